@@ -1,0 +1,53 @@
+#include "core/async/qtloop.h"
+
+namespace lockscope {
+
+QtLoop::QtLoop(QObject *parent) : QObject(parent), m_wakeUp(this)
+{
+    m_wakeUp.setSingleShot(true);
+    m_wakeUp.setTimerType(Qt::PreciseTimer);
+    connect(&m_wakeUp, &QTimer::timeout, this, &QtLoop::runDue);
+}
+
+void QtLoop::post(std::function<void()> call)
+{
+    QMetaObject::invokeMethod(this, std::move(call), Qt::QueuedConnection);
+}
+
+Instant QtLoop::now() const
+{
+    return std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now());
+}
+
+std::chrono::system_clock::time_point QtLoop::wallNow() const
+{
+    return std::chrono::system_clock::now();
+}
+
+Timer QtLoop::callAt(Instant when, std::function<void()> call)
+{
+    const auto before = m_timers.next();
+    auto timer = m_timers.add(when, std::move(call));
+    if (!before || when < *before)
+        arm();
+    return timer;
+}
+
+void QtLoop::arm()
+{
+    const auto next = m_timers.next();
+    if (!next)
+        return;
+    // Rounded up: waking early would only mean waking twice.
+    const auto wait = std::chrono::ceil<std::chrono::milliseconds>(*next - now());
+    m_wakeUp.start(std::max(wait, std::chrono::milliseconds::zero()));
+}
+
+void QtLoop::runDue()
+{
+    while (auto call = m_timers.takeDue(now()))
+        call();
+    arm();
+}
+
+} // namespace lockscope

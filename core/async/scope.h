@@ -1,0 +1,59 @@
+// Scope: owns the coroutines it launched and destroys (cancels) what still runs when it dies.
+//
+// A member of whatever object the coroutines work for. Loop thread only. Never destroy a Scope from
+// inside one of its own coroutines: a frame must not be destroyed on its own stack.
+#pragma once
+
+#include "core/async/loop.h"
+#include "core/async/task.h"
+
+#include <memory>
+#include <unordered_map>
+
+namespace lockscope {
+
+class Scope {
+public:
+    explicit Scope(Loop &loop) : m_state(std::make_shared<State>(State{&loop, 0, {}})) {}
+    ~Scope() { cancelAll(); }
+    Scope(const Scope &) = delete;
+    Scope &operator=(const Scope &) = delete;
+
+    // Starts the task at once; it runs here until its first wait.
+    void launch(Task<void> task)
+    {
+        const auto id = m_state->nextId++;
+        auto driver = drive(std::move(task), std::weak_ptr<State>(m_state), id);
+        auto at = m_state->running.emplace(id, std::move(driver)).first;
+        at->second.start();
+    }
+    void cancelAll()
+    {
+        // Moved out first: a destructor in a cancelled frame may launch or cancel again.
+        auto running = std::exchange(m_state->running, {});
+        running.clear();
+    }
+    [[nodiscard]] bool isIdle() const { return m_state->running.empty(); }
+
+private:
+    using Id = unsigned long long;
+    struct State {
+        Loop *loop;
+        Id nextId;
+        std::unordered_map<Id, Task<void>> running;
+    };
+
+    static Task<void> drive(Task<void> task, std::weak_ptr<State> scope, Id id)
+    {
+        co_await task;
+        if (auto alive = scope.lock())
+            alive->loop->post([scope, id] {
+                if (auto still = scope.lock())
+                    still->running.erase(id);
+            });
+    }
+
+    std::shared_ptr<State> m_state;
+};
+
+} // namespace lockscope

@@ -1,0 +1,43 @@
+#include "core/async/virtualloop.h"
+
+namespace lockscope {
+
+std::chrono::system_clock::time_point VirtualLoop::wallNow() const
+{
+    return std::chrono::system_clock::time_point(
+        std::chrono::duration_cast<std::chrono::system_clock::duration>(m_now.time_since_epoch()));
+}
+
+Timer VirtualLoop::callAt(Instant when, std::function<void()> call)
+{
+    return m_timers.add(when, std::move(call));
+}
+
+void VirtualLoop::runReady()
+{
+    while (!m_queue.empty()) {
+        auto call = std::move(m_queue.front());
+        m_queue.pop_front();
+        call();
+    }
+}
+
+void VirtualLoop::advance(Duration span)
+{
+    const auto until = m_now + span;
+    for (runReady(); m_timers.next() && *m_timers.next() <= until; runReady()) {
+        m_now = std::max(m_now, *m_timers.next());
+        m_timers.takeDue(m_now)();
+    }
+    m_now = until;
+}
+
+void VirtualLoop::runUntilIdle()
+{
+    for (runReady(); m_timers.next(); runReady()) {
+        m_now = std::max(m_now, *m_timers.next());
+        m_timers.takeDue(m_now)();
+    }
+}
+
+} // namespace lockscope

@@ -1,0 +1,73 @@
+// Names and values as servers store them: bytes, not text.
+//
+// Two of them never sit side by side as plain strings in a signature: a path is not a node name,
+// a Redis key is not the value stored under it. Each is its own type, made explicitly.
+#pragma once
+
+// moc 6.4 stops at <compare> when it comes first in a Q_OBJECT header.
+#include <version>
+
+#include <compare>
+
+#include <QByteArray>
+#include <QHashFunctions>
+
+namespace lockscope {
+
+template <class Tag>
+class StrongBytes {
+public:
+    StrongBytes() = default;
+    explicit StrongBytes(QByteArray bytes) : m_bytes(std::move(bytes)) {}
+
+    [[nodiscard]] const QByteArray &bytes() const { return m_bytes; }
+    [[nodiscard]] bool isEmpty() const { return m_bytes.isEmpty(); }
+
+    friend bool operator==(const StrongBytes &a, const StrongBytes &b) { return a.m_bytes == b.m_bytes; }
+    friend std::strong_ordering operator<=>(const StrongBytes &a, const StrongBytes &b)
+    {
+        return a.m_bytes.compare(b.m_bytes) <=> 0;
+    }
+    friend size_t qHash(const StrongBytes &value, size_t seed = 0) { return ::qHash(value.m_bytes, seed); }
+
+private:
+    QByteArray m_bytes;
+};
+
+// The name of a znode without its folder: "_c_…-lock-0000000041".
+using NodeName = StrongBytes<struct NodeNameTag>;
+using RedisKey = StrongBytes<struct RedisKeyTag>;
+// What a lock key holds: the owner's token.
+using LockValue = StrongBytes<struct LockValueTag>;
+// The name a connection has in the command line and in LOCK ("zk", "orders-zk").
+using ConnectionName = StrongBytes<struct ConnectionNameTag>;
+
+// An absolute znode path, "/" or "/a/b" (never a trailing slash).
+class ZPath : public StrongBytes<struct ZPathTag> {
+public:
+    using StrongBytes::StrongBytes;
+
+    [[nodiscard]] bool isRoot() const { return bytes() == "/"; }
+    [[nodiscard]] ZPath child(const NodeName &name) const
+    {
+        return isRoot() ? ZPath("/" + name.bytes()) : ZPath(bytes() + '/' + name.bytes());
+    }
+    // The root's parent is the root.
+    [[nodiscard]] ZPath parent() const
+    {
+        const auto slash = bytes().lastIndexOf('/');
+        return slash <= 0 ? ZPath(QByteArrayLiteral("/")) : ZPath(bytes().left(slash));
+    }
+    [[nodiscard]] NodeName name() const { return NodeName(bytes().mid(bytes().lastIndexOf('/') + 1)); }
+};
+
+} // namespace lockscope
+
+template <class Tag>
+struct std::hash<lockscope::StrongBytes<Tag>> {
+    size_t operator()(const lockscope::StrongBytes<Tag> &value) const noexcept { return qHash(value); }
+};
+template <>
+struct std::hash<lockscope::ZPath> {
+    size_t operator()(const lockscope::ZPath &value) const noexcept { return qHash(value); }
+};

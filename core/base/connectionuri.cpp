@@ -1,0 +1,223 @@
+#include "core/base/connectionuri.h"
+
+#include "core/base/text.h"
+
+#include <QRegularExpression>
+#include <QUrl>
+#include <QUrlQuery>
+
+#include <set>
+
+namespace lockscope {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+struct SchemeRow {
+    QLatin1StringView word;
+    Scheme scheme;
+    QLatin1StringView defaultName;
+    quint16 defaultPort;
+};
+
+constexpr SchemeRow schemes[] = {
+    {"zk"_L1, Scheme::ZooKeeper, "zk"_L1, 2181},
+    {"redis"_L1, Scheme::Redis, "redis"_L1, 6379},
+    {"rediss"_L1, Scheme::RedisTls, "redis"_L1, 6379},
+    {"mariadb"_L1, Scheme::MariaDb, "mariadb"_L1, 3306},
+    {"mysql"_L1, Scheme::MariaDb, "mariadb"_L1, 3306},
+    {"sandbox"_L1, Scheme::Sandbox, "sandbox"_L1, 0},
+    {"sim"_L1, Scheme::Simulated, "sim"_L1, 0},
+};
+
+const SchemeRow &rowOf(Scheme scheme)
+{
+    for (const auto &row : schemes) {
+        if (row.scheme == scheme)
+            return row;
+    }
+    return schemes[0];
+}
+
+Error badUri(const QString &why)
+{
+    return Error{ErrorCode::BadInput,
+                 u"--connect: %1; write for example zk://host:2181 or redis://host:6379/0"_s.arg(why)};
+}
+
+QString decoded(const QString &text)
+{
+    return QUrl::fromPercentEncoding(text.toUtf8());
+}
+
+Result<HostPort> parseHost(const QString &text, quint16 defaultPort)
+{
+    // [::1]:2181, host:2181, host
+    static const QRegularExpression form(u"^(\\[[0-9A-Fa-f:.%]+\\]|[^:\\[\\]/@?]+)(?::([0-9]{1,5}))?$"_s);
+    const auto match = form.match(text);
+    if (!match.hasMatch())
+        return badUri(u"\"%1\" is no host:port"_s.arg(text));
+    HostPort host;
+    host.host = match.captured(1);
+    if (host.host.startsWith(u'['))
+        host.host = host.host.mid(1, host.host.size() - 2);
+    const uint port = match.capturedLength(2) > 0 ? match.captured(2).toUInt() : defaultPort;
+    if (port == 0 || port > 65535)
+        return badUri(u"port %1 of %2 is not between 1 and 65535"_s.arg(port).arg(host.host));
+    host.port = static_cast<quint16>(port);
+    return host;
+}
+
+Result<void> parseAuthority(const QString &authority, quint16 defaultPort, ConnectionSpec &spec)
+{
+    const auto at = authority.lastIndexOf(u'@');
+    if (at >= 0) {
+        const QString credentials = authority.left(at);
+        const auto colon = credentials.indexOf(u':');
+        spec.user = decoded(credentials.left(colon < 0 ? credentials.size() : colon));
+        spec.password = colon < 0 ? QString() : decoded(credentials.mid(colon + 1));
+    }
+    for (const auto &part : authority.mid(at + 1).split(u',')) {
+        auto host = parseHost(part, defaultPort);
+        if (!host)
+            return host.error();
+        spec.hosts.push_back(*host);
+    }
+    return {};
+}
+
+Result<void> parsePath(const QString &path, ConnectionSpec &spec)
+{
+    if (path.isEmpty() || path == "/"_L1)
+        return {};
+    if (spec.scheme == Scheme::ZooKeeper) {
+        QString chroot = decoded(path);
+        while (chroot.endsWith(u'/'))
+            chroot.chop(1);
+        if (chroot.contains("//"_L1))
+            return badUri(u"the chroot %1 has an empty part"_s.arg(chroot));
+        spec.chroot = chroot.toUtf8();
+        return {};
+    }
+    if (spec.scheme == Scheme::MariaDb) {
+        spec.databaseName = decoded(path.mid(1));
+        return {};
+    }
+    bool isNumber = false;
+    spec.database = path.mid(1).toInt(&isNumber);
+    if (!isNumber || spec.database < 0)
+        return badUri(u"\"%1\" is no Redis database number"_s.arg(path.mid(1)));
+    return {};
+}
+
+Result<void> parseQuery(const QString &query, ConnectionSpec &spec)
+{
+    const auto items = QUrlQuery(query).queryItems();
+    for (const auto &[key, value] : items) {
+        bool isNumber = false;
+        const auto port = value.toUInt(&isNumber);
+        if (spec.scheme != Scheme::ZooKeeper || key != "admin"_L1)
+            return badUri(u"unknown option \"%1\""_s.arg(key));
+        if (!isNumber || port == 0 || port > 65535)
+            return badUri(u"admin=%1 is no port"_s.arg(value));
+        spec.adminPort = static_cast<quint16>(port);
+    }
+    return {};
+}
+
+Result<void> parseServer(const QString &rest, const SchemeRow &row, ConnectionSpec &spec)
+{
+    if (!rest.startsWith("//"_L1))
+        return badUri(u"%1: wants // and a host"_s.arg(row.word));
+    static const QRegularExpression form(u"^//([^/?]*)(/[^?]*)?(?:\\?(.*))?$"_s);
+    // A password may hold any character; what stands before the last @ is taken off first.
+    const auto match = form.match(rest);
+    if (!match.hasMatch() || match.capturedLength(1) == 0)
+        return badUri(u"%1: names no host"_s.arg(row.word));
+    if (auto done = parseAuthority(match.captured(1), row.defaultPort, spec); !done)
+        return done;
+    if (auto done = parsePath(match.captured(2), spec); !done)
+        return done;
+    return parseQuery(match.captured(3), spec);
+}
+
+} // namespace
+
+Result<ConnectionSpec> parseConnection(const QString &argument)
+{
+    static const QRegularExpression form(u"^(?:([A-Za-z0-9_.-]+)=)?([a-z]+):(.*)$"_s);
+    const auto match = form.match(argument);
+    if (!match.hasMatch())
+        return badUri(u"not of the form [NAME=]SCHEME:…"_s);
+    for (const auto &row : schemes) {
+        if (match.captured(2) != row.word)
+            continue;
+        ConnectionSpec spec;
+        spec.name = ConnectionName(match.captured(1).toUtf8());
+        spec.scheme = row.scheme;
+        const QString rest = match.captured(3);
+        if (row.scheme == Scheme::Sandbox && !rest.isEmpty())
+            return badUri(u"sandbox: takes nothing after it"_s);
+        if (row.scheme == Scheme::Simulated && !rest.isEmpty()) {
+            bool isNumber = false;
+            spec.seed = rest.toULongLong(&isNumber);
+            if (!isNumber)
+                return badUri(u"the seed of sim:%1 is no number"_s.arg(rest));
+        }
+        if (row.defaultPort == 0)
+            return spec;
+        if (auto done = parseServer(rest, row, spec); !done)
+            return done.error();
+        return spec;
+    }
+    return badUri(u"unknown scheme \"%1\" (zk, redis, rediss, mariadb, sandbox, sim)"_s.arg(match.captured(2)));
+}
+
+Result<void> nameConnections(std::vector<ConnectionSpec> &specs)
+{
+    std::set<QByteArray> taken;
+    for (const auto &spec : specs) {
+        if (!spec.name.isEmpty() && !taken.insert(spec.name.bytes()).second)
+            return badUri(u"two connections are named %1"_s.arg(escaped(spec.name.bytes())));
+    }
+    for (auto &spec : specs) {
+        if (!spec.name.isEmpty())
+            continue;
+        const QByteArray base(rowOf(spec.scheme).defaultName.data(), rowOf(spec.scheme).defaultName.size());
+        QByteArray name = base;
+        for (int n = 2; !taken.insert(name).second; ++n)
+            name = base + QByteArray::number(n);
+        spec.name = ConnectionName(name);
+    }
+    return {};
+}
+
+QByteArray passwordVariable(const ConnectionName &name)
+{
+    QByteArray variable = "LOCKSCOPE_PASSWORD_";
+    for (const char c : name.bytes()) {
+        const bool isLower = c >= 'a' && c <= 'z';
+        const bool isPlain = (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        variable += isLower ? static_cast<char>(c - 'a' + 'A') : isPlain ? c : '_';
+    }
+    return variable;
+}
+
+QString ConnectionSpec::displayUri() const
+{
+    QStringList parts;
+    for (const auto &host : hosts)
+        parts << (host.host.contains(u':') ? u"[%1]:%2"_s : u"%1:%2"_s).arg(host.host).arg(host.port);
+    QString uri = rowOf(scheme).word + u":"_s;
+    if (!parts.isEmpty())
+        uri += u"//"_s + parts.join(u',');
+    uri += escaped(chroot);
+    if (database != 0)
+        uri += u"/%1"_s.arg(database);
+    if (!databaseName.isEmpty())
+        uri += u'/' + databaseName;
+    return uri;
+}
+
+} // namespace lockscope

@@ -1,0 +1,47 @@
+// "[NAME=]URI", the --connect of both programs, read into a value. See the command-line contract.
+#pragma once
+
+#include "core/base/bytes.h"
+#include "core/base/result.h"
+
+#include <vector>
+
+namespace lockscope {
+
+enum class Scheme { ZooKeeper, Redis, RedisTls, MariaDb, Sandbox, Simulated };
+
+struct HostPort {
+    QString host;
+    quint16 port = 0;
+    friend bool operator==(const HostPort &, const HostPort &) = default;
+};
+
+// A connection as asked for. `password` is a secret: it is never printed, logged or written down
+// with the rest (displayUri() leaves it out).
+struct ConnectionSpec {
+    ConnectionName name;
+    Scheme scheme = Scheme::ZooKeeper;
+    std::vector<HostPort> hosts;
+    QString user;
+    QString password;
+    QByteArray chroot;       // ZooKeeper: "" or "/a/b"
+    quint16 adminPort = 8080; // ZooKeeper's AdminServer
+    int database = 0;        // Redis
+    QString databaseName;    // MariaDB
+    quint64 seed = 0;        // sim:
+    bool production = false;
+    bool readOnly = false;
+
+    // The URI without user and password, for titles, logs and messages.
+    [[nodiscard]] QString displayUri() const;
+};
+
+// Reads one argument. Without NAME= the name stays empty; nameConnections gives it one.
+[[nodiscard]] Result<ConnectionSpec> parseConnection(const QString &argument);
+// Names the nameless after their scheme: zk, redis, mariadb, sim; a second one zk2 …
+// Two of one name are an error.
+[[nodiscard]] Result<void> nameConnections(std::vector<ConnectionSpec> &specs);
+// The environment variable that may hold the connection's password: LOCKSCOPE_PASSWORD_<NAME>.
+[[nodiscard]] QByteArray passwordVariable(const ConnectionName &name);
+
+} // namespace lockscope

@@ -1,0 +1,41 @@
+#include "core/base/duration.h"
+
+#include <QRegularExpression>
+
+namespace lockscope {
+
+using namespace Qt::StringLiterals;
+
+Result<std::chrono::milliseconds> parseDuration(const QString &text)
+{
+    static const QRegularExpression form(u"^([0-9]{1,12})(ms|s|m|h)$"_s);
+    const auto match = form.match(text);
+    if (!match.hasMatch())
+        return Error{ErrorCode::BadInput, u"\"%1\" is no duration; write 500ms, 30s or 2m"_s.arg(text)};
+    const auto number = match.captured(1).toLongLong();
+    const auto unit = match.captured(2);
+    const long long factor = unit == "ms"_L1 ? 1 : unit == "s"_L1 ? 1000 : unit == "m"_L1 ? 60'000 : 3'600'000;
+    return std::chrono::milliseconds(number * factor);
+}
+
+QString spokenDuration(std::chrono::milliseconds span)
+{
+    const long long ms = std::max<long long>(0, span.count());
+    const long long seconds = ms / 1000;
+    const auto twoDigits = [](long long n) { return u"%1"_s.arg(n, 2, 10, QLatin1Char('0')); };
+    if (ms < 1000)
+        return u"%1 ms"_s.arg(ms);
+    if (seconds < 10)
+        return u"%1.%2 s"_s.arg(seconds).arg(ms % 1000 / 100);
+    if (seconds < 60)
+        return u"%1 s"_s.arg(seconds);
+    if (seconds < 3600)
+        return u"%1 m %2 s"_s.arg(seconds / 60).arg(twoDigits(seconds % 60));
+    if (seconds < 86400)
+        return u"%1 h %2 m"_s.arg(seconds / 3600).arg(twoDigits(seconds % 3600 / 60));
+    if (seconds < 3 * 86400)
+        return u"%1 d %2 h"_s.arg(seconds / 86400).arg(seconds % 86400 / 3600);
+    return u"%1 d"_s.arg(seconds / 86400);
+}
+
+} // namespace lockscope

@@ -1,0 +1,15 @@
+// Durations as people write and read them.
+#pragma once
+
+#include "core/base/result.h"
+
+#include <chrono>
+
+namespace lockscope {
+
+// "500ms", "30s", "2m" (also "h"); not negative.
+[[nodiscard]] Result<std::chrono::milliseconds> parseDuration(const QString &text);
+// "640 ms", "1.8 s", "4 m 12 s", "9 h 02 m", "3 d".
+[[nodiscard]] QString spokenDuration(std::chrono::milliseconds span);
+
+} // namespace lockscope

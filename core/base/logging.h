@@ -1,0 +1,14 @@
+// Logging categories. Every line carries session and path; secrets never.
+#pragma once
+
+#include <QLoggingCategory>
+
+namespace lockscope {
+
+Q_DECLARE_LOGGING_CATEGORY(logZooKeeper) // lockscope.zk
+Q_DECLARE_LOGGING_CATEGORY(logRedis)     // lockscope.redis
+Q_DECLARE_LOGGING_CATEGORY(logInspect)   // lockscope.inspect
+Q_DECLARE_LOGGING_CATEGORY(logSandbox)   // lockscope.sandbox
+Q_DECLARE_LOGGING_CATEGORY(logUi)        // lockscope.ui
+
+} // namespace lockscope

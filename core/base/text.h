@@ -1,0 +1,20 @@
+// Text from servers is hostile: it may hold control characters, terminal escapes, bytes that are
+// not UTF-8, megabytes. These are the only ways it becomes text that a person or a terminal sees.
+#pragma once
+
+#include <QByteArray>
+#include <QString>
+
+#include <optional>
+
+namespace lockscope {
+
+// The form of the command-line contract: UTF-8, with control characters and bytes that are not
+// UTF-8 as \xHH and a backslash as \\. Reversible.
+[[nodiscard]] QString escaped(const QByteArray &bytes);
+// Reads that form back; empty if the text holds a broken escape.
+[[nodiscard]] std::optional<QByteArray> unescaped(const QString &text);
+// For labels: escaped, and cut at `most` characters with an ellipsis.
+[[nodiscard]] QString label(const QByteArray &bytes, int most = 200);
+
+} // namespace lockscope

@@ -1,0 +1,28 @@
+// Pictures as the JSON of the command-line contract ("schema": "lockscope/1"), and the one-sentence
+// answer that every view of a lock begins with.
+#pragma once
+
+#include "core/inspect/picture.h"
+
+#include <QJsonArray>
+#include <QJsonObject>
+
+namespace lockscope::inspect {
+
+[[nodiscard]] QJsonObject toJson(const LockPicture &lock);
+[[nodiscard]] QJsonArray toJson(const std::vector<Coverage> &coverage);
+[[nodiscard]] QJsonObject toJson(const SessionPicture &session);
+[[nodiscard]] QString isoTime(ServerTime time);
+
+// "/locks/orders is held by 10.0.3.7 for 4 m 12 s; 3 wait, the oldest 3 m 58 s", at the server's `now`.
+[[nodiscard]] QString answerSentence(const LockPicture &lock, ServerTime now);
+// The words of the contract: "contended", "curator-mutex" stays as it is, "waiter" …
+[[nodiscard]] QString word(LockState state);
+[[nodiscard]] QString word(Role role);
+[[nodiscard]] QString word(Mode mode);
+[[nodiscard]] QString word(Backend backend);
+[[nodiscard]] QString word(Confidence confidence);
+[[nodiscard]] QString word(Severity severity);
+[[nodiscard]] QString word(ChangeKind change);
+
+} // namespace lockscope::inspect

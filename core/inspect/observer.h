@@ -1,0 +1,71 @@
+// An observer keeps the pictures of one connection's locks up to date: it finds locks, watches what
+// is cheap to watch, re-reads what changed, and says what it could not see and what it costs.
+// One implementation per backend. Loop thread only.
+#pragma once
+
+#include "core/async/oneshot.h"
+#include "core/async/task.h"
+#include "core/inspect/picture.h"
+
+namespace lockscope::inspect {
+
+// How finding is going, for the status bar: "dump every 1 s", "scanned 40,000 of 2,004,112 keys".
+struct Progress {
+    ConnectionName connection;
+    QString how;          // "dump every 1 s", "crawl", "SCAN", "tracking", "keyspace events", "polling every 250 ms"
+    qint64 done = 0;      // znodes or keys looked at
+    qint64 total = 0;     // 0: unknown
+    bool running = false; // a sweep is under way
+    bool firstPictureComplete = false;
+    friend bool operator==(const Progress &, const Progress &) = default;
+};
+
+// What watching costs, for the status bar.
+struct Cost {
+    int watches = 0;
+    qint64 watchedBytes = 0;
+    qint64 watchBudgetBytes = 0;
+    double requestsPerSecond = 0;
+    friend bool operator==(const Cost &, const Cost &) = default;
+};
+
+// Where an observer puts what it sees. Called on the loop thread.
+class ObserverSink {
+public:
+    virtual ~ObserverSink() = default;
+    virtual void locksChanged(std::vector<PictureChange> changes) = 0;
+    virtual void sessionsChanged(const ConnectionName &connection, std::vector<SessionPicture> sessions) = 0;
+    virtual void coverageChanged(const ConnectionName &connection, std::vector<Coverage> coverage) = 0;
+    virtual void progressed(Progress progress) = 0;
+    virtual void costChanged(const ConnectionName &connection, Cost cost) = 0;
+};
+
+class Observer {
+public:
+    virtual ~Observer() = default;
+
+    // Starts finding and following; returns at once. What is seen goes to the sink until destroyed.
+    virtual void start() = 0;
+    // Pausing stops sweeps and polls; what was found stays (and says how old it is).
+    virtual void setPaused(bool paused) = 0;
+    // Completes when everything that can be found at first sight has been reported once.
+    [[nodiscard]] virtual OneShot<bool> firstPicture() const = 0;
+    // Reads one lock afresh from the server (after a sync), whether known or not. NoNode when there is
+    // no such lock now.
+    virtual Task<Result<LockPicture>> readNow(QByteArray name, Deadline deadline) = 0;
+    // Everything known now.
+    [[nodiscard]] virtual std::vector<LockPicture> pictures() const = 0;
+    [[nodiscard]] virtual std::vector<SessionPicture> sessions() const = 0;
+    [[nodiscard]] virtual std::vector<Coverage> coverage() const = 0;
+};
+
+struct ObserverOptions {
+    bool includeLowConfidence = false; // --all
+    bool follow = true;                // false: one first picture, no watches (lockscopectl locks)
+    std::chrono::milliseconds dumpEvery{1000};
+    std::chrono::milliseconds pollEvery{250};
+    std::chrono::milliseconds longHeld{std::chrono::minutes(10)};
+    std::chrono::milliseconds longWait{std::chrono::minutes(2)};
+};
+
+} // namespace lockscope::inspect

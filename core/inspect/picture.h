@@ -1,0 +1,139 @@
+// The picture of a lock: plain values, as the command-line contract and the window show them.
+//
+// Times are the server's clock (ServerTime); a picture carries how far that clock is from ours, so
+// that ages keep counting between two looks. Facts a server said and things we conclude are kept
+// apart: see Evidence.
+#pragma once
+
+#include "core/base/bytes.h"
+
+#include <QMetaType>
+#include <QString>
+
+#include <chrono>
+#include <optional>
+#include <vector>
+
+namespace lockscope::inspect {
+
+using ServerTime = std::chrono::sys_time<std::chrono::milliseconds>;
+
+enum class Backend { ZooKeeper, Redis, MariaDb };
+
+// LOCK of the contract: CONNECTION:NAME.
+struct LockName {
+    ConnectionName connection;
+    QByteArray name;
+    friend auto operator<=>(const LockName &, const LockName &) = default;
+    friend size_t qHash(const LockName &lock, size_t seed = 0)
+    {
+        return qHashMulti(seed, lock.connection, lock.name);
+    }
+    [[nodiscard]] QByteArray text() const { return connection.bytes() + ':' + name; }
+};
+
+enum class Confidence { Low, Medium, High };
+enum class LockState { Free, Held, Contended };
+enum class Role { Holder, Waiter };
+enum class Mode { Exclusive, Read, Write, Permit };
+enum class Evidence { Server, Inferred };
+enum class Severity { Info, Warning, Critical };
+
+// What a waiter watches: a contender's id, or the children of the queue's directory.
+struct WatchEdge {
+    QByteArray target; // empty when it is the children
+    bool children = false;
+    Evidence evidence = Evidence::Inferred;
+    friend bool operator==(const WatchEdge &, const WatchEdge &) = default;
+};
+
+// The identity a force-release is guarded by; which fields are set depends on the backend.
+struct Identity {
+    QByteArray path;               // ZooKeeper: the contender's node
+    qint64 czxid = 0;              // ZooKeeper
+    quint64 owner = 0;             // ZooKeeper: ephemeralOwner
+    qint32 version = 0;            // ZooKeeper: data version
+    QByteArray value;              // Redis: the token, or the hash field
+    friend bool operator==(const Identity &, const Identity &) = default;
+};
+
+struct Contender {
+    QByteArray id;
+    Role role = Role::Waiter;
+    Mode mode = Mode::Exclusive;
+    std::optional<int> position;
+    std::optional<QString> session;    // "0x1000009b4890001", a Redis client id …
+    std::optional<QString> endpoint;   // "10.0.3.7:56332"
+    std::optional<QByteArray> identity; // what the client wrote about itself
+    int reentry = 1;
+    std::optional<ServerTime> heldSince;
+    bool heldAtMost = false; // heldSince is only the earliest possible moment
+    std::optional<ServerTime> waitingSince;
+    std::optional<ServerTime> expiresAt;
+    std::vector<WatchEdge> watches;
+    Identity guard;
+    friend bool operator==(const Contender &, const Contender &) = default;
+};
+
+struct Finding {
+    QByteArray code; // one of the contract's
+    Severity severity = Severity::Info;
+    QString message;
+    std::vector<QByteArray> contenders;
+    friend bool operator==(const Finding &, const Finding &) = default;
+};
+
+struct LockPicture {
+    LockName lock;
+    Backend backend = Backend::ZooKeeper;
+    QByteArray recipe; // a recipe id of the contract
+    std::optional<QString> client;
+    QString why;
+    Confidence confidence = Confidence::Low;
+    LockState state = LockState::Free;
+    std::vector<Contender> contenders; // queue order, holders first
+    // Waiters known to exist without an identity of their own are contenders too; this says whether
+    // the count of waiters is complete (a plain SET NX lock cannot tell who polls).
+    bool waitersKnown = true;
+    std::vector<Finding> findings;
+    std::vector<QByteArray> companions; // other nodes or keys that belong to this lock
+    ServerTime observed{};
+    std::chrono::milliseconds serverAhead{}; // server's clock minus ours
+    friend bool operator==(const LockPicture &, const LockPicture &) = default;
+
+    [[nodiscard]] int holderCount() const;
+    [[nodiscard]] int waiterCount() const;
+    [[nodiscard]] Severity worst() const; // Info when there is no finding
+    [[nodiscard]] const Contender *find(const QByteArray &id) const;
+    // The contender that gets the lock when `id` lets go; null if nobody waits or order is unknown.
+    [[nodiscard]] const Contender *nextAfter(const QByteArray &id) const;
+};
+
+struct Coverage {
+    ConnectionName connection;
+    bool complete = false;
+    QString message; // "watches: 1 of 3 members answered"
+    friend bool operator==(const Coverage &, const Coverage &) = default;
+};
+
+// A client as the servers know it.
+struct SessionPicture {
+    ConnectionName connection;
+    QString session;
+    std::optional<QString> endpoint;
+    std::optional<QString> client;
+    std::vector<QByteArray> holds; // LOCK names without the connection
+    std::vector<QByteArray> waits;
+    std::optional<ServerTime> expiresAt;
+    friend bool operator==(const SessionPicture &, const SessionPicture &) = default;
+};
+
+enum class ChangeKind { Added, Changed, Removed };
+struct PictureChange {
+    ChangeKind kind = ChangeKind::Changed;
+    LockPicture lock; // Removed: the last picture
+};
+
+} // namespace lockscope::inspect
+
+Q_DECLARE_METATYPE(lockscope::inspect::LockName)

@@ -1,0 +1,47 @@
+// From Redis keys to the locks among them. Pure: views in, pictures out. The rules are part E2 of
+// the lock-layout reference, applied top to bottom; companion keys are attached to their lock.
+#pragma once
+
+#include "core/inspect/picture.h"
+
+#include <map>
+
+namespace lockscope::inspect {
+
+enum class KeyType { None, String, Hash, List, Set, SortedSet, Stream, Other };
+
+struct KeyView {
+    RedisKey key;
+    KeyType type = KeyType::None;
+    std::optional<std::chrono::milliseconds> ttl; // empty: never expires
+    // Read only when the key is a suspect, and capped.
+    std::optional<QByteArray> value;
+    std::vector<std::pair<QByteArray, QByteArray>> fields;  // hash
+    std::vector<QByteArray> items;                          // list, in order
+    std::vector<std::pair<QByteArray, double>> scored;      // sorted set
+};
+
+struct RedisContext {
+    ConnectionName connection;
+    ServerTime observed{};                   // TIME of the server
+    std::chrono::milliseconds serverAhead{};
+    std::map<QByteArray, qint64> subscribers; // PUBSUB NUMSUB of the channels asked for
+    std::map<RedisKey, ServerTime> firstSeen; // own observation, with the value unchanged since
+    bool includeLowConfidence = false;        // --all
+};
+
+// By name and type alone: worth reading? Nothing is read with GET before this says yes.
+[[nodiscard]] bool isSuspect(const RedisKey &key, KeyType type, std::optional<std::chrono::milliseconds> ttl,
+                             bool includeLowConfidence);
+// The lock a companion key belongs to ("redisson_lock_queue:{orders}" → "orders"); empty if none.
+[[nodiscard]] std::optional<RedisKey> companionOf(const RedisKey &key);
+// Companion keys that may exist beside a main key and should be read with it; the pub/sub channels
+// whose subscriber counts tell of waiters.
+[[nodiscard]] std::vector<RedisKey> companionsToRead(const KeyView &main);
+[[nodiscard]] std::vector<QByteArray> channelsToCount(const KeyView &main);
+
+// One main key with its companions → its lock, if it is one.
+[[nodiscard]] std::optional<LockPicture> recognise(const KeyView &main, const std::vector<KeyView> &companions,
+                                                   const RedisContext &context);
+
+} // namespace lockscope::inspect

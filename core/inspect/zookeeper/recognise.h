@@ -1,0 +1,54 @@
+// From a directory of znodes to the locks in it. Pure: views in, pictures out.
+//
+// The rules are those of the lock-layout reference (part E1), applied top to bottom. Whose turn it is
+// and who ought to watch whom comes from the recipes' own decision functions (core/recipes), never
+// from a second copy here.
+#pragma once
+
+#include "core/inspect/picture.h"
+#include "core/zookeeper/evidence.h"
+#include "core/zookeeper/session.h"
+
+#include <map>
+
+namespace lockscope::inspect {
+
+struct ZnodeView {
+    NodeName name;
+    zk::Stat stat;
+    std::optional<QByteArray> data;  // empty optional: not read (too large, no permission)
+    std::optional<QString> error;    // why it could not be read
+};
+
+// A directory and what was read around it. Paths are below the connection's chroot.
+struct DirectoryView {
+    ZPath path;
+    zk::Stat stat;
+    QByteArray data;
+    std::vector<ZnodeView> children;
+    // Composite locks: the child directories "locks" and "leases", and the sibling "<name>-__lock__".
+    std::map<QByteArray, std::vector<ZnodeView>> parts;
+};
+
+struct RecogniseContext {
+    ConnectionName connection;
+    QByteArray chroot;              // evidence carries full paths
+    const zk::Evidence *evidence = nullptr; // null: nothing a server said is known
+    zk::SessionId ourselves;        // its watches are left out
+    ServerTime observed{};
+    std::chrono::milliseconds serverAhead{};
+    // Since when we have seen each contender's node at the head (own observation), by path.
+    const std::map<ZPath, ServerTime> *headSince = nullptr;
+};
+
+// By names alone: might `parent` with these ephemeral children be (part of) a lock? Saves reading
+// what cannot be one. Returns the directory to look at as a whole (for `…/locks` beside `…/leases`
+// the composite's path, for a lone ephemeral its own parent).
+[[nodiscard]] std::optional<ZPath> candidateDirectory(const ZPath &parent, const std::vector<NodeName> &ephemerals);
+// The parts that must be read besides the children, for DirectoryView::parts.
+[[nodiscard]] std::vector<ZPath> partsToRead(const DirectoryView &directory);
+
+// Every lock in the directory; empty if there is none.
+[[nodiscard]] std::vector<LockPicture> recognise(const DirectoryView &directory, const RecogniseContext &context);
+
+} // namespace lockscope::inspect

@@ -1,0 +1,48 @@
+// The audit record of everything done by force: JSON lines in $XDG_STATE_HOME/lockscope/audit.jsonl,
+// an intent flushed to disk before the command is sent and a result after it. Each record carries the
+// hash of the one before it, so that a changed or removed line shows. The file is locked while written.
+// Where it cannot be written, nothing is forced.
+#pragma once
+
+#include "core/base/result.h"
+
+#include <QByteArray>
+#include <QJsonObject>
+
+#include <chrono>
+#include <vector>
+
+namespace lockscope::operate {
+
+struct AuditRecord {
+    std::chrono::system_clock::time_point time;
+    QString actor;      // user@host
+    QString action;     // "force-release"
+    QByteArray lock;    // CONNECTION:NAME
+    QByteArray holder;
+    QString reason;
+    QString phase;      // "intent" or "result"
+    QString outcome;    // result: "released", "refused: …", "unknown: …"
+    QJsonObject before; // LOCK as the contract prints it
+    QJsonObject after;
+    QByteArray hash;    // SHA-256 over the previous record's hash and this record
+};
+
+class AuditFile {
+public:
+    // The default path when empty.
+    explicit AuditFile(QString path = {});
+    [[nodiscard]] const QString &path() const { return m_path; }
+
+    // Fills actor (if empty) and hash; returns only after the bytes are on disk.
+    [[nodiscard]] Result<void> append(AuditRecord record);
+    // Reads every record; a line that is broken or whose hash does not follow is reported in `problems`.
+    [[nodiscard]] Result<std::vector<AuditRecord>> read(QStringList *problems) const;
+
+private:
+    QString m_path;
+};
+
+[[nodiscard]] QString currentActor();
+
+} // namespace lockscope::operate

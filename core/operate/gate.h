@@ -1,0 +1,51 @@
+// The gate: the layer through which everything is sent that Lockscope sends to a server.
+//
+// It decorates the ports, so recipes, the inspector and force-release cannot get round it. It writes
+// the command log, counts requests and writes, and refuses every write of a read-only connection
+// with ErrorCode::Refused before anything is sent. Loop thread only.
+#pragma once
+
+#include "core/operate/commandlog.h"
+#include "core/redis/connection.h"
+#include "core/zookeeper/session.h"
+
+namespace lockscope::operate {
+
+// The policy of one connection; shared by the decorators of its sessions.
+class Gate {
+public:
+    Gate(ConnectionName connection, bool readOnly, bool production, CommandLog &log);
+
+    [[nodiscard]] const ConnectionName &connection() const { return m_connection; }
+    [[nodiscard]] bool isReadOnly() const { return m_readOnly; }
+    [[nodiscard]] bool isProduction() const { return m_production; }
+    [[nodiscard]] qint64 writesSent() const { return m_writesSent; }
+    [[nodiscard]] qint64 requestsSent() const { return m_requestsSent; }
+    // Arming a production connection, or the reverse: an explicit act of the operator, logged.
+    // A gate made read-only for good (--read-only) stays so.
+    void setReadOnly(bool readOnly);
+    void lockReadOnly();
+
+    // Before a request: Refused for a write that may not be sent. Counts and logs it otherwise.
+    [[nodiscard]] Result<quint64> enter(const QString &text, bool write);
+    void leave(quint64 entry, const QString &outcome, Duration took);
+    void event(const QString &text);
+
+private:
+    ConnectionName m_connection;
+    bool m_readOnly;
+    bool m_readOnlyForGood = false;
+    bool m_production;
+    qint64 m_writesSent = 0;
+    qint64 m_requestsSent = 0;
+    CommandLog &m_log;
+};
+
+// The port behind the gate. Both must outlive the returned session.
+[[nodiscard]] std::unique_ptr<zk::Session> gated(zk::Session &session, Gate &gate);
+[[nodiscard]] std::unique_ptr<redis::Connection> gated(redis::Connection &connection, Gate &gate);
+
+// Whether a Redis command changes anything (unknown commands count as writes).
+[[nodiscard]] bool isWrite(const redis::Command &command);
+
+} // namespace lockscope::operate

@@ -1,0 +1,49 @@
+// Whose turn is it? The decision of every queue recipe as a pure function: children and me in, "mine"
+// or "wait for whom" out. The recipes wait by it, the inspector draws by it, the checker judges by it.
+#pragma once
+
+#include "core/base/bytes.h"
+
+#include <optional>
+#include <vector>
+
+namespace lockscope::recipes {
+
+// A queue node's name, read: base name and the server's sequence number.
+struct SequencedName {
+    QByteArray prefix;     // everything before the number
+    qint64 sequence = 0;   // signed 32-bit on the wire; may be negative after 2^31 creates
+    NodeName name;
+};
+// Reads -?[0-9]{9,10} at the end (10 characters with the sign, 11 for the largest negatives);
+// empty if there is no number. `base` ("lock-", "__lock__") must stand right before it when given.
+[[nodiscard]] std::optional<SequencedName> readSequence(const NodeName &name, const QByteArray &base = {});
+
+// Earlier in the queue comes first: by number, then by name (numbers can be equal).
+[[nodiscard]] bool comesBefore(const SequencedName &a, const SequencedName &b);
+
+enum class Access { Exclusive, Shared };
+struct Queued {
+    SequencedName node;
+    Access access = Access::Exclusive;
+};
+
+struct Turn {
+    enum class Kind { Mine, WaitFor, Gone } kind = Kind::Gone; // Gone: we are not in the list
+    std::optional<NodeName> predecessor;                       // WaitFor
+    [[nodiscard]] bool isMine() const { return kind == Kind::Mine; }
+};
+
+// Sorts by comesBefore.
+void sortQueue(std::vector<Queued> &queue);
+
+// The first `permits` of the queue hold it; each other waits for the one `permits` places before it.
+// (1 = mutex.) `queue` sorted.
+[[nodiscard]] Turn turnInQueue(const std::vector<Queued> &queue, const NodeName &me, int permits = 1);
+// Which writer a blocked reader watches: kazoo and the textbook the nearest before it, Curator the lowest.
+enum class ReaderWatches { NearestWriter, LowestWriter };
+// Readers share, a writer is alone: a writer waits for the node before it, a reader for a writer before it.
+[[nodiscard]] Turn turnInReadWriteQueue(const std::vector<Queued> &queue, const NodeName &me,
+                                        ReaderWatches readerWatches = ReaderWatches::NearestWriter);
+
+} // namespace lockscope::recipes

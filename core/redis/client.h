@@ -1,0 +1,27 @@
+// The real Redis connection: hiredis formats and parses, QSslSocket carries (plain or TLS).
+//
+// RESP2. Reconnects by itself with back-off (first at once, then doubling from 50 ms to 5 s) and logs
+// in again (AUTH, SELECT, CLIENT SETNAME lockscope). A wrong password is AuthFailed and is not retried.
+#pragma once
+
+#include "core/base/connectionuri.h"
+#include "core/redis/connection.h"
+
+namespace lockscope::redis {
+
+struct ConnectionOptions {
+    HostPort host;
+    bool tls = false;
+    QByteArray user;
+    QByteArray password; // never logged
+    int database = 0;
+    qint64 replyLimitBytes = 256LL * 1024 * 1024; // a reply beyond it breaks the connection (TooLarge)
+};
+
+// Returns at once, in state Connecting. Loop thread only.
+[[nodiscard]] std::unique_ptr<Connection> openConnection(Loop &loop, ConnectionOptions options);
+
+// Reads a script from resources (":/lockscope/lua/<name>.lua") and hashes it.
+[[nodiscard]] Script loadScript(const QByteArray &name);
+
+} // namespace lockscope::redis

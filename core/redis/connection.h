@@ -1,0 +1,82 @@
+// The Redis port: what recipes, the inspector and the gate see of one Redis.
+//
+// Commands are sent when called and answered in order through the returned Reply. Errors:
+// NotConnected when nothing was sent, UnknownOutcome when the connection broke or the deadline
+// passed while the command was out, AuthFailed, NoPermission (NOPERM), TooLarge, Server for any
+// other error reply. All members: loop thread only.
+#pragma once
+
+#include "core/async/oneshot.h"
+#include "core/base/bytes.h"
+
+#include <QByteArrayList>
+
+#include <memory>
+#include <vector>
+
+namespace lockscope::redis {
+
+struct Value {
+    enum class Kind { Nil, Status, Error, Integer, Bulk, Array };
+    Kind kind = Kind::Nil;
+    qint64 integer = 0;
+    QByteArray text; // Status, Error and Bulk
+    std::vector<Value> items;
+
+    [[nodiscard]] bool isNil() const { return kind == Kind::Nil; }
+    [[nodiscard]] bool isError() const { return kind == Kind::Error; }
+};
+
+// One command with its arguments: {"SET", key, value, "NX"}.
+using Command = QByteArrayList;
+
+// A Lua script from resources, known to the server by the SHA-1 of its text.
+struct Script {
+    QByteArray name; // for the command log: "redis-set-nx/release"
+    QByteArray text;
+    QByteArray sha;  // lower-case hex
+};
+
+struct Message {
+    QByteArray channel;
+    QByteArray pattern; // empty unless from a pattern subscription
+    QByteArray payload; // of an invalidation message: the keys, one Message each
+};
+
+enum class ConnectionState { Connecting, Connected, AuthFailed, Closed };
+
+// Unsubscribes when destroyed.
+class [[nodiscard]] Subscription {
+public:
+    Subscription() = default;
+    explicit Subscription(std::shared_ptr<void> keepAlive) : m_keepAlive(std::move(keepAlive)) {}
+
+private:
+    std::shared_ptr<void> m_keepAlive;
+};
+
+class Connection {
+public:
+    virtual ~Connection() = default;
+
+    [[nodiscard]] virtual Loop &loop() const = 0;
+    [[nodiscard]] virtual ConnectionState state() const = 0;
+    [[nodiscard]] virtual QString lastError() const = 0; // why it is not connected; empty when it is
+    virtual Subscription onState(std::function<void(ConnectionState)> listener) = 0;
+
+    // An error reply of the server is an Error, never a Value.
+    virtual Reply<Value> command(Command command, Deadline deadline) = 0;
+    // One round trip; each part's own error reply stays a Value of kind Error in its place.
+    virtual Reply<std::vector<Value>> pipeline(std::vector<Command> commands, Deadline deadline) = 0;
+    // EVALSHA; on NOSCRIPT the text is sent once with EVAL.
+    virtual Reply<Value> script(Script script, QByteArrayList keys, QByteArrayList args, Deadline deadline) = 0;
+
+    // Pub/sub on a connection of its own, opened with the first subscription, restored after a
+    // reconnect (messages in between are lost; `onRestored` of the listener's owner is onState).
+    virtual Subscription subscribe(QByteArray channel, std::function<void(const Message &)> listener) = 0;
+    virtual Subscription subscribePattern(QByteArray pattern, std::function<void(const Message &)> listener) = 0;
+    // The client id of the pub/sub connection, for CLIENT TRACKING REDIRECT; opens it if needed.
+    virtual Reply<qint64> subscriberId(Deadline deadline) = 0;
+};
+
+} // namespace lockscope::redis

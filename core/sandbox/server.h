@@ -1,0 +1,52 @@
+// One private server on a free loopback port in a temporary folder of its own: ZooKeeper (Debian's
+// jar) or redis-server. The sandbox of the programs and the fixtures of the tests are made of these.
+//
+// The child dies with us (PR_SET_PDEATHSIG, which follows the thread that forked: start servers from
+// the main thread), and its folder is removed when the object is destroyed; folders left over by a
+// crash are swept at the next start.
+#pragma once
+
+#include "core/base/connectionuri.h"
+#include "core/base/result.h"
+
+#include <chrono>
+#include <memory>
+
+namespace lockscope::sandbox {
+
+class Server {
+public:
+    virtual ~Server() = default;
+    // Starts (or starts again, on the same port and data) and returns when it answers. Blocks.
+    virtual Result<bool> start(std::chrono::milliseconds atMost) = 0;
+    virtual void stop() = 0;            // SIGKILL, waits
+    virtual void pause() = 0;           // SIGSTOP
+    virtual void resume() = 0;          // SIGCONT
+    [[nodiscard]] virtual HostPort address() const = 0;
+    [[nodiscard]] virtual QString log() const = 0; // what it printed
+};
+
+struct ZooKeeperOptions {
+    bool adminServer = true;
+    QByteArray fourLetterWords = "*"; // the whitelist
+    std::chrono::milliseconds tick{200}; // sessions from 2 to 100 ticks … see maxSession
+    std::chrono::milliseconds maxSession{60'000};
+};
+class ZooKeeperServer : public Server {
+public:
+    [[nodiscard]] virtual quint16 adminPort() const = 0;
+};
+// An error when the programs are not installed; says which package to install.
+[[nodiscard]] Result<std::unique_ptr<ZooKeeperServer>> makeZooKeeper(ZooKeeperOptions options = {});
+
+struct RedisOptions {
+    QByteArray password;
+    QByteArray notifyKeyspaceEvents; // "" = off, as Redis' default
+    std::vector<QByteArray> moreArguments;
+};
+[[nodiscard]] Result<std::unique_ptr<Server>> makeRedis(RedisOptions options = {});
+
+// Removes temporary folders of sandboxes whose process is gone.
+void sweepLeftovers();
+
+} // namespace lockscope::sandbox

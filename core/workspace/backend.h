@@ -1,0 +1,135 @@
+// What the window sees of the core: everything it can ask for and everything it is told.
+//
+// The Backend lives in the GUI thread; it never blocks. Its implementation (LiveBackend) hands every
+// question to the I/O thread and the answer comes back as a call in the GUI thread, or never if the
+// context object died meanwhile. What changes is told in batches, at most one per frame.
+#pragma once
+
+#include "core/base/connectionuri.h"
+#include "core/inspect/observer.h"
+#include "core/operate/commandlog.h"
+#include "core/operate/forcerelease.h"
+
+#include <QObject>
+#include <QPointer>
+
+namespace lockscope {
+
+struct ConnectionStatus {
+    enum class State { Connecting, Connected, Broken, AuthFailed };
+    ConnectionName name;
+    Scheme scheme = Scheme::ZooKeeper;
+    QString uri;                  // without credentials
+    State state = State::Connecting;
+    QString message;              // why it is not connected, one line
+    std::chrono::system_clock::time_point asOf; // the last moment its pictures were true
+    std::optional<std::chrono::microseconds> latency; // of a recent request
+    bool production = false;
+    bool readOnly = false;
+    bool readOnlyForGood = false;
+    qint64 writesSent = 0;
+    inspect::Progress progress;
+    inspect::Cost cost;
+    friend bool operator==(const ConnectionStatus &, const ConnectionStatus &) = default;
+};
+
+// One frame's worth of news.
+struct Batch {
+    std::vector<inspect::PictureChange> locks;
+    std::vector<ConnectionStatus> connections;          // those that changed
+    std::vector<inspect::SessionPicture> sessions;      // of the connections in sessionsOf, complete
+    std::vector<ConnectionName> sessionsOf;
+    std::vector<inspect::Coverage> coverage;            // of the connections in coverageOf, complete
+    std::vector<ConnectionName> coverageOf;
+    std::vector<operate::LogEntry> log;                 // new or finished entries
+};
+
+struct ZnodeRow {
+    NodeName name;
+    zk::Stat stat;
+    std::optional<Error> error; // this node could not be read; the rest is fine
+};
+struct ZnodeDetail {
+    zk::Stat stat;
+    QByteArray data;            // capped at 1 MiB; dataLength says the whole
+    zk::Acls acls;
+};
+struct KeyRow {
+    RedisKey key;
+    QByteArray type;            // "string", "hash" …
+    std::optional<std::chrono::milliseconds> ttl;
+    std::optional<qint64> bytes;
+};
+struct KeyDetail {
+    KeyRow row;
+    // A string's value as one item; a hash's as field, value pairs; lists and sets as items. Capped.
+    std::vector<QByteArray> items;
+    bool cut = false;
+};
+struct KeyPage {
+    std::vector<KeyRow> rows;
+    quint64 cursor = 0;         // 0: the scan is done
+    qint64 scanned = 0;
+    qint64 total = 0;           // DBSIZE
+};
+
+struct AcquireRequest {
+    inspect::LockName lock;
+    QByteArray recipe;
+    bool readMode = false;
+    int limit = 1;
+    std::chrono::milliseconds ttl{30'000};
+    std::optional<std::chrono::milliseconds> wait; // without limit when empty
+};
+// A lock the window itself acquires or holds.
+struct Hold {
+    enum class State { Waiting, Held, Released, Lost, Failed };
+    quint64 id = 0;
+    AcquireRequest request;
+    State state = State::Waiting;
+    QByteArray contender;       // once known
+    std::optional<qint64> fencingToken;
+    std::chrono::system_clock::time_point since;
+    QString message;            // why it failed or was lost
+};
+
+class Backend : public QObject {
+    Q_OBJECT
+public:
+    using QObject::QObject;
+    // `context` must be alive when the answer comes; else it is dropped.
+    template <class T>
+    using Answer = std::function<void(Result<T>)>;
+
+    virtual void connectTo(ConnectionSpec spec) = 0;
+    virtual void disconnectFrom(const ConnectionName &name) = 0;
+    // Arms a production connection (or makes any read-only again).
+    virtual void setReadOnly(const ConnectionName &name, bool readOnly) = 0;
+    virtual void setPaused(bool paused) = 0;
+
+    virtual void listZnodes(const ConnectionName &name, const ZPath &path, QObject *context,
+                            Answer<std::vector<ZnodeRow>> answer) = 0;
+    virtual void readZnode(const ConnectionName &name, const ZPath &path, QObject *context, Answer<ZnodeDetail> answer) = 0;
+    // Tells (znodesChanged) when the children of these paths change: what is expanded and on screen.
+    virtual void watchZnodes(const ConnectionName &name, const std::vector<ZPath> &paths) = 0;
+    virtual void scanKeys(const ConnectionName &name, const QByteArray &pattern, quint64 cursor, QObject *context,
+                          Answer<KeyPage> answer) = 0;
+    virtual void readKey(const ConnectionName &name, const RedisKey &key, QObject *context, Answer<KeyDetail> answer) = 0;
+
+    // Progress of the hold comes through holdChanged. Returns the hold's id.
+    virtual quint64 acquire(AcquireRequest request) = 0;
+    virtual void release(quint64 holdId) = 0; // also cancels one that still waits
+
+    // Reads the lock afresh and plans.
+    virtual void planForceRelease(const inspect::LockName &lock, const QByteArray &holder, QObject *context,
+                                  Answer<operate::ForceReleasePlan> answer) = 0;
+    virtual void forceRelease(operate::ForceReleasePlan plan, const QString &reason, QObject *context,
+                              Answer<operate::ForceReleaseOutcome> answer) = 0;
+
+signals:
+    void updated(const lockscope::Batch &batch);
+    void znodesChanged(const lockscope::ConnectionName &name, const lockscope::ZPath &path);
+    void holdChanged(const lockscope::Hold &hold);
+};
+
+} // namespace lockscope

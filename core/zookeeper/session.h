@@ -1,0 +1,179 @@
+// The ZooKeeper port: what recipes, the inspector and the gate see of a session.
+//
+// Every request is sent when it is called (so that create and list can leave together) and answered
+// through the returned Reply. Requests of one session are answered in the order they were sent.
+// Errors: UnknownOutcome when the connection broke or the deadline passed while the request was out
+// (it may have happened), NotConnected when nothing was sent, SessionExpired when the session is
+// over, AuthFailed when the server refused the credentials. All members: loop thread only.
+#pragma once
+
+#include "core/async/oneshot.h"
+#include "core/base/bytes.h"
+
+#include <QMetaType>
+
+#include <memory>
+#include <vector>
+
+namespace lockscope::zk {
+
+// 64 bits; shown as 0x and hex without leading zeros.
+struct SessionId {
+    quint64 value = 0;
+    [[nodiscard]] bool isNone() const { return value == 0; }
+    [[nodiscard]] QString text() const { return QStringLiteral("0x") + QString::number(value, 16); }
+    friend auto operator<=>(const SessionId &, const SessionId &) = default;
+    friend size_t qHash(const SessionId &id, size_t seed = 0) { return ::qHash(id.value, seed); }
+};
+
+struct Stat {
+    qint64 czxid = 0;
+    qint64 mzxid = 0;
+    qint64 pzxid = 0;
+    std::chrono::milliseconds ctime{}; // since the epoch, by the server's clock
+    std::chrono::milliseconds mtime{};
+    qint32 version = 0;
+    qint32 cversion = 0;
+    qint32 aversion = 0;
+    SessionId ephemeralOwner;
+    qint32 dataLength = 0;
+    qint32 numChildren = 0;
+    friend bool operator==(const Stat &, const Stat &) = default;
+};
+
+enum class CreateMode {
+    Persistent,
+    Ephemeral,
+    PersistentSequential,
+    EphemeralSequential,
+    Container,
+    PersistentWithTtl,
+    PersistentSequentialWithTtl,
+};
+
+namespace perms {
+constexpr int read = 1, write = 2, create = 4, remove = 8, admin = 16, all = 31;
+}
+struct Acl {
+    int perms = perms::all;
+    QByteArray scheme;
+    QByteArray id;
+    friend bool operator==(const Acl &, const Acl &) = default;
+};
+using Acls = std::vector<Acl>;
+[[nodiscard]] inline Acls openAcl() { return {{perms::all, "world", "anyone"}}; }
+
+struct Created {
+    ZPath path; // with the sequence number the server gave
+    Stat stat;
+};
+struct Node {
+    QByteArray data;
+    Stat stat;
+};
+struct Children {
+    std::vector<NodeName> names; // in the server's order, which means nothing
+    Stat stat;                   // the parent's
+};
+struct NodeAcls {
+    Acls acls;
+    Stat stat;
+};
+
+enum class EventKind {
+    Created,
+    Deleted,
+    DataChanged,
+    ChildrenChanged,
+    SessionOver, // the session expired or was closed: the watch will never fire
+};
+struct WatchEvent {
+    EventKind kind = EventKind::SessionOver;
+    ZPath path;
+};
+
+// A one-shot watch. Made by whoever wants to know, handed to a read, fires at most once. Session
+// death fires it too (SessionOver), so nobody waits for ever. Dropping every copy means nobody
+// listens any more; the server keeps its side until it fires or removeWatch is called.
+class Watch {
+public:
+    explicit Watch(Loop &loop) : m_event(loop) {}
+    [[nodiscard]] const OneShot<WatchEvent> &event() const { return m_event; }
+
+private:
+    OneShot<WatchEvent> m_event;
+};
+
+enum class WatchKind { Data, Children }; // Data covers exists and get
+
+enum class SessionState {
+    Connecting, // first connect, or the connection broke: the session may still live
+    Connected,
+    Expired,    // over; open a new Session
+    AuthFailed, // over
+    Closed,     // by us
+};
+
+// One part of a multi.
+struct Op {
+    enum class Kind { Create, Remove, Set, Check };
+    Kind kind = Kind::Check;
+    ZPath path;
+    QByteArray data;
+    CreateMode mode = CreateMode::Persistent;
+    Acls acls;
+    qint32 version = -1;
+};
+struct OpResult {
+    ZPath created; // Create only
+    Stat stat;     // Set only
+};
+
+// Unsubscribes when destroyed.
+class [[nodiscard]] StateSubscription {
+public:
+    StateSubscription() = default;
+    explicit StateSubscription(std::shared_ptr<void> keepAlive) : m_keepAlive(std::move(keepAlive)) {}
+
+private:
+    std::shared_ptr<void> m_keepAlive;
+};
+
+constexpr qint32 anyVersion = -1;
+
+class Session {
+public:
+    virtual ~Session() = default;
+
+    [[nodiscard]] virtual Loop &loop() const = 0;
+    [[nodiscard]] virtual SessionState state() const = 0;
+    [[nodiscard]] virtual SessionId id() const = 0; // none until connected
+    [[nodiscard]] virtual std::chrono::milliseconds timeout() const = 0; // as negotiated
+    // Called on every change, through the queue, from then on.
+    virtual StateSubscription onState(std::function<void(SessionState)> listener) = 0;
+
+    virtual Reply<Created> create(ZPath path, QByteArray data, CreateMode mode, Acls acls, Deadline deadline) = 0;
+    virtual Reply<bool> remove(ZPath path, qint32 version, Deadline deadline) = 0;
+    virtual Reply<Node> get(ZPath path, std::optional<Watch> watch, Deadline deadline) = 0;
+    virtual Reply<Stat> set(ZPath path, QByteArray data, qint32 version, Deadline deadline) = 0;
+    // NoNode is an answer like another; with a watch it then fires on creation.
+    virtual Reply<Stat> exists(ZPath path, std::optional<Watch> watch, Deadline deadline) = 0;
+    virtual Reply<Children> children(ZPath path, std::optional<Watch> watch, Deadline deadline) = 0;
+    virtual Reply<std::vector<OpResult>> multi(std::vector<Op> ops, Deadline deadline) = 0;
+    // What is read after it is no older than the leader's state when it was sent.
+    virtual Reply<bool> sync(ZPath path, Deadline deadline) = 0;
+    virtual Reply<NodeAcls> acls(ZPath path, Deadline deadline) = 0;
+    virtual Reply<bool> setAcls(ZPath path, Acls acls, qint32 version, Deadline deadline) = 0;
+    // Succeeds with any digest password: ZooKeeper checks only against ACLs, node by node.
+    virtual Reply<bool> addAuth(QByteArray scheme, QByteArray credentials, Deadline deadline) = 0;
+    // Takes every watch of ours of that kind off the path, here and on the server.
+    virtual Reply<bool> removeWatches(ZPath path, WatchKind kind, Deadline deadline) = 0;
+
+    // Watched path bytes now, and the most allowed (reads with a watch beyond it fail with
+    // BudgetExceeded; the client re-sends all watches in one packet after a reconnect).
+    [[nodiscard]] virtual qsizetype watchedBytes() const = 0;
+    [[nodiscard]] virtual qsizetype watchBudgetBytes() const = 0;
+    [[nodiscard]] virtual int watchCount() const = 0;
+};
+
+} // namespace lockscope::zk

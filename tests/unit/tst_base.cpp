@@ -1,0 +1,119 @@
+// Escaping, durations, connection URIs.
+#include "core/base/connectionuri.h"
+#include "core/base/duration.h"
+#include "core/base/text.h"
+
+#include <QTest>
+
+using namespace lockscope;
+using namespace Qt::StringLiterals;
+
+class TestBase : public QObject {
+    Q_OBJECT
+private slots:
+    void escapes_data()
+    {
+        QTest::addColumn<QByteArray>("bytes");
+        QTest::addColumn<QString>("text");
+        QTest::newRow("plain") << QByteArray("orders-lock") << u"orders-lock"_s;
+        QTest::newRow("utf8") << QByteArray("\xc3\xa9t\xc3\xa9") << u"\u00e9t\u00e9"_s;
+        QTest::newRow("newline and space") << QByteArray("a b\nc") << u"a b\\x0Ac"_s;
+        QTest::newRow("terminal escape") << QByteArray("\x1b[31m") << u"\\x1B[31m"_s;
+        QTest::newRow("not utf8") << QByteArray("\xff\xfe") << u"\\xFF\\xFE"_s;
+        QTest::newRow("cut utf8") << QByteArray("x\xc3") << u"x\\xC3"_s;
+        QTest::newRow("overlong") << QByteArray("\xc0\xaf") << u"\\xC0\\xAF"_s;
+        QTest::newRow("right-to-left override") << QByteArray("\xe2\x80\xae") << u"\\xE2\\x80\\xAE"_s;
+        QTest::newRow("backslash") << QByteArray("a\\b") << u"a\\\\b"_s;
+        QTest::newRow("nul") << QByteArray("a\0b", 3) << u"a\\x00b"_s;
+    }
+    void escapes()
+    {
+        QFETCH(QByteArray, bytes);
+        QFETCH(QString, text);
+        QCOMPARE(escaped(bytes), text);
+        QCOMPARE(unescaped(text).value_or("?"), bytes);
+    }
+
+    void refusesBrokenEscapes()
+    {
+        QVERIFY(!unescaped(u"\\q"_s));
+        QVERIFY(!unescaped(u"\\x1"_s));
+        QVERIFY(!unescaped(u"end\\"_s));
+    }
+
+    void readsDurations()
+    {
+        QCOMPARE((*parseDuration(u"500ms"_s)).count(), 500);
+        QCOMPARE((*parseDuration(u"30s"_s)).count(), 30'000);
+        QCOMPARE((*parseDuration(u"2m"_s)).count(), 120'000);
+        for (const auto &bad : {u"5"_s, u"-5s"_s, u"1.5s"_s, u"s"_s, u""_s, u"5 s"_s})
+            QVERIFY2(!parseDuration(bad), qPrintable(bad));
+    }
+
+    void speaksDurations()
+    {
+        using namespace std::chrono_literals;
+        QCOMPARE(spokenDuration(640ms), u"640 ms"_s);
+        QCOMPARE(spokenDuration(1800ms), u"1.8 s"_s);
+        QCOMPARE(spokenDuration(252s), u"4 m 12 s"_s);
+        QCOMPARE(spokenDuration(9h + 2min), u"9 h 02 m"_s);
+        QCOMPARE(spokenDuration(80h), u"3 d"_s);
+    }
+
+    void readsConnections_data()
+    {
+        QTest::addColumn<QString>("argument");
+        QTest::addColumn<QString>("shown"); // empty: refused
+        QTest::newRow("zk") << u"zk://h:1"_s << u"zk://h:1"_s;
+        QTest::newRow("ensemble") << u"orders=zk://a:1,b:2,c/app/x?admin=9"_s << u"zk://a:1,b:2,c:2181/app/x"_s;
+        QTest::newRow("secret stays out") << u"redis://me:p%40ss@h/3"_s << u"redis://h:6379/3"_s;
+        QTest::newRow("ipv6") << u"zk://[::1]:2181"_s << u"zk://[::1]:2181"_s;
+        QTest::newRow("sandbox") << u"sandbox:"_s << u"sandbox:"_s;
+        QTest::newRow("sim") << u"sim:42"_s << u"sim:"_s;
+        QTest::newRow("no scheme") << u"h:1"_s << QString();
+        QTest::newRow("unknown scheme") << u"etcd://h:1"_s << QString();
+        QTest::newRow("bad port") << u"zk://h:99999"_s << QString();
+        QTest::newRow("no host") << u"zk://"_s << QString();
+        QTest::newRow("bad db") << u"redis://h/x"_s << QString();
+        QTest::newRow("unknown option") << u"zk://h:1?x=1"_s << QString();
+    }
+    void readsConnections()
+    {
+        QFETCH(QString, argument);
+        QFETCH(QString, shown);
+        const auto spec = parseConnection(argument);
+        QCOMPARE(spec ? spec->displayUri() : QString(), shown);
+        if (!spec)
+            QVERIFY(!spec.error().message.isEmpty());
+    }
+
+    void readsCredentials()
+    {
+        const auto spec = parseConnection(u"redis://me:p%40ss@h/3"_s);
+        QCOMPARE(spec->user, u"me"_s);
+        QCOMPARE(spec->password, u"p@ss"_s);
+        QCOMPARE(spec->database, 3);
+    }
+
+    void namesConnections()
+    {
+        std::vector<ConnectionSpec> specs;
+        for (const auto &argument : {u"zk://a:1"_s, u"redis://a:1"_s, u"zk://b:1"_s, u"zk3=zk://c:1"_s})
+            specs.push_back(*parseConnection(argument));
+        QVERIFY(nameConnections(specs));
+        QByteArrayList names;
+        for (const auto &spec : specs)
+            names << spec.name.bytes();
+        QCOMPARE(names, (QByteArrayList{"zk", "redis", "zk2", "zk3"}));
+        specs.push_back(*parseConnection(u"zk3=zk://d:1"_s));
+        QVERIFY(!nameConnections(specs));
+    }
+
+    void passwordVariables()
+    {
+        QCOMPARE(passwordVariable(ConnectionName("orders-zk2")), QByteArray("LOCKSCOPE_PASSWORD_ORDERS_ZK2"));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestBase)
+#include "tst_base.moc"
