@@ -45,6 +45,7 @@ private:
     std::unique_ptr<TemporaryFolder> m_folder;
     ChildProcess m_child;
     std::unique_ptr<LoopbackQuestion> m_question;
+    std::chrono::steady_clock::time_point m_askedAt;
     quint16 m_port = 0;
     bool m_hasAnswered = false; // from then on it keeps its port
     bool m_isReady = false;
