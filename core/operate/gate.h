@@ -27,6 +27,7 @@ public:
     // A gate made read-only for good (--read-only) stays so.
     void setReadOnly(bool readOnly);
     void lockReadOnly();
+    [[nodiscard]] bool isReadOnlyForGood() const { return m_readOnlyForGood; }
 
     // Before a request: Refused for a write that may not be sent. Counts and logs it otherwise.
     [[nodiscard]] Result<quint64> enter(const QString &text, bool write);
