@@ -16,6 +16,7 @@ namespace lockscope {
 struct WorkspaceOptions {
     inspect::ObserverOptions observer;
     bool readOnly = false;   // --read-only: for every connection, for good
+    bool observe = true;     // false: nothing is looked for, only what is asked is read
     QString auditPath;       // the default file when empty
 };
 
@@ -38,6 +39,10 @@ public:
     [[nodiscard]] virtual std::unique_ptr<zk::Session> openContenderSession() = 0;
     // Round trip of a recent request, once known.
     [[nodiscard]] virtual std::optional<Duration> latency() const = 0;
+    [[nodiscard]] virtual const inspect::Progress &progress() const = 0;
+    [[nodiscard]] virtual const inspect::Cost &cost() const = 0;
+    // The last moment this connection's pictures were known to be true.
+    [[nodiscard]] virtual std::chrono::system_clock::time_point heardAt() const = 0;
 };
 
 class Workspace {
@@ -55,7 +60,8 @@ public:
     // Called whenever a link's state changes.
     void onLinkChanged(std::function<void(Link &)> listener);
 
-    // Until connected; the link's problem when the deadline passes first, at once for AuthFailed.
+    // Until connected. The link's problem as soon as the server refused the credentials or no host can be
+    // reached, or when the deadline passes (the link itself keeps trying).
     [[nodiscard]] Task<Result<bool>> whenConnected(ConnectionName name, Deadline deadline);
     // "CONNECTION:NAME" split at the first colon, the name unescaped; NoNode-like errors name the
     // connections there are.
