@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/async/oneshot.h"
+#include "core/async/scope.h"
 #include "core/base/bytes.h"
 
 #include <QByteArrayList>
@@ -77,6 +78,18 @@ public:
     virtual Subscription subscribePattern(QByteArray pattern, std::function<void(const Message &)> listener) = 0;
     // The client id of the pub/sub connection, for CLIENT TRACKING REDIRECT; opens it if needed.
     virtual Reply<qint64> subscriberId(Deadline deadline) = 0;
+
+    // Work that goes on after whoever started it is gone, for as long as the connection object lives:
+    // taking away a key nobody waits for any more. Must not call the connection from a destructor.
+    [[nodiscard]] Scope &background()
+    {
+        if (!m_background)
+            m_background = std::make_unique<Scope>(loop());
+        return *m_background;
+    }
+
+private:
+    std::unique_ptr<Scope> m_background;
 };
 
 } // namespace lockscope::redis
