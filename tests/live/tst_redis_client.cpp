@@ -388,12 +388,12 @@ private slots:
             QSKIP("no TLS in Qt, or no openssl to make a certificate with");
         QTemporaryDir folder;
         const auto file = [&](const QString &name) { return folder.filePath(name); };
-        QCOMPARE(QProcess::execute(u"openssl"_s, {u"req"_s, u"-x509"_s, u"-newkey"_s, u"ec"_s, u"-pkeyopt"_s, u"ec_paramgen_curve:prime256v1"_s,
- u"-nodes"_s,
-                                                  u"-days"_s, u"2"_s, u"-subj"_s, u"/CN=lockscope test"_s,
-                                                  u"-addext"_s, u"subjectAltName=IP:127.0.0.1"_s, u"-keyout"_s,
-                                                  file(u"key.pem"_s), u"-out"_s, file(u"cert.pem"_s)}),
-                 0);
+        const auto madeCertificate = QProcess::execute(
+            u"openssl"_s,
+            {u"req"_s, u"-x509"_s, u"-newkey"_s, u"ec"_s, u"-pkeyopt"_s, u"ec_paramgen_curve:prime256v1"_s,
+             u"-nodes"_s, u"-days"_s, u"2"_s, u"-subj"_s, u"/CN=lockscope test"_s, u"-addext"_s,
+             u"subjectAltName=IP:127.0.0.1"_s, u"-keyout"_s, file(u"key.pem"_s), u"-out"_s, file(u"cert.pem"_s)});
+        QCOMPARE(madeCertificate, 0);
         const auto port = freePort();
         sandbox::RedisOptions serverOptions;
         serverOptions.moreArguments = {"--tls-port", QByteArray::number(port), "--tls-cert-file",
