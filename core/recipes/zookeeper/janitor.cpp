@@ -13,40 +13,8 @@ bool isOver(const Error &error)
     return error.code == ErrorCode::SessionExpired || error.code == ErrorCode::AuthFailed;
 }
 
-} // namespace
-
-Janitor::Janitor(zk::Session &session) : m_work(std::make_shared<Work>())
-{
-    m_work->session = &session;
-}
-
-void Janitor::remove(zk::Created node, bool mayBeGone) const
-{
-    ++m_work->running;
-    m_work->session->background().launch(removing(m_work, std::move(node), mayBeGone));
-}
-
-void Janitor::followUp(Reply<zk::Created> creating, Claim claim) const
-{
-    ++m_work->running;
-    m_work->session->background().launch(following(m_work, std::move(creating), std::move(claim)));
-}
-
-OneShot<bool> Janitor::tidy(Deadline deadline) const
-{
-    const OneShot<bool> done(m_work->session->loop());
-    if (m_work->running == 0) {
-        done.complete(!std::exchange(m_work->failed, false));
-        return done;
-    }
-    std::erase_if(m_work->waiting, [](const auto &waiting) { return waiting.isComplete(); });
-    m_work->waiting.push_back(done);
-    done.completeAt(deadline, false);
-    return done;
-}
-
 // True when the node is certainly gone.
-Task<bool> Janitor::takeAway(zk::Session *session, zk::Created node, bool mayBeGone)
+Task<bool> takeAway(zk::Session *session, zk::Created node, bool mayBeGone)
 {
     const auto never = Deadline::never();
     for (;;) {
@@ -88,42 +56,37 @@ Task<bool> Janitor::takeAway(zk::Session *session, zk::Created node, bool mayBeG
     }
 }
 
-Task<void> Janitor::removing(std::shared_ptr<Work> work, zk::Created node, bool mayBeGone)
-{
-    const bool gone = co_await takeAway(work->session, node, mayBeGone);
-    finish(*work, gone);
-}
-
-Task<void> Janitor::following(std::shared_ptr<Work> work, Reply<zk::Created> creating, Claim claim)
+// True when what the create made (if anything) is certainly gone.
+Task<bool> clearUp(zk::Session *session, Reply<zk::Created> creating, Claim claim)
 {
     const auto created = co_await creating;
     std::optional<zk::Created> node;
-    bool known = true;
     if (created) {
         node = *created;
     } else if (created.error().code == ErrorCode::UnknownOutcome) {
         const auto never = Deadline::never();
-        const auto found = co_await findOwn(work->session, claim, never);
-        if (found)
-            node = *found;
-        known = found || isOver(found.error());
+        const auto found = co_await findOwn(session, claim, never);
+        if (!found)
+            co_return isOver(found.error());
+        node = *found;
     }
-    if (node) {
-        const zk::Created ours = *node;
-        known = co_await takeAway(work->session, ours, false);
-    }
-    finish(*work, known);
+    if (!node)
+        co_return true;
+    const zk::Created ours = *node;
+    const bool gone = co_await takeAway(session, ours, false);
+    co_return gone;
 }
 
-void Janitor::finish(Work &work, bool gone)
+} // namespace
+
+void Janitor::remove(zk::Created node, bool mayBeGone) const
 {
-    --work.running;
-    work.failed = work.failed || !gone;
-    if (work.running > 0)
-        return;
-    for (const auto &waiting : std::exchange(work.waiting, {}))
-        waiting.complete(!work.failed);
-    work.failed = false;
+    m_chores.add(m_session->background(), takeAway(m_session, std::move(node), mayBeGone));
+}
+
+void Janitor::followUp(Reply<zk::Created> creating, Claim claim) const
+{
+    m_chores.add(m_session->background(), clearUp(m_session, std::move(creating), std::move(claim)));
 }
 
 } // namespace lockscope::recipes
