@@ -150,6 +150,9 @@ public:
     [[nodiscard]] virtual SessionState state() const = 0;
     [[nodiscard]] virtual SessionId id() const = 0; // none until connected
     [[nodiscard]] virtual std::chrono::milliseconds timeout() const = 0; // as negotiated
+    // When the present connection was made, by our wall clock; empty while not connected and in worlds
+    // without one. Beside the server's own word for that moment (`cons`) it tells how far its clock is off.
+    [[nodiscard]] virtual std::optional<std::chrono::system_clock::time_point> connectedAt() const { return {}; }
     // Called on every change, through the queue, from then on.
     virtual StateSubscription onState(std::function<void(SessionState)> listener) = 0;
 
