@@ -30,11 +30,16 @@ public:
     [[nodiscard]] bool isReadOnlyForGood() const { return m_readOnlyForGood; }
 
     // Before a request: Refused for a write that may not be sent. Counts and logs it otherwise.
+    // The value is the log entry's number, for leave().
     [[nodiscard]] Result<quint64> enter(const QString &text, bool write);
     void leave(quint64 entry, const QString &outcome, Duration took);
+    // What the server told us unasked, and changes of the connection itself.
     void event(const QString &text);
+    void state(const QString &text);
 
 private:
+    void note(LogEntry::Kind kind, const QString &text);
+
     ConnectionName m_connection;
     bool m_readOnly;
     bool m_readOnlyForGood = false;
@@ -45,7 +50,8 @@ private:
     CommandLog &m_log;
 };
 
-// The port behind the gate. Both must outlive the returned session.
+// The port behind the gate. Both must outlive the returned session (not the replies and watches it
+// gave out).
 [[nodiscard]] std::unique_ptr<zk::Session> gated(zk::Session &session, Gate &gate);
 // The same, owning the session behind it.
 [[nodiscard]] std::unique_ptr<zk::Session> gated(std::unique_ptr<zk::Session> session, Gate &gate);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "core/async/oneshot.h"
+#include "core/async/scope.h"
 #include "core/base/bytes.h"
 
 #include <QByteArrayList>
@@ -85,6 +86,18 @@ public:
     // waits for it. Completes when the server has confirmed the subscriptions made before, so nothing
     // sent to them from then on is missed; NoPermission when it refused one of them.
     virtual Reply<qint64> subscriberId(Deadline deadline) = 0;
+
+    // Work that goes on after whoever started it is gone, for as long as the connection object lives:
+    // taking away a key nobody waits for any more. Must not call the connection from a destructor.
+    [[nodiscard]] Scope &background()
+    {
+        if (!m_background)
+            m_background = std::make_unique<Scope>(loop());
+        return *m_background;
+    }
+
+private:
+    std::unique_ptr<Scope> m_background;
 };
 
 } // namespace lockscope::redis

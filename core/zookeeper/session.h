@@ -8,6 +8,7 @@
 #pragma once
 
 #include "core/async/oneshot.h"
+#include "core/async/scope.h"
 #include "core/base/bytes.h"
 
 #include <QMetaType>
@@ -177,6 +178,18 @@ public:
     [[nodiscard]] virtual qsizetype watchedBytes() const = 0;
     [[nodiscard]] virtual qsizetype watchBudgetBytes() const = 0;
     [[nodiscard]] virtual int watchCount() const = 0;
+
+    // Work that goes on after whoever started it is gone, for as long as the session lives: taking away
+    // a node nobody waits for any more. Such work must not call the session from a destructor.
+    [[nodiscard]] Scope &background()
+    {
+        if (!m_background)
+            m_background = std::make_unique<Scope>(loop());
+        return *m_background;
+    }
+
+private:
+    std::unique_ptr<Scope> m_background;
 };
 
 } // namespace lockscope::zk
