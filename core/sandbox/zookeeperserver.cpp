@@ -107,7 +107,7 @@ Result<std::unique_ptr<ZooKeeperServer>> makeZooKeeper(ZooKeeperOptions options)
     if (java.isEmpty())
         return Error{ErrorCode::Unsupported,
                      u"no private ZooKeeper: java is not installed; Debian's package is default-jre-headless"_s, false};
-    auto found = mustExist(zookeeperJar, u"zookeeper"_s);
+    auto found = mustExist(zookeeperJar, u"libzookeeper-java"_s);
     if (found && options.adminServer)
         found = mustExist(servletJar, u"libservlet-api-java"_s);
     if (!found)

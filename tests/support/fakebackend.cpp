@@ -1,0 +1,150 @@
+#include "tests/support/fakebackend.h"
+
+#include "core/base/text.h"
+
+namespace lockscope::test {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+QString words(const ConnectionName &name)
+{
+    return escaped(name.bytes());
+}
+
+Error notScripted(const QString &what)
+{
+    return Error{ErrorCode::Server, u"%1: not scripted"_s.arg(what)};
+}
+
+} // namespace
+
+void FakeBackend::later(QObject *context, std::function<void()> deliver)
+{
+    if (holdAnswers) {
+        m_held.emplace_back(context, std::move(deliver));
+        return;
+    }
+    QMetaObject::invokeMethod(context, std::move(deliver), Qt::QueuedConnection);
+}
+
+void FakeBackend::deliverAnswers()
+{
+    auto held = std::exchange(m_held, {});
+    for (auto &[context, deliver] : held) {
+        if (context)
+            deliver();
+    }
+}
+
+void FakeBackend::tellLocks(std::vector<inspect::PictureChange> changes)
+{
+    Batch batch;
+    batch.locks = std::move(changes);
+    emit updated(batch);
+}
+
+void FakeBackend::tellConnection(const ConnectionStatus &status)
+{
+    Batch batch;
+    batch.connections = {status};
+    emit updated(batch);
+}
+
+void FakeBackend::connectTo(ConnectionSpec spec)
+{
+    calls << u"connectTo "_s + words(spec.name);
+    connected.push_back(std::move(spec));
+}
+
+void FakeBackend::disconnectFrom(const ConnectionName &name)
+{
+    calls << u"disconnectFrom "_s + words(name);
+}
+
+void FakeBackend::setReadOnly(const ConnectionName &name, bool readOnly)
+{
+    calls << u"setReadOnly %1 %2"_s.arg(words(name), readOnly ? u"true"_s : u"false"_s);
+}
+
+void FakeBackend::setPaused(bool paused)
+{
+    calls << u"setPaused %1"_s.arg(paused ? u"true"_s : u"false"_s);
+}
+
+void FakeBackend::listZnodes(const ConnectionName &name, const ZPath &path, QObject *context,
+                             Answer<std::vector<ZnodeRow>> answer)
+{
+    calls << u"listZnodes %1 %2"_s.arg(words(name), escaped(path.bytes()));
+    later(context, [this, name, path, answer] {
+        answer(onListZnodes ? onListZnodes(name, path) : notScripted(u"listZnodes"_s));
+    });
+}
+
+void FakeBackend::readZnode(const ConnectionName &name, const ZPath &path, QObject *context, Answer<ZnodeDetail> answer)
+{
+    calls << u"readZnode %1 %2"_s.arg(words(name), escaped(path.bytes()));
+    later(context, [this, name, path, answer] {
+        answer(onReadZnode ? onReadZnode(name, path) : notScripted(u"readZnode"_s));
+    });
+}
+
+void FakeBackend::watchZnodes(const ConnectionName &name, const std::vector<ZPath> &paths)
+{
+    QStringList list;
+    for (const auto &path : paths)
+        list << escaped(path.bytes());
+    calls << u"watchZnodes %1 %2"_s.arg(words(name), list.join(u' '));
+}
+
+void FakeBackend::scanKeys(const ConnectionName &name, const QByteArray &pattern, quint64 cursor, QObject *context,
+                           Answer<KeyPage> answer)
+{
+    calls << u"scanKeys %1 %2 %3"_s.arg(words(name), escaped(pattern)).arg(cursor);
+    later(context, [this, name, pattern, cursor, answer] {
+        answer(onScanKeys ? onScanKeys(name, pattern, cursor) : notScripted(u"scanKeys"_s));
+    });
+}
+
+void FakeBackend::readKey(const ConnectionName &name, const RedisKey &key, QObject *context, Answer<KeyDetail> answer)
+{
+    calls << u"readKey %1 %2"_s.arg(words(name), escaped(key.bytes()));
+    later(context, [this, name, key, answer] {
+        answer(onReadKey ? onReadKey(name, key) : notScripted(u"readKey"_s));
+    });
+}
+
+quint64 FakeBackend::acquire(AcquireRequest request)
+{
+    calls << u"acquire %1 %2"_s.arg(escaped(request.lock.text()), escaped(request.recipe));
+    lastAcquire = std::move(request);
+    return m_nextHold++;
+}
+
+void FakeBackend::release(quint64 holdId)
+{
+    calls << u"release %1"_s.arg(holdId);
+}
+
+void FakeBackend::planForceRelease(const inspect::LockName &lock, const QByteArray &holder, QObject *context,
+                                   Answer<operate::ForceReleasePlan> answer)
+{
+    calls << u"planForceRelease %1 %2"_s.arg(escaped(lock.text()), escaped(holder));
+    later(context, [this, lock, holder, answer] {
+        answer(onPlanForceRelease ? onPlanForceRelease(lock, holder) : notScripted(u"planForceRelease"_s));
+    });
+}
+
+void FakeBackend::forceRelease(operate::ForceReleasePlan plan, const QString &reason, QObject *context,
+                               Answer<operate::ForceReleaseOutcome> answer)
+{
+    calls << u"forceRelease %1 %2"_s.arg(escaped(plan.before.lock.text()), escaped(plan.holder));
+    lastForced = plan;
+    lastReason = reason;
+    later(context, [this, plan, reason, answer] {
+        answer(onForceRelease ? onForceRelease(plan, reason) : notScripted(u"forceRelease"_s));
+    });
+}
+
+} // namespace lockscope::test

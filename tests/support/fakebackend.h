@@ -1,0 +1,75 @@
+// A Backend that a test plays: it notes every call, answers as the test says, and tells what the
+// test tells it. Answers come through the event loop, as the live one's do; with holdAnswers they
+// wait until deliverAnswers().
+#pragma once
+
+#include <version>
+
+#include "core/workspace/backend.h"
+
+#include <deque>
+#include <functional>
+#include <vector>
+
+namespace lockscope::test {
+
+class FakeBackend : public Backend {
+    Q_OBJECT
+public:
+    explicit FakeBackend(QObject *parent = nullptr) : Backend(parent) {}
+
+    // Every call in order, as words: "listZnodes zk /locks", "release 3", "setReadOnly zk false".
+    QStringList calls;
+    [[nodiscard]] bool wasCalled(const QString &words) const { return calls.contains(words); }
+
+    // How questions are answered. The default is an error "not scripted".
+    std::function<Result<std::vector<ZnodeRow>>(const ConnectionName &, const ZPath &)> onListZnodes;
+    std::function<Result<ZnodeDetail>(const ConnectionName &, const ZPath &)> onReadZnode;
+    std::function<Result<KeyPage>(const ConnectionName &, const QByteArray &, quint64)> onScanKeys;
+    std::function<Result<KeyDetail>(const ConnectionName &, const RedisKey &)> onReadKey;
+    std::function<Result<operate::ForceReleasePlan>(const inspect::LockName &, const QByteArray &)> onPlanForceRelease;
+    std::function<Result<operate::ForceReleaseOutcome>(const operate::ForceReleasePlan &, const QString &)> onForceRelease;
+
+    // What acquire() and forceRelease() were last asked.
+    std::optional<AcquireRequest> lastAcquire;
+    std::optional<operate::ForceReleasePlan> lastForced;
+    QString lastReason;
+    std::vector<ConnectionSpec> connected;
+
+    bool holdAnswers = false;
+    void deliverAnswers();
+    [[nodiscard]] qsizetype waitingAnswers() const { return static_cast<qsizetype>(m_held.size()); }
+
+    // What the live backend would tell.
+    void tell(const Batch &batch) { emit updated(batch); }
+    void tellLocks(std::vector<inspect::PictureChange> changes);
+    void tellConnection(const ConnectionStatus &status);
+    void tellHold(const Hold &hold) { emit holdChanged(hold); }
+    void tellZnodesChanged(const ConnectionName &name, const ZPath &path) { emit znodesChanged(name, path); }
+
+    void connectTo(ConnectionSpec spec) override;
+    void disconnectFrom(const ConnectionName &name) override;
+    void setReadOnly(const ConnectionName &name, bool readOnly) override;
+    void setPaused(bool paused) override;
+    void listZnodes(const ConnectionName &name, const ZPath &path, QObject *context,
+                    Answer<std::vector<ZnodeRow>> answer) override;
+    void readZnode(const ConnectionName &name, const ZPath &path, QObject *context, Answer<ZnodeDetail> answer) override;
+    void watchZnodes(const ConnectionName &name, const std::vector<ZPath> &paths) override;
+    void scanKeys(const ConnectionName &name, const QByteArray &pattern, quint64 cursor, QObject *context,
+                  Answer<KeyPage> answer) override;
+    void readKey(const ConnectionName &name, const RedisKey &key, QObject *context, Answer<KeyDetail> answer) override;
+    quint64 acquire(AcquireRequest request) override;
+    void release(quint64 holdId) override;
+    void planForceRelease(const inspect::LockName &lock, const QByteArray &holder, QObject *context,
+                          Answer<operate::ForceReleasePlan> answer) override;
+    void forceRelease(operate::ForceReleasePlan plan, const QString &reason, QObject *context,
+                      Answer<operate::ForceReleaseOutcome> answer) override;
+
+private:
+    void later(QObject *context, std::function<void()> deliver);
+
+    std::deque<std::pair<QPointer<QObject>, std::function<void()>>> m_held;
+    quint64 m_nextHold = 1;
+};
+
+} // namespace lockscope::test

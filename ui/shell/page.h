@@ -1,0 +1,44 @@
+// What the window knows of a page. Each page keeps its own model up to date from the backend's
+// batches; the window only switches between them.
+#pragma once
+
+#include "core/workspace/backend.h"
+#include "ui/theme/pill.h"
+
+#include <QWidget>
+
+class QSettings;
+
+namespace lockscope::ui {
+
+class Page : public QWidget {
+    Q_OBJECT
+public:
+    using QWidget::QWidget;
+
+    // The word of --page ("locks"); also the key of the saved view.
+    [[nodiscard]] virtual QString name() const = 0;
+    // As the side bar says it ("Locks").
+    [[nodiscard]] virtual QString title() const = 0;
+    // Called once, before the page is shown. The backend outlives the page.
+    virtual void setBackend(Backend *backend) = 0;
+    // The connection chosen in the side bar; an empty name means all. Pages that show one connection
+    // at a time take the first they can show.
+    virtual void showConnection(const ConnectionName &name) = 0;
+    // Narrows the page to this text (the window's find field).
+    virtual void setFilter(const QString &text) = 0;
+    // Puts the keyboard focus where arrows move through the rows.
+    virtual void focusContent() = 0;
+    // F5: asks the server again for what is on screen, where the page does not follow by itself.
+    virtual void refresh() {}
+    virtual void saveView(QSettings &settings) const { Q_UNUSED(settings) }
+    virtual void restoreView(QSettings &settings) { Q_UNUSED(settings) }
+
+signals:
+    // The number (or word) at the right of the page's entry in the side bar; empty for none.
+    void countChanged(const QString &text);
+    // Asks the window to show this lock on the page of locks.
+    void lockActivated(const lockscope::inspect::LockName &lock);
+};
+
+} // namespace lockscope::ui

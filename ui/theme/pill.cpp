@@ -1,0 +1,146 @@
+#include "ui/theme/pill.h"
+
+#include "ui/theme/theme.h"
+
+#include <QFontMetricsF>
+#include <QPainter>
+
+#include <cmath>
+
+namespace lockscope::ui {
+
+namespace {
+
+constexpr qreal padding = 7;
+constexpr qreal shapeSide = 9;
+constexpr qreal gap = 5;
+constexpr qreal pillHeight = 21;
+
+} // namespace
+
+QColor toneColor(const Tokens &t, Tone tone)
+{
+    switch (tone) {
+    case Tone::Hold: return t.hold;
+    case Tone::Wait: return t.wait;
+    case Tone::Critical: return t.critical;
+    case Tone::Warning: return t.warning;
+    case Tone::Free: return t.free;
+    case Tone::Ok: return t.ok;
+    }
+    return t.text;
+}
+
+QColor toneSoft(const Tokens &t, Tone tone)
+{
+    switch (tone) {
+    case Tone::Hold: return t.holdSoft;
+    case Tone::Wait: return t.waitSoft;
+    case Tone::Critical: return t.criticalSoft;
+    case Tone::Warning: return t.warningSoft;
+    case Tone::Free: return t.freeSoft;
+    case Tone::Ok: return t.okSoft;
+    }
+    return t.panel;
+}
+
+QFont pillFont()
+{
+    return textFont(12, QFont::DemiBold);
+}
+
+QSizeF pillSize(const Pill &pill)
+{
+    const qreal shape = pill.shape == PillShape::None ? 0 : shapeSide + (pill.word.isEmpty() ? 0 : gap);
+    return {padding * 2 + shape + std::ceil(QFontMetricsF(pillFont()).horizontalAdvance(pill.word)), pillHeight};
+}
+
+void paintShape(QPainter &painter, const QRectF &rect, PillShape shape, const QColor &colour)
+{
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing);
+    QRectF box(0, 0, shapeSide, shapeSide);
+    box.moveCenter(rect.center());
+    const QPen line(colour, 1.6, Qt::SolidLine, Qt::FlatCap);
+    switch (shape) {
+    case PillShape::None: break;
+    case PillShape::Disc:
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(colour);
+        painter.drawEllipse(box.adjusted(0.5, 0.5, -0.5, -0.5));
+        break;
+    case PillShape::Ring:
+        painter.setPen(line);
+        painter.drawEllipse(box.adjusted(0.8, 0.8, -0.8, -0.8));
+        break;
+    case PillShape::Quarter:
+        painter.setPen(line);
+        painter.drawEllipse(box.adjusted(0.8, 0.8, -0.8, -0.8));
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(colour);
+        painter.drawPie(box.adjusted(0.8, 0.8, -0.8, -0.8), 0, 90 * 16);
+        break;
+    case PillShape::Bars:
+        painter.fillRect(QRectF(box.left() + 1, box.top(), 2.4, box.height()), colour);
+        painter.fillRect(QRectF(box.right() - 3.4, box.top(), 2.4, box.height()), colour);
+        break;
+    case PillShape::Cross:
+        painter.setPen(QPen(colour, 2, Qt::SolidLine, Qt::RoundCap));
+        painter.drawLine(box.topLeft() + QPointF(1.2, 1.2), box.bottomRight() - QPointF(1.2, 1.2));
+        painter.drawLine(box.topRight() + QPointF(-1.2, 1.2), box.bottomLeft() + QPointF(1.2, -1.2));
+        break;
+    }
+    painter.restore();
+}
+
+void paintPill(QPainter &painter, const QRectF &rect, const Pill &pill)
+{
+    const Tokens &t = Theme::tokens();
+    const QSizeF size = pillSize(pill);
+    const QRectF box(rect.left(), rect.center().y() - size.height() / 2, std::min(size.width(), rect.width()),
+                     size.height());
+    const QColor colour = toneColor(t, pill.tone);
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(toneSoft(t, pill.tone));
+    painter.drawRoundedRect(box, 5, 5);
+    QRectF inside = box.adjusted(padding, 0, -padding + 1, 0);
+    if (pill.shape != PillShape::None) {
+        paintShape(painter, QRectF(inside.left(), inside.top(), shapeSide, inside.height()), pill.shape, colour);
+        inside.setLeft(inside.left() + shapeSide + gap);
+    }
+    painter.setFont(pillFont());
+    painter.setPen(colour);
+    painter.drawText(inside, Qt::AlignLeft | Qt::AlignVCenter,
+                     QFontMetricsF(pillFont()).elidedText(pill.word, Qt::ElideRight, inside.width() + 1));
+    painter.restore();
+}
+
+PillLabel::PillLabel(QWidget *parent) : QWidget(parent)
+{
+    setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
+}
+
+void PillLabel::setPill(const Pill &pill)
+{
+    if (pill == m_pill)
+        return;
+    m_pill = pill;
+    setAccessibleName(pill.word);
+    updateGeometry();
+    update();
+}
+
+QSize PillLabel::sizeHint() const
+{
+    return pillSize(m_pill).toSize() + QSize(0, 2);
+}
+
+void PillLabel::paintEvent(QPaintEvent *)
+{
+    QPainter painter(this);
+    paintPill(painter, rect(), m_pill);
+}
+
+} // namespace lockscope::ui

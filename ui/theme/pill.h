@@ -1,0 +1,53 @@
+// State as shape, word and colour together: ● holds, ○ waits, ◔ contended, ‖ disconnected,
+// ✕ immortal and deadlock. The shapes are drawn, not taken from a font that may lack them.
+#pragma once
+
+#include "ui/theme/tokens.h"
+
+#include <QFont>
+#include <QSizeF>
+#include <QString>
+#include <QWidget>
+
+class QPainter;
+
+namespace lockscope::ui {
+
+enum class PillShape { None, Disc, Ring, Quarter, Bars, Cross };
+enum class Tone { Hold, Wait, Critical, Warning, Free, Ok };
+
+struct Pill {
+    PillShape shape = PillShape::Disc;
+    Tone tone = Tone::Hold;
+    QString word;
+    friend bool operator==(const Pill &, const Pill &) = default;
+};
+
+[[nodiscard]] QColor toneColor(const Tokens &tokens, Tone tone);
+[[nodiscard]] QColor toneSoft(const Tokens &tokens, Tone tone);
+
+[[nodiscard]] QFont pillFont();
+[[nodiscard]] QSizeF pillSize(const Pill &pill);
+// Draws the pill left-aligned and vertically centred in `rect`.
+void paintPill(QPainter &painter, const QRectF &rect, const Pill &pill);
+// Only the shape, centred in `rect`.
+void paintShape(QPainter &painter, const QRectF &rect, PillShape shape, const QColor &colour);
+
+// A pill as a widget, for headers.
+class PillLabel : public QWidget {
+    Q_OBJECT
+public:
+    explicit PillLabel(QWidget *parent = nullptr);
+    void setPill(const Pill &pill);
+    [[nodiscard]] const Pill &pill() const { return m_pill; }
+    [[nodiscard]] QSize sizeHint() const override;
+    [[nodiscard]] QSize minimumSizeHint() const override { return sizeHint(); }
+
+protected:
+    void paintEvent(QPaintEvent *event) override;
+
+private:
+    Pill m_pill;
+};
+
+} // namespace lockscope::ui

@@ -1,0 +1,194 @@
+#include "ui/theme/theme.h"
+
+#include "ui/theme/portal.h"
+#include "ui/theme/stylesheet.h"
+
+#include <QApplication>
+#include <QFontDatabase>
+#include <QFontMetricsF>
+#include <QPainter>
+#include <QStyleFactory>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+Theme *g_theme = nullptr;
+bool g_dark = false;
+
+QString firstFamily(const QStringList &wanted, const QString &otherwise)
+{
+    const QStringList present = QFontDatabase::families();
+    for (const auto &family : wanted) {
+        if (present.contains(family))
+            return family;
+    }
+    return otherwise;
+}
+
+QPalette paletteOf(const Tokens &t)
+{
+    QPalette palette;
+    palette.setColor(QPalette::Window, t.background);
+    palette.setColor(QPalette::WindowText, t.text);
+    palette.setColor(QPalette::Base, t.panel);
+    palette.setColor(QPalette::AlternateBase, t.background);
+    palette.setColor(QPalette::Text, t.text);
+    palette.setColor(QPalette::PlaceholderText, t.muted);
+    palette.setColor(QPalette::Button, t.panel);
+    palette.setColor(QPalette::ButtonText, t.text);
+    palette.setColor(QPalette::BrightText, t.critical);
+    palette.setColor(QPalette::ToolTipBase, t.panel);
+    palette.setColor(QPalette::ToolTipText, t.text);
+    palette.setColor(QPalette::Highlight, t.selection);
+    palette.setColor(QPalette::HighlightedText, t.text);
+    palette.setColor(QPalette::Link, t.accent);
+    palette.setColor(QPalette::LinkVisited, t.accent);
+    palette.setColor(QPalette::Light, t.panel);
+    palette.setColor(QPalette::Midlight, t.line);
+    palette.setColor(QPalette::Mid, t.line);
+    palette.setColor(QPalette::Dark, t.muted);
+    palette.setColor(QPalette::Shadow, t.line);
+    for (const auto role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText})
+        palette.setColor(QPalette::Disabled, role, t.muted);
+    return palette;
+}
+
+} // namespace
+
+std::optional<ThemeChoice> themeChoice(const QString &word)
+{
+    if (word == "auto"_L1)
+        return ThemeChoice::Auto;
+    if (word == "light"_L1)
+        return ThemeChoice::Light;
+    if (word == "dark"_L1)
+        return ThemeChoice::Dark;
+    return std::nullopt;
+}
+
+Theme::Theme(QApplication &application, ThemeChoice choice)
+    : m_application(application), m_choice(choice), m_systemPalette(application.palette())
+{
+    g_theme = this;
+    // Fusion draws the same on every desktop and honours the palette completely.
+    QApplication::setStyle(QStyleFactory::create(u"Fusion"_s));
+    QApplication::setFont(textFont());
+    m_portal = std::make_unique<PortalColorScheme>();
+    connect(m_portal.get(), &PortalColorScheme::answered, this, [this] {
+        if (m_choice == ThemeChoice::Auto)
+            apply();
+    });
+    if (m_choice == ThemeChoice::Auto)
+        m_portal->ask();
+    apply();
+}
+
+Theme::~Theme()
+{
+    g_theme = nullptr;
+}
+
+const Tokens &Theme::tokens()
+{
+    return g_dark ? darkTokens() : lightTokens();
+}
+
+Theme *Theme::instance()
+{
+    return g_theme;
+}
+
+void Theme::setChoice(ThemeChoice choice)
+{
+    if (choice == m_choice)
+        return;
+    m_choice = choice;
+    if (choice == ThemeChoice::Auto)
+        m_portal->ask();
+    apply();
+}
+
+bool Theme::wantsDark() const
+{
+    if (m_choice != ThemeChoice::Auto)
+        return m_choice == ThemeChoice::Dark;
+    if (const auto dark = m_portal->prefersDark())
+        return *dark;
+    return m_systemPalette.color(QPalette::Window).lightness() < m_systemPalette.color(QPalette::WindowText).lightness();
+}
+
+void Theme::apply()
+{
+    g_dark = wantsDark();
+    QApplication::setPalette(paletteOf(tokens()));
+    m_application.setStyleSheet(styleSheetOf(tokens()));
+    emit changed();
+}
+
+QFont textFont(int pixels, QFont::Weight weight)
+{
+    static const QString family =
+        firstFamily({u"Inter"_s}, QFontDatabase::systemFont(QFontDatabase::GeneralFont).family());
+    QFont font(family);
+    font.setPixelSize(pixels);
+    font.setWeight(weight);
+    return font;
+}
+
+QFont monoFont(int pixels, QFont::Weight weight)
+{
+    static const QString family =
+        firstFamily({u"JetBrains Mono"_s}, QFontDatabase::systemFont(QFontDatabase::FixedFont).family());
+    QFont font(family);
+    font.setPixelSize(pixels);
+    font.setWeight(weight);
+    font.setFixedPitch(true);
+    font.setStyleHint(QFont::Monospace);
+    return font;
+}
+
+namespace {
+
+qreal digitWidth(const QFontMetricsF &metrics)
+{
+    qreal widest = 0;
+    for (ushort digit = '0'; digit <= '9'; ++digit)
+        widest = std::max(widest, metrics.horizontalAdvance(QChar(digit)));
+    return widest;
+}
+
+} // namespace
+
+qreal tabularWidth(const QFont &font, const QString &text)
+{
+    const QFontMetricsF metrics(font);
+    const qreal digit = digitWidth(metrics);
+    qreal width = 0;
+    for (const QChar c : text)
+        width += c >= u'0' && c <= u'9' ? digit : metrics.horizontalAdvance(c);
+    return width;
+}
+
+void drawTabular(QPainter &painter, const QRectF &rect, Qt::Alignment alignment, const QString &text)
+{
+    const QFontMetricsF metrics(painter.font());
+    const qreal digit = digitWidth(metrics);
+    const qreal width = tabularWidth(painter.font(), text);
+    qreal x = rect.left();
+    if (alignment & Qt::AlignRight)
+        x = rect.right() - width;
+    else if (alignment & Qt::AlignHCenter)
+        x = rect.center().x() - width / 2;
+    const qreal y = rect.center().y() + (metrics.ascent() - metrics.descent()) / 2;
+    for (const QChar c : text) {
+        const qreal own = metrics.horizontalAdvance(c);
+        const bool isDigit = c >= u'0' && c <= u'9';
+        painter.drawText(QPointF(x + (isDigit ? (digit - own) / 2 : 0), y), QString(c));
+        x += isDigit ? digit : own;
+    }
+}
+
+} // namespace lockscope::ui
