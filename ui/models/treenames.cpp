@@ -1,0 +1,53 @@
+#include "ui/models/treenames.h"
+
+#include "core/base/text.h"
+
+#include <QLocale>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr qsizetype longestBytes = 160;
+constexpr qsizetype keptBytes = 60; // at each end of a longer one
+
+bool needsQuotes(const QByteArray &name)
+{
+    const auto isInvisible = [](char c) { return c == ' ' || c == '"'; };
+    return name.isEmpty() || isInvisible(name.front()) || isInvisible(name.back());
+}
+
+} // namespace
+
+QString nameText(const QByteArray &name)
+{
+    if (name.size() > longestBytes)
+        return u"%1 … %2 (%3 bytes)"_s.arg(escaped(name.left(keptBytes)), escaped(name.right(keptBytes)),
+                                         countText(name.size()));
+    return needsQuotes(name) ? u'"' + escaped(name) + u'"' : escaped(name);
+}
+
+QString plainToolTip(const QString &text)
+{
+    return u"<p style='white-space:pre-wrap'>"_s + text.toHtmlEscaped() + u"</p>"_s;
+}
+
+QString countText(qint64 count)
+{
+    return QLocale(QLocale::English, QLocale::UnitedStates).toString(count);
+}
+
+QString sizeText(qint64 bytes)
+{
+    constexpr double kibi = 1024;
+    if (bytes < 1024)
+        return u"%1 B"_s.arg(bytes);
+    const bool isMebi = bytes >= 1024 * 1024;
+    const double amount = static_cast<double>(bytes) / (isMebi ? kibi * kibi : kibi);
+    const bool isWhole = bytes % (isMebi ? 1024 * 1024 : 1024) == 0;
+    return u"%1 %2"_s.arg(amount, 0, 'f', isWhole ? 0 : 1).arg(isMebi ? u"MiB"_s : u"KiB"_s);
+}
+
+} // namespace lockscope::ui

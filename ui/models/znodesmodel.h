@@ -1,0 +1,114 @@
+// The znodes of one ZooKeeper as a tree that loads what is asked for and follows changes.
+//
+// A node's children are listed when a view first wants them. What the server answers is sorted and
+// merged into the tree a little at a time (rowsPerTurn), so that a folder of 300,000 children never
+// holds up a frame. The model is reset only when the connection changes: everything else is inserted,
+// removed and changed in runs, so that expansion and selection live through it. A node that cannot be
+// read carries its error; the rest of the tree works. GUI thread only.
+#pragma once
+
+#include "core/workspace/backend.h"
+#include "ui/models/treemodel.h"
+
+#include <QTimer>
+
+#include <deque>
+
+namespace lockscope::ui {
+
+class ZnodesModel : public TreeModel {
+    Q_OBJECT
+public:
+    enum Column { Name, Children, Bytes, Owner, Version, Modified, ColumnCount };
+    enum Role {
+        PathRole = Qt::UserRole, // QByteArray
+        ErrorRole,               // QString, empty when all is well
+        ForbiddenRole,           // bool: an ACL keeps us out
+        EphemeralRole,           // bool
+        FilterRole,              // QString: what the filter looks at
+    };
+    static constexpr int rowsPerTurn = 2048;
+
+    explicit ZnodesModel(QObject *parent = nullptr);
+    ~ZnodesModel() override;
+
+    // An empty name empties the tree. The backend outlives the model.
+    void setConnection(Backend *backend, const ConnectionName &name);
+    [[nodiscard]] const ConnectionName &connection() const { return m_connection; }
+
+    [[nodiscard]] ZPath pathOf(const QModelIndex &index) const;
+    // Invalid if that node is not loaded.
+    [[nodiscard]] QModelIndex find(const ZPath &path, int column = Name) const;
+    // Whether its children have been listed and all of them are in the tree.
+    [[nodiscard]] bool isLoaded(const QModelIndex &index) const;
+    [[nodiscard]] qint64 loadedCount() const { return m_loaded; }
+
+    // Lists the children again (after a change, or to try what failed). Several calls while a list
+    // is under way make one more list.
+    void refresh(const ZPath &path);
+    // Loads what lies on the way to the path, then says revealed() or revealFailed(). The newest wins.
+    void reveal(const ZPath &path);
+
+    [[nodiscard]] int columnCount(const QModelIndex &parent = {}) const override;
+    [[nodiscard]] QVariant data(const QModelIndex &index, int role) const override;
+    [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+    [[nodiscard]] bool hasChildren(const QModelIndex &parent = {}) const override;
+    [[nodiscard]] bool canFetchMore(const QModelIndex &parent) const override;
+    void fetchMore(const QModelIndex &parent) override;
+
+signals:
+    // A node that had no children can be expanded now, or the other way round: views decide that when
+    // they lay out.
+    void expandabilityChanged();
+    // Rows are about to move or have moved, once around each turn's work.
+    void turnBegins();
+    void turnEnds();
+    // A big folder is being filled: its progress. done == total at the end.
+    void filling(const lockscope::ZPath &path, int done, int total);
+    void revealed(const QModelIndex &index);
+    void revealFailed(const lockscope::ZPath &path, const QString &why);
+
+protected:
+    void leaving(const TreeNode *parent, int first, int count) override;
+
+private:
+    struct Node;
+    struct Filling;
+    struct Wanted {
+        ZPath path;
+        ZPath lastAsked{}; // listed on the way; empty before the first
+    };
+
+    [[nodiscard]] Node *node(const QModelIndex &index) const;
+    [[nodiscard]] Node *findNode(const ZPath &path) const;
+    [[nodiscard]] static ZPath pathOf(const Node *node);
+    [[nodiscard]] static QString childrenText(const Node *node);
+    [[nodiscard]] static QVariant display(const Node *node, int column);
+
+    void list(Node *node);
+    void take(const ZPath &path, Result<std::vector<ZnodeRow>> answer);
+    void fail(Node *node, const Error &error);
+    void work();
+    // Both return what they used up of the turn's budget.
+    int heapUp(Filling &filling);
+    int mergePage(Filling &filling, int budget);
+    void mergeInto(Node *parent, int from, int until, std::vector<ZnodeRow> &page, int &at);
+    void finish(Node *node, int total);
+    void rested(const ZPath &path);
+    [[nodiscard]] static std::unique_ptr<TreeNode> make(ZnodeRow &row);
+    // Whether anything of it changed.
+    bool update(Node *node, ZnodeRow &row);
+    void tell(const Node *node);
+    void followReveal();
+
+    Backend *m_backend = nullptr;
+    ConnectionName m_connection;
+    std::deque<std::unique_ptr<Filling>> m_fillings;
+    QTimer m_turn;
+    qint64 m_loaded = 0;
+    bool m_expandabilityChanged = false;
+    std::optional<Wanted> m_wanted; // by reveal()
+    std::unique_ptr<QObject> m_answers; // answers come while it lives
+};
+
+} // namespace lockscope::ui
