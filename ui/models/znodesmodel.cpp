@@ -97,6 +97,12 @@ bool ZnodesModel::isLoaded(const QModelIndex &index) const
     return node(index)->isLoaded();
 }
 
+bool ZnodesModel::isResting(const ZPath &path) const
+{
+    const Node *found = findNode(path);
+    return found && found->load == Node::Load::Resting;
+}
+
 int ZnodesModel::columnCount(const QModelIndex &) const
 {
     return ColumnCount;

@@ -1,0 +1,36 @@
+// A tree view over rows that come and go: what the person looks at stays where it is.
+#pragma once
+
+#include <QPersistentModelIndex>
+#include <QTreeView>
+
+#include <vector>
+
+namespace lockscope::ui {
+
+class LiveTree : public QTreeView {
+    Q_OBJECT
+public:
+    explicit LiveTree(QWidget *parent = nullptr);
+
+    // Around a turn of changes: the row at the top of the screen keeps its place.
+    void holdPlace();
+    void keepPlace();
+    // Whether rows can be expanded is decided when the view lays out; this makes it do so soon.
+    void relayoutSoon() { scheduleDelayedItemsLayout(); }
+    // The expanded rows of which something is on screen, and those above them.
+    [[nodiscard]] std::vector<QModelIndex> expandedOnScreen() const;
+
+signals:
+    // Scrolled, expanded, collapsed or resized.
+    void sightChanged();
+
+protected:
+    void resizeEvent(QResizeEvent *event) override;
+
+private:
+    QPersistentModelIndex m_held;
+    int m_heldAt = 0;
+};
+
+} // namespace lockscope::ui
