@@ -1,7 +1,9 @@
 #include "ui/pages/livetree.h"
 
-#include "ui/pages/treecells.h"
+#include "ui/theme/theme.h"
 
+#include <QHeaderView>
+#include <QPainter>
 #include <QScrollBar>
 
 #include <algorithm>
@@ -10,10 +12,50 @@ namespace lockscope::ui {
 
 LiveTree::LiveTree(QWidget *parent) : QTreeView(parent)
 {
-    setUpTree(this);
+    setUniformRowHeights(true);
+    setVerticalScrollMode(ScrollPerPixel);
+    setHorizontalScrollMode(ScrollPerPixel);
+    setFrameShape(NoFrame);
+    setSelectionBehavior(SelectRows);
+    setSelectionMode(SingleSelection);
+    setEditTriggers(NoEditTriggers);
+    setAllColumnsShowFocus(true);
+    setTabKeyNavigation(false);
+    setIndentation(16);
+    // Asking every row for its width is what freezes big trees.
+    header()->setSectionResizeMode(QHeaderView::Interactive);
+    header()->setResizeContentsPrecision(0);
+    header()->setStretchLastSection(false);
+    header()->setHighlightSections(false);
+    header()->setMinimumSectionSize(40);
+    // The style keeps room for a sort arrow; without it titles stand above their numbers.
+    header()->setStyleSheet(QStringLiteral("QHeaderView::section { padding: 5px 1px 5px 10px; }"));
     connect(this, &QTreeView::expanded, this, &LiveTree::sightChanged);
     connect(this, &QTreeView::collapsed, this, &LiveTree::sightChanged);
     connect(verticalScrollBar(), &QScrollBar::valueChanged, this, &LiveTree::sightChanged);
+}
+
+void LiveTree::setWidths(int stretched, std::initializer_list<std::pair<int, int>> widths)
+{
+    header()->setSectionResizeMode(stretched, QHeaderView::Stretch);
+    for (const auto &[column, width] : widths)
+        setColumnWidth(column, width);
+}
+
+// The whole row, branches included, as our tables draw it.
+void LiveTree::drawRow(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const
+{
+    constexpr int barWidth = 3;
+    const Tokens &tokens = Theme::tokens();
+    const QRect row(0, option.rect.top(), viewport()->width(), option.rect.height());
+    QStyleOptionViewItem plain = option;
+    if (selectionModel()->isRowSelected(index.row(), index.parent()))
+        painter->fillRect(row, tokens.selection);
+    if (hasFocus() && currentIndex().siblingAtColumn(0) == index.siblingAtColumn(0))
+        painter->fillRect(QRect(row.left(), row.top(), barWidth, row.height()), tokens.accent);
+    plain.showDecorationSelected = false;
+    plain.state &= ~(QStyle::State_Selected | QStyle::State_HasFocus);
+    QTreeView::drawRow(painter, plain, index);
 }
 
 void LiveTree::resizeEvent(QResizeEvent *event)

@@ -13,6 +13,9 @@ class LiveTree : public QTreeView {
 public:
     explicit LiveTree(QWidget *parent = nullptr);
 
+    // One column takes what the others leave.
+    void setWidths(int stretched, std::initializer_list<std::pair<int, int>> widths);
+
     // Around a turn of changes: the row at the top of the screen keeps its place.
     void holdPlace();
     void keepPlace();
@@ -27,6 +30,7 @@ signals:
 
 protected:
     void resizeEvent(QResizeEvent *event) override;
+    void drawRow(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const override;
 
 private:
     QPersistentModelIndex m_held;

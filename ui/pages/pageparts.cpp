@@ -77,13 +77,17 @@ void EmptyState::say(const QString &heading, const QString &text)
 
 StaleBanner::StaleBanner(QWidget *parent) : QFrame(parent)
 {
-    setProperty("look", u"banner-warning"_s);
-    auto *layout = new QHBoxLayout(this);
-    layout->setContentsMargins(10, 6, 10, 6);
-    auto *text = makeLabel({}, {}, this);
+    auto *banner = new QFrame(this);
+    banner->setProperty("look", u"banner-warning"_s);
+    auto *text = makeLabel({}, {}, banner);
     text->setObjectName(u"text"_s);
     text->setWordWrap(true);
-    layout->addWidget(text);
+    auto *inside = new QHBoxLayout(banner);
+    inside->setContentsMargins(10, 6, 10, 6);
+    inside->addWidget(text);
+    auto *layout = new QHBoxLayout(this);
+    layout->setContentsMargins(12, 0, 12, 8);
+    layout->addWidget(banner);
     hide();
 }
 

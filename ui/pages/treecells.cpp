@@ -3,11 +3,7 @@
 #include "ui/theme/pill.h"
 #include "ui/theme/theme.h"
 
-#include <QApplication>
-#include <QHeaderView>
 #include <QPainter>
-#include <QPainterPath>
-#include <QTreeView>
 
 namespace lockscope::ui {
 
@@ -34,12 +30,12 @@ void paintPadlock(QPainter &painter, const QRectF &rect, const QColor &colour)
 
 } // namespace
 
-QSize CellDelegate::sizeHint(const QStyleOptionViewItem &, const QModelIndex &) const
+QSize TreeCellDelegate::sizeHint(const QStyleOptionViewItem &, const QModelIndex &) const
 {
     return {40, rowHeight};
 }
 
-QColor CellDelegate::textColor(const QModelIndex &index) const
+QColor TreeCellDelegate::textColor(const QModelIndex &index) const
 {
     const Tokens &tokens = Theme::tokens();
     if (m_isStale)
@@ -52,13 +48,11 @@ QColor CellDelegate::textColor(const QModelIndex &index) const
     return m_muted.contains(index.column()) ? tokens.muted : tokens.text;
 }
 
-void CellDelegate::paint(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const
+void TreeCellDelegate::paint(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const
 {
-    const QWidget *view = option.widget;
-    QStyleOptionViewItem background = option;
-    background.text.clear();
-    view->style()->drawPrimitive(QStyle::PE_PanelItemViewItem, &background, painter, view);
-
+    // Over what the style made of the selection: gradients and frames.
+    if (option.state & QStyle::State_Selected)
+        painter->fillRect(option.rect, Theme::tokens().selection);
     const auto alignmentValue = index.data(Qt::TextAlignmentRole);
     const auto alignment = alignmentValue.isValid() ? alignmentValue.value<Qt::Alignment>()
                                                     : Qt::Alignment(Qt::AlignLeft | Qt::AlignVCenter);
@@ -78,26 +72,9 @@ void CellDelegate::paint(QPainter *painter, const QStyleOptionViewItem &option, 
         drawTabular(*painter, rect, alignment, text);
     else
         painter->drawText(rect, static_cast<int>(alignment) | Qt::TextSingleLine,
-                          QFontMetricsF(font).elidedText(text, Qt::ElideRight, rect.width()));
+                          QFontMetricsF(font).elidedText(text, isTreeColumn ? Qt::ElideMiddle : Qt::ElideRight,
+                                                         rect.width())); // sequence numbers stand at the end
     painter->restore();
-}
-
-void setUpTree(QTreeView *tree)
-{
-    tree->setUniformRowHeights(true);
-    tree->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
-    tree->setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
-    tree->setFrameShape(QFrame::NoFrame);
-    tree->setSelectionBehavior(QAbstractItemView::SelectRows);
-    tree->setSelectionMode(QAbstractItemView::SingleSelection);
-    tree->setEditTriggers(QAbstractItemView::NoEditTriggers);
-    tree->setAllColumnsShowFocus(true);
-    tree->setIndentation(16);
-    // Asking every row for its width is what freezes big trees.
-    tree->header()->setSectionResizeMode(QHeaderView::Interactive);
-    tree->header()->setResizeContentsPrecision(0);
-    tree->header()->setStretchLastSection(true);
-    tree->header()->setHighlightSections(false);
 }
 
 } // namespace lockscope::ui

@@ -1,4 +1,4 @@
-// How cells of trees and tables look: monospace where text can be pasted, numbers with digits of one
+// How cells of trees look: monospace where text can be pasted, numbers with digits of one
 // width, quiet columns muted, everything muted while the connection is broken.
 #pragma once
 
@@ -7,11 +7,9 @@
 #include <QSet>
 #include <QStyledItemDelegate>
 
-class QTreeView;
-
 namespace lockscope::ui {
 
-class CellDelegate : public QStyledItemDelegate {
+class TreeCellDelegate : public QStyledItemDelegate {
     Q_OBJECT
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
@@ -36,8 +34,5 @@ private:
     int m_toneRole = -1;
     bool m_isStale = false;
 };
-
-// What every tree of ours has in common: uniform rows, pixels to scroll by, no automatic widths.
-void setUpTree(QTreeView *tree);
 
 } // namespace lockscope::ui

@@ -85,9 +85,9 @@ ZnodeDetailView::ZnodeDetailView(QWidget *parent) : QWidget(parent)
     auto *layout = new QVBoxLayout(content);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
-    layout->addWidget(buildFacts());
-    layout->addWidget(makeHairline(content));
-    layout->addWidget(m_value, 1);
+    layout->addWidget(buildHead());
+    layout->addWidget(buildFacts(), 1);
+    layout->addStretch();
 
     m_stack = new QStackedWidget(this);
     m_stack->addWidget(m_empty);
@@ -97,28 +97,43 @@ ZnodeDetailView::ZnodeDetailView(QWidget *parent) : QWidget(parent)
     outer->addWidget(m_stack);
 }
 
-QWidget *ZnodeDetailView::buildFacts()
+QWidget *ZnodeDetailView::buildHead()
 {
-    auto *facts = new QWidget(this);
-    m_pathField = new QLineEdit(facts);
+    auto *head = new QWidget(this);
+    m_pathField = new QLineEdit(head);
     m_pathField->setReadOnly(true);
     m_pathField->setFrame(false);
     m_pathField->setFont(monoFont(15, QFont::DemiBold));
     m_pathField->setStyleSheet(u"QLineEdit { border: none; padding: 0; background: transparent; }"_s);
     m_pathField->setAccessibleName(u"Path of the node"_s);
-    m_copy = new QPushButton(u"Copy path"_s, facts);
+    m_copy = new QPushButton(u"Copy path"_s, head);
     connect(m_copy, &QPushButton::clicked, this,
             [this] { QGuiApplication::clipboard()->setText(escaped(m_path.bytes())); });
-    m_summary = makeLabel({}, u"small"_s, facts);
+    m_summary = makeLabel({}, u"small"_s, head);
     m_summary->setWordWrap(true);
-    m_banner = new QFrame(facts);
+    m_banner = new QFrame(head);
     m_banner->setProperty("look", u"banner-warning"_s);
     m_bannerText = makeLabel({}, {}, m_banner);
     m_bannerText->setWordWrap(true);
     auto *bannerLayout = new QHBoxLayout(m_banner);
     bannerLayout->setContentsMargins(10, 6, 10, 6);
     bannerLayout->addWidget(m_bannerText);
+    auto *top = new QHBoxLayout;
+    top->addWidget(m_pathField, 1);
+    top->addWidget(m_copy);
+    auto *layout = new QVBoxLayout(head);
+    layout->setContentsMargins(16, 12, 16, 8);
+    layout->setSpacing(6);
+    layout->addLayout(top);
+    layout->addWidget(m_summary);
+    layout->addWidget(m_banner);
+    return head;
+}
 
+QWidget *ZnodeDetailView::buildFacts()
+{
+    m_facts = new QWidget(this);
+    auto *facts = new QWidget(m_facts);
     m_stat = new QGridLayout;
     m_stat->setHorizontalSpacing(14);
     m_stat->setVerticalSpacing(3);
@@ -134,22 +149,21 @@ QWidget *ZnodeDetailView::buildFacts()
     m_acls = makeSelectable({}, facts);
     m_acls->setWordWrap(true);
 
-    auto *top = new QHBoxLayout;
-    top->addWidget(m_pathField, 1);
-    top->addWidget(m_copy);
     auto *layout = new QVBoxLayout(facts);
-    layout->setContentsMargins(16, 12, 16, 12);
+    layout->setContentsMargins(16, 4, 16, 12);
     layout->setSpacing(6);
-    layout->addLayout(top);
-    layout->addWidget(m_summary);
-    layout->addWidget(m_banner);
-    layout->addSpacing(6);
     layout->addWidget(makeLabel(u"STAT"_s, u"section"_s, facts));
     layout->addLayout(m_stat);
     layout->addSpacing(6);
     layout->addWidget(makeLabel(u"WHO MAY DO WHAT (ACL)"_s, u"section"_s, facts));
     layout->addWidget(m_acls);
-    return facts;
+    auto *all = new QVBoxLayout(m_facts);
+    all->setContentsMargins(0, 0, 0, 0);
+    all->setSpacing(0);
+    all->addWidget(facts);
+    all->addWidget(makeHairline(m_facts));
+    all->addWidget(m_value, 1);
+    return m_facts;
 }
 
 void ZnodeDetailView::show(Backend *backend, const ConnectionName &connection, const ZPath &path)
@@ -170,10 +184,8 @@ void ZnodeDetailView::show(Backend *backend, const ConnectionName &connection, c
         m_pathField->setCursorPosition(0);
         m_summary->setText(u"reading…"_s);
         warn({});
-        for (const auto &[field, value] : m_statValues)
-            value->clear();
-        m_acls->clear();
         m_value->clear();
+        m_facts->hide();
     }
     m_stack->setCurrentIndex(1);
     ask();
@@ -207,6 +219,7 @@ void ZnodeDetailView::take(const ZPath &path, const Result<ZnodeDetail> &answer)
     fillAcls(answer->acls);
     m_value->setValue(answer->data, answer->stat.dataLength, m_isRead);
     m_isRead = true;
+    m_facts->show();
 }
 
 void ZnodeDetailView::fillStat(const zk::Stat &stat)

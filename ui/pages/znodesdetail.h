@@ -43,6 +43,7 @@ private:
     void fillStat(const zk::Stat &stat);
     void fillAcls(const zk::Acls &acls);
     void warn(const QString &text);
+    QWidget *buildHead();
     QWidget *buildFacts();
 
     Backend *m_backend = nullptr;
@@ -58,6 +59,7 @@ private:
     QFrame *m_banner = nullptr;
     QLabel *m_bannerText = nullptr;
     QLabel *m_summary = nullptr;
+    QWidget *m_facts = nullptr; // hidden while nothing was read
     QGridLayout *m_stat = nullptr;
     std::vector<std::pair<QString, QLabel *>> m_statValues;
     QLabel *m_acls = nullptr;

@@ -56,7 +56,7 @@ ZnodesPage::ZnodesPage(QWidget *parent) : Page(parent)
     m_splitter->addWidget(buildTree());
     m_detail = new ZnodeDetailView(m_splitter);
     m_splitter->addWidget(m_detail);
-    m_splitter->setSizes({660, 540});
+    m_splitter->setSizes({790, 430});
     m_splitter->setStretchFactor(0, 1);
     layout->addWidget(m_splitter, 1);
 
@@ -108,9 +108,9 @@ QWidget *ZnodesPage::buildTree()
 {
     m_tree = new LiveTree(m_splitter);
     m_tree->setAccessibleName(u"Znodes"_s);
-    m_cells = new CellDelegate(m_tree);
+    m_cells = new TreeCellDelegate(m_tree);
     m_cells->setMono({ZnodesModel::Name, ZnodesModel::Owner});
-    m_cells->setMuted({ZnodesModel::Owner, ZnodesModel::Version, ZnodesModel::Modified, ZnodesModel::Bytes});
+    m_cells->setMuted({ZnodesModel::Owner, ZnodesModel::Version, ZnodesModel::Modified});
     m_cells->setLockRole(ZnodesModel::ForbiddenRole);
     m_tree->setItemDelegate(m_cells);
     auto *copy = new QAction(u"Copy path"_s, m_tree);
@@ -136,11 +136,11 @@ void ZnodesPage::connectModel()
     m_proxy->setAutoAcceptChildRows(true);
     m_proxy->setSourceModel(&m_model);
     m_tree->setModel(m_proxy);
-    const std::pair<int, int> widths[] = {{ZnodesModel::Name, 300},   {ZnodesModel::Children, 84},
-                                          {ZnodesModel::Bytes, 76},   {ZnodesModel::Owner, 150},
-                                          {ZnodesModel::Version, 70}, {ZnodesModel::Modified, 150}};
-    for (const auto &[column, width] : widths)
-        m_tree->setColumnWidth(column, width);
+    m_tree->setWidths(ZnodesModel::Name, {{ZnodesModel::Children, 84},
+                                          {ZnodesModel::Bytes, 72},
+                                          {ZnodesModel::Owner, 146},
+                                          {ZnodesModel::Version, 64},
+                                          {ZnodesModel::Modified, 108}});
 
     connect(&m_model, &ZnodesModel::turnBegins, m_tree, &LiveTree::holdPlace);
     connect(&m_model, &ZnodesModel::turnEnds, m_tree, &LiveTree::keepPlace);

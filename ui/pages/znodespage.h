@@ -18,7 +18,7 @@ class QStackedWidget;
 
 namespace lockscope::ui {
 
-class CellDelegate;
+class TreeCellDelegate;
 class LiveTree;
 class ZnodeDetailView;
 
@@ -80,7 +80,7 @@ private:
     StaleBanner *m_banner = nullptr;
     QSplitter *m_splitter = nullptr;
     LiveTree *m_tree = nullptr;
-    CellDelegate *m_cells = nullptr;
+    TreeCellDelegate *m_cells = nullptr;
     ZnodeDetailView *m_detail = nullptr;
     QLineEdit *m_goTo = nullptr;
     QLineEdit *m_filter = nullptr;
