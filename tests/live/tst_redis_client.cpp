@@ -194,7 +194,7 @@ private slots:
         QVERIFY(valueOf(reader->command({"GET", "lock:a"}, soon())).isNil());
         QCOMPARE(codeOf(reader->command({"GET", "other"}, soon())), code(ErrorCode::NoPermission));
         QCOMPARE(codeOf(reader->command({"SET", "lock:a", "1"}, soon())), code(ErrorCode::NoPermission));
-        QCOMPARE(codeOf(reader->subscriberId(soon())), code(ErrorCode::NoPermission));
+        QCOMPARE(codeOf(reader->subscriberId(soon())), code(ErrorCode::Unsupported));
     }
 
     void refusedSubscriptionIsToldByTheSubscriberId()

@@ -30,11 +30,6 @@ Error sessionOver(zk::SessionState state)
 
 } // namespace
 
-bool isConnectionTrouble(const Error &error)
-{
-    return error.code == ErrorCode::UnknownOutcome || error.code == ErrorCode::NotConnected;
-}
-
 Deadline answerBy(const zk::Session &session, Deadline deadline)
 {
     const auto timeout = std::max<std::chrono::milliseconds>(session.timeout(), 3s);

@@ -2,12 +2,10 @@
 #pragma once
 
 #include "core/async/task.h"
+#include "core/recipes/trouble.h"
 #include "core/zookeeper/session.h"
 
 namespace lockscope::recipes {
-
-// Whether trying again on a new connection can help: nothing was sent, or nobody knows.
-[[nodiscard]] bool isConnectionTrouble(const Error &error);
 
 // Until when one request may take. A request that is out when a lock's deadline passes is given a
 // little longer (a third of the session timeout), because knowing what it did is worth more than
