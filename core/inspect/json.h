@@ -11,7 +11,8 @@ namespace lockscope::inspect {
 
 [[nodiscard]] QJsonObject toJson(const LockPicture &lock);
 [[nodiscard]] QJsonArray toJson(const std::vector<Coverage> &coverage);
-[[nodiscard]] QJsonObject toJson(const SessionPicture &session);
+// `now` is the server's clock; ours when it is not known.
+[[nodiscard]] QJsonObject toJson(const SessionPicture &session, std::optional<ServerTime> now = std::nullopt);
 [[nodiscard]] QString isoTime(ServerTime time);
 
 // "/locks/orders is held by 10.0.3.7 for 4 m 12 s; 3 wait, the oldest 3 m 58 s", at the server's `now`.

@@ -24,7 +24,15 @@ enum class Backend { ZooKeeper, Redis, MariaDb };
 struct LockName {
     ConnectionName connection;
     QByteArray name;
-    friend auto operator<=>(const LockName &, const LockName &) = default;
+    friend bool operator==(const LockName &a, const LockName &b)
+    {
+        return a.connection == b.connection && a.name == b.name;
+    }
+    friend std::strong_ordering operator<=>(const LockName &a, const LockName &b)
+    {
+        const auto order = a.connection <=> b.connection;
+        return order != 0 ? order : a.name.compare(b.name) <=> 0;
+    }
     friend size_t qHash(const LockName &lock, size_t seed = 0)
     {
         return qHashMulti(seed, lock.connection, lock.name);

@@ -1,7 +1,8 @@
 // The audit record of everything done by force: JSON lines in $XDG_STATE_HOME/lockscope/audit.jsonl,
 // an intent flushed to disk before the command is sent and a result after it. Each record carries the
-// hash of the one before it, so that a changed or removed line shows. The file is locked while written.
-// Where it cannot be written, nothing is forced.
+// hash of the one before it, so that a changed or removed line shows (lines cut off at the end do not:
+// nothing follows them). The file is locked while written. Where it cannot be written, nothing is forced.
+// Any thread; append blocks for the time of one disk flush.
 #pragma once
 
 #include "core/base/result.h"
@@ -15,7 +16,7 @@
 namespace lockscope::operate {
 
 struct AuditRecord {
-    std::chrono::system_clock::time_point time;
+    std::chrono::system_clock::time_point time; // now, when not set
     QString actor;      // user@host
     QString action;     // "force-release"
     QByteArray lock;    // CONNECTION:NAME
@@ -43,6 +44,9 @@ private:
     QString m_path;
 };
 
+// "user@host" of this process.
 [[nodiscard]] QString currentActor();
+// As `lockscopectl audit --json` prints it (lock and holder escaped), hash included.
+[[nodiscard]] QJsonObject toJson(const AuditRecord &record);
 
 } // namespace lockscope::operate

@@ -21,28 +21,40 @@ public:
     [[nodiscard]] bool isProduction() const { return m_production; }
     [[nodiscard]] qint64 writesSent() const { return m_writesSent; }
     [[nodiscard]] qint64 requestsSent() const { return m_requestsSent; }
+    // How long the last answered request took, once one was.
+    [[nodiscard]] std::optional<Duration> latency() const { return m_latency; }
     // Arming a production connection, or the reverse: an explicit act of the operator, logged.
     // A gate made read-only for good (--read-only) stays so.
     void setReadOnly(bool readOnly);
     void lockReadOnly();
+    [[nodiscard]] bool isReadOnlyForGood() const { return m_readOnlyForGood; }
 
     // Before a request: Refused for a write that may not be sent. Counts and logs it otherwise.
+    // The value is the log entry's number, for leave().
     [[nodiscard]] Result<quint64> enter(const QString &text, bool write);
     void leave(quint64 entry, const QString &outcome, Duration took);
+    // What the server told us unasked, and changes of the connection itself.
     void event(const QString &text);
+    void state(const QString &text);
 
 private:
+    void note(LogEntry::Kind kind, const QString &text);
+
     ConnectionName m_connection;
     bool m_readOnly;
     bool m_readOnlyForGood = false;
     bool m_production;
     qint64 m_writesSent = 0;
     qint64 m_requestsSent = 0;
+    std::optional<Duration> m_latency;
     CommandLog &m_log;
 };
 
-// The port behind the gate. Both must outlive the returned session.
+// The port behind the gate. Both must outlive the returned session (not the replies and watches it
+// gave out).
 [[nodiscard]] std::unique_ptr<zk::Session> gated(zk::Session &session, Gate &gate);
+// The same, owning the session behind it.
+[[nodiscard]] std::unique_ptr<zk::Session> gated(std::unique_ptr<zk::Session> session, Gate &gate);
 [[nodiscard]] std::unique_ptr<redis::Connection> gated(redis::Connection &connection, Gate &gate);
 
 // Whether a Redis command changes anything (unknown commands count as writes).

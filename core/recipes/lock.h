@@ -1,6 +1,10 @@
 // What every lock recipe offers: timed acquire with one total deadline, release, "still mine?", and
-// a notice when it is lost. Loop thread only. Destroying a Lock while acquire() waits cancels it and
-// leaves no node and no key behind.
+// a notice when it is lost. One acquire or hold at a time. Loop thread only; the session or connection
+// outlives the Lock.
+//
+// Destroying a Lock (or the acquire() task) while acquire() waits cancels it; destroying a Lock that is
+// held releases it. In both cases nothing is left behind: what is not certain yet is followed up in the
+// background for as long as the session or connection lives.
 #pragma once
 
 #include "core/async/oneshot.h"
@@ -24,7 +28,9 @@ class Lock {
 public:
     virtual ~Lock() = default;
 
-    // TimedOut when the deadline passes first; Deadline::at(now) tries once without waiting.
+    // TimedOut when the deadline passes first; Deadline::at(now) tries once without waiting. Before an
+    // error is reported, what was made is taken away again; where the server does not confirm that
+    // in time, UnknownOutcome. Cancelled when the Lock was destroyed.
     virtual Task<Result<Grant>> acquire(Deadline deadline) = 0;
     // NotHeld when it was not ours any more. UnknownOutcome is followed up in the background.
     virtual Task<Result<bool>> release(Deadline deadline) = 0;

@@ -15,11 +15,13 @@ struct SequencedName {
     qint64 sequence = 0;   // signed 32-bit on the wire; may be negative after 2^31 creates
     NodeName name;
 };
-// Reads -?[0-9]{9,10} at the end (10 characters with the sign, 11 for the largest negatives);
-// empty if there is no number. `base` ("lock-", "__lock__") must stand right before it when given.
+// Reads the number at the end: ten digits, or a minus and nine or ten of them; empty if there is
+// none. `base` ("lock-", "__lock__") must stand right before it when given; without it a single dash
+// before ten digits counts as part of the prefix.
 [[nodiscard]] std::optional<SequencedName> readSequence(const NodeName &name, const QByteArray &base = {});
 
-// Earlier in the queue comes first: by number, then by name (numbers can be equal).
+// Earlier in the queue comes first: by number, then by name (numbers can be equal). Negative numbers
+// come after the positive ones: the counter wraps from 2147483647 to -2147483648.
 [[nodiscard]] bool comesBefore(const SequencedName &a, const SequencedName &b);
 
 enum class Access { Exclusive, Shared };
@@ -34,7 +36,7 @@ struct Turn {
     [[nodiscard]] bool isMine() const { return kind == Kind::Mine; }
 };
 
-// Sorts by comesBefore.
+// Sorts by comesBefore; of one number, the writer comes before the reader it made for itself.
 void sortQueue(std::vector<Queued> &queue);
 
 // The first `permits` of the queue hold it; each other waits for the one `permits` places before it.

@@ -1,7 +1,8 @@
 // The real Redis connection: hiredis formats and parses, QSslSocket carries (plain or TLS).
 //
 // RESP2. Reconnects by itself with back-off (first at once, then doubling from 50 ms to 5 s) and logs
-// in again (AUTH, SELECT, CLIENT SETNAME lockscope). A wrong password is AuthFailed and is not retried.
+// in again (AUTH, SELECT, CLIENT SETNAME lockscope). A wrong password is AuthFailed and is not retried;
+// a database that SELECT refuses is Closed. A peer that falls silent for 30 s counts as gone.
 #pragma once
 
 #include "core/base/connectionuri.h"
@@ -15,13 +16,17 @@ struct ConnectionOptions {
     QByteArray user;
     QByteArray password; // never logged
     int database = 0;
+    // TLS checks the server's certificate and name against the system's authorities and those in this
+    // PEM file (empty: none more). There is no way to skip the check.
+    QString caCertificateFile;
     qint64 replyLimitBytes = 256LL * 1024 * 1024; // a reply beyond it breaks the connection (TooLarge)
 };
 
 // Returns at once, in state Connecting. Loop thread only.
 [[nodiscard]] std::unique_ptr<Connection> openConnection(Loop &loop, ConnectionOptions options);
 
-// Reads a script from resources (":/lockscope/lua/<name>.lua") and hashes it.
+// Reads a script from resources (":/lockscope/lua/<name>.lua") and hashes it. Any thread. A name that
+// is not there is a broken build and ends the program.
 [[nodiscard]] Script loadScript(const QByteArray &name);
 
 } // namespace lockscope::redis

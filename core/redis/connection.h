@@ -2,11 +2,13 @@
 //
 // Commands are sent when called and answered in order through the returned Reply. Errors:
 // NotConnected when nothing was sent, UnknownOutcome when the connection broke or the deadline
-// passed while the command was out, AuthFailed, NoPermission (NOPERM), TooLarge, Server for any
-// other error reply. All members: loop thread only.
+// passed while the command was out, TimedOut when the deadline had passed before it was sent,
+// BadInput for commands that change the protocol (SUBSCRIBE, MONITOR …), AuthFailed, NoPermission
+// (NOPERM), TooLarge, Server for any other error reply. All members: loop thread only.
 #pragma once
 
 #include "core/async/oneshot.h"
+#include "core/async/scope.h"
 #include "core/base/bytes.h"
 
 #include <QByteArrayList>
@@ -40,7 +42,9 @@ struct Script {
 struct Message {
     QByteArray channel;
     QByteArray pattern; // empty unless from a pattern subscription
-    QByteArray payload; // of an invalidation message: the keys, one Message each
+    // On "__redis__:invalidate" one Message per key; an empty payload there means that every key may
+    // have changed (FLUSHALL).
+    QByteArray payload;
 };
 
 enum class ConnectionState { Connecting, Connected, AuthFailed, Closed };
@@ -62,6 +66,9 @@ public:
     [[nodiscard]] virtual Loop &loop() const = 0;
     [[nodiscard]] virtual ConnectionState state() const = 0;
     [[nodiscard]] virtual QString lastError() const = 0; // why it is not connected; empty when it is
+    // Called on every change; with Connecting also when another attempt failed (lastError says why);
+    // with Connected also when only the pub/sub connection broke and is back: its subscriberId() is
+    // another one then, and messages may have been lost.
     virtual Subscription onState(std::function<void(ConnectionState)> listener) = 0;
 
     // An error reply of the server is an Error, never a Value.
@@ -72,11 +79,26 @@ public:
     virtual Reply<Value> script(Script script, QByteArrayList keys, QByteArrayList args, Deadline deadline) = 0;
 
     // Pub/sub on a connection of its own, opened with the first subscription, restored after a
-    // reconnect (messages in between are lost; `onRestored` of the listener's owner is onState).
+    // reconnect (messages in between are lost; onState tells of it).
     virtual Subscription subscribe(QByteArray channel, std::function<void(const Message &)> listener) = 0;
     virtual Subscription subscribePattern(QByteArray pattern, std::function<void(const Message &)> listener) = 0;
-    // The client id of the pub/sub connection, for CLIENT TRACKING REDIRECT; opens it if needed.
+    // The client id of the pub/sub connection, for CLIENT TRACKING REDIRECT; opens it if needed and
+    // waits for it. Completes when the server has confirmed the subscriptions made before, so nothing
+    // sent to them from then on is missed; NoPermission when it refused one of them, Unsupported when
+    // they stand but the server does not tell the id.
     virtual Reply<qint64> subscriberId(Deadline deadline) = 0;
+
+    // Work that goes on after whoever started it is gone, for as long as the connection object lives:
+    // taking away a key nobody waits for any more. Must not call the connection from a destructor.
+    [[nodiscard]] Scope &background()
+    {
+        if (!m_background)
+            m_background = std::make_unique<Scope>(loop());
+        return *m_background;
+    }
+
+private:
+    std::unique_ptr<Scope> m_background;
 };
 
 } // namespace lockscope::redis

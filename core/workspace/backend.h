@@ -47,6 +47,7 @@ struct Batch {
 struct ZnodeRow {
     NodeName name;
     zk::Stat stat;
+    bool statKnown = true;      // false in a list too long to ask about each child
     std::optional<Error> error; // this node could not be read; the rest is fine
 };
 struct ZnodeDetail {

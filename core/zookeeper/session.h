@@ -8,6 +8,7 @@
 #pragma once
 
 #include "core/async/oneshot.h"
+#include "core/async/scope.h"
 #include "core/base/bytes.h"
 
 #include <QMetaType>
@@ -149,6 +150,9 @@ public:
     [[nodiscard]] virtual SessionState state() const = 0;
     [[nodiscard]] virtual SessionId id() const = 0; // none until connected
     [[nodiscard]] virtual std::chrono::milliseconds timeout() const = 0; // as negotiated
+    // When the present connection was made, by our wall clock; empty while not connected and in worlds
+    // without one. Beside the server's own word for that moment (`cons`) it tells how far its clock is off.
+    [[nodiscard]] virtual std::optional<std::chrono::system_clock::time_point> connectedAt() const { return {}; }
     // Called on every change, through the queue, from then on.
     virtual StateSubscription onState(std::function<void(SessionState)> listener) = 0;
 
@@ -174,6 +178,18 @@ public:
     [[nodiscard]] virtual qsizetype watchedBytes() const = 0;
     [[nodiscard]] virtual qsizetype watchBudgetBytes() const = 0;
     [[nodiscard]] virtual int watchCount() const = 0;
+
+    // Work that goes on after whoever started it is gone, for as long as the session lives: taking away
+    // a node nobody waits for any more. Such work must not call the session from a destructor.
+    [[nodiscard]] Scope &background()
+    {
+        if (!m_background)
+            m_background = std::make_unique<Scope>(loop());
+        return *m_background;
+    }
+
+private:
+    std::unique_ptr<Scope> m_background;
 };
 
 } // namespace lockscope::zk

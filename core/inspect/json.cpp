@@ -1,0 +1,184 @@
+#include "core/inspect/json.h"
+
+#include "core/base/text.h"
+
+#include <QDateTime>
+
+namespace lockscope::inspect {
+
+using namespace Qt::StringLiterals;
+using std::chrono::milliseconds;
+
+namespace {
+
+// Words come from tables: a new enumerator without a word is a compiler error away.
+template <class Enum, size_t Count>
+QString wordAt(Enum value, const char16_t *const (&words)[Count])
+{
+    const auto index = static_cast<size_t>(value);
+    return index < Count ? QString::fromUtf16(words[index]) : QString();
+}
+
+QJsonValue textOrNull(const std::optional<QString> &text)
+{
+    return text ? QJsonValue(escaped(text->toUtf8())) : QJsonValue(QJsonValue::Null);
+}
+
+QJsonValue textOrNull(const std::optional<QByteArray> &bytes)
+{
+    return bytes ? QJsonValue(escaped(*bytes)) : QJsonValue(QJsonValue::Null);
+}
+
+// A clock read twice may seem to run backwards by a few milliseconds; an age never does.
+QJsonValue spanOrNull(std::optional<milliseconds> span)
+{
+    return span ? QJsonValue(static_cast<qint64>(std::max<milliseconds>(milliseconds(0), *span).count()))
+                : QJsonValue(QJsonValue::Null);
+}
+
+std::optional<milliseconds> since(const std::optional<ServerTime> &moment, ServerTime now)
+{
+    return moment ? std::optional(now - *moment) : std::nullopt;
+}
+
+std::optional<milliseconds> until(const std::optional<ServerTime> &moment, ServerTime now)
+{
+    return moment ? std::optional(*moment - now) : std::nullopt;
+}
+
+QJsonArray texts(const std::vector<QByteArray> &all)
+{
+    QJsonArray out;
+    for (const auto &bytes : all)
+        out.append(escaped(bytes));
+    return out;
+}
+
+QJsonObject toJson(const WatchEdge &edge)
+{
+    return {{u"target"_s, edge.children ? u"children"_s : escaped(edge.target)},
+            {u"evidence"_s, edge.evidence == Evidence::Server ? u"server"_s : u"inferred"_s}};
+}
+
+QJsonObject toJson(const Contender &contender, ServerTime now)
+{
+    QJsonArray watches;
+    for (const auto &edge : contender.watches)
+        watches.append(toJson(edge));
+    QJsonObject out{
+        {u"id"_s, escaped(contender.id)},
+        {u"role"_s, word(contender.role)},
+        {u"mode"_s, word(contender.mode)},
+        {u"position"_s, contender.position ? QJsonValue(*contender.position) : QJsonValue(QJsonValue::Null)},
+        {u"session"_s, textOrNull(contender.session)},
+        {u"endpoint"_s, textOrNull(contender.endpoint)},
+        {u"identity"_s, textOrNull(contender.identity)},
+        {u"reentry"_s, contender.reentry},
+        {u"heldMs"_s, spanOrNull(since(contender.heldSince, now))},
+        {u"waitingMs"_s, spanOrNull(since(contender.waitingSince, now))},
+        {u"ttlMs"_s, spanOrNull(until(contender.expiresAt, now))},
+        {u"watches"_s, watches},
+    };
+    if (contender.heldAtMost)
+        out.insert(u"heldAtMost"_s, true);
+    return out;
+}
+
+QJsonObject toJson(const Finding &finding)
+{
+    return {{u"code"_s, escaped(finding.code)},
+            {u"severity"_s, word(finding.severity)},
+            {u"message"_s, finding.message},
+            {u"contenders"_s, texts(finding.contenders)}};
+}
+
+} // namespace
+
+QString word(LockState state)
+{
+    return wordAt(state, {u"free", u"held", u"contended"});
+}
+
+QString word(Role role)
+{
+    return wordAt(role, {u"holder", u"waiter"});
+}
+
+QString word(Mode mode)
+{
+    return wordAt(mode, {u"exclusive", u"read", u"write", u"permit"});
+}
+
+QString word(Backend backend)
+{
+    return wordAt(backend, {u"zookeeper", u"redis", u"mariadb"});
+}
+
+QString word(Confidence confidence)
+{
+    return wordAt(confidence, {u"low", u"medium", u"high"});
+}
+
+QString word(Severity severity)
+{
+    return wordAt(severity, {u"info", u"warning", u"critical"});
+}
+
+QString word(ChangeKind change)
+{
+    return wordAt(change, {u"added", u"changed", u"removed"});
+}
+
+QString isoTime(ServerTime time)
+{
+    return QDateTime::fromMSecsSinceEpoch(time.time_since_epoch().count(), Qt::UTC).toString(Qt::ISODateWithMs);
+}
+
+QJsonObject toJson(const LockPicture &lock)
+{
+    QJsonArray contenders;
+    for (const auto &contender : lock.contenders)
+        contenders.append(toJson(contender, lock.observed));
+    QJsonArray findings;
+    for (const auto &finding : lock.findings)
+        findings.append(toJson(finding));
+    return {
+        {u"lock"_s, escaped(lock.lock.text())},
+        {u"backend"_s, word(lock.backend)},
+        {u"recipe"_s, escaped(lock.recipe)},
+        {u"client"_s, textOrNull(lock.client)},
+        {u"why"_s, lock.why},
+        {u"confidence"_s, word(lock.confidence)},
+        {u"state"_s, word(lock.state)},
+        {u"contenders"_s, contenders},
+        {u"findings"_s, findings},
+        {u"observed"_s, isoTime(lock.observed)},
+    };
+}
+
+QJsonArray toJson(const std::vector<Coverage> &coverage)
+{
+    QJsonArray out;
+    for (const auto &one : coverage) {
+        out.append(QJsonObject{{u"connection"_s, escaped(one.connection.bytes())},
+                               {u"complete"_s, one.complete},
+                               {u"message"_s, one.message}});
+    }
+    return out;
+}
+
+QJsonObject toJson(const SessionPicture &session, std::optional<ServerTime> now)
+{
+    const auto ours = std::chrono::time_point_cast<milliseconds>(std::chrono::system_clock::now());
+    return {
+        {u"session"_s, escaped(session.session.toUtf8())},
+        {u"connection"_s, escaped(session.connection.bytes())},
+        {u"endpoint"_s, textOrNull(session.endpoint)},
+        {u"client"_s, textOrNull(session.client)},
+        {u"holds"_s, texts(session.holds)},
+        {u"waits"_s, texts(session.waits)},
+        {u"expiresMs"_s, spanOrNull(until(session.expiresAt, now.value_or(ours)))},
+    };
+}
+
+} // namespace lockscope::inspect

@@ -1,0 +1,43 @@
+#include "core/inspect/picture.h"
+
+#include <algorithm>
+
+namespace lockscope::inspect {
+
+int LockPicture::holderCount() const
+{
+    return static_cast<int>(std::ranges::count(contenders, Role::Holder, &Contender::role));
+}
+
+int LockPicture::waiterCount() const
+{
+    return static_cast<int>(std::ranges::count(contenders, Role::Waiter, &Contender::role));
+}
+
+Severity LockPicture::worst() const
+{
+    Severity worst = Severity::Info;
+    for (const auto &finding : findings)
+        worst = std::max(worst, finding.severity);
+    return worst;
+}
+
+const Contender *LockPicture::find(const QByteArray &id) const
+{
+    const auto found = std::ranges::find(contenders, id, &Contender::id);
+    return found == contenders.end() ? nullptr : &*found;
+}
+
+const Contender *LockPicture::nextAfter(const QByteArray &id) const
+{
+    const Contender *leaving = find(id);
+    if (!leaving || leaving->role != Role::Holder)
+        return nullptr;
+    // One reader of several lets nobody in: the writer behind them waits for the last.
+    if (leaving->mode == Mode::Read && holderCount() > 1)
+        return nullptr;
+    const auto next = std::ranges::find(contenders, Role::Waiter, &Contender::role);
+    return next == contenders.end() || !next->position ? nullptr : &*next;
+}
+
+} // namespace lockscope::inspect

@@ -1,0 +1,52 @@
+#include "core/inspect/words.h"
+
+#include <QByteArrayList>
+
+namespace lockscope::inspect {
+
+namespace {
+
+bool isSmall(char c)
+{
+    return c >= 'a' && c <= 'z';
+}
+
+bool isCapital(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+// Bytes beyond ASCII belong to words: "блок" must not end where a Latin word would begin.
+bool isLetter(char c)
+{
+    return isSmall(c) || isCapital(c) || static_cast<uchar>(c) >= 0x80;
+}
+
+bool isLockWord(const QByteArray &word)
+{
+    static const QByteArrayList words{"lock",   "locks",   "mutex",     "mutexes",   "mutices",
+                                      "lease",  "leases",  "semaphore", "semaphores"};
+    return words.contains(word.toLower());
+}
+
+} // namespace
+
+bool saysLock(const QByteArray &name)
+{
+    qsizetype start = 0;
+    for (qsizetype at = 0; at <= name.size(); ++at) {
+        const bool end = at == name.size() || !isLetter(name[at]);
+        // "orderLock" parts before the capital; "HTTPLock" before the last of a run of capitals.
+        const bool hump = !end && at > start && isCapital(name[at])
+            && (isSmall(name[at - 1])
+                || (isCapital(name[at - 1]) && at + 1 < name.size() && isSmall(name[at + 1])));
+        if (!end && !hump)
+            continue;
+        if (isLockWord(name.mid(start, at - start)))
+            return true;
+        start = hump ? at : at + 1;
+    }
+    return false;
+}
+
+} // namespace lockscope::inspect

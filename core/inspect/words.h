@@ -1,0 +1,13 @@
+// Does a name say that it is a lock?
+#pragma once
+
+#include <QByteArray>
+
+namespace lockscope::inspect {
+
+// Whether lock, mutex, lease or semaphore (or their plural) stands in it as a word of its own.
+// Whatever is no letter parts words, and so does a capital after a small letter: "order-lock",
+// "OrderLock" and "lock7" say so, "block", "clock" and "release" do not.
+[[nodiscard]] bool saysLock(const QByteArray &name);
+
+} // namespace lockscope::inspect

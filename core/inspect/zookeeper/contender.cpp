@@ -1,0 +1,98 @@
+#include "core/inspect/zookeeper/contender.h"
+
+#include "core/base/text.h"
+#include "core/inspect/zookeeper/names.h"
+
+namespace lockscope::inspect {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+// What a client writes about itself may be a megabyte; a person reads the beginning.
+constexpr qsizetype identityBytes = 256;
+} // namespace
+
+ServerTime momentOf(std::chrono::milliseconds sinceEpoch)
+{
+    return ServerTime(sinceEpoch);
+}
+
+Contender contenderOf(const ZnodeView &node, const ZPath &directory, const ServerView &servers)
+{
+    Contender out;
+    out.id = node.name.bytes();
+    const zk::SessionId owner = node.stat.ephemeralOwner;
+    if (!owner.isNone()) {
+        out.session = owner.text();
+        out.endpoint = servers.endpoint(owner);
+    }
+    if (node.data && !node.data->isEmpty() && !isRevocation(node))
+        out.identity = node.data->left(identityBytes);
+    out.guard.path = directory.child(node.name).bytes();
+    out.guard.czxid = node.stat.czxid;
+    out.guard.owner = owner.value;
+    out.guard.version = node.stat.version;
+    return out;
+}
+
+void markHolder(Contender &contender, const ZnodeView &node, const RecogniseContext &context)
+{
+    contender.role = Role::Holder;
+    if (context.headSince) {
+        const auto seen = context.headSince->find(ZPath(contender.guard.path));
+        if (seen != context.headSince->end()) {
+            contender.heldSince = seen->second;
+            return;
+        }
+    }
+    contender.heldSince = momentOf(node.stat.ctime);
+    const auto sequence = recipes::readSequence(node.name);
+    contender.heldAtMost = sequence && sequence->sequence != 0;
+}
+
+void markWaiter(Contender &contender, const ZnodeView &node)
+{
+    contender.role = Role::Waiter;
+    contender.waitingSince = momentOf(node.stat.ctime);
+}
+
+void numberAndJudge(LockPicture &lock)
+{
+    for (size_t i = 0; i < lock.contenders.size(); ++i)
+        lock.contenders[i].position = static_cast<int>(i);
+    if (lock.holderCount() == 0)
+        lock.state = LockState::Free;
+    else
+        lock.state = lock.waiterCount() == 0 ? LockState::Held : LockState::Contended;
+}
+
+LockPicture emptyPicture(const QByteArray &name, const RecogniseContext &context)
+{
+    LockPicture out;
+    out.lock = {context.connection, name};
+    out.backend = Backend::ZooKeeper;
+    out.observed = context.observed;
+    out.serverAhead = context.serverAhead;
+    return out;
+}
+
+void addForeignNodes(LockPicture &lock, const std::vector<const ZnodeView *> &nodes, bool breaksTheRecipe)
+{
+    if (nodes.empty())
+        return;
+    QString message = u"%1 in the lock's directory is not of its recipe"_s.arg(label(nodes.front()->name.bytes(), 80));
+    if (nodes.size() > 1)
+        message += u" (and %1 more)"_s.arg(nodes.size() - 1);
+    if (breaksTheRecipe)
+        message += u"; this client cannot lock beside it"_s;
+    lock.findings.push_back(
+        {"foreign-node", breaksTheRecipe ? Severity::Warning : Severity::Info, message, {}});
+}
+
+void addPersistentNode(LockPicture &lock, const QByteArray &id)
+{
+    lock.findings.push_back({"persistent-node", Severity::Warning,
+                             u"%1 is no ephemeral node: it stays when its client dies"_s.arg(label(id, 80)), {id}});
+}
+
+} // namespace lockscope::inspect

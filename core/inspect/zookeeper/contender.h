@@ -1,0 +1,29 @@
+// From a znode to a contender, and the pieces of a picture that all ZooKeeper locks share.
+#pragma once
+
+#include "core/inspect/zookeeper/layouts.h"
+#include "core/inspect/zookeeper/serverview.h"
+
+namespace lockscope::inspect {
+
+[[nodiscard]] ServerTime momentOf(std::chrono::milliseconds sinceEpoch);
+
+// Name, session, endpoint, identity and guard of a node; neither role nor ages.
+[[nodiscard]] Contender contenderOf(const ZnodeView &node, const ZPath &directory, const ServerView &servers);
+
+// A queue node's hold: since we saw it become the head; else its age is the most it can be. Exact
+// without having seen it for the first node that the directory ever had.
+void markHolder(Contender &contender, const ZnodeView &node, const RecogniseContext &context);
+void markWaiter(Contender &contender, const ZnodeView &node);
+
+// Sets positions in the given order, and the state from who holds and who waits.
+void numberAndJudge(LockPicture &lock);
+
+// A picture with all that comes from the context; state free, nobody in it.
+[[nodiscard]] LockPicture emptyPicture(const QByteArray &name, const RecogniseContext &context);
+
+// Children that no rule of the lock's recipe knows.
+void addForeignNodes(LockPicture &lock, const std::vector<const ZnodeView *> &nodes, bool breaksTheRecipe);
+void addPersistentNode(LockPicture &lock, const QByteArray &id);
+
+} // namespace lockscope::inspect

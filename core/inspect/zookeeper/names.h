@@ -1,0 +1,27 @@
+// The shapes that clients give to node names.
+#pragma once
+
+#include "core/recipes/turn.h"
+
+#include <optional>
+
+namespace lockscope::inspect {
+
+[[nodiscard]] bool isHex(const QByteArray &text);     // small letters, as UUIDs are written
+[[nodiscard]] bool isDigits(const QByteArray &text);  // not empty
+[[nodiscard]] bool isUuid36(const QByteArray &text);
+[[nodiscard]] bool isHex32(const QByteArray &text);
+
+// "_c_<uuid36>-" or go-zookeeper's "_c_<hex32>-" at the beginning of a name.
+enum class Protection { None, Dashed, Plain };
+struct ProtectedName {
+    Protection kind = Protection::None;
+    qsizetype length = 0; // of the protection prefix
+};
+[[nodiscard]] ProtectedName readProtection(const QByteArray &name);
+
+// The number behind `base` when `base` ends exactly `before` bytes into the name.
+[[nodiscard]] std::optional<recipes::SequencedName> sequenceAt(const NodeName &name, qsizetype before,
+                                                               const QByteArray &base);
+
+} // namespace lockscope::inspect

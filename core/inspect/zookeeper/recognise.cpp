@@ -1,0 +1,137 @@
+#include "core/inspect/zookeeper/recognise.h"
+
+#include "core/inspect/words.h"
+#include "core/inspect/zookeeper/names.h"
+#include "core/inspect/zookeeper/queue.h"
+#include "core/inspect/zookeeper/semaphores.h"
+#include "core/inspect/zookeeper/singles.h"
+
+#include <algorithm>
+
+namespace lockscope::inspect {
+
+namespace {
+
+void append(std::vector<LockPicture> &to, std::vector<LockPicture> more)
+{
+    std::ranges::move(more, std::back_inserter(to));
+}
+
+bool hasChild(const DirectoryView &directory, const QByteArray &name)
+{
+    return std::ranges::find(directory.children, NodeName(name), &ZnodeView::name) != directory.children.end();
+}
+
+bool isCuratorPart(const NodeName &name, const char *base)
+{
+    const auto protection = readProtection(name.bytes());
+    return protection.kind == Protection::Dashed && sequenceAt(name, protection.length, base);
+}
+
+// Curator's semaphore keeps its queue and its leases in two folders. Leases can be nothing else; a queue
+// in a folder "locks" may also be a mutex of that name, which shows when the whole is read.
+bool isPartOfComposite(const ZPath &directory, const std::vector<NodeName> &names)
+{
+    if (directory.parent().isRoot())
+        return false;
+    const QByteArray folder = directory.name().bytes();
+    if (folder == "leases")
+        return std::ranges::any_of(names, [](const auto &name) { return isCuratorPart(name, "lease-"); });
+    return folder == "locks"
+        && std::ranges::any_of(names, [](const auto &name) { return isCuratorPart(name, "lock-"); });
+}
+
+std::optional<ZPath> guardedPool(const ZPath &directory, const std::vector<NodeName> &names)
+{
+    static const QByteArray suffix = "-__lock__";
+    const QByteArray folder = directory.name().bytes();
+    if (!folder.endsWith(suffix) || folder.size() == suffix.size())
+        return std::nullopt;
+    const bool guards = std::ranges::any_of(names, [](const auto &name) {
+        return isHex32(name.bytes().left(32)) && sequenceAt(name, 32, "__lock__");
+    });
+    if (!guards)
+        return std::nullopt;
+    return directory.parent().child(NodeName(folder.chopped(suffix.size())));
+}
+
+bool mayBeLock(const ZPath &directory, const NodeName &name)
+{
+    return recipes::readSequence(name) || isHex32(name.bytes()) || isLeaderNode(directory, name)
+        || saysLock(name.bytes()) || saysLock(directory.name().bytes());
+}
+
+// A folder "locks" without "leases" beside it is a directory of its own after all.
+std::vector<LockPicture> locksInPart(const DirectoryView &directory, const RecogniseContext &context)
+{
+    const auto locks = directory.parts.find("locks");
+    if (locks == directory.parts.end())
+        return {};
+    DirectoryView inner;
+    inner.path = directory.path.child(NodeName("locks"));
+    inner.children = locks->second;
+    return recognise(inner, context);
+}
+
+} // namespace
+
+std::optional<ZPath> candidateDirectory(const ZPath &parent, const std::vector<NodeName> &ephemerals)
+{
+    if (isNoLockDirectory(parent))
+        return std::nullopt;
+    std::vector<NodeName> names;
+    std::ranges::copy_if(ephemerals, std::back_inserter(names),
+                         [&parent](const auto &name) { return !isNoLock(parent, name); });
+    if (names.empty())
+        return std::nullopt;
+    if (isPartOfComposite(parent, names))
+        return parent.parent();
+    if (auto pool = guardedPool(parent, names))
+        return pool;
+    const bool likely = std::ranges::any_of(names, [&parent](const auto &name) { return mayBeLock(parent, name); });
+    // A lone ephemeral is a lock if somebody waits for it; several are the members of a group.
+    return likely || names.size() == 1 ? std::optional(parent) : std::nullopt;
+}
+
+std::vector<ZPath> partsToRead(const DirectoryView &directory)
+{
+    std::vector<ZPath> parts;
+    // Without `leases`, `locks` is still read: it may be why this directory is looked at.
+    for (const auto *name : {"locks", "leases"}) {
+        if (hasChild(directory, name))
+            parts.push_back(directory.path.child(NodeName(name)));
+    }
+    const bool pool = !directory.path.isRoot() && isDigits(directory.data);
+    if (pool)
+        parts.push_back(directory.path.parent().child(NodeName(kazooGuardName(directory.path))));
+    return parts;
+}
+
+std::vector<LockPicture> recognise(const DirectoryView &directory, const RecogniseContext &context)
+{
+    if (isNoLockDirectory(directory.path))
+        return {};
+    std::vector<LockPicture> found;
+    if (auto semaphore = curatorSemaphore(directory, context))
+        found.push_back(std::move(*semaphore));
+    else
+        append(found, locksInPart(directory, context));
+    if (auto semaphore = kazooSemaphore(directory, context)) {
+        found.push_back(std::move(*semaphore));
+        return found;
+    }
+    append(found, leaseLocks(directory, context));
+    // kazoo's lease guards its node with a short-lived lock in the same directory.
+    const bool guardOnly = std::ranges::any_of(found, [&directory](const auto &lock) {
+        return lock.lock.name == directory.path.bytes() && lock.recipe == "zk-lease";
+    });
+    if (guardOnly)
+        return found;
+    auto queues = queueLocks(directory, context);
+    append(found, std::move(queues.locks));
+    if (!queues.claimsDirectory)
+        append(found, plainLocks(directory, context));
+    return found;
+}
+
+} // namespace lockscope::inspect

@@ -1,0 +1,14 @@
+// Locks that are one node: plain ephemerals, leader nodes of known systems, nodes that say until when
+// they are locked.
+#pragma once
+
+#include "core/inspect/zookeeper/contender.h"
+
+namespace lockscope::inspect {
+
+[[nodiscard]] std::vector<LockPicture> plainLocks(const DirectoryView &directory, const RecogniseContext &context);
+[[nodiscard]] std::vector<LockPicture> leaseLocks(const DirectoryView &directory, const RecogniseContext &context);
+// Leader nodes of HDFS, YARN, Kafka and HBase, by name and place alone.
+[[nodiscard]] bool isLeaderNode(const ZPath &directory, const NodeName &name);
+
+} // namespace lockscope::inspect

@@ -1,0 +1,276 @@
+#include "core/operate/audit.h"
+
+#include "core/base/text.h"
+
+#include <QCryptographicHash>
+#include <QDateTime>
+#include <QDir>
+#include <QFileInfo>
+#include <QJsonDocument>
+#include <QSysInfo>
+#include <QThread>
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <pwd.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace lockscope::operate {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+// A file descriptor that closes itself; closing also gives back its flock.
+class Descriptor {
+public:
+    explicit Descriptor(int fd) : m_fd(fd) {}
+    ~Descriptor()
+    {
+        if (m_fd >= 0)
+            ::close(m_fd);
+    }
+    Descriptor(const Descriptor &) = delete;
+    Descriptor &operator=(const Descriptor &) = delete;
+    [[nodiscard]] int get() const { return m_fd; }
+
+private:
+    int m_fd;
+};
+
+QString defaultPath()
+{
+    // The XDG rule: a relative path in the variable is no path at all.
+    auto state = qEnvironmentVariable("XDG_STATE_HOME");
+    if (!state.startsWith(u'/'))
+        state = QDir::homePath() + u"/.local/state"_s;
+    return state + u"/lockscope/audit.jsonl"_s;
+}
+
+Error cannot(const QString &what, const QString &path)
+{
+    const auto why = QString::fromLocal8Bit(std::strerror(errno));
+    return Error{ErrorCode::Refused,
+                 u"cannot %1 the audit file %2: %3; nothing is forced without a record, make it writable or set "
+                 u"XDG_STATE_HOME"_s.arg(what, path, why)};
+}
+
+Result<void> flushFolder(const QString &path)
+{
+    const auto folder = QFileInfo(path).absolutePath();
+    const Descriptor fd(::open(QFile::encodeName(folder).constData(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (fd.get() < 0 || ::fsync(fd.get()) != 0)
+        return cannot(u"flush the folder of"_s, path);
+    return {};
+}
+
+Result<void> makeFolder(const QString &path)
+{
+    const auto folder = QFileInfo(path).absolutePath();
+    if (QFileInfo(folder).isDir())
+        return {};
+    errno = 0;
+    if (!QDir().mkpath(folder))
+        return cannot(u"make the folder of"_s, path);
+    ::chmod(QFile::encodeName(folder).constData(), S_IRWXU);
+    return {};
+}
+
+// Waits a little for another writer; never for ever, since the caller has a window or a terminal to serve.
+Result<void> lockFile(int fd, const QString &path)
+{
+    constexpr int tries = 200;
+    for (int i = 0; i < tries; ++i) {
+        if (::flock(fd, LOCK_EX | LOCK_NB) == 0)
+            return {};
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            return cannot(u"lock"_s, path);
+        QThread::msleep(10);
+    }
+    errno = EWOULDBLOCK;
+    return cannot(u"lock (another program writes to it)"_s, path);
+}
+
+QByteArray readRange(int fd, qint64 from, qint64 to)
+{
+    QByteArray bytes(to - from, Qt::Uninitialized);
+    qint64 done = 0;
+    while (done < bytes.size()) {
+        const auto got = ::pread(fd, bytes.data() + done, static_cast<size_t>(bytes.size() - done), from + done);
+        if (got <= 0)
+            break;
+        done += got;
+    }
+    bytes.truncate(done);
+    return bytes;
+}
+
+struct Tail {
+    QByteArray hash;        // of the last whole record; empty when there is none
+    bool endsInNewline = true;
+};
+
+// The hash that the next record follows, read from the end of the file backwards.
+Tail readTail(int fd)
+{
+    constexpr qint64 step = 64 * 1024;
+    struct stat info = {};
+    ::fstat(fd, &info);
+    Tail tail;
+    QByteArray bytes;
+    for (qint64 from = info.st_size; from > 0;) {
+        const auto start = std::max<qint64>(0, from - step);
+        bytes.prepend(readRange(fd, start, from));
+        from = start;
+        tail.endsInNewline = bytes.endsWith('\n');
+        auto lines = bytes.split('\n');
+        if (from > 0)
+            lines.removeFirst(); // may be cut
+        for (auto line = lines.crbegin(); line != lines.crend(); ++line) {
+            const auto hash = QJsonDocument::fromJson(*line).object().value("hash"_L1).toString();
+            if (!hash.isEmpty()) {
+                tail.hash = hash.toLatin1();
+                return tail;
+            }
+        }
+    }
+    return tail;
+}
+
+QByteArray hashOf(const QByteArray &previous, QJsonObject record)
+{
+    record.remove("hash"_L1);
+    QCryptographicHash sha(QCryptographicHash::Sha256);
+    sha.addData(previous);
+    // Canonical: QJsonObject keeps its keys sorted, and compact writing has one form only.
+    sha.addData(QJsonDocument(record).toJson(QJsonDocument::Compact));
+    return sha.result().toHex();
+}
+
+Result<void> writeAll(int fd, const QByteArray &bytes, const QString &path)
+{
+    qsizetype done = 0;
+    while (done < bytes.size()) {
+        const auto wrote = ::write(fd, bytes.constData() + done, static_cast<size_t>(bytes.size() - done));
+        if (wrote < 0 && errno != EINTR)
+            return cannot(u"write"_s, path);
+        done += std::max<qsizetype>(0, wrote);
+    }
+    if (::fdatasync(fd) != 0)
+        return cannot(u"flush"_s, path);
+    return {};
+}
+
+AuditRecord fromJson(const QJsonObject &json)
+{
+    const auto text = [&](QLatin1StringView key) { return json.value(key).toString(); };
+    AuditRecord record;
+    const auto time = QDateTime::fromString(text("time"_L1), Qt::ISODateWithMs);
+    record.time = std::chrono::system_clock::time_point(std::chrono::milliseconds(time.toMSecsSinceEpoch()));
+    record.actor = text("actor"_L1);
+    record.action = text("action"_L1);
+    record.lock = unescaped(text("lock"_L1)).value_or(QByteArray());
+    record.holder = unescaped(text("holder"_L1)).value_or(QByteArray());
+    record.reason = text("reason"_L1);
+    record.phase = text("phase"_L1);
+    record.outcome = text("outcome"_L1);
+    record.before = json.value("before"_L1).toObject();
+    record.after = json.value("after"_L1).toObject();
+    record.hash = text("hash"_L1).toLatin1();
+    return record;
+}
+
+} // namespace
+
+QString currentActor()
+{
+    QString user;
+    if (const auto *entry = ::getpwuid(::geteuid()))
+        user = QString::fromLocal8Bit(entry->pw_name);
+    if (user.isEmpty())
+        user = u"uid %1"_s.arg(::geteuid());
+    return user + u'@' + QSysInfo::machineHostName();
+}
+
+QJsonObject toJson(const AuditRecord &record)
+{
+    const auto sinceEpoch = std::chrono::duration_cast<std::chrono::milliseconds>(record.time.time_since_epoch());
+    QJsonObject json;
+    json["time"_L1] = QDateTime::fromMSecsSinceEpoch(sinceEpoch.count(), Qt::UTC).toString(Qt::ISODateWithMs);
+    json["actor"_L1] = record.actor;
+    json["action"_L1] = record.action;
+    json["lock"_L1] = escaped(record.lock);
+    json["holder"_L1] = escaped(record.holder);
+    json["reason"_L1] = record.reason;
+    json["phase"_L1] = record.phase;
+    json["outcome"_L1] = record.outcome;
+    json["before"_L1] = record.before.isEmpty() ? QJsonValue() : QJsonValue(record.before);
+    json["after"_L1] = record.after.isEmpty() ? QJsonValue() : QJsonValue(record.after);
+    json["hash"_L1] = QString::fromLatin1(record.hash);
+    return json;
+}
+
+AuditFile::AuditFile(QString path) : m_path(path.isEmpty() ? defaultPath() : std::move(path)) {}
+
+Result<void> AuditFile::append(AuditRecord record)
+{
+    if (auto made = makeFolder(m_path); !made)
+        return made;
+    // O_CLOEXEC: a command run under a lock must not inherit the record of what was forced.
+    const Descriptor fd(::open(QFile::encodeName(m_path).constData(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC,
+                               S_IRUSR | S_IWUSR));
+    if (fd.get() < 0)
+        return cannot(u"open"_s, m_path);
+    if (auto locked = lockFile(fd.get(), m_path); !locked)
+        return locked;
+
+    if (record.actor.isEmpty())
+        record.actor = currentActor();
+    if (record.time == std::chrono::system_clock::time_point{})
+        record.time = std::chrono::system_clock::now();
+    const auto tail = readTail(fd.get());
+    auto json = toJson(record);
+    json["hash"_L1] = QString::fromLatin1(hashOf(tail.hash, json));
+    // A writer that died in the middle left half a line: keep it apart, so that only it is lost.
+    const QByteArray start = tail.endsInNewline ? "" : "\n";
+    const auto line = start + QJsonDocument(json).toJson(QJsonDocument::Compact) + '\n';
+    if (auto written = writeAll(fd.get(), line, m_path); !written)
+        return written;
+    return tail.hash.isEmpty() ? flushFolder(m_path) : Result<void>();
+}
+
+Result<std::vector<AuditRecord>> AuditFile::read(QStringList *problems) const
+{
+    std::vector<AuditRecord> records;
+    QFile file(m_path);
+    if (!file.exists())
+        return records; // nothing was ever forced
+    if (!file.open(QIODevice::ReadOnly))
+        return Error{ErrorCode::NoPermission, u"cannot read the audit file %1: %2"_s.arg(m_path, file.errorString())};
+    const auto report = [&](qint64 line, const QString &what) {
+        if (problems)
+            *problems << u"%1 line %2: %3"_s.arg(m_path).arg(line).arg(what);
+    };
+    QByteArray previous;
+    for (qint64 number = 1; !file.atEnd(); ++number) {
+        const auto line = file.readLine().trimmed();
+        if (line.isEmpty())
+            continue;
+        const auto json = QJsonDocument::fromJson(line).object();
+        auto record = fromJson(json);
+        if (record.hash.isEmpty()) {
+            report(number, u"is no audit record"_s);
+            continue;
+        }
+        if (hashOf(previous, json) != record.hash)
+            report(number, u"does not follow from the line before: this line was changed, or one before it removed"_s);
+        previous = record.hash;
+        records.push_back(std::move(record));
+    }
+    return records;
+}
+
+} // namespace lockscope::operate

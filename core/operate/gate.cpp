@@ -1,0 +1,78 @@
+#include "core/operate/gate.h"
+
+#include "core/base/text.h"
+
+namespace lockscope::operate {
+
+using namespace Qt::StringLiterals;
+
+Gate::Gate(ConnectionName connection, bool readOnly, bool production, CommandLog &log)
+    : m_connection(std::move(connection)), m_readOnly(readOnly), m_production(production), m_log(log)
+{
+}
+
+void Gate::setReadOnly(bool readOnly)
+{
+    if (m_readOnlyForGood)
+        readOnly = true;
+    if (readOnly == m_readOnly)
+        return;
+    m_readOnly = readOnly;
+    state(readOnly ? u"made read-only"_s : u"armed: writes are allowed from now on"_s);
+}
+
+void Gate::lockReadOnly()
+{
+    setReadOnly(true);
+    m_readOnlyForGood = true;
+}
+
+Result<quint64> Gate::enter(const QString &text, bool write)
+{
+    LogEntry entry;
+    entry.time = std::chrono::system_clock::now();
+    entry.connection = m_connection;
+    entry.write = write;
+    entry.text = text;
+    if (write && m_readOnly) {
+        entry.refused = true;
+        entry.outcome = u"refused: read-only, nothing was sent"_s;
+        m_log.add(std::move(entry));
+        const auto remedy = m_readOnlyForGood ? u"start without --read-only to allow writes"_s
+                                              : u"allow writes on this connection first"_s;
+        return Error{ErrorCode::Refused, u"%1 is read-only: refused \"%2\", nothing was sent; %3"_s.arg(
+                                             escaped(m_connection.bytes()), text, remedy)};
+    }
+    ++m_requestsSent;
+    if (write)
+        ++m_writesSent;
+    return m_log.add(std::move(entry));
+}
+
+void Gate::leave(quint64 entry, const QString &outcome, Duration took)
+{
+    m_latency = took;
+    m_log.finish(entry, outcome, took);
+}
+
+void Gate::event(const QString &text)
+{
+    note(LogEntry::Kind::Event, text);
+}
+
+void Gate::state(const QString &text)
+{
+    note(LogEntry::Kind::State, text);
+}
+
+void Gate::note(LogEntry::Kind kind, const QString &text)
+{
+    LogEntry entry;
+    entry.time = std::chrono::system_clock::now();
+    entry.connection = m_connection;
+    entry.kind = kind;
+    entry.text = text;
+    m_log.add(std::move(entry));
+}
+
+} // namespace lockscope::operate

@@ -1,0 +1,182 @@
+#include "core/redis/client.h"
+
+#include "core/base/text.h"
+#include "core/redis/pubsub.h"
+
+#include <array>
+
+using namespace Qt::StringLiterals;
+
+namespace lockscope::redis {
+
+namespace {
+
+// Commands after which replies no longer follow requests one to one.
+bool changesProtocol(const Command &command)
+{
+    static constexpr std::array<QByteArrayView, 12> names{
+        "SUBSCRIBE", "PSUBSCRIBE",   "SSUBSCRIBE",   "UNSUBSCRIBE", "PUNSUBSCRIBE", "SUNSUBSCRIBE",
+        "MONITOR",   "HELLO",        "RESET",        "QUIT",        "SYNC",         "PSYNC"};
+    const auto name = command.first().toUpper();
+    if (name == "CLIENT" && command.size() > 1)
+        return command[1].toUpper() == "REPLY";
+    return std::find(names.begin(), names.end(), QByteArrayView(name)) != names.end();
+}
+
+QString nameOf(const Command &command)
+{
+    return label(command.first().toUpper(), 40);
+}
+
+Error late(const QString &what)
+{
+    return {ErrorCode::UnknownOutcome, what + u": no answer from Redis in time, the outcome is unknown"_s, true};
+}
+
+Result<Value> asResult(Result<std::vector<Value>> got)
+{
+    if (!got)
+        return got.error();
+    auto &value = got->front();
+    if (value.isError())
+        return errorFrom(value);
+    return std::move(value);
+}
+
+class Client : public Connection {
+public:
+    Client(Loop &loop, const ConnectionOptions &options)
+        : m_loop(loop), m_pubSub(std::make_shared<PubSub>(loop, options, [this] { restored(); })),
+          m_link(loop, options, {[this] { tellState(); }, {}})
+    {
+    }
+
+    Loop &loop() const override { return m_loop; }
+    ConnectionState state() const override { return m_link.state(); }
+    QString lastError() const override { return m_link.lastError(); }
+
+    Subscription onState(std::function<void(ConnectionState)> listener) override
+    {
+        auto kept = std::make_shared<StateListener>(std::move(listener));
+        m_stateListeners.push_back(kept);
+        return Subscription(std::move(kept));
+    }
+
+    Reply<Value> command(Command command, Deadline deadline) override
+    {
+        Reply<Value> reply(m_loop);
+        if (const auto problem = unfit(command, deadline)) {
+            reply.complete(*problem);
+            return reply;
+        }
+        m_link.send(encode(command), 1,
+                    [reply](Result<std::vector<Value>> got) { reply.complete(asResult(std::move(got))); });
+        reply.completeAt(deadline, late(nameOf(command)));
+        return reply;
+    }
+
+    Reply<std::vector<Value>> pipeline(std::vector<Command> commands, Deadline deadline) override
+    {
+        Reply<std::vector<Value>> reply(m_loop);
+        QByteArray bytes;
+        for (const auto &command : commands) {
+            if (const auto problem = unfit(command, deadline)) {
+                reply.complete(*problem);
+                return reply;
+            }
+            bytes += encode(command);
+        }
+        if (commands.empty()) {
+            reply.complete(std::vector<Value>());
+            return reply;
+        }
+        m_link.send(bytes, commands.size(),
+                    [reply](Result<std::vector<Value>> got) { reply.complete(std::move(got)); });
+        reply.completeAt(deadline, late(u"%1 commands"_s.arg(commands.size())));
+        return reply;
+    }
+
+    Reply<Value> script(Script script, QByteArrayList keys, QByteArrayList args, Deadline deadline) override
+    {
+        Reply<Value> reply(m_loop);
+        const auto call = [&](const QByteArray &verb, const QByteArray &what) {
+            return Command{verb, what, QByteArray::number(keys.size())} + keys + args;
+        };
+        const auto bySha = call("EVALSHA", script.sha);
+        if (const auto problem = unfit(bySha, deadline)) {
+            reply.complete(*problem);
+            return reply;
+        }
+        const auto withText = call("EVAL", script.text);
+        m_link.send(encode(bySha), 1, [this, reply, withText](Result<std::vector<Value>> got) {
+            // Who was told "unknown outcome" already must not have it happen after all.
+            const bool again = got && got->front().isError() && got->front().text.startsWith("NOSCRIPT")
+                               && !reply.isComplete();
+            if (!again) {
+                reply.complete(asResult(std::move(got)));
+                return;
+            }
+            m_link.send(encode(withText), 1, [reply](Result<std::vector<Value>> second) {
+                reply.complete(asResult(std::move(second)));
+            });
+        });
+        reply.completeAt(deadline, late(u"script "_s + label(script.name, 40)));
+        return reply;
+    }
+
+    Subscription subscribe(QByteArray channel, std::function<void(const Message &)> listener) override
+    {
+        return m_pubSub->subscribe(PubSub::Kind::Channel, channel, std::move(listener));
+    }
+    Subscription subscribePattern(QByteArray pattern, std::function<void(const Message &)> listener) override
+    {
+        return m_pubSub->subscribe(PubSub::Kind::Pattern, pattern, std::move(listener));
+    }
+    Reply<qint64> subscriberId(Deadline deadline) override { return m_pubSub->id(deadline); }
+
+private:
+    using StateListener = std::function<void(ConnectionState)>;
+
+    // Why this command must not be sent.
+    [[nodiscard]] std::optional<Error> unfit(const Command &command, Deadline deadline) const
+    {
+        if (command.isEmpty() || changesProtocol(command))
+            return Error{ErrorCode::BadInput, u"this is no command for a shared connection"_s, false};
+        if (m_link.state() != ConnectionState::Connected)
+            return m_link.notConnected();
+        if (deadline.hasPassed(m_loop))
+            return Error{ErrorCode::TimedOut, nameOf(command) + u": too late to send it"_s, false};
+        return std::nullopt;
+    }
+
+    // Through the queue, so that a listener may destroy the connection.
+    void tellState()
+    {
+        std::erase_if(m_stateListeners, [](const auto &listener) { return listener.expired(); });
+        for (const auto &listener : m_stateListeners) {
+            m_loop.post([listener, state = m_link.state()] {
+                if (const auto alive = listener.lock())
+                    (*alive)(state);
+            });
+        }
+    }
+    void restored()
+    {
+        if (m_link.state() == ConnectionState::Connected)
+            tellState();
+    }
+
+    Loop &m_loop;
+    std::vector<std::weak_ptr<StateListener>> m_stateListeners;
+    std::shared_ptr<PubSub> m_pubSub;
+    Link m_link;
+};
+
+} // namespace
+
+std::unique_ptr<Connection> openConnection(Loop &loop, ConnectionOptions options)
+{
+    return std::make_unique<Client>(loop, options);
+}
+
+} // namespace lockscope::redis

@@ -1,0 +1,294 @@
+#include "core/redis/link.h"
+
+#include "core/base/logging.h"
+#include "core/base/text.h"
+
+#include <QNetworkProxy>
+#include <QSslCertificate>
+#include <QSslConfiguration>
+
+#include <array>
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace lockscope::redis {
+
+namespace {
+
+constexpr Duration attemptAtMost = 5s;
+constexpr Duration firstPause = 50ms;
+constexpr Duration longestPause = 5s;
+// A connection that lived shorter than this does not reset the back-off: a server that accepts and
+// closes at once must not be hammered.
+constexpr Duration settled = 1s;
+// A peer that vanished without closing is noticed by silence: a PING after `beatEvery`, the end after
+// `silentAtMost`.
+constexpr Duration beatEvery = 10s;
+constexpr Duration silentAtMost = 30s;
+
+// What the server said about AUTH, without its own words: a hostile one could put the password there.
+Error authError(const Value &reply)
+{
+    if (reply.text.contains("without any password configured"))
+        return {ErrorCode::AuthFailed, u"the server has no password set, but one was given"_s, false};
+    return {ErrorCode::AuthFailed, u"the server refused the user name or password"_s, false};
+}
+
+// Refusals that have nothing to do with who we are; the next attempt may do better.
+bool isPassing(const Value &reply)
+{
+    return reply.text.startsWith("ERR max number of clients") || errorFrom(reply).retryable;
+}
+
+} // namespace
+
+Link::Link(Loop &loop, ConnectionOptions options, Callbacks callbacks)
+    : m_loop(loop), m_options(std::move(options)), m_callbacks(std::move(callbacks))
+{
+    m_timer = m_loop.callAt(m_loop.now(), [this] { connectNow(); });
+}
+
+Link::~Link()
+{
+    if (m_socket)
+        m_socket->disconnect();
+    const Error gone{ErrorCode::UnknownOutcome, u"the connection was closed while a command was out"_s, false};
+    answerAll(gone, gone);
+}
+
+QString Link::place() const
+{
+    return m_options.host.host + u':' + QString::number(m_options.host.port);
+}
+
+Error Link::notConnected() const
+{
+    if (m_state == ConnectionState::AuthFailed)
+        return {ErrorCode::AuthFailed, m_lastError, false};
+    const auto why = m_lastError.isEmpty() ? u"the connection is not open yet"_s : m_lastError;
+    return {ErrorCode::NotConnected, u"not connected to Redis at "_s + place() + u": "_s + why, true};
+}
+
+void Link::connectNow()
+{
+    m_socket = std::make_unique<QSslSocket>();
+    m_reader = std::make_unique<RespReader>(m_options.replyLimitBytes);
+    // The system's proxy settings are for the web; looking them up may block.
+    m_socket->setProxy(QNetworkProxy::NoProxy);
+    auto *socket = m_socket.get();
+    QObject::connect(socket, &QAbstractSocket::readyRead, socket, [this] { readAll(); });
+    QObject::connect(socket, &QAbstractSocket::errorOccurred, socket, [this](QAbstractSocket::SocketError) {
+        broken(u"%1: %2"_s.arg(place(), m_socket->errorString()));
+    });
+    QObject::connect(socket, &QAbstractSocket::disconnected, socket,
+                     [this] { broken(place() + u": the server closed the connection"_s); });
+    m_timer = m_loop.callAt(m_loop.now() + attemptAtMost,
+                            [this] { broken(place() + u": no answer within 5 s"_s); });
+    if (!m_options.tls) {
+        QObject::connect(socket, &QAbstractSocket::connected, socket, [this] { opened(); });
+        socket->connectToHost(m_options.host.host, m_options.host.port);
+        return;
+    }
+    if (!m_options.caCertificateFile.isEmpty()) {
+        auto configuration = socket->sslConfiguration();
+        configuration.addCaCertificates(m_options.caCertificateFile);
+        socket->setSslConfiguration(configuration);
+    }
+    QObject::connect(socket, &QSslSocket::encrypted, socket, [this] { opened(); });
+    socket->connectToHostEncrypted(m_options.host.host, m_options.host.port);
+}
+
+void Link::opened()
+{
+    m_socket->setSocketOption(QAbstractSocket::LowDelayOption, 1);
+    m_socket->setSocketOption(QAbstractSocket::KeepAliveOption, 1);
+    QByteArray bytes;
+    size_t replies = 1;
+    if (!m_options.password.isEmpty()) {
+        Command auth{"AUTH"};
+        if (!m_options.user.isEmpty())
+            auth << m_options.user;
+        bytes += encode(auth << m_options.password);
+        ++replies;
+    }
+    if (m_options.database != 0) {
+        bytes += encode({"SELECT", QByteArray::number(m_options.database)});
+        ++replies;
+    }
+    bytes += encode({"CLIENT", "SETNAME", "lockscope"});
+    m_pending.push_back({replies, {}, [this](const Result<std::vector<Value>> &got) {
+                             if (got)
+                                 loggedIn(*got);
+                         }});
+    m_socket->write(bytes);
+}
+
+void Link::loggedIn(const std::vector<Value> &replies)
+{
+    size_t at = 0;
+    for (const auto &reply : replies) {
+        if (reply.isError() && isPassing(reply)) {
+            broken(place() + u": "_s + label(reply.text));
+            return;
+        }
+    }
+    if (!m_options.password.isEmpty()) {
+        if (replies[at].isError()) {
+            refuse(authError(replies[at]));
+            return;
+        }
+        ++at;
+    }
+    if (m_options.database != 0) {
+        if (replies[at].isError()) {
+            refuse(errorFrom(replies[at]));
+            return;
+        }
+        ++at;
+    }
+    // Without the right to name itself a client still works; without any rights it does not.
+    if (replies[at].isError() && errorFrom(replies[at]).code == ErrorCode::AuthFailed) {
+        refuse({ErrorCode::AuthFailed, u"the server asks for a password"_s, false});
+        return;
+    }
+    if (replies[at].text.startsWith("DENIED")) {
+        refuse({ErrorCode::AuthFailed, u"the server is in protected mode and takes local clients only"_s, false});
+        return;
+    }
+    m_lastError.clear();
+    m_connectedAt = m_heardAt = m_loop.now();
+    m_timer = m_loop.callAt(m_loop.now() + beatEvery, [this] { beat(); });
+    m_state = ConnectionState::Connected;
+    m_callbacks.stateChanged();
+}
+
+void Link::refuse(const Error &why)
+{
+    dropSocket();
+    m_timer.cancel();
+    m_lastError = place() + u": "_s + why.message;
+    qCWarning(logRedis).noquote() << "giving up on" << m_lastError;
+    m_state = why.code == ErrorCode::AuthFailed ? ConnectionState::AuthFailed : ConnectionState::Closed;
+    answerAll(why, why);
+    m_callbacks.stateChanged();
+}
+
+void Link::readAll()
+{
+    // In pieces: the parser moves what is left of its buffer for every kilobyte it has consumed.
+    std::array<char, 16 * 1024> piece;
+    while (m_socket) {
+        const auto size = m_socket->read(piece.data(), piece.size());
+        if (size <= 0)
+            return;
+        m_heardAt = m_loop.now();
+        m_reader->feed(QByteArrayView(piece.data(), size));
+        for (bool more = true; more;) {
+            auto next = m_reader->next();
+            if (!next) {
+                broken(next.error());
+                return;
+            }
+            more = next->has_value();
+            // A reply may end this connection (a refused login): then its reader is gone.
+            if (more && !accept(std::move(**next)))
+                return;
+        }
+    }
+}
+
+// False when the connection it came from is no more.
+bool Link::accept(Value reply)
+{
+    const auto *socket = m_socket.get();
+    if (m_pending.empty()) {
+        if (m_callbacks.unsolicited) {
+            m_callbacks.unsolicited(std::move(reply));
+            return m_socket.get() == socket;
+        }
+        broken(place() + (reply.isError() ? u": "_s + label(reply.text) : u": an answer that nobody asked for"_s));
+        return false;
+    }
+    auto &front = m_pending.front();
+    front.got.push_back(std::move(reply));
+    if (front.got.size() < front.replies)
+        return true;
+    auto complete = std::move(front);
+    m_pending.pop_front();
+    complete.done(std::move(complete.got));
+    return m_socket.get() == socket;
+}
+
+void Link::broken(const QString &why)
+{
+    broken(Error{ErrorCode::UnknownOutcome, why, true});
+}
+
+void Link::broken(const Error &why)
+{
+    if (!m_socket)
+        return;
+    dropSocket();
+    qCInfo(logRedis).noquote() << "connection lost:" << why.message;
+    m_lastError = why.message;
+    planReconnect();
+    m_state = ConnectionState::Connecting;
+    const Error rest{ErrorCode::UnknownOutcome,
+                     u"the connection to Redis broke while a command was out: "_s + why.message, true};
+    answerAll(why.code == ErrorCode::TooLarge ? why : rest, rest);
+    m_callbacks.stateChanged();
+}
+
+void Link::dropSocket()
+{
+    m_socket->disconnect();
+    m_socket->abort();
+    // We may be inside one of its signals.
+    m_socket.release()->deleteLater();
+}
+
+void Link::answerAll(const Error &first, const Error &rest)
+{
+    auto unanswered = std::exchange(m_pending, {});
+    bool isFirst = true;
+    for (auto &pending : unanswered)
+        pending.done(std::exchange(isFirst, false) ? first : rest);
+}
+
+void Link::planReconnect()
+{
+    if (m_state == ConnectionState::Connected && m_loop.now() - m_connectedAt >= settled)
+        m_pause = {};
+    m_timer = m_loop.callAt(m_loop.now() + m_pause, [this] { connectNow(); });
+    m_pause = std::clamp(m_pause * 2, firstPause, longestPause);
+}
+
+void Link::beat()
+{
+    const auto silent = m_loop.now() - m_heardAt;
+    if (silent >= silentAtMost) {
+        broken(place() + u": nothing heard for 30 s"_s);
+        return;
+    }
+    if (silent >= beatEvery) {
+        if (m_callbacks.unsolicited)
+            sendUnanswered(encode({"PING"}));
+        else if (m_pending.empty())
+            send(encode({"PING"}), 1, [](const Result<std::vector<Value>> &) {});
+    }
+    m_timer = m_loop.callAt(m_loop.now() + beatEvery, [this] { beat(); });
+}
+
+void Link::send(const QByteArray &bytes, size_t replies, Done done)
+{
+    m_pending.push_back({replies, {}, std::move(done)});
+    m_socket->write(bytes);
+}
+
+void Link::sendUnanswered(const QByteArray &bytes)
+{
+    m_socket->write(bytes);
+}
+
+} // namespace lockscope::redis

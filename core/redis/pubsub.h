@@ -1,0 +1,65 @@
+// The pub/sub side of a client: a Link of its own, opened with the first use, the channels and
+// patterns that somebody listens to, and the client id that CLIENT TRACKING redirects to.
+//
+// Listeners of one channel share one subscription at the server. They are called through the loop's
+// queue, so they may destroy whatever they like. Loop thread only.
+#pragma once
+
+#include "core/redis/link.h"
+
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace lockscope::redis {
+
+class PubSub : public std::enable_shared_from_this<PubSub> {
+public:
+    enum class Kind { Channel, Pattern };
+    using Listener = std::function<void(const Message &)>;
+
+    // `restored` is called when a broken connection is back and its subscriptions are confirmed.
+    PubSub(Loop &loop, ConnectionOptions options, std::function<void()> restored);
+    // Who still waits for the id is told that there is none.
+    ~PubSub();
+    PubSub(const PubSub &) = delete;
+    PubSub &operator=(const PubSub &) = delete;
+
+    [[nodiscard]] Subscription subscribe(Kind kind, const QByteArray &name, Listener listener);
+    [[nodiscard]] Reply<qint64> id(Deadline deadline);
+
+private:
+    struct Topic {
+        Kind kind;
+        QByteArray name;
+        friend bool operator<(const Topic &a, const Topic &b)
+        {
+            return std::tie(a.kind, a.name) < std::tie(b.kind, b.name);
+        }
+    };
+    struct Entry;
+
+    void open();
+    void linkChanged();
+    void ask(const Topic &topic);
+    void dropped(const Topic &topic);
+    void received(const Value &push);
+    void confirmed();
+    void deliver(const Topic &topic, const Message &message);
+    void deliverKeys(const Value &keys, const QByteArray &channel);
+    void settle();
+
+    Loop &m_loop;
+    ConnectionOptions m_options;
+    std::function<void()> m_restored;
+    std::map<Topic, std::vector<std::weak_ptr<Entry>>> m_topics;
+    std::deque<Topic> m_unconfirmed; // asked for on this connection, in order, and not yet answered
+    std::set<Topic> m_refused;
+    std::optional<Result<qint64>> m_id; // of this connection
+    std::vector<Reply<qint64>> m_idWaiters;
+    bool m_wasConnected = false;
+    bool m_restoring = false;
+    std::unique_ptr<Link> m_link; // last, so that it goes first: its call-backs use the rest
+};
+
+} // namespace lockscope::redis

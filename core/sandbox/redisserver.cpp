@@ -1,0 +1,91 @@
+// A private redis-server: nothing on disk, everything it must not tell the process list in a file.
+#include "core/sandbox/serverprocess.h"
+
+#include <QFile>
+#include <QStandardPaths>
+
+using namespace Qt::StringLiterals;
+
+namespace lockscope::sandbox {
+
+namespace {
+
+// Redis reads "\xHH" inside double quotes, so every byte can be said.
+QByteArray quoted(const QByteArray &bytes)
+{
+    QByteArray out("\"");
+    for (const char byte : bytes)
+        out += "\\x" + QByteArray(1, byte).toHex();
+    return out + '"';
+}
+
+class RedisKind : public ServerKind {
+public:
+    RedisKind(QByteArray program, RedisOptions options) : m_program(std::move(program)), m_options(std::move(options)) {}
+
+    QString name() const override { return u"Redis"_s; }
+
+    Result<bool> prepare(const TemporaryFolder &folder, quint16 port) override
+    {
+        QByteArray text = "bind 127.0.0.1\nport " + QByteArray::number(port)
+            + "\nprotected-mode yes\nsave \"\"\nappendonly no\ndaemonize no\n";
+        text += "dir " + quoted(QFile::encodeName(folder.path())) + '\n';
+        if (!m_options.notifyKeyspaceEvents.isEmpty())
+            text += "notify-keyspace-events " + quoted(m_options.notifyKeyspaceEvents) + '\n';
+        if (!m_options.password.isEmpty())
+            text += "requirepass " + quoted(m_options.password) + '\n';
+        return folder.write(u"redis.conf"_s, text);
+    }
+
+    QByteArrayList arguments(const TemporaryFolder &folder) const override
+    {
+        QByteArrayList arguments{m_program, QFile::encodeName(folder.file(u"redis.conf"_s))};
+        for (const auto &more : m_options.moreArguments)
+            arguments << more;
+        return arguments;
+    }
+
+    QByteArray question() const override { return "PING\r\n"; }
+    // Refusing us for the missing password is an answer too; "-LOADING" is not yet.
+    bool isReadyAnswer(const QByteArray &answer) const override
+    {
+        return answer.startsWith("+PONG") || answer.startsWith("-NOAUTH") || answer.startsWith("-NOPERM");
+    }
+
+private:
+    QByteArray m_program;
+    RedisOptions m_options;
+};
+
+class RedisServer : public Server {
+public:
+    RedisServer(QByteArray program, RedisOptions options)
+        : m_kind(std::move(program), std::move(options)), m_process(m_kind)
+    {
+    }
+    Result<bool> begin() override { return m_process.begin(); }
+    Result<bool> poll() override { return m_process.poll(); }
+    Result<bool> start(std::chrono::milliseconds atMost) override { return m_process.start(atMost); }
+    void stop() override { m_process.stop(); }
+    void pause() override { m_process.pause(); }
+    void resume() override { m_process.resume(); }
+    HostPort address() const override { return m_process.address(); }
+    QString log() const override { return m_process.log(); }
+
+private:
+    RedisKind m_kind;
+    ServerProcess m_process;
+};
+
+} // namespace
+
+Result<std::unique_ptr<Server>> makeRedis(RedisOptions options)
+{
+    const QString program = QStandardPaths::findExecutable(u"redis-server"_s);
+    if (program.isEmpty())
+        return Error{ErrorCode::Unsupported,
+                     u"no private Redis: redis-server is not installed; Debian's package is redis-server"_s, false};
+    return std::unique_ptr<Server>(std::make_unique<RedisServer>(QFile::encodeName(program), std::move(options)));
+}
+
+} // namespace lockscope::sandbox

@@ -1,0 +1,119 @@
+// A private ZooKeeper: one standalone server from Debian's jar, on loopback.
+#include "core/sandbox/serverprocess.h"
+
+#include <QFile>
+#include <QStandardPaths>
+
+using namespace Qt::StringLiterals;
+
+namespace lockscope::sandbox {
+
+namespace {
+
+// Debian's jar names what it needs in its manifest, except for these two.
+const QByteArray zookeeperJar = "/usr/share/java/zookeeper.jar";
+const QByteArray servletJar = "/usr/share/java/servlet-api.jar";   // for the AdminServer
+const QByteArray loggingJar = "/usr/share/java/slf4j-simple.jar";  // else it prints nothing
+
+Result<bool> mustExist(const QByteArray &file, const QString &package)
+{
+    if (QFile::exists(QFile::decodeName(file)))
+        return true;
+    return Error{ErrorCode::Unsupported,
+                 u"no private ZooKeeper: %1 is missing; Debian's package is %2"_s.arg(QFile::decodeName(file), package),
+                 false};
+}
+
+class ZooKeeperKind : public ServerKind {
+public:
+    ZooKeeperKind(QByteArray java, ZooKeeperOptions options) : m_java(std::move(java)), m_options(std::move(options)) {}
+
+    [[nodiscard]] quint16 adminPort() const { return m_adminPort; }
+
+    QString name() const override { return u"ZooKeeper"_s; }
+
+    Result<bool> prepare(const TemporaryFolder &folder, quint16 port) override
+    {
+        QByteArray text = "clientPortAddress=127.0.0.1\nclientPort=" + QByteArray::number(port)
+            + "\nmaxClientCnxns=0\ntickTime=" + QByteArray::number(static_cast<qint64>(m_options.tick.count()))
+            + "\nmaxSessionTimeout=" + QByteArray::number(static_cast<qint64>(m_options.maxSession.count()))
+            + "\n4lw.commands.whitelist=" + m_options.fourLetterWords
+            + "\ndataDir=" + QFile::encodeName(folder.file(u"data"_s)) + "\nadmin.enableServer="
+            + (m_options.adminServer ? "true" : "false") + '\n';
+        m_adminPort = 0;
+        if (m_options.adminServer) {
+            do
+                m_adminPort = freeLoopbackPort();
+            while (m_adminPort == port);
+            text += "admin.serverAddress=127.0.0.1\nadmin.serverPort=" + QByteArray::number(m_adminPort) + '\n';
+        }
+        return folder.write(u"zoo.cfg"_s, text);
+    }
+
+    QByteArrayList arguments(const TemporaryFolder &folder) const override
+    {
+        return {m_java,
+                // A short start matters more than peak speed.
+                "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto", "-Xmx512m",
+                // Nothing outside our folder.
+                "-XX:-UsePerfData", "-Djava.io.tmpdir=" + QFile::encodeName(folder.path()),
+                "-Djava.net.preferIPv4Stack=true",
+                // Data need only outlive the process, not the machine.
+                "-Dzookeeper.forceSync=no", "-Dzookeeper.preAllocSize=4096",
+                "-Dzookeeper.extendedTypesEnabled=true", // nodes with a TTL
+                "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showDateTime=true",
+                "-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS", "-cp",
+                zookeeperJar + ':' + servletJar + ':' + loggingJar,
+                "org.apache.zookeeper.server.quorum.QuorumPeerMain", QFile::encodeName(folder.file(u"zoo.cfg"_s))};
+    }
+
+    // Allowed whatever the whitelist says. While it starts it says that it is "not currently serving
+    // requests" instead.
+    QByteArray question() const override { return "srvr"; }
+    bool isReadyAnswer(const QByteArray &answer) const override { return answer.contains("Mode:"); }
+
+private:
+    QByteArray m_java;
+    ZooKeeperOptions m_options;
+    quint16 m_adminPort = 0;
+};
+
+class PrivateZooKeeper : public ZooKeeperServer {
+public:
+    PrivateZooKeeper(QByteArray java, ZooKeeperOptions options)
+        : m_kind(std::move(java), std::move(options)), m_process(m_kind)
+    {
+    }
+    Result<bool> begin() override { return m_process.begin(); }
+    Result<bool> poll() override { return m_process.poll(); }
+    Result<bool> start(std::chrono::milliseconds atMost) override { return m_process.start(atMost); }
+    void stop() override { m_process.stop(); }
+    void pause() override { m_process.pause(); }
+    void resume() override { m_process.resume(); }
+    HostPort address() const override { return m_process.address(); }
+    QString log() const override { return m_process.log(); }
+    quint16 adminPort() const override { return m_kind.adminPort(); }
+
+private:
+    ZooKeeperKind m_kind;
+    ServerProcess m_process;
+};
+
+} // namespace
+
+Result<std::unique_ptr<ZooKeeperServer>> makeZooKeeper(ZooKeeperOptions options)
+{
+    const QString java = QStandardPaths::findExecutable(u"java"_s);
+    if (java.isEmpty())
+        return Error{ErrorCode::Unsupported,
+                     u"no private ZooKeeper: java is not installed; Debian's package is default-jre-headless"_s, false};
+    auto found = mustExist(zookeeperJar, u"libzookeeper-java"_s);
+    if (found && options.adminServer)
+        found = mustExist(servletJar, u"libservlet-api-java"_s);
+    if (!found)
+        return found.error();
+    return std::unique_ptr<ZooKeeperServer>(
+        std::make_unique<PrivateZooKeeper>(QFile::encodeName(java), std::move(options)));
+}
+
+} // namespace lockscope::sandbox

@@ -1,0 +1,216 @@
+#include "core/workspace/hold.h"
+
+#include "core/async/scope.h"
+#include "core/async/sleep.h"
+#include "core/recipes/catalogue.h"
+
+namespace lockscope {
+
+using namespace Qt::StringLiterals;
+
+struct HeldLock::Private {
+    Private(Workspace &w, HoldRequest r) : workspace(w), request(std::move(r)), lost(w.loop()), scope(w.loop()) {}
+
+    Task<Result<bool>> connectSession(Deadline deadline);
+    Result<bool> makeLock();
+    void watchOver(const recipes::Grant &grant);
+    Task<void> heedRecipe();
+    Task<void> heedNode(ZPath node);
+    Task<void> heedKey();
+
+    Workspace &workspace;
+    HoldRequest request;
+    std::unique_ptr<zk::Session> session; // ZooKeeper: this contender's own
+    std::unique_ptr<recipes::Lock> lock;
+    OneShot<QString> lost;
+    bool releasing = false;
+    Scope scope; // last: its coroutines use everything above
+};
+
+namespace {
+
+QString lossText(recipes::Loss loss)
+{
+    switch (loss) {
+    case recipes::Loss::SessionOver:
+        return u"the session is over"_s;
+    case recipes::Loss::TakenAway:
+        return u"it was taken away: our node or key is gone"_s;
+    case recipes::Loss::LeaseOver:
+        return u"the lease ran out"_s;
+    }
+    return {};
+}
+
+} // namespace
+
+// A session of its own, and a little patience until it stands.
+Task<Result<bool>> HeldLock::Private::connectSession(Deadline deadline)
+{
+    auto *link = workspace.find(request.lock.connection);
+    session = link->openContenderSession();
+    OneShot<zk::SessionState> settled(workspace.loop());
+    settled.completeAt(deadline, zk::SessionState::Connecting);
+    auto subscription = session->onState([settled](zk::SessionState state) {
+        if (state != zk::SessionState::Connecting)
+            settled.complete(state);
+    });
+    if (session->state() == zk::SessionState::Connected)
+        co_return true;
+    const auto state = co_await settled;
+    if (state == zk::SessionState::Connected)
+        co_return true;
+    const bool refused = state == zk::SessionState::AuthFailed;
+    co_return Error{refused ? ErrorCode::AuthFailed : ErrorCode::NotConnected,
+                    u"no session for the contender at %1"_s.arg(link->spec().displayUri()), !refused};
+}
+
+Result<bool> HeldLock::Private::makeLock()
+{
+    recipes::AcquireOptions options{request.readMode, request.limit, request.ttl};
+    auto *link = workspace.find(request.lock.connection);
+    auto made = session ? recipes::makeLock(request.recipe, *session, ZPath(request.lock.name), options,
+                                            Random::fromSystem())
+        : link->redis() ? recipes::makeLock(request.recipe, *link->redis(), RedisKey(request.lock.name), options,
+                                            Random::fromSystem())
+                        : Result<std::unique_ptr<recipes::Lock>>(
+                            Error{ErrorCode::Unsupported, u"this connection has no recipes"_s});
+    if (!made)
+        return made.error();
+    lock = std::move(*made);
+    return true;
+}
+
+void HeldLock::Private::watchOver(const recipes::Grant &grant)
+{
+    scope.launch(heedRecipe());
+    if (!session) {
+        scope.launch(heedKey());
+        return;
+    }
+    // A lock that is one node is that node; a queue lock's node lies in its directory.
+    const ZPath path(request.lock.name);
+    const NodeName node(grant.id);
+    scope.launch(heedNode(path.name() == node ? path : path.child(node)));
+}
+
+Task<void> HeldLock::Private::heedRecipe()
+{
+    auto lostByRecipe = lock->lost();
+    const auto loss = co_await lostByRecipe;
+    if (!releasing)
+        lost.complete(lossText(loss));
+}
+
+// Watches our own node through every reconnect.
+Task<void> HeldLock::Private::heedNode(ZPath node)
+{
+    for (;;) {
+        zk::Watch watch(workspace.loop());
+        auto reply = session->get(node, watch, Deadline::never());
+        const auto got = co_await reply;
+        if (!got && got.error().code == ErrorCode::NoNode) {
+            if (!releasing)
+                lost.complete(lossText(recipes::Loss::TakenAway));
+            co_return;
+        }
+        if (!got) {
+            if (session->state() == zk::SessionState::Expired || session->state() == zk::SessionState::Closed)
+                co_return; // the recipe tells of that
+            auto pause = sleepFor(workspace.loop(), std::chrono::milliseconds(200));
+            co_await pause;
+            continue;
+        }
+        const auto event = co_await watch.event();
+        if (event.kind == zk::EventKind::SessionOver)
+            co_return;
+    }
+}
+
+// Asks whether the key is still ours whenever the server says it changed; where the server does not
+// tell (no permission for client tracking), every 250 ms. Once a second in any case: a reconnect ends
+// the tracking silently.
+Task<void> HeldLock::Private::heedKey()
+{
+    auto &loop = workspace.loop();
+    auto &redis = *workspace.find(request.lock.connection)->redis();
+    auto wakeUp = std::make_shared<OneShot<bool>>(loop);
+    const auto subscription = redis.subscribe("__redis__:invalidate", [wakeUp](const redis::Message &) {
+        wakeUp->complete(true);
+    });
+    auto subscriber = redis.subscriberId(Deadline::after(loop, std::chrono::seconds(2)));
+    const auto id = co_await subscriber;
+    const redis::Command track{"CLIENT", "TRACKING", "ON", "REDIRECT", QByteArray::number(id ? *id : 0),
+                               "BCAST", "PREFIX", request.lock.name};
+    auto reply = redis.command(track, Deadline::after(loop, std::chrono::seconds(2)));
+    const auto tracked = co_await reply;
+    // An overlapping prefix means that the observer tracks this key already.
+    const bool told = tracked || tracked.error().message.contains("overlap"_L1);
+    const auto askEvery = told ? std::chrono::milliseconds(1000) : std::chrono::milliseconds(250);
+    while (!releasing) {
+        *wakeUp = OneShot<bool>(loop);
+        wakeUp->completeAt(Deadline::after(loop, askEvery), false);
+        const auto limit = Deadline::after(loop, std::chrono::seconds(5));
+        const auto mine = co_await lock->isStillMine(limit);
+        if (mine && !*mine && !releasing) {
+            lost.complete(lossText(recipes::Loss::TakenAway));
+            co_return;
+        }
+        auto woken = *wakeUp;
+        co_await woken;
+    }
+}
+
+HeldLock::HeldLock(Workspace &workspace, HoldRequest request)
+    : d(std::make_unique<Private>(workspace, std::move(request)))
+{
+}
+
+HeldLock::~HeldLock() = default;
+
+const HoldRequest &HeldLock::request() const
+{
+    return d->request;
+}
+
+Task<Result<recipes::Grant>> HeldLock::acquire(std::optional<std::chrono::milliseconds> wait)
+{
+    const auto connectBy = Deadline::after(d->workspace.loop(), std::chrono::seconds(15));
+    const auto connected = co_await d->workspace.whenConnected(d->request.lock.connection, connectBy);
+    if (!connected)
+        co_return connected.error();
+    auto *link = d->workspace.find(d->request.lock.connection);
+    if (link->gate().isReadOnly())
+        co_return Error{ErrorCode::Refused,
+                        u"acquire refused: connection %1 is read-only"_s.arg(
+                            QString::fromUtf8(link->spec().name.bytes()))};
+    if (link->zookeeper()) {
+        const auto session = co_await d->connectSession(connectBy);
+        if (!session)
+            co_return session.error();
+    }
+    if (const auto made = d->makeLock(); !made)
+        co_return made.error();
+    // The wait counts from connected.
+    const auto deadline = wait ? Deadline::after(d->workspace.loop(), *wait) : Deadline::never();
+    const auto grant = co_await d->lock->acquire(deadline);
+    if (grant)
+        d->watchOver(*grant);
+    co_return grant;
+}
+
+OneShot<QString> HeldLock::lost() const
+{
+    return d->lost;
+}
+
+Task<Result<bool>> HeldLock::release(Deadline deadline)
+{
+    d->releasing = true;
+    if (!d->lock)
+        co_return true;
+    auto released = co_await d->lock->release(deadline);
+    co_return released;
+}
+
+} // namespace lockscope

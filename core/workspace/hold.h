@@ -1,0 +1,39 @@
+// One contender of ours: acquires a lock by a recipe, holds it, watches its own node or key so that it
+// learns at once when it is taken away, and gives it back. For the window and the terminal alike.
+//
+// The watching stands beside the recipe and is not counted as part of it. A ZooKeeper contender has a
+// session of its own, as any other client would. Loop thread only; destroying it while it waits
+// cancels, destroying it while it holds releases in the background.
+#pragma once
+
+#include "core/recipes/lock.h"
+#include "core/workspace/workspace.h"
+
+namespace lockscope {
+
+struct HoldRequest {
+    inspect::LockName lock;
+    QByteArray recipe;
+    bool readMode = false;
+    int limit = 1;
+    std::chrono::milliseconds ttl{30'000};
+};
+
+class HeldLock {
+public:
+    HeldLock(Workspace &workspace, HoldRequest request);
+    ~HeldLock();
+
+    [[nodiscard]] const HoldRequest &request() const;
+    // The wait counts from connected. Errors as recipes::Lock::acquire; Refused on a read-only link.
+    [[nodiscard]] Task<Result<recipes::Grant>> acquire(std::optional<std::chrono::milliseconds> wait);
+    // Completes with why, when the lock is lost while held.
+    [[nodiscard]] OneShot<QString> lost() const;
+    [[nodiscard]] Task<Result<bool>> release(Deadline deadline);
+
+private:
+    struct Private;
+    std::unique_ptr<Private> d;
+};
+
+} // namespace lockscope

@@ -1,0 +1,341 @@
+#include "core/workspace/ioside.h"
+
+#include "core/async/sleep.h"
+
+namespace lockscope {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto frame = 16ms;
+// Counters and latencies in the status bar: nobody reads them faster.
+constexpr auto statusEvery = 500ms;
+
+} // namespace
+
+IoSide::IoSide(LiveBackend &front, WorkspaceOptions options)
+    : m_front(front), m_workspace(std::make_unique<Workspace>(m_loop, std::move(options), this)),
+      m_scope(std::make_unique<Scope>(m_loop))
+{
+    m_workspace->onLinkChanged([this](Link &link) { statusChanged(link.spec().name); });
+    m_workspace->log().setListener([this](const operate::LogEntry &entry) { logged(entry); });
+    refreshStatuses();
+}
+
+IoSide::~IoSide()
+{
+    m_scope.reset();
+    m_followed.clear();
+    m_holds.clear();
+    m_workspace->log().setListener({});
+    m_workspace.reset();
+}
+
+void IoSide::add(ConnectionSpec spec)
+{
+    const auto name = spec.name;
+    const auto shown = spec;
+    if (const auto added = m_workspace->add(std::move(spec)); !added) {
+        ConnectionStatus status;
+        status.name = name;
+        status.scheme = shown.scheme;
+        status.uri = shown.displayUri();
+        status.state = ConnectionStatus::State::Broken;
+        status.message = added.error().message;
+        m_pending.connections.push_back(status);
+        scheduleFlush();
+        return;
+    }
+    statusChanged(name);
+}
+
+void IoSide::remove(const ConnectionName &name)
+{
+    m_followed.erase(name);
+    m_workspace->remove(name);
+}
+
+void IoSide::setReadOnly(const ConnectionName &name, bool readOnly)
+{
+    if (auto *link = m_workspace->find(name)) {
+        link->gate().setReadOnly(readOnly);
+        statusChanged(name);
+    }
+}
+
+void IoSide::setPaused(bool paused)
+{
+    for (auto *link : m_workspace->links())
+        link->observer().setPaused(paused);
+}
+
+// --- holds -------------------------------------------------------------------------------------
+
+void IoSide::acquire(quint64 id, AcquireRequest request)
+{
+    PendingHold pending;
+    pending.hold.id = id;
+    pending.hold.request = request;
+    pending.hold.since = m_loop.wallNow();
+    pending.lock = std::make_unique<HeldLock>(
+        *m_workspace, HoldRequest{request.lock, request.recipe, request.readMode, request.limit, request.ttl});
+    pending.scope = std::make_unique<Scope>(m_loop);
+    const auto &kept = m_holds.emplace(id, std::move(pending)).first->second;
+    tellHold(kept.hold);
+    kept.scope->launch(runHold(id));
+}
+
+Task<void> IoSide::runHold(quint64 id)
+{
+    auto *lock = m_holds[id].lock.get();
+    const auto wait = m_holds[id].hold.request.wait;
+    auto acquiring = lock->acquire(wait);
+    const auto grant = co_await acquiring;
+    const auto at = m_holds.find(id);
+    if (at == m_holds.end() || at->second.hold.state != Hold::State::Waiting)
+        co_return;
+    auto &hold = at->second.hold;
+    hold.since = m_loop.wallNow();
+    if (!grant) {
+        hold.state = Hold::State::Failed;
+        hold.message = grant.error().message;
+        tellHold(hold);
+        co_return;
+    }
+    hold.state = Hold::State::Held;
+    hold.contender = grant->id;
+    hold.fencingToken = grant->fencingToken;
+    tellHold(hold);
+    auto losing = lock->lost();
+    const auto why = co_await losing;
+    const auto still = m_holds.find(id);
+    if (still == m_holds.end() || still->second.hold.state != Hold::State::Held)
+        co_return;
+    still->second.hold.state = Hold::State::Lost;
+    still->second.hold.message = why;
+    tellHold(still->second.hold);
+}
+
+void IoSide::release(quint64 id)
+{
+    const auto at = m_holds.find(id);
+    if (at == m_holds.end())
+        return;
+    auto &[hold, lock, scope] = at->second;
+    const bool wasHeld = hold.state == Hold::State::Held;
+    const bool wasWaiting = hold.state == Hold::State::Waiting;
+    if (!wasHeld && !wasWaiting)
+        return;
+    hold.state = Hold::State::Released;
+    if (wasHeld) {
+        m_scope->launch(endHold(id));
+        return;
+    }
+    // Still waiting: the recipe is cancelled with its coroutine, and leaves nothing behind.
+    scope.reset();
+    lock.reset();
+    hold.message = u"given up while waiting"_s;
+    tellHold(hold);
+}
+
+Task<void> IoSide::endHold(quint64 id)
+{
+    auto *lock = m_holds[id].lock.get();
+    const auto limit = Deadline::after(m_loop, 10s);
+    auto releasing = lock->release(limit);
+    const auto released = co_await releasing;
+    const auto at = m_holds.find(id);
+    if (at == m_holds.end())
+        co_return;
+    if (!released && at->second.hold.message.isEmpty())
+        at->second.hold.message = released.error().message;
+    tellHold(at->second.hold);
+}
+
+void IoSide::tellHold(const Hold &hold)
+{
+    QMetaObject::invokeMethod(
+        &m_front, [front = &m_front, hold] { emit front->holdChanged(hold); }, Qt::QueuedConnection);
+}
+
+// --- the live tree -----------------------------------------------------------------------------
+
+void IoSide::watchZnodes(const ConnectionName &name, std::vector<ZPath> paths)
+{
+    auto &followed = m_followed[name];
+    const std::set<ZPath> wanted(paths.begin(), paths.end());
+    std::erase_if(followed, [&](const auto &entry) { return !wanted.contains(entry.first); });
+    for (const auto &path : wanted) {
+        auto &scope = followed[path];
+        if (scope)
+            continue;
+        scope = std::make_unique<Scope>(m_loop);
+        scope->launch(followZnode(name, path));
+    }
+}
+
+// Tells of every change of the children of one path, through reconnects.
+Task<void> IoSide::followZnode(ConnectionName name, ZPath path)
+{
+    bool first = true;
+    for (;;) {
+        const auto connected = co_await m_workspace->whenConnected(name, Deadline::never());
+        auto *link = m_workspace->find(name);
+        if (!link || !link->zookeeper())
+            co_return;
+        bool watching = false;
+        if (connected) {
+            zk::Watch watch(m_loop);
+            auto reply = link->zookeeper()->children(path, watch, Deadline::never());
+            const auto listed = co_await reply;
+            watching = static_cast<bool>(listed);
+            if (watching && !first)
+                QMetaObject::invokeMethod(
+                    &m_front, [front = &m_front, name, path] { emit front->znodesChanged(name, path); },
+                    Qt::QueuedConnection);
+            first = false;
+            if (watching)
+                co_await watch.event();
+        }
+        // A busy directory is told of at most ten times a second.
+        auto pause = sleepFor(m_loop, watching ? 100ms : 1000ms);
+        co_await pause;
+    }
+}
+
+// --- news --------------------------------------------------------------------------------------
+
+void IoSide::locksChanged(std::vector<inspect::PictureChange> changes)
+{
+    for (auto &change : changes) {
+        const auto name = change.lock.lock;
+        const auto at = m_pendingLocks.find(name);
+        // Added and changed in one frame is still added; added and removed is still told (harmless).
+        if (at != m_pendingLocks.end() && at->second.kind == inspect::ChangeKind::Added
+            && change.kind == inspect::ChangeKind::Changed)
+            change.kind = inspect::ChangeKind::Added;
+        m_pendingLocks.insert_or_assign(name, std::move(change));
+    }
+    scheduleFlush();
+}
+
+void IoSide::sessionsChanged(const ConnectionName &connection, std::vector<inspect::SessionPicture> sessions)
+{
+    std::erase_if(m_pending.sessions, [&](const auto &session) { return session.connection == connection; });
+    m_pending.sessions.insert(m_pending.sessions.end(), sessions.begin(), sessions.end());
+    std::erase(m_pending.sessionsOf, connection);
+    m_pending.sessionsOf.push_back(connection);
+    scheduleFlush();
+}
+
+void IoSide::coverageChanged(const ConnectionName &connection, std::vector<inspect::Coverage> coverage)
+{
+    std::erase_if(m_pending.coverage, [&](const auto &entry) { return entry.connection == connection; });
+    m_pending.coverage.insert(m_pending.coverage.end(), coverage.begin(), coverage.end());
+    std::erase(m_pending.coverageOf, connection);
+    m_pending.coverageOf.push_back(connection);
+    scheduleFlush();
+}
+
+void IoSide::progressed(inspect::Progress progress)
+{
+    statusChanged(progress.connection);
+}
+
+void IoSide::costChanged(const ConnectionName &connection, inspect::Cost)
+{
+    statusChanged(connection);
+}
+
+void IoSide::logged(const operate::LogEntry &entry)
+{
+    m_pendingLog.insert_or_assign(entry.number, entry);
+    // The window keeps no more than the log does.
+    if (m_pendingLog.size() > 5000)
+        m_pendingLog.erase(m_pendingLog.begin());
+    scheduleFlush();
+}
+
+ConnectionStatus IoSide::statusOf(Link &link) const
+{
+    ConnectionStatus status;
+    status.name = link.spec().name;
+    status.scheme = link.spec().scheme;
+    status.uri = link.spec().displayUri();
+    const auto problem = link.problem();
+    if (link.isConnected())
+        status.state = ConnectionStatus::State::Connected;
+    else if (problem && problem->code == ErrorCode::AuthFailed)
+        status.state = ConnectionStatus::State::AuthFailed;
+    else if (problem || link.heardAt() != std::chrono::system_clock::time_point{})
+        status.state = ConnectionStatus::State::Broken;
+    if (!link.isConnected())
+        status.message = problem ? problem->message : u"connecting to %1"_s.arg(status.uri);
+    status.asOf = link.heardAt();
+    status.latency = link.latency();
+    status.production = link.gate().isProduction();
+    status.readOnly = link.gate().isReadOnly();
+    status.readOnlyForGood = link.gate().isReadOnlyForGood();
+    status.writesSent = link.gate().writesSent();
+    status.progress = link.progress();
+    status.cost = link.cost();
+    return status;
+}
+
+void IoSide::statusChanged(const ConnectionName &name)
+{
+    m_pendingStatus.insert(name);
+    scheduleFlush();
+}
+
+void IoSide::refreshStatuses()
+{
+    for (auto *link : m_workspace->links())
+        statusChanged(link->spec().name);
+    m_statusTimer = m_loop.callAt(m_loop.now() + statusEvery, [this] { refreshStatuses(); });
+}
+
+void IoSide::scheduleFlush()
+{
+    if (m_flushScheduled || m_batchOnItsWay)
+        return;
+    m_flushScheduled = true;
+    m_flushTimer = m_loop.callAt(m_loop.now() + frame, [this] { flush(); });
+}
+
+void IoSide::flush()
+{
+    m_flushScheduled = false;
+    auto batch = std::exchange(m_pending, {});
+    for (auto &[name, change] : m_pendingLocks)
+        batch.locks.push_back(std::move(change));
+    m_pendingLocks.clear();
+    for (auto &[number, entry] : m_pendingLog)
+        batch.log.push_back(std::move(entry));
+    m_pendingLog.clear();
+    for (const auto &name : std::exchange(m_pendingStatus, {})) {
+        if (auto *link = m_workspace->find(name))
+            batch.connections.push_back(statusOf(*link));
+    }
+    m_batchOnItsWay = true;
+    QMetaObject::invokeMethod(
+        &m_front,
+        [front = &m_front, batch = std::move(batch)] {
+            emit front->updated(batch);
+            front->onIoThread([](IoSide &io) { io.batchTaken(); });
+        },
+        Qt::QueuedConnection);
+}
+
+void IoSide::batchTaken()
+{
+    m_batchOnItsWay = false;
+    const bool more = !m_pendingLocks.empty() || !m_pendingLog.empty() || !m_pendingStatus.empty()
+        || !m_pending.sessionsOf.empty() || !m_pending.coverageOf.empty() || !m_pending.connections.empty();
+    if (more)
+        scheduleFlush();
+}
+
+} // namespace lockscope

@@ -1,0 +1,78 @@
+// The half of LiveBackend that lives on the I/O thread: the workspace, the collecting of news into
+// batches, the holds, and the questions of the trees.
+#pragma once
+
+#include "core/async/qtloop.h"
+#include "core/async/scope.h"
+#include "core/workspace/hold.h"
+#include "core/workspace/livebackend.h"
+
+#include <atomic>
+#include <set>
+
+namespace lockscope {
+
+class IoSide : public inspect::ObserverSink {
+public:
+    IoSide(LiveBackend &front, WorkspaceOptions options);
+    ~IoSide() override;
+
+    [[nodiscard]] Loop &loop() { return m_loop; }
+    [[nodiscard]] Workspace &workspace() { return *m_workspace; }
+    void launch(Task<void> task) { m_scope->launch(std::move(task)); }
+
+    void add(ConnectionSpec spec);
+    void remove(const ConnectionName &name);
+    void setReadOnly(const ConnectionName &name, bool readOnly);
+    void setPaused(bool paused);
+
+    void acquire(quint64 id, AcquireRequest request);
+    void release(quint64 id);
+
+    void watchZnodes(const ConnectionName &name, std::vector<ZPath> paths);
+    // The GUI thread took the last batch.
+    void batchTaken();
+
+    // ObserverSink
+    void locksChanged(std::vector<inspect::PictureChange> changes) override;
+    void sessionsChanged(const ConnectionName &connection, std::vector<inspect::SessionPicture> sessions) override;
+    void coverageChanged(const ConnectionName &connection, std::vector<inspect::Coverage> coverage) override;
+    void progressed(inspect::Progress progress) override;
+    void costChanged(const ConnectionName &connection, inspect::Cost cost) override;
+
+private:
+    struct PendingHold {
+        Hold hold;
+        std::unique_ptr<HeldLock> lock;
+        std::unique_ptr<Scope> scope; // of the coroutine inside `lock`; dies first
+    };
+
+    void logged(const operate::LogEntry &entry);
+    [[nodiscard]] ConnectionStatus statusOf(Link &link) const;
+    void statusChanged(const ConnectionName &name);
+    void refreshStatuses();
+    void scheduleFlush();
+    void flush();
+    void tellHold(const Hold &hold);
+    Task<void> runHold(quint64 id);
+    Task<void> endHold(quint64 id);
+    Task<void> followZnode(ConnectionName name, ZPath path);
+
+    LiveBackend &m_front;
+    QtLoop m_loop;
+    std::unique_ptr<Workspace> m_workspace;
+    Batch m_pending;
+    std::map<inspect::LockName, inspect::PictureChange> m_pendingLocks; // the newest per lock
+    std::map<quint64, operate::LogEntry> m_pendingLog;
+    std::set<ConnectionName> m_pendingStatus;
+    std::map<ConnectionName, Error> m_failedToAdd;
+    bool m_flushScheduled = false;
+    bool m_batchOnItsWay = false;
+    Timer m_flushTimer;
+    Timer m_statusTimer;
+    std::map<quint64, PendingHold> m_holds;
+    std::map<ConnectionName, std::map<ZPath, std::unique_ptr<Scope>>> m_followed;
+    std::unique_ptr<Scope> m_scope; // last: its coroutines use everything above
+};
+
+} // namespace lockscope

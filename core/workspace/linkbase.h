@@ -1,0 +1,56 @@
+// What the links of all backends share: spec, gate, relay, the telling of state changes.
+#pragma once
+
+#include "core/workspace/relay.h"
+#include "core/workspace/workspace.h"
+
+namespace lockscope {
+
+struct LinkContext {
+    Loop &loop;
+    const WorkspaceOptions &options;
+    operate::CommandLog &log;
+    inspect::ObserverSink *sink;
+    std::function<void(Link &)> changed; // tell the workspace
+};
+
+class LinkBase : public Link {
+public:
+    [[nodiscard]] const ConnectionSpec &spec() const override { return m_spec; }
+    [[nodiscard]] operate::Gate &gate() override { return m_gate; }
+    [[nodiscard]] zk::Session *zookeeper() override { return nullptr; }
+    [[nodiscard]] redis::Connection *redis() override { return nullptr; }
+    [[nodiscard]] std::unique_ptr<zk::Session> openContenderSession() override { return nullptr; }
+    [[nodiscard]] std::optional<Duration> latency() const override { return m_gate.latency(); }
+    [[nodiscard]] const inspect::Progress &progress() const override { return m_relay.progress(); }
+    [[nodiscard]] const inspect::Cost &cost() const override { return m_relay.cost(); }
+    [[nodiscard]] std::chrono::system_clock::time_point heardAt() const override { return m_relay.heardAt(); }
+    [[nodiscard]] Relay &relay() { return m_relay; }
+
+protected:
+    LinkBase(ConnectionSpec spec, LinkContext context)
+        : m_context(std::move(context)), m_password(spec.password), m_spec(withoutPassword(std::move(spec))),
+          m_gate(m_spec.name, m_spec.readOnly || m_spec.production, m_spec.production, m_context.log),
+          m_relay(m_spec.name, m_context.sink)
+    {
+        if (m_context.options.readOnly)
+            m_gate.lockReadOnly();
+    }
+
+    static ConnectionSpec withoutPassword(ConnectionSpec spec)
+    {
+        spec.password.clear();
+        return spec;
+    }
+
+    LinkContext m_context;
+    QString m_password;
+    ConnectionSpec m_spec;
+    operate::Gate m_gate;
+    Relay m_relay;
+};
+
+[[nodiscard]] std::unique_ptr<LinkBase> makeZooKeeperLink(ConnectionSpec spec, LinkContext context);
+[[nodiscard]] std::unique_ptr<LinkBase> makeRedisLink(ConnectionSpec spec, LinkContext context);
+
+} // namespace lockscope

@@ -1,0 +1,162 @@
+#include "core/workspace/livebackend.h"
+
+#include "core/workspace/ioside.h"
+#include "core/workspace/questions.h"
+#include "core/zookeeper/client.h"
+
+namespace lockscope {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto answerWithin = 15s;
+
+} // namespace
+
+LiveBackend::LiveBackend(WorkspaceOptions options, QObject *parent) : Backend(parent)
+{
+    m_thread.setObjectName(u"lockscope-io"_s);
+    auto *starter = new QObject;
+    starter->moveToThread(&m_thread);
+    m_thread.start();
+    // The I/O side is made in its thread, before anything is asked of it.
+    QMetaObject::invokeMethod(
+        starter, [this, options] { m_io = new IoSide(*this, options); }, Qt::BlockingQueuedConnection);
+    starter->deleteLater();
+}
+
+LiveBackend::~LiveBackend()
+{
+    QMetaObject::invokeMethod(
+        dynamic_cast<QObject *>(&m_io->loop()), [this] { delete std::exchange(m_io, nullptr); },
+        Qt::BlockingQueuedConnection);
+    m_thread.quit();
+    m_thread.wait();
+    zk::waitForClosingSessions(2s);
+}
+
+void LiveBackend::onIoThread(std::function<void(IoSide &)> work)
+{
+    m_io->loop().post([this, work = std::move(work)] { work(*m_io); });
+}
+
+template <class T>
+std::function<void(Result<T>)> LiveBackend::deliveredTo(QObject *context, Answer<T> answer)
+{
+    return [front = this, context = QPointer<QObject>(context), answer = std::move(answer)](Result<T> result) {
+        QMetaObject::invokeMethod(
+            front,
+            [context, answer, result = std::move(result)] {
+                if (context)
+                    answer(result);
+            },
+            Qt::QueuedConnection);
+    };
+}
+
+void LiveBackend::connectTo(ConnectionSpec spec)
+{
+    onIoThread([spec = std::move(spec)](IoSide &io) { io.add(spec); });
+}
+
+void LiveBackend::disconnectFrom(const ConnectionName &name)
+{
+    onIoThread([name](IoSide &io) { io.remove(name); });
+}
+
+void LiveBackend::setReadOnly(const ConnectionName &name, bool readOnly)
+{
+    onIoThread([name, readOnly](IoSide &io) { io.setReadOnly(name, readOnly); });
+}
+
+void LiveBackend::setPaused(bool paused)
+{
+    onIoThread([paused](IoSide &io) { io.setPaused(paused); });
+}
+
+namespace {
+
+// Runs one question and hands its answer on.
+template <class T>
+Task<void> answering(Task<Result<T>> question, std::function<void(Result<T>)> deliver)
+{
+    auto result = co_await question;
+    deliver(std::move(result));
+}
+
+} // namespace
+
+void LiveBackend::listZnodes(const ConnectionName &name, const ZPath &path, QObject *context,
+                             Answer<std::vector<ZnodeRow>> answer)
+{
+    onIoThread([name, path, deliver = deliveredTo(context, std::move(answer))](IoSide &io) {
+        const auto limit = Deadline::after(io.loop(), answerWithin);
+        io.launch(answering(questions::listZnodes(io.workspace(), name, path, limit), deliver));
+    });
+}
+
+void LiveBackend::readZnode(const ConnectionName &name, const ZPath &path, QObject *context,
+                            Answer<ZnodeDetail> answer)
+{
+    onIoThread([name, path, deliver = deliveredTo(context, std::move(answer))](IoSide &io) {
+        const auto limit = Deadline::after(io.loop(), answerWithin);
+        io.launch(answering(questions::readZnode(io.workspace(), name, path, limit), deliver));
+    });
+}
+
+void LiveBackend::watchZnodes(const ConnectionName &name, const std::vector<ZPath> &paths)
+{
+    onIoThread([name, paths](IoSide &io) { io.watchZnodes(name, paths); });
+}
+
+void LiveBackend::scanKeys(const ConnectionName &name, const QByteArray &pattern, quint64 cursor, QObject *context,
+                           Answer<KeyPage> answer)
+{
+    onIoThread([name, pattern, cursor, deliver = deliveredTo(context, std::move(answer))](IoSide &io) {
+        const auto limit = Deadline::after(io.loop(), answerWithin);
+        io.launch(answering(questions::scanKeys(io.workspace(), name, pattern, cursor, limit), deliver));
+    });
+}
+
+void LiveBackend::readKey(const ConnectionName &name, const RedisKey &key, QObject *context,
+                          Answer<KeyDetail> answer)
+{
+    onIoThread([name, key, deliver = deliveredTo(context, std::move(answer))](IoSide &io) {
+        const auto limit = Deadline::after(io.loop(), answerWithin);
+        io.launch(answering(questions::readKey(io.workspace(), name, key, limit), deliver));
+    });
+}
+
+quint64 LiveBackend::acquire(AcquireRequest request)
+{
+    const auto id = m_nextHold++;
+    onIoThread([id, request = std::move(request)](IoSide &io) { io.acquire(id, request); });
+    return id;
+}
+
+void LiveBackend::release(quint64 holdId)
+{
+    onIoThread([holdId](IoSide &io) { io.release(holdId); });
+}
+
+void LiveBackend::planForceRelease(const inspect::LockName &lock, const QByteArray &holder, QObject *context,
+                                   Answer<operate::ForceReleasePlan> answer)
+{
+    onIoThread([lock, holder, deliver = deliveredTo(context, std::move(answer))](IoSide &io) {
+        const auto limit = Deadline::after(io.loop(), answerWithin);
+        io.launch(answering(io.workspace().planForceRelease(lock, holder, limit), deliver));
+    });
+}
+
+void LiveBackend::forceRelease(operate::ForceReleasePlan plan, const QString &reason, QObject *context,
+                               Answer<operate::ForceReleaseOutcome> answer)
+{
+    onIoThread([plan = std::move(plan), reason, deliver = deliveredTo(context, std::move(answer))](IoSide &io) {
+        const auto limit = Deadline::after(io.loop(), answerWithin);
+        io.launch(answering(io.workspace().forceRelease(plan, reason, limit), deliver));
+    });
+}
+
+} // namespace lockscope

@@ -1,0 +1,205 @@
+#include "core/workspace/questions.h"
+
+#include "core/base/text.h"
+
+#include <algorithm>
+
+namespace lockscope::questions {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr qsizetype dataCapBytes = 1024 * 1024;
+constexpr int itemCap = 1000;
+constexpr std::size_t statsInFlight = 512;
+// More children than this are not asked about one by one: their names still show.
+constexpr std::size_t mostStats = 5000;
+
+Error wrongBackend(const ConnectionName &name, const QString &wanted)
+{
+    return Error{ErrorCode::BadInput, u"connection %1 is no %2"_s.arg(escaped(name.bytes()), wanted)};
+}
+
+qint64 integerOf(const redis::Value &value)
+{
+    return value.kind == redis::Value::Kind::Integer ? value.integer : 0;
+}
+
+KeyRow rowFrom(const QByteArray &key, const redis::Value &type, const redis::Value &ttl, const redis::Value &bytes)
+{
+    KeyRow row;
+    row.key = RedisKey(key);
+    row.type = type.isError() ? QByteArray() : type.text;
+    if (integerOf(ttl) >= 0 && ttl.kind == redis::Value::Kind::Integer)
+        row.ttl = std::chrono::milliseconds(ttl.integer);
+    if (bytes.kind == redis::Value::Kind::Integer)
+        row.bytes = bytes.integer;
+    return row;
+}
+
+std::vector<redis::Command> describe(const QByteArray &key)
+{
+    return {{"TYPE", key}, {"PTTL", key}, {"MEMORY", "USAGE", key, "SAMPLES", "1"}};
+}
+
+// The command that reads a value of this type, and how many of its items at most.
+redis::Command readCommand(const QByteArray &type, const QByteArray &key)
+{
+    const QByteArray last = QByteArray::number(itemCap - 1);
+    if (type == "string")
+        return {"GETRANGE", key, "0", QByteArray::number(dataCapBytes - 1)};
+    if (type == "hash")
+        return {"HSCAN", key, "0", "COUNT", QByteArray::number(itemCap)};
+    if (type == "list")
+        return {"LRANGE", key, "0", last};
+    if (type == "set")
+        return {"SSCAN", key, "0", "COUNT", QByteArray::number(itemCap)};
+    if (type == "zset")
+        return {"ZRANGE", key, "0", last, "WITHSCORES"};
+    return {};
+}
+
+} // namespace
+
+Task<Result<std::vector<ZnodeRow>>> listZnodes(Workspace &workspace, ConnectionName name, ZPath path,
+                                               Deadline deadline)
+{
+    const auto connected = co_await workspace.whenConnected(name, deadline);
+    if (!connected)
+        co_return connected.error();
+    auto *session = workspace.find(name)->zookeeper();
+    if (!session)
+        co_return wrongBackend(name, u"ZooKeeper"_s);
+    auto reply = session->children(path, std::nullopt, deadline);
+    auto listed = co_await reply;
+    if (!listed)
+        co_return listed.error();
+    std::sort(listed->names.begin(), listed->names.end());
+    std::vector<ZnodeRow> rows;
+    rows.reserve(listed->names.size());
+    if (listed->names.size() > mostStats) {
+        for (auto &child : listed->names)
+            rows.push_back({std::move(child), {}, false, {}});
+        co_return rows;
+    }
+    // A window of requests in flight: neither one at a time nor all at once.
+    std::vector<Reply<zk::Stat>> flying;
+    for (std::size_t next = 0; rows.size() < listed->names.size();) {
+        while (next < listed->names.size() && next < rows.size() + statsInFlight)
+            flying.push_back(session->exists(path.child(listed->names[next++]), std::nullopt, deadline));
+        const auto stat = co_await flying[rows.size()];
+        ZnodeRow row;
+        row.name = listed->names[rows.size()];
+        if (stat)
+            row.stat = *stat;
+        else
+            row.error = stat.error();
+        rows.push_back(std::move(row));
+    }
+    // What went away between list and stat is no error worth showing.
+    std::erase_if(rows, [](const ZnodeRow &row) { return row.error && row.error->code == ErrorCode::NoNode; });
+    co_return rows;
+}
+
+Task<Result<ZnodeDetail>> readZnode(Workspace &workspace, ConnectionName name, ZPath path, Deadline deadline)
+{
+    const auto connected = co_await workspace.whenConnected(name, deadline);
+    if (!connected)
+        co_return connected.error();
+    auto *session = workspace.find(name)->zookeeper();
+    if (!session)
+        co_return wrongBackend(name, u"ZooKeeper"_s);
+    auto dataReply = session->get(path, std::nullopt, deadline);
+    auto aclReply = session->acls(path, deadline);
+    const auto data = co_await dataReply;
+    const auto acls = co_await aclReply;
+    if (!data)
+        co_return data.error();
+    ZnodeDetail detail;
+    detail.stat = data->stat;
+    detail.data = data->data.left(dataCapBytes);
+    if (acls)
+        detail.acls = acls->acls;
+    co_return detail;
+}
+
+Task<Result<KeyPage>> scanKeys(Workspace &workspace, ConnectionName name, QByteArray pattern, quint64 cursor,
+                               Deadline deadline)
+{
+    const auto connected = co_await workspace.whenConnected(name, deadline);
+    if (!connected)
+        co_return connected.error();
+    auto *redis = workspace.find(name)->redis();
+    if (!redis)
+        co_return wrongBackend(name, u"Redis"_s);
+    const QByteArray count = "1000";
+    const redis::Command scan{"SCAN", QByteArray::number(cursor), "MATCH", pattern.isEmpty() ? "*" : pattern,
+                              "COUNT", count};
+    auto sizeReply = redis->command(redis::Command{"DBSIZE"}, deadline);
+    auto scanReply = redis->command(scan, deadline);
+    const auto size = co_await sizeReply;
+    const auto page = co_await scanReply;
+    if (!page)
+        co_return page.error();
+    if (page->items.size() != 2)
+        co_return Error{ErrorCode::Server, u"SCAN answered in a form this version does not know"_s};
+    KeyPage result;
+    result.cursor = page->items[0].text.toULongLong();
+    result.total = size ? size->integer : 0;
+    result.scanned = count.toLongLong();
+    std::vector<redis::Command> questions;
+    for (const auto &key : page->items[1].items) {
+        for (auto &command : describe(key.text))
+            questions.push_back(std::move(command));
+    }
+    if (questions.empty())
+        co_return result;
+    auto describing = redis->pipeline(std::move(questions), deadline);
+    const auto facts = co_await describing;
+    if (!facts)
+        co_return facts.error();
+    for (std::size_t i = 0; i < page->items[1].items.size(); ++i) {
+        const auto &key = page->items[1].items[i].text;
+        result.rows.push_back(rowFrom(key, (*facts)[i * 3], (*facts)[i * 3 + 1], (*facts)[i * 3 + 2]));
+    }
+    co_return result;
+}
+
+Task<Result<KeyDetail>> readKey(Workspace &workspace, ConnectionName name, RedisKey key, Deadline deadline)
+{
+    const auto connected = co_await workspace.whenConnected(name, deadline);
+    if (!connected)
+        co_return connected.error();
+    auto *redis = workspace.find(name)->redis();
+    if (!redis)
+        co_return wrongBackend(name, u"Redis"_s);
+    auto describing = redis->pipeline(describe(key.bytes()), deadline);
+    const auto facts = co_await describing;
+    if (!facts)
+        co_return facts.error();
+    KeyDetail detail;
+    detail.row = rowFrom(key.bytes(), (*facts)[0], (*facts)[1], (*facts)[2]);
+    if (detail.row.type == "none")
+        co_return Error{ErrorCode::NoNode, u"there is no key %1 any more"_s.arg(label(key.bytes()))};
+    const auto command = readCommand(detail.row.type, key.bytes());
+    if (command.isEmpty())
+        co_return detail;
+    auto reading = redis->command(command, deadline);
+    const auto value = co_await reading;
+    if (!value)
+        co_return value.error();
+    // HSCAN and SSCAN answer [cursor, items].
+    const bool scanned = detail.row.type == "hash" || detail.row.type == "set";
+    const auto &items = scanned && value->items.size() == 2 ? value->items[1].items : value->items;
+    if (detail.row.type == "string")
+        detail.items = {value->text};
+    for (const auto &item : items)
+        detail.items.push_back(item.text.left(dataCapBytes));
+    const bool moreToScan = scanned && value->items.size() == 2 && value->items[0].text != "0";
+    detail.cut = moreToScan || items.size() >= static_cast<std::size_t>(itemCap)
+        || (detail.row.type == "string" && value->text.size() == dataCapBytes);
+    co_return detail;
+}
+
+} // namespace lockscope::questions

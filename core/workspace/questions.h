@@ -1,0 +1,24 @@
+// What the trees of the window and lockscopectl's tree and keys ask: raw znodes and raw keys.
+// Loop thread only; everything is sent through the gate.
+#pragma once
+
+#include "core/workspace/backend.h"
+#include "core/workspace/workspace.h"
+
+namespace lockscope::questions {
+
+// The children of a path with their Stat, sorted by name; of more than 5,000 only the names. A child that cannot be read carries its
+// error; the list itself fails only when the path cannot be listed.
+[[nodiscard]] Task<Result<std::vector<ZnodeRow>>> listZnodes(Workspace &workspace, ConnectionName name, ZPath path,
+                                                             Deadline deadline);
+// Data (at most 1 MiB of it), Stat and ACL.
+[[nodiscard]] Task<Result<ZnodeDetail>> readZnode(Workspace &workspace, ConnectionName name, ZPath path,
+                                                  Deadline deadline);
+// One page of an incremental SCAN with type, TTL and size of each key; none of them is touched.
+[[nodiscard]] Task<Result<KeyPage>> scanKeys(Workspace &workspace, ConnectionName name, QByteArray pattern,
+                                             quint64 cursor, Deadline deadline);
+// The value, capped at 1,000 items and 1 MiB.
+[[nodiscard]] Task<Result<KeyDetail>> readKey(Workspace &workspace, ConnectionName name, RedisKey key,
+                                              Deadline deadline);
+
+} // namespace lockscope::questions

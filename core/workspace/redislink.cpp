@@ -1,0 +1,73 @@
+// A Redis connection: client, gate, observer. The client reconnects by itself.
+#include "core/inspect/redis/observer.h"
+#include "core/redis/client.h"
+#include "core/workspace/linkbase.h"
+
+namespace lockscope {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+class RedisLink : public LinkBase {
+public:
+    RedisLink(ConnectionSpec spec, LinkContext context) : LinkBase(std::move(spec), std::move(context))
+    {
+        redis::ConnectionOptions options;
+        options.host = m_spec.hosts.front();
+        options.tls = m_spec.scheme == Scheme::RedisTls;
+        options.user = m_spec.user.toUtf8();
+        options.password = m_password.toUtf8();
+        options.database = m_spec.database;
+        m_connection = redis::openConnection(m_context.loop, options);
+        m_gated = operate::gated(*m_connection, m_gate);
+        m_observer = std::make_unique<inspect::RedisObserver>(*m_gated, m_spec.name, m_context.options.observer,
+                                                              m_relay);
+        m_state = m_connection->onState([this](redis::ConnectionState state) { stateChanged(state); });
+    }
+
+    [[nodiscard]] bool isConnected() const override
+    {
+        return m_connection->state() == redis::ConnectionState::Connected;
+    }
+    [[nodiscard]] std::optional<Error> problem() const override
+    {
+        if (isConnected() || m_connection->lastError().isEmpty())
+            return std::nullopt;
+        if (m_connection->state() == redis::ConnectionState::AuthFailed)
+            return Error{ErrorCode::AuthFailed,
+                         u"%1 refused the credentials: %2"_s.arg(m_spec.displayUri(), m_connection->lastError())};
+        return Error{ErrorCode::NotConnected,
+                     u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), m_connection->lastError()), true};
+    }
+    [[nodiscard]] redis::Connection *redis() override { return m_gated.get(); }
+    [[nodiscard]] inspect::Observer &observer() override { return *m_observer; }
+
+private:
+    void stateChanged(redis::ConnectionState state)
+    {
+        m_gate.event(state == redis::ConnectionState::Connected ? u"connected"_s
+                                                                : u"not connected: "_s + m_connection->lastError());
+        if (state == redis::ConnectionState::Connected && !m_started && m_context.options.observe) {
+            m_started = true;
+            m_observer->firstPicture().then([this](bool) { m_relay.firstPictureComplete(); });
+            m_observer->start();
+        }
+        m_context.changed(*this);
+    }
+
+    std::unique_ptr<redis::Connection> m_connection;
+    std::unique_ptr<redis::Connection> m_gated;
+    std::unique_ptr<inspect::RedisObserver> m_observer;
+    redis::Subscription m_state;
+    bool m_started = false;
+};
+
+} // namespace
+
+std::unique_ptr<LinkBase> makeRedisLink(ConnectionSpec spec, LinkContext context)
+{
+    return std::make_unique<RedisLink>(std::move(spec), std::move(context));
+}
+
+} // namespace lockscope

@@ -1,0 +1,85 @@
+#include "core/workspace/relay.h"
+
+namespace lockscope {
+
+using inspect::ChangeKind;
+using inspect::PictureChange;
+
+void Relay::locksChanged(std::vector<PictureChange> changes)
+{
+    std::vector<PictureChange> news;
+    for (auto &change : changes) {
+        const auto &name = change.lock.lock;
+        const bool wasKnown = m_known.contains(name) || m_unconfirmed.contains(name);
+        m_unconfirmed.erase(name);
+        if (change.kind == ChangeKind::Removed) {
+            m_known.erase(name);
+            if (!wasKnown)
+                continue;
+        } else {
+            change.kind = wasKnown ? ChangeKind::Changed : ChangeKind::Added;
+            m_known[name] = change.lock;
+        }
+        news.push_back(std::move(change));
+    }
+    tell(std::move(news));
+}
+
+void Relay::sessionsChanged(const ConnectionName &connection, std::vector<inspect::SessionPicture> sessions)
+{
+    m_heardAt = std::chrono::system_clock::now();
+    if (m_sink)
+        m_sink->sessionsChanged(connection, std::move(sessions));
+}
+
+void Relay::coverageChanged(const ConnectionName &connection, std::vector<inspect::Coverage> coverage)
+{
+    if (m_sink)
+        m_sink->coverageChanged(connection, std::move(coverage));
+}
+
+void Relay::progressed(inspect::Progress progress)
+{
+    m_heardAt = std::chrono::system_clock::now();
+    m_progress = progress;
+    if (m_sink)
+        m_sink->progressed(std::move(progress));
+}
+
+void Relay::costChanged(const ConnectionName &connection, inspect::Cost cost)
+{
+    m_heardAt = std::chrono::system_clock::now();
+    m_cost = cost;
+    if (m_sink)
+        m_sink->costChanged(connection, cost);
+}
+
+void Relay::observerReplaced()
+{
+    m_unconfirmed.merge(m_known);
+    m_known.clear();
+}
+
+void Relay::firstPictureComplete()
+{
+    std::vector<PictureChange> gone;
+    for (auto &[name, picture] : m_unconfirmed)
+        gone.push_back({ChangeKind::Removed, std::move(picture)});
+    m_unconfirmed.clear();
+    tell(std::move(gone));
+}
+
+void Relay::removeAll()
+{
+    observerReplaced();
+    firstPictureComplete();
+}
+
+void Relay::tell(std::vector<PictureChange> changes)
+{
+    m_heardAt = std::chrono::system_clock::now();
+    if (m_sink && !changes.empty())
+        m_sink->locksChanged(std::move(changes));
+}
+
+} // namespace lockscope

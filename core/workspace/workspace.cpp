@@ -1,0 +1,188 @@
+#include "core/workspace/workspace.h"
+
+#include "core/base/text.h"
+#include "core/workspace/linkbase.h"
+
+namespace lockscope {
+
+using namespace Qt::StringLiterals;
+
+struct Workspace::Private {
+    Private(Loop &l, WorkspaceOptions o, inspect::ObserverSink *s)
+        : loop(l), options(std::move(o)), sink(s), audit(options.auditPath)
+    {
+    }
+
+    void linkChanged(Link &link)
+    {
+        if (listener)
+            listener(link);
+        for (const auto &waiting : std::exchange(waiters, {}))
+            waiting.complete(true);
+    }
+
+    Loop &loop;
+    WorkspaceOptions options;
+    inspect::ObserverSink *sink;
+    operate::CommandLog log;
+    operate::AuditFile audit;
+    std::function<void(Link &)> listener;
+    std::vector<OneShot<bool>> waiters; // for any link to change
+    std::map<ConnectionName, std::unique_ptr<LinkBase>> links;
+};
+
+Workspace::Workspace(Loop &loop, WorkspaceOptions options, inspect::ObserverSink *sink)
+    : d(std::make_unique<Private>(loop, std::move(options), sink))
+{
+}
+
+Workspace::~Workspace() = default;
+
+Result<void> Workspace::add(ConnectionSpec spec)
+{
+    if (d->links.contains(spec.name))
+        return Error{ErrorCode::BadInput, u"there is a connection named %1 already"_s.arg(escaped(spec.name.bytes()))};
+    const LinkContext context{d->loop, d->options, d->log, d->sink, [this](Link &link) { d->linkChanged(link); }};
+    const auto name = spec.name;
+    switch (spec.scheme) {
+    case Scheme::ZooKeeper:
+        d->links.emplace(name, makeZooKeeperLink(std::move(spec), context));
+        return {};
+    case Scheme::Redis:
+    case Scheme::RedisTls:
+        if (spec.hosts.size() > 1)
+            return Error{ErrorCode::Unsupported,
+                         u"%1: a set of Redis nodes is not in this version; connect each node by itself"_s.arg(
+                             spec.displayUri())};
+        d->links.emplace(name, makeRedisLink(std::move(spec), context));
+        return {};
+    case Scheme::MariaDb:
+    case Scheme::Simulated:
+    case Scheme::Sandbox:
+        break;
+    }
+    return Error{ErrorCode::Unsupported,
+                 u"%1: this version cannot open it; use zk://, redis://, rediss:// or sandbox:"_s.arg(spec.displayUri())};
+}
+
+void Workspace::remove(const ConnectionName &name)
+{
+    const auto at = d->links.find(name);
+    if (at == d->links.end())
+        return;
+    at->second->relay().removeAll();
+    d->links.erase(at);
+}
+
+Link *Workspace::find(const ConnectionName &name)
+{
+    const auto at = d->links.find(name);
+    return at == d->links.end() ? nullptr : at->second.get();
+}
+
+std::vector<Link *> Workspace::links()
+{
+    std::vector<Link *> all;
+    for (const auto &[name, link] : d->links)
+        all.push_back(link.get());
+    return all;
+}
+
+void Workspace::onLinkChanged(std::function<void(Link &)> listener)
+{
+    d->listener = std::move(listener);
+}
+
+Task<Result<bool>> Workspace::whenConnected(ConnectionName name, Deadline deadline)
+{
+    for (;;) {
+        auto *link = find(name);
+        if (!link)
+            co_return Error{ErrorCode::BadInput, u"there is no connection named %1"_s.arg(escaped(name.bytes()))};
+        if (link->isConnected())
+            co_return true;
+        if (auto problem = link->problem())
+            co_return *problem;
+        if (deadline.hasPassed(d->loop))
+            co_return Error{ErrorCode::NotConnected,
+                            u"could not connect to %1 in time; is the server up and answering?"_s.arg(
+                                link->spec().displayUri()),
+                            true};
+        OneShot<bool> changed(d->loop);
+        changed.completeAt(deadline, false);
+        d->waiters.push_back(changed);
+        co_await changed;
+    }
+}
+
+Result<inspect::LockName> Workspace::parseLock(const QString &text) const
+{
+    const auto raw = unescaped(text);
+    QStringList names;
+    for (const auto &[name, link] : d->links)
+        names << escaped(name.bytes());
+    const auto hint = u"write CONNECTION:NAME, for example %1:…; connections: %2"_s.arg(
+        names.value(0, u"zk"_s), names.join(u", "_s));
+    if (!raw)
+        return Error{ErrorCode::BadInput, u"\"%1\" holds a broken \\ escape (write \\\\ or \\xHH)"_s.arg(text)};
+    const auto colon = raw->indexOf(':');
+    if (colon <= 0 || colon + 1 == raw->size())
+        return Error{ErrorCode::BadInput, u"\"%1\" names no lock; %2"_s.arg(text, hint)};
+    inspect::LockName lock{ConnectionName(raw->left(colon)), raw->mid(colon + 1)};
+    if (!d->links.contains(lock.connection))
+        return Error{ErrorCode::BadInput, u"\"%1\" names no connection of this run; %2"_s.arg(text, hint)};
+    return lock;
+}
+
+Task<Result<inspect::LockPicture>> Workspace::read(inspect::LockName lock, Deadline deadline)
+{
+    auto connected = co_await whenConnected(lock.connection, deadline);
+    if (!connected)
+        co_return connected.error();
+    auto &observer = find(lock.connection)->observer();
+    auto picture = co_await observer.readNow(lock.name, deadline);
+    co_return picture;
+}
+
+Task<Result<operate::ForceReleasePlan>> Workspace::planForceRelease(inspect::LockName lock, QByteArray holder,
+                                                                    Deadline deadline)
+{
+    auto picture = co_await read(lock, deadline);
+    if (!picture)
+        co_return picture.error();
+    co_return operate::planForceRelease(*picture, holder);
+}
+
+Task<Result<operate::ForceReleaseOutcome>> Workspace::forceRelease(operate::ForceReleasePlan plan, QString reason,
+                                                                   Deadline deadline)
+{
+    auto connected = co_await whenConnected(plan.before.lock.connection, deadline);
+    if (!connected)
+        co_return connected.error();
+    auto *link = find(plan.before.lock.connection);
+    operate::ForceReleaseTools tools;
+    tools.observer = &link->observer();
+    tools.session = link->zookeeper();
+    tools.connection = link->redis();
+    tools.audit = &d->audit;
+    tools.loop = &d->loop;
+    auto outcome = co_await operate::forceRelease(plan, tools, reason, deadline);
+    co_return outcome;
+}
+
+Loop &Workspace::loop()
+{
+    return d->loop;
+}
+
+operate::CommandLog &Workspace::log()
+{
+    return d->log;
+}
+
+operate::AuditFile &Workspace::audit()
+{
+    return d->audit;
+}
+
+} // namespace lockscope

@@ -1,0 +1,85 @@
+// The workspace: the connections of one run of a program, each with its client, its gate, its gated
+// port and its observer. Both programs stand on it: lockscopectl directly, the window through
+// LiveBackend. Loop thread only.
+#pragma once
+
+#include "core/base/connectionuri.h"
+#include "core/inspect/observer.h"
+#include "core/operate/forcerelease.h"
+#include "core/operate/gate.h"
+#include "core/zookeeper/evidence.h"
+
+#include <map>
+
+namespace lockscope {
+
+struct WorkspaceOptions {
+    inspect::ObserverOptions observer;
+    bool readOnly = false;   // --read-only: for every connection, for good
+    bool observe = true;     // false: nothing is looked for, only what is asked is read
+    QString auditPath;       // the default file when empty
+};
+
+// One connection. A ZooKeeper session that expired is replaced by a new one, with a new observer;
+// whoever keeps pointers asks again after whenConnected().
+class Link {
+public:
+    virtual ~Link() = default;
+
+    [[nodiscard]] virtual const ConnectionSpec &spec() const = 0; // password removed
+    [[nodiscard]] virtual operate::Gate &gate() = 0;
+    [[nodiscard]] virtual bool isConnected() const = 0;
+    // Why it is not connected: NotConnected (refused, name unknown, still trying) or AuthFailed.
+    [[nodiscard]] virtual std::optional<Error> problem() const = 0;
+    // Null unless of that backend. Gated.
+    [[nodiscard]] virtual zk::Session *zookeeper() = 0;
+    [[nodiscard]] virtual redis::Connection *redis() = 0;
+    [[nodiscard]] virtual inspect::Observer &observer() = 0;
+    // A fresh ZooKeeper session for one contender of ours, gated and logged as this link's.
+    [[nodiscard]] virtual std::unique_ptr<zk::Session> openContenderSession() = 0;
+    // Round trip of a recent request, once known.
+    [[nodiscard]] virtual std::optional<Duration> latency() const = 0;
+    [[nodiscard]] virtual const inspect::Progress &progress() const = 0;
+    [[nodiscard]] virtual const inspect::Cost &cost() const = 0;
+    // The last moment this connection's pictures were known to be true.
+    [[nodiscard]] virtual std::chrono::system_clock::time_point heardAt() const = 0;
+};
+
+class Workspace {
+public:
+    // `sink` hears what the observers see; it outlives the workspace. It may be null.
+    Workspace(Loop &loop, WorkspaceOptions options, inspect::ObserverSink *sink);
+    ~Workspace();
+
+    // Starts connecting; returns at once. Unsupported for schemes this build cannot open (sandbox: is
+    // started by the program, which then adds what it connects to).
+    Result<void> add(ConnectionSpec spec);
+    void remove(const ConnectionName &name);
+    [[nodiscard]] Link *find(const ConnectionName &name);
+    [[nodiscard]] std::vector<Link *> links();
+    // Called whenever a link's state changes.
+    void onLinkChanged(std::function<void(Link &)> listener);
+
+    // Until connected. The link's problem as soon as the server refused the credentials or no host can be
+    // reached, or when the deadline passes (the link itself keeps trying).
+    [[nodiscard]] Task<Result<bool>> whenConnected(ConnectionName name, Deadline deadline);
+    // "CONNECTION:NAME" split at the first colon, the name unescaped; NoNode-like errors name the
+    // connections there are.
+    [[nodiscard]] Result<inspect::LockName> parseLock(const QString &text) const;
+    // Reads the lock afresh. With `nearMiss` names in the error when there is no such lock.
+    [[nodiscard]] Task<Result<inspect::LockPicture>> read(inspect::LockName lock, Deadline deadline);
+    [[nodiscard]] Task<Result<operate::ForceReleasePlan>> planForceRelease(inspect::LockName lock, QByteArray holder,
+                                                                           Deadline deadline);
+    [[nodiscard]] Task<Result<operate::ForceReleaseOutcome>> forceRelease(operate::ForceReleasePlan plan,
+                                                                          QString reason, Deadline deadline);
+
+    [[nodiscard]] Loop &loop();
+    [[nodiscard]] operate::CommandLog &log();
+    [[nodiscard]] operate::AuditFile &audit();
+
+private:
+    struct Private;
+    std::unique_ptr<Private> d;
+};
+
+} // namespace lockscope

@@ -1,0 +1,147 @@
+// A ZooKeeper connection: session, gate, evidence, observer. A session that expired is replaced.
+#include "core/async/scope.h"
+#include "core/async/sleep.h"
+#include "core/inspect/zookeeper/observer.h"
+#include "core/workspace/linkbase.h"
+#include "core/workspace/reachability.h"
+#include "core/zookeeper/client.h"
+
+namespace lockscope {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+class ZooKeeperLink : public LinkBase {
+public:
+    ZooKeeperLink(ConnectionSpec spec, LinkContext context)
+        : LinkBase(std::move(spec), std::move(context)), m_evidence(m_context.loop, m_spec.hosts, m_spec.adminPort),
+          m_reachability(m_context.loop, m_spec.hosts), m_scope(m_context.loop)
+    {
+        open();
+        m_scope.launch(watchReachability());
+    }
+
+    [[nodiscard]] bool isConnected() const override { return m_session->state() == zk::SessionState::Connected; }
+    [[nodiscard]] std::optional<Error> problem() const override
+    {
+        return isConnected() ? std::nullopt : m_problem;
+    }
+    [[nodiscard]] zk::Session *zookeeper() override { return m_gated.get(); }
+    [[nodiscard]] inspect::Observer &observer() override { return *m_observer; }
+
+    [[nodiscard]] std::unique_ptr<zk::Session> openContenderSession() override
+    {
+        return operate::gated(zk::openSession(m_context.loop, sessionOptions()), m_gate);
+    }
+
+private:
+    [[nodiscard]] zk::SessionOptions sessionOptions() const
+    {
+        zk::SessionOptions options;
+        options.hosts = m_spec.hosts;
+        options.chroot = m_spec.chroot;
+        options.user = m_spec.user.toUtf8();
+        options.password = m_password.toUtf8();
+        return options;
+    }
+
+    void open()
+    {
+        m_observer.reset();
+        m_gated.reset();
+        m_state = {};
+        m_session = zk::openSession(m_context.loop, sessionOptions());
+        m_gated = operate::gated(*m_session, m_gate);
+        m_observer = std::make_unique<inspect::ZooKeeperObserver>(*m_gated, m_evidence, m_spec.name, m_spec.chroot,
+                                                                  m_context.options.observer, m_relay);
+        m_started = false;
+        m_state = m_session->onState([this](zk::SessionState state) { stateChanged(state); });
+    }
+
+    void stateChanged(zk::SessionState state)
+    {
+        m_gate.event(u"session %1 is %2"_s.arg(m_session->id().text(), word(state)));
+        if (state == zk::SessionState::Connected) {
+            m_problem.reset();
+            if (!m_started && m_context.options.observe) {
+                m_started = true;
+                m_observer->firstPicture().then([this](bool) { m_relay.firstPictureComplete(); });
+                m_observer->start();
+            }
+        } else if (state == zk::SessionState::Expired) {
+            m_relay.observerReplaced();
+            m_context.loop.post([alive = std::weak_ptr<int>(m_alive), this] {
+                if (!alive.expired())
+                    open();
+            });
+        } else if (state == zk::SessionState::AuthFailed) {
+            m_problem = Error{ErrorCode::AuthFailed, u"%1 refused the credentials"_s.arg(m_spec.displayUri())};
+        } else if (state == zk::SessionState::Connecting) {
+            m_scope.launch(watchReachability());
+        }
+        m_context.changed(*this);
+    }
+
+    // Says why nothing connects; keeps asking until something does.
+    Task<void> watchReachability()
+    {
+        if (m_probing)
+            co_return;
+        m_probing = true;
+        while (!isConnected()) {
+            const auto limit = Deadline::after(m_context.loop, std::chrono::seconds(5));
+            auto reply = m_reachability.check(limit);
+            const auto reachable = co_await reply;
+            if (!reachable && !isConnected()) {
+                m_problem = Error{ErrorCode::NotConnected,
+                                  u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), reachable.error().message),
+                                  true};
+                m_context.changed(*this);
+            } else if (reachable) {
+                m_problem.reset(); // somebody listens: the client gets on with it
+            }
+            auto pause = sleepFor(m_context.loop, std::chrono::seconds(2));
+            co_await pause;
+        }
+        m_probing = false;
+    }
+
+    static QString word(zk::SessionState state)
+    {
+        switch (state) {
+        case zk::SessionState::Connecting:
+            return u"connecting"_s;
+        case zk::SessionState::Connected:
+            return u"connected"_s;
+        case zk::SessionState::Expired:
+            return u"expired"_s;
+        case zk::SessionState::AuthFailed:
+            return u"refused: authentication failed"_s;
+        case zk::SessionState::Closed:
+            return u"closed"_s;
+        }
+        return {};
+    }
+
+    zk::EvidenceSource m_evidence;
+    Reachability m_reachability;
+    std::unique_ptr<zk::Session> m_session;
+    std::unique_ptr<zk::Session> m_gated;
+    std::unique_ptr<inspect::ZooKeeperObserver> m_observer;
+    zk::StateSubscription m_state;
+    std::optional<Error> m_problem;
+    bool m_started = false;
+    bool m_probing = false;
+    std::shared_ptr<int> m_alive = std::make_shared<int>(0);
+    Scope m_scope;
+};
+
+} // namespace
+
+std::unique_ptr<LinkBase> makeZooKeeperLink(ConnectionSpec spec, LinkContext context)
+{
+    return std::make_unique<ZooKeeperLink>(std::move(spec), std::move(context));
+}
+
+} // namespace lockscope

@@ -1,0 +1,158 @@
+// The life of a session: opening, states, the end. What it sends is in requests.cpp.
+#include "core/zookeeper/client.h"
+
+#include "core/base/logging.h"
+#include "core/zookeeper/background.h"
+#include "core/zookeeper/callbacks.h"
+#include "core/zookeeper/clientsession.h"
+
+#include <cerrno>
+#include <cstring>
+
+using namespace Qt::StringLiterals;
+
+namespace lockscope::zk {
+
+namespace {
+
+QByteArray connectString(const SessionOptions &options)
+{
+    QByteArrayList hosts;
+    for (const auto &host : options.hosts) {
+        const bool isIpv6 = host.host.contains(u':');
+        const auto name = isIpv6 ? '[' + host.host.toUtf8() + ']' : host.host.toUtf8();
+        hosts.append(name + ':' + QByteArray::number(host.port));
+    }
+    return hosts.join(',') + options.chroot;
+}
+
+// Blocks while names are looked up.
+void openHandle(const std::shared_ptr<Mailbox> &mailbox, const SessionOptions &options)
+{
+    zoo_set_debug_level(ZOO_LOG_LEVEL_WARN);
+    errno = 0;
+    zhandle_t *handle = zookeeper_init2(connectString(options).constData(), callbacks::onSession,
+                                        static_cast<int>(options.timeout.count()), nullptr, mailbox.get(),
+                                        ZOO_NO_LOG_CLIENTENV, callbacks::onLog);
+    if (!handle) {
+        mailbox->post([reason = errno](Client &client) { client.openFailed(reason); });
+        return;
+    }
+    if (!options.user.isEmpty()) {
+        // The library sends it after every connect, before any request of ours.
+        const auto credentials = options.user + ':' + options.password;
+        zoo_add_auth(handle, "digest", credentials.constData(), static_cast<int>(credentials.size()), nullptr, nullptr);
+    }
+    if (!mailbox->putHandle(handle)) {
+        closeInBackground(handle, mailbox);
+        return;
+    }
+    mailbox->post([](Client &client) { client.handleOpened(); });
+}
+
+} // namespace
+
+std::unique_ptr<Session> openSession(Loop &loop, SessionOptions options)
+{
+    return std::make_unique<Client>(loop, std::move(options));
+}
+
+Client::Client(Loop &loop, SessionOptions options)
+    : m_loop(loop), m_options(std::move(options)), m_mailbox(std::make_shared<Mailbox>(loop, *this)),
+      m_watches(m_options.watchBudgetBytes, m_options.chroot.size())
+{
+    open();
+}
+
+Client::~Client()
+{
+    endSession(SessionState::Closed);
+}
+
+void Client::open()
+{
+    runInBackground([mailbox = m_mailbox, options = m_options] { openHandle(mailbox, options); });
+}
+
+void Client::handleOpened()
+{
+    m_handle = m_mailbox->handle();
+    applyState();
+}
+
+void Client::openFailed(int systemError)
+{
+    // The name cannot be looked up now; that may change (a network that comes up later).
+    qCInfo(logZooKeeper, "cannot open a session on %s: %s; trying again in %lld ms", connectString(m_options).constData(),
+           std::strerror(systemError), static_cast<long long>(m_openRetry.count()));
+    m_openTimer = m_loop.callAt(m_loop.now() + m_openRetry, [this] { open(); });
+    m_openRetry = std::min<std::chrono::milliseconds>(m_openRetry * 2, std::chrono::seconds(5));
+}
+
+void Client::stateReported(int libraryState, SessionId id, std::chrono::milliseconds negotiated,
+                           std::chrono::system_clock::time_point when)
+{
+    m_reported = {libraryState, id, negotiated, when};
+    applyState();
+}
+
+void Client::applyState()
+{
+    if (!m_handle)
+        return;
+    const int now = m_reported.libraryState;
+    if (now == ZOO_CONNECTED_STATE) {
+        m_id = m_reported.id;
+        m_timeout = m_reported.timeout;
+        changeState(SessionState::Connected);
+    } else if (now == ZOO_EXPIRED_SESSION_STATE) {
+        endSession(SessionState::Expired);
+    } else if (now == ZOO_AUTH_FAILED_STATE) {
+        endSession(SessionState::AuthFailed);
+    } else {
+        changeState(SessionState::Connecting);
+    }
+}
+
+void Client::changeState(SessionState state)
+{
+    if (state == m_state)
+        return;
+    m_state = state;
+    std::erase_if(m_listeners, [](const auto &listener) { return listener.expired(); });
+    for (const auto &listener : m_listeners)
+        m_loop.post([listener, state] {
+            if (const auto call = listener.lock())
+                (*call)(state);
+        });
+}
+
+void Client::endSession(SessionState state)
+{
+    m_openTimer.cancel();
+    m_handle = nullptr;
+    if (zhandle_t *handle = m_mailbox->close())
+        closeInBackground(handle, m_mailbox);
+    changeState(state);
+    const auto unanswered = std::exchange(m_out, {});
+    for (const auto &[id, request] : unanswered)
+        request->fail(state == SessionState::Closed ? errorOf(ZCLOSING, request->attempt())
+                                                    : notSent(state, request->attempt()));
+    m_watches.endSession();
+}
+
+std::optional<std::chrono::system_clock::time_point> Client::connectedAt() const
+{
+    if (m_state != SessionState::Connected)
+        return {};
+    return m_reported.when;
+}
+
+StateSubscription Client::onState(std::function<void(SessionState)> listener)
+{
+    auto kept = std::make_shared<std::function<void(SessionState)>>(std::move(listener));
+    m_listeners.emplace_back(kept);
+    return StateSubscription(kept);
+}
+
+} // namespace lockscope::zk

@@ -1,0 +1,149 @@
+// The session on libzookeeper, as the room's own files see it; everybody else uses openSession().
+#pragma once
+
+#include "core/zookeeper/client.h"
+#include "core/zookeeper/clienterrors.h"
+#include "core/zookeeper/mailbox.h"
+#include "core/zookeeper/watchregistry.h"
+
+#include <unordered_map>
+
+namespace lockscope::zk {
+
+// The watch that a read is to set.
+struct WatchRequest {
+    Watch listener;
+    WatchKind kind;
+    bool alsoWhenMissing; // exists sets its watch on a missing node, too
+};
+
+// A request that is out. Lives in the session, so that nothing of the loop is ever touched by the
+// library's threads.
+class Outstanding {
+public:
+    Outstanding(Attempt attempt, std::optional<WatchRequest> watch)
+        : m_attempt(std::move(attempt)), m_watch(std::move(watch))
+    {
+    }
+    virtual ~Outstanding() = default;
+    virtual void fail(Error error) = 0;
+    [[nodiscard]] const Attempt &attempt() const { return m_attempt; }
+    [[nodiscard]] const std::optional<WatchRequest> &watch() const { return m_watch; }
+
+private:
+    Attempt m_attempt;
+    std::optional<WatchRequest> m_watch;
+};
+
+template <class T>
+class OutstandingReply : public Outstanding {
+public:
+    OutstandingReply(Attempt attempt, std::optional<WatchRequest> watch, Reply<T> reply)
+        : Outstanding(std::move(attempt), std::move(watch)), m_reply(std::move(reply))
+    {
+    }
+    void fail(Error error) override { m_reply.complete(std::move(error)); }
+    void succeed(T value) { m_reply.complete(std::move(value)); }
+
+private:
+    Reply<T> m_reply;
+};
+
+// What the library hands back to a completion callback, which owns and deletes it.
+struct Call {
+    Mailbox *mailbox; // outlives the handle
+    quint64 id;
+};
+
+class Client : public Session {
+public:
+    Client(Loop &loop, SessionOptions options);
+    ~Client() override;
+
+    [[nodiscard]] Loop &loop() const override { return m_loop; }
+    [[nodiscard]] SessionState state() const override { return m_state; }
+    [[nodiscard]] SessionId id() const override { return m_id; }
+    [[nodiscard]] std::chrono::milliseconds timeout() const override { return m_timeout; }
+    [[nodiscard]] std::optional<std::chrono::system_clock::time_point> connectedAt() const override;
+    StateSubscription onState(std::function<void(SessionState)> listener) override;
+
+    Reply<Created> create(ZPath path, QByteArray data, CreateMode mode, Acls acls, Deadline deadline) override;
+    Reply<bool> remove(ZPath path, qint32 version, Deadline deadline) override;
+    Reply<Node> get(ZPath path, std::optional<Watch> watch, Deadline deadline) override;
+    Reply<Stat> set(ZPath path, QByteArray data, qint32 version, Deadline deadline) override;
+    Reply<Stat> exists(ZPath path, std::optional<Watch> watch, Deadline deadline) override;
+    Reply<Children> children(ZPath path, std::optional<Watch> watch, Deadline deadline) override;
+    Reply<std::vector<OpResult>> multi(std::vector<Op> ops, Deadline deadline) override;
+    Reply<bool> sync(ZPath path, Deadline deadline) override;
+    Reply<NodeAcls> acls(ZPath path, Deadline deadline) override;
+    Reply<bool> setAcls(ZPath path, Acls acls, qint32 version, Deadline deadline) override;
+    Reply<bool> addAuth(QByteArray scheme, QByteArray credentials, Deadline deadline) override;
+    Reply<bool> removeWatches(ZPath path, WatchKind kind, Deadline deadline) override;
+
+    [[nodiscard]] qsizetype watchedBytes() const override { return m_watches.bytes(); }
+    [[nodiscard]] qsizetype watchBudgetBytes() const override { return m_watches.budgetBytes(); }
+    [[nodiscard]] int watchCount() const override { return m_watches.count(); }
+
+    // News from the library, posted through the mailbox.
+    void handleOpened();
+    void openFailed(int systemError);
+    void stateReported(int libraryState, SessionId id, std::chrono::milliseconds negotiated,
+                       std::chrono::system_clock::time_point when);
+    void watchFired(const ZPath &path, WatchKind kind, EventKind event) { m_watches.fire(path, kind, event); }
+    template <class T>
+    void answered(quint64 id, int returnCode, T value)
+    {
+        if (const auto request = takeAnswered(id, returnCode))
+            static_cast<OutstandingReply<T> &>(*request).succeed(std::move(value));
+    }
+    void unwatched(quint64 id, int returnCode, WatchKind kind);
+    void multiFailed(quint64 id, int returnCode, std::size_t part, const Attempt &attempt);
+
+private:
+    // Of one request: what, until when, how big, and what it watches.
+    struct Terms {
+        Attempt attempt;
+        Deadline deadline;
+        qsizetype payloadBytes = 0;
+        std::optional<WatchRequest> watch;
+    };
+    template <class T, class C, class Send>
+    Reply<T> request(Terms terms, std::unique_ptr<C> call, Send send);
+    [[nodiscard]] std::unique_ptr<Call> newCall();
+    [[nodiscard]] Error overError(const Attempt &attempt) const;
+    [[nodiscard]] std::optional<Error> whyNotNow(const Attempt &attempt, qsizetype payloadBytes,
+                                                 Deadline deadline) const;
+    // The request if it succeeded; a failed one has been told so already.
+    [[nodiscard]] std::unique_ptr<Outstanding> takeAnswered(quint64 id, int returnCode);
+    [[nodiscard]] std::unique_ptr<Outstanding> take(quint64 id);
+    void settleWatch(const Outstanding &request, int returnCode);
+    void open();
+    void applyState();
+    void changeState(SessionState state);
+    void endSession(SessionState state);
+
+    // As the library last reported it; counts once the handle is ours.
+    struct Reported {
+        int libraryState = 0;
+        SessionId id;
+        std::chrono::milliseconds timeout{};
+        std::chrono::system_clock::time_point when;
+    };
+
+    Loop &m_loop;
+    SessionOptions m_options;
+    std::shared_ptr<Mailbox> m_mailbox;
+    zhandle_t *m_handle = nullptr; // null until opened and after the end
+    SessionState m_state = SessionState::Connecting;
+    Reported m_reported;
+    SessionId m_id;
+    std::chrono::milliseconds m_timeout{};
+    WatchRegistry m_watches;
+    quint64 m_nextId = 1;
+    std::unordered_map<quint64, std::unique_ptr<Outstanding>> m_out;
+    std::vector<std::weak_ptr<std::function<void(SessionState)>>> m_listeners;
+    std::chrono::milliseconds m_openRetry{250};
+    Timer m_openTimer;
+};
+
+} // namespace lockscope::zk

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds, and runs the tests. Arguments go to ctest: ./test.sh -L unit
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+source "$root/.ci/packages.sh"
+# ASan+UBSan with LOCKSCOPE_PRESET=asan.
+preset=${LOCKSCOPE_PRESET:-release}
+build=$root/build/$preset
+
+for argument in "$@"; do
+    if [ "$argument" = --interop ]; then
+        say "--interop, the runs against other people's servers and clients that Debian does not pack, comes with a later version."
+        exit 2
+    fi
+done
+
+# Messages and encodings do not depend on whose machine this is.
+export LC_ALL=C.UTF-8
+
+need_packages "${packages_to_build[@]}" "${packages_to_run[@]}" "${packages_to_test[@]}"
+(cd "$root" && cmake --preset "$preset" -DLOCKSCOPE_TESTS=ON ${LOCKSCOPE_WERROR:+-DLOCKSCOPE_WERROR="$LOCKSCOPE_WERROR"})
+cmake --build "$build"
+
+# The tests write settings and audit records of their own, not those of whoever runs them.
+export XDG_CONFIG_HOME=$build/home/config XDG_STATE_HOME=$build/home/state
+export XDG_DATA_HOME=$build/home/data XDG_CACHE_HOME=$build/home/cache
+rm -rf "$build/home"
+mkdir -p "$XDG_CONFIG_HOME" "$XDG_STATE_HOME" "$XDG_DATA_HOME" "$XDG_CACHE_HOME"
+exec ctest --test-dir "$build" --output-on-failure --no-tests=error "$@" </dev/null

@@ -1,0 +1,201 @@
+// How long until every lock of a big ensemble is known: 100,000 persistent znodes under 1,000
+// directories beside 300 locks of three contenders. Measured against a plain client that knows where
+// the locks are and sends the fewest requests that can read them. Prints the ratio; asserts only what
+// was found. Size by LOCKSCOPE_BENCH_ZNODES (100000).
+#include "core/async/qtloop.h"
+#include "core/async/scope.h"
+#include "core/inspect/zookeeper/observer.h"
+#include "core/sandbox/server.h"
+#include "core/zookeeper/client.h"
+#include "tests/bench/report.h"
+
+#include <QElapsedTimer>
+#include <QProcess>
+#include <QTest>
+
+using namespace lockscope;
+using namespace std::chrono_literals;
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int lockCount = 300;
+constexpr int contendersEach = 3;
+constexpr int directories = 1000;
+
+struct NullSink : inspect::ObserverSink {
+    void locksChanged(std::vector<inspect::PictureChange>) override {}
+    void sessionsChanged(const ConnectionName &, std::vector<inspect::SessionPicture>) override {}
+    void coverageChanged(const ConnectionName &, std::vector<inspect::Coverage>) override {}
+    void progressed(inspect::Progress) override {}
+    void costChanged(const ConnectionName &, inspect::Cost) override {}
+};
+
+zk::Op createOp(const ZPath &path)
+{
+    zk::Op op;
+    op.kind = zk::Op::Kind::Create;
+    op.path = path;
+    op.acls = zk::openAcl();
+    return op;
+}
+
+QByteArray lockPath(int i)
+{
+    return "/locks/lock-" + QByteArray::number(i);
+}
+
+// 1,000 directories, filled by multis sent in one stream.
+Task<void> fill(zk::Session &session, int znodes, bool &done)
+{
+    std::vector<Reply<std::vector<zk::OpResult>>> out;
+    for (int d = 0; d < directories; ++d) {
+        const ZPath directory("/data-" + QByteArray::number(d));
+        std::vector<zk::Op> ops{createOp(directory)};
+        for (int i = 0; i < znodes / directories; ++i)
+            ops.push_back(createOp(directory.child(NodeName("node-" + QByteArray::number(i)))));
+        out.push_back(session.multi(std::move(ops), Deadline::never()));
+    }
+    std::vector<zk::Op> parents{createOp(ZPath("/locks"))};
+    for (int i = 0; i < lockCount; ++i)
+        parents.push_back(createOp(ZPath(lockPath(i))));
+    out.push_back(session.multi(std::move(parents), Deadline::never()));
+    for (const auto &reply : out) {
+        const auto result = co_await reply;
+        if (!result)
+            qFatal("fill: %s", qPrintable(result.error().message));
+    }
+    done = true;
+}
+
+Task<void> queueUp(zk::Session &session, int contender, bool &done)
+{
+    std::vector<Reply<zk::Created>> out;
+    for (int i = 0; i < lockCount; ++i) {
+        const auto uuid = QByteArray::number(i).rightJustified(8, '0') + "-0000-4000-8000-"
+            + QByteArray::number(contender).rightJustified(12, '0');
+        out.push_back(session.create(ZPath(lockPath(i) + "/_c_" + uuid + "-lock-"), "10.0.0.1",
+                                     zk::CreateMode::EphemeralSequential, zk::openAcl(), Deadline::never()));
+    }
+    for (const auto &reply : out)
+        co_await reply;
+    done = true;
+}
+
+// What a program must at least send that knows the 300 directories: list each, read each contender.
+Task<void> plainRead(zk::Session &session, int &nodesRead)
+{
+    std::vector<Reply<zk::Children>> lists;
+    for (int i = 0; i < lockCount; ++i)
+        lists.push_back(session.children(ZPath(lockPath(i)), std::nullopt, Deadline::never()));
+    std::vector<Reply<zk::Node>> nodes;
+    for (int i = 0; i < lockCount; ++i) {
+        const auto listed = co_await lists[static_cast<std::size_t>(i)];
+        for (const auto &name : listed->names)
+            nodes.push_back(session.get(ZPath(lockPath(i)).child(name), std::nullopt, Deadline::never()));
+    }
+    for (const auto &reply : nodes)
+        co_await reply;
+    nodesRead = static_cast<int>(nodes.size());
+}
+
+} // namespace
+
+class BenchFirstLook : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<sandbox::ZooKeeperServer> m_server;
+    QtLoop m_loop;
+    std::vector<std::unique_ptr<zk::Session>> m_sessions;
+    int m_znodes = qEnvironmentVariableIntValue("LOCKSCOPE_BENCH_ZNODES");
+
+    zk::Session &openSession()
+    {
+        zk::SessionOptions options;
+        options.hosts = {m_server->address()};
+        options.timeout = 30s;
+        m_sessions.push_back(zk::openSession(m_loop, options));
+        auto &session = *m_sessions.back();
+        [&] { QTRY_COMPARE_WITH_TIMEOUT(session.state(), zk::SessionState::Connected, 15'000); }();
+        return session;
+    }
+
+private slots:
+    void initTestCase()
+    {
+        if (m_znodes == 0)
+            m_znodes = 100'000;
+        sandbox::ZooKeeperOptions options;
+        options.tick = 2000ms;
+        auto made = sandbox::makeZooKeeper(options);
+        if (!made)
+            QSKIP(qPrintable(made.error().message));
+        m_server = std::move(*made);
+        QVERIFY(m_server->start(30s));
+        Scope scope(m_loop);
+        bool filled = false;
+        scope.launch(fill(openSession(), m_znodes, filled));
+        QTRY_VERIFY_WITH_TIMEOUT(filled, 120'000);
+        for (int contender = 0; contender < contendersEach; ++contender) {
+            bool queued = false;
+            scope.launch(queueUp(openSession(), contender, queued));
+            QTRY_VERIFY_WITH_TIMEOUT(queued, 30'000);
+        }
+    }
+
+    void firstLook()
+    {
+        auto &session = openSession();
+        Scope scope(m_loop);
+        zk::EvidenceSource evidence(m_loop, {m_server->address()}, m_server->adminPort());
+        bench::Medians plain, observed;
+        for (int round = 0; round < 5; ++round) {
+            QElapsedTimer timer;
+            timer.start();
+            int nodesRead = 0;
+            scope.launch(plainRead(session, nodesRead));
+            QTRY_COMPARE_WITH_TIMEOUT(nodesRead, lockCount * contendersEach, 30'000);
+            plain.add(timer.nsecsElapsed());
+
+            NullSink sink;
+            inspect::ObserverOptions options;
+            options.follow = false;
+            timer.restart();
+            inspect::ZooKeeperObserver observer(session, evidence, ConnectionName("zk"), {}, options, sink);
+            observer.start();
+            QTRY_VERIFY_WITH_TIMEOUT(observer.firstPicture().isComplete(), 60'000);
+            observed.add(timer.nsecsElapsed());
+            QCOMPARE(static_cast<int>(observer.pictures().size()), lockCount);
+        }
+        bench::report(u"first look, %1 znodes, 300 locks: observer ÷ plain client"_s.arg(m_znodes), observed, plain);
+    }
+
+    void lockscopectl()
+    {
+        const auto plainList = u"zk://%1:%2?admin=%3"_s.arg(m_server->address().host)
+                                   .arg(m_server->address().port)
+                                   .arg(m_server->adminPort());
+        bench::Medians whole;
+        for (int round = 0; round < 5; ++round) {
+            QElapsedTimer timer;
+            timer.start();
+            QProcess ctl;
+            ctl.start(QStringLiteral(LOCKSCOPECTL), {u"locks"_s, u"--json"_s, u"--connect"_s, plainList});
+            QVERIFY(ctl.waitForFinished(60'000));
+            whole.add(timer.nsecsElapsed());
+            QCOMPARE(ctl.exitCode(), 0);
+            const auto found = ctl.readAllStandardOutput().count("\"lock\":\"zk:/locks/lock-");
+            QCOMPARE(static_cast<int>(found), lockCount);
+        }
+        bench::report(u"lockscopectl locks, whole process, %1 znodes, 300 locks"_s.arg(m_znodes), whole);
+    }
+
+    void cleanupTestCase()
+    {
+        m_sessions.clear();
+        zk::waitForClosingSessions(5s);
+    }
+};
+
+QTEST_GUILESS_MAIN(BenchFirstLook)
+#include "bench_first_look.moc"

@@ -1,0 +1,198 @@
+// The audit file: on disk before append returns, chained, private, and honest about damage.
+#include "core/operate/audit.h"
+
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QJsonDocument>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace lockscope;
+using namespace lockscope::operate;
+using namespace Qt::StringLiterals;
+
+namespace {
+
+AuditRecord intent(const QByteArray &lock)
+{
+    AuditRecord record;
+    record.action = u"force-release"_s;
+    record.lock = lock;
+    record.holder = "h\x01";
+    record.reason = u"stuck since noon, \"really\""_s;
+    record.phase = u"intent"_s;
+    record.before = QJsonObject{{u"state"_s, u"held"_s}};
+    return record;
+}
+
+QByteArray contents(const QString &path)
+{
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+void overwrite(const QString &path, const QByteArray &bytes)
+{
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::WriteOnly | QIODevice::Truncate));
+    QCOMPARE(file.write(bytes), bytes.size());
+}
+
+QStringList problemsOf(const AuditFile &file)
+{
+    QStringList problems;
+    const auto records = file.read(&problems);
+    return records ? problems : QStringList{records.error().message};
+}
+
+} // namespace
+
+class TestAudit : public QObject {
+    Q_OBJECT
+    QTemporaryDir m_folder;
+    int m_count = 0;
+    QString freshPath() { return m_folder.filePath(u"state%1/lockscope/audit.jsonl"_s.arg(++m_count)); }
+
+private slots:
+    void whatIsWrittenIsReadBack()
+    {
+        AuditFile file(freshPath());
+        QVERIFY(file.append(intent("zk:/locks/\xff")));
+        auto result = intent("zk:/locks/\xff");
+        result.phase = u"result"_s;
+        result.outcome = u"released"_s;
+        QVERIFY(file.append(result));
+        QStringList problems;
+        const auto records = file.read(&problems);
+        QVERIFY(records);
+        QCOMPARE(problems, QStringList());
+        QCOMPARE(records->size(), 2U);
+        const auto &first = records->front();
+        QCOMPARE(first.lock, QByteArray("zk:/locks/\xff"));
+        QCOMPARE(first.holder, QByteArray("h\x01"));
+        QCOMPARE(first.reason, u"stuck since noon, \"really\""_s);
+        QCOMPARE(first.actor, currentActor());
+        QCOMPARE(first.before.value("state"_L1).toString(), u"held"_s);
+        QCOMPARE(first.hash.size(), 64);
+        QVERIFY(first.time > std::chrono::system_clock::now() - std::chrono::hours(1));
+        QCOMPARE(records->back().outcome, u"released"_s);
+    }
+
+    void onlyTheOwnerMayReadIt()
+    {
+        AuditFile file(freshPath());
+        QVERIFY(file.append(intent("zk:/a")));
+        struct stat info = {};
+        QCOMPARE(::stat(QFile::encodeName(file.path()).constData(), &info), 0);
+        QCOMPARE(info.st_mode & 0777U, 0600U);
+    }
+
+    void theDefaultPathFollowsXdg()
+    {
+        qputenv("XDG_STATE_HOME", "/somewhere/state");
+        QCOMPARE(AuditFile().path(), u"/somewhere/state/lockscope/audit.jsonl"_s);
+        qputenv("XDG_STATE_HOME", "relative");
+        QCOMPARE(AuditFile().path(), QDir::homePath() + u"/.local/state/lockscope/audit.jsonl"_s);
+        qunsetenv("XDG_STATE_HOME");
+    }
+
+    void aMissingFileHoldsNothing()
+    {
+        const AuditFile file(freshPath());
+        const auto records = file.read(nullptr);
+        QVERIFY(records && records->empty());
+    }
+
+    void twoWritersAtOnceKeepOneChain()
+    {
+        const auto path = freshPath();
+        constexpr int each = 40;
+        bool fine[2] = {true, true};
+        const auto write = [&](int who) {
+            AuditFile file(path);
+            for (int i = 0; i < each; ++i)
+                fine[who] = file.append(intent("zk:/by" + QByteArray::number(who))) && fine[who];
+        };
+        std::thread other(write, 1);
+        write(0);
+        other.join();
+        QVERIFY(fine[0] && fine[1]);
+        QStringList problems;
+        const auto records = AuditFile(path).read(&problems);
+        QVERIFY(records);
+        QCOMPARE(problems, QStringList());
+        QCOMPARE(records->size(), 2U * each);
+    }
+
+    void aChangedLineShows()
+    {
+        AuditFile file(freshPath());
+        for (const char *lock : {"zk:/a", "zk:/b", "zk:/c"})
+            QVERIFY(file.append(intent(lock)));
+        overwrite(file.path(), contents(file.path()).replace("zk:/b", "zk:/x"));
+        const auto problems = problemsOf(file);
+        QCOMPARE(problems.size(), 1);
+        QVERIFY2(problems.front().contains(u"line 2"_s), qPrintable(problems.front()));
+    }
+
+    void aRemovedLineShows()
+    {
+        AuditFile file(freshPath());
+        for (const char *lock : {"zk:/a", "zk:/b", "zk:/c"})
+            QVERIFY(file.append(intent(lock)));
+        auto lines = contents(file.path()).split('\n');
+        lines.removeAt(0);
+        overwrite(file.path(), lines.join('\n'));
+        const auto problems = problemsOf(file);
+        QCOMPARE(problems.size(), 1);
+        QVERIFY2(problems.front().contains(u"line 1"_s), qPrintable(problems.front()));
+    }
+
+    void halfALineLosesOnlyItself()
+    {
+        AuditFile file(freshPath());
+        QVERIFY(file.append(intent("zk:/a")));
+        overwrite(file.path(), contents(file.path()) + "{\"time\":\"2026");
+        QVERIFY(file.append(intent("zk:/b")));
+        QStringList problems;
+        const auto records = file.read(&problems);
+        QVERIFY(records);
+        QCOMPARE(records->size(), 2U);
+        QCOMPARE(problems.size(), 1);
+        QVERIFY2(problems.front().contains(u"line 2"_s), qPrintable(problems.front()));
+    }
+
+    void recordsLargerThanABlockAreFollowed()
+    {
+        AuditFile file(freshPath());
+        auto large = intent("zk:/a");
+        large.before[u"contenders"_s] = QString(300'000, u'x');
+        QVERIFY(file.append(large));
+        QVERIFY(file.append(intent("zk:/b")));
+        QCOMPARE(problemsOf(file), QStringList());
+    }
+
+    void whereItCannotBeWrittenTheErrorNamesThePath()
+    {
+        // A file where the folder should be: fails for root too.
+        const auto blocker = m_folder.filePath(u"blocker"_s);
+        overwrite(blocker, "x");
+        AuditFile file(blocker + u"/lockscope/audit.jsonl"_s);
+        const auto written = file.append(intent("zk:/a"));
+        QVERIFY(!written);
+        QVERIFY2(written.error().message.contains(file.path()), qPrintable(written.error().message));
+        AuditFile folder(m_folder.path());
+        const auto onFolder = folder.append(intent("zk:/a"));
+        QVERIFY(!onFolder);
+        QVERIFY2(onFolder.error().message.contains(folder.path()), qPrintable(onFolder.error().message));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestAudit)
+#include "tst_audit.moc"

@@ -1,0 +1,231 @@
+// Pictures as values, as JSON and as a sentence; names that say lock.
+#include "core/inspect/json.h"
+#include "core/inspect/words.h"
+
+#include <QJsonDocument>
+#include <QTest>
+
+using namespace lockscope;
+using namespace lockscope::inspect;
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace {
+
+const ServerTime now{std::chrono::milliseconds(1700000000123)};
+
+Contender one(const QByteArray &id, Role role, int position)
+{
+    Contender out;
+    out.id = id;
+    out.role = role;
+    out.position = position;
+    return out;
+}
+
+LockPicture orders()
+{
+    LockPicture lock;
+    lock.lock = {ConnectionName("zk"), "/locks/orders"};
+    lock.recipe = "kazoo-lock";
+    lock.client = u"kazoo"_s;
+    lock.why = u"2 ephemeral children"_s;
+    lock.confidence = Confidence::High;
+    lock.state = LockState::Contended;
+    lock.observed = now;
+    Contender holder = one("a-0", Role::Holder, 0);
+    holder.session = u"0x1000009b4890001"_s;
+    holder.endpoint = u"10.0.3.7:56332"_s;
+    holder.identity = "host\x1b[1m";
+    holder.heldSince = now - 252s;
+    holder.heldAtMost = true;
+    Contender waiter = one("b-1", Role::Waiter, 1);
+    waiter.waitingSince = now - 238s;
+    waiter.expiresAt = now + 5s;
+    waiter.watches = {{"a-0", false, Evidence::Server}, {{}, true, Evidence::Inferred}};
+    lock.contenders = {holder, waiter};
+    lock.findings = {{"herd", Severity::Info, u"1 release wakes 2"_s, {"b-1"}}};
+    return lock;
+}
+
+} // namespace
+
+class TestPicture : public QObject {
+    Q_OBJECT
+private slots:
+    void isTheJsonOfTheContract()
+    {
+        const auto expected = QJsonDocument::fromJson(R"({
+            "lock": "zk:/locks/orders", "backend": "zookeeper", "recipe": "kazoo-lock", "client": "kazoo",
+            "why": "2 ephemeral children", "confidence": "high", "state": "contended",
+            "observed": "2023-11-14T22:13:20.123Z",
+            "findings": [{"code": "herd", "severity": "info", "message": "1 release wakes 2", "contenders": ["b-1"]}],
+            "contenders": [
+              {"id": "a-0", "role": "holder", "mode": "exclusive", "position": 0, "session": "0x1000009b4890001",
+               "endpoint": "10.0.3.7:56332", "identity": "host\\x1B[1m", "reentry": 1, "heldMs": 252000,
+               "heldAtMost": true, "waitingMs": null, "ttlMs": null, "watches": []},
+              {"id": "b-1", "role": "waiter", "mode": "exclusive", "position": 1, "session": null,
+               "endpoint": null, "identity": null, "reentry": 1, "heldMs": null, "waitingMs": 238000, "ttlMs": 5000,
+               "watches": [{"target": "a-0", "evidence": "server"}, {"target": "children", "evidence": "inferred"}]}
+            ]})").object();
+        QVERIFY(!expected.isEmpty());
+        const auto actual = toJson(orders());
+        for (const auto &key : expected.keys())
+            QVERIFY2(actual.value(key) == expected.value(key), qPrintable(key));
+        QCOMPARE(actual, expected);
+    }
+
+    void escapesNamesAndIds()
+    {
+        auto lock = orders();
+        lock.lock.name = "/a\nb\\";
+        lock.contenders[0].id = "\xff";
+        const auto json = toJson(lock);
+        QCOMPARE(json["lock"_L1].toString(), u"zk:/a\\x0Ab\\\\"_s);
+        QCOMPARE(json["contenders"_L1][0]["id"_L1].toString(), u"\\xFF"_s);
+    }
+
+    void agesAreNeverNegative()
+    {
+        auto lock = orders();
+        lock.contenders[0].heldSince = now + 3ms;
+        lock.contenders[1].expiresAt = now - 1s;
+        const auto contenders = toJson(lock)["contenders"_L1];
+        QCOMPARE(contenders[0]["heldMs"_L1].toInt(-1), 0);
+        QCOMPARE(contenders[1]["ttlMs"_L1].toInt(-1), 0);
+    }
+
+    void saysSessionsAndCoverage()
+    {
+        SessionPicture session;
+        session.connection = ConnectionName("zk");
+        session.session = u"0x1"_s;
+        session.holds = {"/locks/a"};
+        session.expiresAt = now + 2s;
+        const QJsonObject expected{{u"session"_s, u"0x1"_s},   {u"connection"_s, u"zk"_s},
+                                   {u"endpoint"_s, QJsonValue()}, {u"client"_s, QJsonValue()},
+                                   {u"holds"_s, QJsonArray{u"/locks/a"_s}}, {u"waits"_s, QJsonArray()},
+                                   {u"expiresMs"_s, 2000}};
+        QCOMPARE(toJson(session, now), expected);
+        const auto coverage = toJson(std::vector<Coverage>{{ConnectionName("zk"), false, u"watches: 1 of 3"_s}});
+        QCOMPARE(coverage[0]["complete"_L1].toBool(true), false);
+        QCOMPARE(coverage[0]["message"_L1].toString(), u"watches: 1 of 3"_s);
+    }
+
+    void countsAndFinds()
+    {
+        auto lock = orders();
+        QCOMPARE(lock.holderCount(), 1);
+        QCOMPARE(lock.waiterCount(), 1);
+        QCOMPARE(lock.worst(), Severity::Info);
+        lock.findings.push_back({"no-ttl", Severity::Critical, {}, {}});
+        lock.findings.push_back({"long-wait", Severity::Warning, {}, {}});
+        QCOMPARE(lock.worst(), Severity::Critical);
+        QCOMPARE(lock.find("b-1"), &lock.contenders[1]);
+        QVERIFY(!lock.find("c"));
+    }
+
+    void knowsWhoIsNext()
+    {
+        auto lock = orders();
+        QCOMPARE(lock.nextAfter("a-0"), &lock.contenders[1]);
+        QVERIFY2(!lock.nextAfter("b-1"), "a waiter that gives up lets nobody in");
+        lock.contenders[1].position.reset();
+        QVERIFY2(!lock.nextAfter("a-0"), "no order, no next");
+
+        LockPicture shared = orders();
+        shared.contenders[0].mode = Mode::Read;
+        auto second = one("r-1", Role::Holder, 1);
+        second.mode = Mode::Read;
+        shared.contenders.insert(shared.contenders.begin() + 1, second);
+        QVERIFY2(!shared.nextAfter("a-0"), "the other reader still holds");
+    }
+
+    void answersInOneSentence_data()
+    {
+        QTest::addColumn<LockPicture>("lock");
+        QTest::addColumn<QString>("sentence");
+
+        auto lock = orders();
+        lock.contenders[0].heldAtMost = false;
+        for (int i = 2; i < 4; ++i) {
+            auto waiter = one("w", Role::Waiter, i);
+            waiter.waitingSince = now - 1s;
+            lock.contenders.push_back(waiter);
+        }
+        QTest::newRow("held, three wait")
+            << lock << u"/locks/orders is held by 10.0.3.7 for 4 m 12 s; 3 wait, the oldest 3 m 58 s"_s;
+        QTest::newRow("at most, one waits")
+            << orders() << u"/locks/orders is held by 10.0.3.7 for at most 4 m 12 s; 1 waits, for 3 m 58 s"_s;
+
+        auto free = orders();
+        free.contenders.clear();
+        free.state = LockState::Free;
+        QTest::newRow("free") << free << u"/locks/orders is free; nobody waits"_s;
+
+        auto unseen = orders();
+        unseen.contenders.resize(1);
+        unseen.waitersKnown = false;
+        unseen.contenders[0].endpoint.reset();
+        unseen.contenders[0].heldSince.reset();
+        QTest::newRow("by identity, waiters unknown")
+            << unseen << u"/locks/orders is held by host\\x1B[1m; who waits cannot be seen"_s;
+        unseen.contenders[0].identity.reset();
+        unseen.findings = {{"no-ttl", Severity::Critical, {}, {}}};
+        QTest::newRow("no TTL") << unseen
+                                << u"/locks/orders is held by session 0x1000009b4890001; who waits cannot be seen; "
+                                   "it never expires by itself"_s;
+
+        auto readers = orders();
+        readers.contenders[0].mode = Mode::Read;
+        readers.contenders[0].heldAtMost = false;
+        QTest::newRow("one reader")
+            << readers << u"/locks/orders is held by reader 10.0.3.7 for 4 m 12 s; 1 waits, for 3 m 58 s"_s;
+        auto second = one("r", Role::Holder, 1);
+        second.mode = Mode::Read;
+        readers.contenders.insert(readers.contenders.begin(), second);
+        QTest::newRow("readers") << readers
+                                 << u"/locks/orders is held by 2 readers, the longest for 4 m 12 s; 1 waits, for 3 m 58 s"_s;
+        for (auto &contender : readers.contenders)
+            contender.mode = Mode::Permit;
+        readers.contenders.pop_back();
+        QTest::newRow("permits")
+            << readers << u"/locks/orders is held by 2 permit holders, the longest for 4 m 12 s; nobody waits"_s;
+
+        LockPicture counter;
+        counter.lock.name = "sem";
+        counter.state = LockState::Held;
+        counter.waitersKnown = false;
+        QTest::newRow("no owners on the wire")
+            << counter << u"sem is held, by whom cannot be seen; who waits cannot be seen"_s;
+    }
+    void answersInOneSentence()
+    {
+        QFETCH(LockPicture, lock);
+        QFETCH(QString, sentence);
+        QCOMPARE(answerSentence(lock, now), sentence);
+    }
+
+    void namesThatSayLock_data()
+    {
+        QTest::addColumn<QByteArray>("name");
+        QTest::addColumn<bool>("says");
+        for (const char *name : {"lock", "orders-lock", "lock:orders", "orderLock", "OrderLock", "LOCK_orders",
+                                 "my.lock.7", "lock7", "cron:mutex", "lease/3", "api_semaphore", "locks/orders",
+                                 "HTTPLock", "лиса:lock"})
+            QTest::newRow(name) << QByteArray(name) << true;
+        for (const char *name : {"block", "clock", "release", "blockLister", "unlocked", "Clock", "orders", "",
+                                 "flock:1", "locksmith", "semaphored", "BLOCK-7"})
+            QTest::newRow(name[0] ? name : "empty") << QByteArray(name) << false;
+    }
+    void namesThatSayLock()
+    {
+        QFETCH(QByteArray, name);
+        QFETCH(bool, says);
+        QCOMPARE(saysLock(name), says);
+    }
+};
+
+Q_DECLARE_METATYPE(lockscope::inspect::LockPicture)
+QTEST_APPLESS_MAIN(TestPicture)
+#include "tst_picture.moc"
