@@ -84,7 +84,8 @@ public:
     virtual Subscription subscribePattern(QByteArray pattern, std::function<void(const Message &)> listener) = 0;
     // The client id of the pub/sub connection, for CLIENT TRACKING REDIRECT; opens it if needed and
     // waits for it. Completes when the server has confirmed the subscriptions made before, so nothing
-    // sent to them from then on is missed; NoPermission when it refused one of them.
+    // sent to them from then on is missed; NoPermission when it refused one of them, Unsupported when
+    // they stand but the server does not tell the id.
     virtual Reply<qint64> subscriberId(Deadline deadline) = 0;
 
     // Work that goes on after whoever started it is gone, for as long as the connection object lives:

@@ -97,7 +97,9 @@ void PubSub::linkChanged()
         if (!got)
             return; // the connection broke; linkChanged() follows
         const auto &reply = got->front();
-        m_id = reply.isError() ? Result<qint64>(errorFrom(reply)) : Result<qint64>(reply.integer);
+        m_id = reply.isError()
+                   ? Result<qint64>(Error{ErrorCode::Unsupported, u"CLIENT ID refused: "_s + label(reply.text), false})
+                   : Result<qint64>(reply.integer);
         settle();
     });
     for (const auto &[topic, listeners] : m_topics)

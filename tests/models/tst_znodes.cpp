@@ -214,7 +214,7 @@ private slots:
         world.model.fetchMore(locks);
         QTRY_VERIFY(locks.data(ZnodesModel::ForbiddenRole).toBool());
         QCOMPARE(locks.data(ZnodesModel::ErrorRole).toString(), u"no READ for us"_s);
-        QCOMPARE(locks.sibling(locks.row(), ZnodesModel::Children).data().toString(), u"no permission"_s);
+        QCOMPARE(locks.sibling(locks.row(), ZnodesModel::Children).data().toString(), u"no access"_s);
         QVERIFY(!world.model.canFetchMore(locks)); // views would ask for ever
         QCOMPARE(world.model.rowCount(world.model.find(path("/"))), 2); // the rest works
         world.ensemble.allow("/locks");

@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-const ServerTime now{std::chrono::milliseconds(1'700'000'000'123)};
+const ServerTime now{std::chrono::milliseconds(1700000000123)};
 
 Contender one(const QByteArray &id, Role role, int position)
 {
@@ -71,7 +71,7 @@ private slots:
         QVERIFY(!expected.isEmpty());
         const auto actual = toJson(orders());
         for (const auto &key : expected.keys())
-            QCOMPARE(QJsonDocument({{key, actual.value(key)}}).toJson(), QJsonDocument({{key, expected.value(key)}}).toJson());
+            QVERIFY2(actual.value(key) == expected.value(key), qPrintable(key));
         QCOMPARE(actual, expected);
     }
 

@@ -41,6 +41,8 @@ public:
     [[nodiscard]] QModelIndex find(const ZPath &path, int column = Name) const;
     // Whether its children have been listed and all of them are in the tree.
     [[nodiscard]] bool isLoaded(const QModelIndex &index) const;
+    // A big folder that was listed a moment ago.
+    [[nodiscard]] bool isResting(const ZPath &path) const;
     [[nodiscard]] qint64 loadedCount() const { return m_loaded; }
 
     // Lists the children again (after a change, or to try what failed). Several calls while a list

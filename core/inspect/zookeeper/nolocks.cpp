@@ -2,7 +2,7 @@
 #include "core/inspect/zookeeper/layouts.h"
 #include "core/inspect/zookeeper/names.h"
 
-#include <algorithm>
+#include <QByteArrayList>
 
 namespace lockscope::inspect {
 

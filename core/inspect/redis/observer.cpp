@@ -1,0 +1,427 @@
+#include "core/inspect/redis/observer.h"
+
+#include "core/async/sleep.h"
+#include "core/base/text.h"
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace lockscope::inspect {
+
+namespace {
+
+// Keys read in one go: few enough that a changed lock never waits long behind a sweep's page.
+constexpr size_t batchAtMost = 250;
+// The rest of a batch is the sweep's, so that a busy server does not stop it.
+constexpr size_t urgentInBatch = 200;
+// Beyond this the changed keys that are no known lock are left to the sweep.
+constexpr size_t urgentAtMost = 20'000;
+constexpr Duration retryAfter = 500ms;
+constexpr int restPerWork = 9;
+constexpr Duration longestRest = 20ms;
+constexpr size_t plainHashesKept = 50'000;
+constexpr auto progressEvery = 100ms;
+// Looking right at the expiry could be a millisecond early.
+constexpr auto afterExpiry = 2ms;
+
+} // namespace
+
+RedisObserver::RedisObserver(redis::Connection &connection, ConnectionName name, ObserverOptions options,
+                             ObserverSink &sink)
+    : m_connection(connection), m_loop(connection.loop()), m_name(std::move(name)), m_options(options), m_sink(sink),
+      m_firstPicture(m_loop), m_reader(connection, m_refusals),
+      m_follower(connection, m_reader, m_refusals,
+                 {[this](const RedisKey &key) { enqueue(key); }, [this] { enqueueKnown(); }}),
+      m_wake(m_loop), m_followed(m_loop), m_resumed(m_loop), m_work(m_loop), m_follow(m_loop)
+{
+    m_toldProgress.connection = m_name;
+}
+
+RedisObserver::~RedisObserver() = default;
+
+void RedisObserver::start()
+{
+    if (m_started)
+        return;
+    m_started = true;
+    m_onState = m_connection.onState([this](redis::ConnectionState state) { stateChanged(state); });
+    stateChanged(m_connection.state());
+}
+
+// Called from the loop's queue or from start(), never from a coroutine of ours.
+void RedisObserver::stateChanged(redis::ConnectionState state)
+{
+    const bool isConnected = state == redis::ConnectionState::Connected;
+    if (isConnected && m_wasConnected) {
+        // Only the subscriber's connection broke: the server forgot whom to tell.
+        startFollowing();
+        return;
+    }
+    if (isConnected == m_wasConnected) {
+        tellCoverage();
+        return;
+    }
+    m_wasConnected = isConnected;
+    m_follow.cancelAll();
+    m_work.cancelAll();
+    m_page.clear();
+    m_batchOut = false;
+    m_sweep = {};
+    if (isConnected)
+        connected();
+    tellCoverage();
+    tellProgress(true);
+}
+
+void RedisObserver::connected()
+{
+    m_refusals = {}; // rights may have changed
+    m_batchWaiters.clear();
+    m_followed = OneShot<bool>(m_loop);
+    startFollowing();
+    m_work.launch(work());
+    m_work.launch(findForEver());
+    if (!m_options.follow)
+        return;
+    m_work.launch(pulse());
+    m_work.launch(housekeeping());
+}
+
+void RedisObserver::startFollowing()
+{
+    m_follow.cancelAll();
+    if (m_options.follow)
+        m_follow.launch(follow());
+    else
+        m_followed.complete(true);
+}
+
+Task<void> RedisObserver::follow()
+{
+    auto mode = co_await m_follower.setUp();
+    if (!mode)
+        m_refusals.note(u"follow"_s, u"following did not start, polling meanwhile: "_s + mode.error().message);
+    else
+        m_refusals.forget(u"follow"_s);
+    // What changed before this moment may have been missed.
+    enqueueKnown();
+    m_followed.complete(true);
+    tellCoverage();
+    tellProgress(true);
+}
+
+// The worker: reads what is queued, changed keys first.
+Task<void> RedisObserver::work()
+{
+    for (;;) {
+        auto keys = takeBatch();
+        if (keys.empty()) {
+            m_wake = OneShot<bool>(m_loop);
+            auto woken = m_wake;
+            co_await woken;
+            continue;
+        }
+        const bool crowded = m_urgent.size() >= batchAtMost;
+        const auto begun = m_loop.now();
+        auto done = co_await readBatch(keys);
+        if (!done) {
+            // The server hangs or the connection is going; nothing is forgotten.
+            for (const auto &key : keys)
+                m_urgent.insert(key);
+            auto pause = sleepFor(m_loop, retryAfter);
+            co_await pause;
+        } else if (crowded) {
+            // A busy server; new locks may wait a moment.
+            auto rest = sleepFor(m_loop, std::min((m_loop.now() - begun) * restPerWork, longestRest));
+            co_await rest;
+        }
+        m_batchOut = false;
+        for (const auto &waiter : std::exchange(m_batchWaiters, {}))
+            waiter.complete(true);
+    }
+}
+
+OneShot<bool> RedisObserver::nextBatchDone()
+{
+    return m_batchWaiters.emplace_back(m_loop);
+}
+
+Task<void> RedisObserver::untilPageRead()
+{
+    while (!m_page.empty() || m_batchOut) {
+        auto done = nextBatchDone();
+        co_await done;
+    }
+}
+
+Task<void> RedisObserver::untilAllRead()
+{
+    while (!m_urgent.empty() || !m_page.empty() || m_batchOut) {
+        auto done = nextBatchDone();
+        co_await done;
+    }
+}
+
+std::vector<RedisKey> RedisObserver::takeBatch()
+{
+    std::vector<RedisKey> keys;
+    while (!m_urgent.empty() && keys.size() < urgentInBatch)
+        keys.push_back(m_urgent.extract(m_urgent.begin()).value());
+    while (!m_page.empty() && keys.size() < batchAtMost) {
+        keys.push_back(std::move(m_page.back()));
+        m_page.pop_back();
+    }
+    m_batchOut = !keys.empty();
+    return keys;
+}
+
+void RedisObserver::wakeWorker()
+{
+    m_wake.complete(true);
+}
+
+void RedisObserver::enqueue(const RedisKey &key)
+{
+    const auto owner = companionOf(key);
+    const auto main = owner.value_or(key);
+    if (m_urgent.size() >= urgentAtMost && !m_known.contains(main))
+        return;
+    if (owner)
+        m_forced.insert(main);
+    m_urgent.insert(main);
+    wakeWorker();
+}
+
+void RedisObserver::enqueueKnown()
+{
+    for (const auto &[key, known] : m_known)
+        m_urgent.insert(key);
+    wakeWorker();
+}
+
+Task<Result<bool>> RedisObserver::readBatch(std::vector<RedisKey> keys)
+{
+    auto looked = co_await m_reader.look(std::move(keys));
+    if (!looked)
+        co_return looked.error();
+    const auto clock = m_reader.clock();
+    std::vector<KeyView> worthReading;
+    for (auto &view : *looked) {
+        if (isWorthReading(view))
+            worthReading.push_back(std::move(view));
+        m_forced.erase(view.key);
+    }
+    auto gathered = co_await m_reader.gather(std::move(worthReading));
+    if (!gathered)
+        co_return gathered.error();
+    std::vector<PictureChange> changes;
+    for (const auto &one : *gathered)
+        settle(one, clock, changes);
+    if (!changes.empty())
+        m_sink.locksChanged(std::move(changes));
+    tellCoverage();
+    co_return true;
+}
+
+bool RedisObserver::isWorthReading(const KeyView &view) const
+{
+    // A main key that is gone may have left its queue behind, so what was known is read in any case.
+    if (m_known.contains(view.key) || m_forced.contains(view.key))
+        return true;
+    if (view.type == KeyType::None || (view.type == KeyType::Hash && m_plainHashes.contains(view.key)))
+        return false;
+    return isSuspect(view.key, view.type, view.ttl, m_options.includeLowConfidence);
+}
+
+std::optional<LockPicture> RedisObserver::pictureOf(const KeyReader::Gathered &gathered, KeyReader::Clock clock,
+                                                    bool includeLowConfidence) const
+{
+    RedisContext context;
+    context.connection = m_name;
+    context.observed = clock.now;
+    context.serverAhead = clock.ahead;
+    context.subscribers = gathered.subscribers;
+    context.includeLowConfidence = includeLowConfidence;
+    if (const auto came = m_seen.cameAt(gathered.main.key))
+        context.firstSeen[gathered.main.key] = *came;
+    auto picture = recognise(gathered.main, gathered.companions, context);
+    if (!picture)
+        return picture;
+    if (const auto at = m_known.find(gathered.main.key); at != m_known.end())
+        steady(*picture, at->second.picture);
+    addLongHeld(*picture, m_seen.heldAtLeastSince(gathered.main.key), clock.now, m_options.longHeld);
+    return picture;
+}
+
+void RedisObserver::settle(const KeyReader::Gathered &gathered, KeyReader::Clock clock,
+                           std::vector<PictureChange> &changes)
+{
+    const auto &key = gathered.main.key;
+    m_seen.note(gathered.main, clock.now, m_firstPicture.isComplete() && m_follower.tellsOfNewKeys());
+    auto picture = pictureOf(gathered, clock, m_options.includeLowConfidence);
+    const auto at = m_known.find(key);
+    if (!picture) {
+        m_seen.forget(key);
+        if (gathered.main.type == KeyType::Hash && m_plainHashes.size() < plainHashesKept)
+            m_plainHashes.insert(key);
+        if (at != m_known.end()) {
+            changes.push_back({ChangeKind::Removed, std::move(at->second.picture)});
+            m_known.erase(at);
+            m_reorderPrefixes = true;
+        }
+        return;
+    }
+    if (at == m_known.end()) {
+        changes.push_back({ChangeKind::Added, *picture});
+        m_reorderPrefixes = true;
+    } else if (!saysTheSame(*picture, at->second.picture)) {
+        changes.push_back({ChangeKind::Changed, *picture});
+    }
+    auto &known = m_known[key];
+    known.picture = std::move(*picture);
+    known.subscribers = gathered.subscribers;
+    planNextLook(gathered, known);
+}
+
+// Nobody tells of a key that expired until something touches it, and nobody tells that time passes.
+void RedisObserver::planNextLook(const KeyReader::Gathered &gathered, Known &known)
+{
+    const auto now = known.picture.observed;
+    const auto &key = gathered.main.key;
+    auto copy = known.picture;
+    auto next = addLongHeld(copy, m_seen.heldAtLeastSince(key), now, m_options.longHeld);
+    const auto consider = [&](ServerTime when) {
+        if (when >= now && (!next || when < *next))
+            next = when;
+    };
+    // The times to live as just read, not the steadied ones of the picture.
+    if (gathered.main.ttl)
+        consider(now + *gathered.main.ttl);
+    for (const auto &companion : gathered.companions) {
+        if (companion.ttl)
+            consider(now + *companion.ttl);
+    }
+    // Times written into values; one in the past changes no more.
+    for (const auto &contender : known.picture.contenders) {
+        if (contender.expiresAt)
+            consider(*contender.expiresAt);
+    }
+    if (!next || !m_options.follow) {
+        known.nextLook.cancel();
+        return;
+    }
+    known.nextLook = m_loop.callAt(m_loop.now() + (*next - now) + afterExpiry, [this, key] { enqueue(key); });
+}
+
+Task<Result<LockPicture>> RedisObserver::readNow(QByteArray name, Deadline deadline)
+{
+    const RedisKey asked(name);
+    const auto key = companionOf(asked).value_or(asked);
+    std::vector<RedisKey> keys(1, key);
+    // A reader of its own: its own deadline, and its clock is that of this look.
+    Refusals refusals;
+    KeyReader reader(m_connection, refusals, deadline);
+    auto looked = co_await reader.look(std::move(keys));
+    if (!looked)
+        co_return looked.error();
+    const auto clock = reader.clock();
+    auto gathered = co_await reader.gather(std::move(*looked));
+    if (!gathered)
+        co_return gathered.error();
+    // Who names a lock gets to see it, however little its name says.
+    auto picture = pictureOf(gathered->front(), clock, true);
+    if (picture)
+        co_return std::move(*picture);
+    const auto refused = refusals.messages();
+    if (!refused.empty())
+        co_return Error{ErrorCode::NoPermission, refused.front(), false};
+    co_return Error{ErrorCode::NoNode, u"no lock is at the key "_s + label(key.bytes(), 80), false};
+}
+
+std::vector<LockPicture> RedisObserver::pictures() const
+{
+    std::vector<LockPicture> out;
+    out.reserve(m_known.size());
+    for (const auto &[key, known] : m_known)
+        out.push_back(known.picture);
+    return out;
+}
+
+std::vector<Coverage> RedisObserver::coverage() const
+{
+    std::vector<Coverage> out;
+    if (m_connection.state() != redis::ConnectionState::Connected) {
+        const auto why = m_connection.lastError();
+        out.push_back({m_name, false, why.isEmpty() ? u"not connected yet"_s : u"not connected: "_s + why});
+    } else if (!m_firstPicture.isComplete()) {
+        out.push_back({m_name, false, u"the first sweep is still under way"_s});
+    }
+    for (const auto &message : m_refusals.messages())
+        out.push_back({m_name, false, message});
+    if (out.empty())
+        out.push_back({m_name, true, u"every key was looked at"_s});
+    return out;
+}
+
+void RedisObserver::tellCoverage()
+{
+    auto now = coverage();
+    if (now == m_toldCoverage)
+        return;
+    m_toldCoverage = now;
+    m_sink.coverageChanged(m_name, std::move(now));
+}
+
+QString RedisObserver::how() const
+{
+    if (!m_options.follow)
+        return u"SCAN"_s;
+    switch (m_follower.mode()) {
+    case Follower::Mode::Tracking:
+        return u"client tracking"_s;
+    case Follower::Mode::NarrowTracking:
+        return u"client tracking of known locks, new ones by SCAN"_s;
+    case Follower::Mode::KeyspaceEvents:
+        return u"keyspace events"_s;
+    case Follower::Mode::NotYet:
+    case Follower::Mode::Polling:
+        break;
+    }
+    return u"polling every %1 ms"_s.arg(m_options.pollEvery.count());
+}
+
+void RedisObserver::tellProgress(bool atOnce)
+{
+    if (!atOnce && m_loop.now() - m_progressToldAt < progressEvery)
+        return;
+    Progress progress{m_name,        how(), m_sweep.done, m_sweep.total, m_sweep.running,
+                      m_firstPicture.isComplete()};
+    if (progress == m_toldProgress)
+        return;
+    m_progressToldAt = m_loop.now();
+    m_toldProgress = progress;
+    m_sink.progressed(std::move(progress));
+}
+
+void RedisObserver::tellCost()
+{
+    Cost cost;
+    cost.requestsPerSecond = static_cast<double>(m_reader.requests() - std::exchange(m_costRequests, m_reader.requests()));
+    if (cost == m_toldCost)
+        return;
+    m_toldCost = cost;
+    m_sink.costChanged(m_name, cost);
+}
+
+void RedisObserver::setPaused(bool paused)
+{
+    if (m_paused == paused)
+        return;
+    m_paused = paused;
+    if (paused)
+        m_resumed = OneShot<bool>(m_loop);
+    else
+        m_resumed.complete(true);
+}
+
+} // namespace lockscope::inspect

@@ -1,0 +1,130 @@
+// Keeps the pictures of one Redis' locks up to date.
+//
+// Finding: SCAN, one page at a time; of each page first type and time to live, values only of what
+// may be a lock. The first sweep runs at full pace, later ones rest nine times as long as they work.
+// Following: see Follower. Whatever is due to be read goes through one queue and is read by one
+// worker, so an older answer never overwrites a newer one.
+//
+// Survives reconnects: everything known is then read again. What the server refuses becomes coverage.
+// Loop thread only; not to be destroyed from within a call to its sink.
+#pragma once
+
+#include "core/async/scope.h"
+#include "core/inspect/observer.h"
+#include "core/inspect/redis/observerfollow.h"
+#include "core/inspect/redis/observerseen.h"
+
+#include <set>
+
+namespace lockscope::inspect {
+
+class RedisObserver : public Observer {
+public:
+    // `connection` (behind the gate) and `sink` must outlive the observer.
+    RedisObserver(redis::Connection &connection, ConnectionName name, ObserverOptions options, ObserverSink &sink);
+    ~RedisObserver() override;
+
+    void start() override;
+    void setPaused(bool paused) override;
+    [[nodiscard]] OneShot<bool> firstPicture() const override { return m_firstPicture; }
+    // The task must not outlive the observer.
+    Task<Result<LockPicture>> readNow(QByteArray name, Deadline deadline) override;
+    [[nodiscard]] std::vector<LockPicture> pictures() const override;
+    [[nodiscard]] std::vector<SessionPicture> sessions() const override { return m_sessions; }
+    [[nodiscard]] std::vector<Coverage> coverage() const override;
+
+private:
+    struct Known {
+        LockPicture picture;
+        std::map<QByteArray, qint64> subscribers;
+        Timer nextLook; // when it expires, or becomes long-held
+    };
+    struct Sweep {
+        QByteArray cursor = "0";
+        qint64 done = 0;
+        qint64 total = 0;
+        bool running = false;
+    };
+
+    // The state of the connection, and the work of one connected spell.
+    void stateChanged(redis::ConnectionState state);
+    void connected();
+    void startFollowing();
+    Task<void> follow();
+    Task<void> findForEver();
+    Task<void> work();
+    Task<void> pulse();
+    Task<void> housekeeping();
+
+    // Finding (observersweep.cpp).
+    Task<Result<bool>> sweep();
+    Task<Result<bool>> sweepPage();
+    Task<void> countKeys();
+    Task<void> narrow();
+    Task<void> untilResumed();
+    Task<void> readSessions();
+    Task<Result<bool>> recount();
+
+    // The queue of keys to read.
+    void enqueue(const RedisKey &key);
+    void enqueueKnown();
+    void wakeWorker();
+    std::vector<RedisKey> takeBatch();
+    [[nodiscard]] bool isWorthReading(const KeyView &view) const;
+    Task<void> untilPageRead();
+    Task<void> untilAllRead();
+    [[nodiscard]] OneShot<bool> nextBatchDone();
+    Task<Result<bool>> readBatch(std::vector<RedisKey> keys);
+
+    // From what was read to pictures.
+    [[nodiscard]] std::optional<LockPicture> pictureOf(const KeyReader::Gathered &gathered, KeyReader::Clock clock,
+                                                       bool includeLowConfidence) const;
+    void settle(const KeyReader::Gathered &gathered, KeyReader::Clock clock, std::vector<PictureChange> &changes);
+    void planNextLook(const KeyReader::Gathered &gathered, Known &known);
+
+    void tellProgress(bool atOnce);
+    void tellCoverage();
+    void tellCost();
+    [[nodiscard]] QString how() const;
+
+    redis::Connection &m_connection;
+    Loop &m_loop;
+    ConnectionName m_name;
+    ObserverOptions m_options;
+    ObserverSink &m_sink;
+    OneShot<bool> m_firstPicture;
+    Refusals m_refusals;
+    KeyReader m_reader;
+    Follower m_follower;
+
+    std::map<RedisKey, Known> m_known;
+    SeenSince m_seen;
+    std::vector<SessionPicture> m_sessions;
+    std::vector<Coverage> m_toldCoverage;
+    Progress m_toldProgress;
+    Cost m_toldCost;
+    Instant m_progressToldAt{};
+    qint64 m_costRequests = 0;
+
+    std::set<RedisKey> m_urgent;        // changed, expired, polled: before the sweep's keys
+    std::vector<RedisKey> m_page;       // of the sweep, not yet read
+    std::set<RedisKey> m_forced;        // to be read even if nothing is there but companions
+    std::set<RedisKey> m_plainHashes;   // looked into and no locks; not again before the next sweep
+    bool m_batchOut = false;
+    OneShot<bool> m_wake;               // for the worker
+    std::vector<OneShot<bool>> m_batchWaiters;
+    OneShot<bool> m_followed;           // set up how to follow, or failed to
+    OneShot<bool> m_resumed;            // while paused
+    bool m_paused = false;
+    bool m_started = false;
+    bool m_wasConnected = false;
+    bool m_reorderPrefixes = false;
+    int m_loudSeconds = 0;
+    Sweep m_sweep;
+
+    redis::Subscription m_onState;
+    Scope m_work;   // of one connected spell
+    Scope m_follow; // setting up how to follow; again when only the subscriber's connection broke
+};
+
+} // namespace lockscope::inspect

@@ -1,0 +1,172 @@
+#include "core/inspect/redis/observerfollow.h"
+
+#include "core/base/text.h"
+
+#include <algorithm>
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace lockscope::inspect {
+
+namespace {
+
+using redis::Command;
+
+constexpr auto answerWithin = 5s;
+// The server walks all prefixes of all clients on every write.
+constexpr size_t prefixesAtMost = 64;
+
+const auto trackingTopic = u"tracking"_s;
+const auto eventsTopic = u"keyspace events"_s;
+
+// Whether notify-keyspace-events says that we would hear of everything a lock can go through.
+bool coversLocks(const QByteArray &flags, char channelKind)
+{
+    if (!flags.contains(channelKind))
+        return false;
+    if (flags.contains('A'))
+        return true;
+    // Generic (DEL, EXPIRE), strings, hashes, lists, sorted sets, expired, evicted.
+    const QByteArrayView needed("g$hlzxe");
+    return std::all_of(needed.begin(), needed.end(), [&](char flag) { return flags.contains(flag); });
+}
+
+} // namespace
+
+std::vector<QByteArray> prefixesOf(std::vector<RedisKey> keys)
+{
+    std::sort(keys.begin(), keys.end());
+    std::vector<QByteArray> prefixes;
+    for (const auto &key : keys) {
+        // Sorted, so a key that is covered comes right after what covers it.
+        if (prefixes.empty() || !key.bytes().startsWith(prefixes.back()))
+            prefixes.push_back(key.bytes());
+    }
+    return prefixes;
+}
+
+Follower::Follower(redis::Connection &connection, KeyReader &reader, Refusals &refusals, Callbacks callbacks)
+    : m_connection(connection), m_reader(reader), m_refusals(refusals), m_callbacks(std::move(callbacks))
+{
+}
+
+Task<Result<Follower::Mode>> Follower::setUp()
+{
+    m_mode = Mode::NotYet;
+    m_refusals.forget(trackingTopic);
+    m_refusals.forget(eventsTopic);
+    auto tracking = co_await tryTracking();
+    if (!tracking)
+        co_return tracking.error();
+    if (*tracking) {
+        m_mode = Mode::Tracking;
+        co_return m_mode;
+    }
+    auto events = co_await tryKeyspaceEvents();
+    if (!events)
+        co_return events.error();
+    m_mode = *events ? Mode::KeyspaceEvents : Mode::Polling;
+    co_return m_mode;
+}
+
+Task<Result<bool>> Follower::tryTracking()
+{
+    m_subscription = m_connection.subscribe("__redis__:invalidate", [this](const redis::Message &message) {
+        heard(message, RedisKey(message.payload));
+    });
+    const auto deadline = Deadline::after(m_connection.loop(), answerWithin);
+    auto idReply = m_connection.subscriberId(deadline);
+    auto id = co_await idReply;
+    if (!id) {
+        // A broken connection is tried again by the observer; a refusal stays one.
+        if (id.error().code != ErrorCode::NoPermission && id.error().code != ErrorCode::Unsupported)
+            co_return id.error();
+        m_refusals.note(trackingTopic, u"client tracking refused: "_s + id.error().message);
+        m_subscription = {};
+        co_return false;
+    }
+    m_subscriberId = QByteArray::number(*id);
+    std::vector<Command> commands;
+    // Off first: prefixes of a narrower tracking would be refused as overlapping.
+    commands.push_back(Command{"CLIENT", "TRACKING", "OFF"});
+    commands.push_back(Command{"CLIENT", "TRACKING", "ON", "REDIRECT", m_subscriberId, "BCAST"});
+    auto reply = m_reader.send(std::move(commands));
+    auto got = co_await reply;
+    if (!got)
+        co_return got.error();
+    const auto &answer = got->back();
+    if (!answer.isError())
+        co_return true;
+    m_refusals.note(trackingTopic, u"client tracking refused: "_s + label(answer.text));
+    m_subscription = {};
+    co_return false;
+}
+
+Task<Result<bool>> Follower::tryKeyspaceEvents()
+{
+    std::vector<Command> commands;
+    commands.push_back(Command{"CONFIG", "GET", "notify-keyspace-events"});
+    auto reply = m_reader.send(std::move(commands));
+    auto got = co_await reply;
+    if (!got)
+        co_return got.error();
+    const auto &answer = got->front();
+    if (answer.isError() || answer.items.size() != 2) {
+        m_refusals.note(eventsTopic, u"keyspace events unknown, CONFIG refused: "_s + label(answer.text));
+        co_return false;
+    }
+    const auto &flags = answer.items[1].text;
+    if (coversLocks(flags, 'E')) {
+        m_subscription = m_connection.subscribePattern(
+            "__keyevent@*__:*", [this](const redis::Message &m) { heard(m, RedisKey(m.payload)); });
+    } else if (coversLocks(flags, 'K')) {
+        m_subscription = m_connection.subscribePattern("__keyspace@*__:*", [this](const redis::Message &m) {
+            heard(m, RedisKey(m.channel.mid(m.channel.indexOf("__:") + 3)));
+        });
+    } else {
+        m_refusals.note(eventsTopic, u"keyspace events are off"_s);
+        co_return false;
+    }
+    const auto deadline = Deadline::after(m_connection.loop(), answerWithin);
+    auto confirmation = m_connection.subscriberId(deadline);
+    auto confirmed = co_await confirmation;
+    // Withholding the id is no matter here: the subscription stands.
+    if (confirmed || confirmed.error().code == ErrorCode::Unsupported)
+        co_return true;
+    if (confirmed.error().code != ErrorCode::NoPermission)
+        co_return confirmed.error();
+    m_refusals.note(eventsTopic, u"keyspace events refused: "_s + confirmed.error().message);
+    m_subscription = {};
+    co_return false;
+}
+
+Task<Result<Follower::Mode>> Follower::narrowTo(std::vector<RedisKey> keys)
+{
+    const auto prefixes = prefixesOf(std::move(keys));
+    Command on{"CLIENT", "TRACKING", "ON", "REDIRECT", m_subscriberId, "BCAST"};
+    for (const auto &prefix : prefixes)
+        on << "PREFIX" << prefix;
+    std::vector<Command> commands;
+    commands.push_back(Command{"CLIENT", "TRACKING", "OFF"});
+    const bool tooMany = prefixes.empty() || prefixes.size() > prefixesAtMost;
+    if (!tooMany)
+        commands.push_back(on);
+    auto reply = m_reader.send(std::move(commands));
+    auto got = co_await reply;
+    if (!got)
+        co_return got.error();
+    m_mode = tooMany || got->back().isError() ? Mode::Polling : Mode::NarrowTracking;
+    co_return m_mode;
+}
+
+void Follower::heard(const redis::Message &message, const RedisKey &key)
+{
+    ++m_heard;
+    if (message.payload.isEmpty() && message.pattern.isEmpty())
+        m_callbacks.everythingMayHaveChanged();
+    else
+        m_callbacks.changed(key);
+}
+
+} // namespace lockscope::inspect

@@ -1,0 +1,288 @@
+#include "core/inspect/redis/observerreader.h"
+
+#include "core/base/text.h"
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace lockscope::inspect {
+
+namespace {
+
+using redis::Command;
+using redis::Value;
+
+constexpr Duration answerWithin = 5s;
+// A lock's value is a token, a lock's hash has a field per holder. What is larger is no lock, and
+// reading it would cost the server and us.
+constexpr QByteArrayView lastByteOfValue = "4095";
+constexpr QByteArrayView lastItem = "999";
+constexpr qint64 fieldsAtMost = 512;
+constexpr qint64 hashBytesAtMost = 256 * 1024;
+constexpr size_t refusedKeysKept = 10'000;
+
+KeyType typeOf(const QByteArray &word)
+{
+    static const std::map<QByteArray, KeyType> types{
+        {"none", KeyType::None}, {"string", KeyType::String},  {"hash", KeyType::Hash},    {"list", KeyType::List},
+        {"set", KeyType::Set},   {"zset", KeyType::SortedSet}, {"stream", KeyType::Stream}};
+    const auto at = types.find(word);
+    return at == types.end() ? KeyType::Other : at->second;
+}
+
+// What is asked about a key of this type before its fields; nothing for types that no lock has.
+std::vector<Command> questions(const KeyView &view)
+{
+    const auto &key = view.key.bytes();
+    switch (view.type) {
+    case KeyType::String:
+        return {{"GETRANGE", key, "0", lastByteOfValue.toByteArray()}};
+    case KeyType::Hash:
+        return {{"HLEN", key}, {"MEMORY", "USAGE", key}};
+    case KeyType::List:
+        return {{"LRANGE", key, "0", lastItem.toByteArray()}};
+    case KeyType::SortedSet:
+        return {{"ZRANGE", key, "0", lastItem.toByteArray(), "WITHSCORES"}};
+    default:
+        return {};
+    }
+}
+
+// Error replies (the key changed its type meanwhile, or may not be read) leave the view without values.
+void fill(KeyView &view, const Value &answer)
+{
+    if (answer.isError())
+        return;
+    if (view.type == KeyType::String)
+        view.value = answer.text;
+    for (size_t i = 0; view.type == KeyType::List && i < answer.items.size(); ++i)
+        view.items.push_back(answer.items[i].text);
+    for (size_t i = 0; view.type == KeyType::SortedSet && i + 1 < answer.items.size(); i += 2)
+        view.scored.emplace_back(answer.items[i].text, answer.items[i + 1].text.toDouble());
+    for (size_t i = 0; view.type == KeyType::Hash && i + 1 < answer.items.size(); i += 2)
+        view.fields.emplace_back(answer.items[i].text, answer.items[i + 1].text);
+}
+
+} // namespace
+
+bool Refusals::note(const QString &topic, const QString &message)
+{
+    auto &kept = m_byTopic[topic];
+    if (kept == message)
+        return false;
+    kept = message;
+    return true;
+}
+
+void Refusals::noteKey(const RedisKey &key)
+{
+    if (m_keys.size() < refusedKeysKept)
+        m_keys.insert(key);
+}
+
+std::vector<QString> Refusals::messages() const
+{
+    std::vector<QString> out;
+    for (const auto &[topic, message] : m_byTopic)
+        out.push_back(message);
+    if (!m_keys.empty())
+        out.push_back(u"no permission to read %1 keys, among them %2"_s.arg(m_keys.size())
+                          .arg(label(m_keys.begin()->bytes(), 80)));
+    return out;
+}
+
+KeyReader::KeyReader(redis::Connection &connection, Refusals &refusals, Deadline deadline)
+    : m_connection(connection), m_refusals(refusals), m_deadline(deadline)
+{
+}
+
+Reply<std::vector<Value>> KeyReader::send(std::vector<Command> commands)
+{
+    m_requests += static_cast<qint64>(commands.size());
+    const auto latest = std::min(m_deadline.when(), m_connection.loop().now() + answerWithin);
+    const auto deadline = Deadline::at(latest);
+    return m_connection.pipeline(std::move(commands), deadline);
+}
+
+Task<Result<std::vector<KeyView>>> KeyReader::look(std::vector<RedisKey> keys)
+{
+    std::vector<Command> commands;
+    commands.push_back(Command{"TIME"});
+    for (const auto &key : keys) {
+        commands.push_back(Command{"TYPE", key.bytes()});
+        commands.push_back(Command{"PTTL", key.bytes()});
+    }
+    const auto sentAt = m_connection.loop().wallNow();
+    auto reply = send(std::move(commands));
+    auto got = co_await reply;
+    if (!got)
+        co_return got.error();
+    const auto &answers = *got;
+    takeClock(answers.front(), sentAt);
+    std::vector<KeyView> views;
+    views.reserve(keys.size());
+    for (size_t i = 0; i < keys.size(); ++i)
+        views.push_back(viewOf(keys[i], answers[1 + 2 * i], answers[2 + 2 * i]));
+    co_return std::move(views);
+}
+
+KeyView KeyReader::viewOf(const RedisKey &key, const Value &type, const Value &ttl)
+{
+    KeyView view;
+    view.key = key;
+    if (type.isError()) {
+        // A refused key and a refused command are told apart by the words only.
+        if (type.text.contains("key"))
+            m_refusals.noteKey(key);
+        else
+            m_refusals.note(u"TYPE"_s, u"TYPE refused: "_s + label(type.text));
+        return view;
+    }
+    view.type = typeOf(type.text);
+    if (ttl.isError())
+        m_refusals.note(u"PTTL"_s, u"PTTL refused, times to live are unknown: "_s + label(ttl.text));
+    else if (ttl.integer >= 0)
+        view.ttl = std::chrono::milliseconds(ttl.integer);
+    else if (ttl.integer == -2)
+        view.type = KeyType::None; // went between the two questions
+    return view;
+}
+
+void KeyReader::takeClock(const Value &time, std::chrono::system_clock::time_point sentAt)
+{
+    const auto wall = m_connection.loop().wallNow();
+    const auto local = std::chrono::time_point_cast<std::chrono::milliseconds>(sentAt + (wall - sentAt) / 2);
+    if (time.isError() || time.items.size() != 2) {
+        m_refusals.note(u"TIME"_s, u"TIME refused, ages are by our own clock: "_s + label(time.text));
+        m_clock = {local, 0ms};
+        return;
+    }
+    using std::chrono::microseconds;
+    const auto sinceEpoch =
+        std::chrono::seconds(time.items[0].text.toLongLong()) + microseconds(time.items[1].text.toLongLong());
+    m_clock.now = ServerTime(std::chrono::duration_cast<std::chrono::milliseconds>(sinceEpoch));
+    // The two clocks stand still to each other; what seems to move within the time of the trip is noise.
+    const auto ahead = m_clock.now - local;
+    const auto noise = std::chrono::duration_cast<std::chrono::milliseconds>(wall - sentAt) / 2 + 5ms;
+    if (!m_clockKnown || ahead > m_clock.ahead + noise || ahead < m_clock.ahead - noise)
+        m_clock.ahead = ahead;
+    m_clockKnown = true;
+}
+
+ServerTime KeyReader::serverNow() const
+{
+    const auto local = std::chrono::time_point_cast<std::chrono::milliseconds>(m_connection.loop().wallNow());
+    return local + m_clock.ahead;
+}
+
+Task<Result<std::vector<KeyView>>> KeyReader::open(std::vector<KeyView> views)
+{
+    std::vector<Command> commands;
+    for (const auto &view : views) {
+        for (auto &question : questions(view))
+            commands.push_back(std::move(question));
+    }
+    if (commands.empty())
+        co_return std::move(views);
+    auto reply = send(std::move(commands));
+    auto got = co_await reply;
+    if (!got)
+        co_return got.error();
+    std::vector<size_t> hashes;
+    std::vector<Command> second;
+    size_t at = 0;
+    for (size_t i = 0; i < views.size(); ++i) {
+        auto &view = views[i];
+        const auto asked = questions(view).size();
+        if (asked == 0)
+            continue;
+        const auto &answer = (*got)[at];
+        if (answer.text.startsWith("NOPERM"))
+            m_refusals.noteKey(view.key);
+        if (view.type == KeyType::Hash) {
+            const auto &bytes = (*got)[at + 1]; // an error (not allowed) says nothing about the size
+            if (answer.integer > 0 && answer.integer <= fieldsAtMost && bytes.integer <= hashBytesAtMost) {
+                hashes.push_back(i);
+                second.push_back(Command{"HGETALL", view.key.bytes()});
+            }
+        } else {
+            fill(view, answer);
+        }
+        at += asked;
+    }
+    if (second.empty())
+        co_return std::move(views);
+    auto fieldsReply = send(std::move(second));
+    auto fields = co_await fieldsReply;
+    if (!fields)
+        co_return fields.error();
+    for (size_t i = 0; i < hashes.size(); ++i)
+        fill(views[hashes[i]], (*fields)[i]);
+    co_return std::move(views);
+}
+
+Task<Result<std::vector<KeyReader::Gathered>>> KeyReader::gather(std::vector<KeyView> mains)
+{
+    auto opened = co_await open(std::move(mains));
+    if (!opened)
+        co_return opened.error();
+    std::vector<Gathered> gathered;
+    std::vector<RedisKey> besides;
+    std::vector<size_t> owners;
+    std::vector<QByteArray> channels;
+    for (auto &main : *opened) {
+        for (auto &companion : companionsToRead(main)) {
+            besides.push_back(std::move(companion));
+            owners.push_back(gathered.size());
+        }
+        for (auto &channel : channelsToCount(main))
+            channels.push_back(std::move(channel));
+        gathered.push_back({std::move(main), {}, {}});
+    }
+    if (!besides.empty()) {
+        const auto mainsClock = m_clock; // times to live of the mains were read at that moment
+        auto looked = co_await look(std::move(besides));
+        m_clock.now = mainsClock.now;
+        if (!looked)
+            co_return looked.error();
+        auto read = co_await open(std::move(*looked));
+        if (!read)
+            co_return read.error();
+        for (size_t i = 0; i < owners.size(); ++i) {
+            if ((*read)[i].type != KeyType::None)
+                gathered[owners[i]].companions.push_back(std::move((*read)[i]));
+        }
+    }
+    auto counted = co_await countSubscribers(channels);
+    if (!counted)
+        co_return counted.error();
+    for (auto &one : gathered) {
+        for (const auto &channel : channelsToCount(one.main)) {
+            if (const auto at = counted->find(channel); at != counted->end())
+                one.subscribers.insert(*at);
+        }
+    }
+    co_return std::move(gathered);
+}
+
+Task<Result<std::map<QByteArray, qint64>>> KeyReader::countSubscribers(std::vector<QByteArray> channels)
+{
+    std::map<QByteArray, qint64> counts;
+    const auto topic = u"PUBSUB"_s;
+    if (channels.empty() || m_refusals.has(topic))
+        co_return std::move(counts);
+    std::vector<Command> commands;
+    commands.push_back(Command{"PUBSUB", "NUMSUB"} + Command(channels.begin(), channels.end()));
+    auto reply = send(std::move(commands));
+    auto got = co_await reply;
+    if (!got)
+        co_return got.error();
+    const auto &answer = got->front();
+    if (answer.isError())
+        m_refusals.note(topic, u"PUBSUB refused, waiters of Redisson locks are unknown: "_s + label(answer.text));
+    for (size_t i = 0; i + 1 < answer.items.size(); i += 2)
+        counts[answer.items[i].text] = answer.items[i + 1].integer;
+    co_return std::move(counts);
+}
+
+} // namespace lockscope::inspect

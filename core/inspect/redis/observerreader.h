@@ -1,0 +1,75 @@
+// Reads keys the cheap way: type and time to live first (which do not count as use of a key), values
+// only of what is worth reading, capped, everything of one step in one round trip.
+//
+// What the server refuses is no failure: it is remembered here and told as coverage. Loop thread only.
+#pragma once
+
+#include "core/async/task.h"
+#include "core/inspect/redis/recognise.h"
+#include "core/redis/connection.h"
+
+#include <set>
+
+namespace lockscope::inspect {
+
+// What a server did not let us do, by topic: "SCAN" → "SCAN refused: …".
+class Refusals {
+public:
+    // True if that is news.
+    bool note(const QString &topic, const QString &message);
+    void noteKey(const RedisKey &key);
+    void forget(const QString &topic) { m_byTopic.erase(topic); }
+    void forgetKeys() { m_keys.clear(); }
+    [[nodiscard]] bool has(const QString &topic) const { return m_byTopic.contains(topic); }
+    [[nodiscard]] std::vector<QString> messages() const;
+
+private:
+    std::map<QString, QString> m_byTopic;
+    std::set<RedisKey> m_keys; // whose reading was refused
+};
+
+class KeyReader {
+public:
+    struct Clock {
+        ServerTime now{};
+        std::chrono::milliseconds ahead{};
+    };
+    // A main key with everything that is read beside it.
+    struct Gathered {
+        KeyView main;
+        std::vector<KeyView> companions;
+        std::map<QByteArray, qint64> subscribers;
+    };
+
+    // Both must outlive the reader and its tasks.
+    KeyReader(redis::Connection &connection, Refusals &refusals, Deadline deadline = Deadline::never());
+
+    // One round trip of ours, counted, given up after 5 s or at the reader's deadline. Errors are those
+    // of the connection.
+    [[nodiscard]] Reply<std::vector<redis::Value>> send(std::vector<redis::Command> commands);
+    // Type and time to live, in the order of the keys. Refreshes clock().
+    Task<Result<std::vector<KeyView>>> look(std::vector<RedisKey> keys);
+    // Adds the values.
+    Task<Result<std::vector<KeyView>>> open(std::vector<KeyView> views);
+    // Opens the mains and reads their companions and subscriber counts.
+    Task<Result<std::vector<Gathered>>> gather(std::vector<KeyView> mains);
+    Task<Result<std::map<QByteArray, qint64>>> countSubscribers(std::vector<QByteArray> channels);
+
+    [[nodiscard]] Clock clock() const { return m_clock; }
+    // The server's clock now, carried on from the last look.
+    [[nodiscard]] ServerTime serverNow() const;
+    [[nodiscard]] qint64 requests() const { return m_requests; }
+
+private:
+    void takeClock(const redis::Value &time, std::chrono::system_clock::time_point sentAt);
+    [[nodiscard]] KeyView viewOf(const RedisKey &key, const redis::Value &type, const redis::Value &ttl);
+
+    redis::Connection &m_connection;
+    Refusals &m_refusals;
+    Deadline m_deadline;
+    Clock m_clock;
+    bool m_clockKnown = false;
+    qint64 m_requests = 0;
+};
+
+} // namespace lockscope::inspect

@@ -1,0 +1,102 @@
+#include "core/inspect/redis/observerseen.h"
+
+#include "core/base/duration.h"
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace lockscope::inspect {
+
+namespace {
+
+// PTTL and TIME are cut to milliseconds and lie a round trip apart.
+constexpr auto sameMoment = 50ms;
+
+// Who holds the key, as far as its value says; not how often or for how long.
+QByteArray fingerprint(const KeyView &main)
+{
+    if (main.type == KeyType::String)
+        return main.value.value_or(QByteArray());
+    QByteArray names;
+    for (const auto &[name, value] : main.fields)
+        names += QByteArray::number(name.size()) + ':' + name;
+    return names;
+}
+
+void takeEarlier(std::optional<ServerTime> &newer, const std::optional<ServerTime> &older)
+{
+    if (older && (!newer || *older < *newer))
+        newer = older;
+}
+
+} // namespace
+
+void SeenSince::note(const KeyView &main, ServerTime now, bool complete)
+{
+    if (main.type == KeyType::None) {
+        m_seen.erase(main.key);
+        return;
+    }
+    auto what = fingerprint(main);
+    const auto at = m_seen.find(main.key);
+    if (at == m_seen.end())
+        m_seen[main.key] = {std::move(what), now, complete};
+    else if (at->second.what != what)
+        at->second = {std::move(what), now, true};
+}
+
+std::optional<ServerTime> SeenSince::cameAt(const RedisKey &key) const
+{
+    const auto at = m_seen.find(key);
+    return at == m_seen.end() || !at->second.witnessed ? std::nullopt : std::optional(at->second.since);
+}
+
+std::optional<ServerTime> SeenSince::heldAtLeastSince(const RedisKey &key) const
+{
+    const auto at = m_seen.find(key);
+    return at == m_seen.end() ? std::nullopt : std::optional(at->second.since);
+}
+
+void steady(LockPicture &newer, const LockPicture &older)
+{
+    for (auto &contender : newer.contenders) {
+        const auto *before = older.find(contender.id);
+        if (before == nullptr || before->role != contender.role)
+            continue;
+        if (contender.expiresAt && before->expiresAt
+            && std::chrono::abs(*contender.expiresAt - *before->expiresAt) <= sameMoment)
+            contender.expiresAt = before->expiresAt;
+        takeEarlier(contender.heldSince, before->heldSince);
+        takeEarlier(contender.waitingSince, before->waitingSince);
+    }
+}
+
+bool saysTheSame(const LockPicture &a, const LockPicture &b)
+{
+    auto sameLook = a;
+    sameLook.observed = b.observed;
+    sameLook.serverAhead = b.serverAhead;
+    return sameLook == b;
+}
+
+std::optional<ServerTime> addLongHeld(LockPicture &lock, std::optional<ServerTime> seenSince, ServerTime now,
+                                      std::chrono::milliseconds threshold)
+{
+    std::optional<ServerTime> next;
+    Finding finding{"long-held", Severity::Info, u"held for longer than "_s + spokenDuration(threshold), {}};
+    for (const auto &contender : lock.contenders) {
+        const auto since = contender.heldSince ? contender.heldSince : seenSince;
+        if (contender.role != Role::Holder || !since)
+            continue;
+        const auto due = *since + threshold;
+        if (due <= now)
+            finding.contenders.push_back(contender.id);
+        else if (!next || due < *next)
+            next = due;
+    }
+    if (!finding.contenders.empty())
+        lock.findings.push_back(std::move(finding));
+    return next;
+}
+
+} // namespace lockscope::inspect

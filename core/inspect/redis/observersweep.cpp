@@ -1,0 +1,265 @@
+// The parts of the Redis observer that go on by themselves: sweeps, polls, the list of clients.
+#include "core/inspect/redis/observer.h"
+
+#include "core/async/sleep.h"
+#include "core/base/text.h"
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace lockscope::inspect {
+
+namespace {
+
+using redis::Command;
+
+constexpr QByteArrayView pageSize = "1000";
+constexpr Duration sweepEvery = 30s;
+constexpr Duration retryAfter = 500ms;
+// After work a rest of nine times as long: at most a tenth of one server's (and our) time.
+constexpr int restPerWork = 9;
+constexpr auto housekeepingEvery = 1s;
+constexpr int sessionsEvery = 5; // rounds of housekeeping
+// More changes than this, two seconds in a row, are more than we want to hear.
+constexpr qint64 loudPerSecond = 3000;
+constexpr int loudSecondsAtMost = 2;
+// FLUSHALL makes no keyspace event: what is known is looked at now and then all the same.
+constexpr int pulsesPerLookWithEvents = 8;
+
+// "id=7 addr=10.0.3.7:56332 name=worker …", one line per client.
+std::map<QByteArray, QByteArray> fieldsOf(const QByteArray &line)
+{
+    std::map<QByteArray, QByteArray> fields;
+    for (const auto &part : line.split(' ')) {
+        const auto equals = part.indexOf('=');
+        if (equals > 0)
+            fields[part.left(equals)] = part.mid(equals + 1);
+    }
+    return fields;
+}
+
+} // namespace
+
+Task<void> RedisObserver::untilResumed()
+{
+    while (m_paused) {
+        auto resumed = m_resumed;
+        co_await resumed;
+    }
+}
+
+Task<void> RedisObserver::findForEver()
+{
+    // Before the sweep, so that nothing falls between the two.
+    auto followed = m_followed;
+    co_await followed;
+    co_await readSessions();
+    for (;;) {
+        auto swept = co_await sweep();
+        if (!swept) {
+            auto pause = sleepFor(m_loop, retryAfter);
+            co_await pause;
+            continue;
+        }
+        m_firstPicture.complete(true);
+        tellProgress(true);
+        tellCoverage();
+        if (!m_options.follow)
+            co_return;
+        auto rest = sleepFor(m_loop, sweepEvery);
+        co_await rest;
+        if (m_follower.mode() == Follower::Mode::NotYet)
+            startFollowing();
+    }
+}
+
+// One whole sweep. After an error it goes on at the page where it stood.
+Task<Result<bool>> RedisObserver::sweep()
+{
+    if (!m_sweep.running) {
+        m_sweep = {};
+        m_sweep.running = true;
+        m_refusals.forgetKeys();
+        m_plainHashes.clear();
+        m_refusals.forget(u"SCAN"_s);
+        co_await countKeys();
+    }
+    for (;;) {
+        co_await untilResumed();
+        const auto begun = m_loop.now();
+        auto more = co_await sweepPage();
+        if (!more)
+            co_return more.error();
+        tellProgress(!*more);
+        if (!*more)
+            break;
+        if (m_firstPicture.isComplete()) {
+            auto rest = sleepFor(m_loop, (m_loop.now() - begun) * restPerWork);
+            co_await rest;
+        }
+    }
+    m_sweep.running = false;
+    // What vanished without a word, and what the sweep did not name.
+    enqueueKnown();
+    co_await untilAllRead();
+    co_return true;
+}
+
+// False when that was the last page.
+Task<Result<bool>> RedisObserver::sweepPage()
+{
+    std::vector<Command> commands;
+    commands.push_back(Command{"SCAN", m_sweep.cursor, "COUNT", pageSize.toByteArray()});
+    auto reply = m_reader.send(std::move(commands));
+    auto got = co_await reply;
+    if (!got)
+        co_return got.error();
+    const auto &answer = got->front();
+    if (answer.isError() || answer.items.size() != 2) {
+        m_refusals.note(u"SCAN"_s, u"SCAN refused, locks are seen only when they change: "_s + label(answer.text));
+        co_return false;
+    }
+    for (const auto &item : answer.items[1].items) {
+        const RedisKey key(item.text);
+        const auto main = companionOf(key);
+        if (main)
+            m_forced.insert(*main);
+        m_page.push_back(main.value_or(key));
+    }
+    wakeWorker();
+    co_await untilPageRead();
+    m_sweep.done += static_cast<qint64>(answer.items[1].items.size());
+    m_sweep.total = std::max(m_sweep.total, m_sweep.done);
+    m_sweep.cursor = answer.items[0].text;
+    co_return m_sweep.cursor != "0";
+}
+
+Task<void> RedisObserver::countKeys()
+{
+    std::vector<Command> commands;
+    commands.push_back(Command{"DBSIZE"});
+    auto reply = m_reader.send(std::move(commands));
+    auto got = co_await reply;
+    if (got)
+        m_sweep.total = got->front().integer;
+    tellProgress(true);
+}
+
+// Polls where nobody tells us, and everywhere counts subscribers: no key changes when one comes.
+Task<void> RedisObserver::pulse()
+{
+    for (int round = 1;; ++round) {
+        auto beat = sleepFor(m_loop, m_options.pollEvery);
+        co_await beat;
+        co_await untilResumed();
+        const auto begun = m_loop.now();
+        const auto mode = m_follower.mode();
+        const bool polling = mode == Follower::Mode::Polling || mode == Follower::Mode::NotYet;
+        const bool slowLook = mode == Follower::Mode::KeyspaceEvents && round % pulsesPerLookWithEvents == 0;
+        if ((polling || slowLook) && !m_known.empty()) {
+            enqueueKnown();
+            co_await untilAllRead();
+        } else {
+            auto counted = co_await recount();
+            if (!counted)
+                continue;
+        }
+        const auto due = (m_loop.now() - begun) * restPerWork - Duration(m_options.pollEvery);
+        auto rest = sleepFor(m_loop, std::max(Duration::zero(), due));
+        co_await rest;
+    }
+}
+
+Task<Result<bool>> RedisObserver::recount()
+{
+    std::vector<QByteArray> channels;
+    for (const auto &[key, known] : m_known) {
+        for (const auto &[channel, count] : known.subscribers)
+            channels.push_back(channel);
+    }
+    auto counted = co_await m_reader.countSubscribers(std::move(channels));
+    if (!counted)
+        co_return counted.error();
+    for (const auto &[key, known] : m_known) {
+        for (const auto &[channel, count] : known.subscribers) {
+            const auto at = counted->find(channel);
+            if (at != counted->end() && at->second != count)
+                enqueue(key);
+        }
+    }
+    co_return true;
+}
+
+Task<void> RedisObserver::housekeeping()
+{
+    for (int round = 1;; ++round) {
+        auto beat = sleepFor(m_loop, housekeepingEvery);
+        co_await beat;
+        tellCost();
+        tellCoverage();
+        m_loudSeconds = m_follower.takeHeard() > loudPerSecond ? m_loudSeconds + 1 : 0;
+        const auto mode = m_follower.mode();
+        const bool tooLoud = mode == Follower::Mode::Tracking && m_loudSeconds >= loudSecondsAtMost;
+        if (tooLoud || (mode == Follower::Mode::NarrowTracking && m_reorderPrefixes)) {
+            co_await narrow();
+        }
+        if (round % sessionsEvery == 0 && !m_paused) {
+            co_await readSessions();
+        }
+    }
+}
+
+Task<void> RedisObserver::narrow()
+{
+    m_reorderPrefixes = false;
+    std::vector<RedisKey> keys;
+    for (const auto &[key, known] : m_known) {
+        keys.push_back(key);
+        for (const auto &companion : known.picture.companions)
+            keys.push_back(RedisKey(companion));
+    }
+    auto narrowed = co_await m_follower.narrowTo(std::move(keys));
+    if (!narrowed)
+        co_return;
+    enqueueKnown();
+    tellProgress(true);
+}
+
+Task<void> RedisObserver::readSessions()
+{
+    std::vector<Command> commands;
+    commands.push_back(Command{"CLIENT", "ID"});
+    commands.push_back(Command{"CLIENT", "LIST"});
+    auto reply = m_reader.send(std::move(commands));
+    auto got = co_await reply;
+    if (!got)
+        co_return;
+    const auto &list = got->back();
+    if (list.isError()) {
+        m_refusals.note(u"CLIENT LIST"_s, u"CLIENT LIST refused, clients are unknown: "_s + label(list.text));
+        tellCoverage();
+        co_return;
+    }
+    std::vector<SessionPicture> sessions;
+    for (const auto &line : list.text.split('\n')) {
+        auto fields = fieldsOf(line);
+        const auto &id = fields["id"];
+        // Ours are left out: nobody looks for a lock in its inspector.
+        if (id.isEmpty() || id == QByteArray::number(got->front().integer) || id == m_follower.subscriberId())
+            continue;
+        SessionPicture session;
+        session.connection = m_name;
+        session.session = label(id, 40);
+        if (const auto &address = fields["addr"]; !address.isEmpty())
+            session.endpoint = label(address, 120);
+        if (const auto &name = fields["name"]; !name.isEmpty())
+            session.client = label(name, 120);
+        sessions.push_back(std::move(session));
+    }
+    if (sessions == m_sessions)
+        co_return;
+    m_sessions = sessions;
+    m_sink.sessionsChanged(m_name, std::move(sessions));
+}
+
+} // namespace lockscope::inspect
