@@ -38,9 +38,13 @@ struct ForceReleaseOutcome {
     QString message;                           // one sentence for a person
 };
 
-// Refused if `holder` does not hold in this picture (a waiter's id, an old id, nobody holds).
+// Refused if `holder` does not hold in this picture (a waiter's id, an old id, nobody holds); Unsupported
+// for recipes whose hold cannot be taken away. Any thread.
 [[nodiscard]] Result<ForceReleasePlan> planForceRelease(const inspect::LockPicture &picture, const QByteArray &holder);
 
+// Errors: Refused when the hold is gone or another's by now (nothing is taken away), or when the gate or
+// the audit file says no; UnknownOutcome when the answer was lost and a second look failed too.
+//
 // What step 2 to 5 work on; exactly one of session and connection is set. All outlive the task.
 struct ForceReleaseTools {
     inspect::Observer *observer = nullptr;

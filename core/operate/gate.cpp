@@ -51,6 +51,7 @@ Result<quint64> Gate::enter(const QString &text, bool write)
 
 void Gate::leave(quint64 entry, const QString &outcome, Duration took)
 {
+    m_latency = took;
     m_log.finish(entry, outcome, took);
 }
 

@@ -102,8 +102,9 @@ QString statOutcome(const zk::Stat &stat)
 
 class GatedSession final : public zk::Session {
 public:
-    GatedSession(zk::Session &inner, Gate &gate)
-        : m_inner(inner), m_key(std::make_shared<GateKey>(GateKey{&gate}))
+    // `owned` is empty when somebody else owns `inner`.
+    GatedSession(zk::Session &inner, std::unique_ptr<zk::Session> owned, Gate &gate)
+        : m_owned(std::move(owned)), m_inner(inner), m_key(std::make_shared<GateKey>(GateKey{&gate}))
     {
         m_states = m_inner.onState([this](zk::SessionState state) {
             const auto id = m_inner.id().isNone() ? u"session"_s : u"session "_s + m_inner.id().text();
@@ -115,6 +116,7 @@ public:
     zk::SessionState state() const override { return m_inner.state(); }
     zk::SessionId id() const override { return m_inner.id(); }
     std::chrono::milliseconds timeout() const override { return m_inner.timeout(); }
+    std::optional<std::chrono::system_clock::time_point> connectedAt() const override { return m_inner.connectedAt(); }
     zk::StateSubscription onState(std::function<void(zk::SessionState)> listener) override
     {
         return m_inner.onState(std::move(listener));
@@ -232,6 +234,7 @@ private:
         return noted;
     }
 
+    std::unique_ptr<zk::Session> m_owned;
     zk::Session &m_inner;
     std::shared_ptr<GateKey> m_key;
     zk::StateSubscription m_states;
@@ -241,7 +244,13 @@ private:
 
 std::unique_ptr<zk::Session> gated(zk::Session &session, Gate &gate)
 {
-    return std::make_unique<GatedSession>(session, gate);
+    return std::make_unique<GatedSession>(session, nullptr, gate);
+}
+
+std::unique_ptr<zk::Session> gated(std::unique_ptr<zk::Session> session, Gate &gate)
+{
+    auto &inner = *session;
+    return std::make_unique<GatedSession>(inner, std::move(session), gate);
 }
 
 } // namespace lockscope::operate

@@ -19,7 +19,9 @@ struct RecipeInfo {
     bool fair = false;
     bool reentrant = false;
     bool teachingOnly = false;
-    // Formulae in N waiters where needed; empty when the recipe is only seen, not acquired.
+    // Requests of one contender and watch events or messages of one release, as counted in the tests.
+    // Formulae in N contenders (the holder among them) where needed; empty when the recipe is only
+    // seen, not acquired. Queued: the last of N, all others releasing one after the other.
     QString requestsAcquireFree;
     QString requestsAcquireQueued;
     QString requestsRelease;
@@ -35,7 +37,9 @@ struct AcquireOptions {
     int limit = 1;
     std::chrono::milliseconds ttl{30'000};
 };
-// Null with an error if the recipe is unknown, not acquirable in this build, or of the other backend.
+// BadInput if the recipe is unknown, of the other backend, or does not take these options or this name;
+// Unsupported if it is only seen in this build. `random` must differ from lock to lock: tokens are made
+// of it. The session (connection) must outlive the lock.
 [[nodiscard]] Result<std::unique_ptr<Lock>> makeLock(const QByteArray &id, zk::Session &session, const ZPath &lock,
                                                      const AcquireOptions &options, Random random);
 [[nodiscard]] Result<std::unique_ptr<Lock>> makeLock(const QByteArray &id, redis::Connection &connection,

@@ -221,8 +221,14 @@ Reply<std::vector<OpResult>> Client::multi(std::vector<Op> ops, Deadline deadlin
         payload += requestHeaderBytes + op.path.bytes().size() + op.data.size() + sizeOf(op.acls);
         if (hasZero(op.path))
             return refused<Results>(m_loop, *whyNotNow({"change", op.path}, 0, deadline));
-        if (op.kind == Op::Kind::Create && hasTtl(op.mode))
+        if (op.kind != Op::Kind::Create)
+            continue;
+        if (hasTtl(op.mode))
             return refused<Results>(m_loop, needsTtl(op.path));
+        // The library does not know the answer to it and aborts the process.
+        if (op.mode == CreateMode::Container)
+            return refused<Results>(m_loop, makeError(ErrorCode::Unsupported, {"create", op.path},
+                                                      u"a container cannot be part of a transaction"_s));
     }
     Terms terms{{"change", ops.front().path}, deadline, payload, {}};
     auto call = std::make_unique<callbacks::MultiCall>(m_mailbox.get(), m_nextId++, std::move(ops),

@@ -1,9 +1,15 @@
 // Private servers: they start, answer, stop and start again, and leave nothing behind.
-#include "core/sandbox/server.h"
+#include "core/sandbox/sandbox.h"
 
 #include <QDir>
+#include <QProcess>
+#include <QSignalSpy>
+#include <QStandardPaths>
 #include <QTcpSocket>
+#include <QTemporaryDir>
 #include <QTest>
+
+#include <csignal>
 
 #include <unistd.h>
 
@@ -14,10 +20,48 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-QStringList ourFolders()
+QStringList foldersOf(qint64 pid)
 {
-    return QDir(QDir::tempPath()).entryList({u"lockscope-%1-*"_s.arg(::getpid())}, QDir::Dirs | QDir::Hidden);
+    return QDir(QDir::tempPath()).entryList({u"lockscope-%1-*"_s.arg(pid)}, QDir::Dirs | QDir::Hidden);
 }
+
+bool isListening(const HostPort &server)
+{
+    QTcpSocket socket;
+    socket.connectToHost(server.host, server.port);
+    return socket.waitForConnected(2000);
+}
+
+// A sandbox in a process of its own.
+class Owner {
+public:
+    [[nodiscard]] bool start()
+    {
+        m_process.start(QStringLiteral(SANDBOX_OWNER), QStringList());
+        while (servers.size() < 2) {
+            if (!m_process.canReadLine() && !m_process.waitForReadyRead(60'000))
+                return false;
+            while (m_process.canReadLine()) {
+                auto spec = parseConnection(QString::fromUtf8(m_process.readLine().trimmed()));
+                if (!spec)
+                    return false;
+                servers.push_back(spec->hosts.front());
+            }
+        }
+        pid = m_process.processId();
+        return true;
+    }
+    [[nodiscard]] bool hasEnded() { return m_process.waitForFinished(20'000); }
+    [[nodiscard]] int exitCode() const { return m_process.exitCode(); }
+    [[nodiscard]] bool nobodyListens() const { return std::ranges::none_of(servers, isListening); }
+    void signal(int number) const { ::kill(static_cast<pid_t>(pid), number); }
+
+    std::vector<HostPort> servers;
+    qint64 pid = 0;
+
+private:
+    QProcess m_process;
+};
 
 // One question on a connection of its own; empty if nobody listens.
 QByteArray ask(const HostPort &server, const QByteArray &words)
@@ -44,7 +88,7 @@ QByteArray whyNot(const Result<T> &result)
 class TestSandbox : public QObject {
     Q_OBJECT
 private slots:
-    void cleanup() { QCOMPARE(ourFolders(), QStringList()); }
+    void cleanup() { QCOMPARE(foldersOf(::getpid()), QStringList()); }
 
     void redisStartsStopsAndStartsAgainOnItsPort()
     {
@@ -55,7 +99,7 @@ private slots:
         QVERIFY2(started, whyNot(started).constData());
         const auto address = redis.address();
         QCOMPARE(ask(address, "PING\r\n"), "+PONG\r\n");
-        QCOMPARE(ourFolders().size(), 1);
+        QCOMPARE(foldersOf(::getpid()).size(), 1);
 
         redis.stop();
         QCOMPARE(ask(address, "PING\r\n"), QByteArray());
@@ -130,6 +174,89 @@ private slots:
         QVERIFY2(started, whyNot(started).constData());
         QCOMPARE(ask((*made)->address(), "dump"), "dump is not executed because it is not in the whitelist.\n");
         QCOMPARE((*made)->adminPort(), quint16(0));
+    }
+
+    void aSandboxTellsOfEachServerWithoutBlocking()
+    {
+        qRegisterMetaType<lockscope::ConnectionSpec>();
+        Sandbox sandbox({.zooKeeper = true, .redis = 2});
+        QSignalSpy answered(&sandbox, &Sandbox::answered);
+        QSignalSpy finished(&sandbox, &Sandbox::finished);
+        sandbox.begin();
+        QVERIFY(!sandbox.isFinished());
+        QCOMPARE(answered.size(), 0);
+        QVERIFY(finished.wait(60'000));
+        QCOMPARE(answered.size(), 3);
+        QCOMPARE(sandbox.problems(), QStringList());
+        QByteArrayList names;
+        for (const auto &connection : sandbox.connections()) {
+            names << connection.name.bytes();
+            QVERIFY(isListening(connection.hosts.front()));
+            // What is printed for others leads them here.
+            auto read = parseConnection(connectArgument(connection));
+            QVERIFY2(read, whyNot(read).constData());
+            QCOMPARE(read->name, connection.name);
+            QVERIFY(read->hosts == connection.hosts);
+            QVERIFY(connection.scheme != Scheme::ZooKeeper || read->adminPort == connection.adminPort);
+        }
+        QCOMPARE(names, (QByteArrayList{"zk", "redis", "redis2"}));
+    }
+
+    void whatIsNotInstalledIsNamedAndTheRestStarts()
+    {
+        const auto path = qgetenv("PATH");
+        QTemporaryDir bin;
+        QVERIFY(QFile::link(QStandardPaths::findExecutable(u"redis-server"_s), bin.filePath(u"redis-server"_s)));
+        qputenv("PATH", QFile::encodeName(bin.path()));
+        Sandbox sandbox;
+        auto started = sandbox.start();
+        qputenv("PATH", "/nonexistent");
+        Sandbox nothing;
+        auto failed = nothing.start();
+        qputenv("PATH", path);
+
+        QVERIFY2(started, whyNot(started).constData());
+        QCOMPARE(sandbox.connections().size(), size_t(1));
+        QCOMPARE(sandbox.problems().size(), 1);
+        QVERIFY(sandbox.problems().front().contains(u"default-jre-headless"_s));
+        QVERIFY(!failed);
+        QVERIFY(failed.error().message.contains(u"redis-server"_s));
+    }
+
+    void killingTheOwnerEndsItsServersAndTheNextSandboxSweeps()
+    {
+        Owner owner;
+        QVERIFY(owner.start());
+        QVERIFY(!owner.nobodyListens());
+        QCOMPARE(foldersOf(owner.pid).size(), 2);
+        // Not abandoned while the owner lives.
+        sweepLeftovers();
+        QCOMPARE(foldersOf(owner.pid).size(), 2);
+
+        owner.signal(SIGKILL);
+        QVERIFY(owner.hasEnded());
+        QTRY_VERIFY_WITH_TIMEOUT(owner.nobodyListens(), 10'000);
+        QCOMPARE(foldersOf(owner.pid).size(), 2);
+        sweepLeftovers();
+        QCOMPARE(foldersOf(owner.pid), QStringList());
+    }
+
+    void signalsEndTheOwnerCleanly_data()
+    {
+        QTest::addColumn<int>("number");
+        QTest::newRow("SIGINT") << SIGINT;
+        QTest::newRow("SIGTERM") << SIGTERM;
+    }
+    void signalsEndTheOwnerCleanly()
+    {
+        QFETCH(int, number);
+        Owner owner;
+        QVERIFY(owner.start());
+        owner.signal(number);
+        QVERIFY(owner.hasEnded());
+        QCOMPARE(owner.exitCode(), 0);
+        QVERIFY(owner.nobodyListens());
+        QCOMPARE(foldersOf(owner.pid), QStringList());
     }
 };
 

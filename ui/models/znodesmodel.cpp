@@ -3,6 +3,7 @@
 #include "core/base/text.h"
 #include "ui/models/treenames.h"
 #include "ui/models/znodesmodel_p.h"
+#include "ui/theme/plaintext.h"
 
 #include <QDateTime>
 
@@ -15,9 +16,19 @@ namespace {
 
 constexpr auto frame = 16ms;
 
+QDateTime timeOf(std::chrono::milliseconds sinceEpoch)
+{
+    return QDateTime::fromMSecsSinceEpoch(sinceEpoch.count());
+}
+
+// As short as it can be without being unclear.
 QString timeText(std::chrono::milliseconds sinceEpoch)
 {
-    return QDateTime::fromMSecsSinceEpoch(sinceEpoch.count()).toString(u"yyyy-MM-dd HH:mm:ss"_s);
+    const QDateTime time = timeOf(sinceEpoch);
+    const QDate today = QDate::currentDate();
+    if (time.date() == today)
+        return time.toString(u"HH:mm:ss"_s);
+    return time.toString(time.date().year() == today.year() ? u"d MMM HH:mm"_s : u"yyyy-MM-dd"_s);
 }
 
 } // namespace
@@ -97,6 +108,12 @@ bool ZnodesModel::isLoaded(const QModelIndex &index) const
     return node(index)->isLoaded();
 }
 
+bool ZnodesModel::isResting(const ZPath &path) const
+{
+    const Node *found = findNode(path);
+    return found && found->load == Node::Load::Resting;
+}
+
 int ZnodesModel::columnCount(const QModelIndex &) const
 {
     return ColumnCount;
@@ -133,8 +150,8 @@ void ZnodesModel::tell(const Node *node)
 QString ZnodesModel::childrenText(const Node *node)
 {
     if (node->error)
-        return node->error->code == ErrorCode::NoPermission ? u"no permission"_s : u"not readable"_s;
-    // Only "/" has no stat of its own: nobody listed its parent.
+        return node->error->code == ErrorCode::NoPermission ? u"no access"_s : u"not readable"_s;
+    // "/" has no stat, since nobody lists its parent, nor have the children of a folder of thousands.
     if (!node->isStatKnown && node->children.empty() && !node->isLoaded())
         return node->load == Node::Load::Asked ? u"…"_s : QString();
     return countText(node->stat.numChildren);
@@ -172,9 +189,11 @@ QVariant ZnodesModel::data(const QModelIndex &index, int role) const
     case Qt::ToolTipRole:
         if (asked->error)
             return plainToolTip(asked->error->message);
+        if (index.column() == Modified && asked->isStatKnown)
+            return timeOf(asked->stat.mtime).toString(u"yyyy-MM-dd HH:mm:ss.zzz"_s);
         return index.column() == Name ? plainToolTip(label(pathOf(asked).bytes(), 2000)) : QVariant();
     case Qt::TextAlignmentRole:
-        if (index.column() == Children || index.column() == Bytes || index.column() == Version)
+        if (index.column() == Children || index.column() == Bytes || index.column() >= Version)
             return QVariant::fromValue(Qt::AlignRight | Qt::AlignVCenter);
         return {};
     case PathRole:
@@ -201,7 +220,7 @@ QVariant ZnodesModel::headerData(int section, Qt::Orientation orientation, int r
     if (role == Qt::DisplayRole)
         return titles[static_cast<std::size_t>(section)];
     if (role == Qt::TextAlignmentRole) {
-        const bool isNumber = section == Children || section == Bytes || section == Version;
+        const bool isNumber = section == Children || section == Bytes || section >= Version;
         return QVariant::fromValue((isNumber ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     }
     return {};

@@ -41,11 +41,15 @@ public:
     [[nodiscard]] QModelIndex find(const ZPath &path, int column = Name) const;
     // Whether its children have been listed and all of them are in the tree.
     [[nodiscard]] bool isLoaded(const QModelIndex &index) const;
+    // A big folder that was listed a moment ago.
+    [[nodiscard]] bool isResting(const ZPath &path) const;
     [[nodiscard]] qint64 loadedCount() const { return m_loaded; }
 
     // Lists the children again (after a change, or to try what failed). Several calls while a list
     // is under way make one more list.
     void refresh(const ZPath &path);
+    // What a look at one node told, where a list was too long to say it.
+    void learn(const ZPath &path, const zk::Stat &stat);
     // Loads what lies on the way to the path, then says revealed() or revealFailed(). The newest wins.
     void reveal(const ZPath &path);
 

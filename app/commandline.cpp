@@ -1,0 +1,208 @@
+#include "app/commandline.h"
+
+#include "core/base/text.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace lockscope::app {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+Error badUsage(const QString &what)
+{
+    return Error{ErrorCode::BadInput, what};
+}
+
+// A word from the command line in a message: it may hold anything, a password too.
+QString shown(const QString &word)
+{
+    const auto at = word.lastIndexOf(u'@');
+    return label((at < 0 ? word : u"…"_s + word.mid(at)).toUtf8(), 80);
+}
+
+const OptionSpec *find(const std::vector<OptionSpec> &known, const QString &name)
+{
+    const auto at = std::find_if(known.begin(), known.end(), [&](const auto &option) { return option.name == name; });
+    return at == known.end() ? nullptr : &*at;
+}
+
+// How many single-character edits lie between two words.
+qsizetype distance(const QString &a, const QString &b)
+{
+    std::vector<qsizetype> row(static_cast<std::size_t>(b.size()) + 1);
+    for (std::size_t j = 0; j < row.size(); ++j)
+        row[j] = static_cast<qsizetype>(j);
+    for (qsizetype i = 1; i <= a.size(); ++i) {
+        qsizetype diagonal = std::exchange(row[0], i);
+        for (std::size_t j = 1; j < row.size(); ++j) {
+            const auto change = diagonal + (a[i - 1] == b[static_cast<qsizetype>(j) - 1] ? 0 : 1);
+            diagonal = std::exchange(row[j], std::min({change, row[j] + 1, row[j - 1] + 1}));
+        }
+    }
+    return row.back();
+}
+
+Error unknownOption(const QString &name, const std::vector<OptionSpec> &known)
+{
+    const OptionSpec *nearest = nullptr;
+    for (const auto &option : known) {
+        if (distance(name, option.name) <= 2 && (!nearest || distance(name, option.name) < distance(name, nearest->name)))
+            nearest = &option;
+    }
+    const auto hint = nearest ? u"did you mean --%1?"_s.arg(nearest->name) : u"see --help"_s;
+    return badUsage(u"unknown option --%1; %2"_s.arg(shown(name), hint));
+}
+
+// Overwrites the password of a URI in place: from the first colon after "://" to the last "@".
+void blankPassword(char *argument)
+{
+    char *authority = std::strstr(argument, "://");
+    if (!authority)
+        return;
+    authority += 3;
+    char *end = std::strrchr(authority, '@');
+    char *colon = std::strchr(authority, ':');
+    if (!end || !colon || colon > end)
+        return;
+    std::fill(colon + 1, end, '*');
+}
+
+} // namespace
+
+Exit exitFor(ErrorCode code)
+{
+    switch (code) {
+    case ErrorCode::BadInput: return Exit::BadUsage;
+    case ErrorCode::NotConnected:
+    case ErrorCode::AuthFailed: return Exit::NoConnection;
+    case ErrorCode::Refused: return Exit::Refused;
+    case ErrorCode::TimedOut: return Exit::TimedOut;
+    default: return Exit::Failed;
+    }
+}
+
+Result<Arguments> readArguments(const QStringList &arguments, const std::vector<OptionSpec> &known)
+{
+    Arguments read;
+    for (qsizetype i = 0; i < arguments.size(); ++i) {
+        const auto &word = arguments[i];
+        if (word == "--"_L1) {
+            read.rest = arguments.mid(i + 1);
+            read.hasRest = true;
+            break;
+        }
+        if (word == "-h"_L1) {
+            read.options[u"help"_s] << QString();
+            continue;
+        }
+        if (!word.startsWith(u'-') || word.size() == 1) {
+            read.words << word;
+            continue;
+        }
+        if (!word.startsWith("--"_L1))
+            return badUsage(u"unknown option %1; options are written --name, see --help"_s.arg(shown(word)));
+        const auto equals = word.indexOf(u'=');
+        const auto name = word.mid(2, equals < 0 ? -1 : equals - 2);
+        const auto *option = find(known, name);
+        if (!option)
+            return unknownOption(name, known);
+        if (option->value.isEmpty() && equals >= 0)
+            return badUsage(u"--%1 takes no value"_s.arg(name));
+        if (!option->repeatable && !option->value.isEmpty() && read.has(name))
+            return badUsage(u"--%1 is given twice"_s.arg(name));
+        QString value;
+        if (!option->value.isEmpty()) {
+            if (equals < 0 && (i + 1 >= arguments.size() || arguments[i + 1] == "--"_L1))
+                return badUsage(u"--%1 wants a value: --%1 %2"_s.arg(name, option->value));
+            value = equals < 0 ? arguments[++i] : word.mid(equals + 1);
+        }
+        read.options[name] << value;
+    }
+    return read;
+}
+
+const std::vector<OptionSpec> &sharedOptions()
+{
+    static const std::vector<OptionSpec> options{
+        {u"connect"_s, u"[NAME=]URI"_s,
+         u"zk://[user:password@]host:port[,host:port…][/chroot][?admin=PORT], redis://[user:password@]host:port[/db], "
+         u"rediss://…, or sandbox: (private servers for this run). Repeatable"_s,
+         true},
+        {u"read-only"_s, {}, u"refuse every write, whatever asks for it"_s, false},
+        {u"production"_s, u"NAME"_s, u"mark connection NAME as production for this run. Repeatable"_s, true},
+        {u"json"_s, {}, u"print JSON (schema lockscope/1) to stdout, and nothing else there"_s, false},
+        {u"help"_s, {}, u"this text; after a command, about that command"_s, false},
+        {u"version"_s, {}, u"the version"_s, false},
+    };
+    return options;
+}
+
+Result<Connections> readConnections(const Arguments &arguments,
+                                    const std::function<QString(const QByteArray &)> &environment)
+{
+    Connections connections;
+    connections.readOnly = arguments.has(u"read-only"_s);
+    for (const auto &argument : arguments.options.value(u"connect"_s)) {
+        auto spec = parseConnection(argument);
+        if (!spec)
+            return spec.error();
+        connections.specs.push_back(*spec);
+    }
+    if (auto named = nameConnections(connections.specs); !named)
+        return named.error();
+    for (auto &spec : connections.specs) {
+        spec.readOnly = connections.readOnly;
+        if (spec.password.isEmpty())
+            spec.password = environment(passwordVariable(spec.name));
+    }
+    for (const auto &name : arguments.options.value(u"production"_s)) {
+        const auto at = std::find_if(connections.specs.begin(), connections.specs.end(), [&](const auto &spec) {
+            return spec.name.bytes() == name.toUtf8();
+        });
+        if (at == connections.specs.end())
+            return badUsage(u"--production %1 names no connection of this run"_s.arg(shown(name)));
+        at->production = true;
+    }
+    return connections;
+}
+
+QString environmentValue(const QByteArray &variable)
+{
+    return qEnvironmentVariable(variable.constData());
+}
+
+QStringList takeArguments(int argc, char **argv)
+{
+    QStringList arguments;
+    for (int i = 1; i < argc; ++i) {
+        arguments << QString::fromLocal8Bit(argv[i]);
+        blankPassword(argv[i]);
+    }
+    return arguments;
+}
+
+QString optionsHelp(const std::vector<OptionSpec> &options)
+{
+    constexpr qsizetype column = 26;
+    constexpr qsizetype width = 96;
+    QString text;
+    for (const auto &option : options) {
+        auto head = u"  --"_s + option.name + (option.value.isEmpty() ? QString() : u' ' + option.value);
+        head = head.size() < column ? head.leftJustified(column) : head + u'\n' + QString(column, u' ');
+        QString line;
+        QStringList lines;
+        for (const auto &word : option.help.split(u' ')) {
+            if (!line.isEmpty() && column + line.size() + 1 + word.size() > width)
+                lines << std::exchange(line, QString());
+            line += (line.isEmpty() ? QString() : u" "_s) + word;
+        }
+        lines << line;
+        text += head + lines.join(u'\n' + QString(column, u' ')) + u'\n';
+    }
+    return text;
+}
+
+} // namespace lockscope::app

@@ -1,0 +1,66 @@
+// The command line of both programs: reading arguments, the connections in them, and their secrets.
+//
+// Options may stand before and after the command. What is wrong is told in one line (BadInput).
+#pragma once
+
+#include "core/base/connectionuri.h"
+
+#include <QMap>
+#include <QStringList>
+
+#include <functional>
+
+namespace lockscope::app {
+
+// Exit statuses of the contract.
+enum class Exit { Done = 0, Failed = 1, BadUsage = 2, NoConnection = 3, Refused = 4, TimedOut = 5 };
+[[nodiscard]] Exit exitFor(ErrorCode code);
+
+struct OptionSpec {
+    QString name;         // "connect"
+    QString value;        // what the value is called in --help ("[NAME=]URI"); empty for a switch
+    QString help;
+    bool repeatable = false;
+};
+
+// What was read: words, options, and what stood after "--".
+class Arguments {
+public:
+    QStringList words;
+    QMap<QString, QStringList> options;
+    QStringList rest;
+    bool hasRest = false;
+
+    [[nodiscard]] bool has(const QString &name) const { return options.contains(name); }
+    [[nodiscard]] QString value(const QString &name, const QString &otherwise = {}) const
+    {
+        const auto given = options.value(name);
+        return given.isEmpty() ? otherwise : given.last();
+    }
+};
+
+// Takes "--name value", "--name=value" and switches, in any place before "--". An unknown one is an
+// error that names the nearest known.
+[[nodiscard]] Result<Arguments> readArguments(const QStringList &arguments, const std::vector<OptionSpec> &known);
+
+// --connect, --read-only, --production, --json, --help, --version.
+[[nodiscard]] const std::vector<OptionSpec> &sharedOptions();
+
+struct Connections {
+    std::vector<ConnectionSpec> specs; // named, with password and mark
+    bool readOnly = false;
+};
+// `environment` answers for a variable's value (null: not set): passwords that are not in the URI come
+// from LOCKSCOPE_PASSWORD_<NAME>.
+[[nodiscard]] Result<Connections> readConnections(const Arguments &arguments,
+                                                  const std::function<QString(const QByteArray &)> &environment);
+[[nodiscard]] QString environmentValue(const QByteArray &variable);
+
+// Copies the arguments (without the program's name), then overwrites the passwords in argv, so that
+// `ps` does not show them. Call first thing in main.
+[[nodiscard]] QStringList takeArguments(int argc, char **argv);
+
+// The options as --help lists them, two columns.
+[[nodiscard]] QString optionsHelp(const std::vector<OptionSpec> &options);
+
+} // namespace lockscope::app

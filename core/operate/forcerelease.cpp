@@ -1,0 +1,147 @@
+#include "core/operate/forcerelease.h"
+
+#include "core/base/text.h"
+#include "core/inspect/json.h"
+#include "core/operate/releaseact.h"
+
+namespace lockscope::operate {
+
+using namespace Qt::StringLiterals;
+using inspect::LockPicture;
+using inspect::Role;
+
+namespace {
+
+// Empty when the same contender, with the same identity, still holds.
+std::optional<Error> refusalAfterReading(const ForceReleasePlan &plan, const Result<LockPicture> &fresh)
+{
+    if (!fresh)
+        return fresh.error().code == ErrorCode::NoNode ? goneAlready(plan) : fresh.error();
+    const auto *holder = fresh->find(plan.holder);
+    if (!holder)
+        return goneAlready(plan);
+    if (holder->role != Role::Holder)
+        return changedMeanwhile(plan, u"it waits now"_s);
+    if (holder->guard != plan.guard)
+        return changedMeanwhile(plan, u"it is another node or key of the same name, or its data was changed"_s);
+    return std::nullopt;
+}
+
+AuditRecord recordOf(const ForceReleasePlan &plan, const QString &phase, const QString &reason, const LockPicture &before)
+{
+    AuditRecord record;
+    record.time = std::chrono::system_clock::now();
+    record.actor = currentActor();
+    record.action = u"force-release"_s;
+    record.lock = plan.before.lock.text();
+    record.holder = plan.holder;
+    record.reason = reason;
+    record.phase = phase;
+    record.before = inspect::toJson(before);
+    return record;
+}
+
+bool stillHolds(const ForceReleasePlan &plan, const LockPicture &after)
+{
+    const auto *holder = after.find(plan.holder);
+    return holder && holder->role == Role::Holder && holder->guard == plan.guard;
+}
+
+QString nowText(const std::optional<LockPicture> &after)
+{
+    QStringList holders;
+    for (const auto &contender : after ? after->contenders : std::vector<inspect::Contender>()) {
+        if (contender.role == Role::Holder)
+            holders << label(contender.id, 80);
+    }
+    if (!holders.isEmpty())
+        return u"held by %1 now"_s.arg(holders.join(u", "_s));
+    const int waiting = after ? after->waiterCount() : 0;
+    if (waiting == 0)
+        return u"it is free now"_s;
+    return u"nobody holds it yet, %1 wait"_s.arg(waiting);
+}
+
+ForceReleaseOutcome outcomeOf(const ForceReleasePlan &plan, const Result<LockPicture> &reread, qint64 told)
+{
+    ForceReleaseOutcome outcome;
+    outcome.released = true;
+    const auto lock = label(plan.before.lock.text());
+    const auto taken = u"%1: taken from %2"_s.arg(lock, label(plan.holder, 80));
+    const auto woken = told > 0 ? u" (%1 subscribers told)"_s.arg(told) : QString();
+    if (reread)
+        outcome.after = *reread;
+    if (!reread && reread.error().code != ErrorCode::NoNode) {
+        outcome.message = u"%1%2; it could not be read again: %3"_s.arg(taken, woken, reread.error().message);
+        return outcome;
+    }
+    outcome.released = !outcome.after || !stillHolds(plan, *outcome.after);
+    outcome.message = outcome.released
+        ? u"%1%2; %3"_s.arg(taken, woken, nowText(outcome.after))
+        : u"%1: the command went through, yet %2 still holds it; look again"_s.arg(lock, label(plan.holder, 80));
+    return outcome;
+}
+
+// The answer was lost: only a second look can tell, and what it tells is said as what it is.
+Result<ForceReleaseOutcome> outcomeOfUnknown(const ForceReleasePlan &plan, const Result<LockPicture> &reread,
+                                             const Error &lost)
+{
+    const bool isGone = !reread && reread.error().code == ErrorCode::NoNode;
+    if (!reread && !isGone)
+        return Error{ErrorCode::UnknownOutcome,
+                     u"the command was sent and its answer lost (%1), and the lock could not be read again (%2): it "
+                     u"may or may not have been released; look again"_s.arg(lost.message, reread.error().message)};
+    ForceReleaseOutcome outcome;
+    if (reread)
+        outcome.after = *reread;
+    outcome.released = isGone || !stillHolds(plan, *reread);
+    outcome.message = u"%1: the answer was lost, but read again, "_s.arg(label(plan.before.lock.text()))
+        + (outcome.released ? u"%1 does not hold it any more; %2"_s.arg(label(plan.holder, 80), nowText(outcome.after))
+                            : u"%1 still holds it"_s.arg(label(plan.holder, 80)));
+    return outcome;
+}
+
+QString auditOutcome(const Result<qint64> &sent)
+{
+    if (sent)
+        return u"released"_s;
+    const auto word = sent.error().code == ErrorCode::Refused ? u"refused: "_s
+        : sent.error().code == ErrorCode::UnknownOutcome      ? u"unknown: "_s
+                                                              : u"failed: "_s;
+    return word + sent.error().message;
+}
+
+} // namespace
+
+Task<Result<ForceReleaseOutcome>> forceRelease(ForceReleasePlan plan, ForceReleaseTools tools, QString reason,
+                                               Deadline deadline)
+{
+    const auto fresh = co_await tools.observer->readNow(plan.before.lock.name, deadline);
+    if (auto refusal = refusalAfterReading(plan, fresh))
+        co_return *refusal;
+    const auto intent = recordOf(plan, u"intent"_s, reason, *fresh);
+    if (const auto written = tools.audit->append(intent); !written)
+        co_return written.error();
+
+    const auto sent = co_await sendRelease(plan, tools, deadline);
+
+    // Reading again has time of its own: the deadline may have passed while the answer was out.
+    constexpr std::chrono::seconds rereadWithin(5);
+    const auto rereadBy = Deadline::after(*tools.loop, rereadWithin);
+    const auto reread = co_await tools.observer->readNow(plan.before.lock.name, rereadBy);
+    auto result = recordOf(plan, u"result"_s, reason, *fresh);
+    result.outcome = auditOutcome(sent);
+    if (reread)
+        result.after = inspect::toJson(*reread);
+    const auto recorded = tools.audit->append(result);
+
+    if (!sent && sent.error().code != ErrorCode::UnknownOutcome)
+        co_return sent.error();
+    auto outcome = sent ? Result<ForceReleaseOutcome>(outcomeOf(plan, reread, *sent))
+                        : outcomeOfUnknown(plan, reread, sent.error());
+    if (outcome && !recorded)
+        outcome->message += u"; the result is missing in the audit file: "_s + recorded.error().message;
+    co_return outcome;
+}
+
+} // namespace lockscope::operate

@@ -1,0 +1,211 @@
+#include "core/base/duration.h"
+#include "core/base/text.h"
+#include "core/operate/forcerelease.h"
+#include "core/operate/redissonkeys.h"
+#include "core/operate/releaseway.h"
+#include "core/recipes/turn.h"
+
+namespace lockscope::operate {
+
+using namespace Qt::StringLiterals;
+using inspect::Contender;
+using inspect::LockPicture;
+using inspect::Role;
+
+namespace {
+
+QString lockText(const LockPicture &picture)
+{
+    return label(picture.lock.text());
+}
+
+QString nameOf(const Contender &contender)
+{
+    const auto id = label(contender.id, 80);
+    return contender.endpoint ? u"%1 at %2"_s.arg(id, label(contender.endpoint->toUtf8())) : id;
+}
+
+Error refused(const QString &what, const QString &next)
+{
+    return Error{ErrorCode::Refused, u"%1; nothing was sent; %2"_s.arg(what, next)};
+}
+
+// Empty when `holder` holds.
+std::optional<Error> refusalOf(const LockPicture &picture, const QByteArray &holder)
+{
+    QStringList holders;
+    for (const auto &contender : picture.contenders) {
+        if (contender.role == Role::Holder)
+            holders << label(contender.id, 80);
+    }
+    const auto lock = lockText(picture);
+    if (holders.isEmpty())
+        return refused(u"nobody holds %1"_s.arg(lock), u"there is nothing to release"_s);
+    const auto *contender = picture.find(holder);
+    const auto who = u"held by %1"_s.arg(holders.join(u", "_s));
+    if (!contender)
+        return refused(u"\"%1\" does not hold %2 (any more, or never did)"_s.arg(label(holder, 80), lock), who);
+    if (contender->role != Role::Holder)
+        return refused(u"\"%1\" waits for %2 and does not hold it"_s.arg(label(holder, 80), lock), who);
+    return std::nullopt;
+}
+
+// Whether the guard says enough to tell this hold from a later one.
+bool isIdentified(const Contender &holder, ReleaseWay way)
+{
+    if (way == ReleaseWay::DeleteNode)
+        return holder.guard.path.startsWith('/') && holder.guard.czxid != 0;
+    return !holder.guard.value.isEmpty();
+}
+
+// A node's name that is used once only: the server numbered it. kazoo's semaphore leases have a name
+// that their client uses again.
+bool isNameUsedOnce(const LockPicture &picture, const Contender &holder)
+{
+    if (picture.recipe == "zk-ephemeral" || picture.recipe == "kazoo-semaphore")
+        return false;
+    return recipes::readSequence(ZPath(holder.guard.path).name()).has_value();
+}
+
+void planDelete(ForceReleasePlan &plan, const Contender &holder)
+{
+    const auto path = escaped(holder.guard.path);
+    plan.commands << u"sync %1"_s.arg(path) << u"getData %1"_s.arg(path)
+                  << u"delete %1 version %2"_s.arg(path).arg(holder.guard.version);
+    const auto owner = holder.guard.owner == 0 ? u"no owner session (persistent)"_s
+                                               : u"owner 0x%1"_s.arg(holder.guard.owner, 0, 16);
+    plan.guardText = u"czxid 0x%1, %2 and data version %3, read again right before the delete"_s
+                         .arg(holder.guard.czxid, 0, 16)
+                         .arg(owner)
+                         .arg(holder.guard.version);
+    plan.exact = isNameUsedOnce(plan.before, holder);
+    if (!plan.exact)
+        plan.warnings << u"ZooKeeper cannot delete a fixed name only if it is still the same node: should it be "
+                         u"re-created in the moment between the last look and the delete, the new holder loses it"_s;
+}
+
+void planCompareAndDelete(ForceReleasePlan &plan, const Contender &holder)
+{
+    const auto key = escaped(plan.before.lock.name);
+    const auto value = escaped(holder.guard.value);
+    plan.commands << u"EVALSHA compare-and-delete 1 %1 %2"_s.arg(key, value)
+                  << u"in the script: DEL %1, only if GET %1 is %2"_s.arg(key, value);
+    plan.guardText = u"the key must still hold %1; compared and deleted in one script"_s.arg(value);
+}
+
+void planRedisson(ForceReleasePlan &plan, const Contender &holder)
+{
+    const RedissonKeys keys(plan.before.lock.name);
+    const auto key = escaped(plan.before.lock.name);
+    const auto field = escaped(holder.guard.value);
+    plan.commands << u"EVALSHA redisson-force-release 5 %1 … %2"_s.arg(key, field);
+    if (plan.before.recipe == "redisson-rwlock") {
+        const bool isWriter = holder.guard.value.endsWith(":write");
+        plan.commands << u"in the script: HDEL %1 %2 (DEL when it was the last), PUBLISH %3 %4"_s.arg(
+            key, field, escaped(keys.readWriteChannel()), isWriter ? u"1"_s : u"0 when it was the last"_s);
+    } else {
+        plan.commands << u"in the script: DEL %1, PUBLISH %2 0, and to the head of a fair queue on %2:HEAD"_s.arg(
+            key, escaped(keys.channel()));
+    }
+    plan.guardText = u"the hash must still have the field %1; checked and released in one script"_s.arg(field);
+}
+
+QString plural(int count, const QString &one, const QString &many)
+{
+    return count == 1 ? one : many.arg(count);
+}
+
+QString wakesText(const LockPicture &picture, const Contender &holder, ReleaseWay way)
+{
+    if (way == ReleaseWay::CompareAndDelete)
+        return u"nobody is told: clients that want it poll, and find it free"_s;
+    if (way == ReleaseWay::Redisson)
+        return u"the waiting clients, by the publish; a bare DEL would leave them asleep"_s;
+    int watchers = 0;
+    bool herd = false;
+    for (const auto &contender : picture.contenders) {
+        const bool watches = std::any_of(contender.watches.begin(), contender.watches.end(), [&](const auto &edge) {
+            return edge.children || edge.target == holder.id;
+        });
+        watchers += watches ? 1 : 0;
+        herd = herd || (watches && watchers > 1);
+    }
+    if (watchers == 0)
+        return picture.waiterCount() == 0 ? u"nobody waits"_s : u"no waiter seen to watch it"_s;
+    const auto text = plural(watchers, u"1 waiter, by the deletion; nothing else to publish"_s,
+                             u"%1 waiters, by the deletion; nothing else to publish"_s);
+    return herd ? text + u" (a herd: one of them gets it)"_s : text;
+}
+
+void planGentler(ForceReleasePlan &plan, const Contender &holder)
+{
+    const auto &picture = plan.before;
+    const auto then = plan.nextHolder ? u"; then %1 gets the lock"_s.arg(label(*plan.nextHolder, 80))
+                                      : u"; then the lock is free"_s;
+    if (holder.expiresAt) {
+        const auto left = spokenDuration(*holder.expiresAt - picture.observed);
+        plan.gentler << (picture.backend == inspect::Backend::ZooKeeper
+                             ? u"its session ends by itself in %1 unless the client comes back"_s.arg(left) + then
+                             : u"its TTL runs out in %1 unless the holder renews it"_s.arg(left) + then);
+    }
+    if (picture.recipe == "curator-mutex" || picture.recipe == "curator-rwlock")
+        plan.gentler << u"ask the holder: setData %1 __REVOKE__ (works if its client made the lock revocable)"_s.arg(
+            escaped(holder.guard.path));
+    plan.gentler << (holder.endpoint ? u"have the client at %1 release it, or stop it"_s.arg(label(holder.endpoint->toUtf8()))
+                                     : u"have the client that holds it release it, or stop it"_s);
+}
+
+void planWarnings(ForceReleasePlan &plan, const Contender &holder)
+{
+    const auto &picture = plan.before;
+    plan.warnings.prepend(
+        u"the old holder (%1) may still believe it holds the lock, and go on working: nothing tells it. Only a "
+        u"resource that checks fencing tokens is safe from it"_s.arg(nameOf(holder)));
+    if (choosesLeader(picture.recipe))
+        plan.warnings << u"this is an election: the node is a system's leader. Deleting it deposes the leader, and "
+                         u"the system may fail over, or run with two leaders until the old one notices"_s;
+    if (!holder.expiresAt && picture.backend == inspect::Backend::Redis)
+        plan.gentler << u"waiting does not help: it has no TTL and never ends by itself"_s;
+    if (holder.reentry > 1)
+        plan.warnings << u"its holder has taken it %1 times; all of them are released at once"_s.arg(holder.reentry);
+    if (picture.holderCount() > 1)
+        plan.warnings << u"%1 hold it; only this one is released"_s.arg(picture.holderCount());
+    if (picture.confidence == inspect::Confidence::Low)
+        plan.warnings << u"that this is a lock is a guess (%1): look at the raw %2 first"_s.arg(
+            picture.why, picture.backend == inspect::Backend::ZooKeeper ? u"node"_s : u"key"_s);
+    if (!picture.waitersKnown)
+        plan.warnings << u"clients that poll leave no trace: who gets it next is not known"_s;
+}
+
+} // namespace
+
+Result<ForceReleasePlan> planForceRelease(const LockPicture &picture, const QByteArray &holder)
+{
+    if (auto refusal = refusalOf(picture, holder))
+        return *refusal;
+    const auto way = releaseWay(picture);
+    if (!way)
+        return way.error();
+    const auto &contender = *picture.find(holder);
+    if (!isIdentified(contender, *way))
+        return refused(u"the identity of \"%1\" in %2 could not be read"_s.arg(label(holder, 80), lockText(picture)),
+                       u"check the permissions on its node or key"_s);
+
+    ForceReleasePlan plan;
+    plan.before = picture;
+    plan.holder = holder;
+    plan.guard = contender.guard;
+    if (const auto *next = picture.nextAfter(holder))
+        plan.nextHolder = next->id;
+    switch (*way) {
+    case ReleaseWay::DeleteNode: planDelete(plan, contender); break;
+    case ReleaseWay::CompareAndDelete: planCompareAndDelete(plan, contender); break;
+    case ReleaseWay::Redisson: planRedisson(plan, contender); break;
+    }
+    plan.wakes = wakesText(picture, contender, *way);
+    planGentler(plan, contender);
+    planWarnings(plan, contender);
+    return plan;
+}
+
+} // namespace lockscope::operate

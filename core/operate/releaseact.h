@@ -1,0 +1,16 @@
+// The one moment in which something is taken away: the guarded command itself.
+#pragma once
+
+#include "core/operate/forcerelease.h"
+
+namespace lockscope::operate {
+
+// The number of subscribers told (0 where nothing is published). Refused when the hold was gone or
+// another's at the last look; UnknownOutcome when the answer was lost; else what the server said.
+[[nodiscard]] Task<Result<qint64>> sendRelease(ForceReleasePlan plan, ForceReleaseTools tools, Deadline deadline);
+
+// "… is gone already: nothing was sent", for whoever let go before we acted.
+[[nodiscard]] Error goneAlready(const ForceReleasePlan &plan);
+[[nodiscard]] Error changedMeanwhile(const ForceReleasePlan &plan, const QString &what);
+
+} // namespace lockscope::operate

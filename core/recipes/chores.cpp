@@ -1,0 +1,36 @@
+#include "core/recipes/chores.h"
+
+namespace lockscope::recipes {
+
+void Chores::add(Scope &background, Task<bool> chore) const
+{
+    ++m_list->running;
+    background.launch(run(m_list, std::move(chore)));
+}
+
+OneShot<bool> Chores::finished(Deadline deadline) const
+{
+    const OneShot<bool> done(*m_list->loop);
+    if (m_list->running == 0) {
+        done.complete(!std::exchange(m_list->failed, false));
+        return done;
+    }
+    std::erase_if(m_list->waiting, [](const auto &waiting) { return waiting.isComplete(); });
+    m_list->waiting.push_back(done);
+    done.completeAt(deadline, false);
+    return done;
+}
+
+Task<void> Chores::run(std::shared_ptr<List> list, Task<bool> chore)
+{
+    const bool succeeded = co_await chore;
+    --list->running;
+    list->failed = list->failed || !succeeded;
+    if (list->running > 0)
+        co_return;
+    for (const auto &waiting : std::exchange(list->waiting, {}))
+        waiting.complete(!list->failed);
+    list->failed = false;
+}
+
+} // namespace lockscope::recipes

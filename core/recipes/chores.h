@@ -1,0 +1,36 @@
+// Work left behind by somebody who did not wait for it, counted so that somebody else can.
+//
+// A handle: copies share one count. The work itself belongs to the session (or connection) in whose
+// background it runs, and goes on when every handle is gone. Loop thread only.
+#pragma once
+
+#include "core/async/oneshot.h"
+#include "core/async/scope.h"
+
+#include <vector>
+
+namespace lockscope::recipes {
+
+class Chores {
+public:
+    explicit Chores(Loop &loop) : m_list(std::make_shared<List>(List{&loop, 0, false, {}})) {}
+
+    // Starts it at once. Its value says whether it succeeded.
+    void add(Scope &background, Task<bool> chore) const;
+    // Completes when nothing is left to do: true if everything succeeded since it was asked last,
+    // false if not or if the deadline passed first.
+    [[nodiscard]] OneShot<bool> finished(Deadline deadline) const;
+
+private:
+    struct List {
+        Loop *loop;
+        int running;
+        bool failed;
+        std::vector<OneShot<bool>> waiting;
+    };
+    static Task<void> run(std::shared_ptr<List> list, Task<bool> chore);
+
+    std::shared_ptr<List> m_list;
+};
+
+} // namespace lockscope::recipes

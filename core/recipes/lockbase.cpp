@@ -1,0 +1,81 @@
+#include "core/recipes/lockbase.h"
+
+namespace lockscope::recipes {
+
+using namespace Qt::StringLiterals;
+
+// Lives in the frame of acquire(). If that frame is destroyed before it had its answer, the lock must
+// not end up held by nobody.
+class LockBase::Waiting {
+public:
+    explicit Waiting(std::weak_ptr<LockBase *> lock) : m_lock(std::move(lock)) {}
+    Waiting(const Waiting &) = delete;
+    Waiting &operator=(const Waiting &) = delete;
+    ~Waiting()
+    {
+        if (const auto lock = m_lock.lock())
+            (*lock)->abandon();
+    }
+    void answered()
+    {
+        if (const auto lock = m_lock.lock())
+            (*lock)->m_attempt.reset();
+        m_lock.reset();
+    }
+
+private:
+    std::weak_ptr<LockBase *> m_lock;
+};
+
+LockBase::LockBase(Loop &loop, QString name)
+    : m_loop(loop), m_name(std::move(name)), m_lost(loop), m_self(std::make_shared<LockBase *>(this)), m_taking(loop)
+{
+}
+
+LockBase::~LockBase() = default;
+
+void LockBase::shutDown()
+{
+    m_self.reset();
+    m_taking.cancelAll();
+    letGo();
+    if (m_attempt)
+        m_attempt->complete(Error{ErrorCode::Cancelled, u"cannot acquire %1: cancelled"_s.arg(m_name)});
+}
+
+Task<Result<Grant>> LockBase::acquire(Deadline deadline)
+{
+    if (m_attempt || isHeld())
+        co_return Error{ErrorCode::BadInput, u"%1 is held or being acquired by this object already"_s.arg(m_name)};
+    if (m_lost.isComplete())
+        m_lost = OneShot<Loss>(m_loop);
+    // The recipe runs in a coroutine of its own, so that destroying the lock can end it, too.
+    const OneShot<Result<Grant>> outcome(m_loop);
+    m_attempt = outcome;
+    Waiting waiting(m_self);
+    m_taking.launch(run(deadline, outcome));
+    auto result = co_await outcome;
+    waiting.answered(); // `this` may be gone by now
+    co_return result;
+}
+
+Task<void> LockBase::run(Deadline deadline, OneShot<Result<Grant>> outcome)
+{
+    auto taken = co_await take(deadline);
+    if (taken) {
+        outcome.complete(*taken);
+        co_return;
+    }
+    Error why = taken.error();
+    why.message = u"cannot acquire %1: %2"_s.arg(m_name, why.message);
+    outcome.complete(why);
+}
+
+void LockBase::abandon()
+{
+    m_taking.cancelAll();
+    m_attempt.reset();
+    letGo();
+}
+
+} // namespace lockscope::recipes

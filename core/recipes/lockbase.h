@@ -1,0 +1,48 @@
+// One acquire or hold at a time, and both ends may let go: whoever waits in acquire(), and whoever
+// destroys the lock. What all recipes share, whatever server they talk to.
+#pragma once
+
+#include "core/async/scope.h"
+#include "core/recipes/lock.h"
+
+namespace lockscope::recipes {
+
+class LockBase : public Lock {
+public:
+    Task<Result<Grant>> acquire(Deadline deadline) final;
+    [[nodiscard]] OneShot<Loss> lost() const final { return m_lost; }
+
+protected:
+    // `name` for messages: "lock /locks/orders".
+    LockBase(Loop &loop, QString name);
+    ~LockBase() override;
+    // First thing in the destructor of whoever implements take() and letGo().
+    void shutDown();
+
+    // The recipe. Afterwards the lock is held, or nothing is left of the attempt.
+    virtual Task<Result<Grant>> take(Deadline deadline) = 0;
+    [[nodiscard]] virtual bool isHeld() const = 0;
+    // Gives back what is held (if anything), in the background.
+    virtual void letGo() = 0;
+
+    void lose(Loss loss) { m_lost.complete(loss); }
+    [[nodiscard]] bool isAcquiring() const { return m_attempt.has_value(); }
+    [[nodiscard]] const QString &name() const { return m_name; }
+    // Expires with the lock: for coroutines that may outlive it.
+    [[nodiscard]] std::weak_ptr<LockBase *> self() const { return m_self; }
+
+private:
+    class Waiting;
+
+    Task<void> run(Deadline deadline, OneShot<Result<Grant>> outcome);
+    void abandon();
+
+    Loop &m_loop;
+    QString m_name;
+    std::optional<OneShot<Result<Grant>>> m_attempt;
+    OneShot<Loss> m_lost;
+    std::shared_ptr<LockBase *> m_self;
+    Scope m_taking;
+};
+
+} // namespace lockscope::recipes

@@ -1,0 +1,65 @@
+#include "core/recipes/redis/tokenkey.h"
+
+#include "core/async/sleep.h"
+#include "core/base/logging.h"
+#include "core/base/text.h"
+#include "core/recipes/redis/waiting.h"
+#include "core/recipes/trouble.h"
+#include "core/redis/client.h"
+
+namespace lockscope::recipes {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto pauseAfterTrouble = 50ms;
+
+// True when the key certainly does not hold our token.
+Task<bool> takeAway(redis::Connection *connection, TokenKey ours)
+{
+    const auto never = Deadline::never();
+    for (;;) {
+        const auto connected = co_await untilConnected(connection, never);
+        if (!connected)
+            co_return false;
+        auto deleting = connection->script(redis::loadScript("compare-and-delete"), {ours.key.bytes()},
+                                           {ours.token.bytes()}, answerBy(*connection, never));
+        const auto deleted = co_await deleting;
+        if (deleted)
+            co_return true;
+        if (!isConnectionTrouble(deleted.error())) {
+            qCWarning(logRedis).noquote() << "cannot take away" << label(ours.key.bytes()) << "-"
+                                          << deleted.error().message << "- it goes with its TTL";
+            co_return false;
+        }
+        auto pause = sleepFor(connection->loop(), pauseAfterTrouble);
+        co_await pause;
+    }
+}
+
+} // namespace
+
+Task<Result<bool>> holdsToken(redis::Connection *connection, TokenKey ours, Deadline deadline)
+{
+    for (;;) {
+        const auto connected = co_await untilConnected(connection, deadline);
+        if (!connected)
+            co_return connected.error();
+        auto asking = connection->command({"GET", ours.key.bytes()}, answerBy(*connection, deadline));
+        const auto value = co_await asking;
+        if (value)
+            co_return !value->isNil() && value->text == ours.token.bytes();
+        if (!isConnectionTrouble(value.error()))
+            co_return value.error();
+        auto pause = sleepFor(connection->loop(), pauseAfterTrouble);
+        co_await pause;
+    }
+}
+
+void removeToken(redis::Connection &connection, const Chores &chores, TokenKey ours)
+{
+    chores.add(connection.background(), takeAway(&connection, std::move(ours)));
+}
+
+} // namespace lockscope::recipes

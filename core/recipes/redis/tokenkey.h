@@ -1,0 +1,47 @@
+// A key that holds a token of ours: asking, and taking away what is ours and nothing else. Loop thread
+// only; the connection outlives it.
+#pragma once
+
+#include "core/recipes/chores.h"
+#include "core/redis/connection.h"
+
+namespace lockscope::recipes {
+
+struct TokenKey {
+    RedisKey key;
+    LockValue token;
+};
+
+// Whether the key holds our token now. Keeps asking over broken connections until the deadline.
+[[nodiscard]] Task<Result<bool>> holdsToken(redis::Connection *connection, TokenKey ours, Deadline deadline);
+
+// Takes the key away in the background, if it holds our token: for when a SET's reply is still out, or
+// a release got none. A SET that is still under way on a broken connection may land later; its TTL
+// ends it.
+void removeToken(redis::Connection &connection, const Chores &chores, TokenKey ours);
+
+// A SET is out: unless somebody says that the key is not ours, or keeps it, it is taken away when this
+// goes out of scope.
+class TokenGuard {
+public:
+    TokenGuard(redis::Connection &connection, Chores chores, TokenKey ours)
+        : m_connection(&connection), m_chores(std::move(chores)), m_ours(std::move(ours))
+    {
+    }
+    TokenGuard(const TokenGuard &) = delete;
+    TokenGuard &operator=(const TokenGuard &) = delete;
+    ~TokenGuard()
+    {
+        if (!m_isForgotten)
+            removeToken(*m_connection, m_chores, m_ours);
+    }
+    void forget() { m_isForgotten = true; }
+
+private:
+    redis::Connection *m_connection;
+    Chores m_chores;
+    TokenKey m_ours;
+    bool m_isForgotten = false;
+};
+
+} // namespace lockscope::recipes

@@ -1,0 +1,43 @@
+#include "core/recipes/redis/waiting.h"
+
+#include "core/async/sleep.h"
+
+#include <algorithm>
+
+namespace lockscope::recipes {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+Task<Result<void>> untilConnected(redis::Connection *connection, Deadline deadline)
+{
+    for (;;) {
+        const auto state = connection->state();
+        if (state == redis::ConnectionState::Connected)
+            co_return Result<void>();
+        if (state == redis::ConnectionState::AuthFailed)
+            co_return Error{ErrorCode::AuthFailed, connection->lastError()};
+        if (state == redis::ConnectionState::Closed)
+            co_return Error{ErrorCode::NotConnected, connection->lastError()};
+        const OneShot<bool> changed(connection->loop());
+        const auto subscription = connection->onState([changed](redis::ConnectionState) { changed.complete(true); });
+        changed.completeAt(deadline, false);
+        const bool inTime = co_await changed;
+        if (!inTime)
+            co_return Error{ErrorCode::TimedOut, u"timed out waiting for a connection to Redis"_s, true};
+    }
+}
+
+Deadline answerBy(const redis::Connection &connection, Deadline deadline)
+{
+    const auto now = connection.loop().now();
+    return Deadline::at(std::clamp<Instant>(deadline.when(), now + 500ms, now + 5s));
+}
+
+OneShot<bool> pauseBetweenTries(Loop &loop, Random &random, Deadline deadline)
+{
+    const auto pause = 25ms + std::chrono::milliseconds(random.below(51));
+    return sleepUntil(loop, std::min<Instant>(loop.now() + pause, deadline.when()));
+}
+
+} // namespace lockscope::recipes

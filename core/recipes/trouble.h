@@ -1,0 +1,14 @@
+// When trying again on a new connection can help.
+#pragma once
+
+#include "core/base/result.h"
+
+namespace lockscope::recipes {
+
+// Nothing was sent, or nobody knows what became of it.
+[[nodiscard]] inline bool isConnectionTrouble(const Error &error)
+{
+    return error.code == ErrorCode::UnknownOutcome || error.code == ErrorCode::NotConnected;
+}
+
+} // namespace lockscope::recipes

@@ -1,0 +1,32 @@
+// The simple lock. Source: Hunt et al., "ZooKeeper: Wait-free Coordination" (2010), section 2.4.
+//   1. Create the lock's node, ephemeral. Whoever succeeds holds the lock.
+//   2. It exists already: watch it until it goes. Go to 1.
+//   3. To release, delete the node.
+//
+// Not fair, and one release wakes everybody. Between two holders the node has the same name, and a
+// delete names nothing else: a holder whose node was removed by force and made again by the next one
+// would delete the next one's.
+#include "core/recipes/zookeeper/ephemeral.h"
+
+#include "core/recipes/token.h"
+#include "core/recipes/zookeeper/waiting.h"
+
+namespace lockscope::recipes {
+
+Task<Result<Place>> EphemeralLock::enter(Deadline deadline)
+{
+    Claim claim;
+    claim.path = path();
+    claim.sequential = false;
+    claim.data = hostAddress() + ' ' + uuidToken(random()); // all of them have one name: this tells ours
+    for (;;) {
+        auto claimed = co_await claimPlace(janitor(), claim, deadline);       // 1
+        if (claimed || claimed.error().code != ErrorCode::NodeExists)
+            co_return claimed;
+        const auto gone = co_await untilGone(session(), path(), deadline);    // 2
+        if (!gone)
+            co_return gone.error();
+    }
+}
+
+} // namespace lockscope::recipes

@@ -1,0 +1,16 @@
+// zk-ephemeral: the simple lock, one plain ephemeral node.
+#pragma once
+
+#include "core/recipes/zookeeper/sessionlock.h"
+
+namespace lockscope::recipes {
+
+class EphemeralLock : public SessionLock {
+public:
+    using SessionLock::SessionLock;
+
+protected:
+    Task<Result<Place>> enter(Deadline deadline) override;
+};
+
+} // namespace lockscope::recipes

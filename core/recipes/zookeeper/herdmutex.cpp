@@ -1,0 +1,47 @@
+// The queue lock with the herd effect; for teaching and for comparison with zk-mutex. Source: the
+// remark on the herd effect in the ZooKeeper recipes, "Locks".
+//   1. Join the queue: create an ephemeral sequential child "herd-", and in the same breath list the
+//      children with a watch on them.
+//   2. The lowest number holds the lock.
+//   3. Otherwise wait until any child comes or goes, list again with a watch. Go to 2.
+//   4. If our own node was taken away meanwhile, go to 1: at the end of the queue.
+//   5. To release, delete the node. Everybody wakes up, one of them gets in.
+#include "core/recipes/zookeeper/herdmutex.h"
+
+#include "core/recipes/token.h"
+#include "core/recipes/zookeeper/joinqueue.h"
+#include "core/recipes/zookeeper/waiting.h"
+
+namespace lockscope::recipes {
+
+Task<Result<Place>> HerdMutex::enter(Deadline deadline)
+{
+    const QByteArrayList bases{"herd-"};
+    Claim claim;
+    claim.path = path().child(NodeName("herd-"));
+    claim.data = hostAddress() + ' ' + uuidToken(random()); // the name does not tell ours from others'
+    for (;;) {
+        auto joined = co_await joinQueue(janitor(), claim, Listing::Watched, deadline);      // 1
+        if (!joined)
+            co_return joined.error();
+        Place place = std::move(joined->place);
+        Listed queue = std::move(joined->queue);
+        Turn turn = turnInQueue(contendersIn(queue, bases), place.node());
+        while (turn.kind == Turn::Kind::WaitFor) {
+            const zk::Watch watch = *queue.watch;
+            const auto changed = co_await untilFired(session(), watch, deadline);            // 3
+            if (!changed)
+                co_return changed.error();
+            auto listed = co_await listQueue(session(), path(), Listing::Watched, deadline);
+            if (!listed)
+                co_return listed.error();
+            queue = std::move(*listed);
+            turn = turnInQueue(contendersIn(queue, bases), place.node());
+        }
+        if (turn.isMine())                                                                   // 2
+            co_return std::move(place);
+        place.forget();                                                                      // 4
+    }
+}
+
+} // namespace lockscope::recipes

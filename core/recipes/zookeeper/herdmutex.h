@@ -1,0 +1,16 @@
+// zk-herd-mutex: the queue lock as it should not be done, every waiter watches the whole queue.
+#pragma once
+
+#include "core/recipes/zookeeper/sessionlock.h"
+
+namespace lockscope::recipes {
+
+class HerdMutex : public SessionLock {
+public:
+    using SessionLock::SessionLock;
+
+protected:
+    Task<Result<Place>> enter(Deadline deadline) override;
+};
+
+} // namespace lockscope::recipes

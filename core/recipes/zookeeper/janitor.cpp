@@ -1,0 +1,92 @@
+#include "core/recipes/zookeeper/janitor.h"
+
+#include "core/base/logging.h"
+#include "core/base/text.h"
+#include "core/recipes/zookeeper/waiting.h"
+
+namespace lockscope::recipes {
+
+namespace {
+
+bool isOver(const Error &error)
+{
+    return error.code == ErrorCode::SessionExpired || error.code == ErrorCode::AuthFailed;
+}
+
+// True when the node is certainly gone.
+Task<bool> takeAway(zk::Session *session, zk::Created node, bool mayBeGone)
+{
+    const auto never = Deadline::never();
+    for (;;) {
+        const auto connected = co_await untilConnected(session, never);
+        if (!connected)
+            co_return isOver(connected.error());
+        const auto by = answerBy(*session, never);
+        std::optional<Error> trouble;
+        if (mayBeGone) {
+            // Another may have got the name since: look before trying again.
+            auto syncing = session->sync(node.path, by);
+            auto looking = session->exists(node.path, std::nullopt, by);
+            const auto synced = co_await syncing;
+            const auto seen = co_await looking;
+            if (synced && seen && seen->czxid != node.stat.czxid)
+                co_return true;
+            if (!synced)
+                trouble = synced.error();
+            else if (!seen)
+                trouble = seen.error();
+        }
+        if (!trouble) {
+            auto removal = session->remove(node.path, zk::anyVersion, by);
+            const auto removed = co_await removal;
+            if (removed)
+                co_return true;
+            trouble = removed.error();
+            mayBeGone = mayBeGone || trouble->code == ErrorCode::UnknownOutcome;
+        }
+        if (trouble->code == ErrorCode::NoNode || isOver(*trouble))
+            co_return true;
+        if (!isConnectionTrouble(*trouble)) {
+            qCWarning(logZooKeeper).noquote()
+                << "session" << session->id().text() << "cannot take away" << label(node.path.bytes()) << "-"
+                << trouble->message << "- it goes with the session";
+            co_return false;
+        }
+        co_await untilReconnected(session, never);
+    }
+}
+
+// True when what the create made (if anything) is certainly gone.
+Task<bool> clearUp(zk::Session *session, Reply<zk::Created> creating, Claim claim)
+{
+    const auto created = co_await creating;
+    std::optional<zk::Created> node;
+    if (created) {
+        node = *created;
+    } else if (created.error().code == ErrorCode::UnknownOutcome) {
+        const auto never = Deadline::never();
+        const auto found = co_await findOwn(session, claim, never);
+        if (!found)
+            co_return isOver(found.error());
+        node = *found;
+    }
+    if (!node)
+        co_return true;
+    const zk::Created ours = *node;
+    const bool gone = co_await takeAway(session, ours, false);
+    co_return gone;
+}
+
+} // namespace
+
+void Janitor::remove(zk::Created node, bool mayBeGone) const
+{
+    m_chores.add(m_session->background(), takeAway(m_session, std::move(node), mayBeGone));
+}
+
+void Janitor::followUp(Reply<zk::Created> creating, Claim claim) const
+{
+    m_chores.add(m_session->background(), clearUp(m_session, std::move(creating), std::move(claim)));
+}
+
+} // namespace lockscope::recipes

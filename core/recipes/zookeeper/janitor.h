@@ -1,0 +1,30 @@
+// Takes away nodes that nobody wants any more, in the background: retries over broken connections
+// until each is gone or the session is over (then the server takes it away). A create whose reply is
+// still out is followed up: whatever it made is found and removed. Loop thread only; the session
+// outlives it.
+#pragma once
+
+#include "core/recipes/chores.h"
+#include "core/recipes/zookeeper/claim.h"
+
+namespace lockscope::recipes {
+
+class Janitor {
+public:
+    explicit Janitor(zk::Session &session) : m_session(&session), m_chores(session.loop()) {}
+
+    [[nodiscard]] zk::Session *session() const { return m_session; }
+    // Removes that node, and no other that may have got its name meanwhile. `mayBeGone`: a removal
+    // was sent before and its outcome is unknown.
+    void remove(zk::Created node, bool mayBeGone = false) const;
+    void followUp(Reply<zk::Created> creating, Claim claim) const;
+    // Completes when there is nothing left to do: true if everything is gone, false if something could
+    // not be removed or the deadline passed first.
+    [[nodiscard]] OneShot<bool> tidy(Deadline deadline) const { return m_chores.finished(deadline); }
+
+private:
+    zk::Session *m_session;
+    Chores m_chores;
+};
+
+} // namespace lockscope::recipes

@@ -1,0 +1,105 @@
+#include "core/recipes/zookeeper/joinqueue.h"
+
+#include "core/base/text.h"
+#include "core/recipes/zookeeper/waiting.h"
+
+#include <limits>
+
+namespace lockscope::recipes {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+std::optional<zk::Watch> watchFor(zk::Session *session, Listing how)
+{
+    if (how == Listing::Watched)
+        return zk::Watch(session->loop());
+    return std::nullopt;
+}
+
+// At its end the counter sticks (ZooKeeper 3.6 and later hand out 2147483647 again and again) or goes
+// on with negative numbers (before): whoever comes then may be sorted before the holder.
+bool isCounterSpent(const NodeName &node)
+{
+    const auto read = readSequence(node);
+    return read && (read->sequence < 0 || read->sequence == std::numeric_limits<qint32>::max());
+}
+
+Error counterSpent(const ZPath &directory)
+{
+    return {ErrorCode::Server, u"the counter of %1 is used up: its numbers no longer tell who came first; "
+                               "use another directory, or remove and re-create this one"_s.arg(label(directory.bytes()))};
+}
+
+} // namespace
+
+Task<Result<Joined>> joinQueue(Janitor janitor, Claim claim, Listing how, Deadline deadline)
+{
+    auto *session = janitor.session();
+    const ZPath directory = claim.path.parent();
+    std::optional<zk::Watch> watch;
+    std::optional<Reply<zk::Children>> listing;
+    const std::function<void(Deadline)> list = [&](Deadline by) {
+        watch = watchFor(session, how);
+        listing = session->children(directory, watch, by);
+    };
+    auto place = co_await claimPlace(janitor, claim, deadline, list);
+    if (!place && place.error().code == ErrorCode::NodeExists)
+        co_return counterSpent(directory);
+    if (!place)
+        co_return place.error();
+    if (isCounterSpent(place->node()))
+        co_return counterSpent(directory);
+    auto reply = *listing;
+    auto listed = co_await reply;
+    if (listed) {
+        Joined joined{std::move(*place), {std::move(listed->names), watch}};
+        co_return std::move(joined);
+    }
+    if (!isConnectionTrouble(listed.error()) && listed.error().code != ErrorCode::NoNode)
+        co_return listed.error();
+    auto again = co_await listQueue(session, directory, how, deadline);
+    if (!again)
+        co_return again.error();
+    Joined joined{std::move(*place), std::move(*again)};
+    co_return std::move(joined);
+}
+
+Task<Result<Listed>> listQueue(zk::Session *session, ZPath directory, Listing how, Deadline deadline)
+{
+    for (;;) {
+        const auto watch = watchFor(session, how);
+        auto listing = session->children(directory, watch, answerBy(*session, deadline));
+        auto listed = co_await listing;
+        if (listed) {
+            Listed queue{std::move(listed->names), watch};
+            co_return std::move(queue);
+        }
+        if (listed.error().code == ErrorCode::NoNode)
+            co_return Listed();
+        if (!isConnectionTrouble(listed.error()))
+            co_return listed.error();
+        const auto connected = co_await untilReconnected(session, deadline);
+        if (!connected)
+            co_return connected.error();
+    }
+}
+
+std::vector<Queued> contendersIn(const Listed &queue, const QByteArrayList &bases)
+{
+    std::vector<Queued> contenders;
+    contenders.reserve(queue.names.size());
+    for (const auto &name : queue.names) {
+        for (const auto &base : bases) {
+            if (const auto read = readSequence(name, base)) {
+                contenders.push_back({*read, Access::Exclusive});
+                break;
+            }
+        }
+    }
+    sortQueue(contenders);
+    return contenders;
+}
+
+} // namespace lockscope::recipes

@@ -1,0 +1,36 @@
+// The first step of every queue lock: join the queue and list it, in one round trip. Loop thread only.
+#pragma once
+
+#include "core/recipes/turn.h"
+#include "core/recipes/zookeeper/place.h"
+
+#include <QByteArrayList>
+
+namespace lockscope::recipes {
+
+enum class Listing {
+    Plain,
+    Watched, // with a watch on the children
+};
+struct Listed {
+    std::vector<NodeName> names;
+    std::optional<zk::Watch> watch; // Watched, unless the directory is gone
+};
+struct Joined {
+    Place place;
+    Listed queue;
+};
+
+// Creates the claim's node and lists the directory; both leave together, and because a server answers
+// a session in order, the list knows the node. Server error when the directory's counter is used up:
+// numbers no longer tell then who came first.
+[[nodiscard]] Task<Result<Joined>> joinQueue(Janitor janitor, Claim claim, Listing how, Deadline deadline);
+
+// The directory's children now; none if it is gone. Keeps trying over broken connections.
+[[nodiscard]] Task<Result<Listed>> listQueue(zk::Session *session, ZPath directory, Listing how, Deadline deadline);
+
+// The contenders among the children: those whose number follows one of these base names; the rest is
+// no business of ours. Sorted.
+[[nodiscard]] std::vector<Queued> contendersIn(const Listed &queue, const QByteArrayList &bases);
+
+} // namespace lockscope::recipes

@@ -1,0 +1,101 @@
+#include "core/recipes/zookeeper/sessionlock.h"
+
+#include "core/base/text.h"
+#include "core/recipes/zookeeper/waiting.h"
+
+namespace lockscope::recipes {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+bool isOver(zk::SessionState state)
+{
+    return state != zk::SessionState::Connecting && state != zk::SessionState::Connected;
+}
+
+} // namespace
+
+SessionLock::SessionLock(zk::Session &session, ZPath path, Random random)
+    : LockBase(session.loop(), u"lock "_s + label(path.bytes())), m_session(&session), m_path(std::move(path)),
+      m_random(std::move(random)), m_janitor(session)
+{
+    m_states = session.onState([this](zk::SessionState state) { sessionChanged(state); });
+}
+
+SessionLock::~SessionLock()
+{
+    shutDown();
+}
+
+Task<Result<Grant>> SessionLock::take(Deadline deadline)
+{
+    auto entered = co_await enter(deadline);
+    if (entered && isOver(m_session->state()))
+        entered = Error{ErrorCode::SessionExpired, u"the session ended just when the lock was ours"_s};
+    if (entered) {
+        m_held.emplace(std::move(*entered));
+        co_return Grant{m_held->node().bytes(), m_held->created().stat.czxid};
+    }
+    Error why = entered.error();
+    auto tidied = m_janitor.tidy(answerBy(*m_session, Deadline::at(m_session->loop().now())));
+    const bool clean = co_await tidied;
+    if (!clean && why.code == ErrorCode::TimedOut) {
+        why.code = ErrorCode::UnknownOutcome;
+        why.message += u"; our node is not confirmed to be gone yet, it is being taken away in the background"_s;
+    }
+    co_return why;
+}
+
+Task<Result<bool>> SessionLock::release(Deadline deadline)
+{
+    if (!m_held)
+        co_return Error{ErrorCode::NotHeld, name() + u" is not held by us"_s};
+    const auto what = name();
+    const auto alive = self();
+    Place place(std::move(*m_held));
+    m_held.reset();
+    auto removal = m_session->remove(place.path(), zk::anyVersion, answerBy(*m_session, deadline));
+    place.doubt(); // if the answer is lost or nobody waits for it any more, the janitor sees to it
+    const auto removed = co_await removal;
+    if (!removed && isConnectionTrouble(removed.error()))
+        co_return Error{removed.error().code,
+                        u"%1 may still be held, its node is being taken away in the background: %2"_s.arg(
+                            what, removed.error().message)};
+    const bool notOurs = !removed
+        && (removed.error().code == ErrorCode::NoNode || removed.error().code == ErrorCode::SessionExpired);
+    if (!removed && !notOurs && !alive.expired() && !isAcquiring() && !isHeld()) {
+        place.trust(); // refused: it stands, and it is ours still
+        m_held.emplace(std::move(place));
+        co_return removed.error();
+    }
+    place.forget();
+    if (notOurs)
+        co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more: %2"_s.arg(what, removed.error().message)};
+    co_return removed;
+}
+
+Task<Result<bool>> SessionLock::isStillMine(Deadline deadline)
+{
+    if (!m_held)
+        co_return false;
+    const zk::Created node = m_held->created();
+    auto looking = m_session->exists(node.path, std::nullopt, deadline);
+    const auto seen = co_await looking;
+    if (seen)
+        co_return seen->czxid == node.stat.czxid;
+    if (seen.error().code == ErrorCode::NoNode || seen.error().code == ErrorCode::SessionExpired)
+        co_return false;
+    co_return seen.error();
+}
+
+void SessionLock::sessionChanged(zk::SessionState state)
+{
+    if (!isOver(state) || !m_held)
+        return;
+    m_held->forget(); // the server takes it away
+    m_held.reset();
+    lose(Loss::SessionOver);
+}
+
+} // namespace lockscope::recipes

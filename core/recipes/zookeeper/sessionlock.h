@@ -1,0 +1,42 @@
+// What the ZooKeeper recipes share: they differ only in how they enter. Release, "still mine?", loss
+// with the session, cleaning up and the fencing token are the same for all of them.
+#pragma once
+
+#include "core/base/random.h"
+#include "core/recipes/lockbase.h"
+#include "core/recipes/zookeeper/place.h"
+
+namespace lockscope::recipes {
+
+class SessionLock : public LockBase {
+public:
+    SessionLock(zk::Session &session, ZPath path, Random random);
+    ~SessionLock() override;
+
+    Task<Result<bool>> release(Deadline deadline) final;
+    Task<Result<bool>> isStillMine(Deadline deadline) final;
+
+protected:
+    // The recipe: comes back with the place that holds the lock.
+    virtual Task<Result<Place>> enter(Deadline deadline) = 0;
+
+    [[nodiscard]] zk::Session *session() const { return m_session; }
+    [[nodiscard]] const Janitor &janitor() const { return m_janitor; }
+    [[nodiscard]] const ZPath &path() const { return m_path; }
+    [[nodiscard]] Random &random() { return m_random; }
+
+private:
+    Task<Result<Grant>> take(Deadline deadline) final;
+    [[nodiscard]] bool isHeld() const final { return m_held.has_value(); }
+    void letGo() final { m_held.reset(); }
+    void sessionChanged(zk::SessionState state);
+
+    zk::Session *m_session;
+    ZPath m_path;
+    Random m_random;
+    Janitor m_janitor;
+    std::optional<Place> m_held;
+    zk::StateSubscription m_states;
+};
+
+} // namespace lockscope::recipes

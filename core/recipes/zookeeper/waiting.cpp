@@ -1,0 +1,105 @@
+#include "core/recipes/zookeeper/waiting.h"
+
+#include "core/async/sleep.h"
+#include "core/base/text.h"
+
+#include <algorithm>
+
+namespace lockscope::recipes {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace {
+
+// Long enough not to spin where a connection breaks again and again, short beside any round trip
+// that matters.
+constexpr auto pauseBetweenTries = 20ms;
+
+Error timedOut(const QString &what)
+{
+    return {ErrorCode::TimedOut, u"timed out "_s + what, true};
+}
+
+Error sessionOver(zk::SessionState state)
+{
+    if (state == zk::SessionState::AuthFailed)
+        return {ErrorCode::AuthFailed, u"the server refused the credentials; the session is over"_s};
+    return {ErrorCode::SessionExpired, u"the ZooKeeper session is over; open a new one"_s};
+}
+
+} // namespace
+
+Deadline answerBy(const zk::Session &session, Deadline deadline)
+{
+    const auto timeout = std::max<std::chrono::milliseconds>(session.timeout(), 3s);
+    const auto now = session.loop().now();
+    return Deadline::at(std::clamp<Instant>(deadline.when(), now + timeout / 3, now + timeout));
+}
+
+Task<Result<void>> untilConnected(zk::Session *session, Deadline deadline)
+{
+    for (;;) {
+        const auto state = session->state();
+        if (state == zk::SessionState::Connected)
+            co_return Result<void>();
+        if (state != zk::SessionState::Connecting)
+            co_return sessionOver(state);
+        const OneShot<bool> changed(session->loop());
+        const auto subscription = session->onState([changed](zk::SessionState) { changed.complete(true); });
+        changed.completeAt(deadline, false);
+        const bool inTime = co_await changed;
+        if (!inTime)
+            co_return timedOut(u"waiting for a connection to ZooKeeper"_s);
+    }
+}
+
+Task<Result<void>> untilReconnected(zk::Session *session, Deadline deadline)
+{
+    auto pause = sleepFor(session->loop(), pauseBetweenTries);
+    co_await pause;
+    auto connected = co_await untilConnected(session, deadline);
+    co_return connected;
+}
+
+Task<Result<void>> untilFired(zk::Session *session, zk::Watch watch, Deadline deadline)
+{
+    // The watch's own event is left alone: the session may still complete it when we have gone.
+    const OneShot<std::optional<zk::WatchEvent>> news(session->loop());
+    watch.event().then([news](const zk::WatchEvent &event) { news.complete(event); });
+    news.completeAt(deadline, std::nullopt);
+    const auto event = co_await news;
+    if (!event)
+        co_return timedOut(u"waiting for the lock"_s);
+    if (event->kind == zk::EventKind::SessionOver)
+        co_return sessionOver(session->state());
+    co_return Result<void>();
+}
+
+Task<Result<void>> untilGone(zk::Session *session, ZPath node, Deadline deadline)
+{
+    for (;;) {
+        if (deadline.hasPassed(session->loop()))
+            co_return timedOut(u"waiting for "_s + label(node.bytes()));
+        const zk::Watch watch(session->loop());
+        auto reading = session->get(node, watch, answerBy(*session, deadline));
+        const auto read = co_await reading;
+        if (read) {
+            const auto fired = co_await untilFired(session, watch, deadline);
+            if (!fired)
+                co_return fired.error();
+            if (watch.event().value().kind == zk::EventKind::Deleted)
+                co_return Result<void>();
+            continue; // its data changed: it still stands
+        }
+        if (read.error().code == ErrorCode::NoNode)
+            co_return Result<void>();
+        if (!isConnectionTrouble(read.error()))
+            co_return read.error();
+        const auto connected = co_await untilReconnected(session, deadline);
+        if (!connected)
+            co_return connected.error();
+    }
+}
+
+} // namespace lockscope::recipes

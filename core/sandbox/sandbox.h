@@ -1,0 +1,67 @@
+// The sandbox of the programs: private servers for one run, and the connections to them.
+//
+// Lives in the main thread (the servers die with the thread that started them). begin() returns at
+// once and the window goes on; start() blocks, for the terminal. The destructor ends the servers and
+// removes their folders, so whoever handles SIGINT and SIGTERM (EndSignals) and returns from main()
+// leaves nothing behind; after a crash the servers die with us and the next sandbox sweeps.
+#pragma once
+
+#include "core/sandbox/server.h"
+
+#include <QObject>
+#include <QTimer>
+
+namespace lockscope::sandbox {
+
+struct SandboxOptions {
+    bool zooKeeper = true;
+    int redis = 1;
+    std::chrono::milliseconds atMost{60'000}; // for all of them to answer
+};
+
+class Sandbox : public QObject {
+    Q_OBJECT
+public:
+    explicit Sandbox(SandboxOptions options = {}, QObject *parent = nullptr);
+    ~Sandbox() override;
+
+    // Launches; answered() and failed() tell of each server, finished() when that was all.
+    void begin();
+    // The same, and waits. An error when no server could be started.
+    [[nodiscard]] Result<bool> start();
+
+    [[nodiscard]] bool isFinished() const { return m_starting.empty(); }
+    // Named zk, redis, redis2 …; only those that answer, in this order.
+    [[nodiscard]] std::vector<ConnectionSpec> connections() const;
+    // One line for each server that there is not: why, and which package has it.
+    [[nodiscard]] const QStringList &problems() const { return m_problems; }
+
+signals:
+    void answered(const lockscope::ConnectionSpec &connection);
+    void failed(const QString &problem);
+    void finished();
+
+private:
+    struct Entry {
+        QByteArray name;
+        std::unique_ptr<Server> server;
+        quint16 adminPort() const;
+    };
+    void add(const QByteArray &name, Result<std::unique_ptr<Server>> made);
+    void addProblem(const Error &error);
+    void step();
+    [[nodiscard]] static ConnectionSpec specOf(const Entry &entry);
+
+    SandboxOptions m_options;
+    std::vector<std::unique_ptr<Entry>> m_entries;
+    std::vector<Entry *> m_starting;
+    QStringList m_problems;
+    QTimer m_poll;
+    std::chrono::steady_clock::time_point m_begunAt;
+};
+
+// "zk=zk://127.0.0.1:12345?admin=23456": what --connect takes, for sandbox connections, which have
+// no password.
+[[nodiscard]] QString connectArgument(const ConnectionSpec &connection);
+
+} // namespace lockscope::sandbox

@@ -1,0 +1,98 @@
+"""C++ source as far as the lint needs to understand it: without comments and literals, in statements."""
+
+import re
+
+_TOKEN = re.compile(
+    r'''//[^\n]*|/\*.*?\*/                            # comments
+      |R"(?P<raw>[^()\s\\]{0,16})\(.*?\)(?P=raw)"     # raw strings
+      |"(?:\\.|[^"\\\n])*"                            # strings
+      |(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])+'            # characters, but not digit separators
+    ''',
+    re.S | re.X)
+
+
+def _blank(match):
+    text = match.group(0)
+    lines = "\n" * text.count("\n")
+    if text.startswith("/"):
+        return " " + lines
+    return '""' + lines
+
+
+def code_only(text):
+    """Comments become blanks and literals empty strings; line numbers stay."""
+    return _TOKEN.sub(_blank, text)
+
+
+def line_of(text, position):
+    return text.count("\n", 0, position) + 1
+
+
+def closing(text, position):
+    """The position of the bracket that closes the one at `position`, or the end of the text."""
+    pairs = {"(": ")", "{": "}", "[": "]"}
+    depth = 0
+    opening, end = text[position], pairs[text[position]]
+    for index in range(position, len(text)):
+        if text[index] == opening:
+            depth += 1
+        elif text[index] == end:
+            depth -= 1
+            if depth == 0:
+                return index
+    return len(text)
+
+
+def statements(code):
+    """(line, text) of everything between ';', '{' and '}' outside parentheses.
+
+    A brace directly after an operator, a comma, a parenthesis or a name that is being initialised
+    (`Type{…}`, `f({…})`) belongs to the statement; one after ')' or a keyword opens a block.
+    """
+    code = re.sub(r"^[ \t]*#[^\n]*", "", code, flags=re.M)
+    start, index, depth = 0, 0, 0
+    while index < len(code):
+        char = code[index]
+        if char in "([":
+            depth += 1
+        elif char in ")]":
+            depth = max(0, depth - 1)
+        elif char == "{" and depth == 0 and _is_initialiser(code[start:index]):
+            index = closing(code, index)
+        elif char in ";{}" and depth == 0:
+            yield _statement(code, start, index)
+            start = index + 1
+        index += 1
+    yield _statement(code, start, len(code))
+
+
+def _statement(code, start, end):
+    text = code[start:end]
+    lead = len(text) - len(text.lstrip())
+    return line_of(code, start + lead), " ".join(text.split())
+
+
+def _is_initialiser(before):
+    # Only where a coroutine waits does it matter what the braces are.
+    return "co_await" in before.split(";")[-1] and not before.rstrip().endswith(")")
+
+
+def lambdas(code):
+    """(position, captures, body) of every lambda."""
+    for match in re.finditer(r"(?<![\w\])])\s*\[([^\[\]]*)\]\s*(?=[({<]|mutable|->)", code):
+        brace = _body_brace(code, match.end())
+        if brace is not None:
+            yield match.start(), match.group(1).strip(), code[brace:closing(code, brace) + 1]
+
+
+def _body_brace(code, index):
+    while index < len(code):
+        char = code[index]
+        if char == "(":
+            index = closing(code, index)
+        elif char == "{":
+            return index
+        elif char in ";,)":
+            return None
+        index += 1
+    return None

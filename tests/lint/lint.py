@@ -1,0 +1,273 @@
+#!/usr/bin/env python3
+"""Rules of this source that no compiler checks. Usage: lint.py FOLDER. Prints file:line: what, and why."""
+
+import os
+import re
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import cpptext
+
+CPP = (".h", ".cpp")
+TEXT = CPP + (".py", ".sh", ".lua", ".cmake", ".txt", ".md", ".json", ".qrc", ".in", "")
+MOST_LINES = 500
+
+# --- coroutines --------------------------------------------------------------------------------
+
+_CONTROL = re.compile(r"^(?:else\b|do\b|case (?:[^?:]|::)+:(?!:)|default:|\w+:(?!:))\s*|^(?:if(?: constexpr)?|while|for|switch)\s*(?=\()")
+_NAME = r"[A-Za-z_][\w.>:\-\[\]]*"
+_ALLOWED = re.compile(rf"^(?:(?:[\w:<>,&* ]+[ &*])?{_NAME} = )?co_await (?P<operand>.+)$")
+
+
+def _without_control(statement):
+    """Takes `if (…)`, `else` and labels off the front; None if one of their conditions waits."""
+    while True:
+        match = _CONTROL.match(statement)
+        if not match:
+            return statement
+        statement = statement[match.end():]
+        if statement.startswith("("):
+            end = cpptext.closing(statement, 0)
+            if "co_await" in statement[:end]:
+                return None
+            statement = statement[end + 1:].lstrip()
+
+
+def _why_not(statement):
+    rest = _without_control(statement)
+    if rest is None:
+        return "co_await in a condition"
+    if rest.count("co_await") > 1:
+        return "more than one co_await in a statement"
+    match = _ALLOWED.match(rest)
+    if not match:
+        return "co_await inside a larger expression"
+    operand = match.group("operand")
+    if "{" in operand:
+        return "a braced list or aggregate temporary beside co_await"
+    if re.search(r"(?<![\w\])])\[[^\]]*\]\s*[({]", operand):
+        return "a lambda beside co_await"
+    depth = 0
+    for char in operand:
+        depth += (char in "(<[") - (char in ")>]")
+        if depth <= 0 and char in "?|=+!":
+            return "co_await inside a larger expression"
+    return None
+
+
+def check_await(path, text):
+    if not path.endswith(CPP) or "co_" not in text:
+        return
+    code = cpptext.code_only(text)
+    for line, statement in cpptext.statements(code):
+        if "co_await" in statement and "operator co_await" not in statement:
+            why = _why_not(statement)
+            if why:
+                yield line, f"{why}: GCC 12 miscompiles it; write `auto x = co_await f(named, args);`"
+    for position, captures, body in cpptext.lambdas(code):
+        if captures and re.search(r"\bco_(await|return|yield)\b", body):
+            yield cpptext.line_of(code, position), "a lambda with captures is a coroutine: the captures die with the lambda"
+    for match in re.finditer(r"\bcatch\s*\(", code):
+        brace = code.find("{", cpptext.closing(code, match.end() - 1))
+        if brace >= 0 and "co_await" in code[brace:cpptext.closing(code, brace)]:
+            yield cpptext.line_of(code, match.start()), "co_await in catch is not C++; failures are values here"
+
+
+# --- includes ------------------------------------------------------------------------------------
+
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
+_STOPS_MOC = {"compare", "coroutine", "chrono", "concepts"}
+
+_GUI = re.compile(
+    r"^(?:Qt(?:Gui|Widgets|Svg)(?:/.*)?|Q(?:Application|GuiApplication|Action|Brush|Clipboard|Color|Cursor|Font.*|Icon|Image"
+    r"|KeyEvent|KeySequence|MouseEvent|Painter.*|Palette|Pen|Pixmap|Screen|Standard(?:Item|ItemModel)|Style.*"
+    r"|SvgRenderer|TextDocument|Window|.*Widget|MainWindow|Dialog|.*Dialog|.*View|.*Delegate|.*Button|.*Layout|Label|Menu"
+    r"|MenuBar|Splitter|StatusBar|ToolBar|LineEdit|ComboBox))$")
+_SERVERS = re.compile(r"^(?:Qt(?:Network|Sql)(?:/.*)?|Q(?:TcpSocket|TcpServer|UdpSocket|SslSocket|LocalSocket|AbstractSocket"
+                      r"|NetworkAccessManager|Sql.*)|hiredis/.*|zookeeper/zookeeper\.h|sys/socket\.h"
+                      r"|core/(?:zookeeper|redis)/client\.h)$")
+
+_PORTS = {"base", "async", "zookeeper", "redis", "mariadb"}
+# What a room of core may include; recipes are taken apart below.
+_ROOMS = {
+    "base": {"base"},
+    "async": {"async", "base"},
+    "zookeeper": {"zookeeper", "async", "base"},
+    "redis": {"redis", "async", "base"},
+    "mariadb": {"mariadb", "async", "base"},
+    "recipes": _PORTS | {"recipes"},
+    "inspect": _PORTS | {"recipes", "inspect"},
+    "operate": _PORTS | {"recipes", "inspect", "operate"},
+    "simulate": _PORTS | {"recipes", "inspect", "simulate"},
+    "sandbox": _PORTS | {"recipes", "sandbox"},
+    "workspace": _PORTS | {"recipes", "inspect", "operate", "workspace"},
+}
+_DECISIONS = {"core/recipes/turn.h", "core/recipes/catalogue.h"}
+
+
+def includes(text):
+    """(line, name) of every include, comments aside."""
+    # Literals are file names here, so only whole-line comments are taken out.
+    text = re.sub(r"^[ \t]*//[^\n]*", "", text, flags=re.M)
+    return [(cpptext.line_of(text, m.start(2)), m.group(2)) for m in _INCLUDE.finditer(text)]
+
+
+def check_arrows(path, text):
+    if not path.endswith(CPP):
+        return
+    parts = path.split("/")
+    for line, name in includes(text):
+        target = name.split("/")
+        if parts[0] == "core" and target[0] in ("ui", "app"):
+            yield line, f"core includes {name}: arrows point down, app → ui → core"
+        if parts[0] == "ui" and target[0] == "app":
+            yield line, f"ui includes {name}: arrows point down, app → ui → core"
+        if parts[0] == "core" and target[0] == "core" and len(parts) > 2 and len(target) > 2:
+            room, other = parts[1], target[1]
+            if other not in _ROOMS.get(room, {other}):
+                yield line, f"core/{room} includes {name}: {room} stands below {other}, or beside it"
+            elif other == "recipes" and room in ("inspect", "operate") and name not in _DECISIONS:
+                yield line, f"core/{room} includes {name}: it takes only the decisions and the catalogue of recipes"
+
+
+def check_core_without_gui(path, text):
+    if not path.startswith("core/"):
+        return
+    if path.endswith(CPP):
+        for line, name in includes(text):
+            if _GUI.match(name):
+                yield line, f"core includes <{name}>: core never needs Gui or Widgets"
+    elif path.endswith("CMakeLists.txt"):
+        for match in re.finditer(r"Qt6?::(Gui|Widgets|Svg|SvgWidgets)\b", text):
+            yield cpptext.line_of(text, match.start()), f"core links {match.group(0)}: core never needs Gui or Widgets"
+
+
+def check_ui_without_servers(path, text):
+    if path.startswith("ui/") and path.endswith(CPP):
+        for line, name in includes(text):
+            if _SERVERS.match(name):
+                yield line, f"ui includes <{name}>: ui asks the Backend, it never talks to servers"
+
+
+class MocOrder:
+    """moc 6.4 stops in a file with Q_OBJECT when <compare>, <coroutine> … come before <version>.
+
+    Every Qt header brings <version> along.
+    """
+
+    def __init__(self, read):
+        self._read = read  # path → text, or None
+
+    def check(self, path, text):
+        if not path.endswith(CPP):
+            return
+        names = [name for _, name in includes(text)]
+        for early in ("coroutine", "compare"):
+            if early in names and "version" not in names[:names.index(early)]:
+                yield 1, f"<{early}> without <version> before it stops moc 6.4"
+        if re.search(r"\bQ_(OBJECT|GADGET|NAMESPACE)\b", cpptext.code_only(text)):
+            first = self._first_bad(text, set())
+            if first in _STOPS_MOC:
+                yield 1, f"<{first}> comes to moc before <version> here: include <version> first"
+
+    def _first_bad(self, text, seen):
+        for _, name in includes(text):
+            if name == "version" or name in _STOPS_MOC or re.match(r"Q[A-Zt]", name):
+                return name
+            inner = self._read(name) if name not in seen and "/" in name else None
+            seen.add(name)
+            found = self._first_bad(inner, seen) if inner is not None else None
+            if found:
+                return found
+        return None
+
+
+# --- one idea each ---------------------------------------------------------------------------------
+
+_OWN_CLOCK = re.compile(r"\bQTimer\b|\bQElapsedTimer\b|\bQDateTime::current\w*|\bQTime::current\w*|_clock::now\b"
+                        r"|\bthis_thread\b|\bQThread::\w*sleep|\brandom_device\b|\bfromSystem\b|\bQRandomGenerator\b")
+
+
+def check_recipe_clock(path, text):
+    if path.startswith("core/recipes/") and path.endswith(CPP):
+        code = cpptext.code_only(text)
+        for match in _OWN_CLOCK.finditer(code):
+            yield cpptext.line_of(code, match.start()), (
+                f"{match.group(0)} in a recipe: time and chance come from the Loop and the Random it is given")
+
+
+def check_model_reset(path, text):
+    if not path.startswith("ui/") or not path.endswith(CPP):
+        return
+    lines = text.split("\n")
+    for number, line in enumerate(lines, 1):
+        if "beginResetModel" in line and not any("reset:" in near for near in lines[max(0, number - 2):number]):
+            yield number, ("beginResetModel loses selection and scroll; tell rows, or say why not in a comment "
+                           "`// reset: …` on this line or the one before")
+
+
+def check_todo(path, text):
+    for match in re.finditer(r"\b(TODO|FIXME|XXX|HACK)\b(?!\([^)]{8,}\))", text):
+        yield cpptext.line_of(text, match.start()), f"{match.group(1)} without a reason in parentheses"
+
+
+def check_size(path, text):
+    lines = text.count("\n")
+    if path.endswith(CPP + (".py", ".sh", ".lua", ".cmake")) and lines > MOST_LINES:
+        yield lines, f"{lines} lines; {MOST_LINES} is the most for one file"
+
+
+_MACHINE = re.compile(r"(?<![\w.>])/(?:work|root|home/\w+|Users/\w+)/[\w.-]|(?<![\w.>])/(?:work|root)\b(?=[\"'\s)])")
+
+
+def check_machine_paths(path, text):
+    for match in _MACHINE.finditer(text):
+        yield cpptext.line_of(text, match.start()), f"a path of one machine: {match.group(0)}…"
+
+
+RULES = [check_await, check_arrows, check_core_without_gui, check_ui_without_servers, check_recipe_clock,
+         check_model_reset, check_todo, check_size, check_machine_paths]
+# These break the rules on purpose.
+EXEMPT = ("tests/lint/",)
+
+
+def findings(path, text, read):
+    for rule in RULES + [MocOrder(read).check]:
+        for line, what in rule(path, text):
+            yield line, what
+
+
+def source_files(root):
+    for folder, folders, files in os.walk(root):
+        folders[:] = sorted(f for f in folders if f not in ("build", ".git", ".cache", "__pycache__"))
+        for name in sorted(set(files) - {".git"}):
+            path = os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
+            if os.path.splitext(name)[1] in TEXT and not path.startswith(EXEMPT):
+                yield path
+
+
+def main(root):
+    def read(path):
+        try:
+            with open(os.path.join(root, path), encoding="utf-8", errors="replace") as file:
+                return file.read()
+        except OSError:
+            return None
+
+    checked, found = 0, 0
+    for path in source_files(root):
+        text = read(path)
+        if text is None:
+            continue
+        checked += 1
+        for line, what in findings(path, text, read):
+            found += 1
+            print(f"{path}:{line}: {what}")
+    print(f"{checked} files, {found} findings")
+    # Nothing looked at would be no good news.
+    return 1 if found or checked < 10 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""Every rule of the lint, broken once and kept once."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import lint
+
+CORE = "core/recipes/x.cpp"
+
+
+def found(path, text, files=None):
+    return [what for _, what in lint.findings(path, text, (files or {}).get)]
+
+
+class Await(unittest.TestCase):
+    def test_kept(self):
+        for good in [
+                "auto x = co_await f(named, args);",
+                "const auto got = co_await reply;",
+                "const Result<std::vector<int>> got = co_await m_session->list(path, deadline);",
+                "out = co_await value;",
+                "m_state.out = co_await value;",
+                "co_await x;",
+                "co_return value;",
+                "if (ready) co_await x;",
+                "if (a) { co_await x; } else { auto y = co_await g(b); }",
+                "for (int i = 0; i < 3; ++i)\n    co_await x;",
+                "switch (k) { case K::One: co_await x; break; default: break; }",
+                "// if (co_await f())\nco_await x;",
+                'const char *text = "if (co_await f())";',
+                "Awaiter operator co_await() const { return Awaiter(m_state); }",
+                "auto call = [](Task<int> task) -> Task<void> { co_await task; };",
+                "auto plain = [this] { post(); };\nco_await x;",
+                "const auto big = 1'000'000; auto y = co_await f(big);",
+                "auto z = co_await waitFor(list[0], m_map.at(key));",
+        ]:
+            self.assertEqual(found(CORE, "Task<void> f()\n{\n" + good + "\n}\n"), [], good)
+
+    def test_broken(self):
+        for bad in [
+                "if (co_await f()) { g(); }",
+                "while (co_await f()) g();",
+                "for (auto x = co_await f(); x; ) g();",
+                "switch (co_await f()) { default: break; }",
+                "if (auto x = co_await f(); x) g();",
+                "co_return co_await f();",
+                "return co_await f();",
+                "auto x = 1 + co_await f();",
+                "auto x = co_await f() + 1;",
+                "auto x = (co_await f()).value();",
+                "auto x = co_await f() ? 1 : 2;",
+                "auto x = g(co_await f());",
+                "auto x = co_await f(co_await g());",
+                "auto x = co_await f(Options{1, 2});",
+                "auto x = co_await f({1, 2});",
+                "auto x = co_await Pair{1, 2};",
+                "auto x = co_await f([&] { return 1; });",
+                "auto x = co_await f([this](int a) { return a; }, 3);",
+                "try { g(); } catch (const E &) { co_await x; }",
+                "auto task = [this]() -> Task<void> { co_await m_reply; };",
+                "launch([&value]() -> Task<int> { co_return value; }());",
+                "do g(); while (co_await f());",
+        ]:
+            self.assertNotEqual(found(CORE, "Task<void> f()\n{\n" + bad + "\n}\n"), [], bad)
+
+    def test_line(self):
+        text = "Task<void> f()\n{\n    /* two\n lines */\n    co_await x;\n    if (co_await g())\n        h();\n}\n"
+        self.assertEqual([line for line, _ in lint.findings(CORE, text, {}.get)], [6])
+
+
+class Includes(unittest.TestCase):
+    def test_arrows(self):
+        for path, name in [
+                ("core/base/x.h", "core/async/task.h"), ("core/zookeeper/x.h", "core/recipes/turn.h"),
+                ("core/redis/x.cpp", "core/zookeeper/session.h"), ("core/recipes/x.h", "core/inspect/picture.h"),
+                ("core/inspect/x.cpp", "core/recipes/lock.h"), ("core/operate/x.cpp", "core/recipes/zkmutex.h"),
+                ("core/inspect/x.cpp", "core/operate/gate.h"), ("core/base/x.cpp", "ui/mainwindow.h"),
+                ("core/sandbox/x.cpp", "app/lockscope/main.h"), ("ui/x.cpp", "app/lockscope/main.h"),
+                ("core/inspect/zookeeper/x.cpp", "core/workspace/backend.h"),
+        ]:
+            self.assertNotEqual(found(path, f'#include "{name}"\n'), [], (path, name))
+        for path, name in [
+                ("core/inspect/x.cpp", "core/recipes/turn.h"), ("core/operate/x.cpp", "core/recipes/catalogue.h"),
+                ("core/recipes/x.cpp", "core/zookeeper/session.h"), ("core/workspace/x.cpp", "core/recipes/lock.h"),
+                ("ui/x.cpp", "core/workspace/backend.h"), ("app/x.cpp", "ui/mainwindow.h"),
+                ("tests/unit/x.cpp", "core/zookeeper/client.h"), ("core/operate/x.cpp", "core/operate/gate.h"),
+        ]:
+            self.assertEqual(found(path, f'#include "{name}"\n'), [], (path, name))
+        self.assertEqual(found("core/base/x.h", '// #include "ui/mainwindow.h"\n'), [])
+
+    def test_gui_in_core(self):
+        for name in ["QWidget", "QColor", "QtGui/QImage", "QApplication", "QTreeView", "QPushButton"]:
+            self.assertNotEqual(found("core/base/x.cpp", f"#include <{name}>\n"), [], name)
+        for name in ["QString", "QCoreApplication", "QTimer", "QStringView"][:3]:
+            self.assertEqual(found("core/base/x.cpp", f"#include <{name}>\n"), [], name)
+        self.assertEqual(found("ui/x.cpp", "#include <QWidget>\n"), [])
+        self.assertNotEqual(found("core/CMakeLists.txt", "target_link_libraries(x PUBLIC Qt6::Widgets)\n"), [])
+        self.assertEqual(found("core/CMakeLists.txt", "target_link_libraries(x PUBLIC Qt6::Core)\n"), [])
+
+    def test_servers_in_ui(self):
+        for name in ["QTcpSocket", "QSslSocket", "QSqlDatabase", "QtNetwork/QNetworkAccessManager", "hiredis/hiredis.h",
+                     "core/redis/client.h"]:
+            self.assertNotEqual(found("ui/models/x.cpp", f"#include <{name}>\n"), [], name)
+        self.assertEqual(found("core/redis/x.cpp", "#include <QSslSocket>\n"), [])
+
+    def test_version_first(self):
+        self.assertNotEqual(found("core/async/x.h", "#include <coroutine>\n"), [])
+        self.assertNotEqual(found("core/async/x.h", "#include <coroutine>\n#include <version>\n"), [])
+        self.assertEqual(found("core/async/x.h", "#include <version>\n#include <coroutine>\n"), [])
+        files = {"core/base/a.h": '#include "core/base/b.h"\n', "core/base/b.h": "#include <optional>\n#include <chrono>\n",
+                 "core/base/v.h": "#include <version>\n#include <chrono>\n"}
+        q = "class X : public QObject {\n    Q_OBJECT\n};\n"
+        self.assertNotEqual(found("ui/x.h", '#include "core/base/a.h"\n' + q, files), [])
+        self.assertEqual(found("ui/x.h", '#include <version>\n#include "core/base/a.h"\n' + q, files), [])
+        self.assertEqual(found("ui/x.h", '#include "core/base/v.h"\n#include "core/base/a.h"\n' + q, files), [])
+        self.assertEqual(found("ui/x.h", '#include <QString>\n#include "core/base/a.h"\n' + q, files), [])
+        self.assertEqual(found("ui/x.h", '#include "core/base/a.h"\nclass X {};\n', files), [])
+
+
+class OneIdeaEach(unittest.TestCase):
+    def test_clock(self):
+        for bad in ["QTimer timer;", "QDateTime::currentDateTime();", "std::chrono::steady_clock::now();",
+                    "Random::fromSystem();", "std::this_thread::sleep_for(1s);"]:
+            self.assertNotEqual(found("core/recipes/x.cpp", bad + "\n"), [], bad)
+            self.assertEqual(found("core/async/x.cpp", bad + "\n"), [], bad)
+        self.assertEqual(found("core/recipes/x.cpp", "// no QTimer here\nconst auto now = loop.now();\n"), [])
+
+    def test_reset(self):
+        self.assertNotEqual(found("ui/models/x.cpp", "    beginResetModel();\n"), [])
+        self.assertEqual(found("ui/models/x.cpp", "    beginResetModel(); // reset: another connection\n"), [])
+        self.assertEqual(found("ui/models/x.cpp", "    // reset: another connection\n    beginResetModel();\n"), [])
+
+    def test_todo(self):
+        self.assertNotEqual(found("core/base/x.cpp", "// TODO later\n"), [])
+        self.assertNotEqual(found("README.md", "FIXME\n"), [])
+        self.assertEqual(found("core/base/x.cpp", "// TODO(needs server 3.9)\n"), [])
+
+    def test_size(self):
+        self.assertNotEqual(found("core/base/x.cpp", "int a;\n" * 501), [])
+        self.assertEqual(found("core/base/x.cpp", "int a;\n" * 500), [])
+
+    def test_machine_paths(self):
+        for bad in ['open("/work/x/y");', "see /home/ada/src", "cd /root/x", 'path = "/work"']:
+            self.assertNotEqual(found("README.md", bad + "\n"), [], bad)
+        for good in ["zk://host/work/x", "build/home/config", "$build/home/state", "/usr/share/java", "$HOME/.cache"]:
+            self.assertEqual(found("README.md", good + "\n"), [], good)
+
+
+class Program(unittest.TestCase):
+    def run_on(self, text):
+        with tempfile.TemporaryDirectory() as root:
+            os.mkdir(os.path.join(root, "core"))
+            for number in range(12):
+                with open(os.path.join(root, "core", f"f{number}.cpp"), "w", encoding="utf-8") as file:
+                    file.write(text if number == 7 else "int a;\n")
+            script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lint.py")
+            return subprocess.run([sys.executable, "-B", script, root], capture_output=True, text=True, check=False)
+
+    def test_status(self):
+        self.assertEqual(self.run_on("int b;\n").returncode, 0)
+        result = self.run_on("int b;\nvoid f() { if (co_await g()) h(); }\n")
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("core/f7.cpp:2: co_await in a condition", result.stdout)
+
+    def test_an_empty_folder_is_no_success(self):
+        with tempfile.TemporaryDirectory() as root:
+            self.assertEqual(lint.main(root), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,170 @@
+// Asking real members: both ways, refusals, members that are down, silent or something else entirely.
+#include "tests/live/zookeeperfixture.h"
+
+#include "core/zookeeper/evidence.h"
+
+using namespace lockscope;
+using namespace lockscope::test;
+using namespace lockscope::zk;
+using namespace std::chrono_literals;
+using namespace Qt::StringLiterals;
+
+namespace {
+const std::vector<QByteArray> all{"dump", "cons", "wchp", "wchs", "mntr", "srvr"};
+} // namespace
+
+class TestZooKeeperEvidence : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase();
+    void bothWaysSayTheSame();
+    void refusedWordsAreAskedOfTheAdminServer();
+    void aMemberThatIsDownIsCounted();
+    void aServerOfAnotherKindIsNoAdminServer();
+    void silenceEndsAtTheDeadline();
+    void destroyedWhileAsking();
+
+private:
+    Result<Evidence> ask(EvidenceSource &source, std::vector<QByteArray> commands = all)
+    {
+        return await(source.ask(std::move(commands), Deadline::after(m_loop, 5s)));
+    }
+    std::unique_ptr<sandbox::ZooKeeperServer> start(sandbox::ZooKeeperOptions options);
+
+    QtLoop m_loop;
+    std::unique_ptr<sandbox::ZooKeeperServer> m_open;   // allows everything
+    std::unique_ptr<sandbox::ZooKeeperServer> m_strict; // allows what ZooKeeper allows unasked
+};
+
+std::unique_ptr<sandbox::ZooKeeperServer> TestZooKeeperEvidence::start(sandbox::ZooKeeperOptions options)
+{
+    auto server = sandbox::makeZooKeeper(std::move(options));
+    if (!server)
+        return nullptr;
+    const auto started = (*server)->start(30s);
+    if (!started)
+        qWarning("%s", qPrintable(started.error().message));
+    return started ? std::move(*server) : nullptr;
+}
+
+void TestZooKeeperEvidence::initTestCase()
+{
+    const auto available = sandbox::makeZooKeeper();
+    if (!available)
+        QSKIP(qPrintable(available.error().message));
+    m_open = start({});
+    sandbox::ZooKeeperOptions strict;
+    strict.fourLetterWords = "srvr";
+    m_strict = start(strict);
+    QVERIFY(m_open && m_strict);
+}
+
+void TestZooKeeperEvidence::bothWaysSayTheSame()
+{
+    SessionOptions options;
+    options.hosts = {m_open->address()};
+    const auto session = openSession(m_loop, options);
+    QVERIFY(waitForState(*session, SessionState::Connected));
+    const ZPath path("/both ways");
+    QVERIFY(await(session->create(path, {}, CreateMode::Ephemeral, openAcl(), Deadline::never())));
+    QVERIFY(await(session->get(path, Watch(m_loop), Deadline::never())));
+    QVERIFY(await(session->children(ZPath("/"), Watch(m_loop), Deadline::never())));
+
+    EvidenceSource words(m_loop, {m_open->address()}, 0);
+    const auto said = ask(words);
+    QVERIFY(said);
+    for (const auto &command : all) {
+        QVERIFY2(said->isComplete(command), command.constData());
+        QVERIFY(said->answers.at(command).ways == std::set<QByteArray>{"4lw"});
+    }
+    QCOMPARE(said->ephemerals.at(session->id()), std::vector{path});
+    QVERIFY(said->dataWatches.at(path).contains(session->id()));
+    QCOMPARE(said->childWatchTotal, qint64(1));
+    const auto &facts = said->connections.at(session->id());
+    QVERIFY(facts.endpoint.startsWith(u"127.0.0.1:"_s));
+    QCOMPARE(facts.timeout, session->timeout());
+    const auto connected = std::chrono::duration_cast<std::chrono::milliseconds>(session->connectedAt()->time_since_epoch());
+    QVERIFY(std::chrono::abs(connected - facts.established) < 5s); // one machine, one clock
+    QVERIFY(said->expiresIn.at(session->id()) <= session->timeout() + 1s);
+
+    EvidenceSource admin(m_loop, {{m_open->address().host, 1}}, m_open->adminPort());
+    const auto asked = ask(admin);
+    QVERIFY(asked);
+    for (const auto &command : all) {
+        QVERIFY2(asked->isComplete(command), command.constData());
+        QVERIFY(asked->answers.at(command).ways == std::set<QByteArray>{"admin"});
+    }
+    QCOMPARE(asked->ephemerals, said->ephemerals);
+    QCOMPARE(asked->dataWatches, said->dataWatches);
+    QCOMPARE(asked->childWatchTotal, said->childWatchTotal);
+    QCOMPARE(asked->connections.at(session->id()).endpoint, facts.endpoint);
+    QCOMPARE(asked->connections.at(session->id()).established, facts.established);
+    QVERIFY(asked->expiresIn.at(session->id()) <= session->timeout() + 1s);
+}
+
+void TestZooKeeperEvidence::refusedWordsAreAskedOfTheAdminServer()
+{
+    EvidenceSource source(m_loop, {m_strict->address()}, m_strict->adminPort());
+    for (int round = 0; round < 2; ++round) { // the second goes the way that worked
+        const auto evidence = ask(source);
+        QVERIFY(evidence);
+        QVERIFY(evidence->answers.at("dump").ways == std::set<QByteArray>{"admin"});
+        QVERIFY(evidence->answers.at("srvr").ways == std::set<QByteArray>{"4lw"});
+    }
+    EvidenceSource wordsOnly(m_loop, {m_strict->address()}, 0);
+    const auto refused = ask(wordsOnly);
+    QVERIFY(refused);
+    QVERIFY(!refused->hasAny("dump"));
+    QCOMPARE(refused->answers.at("dump").members, 1);
+    QCOMPARE(refused->answers.at("dump").refusal, u"not in the whitelist"_s);
+    QVERIFY(refused->isComplete("srvr"));
+}
+
+void TestZooKeeperEvidence::aMemberThatIsDownIsCounted()
+{
+    EvidenceSource source(m_loop, {m_open->address(), {u"127.0.0.1"_s, 1}, m_strict->address()}, 0);
+    const auto evidence = ask(source, {"wchp", "srvr"});
+    QVERIFY(evidence);
+    QCOMPARE(evidence->answers.at("srvr").members, 3);
+    QCOMPARE(evidence->answers.at("srvr").answered, 2);
+    QCOMPARE(evidence->answers.at("srvr").refusal, u"connection refused"_s);
+    QCOMPARE(evidence->answers.at("wchp").answered, 1);
+    QVERIFY(evidence->hasAny("wchp") && !evidence->isComplete("wchp"));
+}
+
+void TestZooKeeperEvidence::aServerOfAnotherKindIsNoAdminServer()
+{
+    QTcpServer web;
+    QVERIFY(web.listen(QHostAddress::LocalHost));
+    connect(&web, &QTcpServer::newConnection, &web, [&web] {
+        auto *visitor = web.nextPendingConnection();
+        visitor->write("HTTP/1.0 200 OK\r\nContent-Type: application/json\r\n\r\n{\"status\":\"fine\"}");
+        visitor->disconnectFromHost();
+    });
+    EvidenceSource source(m_loop, {m_strict->address()}, web.serverPort());
+    const auto evidence = ask(source, {"dump"});
+    QVERIFY(evidence);
+    QVERIFY(!evidence->hasAny("dump"));
+}
+
+void TestZooKeeperEvidence::silenceEndsAtTheDeadline()
+{
+    QTcpServer silent;
+    QVERIFY(silent.listen(QHostAddress::LocalHost));
+    EvidenceSource source(m_loop, {{u"127.0.0.1"_s, silent.serverPort()}}, silent.serverPort());
+    const auto evidence = await(source.ask({"dump", "cons"}, Deadline::after(m_loop, 200ms)));
+    QVERIFY(evidence);
+    QVERIFY(!evidence->hasAny("dump"));
+    QCOMPARE(evidence->answers.at("cons").refusal, u"no answer in time"_s);
+}
+
+void TestZooKeeperEvidence::destroyedWhileAsking()
+{
+    auto source = std::make_unique<EvidenceSource>(m_loop, std::vector{m_open->address()}, m_open->adminPort());
+    const auto reply = source->ask(all, Deadline::after(m_loop, 5s));
+    source.reset();
+    QCOMPARE(await(reply).error().code, ErrorCode::Cancelled);
+}
+
+QTEST_GUILESS_MAIN(TestZooKeeperEvidence)
+#include "tst_zookeeper_evidence.moc"

@@ -1,0 +1,353 @@
+// The table of locks: its order, its filter, and exactly which signals each change makes.
+#include "tests/support/fakedata.h"
+#include "ui/models/locksmodel.h"
+#include "ui/models/queuemodel.h"
+
+#include <QAbstractItemModelTester>
+#include <QSignalSpy>
+#include <QTest>
+
+#include <random>
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using namespace lockscope;
+using namespace lockscope::ui;
+using inspect::ChangeKind;
+using inspect::LockName;
+using inspect::LockPicture;
+using inspect::PictureChange;
+using test::change;
+using test::queueLock;
+using test::redisLock;
+
+namespace {
+
+const SystemTime start = SystemTime(1'700'000'000s);
+
+// Every signal of the model as a line of text, in order.
+class Recorder : public QObject {
+public:
+    explicit Recorder(QAbstractItemModel &model)
+    {
+        connect(&model, &QAbstractItemModel::rowsInserted, this, [this](const QModelIndex &, int first, int last) {
+            lines << u"+%1-%2"_s.arg(first).arg(last);
+        });
+        connect(&model, &QAbstractItemModel::rowsRemoved, this, [this](const QModelIndex &, int first, int last) {
+            lines << u"-%1-%2"_s.arg(first).arg(last);
+        });
+        connect(&model, &QAbstractItemModel::rowsMoved, this,
+                [this](const QModelIndex &, int first, int, const QModelIndex &, int to) { lines << u"%1>%2"_s.arg(first).arg(to); });
+        connect(&model, &QAbstractItemModel::dataChanged, this, [this](const QModelIndex &from, const QModelIndex &upTo) {
+            lines << u"~%1-%2"_s.arg(from.row()).arg(upTo.row());
+        });
+        connect(&model, &QAbstractItemModel::layoutChanged, this, [this] { lines << u"layout"_s; });
+        connect(&model, &QAbstractItemModel::modelReset, this, [this] { lines << u"reset"_s; });
+    }
+    QStringList take() { return std::exchange(lines, {}); }
+
+private:
+    QStringList lines;
+};
+
+QStringList names(const QAbstractItemModel &model)
+{
+    QStringList list;
+    for (int row = 0; row < model.rowCount(); ++row)
+        list << model.index(row, LocksModel::Lock).data().toString();
+    return list;
+}
+
+} // namespace
+
+class TestLocksModel : public QObject {
+    Q_OBJECT
+
+private:
+    SystemTime m_now = start;
+    std::unique_ptr<LocksModel> m_model;
+    std::unique_ptr<QAbstractItemModelTester> m_tester;
+
+    LockPicture zk(const QByteArray &path, int waiters) { return queueLock("zk", path, waiters, test::serverTime(start)); }
+    void add(LockPicture lock) { m_model->apply({change(ChangeKind::Added, std::move(lock))}); }
+
+private slots:
+    void init()
+    {
+        m_now = start;
+        m_model = std::make_unique<LocksModel>();
+        m_model->setClock([this] { return m_now; });
+        m_model->rank();
+        m_tester = std::make_unique<QAbstractItemModelTester>(m_model.get(), QAbstractItemModelTester::FailureReportingMode::QtTest);
+    }
+    void cleanup()
+    {
+        m_tester.reset();
+        m_model.reset();
+    }
+
+    void ordersBySeverityThenWaitingThenName()
+    {
+        m_model->apply({change(ChangeKind::Added, zk("/b", 0)), change(ChangeKind::Added, zk("/two", 2)),
+                        change(ChangeKind::Added, zk("/a", 0)), change(ChangeKind::Added, zk("/one", 1)),
+                        change(ChangeKind::Added, redisLock("redis", "forever", {}, test::serverTime(start)))});
+        QCOMPARE(names(*m_model), (QStringList{u"forever"_s, u"/two"_s, u"/one"_s, u"/a"_s, u"/b"_s}));
+    }
+
+    void oneBatchIsOneInsertion()
+    {
+        Recorder recorder(*m_model);
+        m_model->apply({change(ChangeKind::Added, zk("/c", 0)), change(ChangeKind::Added, zk("/a", 0)),
+                        change(ChangeKind::Added, zk("/b", 0))});
+        QCOMPARE(recorder.take(), (QStringList{u"+0-2"_s}));
+        m_model->apply({change(ChangeKind::Added, zk("/a2", 0)), change(ChangeKind::Added, zk("/a1", 0)),
+                        change(ChangeKind::Added, zk("/d", 0))});
+        QCOMPARE(recorder.take(), (QStringList{u"+3-3"_s, u"+1-2"_s}));
+        QCOMPARE(names(*m_model).join(u' '), u"/a /a1 /a2 /b /c /d"_s);
+    }
+
+    void changeInPlaceIsOneRange()
+    {
+        for (const auto *path : {"/a", "/b", "/c"})
+            add(zk(path, 0));
+        Recorder recorder(*m_model);
+        auto b = zk("/b", 0);
+        b.contenders[0].endpoint = u"10.9.9.9:1"_s;
+        auto c = zk("/c", 0);
+        c.contenders[0].endpoint = u"10.9.9.8:1"_s;
+        m_model->apply({change(ChangeKind::Changed, c), change(ChangeKind::Changed, b)});
+        QCOMPARE(recorder.take(), (QStringList{u"~1-2"_s}));
+        QCOMPARE(m_model->index(1, LocksModel::Holder).data().toString(), u"10.9.9.9:1"_s);
+    }
+
+    void moreWaitersMoveTheRow()
+    {
+        for (const auto *path : {"/a", "/b", "/c"})
+            add(zk(path, 0));
+        Recorder recorder(*m_model);
+        m_model->apply({change(ChangeKind::Changed, zk("/c", 3))});
+        QCOMPARE(recorder.take(), (QStringList{u"2>0"_s, u"~0-0"_s}));
+        m_model->apply({change(ChangeKind::Changed, zk("/c", 0))});
+        QCOMPARE(recorder.take(), (QStringList{u"0>3"_s, u"~2-2"_s}));
+        QCOMPARE(names(*m_model).join(u' '), u"/a /b /c"_s);
+    }
+
+    void onlyTheLastWordOfABatchCounts()
+    {
+        Recorder recorder(*m_model);
+        m_model->apply({change(ChangeKind::Added, zk("/a", 0)), change(ChangeKind::Removed, zk("/a", 0))});
+        QCOMPARE(recorder.take(), QStringList());
+        m_model->apply({change(ChangeKind::Added, zk("/a", 0)), change(ChangeKind::Changed, zk("/a", 2))});
+        QCOMPARE(recorder.take(), (QStringList{u"+0-0"_s}));
+        QCOMPARE(m_model->factsAt(0).waiters, 2);
+    }
+
+    void removalIsInRanges()
+    {
+        for (const auto *path : {"/a", "/b", "/c", "/d"})
+            add(zk(path, 0));
+        Recorder recorder(*m_model);
+        m_model->apply({change(ChangeKind::Removed, zk("/b", 0)), change(ChangeKind::Removed, zk("/d", 0)),
+                        change(ChangeKind::Removed, zk("/c", 0))});
+        QCOMPARE(recorder.take(), (QStringList{u"-1-3"_s}));
+        QCOMPARE(m_model->counts().all, 1);
+        QVERIFY(!m_model->picture({ConnectionName("zk"), "/b"}));
+    }
+
+    void filterKeepsOrderAndCounts()
+    {
+        add(zk("/a", 0));
+        add(zk("/b", 2));
+        add(redisLock("redis", "forever", {}, test::serverTime(start)));
+        QCOMPARE(m_model->counts(), (LocksModel::Counts{3, 1, 1, 0, 0}));
+        Recorder recorder(*m_model);
+        m_model->setChip(LocksModel::Chip::Contended);
+        QCOMPARE(names(*m_model).join(u' '), u"/b"_s);
+        QCOMPARE(recorder.take(), (QStringList{u"-2-2"_s, u"-0-0"_s}));
+        m_model->setChip(LocksModel::Chip::All);
+        QCOMPARE(recorder.take(), (QStringList{u"+1-1"_s, u"+0-0"_s}));
+        m_model->setText(u" 0X1000009B4890002 "_s); // the session of the first waiter
+        QCOMPARE(names(*m_model).join(u' '), u"/b"_s);
+        m_model->setText({});
+        m_model->setConnection(ConnectionName("redis"));
+        QCOMPARE(names(*m_model).join(u' '), u"forever"_s);
+        QCOMPARE(m_model->counts(), (LocksModel::Counts{1, 0, 1, 0, 0}));
+        m_model->setConnection({});
+        m_model->setMine({LockName{ConnectionName("zk"), "/a"}});
+        m_model->setChip(LocksModel::Chip::Mine);
+        QCOMPARE(names(*m_model).join(u' '), u"/a"_s);
+    }
+
+    void changesEnterAndLeaveTheFilter()
+    {
+        add(zk("/a", 0));
+        m_model->setChip(LocksModel::Chip::Contended);
+        Recorder recorder(*m_model);
+        m_model->apply({change(ChangeKind::Changed, zk("/a", 1))});
+        QCOMPARE(recorder.take(), (QStringList{u"+0-0"_s}));
+        m_model->apply({change(ChangeKind::Changed, zk("/a", 0))});
+        QCOMPARE(recorder.take(), (QStringList{u"-0-0"_s}));
+        QVERIFY(m_model->picture({ConnectionName("zk"), "/a"}));
+    }
+
+    void scatteredBatchesAreOneLayoutChange()
+    {
+        std::vector<PictureChange> even;
+        std::vector<PictureChange> odd;
+        for (int i = 0; i < 1000; ++i) {
+            const auto path = "/l/" + QByteArray::number(i).rightJustified(5, '0');
+            (i % 2 ? odd : even).push_back(change(ChangeKind::Added, zk(path, 0)));
+        }
+        m_model->apply(even);
+        const QPersistentModelIndex kept = m_model->index(250, LocksModel::Lock);
+        const auto keptName = kept.data().toString();
+        Recorder recorder(*m_model);
+        m_model->apply(odd);
+        QCOMPARE(recorder.take(), (QStringList{u"+500-999"_s, u"layout"_s}));
+        QVERIFY(names(*m_model) == [&] { auto list = names(*m_model); list.sort(); return list; }());
+        QCOMPARE(kept.data().toString(), keptName);
+        for (auto &removed : odd)
+            removed.kind = ChangeKind::Removed;
+        m_model->apply(odd);
+        QCOMPARE(recorder.take(), (QStringList{u"layout"_s, u"-500-999"_s}));
+        QCOMPARE(kept.data().toString(), keptName);
+        QCOMPARE(kept.row(), 250);
+    }
+
+    void sortByColumnAndBack()
+    {
+        add(zk("/a", 0));
+        add(zk("/b", 2));
+        add(zk("/c", 1));
+        const QPersistentModelIndex kept = m_model->index(0, LocksModel::Lock);
+        m_model->sort(LocksModel::Lock, Qt::DescendingOrder);
+        QCOMPARE(names(*m_model).join(u' '), u"/c /b /a"_s);
+        QCOMPARE(kept.data().toString(), u"/b"_s);
+        m_model->apply({change(ChangeKind::Added, zk("/bb", 0))});
+        QCOMPARE(names(*m_model).join(u' '), u"/c /bb /b /a"_s);
+        m_model->sort(LocksModel::Waiting, Qt::AscendingOrder);
+        QCOMPARE(names(*m_model).join(u' '), u"/a /bb /c /b"_s);
+        m_model->sort(-1, Qt::AscendingOrder);
+        QCOMPARE(names(*m_model).join(u' '), u"/b /c /a /bb"_s);
+    }
+
+    void rankFollowsTheGrowingSums()
+    {
+        // One has waited long, three began just now: they overtake.
+        auto slow = queueLock("zk", "/slow", 1, test::serverTime(start));
+        slow.contenders[1].waitingSince = test::serverTime(start) - 10s;
+        auto crowd = queueLock("zk", "/crowd", 3, test::serverTime(start));
+        for (std::size_t i = 1; i < 4; ++i)
+            crowd.contenders[i].waitingSince = test::serverTime(start);
+        add(slow);
+        add(crowd);
+        QCOMPARE(names(*m_model).join(u' '), u"/slow /crowd"_s);
+        Recorder recorder(*m_model);
+        m_now += 4s;
+        m_model->rank();
+        QCOMPARE(recorder.take(), QStringList());
+        m_now += 4s;
+        m_model->rank();
+        QCOMPARE(recorder.take(), (QStringList{u"layout"_s}));
+        QCOMPARE(names(*m_model).join(u' '), u"/crowd /slow"_s);
+    }
+
+    void agesTickByTheServersClockAndFreeze()
+    {
+        auto lock = zk("/a", 0);
+        lock.contenders[0].heldSince = test::serverTime(start) + 1h - 5s; // the server's clock is an hour ahead
+        lock.serverAhead = 1h;
+        add(lock);
+        const auto held = [this] { return m_model->index(0, LocksModel::Held).data().toString(); };
+        QCOMPARE(held(), u"5.0 s"_s);
+        m_now += 2s;
+        QCOMPARE(held(), u"7.0 s"_s);
+        Recorder recorder(*m_model);
+        m_model->tick(0, 40);
+        QCOMPARE(recorder.take(), (QStringList{u"~0-0"_s}));
+        m_model->setFrozen(ConnectionName("zk"), m_now);
+        m_now += 1min;
+        QCOMPARE(held(), u"7.0 s"_s);
+        m_model->setFrozen(ConnectionName("zk"), {});
+        QCOMPARE(held(), u"1 m 07 s"_s);
+    }
+
+    void staysRightUnderRandomBatches()
+    {
+        // Against the plainest model there is: a map, sorted afresh.
+        std::mt19937 random(20240117);
+        const auto below = [&random](int bound) { return static_cast<int>(random() % static_cast<unsigned>(bound)); };
+        std::map<QByteArray, LockPicture> truth;
+        m_tester.reset(); // checks every row on every signal; the comparison below does that once a batch
+        for (int round = 0; round < 150; ++round) {
+            std::vector<PictureChange> batch;
+            const int size = round % 10 == 0 ? 300 : below(8) + 1;
+            for (int i = 0; i < size; ++i) {
+                const auto path = "/l/" + QByteArray::number(below(600));
+                auto lock = zk(path, below(4));
+                if (below(5) == 0)
+                    lock.findings = {{"long-wait", inspect::Severity::Warning, u"waits long"_s, {}}};
+                if (below(3) == 0) {
+                    batch.push_back(change(ChangeKind::Removed, lock));
+                    truth.erase(path);
+                } else {
+                    batch.push_back(change(ChangeKind::Changed, lock));
+                    truth[path] = lock;
+                }
+            }
+            if (round % 20 == 7)
+                m_model->setChip(round % 40 == 7 ? LocksModel::Chip::Contended : LocksModel::Chip::All);
+            if (round % 30 == 11)
+                m_model->sort(round % 60 == 11 ? LocksModel::Waiting : -1, Qt::AscendingOrder);
+            m_model->apply(batch);
+            LocksModel fresh;
+            fresh.setClock([this] { return m_now; });
+            fresh.rank();
+            fresh.setChip(m_model->chip());
+            if (round % 60 >= 11 && round % 60 < 41)
+                fresh.sort(LocksModel::Waiting, Qt::AscendingOrder);
+            for (const auto &[path, lock] : truth)
+                fresh.apply({change(ChangeKind::Added, lock)});
+            QCOMPARE(names(*m_model), names(fresh));
+            QCOMPARE(m_model->counts(), fresh.counts());
+        }
+    }
+
+    void hostileNamesStayText()
+    {
+        auto lock = zk("/<b>bold</b>\x1b[31m", 0);
+        add(lock);
+        QCOMPARE(m_model->index(0, LocksModel::Lock).data().toString(), u"/<b>bold</b>\\x1B[31m"_s);
+        QVERIFY(m_model->index(0, LocksModel::Lock).data(Qt::ToolTipRole).toString().contains(u"&lt;b&gt;bold"_s));
+    }
+
+    void queueMovesUpInDeltas()
+    {
+        QueueModel queue;
+        QAbstractItemModelTester tester(&queue, QAbstractItemModelTester::FailureReportingMode::QtTest);
+        queue.setClock([this] { return m_now; });
+        auto lock = zk("/a", 4);
+        queue.setPicture(lock);
+        Recorder recorder(queue);
+        QCOMPARE(queue.rowCount(), 5);
+        QCOMPARE(queue.pillAt(0).word, u"holds"_s);
+        const QPersistentModelIndex second = queue.index(2, 0);
+        lock.contenders.erase(lock.contenders.begin());
+        lock.contenders[0].role = inspect::Role::Holder;
+        lock.contenders[0].heldSince = test::serverTime(start);
+        queue.setPicture(lock);
+        QCOMPARE(recorder.take(), (QStringList{u"-0-0"_s, u"~0-0"_s}));
+        QCOMPARE(second.row(), 1);
+        auto joined = zk("/a", 7);
+        lock.contenders.insert(lock.contenders.end(), joined.contenders.begin() + 5, joined.contenders.end());
+        queue.setPicture(lock);
+        QCOMPARE(recorder.take(), (QStringList{u"+4-6"_s}));
+        std::swap(lock.contenders[1], lock.contenders[2]);
+        queue.setPicture(lock);
+        QCOMPARE(recorder.take(), (QStringList{u"2>1"_s, u"~1-1"_s}));
+        QCOMPARE(second.row(), 2);
+    }
+};
+
+QTEST_MAIN(TestLocksModel)
+#include "tst_locksmodel.moc"

@@ -1,0 +1,211 @@
+// One walk through each of the pages of znodes, keys, sessions and the log. With LOCKSCOPE_SHOTS=folder
+// it leaves a picture of each, light and dark.
+#include "tests/ui/treescene.h"
+#include "ui/pages/livetree.h"
+#include "ui/pages/valueview.h"
+#include "ui/pages/znodesdetail.h"
+#include "ui/pages/znodespage.h"
+#include "ui/theme/theme.h"
+
+#include <QApplication>
+#include <QDir>
+#include <QHeaderView>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QScrollBar>
+#include <QSignalSpy>
+#include <QTest>
+
+using namespace lockscope;
+using namespace lockscope::ui;
+using namespace lockscope::test;
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace {
+
+ZPath path(const char *text)
+{
+    return ZPath(QByteArray(text));
+}
+
+} // namespace
+
+class TestPagesTrees : public QObject {
+    Q_OBJECT
+
+    void shoot(QWidget &page, const QString &name)
+    {
+        const QString folder = qEnvironmentVariable("LOCKSCOPE_SHOTS");
+        if (folder.isEmpty())
+            return;
+        QVERIFY(QDir().mkpath(folder));
+        const auto before = Theme::instance()->choice();
+        for (const auto choice : {ThemeChoice::Light, ThemeChoice::Dark}) {
+            Theme::instance()->setChoice(choice);
+            QCoreApplication::processEvents();
+            const QString file = u"%1/%2-%3.png"_s.arg(folder, name, choice == ThemeChoice::Dark ? u"dark"_s : u"light"_s);
+            QVERIFY2(page.grab().save(file), qPrintable(file));
+        }
+        Theme::instance()->setChoice(before);
+    }
+
+    template <class P>
+    void open(P &page, FakeBackend &backend)
+    {
+        playTrees(backend);
+        page.setBackend(&backend);
+        page.resize(1212, 830); // what the window leaves to a page at 1440x900
+        page.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&page));
+        backend.tell(treeBatch(std::chrono::system_clock::now()));
+    }
+
+    static QModelIndex rowOf(const LiveTree *tree, const QString &name, const QModelIndex &parent = {})
+    {
+        const auto *model = tree->model();
+        for (int row = 0; row < model->rowCount(parent); ++row) {
+            const QModelIndex index = model->index(row, 0, parent);
+            if (index.data().toString() == name)
+                return index;
+            if (const QModelIndex below = rowOf(tree, name, index); below.isValid())
+                return below;
+        }
+        return {};
+    }
+
+private slots:
+    void looksAtZnodes()
+    {
+        FakeBackend backend;
+        ZnodesPage page;
+        shoot(page, u"znodes-empty"_s);
+        open(page, backend);
+        auto *tree = page.tree();
+        QTRY_VERIFY(rowOf(tree, u"locks"_s).isValid());
+        // The keyboard alone: down to "locks", open it, type a path.
+        page.focusContent();
+        tree->setCurrentIndex(rowOf(tree, u"locks"_s));
+        QTest::keyClick(tree, Qt::Key_Right);
+        QTRY_VERIFY(rowOf(tree, u"orders"_s).isValid());
+        tree->expand(rowOf(tree, u"orders"_s));
+        tree->expand(rowOf(tree, u"secrets"_s));
+        page.goTo(path("/app/config"));
+        QTRY_COMPARE(page.detail()->path().bytes(), "/app/config"_ba);
+        QTRY_COMPARE(page.detail()->value()->form(), ValueForm::Json);
+        QVERIFY(page.detail()->value()->shownText().contains(u"\"build\": 92233720368547758079,\n"_s));
+        QVERIFY(page.detail()->statText(u"czxid"_s).startsWith(u"0x"_s));
+        QCOMPARE(page.detail()->aclText(), u"cdrwa  digest:ops:Zk1xQp0/9vYf8rJ1bqSg3yX6lAs=\n--r--  world:anyone"_s);
+        QTRY_VERIFY(backend.wasCalled(u"watchZnodes orders-zk / /app /locks /locks/orders"_s));
+        QTRY_VERIFY(rowOf(tree, u"secrets"_s).data(ZnodesModel::ForbiddenRole).toBool());
+        shoot(page, u"znodes"_s);
+    }
+
+    void keepsItsPlaceInZnodes()
+    {
+        FakeBackend backend;
+        ZnodesPage page;
+        open(page, backend);
+        QByteArrayList names;
+        for (int i = 0; i < 400; ++i)
+            names << "n" + QByteArray::number(1000 + i);
+        backend.onListZnodes = [&](const ConnectionName &, const ZPath &asked) -> Result<std::vector<ZnodeRow>> {
+            std::vector<ZnodeRow> rows;
+            for (const auto &name : asked.isRoot() ? names : QByteArrayList())
+                rows.push_back({NodeName(name), {}, true, std::nullopt});
+            return rows;
+        };
+        page.model().refresh(path("/"));
+        auto *tree = page.tree();
+        QTRY_VERIFY(rowOf(tree, u"n1399"_s).isValid());
+        const QPersistentModelIndex chosen = rowOf(tree, u"n1203"_s);
+        tree->setCurrentIndex(chosen);
+        tree->scrollTo(rowOf(tree, u"n1200"_s), QAbstractItemView::PositionAtTop);
+        const int before = tree->visualRect(chosen).top();
+        for (int i = 0; i < 50; ++i)
+            names[i] = "a" + QByteArray::number(i); // fifty others, all above
+        names << "b1" << "b2";
+        backend.tellZnodesChanged(ConnectionName("orders-zk"_ba), path("/"));
+        QTRY_VERIFY(rowOf(tree, u"b2"_s).isValid());
+        QTRY_COMPARE(tree->visualRect(chosen).top(), before);
+        QCOMPARE(tree->currentIndex(), QModelIndex(chosen));
+        // The chosen one goes: the detail says so instead of showing its neighbour.
+        names.removeOne("n1203");
+        backend.tellZnodesChanged(ConnectionName("orders-zk"_ba), path("/"));
+        QTRY_VERIFY(!chosen.isValid());
+        QCOMPARE(page.detail()->path().bytes(), "/n1203"_ba);
+        QVERIFY2(page.detail()->bannerText().contains(u"gone"_s) || page.detail()->bannerText().contains(u"no such node"_s),
+                 qPrintable(page.detail()->bannerText()));
+    }
+
+    void filtersLoadedZnodes()
+    {
+        FakeBackend backend;
+        ZnodesPage page;
+        open(page, backend);
+        auto *tree = page.tree();
+        QTRY_VERIFY(rowOf(tree, u"locks"_s).isValid());
+        tree->expand(rowOf(tree, u"locks"_s));
+        QTRY_VERIFY(rowOf(tree, u"orders"_s).isValid());
+        QTRY_VERIFY(backend.wasCalled(u"watchZnodes orders-zk / /locks"_s));
+        QTRY_COMPARE(backend.calls.filter(u"listZnodes orders-zk /locks"_s).size(), 2); // again, now that it is watched
+        const auto asked = backend.calls.filter(u"listZnodes"_s).size();
+        page.setFilter(u"ORD"_s);
+        QTRY_VERIFY(!rowOf(tree, u"app"_s).isValid());
+        QVERIFY(rowOf(tree, u"orders"_s).isValid());
+        QVERIFY2(page.statusText().contains(u"loaded so far"_s), qPrintable(page.statusText()));
+        QCOMPARE(backend.calls.filter(u"listZnodes"_s).size(), asked); // a filter asks no server
+        page.setFilter({});
+        QTRY_VERIFY(rowOf(tree, u"app"_s).isValid());
+        QVERIFY(tree->isExpanded(rowOf(tree, u"locks"_s)));
+    }
+
+    void saysWhenZnodesAreOld()
+    {
+        FakeBackend backend;
+        ZnodesPage page;
+        open(page, backend);
+        auto *tree = page.tree();
+        QTRY_VERIFY(rowOf(tree, u"locks"_s).isValid());
+        page.goTo(path("/secrets"));
+        QTRY_COMPARE(page.detail()->bannerText(), u"/secrets: the ACL gives READ only to digest:vault"_s);
+        backend.tellConnection(statusOf("orders-zk", Scheme::ZooKeeper, ConnectionStatus::State::Broken));
+        auto *banner = page.findChild<StaleBanner *>();
+        QVERIFY(banner->isVisible());
+        shoot(page, u"znodes-stale"_s);
+        QVERIFY(rowOf(tree, u"locks"_s).isValid()); // what was seen stays
+        backend.calls.clear();
+        backend.tellConnection(statusOf("orders-zk", Scheme::ZooKeeper));
+        QVERIFY(!banner->isVisible());
+        QTRY_VERIFY(backend.wasCalled(u"listZnodes orders-zk /"_s)); // and is looked at again
+    }
+
+    void showsValuesSafely()
+    {
+        ValueView view;
+        view.setValue("<b>bold</b>\x1b[31m\xff", 17, false);
+        QCOMPARE(view.form(), ValueForm::Hex == bestForm("<b>bold</b>\x1b[31m\xff") ? ValueForm::Hex : ValueForm::Text);
+        view.setForm(ValueForm::Text);
+        QCOMPARE(view.shownText(), u"<b>bold</b>\\x1B[31m\\xFF"_s);
+        view.setForm(ValueForm::Hex);
+        QVERIFY(view.shownText().startsWith(u"00000000  3c 62 3e 62 6f 6c 64 3c  2f 62 3e 1b 5b 33 31 6d  |<b>bold</b>.[31m|\n"_s));
+        const QByteArray megabyte(1024 * 1024, 'x');
+        view.setForm(ValueForm::Text);
+        view.setValue(megabyte, megabyte.size(), false);
+        QVERIFY2(view.noteText().contains(u"showing first 64 KiB of 1 MiB"_s), qPrintable(view.noteText()));
+        QVERIFY(view.shownText().size() < 70'000);
+        QVERIFY(!view.showAllButton()->isHidden());
+        view.showAllButton()->click();
+        QVERIFY(view.shownText().size() >= megabyte.size());
+        QVERIFY(view.showAllButton()->isHidden());
+    }
+};
+
+int main(int argc, char **argv)
+{
+    QApplication application(argc, argv);
+    Theme theme(application, ThemeChoice::Light);
+    TestPagesTrees test;
+    return QTest::qExec(&test, argc, argv);
+}
+#include "tst_pages_trees.moc"

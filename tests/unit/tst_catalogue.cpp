@@ -1,0 +1,66 @@
+// The catalogue of recipes: complete, and honest about what can be acquired.
+#include "core/recipes/catalogue.h"
+
+#include <QTest>
+
+#include <set>
+
+using namespace lockscope;
+using namespace lockscope::recipes;
+
+namespace {
+
+// The ids of the command-line contract.
+const QByteArrayList contractIds{
+    "zk-ephemeral", "zk-herd-mutex", "zk-mutex", "zk-eager-mutex", "zk-flat-mutex", "zk-shared-herd", "zk-shared",
+    "zk-election", "zk-lease", "curator-mutex", "curator-semaphore-mutex", "curator-rwlock", "curator-semaphore",
+    "curator-leader", "zookeeper-recipe-lock", "kazoo-lock", "kazoo-rwlock", "kazoo-semaphore", "redis-setnx-expire",
+    "redis-getset", "redis-set-nx", "redlock", "redisson-lock", "redisson-fair-lock", "redisson-rwlock",
+    "redisson-fenced-lock", "redisson-semaphore", "sql-for-update", "sql-version", "sql-get-lock"};
+
+} // namespace
+
+class TestCatalogue : public QObject {
+    Q_OBJECT
+private slots:
+    void hasEveryIdOnce()
+    {
+        std::set<QByteArray> seen;
+        for (const auto &recipe : catalogue()) {
+            QVERIFY2(seen.insert(recipe.id).second, recipe.id);
+            QVERIFY2(contractIds.contains(recipe.id), recipe.id);
+        }
+        QCOMPARE(seen.size(), static_cast<size_t>(contractIds.size()));
+    }
+
+    void saysWhatItIs()
+    {
+        for (const auto &recipe : catalogue()) {
+            QVERIFY2(!recipe.summary.isEmpty() && !recipe.summary.contains(QLatin1Char('\n')), recipe.id);
+            const auto backend = recipe.id.startsWith("sql-") ? RecipeBackend::MariaDb
+                : recipe.id.startsWith("redis") || recipe.id == "redlock" ? RecipeBackend::Redis
+                                                                          : RecipeBackend::ZooKeeper;
+            QVERIFY2(recipe.backend == backend, recipe.id);
+            QCOMPARE(findRecipe(recipe.id), &recipe);
+        }
+        QVERIFY(!findRecipe("zk-"));
+    }
+
+    void countsExactlyWhatCanBeAcquired()
+    {
+        QByteArrayList acquirable;
+        for (const auto &recipe : catalogue()) {
+            const QStringList counts{recipe.requestsAcquireFree, recipe.requestsAcquireQueued, recipe.requestsRelease,
+                                     recipe.wakeupsPerRelease};
+            for (const auto &count : counts)
+                QVERIFY2(count.isEmpty() != recipe.acquirable, recipe.id);
+            QVERIFY2(recipe.acquirable || recipe.flaws.front().startsWith(QStringLiteral("recognised only")), recipe.id);
+            if (recipe.acquirable)
+                acquirable << recipe.id;
+        }
+        QCOMPARE(acquirable, (QByteArrayList{"zk-ephemeral", "zk-herd-mutex", "zk-mutex", "redis-set-nx"}));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestCatalogue)
+#include "tst_catalogue.moc"

@@ -1,0 +1,176 @@
+// Reading the command line: options anywhere, one clear line for what is wrong, secrets hidden.
+#include "app/commandline.h"
+
+#include <QTest>
+
+using namespace lockscope;
+using namespace lockscope::app;
+using namespace Qt::StringLiterals;
+
+namespace {
+
+std::vector<OptionSpec> known()
+{
+    auto options = sharedOptions();
+    options.push_back({u"hold"_s, u"D"_s, u"how long"_s, false});
+    options.push_back({u"all"_s, {}, u"everything"_s, false});
+    return options;
+}
+
+QString noEnvironment(const QByteArray &)
+{
+    return {};
+}
+
+Result<Connections> connectionsOf(const QStringList &arguments)
+{
+    const auto read = readArguments(arguments, known());
+    if (!read)
+        return read.error();
+    return readConnections(*read, noEnvironment);
+}
+
+} // namespace
+
+class TestCommandLine : public QObject {
+    Q_OBJECT
+private slots:
+    void whatIsWrongIsSaidInOneLine_data()
+    {
+        QTest::addColumn<QStringList>("arguments");
+        QTest::addColumn<QString>("says");
+        QTest::newRow("unknown option") << QStringList{u"--frobnicate"_s} << u"unknown option --frobnicate; see --help"_s;
+        QTest::newRow("nearly right") << QStringList{u"--jsn"_s} << u"did you mean --json?"_s;
+        QTest::newRow("nearly right, with value") << QStringList{u"--conect=zk://h"_s} << u"did you mean --connect?"_s;
+        QTest::newRow("single dash") << QStringList{u"-x"_s} << u"unknown option -x"_s;
+        QTest::newRow("value missing") << QStringList{u"--hold"_s} << u"--hold wants a value: --hold D"_s;
+        QTest::newRow("value missing before --") << QStringList{u"--hold"_s, u"--"_s} << u"--hold wants a value"_s;
+        QTest::newRow("switch with value") << QStringList{u"--all=yes"_s} << u"--all takes no value"_s;
+        QTest::newRow("given twice") << QStringList{u"--hold"_s, u"1s"_s, u"--hold=2s"_s} << u"--hold is given twice"_s;
+        QTest::newRow("no uri") << QStringList{u"--connect"_s, u"nonsense"_s} << u"not of the form [NAME=]SCHEME:"_s;
+        QTest::newRow("unknown scheme") << QStringList{u"--connect"_s, u"etcd://h"_s} << u"unknown scheme \"etcd\""_s;
+        QTest::newRow("bad port") << QStringList{u"--connect"_s, u"zk://h:99999"_s} << u"is not between 1 and 65535"_s;
+        QTest::newRow("one name twice") << QStringList{u"--connect"_s, u"a=zk://h"_s, u"--connect"_s, u"a=redis://h"_s}
+                                        << u"two connections are named a"_s;
+        QTest::newRow("production of nothing") << QStringList{u"--production"_s, u"zk"_s} << u"names no connection"_s;
+    }
+    void whatIsWrongIsSaidInOneLine()
+    {
+        QFETCH(QStringList, arguments);
+        QFETCH(QString, says);
+        const auto connections = connectionsOf(arguments);
+        QVERIFY(!connections);
+        QCOMPARE(connections.error().code, ErrorCode::BadInput);
+        QCOMPARE(exitFor(connections.error().code), Exit::BadUsage);
+        const auto &message = connections.error().message;
+        QVERIFY2(message.contains(says) && !message.contains(u'\n'), qPrintable(message));
+    }
+
+    void optionsStandAnywhereBeforeTheCommand_data()
+    {
+        QTest::addColumn<QStringList>("arguments");
+        QTest::newRow("before") << QStringList{u"--json"_s, u"--connect"_s, u"zk://h"_s, u"show"_s, u"zk:/a"_s};
+        QTest::newRow("after") << QStringList{u"show"_s, u"zk:/a"_s, u"--connect=zk://h"_s, u"--json"_s};
+        QTest::newRow("between") << QStringList{u"show"_s, u"--json"_s, u"--connect"_s, u"zk://h"_s, u"zk:/a"_s};
+    }
+    void optionsStandAnywhereBeforeTheCommand()
+    {
+        QFETCH(QStringList, arguments);
+        const auto read = readArguments(arguments, known());
+        QVERIFY(read);
+        QCOMPARE(read->words, (QStringList{u"show"_s, u"zk:/a"_s}));
+        QVERIFY(read->has(u"json"_s));
+        QCOMPARE(read->value(u"connect"_s), u"zk://h"_s);
+        QVERIFY(!read->hasRest);
+    }
+
+    void whatFollowsTwoDashesIsLeftAlone()
+    {
+        const auto read = readArguments({u"acquire"_s, u"zk:/a"_s, u"--"_s, u"make"_s, u"--json"_s, u"--"_s, u"x"_s}, known());
+        QVERIFY(read && read->hasRest);
+        QCOMPARE(read->rest, (QStringList{u"make"_s, u"--json"_s, u"--"_s, u"x"_s}));
+        QVERIFY(!read->has(u"json"_s));
+    }
+
+    void connectionsAreNamedAndMarked()
+    {
+        const auto read = connectionsOf({u"--connect"_s, u"zk://a"_s, u"--connect"_s, u"zk://b"_s, u"--connect"_s,
+                                         u"orders=redis://c/2"_s, u"--production"_s, u"orders"_s, u"--read-only"_s});
+        QVERIFY(read);
+        QCOMPARE(read->specs.size(), 3U);
+        QCOMPARE(read->specs[0].name.bytes(), QByteArray("zk"));
+        QCOMPARE(read->specs[1].name.bytes(), QByteArray("zk2"));
+        QCOMPARE(read->specs[2].name.bytes(), QByteArray("orders"));
+        QVERIFY(!read->specs[0].production && read->specs[2].production);
+        QVERIFY(read->readOnly && read->specs[0].readOnly);
+    }
+
+    void passwordsComeFromTheUriFirst()
+    {
+        const auto environment = [](const QByteArray &variable) {
+            return variable == "LOCKSCOPE_PASSWORD_MY_ZK" || variable == "LOCKSCOPE_PASSWORD_REDIS" ? u"fromenv"_s
+                                                                                                   : QString();
+        };
+        const auto read = readArguments({u"--connect"_s, u"my-zk=zk://bob@h"_s, u"--connect"_s, u"redis://:fromuri@h"_s}, known());
+        QVERIFY(read);
+        const auto connections = readConnections(*read, environment);
+        QVERIFY(connections);
+        QCOMPARE(connections->specs[0].password, u"fromenv"_s);
+        QCOMPARE(connections->specs[1].password, u"fromuri"_s);
+    }
+
+    void passwordsLeaveArgv_data()
+    {
+        QTest::addColumn<QByteArray>("argument");
+        QTest::addColumn<QByteArray>("left");
+        const auto row = [](const char *argument, const char *left) {
+            QTest::newRow(argument) << QByteArray(argument) << QByteArray(left);
+        };
+        row("zk://bob:hunter2@h:1", "zk://bob:*******@h:1");
+        row("--connect=x=redis://:hunter2@h", "--connect=x=redis://:*******@h");
+        row("redis://u:p@ss@h", "redis://u:****@h");
+        row("redis://u:a/b:c@h/1", "redis://u:*****@h/1");
+        row("zk://h:2181", "zk://h:2181");
+        row("zk://bob@h:2181", "zk://bob@h:2181");
+        row("--json", "--json");
+    }
+    void passwordsLeaveArgv()
+    {
+        QFETCH(QByteArray, argument);
+        QFETCH(QByteArray, left);
+        QByteArray program("lockscopectl");
+        QByteArray copy = argument;
+        char *argv[] = {program.data(), copy.data(), nullptr};
+        const auto taken = takeArguments(2, argv);
+        QCOMPARE(taken, QStringList{QString::fromUtf8(argument)});
+        QCOMPARE(copy, left);
+    }
+
+    void aPasswordStaysOutOfMessages()
+    {
+        for (const auto &argument : {u"--zk://bob:hunter2@h"_s, u"-zk://bob:hunter2@h"_s}) {
+            const auto read = readArguments({argument}, known());
+            QVERIFY(!read);
+            QVERIFY2(!read.error().message.contains(u"hunter2"_s), qPrintable(read.error().message));
+        }
+        for (const auto &uri : {u"zk://bob:hunter2@h:99999"_s, u"etcd://bob:hunter2@h"_s, u"redis://u:hunter2@h/x"_s,
+                                u"redis://u:hunter2@"_s, u"bob:hunter2@h"_s}) {
+            const auto connections = connectionsOf({u"--connect"_s, uri});
+            QVERIFY(!connections);
+            QVERIFY2(!connections.error().message.contains(u"hunter2"_s), qPrintable(connections.error().message));
+        }
+    }
+
+    void statusesOfTheContract()
+    {
+        QCOMPARE(exitFor(ErrorCode::AuthFailed), Exit::NoConnection);
+        QCOMPARE(exitFor(ErrorCode::NotConnected), Exit::NoConnection);
+        QCOMPARE(exitFor(ErrorCode::Refused), Exit::Refused);
+        QCOMPARE(exitFor(ErrorCode::TimedOut), Exit::TimedOut);
+        QCOMPARE(exitFor(ErrorCode::NoNode), Exit::Failed);
+        QCOMPARE(exitFor(ErrorCode::UnknownOutcome), Exit::Failed);
+    }
+};
+
+QTEST_APPLESS_MAIN(TestCommandLine)
+#include "tst_commandline.moc"

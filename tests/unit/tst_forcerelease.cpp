@@ -1,0 +1,458 @@
+// Force-release: what is refused, what is planned, and that nothing is sent unless the same holder
+// still holds and the intent is on disk.
+#include "core/async/scope.h"
+#include "core/base/text.h"
+#include "core/operate/forcerelease.h"
+#include "core/operate/gate.h"
+#include "tests/unit/tst_gate_fakes.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace lockscope;
+using namespace lockscope::operate;
+using namespace lockscope::inspect;
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr qint64 headCzxid = 0x5f21;
+constexpr quint64 headOwner = 0x2000009b4890007;
+
+QByteArray nodeName(int n)
+{
+    return "_c_0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a2" + QByteArray::number(n) + "-lock-000000004" + QByteArray::number(n);
+}
+
+Contender contender(int n)
+{
+    Contender c;
+    c.id = nodeName(n);
+    c.role = n == 0 ? Role::Holder : Role::Waiter;
+    c.position = n;
+    c.guard.path = "/locks/orders/" + c.id;
+    c.guard.czxid = headCzxid + n;
+    c.guard.owner = headOwner + static_cast<quint64>(n);
+    if (n > 0)
+        c.watches = {WatchEdge{nodeName(n - 1), false, Evidence::Server}};
+    return c;
+}
+
+// Curator's queue: one holder, two waiters.
+LockPicture queue()
+{
+    LockPicture picture;
+    picture.lock = LockName{ConnectionName("zk"), "/locks/orders"};
+    picture.recipe = "curator-mutex";
+    picture.confidence = Confidence::High;
+    picture.state = LockState::Contended;
+    picture.contenders = {contender(0), contender(1), contender(2)};
+    return picture;
+}
+
+LockPicture redisLock(const QByteArray &recipe, const QByteArray &value)
+{
+    LockPicture picture;
+    picture.lock = LockName{ConnectionName("redis"), "orders-lock"};
+    picture.backend = Backend::Redis;
+    picture.recipe = recipe;
+    picture.confidence = Confidence::High;
+    picture.state = LockState::Held;
+    picture.waitersKnown = false;
+    Contender holder;
+    holder.id = value;
+    holder.role = Role::Holder;
+    holder.guard.value = value;
+    picture.contenders = {holder};
+    return picture;
+}
+
+// Answers with what a test put there; afterwards, with what was put there for later.
+class FakeObserver : public Observer {
+public:
+    explicit FakeObserver(VirtualLoop &loop) : m_loop(loop) {}
+    std::vector<Result<LockPicture>> answers; // the last one is repeated
+    int reads = 0;
+
+    void start() override {}
+    void setPaused(bool) override {}
+    OneShot<bool> firstPicture() const override { return OneShot<bool>(m_loop); }
+    Task<Result<LockPicture>> readNow(QByteArray, Deadline) override
+    {
+        const auto at = std::min<std::size_t>(static_cast<std::size_t>(reads), answers.size() - 1);
+        ++reads;
+        co_return answers[at];
+    }
+    std::vector<LockPicture> pictures() const override { return {}; }
+    std::vector<SessionPicture> sessions() const override { return {}; }
+    std::vector<Coverage> coverage() const override { return {}; }
+
+private:
+    VirtualLoop &m_loop;
+};
+
+Error noNode()
+{
+    return Error{ErrorCode::NoNode, u"there is no such lock"_s};
+}
+
+using Answer = std::optional<Result<ForceReleaseOutcome>>;
+
+Task<void> run(ForceReleasePlan plan, ForceReleaseTools tools, Answer *answer)
+{
+    const auto deadline = Deadline::after(*tools.loop, std::chrono::seconds(5));
+    const auto reason = u"stuck"_s;
+    auto outcome = co_await forceRelease(plan, tools, reason, deadline);
+    answer->emplace(outcome);
+}
+
+struct World {
+    QTemporaryDir folder;
+    VirtualLoop loop;
+    CommandLog log;
+    Gate gate{ConnectionName("zk"), false, false, log};
+    fakes::Session tree{loop};
+    fakes::Connection store{loop};
+    std::unique_ptr<zk::Session> zookeeper = gated(tree, gate);
+    std::unique_ptr<redis::Connection> redis = gated(store, gate);
+    FakeObserver observer{loop};
+    AuditFile audit{folder.filePath(u"audit.jsonl"_s)};
+    Scope scope{loop};
+
+    World()
+    {
+        for (int n = 0; n < 3; ++n)
+            tree.put(contender(n).guard.path, contender(n).guard.czxid, contender(n).guard.owner);
+    }
+
+    Result<ForceReleaseOutcome> release(const LockPicture &picture)
+    {
+        const auto plan = planForceRelease(picture, picture.contenders[0].id);
+        if (!plan)
+            return plan.error();
+        ForceReleaseTools tools{&observer, zookeeper.get(), redis.get(), &audit, &loop};
+        Answer answer;
+        scope.launch(run(*plan, tools, &answer));
+        loop.runUntilIdle();
+        return answer ? *answer : Error{ErrorCode::TimedOut, u"never answered"_s};
+    }
+    QStringList outcomes() const
+    {
+        QStringList phases;
+        const auto records = audit.read(nullptr);
+        for (const auto &record : records ? *records : std::vector<AuditRecord>())
+            phases << record.phase + (record.outcome.isEmpty() ? QString() : u": "_s + record.outcome.section(u':', 0, 0));
+        return phases;
+    }
+};
+
+LockPicture afterwards()
+{
+    auto picture = queue();
+    picture.contenders.erase(picture.contenders.begin());
+    picture.contenders[0].role = Role::Holder;
+    return picture;
+}
+
+} // namespace
+
+class TestForceRelease : public QObject {
+    Q_OBJECT
+private slots:
+    void whoDoesNotHoldIsRefused_data()
+    {
+        QTest::addColumn<QByteArray>("holder");
+        QTest::addColumn<QString>("says");
+        QTest::newRow("a waiter") << nodeName(1) << u"waits for zk:/locks/orders and does not hold it"_s;
+        QTest::newRow("yesterday's") << QByteArray("_c_gone-lock-0000000007") << u"any more, or never did"_s;
+        QTest::newRow("nothing") << QByteArray() << u"does not hold"_s;
+    }
+    void whoDoesNotHoldIsRefused()
+    {
+        QFETCH(QByteArray, holder);
+        QFETCH(QString, says);
+        const auto plan = planForceRelease(queue(), holder);
+        QVERIFY(!plan);
+        QCOMPARE(plan.error().code, ErrorCode::Refused);
+        QVERIFY2(plan.error().message.contains(says), qPrintable(plan.error().message));
+        QVERIFY2(plan.error().message.contains(u"held by "_s + label(nodeName(0))), qPrintable(plan.error().message));
+    }
+
+    void aFreeLockIsRefused()
+    {
+        auto picture = queue();
+        picture.contenders.clear();
+        const auto plan = planForceRelease(picture, nodeName(0));
+        QVERIFY(!plan);
+        QCOMPARE(plan.error().code, ErrorCode::Refused);
+        QVERIFY(plan.error().message.contains(u"nobody holds"_s));
+    }
+
+    void recipesWithoutASafeWayAreUnsupported_data()
+    {
+        QTest::addColumn<QByteArray>("recipe");
+        for (const char *recipe : {"zk-lease", "redlock", "redisson-semaphore", "sql-for-update", "unheard-of"})
+            QTest::newRow(recipe) << QByteArray(recipe);
+    }
+    void recipesWithoutASafeWayAreUnsupported()
+    {
+        QFETCH(QByteArray, recipe);
+        auto picture = queue();
+        picture.recipe = recipe;
+        const auto plan = planForceRelease(picture, nodeName(0));
+        QVERIFY(!plan);
+        QCOMPARE(plan.error().code, ErrorCode::Unsupported);
+    }
+
+    void theQueuePlanSaysEverything()
+    {
+        const auto plan = planForceRelease(queue(), nodeName(0));
+        QVERIFY(plan);
+        QVERIFY(plan->exact);
+        QCOMPARE(plan->nextHolder, nodeName(1));
+        QCOMPARE(plan->commands.last(), u"delete /locks/orders/%1 version 0"_s.arg(QString::fromUtf8(nodeName(0))));
+        QVERIFY2(plan->guardText.contains(u"0x5f21"_s) && plan->guardText.contains(u"0x2000009b4890007"_s),
+                 qPrintable(plan->guardText));
+        QVERIFY2(plan->wakes.startsWith(u"1 waiter"_s), qPrintable(plan->wakes));
+        QVERIFY(plan->otherLocksLost.empty());
+        QVERIFY2(plan->warnings.first().contains(u"may still believe"_s), qPrintable(plan->warnings.first()));
+        QVERIFY(plan->gentler.join(u' ').contains(u"__REVOKE__"_s));
+    }
+
+    void aFixedNameLeavesAGap()
+    {
+        auto picture = queue();
+        picture.recipe = "zk-ephemeral";
+        picture.lock.name = "/locks/orders/0000000001";
+        picture.contenders[0].guard.path = picture.lock.name;
+        const auto plan = planForceRelease(picture, nodeName(0));
+        QVERIFY(plan);
+        QVERIFY(!plan->exact);
+        QVERIFY(plan->warnings.join(u' ').contains(u"fixed name"_s));
+    }
+
+    void anElectionIsWarnedOf()
+    {
+        auto picture = queue();
+        picture.recipe = "curator-leader";
+        const auto plan = planForceRelease(picture, nodeName(0));
+        QVERIFY(plan);
+        QVERIFY(plan->warnings.join(u' ').contains(u"deposes the leader"_s));
+    }
+
+    void anUnreadIdentityIsRefused()
+    {
+        auto picture = queue();
+        picture.contenders[0].guard.czxid = 0;
+        const auto plan = planForceRelease(picture, nodeName(0));
+        QVERIFY(!plan);
+        QCOMPARE(plan.error().code, ErrorCode::Refused);
+    }
+
+    void theHolderIsDeletedAndTheNextReported()
+    {
+        World w;
+        w.observer.answers = {queue(), afterwards()};
+        const auto outcome = w.release(queue());
+        QVERIFY(outcome);
+        QVERIFY(outcome->released);
+        QVERIFY2(outcome->message.contains(u"held by %1 now"_s.arg(label(nodeName(1)))), qPrintable(outcome->message));
+        QVERIFY(!w.tree.nodes.contains(ZPath(contender(0).guard.path)));
+        QVERIFY(w.tree.nodes.contains(ZPath(contender(1).guard.path)));
+        QCOMPARE(w.tree.sent.size(), 3); // sync, get, remove
+        QCOMPARE(w.outcomes(), (QStringList{u"intent"_s, u"result: released"_s}));
+        const auto records = w.audit.read(nullptr);
+        QVERIFY(records);
+        QCOMPARE(records->front().reason, u"stuck"_s);
+        QVERIFY(!records->front().before.isEmpty());
+        QVERIFY(!records->back().after.isEmpty());
+    }
+
+    void theIntentIsOnDiskBeforeTheDelete()
+    {
+        World w;
+        w.observer.answers = {queue(), afterwards()};
+        QStringList atDelete;
+        w.tree.before[u"remove"_s] = [&] { atDelete = w.outcomes(); };
+        QVERIFY(w.release(queue()));
+        QCOMPARE(atDelete, QStringList{u"intent"_s});
+    }
+
+    void anUnwritableAuditFileMeansNothingIsSent()
+    {
+        World w;
+        w.observer.answers = {queue()};
+        w.audit = AuditFile(w.folder.path()); // a folder is no file
+        const auto outcome = w.release(queue());
+        QVERIFY(!outcome);
+        QCOMPARE(outcome.error().code, ErrorCode::Refused);
+        QVERIFY(outcome.error().message.contains(w.folder.path()));
+        QCOMPARE(w.tree.sent, QStringList());
+    }
+
+    void whatChangedBetweenPreviewAndConfirmIsLeftAlone_data()
+    {
+        QTest::addColumn<int>("change");
+        QTest::addColumn<QString>("says");
+        QTest::newRow("vanished") << 0 << u"gone already"_s;
+        QTest::newRow("another holds") << 1 << u"gone already"_s;
+        QTest::newRow("same name, new node") << 2 << u"not what it was in the preview"_s;
+        QTest::newRow("waits now") << 3 << u"not what it was in the preview"_s;
+    }
+    void whatChangedBetweenPreviewAndConfirmIsLeftAlone()
+    {
+        QFETCH(int, change);
+        QFETCH(QString, says);
+        World w;
+        auto fresh = queue();
+        if (change == 1)
+            fresh = afterwards();
+        if (change == 2)
+            fresh.contenders[0].guard.czxid += 100;
+        if (change == 3)
+            fresh.contenders[0].role = Role::Waiter;
+        w.observer.answers = {change == 0 ? Result<LockPicture>(noNode()) : fresh};
+        const auto outcome = w.release(queue());
+        QVERIFY(!outcome);
+        QCOMPARE(outcome.error().code, ErrorCode::Refused);
+        QVERIFY2(outcome.error().message.contains(says), qPrintable(outcome.error().message));
+        QCOMPARE(w.tree.sent, QStringList());
+        QCOMPARE(w.outcomes(), QStringList());
+    }
+
+    void whatChangedAtTheVeryLastMomentIsLeftAlone_data()
+    {
+        QTest::addColumn<int>("change");
+        QTest::newRow("gone before the last look") << 0;
+        QTest::newRow("made anew before the last look") << 1;
+        QTest::newRow("gone before the delete") << 2;
+        QTest::newRow("written before the delete") << 3;
+    }
+    void whatChangedAtTheVeryLastMomentIsLeftAlone()
+    {
+        QFETCH(int, change);
+        World w;
+        w.observer.answers = {queue(), afterwards()};
+        const ZPath node(contender(0).guard.path);
+        const auto interfere = [&] {
+            if (change == 1)
+                w.tree.put(node.bytes(), headCzxid + 50, headOwner);
+            else if (change == 3)
+                ++w.tree.nodes[node].stat.version;
+            else
+                w.tree.nodes.erase(node);
+        };
+        w.tree.before[change < 2 ? u"get"_s : u"remove"_s] = interfere;
+        const auto outcome = w.release(queue());
+        QVERIFY(!outcome);
+        QCOMPARE(outcome.error().code, ErrorCode::Refused);
+        QCOMPARE(w.tree.nodes.contains(node), change == 1 || change == 3);
+        QCOMPARE(w.tree.sent.contains(u"remove "_s + QString::fromUtf8(node.bytes())), change >= 2);
+        QCOMPARE(w.outcomes(), (QStringList{u"intent"_s, u"result: refused"_s}));
+    }
+
+    void readOnlyRefusesAtTheGate()
+    {
+        World w;
+        w.observer.answers = {queue()};
+        w.gate.lockReadOnly();
+        const auto outcome = w.release(queue());
+        QVERIFY(!outcome);
+        QCOMPARE(outcome.error().code, ErrorCode::Refused);
+        QVERIFY(w.tree.nodes.contains(ZPath(contender(0).guard.path)));
+        QCOMPARE(w.gate.writesSent(), 0);
+    }
+
+    void aLostAnswerIsSettledByLookingAgain_data()
+    {
+        QTest::addColumn<int>("second");
+        QTest::newRow("gone") << 0;
+        QTest::newRow("still there") << 1;
+        QTest::newRow("unreadable") << 2;
+    }
+    void aLostAnswerIsSettledByLookingAgain()
+    {
+        QFETCH(int, second);
+        World w;
+        w.tree.fails[u"remove"_s] = Error{ErrorCode::UnknownOutcome, u"connection lost"_s};
+        const Error broken{ErrorCode::NotConnected, u"no connection"_s};
+        w.observer.answers = {queue(), second == 0 ? Result<LockPicture>(afterwards())
+                                       : second == 1 ? Result<LockPicture>(queue()) : broken};
+        const auto outcome = w.release(queue());
+        QCOMPARE(bool(outcome), second != 2);
+        if (outcome)
+            QCOMPARE(outcome->released, second == 0);
+        else
+            QCOMPARE(outcome.error().code, ErrorCode::UnknownOutcome);
+        QCOMPARE(w.outcomes(), (QStringList{u"intent"_s, u"result: unknown"_s}));
+    }
+
+    void aRedisTokenIsComparedInTheScript()
+    {
+        World w;
+        const auto picture = redisLock("redis-set-nx", "tok\"en");
+        w.observer.answers = {picture, noNode()};
+        w.store.next.kind = redis::Value::Kind::Integer;
+        w.store.next.integer = 1;
+        const auto outcome = w.release(picture);
+        QVERIFY(outcome);
+        QVERIFY(outcome->released && !outcome->after);
+        QVERIFY2(outcome->message.contains(u"free now"_s), qPrintable(outcome->message));
+        QCOMPARE(w.store.sent.size(), 1U);
+        QCOMPARE(w.store.sent[0], (redis::Command{"EVALSHA", "compare-and-delete", "orders-lock", "tok\"en"}));
+    }
+
+    void aRedisTokenThatChangedIsLeftAlone_data()
+    {
+        QTest::addColumn<int>("answer");
+        QTest::newRow("another value") << 0;
+        QTest::newRow("no key") << -1;
+    }
+    void aRedisTokenThatChangedIsLeftAlone()
+    {
+        QFETCH(int, answer);
+        World w;
+        const auto picture = redisLock("redis-setnx-expire", "1");
+        w.observer.answers = {picture, noNode()};
+        w.store.next.kind = redis::Value::Kind::Integer;
+        w.store.next.integer = answer;
+        const auto outcome = w.release(picture);
+        QVERIFY(!outcome);
+        QCOMPARE(outcome.error().code, ErrorCode::Refused);
+    }
+
+    void redissonNamesItsKeysAndChannels_data()
+    {
+        QTest::addColumn<QByteArray>("lock");
+        QTest::addColumn<QByteArray>("channel");
+        QTest::addColumn<QByteArray>("timeouts");
+        QTest::newRow("plain") << QByteArray("orders") << QByteArray("redisson_lock__channel:{orders}") << QByteArray("{orders}:");
+        QTest::newRow("with a tag") << QByteArray("{shop}:orders") << QByteArray("redisson_lock__channel:{shop}:orders")
+                                    << QByteArray("{shop}:orders:");
+    }
+    void redissonNamesItsKeysAndChannels()
+    {
+        QFETCH(QByteArray, lock);
+        QFETCH(QByteArray, channel);
+        QFETCH(QByteArray, timeouts);
+        World w;
+        auto picture = redisLock("redisson-lock", "0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a29:1");
+        picture.lock.name = lock;
+        w.observer.answers = {picture, noNode()};
+        w.store.next.kind = redis::Value::Kind::Array;
+        redis::Value one, told;
+        one.kind = told.kind = redis::Value::Kind::Integer;
+        one.integer = 1;
+        told.integer = 3;
+        w.store.next.items = {one, told};
+        const auto outcome = w.release(picture);
+        QVERIFY(outcome);
+        QVERIFY2(outcome->message.contains(u"3 subscribers told"_s), qPrintable(outcome->message));
+        QCOMPARE(w.store.sent[0].value(2), lock);
+        QCOMPARE(w.store.sent[0].value(3), channel);
+        QCOMPARE(w.store.sent[0].last(), timeouts);
+    }
+};
+
+QTEST_APPLESS_MAIN(TestForceRelease)
+#include "tst_forcerelease.moc"

@@ -1,0 +1,217 @@
+#include "ui/models/lockfacts.h"
+
+#include "core/base/text.h"
+
+#include <array>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+using inspect::Contender;
+using inspect::Finding;
+using inspect::LockPicture;
+using inspect::LockState;
+using inspect::Mode;
+using inspect::Role;
+using inspect::Severity;
+using std::chrono::milliseconds;
+
+namespace {
+
+// The findings that are a state of their own, worst first.
+struct NamedState {
+    const char *code;
+    PillShape shape;
+    const char16_t *word;
+};
+constexpr std::array<NamedState, 6> namedStates{{
+    {"deadlock", PillShape::Cross, u"deadlock"},
+    {"no-quorum", PillShape::Cross, u"no quorum"},
+    {"no-ttl", PillShape::Cross, u"immortal"},
+    {"persistent-node", PillShape::Cross, u"immortal"},
+    {"expired-value", PillShape::Cross, u"expired"},
+    {"holder-disconnected", PillShape::Bars, u"disconnected"},
+}};
+
+bool hasFinding(const LockPicture &lock, const char *code)
+{
+    return std::any_of(lock.findings.begin(), lock.findings.end(), [code](const Finding &f) { return f.code == code; });
+}
+
+void setState(LockFacts &facts, const LockPicture &lock)
+{
+    for (std::size_t i = 0; i < namedStates.size(); ++i) {
+        const auto &state = namedStates[i];
+        const auto found = std::find_if(lock.findings.begin(), lock.findings.end(),
+                                        [&](const Finding &f) { return f.code == state.code; });
+        if (found == lock.findings.end() || found->severity == Severity::Info)
+            continue;
+        facts.pill = {state.shape, found->severity == Severity::Critical ? Tone::Critical : Tone::Warning,
+                      QString::fromUtf16(state.word)};
+        facts.stateRank = static_cast<int>(i);
+        return;
+    }
+    constexpr int afterNamed = static_cast<int>(namedStates.size());
+    switch (lock.state) {
+    case LockState::Contended:
+        facts.pill = {PillShape::Quarter, Tone::Wait, u"contended"_s};
+        facts.stateRank = afterNamed;
+        break;
+    case LockState::Held:
+        facts.pill = {PillShape::Disc, Tone::Hold, u"held"_s};
+        facts.stateRank = afterNamed + 1;
+        break;
+    case LockState::Free:
+        facts.pill = {PillShape::Ring, Tone::Free, u"free"_s};
+        facts.stateRank = afterNamed + 2;
+        break;
+    }
+}
+
+void addHolder(LockFacts &facts, const Contender &holder, const LockPicture &lock)
+{
+    ++facts.holders;
+    if (holder.heldSince) {
+        const auto since = ourTime(*holder.heldSince, lock);
+        if (!facts.heldSince || since < *facts.heldSince) {
+            facts.heldSince = since;
+            facts.heldAtMost = holder.heldAtMost;
+        }
+    }
+    if (holder.expiresAt && !facts.expiresAt)
+        facts.expiresAt = ourTime(*holder.expiresAt, lock);
+}
+
+void addWaiter(LockFacts &facts, const Contender &waiter, const LockPicture &lock)
+{
+    ++facts.waiters;
+    if (!waiter.waitingSince)
+        return;
+    const auto since = ourTime(*waiter.waitingSince, lock);
+    facts.waitingSinceSumMs += std::chrono::duration_cast<milliseconds>(since.time_since_epoch()).count();
+    ++facts.waitersTimed;
+    if (!facts.oldestWait || since < *facts.oldestWait)
+        facts.oldestWait = since;
+}
+
+QString counted(int count, const QString &one, const QString &many)
+{
+    return u"%1 %2"_s.arg(count).arg(count == 1 ? one : many);
+}
+
+QString holderText(const LockFacts &facts, const LockPicture &lock)
+{
+    const auto first = std::find_if(lock.contenders.begin(), lock.contenders.end(),
+                                    [](const Contender &c) { return c.role == Role::Holder; });
+    if (first == lock.contenders.end())
+        return u"—"_s;
+    if (facts.holders > 1)
+        return first->mode == Mode::Read ? counted(facts.holders, u"reader"_s, u"readers"_s)
+                                         : counted(facts.holders, u"holder"_s, u"holders"_s);
+    return whoIs(*first) + (facts.holderDisconnected ? u" (gone)"_s : QString());
+}
+
+QString waitingText(const LockFacts &facts, const LockPicture &lock)
+{
+    if (!lock.waitersKnown)
+        return facts.waiters == 0 ? u"?"_s : u"%1+"_s.arg(facts.waiters);
+    int readers = 0;
+    int writers = 0;
+    for (const auto &c : lock.contenders) {
+        if (c.role == Role::Waiter) {
+            readers += c.mode == Mode::Read;
+            writers += c.mode == Mode::Write;
+        }
+    }
+    if (readers > 0 && writers == 0)
+        return counted(readers, u"reader"_s, u"readers"_s);
+    if (writers > 0 && readers == 0)
+        return counted(writers, u"writer"_s, u"writers"_s);
+    return QString::number(facts.waiters);
+}
+
+QString findingText(const LockPicture &lock)
+{
+    if (lock.findings.empty())
+        return {};
+    const auto worst = std::max_element(lock.findings.begin(), lock.findings.end(), [](const Finding &a, const Finding &b) {
+        return a.severity < b.severity;
+    });
+    if (worst->code == "no-ttl")
+        return u"no TTL"_s;
+    if (worst->code == "herd")
+        return u"herd: "_s + label(worst->message.toUtf8(), 120);
+    return label(worst->message.toUtf8(), 160);
+}
+
+} // namespace
+
+SystemTime ourTime(inspect::ServerTime server, const LockPicture &lock)
+{
+    return SystemTime(std::chrono::duration_cast<SystemTime::duration>((server - lock.serverAhead).time_since_epoch()));
+}
+
+inspect::ServerTime serverTimeAt(SystemTime ours, const LockPicture &lock)
+{
+    return std::chrono::time_point_cast<milliseconds>(ours) + lock.serverAhead;
+}
+
+QString shortId(const QByteArray &id)
+{
+    qsizetype digits = 0;
+    while (digits < id.size() && id[id.size() - 1 - digits] >= '0' && id[id.size() - 1 - digits] <= '9')
+        ++digits;
+    // A sequence number: nine or ten digits at the end. Its last four tell neighbours apart.
+    if (digits >= 9 && id.size() > digits)
+        return u"…"_s + QString::fromLatin1(id.right(4));
+    return id.size() > 18 ? label(id, 12) : label(id);
+}
+
+QString whoIs(const Contender &contender)
+{
+    if (contender.endpoint && !contender.endpoint->isEmpty())
+        return label(contender.endpoint->toUtf8(), 60);
+    if (contender.identity && !contender.identity->isEmpty() && contender.identity->size() <= 120)
+        return label(*contender.identity, 40);
+    if (contender.guard.path.isEmpty() && contender.id.size() <= 4)
+        return u"value “%1”"_s.arg(label(contender.id));
+    return shortId(contender.id);
+}
+
+Pill pillOf(const Contender &contender, const LockPicture &lock)
+{
+    if (contender.role == Role::Waiter)
+        return {PillShape::Ring, Tone::Wait, contender.position ? QString::number(*contender.position) : u"waits"_s};
+    if (hasFinding(lock, "holder-disconnected")) {
+        const auto concerned = std::any_of(lock.findings.begin(), lock.findings.end(), [&](const Finding &f) {
+            return f.code == "holder-disconnected"
+                && std::find(f.contenders.begin(), f.contenders.end(), contender.id) != f.contenders.end();
+        });
+        if (concerned)
+            return {PillShape::Bars, Tone::Warning, u"holds"_s};
+    }
+    return {PillShape::Disc, Tone::Hold, u"holds"_s};
+}
+
+LockFacts factsOf(const LockPicture &lock)
+{
+    LockFacts facts;
+    facts.waitersKnown = lock.waitersKnown;
+    facts.findings = static_cast<int>(lock.findings.size());
+    for (const auto &finding : lock.findings)
+        facts.worst = std::max(facts.worst.value_or(Severity::Info), finding.severity);
+    for (const auto &contender : lock.contenders) {
+        if (contender.role == Role::Holder)
+            addHolder(facts, contender, lock);
+        else
+            addWaiter(facts, contender, lock);
+    }
+    facts.holderDisconnected = hasFinding(lock, "holder-disconnected");
+    setState(facts, lock);
+    facts.holder = holderText(facts, lock);
+    facts.waiting = waitingText(facts, lock);
+    facts.finding = findingText(lock);
+    return facts;
+}
+
+} // namespace lockscope::ui

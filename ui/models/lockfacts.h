@@ -1,0 +1,43 @@
+// What a row of the table says about a lock, derived once when its picture changes, so that sorting
+// and filtering a hundred thousand of them touches no picture.
+#pragma once
+
+#include "core/inspect/picture.h"
+#include "ui/theme/pill.h"
+
+namespace lockscope::ui {
+
+using SystemTime = std::chrono::system_clock::time_point;
+
+struct LockFacts {
+    std::optional<inspect::Severity> worst;  // of its findings; empty without one
+    int findings = 0;
+    int holders = 0;
+    int waiters = 0;
+    bool waitersKnown = true;
+    // By our clock: the server's moments less how far its clock is ahead.
+    qint64 waitingSinceSumMs = 0;            // over the waiters whose beginning is known
+    int waitersTimed = 0;
+    std::optional<SystemTime> oldestWait;
+    std::optional<SystemTime> heldSince;
+    bool heldAtMost = false;
+    std::optional<SystemTime> expiresAt;     // of the first holder
+    bool holderDisconnected = false;
+    Pill pill;
+    int stateRank = 0;                       // worse first
+    QString holder;
+    QString waiting;                         // "3", "1 writer", "?"
+    QString finding;                         // without what ticks
+    [[nodiscard]] bool isContended() const { return waiters > 0; }
+};
+
+[[nodiscard]] LockFacts factsOf(const inspect::LockPicture &lock);
+// Who a contender is, as short as possible: its endpoint, else what it wrote about itself, else its id.
+[[nodiscard]] QString whoIs(const inspect::Contender &contender);
+// The id as people tell contenders apart: "…0041" for a queue node, the head of a long token.
+[[nodiscard]] QString shortId(const QByteArray &id);
+[[nodiscard]] Pill pillOf(const inspect::Contender &contender, const inspect::LockPicture &lock);
+[[nodiscard]] SystemTime ourTime(inspect::ServerTime server, const inspect::LockPicture &lock);
+[[nodiscard]] inspect::ServerTime serverTimeAt(SystemTime ours, const inspect::LockPicture &lock);
+
+} // namespace lockscope::ui

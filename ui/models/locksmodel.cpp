@@ -1,0 +1,689 @@
+#include "ui/models/locksmodel.h"
+
+#include "core/base/duration.h"
+#include "core/base/text.h"
+#include "ui/models/rowdelta.h"
+#include "ui/theme/plaintext.h"
+
+#include <algorithm>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+using inspect::ChangeKind;
+using inspect::LockName;
+using inspect::LockPicture;
+using inspect::PictureChange;
+using inspect::Severity;
+using std::chrono::duration_cast;
+using std::chrono::milliseconds;
+
+// Beyond this many places in one batch, one change of layout is cheaper for a view than so many signals.
+constexpr std::size_t scatteredPlaces = 200;
+constexpr std::size_t manyMoves = 32;
+// Up to so many, finding each by bisection beats a pass over all rows.
+constexpr std::size_t fewRows = 64;
+
+struct LocksModel::Entry {
+    explicit Entry(const LockPicture &lock) : picture(lock), facts(factsOf(lock))
+    {
+        // Standing by is what an election's waiters are for; days of it must not top the list.
+        isElection = lock.recipe == "curator-leader" || lock.recipe == "zk-election";
+    }
+
+    // Everything the filter looks into, in one lower-case string, made when first searched.
+    const QString &haystack() const
+    {
+        if (m_haystack.isEmpty()) {
+            QStringList parts{label(picture.lock.text(), 1000), QString::fromLatin1(picture.recipe),
+                              picture.client.value_or(QString()), facts.pill.word, facts.finding};
+            for (const auto &c : picture.contenders)
+                parts << c.endpoint.value_or(QString()) << c.session.value_or(QString()) << label(c.id, 100);
+            m_haystack = parts.join(u'\n').toLower();
+        }
+        return m_haystack;
+    }
+
+    LockPicture picture;
+    LockFacts facts;
+    bool isElection = false;
+    bool mine = false;
+    bool shown = false;
+    bool leaving = false; // while rows are removed
+    int row = 0;          // while the layout changes
+
+private:
+    mutable QString m_haystack;
+};
+
+// An entry whose new content stands elsewhere in the order, or passes the filter differently.
+struct LocksModel::Move {
+    Entry *entry = nullptr;
+    Entry next;
+    bool showNow = false;
+
+    void take()
+    {
+        next.shown = showNow;
+        *entry = std::move(next);
+    }
+};
+
+LocksModel::LocksModel(QObject *parent)
+    : QAbstractTableModel(parent), m_clock([] { return std::chrono::system_clock::now(); }), m_rankedAt(m_clock())
+{
+}
+
+LocksModel::~LocksModel() = default;
+
+SystemTime LocksModel::nowOf(const ConnectionName &connection) const
+{
+    const auto frozen = m_frozen.find(connection);
+    return frozen == m_frozen.end() ? m_clock() : frozen->second;
+}
+
+// --- Order ---------------------------------------------------------------------------------------
+
+qint64 LocksModel::waitingSum(const Entry &entry) const
+{
+    if (entry.isElection || entry.facts.waiters == 0)
+        return 0;
+    const auto now = duration_cast<milliseconds>(m_rankedAt.time_since_epoch()).count();
+    // At least 1: whoever has waiters comes before whoever has none.
+    return std::max<qint64>(1, now * entry.facts.waitersTimed - entry.facts.waitingSinceSumMs);
+}
+
+namespace {
+
+template <class T>
+int threeWay(const T &a, const T &b)
+{
+    return a < b ? -1 : b < a ? 1 : 0;
+}
+
+int severityRank(const LockFacts &facts)
+{
+    return facts.worst == Severity::Critical ? 2 : facts.worst == Severity::Warning ? 1 : 0;
+}
+
+// The longer ago, the more; never comes last.
+int byAge(const std::optional<SystemTime> &a, const std::optional<SystemTime> &b)
+{
+    return -threeWay(a.value_or(SystemTime::max()), b.value_or(SystemTime::max()));
+}
+
+} // namespace
+
+int LocksModel::compare(const Entry &a, const Entry &b) const
+{
+    int order = 0;
+    switch (m_sortColumn) {
+    case State: order = threeWay(a.facts.stateRank, b.facts.stateRank); break;
+    case Lock: break;
+    case Recipe: order = a.picture.recipe.compare(b.picture.recipe); break;
+    case Holder: order = a.facts.holder.compare(b.facts.holder); break;
+    case Waiting: order = threeWay(a.facts.waiters, b.facts.waiters); break;
+    case OldestWait: order = byAge(a.facts.oldestWait, b.facts.oldestWait); break;
+    case Held: order = byAge(a.facts.heldSince, b.facts.heldSince); break;
+    case FindingColumn:
+        order = threeWay(severityRank(a.facts), severityRank(b.facts));
+        if (order == 0)
+            order = a.facts.finding.compare(b.facts.finding);
+        break;
+    default:
+        order = -threeWay(severityRank(a.facts), severityRank(b.facts));
+        if (order == 0)
+            order = -threeWay(waitingSum(a), waitingSum(b));
+        break;
+    }
+    if (order == 0)
+        order = a.picture.lock.name.compare(b.picture.lock.name);
+    if (order == 0)
+        order = a.picture.lock.connection.bytes().compare(b.picture.lock.connection.bytes());
+    return m_sortOrder == Qt::DescendingOrder && m_sortColumn >= 0 ? -order : order;
+}
+
+bool LocksModel::before(const Entry &a, const Entry &b) const
+{
+    return compare(a, b) < 0;
+}
+
+int LocksModel::position(const Rows &rows, const Entry &entry) const
+{
+    const auto at = std::lower_bound(rows.begin(), rows.end(), &entry,
+                                     [this](const Entry *a, const Entry *b) { return before(*a, *b); });
+    return static_cast<int>(at - rows.begin());
+}
+
+// --- Changes -------------------------------------------------------------------------------------
+
+void LocksModel::apply(const std::vector<PictureChange> &changes)
+{
+    if (changes.empty())
+        return;
+    emit aboutToApply();
+    // Within one batch only the last word about a lock counts.
+    std::unordered_map<LockName, const PictureChange *, NameHash> last;
+    std::vector<const PictureChange *> order;
+    for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
+        if (last.try_emplace(change->lock.lock, &*change).second)
+            order.push_back(&*change);
+    }
+
+    const Counts countsBefore = m_counts;
+    Rows doomed;
+    std::vector<Move> moves;
+    std::vector<std::unique_ptr<Entry>> fresh;
+    std::vector<int> changedRows;
+    for (auto it = order.rbegin(); it != order.rend(); ++it) {
+        const PictureChange &change = **it;
+        const auto known = m_entries.find(change.lock.lock);
+        if (change.kind == ChangeKind::Removed) {
+            if (known != m_entries.end())
+                doomed.push_back(known->second.get());
+            continue;
+        }
+        Entry next(change.lock);
+        next.mine = m_mine.contains(change.lock.lock);
+        if (known == m_entries.end()) {
+            fresh.push_back(std::make_unique<Entry>(std::move(next)));
+            continue;
+        }
+        Entry &entry = *known->second;
+        const bool showNow = isShown(next);
+        count(entry, -1);
+        count(next, +1);
+        if (showNow != entry.shown || compare(entry, next) != 0) {
+            moves.push_back({&entry, std::move(next), showNow});
+            continue;
+        }
+        if (showNow)
+            changedRows.push_back(position(m_shown, entry));
+        next.shown = showNow;
+        entry = std::move(next);
+    }
+    emitRanges(std::move(changedRows));
+    remove(doomed);
+    move(std::move(moves));
+    add(std::move(fresh));
+
+    if (m_counts != countsBefore)
+        emit countsChanged();
+    emit applied();
+    for (const auto *change : order)
+        emit pictureChanged(change->lock.lock);
+}
+
+void LocksModel::remove(const Rows &doomed)
+{
+    if (doomed.empty())
+        return;
+    Rows visible;
+    for (auto *entry : doomed) {
+        count(*entry, -1);
+        if (entry->shown)
+            visible.push_back(entry);
+    }
+    removeShown(visible);
+    removeFromAll(doomed);
+    for (auto *entry : doomed)
+        m_entries.erase(LockName(entry->picture.lock));
+}
+
+void LocksModel::move(std::vector<Move> moves)
+{
+    if (moves.empty())
+        return;
+    Rows moving;
+    Rows hiding;
+    Rows appearing;
+    std::vector<Move *> within;
+    for (auto &move : moves) {
+        moving.push_back(move.entry);
+        if (move.entry->shown && move.showNow)
+            within.push_back(&move);
+        else if (move.entry->shown)
+            hiding.push_back(move.entry);
+        else if (move.showNow)
+            appearing.push_back(move.entry);
+    }
+    removeShown(hiding);
+    removeFromAll(moving);
+    if (within.size() <= manyMoves) {
+        for (auto *move : within)
+            moveWithin(*move);
+    } else {
+        rearrangeShown([&] {
+            for (auto *move : within)
+                move->take();
+            std::sort(m_shown.begin(), m_shown.end(), [this](const Entry *a, const Entry *b) { return before(*a, *b); });
+        });
+        std::vector<int> rows;
+        for (const auto *move : within)
+            rows.push_back(position(m_shown, *move->entry));
+        emitRanges(std::move(rows));
+    }
+    for (auto &move : moves) {
+        if (move.entry->shown)
+            continue; // moved already
+        move.take();
+        move.entry->shown = false; // until insertShown has said so
+    }
+    insertIntoAll(moving);
+    insertShown(appearing);
+}
+
+void LocksModel::moveWithin(Move &move)
+{
+    const int from = position(m_shown, *move.entry);
+    const auto comesBefore = [this](const Entry *a, const Entry *b) { return before(*a, *b); };
+    const auto self = m_shown.begin() + from;
+    // The others are in order on both sides; find the new place among them.
+    auto place = std::lower_bound(m_shown.begin(), self, &move.next, comesBefore);
+    if (place == self)
+        place = std::lower_bound(self + 1, m_shown.end(), &move.next, comesBefore);
+    const int to = static_cast<int>(place - m_shown.begin());
+    if (to == from || to == from + 1) {
+        move.take();
+        emitRanges({from});
+        return;
+    }
+    beginMoveRows({}, from, from, {}, to);
+    move.take();
+    if (to > from)
+        std::rotate(m_shown.begin() + from, m_shown.begin() + from + 1, m_shown.begin() + to);
+    else
+        std::rotate(m_shown.begin() + to, m_shown.begin() + from, m_shown.begin() + from + 1);
+    endMoveRows();
+    emitRanges({to > from ? to - 1 : to});
+}
+
+void LocksModel::add(std::vector<std::unique_ptr<Entry>> fresh)
+{
+    if (fresh.empty())
+        return;
+    Rows all;
+    Rows visible;
+    for (auto &entry : fresh) {
+        count(*entry, +1);
+        all.push_back(entry.get());
+        if (isShown(*entry))
+            visible.push_back(entry.get());
+        const LockName name = entry->picture.lock;
+        m_entries.emplace(name, std::move(entry));
+    }
+    insertIntoAll(all);
+    insertShown(std::move(visible));
+}
+
+void LocksModel::removeFromAll(const Rows &doomed)
+{
+    if (doomed.size() <= fewRows) {
+        for (const auto *entry : doomed)
+            m_all.erase(m_all.begin() + position(m_all, *entry));
+        return;
+    }
+    for (auto *entry : doomed)
+        entry->leaving = true;
+    std::erase_if(m_all, [](const Entry *entry) { return entry->leaving; });
+    for (auto *entry : doomed)
+        entry->leaving = false;
+}
+
+void LocksModel::insertIntoAll(const Rows &fresh)
+{
+    const auto comesBefore = [this](const Entry *a, const Entry *b) { return before(*a, *b); };
+    if (fresh.size() <= fewRows) {
+        for (auto *entry : fresh)
+            m_all.insert(m_all.begin() + position(m_all, *entry), entry);
+        return;
+    }
+    const auto middle = static_cast<std::ptrdiff_t>(m_all.size());
+    m_all.insert(m_all.end(), fresh.begin(), fresh.end());
+    std::sort(m_all.begin() + middle, m_all.end(), comesBefore);
+    std::inplace_merge(m_all.begin(), m_all.begin() + middle, m_all.end(), comesBefore);
+}
+
+void LocksModel::removeShown(const Rows &doomed)
+{
+    if (doomed.empty())
+        return;
+    std::vector<int> rows;
+    for (auto *entry : doomed)
+        rows.push_back(position(m_shown, *entry));
+    std::sort(rows.begin(), rows.end());
+    auto ranges = rangesOf(rows);
+    if (ranges.size() > scatteredPlaces) {
+        for (auto *entry : doomed)
+            entry->leaving = true;
+        rearrangeShown([this] {
+            std::stable_partition(m_shown.begin(), m_shown.end(), [](const Entry *entry) { return !entry->leaving; });
+        });
+        for (auto *entry : doomed)
+            entry->leaving = false;
+        const int total = static_cast<int>(m_shown.size());
+        ranges = {{total - static_cast<int>(doomed.size()), total - 1}};
+    }
+    for (auto range = ranges.rbegin(); range != ranges.rend(); ++range) {
+        beginRemoveRows({}, range->first, range->last);
+        for (int row = range->first; row <= range->last; ++row)
+            m_shown[static_cast<std::size_t>(row)]->shown = false;
+        m_shown.erase(m_shown.begin() + range->first, m_shown.begin() + range->last + 1);
+        endRemoveRows();
+    }
+}
+
+void LocksModel::insertShown(Rows fresh)
+{
+    if (fresh.empty())
+        return;
+    const auto comesBefore = [this](const Entry *a, const Entry *b) { return before(*a, *b); };
+    std::sort(fresh.begin(), fresh.end(), comesBefore);
+    struct Group {
+        int at;
+        std::size_t first, count;
+    };
+    std::vector<Group> groups;
+    for (std::size_t i = 0; i < fresh.size(); ++i) {
+        const int at = position(m_shown, *fresh[i]);
+        if (!groups.empty() && groups.back().at == at)
+            ++groups.back().count;
+        else
+            groups.push_back({at, i, 1});
+    }
+    const bool scattered = groups.size() > scatteredPlaces;
+    const auto middle = static_cast<std::ptrdiff_t>(m_shown.size());
+    if (scattered)
+        groups = {{static_cast<int>(middle), 0, fresh.size()}};
+    for (auto group = groups.rbegin(); group != groups.rend(); ++group) {
+        const auto from = fresh.begin() + static_cast<std::ptrdiff_t>(group->first);
+        const auto upTo = from + static_cast<std::ptrdiff_t>(group->count);
+        beginInsertRows({}, group->at, group->at + static_cast<int>(group->count) - 1);
+        m_shown.insert(m_shown.begin() + group->at, from, upTo);
+        std::for_each(from, upTo, [](Entry *entry) { entry->shown = true; });
+        endInsertRows();
+    }
+    if (scattered)
+        rearrangeShown([&] { std::inplace_merge(m_shown.begin(), m_shown.begin() + middle, m_shown.end(), comesBefore); });
+}
+
+void LocksModel::rearrangeShown(const std::function<void()> &rearrange)
+{
+    emit layoutAboutToBeChanged({}, QAbstractItemModel::VerticalSortHint);
+    const QModelIndexList before = persistentIndexList();
+    std::vector<Entry *> kept;
+    for (const auto &index : before)
+        kept.push_back(m_shown[static_cast<std::size_t>(index.row())]);
+    rearrange();
+    if (!before.isEmpty()) {
+        for (std::size_t row = 0; row < m_shown.size(); ++row)
+            m_shown[row]->row = static_cast<int>(row);
+    }
+    QModelIndexList after;
+    for (std::size_t i = 0; i < kept.size(); ++i)
+        after << index(kept[i]->row, before[static_cast<qsizetype>(i)].column());
+    changePersistentIndexList(before, after);
+    emit layoutChanged({}, QAbstractItemModel::VerticalSortHint);
+}
+
+void LocksModel::emitRanges(std::vector<int> rows)
+{
+    if (rows.empty())
+        return;
+    std::sort(rows.begin(), rows.end());
+    for (const auto &range : rangesOf(rows, 8))
+        emit dataChanged(index(range.first, 0), index(range.last, ColumnCount - 1));
+}
+
+// --- Filter --------------------------------------------------------------------------------------
+
+bool LocksModel::isShown(const Entry &entry) const
+{
+    if (!m_connection.isEmpty() && entry.picture.lock.connection != m_connection)
+        return false;
+    switch (m_chip) {
+    case Chip::All: break;
+    case Chip::Contended:
+        if (!entry.facts.isContended())
+            return false;
+        break;
+    case Chip::Critical:
+        if (entry.facts.worst != Severity::Critical)
+            return false;
+        break;
+    case Chip::Warning:
+        if (entry.facts.worst != Severity::Warning)
+            return false;
+        break;
+    case Chip::Mine:
+        if (!entry.mine)
+            return false;
+        break;
+    }
+    return m_text.isEmpty() || entry.haystack().contains(m_text);
+}
+
+void LocksModel::refilter()
+{
+    emit aboutToApply();
+    Rows hiding;
+    Rows appearing;
+    for (auto *entry : m_all) {
+        const bool showNow = isShown(*entry);
+        if (entry->shown && !showNow)
+            hiding.push_back(entry);
+        else if (!entry->shown && showNow)
+            appearing.push_back(entry);
+    }
+    removeShown(hiding);
+    insertShown(std::move(appearing));
+    emit applied();
+}
+
+void LocksModel::setChip(Chip chip)
+{
+    if (std::exchange(m_chip, chip) != chip)
+        refilter();
+}
+
+void LocksModel::setText(const QString &text)
+{
+    const QString wanted = text.trimmed().toLower();
+    if (std::exchange(m_text, wanted) != wanted)
+        refilter();
+}
+
+void LocksModel::setConnection(const ConnectionName &connection)
+{
+    if (m_connection == connection)
+        return;
+    m_connection = connection;
+    m_counts = {};
+    for (const auto *entry : m_all)
+        count(*entry, +1);
+    refilter();
+    emit countsChanged();
+}
+
+// The counts are of the chosen connection: the numbers on the chips are what a click shows.
+void LocksModel::count(const Entry &entry, int by)
+{
+    if (!m_connection.isEmpty() && entry.picture.lock.connection != m_connection)
+        return;
+    m_counts.all += by;
+    m_counts.contended += entry.facts.isContended() ? by : 0;
+    m_counts.critical += entry.facts.worst == Severity::Critical ? by : 0;
+    m_counts.warning += entry.facts.worst == Severity::Warning ? by : 0;
+    m_counts.mine += entry.mine ? by : 0;
+}
+
+void LocksModel::setMine(QSet<LockName> mine)
+{
+    m_mine = std::move(mine);
+    for (auto *entry : m_all) {
+        const bool isMine = m_mine.contains(entry->picture.lock);
+        if (isMine == entry->mine)
+            continue;
+        count(*entry, -1);
+        entry->mine = isMine;
+        count(*entry, +1);
+    }
+    if (m_chip == Chip::Mine)
+        refilter();
+    emit countsChanged();
+}
+
+void LocksModel::removeConnection(const ConnectionName &connection)
+{
+    emit aboutToApply();
+    Rows doomed;
+    for (auto *entry : m_all) {
+        if (entry->picture.lock.connection == connection)
+            doomed.push_back(entry);
+    }
+    remove(doomed);
+    m_frozen.erase(connection);
+    emit applied();
+    emit countsChanged();
+}
+
+void LocksModel::setFrozen(const ConnectionName &connection, std::optional<SystemTime> asOf)
+{
+    if (asOf)
+        m_frozen[connection] = *asOf;
+    else
+        m_frozen.erase(connection);
+}
+
+// --- Looking -------------------------------------------------------------------------------------
+
+const LockPicture *LocksModel::picture(const LockName &lock) const
+{
+    const auto known = m_entries.find(lock);
+    return known == m_entries.end() ? nullptr : &known->second->picture;
+}
+
+const LockPicture &LocksModel::pictureAt(int row) const
+{
+    return m_shown[static_cast<std::size_t>(row)]->picture;
+}
+
+const LockFacts &LocksModel::factsAt(int row) const
+{
+    return m_shown[static_cast<std::size_t>(row)]->facts;
+}
+
+int LocksModel::rowOf(const LockName &lock) const
+{
+    const auto known = m_entries.find(lock);
+    return known == m_entries.end() || !known->second->shown ? -1 : position(m_shown, *known->second);
+}
+
+void LocksModel::tick(int firstRow, int lastRow)
+{
+    const int last = std::min(lastRow, rowCount() - 1);
+    if (firstRow < 0 || firstRow > last)
+        return;
+    emit dataChanged(index(firstRow, OldestWait), index(last, FindingColumn), {Qt::DisplayRole});
+}
+
+void LocksModel::rank()
+{
+    const auto comesBefore = [this](const Entry *a, const Entry *b) { return before(*a, *b); };
+    m_rankedAt = m_clock();
+    if (m_sortColumn >= 0 || std::is_sorted(m_all.begin(), m_all.end(), comesBefore))
+        return;
+    emit aboutToApply();
+    std::sort(m_all.begin(), m_all.end(), comesBefore);
+    if (!std::is_sorted(m_shown.begin(), m_shown.end(), comesBefore))
+        rearrangeShown([&] { std::sort(m_shown.begin(), m_shown.end(), comesBefore); });
+    emit applied();
+}
+
+void LocksModel::sort(int column, Qt::SortOrder order)
+{
+    if (column == m_sortColumn && order == m_sortOrder)
+        return;
+    emit aboutToApply();
+    m_sortColumn = column;
+    m_sortOrder = order;
+    const auto comesBefore = [this](const Entry *a, const Entry *b) { return before(*a, *b); };
+    std::sort(m_all.begin(), m_all.end(), comesBefore);
+    rearrangeShown([&] { std::sort(m_shown.begin(), m_shown.end(), comesBefore); });
+    emit applied();
+}
+
+int LocksModel::rowCount(const QModelIndex &parent) const
+{
+    return parent.isValid() ? 0 : static_cast<int>(m_shown.size());
+}
+
+int LocksModel::columnCount(const QModelIndex &parent) const
+{
+    return parent.isValid() ? 0 : ColumnCount;
+}
+
+QString LocksModel::cell(const Entry &entry, int column) const
+{
+    const LockFacts &facts = entry.facts;
+    const auto now = nowOf(entry.picture.lock.connection);
+    const auto age = [now](SystemTime since) { return spokenDuration(duration_cast<milliseconds>(now - since)); };
+    switch (column) {
+    case State: return facts.pill.word;
+    case Lock: return label(entry.picture.lock.name, 400);
+    case Recipe: return QString::fromLatin1(entry.picture.recipe);
+    case Holder: return facts.holder;
+    case Waiting: return facts.waiting;
+    case OldestWait: return facts.oldestWait ? age(*facts.oldestWait) : u"—"_s;
+    case Held:
+        if (!facts.heldSince)
+            return u"—"_s;
+        return (facts.heldAtMost ? u"≤ "_s : QString()) + age(*facts.heldSince);
+    case FindingColumn: {
+        const bool expires = facts.expiresAt.has_value();
+        const auto left = expires ? spokenDuration(duration_cast<milliseconds>(*facts.expiresAt - now)) : QString();
+        if (facts.holderDisconnected && expires && facts.worst != Severity::Critical)
+            return *facts.expiresAt > now ? u"session ends in %1"_s.arg(left) : u"session should be over"_s;
+        if (facts.findings == 0 && expires)
+            return *facts.expiresAt > now ? u"expires in %1"_s.arg(left) : u"expiring"_s;
+        return facts.finding;
+    }
+    default: return {};
+    }
+}
+
+QVariant LocksModel::data(const QModelIndex &index, int role) const
+{
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid | CheckIndexOption::ParentIsInvalid))
+        return {};
+    const Entry &entry = *m_shown[static_cast<std::size_t>(index.row())];
+    switch (role) {
+    case Qt::DisplayRole: return cell(entry, index.column());
+    case Qt::TextAlignmentRole:
+        if (index.column() >= Waiting && index.column() <= Held)
+            return QVariant::fromValue(Qt::Alignment(Qt::AlignRight | Qt::AlignVCenter));
+        return QVariant::fromValue(Qt::Alignment(Qt::AlignLeft | Qt::AlignVCenter));
+    case Qt::ToolTipRole:
+        if (index.column() == Lock)
+            return plainToolTip(label(entry.picture.lock.text(), 1500) + u'\n' + label(entry.picture.why.toUtf8(), 400));
+        return plainToolTip(cell(entry, index.column()));
+    default: return {};
+    }
+}
+
+QVariant LocksModel::headerData(int section, Qt::Orientation orientation, int role) const
+{
+    if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount)
+        return {};
+    if (role == Qt::TextAlignmentRole) {
+        const bool right = section >= Waiting && section <= Held;
+        return QVariant::fromValue(Qt::Alignment((right ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter));
+    }
+    if (role != Qt::DisplayRole)
+        return {};
+    static const QStringList titles{u"State"_s,   u"Lock"_s,        u"Recipe"_s, u"Holder"_s,
+                                    u"Waiting"_s, u"Oldest wait"_s, u"Held"_s,   u"Finding"_s};
+    return titles[section];
+}
+
+} // namespace lockscope::ui

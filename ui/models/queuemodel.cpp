@@ -1,0 +1,215 @@
+#include "ui/models/queuemodel.h"
+
+#include "core/base/duration.h"
+#include "core/base/text.h"
+#include "ui/models/rowdelta.h"
+#include "ui/theme/plaintext.h"
+
+#include <QSet>
+
+#include <algorithm>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+using inspect::Contender;
+using inspect::LockPicture;
+using inspect::Mode;
+using inspect::Role;
+using std::chrono::duration_cast;
+using std::chrono::milliseconds;
+
+void QueueModel::setPicture(const LockPicture &lock)
+{
+    std::vector<Contender> next = lock.contenders;
+    m_lock = lock;
+    m_lock.contenders.clear();
+    removeGone(next);
+    placeInOrder(next);
+}
+
+void QueueModel::removeGone(const std::vector<Contender> &next)
+{
+    QSet<QByteArray> staying;
+    for (const auto &contender : next)
+        staying.insert(contender.id);
+    std::vector<int> gone;
+    for (std::size_t row = 0; row < m_rows.size(); ++row) {
+        if (!staying.contains(m_rows[row].id))
+            gone.push_back(static_cast<int>(row));
+    }
+    const auto ranges = rangesOf(gone);
+    for (auto range = ranges.rbegin(); range != ranges.rend(); ++range) {
+        beginRemoveRows({}, range->first, range->last);
+        m_rows.erase(m_rows.begin() + range->first, m_rows.begin() + range->last + 1);
+        endRemoveRows();
+    }
+}
+
+void QueueModel::placeInOrder(const std::vector<Contender> &next)
+{
+    QSet<QByteArray> present;
+    for (const auto &contender : m_rows)
+        present.insert(contender.id);
+    std::vector<int> changed;
+    for (std::size_t at = 0; at < next.size(); ++at) {
+        const int row = static_cast<int>(at);
+        if (at < m_rows.size() && m_rows[at].id == next[at].id) {
+            if (!(m_rows[at] == next[at])) {
+                m_rows[at] = next[at];
+                changed.push_back(row);
+            }
+            continue;
+        }
+        if (!present.contains(next[at].id)) {
+            std::size_t upTo = at + 1;
+            while (upTo < next.size() && !present.contains(next[upTo].id))
+                ++upTo;
+            beginInsertRows({}, row, static_cast<int>(upTo) - 1);
+            m_rows.insert(m_rows.begin() + row, next.begin() + row, next.begin() + static_cast<std::ptrdiff_t>(upTo));
+            endInsertRows();
+            at = upTo - 1;
+            continue;
+        }
+        const auto old = std::find_if(m_rows.begin() + row, m_rows.end(),
+                                      [&](const Contender &c) { return c.id == next[at].id; });
+        if (old == m_rows.end())
+            continue; // an id twice in one picture: the second has no row of its own
+        const int from = static_cast<int>(old - m_rows.begin());
+        beginMoveRows({}, from, from, {}, row);
+        std::rotate(m_rows.begin() + row, old, old + 1);
+        endMoveRows();
+        m_rows[at] = next[at];
+        changed.push_back(row);
+    }
+    for (const auto &range : rangesOf(changed))
+        emit dataChanged(index(range.first, 0), index(range.last, ColumnCount - 1));
+}
+
+void QueueModel::tick()
+{
+    if (!m_rows.empty())
+        emit dataChanged(index(0, Age), index(rowCount() - 1, Ttl), {Qt::DisplayRole});
+}
+
+const Contender &QueueModel::contenderAt(int row) const
+{
+    return m_rows[static_cast<std::size_t>(row)];
+}
+
+Pill QueueModel::pillAt(int row) const
+{
+    const Contender &contender = contenderAt(row);
+    Pill pill = pillOf(contender, m_lock);
+    if (contender.mode == Mode::Read || contender.mode == Mode::Write)
+        pill.word += contender.mode == Mode::Read ? u" R"_s : u" W"_s;
+    if (contender.reentry > 1)
+        pill.word += u" ×%1"_s.arg(contender.reentry);
+    return pill;
+}
+
+int QueueModel::rowOf(const QByteArray &id) const
+{
+    const auto at = std::find_if(m_rows.begin(), m_rows.end(), [&](const Contender &c) { return c.id == id; });
+    return at == m_rows.end() ? -1 : static_cast<int>(at - m_rows.begin());
+}
+
+bool QueueModel::hasTtl() const
+{
+    return std::any_of(m_rows.begin(), m_rows.end(), [](const Contender &c) { return c.expiresAt.has_value(); });
+}
+
+int QueueModel::rowCount(const QModelIndex &parent) const
+{
+    return parent.isValid() ? 0 : static_cast<int>(m_rows.size());
+}
+
+int QueueModel::columnCount(const QModelIndex &parent) const
+{
+    return parent.isValid() ? 0 : ColumnCount;
+}
+
+QString QueueModel::cell(const Contender &contender, int column) const
+{
+    const auto now = m_clock();
+    switch (column) {
+    case Who: return whoIs(contender);
+    case Session: return contender.session ? label(contender.session->toUtf8(), 60) : u"—"_s;
+    case Age: {
+        const auto since = contender.role == Role::Holder ? contender.heldSince : contender.waitingSince;
+        if (!since)
+            return u"—"_s;
+        const auto age = spokenDuration(duration_cast<milliseconds>(now - ourTime(*since, m_lock)));
+        return contender.role == Role::Holder && contender.heldAtMost ? u"≤ "_s + age : age;
+    }
+    case Ttl:
+        if (!contender.expiresAt)
+            return u"—"_s;
+        return spokenDuration(duration_cast<milliseconds>(ourTime(*contender.expiresAt, m_lock) - now));
+    default: return rawCell(contender, column);
+    }
+}
+
+QString QueueModel::rawCell(const Contender &contender, int column) const
+{
+    const auto &guard = contender.guard;
+    const bool isNode = !guard.path.isEmpty();
+    switch (column) {
+    case Node: return label(isNode ? guard.path : contender.id, 400);
+    case Czxid: return isNode ? u"0x%1"_s.arg(guard.czxid, 0, 16) : u"—"_s;
+    case Owner: return isNode && guard.owner != 0 ? u"0x%1"_s.arg(guard.owner, 0, 16) : u"—"_s;
+    case Version: return isNode ? QString::number(guard.version) : u"—"_s;
+    case Data:
+        if (contender.identity)
+            return label(*contender.identity, 200);
+        return guard.value.isEmpty() ? u"—"_s : label(guard.value, 200);
+    default: return {};
+    }
+}
+
+namespace {
+
+bool isNumber(int column)
+{
+    return column == QueueModel::Age || column == QueueModel::Ttl || column == QueueModel::Version;
+}
+
+Qt::Alignment alignmentOf(int column)
+{
+    return (isNumber(column) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter;
+}
+
+} // namespace
+
+QVariant QueueModel::data(const QModelIndex &index, int role) const
+{
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid | CheckIndexOption::ParentIsInvalid))
+        return {};
+    const Contender &contender = contenderAt(index.row());
+    switch (role) {
+    case Qt::DisplayRole:
+        return index.column() == Place ? pillAt(index.row()).word : cell(contender, index.column());
+    case Qt::TextAlignmentRole:
+        return QVariant::fromValue(alignmentOf(index.column()));
+    case Qt::ToolTipRole: {
+        QString tip = label(contender.id, 400);
+        if (contender.identity)
+            tip += u'\n' + label(*contender.identity, 400);
+        return plainToolTip(tip);
+    }
+    default: return {};
+    }
+}
+
+QVariant QueueModel::headerData(int section, Qt::Orientation orientation, int role) const
+{
+    if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount)
+        return {};
+    if (role == Qt::TextAlignmentRole)
+        return QVariant::fromValue(alignmentOf(section));
+    static const QStringList titles{u"#"_s,    u"Who"_s,   u"Session"_s, u"Age"_s,     u"TTL"_s,
+                                    u"Node"_s, u"czxid"_s, u"Owner"_s,   u"Version"_s, u"Data"_s};
+    return role == Qt::DisplayRole ? QVariant(titles[section]) : QVariant();
+}
+
+} // namespace lockscope::ui

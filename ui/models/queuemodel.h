@@ -1,0 +1,49 @@
+// The contenders of one lock in queue order, holders first. Changed in deltas, so that a selected
+// contender stays selected while the queue moves up. GUI thread only.
+#pragma once
+
+#include <version>
+
+#include "ui/models/lockfacts.h"
+
+#include <QAbstractTableModel>
+
+#include <functional>
+
+namespace lockscope::ui {
+
+class QueueModel : public QAbstractTableModel {
+    Q_OBJECT
+public:
+    // The ladder, then the raw side of the same contenders.
+    enum Column { Place, Who, Session, Age, Ttl, Node, Czxid, Owner, Version, Data, ColumnCount };
+
+    explicit QueueModel(QObject *parent = nullptr) : QAbstractTableModel(parent) {}
+
+    void setPicture(const inspect::LockPicture &lock);
+    // The present, by our clock, for the ages.
+    void setClock(std::function<SystemTime()> clock) { m_clock = std::move(clock); }
+    void tick();
+
+    [[nodiscard]] const inspect::Contender &contenderAt(int row) const;
+    [[nodiscard]] Pill pillAt(int row) const;
+    [[nodiscard]] int rowOf(const QByteArray &id) const; // -1 if there is no such contender
+    [[nodiscard]] bool hasTtl() const;
+
+    [[nodiscard]] int rowCount(const QModelIndex &parent = {}) const override;
+    [[nodiscard]] int columnCount(const QModelIndex &parent = {}) const override;
+    [[nodiscard]] QVariant data(const QModelIndex &index, int role = Qt::DisplayRole) const override;
+    [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+private:
+    void removeGone(const std::vector<inspect::Contender> &next);
+    void placeInOrder(const std::vector<inspect::Contender> &next);
+    [[nodiscard]] QString cell(const inspect::Contender &contender, int column) const;
+    [[nodiscard]] QString rawCell(const inspect::Contender &contender, int column) const;
+
+    inspect::LockPicture m_lock; // without its contenders: those are the rows
+    std::vector<inspect::Contender> m_rows;
+    std::function<SystemTime()> m_clock = [] { return std::chrono::system_clock::now(); };
+};
+
+} // namespace lockscope::ui

@@ -1,0 +1,73 @@
+// One znode: path, stat, who may do what, and its data. Reads it from the backend when shown and
+// again when told that it changed. GUI thread only.
+#pragma once
+
+#include "core/workspace/backend.h"
+
+#include <QTimer>
+#include <QWidget>
+
+class QFrame;
+class QGridLayout;
+class QLabel;
+class QLineEdit;
+class QPushButton;
+class QStackedWidget;
+
+namespace lockscope::ui {
+
+class EmptyState;
+class ValueView;
+
+class ZnodeDetailView : public QWidget {
+    Q_OBJECT
+public:
+    explicit ZnodeDetailView(QWidget *parent = nullptr);
+
+    // Any connection's node; an empty path shows nothing.
+    void show(Backend *backend, const ConnectionName &connection, const ZPath &path);
+    [[nodiscard]] const ZPath &path() const { return m_path; }
+    // The node on show left the tree: what was read stays, marked as gone.
+    void showGone();
+    // It may have changed: reads it again soon.
+    void changed();
+
+    [[nodiscard]] ValueView *value() const { return m_value; }
+    [[nodiscard]] QString statText(const QString &field) const;
+    [[nodiscard]] QString aclText() const;
+    [[nodiscard]] QString bannerText() const;
+
+signals:
+    // What the server said about the node on show.
+    void looked(const lockscope::ZPath &path, const lockscope::zk::Stat &stat);
+
+private:
+    void ask();
+    void take(const ZPath &path, const Result<ZnodeDetail> &answer);
+    void fillStat(const zk::Stat &stat);
+    void fillAcls(const zk::Acls &acls);
+    void warn(const QString &text);
+    QWidget *buildHead();
+    QWidget *buildFacts();
+
+    Backend *m_backend = nullptr;
+    ConnectionName m_connection;
+    ZPath m_path;
+    bool m_isRead = false; // what is on show belongs to m_path
+    QTimer m_again;
+
+    QStackedWidget *m_stack = nullptr;
+    EmptyState *m_empty = nullptr;
+    QLineEdit *m_pathField = nullptr;
+    QPushButton *m_copy = nullptr;
+    QFrame *m_banner = nullptr;
+    QLabel *m_bannerText = nullptr;
+    QLabel *m_summary = nullptr;
+    QWidget *m_facts = nullptr; // hidden while nothing was read
+    QGridLayout *m_stat = nullptr;
+    std::vector<std::pair<QString, QLabel *>> m_statValues;
+    QLabel *m_acls = nullptr;
+    ValueView *m_value = nullptr;
+};
+
+} // namespace lockscope::ui

@@ -1,0 +1,91 @@
+// The page of znodes: the live tree of one ZooKeeper at the left, the chosen node at the right.
+#pragma once
+
+#include "ui/models/znodesmodel.h"
+#include "ui/pages/pageparts.h"
+#include "ui/shell/page.h"
+
+#include <QSet>
+#include <QTimer>
+
+#include <set>
+
+class QLabel;
+class QLineEdit;
+class QSortFilterProxyModel;
+class QSplitter;
+class QStackedWidget;
+
+namespace lockscope::ui {
+
+class TreeCellDelegate;
+class LiveTree;
+class ZnodeDetailView;
+
+class ZnodesPage : public Page {
+    Q_OBJECT
+public:
+    explicit ZnodesPage(QWidget *parent = nullptr);
+
+    [[nodiscard]] QString name() const override { return QStringLiteral("znodes"); }
+    [[nodiscard]] QString title() const override { return QStringLiteral("Znodes"); }
+    void setBackend(Backend *backend) override;
+    void showConnection(const ConnectionName &name) override;
+    void setFilter(const QString &text) override;
+    void focusContent() override;
+    void refresh() override;
+    void saveView(QSettings &settings) const override;
+    void restoreView(QSettings &settings) override;
+
+    // Loads what lies on the way, expands it and chooses the node.
+    void goTo(const ZPath &path);
+
+    [[nodiscard]] LiveTree *tree() const { return m_tree; }
+    [[nodiscard]] ZnodesModel &model() { return m_model; }
+    [[nodiscard]] ZnodeDetailView *detail() const { return m_detail; }
+    [[nodiscard]] QString statusText() const;
+
+protected:
+    void showEvent(QShowEvent *event) override;
+    void hideEvent(QHideEvent *event) override;
+
+private:
+    QWidget *buildStrip();
+    QWidget *buildTree();
+    void connectModel();
+    void takeStatuses(const std::vector<ConnectionStatus> &statuses);
+    void choose();
+    void applyFilter();
+    void expandMatches(const QModelIndex &parent, int &left);
+    [[nodiscard]] QSet<QByteArray> expandedPaths(const QModelIndex &parent = {}) const;
+    void watchWhatShows();
+    void rowsLeave(const QModelIndex &parent, int first, int last);
+    void rowsChange(const QModelIndex &from, const QModelIndex &to);
+    void goToTyped();
+    void sayStatus();
+    [[nodiscard]] ZPath pathAt(const QModelIndex &proxyIndex) const;
+
+    Backend *m_backend = nullptr;
+    ConnectionChoice m_choice{Scheme::ZooKeeper};
+    bool m_isStale = false;
+    ZnodesModel m_model;
+    QSortFilterProxyModel *m_proxy = nullptr;
+    std::set<QByteArray> m_watched;
+    QSet<QByteArray> m_expandedBefore; // the filter was set
+    QTimer m_watchSoon;
+    QTimer m_filterSoon;
+
+    QStackedWidget *m_stack = nullptr;
+    EmptyState *m_empty = nullptr;
+    StaleBanner *m_banner = nullptr;
+    QSplitter *m_splitter = nullptr;
+    LiveTree *m_tree = nullptr;
+    TreeCellDelegate *m_cells = nullptr;
+    ZnodeDetailView *m_detail = nullptr;
+    QLineEdit *m_goTo = nullptr;
+    QLineEdit *m_filter = nullptr;
+    QLabel *m_status = nullptr;
+    QString m_fillingText;
+};
+
+} // namespace lockscope::ui
