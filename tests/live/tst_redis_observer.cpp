@@ -35,7 +35,10 @@ struct Sink : ObserverSink {
     {
         clients = std::move(sessions);
     }
-    void coverageChanged(const ConnectionName &, std::vector<Coverage> coverage) override { said = std::move(coverage); }
+    void coverageChanged(const ConnectionName &, std::vector<Coverage> coverage) override
+    {
+        said = std::move(coverage);
+    }
     void progressed(Progress progress) override { steps.push_back(std::move(progress)); }
     void costChanged(const ConnectionName &, Cost now) override { cost = now; }
 

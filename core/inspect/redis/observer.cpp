@@ -406,7 +406,8 @@ void RedisObserver::tellProgress(bool atOnce)
 void RedisObserver::tellCost()
 {
     Cost cost;
-    cost.requestsPerSecond = static_cast<double>(m_reader.requests() - std::exchange(m_costRequests, m_reader.requests()));
+    const auto sent = m_reader.requests();
+    cost.requestsPerSecond = static_cast<double>(sent - std::exchange(m_costRequests, sent));
     if (cost == m_toldCost)
         return;
     m_toldCost = cost;
