@@ -13,7 +13,8 @@ using recipes::Turn;
 
 namespace {
 
-Turn turnOf(const Description &description, const std::vector<recipes::Queued> &queue, const NodeName &me, int permits)
+Turn turnOf(const Description &description, const std::vector<recipes::Queued> &queue, const NodeName &me,
+            int permits)
 {
     switch (description.discipline) {
     case Discipline::CuratorReadWrite:
