@@ -70,7 +70,7 @@ struct KeyDetail {
 struct KeyPage {
     std::vector<KeyRow> rows;
     quint64 cursor = 0;         // 0: the scan is done
-    qint64 scanned = 0;
+    qint64 scanned = 0;         // keys looked at for this page
     qint64 total = 0;           // DBSIZE
 };
 

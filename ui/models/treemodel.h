@@ -53,7 +53,7 @@ protected:
     // Between beginResetModel and endResetModel, when the connection changes.
     void replaceRoot(std::unique_ptr<TreeNode> root) { m_root = std::move(root); }
     // Called before nodes leave, so that nobody keeps pointing at them.
-    virtual void leaving(const TreeNode *parent, int first, int count) = 0;
+    virtual void leaving(const TreeNode *, int /*first*/, int /*count*/) {}
 
 private:
     std::unique_ptr<TreeNode> m_root;

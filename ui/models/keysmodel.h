@@ -1,0 +1,111 @@
+// The keys of one Redis as a tree by ':', built from SCAN a page at a time.
+//
+// SCAN has no order and may say a key twice; pages are merged in runs, folders first, by name. It
+// pauses by itself every `stretch` keys, so that a Redis of millions fills neither the memory nor the
+// time of anybody who did not ask for it. After a whole scan, keys that it did not meet are gone. The
+// model is reset only when the connection or the pattern changes. GUI thread only.
+#pragma once
+
+#include "core/workspace/backend.h"
+#include "ui/models/treemodel.h"
+
+#include <QTimer>
+
+#include <functional>
+#include <span>
+
+namespace lockscope::ui {
+
+class KeysModel : public TreeModel {
+    Q_OBJECT
+public:
+    enum Column { Name, Type, Ttl, Bytes, ColumnCount };
+    enum Role {
+        KeyRole = Qt::UserRole, // QByteArray: the whole key; of a folder, its prefix with the ':'
+        FolderRole,             // bool
+        ToneRole,               // int of a Tone for the row's text, or invalid
+        FilterRole,
+    };
+    static constexpr qint64 stretch = 100'000;
+    using Clock = std::function<std::chrono::steady_clock::time_point()>;
+
+    enum class Scan { Idle, Running, Paused, Done, Failed };
+    struct Progress {
+        Scan scan = Scan::Idle;
+        qint64 scanned = 0;
+        qint64 total = 0;
+        qint64 loaded = 0; // keys in the tree
+        QString error;
+    };
+
+    explicit KeysModel(QObject *parent = nullptr, Clock clock = std::chrono::steady_clock::now);
+    ~KeysModel() override;
+
+    // Empties the tree. The backend outlives the model.
+    void setConnection(Backend *backend, const ConnectionName &name);
+    [[nodiscard]] const ConnectionName &connection() const { return m_connection; }
+    // Empty means all keys. Another pattern is another tree.
+    void setPattern(const QByteArray &pattern);
+    [[nodiscard]] const QByteArray &pattern() const { return m_pattern; }
+
+    void start();    // from the beginning; what is in the tree stays until the scan is through
+    void pause();
+    void proceed();
+    [[nodiscard]] const Progress &progress() const { return m_progress; }
+    [[nodiscard]] QString progressText() const;
+
+    [[nodiscard]] RedisKey keyOf(const QModelIndex &index) const; // empty for a folder
+    [[nodiscard]] QModelIndex find(const RedisKey &key) const;
+    // What a look at one key told.
+    void update(const KeyRow &row);
+    void remove(const RedisKey &key);
+
+    [[nodiscard]] int columnCount(const QModelIndex &parent = {}) const override;
+    [[nodiscard]] QVariant data(const QModelIndex &index, int role) const override;
+    [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+    // "12 s", "no TTL", "expired": what is left at `now` of a time to live seen at `seen`.
+    [[nodiscard]] static QString ttlText(std::optional<std::chrono::milliseconds> ttl,
+                                         std::chrono::steady_clock::time_point seen,
+                                         std::chrono::steady_clock::time_point now);
+
+signals:
+    void progressed();
+    void turnBegins();
+    void turnEnds();
+
+private:
+    struct Node;
+    struct Entry; // what a page says of one child of a folder
+
+    [[nodiscard]] Node *node(const QModelIndex &index) const;
+    [[nodiscard]] Node *findNode(const RedisKey &key) const;
+    void clear();
+    void ask();
+    void take(Result<KeyPage> page);
+    void merge(std::vector<KeyRow> rows);
+    // Merges sorted rows that share the folder's prefix. Returns how many keys are new. A folder that is
+    // not in the model yet (`isLive` false) is filled without signals.
+    qint64 mergeInto(Node *folder, std::span<KeyRow> rows, int depth, bool isLive);
+    [[nodiscard]] static std::vector<Entry> entriesOf(std::span<KeyRow> rows, qsizetype prefix, int depth);
+    [[nodiscard]] std::unique_ptr<TreeNode> make(const Entry &entry, int depth, qint64 &added, Node *folder);
+    void fill(Node *leaf, const KeyRow &row) const;
+    // Returns how many keys left.
+    qint64 sweepUnseen(Node *folder);
+    void setScan(Scan scan);
+    [[nodiscard]] QVariant display(const Node *node, int column) const;
+
+    Backend *m_backend = nullptr;
+    ConnectionName m_connection;
+    QByteArray m_pattern;
+    Clock m_clock;
+    Progress m_progress;
+    quint64 m_cursor = 0;
+    quint32 m_round = 0; // the number of the scan
+    qint64 m_pauseAt = stretch;
+    bool m_isAsked = false;
+    QTimer m_next;
+    std::unique_ptr<QObject> m_answers;
+};
+
+} // namespace lockscope::ui

@@ -1,0 +1,240 @@
+#include "ui/pages/keysdetail.h"
+
+#include "core/base/text.h"
+#include "ui/models/keysmodel.h"
+#include "ui/models/treenames.h"
+#include "ui/pages/livetree.h"
+#include "ui/pages/pageparts.h"
+#include "ui/pages/treecells.h"
+#include "ui/pages/valueview.h"
+#include "ui/theme/theme.h"
+
+#include <QBoxLayout>
+#include <QClipboard>
+#include <QDateTime>
+#include <QGuiApplication>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSplitter>
+#include <QStackedWidget>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto tickEvery = 250ms;
+
+} // namespace
+
+KeyDetailView::KeyDetailView(QWidget *parent) : QWidget(parent)
+{
+    m_tick.setInterval(tickEvery);
+    connect(&m_tick, &QTimer::timeout, this, &KeyDetailView::sayRest);
+
+    auto *empty = new EmptyState(this);
+    empty->say(u"No key chosen"_s, u"Choose a key at the left to see its type, what is left of its time, and its value."_s);
+    auto *content = new QFrame(this);
+    content->setProperty("look", u"panel"_s);
+    m_content = new QSplitter(Qt::Vertical, content);
+    m_content->setHandleWidth(1);
+    m_content->setChildrenCollapsible(false);
+    m_itemsView = new LiveTree(m_content);
+    m_itemsView->setRootIsDecorated(false);
+    m_itemsView->setAccessibleName(u"Items of the value"_s);
+    auto *cells = new TreeCellDelegate(m_itemsView);
+    cells->setMono({KeyItemsModel::Label, KeyItemsModel::Value});
+    cells->setIndented(false);
+    m_itemsView->setItemDelegate(cells);
+    m_itemsView->setModel(&m_items);
+    m_itemsView->setWidths(KeyItemsModel::Value, {{KeyItemsModel::Label, 200}});
+    m_value = new ValueView(m_content);
+    m_content->addWidget(m_itemsView);
+    m_content->addWidget(m_value);
+    m_content->setSizes({260, 240});
+    connect(m_itemsView->selectionModel(), &QItemSelectionModel::currentChanged, this, &KeyDetailView::showItem);
+
+    auto *layout = new QVBoxLayout(content);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    layout->addWidget(buildHead());
+    layout->addWidget(makeHairline(content));
+    layout->addWidget(m_content, 1);
+    layout->addStretch();
+    m_stack = new QStackedWidget(this);
+    m_stack->addWidget(empty);
+    m_stack->addWidget(content);
+    auto *outer = new QVBoxLayout(this);
+    outer->setContentsMargins(0, 0, 0, 0);
+    outer->addWidget(m_stack);
+}
+
+QWidget *KeyDetailView::buildHead()
+{
+    auto *head = new QWidget(this);
+    m_name = new QLineEdit(head);
+    m_name->setReadOnly(true);
+    m_name->setFrame(false);
+    m_name->setFont(monoFont(15, QFont::DemiBold));
+    m_name->setStyleSheet(u"QLineEdit { border: none; padding: 0; background: transparent; }"_s);
+    m_name->setAccessibleName(u"Name of the key"_s);
+    auto *copy = new QPushButton(u"Copy name"_s, head);
+    connect(copy, &QPushButton::clicked, this, [this] { QGuiApplication::clipboard()->setText(escaped(m_key.bytes())); });
+    m_summary = makeLabel({}, u"small"_s, head);
+    m_summary->setWordWrap(true);
+    m_banner = new QFrame(head);
+    m_banner->setProperty("look", u"banner-warning"_s);
+    m_bannerText = makeLabel({}, {}, m_banner);
+    m_bannerText->setWordWrap(true);
+    auto *bannerLayout = new QHBoxLayout(m_banner);
+    bannerLayout->setContentsMargins(10, 6, 10, 6);
+    bannerLayout->addWidget(m_bannerText);
+    auto *top = new QHBoxLayout;
+    top->addWidget(m_name, 1);
+    top->addWidget(copy);
+    auto *layout = new QVBoxLayout(head);
+    layout->setContentsMargins(16, 12, 16, 12);
+    layout->setSpacing(6);
+    layout->addLayout(top);
+    layout->addWidget(m_summary);
+    layout->addWidget(m_banner);
+    return head;
+}
+
+void KeyDetailView::show(Backend *backend, const ConnectionName &connection, const RedisKey &key)
+{
+    m_backend = backend;
+    m_connection = connection;
+    m_key = key;
+    m_detail.reset();
+    m_items.clear();
+    m_value->clear();
+    m_content->hide();
+    m_banner->hide();
+    m_bannerText->clear();
+    m_stack->setCurrentIndex(backend ? 1 : 0);
+    if (!backend)
+        return;
+    m_name->setText(label(key.bytes(), 4000));
+    m_name->setCursorPosition(0);
+    m_summary->setText(u"reading…"_s);
+    refresh();
+}
+
+void KeyDetailView::refresh()
+{
+    if (!m_backend)
+        return;
+    m_backend->readKey(m_connection, m_key, this,
+                       [this, connection = m_connection, key = m_key](const Result<KeyDetail> &answer) {
+                           if (connection == m_connection)
+                               take(key, answer);
+                       });
+}
+
+void KeyDetailView::take(const RedisKey &key, const Result<KeyDetail> &answer)
+{
+    if (key != m_key)
+        return; // another key is on show by now
+    if (!answer && answer.error().code != ErrorCode::NoNode) {
+        m_bannerText->setText(answer.error().message);
+        m_banner->show();
+        if (!m_detail)
+            m_summary->clear();
+        return;
+    }
+    if (!answer || answer->row.type == "none") {
+        showGone();
+        return;
+    }
+    m_banner->hide();
+    m_bannerText->clear();
+    m_detail = *answer;
+    m_seen = std::chrono::steady_clock::now();
+    m_wasExpired = false;
+    m_items.show(*m_detail);
+    m_itemsView->setVisible(m_items.shape() != KeyItemsModel::Shape::Single);
+    m_content->show();
+    if (!m_itemsView->currentIndex().isValid() && m_items.rowCount() > 0)
+        m_itemsView->setCurrentIndex(m_items.index(0, 0));
+    showItem();
+    sayRest();
+    emit looked(m_detail->row);
+}
+
+void KeyDetailView::showItem()
+{
+    if (!m_detail)
+        return;
+    // What cannot be shown item by item has one.
+    const QModelIndex item = m_itemsView->currentIndex();
+    const QByteArray value = item.isValid() ? item.data(KeyItemsModel::ValueRole).toByteArray() : QByteArray();
+    const bool isString = m_items.shape() == KeyItemsModel::Shape::Single && m_detail->cut && m_detail->row.bytes;
+    m_value->setValue(value, isString ? std::max(*m_detail->row.bytes, static_cast<qint64>(value.size())) : value.size(),
+                      sender() != m_itemsView->selectionModel());
+}
+
+void KeyDetailView::showGone()
+{
+    const QString at = QDateTime::currentDateTime().toString(u"HH:mm:ss"_s);
+    m_bannerText->setText(m_detail ? u"This key is gone; found missing at %1. What was last read stays below."_s.arg(at)
+                                   : u"There is no such key (asked at %1)."_s.arg(at));
+    m_banner->show();
+    m_summary->clear();
+    if (m_detail)
+        m_detail->row.ttl = -1ms; // nothing left to count
+    m_tick.stop();
+    emit gone(m_key);
+}
+
+void KeyDetailView::sayRest()
+{
+    if (!m_detail || m_banner->isVisible())
+        return;
+    const KeyRow &row = m_detail->row;
+    const auto now = std::chrono::steady_clock::now();
+    const QString rest = KeysModel::ttlText(row.ttl, m_seen, now);
+    QStringList parts{label(row.type, 40)};
+    const bool hasTtl = row.ttl && row.ttl->count() != -1;
+    parts << (!hasTtl ? u"no TTL: it stays until somebody deletes it"_s
+              : rest == u"expired"_s ? rest
+                                     : u"expires in %1"_s.arg(rest));
+    if (row.bytes)
+        parts << u"%1 bytes of memory"_s.arg(countText(*row.bytes));
+    if (m_items.shape() != KeyItemsModel::Shape::Single)
+        parts << (m_detail->cut ? u"the first %1 items"_s : u"%1 items"_s).arg(countText(m_items.rowCount()));
+    m_summary->setText(parts.join(u" · "_s));
+    const bool isExpired = hasTtl && now - m_seen >= *row.ttl;
+    if (isExpired && !m_wasExpired) {
+        m_wasExpired = true;
+        refresh(); // gone, or renewed meanwhile
+    }
+}
+
+QString KeyDetailView::summaryText() const
+{
+    return m_summary->text();
+}
+
+QString KeyDetailView::bannerText() const
+{
+    return m_bannerText->text();
+}
+
+void KeyDetailView::showEvent(QShowEvent *event)
+{
+    QWidget::showEvent(event);
+    m_tick.start();
+}
+
+void KeyDetailView::hideEvent(QHideEvent *event)
+{
+    QWidget::hideEvent(event);
+    m_tick.stop();
+}
+
+} // namespace lockscope::ui
