@@ -161,7 +161,8 @@ void ZooKeeperObserver::Private::crawlDone(const CrawlReport &report)
 // Soon after a change, and not too often: who watches whom now.
 void ZooKeeperObserver::Private::wantEdges()
 {
-    if (edgesWanted || !options.follow || !(evidence.hasAny("wchp") || evidence.hasAny("cons")))
+    // The first look has just asked.
+    if (edgesWanted || !options.follow || !first.isComplete() || !(evidence.hasAny("wchp") || evidence.hasAny("cons")))
         return;
     edgesWanted = true;
     scope.launch(refreshEdges());
