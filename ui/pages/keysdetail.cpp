@@ -74,6 +74,11 @@ KeyDetailView::KeyDetailView(QWidget *parent) : QWidget(parent)
     outer->addWidget(m_stack);
 }
 
+KeyDetailView::~KeyDetailView()
+{
+    stopListening(this);
+}
+
 QWidget *KeyDetailView::buildHead()
 {
     auto *head = new QWidget(this);

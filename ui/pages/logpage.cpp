@@ -48,6 +48,11 @@ LogPage::LogPage(QWidget *parent) : Page(parent)
     say();
 }
 
+LogPage::~LogPage()
+{
+    stopListening(this);
+}
+
 QWidget *LogPage::buildStrip()
 {
     auto *strip = makeToolStrip(this);

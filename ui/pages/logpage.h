@@ -18,6 +18,7 @@ class LogPage : public Page {
     Q_OBJECT
 public:
     explicit LogPage(QWidget *parent = nullptr);
+    ~LogPage() override;
 
     [[nodiscard]] QString name() const override { return QStringLiteral("log"); }
     [[nodiscard]] QString title() const override { return QStringLiteral("Log"); }

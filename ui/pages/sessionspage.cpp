@@ -103,6 +103,11 @@ SessionsPage::SessionsPage(QWidget *parent) : Page(parent)
     connect(&m_tick, &QTimer::timeout, m_table->viewport(), qOverload<>(&QWidget::update));
 }
 
+SessionsPage::~SessionsPage()
+{
+    stopListening(this);
+}
+
 void SessionsPage::setBackend(Backend *backend)
 {
     connect(backend, &Backend::updated, this, &SessionsPage::take);

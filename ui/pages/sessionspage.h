@@ -19,6 +19,7 @@ class SessionsPage : public Page {
     Q_OBJECT
 public:
     explicit SessionsPage(QWidget *parent = nullptr);
+    ~SessionsPage() override;
 
     [[nodiscard]] QString name() const override { return QStringLiteral("sessions"); }
     [[nodiscard]] QString title() const override { return QStringLiteral("Sessions"); }
