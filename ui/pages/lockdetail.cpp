@@ -6,7 +6,7 @@
 #include "ui/theme/theme.h"
 #include "ui/views/answerlabel.h"
 #include "ui/views/banner.h"
-#include "ui/views/emptystate.h"
+#include "ui/views/emptynotice.h"
 #include "ui/views/queuetable.h"
 #include "ui/views/veil.h"
 #include "ui/views/watchchainview.h"
@@ -63,7 +63,7 @@ QString titleOf(const QByteArray &code)
 } // namespace
 
 LockDetail::LockDetail(QWidget *parent)
-    : QWidget(parent), m_stack(new QStackedWidget(this)), m_empty(new EmptyState(m_stack)), m_content(new QWidget(m_stack))
+    : QWidget(parent), m_stack(new QStackedWidget(this)), m_empty(new EmptyNotice(m_stack)), m_content(new QWidget(m_stack))
 {
     setAutoFillBackground(true);
     setBackgroundRole(QPalette::Base);
