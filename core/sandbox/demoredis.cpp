@@ -66,6 +66,7 @@ Deadline DemoRedis::soon()
 Task<void> DemoRedis::playTokenForEver(RedisKey key)
 {
     m_stage.sceneBegins();
+    co_await untilConnected(m_stagehand.get());
     bool isUp = false;
     for (;;) {
         const redis::Command set{"SET", key.bytes(), timeToken(m_stage), "NX"};
@@ -83,6 +84,7 @@ Task<void> DemoRedis::playTokenForEver(RedisKey key)
 Task<void> DemoRedis::playRenewedToken(RedisKey key)
 {
     m_stage.sceneBegins();
+    co_await untilConnected(m_stagehand.get());
     bool isUp = false;
     for (;;) {
         const auto token = timeToken(m_stage);
@@ -132,6 +134,7 @@ Task<void> DemoRedis::playRedisson(RedisKey lock, bool isFair, int clients)
 Task<void> DemoRedis::contend(Redisson client)
 {
     const auto connection = openConnection();
+    co_await untilConnected(connection.get());
     for (;;) {
         co_await acquire(connection.get(), client);
         co_await holdOnce(connection.get(), client);
@@ -205,6 +208,15 @@ Task<void> DemoRedis::holdOnce(redis::Connection *connection, Redisson client)
     }
     auto releasing = release(*connection, client);
     co_await releasing;
+}
+
+Task<void> DemoRedis::untilConnected(redis::Connection *connection)
+{
+    const OneShot<bool> done(m_stage.loop());
+    const auto subscription = connection->onState([done](redis::ConnectionState) { done.complete(true); });
+    if (connection->state() != redis::ConnectionState::Connecting)
+        co_return;
+    co_await done;
 }
 
 Task<bool> DemoRedis::untilAtLeast(redis::Command command, qint64 count)

@@ -34,6 +34,7 @@ private:
     [[nodiscard]] Reply<redis::Value> tryAcquire(redis::Connection &connection, const Redisson &client);
     [[nodiscard]] Reply<redis::Value> release(redis::Connection &connection, const Redisson &client);
 
+    Task<void> untilConnected(redis::Connection *connection); // or told why not
     // Until the command's integer answer is that much.
     Task<bool> untilAtLeast(redis::Command command, qint64 count);
 

@@ -74,6 +74,7 @@ Task<void> DemoZooKeeper::contend(Part part)
 {
     for (;;) {
         auto session = openSession();
+        co_await untilConnected(session.get());
         while (!isOver(*session)) {
             co_await holdOnce(session.get(), part);
             auto rest = m_stage.pauseOfAbout(1500ms);
@@ -114,6 +115,7 @@ Task<void> DemoZooKeeper::readOrWrite(ZPath lock, recipes::Access access)
 {
     for (;;) {
         auto session = openSession();
+        co_await untilConnected(session.get());
         while (!isOver(*session)) {
             co_await readOrWriteOnce(session.get(), lock, access);
             auto rest = m_stage.pauseOfAbout(2s);
@@ -176,6 +178,7 @@ Task<void> DemoZooKeeper::playCrashes(ZPath lock)
         auto crash = leaveCrashedHolder(m_stage.loop(), &m_crashes, m_server, node);
         co_await crash;
         auto session = openSession();
+        co_await untilConnected(session.get());
         co_await holdOnce(session.get(), waiter);
         auto rest = m_stage.pauseOfAbout(1s);
         co_await rest;
@@ -189,8 +192,18 @@ Task<void> DemoZooKeeper::tellWhenUp(ZPath lock, size_t contenders)
     m_stage.sceneIsUp();
 }
 
+Task<void> DemoZooKeeper::untilConnected(zk::Session *session)
+{
+    const OneShot<bool> done(m_stage.loop());
+    const auto subscription = session->onState([done](zk::SessionState) { done.complete(true); });
+    if (session->state() != zk::SessionState::Connecting)
+        co_return;
+    co_await done;
+}
+
 Task<bool> DemoZooKeeper::makeParents(zk::Session *session, ZPath path)
 {
+    co_await untilConnected(session);
     for (auto slash = path.bytes().indexOf('/', 1);; slash = path.bytes().indexOf('/', slash + 1)) {
         const ZPath part(slash < 0 ? path.bytes() : path.bytes().left(slash));
         const auto mode = zk::CreateMode::Persistent;

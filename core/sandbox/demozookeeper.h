@@ -34,6 +34,7 @@ private:
     Task<void> playCrashes(ZPath lock);
     Task<void> tellWhenUp(ZPath lock, size_t contenders);
 
+    Task<void> untilConnected(zk::Session *session); // or over
     Task<bool> makeParents(zk::Session *session, ZPath path);
     Task<bool> untilChildren(zk::Session *session, ZPath path, size_t count);
 

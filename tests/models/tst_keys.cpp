@@ -39,7 +39,7 @@ class TestKeys : public QObject {
                 KeyPage page;
                 page.rows = pages[cursor];
                 page.cursor = cursor + 1 < pages.size() ? cursor + 1 : 0;
-                page.scanned = static_cast<qint64>(cursor + 1) * perPage;
+                page.scanned = perPage;
                 page.total = static_cast<qint64>(pages.size()) * perPage;
                 return page;
             };

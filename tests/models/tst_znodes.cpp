@@ -291,6 +291,33 @@ private slots:
         QTRY_COMPARE(why, u"no READ for us"_s);
     }
 
+    void learnsStatsThatAListWasTooLongToTell()
+    {
+        World world;
+        world.backend.onListZnodes = [](const ConnectionName &, const ZPath &asked) -> Result<std::vector<ZnodeRow>> {
+            std::vector<ZnodeRow> rows;
+            if (asked.isRoot())
+                rows.push_back({NodeName("leaf"_ba), {}, false, std::nullopt});
+            return rows;
+        };
+        world.connectTo();
+        QVERIFY(world.load("/"));
+        const QPersistentModelIndex leaf = world.model.find(path("/leaf"));
+        QVERIFY(world.model.hasChildren(leaf)); // unknown counts as yes
+        QCOMPARE(leaf.sibling(leaf.row(), ZnodesModel::Version).data().toString(), QString());
+        zk::Stat stat;
+        stat.version = 7;
+        QSignalSpy expandability(&world.model, &ZnodesModel::expandabilityChanged);
+        world.model.learn(path("/leaf"), stat);
+        QCOMPARE(leaf.sibling(leaf.row(), ZnodesModel::Version).data().toString(), u"7"_s);
+        QVERIFY(!world.model.hasChildren(leaf));
+        QCOMPARE(expandability.count(), 1);
+        world.model.refresh(path("/"));
+        QTRY_COMPARE(world.backend.calls.size(), 2);
+        QTRY_VERIFY(world.model.isLoaded(world.model.find(path("/"))));
+        QCOMPARE(leaf.sibling(leaf.row(), ZnodesModel::Version).data().toString(), u"7"_s); // not forgotten
+    }
+
     void fillsAHugeFolderInBoundedTurns()
     {
         constexpr int many = 300'000;

@@ -81,7 +81,7 @@ Result<std::vector<ZnodeRow>> list(const ZPath &path)
     std::vector<ZnodeRow> rows;
     if (const auto folder = folders().find(path.bytes()); folder != folders().end()) {
         for (const auto &name : folder->second)
-            rows.push_back({NodeName(name), statOf(path.child(NodeName(name)).bytes()), std::nullopt});
+            rows.push_back({NodeName(name), statOf(path.child(NodeName(name)).bytes()), true, std::nullopt});
     }
     return rows;
 }

@@ -112,7 +112,7 @@ private slots:
         backend.onListZnodes = [&](const ConnectionName &, const ZPath &asked) -> Result<std::vector<ZnodeRow>> {
             std::vector<ZnodeRow> rows;
             for (const auto &name : asked.isRoot() ? names : QByteArrayList())
-                rows.push_back({NodeName(name), {}, std::nullopt});
+                rows.push_back({NodeName(name), {}, true, std::nullopt});
             return rows;
         };
         page.model().refresh(path("/"));

@@ -2,6 +2,7 @@
 
 #include "core/base/text.h"
 #include "ui/models/treenames.h"
+#include "ui/theme/plaintext.h"
 
 namespace lockscope::ui {
 

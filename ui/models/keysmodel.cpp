@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "ui/models/keysmodel_p.h"
 #include "ui/models/treenames.h"
+#include "ui/theme/plaintext.h"
 #include "ui/theme/pill.h"
 
 namespace lockscope::ui {

@@ -63,7 +63,7 @@ void KeysModel::take(Result<KeyPage> page)
         return;
     }
     m_cursor = page->cursor;
-    m_progress.scanned = page->scanned;
+    m_progress.scanned += page->scanned;
     m_progress.total = page->total;
     emit turnBegins();
     merge(std::move(page->rows));

@@ -29,11 +29,6 @@ QString nameText(const QByteArray &name)
     return needsQuotes(name) ? u'"' + escaped(name) + u'"' : escaped(name);
 }
 
-QString plainToolTip(const QString &text)
-{
-    return u"<p style='white-space:pre-wrap'>"_s + text.toHtmlEscaped() + u"</p>"_s;
-}
-
 QString countText(qint64 count)
 {
     return QLocale(QLocale::English, QLocale::UnitedStates).toString(count);

@@ -3,6 +3,7 @@
 #include "core/base/text.h"
 #include "ui/models/treenames.h"
 #include "ui/models/znodesmodel_p.h"
+#include "ui/theme/plaintext.h"
 
 #include <QDateTime>
 
@@ -150,7 +151,7 @@ QString ZnodesModel::childrenText(const Node *node)
 {
     if (node->error)
         return node->error->code == ErrorCode::NoPermission ? u"no access"_s : u"not readable"_s;
-    // Only "/" has no stat of its own: nobody listed its parent.
+    // "/" has no stat, since nobody lists its parent, nor have the children of a folder of thousands.
     if (!node->isStatKnown && node->children.empty() && !node->isLoaded())
         return node->load == Node::Load::Asked ? u"…"_s : QString();
     return countText(node->stat.numChildren);

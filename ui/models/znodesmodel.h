@@ -48,6 +48,8 @@ public:
     // Lists the children again (after a change, or to try what failed). Several calls while a list
     // is under way make one more list.
     void refresh(const ZPath &path);
+    // What a look at one node told, where a list was too long to say it.
+    void learn(const ZPath &path, const zk::Stat &stat);
     // Loads what lies on the way to the path, then says revealed() or revealFailed(). The newest wins.
     void reveal(const ZPath &path);
 

@@ -207,7 +207,7 @@ std::unique_ptr<TreeNode> ZnodesModel::make(ZnodeRow &row)
     auto node = std::make_unique<Node>();
     node->name = std::move(row.name);
     node->stat = row.stat;
-    node->isStatKnown = !row.error;
+    node->isStatKnown = row.statKnown && !row.error;
     if (row.error)
         node->error = std::make_unique<Error>(*std::move(row.error));
     return node;
@@ -216,13 +216,14 @@ std::unique_ptr<TreeNode> ZnodesModel::make(ZnodeRow &row)
 bool ZnodesModel::update(Node *node, ZnodeRow &row)
 {
     const bool isSameError = row.error ? node->error && node->error->message == row.error->message : !node->error;
-    if (isSameError && node->stat == row.stat)
+    // A list too long for stats tells only that the node is there.
+    if (isSameError && (!row.statKnown || (node->isStatKnown && node->stat == row.stat)))
         return false;
     const bool couldExpand = hasChildren(indexOf(node));
     // Another node of the same name: nothing of what was under the old one is true of it.
-    const bool isAnother = node->stat.czxid != row.stat.czxid;
+    const bool isAnother = node->isStatKnown && node->stat.czxid != row.stat.czxid;
     node->stat = row.stat;
-    node->isStatKnown = !row.error;
+    node->isStatKnown = row.statKnown && !row.error;
     if (row.error)
         node->error = std::make_unique<Error>(*std::move(row.error));
     else if (node->load != Node::Load::Failed)
@@ -233,6 +234,20 @@ bool ZnodesModel::update(Node *node, ZnodeRow &row)
         refresh(pathOf(node));
     m_expandabilityChanged |= couldExpand != hasChildren(indexOf(node));
     return true;
+}
+
+void ZnodesModel::learn(const ZPath &path, const zk::Stat &stat)
+{
+    Node *node = findNode(path);
+    if (!node || (node->isStatKnown && node->stat == stat))
+        return;
+    ZnodeRow row;
+    row.stat = stat;
+    m_expandabilityChanged = false;
+    update(node, row);
+    tell(node);
+    if (m_expandabilityChanged)
+        emit expandabilityChanged();
 }
 
 void ZnodesModel::finish(Node *node, int total)

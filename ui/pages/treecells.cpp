@@ -56,7 +56,7 @@ void TreeCellDelegate::paint(QPainter *painter, const QStyleOptionViewItem &opti
     const auto alignmentValue = index.data(Qt::TextAlignmentRole);
     const auto alignment = alignmentValue.isValid() ? alignmentValue.value<Qt::Alignment>()
                                                     : Qt::Alignment(Qt::AlignLeft | Qt::AlignVCenter);
-    const bool isTreeColumn = index.column() == 0;
+    const bool isTreeColumn = m_isIndented && index.column() == 0;
     QRectF rect = QRectF(option.rect).adjusted(isTreeColumn ? 2 : cellMargin, 0, -cellMargin, 0);
     const QColor colour = textColor(index);
     painter->save();

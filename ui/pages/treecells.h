@@ -16,6 +16,8 @@ public:
 
     void setMono(std::initializer_list<int> columns) { m_mono = columns; }
     void setMuted(std::initializer_list<int> columns) { m_muted = columns; }
+    // A tree's first column has its branches for a margin; a table's needs one.
+    void setIndented(bool isIndented) { m_isIndented = isIndented; }
     // A role whose bool value puts a padlock before the first column's text.
     void setLockRole(int role) { m_lockRole = role; }
     // A role whose value is a Tone (as int) for the text of the row, or invalid.
@@ -32,6 +34,7 @@ private:
     QSet<int> m_muted;
     int m_lockRole = -1;
     int m_toneRole = -1;
+    bool m_isIndented = true;
     bool m_isStale = false;
 };
 

@@ -220,6 +220,7 @@ void ZnodeDetailView::take(const ZPath &path, const Result<ZnodeDetail> &answer)
     m_value->setValue(answer->data, answer->stat.dataLength, m_isRead);
     m_isRead = true;
     m_facts->show();
+    emit looked(path, answer->stat);
 }
 
 void ZnodeDetailView::fillStat(const zk::Stat &stat)

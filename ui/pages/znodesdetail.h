@@ -37,6 +37,10 @@ public:
     [[nodiscard]] QString aclText() const;
     [[nodiscard]] QString bannerText() const;
 
+signals:
+    // What the server said about the node on show.
+    void looked(const lockscope::ZPath &path, const lockscope::zk::Stat &stat);
+
 private:
     void ask();
     void take(const ZPath &path, const Result<ZnodeDetail> &answer);

@@ -163,6 +163,7 @@ void ZnodesPage::connectModel()
     });
     connect(&m_model, &ZnodesModel::revealFailed, this,
             [this](const ZPath &, const QString &why) { m_status->setText(why); });
+    connect(m_detail, &ZnodeDetailView::looked, &m_model, &ZnodesModel::learn);
     connect(m_tree, &LiveTree::sightChanged, this, [this] { m_watchSoon.start(); });
     connect(m_tree->selectionModel(), &QItemSelectionModel::currentChanged, this, [this](const QModelIndex &current) {
         if (current.isValid())

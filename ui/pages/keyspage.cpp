@@ -1,0 +1,303 @@
+#include "ui/pages/keyspage.h"
+
+#include "core/base/text.h"
+#include "ui/pages/keysdetail.h"
+#include "ui/pages/livetree.h"
+#include "ui/pages/treecells.h"
+#include "ui/theme/theme.h"
+
+#include <QAction>
+#include <QBoxLayout>
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QSettings>
+#include <QSortFilterProxyModel>
+#include <QSplitter>
+#include <QStackedWidget>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto tickEvery = 500ms;
+constexpr auto filterDelay = 150ms;
+constexpr int barSteps = 1000;
+
+} // namespace
+
+KeysPage::KeysPage(QWidget *parent) : Page(parent)
+{
+    auto *content = new QWidget(this);
+    auto *layout = new QVBoxLayout(content);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    layout->addWidget(buildStrip());
+    m_banner = new StaleBanner(content);
+    layout->addWidget(m_banner);
+    layout->addWidget(makeHairline(content));
+    m_splitter = new QSplitter(Qt::Horizontal, content);
+    m_splitter->setHandleWidth(1);
+    m_splitter->setChildrenCollapsible(false);
+    m_splitter->addWidget(buildTree());
+    m_detail = new KeyDetailView(m_splitter);
+    m_splitter->addWidget(m_detail);
+    m_splitter->setSizes({690, 520});
+    m_splitter->setStretchFactor(0, 1);
+    layout->addWidget(m_splitter, 1);
+
+    auto *empty = new EmptyState(this);
+    empty->say(u"No Redis here yet"_s,
+               u"Connect to one (redis://host:6379/0) and its keys appear as a tree by ':', found by SCAN a page at a "
+               u"time, with their type, their value, and the time they have left."_s);
+    m_stack = new QStackedWidget(this);
+    m_stack->addWidget(empty);
+    m_stack->addWidget(content);
+    auto *outer = new QVBoxLayout(this);
+    outer->setContentsMargins(0, 0, 0, 0);
+    outer->addWidget(m_stack);
+    connectModel();
+    sayProgress();
+}
+
+QWidget *KeysPage::buildStrip()
+{
+    auto *strip = makeToolStrip(this);
+    m_pattern = new QLineEdit(strip);
+    m_pattern->setPlaceholderText(u"Pattern, e.g. lock:*  (Enter scans)"_s);
+    m_pattern->setFont(monoFont());
+    m_pattern->setMaximumWidth(300);
+    m_pattern->setAccessibleName(u"Pattern of keys to scan for"_s);
+    connect(m_pattern, &QLineEdit::returnPressed, this, &KeysPage::takePattern);
+    m_filter = new QLineEdit(strip);
+    m_filter->setPlaceholderText(u"Filter loaded keys"_s);
+    m_filter->setClearButtonEnabled(true);
+    m_filter->setMaximumWidth(220);
+    m_filter->setAccessibleName(u"Filter loaded keys"_s);
+    connect(m_filter, &QLineEdit::textChanged, this, [this] { m_filterSoon.start(); });
+    m_status = makeLabel({}, u"muted"_s, strip);
+    m_bar = new QProgressBar(strip);
+    m_bar->setTextVisible(false);
+    m_bar->setRange(0, barSteps);
+    m_bar->setFixedWidth(80);
+    m_scan = new QPushButton(strip);
+    connect(m_scan, &QPushButton::clicked, this, &KeysPage::scanClicked);
+    auto *layout = stripLayout(strip);
+    layout->addWidget(m_pattern, 3);
+    layout->addWidget(m_filter, 2);
+    layout->addStretch(1);
+    layout->addWidget(m_status);
+    layout->addWidget(m_bar);
+    layout->addWidget(m_scan);
+    return strip;
+}
+
+QWidget *KeysPage::buildTree()
+{
+    m_tree = new LiveTree(m_splitter);
+    m_tree->setAccessibleName(u"Keys"_s);
+    m_cells = new TreeCellDelegate(m_tree);
+    m_cells->setMono({KeysModel::Name});
+    m_cells->setMuted({KeysModel::Type});
+    m_cells->setToneRole(KeysModel::ToneRole);
+    m_tree->setItemDelegate(m_cells);
+    auto *copy = new QAction(u"Copy name"_s, m_tree);
+    copy->setShortcut(QKeySequence::Copy);
+    copy->setShortcutContext(Qt::WidgetShortcut);
+    connect(copy, &QAction::triggered, this, [this] {
+        QGuiApplication::clipboard()->setText(escaped(m_tree->currentIndex().data(KeysModel::KeyRole).toByteArray()));
+    });
+    m_tree->addAction(copy);
+    m_tree->setContextMenuPolicy(Qt::ActionsContextMenu);
+    return m_tree;
+}
+
+void KeysPage::connectModel()
+{
+    m_proxy = new QSortFilterProxyModel(this);
+    m_proxy->setFilterRole(KeysModel::FilterRole);
+    m_proxy->setFilterCaseSensitivity(Qt::CaseInsensitive);
+    m_proxy->setRecursiveFilteringEnabled(true);
+    m_proxy->setAutoAcceptChildRows(true);
+    m_proxy->setSourceModel(&m_model);
+    m_tree->setModel(m_proxy);
+    m_tree->setWidths(KeysModel::Name, {{KeysModel::Type, 110}, {KeysModel::Ttl, 110}, {KeysModel::Bytes, 90}});
+
+    m_tick.setInterval(tickEvery);
+    connect(&m_tick, &QTimer::timeout, m_tree->viewport(), qOverload<>(&QWidget::update));
+    m_filterSoon.setSingleShot(true);
+    m_filterSoon.setInterval(filterDelay);
+    connect(&m_filterSoon, &QTimer::timeout, this, [this] {
+        m_proxy->setFilterFixedString(m_filter->text());
+        sayProgress();
+    });
+    connect(&m_model, &KeysModel::turnBegins, m_tree, &LiveTree::holdPlace);
+    connect(&m_model, &KeysModel::turnEnds, m_tree, &LiveTree::keepPlace);
+    connect(&m_model, &KeysModel::progressed, this, &KeysPage::sayProgress);
+    connect(m_tree->selectionModel(), &QItemSelectionModel::currentChanged, this, &KeysPage::chooseKey);
+    connect(m_detail, &KeyDetailView::looked, &m_model, &KeysModel::update);
+    connect(m_detail, &KeyDetailView::gone, this, [this](const RedisKey &key) {
+        // The detail stays and says that it is gone; the neighbour is not what was asked for.
+        m_tree->setCurrentIndex({});
+        m_model.remove(key);
+    });
+}
+
+void KeysPage::chooseKey(const QModelIndex &current)
+{
+    const RedisKey key = m_model.keyOf(m_proxy->mapToSource(current));
+    if (current.isValid() && !current.data(KeysModel::FolderRole).toBool() && key != m_detail->key())
+        m_detail->show(m_backend, m_model.connection(), key);
+}
+
+void KeysPage::setBackend(Backend *backend)
+{
+    m_backend = backend;
+    connect(backend, &Backend::updated, this, [this](const Batch &batch) {
+        if (!batch.connections.empty())
+            takeStatuses(batch.connections);
+    });
+}
+
+void KeysPage::takeStatuses(const std::vector<ConnectionStatus> &statuses)
+{
+    const bool isAboutUs = m_choice.take(statuses);
+    choose();
+    if (!isAboutUs)
+        return;
+    const bool wasStale = std::exchange(m_isStale, m_banner->show(*m_choice.shown()));
+    m_cells->setStale(m_isStale);
+    m_tree->viewport()->update();
+    if (wasStale && !m_isStale && m_detail->isVisible())
+        m_detail->refresh();
+    startIfWanted();
+}
+
+void KeysPage::showConnection(const ConnectionName &name)
+{
+    m_choice.prefer(name);
+    choose();
+}
+
+void KeysPage::choose()
+{
+    const auto *status = m_choice.shown();
+    m_stack->setCurrentIndex(status ? 1 : 0);
+    if (!status || status->name == m_model.connection())
+        return;
+    m_detail->show(nullptr, {}, {});
+    m_model.setConnection(m_backend, status->name);
+    m_isStale = m_banner->show(*status);
+    m_cells->setStale(m_isStale);
+    startIfWanted();
+}
+
+// Nobody pays for a scan that nobody looks at.
+void KeysPage::startIfWanted()
+{
+    if (isVisible() && !m_isStale && m_choice.shown() && m_model.progress().scan == KeysModel::Scan::Idle)
+        m_model.start();
+}
+
+void KeysPage::scanClicked()
+{
+    switch (m_model.progress().scan) {
+    case KeysModel::Scan::Running:
+        m_model.pause();
+        return;
+    case KeysModel::Scan::Paused:
+    case KeysModel::Scan::Failed:
+        m_model.proceed();
+        return;
+    case KeysModel::Scan::Idle:
+    case KeysModel::Scan::Done:
+        m_model.start();
+        return;
+    }
+}
+
+void KeysPage::takePattern()
+{
+    const auto pattern = unescaped(m_pattern->text());
+    if (!pattern) {
+        m_status->setText(u"A backslash begins \\xHH or \\\\"_s);
+        return;
+    }
+    m_model.setPattern(*pattern);
+    m_model.start();
+}
+
+void KeysPage::sayProgress()
+{
+    const auto &progress = m_model.progress();
+    const bool isUnderWay = progress.scan == KeysModel::Scan::Running || progress.scan == KeysModel::Scan::Paused;
+    QString text = m_model.progressText();
+    if (!m_filter->text().isEmpty())
+        text += u" · the filter covers only those loaded"_s;
+    m_status->setText(text);
+    m_bar->setVisible(isUnderWay);
+    const auto total = std::max<qint64>({progress.total, progress.scanned, 1});
+    m_bar->setValue(static_cast<int>(progress.scanned * barSteps / total));
+    m_scan->setText(progress.scan == KeysModel::Scan::Running ? u"Pause"_s
+                    : progress.scan == KeysModel::Scan::Paused || progress.scan == KeysModel::Scan::Failed
+                        ? u"Continue"_s
+                        : u"Scan again"_s);
+}
+
+QString KeysPage::statusText() const
+{
+    return m_status->text();
+}
+
+void KeysPage::setFilter(const QString &text)
+{
+    m_filter->setText(text);
+}
+
+void KeysPage::focusContent()
+{
+    m_tree->setFocus();
+    if (!m_tree->currentIndex().isValid())
+        m_tree->setCurrentIndex(m_proxy->index(0, 0));
+}
+
+void KeysPage::refresh()
+{
+    m_model.start();
+    m_detail->refresh();
+}
+
+void KeysPage::showEvent(QShowEvent *event)
+{
+    Page::showEvent(event);
+    m_tick.start();
+    startIfWanted();
+}
+
+void KeysPage::hideEvent(QHideEvent *event)
+{
+    Page::hideEvent(event);
+    m_tick.stop();
+    m_model.pause();
+}
+
+void KeysPage::saveView(QSettings &settings) const
+{
+    settings.setValue(u"splitter"_s, m_splitter->saveState());
+    settings.setValue(u"columns"_s, m_tree->header()->saveState());
+}
+
+void KeysPage::restoreView(QSettings &settings)
+{
+    m_splitter->restoreState(settings.value(u"splitter"_s).toByteArray());
+    m_tree->header()->restoreState(settings.value(u"columns"_s).toByteArray());
+}
+
+} // namespace lockscope::ui

@@ -1,0 +1,83 @@
+// The page of keys: the tree of one Redis' keys at the left, the chosen key at the right. The scan
+// begins when the page is first looked at.
+#pragma once
+
+#include "ui/models/keysmodel.h"
+#include "ui/pages/pageparts.h"
+#include "ui/shell/page.h"
+
+#include <QTimer>
+
+class QLabel;
+class QLineEdit;
+class QProgressBar;
+class QPushButton;
+class QSortFilterProxyModel;
+class QSplitter;
+class QStackedWidget;
+
+namespace lockscope::ui {
+
+class KeyDetailView;
+class LiveTree;
+class TreeCellDelegate;
+
+class KeysPage : public Page {
+    Q_OBJECT
+public:
+    explicit KeysPage(QWidget *parent = nullptr);
+
+    [[nodiscard]] QString name() const override { return QStringLiteral("keys"); }
+    [[nodiscard]] QString title() const override { return QStringLiteral("Keys"); }
+    void setBackend(Backend *backend) override;
+    void showConnection(const ConnectionName &name) override;
+    void setFilter(const QString &text) override;
+    void focusContent() override;
+    void refresh() override;
+    void saveView(QSettings &settings) const override;
+    void restoreView(QSettings &settings) override;
+
+    [[nodiscard]] LiveTree *tree() const { return m_tree; }
+    [[nodiscard]] KeysModel &model() { return m_model; }
+    [[nodiscard]] KeyDetailView *detail() const { return m_detail; }
+    [[nodiscard]] QPushButton *scanButton() const { return m_scan; }
+    [[nodiscard]] QString statusText() const;
+
+protected:
+    void showEvent(QShowEvent *event) override;
+    void hideEvent(QHideEvent *event) override;
+
+private:
+    QWidget *buildStrip();
+    QWidget *buildTree();
+    void connectModel();
+    void takeStatuses(const std::vector<ConnectionStatus> &statuses);
+    void choose();
+    void startIfWanted();
+    void scanClicked();
+    void takePattern();
+    void sayProgress();
+    void chooseKey(const QModelIndex &current);
+
+    Backend *m_backend = nullptr;
+    ConnectionChoice m_choice{Scheme::Redis, Scheme::RedisTls};
+    bool m_isStale = false;
+    KeysModel m_model;
+    QSortFilterProxyModel *m_proxy = nullptr;
+    QTimer m_tick; // TTLs count down
+    QTimer m_filterSoon;
+
+    QStackedWidget *m_stack = nullptr;
+    StaleBanner *m_banner = nullptr;
+    QSplitter *m_splitter = nullptr;
+    LiveTree *m_tree = nullptr;
+    TreeCellDelegate *m_cells = nullptr;
+    KeyDetailView *m_detail = nullptr;
+    QLineEdit *m_pattern = nullptr;
+    QLineEdit *m_filter = nullptr;
+    QLabel *m_status = nullptr;
+    QProgressBar *m_bar = nullptr;
+    QPushButton *m_scan = nullptr;
+};
+
+} // namespace lockscope::ui
