@@ -38,6 +38,7 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     m_splitter->setChildrenCollapsible(false);
     m_splitter->setStretchFactor(0, 1);
     m_splitter->setStretchFactor(1, 1);
+    m_splitter->setSizes({330, 450});
     m_stack->setMinimumHeight(120);
     m_detail->setMinimumHeight(180);
     auto *column = new QVBoxLayout(this);
