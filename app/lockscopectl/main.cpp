@@ -4,6 +4,7 @@
 #include "app/lockscopectl/program.h"
 
 #include <QCoreApplication>
+#include <QLoggingCategory>
 
 using namespace lockscope;
 using namespace lockscope::ctl;
@@ -100,6 +101,8 @@ int main(int argc, char **argv)
     QCoreApplication application(argc, argv);
     QCoreApplication::setApplicationName(u"lockscopectl"_s);
     QCoreApplication::setApplicationVersion(QStringLiteral(LOCKSCOPE_VERSION));
+    // An error is one line on stderr, said by the command. QT_LOGGING_RULES brings the rest back.
+    QLoggingCategory::setFilterRules(u"lockscope.*=false"_s);
     const auto word = commandWord(arguments);
     if (word.isEmpty())
         return withoutCommand(arguments);
