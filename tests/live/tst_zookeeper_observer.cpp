@@ -86,7 +86,7 @@ private slots:
     void aBrokenConnectionKeepsThePictures();
     void readNowIsFresh();
     void withoutFollowingNothingIsWatched();
-    void aThousandLocksAmongManyNodes();
+    void locksAmongManyNodes();
     void destroyedAtAnyMoment();
 
 private:
@@ -490,7 +490,7 @@ void TestZooKeeperObserver::withoutFollowingNothingIsWatched()
     QVERIFY(m_sink.says(u"lock nodes without a session"_s));
 }
 
-void TestZooKeeperObserver::aThousandLocksAmongManyNodes()
+void TestZooKeeperObserver::locksAmongManyNodes()
 {
     constexpr int locks = 300;
     constexpr int others = 20'000;
