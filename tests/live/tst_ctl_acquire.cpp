@@ -59,7 +59,9 @@ private slots:
         const auto lock = freshLock();
         qint64 last = 0;
         for (int i = 0; i < 3; ++i) {
-            const auto had = Ctl(acquire(lock, {u"--hold"_s, u"0ms"_s, u"--json"_s})).jsonLine();
+            Ctl ctl(acquire(lock, {u"--hold"_s, u"0ms"_s, u"--json"_s}));
+            const auto had = ctl.jsonLine();
+            QCOMPARE(ctl.finish().status, 0);
             const auto token = had.value("fencingToken"_L1).toString().toLongLong();
             QVERIFY(token > last);
             last = token;

@@ -59,7 +59,12 @@ public:
     }
     QJsonObject jsonLine() { return QJsonDocument::fromJson(line()).object(); }
     [[nodiscard]] qint64 pid() const { return m_process.processId(); }
-    void signal(int number) const { ::kill(static_cast<pid_t>(m_process.processId()), number); }
+    void signal(int number) const
+    {
+        // It may have ended already; 0 would mean everybody.
+        if (m_process.processId() > 0)
+            ::kill(static_cast<pid_t>(m_process.processId()), number);
+    }
     void closeOutput() { m_process.closeReadChannel(QProcess::StandardOutput); }
     Ran finish()
     {
