@@ -18,9 +18,7 @@ dpkg-deb --info "$package"
 dpkg-deb --contents "$package"
 
 suite=${1:-bookworm}
-mirror=${2:-$(sed -n 's/^deb \(\[[^]]*\] \)\?\(http[^ ]*\) .*/\2/p; s/^URIs: \([^ ]*\).*/\1/p' \
-    /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null | head -n 1)}
-mirror=${mirror:-http://deb.debian.org/debian}
+mirror=${2:-http://deb.debian.org/debian}
 clean=$(mktemp -d)
 leave() {
     umount "$clean/root/proc" 2>/dev/null || true
@@ -29,10 +27,9 @@ leave() {
 trap leave EXIT
 debootstrap --variant=minbase "$suite" "$clean/root" "$mirror"
 mount -t proc proc "$clean/root/proc"
-# The machine's own way out: its name servers and apt's settings (a proxy, say).
+# The machine's own way out.
 cp /etc/resolv.conf "$clean/root/etc/resolv.conf"
-cp -r /etc/apt/apt.conf.d/. "$clean/root/etc/apt/apt.conf.d/" 2>/dev/null || true
-for file in /etc/apt/apt.conf; do [ ! -e "$file" ] || cp "$file" "$clean/root$file"; done
+apt-config dump Acquire::http::Proxy >"$clean/root/etc/apt/apt.conf.d/99proxy"
 printf '#!/bin/sh\nexit 101\n' >"$clean/root/usr/sbin/policy-rc.d"
 chmod +x "$clean/root/usr/sbin/policy-rc.d"
 cp "$package" "$clean/root/tmp/lockscope.deb"
