@@ -1,12 +1,15 @@
 #include "ui/mainwindow.h"
 
 #include "core/base/text.h"
+#include "ui/dialogs/acquiredialog.h"
+#include "ui/dialogs/forcereleasedialog.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
 #include "ui/shell/helpoverlay.h"
 #include "ui/shell/sidebar.h"
 #include "ui/shell/statusbar.h"
 #include "ui/shell/topbar.h"
+#include "ui/views/lockstable.h"
 
 #include <QAction>
 #include <QKeyEvent>
@@ -48,6 +51,7 @@ MainWindow::MainWindow(Backend &backend, QWidget *parent)
     addPage(m_locks);
     addShortcuts();
     showPageAt(0);
+    m_locks->table().setFocus();
 }
 
 MainWindow::~MainWindow() = default;
@@ -255,10 +259,24 @@ void MainWindow::resizeEvent(QResizeEvent *event)
 
 void MainWindow::openForceRelease()
 {
+    const auto *lock = m_locks->detail().picture();
+    const QByteArray holder = m_locks->detail().holder();
+    if (currentPage() != m_locks || !lock || holder.isEmpty())
+        return;
+    auto *dialog = new ForceReleaseDialog(m_backend, m_book, lock->lock, holder, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->open();
 }
 
 void MainWindow::openAcquire()
 {
+    if (m_book.all().empty())
+        return;
+    const auto *lock = currentPage() == m_locks ? m_locks->detail().picture() : nullptr;
+    auto *dialog = new AcquireDialog(m_backend, m_book, lock, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &AcquireDialog::acquiring, this, [this](quint64, const inspect::LockName &name) { selectLock(name); });
+    dialog->open();
 }
 
 void MainWindow::saveView(QSettings &settings) const

@@ -6,7 +6,7 @@
 #include "ui/theme/theme.h"
 #include "ui/views/answerlabel.h"
 #include "ui/views/banner.h"
-#include "ui/views/emptystate.h"
+#include "ui/views/emptynotice.h"
 #include "ui/views/queuetable.h"
 #include "ui/views/veil.h"
 #include "ui/views/watchchainview.h"
@@ -18,6 +18,7 @@
 #include <QPushButton>
 #include <QSplitter>
 #include <QStackedWidget>
+#include <QTabBar>
 #include <QTabWidget>
 #include <QTimer>
 #include <QVBoxLayout>
@@ -63,7 +64,7 @@ QString titleOf(const QByteArray &code)
 } // namespace
 
 LockDetail::LockDetail(QWidget *parent)
-    : QWidget(parent), m_stack(new QStackedWidget(this)), m_empty(new EmptyState(m_stack)), m_content(new QWidget(m_stack))
+    : QWidget(parent), m_stack(new QStackedWidget(this)), m_empty(new EmptyNotice(m_stack)), m_content(new QWidget(m_stack))
 {
     setAutoFillBackground(true);
     setBackgroundRole(QPalette::Base);
@@ -160,6 +161,7 @@ QWidget *LockDetail::makeChainPane()
 {
     m_tabs = new QTabWidget(m_content);
     m_tabs->setDocumentMode(true);
+    m_tabs->tabBar()->setDrawBase(false);
     auto *pane = new QWidget(m_tabs);
     m_caption = plainLabel(pane, u"muted"_s);
     m_caption->setWordWrap(true);
@@ -180,8 +182,9 @@ QWidget *LockDetail::makeChainPane()
     column->setContentsMargins(16, 10, 8, 10);
     column->setSpacing(4);
     column->addLayout(top);
-    column->addWidget(m_chain, 1);
+    column->addWidget(m_chain, 1000);
     column->addWidget(m_next);
+    column->addStretch(1);
     m_rawTable = new QueueTable(m_queue, QueueTable::Columns::Raw, m_tabs);
     m_tabs->addTab(pane, tr("Who watches whom"));
     m_tabs->addTab(m_rawTable, tr("Raw nodes"));
@@ -189,6 +192,8 @@ QWidget *LockDetail::makeChainPane()
     connect(m_chain, &WatchChainView::chosen, this, &LockDetail::choose);
     connect(m_chain, &WatchChainView::captionChanged, m_caption, &QLabel::setText);
     connect(m_chain, &WatchChainView::foldChanged, this, &LockDetail::updateFold);
+    // As high as its content, so that the next owner stands right below the last arrow.
+    connect(m_chain, &WatchChainView::heightChanged, m_chain, &QWidget::setMaximumHeight);
     connect(m_rawTable, &QueueTable::chosen, this, &LockDetail::choose);
     return m_tabs;
 }

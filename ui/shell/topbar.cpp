@@ -61,6 +61,7 @@ TopBar::TopBar(const ConnectionBook &book, QWidget *parent)
     });
 
     m_environment->setTextFormat(Qt::PlainText);
+    m_environment->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     m_writes->setObjectName(u"writesButton"_s);
     m_writes->setProperty("look", u"tag-readonly"_s);
     connect(m_writes, &QPushButton::clicked, this,
@@ -141,7 +142,7 @@ void TopBar::setFindText(const QString &text)
 
 void TopBar::setPaused(bool paused)
 {
-    m_pause->setText(paused ? tr("▶ Resume") : tr("‖ Pause"));
+    m_pause->setText(paused ? tr("Resume") : tr("Pause"));
 }
 
 bool TopBar::eventFilter(QObject *watched, QEvent *event)

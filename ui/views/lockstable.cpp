@@ -19,7 +19,7 @@ CellLook LocksDelegate::look(const QModelIndex &index) const
     switch (index.column()) {
     case LocksModel::State: cell.pill = facts.pill; break;
     case LocksModel::Lock:
-        cell.font = monoFont(12, QFont::DemiBold);
+        cell.font = monoFont(12, QFont::Bold);
         cell.elide = Qt::ElideMiddle; // both ends of a path tell more than its middle
         break;
     case LocksModel::Holder:

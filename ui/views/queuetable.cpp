@@ -75,12 +75,12 @@ void QueueTable::fitColumns()
     }
     const bool ttl = m_model.hasTtl();
     setColumnHidden(QueueModel::Ttl, !ttl);
-    const int place = 92;
-    const int age = 92;
+    const int place = 80;
+    const int age = 84;
     const int rest = std::max(0, width - place - age * (ttl ? 2 : 1));
     setColumnWidth(QueueModel::Place, place);
-    setColumnWidth(QueueModel::Who, rest / 2);
-    setColumnWidth(QueueModel::Session, rest - rest / 2);
+    setColumnWidth(QueueModel::Who, rest * 45 / 100);
+    setColumnWidth(QueueModel::Session, rest - rest * 45 / 100);
     setColumnWidth(QueueModel::Age, age);
 }
 
