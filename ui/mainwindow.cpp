@@ -1,11 +1,298 @@
 #include "ui/mainwindow.h"
 
+#include "core/base/text.h"
+#include "ui/dialogs/acquiredialog.h"
+#include "ui/dialogs/forcereleasedialog.h"
+#include "ui/pages/lockdetail.h"
+#include "ui/pages/lockspage.h"
+#include "ui/shell/helpoverlay.h"
+#include "ui/shell/sidebar.h"
+#include "ui/shell/statusbar.h"
+#include "ui/shell/topbar.h"
+#include "ui/views/lockstable.h"
+
+#include <QAction>
+#include <QKeyEvent>
+#include <QMenu>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QSettings>
+#include <QShortcut>
+#include <QStackedWidget>
+#include <QVBoxLayout>
+
 namespace lockscope::ui {
 
-MainWindow::MainWindow(QWidget *parent) : QMainWindow(parent)
+using namespace Qt::StringLiterals;
+
+MainWindow::MainWindow(Backend &backend, QWidget *parent)
+    : QMainWindow(parent), m_backend(backend), m_top(new TopBar(m_book, this)), m_side(new SideBar(m_book, this)),
+      m_status(new StatusBar(m_book, this)), m_stack(new QStackedWidget(this)), m_locks(new LocksPage(m_book, this))
 {
-    setWindowTitle(QStringLiteral("Lockscope"));
+    setWindowTitle(u"Lockscope"_s);
+    setMinimumSize(760, 480);
     resize(1440, 900);
+    auto *centre = new QWidget(this);
+    auto *column = new QVBoxLayout(centre);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_top);
+    auto *middle = new QHBoxLayout;
+    middle->setSpacing(0);
+    middle->addWidget(m_side);
+    middle->addWidget(m_stack, 1);
+    column->addLayout(middle, 1);
+    column->addWidget(m_status);
+    setCentralWidget(centre);
+
+    // The book hears each batch before any page does.
+    connect(&backend, &Backend::updated, &m_book, &ConnectionBook::apply);
+    connectParts();
+    addPage(m_locks);
+    addShortcuts();
+    showPageAt(0);
+    m_locks->table().setFocus();
+}
+
+MainWindow::~MainWindow() = default;
+
+void MainWindow::connectParts()
+{
+    connect(m_top, &TopBar::findChanged, this, [this](const QString &text) { currentPage()->setFilter(text); });
+    connect(m_top, &TopBar::findDone, this, [this] { currentPage()->focusContent(); });
+    connect(m_top, &TopBar::pauseToggled, this, [this] { setPaused(!m_paused); });
+    connect(m_top, &TopBar::helpRequested, this, [this] { m_help->open(); });
+    connect(m_top, &TopBar::writesMenuRequested, this, &MainWindow::showWritesMenu);
+    connect(m_side, &SideBar::pageChosen, this, &MainWindow::showPageAt);
+    connect(m_side, &SideBar::connectionChosen, this, &MainWindow::setConnection);
+    connect(m_side, &SideBar::connectRequested, this, &MainWindow::connectRequested);
+    connect(m_side, &SideBar::readOnlyRequested, this, &MainWindow::askReadOnly);
+    connect(m_side, &SideBar::disconnectRequested, this, [this](const ConnectionName &name) {
+        m_backend.disconnectFrom(name);
+        m_book.remove(name);
+        m_locks->removeConnection(name);
+        if (m_connection == name)
+            setConnection({});
+    });
+    connect(m_locks, &LocksPage::connectRequested, this, &MainWindow::connectRequested);
+    connect(m_locks, &LocksPage::filterCleared, this, [this] {
+        m_top->setFindText({});
+        m_locks->showAll();
+        setConnection({});
+    });
+    connect(m_locks, &LocksPage::currentLockChanged, this, &MainWindow::showContext);
+    connect(m_locks, &LocksPage::forceReleaseRequested, this, &MainWindow::openForceRelease);
+    connect(m_locks, &LocksPage::acquireRequested, this, &MainWindow::openAcquire);
+    connect(&m_book, &ConnectionBook::changed, this, &MainWindow::checkFirstPicture);
+}
+
+void MainWindow::addPage(Page *page)
+{
+    const int number = static_cast<int>(m_pages.size());
+    m_pages.push_back(page);
+    m_stack->addWidget(page);
+    m_side->addPage(page->title(), number);
+    connect(page, &Page::countChanged, this, [this, number](const QString &count) { m_side->setPageCount(number, count); });
+    connect(page, &Page::lockActivated, this, &MainWindow::selectLock);
+    page->setBackend(&m_backend);
+    auto *shortcut = new QShortcut(QKeySequence(u"Ctrl+%1"_s.arg(number + 1)), this);
+    connect(shortcut, &QShortcut::activated, this, [this, number] {
+        showPageAt(number);
+        currentPage()->focusContent();
+    });
+    QStringList titles;
+    for (const auto *known : m_pages)
+        titles << known->title();
+    delete m_help;
+    m_help = new HelpOverlay(titles, this);
+}
+
+void MainWindow::addShortcuts()
+{
+    const auto on = [this](const QString &keys, auto slot) {
+        connect(new QShortcut(QKeySequence(keys), this), &QShortcut::activated, this, slot);
+    };
+    on(u"Ctrl+K"_s, [this] { m_top->focusFind(); });
+    on(u"Ctrl+F"_s, [this] { m_top->focusFind(); });
+    on(u"F5"_s, [this] { currentPage()->refresh(); });
+    on(u"?"_s, [this] { m_help->open(); });
+    on(u"F1"_s, [this] { m_help->open(); });
+    on(u"Ctrl+Shift+F"_s, [this] { openForceRelease(); });
+    on(u"Ctrl+Shift+A"_s, [this] { openAcquire(); });
+}
+
+Page *MainWindow::currentPage() const
+{
+    return m_pages[static_cast<std::size_t>(m_stack->currentIndex())];
+}
+
+void MainWindow::showPageAt(int at)
+{
+    if (at < 0 || at >= static_cast<int>(m_pages.size()))
+        return;
+    m_stack->setCurrentIndex(at);
+    m_side->setCurrentPage(at);
+    currentPage()->setFilter(m_top->findText());
+    showContext();
+}
+
+bool MainWindow::showPage(const QString &name)
+{
+    for (std::size_t i = 0; i < m_pages.size(); ++i) {
+        if (m_pages[i]->name() == name) {
+            showPageAt(static_cast<int>(i));
+            return true;
+        }
+    }
+    return false;
+}
+
+void MainWindow::selectLock(const inspect::LockName &lock)
+{
+    showPage(m_locks->name());
+    m_locks->selectLock(lock);
+}
+
+void MainWindow::setSandbox(const QString &state)
+{
+    m_side->setSandbox(state);
+}
+
+void MainWindow::setPaused(bool paused)
+{
+    m_paused = paused;
+    m_backend.setPaused(paused);
+    m_top->setPaused(paused);
+    m_status->setPaused(paused);
+}
+
+void MainWindow::setConnection(const ConnectionName &name)
+{
+    m_connection = name;
+    m_side->setCurrentConnection(name);
+    for (auto *page : m_pages)
+        page->showConnection(name);
+    showContext();
+}
+
+// What the bars speak of: the chosen connection, else the one of the lock in the detail.
+void MainWindow::showContext()
+{
+    ConnectionName context = m_connection;
+    if (context.isEmpty() && currentPage() == m_locks && m_locks->currentLock())
+        context = m_locks->currentLock()->connection;
+    m_top->setContext(context);
+    m_status->setContext(m_connection);
+}
+
+void MainWindow::askReadOnly(const ConnectionName &name, bool readOnly)
+{
+    const auto *status = m_book.find(name);
+    if (!status || readOnly || !status->production) {
+        m_backend.setReadOnly(name, readOnly);
+        return;
+    }
+    const QString shown = label(name.bytes(), 60);
+    auto *question = new QMessageBox(QMessageBox::Warning, tr("Allow writes"),
+                                     tr("%1 is marked as production. Allow Lockscope to write to it?").arg(shown),
+                                     QMessageBox::Cancel, this);
+    question->setAttribute(Qt::WA_DeleteOnClose);
+    question->setObjectName(u"armQuestion"_s);
+    question->setTextFormat(Qt::PlainText);
+    question->setInformativeText(tr("Looking stays as it is. Acquire and force-release become possible, each with its own "
+                                    "confirmation, until you make it read-only again or close the window."));
+    auto *arm = question->addButton(tr("Allow writes on %1").arg(shown), QMessageBox::DestructiveRole);
+    arm->setProperty("look", u"danger"_s);
+    question->setDefaultButton(QMessageBox::Cancel);
+    connect(arm, &QAbstractButton::clicked, this, [this, name] { m_backend.setReadOnly(name, false); });
+    question->open();
+}
+
+void MainWindow::showWritesMenu(const QPoint &at)
+{
+    auto *menu = new QMenu(this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    for (const auto &status : m_book.all()) {
+        const QString shown = label(status.name.bytes(), 60);
+        auto *action = menu->addAction(status.readOnlyForGood ? tr("%1 is read-only for this run").arg(shown)
+                                           : status.readOnly  ? tr("Allow writes on %1…").arg(shown)
+                                                              : tr("Make %1 read-only").arg(shown));
+        action->setEnabled(!status.readOnlyForGood);
+        connect(action, &QAction::triggered, this,
+                [this, name = status.name, now = status.readOnly] { askReadOnly(name, !now); });
+    }
+    menu->popup(at);
+}
+
+bool MainWindow::isFirstPictureComplete() const
+{
+    using State = ConnectionStatus::State;
+    const auto &all = m_book.all();
+    return !all.empty() && std::all_of(all.begin(), all.end(), [](const ConnectionStatus &status) {
+        return status.progress.firstPictureComplete || status.state == State::AuthFailed;
+    });
+}
+
+void MainWindow::checkFirstPicture()
+{
+    if (m_firstPictureTold || !isFirstPictureComplete())
+        return;
+    m_firstPictureTold = true;
+    emit firstPictureComplete();
+}
+
+void MainWindow::keyPressEvent(QKeyEvent *event)
+{
+    // Only where nothing with the focus has a use for it (a button, a text).
+    if (event->key() == Qt::Key_Space && event->modifiers() == Qt::NoModifier) {
+        setPaused(!m_paused);
+        return;
+    }
+    QMainWindow::keyPressEvent(event);
+}
+
+void MainWindow::resizeEvent(QResizeEvent *event)
+{
+    QMainWindow::resizeEvent(event);
+    m_side->setFixedWidth(width() < 1000 ? 184 : 228);
+}
+
+void MainWindow::openForceRelease()
+{
+    const auto *lock = m_locks->detail().picture();
+    const QByteArray holder = m_locks->detail().holder();
+    if (currentPage() != m_locks || !lock || holder.isEmpty())
+        return;
+    auto *dialog = new ForceReleaseDialog(m_backend, m_book, lock->lock, holder, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->open();
+}
+
+void MainWindow::openAcquire()
+{
+    if (m_book.all().empty())
+        return;
+    const auto *lock = currentPage() == m_locks ? m_locks->detail().picture() : nullptr;
+    auto *dialog = new AcquireDialog(m_backend, m_book, lock, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &AcquireDialog::acquiring, this, [this](quint64, const inspect::LockName &name) { selectLock(name); });
+    dialog->open();
+}
+
+void MainWindow::saveView(QSettings &settings) const
+{
+    settings.setValue(u"window/geometry"_s, saveGeometry());
+    settings.setValue(u"window/page"_s, currentPage()->name());
+    for (const auto *page : m_pages)
+        page->saveView(settings);
+}
+
+void MainWindow::restoreView(QSettings &settings)
+{
+    restoreGeometry(settings.value(u"window/geometry"_s).toByteArray());
+    for (auto *page : m_pages)
+        page->restoreView(settings);
+    showPage(settings.value(u"window/page"_s, m_locks->name()).toString());
 }
 
 } // namespace lockscope::ui

@@ -1,13 +1,86 @@
+// The window: top bar, side bar, pages, status bar. It owns no data of its own beyond the book of
+// connections; every page follows the backend itself.
 #pragma once
+
+#include <version>
+
+#include "ui/shell/connectionbook.h"
+#include "ui/shell/page.h"
 
 #include <QMainWindow>
 
+class QSettings;
+class QStackedWidget;
+
 namespace lockscope::ui {
+
+class HelpOverlay;
+class LocksPage;
+class SideBar;
+class StatusBar;
+class TopBar;
 
 class MainWindow : public QMainWindow {
     Q_OBJECT
 public:
-    explicit MainWindow(QWidget *parent = nullptr);
+    // `backend` outlives the window.
+    explicit MainWindow(Backend &backend, QWidget *parent = nullptr);
+    ~MainWindow() override;
+
+    // Pages stand in the side bar in the order they are added; the page of locks is there already.
+    // The window takes the page. Call before show().
+    void addPage(Page *page);
+    // By the word of --page; false if there is no such page.
+    bool showPage(const QString &name);
+    // Shows the page of locks with this lock chosen, as soon as it is known.
+    void selectLock(const inspect::LockName &lock);
+    void setSandbox(const QString &state); // a line for the side bar
+    [[nodiscard]] LocksPage &locksPage() { return *m_locks; }
+    [[nodiscard]] ConnectionBook &connections() { return m_book; }
+    // Whether every connection has reported all it can find at first sight (or failed).
+    [[nodiscard]] bool isFirstPictureComplete() const;
+
+    // Sizes, splitters and columns; nothing that names a server.
+    void saveView(QSettings &settings) const;
+    void restoreView(QSettings &settings);
+
+public slots:
+    void openForceRelease();
+    void openAcquire();
+
+signals:
+    void firstPictureComplete();
+    // "+ Connect…" was chosen.
+    void connectRequested();
+
+protected:
+    void keyPressEvent(QKeyEvent *event) override;
+    void resizeEvent(QResizeEvent *event) override;
+
+private:
+    void addShortcuts();
+    void connectParts();
+    void showPageAt(int at);
+    void setPaused(bool paused);
+    void setConnection(const ConnectionName &name);
+    void showContext();
+    void askReadOnly(const ConnectionName &name, bool readOnly);
+    void showWritesMenu(const QPoint &at);
+    void checkFirstPicture();
+    [[nodiscard]] Page *currentPage() const;
+
+    Backend &m_backend;
+    ConnectionBook m_book;
+    TopBar *m_top;
+    SideBar *m_side;
+    StatusBar *m_status;
+    QStackedWidget *m_stack;
+    LocksPage *m_locks;
+    HelpOverlay *m_help = nullptr;
+    std::vector<Page *> m_pages;
+    ConnectionName m_connection; // chosen in the side bar
+    bool m_paused = false;
+    bool m_firstPictureTold = false;
 };
 
 } // namespace lockscope::ui

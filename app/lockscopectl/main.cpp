@@ -1,1 +1,119 @@
-int main() { return 0; }
+// lockscopectl: the locks of ZooKeeper and Redis, for terminals, scripts and incidents over SSH.
+#include "app/lockscopectl/help.h"
+#include "app/lockscopectl/output.h"
+#include "app/lockscopectl/program.h"
+#include "core/base/logging.h"
+
+#include <QCoreApplication>
+#include <QLoggingCategory>
+
+using namespace lockscope;
+using namespace lockscope::ctl;
+using namespace Qt::StringLiterals;
+
+namespace {
+
+// Commands of the contract that this version does not have.
+const QStringList &laterCommands()
+{
+    static const QStringList names{u"simulate"_s, u"record"_s, u"replay"_s};
+    return names;
+}
+
+// The first word that is no option and no option's value, for any command's options.
+QString commandWord(const QStringList &arguments)
+{
+    QStringList valued;
+    const auto note = [&](const std::vector<OptionSpec> &options) {
+        for (const auto &option : options) {
+            if (!option.value.isEmpty())
+                valued << u"--"_s + option.name;
+        }
+    };
+    note(app::sharedOptions());
+    for (const auto &command : commands()) {
+        // --redis takes a value with sandbox only, and so on: no name is a switch in one and not in another.
+        note(command.options);
+    }
+    for (qsizetype i = 0; i < arguments.size(); ++i) {
+        if (arguments[i] == "--"_L1)
+            break;
+        if (valued.contains(arguments[i]))
+            ++i;
+        else if (!arguments[i].startsWith(u'-'))
+            return arguments[i];
+    }
+    return {};
+}
+
+int badUsage(const QString &message)
+{
+    complain(message);
+    return static_cast<int>(Exit::BadUsage);
+}
+
+int withoutCommand(const QStringList &arguments)
+{
+    const auto read = app::readArguments(arguments, app::sharedOptions());
+    if (!read)
+        return badUsage(read.error().message);
+    if (read->has(u"version"_s))
+        return print(QStringLiteral("lockscopectl " LOCKSCOPE_VERSION)) ? 0 : 1;
+    if (read->has(u"help"_s))
+        return print(generalHelp().chopped(1)) ? 0 : 1;
+    return badUsage(u"no command given; lockscopectl --help lists them"_s);
+}
+
+int runCommand(const CommandSpec &command, const QStringList &words)
+{
+    auto options = app::sharedOptions();
+    options.insert(options.end(), command.options.begin(), command.options.end());
+    const auto arguments = app::readArguments(words, options);
+    if (!arguments)
+        return badUsage(arguments.error().message);
+    if (arguments->has(u"version"_s))
+        return withoutCommand({u"--version"_s});
+    if (arguments->has(u"help"_s))
+        return print(commandHelp(command).chopped(1)) ? 0 : 1;
+    const auto given = arguments->words.size() - 1;
+    if (given < command.fewestWords)
+        return badUsage(u"%1 wants %2; see lockscopectl %1 --help"_s.arg(command.name, command.words));
+    if (given > command.mostWords)
+        return badUsage(u"%1: one word too many: \"%2\"; see lockscopectl %1 --help"_s.arg(
+            command.name, arguments->words.last()));
+    if (arguments->hasRest && !command.takesRest)
+        return badUsage(u"%1 takes no command after --"_s.arg(command.name));
+    auto connections = app::readConnections(*arguments, app::environmentValue);
+    if (!connections)
+        return badUsage(connections.error().message);
+    if (command.connects && connections->specs.empty())
+        return badUsage(u"%1 needs a connection: --connect zk://host:2181, redis://host:6379 or sandbox:"_s.arg(
+            command.name));
+    Program program(command, *arguments, std::move(*connections));
+    return program.exec();
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    // First of all: the passwords leave argv.
+    const auto arguments = app::takeArguments(argc, argv);
+    QCoreApplication application(argc, argv);
+    QCoreApplication::setApplicationName(u"lockscopectl"_s);
+    QCoreApplication::setApplicationVersion(QStringLiteral(LOCKSCOPE_VERSION));
+    // An error is one line on stderr, said by the command. QT_LOGGING_RULES brings the rest back.
+    QLoggingCategory::setFilterRules(u"lockscope.*=false"_s);
+    // A category first used by a thread that outlives main() would find no rules any more and say everything.
+    (void)logZooKeeper().isDebugEnabled();
+    const auto word = commandWord(arguments);
+    if (word.isEmpty())
+        return withoutCommand(arguments);
+    if (laterCommands().contains(word))
+        return badUsage(u"%1 is not in this version (%2); lockscopectl --help lists what is"_s.arg(
+            word, QStringLiteral(LOCKSCOPE_VERSION)));
+    const auto *command = findCommand(word);
+    if (!command)
+        return badUsage(u"there is no command \"%1\"; lockscopectl --help lists them"_s.arg(word));
+    return runCommand(*command, arguments);
+}

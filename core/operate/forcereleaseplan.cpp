@@ -22,7 +22,7 @@ QString lockText(const LockPicture &picture)
 QString nameOf(const Contender &contender)
 {
     const auto id = label(contender.id, 80);
-    return contender.endpoint ? u"%1 at %2"_s.arg(id, *contender.endpoint) : id;
+    return contender.endpoint ? u"%1 at %2"_s.arg(id, label(contender.endpoint->toUtf8())) : id;
 }
 
 Error refused(const QString &what, const QString &next)
@@ -151,7 +151,7 @@ void planGentler(ForceReleasePlan &plan, const Contender &holder)
     if (picture.recipe == "curator-mutex" || picture.recipe == "curator-rwlock")
         plan.gentler << u"ask the holder: setData %1 __REVOKE__ (works if its client made the lock revocable)"_s.arg(
             escaped(holder.guard.path));
-    plan.gentler << (holder.endpoint ? u"have the client at %1 release it, or stop it"_s.arg(*holder.endpoint)
+    plan.gentler << (holder.endpoint ? u"have the client at %1 release it, or stop it"_s.arg(label(holder.endpoint->toUtf8()))
                                      : u"have the client that holds it release it, or stop it"_s);
 }
 

@@ -23,6 +23,12 @@ Contender one(const QByteArray &id, Role role, int position)
     return out;
 }
 
+// With single quotes: moc 6.4 loses its way in a raw string of double ones.
+QJsonObject json(QByteArray text)
+{
+    return QJsonDocument::fromJson(text.replace('\'', '"')).object();
+}
+
 LockPicture orders()
 {
     LockPicture lock;
@@ -55,19 +61,19 @@ class TestPicture : public QObject {
 private slots:
     void isTheJsonOfTheContract()
     {
-        const auto expected = QJsonDocument::fromJson(R"({
-            "lock": "zk:/locks/orders", "backend": "zookeeper", "recipe": "kazoo-lock", "client": "kazoo",
-            "why": "2 ephemeral children", "confidence": "high", "state": "contended",
-            "observed": "2023-11-14T22:13:20.123Z",
-            "findings": [{"code": "herd", "severity": "info", "message": "1 release wakes 2", "contenders": ["b-1"]}],
-            "contenders": [
-              {"id": "a-0", "role": "holder", "mode": "exclusive", "position": 0, "session": "0x1000009b4890001",
-               "endpoint": "10.0.3.7:56332", "identity": "host\\x1B[1m", "reentry": 1, "heldMs": 252000,
-               "heldAtMost": true, "waitingMs": null, "ttlMs": null, "watches": []},
-              {"id": "b-1", "role": "waiter", "mode": "exclusive", "position": 1, "session": null,
-               "endpoint": null, "identity": null, "reentry": 1, "heldMs": null, "waitingMs": 238000, "ttlMs": 5000,
-               "watches": [{"target": "a-0", "evidence": "server"}, {"target": "children", "evidence": "inferred"}]}
-            ]})").object();
+        const auto expected = json(R"({
+            'lock': 'zk:/locks/orders', 'backend': 'zookeeper', 'recipe': 'kazoo-lock', 'client': 'kazoo',
+            'why': '2 ephemeral children', 'confidence': 'high', 'state': 'contended',
+            'observed': '2023-11-14T22:13:20.123Z',
+            'findings': [{'code': 'herd', 'severity': 'info', 'message': '1 release wakes 2', 'contenders': ['b-1']}],
+            'contenders': [
+              {'id': 'a-0', 'role': 'holder', 'mode': 'exclusive', 'position': 0, 'session': '0x1000009b4890001',
+               'endpoint': '10.0.3.7:56332', 'identity': 'host\\x1B[1m', 'reentry': 1, 'heldMs': 252000,
+               'heldAtMost': true, 'waitingMs': null, 'ttlMs': null, 'watches': []},
+              {'id': 'b-1', 'role': 'waiter', 'mode': 'exclusive', 'position': 1, 'session': null,
+               'endpoint': null, 'identity': null, 'reentry': 1, 'heldMs': null, 'waitingMs': 238000, 'ttlMs': 5000,
+               'watches': [{'target': 'a-0', 'evidence': 'server'}, {'target': 'children', 'evidence': 'inferred'}]}
+            ]})");
         QVERIFY(!expected.isEmpty());
         const auto actual = toJson(orders());
         for (const auto &key : expected.keys())

@@ -45,6 +45,7 @@ public:
     void apply(const std::vector<inspect::PictureChange> &changes);
     // A broken connection's ages stand still at `asOf`; empty lets them run again.
     void setFrozen(const ConnectionName &connection, std::optional<SystemTime> asOf);
+    [[nodiscard]] bool isFrozen(const ConnectionName &connection) const { return m_frozen.contains(connection); }
     // Drops every lock of a connection that was closed.
     void removeConnection(const ConnectionName &connection);
     // The locks the window itself holds or waits for.

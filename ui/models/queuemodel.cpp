@@ -146,9 +146,40 @@ QString QueueModel::cell(const Contender &contender, int column) const
         if (!contender.expiresAt)
             return u"—"_s;
         return spokenDuration(duration_cast<milliseconds>(ourTime(*contender.expiresAt, m_lock) - now));
+    default: return rawCell(contender, column);
+    }
+}
+
+QString QueueModel::rawCell(const Contender &contender, int column) const
+{
+    const auto &guard = contender.guard;
+    const bool isNode = !guard.path.isEmpty();
+    switch (column) {
+    case Node: return label(isNode ? guard.path : contender.id, 400);
+    case Czxid: return isNode ? u"0x%1"_s.arg(guard.czxid, 0, 16) : u"—"_s;
+    case Owner: return isNode && guard.owner != 0 ? u"0x%1"_s.arg(guard.owner, 0, 16) : u"—"_s;
+    case Version: return isNode ? QString::number(guard.version) : u"—"_s;
+    case Data:
+        if (contender.identity)
+            return label(*contender.identity, 200);
+        return guard.value.isEmpty() ? u"—"_s : label(guard.value, 200);
     default: return {};
     }
 }
+
+namespace {
+
+bool isNumber(int column)
+{
+    return column == QueueModel::Age || column == QueueModel::Ttl || column == QueueModel::Version;
+}
+
+Qt::Alignment alignmentOf(int column)
+{
+    return (isNumber(column) ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter;
+}
+
+} // namespace
 
 QVariant QueueModel::data(const QModelIndex &index, int role) const
 {
@@ -159,8 +190,7 @@ QVariant QueueModel::data(const QModelIndex &index, int role) const
     case Qt::DisplayRole:
         return index.column() == Place ? pillAt(index.row()).word : cell(contender, index.column());
     case Qt::TextAlignmentRole:
-        return QVariant::fromValue(
-            Qt::Alignment((index.column() >= Age ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter));
+        return QVariant::fromValue(alignmentOf(index.column()));
     case Qt::ToolTipRole: {
         QString tip = label(contender.id, 400);
         if (contender.identity)
@@ -176,8 +206,9 @@ QVariant QueueModel::headerData(int section, Qt::Orientation orientation, int ro
     if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount)
         return {};
     if (role == Qt::TextAlignmentRole)
-        return QVariant::fromValue(Qt::Alignment((section >= Age ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter));
-    static const QStringList titles{u"#"_s, u"Who"_s, u"Session"_s, u"Age"_s, u"TTL"_s};
+        return QVariant::fromValue(alignmentOf(section));
+    static const QStringList titles{u"#"_s,    u"Who"_s,   u"Session"_s, u"Age"_s,     u"TTL"_s,
+                                    u"Node"_s, u"czxid"_s, u"Owner"_s,   u"Version"_s, u"Data"_s};
     return role == Qt::DisplayRole ? QVariant(titles[section]) : QVariant();
 }
 

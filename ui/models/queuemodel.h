@@ -15,7 +15,8 @@ namespace lockscope::ui {
 class QueueModel : public QAbstractTableModel {
     Q_OBJECT
 public:
-    enum Column { Place, Who, Session, Age, Ttl, ColumnCount };
+    // The ladder, then the raw side of the same contenders.
+    enum Column { Place, Who, Session, Age, Ttl, Node, Czxid, Owner, Version, Data, ColumnCount };
 
     explicit QueueModel(QObject *parent = nullptr) : QAbstractTableModel(parent) {}
 
@@ -38,6 +39,7 @@ private:
     void removeGone(const std::vector<inspect::Contender> &next);
     void placeInOrder(const std::vector<inspect::Contender> &next);
     [[nodiscard]] QString cell(const inspect::Contender &contender, int column) const;
+    [[nodiscard]] QString rawCell(const inspect::Contender &contender, int column) const;
 
     inspect::LockPicture m_lock; // without its contenders: those are the rows
     std::vector<inspect::Contender> m_rows;

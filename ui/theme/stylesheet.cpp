@@ -29,12 +29,16 @@ QPushButton[look="dangerFilled"]:disabled { background: @criticalSoft; color: @m
 QPushButton[look="flat"] { border-color: transparent; background: transparent; color: @accent; text-align: left; }
 QPushButton[look="flat"]:hover { background: @selection; }
 QPushButton[look="flat"]:focus { border-color: @accent; }
-QPushButton[look="chip"] { border-radius: 13px; padding: 3px 11px; color: @muted; font-weight: 400; background: transparent; }
+QPushButton[look="chip"] { border-radius: 11px; padding: 3px 11px; color: @muted; font-weight: 400; background: transparent; }
 QPushButton[look="chip"]:hover { color: @text; background: @selection; }
 QPushButton[look="chip"]:checked { background: @selection; color: @text; border-color: @accent; }
 QPushButton[look="chip"]:focus { border-color: @accent; color: @text; }
 QPushButton[look="chip"][tone="critical"] { color: @critical; }
 QPushButton[look="chip"][tone="warning"] { color: @warning; }
+QPushButton[look="tag-readonly"], QPushButton[look="tag-armed"] { font-size: 11px; font-weight: 600; border-radius: 4px;
+    padding: 2px 6px; background: @freeSoft; color: @muted; border: 1px solid @freeSoft; }
+QPushButton[look="tag-armed"] { background: @criticalSoft; color: @critical; border-color: @critical; }
+QPushButton[look="tag-readonly"]:focus, QPushButton[look="tag-armed"]:focus { border-color: @accent; }
 QLineEdit, QPlainTextEdit, QComboBox, QSpinBox, QAbstractSpinBox { border: 1px solid @line; border-radius: 6px; padding: 4px 9px;
     background: @panel; color: @text; selection-background-color: @accent; selection-color: @onAccent; }
 QLineEdit:focus, QPlainTextEdit:focus, QComboBox:focus, QAbstractSpinBox:focus { border-color: @accent; }
@@ -113,6 +117,8 @@ QFrame[look="banner-info"] { background: @freeSoft; border-radius: 6px; }
 QFrame[look="banner-info"] QLabel { color: @muted; }
 QFrame[look="banner-ok"] { background: @okSoft; border-radius: 6px; }
 QFrame[look="banner-ok"] QLabel { color: @ok; }
+QFrame[look="card"] { background: @panel; border: 1px solid @line; border-radius: 10px; }
+QLabel[weight="bold"] { font-weight: 600; }
 QDialog { background: @panel; }
 QMainWindow { background: @background; }
 )";

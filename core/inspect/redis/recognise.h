@@ -44,4 +44,7 @@ struct RedisContext {
 [[nodiscard]] std::optional<LockPicture> recognise(const KeyView &main, const std::vector<KeyView> &companions,
                                                    const RedisContext &context);
 
+// What one key alone cannot tell: Spring's lock registry writes one UUID under all keys of its prefix.
+void attributeToRegistries(std::vector<LockPicture> &locks);
+
 } // namespace lockscope::inspect

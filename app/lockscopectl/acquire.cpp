@@ -1,0 +1,339 @@
+// acquire: take a lock, hold it (for a time, until interrupted, or while a command runs), give it back.
+#include "app/lockscopectl/childcommand.h"
+#include "app/lockscopectl/command.h"
+#include "app/lockscopectl/events.h"
+#include "app/lockscopectl/output.h"
+#include "core/async/scope.h"
+#include "core/async/sleep.h"
+#include "core/base/duration.h"
+#include "core/base/text.h"
+#include "core/recipes/catalogue.h"
+#include "core/workspace/hold.h"
+
+namespace lockscope::ctl {
+
+using namespace Qt::StringLiterals;
+using std::chrono::milliseconds;
+
+namespace {
+
+struct Wish {
+    HoldRequest request;
+    std::optional<milliseconds> wait;
+    std::optional<milliseconds> hold;
+    QStringList command;
+};
+
+struct Event {
+    enum class Kind { Decided, Interrupted, Lost, CommandEnded, HoldOver } kind = Kind::Decided;
+    Interrupt interrupt;
+    int status = 0;
+    QString why;
+};
+using Events = EventQueue<Event>;
+
+Error badUsage(const QString &what)
+{
+    return Error{ErrorCode::BadInput, u"acquire: "_s + what};
+}
+
+Result<std::optional<milliseconds>> durationOption(Run &run, const QString &name)
+{
+    if (!run.has(name))
+        return std::optional<milliseconds>();
+    const auto span = parseDuration(run.arguments.value(name));
+    if (!span)
+        return badUsage(u"--%1: %2"_s.arg(name, span.error().message));
+    return std::optional(*span);
+}
+
+Result<void> checkRecipe(const QByteArray &id)
+{
+    if (id.isEmpty())
+        return badUsage(u"say which recipe: --recipe R; `lockscopectl recipes` lists them"_s);
+    const auto *recipe = recipes::findRecipe(id);
+    if (!recipe)
+        return badUsage(u"there is no recipe \"%1\"; `lockscopectl recipes` lists them"_s.arg(label(id)));
+    if (!recipe->acquirable)
+        return badUsage(u"%1 cannot be acquired in this version, only seen"_s.arg(label(id)));
+    return {};
+}
+
+Result<Wish> readWish(Run &run)
+{
+    Wish wish;
+    const auto name = lockOf(run);
+    if (!name)
+        return name.error();
+    wish.request.lock = *name;
+    wish.request.recipe = run.arguments.value(u"recipe"_s).toUtf8();
+    if (auto known = checkRecipe(wish.request.recipe); !known)
+        return known.error();
+    const auto mode = run.arguments.value(u"mode"_s, u"write"_s);
+    if (mode != "read"_L1 && mode != "write"_L1)
+        return badUsage(u"--mode is read or write"_s);
+    wish.request.readMode = mode == "read"_L1;
+    bool isNumber = true;
+    wish.request.limit = run.arguments.value(u"limit"_s, u"1"_s).toInt(&isNumber);
+    if (!isNumber || wish.request.limit < 1)
+        return badUsage(u"--limit wants a number, 1 or more"_s);
+    const auto wait = durationOption(run, u"wait"_s);
+    const auto hold = durationOption(run, u"hold"_s);
+    const auto ttl = durationOption(run, u"ttl"_s);
+    for (const auto *option : {&wait, &hold, &ttl}) {
+        if (!*option)
+            return option->error();
+    }
+    wish.wait = *wait;
+    wish.hold = *hold;
+    wish.request.ttl = (*ttl).value_or(wish.request.ttl);
+    if (wish.request.ttl.count() == 0)
+        return badUsage(u"--ttl must be more than 0"_s);
+    wish.command = run.arguments.rest;
+    if (run.arguments.hasRest && wish.command.isEmpty())
+        return badUsage(u"no command after --"_s);
+    if (!wish.command.isEmpty() && wish.hold)
+        return badUsage(u"--hold and a command exclude each other: with a command the lock is held while it runs"_s);
+    return wish;
+}
+
+Task<void> acquireInto(HeldLock &held, std::optional<milliseconds> wait, Events events,
+                       std::optional<Result<recipes::Grant>> &grant)
+{
+    auto got = co_await held.acquire(wait);
+    grant.emplace(std::move(got));
+    events.push(Event{});
+}
+
+// Chores the recipes left behind: keys of ours that nobody waits for any more. Their connection is ours
+// and about to close, so they get a moment to be done.
+Task<void> finishChores(Run &run)
+{
+    const auto until = run.loop().now() + std::chrono::seconds(2);
+    for (auto *link : run.workspace.links()) {
+        while (link->redis() && !link->redis()->background().isIdle() && run.loop().now() < until) {
+            const auto pause = sleepFor(run.loop(), milliseconds(5));
+            co_await pause;
+        }
+    }
+}
+
+// The time it is held: what happens, and how the program ends for it.
+class Holding {
+public:
+    Holding(Run &run, const Wish &wish, HeldLock &held, Events events, recipes::Grant grant)
+        : m_run(run), m_wish(wish), m_held(held), m_events(std::move(events)), m_grant(std::move(grant)),
+          m_since(run.loop().now())
+    {
+    }
+
+    Task<Exit> go(Duration waited);
+
+private:
+    void printHad(Duration waited) const;
+    void printGivenBack(const QString &reason) const;
+    [[nodiscard]] bool begin();
+    Task<QString> untilOver();
+    [[nodiscard]] QString lock() const { return escaped(m_wish.request.lock.text()); }
+    [[nodiscard]] QString token() const
+    {
+        return m_grant.fencingToken ? QString::number(*m_grant.fencingToken) : QString();
+    }
+
+    Run &m_run;
+    const Wish &m_wish;
+    HeldLock &m_held;
+    Events m_events;
+    recipes::Grant m_grant;
+    Instant m_since;
+    std::unique_ptr<ChildCommand> m_command;
+    Timer m_holdTimer;
+    int m_status = 0; // of the command
+};
+
+void Holding::printHad(Duration waited) const
+{
+    const auto span = std::chrono::duration_cast<milliseconds>(waited);
+    if (m_run.json) {
+        printJsonLine(QJsonObject{{u"acquired"_s, true},
+                                  {u"lock"_s, lock()},
+                                  {u"id"_s, escaped(m_grant.id)},
+                                  {u"fencingToken"_s, token().isEmpty() ? QJsonValue(QJsonValue::Null) : token()},
+                                  {u"waitedMs"_s, qint64(span.count())}});
+        return;
+    }
+    const auto fencing = token().isEmpty() ? QString() : u", fencing token %1"_s.arg(token());
+    print(u"acquired %1 as %2%3, after %4"_s.arg(lock(), escaped(m_grant.id), fencing, spokenDuration(span)));
+}
+
+void Holding::printGivenBack(const QString &reason) const
+{
+    const auto span = std::chrono::duration_cast<milliseconds>(m_run.loop().now() - m_since);
+    if (m_run.json) {
+        printJsonLine(QJsonObject{{u"released"_s, true},
+                                  {u"lock"_s, lock()},
+                                  {u"id"_s, escaped(m_grant.id)},
+                                  {u"heldMs"_s, qint64(span.count())},
+                                  {u"reason"_s, reason}});
+        return;
+    }
+    const auto word = reason == "lost"_L1 ? u"lost"_s : u"released"_s;
+    print(u"%1 %2 after %3 (%4)"_s.arg(word, lock(), spokenDuration(span), reason));
+}
+
+// Starts what ends the hold: the command, the timer, or nothing but an interrupt. False when the command
+// could not be started: then it ends at once.
+bool Holding::begin()
+{
+    if (m_wish.hold) {
+        m_holdTimer = m_run.loop().callAt(m_since + *m_wish.hold, [events = m_events] {
+            events.push(Event{Event::Kind::HoldOver, {}, 0, {}});
+        });
+    }
+    if (m_wish.command.isEmpty())
+        return true;
+    m_command = std::make_unique<ChildCommand>(m_wish.command, m_run.json, [events = m_events](int status) {
+        events.push(Event{Event::Kind::CommandEnded, {}, status, {}});
+    });
+    const auto started = m_command->start(lock(), token());
+    if (!started) {
+        complain(started.error().message);
+        m_command.reset();
+    }
+    return bool(started);
+}
+
+// The contract's reason: done, interrupted or lost.
+Task<QString> Holding::untilOver()
+{
+    QString reason = u"done"_s;
+    for (;;) {
+        const auto next = m_events.next();
+        const auto event = co_await next;
+        switch (event.kind) {
+        case Event::Kind::Interrupted:
+            if (reason == "done"_L1)
+                reason = u"interrupted"_s;
+            if (!m_command)
+                co_return reason;
+            m_command->heed(event.interrupt); // the lock is kept until the command has ended
+            break;
+        case Event::Kind::Lost:
+            complain(u"lost %1: %2"_s.arg(lock(), event.why));
+            reason = u"lost"_s;
+            if (!m_command)
+                co_return reason;
+            m_command->terminate();
+            break;
+        case Event::Kind::CommandEnded:
+            m_status = event.status;
+            co_return reason;
+        case Event::Kind::HoldOver:
+            co_return reason;
+        case Event::Kind::Decided:
+            break;
+        }
+    }
+}
+
+Task<Exit> Holding::go(Duration waited)
+{
+    m_held.lost().then([events = m_events](const QString &why) {
+        events.push(Event{Event::Kind::Lost, {}, 0, why});
+    });
+    printHad(waited);
+    const bool begun = begin();
+    if (!begun)
+        m_events.push(Event{Event::Kind::HoldOver, {}, 0, {}});
+    const auto reason = co_await untilOver();
+    if (reason == "lost"_L1) {
+        printGivenBack(reason);
+        co_return Exit::Failed;
+    }
+    const auto deadline = Deadline::after(m_run.loop(), std::chrono::seconds(10));
+    const auto released = co_await m_held.release(deadline);
+    if (!released) {
+        const bool isLost = released.error().code == ErrorCode::NotHeld;
+        complain(u"release of %1: %2"_s.arg(lock(), released.error().message));
+        if (isLost)
+            printGivenBack(u"lost"_s);
+        co_return Exit::Failed;
+    }
+    printGivenBack(reason);
+    // The command's own status, or ours.
+    co_return begun ? static_cast<Exit>(m_status) : Exit::Failed;
+}
+
+Exit failedToGet(const Wish &wish, const Error &error)
+{
+    if (error.code != ErrorCode::TimedOut)
+        return fail(error);
+    const auto waited = wish.wait ? spokenDuration(*wish.wait) : u"a while"_s;
+    complain(u"%1 was not free within %2; `show` says who holds it, --wait waits longer"_s.arg(
+        escaped(wish.request.lock.text()), waited));
+    return Exit::TimedOut;
+}
+
+Task<Exit> acquire(Run &run)
+{
+    const auto wish = readWish(run);
+    if (!wish)
+        co_return fail(wish.error());
+    const Events events(run.loop());
+    run.interrupts.setHandler([events](Interrupt interrupt) {
+        events.push(Event{Event::Kind::Interrupted, interrupt, 0, {}});
+    });
+    const auto connectBy = Deadline::after(run.loop(), std::chrono::seconds(15));
+    const auto connected = co_await run.workspace.whenConnected(wish->request.lock.connection, connectBy);
+    if (!connected)
+        co_return fail(connected.error());
+
+    const auto begun = run.loop().now();
+    auto held = std::make_unique<HeldLock>(run.workspace, wish->request);
+    std::optional<Result<recipes::Grant>> grant;
+    Scope scope(run.loop());
+    scope.launch(acquireInto(*held, wish->wait, events, grant));
+    const auto first = events.next();
+    const auto event = co_await first;
+    if (event.kind == Event::Kind::Interrupted) {
+        // Cancelled first, then destroyed: neither may be left waiting for the other.
+        scope.cancelAll();
+        held.reset();
+        co_await finishChores(run);
+        complain(u"interrupted while waiting for %1; nothing was left behind"_s.arg(
+            escaped(wish->request.lock.text())));
+        co_return Exit::Failed;
+    }
+    if (!*grant)
+        co_return failedToGet(*wish, grant->error());
+    Holding holding(run, *wish, *held, events, **grant);
+    const auto status = co_await holding.go(run.loop().now() - begun);
+    co_return status;
+}
+
+} // namespace
+
+CommandSpec acquireCommand()
+{
+    CommandSpec spec;
+    spec.name = u"acquire"_s;
+    spec.words = u"LOCK --recipe R"_s;
+    spec.summary = u"take a lock, hold it, give it back; with -- CMD, run CMD under it and return its status"_s;
+    spec.more = u"Prints a line when the lock is had and one when it is given back. CMD gets LOCKSCOPE_LOCK and, where "
+                u"there is one, LOCKSCOPE_FENCING_TOKEN. If the lock is lost CMD gets SIGTERM and the status is 1. "
+                u"SIGINT and SIGTERM end CMD first and then release the lock; a second one kills CMD."_s;
+    spec.options = {
+        {u"recipe"_s, u"R"_s, u"one of `lockscopectl recipes`"_s},
+        {u"mode"_s, u"read|write"_s, u"for read/write locks (write)"_s},
+        {u"limit"_s, u"N"_s, u"a semaphore's permits (1)"_s},
+        {u"wait"_s, u"D"_s, u"give up after that long (no limit), counted from connected"_s},
+        {u"hold"_s, u"D"_s, u"give it back after that long (until interrupted)"_s},
+        {u"ttl"_s, u"D"_s, u"time to live of a lock that has one (30s)"_s},
+    };
+    spec.fewestWords = spec.mostWords = 1;
+    spec.takesRest = true;
+    spec.run = acquire;
+    return spec;
+}
+
+} // namespace lockscope::ctl

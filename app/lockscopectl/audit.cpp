@@ -1,0 +1,58 @@
+// audit: what was forced, when, by whom and why.
+#include "app/lockscopectl/command.h"
+#include "app/lockscopectl/lockwords.h"
+#include "app/lockscopectl/output.h"
+#include "app/lockscopectl/table.h"
+#include "core/base/text.h"
+
+#include <QJsonArray>
+
+namespace lockscope::ctl {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+Task<Exit> audit(Run &run)
+{
+    QStringList problems;
+    const auto records = run.workspace.audit().read(&problems);
+    if (!records)
+        co_return fail(records.error());
+    for (const auto &problem : problems)
+        complain(u"audit: "_s + problem);
+    const auto status = problems.isEmpty() ? Exit::Done : Exit::Failed;
+    if (run.json) {
+        QJsonArray array;
+        for (const auto &record : *records)
+            array.append(operate::toJson(record));
+        printJson(QJsonObject{{u"records"_s, array}});
+        co_return status;
+    }
+    Table table({{u"TIME"_s}, {u"ACTOR"_s}, {u"ACTION"_s}, {u"LOCK"_s, Table::Align::Left, true},
+                 {u"HOLDER"_s, Table::Align::Left, true}, {u"PHASE"_s}, {u"OUTCOME"_s, Table::Align::Left, true},
+                 {u"REASON"_s, Table::Align::Left, true}});
+    for (const auto &record : *records)
+        table.add({operate::toJson(record).value("time"_L1).toString(), shown(record.actor), shown(record.action),
+                   escaped(record.lock), label(record.holder), shown(record.phase), shown(record.outcome),
+                   shown(record.reason)});
+    print(table.isEmpty() ? u"nothing was forced yet (%1)"_s.arg(run.workspace.audit().path())
+                          : table.text(terminalWidth()));
+    co_return status;
+}
+
+} // namespace
+
+CommandSpec auditCommand()
+{
+    CommandSpec spec;
+    spec.name = u"audit"_s;
+    spec.summary = u"what was forced, when, by whom, why, before and after"_s;
+    spec.more = u"Reads $XDG_STATE_HOME/lockscope/audit.jsonl (~/.local/state without it) and checks that each "
+                u"record follows from the one before; where one does not, says so and ends with status 1."_s;
+    spec.connects = false;
+    spec.run = audit;
+    return spec;
+}
+
+} // namespace lockscope::ctl

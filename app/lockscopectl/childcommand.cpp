@@ -1,0 +1,69 @@
+#include "app/lockscopectl/childcommand.h"
+
+#include "core/base/text.h"
+
+#include <csignal>
+#include <unistd.h>
+
+namespace lockscope::ctl {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+QProcessEnvironment environmentWithoutSecrets()
+{
+    auto environment = QProcessEnvironment::systemEnvironment();
+    const auto names = environment.keys();
+    for (const auto &name : names) {
+        if (name.startsWith("LOCKSCOPE_PASSWORD_"_L1))
+            environment.remove(name);
+    }
+    return environment;
+}
+
+} // namespace
+
+ChildCommand::ChildCommand(QStringList words, bool stdoutToStderr, std::function<void(int)> ended)
+    : m_words(std::move(words))
+{
+    m_process.setProcessChannelMode(QProcess::ForwardedChannels);
+    m_process.setInputChannelMode(QProcess::ForwardedInputChannel);
+    m_process.setChildProcessModifier([stdoutToStderr] {
+        // What we ignore, a child would ignore too.
+        ::signal(SIGPIPE, SIG_DFL);
+        if (stdoutToStderr)
+            ::dup2(STDERR_FILENO, STDOUT_FILENO);
+    });
+    QObject::connect(&m_process, &QProcess::finished, &m_process,
+                     [ended = std::move(ended)](int code, QProcess::ExitStatus how) {
+                         ended(how == QProcess::CrashExit ? 128 + code : code);
+                     });
+}
+
+Result<bool> ChildCommand::start(const QString &lock, const QString &fencingToken)
+{
+    auto environment = environmentWithoutSecrets();
+    environment.insert(u"LOCKSCOPE_LOCK"_s, lock);
+    if (!fencingToken.isEmpty())
+        environment.insert(u"LOCKSCOPE_FENCING_TOKEN"_s, fencingToken);
+    m_process.setProcessEnvironment(environment);
+    m_process.start(m_words.value(0), m_words.mid(1));
+    // Forks and reports within milliseconds; nothing else could be done meanwhile anyway.
+    if (m_process.waitForStarted())
+        return true;
+    return Error{ErrorCode::Server,
+                 u"could not run \"%1\": %2"_s.arg(label(m_words.value(0).toUtf8()), m_process.errorString())};
+}
+
+void ChildCommand::heed(Interrupt interrupt)
+{
+    if (m_process.state() == QProcess::NotRunning)
+        return;
+    if (++m_interrupts > 1)
+        m_process.kill();
+    else if (!interrupt.fromTerminal)
+        m_process.terminate();
+}
+
+} // namespace lockscope::ctl

@@ -1,0 +1,71 @@
+// What a command of lockscopectl is, and what it works with.
+#pragma once
+
+#include "app/commandline.h"
+#include "app/lockscopectl/interrupts.h"
+#include "app/lockscopectl/sink.h"
+#include "core/async/task.h"
+#include "core/workspace/workspace.h"
+
+namespace lockscope::ctl {
+
+using app::Arguments;
+using app::Exit;
+using app::OptionSpec;
+
+struct Run {
+    const Arguments &arguments;
+    Workspace &workspace;
+    Sink &sink;
+    Interrupts &interrupts;
+    bool json = false;
+    bool readOnly = false;
+
+    [[nodiscard]] Loop &loop() const { return workspace.loop(); }
+    // The words after the command.
+    [[nodiscard]] QString word(int index) const { return arguments.words.value(index + 1); }
+    [[nodiscard]] bool has(const QString &option) const { return arguments.has(option); }
+};
+
+struct CommandSpec {
+    QString name;
+    QString words;     // "LOCK", "[CONNECTION:]PATH"
+    QString summary;   // one line
+    QString more;      // what --help says besides; may be empty
+    std::vector<OptionSpec> options;
+    int fewestWords = 0;
+    int mostWords = 0;
+    bool connects = true;   // needs --connect
+    bool observes = false;  // looks at everything, not only at what it asks for
+    bool takesRest = false; // "-- CMD…"
+    Task<Exit> (*run)(Run &run) = nullptr;
+};
+
+[[nodiscard]] const std::vector<CommandSpec> &commands();
+[[nodiscard]] const CommandSpec *findCommand(const QString &name);
+
+// Reports the error on stderr and says how the program ends for it.
+[[nodiscard]] Exit fail(const Error &error);
+
+// Connects every connection. What cannot be reached is reported; Done when all of them stand.
+[[nodiscard]] Task<Exit> connectAll(Run &run);
+// The same, and waits until each has told everything it can see at first.
+[[nodiscard]] Task<Exit> lookAround(Run &run);
+[[nodiscard]] QJsonArray coverageJson(Run &run);
+// The lock of the first word.
+[[nodiscard]] Result<inspect::LockName> lockOf(Run &run);
+[[nodiscard]] Deadline requestDeadline(Run &run);
+
+[[nodiscard]] CommandSpec locksCommand();
+[[nodiscard]] CommandSpec showCommand();
+[[nodiscard]] CommandSpec sessionsCommand();
+[[nodiscard]] CommandSpec findingsCommand();
+[[nodiscard]] CommandSpec treeCommand();
+[[nodiscard]] CommandSpec keysCommand();
+[[nodiscard]] CommandSpec recipesCommand();
+[[nodiscard]] CommandSpec acquireCommand();
+[[nodiscard]] CommandSpec forceReleaseCommand();
+[[nodiscard]] CommandSpec sandboxCommand();
+[[nodiscard]] CommandSpec auditCommand();
+
+} // namespace lockscope::ctl

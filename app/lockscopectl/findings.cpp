@@ -1,0 +1,78 @@
+// findings: everything that is wrong anywhere, gravest first.
+#include "app/lockscopectl/command.h"
+#include "app/lockscopectl/lockwords.h"
+#include "app/lockscopectl/output.h"
+#include "app/lockscopectl/table.h"
+#include "core/base/text.h"
+#include "core/inspect/json.h"
+
+#include <algorithm>
+
+namespace lockscope::ctl {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+struct Found {
+    inspect::Finding finding;
+    inspect::LockName lock;
+};
+
+QJsonObject toJson(const Found &found)
+{
+    const auto lock = escaped(found.lock.text());
+    QJsonArray contenders;
+    for (const auto &id : found.finding.contenders)
+        contenders.append(QJsonObject{{u"lock"_s, lock}, {u"id"_s, escaped(id)}});
+    return {{u"code"_s, escaped(found.finding.code)},
+            {u"severity"_s, inspect::word(found.finding.severity)},
+            {u"message"_s, shown(found.finding.message)},
+            {u"locks"_s, QJsonArray{lock}},
+            {u"contenders"_s, contenders}};
+}
+
+Task<Exit> findings(Run &run)
+{
+    const auto looked = co_await lookAround(run);
+    std::vector<Found> all;
+    for (auto *link : run.workspace.links()) {
+        if (!link->isConnected())
+            continue;
+        for (const auto &lock : link->observer().pictures()) {
+            for (const auto &finding : lock.findings)
+                all.push_back({finding, lock.lock});
+        }
+    }
+    std::stable_sort(all.begin(), all.end(), [](const Found &a, const Found &b) {
+        return a.finding.severity > b.finding.severity;
+    });
+    if (run.json) {
+        QJsonArray array;
+        for (const auto &found : all)
+            array.append(toJson(found));
+        printJson(QJsonObject{{u"findings"_s, array}, {u"coverage"_s, coverageJson(run)}});
+        co_return looked;
+    }
+    Table table({{u"SEVERITY"_s}, {u"CODE"_s}, {u"LOCK"_s, Table::Align::Left, true},
+                 {u"MESSAGE"_s, Table::Align::Left, true}});
+    for (const auto &found : all)
+        table.add({inspect::word(found.finding.severity), escaped(found.finding.code), escaped(found.lock.text()),
+                   shown(found.finding.message)});
+    print(table.isEmpty() ? u"nothing found to be wrong"_s : table.text(terminalWidth()));
+    co_return looked;
+}
+
+} // namespace
+
+CommandSpec findingsCommand()
+{
+    CommandSpec spec;
+    spec.name = u"findings"_s;
+    spec.summary = u"everything that is wrong with any lock, gravest first"_s;
+    spec.observes = true;
+    spec.run = findings;
+    return spec;
+}
+
+} // namespace lockscope::ctl

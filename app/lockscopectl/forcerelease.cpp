@@ -1,0 +1,190 @@
+// force-release: the preview, the question, the act, and what came of it.
+#include "app/lockscopectl/command.h"
+#include "app/lockscopectl/events.h"
+#include "app/lockscopectl/output.h"
+#include "core/base/text.h"
+
+#include <QJsonArray>
+
+#include <unistd.h>
+
+namespace lockscope::ctl {
+
+using namespace Qt::StringLiterals;
+using operate::ForceReleasePlan;
+
+namespace {
+
+QJsonArray toArray(const QStringList &texts)
+{
+    return QJsonArray::fromStringList(texts);
+}
+
+// The answer of the contract; `outcome` says in words what came of it.
+QJsonObject answer(Run &run, const QString &lock, const QByteArray &holder, const std::optional<ForceReleasePlan> &plan)
+{
+    const auto next = plan ? plan->nextHolder : std::nullopt;
+    QJsonObject json{{u"released"_s, false},
+                     {u"lock"_s, lock},
+                     {u"holder"_s, escaped(holder)},
+                     {u"commands"_s, toArray(plan ? plan->commands : QStringList())},
+                     {u"guard"_s, plan ? QJsonValue(plan->guardText) : QJsonValue(QJsonValue::Null)},
+                     {u"nextHolder"_s, next ? QJsonValue(escaped(*next)) : QJsonValue(QJsonValue::Null)},
+                     {u"warnings"_s, toArray(plan ? plan->warnings : QStringList())},
+                     {u"reason"_s, run.has(u"reason"_s) ? QJsonValue(run.arguments.value(u"reason"_s))
+                                                        : QJsonValue(QJsonValue::Null)}};
+    if (plan) {
+        json["wakes"_L1] = plan->wakes;
+        json["gentler"_L1] = toArray(plan->gentler);
+        json["exact"_L1] = plan->exact;
+    }
+    return json;
+}
+
+QString preview(const ForceReleasePlan &plan)
+{
+    QStringList lines;
+    const auto add = [&](const QString &title, const QStringList &texts) {
+        for (qsizetype i = 0; i < texts.size(); ++i)
+            lines << (i == 0 ? title : QString()).leftJustified(12) + texts[i];
+    };
+    add(u"release"_s, {escaped(plan.before.lock.text())});
+    add(u"taken from"_s, {escaped(plan.holder)});
+    add(u"gentler"_s, plan.gentler);
+    add(u"will send"_s, plan.commands);
+    add(u"only if"_s, {plan.guardText + (plan.exact ? QString() : u" (not exact, see the warning)"_s)});
+    add(u"next holder"_s, {plan.nextHolder ? escaped(*plan.nextHolder) : u"nobody known"_s});
+    add(u"wakes"_s, {plan.wakes});
+    add(u"warning"_s, plan.warnings);
+    return lines.join(u'\n') + u'\n';
+}
+
+// A line from the terminal without stopping the event loop: sessions have to be kept alive meanwhile.
+// An end of file or an interrupt answers with nothing.
+Task<QString> askTerminal(Run &run, QString question)
+{
+    remark(question);
+    const EventQueue<QString> lines(run.loop());
+    QSocketNotifier notifier(STDIN_FILENO, QSocketNotifier::Read);
+    QObject::connect(&notifier, &QSocketNotifier::activated, &notifier, [lines, &notifier] {
+        char buffer[256];
+        const auto got = ::read(STDIN_FILENO, buffer, sizeof buffer);
+        notifier.setEnabled(false);
+        lines.push(QString::fromUtf8(buffer, std::max<ssize_t>(0, got)).trimmed());
+    });
+    run.interrupts.setHandler([lines](Interrupt) { lines.push(QString()); });
+    const auto next = lines.next();
+    const auto line = co_await next;
+    co_return line;
+}
+
+// On a production connection a yes out of habit is not enough.
+Task<Result<bool>> confirmed(Run &run, ForceReleasePlan plan)
+{
+    if (run.has(u"yes"_s))
+        co_return true;
+    const Error no{ErrorCode::Refused, u"not confirmed: nothing was sent; run again with --yes, or answer on a terminal"_s};
+    if (!::isatty(STDIN_FILENO))
+        co_return no;
+    const auto &name = plan.before.lock.connection;
+    const bool isProduction = run.workspace.find(name)->gate().isProduction();
+    const auto wanted = isProduction ? escaped(name.bytes()) : u"yes"_s;
+    const auto question = isProduction ? u"This is production. Type the connection's name (%1) to release: "_s.arg(wanted)
+                                       : u"Type yes to release: "_s;
+    const auto typed = co_await askTerminal(run, question);
+    if (typed == wanted)
+        co_return true;
+    co_return no;
+}
+
+Exit refuse(Run &run, QJsonObject json, const Error &error)
+{
+    if (run.json) {
+        json["outcome"_L1] = error.message;
+        printJson(json);
+    }
+    // No such lock is the same to this command as nobody holding it.
+    complain(u"force-release: "_s + error.message);
+    return error.code == ErrorCode::NoNode ? Exit::Refused : app::exitFor(error.code);
+}
+
+Task<Exit> act(Run &run, ForceReleasePlan plan, QJsonObject json)
+{
+    const auto reason = run.arguments.value(u"reason"_s);
+    const auto deadline = requestDeadline(run);
+    const auto outcome = co_await run.workspace.forceRelease(plan, reason, deadline);
+    if (!outcome)
+        co_return refuse(run, json, outcome.error());
+    json["released"_L1] = outcome->released;
+    json["outcome"_L1] = outcome->message;
+    if (run.json)
+        printJson(json);
+    else
+        print(outcome->message);
+    co_return outcome->released ? Exit::Done : Exit::Failed;
+}
+
+Task<Exit> forceRelease(Run &run)
+{
+    const auto lock = lockOf(run);
+    if (!lock)
+        co_return fail(lock.error());
+    const auto holder = unescaped(run.arguments.value(u"holder"_s));
+    if (!holder || holder->isEmpty())
+        co_return fail(Error{ErrorCode::BadInput,
+                             u"force-release: say from whom: --holder ID; `show` lists the ids"_s});
+    const auto name = escaped(lock->text());
+    const auto deadline = requestDeadline(run);
+    const auto plan = co_await run.workspace.planForceRelease(*lock, *holder, deadline);
+    if (!plan && (plan.error().code == ErrorCode::Refused || plan.error().code == ErrorCode::NoNode))
+        co_return refuse(run, answer(run, name, *holder, {}), plan.error());
+    if (!plan)
+        co_return fail(plan.error());
+
+    auto json = answer(run, name, *holder, *plan);
+    if (run.has(u"dry-run"_s)) {
+        json["dryRun"_L1] = true;
+        if (run.json)
+            printJson(json);
+        else
+            print(preview(*plan) + u"dry run: nothing was sent"_s);
+        co_return Exit::Done;
+    }
+    if (run.readOnly)
+        co_return refuse(run, json, Error{ErrorCode::Refused, u"%1 is read-only, nothing was sent; start without "
+                                                              u"--read-only to release"_s.arg(name)});
+    const bool willAsk = !run.has(u"yes"_s) && ::isatty(STDIN_FILENO);
+    if (!run.json)
+        print(preview(*plan).chopped(1));
+    else if (willAsk)
+        remark(preview(*plan));
+    const auto yes = co_await confirmed(run, *plan);
+    if (!yes)
+        co_return refuse(run, json, yes.error());
+    const auto status = co_await act(run, *plan, json);
+    co_return status;
+}
+
+} // namespace
+
+CommandSpec forceReleaseCommand()
+{
+    CommandSpec spec;
+    spec.name = u"force-release"_s;
+    spec.words = u"LOCK --holder ID"_s;
+    spec.summary = u"take a lock from its holder, guarded: acts only if ID still holds it"_s;
+    spec.more = u"Shows what will be sent, who gets the lock next and what the old holder may still believe, and asks "
+                u"(on a terminal) unless --yes. Then reads again, writes the intent to the audit file, sends, reads "
+                u"again and reports. Status 4 if anything changed in between: then nothing was taken away."_s;
+    spec.options = {
+        {u"holder"_s, u"ID"_s, u"the contender that must still hold it, as `show` prints it"_s},
+        {u"reason"_s, u"TEXT"_s, u"why, for the audit record"_s},
+        {u"dry-run"_s, {}, u"show what would be done, and do nothing"_s},
+        {u"yes"_s, {}, u"do not ask"_s},
+    };
+    spec.fewestWords = spec.mostWords = 1;
+    spec.run = forceRelease;
+    return spec;
+}
+
+} // namespace lockscope::ctl

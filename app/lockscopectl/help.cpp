@@ -1,0 +1,56 @@
+#include "app/lockscopectl/help.h"
+
+namespace lockscope::ctl {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+QString wrapped(const QString &text)
+{
+    constexpr qsizetype width = 96;
+    QStringList lines;
+    QString line;
+    for (const auto &word : text.split(u' ')) {
+        if (!line.isEmpty() && line.size() + 1 + word.size() > width)
+            lines << std::exchange(line, QString());
+        line += (line.isEmpty() ? QString() : u" "_s) + word;
+    }
+    lines << line;
+    return lines.join(u'\n');
+}
+
+} // namespace
+
+QString generalHelp()
+{
+    QString text = u"lockscopectl: the locks of ZooKeeper and Redis, seen as locks\n\n"
+                   u"  lockscopectl --connect [NAME=]URI… COMMAND [WORD] [OPTION]…\n\nCommands\n"_s;
+    for (const auto &command : commands())
+        text += u"  %1%2\n"_s.arg(command.name.leftJustified(16), command.summary);
+    text += u"\nOptions, before or after the command\n"_s + app::optionsHelp(app::sharedOptions());
+    text += u"\nLOCK is CONNECTION:NAME: a queue's directory (zk:/locks/orders), a lock's only node, or a Redis key\n"
+            u"(redis:orders-lock). A D is a duration: 500ms, 30s, 2m. Passwords may come from\n"
+            u"LOCKSCOPE_PASSWORD_<NAME> instead of the URI.\n\n"
+            u"Status: 0 done, 1 failed, 2 bad usage, 3 could not connect or authenticate, 4 refused by a guard,\n"
+            u"5 timed out waiting.\n\n"
+            u"More about a command: lockscopectl COMMAND --help\n"_s;
+    return text;
+}
+
+QString commandHelp(const CommandSpec &command)
+{
+    const auto words = command.words.isEmpty() ? QString() : u' ' + command.words;
+    const auto rest = command.takesRest ? u" [-- CMD…]"_s : QString();
+    QString text = u"lockscopectl %1%2%3%4\n\n"_s.arg(command.name, words,
+                                                     command.options.empty() ? QString() : u" [OPTION]…"_s, rest);
+    text += wrapped(command.summary) + u'\n';
+    if (!command.more.isEmpty())
+        text += u'\n' + wrapped(command.more) + u'\n';
+    if (!command.options.empty())
+        text += u"\nOptions\n"_s + app::optionsHelp(command.options);
+    text += u"\nOptions of every command\n"_s + app::optionsHelp(app::sharedOptions());
+    return text;
+}
+
+} // namespace lockscope::ctl

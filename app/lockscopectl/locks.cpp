@@ -1,0 +1,152 @@
+// locks: every lock found, and with --watch every change of one.
+#include "app/lockscopectl/command.h"
+#include "app/lockscopectl/lockwords.h"
+#include "app/lockscopectl/output.h"
+#include "app/lockscopectl/table.h"
+#include "core/async/oneshot.h"
+#include "core/base/text.h"
+#include "core/inspect/json.h"
+
+#include <algorithm>
+#include <fnmatch.h>
+
+namespace lockscope::ctl {
+
+using namespace Qt::StringLiterals;
+using inspect::LockPicture;
+
+namespace {
+
+// Against CONNECTION:NAME, or NAME alone; * matches slashes and colons too.
+bool matches(const QString &glob, const LockPicture &lock)
+{
+    const auto pattern = glob.toUtf8();
+    return glob.isEmpty() || ::fnmatch(pattern.constData(), escaped(lock.lock.text()).toUtf8().constData(), 0) == 0
+        || ::fnmatch(pattern.constData(), escaped(lock.lock.name).toUtf8().constData(), 0) == 0;
+}
+
+std::vector<LockPicture> found(Run &run)
+{
+    const auto glob = run.arguments.value(u"match"_s);
+    std::vector<LockPicture> locks;
+    for (auto *link : run.workspace.links()) {
+        if (!link->isConnected())
+            continue;
+        for (auto &lock : link->observer().pictures()) {
+            if (matches(glob, lock))
+                locks.push_back(std::move(lock));
+        }
+    }
+    return locks;
+}
+
+// What needs a person first: the gravest finding, then the longest queue, then the name.
+void sortByNeed(std::vector<LockPicture> &locks)
+{
+    std::stable_sort(locks.begin(), locks.end(), [](const LockPicture &a, const LockPicture &b) {
+        if (a.worst() != b.worst())
+            return a.worst() > b.worst();
+        if (a.waiterCount() != b.waiterCount())
+            return a.waiterCount() > b.waiterCount();
+        return a.lock < b.lock;
+    });
+}
+
+void printTable(Run &run, const std::vector<LockPicture> &locks)
+{
+    Table table({{u"STATE"_s},
+                 {u"LOCK"_s, Table::Align::Left, true},
+                 {u"HOLDER"_s, Table::Align::Left, true},
+                 {u"WAITING"_s, Table::Align::Right},
+                 {u"AGE"_s, Table::Align::Right},
+                 {u"RECIPE"_s},
+                 {u"FINDINGS"_s, Table::Align::Left, true}});
+    for (const auto &lock : locks)
+        table.add({stateWord(lock), escaped(lock.lock.text()), holderWords(lock), waitingWords(lock), ageWords(lock),
+                   escaped(lock.recipe), findingWords(lock)});
+    print(table.isEmpty() ? u"no locks found"_s : table.text(terminalWidth()));
+    const auto coverage = coverageJson(run);
+    for (const auto &part : coverage) {
+        const auto entry = part.toObject();
+        if (!entry.value("complete"_L1).toBool())
+            remark(u"not everything is seen: %1: %2\n"_s.arg(entry.value("connection"_L1).toString(),
+                                                            shown(entry.value("message"_L1).toString())));
+    }
+}
+
+void printAll(Run &run, std::vector<LockPicture> locks)
+{
+    if (!run.json) {
+        sortByNeed(locks);
+        printTable(run, locks);
+        return;
+    }
+    std::sort(locks.begin(), locks.end(), [](const auto &a, const auto &b) { return a.lock < b.lock; });
+    QJsonArray array;
+    for (const auto &lock : locks)
+        array.append(inspect::toJson(lock));
+    printJson(QJsonObject{{u"locks"_s, array}, {u"coverage"_s, coverageJson(run)}});
+}
+
+bool printChange(const inspect::PictureChange &change)
+{
+    const auto now = std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
+    return printJsonLine(QJsonObject{{u"time"_s, inspect::isoTime(now)},
+                                     {u"change"_s, inspect::word(change.kind)},
+                                     {u"lock"_s, inspect::toJson(change.lock)}});
+}
+
+// Until interrupted, or until nobody reads our lines any more.
+Task<Exit> watch(Run &run)
+{
+    const OneShot<Exit> ended(run.loop());
+    const auto glob = run.arguments.value(u"match"_s);
+    run.interrupts.setHandler([ended](Interrupt) { ended.complete(Exit::Done); });
+    run.sink.onChange([ended, glob](const inspect::PictureChange &change) {
+        if (matches(glob, change.lock) && !printChange(change))
+            ended.complete(Exit::Done);
+    });
+    // The sink may have heard of changes before the listener was there.
+    const auto connected = co_await connectAll(run);
+    if (connected != Exit::Done)
+        co_return connected;
+    run.workspace.onLinkChanged([](Link &link) {
+        if (!link.isConnected())
+            complain(u"%1: the connection broke; trying again"_s.arg(escaped(link.spec().name.bytes())));
+    });
+    const auto status = co_await ended;
+    run.sink.onChange({});
+    co_return status;
+}
+
+Task<Exit> locks(Run &run)
+{
+    if (run.has(u"watch"_s)) {
+        const auto watched = co_await watch(run);
+        co_return watched;
+    }
+    const auto looked = co_await lookAround(run);
+    const auto links = run.workspace.links();
+    if (std::any_of(links.begin(), links.end(), [](const Link *link) { return link->isConnected(); }))
+        printAll(run, found(run));
+    co_return looked;
+}
+
+} // namespace
+
+CommandSpec locksCommand()
+{
+    CommandSpec spec;
+    spec.name = u"locks"_s;
+    spec.summary = u"every lock found"_s;
+    spec.options = {
+        {u"match"_s, u"GLOB"_s, u"only locks whose CONNECTION:NAME, or NAME, matches"_s},
+        {u"all"_s, {}, u"also what is a lock only perhaps (low confidence)"_s},
+        {u"watch"_s, {}, u"stay, and print one JSON line per change until interrupted"_s},
+    };
+    spec.observes = true;
+    spec.run = locks;
+    return spec;
+}
+
+} // namespace lockscope::ctl

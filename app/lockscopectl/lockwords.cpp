@@ -1,0 +1,126 @@
+#include "app/lockscopectl/lockwords.h"
+
+#include "app/lockscopectl/output.h"
+#include "core/base/duration.h"
+#include "core/base/text.h"
+#include "core/inspect/json.h"
+
+namespace lockscope::ctl {
+
+using namespace Qt::StringLiterals;
+using inspect::Contender;
+using inspect::LockPicture;
+using inspect::Role;
+
+namespace {
+
+constexpr int mostText = 60;
+
+const Contender *firstHolder(const LockPicture &lock)
+{
+    for (const auto &contender : lock.contenders) {
+        if (contender.role == Role::Holder)
+            return &contender;
+    }
+    return nullptr;
+}
+
+QString shape(const QString &unicode, const QString &ascii)
+{
+    return isUnicode() ? unicode : ascii;
+}
+
+} // namespace
+
+QString shown(const QString &text)
+{
+    return escaped(text.toUtf8());
+}
+
+QString shown(const std::optional<QString> &text)
+{
+    return text ? shown(*text) : u"-"_s;
+}
+
+QString stateWord(const LockPicture &lock)
+{
+    const auto word = inspect::word(lock.state);
+    switch (lock.state) {
+    case inspect::LockState::Free: return shape(u"○ "_s, u"o "_s) + word;
+    case inspect::LockState::Held: return shape(u"● "_s, u"* "_s) + word;
+    case inspect::LockState::Contended: return shape(u"◔ "_s, u"% "_s) + word;
+    }
+    return word;
+}
+
+QString roleWord(Role role)
+{
+    const auto word = inspect::word(role);
+    return (role == Role::Holder ? shape(u"● "_s, u"* "_s) : shape(u"○ "_s, u"o "_s)) + word;
+}
+
+QString holderWords(const LockPicture &lock)
+{
+    const auto *holder = firstHolder(lock);
+    if (!holder)
+        return u"-"_s;
+    const auto name = holder->endpoint ? shown(*holder->endpoint)
+        : holder->identity && !holder->identity->isEmpty() ? label(*holder->identity, mostText)
+                                                           : label(holder->id, mostText);
+    const int others = lock.holderCount() - 1;
+    return others > 0 ? u"%1 +%2"_s.arg(name).arg(others) : name;
+}
+
+QString waitingWords(const LockPicture &lock)
+{
+    const auto count = QString::number(lock.waiterCount());
+    // Clients that poll cannot be seen: the number is then the least there may be.
+    return lock.waitersKnown ? count : count + u'+';
+}
+
+QString ageWords(const LockPicture &lock)
+{
+    const auto *holder = firstHolder(lock);
+    return holder ? ageWords(*holder, serverNow(lock)) : u"-"_s;
+}
+
+QString ageWords(const Contender &contender, inspect::ServerTime now)
+{
+    const auto since = contender.role == Role::Holder ? contender.heldSince : contender.waitingSince;
+    if (!since)
+        return u"-"_s;
+    const auto most = contender.heldAtMost ? shape(u"≤ "_s, u"<= "_s) : QString();
+    return most + spokenDuration(now - *since);
+}
+
+QString watchWords(const Contender &contender)
+{
+    QStringList words;
+    for (const auto &edge : contender.watches) {
+        const auto target = edge.children ? u"children"_s : label(edge.target, mostText);
+        words << (edge.evidence == inspect::Evidence::Server ? target : target + u" (inferred)"_s);
+    }
+    return words.isEmpty() ? u"-"_s : words.join(u", "_s);
+}
+
+QString findingWords(const LockPicture &lock)
+{
+    QStringList codes;
+    for (const auto &finding : lock.findings) {
+        const auto mark = finding.severity == inspect::Severity::Critical ? u"!! "_s
+            : finding.severity == inspect::Severity::Warning              ? u"! "_s
+                                                                          : QString();
+        const auto code = mark + QString::fromUtf8(finding.code);
+        if (!codes.contains(code))
+            codes << code;
+    }
+    return codes.join(u", "_s);
+}
+
+inspect::ServerTime serverNow(const LockPicture &lock)
+{
+    const auto ours = std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
+    return ours + lock.serverAhead;
+}
+
+} // namespace lockscope::ctl

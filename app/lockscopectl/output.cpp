@@ -1,0 +1,75 @@
+#include "app/lockscopectl/output.h"
+
+#include <QJsonDocument>
+
+#include <cstdio>
+#include <langinfo.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace lockscope::ctl {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+bool write(std::FILE *to, const QByteArray &bytes)
+{
+    const bool written = std::fwrite(bytes.constData(), 1, static_cast<std::size_t>(bytes.size()), to)
+        == static_cast<std::size_t>(bytes.size());
+    return std::fflush(to) == 0 && written;
+}
+
+bool printObject(QJsonObject object, QJsonDocument::JsonFormat format)
+{
+    object["schema"_L1] = u"lockscope/1"_s;
+    auto bytes = QJsonDocument(object).toJson(format);
+    if (!bytes.endsWith('\n'))
+        bytes += '\n';
+    return write(stdout, bytes);
+}
+
+} // namespace
+
+bool print(const QString &text)
+{
+    return write(stdout, text.toUtf8() + '\n');
+}
+
+bool printJsonLine(QJsonObject object)
+{
+    return printObject(std::move(object), QJsonDocument::Compact);
+}
+
+bool printJson(QJsonObject object)
+{
+    return printObject(std::move(object), QJsonDocument::Indented);
+}
+
+void complain(const QString &message)
+{
+    auto line = message;
+    line.replace(u'\n', u' ');
+    write(stderr, "lockscopectl: " + line.toUtf8() + '\n');
+}
+
+void remark(const QString &text)
+{
+    write(stderr, text.toUtf8());
+}
+
+bool isUnicode()
+{
+    static const bool unicode = QByteArray(::nl_langinfo(CODESET)) == "UTF-8";
+    return unicode;
+}
+
+int terminalWidth()
+{
+    winsize size = {};
+    if (!::isatty(STDOUT_FILENO) || ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0)
+        return 0;
+    return size.ws_col;
+}
+
+} // namespace lockscope::ctl

@@ -1,0 +1,45 @@
+#include "app/lockscopectl/place.h"
+
+#include "core/base/text.h"
+
+namespace lockscope::ctl {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+bool isOf(Link &link, inspect::Backend backend)
+{
+    const bool isRedis = link.spec().scheme == Scheme::Redis || link.spec().scheme == Scheme::RedisTls;
+    return backend == inspect::Backend::Redis ? isRedis : link.spec().scheme == Scheme::ZooKeeper;
+}
+
+} // namespace
+
+Result<Place> readPlace(Run &run, inspect::Backend backend, const QString &otherwise)
+{
+    const auto wanted = backend == inspect::Backend::Redis ? u"Redis"_s : u"ZooKeeper"_s;
+    const auto word = run.word(0).isEmpty() ? otherwise : run.word(0);
+    const auto raw = unescaped(word);
+    if (!raw)
+        return Error{ErrorCode::BadInput, u"\"%1\" holds a broken \\ escape (write \\\\ or \\xHH)"_s.arg(word)};
+    // A colon may belong to a key: only the name of a connection before it makes it a separator.
+    const auto colon = raw->indexOf(':');
+    if (auto *link = colon > 0 ? run.workspace.find(ConnectionName(raw->left(colon))) : nullptr) {
+        if (!isOf(*link, backend))
+            return Error{ErrorCode::BadInput, u"connection %1 is no %2"_s.arg(escaped(raw->left(colon)), wanted)};
+        return Place{link->spec().name, raw->mid(colon + 1)};
+    }
+    std::vector<Link *> fitting;
+    for (auto *link : run.workspace.links()) {
+        if (isOf(*link, backend))
+            fitting.push_back(link);
+    }
+    if (fitting.size() == 1)
+        return Place{fitting.front()->spec().name, *raw};
+    return Error{ErrorCode::BadInput, fitting.empty()
+                     ? u"there is no %1 connection; give one with --connect"_s.arg(wanted)
+                     : u"there are %1 %2 connections; say which: CONNECTION:%3"_s.arg(fitting.size()).arg(wanted, word)};
+}
+
+} // namespace lockscope::ctl

@@ -1,0 +1,105 @@
+#include "app/lockscopectl/program.h"
+
+#include "app/lockscopectl/output.h"
+#include "core/base/text.h"
+#include "core/zookeeper/client.h"
+
+#include <QCoreApplication>
+
+#include <algorithm>
+
+namespace lockscope::ctl {
+
+using namespace Qt::StringLiterals;
+
+Program::Program(const CommandSpec &command, Arguments arguments, app::Connections connections)
+    : m_command(command), m_arguments(std::move(arguments)), m_connections(std::move(connections)),
+      m_workspace(std::make_unique<Workspace>(m_loop, workspaceOptions(), &m_sink)),
+      m_run{m_arguments, *m_workspace, m_sink, m_interrupts, m_arguments.has(u"json"_s), m_connections.readOnly},
+      m_scope(m_loop)
+{
+}
+
+Program::~Program()
+{
+    m_scope.cancelAll();
+    m_workspace.reset();
+    // Our ephemerals must not outlive us, and a sandbox's server must still be there to hear the farewell.
+    zk::waitForClosingSessions(std::chrono::seconds(3));
+}
+
+int Program::exec()
+{
+    // Whoever has nothing of its own to give back just ends.
+    m_interrupts.setHandler([](Interrupt) {
+        complain(u"interrupted"_s);
+        QCoreApplication::exit(static_cast<int>(Exit::Failed));
+    });
+    m_loop.post([this] { m_scope.launch(drive()); });
+    return QCoreApplication::exec();
+}
+
+WorkspaceOptions Program::workspaceOptions() const
+{
+    WorkspaceOptions options;
+    options.readOnly = m_connections.readOnly;
+    options.observe = m_command.observes;
+    options.observer.includeLowConfidence = m_arguments.has(u"all"_s);
+    options.observer.follow = m_arguments.has(u"watch"_s);
+    return options;
+}
+
+Task<void> Program::drive()
+{
+    const auto status = co_await runCommand();
+    QCoreApplication::exit(static_cast<int>(status));
+}
+
+Task<Exit> Program::runCommand()
+{
+    if (m_command.connects) {
+        const auto opened = co_await openSandbox();
+        if (opened != Exit::Done)
+            co_return opened;
+        const auto added = addConnections();
+        if (added != Exit::Done)
+            co_return added;
+    }
+    const auto status = co_await m_command.run(m_run);
+    co_return status;
+}
+
+// sandbox: stands for the servers it starts.
+Task<Exit> Program::openSandbox()
+{
+    auto &specs = m_connections.specs;
+    const auto isSandbox = [](const ConnectionSpec &spec) { return spec.scheme == Scheme::Sandbox; };
+    if (std::none_of(specs.begin(), specs.end(), isSandbox))
+        co_return Exit::Done;
+    std::erase_if(specs, isSandbox);
+    m_servers = std::make_unique<PrivateServers>(m_loop, sandbox::SandboxOptions());
+    const auto starting = m_servers->start();
+    const bool any = co_await starting;
+    if (!any)
+        co_return Exit::NoConnection;
+    for (auto spec : m_servers->connections()) {
+        spec.readOnly = m_connections.readOnly;
+        specs.push_back(std::move(spec));
+    }
+    if (const auto named = nameConnections(specs); !named)
+        co_return fail(named.error());
+    co_return Exit::Done;
+}
+
+Exit Program::addConnections()
+{
+    for (const auto &spec : m_connections.specs) {
+        if (const auto added = m_workspace->add(spec); !added) {
+            complain(u"%1: %2"_s.arg(escaped(spec.name.bytes()), added.error().message));
+            return Exit::BadUsage;
+        }
+    }
+    return Exit::Done;
+}
+
+} // namespace lockscope::ctl

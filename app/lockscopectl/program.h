@@ -1,0 +1,37 @@
+// One run of lockscopectl: the event loop, the connections, the command.
+#pragma once
+
+#include "app/lockscopectl/command.h"
+#include "app/lockscopectl/privateservers.h"
+#include "core/async/qtloop.h"
+#include "core/async/scope.h"
+
+namespace lockscope::ctl {
+
+class Program {
+public:
+    Program(const CommandSpec &command, Arguments arguments, app::Connections connections);
+    ~Program();
+    // Runs the event loop until the command is done.
+    [[nodiscard]] int exec();
+
+private:
+    [[nodiscard]] WorkspaceOptions workspaceOptions() const;
+    Task<void> drive();
+    Task<Exit> runCommand();
+    Task<Exit> openSandbox();
+    [[nodiscard]] Exit addConnections();
+
+    const CommandSpec &m_command;
+    Arguments m_arguments;
+    app::Connections m_connections;
+    QtLoop m_loop;
+    Interrupts m_interrupts;
+    Sink m_sink;
+    std::unique_ptr<PrivateServers> m_servers; // of a sandbox: connection; outlive the workspace
+    std::unique_ptr<Workspace> m_workspace;
+    Run m_run;
+    Scope m_scope; // last: its coroutine uses everything above
+};
+
+} // namespace lockscope::ctl

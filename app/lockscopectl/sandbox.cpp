@@ -1,0 +1,100 @@
+// sandbox: private servers until interrupted.
+#include "app/lockscopectl/command.h"
+#include "app/lockscopectl/output.h"
+#include "app/lockscopectl/privateservers.h"
+#include "core/async/oneshot.h"
+#include "core/base/text.h"
+#include "core/sandbox/demo.h"
+
+#include <QJsonArray>
+
+namespace lockscope::ctl {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+Result<sandbox::SandboxOptions> readOptions(Run &run)
+{
+    sandbox::SandboxOptions options;
+    const bool isChosen = run.has(u"zk"_s) || run.has(u"redis"_s) || run.has(u"mariadb"_s);
+    options.zooKeeper = !isChosen || run.has(u"zk"_s);
+    bool isNumber = true;
+    options.redis = run.has(u"redis"_s) ? run.arguments.value(u"redis"_s).toInt(&isNumber) : isChosen ? 0 : 1;
+    if (!isNumber || options.redis < 0 || options.redis > 64)
+        return Error{ErrorCode::BadInput, u"sandbox: --redis wants a number of servers, up to 64"_s};
+    return options;
+}
+
+bool printConnections(Run &run, const std::vector<ConnectionSpec> &connections)
+{
+    if (!run.json) {
+        QStringList lines;
+        for (const auto &connection : connections)
+            lines << sandbox::connectArgument(connection);
+        return print(lines.join(u'\n'));
+    }
+    QJsonArray array;
+    for (const auto &connection : connections) {
+        const auto argument = sandbox::connectArgument(connection);
+        array.append(QJsonObject{{u"name"_s, escaped(connection.name.bytes())},
+                                 {u"uri"_s, argument.mid(argument.indexOf(u'=') + 1)}});
+    }
+    return printJsonLine(QJsonObject{{u"connections"_s, array}});
+}
+
+Task<Exit> runSandbox(Run &run)
+{
+    const auto options = readOptions(run);
+    if (!options)
+        co_return fail(options.error());
+    const OneShot<bool> ended(run.loop());
+    run.interrupts.setHandler([ended](Interrupt) { ended.complete(true); });
+    if (run.has(u"mariadb"_s))
+        complain(u"sandbox: this version cannot start MariaDB"_s);
+    PrivateServers servers(run.loop(), *options);
+    auto answering = servers.start();
+    // An interrupt while they start ends it as well.
+    ended.then([answering](bool) { answering.complete(false); });
+    const bool any = co_await answering;
+    if (ended.isComplete())
+        co_return Exit::Done;
+    if (!any)
+        co_return Exit::Failed;
+    std::unique_ptr<sandbox::Demo> demo;
+    if (run.has(u"demo"_s)) {
+        demo = std::make_unique<sandbox::Demo>(run.loop(), servers.connections(), Random::fromSystem());
+        // Whoever reads the URIs finds the locks there.
+        const auto filled = demo->filled();
+        ended.then([filled](bool) { filled.complete(false); });
+        const bool complete = co_await filled;
+        if (!complete && !ended.isComplete())
+            complain(u"sandbox: some of the demo's locks did not come up in time"_s);
+    }
+    if (!ended.isComplete() && !printConnections(run, servers.connections()))
+        co_return Exit::Failed;
+    co_await ended;
+    co_return Exit::Done;
+}
+
+} // namespace
+
+CommandSpec sandboxCommand()
+{
+    CommandSpec spec;
+    spec.name = u"sandbox"_s;
+    spec.summary = u"start private servers on loopback, print their URIs, stay until interrupted"_s;
+    spec.more = u"Prints one NAME=URI per line (each fits --connect) once all of them answer. Without a choice: "
+                u"ZooKeeper and one Redis. Nothing is left behind."_s;
+    spec.options = {
+        {u"zk"_s, {}, u"a ZooKeeper"_s},
+        {u"redis"_s, u"N"_s, u"N Redis servers"_s},
+        {u"mariadb"_s, {}, u"not in this version"_s},
+        {u"demo"_s, {}, u"fill them with live locks"_s},
+    };
+    spec.connects = false;
+    spec.run = runSandbox;
+    return spec;
+}
+
+} // namespace lockscope::ctl

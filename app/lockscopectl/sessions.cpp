@@ -1,0 +1,99 @@
+// sessions: the clients, with what each holds and waits for.
+#include "app/lockscopectl/command.h"
+#include "app/lockscopectl/lockwords.h"
+#include "app/lockscopectl/output.h"
+#include "app/lockscopectl/table.h"
+#include "core/base/duration.h"
+#include "core/base/text.h"
+#include "core/inspect/json.h"
+
+namespace lockscope::ctl {
+
+using namespace Qt::StringLiterals;
+using inspect::SessionPicture;
+
+namespace {
+
+QString names(const std::vector<QByteArray> &locks)
+{
+    QStringList words;
+    for (const auto &lock : locks)
+        words << label(lock, 80);
+    return words.isEmpty() ? u"-"_s : words.join(u", "_s);
+}
+
+// Locks as every other answer names them: CONNECTION:NAME.
+QJsonArray lockNames(const SessionPicture &session, const std::vector<QByteArray> &locks)
+{
+    QJsonArray array;
+    for (const auto &name : locks)
+        array.append(escaped(inspect::LockName{session.connection, name}.text()));
+    return array;
+}
+
+QJsonObject contractJson(const SessionPicture &session)
+{
+    auto json = inspect::toJson(session);
+    json["holds"_L1] = lockNames(session, session.holds);
+    json["waits"_L1] = lockNames(session, session.waits);
+    return json;
+}
+
+std::vector<SessionPicture> found(Run &run)
+{
+    std::vector<SessionPicture> all;
+    for (auto *link : run.workspace.links()) {
+        if (!link->isConnected())
+            continue;
+        for (auto &session : link->observer().sessions())
+            all.push_back(std::move(session));
+    }
+    return all;
+}
+
+void printTable(const std::vector<SessionPicture> &all)
+{
+    Table table({{u"SESSION"_s},
+                 {u"CONNECTION"_s},
+                 {u"ENDPOINT"_s},
+                 {u"CLIENT"_s, Table::Align::Left, true},
+                 {u"EXPIRES"_s, Table::Align::Right},
+                 {u"HOLDS"_s, Table::Align::Left, true},
+                 {u"WAITS FOR"_s, Table::Align::Left, true}});
+    const auto now = std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
+    for (const auto &session : all)
+        table.add({shown(session.session), escaped(session.connection.bytes()), shown(session.endpoint),
+                   shown(session.client),
+                   session.expiresAt ? spokenDuration(*session.expiresAt - now) : u"-"_s, names(session.holds),
+                   names(session.waits)});
+    print(table.isEmpty() ? u"no sessions seen"_s : table.text(terminalWidth()));
+}
+
+Task<Exit> sessions(Run &run)
+{
+    const auto looked = co_await lookAround(run);
+    const auto all = found(run);
+    if (!run.json) {
+        printTable(all);
+        co_return looked;
+    }
+    QJsonArray array;
+    for (const auto &session : all)
+        array.append(contractJson(session));
+    printJson(QJsonObject{{u"sessions"_s, array}, {u"coverage"_s, coverageJson(run)}});
+    co_return looked;
+}
+
+} // namespace
+
+CommandSpec sessionsCommand()
+{
+    CommandSpec spec;
+    spec.name = u"sessions"_s;
+    spec.summary = u"the clients: where each is, what it holds and what it waits for"_s;
+    spec.observes = true;
+    spec.run = sessions;
+    return spec;
+}
+
+} // namespace lockscope::ctl

@@ -1,0 +1,93 @@
+// show: one lock, with its queue in order.
+#include "app/lockscopectl/command.h"
+#include "app/lockscopectl/lockwords.h"
+#include "app/lockscopectl/output.h"
+#include "app/lockscopectl/table.h"
+#include "core/base/text.h"
+#include "core/inspect/json.h"
+
+namespace lockscope::ctl {
+
+using namespace Qt::StringLiterals;
+using inspect::LockPicture;
+
+namespace {
+
+QString queueTable(const LockPicture &lock)
+{
+    Table table({{u"#"_s, Table::Align::Right},
+                 {u"ROLE"_s},
+                 {u"MODE"_s},
+                 {u"ID"_s},
+                 {u"SESSION"_s},
+                 {u"ENDPOINT"_s},
+                 {u"AGE"_s, Table::Align::Right},
+                 {u"WATCHES"_s, Table::Align::Left, true},
+                 {u"IDENTITY"_s, Table::Align::Left, true}});
+    const auto now = serverNow(lock);
+    for (const auto &contender : lock.contenders) {
+        const auto role = roleWord(contender.role)
+            + (contender.reentry > 1 ? u" ×%1"_s.arg(contender.reentry) : QString());
+        // The id is never cut: it is what --holder takes.
+        table.add({contender.position ? QString::number(*contender.position) : u"-"_s, role,
+                   inspect::word(contender.mode), escaped(contender.id), shown(contender.session),
+                   shown(contender.endpoint), ageWords(contender, now), watchWords(contender),
+                   contender.identity ? label(*contender.identity, 60) : u"-"_s});
+    }
+    return table.text(terminalWidth());
+}
+
+void printText(const LockPicture &lock, const QJsonArray &coverage)
+{
+    QStringList lines;
+    lines << inspect::answerSentence(lock, serverNow(lock));
+    const auto client = lock.client ? u" (%1)"_s.arg(shown(*lock.client)) : QString();
+    lines << u"%1%2, confidence %3: %4"_s.arg(escaped(lock.recipe), client, inspect::word(lock.confidence),
+                                             shown(lock.why));
+    if (!lock.contenders.empty())
+        lines << QString() << queueTable(lock);
+    if (!lock.findings.empty())
+        lines << QString();
+    for (const auto &finding : lock.findings)
+        lines << u"%1 %2: %3"_s.arg(inspect::word(finding.severity), escaped(finding.code), shown(finding.message));
+    for (const auto &companion : lock.companions)
+        lines << u"belongs to it: %1"_s.arg(label(companion));
+    for (const auto &part : coverage) {
+        const auto entry = part.toObject();
+        if (!entry.value("complete"_L1).toBool())
+            lines << u"not everything is seen: %1"_s.arg(shown(entry.value("message"_L1).toString()));
+    }
+    print(lines.join(u'\n'));
+}
+
+Task<Exit> show(Run &run)
+{
+    const auto name = lockOf(run);
+    if (!name)
+        co_return fail(name.error());
+    const auto deadline = requestDeadline(run);
+    const auto lock = co_await run.workspace.read(*name, deadline);
+    if (!lock)
+        co_return fail(lock.error());
+    const auto coverage = inspect::toJson(run.workspace.find(name->connection)->observer().coverage());
+    if (run.json)
+        printJson(QJsonObject{{u"lock"_s, inspect::toJson(*lock)}, {u"coverage"_s, coverage}});
+    else
+        printText(*lock, coverage);
+    co_return Exit::Done;
+}
+
+} // namespace
+
+CommandSpec showCommand()
+{
+    CommandSpec spec;
+    spec.name = u"show"_s;
+    spec.words = u"LOCK"_s;
+    spec.summary = u"one lock: who holds it, who waits in which order, who watches whom, what is wrong"_s;
+    spec.fewestWords = spec.mostWords = 1;
+    spec.run = show;
+    return spec;
+}
+
+} // namespace lockscope::ctl

@@ -1,0 +1,54 @@
+#include "app/lockscopectl/sink.h"
+
+#include "app/lockscopectl/output.h"
+#include "core/base/text.h"
+
+#include <unistd.h>
+
+namespace lockscope::ctl {
+
+using namespace Qt::StringLiterals;
+
+Sink::~Sink()
+{
+    clearProgress();
+}
+
+void Sink::onChange(std::function<void(const inspect::PictureChange &)> listener)
+{
+    m_listener = std::move(listener);
+}
+
+void Sink::showProgress(bool shown)
+{
+    m_progressShown = shown && ::isatty(STDERR_FILENO);
+    if (!m_progressShown)
+        clearProgress();
+}
+
+void Sink::locksChanged(std::vector<inspect::PictureChange> changes)
+{
+    if (!m_listener)
+        return;
+    for (const auto &change : changes)
+        m_listener(change);
+}
+
+void Sink::progressed(inspect::Progress progress)
+{
+    if (!m_progressShown || !progress.running)
+        return;
+    const auto of = progress.total > 0 ? u" of %L1"_s.arg(progress.total) : QString();
+    remark(u"\r\x1b[K%1: %2, looked at %L3%4"_s.arg(label(progress.connection.bytes()), progress.how)
+               .arg(progress.done)
+               .arg(of));
+    m_lineUsed = true;
+}
+
+void Sink::clearProgress()
+{
+    if (std::exchange(m_lineUsed, false))
+        remark(u"\r\x1b[K"_s);
+}
+
+} // namespace lockscope::ctl

@@ -1,0 +1,31 @@
+// What the observers tell, kept for the command that asked: changes as they come, progress on a terminal.
+#pragma once
+
+#include "core/inspect/observer.h"
+
+#include <functional>
+
+namespace lockscope::ctl {
+
+class Sink : public inspect::ObserverSink {
+public:
+    ~Sink() override;
+    void onChange(std::function<void(const inspect::PictureChange &)> listener);
+    // Shows how far the search is, on stderr, when that is a terminal.
+    void showProgress(bool shown);
+
+    void locksChanged(std::vector<inspect::PictureChange> changes) override;
+    void sessionsChanged(const ConnectionName &, std::vector<inspect::SessionPicture>) override {}
+    void coverageChanged(const ConnectionName &, std::vector<inspect::Coverage>) override {}
+    void progressed(inspect::Progress progress) override;
+    void costChanged(const ConnectionName &, inspect::Cost) override {}
+
+private:
+    void clearProgress();
+
+    std::function<void(const inspect::PictureChange &)> m_listener;
+    bool m_progressShown = false;
+    bool m_lineUsed = false;
+};
+
+} // namespace lockscope::ctl

@@ -1,0 +1,95 @@
+#include "app/lockscopectl/table.h"
+
+#include <algorithm>
+#include <cwchar>
+
+namespace lockscope::ctl {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr qsizetype gap = 2;
+constexpr qsizetype narrowest = 8;
+
+QString cut(const QString &text, qsizetype cells)
+{
+    if (cellsOf(text) <= cells)
+        return text;
+    // From the left: names differ at their end (a sequence number, a lock's own name).
+    QString kept = text;
+    while (!kept.isEmpty() && cellsOf(kept) > cells - 1) {
+        const bool isPair = kept.size() > 1 && kept[0].isHighSurrogate();
+        kept.remove(0, isPair ? 2 : 1);
+    }
+    return u'…' + kept;
+}
+
+} // namespace
+
+qsizetype cellsOf(const QString &text)
+{
+    qsizetype cells = 0;
+    for (const char32_t c : text.toUcs4()) {
+        const int width = ::wcwidth(static_cast<wchar_t>(c));
+        cells += width < 0 ? 1 : width; // unknown to this locale: assume one
+    }
+    return cells;
+}
+
+std::vector<qsizetype> Table::widths(int width) const
+{
+    std::vector<qsizetype> wide;
+    for (std::size_t c = 0; c < m_columns.size(); ++c) {
+        auto most = cellsOf(m_columns[c].title);
+        for (const auto &row : m_rows)
+            most = std::max(most, cellsOf(row.value(static_cast<qsizetype>(c))));
+        wide.push_back(most);
+    }
+    const auto total = [&] {
+        qsizetype sum = gap * (static_cast<qsizetype>(wide.size()) - 1);
+        for (const auto cells : wide)
+            sum += cells;
+        return sum;
+    };
+    while (width > 0 && total() > width) {
+        // The widest column that may be cut gives first.
+        std::size_t widest = wide.size();
+        for (std::size_t c = 0; c < wide.size(); ++c) {
+            if (m_columns[c].cuttable && wide[c] > narrowest && (widest == wide.size() || wide[c] > wide[widest]))
+                widest = c;
+        }
+        if (widest == wide.size())
+            break;
+        --wide[widest];
+    }
+    return wide;
+}
+
+QString Table::text(int width) const
+{
+    const auto wide = widths(width);
+    QStringList titles;
+    for (const auto &column : m_columns)
+        titles << column.title;
+    QStringList lines;
+    const auto addLine = [&](const QStringList &cells) {
+        QString line;
+        for (std::size_t c = 0; c < wide.size(); ++c) {
+            const auto cell = cut(cells.value(static_cast<qsizetype>(c)), wide[c]);
+            const QString padding(std::max<qsizetype>(0, wide[c] - cellsOf(cell)), u' ');
+            if (c > 0)
+                line += QString(gap, u' ');
+            line += m_columns[c].align == Align::Right ? padding + cell : cell + padding;
+        }
+        while (line.endsWith(u' '))
+            line.chop(1);
+        lines << line;
+    };
+    addLine(titles);
+    for (const auto &row : m_rows)
+        addLine(row);
+    return lines.join(u'\n');
+}
+
+} // namespace lockscope::ctl

@@ -1,0 +1,35 @@
+// Rows in aligned columns, for people. Text is expected escaped; what does not fit the terminal is cut
+// in the widest columns, never the numbers.
+#pragma once
+
+#include <QStringList>
+
+#include <vector>
+
+namespace lockscope::ctl {
+
+class Table {
+public:
+    enum class Align { Left, Right };
+    struct Column {
+        QString title;
+        Align align = Align::Left;
+        bool cuttable = false;
+    };
+
+    explicit Table(std::vector<Column> columns) : m_columns(std::move(columns)) {}
+    void add(QStringList cells) { m_rows.push_back(std::move(cells)); }
+    [[nodiscard]] bool isEmpty() const { return m_rows.empty(); }
+    // Without a final newline. `width` 0: as wide as it gets.
+    [[nodiscard]] QString text(int width) const;
+
+private:
+    [[nodiscard]] std::vector<qsizetype> widths(int width) const;
+    std::vector<Column> m_columns;
+    std::vector<QStringList> m_rows;
+};
+
+// Terminal cells a text takes: CJK characters take two, combining marks none.
+[[nodiscard]] qsizetype cellsOf(const QString &text);
+
+} // namespace lockscope::ctl

@@ -1,0 +1,166 @@
+// tree: raw znodes below a path, parents before children.
+#include "app/lockscopectl/command.h"
+#include "app/lockscopectl/lockwords.h"
+#include "app/lockscopectl/output.h"
+#include "app/lockscopectl/place.h"
+#include "app/lockscopectl/table.h"
+#include "core/base/text.h"
+#include "core/workspace/questions.h"
+
+#include <QDateTime>
+#include <QJsonArray>
+
+namespace lockscope::ctl {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr std::size_t mostNodes = 10'000;
+
+struct Found {
+    ZPath path;
+    int depth = 0;
+    std::optional<zk::Stat> stat;
+    std::optional<Error> error;
+};
+
+QString isoTime(std::chrono::milliseconds sinceEpoch)
+{
+    return QDateTime::fromMSecsSinceEpoch(sinceEpoch.count(), Qt::UTC).toString(Qt::ISODateWithMs);
+}
+
+QJsonObject toJson(const Found &node)
+{
+    QJsonObject json{{u"path"_s, escaped(node.path.bytes())}, {u"error"_s, QJsonValue::Null}};
+    if (node.error)
+        json["error"_L1] = node.error->message;
+    const auto set = [&](QLatin1StringView field, const QJsonValue &value) {
+        json[field] = node.stat ? value : QJsonValue(QJsonValue::Null);
+    };
+    const auto stat = node.stat.value_or(zk::Stat());
+    set("ephemeralOwner"_L1, stat.ephemeralOwner.isNone() ? QJsonValue(QJsonValue::Null)
+                                                          : QJsonValue(stat.ephemeralOwner.text()));
+    set("czxid"_L1, QString::number(stat.czxid));
+    set("mzxid"_L1, QString::number(stat.mzxid));
+    set("version"_L1, stat.version);
+    set("children"_L1, stat.numChildren);
+    set("dataBytes"_L1, stat.dataLength);
+    set("ctime"_L1, isoTime(stat.ctime));
+    set("mtime"_L1, isoTime(stat.mtime));
+    return json;
+}
+
+Found rowOf(const ZPath &path, int depth, const ZnodeRow &row)
+{
+    Found node;
+    node.path = path.child(row.name);
+    node.depth = depth;
+    node.error = row.error;
+    if (row.statKnown && !row.error)
+        node.stat = row.stat;
+    return node;
+}
+
+QString line(const Found &node)
+{
+    const auto indent = QString(2 * node.depth, u' ');
+    const auto name = node.depth == 0 ? escaped(node.path.bytes()) : escaped(node.path.name().bytes());
+    if (node.error)
+        return indent + name + u"  ["_s + node.error->message + u']';
+    if (!node.stat)
+        return indent + name;
+    QStringList facts;
+    if (!node.stat->ephemeralOwner.isNone())
+        facts << u"ephemeral of "_s + node.stat->ephemeralOwner.text();
+    if (node.stat->numChildren > 0)
+        facts << (node.stat->numChildren == 1 ? u"1 child"_s : u"%1 children"_s.arg(node.stat->numChildren));
+    if (node.stat->dataLength > 0)
+        facts << u"%1 bytes"_s.arg(node.stat->dataLength);
+    return indent + name + (facts.isEmpty() ? QString() : u"  ("_s + facts.join(u", "_s) + u')');
+}
+
+// Depth first, so that children stand below their parent. A node whose children cannot be listed
+// carries the reason; the rest goes on.
+Task<std::vector<Found>> descend(Run &run, ConnectionName connection, Found root, int mostDepth)
+{
+    std::vector<Found> found;
+    std::vector<Found> toDo{std::move(root)};
+    while (!toDo.empty() && found.size() < mostNodes) {
+        found.push_back(std::move(toDo.back()));
+        toDo.pop_back();
+        const auto node = found.back();
+        const bool isLeaf = node.error || (node.stat && node.stat->numChildren == 0);
+        if (isLeaf || node.depth >= mostDepth)
+            continue;
+        const auto deadline = requestDeadline(run);
+        const auto rows = co_await questions::listZnodes(run.workspace, connection, node.path, deadline);
+        if (!rows) {
+            found.back().error = rows.error();
+            continue;
+        }
+        for (auto row = rows->rbegin(); row != rows->rend(); ++row)
+            toDo.push_back(rowOf(node.path, node.depth + 1, *row));
+    }
+    if (!toDo.empty())
+        complain(u"tree: stopped after %1 nodes; look at a deeper path, or limit it with --depth"_s.arg(mostNodes));
+    co_return found;
+}
+
+Task<Exit> tree(Run &run)
+{
+    const auto place = readPlace(run, inspect::Backend::ZooKeeper, u"/"_s);
+    if (!place)
+        co_return fail(place.error());
+    bool isNumber = true;
+    const int mostDepth = run.has(u"depth"_s) ? run.arguments.value(u"depth"_s).toInt(&isNumber)
+                                              : std::numeric_limits<int>::max();
+    if (!isNumber || mostDepth < 0)
+        co_return fail(Error{ErrorCode::BadInput, u"--depth wants a number, 0 or more"_s});
+    const ZPath path(place->what);
+    if (!path.bytes().startsWith('/') || (path.bytes().endsWith('/') && !path.isRoot()))
+        co_return fail(Error{ErrorCode::BadInput,
+                             u"\"%1\" is no path of a znode; write for example zk:/locks"_s.arg(escaped(place->what))});
+    const auto deadline = requestDeadline(run);
+    const auto connected = co_await run.workspace.whenConnected(place->connection, deadline);
+    if (!connected)
+        co_return fail(connected.error());
+    auto reply = run.workspace.find(place->connection)->zookeeper()->exists(path, std::nullopt, deadline);
+    const auto stat = co_await reply;
+    if (!stat)
+        co_return fail(stat.error());
+    Found root;
+    root.path = path;
+    root.stat = *stat;
+    const auto found = co_await descend(run, place->connection, root, mostDepth);
+    QJsonArray array;
+    QStringList lines;
+    for (const auto &node : found) {
+        if (run.json)
+            array.append(toJson(node));
+        else
+            lines << line(node);
+    }
+    if (run.json)
+        printJson(QJsonObject{{u"nodes"_s, array}});
+    else
+        print(lines.join(u'\n'));
+    co_return Exit::Done;
+}
+
+} // namespace
+
+CommandSpec treeCommand()
+{
+    CommandSpec spec;
+    spec.name = u"tree"_s;
+    spec.words = u"[[CONNECTION:]PATH]"_s;
+    spec.summary = u"raw znodes below a path"_s;
+    spec.more = u"At most 10,000 nodes. Without PATH everything from the root."_s;
+    spec.options = {{u"depth"_s, u"N"_s, u"how many levels below PATH (0: only PATH itself)"_s}};
+    spec.mostWords = 1;
+    spec.run = tree;
+    return spec;
+}
+
+} // namespace lockscope::ctl

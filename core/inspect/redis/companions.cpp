@@ -1,0 +1,129 @@
+// Which keys belong to which lock, which are worth reading, and where waiters listen.
+#include "core/inspect/redis/naming.h"
+#include "core/inspect/redis/recognise.h"
+#include "core/inspect/words.h"
+#include "core/inspect/zookeeper/names.h"
+
+#include <algorithm>
+
+namespace lockscope::inspect {
+
+namespace {
+
+// Far more holds of one reader than anybody has; a hash from a stranger may say any number.
+constexpr qint64 mostReadHolds = 64;
+
+// "{orders}:<uuid>:<thread>:rwlock_timeout:<n>" → "{orders}"
+std::optional<QByteArray> ofReadHold(const QByteArray &key)
+{
+    static const QByteArray mark = ":rwlock_timeout:";
+    const auto at = key.lastIndexOf(mark);
+    if (at < 0 || !isDigits(key.mid(at + mark.size())))
+        return std::nullopt;
+    const auto thread = key.lastIndexOf(':', at - 1);
+    const auto client = thread < 0 ? -1 : key.lastIndexOf(':', thread - 1);
+    if (client <= 0 || !readHolder(key.mid(client + 1, at - client - 1)))
+        return std::nullopt;
+    return key.left(client);
+}
+
+// "redisson_unlock_latch:{orders}:<hex32>" → "{orders}"
+std::optional<QByteArray> ofLatch(const QByteArray &key)
+{
+    static const QByteArray prefix = QByteArray(redisson::latch) + ':';
+    const auto colon = key.lastIndexOf(':');
+    if (!key.startsWith(prefix) || colon <= prefix.size() || !isHex32(key.mid(colon + 1)))
+        return std::nullopt;
+    return key.mid(prefix.size(), colon - prefix.size());
+}
+
+bool isReadWrite(const KeyView &main)
+{
+    return std::ranges::any_of(main.fields, [](const auto &field) { return field.first == "mode"; });
+}
+
+} // namespace
+
+bool isSuspect(const RedisKey &key, KeyType type, std::optional<std::chrono::milliseconds> ttl,
+               bool includeLowConfidence)
+{
+    if (companionOf(key))
+        return false;
+    const bool named = saysLock(key.bytes());
+    switch (type) {
+    case KeyType::Hash:
+        // Redisson's locks may have any name, but hardly ever no expiry.
+        return named || ttl.has_value() || includeLowConfidence;
+    case KeyType::String:
+        return named || key.bytes().startsWith("redlock:") || includeLowConfidence;
+    case KeyType::None:
+    case KeyType::List:
+    case KeyType::Set:
+    case KeyType::SortedSet:
+    case KeyType::Stream:
+    case KeyType::Other:
+        break;
+    }
+    return false;
+}
+
+std::optional<RedisKey> companionOf(const RedisKey &key)
+{
+    const QByteArray &bytes = key.bytes();
+    if (const auto main = ofLatch(bytes))
+        return RedisKey(withoutBraces(*main));
+    for (const auto *prefix : {redisson::queue, redisson::timeouts, redisson::token}) {
+        const QByteArray begin = QByteArray(prefix) + ':';
+        if (bytes.startsWith(begin) && bytes.size() > begin.size())
+            return RedisKey(withoutBraces(bytes.mid(begin.size())));
+    }
+    if (const auto main = ofReadHold(bytes))
+        return RedisKey(withoutBraces(*main));
+    static const QByteArray permits = QByteArray(":") + redisson::permitTimeouts;
+    if (bytes.startsWith('{') && bytes.endsWith('}' + permits))
+        return RedisKey(withoutBraces(bytes.chopped(permits.size())));
+    static const QByteArray signal = "lock-signal:";
+    if (bytes.startsWith(signal))
+        return RedisKey("lock:" + bytes.mid(signal.size()));
+    return std::nullopt;
+}
+
+std::vector<RedisKey> companionsToRead(const KeyView &main)
+{
+    const QByteArray &name = main.key.bytes();
+    std::vector<RedisKey> keys;
+    if (main.type == KeyType::String) {
+        keys.emplace_back(suffixed(name, redisson::permitTimeouts));
+        if (name.startsWith("lock:"))
+            keys.emplace_back("lock-signal:" + name.mid(5));
+        return keys;
+    }
+    if (main.type != KeyType::Hash && main.type != KeyType::None)
+        return keys;
+    if (isReadWrite(main)) {
+        for (const auto &[field, count] : main.fields) {
+            const auto holder = readHolder(field);
+            const qint64 holds = holder && !holder->writes ? readInteger(count).value_or(0) : 0;
+            for (qint64 n = 1; n <= std::min(holds, mostReadHolds); ++n)
+                keys.emplace_back(redisson::readHold(name, field, n));
+        }
+        return keys;
+    }
+    for (const auto *prefix : {redisson::queue, redisson::timeouts, redisson::token})
+        keys.emplace_back(prefixed(prefix, name));
+    return keys;
+}
+
+std::vector<QByteArray> channelsToCount(const KeyView &main)
+{
+    const QByteArray &name = main.key.bytes();
+    if (main.type == KeyType::Hash) {
+        const QByteArray channel = isReadWrite(main) ? redisson::readWriteChannel : redisson::lockChannel;
+        return {prefixed(channel, name)};
+    }
+    if (main.type == KeyType::String && main.value && readInteger(*main.value))
+        return {prefixed(redisson::semaphoreChannel, name), redisson::countDownChannel(name)};
+    return {};
+}
+
+} // namespace lockscope::inspect

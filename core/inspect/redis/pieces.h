@@ -1,0 +1,42 @@
+// The pieces that all pictures of Redis locks share, and the families that make them.
+#pragma once
+
+#include "core/inspect/redis/recognise.h"
+
+namespace lockscope::inspect {
+
+// One main key, what was read beside it, and the context: what every rule is asked about.
+struct Case {
+    const KeyView &main;
+    const std::vector<KeyView> &companions;
+    const RedisContext &context;
+
+    [[nodiscard]] const QByteArray &name() const { return main.key.bytes(); }
+    [[nodiscard]] const KeyView *companion(const QByteArray &key) const; // null if missing
+    [[nodiscard]] std::optional<qint64> subscribers(const QByteArray &channel) const;
+    [[nodiscard]] std::optional<ServerTime> expiry(const KeyView &key) const;
+};
+
+[[nodiscard]] LockPicture pictureOf(const Case &about, const QByteArray &recipe, std::optional<QString> client,
+                                    Confidence confidence, QString why);
+// A holder whose id is `value`; expires with the key, held since we saw it come.
+[[nodiscard]] Contender holderOf(const Case &about, const QByteArray &value);
+// "subscriber 1" …: known to wait, not known by name.
+void addSubscribers(LockPicture &lock, const Case &about, const QByteArray &channel, Mode mode);
+void addNoTtl(LockPicture &lock, const Case &about);
+void judgeState(LockPicture &lock);
+
+// The families, in the order of the rules (part E2 of the reference).
+[[nodiscard]] std::optional<LockPicture> redissonReadWriteLock(const Case &about);
+[[nodiscard]] std::optional<LockPicture> redissonLock(const Case &about);
+[[nodiscard]] std::optional<LockPicture> redissonMultiLock(const Case &about);
+[[nodiscard]] std::optional<LockPicture> redissonLeftOver(const Case &about);
+[[nodiscard]] std::optional<LockPicture> redissonPermitSemaphore(const Case &about);
+[[nodiscard]] std::optional<LockPicture> redissonSemaphore(const Case &about);
+[[nodiscard]] bool isCountDownLatch(const Case &about);
+[[nodiscard]] std::optional<LockPicture> shedLockKey(const Case &about);
+[[nodiscard]] std::optional<LockPicture> tokenLock(const Case &about);
+[[nodiscard]] std::optional<LockPicture> timestampLock(const Case &about);
+[[nodiscard]] std::optional<LockPicture> naiveLock(const Case &about);
+
+} // namespace lockscope::inspect

@@ -1,0 +1,206 @@
+// Redisson's locks that are hashes: a field per holder, "<client uuid>:<thread id>" → times held.
+#include "core/inspect/redis/naming.h"
+#include "core/inspect/redis/pieces.h"
+
+#include "core/base/text.h"
+
+#include <algorithm>
+
+namespace lockscope::inspect {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+const QString redissonClient = u"Redisson"_s;
+
+bool isHold(const std::pair<QByteArray, QByteArray> &field)
+{
+    const auto holder = readHolder(field.first);
+    return holder && !holder->writes && readInteger(field.second);
+}
+
+Contender holderOfField(const Case &about, const std::pair<QByteArray, QByteArray> &field)
+{
+    Contender holder = holderOf(about, field.first);
+    holder.reentry = static_cast<int>(std::clamp<qint64>(readInteger(field.second).value_or(1), 1, INT_MAX));
+    return holder;
+}
+
+// The waiters of a fair lock, in order, each with the moment until which the others wait for it.
+void addFairQueue(LockPicture &lock, const Case &about, const KeyView &queue, const KeyView *deadlines)
+{
+    std::map<QByteArray, double> deadlineOf;
+    if (deadlines)
+        deadlineOf.insert(deadlines->scored.begin(), deadlines->scored.end());
+    std::vector<QByteArray> gone;
+    for (const auto &item : queue.items) {
+        Contender waiter;
+        waiter.id = item;
+        waiter.guard.value = item;
+        if (const auto deadline = deadlineOf.find(item); deadline != deadlineOf.end())
+            waiter.expiresAt = ServerTime(std::chrono::milliseconds(static_cast<qint64>(deadline->second)));
+        if (!waiter.expiresAt || *waiter.expiresAt <= about.context.observed)
+            gone.push_back(item);
+        lock.contenders.push_back(std::move(waiter));
+    }
+    for (size_t i = 0; i < lock.contenders.size(); ++i)
+        lock.contenders[i].position = static_cast<int>(i);
+    if (!gone.empty()) {
+        const QString message = u"%1 of %2 in the queue are past their deadline or have none: they are gone"_s
+                                    .arg(gone.size())
+                                    .arg(queue.items.size());
+        lock.findings.push_back({"stale-queue", Severity::Warning, message, std::move(gone)});
+    }
+}
+
+// Each read hold has a key of its own; the last of them ends the reader's lease.
+std::optional<ServerTime> lastReadHold(const Case &about, const QByteArray &field, int holds)
+{
+    std::optional<ServerTime> last;
+    for (qint64 n = 1; n <= std::min(holds, 64); ++n) {
+        const KeyView *hold = about.companion(redisson::readHold(about.name(), field, n));
+        const auto ends = hold ? about.expiry(*hold) : std::nullopt;
+        if (ends && (!last || *ends > *last))
+            last = ends;
+    }
+    return last;
+}
+
+void attach(LockPicture &lock, const Case &about)
+{
+    for (const auto &key : about.companions) {
+        if (key.type != KeyType::None)
+            lock.companions.push_back(key.key.bytes());
+    }
+}
+
+const KeyView *fairQueue(const Case &about)
+{
+    const KeyView *queue = about.companion(prefixed(redisson::queue, about.name()));
+    return queue && queue->type == KeyType::List && !queue->items.empty() ? queue : nullptr;
+}
+
+} // namespace
+
+std::optional<LockPicture> redissonReadWriteLock(const Case &about)
+{
+    const auto &fields = about.main.fields;
+    const auto mode = std::ranges::find(fields, "mode", &std::pair<QByteArray, QByteArray>::first);
+    if (mode == fields.end() || (mode->second != "read" && mode->second != "write"))
+        return std::nullopt;
+    LockPicture lock = pictureOf(about, "redisson-rwlock", redissonClient, Confidence::High,
+                                 u"a hash with the field mode and fields <uuid>:<thread>"_s);
+    for (const auto &field : fields) {
+        const auto read = readHolder(field.first);
+        if (!read)
+            continue;
+        Contender holder = holderOfField(about, field);
+        holder.mode = read->writes ? Mode::Write : Mode::Read;
+        if (!read->writes) {
+            if (const auto ends = lastReadHold(about, field.first, holder.reentry))
+                holder.expiresAt = ends;
+        }
+        lock.contenders.push_back(std::move(holder));
+    }
+    if (lock.contenders.empty())
+        return std::nullopt;
+    // The one that writes first, then its own and the others' reads.
+    std::ranges::stable_sort(lock.contenders, {}, [](const auto &one) { return one.mode != Mode::Write; });
+    attach(lock, about);
+    addNoTtl(lock, about);
+    // While readers hold it only writers wait.
+    const Mode waiting = mode->second == "read" ? Mode::Write : Mode::Exclusive;
+    addSubscribers(lock, about, prefixed(redisson::readWriteChannel, about.name()), waiting);
+    judgeState(lock);
+    return lock;
+}
+
+std::optional<LockPicture> redissonLock(const Case &about)
+{
+    const auto &fields = about.main.fields;
+    if (fields.empty() || !std::ranges::all_of(fields, isHold))
+        return std::nullopt;
+    const KeyView *token = about.companion(prefixed(redisson::token, about.name()));
+    const KeyView *queue = fairQueue(about);
+    LockPicture lock = pictureOf(about, "redisson-lock", redissonClient, Confidence::Medium,
+                                 u"a hash of <uuid>:<thread>; a spin lock and a fair lock nobody waits for look the "
+                                 "same"_s);
+    for (const auto &field : fields)
+        lock.contenders.push_back(holderOfField(about, field));
+    addNoTtl(lock, about);
+    attach(lock, about);
+    if (token) {
+        lock.recipe = "redisson-fenced-lock";
+        lock.confidence = Confidence::High;
+        lock.why = u"a hash of <uuid>:<thread> beside redisson_lock_token"_s;
+        if (token->value)
+            lock.why += u", last token "_s + label(*token->value, 32);
+    }
+    if (queue) {
+        lock.recipe = "redisson-fair-lock";
+        lock.confidence = Confidence::High;
+        lock.why = u"a hash of <uuid>:<thread> beside redisson_lock_queue"_s;
+        addFairQueue(lock, about, *queue, about.companion(prefixed(redisson::timeouts, about.name())));
+    } else {
+        addSubscribers(lock, about, prefixed(redisson::lockChannel, about.name()), Mode::Exclusive);
+    }
+    judgeState(lock);
+    return lock;
+}
+
+std::optional<LockPicture> redissonMultiLock(const Case &about)
+{
+    // "<f>" → holder, "<f>:<holder>:expire_time" → ms, "<f>:<holder>:lock_count" → n
+    const auto valueOf = [&about](const QByteArray &field) -> std::optional<QByteArray> {
+        const auto found = std::ranges::find(about.main.fields, field, &std::pair<QByteArray, QByteArray>::first);
+        return found == about.main.fields.end() ? std::nullopt : std::optional(found->second);
+    };
+    LockPicture lock = pictureOf(about, "redisson-lock", redissonClient, Confidence::High,
+                                 u"a hash with fields ending in :expire_time and :lock_count (a group of locks)"_s);
+    for (const auto &[field, owner] : about.main.fields) {
+        const QByteArray stem = field + ':' + owner + ':';
+        const auto expires = readInteger(valueOf(stem + "expire_time").value_or(QByteArray()));
+        const auto count = readInteger(valueOf(stem + "lock_count").value_or(QByteArray()));
+        if (!readHolder(owner) || !expires || !count)
+            continue;
+        Contender holder = holderOf(about, field);
+        holder.identity = owner;
+        holder.reentry = static_cast<int>(std::clamp<qint64>(*count, 1, INT_MAX));
+        holder.expiresAt = ServerTime(std::chrono::milliseconds(*expires));
+        lock.contenders.push_back(std::move(holder));
+    }
+    if (lock.contenders.empty())
+        return std::nullopt;
+    addSubscribers(lock, about, prefixed(redisson::lockChannel, about.name()), Mode::Exclusive);
+    judgeState(lock);
+    return lock;
+}
+
+std::optional<LockPicture> redissonLeftOver(const Case &about)
+{
+    if (about.main.type != KeyType::None)
+        return std::nullopt;
+    if (const KeyView *queue = fairQueue(about)) {
+        LockPicture lock = pictureOf(about, "redisson-fair-lock", redissonClient, Confidence::High,
+                                     u"redisson_lock_queue without the lock's own key"_s);
+        addFairQueue(lock, about, *queue, about.companion(prefixed(redisson::timeouts, about.name())));
+        attach(lock, about);
+        const auto stale = std::ranges::find(lock.findings, "stale-queue", &Finding::code);
+        if (stale != lock.findings.end() && stale->contenders.size() == lock.contenders.size()) {
+            lock.findings.push_back({"litter", Severity::Info,
+                                     u"the queue's keys are left over from clients that are gone"_s, {}});
+        }
+        return lock;
+    }
+    // The counter of fencing tokens stays for ever, by design.
+    if (about.companion(prefixed(redisson::token, about.name()))) {
+        LockPicture lock = pictureOf(about, "redisson-fenced-lock", redissonClient, Confidence::High,
+                                     u"redisson_lock_token without the lock's own key"_s);
+        attach(lock, about);
+        return lock;
+    }
+    return std::nullopt;
+}
+
+} // namespace lockscope::inspect

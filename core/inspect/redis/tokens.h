@@ -1,0 +1,25 @@
+// The forms of the random tokens that Redis lock clients write.
+#pragma once
+
+#include "core/inspect/picture.h"
+
+namespace lockscope::inspect {
+
+struct Token {
+    std::optional<QString> client;
+    QString why;
+    Confidence confidence = Confidence::Medium;
+    bool keyProvesIt = false;             // the key's own form says whose lock it is
+    std::optional<QByteArray> identity;   // what it says about its owner
+    std::optional<ServerTime> madeAt;     // the moment written into the token
+};
+
+// Empty if the value has the form of no known token. `hasSignal`: python-redis-lock's list of wake-ups
+// stands beside the key.
+[[nodiscard]] std::optional<Token> readToken(const QByteArray &key, const QByteArray &value, bool hasSignal,
+                                             ServerTime now);
+
+// The moment in a version 1 UUID written as 32 hex digits, if it is a plausible one.
+[[nodiscard]] std::optional<ServerTime> momentInUuid(const QByteArray &hex32, ServerTime now);
+
+} // namespace lockscope::inspect

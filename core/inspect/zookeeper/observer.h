@@ -1,0 +1,40 @@
+// Keeps the pictures of one ZooKeeper connection's locks up to date.
+//
+// Finding: `dump` of the servers names every ephemeral node, so only directories that may hold a lock are
+// read; where `dump` is refused, a bounded crawl. Following: one children watch per lock directory; an
+// event makes that directory be read again and nothing else. `dump` is repeated every second while that is
+// cheap, `cons` and `wchp` soon after changes, and a slow sweep looks for lock nodes without a session.
+//
+// The session (already behind the gate) and the source must outlive the observer. A broken connection
+// leaves the pictures as they are, and everything is read again when it is back; when the session is over
+// the observer falls silent: whoever opens the next one makes a new observer. Loop thread only.
+#pragma once
+
+#include "core/inspect/observer.h"
+#include "core/zookeeper/evidence.h"
+#include "core/zookeeper/session.h"
+
+namespace lockscope::inspect {
+
+class ZooKeeperObserver : public Observer {
+public:
+    ZooKeeperObserver(zk::Session &session, zk::EvidenceSource &source, ConnectionName connection, QByteArray chroot,
+                      ObserverOptions options, ObserverSink &sink);
+    ~ZooKeeperObserver() override;
+
+    void start() override;
+    void setPaused(bool paused) override;
+    [[nodiscard]] OneShot<bool> firstPicture() const override;
+    // Evidence is asked for along with it, for at most a second. The sink is told, too, if the lock's
+    // directory is being followed.
+    Task<Result<LockPicture>> readNow(QByteArray name, Deadline deadline) override;
+    [[nodiscard]] std::vector<LockPicture> pictures() const override;
+    [[nodiscard]] std::vector<SessionPicture> sessions() const override;
+    [[nodiscard]] std::vector<Coverage> coverage() const override;
+
+private:
+    struct Private;
+    std::unique_ptr<Private> d;
+};
+
+} // namespace lockscope::inspect

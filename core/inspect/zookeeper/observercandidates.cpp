@@ -1,0 +1,40 @@
+#include "core/inspect/zookeeper/observercandidates.h"
+
+#include <algorithm>
+
+namespace lockscope::inspect {
+
+NamesByParent ephemeralsBelow(const zk::Evidence &evidence, const QByteArray &chroot)
+{
+    const QByteArray prefix = chroot == "/" ? QByteArray() : chroot;
+    NamesByParent names;
+    for (const auto &[session, paths] : evidence.ephemerals) {
+        for (const auto &full : paths) {
+            const auto &bytes = full.bytes();
+            // "/apps" is above "/apps/x" and not above "/apps2/x".
+            if (!bytes.startsWith(prefix) || bytes.size() <= prefix.size() + 1 || bytes.at(prefix.size()) != '/')
+                continue;
+            const ZPath path(bytes.mid(prefix.size()));
+            names[path.parent()].push_back(path.name());
+        }
+    }
+    return names;
+}
+
+Candidates candidates(const NamesByParent &names)
+{
+    Candidates found;
+    for (const auto &[parent, children] : names) {
+        const auto directory = candidateDirectory(parent, children);
+        if (!directory)
+            continue;
+        auto &nodes = found[*directory];
+        for (const auto &name : children)
+            nodes.push_back(parent.child(name));
+    }
+    for (auto &[directory, nodes] : found)
+        std::ranges::sort(nodes);
+    return found;
+}
+
+} // namespace lockscope::inspect

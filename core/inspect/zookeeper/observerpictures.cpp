@@ -1,0 +1,64 @@
+#include "core/inspect/zookeeper/observerpictures.h"
+
+#include "core/inspect/sameness.h"
+
+#include <algorithm>
+
+namespace lockscope::inspect {
+
+namespace {
+
+// Servers tell expiry in ticks or whole seconds: it wavers by that much without meaning anything.
+constexpr std::chrono::milliseconds wavering{2500};
+
+} // namespace
+
+std::vector<PictureChange> PictureStore::replace(const ZPath &directory, std::vector<LockPicture> now)
+{
+    std::vector<PictureChange> changes;
+    std::vector<QByteArray> names;
+    for (auto &picture : now) {
+        const auto name = picture.lock.name;
+        names.push_back(name);
+        const auto at = m_locks.find(name);
+        if (at == m_locks.end())
+            changes.push_back({ChangeKind::Added, picture});
+        else if (!saysTheSame(at->second.second, picture, wavering))
+            changes.push_back({ChangeKind::Changed, picture});
+        m_locks.insert_or_assign(name, std::pair(directory, std::move(picture)));
+    }
+    for (const auto &name : std::exchange(m_names[directory], names)) {
+        const auto at = m_locks.find(name);
+        const bool isGone = at != m_locks.end() && at->second.first == directory
+            && std::ranges::find(names, name) == names.end();
+        if (!isGone)
+            continue;
+        changes.push_back({ChangeKind::Removed, std::move(at->second.second)});
+        m_locks.erase(at);
+    }
+    if (names.empty())
+        m_names.erase(directory);
+    return changes;
+}
+
+const LockPicture *PictureStore::find(const QByteArray &name) const
+{
+    const auto at = m_locks.find(name);
+    return at == m_locks.end() ? nullptr : &at->second.second;
+}
+
+std::optional<ZPath> PictureStore::directoryOf(const QByteArray &name) const
+{
+    const auto at = m_locks.find(name);
+    return at == m_locks.end() ? std::nullopt : std::optional(at->second.first);
+}
+
+std::vector<LockPicture> PictureStore::all() const
+{
+    std::vector<LockPicture> pictures;
+    for (const auto &[name, entry] : m_locks)
+        pictures.push_back(entry.second);
+    return pictures;
+}
+
+} // namespace lockscope::inspect

@@ -1,0 +1,32 @@
+// What an observer says besides the locks: who the clients are, and what it could not see. Pure.
+#pragma once
+
+#include "core/inspect/zookeeper/observerpictures.h"
+#include "core/zookeeper/evidence.h"
+
+namespace lockscope::inspect {
+
+// `asked` is the servers' time of the evidence.
+[[nodiscard]] std::vector<SessionPicture> sessionsOf(const ConnectionName &connection, const zk::Evidence &evidence,
+                                                     const PictureStore &pictures, zk::SessionId ourselves,
+                                                     ServerTime asked);
+
+// Apart from when living sessions would expire, which every ping puts off.
+[[nodiscard]] bool sayTheSame(const std::vector<SessionPicture> &before, const std::vector<SessionPicture> &now);
+
+// How the search went, apart from what the servers answered.
+struct SearchFacts {
+    bool crawled = false;          // instead of `dump`
+    bool sweepComplete = false;    // nodes without a session were looked for everywhere
+    qint64 crawlSeen = 0;
+    bool crawlCut = false;
+    qint64 refusedDirectories = 0; // we may not list them
+    ZPath firstRefused;
+    int polledDirectories = 0;     // no watch: the budget is used up
+    qint64 unreadNodes = 0;        // in directories with too many children
+    int ownChildWatches = 0;
+};
+[[nodiscard]] std::vector<Coverage> coverageOf(const ConnectionName &connection, const zk::Evidence &evidence,
+                                               const SearchFacts &search);
+
+} // namespace lockscope::inspect

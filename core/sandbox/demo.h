@@ -1,0 +1,40 @@
+// Live contention for a sandbox: the situations one wants to see, made with real sessions and real
+// keys, and kept moving. What plays here (all invented):
+//
+//   /locks/orders          zk-mutex: a queue of four, each watching the one before it
+//   /locks/reindex         zk-herd-mutex: one holder, four that all wake at each release
+//   /locks/catalog         readers and writers under Curator's names
+//   /locks/nightly-report  a holder that crashed, and one who waits until its session expires
+//   lock:invoice-export    a token as redis-py writes it, without a TTL
+//   lock:session-cleanup   the same with a TTL that is renewed
+//   orders:checkout        Redisson's lock; who waits has subscribed to its channel
+//   payments:payout        Redisson's fair lock with its queue
+//
+// What is taken away by force comes back after a while.
+#pragma once
+
+#include "core/async/oneshot.h"
+#include "core/base/connectionuri.h"
+#include "core/base/random.h"
+
+#include <memory>
+
+namespace lockscope::sandbox {
+
+class Demo {
+public:
+    // Uses the first ZooKeeper and the first Redis among the connections; one of them may be missing.
+    // Loop thread only, and the loop must be a thread's Qt event loop.
+    Demo(Loop &loop, const std::vector<ConnectionSpec> &connections, Random random);
+    // Ends what plays and closes its sessions in the background.
+    ~Demo();
+
+    // Completes when everything above can be seen: true; false when something did not come up in time.
+    [[nodiscard]] OneShot<bool> filled() const;
+
+private:
+    struct Private;
+    std::unique_ptr<Private> d;
+};
+
+} // namespace lockscope::sandbox

@@ -1,0 +1,48 @@
+// What the scenes of the demo share: the loop, chance, and the count of what is not up yet.
+#pragma once
+
+#include "core/async/scope.h"
+#include "core/async/sleep.h"
+#include "core/base/random.h"
+
+namespace lockscope::sandbox {
+
+// One per demo; the scenes live in its scope. Loop thread only.
+class DemoStage {
+public:
+    DemoStage(Loop &loop, Random random) : m_loop(loop), m_random(random), m_filled(loop) {}
+
+    [[nodiscard]] Loop &loop() { return m_loop; }
+    [[nodiscard]] Random &random() { return m_random; }
+    [[nodiscard]] Random newRandom() { return Random(m_random.next()); }
+    [[nodiscard]] const OneShot<bool> &filled() const { return m_filled; }
+
+    // Between one and two thirds more of that, so that no two do everything in step.
+    [[nodiscard]] OneShot<bool> pauseOfAbout(std::chrono::milliseconds span)
+    {
+        const auto extra = m_random.below(static_cast<quint64>(span.count()) * 2 / 3 + 1);
+        return sleepFor(m_loop, span + std::chrono::milliseconds(extra));
+    }
+
+    void sceneBegins() { ++m_notUpYet; }
+    void sceneIsUp()
+    {
+        if (--m_notUpYet == 0)
+            m_filled.complete(true);
+    }
+
+private:
+    Loop &m_loop;
+    Random m_random;
+    OneShot<bool> m_filled;
+    int m_notUpYet = 0;
+};
+
+// 8-4-4-4-12 hex digits, as clients name themselves.
+[[nodiscard]] inline QByteArray randomUuid(Random &random)
+{
+    const auto hex = random.bytes(16).toHex();
+    return hex.left(8) + '-' + hex.mid(8, 4) + "-4" + hex.mid(13, 3) + "-a" + hex.mid(17, 3) + '-' + hex.mid(20);
+}
+
+} // namespace lockscope::sandbox

@@ -1,0 +1,233 @@
+#include "core/sandbox/demozookeeper.h"
+
+#include "core/recipes/catalogue.h"
+#include "core/sandbox/crashedsession.h"
+
+#include <array>
+
+using namespace std::chrono_literals;
+
+namespace lockscope::sandbox {
+
+namespace {
+
+constexpr auto answerWithin = 10s;
+// The holder that crashed: its lock stays taken until the server gives its session up.
+constexpr auto crashedSessionTimeout = 45s;
+
+constexpr std::array readersAndWriters{recipes::Access::Shared, recipes::Access::Shared, recipes::Access::Exclusive,
+                                       recipes::Access::Shared, recipes::Access::Exclusive};
+
+bool isOver(const zk::Session &session)
+{
+    return session.state() != zk::SessionState::Connecting && session.state() != zk::SessionState::Connected;
+}
+
+QByteArray baseName(recipes::Access access)
+{
+    return access == recipes::Access::Shared ? "__READ__" : "__WRIT__";
+}
+
+std::vector<recipes::Queued> queueOf(const zk::Children &children)
+{
+    std::vector<recipes::Queued> queue;
+    for (const auto &name : children.names) {
+        for (const auto access : {recipes::Access::Shared, recipes::Access::Exclusive}) {
+            if (auto read = recipes::readSequence(name, baseName(access)))
+                queue.push_back({*read, access});
+        }
+    }
+    recipes::sortQueue(queue);
+    return queue;
+}
+
+} // namespace
+
+DemoZooKeeper::DemoZooKeeper(DemoStage &stage, const ConnectionSpec &server)
+    : m_stage(stage), m_server(server.hosts.front()), m_stagehand(openSession()), m_scope(stage.loop())
+{
+    m_scope.launch(playQueue({ZPath("/locks/orders"), "zk-mutex", 8s}, 4));
+    m_scope.launch(playQueue({ZPath("/locks/reindex"), "zk-herd-mutex", 10s}, 5));
+    m_scope.launch(playReadersAndWriters(ZPath("/locks/catalog")));
+    m_scope.launch(playCrashes(ZPath("/locks/nightly-report")));
+    m_scope.launch(tellWhenUp(ZPath("/locks/nightly-report"), 2));
+}
+
+std::unique_ptr<zk::Session> DemoZooKeeper::openSession()
+{
+    zk::SessionOptions options;
+    options.hosts = {m_server};
+    return zk::openSession(m_stage.loop(), options);
+}
+
+Task<void> DemoZooKeeper::playQueue(Part part, int contenders)
+{
+    m_stage.sceneBegins();
+    for (int i = 1; i <= contenders; ++i) {
+        m_scope.launch(contend(part));
+        co_await untilChildren(m_stagehand.get(), part.lock, static_cast<size_t>(i));
+    }
+    m_stage.sceneIsUp();
+}
+
+Task<void> DemoZooKeeper::contend(Part part)
+{
+    for (;;) {
+        auto session = openSession();
+        co_await untilConnected(session.get());
+        while (!isOver(*session)) {
+            co_await holdOnce(session.get(), part);
+            auto rest = m_stage.pauseOfAbout(1500ms);
+            co_await rest;
+        }
+    }
+}
+
+Task<bool> DemoZooKeeper::holdOnce(zk::Session *session, Part part)
+{
+    auto made = recipes::makeLock(part.recipe, *session, part.lock, {}, m_stage.newRandom());
+    if (!made)
+        co_return false;
+    auto &lock = **made;
+    auto granted = co_await lock.acquire(Deadline::never());
+    if (!granted)
+        co_return false;
+    auto work = m_stage.pauseOfAbout(part.hold);
+    co_await work;
+    const auto deadline = Deadline::after(m_stage.loop(), answerWithin);
+    auto released = co_await lock.release(deadline);
+    co_return static_cast<bool>(released);
+}
+
+Task<void> DemoZooKeeper::playReadersAndWriters(ZPath lock)
+{
+    m_stage.sceneBegins();
+    co_await makeParents(m_stagehand.get(), lock);
+    size_t joined = 0;
+    for (const auto access : readersAndWriters) {
+        m_scope.launch(readOrWrite(lock, access));
+        co_await untilChildren(m_stagehand.get(), lock, ++joined);
+    }
+    m_stage.sceneIsUp();
+}
+
+Task<void> DemoZooKeeper::readOrWrite(ZPath lock, recipes::Access access)
+{
+    for (;;) {
+        auto session = openSession();
+        co_await untilConnected(session.get());
+        while (!isOver(*session)) {
+            co_await readOrWriteOnce(session.get(), lock, access);
+            auto rest = m_stage.pauseOfAbout(2s);
+            co_await rest;
+        }
+    }
+}
+
+Task<bool> DemoZooKeeper::readOrWriteOnce(zk::Session *session, ZPath lock, recipes::Access access)
+{
+    const auto path = lock.child(NodeName("_c_" + randomUuid(m_stage.random()) + '-' + baseName(access)));
+    const auto mode = zk::CreateMode::EphemeralSequential;
+    auto creating = session->create(path, "127.0.0.1", mode, zk::openAcl(), Deadline::never());
+    auto created = co_await creating;
+    if (!created)
+        co_return false;
+    const auto node = created->path;
+    const bool mine = co_await waitForTurn(session, lock, node.name());
+    if (mine) {
+        auto work = m_stage.pauseOfAbout(access == recipes::Access::Shared ? 9s : 6s);
+        co_await work;
+    }
+    auto removing = session->remove(node, zk::anyVersion, Deadline::after(m_stage.loop(), answerWithin));
+    auto removed = co_await removing;
+    co_return static_cast<bool>(removed);
+}
+
+Task<bool> DemoZooKeeper::waitForTurn(zk::Session *session, ZPath lock, NodeName me)
+{
+    for (;;) {
+        auto listing = session->children(lock, std::nullopt, Deadline::after(m_stage.loop(), answerWithin));
+        auto listed = co_await listing;
+        if (!listed)
+            co_return false;
+        const auto queue = queueOf(*listed);
+        const auto turn = recipes::turnInReadWriteQueue(queue, me, recipes::ReaderWatches::LowestWriter);
+        if (turn.kind != recipes::Turn::Kind::WaitFor)
+            co_return turn.isMine();
+        const zk::Watch watch(m_stage.loop());
+        const auto ahead = lock.child(*turn.predecessor);
+        auto reading = session->get(ahead, watch, Deadline::after(m_stage.loop(), answerWithin));
+        auto seen = co_await reading;
+        if (!seen)
+            continue;
+        const auto &gone = watch.event();
+        const auto event = co_await gone;
+        if (event.kind == zk::EventKind::SessionOver)
+            co_return false;
+    }
+}
+
+Task<void> DemoZooKeeper::playCrashes(ZPath lock)
+{
+    co_await makeParents(m_stagehand.get(), lock);
+    const Part waiter{lock, "zk-mutex", 6s};
+    for (;;) {
+        // Curator's names, so that the one who waits (zk-mutex) queues behind it.
+        const auto path = lock.child(NodeName("_c_" + randomUuid(m_stage.random()) + "-lock-"));
+        const CrashedNode node{path, "127.0.0.1", crashedSessionTimeout};
+        auto crash = leaveCrashedHolder(m_stage.loop(), &m_crashes, m_server, node);
+        co_await crash;
+        auto session = openSession();
+        co_await untilConnected(session.get());
+        co_await holdOnce(session.get(), waiter);
+        auto rest = m_stage.pauseOfAbout(1s);
+        co_await rest;
+    }
+}
+
+Task<void> DemoZooKeeper::tellWhenUp(ZPath lock, size_t contenders)
+{
+    m_stage.sceneBegins();
+    co_await untilChildren(m_stagehand.get(), lock, contenders);
+    m_stage.sceneIsUp();
+}
+
+Task<void> DemoZooKeeper::untilConnected(zk::Session *session)
+{
+    const OneShot<bool> done(m_stage.loop());
+    const auto subscription = session->onState([done](zk::SessionState) { done.complete(true); });
+    if (session->state() != zk::SessionState::Connecting)
+        co_return;
+    co_await done;
+}
+
+Task<bool> DemoZooKeeper::makeParents(zk::Session *session, ZPath path)
+{
+    co_await untilConnected(session);
+    for (auto slash = path.bytes().indexOf('/', 1);; slash = path.bytes().indexOf('/', slash + 1)) {
+        const ZPath part(slash < 0 ? path.bytes() : path.bytes().left(slash));
+        const auto mode = zk::CreateMode::Persistent;
+        auto creating = session->create(part, {}, mode, zk::openAcl(), Deadline::never());
+        auto created = co_await creating;
+        if (!created && created.error().code != ErrorCode::NodeExists)
+            co_return false;
+        if (slash < 0)
+            co_return true;
+    }
+}
+
+Task<bool> DemoZooKeeper::untilChildren(zk::Session *session, ZPath path, size_t count)
+{
+    for (;;) {
+        auto listing = session->children(path, std::nullopt, Deadline::after(m_stage.loop(), answerWithin));
+        auto listed = co_await listing;
+        if (listed && listed->names.size() >= count)
+            co_return true;
+        if (isOver(*session))
+            co_return false;
+        auto pause = sleepFor(m_stage.loop(), 20ms);
+        co_await pause;
+    }
+}
+
+} // namespace lockscope::sandbox

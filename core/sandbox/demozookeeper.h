@@ -1,0 +1,48 @@
+// The ZooKeeper scenes of the demo. Every contender has a session of its own, as a process would.
+#pragma once
+
+#include "core/base/connectionuri.h"
+#include "core/recipes/turn.h"
+#include "core/sandbox/demostage.h"
+#include "core/zookeeper/client.h"
+
+#include <QObject>
+
+namespace lockscope::sandbox {
+
+class DemoZooKeeper {
+public:
+    DemoZooKeeper(DemoStage &stage, const ConnectionSpec &server);
+
+private:
+    struct Part {
+        ZPath lock;
+        QByteArray recipe;
+        std::chrono::milliseconds hold;
+    };
+    [[nodiscard]] std::unique_ptr<zk::Session> openSession();
+    // One after the other, so that the first picture has a full queue.
+    Task<void> playQueue(Part part, int contenders);
+    Task<void> contend(Part part);
+    Task<bool> holdOnce(zk::Session *session, Part part);
+
+    Task<void> playReadersAndWriters(ZPath lock);
+    Task<void> readOrWrite(ZPath lock, recipes::Access access);
+    Task<bool> readOrWriteOnce(zk::Session *session, ZPath lock, recipes::Access access);
+    Task<bool> waitForTurn(zk::Session *session, ZPath lock, NodeName me);
+
+    Task<void> playCrashes(ZPath lock);
+    Task<void> tellWhenUp(ZPath lock, size_t contenders);
+
+    Task<void> untilConnected(zk::Session *session); // or over
+    Task<bool> makeParents(zk::Session *session, ZPath path);
+    Task<bool> untilChildren(zk::Session *session, ZPath path, size_t count);
+
+    DemoStage &m_stage;
+    HostPort m_server;
+    std::unique_ptr<zk::Session> m_stagehand; // makes parents and looks whether a scene is up
+    QObject m_crashes;
+    Scope m_scope;
+};
+
+} // namespace lockscope::sandbox

@@ -1,0 +1,187 @@
+// The demo on real servers: every scene is there, moves on, and its sessions go with it.
+#include "core/async/qtloop.h"
+#include "core/redis/client.h"
+#include "core/sandbox/demo.h"
+#include "core/sandbox/sandbox.h"
+#include "core/zookeeper/client.h"
+
+#include <QTcpSocket>
+#include <QTest>
+
+#include <algorithm>
+
+using namespace lockscope;
+using namespace std::chrono_literals;
+using namespace Qt::StringLiterals;
+
+class TestDemo : public QObject {
+    Q_OBJECT
+private:
+    template <class T>
+    Result<T> wait(Reply<T> reply)
+    {
+        if (!QTest::qWaitFor([&] { return reply.isComplete(); }, 20'000))
+            return Error{ErrorCode::TimedOut, u"no answer"_s, false};
+        return reply.value();
+    }
+    QByteArrayList children(const QByteArray &path)
+    {
+        QByteArrayList names;
+        auto listed = wait(m_session->children(ZPath(path), std::nullopt, Deadline::never()));
+        if (listed) {
+            for (const auto &name : listed->names)
+                names << name.bytes();
+        }
+        // By the number at the end.
+        std::ranges::sort(names, {}, [](const QByteArray &name) { return name.right(10); });
+        return names;
+    }
+    redis::Value ask(const redis::Command &command)
+    {
+        auto answer = wait(m_redis->command(command, Deadline::never()));
+        return answer ? *answer : redis::Value();
+    }
+    QByteArray fourLetters(const QByteArray &word)
+    {
+        QTcpSocket socket;
+        socket.connectToHost(m_zooKeeper.host, m_zooKeeper.port);
+        socket.write(word);
+        QByteArray answer;
+        while (socket.waitForReadyRead(5000))
+            answer += socket.readAll();
+        return answer;
+    }
+    // Every node but the last is watched, and the last is not.
+    bool isWatchChain(const QByteArrayList &queue, qsizetype length)
+    {
+        if (queue.size() != length)
+            return false;
+        const auto watches = fourLetters("wchp");
+        const auto isWatched = [&watches](const QByteArray &name) { return watches.contains('/' + name + '\n'); };
+        return std::ranges::all_of(queue.first(length - 1), isWatched) && !isWatched(queue.last());
+    }
+
+    sandbox::Sandbox m_sandbox;
+    std::unique_ptr<QtLoop> m_loop;
+    HostPort m_zooKeeper;
+    std::unique_ptr<zk::Session> m_session;
+    std::unique_ptr<redis::Connection> m_redis;
+    std::unique_ptr<sandbox::Demo> m_demo;
+
+private slots:
+    void initTestCase()
+    {
+        QVERIFY(m_sandbox.start());
+        const auto connections = m_sandbox.connections();
+        QCOMPARE(connections.size(), size_t(2));
+        m_loop = std::make_unique<QtLoop>();
+        m_zooKeeper = connections[0].hosts.front();
+        zk::SessionOptions session;
+        session.hosts = {m_zooKeeper};
+        m_session = zk::openSession(*m_loop, session);
+        redis::ConnectionOptions connection;
+        connection.host = connections[1].hosts.front();
+        m_redis = redis::openConnection(*m_loop, connection);
+
+        m_demo = std::make_unique<sandbox::Demo>(*m_loop, connections, Random(1));
+        const auto filled = m_demo->filled();
+        QTRY_VERIFY_WITH_TIMEOUT(filled.isComplete(), 40'000);
+        QVERIFY(filled.value());
+    }
+
+    void aQueueOfFourWhereEachWatchesTheOneBefore()
+    {
+        // The scene moves while we look, and a released contender is back within a few seconds.
+        QTRY_VERIFY_WITH_TIMEOUT(isWatchChain(children("/locks/orders"), 4), 15'000);
+    }
+
+    void aHerdWatchesNobodyInParticular()
+    {
+        QTRY_COMPARE_WITH_TIMEOUT(children("/locks/reindex").size(), 5, 15'000);
+        QVERIFY(!fourLetters("wchp").contains("/locks/reindex/"));
+    }
+
+    void readersAndWritersQueueUnderCuratorsNames()
+    {
+        const auto kinds = [this] {
+            QStringList found;
+            for (const auto &name : children("/locks/catalog"))
+                found << QString::fromLatin1(name.mid(40, 8));
+            found.sort();
+            return found;
+        };
+        const QStringList expected{u"__READ__"_s, u"__READ__"_s, u"__READ__"_s, u"__WRIT__"_s, u"__WRIT__"_s};
+        QTRY_COMPARE_WITH_TIMEOUT(kinds(), expected, 15'000);
+    }
+
+    void aCrashedHolderHasNoConnection()
+    {
+        const auto queue = children("/locks/nightly-report");
+        QCOMPARE(queue.size(), 2);
+        auto holder = wait(m_session->get(ZPath("/locks/nightly-report/" + queue.first()), std::nullopt, Deadline::never()));
+        QVERIFY(holder);
+        const auto session = holder->stat.ephemeralOwner.text().toLatin1();
+        QVERIFY(fourLetters("dump").contains(session));
+        QVERIFY(!fourLetters("cons").contains(session));
+        auto waiter = wait(m_session->get(ZPath("/locks/nightly-report/" + queue.last()), std::nullopt, Deadline::never()));
+        QVERIFY(waiter);
+        QVERIFY(fourLetters("cons").contains(waiter->stat.ephemeralOwner.text().toLatin1()));
+    }
+
+    void redisLocksOfEveryKind()
+    {
+        QCOMPARE(ask({"PTTL", "lock:invoice-export"}).integer, -1);
+        const auto token = ask({"GET", "lock:invoice-export"}).text;
+        QCOMPARE(token.size(), 32);
+        QCOMPARE(token.at(12), '1');
+        QTRY_VERIFY(ask({"PTTL", "lock:session-cleanup"}).integer > 0);
+
+        QCOMPARE(ask({"TYPE", "orders:checkout"}).text, "hash");
+        QVERIFY(ask({"PTTL", "orders:checkout"}).integer > 0);
+        QTRY_COMPARE(ask({"PUBSUB", "NUMSUB", "redisson_lock__channel:{orders:checkout}"}).items.at(1).integer, 2);
+
+        const auto fairHolder = ask({"HKEYS", "payments:payout"}).items.at(0).text;
+        QTRY_COMPARE_WITH_TIMEOUT(ask({"LLEN", "redisson_lock_queue:{payments:payout}"}).integer, 3, 15'000);
+        const auto next = ask({"LINDEX", "redisson_lock_queue:{payments:payout}", "0"}).text;
+        QVERIFY(next != fairHolder);
+        const QByteArray channel = "redisson_lock__channel:{payments:payout}:" + next;
+        QTRY_COMPARE(ask({"PUBSUB", "NUMSUB", channel}).items.at(1).integer, 1);
+    }
+
+    void theFairLockGoesToTheFirstOfItsQueue()
+    {
+        const auto next = ask({"LINDEX", "redisson_lock_queue:{payments:payout}", "0"}).text;
+        QTRY_COMPARE_WITH_TIMEOUT(ask({"HGET", "payments:payout", next}).text, "1", 30'000);
+    }
+
+    void theQueueMovesOnAndStaysFull()
+    {
+        const auto before = children("/locks/orders");
+        QTRY_VERIFY_WITH_TIMEOUT(!children("/locks/orders").contains(before.first()), 30'000);
+        QTRY_VERIFY_WITH_TIMEOUT(isWatchChain(children("/locks/orders"), 4), 15'000);
+    }
+
+    void whatWasTakenAwayComesBack()
+    {
+        QCOMPARE(ask({"DEL", "lock:invoice-export"}).integer, 1);
+        QTRY_COMPARE_WITH_TIMEOUT(ask({"EXISTS", "lock:invoice-export"}).integer, 1, 30'000);
+    }
+
+    void itsSessionsEndWithIt()
+    {
+        m_demo.reset();
+        QTRY_COMPARE_WITH_TIMEOUT(children("/locks/orders").size(), 0, 10'000);
+        QTRY_COMPARE_WITH_TIMEOUT(children("/locks/catalog").size(), 0, 10'000);
+    }
+
+    void cleanupTestCase()
+    {
+        m_demo.reset();
+        m_session.reset();
+        m_redis.reset();
+        zk::waitForClosingSessions(5s);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestDemo)
+#include "tst_demo.moc"

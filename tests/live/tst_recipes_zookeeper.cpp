@@ -1,0 +1,343 @@
+// The ZooKeeper recipes on a real server: exact requests and watch events, order, exclusion.
+#include "core/async/sleep.h"
+#include "tests/live/contender.h"
+
+using namespace lockscope;
+using namespace lockscope::test;
+using namespace std::chrono_literals;
+
+namespace {
+
+// The catalogue's formulae: "2", "N+1", "N-1", "2N-1".
+int valueAt(const QString &formula, int n)
+{
+    const auto at = formula.indexOf(QLatin1Char('N'));
+    if (at < 0)
+        return formula.toInt();
+    const int factor = at == 0 ? 1 : formula.left(at).toInt();
+    return factor * n + formula.mid(at + 1).toInt();
+}
+
+// What one release of N queued contenders after the other costs, from the first release to the last.
+struct Drain {
+    int requests;
+    int events; // as delivered; the herd's holders hear of their own release, too
+};
+Drain drainOf(const QByteArray &recipe, int n)
+{
+    if (recipe == "zk-ephemeral")
+        return {n * n - n + 1, n * (n - 1) / 2};
+    if (recipe == "zk-herd-mutex")
+        return {n * (n - 1) / 2 + n, n * (n - 1) / 2 + (n - 1)};
+    return {2 * n - 1, n - 1};
+}
+
+// Waits for its turn, then adds one to a number that it must not share meanwhile.
+Task<void> addUnderLock(recipes::Lock *lock, Loop *loop, int rounds, int *inside, int *most, int *number, int *failed)
+{
+    const auto never = Deadline::never();
+    for (int i = 0; i < rounds; ++i) {
+        const auto grant = co_await lock->acquire(never);
+        if (!grant) {
+            ++*failed;
+            co_return;
+        }
+        *most = std::max(*most, ++*inside);
+        const int seen = *number;
+        auto pause = sleepFor(*loop, 1ms);
+        co_await pause;
+        *number = seen + 1;
+        --*inside;
+        const auto released = co_await lock->release(never);
+        if (!released)
+            ++*failed;
+    }
+}
+
+} // namespace
+
+class TestRecipesZooKeeper : public QObject {
+    Q_OBJECT
+
+    QtLoop m_loop;
+    std::unique_ptr<sandbox::ZooKeeperServer> m_server;
+    std::vector<std::unique_ptr<Client>> m_clients;
+    std::vector<std::unique_ptr<Contender>> m_contenders;
+    QByteArray m_recipe;
+    ZPath m_path;
+    int m_runs = 0;
+
+    void recipesAsRows()
+    {
+        QTest::addColumn<QByteArray>("recipe");
+        for (const auto *recipe : {"zk-ephemeral", "zk-herd-mutex", "zk-mutex"})
+            QTest::newRow(recipe) << QByteArray(recipe);
+    }
+    // N contenders with a session each, all connected, for the recipe of the row.
+    bool prepare(int n)
+    {
+        m_recipe = *static_cast<QByteArray *>(QTest::qData("recipe", qMetaTypeId<QByteArray>()));
+        return prepare(m_recipe, n);
+    }
+    bool prepare(const QByteArray &recipe, int n)
+    {
+        m_recipe = recipe;
+        m_path = ZPath("/tests-" + QByteArray::number(++m_runs) + "/" + recipe);
+        for (int i = 0; i < n; ++i) {
+            m_clients.push_back(std::make_unique<Client>(m_loop, m_server->address()));
+            if (!waitForState(*m_clients.back()->real, zk::SessionState::Connected))
+                return false;
+        }
+        // The directories stand, so that no test counts their making.
+        const auto soon = Deadline::after(m_loop, 10s);
+        for (const auto &directory : {m_path.parent(), m_path}) {
+            if (recipe == "zk-ephemeral" && directory == m_path)
+                break;
+            auto created = m_clients.front()->real->create(directory, {}, zk::CreateMode::Persistent, zk::openAcl(), soon);
+            if (!await(created))
+                return false;
+        }
+        for (int i = 0; i < n; ++i)
+            m_contenders.push_back(std::make_unique<Contender>(client(i), recipe, m_path, quint64(i)));
+        return true;
+    }
+    Client &client(int i) { return *m_clients[size_t(i)]; }
+    testing::CountingSession &counting(int i) { return *client(i).counting; }
+    Contender &contender(int i) { return *m_contenders[size_t(i)]; }
+
+    bool allQuiet()
+    {
+        return QTest::qWaitFor([this] {
+            return std::all_of(m_clients.begin(), m_clients.end(), [](const auto &c) { return c->counting->isIdle(); });
+        }, 20'000);
+    }
+    int requests()
+    {
+        int all = 0;
+        for (const auto &c : m_clients)
+            all += c->counting->requests();
+        return all;
+    }
+    int events()
+    {
+        int all = 0;
+        for (const auto &c : m_clients)
+            all += c->counting->events();
+        return all;
+    }
+    // Joins one after the other; each is queued before the next one comes.
+    bool queueUp(int n)
+    {
+        contender(0).acquire();
+        if (!QTest::qWaitFor([this] { return contender(0).holds(); }, 20'000))
+            return false;
+        for (int i = 1; i < n; ++i) {
+            const int heard = requests() + joinCost(i);
+            contender(i).acquire();
+            if (!QTest::qWaitFor([&] { return requests() == heard; }, 20'000) || !allQuiet())
+                return false;
+        }
+        return true;
+    }
+    // Requests when a contender joins behind `ahead` others: its own, and in the herd everybody's.
+    int joinCost(int ahead) const
+    {
+        if (m_recipe == "zk-herd-mutex")
+            return 2 + (ahead - 1);
+        return m_recipe == "zk-mutex" ? 3 : 2;
+    }
+    int holder()
+    {
+        for (size_t i = 0; i < m_contenders.size(); ++i) {
+            if (m_contenders[i]->holds() && !m_contenders[i]->released)
+                return int(i);
+        }
+        return -1;
+    }
+
+    // The holder releases; returns when another holds and all who woke up have settled again, so that
+    // no two wake-ups become one. Whoever holds next stays the only one.
+    bool releaseOne(int waiting)
+    {
+        const int now = holder();
+        if (now < 0)
+            return false;
+        const int expected = requests() + 1 + wakeCost(waiting);
+        contender(now).release();
+        const auto isDone = [&] {
+            const bool released = contender(now).released && *contender(now).released;
+            return released && requests() == expected && (waiting == 0 || holder() >= 0);
+        };
+        return QTest::qWaitFor(isDone, 20'000) && allQuiet() && requests() == expected;
+    }
+    // Requests of all waiters after a release while so many wait.
+    int wakeCost(int waiting) const
+    {
+        if (waiting == 0)
+            return 0;
+        if (m_recipe == "zk-ephemeral")
+            return waiting + (waiting - 1);
+        return m_recipe == "zk-herd-mutex" ? waiting : 1;
+    }
+
+private slots:
+    void initTestCase()
+    {
+        auto made = sandbox::makeZooKeeper();
+        if (!made)
+            QSKIP(qPrintable(made.error().message));
+        m_server = std::move(*made);
+        const auto started = m_server->start(60s);
+        QVERIFY2(started, started ? "" : qPrintable(started.error().message));
+    }
+    void cleanup()
+    {
+        m_contenders.clear();
+        m_clients.clear();
+    }
+    void cleanupTestCase() { zk::waitForClosingSessions(10s); }
+
+    void freeAcquireAndRelease_data() { recipesAsRows(); }
+    void freeAcquireAndRelease()
+    {
+        QVERIFY(prepare(1));
+        const auto *recipe = recipes::findRecipe(m_recipe);
+        contender(0).acquire();
+        QTRY_VERIFY2(contender(0).granted, "no answer");
+        QVERIFY2(contender(0).holds(), qPrintable(contender(0).error()));
+        QCOMPARE(counting(0).spoken(), QByteArray(m_recipe == "zk-ephemeral" ? "create 1" : "create 1, children 1"));
+        QCOMPARE(counting(0).requests(), recipe->requestsAcquireFree.toInt());
+        QCOMPARE(counting(0).roundTrips(), 1);
+        QCOMPARE(counting(0).events(), 0);
+
+        counting(0).reset();
+        contender(0).release();
+        QTRY_VERIFY(contender(0).released);
+        QVERIFY(*contender(0).released);
+        QCOMPARE(counting(0).spoken(), QByteArray("remove 1"));
+        QCOMPARE(counting(0).requests(), recipe->requestsRelease.toInt());
+    }
+
+    void queuedAcquire_data() { recipesAsRows(); }
+    void queuedAcquire()
+    {
+        constexpr int n = 4;
+        QVERIFY(prepare(n));
+        const auto *recipe = recipes::findRecipe(m_recipe);
+        QVERIFY(queueUp(n));
+        const int eventsBefore = events();
+        QVERIFY(releaseOne(n - 1));
+        QTRY_COMPARE(events() - eventsBefore, valueAt(recipe->wakeupsPerRelease, n));
+        for (int waiting = n - 2; waiting > 0; --waiting)
+            QVERIFY(releaseOne(waiting));
+        const int last = holder();
+        QVERIFY(m_recipe == "zk-ephemeral" || last == n - 1); // there is no order in the simple lock
+        QCOMPARE(counting(last).requests(), valueAt(recipe->requestsAcquireQueued, n));
+        if (m_recipe == "zk-mutex")
+            QCOMPARE(counting(last).spoken(), QByteArray("create 1, get 1, children 2"));
+    }
+
+    void drain_data() { recipesAsRows(); }
+    void drain()
+    {
+        constexpr int n = 10;
+        QVERIFY(prepare(n));
+        QVERIFY(queueUp(n));
+        const auto whole = drainOf(m_recipe, n);
+        for (auto &c : m_clients)
+            c->counting->reset();
+        for (int waiting = n - 1; waiting >= 0; --waiting) {
+            if (m_recipe != "zk-ephemeral")
+                QCOMPARE(holder(), n - 1 - waiting); // first come, first served
+            QVERIFY(releaseOne(waiting));
+        }
+        QCOMPARE(requests(), whole.requests);
+        QTRY_COMPARE(events(), whole.events);
+        const auto left = await(client(0).real->children(m_path.parent(), std::nullopt, Deadline::after(m_loop, 10s)));
+        QVERIFY(left);
+        QCOMPARE(left->names.size(), size_t(m_recipe == "zk-ephemeral" ? 0 : 1));
+    }
+    void exclusion_data() { recipesAsRows(); }
+    void exclusion()
+    {
+        QFETCH(QByteArray, recipe);
+        constexpr int sessions = 3, perSession = 2, rounds = 12;
+        QVERIFY(prepare(recipe, sessions));
+        int inside = 0, most = 0, number = 0, failed = 0;
+        {
+            Scope scope(m_loop);
+            std::vector<std::unique_ptr<recipes::Lock>> locks;
+            for (int i = 0; i < sessions * perSession; ++i) {
+                auto made = recipes::makeLock(recipe, *client(i % sessions).counting, m_path, {}, Random(100 + quint64(i)));
+                QVERIFY(made);
+                locks.push_back(std::move(*made));
+                scope.launch(addUnderLock(locks.back().get(), &m_loop, rounds, &inside, &most, &number, &failed));
+            }
+            QTRY_VERIFY_WITH_TIMEOUT(scope.isIdle(), 60'000);
+        }
+        QCOMPARE(failed, 0);
+        QCOMPARE(most, 1);
+        QCOMPARE(number, sessions * perSession * rounds);
+    }
+
+    void fencingTokensGrow_data() { recipesAsRows(); }
+    void fencingTokensGrow()
+    {
+        QVERIFY(prepare(2));
+        qint64 last = 0;
+        for (int round = 0; round < 6; ++round) {
+            auto &c = contender(round % 2);
+            c.acquire();
+            QTRY_VERIFY(c.holds());
+            const auto token = (*c.granted)->fencingToken;
+            QVERIFY(token && *token > last);
+            last = *token;
+            c.release();
+            QTRY_VERIFY(c.released);
+            // The sequence numbers begin anew with the directory; the tokens do not.
+            if (round == 2 && m_recipe != "zk-ephemeral")
+                QVERIFY(await(client(0).real->remove(m_path, zk::anyVersion, Deadline::after(m_loop, 10s))));
+        }
+    }
+
+    void namesAndDataAsCurator()
+    {
+        QVERIFY(prepare("zk-mutex", 1));
+        contender(0).acquire();
+        QTRY_VERIFY(contender(0).holds());
+        const auto id = (*contender(0).granted)->id;
+        static const QRegularExpression form(QStringLiteral("^_c_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-lock-[0-9]{10}$"));
+        QVERIFY2(form.match(QString::fromLatin1(id)).hasMatch(), id);
+        const auto node = await(client(0).real->get(m_path.child(NodeName(id)), std::nullopt, Deadline::after(m_loop, 10s)));
+        QVERIFY(node);
+        QVERIFY2(node->data.isEmpty() || !QHostAddress(QString::fromLatin1(node->data)).isNull(), node->data);
+        QCOMPARE(node->stat.ephemeralOwner, client(0).real->id());
+        QCOMPARE(node->stat.czxid, *(*contender(0).granted)->fencingToken);
+    }
+
+    void goesInLineWithOtherClients()
+    {
+        // A go-zookeeper and a kazoo contender before us, and children that are no contenders.
+        QVERIFY(prepare("zk-mutex", 1));
+        auto &other = *client(0).real;
+        const auto soon = Deadline::after(m_loop, 20s);
+        const auto make = [&](const char *name, zk::CreateMode mode) {
+            return await(other.create(m_path.child(NodeName(name)), {}, mode, zk::openAcl(), soon));
+        };
+        QVERIFY(make("config", zk::CreateMode::Persistent));
+        QVERIFY(make("read-", zk::CreateMode::EphemeralSequential));
+        const auto kazoo = make("f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1__lock__", zk::CreateMode::EphemeralSequential);
+        const auto go = make("_c_0102030405060708090a0b0c0d0e0f10-lock-", zk::CreateMode::EphemeralSequential);
+        QVERIFY(kazoo && go);
+        contender(0).acquire();
+        QTRY_COMPARE(counting(0).count(testing::Request::Get), 1);
+        QVERIFY(await(other.remove(go->path, zk::anyVersion, soon)));
+        QTRY_COMPARE(counting(0).count(testing::Request::Get), 2);
+        QVERIFY(!contender(0).granted);
+        QVERIFY(await(other.remove(kazoo->path, zk::anyVersion, soon)));
+        QTRY_VERIFY(contender(0).holds());
+    }
+};
+
+QTEST_GUILESS_MAIN(TestRecipesZooKeeper)
+#include "tst_recipes_zookeeper.moc"

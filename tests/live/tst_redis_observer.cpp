@@ -1,0 +1,493 @@
+// The Redis observer against a real redis-server: what it finds, how soon it sees a change, and what
+// it does where the server does not let it.
+#include "redis_fixture.h"
+
+#include "core/async/scope.h"
+#include "core/inspect/redis/observer.h"
+
+#include <QElapsedTimer>
+
+using namespace lockscope;
+using namespace lockscope::inspect;
+using namespace lockscope::testing;
+using namespace Qt::StringLiterals;
+using redis::ConnectionState;
+
+namespace {
+
+const QByteArray token("0123456789abcdef0123456789abcdef");
+const QByteArray holderField("3f1c6a52-8d0e-4b5f-9f0a-0d6e5c4b3a21:1");
+const QByteArray waiterField("9b2f4c1d-1111-4222-8333-444455556666:7");
+
+struct Sink : ObserverSink {
+    std::vector<PictureChange> changes;
+    std::vector<Progress> steps;
+    std::vector<Coverage> said;
+    std::vector<SessionPicture> clients;
+    Cost cost;
+
+    void locksChanged(std::vector<PictureChange> news) override
+    {
+        for (auto &change : news)
+            changes.push_back(std::move(change));
+    }
+    void sessionsChanged(const ConnectionName &, std::vector<SessionPicture> sessions) override
+    {
+        clients = std::move(sessions);
+    }
+    void coverageChanged(const ConnectionName &, std::vector<Coverage> coverage) override
+    {
+        said = std::move(coverage);
+    }
+    void progressed(Progress progress) override { steps.push_back(std::move(progress)); }
+    void costChanged(const ConnectionName &, Cost now) override { cost = now; }
+
+    [[nodiscard]] int count(ChangeKind kind, const QByteArray &name) const
+    {
+        return static_cast<int>(std::count_if(changes.begin(), changes.end(), [&](const PictureChange &change) {
+            return change.kind == kind && change.lock.lock.name == name;
+        }));
+    }
+    [[nodiscard]] QString how() const { return steps.empty() ? QString() : steps.back().how; }
+    [[nodiscard]] bool says(const QString &words) const
+    {
+        return std::any_of(said.begin(), said.end(),
+                           [&](const Coverage &coverage) { return coverage.message.contains(words); });
+    }
+};
+
+Task<void> keep(Task<Result<LockPicture>> reading, std::optional<Result<LockPicture>> &into)
+{
+    auto picture = co_await reading;
+    into = std::move(picture);
+}
+
+} // namespace
+
+class TestRedisObserver : public QObject {
+    Q_OBJECT
+
+    QtLoop m_loop;
+    std::unique_ptr<sandbox::Server> m_server;
+    std::unique_ptr<redis::Connection> m_other; // the locking clients' connection
+    std::unique_ptr<redis::Connection> m_connection;
+    Sink m_sink;
+    std::unique_ptr<RedisObserver> m_observer;
+
+    Deadline soon() const { return Deadline::after(m_loop, 15s); }
+    // What another client does.
+    QByteArray act(redis::Command command)
+    {
+        const auto value = valueOf(m_other->command(std::move(command), soon()));
+        return value.kind == redis::Value::Kind::Integer ? QByteArray::number(value.integer) : value.text;
+    }
+    bool serve(sandbox::RedisOptions options = {})
+    {
+        auto made = sandbox::makeRedis(std::move(options));
+        if (!made || !(*made)->start(10s))
+            return false;
+        m_server = std::move(*made);
+        m_other = redis::openConnection(m_loop, optionsFor(m_server->address()));
+        return becomes(*m_other, ConnectionState::Connected);
+    }
+    void observe(ObserverOptions options = {}, const QByteArray &user = {})
+    {
+        auto to = optionsFor(m_server->address());
+        to.user = user;
+        to.password = user.isEmpty() ? QByteArray() : QByteArray("pw");
+        m_connection = redis::openConnection(m_loop, to);
+        m_sink = {};
+        m_observer = std::make_unique<RedisObserver>(*m_connection, ConnectionName("redis"), options, m_sink);
+        m_observer->start();
+    }
+    bool firstPicture()
+    {
+        const auto first = m_observer->firstPicture();
+        return eventually([&] { return first.isComplete(); });
+    }
+    const LockPicture *lockNamed(const QByteArray &name)
+    {
+        m_pictures = m_observer->pictures();
+        for (const auto &picture : m_pictures) {
+            if (picture.lock.name == name)
+                return &picture;
+        }
+        return nullptr;
+    }
+    bool appears(const QByteArray &name)
+    {
+        return eventually([&] { return lockNamed(name) != nullptr; });
+    }
+    bool goes(const QByteArray &name)
+    {
+        return eventually([&] { return lockNamed(name) == nullptr; });
+    }
+    std::vector<LockPicture> m_pictures;
+
+private slots:
+    void init()
+    {
+        if (!serve())
+            QSKIP("redis-server is not installed or does not start");
+    }
+    void cleanup()
+    {
+        m_observer.reset();
+        m_connection.reset();
+        m_other.reset();
+        m_server.reset();
+    }
+
+    void findsWhatIsThere()
+    {
+        const QByteArray odd("lock with spaces\nand a newline \xff");
+        QCOMPARE(act({"SET", "orders-lock", token, "PX", "60000"}), "OK");
+        QCOMPARE(act({"SET", "stuck-lock", token}), "OK");
+        QCOMPARE(act({"SET", odd, token, "PX", "60000"}), "OK");
+        QCOMPARE(act({"SET", "just-a-cache-entry", token, "PX", "60000"}), "OK");
+        QCOMPARE(act({"HSET", "user:17", "name", "Ada", "mail", "ada@example.org"}), "2");
+        observe();
+        QVERIFY(firstPicture());
+        QCOMPARE(m_observer->pictures().size(), 3u);
+
+        const auto *orders = lockNamed("orders-lock");
+        QVERIFY(orders);
+        QCOMPARE(orders->recipe, "redis-set-nx");
+        QCOMPARE(orders->holderCount(), 1);
+        QCOMPARE(orders->contenders.front().guard.value, token);
+        QVERIFY(orders->contenders.front().expiresAt);
+        // The server runs on our machine, by our clock.
+        QVERIFY(std::chrono::abs(orders->serverAhead) < 5s);
+        const auto left = *orders->contenders.front().expiresAt - orders->observed;
+        QVERIFY(left > 30s && left <= 60s);
+
+        const auto *stuck = lockNamed("stuck-lock");
+        QVERIFY(stuck);
+        QVERIFY(!stuck->contenders.front().expiresAt);
+        QVERIFY(std::any_of(stuck->findings.begin(), stuck->findings.end(),
+                            [](const Finding &finding) { return finding.code == "no-ttl"; }));
+        QVERIFY(lockNamed(odd));
+        QTRY_VERIFY(m_sink.said.size() == 1 && m_sink.said.front().complete);
+        QCOMPARE(m_sink.count(ChangeKind::Added, "orders-lock"), 1);
+    }
+
+    void seesAcquireRenewalAndRelease()
+    {
+        observe();
+        QVERIFY(firstPicture());
+        QCOMPARE(m_sink.how(), u"client tracking"_s);
+        QCOMPARE(act({"SET", "orders-lock", token, "NX", "PX", "30000"}), "OK");
+        QVERIFY(appears("orders-lock"));
+        const auto first = lockNamed("orders-lock")->contenders.front();
+        QVERIFY(first.heldSince); // seen to come
+        QCOMPARE(act({"PEXPIRE", "orders-lock", "90000"}), "1");
+        QTRY_VERIFY(*lockNamed("orders-lock")->contenders.front().expiresAt > *first.expiresAt + 30s);
+        QCOMPARE(lockNamed("orders-lock")->contenders.front().heldSince, first.heldSince);
+        QCOMPARE(act({"DEL", "orders-lock"}), "1");
+        QVERIFY(goes("orders-lock"));
+        QCOMPARE(m_sink.count(ChangeKind::Added, "orders-lock"), 1);
+        QCOMPARE(m_sink.count(ChangeKind::Changed, "orders-lock"), 1);
+        QCOMPARE(m_sink.count(ChangeKind::Removed, "orders-lock"), 1);
+    }
+
+    void seesExpiryThatNobodyTouches()
+    {
+        // The server's own search for expired keys may take its time; ours must not depend on it.
+        sandbox::RedisOptions options;
+        options.moreArguments = {"--enable-debug-command", "yes"};
+        QVERIFY(serve(std::move(options)));
+        QCOMPARE(act({"DEBUG", "SET-ACTIVE-EXPIRE", "0"}), "OK");
+        observe();
+        QVERIFY(firstPicture());
+        QCOMPARE(act({"SET", "short-lock", token, "PX", "300"}), "OK");
+        QVERIFY(appears("short-lock"));
+        QVERIFY(goes("short-lock"));
+    }
+
+    void aFlushTakesEverything()
+    {
+        QCOMPARE(act({"MSET", "a-lock", token, "b-lock", token}), "OK");
+        observe();
+        QVERIFY(firstPicture());
+        QCOMPARE(m_observer->pictures().size(), 2u);
+        QCOMPARE(act({"FLUSHALL"}), "OK");
+        QVERIFY(goes("a-lock"));
+        QVERIFY(goes("b-lock"));
+    }
+
+    void redissonLockWithItsCompanions()
+    {
+        QCOMPARE(act({"HSET", "orders", holderField, "1"}), "1");
+        QCOMPARE(act({"PEXPIRE", "orders", "30000"}), "1");
+        QCOMPARE(act({"RPUSH", "redisson_lock_queue:{orders}", waiterField}), "1");
+        QCOMPARE(act({"ZADD", "redisson_lock_timeout:{orders}", "99999999999999", waiterField}), "1");
+        observe();
+        QVERIFY(firstPicture());
+        const auto *lock = lockNamed("orders");
+        QVERIFY(lock);
+        QCOMPARE(m_observer->pictures().size(), 1u); // companions are no locks
+        QVERIFY(lock->find(holderField));
+        QVERIFY(lock->find(waiterField));
+        QVERIFY(lock->companions.size() >= 1);
+
+        // A change of a companion alone is a change of the lock.
+        const QByteArray second = waiterField.chopped(1) + "8";
+        QCOMPARE(act({"RPUSH", "redisson_lock_queue:{orders}", second}), "2");
+        QTRY_VERIFY(lockNamed("orders")->find(second));
+    }
+
+    void waitersOfARedissonLockAreCounted()
+    {
+        QCOMPARE(act({"HSET", "orders", holderField, "1"}), "1");
+        QCOMPARE(act({"PEXPIRE", "orders", "60000"}), "1");
+        observe();
+        QVERIFY(firstPicture());
+        const auto waiters = [&] {
+            const auto *lock = lockNamed("orders");
+            return lock ? lock->waiterCount() : -1;
+        };
+        QCOMPARE(waiters(), 0);
+        auto waiter = m_other->subscribe("redisson_lock__channel:{orders}", [](const redis::Message &) {});
+        QTRY_COMPARE(waiters(), 1);
+        waiter = {};
+        QTRY_COMPARE(waiters(), 0);
+    }
+
+    void aRegistryIsKnownByWhatItsLocksHaveInCommon()
+    {
+        const QByteArray process("9b2f4c1d-1111-4222-8333-444455556666");
+        QCOMPARE(act({"SET", "lock-registry:orders", process, "PX", "60000"}), "OK");
+        QCOMPARE(act({"SET", "lock-registry:stock", process, "PX", "60000"}), "OK");
+        observe();
+        QVERIFY(firstPicture());
+        const auto client = [&] {
+            const auto *lock = lockNamed("lock-registry:stock");
+            return lock ? lock->client.value_or(u"nobody"_s) : u"no lock"_s;
+        };
+        QCOMPARE(client(), u"Spring Integration"_s);
+        // Read again alone, it stays known.
+        QCOMPARE(act({"PEXPIRE", "lock-registry:stock", "90000"}), "1");
+        QTRY_VERIFY(m_sink.count(ChangeKind::Changed, "lock-registry:stock") >= 2);
+        QCOMPARE(client(), u"Spring Integration"_s);
+    }
+
+    void findsThreeAmongFiftyThousand()
+    {
+        std::vector<redis::Command> commands;
+        for (int i = 0; i < 50'000; ++i)
+            commands.push_back({"SET", "cache:" + QByteArray::number(i), "x"});
+        for (const char *name : {"first-lock", "second-lock", "third-lock"})
+            commands.push_back({"SET", name, token, "PX", "60000"});
+        QVERIFY(answerOf(m_other->pipeline(std::move(commands), soon())));
+        observe();
+        QVERIFY(firstPicture());
+        QCOMPARE(m_observer->pictures().size(), 3u);
+        const auto &steps = m_sink.steps;
+        QVERIFY(std::any_of(steps.begin(), steps.end(), [](const Progress &step) {
+            return step.running && step.total == 50'003 && step.done < step.total;
+        }));
+        QCOMPARE(steps.back().done, 50'003);
+        QVERIFY(!steps.back().running);
+        QVERIFY(steps.back().firstPictureComplete);
+    }
+
+    void aPausedSweepStandsStill()
+    {
+        QCOMPARE(act({"SET", "orders-lock", token}), "OK");
+        ObserverOptions options;
+        m_connection = redis::openConnection(m_loop, optionsFor(m_server->address()));
+        m_observer = std::make_unique<RedisObserver>(*m_connection, ConnectionName("redis"), options, m_sink);
+        m_observer->setPaused(true);
+        m_observer->start();
+        QVERIFY(becomes(*m_connection, ConnectionState::Connected));
+        // Whatever it would send is answered before what is sent after it.
+        for (int i = 0; i < 20; ++i)
+            QCOMPARE(valueOf(m_connection->command({"PING"}, soon())).text, "PONG");
+        QVERIFY(!m_observer->firstPicture().isComplete());
+        m_observer->setPaused(false);
+        QVERIFY(firstPicture());
+        QVERIFY(lockNamed("orders-lock"));
+    }
+
+    void onePictureWithoutFollowing()
+    {
+        QCOMPARE(act({"SET", "orders-lock", token}), "OK");
+        ObserverOptions options;
+        options.follow = false;
+        observe(options);
+        QVERIFY(firstPicture());
+        QVERIFY(lockNamed("orders-lock"));
+        QVERIFY(!act({"CLIENT", "LIST"}).contains("flags=t"));
+        QCOMPARE(m_sink.how(), u"SCAN"_s);
+    }
+
+    void trackingRefusedThenPolling()
+    {
+        QCOMPARE(act({"ACL", "SETUSER", "watcher", "on", ">pw", "allkeys", "allchannels", "+@all", "-client|tracking",
+                      "-config", "-client|list"}),
+                 "OK");
+        observe({}, "watcher");
+        QVERIFY(firstPicture());
+        QCOMPARE(m_sink.how(), u"polling every 250 ms"_s);
+        QVERIFY(m_sink.says(u"client tracking refused"_s));
+        QVERIFY(m_sink.says(u"CONFIG refused"_s));
+        QVERIFY(m_sink.says(u"CLIENT LIST refused"_s));
+        QVERIFY(!m_sink.said.front().complete);
+    }
+
+    void pollingSeesChangesOfKnownLocks()
+    {
+        QCOMPARE(act({"SET", "orders-lock", token}), "OK");
+        QCOMPARE(act({"ACL", "SETUSER", "watcher", "on", ">pw", "allkeys", "+@all", "-client|tracking"}), "OK");
+        observe({}, "watcher");
+        QVERIFY(firstPicture());
+        const QByteArray other("ffffffffffffffffffffffffffffffff");
+        QCOMPARE(act({"SET", "orders-lock", other}), "OK");
+        QTRY_COMPARE(lockNamed("orders-lock")->contenders.front().guard.value, other);
+        QCOMPARE(act({"DEL", "orders-lock"}), "1");
+        QVERIFY(goes("orders-lock"));
+    }
+
+    void trackingRefusedThenKeyspaceEvents()
+    {
+        QCOMPARE(act({"CONFIG", "SET", "notify-keyspace-events", "AE"}), "OK");
+        QCOMPARE(act({"ACL", "SETUSER", "watcher", "on", ">pw", "allkeys", "allchannels", "+@all",
+                      "-client|tracking"}),
+                 "OK");
+        observe({}, "watcher");
+        QVERIFY(firstPicture());
+        QCOMPARE(m_sink.how(), u"keyspace events"_s);
+        QCOMPARE(act({"SET", "orders-lock", token}), "OK");
+        QVERIFY(appears("orders-lock"));
+        QCOMPARE(act({"DEL", "orders-lock"}), "1");
+        QVERIFY(goes("orders-lock"));
+    }
+
+    void aUserWhoMayHardlyAnything()
+    {
+        QCOMPARE(act({"MSET", "mine-lock", token, "other-lock", token}), "OK");
+        QCOMPARE(act({"ACL", "SETUSER", "watcher", "on", ">pw", "~mine*", "+type", "+pttl", "+getrange", "+scan"}),
+                 "OK");
+        observe({}, "watcher");
+        QVERIFY(firstPicture());
+        QVERIFY(lockNamed("mine-lock"));
+        QVERIFY(!lockNamed("other-lock"));
+        QVERIFY(m_sink.says(u"keys, among them other-lock"_s));
+        QVERIFY(m_sink.says(u"TIME refused"_s));
+
+        QCOMPARE(act({"ACL", "SETUSER", "watcher", "-scan"}), "OK");
+        observe({}, "watcher");
+        QVERIFY(firstPicture());
+        QVERIFY(m_sink.says(u"SCAN refused"_s));
+        QVERIFY(m_observer->pictures().empty());
+    }
+
+    void comesBackAfterARestart()
+    {
+        QCOMPARE(act({"SET", "orders-lock", token}), "OK");
+        observe();
+        QVERIFY(firstPicture());
+        m_server->stop();
+        QTRY_VERIFY(m_sink.says(u"not connected"_s));
+        QVERIFY(lockNamed("orders-lock")); // kept, as of then
+        QVERIFY(m_server->start(10s)); // empty now
+        QVERIFY(goes("orders-lock"));
+        QVERIFY(becomes(*m_other, ConnectionState::Connected));
+        QTRY_COMPARE(m_sink.how(), u"client tracking"_s);
+        QCOMPARE(act({"SET", "orders-lock", token}), "OK");
+        QVERIFY(appears("orders-lock"));
+    }
+
+    void theSubscribersConnectionAloneBreaks()
+    {
+        observe();
+        QVERIFY(firstPicture());
+        QCOMPARE(act({"SET", "a-lock", token}), "OK");
+        QVERIFY(appears("a-lock"));
+        QCOMPARE(act({"CLIENT", "KILL", "TYPE", "pubsub"}), "1");
+        // Told by tracking again, not by the next sweep.
+        QTRY_VERIFY(act({"CLIENT", "LIST", "TYPE", "pubsub"}).contains("sub=1"));
+        QTRY_VERIFY(!act({"CLIENT", "LIST"}).contains("flags=R"));
+        QCOMPARE(act({"DEL", "a-lock"}), "1");
+        QVERIFY(goes("a-lock"));
+        QCOMPARE(act({"SET", "b-lock", token}), "OK");
+        QVERIFY(appears("b-lock"));
+    }
+
+    void aLoudServerIsHeardOnlyWhereItMatters()
+    {
+        QCOMPARE(act({"SET", "quiet-lock", token}), "OK");
+        observe();
+        QVERIFY(firstPicture());
+        std::vector<redis::Command> noise;
+        for (int i = 0; i < 5'000; ++i)
+            noise.push_back({"SET", "noise:" + QByteArray::number(i), "x"});
+        QElapsedTimer patience;
+        patience.start();
+        while (!m_sink.how().contains(u"known locks"_s) && patience.elapsed() < patienceMs)
+            QVERIFY(answerOf(m_other->pipeline(noise, soon())));
+        QVERIFY(m_sink.how().contains(u"known locks"_s));
+        QCOMPARE(act({"DEL", "quiet-lock"}), "1");
+        QVERIFY(goes("quiet-lock"));
+    }
+
+    void longHeldIsFoundWhenItsTimeComes()
+    {
+        QCOMPARE(act({"SET", "old-lock", token}), "OK");
+        ObserverOptions options;
+        options.longHeld = 200ms;
+        observe(options);
+        QVERIFY(firstPicture());
+        const auto isLongHeld = [&] {
+            const auto *lock = lockNamed("old-lock");
+            return lock && std::any_of(lock->findings.begin(), lock->findings.end(),
+                                       [](const Finding &finding) { return finding.code == "long-held"; });
+        };
+        QTRY_VERIFY(isLongHeld());
+    }
+
+    void readsOneLockAfresh()
+    {
+        QCOMPARE(act({"SET", "orders-lock", token, "PX", "60000"}), "OK");
+        observe();
+        QVERIFY(firstPicture());
+        Scope scope(m_loop);
+        std::optional<Result<LockPicture>> there;
+        std::optional<Result<LockPicture>> absent;
+        scope.launch(keep(m_observer->readNow("orders-lock", soon()), there));
+        scope.launch(keep(m_observer->readNow("absent-lock", soon()), absent));
+        QTRY_VERIFY(there && absent);
+        QVERIFY(*there);
+        QCOMPARE((*there)->contenders.front().guard.value, token);
+        QVERIFY(!*absent);
+        QCOMPARE(static_cast<int>(absent->error().code), code(ErrorCode::NoNode));
+    }
+
+    void otherClientsAreListed()
+    {
+        QCOMPARE(act({"CLIENT", "SETNAME", "worker-7"}), "OK");
+        observe();
+        QVERIFY(firstPicture());
+        QCOMPARE(m_observer->sessions().size(), 1u); // ours are left out
+        QCOMPARE(m_observer->sessions().front().client, u"worker-7"_s);
+        QVERIFY(m_observer->sessions().front().endpoint->startsWith(u"127.0.0.1:"_s));
+    }
+
+    void destroyedInTheMiddleOfEverything()
+    {
+        std::vector<redis::Command> commands;
+        for (int i = 0; i < 20'000; ++i)
+            commands.push_back({"SET", "lock:" + QByteArray::number(i), token});
+        QVERIFY(answerOf(m_other->pipeline(std::move(commands), soon())));
+        for (size_t atLeast : {0u, 1u, 500u, 5000u}) {
+            observe();
+            QTRY_VERIFY(m_connection->state() == ConnectionState::Connected);
+            QTRY_VERIFY(m_sink.changes.size() >= atLeast);
+            m_observer.reset();
+            m_connection.reset();
+        }
+    }
+};
+
+QTEST_GUILESS_MAIN(TestRedisObserver)
+#include "tst_redis_observer.moc"

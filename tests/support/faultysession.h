@@ -1,0 +1,32 @@
+// Makes chosen requests of a ZooKeeper session go wrong: the n-th of a kind from now on.
+#pragma once
+
+#include "tests/support/sessiondecorator.h"
+
+#include <map>
+
+namespace lockscope::testing {
+
+class FaultySession : public SessionDecorator {
+public:
+    using SessionDecorator::SessionDecorator;
+
+    // 1 is the next one.
+    void plan(Request kind, int nth, Fate fate) { m_plans[kind].push_back({nth, fate}); }
+
+protected:
+    Fate fateOf(Request kind) override
+    {
+        Fate fate = Fate::Pass;
+        for (auto &[left, planned] : m_plans[kind]) {
+            if (--left == 0)
+                fate = planned;
+        }
+        return fate;
+    }
+
+private:
+    std::map<Request, std::vector<std::pair<int, Fate>>> m_plans;
+};
+
+} // namespace lockscope::testing

@@ -1,0 +1,131 @@
+#include "tests/support/sessiondecorator.h"
+
+namespace lockscope::testing {
+
+using namespace zk;
+
+namespace {
+
+Error lost()
+{
+    return {ErrorCode::UnknownOutcome, QStringLiteral("lost on the way, by the test"), true};
+}
+
+} // namespace
+
+template <class T>
+Reply<T> SessionDecorator::pass(Request kind, std::function<Reply<T>()> send)
+{
+    Reply<T> reply(m_inner.loop());
+    const auto fate = fateOf(kind);
+    const auto answer = [reply, self = std::weak_ptr<SessionDecorator *>(m_self)](const Result<T> &result) {
+        if (const auto alive = self.lock())
+            (*alive)->answered();
+        reply.complete(result);
+    };
+    switch (fate) {
+    case Fate::LoseRequest:
+        answer(lost());
+        break;
+    case Fate::Refuse:
+        answer(Error{ErrorCode::Unsupported, QStringLiteral("refused by the test")});
+        break;
+    case Fate::LoseReply:
+        send().then([answer](const Result<T> &) { answer(lost()); });
+        break;
+    case Fate::HoldRequest:
+        m_held->push_back([send, answer] { send().then(answer); });
+        break;
+    case Fate::HoldReply:
+        send().then([answer, held = m_held](const Result<T> &result) {
+            held->push_back([answer, result] { answer(result); });
+        });
+        break;
+    case Fate::Pass:
+        send().then(answer);
+        break;
+    }
+    return reply;
+}
+
+std::optional<Watch> SessionDecorator::observed(const std::optional<Watch> &watch)
+{
+    if (!watch)
+        return watch;
+    Watch inner(m_inner.loop());
+    inner.event().then(
+        [outer = *watch, self = std::weak_ptr<SessionDecorator *>(m_self)](const WatchEvent &event) {
+            if (const auto alive = self.lock())
+                (*alive)->fired(event);
+            outer.event().complete(event);
+        });
+    return inner;
+}
+
+void SessionDecorator::letThrough()
+{
+    for (const auto &call : std::exchange(*m_held, {}))
+        call();
+}
+
+Reply<Created> SessionDecorator::create(ZPath path, QByteArray data, CreateMode mode, Acls acls, Deadline deadline)
+{
+    return pass<Created>(Request::Create, [=, this] { return m_inner.create(path, data, mode, acls, deadline); });
+}
+
+Reply<bool> SessionDecorator::remove(ZPath path, qint32 version, Deadline deadline)
+{
+    return pass<bool>(Request::Remove, [=, this] { return m_inner.remove(path, version, deadline); });
+}
+
+Reply<Node> SessionDecorator::get(ZPath path, std::optional<Watch> watch, Deadline deadline)
+{
+    return pass<Node>(Request::Get, [=, this] { return m_inner.get(path, observed(watch), deadline); });
+}
+
+Reply<Stat> SessionDecorator::set(ZPath path, QByteArray data, qint32 version, Deadline deadline)
+{
+    return pass<Stat>(Request::Set, [=, this] { return m_inner.set(path, data, version, deadline); });
+}
+
+Reply<Stat> SessionDecorator::exists(ZPath path, std::optional<Watch> watch, Deadline deadline)
+{
+    return pass<Stat>(Request::Exists, [=, this] { return m_inner.exists(path, observed(watch), deadline); });
+}
+
+Reply<Children> SessionDecorator::children(ZPath path, std::optional<Watch> watch, Deadline deadline)
+{
+    return pass<Children>(Request::Children, [=, this] { return m_inner.children(path, observed(watch), deadline); });
+}
+
+Reply<std::vector<OpResult>> SessionDecorator::multi(std::vector<Op> ops, Deadline deadline)
+{
+    return pass<std::vector<OpResult>>(Request::Multi, [=, this] { return m_inner.multi(ops, deadline); });
+}
+
+Reply<bool> SessionDecorator::sync(ZPath path, Deadline deadline)
+{
+    return pass<bool>(Request::Sync, [=, this] { return m_inner.sync(path, deadline); });
+}
+
+Reply<NodeAcls> SessionDecorator::acls(ZPath path, Deadline deadline)
+{
+    return pass<NodeAcls>(Request::Acls, [=, this] { return m_inner.acls(path, deadline); });
+}
+
+Reply<bool> SessionDecorator::setAcls(ZPath path, Acls acls, qint32 version, Deadline deadline)
+{
+    return pass<bool>(Request::SetAcls, [=, this] { return m_inner.setAcls(path, acls, version, deadline); });
+}
+
+Reply<bool> SessionDecorator::addAuth(QByteArray scheme, QByteArray credentials, Deadline deadline)
+{
+    return pass<bool>(Request::AddAuth, [=, this] { return m_inner.addAuth(scheme, credentials, deadline); });
+}
+
+Reply<bool> SessionDecorator::removeWatches(ZPath path, WatchKind kind, Deadline deadline)
+{
+    return pass<bool>(Request::RemoveWatches, [=, this] { return m_inner.removeWatches(path, kind, deadline); });
+}
+
+} // namespace lockscope::testing

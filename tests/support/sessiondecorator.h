@@ -1,0 +1,77 @@
+// A ZooKeeper session that stands before another and decides what becomes of each request. Base of the
+// counting and the faulty session.
+#pragma once
+
+#include "core/zookeeper/session.h"
+
+#include <vector>
+
+namespace lockscope::testing {
+
+enum class Request { Create, Remove, Get, Set, Exists, Children, Multi, Sync, Acls, SetAcls, AddAuth, RemoveWatches };
+
+enum class Fate {
+    Pass,
+    LoseRequest, // nothing is sent; UnknownOutcome
+    LoseReply,   // it is sent and done; UnknownOutcome
+    HoldRequest, // sent only by letThrough()
+    HoldReply,   // sent at once, answered only by letThrough()
+    Refuse,      // nothing is sent; Unsupported
+};
+
+class SessionDecorator : public zk::Session {
+public:
+    explicit SessionDecorator(zk::Session &inner)
+        : m_inner(inner), m_self(std::make_shared<SessionDecorator *>(this)), m_held(std::make_shared<Held>())
+    {
+    }
+
+    [[nodiscard]] Loop &loop() const override { return m_inner.loop(); }
+    [[nodiscard]] zk::SessionState state() const override { return m_inner.state(); }
+    [[nodiscard]] zk::SessionId id() const override { return m_inner.id(); }
+    [[nodiscard]] std::chrono::milliseconds timeout() const override { return m_inner.timeout(); }
+    zk::StateSubscription onState(std::function<void(zk::SessionState)> listener) override
+    {
+        return m_inner.onState(std::move(listener));
+    }
+
+    Reply<zk::Created> create(ZPath path, QByteArray data, zk::CreateMode mode, zk::Acls acls,
+                              Deadline deadline) override;
+    Reply<bool> remove(ZPath path, qint32 version, Deadline deadline) override;
+    Reply<zk::Node> get(ZPath path, std::optional<zk::Watch> watch, Deadline deadline) override;
+    Reply<zk::Stat> set(ZPath path, QByteArray data, qint32 version, Deadline deadline) override;
+    Reply<zk::Stat> exists(ZPath path, std::optional<zk::Watch> watch, Deadline deadline) override;
+    Reply<zk::Children> children(ZPath path, std::optional<zk::Watch> watch, Deadline deadline) override;
+    Reply<std::vector<zk::OpResult>> multi(std::vector<zk::Op> ops, Deadline deadline) override;
+    Reply<bool> sync(ZPath path, Deadline deadline) override;
+    Reply<zk::NodeAcls> acls(ZPath path, Deadline deadline) override;
+    Reply<bool> setAcls(ZPath path, zk::Acls acls, qint32 version, Deadline deadline) override;
+    Reply<bool> addAuth(QByteArray scheme, QByteArray credentials, Deadline deadline) override;
+    Reply<bool> removeWatches(ZPath path, zk::WatchKind kind, Deadline deadline) override;
+
+    [[nodiscard]] qsizetype watchedBytes() const override { return m_inner.watchedBytes(); }
+    [[nodiscard]] qsizetype watchBudgetBytes() const override { return m_inner.watchBudgetBytes(); }
+    [[nodiscard]] int watchCount() const override { return m_inner.watchCount(); }
+
+    // Sends and answers what was held back.
+    void letThrough();
+
+protected:
+    // Called for every request, before it is sent.
+    virtual Fate fateOf(Request kind) = 0;
+    virtual void answered() {}
+    virtual void fired(const zk::WatchEvent &) {}
+
+private:
+    using Held = std::vector<std::function<void()>>;
+
+    template <class T>
+    Reply<T> pass(Request kind, std::function<Reply<T>()> send);
+    [[nodiscard]] std::optional<zk::Watch> observed(const std::optional<zk::Watch> &watch);
+
+    zk::Session &m_inner;
+    std::shared_ptr<SessionDecorator *> m_self;
+    std::shared_ptr<Held> m_held;
+};
+
+} // namespace lockscope::testing

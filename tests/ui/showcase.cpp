@@ -1,0 +1,77 @@
+// Paints the window with invented data, so that its look can be judged without servers.
+#include "tests/support/fakebackend.h"
+#include "tests/support/fakedata.h"
+#include "ui/mainwindow.h"
+#include "ui/pages/lockspage.h"
+#include "ui/screenshot.h"
+#include "ui/theme/theme.h"
+
+#include <QApplication>
+#include <QCommandLineParser>
+#include <QTextStream>
+#include <QTimer>
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using namespace lockscope;
+
+int main(int argc, char **argv)
+{
+    QApplication app(argc, argv);
+    QCommandLineParser parser;
+    parser.addHelpOption();
+    parser.addOptions({{u"theme"_s, u"auto, light or dark"_s, u"word"_s, u"light"_s},
+                       {u"size"_s, u"WxH"_s, u"size"_s, u"1440x900"_s},
+                       {u"lock"_s, u"CONNECTION:NAME to choose"_s, u"lock"_s, u"orders-zk:/locks/orders"_s},
+                       {u"scene"_s, u"busy, broken, empty or none"_s, u"scene"_s, u"busy"_s},
+                       {u"dialog"_s, u"force-release or acquire"_s, u"dialog"_s},
+                       {u"find"_s, u"text of the find field"_s, u"text"_s}});
+    parser.addPositionalArgument(u"file"_s, u"the PNG to write"_s);
+    parser.process(app);
+
+    ui::Theme theme(app, ui::themeChoice(parser.value(u"theme"_s)).value_or(ui::ThemeChoice::Light));
+    test::FakeBackend backend;
+    ui::MainWindow window(backend);
+    const auto size = parser.value(u"size"_s).split(u'x');
+    window.resize(size.value(0).toInt(), size.value(1).toInt());
+    const auto now = std::chrono::system_clock::now();
+    window.locksPage().setClock([now] { return now; });
+
+    const QString scene = parser.value(u"scene"_s);
+    Batch batch = test::showcase(now);
+    if (scene == "empty"_L1)
+        batch.locks.clear();
+    if (scene != "none"_L1)
+        backend.tell(batch);
+    if (scene == "broken"_L1) {
+        auto status = batch.connections[0];
+        status.state = ConnectionStatus::State::Broken;
+        status.message = u"10.0.0.5:2181 closed the connection."_s;
+        backend.tellConnection(status);
+    }
+    const auto lock = parser.value(u"lock"_s).toUtf8();
+    if (!lock.isEmpty() && scene != "none"_L1 && scene != "empty"_L1)
+        window.selectLock({ConnectionName(lock.left(lock.indexOf(':'))), lock.mid(lock.indexOf(':') + 1)});
+    if (parser.isSet(u"find"_s))
+        window.locksPage().setFilter(parser.value(u"find"_s));
+    window.show();
+    backend.onPlanForceRelease = [&backend, batch](const inspect::LockName &name, const QByteArray &holder) {
+        for (const auto &change : batch.locks) {
+            if (change.lock.lock == name)
+                return operate::planForceRelease(change.lock, holder);
+        }
+        return Result<operate::ForceReleasePlan>(Error{ErrorCode::NoNode, u"no such lock"_s});
+    };
+    if (parser.value(u"dialog"_s) == "force-release"_L1)
+        window.openForceRelease();
+    else if (parser.value(u"dialog"_s) == "acquire"_L1)
+        window.openAcquire();
+    QTimer::singleShot(400ms, &app, [&] {
+        QString whyNot;
+        const bool saved = ui::saveScreenshot(window, parser.positionalArguments().value(0), &whyNot);
+        if (!saved)
+            QTextStream(stderr) << whyNot << '\n';
+        QApplication::exit(saved ? 0 : 1);
+    });
+    return QApplication::exec();
+}

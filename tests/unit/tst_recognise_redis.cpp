@@ -1,0 +1,409 @@
+// One row per rule of the lock-layout reference, part E2: keys in, locks out.
+//
+// What lies beside a key is text too, a line each: "list KEY item…", "zset KEY member:score…",
+// "string KEY value", "channel NAME subscribers".
+#include "znodetable.h"
+
+#include "core/inspect/redis/recognise.h"
+
+#include <QTest>
+
+using namespace lockscope;
+using namespace lockscope::inspect;
+using namespace lockscope::inspect::table;
+using std::chrono::milliseconds;
+
+namespace {
+
+const ServerTime now{milliseconds(1700000000000)};
+// A version 1 UUID made at that moment.
+const QByteArray uuid1 = "04afc000833b11ee8000001122334455";
+
+KeyView keyOf(const QByteArray &key, KeyType type, qint64 ttlMs, const QByteArray &content)
+{
+    KeyView view;
+    view.key = RedisKey(key);
+    view.type = type;
+    if (ttlMs >= 0)
+        view.ttl = milliseconds(ttlMs);
+    if (type == KeyType::String)
+        view.value = content;
+    for (const auto &line : content.split('\n')) {
+        const auto words = line.trimmed().split(' ');
+        if (type == KeyType::Hash && words.size() == 2)
+            view.fields.emplace_back(words[0], words[1]);
+    }
+    return view;
+}
+
+struct Beside {
+    std::vector<KeyView> companions;
+    RedisContext context;
+
+    explicit Beside(const QByteArray &text)
+    {
+        context.connection = ConnectionName("redis");
+        context.observed = now;
+        for (const auto &line : text.split('\n')) {
+            auto words = line.trimmed().split(' ');
+            if (words.size() < 2)
+                continue;
+            const QByteArray kind = words.takeFirst();
+            const QByteArray key = words.takeFirst();
+            if (kind == "channel")
+                context.subscribers[key] = words[0].toLongLong();
+            else
+                companions.push_back(read(kind, key, words));
+        }
+    }
+
+private:
+    static KeyView read(const QByteArray &kind, const QByteArray &key, const QByteArrayList &words)
+    {
+        if (kind == "string")
+            return keyOf(key, KeyType::String, words.value(1, "-1").toLongLong(), words[0]);
+        KeyView view = keyOf(key, kind == "list" ? KeyType::List : KeyType::SortedSet, -1, {});
+        for (const auto &word : words) {
+            if (kind == "list")
+                view.items.push_back(word);
+            else
+                view.scored.emplace_back(word.left(word.lastIndexOf('=')), word.mid(word.lastIndexOf('=') + 1).toDouble());
+        }
+        return view;
+    }
+};
+
+} // namespace
+
+class TestRecogniseRedis : public QObject {
+    Q_OBJECT
+
+    static void columns()
+    {
+        QTest::addColumn<KeyView>("main");
+        QTest::addColumn<QByteArray>("beside");
+        QTest::addColumn<QByteArray>("expected");
+    }
+    static void row(const char *name, const KeyView &main, const QByteArray &beside, const QByteArray &expected)
+    {
+        QTest::newRow(name) << main << beside << expected;
+    }
+    static KeyView hash(const char *key, const char *fields, qint64 ttlMs = 30000)
+    {
+        return keyOf(key, KeyType::Hash, ttlMs, expand(fields));
+    }
+    static KeyView string(const char *key, const QByteArray &value, qint64 ttlMs = 30000)
+    {
+        return keyOf(key, KeyType::String, ttlMs, expand(value));
+    }
+    static KeyView missing(const char *key) { return keyOf(key, KeyType::None, -1, {}); }
+
+    static QByteArray drawn(bool includeLow)
+    {
+        const auto *main = static_cast<KeyView *>(QTest::qData("main", QMetaType::fromType<KeyView>().id()));
+        const auto *text = static_cast<QByteArray *>(QTest::qData("beside", QMetaType::QByteArray));
+        Beside beside(expand(*text));
+        beside.context.includeLowConfidence = includeLow;
+        const auto lock = recognise(*main, beside.companions, beside.context);
+        return lock ? draw(std::vector<LockPicture>{*lock}) : QByteArray();
+    }
+    static void check()
+    {
+        QFETCH(QByteArray, expected);
+        QCOMPARE(drawn(false), lines(expected));
+    }
+
+private slots:
+    void redisson_data()
+    {
+        columns();
+        row("1 read lock, writers wait", hash("rw", "mode read\n{u1}:5 2\n{u2}:7 1"), "channel redisson_rwlock:{rw} 2", R"(
+            rw redisson-rwlock high contended (Redisson)
+            {u1}:5 holds read -
+            {u2}:7 holds read -
+            subscriber 1 waits write -
+            subscriber 2 waits write -)");
+        row("1 write lock with a read of its own", hash("rw", "{u1}:5 1\nmode write\n{u1}:5:write 1"), "", R"(
+            rw redisson-rwlock high held (Redisson)
+            {u1}:5:write holds write -
+            {u1}:5 holds read -)");
+        row("2a fenced", hash("f", "{u1}:5 1"), "string redisson_lock_token:{f} 42", R"(
+            f redisson-fenced-lock high held (Redisson)
+            {u1}:5 holds exclusive -)");
+        row("2b fair, contended: the list is the queue", hash("orders", "{u1}:5 1"), R"(
+            list redisson_lock_queue:{orders} {u3}:1 {u2}:9
+            zset redisson_lock_timeout:{orders} {u2}:9=1700000300000 {u3}:1=1700000200000)", R"(
+            orders redisson-fair-lock high contended (Redisson)
+            {u1}:5 holds exclusive 0
+            {u3}:1 waits exclusive 1
+            {u2}:9 waits exclusive 2)");
+        row("2b a queue entry without a deadline, one past it", hash("orders", "{u1}:5 1"), R"(
+            list redisson_lock_queue:{orders} {u3}:1 {u2}:9 {u4}:4
+            zset redisson_lock_timeout:{orders} {u2}:9=1699999999999 {u4}:4=1700000009000)", R"(
+            orders redisson-fair-lock high contended (Redisson) !stale-queue
+            {u1}:5 holds exclusive 0
+            {u3}:1 waits exclusive 1
+            {u2}:9 waits exclusive 2
+            {u4}:4 waits exclusive 3)");
+        row("2b leftovers: the queue without its lock", missing("orders"), R"(
+            list redisson_lock_queue:{orders} {u3}:1
+            zset redisson_lock_timeout:{orders} {u3}:1=1600000000000)", R"(
+            orders redisson-fair-lock high free (Redisson) !stale-queue !litter
+            {u3}:1 waits exclusive 0)");
+        row("2a a fenced lock that nobody holds", missing("f"), "string redisson_lock_token:{f} 42", R"(
+            f redisson-fenced-lock high free (Redisson))");
+        row("2c lock, waiters by their number only", hash("orders", "{u1}:5 3"), "channel redisson_lock__channel:{orders} 2", R"(
+            orders redisson-lock medium contended (Redisson)
+            {u1}:5 holds exclusive -
+            subscriber 1 waits exclusive -
+            subscriber 2 waits exclusive -)");
+        row("2c lock without expiry", hash("orders", "{u1}:5 1", -1), "channel redisson_lock__channel:{orders} 0", R"(
+            orders redisson-lock medium held (Redisson) !no-ttl
+            {u1}:5 holds exclusive -)");
+        row("2c a name with braces of its own", hash("{a}b", "{u1}:-7 1"), "channel redisson_lock__channel:{a}b 1", R"(
+            {a}b redisson-lock medium contended (Redisson)
+            {u1}:-7 holds exclusive -
+            subscriber 1 waits exclusive -)");
+        row("3 a group of locks", hash("group", "YWJj {u1}:5\nYWJj:{u1}:5:expire_time 1700000009000\n"
+                                       "YWJj:{u1}:5:lock_count 2"), "", R"(
+            group redisson-lock high held (Redisson)
+            YWJj holds exclusive -)");
+        row("4 semaphore with permits", string("sem", "1", -1),
+            "zset {sem}:timeout 0123456789abcdef=1700000009000 fedcba9876543210=922337203685477 "
+            "expired-expired-=1600000000000\nchannel redisson_sc:{sem} 1", R"(
+            sem redisson-semaphore high contended (Redisson) !litter
+            30313233343536373839616263646566 holds permit -
+            66656463626139383736353433323130 holds permit -
+            subscriber 1 waits permit -)");
+        row("5 semaphore by its channel", string("sem", "0", -1), "channel redisson_sc:{sem} 1", R"(
+            sem redisson-semaphore high contended (Redisson)
+            subscriber 1 waits permit -)");
+        row("5 an integer alone is nothing", string("sem", "0", -1), "", "");
+        row("6 count-down latch", string("my-lock", "3", -1), "channel redisson_countdownlatch__channel__{my-lock} 1", "");
+        row("7 unlock latch", string("redisson_unlock_latch:{orders}:{h1}", "1"), "", "");
+        row("7 queue key", keyOf("redisson_lock_queue:{orders}", KeyType::List, -1, {}), "", "");
+        row("another hash", hash("user:7", "name x\nage 7"), "", "");
+        row("a hash of counts with one stranger", hash("orders-lock", "{u1}:5 1\nnote x"), "", "");
+        row("an empty hash", hash("orders-lock", ""), "", "");
+    }
+    void redisson() { check(); }
+
+    void tokens_data()
+    {
+        columns();
+        row("8 ShedLock", string("job-lock:default:report", "ADDED:2023-11-14T22:13:19.000Z@host-a"), "", R"(
+            job-lock:default:report redis-set-nx high held (ShedLock)
+            ADDED:2023-11-14T22:13:19.000Z@host-a holds exclusive -)");
+        row("9 pottery or RedLock.net", string("redlock:orders", "{u7}"), "", R"(
+            redlock:orders redis-set-nx medium held (pottery or RedLock.net)
+            {u7} holds exclusive -)");
+        row("10 python-redis-lock by its value", string("lock:orders", "abcdefghijklmnopqrstuvwx"), "", R"(
+            lock:orders redis-set-nx high held (python-redis-lock)
+            abcdefghijklmnopqrstuvwx holds exclusive -)");
+        row("10 python-redis-lock by its signal", string("lock:orders", "me"), "list lock-signal:orders 1", R"(
+            lock:orders redis-set-nx high held (python-redis-lock)
+            me holds exclusive -)");
+        row("11 redis-py", string("orders-lock", uuid1), "", R"(
+            orders-lock redis-set-nx high held (redis-py)
+            04afc000833b11ee8000001122334455 holds exclusive -)");
+        row("11 redis-py without timeout", string("orders-lock", uuid1, -1), "", R"(
+            orders-lock redis-set-nx high held (redis-py) !no-ttl
+            04afc000833b11ee8000001122334455 holds exclusive -)");
+        row("12 node-redlock", string("orders-lock", "{h7}"), "", R"(
+            orders-lock redis-set-nx medium held (node-redlock)
+            {h7} holds exclusive -)");
+        row("12 a version digit without a plausible moment", string("orders-lock", "{h1}"), "", R"(
+            orders-lock redis-set-nx medium held (node-redlock)
+            {h1} holds exclusive -)");
+        row("13 redsync", string("orders-lock", "abcdefghijklmnopqrstuv=="), "", R"(
+            orders-lock redis-set-nx medium held (redsync)
+            abcdefghijklmnopqrstuv== holds exclusive -)");
+        row("14 redlock-cpp", string("orders-lock", "0123456789ABCDEF0123456789ABCDEF01234567"), "", R"(
+            orders-lock redis-set-nx medium held (redlock-cpp)
+            0123456789ABCDEF0123456789ABCDEF01234567 holds exclusive -)");
+        row("16 a UUID", string("orders-lock", "{u7}"), "", R"(
+            orders-lock redis-set-nx medium held
+            {u7} holds exclusive -)");
+        row("17 DistributedLock for .NET", string("orders-lock", "MACHINE_77_{h7}"), "", R"(
+            orders-lock redis-set-nx medium held (DistributedLock (.NET))
+            MACHINE_77_{h7} holds exclusive -)");
+        row("redis-plus-plus", string("orders-lock", "aB3dE5fG7hI9jK1lM2nO"), "", R"(
+            orders-lock redis-set-nx medium held (redis-plus-plus)
+            aB3dE5fG7hI9jK1lM2nO holds exclusive -)");
+        row("Laravel", string("app_lock:orders", "aB3dE5fG7hI9jK1l"), "", R"(
+            app_lock:orders redis-set-nx medium held (Laravel)
+            aB3dE5fG7hI9jK1l holds exclusive -)");
+        row("bsm/redislock", string("orders-lock", "aB3dE5fG7hI9jK1lM2n-_Q"), "", R"(
+            orders-lock redis-set-nx medium held (bsm/redislock)
+            aB3dE5fG7hI9jK1lM2n-_Q holds exclusive -)");
+        row("sixteen letters of a word are no token", string("orders-lock", "productionserver"), "", R"(
+            orders-lock redis-setnx-expire medium held
+            productionserver holds exclusive -)");
+        row("a token under a name that says nothing", string("session:7", "{h7}"), "", "");
+        row("block, clock and release say nothing", string("block:clock:release", uuid1), "", "");
+    }
+    void tokens() { check(); }
+
+    void naive_data()
+    {
+        columns();
+        row("18 timestamp, to come", string("lock.orders", "1700000060", -1), "", R"(
+            lock.orders redis-getset medium held
+            1700000060 holds exclusive -)");
+        row("18 timestamp in ms", string("lock.orders", "1700000000001", -1), "", R"(
+            lock.orders redis-getset medium held
+            1700000000001 holds exclusive -)");
+        row("18 timestamp with a fraction, gone by", string("lock.orders", "1699999990.5", -1), "", R"(
+            lock.orders redis-getset medium free !expired-value)");
+        row("18 a number far from now", string("lock.orders", "1600000000", -1), "", R"(
+            lock.orders redis-setnx-expire medium held !no-ttl
+            1600000000 holds exclusive -)");
+        row("18 a moment with an expiry is SETNX and EXPIRE", string("lock.orders", "1700000060"), "", R"(
+            lock.orders redis-setnx-expire medium held
+            1700000060 holds exclusive -)");
+        row("19 SETNX and EXPIRE", string("orders-lock", "1"), "", R"(
+            orders-lock redis-setnx-expire medium held
+            1 holds exclusive -)");
+        row("19 the EXPIRE never came", string("mutex:orders", "host-7:4711", -1), "", R"(
+            mutex:orders redis-setnx-expire medium held !no-ttl
+            host-7:4711 holds exclusive -)");
+        row("19 a document is no lock", string("lock:config", QByteArray(300, 'x')), "", "");
+        row("a plain value", string("orders", "1"), "", "");
+        row("a moment under a plain name", string("last-seen", "1700000060", -1), "", "");
+        row("not read (a type we do not know)", keyOf("orders-lock", KeyType::Stream, -1, {}), "", "");
+        row("a list named lock", keyOf("lock:list", KeyType::List, -1, {}), "", "");
+    }
+    void naive() { check(); }
+
+    void withAll_data()
+    {
+        columns();
+        row("token", string("session:7", "{h7}"), "", R"(
+            session:7 redis-set-nx low held (node-redlock)
+            {h7} holds exclusive -)");
+        row("moment", string("last-seen", "1700000060", -1), "", R"(
+            last-seen redis-getset low held
+            1700000060 holds exclusive -)");
+        row("plain value", string("orders", "1"), "", "");
+    }
+    void withAll()
+    {
+        QFETCH(QByteArray, expected);
+        QCOMPARE(drawn(true), lines(expected));
+    }
+
+    void agesAndLeases()
+    {
+        Beside beside("");
+        const auto held = [&beside](const KeyView &key) { return recognise(key, beside.companions, beside.context)->contenders[0]; };
+        const KeyView py = string("orders-lock", uuid1, 5000);
+        QCOMPARE(*held(py).heldSince, now);
+        QVERIFY(held(py).heldAtMost);
+        QCOMPARE(*held(py).expiresAt, now + milliseconds(5000));
+        QCOMPARE(held(py).guard.value, uuid1);
+        beside.context.firstSeen[py.key] = now - milliseconds(70);
+        QCOMPARE(*held(py).heldSince, now - milliseconds(70));
+        QVERIFY(!held(py).heldAtMost);
+        QVERIFY(!held(string("other-lock", "1")).heldSince);
+        const auto shed = held(string("job-lock:default:report", "ADDED:2023-11-14T22:13:19.000Z@host-a"));
+        QCOMPARE(*shed.heldSince, now - milliseconds(1000));
+        QCOMPARE(shed.identity, QByteArray("host-a"));
+        QCOMPARE(held(string("lock.orders", "1700000060", -1)).expiresAt, now + milliseconds(60000));
+    }
+
+    void redissonHolds()
+    {
+        Beside beside(expand("string {rw}:{u1}:5:rwlock_timeout:1 1 4000\nstring {rw}:{u1}:5:rwlock_timeout:2 1 9000"));
+        const auto lock = recognise(hash("rw", "mode read\n{u1}:5 2"), beside.companions, beside.context);
+        QCOMPARE(lock->contenders[0].reentry, 2);
+        QCOMPARE(*lock->contenders[0].expiresAt, now + milliseconds(9000));
+        QCOMPARE(lock->companions.size(), size_t(2));
+        QVERIFY2(!lock->waitersKnown, "the channel was not counted");
+        const auto group = recognise(hash("g", "YWJj {u1}:5\nYWJj:{u1}:5:expire_time 1700000009000\nYWJj:{u1}:5:lock_count 2"),
+                                     {}, Beside("").context);
+        QCOMPARE(group->contenders[0].reentry, 2);
+        QCOMPARE(group->contenders[0].identity, expand("{u1}:5"));
+    }
+
+    void companions_data()
+    {
+        QTest::addColumn<QByteArray>("key");
+        QTest::addColumn<QByteArray>("main"); // empty: no companion
+        const auto companion = [](const char *key, const char *main) {
+            QTest::newRow(key) << expand(key) << QByteArray(main);
+        };
+        companion("redisson_lock_queue:{orders}", "orders");
+        companion("redisson_lock_queue:{a}:b", "{a}:b");
+        companion("redisson_lock_timeout:{orders}", "orders");
+        companion("redisson_lock_token:{orders}", "orders");
+        companion("redisson_unlock_latch:{orders}:{h1}", "orders");
+        companion("redisson_unlock_latch:{orders}:x", "");
+        companion("{rw}:{u1}:5:rwlock_timeout:1", "rw");
+        companion("{a}b:{u1}:5:rwlock_timeout:1", "{a}b");
+        companion("{rw}:x:5:rwlock_timeout:1", "");
+        companion("{sem}:timeout", "sem");
+        companion("sem:timeout", "");
+        companion("lock-signal:orders", "lock:orders");
+        companion("orders", "");
+        companion("redisson_lock_queue:", "");
+    }
+    void companions()
+    {
+        QFETCH(QByteArray, key);
+        QFETCH(QByteArray, main);
+        QCOMPARE(companionOf(RedisKey(key)).value_or(RedisKey()).bytes(), main);
+    }
+
+    void companionsBelongToWhatTheyAreReadFor()
+    {
+        const std::vector<KeyView> mains{hash("orders", "{u1}:5 1"), hash("rw", "mode read\n{u1}:5 2"),
+                                         hash("{a}b", "mode read\n{u1}:5 1"), string("lock:orders", "1"),
+                                         missing("orders")};
+        for (const auto &main : mains) {
+            const auto keys = companionsToRead(main);
+            QVERIFY(!keys.empty());
+            for (const auto &key : keys)
+                QVERIFY2(companionOf(key) == main.key, key.bytes().constData());
+        }
+        QCOMPARE(companionsToRead(mains[1]).size(), size_t(2));
+        QVERIFY2(companionsToRead(hash("rw", "mode read\n{u1}:5 999999999")).size() < 100, "a stranger's number");
+        QCOMPARE(channelsToCount(mains[0]), std::vector<QByteArray>{"redisson_lock__channel:{orders}"});
+        QCOMPARE(channelsToCount(mains[1]), std::vector<QByteArray>{"redisson_rwlock:{rw}"});
+        QCOMPARE(channelsToCount(string("n", "7")),
+                 (std::vector<QByteArray>{"redisson_sc:{n}", "redisson_countdownlatch__channel__{n}"}));
+        QVERIFY(channelsToCount(string("n", "x")).empty());
+    }
+
+    void suspects()
+    {
+        const auto suspect = [](const char *key, KeyType type, bool ttl, bool all = false) {
+            return isSuspect(RedisKey(key), type, ttl ? std::optional(milliseconds(1)) : std::nullopt, all);
+        };
+        QVERIFY(suspect("orders-lock", KeyType::String, false));
+        QVERIFY(suspect("redlock:orders", KeyType::String, true));
+        QVERIFY(!suspect("block", KeyType::String, true));
+        QVERIFY(suspect("orders", KeyType::Hash, true));
+        QVERIFY(!suspect("user:7", KeyType::Hash, false));
+        QVERIFY(suspect("user:7", KeyType::String, false, true));
+        QVERIFY(!suspect("orders-lock", KeyType::List, true));
+        QVERIFY2(!suspect("redisson_lock_token:{my-lock}", KeyType::String, false), "read with its lock");
+    }
+
+    void springIsSeenTogether()
+    {
+        Beside beside("");
+        std::vector<LockPicture> locks;
+        for (const char *key : {"app-lock:a", "app-lock:b", "other-lock:c"})
+            locks.push_back(*recognise(string(key, "{u7}"), {}, beside.context));
+        locks.push_back(*recognise(string("app-lock:d", "{u8}"), {}, beside.context));
+        attributeToRegistries(locks);
+        QCOMPARE(locks[0].client, QStringLiteral("Spring Integration"));
+        QCOMPARE(locks[1].confidence, Confidence::High);
+        QVERIFY(!locks[2].client);
+        QVERIFY(!locks[3].client);
+    }
+};
+
+Q_DECLARE_METATYPE(lockscope::inspect::KeyView)
+QTEST_APPLESS_MAIN(TestRecogniseRedis)
+#include "tst_recognise_redis.moc"

@@ -1,0 +1,414 @@
+#include "ui/pages/lockdetail.h"
+
+#include "core/base/text.h"
+#include "core/inspect/json.h"
+#include "ui/theme/plaintext.h"
+#include "ui/theme/theme.h"
+#include "ui/views/answerlabel.h"
+#include "ui/views/banner.h"
+#include "ui/views/emptynotice.h"
+#include "ui/views/queuetable.h"
+#include "ui/views/veil.h"
+#include "ui/views/watchchainview.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QGridLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QTabBar>
+#include <QTabWidget>
+#include <QTimer>
+#include <QVBoxLayout>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+using inspect::Contender;
+using inspect::LockPicture;
+using inspect::Role;
+using inspect::Severity;
+
+namespace {
+
+constexpr int narrowBelow = 780;
+
+QLabel *plainLabel(QWidget *parent, const QString &look)
+{
+    auto *label = new QLabel(parent);
+    label->setTextFormat(Qt::PlainText);
+    label->setProperty("look", look);
+    return label;
+}
+
+QWidget *hairline(QWidget *parent)
+{
+    auto *line = new QFrame(parent);
+    line->setProperty("look", u"hairline"_s);
+    line->setFixedHeight(1);
+    return line;
+}
+
+QString titleOf(const QByteArray &code)
+{
+    QString words = QString::fromLatin1(code).replace(u'-', u' ');
+    if (code == "no-ttl")
+        return u"No TTL"_s;
+    if (!words.isEmpty())
+        words[0] = words[0].toUpper();
+    return words;
+}
+
+} // namespace
+
+LockDetail::LockDetail(QWidget *parent)
+    : QWidget(parent), m_stack(new QStackedWidget(this)), m_empty(new EmptyNotice(m_stack)), m_content(new QWidget(m_stack))
+{
+    setAutoFillBackground(true);
+    setBackgroundRole(QPalette::Base);
+    auto *outer = new QVBoxLayout(this);
+    outer->setContentsMargins(0, 0, 0, 0);
+    outer->addWidget(m_stack);
+    m_stack->addWidget(m_empty);
+    m_stack->addWidget(m_content);
+
+    auto *column = new QVBoxLayout(m_content);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(m_header = makeHeader());
+    m_findings = new QVBoxLayout;
+    m_findings->setContentsMargins(16, 0, 16, 0);
+    m_findings->setSpacing(6);
+    column->addLayout(m_findings);
+    column->addSpacing(8);
+    column->addWidget(hairline(m_content));
+    m_splitter = new QSplitter(Qt::Horizontal, m_content);
+    m_splitter->setChildrenCollapsible(false);
+    m_splitter->addWidget(m_queuePane = makeQueuePane());
+    m_splitter->addWidget(makeChainPane());
+    m_splitter->setStretchFactor(0, 37);
+    m_splitter->setStretchFactor(1, 63);
+    m_splitter->setSizes({370, 630});
+    column->addWidget(m_splitter, 1);
+    m_veil = new Veil(m_content);
+    m_queue.setClock([this] { return m_clock(); });
+    m_chain->setClock([this] { return m_clock(); });
+    clear();
+}
+
+QWidget *LockDetail::makeHeader()
+{
+    auto *header = new QWidget(m_content);
+    m_pill = new PillLabel(header);
+    m_answer = new AnswerLabel(header);
+    m_why = plainLabel(header, u"muted"_s);
+    m_why->setWordWrap(true);
+    m_why->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_buttons = new QWidget(header);
+    auto *row = new QHBoxLayout(m_buttons);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(10);
+    auto *acquire = new QPushButton(tr("Acquire…"), m_buttons);
+    acquire->setObjectName(u"acquireButton"_s);
+    auto *copy = new QPushButton(tr("Copy note"), m_buttons);
+    copy->setToolTip(tr("The answer, the findings and the queue as text, for a ticket or a chat"));
+    m_forceRelease = new QPushButton(tr("Force-release…"), m_buttons);
+    m_forceRelease->setObjectName(u"forceReleaseButton"_s);
+    m_forceRelease->setProperty("look", u"danger"_s);
+    for (auto *button : {acquire, copy, m_forceRelease})
+        row->addWidget(button);
+    connect(acquire, &QPushButton::clicked, this, &LockDetail::acquireRequested);
+    connect(m_forceRelease, &QPushButton::clicked, this, &LockDetail::forceReleaseRequested);
+    connect(copy, &QPushButton::clicked, this, [this, copy] {
+        QApplication::clipboard()->setText(note());
+        copy->setText(tr("Copied"));
+        QTimer::singleShot(1500, copy, [copy] { copy->setText(LockDetail::tr("Copy note")); });
+    });
+    auto *grid = new QGridLayout(header);
+    grid->setContentsMargins(16, 12, 16, 8);
+    grid->setHorizontalSpacing(14);
+    grid->setVerticalSpacing(2);
+    grid->addWidget(m_pill, 0, 0, Qt::AlignTop);
+    grid->addWidget(m_answer, 0, 1);
+    grid->addWidget(m_why, 1, 1);
+    grid->addWidget(m_buttons, 0, 2, 2, 1, Qt::AlignRight | Qt::AlignVCenter);
+    grid->setColumnStretch(1, 1);
+    return header;
+}
+
+QWidget *LockDetail::makeQueuePane()
+{
+    auto *pane = new QWidget(m_content);
+    auto *title = plainLabel(pane, u"section"_s);
+    title->setText(tr("QUEUE"));
+    title->setObjectName(u"queueTitle"_s);
+    m_queueTable = new QueueTable(m_queue, QueueTable::Columns::Queue, pane);
+    m_queueTable->setObjectName(u"queueTable"_s);
+    auto *column = new QVBoxLayout(pane);
+    column->setContentsMargins(8, 10, 0, 0);
+    column->setSpacing(4);
+    title->setContentsMargins(8, 0, 0, 0);
+    column->addWidget(title);
+    column->addWidget(m_queueTable, 1);
+    pane->setMinimumWidth(300);
+    connect(m_queueTable, &QueueTable::chosen, this, &LockDetail::choose);
+    return pane;
+}
+
+QWidget *LockDetail::makeChainPane()
+{
+    m_tabs = new QTabWidget(m_content);
+    m_tabs->setDocumentMode(true);
+    m_tabs->tabBar()->setDrawBase(false);
+    auto *pane = new QWidget(m_tabs);
+    m_caption = plainLabel(pane, u"muted"_s);
+    m_caption->setWordWrap(true);
+    m_chain = new WatchChainView(pane);
+    m_next = plainLabel(pane, QString());
+    m_next->setWordWrap(true);
+    m_next->setObjectName(u"nextOwner"_s);
+    m_fold = new QPushButton(pane);
+    m_fold->setProperty("look", u"flat"_s);
+    connect(m_fold, &QPushButton::clicked, this, [this] {
+        m_chain->setWhole(!m_chain->isWhole());
+        updateFold();
+    });
+    auto *top = new QHBoxLayout;
+    top->addWidget(m_caption, 1);
+    top->addWidget(m_fold);
+    auto *column = new QVBoxLayout(pane);
+    column->setContentsMargins(16, 10, 8, 10);
+    column->setSpacing(4);
+    column->addLayout(top);
+    column->addWidget(m_chain, 1000);
+    column->addWidget(m_next);
+    column->addStretch(1);
+    m_rawTable = new QueueTable(m_queue, QueueTable::Columns::Raw, m_tabs);
+    m_tabs->addTab(pane, tr("Who watches whom"));
+    m_tabs->addTab(m_rawTable, tr("Raw nodes"));
+    m_tabs->setMinimumWidth(320);
+    connect(m_chain, &WatchChainView::chosen, this, &LockDetail::choose);
+    connect(m_chain, &WatchChainView::captionChanged, m_caption, &QLabel::setText);
+    connect(m_chain, &WatchChainView::foldChanged, this, &LockDetail::updateFold);
+    // As high as its content, so that the next owner stands right below the last arrow.
+    connect(m_chain, &WatchChainView::heightChanged, m_chain, &QWidget::setMaximumHeight);
+    connect(m_rawTable, &QueueTable::chosen, this, &LockDetail::choose);
+    return m_tabs;
+}
+
+void LockDetail::setClock(std::function<SystemTime()> clock)
+{
+    m_clock = std::move(clock);
+}
+
+void LockDetail::clear()
+{
+    m_lock.reset();
+    m_gone = m_stale = false;
+    m_empty->say(tr("Choose a lock"),
+                 tr("You will see who holds it, who queues in which order, who watches whom, and what is wrong. "
+                    "↑ and ↓ walk through the list, Enter comes here."));
+    m_stack->setCurrentWidget(m_empty);
+}
+
+void LockDetail::setPicture(const LockPicture &lock)
+{
+    const bool isAnother = !m_lock || m_lock->lock != lock.lock;
+    m_lock = lock;
+    m_gone = false;
+    m_queue.setPicture(lock);
+    m_chain->setPicture(lock);
+    if (isAnother) {
+        m_queueTable->clearSelection();
+        m_queueTable->setCurrentIndex({});
+        m_queueTable->scrollToTop();
+    }
+    showAnswer();
+    showFindings();
+    showNextOwner();
+    updateFold();
+    updateVeil();
+    m_forceRelease->setEnabled(!holder().isEmpty());
+    m_forceRelease->setToolTip(holder().isEmpty() ? tr("Nobody holds it") : tr("Shows what would be sent; sends nothing yet"));
+    m_stack->setCurrentWidget(m_content);
+}
+
+void LockDetail::setGone(bool gone)
+{
+    m_gone = gone;
+    if (!m_lock)
+        return;
+    showAnswer();
+    m_forceRelease->setEnabled(!gone && !holder().isEmpty());
+    updateVeil();
+}
+
+void LockDetail::setStale(bool stale)
+{
+    if (std::exchange(m_stale, stale) != stale)
+        updateVeil();
+}
+
+void LockDetail::updateVeil()
+{
+    m_veil->setVisible(m_gone || m_stale);
+}
+
+void LockDetail::tick()
+{
+    if (!m_lock)
+        return;
+    showAnswer();
+    m_queue.tick();
+    m_chain->tick();
+}
+
+void LockDetail::showAnswer()
+{
+    const QString name = label(m_lock->lock.name, 300);
+    const LockFacts facts = factsOf(*m_lock);
+    if (m_gone) {
+        m_pill->setPill({PillShape::Ring, Tone::Free, u"gone"_s});
+        m_answer->setSentence(tr("%1 is gone: no node and no key of it is left").arg(name), name);
+    } else {
+        m_pill->setPill(facts.pill);
+        // Cut as a whole: a name of a megabyte must not be laid out once a second.
+        m_answer->setSentence(inspect::answerSentence(*m_lock, serverTimeAt(m_clock(), *m_lock)).left(600), name);
+    }
+    QStringList why{QString::fromLatin1(m_lock->recipe)};
+    if (m_lock->client && !m_lock->client->isEmpty())
+        why[0] += u" ("_s + label(m_lock->client->toUtf8(), 40) + u')';
+    if (!m_lock->why.isEmpty())
+        why[0] += u", because "_s + label(m_lock->why.toUtf8(), 300);
+    why << label(m_lock->lock.connection.bytes(), 40);
+    if (m_lock->backend == inspect::Backend::ZooKeeper && !m_lock->contenders.empty() && m_lock->contenders[0].guard.czxid != 0
+        && m_lock->contenders[0].role == Role::Holder)
+        why << tr("fencing token 0x%1 (czxid)").arg(m_lock->contenders[0].guard.czxid, 0, 16);
+    if (m_lock->confidence != inspect::Confidence::High)
+        why << tr("%1 confidence").arg(inspect::word(m_lock->confidence));
+    m_why->setText(why.join(u" · "_s));
+}
+
+void LockDetail::showFindings()
+{
+    constexpr qsizetype most = 3;
+    auto findings = m_lock->findings;
+    std::stable_sort(findings.begin(), findings.end(), [](const auto &a, const auto &b) { return a.severity > b.severity; });
+    const auto shown = std::min<qsizetype>(most, static_cast<qsizetype>(findings.size()));
+    while (m_findings->count() > shown) {
+        auto *item = m_findings->takeAt(m_findings->count() - 1);
+        item->widget()->deleteLater();
+        item->widget()->hide();
+        delete item;
+    }
+    while (m_findings->count() < shown)
+        m_findings->addWidget(new Banner(m_content));
+    for (qsizetype i = 0; i < shown; ++i) {
+        const auto &finding = findings[static_cast<std::size_t>(i)];
+        const auto look = finding.severity == Severity::Critical ? Banner::Look::Critical
+            : finding.severity == Severity::Warning              ? Banner::Look::Warning
+                                                                 : Banner::Look::Info;
+        QString sentence = label(finding.message.toUtf8(), 400);
+        if (i == most - 1 && static_cast<qsizetype>(findings.size()) > most)
+            sentence += tr("  (and %1 more)").arg(static_cast<qsizetype>(findings.size()) - most);
+        static_cast<Banner *>(m_findings->itemAt(static_cast<int>(i))->widget())->say(look, titleOf(finding.code), sentence);
+    }
+}
+
+void LockDetail::showNextOwner()
+{
+    const QByteArray from = holder();
+    if (from.isEmpty()) {
+        m_next->setText({});
+        return;
+    }
+    const Contender *next = m_lock->nextAfter(from);
+    if (!next) {
+        const bool someoneWaits = m_lock->waiterCount() > 0 || !m_lock->waitersKnown;
+        m_next->setText(someoneWaits ? tr("next owner: whoever asks first") : tr("next owner: nobody waits"));
+        return;
+    }
+    const QString who = shortId(next->id) + u" · "_s + whoIs(*next);
+    const bool watches = std::any_of(next->watches.begin(), next->watches.end(),
+                                     [&](const auto &edge) { return edge.children || edge.target == from; });
+    m_next->setText(watches ? tr("next owner: %1 — woken by the deletion of %2").arg(who, shortId(from))
+                            : tr("next owner: %1").arg(who));
+}
+
+void LockDetail::choose(const QByteArray &contender)
+{
+    m_queueTable->setCurrentContender(contender);
+    m_rawTable->setCurrentContender(contender);
+    m_chain->setCurrentContender(contender);
+    showNextOwner();
+}
+
+void LockDetail::updateFold()
+{
+    const bool foldable = m_lock && (m_chain->chain().hidden > 0 || m_chain->isWhole());
+    m_fold->setVisible(foldable);
+    if (m_lock)
+        m_fold->setText(m_chain->isWhole() ? tr("Fold") : tr("Show all %1").arg(m_lock->contenders.size()));
+}
+
+QByteArray LockDetail::holder() const
+{
+    if (!m_lock)
+        return {};
+    const auto *chosen = m_lock->find(m_queueTable->currentContender());
+    if (chosen && chosen->role == Role::Holder)
+        return chosen->id;
+    for (const auto &contender : m_lock->contenders) {
+        if (contender.role == Role::Holder)
+            return contender.id;
+    }
+    return {};
+}
+
+QString LockDetail::note() const
+{
+    if (!m_lock)
+        return {};
+    QStringList lines{m_answer->sentence(), m_why->text()};
+    for (const auto &finding : m_lock->findings)
+        lines << titleOf(finding.code) + u": "_s + label(finding.message.toUtf8(), 400);
+    for (int row = 0; row < m_queue.rowCount(); ++row) {
+        const auto text = [&](int column) { return m_queue.index(row, column).data().toString(); };
+        lines << u"%1  %2  %3  %4  %5"_s.arg(text(QueueModel::Place), label(m_queue.contenderAt(row).id, 200),
+                                             text(QueueModel::Who), text(QueueModel::Session), text(QueueModel::Age));
+    }
+    lines << u"observed "_s + inspect::isoTime(m_lock->observed);
+    return lines.join(u'\n') + u'\n';
+}
+
+void LockDetail::focusQueue()
+{
+    m_queueTable->setFocus(Qt::OtherFocusReason);
+    if (!m_queueTable->currentIndex().isValid() && m_queue.rowCount() > 0)
+        m_queueTable->setCurrentContender(m_queue.contenderAt(0).id);
+}
+
+void LockDetail::resizeEvent(QResizeEvent *event)
+{
+    QWidget::resizeEvent(event);
+    const bool narrow = width() < narrowBelow;
+    if (std::exchange(m_narrow, narrow) == narrow)
+        return;
+    // In a narrow window the buttons go below the answer, and the queue becomes the first tab.
+    auto *grid = static_cast<QGridLayout *>(m_header->layout());
+    grid->removeWidget(m_buttons);
+    if (narrow) {
+        grid->addWidget(m_buttons, 2, 1, 1, 2, Qt::AlignLeft);
+        m_tabs->insertTab(0, m_queuePane, tr("Queue"));
+        m_tabs->setCurrentIndex(0);
+    } else {
+        grid->addWidget(m_buttons, 0, 2, 2, 1, Qt::AlignRight | Qt::AlignVCenter);
+        m_splitter->insertWidget(0, m_queuePane);
+        m_queuePane->show();
+        m_splitter->setSizes({width() * 37 / 100, width() * 63 / 100});
+    }
+}
+
+} // namespace lockscope::ui

@@ -1,0 +1,100 @@
+// One lock: the answer in a sentence, why we think so, what is wrong, what can be done; then the
+// queue, who watches whom, and the raw nodes.
+#pragma once
+
+#include <version>
+
+#include "ui/models/queuemodel.h"
+
+#include <QWidget>
+
+#include <functional>
+
+class QLabel;
+class QPushButton;
+class QSplitter;
+class QStackedWidget;
+class QTabWidget;
+class QToolButton;
+class QVBoxLayout;
+
+namespace lockscope::ui {
+
+class AnswerLabel;
+class EmptyNotice;
+class PillLabel;
+class QueueTable;
+class Veil;
+class WatchChainView;
+
+class LockDetail : public QWidget {
+    Q_OBJECT
+public:
+    explicit LockDetail(QWidget *parent = nullptr);
+
+    void setClock(std::function<SystemTime()> clock);
+    // Shows this picture; the same lock again updates in place.
+    void setPicture(const inspect::LockPicture &lock);
+    // Nothing is chosen: teaches what would be here.
+    void clear();
+    // The lock vanished: its last picture stays, pale, and says so.
+    void setGone(bool gone);
+    // The connection is broken: pale, ages stand still.
+    void setStale(bool stale);
+    void tick();
+
+    [[nodiscard]] const inspect::LockPicture *picture() const { return m_lock ? &*m_lock : nullptr; }
+    // The holder a force-release is about: the chosen one, else the first; empty if nobody holds.
+    [[nodiscard]] QByteArray holder() const;
+    [[nodiscard]] QString note() const;
+    void focusQueue();
+    [[nodiscard]] QSplitter *splitter() const { return m_splitter; }
+
+signals:
+    void acquireRequested();
+    void forceReleaseRequested();
+
+protected:
+    void resizeEvent(QResizeEvent *event) override;
+
+private:
+    QWidget *makeHeader();
+    QWidget *makeQueuePane();
+    QWidget *makeChainPane();
+    void showAnswer();
+    void showFindings();
+    void showNextOwner();
+    void choose(const QByteArray &contender);
+    void updateFold();
+    void updateVeil();
+
+    std::optional<inspect::LockPicture> m_lock;
+    bool m_gone = false;
+    bool m_stale = false;
+    bool m_narrow = false;
+    std::function<SystemTime()> m_clock = [] { return std::chrono::system_clock::now(); };
+
+    QueueModel m_queue;
+    QStackedWidget *m_stack;
+    EmptyNotice *m_empty;
+    QWidget *m_content;
+    Veil *m_veil = nullptr;
+    PillLabel *m_pill = nullptr;
+    AnswerLabel *m_answer = nullptr;
+    QLabel *m_why = nullptr;
+    QWidget *m_buttons = nullptr;
+    QPushButton *m_forceRelease = nullptr;
+    QWidget *m_header = nullptr;
+    QVBoxLayout *m_findings = nullptr;
+    QSplitter *m_splitter = nullptr;
+    QWidget *m_queuePane = nullptr;
+    QTabWidget *m_tabs = nullptr;
+    QueueTable *m_queueTable = nullptr;
+    QueueTable *m_rawTable = nullptr;
+    WatchChainView *m_chain = nullptr;
+    QLabel *m_caption = nullptr;
+    QPushButton *m_fold = nullptr;
+    QLabel *m_next = nullptr;
+};
+
+} // namespace lockscope::ui

@@ -1,0 +1,334 @@
+#include "ui/pages/lockspage.h"
+
+#include "core/base/text.h"
+#include "ui/pages/lockdetail.h"
+#include "ui/views/banner.h"
+#include "ui/views/emptynotice.h"
+#include "ui/views/holdspanel.h"
+#include "ui/views/lockstable.h"
+
+#include <QButtonGroup>
+#include <QDateTime>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLocale>
+#include <QPushButton>
+#include <QSettings>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QTimerEvent>
+#include <QVBoxLayout>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+using inspect::LockName;
+
+LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
+    : Page(parent), m_book(book), m_banners(new QVBoxLayout), m_holds(new HoldsPanel(this)),
+      m_splitter(new QSplitter(Qt::Vertical, this)), m_stack(new QStackedWidget(m_splitter)),
+      m_table(new LocksTable(m_model, m_stack)), m_empty(new EmptyNotice(m_stack)), m_detail(new LockDetail(m_splitter))
+{
+    m_banners->setContentsMargins(12, 0, 12, 0);
+    m_banners->setSpacing(4);
+    m_stack->addWidget(m_table);
+    m_stack->addWidget(m_empty);
+    m_splitter->addWidget(m_stack);
+    m_splitter->addWidget(m_detail);
+    m_splitter->setChildrenCollapsible(false);
+    m_splitter->setStretchFactor(0, 1);
+    m_splitter->setStretchFactor(1, 1);
+    m_splitter->setSizes({330, 450});
+    m_stack->setMinimumHeight(120);
+    m_detail->setMinimumHeight(180);
+    auto *column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addLayout(m_banners);
+    column->addWidget(m_holds);
+    column->addWidget(makeChips());
+    column->addWidget(m_splitter, 1);
+
+    connect(m_table, &LocksTable::chosen, this, &LocksPage::showPicture);
+    connect(m_table, &LocksTable::opened, m_detail, &LockDetail::focusQueue);
+    connect(m_table, &LocksTable::orderChanged, this, &LocksPage::showOrder);
+    connect(&m_model, &LocksModel::countsChanged, this, &LocksPage::showCounts);
+    connect(&m_model, &LocksModel::applied, this, &LocksPage::showEmptyNotice);
+    connect(&m_model, &LocksModel::pictureChanged, this, [this](const LockName &lock) {
+        if (m_table->currentLock() == lock)
+            showPicture();
+    });
+    connect(&book, &ConnectionBook::staleChanged, this, &LocksPage::onStale);
+    connect(&book, &ConnectionBook::changed, this, [this] {
+        showBroken();
+        showEmptyNotice();
+    });
+    connect(m_detail, &LockDetail::acquireRequested, this, &LocksPage::acquireRequested);
+    connect(m_detail, &LockDetail::forceReleaseRequested, this, &LocksPage::forceReleaseRequested);
+    connect(m_empty, &EmptyNotice::actionRequested, this, [this] {
+        if (m_book.all().empty())
+            emit connectRequested();
+        else
+            emit filterCleared();
+    });
+    connect(m_holds, &HoldsPanel::changed, this, [this] { m_model.setMine(m_holds->locks()); });
+    connect(m_holds, &HoldsPanel::lockActivated, this, &LocksPage::selectLock);
+    m_detail->setClock([this] {
+        const auto *lock = m_detail->picture();
+        return m_model.nowOf(lock ? lock->lock.connection : ConnectionName());
+    });
+    showOrder();
+    showCounts();
+    showEmptyNotice();
+    startTimer(1000);
+}
+
+QWidget *LocksPage::makeChips()
+{
+    auto *strip = new QWidget(this);
+    auto *row = new QHBoxLayout(strip);
+    row->setContentsMargins(12, 8, 12, 8);
+    row->setSpacing(8);
+    m_chips = new QButtonGroup(this);
+    for (int chip = 0; chip <= static_cast<int>(LocksModel::Chip::Mine); ++chip) {
+        auto *button = new QPushButton(strip);
+        button->setProperty("look", u"chip"_s);
+        button->setCheckable(true);
+        button->setChecked(chip == 0);
+        m_chips->addButton(button, chip);
+        row->addWidget(button);
+    }
+    m_chips->button(static_cast<int>(LocksModel::Chip::Critical))->setProperty("tone", u"critical"_s);
+    m_chips->button(static_cast<int>(LocksModel::Chip::Warning))->setProperty("tone", u"warning"_s);
+    connect(m_chips, &QButtonGroup::idClicked, this, [this](int chip) {
+        m_model.setChip(static_cast<LocksModel::Chip>(chip));
+        m_table->setCurrentLock(m_table->currentLock(), false);
+    });
+    row->addStretch();
+    m_order = new QLabel(strip);
+    m_order->setProperty("look", u"muted"_s);
+    m_order->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_order->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    row->addWidget(m_order, 1);
+    return strip;
+}
+
+void LocksPage::setBackend(Backend *backend)
+{
+    m_backend = backend;
+    connect(backend, &Backend::updated, this, &LocksPage::apply);
+    connect(backend, &Backend::holdChanged, m_holds, &HoldsPanel::setHold);
+    connect(m_holds, &HoldsPanel::releaseRequested, backend, [backend](quint64 id) { backend->release(id); });
+}
+
+void LocksPage::setClock(LocksModel::Clock clock)
+{
+    m_model.setClock(std::move(clock));
+    m_model.rank();
+}
+
+void LocksPage::apply(const Batch &batch)
+{
+    m_model.apply(batch.locks);
+}
+
+void LocksPage::showConnection(const ConnectionName &name)
+{
+    m_connection = name;
+    m_model.setConnection(name);
+    showBroken();
+    showEmptyNotice();
+}
+
+void LocksPage::showAll()
+{
+    m_chips->button(static_cast<int>(LocksModel::Chip::All))->setChecked(true);
+    m_model.setChip(LocksModel::Chip::All);
+}
+
+void LocksPage::removeConnection(const ConnectionName &name)
+{
+    m_model.removeConnection(name);
+    showBroken();
+}
+
+void LocksPage::setFilter(const QString &text)
+{
+    m_filter = text.trimmed();
+    m_model.setText(text);
+    showEmptyNotice();
+}
+
+void LocksPage::focusContent()
+{
+    m_table->setFocus(Qt::OtherFocusReason);
+    if (!m_table->currentLock() && m_model.rowCount() > 0) {
+        m_table->setCurrentLock(m_model.pictureAt(0).lock, true);
+        showPicture();
+    }
+}
+
+std::optional<LockName> LocksPage::currentLock() const
+{
+    return m_table->currentLock();
+}
+
+void LocksPage::selectLock(const LockName &lock)
+{
+    m_table->setCurrentLock(lock, true);
+    showPicture();
+}
+
+void LocksPage::showPicture()
+{
+    const auto current = m_table->currentLock();
+    const auto *picture = current ? m_model.picture(*current) : nullptr;
+    if (picture) {
+        m_detail->setPicture(*picture);
+        m_detail->setStale(m_model.isFrozen(current->connection));
+    } else if (current && m_detail->picture() && m_detail->picture()->lock == *current) {
+        m_detail->setGone(true);
+    } else {
+        m_detail->clear();
+    }
+    emit currentLockChanged();
+}
+
+void LocksPage::showCounts()
+{
+    const auto &counts = m_model.counts();
+    const auto say = [this](LocksModel::Chip chip, const QString &word, int count) {
+        m_chips->button(static_cast<int>(chip))->setText(word + u' ' + QLocale(QLocale::English).toString(count));
+    };
+    say(LocksModel::Chip::All, tr("All"), counts.all);
+    say(LocksModel::Chip::Contended, tr("Contended"), counts.contended);
+    say(LocksModel::Chip::Critical, tr("Critical"), counts.critical);
+    say(LocksModel::Chip::Warning, tr("Warning"), counts.warning);
+    say(LocksModel::Chip::Mine, tr("Mine"), counts.mine);
+    emit countChanged(counts.all > 0 ? QLocale(QLocale::English).toString(counts.all) : QString());
+}
+
+void LocksPage::showOrder()
+{
+    const int column = m_table->horizontalHeader()->sortIndicatorSection();
+    if (column < 0 || column >= LocksModel::ColumnCount)
+        m_order->setText(tr("sorted by severity, then Σ waiting"));
+    else
+        m_order->setText(tr("sorted by %1").arg(m_model.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString().toLower()));
+}
+
+void LocksPage::showEmptyNotice()
+{
+    if (m_model.rowCount() > 0) {
+        m_stack->setCurrentWidget(m_table);
+        return;
+    }
+    const ConnectionStatus *looking = nullptr;
+    const ConnectionStatus *unconnected = nullptr;
+    for (const auto &status : m_book.all()) {
+        if (!m_connection.isEmpty() && status.name != m_connection)
+            continue;
+        if (status.state != ConnectionStatus::State::Connected)
+            unconnected = &status;
+        else if (!status.progress.firstPictureComplete)
+            looking = &status;
+    }
+    const QLocale english(QLocale::English);
+    if (m_book.all().empty()) {
+        m_empty->say(tr("No connection yet"),
+                     tr("Lockscope shows the locks that Curator, kazoo, Redisson, redis-py and others keep in ZooKeeper and "
+                        "Redis: who holds, who waits, for how long. Looking changes nothing on a server.\n\n"
+                        "To try it without a server of your own: lockscope --connect sandbox:"),
+                     tr("Connect…"));
+    } else if (m_model.counts().all > 0) {
+        m_empty->say(m_filter.isEmpty() ? tr("None of %1 locks is in this view").arg(english.toString(m_model.counts().all))
+                                        : tr("No lock matches “%1”").arg(m_filter.left(80)),
+                     tr("The find field looks into lock names, recipes, sessions, hosts and contenders' ids."), tr("Show all"));
+    } else if (looking) {
+        const auto &progress = looking->progress;
+        m_empty->say(tr("Looking for locks…"),
+                     progress.total > 0 ? tr("%1: %2 of %3 looked at (%4)")
+                                              .arg(label(looking->name.bytes(), 60), english.toString(progress.done),
+                                                   english.toString(progress.total), progress.how)
+                                        : tr("%1: %2").arg(label(looking->name.bytes(), 60), progress.how));
+    } else if (unconnected) {
+        m_empty->say(tr("%1 is not connected").arg(label(unconnected->name.bytes(), 60)),
+                     label(unconnected->message.toUtf8(), 300));
+    } else {
+        m_empty->say(tr("No locks here now"),
+                     tr("The first look is complete and found none. A lock appears here as soon as a client takes one; "
+                        "the line at the bottom says how new ones are found and what could not be seen."));
+    }
+    m_stack->setCurrentWidget(m_empty);
+}
+
+void LocksPage::showBroken()
+{
+    std::vector<const ConnectionStatus *> broken;
+    for (const auto &status : m_book.all()) {
+        if (ConnectionBook::isStale(status) && (m_connection.isEmpty() || status.name == m_connection))
+            broken.push_back(&status);
+    }
+    while (m_banners->count() > static_cast<int>(broken.size())) {
+        auto *item = m_banners->takeAt(m_banners->count() - 1);
+        item->widget()->hide();
+        item->widget()->deleteLater();
+        delete item;
+    }
+    while (m_banners->count() < static_cast<int>(broken.size())) {
+        auto *banner = new Banner(this);
+        banner->setObjectName(u"brokenBanner"_s);
+        m_banners->addWidget(banner);
+    }
+    m_banners->setContentsMargins(12, broken.empty() ? 0 : 8, 12, 0);
+    for (std::size_t i = 0; i < broken.size(); ++i) {
+        const auto &status = *broken[i];
+        const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(status.asOf.time_since_epoch()).count();
+        const bool refused = status.state == ConnectionStatus::State::AuthFailed;
+        QString sentence = tr("as of %1. %2").arg(QDateTime::fromMSecsSinceEpoch(ms).toString(u"HH:mm:ss"_s),
+                                                  label(status.message.toUtf8(), 240));
+        if (!refused)
+            sentence += tr(" Trying again by itself.");
+        static_cast<Banner *>(m_banners->itemAt(static_cast<int>(i))->widget())
+            ->say(Banner::Look::Warning, tr("%1: connection lost").arg(label(status.name.bytes(), 60)), sentence);
+    }
+}
+
+void LocksPage::onStale(const ConnectionName &name, bool stale)
+{
+    const auto *status = m_book.find(name);
+    m_model.setFrozen(name, stale && status ? std::optional(status->asOf) : std::nullopt);
+    m_table->viewport()->update();
+    const auto current = m_table->currentLock();
+    if (current && current->connection == name)
+        m_detail->setStale(stale);
+}
+
+void LocksPage::timerEvent(QTimerEvent *event)
+{
+    Page::timerEvent(event);
+    if (!isVisible() || window()->isMinimized())
+        return;
+    if (++m_ticks % 5 == 0)
+        m_model.rank();
+    const auto [first, last] = m_table->visibleRows();
+    m_model.tick(first, last);
+    m_detail->tick();
+    m_holds->tick();
+}
+
+void LocksPage::saveView(QSettings &settings) const
+{
+    settings.setValue(u"locks/splitter"_s, m_splitter->saveState());
+    settings.setValue(u"locks/detailSplitter"_s, m_detail->splitter()->saveState());
+    settings.setValue(u"locks/columns"_s, m_table->saveColumns());
+}
+
+void LocksPage::restoreView(QSettings &settings)
+{
+    m_splitter->restoreState(settings.value(u"locks/splitter"_s).toByteArray());
+    m_detail->splitter()->restoreState(settings.value(u"locks/detailSplitter"_s).toByteArray());
+    m_table->restoreColumns(settings.value(u"locks/columns"_s).toByteArray());
+}
+
+} // namespace lockscope::ui

@@ -1,0 +1,89 @@
+// The page of locks: chips and filter, the table, and the chosen lock's detail below.
+#pragma once
+
+#include <version>
+
+#include "ui/models/locksmodel.h"
+#include "ui/shell/connectionbook.h"
+#include "ui/shell/page.h"
+
+class QButtonGroup;
+class QLabel;
+class QPushButton;
+class QSplitter;
+class QStackedWidget;
+class QVBoxLayout;
+
+namespace lockscope::ui {
+
+class Banner;
+class EmptyNotice;
+class HoldsPanel;
+class LockDetail;
+class LocksTable;
+
+class LocksPage : public Page {
+    Q_OBJECT
+public:
+    // `book` outlives the page and hears each batch before it.
+    explicit LocksPage(const ConnectionBook &book, QWidget *parent = nullptr);
+
+    [[nodiscard]] QString name() const override { return QStringLiteral("locks"); }
+    [[nodiscard]] QString title() const override { return tr("Locks"); }
+    void setBackend(Backend *backend) override;
+    void showConnection(const ConnectionName &name) override;
+    void setFilter(const QString &text) override;
+    void focusContent() override;
+    void saveView(QSettings &settings) const override;
+    void restoreView(QSettings &settings) override;
+
+    // Shows this lock as soon as it is known.
+    void selectLock(const inspect::LockName &lock);
+    void showAll(); // lifts the chip
+    void removeConnection(const ConnectionName &name);
+    [[nodiscard]] LocksModel &model() { return m_model; }
+    [[nodiscard]] LockDetail &detail() { return *m_detail; }
+    [[nodiscard]] LocksTable &table() { return *m_table; }
+    [[nodiscard]] std::optional<inspect::LockName> currentLock() const;
+    // For tests and screenshots: a present that stands still.
+    void setClock(LocksModel::Clock clock);
+
+signals:
+    void acquireRequested();
+    void forceReleaseRequested();
+    void connectRequested();
+    void filterCleared();
+    void currentLockChanged();
+
+protected:
+    void timerEvent(QTimerEvent *event) override;
+
+private:
+    QWidget *makeChips();
+    void apply(const Batch &batch);
+    void showPicture();
+    void showCounts();
+    void showEmptyNotice();
+    void showBroken();
+    void showOrder();
+    void onStale(const ConnectionName &name, bool stale);
+
+    const ConnectionBook &m_book;
+    LocksModel m_model;
+    ConnectionName m_connection;
+    QString m_filter;
+    int m_ticks = 0;
+
+    QVBoxLayout *m_banners;
+    HoldsPanel *m_holds;
+    QButtonGroup *m_chips = nullptr;
+    QLabel *m_order = nullptr;
+    QSplitter *m_splitter;
+    QStackedWidget *m_stack;
+    LocksTable *m_table;
+    EmptyNotice *m_empty;
+    LockDetail *m_detail;
+    Backend *m_backend = nullptr;
+};
+
+} // namespace lockscope::ui

@@ -1,0 +1,77 @@
+#include "ui/screenshot.h"
+
+#include "ui/mainwindow.h"
+#include "ui/theme/theme.h"
+
+#include <QDialog>
+#include <QImageWriter>
+#include <QPainter>
+#include <QPixmap>
+#include <QTimer>
+
+namespace lockscope::ui {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// Dialogs are windows of their own: painted where a person would see them, over the shaded window.
+void paintOver(QImage &image, QDialog &dialog)
+{
+    const QPixmap picture = dialog.grab();
+    QPainter painter(&image);
+    QColor shade = Theme::tokens().background;
+    shade.setAlphaF(0.65f);
+    const QRectF whole(QPointF(), QSizeF(image.size()) / image.devicePixelRatio());
+    painter.fillRect(whole, shade);
+    QRectF place(QPointF(), QSizeF(picture.size()) / picture.devicePixelRatio());
+    place.moveCenter(whole.center());
+    painter.setPen(Theme::tokens().line);
+    painter.drawRect(place.adjusted(-1, -1, 0, 0));
+    painter.drawPixmap(place.topLeft(), picture);
+}
+
+} // namespace
+
+bool saveScreenshot(MainWindow &window, const QString &file, QString *whyNot)
+{
+    QImage image = window.grab().toImage();
+    for (auto *dialog : window.findChildren<QDialog *>(Qt::FindDirectChildrenOnly)) {
+        if (dialog->isVisible())
+            paintOver(image, *dialog);
+    }
+    QImageWriter writer(file, "png");
+    if (writer.write(image))
+        return true;
+    *whyNot = writer.errorString();
+    return false;
+}
+
+ScreenshotTaker::ScreenshotTaker(MainWindow &window, QString file, std::chrono::milliseconds atMost,
+                                 std::function<void(const QString &)> done)
+    : QObject(&window), m_window(window), m_file(std::move(file)), m_done(std::move(done))
+{
+    connect(&window, &MainWindow::firstPictureComplete, this, &ScreenshotTaker::settle);
+    QTimer::singleShot(atMost, this, &ScreenshotTaker::take);
+    if (window.isFirstPictureComplete())
+        settle();
+}
+
+void ScreenshotTaker::settle()
+{
+    if (std::exchange(m_settling, true))
+        return;
+    // Rows, detail and evidence arrive within the next few frames.
+    QTimer::singleShot(700ms, this, &ScreenshotTaker::take);
+}
+
+void ScreenshotTaker::take()
+{
+    if (std::exchange(m_taken, true))
+        return;
+    QString whyNot;
+    const bool saved = saveScreenshot(m_window, m_file, &whyNot);
+    m_done(saved ? QString() : whyNot);
+}
+
+} // namespace lockscope::ui

@@ -1,0 +1,56 @@
+#include "ui/shell/connectionbook.h"
+
+#include <algorithm>
+
+namespace lockscope::ui {
+
+void ConnectionBook::apply(const Batch &batch)
+{
+    std::vector<ConnectionName> turned;
+    for (const auto &status : batch.connections) {
+        const auto known = std::find_if(m_all.begin(), m_all.end(), [&](const auto &old) { return old.name == status.name; });
+        if (known == m_all.end()) {
+            m_all.push_back(status);
+            continue;
+        }
+        if (isStale(*known) != isStale(status))
+            turned.push_back(status.name);
+        *known = status;
+    }
+    for (const auto &name : batch.coverageOf)
+        std::erase_if(m_coverage, [&](const auto &old) { return old.connection == name; });
+    m_coverage.insert(m_coverage.end(), batch.coverage.begin(), batch.coverage.end());
+    for (const auto &name : turned)
+        emit staleChanged(name, isStale(*find(name)));
+    if (!batch.connections.empty() || !batch.coverageOf.empty())
+        emit changed();
+}
+
+void ConnectionBook::remove(const ConnectionName &name)
+{
+    std::erase_if(m_all, [&](const auto &status) { return status.name == name; });
+    std::erase_if(m_coverage, [&](const auto &coverage) { return coverage.connection == name; });
+    emit changed();
+}
+
+const ConnectionStatus *ConnectionBook::find(const ConnectionName &name) const
+{
+    const auto known = std::find_if(m_all.begin(), m_all.end(), [&](const auto &status) { return status.name == name; });
+    return known == m_all.end() ? nullptr : &*known;
+}
+
+std::vector<inspect::Coverage> ConnectionBook::coverageOf(const ConnectionName &name) const
+{
+    std::vector<inspect::Coverage> result;
+    std::copy_if(m_coverage.begin(), m_coverage.end(), std::back_inserter(result),
+                 [&](const auto &coverage) { return coverage.connection == name; });
+    return result;
+}
+
+bool ConnectionBook::isStale(const ConnectionStatus &status)
+{
+    // asOf is set by the first look; before it there is nothing that could be stale.
+    return status.state != ConnectionStatus::State::Connected && status.asOf != std::chrono::system_clock::time_point{};
+}
+
+} // namespace lockscope::ui

@@ -1,0 +1,99 @@
+#include "ui/shell/helpoverlay.h"
+
+#include "ui/theme/theme.h"
+
+#include <QApplication>
+#include <QFrame>
+#include <QGridLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QPainter>
+#include <QVBoxLayout>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+
+HelpOverlay::HelpOverlay(const QStringList &pages, QWidget *window) : QWidget(window)
+{
+    setFocusPolicy(Qt::StrongFocus);
+    setAccessibleName(tr("Keys"));
+    window->installEventFilter(this);
+    auto *card = new QFrame(this);
+    card->setObjectName(u"helpCard"_s);
+    card->setProperty("look", u"card"_s);
+    auto *grid = new QGridLayout(card);
+    grid->setContentsMargins(24, 20, 24, 20);
+    grid->setHorizontalSpacing(28);
+    grid->setVerticalSpacing(8);
+    auto *title = new QLabel(tr("Keys"), card);
+    title->setProperty("look", u"heading"_s);
+    grid->addWidget(title, 0, 0, 1, 2);
+    QList<std::pair<QString, QString>> keys;
+    for (qsizetype i = 0; i < pages.size(); ++i)
+        keys << std::pair(u"Ctrl+%1"_s.arg(i + 1), pages[i]);
+    keys << std::pair(u"Ctrl+K"_s, tr("find; Enter or ↓ goes into the rows, Esc clears"))
+         << std::pair(u"↑ ↓ Home End"_s, tr("move through rows; in the watch chain ← → too"))
+         << std::pair(u"Enter"_s, tr("open: from the list into the lock's detail"))
+         << std::pair(u"Tab, Shift+Tab"_s, tr("next and previous control"))
+         << std::pair(u"Ctrl+Shift+F"_s, tr("force-release of the chosen lock: shows the form, sends nothing"))
+         << std::pair(u"Ctrl+Shift+A"_s, tr("acquire the chosen lock"))
+         << std::pair(u"Space"_s, tr("pause and resume looking"))
+         << std::pair(u"F5"_s, tr("read what is on screen again"))
+         << std::pair(u"+ − 0"_s, tr("zoom the watch chain")) << std::pair(u"?"_s, tr("this"));
+    int row = 1;
+    for (const auto &[key, what] : keys) {
+        auto *keyLabel = new QLabel(key, card);
+        keyLabel->setFont(monoFont());
+        keyLabel->setProperty("look", u"code"_s);
+        grid->addWidget(keyLabel, row, 0, Qt::AlignLeft);
+        grid->addWidget(new QLabel(what, card), row, 1);
+        ++row;
+    }
+    auto *column = new QVBoxLayout(this);
+    column->addWidget(card, 0, Qt::AlignCenter);
+    hide();
+}
+
+void HelpOverlay::open()
+{
+    m_focusBefore = QApplication::focusWidget();
+    resize(parentWidget()->size());
+    show();
+    raise();
+    setFocus();
+}
+
+void HelpOverlay::close()
+{
+    hide();
+    if (m_focusBefore)
+        m_focusBefore->setFocus();
+}
+
+void HelpOverlay::paintEvent(QPaintEvent *)
+{
+    QPainter painter(this);
+    QColor shade = Theme::tokens().background;
+    shade.setAlphaF(0.75f);
+    painter.fillRect(rect(), shade);
+}
+
+void HelpOverlay::keyPressEvent(QKeyEvent *)
+{
+    close();
+}
+
+void HelpOverlay::mousePressEvent(QMouseEvent *)
+{
+    close();
+}
+
+bool HelpOverlay::eventFilter(QObject *watched, QEvent *event)
+{
+    if (watched == parentWidget() && event->type() == QEvent::Resize && isVisible())
+        resize(parentWidget()->size());
+    return QWidget::eventFilter(watched, event);
+}
+
+} // namespace lockscope::ui

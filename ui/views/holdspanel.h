@@ -1,0 +1,41 @@
+// The locks this window itself waits for or holds, each with its way out; a lost one says so until
+// somebody has read it.
+#pragma once
+
+#include <version>
+
+#include "core/workspace/backend.h"
+
+#include <QSet>
+#include <QWidget>
+
+#include <map>
+
+class QVBoxLayout;
+
+namespace lockscope::ui {
+
+class HoldRow;
+
+class HoldsPanel : public QWidget {
+    Q_OBJECT
+public:
+    explicit HoldsPanel(QWidget *parent = nullptr);
+
+    void setHold(const Hold &hold);
+    [[nodiscard]] QSet<inspect::LockName> locks() const; // waited for or held
+    void tick();
+
+signals:
+    void releaseRequested(quint64 holdId);
+    void lockActivated(const lockscope::inspect::LockName &lock);
+    void changed();
+
+private:
+    void dismiss(quint64 id);
+
+    QVBoxLayout *m_column;
+    std::map<quint64, HoldRow *> m_rows;
+};
+
+} // namespace lockscope::ui

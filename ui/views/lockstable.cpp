@@ -1,0 +1,189 @@
+#include "ui/views/lockstable.h"
+
+#include "ui/theme/theme.h"
+
+#include <QHeaderView>
+#include <QKeyEvent>
+#include <QScrollBar>
+
+namespace lockscope::ui {
+
+using inspect::LockName;
+using inspect::Severity;
+
+CellLook LocksDelegate::look(const QModelIndex &index) const
+{
+    const Tokens &t = Theme::tokens();
+    const LockFacts &facts = m_model.factsAt(index.row());
+    CellLook cell{textFont(), t.text, Qt::ElideRight, {}, false, m_model.isFrozen(m_model.pictureAt(index.row()).lock.connection)};
+    switch (index.column()) {
+    case LocksModel::State: cell.pill = facts.pill; break;
+    case LocksModel::Lock:
+        cell.font = monoFont(12, QFont::Bold);
+        cell.elide = Qt::ElideMiddle; // both ends of a path tell more than its middle
+        break;
+    case LocksModel::Holder:
+        cell.font = monoFont();
+        cell.elide = Qt::ElideMiddle;
+        break;
+    case LocksModel::Waiting:
+    case LocksModel::OldestWait:
+    case LocksModel::Held: cell.tabular = true; break;
+    case LocksModel::FindingColumn:
+        cell.tabular = true;
+        cell.colour = facts.worst == Severity::Critical ? t.critical
+            : facts.worst == Severity::Warning          ? t.warning
+                                                        : t.muted;
+        break;
+    default: break;
+    }
+    return cell;
+}
+
+LocksTable::LocksTable(LocksModel &model, QWidget *parent) : QTableView(parent), m_model(model)
+{
+    setModel(&model);
+    setItemDelegate(new LocksDelegate(model, this));
+    CellDelegate::prepare(*this);
+    setAccessibleName(tr("Locks"));
+    setObjectName(QStringLiteral("locksTable"));
+    horizontalHeader()->setStretchLastSection(true);
+    horizontalHeader()->setSortIndicatorShown(true);
+    horizontalHeader()->setSortIndicatorClearable(true);
+    horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
+    setSortingEnabled(true);
+    connect(horizontalHeader(), &QHeaderView::sortIndicatorChanged, this, &LocksTable::orderChanged);
+    connect(horizontalHeader(), &QHeaderView::sectionResized, this, [this] {
+        if (!m_fitting)
+            m_widthsChosen = true;
+    });
+    connect(&model, &LocksModel::aboutToApply, this, &LocksTable::remember);
+    connect(&model, &LocksModel::applied, this, &LocksTable::settle);
+    connect(selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex &current) {
+        if (m_updating || !current.isValid())
+            return;
+        m_current = m_model.pictureAt(current.row()).lock;
+        emit chosen(*m_current);
+    });
+    connect(this, &QTableView::doubleClicked, this, [this](const QModelIndex &index) {
+        emit opened(m_model.pictureAt(index.row()).lock);
+    });
+}
+
+std::pair<int, int> LocksTable::visibleRows() const
+{
+    const int rows = m_model.rowCount();
+    if (rows == 0)
+        return {-1, -1};
+    const int first = std::max(0, rowAt(0));
+    const int last = rowAt(viewport()->height() - 1);
+    return {first, last < 0 ? rows - 1 : last};
+}
+
+std::optional<LockName> LocksTable::currentLock() const
+{
+    return m_current;
+}
+
+void LocksTable::setCurrentLock(const std::optional<LockName> &lock, bool reveal)
+{
+    m_current = lock;
+    const int row = lock ? m_model.rowOf(*lock) : -1;
+    m_updating = true;
+    if (row < 0) {
+        selectionModel()->clear();
+    } else {
+        // Not setCurrentIndex(): that would scroll.
+        selectionModel()->setCurrentIndex(m_model.index(row, 0), QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+        if (reveal)
+            scrollTo(m_model.index(row, 0));
+    }
+    m_updating = false;
+}
+
+// Before rows change: remember what stands where, so that it can stand there afterwards.
+void LocksTable::remember()
+{
+    m_updating = true;
+    m_anchor.reset();
+    const auto [first, last] = visibleRows();
+    if (first < 0 || verticalScrollBar()->value() == 0)
+        return; // at the top one stays at the top, to see what is new
+    int row = m_current ? m_model.rowOf(*m_current) : -1;
+    if (row < first || row > last)
+        row = first;
+    m_anchor = m_model.pictureAt(row).lock;
+    m_anchorY = rowViewportPosition(row);
+}
+
+void LocksTable::settle()
+{
+    if (m_anchor) {
+        const int row = m_model.rowOf(*m_anchor);
+        if (row >= 0) {
+            updateGeometries();
+            verticalScrollBar()->setValue(row * CellDelegate::rowHeight - m_anchorY);
+        }
+    }
+    m_updating = false;
+    // A row that is gone for now leaves no neighbour selected in its place.
+    const int row = m_current ? m_model.rowOf(*m_current) : -1;
+    if (row != currentIndex().row())
+        setCurrentLock(m_current, false);
+}
+
+void LocksTable::keyPressEvent(QKeyEvent *event)
+{
+    if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) {
+        if (currentIndex().isValid())
+            emit opened(m_model.pictureAt(currentIndex().row()).lock);
+        return;
+    }
+    QTableView::keyPressEvent(event);
+}
+
+void LocksTable::resizeEvent(QResizeEvent *event)
+{
+    QTableView::resizeEvent(event);
+    fitColumns();
+}
+
+void LocksTable::fitColumns()
+{
+    const int width = viewport()->width();
+    m_fitting = true;
+    // What a narrow window can do without, it goes without.
+    setColumnHidden(LocksModel::Recipe, width < 860);
+    setColumnHidden(LocksModel::Held, width < 720);
+    if (!m_widthsChosen) {
+        const int state = 134;
+        const int numbers = width < 720 ? 180 : 276;
+        const int rest = std::max(0, width - state - numbers);
+        setColumnWidth(LocksModel::State, state);
+        setColumnWidth(LocksModel::Waiting, 84);
+        setColumnWidth(LocksModel::OldestWait, 96);
+        setColumnWidth(LocksModel::Held, 96);
+        const bool recipe = !isColumnHidden(LocksModel::Recipe);
+        setColumnWidth(LocksModel::Lock, rest * (recipe ? 27 : 36) / 100);
+        setColumnWidth(LocksModel::Recipe, rest * 17 / 100);
+        setColumnWidth(LocksModel::Holder, rest * (recipe ? 22 : 28) / 100);
+    }
+    m_fitting = false;
+}
+
+QByteArray LocksTable::saveColumns() const
+{
+    return m_widthsChosen ? horizontalHeader()->saveState() : QByteArray();
+}
+
+void LocksTable::restoreColumns(const QByteArray &saved)
+{
+    if (saved.isEmpty())
+        return;
+    m_fitting = true;
+    m_widthsChosen = horizontalHeader()->restoreState(saved);
+    horizontalHeader()->setStretchLastSection(true);
+    m_fitting = false;
+}
+
+} // namespace lockscope::ui

@@ -1,0 +1,63 @@
+// The table of locks: look, column widths that follow the window until somebody drags them, and a
+// place that survives updates.
+#pragma once
+
+#include <version>
+
+#include "ui/models/locksmodel.h"
+#include "ui/views/celldelegate.h"
+
+#include <QTableView>
+
+namespace lockscope::ui {
+
+class LocksDelegate : public CellDelegate {
+    Q_OBJECT
+public:
+    LocksDelegate(const LocksModel &model, QObject *parent) : CellDelegate(parent), m_model(model) {}
+
+protected:
+    [[nodiscard]] CellLook look(const QModelIndex &index) const override;
+
+private:
+    const LocksModel &m_model;
+};
+
+class LocksTable : public QTableView {
+    Q_OBJECT
+public:
+    LocksTable(LocksModel &model, QWidget *parent = nullptr);
+
+    // First and last row on screen; {-1, -1} without rows.
+    [[nodiscard]] std::pair<int, int> visibleRows() const;
+    [[nodiscard]] std::optional<inspect::LockName> currentLock() const;
+    // Without scrolling unless `reveal`.
+    void setCurrentLock(const std::optional<inspect::LockName> &lock, bool reveal);
+    [[nodiscard]] QByteArray saveColumns() const;
+    void restoreColumns(const QByteArray &saved);
+
+signals:
+    // The person at the keyboard chose another lock (never because rows came or went).
+    void chosen(const lockscope::inspect::LockName &lock);
+    void opened(const lockscope::inspect::LockName &lock);
+    void orderChanged();
+
+protected:
+    void resizeEvent(QResizeEvent *event) override;
+    void keyPressEvent(QKeyEvent *event) override;
+
+private:
+    void fitColumns();
+    void remember();
+    void settle();
+
+    LocksModel &m_model;
+    std::optional<inspect::LockName> m_current; // survives while its row is gone or filtered out
+    std::optional<inspect::LockName> m_anchor;  // the row that shall not move on screen
+    int m_anchorY = 0;
+    bool m_updating = false;
+    bool m_fitting = false;
+    bool m_widthsChosen = false;
+};
+
+} // namespace lockscope::ui

@@ -1,0 +1,87 @@
+#include "ui/views/queuetable.h"
+
+#include "ui/theme/theme.h"
+
+#include <QHeaderView>
+
+namespace lockscope::ui {
+
+CellLook QueueDelegate::look(const QModelIndex &index) const
+{
+    const Tokens &t = Theme::tokens();
+    CellLook cell{textFont(), t.text, Qt::ElideMiddle, {}, false, false};
+    switch (index.column()) {
+    case QueueModel::Place: cell.pill = m_model.pillAt(index.row()); break;
+    case QueueModel::Who: cell.font = monoFont(); break;
+    case QueueModel::Age:
+    case QueueModel::Ttl: cell.tabular = true; break;
+    default:
+        cell.font = monoFont();
+        cell.colour = index.column() == QueueModel::Node ? t.text : t.muted;
+        break;
+    }
+    return cell;
+}
+
+QueueTable::QueueTable(QueueModel &model, Columns columns, QWidget *parent)
+    : QTableView(parent), m_model(model), m_columns(columns)
+{
+    setModel(&model);
+    setItemDelegate(new QueueDelegate(model, this));
+    CellDelegate::prepare(*this);
+    setAccessibleName(columns == Columns::Queue ? tr("Queue") : tr("Raw nodes"));
+    horizontalHeader()->setStretchLastSection(true);
+    for (int column = 0; column < QueueModel::ColumnCount; ++column)
+        setColumnHidden(column, (column >= QueueModel::Node) != (columns == Columns::Raw));
+    connect(selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex &current) {
+        if (current.isValid())
+            emit chosen(m_model.contenderAt(current.row()).id);
+    });
+    const auto refit = [this] { fitColumns(); };
+    connect(&model, &QAbstractItemModel::rowsInserted, this, refit);
+    connect(&model, &QAbstractItemModel::rowsRemoved, this, refit);
+}
+
+QByteArray QueueTable::currentContender() const
+{
+    return currentIndex().isValid() ? m_model.contenderAt(currentIndex().row()).id : QByteArray();
+}
+
+void QueueTable::setCurrentContender(const QByteArray &id)
+{
+    const int row = m_model.rowOf(id);
+    if (row < 0 || row == currentIndex().row())
+        return;
+    selectionModel()->setCurrentIndex(m_model.index(row, m_columns == Columns::Raw ? QueueModel::Node : QueueModel::Place),
+                                      QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+    scrollTo(currentIndex());
+}
+
+void QueueTable::resizeEvent(QResizeEvent *event)
+{
+    QTableView::resizeEvent(event);
+    fitColumns();
+}
+
+void QueueTable::fitColumns()
+{
+    const int width = viewport()->width();
+    if (m_columns == Columns::Raw) {
+        setColumnWidth(QueueModel::Node, width * 42 / 100);
+        setColumnWidth(QueueModel::Czxid, std::min(120, width * 14 / 100));
+        setColumnWidth(QueueModel::Owner, std::min(170, width * 20 / 100));
+        setColumnWidth(QueueModel::Version, 70);
+        return;
+    }
+    const bool ttl = m_model.hasTtl();
+    setColumnHidden(QueueModel::Ttl, !ttl);
+    const int place = 80;
+    const int age = 84;
+    const int rest = std::max(0, width - place - age * (ttl ? 2 : 1));
+    setColumnWidth(QueueModel::Place, place);
+    setColumnWidth(QueueModel::Who, rest * 45 / 100);
+    setColumnWidth(QueueModel::Session, rest - rest * 45 / 100);
+    setColumnWidth(QueueModel::Age, age);
+}
+
+} // namespace lockscope::ui

@@ -1,0 +1,47 @@
+// The queue of one lock as a ladder; the same rows as raw nodes in a second table.
+#pragma once
+
+#include <version>
+
+#include "ui/models/queuemodel.h"
+#include "ui/views/celldelegate.h"
+
+#include <QTableView>
+
+namespace lockscope::ui {
+
+class QueueDelegate : public CellDelegate {
+    Q_OBJECT
+public:
+    QueueDelegate(const QueueModel &model, QObject *parent) : CellDelegate(parent), m_model(model) {}
+
+protected:
+    [[nodiscard]] CellLook look(const QModelIndex &index) const override;
+
+private:
+    const QueueModel &m_model;
+};
+
+class QueueTable : public QTableView {
+    Q_OBJECT
+public:
+    enum class Columns { Queue, Raw };
+    QueueTable(QueueModel &model, Columns columns, QWidget *parent = nullptr);
+
+    [[nodiscard]] QByteArray currentContender() const; // empty without one
+    void setCurrentContender(const QByteArray &id);
+
+signals:
+    void chosen(const QByteArray &contender);
+
+protected:
+    void resizeEvent(QResizeEvent *event) override;
+
+private:
+    void fitColumns();
+
+    QueueModel &m_model;
+    Columns m_columns;
+};
+
+} // namespace lockscope::ui

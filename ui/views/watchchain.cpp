@@ -1,0 +1,374 @@
+#include "ui/views/watchchain.h"
+
+#include "core/base/duration.h"
+#include "core/base/text.h"
+
+#include <QHash>
+
+#include <cmath>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+using inspect::Contender;
+using inspect::Evidence;
+using inspect::LockPicture;
+using inspect::Mode;
+using inspect::Role;
+using std::chrono::duration_cast;
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr qreal margin = 16;
+constexpr QSizeF boxSize(124, 74);
+constexpr QSizeF lineSize(330, 26);
+constexpr qreal gapX = 48;
+constexpr qreal gapY = 38;
+constexpr int herdFrom = 4;
+
+// The contenders that are drawn: all, or the head and the tail of a long queue with a gap between.
+struct Drawn {
+    std::vector<const Contender *> head, tail;
+    int hidden = 0;
+};
+
+Drawn drawn(const LockPicture &lock, bool whole, std::size_t headCount, std::size_t tailCount, std::size_t foldAbove)
+{
+    Drawn result;
+    const auto &all = lock.contenders;
+    if (whole || all.size() <= foldAbove) {
+        for (const auto &c : all)
+            result.head.push_back(&c);
+        return result;
+    }
+    for (std::size_t i = 0; i < headCount; ++i)
+        result.head.push_back(&all[i]);
+    for (std::size_t i = all.size() - tailCount; i < all.size(); ++i)
+        result.tail.push_back(&all[i]);
+    result.hidden = static_cast<int>(all.size() - headCount - tailCount);
+    return result;
+}
+
+ChainBox boxOf(const Contender &contender, const LockPicture &lock, SystemTime now)
+{
+    ChainBox box;
+    box.contender = contender.id;
+    box.pill = pillOf(contender, lock);
+    box.title = shortId(contender.id);
+    if (contender.mode == Mode::Read || contender.mode == Mode::Write)
+        box.title += contender.mode == Mode::Read ? u" R"_s : u" W"_s;
+    box.who = whoIs(contender);
+    const bool holds = contender.role == Role::Holder;
+    const auto since = holds ? contender.heldSince : contender.waitingSince;
+    box.age = holds ? u"holds"_s : u"waits"_s;
+    if (since)
+        box.age += u' ' + spokenDuration(duration_cast<milliseconds>(now - ourTime(*since, lock)));
+    return box;
+}
+
+ChainBox moreBox(int hidden)
+{
+    ChainBox box;
+    box.kind = ChainBox::Kind::More;
+    box.pill = {PillShape::None, Tone::Free, {}};
+    box.title = u"… %1 more …"_s.arg(hidden);
+    box.who = u"show all"_s;
+    return box;
+}
+
+// The one thing that (nearly) everybody watches, if it is a herd.
+struct Herd {
+    bool is = false;
+    bool children = false;
+    QByteArray target;
+};
+
+Herd herdOf(const LockPicture &lock)
+{
+    QHash<QByteArray, int> watchers;
+    int childWatchers = 0;
+    int waiters = 0;
+    for (const auto &c : lock.contenders) {
+        waiters += c.role == Role::Waiter;
+        for (const auto &edge : c.watches) {
+            if (edge.children)
+                ++childWatchers;
+            else
+                ++watchers[edge.target];
+        }
+    }
+    if (childWatchers >= herdFrom && childWatchers * 2 > waiters)
+        return {true, true, {}};
+    for (auto it = watchers.cbegin(); it != watchers.cend(); ++it) {
+        if (it.value() >= herdFrom && it.value() * 2 > waiters)
+            return {true, false, it.key()};
+    }
+    return {};
+}
+
+// How many waiters the release of the first holder wakes, as far as watches tell.
+int wokenByRelease(const LockPicture &lock)
+{
+    if (lock.contenders.empty())
+        return 0;
+    const QByteArray &holder = lock.contenders.front().id;
+    return static_cast<int>(std::count_if(lock.contenders.begin(), lock.contenders.end(), [&](const Contender &c) {
+        return std::any_of(c.watches.begin(), c.watches.end(),
+                           [&](const inspect::WatchEdge &edge) { return edge.children || edge.target == holder; });
+    }));
+}
+
+QString captionOf(const LockPicture &lock, const Herd &herd)
+{
+    const bool hasWatches = std::any_of(lock.contenders.begin(), lock.contenders.end(),
+                                        [](const Contender &c) { return !c.watches.empty(); });
+    const bool hasWaiters = std::any_of(lock.contenders.begin(), lock.contenders.end(),
+                                        [](const Contender &c) { return c.role == Role::Waiter; });
+    if (lock.contenders.empty())
+        return u"Free: nobody holds this lock and nobody waits."_s;
+    if (lock.backend == inspect::Backend::Redis && lock.recipe.startsWith("redisson"))
+        return u"Waiters sleep on a channel: a release deletes and publishes, or they sleep on."_s;
+    if (!lock.waitersKnown)
+        return u"No server knows who waits: clients of this recipe ask again and again."_s;
+    if (!hasWaiters)
+        return u"Nobody waits. A release wakes nobody."_s;
+    if (!hasWatches)
+        return u"No watch is known: no server said who watches, and the recipe does not tell."_s;
+    const int woken = wokenByRelease(lock);
+    if (herd.is)
+        return u"Herd: every waiter watches %1. One release wakes %2."_s
+            .arg(herd.children ? u"the children of the queue"_s : u"the holder"_s)
+            .arg(woken);
+    return u"Watch chain: an arrow points at what a waiter watches. One release wakes %1."_s.arg(woken);
+}
+
+ChainArrow straight(const QRectF &from, const QRectF &to, bool seen)
+{
+    ChainArrow arrow;
+    arrow.seen = seen;
+    const QPointF start(from.left() - 2, from.center().y());
+    arrow.tip = {to.right() + 2, to.center().y()};
+    arrow.tipAngle = 180;
+    arrow.path.moveTo(start);
+    arrow.path.lineTo(arrow.tip);
+    arrow.wordAt = {(start.x() + arrow.tip.x()) / 2, start.y() - 10};
+    return arrow;
+}
+
+// Over the boxes between them: a reader that watches a writer further ahead.
+ChainArrow over(const QRectF &from, const QRectF &to, bool seen)
+{
+    ChainArrow arrow;
+    arrow.seen = seen;
+    const QPointF start(from.center().x() - 8, from.top() - 2);
+    arrow.tip = {to.center().x() + 8, to.top() - 2};
+    arrow.tipAngle = 90;
+    arrow.path.moveTo(start);
+    arrow.path.cubicTo(start - QPointF(0, 34), arrow.tip - QPointF(0, 34), arrow.tip);
+    arrow.wordAt = {(start.x() + arrow.tip.x()) / 2, start.y() - 30};
+    arrow.showWord = true;
+    return arrow;
+}
+
+// From one line of boxes to the line above.
+ChainArrow upwards(const QRectF &from, const QRectF &to, bool seen)
+{
+    ChainArrow arrow;
+    arrow.seen = seen;
+    const QPointF start(from.center().x(), from.top() - 2);
+    arrow.tip = {to.center().x(), to.bottom() + 2};
+    arrow.tipAngle = -90;
+    const qreal middle = from.top() - gapY / 2;
+    arrow.path.moveTo(start);
+    arrow.path.lineTo(start.x(), middle);
+    arrow.path.lineTo(arrow.tip.x(), middle);
+    arrow.path.lineTo(arrow.tip);
+    arrow.wordAt = {start.x() + 40, middle - 8};
+    return arrow;
+}
+
+struct Builder {
+    const LockPicture &lock;
+    SystemTime now;
+    ChainPicture result;
+    QHash<QByteArray, std::size_t> boxOfContender;
+
+    void add(ChainBox box)
+    {
+        if (box.kind == ChainBox::Kind::Contender)
+            boxOfContender.insert(box.contender, result.boxes.size());
+        result.boxes.push_back(std::move(box));
+    }
+
+    void finish()
+    {
+        QRectF all;
+        for (const auto &box : result.boxes)
+            all |= box.box;
+        for (const auto &arrow : result.arrows)
+            all |= arrow.path.boundingRect();
+        result.size = {all.right() + margin, all.bottom() + margin};
+    }
+
+    void queue(qreal width, bool whole)
+    {
+        const Drawn some = drawn(lock, whole, 11, 4, chainFoldAbove);
+        result.hidden = some.hidden;
+        for (const auto *contender : some.head)
+            add(boxOf(*contender, lock, now));
+        if (some.hidden > 0)
+            add(moreBox(some.hidden));
+        for (const auto *contender : some.tail)
+            add(boxOf(*contender, lock, now));
+
+        const int perLine = std::max(1, static_cast<int>((width - 2 * margin + gapX) / (boxSize.width() + gapX)));
+        bool arcs = false;
+        for (std::size_t i = 0; i < result.boxes.size(); ++i) {
+            const int column = static_cast<int>(i) % perLine;
+            const int line = static_cast<int>(i) / perLine;
+            result.boxes[i].box = QRectF(QPointF(margin + column * (boxSize.width() + gapX),
+                                                 margin + line * (boxSize.height() + gapY)),
+                                         boxSize);
+        }
+        for (const auto &contender : lock.contenders) {
+            if (boxOfContender.contains(contender.id))
+                arcs |= addQueueArrows(contender);
+        }
+        if (arcs)
+            moveDown(20);
+    }
+
+    // Whether one of them passes over other boxes.
+    bool addQueueArrows(const Contender &contender)
+    {
+        bool arcs = false;
+        const auto from = boxOfContender.value(contender.id);
+        for (const auto &edge : contender.watches) {
+            const auto found = boxOfContender.constFind(edge.target);
+            if (edge.children || found == boxOfContender.constEnd())
+                continue;
+            const QRectF &start = result.boxes[from].box;
+            const QRectF &end = result.boxes[*found].box;
+            const bool seen = edge.evidence == Evidence::Server;
+            if (*found + 1 == from && start.top() == end.top()) {
+                result.arrows.push_back(straight(start, end, seen));
+            } else if (start.top() == end.top()) {
+                result.arrows.push_back(over(start, end, seen));
+                arcs = true;
+            } else {
+                result.arrows.push_back(upwards(start, end, seen));
+            }
+        }
+        return arcs;
+    }
+
+    void moveDown(qreal by)
+    {
+        for (auto &box : result.boxes)
+            box.box.translate(0, by);
+        for (auto &arrow : result.arrows) {
+            arrow.path.translate(0, by);
+            arrow.tip.ry() += by;
+            arrow.wordAt.ry() += by;
+        }
+    }
+
+    void herd(const Herd &herd, qreal width, bool whole)
+    {
+        const Drawn some = drawn(lock, whole, 10, 2, 14);
+        result.hidden = some.hidden;
+        const qreal linesLeft = margin + boxSize.width() + 110;
+        const qreal lineWidth = std::clamp(width - linesLeft - margin, 210.0, lineSize.width());
+        qreal y = margin;
+        std::vector<ChainBox> apart; // holders: drawn at the left
+        const auto addLine = [&](ChainBox box) {
+            box.compact = true;
+            box.box = {linesLeft, y, lineWidth, lineSize.height()};
+            y += lineSize.height() + 6;
+            add(std::move(box));
+        };
+        const auto addContender = [&](const Contender *contender) {
+            ChainBox box = boxOf(*contender, lock, now);
+            if (contender->role == Role::Holder || contender->id == herd.target)
+                apart.push_back(std::move(box));
+            else
+                addLine(std::move(box));
+        };
+        for (const auto *contender : some.head)
+            addContender(contender);
+        if (some.hidden > 0)
+            addLine(moreBox(some.hidden));
+        for (const auto *contender : some.tail)
+            addContender(contender);
+        const QRectF target = placeHerdTarget(herd, std::move(apart), y);
+        addHerdArrows(herd, target);
+    }
+
+    QRectF placeHerdTarget(const Herd &herd, std::vector<ChainBox> apart, qreal bottom)
+    {
+        if (herd.children) {
+            ChainBox children;
+            children.kind = ChainBox::Kind::Children;
+            children.pill = {PillShape::None, Tone::Free, {}};
+            children.title = u"children"_s;
+            children.who = u"of the queue"_s;
+            apart.push_back(std::move(children));
+        }
+        const qreal height = static_cast<qreal>(apart.size()) * (boxSize.height() + 16) - 16;
+        qreal y = std::max(margin, (margin + bottom - 6 - height) / 2);
+        QRectF target;
+        for (auto &box : apart) {
+            box.box = {QPointF(margin, y), boxSize};
+            y += boxSize.height() + 16;
+            if (herd.children ? box.kind == ChainBox::Kind::Children : box.contender == herd.target)
+                target = box.box;
+            add(std::move(box));
+        }
+        return target;
+    }
+
+    void addHerdArrows(const Herd &herd, const QRectF &target)
+    {
+        if (target.isEmpty())
+            return;
+        bool isFirst = true;
+        for (const auto &contender : lock.contenders) {
+            const auto from = boxOfContender.constFind(contender.id);
+            if (from == boxOfContender.constEnd())
+                continue;
+            for (const auto &edge : contender.watches) {
+                if (edge.children != herd.children || (!edge.children && edge.target != herd.target))
+                    continue;
+                const QRectF &line = result.boxes[*from].box;
+                ChainArrow arrow;
+                arrow.seen = edge.evidence == Evidence::Server;
+                const QPointF start(line.left() - 2, line.center().y());
+                arrow.tip = {target.right() + 2, target.center().y()};
+                arrow.tipAngle = 180;
+                arrow.path.moveTo(start);
+                arrow.path.cubicTo(start - QPointF(50, 0), arrow.tip + QPointF(56, 0), arrow.tip);
+                arrow.wordAt = {(start.x() + arrow.tip.x()) / 2 + 22, start.y() - 9};
+                arrow.showWord = std::exchange(isFirst, false);
+                result.arrows.push_back(std::move(arrow));
+            }
+        }
+    }
+};
+
+} // namespace
+
+ChainPicture layOutChain(const LockPicture &lock, SystemTime now, qreal width, bool whole)
+{
+    Builder builder{lock, now, {}, {}};
+    const Herd herd = herdOf(lock);
+    if (herd.is)
+        builder.herd(herd, width, whole);
+    else
+        builder.queue(width, whole);
+    builder.result.caption = captionOf(lock, herd);
+    builder.finish();
+    return std::move(builder.result);
+}
+
+} // namespace lockscope::ui

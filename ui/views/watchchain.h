@@ -1,0 +1,44 @@
+// Where the boxes and arrows of "who watches whom" stand: a pure function of the picture, so that
+// it is tested without painting.
+#pragma once
+
+#include "ui/models/lockfacts.h"
+
+#include <QPainterPath>
+#include <QRectF>
+
+namespace lockscope::ui {
+
+struct ChainBox {
+    enum class Kind { Contender, Children, More };
+    Kind kind = Kind::Contender;
+    QByteArray contender; // its id; empty for the others
+    QRectF box;
+    bool compact = false; // one line instead of three
+    Pill pill;            // shape and colours; the word is not drawn
+    QString title, who, age;
+};
+
+struct ChainArrow {
+    QPainterPath path;    // from the waiter to what it watches
+    QPointF tip;
+    qreal tipAngle = 0;   // degrees, the way the arrow flies in
+    bool seen = false;    // a server said so; else inferred
+    QPointF wordAt;       // centre of "seen" or "inferred"
+    bool showWord = true;
+};
+
+struct ChainPicture {
+    std::vector<ChainBox> boxes;
+    std::vector<ChainArrow> arrows;
+    QSizeF size;
+    QString caption;
+    int hidden = 0;       // contenders behind the box "… n more"
+};
+
+// Queues of more than this are drawn with their middle folded, unless asked for whole.
+constexpr int chainFoldAbove = 20;
+
+[[nodiscard]] ChainPicture layOutChain(const inspect::LockPicture &lock, SystemTime now, qreal width, bool whole);
+
+} // namespace lockscope::ui

@@ -1,0 +1,318 @@
+#include "ui/views/watchchainview.h"
+
+#include "core/base/text.h"
+#include "ui/theme/plaintext.h"
+#include "ui/theme/theme.h"
+
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QPainter>
+#include <QScrollBar>
+#include <QToolTip>
+#include <QWheelEvent>
+
+#include <cmath>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+void drawTip(QPainter &painter, const ChainArrow &arrow, const QColor &colour)
+{
+    painter.save();
+    painter.translate(arrow.tip);
+    painter.rotate(arrow.tipAngle);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(colour);
+    const QPointF head[] = {{0, 0}, {-10, -5}, {-10, 5}};
+    painter.drawPolygon(head, 3);
+    painter.restore();
+}
+
+void drawArrow(QPainter &painter, const ChainArrow &arrow, const Tokens &t)
+{
+    const QColor colour = arrow.seen ? t.accent : t.muted;
+    QPen pen(colour, 1.8);
+    if (!arrow.seen)
+        pen.setDashPattern({3, 2.4});
+    painter.setPen(pen);
+    painter.setBrush(Qt::NoBrush);
+    painter.drawPath(arrow.path);
+    drawTip(painter, arrow, colour);
+    if (!arrow.showWord)
+        return;
+    painter.setFont(textFont(11));
+    painter.setPen(colour);
+    painter.drawText(QRectF(arrow.wordAt - QPointF(40, 8), QSizeF(80, 16)), Qt::AlignCenter,
+                     arrow.seen ? u"seen"_s : u"inferred"_s);
+}
+
+void drawElided(QPainter &painter, const QRectF &rect, int flags, const QString &text)
+{
+    painter.drawText(rect, flags | Qt::TextSingleLine,
+                     QFontMetricsF(painter.font()).elidedText(text, Qt::ElideMiddle, rect.width()));
+}
+
+void drawCompact(QPainter &painter, const ChainBox &box, const Tokens &t)
+{
+    QRectF line = box.box.adjusted(8, 0, -8, 0);
+    if (box.kind == ChainBox::Kind::More) {
+        painter.setFont(textFont(12));
+        painter.setPen(t.accent);
+        painter.drawText(line, Qt::AlignCenter, box.title);
+        return;
+    }
+    paintShape(painter, QRectF(line.left(), line.top(), 10, line.height()), box.pill.shape, toneColor(t, box.pill.tone));
+    painter.setFont(monoFont(12, QFont::DemiBold));
+    painter.setPen(toneColor(t, box.pill.tone));
+    drawElided(painter, line.adjusted(17, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft, box.title);
+    const qreal after = 17 + QFontMetricsF(painter.font()).horizontalAdvance(box.title) + 12;
+    painter.setFont(textFont(12));
+    painter.setPen(t.muted);
+    const qreal ageWidth = tabularWidth(painter.font(), box.age);
+    drawTabular(painter, line, Qt::AlignRight, box.age);
+    painter.setPen(t.text);
+    drawElided(painter, line.adjusted(after, 0, -ageWidth - 10, 0), Qt::AlignVCenter | Qt::AlignLeft, box.who);
+}
+
+void drawTall(QPainter &painter, const ChainBox &box, const Tokens &t)
+{
+    const QRectF inside = box.box.adjusted(6, 8, -6, -8);
+    const qreal third = inside.height() / 3;
+    const QColor colour = toneColor(t, box.pill.tone);
+    painter.setFont(monoFont(12, QFont::DemiBold));
+    const bool hasShape = box.pill.shape != PillShape::None;
+    const qreal titleWidth = std::min(QFontMetricsF(painter.font()).horizontalAdvance(box.title), inside.width() - 16);
+    const qreal left = inside.center().x() - (titleWidth + (hasShape ? 16 : 0)) / 2;
+    if (hasShape)
+        paintShape(painter, QRectF(left, inside.top(), 10, third), box.pill.shape, colour);
+    painter.setPen(colour);
+    drawElided(painter, QRectF(left + (hasShape ? 16 : 0), inside.top(), titleWidth + 1, third), Qt::AlignVCenter, box.title);
+    painter.setFont(textFont(12));
+    painter.setPen(box.kind == ChainBox::Kind::More ? t.accent : t.text);
+    drawElided(painter, QRectF(inside.left(), inside.top() + third, inside.width(), third), Qt::AlignCenter, box.who);
+    painter.setPen(t.muted);
+    drawTabular(painter, QRectF(inside.left(), inside.top() + 2 * third, inside.width(), third), Qt::AlignHCenter, box.age);
+}
+
+void drawBox(QPainter &painter, const ChainBox &box, const Tokens &t, bool isCurrent, bool hasFocus)
+{
+    const QColor colour = toneColor(t, box.pill.tone);
+    QPen border(box.kind == ChainBox::Kind::Contender ? colour : t.muted, 1.4);
+    if (box.kind != ChainBox::Kind::Contender)
+        border.setDashPattern({3, 2.4});
+    painter.setPen(border);
+    painter.setBrush(toneSoft(t, box.pill.tone));
+    painter.drawRoundedRect(box.box, 7, 7);
+    if (isCurrent) {
+        painter.setPen(QPen(t.accent, hasFocus ? 2.4 : 1.4));
+        painter.setBrush(Qt::NoBrush);
+        painter.drawRoundedRect(box.box.adjusted(-3, -3, 3, 3), 9, 9);
+    }
+    if (box.compact)
+        drawCompact(painter, box, t);
+    else
+        drawTall(painter, box, t);
+}
+
+} // namespace
+
+WatchChainView::WatchChainView(QWidget *parent) : QAbstractScrollArea(parent)
+{
+    setFrameShape(QFrame::NoFrame);
+    setFocusPolicy(Qt::StrongFocus);
+    setAccessibleName(tr("Who watches whom"));
+    setObjectName(QStringLiteral("watchChain"));
+    horizontalScrollBar()->setSingleStep(20);
+    verticalScrollBar()->setSingleStep(20);
+}
+
+void WatchChainView::setPicture(const inspect::LockPicture &lock)
+{
+    if (lock.lock != m_lock.lock) {
+        m_whole = false;
+        m_current.clear();
+        horizontalScrollBar()->setValue(0);
+        verticalScrollBar()->setValue(0);
+    }
+    m_lock = lock;
+    layOut();
+}
+
+void WatchChainView::tick()
+{
+    layOut();
+}
+
+void WatchChainView::setWhole(bool whole)
+{
+    m_whole = whole;
+    layOut();
+}
+
+void WatchChainView::zoom(int steps)
+{
+    m_zoom = steps == 0 ? 1 : std::clamp(m_zoom * std::pow(1.15, steps), 0.4, 2.5);
+    layOut();
+}
+
+void WatchChainView::layOut()
+{
+    const QString captionBefore = m_chain.caption;
+    const int hiddenBefore = m_chain.hidden;
+    const qreal heightBefore = m_chain.size.height() * m_zoomLaidOut;
+    m_chain = layOutChain(m_lock, m_clock(), viewport()->width() / m_zoom, m_whole);
+    const QSize content = (m_chain.size * m_zoom).toSize();
+    horizontalScrollBar()->setPageStep(viewport()->width());
+    horizontalScrollBar()->setRange(0, std::max(0, content.width() - viewport()->width()));
+    verticalScrollBar()->setPageStep(viewport()->height());
+    verticalScrollBar()->setRange(0, std::max(0, content.height() - viewport()->height()));
+    m_zoomLaidOut = m_zoom;
+    if (content.height() != static_cast<int>(std::lround(heightBefore)))
+        emit heightChanged(std::max(60, content.height() + horizontalScrollBar()->sizeHint().height()));
+    if (m_chain.caption != captionBefore)
+        emit captionChanged(m_chain.caption);
+    if (m_chain.hidden != hiddenBefore)
+        emit foldChanged();
+    viewport()->update();
+}
+
+int WatchChainView::currentBox() const
+{
+    for (std::size_t i = 0; i < m_chain.boxes.size(); ++i) {
+        if (!m_current.isEmpty() && m_chain.boxes[i].contender == m_current)
+            return static_cast<int>(i);
+    }
+    return -1;
+}
+
+int WatchChainView::boxAt(const QPoint &position) const
+{
+    const QPointF at = QPointF(position + QPoint(horizontalScrollBar()->value(), verticalScrollBar()->value())) / m_zoom;
+    for (std::size_t i = 0; i < m_chain.boxes.size(); ++i) {
+        if (m_chain.boxes[i].box.contains(at))
+            return static_cast<int>(i);
+    }
+    return -1;
+}
+
+void WatchChainView::setCurrentContender(const QByteArray &id)
+{
+    if (id == m_current)
+        return;
+    m_current = id;
+    const int box = currentBox();
+    if (box >= 0)
+        reveal(m_chain.boxes[static_cast<std::size_t>(box)].box);
+    viewport()->update();
+}
+
+void WatchChainView::reveal(const QRectF &box)
+{
+    const QRect target = QRectF(box.topLeft() * m_zoom, box.size() * m_zoom).toAlignedRect().adjusted(-8, -8, 8, 8);
+    const auto bring = [](QScrollBar *bar, int from, int upTo, int page) {
+        if (from < bar->value())
+            bar->setValue(from);
+        else if (upTo > bar->value() + page)
+            bar->setValue(upTo - page);
+    };
+    bring(horizontalScrollBar(), target.left(), target.right(), viewport()->width());
+    bring(verticalScrollBar(), target.top(), target.bottom(), viewport()->height());
+}
+
+void WatchChainView::select(int at, bool tell)
+{
+    if (at < 0 || at >= static_cast<int>(m_chain.boxes.size()))
+        return;
+    const ChainBox &box = m_chain.boxes[static_cast<std::size_t>(at)];
+    if (box.kind == ChainBox::Kind::More) {
+        setWhole(true);
+        return;
+    }
+    if (box.kind != ChainBox::Kind::Contender)
+        return;
+    m_current = box.contender;
+    setAccessibleDescription(u"%1, %2, %3"_s.arg(box.title, box.who, box.age));
+    reveal(box.box);
+    viewport()->update();
+    if (tell)
+        emit chosen(m_current);
+}
+
+void WatchChainView::keyPressEvent(QKeyEvent *event)
+{
+    const int current = currentBox();
+    const int last = static_cast<int>(m_chain.boxes.size()) - 1;
+    switch (event->key()) {
+    case Qt::Key_Left:
+    case Qt::Key_Up: select(current < 0 ? 0 : std::max(0, current - 1), true); return;
+    case Qt::Key_Right:
+    case Qt::Key_Down: select(current < 0 ? 0 : std::min(last, current + 1), true); return;
+    case Qt::Key_Home: select(0, true); return;
+    case Qt::Key_End: select(last, true); return;
+    case Qt::Key_Plus:
+    case Qt::Key_Equal: zoom(1); return;
+    case Qt::Key_Minus: zoom(-1); return;
+    case Qt::Key_0: zoom(0); return;
+    default: QAbstractScrollArea::keyPressEvent(event);
+    }
+}
+
+void WatchChainView::mousePressEvent(QMouseEvent *event)
+{
+    select(boxAt(event->pos()), true);
+}
+
+void WatchChainView::wheelEvent(QWheelEvent *event)
+{
+    if (event->modifiers() & Qt::ControlModifier) {
+        zoom(event->angleDelta().y() > 0 ? 1 : -1);
+        event->accept();
+        return;
+    }
+    QAbstractScrollArea::wheelEvent(event);
+}
+
+bool WatchChainView::viewportEvent(QEvent *event)
+{
+    if (event->type() == QEvent::ToolTip) {
+        const auto *help = static_cast<QHelpEvent *>(event);
+        const int box = boxAt(help->pos());
+        const auto *contender = box < 0 ? nullptr : m_lock.find(m_chain.boxes[static_cast<std::size_t>(box)].contender);
+        if (contender) {
+            QString tip = label(contender->id, 400);
+            if (contender->session)
+                tip += u"\nsession "_s + label(contender->session->toUtf8());
+            QToolTip::showText(help->globalPos(), plainToolTip(tip), viewport());
+        } else {
+            QToolTip::hideText();
+        }
+        return true;
+    }
+    return QAbstractScrollArea::viewportEvent(event);
+}
+
+void WatchChainView::resizeEvent(QResizeEvent *event)
+{
+    QAbstractScrollArea::resizeEvent(event);
+    layOut();
+}
+
+void WatchChainView::paintEvent(QPaintEvent *)
+{
+    const Tokens &t = Theme::tokens();
+    QPainter painter(viewport());
+    painter.fillRect(viewport()->rect(), t.panel);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.translate(-horizontalScrollBar()->value(), -verticalScrollBar()->value());
+    painter.scale(m_zoom, m_zoom);
+    for (const auto &arrow : m_chain.arrows)
+        drawArrow(painter, arrow, t);
+    const int current = currentBox();
+    for (std::size_t i = 0; i < m_chain.boxes.size(); ++i)
+        drawBox(painter, m_chain.boxes[i], t, static_cast<int>(i) == current, hasFocus());
+}
+
+} // namespace lockscope::ui
