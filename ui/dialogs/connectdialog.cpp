@@ -4,6 +4,7 @@
 #include "ui/theme/theme.h"
 
 #include <QBoxLayout>
+#include <QEvent>
 #include <QHeaderView>
 #include <QLabel>
 #include <QPainter>
@@ -19,6 +20,7 @@ namespace {
 
 constexpr int idRole = Qt::UserRole;
 constexpr int listWidth = 248;
+constexpr int rowHeight = 28;
 
 QIcon discOf(ConnectionColour colour)
 {
@@ -149,6 +151,7 @@ void ConnectDialog::fill()
             if (isNeeded) {
                 auto *heading = new QTreeWidgetItem(m_list, {group.isEmpty() ? u"Without a group"_s : group});
                 heading->setFlags(Qt::ItemIsEnabled);
+                heading->setSizeHint(0, {0, rowHeight});
                 heading->setForeground(0, Theme::tokens().muted);
                 heading->setFont(0, textFont(11, QFont::DemiBold));
             }
@@ -159,12 +162,21 @@ void ConnectDialog::fill()
         auto *item = new QTreeWidgetItem(m_list, {text});
         item->setData(0, idRole, saved.id);
         item->setIcon(0, discOf(saved.colour));
+        item->setSizeHint(0, {0, rowHeight});
         item->setToolTip(0, saved.uri);
         if (saved.production)
             item->setForeground(0, Theme::tokens().critical);
         if (saved.id == chosen)
             m_list->setCurrentItem(item);
     }
+}
+
+void ConnectDialog::changeEvent(QEvent *event)
+{
+    QDialog::changeEvent(event);
+    // The list paints with the theme's colours.
+    if (event->type() == QEvent::PaletteChange && m_list)
+        fill();
 }
 
 QString ConnectDialog::chosenId() const

@@ -32,6 +32,9 @@ signals:
     // Whoever shows the dialog connects; it has closed by then.
     void connectRequested(const lockscope::ConnectionSpec &spec);
 
+protected:
+    void changeEvent(QEvent *event) override;
+
 private:
     QWidget *buildList();
     QWidget *buildForm();

@@ -101,7 +101,7 @@ ConnectForm::ConnectForm(bool canKeepPasswords, QWidget *parent) : QWidget(paren
     m_form->setHorizontalSpacing(16);
     m_form->setVerticalSpacing(9);
     m_form->setLabelAlignment(Qt::AlignLeft | Qt::AlignVCenter);
-    m_form->setFieldGrowthPolicy(QFormLayout::ExpandingFieldsGrow);
+    m_form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
     buildAddress(m_form);
     buildMarks(m_form);
     m_keep->setEnabled(canKeepPasswords);
@@ -180,7 +180,7 @@ void ConnectForm::buildMarks(QFormLayout *form)
     m_preview->setTextFormat(Qt::PlainText);
     m_preview->setProperty("look", u"muted"_s);
     m_preview->setFont(monoFont());
-    m_preview->setWordWrap(true);
+    m_preview->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred); // a long one is cut, not the dialog wider
     m_problem = new QLabel(this);
     m_problem->setTextFormat(Qt::PlainText);
     m_problem->setProperty("look", u"critical"_s);
@@ -277,8 +277,9 @@ void ConnectForm::show(const SavedConnection &connection, const QStringList &gro
     m_group->addItems(groups);
     m_group->setCurrentText(connection.group);
     m_colours->button(static_cast<int>(connection.colour))->setChecked(true);
-    m_readOnly->setChecked(connection.readOnly);
     m_production->setChecked(connection.production);
+    m_readOnly->setChecked(connection.readOnly || connection.production);
+    m_readOnly->setEnabled(!connection.production);
     preview();
 }
 
