@@ -44,6 +44,7 @@ QLineEdit, QPlainTextEdit, QComboBox, QSpinBox, QAbstractSpinBox { border: 1px s
 QLineEdit:focus, QPlainTextEdit:focus, QComboBox:focus, QAbstractSpinBox:focus { border-color: @accent; }
 QLineEdit:disabled, QComboBox:disabled, QAbstractSpinBox:disabled { color: @muted; background: @background; }
 QLineEdit[look="find"] { background: @background; }
+QComboBox::drop-down { border: none; width: 22px; }
 QComboBox QAbstractItemView { background: @panel; color: @text; border: 1px solid @line; selection-background-color: @selection;
     selection-color: @text; outline: none; }
 QCheckBox, QRadioButton { spacing: 7px; }
