@@ -51,7 +51,6 @@ MainWindow::MainWindow(Backend &backend, QWidget *parent)
     addPage(m_locks);
     addShortcuts();
     showPageAt(0);
-    m_locks->table().setFocus();
 }
 
 MainWindow::~MainWindow() = default;
@@ -249,6 +248,17 @@ void MainWindow::keyPressEvent(QKeyEvent *event)
         return;
     }
     QMainWindow::keyPressEvent(event);
+}
+
+void MainWindow::showEvent(QShowEvent *event)
+{
+    QMainWindow::showEvent(event);
+    // Not the find field, first though it is: arrows walk through the rows at once.
+    if (std::exchange(m_wasShown, true))
+        return;
+    m_locks->table().setFocus();
+    if (m_top->isAncestorOf(focusWidget()))
+        focusWidget()->clearFocus();
 }
 
 void MainWindow::resizeEvent(QResizeEvent *event)

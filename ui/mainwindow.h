@@ -55,6 +55,7 @@ signals:
 
 protected:
     void keyPressEvent(QKeyEvent *event) override;
+    void showEvent(QShowEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;
 
 private:
@@ -80,6 +81,7 @@ private:
     std::vector<Page *> m_pages;
     ConnectionName m_connection; // chosen in the side bar
     bool m_paused = false;
+    bool m_wasShown = false;
     bool m_firstPictureTold = false;
 };
 

@@ -24,7 +24,6 @@ CellLook LocksDelegate::look(const QModelIndex &index) const
         break;
     case LocksModel::Holder:
         cell.font = monoFont();
-        cell.elide = Qt::ElideMiddle;
         break;
     case LocksModel::Waiting:
     case LocksModel::OldestWait:
