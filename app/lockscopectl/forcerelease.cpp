@@ -153,7 +153,10 @@ Task<Exit> forceRelease(Run &run)
     if (run.readOnly)
         co_return refuse(run, json, Error{ErrorCode::Refused, u"%1 is read-only, nothing was sent; start without "
                                                               u"--read-only to release"_s.arg(name)});
-    if (!run.json || !run.has(u"yes"_s))
+    const bool willAsk = !run.has(u"yes"_s) && ::isatty(STDIN_FILENO);
+    if (!run.json)
+        print(preview(*plan).chopped(1));
+    else if (willAsk)
         remark(preview(*plan));
     const auto yes = co_await confirmed(run, *plan);
     if (!yes)

@@ -15,11 +15,20 @@ constexpr std::chrono::seconds askWithin(30);
 // Millions of keys take their time; this only ends a wait for a server that went away.
 constexpr std::chrono::minutes lookWithin(10);
 
+QString withRemedy(const Error &error)
+{
+    if (error.code == ErrorCode::NotConnected)
+        return error.message + u"; is the server up, and are host and port right?"_s;
+    if (error.code == ErrorCode::AuthFailed)
+        return error.message + u"; give user and password in the URI or in LOCKSCOPE_PASSWORD_<NAME>"_s;
+    return error.message;
+}
+
 } // namespace
 
 Exit fail(const Error &error)
 {
-    complain(error.message);
+    complain(withRemedy(error));
     return app::exitFor(error.code);
 }
 
@@ -36,7 +45,7 @@ Task<Exit> connectAll(Run &run)
         const auto name = link->spec().name;
         const auto connected = co_await run.workspace.whenConnected(name, deadline);
         if (!connected) {
-            complain(u"%1: %2"_s.arg(escaped(name.bytes()), connected.error().message));
+            complain(u"%1: %2"_s.arg(escaped(name.bytes()), withRemedy(connected.error())));
             worst = Exit::NoConnection;
         }
     }

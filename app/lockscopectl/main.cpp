@@ -2,8 +2,10 @@
 #include "app/lockscopectl/help.h"
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/program.h"
+#include "core/base/logging.h"
 
 #include <QCoreApplication>
+#include <QLoggingCategory>
 
 using namespace lockscope;
 using namespace lockscope::ctl;
@@ -100,6 +102,10 @@ int main(int argc, char **argv)
     QCoreApplication application(argc, argv);
     QCoreApplication::setApplicationName(u"lockscopectl"_s);
     QCoreApplication::setApplicationVersion(QStringLiteral(LOCKSCOPE_VERSION));
+    // An error is one line on stderr, said by the command. QT_LOGGING_RULES brings the rest back.
+    QLoggingCategory::setFilterRules(u"lockscope.*=false"_s);
+    // A category first used by a thread that outlives main() would find no rules any more and say everything.
+    (void)logZooKeeper().isDebugEnabled();
     const auto word = commandWord(arguments);
     if (word.isEmpty())
         return withoutCommand(arguments);

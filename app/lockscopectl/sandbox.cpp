@@ -4,6 +4,7 @@
 #include "app/lockscopectl/privateservers.h"
 #include "core/async/oneshot.h"
 #include "core/base/text.h"
+#include "core/sandbox/demo.h"
 
 #include <QJsonArray>
 
@@ -60,7 +61,17 @@ Task<Exit> runSandbox(Run &run)
         co_return Exit::Done;
     if (!any)
         co_return Exit::Failed;
-    if (!printConnections(run, servers.connections()))
+    std::unique_ptr<sandbox::Demo> demo;
+    if (run.has(u"demo"_s)) {
+        demo = std::make_unique<sandbox::Demo>(run.loop(), servers.connections(), Random::fromSystem());
+        // Whoever reads the URIs finds the locks there.
+        const auto filled = demo->filled();
+        ended.then([filled](bool) { filled.complete(false); });
+        const bool complete = co_await filled;
+        if (!complete && !ended.isComplete())
+            complain(u"sandbox: some of the demo's locks did not come up in time"_s);
+    }
+    if (!ended.isComplete() && !printConnections(run, servers.connections()))
         co_return Exit::Failed;
     co_await ended;
     co_return Exit::Done;

@@ -22,6 +22,23 @@ QString names(const std::vector<QByteArray> &locks)
     return words.isEmpty() ? u"-"_s : words.join(u", "_s);
 }
 
+// Locks as every other answer names them: CONNECTION:NAME.
+QJsonArray lockNames(const SessionPicture &session, const std::vector<QByteArray> &locks)
+{
+    QJsonArray array;
+    for (const auto &name : locks)
+        array.append(escaped(inspect::LockName{session.connection, name}.text()));
+    return array;
+}
+
+QJsonObject contractJson(const SessionPicture &session)
+{
+    auto json = inspect::toJson(session);
+    json["holds"_L1] = lockNames(session, session.holds);
+    json["waits"_L1] = lockNames(session, session.waits);
+    return json;
+}
+
 std::vector<SessionPicture> found(Run &run)
 {
     std::vector<SessionPicture> all;
@@ -62,7 +79,7 @@ Task<Exit> sessions(Run &run)
     }
     QJsonArray array;
     for (const auto &session : all)
-        array.append(inspect::toJson(session));
+        array.append(contractJson(session));
     printJson(QJsonObject{{u"sessions"_s, array}, {u"coverage"_s, coverageJson(run)}});
     co_return looked;
 }

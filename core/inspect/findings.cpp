@@ -114,6 +114,9 @@ std::vector<QByteArray> watchingNothing(const LockPicture &lock, const Recognise
     const ServerView servers(context);
     if (!servers.knowsAllWatches() || !hasVisibleWatches(lock))
         return {};
+    std::map<quint64, int> nodesOf;
+    for (const auto &one : lock.contenders)
+        ++nodesOf[one.guard.owner];
     std::vector<QByteArray> suspects;
     for (const auto &one : lock.contenders) {
         const zk::SessionId session{one.guard.owner};
@@ -121,11 +124,9 @@ std::vector<QByteArray> watchingNothing(const LockPicture &lock, const Recognise
         if (one.role != Role::Waiter || session.isNone() || watchesChildren || servers.isOurs(session))
             continue;
         // Someone whose session has two nodes here may wait with the other one.
-        const auto nodes = std::ranges::count(lock.contenders, one.guard.owner,
-                                              [](const auto &other) { return other.guard.owner; });
         const auto health = servers.health(session);
         const bool gone = health && !health->connected; // its watches went with its connection
-        if (nodes != 1 || gone || !one.waitingSince || !servers.wasAskedAfter(*one.waitingSince))
+        if (nodesOf[one.guard.owner] != 1 || gone || !one.waitingSince || !servers.wasAskedAfter(*one.waitingSince))
             continue;
         if (!servers.watchesBelow(session, lock.lock.name))
             suspects.push_back(one.id);

@@ -68,7 +68,7 @@ ForceReleaseOutcome outcomeOf(const ForceReleasePlan &plan, const Result<LockPic
     outcome.released = true;
     const auto lock = label(plan.before.lock.text());
     const auto taken = u"%1: taken from %2"_s.arg(lock, label(plan.holder, 80));
-    const auto woken = told > 0 ? u" (%1 subscribers told)"_s.arg(told) : QString();
+    const auto woken = told > 0 ? (told == 1 ? u" (1 subscriber told)"_s : u" (%1 subscribers told)"_s.arg(told)) : QString();
     if (reread)
         outcome.after = *reread;
     if (!reread && reread.error().code != ErrorCode::NoNode) {

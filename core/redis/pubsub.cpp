@@ -97,9 +97,10 @@ void PubSub::linkChanged()
         if (!got)
             return; // the connection broke; linkChanged() follows
         const auto &reply = got->front();
-        m_id = reply.isError()
-                   ? Result<qint64>(Error{ErrorCode::Unsupported, u"CLIENT ID refused: "_s + label(reply.text), false})
-                   : Result<qint64>(reply.integer);
+        if (reply.isError())
+            m_id = Error{ErrorCode::Unsupported, u"CLIENT ID refused: "_s + label(reply.text), false};
+        else
+            m_id = reply.integer;
         settle();
     });
     for (const auto &[topic, listeners] : m_topics)
@@ -184,8 +185,8 @@ void PubSub::settle()
         if (refused)
             return m_link->notConnected();
         if (!m_refused.empty())
-            return Error{ErrorCode::NoPermission, u"Redis refused to subscribe to "_s + label(m_refused.begin()->name),
-                         false};
+            return Error{ErrorCode::NoPermission,
+                         u"Redis refused to subscribe to "_s + label(m_refused.begin()->name), false};
         return *m_id;
     }();
     for (const auto &waiter : std::exchange(m_idWaiters, {}))

@@ -10,6 +10,7 @@ import unittest
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import lint
+from manual import main as main_of_manual
 
 CORE = "core/recipes/x.cpp"
 
@@ -146,10 +147,11 @@ class OneIdeaEach(unittest.TestCase):
         self.assertEqual(found("core/base/x.cpp", "int a;\n" * 500), [])
 
     def test_machine_paths(self):
-        for bad in ['open("/work/x/y");', "see /home/ada/src", "cd /root/x", 'path = "/work"']:
-            self.assertNotEqual(found("README.md", bad + "\n"), [], bad)
-        for good in ["zk://host/work/x", "build/home/config", "$build/home/state", "/usr/share/java", "$HOME/.cache"]:
-            self.assertEqual(found("README.md", good + "\n"), [], good)
+        for bad in ["see /home/ada/src", "cd /root/x", 'open("/Users/ada/x")', 'path = "/srv/checkout/build"']:
+            self.assertNotEqual(list(lint.findings("README.md", bad + "\n", {}.get, "/srv/checkout")), [], bad)
+        for good in ["zk://host/work/x", "build/home/config", "$build/home/state", "/usr/share/java", "$HOME/.cache",
+                     "/srv/checkouts", 'ZPath("/work/queue")']:
+            self.assertEqual(list(lint.findings("README.md", good + "\n", {}.get, "/srv/checkout")), [], good)
 
 
 class Program(unittest.TestCase):
@@ -171,6 +173,29 @@ class Program(unittest.TestCase):
     def test_an_empty_folder_is_no_success(self):
         with tempfile.TemporaryDirectory() as root:
             self.assertEqual(lint.main(root), 1)
+
+
+class Manual(unittest.TestCase):
+    def test_what_help_says_and_the_pages_lack(self):
+        with tempfile.TemporaryDirectory() as root:
+            program = os.path.join(root, "prog")
+            with open(program, "w", encoding="utf-8") as file:
+                file.write("#!/bin/sh\ncat <<'END'\nCommands\n  go     away\n\nOptions\n  --help     this\n  --fast     now\nEND\n")
+            os.chmod(program, 0o755)
+            for folder in ("man", "completion"):
+                os.mkdir(os.path.join(root, folder))
+
+            def status(manual, completion):
+                for path, text in [("man/prog.1.in", manual), ("completion/prog", completion)]:
+                    with open(os.path.join(root, path), "w", encoding="utf-8") as file:
+                        file.write(text)
+                return main_of_manual(root, [program])
+
+            good = "go --help --fast"
+            self.assertEqual(status(good.replace("-", "\\-"), good), 0)
+            self.assertEqual(status("go --help", good), 1)
+            self.assertEqual(status(good, "--help --fast"), 1)
+            self.assertEqual(status(good, good + " --slow"), 1)
 
 
 if __name__ == "__main__":

@@ -321,8 +321,8 @@ private slots:
     {
         m_server->pause();
         const auto late = m_connection->command({"INCR", "late"}, Deadline::after(m_loop, 30ms));
-        const auto lateScript = m_connection->script({"x", "return redis.call('INCR', 'scripted')", QByteArray(40, 'a')},
-                                                     {}, {}, Deadline::after(m_loop, 30ms));
+        const redis::Script unknown{"x", "return redis.call('INCR', 'scripted')", QByteArray(40, 'a')};
+        const auto lateScript = m_connection->script(unknown, {}, {}, Deadline::after(m_loop, 30ms));
         const auto patient = send({"ECHO", "patient"});
         QCOMPARE(codeOf(late), code(ErrorCode::UnknownOutcome));
         QCOMPARE(codeOf(lateScript), code(ErrorCode::UnknownOutcome));

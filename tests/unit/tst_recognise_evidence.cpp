@@ -3,6 +3,7 @@
 #include "znodetable.h"
 
 #include "core/inspect/findings.h"
+#include "core/recipes/turn.h"
 
 #include <QTest>
 
@@ -306,6 +307,32 @@ private slots:
         QCOMPARE(partsToRead(pool.directory), (std::vector<ZPath>{ZPath("/l/pool-__lock__")}));
         const Input queue("/l/q", three);
         QVERIFY(partsToRead(queue.directory).empty());
+    }
+
+    void turnsInALongQueueAreThoseOfTheWholeQueue()
+    {
+        // Each turn is decided on a shortened queue; it must be the one of the whole.
+        for (const auto watches : {recipes::ReaderWatches::LowestWriter, recipes::ReaderWatches::NearestWriter}) {
+            const bool curator = watches == recipes::ReaderWatches::LowestWriter;
+            std::vector<recipes::Queued> whole;
+            QByteArray text;
+            for (int i = 0; i < 40; ++i) {
+                const bool reads = i < 3 || i * 7 % 5 > 1;
+                const QByteArray base = curator ? (reads ? "-__READ__" : "-__WRIT__") : (reads ? "__rlock__" : "__lock__");
+                const QByteArray name = expand(QByteArray(curator ? "_c_{u" : "{h") + QByteArray::number(9 - i % 9) + '}')
+                    + base + QByteArray::number(i).rightJustified(10, '0');
+                text += name + " s" + QByteArray::number(i % 9 + 1) + '\n';
+                whole.push_back({*recipes::readSequence(NodeName(name)), reads ? recipes::Access::Shared : recipes::Access::Exclusive});
+            }
+            const auto lock = Input("/l", text).locks()[0];
+            QCOMPARE(lock.contenders.size(), size_t(40));
+            for (const auto &one : lock.contenders) {
+                const auto turn = recipes::turnInReadWriteQueue(whole, NodeName(one.id), watches);
+                QCOMPARE(one.role == Role::Holder, turn.isMine());
+                if (!turn.isMine())
+                    QCOMPARE(one.watches[0].target, turn.predecessor->bytes());
+            }
+        }
     }
 
     void namesAreNotTrusted()

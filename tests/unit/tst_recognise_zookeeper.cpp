@@ -352,10 +352,10 @@ private slots:
             /a zk-mutex medium contended
             lock-0000000000 holds exclusive 0
             lock-0000000001 waits exclusive 1 ->lock-0000000000)");
-        row("25 siblings that share a base name", "/work", R"(
+        row("25 siblings that share a base name", "/desk", R"(
             turn-0000000000 s1
             turn-0000000001 s2)", R"(
-            /work zk-mutex low contended
+            /desk zk-mutex low contended
             turn-0000000000 holds exclusive 0
             turn-0000000001 waits exclusive 1 ~>children)");
         row("26 alone, and its name says lock", "/app", R"(

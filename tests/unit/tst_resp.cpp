@@ -93,9 +93,11 @@ private slots:
         QTest::newRow("nil array") << QByteArray("*-1\r\n") << QByteArrayList{"nil"};
         QTest::newRow("empty array") << QByteArray("*0\r\n") << QByteArrayList{"[]"};
         QTest::newRow("array of all kinds")
-            << QByteArray("*6\r\n+a\r\n-b\r\n:1\r\n$1\r\nc\r\n$-1\r\n*0\r\n") << QByteArrayList{"[+a, -b, :1, \"c\", nil, []]"};
+            << QByteArray("*6\r\n+a\r\n-b\r\n:1\r\n$1\r\nc\r\n$-1\r\n*0\r\n")
+            << QByteArrayList{"[+a, -b, :1, \"c\", nil, []]"};
         QTest::newRow("nested, with siblings after it")
-            << QByteArray("*3\r\n*2\r\n:1\r\n*1\r\n:2\r\n*0\r\n:3\r\n+next\r\n") << QByteArrayList{"[[:1, [:2]], [], :3]", "+next"};
+            << QByteArray("*3\r\n*2\r\n:1\r\n*1\r\n:2\r\n*0\r\n:3\r\n+next\r\n")
+            << QByteArrayList{"[[:1, [:2]], [], :3]", "+next"};
         QTest::newRow("eight arrays deep")
             << QByteArray("*1\r\n").repeated(8) + ":1\r\n" << QByteArrayList{"[[[[[[[[:1]]]]]]]]"};
         QTest::newRow("nothing") << QByteArray() << QByteArrayList{};

@@ -60,8 +60,10 @@ struct Input {
     {
         directory.path = ZPath(path);
         directory.data = data;
+        zk::Evidence::Answer answeredByAll;
+        answeredByAll.members = answeredByAll.answered = 1;
         for (const auto *command : {"cons", "wchp", "dump"})
-            evidence.answers[command] = {1, 1, {}};
+            evidence.answers[command] = answeredByAll;
         evidence.askedAt = std::chrono::system_clock::time_point(std::chrono::seconds(900));
         for (int n = 1; n <= 9; ++n) {
             zk::ConnectionFacts facts;

@@ -49,6 +49,7 @@ KeyDetailView::KeyDetailView(QWidget *parent) : QWidget(parent)
     auto *cells = new TreeCellDelegate(m_itemsView);
     cells->setMono({KeyItemsModel::Label, KeyItemsModel::Value});
     cells->setIndented(false);
+    cells->setHairlines(true);
     m_itemsView->setItemDelegate(cells);
     m_itemsView->setModel(&m_items);
     m_itemsView->setWidths(KeyItemsModel::Value, {{KeyItemsModel::Label, 200}});
@@ -71,6 +72,11 @@ KeyDetailView::KeyDetailView(QWidget *parent) : QWidget(parent)
     auto *outer = new QVBoxLayout(this);
     outer->setContentsMargins(0, 0, 0, 0);
     outer->addWidget(m_stack);
+}
+
+KeyDetailView::~KeyDetailView()
+{
+    stopListening(this);
 }
 
 QWidget *KeyDetailView::buildHead()

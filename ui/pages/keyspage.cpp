@@ -67,6 +67,11 @@ KeysPage::KeysPage(QWidget *parent) : Page(parent)
     sayProgress();
 }
 
+KeysPage::~KeysPage()
+{
+    stopListening(this);
+}
+
 QWidget *KeysPage::buildStrip()
 {
     auto *strip = makeToolStrip(this);

@@ -51,6 +51,13 @@ QHBoxLayout *stripLayout(QFrame *strip)
     return qobject_cast<QHBoxLayout *>(strip->layout());
 }
 
+void stopListening(QObject *owner)
+{
+    const auto children = owner->findChildren<QObject *>();
+    for (auto *child : children)
+        child->disconnect(owner);
+}
+
 EmptyState::EmptyState(QWidget *parent) : QWidget(parent)
 {
     constexpr int textWidth = 460;

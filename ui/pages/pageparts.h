@@ -23,6 +23,10 @@ namespace lockscope::ui {
 [[nodiscard]] QFrame *makeToolStrip(QWidget *parent);
 [[nodiscard]] QHBoxLayout *stripLayout(QFrame *strip);
 
+// Views still say things while they are taken down. Called in the destructor of whoever owns both the
+// views and the model that they show.
+void stopListening(QObject *owner);
+
 // What stands where rows will be: says what is missing and what to do about it.
 class EmptyState : public QWidget {
     Q_OBJECT

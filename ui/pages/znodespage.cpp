@@ -74,6 +74,11 @@ ZnodesPage::ZnodesPage(QWidget *parent) : Page(parent)
     sayStatus();
 }
 
+ZnodesPage::~ZnodesPage()
+{
+    stopListening(this);
+}
+
 QWidget *ZnodesPage::buildStrip()
 {
     auto *strip = makeToolStrip(this);

@@ -26,6 +26,7 @@ class ZnodesPage : public Page {
     Q_OBJECT
 public:
     explicit ZnodesPage(QWidget *parent = nullptr);
+    ~ZnodesPage() override;
 
     [[nodiscard]] QString name() const override { return QStringLiteral("znodes"); }
     [[nodiscard]] QString title() const override { return QStringLiteral("Znodes"); }

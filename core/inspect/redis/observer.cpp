@@ -10,8 +10,8 @@ namespace lockscope::inspect {
 
 namespace {
 
-// Keys read in one go: few enough that a changed lock never waits long behind a sweep's page.
-constexpr size_t batchAtMost = 250;
+// Keys read in one go: a page of a sweep, which is few enough that a changed lock does not wait long.
+constexpr size_t batchAtMost = 1200;
 // The rest of a batch is the sweep's, so that a busy server does not stop it.
 constexpr size_t urgentInBatch = 200;
 // Beyond this the changed keys that are no known lock are left to the sweep.
@@ -121,7 +121,7 @@ Task<void> RedisObserver::work()
             co_await woken;
             continue;
         }
-        const bool crowded = m_urgent.size() >= batchAtMost;
+        const bool crowded = m_urgent.size() >= urgentInBatch;
         const auto begun = m_loop.now();
         auto done = co_await readBatch(keys);
         if (!done) {
@@ -406,7 +406,8 @@ void RedisObserver::tellProgress(bool atOnce)
 void RedisObserver::tellCost()
 {
     Cost cost;
-    cost.requestsPerSecond = static_cast<double>(m_reader.requests() - std::exchange(m_costRequests, m_reader.requests()));
+    const auto sent = m_reader.requests();
+    cost.requestsPerSecond = static_cast<double>(sent - std::exchange(m_costRequests, sent));
     if (cost == m_toldCost)
         return;
     m_toldCost = cost;

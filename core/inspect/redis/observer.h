@@ -60,6 +60,7 @@ private:
     Task<Result<bool>> sweep();
     Task<Result<bool>> sweepPage();
     Task<void> countKeys();
+    void attributeClients();
     Task<void> narrow();
     Task<void> untilResumed();
     Task<void> readSessions();

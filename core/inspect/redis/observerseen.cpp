@@ -59,6 +59,14 @@ std::optional<ServerTime> SeenSince::heldAtLeastSince(const RedisKey &key) const
 
 void steady(LockPicture &newer, const LockPicture &older)
 {
+    // Whose client it is may have followed from other locks beside it.
+    const bool sameHolder = !newer.contenders.empty() && !older.contenders.empty()
+                            && newer.contenders.front().id == older.contenders.front().id;
+    if (!newer.client && older.client && sameHolder && newer.recipe == older.recipe) {
+        newer.client = older.client;
+        newer.confidence = older.confidence;
+        newer.why = older.why;
+    }
     for (auto &contender : newer.contenders) {
         const auto *before = older.find(contender.id);
         if (before == nullptr || before->role != contender.role)

@@ -102,7 +102,25 @@ Task<Result<bool>> RedisObserver::sweep()
     // What vanished without a word, and what the sweep did not name.
     enqueueKnown();
     co_await untilAllRead();
+    attributeClients();
     co_return true;
+}
+
+// Some clients are known only by what several of their locks have in common.
+void RedisObserver::attributeClients()
+{
+    auto attributed = pictures();
+    attributeToRegistries(attributed);
+    std::vector<PictureChange> changes;
+    for (auto &picture : attributed) {
+        auto &known = m_known[RedisKey(picture.lock.name)].picture;
+        if (known == picture)
+            continue;
+        known = picture;
+        changes.push_back({ChangeKind::Changed, std::move(picture)});
+    }
+    if (!changes.empty())
+        m_sink.locksChanged(std::move(changes));
 }
 
 // False when that was the last page.

@@ -57,7 +57,8 @@ void attributeToRegistries(std::vector<LockPicture> &locks)
         for (auto *lock : members) {
             lock->client = u"Spring Integration"_s;
             lock->confidence = Confidence::High;
-            lock->why = u"the same UUID under %1 keys of one prefix, as Spring's lock registry writes"_s.arg(members.size());
+            lock->why = u"the same UUID under %1 keys of one prefix, as Spring's lock registry writes"_s
+                            .arg(members.size());
         }
     }
 }

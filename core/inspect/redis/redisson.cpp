@@ -30,19 +30,16 @@ Contender holderOfField(const Case &about, const std::pair<QByteArray, QByteArra
 // The waiters of a fair lock, in order, each with the moment until which the others wait for it.
 void addFairQueue(LockPicture &lock, const Case &about, const KeyView &queue, const KeyView *deadlines)
 {
+    std::map<QByteArray, double> deadlineOf;
+    if (deadlines)
+        deadlineOf.insert(deadlines->scored.begin(), deadlines->scored.end());
     std::vector<QByteArray> gone;
     for (const auto &item : queue.items) {
         Contender waiter;
         waiter.id = item;
         waiter.guard.value = item;
-        std::optional<double> deadline;
-        if (deadlines) {
-            const auto found = std::ranges::find(deadlines->scored, item, &std::pair<QByteArray, double>::first);
-            if (found != deadlines->scored.end())
-                deadline = found->second;
-        }
-        if (deadline)
-            waiter.expiresAt = ServerTime(std::chrono::milliseconds(static_cast<qint64>(*deadline)));
+        if (const auto deadline = deadlineOf.find(item); deadline != deadlineOf.end())
+            waiter.expiresAt = ServerTime(std::chrono::milliseconds(static_cast<qint64>(deadline->second)));
         if (!waiter.expiresAt || *waiter.expiresAt <= about.context.observed)
             gone.push_back(item);
         lock.contenders.push_back(std::move(waiter));

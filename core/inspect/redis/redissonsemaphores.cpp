@@ -52,8 +52,8 @@ std::optional<LockPicture> redissonPermitSemaphore(const Case &about)
         lock.contenders.push_back(std::move(holder));
     }
     if (expired > 0) {
-        lock.findings.push_back({"litter", Severity::Info,
-                                 u"%1 permits have expired and come back only when somebody asks"_s.arg(expired), {}});
+        const QString message = u"%1 permits have expired and come back only when somebody asks"_s.arg(expired);
+        lock.findings.push_back({"litter", Severity::Info, message, {}});
     }
     addSubscribers(lock, about, prefixed(redisson::semaphoreChannel, about.name()), Mode::Permit);
     judgeState(lock);

@@ -80,7 +80,8 @@ void addForeignNodes(LockPicture &lock, const std::vector<const ZnodeView *> &no
 {
     if (nodes.empty())
         return;
-    QString message = u"%1 in the lock's directory is not of its recipe"_s.arg(label(nodes.front()->name.bytes(), 80));
+    const QString first = label(nodes.front()->name.bytes(), 80);
+    QString message = u"%1 in the lock's directory is not of its recipe"_s.arg(first);
     if (nodes.size() > 1)
         message += u" (and %1 more)"_s.arg(nodes.size() - 1);
     if (breaksTheRecipe)

@@ -37,7 +37,9 @@ ProtectedName readProtection(const QByteArray &name)
 {
     if (!name.startsWith("_c_"))
         return {};
-    const auto endsAt = [&name](qsizetype idLength) { return name.size() > 3 + idLength && name[3 + idLength] == '-'; };
+    const auto endsAt = [&name](qsizetype idLength) {
+        return name.size() > 3 + idLength && name[3 + idLength] == '-';
+    };
     if (endsAt(uuidLength) && isUuid36(name.mid(3, uuidLength)))
         return {Protection::Dashed, 3 + uuidLength + 1};
     if (endsAt(hexLength) && isHex32(name.mid(3, hexLength)))

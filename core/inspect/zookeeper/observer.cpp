@@ -7,7 +7,7 @@ namespace lockscope::inspect {
 ZooKeeperObserver::Private::Private(zk::Session &s, zk::EvidenceSource &e, ConnectionName name, QByteArray root,
                                     ObserverOptions o, ObserverSink &to)
     : session(s), source(e), loop(s.loop()), connection(std::move(name)), chroot(std::move(root)), options(o), sink(to),
-      first(loop), scope(loop)
+      connected(loop), first(loop), scope(loop)
 {
 }
 
@@ -26,9 +26,12 @@ void ZooKeeperObserver::start()
             p->wasBroken = true;
         } else if (state == zk::SessionState::Connected) {
             p->connectedAt = p->loop.wallNow();
+            p->connected.complete(true);
             p->connectionBack();
         }
     });
+    if (d->session.state() == zk::SessionState::Connected)
+        d->connected.complete(true);
     d->scope.launch(d->find());
 }
 

@@ -19,7 +19,8 @@ constexpr auto sweepEvery = 60s;
 constexpr auto pausePoll = 200ms;
 constexpr int shareOfTime = 9;             // rest so many times as long as the work took: 10 %
 constexpr int totalsEvery = 10;            // looks between two of wchs and mntr
-constexpr std::size_t polledAtOnce = 20;   // directories without a watch, per look
+constexpr int readAtOnce = 20;             // directories read again because of their age, per look
+constexpr auto fullReadEvery = 60s;        // what a node's client writes into it may change
 
 void take(zk::Evidence &into, zk::Evidence &answer, const QByteArray &command)
 {
@@ -49,10 +50,7 @@ std::vector<ZPath> ephemeralsOf(const DirectoryView &view)
 
 Task<void> ZooKeeperObserver::Private::find()
 {
-    while (session.state() == zk::SessionState::Connecting) {
-        auto later = sleepFor(loop, 5ms);
-        co_await later;
-    }
+    co_await connected;
     co_await firstLook();
     tellAll();
     first.complete(true);
@@ -107,7 +105,7 @@ Task<void> ZooKeeperObserver::Private::keepLooking()
             absorb(std::move(*answer));
         if (canDump())
             reconcile(candidates(ephemeralsBelow(evidence, chroot)), true);
-        pollUnwatched();
+        readOldOnes();
         judgeAll();
         tellAll();
         tellProgress(false);
@@ -161,7 +159,8 @@ void ZooKeeperObserver::Private::crawlDone(const CrawlReport &report)
 // Soon after a change, and not too often: who watches whom now.
 void ZooKeeperObserver::Private::wantEdges()
 {
-    if (edgesWanted || !options.follow || !(evidence.hasAny("wchp") || evidence.hasAny("cons")))
+    // The first look has just asked.
+    if (edgesWanted || !options.follow || !first.isComplete() || !(evidence.hasAny("wchp") || evidence.hasAny("cons")))
         return;
     edgesWanted = true;
     scope.launch(refreshEdges());
@@ -231,8 +230,9 @@ void ZooKeeperObserver::Private::learnServerClock()
     const auto ours = session.connectedAt() ? session.connectedAt() : connectedAt;
     if (own == evidence.connections.end() || !ours)
         return;
-    const auto connected = std::chrono::duration_cast<std::chrono::milliseconds>(ours->time_since_epoch());
-    serverAhead = own->second.established - connected;
+    const auto at = std::chrono::duration_cast<std::chrono::milliseconds>(ours->time_since_epoch());
+    serverAhead = own->second.established - at;
+    knowsServerClock = true;
     source.setServerAhead(serverAhead);
 }
 
@@ -262,15 +262,23 @@ void ZooKeeperObserver::Private::reconcile(const Candidates &found, bool complet
         enqueue(path);
 }
 
-// Lock directories without a watch, a few at a time.
-void ZooKeeperObserver::Private::pollUnwatched()
+// A few at a time: lock directories without a watch, and those whose known nodes were not read for long.
+void ZooKeeperObserver::Private::readOldOnes()
 {
-    std::vector<ZPath> unwatched;
-    for (const auto &[path, directory] : directories)
-        if (directory.known && directory.known->overBudget && directory.wasLock)
-            unwatched.push_back(path);
-    for (std::size_t i = 0; i < std::min(polledAtOnce, unwatched.size()); ++i)
-        enqueue(unwatched[nextPolled++ % unwatched.size()]);
+    const auto now = loop.now();
+    std::vector<std::pair<Instant, ZPath>> old;
+    for (auto &[path, directory] : directories) {
+        if (!directory.known || !directory.wasLock)
+            continue;
+        const bool isUnwatched = directory.known->overBudget && now - directory.readAt > options.pollEvery;
+        if (isUnwatched || now - directory.readInFullAt > fullReadEvery)
+            old.emplace_back(directory.readAt, path);
+    }
+    std::ranges::sort(old);
+    if (old.size() > readAtOnce)
+        old.resize(readAtOnce);
+    for (const auto &[readAt, path] : old)
+        enqueue(path);
 }
 
 } // namespace lockscope::inspect

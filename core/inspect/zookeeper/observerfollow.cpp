@@ -12,6 +12,7 @@ namespace {
 constexpr int mostReading = 32;  // directories at a time
 constexpr int shareOfTime = 9;   // a large directory that changes all the time is read 10 % of the time
 constexpr Duration always = 10ms; // what is read faster than this needs no such rest
+constexpr auto fullReadEvery = 60s; // what a node's client writes into it may change
 
 } // namespace
 
@@ -55,7 +56,8 @@ void ZooKeeperObserver::Private::pump()
     }
     if (!isIdle())
         return;
-    for (const auto &waiter : std::exchange(idleWaiters, {}))
+    const auto waiters = std::exchange(idleWaiters, {});
+    for (const auto &waiter : waiters)
         waiter.complete(true);
 }
 
@@ -74,10 +76,13 @@ Task<void> ZooKeeperObserver::Private::read(ZPath path)
 
 ReadRequest ZooKeeperObserver::Private::requestFor(const ZPath &path)
 {
-    const auto &directory = directories.at(path);
+    auto &directory = directories.at(path);
     ReadRequest request;
     request.path = path;
-    request.known = directory.known;
+    if (loop.now() - directory.readInFullAt < fullReadEvery)
+        request.known = directory.known;
+    else
+        directory.readInFullAt = loop.now();
     request.suspects = std::make_shared<std::set<ZPath>>(directory.suspects.begin(), directory.suspects.end());
     if (options.follow) {
         request.watchFor = [this, path](const ZPath &folder) { return watchFor(path, folder); };
@@ -130,11 +135,11 @@ void ZooKeeperObserver::Private::watchFired(const ZPath &directory, const std::s
 void ZooKeeperObserver::Private::finish(const ZPath &path, Instant started, Result<ReadAnswer> answer)
 {
     --reading;
+    // Not from here: without a connection every reading ends at once, and thousands would end on one stack.
+    pumpSoon = loop.callAt(loop.now(), [this] { pump(); });
     const auto at = directories.find(path);
-    if (at == directories.end()) {
-        pump();
+    if (at == directories.end())
         return;
-    }
     auto &directory = at->second;
     directory.isReading = false;
     directory.readAt = loop.now();
@@ -142,11 +147,15 @@ void ZooKeeperObserver::Private::finish(const ZPath &path, Instant started, Resu
     const bool readAgain = std::exchange(directory.isStale, false);
     std::vector<PictureChange> changes;
     if (answer) {
-        const bool isFirstLook = !directory.known;
+        // Who got there while we could not look did so at an unknown time.
+        const bool isFirstLook = !directory.known || std::exchange(directory.hadGap, false);
         requests += answer->requests;
         unreadable.erase(path);
         directory.known = std::make_shared<const ReadAnswer>(std::move(*answer));
+        learnFromNodes(directory.known->view);
         changes = judge(path, directory, isFirstLook);
+        if (!directory.wasLock && directory.suspects.empty())
+            forget(path);
     } else if (answer.error().code == ErrorCode::NoNode) {
         changes = store.drop(path);
         forget(path);
@@ -160,7 +169,17 @@ void ZooKeeperObserver::Private::finish(const ZPath &path, Instant started, Resu
     }
     if (readAgain)
         enqueue(path);
-    pump();
+}
+
+// Where no server tells its clock: it is at least as late as the youngest node.
+void ZooKeeperObserver::Private::learnFromNodes(const DirectoryView &view)
+{
+    if (knowsServerClock)
+        return;
+    auto latest = serverNow();
+    for (const auto &node : view.children)
+        latest = std::max(latest, ServerTime(node.stat.ctime));
+    serverAhead += latest - serverNow();
 }
 
 void ZooKeeperObserver::Private::forget(const ZPath &path)
@@ -174,8 +193,10 @@ void ZooKeeperObserver::Private::connectionBack()
     if (!std::exchange(wasBroken, false))
         return;
     std::vector<ZPath> all;
-    for (const auto &[path, directory] : directories)
+    for (auto &[path, directory] : directories) {
+        directory.hadGap = true;
         all.push_back(path);
+    }
     for (const auto &path : all)
         enqueue(path);
     wantEdges();

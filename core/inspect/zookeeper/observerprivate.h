@@ -30,8 +30,12 @@ struct Directory {
     bool isQueued = false;
     bool isReading = false;
     bool isStale = false;                        // something happened while it was being read
+    bool hadGap = false;                         // the connection was broken since it was read
     Duration took{};                             // the last reading
     Instant readAt{};
+    Instant readInFullAt{};                      // nodes known before included
+    Duration judgeTook{};
+    Instant judgedAt{};
     Timer later;
 };
 
@@ -53,7 +57,7 @@ struct ZooKeeperObserver::Private {
     [[nodiscard]] CrawlOptions crawlOptions(int restTimes);
     void crawlDone(const CrawlReport &report);
     [[nodiscard]] bool canDump() const { return evidence.hasAny("dump"); }
-    void pollUnwatched();
+    void readOldOnes();
 
     // Following.
     void enqueue(const ZPath &path);
@@ -67,6 +71,7 @@ struct ZooKeeperObserver::Private {
     void forget(const ZPath &path);
     void connectionBack();
     [[nodiscard]] OneShot<bool> whenIdle();
+    void learnFromNodes(const DirectoryView &view);
     [[nodiscard]] bool isIdle() const { return queue.empty() && reading == 0; }
 
     // Telling.
@@ -91,6 +96,7 @@ struct ZooKeeperObserver::Private {
     ObserverOptions options;
     ObserverSink &sink;
 
+    OneShot<bool> connected; // for the first time
     OneShot<bool> first;
     bool isPaused = false;
     bool wasBroken = false;
@@ -99,6 +105,7 @@ struct ZooKeeperObserver::Private {
 
     zk::Evidence evidence;
     bool hasEvidence = false;
+    bool knowsServerClock = false;
     int looks = 0;
     Duration lookTook{};
     Instant edgesAsked{};
@@ -106,11 +113,11 @@ struct ZooKeeperObserver::Private {
     bool edgesWanted = false;
     CrawlReport crawled;
     bool hasCrawled = false;     // to the end, at least once
-    std::size_t nextPolled = 0;
 
     std::map<ZPath, Directory> directories;
     std::deque<ZPath> queue;
     int reading = 0;
+    Timer pumpSoon;
     std::vector<OneShot<bool>> idleWaiters;
     std::map<ZPath, QString> unreadable; // directories we may not read
 

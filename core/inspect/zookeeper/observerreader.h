@@ -11,12 +11,7 @@
 
 namespace lockscope::inspect {
 
-// One watch on the children of a folder.
-struct WatchSlot {
-    bool armed = false; // the server has it
-    bool fired = false;
-};
-
+// What was read, and what it took.
 struct ReadAnswer {
     DirectoryView view;
     std::map<QByteArray, zk::Stat> partStats; // of the folders in `view.parts`

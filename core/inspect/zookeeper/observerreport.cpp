@@ -4,7 +4,7 @@
 
 #include <QLocale>
 
-#include <set>
+#include <algorithm>
 
 namespace lockscope::inspect {
 
@@ -79,6 +79,16 @@ std::vector<SessionPicture> sessionsOf(const ConnectionName &connection, const z
     for (auto &[id, session] : bySession)
         sessions.push_back(std::move(session));
     return sessions;
+}
+
+bool sayTheSame(const std::vector<SessionPicture> &before, const std::vector<SessionPicture> &now)
+{
+    constexpr std::chrono::milliseconds wavering{2500};
+    return std::ranges::equal(before, now, [&](const SessionPicture &a, SessionPicture b) {
+        if (a.expiresAt && b.expiresAt && std::chrono::abs(*a.expiresAt - *b.expiresAt) <= wavering)
+            b.expiresAt = a.expiresAt;
+        return a == b;
+    });
 }
 
 std::vector<Coverage> coverageOf(const ConnectionName &connection, const zk::Evidence &evidence,

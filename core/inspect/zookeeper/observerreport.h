@@ -11,6 +11,9 @@ namespace lockscope::inspect {
                                                      const PictureStore &pictures, zk::SessionId ourselves,
                                                      ServerTime asked);
 
+// Apart from when living sessions would expire, which every ping puts off.
+[[nodiscard]] bool sayTheSame(const std::vector<SessionPicture> &before, const std::vector<SessionPicture> &now);
+
 // How the search went, apart from what the servers answered.
 struct SearchFacts {
     bool crawled = false;          // instead of `dump`

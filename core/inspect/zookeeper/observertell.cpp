@@ -13,6 +13,10 @@ using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
 
+namespace {
+constexpr Duration quick = 5ms;
+} // namespace
+
 ServerTime ZooKeeperObserver::Private::serverNow() const
 {
     return std::chrono::time_point_cast<milliseconds>(loop.wallNow()) + serverAhead;
@@ -70,6 +74,7 @@ void ZooKeeperObserver::Private::noteHeads(Directory &directory, std::vector<Loc
 
 std::vector<PictureChange> ZooKeeperObserver::Private::judge(const ZPath &path, Directory &directory, bool isFirstLook)
 {
+    const auto started = loop.now();
     auto pictures = picturesOf(directory.known->view, hasEvidence ? &evidence : nullptr, options.includeLowConfidence);
     noteHeads(directory, pictures, isFirstLook);
     const auto how = context(hasEvidence ? &evidence : nullptr);
@@ -83,6 +88,8 @@ std::vector<PictureChange> ZooKeeperObserver::Private::judge(const ZPath &path, 
     for (const auto &change : changes)
         if (change.kind == ChangeKind::Removed)
             wakeups.forget(change.lock.lock);
+    directory.judgedAt = loop.now();
+    directory.judgeTook = directory.judgedAt - started;
     return changes;
 }
 
@@ -91,7 +98,9 @@ void ZooKeeperObserver::Private::judgeAll()
 {
     std::vector<PictureChange> changes;
     for (auto &[path, directory] : directories) {
-        if (!directory.known)
+        // A queue of thousands takes long to judge: then less often.
+        const bool isTooSoon = directory.judgeTook > quick && loop.now() < directory.judgedAt + directory.judgeTook * 9;
+        if (!directory.known || isTooSoon)
             continue;
         auto more = judge(path, directory, false);
         std::ranges::move(more, std::back_inserter(changes));
@@ -124,7 +133,7 @@ void ZooKeeperObserver::Private::tellAll()
 {
     const auto asked = std::chrono::time_point_cast<milliseconds>(evidence.askedAt) + serverAhead;
     auto sessionsNow = sessionsOf(connection, evidence, store, session.id(), asked);
-    if (sessionsNow != sessions) {
+    if (!sayTheSame(sessions, sessionsNow)) {
         sessions = std::move(sessionsNow);
         sink.sessionsChanged(connection, sessions);
     }

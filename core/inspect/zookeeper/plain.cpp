@@ -24,14 +24,19 @@ bool isPlain(const ZnodeView &node, const ZPath &directory)
         && !recipes::readSequence(node.name);
 }
 
-// Who watches the node without having one in this directory can only wait for it (or look on).
-std::vector<zk::SessionId> onlookers(const ZnodeView &node, const DirectoryView &directory, const ServerView &servers)
-{
+// The directory and who owns anything in it.
+struct Surroundings {
+    const DirectoryView &directory;
+    const RecogniseContext &context;
     std::set<zk::SessionId> owners;
-    for (const auto &child : directory.children)
-        owners.insert(child.stat.ephemeralOwner);
-    auto all = servers.watchers(directory.path.child(node.name));
-    std::erase_if(all, [&owners](zk::SessionId session) { return owners.contains(session); });
+    bool alone = false; // one plain ephemeral, no more
+};
+
+// Who watches the node without having one in this directory can only wait for it (or look on).
+std::vector<zk::SessionId> onlookers(const ZnodeView &node, const Surroundings &around)
+{
+    auto all = ServerView(around.context).watchers(around.directory.path.child(node.name));
+    std::erase_if(all, [&around](zk::SessionId session) { return around.owners.contains(session); });
     return all;
 }
 
@@ -76,9 +81,9 @@ bool isKafkaController(const ZnodeView &node, const ZPath &)
 }
 
 // Leader nodes of known systems; empty for any other node.
-std::optional<LockPicture> leader(const ZnodeView &node, const DirectoryView &directory,
-                                  const RecogniseContext &context)
+std::optional<LockPicture> leader(const ZnodeView &node, const Surroundings &around)
 {
+    const auto &[directory, context, owners, alone] = around;
     const bool elector = node.name.bytes() == electorLock;
     const bool kafka = isKafkaController(node, directory.path);
     const bool hbase = node.name.bytes() == "master" && directory.path.name().bytes().startsWith("hbase");
@@ -93,7 +98,7 @@ std::optional<LockPicture> leader(const ZnodeView &node, const DirectoryView &di
         lock.why = u"the ephemeral node master of HBase"_s;
         lock.waitersKnown = false;
     } else {
-        addOnlookers(lock, node, onlookers(node, directory, ServerView(context)), context);
+        addOnlookers(lock, node, onlookers(node, around), context);
         const bool yarn = directory.path.bytes().startsWith("/yarn");
         lock.client = kafka ? u"Kafka"_s : yarn ? u"YARN"_s : u"HDFS"_s;
         lock.why = kafka ? u"the ephemeral node controller, with a broker's id in its data"_s
@@ -107,13 +112,13 @@ std::optional<LockPicture> leader(const ZnodeView &node, const DirectoryView &di
     return lock;
 }
 
-std::optional<LockPicture> plain(const ZnodeView &node, const DirectoryView &directory, bool alone,
-                                 const RecogniseContext &context)
+std::optional<LockPicture> plain(const ZnodeView &node, const Surroundings &around)
 {
-    const auto waiting = onlookers(node, directory, ServerView(context));
+    const auto &[directory, context, owners, alone] = around;
     const bool named = saysLock(node.name.bytes()) || saysLock(directory.path.name().bytes());
     if (!named && !alone)
         return std::nullopt; // members of a group, most likely
+    const auto waiting = onlookers(node, around);
     LockPicture lock = heldBy(node, directory, context);
     lock.recipe = "zk-ephemeral";
     addOnlookers(lock, node, waiting, context);
@@ -138,15 +143,18 @@ bool isLeaderNode(const ZPath &directory, const NodeName &name)
 std::vector<LockPicture> plainLocks(const DirectoryView &directory, const RecogniseContext &context)
 {
     std::vector<const ZnodeView *> nodes;
+    Surroundings around{directory, context, {}, false};
     for (const auto &child : directory.children) {
+        around.owners.insert(child.stat.ephemeralOwner);
         if (isPlain(child, directory.path))
             nodes.push_back(&child);
     }
+    around.alone = nodes.size() == 1;
     std::vector<LockPicture> locks;
     for (const auto *node : nodes) {
-        auto lock = leader(*node, directory, context);
+        auto lock = leader(*node, around);
         if (!lock)
-            lock = plain(*node, directory, nodes.size() == 1, context);
+            lock = plain(*node, around);
         if (!lock)
             continue;
         addSessionFindings(*lock, context);

@@ -13,7 +13,8 @@ using recipes::Turn;
 
 namespace {
 
-Turn turnOf(const Description &description, const std::vector<recipes::Queued> &queue, const NodeName &me, int permits)
+Turn turnOf(const Description &description, const std::vector<recipes::Queued> &queue, const NodeName &me,
+            int permits)
 {
     switch (description.discipline) {
     case Discipline::CuratorReadWrite:
@@ -28,17 +29,63 @@ Turn turnOf(const Description &description, const std::vector<recipes::Queued> &
 }
 
 // A writer that also took the read lock makes a reader with its own number (Curator ≥ 5.5): it holds
-// what the writer holds.
-const Placed *downgradedFrom(const Placed &reader, const std::vector<Placed> &all)
+// what the writer holds. Writers by number and session.
+using Writers = std::map<std::pair<qint64, zk::SessionId>, Turn>;
+
+std::pair<qint64, zk::SessionId> stampOf(const Placed &one)
 {
-    if (reader.member.claim.access != Access::Shared)
-        return nullptr;
-    const auto writer = std::ranges::find_if(all, [&reader](const Placed &one) {
-        return one.member.claim.access == Access::Exclusive
-            && one.member.claim.sequence.sequence == reader.member.claim.sequence.sequence
-            && one.member.node->stat.ephemeralOwner == reader.member.node->stat.ephemeralOwner;
-    });
-    return writer == all.end() ? nullptr : &*writer;
+    return {one.member.claim.sequence.sequence, one.member.node->stat.ephemeralOwner};
+}
+
+Writers writersOf(const std::vector<Placed> &queue)
+{
+    Writers writers;
+    for (const auto &one : queue) {
+        if (one.member.claim.access == Access::Exclusive)
+            writers.emplace(stampOf(one), one.turn);
+    }
+    return writers;
+}
+
+bool isDowngraded(const Placed &one, const Writers &writers)
+{
+    return one.member.claim.access == Access::Shared && writers.contains(stampOf(one));
+}
+
+// Of the queue before and with the i-th, what its turn can depend on. The decision functions search
+// their list, and a queue may have thousands of nodes.
+class Shortened {
+public:
+    explicit Shortened(const std::vector<recipes::Queued> &queue, int permits) : m_queue(queue), m_permits(permits) {}
+
+    // For i = 0, 1, 2 … in turn.
+    std::vector<recipes::Queued> upTo(size_t i)
+    {
+        const size_t near = std::min(i, static_cast<size_t>(m_permits));
+        std::vector<recipes::Queued> out;
+        for (const auto writer : {m_lowestWriter, m_nearestWriter}) {
+            if (writer && *writer + near < i && (out.empty() || m_lowestWriter != m_nearestWriter))
+                out.push_back(m_queue[*writer]);
+        }
+        for (size_t at = i - near; at <= i; ++at)
+            out.push_back(m_queue[at]);
+        if (m_queue[i].access == Access::Exclusive) {
+            m_lowestWriter = m_lowestWriter.value_or(i);
+            m_nearestWriter = i;
+        }
+        return out;
+    }
+
+private:
+    const std::vector<recipes::Queued> &m_queue;
+    int m_permits;
+    std::optional<size_t> m_lowestWriter;
+    std::optional<size_t> m_nearestWriter;
+};
+
+Mode modeOf(const Member &member, Mode exclusive)
+{
+    return member.claim.access == Access::Shared ? Mode::Read : exclusive;
 }
 
 // Who watches whom, as far as the servers' answers prove it.
@@ -46,11 +93,14 @@ class Watching {
 public:
     Watching(const std::vector<Placed> &queue, const ZPath &directory, const RecogniseContext &context)
         : m_queue(queue)
-        , m_directory(directory)
         , m_servers(context)
     {
         for (const auto &one : queue)
             ++m_nodesOf[one.member.node->stat.ephemeralOwner];
+        for (size_t i = 0; i < queue.size(); ++i) {
+            for (const auto session : m_servers.watchers(directory.child(queue[i].member.node->name)))
+                m_watchedBy[session].push_back(i);
+        }
     }
 
     // A session that has several nodes in the lock may be waiting with any of them.
@@ -62,23 +112,20 @@ public:
     // The other nodes of the queue that its session watches, in queue order.
     std::vector<size_t> watchedBy(const ZnodeView &node) const
     {
-        std::vector<size_t> out;
-        if (!isProvable(node))
-            return out;
-        for (size_t i = 0; i < m_queue.size(); ++i) {
-            const auto &other = *m_queue[i].member.node;
-            if (other.name != node.name && m_servers.watches(node.stat.ephemeralOwner, m_directory.child(other.name)))
-                out.push_back(i);
-        }
-        return out;
+        const auto found = m_watchedBy.find(node.stat.ephemeralOwner);
+        if (!isProvable(node) || found == m_watchedBy.end())
+            return {};
+        std::vector<size_t> others = found->second;
+        std::erase_if(others, [&](size_t i) { return m_queue[i].member.node->name == node.name; });
+        return others;
     }
     const ServerView &servers() const { return m_servers; }
 
 private:
     const std::vector<Placed> &m_queue;
-    ZPath m_directory;
     ServerView m_servers;
     std::map<zk::SessionId, int> m_nodesOf;
+    std::map<zk::SessionId, std::vector<size_t>> m_watchedBy;
 };
 
 // Layouts that do not say how many may enter show it by whom they watch: the N-th before them.
@@ -143,9 +190,10 @@ void addEdges(Contender &contender, const Placed &waiter, const std::vector<Plac
 // Solr's join at the head, which are meant).
 void addOverflow(LockPicture &lock, const std::vector<Placed> &queue)
 {
+    const Writers writers = writersOf(queue);
     std::map<qint64, std::vector<QByteArray>> byNumber;
     for (const auto &one : queue) {
-        const bool meant = one.member.claim.layout == Layout::SolrElection || downgradedFrom(one, queue);
+        const bool meant = one.member.claim.layout == Layout::SolrElection || isDowngraded(one, writers);
         if (!meant)
             byNumber[one.member.claim.sequence.sequence].push_back(one.member.node->name.bytes());
     }
@@ -200,14 +248,19 @@ std::vector<Placed> place(const Description &description, std::vector<Member> me
     for (const auto &member : members)
         queue.push_back({member.claim.sequence, member.claim.access});
     recipes::sortQueue(queue);
+    std::map<NodeName, const Member *> byName;
+    for (const auto &member : members)
+        byName.emplace(member.node->name, &member);
     std::vector<Placed> out;
-    for (const auto &queued : queue) {
-        const auto member = std::ranges::find(members, queued.node.name, [](const auto &m) { return m.node->name; });
-        out.push_back({*member, turnOf(description, queue, queued.node.name, permits)});
+    Shortened relevant(queue, permits);
+    for (size_t i = 0; i < queue.size(); ++i) {
+        const NodeName &name = queue[i].node.name;
+        out.push_back({*byName.at(name), turnOf(description, relevant.upTo(i), name, permits)});
     }
+    const Writers writers = writersOf(out);
     for (auto &one : out) {
-        if (const Placed *writer = downgradedFrom(one, out))
-            one.turn = writer->turn;
+        if (isDowngraded(one, writers))
+            one.turn = writers.at(stampOf(one));
     }
     return out;
 }
@@ -238,7 +291,7 @@ LockPicture queueLock(const QByteArray &name, const Description &description, st
     const Watching watching(queue, directory, context);
     for (const auto &one : queue) {
         Contender contender = contenderOf(*one.member.node, directory, watching.servers());
-        contender.mode = one.member.claim.access == Access::Shared ? Mode::Read : exclusive;
+        contender.mode = modeOf(one.member, exclusive);
         if (one.turn.isMine()) {
             markHolder(contender, *one.member.node, context);
         } else {

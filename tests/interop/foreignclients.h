@@ -1,0 +1,75 @@
+// Other people's clients as child processes, obeying commands on their standard input (see clients/).
+#pragma once
+
+#include <QProcess>
+#include <QTest>
+
+namespace lockscope::interop {
+
+class ForeignClient {
+public:
+    ForeignClient(const QString &program, const QStringList &arguments)
+    {
+        m_process.setProcessChannelMode(QProcess::MergedChannels);
+        m_process.start(program, arguments);
+    }
+    // Closing its input ends it; what does not end is killed.
+    ~ForeignClient()
+    {
+        m_process.closeWriteChannel();
+        if (!m_process.waitForFinished(10'000)) {
+            m_process.kill();
+            m_process.waitForFinished(10'000);
+        }
+    }
+    ForeignClient(const ForeignClient &) = delete;
+    ForeignClient &operator=(const ForeignClient &) = delete;
+
+    void tell(const QByteArray &command) { m_process.write(command + '\n'); }
+    // Whether it says so, now or before: a whole line, or its first words.
+    bool says(const QByteArray &line)
+    {
+        return QTest::qWaitFor([&] { return hasSaid(line); }, 30'000);
+    }
+    bool hasSaid(const QByteArray &line)
+    {
+        m_said += m_process.readAll();
+        const QByteArray text = '\n' + m_said;
+        return text.contains('\n' + line + '\n') || text.contains('\n' + line + ' ');
+    }
+    // For the message of a failed test.
+    QByteArray everythingSaid()
+    {
+        m_said += m_process.readAll();
+        return m_said + m_process.errorString().toUtf8();
+    }
+
+private:
+    QProcess m_process;
+    QByteArray m_said;
+};
+
+inline QString clientFile(const QString &name)
+{
+    return QStringLiteral(INTEROP_CLIENTS "/") + name;
+}
+
+// Debian's python3-kazoo and python3-redis belong to its own interpreter.
+inline std::unique_ptr<ForeignClient> pythonClient(const QString &file, const QStringList &arguments)
+{
+    return std::make_unique<ForeignClient>(QStringLiteral("/usr/bin/python3"), QStringList{clientFile(file)} + arguments);
+}
+
+// A single source file, compiled as it is started; the jars are Debian's.
+inline std::unique_ptr<ForeignClient> javaClient(const QString &file, const QStringList &arguments)
+{
+    QStringList jars;
+    for (const char *jar : {"curator-recipes", "curator-framework", "curator-client", "zookeeper", "zookeeper-jute",
+                            "zookeeper-recipes-lock", "slf4j-api", "slf4j-nop", "guava", "failureaccess"})
+        jars << QStringLiteral("/usr/share/java/%1.jar").arg(QLatin1String(jar));
+    const QStringList options{QStringLiteral("-XX:TieredStopAtLevel=1"), QStringLiteral("-cp"), jars.join(u':'),
+                              clientFile(file)};
+    return std::make_unique<ForeignClient>(QStringLiteral("java"), options + arguments);
+}
+
+} // namespace lockscope::interop

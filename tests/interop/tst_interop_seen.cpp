@@ -1,0 +1,272 @@
+// Locks that other people's clients hold and queue for, as the observers see them: kazoo, Curator,
+// ZooKeeper's own recipe, redis-py.
+#include "tests/interop/foreignclients.h"
+
+#include "core/async/qtloop.h"
+#include "core/inspect/redis/observer.h"
+#include "core/inspect/zookeeper/observer.h"
+#include "core/redis/client.h"
+#include "core/sandbox/server.h"
+#include "core/zookeeper/client.h"
+
+using namespace lockscope;
+using namespace lockscope::inspect;
+using namespace lockscope::interop;
+using namespace std::chrono_literals;
+using namespace Qt::StringLiterals;
+
+namespace {
+
+// The observers are asked, not listened to.
+struct Silence : ObserverSink {
+    void locksChanged(std::vector<PictureChange>) override {}
+    void sessionsChanged(const ConnectionName &, std::vector<SessionPicture>) override {}
+    void coverageChanged(const ConnectionName &, std::vector<Coverage>) override {}
+    void progressed(Progress) override {}
+    void costChanged(const ConnectionName &, Cost) override {}
+};
+
+constexpr int patienceMs = 20'000;
+
+int placeOf(const LockPicture &lock, const QByteArray &id)
+{
+    const auto at = std::ranges::find(lock.contenders, id, &Contender::id);
+    return at == lock.contenders.end() ? -1 : static_cast<int>(at - lock.contenders.begin());
+}
+
+// "0 holds read, 1 waits write ->0": contenders by their place, a proven watch as ->, an inferred as ~>.
+QByteArray draw(const LockPicture &lock)
+{
+    QByteArrayList out;
+    for (size_t i = 0; i < lock.contenders.size(); ++i) {
+        const auto &one = lock.contenders[i];
+        QByteArray text = QByteArray::number(static_cast<int>(i)) + (one.role == Role::Holder ? " holds" : " waits");
+        for (const auto &edge : one.watches) {
+            text += edge.evidence == Evidence::Server ? " ->" : " ~>";
+            text += edge.children ? QByteArray("children") : QByteArray::number(placeOf(lock, edge.target));
+        }
+        out << text;
+    }
+    return lock.recipe + ": " + out.join(", ");
+}
+
+QByteArrayList identities(const LockPicture &lock)
+{
+    QByteArrayList out;
+    for (const auto &one : lock.contenders)
+        out << one.identity.value_or("-");
+    return out;
+}
+
+bool hasEveryEndpoint(const LockPicture &lock)
+{
+    return std::ranges::all_of(lock.contenders, [](const Contender &one) {
+        return one.session && one.session->startsWith(u"0x"_s) && one.endpoint && one.endpoint->startsWith(u"127.0.0.1:"_s);
+    });
+}
+
+} // namespace
+
+class TestInteropSeen : public QObject {
+    Q_OBJECT
+
+    QtLoop m_loop;
+    Silence m_sink;
+    std::unique_ptr<sandbox::ZooKeeperServer> m_zooKeeper;
+    std::unique_ptr<sandbox::Server> m_redis;
+    std::unique_ptr<zk::Session> m_session;
+    std::unique_ptr<zk::EvidenceSource> m_source;
+    std::unique_ptr<Observer> m_zooKeeperObserver;
+    std::unique_ptr<redis::Connection> m_connection;
+    std::unique_ptr<Observer> m_redisObserver;
+
+    QString ensemble() const
+    {
+        return u"%1:%2"_s.arg(m_zooKeeper->address().host).arg(m_zooKeeper->address().port);
+    }
+    static LockPicture lockOf(const Observer &observer, const QByteArray &name)
+    {
+        for (auto &picture : observer.pictures()) {
+            if (picture.lock.name == name)
+                return picture;
+        }
+        return {};
+    }
+    LockPicture seen(const QByteArray &path) const { return lockOf(*m_zooKeeperObserver, path); }
+
+    // Each queues after the one before is seen to, so the order is known.
+    bool queueUp(ForeignClient &client, const QByteArrayList &kinds, const QByteArray &path, const QByteArray &limit = "1")
+    {
+        for (int i = 0; i < kinds.size(); ++i) {
+            client.tell("acquire c" + QByteArray::number(i) + ' ' + kinds[i] + ' ' + path + ' ' + limit);
+            const bool queued = QTest::qWaitFor(
+                [&] { return seen(path).contenders.size() == static_cast<size_t>(i + 1); }, patienceMs);
+            if (!queued)
+                return false;
+        }
+        return client.says("held c0");
+    }
+
+private slots:
+    void initTestCase()
+    {
+        auto zooKeeper = sandbox::makeZooKeeper();
+        QVERIFY2(zooKeeper, zooKeeper ? "" : qPrintable(zooKeeper.error().message));
+        m_zooKeeper = std::move(*zooKeeper);
+        QVERIFY(m_zooKeeper->start(60s));
+        auto server = sandbox::makeRedis();
+        QVERIFY2(server, server ? "" : qPrintable(server.error().message));
+        m_redis = std::move(*server);
+        QVERIFY(m_redis->start(30s));
+
+        zk::SessionOptions options;
+        options.hosts = {m_zooKeeper->address()};
+        m_session = zk::openSession(m_loop, options);
+        QTRY_COMPARE_WITH_TIMEOUT(m_session->state(), zk::SessionState::Connected, patienceMs);
+        m_source = std::make_unique<zk::EvidenceSource>(m_loop, options.hosts, m_zooKeeper->adminPort());
+        m_zooKeeperObserver = std::make_unique<ZooKeeperObserver>(*m_session, *m_source, ConnectionName("zk"),
+                                                                  QByteArray(), ObserverOptions(), m_sink);
+        m_zooKeeperObserver->start();
+
+        redis::ConnectionOptions to;
+        to.host = m_redis->address();
+        m_connection = redis::openConnection(m_loop, to);
+        m_redisObserver =
+            std::make_unique<RedisObserver>(*m_connection, ConnectionName("redis"), ObserverOptions(), m_sink);
+        m_redisObserver->start();
+    }
+
+    void cleanupTestCase()
+    {
+        m_redisObserver.reset();
+        m_zooKeeperObserver.reset();
+        m_session.reset();
+        zk::waitForClosingSessions(5s);
+    }
+
+    void kazooLock()
+    {
+        const auto client = pythonClient(u"kazoo_client.py"_s, {ensemble()});
+        QVERIFY2(client->says("ready"), client->everythingSaid().constData());
+        QVERIFY2(queueUp(*client, {"lock", "lock", "lock", "lock"}, "/locks/kazoo"), client->everythingSaid().constData());
+        QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/locks/kazoo")),
+                                  QByteArray("kazoo-lock: 0 holds, 1 waits ->0, 2 waits ->1, 3 waits ->2"), patienceMs);
+        const auto lock = seen("/locks/kazoo");
+        QCOMPARE(identities(lock), (QByteArrayList{"c0", "c1", "c2", "c3"}));
+        QVERIFY(hasEveryEndpoint(lock));
+        QCOMPARE(lock.state, LockState::Contended);
+        QCOMPARE(lock.client, u"kazoo"_s);
+        QVERIFY2(lock.findings.empty(), lock.findings.empty() ? "" : lock.findings[0].code.constData());
+
+        client->tell("release c0");
+        QVERIFY(client->says("held c1"));
+        QTRY_COMPARE_WITH_TIMEOUT(identities(seen("/locks/kazoo")), (QByteArrayList{"c1", "c2", "c3"}), patienceMs);
+        QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/locks/kazoo")),
+                                  QByteArray("kazoo-lock: 0 holds, 1 waits ->0, 2 waits ->1"), patienceMs);
+        const auto holder = seen("/locks/kazoo").contenders[0];
+        QVERIFY2(holder.heldSince && !holder.heldAtMost, "we saw it become the head");
+    }
+
+    void kazooReadWriteLock()
+    {
+        const auto client = pythonClient(u"kazoo_client.py"_s, {ensemble()});
+        QVERIFY2(queueUp(*client, {"read", "read", "write", "read"}, "/locks/kazoo-rw"), client->everythingSaid().constData());
+        QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/locks/kazoo-rw")),
+                                  QByteArray("kazoo-rwlock: 0 holds, 1 holds, 2 waits ->1, 3 waits ->2"), patienceMs);
+        QCOMPARE(seen("/locks/kazoo-rw").contenders[2].mode, Mode::Write);
+    }
+
+    void kazooSemaphore()
+    {
+        const auto client = pythonClient(u"kazoo_client.py"_s, {ensemble()});
+        QVERIFY2(queueUp(*client, {"semaphore", "semaphore", "semaphore"}, "/locks/pool", "2"),
+                 client->everythingSaid().constData());
+        QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/locks/pool")),
+                                  QByteArray("kazoo-semaphore: 0 holds, 1 holds, 2 waits ~>children"), patienceMs);
+        QCOMPARE(identities(seen("/locks/pool")), (QByteArrayList{"c0", "c1", "c2"}));
+    }
+
+    void curatorMutex()
+    {
+        const auto client = javaClient(u"CuratorClient.java"_s, {ensemble()});
+        QVERIFY2(client->says("ready"), client->everythingSaid().constData());
+        QVERIFY2(queueUp(*client, {"mutex", "mutex", "mutex"}, "/locks/curator"), client->everythingSaid().constData());
+        QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/locks/curator")),
+                                  QByteArray("curator-mutex: 0 holds, 1 waits ->0, 2 waits ->1"), patienceMs);
+        const auto lock = seen("/locks/curator");
+        QVERIFY(hasEveryEndpoint(lock));
+        QCOMPARE(lock.confidence, Confidence::Medium);
+        client->tell("release c0");
+        QVERIFY(client->says("held c1"));
+        QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/locks/curator")), QByteArray("curator-mutex: 0 holds, 1 waits ->0"),
+                                  patienceMs);
+    }
+
+    void curatorReadWriteLock()
+    {
+        const auto client = javaClient(u"CuratorClient.java"_s, {ensemble()});
+        QVERIFY2(queueUp(*client, {"write", "write", "read"}, "/locks/curator-rw"), client->everythingSaid().constData());
+        // Its readers wait for the lowest writer.
+        QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/locks/curator-rw")),
+                                  QByteArray("curator-rwlock: 0 holds, 1 waits ->0, 2 waits ->0"), patienceMs);
+    }
+
+    void curatorSemaphore()
+    {
+        const auto client = javaClient(u"CuratorClient.java"_s, {ensemble()});
+        QVERIFY2(queueUp(*client, {"semaphore", "semaphore", "semaphore", "semaphore"}, "/app/sem", "2"),
+                 client->everythingSaid().constData());
+        QTRY_COMPARE_WITH_TIMEOUT(
+            draw(seen("/app/sem")),
+            QByteArray("curator-semaphore: 0 holds, 1 holds, 2 waits ~>children, 3 waits ->2"), patienceMs);
+        QVERIFY2(seen("/app/sem").contenders[2].id.contains("-lease-"), "the third has asked for its lease");
+        client->tell("release c1");
+        QVERIFY(client->says("held c2"));
+        QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/app/sem")),
+                                  QByteArray("curator-semaphore: 0 holds, 1 holds, 2 waits ~>children"), patienceMs);
+    }
+
+    void curatorLatch()
+    {
+        const auto client = javaClient(u"CuratorClient.java"_s, {ensemble()});
+        QVERIFY2(queueUp(*client, {"latch", "latch"}, "/app/latch"), client->everythingSaid().constData());
+        QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/app/latch")), QByteArray("curator-leader: 0 holds, 1 waits ->0"), patienceMs);
+        QCOMPARE(identities(seen("/app/latch")), (QByteArrayList{"c0", "c1"}));
+    }
+
+    void zooKeepersOwnRecipe()
+    {
+        const auto client = javaClient(u"RecipeClient.java"_s, {ensemble()});
+        QVERIFY2(queueUp(*client, {"lock", "lock"}, "/recipe"), client->everythingSaid().constData());
+        QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/recipe")), QByteArray("zookeeper-recipe-lock: 0 holds, 1 waits ->0"),
+                                  patienceMs);
+        QCOMPARE(seen("/recipe").confidence, Confidence::High);
+    }
+
+    void redisPy()
+    {
+        const auto &address = m_redis->address();
+        const auto client = pythonClient(u"redis_client.py"_s, {address.host, QString::number(address.port)});
+        QVERIFY2(client->says("ready"), client->everythingSaid().constData());
+        client->tell("acquire a orders-lock 60");
+        QVERIFY2(client->says("held a"), client->everythingSaid().constData());
+        QTRY_COMPARE_WITH_TIMEOUT(lockOf(*m_redisObserver, "orders-lock").contenders.size(), size_t(1), patienceMs);
+        const auto lock = lockOf(*m_redisObserver, "orders-lock");
+        QCOMPARE(lock.recipe, QByteArray("redis-set-nx"));
+        QCOMPARE(lock.client, u"redis-py"_s);
+        QCOMPARE(lock.confidence, Confidence::High);
+        QVERIFY2(client->hasSaid("held a " + lock.contenders[0].id), "the id is the token");
+        QVERIFY(lock.contenders[0].expiresAt.has_value());
+        QVERIFY(!lock.waitersKnown);
+        QVERIFY(lock.findings.empty());
+
+        client->tell("release a");
+        QTRY_VERIFY_WITH_TIMEOUT(lockOf(*m_redisObserver, "orders-lock").contenders.empty(), patienceMs);
+        client->tell("acquire b orders-lock 0");
+        QTRY_COMPARE_WITH_TIMEOUT(lockOf(*m_redisObserver, "orders-lock").worst(), Severity::Critical, patienceMs);
+        QCOMPARE(lockOf(*m_redisObserver, "orders-lock").findings[0].code, QByteArray("no-ttl"));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestInteropSeen)
+#include "tst_interop_seen.moc"

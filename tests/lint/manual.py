@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""The manual pages and the shell completion name every command and option the programs have, and no others.
+
+Usage: manual.py INSTALLER-FOLDER PROGRAM…
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+_OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*)")
+
+
+def help_of(program, *words):
+    result = subprocess.run([program, *words, "--help"], capture_output=True, text=True, timeout=30, check=True,
+                            env={**os.environ, "QT_QPA_PLATFORM": "offscreen"})
+    return result.stdout
+
+
+def offered(program):
+    """(options, commands) that the program's own help tells of: words at the start of an indented line."""
+    text = help_of(program)
+    section = re.search(r"^Commands\n((?:  .*\n)+)", text, re.M)
+    commands = re.findall(r"^  ([a-z-]+)", section.group(1), re.M) if section else []
+    texts = [text] + [help_of(program, command) for command in commands]
+    options = {name for each in texts for name in re.findall(r"^ +--([a-z][a-z-]*)", each, re.M)}
+    return options, set(commands)
+
+
+def main(folder, programs):
+    faults = []
+    for program in programs:
+        name = os.path.basename(program)
+        options, commands = offered(program)
+        if "help" not in options:
+            faults.append(f"{name} --help tells of no option --help: is it a help text at all?")
+        for kind, path in [("manual", f"man/{name}.1.in"), ("completion", f"completion/{name}")]:
+            with open(os.path.join(folder, path), encoding="utf-8") as file:
+                text = file.read().replace("\\-", "-")
+            faults += [f"{path} lacks --{option}" for option in sorted(options) if f"--{option}" not in text]
+            faults += [f"{path} lacks the command {command}" for command in sorted(commands)
+                       if not re.search(rf"\b{command}\b", text)]
+            faults += [f"{path} has --{option}, which {name} does not know"
+                       for option in sorted(set(_OPTION.findall(text)) - options)]
+    for fault in faults:
+        print(fault)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2:]))

@@ -1,0 +1,237 @@
+// lockscopectl acquire: taking, holding, running under, losing and giving back, on real servers.
+#include "tst_ctl_fixture.h"
+
+#include <QFile>
+
+using namespace lockscope;
+using namespace lockscope::test;
+using namespace Qt::StringLiterals;
+
+class TestCtlAcquire : public QObject {
+    Q_OBJECT
+
+    Servers m_servers;
+    int m_count = 0;
+
+    QString freshLock() { return u"zk:/locks/acquire%1"_s.arg(++m_count); }
+    QStringList acquire(const QString &lock, const QStringList &more = {}) const
+    {
+        const auto recipe = lock.startsWith(u"zk:"_s) ? u"zk-mutex"_s : u"redis-set-nx"_s;
+        return m_servers.connect() + QStringList{u"acquire"_s, lock, u"--recipe"_s, recipe} + more;
+    }
+    int contenders(const QString &lock)
+    {
+        const auto listed = await(m_servers.session->children(ZPath(lock.mid(3).toUtf8()), std::nullopt, m_servers.soon()));
+        return listed ? static_cast<int>(listed->names.size()) : -1;
+    }
+    static QStringList locks(int count) { return {u"zk:/locks/both%1"_s.arg(count), u"redis:both-lock%1"_s.arg(count)}; }
+
+private slots:
+    void initTestCase()
+    {
+        const auto why = m_servers.start();
+        if (!why.isEmpty())
+            QSKIP(qPrintable(why));
+    }
+    void cleanupTestCase() { m_servers.stop(); }
+
+    void aHoldHasTwoLinesOfJson()
+    {
+        for (const auto &lock : locks(++m_count)) {
+            Ctl ctl(acquire(lock, {u"--hold"_s, u"50ms"_s, u"--json"_s}));
+            const auto had = ctl.jsonLine();
+            QCOMPARE(fields(had), sorted(words("acquired lock id fencingToken waitedMs schema")));
+            QCOMPARE(had.value("acquired"_L1).toBool(), true);
+            QCOMPARE(had.value("lock"_L1).toString(), lock);
+            QCOMPARE(had.value("fencingToken"_L1).isString(), lock.startsWith(u"zk:"_s));
+            const auto back = ctl.jsonLine();
+            QCOMPARE(fields(back), sorted(words("released lock id heldMs reason schema")));
+            QCOMPARE(back.value("reason"_L1).toString(), u"done"_s);
+            QCOMPARE(back.value("id"_L1), had.value("id"_L1));
+            QVERIFY(back.value("heldMs"_L1).toInt() >= 50);
+            const auto ran = ctl.finish();
+            QVERIFY2(ran.status == 0 && ran.err.isEmpty(), ran.what());
+        }
+    }
+
+    void fencingTokensGrow()
+    {
+        const auto lock = freshLock();
+        qint64 last = 0;
+        for (int i = 0; i < 3; ++i) {
+            Ctl ctl(acquire(lock, {u"--hold"_s, u"0ms"_s, u"--json"_s}));
+            const auto had = ctl.jsonLine();
+            QCOMPARE(ctl.finish().status, 0);
+            const auto token = had.value("fencingToken"_L1).toString().toLongLong();
+            QVERIFY(token > last);
+            last = token;
+        }
+    }
+
+    void interruptsGiveItBack_data()
+    {
+        QTest::addColumn<int>("number");
+        QTest::newRow("SIGINT") << SIGINT;
+        QTest::newRow("SIGTERM") << SIGTERM;
+    }
+    void interruptsGiveItBack()
+    {
+        QFETCH(int, number);
+        for (const auto &lock : locks(++m_count)) {
+            Ctl ctl(acquire(lock, {u"--json"_s}));
+            QVERIFY(ctl.jsonLine().value("acquired"_L1).toBool());
+            ctl.signal(number);
+            QCOMPARE(ctl.jsonLine().value("reason"_L1).toString(), u"interrupted"_s);
+            QCOMPARE(ctl.finish().status, 0);
+            if (lock.startsWith(u"zk:"_s))
+                QCOMPARE(contenders(lock), 0);
+            else
+                QVERIFY(m_servers.run({u"show"_s, lock}).status == 1);
+        }
+    }
+
+    void whoWaitsInVainLeavesNothing()
+    {
+        for (const auto &lock : locks(++m_count)) {
+            Ctl holder(acquire(lock, {u"--json"_s}));
+            QVERIFY(holder.jsonLine().value("acquired"_L1).toBool());
+            const auto late = run(acquire(lock, {u"--wait"_s, u"150ms"_s, u"--json"_s}));
+            QVERIFY2(late.status == 5, late.what());
+            QVERIFY2(late.out.isEmpty() && late.err.count('\n') == 1, late.what());
+            if (lock.startsWith(u"zk:"_s))
+                QCOMPARE(contenders(lock), 1);
+        }
+    }
+
+    void interruptedWhileWaitingLeavesNothing()
+    {
+        const auto lock = freshLock();
+        Ctl holder(acquire(lock, {u"--json"_s}));
+        QVERIFY(holder.jsonLine().value("acquired"_L1).toBool());
+        Ctl waiter(acquire(lock));
+        QTRY_COMPARE(contenders(lock), 2);
+        waiter.signal(SIGINT);
+        const auto ran = waiter.finish();
+        QVERIFY2(ran.status == 1 && ran.err.contains("nothing was left behind"), ran.what());
+        QCOMPARE(contenders(lock), 1);
+    }
+
+    void theNextGetsItWhenTheFirstLetsGo()
+    {
+        const auto lock = freshLock();
+        Ctl first(acquire(lock, {u"--json"_s}));
+        QVERIFY(first.jsonLine().value("acquired"_L1).toBool());
+        Ctl second(acquire(lock, {u"--hold"_s, u"0ms"_s, u"--json"_s}));
+        QTRY_COMPARE(contenders(lock), 2);
+        first.signal(SIGTERM);
+        QVERIFY(second.jsonLine().value("acquired"_L1).toBool());
+        QCOMPARE(second.finish().status, 0);
+    }
+
+    void aCommandRunsUnderTheLock()
+    {
+        const auto lock = freshLock();
+        const auto ran = run(acquire(lock, {u"--"_s, u"sh"_s, u"-c"_s,
+                                            u"echo \"$LOCKSCOPE_LOCK/$LOCKSCOPE_FENCING_TOKEN\"; exit 7"_s}));
+        QVERIFY2(ran.status == 7, ran.what());
+        QVERIFY2(ran.out.contains("\n" + lock.toUtf8() + '/') && !ran.out.contains("/\n"), ran.what());
+        QCOMPARE(contenders(lock), 0);
+    }
+
+    void underJsonTheCommandPrintsToStderr()
+    {
+        const auto ran = run(acquire(freshLock(), {u"--json"_s, u"--"_s, u"echo"_s, u"hello"_s}));
+        QCOMPARE(ran.status, 0);
+        QCOMPARE(ran.out.count('\n'), 2);
+        QCOMPARE(ran.err, QByteArray("hello\n"));
+    }
+
+    void aCommandThatCannotStartGivesTheLockBack()
+    {
+        const auto lock = freshLock();
+        const auto ran = run(acquire(lock, {u"--"_s, u"/no/such/program"_s}));
+        QVERIFY2(ran.status == 1 && ran.err.contains("could not run"), ran.what());
+        QCOMPARE(contenders(lock), 0);
+    }
+
+    void aCommandEndsBeforeTheLockIsGivenBack()
+    {
+        const auto lock = freshLock();
+        Ctl ctl(acquire(lock, {u"--"_s, u"sh"_s, u"-c"_s, u"trap 'echo stopping; exit 9' TERM; echo ready; while :; do sleep 0.02; done"_s}));
+        QVERIFY(ctl.line().startsWith("acquired"));
+        QCOMPARE(ctl.line(), QByteArray("ready"));
+        ctl.signal(SIGTERM);
+        QCOMPARE(ctl.line(), QByteArray("stopping"));
+        QVERIFY(ctl.line().startsWith("released"));
+        QCOMPARE(ctl.finish().status, 9);
+    }
+
+    void aLostLockEndsItsCommand()
+    {
+        const auto lock = freshLock();
+        Ctl ctl(acquire(lock, {u"--json"_s, u"--"_s, u"sleep"_s, u"60"_s}));
+        const auto id = ctl.jsonLine().value("id"_L1).toString();
+        QVERIFY(!id.isEmpty());
+        const auto node = ZPath(lock.mid(3).toUtf8()).child(NodeName(id.toUtf8()));
+        QVERIFY(await(m_servers.session->remove(node, zk::anyVersion, m_servers.soon())));
+        QCOMPARE(ctl.jsonLine().value("reason"_L1).toString(), u"lost"_s);
+        const auto ran = ctl.finish();
+        QVERIFY2(ran.status == 1 && ran.err.contains("taken away"), ran.what());
+    }
+
+    void aRedisHolderNoticesAsWell()
+    {
+        Ctl ctl(acquire(u"redis:noticed-lock"_s, {u"--json"_s}));
+        const auto id = ctl.jsonLine().value("id"_L1).toString();
+        const auto forced = m_servers.run({u"force-release"_s, u"redis:noticed-lock"_s, u"--holder"_s, id, u"--yes"_s});
+        QVERIFY2(forced.status == 0, forced.what());
+        QCOMPARE(ctl.jsonLine().value("reason"_L1).toString(), u"lost"_s);
+        QCOMPARE(ctl.finish().status, 1);
+    }
+
+    void readOnlyTakesNothing()
+    {
+        const auto lock = freshLock();
+        const auto ran = run(acquire(lock, {u"--read-only"_s}));
+        QVERIFY2(ran.status == 4 && ran.err.count('\n') == 1, ran.what());
+        QCOMPARE(contenders(lock), -1);
+    }
+
+    void theOtherBackendsRecipeIsRefused()
+    {
+        const auto ran = m_servers.run({u"acquire"_s, u"redis:x-lock"_s, u"--recipe"_s, u"zk-mutex"_s});
+        QVERIFY2(ran.status == 2 || ran.status == 1, ran.what());
+        QVERIFY2(ran.err.count('\n') == 1, ran.what());
+    }
+
+    void secretsReachNeitherTheCommandNorPs()
+    {
+        const auto uri = u"other=zk://bob:hunter2@127.0.0.1:%1"_s.arg(m_servers.zooKeeper->address().port);
+        Ctl ctl({u"--connect"_s, uri, u"acquire"_s, u"other:/locks/secret"_s, u"--recipe"_s, u"zk-mutex"_s, u"--"_s,
+                 u"sh"_s, u"-c"_s, u"env | grep -c hunter; echo ready; sleep 60"_s},
+                {{u"LOCKSCOPE_PASSWORD_ELSE"_s, u"hunter3"_s}});
+        QVERIFY(ctl.line().startsWith("acquired"));
+        QCOMPARE(ctl.line(), QByteArray("0"));
+        QCOMPARE(ctl.line(), QByteArray("ready"));
+        QFile commandLine(u"/proc/%1/cmdline"_s.arg(ctl.pid()));
+        QVERIFY(commandLine.open(QIODevice::ReadOnly));
+        const auto shown = commandLine.readAll();
+        QVERIFY2(shown.contains("bob:*******@") && !shown.contains("hunter2"), shown.constData());
+        ctl.signal(SIGTERM);
+        const auto ran = ctl.finish();
+        QVERIFY2(!ran.err.contains("hunter") && !ran.out.contains("hunter2"), ran.what());
+    }
+
+    void whenNobodyReadsTheLockIsStillGivenBack()
+    {
+        const auto lock = freshLock();
+        Ctl ctl(acquire(lock, {u"--hold"_s, u"200ms"_s}));
+        QVERIFY(ctl.line().startsWith("acquired"));
+        ctl.closeOutput();
+        QCOMPARE(ctl.finish().status, 0);
+        QCOMPARE(contenders(lock), 0);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestCtlAcquire)
+#include "tst_ctl_acquire.moc"

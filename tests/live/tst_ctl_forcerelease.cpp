@@ -1,0 +1,223 @@
+// lockscopectl force-release on real servers: whatever is refused leaves the lock untouched, down to
+// the zxids; what is done is done to the one asked for, recorded, and reported.
+#include "tst_ctl_fixture.h"
+
+#include "core/redis/client.h"
+
+using namespace lockscope;
+using namespace lockscope::test;
+using namespace Qt::StringLiterals;
+
+class TestCtlForceRelease : public QObject {
+    Q_OBJECT
+
+    Servers m_servers;
+    int m_count = 0;
+    QString m_lock;
+    std::vector<std::unique_ptr<Ctl>> m_queue; // a holder and its waiters, in order
+    QStringList m_ids;
+
+    QByteArray path() const { return m_lock.mid(3).toUtf8(); }
+    Ran force(const QString &holder, const QStringList &more = {u"--yes"_s}) const
+    {
+        return m_servers.run(QStringList{u"force-release"_s, m_lock, u"--holder"_s, holder} + more);
+    }
+    QJsonArray contenders() const
+    {
+        const auto shown = m_servers.run({u"show"_s, m_lock, u"--json"_s});
+        return shown.json().value("lock"_L1).toObject().value("contenders"_L1).toArray();
+    }
+    QJsonArray records() const { return run({u"audit"_s, u"--json"_s}).json().value("records"_L1).toArray(); }
+
+private slots:
+    void initTestCase()
+    {
+        const auto why = m_servers.start();
+        if (!why.isEmpty())
+            QSKIP(qPrintable(why));
+    }
+    void cleanupTestCase() { m_servers.stop(); }
+
+    void init()
+    {
+        m_lock = u"zk:/locks/forced%1"_s.arg(++m_count);
+        const auto arguments = m_servers.connect()
+            + QStringList{u"acquire"_s, m_lock, u"--recipe"_s, u"zk-mutex"_s, u"--json"_s};
+        for (int n = 0; n < 3; ++n) {
+            m_queue.push_back(std::make_unique<Ctl>(arguments));
+            if (n == 0)
+                QVERIFY(m_queue.front()->jsonLine().value("acquired"_L1).toBool());
+            QTRY_COMPARE(m_servers.childrenWithZxids(path()).size(), n + 2);
+        }
+        m_ids.clear();
+        for (const auto &contender : contenders())
+            m_ids << contender.toObject().value("id"_L1).toString();
+        QCOMPARE(m_ids.size(), 3);
+        QFile::remove(m_servers.state.filePath(u"lockscope/audit.jsonl"_s));
+    }
+    void cleanup()
+    {
+        for (const auto &ctl : m_queue)
+            ctl->signal(SIGTERM);
+        for (const auto &ctl : m_queue)
+            (void)ctl->finish();
+        m_queue.clear();
+    }
+
+    void whatIsRefusedLeavesTheLockUntouched_data()
+    {
+        QTest::addColumn<QString>("who"); // an id, or the index of a contender
+        QTest::addColumn<QStringList>("options");
+        QTest::newRow("yesterday's id") << u"_c_11111111-2222-3333-4444-555555555555-lock-0000000000"_s << QStringList{u"--yes"_s};
+        QTest::newRow("a waiter's id") << u"1"_s << QStringList{u"--yes"_s};
+        QTest::newRow("read-only") << u"0"_s << QStringList{u"--yes"_s, u"--read-only"_s};
+        QTest::newRow("not confirmed") << u"0"_s << QStringList{};
+        QTest::newRow("not confirmed, with a reason") << u"0"_s << QStringList{u"--reason"_s, u"stuck"_s};
+    }
+    void whatIsRefusedLeavesTheLockUntouched()
+    {
+        QFETCH(QString, who);
+        QFETCH(QStringList, options);
+        const auto before = m_servers.childrenWithZxids(path());
+        const auto id = who.size() == 1 ? m_ids[who.toInt()] : who;
+        for (const bool json : {false, true}) {
+            const auto ran = force(id, json ? options + QStringList{u"--json"_s} : options);
+            QVERIFY2(ran.status == 4, ran.what());
+            QVERIFY2(ran.err.count('\n') == 1, ran.what());
+            if (json)
+                QCOMPARE(ran.json().value("released"_L1), QJsonValue(false));
+        }
+        QCOMPARE(m_servers.childrenWithZxids(path()), before);
+        QVERIFY(records().isEmpty());
+    }
+
+    void aDryRunSaysEverythingAndDoesNothing()
+    {
+        const auto before = m_servers.childrenWithZxids(path());
+        const auto ran = force(m_ids[0], {u"--dry-run"_s, u"--json"_s, u"--reason"_s, u"a look"_s});
+        QVERIFY2(ran.status == 0 && ran.err.isEmpty(), ran.what());
+        const auto json = ran.json();
+        for (const auto &field : words("released lock holder commands guard nextHolder warnings reason dryRun schema"))
+            QVERIFY2(json.contains(field), qPrintable(field));
+        QCOMPARE(json.value("released"_L1), QJsonValue(false));
+        QCOMPARE(json.value("dryRun"_L1), QJsonValue(true));
+        QCOMPARE(json.value("lock"_L1).toString(), m_lock);
+        QCOMPARE(json.value("holder"_L1).toString(), m_ids[0]);
+        QCOMPARE(json.value("nextHolder"_L1).toString(), m_ids[1]);
+        QCOMPARE(json.value("reason"_L1).toString(), u"a look"_s);
+        const auto commands = json.value("commands"_L1).toArray();
+        QVERIFY2(commands.last().toString().contains(u"delete "_s + m_lock.mid(3) + u'/' + m_ids[0]), ran.what());
+        QVERIFY2(json.value("warnings"_L1).toArray().first().toString().contains(u"may still believe"_s), ran.what());
+        QCOMPARE(m_servers.childrenWithZxids(path()), before);
+        QVERIFY(records().isEmpty());
+        // With --read-only it still only looks.
+        QCOMPARE(force(m_ids[0], {u"--dry-run"_s, u"--read-only"_s}).status, 0);
+    }
+
+    void theNextOneWakesAndTheHolderIsTold()
+    {
+        const auto ran = force(m_ids[0], {u"--yes"_s, u"--json"_s, u"--reason"_s, u"stuck since noon"_s});
+        QVERIFY2(ran.status == 0 && ran.err.isEmpty(), ran.what());
+        QCOMPARE(ran.json().value("released"_L1), QJsonValue(true));
+        const auto next = m_queue[1]->jsonLine();
+        QCOMPARE(next.value("acquired"_L1), QJsonValue(true));
+        QCOMPARE(next.value("id"_L1).toString(), m_ids[1]);
+        QCOMPARE(m_queue[0]->jsonLine().value("reason"_L1).toString(), u"lost"_s);
+        QCOMPARE(m_servers.childrenWithZxids(path()).size(), 3); // two contenders and the parent's line
+        // The same again is yesterday's id.
+        const auto again = force(m_ids[0]);
+        QVERIFY2(again.status == 4 && again.err.contains("any more"), again.what());
+    }
+
+    void whatWasDoneIsRecorded()
+    {
+        QVERIFY(force(m_ids[0], {u"--yes"_s, u"--reason"_s, u"stuck \"again\""_s}).status == 0);
+        const auto all = records();
+        QCOMPARE(all.size(), 2);
+        const auto intent = all[0].toObject();
+        const auto result = all[1].toObject();
+        for (const auto &record : {intent, result})
+            QCOMPARE(fields(record), sorted(words("time actor action lock holder reason phase outcome before after hash")));
+        QCOMPARE(intent.value("phase"_L1).toString(), u"intent"_s);
+        QCOMPARE(result.value("phase"_L1).toString(), u"result"_s);
+        QCOMPARE(result.value("outcome"_L1).toString(), u"released"_s);
+        QCOMPARE(intent.value("reason"_L1).toString(), u"stuck \"again\""_s);
+        QCOMPARE(intent.value("lock"_L1).toString(), m_lock);
+        QCOMPARE(intent.value("holder"_L1).toString(), m_ids[0]);
+        QCOMPARE(intent.value("before"_L1).toObject().value("contenders"_L1).toArray().size(), 3);
+        QCOMPARE(result.value("after"_L1).toObject().value("contenders"_L1).toArray().size(), 2);
+    }
+
+    void aTamperedRecordIsNoticed()
+    {
+        QVERIFY(force(m_ids[0]).status == 0);
+        const auto path = m_servers.state.filePath(u"lockscope/audit.jsonl"_s);
+        QFile file(path);
+        QVERIFY(file.open(QIODevice::ReadWrite));
+        auto bytes = file.readAll();
+        QVERIFY(bytes.contains("\"released\""));
+        bytes.replace("\"released\"", "\"refused!\"");
+        QVERIFY(file.seek(0) && file.write(bytes) == bytes.size());
+        file.close();
+        const auto ran = run({u"audit"_s});
+        QVERIFY2(ran.status == 1 && ran.err.contains("line 2"), ran.what());
+    }
+
+    void anUnwritableAuditFileMeansNothingIsSent()
+    {
+        const QTemporaryDir folder;
+        QFile blocker(folder.filePath(u"state"_s)); // a file where the folder should be stops root too
+        QVERIFY(blocker.open(QIODevice::WriteOnly));
+        const auto before = m_servers.childrenWithZxids(path());
+        const auto ran = test::run(m_servers.connect() + QStringList{u"force-release"_s, m_lock, u"--holder"_s, m_ids[0], u"--yes"_s},
+                                   {{u"XDG_STATE_HOME"_s, blocker.fileName()}});
+        QVERIFY2(ran.status == 4 && ran.err.contains("audit.jsonl"), ran.what());
+        QCOMPARE(m_servers.childrenWithZxids(path()), before);
+    }
+
+    void nobodyHoldsAMissingLock()
+    {
+        m_lock = u"zk:/locks/nothing-here"_s;
+        const auto ran = force(u"anyone"_s);
+        QVERIFY2(ran.status == 4 && ran.err.count('\n') == 1, ran.what());
+    }
+
+    void aRedisTokenIsCompared()
+    {
+        m_lock = u"redis:forced-lock"_s;
+        redis::ConnectionOptions options;
+        options.host = m_servers.redis->address();
+        const auto client = redis::openConnection(m_servers.loop, options);
+        const QByteArray token = "83427f40e55111f1a2e7fac9e99d7ff8";
+        QTRY_COMPARE(client->state(), redis::ConnectionState::Connected);
+        QVERIFY(await(client->command({"SET", "forced-lock", token, "NX"}, m_servers.soon())));
+        QCOMPARE(force(u"93427f40e55111f1a2e7fac9e99d7ff9"_s).status, 4);
+        const auto kept = await(client->command({"GET", "forced-lock"}, m_servers.soon()));
+        QVERIFY(kept && kept->text == token);
+        const auto ran = force(QString::fromUtf8(token), {u"--yes"_s, u"--json"_s});
+        QVERIFY2(ran.status == 0, ran.what());
+        const auto gone = await(client->command({"EXISTS", "forced-lock"}, m_servers.soon()));
+        QVERIFY(gone && gone->integer == 0);
+    }
+
+    void onlyTheLeaseOrNodeAskedForGoes()
+    {
+        // A plain ephemeral: a fixed name, so the plan says that a gap remains.
+        m_lock = u"zk:/forced-plain/leader-lock"_s;
+        QVERIFY(m_servers.put("/forced-plain"));
+        Ctl holder(m_servers.connect()
+                   + QStringList{u"acquire"_s, m_lock, u"--recipe"_s, u"zk-ephemeral"_s, u"--json"_s});
+        const auto id = holder.jsonLine().value("id"_L1).toString();
+        QVERIFY(!id.isEmpty());
+        Ctl waiter(m_servers.connect()
+                   + QStringList{u"acquire"_s, m_lock, u"--recipe"_s, u"zk-ephemeral"_s, u"--json"_s});
+        const auto dry = force(id, {u"--dry-run"_s, u"--json"_s});
+        QVERIFY2(dry.json().value("exact"_L1) == QJsonValue(false), dry.what());
+        const auto ran = force(id);
+        QVERIFY2(ran.status == 0, ran.what());
+        QVERIFY(waiter.jsonLine().value("acquired"_L1).toBool());
+    }
+};
+
+QTEST_GUILESS_MAIN(TestCtlForceRelease)
+#include "tst_ctl_forcerelease.moc"

@@ -1,0 +1,150 @@
+// lockscopectl without servers: what is wrong is one line on stderr and the right status.
+#include "tst_ctl_fixture.h"
+
+#include <QTcpServer>
+
+using namespace lockscope;
+using namespace lockscope::test;
+using namespace Qt::StringLiterals;
+
+class TestCtlUsage : public QObject {
+    Q_OBJECT
+private slots:
+    void whatIsWrongIsOneLine_data()
+    {
+        QTest::addColumn<QStringList>("arguments");
+        QTest::addColumn<int>("status");
+        QTest::addColumn<QString>("says");
+        const auto row = [](const char *line, int status, const char *says) {
+            QTest::newRow(line) << words(line) << status << QString::fromUtf8(says);
+        };
+        row("frobnicate", 2, "there is no command");
+        row("locks", 2, "needs a connection");
+        row("locks --connect nonsense", 2, "not of the form [NAME=]SCHEME:");
+        row("locks --connect etcd://h", 2, "unknown scheme");
+        row("locks --connect zk://h:99999", 2, "65535");
+        row("locks extra --connect zk://h", 2, "one word too many");
+        row("locks --jsn --connect zk://h", 2, "did you mean --json");
+        row("locks --holder x --connect zk://h", 2, "unknown option --holder");
+        row("locks --connect sim:7", 2, "this version cannot open it");
+        row("locks --connect mariadb://h/db", 2, "this version cannot open it");
+        row("show --connect zk://h", 2, "show wants LOCK");
+        row("show nocolon --connect zk://127.0.0.1:1", 2, "names no lock");
+        row("show other:/x --connect zk://127.0.0.1:1", 2, "names no connection");
+        row("tree zk:locks --connect zk://127.0.0.1:1", 2, "is no path");
+        row("tree / --depth x --connect zk://127.0.0.1:1", 2, "--depth wants a number");
+        row("keys * --connect zk://127.0.0.1:1", 2, "there is no Redis connection");
+        row("acquire zk:/a --connect zk://127.0.0.1:1", 2, "say which recipe");
+        row("acquire zk:/a --recipe zk-mutx --connect zk://127.0.0.1:1", 2, "there is no recipe");
+        row("acquire zk:/a --recipe curator-leader --connect zk://127.0.0.1:1", 2, "only seen");
+        row("acquire zk:/a --recipe zk-mutex --wait 3 --connect zk://127.0.0.1:1", 2, "is no duration");
+        row("acquire zk:/a --recipe zk-mutex --mode both --connect zk://127.0.0.1:1", 2, "read or write");
+        row("acquire zk:/a --recipe zk-mutex --limit 0 --connect zk://127.0.0.1:1", 2, "1 or more");
+        row("acquire zk:/a --recipe zk-mutex --connect zk://127.0.0.1:1 --", 2, "no command after --");
+        row("acquire zk:/a --recipe zk-mutex --hold 1s --connect zk://127.0.0.1:1 -- true", 2, "exclude each other");
+        row("locks --connect zk://127.0.0.1:1 -- true", 2, "takes no command");
+        row("force-release zk:/a --connect zk://127.0.0.1:1", 2, "--holder ID");
+        row("sandbox --redis many", 2, "wants a number");
+        row("simulate --recipe zk-mutex --contenders 3", 2, "not in this version");
+        row("record file", 2, "not in this version");
+        row("replay file", 2, "not in this version");
+        row("locks --production other --connect zk://127.0.0.1:1", 2, "names no connection");
+        // Nobody listens on port 1.
+        row("locks --connect zk://127.0.0.1:1", 3, "Connection refused");
+        row("locks --connect redis://127.0.0.1:1", 3, "Connection refused");
+        row("show redis:x --connect redis://127.0.0.1:1", 3, "Connection refused");
+        row("acquire zk:/a --recipe zk-mutex --connect zk://127.0.0.1:1", 3, "Connection refused");
+        row("force-release zk:/a --holder x --yes --connect zk://127.0.0.1:1", 3, "Connection refused");
+        row("tree / --connect zk://127.0.0.1:1", 3, "Connection refused");
+        row("keys * --connect redis://127.0.0.1:1", 3, "Connection refused");
+    }
+    void whatIsWrongIsOneLine()
+    {
+        QFETCH(QStringList, arguments);
+        QFETCH(int, status);
+        QFETCH(QString, says);
+        for (const bool json : {false, true}) {
+            auto given = arguments;
+            if (json)
+                given.prepend(u"--json"_s);
+            const auto ran = run(given);
+            QVERIFY2(ran.status == status, ran.what());
+            QVERIFY2(ran.err.contains(says.toUtf8()) && ran.err.startsWith("lockscopectl: "), ran.what());
+            QVERIFY2(ran.err.count('\n') == 1, ran.what());
+            QVERIFY2(ran.out.isEmpty(), ran.what());
+        }
+    }
+
+    void helpAndVersion()
+    {
+        const auto help = run({u"--help"_s});
+        QCOMPARE(help.status, 0);
+        QVERIFY(help.err.isEmpty());
+        for (const auto &command : words("locks show sessions findings tree keys recipes acquire force-release sandbox audit"))
+            QVERIFY2(help.out.contains("\n  " + command.toUtf8() + ' '), help.what());
+        for (const auto &command : words("simulate record replay"))
+            QVERIFY2(!help.out.contains(command.toUtf8()), help.what());
+        QCOMPARE(run({u"--version"_s}).out.trimmed(), QByteArray("lockscopectl " LOCKSCOPE_VERSION));
+    }
+
+    void everyCommandHasHelp_data()
+    {
+        QTest::addColumn<QString>("command");
+        for (const auto &command : words("locks show sessions findings tree keys recipes acquire force-release sandbox audit"))
+            QTest::newRow(qPrintable(command)) << command;
+    }
+    void everyCommandHasHelp()
+    {
+        QFETCH(QString, command);
+        const auto help = run({command, u"--help"_s});
+        QCOMPARE(help.status, 0);
+        QVERIFY2(help.out.startsWith("lockscopectl " + command.toUtf8()), help.what());
+        QVERIFY2(help.out.contains("--connect"), help.what());
+    }
+
+    void everyRecipeOfTheContractIsListed()
+    {
+        const auto ran = run({u"recipes"_s, u"--json"_s});
+        QCOMPARE(ran.status, 0);
+        const auto json = ran.json();
+        QCOMPARE(json.value("schema"_L1).toString(), u"lockscope/1"_s);
+        QStringList ids;
+        for (const auto &entry : json.value("recipes"_L1).toArray()) {
+            const auto recipe = entry.toObject();
+            ids << recipe.value("id"_L1).toString();
+            for (const auto &field : words("id backend acquirable fair reentrant teachingOnly requests wakeupsPerRelease flaws"))
+                QVERIFY2(recipe.contains(field), qPrintable(ids.last() + u' ' + field));
+            QCOMPARE(fields(recipe.value("requests"_L1).toObject()), words("acquireFree acquireQueued release"));
+            QVERIFY(recipe.value("flaws"_L1).isArray());
+        }
+        for (const auto &id : words("zk-ephemeral zk-herd-mutex zk-mutex zk-eager-mutex zk-flat-mutex zk-shared-herd zk-shared "
+                                    "zk-election zk-lease curator-mutex curator-semaphore-mutex curator-rwlock "
+                                    "curator-semaphore curator-leader zookeeper-recipe-lock kazoo-lock kazoo-rwlock "
+                                    "kazoo-semaphore redis-setnx-expire redis-getset redis-set-nx redlock redisson-lock "
+                                    "redisson-fair-lock redisson-rwlock redisson-fenced-lock redisson-semaphore "
+                                    "sql-for-update sql-version sql-get-lock"))
+            QVERIFY2(ids.contains(id), qPrintable(id));
+    }
+
+    void anEmptyAuditIsNoError()
+    {
+        const QTemporaryDir state;
+        const auto ran = run({u"audit"_s, u"--json"_s}, {{u"XDG_STATE_HOME"_s, state.path()}});
+        QCOMPARE(ran.status, 0);
+        QCOMPARE(fields(ran.json()), words("records schema"));
+        QVERIFY(ran.json().value("records"_L1).toArray().isEmpty());
+    }
+
+    void aServerThatNeverAnswersIsNotWaitedForForever()
+    {
+        QTcpServer silent;
+        QVERIFY(silent.listen(QHostAddress::LocalHost));
+        const auto uri = u"redis://127.0.0.1:%1"_s.arg(silent.serverPort());
+        const auto ran = run({u"show"_s, u"redis:x"_s, u"--connect"_s, uri});
+        QVERIFY2(ran.status == 3 || ran.status == 1, ran.what());
+        QVERIFY2(ran.err.count('\n') == 1, ran.what());
+    }
+};
+
+QTEST_GUILESS_MAIN(TestCtlUsage)
+#include "tst_ctl_usage.moc"

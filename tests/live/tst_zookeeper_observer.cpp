@@ -1,0 +1,540 @@
+// The observer against a real server: what it finds, what a server proves, how it follows changes, and
+// what it says when it may not ask.
+#include "tests/live/zookeeperfixture.h"
+
+#include "core/async/scope.h"
+#include "core/inspect/zookeeper/observer.h"
+
+#include <QElapsedTimer>
+
+using namespace lockscope;
+using namespace lockscope::inspect;
+using namespace lockscope::test;
+using namespace std::chrono_literals;
+using namespace Qt::StringLiterals;
+
+namespace {
+
+struct Sink : ObserverSink {
+    std::map<QByteArray, LockPicture> locks; // as told
+    std::vector<SessionPicture> sessions;
+    std::vector<Coverage> coverage;
+    Progress progress;
+    Cost cost;
+    int changes = 0;
+    bool isConsistent = true; // only unknown locks are added, only known ones changed or removed
+
+    void locksChanged(std::vector<PictureChange> news) override
+    {
+        for (const auto &change : news) {
+            ++changes;
+            const auto name = change.lock.lock.name;
+            isConsistent &= (change.kind == ChangeKind::Added) != locks.contains(name);
+            if (change.kind == ChangeKind::Removed)
+                locks.erase(name);
+            else
+                locks.insert_or_assign(name, change.lock);
+        }
+    }
+    void sessionsChanged(const ConnectionName &, std::vector<SessionPicture> now) override { sessions = now; }
+    void coverageChanged(const ConnectionName &, std::vector<Coverage> now) override { coverage = now; }
+    void progressed(Progress now) override { progress = now; }
+    void costChanged(const ConnectionName &, Cost now) override { cost = now; }
+
+    const LockPicture *find(const QByteArray &name) const
+    {
+        const auto at = locks.find(name);
+        return at == locks.end() ? nullptr : &at->second;
+    }
+    bool says(const QString &text) const
+    {
+        return std::ranges::any_of(coverage, [&](const Coverage &one) { return one.message.contains(text); });
+    }
+};
+
+// One client with one node in one queue, waiting as Curator's mutex does.
+struct Client {
+    std::unique_ptr<zk::Session> session;
+    ZPath node;
+};
+
+Task<void> store(Task<Result<LockPicture>> reading, OneShot<Result<LockPicture>> into)
+{
+    auto got = co_await reading;
+    into.complete(std::move(got));
+}
+
+} // namespace
+
+class TestZooKeeperObserver : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase();
+    void cleanup();
+    void cleanupTestCase();
+
+    void aQueueInOrderWithProvenWatches();
+    void sessionsKnowWhatTheyHoldAndAwait();
+    void aReleaseIsSeenAtOnce();
+    void aLockIsSeenComingAndGoing();
+    void holdingSinceWeSawIt();
+    void plainAndCompositeLocks();
+    void onlyWhatLiesBelowTheChroot();
+    void aCrawlWhereDumpIsRefused();
+    void nodesThatMayNotBeRead();
+    void beyondTheWatchBudgetItPolls();
+    void aBrokenConnectionKeepsThePictures();
+    void readNowIsFresh();
+    void withoutFollowingNothingIsWatched();
+    void locksAmongManyNodes();
+    void destroyedAtAnyMoment();
+
+private:
+    std::unique_ptr<zk::Session> open(const sandbox::ZooKeeperServer &server, zk::SessionOptions options = {});
+    void ensure(const QByteArray &path);
+    // Joins a queue; waiters watch the node before theirs.
+    Client join(const QByteArray &directory, const QByteArray &base = "-lock-");
+    void look(const sandbox::ZooKeeperServer &server, ObserverOptions options = {}, zk::SessionOptions how = {});
+    Result<LockPicture> readNow(const QByteArray &name);
+
+    QtLoop m_loop;
+    std::unique_ptr<sandbox::ZooKeeperServer> m_open;   // allows everything
+    std::unique_ptr<sandbox::ZooKeeperServer> m_strict; // answers srvr only, no AdminServer
+    sandbox::ZooKeeperServer *m_server = nullptr;       // where clients() go
+    std::unique_ptr<zk::Session> m_maker;               // makes directories
+    int m_uuid = 0;
+    QByteArrayList m_queue;                             // nodes in the order joined
+
+    Sink m_sink;
+    std::unique_ptr<zk::Session> m_session;
+    std::unique_ptr<zk::EvidenceSource> m_source;
+    std::unique_ptr<ZooKeeperObserver> m_observer;
+};
+
+void TestZooKeeperObserver::initTestCase()
+{
+    auto server = sandbox::makeZooKeeper();
+    if (!server)
+        QSKIP(qPrintable(server.error().message));
+    m_open = std::move(*server);
+    sandbox::ZooKeeperOptions strict;
+    strict.fourLetterWords = "srvr";
+    strict.adminServer = false;
+    m_strict = std::move(*sandbox::makeZooKeeper(strict));
+    QVERIFY(m_open->start(30s));
+    QVERIFY(m_strict->start(30s));
+    m_server = m_open.get();
+    m_maker = open(*m_open);
+    QVERIFY(m_maker);
+}
+
+void TestZooKeeperObserver::cleanup()
+{
+    QVERIFY(m_sink.isConsistent);
+    m_observer.reset();
+    m_source.reset();
+    m_session.reset();
+    m_sink = {};
+    m_queue.clear();
+    if (m_server != m_open.get()) {
+        m_server = m_open.get();
+        m_maker = open(*m_open);
+    }
+}
+
+void TestZooKeeperObserver::cleanupTestCase()
+{
+    m_maker.reset();
+    zk::waitForClosingSessions(10s);
+    m_open.reset();
+    m_strict.reset();
+}
+
+std::unique_ptr<zk::Session> TestZooKeeperObserver::open(const sandbox::ZooKeeperServer &server,
+                                                         zk::SessionOptions options)
+{
+    if (options.hosts.empty())
+        options.hosts = {server.address()};
+    auto session = zk::openSession(m_loop, std::move(options));
+    return waitForState(*session, zk::SessionState::Connected) ? std::move(session) : nullptr;
+}
+
+void TestZooKeeperObserver::ensure(const QByteArray &path)
+{
+    for (auto slash = path.indexOf('/', 1); slash > 0; slash = path.indexOf('/', slash + 1))
+        m_maker->create(ZPath(path.left(slash)), {}, zk::CreateMode::Persistent, zk::openAcl(), Deadline::never());
+    m_maker->create(ZPath(path), {}, zk::CreateMode::Persistent, zk::openAcl(), Deadline::never());
+    QVERIFY(await(m_maker->exists(ZPath(path), {}, Deadline::never())));
+}
+
+Client TestZooKeeperObserver::join(const QByteArray &directory, const QByteArray &base)
+{
+    Client client{open(*m_server), {}};
+    if (!client.session)
+        return client;
+    const auto uuid = "_c_00000000-0000-4000-8000-" + QByteArray::number(++m_uuid).rightJustified(12, '0');
+    const auto made = await(client.session->create(ZPath(directory + '/' + uuid + base), "10.0.0.1",
+                                                   zk::CreateMode::EphemeralSequential, zk::openAcl(), Deadline::never()));
+    if (!made)
+        return client;
+    client.node = made->path;
+    if (!m_queue.isEmpty() && !await(client.session->get(ZPath(m_queue.back()), zk::Watch(m_loop), Deadline::never())))
+        qWarning("the node before is gone");
+    m_queue.append(client.node.bytes());
+    return client;
+}
+
+void TestZooKeeperObserver::look(const sandbox::ZooKeeperServer &server, ObserverOptions options, zk::SessionOptions how)
+{
+    const auto chroot = how.chroot;
+    m_session = open(server, std::move(how));
+    QVERIFY(m_session);
+    m_source = std::make_unique<zk::EvidenceSource>(m_loop, std::vector{server.address()}, server.adminPort());
+    m_observer = std::make_unique<ZooKeeperObserver>(*m_session, *m_source, ConnectionName("zk"), chroot, options, m_sink);
+    m_observer->start();
+    QVERIFY(await(m_observer->firstPicture(), false));
+}
+
+Result<LockPicture> TestZooKeeperObserver::readNow(const QByteArray &name)
+{
+    OneShot<Result<LockPicture>> done(m_loop);
+    Scope scope(m_loop);
+    scope.launch(store(m_observer->readNow(name, Deadline::after(m_loop, 10s)), done));
+    return await<Result<LockPicture>>(done, Error{ErrorCode::TimedOut, u"never"_s, false});
+}
+
+void TestZooKeeperObserver::aQueueInOrderWithProvenWatches()
+{
+    ensure("/queue/orders");
+    std::vector<Client> clients;
+    for (int i = 0; i < 4; ++i)
+        clients.push_back(join("/queue/orders"));
+    look(*m_open);
+    const auto *lock = m_sink.find("/queue/orders");
+    QVERIFY(lock);
+    QCOMPARE(lock->recipe, QByteArray("curator-mutex"));
+    QCOMPARE(lock->state, LockState::Contended);
+    QCOMPARE(lock->contenders.size(), std::size_t(4));
+    QVERIFY(std::chrono::abs(lock->serverAhead) < 5s); // one machine
+    for (std::size_t i = 0; i < 4; ++i) {
+        const auto &contender = lock->contenders[i];
+        QCOMPARE(contender.guard.path, clients[i].node.bytes());
+        QCOMPARE(contender.session, clients[i].session->id().text());
+        QVERIFY(contender.endpoint && contender.endpoint->startsWith(u"127.0.0.1:"_s));
+        QCOMPARE(contender.role, i == 0 ? Role::Holder : Role::Waiter);
+        if (i == 0)
+            continue;
+        QCOMPARE(contender.watches.size(), std::size_t(1));
+        QCOMPARE(contender.watches.front().target, lock->contenders[i - 1].id);
+        QCOMPARE(contender.watches.front().evidence, inspect::Evidence::Server);
+    }
+    QVERIFY(!m_sink.says(u"answered wchp"_s));
+    QVERIFY(m_sink.progress.how.startsWith(u"dump every "_s));
+    QVERIFY(m_sink.progress.firstPictureComplete);
+    QVERIFY(m_sink.cost.watches > 0);
+}
+
+void TestZooKeeperObserver::sessionsKnowWhatTheyHoldAndAwait()
+{
+    ensure("/sessions/a");
+    const auto holder = join("/sessions/a");
+    const auto waiter = join("/sessions/a");
+    look(*m_open);
+    const auto find = [this](const Client &client) {
+        const auto at = std::ranges::find(m_sink.sessions, client.session->id().text(), &SessionPicture::session);
+        return at == m_sink.sessions.end() ? nullptr : &*at;
+    };
+    QVERIFY(find(holder) && find(waiter));
+    QCOMPARE(find(holder)->holds, std::vector<QByteArray>{"/sessions/a"});
+    QCOMPARE(find(waiter)->waits, std::vector<QByteArray>{"/sessions/a"});
+    QVERIFY(find(waiter)->endpoint && find(waiter)->expiresAt);
+    QCOMPARE(find(waiter)->client, u"Curator"_s);
+}
+
+void TestZooKeeperObserver::aReleaseIsSeenAtOnce()
+{
+    ensure("/release/x");
+    std::vector<Client> clients;
+    for (int i = 0; i < 3; ++i)
+        clients.push_back(join("/release/x"));
+    ObserverOptions options;
+    options.dumpEvery = 60s; // what is seen is seen by the watch
+    look(*m_open, options);
+    QCOMPARE(m_sink.find("/release/x")->contenders.size(), std::size_t(3));
+    QVERIFY(await(clients[0].session->remove(clients[0].node, zk::anyVersion, Deadline::never())));
+    QTRY_COMPARE(m_sink.find("/release/x")->contenders.size(), std::size_t(2));
+    QCOMPARE(m_sink.find("/release/x")->contenders.front().guard.path, clients[1].node.bytes());
+    // Somebody joins: the watch was set again; and its own watch is proven soon.
+    clients.push_back(join("/release/x"));
+    QTRY_COMPARE(m_sink.find("/release/x")->contenders.size(), std::size_t(3));
+    QTRY_COMPARE(m_sink.find("/release/x")->contenders.back().watches.front().evidence, inspect::Evidence::Server);
+}
+
+void TestZooKeeperObserver::aLockIsSeenComingAndGoing()
+{
+    ensure("/coming/x");
+    look(*m_open);
+    QVERIFY(!m_sink.find("/coming/x"));
+    {
+        const auto client = join("/coming/x");
+        QTRY_VERIFY(m_sink.find("/coming/x")); // by the next dump
+    }
+    QTRY_VERIFY(!m_sink.find("/coming/x"));
+    m_queue.clear();
+    const auto again = join("/coming/x");
+    QTRY_VERIFY(m_sink.find("/coming/x"));
+    QCOMPARE(m_sink.find("/coming/x")->contenders.size(), std::size_t(1));
+}
+
+void TestZooKeeperObserver::holdingSinceWeSawIt()
+{
+    ensure("/since/x");
+    std::vector<Client> clients;
+    for (int i = 0; i < 2; ++i)
+        clients.push_back(join("/since/x"));
+    look(*m_open);
+    const auto waitingSince = m_sink.find("/since/x")->contenders[1].waitingSince;
+    QVERIFY(waitingSince);
+    const auto before = m_sink.find("/since/x")->observed;
+    QTest::qWait(20);
+    QVERIFY(await(clients[0].session->remove(clients[0].node, zk::anyVersion, Deadline::never())));
+    QTRY_COMPARE(m_sink.find("/since/x")->contenders.size(), std::size_t(1));
+    const auto &holder = m_sink.find("/since/x")->contenders[0];
+    QVERIFY(!holder.heldAtMost);
+    QVERIFY(holder.heldSince && *holder.heldSince > before && *holder.heldSince > *waitingSince);
+    // It stays so when the same is looked at again.
+    const auto since = holder.heldSince;
+    clients.push_back(join("/since/x"));
+    QTRY_COMPARE(m_sink.find("/since/x")->contenders.size(), std::size_t(2));
+    QCOMPARE(m_sink.find("/since/x")->contenders[0].heldSince, since);
+}
+
+void TestZooKeeperObserver::plainAndCompositeLocks()
+{
+    ensure("/various");
+    ensure("/various/semaphore/locks");
+    ensure("/various/semaphore/leases");
+    const auto holder = open(*m_open);
+    QVERIFY(await(holder->create(ZPath("/various/master-lock"), "me", zk::CreateMode::Ephemeral, zk::openAcl(), Deadline::never())));
+    const auto lease = join("/various/semaphore/leases", "-lease-");
+    look(*m_open);
+    const auto *plain = m_sink.find("/various/master-lock");
+    QVERIFY(plain);
+    QCOMPARE(plain->recipe, QByteArray("zk-ephemeral"));
+    QCOMPARE(plain->state, LockState::Held);
+    const auto *semaphore = m_sink.find("/various/semaphore");
+    QVERIFY(semaphore);
+    QCOMPARE(semaphore->recipe, QByteArray("curator-semaphore"));
+    QCOMPARE(semaphore->contenders.size(), std::size_t(1));
+
+    // Who comes to wait for the plain one shows only in the servers' answers.
+    const auto waiter = open(*m_open);
+    QVERIFY(await(waiter->exists(ZPath("/various/master-lock"), zk::Watch(m_loop), Deadline::never())));
+    QTRY_COMPARE(m_sink.find("/various/master-lock")->state, LockState::Contended);
+    // A change in one of the folders changes the semaphore.
+    m_queue.clear();
+    const auto queued = join("/various/semaphore/locks");
+    QTRY_COMPARE(m_sink.find("/various/semaphore")->state, LockState::Contended);
+}
+
+void TestZooKeeperObserver::onlyWhatLiesBelowTheChroot()
+{
+    ensure("/apps/one/locks");
+    ensure("/apps2/locks");
+    std::vector<Client> clients;
+    clients.push_back(join("/apps/one/locks"));
+    clients.push_back(join("/apps/one/locks"));
+    m_queue.clear();
+    clients.push_back(join("/apps2/locks"));
+    zk::SessionOptions how;
+    how.chroot = "/apps";
+    look(*m_open, {}, how);
+    QCOMPARE(m_sink.locks.size(), std::size_t(1));
+    const auto *lock = m_sink.find("/one/locks");
+    QVERIFY(lock);
+    QCOMPARE(lock->contenders[1].watches.front().evidence, inspect::Evidence::Server);
+    QVERIFY(await(clients[0].session->remove(clients[0].node, zk::anyVersion, Deadline::never())));
+    QTRY_COMPARE(m_sink.find("/one/locks")->contenders.size(), std::size_t(1));
+}
+
+void TestZooKeeperObserver::aCrawlWhereDumpIsRefused()
+{
+    m_server = m_strict.get();
+    m_maker = open(*m_strict);
+    ensure("/deep/er/orders");
+    ensure("/elsewhere/nothing");
+    std::vector<Client> clients;
+    for (int i = 0; i < 3; ++i)
+        clients.push_back(join("/deep/er/orders"));
+    look(*m_strict);
+    const auto *lock = m_sink.find("/deep/er/orders");
+    QVERIFY(lock);
+    QCOMPARE(lock->contenders.size(), std::size_t(3));
+    QCOMPARE(lock->contenders[1].watches.front().evidence, inspect::Evidence::Inferred);
+    QVERIFY(!lock->contenders[1].endpoint);
+    QVERIFY(m_sink.says(u"dump refused by all 1 members: found by crawling"_s));
+    QVERIFY(m_sink.says(u"not in the whitelist"_s));
+    QVERIFY(m_sink.says(u"watches: 0 of 1 members answered wchp"_s));
+    QVERIFY(std::ranges::none_of(m_sink.coverage, &Coverage::complete));
+    QCOMPARE(m_sink.progress.how, u"crawl"_s);
+    QVERIFY(m_sink.progress.done > 5);
+    // Followed all the same.
+    QVERIFY(await(clients[0].session->remove(clients[0].node, zk::anyVersion, Deadline::never())));
+    QTRY_COMPARE(m_sink.find("/deep/er/orders")->contenders.size(), std::size_t(2));
+}
+
+void TestZooKeeperObserver::nodesThatMayNotBeRead()
+{
+    ensure("/private/x");
+    const auto client = open(*m_open);
+    QVERIFY(await(client->addAuth("digest", "alice:secret", Deadline::never())));
+    const zk::Acls onlyAlice{{zk::perms::all, "auth", ""}};
+    const auto made = await(client->create(ZPath("/private/x/_c_00000000-0000-4000-8000-aaaaaaaaaaaa-lock-"), "hers",
+                                           zk::CreateMode::EphemeralSequential, onlyAlice, Deadline::never()));
+    QVERIFY(made);
+    ensure("/private/closed-lock");
+    const auto inside = await(client->create(ZPath("/private/closed-lock/lock-"), {}, zk::CreateMode::EphemeralSequential,
+                                             zk::openAcl(), Deadline::never()));
+    QVERIFY(inside);
+    QVERIFY(await(client->setAcls(ZPath("/private/closed-lock"), onlyAlice, zk::anyVersion, Deadline::never())));
+    look(*m_open);
+    // Whose node it is shows without permission to read it.
+    const auto *lock = m_sink.find("/private/x");
+    QVERIFY(lock);
+    QCOMPARE(lock->contenders.front().session, client->id().text());
+    QVERIFY(!lock->contenders.front().identity);
+    QVERIFY(m_sink.says(u"no permission to list 1 znodes, /private/closed-lock"_s));
+    QVERIFY(await(client->setAcls(ZPath("/private/closed-lock"), zk::openAcl(), zk::anyVersion, Deadline::never())));
+}
+
+void TestZooKeeperObserver::beyondTheWatchBudgetItPolls()
+{
+    ensure("/budget/one");
+    ensure("/budget/two");
+    std::vector<Client> clients;
+    clients.push_back(join("/budget/one"));
+    m_queue.clear();
+    clients.push_back(join("/budget/two"));
+    zk::SessionOptions how;
+    how.watchBudgetBytes = 12; // one of them
+    ObserverOptions options;
+    options.dumpEvery = 100ms;
+    look(*m_open, options, how);
+    QVERIFY(m_sink.find("/budget/one") && m_sink.find("/budget/two"));
+    QVERIFY(m_sink.says(u"1 lock directories are polled: the watch budget is used up"_s));
+    for (const auto &client : clients)
+        QVERIFY(await(client.session->remove(client.node, zk::anyVersion, Deadline::never())));
+    QTRY_VERIFY(!m_sink.find("/budget/one") && !m_sink.find("/budget/two"));
+}
+
+void TestZooKeeperObserver::aBrokenConnectionKeepsThePictures()
+{
+    ensure("/broken/x");
+    std::vector<Client> clients;
+    for (int i = 0; i < 2; ++i)
+        clients.push_back(join("/broken/x"));
+    Cable cable(m_open->address());
+    zk::SessionOptions how;
+    how.hosts = {cable.address()};
+    look(*m_open, {}, how);
+    QVERIFY(m_sink.find("/broken/x"));
+    cable.cut();
+    QVERIFY(waitForState(*m_session, zk::SessionState::Connecting));
+    QVERIFY(await(clients[0].session->remove(clients[0].node, zk::anyVersion, Deadline::never())));
+    QVERIFY(m_sink.find("/broken/x"));
+    cable.mend();
+    QVERIFY(waitForState(*m_session, zk::SessionState::Connected));
+    QTRY_COMPARE(m_sink.find("/broken/x")->contenders.size(), std::size_t(1));
+    QVERIFY(await(clients[1].session->remove(clients[1].node, zk::anyVersion, Deadline::never())));
+    QTRY_VERIFY(!m_sink.find("/broken/x"));
+}
+
+void TestZooKeeperObserver::readNowIsFresh()
+{
+    ensure("/now/x");
+    std::vector<Client> clients;
+    for (int i = 0; i < 2; ++i)
+        clients.push_back(join("/now/x"));
+    ObserverOptions once;
+    once.follow = false;
+    look(*m_open, once);
+    QVERIFY(await(clients[0].session->remove(clients[0].node, zk::anyVersion, Deadline::never())));
+    QCOMPARE(m_sink.find("/now/x")->contenders.size(), std::size_t(2)); // not following
+    const auto lock = readNow("/now/x");
+    QVERIFY2(lock, lock ? "" : qPrintable(lock.error().message));
+    QCOMPARE(lock->contenders.size(), std::size_t(1));
+    QCOMPARE(lock->contenders.front().guard.path, clients[1].node.bytes());
+    QVERIFY(lock->contenders.front().endpoint);
+    QCOMPARE(readNow("/now/none").error().code, ErrorCode::NoNode);
+    QCOMPARE(readNow("/now").error().code, ErrorCode::NoNode);
+    QCOMPARE(readNow("no path").error().code, ErrorCode::BadInput);
+
+    // Locks that came later, in each of the places a name can mean.
+    QVERIFY(await(m_maker->create(ZPath("/now/plain-lock"), {}, zk::CreateMode::Ephemeral, zk::openAcl(), Deadline::never())));
+    QVERIFY(await(m_maker->create(ZPath("/now/stock_lock_"), {}, zk::CreateMode::EphemeralSequential, zk::openAcl(), Deadline::never())));
+    QCOMPARE(readNow("/now/plain-lock")->recipe, QByteArray("zk-ephemeral"));
+    QCOMPARE(readNow("/now/stock")->recipe, QByteArray("zk-flat-mutex"));
+    m_maker = open(*m_open);
+}
+
+void TestZooKeeperObserver::withoutFollowingNothingIsWatched()
+{
+    ensure("/once/x");
+    const auto client = join("/once/x");
+    ObserverOptions once;
+    once.follow = false;
+    look(*m_open, once);
+    QVERIFY(m_sink.find("/once/x"));
+    QCOMPARE(m_session->watchCount(), 0);
+    QVERIFY(!m_sink.progress.running);
+    QVERIFY(m_sink.says(u"lock nodes without a session"_s));
+}
+
+void TestZooKeeperObserver::locksAmongManyNodes()
+{
+    constexpr int locks = 300;
+    constexpr int others = 20'000;
+    ensure("/many");
+    std::vector<Reply<zk::Created>> made;
+    for (int i = 0; i < locks; ++i) {
+        const QByteArray directory = "/many/lock" + QByteArray::number(i);
+        m_maker->create(ZPath(directory), {}, zk::CreateMode::Persistent, zk::openAcl(), Deadline::never());
+        for (int k = 0; k < 3; ++k)
+            made.push_back(m_maker->create(ZPath(directory + "/_c_00000000-0000-4000-8000-00000000000"
+                                                 + QByteArray::number(k) + "-lock-"),
+                                           {}, zk::CreateMode::EphemeralSequential, zk::openAcl(), Deadline::never()));
+    }
+    for (int i = 0; i < others; ++i)
+        made.push_back(m_maker->create(ZPath("/many/n" + QByteArray::number(i)), {}, zk::CreateMode::Persistent,
+                                       zk::openAcl(), Deadline::never()));
+    QVERIFY(await(made.back()));
+    ObserverOptions once;
+    once.follow = false;
+    QElapsedTimer clock;
+    clock.start();
+    look(*m_open, once);
+    qInfo("%d locks among %d znodes: %lld ms", locks, others, clock.elapsed());
+    QCOMPARE(std::ranges::count_if(m_sink.locks, [](const auto &lock) { return lock.first.startsWith("/many/lock"); }),
+             locks);
+    m_maker = open(*m_open);
+}
+
+void TestZooKeeperObserver::destroyedAtAnyMoment()
+{
+    ensure("/destroyed/x");
+    const auto client = join("/destroyed/x");
+    m_session = open(*m_open);
+    for (int i = 0; i < 20; ++i) {
+        m_source = std::make_unique<zk::EvidenceSource>(m_loop, std::vector{m_open->address()}, m_open->adminPort());
+        m_observer = std::make_unique<ZooKeeperObserver>(*m_session, *m_source, ConnectionName("zk"), QByteArray(),
+                                                         ObserverOptions{}, m_sink);
+        m_observer->start();
+        QTest::qWait(i);
+        m_observer.reset();
+        m_sink = {};
+    }
+    QVERIFY(await(m_session->get(ZPath("/destroyed/x"), {}, Deadline::never())));
+}
+
+QTEST_GUILESS_MAIN(TestZooKeeperObserver)
+#include "tst_zookeeper_observer.moc"

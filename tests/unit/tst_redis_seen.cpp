@@ -1,0 +1,177 @@
+// What a Redis observer remembers between two looks, and the prefixes it asks the server to track.
+#include "core/inspect/redis/observerfollow.h"
+#include "core/inspect/redis/observerseen.h"
+
+#include <QTest>
+
+using namespace lockscope;
+using namespace lockscope::inspect;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr ServerTime noon{43'200s};
+const RedisKey key("orders-lock");
+
+KeyView stringKey(const QByteArray &value)
+{
+    KeyView view;
+    view.key = key;
+    view.type = KeyType::String;
+    view.value = value;
+    return view;
+}
+
+KeyView hashKey(std::vector<std::pair<QByteArray, QByteArray>> fields)
+{
+    KeyView view;
+    view.key = key;
+    view.type = KeyType::Hash;
+    view.fields = std::move(fields);
+    return view;
+}
+
+LockPicture heldBy(const QByteArray &id, std::optional<ServerTime> since, std::optional<ServerTime> expiresAt)
+{
+    Contender holder;
+    holder.id = id;
+    holder.role = Role::Holder;
+    holder.heldSince = since;
+    holder.expiresAt = expiresAt;
+    LockPicture lock;
+    lock.state = LockState::Held;
+    lock.contenders.push_back(holder);
+    return lock;
+}
+
+} // namespace
+
+class TestRedisSeen : public QObject {
+    Q_OBJECT
+private slots:
+    void firstSightIsNotTheMomentItCame()
+    {
+        SeenSince seen;
+        seen.note(stringKey("a"), noon, false);
+        QVERIFY(!seen.cameAt(key));
+        QCOMPARE(seen.heldAtLeastSince(key), noon);
+        seen.note(stringKey("a"), noon + 5s, true);
+        QVERIFY(!seen.cameAt(key));
+        QCOMPARE(seen.heldAtLeastSince(key), noon);
+    }
+
+    void anotherValueIsAnotherHolder()
+    {
+        SeenSince seen;
+        seen.note(stringKey("a"), noon, false);
+        seen.note(stringKey("b"), noon + 5s, true);
+        QCOMPARE(seen.cameAt(key), noon + 5s);
+        seen.note(stringKey("b"), noon + 9s, true);
+        QCOMPARE(seen.cameAt(key), noon + 5s);
+    }
+
+    void aKeyThatCameAfterTheFirstPicture()
+    {
+        SeenSince seen;
+        seen.note(stringKey("a"), noon, true);
+        QCOMPARE(seen.cameAt(key), noon);
+        KeyView gone;
+        gone.key = key;
+        seen.note(gone, noon + 1s, true);
+        QVERIFY(!seen.heldAtLeastSince(key));
+        seen.note(stringKey("a"), noon + 2s, true);
+        QCOMPARE(seen.cameAt(key), noon + 2s);
+    }
+
+    void reentryIsTheSameHolder()
+    {
+        SeenSince seen;
+        seen.note(hashKey({{"u:1", "1"}}), noon, true);
+        seen.note(hashKey({{"u:1", "2"}}), noon + 1s, true);
+        QCOMPARE(seen.cameAt(key), noon);
+        seen.note(hashKey({{"u:2", "1"}}), noon + 2s, true);
+        QCOMPARE(seen.cameAt(key), noon + 2s);
+        // Two names are not one longer name.
+        seen.note(hashKey({{"a", "1"}, {"bc", "1"}}), noon + 3s, true);
+        seen.note(hashKey({{"ab", "1"}, {"c", "1"}}), noon + 4s, true);
+        QCOMPARE(seen.cameAt(key), noon + 4s);
+    }
+
+    void expiryWithinTheErrorOfMeasurementStands_data()
+    {
+        QTest::addColumn<int>("movedMs");
+        QTest::addColumn<bool>("same");
+        QTest::newRow("not at all") << 0 << true;
+        QTest::newRow("noise") << 3 << true;
+        QTest::newRow("noise backwards") << -50 << true;
+        QTest::newRow("renewed") << 51 << false;
+        QTest::newRow("shortened") << -10'000 << false;
+    }
+    void expiryWithinTheErrorOfMeasurementStands()
+    {
+        QFETCH(int, movedMs);
+        QFETCH(bool, same);
+        const auto older = heldBy("t", noon, noon + 30s);
+        auto newer = heldBy("t", noon, noon + 30s + std::chrono::milliseconds(movedMs));
+        newer.observed = noon + 1s;
+        newer.serverAhead = 2ms;
+        steady(newer, older);
+        QCOMPARE(saysTheSame(newer, older), same);
+        QCOMPARE(newer.observed, noon + 1s);
+    }
+
+    void earlierSightingsStand()
+    {
+        auto newer = heldBy("t", noon + 9s, {});
+        steady(newer, heldBy("t", noon, {}));
+        QCOMPARE(newer.contenders.front().heldSince, noon);
+        auto another = heldBy("u", noon + 9s, {});
+        steady(another, heldBy("t", noon, {}));
+        QCOMPARE(another.contenders.front().heldSince, noon + 9s);
+    }
+
+    void longHeld()
+    {
+        auto lock = heldBy("t", noon, {});
+        QCOMPARE(addLongHeld(lock, {}, noon + 59s, 1min), noon + 60s);
+        QVERIFY(lock.findings.empty());
+        QVERIFY(!addLongHeld(lock, {}, noon + 60s, 1min));
+        QCOMPARE(lock.findings.size(), 1u);
+        QCOMPARE(lock.findings.front().code, "long-held");
+        QCOMPARE(lock.findings.front().contenders, std::vector<QByteArray>{"t"});
+
+        // Nobody knows since when, but it is that long since we first saw it.
+        auto old = heldBy("t", {}, {});
+        QVERIFY(!addLongHeld(old, noon, noon + 2min, 1min));
+        QCOMPARE(old.findings.size(), 1u);
+        auto waiting = heldBy("t", noon, {});
+        waiting.contenders.front().role = Role::Waiter;
+        QVERIFY(!addLongHeld(waiting, noon, noon + 2min, 1min));
+        QVERIFY(waiting.findings.empty());
+    }
+
+    void prefixes_data()
+    {
+        QTest::addColumn<QByteArrayList>("keys");
+        QTest::addColumn<QByteArrayList>("wanted");
+        QTest::newRow("none") << QByteArrayList{} << QByteArrayList{};
+        QTest::newRow("apart") << QByteArrayList{"b", "a"} << QByteArrayList{"a", "b"};
+        QTest::newRow("one covers another") << QByteArrayList{"lock:a:1", "lock:a", "lock:b"}
+                                            << QByteArrayList{"lock:a", "lock:b"};
+        QTest::newRow("twice the same") << QByteArrayList{"x", "x"} << QByteArrayList{"x"};
+        QTest::newRow("a chain") << QByteArrayList{"aaa", "aa", "ab", "a"} << QByteArrayList{"a"};
+    }
+    void prefixes()
+    {
+        QFETCH(QByteArrayList, keys);
+        QFETCH(QByteArrayList, wanted);
+        std::vector<RedisKey> asked;
+        for (const auto &name : keys)
+            asked.emplace_back(name);
+        const auto got = prefixesOf(std::move(asked));
+        QCOMPARE(QByteArrayList(got.begin(), got.end()), wanted);
+    }
+};
+
+QTEST_APPLESS_MAIN(TestRedisSeen)
+#include "tst_redis_seen.moc"
