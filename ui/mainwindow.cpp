@@ -3,8 +3,12 @@
 #include "core/base/text.h"
 #include "ui/dialogs/acquiredialog.h"
 #include "ui/dialogs/forcereleasedialog.h"
+#include "ui/pages/keyspage.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
+#include "ui/pages/logpage.h"
+#include "ui/pages/sessionspage.h"
+#include "ui/pages/znodespage.h"
 #include "ui/shell/helpoverlay.h"
 #include "ui/shell/sidebar.h"
 #include "ui/shell/statusbar.h"
@@ -49,6 +53,10 @@ MainWindow::MainWindow(Backend &backend, QWidget *parent)
     connect(&backend, &Backend::updated, &m_book, &ConnectionBook::apply);
     connectParts();
     addPage(m_locks);
+    addPage(new ZnodesPage(this));
+    addPage(new KeysPage(this));
+    addPage(new SessionsPage(this));
+    addPage(new LogPage(this));
     addShortcuts();
     showPageAt(0);
 }

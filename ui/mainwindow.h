@@ -27,8 +27,8 @@ public:
     explicit MainWindow(Backend &backend, QWidget *parent = nullptr);
     ~MainWindow() override;
 
-    // Pages stand in the side bar in the order they are added; the page of locks is there already.
-    // The window takes the page. Call before show().
+    // Pages stand in the side bar in the order they are added, after locks, znodes, keys, sessions and
+    // log. The window takes the page. Call before show().
     void addPage(Page *page);
     // By the word of --page; false if there is no such page.
     bool showPage(const QString &name);

@@ -138,6 +138,10 @@ void LocksTable::keyPressEvent(QKeyEvent *event)
             emit opened(m_model.pictureAt(currentIndex().row()).lock);
         return;
     }
+    if (event->key() == Qt::Key_Space) {
+        event->ignore(); // the window pauses
+        return;
+    }
     QTableView::keyPressEvent(event);
 }
 

@@ -3,6 +3,7 @@
 #include "ui/theme/theme.h"
 
 #include <QHeaderView>
+#include <QKeyEvent>
 
 namespace lockscope::ui {
 
@@ -54,6 +55,14 @@ void QueueTable::setCurrentContender(const QByteArray &id)
     selectionModel()->setCurrentIndex(m_model.index(row, m_columns == Columns::Raw ? QueueModel::Node : QueueModel::Place),
                                       QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
     scrollTo(currentIndex());
+}
+
+void QueueTable::keyPressEvent(QKeyEvent *event)
+{
+    if (event->key() == Qt::Key_Space)
+        event->ignore(); // the window pauses
+    else
+        QTableView::keyPressEvent(event);
 }
 
 void QueueTable::resizeEvent(QResizeEvent *event)
