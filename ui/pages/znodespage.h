@@ -18,6 +18,7 @@ class QStackedWidget;
 
 namespace lockscope::ui {
 
+class EmptyNotice;
 class TreeCellDelegate;
 class LiveTree;
 class ZnodeDetailView;
