@@ -31,7 +31,7 @@ bool sameFinding(const Finding &before, const Finding &now)
 
 } // namespace
 
-bool saysTheSame(const LockPicture &before, const LockPicture &now)
+bool looksTheSame(const LockPicture &before, const LockPicture &now)
 {
     return before.lock == now.lock && before.backend == now.backend && before.recipe == now.recipe
         && before.client == now.client && before.why == now.why && before.confidence == now.confidence
@@ -51,7 +51,7 @@ std::vector<PictureChange> PictureStore::replace(const ZPath &directory, std::ve
         const auto at = m_locks.find(name);
         if (at == m_locks.end())
             changes.push_back({ChangeKind::Added, picture});
-        else if (!saysTheSame(at->second.second, picture))
+        else if (!looksTheSame(at->second.second, picture))
             changes.push_back({ChangeKind::Changed, picture});
         m_locks.insert_or_assign(name, std::pair(directory, std::move(picture)));
     }

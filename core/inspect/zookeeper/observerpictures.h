@@ -9,7 +9,7 @@ namespace lockscope::inspect {
 
 // Whether a person or a program would call them the same: not when they were looked at, nor the seconds
 // in a message that counts them.
-[[nodiscard]] bool saysTheSame(const LockPicture &before, const LockPicture &now);
+[[nodiscard]] bool looksTheSame(const LockPicture &before, const LockPicture &now);
 
 class PictureStore {
 public:
