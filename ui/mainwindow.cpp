@@ -1,12 +1,19 @@
 #include "ui/mainwindow.h"
 
 #include "core/base/text.h"
+#include "ui/dialogs/acquiredialog.h"
+#include "ui/dialogs/forcereleasedialog.h"
+#include "ui/pages/keyspage.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
+#include "ui/pages/logpage.h"
+#include "ui/pages/sessionspage.h"
+#include "ui/pages/znodespage.h"
 #include "ui/shell/helpoverlay.h"
 #include "ui/shell/sidebar.h"
 #include "ui/shell/statusbar.h"
 #include "ui/shell/topbar.h"
+#include "ui/views/lockstable.h"
 
 #include <QAction>
 #include <QKeyEvent>
@@ -46,6 +53,10 @@ MainWindow::MainWindow(Backend &backend, QWidget *parent)
     connect(&backend, &Backend::updated, &m_book, &ConnectionBook::apply);
     connectParts();
     addPage(m_locks);
+    addPage(new ZnodesPage(this));
+    addPage(new KeysPage(this));
+    addPage(new SessionsPage(this));
+    addPage(new LogPage(this));
     addShortcuts();
     showPageAt(0);
 }
@@ -247,6 +258,17 @@ void MainWindow::keyPressEvent(QKeyEvent *event)
     QMainWindow::keyPressEvent(event);
 }
 
+void MainWindow::showEvent(QShowEvent *event)
+{
+    QMainWindow::showEvent(event);
+    // Not the find field, first though it is: arrows walk through the rows at once.
+    if (std::exchange(m_wasShown, true))
+        return;
+    m_locks->table().setFocus();
+    if (m_top->isAncestorOf(focusWidget()))
+        focusWidget()->clearFocus();
+}
+
 void MainWindow::resizeEvent(QResizeEvent *event)
 {
     QMainWindow::resizeEvent(event);
@@ -255,10 +277,24 @@ void MainWindow::resizeEvent(QResizeEvent *event)
 
 void MainWindow::openForceRelease()
 {
+    const auto *lock = m_locks->detail().picture();
+    const QByteArray holder = m_locks->detail().holder();
+    if (currentPage() != m_locks || !lock || holder.isEmpty())
+        return;
+    auto *dialog = new ForceReleaseDialog(m_backend, m_book, lock->lock, holder, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->open();
 }
 
 void MainWindow::openAcquire()
 {
+    if (m_book.all().empty())
+        return;
+    const auto *lock = currentPage() == m_locks ? m_locks->detail().picture() : nullptr;
+    auto *dialog = new AcquireDialog(m_backend, m_book, lock, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &AcquireDialog::acquiring, this, [this](quint64, const inspect::LockName &name) { selectLock(name); });
+    dialog->open();
 }
 
 void MainWindow::saveView(QSettings &settings) const

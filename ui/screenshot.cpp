@@ -1,8 +1,11 @@
 #include "ui/screenshot.h"
 
 #include "ui/mainwindow.h"
+#include "ui/theme/theme.h"
 
+#include <QDialog>
 #include <QImageWriter>
+#include <QPainter>
 #include <QPixmap>
 #include <QTimer>
 
@@ -10,10 +13,35 @@ namespace lockscope::ui {
 
 using namespace std::chrono_literals;
 
+namespace {
+
+// Dialogs are windows of their own: painted where a person would see them, over the shaded window.
+void paintOver(QImage &image, QDialog &dialog)
+{
+    const QPixmap picture = dialog.grab();
+    QPainter painter(&image);
+    QColor shade = Theme::tokens().background;
+    shade.setAlphaF(0.65f);
+    const QRectF whole(QPointF(), QSizeF(image.size()) / image.devicePixelRatio());
+    painter.fillRect(whole, shade);
+    QRectF place(QPointF(), QSizeF(picture.size()) / picture.devicePixelRatio());
+    place.moveCenter(whole.center());
+    painter.setPen(Theme::tokens().line);
+    painter.drawRect(place.adjusted(-1, -1, 0, 0));
+    painter.drawPixmap(place.topLeft(), picture);
+}
+
+} // namespace
+
 bool saveScreenshot(MainWindow &window, const QString &file, QString *whyNot)
 {
+    QImage image = window.grab().toImage();
+    for (auto *dialog : window.findChildren<QDialog *>(Qt::FindDirectChildrenOnly)) {
+        if (dialog->isVisible())
+            paintOver(image, *dialog);
+    }
     QImageWriter writer(file, "png");
-    if (writer.write(window.grab().toImage()))
+    if (writer.write(image))
         return true;
     *whyNot = writer.errorString();
     return false;

@@ -516,8 +516,6 @@ void TestZooKeeperObserver::locksAmongManyNodes()
     qInfo("%d locks among %d znodes: %lld ms", locks, others, clock.elapsed());
     QCOMPARE(std::ranges::count_if(m_sink.locks, [](const auto &lock) { return lock.first.startsWith("/many/lock"); }),
              locks);
-    // Nothing of the many others was read.
-    QVERIFY(m_sink.cost.requestsPerSecond > 0);
     m_maker = open(*m_open);
 }
 

@@ -288,6 +288,9 @@ Batch showcase(std::chrono::system_clock::time_point clock)
     batch.connections[2].state = ConnectionStatus::State::Connecting;
     batch.connections[2].message = u"connecting to 10.9.0.4:2181"_s;
     batch.connections[2].latency.reset();
+    batch.connections[2].asOf = {};
+    batch.connections[2].progress = {};
+    batch.connections[2].cost = {};
     batch.coverageOf = {ConnectionName("orders-zk")};
     batch.coverage = {{ConnectionName("orders-zk"), false, u"watches: 2 of 3 members answered wchp"_s}};
     for (const auto &lock : batch.locks) {

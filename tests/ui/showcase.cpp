@@ -55,6 +55,17 @@ int main(int argc, char **argv)
     if (parser.isSet(u"find"_s))
         window.locksPage().setFilter(parser.value(u"find"_s));
     window.show();
+    backend.onPlanForceRelease = [&backend, batch](const inspect::LockName &name, const QByteArray &holder) {
+        for (const auto &change : batch.locks) {
+            if (change.lock.lock == name)
+                return operate::planForceRelease(change.lock, holder);
+        }
+        return Result<operate::ForceReleasePlan>(Error{ErrorCode::NoNode, u"no such lock"_s});
+    };
+    if (parser.value(u"dialog"_s) == "force-release"_L1)
+        window.openForceRelease();
+    else if (parser.value(u"dialog"_s) == "acquire"_L1)
+        window.openAcquire();
     QTimer::singleShot(400ms, &app, [&] {
         QString whyNot;
         const bool saved = ui::saveScreenshot(window, parser.positionalArguments().value(0), &whyNot);

@@ -98,6 +98,113 @@ Result<ZnodeDetail> read(const ZPath &path)
     return detail;
 }
 
+KeyRow key(const QByteArray &name, const QByteArray &type, std::optional<std::chrono::milliseconds> ttl, qint64 bytes)
+{
+    return {RedisKey(name), type, ttl, bytes};
+}
+
+Result<KeyPage> scan(quint64 cursor)
+{
+    KeyPage page;
+    page.scanned = 1000;
+    page.total = 2'004'112;
+    page.cursor = cursor + 1;
+    if (cursor == 0)
+        page.rows = {key("nightly-report-lock", "string", std::nullopt, 72),
+                     key("invoice-lock", "string", 48s, 104),
+                     key("stock", "hash", 28s, 152),
+                     key("redisson_lock_queue:{stock}", "list", std::nullopt, 268),
+                     key("redisson_lock_timeout:{stock}", "zset", std::nullopt, 268),
+                     key("session:7f3a:cart", "hash", 31min, 412),
+                     key("session:7f3a:user", "string", 31min, 96),
+                     key("session:91bc:cart", "hash", 4min, 380),
+                     key("cache:price:eu", "string", 6s, 2210),
+                     key("cache:price:us", "string", 9min, 2188),
+                     key("cache:stock levels\nnew", "set", 2h, 910)};
+    for (int i = 0; i < 40; ++i) {
+        const auto n = static_cast<int>(cursor) * 40 + i;
+        page.rows.push_back(key("user:" + QByteArray::number(10000 + n * 7), "hash", std::nullopt, 240 + n % 90));
+    }
+    return page;
+}
+
+Result<KeyDetail> readKey(const RedisKey &name)
+{
+    KeyDetail detail;
+    if (name.bytes() == "stock") {
+        detail.row = key("stock", "hash", 28s, 152);
+        detail.items = {"b983c153-4d2e-4c2f-9f4b-7e2d0f1c7a55:42", "1", "meta",
+                        R"({"app":"app-7","thread":42,"since":"2026-11-20T13:57:59Z"})"};
+    } else {
+        detail.row = key(name.bytes(), "string", 48s, 104);
+        detail.items = {"b0f1c2d3e4a5968778695a4b3c2d1e0f"};
+    }
+    return detail;
+}
+
+inspect::SessionPicture session(const QByteArray &connection, const QString &id, const QString &endpoint,
+                                const QString &client, std::vector<QByteArray> holds, std::vector<QByteArray> waits)
+{
+    return {ConnectionName(connection), id, endpoint, client, std::move(holds), std::move(waits), std::nullopt};
+}
+
+std::vector<inspect::SessionPicture> sessions(std::chrono::system_clock::time_point now)
+{
+    const QByteArray zk = "orders-zk";
+    const QByteArray redis = "cache-redis";
+    std::vector<inspect::SessionPicture> all{
+        session(zk, u"0x1000009b4890001"_s, u"10.0.3.7:56332"_s, u"Curator"_s, {"/locks/orders"}, {}),
+        session(zk, u"0x1000009b4890002"_s, u"10.0.3.9:41120"_s, u"Curator"_s, {"/jobs/export"}, {"/locks/orders"}),
+        session(zk, u"0x2000009b4890007"_s, u"10.0.4.2:50218"_s, u"kazoo"_s, {}, {"/locks/orders", "/locks/billing/close"}),
+        session(zk, u"0x3000009b4890003"_s, u"10.0.4.9:38830"_s, u"go-zookeeper"_s, {}, {"/locks/orders"}),
+        session(zk, u"0x2000009b4890009"_s, u"10.0.3.2:55012"_s, u"Curator"_s,
+                {"/leader/scheduler", "/locks/catalog", "/locks/reports/daily"}, {}),
+        session(redis, u"812"_s, u"10.0.5.4:60122"_s, u"Redisson"_s, {"stock"}, {}),
+        session(redis, u"815"_s, u"10.0.5.9:60410"_s, u"Redisson"_s, {}, {"stock"}),
+    };
+    auto dying = session(zk, u"0x2000009b4890004"_s, u"10.0.4.21 (gone)"_s, u"kazoo"_s, {"/locks/billing/close"}, {});
+    dying.expiresAt = std::chrono::time_point_cast<std::chrono::milliseconds>(now + 6400ms);
+    all.push_back(dying);
+    return all;
+}
+
+operate::LogEntry entry(quint64 number, const QByteArray &connection, operate::LogEntry::Kind kind, const QString &text,
+                        const QString &outcome, Duration took)
+{
+    operate::LogEntry made;
+    made.number = number;
+    made.time = std::chrono::system_clock::time_point(afternoon) + std::chrono::milliseconds(number * 137);
+    made.connection = ConnectionName(connection);
+    made.kind = kind;
+    made.text = text;
+    made.outcome = outcome;
+    made.took = took;
+    return made;
+}
+
+std::vector<operate::LogEntry> log()
+{
+    using Kind = operate::LogEntry::Kind;
+    const QByteArray zk = "orders-zk";
+    const QByteArray redis = "cache-redis";
+    std::vector<operate::LogEntry> all{
+        entry(1, zk, Kind::State, u"session 0x1000009b4890021 connected to 10.0.1.12:2181"_s, {}, {}),
+        entry(2, zk, Kind::Sent, u"4lw dump @ 10.0.1.11, 10.0.1.12, 10.0.1.13"_s, u"ok, 58 sessions"_s, 4100us),
+        entry(3, redis, Kind::Sent, u"SCAN 0 MATCH *lock* COUNT 1000"_s, u"ok, 14 keys"_s, 640us),
+        entry(4, zk, Kind::Sent, u"getChildren /locks/orders watch"_s, u"ok, 4 children"_s, 1210us),
+        entry(5, zk, Kind::Sent, u"getData /secrets"_s, u"NoAuth"_s, 980us),
+        entry(6, zk, Kind::Event, u"children of /locks/orders changed"_s, {}, {}),
+        entry(7, zk, Kind::Sent, u"getChildren /locks/orders watch"_s, u"ok, 3 children"_s, 1180us),
+        entry(8, redis, Kind::Event, u"invalidated stock"_s, {}, {}),
+        entry(9, zk, Kind::Sent, u"delete /locks/billing/close/59c1e0d2__lock__0000000018 version 0"_s, u"ok"_s, 2300us),
+        entry(10, redis, Kind::Sent, u"EVALSHA compare-and-delete 1 invoice-lock …"_s, u"read-only"_s, {}),
+        entry(11, redis, Kind::Sent, u"PTTL nightly-report-lock"_s, {}, {}),
+    };
+    all[8].write = true;
+    all[9].write = all[9].refused = true;
+    return all;
+}
+
 } // namespace
 
 ConnectionStatus statusOf(const QByteArray &name, Scheme scheme, ConnectionStatus::State state)
@@ -115,13 +222,18 @@ ConnectionStatus statusOf(const QByteArray &name, Scheme scheme, ConnectionStatu
 void playTrees(FakeBackend &backend)
 {
     backend.onListZnodes = [](const ConnectionName &, const ZPath &path) { return list(path); };
+    backend.onScanKeys = [](const ConnectionName &, const QByteArray &, quint64 cursor) { return scan(cursor); };
+    backend.onReadKey = [](const ConnectionName &, const RedisKey &name) { return readKey(name); };
     backend.onReadZnode = [](const ConnectionName &, const ZPath &path) { return read(path); };
 }
 
-Batch treeBatch(std::chrono::system_clock::time_point)
+Batch treeBatch(std::chrono::system_clock::time_point now)
 {
     Batch batch;
     batch.connections = {statusOf("orders-zk", Scheme::ZooKeeper), statusOf("cache-redis", Scheme::Redis)};
+    batch.sessions = sessions(now);
+    batch.sessionsOf = {ConnectionName("orders-zk"_ba), ConnectionName("cache-redis"_ba)};
+    batch.log = log();
     return batch;
 }
 

@@ -1,7 +1,11 @@
 // One walk through each of the pages of znodes, keys, sessions and the log. With LOCKSCOPE_SHOTS=folder
 // it leaves a picture of each, light and dark.
 #include "tests/ui/treescene.h"
+#include "ui/pages/keysdetail.h"
+#include "ui/pages/keyspage.h"
 #include "ui/pages/livetree.h"
+#include "ui/pages/logpage.h"
+#include "ui/pages/sessionspage.h"
 #include "ui/pages/valueview.h"
 #include "ui/pages/znodesdetail.h"
 #include "ui/pages/znodespage.h"
@@ -178,6 +182,121 @@ private slots:
         backend.tellConnection(statusOf("orders-zk", Scheme::ZooKeeper));
         QVERIFY(!banner->isVisible());
         QTRY_VERIFY(backend.wasCalled(u"listZnodes orders-zk /"_s)); // and is looked at again
+    }
+
+    void looksAtKeys()
+    {
+        FakeBackend backend;
+        KeysPage page;
+        shoot(page, u"keys-empty"_s);
+        open(page, backend);
+        auto *tree = page.tree();
+        QTRY_VERIFY(rowOf(tree, u"user:"_s).isValid()); // the scan began with the first look
+        page.scanButton()->click();
+        QTRY_VERIFY2(page.statusText().startsWith(u"paused · scanned "_s), qPrintable(page.statusText()));
+        QVERIFY(page.statusText().endsWith(u" of 2,004,112 keys"_s));
+        tree->expand(rowOf(tree, u"cache:"_s));
+        tree->expand(rowOf(tree, u"price:"_s));
+        page.focusContent();
+        tree->setCurrentIndex(rowOf(tree, u"invoice-lock"_s));
+        QTRY_COMPARE(page.detail()->value()->shownText(), u"b0f1c2d3e4a5968778695a4b3c2d1e0f"_s);
+        QVERIFY2(page.detail()->summaryText().startsWith(u"string · expires in "_s), qPrintable(page.detail()->summaryText()));
+        tree->setCurrentIndex(rowOf(tree, u"stock"_s));
+        QTRY_VERIFY(page.detail()->items()->isVisible());
+        QTRY_COMPARE(page.detail()->items()->model()->rowCount(), 2);
+        page.detail()->items()->setCurrentIndex(page.detail()->items()->model()->index(1, 0));
+        QTRY_VERIFY(page.detail()->value()->shownText().contains(u"\"thread\": 42,\n"_s));
+        shoot(page, u"keys"_s);
+        // Somebody deletes it: the page says so and takes it out of the tree.
+        backend.onReadKey = [](const ConnectionName &, const RedisKey &) {
+            return Result<KeyDetail>(Error{ErrorCode::NoNode, u"no such key"_s});
+        };
+        page.detail()->refresh();
+        QTRY_VERIFY2(page.detail()->bannerText().startsWith(u"This key is gone"_s), qPrintable(page.detail()->bannerText()));
+        QVERIFY(!rowOf(tree, u"stock"_s).isValid());
+        QCOMPARE(page.detail()->key().bytes(), "stock"_ba);
+    }
+
+    void scansForAPattern()
+    {
+        FakeBackend backend;
+        KeysPage page;
+        open(page, backend);
+        QTRY_VERIFY(rowOf(page.tree(), u"user:"_s).isValid());
+        page.scanButton()->click();
+        backend.onScanKeys = [](const ConnectionName &, const QByteArray &, quint64) -> Result<KeyPage> {
+            return KeyPage{{{RedisKey("lock:a"_ba), "string"_ba, std::nullopt, 1}}, 0, 500, 500};
+        };
+        auto *pattern = page.findChildren<QLineEdit *>().first();
+        pattern->setText(u"lock:*"_s);
+        QTest::keyClick(pattern, Qt::Key_Return);
+        QTRY_COMPARE(page.statusText(), u"1 of 500 keys match"_s);
+        QVERIFY(backend.wasCalled(u"scanKeys cache-redis lock:* 0"_s));
+        QVERIFY(!rowOf(page.tree(), u"user:"_s).isValid());
+    }
+
+    void looksAtSessions()
+    {
+        FakeBackend backend;
+        SessionsPage page;
+        shoot(page, u"sessions-empty"_s);
+        QSignalSpy counts(&page, &Page::countChanged);
+        open(page, backend);
+        auto *table = page.table();
+        QTRY_COMPARE(table->model()->rowCount(), 8);
+        QCOMPARE(counts.last().first().toString(), u"8"_s);
+        shoot(page, u"sessions"_s);
+        page.setFilter(u"billing"_s);
+        QTRY_COMPARE(table->model()->rowCount(), 2);
+        QSignalSpy asked(&page, &Page::lockActivated);
+        page.focusContent();
+        table->setCurrentIndex(rowOf(table, u"orders-zk"_s));
+        QTest::keyClick(table, Qt::Key_Return);
+        QCOMPARE(asked.count(), 1);
+        page.setFilter({});
+        page.showConnection(ConnectionName("cache-redis"_ba));
+        QTRY_COMPARE(table->model()->rowCount(), 2);
+    }
+
+    void readsTheLog()
+    {
+        FakeBackend backend;
+        LogPage page;
+        shoot(page, u"log-empty"_s);
+        open(page, backend);
+        auto *table = page.table();
+        QTRY_COMPARE(table->model()->rowCount(), 11);
+        shoot(page, u"log"_s);
+        page.onlyWrites()->click();
+        QCOMPARE(table->model()->rowCount(), 2);
+        QCOMPARE(page.copyText().count(u'\n'), 1);
+        page.onlyWrites()->click();
+
+        const auto fill = [&](quint64 from, int count) {
+            Batch batch;
+            for (int i = 0; i < count; ++i) {
+                operate::LogEntry entry;
+                entry.number = from + static_cast<quint64>(i);
+                entry.text = u"get /n%1"_s.arg(entry.number);
+                batch.log.push_back(entry);
+            }
+            backend.tell(batch);
+        };
+        auto *bar = table->verticalScrollBar();
+        fill(100, 200);
+        QTRY_VERIFY(bar->maximum() > 0);
+        QTRY_COMPARE(bar->value(), bar->maximum()); // follows
+        bar->setValue(bar->maximum() / 2);
+        const QPersistentModelIndex read = table->indexAt(QPoint(0, 0));
+        const int at = table->visualRect(read).top();
+        fill(300, 50);
+        QVERIFY(bar->value() < bar->maximum()); // holds still
+        QCOMPARE(table->visualRect(read).top(), at);
+        QVERIFY(page.followButton()->isVisible());
+        QCOMPARE(page.followButton()->text(), u"↓ 50 new"_s);
+        page.followButton()->click();
+        QCOMPARE(bar->value(), bar->maximum());
+        QVERIFY(!page.followButton()->isVisible());
     }
 
     void showsValuesSafely()

@@ -8,6 +8,7 @@
 #include "ui/pages/treecells.h"
 #include "ui/pages/valueview.h"
 #include "ui/theme/theme.h"
+#include "ui/views/emptynotice.h"
 
 #include <QBoxLayout>
 #include <QClipboard>
@@ -36,7 +37,7 @@ KeyDetailView::KeyDetailView(QWidget *parent) : QWidget(parent)
     m_tick.setInterval(tickEvery);
     connect(&m_tick, &QTimer::timeout, this, &KeyDetailView::sayRest);
 
-    auto *empty = new EmptyState(this);
+    auto *empty = new EmptyNotice(this);
     empty->say(u"No key chosen"_s, u"Choose a key at the left to see its type, what is left of its time, and its value."_s);
     auto *content = new QFrame(this);
     content->setProperty("look", u"panel"_s);
@@ -49,6 +50,7 @@ KeyDetailView::KeyDetailView(QWidget *parent) : QWidget(parent)
     auto *cells = new TreeCellDelegate(m_itemsView);
     cells->setMono({KeyItemsModel::Label, KeyItemsModel::Value});
     cells->setIndented(false);
+    cells->setHairlines(true);
     m_itemsView->setItemDelegate(cells);
     m_itemsView->setModel(&m_items);
     m_itemsView->setWidths(KeyItemsModel::Value, {{KeyItemsModel::Label, 200}});
@@ -71,6 +73,11 @@ KeyDetailView::KeyDetailView(QWidget *parent) : QWidget(parent)
     auto *outer = new QVBoxLayout(this);
     outer->setContentsMargins(0, 0, 0, 0);
     outer->addWidget(m_stack);
+}
+
+KeyDetailView::~KeyDetailView()
+{
+    stopListening(this);
 }
 
 QWidget *KeyDetailView::buildHead()

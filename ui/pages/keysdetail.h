@@ -17,7 +17,7 @@ class QStackedWidget;
 
 namespace lockscope::ui {
 
-class EmptyState;
+class EmptyNotice;
 class LiveTree;
 class ValueView;
 
@@ -25,6 +25,7 @@ class KeyDetailView : public QWidget {
     Q_OBJECT
 public:
     explicit KeyDetailView(QWidget *parent = nullptr);
+    ~KeyDetailView() override;
 
     void show(Backend *backend, const ConnectionName &connection, const RedisKey &key);
     [[nodiscard]] const RedisKey &key() const { return m_key; }

@@ -26,6 +26,7 @@ class KeysPage : public Page {
     Q_OBJECT
 public:
     explicit KeysPage(QWidget *parent = nullptr);
+    ~KeysPage() override;
 
     [[nodiscard]] QString name() const override { return QStringLiteral("keys"); }
     [[nodiscard]] QString title() const override { return QStringLiteral("Keys"); }

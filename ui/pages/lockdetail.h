@@ -21,7 +21,7 @@ class QVBoxLayout;
 namespace lockscope::ui {
 
 class AnswerLabel;
-class EmptyState;
+class EmptyNotice;
 class PillLabel;
 class QueueTable;
 class Veil;
@@ -76,7 +76,7 @@ private:
 
     QueueModel m_queue;
     QStackedWidget *m_stack;
-    EmptyState *m_empty;
+    EmptyNotice *m_empty;
     QWidget *m_content;
     Veil *m_veil = nullptr;
     PillLabel *m_pill = nullptr;
@@ -88,6 +88,7 @@ private:
     QVBoxLayout *m_findings = nullptr;
     QSplitter *m_splitter = nullptr;
     QWidget *m_queuePane = nullptr;
+    QLabel *m_queueTitle = nullptr;
     QTabWidget *m_tabs = nullptr;
     QueueTable *m_queueTable = nullptr;
     QueueTable *m_rawTable = nullptr;

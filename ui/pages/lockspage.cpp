@@ -3,7 +3,7 @@
 #include "core/base/text.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/views/banner.h"
-#include "ui/views/emptystate.h"
+#include "ui/views/emptynotice.h"
 #include "ui/views/holdspanel.h"
 #include "ui/views/lockstable.h"
 
@@ -27,7 +27,7 @@ using inspect::LockName;
 LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     : Page(parent), m_book(book), m_banners(new QVBoxLayout), m_holds(new HoldsPanel(this)),
       m_splitter(new QSplitter(Qt::Vertical, this)), m_stack(new QStackedWidget(m_splitter)),
-      m_table(new LocksTable(m_model, m_stack)), m_empty(new EmptyState(m_stack)), m_detail(new LockDetail(m_splitter))
+      m_table(new LocksTable(m_model, m_stack)), m_empty(new EmptyNotice(m_stack)), m_detail(new LockDetail(m_splitter))
 {
     m_banners->setContentsMargins(12, 0, 12, 0);
     m_banners->setSpacing(4);
@@ -38,6 +38,7 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     m_splitter->setChildrenCollapsible(false);
     m_splitter->setStretchFactor(0, 1);
     m_splitter->setStretchFactor(1, 1);
+    m_splitter->setSizes({330, 450});
     m_stack->setMinimumHeight(120);
     m_detail->setMinimumHeight(180);
     auto *column = new QVBoxLayout(this);
@@ -52,7 +53,7 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     connect(m_table, &LocksTable::opened, m_detail, &LockDetail::focusQueue);
     connect(m_table, &LocksTable::orderChanged, this, &LocksPage::showOrder);
     connect(&m_model, &LocksModel::countsChanged, this, &LocksPage::showCounts);
-    connect(&m_model, &LocksModel::applied, this, &LocksPage::showEmptyState);
+    connect(&m_model, &LocksModel::applied, this, &LocksPage::showEmptyNotice);
     connect(&m_model, &LocksModel::pictureChanged, this, [this](const LockName &lock) {
         if (m_table->currentLock() == lock)
             showPicture();
@@ -60,11 +61,11 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     connect(&book, &ConnectionBook::staleChanged, this, &LocksPage::onStale);
     connect(&book, &ConnectionBook::changed, this, [this] {
         showBroken();
-        showEmptyState();
+        showEmptyNotice();
     });
     connect(m_detail, &LockDetail::acquireRequested, this, &LocksPage::acquireRequested);
     connect(m_detail, &LockDetail::forceReleaseRequested, this, &LocksPage::forceReleaseRequested);
-    connect(m_empty, &EmptyState::actionRequested, this, [this] {
+    connect(m_empty, &EmptyNotice::actionRequested, this, [this] {
         if (m_book.all().empty())
             emit connectRequested();
         else
@@ -78,7 +79,7 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     });
     showOrder();
     showCounts();
-    showEmptyState();
+    showEmptyNotice();
     startTimer(1000);
 }
 
@@ -136,7 +137,7 @@ void LocksPage::showConnection(const ConnectionName &name)
     m_connection = name;
     m_model.setConnection(name);
     showBroken();
-    showEmptyState();
+    showEmptyNotice();
 }
 
 void LocksPage::showAll()
@@ -155,7 +156,7 @@ void LocksPage::setFilter(const QString &text)
 {
     m_filter = text.trimmed();
     m_model.setText(text);
-    showEmptyState();
+    showEmptyNotice();
 }
 
 void LocksPage::focusContent()
@@ -216,10 +217,13 @@ void LocksPage::showOrder()
         m_order->setText(tr("sorted by %1").arg(m_model.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString().toLower()));
 }
 
-void LocksPage::showEmptyState()
+void LocksPage::showEmptyNotice()
 {
+    m_detail->setVisible(!m_book.all().empty());
     if (m_model.rowCount() > 0) {
         m_stack->setCurrentWidget(m_table);
+        if (isVisible() && !window()->focusWidget())
+            m_table->setFocus(); // nothing else wants the keyboard yet
         return;
     }
     const ConnectionStatus *looking = nullptr;

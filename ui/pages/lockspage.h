@@ -17,7 +17,7 @@ class QVBoxLayout;
 namespace lockscope::ui {
 
 class Banner;
-class EmptyState;
+class EmptyNotice;
 class HoldsPanel;
 class LockDetail;
 class LocksTable;
@@ -63,7 +63,7 @@ private:
     void apply(const Batch &batch);
     void showPicture();
     void showCounts();
-    void showEmptyState();
+    void showEmptyNotice();
     void showBroken();
     void showOrder();
     void onStale(const ConnectionName &name, bool stale);
@@ -81,7 +81,7 @@ private:
     QSplitter *m_splitter;
     QStackedWidget *m_stack;
     LocksTable *m_table;
-    EmptyState *m_empty;
+    EmptyNotice *m_empty;
     LockDetail *m_detail;
     Backend *m_backend = nullptr;
 };

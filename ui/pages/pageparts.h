@@ -23,17 +23,9 @@ namespace lockscope::ui {
 [[nodiscard]] QFrame *makeToolStrip(QWidget *parent);
 [[nodiscard]] QHBoxLayout *stripLayout(QFrame *strip);
 
-// What stands where rows will be: says what is missing and what to do about it.
-class EmptyState : public QWidget {
-    Q_OBJECT
-public:
-    explicit EmptyState(QWidget *parent = nullptr);
-    void say(const QString &heading, const QString &text);
-
-private:
-    QLabel *m_heading = nullptr;
-    QLabel *m_text = nullptr;
-};
+// Views still say things while they are taken down. Called in the destructor of whoever owns both the
+// views and the model that they show.
+void stopListening(QObject *owner);
 
 // "Not connected: … As of 14:02:11." above what was last seen; hidden while all is well.
 class StaleBanner : public QFrame {

@@ -9,7 +9,6 @@ namespace lockscope::ui {
 
 namespace {
 
-constexpr int rowHeight = 28;
 constexpr int cellMargin = 10;
 constexpr int lockWidth = 18;
 
@@ -32,7 +31,7 @@ void paintPadlock(QPainter &painter, const QRectF &rect, const QColor &colour)
 
 QSize TreeCellDelegate::sizeHint(const QStyleOptionViewItem &, const QModelIndex &) const
 {
-    return {40, rowHeight};
+    return {40, m_rowHeight};
 }
 
 QColor TreeCellDelegate::textColor(const QModelIndex &index) const
@@ -53,6 +52,8 @@ void TreeCellDelegate::paint(QPainter *painter, const QStyleOptionViewItem &opti
     // Over what the style made of the selection: gradients and frames.
     if (option.state & QStyle::State_Selected)
         painter->fillRect(option.rect, Theme::tokens().selection);
+    if (m_hasHairlines)
+        painter->fillRect(QRect(option.rect.left(), option.rect.bottom(), option.rect.width(), 1), Theme::tokens().line);
     const auto alignmentValue = index.data(Qt::TextAlignmentRole);
     const auto alignment = alignmentValue.isValid() ? alignmentValue.value<Qt::Alignment>()
                                                     : Qt::Alignment(Qt::AlignLeft | Qt::AlignVCenter);

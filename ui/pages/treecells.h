@@ -18,6 +18,9 @@ public:
     void setMuted(std::initializer_list<int> columns) { m_muted = columns; }
     // A tree's first column has its branches for a margin; a table's needs one.
     void setIndented(bool isIndented) { m_isIndented = isIndented; }
+    // Between the rows of tables.
+    void setHairlines(bool hasHairlines) { m_hasHairlines = hasHairlines; }
+    void setRowHeight(int pixels) { m_rowHeight = pixels; }
     // A role whose bool value puts a padlock before the first column's text.
     void setLockRole(int role) { m_lockRole = role; }
     // A role whose value is a Tone (as int) for the text of the row, or invalid.
@@ -35,6 +38,8 @@ private:
     int m_lockRole = -1;
     int m_toneRole = -1;
     bool m_isIndented = true;
+    bool m_hasHairlines = false;
+    int m_rowHeight = 28;
     bool m_isStale = false;
 };
 

@@ -26,6 +26,7 @@ class ZnodesPage : public Page {
     Q_OBJECT
 public:
     explicit ZnodesPage(QWidget *parent = nullptr);
+    ~ZnodesPage() override;
 
     [[nodiscard]] QString name() const override { return QStringLiteral("znodes"); }
     [[nodiscard]] QString title() const override { return QStringLiteral("Znodes"); }
@@ -76,7 +77,7 @@ private:
     QTimer m_filterSoon;
 
     QStackedWidget *m_stack = nullptr;
-    EmptyState *m_empty = nullptr;
+    EmptyNotice *m_empty = nullptr;
     StaleBanner *m_banner = nullptr;
     QSplitter *m_splitter = nullptr;
     LiveTree *m_tree = nullptr;

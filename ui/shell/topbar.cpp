@@ -61,6 +61,7 @@ TopBar::TopBar(const ConnectionBook &book, QWidget *parent)
     });
 
     m_environment->setTextFormat(Qt::PlainText);
+    m_environment->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     m_writes->setObjectName(u"writesButton"_s);
     m_writes->setProperty("look", u"tag-readonly"_s);
     connect(m_writes, &QPushButton::clicked, this,
@@ -100,8 +101,10 @@ void TopBar::refresh()
     const auto &all = m_book.all();
     m_environment->setVisible(one != nullptr);
     if (one) {
-        m_environment->setText((one->production ? u"PROD · "_s : u"DEV · "_s) + label(one->name.bytes(), 40));
+        // The look first: a label takes its new padding into account when its text is set.
         setLook(*m_environment, one->production ? u"tag-production"_s : u"tag-development"_s);
+        m_environment->setText(QString());
+        m_environment->setText((one->production ? u"PROD · "_s : u"DEV · "_s) + label(one->name.bytes(), 40));
     }
     qint64 writes = 0;
     qsizetype readOnly = 0;
@@ -141,7 +144,7 @@ void TopBar::setFindText(const QString &text)
 
 void TopBar::setPaused(bool paused)
 {
-    m_pause->setText(paused ? tr("▶ Resume") : tr("‖ Pause"));
+    m_pause->setText(paused ? tr("Resume") : tr("Pause"));
 }
 
 bool TopBar::eventFilter(QObject *watched, QEvent *event)

@@ -19,12 +19,11 @@ CellLook LocksDelegate::look(const QModelIndex &index) const
     switch (index.column()) {
     case LocksModel::State: cell.pill = facts.pill; break;
     case LocksModel::Lock:
-        cell.font = monoFont(12, QFont::DemiBold);
+        cell.font = monoFont(12, QFont::Bold);
         cell.elide = Qt::ElideMiddle; // both ends of a path tell more than its middle
         break;
     case LocksModel::Holder:
         cell.font = monoFont();
-        cell.elide = Qt::ElideMiddle;
         break;
     case LocksModel::Waiting:
     case LocksModel::OldestWait:
@@ -137,6 +136,10 @@ void LocksTable::keyPressEvent(QKeyEvent *event)
     if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) {
         if (currentIndex().isValid())
             emit opened(m_model.pictureAt(currentIndex().row()).lock);
+        return;
+    }
+    if (event->key() == Qt::Key_Space) {
+        event->ignore(); // the window pauses
         return;
     }
     QTableView::keyPressEvent(event);

@@ -162,7 +162,7 @@ void WatchChainView::layOut()
 {
     const QString captionBefore = m_chain.caption;
     const int hiddenBefore = m_chain.hidden;
-    m_chain = layOutChain(m_lock, m_clock(), viewport()->width() / m_zoom, m_whole);
+    m_chain = layOutChain(m_lock, m_clock(), QSizeF(viewport()->size()) / m_zoom, m_whole);
     const QSize content = (m_chain.size * m_zoom).toSize();
     horizontalScrollBar()->setPageStep(viewport()->width());
     horizontalScrollBar()->setRange(0, std::max(0, content.width() - viewport()->width()));

@@ -1,5 +1,6 @@
 #include "core/inspect/redis/observer.h"
 
+#include "core/inspect/sameness.h"
 #include "core/async/sleep.h"
 #include "core/base/text.h"
 
@@ -274,7 +275,7 @@ void RedisObserver::settle(const KeyReader::Gathered &gathered, KeyReader::Clock
     if (at == m_known.end()) {
         changes.push_back({ChangeKind::Added, *picture});
         m_reorderPrefixes = true;
-    } else if (!saysTheSame(*picture, at->second.picture)) {
+    } else if (!saysTheSame(at->second.picture, *picture)) {
         changes.push_back({ChangeKind::Changed, *picture});
     }
     auto &known = m_known[key];

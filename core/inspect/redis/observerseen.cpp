@@ -79,14 +79,6 @@ void steady(LockPicture &newer, const LockPicture &older)
     }
 }
 
-bool saysTheSame(const LockPicture &a, const LockPicture &b)
-{
-    auto sameLook = a;
-    sameLook.observed = b.observed;
-    sameLook.serverAhead = b.serverAhead;
-    return sameLook == b;
-}
-
 std::optional<ServerTime> addLongHeld(LockPicture &lock, std::optional<ServerTime> seenSince, ServerTime now,
                                       std::chrono::milliseconds threshold)
 {

@@ -30,8 +30,6 @@ private:
 // Takes over from the older picture of the same lock what the newer one only measured again: moments
 // of expiry within the error of measurement, and earlier sightings of the same contenders.
 void steady(LockPicture &newer, const LockPicture &older);
-// Whether there is something to tell: equal but for the moment of the look counts as the same.
-[[nodiscard]] bool saysTheSame(const LockPicture &a, const LockPicture &b);
 // Adds `long-held` for holders past the threshold; the moment the next one will be, if any.
 std::optional<ServerTime> addLongHeld(LockPicture &lock, std::optional<ServerTime> seenSince, ServerTime now,
                                       std::chrono::milliseconds threshold);

@@ -1,5 +1,7 @@
 #include "core/inspect/zookeeper/observerpictures.h"
 
+#include "core/inspect/sameness.h"
+
 #include <algorithm>
 
 namespace lockscope::inspect {
@@ -9,37 +11,7 @@ namespace {
 // Servers tell expiry in ticks or whole seconds: it wavers by that much without meaning anything.
 constexpr std::chrono::milliseconds wavering{2500};
 
-bool isAbout(const std::optional<ServerTime> &a, const std::optional<ServerTime> &b)
-{
-    if (!a || !b)
-        return a.has_value() == b.has_value();
-    return std::chrono::abs(*a - *b) <= wavering;
-}
-
-bool sameContender(const Contender &before, Contender now)
-{
-    if (!isAbout(before.expiresAt, now.expiresAt))
-        return false;
-    now.expiresAt = before.expiresAt;
-    return before == now;
-}
-
-bool sameFinding(const Finding &before, const Finding &now)
-{
-    return before.code == now.code && before.severity == now.severity && before.contenders == now.contenders;
-}
-
 } // namespace
-
-bool looksTheSame(const LockPicture &before, const LockPicture &now)
-{
-    return before.lock == now.lock && before.backend == now.backend && before.recipe == now.recipe
-        && before.client == now.client && before.why == now.why && before.confidence == now.confidence
-        && before.state == now.state && before.waitersKnown == now.waitersKnown
-        && before.companions == now.companions
-        && std::ranges::equal(before.contenders, now.contenders, sameContender)
-        && std::ranges::equal(before.findings, now.findings, sameFinding);
-}
 
 std::vector<PictureChange> PictureStore::replace(const ZPath &directory, std::vector<LockPicture> now)
 {
@@ -51,7 +23,7 @@ std::vector<PictureChange> PictureStore::replace(const ZPath &directory, std::ve
         const auto at = m_locks.find(name);
         if (at == m_locks.end())
             changes.push_back({ChangeKind::Added, picture});
-        else if (!looksTheSame(at->second.second, picture))
+        else if (!saysTheSame(at->second.second, picture, wavering))
             changes.push_back({ChangeKind::Changed, picture});
         m_locks.insert_or_assign(name, std::pair(directory, std::move(picture)));
     }

@@ -7,10 +7,6 @@
 
 namespace lockscope::inspect {
 
-// Whether a person or a program would call them the same: not when they were looked at, nor the seconds
-// in a message that counts them.
-[[nodiscard]] bool looksTheSame(const LockPicture &before, const LockPicture &now);
-
 class PictureStore {
 public:
     // What the directory shows now instead of what it showed before.

@@ -1,10 +1,10 @@
-#include "ui/views/emptystate.h"
+#include "ui/views/emptynotice.h"
 
 #include <QVBoxLayout>
 
 namespace lockscope::ui {
 
-EmptyState::EmptyState(QWidget *parent)
+EmptyNotice::EmptyNotice(QWidget *parent)
     : QWidget(parent), m_title(new QLabel(this)), m_text(new QLabel(this)), m_action(new QPushButton(this))
 {
     m_title->setTextFormat(Qt::PlainText);
@@ -17,7 +17,7 @@ EmptyState::EmptyState(QWidget *parent)
     m_text->setWordWrap(true);
     m_text->setMaximumWidth(520);
     m_action->setProperty("look", QStringLiteral("primary"));
-    connect(m_action, &QPushButton::clicked, this, &EmptyState::actionRequested);
+    connect(m_action, &QPushButton::clicked, this, &EmptyNotice::actionRequested);
 
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(24, 24, 24, 24);
@@ -34,7 +34,7 @@ EmptyState::EmptyState(QWidget *parent)
     column->addStretch(3);
 }
 
-void EmptyState::say(const QString &title, const QString &text, const QString &action)
+void EmptyNotice::say(const QString &title, const QString &text, const QString &action)
 {
     m_title->setText(title);
     m_text->setText(text);

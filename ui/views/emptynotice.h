@@ -7,10 +7,10 @@
 
 namespace lockscope::ui {
 
-class EmptyState : public QWidget {
+class EmptyNotice : public QWidget {
     Q_OBJECT
 public:
-    explicit EmptyState(QWidget *parent = nullptr);
+    explicit EmptyNotice(QWidget *parent = nullptr);
 
     // An empty action hides the button.
     void say(const QString &title, const QString &text, const QString &action = {});

@@ -1,0 +1,42 @@
+#include "core/inspect/sameness.h"
+
+#include <algorithm>
+
+namespace lockscope::inspect {
+
+namespace {
+
+bool isAbout(const std::optional<ServerTime> &a, const std::optional<ServerTime> &b, std::chrono::milliseconds wavering)
+{
+    if (!a || !b)
+        return a.has_value() == b.has_value();
+    return std::chrono::abs(*a - *b) <= wavering;
+}
+
+bool sameContender(const Contender &before, Contender now, std::chrono::milliseconds wavering)
+{
+    if (!isAbout(before.expiresAt, now.expiresAt, wavering))
+        return false;
+    now.expiresAt = before.expiresAt;
+    return before == now;
+}
+
+bool sameFinding(const Finding &before, const Finding &now)
+{
+    return before.code == now.code && before.severity == now.severity && before.contenders == now.contenders;
+}
+
+} // namespace
+
+bool saysTheSame(const LockPicture &before, const LockPicture &now, std::chrono::milliseconds wavering)
+{
+    const auto sameOne = [wavering](const Contender &a, const Contender &b) { return sameContender(a, b, wavering); };
+    return before.lock == now.lock && before.backend == now.backend && before.recipe == now.recipe
+        && before.client == now.client && before.why == now.why && before.confidence == now.confidence
+        && before.state == now.state && before.waitersKnown == now.waitersKnown
+        && before.companions == now.companions
+        && std::ranges::equal(before.contenders, now.contenders, sameOne)
+        && std::ranges::equal(before.findings, now.findings, sameFinding);
+}
+
+} // namespace lockscope::inspect

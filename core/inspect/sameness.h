@@ -1,0 +1,13 @@
+// Whether two pictures of a lock say the same, so that there is no news to tell.
+#pragma once
+
+#include "core/inspect/picture.h"
+
+namespace lockscope::inspect {
+
+// Whether a person or a program would call them the same: not when they were looked at, nor the seconds
+// in a message that counts them, nor moments of expiry that differ by no more than `wavering`.
+[[nodiscard]] bool saysTheSame(const LockPicture &before, const LockPicture &now,
+                               std::chrono::milliseconds wavering = {});
+
+} // namespace lockscope::inspect

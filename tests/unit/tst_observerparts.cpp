@@ -1,0 +1,225 @@
+// The observer's pure parts: which directories to read, when two pictures say the same, who the sessions
+// are, what the coverage says.
+#include "core/inspect/zookeeper/observercandidates.h"
+#include "core/inspect/zookeeper/observerpictures.h"
+#include "core/inspect/zookeeper/observerreport.h"
+
+#include <QTest>
+
+using namespace lockscope;
+using namespace lockscope::inspect;
+using namespace std::chrono_literals;
+using namespace Qt::StringLiterals;
+
+namespace {
+
+LockPicture picture(const QByteArray &name, std::vector<QByteArray> contenders = {"a", "b"})
+{
+    LockPicture lock;
+    lock.lock = {ConnectionName("zk"), name};
+    lock.recipe = "zk-mutex";
+    for (const auto &id : contenders) {
+        Contender contender;
+        contender.id = id;
+        contender.role = lock.contenders.empty() ? Role::Holder : Role::Waiter;
+        contender.session = u"0x"_s + QString::fromLatin1(id);
+        lock.contenders.push_back(contender);
+    }
+    return lock;
+}
+
+zk::Evidence::Answer answer(int answered, int members, const QString &refusal = {})
+{
+    return {members, answered, {}, refusal};
+}
+
+} // namespace
+
+class TestZooKeeperObserverParts : public QObject {
+    Q_OBJECT
+private slots:
+    void theChrootIsStrippedAtItsBoundary_data()
+    {
+        QTest::addColumn<QByteArray>("chroot");
+        QTest::addColumn<QByteArray>("path");
+        QTest::addColumn<QByteArray>("parent"); // empty: outside
+        const auto row = [](const char *chroot, const char *path, const char *parent) {
+            QTest::addRow("%s in '%s'", path, chroot) << QByteArray(chroot) << QByteArray(path) << QByteArray(parent);
+        };
+        row("", "/a/b", "/a");
+        row("", "/a", "/");
+        row("/", "/a/b", "/a");
+        row("/apps", "/apps/a/b", "/a");
+        row("/apps", "/apps/a", "/");
+        row("/apps", "/apps2/a", "");
+        row("/apps", "/apps", "");
+        row("/apps", "/other/a", "");
+    }
+    void theChrootIsStrippedAtItsBoundary()
+    {
+        QFETCH(QByteArray, chroot);
+        QFETCH(QByteArray, path);
+        QFETCH(QByteArray, parent);
+        zk::Evidence evidence;
+        evidence.ephemerals[{1}] = {ZPath(path)};
+        const auto names = ephemeralsBelow(evidence, chroot);
+        QCOMPARE(names.size(), std::size_t(parent.isEmpty() ? 0 : 1));
+        if (!parent.isEmpty())
+            QVERIFY(names.contains(ZPath(parent)));
+    }
+
+    void foldersOfOneLockAreOneCandidate()
+    {
+        NamesByParent names;
+        names[ZPath("/s/locks")] = {NodeName("_c_4b8a64b0-aaaa-4bbb-8ccc-000000000001-lock-0000000001")};
+        names[ZPath("/s/leases")] = {NodeName("_c_4b8a64b0-aaaa-4bbb-8ccc-000000000001-lease-0000000000")};
+        names[ZPath("/brokers/ids")] = {NodeName("1"), NodeName("2")};
+        const auto found = candidates(names);
+        QCOMPARE(found.size(), std::size_t(1));
+        QCOMPARE(found.begin()->first, ZPath("/s"));
+        QCOMPARE(found.begin()->second.size(), std::size_t(2));
+        QVERIFY(std::ranges::is_sorted(found.begin()->second));
+    }
+
+    void whatMakesADifference_data()
+    {
+        QTest::addColumn<bool>("same");
+        QTest::addColumn<int>("change");
+        QTest::newRow("when it was looked at") << true << 0;
+        QTest::newRow("the clock's lead") << true << 1;
+        QTest::newRow("seconds in a message") << true << 2;
+        QTest::newRow("expiry wavers") << true << 3;
+        QTest::newRow("expiry moves") << false << 4;
+        QTest::newRow("expiry becomes known") << false << 5;
+        QTest::newRow("a contender less") << false << 6;
+        QTest::newRow("evidence of a watch") << false << 7;
+        QTest::newRow("a finding") << false << 8;
+        QTest::newRow("state") << false << 9;
+    }
+    void whatMakesADifference()
+    {
+        QFETCH(bool, same);
+        QFETCH(int, change);
+        auto before = picture("/x");
+        before.findings.push_back({"long-held", Severity::Warning, u"held for 10 m 1 s"_s, {"a"}});
+        before.contenders[0].expiresAt = ServerTime(10s);
+        before.contenders[1].watches.push_back({"a", false, inspect::Evidence::Inferred});
+        auto now = before;
+        switch (change) {
+        case 0: now.observed += 1h; break;
+        case 1: now.serverAhead = 7ms; break;
+        case 2: now.findings[0].message = u"held for 10 m 2 s"_s; break;
+        case 3: now.contenders[0].expiresAt = ServerTime(11s); break;
+        case 4: now.contenders[0].expiresAt = ServerTime(20s); break;
+        case 5: now.contenders[1].expiresAt = ServerTime(10s); break;
+        case 6: now.contenders.pop_back(); break;
+        case 7: now.contenders[1].watches[0].evidence = inspect::Evidence::Server; break;
+        case 8: now.findings.clear(); break;
+        default: now.state = LockState::Contended; break;
+        }
+        QCOMPARE(saysTheSame(before, now), same);
+    }
+
+    void theStoreTellsWhatChanged()
+    {
+        PictureStore store;
+        auto changes = store.replace(ZPath("/d"), {picture("/d/a"), picture("/d/b")});
+        QCOMPARE(changes.size(), std::size_t(2));
+        QCOMPARE(changes[0].kind, ChangeKind::Added);
+        QVERIFY(store.replace(ZPath("/d"), {picture("/d/a"), picture("/d/b")}).empty());
+        QCOMPARE(store.directoryOf("/d/b"), ZPath("/d"));
+
+        changes = store.replace(ZPath("/d"), {picture("/d/b", {"b"})});
+        QCOMPARE(changes.size(), std::size_t(2));
+        QCOMPARE(changes[0].kind, ChangeKind::Changed);
+        QCOMPARE(changes[1].kind, ChangeKind::Removed);
+        QCOMPARE(changes[1].lock.lock.name, QByteArray("/d/a"));
+        QVERIFY(!store.find("/d/a"));
+        QCOMPARE(store.find("/d/b")->contenders.size(), std::size_t(1));
+
+        changes = store.drop(ZPath("/d"));
+        QCOMPARE(changes.size(), std::size_t(1));
+        QVERIFY(store.all().empty());
+        QVERIFY(store.drop(ZPath("/d")).empty());
+    }
+
+    void aLockThatMovesToAnotherDirectoryStays()
+    {
+        PictureStore store;
+        QCOMPARE(store.replace(ZPath("/s/locks"), {picture("/s")}).size(), std::size_t(1));
+        QVERIFY(store.replace(ZPath("/s"), {picture("/s")}).empty());
+        QVERIFY(store.drop(ZPath("/s/locks")).empty());
+        QVERIFY(store.find("/s"));
+    }
+
+    void sessionsOfEverySource()
+    {
+        PictureStore store;
+        QCOMPARE(store.replace(ZPath("/x"), {picture("/x", {"1", "2"})}).size(), std::size_t(1));
+        zk::Evidence evidence;
+        evidence.connections[{1}].endpoint = u"10.0.0.1:5"_s;
+        evidence.expiresIn[{2}] = 4s;
+        evidence.ephemerals[{3}] = {ZPath("/y")};
+        const auto sessions = sessionsOf(ConnectionName("zk"), evidence, store, {3}, ServerTime(100s));
+        QCOMPARE(sessions.size(), std::size_t(3));
+        QCOMPARE(sessions[0].session, u"0x1"_s);
+        QCOMPARE(sessions[0].endpoint, u"10.0.0.1:5"_s);
+        QCOMPARE(sessions[0].holds, std::vector<QByteArray>{"/x"});
+        QCOMPARE(sessions[1].waits, std::vector<QByteArray>{"/x"});
+        QCOMPARE(sessions[1].expiresAt, ServerTime(104s));
+        QCOMPARE(sessions[2].client, u"Lockscope"_s);
+
+        auto later = sessions;
+        later[1].expiresAt = ServerTime(106s);
+        QVERIFY(sayTheSame(sessions, later));
+        later[1].expiresAt = ServerTime(110s);
+        QVERIFY(!sayTheSame(sessions, later));
+        QVERIFY(!sayTheSame(sessions, {sessions[0]}));
+    }
+
+    void coverageSaysWhatIsMissing()
+    {
+        zk::Evidence evidence;
+        evidence.answers["dump"] = answer(0, 3, u"not in the whitelist"_s);
+        evidence.answers["cons"] = answer(3, 3);
+        evidence.answers["wchp"] = answer(1, 3, u"connection refused"_s);
+        SearchFacts search;
+        search.crawled = true;
+        search.crawlSeen = 200'000;
+        search.crawlCut = true;
+        search.polledDirectories = 2;
+        QStringList messages;
+        for (const auto &one : coverageOf(ConnectionName("zk"), evidence, search)) {
+            QVERIFY(!one.complete);
+            messages.append(one.message);
+        }
+        QCOMPARE(messages,
+                 (QStringList{u"dump refused by all 3 members: found by crawling 200,000 znodes (not in the whitelist)"_s,
+                              u"the crawl stopped at 200,000 znodes: there may be more locks"_s,
+                              u"watches: 1 of 3 members answered wchp (connection refused)"_s,
+                              u"2 lock directories are polled: the watch budget is used up"_s}));
+    }
+
+    void coverageSaysWhenNothingIsMissing()
+    {
+        zk::Evidence evidence;
+        for (const auto *command : {"dump", "cons", "wchp"})
+            evidence.answers[command] = answer(1, 1);
+        evidence.childWatchTotal = 5;
+        SearchFacts search;
+        search.sweepComplete = true;
+        search.ownChildWatches = 5;
+        const auto whole = coverageOf(ConnectionName("zk"), evidence, search);
+        QCOMPARE(whole.size(), std::size_t(1));
+        QVERIFY(whole[0].complete);
+        search.ownChildWatches = 2;
+        const auto others = coverageOf(ConnectionName("zk"), evidence, search);
+        QCOMPARE(others.size(), std::size_t(2));
+        QCOMPARE(others[1].message, u"3 child watches exist; servers do not say whose"_s);
+        search.sweepComplete = false;
+        QVERIFY(!coverageOf(ConnectionName("zk"), evidence, search)[0].complete);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestZooKeeperObserverParts)
+#include "tst_observerparts.moc"

@@ -1,0 +1,291 @@
+#include "ui/dialogs/acquiredialog.h"
+
+#include "core/base/duration.h"
+#include "core/base/text.h"
+#include "core/recipes/catalogue.h"
+#include "ui/theme/theme.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QGridLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSpinBox>
+#include <QVBoxLayout>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int recipeRole = Qt::UserRole;
+
+bool hasReadMode(const QByteArray &recipe)
+{
+    return recipe.contains("rwlock") || recipe.startsWith("zk-shared");
+}
+
+bool hasLimit(const QByteArray &recipe)
+{
+    return recipe.endsWith("semaphore");
+}
+
+// Which of ours queues with the clients that left this lock.
+QByteArray compatibleRecipe(const QByteArray &seen)
+{
+    const auto *same = recipes::findRecipe(seen);
+    if (same && same->acquirable)
+        return seen;
+    if (seen == "curator-mutex" || seen == "zookeeper-recipe-lock")
+        return "zk-mutex";
+    return {};
+}
+
+void showRow(QGridLayout &grid, QWidget *field, bool visible)
+{
+    field->setVisible(visible);
+    const int index = grid.indexOf(field);
+    int row = 0;
+    int column = 0;
+    int rowSpan = 0;
+    int columnSpan = 0;
+    grid.getItemPosition(index, &row, &column, &rowSpan, &columnSpan);
+    if (auto *title = grid.itemAtPosition(row, 0))
+        title->widget()->setVisible(visible);
+}
+
+} // namespace
+
+AcquireDialog::AcquireDialog(Backend &backend, const ConnectionBook &book, const inspect::LockPicture *like, QWidget *parent)
+    : QDialog(parent), m_backend(backend), m_book(book)
+{
+    setWindowTitle(tr("Acquire a lock"));
+    setObjectName(u"acquireDialog"_s);
+    auto *title = new QLabel(tr("Acquire a lock"), this);
+    title->setProperty("look", u"heading"_s);
+    m_why = new QLabel(this);
+    m_why->setTextFormat(Qt::PlainText);
+    m_why->setProperty("look", u"small"_s);
+    m_why->setObjectName(u"obstacle"_s);
+    m_why->setWordWrap(true);
+    m_why->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    auto *cancel = new QPushButton(tr("Cancel"), this);
+    m_acquire = new QPushButton(tr("Acquire"), this);
+    m_acquire->setObjectName(u"acquire"_s);
+    m_acquire->setProperty("look", u"primary"_s);
+    m_acquire->setDefault(true);
+    auto *buttons = new QHBoxLayout;
+    buttons->setSpacing(10);
+    buttons->addWidget(m_why, 1);
+    buttons->addWidget(cancel);
+    buttons->addWidget(m_acquire);
+    auto *column = new QVBoxLayout(this);
+    column->setContentsMargins(24, 20, 24, 20);
+    column->setSpacing(14);
+    column->addWidget(title);
+    column->addWidget(makeFields());
+    m_about = new QLabel(this);
+    m_about->setTextFormat(Qt::PlainText);
+    m_about->setProperty("look", u"muted"_s);
+    m_about->setWordWrap(true);
+    column->addWidget(m_about);
+    column->addStretch();
+    column->addLayout(buttons);
+    resize(640, 0);
+
+    if (like)
+        m_lock->setText(escaped(like->lock.name));
+    fillConnections(like ? like->lock.connection : ConnectionName());
+    fillRecipes(like ? compatibleRecipe(like->recipe) : QByteArray());
+    connect(m_connection, &QComboBox::currentIndexChanged, this, [this] { fillRecipes({}); });
+    connect(m_recipe, &QComboBox::currentIndexChanged, this, &AcquireDialog::showRecipe);
+    connect(m_lock, &QLineEdit::textChanged, this, &AcquireDialog::updateReady);
+    connect(m_wait, &QLineEdit::textChanged, this, &AcquireDialog::updateReady);
+    connect(m_ttl, &QLineEdit::textChanged, this, &AcquireDialog::updateReady);
+    connect(m_waitForever, &QCheckBox::toggled, this, &AcquireDialog::updateReady);
+    connect(&book, &ConnectionBook::changed, this, &AcquireDialog::updateReady);
+    connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
+    connect(m_acquire, &QPushButton::clicked, this, &AcquireDialog::send);
+    m_lock->setFocus();
+}
+
+QWidget *AcquireDialog::makeFields()
+{
+    auto *fields = new QWidget(this);
+    m_grid = new QGridLayout(fields);
+    m_grid->setContentsMargins(0, 0, 0, 0);
+    m_grid->setHorizontalSpacing(12);
+    m_grid->setColumnMinimumWidth(0, 120);
+    m_grid->setColumnStretch(1, 1);
+    m_connection = new QComboBox(fields);
+    m_connection->setObjectName(u"connection"_s);
+    m_lock = new QLineEdit(fields);
+    m_lock->setObjectName(u"lockName"_s);
+    m_lock->setFont(monoFont());
+    m_recipe = new QComboBox(fields);
+    m_recipe->setObjectName(u"recipe"_s);
+    m_mode = new QComboBox(fields);
+    m_mode->addItems({tr("write"), tr("read")});
+    m_limit = new QSpinBox(fields);
+    m_limit->setRange(1, 10'000);
+    m_limit->setSuffix(tr(" permits"));
+    m_wait = new QLineEdit(u"30s"_s, fields);
+    m_wait->setObjectName(u"wait"_s);
+    m_waitForever = new QCheckBox(tr("without limit"), fields);
+    auto *waiting = new QWidget(fields);
+    auto *row = new QHBoxLayout(waiting);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->addWidget(m_wait, 1);
+    row->addWidget(m_waitForever);
+    m_ttl = new QLineEdit(u"30s"_s, fields);
+    m_ttl->setObjectName(u"ttl"_s);
+    m_ttl->setToolTip(tr("The lock frees itself after this time; it is renewed while you hold it only if the recipe does so"));
+    connect(m_waitForever, &QCheckBox::toggled, m_wait, &QWidget::setDisabled);
+    addField(tr("Connection"), m_connection);
+    addField(tr("Lock"), m_lock);
+    addField(tr("Recipe"), m_recipe);
+    addField(tr("Mode"), m_mode);
+    addField(tr("Limit"), m_limit);
+    addField(tr("Wait at most"), waiting);
+    addField(tr("TTL"), m_ttl);
+    return fields;
+}
+
+void AcquireDialog::addField(const QString &title, QWidget *field)
+{
+    const int row = m_grid->rowCount();
+    auto *name = new QLabel(title, field->parentWidget());
+    name->setProperty("look", u"muted"_s);
+    name->setBuddy(field);
+    m_grid->addWidget(name, row, 0);
+    m_grid->addWidget(field, row, 1);
+    field->setAccessibleName(title);
+}
+
+void AcquireDialog::fillConnections(const ConnectionName &preferred)
+{
+    for (const auto &status : m_book.all()) {
+        m_connection->addItem(label(status.name.bytes(), 60) + (status.production ? u"  PROD"_s : QString()),
+                              status.name.bytes());
+        if (status.name == preferred)
+            m_connection->setCurrentIndex(m_connection->count() - 1);
+    }
+}
+
+const ConnectionStatus *AcquireDialog::connection() const
+{
+    return m_book.find(ConnectionName(m_connection->currentData().toByteArray()));
+}
+
+bool AcquireDialog::isRedis() const
+{
+    const auto *status = connection();
+    return status && (status->scheme == Scheme::Redis || status->scheme == Scheme::RedisTls);
+}
+
+void AcquireDialog::fillRecipes(const QByteArray &preferred)
+{
+    const QSignalBlocker quiet(m_recipe);
+    m_recipe->clear();
+    const auto wanted = isRedis() ? recipes::RecipeBackend::Redis : recipes::RecipeBackend::ZooKeeper;
+    for (const auto &recipe : recipes::catalogue()) {
+        if (recipe.backend != wanted || !recipe.acquirable)
+            continue;
+        m_recipe->addItem(QString::fromLatin1(recipe.id) + u" — "_s + recipe.summary, QVariant());
+        m_recipe->setItemData(m_recipe->count() - 1, recipe.id, recipeRole);
+        // The queue lock is what one wants unless one knows better.
+        if (recipe.id == preferred || (preferred.isEmpty() && recipe.id == "zk-mutex"))
+            m_recipe->setCurrentIndex(m_recipe->count() - 1);
+    }
+    m_lock->setPlaceholderText(isRedis() ? u"orders-lock"_s : u"/locks/orders"_s);
+    showRecipe();
+}
+
+void AcquireDialog::showRecipe()
+{
+    const auto id = m_recipe->currentData(recipeRole).toByteArray();
+    const auto *recipe = recipes::findRecipe(id);
+    showRow(*m_grid, m_mode, hasReadMode(id));
+    showRow(*m_grid, m_limit, hasLimit(id));
+    showRow(*m_grid, m_ttl, isRedis());
+    if (recipe) {
+        QStringList about{tr("Requests: %1 when free, %2 when queued, %3 to release; a release wakes %4.")
+                              .arg(recipe->requestsAcquireFree, recipe->requestsAcquireQueued, recipe->requestsRelease,
+                                   recipe->wakeupsPerRelease)};
+        if (recipe->teachingOnly)
+            about << tr("For teaching only.");
+        for (const auto &flaw : recipe->flaws)
+            about << u"• "_s + flaw;
+        m_about->setText(about.join(u'\n'));
+    }
+    updateReady();
+}
+
+Result<AcquireRequest> AcquireDialog::request() const
+{
+    AcquireRequest request;
+    const auto *status = connection();
+    if (!status)
+        return Error{ErrorCode::BadInput, tr("choose a connection")};
+    const auto name = unescaped(m_lock->text());
+    if (!name || name->isEmpty())
+        return Error{ErrorCode::BadInput, name ? tr("name the lock") : tr("a backslash in the name is written \\\\")};
+    if (!isRedis() && (!name->startsWith('/') || name->endsWith('/') || name->contains("//")))
+        return Error{ErrorCode::BadInput, tr("a path begins with / and does not end with it")};
+    request.lock = {status->name, *name};
+    request.recipe = m_recipe->currentData(recipeRole).toByteArray();
+    if (request.recipe.isEmpty())
+        return Error{ErrorCode::BadInput, tr("no recipe of this build can be acquired here")};
+    request.readMode = hasReadMode(request.recipe) && m_mode->currentIndex() == 1;
+    request.limit = hasLimit(request.recipe) ? m_limit->value() : 1;
+    if (!m_waitForever->isChecked()) {
+        const auto wait = parseDuration(m_wait->text().trimmed());
+        if (!wait)
+            return wait.error();
+        request.wait = *wait;
+    }
+    if (isRedis()) {
+        const auto ttl = parseDuration(m_ttl->text().trimmed());
+        if (!ttl)
+            return ttl.error();
+        if (ttl->count() == 0)
+            return Error{ErrorCode::BadInput, tr("a TTL of 0 would be over at once")};
+        request.ttl = *ttl;
+    }
+    return request;
+}
+
+QString AcquireDialog::obstacle() const
+{
+    const auto *status = connection();
+    if (status) {
+        const QString name = label(status->name.bytes(), 60);
+        if (status->state != ConnectionStatus::State::Connected)
+            return tr("%1 is not connected").arg(name);
+        if (status->readOnly)
+            return status->readOnlyForGood ? tr("%1 is read-only for this run (--read-only)").arg(name)
+                                           : tr("%1 is read-only; allow writes at the top right of the window").arg(name);
+    }
+    const auto now = request();
+    return now ? QString() : now.error().message;
+}
+
+void AcquireDialog::updateReady()
+{
+    const QString why = obstacle();
+    m_acquire->setEnabled(why.isEmpty());
+    m_why->setText(why);
+}
+
+void AcquireDialog::send()
+{
+    const auto now = request();
+    if (!now || !obstacle().isEmpty())
+        return;
+    emit acquiring(m_backend.acquire(*now), now->lock);
+    accept();
+}
+
+} // namespace lockscope::ui

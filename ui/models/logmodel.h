@@ -1,0 +1,74 @@
+// The newest commands sent and events seen: a ring of 5,000, oldest first. An entry that finishes
+// changes in place. GUI thread only.
+#pragma once
+
+#include "core/workspace/backend.h"
+
+#include <QAbstractTableModel>
+#include <QSortFilterProxyModel>
+
+#include <deque>
+
+namespace lockscope::ui {
+
+class LogModel : public QAbstractTableModel {
+    Q_OBJECT
+public:
+    enum Column { Time, Connection, Kind, Text, Outcome, Took, ColumnCount };
+    enum Role {
+        WriteRole = Qt::UserRole, // bool: would change or changed the server
+        EventRole,                // bool: the server told us; we did not ask
+        FilterRole,
+        ToneRole,
+    };
+    static constexpr int capacity = 5000;
+
+    using QAbstractTableModel::QAbstractTableModel;
+
+    // New and finished entries; at most one removal, one insertion and one change are told.
+    void apply(const std::vector<operate::LogEntry> &entries);
+    void clear();
+    [[nodiscard]] const operate::LogEntry &at(int row) const { return m_entries[static_cast<std::size_t>(row)]; }
+    // One line, the cells with tabs between them.
+    [[nodiscard]] QString lineOf(int row) const;
+
+    [[nodiscard]] int rowCount(const QModelIndex &parent = {}) const override;
+    [[nodiscard]] int columnCount(const QModelIndex &parent = {}) const override;
+    [[nodiscard]] QVariant data(const QModelIndex &index, int role) const override;
+    [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+signals:
+    void turnBegins();
+    void turnEnds();
+
+private:
+    using Id = std::pair<ConnectionName, quint64>;
+
+    [[nodiscard]] static QString display(const operate::LogEntry &entry, int column);
+    [[nodiscard]] static QVariant tone(const operate::LogEntry &entry, int column);
+    void dropFront(int count);
+
+    std::deque<operate::LogEntry> m_entries;
+    QHash<Id, qint64> m_places; // counted from the first entry ever
+    qint64 m_dropped = 0;
+};
+
+// Narrows the log to a text, to writes, to events; both toggles together show writes and events.
+class LogFilter : public QSortFilterProxyModel {
+    Q_OBJECT
+public:
+    explicit LogFilter(QObject *parent = nullptr);
+    void setText(const QString &text);
+    void setOnlyWrites(bool isOn);
+    void setOnlyEvents(bool isOn);
+
+protected:
+    [[nodiscard]] bool filterAcceptsRow(int row, const QModelIndex &parent) const override;
+
+private:
+    QString m_text;
+    bool m_onlyWrites = false;
+    bool m_onlyEvents = false;
+};
+
+} // namespace lockscope::ui

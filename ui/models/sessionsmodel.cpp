@@ -1,0 +1,199 @@
+#include "ui/models/sessionsmodel.h"
+
+#include "core/base/duration.h"
+#include "core/base/text.h"
+#include "ui/models/treenames.h"
+#include "ui/theme/pill.h"
+#include "ui/theme/plaintext.h"
+
+#include <algorithm>
+#include <array>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using inspect::SessionPicture;
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr auto soonExpired = 10s;
+
+bool isBefore(const SessionPicture &a, const SessionPicture &b)
+{
+    return a.connection != b.connection ? a.connection < b.connection : a.session < b.session;
+}
+
+bool isSame(const SessionPicture &a, const SessionPicture &b)
+{
+    return a.connection == b.connection && a.session == b.session;
+}
+
+QString namesText(const std::vector<QByteArray> &names, QLatin1StringView separator)
+{
+    QStringList shown;
+    for (const auto &name : names)
+        shown << nameText(name);
+    return shown.join(separator);
+}
+
+// "2: /locks/a, /locks/b"
+QString locksText(const std::vector<QByteArray> &names)
+{
+    if (names.size() < 2)
+        return namesText(names, ", "_L1);
+    return u"%1: "_s.arg(names.size()) + namesText(names, ", "_L1);
+}
+
+} // namespace
+
+SessionsModel::SessionsModel(QObject *parent, Clock clock) : QAbstractTableModel(parent), m_clock(std::move(clock)) {}
+
+void SessionsModel::apply(const std::vector<ConnectionName> &connections, std::vector<SessionPicture> sessions)
+{
+    const auto isTold = [&](const SessionPicture &row) {
+        return std::find(connections.begin(), connections.end(), row.connection) != connections.end();
+    };
+    std::erase_if(sessions, [&](const SessionPicture &row) { return !isTold(row); });
+    std::sort(sessions.begin(), sessions.end(), isBefore);
+    sessions.erase(std::unique(sessions.begin(), sessions.end(), isSame), sessions.end());
+    const auto isGone = [&](const SessionPicture &row) {
+        return isTold(row) && !std::binary_search(sessions.begin(), sessions.end(), row, isBefore);
+    };
+    for (int last = rowCount() - 1; last >= 0; --last) {
+        if (!isGone(at(last)))
+            continue;
+        int first = last;
+        while (first > 0 && isGone(at(first - 1)))
+            --first;
+        beginRemoveRows({}, first, last);
+        m_rows.erase(m_rows.begin() + first, m_rows.begin() + last + 1);
+        endRemoveRows();
+        last = first;
+    }
+    int firstChanged = -1;
+    int lastChanged = -1;
+    for (std::size_t next = 0; next < sessions.size();) {
+        const auto place = std::lower_bound(m_rows.begin(), m_rows.end(), sessions[next], isBefore);
+        const int row = static_cast<int>(place - m_rows.begin());
+        if (place != m_rows.end() && isSame(*place, sessions[next])) {
+            if (!(*place == sessions[next])) {
+                *place = std::move(sessions[next]);
+                firstChanged = firstChanged < 0 ? row : firstChanged;
+                lastChanged = row;
+            }
+            ++next;
+            continue;
+        }
+        auto end = next + 1;
+        while (end < sessions.size() && (place == m_rows.end() || isBefore(sessions[end], *place)))
+            ++end;
+        beginInsertRows({}, row, row + static_cast<int>(end - next) - 1);
+        m_rows.insert(place, std::make_move_iterator(sessions.begin() + static_cast<std::ptrdiff_t>(next)),
+                      std::make_move_iterator(sessions.begin() + static_cast<std::ptrdiff_t>(end)));
+        endInsertRows();
+        next = end;
+    }
+    if (firstChanged >= 0)
+        emit dataChanged(index(firstChanged, 0), index(lastChanged, ColumnCount - 1));
+}
+
+int SessionsModel::rowCount(const QModelIndex &parent) const
+{
+    return parent.isValid() ? 0 : static_cast<int>(m_rows.size());
+}
+
+int SessionsModel::columnCount(const QModelIndex &) const
+{
+    return ColumnCount;
+}
+
+QString SessionsModel::display(const SessionPicture &session, int column) const
+{
+    switch (column) {
+    case Connection:
+        return escaped(session.connection.bytes());
+    case Session:
+        return session.session;
+    case Endpoint:
+        return session.endpoint.value_or(u"unknown"_s);
+    case Client:
+        return session.client.value_or(QString());
+    case Holds:
+        return locksText(session.holds);
+    case Waits:
+        return locksText(session.waits);
+    case Expires: {
+        if (!session.expiresAt)
+            return {};
+        const auto left = std::chrono::duration_cast<milliseconds>(*session.expiresAt - m_clock());
+        return left <= 0ms ? u"now"_s : u"in "_s + spokenDuration(left);
+    }
+    default:
+        return {};
+    }
+}
+
+QVariant SessionsModel::sortKey(const SessionPicture &session, int column) const
+{
+    if (column == Holds)
+        return static_cast<int>(session.holds.size());
+    if (column == Waits)
+        return static_cast<int>(session.waits.size());
+    if (column == Expires)
+        return session.expiresAt ? QVariant(qint64(session.expiresAt->time_since_epoch().count())) : QVariant(LLONG_MAX);
+    return display(session, column);
+}
+
+QVariant SessionsModel::data(const QModelIndex &index, int role) const
+{
+    if (!index.isValid())
+        return {};
+    const auto &session = at(index.row());
+    switch (role) {
+    case Qt::DisplayRole:
+        return display(session, index.column());
+    case Qt::ToolTipRole:
+        if (index.column() == Holds)
+            return plainToolTip(namesText(session.holds, "\n"_L1));
+        if (index.column() == Waits)
+            return plainToolTip(namesText(session.waits, "\n"_L1));
+        return plainToolTip(display(session, index.column()));
+    case Qt::TextAlignmentRole:
+        return index.column() == Expires ? QVariant::fromValue(Qt::AlignRight | Qt::AlignVCenter) : QVariant();
+    case SortRole:
+        return sortKey(session, index.column());
+    case FilterRole: {
+        QStringList all;
+        for (int column = 0; column < Expires; ++column)
+            all << display(session, column);
+        return all.join(u'\n');
+    }
+    case ToneRole:
+        if (index.column() == Holds)
+            return static_cast<int>(Tone::Hold);
+        if (index.column() == Waits)
+            return static_cast<int>(Tone::Wait);
+        if (index.column() == Expires && session.expiresAt && *session.expiresAt - m_clock() < soonExpired)
+            return static_cast<int>(Tone::Warning);
+        return {};
+    default:
+        return {};
+    }
+}
+
+QVariant SessionsModel::headerData(int section, Qt::Orientation orientation, int role) const
+{
+    static const std::array titles{u"Connection"_s, u"Session"_s, u"Endpoint"_s, u"Client"_s,
+                                   u"Holds"_s,      u"Waits for"_s, u"Expires"_s};
+    if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount)
+        return {};
+    if (role == Qt::DisplayRole)
+        return titles[static_cast<std::size_t>(section)];
+    if (role == Qt::TextAlignmentRole)
+        return QVariant::fromValue((section == Expires ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+    return {};
+}
+
+} // namespace lockscope::ui

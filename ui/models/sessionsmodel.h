@@ -1,0 +1,39 @@
+// The clients that servers know: who they are, what they hold and wait for. One list over all
+// connections, by connection and session, changed row by row. GUI thread only.
+#pragma once
+
+#include "core/workspace/backend.h"
+
+#include <QAbstractTableModel>
+
+#include <functional>
+
+namespace lockscope::ui {
+
+class SessionsModel : public QAbstractTableModel {
+    Q_OBJECT
+public:
+    enum Column { Connection, Session, Endpoint, Client, Holds, Waits, Expires, ColumnCount };
+    enum Role { SortRole = Qt::UserRole, FilterRole, ToneRole };
+    using Clock = std::function<std::chrono::system_clock::time_point()>;
+
+    explicit SessionsModel(QObject *parent = nullptr, Clock clock = std::chrono::system_clock::now);
+
+    // The complete sessions of these connections.
+    void apply(const std::vector<ConnectionName> &connections, std::vector<inspect::SessionPicture> sessions);
+    [[nodiscard]] const inspect::SessionPicture &at(int row) const { return m_rows[static_cast<std::size_t>(row)]; }
+
+    [[nodiscard]] int rowCount(const QModelIndex &parent = {}) const override;
+    [[nodiscard]] int columnCount(const QModelIndex &parent = {}) const override;
+    [[nodiscard]] QVariant data(const QModelIndex &index, int role) const override;
+    [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+private:
+    [[nodiscard]] QString display(const inspect::SessionPicture &session, int column) const;
+    [[nodiscard]] QVariant sortKey(const inspect::SessionPicture &session, int column) const;
+
+    Clock m_clock;
+    std::vector<inspect::SessionPicture> m_rows;
+};
+
+} // namespace lockscope::ui

@@ -1,0 +1,231 @@
+#include "ui/pages/logpage.h"
+
+#include "ui/models/treenames.h"
+#include "ui/pages/livetree.h"
+#include "ui/pages/pageparts.h"
+#include "ui/pages/treecells.h"
+#include "ui/theme/theme.h"
+#include "ui/views/emptynotice.h"
+
+#include <QAction>
+#include <QBoxLayout>
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QScrollBar>
+#include <QSettings>
+#include <QStackedWidget>
+
+#include <algorithm>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+
+LogPage::LogPage(QWidget *parent) : Page(parent)
+{
+    m_filtered.setSourceModel(&m_model);
+    auto *content = new QWidget(this);
+    auto *layout = new QVBoxLayout(content);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    layout->addWidget(buildStrip());
+    layout->addWidget(makeHairline(content));
+    buildTable();
+    layout->addWidget(m_table, 1);
+    auto *empty = new EmptyNotice(this);
+    empty->say(u"Nothing sent, nothing seen"_s,
+               u"Every command that Lockscope sends to a server and every event that a server reports stands here, with "
+               u"its outcome and how long it took. The newest 5,000 are kept."_s);
+    m_stack = new QStackedWidget(this);
+    m_stack->addWidget(empty);
+    m_stack->addWidget(content);
+    auto *outer = new QVBoxLayout(this);
+    outer->setContentsMargins(0, 0, 0, 0);
+    outer->addWidget(m_stack);
+    say();
+}
+
+LogPage::~LogPage()
+{
+    stopListening(this);
+}
+
+QWidget *LogPage::buildStrip()
+{
+    auto *strip = makeToolStrip(this);
+    m_filter = new QLineEdit(strip);
+    m_filter->setPlaceholderText(u"Filter by connection, command or outcome"_s);
+    m_filter->setClearButtonEnabled(true);
+    m_filter->setMaximumWidth(380);
+    m_filter->setAccessibleName(u"Filter the log"_s);
+    connect(m_filter, &QLineEdit::textChanged, this, [this](const QString &text) {
+        m_filtered.setText(text);
+        say();
+    });
+    const auto chip = [&](const QString &text) {
+        auto *button = new QPushButton(text, strip);
+        button->setProperty("look", u"chip"_s);
+        button->setCheckable(true);
+        return button;
+    };
+    m_onlyWrites = chip(u"Only writes"_s);
+    connect(m_onlyWrites, &QPushButton::toggled, this, [this](bool isOn) {
+        m_filtered.setOnlyWrites(isOn);
+        say();
+    });
+    m_onlyEvents = chip(u"Only events"_s);
+    connect(m_onlyEvents, &QPushButton::toggled, this, [this](bool isOn) {
+        m_filtered.setOnlyEvents(isOn);
+        say();
+    });
+    m_status = makeLabel({}, u"muted"_s, strip);
+    m_follow = new QPushButton(strip);
+    m_follow->setProperty("look", u"flat"_s);
+    connect(m_follow, &QPushButton::clicked, this, &LogPage::follow);
+    auto *copy = new QPushButton(u"Copy"_s, strip);
+    copy->setToolTip(u"Copies the chosen rows, or all that are shown"_s);
+    connect(copy, &QPushButton::clicked, this, [this] { QGuiApplication::clipboard()->setText(copyText()); });
+    auto *layout = stripLayout(strip);
+    layout->addWidget(m_filter, 2);
+    layout->addWidget(m_onlyWrites);
+    layout->addWidget(m_onlyEvents);
+    layout->addStretch(1);
+    layout->addWidget(m_follow);
+    layout->addWidget(m_status);
+    layout->addWidget(copy);
+    return strip;
+}
+
+void LogPage::buildTable()
+{
+    m_table = new LiveTree(this);
+    m_table->setRootIsDecorated(false);
+    m_table->setSelectionMode(QAbstractItemView::ExtendedSelection);
+    m_table->setAccessibleName(u"Log"_s);
+    auto *cells = new TreeCellDelegate(m_table);
+    cells->setIndented(false);
+    cells->setRowHeight(24);
+    cells->setMono({LogModel::Time, LogModel::Text, LogModel::Outcome});
+    cells->setMuted({LogModel::Time, LogModel::Connection, LogModel::Kind, LogModel::Outcome, LogModel::Took});
+    cells->setToneRole(LogModel::ToneRole);
+    m_table->setItemDelegate(cells);
+    m_table->setModel(&m_filtered);
+    m_table->setWidths(LogModel::Text, {{LogModel::Time, 116},
+                                        {LogModel::Connection, 120},
+                                        {LogModel::Kind, 90},
+                                        {LogModel::Outcome, 240},
+                                        {LogModel::Took, 64}});
+    auto *copy = new QAction(u"Copy"_s, m_table);
+    copy->setShortcut(QKeySequence::Copy);
+    copy->setShortcutContext(Qt::WidgetShortcut);
+    connect(copy, &QAction::triggered, this, [this] { QGuiApplication::clipboard()->setText(copyText()); });
+    m_table->addAction(copy);
+    m_table->setContextMenuPolicy(Qt::ActionsContextMenu);
+    connect(m_table->verticalScrollBar(), &QScrollBar::valueChanged, this, &LogPage::scrolled);
+}
+
+void LogPage::setBackend(Backend *backend)
+{
+    connect(backend, &Backend::updated, this, [this](const Batch &batch) {
+        if (!batch.log.empty())
+            take(batch.log);
+    });
+}
+
+void LogPage::take(const std::vector<operate::LogEntry> &entries)
+{
+    m_isTaking = true;
+    const int before = m_filtered.rowCount();
+    if (!m_isFollowing)
+        m_table->holdPlace();
+    m_model.apply(entries);
+    if (m_isFollowing)
+        m_table->scrollToBottom();
+    else
+        m_table->keepPlace();
+    m_isTaking = false;
+    if (!m_isFollowing)
+        m_unseen += std::max(0, m_filtered.rowCount() - before);
+    say();
+}
+
+void LogPage::scrolled()
+{
+    if (m_isTaking)
+        return; // not the person's doing
+    const auto *bar = m_table->verticalScrollBar();
+    m_isFollowing = bar->value() == bar->maximum();
+    if (m_isFollowing)
+        m_unseen = 0;
+    say();
+}
+
+void LogPage::follow()
+{
+    m_table->scrollToBottom();
+    m_isFollowing = true;
+    m_unseen = 0;
+    say();
+}
+
+void LogPage::say()
+{
+    m_stack->setCurrentIndex(m_model.rowCount() > 0 ? 1 : 0);
+    const int shown = m_filtered.rowCount();
+    const QString all = countText(m_model.rowCount());
+    m_status->setText(shown == m_model.rowCount() ? u"%1 entries"_s.arg(all)
+                                                  : u"%1 of %2 entries"_s.arg(countText(shown), all));
+    m_follow->setVisible(!m_isFollowing);
+    m_follow->setText(m_unseen > 0 ? u"↓ %1 new"_s.arg(countText(m_unseen)) : u"↓ Follow"_s);
+}
+
+QString LogPage::copyText() const
+{
+    std::vector<int> rows;
+    const auto chosen = m_table->selectionModel()->selectedRows();
+    for (const auto &index : chosen)
+        rows.push_back(index.row());
+    if (rows.empty()) {
+        for (int row = 0; row < m_filtered.rowCount(); ++row)
+            rows.push_back(row);
+    }
+    std::sort(rows.begin(), rows.end());
+    QStringList lines;
+    for (const int row : rows)
+        lines << m_model.lineOf(m_filtered.mapToSource(m_filtered.index(row, 0)).row());
+    return lines.join(u'\n');
+}
+
+// The log is one story over all connections; its filter narrows it to one.
+void LogPage::showConnection(const ConnectionName &name)
+{
+    Q_UNUSED(name)
+}
+
+void LogPage::setFilter(const QString &text)
+{
+    m_filter->setText(text);
+}
+
+void LogPage::focusContent()
+{
+    m_table->setFocus();
+    if (!m_table->currentIndex().isValid())
+        m_table->setCurrentIndex(m_filtered.index(m_filtered.rowCount() - 1, 0));
+}
+
+void LogPage::saveView(QSettings &settings) const
+{
+    settings.setValue(u"columns"_s, m_table->header()->saveState());
+}
+
+void LogPage::restoreView(QSettings &settings)
+{
+    m_table->header()->restoreState(settings.value(u"columns"_s).toByteArray());
+}
+
+} // namespace lockscope::ui

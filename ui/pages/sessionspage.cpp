@@ -1,0 +1,219 @@
+#include "ui/pages/sessionspage.h"
+
+#include "core/base/text.h"
+#include "ui/models/treenames.h"
+#include "ui/pages/livetree.h"
+#include "ui/pages/pageparts.h"
+#include "ui/pages/treecells.h"
+#include "ui/theme/theme.h"
+#include "ui/views/emptynotice.h"
+
+#include <QAction>
+#include <QBoxLayout>
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenu>
+#include <QRegularExpression>
+#include <QSettings>
+#include <QSortFilterProxyModel>
+#include <QStackedWidget>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto tickEvery = 500ms;
+constexpr std::size_t mostInMenu = 20;
+
+} // namespace
+
+SessionsPage::SessionsPage(QWidget *parent) : Page(parent)
+{
+    m_ofConnection = new QSortFilterProxyModel(this);
+    m_ofConnection->setFilterKeyColumn(SessionsModel::Connection);
+    m_ofConnection->setSourceModel(&m_model);
+    m_proxy = new QSortFilterProxyModel(this);
+    m_proxy->setFilterRole(SessionsModel::FilterRole);
+    m_proxy->setFilterCaseSensitivity(Qt::CaseInsensitive);
+    m_proxy->setSortRole(SessionsModel::SortRole);
+    m_proxy->setSourceModel(m_ofConnection);
+
+    auto *content = new QWidget(this);
+    auto *strip = makeToolStrip(content);
+    m_filter = new QLineEdit(strip);
+    m_filter->setPlaceholderText(u"Filter by session, endpoint, client or lock"_s);
+    m_filter->setClearButtonEnabled(true);
+    m_filter->setMaximumWidth(380);
+    m_filter->setAccessibleName(u"Filter sessions"_s);
+    connect(m_filter, &QLineEdit::textChanged, this, [this](const QString &text) {
+        m_proxy->setFilterFixedString(text);
+        say();
+    });
+    m_status = makeLabel({}, u"muted"_s, strip);
+    stripLayout(strip)->addWidget(m_filter, 2);
+    stripLayout(strip)->addStretch(1);
+    stripLayout(strip)->addWidget(m_status);
+
+    m_table = new LiveTree(content);
+    m_table->setRootIsDecorated(false);
+    m_table->setAccessibleName(u"Sessions"_s);
+    auto *cells = new TreeCellDelegate(m_table);
+    cells->setIndented(false);
+    cells->setHairlines(true);
+    cells->setRowHeight(30);
+    cells->setMono({SessionsModel::Session, SessionsModel::Endpoint, SessionsModel::Holds, SessionsModel::Waits});
+    cells->setMuted({SessionsModel::Connection, SessionsModel::Session, SessionsModel::Client});
+    cells->setToneRole(SessionsModel::ToneRole);
+    m_table->setItemDelegate(cells);
+    m_table->setModel(m_proxy);
+    m_table->setSortingEnabled(true);
+    m_table->sortByColumn(SessionsModel::Holds, Qt::DescendingOrder);
+    m_table->setWidths(SessionsModel::Holds, {{SessionsModel::Connection, 120},
+                                              {SessionsModel::Session, 160},
+                                              {SessionsModel::Endpoint, 160},
+                                              {SessionsModel::Client, 110},
+                                              {SessionsModel::Waits, 300},
+                                              {SessionsModel::Expires, 90}});
+    m_table->setContextMenuPolicy(Qt::CustomContextMenu);
+    connect(m_table, &QWidget::customContextMenuRequested, this, &SessionsPage::showMenu);
+    connect(m_table, &QTreeView::activated, this, &SessionsPage::activate);
+
+    auto *layout = new QVBoxLayout(content);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    layout->addWidget(strip);
+    layout->addWidget(makeHairline(content));
+    layout->addWidget(m_table, 1);
+    auto *empty = new EmptyNotice(this);
+    empty->say(u"No sessions seen"_s,
+               u"Clients appear here as soon as a server tells of them: a ZooKeeper's sessions with their addresses, and "
+               u"the Redis clients behind the locks. A ZooKeeper tells only where dump and cons are allowed."_s);
+    m_stack = new QStackedWidget(this);
+    m_stack->addWidget(empty);
+    m_stack->addWidget(content);
+    auto *outer = new QVBoxLayout(this);
+    outer->setContentsMargins(0, 0, 0, 0);
+    outer->addWidget(m_stack);
+    m_tick.setInterval(tickEvery);
+    connect(&m_tick, &QTimer::timeout, m_table->viewport(), qOverload<>(&QWidget::update));
+}
+
+SessionsPage::~SessionsPage()
+{
+    stopListening(this);
+}
+
+void SessionsPage::setBackend(Backend *backend)
+{
+    connect(backend, &Backend::updated, this, &SessionsPage::take);
+}
+
+void SessionsPage::take(const Batch &batch)
+{
+    if (batch.sessionsOf.empty())
+        return;
+    m_table->holdPlace();
+    m_model.apply(batch.sessionsOf, batch.sessions);
+    m_table->keepPlace();
+    say();
+}
+
+void SessionsPage::say()
+{
+    const int all = m_ofConnection->rowCount();
+    m_stack->setCurrentIndex(m_model.rowCount() > 0 ? 1 : 0);
+    emit countChanged(m_model.rowCount() > 0 ? countText(m_model.rowCount()) : QString());
+    if (m_proxy->rowCount() != all)
+        m_status->setText(u"%1 of %2 sessions"_s.arg(countText(m_proxy->rowCount()), countText(all)));
+    else
+        m_status->setText(all == 1 ? u"1 session"_s : u"%1 sessions"_s.arg(countText(all)));
+}
+
+void SessionsPage::showConnection(const ConnectionName &name)
+{
+    const QString exactly = QRegularExpression::anchoredPattern(QRegularExpression::escape(escaped(name.bytes())));
+    m_ofConnection->setFilterRegularExpression(name.isEmpty() ? QString() : exactly);
+    say();
+}
+
+void SessionsPage::setFilter(const QString &text)
+{
+    m_filter->setText(text);
+}
+
+void SessionsPage::focusContent()
+{
+    m_table->setFocus();
+    if (!m_table->currentIndex().isValid())
+        m_table->setCurrentIndex(m_proxy->index(0, 0));
+}
+
+const inspect::SessionPicture *SessionsPage::pictureAt(const QModelIndex &row) const
+{
+    return row.isValid() ? &m_model.at(m_ofConnection->mapToSource(m_proxy->mapToSource(row)).row()) : nullptr;
+}
+
+void SessionsPage::activate(const QModelIndex &row)
+{
+    const auto *session = pictureAt(row);
+    if (!session)
+        return;
+    // What it waits for is why somebody looks; else what it holds.
+    const auto &locks = session->waits.empty() ? session->holds : session->waits;
+    if (!locks.empty())
+        emit lockActivated({session->connection, locks.front()});
+}
+
+void SessionsPage::showMenu(const QPoint &at)
+{
+    const auto *session = pictureAt(m_table->indexAt(at));
+    if (!session)
+        return;
+    QMenu menu(this);
+    connect(menu.addAction(u"Copy session"_s), &QAction::triggered, this,
+            [text = session->session] { QGuiApplication::clipboard()->setText(text); });
+    if (session->endpoint)
+        connect(menu.addAction(u"Copy endpoint"_s), &QAction::triggered, this,
+                [text = *session->endpoint] { QGuiApplication::clipboard()->setText(text); });
+    const auto addLocks = [&](const QString &words, const std::vector<QByteArray> &names) {
+        for (std::size_t i = 0; i < std::min(names.size(), mostInMenu); ++i) {
+            QString text = words + label(names[i], 80);
+            connect(menu.addAction(text.replace(u'&', u"&&"_s)), &QAction::triggered, this,
+                    [this, lock = inspect::LockName{session->connection, names[i]}] { emit lockActivated(lock); });
+        }
+    };
+    menu.addSeparator();
+    addLocks(u"Show what it holds: "_s, session->holds);
+    addLocks(u"Show what it waits for: "_s, session->waits);
+    menu.exec(m_table->viewport()->mapToGlobal(at));
+}
+
+void SessionsPage::showEvent(QShowEvent *event)
+{
+    Page::showEvent(event);
+    m_tick.start();
+}
+
+void SessionsPage::hideEvent(QHideEvent *event)
+{
+    Page::hideEvent(event);
+    m_tick.stop();
+}
+
+void SessionsPage::saveView(QSettings &settings) const
+{
+    settings.setValue(u"columns"_s, m_table->header()->saveState());
+}
+
+void SessionsPage::restoreView(QSettings &settings)
+{
+    m_table->header()->restoreState(settings.value(u"columns"_s).toByteArray());
+}
+
+} // namespace lockscope::ui

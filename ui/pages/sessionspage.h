@@ -1,0 +1,56 @@
+// The page of sessions: who is there, from where, what each holds and waits for.
+#pragma once
+
+#include "ui/models/sessionsmodel.h"
+#include "ui/shell/page.h"
+
+#include <QTimer>
+
+class QLabel;
+class QLineEdit;
+class QSortFilterProxyModel;
+class QStackedWidget;
+
+namespace lockscope::ui {
+
+class LiveTree;
+
+class SessionsPage : public Page {
+    Q_OBJECT
+public:
+    explicit SessionsPage(QWidget *parent = nullptr);
+    ~SessionsPage() override;
+
+    [[nodiscard]] QString name() const override { return QStringLiteral("sessions"); }
+    [[nodiscard]] QString title() const override { return QStringLiteral("Sessions"); }
+    void setBackend(Backend *backend) override;
+    void showConnection(const ConnectionName &name) override;
+    void setFilter(const QString &text) override;
+    void focusContent() override;
+    void saveView(QSettings &settings) const override;
+    void restoreView(QSettings &settings) override;
+
+    [[nodiscard]] LiveTree *table() const { return m_table; }
+
+protected:
+    void showEvent(QShowEvent *event) override;
+    void hideEvent(QHideEvent *event) override;
+
+private:
+    void take(const Batch &batch);
+    void say();
+    void showMenu(const QPoint &at);
+    void activate(const QModelIndex &row);
+    [[nodiscard]] const inspect::SessionPicture *pictureAt(const QModelIndex &row) const;
+
+    SessionsModel m_model;
+    QSortFilterProxyModel *m_proxy = nullptr; // text and order
+    QSortFilterProxyModel *m_ofConnection = nullptr;
+    QTimer m_tick;
+    QStackedWidget *m_stack = nullptr;
+    LiveTree *m_table = nullptr;
+    QLineEdit *m_filter = nullptr;
+    QLabel *m_status = nullptr;
+};
+
+} // namespace lockscope::ui
