@@ -3,8 +3,12 @@
 #include "core/base/text.h"
 #include "ui/dialogs/acquiredialog.h"
 #include "ui/dialogs/forcereleasedialog.h"
+#include "ui/pages/keyspage.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
+#include "ui/pages/logpage.h"
+#include "ui/pages/sessionspage.h"
+#include "ui/pages/znodespage.h"
 #include "ui/shell/helpoverlay.h"
 #include "ui/shell/sidebar.h"
 #include "ui/shell/statusbar.h"
@@ -49,9 +53,12 @@ MainWindow::MainWindow(Backend &backend, QWidget *parent)
     connect(&backend, &Backend::updated, &m_book, &ConnectionBook::apply);
     connectParts();
     addPage(m_locks);
+    addPage(new ZnodesPage(this));
+    addPage(new KeysPage(this));
+    addPage(new SessionsPage(this));
+    addPage(new LogPage(this));
     addShortcuts();
     showPageAt(0);
-    m_locks->table().setFocus();
 }
 
 MainWindow::~MainWindow() = default;
@@ -249,6 +256,17 @@ void MainWindow::keyPressEvent(QKeyEvent *event)
         return;
     }
     QMainWindow::keyPressEvent(event);
+}
+
+void MainWindow::showEvent(QShowEvent *event)
+{
+    QMainWindow::showEvent(event);
+    // Not the find field, first though it is: arrows walk through the rows at once.
+    if (std::exchange(m_wasShown, true))
+        return;
+    m_locks->table().setFocus();
+    if (m_top->isAncestorOf(focusWidget()))
+        focusWidget()->clearFocus();
 }
 
 void MainWindow::resizeEvent(QResizeEvent *event)

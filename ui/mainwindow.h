@@ -27,8 +27,8 @@ public:
     explicit MainWindow(Backend &backend, QWidget *parent = nullptr);
     ~MainWindow() override;
 
-    // Pages stand in the side bar in the order they are added; the page of locks is there already.
-    // The window takes the page. Call before show().
+    // Pages stand in the side bar in the order they are added, after locks, znodes, keys, sessions and
+    // log. The window takes the page. Call before show().
     void addPage(Page *page);
     // By the word of --page; false if there is no such page.
     bool showPage(const QString &name);
@@ -55,6 +55,7 @@ signals:
 
 protected:
     void keyPressEvent(QKeyEvent *event) override;
+    void showEvent(QShowEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;
 
 private:
@@ -80,6 +81,7 @@ private:
     std::vector<Page *> m_pages;
     ConnectionName m_connection; // chosen in the side bar
     bool m_paused = false;
+    bool m_wasShown = false;
     bool m_firstPictureTold = false;
 };
 

@@ -8,6 +8,7 @@
 #include "ui/pages/treecells.h"
 #include "ui/pages/valueview.h"
 #include "ui/theme/theme.h"
+#include "ui/views/emptynotice.h"
 
 #include <QBoxLayout>
 #include <QClipboard>
@@ -36,7 +37,7 @@ KeyDetailView::KeyDetailView(QWidget *parent) : QWidget(parent)
     m_tick.setInterval(tickEvery);
     connect(&m_tick, &QTimer::timeout, this, &KeyDetailView::sayRest);
 
-    auto *empty = new EmptyState(this);
+    auto *empty = new EmptyNotice(this);
     empty->say(u"No key chosen"_s, u"Choose a key at the left to see its type, what is left of its time, and its value."_s);
     auto *content = new QFrame(this);
     content->setProperty("look", u"panel"_s);

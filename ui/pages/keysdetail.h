@@ -17,7 +17,7 @@ class QStackedWidget;
 
 namespace lockscope::ui {
 
-class EmptyState;
+class EmptyNotice;
 class LiveTree;
 class ValueView;
 

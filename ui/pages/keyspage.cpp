@@ -5,6 +5,7 @@
 #include "ui/pages/livetree.h"
 #include "ui/pages/treecells.h"
 #include "ui/theme/theme.h"
+#include "ui/views/emptynotice.h"
 
 #include <QAction>
 #include <QBoxLayout>
@@ -53,7 +54,7 @@ KeysPage::KeysPage(QWidget *parent) : Page(parent)
     m_splitter->setStretchFactor(0, 1);
     layout->addWidget(m_splitter, 1);
 
-    auto *empty = new EmptyState(this);
+    auto *empty = new EmptyNotice(this);
     empty->say(u"No Redis here yet"_s,
                u"Connect to one (redis://host:6379/0) and its keys appear as a tree by ':', found by SCAN a page at a "
                u"time, with their type, their value, and the time they have left."_s);

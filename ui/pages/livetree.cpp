@@ -19,7 +19,6 @@ LiveTree::LiveTree(QWidget *parent) : QTreeView(parent)
     setSelectionBehavior(SelectRows);
     setSelectionMode(SingleSelection);
     setEditTriggers(NoEditTriggers);
-    setAllColumnsShowFocus(true);
     setTabKeyNavigation(false);
     setIndentation(16);
     // Asking every row for its width is what freezes big trees.

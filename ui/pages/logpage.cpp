@@ -5,6 +5,7 @@
 #include "ui/pages/pageparts.h"
 #include "ui/pages/treecells.h"
 #include "ui/theme/theme.h"
+#include "ui/views/emptynotice.h"
 
 #include <QAction>
 #include <QBoxLayout>
@@ -35,7 +36,7 @@ LogPage::LogPage(QWidget *parent) : Page(parent)
     layout->addWidget(makeHairline(content));
     buildTable();
     layout->addWidget(m_table, 1);
-    auto *empty = new EmptyState(this);
+    auto *empty = new EmptyNotice(this);
     empty->say(u"Nothing sent, nothing seen"_s,
                u"Every command that Lockscope sends to a server and every event that a server reports stands here, with "
                u"its outcome and how long it took. The newest 5,000 are kept."_s);

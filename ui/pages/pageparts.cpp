@@ -58,30 +58,6 @@ void stopListening(QObject *owner)
         child->disconnect(owner);
 }
 
-EmptyState::EmptyState(QWidget *parent) : QWidget(parent)
-{
-    constexpr int textWidth = 460;
-    m_heading = makeLabel({}, u"heading"_s, this);
-    m_text = makeLabel({}, u"muted"_s, this);
-    for (auto *label : {m_heading, m_text}) {
-        label->setAlignment(Qt::AlignHCenter);
-        label->setWordWrap(true);
-        label->setFixedWidth(textWidth);
-    }
-    auto *layout = new QVBoxLayout(this);
-    layout->setSpacing(8);
-    layout->addStretch(2);
-    layout->addWidget(m_heading, 0, Qt::AlignHCenter);
-    layout->addWidget(m_text, 0, Qt::AlignHCenter);
-    layout->addStretch(3);
-}
-
-void EmptyState::say(const QString &heading, const QString &text)
-{
-    m_heading->setText(heading);
-    m_text->setText(text);
-}
-
 StaleBanner::StaleBanner(QWidget *parent) : QFrame(parent)
 {
     auto *banner = new QFrame(this);

@@ -27,18 +27,6 @@ namespace lockscope::ui {
 // views and the model that they show.
 void stopListening(QObject *owner);
 
-// What stands where rows will be: says what is missing and what to do about it.
-class EmptyState : public QWidget {
-    Q_OBJECT
-public:
-    explicit EmptyState(QWidget *parent = nullptr);
-    void say(const QString &heading, const QString &text);
-
-private:
-    QLabel *m_heading = nullptr;
-    QLabel *m_text = nullptr;
-};
-
 // "Not connected: … As of 14:02:11." above what was last seen; hidden while all is well.
 class StaleBanner : public QFrame {
     Q_OBJECT

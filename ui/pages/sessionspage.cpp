@@ -6,6 +6,7 @@
 #include "ui/pages/pageparts.h"
 #include "ui/pages/treecells.h"
 #include "ui/theme/theme.h"
+#include "ui/views/emptynotice.h"
 
 #include <QAction>
 #include <QBoxLayout>
@@ -89,7 +90,7 @@ SessionsPage::SessionsPage(QWidget *parent) : Page(parent)
     layout->addWidget(strip);
     layout->addWidget(makeHairline(content));
     layout->addWidget(m_table, 1);
-    auto *empty = new EmptyState(this);
+    auto *empty = new EmptyNotice(this);
     empty->say(u"No sessions seen"_s,
                u"Clients appear here as soon as a server tells of them: a ZooKeeper's sessions with their addresses, and "
                u"the Redis clients behind the locks. A ZooKeeper tells only where dump and cons are allowed."_s);

@@ -5,6 +5,7 @@
 #include "ui/pages/pageparts.h"
 #include "ui/pages/valueview.h"
 #include "ui/theme/theme.h"
+#include "ui/views/emptynotice.h"
 
 #include <QBoxLayout>
 #include <QClipboard>
@@ -76,7 +77,7 @@ ZnodeDetailView::ZnodeDetailView(QWidget *parent) : QWidget(parent)
     m_again.setInterval(readAgainAfter);
     connect(&m_again, &QTimer::timeout, this, &ZnodeDetailView::ask);
 
-    m_empty = new EmptyState(this);
+    m_empty = new EmptyNotice(this);
     m_empty->say(u"No znode chosen"_s,
                  u"Choose a node at the left, or type its path above, to see its stat, its permissions and its data."_s);
     m_value = new ValueView(this);

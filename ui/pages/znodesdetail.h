@@ -16,7 +16,7 @@ class QStackedWidget;
 
 namespace lockscope::ui {
 
-class EmptyState;
+class EmptyNotice;
 class ValueView;
 
 class ZnodeDetailView : public QWidget {
@@ -57,7 +57,7 @@ private:
     QTimer m_again;
 
     QStackedWidget *m_stack = nullptr;
-    EmptyState *m_empty = nullptr;
+    EmptyNotice *m_empty = nullptr;
     QLineEdit *m_pathField = nullptr;
     QPushButton *m_copy = nullptr;
     QFrame *m_banner = nullptr;

@@ -6,6 +6,7 @@
 #include "ui/pages/treecells.h"
 #include "ui/pages/znodesdetail.h"
 #include "ui/theme/theme.h"
+#include "ui/views/emptynotice.h"
 
 #include <QAction>
 #include <QBoxLayout>
@@ -60,7 +61,7 @@ ZnodesPage::ZnodesPage(QWidget *parent) : Page(parent)
     m_splitter->setStretchFactor(0, 1);
     layout->addWidget(m_splitter, 1);
 
-    m_empty = new EmptyState(this);
+    m_empty = new EmptyNotice(this);
     m_empty->say(u"No ZooKeeper here yet"_s,
                  u"Connect to one (zk://host:2181) and its znodes appear as a tree: every node with its owner, its "
                  u"version and its data, followed live where you look."_s);

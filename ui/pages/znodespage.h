@@ -18,6 +18,7 @@ class QStackedWidget;
 
 namespace lockscope::ui {
 
+class EmptyNotice;
 class TreeCellDelegate;
 class LiveTree;
 class ZnodeDetailView;
@@ -77,7 +78,7 @@ private:
     QTimer m_filterSoon;
 
     QStackedWidget *m_stack = nullptr;
-    EmptyState *m_empty = nullptr;
+    EmptyNotice *m_empty = nullptr;
     StaleBanner *m_banner = nullptr;
     QSplitter *m_splitter = nullptr;
     LiveTree *m_tree = nullptr;

@@ -67,6 +67,7 @@ SideBar::SideBar(const ConnectionBook &book, QWidget *parent)
       m_pageGroup(new QButtonGroup(this)), m_sandbox(new QLabel(this))
 {
     setProperty("look", u"sidebar"_s);
+    setObjectName(u"sideBar"_s);
     setFixedWidth(228);
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(8, 8, 8, 8);

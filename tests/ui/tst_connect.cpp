@@ -1,0 +1,307 @@
+// Saved connections and the dialog that edits them: what is written down, what never is.
+#include "ui/connections/connectionstore.h"
+#include "ui/dialogs/connectdialog.h"
+#include "ui/dialogs/connectform.h"
+#include "ui/theme/theme.h"
+
+#include <QApplication>
+#include <QCheckBox>
+#include <QComboBox>
+#include <QDir>
+#include <QFile>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QTreeWidget>
+
+#include <map>
+
+using namespace lockscope;
+using namespace lockscope::ui;
+using namespace Qt::StringLiterals;
+
+namespace {
+
+// A keychain in memory; it can be locked.
+class FakeSecrets : public SecretStore {
+public:
+    struct Box {
+        std::map<QString, QString> secrets;
+        bool isLocked = false;
+    };
+    explicit FakeSecrets(Box &box) : m_box(box) {}
+
+    void read(const QString &key, QObject *context, Found found) override
+    {
+        const auto secret = m_box.secrets.find(key);
+        std::optional<QString> value;
+        if (!m_box.isLocked && secret != m_box.secrets.end())
+            value = secret->second;
+        QMetaObject::invokeMethod(context, [found, value] { found(value); }, Qt::QueuedConnection);
+    }
+    void write(const QString &key, const QString &secret, QObject *context, Done done) override
+    {
+        if (!m_box.isLocked)
+            m_box.secrets[key] = secret;
+        const QString why = m_box.isLocked ? u"the keychain is locked"_s : QString();
+        QMetaObject::invokeMethod(context, [done, why] { done(why); }, Qt::QueuedConnection);
+    }
+    void remove(const QString &key) override { m_box.secrets.erase(key); }
+
+private:
+    Box &m_box;
+};
+
+SavedConnection saved(const QString &name, const QString &uri, const QString &group = {})
+{
+    SavedConnection made;
+    made.name = name;
+    made.uri = uri;
+    made.group = group;
+    return made;
+}
+
+} // namespace
+
+class TestConnect : public QObject {
+    Q_OBJECT
+
+    QTemporaryDir m_folder;
+    FakeSecrets::Box m_box;
+
+    QString file() const { return m_folder.filePath(u"deep/connections.json"_s); }
+    std::unique_ptr<ConnectionStore> openStore()
+    {
+        return std::make_unique<ConnectionStore>(file(), std::make_unique<FakeSecrets>(m_box));
+    }
+    QByteArray written() const
+    {
+        QFile read(file());
+        return read.open(QIODevice::ReadOnly) ? read.readAll() : QByteArray();
+    }
+    static QLineEdit *field(ConnectDialog &dialog, const QString &placeholder)
+    {
+        const auto all = dialog.form()->findChildren<QLineEdit *>();
+        for (auto *edit : all) {
+            if (edit->placeholderText().startsWith(placeholder))
+                return edit;
+        }
+        return nullptr;
+    }
+    static QCheckBox *box(ConnectDialog &dialog, const QString &text)
+    {
+        const auto all = dialog.form()->findChildren<QCheckBox *>();
+        for (auto *check : all) {
+            if (check->text().startsWith(text))
+                return check;
+        }
+        return nullptr;
+    }
+
+private slots:
+    void init()
+    {
+        QDir(m_folder.filePath(u"deep"_s)).removeRecursively();
+        m_box = {};
+    }
+
+    void keepsWhatIsNoSecret()
+    {
+        auto store = openStore();
+        auto orders = saved(u"orders-zk"_s, u"zk://10.0.1.11:2181,10.0.1.12:2181/app?admin=8081"_s, u"Orders"_s);
+        orders.colour = ConnectionColour::Teal;
+        orders.production = true;
+        const auto id = store->save(orders);
+        QVERIFY(id);
+        QVERIFY(store->save(saved(u"cache"_s, u"redis://ops:s3cret@10.0.5.1/2"_s))); // pasted with a password
+        QVERIFY(!written().contains("s3cret"));
+        QCOMPARE(QFile::permissions(file()) & (QFileDevice::ReadGroup | QFileDevice::ReadOther), QFileDevice::Permissions());
+
+        auto again = openStore();
+        QCOMPARE(again->all().size(), 2u);
+        QCOMPARE(again->all()[0], *store->find(*id)); // groups first
+        QCOMPARE(again->all()[1].uri, u"redis://10.0.5.1:6379/2"_s);
+        QCOMPARE(again->all()[1].user, u"ops"_s);
+        const auto spec = specOf(again->all()[0], u"pw"_s);
+        QVERIFY(spec);
+        QCOMPARE(spec->name.bytes(), "orders-zk"_ba);
+        QCOMPARE(spec->hosts.size(), 2u);
+        QCOMPARE(spec->chroot, "/app"_ba);
+        QCOMPARE(spec->adminPort, 8081);
+        QCOMPARE(spec->password, u"pw"_s);
+        QVERIFY(spec->production && spec->readOnly); // production opens read-only
+    }
+
+    void refusesTwoOfOneName()
+    {
+        auto store = openStore();
+        QVERIFY(store->save(saved(u"zk"_s, u"zk://a"_s)));
+        const auto second = store->save(saved(u"zk"_s, u"zk://b"_s));
+        QVERIFY(!second);
+        QCOMPARE(second.error().message, u"another connection is named zk already"_s);
+        QVERIFY(!store->save(saved(u"bad"_s, u"zk://a:99999"_s)));
+    }
+
+    void duplicatesAndRemoves()
+    {
+        auto store = openStore();
+        const auto id = store->save(saved(u"zk"_s, u"zk://a"_s));
+        store->writePassword(*id, u"pw"_s, this, [](const QString &) {});
+        QTRY_VERIFY(store->find(*id)->hasPassword);
+        QVERIFY(store->duplicate(*id));
+        const auto second = store->duplicate(*id);
+        QCOMPARE(store->find(*second)->name, u"zk-3"_s);
+        QVERIFY(!store->find(*second)->hasPassword);
+        QCOMPARE(m_box.secrets.size(), 1u);
+        QVERIFY(store->remove(*id));
+        QVERIFY(m_box.secrets.empty());
+        QCOMPARE(store->all().size(), 2u);
+    }
+
+    void leavesAFileAloneThatItDoesNotUnderstand()
+    {
+        QVERIFY(QDir().mkpath(m_folder.filePath(u"deep"_s)));
+        for (const auto &content : {"{ broken"_ba, R"({"version":99,"connections":[]})"_ba}) {
+            QFile broken(file());
+            QVERIFY(broken.open(QIODevice::WriteOnly));
+            broken.write(content);
+            broken.close();
+            auto store = openStore();
+            QVERIFY(!store->loadError().isEmpty());
+            QVERIFY(!store->save(saved(u"zk"_s, u"zk://a"_s)));
+            QCOMPARE(written(), content);
+        }
+    }
+
+    void connectsFromTheFieldsWithTheKeyboard()
+    {
+        auto store = openStore();
+        ConnectDialog dialog(*store, {u"open"_s});
+        QSignalSpy asked(&dialog, &ConnectDialog::connectRequested);
+        dialog.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&dialog));
+        QTest::keyClick(&dialog, Qt::Key_Return);
+        QVERIFY2(dialog.form()->problem().startsWith(u"Which host?"_s), qPrintable(dialog.form()->problem()));
+        auto *hosts = field(dialog, u"10.0.1.11"_s);
+        QCOMPARE(dialog.focusWidget(), hosts);
+        QTest::keyClicks(hosts, u"10.0.1.11:21811x"_s);
+        QVERIFY(dialog.form()->problem().isEmpty());
+        QTest::keyClick(hosts, Qt::Key_Return);
+        QVERIFY2(dialog.form()->problem().contains(u"\"10.0.1.11:21811x\" is no host:port"_s),
+                 qPrintable(dialog.form()->problem()));
+        hosts->clear();
+        QTest::keyClicks(hosts, u"10.0.1.11, 10.0.1.12"_s);
+        auto *name = field(dialog, u"orders-zk"_s);
+        name->setText(u"open"_s);
+        QTest::keyClick(name, Qt::Key_Return);
+        QCOMPARE(dialog.form()->problem(), u"open is open already; give this one another name."_s);
+        name->setText(u"prod zk"_s);
+        QTest::keyClick(name, Qt::Key_Return);
+        QVERIFY(dialog.form()->problem().startsWith(u"A name has letters"_s));
+        name->setText(u"prod-zk"_s);
+        box(dialog, u"Production"_s)->click();
+        QVERIFY(box(dialog, u"Open read-only"_s)->isChecked());
+        QTest::keyClick(name, Qt::Key_Return);
+        QCOMPARE(asked.count(), 1);
+        const auto spec = asked.first().first().value<ConnectionSpec>();
+        QCOMPARE(spec.displayUri(), u"zk://10.0.1.11:2181,10.0.1.12:2181"_s);
+        QVERIFY(spec.readOnly && spec.production);
+        QVERIFY(!dialog.isVisible());
+        QVERIFY(store->all().empty()); // connecting alone saves nothing
+    }
+
+    void spreadsAPastedAddress()
+    {
+        auto store = openStore();
+        ConnectDialog dialog(*store, {});
+        auto *hosts = field(dialog, u"10.0.1.11"_s);
+        hosts->setText(u"rediss://ops:p%40ss@cache.example:6380/3"_s);
+        const auto spec = dialog.form()->spec();
+        QVERIFY(spec);
+        QCOMPARE(spec->scheme, Scheme::RedisTls);
+        QCOMPARE(spec->user, u"ops"_s);
+        QCOMPARE(spec->password, u"p@ss"_s);
+        QCOMPARE(spec->database, 3);
+        QCOMPARE(hosts->text(), u"cache.example:6380"_s);
+        QVERIFY(!written().contains("p@ss"));
+    }
+
+    void savesThePasswordInTheKeychainOnly()
+    {
+        auto store = openStore();
+        ConnectDialog dialog(*store, {});
+        field(dialog, u"orders-zk"_s)->setText(u"cache"_s);
+        field(dialog, u"10.0.1.11"_s)->setText(u"redis://ops:s3cret@10.0.5.1/0"_s);
+        dialog.saveButton()->click();
+        QTRY_COMPARE(m_box.secrets.size(), 1u);
+        QTRY_VERIFY(store->all().front().hasPassword);
+        QVERIFY(!written().contains("s3cret"));
+        // The next time it comes from there.
+        ConnectDialog next(*store, {});
+        QSignalSpy asked(&next, &ConnectDialog::connectRequested);
+        next.connectButton()->click();
+        QTRY_COMPARE(asked.count(), 1);
+        QCOMPARE(asked.first().first().value<ConnectionSpec>().password, u"s3cret"_s);
+        // A locked keychain asks instead of connecting without.
+        m_box.isLocked = true;
+        ConnectDialog locked(*store, {});
+        QSignalSpy refused(&locked, &ConnectDialog::connectRequested);
+        locked.connectButton()->click();
+        QTRY_COMPARE(locked.form()->problem(), u"The keychain did not give the password; type it."_s);
+        QCOMPARE(refused.count(), 0);
+    }
+
+    void deletesOnlyWhenSure()
+    {
+        auto store = openStore();
+        QVERIFY(store->save(saved(u"zk"_s, u"zk://a"_s)));
+        ConnectDialog dialog(*store, {});
+        dialog.deleteButton()->click();
+        QCOMPARE(store->all().size(), 1u);
+        QCOMPARE(dialog.deleteButton()->text(), u"Really delete?"_s);
+        dialog.deleteButton()->click();
+        QVERIFY(store->all().empty());
+    }
+
+    void looksRight()
+    {
+        const QString folder = qEnvironmentVariable("LOCKSCOPE_SHOTS");
+        auto store = openStore();
+        auto orders = saved(u"orders-zk"_s, u"zk://10.0.1.11:2181,10.0.1.12:2181,10.0.1.13:2181"_s, u"Shop"_s);
+        orders.production = true;
+        orders.colour = ConnectionColour::Red;
+        auto cache = saved(u"cache-redis"_s, u"rediss://10.0.5.1:6379"_s, u"Shop"_s);
+        cache.production = true;
+        cache.colour = ConnectionColour::Orange;
+        cache.user = u"ops"_s;
+        auto staging = saved(u"staging-zk"_s, u"zk://staging:2181/app"_s, u"Staging"_s);
+        staging.colour = ConnectionColour::Teal;
+        for (const auto &connection : {orders, cache, staging, saved(u"laptop"_s, u"redis://localhost:6379"_s)})
+            QVERIFY(store->save(connection));
+        ConnectDialog dialog(*store, {});
+        dialog.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&dialog));
+        QCOMPARE(dialog.list()->topLevelItemCount(), 7); // four and three headings
+        QCOMPARE(dialog.list()->currentItem()->text(0), u"cache-redis   PROD"_s);
+        if (folder.isEmpty())
+            return;
+        for (const auto choice : {ThemeChoice::Light, ThemeChoice::Dark}) {
+            Theme::instance()->setChoice(choice);
+            QCoreApplication::processEvents();
+            const QString shot = u"%1/connect-%2.png"_s.arg(folder, choice == ThemeChoice::Dark ? u"dark"_s : u"light"_s);
+            QVERIFY(dialog.grab().save(shot));
+        }
+        Theme::instance()->setChoice(ThemeChoice::Light);
+    }
+};
+
+int main(int argc, char **argv)
+{
+    QApplication application(argc, argv);
+    Theme theme(application, ThemeChoice::Light);
+    TestConnect test;
+    return QTest::qExec(&test, argc, argv);
+}
+#include "tst_connect.moc"

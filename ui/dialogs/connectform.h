@@ -1,0 +1,74 @@
+// The fields of one connection. It reads them through parseConnection, so that the window and the
+// command line understand the same, and says what is wrong beside the fields. GUI thread only.
+#pragma once
+
+#include "ui/connections/connectionstore.h"
+
+#include <QWidget>
+
+class QButtonGroup;
+class QCheckBox;
+class QComboBox;
+class QFormLayout;
+class QLabel;
+class QLineEdit;
+
+namespace lockscope::ui {
+
+// The colour of a connection's mark; invalid for None.
+[[nodiscard]] QColor colourOf(ConnectionColour colour);
+[[nodiscard]] QString wordOf(ConnectionColour colour);
+
+class ConnectForm : public QWidget {
+    Q_OBJECT
+public:
+    ConnectForm(bool canKeepPasswords, QWidget *parent = nullptr);
+
+    void show(const SavedConnection &connection, const QStringList &groups);
+    // What the fields say; an error is shown in place as well.
+    Result<SavedConnection> read();
+    Result<ConnectionSpec> spec();
+    [[nodiscard]] QString password() const;
+    void setPassword(const QString &password);
+    [[nodiscard]] bool keepsPassword() const;
+    // What is wrong, or what went wrong; empty clears it.
+    void say(const QString &problem);
+    [[nodiscard]] QString problem() const;
+
+signals:
+    void edited();
+
+private:
+    enum Kind { ZooKeeper, Redis, Sandbox };
+
+    void buildAddress(QFormLayout *form);
+    void buildMarks(QFormLayout *form);
+    QWidget *buildColours();
+    [[nodiscard]] Kind kind() const;
+    [[nodiscard]] QString uri() const;
+    // A whole address, pasted: every part goes into its field.
+    void spread();
+    void showKind();
+    void preview();
+
+    QString m_id;
+    quint16 m_adminPort = 0; // from a saved address; 0 is the default
+    QLineEdit *m_name = nullptr;
+    QComboBox *m_kind = nullptr;
+    QLineEdit *m_hosts = nullptr;
+    QLineEdit *m_place = nullptr; // chroot or database number
+    QLabel *m_placeLabel = nullptr;
+    QCheckBox *m_tls = nullptr;
+    QLineEdit *m_user = nullptr;
+    QLineEdit *m_password = nullptr;
+    QCheckBox *m_keep = nullptr;
+    QComboBox *m_group = nullptr;
+    QButtonGroup *m_colours = nullptr;
+    QCheckBox *m_production = nullptr;
+    QCheckBox *m_readOnly = nullptr;
+    QLabel *m_preview = nullptr;
+    QLabel *m_problem = nullptr;
+    QFormLayout *m_form = nullptr;
+};
+
+} // namespace lockscope::ui
