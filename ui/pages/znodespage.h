@@ -20,6 +20,7 @@ namespace lockscope::ui {
 
 class EmptyNotice;
 class TreeCellDelegate;
+class EmptyNotice;
 class LiveTree;
 class ZnodeDetailView;
 
