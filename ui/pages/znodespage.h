@@ -19,6 +19,7 @@ class QStackedWidget;
 namespace lockscope::ui {
 
 class TreeCellDelegate;
+class EmptyNotice;
 class LiveTree;
 class ZnodeDetailView;
 
