@@ -1,7 +1,10 @@
 #include "ui/mainwindow.h"
 
 #include "core/base/text.h"
+#include "ui/connections/connectionstore.h"
 #include "ui/dialogs/acquiredialog.h"
+#include "ui/dialogs/connectdialog.h"
+#include "ui/dialogs/connectform.h"
 #include "ui/dialogs/forcereleasedialog.h"
 #include "ui/pages/keyspage.h"
 #include "ui/pages/lockdetail.h"
@@ -72,7 +75,7 @@ void MainWindow::connectParts()
     connect(m_top, &TopBar::writesMenuRequested, this, &MainWindow::showWritesMenu);
     connect(m_side, &SideBar::pageChosen, this, &MainWindow::showPageAt);
     connect(m_side, &SideBar::connectionChosen, this, &MainWindow::setConnection);
-    connect(m_side, &SideBar::connectRequested, this, &MainWindow::connectRequested);
+    connect(m_side, &SideBar::connectRequested, this, &MainWindow::openConnect);
     connect(m_side, &SideBar::readOnlyRequested, this, &MainWindow::askReadOnly);
     connect(m_side, &SideBar::disconnectRequested, this, [this](const ConnectionName &name) {
         m_backend.disconnectFrom(name);
@@ -81,7 +84,7 @@ void MainWindow::connectParts()
         if (m_connection == name)
             setConnection({});
     });
-    connect(m_locks, &LocksPage::connectRequested, this, &MainWindow::connectRequested);
+    connect(m_locks, &LocksPage::connectRequested, this, &MainWindow::openConnect);
     connect(m_locks, &LocksPage::filterCleared, this, [this] {
         m_top->setFindText({});
         m_locks->showAll();
@@ -229,6 +232,38 @@ void MainWindow::showWritesMenu(const QPoint &at)
                 [this, name = status.name, now = status.readOnly] { askReadOnly(name, !now); });
     }
     menu->popup(at);
+}
+
+void MainWindow::useConnections(ConnectionStore &store)
+{
+    m_store = &store;
+    const auto colours = [this] {
+        m_side->setColours([this](const ConnectionName &name) {
+            for (const auto &saved : m_store->all()) {
+                if (saved.name == QString::fromUtf8(name.bytes()))
+                    return saved.colour == ConnectionColour::None ? QColor() : colourOf(saved.colour);
+            }
+            return QColor();
+        });
+    };
+    connect(&store, &ConnectionStore::changed, this, colours);
+    colours();
+}
+
+void MainWindow::openConnect()
+{
+    if (!m_store) {
+        emit connectRequested();
+        return;
+    }
+    QStringList taken;
+    for (const auto &status : m_book.all())
+        taken << QString::fromUtf8(status.name.bytes());
+    auto *dialog = new ConnectDialog(*m_store, taken, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &ConnectDialog::connectRequested, this,
+            [this](const ConnectionSpec &spec) { m_backend.connectTo(spec); });
+    dialog->open();
 }
 
 bool MainWindow::isFirstPictureComplete() const

@@ -37,6 +37,12 @@ void SideItem::setNote(const QString &note, std::optional<Tone> tone)
     update();
 }
 
+void SideItem::setStripe(const QColor &colour)
+{
+    m_stripe = colour;
+    update();
+}
+
 QSize SideItem::sizeHint() const
 {
     return {180, 31};
@@ -75,6 +81,8 @@ void SideItem::paintEvent(QPaintEvent *)
         painter.setPen(QPen(t.accent, 1.4));
         painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 6, 6);
     }
+    if (m_stripe.isValid())
+        painter.fillRect(QRectF(box.left(), box.top() + 6, 3, box.height() - 12), m_stripe);
     QRectF inside = box.adjusted(8, 0, -8, 0);
     if (m_dot) {
         paintShape(painter, QRectF(inside.left() - 1, inside.top(), 10, inside.height()),
