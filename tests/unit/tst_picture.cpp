@@ -96,7 +96,7 @@ private slots:
         auto lock = orders();
         lock.contenders[0].heldSince = now + 3ms;
         lock.contenders[1].expiresAt = now - 1s;
-        const auto contenders = toJson(lock)["contenders"_L1];
+        const QJsonArray contenders = toJson(lock)["contenders"_L1].toArray();
         QCOMPARE(contenders[0]["heldMs"_L1].toInt(-1), 0);
         QCOMPARE(contenders[1]["ttlMs"_L1].toInt(-1), 0);
     }
