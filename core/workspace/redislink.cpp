@@ -46,8 +46,6 @@ public:
 private:
     void stateChanged(redis::ConnectionState state)
     {
-        m_gate.event(state == redis::ConnectionState::Connected ? u"connected"_s
-                                                                : u"not connected: "_s + m_connection->lastError());
         if (state == redis::ConnectionState::Connected && !m_started && m_context.options.observe) {
             m_started = true;
             m_observer->firstPicture().then([this](bool) { m_relay.firstPictureComplete(); });

@@ -6,6 +6,8 @@
 #include "core/workspace/reachability.h"
 #include "core/zookeeper/client.h"
 
+#include <deque>
+
 namespace lockscope {
 
 using namespace Qt::StringLiterals;
@@ -46,11 +48,27 @@ private:
         return options;
     }
 
+    // What was read through a session that is over. Questions may still be waiting inside it, so it
+    // stays until the longest of them has ended.
+    struct Retired {
+        std::unique_ptr<zk::Session> session;
+        std::unique_ptr<zk::Session> gated;
+        std::unique_ptr<inspect::ZooKeeperObserver> observer;
+        Timer end;
+    };
+
+    void retire()
+    {
+        const auto end = m_context.loop.now() + std::chrono::seconds(60);
+        m_retired.push_back({std::move(m_session), std::move(m_gated), std::move(m_observer),
+                             m_context.loop.callAt(end, [this] { m_retired.pop_front(); })});
+    }
+
     void open()
     {
-        m_observer.reset();
-        m_gated.reset();
         m_state = {};
+        if (m_session)
+            retire();
         m_session = zk::openSession(m_context.loop, sessionOptions());
         m_gated = operate::gated(*m_session, m_gate);
         m_observer = std::make_unique<inspect::ZooKeeperObserver>(*m_gated, m_evidence, m_spec.name, m_spec.chroot,
@@ -61,7 +79,6 @@ private:
 
     void stateChanged(zk::SessionState state)
     {
-        m_gate.event(u"session %1 is %2"_s.arg(m_session->id().text(), word(state)));
         if (state == zk::SessionState::Connected) {
             m_problem.reset();
             if (!m_started && m_context.options.observe) {
@@ -107,25 +124,9 @@ private:
         m_probing = false;
     }
 
-    static QString word(zk::SessionState state)
-    {
-        switch (state) {
-        case zk::SessionState::Connecting:
-            return u"connecting"_s;
-        case zk::SessionState::Connected:
-            return u"connected"_s;
-        case zk::SessionState::Expired:
-            return u"expired"_s;
-        case zk::SessionState::AuthFailed:
-            return u"refused: authentication failed"_s;
-        case zk::SessionState::Closed:
-            return u"closed"_s;
-        }
-        return {};
-    }
-
     zk::EvidenceSource m_evidence;
     Reachability m_reachability;
+    std::deque<Retired> m_retired; // oldest first
     std::unique_ptr<zk::Session> m_session;
     std::unique_ptr<zk::Session> m_gated;
     std::unique_ptr<inspect::ZooKeeperObserver> m_observer;

@@ -184,7 +184,7 @@ private slots:
             QVERIFY(ctl.waitForFinished(60'000));
             whole.add(timer.nsecsElapsed());
             QCOMPARE(ctl.exitCode(), 0);
-            const auto found = ctl.readAllStandardOutput().count("\"lock\":\"zk:/locks/lock-");
+            const auto found = ctl.readAllStandardOutput().count("\"lock\": \"zk:/locks/lock-");
             QCOMPARE(static_cast<int>(found), lockCount);
         }
         bench::report(u"lockscopectl locks, whole process, %1 znodes, 300 locks"_s.arg(m_znodes), whole);
