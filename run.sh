@@ -52,23 +52,26 @@ if [ "$*" = "--connect sandbox: --demo" ]; then
     [ $# -gt 0 ] || { say "The sandbox did not start."; exit 1; }
 fi
 
-pictures=$root/build/screenshots
-mkdir -p "$pictures"
-for theme in light dark; do
-    for page in locks znodes keys sessions log; do
-        "$lockscope" "$@" --theme "$theme" --page "$page" --size 1440x900 --after 5 \
-            --screenshot "$pictures/$page-$theme.png" || say "No picture of the $page page ($theme)."
-    done
-done
-say "Screenshots of the pages, light and dark: $pictures"
-
-# The table takes the connections; what else there was is about the window.
-connections=()
+# The table takes the connections, the pictures also what does not choose a page and its look.
+connections=() view=()
 while [ $# -gt 0 ]; do
     case $1 in
     --connect | --production) connections+=("$1" "${2:-}"); shift ;;
     --connect=* | --production=* | --read-only) connections+=("$1") ;;
+    --page | --theme | --size | --after) shift ;;
+    --page=* | --theme=* | --size=* | --after=*) ;;
+    *) view+=("$1") ;;
     esac
-    shift
+    [ $# -eq 0 ] || shift
 done
+
+pictures=$root/build/screenshots
+mkdir -p "$pictures"
+for theme in light dark; do
+    for page in locks znodes keys sessions log; do
+        "$lockscope" "${connections[@]}" "${view[@]}" --theme "$theme" --page "$page" --size 1440x900 --after 5 \
+            --screenshot "$pictures/$page-$theme.png" || say "No picture of the $page page ($theme)."
+    done
+done
+say "Screenshots of the pages, light and dark: $pictures"
 "$lockscopectl" "${connections[@]}" locks

@@ -56,6 +56,18 @@ Error unknownOption(const QString &name, const std::vector<OptionSpec> &known)
     return badUsage(u"unknown option --%1; %2"_s.arg(shown(name), hint));
 }
 
+// A password with / or ? in it would be cut there, and what follows taken for a host or a path and
+// shown in the message about it.
+bool hasUnencodedPassword(const QString &argument)
+{
+    const auto authority = argument.indexOf("://"_L1);
+    const auto at = argument.lastIndexOf(u'@');
+    if (authority < 0 || at < authority)
+        return false;
+    const auto credentials = argument.mid(authority + 3, at - authority - 3);
+    return credentials.contains(u'/') || credentials.contains(u'?');
+}
+
 // Overwrites the password of a URI in place: from the first colon after "://" to the last "@".
 void blankPassword(char *argument)
 {
@@ -146,6 +158,9 @@ Result<Connections> readConnections(const Arguments &arguments,
     Connections connections;
     connections.readOnly = arguments.has(u"read-only"_s);
     for (const auto &argument : arguments.options.value(u"connect"_s)) {
+        if (hasUnencodedPassword(argument))
+            return badUsage(u"--connect: the password holds / or ?; write them as %2F and %3F, or give it in "
+                            u"LOCKSCOPE_PASSWORD_<NAME>"_s);
         auto spec = parseConnection(argument);
         if (!spec)
             return spec.error();

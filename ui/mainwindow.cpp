@@ -1,10 +1,17 @@
 #include "ui/mainwindow.h"
 
 #include "core/base/text.h"
+#include "ui/connections/connectionstore.h"
 #include "ui/dialogs/acquiredialog.h"
+#include "ui/dialogs/connectdialog.h"
+#include "ui/dialogs/connectform.h"
 #include "ui/dialogs/forcereleasedialog.h"
+#include "ui/pages/keyspage.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
+#include "ui/pages/logpage.h"
+#include "ui/pages/sessionspage.h"
+#include "ui/pages/znodespage.h"
 #include "ui/shell/helpoverlay.h"
 #include "ui/shell/sidebar.h"
 #include "ui/shell/statusbar.h"
@@ -49,9 +56,12 @@ MainWindow::MainWindow(Backend &backend, QWidget *parent)
     connect(&backend, &Backend::updated, &m_book, &ConnectionBook::apply);
     connectParts();
     addPage(m_locks);
+    addPage(new ZnodesPage(this));
+    addPage(new KeysPage(this));
+    addPage(new SessionsPage(this));
+    addPage(new LogPage(this));
     addShortcuts();
     showPageAt(0);
-    m_locks->table().setFocus();
 }
 
 MainWindow::~MainWindow() = default;
@@ -65,7 +75,7 @@ void MainWindow::connectParts()
     connect(m_top, &TopBar::writesMenuRequested, this, &MainWindow::showWritesMenu);
     connect(m_side, &SideBar::pageChosen, this, &MainWindow::showPageAt);
     connect(m_side, &SideBar::connectionChosen, this, &MainWindow::setConnection);
-    connect(m_side, &SideBar::connectRequested, this, &MainWindow::connectRequested);
+    connect(m_side, &SideBar::connectRequested, this, &MainWindow::openConnect);
     connect(m_side, &SideBar::readOnlyRequested, this, &MainWindow::askReadOnly);
     connect(m_side, &SideBar::disconnectRequested, this, [this](const ConnectionName &name) {
         m_backend.disconnectFrom(name);
@@ -74,7 +84,7 @@ void MainWindow::connectParts()
         if (m_connection == name)
             setConnection({});
     });
-    connect(m_locks, &LocksPage::connectRequested, this, &MainWindow::connectRequested);
+    connect(m_locks, &LocksPage::connectRequested, this, &MainWindow::openConnect);
     connect(m_locks, &LocksPage::filterCleared, this, [this] {
         m_top->setFindText({});
         m_locks->showAll();
@@ -224,6 +234,38 @@ void MainWindow::showWritesMenu(const QPoint &at)
     menu->popup(at);
 }
 
+void MainWindow::useConnections(ConnectionStore &store)
+{
+    m_store = &store;
+    const auto colours = [this] {
+        m_side->setColours([this](const ConnectionName &name) {
+            for (const auto &saved : m_store->all()) {
+                if (saved.name == QString::fromUtf8(name.bytes()))
+                    return saved.colour == ConnectionColour::None ? QColor() : colourOf(saved.colour);
+            }
+            return QColor();
+        });
+    };
+    connect(&store, &ConnectionStore::changed, this, colours);
+    colours();
+}
+
+void MainWindow::openConnect()
+{
+    if (!m_store) {
+        emit connectRequested();
+        return;
+    }
+    QStringList taken;
+    for (const auto &status : m_book.all())
+        taken << QString::fromUtf8(status.name.bytes());
+    auto *dialog = new ConnectDialog(*m_store, taken, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &ConnectDialog::connectRequested, this,
+            [this](const ConnectionSpec &spec) { m_backend.connectTo(spec); });
+    dialog->open();
+}
+
 bool MainWindow::isFirstPictureComplete() const
 {
     using State = ConnectionStatus::State;
@@ -249,6 +291,17 @@ void MainWindow::keyPressEvent(QKeyEvent *event)
         return;
     }
     QMainWindow::keyPressEvent(event);
+}
+
+void MainWindow::showEvent(QShowEvent *event)
+{
+    QMainWindow::showEvent(event);
+    // Not the find field, first though it is: arrows walk through the rows at once.
+    if (std::exchange(m_wasShown, true))
+        return;
+    m_locks->table().setFocus();
+    if (m_top->isAncestorOf(focusWidget()))
+        focusWidget()->clearFocus();
 }
 
 void MainWindow::resizeEvent(QResizeEvent *event)

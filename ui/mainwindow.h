@@ -14,6 +14,7 @@ class QStackedWidget;
 
 namespace lockscope::ui {
 
+class ConnectionStore;
 class HelpOverlay;
 class LocksPage;
 class SideBar;
@@ -27,9 +28,12 @@ public:
     explicit MainWindow(Backend &backend, QWidget *parent = nullptr);
     ~MainWindow() override;
 
-    // Pages stand in the side bar in the order they are added; the page of locks is there already.
-    // The window takes the page. Call before show().
+    // Pages stand in the side bar in the order they are added, after locks, znodes, keys, sessions and
+    // log. The window takes the page. Call before show().
     void addPage(Page *page);
+    // Where "+ Connect…" finds and keeps connections; without one it only emits connectRequested(). The
+    // store outlives the window.
+    void useConnections(ConnectionStore &store);
     // By the word of --page; false if there is no such page.
     bool showPage(const QString &name);
     // Shows the page of locks with this lock chosen, as soon as it is known.
@@ -50,11 +54,12 @@ public slots:
 
 signals:
     void firstPictureComplete();
-    // "+ Connect…" was chosen.
+    // "+ Connect…" was chosen and there is no store.
     void connectRequested();
 
 protected:
     void keyPressEvent(QKeyEvent *event) override;
+    void showEvent(QShowEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;
 
 private:
@@ -67,6 +72,7 @@ private:
     void askReadOnly(const ConnectionName &name, bool readOnly);
     void showWritesMenu(const QPoint &at);
     void checkFirstPicture();
+    void openConnect();
     [[nodiscard]] Page *currentPage() const;
 
     Backend &m_backend;
@@ -77,9 +83,11 @@ private:
     QStackedWidget *m_stack;
     LocksPage *m_locks;
     HelpOverlay *m_help = nullptr;
+    ConnectionStore *m_store = nullptr;
     std::vector<Page *> m_pages;
     ConnectionName m_connection; // chosen in the side bar
     bool m_paused = false;
+    bool m_wasShown = false;
     bool m_firstPictureTold = false;
 };
 

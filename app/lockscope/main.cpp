@@ -1,11 +1,123 @@
+// lockscope: reads the command line and wires the core to the window.
+#include "app/lockscope/options.h"
+#include "app/lockscope/privatesandbox.h"
+#include "core/sandbox/endsignals.h"
+#include "core/workspace/livebackend.h"
+#include "ui/connections/connectionstore.h"
+#include "ui/dialogs/connectdialog.h"
 #include "ui/mainwindow.h"
+#include "ui/screenshot.h"
+#include "ui/theme/theme.h"
 
 #include <QApplication>
+#include <QIcon>
+#include <QSettings>
+#include <QTextStream>
+
+using namespace lockscope;
+using namespace Qt::StringLiterals;
+
+namespace {
+
+int fail(const QString &why, app::Exit status)
+{
+    QTextStream(stderr) << u"lockscope: "_s << why << Qt::endl;
+    return static_cast<int>(status);
+}
+
+void openConnectDialog(ui::MainWindow &window, ui::ConnectionStore &store, Backend &backend)
+{
+    QStringList taken;
+    for (const auto &status : window.connections().all())
+        taken << QString::fromUtf8(status.name.bytes());
+    auto *dialog = new ui::ConnectDialog(store, taken, &window);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    QObject::connect(dialog, &ui::ConnectDialog::connectRequested, &backend,
+                     [&backend](const ConnectionSpec &spec) { backend.connectTo(spec); });
+    dialog->open();
+}
+
+int run(QApplication &application, const app::WindowOptions &options)
+{
+    ui::Theme theme(application, *ui::themeChoice(options.theme));
+    WorkspaceOptions workspace;
+    workspace.readOnly = options.connections.readOnly;
+    LiveBackend backend(workspace);
+    ui::ConnectionStore store(ui::ConnectionStore::defaultFile(), ui::systemSecrets());
+    ui::MainWindow window(backend);
+    const bool forScreenshot = !options.screenshot.isEmpty();
+    QSettings settings;
+    if (!forScreenshot)
+        window.restoreView(settings);
+    if (forScreenshot || !settings.contains(u"window/geometry"_s))
+        window.resize(options.size);
+    window.showPage(options.page);
+    QObject::connect(&window, &ui::MainWindow::connectRequested, &window,
+                     [&] { openConnectDialog(window, store, backend); });
+    if (options.lock)
+        window.selectLock(*options.lock);
+
+    int status = 0;
+    std::unique_ptr<app::PrivateSandbox> sandbox;
+    sandbox::EndSignals signals_;
+    QObject::connect(&signals_, &sandbox::EndSignals::asked, &application, [] { QApplication::quit(); });
+    window.show();
+    if (forScreenshot)
+        new ui::ScreenshotTaker(window, options.screenshot, options.after, [&](const QString &failure) {
+            status = failure.isEmpty() ? 0 : fail(failure, app::Exit::Failed);
+            QApplication::exit(status);
+        });
+    // The window stands before anything touches the network.
+    QMetaObject::invokeMethod(
+        &application,
+        [&] {
+            for (const auto &spec : options.connections.specs) {
+                if (spec.scheme != Scheme::Sandbox) {
+                    backend.connectTo(spec);
+                    continue;
+                }
+                sandbox = std::make_unique<app::PrivateSandbox>(backend, options.demo);
+                QObject::connect(sandbox.get(), &app::PrivateSandbox::stateChanged, &window,
+                                 [&window](const QString &line) { window.setSandbox(line); });
+                window.setSandbox(u"Sandbox starting"_s);
+                sandbox->begin();
+            }
+        },
+        Qt::QueuedConnection);
+    const int result = QApplication::exec();
+    if (!forScreenshot)
+        window.saveView(settings);
+    return result;
+}
+
+} // namespace
 
 int main(int argc, char **argv)
 {
-    QApplication app(argc, argv);
-    lockscope::ui::MainWindow window;
-    window.show();
-    return QApplication::exec();
+    const auto words = app::takeArguments(argc, argv);
+    const auto arguments = app::readArguments(words, app::windowOptions());
+    if (!arguments)
+        return fail(arguments.error().message, app::Exit::BadUsage);
+    if (arguments->has(u"help"_s)) {
+        QTextStream(stdout) << app::windowHelp();
+        return 0;
+    }
+    if (arguments->has(u"version"_s)) {
+        QTextStream(stdout) << u"lockscope "_s << QStringLiteral(LOCKSCOPE_VERSION) << Qt::endl;
+        return 0;
+    }
+    const auto options = app::readWindowOptions(*arguments);
+    if (!options)
+        return fail(options.error().message, app::Exit::BadUsage);
+    if (options->scalePercent != 100)
+        qputenv("QT_SCALE_FACTOR", QByteArray::number(options->scalePercent / 100.0));
+
+    int qtArguments = 1; // ours are read already
+    QApplication application(qtArguments, argv);
+    QApplication::setApplicationName(u"lockscope"_s);
+    QApplication::setOrganizationName(u"Lockscope"_s);
+    QApplication::setApplicationDisplayName(u"Lockscope"_s);
+    QApplication::setDesktopFileName(u"lockscope"_s);
+    QApplication::setWindowIcon(QIcon(u":/lockscope/icons/lockscope.svg"_s));
+    return run(application, *options);
 }

@@ -161,6 +161,7 @@ Task<Exit> forceRelease(Run &run)
     const auto yes = co_await confirmed(run, *plan);
     if (!yes)
         co_return refuse(run, json, yes.error());
+    arm(run, lock->connection);
     const auto status = co_await act(run, *plan, json);
     co_return status;
 }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <fnmatch.h>
+#include <set>
 
 namespace lockscope::ctl {
 
@@ -110,9 +111,12 @@ Task<Exit> watch(Run &run)
     const auto connected = co_await connectAll(run);
     if (connected != Exit::Done)
         co_return connected;
-    run.workspace.onLinkChanged([](Link &link) {
-        if (!link.isConnected())
-            complain(u"%1: the connection broke; trying again"_s.arg(escaped(link.spec().name.bytes())));
+    run.workspace.onLinkChanged([broken = std::set<ConnectionName>()](Link &link) mutable {
+        const auto &name = link.spec().name;
+        if (link.isConnected())
+            broken.erase(name);
+        else if (broken.insert(name).second)
+            complain(u"%1: the connection broke; trying again"_s.arg(escaped(name.bytes())));
     });
     const auto status = co_await ended;
     run.sink.onChange({});

@@ -65,7 +65,7 @@ std::vector<RecipeInfo> zookeeperRecipes()
         acquirable(info("zk-ephemeral", zookeeper, 0, u"one plain ephemeral node; every waiter watches it"_s,
                         {u"herd: one release wakes every waiter, and each of them tries a create"_s,
                          u"not fair: whoever is fastest gets in, and a waiter may starve"_s,
-                         u"the name says nothing about the holder: after a force-release, a late release by the old "
+                         u"the name does not tell the holder: after a force-release, a late release by the old "
                          "holder deletes the next one's node"_s}),
                    {u"1"_s, u"2N-1"_s, u"1"_s, u"N-1"_s}),
         acquirable(info("zk-herd-mutex", zookeeper, Fair | TeachingOnly,
@@ -74,7 +74,7 @@ std::vector<RecipeInfo> zookeeperRecipes()
                          u"each wake-up lists the whole queue again: bytes grow with the cube of the waiters"_s}),
                    {u"2"_s, u"N+1"_s, u"1"_s, u"N-1"_s}),
         acquirable(info("zk-mutex", zookeeper, Fair,
-                        u"ephemeral sequential nodes, each waiter watches its predecessor; names as Curator's mutex"_s,
+                        u"ephemeral sequential nodes, each waiter watches its predecessor; Curator's names"_s,
                         {u"not reentrant: a second acquire by the holder waits for itself"_s}),
                    {u"2"_s, u"4"_s, u"1"_s, u"1"_s}),
         seenOnly(info("zk-eager-mutex", zookeeper, Fair,
@@ -124,7 +124,8 @@ std::vector<RecipeInfo> redisRecipes()
                       {u"a crash between the two commands locks for ever"_s, u"anyone can release it"_s, noFence})),
         seenOnly(info("redis-getset", redisBackend, TeachingOnly,
                       u"SETNX and GETSET of a timestamp: the value says until when"_s,
-                      {u"depends on the clocks of its clients"_s, u"a loser overwrites the winner's time"_s, noFence})),
+                      {u"depends on the clocks of its clients"_s, u"a loser overwrites the winner's time"_s,
+                       noFence})),
         acquirable(info("redis-set-nx", redisBackend, 0,
                         u"SET NX PX with a random token, prolonged while held, released by compare-and-delete"_s,
                         {u"nobody is woken: waiters poll"_s, u"not fair"_s,

@@ -43,6 +43,7 @@ struct AcquireOptions {
 [[nodiscard]] Result<std::unique_ptr<Lock>> makeLock(const QByteArray &id, zk::Session &session, const ZPath &lock,
                                                      const AcquireOptions &options, Random random);
 [[nodiscard]] Result<std::unique_ptr<Lock>> makeLock(const QByteArray &id, redis::Connection &connection,
-                                                     const RedisKey &lock, const AcquireOptions &options, Random random);
+                                                     const RedisKey &lock, const AcquireOptions &options,
+                                                     Random random);
 
 } // namespace lockscope::recipes

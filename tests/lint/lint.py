@@ -12,6 +12,7 @@ import cpptext
 CPP = (".h", ".cpp")
 TEXT = CPP + (".py", ".sh", ".lua", ".cmake", ".txt", ".md", ".json", ".qrc", ".in", "")
 MOST_LINES = 500
+MOST_TEST_LINES = 650  # a suite is a list: longer before it is hard to find one's way in
 
 # --- coroutines --------------------------------------------------------------------------------
 
@@ -214,8 +215,9 @@ def check_todo(path, text):
 
 def check_size(path, text):
     lines = text.count("\n")
-    if path.endswith(CPP + (".py", ".sh", ".lua", ".cmake")) and lines > MOST_LINES:
-        yield lines, f"{lines} lines; {MOST_LINES} is the most for one file"
+    most = MOST_TEST_LINES if path.startswith("tests/") else MOST_LINES
+    if path.endswith(CPP + (".py", ".sh", ".lua", ".cmake")) and lines > most:
+        yield lines, f"{lines} lines; {most} is the most for one file"
 
 
 _HOMES = re.compile(r"(?<![\w.>])/(?:root|home/\w+|Users/\w+)/[\w.-]")

@@ -200,6 +200,16 @@ private slots:
         QVERIFY(gone && gone->integer == 0);
     }
 
+    void onProductionTheCommandIsTheAct()
+    {
+        const auto before = m_servers.childrenWithZxids(path());
+        const QStringList production{u"--production"_s, u"zk"_s, u"--yes"_s};
+        QCOMPARE(force(m_ids[0], production + QStringList{u"--read-only"_s}).status, 4);
+        QCOMPARE(m_servers.childrenWithZxids(path()), before);
+        const auto ran = force(m_ids[0], production);
+        QVERIFY2(ran.status == 0, ran.what());
+    }
+
     void onlyTheLeaseOrNodeAskedForGoes()
     {
         // A plain ephemeral: a fixed name, so the plan says that a gap remains.

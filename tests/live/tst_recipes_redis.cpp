@@ -433,25 +433,25 @@ private slots:
 
     void refusesWhatItCannotDo()
     {
-        const auto codeWith = [&](const QByteArray &recipe, const RedisKey &key, const recipes::AcquireOptions &options) {
-            const auto made = recipes::makeLock(recipe, *m_connection, key, options, Random(1));
+        recipes::AcquireOptions options;
+        const auto codeWith = [&](const QByteArray &recipe, const RedisKey &name) {
+            const auto made = recipes::makeLock(recipe, *m_connection, name, options, Random(1));
             return made ? -1 : code(made.error().code);
         };
         const RedisKey key("k");
-        recipes::AcquireOptions options;
-        QCOMPARE(codeWith("redis-set-nx", key, options), -1);
-        QCOMPARE(codeWith("redis-set-nx", RedisKey(), options), code(ErrorCode::BadInput));
-        QCOMPARE(codeWith("redlock", key, options), code(ErrorCode::Unsupported));
-        QCOMPARE(codeWith("zk-mutex", key, options), code(ErrorCode::BadInput));
-        QCOMPARE(codeWith("nonsense", key, options), code(ErrorCode::BadInput));
+        QCOMPARE(codeWith("redis-set-nx", key), -1);
+        QCOMPARE(codeWith("redis-set-nx", RedisKey()), code(ErrorCode::BadInput));
+        QCOMPARE(codeWith("redlock", key), code(ErrorCode::Unsupported));
+        QCOMPARE(codeWith("zk-mutex", key), code(ErrorCode::BadInput));
+        QCOMPARE(codeWith("nonsense", key), code(ErrorCode::BadInput));
         options.readMode = true;
-        QCOMPARE(codeWith("redis-set-nx", key, options), code(ErrorCode::BadInput));
+        QCOMPARE(codeWith("redis-set-nx", key), code(ErrorCode::BadInput));
         options = {};
         options.limit = 2;
-        QCOMPARE(codeWith("redis-set-nx", key, options), code(ErrorCode::BadInput));
+        QCOMPARE(codeWith("redis-set-nx", key), code(ErrorCode::BadInput));
         options = {};
         options.ttl = 0ms;
-        QCOMPARE(codeWith("redis-set-nx", key, options), code(ErrorCode::BadInput));
+        QCOMPARE(codeWith("redis-set-nx", key), code(ErrorCode::BadInput));
     }
 };
 

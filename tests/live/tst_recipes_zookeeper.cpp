@@ -93,8 +93,8 @@ class TestRecipesZooKeeper : public QObject {
         for (const auto &directory : {m_path.parent(), m_path}) {
             if (recipe == "zk-ephemeral" && directory == m_path)
                 break;
-            auto created = m_clients.front()->real->create(directory, {}, zk::CreateMode::Persistent, zk::openAcl(), soon);
-            if (!await(created))
+            const auto kind = zk::CreateMode::Persistent;
+            if (!await(m_clients.front()->real->create(directory, {}, kind, zk::openAcl(), soon)))
                 return false;
         }
         for (int i = 0; i < n; ++i)
@@ -107,9 +107,8 @@ class TestRecipesZooKeeper : public QObject {
 
     bool allQuiet()
     {
-        return QTest::qWaitFor([this] {
-            return std::all_of(m_clients.begin(), m_clients.end(), [](const auto &c) { return c->counting->isIdle(); });
-        }, 20'000);
+        const auto isIdle = [](const auto &c) { return c->counting->isIdle(); };
+        return QTest::qWaitFor([&] { return std::all_of(m_clients.begin(), m_clients.end(), isIdle); }, 20'000);
     }
     int requests()
     {
@@ -253,7 +252,8 @@ private slots:
         }
         QCOMPARE(requests(), whole.requests);
         QTRY_COMPARE(events(), whole.events);
-        const auto left = await(client(0).real->children(m_path.parent(), std::nullopt, Deadline::after(m_loop, 10s)));
+        const auto soon = Deadline::after(m_loop, 10s);
+        const auto left = await(client(0).real->children(m_path.parent(), std::nullopt, soon));
         QVERIFY(left);
         QCOMPARE(left->names.size(), size_t(m_recipe == "zk-ephemeral" ? 0 : 1));
     }
@@ -268,7 +268,8 @@ private slots:
             Scope scope(m_loop);
             std::vector<std::unique_ptr<recipes::Lock>> locks;
             for (int i = 0; i < sessions * perSession; ++i) {
-                auto made = recipes::makeLock(recipe, *client(i % sessions).counting, m_path, {}, Random(100 + quint64(i)));
+                auto &session = counting(i % sessions);
+                auto made = recipes::makeLock(recipe, session, m_path, {}, Random(100 + quint64(i)));
                 QVERIFY(made);
                 locks.push_back(std::move(*made));
                 scope.launch(addUnderLock(locks.back().get(), &m_loop, rounds, &inside, &most, &number, &failed));
@@ -306,9 +307,11 @@ private slots:
         contender(0).acquire();
         QTRY_VERIFY(contender(0).holds());
         const auto id = (*contender(0).granted)->id;
-        static const QRegularExpression form(QStringLiteral("^_c_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-lock-[0-9]{10}$"));
+        static const QRegularExpression form(
+            QStringLiteral("^_c_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-lock-[0-9]{10}$"));
         QVERIFY2(form.match(QString::fromLatin1(id)).hasMatch(), id);
-        const auto node = await(client(0).real->get(m_path.child(NodeName(id)), std::nullopt, Deadline::after(m_loop, 10s)));
+        const auto soon = Deadline::after(m_loop, 10s);
+        const auto node = await(client(0).real->get(m_path.child(NodeName(id)), std::nullopt, soon));
         QVERIFY(node);
         QVERIFY2(node->data.isEmpty() || !QHostAddress(QString::fromLatin1(node->data)).isNull(), node->data);
         QCOMPARE(node->stat.ephemeralOwner, client(0).real->id());

@@ -25,6 +25,7 @@ int main(int argc, char **argv)
                        {u"lock"_s, u"CONNECTION:NAME to choose"_s, u"lock"_s, u"orders-zk:/locks/orders"_s},
                        {u"scene"_s, u"busy, broken, empty or none"_s, u"scene"_s, u"busy"_s},
                        {u"dialog"_s, u"force-release or acquire"_s, u"dialog"_s},
+                               {u"page"_s, u"locks, znodes, keys, sessions or log"_s, u"page"_s, u"locks"_s},
                        {u"find"_s, u"text of the find field"_s, u"text"_s}});
     parser.addPositionalArgument(u"file"_s, u"the PNG to write"_s);
     parser.process(app);
@@ -54,6 +55,7 @@ int main(int argc, char **argv)
         window.selectLock({ConnectionName(lock.left(lock.indexOf(':'))), lock.mid(lock.indexOf(':') + 1)});
     if (parser.isSet(u"find"_s))
         window.locksPage().setFilter(parser.value(u"find"_s));
+    window.showPage(parser.value(u"page"_s));
     window.show();
     backend.onPlanForceRelease = [&backend, batch](const inspect::LockName &name, const QByteArray &holder) {
         for (const auto &change : batch.locks) {

@@ -154,7 +154,8 @@ private slots:
             QVERIFY2(!read.error().message.contains(u"hunter2"_s), qPrintable(read.error().message));
         }
         for (const auto &uri : {u"zk://bob:hunter2@h:99999"_s, u"etcd://bob:hunter2@h"_s, u"redis://u:hunter2@h/x"_s,
-                                u"redis://u:hunter2@"_s, u"bob:hunter2@h"_s}) {
+                                u"redis://u:hunter2@"_s, u"bob:hunter2@h"_s, u"zk://bob:/hunter2@h"_s,
+                                u"zk://bob:hunter2/x@h"_s, u"redis://u:a?hunter2@h"_s}) {
             const auto connections = connectionsOf({u"--connect"_s, uri});
             QVERIFY(!connections);
             QVERIFY2(!connections.error().message.contains(u"hunter2"_s), qPrintable(connections.error().message));

@@ -1,5 +1,6 @@
 // The observer's pure parts: which directories to read, when two pictures say the same, who the sessions
 // are, what the coverage says.
+#include "core/inspect/sameness.h"
 #include "core/inspect/zookeeper/observercandidates.h"
 #include "core/inspect/zookeeper/observerpictures.h"
 #include "core/inspect/zookeeper/observerreport.h"
@@ -117,7 +118,7 @@ private slots:
         case 8: now.findings.clear(); break;
         default: now.state = LockState::Contended; break;
         }
-        QCOMPARE(saysTheSame(before, now), same);
+        QCOMPARE(saysTheSame(before, now, 2500ms), same);
     }
 
     void theStoreTellsWhatChanged()

@@ -232,6 +232,5 @@ private slots:
     }
 };
 
-Q_DECLARE_METATYPE(lockscope::inspect::LockPicture)
 QTEST_APPLESS_MAIN(TestPicture)
 #include "tst_picture.moc"

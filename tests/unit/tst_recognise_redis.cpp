@@ -404,6 +404,5 @@ private slots:
     }
 };
 
-Q_DECLARE_METATYPE(lockscope::inspect::KeyView)
 QTEST_APPLESS_MAIN(TestRecogniseRedis)
 #include "tst_recognise_redis.moc"

@@ -1,6 +1,7 @@
 // What a Redis observer remembers between two looks, and the prefixes it asks the server to track.
 #include "core/inspect/redis/observerfollow.h"
 #include "core/inspect/redis/observerseen.h"
+#include "core/inspect/sameness.h"
 
 #include <QTest>
 

@@ -50,9 +50,10 @@ private slots:
         QTest::addColumn<qint64>("sequence"); // -99: none
         const QByteArray uuid = "_c_0f3c2a14-97a1-4d7e-8c55-2f8f2a0d9b11-";
         QTest::newRow("curator") << uuid + "lock-0000000041" << QByteArray("lock-") << uuid + "lock-" << qint64(41);
-        QTest::newRow("curator, base unknown") << uuid + "lock-0000000041" << QByteArray() << uuid + "lock-" << qint64(41);
-        QTest::newRow("kazoo") << QByteArray("ab__lock__0000000007") << QByteArray("__lock__") << QByteArray("ab__lock__")
-                               << qint64(7);
+        QTest::newRow("curator, base unknown")
+            << uuid + "lock-0000000041" << QByteArray() << uuid + "lock-" << qint64(41);
+        QTest::newRow("kazoo")
+            << QByteArray("ab__lock__0000000007") << QByteArray("__lock__") << QByteArray("ab__lock__") << qint64(7);
         QTest::newRow("largest") << QByteArray("lock-2147483647") << QByteArray("lock-") << QByteArray("lock-")
                                  << qint64(2147483647);
         QTest::newRow("large after a dash, base unknown")
@@ -70,11 +71,13 @@ private slots:
             << qint64(-2147483648LL);
         QTest::newRow("number alone") << QByteArray("0000000003") << QByteArray() << QByteArray() << qint64(3);
         QTest::newRow("negative alone") << QByteArray("-000000003") << QByteArray() << QByteArray() << qint64(-3);
-        QTest::newRow("other base") << QByteArray("read-0000000003") << QByteArray("lock-") << QByteArray() << qint64(-99);
+        QTest::newRow("other base")
+            << QByteArray("read-0000000003") << QByteArray("lock-") << QByteArray() << qint64(-99);
         QTest::newRow("base not right before")
             << QByteArray("lock-x0000000003") << QByteArray("lock-") << QByteArray() << qint64(-99);
         QTest::newRow("too short") << QByteArray("lock-12") << QByteArray("lock-") << QByteArray() << qint64(-99);
-        QTest::newRow("nine digits, no sign") << QByteArray("lock000000003") << QByteArray() << QByteArray() << qint64(-99);
+        QTest::newRow("nine digits, no sign")
+            << QByteArray("lock000000003") << QByteArray() << QByteArray() << qint64(-99);
         QTest::newRow("no number") << QByteArray("lease_holder") << QByteArray() << QByteArray() << qint64(-99);
         QTest::newRow("empty") << QByteArray() << QByteArray() << QByteArray() << qint64(-99);
     }
@@ -167,9 +170,11 @@ private slots:
         QTest::newRow("first reader") << mixed << QByteArray("r1") << own << own;
         QTest::newRow("second reader") << mixed << QByteArray("r2") << own << own;
         QTest::newRow("writer behind readers") << mixed << QByteArray("w3") << QByteArray("r2") << QByteArray("r2");
-        QTest::newRow("reader behind one writer") << mixed << QByteArray("r4") << QByteArray("w3") << QByteArray("w3");
+        QTest::newRow("reader behind one writer")
+            << mixed << QByteArray("r4") << QByteArray("w3") << QByteArray("w3");
         QTest::newRow("writer behind a reader") << mixed << QByteArray("w5") << QByteArray("r4") << QByteArray("r4");
-        QTest::newRow("reader behind two writers") << mixed << QByteArray("r6") << QByteArray("w5") << QByteArray("w3");
+        QTest::newRow("reader behind two writers")
+            << mixed << QByteArray("r6") << QByteArray("w5") << QByteArray("w3");
         QTest::newRow("its neighbour") << mixed << QByteArray("r7") << QByteArray("w5") << QByteArray("w3");
         QTest::newRow("last writer") << mixed << QByteArray("w8") << QByteArray("r7") << QByteArray("r7");
         QTest::newRow("lone writer") << QByteArrayList{"w3"} << QByteArray("w3") << own << own;

@@ -59,6 +59,11 @@ QSize CodeLabel::sizeHint() const
     return {420, heightForWidth(420)};
 }
 
+QSize CodeLabel::minimumSizeHint() const
+{
+    return {80, static_cast<int>(std::ceil(QFontMetricsF(monoFont()).height())) + 2 * above};
+}
+
 void CodeLabel::paintEvent(QPaintEvent *)
 {
     const Tokens &t = Theme::tokens();
@@ -97,7 +102,7 @@ void FactsForm::addRow(const QString &title, QWidget *value, const QString &plai
     auto *name = new QLabel(title, this);
     name->setTextFormat(Qt::PlainText);
     name->setProperty("look", u"muted"_s);
-    name->setContentsMargins(10, 6, 0, 6);
+    name->setContentsMargins(0, 6, 0, 6);
     m_grid->addWidget(name, row, 0, Qt::AlignTop);
     m_grid->addWidget(value, row, 1);
     auto *line = new QFrame(this);

@@ -76,6 +76,16 @@ QString nextOwner(const operate::ForceReleasePlan &plan)
     return text;
 }
 
+QString fencing(const operate::ForceReleasePlan &plan)
+{
+    QString text = QCoreApplication::translate(
+        "ForceRelease", "Nothing tells it. A resource is safe from it only if it checks a fencing token");
+    const auto *next = plan.nextHolder ? plan.before.find(*plan.nextHolder) : nullptr;
+    if (plan.guard.czxid != 0 && next && next->guard.czxid != 0)
+        text += QCoreApplication::translate("ForceRelease", ": 0x%1 → 0x%2").arg(plan.guard.czxid, 0, 16).arg(next->guard.czxid, 0, 16);
+    return text + u'.';
+}
+
 } // namespace
 
 ForceReleaseDialog::ForceReleaseDialog(Backend &backend, const ConnectionBook &book, inspect::LockName lock,
@@ -241,15 +251,16 @@ void ForceReleaseDialog::showPlan(const operate::ForceReleasePlan &plan)
     if (!plan.gentler.isEmpty())
         m_gentler->say(Banner::Look::Warning, tr("Gentler:"), plan.gentler.join(u"\n"_s), tr("Wait for it"));
 
-    const QString believes = plan.warnings.value(0, tr("nothing tells the old holder that it lost the lock"));
-    m_danger->say(Banner::Look::Critical, tr("The old holder may still believe it holds the lock."), believes);
+    m_danger->say(Banner::Look::Critical, tr("The old holder may still believe it holds the lock."), fencing(plan));
     while (auto *item = m_warnings->takeAt(0)) {
         delete item->widget();
         delete item;
     }
-    for (qsizetype i = 1; i < plan.warnings.size(); ++i) {
+    for (const auto &warning : plan.warnings) {
+        if (warning.startsWith("the old holder"_L1))
+            continue; // said above, larger
         auto *banner = new Banner(this);
-        banner->say(Banner::Look::Warning, {}, plan.warnings[i]);
+        banner->say(Banner::Look::Warning, {}, label(warning.toUtf8(), 400));
         m_warnings->addWidget(banner);
     }
     m_release->setText(tr("Release from %1").arg(nameOfHolder()));
@@ -352,8 +363,15 @@ void ForceReleaseDialog::setStep(Step step)
     m_cancel->setEnabled(step != Step::Sending);
     m_release->setVisible(form);
     updateReady();
-    adjustSize();
-    resize(std::max(width(), 860), sizeHint().height());
+    fit();
+}
+
+// As high as its texts are at this width: sizeHint() guesses for a narrower one.
+void ForceReleaseDialog::fit()
+{
+    layout()->activate();
+    const int wide = std::max(width(), 860);
+    resize(wide, layout()->hasHeightForWidth() ? layout()->totalHeightForWidth(wide) : sizeHint().height());
 }
 
 bool ForceReleaseDialog::isProduction() const

@@ -46,6 +46,7 @@ private:
     void waitForIt();
     void onBatch(const Batch &batch);
     void setStep(Step step);
+    void fit();
     void updateReady();
     // Why the button is disabled; empty if it is not.
     [[nodiscard]] QString obstacle() const;

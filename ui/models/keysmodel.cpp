@@ -41,7 +41,7 @@ KeysModel::~KeysModel() = default;
 
 void KeysModel::clear()
 {
-    beginResetModel();
+    beginResetModel(); // reset: a scan of another connection or pattern has nothing in common with the last
     m_next.stop();
     m_answers = std::make_unique<QObject>(); // what is still out finds nobody
     m_isAsked = false;

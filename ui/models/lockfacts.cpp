@@ -108,7 +108,10 @@ QString holderText(const LockFacts &facts, const LockPicture &lock)
     if (facts.holders > 1)
         return first->mode == Mode::Read ? counted(facts.holders, u"reader"_s, u"readers"_s)
                                          : counted(facts.holders, u"holder"_s, u"holders"_s);
-    return whoIs(*first) + (facts.holderDisconnected ? u" (gone)"_s : QString());
+    if (!facts.holderDisconnected)
+        return whoIs(*first);
+    const QString who = whoIs(*first);
+    return (first->endpoint ? who.left(who.lastIndexOf(u':')) : who) + u" (gone)"_s;
 }
 
 QString waitingText(const LockFacts &facts, const LockPicture &lock)
@@ -164,7 +167,10 @@ QString shortId(const QByteArray &id)
     // A sequence number: nine or ten digits at the end. Its last four tell neighbours apart.
     if (digits >= 9 && id.size() > digits)
         return u"…"_s + QString::fromLatin1(id.right(4));
-    return id.size() > 18 ? label(id, 12) : label(id);
+    if (id.size() <= 18)
+        return label(id);
+    // Tokens of one client begin alike ("<uuid>:<thread>"): both ends tell.
+    return label(id.left(4)) + u"…"_s + label(id.right(6));
 }
 
 QString whoIs(const Contender &contender)

@@ -34,7 +34,7 @@ struct LockFacts {
 [[nodiscard]] LockFacts factsOf(const inspect::LockPicture &lock);
 // Who a contender is, as short as possible: its endpoint, else what it wrote about itself, else its id.
 [[nodiscard]] QString whoIs(const inspect::Contender &contender);
-// The id as people tell contenders apart: "…0041" for a queue node, the head of a long token.
+// The id as people tell contenders apart: "…0041" for a queue node, both ends of a long token.
 [[nodiscard]] QString shortId(const QByteArray &id);
 [[nodiscard]] Pill pillOf(const inspect::Contender &contender, const inspect::LockPicture &lock);
 [[nodiscard]] SystemTime ourTime(inspect::ServerTime server, const inspect::LockPicture &lock);

@@ -26,6 +26,7 @@ void QueueModel::setPicture(const LockPicture &lock)
     m_lock.contenders.clear();
     removeGone(next);
     placeInOrder(next);
+    emit pictureSet();
 }
 
 void QueueModel::removeGone(const std::vector<Contender> &next)
@@ -117,6 +118,17 @@ int QueueModel::rowOf(const QByteArray &id) const
 bool QueueModel::hasTtl() const
 {
     return std::any_of(m_rows.begin(), m_rows.end(), [](const Contender &c) { return c.expiresAt.has_value(); });
+}
+
+bool QueueModel::hasSessions() const
+{
+    return std::any_of(m_rows.begin(), m_rows.end(), [](const Contender &c) { return c.session.has_value(); });
+}
+
+bool QueueModel::hasModes() const
+{
+    return std::any_of(m_rows.begin(), m_rows.end(),
+                       [](const Contender &c) { return c.mode == Mode::Read || c.mode == Mode::Write; });
 }
 
 int QueueModel::rowCount(const QModelIndex &parent) const

@@ -29,11 +29,16 @@ public:
     [[nodiscard]] Pill pillAt(int row) const;
     [[nodiscard]] int rowOf(const QByteArray &id) const; // -1 if there is no such contender
     [[nodiscard]] bool hasTtl() const;
+    [[nodiscard]] bool hasSessions() const;
+    [[nodiscard]] bool hasModes() const; // readers or writers, which the pills say
 
     [[nodiscard]] int rowCount(const QModelIndex &parent = {}) const override;
     [[nodiscard]] int columnCount(const QModelIndex &parent = {}) const override;
     [[nodiscard]] QVariant data(const QModelIndex &index, int role = Qt::DisplayRole) const override;
     [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+signals:
+    void pictureSet();
 
 private:
     void removeGone(const std::vector<inspect::Contender> &next);

@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr auto soonExpired = 10s;
+constexpr auto soonExpired = 3s;
 
 bool isBefore(const SessionPicture &a, const SessionPicture &b)
 {

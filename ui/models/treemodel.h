@@ -50,7 +50,7 @@ protected:
     void tellChanged(const TreeNode *parent, int firstRow, int lastRow);
     // Without signals, for nodes that are not in the model yet.
     static void adopt(TreeNode *parent, int at, Run run);
-    // Between beginResetModel and endResetModel, when the connection changes.
+    // While the model is being reset, when the connection changes.
     void replaceRoot(std::unique_ptr<TreeNode> root) { m_root = std::move(root); }
     // Called before nodes leave, so that nobody keeps pointing at them.
     virtual void leaving(const TreeNode *, int /*first*/, int /*count*/) {}

@@ -43,7 +43,7 @@ ZnodesModel::~ZnodesModel() = default;
 
 void ZnodesModel::setConnection(Backend *backend, const ConnectionName &name)
 {
-    beginResetModel();
+    beginResetModel(); // reset: another connection is another tree
     m_turn.stop();
     m_fillings.clear();
     m_heldBack.clear();

@@ -88,9 +88,9 @@ LockDetail::LockDetail(QWidget *parent)
     m_splitter->setChildrenCollapsible(false);
     m_splitter->addWidget(m_queuePane = makeQueuePane());
     m_splitter->addWidget(makeChainPane());
-    m_splitter->setStretchFactor(0, 37);
-    m_splitter->setStretchFactor(1, 63);
-    m_splitter->setSizes({370, 630});
+    m_splitter->setStretchFactor(0, 41);
+    m_splitter->setStretchFactor(1, 59);
+    m_splitter->setSizes({410, 590});
     column->addWidget(m_splitter, 1);
     m_veil = new Veil(m_content);
     m_queue.setClock([this] { return m_clock(); });
@@ -141,16 +141,15 @@ QWidget *LockDetail::makeHeader()
 QWidget *LockDetail::makeQueuePane()
 {
     auto *pane = new QWidget(m_content);
-    auto *title = plainLabel(pane, u"section"_s);
-    title->setText(tr("QUEUE"));
-    title->setObjectName(u"queueTitle"_s);
+    m_queueTitle = plainLabel(pane, u"section"_s);
+    m_queueTitle->setText(tr("QUEUE"));
+    m_queueTitle->setContentsMargins(8, 0, 0, 0);
     m_queueTable = new QueueTable(m_queue, QueueTable::Columns::Queue, pane);
     m_queueTable->setObjectName(u"queueTable"_s);
     auto *column = new QVBoxLayout(pane);
     column->setContentsMargins(8, 10, 0, 0);
     column->setSpacing(4);
-    title->setContentsMargins(8, 0, 0, 0);
-    column->addWidget(title);
+    column->addWidget(m_queueTitle);
     column->addWidget(m_queueTable, 1);
     pane->setMinimumWidth(300);
     connect(m_queueTable, &QueueTable::chosen, this, &LockDetail::choose);
@@ -182,9 +181,8 @@ QWidget *LockDetail::makeChainPane()
     column->setContentsMargins(16, 10, 8, 10);
     column->setSpacing(4);
     column->addLayout(top);
-    column->addWidget(m_chain, 1000);
     column->addWidget(m_next);
-    column->addStretch(1);
+    column->addWidget(m_chain, 1);
     m_rawTable = new QueueTable(m_queue, QueueTable::Columns::Raw, m_tabs);
     m_tabs->addTab(pane, tr("Who watches whom"));
     m_tabs->addTab(m_rawTable, tr("Raw nodes"));
@@ -192,8 +190,6 @@ QWidget *LockDetail::makeChainPane()
     connect(m_chain, &WatchChainView::chosen, this, &LockDetail::choose);
     connect(m_chain, &WatchChainView::captionChanged, m_caption, &QLabel::setText);
     connect(m_chain, &WatchChainView::foldChanged, this, &LockDetail::updateFold);
-    // As high as its content, so that the next owner stands right below the last arrow.
-    connect(m_chain, &WatchChainView::heightChanged, m_chain, &QWidget::setMaximumHeight);
     connect(m_rawTable, &QueueTable::chosen, this, &LockDetail::choose);
     return m_tabs;
 }
@@ -327,7 +323,13 @@ void LockDetail::showNextOwner()
     const Contender *next = m_lock->nextAfter(from);
     if (!next) {
         const bool someoneWaits = m_lock->waiterCount() > 0 || !m_lock->waitersKnown;
-        m_next->setText(someoneWaits ? tr("next owner: whoever asks first") : tr("next owner: nobody waits"));
+        const bool inOrder = std::any_of(m_lock->contenders.begin(), m_lock->contenders.end(), [](const Contender &c) {
+            return c.role == Role::Waiter && c.position.has_value();
+        });
+        m_next->setText(!someoneWaits ? tr("next owner: nobody waits")
+                            : inOrder && m_lock->holderCount() > 1
+                            ? tr("next owner: nobody until the other holders let go too")
+                            : tr("next owner: whoever asks first"));
         return;
     }
     const QString who = shortId(next->id) + u" · "_s + whoIs(*next);
@@ -401,13 +403,15 @@ void LockDetail::resizeEvent(QResizeEvent *event)
     grid->removeWidget(m_buttons);
     if (narrow) {
         grid->addWidget(m_buttons, 2, 1, 1, 2, Qt::AlignLeft);
+        m_queueTitle->hide(); // the tab says it
         m_tabs->insertTab(0, m_queuePane, tr("Queue"));
         m_tabs->setCurrentIndex(0);
     } else {
         grid->addWidget(m_buttons, 0, 2, 2, 1, Qt::AlignRight | Qt::AlignVCenter);
         m_splitter->insertWidget(0, m_queuePane);
         m_queuePane->show();
-        m_splitter->setSizes({width() * 37 / 100, width() * 63 / 100});
+        m_queueTitle->show();
+        m_splitter->setSizes({width() * 41 / 100, width() * 59 / 100});
     }
 }
 

@@ -88,6 +88,7 @@ private:
     QVBoxLayout *m_findings = nullptr;
     QSplitter *m_splitter = nullptr;
     QWidget *m_queuePane = nullptr;
+    QLabel *m_queueTitle = nullptr;
     QTabWidget *m_tabs = nullptr;
     QueueTable *m_queueTable = nullptr;
     QueueTable *m_rawTable = nullptr;

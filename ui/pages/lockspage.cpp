@@ -219,8 +219,11 @@ void LocksPage::showOrder()
 
 void LocksPage::showEmptyNotice()
 {
+    m_detail->setVisible(!m_book.all().empty());
     if (m_model.rowCount() > 0) {
         m_stack->setCurrentWidget(m_table);
+        if (isVisible() && !window()->focusWidget())
+            m_table->setFocus(); // nothing else wants the keyboard yet
         return;
     }
     const ConnectionStatus *looking = nullptr;

@@ -18,6 +18,7 @@ class QStackedWidget;
 
 namespace lockscope::ui {
 
+class EmptyNotice;
 class TreeCellDelegate;
 class EmptyNotice;
 class LiveTree;

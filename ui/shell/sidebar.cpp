@@ -67,6 +67,7 @@ SideBar::SideBar(const ConnectionBook &book, QWidget *parent)
       m_pageGroup(new QButtonGroup(this)), m_sandbox(new QLabel(this))
 {
     setProperty("look", u"sidebar"_s);
+    setObjectName(u"sideBar"_s);
     setFixedWidth(228);
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(8, 8, 8, 8);
@@ -119,6 +120,12 @@ void SideBar::setSandbox(const QString &state)
     m_sandbox->setText(state);
 }
 
+void SideBar::setColours(Colours colours)
+{
+    m_colours = std::move(colours);
+    refresh();
+}
+
 void SideBar::setCurrentConnection(const ConnectionName &name)
 {
     m_connection = name;
@@ -148,8 +155,11 @@ SideItem *SideBar::itemOf(const ConnectionName &name)
 
 void SideBar::refresh()
 {
-    for (const auto &status : m_book.all())
-        describe(*itemOf(status.name), status);
+    for (const auto &status : m_book.all()) {
+        auto *item = itemOf(status.name);
+        describe(*item, status);
+        item->setStripe(m_colours ? m_colours(status.name) : QColor());
+    }
     std::erase_if(m_items, [this](const auto &entry) {
         if (m_book.find(entry.first))
             return false;

@@ -8,6 +8,7 @@
 
 #include <QFrame>
 
+#include <functional>
 #include <map>
 
 class QButtonGroup;
@@ -28,6 +29,9 @@ public:
     void setCurrentConnection(const ConnectionName &name);
     [[nodiscard]] const ConnectionName &currentConnection() const { return m_connection; }
     void setSandbox(const QString &state);
+    // The colour a person gave a connection; an invalid one for none.
+    using Colours = std::function<QColor(const ConnectionName &)>;
+    void setColours(Colours colours);
 
 signals:
     void pageChosen(int page);
@@ -48,6 +52,7 @@ private:
     QLabel *m_sandbox;
     std::map<ConnectionName, SideItem *> m_items;
     ConnectionName m_connection;
+    Colours m_colours;
 };
 
 } // namespace lockscope::ui

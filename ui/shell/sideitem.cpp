@@ -37,6 +37,12 @@ void SideItem::setNote(const QString &note, std::optional<Tone> tone)
     update();
 }
 
+void SideItem::setStripe(const QColor &colour)
+{
+    m_stripe = colour;
+    update();
+}
+
 QSize SideItem::sizeHint() const
 {
     return {180, 31};
@@ -75,6 +81,8 @@ void SideItem::paintEvent(QPaintEvent *)
         painter.setPen(QPen(t.accent, 1.4));
         painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 6, 6);
     }
+    if (m_stripe.isValid())
+        painter.fillRect(QRectF(box.left(), box.top() + 6, 3, box.height() - 12), m_stripe);
     QRectF inside = box.adjusted(8, 0, -8, 0);
     if (m_dot) {
         paintShape(painter, QRectF(inside.left() - 1, inside.top(), 10, inside.height()),
@@ -82,13 +90,16 @@ void SideItem::paintEvent(QPaintEvent *)
         inside.setLeft(inside.left() + 17);
     }
     painter.setFont(textFont(12));
-    const qreal noteWidth = m_note.isEmpty() ? 0 : tabularWidth(painter.font(), m_note) + 8;
-    painter.setPen(m_noteTone ? toneColor(t, *m_noteTone) : t.muted);
-    drawTabular(painter, inside, Qt::AlignRight, m_note);
-    inside.setRight(inside.right() - noteWidth);
-
     const QFont tagFont = textFont(10, QFont::DemiBold);
     const qreal tagWidth = m_tag.isEmpty() ? 0 : QFontMetricsF(tagFont).horizontalAdvance(m_tag) + 10;
+    const qreal noteWidth = m_note.isEmpty() ? 0 : tabularWidth(painter.font(), m_note) + 8;
+    const qreal nameWidth = QFontMetricsF(textFont(13, QFont::DemiBold)).horizontalAdvance(text());
+    // The name and the mark of production come first; the dot still tells a broken connection.
+    if (nameWidth + tagWidth + 16 + noteWidth <= inside.width()) {
+        painter.setPen(m_noteTone ? toneColor(t, *m_noteTone) : t.muted);
+        drawTabular(painter, inside, Qt::AlignRight, m_note);
+        inside.setRight(inside.right() - noteWidth);
+    }
     painter.setFont(textFont(13, isChecked() ? QFont::DemiBold : QFont::Normal));
     painter.setPen(isEnabled() ? t.text : t.muted);
     const QFontMetricsF metrics(painter.font());

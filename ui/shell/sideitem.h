@@ -18,6 +18,7 @@ public:
     // "PROD" in the critical colour, "DEV" in the friendly one.
     void setTag(const QString &tag, Tone tone);
     void setNote(const QString &note, std::optional<Tone> tone = {});
+    void setStripe(const QColor &colour); // at the left edge; invalid for none
     [[nodiscard]] const QString &note() const { return m_note; }
 
     [[nodiscard]] QSize sizeHint() const override;
@@ -34,6 +35,7 @@ private:
     Tone m_tagTone = Tone::Free;
     QString m_note;
     std::optional<Tone> m_noteTone;
+    QColor m_stripe;
     bool m_hovered = false;
 };
 

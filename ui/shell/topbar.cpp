@@ -101,8 +101,10 @@ void TopBar::refresh()
     const auto &all = m_book.all();
     m_environment->setVisible(one != nullptr);
     if (one) {
-        m_environment->setText((one->production ? u"PROD · "_s : u"DEV · "_s) + label(one->name.bytes(), 40));
+        // The look first: a label takes its new padding into account when its text is set.
         setLook(*m_environment, one->production ? u"tag-production"_s : u"tag-development"_s);
+        m_environment->setText(QString());
+        m_environment->setText((one->production ? u"PROD · "_s : u"DEV · "_s) + label(one->name.bytes(), 40));
     }
     qint64 writes = 0;
     qsizetype readOnly = 0;

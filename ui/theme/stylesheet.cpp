@@ -44,10 +44,18 @@ QLineEdit, QPlainTextEdit, QComboBox, QSpinBox, QAbstractSpinBox { border: 1px s
 QLineEdit:focus, QPlainTextEdit:focus, QComboBox:focus, QAbstractSpinBox:focus { border-color: @accent; }
 QLineEdit:disabled, QComboBox:disabled, QAbstractSpinBox:disabled { color: @muted; background: @background; }
 QLineEdit[look="find"] { background: @background; }
-QComboBox::drop-down { border: none; width: 22px; }
+QComboBox::drop-down { border: none; width: 24px; }
+QComboBox::down-arrow { image: url(:/lockscope/theme/icons/down-@shade.svg); width: 12px; height: 12px; }
 QComboBox QAbstractItemView { background: @panel; color: @text; border: 1px solid @line; selection-background-color: @selection;
     selection-color: @text; outline: none; }
 QCheckBox, QRadioButton { spacing: 7px; }
+QCheckBox::indicator { width: 14px; height: 14px; border: 1px solid @muted; border-radius: 3px; background: @panel; }
+QCheckBox::indicator:checked { background: @accent; border-color: @accent; image: url(:/lockscope/theme/icons/check-@shade.svg); }
+QCheckBox::indicator:disabled { border-color: @line; }
+QCheckBox:focus { color: @accent; }
+QAbstractSpinBox::up-button, QAbstractSpinBox::down-button { border: none; width: 18px; background: transparent; }
+QAbstractSpinBox::up-arrow { image: url(:/lockscope/theme/icons/up-@shade.svg); width: 9px; height: 9px; }
+QAbstractSpinBox::down-arrow { image: url(:/lockscope/theme/icons/down-@shade.svg); width: 9px; height: 9px; }
 )";
 
 constexpr auto views = R"(
@@ -60,7 +68,9 @@ QHeaderView { background: @panel; border: none; }
 QHeaderView::section { background: @panel; color: @muted; border: none; border-bottom: 1px solid @line; padding: 5px 10px;
     font-size: 12px; font-weight: 500; }
 QHeaderView::section:hover { color: @text; }
-QHeaderView::up-arrow, QHeaderView::down-arrow { width: 9px; height: 9px; subcontrol-position: center right; right: 2px; }
+QHeaderView::up-arrow { image: url(:/lockscope/theme/icons/up-@shade.svg); }
+QHeaderView::down-arrow { image: url(:/lockscope/theme/icons/down-@shade.svg); }
+QHeaderView::up-arrow, QHeaderView::down-arrow { width: 9px; height: 9px; subcontrol-position: center right; right: 1px; }
 QTableCornerButton::section { background: @panel; border: none; }
 QSplitter::handle { background: @line; }
 QSplitter::handle:horizontal { width: 1px; }
@@ -138,6 +148,7 @@ QString styleSheetOf(const Tokens &t)
         {"@warningSoft"_L1, t.warningSoft}, {"@warning"_L1, t.warning}, {"@freeSoft"_L1, t.freeSoft},
         {"@free"_L1, t.free}, {"@okSoft"_L1, t.okSoft}, {"@ok"_L1, t.ok}, {"@code"_L1, t.code},
     }};
+    sheet.replace("@shade"_L1, t.dark ? "dark"_L1 : "light"_L1);
     for (const auto &[name, colour] : names)
         sheet.replace(name, colour.name());
     return sheet;

@@ -9,6 +9,12 @@
 #include <QPainter>
 #include <QStyleFactory>
 
+// A static library's resources have to be asked for; the macro wants the global namespace.
+static void useThemeResources()
+{
+    Q_INIT_RESOURCE(lockscope_theme);
+}
+
 namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
@@ -72,6 +78,7 @@ std::optional<ThemeChoice> themeChoice(const QString &word)
 Theme::Theme(QApplication &application, ThemeChoice choice)
     : m_application(application), m_choice(choice), m_systemPalette(application.palette())
 {
+    useThemeResources();
     g_theme = this;
     // Fusion draws the same on every desktop and honours the palette completely.
     QApplication::setStyle(QStyleFactory::create(u"Fusion"_s));

@@ -3,11 +3,14 @@
 #include "ui/theme/theme.h"
 
 #include <QPainter>
+#include <QRegularExpression>
 #include <QTextLayout>
 
 #include <cmath>
 
 namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
 
 AnswerLabel::AnswerLabel(QWidget *parent) : QWidget(parent)
 {
@@ -31,7 +34,12 @@ void AnswerLabel::setSentence(const QString &sentence, const QString &name)
 
 qreal AnswerLabel::layOut(QTextLayout &layout, qreal width) const
 {
-    layout.setText(m_sentence);
+    // "4 m 12 s" stays on one line.
+    static const QRegularExpression beforeUnit(u"(?<=[0-9]) (?=(?:ms|s|m|h|d)\\b)"_s);
+    static const QRegularExpression afterUnit(u"(?<=\u00a0[mhd]) (?=[0-9])"_s);
+    QString text = m_sentence;
+    text.replace(beforeUnit, u"\u00a0"_s).replace(afterUnit, u"\u00a0"_s);
+    layout.setText(text);
     layout.setFont(textFont(17, QFont::DemiBold));
     QTextOption option;
     option.setWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
@@ -67,7 +75,7 @@ QSize AnswerLabel::sizeHint() const
 
 QSize AnswerLabel::minimumSizeHint() const
 {
-    return {160, heightForWidth(std::max(160, width()))};
+    return {160, static_cast<int>(std::ceil(QFontMetricsF(textFont(17, QFont::DemiBold)).height()))};
 }
 
 void AnswerLabel::paintEvent(QPaintEvent *)

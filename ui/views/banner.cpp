@@ -17,6 +17,7 @@ Banner::Banner(QWidget *parent)
     m_sentence->setTextFormat(Qt::PlainText);
     m_sentence->setWordWrap(true);
     m_sentence->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_action->setAutoDefault(false); // Enter in a dialog's text field must not press it
     m_action->hide();
     connect(m_action, &QPushButton::clicked, this, &Banner::actionRequested);
     auto *row = new QHBoxLayout(this);

@@ -24,7 +24,6 @@ CellLook LocksDelegate::look(const QModelIndex &index) const
         break;
     case LocksModel::Holder:
         cell.font = monoFont();
-        cell.elide = Qt::ElideMiddle;
         break;
     case LocksModel::Waiting:
     case LocksModel::OldestWait:
@@ -137,6 +136,10 @@ void LocksTable::keyPressEvent(QKeyEvent *event)
     if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) {
         if (currentIndex().isValid())
             emit opened(m_model.pictureAt(currentIndex().row()).lock);
+        return;
+    }
+    if (event->key() == Qt::Key_Space) {
+        event->ignore(); // the window pauses
         return;
     }
     QTableView::keyPressEvent(event);

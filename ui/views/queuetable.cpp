@@ -3,6 +3,7 @@
 #include "ui/theme/theme.h"
 
 #include <QHeaderView>
+#include <QKeyEvent>
 
 namespace lockscope::ui {
 
@@ -30,16 +31,15 @@ QueueTable::QueueTable(QueueModel &model, Columns columns, QWidget *parent)
     setItemDelegate(new QueueDelegate(model, this));
     CellDelegate::prepare(*this);
     setAccessibleName(columns == Columns::Queue ? tr("Queue") : tr("Raw nodes"));
-    horizontalHeader()->setStretchLastSection(true);
+    horizontalHeader()->setStretchLastSection(columns == Columns::Raw);
     for (int column = 0; column < QueueModel::ColumnCount; ++column)
         setColumnHidden(column, (column >= QueueModel::Node) != (columns == Columns::Raw));
     connect(selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex &current) {
         if (current.isValid())
             emit chosen(m_model.contenderAt(current.row()).id);
     });
-    const auto refit = [this] { fitColumns(); };
-    connect(&model, &QAbstractItemModel::rowsInserted, this, refit);
-    connect(&model, &QAbstractItemModel::rowsRemoved, this, refit);
+    // Which columns have something to say changes with the lock.
+    connect(&model, &QueueModel::pictureSet, this, &QueueTable::fitColumns);
 }
 
 QByteArray QueueTable::currentContender() const
@@ -55,6 +55,14 @@ void QueueTable::setCurrentContender(const QByteArray &id)
     selectionModel()->setCurrentIndex(m_model.index(row, m_columns == Columns::Raw ? QueueModel::Node : QueueModel::Place),
                                       QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
     scrollTo(currentIndex());
+}
+
+void QueueTable::keyPressEvent(QKeyEvent *event)
+{
+    if (event->key() == Qt::Key_Space)
+        event->ignore(); // the window pauses
+    else
+        QTableView::keyPressEvent(event);
 }
 
 void QueueTable::resizeEvent(QResizeEvent *event)
@@ -75,13 +83,17 @@ void QueueTable::fitColumns()
     }
     const bool ttl = m_model.hasTtl();
     setColumnHidden(QueueModel::Ttl, !ttl);
-    const int place = 80;
+    const int place = m_model.hasModes() ? 98 : 80;
     const int age = 84;
     const int rest = std::max(0, width - place - age * (ttl ? 2 : 1));
+    const bool sessions = m_model.hasSessions();
+    const int who = sessions ? rest * 45 / 100 : rest;
+    setColumnHidden(QueueModel::Session, !sessions);
     setColumnWidth(QueueModel::Place, place);
-    setColumnWidth(QueueModel::Who, rest * 45 / 100);
-    setColumnWidth(QueueModel::Session, rest - rest * 45 / 100);
+    setColumnWidth(QueueModel::Who, who);
+    setColumnWidth(QueueModel::Session, rest - who);
     setColumnWidth(QueueModel::Age, age);
+    setColumnWidth(QueueModel::Ttl, age);
 }
 
 } // namespace lockscope::ui

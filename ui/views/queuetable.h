@@ -35,6 +35,7 @@ signals:
     void chosen(const QByteArray &contender);
 
 protected:
+    void keyPressEvent(QKeyEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;
 
 private:

@@ -23,7 +23,8 @@ namespace {
 constexpr qreal margin = 16;
 constexpr QSizeF boxSize(124, 74);
 constexpr QSizeF lineSize(330, 26);
-constexpr qreal gapX = 48;
+constexpr qreal lineGap = 5;
+constexpr qreal gapX = 58;
 constexpr qreal gapY = 38;
 constexpr int herdFrom = 4;
 
@@ -107,16 +108,20 @@ Herd herdOf(const LockPicture &lock)
     return {};
 }
 
-// How many waiters the release of the first holder wakes, as far as watches tell.
+// How many waiters the release of one holder wakes at most, as far as watches tell.
 int wokenByRelease(const LockPicture &lock)
 {
-    if (lock.contenders.empty())
-        return 0;
-    const QByteArray &holder = lock.contenders.front().id;
-    return static_cast<int>(std::count_if(lock.contenders.begin(), lock.contenders.end(), [&](const Contender &c) {
-        return std::any_of(c.watches.begin(), c.watches.end(),
-                           [&](const inspect::WatchEdge &edge) { return edge.children || edge.target == holder; });
-    }));
+    std::ptrdiff_t most = 0;
+    for (const auto &holder : lock.contenders) {
+        if (holder.role != Role::Holder)
+            continue;
+        const auto woken = std::count_if(lock.contenders.begin(), lock.contenders.end(), [&](const Contender &c) {
+            return std::any_of(c.watches.begin(), c.watches.end(),
+                               [&](const inspect::WatchEdge &edge) { return edge.children || edge.target == holder.id; });
+        });
+        most = std::max(most, woken);
+    }
+    return static_cast<int>(most);
 }
 
 QString captionOf(const LockPicture &lock, const Herd &herd)
@@ -140,7 +145,9 @@ QString captionOf(const LockPicture &lock, const Herd &herd)
         return u"Herd: every waiter watches %1. One release wakes %2."_s
             .arg(herd.children ? u"the children of the queue"_s : u"the holder"_s)
             .arg(woken);
-    return u"Watch chain: an arrow points at what a waiter watches. One release wakes %1."_s.arg(woken);
+    return (lock.holderCount() > 1 ? u"Watch chain: an arrow points at what a waiter watches. A release wakes at most %1."_s
+                                   : u"Watch chain: an arrow points at what a waiter watches. One release wakes %1."_s)
+        .arg(woken);
 }
 
 ChainArrow straight(const QRectF &from, const QRectF &to, bool seen)
@@ -274,18 +281,20 @@ struct Builder {
         }
     }
 
-    void herd(const Herd &herd, qreal width, bool whole)
+    void herd(const Herd &herd, QSizeF view, bool whole)
     {
-        const Drawn some = drawn(lock, whole, 10, 2, 14);
+        const auto lines = static_cast<std::size_t>(
+            std::clamp((view.height() - 2 * margin) / (lineSize.height() + lineGap), 6.0, 24.0));
+        const Drawn some = drawn(lock, whole, lines - 2, 2, lines + 1);
         result.hidden = some.hidden;
         const qreal linesLeft = margin + boxSize.width() + 110;
-        const qreal lineWidth = std::clamp(width - linesLeft - margin, 210.0, lineSize.width());
+        const qreal lineWidth = std::clamp(view.width() - linesLeft - margin, 210.0, lineSize.width());
         qreal y = margin;
         std::vector<ChainBox> apart; // holders: drawn at the left
         const auto addLine = [&](ChainBox box) {
             box.compact = true;
             box.box = {linesLeft, y, lineWidth, lineSize.height()};
-            y += lineSize.height() + 6;
+            y += lineSize.height() + lineGap;
             add(std::move(box));
         };
         const auto addContender = [&](const Contender *contender) {
@@ -316,7 +325,7 @@ struct Builder {
             apart.push_back(std::move(children));
         }
         const qreal height = static_cast<qreal>(apart.size()) * (boxSize.height() + 16) - 16;
-        qreal y = std::max(margin, (margin + bottom - 6 - height) / 2);
+        qreal y = std::max(margin, (margin + bottom - lineGap - height) / 2);
         QRectF target;
         for (auto &box : apart) {
             box.box = {QPointF(margin, y), boxSize};
@@ -358,14 +367,14 @@ struct Builder {
 
 } // namespace
 
-ChainPicture layOutChain(const LockPicture &lock, SystemTime now, qreal width, bool whole)
+ChainPicture layOutChain(const LockPicture &lock, SystemTime now, QSizeF view, bool whole)
 {
     Builder builder{lock, now, {}, {}};
     const Herd herd = herdOf(lock);
     if (herd.is)
-        builder.herd(herd, width, whole);
+        builder.herd(herd, view, whole);
     else
-        builder.queue(width, whole);
+        builder.queue(view.width(), whole);
     builder.result.caption = captionOf(lock, herd);
     builder.finish();
     return std::move(builder.result);

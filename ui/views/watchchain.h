@@ -36,9 +36,10 @@ struct ChainPicture {
     int hidden = 0;       // contenders behind the box "… n more"
 };
 
-// Queues of more than this are drawn with their middle folded, unless asked for whole.
+// Queues of more than this are drawn with their middle folded, unless asked for whole; a herd folds to
+// what the view can show.
 constexpr int chainFoldAbove = 20;
 
-[[nodiscard]] ChainPicture layOutChain(const inspect::LockPicture &lock, SystemTime now, qreal width, bool whole);
+[[nodiscard]] ChainPicture layOutChain(const inspect::LockPicture &lock, SystemTime now, QSizeF view, bool whole);
 
 } // namespace lockscope::ui

@@ -162,16 +162,12 @@ void WatchChainView::layOut()
 {
     const QString captionBefore = m_chain.caption;
     const int hiddenBefore = m_chain.hidden;
-    const qreal heightBefore = m_chain.size.height() * m_zoomLaidOut;
-    m_chain = layOutChain(m_lock, m_clock(), viewport()->width() / m_zoom, m_whole);
+    m_chain = layOutChain(m_lock, m_clock(), QSizeF(viewport()->size()) / m_zoom, m_whole);
     const QSize content = (m_chain.size * m_zoom).toSize();
     horizontalScrollBar()->setPageStep(viewport()->width());
     horizontalScrollBar()->setRange(0, std::max(0, content.width() - viewport()->width()));
     verticalScrollBar()->setPageStep(viewport()->height());
     verticalScrollBar()->setRange(0, std::max(0, content.height() - viewport()->height()));
-    m_zoomLaidOut = m_zoom;
-    if (content.height() != static_cast<int>(std::lround(heightBefore)))
-        emit heightChanged(std::max(60, content.height() + horizontalScrollBar()->sizeHint().height()));
     if (m_chain.caption != captionBefore)
         emit captionChanged(m_chain.caption);
     if (m_chain.hidden != hiddenBefore)

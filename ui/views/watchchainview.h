@@ -30,8 +30,6 @@ public:
 signals:
     void chosen(const QByteArray &contender);
     void captionChanged(const QString &caption);
-    // How high its content is now.
-    void heightChanged(int height);
     // The number of contenders folded away, or that fold would be possible.
     void foldChanged();
 
@@ -55,7 +53,6 @@ private:
     QByteArray m_current;
     bool m_whole = false;
     qreal m_zoom = 1;
-    qreal m_zoomLaidOut = 1;
     std::function<SystemTime()> m_clock = [] { return std::chrono::system_clock::now(); };
 };
 

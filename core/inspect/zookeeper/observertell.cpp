@@ -144,11 +144,14 @@ void ZooKeeperObserver::Private::tellAll()
     }
     const auto now = loop.now();
     const double seconds = std::chrono::duration<double>(now - costTold).count();
-    Cost costNow{session.watchCount(), session.watchedBytes(), session.watchBudgetBytes(), 0};
-    if (seconds > 0)
+    Cost costNow{session.watchCount(), session.watchedBytes(), session.watchBudgetBytes(),
+                 cost ? cost->requestsPerSecond : 0};
+    // A rate over a few milliseconds would be a burst, called a load.
+    if (seconds >= 0.9) {
         costNow.requestsPerSecond = static_cast<double>(requests - requestsTold) / seconds;
-    requestsTold = requests;
-    costTold = now;
+        requestsTold = requests;
+        costTold = now;
+    }
     if (cost != costNow) {
         cost = costNow;
         sink.costChanged(connection, costNow);

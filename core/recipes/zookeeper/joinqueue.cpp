@@ -28,8 +28,9 @@ bool isCounterSpent(const NodeName &node)
 
 Error counterSpent(const ZPath &directory)
 {
-    return {ErrorCode::Server, u"the counter of %1 is used up: its numbers no longer tell who came first; "
-                               "use another directory, or remove and re-create this one"_s.arg(label(directory.bytes()))};
+    const auto why = u"the counter of %1 is used up: its numbers no longer tell who came first; use another "
+                     "directory, or remove and re-create this one"_s;
+    return {ErrorCode::Server, why.arg(label(directory.bytes()))};
 }
 
 } // namespace

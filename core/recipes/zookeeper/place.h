@@ -40,8 +40,10 @@ private:
 };
 
 // Makes the claim's node and comes back with it, whatever happens on the way: missing directories are
-// made, a lost reply is followed up (found: adopted; not found: created again). `inTheSameBreath`, if
-// given, is called right after each create was sent, with the deadline of its requests.
+// made, a lost reply is followed up (found: adopted; not found: created again). All nodes are open to
+// everybody (world:anyone), as the clients' own defaults are; ZooKeeper's ACLs are not inherited.
+// `inTheSameBreath`, if given, is called right after each create was sent, with the deadline of its
+// requests.
 [[nodiscard]] Task<Result<Place>> claimPlace(Janitor janitor, Claim claim, Deadline deadline,
                                              std::function<void(Deadline by)> inTheSameBreath = {});
 

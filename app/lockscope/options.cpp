@@ -1,0 +1,140 @@
+#include "app/lockscope/options.h"
+
+#include "core/base/text.h"
+
+#include <QRegularExpression>
+
+namespace lockscope::app {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+Error bad(const QString &why)
+{
+    return Error{ErrorCode::BadInput, why};
+}
+
+Result<QSize> readSize(const QString &text)
+{
+    static const QRegularExpression form(u"^([0-9]{2,5})x([0-9]{2,5})$"_s);
+    const auto match = form.match(text);
+    if (!match.hasMatch())
+        return bad(u"--size %1 is not of the form 1440x900"_s.arg(text));
+    return QSize(match.captured(1).toInt(), match.captured(2).toInt());
+}
+
+Result<QString> readPage(const QString &page)
+{
+    static const QStringList here{u"locks"_s, u"znodes"_s, u"keys"_s, u"sessions"_s, u"log"_s};
+    static const QStringList later{u"graph"_s, u"simulator"_s, u"lessons"_s};
+    if (here.contains(page))
+        return page;
+    if (later.contains(page))
+        return bad(u"--page %1 is not in this version; pages: %2"_s.arg(page, here.join(u", "_s)));
+    return bad(u"there is no page %1; pages: %2"_s.arg(page, here.join(u", "_s)));
+}
+
+Result<inspect::LockName> readLock(const QString &text)
+{
+    const auto raw = unescaped(text);
+    const auto colon = raw ? raw->indexOf(':') : -1;
+    if (colon <= 0)
+        return bad(u"--lock %1 is not CONNECTION:NAME"_s.arg(text));
+    return inspect::LockName{ConnectionName(raw->left(colon)), raw->mid(colon + 1)};
+}
+
+// "0.5", "2": seconds, as the contract says.
+Result<std::chrono::milliseconds> readSeconds(const QString &text)
+{
+    bool isNumber = false;
+    const double seconds = text.toDouble(&isNumber);
+    if (!isNumber || seconds < 0 || seconds > 3600)
+        return bad(u"--after %1 is no number of seconds between 0 and 3600"_s.arg(text));
+    return std::chrono::milliseconds(static_cast<long long>(seconds * 1000));
+}
+
+Result<void> readLook(const Arguments &arguments, WindowOptions &options)
+{
+    if (arguments.has(u"size"_s)) {
+        const auto size = readSize(arguments.value(u"size"_s));
+        if (!size)
+            return size.error();
+        options.size = *size;
+    }
+    if (arguments.has(u"scale"_s)) {
+        options.scalePercent = arguments.value(u"scale"_s).toInt();
+        if (options.scalePercent < 50 || options.scalePercent > 400)
+            return bad(u"--scale takes a percentage from 50 to 400"_s);
+    }
+    options.theme = arguments.value(u"theme"_s, u"auto"_s);
+    if (!QStringList{u"auto"_s, u"light"_s, u"dark"_s}.contains(options.theme))
+        return bad(u"--theme is auto, light or dark, not %1"_s.arg(options.theme));
+    const auto language = arguments.value(u"language"_s, u"en"_s);
+    if (language != "en"_L1)
+        return bad(u"--language %1 is not in this version; languages: en"_s.arg(language));
+    return {};
+}
+
+} // namespace
+
+const std::vector<OptionSpec> &windowOptions()
+{
+    static const std::vector<OptionSpec> all = [] {
+        auto options = sharedOptions();
+        options.push_back({u"demo"_s, {}, u"fill the sandbox with live locks"_s});
+        options.push_back({u"lock"_s, u"LOCK"_s, u"open on that lock (CONNECTION:NAME)"_s});
+        options.push_back({u"page"_s, u"NAME"_s, u"open on locks, znodes, keys, sessions or log"_s});
+        options.push_back({u"size"_s, u"WxH"_s, u"the window's size, for example 1440x900"_s});
+        options.push_back({u"scale"_s, u"PERCENT"_s, u"scale everything"_s});
+        options.push_back({u"theme"_s, u"NAME"_s, u"auto, light or dark"_s});
+        options.push_back({u"language"_s, u"CODE"_s, u"en"_s});
+        options.push_back({u"screenshot"_s, u"FILE"_s, u"save the page as PNG once its first picture is complete; leave"_s});
+        options.push_back({u"after"_s, u"SECONDS"_s, u"save it after that time at the latest (15)"_s});
+        return options;
+    }();
+    return all;
+}
+
+Result<WindowOptions> readWindowOptions(const Arguments &arguments)
+{
+    WindowOptions options;
+    if (!arguments.words.isEmpty())
+        return bad(u"lockscope takes options only, not \"%1\"; lockscopectl has commands"_s.arg(arguments.words.first()));
+    auto connections = readConnections(arguments, environmentValue);
+    if (!connections)
+        return connections.error();
+    options.connections = std::move(*connections);
+    options.demo = arguments.has(u"demo"_s);
+    if (arguments.has(u"lock"_s)) {
+        auto lock = readLock(arguments.value(u"lock"_s));
+        if (!lock)
+            return lock.error();
+        options.lock = std::move(*lock);
+    }
+    auto page = readPage(arguments.value(u"page"_s, u"locks"_s));
+    if (!page)
+        return page.error();
+    options.page = *page;
+    if (auto look = readLook(arguments, options); !look)
+        return look.error();
+    options.screenshot = arguments.value(u"screenshot"_s);
+    if (arguments.has(u"after"_s)) {
+        auto after = readSeconds(arguments.value(u"after"_s));
+        if (!after)
+            return after.error();
+        options.after = *after;
+    }
+    return options;
+}
+
+QString windowHelp()
+{
+    return u"lockscope: the locks of ZooKeeper and Redis, seen as locks\n\n"
+           "  lockscope [--connect [NAME=]URI]… [OPTION]…\n\n"
+           "Without --connect it opens on the saved connections.\n\nOptions\n"_s
+        + optionsHelp(windowOptions())
+        + u"\nlockscopectl is the same for terminals. Inside the window, ? shows the keys.\n"_s;
+}
+
+} // namespace lockscope::app

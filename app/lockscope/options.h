@@ -1,0 +1,31 @@
+// The command line of the window: the shared options and those of the contract that only a window has.
+#pragma once
+
+#include "app/commandline.h"
+#include "core/inspect/picture.h"
+
+#include <QSize>
+
+#include <chrono>
+#include <optional>
+
+namespace lockscope::app {
+
+struct WindowOptions {
+    Connections connections;
+    bool demo = false;             // fill a sandbox with live locks
+    std::optional<inspect::LockName> lock;
+    QString page;                  // empty: locks
+    QSize size{1440, 900};
+    int scalePercent = 100;
+    QString theme;                 // auto, light, dark
+    QString screenshot;            // empty: stay
+    std::chrono::milliseconds after{15'000};
+};
+
+[[nodiscard]] const std::vector<OptionSpec> &windowOptions();
+// BadInput with one line for a person.
+[[nodiscard]] Result<WindowOptions> readWindowOptions(const Arguments &arguments);
+[[nodiscard]] QString windowHelp();
+
+} // namespace lockscope::app

@@ -1,0 +1,51 @@
+#include "app/lockscope/privatesandbox.h"
+
+#include "core/async/qtloop.h"
+
+namespace lockscope::app {
+
+using namespace Qt::StringLiterals;
+
+PrivateSandbox::PrivateSandbox(Backend &backend, bool demo) : m_backend(backend), m_wantsDemo(demo)
+{
+    connect(&m_sandbox, &sandbox::Sandbox::answered, this, [this](const ConnectionSpec &spec) {
+        m_backend.connectTo(spec);
+        emit stateChanged(u"Sandbox starting"_s);
+    });
+    connect(&m_sandbox, &sandbox::Sandbox::finished, this, &PrivateSandbox::serversReady);
+}
+
+PrivateSandbox::~PrivateSandbox()
+{
+    if (!m_demoThread.isRunning())
+        return;
+    // What plays ends before its servers do.
+    QMetaObject::invokeMethod(
+        static_cast<QtLoop *>(m_demoLoop),
+        [this] {
+            delete m_demo;
+            delete m_demoLoop;
+        },
+        Qt::BlockingQueuedConnection);
+    m_demoThread.quit();
+    m_demoThread.wait();
+}
+
+void PrivateSandbox::serversReady()
+{
+    const auto &problems = m_sandbox.problems();
+    emit stateChanged(problems.isEmpty() ? u"Sandbox running"_s : u"Sandbox: "_s + problems.join(u"; "_s));
+    if (!m_wantsDemo || m_sandbox.connections().empty())
+        return;
+    m_demoThread.setObjectName(u"lockscope-demo"_s);
+    auto *starter = new QObject;
+    starter->moveToThread(&m_demoThread);
+    connect(&m_demoThread, &QThread::started, starter, [this, starter, connections = m_sandbox.connections()] {
+        m_demoLoop = new QtLoop;
+        m_demo = new sandbox::Demo(*m_demoLoop, connections, Random::fromSystem());
+        starter->deleteLater();
+    });
+    m_demoThread.start();
+}
+
+} // namespace lockscope::app

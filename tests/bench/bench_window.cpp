@@ -1,0 +1,267 @@
+// Whether the window stays fluid: the longest the GUI thread was busy in one turn while 300 locks beside
+// 100,000 znodes churn, and while a child list of 300,000 is opened. The peer is the same window at rest.
+// Prints; asserts only that what should be on screen is there. Sizes by LOCKSCOPE_BENCH_ZNODES (100000)
+// and LOCKSCOPE_BENCH_CHILDREN (300000).
+#include "core/async/qtloop.h"
+#include "core/async/scope.h"
+#include "core/async/sleep.h"
+#include "core/sandbox/server.h"
+#include "core/workspace/livebackend.h"
+#include "core/zookeeper/client.h"
+#include "tests/bench/report.h"
+#include "ui/mainwindow.h"
+#include "ui/pages/lockspage.h"
+#include "ui/pages/znodespage.h"
+#include "ui/theme/theme.h"
+
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QTest>
+#include <QTreeView>
+
+using namespace lockscope;
+using namespace std::chrono_literals;
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int lockCount = 300;
+constexpr int directories = 1000;
+
+// Measures every delivery of an event: what keeps the GUI thread from painting the next frame.
+class MeteredApplication : public QApplication {
+public:
+    using QApplication::QApplication;
+
+    bool notify(QObject *receiver, QEvent *event) override
+    {
+        if (m_depth++ > 0) {
+            const bool nested = QApplication::notify(receiver, event);
+            --m_depth;
+            return nested;
+        }
+        QElapsedTimer timer;
+        timer.start();
+        const bool done = QApplication::notify(receiver, event);
+        m_turns.add(timer.nsecsElapsed());
+        --m_depth;
+        return done;
+    }
+
+    // The test itself runs inside one delivery: what happens in its waits counts as turns of its own.
+    bench::Medians during(const std::function<void()> &what)
+    {
+        const int depth = std::exchange(m_depth, 0);
+        m_turns = {};
+        what();
+        m_depth = depth;
+        return std::exchange(m_turns, {});
+    }
+
+private:
+    int m_depth = 0;
+    bench::Medians m_turns;
+};
+
+MeteredApplication &metered()
+{
+    return *static_cast<MeteredApplication *>(QCoreApplication::instance());
+}
+
+zk::Op createOp(const ZPath &path)
+{
+    zk::Op op;
+    op.kind = zk::Op::Kind::Create;
+    op.path = path;
+    op.acls = zk::openAcl();
+    return op;
+}
+
+Task<void> fill(zk::Session &session, ZPath parent, int from, int count, QByteArray prefix)
+{
+    std::vector<Reply<std::vector<zk::OpResult>>> out;
+    for (int at = from; at < from + count; at += 200) {
+        std::vector<zk::Op> ops;
+        for (int i = at; i < std::min(at + 200, from + count); ++i)
+            ops.push_back(createOp(parent.child(NodeName(prefix + QByteArray::number(i)))));
+        out.push_back(session.multi(std::move(ops), Deadline::never()));
+    }
+    for (const auto &reply : out) {
+        const auto result = co_await reply;
+        if (!result)
+            qFatal("fill: %s", qPrintable(result.error().message));
+    }
+}
+
+// The tree the bench looks at, and its churn, on a thread of their own.
+class OtherClients : public QThread {
+public:
+    OtherClients(HostPort server, int znodes, int children) : m_server(server), m_znodes(znodes), m_children(children) {}
+    std::atomic<bool> isFilled = false;
+    std::atomic<int> changes = 0;
+
+protected:
+    void run() override
+    {
+        QtLoop loop;
+        zk::SessionOptions options;
+        options.hosts = {m_server};
+        options.timeout = 30s;
+        auto session = zk::openSession(loop, options);
+        auto second = zk::openSession(loop, options);
+        Scope scope(loop);
+        scope.launch(play(loop, *session, *second));
+        exec();
+    }
+
+private:
+    Task<void> play(QtLoop &loop, zk::Session &session, zk::Session &second)
+    {
+        while (session.state() != zk::SessionState::Connected || second.state() != zk::SessionState::Connected) {
+            auto pause = sleepFor(loop, 20ms);
+            co_await pause;
+        }
+        const ZPath root("/");
+        co_await fill(session, root, 0, directories, "data-");
+        for (int d = 0; d < directories; ++d)
+            co_await fill(session, ZPath("/data-" + QByteArray::number(d)), 0, m_znodes / directories, "node-");
+        for (const auto *path : {"/locks", "/wide"}) {
+            auto made = session.create(ZPath(path), {}, zk::CreateMode::Persistent, zk::openAcl(), Deadline::never());
+            co_await made;
+        }
+        co_await fill(session, ZPath("/locks"), 0, lockCount, "lock-");
+        co_await fill(session, ZPath("/wide"), 0, m_children, "c");
+        isFilled = true;
+        for (int i = 0;; i = (i + 1) % lockCount) {
+            co_await takeTurn(session, second, ZPath("/locks/lock-" + QByteArray::number(i)), i);
+            changes += 3;
+            auto pause = sleepFor(loop, 2ms);
+            co_await pause;
+        }
+    }
+
+    // One lock changes: a holder and a waiter come, the holder goes.
+    Task<void> takeTurn(zk::Session &session, zk::Session &second, ZPath lock, int number)
+    {
+        const auto tag = QByteArray::number(number).rightJustified(12, '0');
+        const ZPath name(lock.bytes() + "/_c_00000000-0000-4000-8000-" + tag + "-lock-");
+        auto held = session.create(name, "10.0.0.1", zk::CreateMode::EphemeralSequential, zk::openAcl(),
+                                   Deadline::never());
+        auto waiting = second.create(name, "10.0.0.2", zk::CreateMode::EphemeralSequential, zk::openAcl(),
+                                     Deadline::never());
+        const auto holder = co_await held;
+        co_await waiting;
+        if (!holder)
+            co_return;
+        auto gone = session.remove(holder->path, zk::anyVersion, Deadline::never());
+        co_await gone;
+    }
+
+    HostPort m_server;
+    int m_znodes;
+    int m_children;
+};
+
+int sizeFrom(const char *variable, int otherwise)
+{
+    const int given = qEnvironmentVariableIntValue(variable);
+    return given > 0 ? given : otherwise;
+}
+
+} // namespace
+
+class BenchWindow : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<sandbox::ZooKeeperServer> m_server;
+    std::unique_ptr<OtherClients> m_others;
+    std::unique_ptr<LiveBackend> m_backend;
+    std::unique_ptr<ui::MainWindow> m_window;
+    const int m_znodes = sizeFrom("LOCKSCOPE_BENCH_ZNODES", 100'000);
+    const int m_children = sizeFrom("LOCKSCOPE_BENCH_CHILDREN", 300'000);
+
+private slots:
+    void initTestCase()
+    {
+        sandbox::ZooKeeperOptions options;
+        options.tick = 2000ms;
+        auto made = sandbox::makeZooKeeper(options);
+        if (!made)
+            QSKIP(qPrintable(made.error().message));
+        m_server = std::move(*made);
+        QVERIFY(m_server->start(30s));
+        m_others = std::make_unique<OtherClients>(m_server->address(), m_znodes, m_children);
+        m_others->start();
+        QTRY_VERIFY_WITH_TIMEOUT(m_others->isFilled, 240'000);
+        m_backend = std::make_unique<LiveBackend>(WorkspaceOptions{});
+        m_window = std::make_unique<ui::MainWindow>(*m_backend);
+        m_window->resize(1440, 900);
+        m_window->show();
+        ConnectionSpec spec;
+        spec.name = ConnectionName("zk");
+        spec.hosts = {m_server->address()};
+        spec.adminPort = m_server->adminPort();
+        m_backend->connectTo(spec);
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->isFirstPictureComplete(), 30'000);
+    }
+
+    void churn()
+    {
+        const int before = m_others->changes;
+        const auto turns = metered().during([] { QTest::qWait(8000); });
+        QVERIFY(m_others->changes > before);
+        bench::report(u"GUI thread, one turn, %1 changes in 8 s among 300 locks and %2 znodes"_s
+                          .arg(m_others->changes - before).arg(m_znodes),
+                      turns);
+    }
+
+    void aWideDirectory()
+    {
+        QVERIFY(m_window->showPage(u"znodes"_s));
+        auto *page = m_window->findChild<ui::ZnodesPage *>();
+        QVERIFY(page);
+        auto *tree = page->findChild<QTreeView *>();
+        QVERIFY(tree);
+        const auto turns = metered().during([&] {
+            page->goTo(ZPath("/wide/c9"));
+            [&] { QTRY_VERIFY_WITH_TIMEOUT(countRows(*tree, u"wide"_s) == m_children, 120'000); }();
+        });
+        QCOMPARE(countRows(*tree, u"wide"_s), m_children);
+        bench::report(u"GUI thread, one turn, while %1 children are listed"_s.arg(m_children), turns);
+    }
+
+    void cleanupTestCase()
+    {
+        m_window.reset();
+        m_backend.reset();
+        if (m_others) {
+            m_others->quit();
+            m_others->wait();
+        }
+        zk::waitForClosingSessions(5s);
+    }
+
+private:
+    // The children of the row of that name below the root, 0 when there is none.
+    static int countRows(const QTreeView &tree, const QString &name)
+    {
+        const auto *model = tree.model();
+        const auto root = model->index(0, 0);
+        for (int row = 0; row < model->rowCount(root); ++row) {
+            const auto index = model->index(row, 0, root);
+            if (index.data().toString() == name)
+                return model->rowCount(index);
+        }
+        return 0;
+    }
+};
+
+int main(int argc, char **argv)
+{
+    MeteredApplication application(argc, argv);
+    ui::Theme theme(application, ui::ThemeChoice::Light);
+    BenchWindow bench;
+    return QTest::qExec(&bench, argc, argv);
+}
+
+#include "bench_window.moc"

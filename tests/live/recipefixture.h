@@ -1,0 +1,136 @@
+// What the tests of the ZooKeeper recipes under faults share: a server, an onlooker of its own, and
+// contenders for one lock with a session each.
+#pragma once
+
+#include "tests/live/contender.h"
+
+#include <algorithm>
+
+namespace lockscope::test {
+
+using namespace std::chrono_literals;
+using testing::Fate;
+using testing::Request;
+
+class RecipeFixture : public QObject {
+protected:
+    QtLoop m_loop;
+    std::unique_ptr<sandbox::ZooKeeperServer> m_server;
+    std::unique_ptr<Cable> m_cable;
+    std::unique_ptr<zk::Session> m_admin;
+    std::vector<std::unique_ptr<Client>> m_clients;
+    std::vector<std::unique_ptr<Contender>> m_contenders;
+    QByteArray m_recipe;
+    ZPath m_path;
+    int m_runs = 0;
+
+    static void recipesAsRows()
+    {
+        QTest::addColumn<QByteArray>("recipe");
+        for (const auto *recipe : {"zk-ephemeral", "zk-herd-mutex", "zk-mutex"})
+            QTest::newRow(recipe) << QByteArray(recipe);
+    }
+    static void queuesAsRows()
+    {
+        QTest::addColumn<QByteArray>("recipe");
+        for (const auto *recipe : {"zk-herd-mutex", "zk-mutex"})
+            QTest::newRow(recipe) << QByteArray(recipe);
+    }
+    static QByteArray rowsRecipe()
+    {
+        return *static_cast<QByteArray *>(QTest::qData("recipe", qMetaTypeId<QByteArray>()));
+    }
+
+    [[nodiscard]] Deadline soon() const { return Deadline::after(m_loop, 15s); }
+    bool prepare(const QByteArray &recipe, int n, bool makeDirectories = true)
+    {
+        m_recipe = recipe;
+        m_path = ZPath("/faults-" + QByteArray::number(++m_runs) + "/" + recipe);
+        bool made = true;
+        if (makeDirectories)
+            made = make(m_path.parent()) && (recipe == "zk-ephemeral" || make(m_path));
+        for (int i = 0; i < n; ++i)
+            made = made && add(m_server->address());
+        return made;
+    }
+    bool make(const ZPath &path)
+    {
+        return bool(await(m_admin->create(path, {}, zk::CreateMode::Persistent, zk::openAcl(), soon())));
+    }
+    bool add(const HostPort &server, std::chrono::milliseconds timeout = 10s)
+    {
+        m_clients.push_back(std::make_unique<Client>(m_loop, server, timeout));
+        m_contenders.push_back(std::make_unique<Contender>(*m_clients.back(), m_recipe, m_path, m_clients.size()));
+        return waitForState(*m_clients.back()->real, zk::SessionState::Connected);
+    }
+    Contender &contender(int i) { return *m_contenders[size_t(i)]; }
+    testing::FaultySession &faulty(int i) { return *m_clients[size_t(i)]->faulty; }
+    testing::CountingSession &counting(int i) { return *m_clients[size_t(i)]->counting; }
+
+    // The nodes of the lock: the children of its directory, or the one node.
+    QByteArrayList nodes()
+    {
+        QByteArrayList names;
+        if (m_recipe == "zk-ephemeral") {
+            if (await(m_admin->exists(m_path, std::nullopt, soon())))
+                names << m_path.name().bytes();
+            return names;
+        }
+        const auto listed = await(m_admin->children(m_path, std::nullopt, soon()));
+        for (const auto &name : listed ? listed->names : std::vector<NodeName>())
+            names << name.bytes();
+        std::sort(names.begin(), names.end());
+        return names;
+    }
+    [[nodiscard]] ZPath nodeOf(const QByteArray &id) const
+    {
+        return m_recipe == "zk-ephemeral" ? m_path : m_path.child(NodeName(id));
+    }
+    bool takeAway(const QByteArray &id) { return bool(await(m_admin->remove(nodeOf(id), zk::anyVersion, soon()))); }
+    // The first contender holds, the others queue behind it in order.
+    bool queueUp(int n)
+    {
+        // create, list and the watch; in the herd the list is the watch, the simple lock has no list.
+        const int joined = m_recipe == "zk-mutex" ? 3 : 2;
+        for (int i = 0; i < n; ++i) {
+            contender(i).acquire();
+            const bool queued = QTest::qWaitFor([&] {
+                return i == 0 ? contender(0).holds() : counting(i).isIdle() && counting(i).requests() >= joined;
+            }, 20'000);
+            if (!queued)
+                return false;
+        }
+        return true;
+    }
+
+    // What went wrong; empty if all is ready. Without programs to start there is no m_server afterwards.
+    QString startServer()
+    {
+        sandbox::ZooKeeperOptions options;
+        options.adminServer = false;
+        auto made = sandbox::makeZooKeeper(options);
+        if (!made)
+            return made.error().message;
+        m_server = std::move(*made);
+        const auto started = m_server->start(60s);
+        if (!started)
+            return started.error().message;
+        zk::SessionOptions session;
+        session.hosts = {m_server->address()};
+        m_admin = zk::openSession(m_loop, session);
+        return waitForState(*m_admin, zk::SessionState::Connected) ? QString() : QStringLiteral("no session");
+    }
+    void forgetContenders()
+    {
+        m_contenders.clear();
+        m_clients.clear();
+        m_cable.reset();
+    }
+    void closeSessions()
+    {
+        m_admin.reset();
+        zk::waitForClosingSessions(10s);
+    }
+};
+
+} // namespace lockscope::test

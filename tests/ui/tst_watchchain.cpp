@@ -1,0 +1,125 @@
+// Where the boxes and arrows of "who watches whom" stand.
+#include "tests/support/fakedata.h"
+#include "ui/views/watchchain.h"
+
+#include <QTest>
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using namespace lockscope;
+using namespace lockscope::ui;
+using inspect::Evidence;
+using inspect::LockPicture;
+
+namespace {
+
+const SystemTime present = SystemTime(1'700'000'000s);
+constexpr QSizeF view(700, 300);
+
+LockPicture queue(int waiters)
+{
+    return test::queueLock("zk", "/locks/a", waiters, test::serverTime(present));
+}
+
+bool overlap(const ChainPicture &chain)
+{
+    for (std::size_t i = 0; i < chain.boxes.size(); ++i) {
+        for (std::size_t j = i + 1; j < chain.boxes.size(); ++j) {
+            if (chain.boxes[i].box.intersects(chain.boxes[j].box))
+                return true;
+        }
+    }
+    return false;
+}
+
+} // namespace
+
+class TestWatchChain : public QObject {
+    Q_OBJECT
+
+private slots:
+    void chainPointsFromEachWaiterToTheOneBefore()
+    {
+        const auto chain = layOutChain(queue(3), present, view, false);
+        QCOMPARE(chain.boxes.size(), 4u);
+        QCOMPARE(chain.arrows.size(), 3u);
+        QCOMPARE(chain.boxes[0].title, u"…0041"_s);
+        QCOMPARE(chain.boxes[0].age, u"holds 4 m 12 s"_s);
+        QVERIFY(chain.arrows[0].seen);
+        QVERIFY(!chain.arrows[1].seen); // inferred
+        QVERIFY(chain.arrows[0].tip.x() >= chain.boxes[0].box.right());
+        QVERIFY(chain.arrows[0].tip.x() < chain.boxes[1].box.left());
+        QVERIFY(!overlap(chain));
+        QVERIFY(chain.caption.endsWith(u"One release wakes 1."_s));
+    }
+
+    void longQueueFoldsItsMiddleUnlessAskedForWhole()
+    {
+        const auto folded = layOutChain(queue(59), present, view, false);
+        QCOMPARE(folded.hidden, 60 - 15);
+        QCOMPARE(folded.boxes.size(), 16u);
+        QCOMPARE(folded.boxes[11].kind, ChainBox::Kind::More);
+        QCOMPARE(folded.boxes[11].title, u"… 45 more …"_s);
+        QVERIFY(folded.size.width() <= view.width()); // wraps
+        QVERIFY(!overlap(folded));
+        const auto whole = layOutChain(queue(59), present, view, true);
+        QCOMPARE(whole.boxes.size(), 60u);
+        QCOMPARE(whole.arrows.size(), 59u);
+        QCOMPARE(whole.hidden, 0);
+        QVERIFY(!overlap(whole));
+    }
+
+    void herdPointsAtOneThing()
+    {
+        auto lock = queue(48);
+        for (std::size_t i = 1; i < lock.contenders.size(); ++i)
+            lock.contenders[i].watches = {{{}, true, Evidence::Inferred}};
+        const auto chain = layOutChain(lock, present, view, false);
+        QVERIFY(chain.hidden > 0);
+        QVERIFY(!overlap(chain));
+        for (const auto &arrow : chain.arrows)
+            QCOMPARE(arrow.tip, chain.arrows.front().tip);
+        QCOMPARE(std::count_if(chain.boxes.begin(), chain.boxes.end(),
+                               [](const ChainBox &box) { return box.kind == ChainBox::Kind::Children; }),
+                 1);
+        QVERIFY(chain.caption.contains(u"One release wakes 48"_s));
+
+        for (std::size_t i = 1; i < lock.contenders.size(); ++i)
+            lock.contenders[i].watches = {{lock.contenders[0].id, false, Evidence::Server}};
+        const auto atHolder = layOutChain(lock, present, view, true);
+        QCOMPARE(atHolder.arrows.size(), 48u);
+        QVERIFY(atHolder.caption.contains(u"every waiter watches the holder"_s));
+    }
+
+    void readersShowTheirModeAndArrowsMayPassOver()
+    {
+        auto lock = queue(3);
+        using inspect::Mode;
+        lock.contenders[0].mode = Mode::Write;
+        for (std::size_t i = 1; i < 4; ++i) {
+            lock.contenders[i].mode = Mode::Read;
+            lock.contenders[i].watches = {{lock.contenders[0].id, false, Evidence::Server}};
+        }
+        const auto chain = layOutChain(lock, present, view, false);
+        QCOMPARE(chain.boxes[0].title, u"…0041 W"_s);
+        QCOMPARE(chain.boxes[1].title, u"…0042 R"_s);
+        QCOMPARE(chain.arrows.size(), 3u);
+        QVERIFY(chain.arrows[2].path.boundingRect().top() >= 0); // over the boxes, inside the view
+    }
+
+    void everythingElseSaysWhyThereAreNoArrows()
+    {
+        const auto redis = test::redisLock("redis", "k", 10s, test::serverTime(present));
+        QCOMPARE(layOutChain(redis, present, view, false).caption,
+                 u"No server knows who waits: clients of this recipe ask again and again."_s);
+        QCOMPARE(layOutChain(queue(0), present, view, false).caption, u"Nobody waits. A release wakes nobody."_s);
+        auto free = queue(0);
+        free.contenders.clear();
+        const auto chain = layOutChain(free, present, view, false);
+        QVERIFY(chain.boxes.empty());
+        QVERIFY(chain.caption.startsWith(u"Free"_s));
+    }
+};
+
+QTEST_MAIN(TestWatchChain)
+#include "tst_watchchain.moc"

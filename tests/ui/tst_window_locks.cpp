@@ -1,0 +1,481 @@
+// A walk through the window: locks appear, one is chosen, acquired, force-released, lost.
+#include "tests/support/fakebackend.h"
+#include "tests/support/fakedata.h"
+#include "ui/dialogs/acquiredialog.h"
+#include "ui/dialogs/factsform.h"
+#include "ui/dialogs/forcereleasedialog.h"
+#include "ui/mainwindow.h"
+#include "ui/pages/lockdetail.h"
+#include "ui/pages/lockspage.h"
+#include "ui/screenshot.h"
+#include "ui/theme/theme.h"
+#include "ui/views/answerlabel.h"
+#include "ui/views/banner.h"
+#include "ui/views/holdspanel.h"
+#include "ui/views/lockstable.h"
+#include "ui/views/queuetable.h"
+#include "ui/views/veil.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QScrollBar>
+#include <QSettings>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using namespace lockscope;
+using inspect::ChangeKind;
+using inspect::LockName;
+using inspect::LockPicture;
+using test::change;
+using test::queueLock;
+
+namespace {
+
+const ui::SystemTime present = ui::SystemTime(1'700'000'000s);
+const LockName orders{ConnectionName("zk"), "/locks/orders"};
+
+LockPicture ordersLock(int waiters = 3)
+{
+    return queueLock("zk", "/locks/orders", waiters, test::serverTime(present));
+}
+
+// The same lock after its holder let go.
+LockPicture movedUp(LockPicture lock)
+{
+    lock.contenders.erase(lock.contenders.begin());
+    auto &head = lock.contenders.front();
+    head.role = inspect::Role::Holder;
+    head.heldSince = lock.observed;
+    head.waitingSince.reset();
+    head.watches.clear();
+    for (std::size_t i = 0; i < lock.contenders.size(); ++i)
+        lock.contenders[i].position = static_cast<int>(i);
+    return lock;
+}
+
+operate::ForceReleasePlan planOf(const LockPicture &lock)
+{
+    operate::ForceReleasePlan plan;
+    plan.before = lock;
+    plan.holder = lock.contenders[0].id;
+    plan.guard = lock.contenders[0].guard;
+    plan.commands = {u"delete /locks/orders/%1 version 0"_s.arg(QString::fromLatin1(plan.holder))};
+    plan.guardText = u"czxid 0x4e2 and owner 0x1000009b4890001, read again right before"_s;
+    plan.nextHolder = lock.contenders[1].id;
+    plan.wakes = u"1 waiter, by the deletion; nothing else to publish"_s;
+    plan.gentler = {u"have the client at 10.0.3.7:56332 release it, or stop it"_s};
+    plan.warnings = {u"the old holder may still believe it holds the lock"_s};
+    return plan;
+}
+
+} // namespace
+
+class TestWindowLocks : public QObject {
+    Q_OBJECT
+
+private:
+    std::unique_ptr<ui::Theme> m_theme;
+    std::unique_ptr<test::FakeBackend> m_backend;
+    std::unique_ptr<ui::MainWindow> m_window;
+
+    ui::LocksPage &page() { return m_window->locksPage(); }
+    ui::LockDetail &detail() { return page().detail(); }
+    template <class T>
+    T *part(const char *name)
+    {
+        return m_window->findChild<T *>(QString::fromLatin1(name));
+    }
+    QString answer() { return part<ui::AnswerLabel>("answer")->sentence(); }
+
+    void connectAs(bool readOnly, bool production = true)
+    {
+        auto status = test::connectedStatus("zk", Scheme::ZooKeeper, production, present);
+        status.readOnly = readOnly;
+        m_backend->tellConnection(status);
+    }
+    void breakConnection()
+    {
+        auto status = test::connectedStatus("zk", Scheme::ZooKeeper, true, present);
+        status.state = ConnectionStatus::State::Broken;
+        status.message = u"connection refused"_s;
+        m_backend->tellConnection(status);
+    }
+    ui::ForceReleaseDialog *openForceRelease()
+    {
+        QTest::mouseClick(part<QPushButton>("forceReleaseButton"), Qt::LeftButton);
+        return part<ui::ForceReleaseDialog>("forceReleaseDialog");
+    }
+
+private slots:
+    void initTestCase() { m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light); }
+    void cleanupTestCase() { m_theme.reset(); }
+    void init()
+    {
+        m_backend = std::make_unique<test::FakeBackend>();
+        m_window = std::make_unique<ui::MainWindow>(*m_backend);
+        page().setClock([] { return present; });
+        m_window->show();
+        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+    }
+    void cleanup()
+    {
+        m_window.reset();
+        m_backend.reset();
+    }
+
+    void locksAppearAndOneIsChosen()
+    {
+        connectAs(true);
+        m_backend->tellLocks({change(ChangeKind::Added, queueLock("zk", "/a", 0, test::serverTime(present))),
+                              change(ChangeKind::Added, ordersLock())});
+        QCOMPARE(page().table().model()->rowCount(), 2);
+        page().focusContent(); // the first row: what waits longest
+        QCOMPARE(page().currentLock(), std::optional(orders));
+        QCOMPARE(answer(), u"/locks/orders is held by 10.0.3.7 for 4 m 12 s; 3 wait, the oldest 3 m 58 s"_s);
+        auto *queue = part<ui::QueueTable>("queueTable");
+        QStringList who;
+        for (int row = 0; row < queue->model()->rowCount(); ++row)
+            who << queue->model()->index(row, ui::QueueModel::Place).data().toString();
+        QCOMPARE(who, (QStringList{u"holds"_s, u"1"_s, u"2"_s, u"3"_s}));
+        QCOMPARE(part<QLabel>("nextOwner")->text(), u"next owner: …0042 · 10.0.3.8:56315 — woken by the deletion of …0041"_s);
+
+        QTest::keyClick(&page().table(), Qt::Key_Down);
+        QCOMPARE(page().currentLock()->name, "/a");
+        QTest::keyClick(&page().table(), Qt::Key_Up);
+        QTest::keyClick(&page().table(), Qt::Key_Return);
+        QCOMPARE(QApplication::focusWidget(), queue);
+    }
+
+    void lockAskedForBeforeItIsKnownIsShownWhenItComes()
+    {
+        connectAs(true);
+        m_window->selectLock(orders);
+        QVERIFY(!detail().picture());
+        m_backend->tellLocks({change(ChangeKind::Added, ordersLock())});
+        QVERIFY(detail().picture());
+        QVERIFY(page().table().currentIndex().isValid());
+    }
+
+    void selectionAndScrollSurviveAThousandUpdates()
+    {
+        connectAs(true);
+        std::vector<inspect::PictureChange> many;
+        for (int i = 0; i < 300; ++i)
+            many.push_back(change(ChangeKind::Added, queueLock("zk", "/l/" + QByteArray::number(1000 + i), 0, test::serverTime(present))));
+        m_backend->tellLocks(many);
+        const LockName chosen{ConnectionName("zk"), "/l/1150"};
+        m_window->selectLock(chosen);
+        auto &table = page().table();
+        const int y = table.rowViewportPosition(page().model().rowOf(chosen));
+        QVERIFY(table.verticalScrollBar()->value() > 0);
+        for (int i = 0; i < 1000; ++i) {
+            // Others come, go, and climb to the top of the list.
+            const auto path = "/l/" + QByteArray::number(1000 + i * 37 % 150);
+            const auto kind = i % 3 == 0 ? ChangeKind::Removed : ChangeKind::Changed;
+            m_backend->tellLocks({change(kind, queueLock("zk", path, i % 5, test::serverTime(present)))});
+        }
+        QCOMPARE(page().currentLock(), std::optional(chosen));
+        const int row = page().model().rowOf(chosen);
+        QCOMPARE(table.currentIndex().row(), row);
+        QVERIFY(table.selectionModel()->isRowSelected(row));
+        QCOMPARE(table.rowViewportPosition(row), y);
+        QCOMPARE(detail().picture()->lock, chosen);
+    }
+
+    void goneLockSaysSoAndChoosesNoNeighbour()
+    {
+        connectAs(true);
+        m_backend->tellLocks({change(ChangeKind::Added, ordersLock()),
+                              change(ChangeKind::Added, queueLock("zk", "/a", 0, test::serverTime(present)))});
+        m_window->selectLock(orders);
+        m_backend->tellLocks({change(ChangeKind::Removed, ordersLock())});
+        QCOMPARE(answer(), u"/locks/orders is gone: no node and no key of it is left"_s);
+        QVERIFY(!page().table().selectionModel()->hasSelection());
+        QVERIFY(!part<QPushButton>("forceReleaseButton")->isEnabled());
+        m_backend->tellLocks({change(ChangeKind::Added, ordersLock())});
+        QVERIFY(answer().startsWith(u"/locks/orders is held by"_s));
+        QVERIFY(page().table().selectionModel()->hasSelection());
+    }
+
+    void brokenConnectionGreysTheViewAndComesBack()
+    {
+        connectAs(true);
+        m_backend->tellLocks({change(ChangeKind::Added, ordersLock())});
+        m_window->selectLock(orders);
+        auto *veil = detail().findChild<ui::Veil *>();
+        QVERIFY(!veil->isVisible());
+        breakConnection();
+        QVERIFY(veil->isVisible());
+        auto *banner = part<ui::Banner>("brokenBanner");
+        QVERIFY(banner);
+        QVERIFY(banner->sentence().startsWith(u"as of "_s));
+        QVERIFY(banner->sentence().contains(u"connection refused"_s));
+        QVERIFY(page().model().isFrozen(ConnectionName("zk")));
+        QCOMPARE(page().table().model()->rowCount(), 1); // what was seen stays
+        connectAs(true);
+        QVERIFY(!veil->isVisible());
+        QVERIFY(!banner->isVisible());
+        QVERIFY(!page().model().isFrozen(ConnectionName("zk")));
+    }
+
+    void forceReleaseOnProductionNeedsTheName()
+    {
+        connectAs(false);
+        const auto lock = ordersLock();
+        m_backend->tellLocks({change(ChangeKind::Added, lock)});
+        m_window->selectLock(orders);
+        m_backend->onPlanForceRelease = [&](const LockName &, const QByteArray &) { return planOf(lock); };
+        m_backend->onForceRelease = [&](const operate::ForceReleasePlan &, const QString &) {
+            return operate::ForceReleaseOutcome{true, movedUp(lock), u"/locks/orders was released from 10.0.3.7"_s};
+        };
+        auto *dialog = openForceRelease();
+        QVERIFY(dialog);
+        auto *release = dialog->findChild<QPushButton *>(u"releaseButton"_s);
+        QTRY_VERIFY(release->isVisible());
+        QCOMPARE(release->text(), u"Release from 10.0.3.7"_s);
+        QCOMPARE(dialog->facts().valueOf(u"Next owner"_s), u"…0042 · 10.0.3.8:56315, waiting 3 m 58 s; 2 more behind it"_s);
+        QVERIFY(dialog->facts().valueOf(u"Will be sent"_s).startsWith(u"delete /locks/orders/_c_"_s));
+        QVERIFY(!release->isEnabled());
+        auto *typed = dialog->findChild<QLineEdit *>(u"typeName"_s);
+        auto *reason = dialog->findChild<QLineEdit *>(u"reason"_s);
+        QTest::keyClicks(reason, u"INC-4411 it's stuck"_s);
+        QTest::keyClicks(typed, u"/locks/order"_s);
+        QVERIFY(!release->isEnabled());
+        QTest::keyClick(typed, Qt::Key_Return); // Enter releases nothing
+        QTest::keyClicks(typed, u"s"_s);
+        QVERIFY(release->isEnabled());
+        QVERIFY(dialog->asCommand().endsWith(u"--reason 'INC-4411 it'\\''s stuck'"_s));
+        QVERIFY(!m_backend->lastForced);
+        QTest::mouseClick(release, Qt::LeftButton);
+        QVERIFY(m_backend->lastForced);
+        QCOMPARE(m_backend->lastForced->guard.czxid, lock.contenders[0].guard.czxid);
+        QCOMPARE(m_backend->lastReason, u"INC-4411 it's stuck"_s);
+        auto *state = dialog->findChild<ui::Banner *>(u"stateBanner"_s);
+        QTRY_VERIFY(state->sentence().contains(u"was released from 10.0.3.7"_s));
+        QVERIFY(state->sentence().contains(u"Read again: /locks/orders is held by 10.0.3.8"_s));
+        QVERIFY(!release->isVisible());
+    }
+
+    void forceReleaseSaysWhenTheSecondReadingDiffers()
+    {
+        connectAs(false, false);
+        const auto lock = ordersLock();
+        m_backend->tellLocks({change(ChangeKind::Added, lock)});
+        m_window->selectLock(orders);
+        m_backend->onPlanForceRelease = [&](const LockName &, const QByteArray &) { return planOf(lock); };
+        m_backend->onForceRelease = [](const operate::ForceReleasePlan &,
+                                       const QString &) -> Result<operate::ForceReleaseOutcome> {
+            return Error{ErrorCode::Refused, u"10.0.3.8 holds it by now"_s};
+        };
+        auto *dialog = openForceRelease();
+        auto *release = dialog->findChild<QPushButton *>(u"releaseButton"_s);
+        QTRY_VERIFY(release->isVisible());
+        QVERIFY(!dialog->findChild<QLineEdit *>(u"typeName"_s)->isVisible()); // not production
+        QTest::mouseClick(release, Qt::LeftButton);
+        auto *state = dialog->findChild<ui::Banner *>(u"stateBanner"_s);
+        QTRY_COMPARE(state->sentence(), u"10.0.3.8 holds it by now"_s);
+        QVERIFY(!release->isVisible());
+        QVERIFY(dialog->findChild<QPushButton *>(u"lookAgain"_s)->isVisible());
+    }
+
+    void readOnlyShowsTheFormAndSaysWhyNot()
+    {
+        connectAs(true);
+        const auto lock = ordersLock();
+        m_backend->tellLocks({change(ChangeKind::Added, lock)});
+        m_window->selectLock(orders);
+        m_backend->onPlanForceRelease = [&](const LockName &, const QByteArray &) { return planOf(lock); };
+        auto *dialog = openForceRelease();
+        auto *release = dialog->findChild<QPushButton *>(u"releaseButton"_s);
+        QTRY_VERIFY(release->isVisible());
+        QTest::keyClicks(dialog->findChild<QLineEdit *>(u"typeName"_s), u"/locks/orders"_s);
+        QVERIFY(!release->isEnabled());
+        QVERIFY(dialog->findChild<QLabel *>(u"obstacle"_s)->text().contains(u"read-only"_s));
+        connectAs(false); // armed meanwhile
+        QVERIFY(release->isEnabled());
+        breakConnection();
+        QVERIFY(!release->isEnabled());
+    }
+
+    void waitingForTheGentlerWaySendsNothing()
+    {
+        connectAs(false);
+        const auto lock = ordersLock();
+        m_backend->tellLocks({change(ChangeKind::Added, lock)});
+        m_window->selectLock(orders);
+        m_backend->onPlanForceRelease = [&](const LockName &, const QByteArray &) { return planOf(lock); };
+        auto *dialog = openForceRelease();
+        QTRY_VERIFY(dialog->findChild<QPushButton *>(u"releaseButton"_s)->isVisible());
+        for (auto *button : dialog->findChildren<QPushButton *>()) {
+            if (button->text() == u"Wait for it"_s)
+                QTest::mouseClick(button, Qt::LeftButton);
+        }
+        auto *state = dialog->findChild<ui::Banner *>(u"stateBanner"_s);
+        QVERIFY(state->sentence().startsWith(u"Nothing was sent."_s));
+        m_backend->tellLocks({change(ChangeKind::Changed, movedUp(lock))});
+        QVERIFY(state->sentence().startsWith(u"/locks/orders is held by 10.0.3.8"_s));
+        QVERIFY(!m_backend->lastForced);
+    }
+
+    void armingProductionIsAskedFor()
+    {
+        connectAs(true);
+        m_window->selectLock(orders);
+        auto *writes = part<QPushButton>("writesButton");
+        QVERIFY(writes->text().startsWith(u"READ-ONLY · 0 writes sent"_s));
+        QMetaObject::invokeMethod(part<QWidget>("sideBar"), "readOnlyRequested", Q_ARG(lockscope::ConnectionName, ConnectionName("zk")),
+                                  Q_ARG(bool, false));
+        auto *question = part<QMessageBox>("armQuestion");
+        QVERIFY(question);
+        QVERIFY(!m_backend->wasCalled(u"setReadOnly zk false"_s));
+        for (auto *button : question->buttons()) {
+            if (question->buttonRole(button) == QMessageBox::DestructiveRole)
+                QTest::mouseClick(button, Qt::LeftButton);
+        }
+        QVERIFY(m_backend->wasCalled(u"setReadOnly zk false"_s));
+        connectAs(false);
+        QVERIFY(writes->text().startsWith(u"WRITES ALLOWED"_s));
+    }
+
+    void acquireHoldLose()
+    {
+        connectAs(false, false);
+        m_backend->tellLocks({change(ChangeKind::Added, ordersLock())});
+        m_window->selectLock(orders);
+        QTest::mouseClick(part<QPushButton>("acquireButton"), Qt::LeftButton);
+        auto *dialog = part<ui::AcquireDialog>("acquireDialog");
+        QVERIFY(dialog);
+        QCOMPARE(dialog->request()->recipe, "zk-mutex"); // queues with Curator's clients
+        auto *name = dialog->findChild<QLineEdit *>(u"lockName"_s);
+        auto *acquire = dialog->findChild<QPushButton *>(u"acquire"_s);
+        name->setText(u"locks"_s);
+        QVERIFY(!acquire->isEnabled());
+        name->setText(u"/locks/orders"_s);
+        dialog->findChild<QLineEdit *>(u"wait"_s)->setText(u"2m"_s);
+        QTest::mouseClick(acquire, Qt::LeftButton);
+        QVERIFY(m_backend->lastAcquire);
+        QCOMPARE(m_backend->lastAcquire->wait, std::optional(std::chrono::milliseconds(120'000)));
+
+        auto *holds = part<ui::HoldsPanel>("holdsPanel");
+        Hold hold;
+        hold.id = 1;
+        hold.request = *m_backend->lastAcquire;
+        hold.since = present;
+        m_backend->tellHold(hold);
+        QVERIFY(holds->isVisible());
+        QCOMPARE(page().model().counts().mine, 1);
+        hold.state = Hold::State::Held;
+        hold.fencingToken = 1250;
+        m_backend->tellHold(hold);
+        const auto press = [&](const QString &text) {
+            for (auto *button : holds->findChildren<QPushButton *>()) {
+                if (button->text() == text)
+                    QTest::mouseClick(button, Qt::LeftButton);
+            }
+        };
+        press(u"Release"_s);
+        QVERIFY(m_backend->wasCalled(u"release 1"_s));
+        hold.state = Hold::State::Lost;
+        hold.message = u"somebody deleted its node"_s;
+        m_backend->tellHold(hold);
+        QVERIFY(holds->isVisible()); // until it was read
+        QCOMPARE(page().model().counts().mine, 0);
+        press(u"Dismiss"_s);
+        QVERIFY(!holds->isVisible());
+    }
+
+    void emptyStatesTeach()
+    {
+        const auto says = [this](const QString &text) {
+            for (const auto *label : page().findChildren<QLabel *>()) {
+                if (label->isVisible() && label->text().contains(text))
+                    return true;
+            }
+            return false;
+        };
+        QVERIFY(says(u"No connection yet"_s));
+        auto status = test::connectedStatus("zk", Scheme::ZooKeeper, false, present);
+        status.progress.firstPictureComplete = false;
+        m_backend->tellConnection(status);
+        QVERIFY(says(u"Looking for locks"_s));
+        connectAs(false, false);
+        QVERIFY(says(u"No locks here now"_s));
+        m_backend->tellLocks({change(ChangeKind::Added, ordersLock())});
+        QVERIFY(!says(u"No locks here now"_s));
+        page().setFilter(u"nothing like this"_s);
+        QVERIFY(says(u"No lock matches “nothing like this”"_s));
+        page().setFilter({});
+        QCOMPARE(page().table().model()->rowCount(), 1);
+    }
+
+    void keysMoveThroughTheWindow()
+    {
+        connectAs(true);
+        m_backend->tellLocks({change(ChangeKind::Added, ordersLock()),
+                              change(ChangeKind::Added, queueLock("zk", "/a", 0, test::serverTime(present)))});
+        QTest::keyClick(m_window.get(), Qt::Key_K, Qt::ControlModifier);
+        auto *find = part<QLineEdit>("find");
+        QCOMPARE(QApplication::focusWidget(), find);
+        QTest::keyClicks(find, u"orders"_s);
+        QTest::keyClick(find, Qt::Key_Return);
+        QCOMPARE(page().table().model()->rowCount(), 1);
+        QCOMPARE(QApplication::focusWidget(), &page().table());
+        QTest::keyClick(find, Qt::Key_Escape);
+        QTRY_COMPARE(page().table().model()->rowCount(), 2);
+        QTest::keyClick(&page().table(), Qt::Key_Space);
+        QVERIFY(m_backend->wasCalled(u"setPaused true"_s));
+        for (const auto &name : {u"znodes"_s, u"keys"_s, u"sessions"_s, u"log"_s, u"locks"_s})
+            QVERIFY(m_window->showPage(name));
+        QVERIFY(!m_window->showPage(u"nowhere"_s));
+    }
+
+    void noteIsPlainText()
+    {
+        connectAs(true);
+        m_backend->tellLocks({change(ChangeKind::Added, ordersLock(1))});
+        m_window->selectLock(orders);
+        const QString note = detail().note();
+        QVERIFY(note.startsWith(u"/locks/orders is held by 10.0.3.7"_s));
+        QVERIFY(note.contains(u"holds  _c_5f0c2a9e-1f0b-4e0f-8c3b-52be0c1d20d7-lock-0000000041  10.0.3.7:56332"_s));
+    }
+
+    void viewIsSavedAndRestored()
+    {
+        QTemporaryDir folder;
+        QSettings settings(folder.filePath(u"view.ini"_s), QSettings::IniFormat);
+        m_window->resize(1000, 700);
+        m_window->showPage(u"sessions"_s);
+        m_window->saveView(settings);
+        settings.sync();
+        ui::MainWindow other(*m_backend);
+        other.restoreView(settings);
+        QCOMPARE(other.size(), QSize(1000, 700));
+    }
+
+    void screenshotIsTakenOnceTheFirstPictureIsComplete()
+    {
+        QTemporaryDir folder;
+        const QString file = folder.filePath(u"window.png"_s);
+        std::optional<QString> failure;
+        new ui::ScreenshotTaker(*m_window, file, 60s, [&](const QString &what) { failure = what; });
+        auto status = test::connectedStatus("zk", Scheme::ZooKeeper, false, present);
+        status.progress.firstPictureComplete = false;
+        m_backend->tellConnection(status);
+        QVERIFY(!m_window->isFirstPictureComplete());
+        connectAs(true);
+        m_backend->tellLocks({change(ChangeKind::Added, ordersLock())});
+        QTRY_VERIFY(failure.has_value());
+        QCOMPARE(*failure, QString());
+        QCOMPARE(QImage(file).size(), m_window->size() * m_window->devicePixelRatio());
+    }
+};
+
+QTEST_MAIN(TestWindowLocks)
+#include "tst_window_locks.moc"

@@ -1,0 +1,16 @@
+// What nearly every file of the window reads, read once; see core/precompiled.h.
+#pragma once
+
+#include "core/precompiled.h"
+
+#include <QAbstractItemModel>
+#include <QApplication>
+#include <QBoxLayout>
+#include <QLabel>
+#include <QMainWindow>
+#include <QPainter>
+#include <QPushButton>
+#include <QStyledItemDelegate>
+#include <QTableView>
+#include <QTreeView>
+#include <QWidget>
