@@ -350,17 +350,60 @@ private slots:
             QVERIFY(done >= told);
             told = done;
         });
-        world.model.fetchMore(world.model.find(path("/app")));
-        QTRY_VERIFY_WITH_TIMEOUT(world.model.isLoaded(world.model.find(path("/app"))), 60'000);
+        const ZPath app = path("/app");
+        world.model.fetchMore(world.model.find(app));
+        QTRY_VERIFY_WITH_TIMEOUT(world.model.isLoaded(world.model.find(app)), 60'000);
+        QCOMPARE(inserted, ZnodesModel::rowsAtFirst);
+        QCOMPARE(world.model.heldBack(app), many - ZnodesModel::rowsAtFirst);
+        QCOMPARE(world.model.find(app, ZnodesModel::Children).data().toString(), u"300,000"_s);
+
+        world.model.showMore(app);
+        QTRY_VERIFY_WITH_TIMEOUT(world.model.isLoaded(world.model.find(app)), 60'000);
+        QCOMPARE(inserted, 2 * ZnodesModel::rowsAtFirst);
+        QVERIFY(!world.model.find(path("/app/n-0000040000")).isValid());
+
+        // A path beyond what is shown comes with all that lies before it.
+        QSignalSpy revealed(&world.model, &ZnodesModel::revealed);
+        world.model.reveal(path("/app/n-0000299999"));
+        QTRY_COMPARE_WITH_TIMEOUT(revealed.count(), 1, 60'000);
         QCOMPARE(inserted, many);
         QCOMPARE(told, many);
+        QCOMPARE(world.model.heldBack(app), 0);
         QVERIFY2(mostInTurn <= ZnodesModel::rowsPerTurn, qPrintable(QString::number(mostInTurn)));
-        const auto app = world.model.find(path("/app"));
+        const auto folder = world.model.find(app);
         for (int row = 1; row < many; ++row) {
-            const auto before = world.model.index(row - 1, 0, app).data(ZnodesModel::FilterRole).toString();
-            if (!(before < world.model.index(row, 0, app).data(ZnodesModel::FilterRole).toString()))
+            const auto before = world.model.index(row - 1, 0, folder).data(ZnodesModel::FilterRole).toString();
+            if (!(before < world.model.index(row, 0, folder).data(ZnodesModel::FilterRole).toString()))
                 QFAIL(qPrintable(u"row %1 is out of order"_s.arg(row)));
         }
+    }
+
+    void listsAHugeFolderAgain()
+    {
+        constexpr int many = 30'000;
+        World world;
+        QByteArrayList names;
+        for (int i = 0; i < many; ++i)
+            names << QByteArray::number(100'000 + i);
+        world.ensemble.set("/app", names);
+        world.connectTo();
+        QVERIFY(world.load("/"));
+        QVERIFY(world.load("/app"));
+        const QPersistentModelIndex kept = world.model.find(path("/app/119999")); // the last of those shown
+        QVERIFY(kept.isValid());
+        // Ten new ones before all others, and the first of the old ones gone.
+        names.removeFirst();
+        for (int i = 0; i < 10; ++i)
+            names << "0-" + QByteArray::number(i);
+        world.ensemble.set("/app", names);
+        world.model.refresh(path("/app")); // rests after a big list, then asks
+        QTRY_VERIFY_WITH_TIMEOUT(world.model.find(path("/app/0-9")).isValid(), 30'000);
+        QTRY_VERIFY_WITH_TIMEOUT(world.model.isLoaded(world.model.find(path("/app"))), 30'000);
+        QVERIFY(!world.model.find(path("/app/100000")).isValid());
+        QVERIFY(kept.isValid());
+        QCOMPARE(kept.row(), 20'008);
+        const int shown = world.model.rowCount(world.model.find(path("/app")));
+        QCOMPARE(shown + world.model.heldBack(path("/app")), many + 9);
     }
 
     void emptiesAHugeFolderInBoundedTurns()

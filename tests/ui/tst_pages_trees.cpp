@@ -299,6 +299,28 @@ private slots:
         QVERIFY(!page.followButton()->isVisible());
     }
 
+    void showsAHugeFolderAsItIsScrolled()
+    {
+        constexpr int many = 50'000;
+        FakeBackend backend;
+        ZnodesPage page;
+        open(page, backend);
+        backend.onListZnodes = [&](const ConnectionName &, const ZPath &asked) -> Result<std::vector<ZnodeRow>> {
+            std::vector<ZnodeRow> rows;
+            for (int i = 0; asked.isRoot() && i < many; ++i)
+                rows.push_back({NodeName("n-" + QByteArray::number(100'000 + i)), {}, false, std::nullopt});
+            return rows;
+        };
+        page.model().refresh(path("/"));
+        QTRY_COMPARE_WITH_TIMEOUT(page.model().heldBack(path("/")), many - ZnodesModel::rowsAtFirst, 60'000);
+        QTRY_COMPARE(page.statusText(), u"/: the first 20,000 of 50,000 children; scroll on for more"_s);
+        page.focusContent();
+        QTest::keyClick(page.tree(), Qt::Key_End);
+        QTRY_COMPARE_WITH_TIMEOUT(page.model().heldBack(path("/")), many - 2 * ZnodesModel::rowsAtFirst, 60'000);
+        QTest::qWait(300); // and no further by itself
+        QCOMPARE(page.model().heldBack(path("/")), many - 2 * ZnodesModel::rowsAtFirst);
+    }
+
     void showsValuesSafely()
     {
         ValueView view;

@@ -46,6 +46,7 @@ void ZnodesModel::setConnection(Backend *backend, const ConnectionName &name)
     beginResetModel(); // reset: another connection is another tree
     m_turn.stop();
     m_fillings.clear();
+    m_heldBack.clear();
     m_wanted.reset();
     m_loaded = 0;
     m_backend = backend;

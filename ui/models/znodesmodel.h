@@ -1,8 +1,8 @@
 // The znodes of one ZooKeeper as a tree that loads what is asked for and follows changes.
 //
 // A node's children are listed when a view first wants them. What the server answers is sorted and
-// merged into the tree a little at a time (rowsPerTurn), so that a folder of 300,000 children never
-// holds up a frame. The model is reset only when the connection changes: everything else is inserted,
+// merged into the tree a little at a time (rowsPerTurn), and of a folder of 300,000 children the first
+// 20,000 (rowsAtFirst) until more are wanted: views lay out everything that is expanded, in one go. The model is reset only when the connection changes: everything else is inserted,
 // removed and changed in runs, so that expansion and selection live through it. A node that cannot be
 // read carries its error; the rest of the tree works. GUI thread only.
 #pragma once
@@ -28,6 +28,7 @@ public:
         FilterRole,              // QString: what the filter looks at
     };
     static constexpr int rowsPerTurn = 2048;
+    static constexpr int rowsAtFirst = 20'000;
 
     explicit ZnodesModel(QObject *parent = nullptr);
     ~ZnodesModel() override;
@@ -39,8 +40,12 @@ public:
     [[nodiscard]] ZPath pathOf(const QModelIndex &index) const;
     // Invalid if that node is not loaded.
     [[nodiscard]] QModelIndex find(const ZPath &path, int column = Name) const;
-    // Whether its children have been listed and all of them are in the tree.
+    // Whether its children have been listed (those held back count).
     [[nodiscard]] bool isLoaded(const QModelIndex &index) const;
+    // How many children of a big folder are known but not in the tree yet.
+    [[nodiscard]] int heldBack(const ZPath &path) const;
+    // Puts the next rowsAtFirst of them into the tree.
+    void showMore(const ZPath &path);
     // A big folder that was listed a moment ago.
     [[nodiscard]] bool isResting(const ZPath &path) const;
     [[nodiscard]] qint64 loadedCount() const { return m_loaded; }
@@ -67,7 +72,7 @@ signals:
     // Rows are about to move or have moved, once around each turn's work.
     void turnBegins();
     void turnEnds();
-    // A big folder is being filled: its progress. done == total at the end.
+    // A big folder is being filled or has children held back: how many are in the tree.
     void filling(const lockscope::ZPath &path, int done, int total);
     void revealed(const QModelIndex &index);
     void revealFailed(const lockscope::ZPath &path, const QString &why);
@@ -97,7 +102,9 @@ private:
     int heapUp(Filling &filling);
     int mergePage(Filling &filling, int budget);
     void mergeInto(Node *parent, int from, int until, std::vector<ZnodeRow> &page, int &at);
-    void finish(Node *node, int total);
+    void finish(std::unique_ptr<Filling> filling);
+    void showMore(Node *node, int count);
+    [[nodiscard]] bool showHeldBack(Node *folder, const NodeName &wanted);
     void rested(const ZPath &path);
     [[nodiscard]] static std::unique_ptr<TreeNode> make(ZnodeRow &row);
     // Whether anything of it changed.
@@ -108,6 +115,7 @@ private:
     Backend *m_backend = nullptr;
     ConnectionName m_connection;
     std::deque<std::unique_ptr<Filling>> m_fillings;
+    std::vector<std::unique_ptr<Filling>> m_heldBack; // done for now, with rows left
     QTimer m_turn;
     qint64 m_loaded = 0;
     bool m_expandabilityChanged = false;

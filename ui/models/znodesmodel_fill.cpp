@@ -83,6 +83,9 @@ void ZnodesModel::take(const ZPath &path, Result<std::vector<ZnodeRow>> answer)
     filling->node = node;
     filling->rows = *std::move(answer);
     filling->heap.reserve(filling->rows.size());
+    // What was shown stays, and a few more that may have come.
+    filling->limit = std::max(rowsAtFirst, node->count() + rowsPerTurn);
+    std::erase_if(m_heldBack, [node](const auto &held) { return held->node == node; });
     m_fillings.push_back(std::move(filling));
     if (!m_turn.isActive())
         m_turn.start();
@@ -109,7 +112,7 @@ void ZnodesModel::work()
         m_fillings.pop_front();
         budget -= filling->isHeaped() ? mergePage(*filling, budget) : heapUp(*filling);
         if (filling->isDone())
-            finish(filling->node, filling->total);
+            finish(std::move(filling));
         else
             m_fillings.push_back(std::move(filling));
     }
@@ -131,15 +134,17 @@ int ZnodesModel::heapUp(Filling &filling)
 int ZnodesModel::mergePage(Filling &filling, int budget)
 {
     Node *node = filling.node;
-    // What lies behind the largest name is gone; it leaves from the back.
-    const int kept = filling.rows.empty() ? 0 : node->upperBound(filling.largest, filling.at);
+    // What lies behind the largest name is gone, and what lies behind the limit waits; it leaves from the back.
+    const int kept = filling.isFull() ? filling.at
+        : filling.rows.empty()        ? 0
+                                      : node->upperBound(filling.largest, filling.at);
     if (kept < node->count()) {
         const int count = std::min(node->count() - kept, budget * removeSteps);
         removeRun(node, node->count() - count, count);
         return 1 + count / removeSteps;
     }
     std::vector<ZnodeRow> page;
-    while (!filling.heap.empty() && static_cast<int>(page.size()) < budget) {
+    while (!filling.isFull() && static_cast<int>(page.size()) < std::min(budget, filling.limit - filling.total)) {
         auto row = filling.pop();
         if (page.empty() || page.back().name != row.name)
             page.push_back(std::move(row));
@@ -150,7 +155,7 @@ int ZnodesModel::mergePage(Filling &filling, int budget)
     mergeInto(node, filling.at, node->upperBound(page.back().name, filling.at), page, filling.at);
     filling.total += count;
     if (static_cast<int>(filling.rows.size()) > rowsPerTurn)
-        emit this->filling(pathOf(node), filling.total, static_cast<int>(filling.rows.size()));
+        emit this->filling(pathOf(node), filling.total, filling.total + static_cast<int>(filling.heap.size()));
     return count;
 }
 
@@ -250,14 +255,16 @@ void ZnodesModel::learn(const ZPath &path, const zk::Stat &stat)
         emit expandabilityChanged();
 }
 
-void ZnodesModel::finish(Node *node, int total)
+void ZnodesModel::finish(std::unique_ptr<Filling> filling)
 {
+    Node *node = filling->node;
+    const int total = filling->total + static_cast<int>(filling->heap.size());
+    if (!filling->heap.empty())
+        m_heldBack.push_back(std::move(filling));
     node->stat.numChildren = total;
     tell(node);
     node->load = Node::Load::Loaded;
     m_expandabilityChanged |= total == 0;
-    if (total > rowsPerTurn)
-        emit filling(pathOf(node), total, total);
     if (total > bigFolder) {
         node->load = Node::Load::Resting;
         const auto rest = std::min<std::chrono::milliseconds>(std::chrono::milliseconds(total / childrenPerRestMs),
@@ -267,6 +274,55 @@ void ZnodesModel::finish(Node *node, int total)
         list(node);
     }
     followReveal();
+}
+
+int ZnodesModel::heldBack(const ZPath &path) const
+{
+    const Node *node = findNode(path);
+    for (const auto &held : m_heldBack) {
+        if (held->node == node)
+            return static_cast<int>(held->heap.size());
+    }
+    return 0;
+}
+
+void ZnodesModel::showMore(const ZPath &path)
+{
+    if (Node *node = findNode(path))
+        showMore(node, rowsAtFirst);
+}
+
+void ZnodesModel::showMore(Node *node, int count)
+{
+    const auto held = std::find_if(m_heldBack.begin(), m_heldBack.end(),
+                                   [node](const auto &filling) { return filling->node == node; });
+    if (held == m_heldBack.end() || !node->isLoaded())
+        return;
+    (*held)->limit = (*held)->total + count;
+    node->load = Node::Load::Asked; // changes told meanwhile lead to another list, afterwards
+    m_fillings.push_back(std::move(*held));
+    m_heldBack.erase(held);
+    if (!m_turn.isActive())
+        m_turn.start();
+}
+
+// Whether the wanted child is among those held back; then it is on its way.
+bool ZnodesModel::showHeldBack(Node *folder, const NodeName &wanted)
+{
+    const auto held = std::find_if(m_heldBack.begin(), m_heldBack.end(),
+                                   [folder](const auto &filling) { return filling->node == folder; });
+    if (held == m_heldBack.end())
+        return false;
+    int before = 0;
+    bool isThere = false;
+    for (const auto index : (*held)->heap) {
+        const NodeName &name = (*held)->rows[index].name;
+        before += name < wanted ? 1 : 0;
+        isThere |= name == wanted;
+    }
+    if (isThere)
+        showMore(folder, before + 1);
+    return isThere;
 }
 
 void ZnodesModel::rested(const ZPath &path)
@@ -283,7 +339,9 @@ void ZnodesModel::leaving(const TreeNode *parent, int first, int count)
 {
     for (int row = first; row < first + count; ++row) {
         const TreeNode *leaver = parent->children[static_cast<std::size_t>(row)].get();
-        std::erase_if(m_fillings, [&](const auto &filling) { return isWithin(filling->node, leaver); });
+        const auto isLeaving = [&](const auto &filling) { return isWithin(filling->node, leaver); };
+        std::erase_if(m_fillings, isLeaving);
+        std::erase_if(m_heldBack, isLeaving);
         m_loaded -= countBelow(leaver) + 1;
     }
 }
@@ -312,6 +370,8 @@ void ZnodesModel::followReveal()
     }
     if (nearest->load == Node::Load::Asked)
         return; // finish() or fail() comes back here
+    if (showHeldBack(nearest, NodeName(nextPart(above, path))))
+        return; // and so does this
     // What is in the tree may be old: ask once more before saying that there is no such node.
     const bool isTried = m_wanted->lastAsked == above;
     if (!isTried) {

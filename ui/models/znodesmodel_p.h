@@ -54,9 +54,11 @@ struct ZnodesModel::Filling {
     NodeName largest;
     int at = 0;    // children before it are merged
     int total = 0; // rows that went through
+    int limit = 0; // how many may, for now
 
     [[nodiscard]] bool isHeaped() const { return heaped == rows.size(); }
-    [[nodiscard]] bool isDone() const { return isHeaped() && heap.empty() && at == node->count(); }
+    [[nodiscard]] bool isFull() const { return isHeaped() && (heap.empty() || total >= limit); }
+    [[nodiscard]] bool isDone() const { return isFull() && at == node->count(); }
 
     [[nodiscard]] auto above() const
     {

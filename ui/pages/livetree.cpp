@@ -81,6 +81,11 @@ void LiveTree::keepPlace()
     m_held = QPersistentModelIndex();
 }
 
+bool LiveTree::isOnScreen(const QModelIndex &index) const
+{
+    return index.isValid() && visualRect(index).intersects(viewport()->rect());
+}
+
 std::vector<QModelIndex> LiveTree::expandedOnScreen() const
 {
     std::vector<QModelIndex> found;

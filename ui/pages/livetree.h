@@ -24,6 +24,8 @@ public:
     // The expanded rows of which something is on screen, and those above them.
     [[nodiscard]] std::vector<QModelIndex> expandedOnScreen() const;
 
+    [[nodiscard]] bool isOnScreen(const QModelIndex &index) const;
+
 signals:
     // Scrolled, expanded, collapsed or resized.
     void sightChanged();

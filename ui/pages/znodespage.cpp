@@ -157,9 +157,10 @@ void ZnodesPage::connectModel()
     connect(&m_model, &ZnodesModel::expandabilityChanged, m_tree, &LiveTree::relayoutSoon);
     connect(&m_model, &ZnodesModel::dataChanged, this, &ZnodesPage::rowsChange);
     connect(&m_model, &ZnodesModel::filling, this, [this](const ZPath &path, int done, int total) {
-        m_fillingText = done == total
-            ? QString()
-            : u"%1: %2 of %3 children"_s.arg(label(path.bytes(), 40), countText(done), countText(total));
+        m_filled = path;
+        m_fillingText = done == total ? QString()
+                                      : u"%1: the first %2 of %3 children; scroll on for more"_s.arg(
+                                            label(path.bytes(), 40), countText(done), countText(total));
     });
     connect(&m_model, &ZnodesModel::revealed, this, [this](const QModelIndex &index) {
         const QModelIndex shown = m_proxy->mapFromSource(index);
@@ -314,8 +315,11 @@ void ZnodesPage::watchWhatShows()
     std::set<QByteArray> wanted;
     if (isVisible()) {
         for (const auto &index : m_tree->expandedOnScreen()) {
+            const ZPath path = pathAt(index);
             if (index.data(ZnodesModel::ErrorRole).toString().isEmpty())
-                wanted.insert(pathAt(index).bytes());
+                wanted.insert(path.bytes());
+            if (m_model.heldBack(path) > 0 && m_tree->isOnScreen(m_proxy->index(m_proxy->rowCount(index) - 1, 0, index)))
+                m_model.showMore(path);
         }
     }
     if (wanted == m_watched)
@@ -383,6 +387,9 @@ QString ZnodesPage::statusText() const
 
 void ZnodesPage::sayStatus()
 {
+    const QModelIndex filled = m_model.find(m_filled);
+    if (!filled.isValid() || (m_model.isLoaded(filled) && m_model.heldBack(m_filled) == 0))
+        m_fillingText.clear(); // it shrank, or it is gone
     const QString loaded = m_model.loadedCount() == 1 ? u"1 node"_s
                                                       : u"%1 nodes"_s.arg(countText(m_model.loadedCount()));
     if (!m_fillingText.isEmpty())

@@ -88,7 +88,8 @@ private:
     QLineEdit *m_goTo = nullptr;
     QLineEdit *m_filter = nullptr;
     QLabel *m_status = nullptr;
-    QString m_fillingText;
+    QString m_fillingText; // of the big folder last filled
+    ZPath m_filled;
 };
 
 } // namespace lockscope::ui
