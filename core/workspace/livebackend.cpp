@@ -46,11 +46,13 @@ template <class T>
 std::function<void(Result<T>)> LiveBackend::deliveredTo(QObject *context, Answer<T> answer)
 {
     return [front = this, context = QPointer<QObject>(context), answer = std::move(answer)](Result<T> result) {
+        // Held once: a list of 300,000 children must not be copied in the GUI thread.
+        auto held = std::make_shared<Result<T>>(std::move(result));
         QMetaObject::invokeMethod(
             front,
-            [context, answer, result = std::move(result)] {
+            [context, answer, held] {
                 if (context)
-                    answer(result);
+                    answer(std::move(*held));
             },
             Qt::QueuedConnection);
     };
