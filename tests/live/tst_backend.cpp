@@ -1,0 +1,244 @@
+// The window's view of the core on real servers: batches, questions, holds, force-release, reconnects.
+#include "core/sandbox/server.h"
+#include "core/workspace/livebackend.h"
+#include "core/zookeeper/client.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace lockscope;
+using namespace std::chrono_literals;
+using namespace Qt::StringLiterals;
+
+namespace {
+
+// Puts batches together as the models of the window do.
+struct Seen {
+    std::map<inspect::LockName, inspect::LockPicture> locks;
+    std::map<ConnectionName, ConnectionStatus> connections;
+    std::map<quint64, Hold> holds;
+    int logEntries = 0;
+
+    void take(const Batch &batch)
+    {
+        for (const auto &change : batch.locks) {
+            if (change.kind == inspect::ChangeKind::Removed)
+                locks.erase(change.lock.lock);
+            else
+                locks.insert_or_assign(change.lock.lock, change.lock);
+        }
+        for (const auto &status : batch.connections)
+            connections.insert_or_assign(status.name, status);
+        logEntries += static_cast<int>(batch.log.size());
+    }
+    [[nodiscard]] int contenders(const inspect::LockName &lock) const
+    {
+        const auto at = locks.find(lock);
+        return at == locks.end() ? 0 : static_cast<int>(at->second.contenders.size());
+    }
+};
+
+const ConnectionName zkName("zk");
+const ConnectionName redisName("redis");
+const inspect::LockName orders{zkName, "/locks/orders"};
+const inspect::LockName invoice{redisName, "invoice-lock"};
+
+} // namespace
+
+class TestBackend : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<sandbox::ZooKeeperServer> m_zooKeeper;
+    std::unique_ptr<sandbox::Server> m_redis;
+    QTemporaryDir m_state;
+    std::unique_ptr<LiveBackend> m_backend;
+    Seen m_seen;
+
+    ConnectionSpec zkSpec() const
+    {
+        ConnectionSpec spec;
+        spec.name = zkName;
+        spec.hosts = {m_zooKeeper->address()};
+        spec.adminPort = m_zooKeeper->adminPort();
+        return spec;
+    }
+    ConnectionSpec redisSpec() const
+    {
+        ConnectionSpec spec;
+        spec.name = redisName;
+        spec.scheme = Scheme::Redis;
+        spec.hosts = {m_redis->address()};
+        return spec;
+    }
+    Hold::State stateOf(quint64 id) { return m_seen.holds[id].state; }
+    bool isConnected(const ConnectionName &name)
+    {
+        return m_seen.connections[name].state == ConnectionStatus::State::Connected;
+    }
+    quint64 acquire(const inspect::LockName &lock, const QByteArray &recipe)
+    {
+        AcquireRequest request;
+        request.lock = lock;
+        request.recipe = recipe;
+        return m_backend->acquire(request);
+    }
+
+    // Plans and forces; the outcome, or the error of either step.
+    Result<operate::ForceReleaseOutcome> force(const inspect::LockName &lock, const QByteArray &holder)
+    {
+        std::optional<Result<operate::ForceReleasePlan>> plan;
+        m_backend->planForceRelease(lock, holder, this, [&](auto answer) { plan = std::move(answer); });
+        [&] { QTRY_VERIFY_WITH_TIMEOUT(plan.has_value(), 20'000); }();
+        if (!*plan)
+            return plan->error();
+        std::optional<Result<operate::ForceReleaseOutcome>> outcome;
+        m_backend->forceRelease(**plan, u"test"_s, this, [&](auto answer) { outcome = std::move(answer); });
+        [&] { QTRY_VERIFY_WITH_TIMEOUT(outcome.has_value(), 20'000); }();
+        return *outcome;
+    }
+
+private slots:
+    void initTestCase()
+    {
+        auto zooKeeper = sandbox::makeZooKeeper();
+        auto redis = sandbox::makeRedis();
+        if (!zooKeeper || !redis)
+            QSKIP("no ZooKeeper or no Redis on this machine");
+        m_zooKeeper = std::move(*zooKeeper);
+        m_redis = std::move(*redis);
+        QVERIFY(m_zooKeeper->start(60s));
+        QVERIFY(m_redis->start(30s));
+    }
+
+    void init()
+    {
+        m_seen = {};
+        WorkspaceOptions options;
+        options.auditPath = m_state.filePath(u"audit.jsonl"_s);
+        m_backend = std::make_unique<LiveBackend>(options);
+        connect(m_backend.get(), &Backend::updated, this, [this](const Batch &batch) { m_seen.take(batch); });
+        connect(m_backend.get(), &Backend::holdChanged, this,
+                [this](const Hold &hold) { m_seen.holds.insert_or_assign(hold.id, hold); });
+        m_backend->connectTo(zkSpec());
+        m_backend->connectTo(redisSpec());
+        QTRY_VERIFY_WITH_TIMEOUT(isConnected(zkName) && isConnected(redisName), 20'000);
+    }
+    void cleanup() { m_backend.reset(); }
+
+    void aQueueOfOurOwnIsSeenAndMovesOn()
+    {
+        const auto first = acquire(orders, "zk-mutex");
+        QTRY_COMPARE_WITH_TIMEOUT(stateOf(first), Hold::State::Held, 15'000);
+        QVERIFY(m_seen.holds[first].fencingToken.has_value());
+        const auto second = acquire(orders, "zk-mutex");
+        QTRY_COMPARE_WITH_TIMEOUT(m_seen.contenders(orders), 2, 15'000);
+        QCOMPARE(m_seen.locks[orders].contenders.front().id, m_seen.holds[first].contender);
+        QCOMPARE(stateOf(second), Hold::State::Waiting);
+        m_backend->release(first);
+        QTRY_COMPARE_WITH_TIMEOUT(stateOf(second), Hold::State::Held, 15'000);
+        QCOMPARE(stateOf(first), Hold::State::Released);
+        QVERIFY(*m_seen.holds[second].fencingToken > *m_seen.holds[first].fencingToken);
+        m_backend->release(second);
+        QTRY_COMPARE_WITH_TIMEOUT(m_seen.contenders(orders), 0, 15'000);
+    }
+
+    void givingUpWhileWaitingLeavesNoNode()
+    {
+        const auto holder = acquire(orders, "zk-mutex");
+        QTRY_COMPARE_WITH_TIMEOUT(stateOf(holder), Hold::State::Held, 15'000);
+        const auto waiter = acquire(orders, "zk-mutex");
+        QTRY_COMPARE_WITH_TIMEOUT(m_seen.contenders(orders), 2, 15'000);
+        m_backend->release(waiter);
+        QTRY_COMPARE_WITH_TIMEOUT(m_seen.contenders(orders), 1, 15'000);
+        QCOMPARE(stateOf(waiter), Hold::State::Released);
+        QCOMPARE(stateOf(holder), Hold::State::Held);
+        m_backend->release(holder);
+        QTRY_COMPARE_WITH_TIMEOUT(stateOf(holder), Hold::State::Released, 15'000);
+    }
+
+    void aHolderLearnsThatItsNodeWasTaken()
+    {
+        const auto hold = acquire(orders, "zk-mutex");
+        QTRY_COMPARE_WITH_TIMEOUT(stateOf(hold), Hold::State::Held, 15'000);
+        QTRY_COMPARE_WITH_TIMEOUT(m_seen.contenders(orders), 1, 15'000);
+        const auto outcome = force(orders, m_seen.holds[hold].contender);
+        QVERIFY2(outcome && outcome->released, outcome ? "" : qPrintable(outcome.error().message));
+        QTRY_COMPARE_WITH_TIMEOUT(stateOf(hold), Hold::State::Lost, 15'000);
+        QVERIFY(!m_seen.holds[hold].message.isEmpty());
+    }
+
+    void aHolderLearnsThatItsKeyWasTaken()
+    {
+        const auto hold = acquire(invoice, "redis-set-nx");
+        QTRY_COMPARE_WITH_TIMEOUT(stateOf(hold), Hold::State::Held, 15'000);
+        QTRY_COMPARE_WITH_TIMEOUT(m_seen.contenders(invoice), 1, 15'000);
+        const auto outcome = force(invoice, m_seen.holds[hold].contender);
+        QVERIFY2(outcome && outcome->released, outcome ? "" : qPrintable(outcome.error().message));
+        QTRY_COMPARE_WITH_TIMEOUT(stateOf(hold), Hold::State::Lost, 15'000);
+    }
+
+    void readOnlyRefusesWhateverAsks()
+    {
+        const auto hold = acquire(orders, "zk-mutex");
+        QTRY_COMPARE_WITH_TIMEOUT(m_seen.contenders(orders), 1, 15'000);
+        m_backend->setReadOnly(zkName, true);
+        const auto refused = acquire(orders, "zk-mutex");
+        QTRY_COMPARE_WITH_TIMEOUT(stateOf(refused), Hold::State::Failed, 15'000);
+        const auto outcome = force(orders, m_seen.holds[hold].contender);
+        QVERIFY(!outcome);
+        QCOMPARE(outcome.error().code, ErrorCode::Refused);
+        QCOMPARE(m_seen.contenders(orders), 1);
+        m_backend->setReadOnly(zkName, false);
+        m_backend->release(hold);
+        QTRY_COMPARE_WITH_TIMEOUT(stateOf(hold), Hold::State::Released, 15'000);
+    }
+
+    void questionsAreAnswered()
+    {
+        const auto hold = acquire(invoice, "redis-set-nx");
+        QTRY_COMPARE_WITH_TIMEOUT(stateOf(hold), Hold::State::Held, 15'000);
+        std::optional<Result<std::vector<ZnodeRow>>> rows;
+        m_backend->listZnodes(zkName, ZPath("/"), this, [&](auto answer) { rows = std::move(answer); });
+        QTRY_VERIFY_WITH_TIMEOUT(rows.has_value() && *rows, 15'000);
+        const auto isZooKeeper = [](const ZnodeRow &row) { return row.name.bytes() == "zookeeper"; };
+        QVERIFY(std::any_of((*rows)->begin(), (*rows)->end(), isZooKeeper));
+        std::optional<Result<ZnodeDetail>> missing;
+        m_backend->readZnode(zkName, ZPath("/no/such"), this, [&](auto answer) { missing = std::move(answer); });
+        QTRY_VERIFY_WITH_TIMEOUT(missing.has_value(), 15'000);
+        QCOMPARE(missing->error().code, ErrorCode::NoNode);
+        std::optional<Result<KeyPage>> page;
+        m_backend->scanKeys(redisName, "invoice*", 0, this, [&](auto answer) { page = std::move(answer); });
+        QTRY_VERIFY_WITH_TIMEOUT(page.has_value() && *page, 15'000);
+        QCOMPARE((*page)->rows.size(), std::size_t(1));
+        QVERIFY((*page)->rows[0].ttl.has_value());
+        std::optional<Result<KeyDetail>> detail;
+        m_backend->readKey(redisName, RedisKey("invoice-lock"), this, [&](auto answer) { detail = std::move(answer); });
+        QTRY_VERIFY_WITH_TIMEOUT(detail.has_value() && *detail, 15'000);
+        QCOMPARE((*detail)->items.at(0), m_seen.holds[hold].contender);
+        m_backend->release(hold);
+        QTRY_COMPARE_WITH_TIMEOUT(stateOf(hold), Hold::State::Released, 15'000);
+        QVERIFY(m_seen.logEntries > 0);
+    }
+
+    void aBrokenConnectionComesBackByItself()
+    {
+        m_redis->stop();
+        QTRY_COMPARE_WITH_TIMEOUT(m_seen.connections[redisName].state, ConnectionStatus::State::Broken, 15'000);
+        QVERIFY(!m_seen.connections[redisName].message.isEmpty());
+        QVERIFY(m_redis->start(30s));
+        QTRY_VERIFY_WITH_TIMEOUT(isConnected(redisName), 20'000);
+    }
+
+    void aRefusedConnectionSaysWhy()
+    {
+        auto spec = zkSpec();
+        spec.name = ConnectionName("nobody");
+        spec.hosts = {{u"127.0.0.1"_s, 1}};
+        m_backend->connectTo(spec);
+        QTRY_COMPARE_WITH_TIMEOUT(m_seen.connections[spec.name].state, ConnectionStatus::State::Broken, 15'000);
+        QVERIFY(m_seen.connections[spec.name].message.contains(u"127.0.0.1:1"_s));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestBackend)
+#include "tst_backend.moc"
