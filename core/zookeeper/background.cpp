@@ -6,6 +6,7 @@
 
 #include <condition_variable>
 #include <mutex>
+#include <thread>
 
 #include <zookeeper/zookeeper.h>
 
@@ -29,6 +30,19 @@ Background &background()
     return *instance;
 }
 
+// Answers that have arrived and were not handed out yet are never freed by the library once it closes;
+// so they are let through, unless the server does not answer at all.
+void letAnswersThrough(zhandle_t *handle, const Mailbox &mailbox)
+{
+    constexpr std::chrono::milliseconds step{2};
+    constexpr std::chrono::milliseconds longest{1000};
+    for (auto waited = step; waited < longest; waited += step) {
+        if (!mailbox.hasCallsOut() || zoo_state(handle) != ZOO_CONNECTED_STATE)
+            return;
+        std::this_thread::sleep_for(step);
+    }
+}
+
 } // namespace
 
 void runInBackground(std::function<void()> work)
@@ -36,13 +50,14 @@ void runInBackground(std::function<void()> work)
     background().threads.start(std::move(work));
 }
 
-void closeInBackground(zhandle_t *handle, std::shared_ptr<void> keepAlive)
+void closeInBackground(zhandle_t *handle, std::shared_ptr<Mailbox> mailbox)
 {
     {
         const std::lock_guard lock(background().mutex);
         ++background().closing;
     }
-    runInBackground([handle, keep = std::move(keepAlive)]() mutable {
+    runInBackground([handle, keep = std::move(mailbox)]() mutable {
+        letAnswersThrough(handle, *keep);
         zookeeper_close(handle);
         keep.reset();
         const std::lock_guard lock(background().mutex);

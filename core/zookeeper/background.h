@@ -2,17 +2,17 @@
 // is closed.
 #pragma once
 
+#include "core/zookeeper/mailbox.h"
+
 #include <functional>
 #include <memory>
-
-typedef struct _zhandle zhandle_t;
 
 namespace lockscope::zk {
 
 // Any thread.
 void runInBackground(std::function<void()> work);
-// Any thread. `keepAlive` is what the handle's callbacks use; it is let go when the handle is closed.
+// Any thread. `mailbox` is what the handle's callbacks use; it is let go when the handle is closed.
 // waitForClosingSessions() waits for these.
-void closeInBackground(zhandle_t *handle, std::shared_ptr<void> keepAlive);
+void closeInBackground(zhandle_t *handle, std::shared_ptr<Mailbox> mailbox);
 
 } // namespace lockscope::zk

@@ -25,10 +25,19 @@ Stat statOf(const ::Stat *from)
     return stat;
 }
 
+// What a request handed to the library is ours again.
+template <class C>
+std::unique_ptr<const C> takeBack(const void *data)
+{
+    std::unique_ptr<const C> call(static_cast<const C *>(data));
+    call->mailbox->callAnswered();
+    return call;
+}
+
 template <class T>
 void answer(const void *data, int returnCode, T value)
 {
-    const std::unique_ptr<const Call> call(static_cast<const Call *>(data));
+    const auto call = takeBack<Call>(data);
     call->mailbox->post([id = call->id, returnCode, value = std::move(value)](Client &client) {
         client.answered<T>(id, returnCode, value);
     });
@@ -136,7 +145,7 @@ void onAcls(int returnCode, ACL_vector *acls, ::Stat *stat, const void *data)
 
 void onUnwatched(int returnCode, const void *data)
 {
-    const std::unique_ptr<const UnwatchCall> call(static_cast<const UnwatchCall *>(data));
+    const auto call = takeBack<UnwatchCall>(data);
     call->mailbox->post([id = call->id, returnCode, kind = call->kind](Client &client) {
         client.unwatched(id, returnCode, kind);
     });
@@ -144,7 +153,7 @@ void onUnwatched(int returnCode, const void *data)
 
 void onMulti(int returnCode, const void *data)
 {
-    const std::unique_ptr<const MultiCall> call(static_cast<const MultiCall *>(data));
+    const auto call = takeBack<MultiCall>(data);
     if (returnCode == ZOK) {
         call->mailbox->post([id = call->id, results = call->results()](Client &client) {
             client.answered<std::vector<OpResult>>(id, ZOK, results);

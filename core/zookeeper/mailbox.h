@@ -7,6 +7,7 @@
 
 #include "core/async/loop.h"
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -57,8 +58,14 @@ public:
         return std::exchange(m_handle, nullptr);
     }
 
+    // Any thread. Calls that the library has not answered yet.
+    void callSent() { ++m_callsOut; }
+    void callAnswered() { --m_callsOut; }
+    [[nodiscard]] bool hasCallsOut() const { return m_callsOut > 0; }
+
 private:
     std::mutex m_mutex;
+    std::atomic<int> m_callsOut = 0;
     Loop *m_loop;                   // null once closed
     Client *m_client;               // touched by the loop's thread only
     zhandle_t *m_handle = nullptr;

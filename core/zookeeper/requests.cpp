@@ -88,8 +88,10 @@ Reply<T> Client::request(Terms terms, std::unique_ptr<C> call, Send send)
                                                 m_watches.budgetBytes() / 1024)));
     Reply<T> reply(m_loop);
     const auto id = call->id;
+    m_mailbox->callSent();
     const int sent = send(call.get());
     if (sent != ZOK) {
+        m_mailbox->callAnswered();
         if (terms.watch)
             m_watches.release(attempt.path, terms.watch->kind);
         return refused<T>(m_loop, sent == ZINVALIDSTATE ? overError(attempt) : errorOf(sent, attempt));
