@@ -1,7 +1,7 @@
-// Whether the window stays fluid: the longest the GUI thread was busy in one turn while 300 locks beside
-// 100,000 znodes churn, and while a child list of 300,000 is opened. The peer is the same window at rest.
-// Prints; asserts only that what should be on screen is there. Sizes by LOCKSCOPE_BENCH_ZNODES (100000)
-// and LOCKSCOPE_BENCH_CHILDREN (300000).
+// Whether the window stays fluid: how long the GUI thread was busy in one turn while 300 locks beside
+// 100,000 znodes churn, and while a child list of 300,000 is opened; a frame at 60 Hz is 16 ms, and a turn
+// beyond that is named. Prints; asserts only that what should be on screen is there. Sizes by
+// LOCKSCOPE_BENCH_ZNODES (100000) and LOCKSCOPE_BENCH_CHILDREN (300000).
 #include "core/async/qtloop.h"
 #include "core/async/scope.h"
 #include "core/async/sleep.h"
