@@ -102,7 +102,8 @@ void MainWindow::addPage(Page *page)
     m_pages.push_back(page);
     m_stack->addWidget(page);
     m_side->addPage(page->title(), number);
-    connect(page, &Page::countChanged, this, [this, number](const QString &count) { m_side->setPageCount(number, count); });
+    connect(page, &Page::countChanged, this,
+            [this, number](const QString &count) { m_side->setPageCount(number, count); });
     connect(page, &Page::lockActivated, this, &MainWindow::selectLock);
     page->setBackend(&m_backend);
     auto *shortcut = new QShortcut(QKeySequence(u"Ctrl+%1"_s.arg(number + 1)), this);
@@ -299,7 +300,10 @@ void MainWindow::showEvent(QShowEvent *event)
     // Not the find field, first though it is: arrows walk through the rows at once.
     if (std::exchange(m_wasShown, true))
         return;
-    m_locks->table().setFocus();
+    if (currentPage() == m_locks)
+        m_locks->table().setFocus(); // chooses nothing yet
+    else
+        currentPage()->focusContent();
     if (m_top->isAncestorOf(focusWidget()))
         focusWidget()->clearFocus();
 }
@@ -328,7 +332,8 @@ void MainWindow::openAcquire()
     const auto *lock = currentPage() == m_locks ? m_locks->detail().picture() : nullptr;
     auto *dialog = new AcquireDialog(m_backend, m_book, lock, this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
-    connect(dialog, &AcquireDialog::acquiring, this, [this](quint64, const inspect::LockName &name) { selectLock(name); });
+    connect(dialog, &AcquireDialog::acquiring, this,
+            [this](quint64, const inspect::LockName &name) { selectLock(name); });
     dialog->open();
 }
 

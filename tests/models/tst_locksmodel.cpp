@@ -37,7 +37,9 @@ public:
             lines << u"-%1-%2"_s.arg(first).arg(last);
         });
         connect(&model, &QAbstractItemModel::rowsMoved, this,
-                [this](const QModelIndex &, int first, int, const QModelIndex &, int to) { lines << u"%1>%2"_s.arg(first).arg(to); });
+                [this](const QModelIndex &, int first, int, const QModelIndex &, int to) {
+                    lines << u"%1>%2"_s.arg(first).arg(to);
+                });
         connect(&model, &QAbstractItemModel::dataChanged, this, [this](const QModelIndex &from, const QModelIndex &upTo) {
             lines << u"~%1-%2"_s.arg(from.row()).arg(upTo.row());
         });
@@ -78,7 +80,8 @@ private slots:
         m_model = std::make_unique<LocksModel>();
         m_model->setClock([this] { return m_now; });
         m_model->rank();
-        m_tester = std::make_unique<QAbstractItemModelTester>(m_model.get(), QAbstractItemModelTester::FailureReportingMode::QtTest);
+        m_tester = std::make_unique<QAbstractItemModelTester>(m_model.get(),
+                                                              QAbstractItemModelTester::FailureReportingMode::QtTest);
     }
     void cleanup()
     {

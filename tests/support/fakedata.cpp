@@ -160,7 +160,8 @@ LockPicture deadlocked(ServerTime now)
               {sequenceName(base, 44), u"0x3000009b4890003"_s, u"10.0.4.9:38830"_s, 2s, Evidence::Inferred}},
              now);
     lock.findings = {{"deadlock", Severity::Critical,
-                      u"10.0.3.7 holds /locks/orders and waits for stock · 10.0.3.9 holds stock and waits for /locks/orders"_s,
+                      u"10.0.3.7 holds /locks/orders and waits for stock · "
+                      u"10.0.3.9 holds stock and waits for /locks/orders"_s,
                       {lock.contenders[0].id, lock.contenders[1].id}}};
     return lock;
 }
@@ -297,7 +298,8 @@ Batch showcase(std::chrono::system_clock::time_point clock)
         for (const auto &c : lock.lock.contenders) {
             if (!c.session)
                 continue;
-            inspect::SessionPicture session{lock.lock.lock.connection, *c.session, c.endpoint, lock.lock.client, {}, {}, c.expiresAt};
+            inspect::SessionPicture session{
+                lock.lock.lock.connection, *c.session, c.endpoint, lock.lock.client, {}, {}, c.expiresAt};
             (c.role == Role::Holder ? session.holds : session.waits) = {lock.lock.lock.name};
             batch.sessions.push_back(session);
         }

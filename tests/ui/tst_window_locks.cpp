@@ -168,7 +168,8 @@ private slots:
         connectAs(true);
         std::vector<inspect::PictureChange> many;
         for (int i = 0; i < 300; ++i)
-            many.push_back(change(ChangeKind::Added, queueLock("zk", "/l/" + QByteArray::number(1000 + i), 0, test::serverTime(present))));
+            many.push_back(change(ChangeKind::Added, queueLock("zk", "/l/" + QByteArray::number(1000 + i), 0,
+                                                               test::serverTime(present))));
         m_backend->tellLocks(many);
         const LockName chosen{ConnectionName("zk"), "/l/1150"};
         m_window->selectLock(chosen);
@@ -330,8 +331,8 @@ private slots:
         m_window->selectLock(orders);
         auto *writes = part<QPushButton>("writesButton");
         QVERIFY(writes->text().startsWith(u"READ-ONLY · 0 writes sent"_s));
-        QMetaObject::invokeMethod(part<QWidget>("sideBar"), "readOnlyRequested", Q_ARG(lockscope::ConnectionName, ConnectionName("zk")),
-                                  Q_ARG(bool, false));
+        QMetaObject::invokeMethod(part<QWidget>("sideBar"), "readOnlyRequested",
+                                  Q_ARG(lockscope::ConnectionName, ConnectionName("zk")), Q_ARG(bool, false));
         auto *question = part<QMessageBox>("armQuestion");
         QVERIFY(question);
         QVERIFY(!m_backend->wasCalled(u"setReadOnly zk false"_s));

@@ -58,7 +58,8 @@ void showRow(QGridLayout &grid, QWidget *field, bool visible)
 
 } // namespace
 
-AcquireDialog::AcquireDialog(Backend &backend, const ConnectionBook &book, const inspect::LockPicture *like, QWidget *parent)
+AcquireDialog::AcquireDialog(Backend &backend, const ConnectionBook &book, const inspect::LockPicture *like,
+                             QWidget *parent)
     : QDialog(parent), m_backend(backend), m_book(book)
 {
     setWindowTitle(tr("Acquire a lock"));
@@ -141,7 +142,7 @@ QWidget *AcquireDialog::makeFields()
     row->addWidget(m_waitForever);
     m_ttl = new QLineEdit(u"30s"_s, fields);
     m_ttl->setObjectName(u"ttl"_s);
-    m_ttl->setToolTip(tr("The lock frees itself after this time; it is renewed while you hold it only if the recipe does so"));
+    m_ttl->setToolTip(tr("The lock frees itself after this time, unless the recipe prolongs it while you hold it"));
     connect(m_waitForever, &QCheckBox::toggled, m_wait, &QWidget::setDisabled);
     addField(tr("Connection"), m_connection);
     addField(tr("Lock"), m_lock);

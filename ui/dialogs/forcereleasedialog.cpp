@@ -82,7 +82,9 @@ QString fencing(const operate::ForceReleasePlan &plan)
         "ForceRelease", "Nothing tells it. A resource is safe from it only if it checks a fencing token");
     const auto *next = plan.nextHolder ? plan.before.find(*plan.nextHolder) : nullptr;
     if (plan.guard.czxid != 0 && next && next->guard.czxid != 0)
-        text += QCoreApplication::translate("ForceRelease", ": 0x%1 → 0x%2").arg(plan.guard.czxid, 0, 16).arg(next->guard.czxid, 0, 16);
+        text += QCoreApplication::translate("ForceRelease", ": 0x%1 → 0x%2")
+                    .arg(plan.guard.czxid, 0, 16)
+                    .arg(next->guard.czxid, 0, 16);
     return text + u'.';
 }
 
@@ -242,7 +244,8 @@ void ForceReleaseDialog::showPlan(const operate::ForceReleasePlan &plan)
         m_facts->addText(tr("Takes it from"), takenFrom(*holder, plan.before));
     m_facts->addText(tr("Next owner"), nextOwner(plan));
     m_facts->addCode(tr("Will be sent"), plan.commands);
-    m_facts->addText(tr("Only if unchanged"), plan.guardText + (plan.exact ? QString() : tr("; a gap remains, see below")));
+    m_facts->addText(tr("Only if unchanged"),
+                     plan.guardText + (plan.exact ? QString() : tr("; a gap remains, see below")));
     m_facts->addText(tr("Wakes"), plan.wakes);
     QStringList lost;
     for (const auto &name : plan.otherLocksLost)
@@ -310,7 +313,8 @@ void ForceReleaseDialog::showOutcome(const operate::ForceReleaseOutcome &outcome
     QString after = tr("Read again: no node and no key of the lock is left.");
     if (outcome.after)
         after = tr("Read again: %1.").arg(inspect::answerSentence(*outcome.after, outcome.after->observed).left(500));
-    m_state->say(outcome.released ? Banner::Look::Ok : Banner::Look::Critical, outcome.released ? tr("Released.") : tr("Not released."),
+    m_state->say(outcome.released ? Banner::Look::Ok : Banner::Look::Critical,
+                 outcome.released ? tr("Released.") : tr("Not released."),
                  label(outcome.message.toUtf8(), 400) + u'\n' + after);
     m_again->setVisible(!outcome.released);
 }
@@ -336,9 +340,9 @@ void ForceReleaseDialog::onBatch(const Batch &batch)
         if (!isGone && contender && contender->role == inspect::Role::Holder)
             continue;
         setStep(Step::Done);
+        const QString now = inspect::answerSentence(change.lock, change.lock.observed).left(500);
         m_state->say(Banner::Look::Ok, tr("It let go by itself."),
-                     isGone ? tr("The lock is gone; nothing was sent.")
-                            : tr("%1. Nothing was sent.").arg(inspect::answerSentence(change.lock, change.lock.observed).left(500)));
+                     isGone ? tr("The lock is gone; nothing was sent.") : tr("%1. Nothing was sent.").arg(now));
         return;
     }
 }

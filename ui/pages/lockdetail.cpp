@@ -64,7 +64,8 @@ QString titleOf(const QByteArray &code)
 } // namespace
 
 LockDetail::LockDetail(QWidget *parent)
-    : QWidget(parent), m_stack(new QStackedWidget(this)), m_empty(new EmptyNotice(m_stack)), m_content(new QWidget(m_stack))
+    : QWidget(parent), m_stack(new QStackedWidget(this)), m_empty(new EmptyNotice(m_stack)),
+      m_content(new QWidget(m_stack))
 {
     setAutoFillBackground(true);
     setBackgroundRole(QPalette::Base);
@@ -227,7 +228,8 @@ void LockDetail::setPicture(const LockPicture &lock)
     updateFold();
     updateVeil();
     m_forceRelease->setEnabled(!holder().isEmpty());
-    m_forceRelease->setToolTip(holder().isEmpty() ? tr("Nobody holds it") : tr("Shows what would be sent; sends nothing yet"));
+    m_forceRelease->setToolTip(holder().isEmpty() ? tr("Nobody holds it")
+                                                  : tr("Shows what would be sent; sends nothing yet"));
     m_stack->setCurrentWidget(m_content);
 }
 
@@ -279,9 +281,9 @@ void LockDetail::showAnswer()
     if (!m_lock->why.isEmpty())
         why[0] += u", because "_s + label(m_lock->why.toUtf8(), 300);
     why << label(m_lock->lock.connection.bytes(), 40);
-    if (m_lock->backend == inspect::Backend::ZooKeeper && !m_lock->contenders.empty() && m_lock->contenders[0].guard.czxid != 0
-        && m_lock->contenders[0].role == Role::Holder)
-        why << tr("fencing token 0x%1 (czxid)").arg(m_lock->contenders[0].guard.czxid, 0, 16);
+    const auto *head = m_lock->contenders.empty() ? nullptr : &m_lock->contenders.front();
+    if (m_lock->backend == inspect::Backend::ZooKeeper && head && head->role == Role::Holder && head->guard.czxid != 0)
+        why << tr("fencing token 0x%1 (czxid)").arg(head->guard.czxid, 0, 16);
     if (m_lock->confidence != inspect::Confidence::High)
         why << tr("%1 confidence").arg(inspect::word(m_lock->confidence));
     m_why->setText(why.join(u" · "_s));
@@ -291,7 +293,8 @@ void LockDetail::showFindings()
 {
     constexpr qsizetype most = 3;
     auto findings = m_lock->findings;
-    std::stable_sort(findings.begin(), findings.end(), [](const auto &a, const auto &b) { return a.severity > b.severity; });
+    std::stable_sort(findings.begin(), findings.end(),
+                     [](const auto &a, const auto &b) { return a.severity > b.severity; });
     const auto shown = std::min<qsizetype>(most, static_cast<qsizetype>(findings.size()));
     while (m_findings->count() > shown) {
         auto *item = m_findings->takeAt(m_findings->count() - 1);

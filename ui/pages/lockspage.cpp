@@ -214,7 +214,8 @@ void LocksPage::showOrder()
     if (column < 0 || column >= LocksModel::ColumnCount)
         m_order->setText(tr("sorted by severity, then Σ waiting"));
     else
-        m_order->setText(tr("sorted by %1").arg(m_model.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString().toLower()));
+        m_order->setText(
+            tr("sorted by %1").arg(m_model.headerData(column, Qt::Horizontal, Qt::DisplayRole).toString().toLower()));
 }
 
 void LocksPage::showEmptyNotice()
@@ -244,9 +245,11 @@ void LocksPage::showEmptyNotice()
                         "To try it without a server of your own: lockscope --connect sandbox:"),
                      tr("Connect…"));
     } else if (m_model.counts().all > 0) {
-        m_empty->say(m_filter.isEmpty() ? tr("None of %1 locks is in this view").arg(english.toString(m_model.counts().all))
+        const QString all = english.toString(m_model.counts().all);
+        m_empty->say(m_filter.isEmpty() ? tr("None of %1 locks is in this view").arg(all)
                                         : tr("No lock matches “%1”").arg(m_filter.left(80)),
-                     tr("The find field looks into lock names, recipes, sessions, hosts and contenders' ids."), tr("Show all"));
+                     tr("The find field looks into lock names, recipes, sessions, hosts and contenders' ids."),
+                     tr("Show all"));
     } else if (looking) {
         const auto &progress = looking->progress;
         m_empty->say(tr("Looking for locks…"),

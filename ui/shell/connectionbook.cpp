@@ -8,7 +8,8 @@ void ConnectionBook::apply(const Batch &batch)
 {
     std::vector<ConnectionName> turned;
     for (const auto &status : batch.connections) {
-        const auto known = std::find_if(m_all.begin(), m_all.end(), [&](const auto &old) { return old.name == status.name; });
+        const auto known =
+            std::find_if(m_all.begin(), m_all.end(), [&](const auto &old) { return old.name == status.name; });
         if (known == m_all.end()) {
             m_all.push_back(status);
             continue;
@@ -35,7 +36,8 @@ void ConnectionBook::remove(const ConnectionName &name)
 
 const ConnectionStatus *ConnectionBook::find(const ConnectionName &name) const
 {
-    const auto known = std::find_if(m_all.begin(), m_all.end(), [&](const auto &status) { return status.name == name; });
+    const auto known =
+        std::find_if(m_all.begin(), m_all.end(), [&](const auto &status) { return status.name == name; });
     return known == m_all.end() ? nullptr : &*known;
 }
 

@@ -57,6 +57,10 @@ HelpOverlay::HelpOverlay(const QStringList &pages, QWidget *window) : QWidget(wi
 
 void HelpOverlay::open()
 {
+    if (isVisible()) { // the key that opened it closes it
+        close();
+        return;
+    }
     m_focusBefore = QApplication::focusWidget();
     resize(parentWidget()->size());
     show();

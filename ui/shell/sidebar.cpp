@@ -53,11 +53,11 @@ void describe(SideItem &item, const ConnectionStatus &status)
         break;
     }
     item.setTag(status.production ? u"PROD"_s : u"DEV"_s, status.production ? Tone::Critical : Tone::Ok);
-    QString tip = status.uri;
+    QStringList tip{label(status.uri.toUtf8(), 300)};
     if (!status.message.isEmpty())
-        tip += u'\n' + status.message;
-    tip += status.readOnly ? u"\nread-only"_s : u"\nwrites allowed"_s;
-    item.setToolTip(plainToolTip(label(tip.toUtf8().replace('\n', "\v"), 600).replace(u"\\x0B"_s, u"\n"_s)));
+        tip << label(status.message.toUtf8(), 300);
+    tip << (status.readOnly ? SideBar::tr("read-only") : SideBar::tr("writes allowed"));
+    item.setToolTip(plainToolTip(tip.join(u'\n')));
 }
 
 } // namespace

@@ -42,8 +42,9 @@ void setTone(QLabel &label, const QString &tone)
 } // namespace
 
 StatusBar::StatusBar(const ConnectionBook &book, QWidget *parent)
-    : QFrame(parent), m_book(book), m_asOf(new QLabel(this)), m_watches(new QLabel(this)), m_budget(new QProgressBar(this)),
-      m_bytes(new QLabel(this)), m_requests(new QLabel(this)), m_coverage(new QLabel(this)), m_progress(new QLabel(this))
+    : QFrame(parent), m_book(book), m_asOf(new QLabel(this)), m_watches(new QLabel(this)),
+      m_budget(new QProgressBar(this)), m_bytes(new QLabel(this)), m_requests(new QLabel(this)),
+      m_coverage(new QLabel(this)), m_progress(new QLabel(this))
 {
     setProperty("look", u"statusbar"_s);
     setFixedHeight(28);
@@ -119,7 +120,8 @@ void StatusBar::refresh()
     if (budgeted) {
         m_budget->setRange(0, 1000);
         m_budget->setValue(static_cast<int>(std::min<qint64>(1000, sum.watchedBytes * 1000 / sum.watchBudgetBytes)));
-        m_bytes->setText(tr("%1 of %2 KiB").arg(grouped((sum.watchedBytes + 1023) / 1024), grouped(sum.watchBudgetBytes / 1024)));
+        m_bytes->setText(tr("%1 of %2 KiB")
+                             .arg(grouped((sum.watchedBytes + 1023) / 1024), grouped(sum.watchBudgetBytes / 1024)));
     }
     m_requests->setVisible(!shown.empty());
     m_requests->setText(tr("%1 requests/s").arg(sum.requestsPerSecond, 0, 'f', sum.requestsPerSecond < 9.95 ? 1 : 0));
@@ -150,7 +152,8 @@ void StatusBar::refreshProgress(const std::vector<const ConnectionStatus *> &sho
         const auto &progress = status->progress;
         if (progress.how.isEmpty())
             continue;
-        const QString things = status->scheme == Scheme::Redis || status->scheme == Scheme::RedisTls ? tr("keys") : tr("znodes");
+        const bool redis = status->scheme == Scheme::Redis || status->scheme == Scheme::RedisTls;
+        const QString things = redis ? tr("keys") : tr("znodes");
         QString line;
         if (progress.running && progress.total > 0)
             line = tr("scanned %1 of %2 %3").arg(grouped(progress.done), grouped(progress.total), things);

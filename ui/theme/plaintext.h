@@ -8,8 +8,9 @@ namespace lockscope::ui {
 // Qt's tool tips turn text that looks like HTML into HTML; this one is always shown as it is.
 [[nodiscard]] inline QString plainToolTip(const QString &text)
 {
-    return text.isEmpty() ? text
-                          : QStringLiteral("<p style='white-space:pre-wrap'>") + text.toHtmlEscaped() + QStringLiteral("</p>");
+    if (text.isEmpty())
+        return text;
+    return QStringLiteral("<p style='white-space:pre-wrap'>") + text.toHtmlEscaped() + QStringLiteral("</p>");
 }
 
 } // namespace lockscope::ui

@@ -124,7 +124,8 @@ bool Theme::wantsDark() const
         return m_choice == ThemeChoice::Dark;
     if (const auto dark = m_portal->prefersDark())
         return *dark;
-    return m_systemPalette.color(QPalette::Window).lightness() < m_systemPalette.color(QPalette::WindowText).lightness();
+    const auto lightness = [this](QPalette::ColorRole role) { return m_systemPalette.color(role).lightness(); };
+    return lightness(QPalette::Window) < lightness(QPalette::WindowText);
 }
 
 void Theme::apply()

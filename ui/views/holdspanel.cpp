@@ -68,7 +68,9 @@ public:
             widget->style()->unpolish(widget);
             widget->style()->polish(widget);
         }
-        m_act->setText(isOver(hold.state) ? tr("Dismiss") : hold.state == State::Waiting ? tr("Stop waiting") : tr("Release"));
+        m_act->setText(isOver(hold.state)                ? tr("Dismiss")
+                           : hold.state == State::Waiting ? tr("Stop waiting")
+                                                          : tr("Release"));
         tick();
     }
 

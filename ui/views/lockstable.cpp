@@ -15,7 +15,8 @@ CellLook LocksDelegate::look(const QModelIndex &index) const
 {
     const Tokens &t = Theme::tokens();
     const LockFacts &facts = m_model.factsAt(index.row());
-    CellLook cell{textFont(), t.text, Qt::ElideRight, {}, false, m_model.isFrozen(m_model.pictureAt(index.row()).lock.connection)};
+    const bool stale = m_model.isFrozen(m_model.pictureAt(index.row()).lock.connection);
+    CellLook cell{textFont(), t.text, Qt::ElideRight, {}, false, stale};
     switch (index.column()) {
     case LocksModel::State: cell.pill = facts.pill; break;
     case LocksModel::Lock:
@@ -93,7 +94,8 @@ void LocksTable::setCurrentLock(const std::optional<LockName> &lock, bool reveal
         selectionModel()->clear();
     } else {
         // Not setCurrentIndex(): that would scroll.
-        selectionModel()->setCurrentIndex(m_model.index(row, 0), QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+        selectionModel()->setCurrentIndex(m_model.index(row, 0),
+                                          QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
         if (reveal)
             scrollTo(m_model.index(row, 0));
     }

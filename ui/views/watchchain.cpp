@@ -20,11 +20,11 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr qreal margin = 16;
-constexpr QSizeF boxSize(124, 74);
+constexpr qreal margin = 12;
+constexpr QSizeF boxSize(118, 74);
 constexpr QSizeF lineSize(330, 26);
 constexpr qreal lineGap = 5;
-constexpr qreal gapX = 58;
+constexpr qreal gapX = 54;
 constexpr qreal gapY = 38;
 constexpr int herdFrom = 4;
 
@@ -145,9 +145,8 @@ QString captionOf(const LockPicture &lock, const Herd &herd)
         return u"Herd: every waiter watches %1. One release wakes %2."_s
             .arg(herd.children ? u"the children of the queue"_s : u"the holder"_s)
             .arg(woken);
-    return (lock.holderCount() > 1 ? u"Watch chain: an arrow points at what a waiter watches. A release wakes at most %1."_s
-                                   : u"Watch chain: an arrow points at what a waiter watches. One release wakes %1."_s)
-        .arg(woken);
+    const QString wakes = lock.holderCount() > 1 ? u"A release wakes at most %1."_s : u"One release wakes %1."_s;
+    return u"Watch chain: an arrow points at what a waiter watches. "_s + wakes.arg(woken);
 }
 
 ChainArrow straight(const QRectF &from, const QRectF &to, bool seen)
