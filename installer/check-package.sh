@@ -18,7 +18,8 @@ dpkg-deb --info "$package"
 dpkg-deb --contents "$package"
 
 suite=${1:-bookworm}
-mirror=${2:-http://deb.debian.org/debian}
+# Where this machine's own packages come from, unless told.
+mirror=${2:-$(apt-get indextargets --format '$(REPO_URI)' "Codename: $suite" | head -n 1)}
 clean=$(mktemp -d)
 leave() {
     umount "$clean/root/proc" 2>/dev/null || true
