@@ -18,7 +18,9 @@ struct RecipeInfo {
     bool acquirable = false;
     bool fair = false;
     bool reentrant = false;
-    bool teachingOnly = false;
+    bool teachingOnly = false; // refused on a production connection
+    bool readWrite = false;    // has a read mode
+    bool counted = false;      // takes a limit: so many may hold it at once
     // Requests of one contender and watch events or messages of one release, as counted in the tests.
     // Formulae in N contenders (the holder among them) where needed; empty when the recipe is only
     // seen, not acquired. Queued: the last of N, all others releasing one after the other.

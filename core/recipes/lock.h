@@ -1,6 +1,7 @@
 // What every lock recipe offers: timed acquire with one total deadline, release, "still mine?", and
-// a notice when it is lost. One acquire or hold at a time. Loop thread only; the session or connection
-// outlives the Lock.
+// a notice when it is lost. A Lock is one contender, as a thread is one for the clients: one acquire at
+// a time; a reentrant recipe's holder may acquire again and then releases as often. Loop thread only;
+// the session or connection outlives the Lock.
 //
 // Destroying a Lock (or the acquire() task) while acquire() waits cancels it; destroying a Lock that is
 // held releases it. In both cases nothing is left behind: what is not certain yet is followed up in the
@@ -16,6 +17,7 @@ namespace lockscope::recipes {
 struct Grant {
     QByteArray id;                       // znode name, or token: what --holder takes
     std::optional<qint64> fencingToken;  // only grows from one holder to the next
+    ZPath node;                          // ZooKeeper: the node that stands for the hold
 };
 
 enum class Loss {
@@ -30,10 +32,14 @@ public:
 
     // TimedOut when the deadline passes first; Deadline::at(now) tries once without waiting. Before an
     // error is reported, what was made is taken away again; where the server does not confirm that
-    // in time, UnknownOutcome. Cancelled when the Lock was destroyed.
+    // in time, UnknownOutcome. Cancelled when the Lock was destroyed. When we hold it already: of a
+    // reentrant recipe the same grant once more, else BadInput.
     virtual Task<Result<Grant>> acquire(Deadline deadline) = 0;
-    // NotHeld when it was not ours any more. UnknownOutcome is followed up in the background.
+    // Gives back one acquire. NotHeld when it was not ours any more. UnknownOutcome is followed up in
+    // the background.
     virtual Task<Result<bool>> release(Deadline deadline) = 0;
+    // How many times we hold it and did not release it yet; 0 when we do not.
+    [[nodiscard]] virtual int holdCount() const = 0;
     // Asks the server.
     virtual Task<Result<bool>> isStillMine(Deadline deadline) = 0;
     // Completes when a lock we hold is lost without release(): session over, lease over. That our

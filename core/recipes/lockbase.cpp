@@ -45,8 +45,12 @@ void LockBase::shutDown()
 
 Task<Result<Grant>> LockBase::acquire(Deadline deadline)
 {
-    if (m_attempt || isHeld())
-        co_return Error{ErrorCode::BadInput, u"%1 is held or being acquired by this object already"_s.arg(m_name)};
+    if (m_attempt)
+        co_return Error{ErrorCode::BadInput, u"%1 is being acquired by this object already"_s.arg(m_name)};
+    if (isHeld()) {
+        auto again = co_await reenter(deadline);
+        co_return again;
+    }
     if (m_lost.isComplete())
         m_lost = OneShot<Loss>(m_loop);
     // The recipe runs in a coroutine of its own, so that destroying the lock can end it, too.
@@ -57,6 +61,11 @@ Task<Result<Grant>> LockBase::acquire(Deadline deadline)
     auto result = co_await outcome;
     waiting.answered(); // `this` may be gone by now
     co_return result;
+}
+
+Task<Result<Grant>> LockBase::reenter(Deadline /*deadline*/)
+{
+    co_return Error{ErrorCode::BadInput, u"%1 is held by this object already, and not reentrant"_s.arg(m_name)};
 }
 
 Task<void> LockBase::run(Deadline deadline, OneShot<Result<Grant>> outcome)

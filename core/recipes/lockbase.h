@@ -10,6 +10,7 @@ namespace lockscope::recipes {
 class LockBase : public Lock {
 public:
     Task<Result<Grant>> acquire(Deadline deadline) final;
+    [[nodiscard]] int holdCount() const override { return isHeld() ? 1 : 0; }
     [[nodiscard]] OneShot<Loss> lost() const final { return m_lost; }
 
 protected:
@@ -19,6 +20,8 @@ protected:
     // First thing in the destructor of whoever implements take() and letGo().
     void shutDown();
 
+    // Once more by whom it is held by already. BadInput unless the recipe is reentrant.
+    virtual Task<Result<Grant>> reenter(Deadline deadline);
     // The recipe. Afterwards the lock is held, or nothing is left of the attempt.
     virtual Task<Result<Grant>> take(Deadline deadline) = 0;
     [[nodiscard]] virtual bool isHeld() const = 0;

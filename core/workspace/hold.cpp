@@ -88,10 +88,7 @@ void HeldLock::Private::watchOver(const recipes::Grant &grant)
         scope.launch(heedKey());
         return;
     }
-    // A lock that is one node is that node; a queue lock's node lies in its directory.
-    const ZPath path(request.lock.name);
-    const NodeName node(grant.id);
-    scope.launch(heedNode(path.name() == node ? path : path.child(node)));
+    scope.launch(heedNode(grant.node));
 }
 
 Task<void> HeldLock::Private::heedRecipe()
@@ -184,6 +181,11 @@ Task<Result<recipes::Grant>> HeldLock::acquire(std::optional<std::chrono::millis
         co_return Error{ErrorCode::Refused,
                         u"acquire refused: connection %1 is read-only"_s.arg(
                             QString::fromUtf8(link->spec().name.bytes()))};
+    const auto *recipe = recipes::findRecipe(d->request.recipe);
+    if (recipe && recipe->teachingOnly && link->gate().isProduction())
+        co_return Error{ErrorCode::Refused,
+                        u"acquire refused: %1 is for teaching, and connection %2 is production"_s.arg(
+                            QString::fromUtf8(recipe->id), QString::fromUtf8(link->spec().name.bytes()))};
     if (link->zookeeper()) {
         const auto session = co_await d->connectSession(connectBy);
         if (!session)

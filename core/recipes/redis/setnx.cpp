@@ -58,7 +58,7 @@ Task<Result<Grant>> SetNxLock::poll(Deadline deadline)
         if (*set && loop.now() < Lease::validUntil(asked, m_ttl)) {
             guard.forget();
             m_lease.emplace(*m_connection, ours, m_ttl, asked, [this](Loss loss) { lose(loss); }); // 4
-            co_return Grant{ours.token.bytes(), std::nullopt};
+            co_return Grant{ours.token.bytes(), std::nullopt, {}};
         }
         if (deadline.hasPassed(loop))
             co_return Error{ErrorCode::TimedOut, u"timed out waiting for its holder"_s, true};

@@ -35,7 +35,8 @@ Task<Result<Grant>> SessionLock::take(Deadline deadline)
         entered = Error{ErrorCode::SessionExpired, u"the session ended just when the lock was ours"_s};
     if (entered) {
         m_held.emplace(std::move(*entered));
-        co_return Grant{m_held->node().bytes(), m_held->created().stat.czxid};
+        m_holdCount = 1;
+        co_return grant();
     }
     Error why = entered.error();
     auto tidied = m_janitor.tidy(answerBy(*m_session, Deadline::at(m_session->loop().now())));
@@ -47,10 +48,29 @@ Task<Result<Grant>> SessionLock::take(Deadline deadline)
     co_return why;
 }
 
+Grant SessionLock::grant() const
+{
+    return {m_held->node().bytes(), m_held->created().stat.czxid, m_held->path()};
+}
+
+Task<Result<Grant>> SessionLock::reenter(Deadline deadline)
+{
+    if (!isReentrant()) {
+        auto refused = co_await LockBase::reenter(deadline);
+        co_return refused;
+    }
+    ++m_holdCount;
+    co_return grant();
+}
+
 Task<Result<bool>> SessionLock::release(Deadline deadline)
 {
     if (!m_held)
         co_return Error{ErrorCode::NotHeld, name() + u" is not held by us"_s};
+    if (m_holdCount > 1) {
+        --m_holdCount;
+        co_return true;
+    }
     const auto what = name();
     const auto alive = self();
     Place place(std::move(*m_held));

@@ -15,10 +15,13 @@ public:
 
     Task<Result<bool>> release(Deadline deadline) final;
     Task<Result<bool>> isStillMine(Deadline deadline) final;
+    [[nodiscard]] int holdCount() const final { return m_held ? m_holdCount : 0; }
 
 protected:
     // The recipe: comes back with the place that holds the lock.
     virtual Task<Result<Place>> enter(Deadline deadline) = 0;
+    // Reentry is counted here; the server sees none of it, as with Curator.
+    [[nodiscard]] virtual bool isReentrant() const { return false; }
 
     [[nodiscard]] zk::Session *session() const { return m_session; }
     [[nodiscard]] const Janitor &janitor() const { return m_janitor; }
@@ -27,6 +30,8 @@ protected:
 
 private:
     Task<Result<Grant>> take(Deadline deadline) final;
+    Task<Result<Grant>> reenter(Deadline deadline) final;
+    [[nodiscard]] Grant grant() const;
     [[nodiscard]] bool isHeld() const final { return m_held.has_value(); }
     void letGo() final { m_held.reset(); }
     void sessionChanged(zk::SessionState state);
@@ -36,6 +41,7 @@ private:
     Random m_random;
     Janitor m_janitor;
     std::optional<Place> m_held;
+    int m_holdCount = 0; // while held
     zk::StateSubscription m_states;
 };
 

@@ -1,0 +1,50 @@
+// The textbook recipes on ZooKeeper, and what is only seen there.
+#include "core/recipes/catalogueentry.h"
+
+namespace lockscope::recipes {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr auto zookeeper = RecipeBackend::ZooKeeper;
+
+} // namespace
+
+std::vector<RecipeInfo> zookeeperRecipes()
+{
+    return {
+        acquirable(recipeEntry("zk-ephemeral", zookeeper, 0, u"one plain ephemeral node; every waiter watches it"_s,
+                        {u"herd: one release wakes every waiter, and each of them tries a create"_s,
+                         u"not fair: whoever is fastest gets in, and a waiter may starve"_s,
+                         u"the name does not tell the holder: after a force-release, a late release by the old "
+                         "holder deletes the next one's node"_s}),
+                   {u"1"_s, u"2N-1"_s, u"1"_s, u"N-1"_s}),
+        acquirable(recipeEntry("zk-herd-mutex", zookeeper, Fair | TeachingOnly,
+                        u"ephemeral sequential nodes; every waiter watches the children"_s,
+                        {u"herd: one release wakes every waiter, and so does every arrival"_s,
+                         u"each wake-up lists the whole queue again: bytes grow with the cube of the waiters"_s}),
+                   {u"2"_s, u"N+1"_s, u"1"_s, u"N-1"_s}),
+        acquirable(recipeEntry("zk-mutex", zookeeper, Fair,
+                        u"ephemeral sequential nodes, each waiter watches its predecessor; Curator's names"_s,
+                        {u"not reentrant: a second acquire by the holder waits for itself"_s}),
+                   {u"2"_s, u"4"_s, u"1"_s, u"1"_s}),
+        seenOnly(recipeEntry("zk-eager-mutex", zookeeper, Fair,
+                      u"zk-mutex's layout with a faster hand-off: the event alone can grant"_s,
+                      {u"three wake-ups per release instead of one"_s})),
+        seenOnly(recipeEntry("zk-flat-mutex", zookeeper, Fair, u"several locks in one directory, <lock>_lock_<seq>"_s,
+                      {u"all locks share one counter and one child list"_s})),
+        seenOnly(recipeEntry("zk-shared-herd", zookeeper, Fair | TeachingOnly,
+                      u"read/write lock, <host>-R-<seq> and <host>-W-<seq>; every waiter watches the children"_s,
+                      {u"herd: one release wakes every waiter"_s})),
+        seenOnly(recipeEntry("zk-shared", zookeeper, Fair,
+                      u"read/write lock, <host>-R-<seq> and <host>-W-<seq>; each waiter watches one node"_s, {})),
+        seenOnly(recipeEntry("zk-election", zookeeper, 0, u"the leader node or election queue of a known system"_s, {})),
+        seenOnly(recipeEntry("zk-lease", zookeeper, 0, u"a node that says until when it is locked"_s,
+                      {u"depends on the clocks of its clients"_s})),
+        seenOnly(recipeEntry("zookeeper-recipe-lock", zookeeper, Fair, u"ZooKeeper's own lock recipe, x-<session>-<seq>"_s,
+                      {u"a waiter whose predecessor vanishes early gives up its place (C recipe)"_s})),
+    };
+}
+
+} // namespace lockscope::recipes
