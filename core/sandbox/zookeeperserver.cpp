@@ -61,6 +61,8 @@ public:
                 // Data need only outlive the process, not the machine.
                 "-Dzookeeper.forceSync=no", "-Dzookeeper.preAllocSize=4096",
                 "-Dzookeeper.extendedTypesEnabled=true", // nodes with a TTL
+                "-Dznode.container.checkIntervalMs="
+                    + QByteArray::number(static_cast<qint64>(m_options.reapingInterval.count())),
                 "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showDateTime=true",
                 "-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS", "-cp",
                 zookeeperJar + ':' + servletJar + ':' + loggingJar,

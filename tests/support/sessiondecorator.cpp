@@ -73,6 +73,14 @@ Reply<Created> SessionDecorator::create(ZPath path, QByteArray data, CreateMode 
     return pass<Created>(Request::Create, [=, this] { return m_inner.create(path, data, mode, acls, deadline); });
 }
 
+Reply<Created> SessionDecorator::createWithTtl(ZPath path, QByteArray data, CreateMode mode,
+                                               std::chrono::milliseconds timeToLive, Acls acls, Deadline deadline)
+{
+    return pass<Created>(Request::Create, [=, this] {
+        return m_inner.createWithTtl(path, data, mode, timeToLive, acls, deadline);
+    });
+}
+
 Reply<bool> SessionDecorator::remove(ZPath path, qint32 version, Deadline deadline)
 {
     return pass<bool>(Request::Remove, [=, this] { return m_inner.remove(path, version, deadline); });
