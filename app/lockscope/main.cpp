@@ -19,6 +19,8 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
+constexpr std::chrono::milliseconds afterNothing{500};
+
 int fail(const QString &why, app::Exit status)
 {
     QTextStream(stderr) << u"lockscope: "_s << why << Qt::endl;
@@ -62,8 +64,10 @@ int run(QApplication &application, const app::WindowOptions &options)
     sandbox::EndSignals signals_;
     QObject::connect(&signals_, &sandbox::EndSignals::asked, &application, [] { QApplication::quit(); });
     window.show();
+    // Where nothing is connected there is no first picture to wait for.
+    const auto patience = options.connections.specs.empty() ? std::min(options.after, afterNothing) : options.after;
     if (forScreenshot)
-        new ui::ScreenshotTaker(window, options.screenshot, options.after, [&](const QString &failure) {
+        new ui::ScreenshotTaker(window, options.screenshot, patience, [&](const QString &failure) {
             status = failure.isEmpty() ? 0 : fail(failure, app::Exit::Failed);
             QApplication::exit(status);
         });
