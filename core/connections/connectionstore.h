@@ -1,16 +1,16 @@
 // The saved connections: a JSON file of what is no secret, and the keychain for passwords. The file
-// never holds a password, whatever was typed into the address. GUI thread only.
+// never holds a password, whatever was typed into the address. Main thread only.
 #pragma once
 
 #include <version>
 
 #include "core/base/connectionuri.h"
-#include "ui/connections/secretstore.h"
+#include "core/connections/secretstore.h"
 
 #include <QJsonObject>
 #include <QObject>
 
-namespace lockscope::ui {
+namespace lockscope {
 
 enum class ConnectionColour { None, Red, Orange, Yellow, Green, Teal, Blue };
 
@@ -72,4 +72,4 @@ private:
     QString m_loadError;
 };
 
-} // namespace lockscope::ui
+} // namespace lockscope

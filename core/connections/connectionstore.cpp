@@ -1,4 +1,4 @@
-#include "ui/connections/connectionstore.h"
+#include "core/connections/connectionstore.h"
 
 #include <QDir>
 #include <QFile>
@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <array>
 
-namespace lockscope::ui {
+namespace lockscope {
 
 using namespace Qt::StringLiterals;
 
@@ -269,4 +269,4 @@ void ConnectionStore::writePassword(const QString &id, const QString &password, 
     });
 }
 
-} // namespace lockscope::ui
+} // namespace lockscope

@@ -1,11 +1,11 @@
-#include "ui/connections/secretstore.h"
+#include "core/connections/secretstore.h"
 
 #ifdef LOCKSCOPE_KEYCHAIN
 #include <QPointer>
 #include <qt6keychain/keychain.h>
 #endif
 
-namespace lockscope::ui {
+namespace lockscope {
 
 #ifdef LOCKSCOPE_KEYCHAIN
 
@@ -64,4 +64,4 @@ std::unique_ptr<SecretStore> systemSecrets()
 
 #endif
 
-} // namespace lockscope::ui
+} // namespace lockscope

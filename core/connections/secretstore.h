@@ -1,4 +1,4 @@
-// Where passwords are kept: the desktop's keychain, or nowhere. GUI thread only; nothing blocks.
+// Where passwords are kept: the desktop's keychain, or nowhere. Main thread only; nothing blocks.
 #pragma once
 
 #include <version>
@@ -10,7 +10,7 @@
 #include <memory>
 #include <optional>
 
-namespace lockscope::ui {
+namespace lockscope {
 
 class SecretStore {
 public:
@@ -29,4 +29,4 @@ public:
 // The system's keychain; null in a build without QtKeychain: then passwords are asked for each time.
 [[nodiscard]] std::unique_ptr<SecretStore> systemSecrets();
 
-} // namespace lockscope::ui
+} // namespace lockscope
