@@ -37,6 +37,8 @@ public:
         lock = std::move(*made);
     }
 
+    Contender(Loop &loop, std::unique_ptr<recipes::Lock> made) : lock(std::move(made)), m_loop(loop), m_scope(loop) {}
+
     void acquire(Deadline deadline = Deadline::never())
     {
         granted.reset();

@@ -60,7 +60,9 @@ private slots:
             if (recipe.acquirable)
                 acquirable << recipe.id;
         }
-        QCOMPARE(acquirable, (QByteArrayList{"zk-ephemeral", "zk-herd-mutex", "zk-mutex", "redis-set-nx"}));
+        QCOMPARE(acquirable, (QByteArrayList{"zk-ephemeral", "zk-herd-mutex", "zk-mutex", "curator-mutex",
+                                              "curator-semaphore-mutex", "curator-rwlock", "curator-semaphore",
+                                              "redis-set-nx"}));
     }
 };
 

@@ -1,9 +1,11 @@
 // From a recipe's id to its class: ZooKeeper.
 #include "core/base/text.h"
 #include "core/recipes/catalogueentry.h"
+#include "core/recipes/curator/mutex.h"
+#include "core/recipes/curator/readwritelock.h"
+#include "core/recipes/curator/semaphore.h"
 #include "core/recipes/zookeeper/ephemeral.h"
 #include "core/recipes/zookeeper/herdmutex.h"
-#include "core/recipes/zookeeper/queuemutex.h"
 
 namespace lockscope::recipes {
 
@@ -21,6 +23,14 @@ Result<std::unique_ptr<Lock>> makeLock(const QByteArray &id, zk::Session &sessio
         made = std::make_unique<EphemeralLock>(session, lock, std::move(random));
     else if (id == "zk-herd-mutex")
         made = std::make_unique<HerdMutex>(session, lock, std::move(random));
+    else if (id == "curator-mutex")
+        made = std::make_unique<CuratorMutex>(session, lock, std::move(random));
+    else if (id == "curator-semaphore-mutex" || id == "curator-semaphore")
+        made = std::make_unique<CuratorSemaphore>(session, lock, options.limit, std::move(random));
+    else if (id == "curator-rwlock" && options.readMode)
+        made = std::make_unique<CuratorReadLock>(session, lock, std::move(random));
+    else if (id == "curator-rwlock")
+        made = std::make_unique<CuratorWriteLock>(session, lock, std::move(random));
     else
         made = std::make_unique<QueueMutex>(session, lock, std::move(random));
     return made;
