@@ -8,35 +8,20 @@
 //   5. To release, delete the node. The next one wakes up, and only that one.
 #include "core/recipes/zookeeper/queuemutex.h"
 
-#include "core/recipes/token.h"
-#include "core/recipes/zookeeper/joinqueue.h"
+#include "core/recipes/zookeeper/mutexnames.h"
 #include "core/recipes/zookeeper/waiting.h"
 
 namespace lockscope::recipes {
 
-namespace {
-
-// Curator's and go-zookeeper's contenders, and kazoo's: its Lock queues with them when told to.
-Turn turnOf(const Place &place, const Listed &queue)
-{
-    static const QByteArrayList bases{"lock-", "__lock__"};
-    return turnInQueue(contendersIn(queue, bases), place.node());
-}
-
-} // namespace
-
 Task<Result<Place>> QueueMutex::enter(Deadline deadline)
 {
     for (;;) {
-        Claim claim;
-        claim.path = path().child(NodeName("_c_" + uuidToken(random()) + "-lock-"));
-        claim.data = hostAddress();
-        claim.parentKind = zk::CreateMode::Container;
+        const Claim claim = mutexClaim(path(), random());
         auto joined = co_await joinQueue(janitor(), claim, Listing::Plain, deadline);        // 1
         if (!joined)
             co_return joined.error();
         Place place = std::move(joined->place);
-        Turn turn = turnOf(place, joined->queue);                                            // 2
+        Turn turn = turnInQueue(mutexQueue(joined->queue), place.node());                    // 2
         while (turn.kind == Turn::Kind::WaitFor) {
             const ZPath predecessor = path().child(*turn.predecessor);
             const auto gone = co_await untilGone(session(), predecessor, deadline);          // 3
@@ -45,7 +30,7 @@ Task<Result<Place>> QueueMutex::enter(Deadline deadline)
             const auto listed = co_await listQueue(session(), path(), Listing::Plain, deadline);
             if (!listed)
                 co_return listed.error();
-            turn = turnOf(place, *listed);
+            turn = turnInQueue(mutexQueue(*listed), place.node());
         }
         if (turn.isMine())
             co_return std::move(place);
