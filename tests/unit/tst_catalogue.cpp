@@ -60,7 +60,8 @@ private slots:
             if (recipe.acquirable)
                 acquirable << recipe.id;
         }
-        QCOMPARE(acquirable, (QByteArrayList{"zk-ephemeral", "zk-herd-mutex", "zk-mutex", "curator-mutex",
+        QCOMPARE(acquirable, (QByteArrayList{"zk-ephemeral", "zk-herd-mutex", "zk-mutex", "zk-eager-mutex",
+                                              "zk-flat-mutex", "zk-shared-herd", "zk-shared", "curator-mutex",
                                               "curator-semaphore-mutex", "curator-rwlock", "curator-semaphore",
                                               "redis-set-nx"}));
     }

@@ -8,24 +8,23 @@
 //   5. To release, delete the node. The next one wakes up, and only that one.
 #include "core/recipes/zookeeper/queuemutex.h"
 
+#include "core/recipes/zookeeper/mutexnames.h"
 #include "core/recipes/zookeeper/waiting.h"
 
 namespace lockscope::recipes {
 
 namespace {
 
-// Curator's and go-zookeeper's contenders, and kazoo's: its Lock queues with them when told to.
 Turn turnInMutex(const Listed &queue, const NodeName &me)
 {
-    static const QByteArrayList bases{"lock-", "__lock__"};
-    return turnInQueue(contendersIn(queue, bases), me);
+    return turnInQueue(mutexQueue(queue), me);
 }
 
 } // namespace
 
 Line mutexLine(ZPath directory)
 {
-    return {std::move(directory), "lock-", turnInMutex};
+    return {std::move(directory), mutexBase, turnInMutex};
 }
 
 Task<Result<Place>> standInLine(Janitor janitor, Line line, Random *random, Deadline deadline)
