@@ -60,7 +60,8 @@ private slots:
             if (recipe.acquirable)
                 acquirable << recipe.id;
         }
-        QCOMPARE(acquirable, (QByteArrayList{"zk-ephemeral", "zk-herd-mutex", "zk-mutex", "redis-set-nx"}));
+        QCOMPARE(acquirable, (QByteArrayList{"zk-ephemeral", "zk-herd-mutex", "zk-mutex", "kazoo-lock", "kazoo-rwlock",
+                                             "kazoo-semaphore", "redis-set-nx"}));
     }
 };
 

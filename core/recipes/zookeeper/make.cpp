@@ -1,6 +1,7 @@
 // From a recipe's id to its class: ZooKeeper.
 #include "core/base/text.h"
 #include "core/recipes/catalogueentry.h"
+#include "core/recipes/kazoo/make.h"
 #include "core/recipes/zookeeper/ephemeral.h"
 #include "core/recipes/zookeeper/herdmutex.h"
 #include "core/recipes/zookeeper/queuemutex.h"
@@ -21,6 +22,8 @@ Result<std::unique_ptr<Lock>> makeLock(const QByteArray &id, zk::Session &sessio
         made = std::make_unique<EphemeralLock>(session, lock, std::move(random));
     else if (id == "zk-herd-mutex")
         made = std::make_unique<HerdMutex>(session, lock, std::move(random));
+    else if (id.startsWith("kazoo-"))
+        made = kazoo::make(id, session, lock, options, std::move(random));
     else
         made = std::make_unique<QueueMutex>(session, lock, std::move(random));
     return made;
