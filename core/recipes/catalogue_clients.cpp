@@ -32,12 +32,21 @@ std::vector<RecipeInfo> clientRecipes()
                          u"each release wakes two: who gets in, and who moves up behind it"_s}),
                    {u"5"_s, u"8"_s, u"1"_s, u"2"_s}),
         seenOnly(recipeEntry("curator-leader", zookeeper, Fair, u"Apache Curator's LeaderLatch or LeaderSelector"_s, {})),
-        seenOnly(recipeEntry("kazoo-lock", zookeeper, Fair, u"kazoo's Lock"_s,
-                      {u"the wait starts again at every wake-up: a timeout may take longer than asked"_s,
-                       u"ignores kazoo's read locks"_s})),
-        seenOnly(recipeEntry("kazoo-rwlock", zookeeper, Fair, u"kazoo's ReadLock and WriteLock"_s, {})),
-        seenOnly(recipeEntry("kazoo-semaphore", zookeeper, Fair, u"kazoo's Semaphore"_s,
-                      {u"eight requests to acquire a free permit"_s})),
+        acquirable(recipeEntry("kazoo-lock", zookeeper, Fair, u"kazoo's Lock"_s,
+                        {u"kazoo itself starts its wait again at every wake-up: its timeout may take longer than asked"_s,
+                         u"ignores kazoo's read locks"_s}),
+                   {u"2"_s, u"4"_s, u"1"_s, u"1"_s}),
+        acquirable(recipeEntry("kazoo-rwlock", zookeeper, Fair | ReadWrite, u"kazoo's ReadLock and WriteLock"_s,
+                        {u"a writer behind R readers lists again for each that leaves before an earlier one: up to "
+                         "2+2R requests"_s,
+                         u"a writer's release wakes all readers up to the next writer"_s,
+                         u"a write lock without readers cannot be told from kazoo-lock"_s}),
+                   {u"2"_s, u"4"_s, u"1"_s, u"1"_s}),
+        acquirable(recipeEntry("kazoo-semaphore", zookeeper, Fair | Counted, u"kazoo's Semaphore"_s,
+                        {u"kazoo itself takes eight requests for a free permit"_s,
+                         u"kazoo itself does not look whether the guard still is its own: whoever removes the "
+                         "guard's node may let one too many in"_s}),
+                   {u"5"_s, u"9"_s, u"1"_s, u"2"_s}),
     };
 }
 

@@ -1,9 +1,8 @@
 // From a recipe's id to its class: ZooKeeper.
 #include "core/base/text.h"
 #include "core/recipes/catalogueentry.h"
-#include "core/recipes/curator/mutex.h"
-#include "core/recipes/curator/readwritelock.h"
-#include "core/recipes/curator/semaphore.h"
+#include "core/recipes/curator/make.h"
+#include "core/recipes/kazoo/make.h"
 #include "core/recipes/zookeeper/eagermutex.h"
 #include "core/recipes/zookeeper/ephemeral.h"
 #include "core/recipes/zookeeper/flatmutex.h"
@@ -16,6 +15,31 @@ namespace lockscope::recipes {
 
 using namespace Qt::StringLiterals;
 
+namespace {
+
+std::unique_ptr<Lock> makeTextbook(const QByteArray &id, zk::Session &session, const ZPath &lock,
+                                   const AcquireOptions &options, Random random)
+{
+    const auto access = options.readMode ? Access::Shared : Access::Exclusive;
+    if (id == "zk-ephemeral")
+        return std::make_unique<EphemeralLock>(session, lock, std::move(random));
+    if (id == "zk-herd-mutex")
+        return std::make_unique<HerdMutex>(session, lock, std::move(random));
+    if (id == "zk-mutex")
+        return std::make_unique<QueueMutex>(session, lock, std::move(random));
+    if (id == "zk-eager-mutex")
+        return std::make_unique<EagerMutex>(session, lock, std::move(random));
+    if (id == "zk-flat-mutex")
+        return std::make_unique<FlatMutex>(session, lock, std::move(random));
+    if (id == "zk-shared-herd")
+        return std::make_unique<SharedHerd>(session, lock, std::move(random), access);
+    if (id == "zk-shared")
+        return std::make_unique<SharedLock>(session, lock, std::move(random), access);
+    return nullptr;
+}
+
+} // namespace
+
 Result<std::unique_ptr<Lock>> makeLock(const QByteArray &id, zk::Session &session, const ZPath &lock,
                                        const AcquireOptions &options, Random random)
 {
@@ -25,31 +49,11 @@ Result<std::unique_ptr<Lock>> makeLock(const QByteArray &id, zk::Session &sessio
         return Error{ErrorCode::BadInput, u"\"%1\" is no path of a lock"_s.arg(label(lock.bytes()))};
     if (const auto no = id == "zk-flat-mutex" ? FlatMutex::objectionTo(lock.name()) : std::nullopt)
         return *no;
-    const auto access = options.readMode ? Access::Shared : Access::Exclusive;
-    std::unique_ptr<Lock> made;
-    if (id == "zk-ephemeral")
-        made = std::make_unique<EphemeralLock>(session, lock, std::move(random));
-    else if (id == "zk-herd-mutex")
-        made = std::make_unique<HerdMutex>(session, lock, std::move(random));
-    else if (id == "curator-mutex")
-        made = std::make_unique<CuratorMutex>(session, lock, std::move(random));
-    else if (id == "curator-semaphore-mutex" || id == "curator-semaphore")
-        made = std::make_unique<CuratorSemaphore>(session, lock, options.limit, std::move(random));
-    else if (id == "curator-rwlock" && options.readMode)
-        made = std::make_unique<CuratorReadLock>(session, lock, std::move(random));
-    else if (id == "curator-rwlock")
-        made = std::make_unique<CuratorWriteLock>(session, lock, std::move(random));
-    else if (id == "zk-eager-mutex")
-        made = std::make_unique<EagerMutex>(session, lock, std::move(random));
-    else if (id == "zk-flat-mutex")
-        made = std::make_unique<FlatMutex>(session, lock, std::move(random));
-    else if (id == "zk-shared-herd")
-        made = std::make_unique<SharedHerd>(session, lock, std::move(random), access);
-    else if (id == "zk-shared")
-        made = std::make_unique<SharedLock>(session, lock, std::move(random), access);
-    else
-        made = std::make_unique<QueueMutex>(session, lock, std::move(random));
-    return made;
+    for (const auto make : {makeTextbook, curator::make, kazoo::make}) {
+        if (auto made = make(id, session, lock, options, random))
+            return made;
+    }
+    return Error{ErrorCode::Unsupported, u"recipe %1 cannot be made here"_s.arg(label(id))};
 }
 
 } // namespace lockscope::recipes
