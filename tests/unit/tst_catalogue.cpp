@@ -60,7 +60,7 @@ private slots:
             if (recipe.acquirable)
                 acquirable << recipe.id;
         }
-        QCOMPARE(acquirable, (QByteArrayList{"zk-ephemeral", "zk-herd-mutex", "zk-mutex", "redis-set-nx"}));
+        QCOMPARE(acquirable, (QByteArrayList{"zk-ephemeral", "zk-herd-mutex", "zk-mutex", "redis-set-nx", "redlock"}));
     }
 };
 
