@@ -47,5 +47,9 @@ struct AcquireOptions {
 [[nodiscard]] Result<std::unique_ptr<Lock>> makeLock(const QByteArray &id, redis::Connection &connection,
                                                      const RedisKey &lock, const AcquireOptions &options,
                                                      Random random);
+// On a set of independent Redis nodes, all of which must outlive the lock: redlock, and nothing else.
+[[nodiscard]] Result<std::unique_ptr<Lock>> makeLock(const QByteArray &id, const std::vector<redis::Connection *> &nodes,
+                                                     const RedisKey &lock, const AcquireOptions &options,
+                                                     Random random);
 
 } // namespace lockscope::recipes
