@@ -35,6 +35,7 @@ struct ZooKeeperOptions {
     QByteArray fourLetterWords = "*"; // the whitelist
     std::chrono::milliseconds tick{200}; // sessions from 2 to 100 ticks … see maxSession
     std::chrono::milliseconds maxSession{60'000};
+    bool syncsItsLog = false; // as a server does whose data must outlive the machine
     std::chrono::milliseconds reapingInterval{60'000}; // looks for empty containers and nodes past their TTL
 };
 class ZooKeeperServer : public Server {

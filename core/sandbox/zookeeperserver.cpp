@@ -58,8 +58,8 @@ public:
                 // Nothing outside our folder.
                 "-XX:-UsePerfData", "-Djava.io.tmpdir=" + QFile::encodeName(folder.path()),
                 "-Djava.net.preferIPv4Stack=true",
-                // Data need only outlive the process, not the machine.
-                "-Dzookeeper.forceSync=no", "-Dzookeeper.preAllocSize=4096",
+                m_options.syncsItsLog ? "-Dzookeeper.forceSync=yes" : "-Dzookeeper.forceSync=no",
+                "-Dzookeeper.preAllocSize=4096",
                 "-Dzookeeper.extendedTypesEnabled=true", // nodes with a TTL
                 "-Dznode.container.checkIntervalMs="
                     + QByteArray::number(static_cast<qint64>(m_options.reapingInterval.count())),

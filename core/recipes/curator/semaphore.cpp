@@ -55,19 +55,19 @@ Task<Result<Place>> CuratorSemaphore::takeLease(Deadline deadline)
     if (!joined)
         co_return joined.error();
     Place place = std::move(joined->place);
-    Listed queue = std::move(joined->queue);
-    Turn turn = turnInQueue(contendersIn(queue, {"lease-"}), place.node(), m_limit);         // 3
+    std::optional<zk::Watch> news = joined->queue.watch;
+    Turn turn = turnInQueue(contendersIn(joined->takeQueue(), {"lease-"}), place.node(), m_limit); // 3
     while (turn.kind == Turn::Kind::WaitFor) {
-        m_watch = queue.watch;
-        const zk::Watch watch = *queue.watch;
+        m_watch = news;
+        const zk::Watch watch = *news;
         const auto changed = co_await untilFired(session(), watch, deadline);                // 4
         if (!changed)
             co_return changed.error();
-        auto listed = co_await listQueue(session(), leases, Listing::Watched, deadline);
+        const auto listed = co_await listQueue(session(), leases, Listing::Watched, deadline);
         if (!listed)
             co_return listed.error();
-        queue = std::move(*listed);
-        turn = turnInQueue(contendersIn(queue, {"lease-"}), place.node(), m_limit);
+        news = listed->watch;
+        turn = turnInQueue(contendersIn(*listed, {"lease-"}), place.node(), m_limit);
     }
     if (turn.isMine())
         co_return std::move(place);

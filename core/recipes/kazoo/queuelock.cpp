@@ -54,7 +54,7 @@ Turn turnOf(Kind kind, const Listed &queue, const NodeName &me)
 Task<Result<bool>> untilTurn(zk::Session *session, Kind kind, ZPath node, Listed queue, Deadline deadline)
 {
     const ZPath directory = node.parent();
-    Turn turn = turnOf(kind, queue, node.name());                                            // 2
+    Turn turn = turnOf(kind, std::exchange(queue, {}), node.name());                         // 2
     while (turn.kind == Turn::Kind::WaitFor) {
         const ZPath predecessor = directory.child(*turn.predecessor);
         const auto gone = co_await untilGone(session, predecessor, deadline);                // 3
@@ -82,7 +82,8 @@ Task<Result<Place>> QueueLock::enter(Deadline deadline)
             co_return joined.error();
         Place place = std::move(joined->place);
         const ZPath node = place.path();
-        const auto turn = co_await untilTurn(session(), m_kind, node, joined->queue, deadline);
+        Listed queue = joined->takeQueue();
+        const auto turn = co_await untilTurn(session(), m_kind, node, std::move(queue), deadline);
         if (!turn)
             co_return turn.error();
         if (*turn)

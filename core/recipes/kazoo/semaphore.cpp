@@ -44,8 +44,9 @@ Task<Result<Place>> Semaphore::enter(Deadline deadline)
         if (!leases)
             co_return leases.error();
         const ZPath node = place.path();
-        const bool atOnce = turnOf(Kind::Lock, joined->queue, node.name()).isMine();
-        const auto turn = co_await untilTurn(session(), Kind::Lock, node, joined->queue, deadline); // 3
+        Listed queue = joined->takeQueue();
+        const bool atOnce = turnOf(Kind::Lock, queue, node.name()).isMine();
+        const auto turn = co_await untilTurn(session(), Kind::Lock, node, std::move(queue), deadline); // 3
         if (!turn)
             co_return turn.error();
         if (!*turn)

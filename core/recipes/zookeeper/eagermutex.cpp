@@ -20,6 +20,24 @@
 
 namespace lockscope::recipes {
 
+namespace {
+
+struct Rank {
+    Turn turn;         // ours
+    Turn predecessors; // of whom we wait for
+};
+
+Rank rankOf(const Listed &children, const NodeName &me)
+{
+    const auto queue = mutexQueue(children);
+    Rank rank{turnInQueue(queue, me), {}};
+    if (rank.turn.kind == Turn::Kind::WaitFor)
+        rank.predecessors = turnInQueue(queue, *rank.turn.predecessor);
+    return rank;
+}
+
+} // namespace
+
 Task<Result<Place>> EagerMutex::enter(Deadline deadline)
 {
     for (;;) {
@@ -29,27 +47,24 @@ Task<Result<Place>> EagerMutex::enter(Deadline deadline)
         if (!joined)
             co_return joined.error();
         Place place = std::move(joined->place);
-        auto queue = mutexQueue(joined->queue);
-        Turn turn = turnInQueue(queue, place.node());                                        // 2
-        while (turn.kind == Turn::Kind::WaitFor) {
-            const ZPath predecessor = path().child(*turn.predecessor);
-            const Turn before = turnInQueue(queue, *turn.predecessor);
+        Rank rank = rankOf(joined->takeQueue(), place.node());                               // 2
+        while (rank.turn.kind == Turn::Kind::WaitFor) {
+            const ZPath predecessor = path().child(*rank.turn.predecessor);
             std::vector<ZPath> watched{place.path(), predecessor};
-            if (before.kind == Turn::Kind::WaitFor)
-                watched.push_back(path().child(*before.predecessor));
+            if (rank.predecessors.kind == Turn::Kind::WaitFor)
+                watched.push_back(path().child(*rank.predecessors.predecessor));
             const auto changed = co_await lookout.untilChange(watched, deadline);            // 3
             if (!changed)
                 co_return changed.error();
-            if (before.isMine() && lookout.sawGo(predecessor, place.path()))                 // 4
+            if (rank.predecessors.isMine() && lookout.sawGo(predecessor, place.path()))                 // 4
                 co_return std::move(place);
             lookout.startAnew();
             const auto listed = co_await listQueue(session(), path(), Listing::Plain, deadline); // 5
             if (!listed)
                 co_return listed.error();
-            queue = mutexQueue(*listed);
-            turn = turnInQueue(queue, place.node());
+            rank = rankOf(*listed, place.node());
         }
-        if (turn.isMine())
+        if (rank.turn.isMine())
             co_return std::move(place);
         place.forget();                                                                      // 6
     }

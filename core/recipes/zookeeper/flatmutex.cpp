@@ -54,7 +54,7 @@ Task<Result<Place>> FlatMutex::enter(Deadline deadline)
         if (!joined)
             co_return joined.error();
         Place place = std::move(joined->place);
-        Turn turn = turnInQueue(contendersOf(base, joined->queue), place.node());            // 2
+        Turn turn = turnInQueue(contendersOf(base, joined->takeQueue()), place.node());      // 2
         while (turn.kind == Turn::Kind::WaitFor) {
             const ZPath predecessor = directory.child(*turn.predecessor);
             const auto gone = co_await untilGone(session(), predecessor, deadline);          // 3

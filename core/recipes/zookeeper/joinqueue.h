@@ -19,6 +19,9 @@ struct Listed {
 struct Joined {
     Place place;
     Listed queue;
+
+    // Gives the list away: a thousand waiters of one process must not each keep a list of a thousand names.
+    [[nodiscard]] Listed takeQueue() { return std::exchange(queue, {}); }
 };
 
 // Creates the claim's node and lists the directory; both leave together, and because a server answers

@@ -36,7 +36,7 @@ Task<Result<Place>> standInLine(Janitor janitor, Line line, Random *random, Dead
         if (!joined)
             co_return joined.error();
         Place place = std::move(joined->place);
-        Turn turn = line.turnOf(joined->queue, place.node());                                // 2
+        Turn turn = line.turnOf(joined->takeQueue(), place.node());                          // 2
         while (turn.kind == Turn::Kind::WaitFor) {
             const ZPath predecessor = line.directory.child(*turn.predecessor);
             const auto gone = co_await untilGone(session, predecessor, deadline);            // 3

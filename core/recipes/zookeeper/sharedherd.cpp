@@ -21,18 +21,18 @@ Task<Result<Place>> SharedHerd::enter(Deadline deadline)
         if (!joined)
             co_return joined.error();
         Place place = std::move(joined->place);
-        Listed queue = std::move(joined->queue);
-        Turn turn = turnInReadWriteQueue(sharedQueue(queue), place.node());                  // 2
+        std::optional<zk::Watch> news = joined->queue.watch;
+        Turn turn = turnInReadWriteQueue(sharedQueue(joined->takeQueue()), place.node());    // 2
         while (turn.kind == Turn::Kind::WaitFor) {
-            const zk::Watch watch = *queue.watch;
+            const zk::Watch watch = *news;
             const auto changed = co_await untilFired(session(), watch, deadline);            // 3
             if (!changed)
                 co_return changed.error();
-            auto listed = co_await listQueue(session(), path(), Listing::Watched, deadline);
+            const auto listed = co_await listQueue(session(), path(), Listing::Watched, deadline);
             if (!listed)
                 co_return listed.error();
-            queue = std::move(*listed);
-            turn = turnInReadWriteQueue(sharedQueue(queue), place.node());
+            news = listed->watch;
+            turn = turnInReadWriteQueue(sharedQueue(*listed), place.node());
         }
         if (turn.isMine())
             co_return std::move(place);

@@ -23,7 +23,7 @@ Task<Result<Place>> SharedLock::enter(Deadline deadline)
         if (!joined)
             co_return joined.error();
         Place place = std::move(joined->place);
-        Turn turn = turnInReadWriteQueue(sharedQueue(joined->queue), place.node());          // 2
+        Turn turn = turnInReadWriteQueue(sharedQueue(joined->takeQueue()), place.node());    // 2
         while (turn.kind == Turn::Kind::WaitFor) {
             const ZPath blocker = path().child(*turn.predecessor);
             const auto gone = co_await untilGone(session(), blocker, deadline);              // 3
