@@ -5,6 +5,39 @@
 using namespace lockscope;
 using namespace lockscope::test;
 
+namespace {
+
+// A server that, after a reconnect, tells of one node last: of the first that is watched, which is our own.
+class TellsOfItLast : public testing::FaultySession {
+public:
+    using FaultySession::FaultySession;
+    Reply<zk::Node> get(ZPath path, std::optional<zk::Watch> watch, Deadline deadline) override
+    {
+        if (!m_first)
+            m_first = path;
+        if (!watch || path != *m_first)
+            return FaultySession::get(path, watch, deadline);
+        zk::Watch late(loop());
+        late.event().then([told = *watch, kept = m_kept](const zk::WatchEvent &event) {
+            kept->push_back([told, event] { told.event().complete(event); });
+        });
+        return FaultySession::get(path, late, deadline);
+    }
+    [[nodiscard]] bool knows() const { return !m_kept->empty(); }
+    void tell()
+    {
+        for (const auto &call : std::exchange(*m_kept, {}))
+            call();
+    }
+
+private:
+    std::optional<ZPath> m_first;
+    std::shared_ptr<std::vector<std::function<void()>>> m_kept =
+        std::make_shared<std::vector<std::function<void()>>>();
+};
+
+} // namespace
+
 class TestRecipesEager : public RecipeFixture {
     Q_OBJECT
 
@@ -184,6 +217,37 @@ private slots:
             QTRY_VERIFY(contender(1).holds());
             QVERIFY(releases(1));
         }
+    }
+
+    void cutOffWhileBothGoAndToldInTheWrongOrder()
+    {
+        QVERIFY(prepare("zk-eager-mutex", 1));
+        m_cable = std::make_unique<Cable>(m_server->address());
+        QVERIFY(add(m_cable->address()));
+        QVERIFY(add(m_server->address()));
+        TellsOfItLast session(counting(1));
+        auto made = recipes::makeLock(m_recipe, session, m_path, {}, Random(11));
+        QVERIFY(made);
+        contender(1).lock = std::move(*made);
+        QVERIFY(queueUp(3));
+        const auto all = queue();
+        counting(1).reset();
+        m_cable->cut();
+        QTRY_COMPARE(m_clients[1]->real->state(), zk::SessionState::Connecting);
+        QVERIFY(takeAway(all[1]));
+        QVERIFY(takeAway(all[0]));
+        QTRY_VERIFY(contender(2).holds());
+        m_cable->mend();
+        QTRY_VERIFY(session.knows() && counting(1).events() >= 2);
+        // The holder's end is all that the recipe was told of.
+        QVERIFY(hasJoinedAgain(1, 1, 2));
+        QVERIFY(!contender(1).granted);
+        session.tell();
+        QVERIFY(isQuiet(1));
+        QVERIFY(!contender(1).granted);
+        QVERIFY(releases(2));
+        QTRY_VERIFY(contender(1).holds());
+        contender(1).lock.reset();
     }
 
     void aReconnectIsFollowedByAList()
