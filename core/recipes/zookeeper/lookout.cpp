@@ -115,10 +115,11 @@ Task<Result<void>> Lookout::untilChange(std::vector<ZPath> nodes, Deadline deadl
             if (!inTime)
                 co_return timedOut();
         }
-        if (!mustWatchAgain(nodes))
+        if (!m_seen->broken && !mustWatchAgain(nodes))
             co_return Result<void>();
     }
-    co_return Result<void>();
+    const auto connected = co_await untilConnected(m_session, deadline);
+    co_return connected;
 }
 
 bool Lookout::sawGo(const ZPath &node, const ZPath &whileThisStood) const

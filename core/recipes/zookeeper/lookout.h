@@ -22,7 +22,8 @@ public:
     void startAnew() { m_seen->broken = false; }
 
     // Watches these nodes (only what is not watched yet is asked for, all in one breath and in this
-    // order) and returns when one of them is gone, or the connection broke: then list again. TimedOut.
+    // order) and returns when one of them is gone, or when the connection broke and is back: then list
+    // again. SessionExpired when it never will be back, TimedOut.
     Task<Result<void>> untilChange(std::vector<ZPath> nodes, Deadline deadline);
 
     // Whether its deletion was told of on the unbroken connection while this other node stood. Of two
