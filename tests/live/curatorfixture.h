@@ -35,6 +35,21 @@ inline QByteArray curatorRecipe(const QByteArray &kind)
     return kind.toInt() > 0 ? QByteArray("curator-semaphore") : "curator-" + kind;
 }
 
+// A side of a lock whose sides belong together.
+class Side : public recipes::Lock {
+public:
+    Side(std::shared_ptr<recipes::CuratorReadWriteLock> both, recipes::Lock &one) : m_both(std::move(both)), m_one(one) {}
+    Task<Result<recipes::Grant>> acquire(Deadline deadline) override { return m_one.acquire(deadline); }
+    Task<Result<bool>> release(Deadline deadline) override { return m_one.release(deadline); }
+    [[nodiscard]] int holdCount() const override { return m_one.holdCount(); }
+    Task<Result<bool>> isStillMine(Deadline deadline) override { return m_one.isStillMine(deadline); }
+    [[nodiscard]] OneShot<recipes::Loss> lost() const override { return m_one.lost(); }
+
+private:
+    std::shared_ptr<recipes::CuratorReadWriteLock> m_both;
+    recipes::Lock &m_one;
+};
+
 class CuratorFixture : public RecipeFixture {
 protected:
     static bool isSemaphore(const QByteArray &kind) { return kind == "semaphore-mutex" || kind.toInt() > 0; }
@@ -69,6 +84,13 @@ protected:
     {
         m_clients.push_back(std::make_unique<Client>(m_loop, m_server->address()));
         return *m_clients.back();
+    }
+    // A writer and a reader of one owner: two contenders with one client, the last one added.
+    void addSides(const std::shared_ptr<recipes::CuratorReadWriteLock> &both)
+    {
+        for (auto *side : {&both->writeLock(), &both->readLock()})
+            m_contenders.push_back(std::make_unique<Contender>(m_loop, std::make_unique<Side>(both, *side)));
+        m_clients.push_back(nullptr); // so that contender(i) has counting(i)
     }
     [[nodiscard]] ZPath locks() const { return m_path.child(NodeName("locks")); }
     [[nodiscard]] ZPath leases() const { return m_path.child(NodeName("leases")); }

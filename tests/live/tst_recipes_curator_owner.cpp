@@ -20,35 +20,18 @@ Task<void> heed(zk::Session *session, ZPath node, Deadline deadline, std::option
     answer->emplace(std::move(heard));
 }
 
-// A side of a lock whose sides belong together.
-class Side : public recipes::Lock {
-public:
-    Side(std::shared_ptr<recipes::CuratorReadWriteLock> both, recipes::Lock &one) : m_both(std::move(both)), m_one(one) {}
-    Task<Result<recipes::Grant>> acquire(Deadline deadline) override { return m_one.acquire(deadline); }
-    Task<Result<bool>> release(Deadline deadline) override { return m_one.release(deadline); }
-    [[nodiscard]] int holdCount() const override { return m_one.holdCount(); }
-    Task<Result<bool>> isStillMine(Deadline deadline) override { return m_one.isStillMine(deadline); }
-    [[nodiscard]] OneShot<recipes::Loss> lost() const override { return m_one.lost(); }
-
-private:
-    std::shared_ptr<recipes::CuratorReadWriteLock> m_both;
-    recipes::Lock &m_one;
-};
-
 } // namespace
 
 class TestRecipesCuratorOwner : public CuratorFixture {
     Q_OBJECT
 
-    // The owner's two sides; they share the first client. Others follow as contender(2), …
+    // The owner's two sides share the first client. Others follow as contender(2), …
     bool prepareOwner(const QByteArrayList &others)
     {
         m_path = ZPath("/curator-owner-" + QByteArray::number(++m_runs));
         auto &client = addClient();
         auto both = std::make_shared<recipes::CuratorReadWriteLock>(*client.counting, m_path, Random(quint64(m_runs)));
-        for (auto *side : {&both->writeLock(), &both->readLock()})
-            m_contenders.push_back(std::make_unique<Contender>(m_loop, std::make_unique<Side>(both, *side)));
-        m_clients.push_back(nullptr); // so that contender(i) has counting(i)
+        addSides(both);
         bool ready = make(m_path) && waitForState(*client.real, zk::SessionState::Connected);
         for (const auto &kind : others)
             ready = ready && join(kind);
