@@ -1,7 +1,7 @@
 #include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/operate/forcerelease.h"
-#include "core/operate/redissonkeys.h"
+#include "core/redis/redissonkeys.h"
 #include "core/operate/releaseway.h"
 #include "core/recipes/turn.h"
 
@@ -95,7 +95,7 @@ void planCompareAndDelete(ForceReleasePlan &plan, const Contender &holder)
 
 void planRedisson(ForceReleasePlan &plan, const Contender &holder)
 {
-    const RedissonKeys keys(plan.before.lock.name);
+    const redis::RedissonKeys keys(plan.before.lock.name);
     const auto key = escaped(plan.before.lock.name);
     const auto field = escaped(holder.guard.value);
     plan.commands << u"EVALSHA redisson-force-release 5 %1 … %2"_s.arg(key, field);

@@ -1,7 +1,7 @@
 #include "core/operate/releaseact.h"
 
 #include "core/base/text.h"
-#include "core/operate/redissonkeys.h"
+#include "core/redis/redissonkeys.h"
 #include "core/operate/releaseway.h"
 #include "core/redis/client.h"
 
@@ -69,7 +69,7 @@ Task<Result<qint64>> compareAndDelete(ForceReleasePlan plan, redis::Connection *
 Task<Result<qint64>> releaseRedisson(ForceReleasePlan plan, redis::Connection *connection, Deadline deadline)
 {
     const auto script = redis::loadScript("redisson-force-release");
-    const RedissonKeys names(plan.before.lock.name);
+    const redis::RedissonKeys names(plan.before.lock.name);
     const QByteArrayList keys{plan.before.lock.name, names.channel(), names.readWriteChannel(), names.fairQueue(),
                               names.fairDeadlines()};
     const QByteArrayList args{plan.guard.value, names.readerTimeoutPrefix()};
