@@ -60,7 +60,9 @@ private slots:
             if (recipe.acquirable)
                 acquirable << recipe.id;
         }
-        QCOMPARE(acquirable, (QByteArrayList{"zk-ephemeral", "zk-herd-mutex", "zk-mutex", "redis-set-nx"}));
+        QCOMPARE(acquirable, (QByteArrayList{"zk-ephemeral", "zk-herd-mutex", "zk-mutex", "redis-setnx-expire",
+                                             "redis-getset", "redis-set-nx", "redisson-lock", "redisson-fair-lock",
+                                             "redisson-rwlock", "redisson-fenced-lock", "redisson-semaphore"}));
     }
 };
 
