@@ -1,7 +1,10 @@
 // From a recipe's id to its class: Redis.
 #include "core/recipes/catalogueentry.h"
+#include "core/recipes/redis/getset.h"
 #include "core/recipes/redis/redlock.h"
 #include "core/recipes/redis/setnx.h"
+#include "core/recipes/redis/setnxexpire.h"
+#include "core/recipes/redisson/make.h"
 
 namespace lockscope::recipes {
 
@@ -20,6 +23,18 @@ std::optional<Error> objectionTo(const QByteArray &id, const RedisKey &lock, con
     return std::nullopt;
 }
 
+std::unique_ptr<Lock> makeToken(const QByteArray &id, redis::Connection &connection, const RedisKey &lock,
+                                const AcquireOptions &options, Random random)
+{
+    if (id == "redis-setnx-expire")
+        return std::make_unique<SetNxExpireLock>(connection, lock, options.ttl, std::move(random));
+    if (id == "redis-getset")
+        return std::make_unique<GetSetLock>(connection, lock, options.ttl, std::move(random));
+    if (id == "redis-set-nx")
+        return std::make_unique<SetNxLock>(connection, lock, options.ttl, std::move(random));
+    return nullptr;
+}
+
 } // namespace
 
 Result<std::unique_ptr<Lock>> makeLock(const QByteArray &id, redis::Connection &connection, const RedisKey &lock,
@@ -30,8 +45,11 @@ Result<std::unique_ptr<Lock>> makeLock(const QByteArray &id, redis::Connection &
     if (id == "redlock")
         return Error{ErrorCode::BadInput,
                      u"redlock needs a set of independent nodes, and this is one Redis: connect redis://a,b,c"_s};
-    std::unique_ptr<Lock> made = std::make_unique<SetNxLock>(connection, lock, options.ttl, std::move(random));
-    return made;
+    for (const auto make : {makeToken, redisson::make}) {
+        if (auto made = make(id, connection, lock, options, random))
+            return made;
+    }
+    return Error{ErrorCode::Unsupported, u"recipe %1 cannot be made here"_s.arg(QString::fromUtf8(id))};
 }
 
 Result<std::unique_ptr<Lock>> makeLock(const QByteArray &id, const std::vector<redis::Connection *> &nodes,

@@ -5,7 +5,7 @@
 
 #include "core/base/bytes.h"
 
-namespace lockscope::operate {
+namespace lockscope::redis {
 
 class RedissonKeys {
 public:
@@ -13,13 +13,22 @@ public:
 
     [[nodiscard]] QByteArray channel() const { return "redisson_lock__channel:" + m_slot; }
     [[nodiscard]] QByteArray readWriteChannel() const { return "redisson_rwlock:" + m_slot; }
+    [[nodiscard]] QByteArray semaphoreChannel() const { return "redisson_sc:" + m_slot; }
     [[nodiscard]] QByteArray fairQueue() const { return "redisson_lock_queue:" + m_slot; }
     [[nodiscard]] QByteArray fairDeadlines() const { return "redisson_lock_timeout:" + m_slot; }
+    [[nodiscard]] QByteArray fencingToken() const { return "redisson_lock_token:" + m_slot; }
+    // When each permit of a semaphore runs out.
+    [[nodiscard]] QByteArray permitDeadlines() const { return m_slot + ":timeout"; }
     // A reader's timeout keys: this, its hash field, ":rwlock_timeout:" and a number.
     [[nodiscard]] QByteArray readerTimeoutPrefix() const { return m_slot + ':'; }
+    // What one unlock came to, kept for as long as it may be asked again.
+    [[nodiscard]] QByteArray unlockLatch(const QByteArray &request) const
+    {
+        return "redisson_unlock_latch:" + m_slot + ':' + request;
+    }
 
 private:
     QByteArray m_slot;
 };
 
-} // namespace lockscope::operate
+} // namespace lockscope::redis
