@@ -2,7 +2,7 @@
 // lost replies, the lease and its end.
 #include "core/async/sleep.h"
 #include "core/recipes/catalogue.h"
-#include "core/recipes/quorum.h"
+#include "core/recipes/turn.h"
 #include "redlock_fixture.h"
 
 using namespace lockscope;

@@ -1,7 +1,7 @@
 #include "core/recipes/redis/ballot.h"
 
-#include "core/recipes/quorum.h"
 #include "core/recipes/trouble.h"
+#include "core/recipes/turn.h"
 
 namespace lockscope::recipes {
 

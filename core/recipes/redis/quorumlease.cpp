@@ -1,8 +1,8 @@
 #include "core/recipes/redis/quorumlease.h"
 
 #include "core/async/sleep.h"
-#include "core/recipes/quorum.h"
 #include "core/recipes/redis/lease.h"
+#include "core/recipes/turn.h"
 #include "core/redis/client.h"
 
 namespace lockscope::recipes {

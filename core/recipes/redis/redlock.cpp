@@ -14,10 +14,10 @@
 #include "core/recipes/redis/redlock.h"
 
 #include "core/base/text.h"
-#include "core/recipes/quorum.h"
 #include "core/recipes/redis/lease.h"
 #include "core/recipes/redis/waiting.h"
 #include "core/recipes/token.h"
+#include "core/recipes/turn.h"
 #include "core/redis/client.h"
 
 namespace lockscope::recipes {
