@@ -60,7 +60,8 @@ private slots:
             if (recipe.acquirable)
                 acquirable << recipe.id;
         }
-        QCOMPARE(acquirable, (QByteArrayList{"zk-ephemeral", "zk-herd-mutex", "zk-mutex", "redis-set-nx"}));
+        QCOMPARE(acquirable, (QByteArrayList{"zk-ephemeral", "zk-herd-mutex", "zk-mutex", "redis-set-nx", "sql-for-update",
+                                          "sql-version", "sql-get-lock"}));
     }
 };
 
