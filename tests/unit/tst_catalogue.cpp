@@ -60,8 +60,7 @@ private slots:
             if (!recipe.acquirable)
                 seenOnly << recipe.id;
         }
-        QCOMPARE(seenOnly, (QByteArrayList{"zk-election", "zk-lease", "zookeeper-recipe-lock", "curator-leader",
-                                           "sql-for-update", "sql-version", "sql-get-lock"}));
+        QCOMPARE(seenOnly, (QByteArrayList{"zk-election", "zk-lease", "zookeeper-recipe-lock", "curator-leader"}));
     }
 };
 
