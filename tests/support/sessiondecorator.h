@@ -3,21 +3,13 @@
 #pragma once
 
 #include "core/zookeeper/session.h"
+#include "tests/support/faultplan.h"
 
 #include <vector>
 
 namespace lockscope::testing {
 
 enum class Request { Create, Remove, Get, Set, Exists, Children, Multi, Sync, Acls, SetAcls, AddAuth, RemoveWatches };
-
-enum class Fate {
-    Pass,
-    LoseRequest, // nothing is sent; UnknownOutcome
-    LoseReply,   // it is sent and done; UnknownOutcome
-    HoldRequest, // sent only by letThrough()
-    HoldReply,   // sent at once, answered only by letThrough()
-    Refuse,      // nothing is sent; Unsupported
-};
 
 class SessionDecorator : public zk::Session {
 public:
@@ -57,6 +49,7 @@ public:
 
     // Sends and answers what was held back.
     void letThrough();
+    [[nodiscard]] qsizetype held() const { return qsizetype(m_held->size()); }
 
 protected:
     // Called for every request, before it is sent.

@@ -1,0 +1,70 @@
+#include "arena.h"
+
+#include "traits.h"
+
+namespace lockscope::contract {
+
+bool eventually(const std::function<bool()> &holds, std::chrono::milliseconds atMost)
+{
+    const QDeadlineTimer enough(atMost);
+    QTimer wakeUp;
+    wakeUp.start(5ms);
+    while (!holds()) {
+        if (enough.hasExpired())
+            return false;
+        QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
+    }
+    return true;
+}
+
+void linger(std::chrono::milliseconds span)
+{
+    eventually([] { return false; }, span);
+}
+
+Client &Arena::client(size_t i)
+{
+    if (m_clients.size() <= i)
+        m_clients.resize(i + 1);
+    auto &client = m_clients[i];
+    if (!client || client->isOver())
+        client = connect(30s);
+    client->mend();
+    client->plan.forget();
+    client->letThrough();
+    eventually([&] { return client->isConnected(); });
+    return *client;
+}
+
+Client &Arena::mortal(std::chrono::milliseconds span)
+{
+    m_mortals.push_back(connect(span));
+    auto &client = *m_mortals.back();
+    eventually([&] { return client.isConnected(); });
+    return client;
+}
+
+QByteArray arenaKey(const recipes::RecipeInfo &recipe)
+{
+    switch (recipe.backend) {
+    case recipes::RecipeBackend::ZooKeeper:
+        return "ZooKeeper";
+    case recipes::RecipeBackend::Redis:
+        return Traits(recipe).needsSeveral ? "several Redis" : "Redis";
+    case recipes::RecipeBackend::MariaDb:
+        return "MariaDB";
+    }
+    return {};
+}
+
+std::unique_ptr<Arena> makeArena(const recipes::RecipeInfo &recipe, Loop &loop)
+{
+    const auto key = arenaKey(recipe);
+    if (key == "ZooKeeper")
+        return makeZooKeeperArena(loop);
+    if (key == "Redis")
+        return makeRedisArena(loop);
+    return nullptr; // a new backend: its arena comes beside these
+}
+
+} // namespace lockscope::contract

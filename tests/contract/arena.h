@@ -1,0 +1,117 @@
+// Where locks are fought for: one kind of real server, started once for all tests of a program, and the
+// clients that talk to it. The tests are written against this, so that they hold for every backend.
+#pragma once
+
+#include "core/async/qtloop.h"
+#include "core/recipes/catalogue.h"
+#include "core/sandbox/server.h"
+#include "tests/live/zookeeperfixture.h"
+#include "tests/support/faultplan.h"
+
+#include <QDeadlineTimer>
+
+namespace lockscope::contract {
+
+using namespace std::chrono_literals;
+using testing::Fate;
+
+inline constexpr auto patience = 20s;
+
+// Runs the thread's events until it holds; QTest's own waiting sleeps between looks.
+bool eventually(const std::function<bool()> &holds, std::chrono::milliseconds atMost = patience);
+// Lets events run for that long.
+void linger(std::chrono::milliseconds span);
+
+// A lock on the server: all it leaves there carries this name.
+using TrialName = QByteArray;
+
+// A session or connection of its own, behind a cable that can be cut and ports that count and fail.
+class Client {
+public:
+    virtual ~Client() = default;
+
+    virtual Result<std::unique_ptr<recipes::Lock>> make(const QByteArray &recipe, const TrialName &name,
+                                                        const recipes::AcquireOptions &options, Random random) = 0;
+    [[nodiscard]] virtual bool isConnected() const = 0;
+    // Whether it can never be connected again.
+    [[nodiscard]] virtual bool isOver() const { return false; }
+
+    [[nodiscard]] virtual int requests() const = 0;
+    [[nodiscard]] virtual QByteArray spoken() const = 0;
+    [[nodiscard]] virtual int wakeUps() const = 0; // watch events, messages
+    virtual void resetCounts() = 0;
+    [[nodiscard]] virtual bool isIdle() const = 0; // no request is out
+    [[nodiscard]] virtual int listeners() const { return 0; } // watches it still has
+
+    virtual void cut() = 0;
+    virtual void mend() = 0;
+
+    testing::FaultPlan plan;
+    [[nodiscard]] virtual qsizetype held() const = 0; // requests or replies held back
+    virtual void letThrough() = 0;
+};
+
+class Arena {
+public:
+    explicit Arena(Loop &loop) : m_loop(loop) {}
+    virtual ~Arena() = default;
+
+    // What went wrong. Unsupported: the programs are not installed.
+    virtual Result<bool> start() = 0;
+    [[nodiscard]] Loop &loop() { return m_loop; }
+    [[nodiscard]] TrialName freshName() { return "contract-" + QByteArray::number(++m_names) + "-lock"; }
+
+    // The i-th standing client; made when asked for, replaced when it is over.
+    Client &client(size_t i);
+    // One more whose hold ends soon after its cable is cut: by `span`, if it is the client that decides.
+    Client &mortal(std::chrono::milliseconds span);
+    // Lets go of the mortal clients; their locks must be gone.
+    void bury() { m_mortals.clear(); }
+    // May read, but write nothing under that name.
+    virtual std::unique_ptr<Client> powerless(const TrialName &name) = 0;
+
+    // What contenders have on the server now, one entry each or more: nodes, keys with their values,
+    // fields, members, entries. Sorted.
+    virtual QByteArrayList claims(const TrialName &name) = 0;
+    // Whether the server says that this is held by its holder.
+    virtual bool confirms(const TrialName &name, const recipes::Grant &grant) = 0;
+    // As an operator would: removes what stands for the hold, and tells nobody.
+    virtual bool takeAway(const TrialName &name, const recipes::Grant &grant) = 0;
+    // The same for a waiter's entry, as claims() shows it.
+    virtual bool takeAwayClaim(const QByteArray &claim) = 0;
+    // Whether the hold ends by itself when its holder is gone: says what does not.
+    virtual QString whatIsForEver(const TrialName &name, const recipes::Grant &grant) = 0;
+    // Directories of the lock that the server does not remove by itself when they are empty.
+    virtual QByteArrayList directoriesThatStay(const TrialName &, const recipes::Grant &) { return {}; }
+    // Channels somebody listens to.
+    virtual QByteArrayList channels(const TrialName &) { return {}; }
+    virtual std::optional<std::chrono::milliseconds> leaseLeft(const TrialName &) { return std::nullopt; }
+    // Everything on the server, of any name: nodes, keys, channels.
+    virtual QByteArrayList everything() = 0;
+    // Puts something that is no contender where the lock is. What went wrong.
+    virtual QString addForeign(const TrialName &name) = 0;
+    // What stays when it is free (directories) goes, too.
+    virtual bool clear(const TrialName &name) = 0;
+
+    virtual void pause() = 0;
+    virtual void resume() = 0;
+    virtual Result<bool> restart() = 0;
+
+protected:
+    virtual std::unique_ptr<Client> connect(std::chrono::milliseconds sessionTimeout) = 0;
+
+private:
+    Loop &m_loop;
+    int m_names = 0;
+    std::vector<std::unique_ptr<Client>> m_clients;
+    std::vector<std::unique_ptr<Client>> m_mortals;
+};
+
+std::unique_ptr<Arena> makeZooKeeperArena(Loop &loop);
+std::unique_ptr<Arena> makeRedisArena(Loop &loop);
+// Null when there is no arena for such recipes.
+std::unique_ptr<Arena> makeArena(const recipes::RecipeInfo &recipe, Loop &loop);
+// Recipes with the same key share an arena.
+QByteArray arenaKey(const recipes::RecipeInfo &recipe);
+
+} // namespace lockscope::contract

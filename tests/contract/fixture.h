@@ -1,0 +1,76 @@
+// What the suites share: rows made of the catalogue, an arena for each, scenes that all recipes play in
+// at once (where something slow happens to the server, it happens once).
+#pragma once
+
+#include "trial.h"
+
+#include <QTest>
+
+namespace lockscope::contract {
+
+using namespace Qt::StringLiterals;
+
+// For helpers that return what went wrong, empty if nothing.
+#define OK(expression) \
+    do { \
+        const QString wrong = (expression); \
+        QVERIFY2(wrong.isEmpty(), qPrintable(QStringLiteral(#expression ": ") + wrong)); \
+    } while (false)
+#define EVENTUALLY(condition) \
+    QVERIFY2(lockscope::contract::eventually([&] { return bool(condition); }), "never: " #condition)
+// A lock of the row's recipe; skips the row when the behaviour does not apply.
+#define TRIAL(name) \
+    SKIP_ROWS_THAT_DO_NOT_APPLY; \
+    Trial name(arenaOfRow(), recipeOfRow())
+#define SKIP_ROWS_THAT_DO_NOT_APPLY \
+    do { \
+        const QString why = reasonToSkip(); \
+        if (!why.isEmpty()) \
+            QSKIP(qPrintable(why)); \
+    } while (false)
+
+class Fixture : public QObject {
+protected:
+    Fixture();
+
+    QtLoop m_loop;
+
+    // One row per acquirable recipe.
+    void rows(const QByteArray &behaviour, const std::vector<Need> &needs, const QString &instead = {});
+    [[nodiscard]] QString reasonToSkip();
+    [[nodiscard]] Arena &arenaOfRow();
+    [[nodiscard]] static const RecipeInfo &recipeOfRow();
+
+    // The trial of the row's recipe, after all that apply were prepared and then the act was done, once.
+    Trial &scene(const std::function<QString(Trial &)> &prepare, const std::function<QString()> &act);
+    [[nodiscard]] std::vector<Trial *> sceneTrials();
+    // The arenas that the scene plays in.
+    [[nodiscard]] std::vector<Arena *> sceneArenas();
+
+    // Rows of what is not checked here, and a check that every behaviour of the letters has a test here.
+    static void notHereRows(const QByteArray &letters);
+    QString whatIsMissing(const QByteArray &letters) const;
+
+    [[nodiscard]] Deadline soon() const { return Deadline::after(m_loop, 15s); }
+    [[nodiscard]] Deadline after(std::chrono::milliseconds span) const { return Deadline::after(m_loop, span); }
+    // All of them contend for some rounds.
+    QString contendAll(Trial &trial, int rounds, Tally *tally);
+
+    QString startArenas();
+    void endScene();
+
+private:
+    struct Standing {
+        std::unique_ptr<Arena> arena;
+        QString whyNot;
+        bool isFailure = false;
+    };
+    Standing &standing(const RecipeInfo &recipe);
+
+    std::map<QByteArray, Standing> m_arenas;
+    QByteArrayList m_applicable;
+    std::map<QByteArray, std::unique_ptr<Trial>> m_scene;
+    QByteArray m_sceneOf;
+};
+
+} // namespace lockscope::contract

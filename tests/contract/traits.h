@@ -1,0 +1,60 @@
+// Which behaviour applies to which recipe, and why not: read from the catalogue, so that a recipe that
+// becomes acquirable is held to the contract without a line here. What the catalogue does not say in
+// a field, and the flaws it admits, stand in two small tables in traits.cpp.
+#pragma once
+
+#include "core/recipes/catalogue.h"
+
+namespace lockscope::contract {
+
+using recipes::RecipeInfo;
+
+// What a hold ends by when its client is gone.
+enum class KeptBy { Session, Lease };
+
+struct Traits {
+    explicit Traits(const RecipeInfo &recipe);
+
+    const RecipeInfo *recipe;
+    KeptBy keptBy;
+    bool isRenewed;     // the lease is prolonged while it is held
+    bool hasToken;      // a fencing token
+    bool keepsRecord;   // the server knows who holds it
+    bool isExclusive;   // one contender keeps another waiting
+    bool losesTokens;   // they begin anew when the server's data is gone
+    bool storesLimit;   // clients that disagree on the number of permits are told
+    bool leavesContainers; // its lock directory is the server's to remove
+    bool needsSeveral;  // servers
+};
+
+enum class Need {
+    Exclusive,
+    Fair,
+    Reentrant,
+    NotReentrant,
+    Lease,
+    Session,
+    Renewed,
+    ReadWrite,
+    Counted,
+    Token,
+    Record,
+    Polls,
+    ZooKeeper,
+    Redis,
+};
+
+// Empty if the behaviour applies. `instead` says where it is checked otherwise.
+[[nodiscard]] QString whyNot(const QByteArray &behaviour, const RecipeInfo &recipe, const std::vector<Need> &needs,
+                             const QString &instead = {});
+
+struct NotHere {
+    QByteArray behaviour;
+    QString reason;
+};
+// Behaviours of the list about things that Lockscope does not have, or that another suite checks.
+[[nodiscard]] const std::vector<NotHere> &notHere();
+// How many there are under a letter: A1 … A16.
+[[nodiscard]] int behavioursUnder(char letter);
+
+} // namespace lockscope::contract

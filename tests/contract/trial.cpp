@@ -1,0 +1,219 @@
+#include "trial.h"
+
+#include "core/async/sleep.h"
+
+namespace lockscope::contract {
+
+using namespace Qt::StringLiterals;
+
+void Contender::acquire(Deadline deadline)
+{
+    granted.reset();
+    m_scope.launch(acquiring(deadline));
+}
+
+void Contender::release()
+{
+    released.reset();
+    m_scope.launch(releasing());
+}
+
+void Contender::askWhether()
+{
+    mine.reset();
+    m_scope.launch(asking());
+}
+
+void Contender::heed()
+{
+    loss.reset();
+    m_scope.launch(heeding());
+}
+
+QString Contender::outcome() const
+{
+    if (!granted)
+        return u"still waiting"_s;
+    if (*granted)
+        return u"granted "_s + QString::fromUtf8((*granted)->id);
+    return u"error %1, \"%2\""_s.arg(int(granted->error().code)).arg(granted->error().message);
+}
+
+Task<void> Contender::acquiring(Deadline deadline)
+{
+    auto result = co_await lock->acquire(deadline);
+    granted.emplace(std::move(result));
+}
+
+Task<void> Contender::releasing()
+{
+    const auto deadline = Deadline::after(m_loop, 5s);
+    auto result = co_await lock->release(deadline);
+    released.emplace(std::move(result));
+}
+
+Task<void> Contender::asking()
+{
+    const auto deadline = Deadline::after(m_loop, 5s);
+    auto result = co_await lock->isStillMine(deadline);
+    mine.emplace(std::move(result));
+}
+
+Task<void> Contender::heeding()
+{
+    auto lost = lock->lost();
+    const auto why = co_await lost;
+    loss = why;
+}
+
+Trial::~Trial()
+{
+    contenders.clear();
+    // The next trial uses the same clients: what is cleared up in the background is not counted there.
+    eventually([this] { return claims().isEmpty(); }, 500ms);
+}
+
+Contender &Trial::joinWith(Client &client, Side side)
+{
+    auto with = options;
+    with.readMode = side == Side::Read;
+    // The name's number makes the tokens of different trials different.
+    const quint64 seed = qHash(name) + 1000 * ++m_seed;
+    auto made = client.make(recipe.id, name, with, Random(seed));
+    if (!made)
+        qFatal("%s", qPrintable(made.error().message));
+    contenders.push_back(std::make_unique<Contender>(arena.loop(), client, std::move(*made)));
+    return *contenders.back();
+}
+
+Contender &Trial::joinMortal(Side side)
+{
+    options.ttl = 1s;
+    return joinWith(arena.mortal(1s), side);
+}
+
+QString Trial::takes(Contender &who)
+{
+    who.acquire();
+    return comesToHold(who);
+}
+
+QString Trial::comesToHold(Contender &who)
+{
+    eventually([&] { return who.granted.has_value(); });
+    return who.holds() ? QString() : u"does not come to hold it: "_s + who.outcome();
+}
+
+QString Trial::givesBack(Contender &who)
+{
+    who.release();
+    if (!eventually([&] { return who.released.has_value(); }))
+        return u"its release never ends"_s;
+    return *who.released ? QString() : u"cannot release: "_s + who.released->error().message;
+}
+
+QString Trial::isRefused(Contender &who, Deadline deadline)
+{
+    who.acquire(deadline);
+    if (!eventually([&] { return who.granted.has_value(); }))
+        return u"is neither granted nor refused"_s;
+    if (who.holds())
+        return u"got in, and should not have"_s;
+    if (who.granted->error().code != ErrorCode::TimedOut)
+        return u"is refused with another error: "_s + who.outcome();
+    return {};
+}
+
+QString Trial::waits(Contender &who)
+{
+    const auto before = claims().size();
+    who.client().resetCounts();
+    who.acquire();
+    const bool queued = eventually([&] {
+        return who.client().requests() > 0 && (!recipe.fair || claims().size() > before);
+    });
+    settle(who.client());
+    if (!queued)
+        return u"does not queue: "_s + who.outcome();
+    return who.granted ? u"does not wait: "_s + who.outcome() : QString();
+}
+
+QString Trial::knowsItIsMine(Contender &who, bool isMine)
+{
+    who.askWhether();
+    if (!eventually([&] { return who.mine.has_value(); }))
+        return u"asking whether it is still ours never ends"_s;
+    if (!*who.mine)
+        return u"cannot ask whether it is ours: "_s + who.mine->error().message;
+    if (**who.mine == isMine)
+        return {};
+    return isMine ? u"does not know that it is its own"_s : u"believes that it is its own"_s;
+}
+
+QString Trial::isNotHeldBy(Contender &who)
+{
+    who.release();
+    if (!eventually([&] { return who.released.has_value(); }))
+        return u"its release never ends"_s;
+    if (*who.released)
+        return u"releases what is not its own"_s;
+    if (who.released->error().code != ErrorCode::NotHeld)
+        return u"its release fails in another way: "_s + who.released->error().message;
+    return {};
+}
+
+QString Trial::isClean()
+{
+    if (!eventually([this] { return claims().isEmpty(); }, 10s))
+        return u"left on the server: "_s + QString::fromUtf8(claims().join(" | "));
+    if (!eventually([this] { return arena.channels(name).isEmpty(); }, 10s))
+        return u"still listened to: "_s + QString::fromUtf8(arena.channels(name).join(" | "));
+    return {};
+}
+
+QString Trial::isHeldBy(Contender &who)
+{
+    if (!who.holds())
+        return u"does not hold it: "_s + who.outcome();
+    if (!traits.keepsRecord || arena.confirms(name, who.grant()))
+        return {};
+    return u"the server does not have %1 but %2"_s.arg(QString::fromUtf8(who.grant().id),
+                                                       QString::fromUtf8(claims().join(" | ")));
+}
+
+void settle(const Client &client)
+{
+    int before = -1;
+    eventually([&] {
+        const bool calm = client.isIdle() && client.requests() == before;
+        before = client.requests();
+        if (!calm)
+            return false;
+        linger(15ms);
+        return client.isIdle() && client.requests() == before;
+    }, 3s);
+}
+
+Task<void> contend(Contender *who, Loop *loop, int rounds, Tally *tally)
+{
+    const auto never = Deadline::never();
+    for (int i = 0; i < rounds; ++i) {
+        const auto grant = co_await who->lock->acquire(never);
+        if (!grant) {
+            tally->failures << grant.error().message;
+            co_return;
+        }
+        tally->most = std::max(tally->most, ++tally->inside);
+        ++tally->entered;
+        const int seen = tally->counter;
+        auto pause = sleepFor(*loop, 1ms);
+        co_await pause;
+        tally->counter = seen + 1;
+        --tally->inside;
+        const auto released = co_await who->lock->release(never);
+        if (!released)
+            tally->failures << released.error().message;
+    }
+}
+
+} // namespace lockscope::contract

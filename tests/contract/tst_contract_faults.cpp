@@ -1,0 +1,279 @@
+// G: what goes wrong on the way, and what is left of it.
+#include "fixture.h"
+
+#include <set>
+
+using namespace lockscope;
+using namespace lockscope::contract;
+
+class TestContractFaults : public Fixture {
+    Q_OBJECT
+
+    static constexpr int mostSteps = 20;
+
+    // Restarts the servers of the scene once.
+    QString restartAll()
+    {
+        for (auto *arena : sceneArenas()) {
+            const auto restarted = arena->restart();
+            if (!restarted)
+                return restarted.error().message;
+        }
+        return {};
+    }
+    // One attempt to acquire whose n-th request goes wrong; whether it had so many.
+    QString faultyAcquire(Trial &trial, int step, Fate fate, bool *isThrough)
+    {
+        auto &one = trial.join();
+        auto &plan = one.client().plan;
+        plan.at(step, fate);
+        one.acquire(soon());
+        if (!eventually([&] { return one.granted.has_value(); }))
+            return u"never ends"_s;
+        *isThrough = !plan.isOver();
+        plan.forget();
+        QString wrong;
+        if (one.holds())
+            wrong = trial.isHeldBy(one) + trial.knowsItIsMine(one) + trial.givesBack(one);
+        trial.contenders.pop_back();
+        wrong += trial.isClean();
+        return wrong.isEmpty() ? wrong : u"step %1: "_s.arg(step) + wrong;
+    }
+
+private slots:
+    void initTestCase()
+    {
+        OK(whatIsMissing("G"));
+        OK(startArenas());
+    }
+    void cleanupTestCase() { endScene(); }
+    void elsewhere_data() { notHereRows("G"); }
+    void elsewhere()
+    {
+        QFETCH(QString, reason);
+        if (!reason.isEmpty())
+            QSKIP(qPrintable(reason));
+    }
+
+    // Each request of an acquire is lost in turn, each reply in turn; also the first time, when
+    // directories are made.
+    void G1_troubleWhileAcquiringLeavesNothing_data() { rows("G1", {}); }
+    void G1_troubleWhileAcquiringLeavesNothing()
+    {
+        SKIP_ROWS_THAT_DO_NOT_APPLY;
+        for (const auto fate : {Fate::LoseReply, Fate::LoseRequest, Fate::Refuse}) {
+            bool isThrough = false;
+            for (int step = 1; step < mostSteps && !isThrough; ++step) {
+                Trial trial(arenaOfRow(), recipeOfRow()); // from nothing
+                trial.options.ttl = 3s;
+                OK(faultyAcquire(trial, step, fate, &isThrough));
+                OK(trial.takes(trial.join())); // it can be had
+            }
+            QVERIFY(isThrough);
+        }
+    }
+
+    void G3_aWaiterTakenAwayComesBack_data() { rows("G3", {Need::Fair, Need::ZooKeeper}); }
+    void G3_aWaiterTakenAwayComesBack()
+    {
+        TRIAL(trial);
+        OK(trial.takes(trial.join()));
+        const auto before = trial.claims();
+        OK(trial.waits(trial.join()));
+        for (const auto &claim : trial.claims()) {
+            if (!before.contains(claim))
+                QVERIFY(trial.arena.takeAwayClaim(claim));
+        }
+        OK(trial.givesBack(trial[0]));
+        trial[0].acquire(); // somebody else wants it, too
+        OK(trial.comesToHold(trial[1]));
+        OK(trial.givesBack(trial[1]));
+        OK(trial.comesToHold(trial[0]));
+        OK(trial.givesBack(trial[0]));
+        OK(trial.isClean()); // no orphan
+    }
+
+    // All at once: the server is gone between the steps of an acquire, and back.
+    void G4_aServerLostOnTheWay_data() { rows("G4", {Need::Exclusive}); }
+    void G4_aServerLostOnTheWay()
+    {
+        SKIP_ROWS_THAT_DO_NOT_APPLY;
+        auto &trial = scene(
+            [](Trial &t) {
+                for (int i = 0; i < 3; ++i)
+                    t.join();
+                return QString();
+            },
+            [this] {
+                for (auto *t : sceneTrials()) {
+                    for (auto &contender : t->contenders)
+                        contender->acquire();
+                }
+                return restartAll(); // while requests are under way
+            });
+        OK(trial.problem);
+        std::set<Contender *> waiting;
+        for (auto &contender : trial.contenders)
+            waiting.insert(contender.get());
+        while (!waiting.empty()) {
+            Contender *next = nullptr;
+            const bool found = eventually([&] {
+                for (auto *contender : waiting)
+                    next = contender->granted ? contender : next;
+                return next != nullptr;
+            });
+            QVERIFY(found);
+            OK(trial.comesToHold(*next));
+            OK(trial.givesBack(*next));
+            waiting.erase(next);
+        }
+        OK(trial.isClean());
+    }
+
+    // All at once: one holds, one waits, the server starts again.
+    void G5_aRestartBetweenHolderAndWaiter_data() { rows("G5", {Need::Exclusive}); }
+    void G5_aRestartBetweenHolderAndWaiter()
+    {
+        SKIP_ROWS_THAT_DO_NOT_APPLY;
+        auto &trial = scene(
+            [](Trial &t) {
+                t.options.ttl = 3s;
+                const QString wrong = t.takes(t.join());
+                return wrong + t.waits(t.join());
+            },
+            [this] { return restartAll(); });
+        OK(trial.problem);
+        EVENTUALLY(trial[0].client().isConnected() && trial[1].client().isConnected());
+        if (trial.recipe.backend == recipes::RecipeBackend::ZooKeeper) {
+            OK(trial.isHeldBy(trial[0])); // its session outlived the server
+            QVERIFY(!trial[1].granted);
+            OK(trial.givesBack(trial[0]));
+        } else {
+            trial[0].release(); // what it held may be gone with the data: it ends in any case
+            EVENTUALLY(trial[0].released);
+        }
+        OK(trial.comesToHold(trial[1]));
+        OK(trial.isHeldBy(trial[1]));
+        OK(trial.givesBack(trial[1]));
+        OK(trial.isClean());
+    }
+
+    // All at once: the holder's session ends while another waits.
+    void G6_anEndedSessionLetsTheNextIn_data()
+    {
+        rows("G6", {Need::Session, Need::Exclusive}, u"D2, D3 and D4 are checked instead"_s);
+    }
+    void G6_anEndedSessionLetsTheNextIn()
+    {
+        SKIP_ROWS_THAT_DO_NOT_APPLY;
+        auto &trial = scene(
+            [](Trial &t) {
+                auto &mortal = t.joinMortal();
+                const QString wrong = t.takes(mortal);
+                mortal.heed();
+                return wrong + t.waits(t.join());
+            },
+            [this] {
+                for (auto *t : sceneTrials())
+                    (*t)[0].client().cut();
+                for (auto *t : sceneTrials())
+                    t->problem = t->comesToHold((*t)[1]);
+                for (auto *t : sceneTrials())
+                    (*t)[0].client().mend();
+                return QString();
+            });
+        OK(trial.problem);
+        OK(trial.isHeldBy(trial[1]));
+        EVENTUALLY(trial[0].loss);
+        QCOMPARE(*trial[0].loss, recipes::Loss::SessionOver);
+        OK(trial.isNotHeldBy(trial[0]));
+        OK(trial.isHeldBy(trial[1]));
+        OK(trial.givesBack(trial[1]));
+        OK(trial.isClean());
+    }
+
+    // The client closes with its locks: in good order, or not.
+    void G8_aClosedClientsLocksAreFree_data() { rows("G8", {}); }
+    void G8_aClosedClientsLocksAreFree()
+    {
+        TRIAL(trial);
+        OK(trial.takes(trial.joinMortal()));
+        OK(trial.isHeldBy(trial[0]));
+        trial.contenders.clear();
+        trial.arena.bury();
+        OK(trial.isClean());
+        OK(trial.takes(trial.join()));
+    }
+
+    void G9_noHoldIsForEver_data() { rows("G9", {}); }
+    void G9_noHoldIsForEver()
+    {
+        TRIAL(trial);
+        auto &one = trial.join();
+        OK(trial.takes(one));
+        OK(trial.arena.whatIsForEver(trial.name, one.grant()));
+    }
+
+    void G10_emptyDirectoriesAreTheServersToRemove_data() { rows("G10", {Need::ZooKeeper}); }
+    void G10_emptyDirectoriesAreTheServersToRemove()
+    {
+        TRIAL(trial);
+        auto &one = trial.join();
+        OK(trial.takes(one));
+        const auto held = trial.arena.directoriesThatStay(trial.name, one.grant());
+        if (!trial.traits.leavesContainers && !held.isEmpty())
+            QSKIP("its directories are persistent, as those of the clients it speaks to");
+        QVERIFY2(held.isEmpty(), held.join(' ').constData());
+    }
+
+    void G12_unreachableIsAnErrorInTime_data() { rows("G12", {}); }
+    void G12_unreachableIsAnErrorInTime()
+    {
+        TRIAL(trial);
+        auto &one = trial.joinMortal();
+        one.client().cut();
+        EVENTUALLY(!one.client().isConnected());
+        one.acquire(after(200ms));
+        EVENTUALLY(one.granted);
+        QVERIFY(!one.holds());
+        const auto code = one.granted->error().code;
+        QVERIFY2(code == ErrorCode::TimedOut || code == ErrorCode::NotConnected || code == ErrorCode::SessionExpired,
+                 qPrintable(one.outcome()));
+        OK(trial.isClean());
+    }
+
+    void G16_tokensGrow_data() { rows("G16", {Need::Token}); }
+    void G16_tokensGrow()
+    {
+        TRIAL(trial);
+        trial.join();
+        trial.join();
+        std::optional<qint64> last;
+        for (size_t i = 0; i < 6; ++i) {
+            auto &one = trial[i % 2];
+            OK(trial.takes(one));
+            QVERIFY(one.grant().fencingToken);
+            QVERIFY(!last || *one.grant().fencingToken > *last);
+            last = one.grant().fencingToken;
+            OK(trial.givesBack(one));
+        }
+    }
+
+    void G17_takenAwayIsFree_data() { rows("G17", {Need::Record, Need::Exclusive}); }
+    void G17_takenAwayIsFree()
+    {
+        TRIAL(trial);
+        trial.options.ttl = 1s; // who waits for a message that never comes waits no longer
+        auto &old = trial.join();
+        auto &next = trial.join();
+        OK(trial.takes(old));
+        OK(trial.waits(next));
+        QVERIFY(trial.arena.takeAway(trial.name, old.grant()));
+        OK(trial.comesToHold(next));
+        OK(trial.isHeldBy(next));
+        OK(trial.knowsItIsMine(old, false));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestContractFaults)
+#include "tst_contract_faults.moc"

@@ -1,0 +1,232 @@
+// ZooKeeper: a lock is /<name>/<…>; contenders are the ephemeral nodes below.
+#include "arena.h"
+
+#include "tests/support/countingsession.h"
+#include "tests/support/plannedports.h"
+
+#include <algorithm>
+
+namespace lockscope::contract {
+
+using namespace Qt::StringLiterals;
+using test::await;
+using test::Cable;
+
+namespace {
+
+class ZooKeeperClient : public Client {
+public:
+    ZooKeeperClient(Loop &loop, const HostPort &server, std::chrono::milliseconds timeout)
+    {
+        m_cable = std::make_unique<Cable>(server);
+        zk::SessionOptions options;
+        options.hosts = {m_cable->address()};
+        options.timeout = timeout;
+        m_real = zk::openSession(loop, options);
+        m_planned = std::make_unique<testing::PlannedSession>(*m_real, plan);
+        m_counting = std::make_unique<testing::CountingSession>(*m_planned);
+    }
+
+    Result<std::unique_ptr<recipes::Lock>> make(const QByteArray &recipe, const TrialName &name,
+                                                const recipes::AcquireOptions &options, Random random) override
+    {
+        return recipes::makeLock(recipe, *m_counting, ZPath('/' + name + "/orders"), options, std::move(random));
+    }
+    bool isConnected() const override { return m_real->state() == zk::SessionState::Connected; }
+    bool isOver() const override
+    {
+        return m_real->state() != zk::SessionState::Connected && m_real->state() != zk::SessionState::Connecting;
+    }
+    int requests() const override { return m_counting->requests(); }
+    QByteArray spoken() const override { return m_counting->spoken(); }
+    int wakeUps() const override { return m_counting->events(); }
+    void resetCounts() override { m_counting->reset(); }
+    bool isIdle() const override { return m_counting->isIdle(); }
+    int listeners() const override { return m_real->watchCount(); }
+    void cut() override { m_cable->cut(); }
+    void mend() override { m_cable->mend(); }
+    qsizetype held() const override { return m_planned->held(); }
+    void letThrough() override { m_planned->letThrough(); }
+
+private:
+    std::unique_ptr<Cable> m_cable;
+    std::unique_ptr<zk::Session> m_real;
+    std::unique_ptr<testing::PlannedSession> m_planned;
+    std::unique_ptr<testing::CountingSession> m_counting;
+};
+
+class ZooKeeperArena : public Arena {
+public:
+    using Arena::Arena;
+    ~ZooKeeperArena() override
+    {
+        m_admin.reset();
+        zk::waitForClosingSessions(5s);
+    }
+
+    Result<bool> start() override
+    {
+        sandbox::ZooKeeperOptions options;
+        options.adminServer = false;
+        options.tick = 100ms; // sessions may end after two of them
+        auto made = sandbox::makeZooKeeper(options);
+        if (!made)
+            return made.error();
+        m_server = std::move(*made);
+        auto started = m_server->start(60s);
+        if (!started)
+            return started;
+        zk::SessionOptions session;
+        session.hosts = {m_server->address()};
+        session.timeout = 10s;
+        m_admin = zk::openSession(loop(), session);
+        if (!eventually([this] { return m_admin->state() == zk::SessionState::Connected; }))
+            return Error{ErrorCode::NotConnected, u"no session"_s};
+        return true;
+    }
+
+    QByteArrayList claims(const TrialName &name) override
+    {
+        QByteArrayList contenders;
+        for (const auto &[path, stat] : below(ZPath('/' + name))) {
+            if (isEphemeral(stat))
+                contenders << path.bytes();
+        }
+        std::sort(contenders.begin(), contenders.end());
+        return contenders;
+    }
+    bool confirms(const TrialName &, const recipes::Grant &grant) override
+    {
+        const auto stat = await(m_admin->exists(grant.node, std::nullopt, soon()));
+        return stat && (!grant.fencingToken || stat->czxid == *grant.fencingToken);
+    }
+    bool takeAway(const TrialName &, const recipes::Grant &grant) override
+    {
+        return bool(await(m_admin->remove(grant.node, zk::anyVersion, soon())));
+    }
+    bool takeAwayClaim(const QByteArray &claim) override
+    {
+        return bool(await(m_admin->remove(ZPath(claim), zk::anyVersion, soon())));
+    }
+    QString whatIsForEver(const TrialName &, const recipes::Grant &grant) override
+    {
+        const auto stat = await(m_admin->exists(grant.node, std::nullopt, soon()));
+        if (!stat)
+            return stat.error().message;
+        return isEphemeral(*stat) ? QString() : u"%1 is persistent"_s.arg(QString::fromUtf8(grant.node.bytes()));
+    }
+    QByteArrayList directoriesThatStay(const TrialName &name, const recipes::Grant &grant) override
+    {
+        QByteArrayList stay;
+        for (const auto &[path, stat] : below(ZPath('/' + name))) {
+            if (stat.ephemeralOwner.isNone() && path != grant.node && path.bytes() != '/' + name)
+                stay << path.bytes();
+        }
+        return stay;
+    }
+    QByteArrayList everything() override
+    {
+        QByteArrayList paths;
+        for (const auto &[path, stat] : below(ZPath("/")))
+            paths << path.bytes();
+        std::sort(paths.begin(), paths.end());
+        return paths;
+    }
+    QString addForeign(const TrialName &name) override
+    {
+        const ZPath lock('/' + name + "/orders");
+        const bool isDirectory = bool(await(m_admin->exists(lock, std::nullopt, soon())));
+        for (const auto *word : {"readme", "note-0000000000", "0000000001"}) {
+            const auto path = (isDirectory ? lock : lock.parent()).child(NodeName(word));
+            const auto made = await(
+                m_admin->create(path, "not a contender", zk::CreateMode::Persistent, zk::openAcl(), soon()));
+            if (!made)
+                return made.error().message;
+        }
+        return {};
+    }
+    bool clear(const TrialName &name) override
+    {
+        auto all = below(ZPath('/' + name));
+        std::reverse(all.begin(), all.end()); // children before their parents
+        bool cleared = true;
+        for (const auto &[path, stat] : all) {
+            const auto removed = await(m_admin->remove(path, zk::anyVersion, soon()));
+            cleared = cleared && removed;
+        }
+        return cleared;
+    }
+    std::unique_ptr<Client> powerless(const TrialName &name) override
+    {
+        const zk::Acls readOnly{{zk::perms::read, "world", "anyone"}};
+        const auto made = await(
+            m_admin->create(ZPath('/' + name), {}, zk::CreateMode::Persistent, readOnly, soon()));
+        if (!made)
+            qFatal("%s", qPrintable(made.error().message));
+        auto client = connect(10s);
+        eventually([&] { return client->isConnected(); });
+        return client;
+    }
+
+    void pause() override { m_server->pause(); }
+    void resume() override { m_server->resume(); }
+    Result<bool> restart() override
+    {
+        m_server->stop();
+        return m_server->start(60s);
+    }
+
+protected:
+    std::unique_ptr<Client> connect(std::chrono::milliseconds sessionTimeout) override
+    {
+        return std::make_unique<ZooKeeperClient>(loop(), m_server->address(), sessionTimeout);
+    }
+
+private:
+    using Found = std::vector<std::pair<ZPath, zk::Stat>>;
+
+    // Containers and nodes with a TTL have an owner of their own kind, with the top bit set.
+    static bool isEphemeral(const zk::Stat &stat)
+    {
+        return !stat.ephemeralOwner.isNone() && stat.ephemeralOwner.value >> 56 < 0x80;
+    }
+    [[nodiscard]] Deadline soon() { return Deadline::after(loop(), 15s); }
+
+    // The path itself and all below, parents first; a level of the tree at a time.
+    Found below(const ZPath &top)
+    {
+        Found found;
+        std::vector<ZPath> level{top};
+        while (!level.empty()) {
+            std::vector<Reply<zk::Children>> replies;
+            for (const auto &path : level)
+                replies.push_back(m_admin->children(path, std::nullopt, soon()));
+            std::vector<ZPath> next;
+            for (size_t i = 0; i < level.size(); ++i) {
+                const auto listed = await(replies[i]);
+                if (!listed)
+                    continue;
+                found.emplace_back(level[i], listed->stat);
+                for (const auto &name : listed->names) {
+                    if (level[i].isRoot() && name.bytes() == "zookeeper")
+                        continue;
+                    next.push_back(level[i].child(name));
+                }
+            }
+            level = std::move(next);
+        }
+        return found;
+    }
+
+    std::unique_ptr<sandbox::ZooKeeperServer> m_server;
+    std::unique_ptr<zk::Session> m_admin;
+};
+
+} // namespace
+
+std::unique_ptr<Arena> makeZooKeeperArena(Loop &loop)
+{
+    return std::make_unique<ZooKeeperArena>(loop);
+}
+
+} // namespace lockscope::contract

@@ -1,0 +1,33 @@
+// Which of the coming requests goes wrong, whatever its kind: "the third from now loses its reply".
+#pragma once
+
+namespace lockscope::testing {
+
+enum class Fate {
+    Pass,
+    LoseRequest, // nothing is sent; UnknownOutcome
+    LoseReply,   // it is sent and done; UnknownOutcome
+    HoldRequest, // sent only by letThrough()
+    HoldReply,   // sent at once, answered only by letThrough()
+    Refuse,      // nothing is sent; Unsupported
+};
+
+class FaultPlan {
+public:
+    // 1 is the next one.
+    void at(int nth, Fate fate)
+    {
+        m_left = nth;
+        m_fate = fate;
+    }
+    void forget() { m_left = 0; }
+    // Whether it went wrong already.
+    [[nodiscard]] bool isOver() const { return m_left <= 0; }
+    [[nodiscard]] Fate next() { return m_left > 0 && --m_left == 0 ? m_fate : Fate::Pass; }
+
+private:
+    int m_left = 0;
+    Fate m_fate = Fate::Pass;
+};
+
+} // namespace lockscope::testing
