@@ -63,7 +63,7 @@ Ballot QuorumLease::prolong() const
     };
     Ballot::Reading reading;
     reading.isYes = [](const redis::Value &answer) { return answer.integer == 1; };
-    reading.onVote = [standing = m_standing, ends = Lease::validUntil(sent, m_ttl)](int node, Vote vote) {
+    reading.onVote = [standing = m_standing, ends = KeepAlive::validUntil(sent, m_ttl)](int node, Vote vote) {
         standing->note(node, vote, ends);
     };
     return Ballot(m_nodes, ask, std::move(reading));

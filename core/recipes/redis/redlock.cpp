@@ -136,7 +136,7 @@ Task<Result<bool>> RedlockLock::round()
     };
     Ballot::Reading reading;
     reading.isYes = [](const redis::Value &answer) { return !answer.isNil(); };
-    reading.onVote = [standing, ends = Lease::validUntil(asked, m_ttl)](int node, Vote vote) {
+    reading.onVote = [standing, ends = KeepAlive::validUntil(asked, m_ttl)](int node, Vote vote) {
         standing->note(node, vote, ends);
     };
     const Ballot ballot(m_nodes, ask, std::move(reading));                              // 1
