@@ -92,7 +92,7 @@ private slots:
             if (shares)
                 arguments += {u"--mode"_s, modes[i] == u'R' ? u"read"_s : u"write"_s};
             m_queue.push_back(std::make_unique<Ctl>(m_servers.connect() + arguments));
-            QTRY_COMPARE_WITH_TIMEOUT(nodesIn(directoryOf(recipe, lock)), i + 1, patienceMs);
+            QTRY_COMPARE_WITH_TIMEOUT(nodesIn(directoryOf(recipe, lock)), i + 1, 3 * patienceMs);
         }
         const auto first = m_queue.front()->jsonLine();
         QVERIFY(first.value("acquired"_L1).toBool());
@@ -106,7 +106,7 @@ private slots:
                 seen << watchesOf(contenders, i).join(u' ');
             return seen.join(u" | "_s) == watches;
         };
-        QVERIFY2(QTest::qWaitFor(isSeen, patienceMs), qPrintable(seen.join(u" | "_s)));
+        QVERIFY2(QTest::qWaitFor(isSeen, 3 * patienceMs), qPrintable(seen.join(u" | "_s)));
         const auto ran = m_servers.run({u"show"_s, u"zk:"_s + lock, u"--json"_s});
         QVERIFY2(ran.status == 0, ran.what());
         const auto picture = ran.json().value("lock"_L1).toObject();
