@@ -12,6 +12,8 @@
 //      our predecessor is now the lowest, while that one still holds the lock: nobody waits for this list.
 //   6. If our own node was taken away, go to 1: at the end of the queue.
 //   7. To release, delete the node. It wakes the next one, and the one after it.
+// One transaction that deletes our predecessor first and our own node second may, between the two events,
+// look like a hand-off that is forced away at once: as after any force-release, ask whether it is still ours.
 // Saves a round trip per hand-off, for one or two requests more; without network delay it gains nothing.
 #include "core/recipes/zookeeper/eagermutex.h"
 
