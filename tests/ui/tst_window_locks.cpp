@@ -353,7 +353,7 @@ private slots:
         QTest::mouseClick(part<QPushButton>("acquireButton"), Qt::LeftButton);
         auto *dialog = part<ui::AcquireDialog>("acquireDialog");
         QVERIFY(dialog);
-        QCOMPARE(dialog->request()->recipe, "zk-mutex"); // queues with Curator's clients
+        QCOMPARE(dialog->request()->recipe, "curator-mutex"); // queues with Curator's clients
         auto *name = dialog->findChild<QLineEdit *>(u"lockName"_s);
         auto *acquire = dialog->findChild<QPushButton *>(u"acquire"_s);
         name->setText(u"locks"_s);

@@ -38,7 +38,7 @@ QByteArray compatibleRecipe(const QByteArray &seen)
     const auto *same = recipes::findRecipe(seen);
     if (same && same->acquirable)
         return seen;
-    if (seen == "curator-mutex" || seen == "zookeeper-recipe-lock")
+    if (seen == "zookeeper-recipe-lock")
         return "zk-mutex";
     return {};
 }
