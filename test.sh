@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and runs the tests. Arguments go to ctest: ./test.sh -L unit
+# With --interop, the interop tests run once more, against the newest clients that can be fetched.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$root/.ci/packages.sh"
@@ -7,11 +8,10 @@ source "$root/.ci/packages.sh"
 preset=${LOCKSCOPE_PRESET:-release}
 build=$root/build/$preset
 
+interop=
+arguments=()
 for argument in "$@"; do
-    if [ "$argument" = --interop ]; then
-        say "--interop, the runs against other people's servers and clients that Debian does not pack, comes with a later version."
-        exit 2
-    fi
+    if [ "$argument" = --interop ]; then interop=yes; else arguments+=("$argument"); fi
 done
 
 # Messages and encodings do not depend on whose machine this is.
@@ -26,4 +26,18 @@ export XDG_CONFIG_HOME=$build/home/config XDG_STATE_HOME=$build/home/state
 export XDG_DATA_HOME=$build/home/data XDG_CACHE_HOME=$build/home/cache
 rm -rf "$build/home"
 mkdir -p "$XDG_CONFIG_HOME" "$XDG_STATE_HOME" "$XDG_DATA_HOME" "$XDG_CACHE_HOME"
-exec ctest --test-dir "$build" --output-on-failure --no-tests=error "$@" </dev/null
+run_tests() { ctest --test-dir "$build" --output-on-failure --no-tests=error "$@" </dev/null; }
+
+status=0
+run_tests "${arguments[@]}" || status=$?
+if [ -n "$interop" ]; then
+    say "Fetching the newest clients"
+    if "$root/tests/interop/newest/fetch.sh" "$root/build/interop"; then
+        source "$root/build/interop/environment"
+        run_tests -L interop || status=$?
+    else
+        say "None of them could be fetched: --interop tested nothing more."
+        status=1
+    fi
+fi
+exit "$status"

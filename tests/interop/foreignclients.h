@@ -54,20 +54,25 @@ inline QString clientFile(const QString &name)
     return QStringLiteral(INTEROP_CLIENTS "/") + name;
 }
 
-// Debian's python3-kazoo and python3-redis belong to its own interpreter.
+// Debian's python3-kazoo and python3-redis belong to its own interpreter; ./test.sh --interop names another
+// with the newest ones.
 inline std::unique_ptr<ForeignClient> pythonClient(const QString &file, const QStringList &arguments)
 {
-    return std::make_unique<ForeignClient>(QStringLiteral("/usr/bin/python3"), QStringList{clientFile(file)} + arguments);
+    const auto python = qEnvironmentVariable("LOCKSCOPE_INTEROP_PYTHON", QStringLiteral("/usr/bin/python3"));
+    return std::make_unique<ForeignClient>(python, QStringList{clientFile(file)} + arguments);
 }
 
 // A short start, or the speed it reaches when it has run for a while.
 enum class JavaSpeed { QuickStart, Full };
 
-// A single source file, compiled as it is started; the jars are Debian's. `file` among our clients, or a path.
+// A single source file, compiled as it is started; the jars are Debian's, after those of a folder that
+// ./test.sh --interop names. `file` among our clients, or a path.
 inline std::unique_ptr<ForeignClient> javaClient(const QString &file, const QStringList &arguments,
                                                  JavaSpeed speed = JavaSpeed::QuickStart)
 {
     QStringList jars;
+    if (const auto newest = qEnvironmentVariable("LOCKSCOPE_INTEROP_JARS"); !newest.isEmpty())
+        jars << newest + QStringLiteral("/*");
     for (const char *jar : {"curator-recipes", "curator-framework", "curator-client", "zookeeper", "zookeeper-jute",
                             "zookeeper-recipes-lock", "slf4j-api", "slf4j-nop", "guava", "failureaccess"})
         jars << QStringLiteral("/usr/share/java/%1.jar").arg(QLatin1String(jar));
