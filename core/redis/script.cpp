@@ -2,6 +2,8 @@
 
 #include <QCryptographicHash>
 #include <QFile>
+#include <QHash>
+#include <QMutex>
 
 // Resources of a static library have to be asked for, and from outside of any namespace.
 static void initLuaResources()
@@ -11,7 +13,9 @@ static void initLuaResources()
 
 namespace lockscope::redis {
 
-Script loadScript(const QByteArray &name)
+namespace {
+
+Script readScript(const QByteArray &name)
 {
     initLuaResources();
     QFile file(QStringLiteral(":/lockscope/lua/%1.lua").arg(QString::fromLatin1(name)));
@@ -19,6 +23,20 @@ Script loadScript(const QByteArray &name)
         qFatal("no script named %s in the resources", name.constData());
     const auto text = file.readAll();
     return {name, text, QCryptographicHash::hash(text, QCryptographicHash::Sha1).toHex()};
+}
+
+} // namespace
+
+// Read and hashed once: a recipe asks for its script with every acquire.
+Script loadScript(const QByteArray &name)
+{
+    static QMutex mutex;
+    static QHash<QByteArray, Script> scripts;
+    const QMutexLocker guard(&mutex);
+    auto at = scripts.constFind(name);
+    if (at == scripts.constEnd())
+        at = scripts.insert(name, readScript(name));
+    return *at;
 }
 
 } // namespace lockscope::redis

@@ -1,20 +1,13 @@
 #include "core/sandbox/demoredis.h"
 
-#include <array>
+#include "core/recipes/catalogue.h"
+#include "core/redis/redissonkeys.h"
 
 using namespace std::chrono_literals;
 
 namespace lockscope::sandbox {
 
 namespace {
-
-constexpr auto redissonLease = 30s; // its watchdog's default, renewed every third of it
-constexpr auto fairWaiterIsGiven = 300s;
-
-QByteArray milliseconds(std::chrono::milliseconds span)
-{
-    return QByteArray::number(static_cast<qint64>(span.count()));
-}
 
 // A version 1 UUID in hex, as redis-py's locks have: it says when it was made.
 QByteArray timeToken(DemoStage &stage)
@@ -25,19 +18,6 @@ QByteArray timeToken(DemoStage &stage)
     const auto ticks = static_cast<quint64>(std::chrono::duration_cast<Ticks>(sinceEpoch).count() + ticksFrom1582To1970);
     const auto hex = QByteArray::number(ticks, 16).rightJustified(15, '0');
     return hex.right(8) + hex.mid(3, 4) + '1' + hex.left(3) + 'a' + stage.random().bytes(8).toHex().left(15);
-}
-
-QByteArray channelOf(const RedisKey &lock)
-{
-    return "redisson_lock__channel:{" + lock.bytes() + '}';
-}
-QByteArray queueOf(const RedisKey &lock)
-{
-    return "redisson_lock_queue:{" + lock.bytes() + '}';
-}
-QByteArray timeoutsOf(const RedisKey &lock)
-{
-    return "redisson_lock_timeout:{" + lock.bytes() + '}';
 }
 
 } // namespace
@@ -114,100 +94,36 @@ Task<void> DemoRedis::playRenewedToken(RedisKey key)
 Task<void> DemoRedis::playRedisson(RedisKey lock, bool isFair, int clients)
 {
     m_stage.sceneBegins();
+    const redis::Command exists{"EXISTS", lock.bytes()};
+    const redis::Command queued{"LLEN", redis::RedissonKeys(lock.bytes()).fairQueue()};
     for (int i = 0; i < clients; ++i) {
-        Redisson client;
-        client.lock = lock;
-        client.isFair = isFair;
-        client.holder = randomUuid(m_stage.random()) + ':' + QByteArray::number(40 + i);
-        client.channel = isFair ? channelOf(lock) + ':' + client.holder : channelOf(lock);
-        client.hold = isFair ? 9s : 12s;
-        m_scope.launch(contend(client));
+        m_scope.launch(contend(lock, isFair));
         // In the order of the queue, and the first one holds it.
-        const redis::Command exists{"EXISTS", lock.bytes()};
         co_await untilAtLeast(exists, 1);
-        const redis::Command queued{"LLEN", queueOf(lock)};
         co_await untilAtLeast(queued, isFair ? i : 0);
     }
     m_stage.sceneIsUp();
 }
 
-Task<void> DemoRedis::contend(Redisson client)
+Task<void> DemoRedis::contend(RedisKey key, bool isFair)
 {
     const auto connection = openConnection();
-    co_await untilConnected(connection.get());
+    auto made = recipes::makeLock(isFair ? "redisson-fair-lock" : "redisson-lock", *connection, key, {},
+                                  m_stage.newRandom());
+    if (!made)
+        qFatal("%s", qPrintable(made.error().message)); // a broken build
+    const auto lock = std::move(*made);
+    const auto never = Deadline::never();
     for (;;) {
-        co_await acquire(connection.get(), client);
-        co_await holdOnce(connection.get(), client);
-        auto rest = m_stage.pauseOfAbout(2s);
+        const auto grant = co_await lock->acquire(never);
+        auto work = m_stage.pauseOfAbout(isFair ? 9s : 12s);
+        if (grant)
+            co_await work;
+        // It may have been taken away by force: then there is nothing to release.
+        const auto released = co_await lock->release(never);
+        auto rest = m_stage.pauseOfAbout(released ? 2s : 1s);
         co_await rest;
     }
-}
-
-Task<void> DemoRedis::acquire(redis::Connection *connection, Redisson client)
-{
-    redis::Subscription subscription;
-    std::optional<OneShot<bool>> told;
-    bool hasSubscribed = false;
-    for (;;) {
-        // Made before asking, so that no release falls in between.
-        OneShot<bool> wake(m_stage.loop());
-        told = wake;
-        auto trying = tryAcquire(*connection, client);
-        auto tried = co_await trying;
-        if (tried && tried->isNil())
-            co_return;
-        if (!hasSubscribed) {
-            // Only who did not get it at once subscribes; then it tries once more.
-            hasSubscribed = true;
-            subscription = connection->subscribe(client.channel, [&told](const redis::Message &) { told->complete(true); });
-            auto confirming = connection->subscriberId(soon());
-            co_await confirming;
-            continue;
-        }
-        const auto left = std::chrono::milliseconds(tried ? tried->integer : 1000);
-        wake.completeAt(Deadline::after(m_stage.loop(), std::max<std::chrono::milliseconds>(left, 100ms)), false);
-        co_await wake;
-    }
-}
-
-Reply<redis::Value> DemoRedis::tryAcquire(redis::Connection &connection, const Redisson &client)
-{
-    if (!client.isFair)
-        return connection.script(redis::loadScript("demo-redisson-acquire"), {client.lock.bytes()},
-                                 {client.holder, milliseconds(redissonLease)}, soon());
-    const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(m_stage.loop().wallNow().time_since_epoch());
-    return connection.script(redis::loadScript("demo-redisson-fair-acquire"),
-                             {client.lock.bytes(), queueOf(client.lock), timeoutsOf(client.lock)},
-                             {client.holder, milliseconds(redissonLease), milliseconds(fairWaiterIsGiven),
-                              milliseconds(now)},
-                             soon());
-}
-
-Reply<redis::Value> DemoRedis::release(redis::Connection &connection, const Redisson &client)
-{
-    if (!client.isFair)
-        return connection.script(redis::loadScript("demo-redisson-release"), {client.lock.bytes()},
-                                 {client.holder, client.channel}, soon());
-    return connection.script(redis::loadScript("demo-redisson-fair-release"),
-                             {client.lock.bytes(), queueOf(client.lock)}, {client.holder, channelOf(client.lock)}, soon());
-}
-
-Task<void> DemoRedis::holdOnce(redis::Connection *connection, Redisson client)
-{
-    const auto renewal = redis::loadScript("demo-redisson-renew");
-    const QByteArrayList keys{client.lock.bytes()};
-    const QByteArrayList arguments{client.holder, milliseconds(redissonLease)};
-    auto worked = m_stage.pauseOfAbout(client.hold);
-    while (!worked.isComplete()) {
-        OneShot<bool> next(m_stage.loop());
-        next.completeAt(Deadline::after(m_stage.loop(), redissonLease / 3), true);
-        worked.then([next](bool) { next.complete(false); });
-        co_await next;
-        auto renewing = connection->script(renewal, keys, arguments, soon());
-        co_await renewing;
-    }
-    auto releasing = release(*connection, client);
-    co_await releasing;
 }
 
 Task<void> DemoRedis::untilConnected(redis::Connection *connection)

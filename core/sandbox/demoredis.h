@@ -1,5 +1,5 @@
-// The Redis scenes of the demo: tokens as redis-py writes them, and Redisson's locks with clients that
-// wait as Redisson's do, each on connections of its own.
+// The Redis scenes of the demo: tokens as redis-py writes them, and Redisson's locks taken by our own
+// recipes, each client on a connection of its own.
 #pragma once
 
 #include "core/base/connectionuri.h"
@@ -19,20 +19,9 @@ private:
     Task<void> playTokenForEver(RedisKey key);
     Task<void> playRenewedToken(RedisKey key);
 
-    // A Redisson client: what it is called, and which keys its lock is made of.
-    struct Redisson {
-        RedisKey lock;
-        bool isFair = false;
-        QByteArray holder;  // "<client>:<thread>"
-        QByteArray channel; // where it is told of a release
-        std::chrono::milliseconds hold{};
-    };
     Task<void> playRedisson(RedisKey lock, bool isFair, int clients);
-    Task<void> contend(Redisson client);
-    Task<void> acquire(redis::Connection *connection, Redisson client);
-    Task<void> holdOnce(redis::Connection *connection, Redisson client);
-    [[nodiscard]] Reply<redis::Value> tryAcquire(redis::Connection &connection, const Redisson &client);
-    [[nodiscard]] Reply<redis::Value> release(redis::Connection &connection, const Redisson &client);
+    // One client, on a connection of its own: takes the lock, works, lets go, again and again.
+    Task<void> contend(RedisKey key, bool isFair);
 
     Task<void> untilConnected(redis::Connection *connection); // or told why not
     // Until the command's integer answer is that much.

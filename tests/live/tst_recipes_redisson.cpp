@@ -403,6 +403,24 @@ private slots:
         QCOMPARE(one.releaseCode(), code(ErrorCode::NotHeld));
     }
 
+    void afterALossItIsRenewedAgain()
+    {
+        auto &redis = process();
+        auto &one = add(redis, withTtl(600ms));
+        one.heed();
+        QVERIFY(holdsNow(one));
+        ask({"FLUSHALL"}); // a restart that lost the data
+        QTRY_VERIFY(one.loss);
+        one.giveBack();
+        QTRY_VERIFY(one.released);
+        QCOMPARE(one.releaseCode(), code(ErrorCode::NotHeld));
+        QVERIFY(holdsNow(one));
+        redis.reset();
+        QTRY_VERIFY(redis.count(renew) >= 6);
+        QVERIFY(!one.lock->lost().isComplete());
+        QCOMPARE(held(), (QByteArrayList{one.id(), "1"}));
+    }
+
     void anothersHoldIsLeftAlone()
     {
         auto &one = add(process());
@@ -490,6 +508,24 @@ private slots:
             QCOMPARE(held(), left > 0 ? (QByteArrayList{one.id(), "1"}) : QByteArrayList());
         }
         QCOMPARE(redis.count(leave), 4);
+        QTRY_COMPARE(keys(), QByteArrayList());
+    }
+
+    // The server counts one more than we do: the last release sees it and takes the rest away.
+    void anInnerReleaseThatNeverArrivedIsMadeUpFor()
+    {
+        auto &redis = process();
+        auto &one = add(redis);
+        QVERIFY(holdsNow(one));
+        QVERIFY(holdsNow(one));
+        redis.plan(leave, Fault::LoseRequest, 1'000'000);
+        one.giveBack(120ms);
+        QTRY_VERIFY(one.released);
+        QCOMPARE(one.releaseCode(), code(ErrorCode::UnknownOutcome));
+        QCOMPARE(one.lock->holdCount(), 1);
+        redis.plan(leave, Fault::LoseRequest, 0);
+        one.giveBack();
+        QTRY_VERIFY(one.gaveBack());
         QTRY_COMPARE(keys(), QByteArrayList());
     }
 

@@ -1,5 +1,0 @@
--- A Redisson lease, renewed while it is still ours. KEYS: lock. ARGV: holder, lease in milliseconds.
-if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then
-    return 0
-end
-return redis.call('PEXPIRE', KEYS[1], ARGV[2])
