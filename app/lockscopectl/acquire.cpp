@@ -105,15 +105,24 @@ Task<void> acquireInto(HeldLock &held, std::optional<milliseconds> wait, Events 
     events.push(Event{});
 }
 
+// Of a set, a node that is gone is not waited for.
+bool isBusy(redis::Connection &node, bool isSet)
+{
+    return !node.background().isIdle() && (!isSet || node.state() == redis::ConnectionState::Connected);
+}
+
 // Chores the recipes left behind: keys of ours that nobody waits for any more. Their connection is ours
 // and about to close, so they get a moment to be done.
 Task<void> finishChores(Run &run)
 {
     const auto until = run.loop().now() + std::chrono::seconds(2);
     for (auto *link : run.workspace.links()) {
-        while (link->redis() && !link->redis()->background().isIdle() && run.loop().now() < until) {
-            const auto pause = sleepFor(run.loop(), milliseconds(5));
-            co_await pause;
+        const auto nodes = link->redisNodes();
+        for (auto *node : nodes) {
+            while (isBusy(*node, nodes.size() > 1) && run.loop().now() < until) {
+                const auto pause = sleepFor(run.loop(), milliseconds(5));
+                co_await pause;
+            }
         }
     }
 }
@@ -246,11 +255,16 @@ Task<Exit> Holding::go(Duration waited)
     if (!begun)
         m_events.push(Event{Event::Kind::HoldOver, {}, 0, {}});
     const auto reason = co_await untilOver();
+    const auto deadline = Deadline::after(m_run.loop(), std::chrono::seconds(10));
     if (reason == "lost"_L1) {
         printGivenBack(reason);
+        // Lost on a majority of the nodes; what is still ours on the others goes, too.
+        if (m_run.workspace.find(m_wish.request.lock.connection)->redisNodes().size() > 1) {
+            auto rest = m_held.release(deadline);
+            co_await rest;
+        }
         co_return Exit::Failed;
     }
-    const auto deadline = Deadline::after(m_run.loop(), std::chrono::seconds(10));
     const auto released = co_await m_held.release(deadline);
     if (!released) {
         const bool isLost = released.error().code == ErrorCode::NotHeld;
@@ -305,10 +319,13 @@ Task<Exit> acquire(Run &run)
             escaped(wish->request.lock.text())));
         co_return Exit::Failed;
     }
-    if (!*grant)
+    if (!*grant) {
+        co_await finishChores(run);
         co_return failedToGet(*wish, grant->error());
+    }
     Holding holding(run, *wish, *held, events, **grant);
     const auto status = co_await holding.go(run.loop().now() - begun);
+    co_await finishChores(run);
     co_return status;
 }
 

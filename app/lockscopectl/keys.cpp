@@ -57,6 +57,8 @@ Task<Exit> keys(Run &run)
         const auto page = co_await questions::scanKeys(run.workspace, place->connection, place->what, cursor, deadline);
         if (!page)
             co_return fail(page.error());
+        if (!page->missing.isEmpty())
+            complain(u"not every key is seen: "_s + page->missing);
         rows.insert(rows.end(), page->rows.begin(), page->rows.end());
         cursor = page->cursor;
     } while (cursor != 0);

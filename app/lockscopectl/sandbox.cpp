@@ -44,6 +44,19 @@ bool printConnections(Run &run, const std::vector<ConnectionSpec> &connections)
     return printJsonLine(QJsonObject{{u"connections"_s, array}});
 }
 
+// The lines on stdout are one per server; that some of them make a set is for people.
+void tellOfSet(const std::vector<ConnectionSpec> &connections)
+{
+    ConnectionSpec set;
+    set.scheme = Scheme::Redis;
+    for (const auto &connection : connections) {
+        if (connection.scheme == Scheme::Redis)
+            set.hosts.push_back(connection.hosts.front());
+    }
+    if (set.hosts.size() >= 3)
+        remark(u"together they are a Redlock set: --connect %1\n"_s.arg(set.displayUri()));
+}
+
 Task<Exit> runSandbox(Run &run)
 {
     const auto options = readOptions(run);
@@ -72,6 +85,7 @@ Task<Exit> runSandbox(Run &run)
     }
     if (!ended.isComplete() && !printConnections(run, servers.connections()))
         co_return Exit::Failed;
+    tellOfSet(servers.connections());
     co_await ended;
     co_return Exit::Done;
 }

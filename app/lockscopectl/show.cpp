@@ -3,6 +3,7 @@
 #include "app/lockscopectl/lockwords.h"
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/table.h"
+#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/inspect/json.h"
 
@@ -37,6 +38,17 @@ QString queueTable(const LockPicture &lock)
     return table.text(terminalWidth());
 }
 
+QString nodeLine(const LockPicture &lock, const inspect::NodeSaid &said)
+{
+    if (!said.answered)
+        return u"node %1: no answer"_s.arg(shown(said.node));
+    if (!said.value)
+        return u"node %1: no token"_s.arg(shown(said.node));
+    const auto left = said.expiresAt ? u", for "_s + spokenDuration(*said.expiresAt - serverNow(lock))
+                                     : u", without an expiry"_s;
+    return u"node %1: %2%3"_s.arg(shown(said.node), escaped(*said.value), left);
+}
+
 void printText(const LockPicture &lock, const QJsonArray &coverage)
 {
     QStringList lines;
@@ -50,6 +62,8 @@ void printText(const LockPicture &lock, const QJsonArray &coverage)
         lines << QString();
     for (const auto &finding : lock.findings)
         lines << u"%1 %2: %3"_s.arg(inspect::word(finding.severity), escaped(finding.code), shown(finding.message));
+    for (const auto &said : lock.nodes)
+        lines << nodeLine(lock, said);
     for (const auto &companion : lock.companions)
         lines << u"belongs to it: %1"_s.arg(label(companion));
     for (const auto &part : coverage) {

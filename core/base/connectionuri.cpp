@@ -6,6 +6,7 @@
 #include <QUrl>
 #include <QUrlQuery>
 
+#include <algorithm>
 #include <set>
 
 namespace lockscope {
@@ -82,6 +83,10 @@ Result<void> parseAuthority(const QString &authority, quint16 defaultPort, Conne
         auto host = parseHost(part, defaultPort);
         if (!host)
             return host.error();
+        // A majority of independent nodes cannot count one of them twice.
+        const bool isSet = spec.scheme == Scheme::Redis || spec.scheme == Scheme::RedisTls;
+        if (isSet && std::find(spec.hosts.begin(), spec.hosts.end(), *host) != spec.hosts.end())
+            return badUri(u"the set names the node %1 twice"_s.arg(displayHost(*host)));
         spec.hosts.push_back(*host);
     }
     return {};
@@ -204,11 +209,16 @@ QByteArray passwordVariable(const ConnectionName &name)
     return variable;
 }
 
+QString displayHost(const HostPort &host)
+{
+    return (host.host.contains(u':') ? u"[%1]:%2"_s : u"%1:%2"_s).arg(host.host).arg(host.port);
+}
+
 QString ConnectionSpec::displayUri() const
 {
     QStringList parts;
     for (const auto &host : hosts)
-        parts << (host.host.contains(u':') ? u"[%1]:%2"_s : u"%1:%2"_s).arg(host.host).arg(host.port);
+        parts << displayHost(host);
     QString uri = rowOf(scheme).word + u":"_s;
     if (!parts.isEmpty())
         uri += u"//"_s + parts.join(u',');

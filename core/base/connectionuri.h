@@ -15,6 +15,8 @@ struct HostPort {
     quint16 port = 0;
     friend bool operator==(const HostPort &, const HostPort &) = default;
 };
+// "10.0.3.7:6379", "[::1]:6379".
+[[nodiscard]] QString displayHost(const HostPort &host);
 
 // A connection as asked for. `password` is a secret: it is never printed, logged or written down
 // with the rest (displayUri() leaves it out).

@@ -20,7 +20,11 @@ std::optional<Error> refusalAfterReading(const ForceReleasePlan &plan, const Res
     const auto *holder = fresh->find(plan.holder);
     if (!holder)
         return goneAlready(plan);
-    if (holder->role != Role::Holder)
+    const auto *planned = plan.before.find(plan.holder);
+    if (planned && planned->role != Role::Holder && holder->role == Role::Holder)
+        return changedMeanwhile(plan, u"it is on a majority now, and holds the lock"_s);
+    // What is left of a hold on a Redlock set may go all the same.
+    if (holder->role != Role::Holder && fresh->recipe != "redlock")
         return changedMeanwhile(plan, u"it waits now"_s);
     if (holder->guard != plan.guard)
         return changedMeanwhile(plan, u"it is another node or key of the same name, or its data was changed"_s);
@@ -44,7 +48,8 @@ AuditRecord recordOf(const ForceReleasePlan &plan, const QString &phase, const Q
 bool stillHolds(const ForceReleasePlan &plan, const LockPicture &after)
 {
     const auto *holder = after.find(plan.holder);
-    return holder && holder->role == Role::Holder && holder->guard == plan.guard;
+    const bool counts = holder && (holder->role == Role::Holder || after.recipe == "redlock");
+    return counts && holder->guard == plan.guard;
 }
 
 QString nowText(const std::optional<LockPicture> &after)
@@ -62,12 +67,14 @@ QString nowText(const std::optional<LockPicture> &after)
     return u"nobody holds it yet, %1 wait"_s.arg(waiting);
 }
 
-ForceReleaseOutcome outcomeOf(const ForceReleasePlan &plan, const Result<LockPicture> &reread, qint64 told)
+ForceReleaseOutcome outcomeOf(const ForceReleasePlan &plan, const Result<LockPicture> &reread, const Sent &sent)
 {
+    const auto told = sent.told;
     ForceReleaseOutcome outcome;
     outcome.released = true;
     const auto lock = label(plan.before.lock.text());
-    const auto taken = u"%1: taken from %2"_s.arg(lock, label(plan.holder, 80));
+    const auto where = sent.where.isEmpty() ? QString() : u' ' + sent.where;
+    const auto taken = u"%1: taken from %2"_s.arg(lock, label(plan.holder, 80)) + where;
     const auto woken = told > 0 ? (told == 1 ? u" (1 subscriber told)"_s : u" (%1 subscribers told)"_s.arg(told)) : QString();
     if (reread)
         outcome.after = *reread;
@@ -101,10 +108,10 @@ Result<ForceReleaseOutcome> outcomeOfUnknown(const ForceReleasePlan &plan, const
     return outcome;
 }
 
-QString auditOutcome(const Result<qint64> &sent)
+QString auditOutcome(const Result<Sent> &sent)
 {
     if (sent)
-        return u"released"_s;
+        return sent->where.isEmpty() ? u"released"_s : u"released "_s + sent->where;
     const auto word = sent.error().code == ErrorCode::Refused ? u"refused: "_s
         : sent.error().code == ErrorCode::UnknownOutcome      ? u"unknown: "_s
                                                               : u"failed: "_s;

@@ -30,9 +30,12 @@ Error refused(const QString &what, const QString &next)
     return Error{ErrorCode::Refused, u"%1; nothing was sent; %2"_s.arg(what, next)};
 }
 
-// Empty when `holder` holds.
+// Empty when `holder` holds. On a Redlock set a claim below the majority may be taken away, too: that is how
+// what a dead client left behind goes.
 std::optional<Error> refusalOf(const LockPicture &picture, const QByteArray &holder)
 {
+    if (picture.recipe == "redlock" && picture.find(holder))
+        return std::nullopt;
     QStringList holders;
     for (const auto &contender : picture.contenders) {
         if (contender.role == Role::Holder)
@@ -93,6 +96,29 @@ void planCompareAndDelete(ForceReleasePlan &plan, const Contender &holder)
     plan.guardText = u"the key must still hold %1; compared and deleted in one script"_s.arg(value);
 }
 
+void planQuorumDelete(ForceReleasePlan &plan, const Contender &holder)
+{
+    const auto key = escaped(plan.before.lock.name);
+    const auto value = escaped(holder.guard.value);
+    int votes = 0;
+    for (const auto &said : plan.before.nodes) {
+        plan.commands << u"%1: EVALSHA compare-and-delete 1 %2 %3"_s.arg(said.node, key, value);
+        votes += said.value == holder.guard.value ? 1 : 0;
+        if (!said.answered)
+            plan.warnings << u"node %1 did not answer: what it holds of this ends with its TTL"_s.arg(said.node);
+    }
+    plan.commands << u"in the script: DEL %1, only if GET %1 is %2"_s.arg(key, value);
+    plan.guardText = u"on each node the key must still hold %1; compared and deleted in one script"_s.arg(value);
+    if (holder.role == Role::Holder)
+        return;
+    plan.guardText += u"; and it must still be on less than a majority"_s;
+    const auto *owner = plan.before.contenders.front().role == Role::Holder ? &plan.before.contenders.front() : nullptr;
+    plan.warnings << u"%1 does not hold the lock: it is on %2 of %3 nodes only. This takes away what a client left "
+                     u"behind, or a try that is under way; %4"_s
+                         .arg(label(holder.id, 80)).arg(votes).arg(plan.before.nodes.size())
+                         .arg(owner ? u"%1 keeps the lock"_s.arg(label(owner->id, 80)) : u"nobody holds it now"_s);
+}
+
 void planRedisson(ForceReleasePlan &plan, const Contender &holder)
 {
     const redis::RedissonKeys keys(plan.before.lock.name);
@@ -129,7 +155,7 @@ QString plural(int count, const QString &one, const QString &many)
 
 QString wakesText(const LockPicture &picture, const Contender &holder, ReleaseWay way)
 {
-    if (way == ReleaseWay::CompareAndDelete)
+    if (way == ReleaseWay::CompareAndDelete || way == ReleaseWay::QuorumDelete)
         return u"nobody is told: clients that want it poll, and find it free"_s;
     if (way == ReleaseWay::Redisson || way == ReleaseWay::RedissonPermit)
         return u"the waiting clients, by the publish; a bare DEL would leave them asleep"_s;
@@ -212,6 +238,7 @@ Result<ForceReleasePlan> planForceRelease(const LockPicture &picture, const QByt
     switch (*way) {
     case ReleaseWay::DeleteNode: planDelete(plan, contender); break;
     case ReleaseWay::CompareAndDelete: planCompareAndDelete(plan, contender); break;
+    case ReleaseWay::QuorumDelete: planQuorumDelete(plan, contender); break;
     case ReleaseWay::Redisson: planRedisson(plan, contender); break;
     case ReleaseWay::RedissonPermit: planPermit(plan, contender); break;
     }

@@ -55,7 +55,9 @@ private:
 [[nodiscard]] std::unique_ptr<zk::Session> gated(zk::Session &session, Gate &gate);
 // The same, owning the session behind it.
 [[nodiscard]] std::unique_ptr<zk::Session> gated(std::unique_ptr<zk::Session> session, Gate &gate);
-[[nodiscard]] std::unique_ptr<redis::Connection> gated(redis::Connection &connection, Gate &gate);
+// `node`: which of several servers behind one gate this is, for the log.
+[[nodiscard]] std::unique_ptr<redis::Connection> gated(redis::Connection &connection, Gate &gate,
+                                                       const QString &node = {});
 
 // Whether a Redis command changes anything (unknown commands count as writes).
 [[nodiscard]] bool isWrite(const redis::Command &command);

@@ -62,11 +62,12 @@ QString word(redis::ConnectionState state)
 
 class GatedConnection final : public redis::Connection {
 public:
-    GatedConnection(redis::Connection &inner, Gate &gate)
-        : m_inner(inner), m_key(std::make_shared<GateKey>(GateKey{&gate}))
+    GatedConnection(redis::Connection &inner, Gate &gate, const QString &node)
+        : m_inner(inner), m_key(std::make_shared<GateKey>(GateKey{&gate})),
+          m_node(node.isEmpty() ? QString() : node + u": "_s)
     {
         m_states = m_inner.onState(
-            [this](redis::ConnectionState state) { m_key->gate->state(u"connection: "_s + word(state)); });
+            [this](redis::ConnectionState state) { m_key->gate->state(m_node + u"connection: "_s + word(state)); });
     }
 
     Loop &loop() const override { return m_inner.loop(); }
@@ -118,34 +119,35 @@ private:
     template <class T, class Send, class Describe>
     Reply<T> pass(const QString &text, bool write, Send send, Describe describe)
     {
-        return passThrough<T>(m_key, m_inner.loop(), text, write, send, describe);
+        return passThrough<T>(m_key, m_inner.loop(), m_node + text, write, send, describe);
     }
 
     void logSubscription(const redis::Command &command)
     {
-        if (const auto entry = m_key->gate->enter(commandText(command), false))
+        if (const auto entry = m_key->gate->enter(m_node + commandText(command), false))
             m_key->gate->leave(*entry, u"ok"_s, Duration::zero());
     }
 
     std::function<void(const redis::Message &)> noting(std::function<void(const redis::Message &)> listener) const
     {
-        return [weak = std::weak_ptr(m_key), listener = std::move(listener)](const redis::Message &message) {
+        return [weak = std::weak_ptr(m_key), node = m_node, listener = std::move(listener)](const redis::Message &message) {
             if (const auto alive = weak.lock())
-                alive->gate->event(u"message on %1: %2"_s.arg(label(message.channel, 80), label(message.payload, 80)));
+                alive->gate->event(node + u"message on %1: %2"_s.arg(label(message.channel, 80), label(message.payload, 80)));
             listener(message);
         };
     }
 
     redis::Connection &m_inner;
     std::shared_ptr<GateKey> m_key;
+    QString m_node; // "10.0.3.7:6379: " before everything in the log
     redis::Subscription m_states;
 };
 
 } // namespace
 
-std::unique_ptr<redis::Connection> gated(redis::Connection &connection, Gate &gate)
+std::unique_ptr<redis::Connection> gated(redis::Connection &connection, Gate &gate, const QString &node)
 {
-    return std::make_unique<GatedConnection>(connection, gate);
+    return std::make_unique<GatedConnection>(connection, gate, node);
 }
 
 } // namespace lockscope::operate

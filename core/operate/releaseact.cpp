@@ -25,7 +25,7 @@ Error nothingDeleted(const ForceReleasePlan &plan, const Error &why)
                  why.retryable};
 }
 
-Task<Result<qint64>> deleteNode(ForceReleasePlan plan, zk::Session *session, Deadline deadline)
+Task<Result<Sent>> deleteNode(ForceReleasePlan plan, zk::Session *session, Deadline deadline)
 {
     const ZPath path(plan.guard.path);
     auto syncReply = session->sync(path, deadline);
@@ -44,7 +44,7 @@ Task<Result<qint64>> deleteNode(ForceReleasePlan plan, zk::Session *session, Dea
     auto removeReply = session->remove(path, plan.guard.version, deadline);
     const auto removed = co_await removeReply;
     if (removed)
-        co_return qint64(0);
+        co_return Sent();
     if (removed.error().code == ErrorCode::NoNode)
         co_return goneAlready(plan);
     if (removed.error().code == ErrorCode::BadVersion)
@@ -52,7 +52,7 @@ Task<Result<qint64>> deleteNode(ForceReleasePlan plan, zk::Session *session, Dea
     co_return removed.error();
 }
 
-Task<Result<qint64>> compareAndDelete(ForceReleasePlan plan, redis::Connection *connection, Deadline deadline)
+Task<Result<Sent>> compareAndDelete(ForceReleasePlan plan, redis::Connection *connection, Deadline deadline)
 {
     const auto script = redis::loadScript("compare-and-delete");
     auto reply = connection->script(script, {plan.before.lock.name}, {plan.guard.value}, deadline);
@@ -60,13 +60,71 @@ Task<Result<qint64>> compareAndDelete(ForceReleasePlan plan, redis::Connection *
     if (!answer)
         co_return answer.error();
     if (answer->integer == 1)
-        co_return qint64(0);
+        co_return Sent();
     if (answer->integer < 0)
         co_return goneAlready(plan);
     co_return changedMeanwhile(plan, u"the key holds another value"_s);
 }
 
-Task<Result<qint64>> releaseRedisson(ForceReleasePlan plan, redis::Connection *connection, Deadline deadline)
+// What came of it on the nodes of a set.
+struct Tally {
+    int nodes = 0;
+    int deleted = 0;
+    int gone = 0;    // no key there
+    int others = 0;  // another value there
+    int unknown = 0; // sent, and no answer
+    QStringList failed; // "10.0.3.7:6379: not connected"
+};
+
+void count(Tally &tally, const QString &node, const Result<redis::Value> &answer)
+{
+    if (answer) {
+        ++(answer->integer == 1 ? tally.deleted : answer->integer < 0 ? tally.gone : tally.others);
+        return;
+    }
+    tally.unknown += answer.error().code == ErrorCode::UnknownOutcome ? 1 : 0;
+    tally.failed << u"%1: %2"_s.arg(node, answer.error().message);
+}
+
+Result<Sent> outcomeOf(const ForceReleasePlan &plan, const Tally &tally, const std::optional<Error> &failure)
+{
+    const auto failures = tally.failed.isEmpty() ? QString() : u" (%1)"_s.arg(tally.failed.join(u"; "_s));
+    const auto own = tally.gone > 0 ? u", gone from %1 already"_s.arg(tally.gone) : QString();
+    if (tally.deleted > 0)
+        return Sent{0, u"on %1 of %2 nodes"_s.arg(tally.deleted).arg(tally.nodes) + own + failures};
+    if (tally.unknown > 0)
+        return Error{ErrorCode::UnknownOutcome, tally.failed.join(u"; "_s)};
+    if (failure)
+        return *failure;
+    return tally.others > 0 ? changedMeanwhile(plan, u"the nodes hold other values"_s) : goneAlready(plan);
+}
+
+// A node that does not answer must not keep the operator waiting: the others count.
+constexpr std::chrono::seconds nodeWithin(3);
+
+Task<Result<Sent>> deleteOnAll(ForceReleasePlan plan, std::vector<redis::Connection *> nodes, Loop *loop,
+                               Deadline deadline)
+{
+    if (nodes.empty() || nodes.size() != plan.before.nodes.size())
+        co_return changedMeanwhile(plan, u"the connection is not the set of nodes it was"_s);
+    const auto script = redis::loadScript("compare-and-delete");
+    const auto limit = Deadline::at(std::min<Instant>(deadline.when(), loop->now() + nodeWithin));
+    std::vector<Reply<redis::Value>> replies;
+    for (auto *node : nodes)
+        replies.push_back(node->script(script, {plan.before.lock.name}, {plan.guard.value}, limit));
+    Tally tally;
+    tally.nodes = static_cast<int>(nodes.size());
+    std::optional<Error> failure;
+    for (std::size_t i = 0; i < replies.size(); ++i) {
+        const auto answer = co_await replies[i];
+        count(tally, plan.before.nodes[i].node, answer);
+        if (!answer)
+            failure = answer.error();
+    }
+    co_return outcomeOf(plan, tally, failure);
+}
+
+Task<Result<Sent>> releaseRedisson(ForceReleasePlan plan, redis::Connection *connection, Deadline deadline)
 {
     const auto script = redis::loadScript("redisson-force-release");
     const redis::RedissonKeys names(plan.before.lock.name);
@@ -79,7 +137,7 @@ Task<Result<qint64>> releaseRedisson(ForceReleasePlan plan, redis::Connection *c
         co_return answer.error();
     const qint64 outcome = answer->items.size() == 2 ? answer->items[0].integer : -2;
     if (outcome > 0)
-        co_return answer->items[1].integer;
+        co_return Sent{answer->items[1].integer, {}};
     if (outcome == -1)
         co_return goneAlready(plan);
     co_return changedMeanwhile(plan, outcome == 0 ? u"another holds it now"_s
@@ -117,7 +175,7 @@ Error changedMeanwhile(const ForceReleasePlan &plan, const QString &what)
                      holdText(plan), what)};
 }
 
-Task<Result<qint64>> sendRelease(ForceReleasePlan plan, ForceReleaseTools tools, Deadline deadline)
+Task<Result<Sent>> sendRelease(ForceReleasePlan plan, ForceReleaseTools tools, Deadline deadline)
 {
     const auto way = releaseWay(plan.before);
     if (!way)
@@ -133,6 +191,10 @@ Task<Result<qint64>> sendRelease(ForceReleasePlan plan, ForceReleaseTools tools,
     if (*way == ReleaseWay::RedissonPermit) {
         auto returned = co_await releasePermit(plan, tools.connection, deadline);
         co_return returned;
+    }
+    if (*way == ReleaseWay::QuorumDelete) {
+        auto deleted = co_await deleteOnAll(plan, tools.nodes, tools.loop, deadline);
+        co_return deleted;
     }
     auto released = co_await releaseRedisson(plan, tools.connection, deadline);
     co_return released;

@@ -5,9 +5,13 @@
 
 namespace lockscope::operate {
 
-// The number of subscribers told (0 where nothing is published). Refused when the hold was gone or
-// another's at the last look; UnknownOutcome when the answer was lost; else what the server said.
-[[nodiscard]] Task<Result<qint64>> sendRelease(ForceReleasePlan plan, ForceReleaseTools tools, Deadline deadline);
+struct Sent {
+    qint64 told = 0; // subscribers; 0 where nothing is published
+    QString where;   // of a set: on how many of its nodes
+};
+// Refused when the hold was gone or another's at the last look; UnknownOutcome when the answer was lost;
+// else what the server said.
+[[nodiscard]] Task<Result<Sent>> sendRelease(ForceReleasePlan plan, ForceReleaseTools tools, Deadline deadline);
 
 // "… is gone already: nothing was sent", for whoever let go before we acted.
 [[nodiscard]] Error goneAlready(const ForceReleasePlan &plan);

@@ -36,6 +36,7 @@ const QHash<QByteArray, ReleaseWay> &ways()
         {"redis-set-nx", CompareAndDelete},
         {"redis-setnx-expire", CompareAndDelete},
         {"redis-getset", CompareAndDelete},
+        {"redlock", QuorumDelete},
         {"redisson-lock", Redisson},
         {"redisson-fair-lock", Redisson},
         {"redisson-rwlock", Redisson},
@@ -57,7 +58,7 @@ QString whyNot(const QByteArray &recipe)
     if (recipe == "zk-lease")
         return u"the node holds a date, not an owner's presence; wait until it has passed"_s;
     if (recipe == "redlock")
-        return u"it lives on several nodes, and this version acts on one; release it on each of them by its key"_s;
+        return u"the nodes it lives on are not known"_s;
     if (recipe == "redisson-semaphore")
         return u"nobody wrote down who holds its permits, so they cannot be told apart"_s;
     return u"this version knows no safe way for this recipe"_s;
@@ -70,11 +71,13 @@ Result<ReleaseWay> releaseWay(const inspect::LockPicture &picture)
     if (picture.recipe == "redisson-semaphore" && hasPermits(picture))
         return ReleaseWay::RedissonPermit;
     const auto way = ways().constFind(picture.recipe);
-    if (way != ways().constEnd())
+    const bool isOnSet = !picture.nodes.empty();
+    if (way != ways().constEnd() && isOnSet == (*way == ReleaseWay::QuorumDelete))
         return *way;
     return Error{ErrorCode::Unsupported,
                  u"force-release of %1 (%2) is not possible: %3"_s.arg(
-                     label(picture.lock.text()), label(picture.recipe), whyNot(picture.recipe))};
+                     label(picture.lock.text()), label(picture.recipe),
+                     isOnSet ? u"it is on one node of a set; connect that node by itself"_s : whyNot(picture.recipe))};
 }
 
 bool choosesLeader(const QByteArray &recipe)

@@ -9,6 +9,7 @@ namespace lockscope::operate {
 enum class ReleaseWay {
     DeleteNode,       // ZooKeeper: delete the contender's node
     CompareAndDelete, // Redis: delete the key if its value is still the holder's
+    QuorumDelete,     // Redlock: the same on every node of the set
     Redisson,         // Redis: Redisson's own unlock for one field, with its publish
     RedissonPermit,   // Redis: one permit of a semaphore back to the others, with its publish
 };

@@ -72,6 +72,7 @@ struct KeyPage {
     quint64 cursor = 0;         // 0: the scan is done
     qint64 scanned = 0;         // keys looked at for this page
     qint64 total = 0;           // DBSIZE
+    QString missing;            // of a set: which node did not answer, and why
 };
 
 struct AcquireRequest {

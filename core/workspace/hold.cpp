@@ -9,7 +9,7 @@ namespace lockscope {
 using namespace Qt::StringLiterals;
 
 struct HeldLock::Private {
-    Private(Workspace &w, HoldRequest r) : workspace(w), request(std::move(r)), lost(w.loop()), scope(w.loop()) {}
+    Private(Workspace &w, HoldRequest r) : workspace(w), request(std::move(r)), lost(w.loop()), keyNews(w.loop()), scope(w.loop()) {}
 
     Task<Result<bool>> connectSession(Deadline deadline);
     Result<bool> makeLock();
@@ -17,6 +17,7 @@ struct HeldLock::Private {
     Task<void> heedRecipe();
     Task<void> heedNode(ZPath node);
     Task<void> heedKey();
+    Task<void> listenTo(redis::Connection *node);
 
     Workspace &workspace;
     HoldRequest request;
@@ -24,6 +25,10 @@ struct HeldLock::Private {
     std::unique_ptr<recipes::Lock> lock;
     OneShot<QString> lost;
     bool releasing = false;
+    // Redis: completed when a server says that the key changed; the subscriptions that tell.
+    OneShot<bool> keyNews;
+    std::vector<redis::Subscription> subscriptions;
+    std::chrono::milliseconds askEvery{1000};
     Scope scope; // last: its coroutines use everything above
 };
 
@@ -69,12 +74,14 @@ Result<bool> HeldLock::Private::makeLock()
 {
     recipes::AcquireOptions options{request.readMode, request.limit, request.ttl};
     auto *link = workspace.find(request.lock.connection);
+    const auto nodes = link->redisNodes();
+    const RedisKey key(request.lock.name);
     auto made = session ? recipes::makeLock(request.recipe, *session, ZPath(request.lock.name), options,
                                             Random::fromSystem())
-        : link->redis() ? recipes::makeLock(request.recipe, *link->redis(), RedisKey(request.lock.name), options,
-                                            Random::fromSystem())
-                        : Result<std::unique_ptr<recipes::Lock>>(
-                            Error{ErrorCode::Unsupported, u"this connection has no recipes"_s});
+        : link->redis()    ? recipes::makeLock(request.recipe, *link->redis(), key, options, Random::fromSystem())
+        : !nodes.empty() ? recipes::makeLock(request.recipe, nodes, key, options, Random::fromSystem())
+                           : Result<std::unique_ptr<recipes::Lock>>(
+                                 Error{ErrorCode::Unsupported, u"this connection has no recipes"_s});
     if (!made)
         return made.error();
     lock = std::move(*made);
@@ -86,6 +93,8 @@ void HeldLock::Private::watchOver(const recipes::Grant &grant)
     scope.launch(heedRecipe());
     if (!session) {
         scope.launch(heedKey());
+        for (auto *node : workspace.find(request.lock.connection)->redisNodes())
+            scope.launch(listenTo(node));
         return;
     }
     scope.launch(heedNode(grant.node));
@@ -124,38 +133,43 @@ Task<void> HeldLock::Private::heedNode(ZPath node)
     }
 }
 
-// Asks whether the key is still ours whenever the server says it changed; where the server does not
-// tell (no permission for client tracking), every 250 ms. Once a second in any case: a reconnect ends
-// the tracking silently.
+// Asks whether the key is still ours (on a set: on a majority of its nodes) whenever a server says that it
+// changed; where one does not tell (no permission for client tracking), every 250 ms. Once a second in any
+// case: a reconnect ends the tracking silently.
 Task<void> HeldLock::Private::heedKey()
 {
     auto &loop = workspace.loop();
-    auto &redis = *workspace.find(request.lock.connection)->redis();
-    auto wakeUp = std::make_shared<OneShot<bool>>(loop);
-    const auto subscription = redis.subscribe("__redis__:invalidate", [wakeUp](const redis::Message &) {
-        wakeUp->complete(true);
-    });
-    auto subscriber = redis.subscriberId(Deadline::after(loop, std::chrono::seconds(2)));
-    const auto id = co_await subscriber;
-    const redis::Command track{"CLIENT", "TRACKING", "ON", "REDIRECT", QByteArray::number(id ? *id : 0),
-                               "BCAST", "PREFIX", request.lock.name};
-    auto reply = redis.command(track, Deadline::after(loop, std::chrono::seconds(2)));
-    const auto tracked = co_await reply;
-    // An overlapping prefix means that the observer tracks this key already.
-    const bool told = tracked || tracked.error().message.contains("overlap"_L1);
-    const auto askEvery = told ? std::chrono::milliseconds(1000) : std::chrono::milliseconds(250);
     while (!releasing) {
-        *wakeUp = OneShot<bool>(loop);
-        wakeUp->completeAt(Deadline::after(loop, askEvery), false);
+        keyNews = OneShot<bool>(loop);
+        keyNews.completeAt(Deadline::after(loop, askEvery), false);
         const auto limit = Deadline::after(loop, std::chrono::seconds(5));
         const auto mine = co_await lock->isStillMine(limit);
         if (mine && !*mine && !releasing) {
             lost.complete(lossText(recipes::Loss::TakenAway));
             co_return;
         }
-        auto woken = *wakeUp;
-        co_await woken;
+        auto news = keyNews;
+        co_await news;
     }
+}
+
+// Has one server tell of changes of the key.
+Task<void> HeldLock::Private::listenTo(redis::Connection *node)
+{
+    auto &loop = workspace.loop();
+    subscriptions.push_back(node->subscribe("__redis__:invalidate", [this](const redis::Message &) {
+        keyNews.complete(true);
+    }));
+    auto subscriber = node->subscriberId(Deadline::after(loop, std::chrono::seconds(2)));
+    const auto id = co_await subscriber;
+    const redis::Command track{"CLIENT", "TRACKING", "ON", "REDIRECT", QByteArray::number(id ? *id : 0),
+                               "BCAST", "PREFIX", request.lock.name};
+    auto reply = node->command(track, Deadline::after(loop, std::chrono::seconds(2)));
+    const auto tracked = co_await reply;
+    // An overlapping prefix means that the observer tracks this key already.
+    if (!tracked && !tracked.error().message.contains("overlap"_L1))
+        askEvery = std::chrono::milliseconds(250);
+    keyNews.complete(true); // what changed until now nobody told
 }
 
 HeldLock::HeldLock(Workspace &workspace, HoldRequest request)

@@ -20,6 +20,7 @@ public:
     [[nodiscard]] operate::Gate &gate() override { return m_gate; }
     [[nodiscard]] zk::Session *zookeeper() override { return nullptr; }
     [[nodiscard]] redis::Connection *redis() override { return nullptr; }
+    [[nodiscard]] std::vector<redis::Connection *> redisNodes() override { return {}; }
     [[nodiscard]] std::unique_ptr<zk::Session> openContenderSession() override { return nullptr; }
     [[nodiscard]] std::optional<Duration> latency() const override { return m_gate.latency(); }
     [[nodiscard]] const inspect::Progress &progress() const override { return m_relay.progress(); }
@@ -52,5 +53,6 @@ protected:
 
 [[nodiscard]] std::unique_ptr<LinkBase> makeZooKeeperLink(ConnectionSpec spec, LinkContext context);
 [[nodiscard]] std::unique_ptr<LinkBase> makeRedisLink(ConnectionSpec spec, LinkContext context);
+[[nodiscard]] std::unique_ptr<LinkBase> makeRedisSetLink(ConnectionSpec spec, LinkContext context);
 
 } // namespace lockscope

@@ -11,6 +11,7 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr qsizetype dataCapBytes = 1024 * 1024;
+constexpr std::chrono::seconds nodeWithin(3); // one of several: the others have something to say, too
 constexpr int itemCap = 1000;
 constexpr std::size_t statsInFlight = 512;
 // More children than this are not asked about one by one: their names still show.
@@ -36,6 +37,15 @@ KeyRow rowFrom(const QByteArray &key, const redis::Value &type, const redis::Val
     if (bytes.kind == redis::Value::Kind::Integer)
         row.bytes = bytes.integer;
     return row;
+}
+
+// One cursor for the nodes of a set, one after the other: the node's number stands in the top byte, where
+// Redis' own cursors never reach.
+constexpr int nodeShift = 56;
+
+quint64 cursorOn(std::size_t node, quint64 cursor)
+{
+    return (static_cast<quint64>(node) << nodeShift) | cursor;
 }
 
 std::vector<redis::Command> describe(const QByteArray &key)
@@ -124,15 +134,10 @@ Task<Result<ZnodeDetail>> readZnode(Workspace &workspace, ConnectionName name, Z
     co_return detail;
 }
 
-Task<Result<KeyPage>> scanKeys(Workspace &workspace, ConnectionName name, QByteArray pattern, quint64 cursor,
-                               Deadline deadline)
+namespace {
+
+Task<Result<KeyPage>> scanNode(redis::Connection *redis, QByteArray pattern, quint64 cursor, Deadline deadline)
 {
-    const auto connected = co_await workspace.whenConnected(name, deadline);
-    if (!connected)
-        co_return connected.error();
-    auto *redis = workspace.find(name)->redis();
-    if (!redis)
-        co_return wrongBackend(name, u"Redis"_s);
     const QByteArray count = "1000";
     const redis::Command scan{"SCAN", QByteArray::number(cursor), "MATCH", pattern.isEmpty() ? "*" : pattern,
                               "COUNT", count};
@@ -166,14 +171,8 @@ Task<Result<KeyPage>> scanKeys(Workspace &workspace, ConnectionName name, QByteA
     co_return result;
 }
 
-Task<Result<KeyDetail>> readKey(Workspace &workspace, ConnectionName name, RedisKey key, Deadline deadline)
+Task<Result<KeyDetail>> readKeyOn(redis::Connection *redis, RedisKey key, Deadline deadline)
 {
-    const auto connected = co_await workspace.whenConnected(name, deadline);
-    if (!connected)
-        co_return connected.error();
-    auto *redis = workspace.find(name)->redis();
-    if (!redis)
-        co_return wrongBackend(name, u"Redis"_s);
     auto describing = redis->pipeline(describe(key.bytes()), deadline);
     const auto facts = co_await describing;
     if (!facts)
@@ -199,6 +198,58 @@ Task<Result<KeyDetail>> readKey(Workspace &workspace, ConnectionName name, Redis
     const bool moreToScan = scanned && value->items.size() == 2 && value->items[0].text != "0";
     detail.cut = moreToScan || items.size() >= static_cast<std::size_t>(itemCap)
         || (detail.row.type == "string" && value->text.size() == dataCapBytes);
+    co_return detail;
+}
+
+} // namespace
+
+Task<Result<KeyPage>> scanKeys(Workspace &workspace, ConnectionName name, QByteArray pattern, quint64 cursor,
+                               Deadline deadline)
+{
+    const auto connected = co_await workspace.whenConnected(name, deadline);
+    if (!connected)
+        co_return connected.error();
+    auto *link = workspace.find(name);
+    const auto nodes = link->redisNodes();
+    if (nodes.empty())
+        co_return wrongBackend(name, u"Redis"_s);
+    const bool isSet = nodes.size() > 1;
+    const auto number = isSet ? std::min(static_cast<std::size_t>(cursor >> nodeShift), nodes.size() - 1) : 0;
+    const auto limit = isSet ? Deadline::at(std::min(deadline.when(), workspace.loop().now() + nodeWithin)) : deadline;
+    const auto ownCursor = isSet ? cursor & (cursorOn(1, 0) - 1) : cursor;
+    auto page = co_await scanNode(nodes[number], pattern, ownCursor, limit);
+    if (!isSet)
+        co_return page;
+    KeyPage result;
+    if (page)
+        result = std::move(*page);
+    else
+        result.missing = u"node %1 did not answer: %2"_s.arg(displayHost(link->spec().hosts[number]),
+                                                           page.error().message);
+    result.total *= static_cast<qint64>(nodes.size());
+    if (result.cursor != 0)
+        result.cursor = cursorOn(number, result.cursor);
+    else if (number + 1 < nodes.size())
+        result.cursor = cursorOn(number + 1, 0);
+    co_return result;
+}
+
+Task<Result<KeyDetail>> readKey(Workspace &workspace, ConnectionName name, RedisKey key, Deadline deadline)
+{
+    const auto connected = co_await workspace.whenConnected(name, deadline);
+    if (!connected)
+        co_return connected.error();
+    const auto nodes = workspace.find(name)->redisNodes();
+    Result<KeyDetail> detail = wrongBackend(name, u"Redis"_s);
+    // Of a set, as the first node has it that has it at all.
+    for (auto *node : nodes) {
+        const auto limit = nodes.size() == 1
+            ? deadline
+            : Deadline::at(std::min(deadline.when(), workspace.loop().now() + nodeWithin));
+        detail = co_await readKeyOn(node, key, limit);
+        if (detail)
+            break;
+    }
     co_return detail;
 }
 

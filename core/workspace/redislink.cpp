@@ -41,6 +41,7 @@ public:
                      u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), m_connection->lastError()), true};
     }
     [[nodiscard]] redis::Connection *redis() override { return m_gated.get(); }
+    [[nodiscard]] std::vector<redis::Connection *> redisNodes() override { return {m_gated.get()}; }
     [[nodiscard]] inspect::Observer &observer() override { return *m_observer; }
 
 private:

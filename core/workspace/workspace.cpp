@@ -50,11 +50,8 @@ Result<void> Workspace::add(ConnectionSpec spec)
         return {};
     case Scheme::Redis:
     case Scheme::RedisTls:
-        if (spec.hosts.size() > 1)
-            return Error{ErrorCode::Unsupported,
-                         u"%1: a set of Redis nodes is not in this version; connect each node by itself"_s.arg(
-                             spec.displayUri())};
-        d->links.emplace(name, makeRedisLink(std::move(spec), context));
+        d->links.emplace(name, spec.hosts.size() > 1 ? makeRedisSetLink(std::move(spec), context)
+                                                     : makeRedisLink(std::move(spec), context));
         return {};
     case Scheme::MariaDb:
     case Scheme::Simulated:
@@ -164,6 +161,7 @@ Task<Result<operate::ForceReleaseOutcome>> Workspace::forceRelease(operate::Forc
     tools.observer = &link->observer();
     tools.session = link->zookeeper();
     tools.connection = link->redis();
+    tools.nodes = link->redisNodes();
     tools.audit = &d->audit;
     tools.loop = &d->loop;
     auto outcome = co_await operate::forceRelease(plan, tools, reason, deadline);

@@ -31,9 +31,11 @@ public:
     [[nodiscard]] virtual bool isConnected() const = 0;
     // Why it is not connected: NotConnected (refused, name unknown, still trying) or AuthFailed.
     [[nodiscard]] virtual std::optional<Error> problem() const = 0;
-    // Null unless of that backend. Gated.
+    // Null unless of that backend; redis() also of a set of nodes. Gated.
     [[nodiscard]] virtual zk::Session *zookeeper() = 0;
     [[nodiscard]] virtual redis::Connection *redis() = 0;
+    // The nodes of a Redlock set in the order of its URI, or the one Redis; empty for other backends. Gated.
+    [[nodiscard]] virtual std::vector<redis::Connection *> redisNodes() = 0;
     [[nodiscard]] virtual inspect::Observer &observer() = 0;
     // A fresh ZooKeeper session for one contender of ours, gated and logged as this link's.
     [[nodiscard]] virtual std::unique_ptr<zk::Session> openContenderSession() = 0;

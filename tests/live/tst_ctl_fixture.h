@@ -68,7 +68,8 @@ public:
     void closeOutput() { m_process.closeReadChannel(QProcess::StandardOutput); }
     Ran finish()
     {
-        if (!m_process.waitForFinished(patienceMs))
+        // It may have ended while its last line was read.
+        if (m_process.state() != QProcess::NotRunning && !m_process.waitForFinished(patienceMs))
             return {-1, m_process.readAllStandardOutput(), "did not end\n" + m_process.readAllStandardError()};
         return {m_process.exitStatus() == QProcess::NormalExit ? m_process.exitCode() : 1000 + m_process.exitCode(),
                 m_process.readAllStandardOutput(), m_process.readAllStandardError()};

@@ -1,0 +1,347 @@
+#include "core/inspect/redis/setobserver.h"
+
+#include "core/base/text.h"
+#include "core/inspect/sameness.h"
+#include "core/recipes/turn.h"
+
+#include <algorithm>
+
+namespace lockscope::inspect {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace {
+
+// One acquire changes the key on every node: a moment later all of them have told.
+constexpr auto mergeAfter = 50ms;
+constexpr auto readNodeWithin = 2s;
+// When a majority has been looked through, this long for the others.
+constexpr auto patienceWithOthers = 5s;
+constexpr auto wavering = 50ms;
+
+} // namespace
+
+// One node: its observer, and what that told last.
+class RedisSetObserver::Part : public ObserverSink {
+public:
+    Part(RedisSetObserver &set, Node node, const ObserverOptions &options)
+        : m_set(set), m_node(std::move(node)), m_observer(*m_node.connection, set.m_name, options, *this)
+    {
+    }
+
+    void start()
+    {
+        m_isConnected = isConnected();
+        m_states = m_node.connection->onState([this](redis::ConnectionState) { m_set.connectionChanged(*this); });
+        m_observer.firstPicture().then([this](bool) {
+            m_set.dirtyAll();
+            m_set.judgeFirstPicture();
+        });
+        m_observer.start();
+    }
+
+    void locksChanged(std::vector<PictureChange> changes) override
+    {
+        for (auto &change : changes) {
+            const auto name = change.lock.lock.name;
+            if (change.kind == ChangeKind::Removed)
+                m_locks.erase(name);
+            else
+                m_locks[name] = std::move(change.lock);
+            m_set.dirty(name);
+        }
+    }
+    void sessionsChanged(const ConnectionName &, std::vector<SessionPicture>) override
+    {
+        m_set.m_sink.sessionsChanged(m_set.m_name, m_set.sessions());
+    }
+    void coverageChanged(const ConnectionName &, std::vector<Coverage>) override { m_set.tellCoverage(); }
+    void progressed(Progress progress) override
+    {
+        m_progress = std::move(progress);
+        m_set.tellProgress();
+    }
+    void costChanged(const ConnectionName &, Cost cost) override
+    {
+        m_cost = cost;
+        m_set.tellCost();
+    }
+
+    [[nodiscard]] const QString &name() const { return m_node.name; }
+    [[nodiscard]] bool isConnected() const
+    {
+        return m_node.connection->state() == redis::ConnectionState::Connected;
+    }
+    [[nodiscard]] bool isDone() const { return m_observer.firstPicture().isComplete(); }
+    // True if that is news.
+    [[nodiscard]] bool noteConnected() { return std::exchange(m_isConnected, isConnected()) != isConnected(); }
+    [[nodiscard]] RedisObserver &observer() { return m_observer; }
+    [[nodiscard]] const RedisObserver &observer() const { return m_observer; }
+    [[nodiscard]] const std::map<QByteArray, LockPicture> &locks() const { return m_locks; }
+    [[nodiscard]] const Progress &progress() const { return m_progress; }
+    [[nodiscard]] const Cost &cost() const { return m_cost; }
+    [[nodiscard]] NodeSight sightOf(const QByteArray &lock) const
+    {
+        const auto at = m_locks.find(lock);
+        return {name(), isConnected() && isDone(), at == m_locks.end() ? std::nullopt : std::optional(at->second)};
+    }
+    // Why it did not answer when it was asked last; empty when it did.
+    QString silence;
+
+private:
+    RedisSetObserver &m_set;
+    Node m_node;
+    bool m_isConnected = false;
+    std::map<QByteArray, LockPicture> m_locks;
+    Progress m_progress;
+    Cost m_cost;
+    RedisObserver m_observer;
+    redis::Subscription m_states;
+};
+
+RedisSetObserver::RedisSetObserver(std::vector<Node> nodes, ConnectionName name, ObserverOptions options,
+                                   ObserverSink &sink)
+    : m_loop(nodes.front().connection->loop()), m_name(std::move(name)), m_sink(sink), m_firstPicture(m_loop)
+{
+    for (auto &node : nodes)
+        m_parts.push_back(std::make_unique<Part>(*this, std::move(node), options));
+}
+
+RedisSetObserver::~RedisSetObserver() = default;
+
+void RedisSetObserver::start()
+{
+    if (std::exchange(m_started, true))
+        return;
+    for (const auto &part : m_parts)
+        part->start();
+    judgeFirstPicture();
+    tellCoverage();
+}
+
+void RedisSetObserver::setPaused(bool paused)
+{
+    for (const auto &part : m_parts)
+        part->observer().setPaused(paused);
+}
+
+// --- reading one lock --------------------------------------------------------------------------
+
+struct RedisSetObserver::Reading {
+    std::vector<NodeSight> sights;
+    QStringList reasons; // of those that did not answer
+    int out = 0;
+    OneShot<bool> done;
+};
+
+Task<void> RedisSetObserver::readPart(Part *part, QByteArray name, Deadline deadline, std::shared_ptr<Reading> reading,
+                                      std::size_t index)
+{
+    auto read = co_await part->observer().readNow(name, deadline);
+    auto &sight = reading->sights[index];
+    sight.answered = read || read.error().code == ErrorCode::NoNode;
+    if (read)
+        sight.picture = std::move(*read);
+    part->silence = sight.answered ? QString() : read.error().message;
+    if (!sight.answered)
+        reading->reasons << u"%1: %2"_s.arg(part->name(), read.error().message);
+    if (--reading->out == 0)
+        reading->done.complete(true);
+}
+
+Task<Result<LockPicture>> RedisSetObserver::readNow(QByteArray name, Deadline deadline)
+{
+    const auto limit = Deadline::at(std::min<Instant>(deadline.when(), m_loop.now() + readNodeWithin));
+    const auto reading = std::make_shared<Reading>(Reading{{}, {}, 1, OneShot<bool>(m_loop)});
+    for (const auto &part : m_parts)
+        reading->sights.push_back({part->name(), false, std::nullopt});
+    Scope scope(m_loop);
+    for (std::size_t index = 0; index < m_parts.size(); ++index) {
+        if (!m_parts[index]->isConnected()) {
+            reading->reasons << u"%1: not connected"_s.arg(m_parts[index]->name());
+            continue;
+        }
+        ++reading->out;
+        scope.launch(readPart(m_parts[index].get(), name, limit, reading, index));
+    }
+    if (--reading->out == 0)
+        reading->done.complete(true);
+    auto done = reading->done;
+    co_await done;
+    tellCoverage();
+    const auto silent = static_cast<std::size_t>(reading->reasons.size());
+    if (silent == m_parts.size())
+        co_return Error{ErrorCode::NotConnected,
+                        u"none of the %1 nodes answered: %2"_s.arg(silent).arg(reading->reasons.join(u"; "_s)), true};
+    auto merged = mergeNodes(reading->sights);
+    if (merged)
+        co_return std::move(*merged);
+    const auto missing = silent == 0 ? QString() : u"; %1 did not answer"_s.arg(silent);
+    co_return Error{ErrorCode::NoNode,
+                    u"no lock is at the key %1 on any of %2 nodes"_s.arg(label(name, 80)).arg(m_parts.size() - silent)
+                        + missing};
+}
+
+// --- what the parts tell -----------------------------------------------------------------------
+
+void RedisSetObserver::connectionChanged(Part &part)
+{
+    if (part.noteConnected()) {
+        dirtyAll();
+        judgeFirstPicture();
+    }
+    tellCoverage();
+}
+
+void RedisSetObserver::dirty(const QByteArray &name)
+{
+    const bool isFirst = m_dirty.empty();
+    m_dirty.insert(name);
+    // Before the first picture is complete nothing is told: it would be a lock on the first of five nodes.
+    if (isFirst && m_firstPicture.isComplete())
+        m_mergeTimer = m_loop.callAt(m_loop.now() + mergeAfter, [this] { mergeDirty(); });
+}
+
+void RedisSetObserver::dirtyAll()
+{
+    for (const auto &[name, lock] : m_known)
+        dirty(name);
+    for (const auto &part : m_parts) {
+        for (const auto &[name, lock] : part->locks())
+            dirty(name);
+    }
+}
+
+void RedisSetObserver::mergeDirty()
+{
+    std::vector<PictureChange> changes;
+    for (const auto &name : std::exchange(m_dirty, {}))
+        mergeOne(name, changes);
+    if (!changes.empty())
+        m_sink.locksChanged(std::move(changes));
+}
+
+void RedisSetObserver::mergeOne(const QByteArray &name, std::vector<PictureChange> &changes)
+{
+    std::vector<NodeSight> sights;
+    for (const auto &part : m_parts)
+        sights.push_back(part->sightOf(name));
+    auto merged = mergeNodes(sights);
+    const auto at = m_known.find(name);
+    if (!merged && at != m_known.end()) {
+        changes.push_back({ChangeKind::Removed, std::move(at->second)});
+        m_known.erase(at);
+    }
+    if (!merged)
+        return;
+    if (at == m_known.end())
+        changes.push_back({ChangeKind::Added, *merged});
+    else if (!saysTheSame(at->second, *merged, wavering))
+        changes.push_back({ChangeKind::Changed, *merged});
+    m_known[name] = std::move(*merged);
+}
+
+// Nodes that are not connected are not waited for, and no node for ever.
+void RedisSetObserver::judgeFirstPicture()
+{
+    if (!m_started || m_firstPicture.isComplete())
+        return;
+    int done = 0;
+    int busy = 0;
+    for (const auto &part : m_parts) {
+        done += part->isDone() ? 1 : 0;
+        busy += part->isConnected() && !part->isDone() ? 1 : 0;
+    }
+    if (busy == 0 && done > 0)
+        completeFirstPicture();
+    else if (done >= recipes::quorumOf(static_cast<int>(m_parts.size())))
+        m_patience = m_loop.callAt(m_loop.now() + patienceWithOthers, [this] { completeFirstPicture(); });
+}
+
+void RedisSetObserver::completeFirstPicture()
+{
+    m_patience.cancel();
+    mergeDirty();
+    m_firstPicture.complete(true);
+    tellProgress();
+    tellCoverage();
+}
+
+// --- and what we tell --------------------------------------------------------------------------
+
+std::vector<LockPicture> RedisSetObserver::pictures() const
+{
+    std::vector<LockPicture> out;
+    out.reserve(m_known.size());
+    for (const auto &[name, lock] : m_known)
+        out.push_back(lock);
+    return out;
+}
+
+std::vector<SessionPicture> RedisSetObserver::sessions() const
+{
+    std::vector<SessionPicture> out;
+    for (const auto &part : m_parts) {
+        for (auto session : part->observer().sessions()) {
+            session.session += u'@' + part->name(); // every node numbers its own clients
+            out.push_back(std::move(session));
+        }
+    }
+    return out;
+}
+
+std::vector<Coverage> RedisSetObserver::coverage() const
+{
+    std::vector<Coverage> out;
+    for (const auto &part : m_parts) {
+        if (part->isConnected() && !part->silence.isEmpty())
+            out.push_back({m_name, false, u"node %1 did not answer: %2"_s.arg(part->name(), part->silence)});
+        for (const auto &one : part->observer().coverage()) {
+            if (!one.complete)
+                out.push_back({m_name, false, u"node %1: %2"_s.arg(part->name(), one.message)});
+        }
+    }
+    if (out.empty())
+        out.push_back({m_name, true, u"every key was looked at on all %1 nodes"_s.arg(m_parts.size())});
+    return out;
+}
+
+void RedisSetObserver::tellCoverage()
+{
+    auto now = coverage();
+    if (now == m_toldCoverage)
+        return;
+    m_toldCoverage = now;
+    m_sink.coverageChanged(m_name, std::move(now));
+}
+
+void RedisSetObserver::tellProgress()
+{
+    Progress all;
+    all.connection = m_name;
+    for (const auto &part : m_parts) {
+        const auto &one = part->progress();
+        all.done += one.done;
+        all.total += one.total;
+        all.running = all.running || one.running;
+        if (all.how.isEmpty() && !one.how.isEmpty())
+            all.how = u"%1 nodes, %2"_s.arg(m_parts.size()).arg(one.how);
+    }
+    all.firstPictureComplete = m_firstPicture.isComplete();
+    m_sink.progressed(std::move(all));
+}
+
+void RedisSetObserver::tellCost()
+{
+    Cost all;
+    for (const auto &part : m_parts) {
+        all.watches += part->cost().watches;
+        all.watchedBytes += part->cost().watchedBytes;
+        all.watchBudgetBytes += part->cost().watchBudgetBytes;
+        all.requestsPerSecond += part->cost().requestsPerSecond;
+    }
+    m_sink.costChanged(m_name, all);
+}
+
+} // namespace lockscope::inspect

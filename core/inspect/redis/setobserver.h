@@ -1,0 +1,61 @@
+// Keeps the pictures of a Redlock set up to date: an observer on each node, and one lock per key made of
+// what they say (quorum.h). A node that is not connected, or whose first picture is not complete, has not
+// answered; coverage says which. Loop thread only; not to be destroyed from within a call to its sink.
+#pragma once
+
+#include "core/inspect/redis/observer.h"
+#include "core/inspect/redis/quorum.h"
+
+namespace lockscope::inspect {
+
+class RedisSetObserver : public Observer {
+public:
+    struct Node {
+        QString name; // "10.0.3.7:6379"
+        redis::Connection *connection; // behind the gate
+    };
+    // The connections and `sink` must outlive the observer; at least one node.
+    RedisSetObserver(std::vector<Node> nodes, ConnectionName name, ObserverOptions options, ObserverSink &sink);
+    ~RedisSetObserver() override;
+
+    void start() override;
+    void setPaused(bool paused) override;
+    [[nodiscard]] OneShot<bool> firstPicture() const override { return m_firstPicture; }
+    // Asks all nodes at once and gives none much time. The task must not outlive the observer.
+    Task<Result<LockPicture>> readNow(QByteArray name, Deadline deadline) override;
+    [[nodiscard]] std::vector<LockPicture> pictures() const override;
+    [[nodiscard]] std::vector<SessionPicture> sessions() const override;
+    [[nodiscard]] std::vector<Coverage> coverage() const override;
+
+private:
+    class Part;
+    struct Reading;
+
+    static Task<void> readPart(Part *part, QByteArray name, Deadline deadline, std::shared_ptr<Reading> reading,
+                               std::size_t index);
+    // What the parts tell.
+    void connectionChanged(Part &part);
+    void dirty(const QByteArray &name);
+    void dirtyAll();
+    void mergeDirty();
+    void mergeOne(const QByteArray &name, std::vector<PictureChange> &changes);
+    void judgeFirstPicture();
+    void completeFirstPicture();
+    void tellCoverage();
+    void tellProgress();
+    void tellCost();
+
+    Loop &m_loop;
+    ConnectionName m_name;
+    ObserverSink &m_sink;
+    OneShot<bool> m_firstPicture;
+    std::map<QByteArray, LockPicture> m_known;
+    std::set<QByteArray> m_dirty;
+    Timer m_mergeTimer;
+    Timer m_patience; // with nodes that do not get done
+    std::vector<Coverage> m_toldCoverage;
+    bool m_started = false;
+    std::vector<std::unique_ptr<Part>> m_parts; // last: they tell us
+};
+
+} // namespace lockscope::inspect

@@ -1,0 +1,128 @@
+// A Redlock set: independent Redis nodes, each with a client of its own, all behind one gate. Connected
+// when a majority is, and the others had a moment to say what is the matter with them.
+#include "core/inspect/redis/setobserver.h"
+#include "core/recipes/turn.h"
+#include "core/redis/client.h"
+#include "core/workspace/linkbase.h"
+
+namespace lockscope {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+// A mute node neither connects nor fails.
+constexpr std::chrono::seconds settlingTime(1);
+
+class RedisSetLink : public LinkBase {
+public:
+    RedisSetLink(ConnectionSpec spec, LinkContext context) : LinkBase(std::move(spec), std::move(context))
+    {
+        std::vector<inspect::RedisSetObserver::Node> observed;
+        for (const auto &host : m_spec.hosts) {
+            redis::ConnectionOptions options;
+            options.host = host;
+            options.tls = m_spec.scheme == Scheme::RedisTls;
+            options.user = m_spec.user.toUtf8();
+            options.password = m_password.toUtf8();
+            options.database = m_spec.database;
+            Node node;
+            node.name = displayHost(host);
+            node.client = redis::openConnection(m_context.loop, options);
+            node.gated = operate::gated(*node.client, m_gate, node.name);
+            node.state = node.client->onState([this](redis::ConnectionState) { stateChanged(); });
+            observed.push_back({node.name, node.gated.get()});
+            m_nodes.push_back(std::move(node));
+        }
+        m_observer = std::make_unique<inspect::RedisSetObserver>(std::move(observed), m_spec.name,
+                                                                 m_context.options.observer, m_relay);
+        m_settling = m_context.loop.callAt(m_context.loop.now() + settlingTime, [this] {
+            m_settled = true;
+            stateChanged();
+        });
+    }
+
+    [[nodiscard]] bool isConnected() const override
+    {
+        return connected() >= quorum() && (m_settled || connected() + failed() == size());
+    }
+    [[nodiscard]] std::optional<Error> problem() const override
+    {
+        if (isConnected() || failed() <= size() - quorum())
+            return std::nullopt;
+        int refused = 0;
+        QStringList reasons;
+        for (const auto &node : m_nodes) {
+            if (!hasFailed(node))
+                continue;
+            refused += node.client->state() == redis::ConnectionState::AuthFailed ? 1 : 0;
+            reasons << u"%1: %2"_s.arg(node.name, node.client->lastError());
+        }
+        const auto text = u"%1: %2 of %3 nodes can be reached, and it takes %4: %5"_s.arg(m_spec.displayUri())
+                              .arg(size() - failed())
+                              .arg(size())
+                              .arg(quorum())
+                              .arg(reasons.join(u"; "_s));
+        if (refused > size() - quorum())
+            return Error{ErrorCode::AuthFailed, text};
+        return Error{ErrorCode::NotConnected, text, true};
+    }
+    [[nodiscard]] std::vector<redis::Connection *> redisNodes() override
+    {
+        std::vector<redis::Connection *> all;
+        for (const auto &node : m_nodes)
+            all.push_back(node.gated.get());
+        return all;
+    }
+    [[nodiscard]] inspect::Observer &observer() override { return *m_observer; }
+
+private:
+    struct Node {
+        QString name;
+        std::unique_ptr<redis::Connection> client;
+        std::unique_ptr<redis::Connection> gated;
+        redis::Subscription state;
+    };
+
+    [[nodiscard]] int size() const { return static_cast<int>(m_nodes.size()); }
+    [[nodiscard]] int quorum() const { return recipes::quorumOf(size()); }
+    [[nodiscard]] static bool hasFailed(const Node &node)
+    {
+        return node.client->state() != redis::ConnectionState::Connected && !node.client->lastError().isEmpty();
+    }
+    [[nodiscard]] int failed() const
+    {
+        return static_cast<int>(std::count_if(m_nodes.begin(), m_nodes.end(), hasFailed));
+    }
+    [[nodiscard]] int connected() const
+    {
+        return static_cast<int>(std::count_if(m_nodes.begin(), m_nodes.end(), [](const Node &node) {
+            return node.client->state() == redis::ConnectionState::Connected;
+        }));
+    }
+
+    void stateChanged()
+    {
+        if (isConnected() && !m_started && m_context.options.observe) {
+            m_started = true;
+            m_observer->firstPicture().then([this](bool) { m_relay.firstPictureComplete(); });
+            m_observer->start();
+        }
+        m_context.changed(*this);
+    }
+
+    std::vector<Node> m_nodes;
+    std::unique_ptr<inspect::RedisSetObserver> m_observer;
+    Timer m_settling;
+    bool m_settled = false;
+    bool m_started = false;
+};
+
+} // namespace
+
+std::unique_ptr<LinkBase> makeRedisSetLink(ConnectionSpec spec, LinkContext context)
+{
+    return std::make_unique<RedisSetLink>(std::move(spec), std::move(context));
+}
+
+} // namespace lockscope
