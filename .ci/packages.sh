@@ -4,6 +4,7 @@ packages_to_build=(build-essential cmake ninja-build ccache pkg-config
     qt6-base-dev qt6-svg-dev qtkeychain-qt6-dev libzookeeper-mt-dev libhiredis-dev libgl1-mesa-dev)
 # The sandbox's servers, what the window shows itself with, and the fonts it looks best in.
 packages_to_run=(libzookeeper-java libservlet-api-java libslf4j-java default-jre-headless redis-server
+    mariadb-server-core libqt6sql6-mysql
     libqt6svg6 qt6-wayland fonts-inter fonts-jetbrains-mono)
 # Other people's lock clients, to be recognised; a compiler for theirs; a display; certificates.
 packages_to_test=(python3 python3-kazoo python3-redis libcurator-recipes-java default-jdk-headless xvfb openssl)

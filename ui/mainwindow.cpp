@@ -1,7 +1,7 @@
 #include "ui/mainwindow.h"
 
 #include "core/base/text.h"
-#include "ui/connections/connectionstore.h"
+#include "core/connections/connectionstore.h"
 #include "ui/dialogs/acquiredialog.h"
 #include "ui/dialogs/connectdialog.h"
 #include "ui/dialogs/connectform.h"

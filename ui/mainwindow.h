@@ -12,9 +12,12 @@
 class QSettings;
 class QStackedWidget;
 
+namespace lockscope {
+class ConnectionStore;
+}
+
 namespace lockscope::ui {
 
-class ConnectionStore;
 class HelpOverlay;
 class LocksPage;
 class SideBar;

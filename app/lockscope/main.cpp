@@ -3,7 +3,7 @@
 #include "app/lockscope/privatesandbox.h"
 #include "core/sandbox/endsignals.h"
 #include "core/workspace/livebackend.h"
-#include "ui/connections/connectionstore.h"
+#include "core/connections/savedpassword.h"
 #include "ui/dialogs/connectdialog.h"
 #include "ui/mainwindow.h"
 #include "ui/screenshot.h"
@@ -19,13 +19,16 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
+constexpr std::chrono::milliseconds afterNothing{500};
+constexpr std::chrono::seconds keychainPatience{30}; // it may ask its user
+
 int fail(const QString &why, app::Exit status)
 {
     QTextStream(stderr) << u"lockscope: "_s << why << Qt::endl;
     return static_cast<int>(status);
 }
 
-void openConnectDialog(ui::MainWindow &window, ui::ConnectionStore &store, Backend &backend)
+void openConnectDialog(ui::MainWindow &window, ConnectionStore &store, Backend &backend)
 {
     QStringList taken;
     for (const auto &status : window.connections().all())
@@ -43,7 +46,7 @@ int run(QApplication &application, const app::WindowOptions &options)
     WorkspaceOptions workspace;
     workspace.readOnly = options.connections.readOnly;
     LiveBackend backend(workspace);
-    ui::ConnectionStore store(ui::ConnectionStore::defaultFile(), ui::systemSecrets());
+    ConnectionStore store(ConnectionStore::defaultFile(), systemSecrets());
     ui::MainWindow window(backend);
     const bool forScreenshot = !options.screenshot.isEmpty();
     QSettings settings;
@@ -62,8 +65,10 @@ int run(QApplication &application, const app::WindowOptions &options)
     sandbox::EndSignals signals_;
     QObject::connect(&signals_, &sandbox::EndSignals::asked, &application, [] { QApplication::quit(); });
     window.show();
+    // Where nothing is connected there is no first picture to wait for.
+    const auto patience = options.connections.specs.empty() ? std::min(options.after, afterNothing) : options.after;
     if (forScreenshot)
-        new ui::ScreenshotTaker(window, options.screenshot, options.after, [&](const QString &failure) {
+        new ui::ScreenshotTaker(window, options.screenshot, patience, [&](const QString &failure) {
             status = failure.isEmpty() ? 0 : fail(failure, app::Exit::Failed);
             QApplication::exit(status);
         });
@@ -73,7 +78,8 @@ int run(QApplication &application, const app::WindowOptions &options)
         [&] {
             for (const auto &spec : options.connections.specs) {
                 if (spec.scheme != Scheme::Sandbox) {
-                    backend.connectTo(spec);
+                    fillInPassword(store, spec, keychainPatience, &window,
+                                   [&backend](const ConnectionSpec &filled) { backend.connectTo(filled); });
                     continue;
                 }
                 sandbox = std::make_unique<app::PrivateSandbox>(backend, options.demo);

@@ -31,7 +31,8 @@ QString generalHelp()
     text += u"\nOptions, before or after the command\n"_s + app::optionsHelp(app::sharedOptions());
     text += u"\nLOCK is CONNECTION:NAME: a queue's directory (zk:/locks/orders), a lock's only node, or a Redis key\n"
             u"(redis:orders-lock). A D is a duration: 500ms, 30s, 2m. Passwords may come from\n"
-            u"LOCKSCOPE_PASSWORD_<NAME> instead of the URI.\n\n"
+            u"LOCKSCOPE_PASSWORD_<NAME> or from the keychain (saved by the window for that name and address)\n"
+            u"instead of the URI.\n\n"
             u"Status: 0 done, 1 failed, 2 bad usage, 3 could not connect or authenticate, 4 refused by a guard,\n"
             u"5 timed out waiting.\n\n"
             u"More about a command: lockscopectl COMMAND --help\n"_s;

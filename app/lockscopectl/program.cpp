@@ -12,8 +12,15 @@ namespace lockscope::ctl {
 
 using namespace Qt::StringLiterals;
 
+namespace {
+
+constexpr std::chrono::seconds keychainPatience{30}; // it may ask its user
+
+} // namespace
+
 Program::Program(const CommandSpec &command, Arguments arguments, app::Connections connections)
     : m_command(command), m_arguments(std::move(arguments)), m_connections(std::move(connections)),
+      m_saved(ConnectionStore::defaultFile(), systemSecrets()),
       m_workspace(std::make_unique<Workspace>(m_loop, workspaceOptions(), &m_sink)),
       m_run{m_arguments, *m_workspace, m_sink, m_interrupts, m_arguments.has(u"json"_s), m_connections.readOnly},
       m_scope(m_loop)
@@ -61,6 +68,8 @@ Task<Exit> Program::runCommand()
         const auto opened = co_await openSandbox();
         if (opened != Exit::Done)
             co_return opened;
+        auto unlocked = fillInPasswords();
+        co_await unlocked;
         const auto added = addConnections();
         if (added != Exit::Done)
             co_return added;
@@ -89,6 +98,22 @@ Task<Exit> Program::openSandbox()
     if (const auto named = nameConnections(specs); !named)
         co_return fail(named.error());
     co_return Exit::Done;
+}
+
+// From the keychain, those that neither the URI nor the environment gave.
+Task<void> Program::fillInPasswords()
+{
+    const ConnectionStore *store = &m_saved;
+    for (auto &spec : m_connections.specs) {
+        if (!spec.password.isEmpty() || !savedFor(*store, spec))
+            continue;
+        OneShot<ConnectionSpec> filled(m_loop);
+        QObject context;
+        fillInPassword(m_saved, spec, keychainPatience, &context,
+                       [filled](const ConnectionSpec &known) { filled.complete(known); });
+        const auto known = co_await filled;
+        spec = known;
+    }
 }
 
 Exit Program::addConnections()

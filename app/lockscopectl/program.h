@@ -5,6 +5,7 @@
 #include "app/lockscopectl/privateservers.h"
 #include "core/async/qtloop.h"
 #include "core/async/scope.h"
+#include "core/connections/savedpassword.h"
 
 namespace lockscope::ctl {
 
@@ -20,11 +21,13 @@ private:
     Task<void> drive();
     Task<Exit> runCommand();
     Task<Exit> openSandbox();
+    Task<void> fillInPasswords();
     [[nodiscard]] Exit addConnections();
 
     const CommandSpec &m_command;
     Arguments m_arguments;
     app::Connections m_connections;
+    ConnectionStore m_saved; // the window's
     QtLoop m_loop;
     Interrupts m_interrupts;
     Sink m_sink;

@@ -14,12 +14,14 @@ enum class ErrorCode {
     BadInput,         // the caller's words are wrong; nothing was sent
     NotConnected,     // nothing was sent: there is no connection
     UnknownOutcome,   // the connection broke (or the deadline passed) while the request was out
-    SessionExpired,   // the ZooKeeper session is over; its ephemeral nodes are gone
+    SessionExpired,   // the ZooKeeper session is over, its ephemeral nodes are gone; the SQL connection, its locks
     AuthFailed,       // the server refused the credentials
     NoPermission,     // an ACL (ZooKeeper, Redis) forbids this on this object
     NoNode,           // the znode (or its parent) does not exist
+    NoRow,            // no row, or no table, of this name
+    DeadlockVictim,   // the server broke a deadlock by rolling our transaction back
     NodeExists,
-    BadVersion,
+    BadVersion,       // it is another version by now
     NotEmpty,
     NoChildrenForEphemerals,
     TooLarge,         // more than a buffer or a cap of ours takes

@@ -92,6 +92,14 @@ QJsonObject toJson(const Finding &finding)
             {u"contenders"_s, texts(finding.contenders)}};
 }
 
+QJsonObject toJson(const NodeSaid &said, ServerTime now)
+{
+    return {{u"node"_s, escaped(said.node.toUtf8())},
+            {u"answered"_s, said.answered},
+            {u"value"_s, textOrNull(said.value)},
+            {u"ttlMs"_s, spanOrNull(until(said.expiresAt, now))}};
+}
+
 } // namespace
 
 QString word(LockState state)
@@ -142,7 +150,7 @@ QJsonObject toJson(const LockPicture &lock)
     QJsonArray findings;
     for (const auto &finding : lock.findings)
         findings.append(toJson(finding));
-    return {
+    QJsonObject out{
         {u"lock"_s, escaped(lock.lock.text())},
         {u"backend"_s, word(lock.backend)},
         {u"recipe"_s, escaped(lock.recipe)},
@@ -154,6 +162,12 @@ QJsonObject toJson(const LockPicture &lock)
         {u"findings"_s, findings},
         {u"observed"_s, isoTime(lock.observed)},
     };
+    QJsonArray nodes;
+    for (const auto &said : lock.nodes)
+        nodes.append(toJson(said, lock.observed));
+    if (!nodes.isEmpty())
+        out.insert(u"nodes"_s, nodes);
+    return out;
 }
 
 QJsonArray toJson(const std::vector<Coverage> &coverage)

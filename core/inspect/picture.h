@@ -91,6 +91,15 @@ struct Finding {
     friend bool operator==(const Finding &, const Finding &) = default;
 };
 
+// Redlock: what one node of the set says of the key.
+struct NodeSaid {
+    QString node; // "10.0.3.7:6379"
+    bool answered = false;
+    std::optional<QByteArray> value; // the token there; empty when there is no lock, or none that is a token
+    std::optional<ServerTime> expiresAt;
+    friend bool operator==(const NodeSaid &, const NodeSaid &) = default;
+};
+
 struct LockPicture {
     LockName lock;
     Backend backend = Backend::ZooKeeper;
@@ -105,6 +114,7 @@ struct LockPicture {
     bool waitersKnown = true;
     std::vector<Finding> findings;
     std::vector<QByteArray> companions; // other nodes or keys that belong to this lock
+    std::vector<NodeSaid> nodes;        // of a set of Redis nodes: all of them, in the order of the set
     ServerTime observed{};
     std::chrono::milliseconds serverAhead{}; // server's clock minus ours
     friend bool operator==(const LockPicture &, const LockPicture &) = default;

@@ -21,6 +21,11 @@ bool sameContender(const Contender &before, Contender now, std::chrono::millisec
     return before == now;
 }
 
+bool sameNode(const NodeSaid &before, const NodeSaid &now)
+{
+    return before.node == now.node && before.answered == now.answered && before.value == now.value;
+}
+
 bool sameFinding(const Finding &before, const Finding &now)
 {
     return before.code == now.code && before.severity == now.severity && before.contenders == now.contenders;
@@ -34,7 +39,7 @@ bool saysTheSame(const LockPicture &before, const LockPicture &now, std::chrono:
     return before.lock == now.lock && before.backend == now.backend && before.recipe == now.recipe
         && before.client == now.client && before.why == now.why && before.confidence == now.confidence
         && before.state == now.state && before.waitersKnown == now.waitersKnown
-        && before.companions == now.companions
+        && before.companions == now.companions && std::ranges::equal(before.nodes, now.nodes, sameNode)
         && std::ranges::equal(before.contenders, now.contenders, sameOne)
         && std::ranges::equal(before.findings, now.findings, sameFinding);
 }

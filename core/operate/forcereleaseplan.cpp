@@ -1,7 +1,7 @@
 #include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/operate/forcerelease.h"
-#include "core/operate/redissonkeys.h"
+#include "core/redis/redissonkeys.h"
 #include "core/operate/releaseway.h"
 #include "core/recipes/turn.h"
 
@@ -95,7 +95,7 @@ void planCompareAndDelete(ForceReleasePlan &plan, const Contender &holder)
 
 void planRedisson(ForceReleasePlan &plan, const Contender &holder)
 {
-    const RedissonKeys keys(plan.before.lock.name);
+    const redis::RedissonKeys keys(plan.before.lock.name);
     const auto key = escaped(plan.before.lock.name);
     const auto field = escaped(holder.guard.value);
     plan.commands << u"EVALSHA redisson-force-release 5 %1 … %2"_s.arg(key, field);
@@ -110,6 +110,18 @@ void planRedisson(ForceReleasePlan &plan, const Contender &holder)
     plan.guardText = u"the hash must still have the field %1; checked and released in one script"_s.arg(field);
 }
 
+void planPermit(ForceReleasePlan &plan, const Contender &holder)
+{
+    const redis::RedissonKeys keys(plan.before.lock.name);
+    const auto key = escaped(plan.before.lock.name);
+    const auto deadlines = escaped(keys.permitDeadlines());
+    const auto permit = escaped(holder.guard.value);
+    plan.commands << u"EVALSHA redisson-permit-release 2 %1 %2 %3 …"_s.arg(key, deadlines, permit)
+                  << u"in the script: ZREM %1 %2, INCRBY %3 1, PUBLISH %4 with the permits left"_s.arg(
+                         deadlines, permit, key, escaped(keys.semaphoreChannel()));
+    plan.guardText = u"the permit must still be out; checked and given back in one script"_s;
+}
+
 QString plural(int count, const QString &one, const QString &many)
 {
     return count == 1 ? one : many.arg(count);
@@ -119,7 +131,7 @@ QString wakesText(const LockPicture &picture, const Contender &holder, ReleaseWa
 {
     if (way == ReleaseWay::CompareAndDelete)
         return u"nobody is told: clients that want it poll, and find it free"_s;
-    if (way == ReleaseWay::Redisson)
+    if (way == ReleaseWay::Redisson || way == ReleaseWay::RedissonPermit)
         return u"the waiting clients, by the publish; a bare DEL would leave them asleep"_s;
     int watchers = 0;
     bool herd = false;
@@ -201,6 +213,7 @@ Result<ForceReleasePlan> planForceRelease(const LockPicture &picture, const QByt
     case ReleaseWay::DeleteNode: planDelete(plan, contender); break;
     case ReleaseWay::CompareAndDelete: planCompareAndDelete(plan, contender); break;
     case ReleaseWay::Redisson: planRedisson(plan, contender); break;
+    case ReleaseWay::RedissonPermit: planPermit(plan, contender); break;
     }
     plan.wakes = wakesText(picture, contender, *way);
     planGentler(plan, contender);

@@ -129,6 +129,15 @@ public:
             text, true, [&] { return m_inner.create(path, data, mode, acls, deadline); },
             [](const zk::Created &made) { return u"ok, "_s + shown(made.path); });
     }
+    Reply<zk::Created> createWithTtl(ZPath path, QByteArray data, zk::CreateMode mode,
+                                     std::chrono::milliseconds timeToLive, zk::Acls acls, Deadline deadline) override
+    {
+        const auto text = u"create %1 %2 of %3 ms, %4"_s.arg(shown(path), word(mode),
+                                                             QString::number(timeToLive.count()), shownData(data));
+        return pass<zk::Created>(
+            text, true, [&] { return m_inner.createWithTtl(path, data, mode, timeToLive, acls, deadline); },
+            [](const zk::Created &made) { return u"ok, "_s + shown(made.path); });
+    }
     Reply<bool> remove(ZPath path, qint32 version, Deadline deadline) override
     {
         return pass<bool>(

@@ -1,7 +1,7 @@
 #include "core/operate/releaseact.h"
 
 #include "core/base/text.h"
-#include "core/operate/redissonkeys.h"
+#include "core/redis/redissonkeys.h"
 #include "core/operate/releaseway.h"
 #include "core/redis/client.h"
 
@@ -69,7 +69,7 @@ Task<Result<qint64>> compareAndDelete(ForceReleasePlan plan, redis::Connection *
 Task<Result<qint64>> releaseRedisson(ForceReleasePlan plan, redis::Connection *connection, Deadline deadline)
 {
     const auto script = redis::loadScript("redisson-force-release");
-    const RedissonKeys names(plan.before.lock.name);
+    const redis::RedissonKeys names(plan.before.lock.name);
     const QByteArrayList keys{plan.before.lock.name, names.channel(), names.readWriteChannel(), names.fairQueue(),
                               names.fairDeadlines()};
     const QByteArrayList args{plan.guard.value, names.readerTimeoutPrefix()};
@@ -84,6 +84,22 @@ Task<Result<qint64>> releaseRedisson(ForceReleasePlan plan, redis::Connection *c
         co_return goneAlready(plan);
     co_return changedMeanwhile(plan, outcome == 0 ? u"another holds it now"_s
                                                   : u"it has fields that Redisson's lock does not have"_s);
+}
+
+Task<Result<qint64>> releasePermit(ForceReleasePlan plan, redis::Connection *connection, Deadline deadline)
+{
+    const auto script = redis::loadScript("redisson-permit-release");
+    const redis::RedissonKeys names(plan.before.lock.name);
+    const QByteArrayList keys{plan.before.lock.name, names.permitDeadlines()};
+    const QByteArrayList args{plan.guard.value, names.semaphoreChannel()};
+    auto reply = connection->script(script, keys, args, deadline);
+    const auto answer = co_await reply;
+    if (!answer)
+        co_return answer.error();
+    // One that ran out a moment ago comes back to the others all the same.
+    if (answer->items.size() == 2 && answer->items[0].integer >= 0)
+        co_return answer->items[1].integer;
+    co_return goneAlready(plan);
 }
 
 } // namespace
@@ -113,6 +129,10 @@ Task<Result<qint64>> sendRelease(ForceReleasePlan plan, ForceReleaseTools tools,
     if (*way == ReleaseWay::CompareAndDelete) {
         auto deleted = co_await compareAndDelete(plan, tools.connection, deadline);
         co_return deleted;
+    }
+    if (*way == ReleaseWay::RedissonPermit) {
+        auto returned = co_await releasePermit(plan, tools.connection, deadline);
+        co_return returned;
     }
     auto released = co_await releaseRedisson(plan, tools.connection, deadline);
     co_return released;

@@ -4,6 +4,8 @@
 
 #include <QHash>
 
+#include <algorithm>
+
 namespace lockscope::operate {
 
 using namespace Qt::StringLiterals;
@@ -42,6 +44,14 @@ const QHash<QByteArray, ReleaseWay> &ways()
     return table;
 }
 
+// A semaphore with expiring permits knows each of them; a plain one only how many are left.
+bool hasPermits(const inspect::LockPicture &picture)
+{
+    return std::ranges::any_of(picture.contenders, [](const auto &one) {
+        return one.role == inspect::Role::Holder && !one.guard.value.isEmpty();
+    });
+}
+
 QString whyNot(const QByteArray &recipe)
 {
     if (recipe == "zk-lease")
@@ -49,7 +59,7 @@ QString whyNot(const QByteArray &recipe)
     if (recipe == "redlock")
         return u"it lives on several nodes, and this version acts on one; release it on each of them by its key"_s;
     if (recipe == "redisson-semaphore")
-        return u"its permits have no owners that could be told apart"_s;
+        return u"nobody wrote down who holds its permits, so they cannot be told apart"_s;
     return u"this version knows no safe way for this recipe"_s;
 }
 
@@ -57,6 +67,8 @@ QString whyNot(const QByteArray &recipe)
 
 Result<ReleaseWay> releaseWay(const inspect::LockPicture &picture)
 {
+    if (picture.recipe == "redisson-semaphore" && hasPermits(picture))
+        return ReleaseWay::RedissonPermit;
     const auto way = ways().constFind(picture.recipe);
     if (way != ways().constEnd())
         return *way;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/base/random.h"
+#include "core/mariadb/session.h"
 #include "core/recipes/lock.h"
 #include "core/redis/connection.h"
 #include "core/zookeeper/session.h"
@@ -47,5 +48,12 @@ struct AcquireOptions {
 [[nodiscard]] Result<std::unique_ptr<Lock>> makeLock(const QByteArray &id, redis::Connection &connection,
                                                      const RedisKey &lock, const AcquireOptions &options,
                                                      Random random);
+// On a set of independent Redis nodes, all of which must outlive the lock: redlock, and nothing else.
+[[nodiscard]] Result<std::unique_ptr<Lock>> makeLock(const QByteArray &id, const std::vector<redis::Connection *> &nodes,
+                                                     const RedisKey &lock, const AcquireOptions &options,
+                                                     Random random);
+// "shop.stock#id=1", or "GET_LOCK#name" for sql-get-lock. A session carries one lock at a time.
+[[nodiscard]] Result<std::unique_ptr<Lock>> makeLock(const QByteArray &id, mariadb::Session &session,
+                                                     const QByteArray &lock, const AcquireOptions &options);
 
 } // namespace lockscope::recipes

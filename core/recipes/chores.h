@@ -17,6 +17,7 @@ public:
 
     // Starts it at once. Its value says whether it succeeded.
     void add(Scope &background, Task<bool> chore) const;
+    [[nodiscard]] bool isIdle() const { return m_list->running == 0; }
     // Completes when nothing is left to do: true if everything succeeded since it was asked last,
     // false if not or if the deadline passed first.
     [[nodiscard]] OneShot<bool> finished(Deadline deadline) const;

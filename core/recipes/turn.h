@@ -4,6 +4,8 @@
 
 #include "core/base/bytes.h"
 
+#include <algorithm>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -47,5 +49,25 @@ enum class ReaderWatches { NearestWriter, LowestWriter };
 // Readers share, a writer is alone: a writer waits for the node before it, a reader for a writer before it.
 [[nodiscard]] Turn turnInReadWriteQueue(const std::vector<Queued> &queue, const NodeName &me,
                                         ReaderWatches readerWatches = ReaderWatches::NearestWriter);
+
+// --- on several independent nodes ----------------------------------------------------------------
+
+// More than half: two quorums always share a node.
+[[nodiscard]] constexpr int quorumOf(int nodes)
+{
+    return nodes / 2 + 1;
+}
+
+// Until when a quorum of `nodes` stands, if `ends` says for each node that stands at all when it ends:
+// the quorum-th latest of them. Empty when fewer than a quorum stand.
+template <class Moment>
+[[nodiscard]] std::optional<Moment> quorumUntil(std::vector<Moment> ends, int nodes)
+{
+    const auto enough = static_cast<std::size_t>(quorumOf(nodes));
+    if (ends.size() < enough)
+        return std::nullopt;
+    std::sort(ends.begin(), ends.end(), std::greater<Moment>());
+    return ends[enough - 1];
+}
 
 } // namespace lockscope::recipes

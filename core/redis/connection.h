@@ -13,7 +13,9 @@
 
 #include <QByteArrayList>
 
+#include <map>
 #include <memory>
+#include <typeindex>
 #include <vector>
 
 namespace lockscope::redis {
@@ -96,8 +98,18 @@ public:
             m_background = std::make_unique<Scope>(loop());
         return *m_background;
     }
+    // What there is once per connection, one of each type: made when first asked for, gone with it.
+    template <class T>
+    [[nodiscard]] T &kept(const std::function<std::shared_ptr<T>()> &make)
+    {
+        auto &slot = m_kept[std::type_index(typeid(T))];
+        if (!slot)
+            slot = make();
+        return *static_cast<T *>(slot.get());
+    }
 
 private:
+    std::map<std::type_index, std::shared_ptr<void>> m_kept;
     std::unique_ptr<Scope> m_background;
 };
 

@@ -38,10 +38,12 @@ void Sandbox::begin()
     if (m_options.zooKeeper) {
         ZooKeeperOptions options;
         options.maxSession = longestSession;
-        add("zk", asServer(makeZooKeeper(options)));
+        add("zk", Scheme::ZooKeeper, asServer(makeZooKeeper(options)));
     }
     for (int number = 1; number <= m_options.redis; ++number)
-        add(number == 1 ? QByteArray("redis") : "redis" + QByteArray::number(number), makeRedis());
+        add(number == 1 ? QByteArray("redis") : "redis" + QByteArray::number(number), Scheme::Redis, makeRedis());
+    if (m_options.mariaDb)
+        add("mariadb", Scheme::MariaDb, makeMariaDb());
     // Also when nothing was started: finished() comes through the event loop in any case.
     m_poll.start();
 }
@@ -60,14 +62,14 @@ Result<bool> Sandbox::start()
     return true;
 }
 
-void Sandbox::add(const QByteArray &name, Result<std::unique_ptr<Server>> made)
+void Sandbox::add(const QByteArray &name, Scheme scheme, Result<std::unique_ptr<Server>> made)
 {
     if (!made)
         return addProblem(made.error());
     auto begun = (*made)->begin();
     if (!begun)
         return addProblem(begun.error());
-    m_entries.push_back(std::make_unique<Entry>(Entry{name, std::move(*made)}));
+    m_entries.push_back(std::make_unique<Entry>(Entry{name, std::move(*made), scheme}));
     m_starting.push_back(m_entries.back().get());
 }
 
@@ -123,16 +125,19 @@ ConnectionSpec Sandbox::specOf(const Entry &entry)
     ConnectionSpec spec;
     spec.name = ConnectionName(entry.name);
     spec.hosts = {entry.server->address()};
-    const auto adminPort = entry.adminPort();
-    spec.scheme = adminPort != 0 ? Scheme::ZooKeeper : Scheme::Redis;
-    if (adminPort != 0)
+    spec.scheme = entry.scheme;
+    if (const auto adminPort = entry.adminPort(); adminPort != 0)
         spec.adminPort = adminPort;
+    if (entry.scheme == Scheme::MariaDb)
+        spec.user = u"root"_s;
     return spec;
 }
 
 QString connectArgument(const ConnectionSpec &connection)
 {
     QString argument = QString::fromUtf8(connection.name.bytes()) + u'=' + connection.displayUri();
+    if (!connection.user.isEmpty())
+        argument.replace(u"://"_s, u"://"_s + connection.user + u'@');
     if (connection.scheme == Scheme::ZooKeeper)
         argument += u"?admin=%1"_s.arg(connection.adminPort);
     return argument;

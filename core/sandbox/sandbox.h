@@ -16,6 +16,7 @@ namespace lockscope::sandbox {
 struct SandboxOptions {
     bool zooKeeper = true;
     int redis = 1;
+    bool mariaDb = false;
     std::chrono::milliseconds atMost{60'000}; // for all of them to answer
 };
 
@@ -31,7 +32,7 @@ public:
     [[nodiscard]] Result<bool> start();
 
     [[nodiscard]] bool isFinished() const { return m_starting.empty(); }
-    // Named zk, redis, redis2 …; only those that answer, in this order.
+    // Named zk, redis, redis2 …, mariadb; only those that answer, in this order.
     [[nodiscard]] std::vector<ConnectionSpec> connections() const;
     // One line for each server that there is not: why, and which package has it.
     [[nodiscard]] const QStringList &problems() const { return m_problems; }
@@ -45,9 +46,10 @@ private:
     struct Entry {
         QByteArray name;
         std::unique_ptr<Server> server;
+        Scheme scheme;
         quint16 adminPort() const;
     };
-    void add(const QByteArray &name, Result<std::unique_ptr<Server>> made);
+    void add(const QByteArray &name, Scheme scheme, Result<std::unique_ptr<Server>> made);
     void addProblem(const Error &error);
     void step();
     [[nodiscard]] static ConnectionSpec specOf(const Entry &entry);

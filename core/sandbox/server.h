@@ -1,5 +1,5 @@
 // One private server on a free loopback port in a temporary folder of its own: ZooKeeper (Debian's
-// jar) or redis-server. The sandbox of the programs and the fixtures of the tests are made of these.
+// jar), redis-server or mariadbd. The sandbox of the programs and the fixtures of the tests are made of these.
 //
 // The child dies with us (PR_SET_PDEATHSIG, which follows the thread that forked: start servers from
 // the main thread), and its folder is removed when the object is destroyed; folders left over by a
@@ -8,6 +8,8 @@
 
 #include "core/base/connectionuri.h"
 #include "core/base/result.h"
+
+#include <QByteArrayList>
 
 #include <chrono>
 #include <memory>
@@ -35,6 +37,8 @@ struct ZooKeeperOptions {
     QByteArray fourLetterWords = "*"; // the whitelist
     std::chrono::milliseconds tick{200}; // sessions from 2 to 100 ticks … see maxSession
     std::chrono::milliseconds maxSession{60'000};
+    bool syncsItsLog = false; // as a server does whose data must outlive the machine
+    std::chrono::milliseconds reapingInterval{60'000}; // looks for empty containers and nodes past their TTL
 };
 class ZooKeeperServer : public Server {
 public:
@@ -49,6 +53,13 @@ struct RedisOptions {
     std::vector<QByteArray> moreArguments;
 };
 [[nodiscard]] Result<std::unique_ptr<Server>> makeRedis(RedisOptions options = {});
+
+struct MariaDbOptions {
+    bool performanceSchema = true; // who waits for a named lock can then be seen
+    QByteArrayList moreArguments;
+};
+// User root has every right, from this machine, without a password. There is a table shop.stock.
+[[nodiscard]] Result<std::unique_ptr<Server>> makeMariaDb(MariaDbOptions options = {});
 
 // Removes temporary folders of sandboxes whose process is gone.
 void sweepLeftovers();

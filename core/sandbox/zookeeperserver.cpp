@@ -58,9 +58,11 @@ public:
                 // Nothing outside our folder.
                 "-XX:-UsePerfData", "-Djava.io.tmpdir=" + QFile::encodeName(folder.path()),
                 "-Djava.net.preferIPv4Stack=true",
-                // Data need only outlive the process, not the machine.
-                "-Dzookeeper.forceSync=no", "-Dzookeeper.preAllocSize=4096",
+                m_options.syncsItsLog ? "-Dzookeeper.forceSync=yes" : "-Dzookeeper.forceSync=no",
+                "-Dzookeeper.preAllocSize=4096",
                 "-Dzookeeper.extendedTypesEnabled=true", // nodes with a TTL
+                "-Dznode.container.checkIntervalMs="
+                    + QByteArray::number(static_cast<qint64>(m_options.reapingInterval.count())),
                 "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showDateTime=true",
                 "-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS", "-cp",
                 zookeeperJar + ':' + servletJar + ':' + loggingJar,

@@ -68,6 +68,8 @@ public:
     StateSubscription onState(std::function<void(SessionState)> listener) override;
 
     Reply<Created> create(ZPath path, QByteArray data, CreateMode mode, Acls acls, Deadline deadline) override;
+    Reply<Created> createWithTtl(ZPath path, QByteArray data, CreateMode mode, std::chrono::milliseconds timeToLive,
+                                 Acls acls, Deadline deadline) override;
     Reply<bool> remove(ZPath path, qint32 version, Deadline deadline) override;
     Reply<Node> get(ZPath path, std::optional<Watch> watch, Deadline deadline) override;
     Reply<Stat> set(ZPath path, QByteArray data, qint32 version, Deadline deadline) override;

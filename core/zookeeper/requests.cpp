@@ -46,9 +46,11 @@ Reply<T> refused(Loop &loop, Error error)
     return reply;
 }
 
-Error needsTtl(const ZPath &path)
+constexpr std::chrono::milliseconds mostTtl((qint64(1) << 40) - 1); // the server has 40 bits for it
+
+Error badTtl(const ZPath &path, const QString &why)
 {
-    return makeError(ErrorCode::Unsupported, {"create", path}, u"znodes with a time to live are not supported"_s);
+    return makeError(ErrorCode::BadInput, {"create", path}, why);
 }
 
 } // namespace
@@ -163,12 +165,29 @@ void Client::multiFailed(quint64 id, int returnCode, std::size_t part, const Att
 Reply<Created> Client::create(ZPath path, QByteArray data, CreateMode mode, Acls acls, Deadline deadline)
 {
     if (hasTtl(mode))
-        return refused<Created>(m_loop, needsTtl(path));
+        return refused<Created>(m_loop, badTtl(path, u"this kind of znode needs a time to live"_s));
     const auto payload = data.size() + sizeOf(acls);
     return request<Created>({{"create", path}, deadline, payload, {}}, newCall(), [&](Call *call) {
         callbacks::CAcls list(std::move(acls));
         return zoo_acreate2(m_handle, path.bytes().constData(), data.constData(), static_cast<int>(data.size()),
                             list.vector(), callbacks::libraryMode(mode), callbacks::onCreated, call);
+    });
+}
+
+Reply<Created> Client::createWithTtl(ZPath path, QByteArray data, CreateMode mode,
+                                     std::chrono::milliseconds timeToLive, Acls acls, Deadline deadline)
+{
+    if (!hasTtl(mode))
+        return refused<Created>(m_loop, badTtl(path, u"only persistent znodes can have a time to live"_s));
+    if (timeToLive.count() < 1 || timeToLive > mostTtl)
+        return refused<Created>(
+            m_loop, badTtl(path, u"a time to live of %1 ms is out of range"_s.arg(timeToLive.count())));
+    const auto payload = data.size() + sizeOf(acls);
+    return request<Created>({{"create", path}, deadline, payload, {}}, newCall(), [&](Call *call) {
+        callbacks::CAcls list(std::move(acls));
+        return zoo_acreate2_ttl(m_handle, path.bytes().constData(), data.constData(), static_cast<int>(data.size()),
+                                list.vector(), callbacks::libraryMode(mode), timeToLive.count(), callbacks::onCreated,
+                                call);
     });
 }
 
@@ -225,12 +244,11 @@ Reply<std::vector<OpResult>> Client::multi(std::vector<Op> ops, Deadline deadlin
             return refused<Results>(m_loop, *whyNotNow({"change", op.path}, 0, deadline));
         if (op.kind != Op::Kind::Create)
             continue;
-        if (hasTtl(op.mode))
-            return refused<Results>(m_loop, needsTtl(op.path));
-        // The library does not know the answer to it and aborts the process.
-        if (op.mode == CreateMode::Container)
-            return refused<Results>(m_loop, makeError(ErrorCode::Unsupported, {"create", op.path},
-                                                      u"a container cannot be part of a transaction"_s));
+        // The library has no call for the one, and does not know the answer to the other and aborts the process.
+        if (hasTtl(op.mode) || op.mode == CreateMode::Container)
+            return refused<Results>(
+                m_loop, makeError(ErrorCode::Unsupported, {"create", op.path},
+                                  u"containers and znodes with a time to live cannot be part of a transaction"_s));
     }
     Terms terms{{"change", ops.front().path}, deadline, payload, {}};
     auto call = std::make_unique<callbacks::MultiCall>(m_mailbox.get(), m_nextId++, std::move(ops),

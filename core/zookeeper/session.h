@@ -36,7 +36,7 @@ struct Stat {
     qint32 version = 0;
     qint32 cversion = 0;
     qint32 aversion = 0;
-    SessionId ephemeralOwner;
+    SessionId ephemeralOwner; // none also for containers and nodes with a TTL: the server does not tell them
     qint32 dataLength = 0;
     qint32 numChildren = 0;
     friend bool operator==(const Stat &, const Stat &) = default;
@@ -156,7 +156,12 @@ public:
     // Called on every change, through the queue, from then on.
     virtual StateSubscription onState(std::function<void(SessionState)> listener) = 0;
 
+    // BadInput for the modes with a TTL.
     virtual Reply<Created> create(ZPath path, QByteArray data, CreateMode mode, Acls acls, Deadline deadline) = 0;
+    // For the modes with a TTL, BadInput for the others and for a TTL below 1 ms or above 2^40 - 1 ms.
+    // Unsupported where the server does not know them (its setting extendedTypesEnabled).
+    virtual Reply<Created> createWithTtl(ZPath path, QByteArray data, CreateMode mode,
+                                         std::chrono::milliseconds timeToLive, Acls acls, Deadline deadline) = 0;
     virtual Reply<bool> remove(ZPath path, qint32 version, Deadline deadline) = 0;
     virtual Reply<Node> get(ZPath path, std::optional<Watch> watch, Deadline deadline) = 0;
     virtual Reply<Stat> set(ZPath path, QByteArray data, qint32 version, Deadline deadline) = 0;

@@ -60,15 +60,20 @@ inline std::unique_ptr<ForeignClient> pythonClient(const QString &file, const QS
     return std::make_unique<ForeignClient>(QStringLiteral("/usr/bin/python3"), QStringList{clientFile(file)} + arguments);
 }
 
-// A single source file, compiled as it is started; the jars are Debian's.
-inline std::unique_ptr<ForeignClient> javaClient(const QString &file, const QStringList &arguments)
+// A short start, or the speed it reaches when it has run for a while.
+enum class JavaSpeed { QuickStart, Full };
+
+// A single source file, compiled as it is started; the jars are Debian's. `file` among our clients, or a path.
+inline std::unique_ptr<ForeignClient> javaClient(const QString &file, const QStringList &arguments,
+                                                 JavaSpeed speed = JavaSpeed::QuickStart)
 {
     QStringList jars;
     for (const char *jar : {"curator-recipes", "curator-framework", "curator-client", "zookeeper", "zookeeper-jute",
                             "zookeeper-recipes-lock", "slf4j-api", "slf4j-nop", "guava", "failureaccess"})
         jars << QStringLiteral("/usr/share/java/%1.jar").arg(QLatin1String(jar));
-    const QStringList options{QStringLiteral("-XX:TieredStopAtLevel=1"), QStringLiteral("-cp"), jars.join(u':'),
-                              clientFile(file)};
+    QStringList options{QStringLiteral("-cp"), jars.join(u':'), file.startsWith(u'/') ? file : clientFile(file)};
+    if (speed == JavaSpeed::QuickStart)
+        options.prepend(QStringLiteral("-XX:TieredStopAtLevel=1"));
     return std::make_unique<ForeignClient>(QStringLiteral("java"), options + arguments);
 }
 

@@ -28,14 +28,17 @@ struct Client {
 
 class Contender {
 public:
-    Contender(Client &client, const QByteArray &recipe, const ZPath &path, quint64 seed)
+    Contender(Client &client, const QByteArray &recipe, const ZPath &path, quint64 seed,
+              const recipes::AcquireOptions &options = {})
         : m_loop(client.real->loop()), m_scope(m_loop)
     {
-        auto made = recipes::makeLock(recipe, *client.counting, path, {}, Random(seed));
+        auto made = recipes::makeLock(recipe, *client.counting, path, options, Random(seed));
         if (!made)
             qFatal("%s", qPrintable(made.error().message));
         lock = std::move(*made);
     }
+
+    Contender(Loop &loop, std::unique_ptr<recipes::Lock> made) : lock(std::move(made)), m_loop(loop), m_scope(loop) {}
 
     void acquire(Deadline deadline = Deadline::never())
     {

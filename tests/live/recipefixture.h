@@ -12,6 +12,11 @@ using namespace std::chrono_literals;
 using testing::Fate;
 using testing::Request;
 
+// Those whose nodes queue, and all.
+inline const QByteArrayList queueRecipes{"zk-herd-mutex", "zk-mutex",  "zk-eager-mutex", "zk-flat-mutex",
+                                         "zk-shared-herd", "zk-shared"};
+inline const QByteArrayList allRecipes = QByteArrayList{"zk-ephemeral"} + queueRecipes;
+
 class RecipeFixture : public QObject {
 protected:
     QtLoop m_loop;
@@ -27,14 +32,14 @@ protected:
     static void recipesAsRows()
     {
         QTest::addColumn<QByteArray>("recipe");
-        for (const auto *recipe : {"zk-ephemeral", "zk-herd-mutex", "zk-mutex"})
-            QTest::newRow(recipe) << QByteArray(recipe);
+        for (const auto &recipe : allRecipes)
+            QTest::newRow(recipe) << recipe;
     }
     static void queuesAsRows()
     {
         QTest::addColumn<QByteArray>("recipe");
-        for (const auto *recipe : {"zk-herd-mutex", "zk-mutex"})
-            QTest::newRow(recipe) << QByteArray(recipe);
+        for (const auto &recipe : queueRecipes)
+            QTest::newRow(recipe) << recipe;
     }
     static QByteArray rowsRecipe()
     {
@@ -48,7 +53,7 @@ protected:
         m_path = ZPath("/faults-" + QByteArray::number(++m_runs) + "/" + recipe);
         bool made = true;
         if (makeDirectories)
-            made = make(m_path.parent()) && (recipe == "zk-ephemeral" || make(m_path));
+            made = make(m_path.parent()) && (directory() != m_path || make(m_path));
         for (int i = 0; i < n; ++i)
             made = made && add(m_server->address());
         return made;
@@ -67,6 +72,11 @@ protected:
     testing::FaultySession &faulty(int i) { return *m_clients[size_t(i)]->faulty; }
     testing::CountingSession &counting(int i) { return *m_clients[size_t(i)]->counting; }
 
+    // Where the lock's nodes are.
+    [[nodiscard]] ZPath directory() const
+    {
+        return m_recipe == "zk-ephemeral" || m_recipe == "zk-flat-mutex" ? m_path.parent() : m_path;
+    }
     // The nodes of the lock: the children of its directory, or the one node.
     QByteArrayList nodes()
     {
@@ -76,7 +86,7 @@ protected:
                 names << m_path.name().bytes();
             return names;
         }
-        const auto listed = await(m_admin->children(m_path, std::nullopt, soon()));
+        const auto listed = await(m_admin->children(directory(), std::nullopt, soon()));
         for (const auto &name : listed ? listed->names : std::vector<NodeName>())
             names << name.bytes();
         std::sort(names.begin(), names.end());
@@ -84,18 +94,23 @@ protected:
     }
     [[nodiscard]] ZPath nodeOf(const QByteArray &id) const
     {
-        return m_recipe == "zk-ephemeral" ? m_path : m_path.child(NodeName(id));
+        return directory().child(NodeName(id));
     }
     bool takeAway(const QByteArray &id) { return bool(await(m_admin->remove(nodeOf(id), zk::anyVersion, soon()))); }
+    // create, list and the watches; in the herd the list is the watch, the simple lock has no list.
+    [[nodiscard]] int joinCost(int ahead) const
+    {
+        if (m_recipe == "zk-eager-mutex")
+            return ahead == 1 ? 4 : 5;
+        return m_recipe == "zk-ephemeral" || m_recipe.contains("herd") ? 2 : 3;
+    }
     // The first contender holds, the others queue behind it in order.
     bool queueUp(int n)
     {
-        // create, list and the watch; in the herd the list is the watch, the simple lock has no list.
-        const int joined = m_recipe == "zk-mutex" ? 3 : 2;
         for (int i = 0; i < n; ++i) {
             contender(i).acquire();
             const bool queued = QTest::qWaitFor([&] {
-                return i == 0 ? contender(0).holds() : counting(i).isIdle() && counting(i).requests() >= joined;
+                return i == 0 ? contender(0).holds() : counting(i).isIdle() && counting(i).requests() >= joinCost(i);
             }, 20'000);
             if (!queued)
                 return false;

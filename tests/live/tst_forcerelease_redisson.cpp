@@ -1,5 +1,5 @@
 // The script that takes a Redisson lock from one holder, on a real Redis: what is left, and who is told.
-#include "core/operate/redissonkeys.h"
+#include "core/redis/redissonkeys.h"
 #include "redis_fixture.h"
 
 using namespace lockscope;
@@ -33,7 +33,7 @@ class TestForceReleaseRedisson : public QObject {
     };
     Done release(const QByteArray &lock, const QByteArray &field)
     {
-        const operate::RedissonKeys names(lock);
+        const redis::RedissonKeys names(lock);
         const auto answer = valueOf(m_connection->script(
             redis::loadScript("redisson-force-release"),
             {lock, names.channel(), names.readWriteChannel(), names.fairQueue(), names.fairDeadlines()},
@@ -112,7 +112,7 @@ private slots:
     void aStringIsAnError()
     {
         send({"SET", "text", "x"});
-        const operate::RedissonKeys names("text");
+        const redis::RedissonKeys names("text");
         const auto answer = answerOf(m_connection->script(
             redis::loadScript("redisson-force-release"),
             {"text", names.channel(), names.readWriteChannel(), names.fairQueue(), names.fairDeadlines()},
@@ -130,7 +130,7 @@ private slots:
 
     void aFairLockTellsTheFirstWaiterThatStillWaits()
     {
-        const auto channel = operate::RedissonKeys("orders").channel();
+        const auto channel = redis::RedissonKeys("orders").channel();
         const auto stale = listen(channel + ':' + bob);
         const auto live = listen(channel + ':' + carol);
         const auto now = QDateTime::currentMSecsSinceEpoch();

@@ -27,8 +27,12 @@ Drain drainOf(const QByteArray &recipe, int n)
 {
     if (recipe == "zk-ephemeral")
         return {n * n - n + 1, n * (n - 1) / 2};
-    if (recipe == "zk-herd-mutex")
+    if (recipe.contains("herd"))
         return {n * (n - 1) / 2 + n, n * (n - 1) / 2 + (n - 1)};
+    // Each but the first two lists once ahead of its turn. Of a release hear the next one, the one after
+    // it, and the holder itself if it has waited.
+    if (recipe == "zk-eager-mutex")
+        return {n + (n - 2), (n - 1) + (n - 2) + (n - 1)};
     return {2 * n - 1, n - 1};
 }
 
@@ -70,7 +74,8 @@ class TestRecipesZooKeeper : public QObject {
     void recipesAsRows()
     {
         QTest::addColumn<QByteArray>("recipe");
-        for (const auto *recipe : {"zk-ephemeral", "zk-herd-mutex", "zk-mutex"})
+        for (const auto *recipe : {"zk-ephemeral", "zk-herd-mutex", "zk-mutex", "zk-eager-mutex", "zk-flat-mutex",
+                                   "zk-shared-herd", "zk-shared"})
             QTest::newRow(recipe) << QByteArray(recipe);
     }
     // N contenders with a session each, all connected, for the recipe of the row.
@@ -91,7 +96,7 @@ class TestRecipesZooKeeper : public QObject {
         // The directories stand, so that no test counts their making.
         const auto soon = Deadline::after(m_loop, 10s);
         for (const auto &directory : {m_path.parent(), m_path}) {
-            if (recipe == "zk-ephemeral" && directory == m_path)
+            if (directory == m_path && this->directory() != m_path)
                 break;
             const auto kind = zk::CreateMode::Persistent;
             if (!await(m_clients.front()->real->create(directory, {}, kind, zk::openAcl(), soon)))
@@ -100,6 +105,11 @@ class TestRecipesZooKeeper : public QObject {
         for (int i = 0; i < n; ++i)
             m_contenders.push_back(std::make_unique<Contender>(client(i), recipe, m_path, quint64(i)));
         return true;
+    }
+    // Where the lock's nodes are.
+    ZPath directory() const
+    {
+        return m_recipe == "zk-ephemeral" || m_recipe == "zk-flat-mutex" ? m_path.parent() : m_path;
     }
     Client &client(int i) { return *m_clients[size_t(i)]; }
     testing::CountingSession &counting(int i) { return *client(i).counting; }
@@ -141,9 +151,11 @@ class TestRecipesZooKeeper : public QObject {
     // Requests when a contender joins behind `ahead` others: its own, and in the herd everybody's.
     int joinCost(int ahead) const
     {
-        if (m_recipe == "zk-herd-mutex")
+        if (m_recipe.contains("herd"))
             return 2 + (ahead - 1);
-        return m_recipe == "zk-mutex" ? 3 : 2;
+        if (m_recipe == "zk-eager-mutex")
+            return ahead == 1 ? 4 : 5;
+        return m_recipe == "zk-ephemeral" ? 2 : 3;
     }
     int holder()
     {
@@ -176,7 +188,9 @@ class TestRecipesZooKeeper : public QObject {
             return 0;
         if (m_recipe == "zk-ephemeral")
             return waiting + (waiting - 1);
-        return m_recipe == "zk-herd-mutex" ? waiting : 1;
+        if (m_recipe == "zk-eager-mutex")
+            return waiting == 1 ? 0 : 1;
+        return m_recipe.contains("herd") ? waiting : 1;
     }
 
 private slots:
@@ -232,7 +246,9 @@ private slots:
         const int last = holder();
         QVERIFY(m_recipe == "zk-ephemeral" || last == n - 1); // there is no order in the simple lock
         QCOMPARE(counting(last).requests(), valueAt(recipe->requestsAcquireQueued, n));
-        if (m_recipe == "zk-mutex")
+        if (m_recipe == "zk-eager-mutex")
+            QCOMPARE(counting(last).spoken(), QByteArray("create 1, get 3, children 2"));
+        else if (m_recipe != "zk-ephemeral" && !m_recipe.contains("herd"))
             QCOMPARE(counting(last).spoken(), QByteArray("create 1, get 1, children 2"));
     }
 
@@ -255,7 +271,7 @@ private slots:
         const auto soon = Deadline::after(m_loop, 10s);
         const auto left = await(client(0).real->children(m_path.parent(), std::nullopt, soon));
         QVERIFY(left);
-        QCOMPARE(left->names.size(), size_t(m_recipe == "zk-ephemeral" ? 0 : 1));
+        QCOMPARE(left->names.size(), size_t(directory() == m_path ? 1 : 0));
     }
     void exclusion_data() { recipesAsRows(); }
     void exclusion()
@@ -297,7 +313,7 @@ private slots:
             QTRY_VERIFY(c.released);
             // The sequence numbers begin anew with the directory; the tokens do not.
             if (round == 2 && m_recipe != "zk-ephemeral")
-                QVERIFY(await(client(0).real->remove(m_path, zk::anyVersion, Deadline::after(m_loop, 10s))));
+                QVERIFY(await(client(0).real->remove(directory(), zk::anyVersion, Deadline::after(m_loop, 10s))));
         }
     }
 

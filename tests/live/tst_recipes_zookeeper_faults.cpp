@@ -106,10 +106,10 @@ private slots:
     {
         QTest::addColumn<QByteArray>("recipe");
         QTest::addColumn<int>("fate");
-        for (const auto *recipe : {"zk-ephemeral", "zk-herd-mutex", "zk-mutex"}) {
-            QTest::addRow("%s, reply still under way", recipe) << QByteArray(recipe) << int(Fate::HoldReply);
-            QTest::addRow("%s, request still under way", recipe) << QByteArray(recipe) << int(Fate::HoldRequest);
-            QTest::addRow("%s, reply lost", recipe) << QByteArray(recipe) << int(Fate::LoseReply);
+        for (const auto &recipe : allRecipes) {
+            QTest::addRow("%s, reply still under way", recipe.constData()) << recipe << int(Fate::HoldReply);
+            QTest::addRow("%s, request still under way", recipe.constData()) << recipe << int(Fate::HoldRequest);
+            QTest::addRow("%s, reply lost", recipe.constData()) << recipe << int(Fate::LoseReply);
         }
     }
     void cancelWhileCreateIsOut()
@@ -135,9 +135,9 @@ private slots:
         QTest::addColumn<QByteArray>("recipe");
         QTest::addColumn<int>("fate");
         QTest::addColumn<int>("creates");
-        for (const auto *recipe : {"zk-ephemeral", "zk-herd-mutex", "zk-mutex"}) {
-            QTest::addRow("%s, reply lost", recipe) << QByteArray(recipe) << int(Fate::LoseReply) << 1;
-            QTest::addRow("%s, request lost", recipe) << QByteArray(recipe) << int(Fate::LoseRequest) << 2;
+        for (const auto &recipe : allRecipes) {
+            QTest::addRow("%s, reply lost", recipe.constData()) << recipe << int(Fate::LoseReply) << 1;
+            QTest::addRow("%s, request lost", recipe.constData()) << recipe << int(Fate::LoseRequest) << 2;
         }
     }
     void createReplyLost()
@@ -182,9 +182,9 @@ private slots:
     {
         QTest::addColumn<QByteArray>("recipe");
         QTest::addColumn<int>("fate");
-        for (const auto *recipe : {"zk-ephemeral", "zk-herd-mutex", "zk-mutex"}) {
-            QTest::addRow("%s, reply lost", recipe) << QByteArray(recipe) << int(Fate::LoseReply);
-            QTest::addRow("%s, request lost", recipe) << QByteArray(recipe) << int(Fate::LoseRequest);
+        for (const auto &recipe : allRecipes) {
+            QTest::addRow("%s, reply lost", recipe.constData()) << recipe << int(Fate::LoseReply);
+            QTest::addRow("%s, request lost", recipe.constData()) << recipe << int(Fate::LoseRequest);
         }
     }
     void releaseIsFollowedUp()

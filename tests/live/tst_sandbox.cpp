@@ -163,6 +163,25 @@ private slots:
         QCOMPARE(zooKeeper.address(), address);
     }
 
+    void mariaDbKeepsPortAndTablesAcrossARestart()
+    {
+        auto made = makeMariaDb();
+        QVERIFY2(made, whyNot(made).constData());
+        auto &server = **made;
+        auto started = server.start(30s);
+        QVERIFY2(started, whyNot(started).constData());
+        QVERIFY2(server.log().contains(u"ready for connections"_s), qPrintable(server.log()));
+        const auto address = server.address();
+        QVERIFY(isListening(address));
+        server.stop();
+        QVERIFY(!isListening(address));
+        started = server.start(30s);
+        QVERIFY2(started, whyNot(started).constData());
+        QCOMPARE(server.address(), address);
+        // Its tables were there: it did not run without grant tables a second time.
+        QVERIFY2(!server.log().contains(u"Can't open and lock privilege tables"_s), qPrintable(server.log()));
+    }
+
     void zooKeeperRefusesWordsOutsideItsWhitelist()
     {
         ZooKeeperOptions options;

@@ -36,11 +36,23 @@ Reply<T> SessionDecorator::pass(Request kind, std::function<Reply<T>()> send)
     case Fate::HoldRequest:
         m_held->push_back([send, answer] { send().then(answer); });
         break;
-    case Fate::HoldReply:
-        send().then([answer, held = m_held](const Result<T> &result) {
-            held->push_back([answer, result] { answer(result); });
+    case Fate::HoldReply: {
+        // letThrough() may come before the reply does.
+        const auto isOpen = std::make_shared<bool>(false);
+        const auto waiting = std::make_shared<std::function<void()>>();
+        m_held->push_back([isOpen, waiting] {
+            *isOpen = true;
+            if (*waiting)
+                (*waiting)();
+        });
+        send().then([answer, isOpen, waiting](const Result<T> &result) {
+            if (*isOpen)
+                answer(result);
+            else
+                *waiting = [answer, result] { answer(result); };
         });
         break;
+    }
     case Fate::Pass:
         send().then(answer);
         break;
@@ -71,6 +83,14 @@ void SessionDecorator::letThrough()
 Reply<Created> SessionDecorator::create(ZPath path, QByteArray data, CreateMode mode, Acls acls, Deadline deadline)
 {
     return pass<Created>(Request::Create, [=, this] { return m_inner.create(path, data, mode, acls, deadline); });
+}
+
+Reply<Created> SessionDecorator::createWithTtl(ZPath path, QByteArray data, CreateMode mode,
+                                               std::chrono::milliseconds timeToLive, Acls acls, Deadline deadline)
+{
+    return pass<Created>(Request::Create, [=, this] {
+        return m_inner.createWithTtl(path, data, mode, timeToLive, acls, deadline);
+    });
 }
 
 Reply<bool> SessionDecorator::remove(ZPath path, qint32 version, Deadline deadline)

@@ -29,6 +29,8 @@ public:
 
     Reply<zk::Created> create(ZPath path, QByteArray data, zk::CreateMode mode, zk::Acls acls,
                               Deadline deadline) override;
+    Reply<zk::Created> createWithTtl(ZPath path, QByteArray data, zk::CreateMode mode,
+                                     std::chrono::milliseconds timeToLive, zk::Acls acls, Deadline deadline) override;
     Reply<bool> remove(ZPath path, qint32 version, Deadline deadline) override;
     Reply<zk::Node> get(ZPath path, std::optional<zk::Watch> watch, Deadline deadline) override;
     Reply<zk::Stat> set(ZPath path, QByteArray data, qint32 version, Deadline deadline) override;

@@ -1,5 +1,6 @@
 // Saved connections and the dialog that edits them: what is written down, what never is.
-#include "ui/connections/connectionstore.h"
+#include "core/connections/connectionstore.h"
+#include "tests/support/fakesecrets.h"
 #include "ui/dialogs/connectdialog.h"
 #include "ui/dialogs/connectform.h"
 #include "ui/theme/theme.h"
@@ -16,43 +17,13 @@
 #include <QTest>
 #include <QTreeWidget>
 
-#include <map>
 
 using namespace lockscope;
 using namespace lockscope::ui;
+using lockscope::testing::FakeSecrets;
 using namespace Qt::StringLiterals;
 
 namespace {
-
-// A keychain in memory; it can be locked.
-class FakeSecrets : public SecretStore {
-public:
-    struct Box {
-        std::map<QString, QString> secrets;
-        bool isLocked = false;
-    };
-    explicit FakeSecrets(Box &box) : m_box(box) {}
-
-    void read(const QString &key, QObject *context, Found found) override
-    {
-        const auto secret = m_box.secrets.find(key);
-        std::optional<QString> value;
-        if (!m_box.isLocked && secret != m_box.secrets.end())
-            value = secret->second;
-        QMetaObject::invokeMethod(context, [found, value] { found(value); }, Qt::QueuedConnection);
-    }
-    void write(const QString &key, const QString &secret, QObject *context, Done done) override
-    {
-        if (!m_box.isLocked)
-            m_box.secrets[key] = secret;
-        const QString why = m_box.isLocked ? u"the keychain is locked"_s : QString();
-        QMetaObject::invokeMethod(context, [done, why] { done(why); }, Qt::QueuedConnection);
-    }
-    void remove(const QString &key) override { m_box.secrets.erase(key); }
-
-private:
-    Box &m_box;
-};
 
 SavedConnection saved(const QString &name, const QString &uri, const QString &group = {})
 {

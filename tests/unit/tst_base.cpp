@@ -1,6 +1,7 @@
 // Escaping, durations, connection URIs.
 #include "core/base/connectionuri.h"
 #include "core/base/duration.h"
+#include "core/base/random.h"
 #include "core/base/text.h"
 
 #include <QTest>
@@ -112,6 +113,30 @@ private slots:
     void passwordVariables()
     {
         QCOMPARE(passwordVariable(ConnectionName("orders-zk2")), QByteArray("LOCKSCOPE_PASSWORD_ORDERS_ZK2"));
+    }
+
+    void randomIsTheSameForTheSameSeed()
+    {
+        Random one(7);
+        Random again(7);
+        Random other(8);
+        const auto bytes = one.bytes(64);
+        QCOMPARE(again.bytes(64), bytes);
+        QVERIFY(other.bytes(64) != bytes);
+        QVERIFY(Random::fromSystem().bytes(64) != Random::fromSystem().bytes(64));
+        // The first numbers of xoshiro256** from a state made of splitmix64's first four.
+        Random zero(0);
+        QCOMPARE(zero.next(), quint64(0x99ec5f36cb75f2b4));
+        QCOMPARE(zero.next(), quint64(0xbf6e1f784956452a));
+    }
+    void randomNumbersStayBelowTheBound()
+    {
+        Random random(1);
+        std::array<int, 6> faces{};
+        for (int i = 0; i < 6000; ++i)
+            ++faces[random.below(6)];
+        for (const int face : faces)
+            QVERIFY2(face > 800 && face < 1200, qPrintable(QString::number(face)));
     }
 };
 

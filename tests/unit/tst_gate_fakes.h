@@ -54,6 +54,11 @@ public:
             return zk::Created{path, {}};
         });
     }
+    Reply<zk::Created> createWithTtl(ZPath path, QByteArray data, zk::CreateMode mode, std::chrono::milliseconds,
+                                     zk::Acls acls, Deadline deadline) override
+    {
+        return create(std::move(path), std::move(data), mode, std::move(acls), deadline);
+    }
     Reply<bool> remove(ZPath path, qint32 version, Deadline) override
     {
         return answer<bool>("remove", path, [=, this]() -> Result<bool> {

@@ -2,7 +2,7 @@
 // The password goes to the connection and, if wished, to the keychain; nowhere else. GUI thread only.
 #pragma once
 
-#include "ui/connections/connectionstore.h"
+#include "core/connections/connectionstore.h"
 
 #include <QDialog>
 

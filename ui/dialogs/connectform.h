@@ -2,7 +2,7 @@
 // command line understand the same, and says what is wrong beside the fields. GUI thread only.
 #pragma once
 
-#include "ui/connections/connectionstore.h"
+#include "core/connections/connectionstore.h"
 
 #include <QWidget>
 

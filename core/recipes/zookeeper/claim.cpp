@@ -1,6 +1,7 @@
 #include "core/recipes/zookeeper/claim.h"
 
 #include "core/base/text.h"
+#include "core/recipes/token.h"
 #include "core/recipes/turn.h"
 #include "core/recipes/zookeeper/waiting.h"
 
@@ -51,6 +52,15 @@ Task<Result<std::optional<zk::Created>>> lookOnce(zk::Session *session, Claim cl
 }
 
 } // namespace
+
+Claim protectedClaim(const ZPath &directory, const QByteArray &name, Random &random)
+{
+    Claim claim;
+    claim.path = directory.child(NodeName("_c_" + uuidToken(random) + '-' + name));
+    claim.data = hostAddress();
+    claim.parentKind = zk::CreateMode::Container;
+    return claim;
+}
 
 Task<Result<std::optional<zk::Created>>> findOwn(zk::Session *session, Claim claim, Deadline deadline)
 {

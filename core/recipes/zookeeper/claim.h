@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/async/task.h"
+#include "core/base/random.h"
 #include "core/zookeeper/session.h"
 
 namespace lockscope::recipes {
@@ -18,6 +19,9 @@ struct Claim {
         return sequential ? zk::CreateMode::EphemeralSequential : zk::CreateMode::Ephemeral;
     }
 };
+
+// Curator's: "_c_<uuid>-" before the name makes it ours among all others; the data is this host's address.
+[[nodiscard]] Claim protectedClaim(const ZPath &directory, const QByteArray &name, Random &random);
 
 // Looks for the claim's node after a reply was lost: sync, list, compare name, data and owner. Empty
 // if there is none; then there never will be, because the server answers a session in order (also

@@ -25,18 +25,18 @@ Task<Result<Place>> HerdMutex::enter(Deadline deadline)
         if (!joined)
             co_return joined.error();
         Place place = std::move(joined->place);
-        Listed queue = std::move(joined->queue);
-        Turn turn = turnInQueue(contendersIn(queue, bases), place.node());
+        std::optional<zk::Watch> news = joined->queue.watch;
+        Turn turn = turnInQueue(contendersIn(joined->takeQueue(), bases), place.node());
         while (turn.kind == Turn::Kind::WaitFor) {
-            const zk::Watch watch = *queue.watch;
+            const zk::Watch watch = *news;
             const auto changed = co_await untilFired(session(), watch, deadline);            // 3
             if (!changed)
                 co_return changed.error();
-            auto listed = co_await listQueue(session(), path(), Listing::Watched, deadline);
+            const auto listed = co_await listQueue(session(), path(), Listing::Watched, deadline);
             if (!listed)
                 co_return listed.error();
-            queue = std::move(*listed);
-            turn = turnInQueue(contendersIn(queue, bases), place.node());
+            news = listed->watch;
+            turn = turnInQueue(contendersIn(*listed, bases), place.node());
         }
         if (turn.isMine())                                                                   // 2
             co_return std::move(place);

@@ -35,7 +35,8 @@ Error counterSpent(const ZPath &directory)
 
 } // namespace
 
-Task<Result<Joined>> joinQueue(Janitor janitor, Claim claim, Listing how, Deadline deadline)
+Task<Result<Joined>> joinQueue(Janitor janitor, Claim claim, Listing how, Deadline deadline,
+                               std::function<void(Deadline by)> inTheSameBreath)
 {
     auto *session = janitor.session();
     const ZPath directory = claim.path.parent();
@@ -44,6 +45,8 @@ Task<Result<Joined>> joinQueue(Janitor janitor, Claim claim, Listing how, Deadli
     const std::function<void(Deadline)> list = [&](Deadline by) {
         watch = watchFor(session, how);
         listing = session->children(directory, watch, by);
+        if (inTheSameBreath)
+            inTheSameBreath(by);
     };
     auto place = co_await claimPlace(janitor, claim, deadline, list);
     if (!place && place.error().code == ErrorCode::NodeExists)

@@ -19,12 +19,17 @@ struct Listed {
 struct Joined {
     Place place;
     Listed queue;
+
+    // Gives the list away: a thousand waiters of one process must not each keep a list of a thousand names.
+    [[nodiscard]] Listed takeQueue() { return std::exchange(queue, {}); }
 };
 
 // Creates the claim's node and lists the directory; both leave together, and because a server answers
 // a session in order, the list knows the node. Server error when the directory's counter is used up:
-// numbers no longer tell then who came first.
-[[nodiscard]] Task<Result<Joined>> joinQueue(Janitor janitor, Claim claim, Listing how, Deadline deadline);
+// numbers no longer tell then who came first. `inTheSameBreath`, if given, is called after each pair, as
+// in claimPlace().
+[[nodiscard]] Task<Result<Joined>> joinQueue(Janitor janitor, Claim claim, Listing how, Deadline deadline,
+                                             std::function<void(Deadline by)> inTheSameBreath = {});
 
 // The directory's children now; none if it is gone. Keeps trying over broken connections.
 [[nodiscard]] Task<Result<Listed>> listQueue(zk::Session *session, ZPath directory, Listing how, Deadline deadline);

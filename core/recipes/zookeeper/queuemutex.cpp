@@ -1,56 +1,63 @@
 // The queue lock. Source: ZooKeeper recipes, "Locks"; names as Curator's InterProcessMutex.
 //   1. Join the queue: create an ephemeral sequential child "_c_<uuid>-lock-", and list the children in
 //      the same breath.
-//   2. The lowest number holds the lock.
+//   2. The lowest number holds the lock. (Read and write locks decide otherwise: theirs is the same line.)
 //   3. Otherwise watch the child just before ours, and only that one, until it goes; list again.
 //      Go to 2.
 //   4. If our own node was taken away meanwhile, go to 1: at the end of the queue, as Curator does.
 //   5. To release, delete the node. The next one wakes up, and only that one.
 #include "core/recipes/zookeeper/queuemutex.h"
 
-#include "core/recipes/token.h"
-#include "core/recipes/zookeeper/joinqueue.h"
+#include "core/recipes/zookeeper/mutexnames.h"
 #include "core/recipes/zookeeper/waiting.h"
 
 namespace lockscope::recipes {
 
 namespace {
 
-// Curator's and go-zookeeper's contenders, and kazoo's: its Lock queues with them when told to.
-Turn turnOf(const Place &place, const Listed &queue)
+Turn turnInMutex(const Listed &queue, const NodeName &me)
 {
-    static const QByteArrayList bases{"lock-", "__lock__"};
-    return turnInQueue(contendersIn(queue, bases), place.node());
+    return turnInQueue(mutexQueue(queue), me);
 }
 
 } // namespace
 
-Task<Result<Place>> QueueMutex::enter(Deadline deadline)
+Line mutexLine(ZPath directory)
 {
+    return {std::move(directory), mutexBase, turnInMutex};
+}
+
+Task<Result<Place>> standInLine(Janitor janitor, Line line, Random *random, Deadline deadline)
+{
+    auto *session = janitor.session();
     for (;;) {
-        Claim claim;
-        claim.path = path().child(NodeName("_c_" + uuidToken(random()) + "-lock-"));
-        claim.data = hostAddress();
-        claim.parentKind = zk::CreateMode::Container;
-        auto joined = co_await joinQueue(janitor(), claim, Listing::Plain, deadline);        // 1
+        const Claim claim = protectedClaim(line.directory, line.base, *random);
+        auto joined = co_await joinQueue(janitor, claim, Listing::Plain, deadline);          // 1
         if (!joined)
             co_return joined.error();
         Place place = std::move(joined->place);
-        Turn turn = turnOf(place, joined->queue);                                            // 2
+        Turn turn = line.turnOf(joined->takeQueue(), place.node());                          // 2
         while (turn.kind == Turn::Kind::WaitFor) {
-            const ZPath predecessor = path().child(*turn.predecessor);
-            const auto gone = co_await untilGone(session(), predecessor, deadline);          // 3
+            const ZPath predecessor = line.directory.child(*turn.predecessor);
+            const auto gone = co_await untilGone(session, predecessor, deadline);            // 3
             if (!gone)
                 co_return gone.error();
-            const auto listed = co_await listQueue(session(), path(), Listing::Plain, deadline);
+            const auto listed = co_await listQueue(session, line.directory, Listing::Plain, deadline);
             if (!listed)
                 co_return listed.error();
-            turn = turnOf(place, *listed);
+            turn = line.turnOf(*listed, place.node());
         }
         if (turn.isMine())
             co_return std::move(place);
         place.forget();                                                                      // 4
     }
+}
+
+Task<Result<Place>> QueueMutex::enter(Deadline deadline)
+{
+    const Line line = mutexLine(path());
+    auto place = co_await standInLine(janitor(), line, &random(), deadline);
+    co_return place;
 }
 
 } // namespace lockscope::recipes

@@ -27,6 +27,8 @@ protected:
     [[nodiscard]] const Janitor &janitor() const { return m_janitor; }
     [[nodiscard]] const ZPath &path() const { return m_path; }
     [[nodiscard]] Random &random() { return m_random; }
+    // What we hold it by, while we do.
+    [[nodiscard]] const std::optional<Place> &held() const { return m_held; }
 
 private:
     Task<Result<Grant>> take(Deadline deadline) final;

@@ -8,8 +8,10 @@ import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.locks.InterProcessMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessReadWriteLock;
+import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreMutex;
 import org.apache.curator.framework.recipes.locks.InterProcessSemaphoreV2;
 import org.apache.curator.framework.recipes.locks.Lease;
+import org.apache.curator.framework.recipes.locks.Revoker;
 import org.apache.curator.retry.RetryOneTime;
 
 /**
@@ -19,8 +21,10 @@ import org.apache.curator.retry.RetryOneTime;
  *   CuratorClient HOST:PORT
  * </pre>
  *
- * Commands, one a line: "acquire NAME KIND PATH [LIMIT]" (KIND: mutex, read, write, semaphore, latch; answers
- * "held NAME") and "release NAME" (answers "released NAME"). The end of the input ends the program; its
+ * Commands, one a line: "acquire NAME KIND PATH [LIMIT]" (KIND: mutex, revocable, read, write, semaphore,
+ * semaphore-mutex, latch; answers "held NAME"), "release NAME" (answers "released NAME") and "revoke NAME PATH": asks
+ * the contender with that node to let go, with the session of NAME. A revocable mutex that is asked says
+ * "asked NAME". The end of the input ends the program; its
  * sessions are closed. Answers "ready" first.
  */
 public class CuratorClient {
@@ -58,6 +62,11 @@ public class CuratorClient {
                     latch.await();
                     hold();
                     latch.close();
+                } else if (kind.equals("semaphore-mutex")) {
+                    InterProcessSemaphoreMutex mutex = new InterProcessSemaphoreMutex(client, path);
+                    mutex.acquire();
+                    hold();
+                    mutex.release();
                 } else {
                     InterProcessMutex mutex = mutex();
                     mutex.acquire();
@@ -74,6 +83,11 @@ public class CuratorClient {
             if (kind.equals("mutex")) {
                 return new InterProcessMutex(client, path);
             }
+            if (kind.equals("revocable")) {
+                InterProcessMutex mutex = new InterProcessMutex(client, path);
+                mutex.makeRevocable(asked -> say("asked " + name));
+                return mutex;
+            }
             InterProcessReadWriteLock both = new InterProcessReadWriteLock(client, path);
             return kind.equals("read") ? both.readLock() : both.writeLock();
         }
@@ -88,6 +102,10 @@ public class CuratorClient {
         synchronized void release() {
             wanted = false;
             notifyAll();
+        }
+
+        void revoke(String node) throws Exception {
+            Revoker.attemptRevoke(client, node);
         }
 
         void close() {
@@ -113,6 +131,8 @@ public class CuratorClient {
                 contender.start();
             } else if (words[0].equals("release")) {
                 contenders.get(words[1]).release();
+            } else if (words[0].equals("revoke")) {
+                contenders.get(words[1]).revoke(words[2]);
             }
         }
         for (Contender contender : contenders.values()) {

@@ -1,0 +1,272 @@
+#include "core/connections/connectionstore.h"
+
+#include <QDir>
+#include <QFile>
+#include <QFileInfo>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QSaveFile>
+#include <QStandardPaths>
+#include <QUrl>
+#include <QUuid>
+
+#include <algorithm>
+#include <array>
+
+namespace lockscope {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int formatVersion = 1;
+
+const std::array<QString, 7> &colourWords()
+{
+    static const std::array words{QString(),    u"red"_s,  u"orange"_s, u"yellow"_s,
+                                  u"green"_s, u"teal"_s, u"blue"_s};
+    return words;
+}
+
+ConnectionColour colourOf(const QString &word)
+{
+    const auto &words = colourWords();
+    const auto found = std::find(words.begin(), words.end(), word);
+    return found == words.end() ? ConnectionColour::None : static_cast<ConnectionColour>(found - words.begin());
+}
+
+QJsonObject toJson(const SavedConnection &saved)
+{
+    return {{u"id"_s, saved.id},
+            {u"name"_s, saved.name},
+            {u"group"_s, saved.group},
+            {u"colour"_s, colourWords()[static_cast<std::size_t>(saved.colour)]},
+            {u"uri"_s, saved.uri},
+            {u"user"_s, saved.user},
+            {u"production"_s, saved.production},
+            {u"readOnly"_s, saved.readOnly},
+            {u"hasPassword"_s, saved.hasPassword}};
+}
+
+SavedConnection fromJson(const QJsonObject &json)
+{
+    SavedConnection saved;
+    saved.id = json[u"id"_s].toString();
+    saved.name = json[u"name"_s].toString();
+    saved.group = json[u"group"_s].toString();
+    saved.colour = colourOf(json[u"colour"_s].toString());
+    saved.uri = json[u"uri"_s].toString();
+    saved.user = json[u"user"_s].toString();
+    saved.production = json[u"production"_s].toBool();
+    saved.readOnly = json[u"readOnly"_s].toBool();
+    saved.hasPassword = json[u"hasPassword"_s].toBool();
+    return saved;
+}
+
+bool isBefore(const SavedConnection &a, const SavedConnection &b)
+{
+    // Without a group comes last.
+    if (a.group != b.group)
+        return a.group.isEmpty() != b.group.isEmpty() ? b.group.isEmpty() : a.group.localeAwareCompare(b.group) < 0;
+    return a.name.localeAwareCompare(b.name) < 0;
+}
+
+QString encoded(const QByteArray &chroot)
+{
+    return QString::fromUtf8(QUrl::toPercentEncoding(QString::fromUtf8(chroot), "/"));
+}
+
+} // namespace
+
+QString uriOf(const ConnectionSpec &spec)
+{
+    QString uri = spec.displayUri().section(u"//"_s, 0, 0);
+    if (spec.hosts.empty())
+        return uri;
+    QStringList hosts;
+    for (const auto &host : spec.hosts)
+        hosts << (host.host.contains(u':') ? u"[%1]:%2"_s : u"%1:%2"_s).arg(host.host).arg(host.port);
+    uri += u"//"_s + hosts.join(u',') + encoded(spec.chroot);
+    if (spec.database != 0)
+        uri += u"/%1"_s.arg(spec.database);
+    if (!spec.databaseName.isEmpty())
+        uri += u'/' + encoded(spec.databaseName.toUtf8());
+    if (spec.scheme == Scheme::ZooKeeper && spec.adminPort != ConnectionSpec().adminPort)
+        uri += u"?admin=%1"_s.arg(spec.adminPort);
+    return uri;
+}
+
+Result<ConnectionSpec> specOf(const SavedConnection &saved, const QString &password)
+{
+    auto spec = parseConnection(saved.name.isEmpty() ? saved.uri : saved.name + u'=' + saved.uri);
+    if (!spec)
+        return spec.error();
+    spec->user = saved.user;
+    spec->password = password;
+    spec->production = saved.production;
+    spec->readOnly = saved.readOnly || saved.production;
+    return spec;
+}
+
+ConnectionStore::ConnectionStore(QString file, std::unique_ptr<SecretStore> secrets, QObject *parent)
+    : QObject(parent), m_file(std::move(file)), m_secrets(std::move(secrets))
+{
+    load();
+}
+
+QString ConnectionStore::defaultFile()
+{
+    return QStandardPaths::writableLocation(QStandardPaths::GenericConfigLocation) + u"/lockscope/connections.json"_s;
+}
+
+void ConnectionStore::load()
+{
+    QFile file(m_file);
+    if (!file.exists())
+        return;
+    if (!file.open(QIODevice::ReadOnly)) {
+        m_loadError = u"%1: %2"_s.arg(m_file, file.errorString());
+        return;
+    }
+    QJsonParseError error{};
+    const auto document = QJsonDocument::fromJson(file.readAll(), &error);
+    if (!document.isObject()) {
+        m_loadError = u"%1: not understood (%2); it is left as it is"_s.arg(m_file, error.errorString());
+        return;
+    }
+    if (document[u"version"_s].toInt() > formatVersion) {
+        m_loadError = u"%1: written by a newer Lockscope; it is left as it is"_s.arg(m_file);
+        return;
+    }
+    const auto list = document[u"connections"_s].toArray();
+    for (const auto &entry : list) {
+        auto saved = fromJson(entry.toObject());
+        if (!saved.id.isEmpty())
+            m_all.push_back(std::move(saved));
+    }
+    std::sort(m_all.begin(), m_all.end(), isBefore);
+}
+
+Result<void> ConnectionStore::store(std::vector<SavedConnection> connections)
+{
+    if (!m_loadError.isEmpty())
+        return Error{ErrorCode::Refused, m_loadError};
+    std::sort(connections.begin(), connections.end(), isBefore);
+    QJsonArray list;
+    for (const auto &saved : connections)
+        list.append(toJson(saved));
+    const QJsonDocument document(QJsonObject{{u"version"_s, formatVersion}, {u"connections"_s, list}});
+    QDir().mkpath(QFileInfo(m_file).absolutePath());
+    QSaveFile file(m_file); // whole or not at all
+    const bool isWritten = file.open(QIODevice::WriteOnly)
+        && file.setPermissions(QFileDevice::ReadOwner | QFileDevice::WriteOwner)
+        && file.write(document.toJson()) >= 0 && file.commit();
+    if (!isWritten)
+        return Error{ErrorCode::Server, u"could not write %1: %2"_s.arg(m_file, file.errorString())};
+    m_all = std::move(connections);
+    emit changed();
+    return {};
+}
+
+const SavedConnection *ConnectionStore::find(const QString &id) const
+{
+    const auto found = std::find_if(m_all.begin(), m_all.end(), [&](const auto &saved) { return saved.id == id; });
+    return found == m_all.end() ? nullptr : &*found;
+}
+
+Result<QString> ConnectionStore::save(SavedConnection connection)
+{
+    auto spec = parseConnection(connection.uri);
+    if (!spec)
+        return spec.error();
+    connection.uri = uriOf(*spec); // a password typed into the address is not written down
+    if (connection.user.isEmpty())
+        connection.user = spec->user;
+    const bool isTaken = std::any_of(m_all.begin(), m_all.end(), [&](const auto &other) {
+        return other.name == connection.name && other.id != connection.id;
+    });
+    if (isTaken)
+        return Error{ErrorCode::BadInput, u"another connection is named %1 already"_s.arg(connection.name)};
+    if (connection.id.isEmpty())
+        connection.id = QUuid::createUuid().toString(QUuid::WithoutBraces);
+    auto connections = m_all;
+    std::erase_if(connections, [&](const auto &other) { return other.id == connection.id; });
+    connections.push_back(connection);
+    if (auto done = store(std::move(connections)); !done)
+        return done.error();
+    return connection.id;
+}
+
+Result<void> ConnectionStore::remove(const QString &id)
+{
+    const auto *found = find(id);
+    if (!found)
+        return {};
+    const bool hasPassword = found->hasPassword;
+    auto connections = m_all;
+    std::erase_if(connections, [&](const auto &other) { return other.id == id; });
+    auto done = store(std::move(connections));
+    if (done && hasPassword && m_secrets)
+        m_secrets->remove(keyOf(id));
+    return done;
+}
+
+Result<QString> ConnectionStore::duplicate(const QString &id)
+{
+    const auto *found = find(id);
+    if (!found)
+        return Error{ErrorCode::BadInput, u"there is no such connection"_s};
+    SavedConnection copy = *found;
+    copy.id.clear();
+    copy.hasPassword = false;
+    const auto isTaken = [this](const QString &name) {
+        return std::any_of(m_all.begin(), m_all.end(), [&](const auto &other) { return other.name == name; });
+    };
+    for (int n = 2; isTaken(copy.name); ++n)
+        copy.name = u"%1-%2"_s.arg(found->name).arg(n);
+    return save(std::move(copy));
+}
+
+QString ConnectionStore::keyOf(const QString &id)
+{
+    return u"connection/"_s + id;
+}
+
+void ConnectionStore::readPassword(const QString &id, QObject *context, SecretStore::Found found)
+{
+    const auto *saved = find(id);
+    if (!m_secrets || !saved || !saved->hasPassword) {
+        QMetaObject::invokeMethod(context, [found = std::move(found)] { found(std::nullopt); }, Qt::QueuedConnection);
+        return;
+    }
+    m_secrets->read(keyOf(id), context, std::move(found));
+}
+
+void ConnectionStore::writePassword(const QString &id, const QString &password, QObject *context,
+                                    SecretStore::Done done)
+{
+    const auto *saved = find(id);
+    if (!m_secrets || !saved) {
+        done(u"there is no keychain to keep the password in; it will be asked for each time"_s);
+        return;
+    }
+    const auto note = [this, id](bool hasPassword) {
+        const auto *now = find(id);
+        if (!now || now->hasPassword == hasPassword)
+            return QString();
+        SavedConnection noted = *now;
+        noted.hasPassword = hasPassword;
+        const auto written = save(std::move(noted));
+        return written ? QString() : written.error().message;
+    };
+    if (password.isEmpty()) {
+        m_secrets->remove(keyOf(id));
+        done(note(false));
+        return;
+    }
+    m_secrets->write(keyOf(id), password, context, [note, done = std::move(done)](const QString &why) {
+        done(why.isEmpty() ? note(true) : why);
+    });
+}
+
+} // namespace lockscope

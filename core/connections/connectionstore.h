@@ -1,0 +1,75 @@
+// The saved connections: a JSON file of what is no secret, and the keychain for passwords. The file
+// never holds a password, whatever was typed into the address. Main thread only.
+#pragma once
+
+#include <version>
+
+#include "core/base/connectionuri.h"
+#include "core/connections/secretstore.h"
+
+#include <QJsonObject>
+#include <QObject>
+
+namespace lockscope {
+
+enum class ConnectionColour { None, Red, Orange, Yellow, Green, Teal, Blue };
+
+struct SavedConnection {
+    QString id;      // stays when the name changes; the keychain knows it by this
+    QString name;    // as in LOCK: letters, digits, . _ -
+    QString group;   // empty: none
+    ConnectionColour colour = ConnectionColour::None;
+    QString uri;     // without user and password
+    QString user;
+    bool production = false;
+    bool readOnly = false;
+    bool hasPassword = false; // in the keychain
+    friend bool operator==(const SavedConnection &, const SavedConnection &) = default;
+};
+
+// What to connect to. A production connection opens read-only.
+[[nodiscard]] Result<ConnectionSpec> specOf(const SavedConnection &saved, const QString &password);
+// The address without user and password: what is written down.
+[[nodiscard]] QString uriOf(const ConnectionSpec &spec);
+
+class ConnectionStore : public QObject {
+    Q_OBJECT
+public:
+    // `file` is made when first saved. `secrets` may be null: then nothing secret is kept.
+    ConnectionStore(QString file, std::unique_ptr<SecretStore> secrets, QObject *parent = nullptr);
+    // connections.json in the folder where the desktop keeps settings.
+    [[nodiscard]] static QString defaultFile();
+
+    // By group, then by name. A file that cannot be read is left alone: see loadError().
+    [[nodiscard]] const std::vector<SavedConnection> &all() const { return m_all; }
+    [[nodiscard]] const SavedConnection *find(const QString &id) const; // null if there is none
+    // Why the file was not understood; saving then refuses, so that nothing is lost.
+    [[nodiscard]] QString loadError() const { return m_loadError; }
+
+    // Adds (with an empty id) or replaces. Another connection of that name is an error. Returns the id.
+    Result<QString> save(SavedConnection connection);
+    // Also forgets its password.
+    Result<void> remove(const QString &id);
+    // "orders" becomes "orders-2". The password is not copied.
+    Result<QString> duplicate(const QString &id);
+
+    [[nodiscard]] bool canKeepPasswords() const { return m_secrets != nullptr; }
+    void readPassword(const QString &id, QObject *context, SecretStore::Found found);
+    // An empty password is forgotten.
+    void writePassword(const QString &id, const QString &password, QObject *context, SecretStore::Done done);
+
+signals:
+    void changed();
+
+private:
+    void load();
+    Result<void> store(std::vector<SavedConnection> connections);
+    [[nodiscard]] static QString keyOf(const QString &id);
+
+    QString m_file;
+    std::unique_ptr<SecretStore> m_secrets;
+    std::vector<SavedConnection> m_all;
+    QString m_loadError;
+};
+
+} // namespace lockscope

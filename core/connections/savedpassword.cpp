@@ -1,0 +1,43 @@
+#include "core/connections/savedpassword.h"
+
+#include <QTimer>
+
+#include <algorithm>
+
+namespace lockscope {
+
+const SavedConnection *savedFor(const ConnectionStore &store, const ConnectionSpec &spec)
+{
+    const auto fits = [&](const SavedConnection &saved) {
+        return saved.hasPassword && saved.name.toUtf8() == spec.name.bytes() && saved.uri == uriOf(spec)
+            && (spec.user.isEmpty() || spec.user == saved.user);
+    };
+    const auto found = std::find_if(store.all().begin(), store.all().end(), fits);
+    return found == store.all().end() ? nullptr : &*found;
+}
+
+void fillInPassword(ConnectionStore &store, ConnectionSpec spec, std::chrono::milliseconds atMost, QObject *context,
+                    std::function<void(ConnectionSpec)> ready)
+{
+    const auto *saved = spec.password.isEmpty() ? savedFor(store, spec) : nullptr;
+    if (!saved || !store.canKeepPasswords()) {
+        ready(std::move(spec));
+        return;
+    }
+    // Whoever is first answers; the other one finds nothing to do.
+    const auto once = std::make_shared<std::function<void(ConnectionSpec)>>(std::move(ready));
+    const auto answer = [once](const ConnectionSpec &filled) {
+        if (const auto call = std::exchange(*once, {}))
+            call(filled);
+    };
+    auto filled = spec;
+    filled.user = saved->user;
+    store.readPassword(saved->id, context, [answer, spec, filled](std::optional<QString> secret) mutable {
+        if (secret)
+            filled.password = *secret;
+        answer(secret ? filled : spec);
+    });
+    QTimer::singleShot(atMost, context, [answer, spec] { answer(spec); });
+}
+
+} // namespace lockscope

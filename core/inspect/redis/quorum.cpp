@@ -1,0 +1,273 @@
+#include "core/inspect/redis/quorum.h"
+
+#include "core/base/text.h"
+#include "core/recipes/turn.h"
+
+#include <algorithm>
+
+namespace lockscope::inspect {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+// A key that is one string with the owner's token in it.
+bool isTokenLock(const LockPicture &picture)
+{
+    return (picture.recipe == "redis-set-nx" || picture.recipe == "redis-setnx-expire"
+            || picture.recipe == "redis-getset")
+        && picture.contenders.size() == 1;
+}
+
+// One token and where it stands.
+struct Claim {
+    QByteArray token;
+    std::vector<const NodeSight *> on;
+
+    [[nodiscard]] int votes() const { return static_cast<int>(on.size()); }
+};
+
+struct Count {
+    std::vector<Claim> claims; // most votes first
+    int nodes = 0;
+    int silent = 0;
+    QStringList strangers; // nodes that have a lock of another kind there
+
+    [[nodiscard]] int quorum() const { return recipes::quorumOf(nodes); }
+    [[nodiscard]] int answered() const { return nodes - silent; }
+    [[nodiscard]] bool hasMajority() const { return claims.front().votes() >= quorum(); }
+    // Whether the nodes that do not answer could make it one.
+    [[nodiscard]] bool mayBeMajority() const { return claims.front().votes() + silent >= quorum(); }
+    [[nodiscard]] bool firstLeads() const { return claims.size() == 1 || claims[1].votes() < claims[0].votes(); }
+};
+
+Count countOf(const std::vector<NodeSight> &sights)
+{
+    Count count;
+    count.nodes = static_cast<int>(sights.size());
+    for (const auto &sight : sights) {
+        count.silent += sight.answered ? 0 : 1;
+        if (!sight.answered || !sight.picture)
+            continue;
+        if (!isTokenLock(*sight.picture)) {
+            count.strangers << sight.node;
+            continue;
+        }
+        const auto &token = sight.picture->contenders.front().id;
+        const auto known = std::ranges::find(count.claims, token, &Claim::token);
+        auto &claim = known == count.claims.end() ? count.claims.emplace_back(Claim{token, {}}) : *known;
+        claim.on.push_back(&sight);
+    }
+    std::stable_sort(count.claims.begin(), count.claims.end(),
+                     [](const Claim &a, const Claim &b) { return a.votes() > b.votes(); });
+    return count;
+}
+
+// The nodes' clocks differ: all moments are told by the clock of one of them.
+ServerTime toClockOf(const LockPicture &reference, const LockPicture &from, ServerTime moment)
+{
+    return moment + reference.serverAhead - from.serverAhead;
+}
+
+std::vector<ServerTime> moments(const Claim &claim, const LockPicture &reference,
+                                std::optional<ServerTime> Contender::*moment)
+{
+    std::vector<ServerTime> all;
+    for (const auto *sight : claim.on) {
+        const auto &own = *sight->picture;
+        if (const auto &at = own.contenders.front().*moment)
+            all.push_back(toClockOf(reference, own, *at));
+    }
+    return all;
+}
+
+// When a majority's hold ends: a key that never expires outlasts all others. What is less than a majority
+// ends with its last key.
+std::optional<ServerTime> endOf(const Claim &claim, const Count &count, const LockPicture &reference)
+{
+    auto ends = moments(claim, reference, &Contender::expiresAt);
+    const auto endless = static_cast<std::size_t>(claim.votes()) - ends.size();
+    if (claim.votes() < count.quorum()) {
+        const bool ending = endless == 0 && !ends.empty();
+        return ending ? std::optional(*std::ranges::max_element(ends)) : std::nullopt;
+    }
+    ends.insert(ends.end(), endless, ServerTime::max());
+    const auto end = recipes::quorumUntil(std::move(ends), count.nodes);
+    return end == ServerTime::max() ? std::nullopt : end;
+}
+
+// A majority had it from the moment the quorum-th node was seen to.
+std::optional<ServerTime> beginningOf(const Claim &claim, const Count &count, const LockPicture &reference)
+{
+    auto since = moments(claim, reference, &Contender::heldSince);
+    const auto enough = static_cast<std::size_t>(std::min(count.quorum(), claim.votes()));
+    if (since.size() < enough)
+        return std::nullopt;
+    std::ranges::sort(since);
+    return since[enough - 1];
+}
+
+Contender contenderOf(const Claim &claim, const Count &count, const LockPicture &reference, bool holds)
+{
+    const auto &own = claim.on.front()->picture->contenders.front();
+    Contender contender;
+    contender.id = claim.token;
+    contender.role = holds ? Role::Holder : Role::Waiter;
+    contender.identity = own.identity;
+    contender.guard.value = own.guard.value;
+    contender.expiresAt = endOf(claim, count, reference);
+    (holds ? contender.heldSince : contender.waitingSince) = beginningOf(claim, count, reference);
+    contender.heldAtMost = holds && own.heldAtMost;
+    return contender;
+}
+
+QString placesOf(const Claim &claim)
+{
+    QStringList nodes;
+    for (const auto *sight : claim.on)
+        nodes << sight->node;
+    return u"%1 on %2 of them (%3)"_s.arg(label(claim.token, 80)).arg(claim.votes()).arg(nodes.join(u", "_s));
+}
+
+// "of 5 nodes: A on 3 of them (…), B on 1 of them (…), nothing on 1"
+QString tally(const Count &count)
+{
+    QStringList parts;
+    int empty = count.answered() - static_cast<int>(count.strangers.size());
+    for (const auto &claim : count.claims) {
+        parts << placesOf(claim);
+        empty -= claim.votes();
+    }
+    if (!count.strangers.isEmpty())
+        parts << u"a lock of another kind on %1"_s.arg(count.strangers.join(u", "_s));
+    if (empty > 0)
+        parts << u"nothing on %1"_s.arg(empty);
+    if (count.silent > 0)
+        parts << u"no answer from %1"_s.arg(count.silent);
+    return u"of %1 nodes: "_s.arg(count.nodes) + parts.join(u", "_s);
+}
+
+void addNoQuorum(LockPicture &lock, const Count &count)
+{
+    const bool disagree = count.claims.size() > 1 || !count.strangers.isEmpty();
+    if (count.hasMajority() && !disagree)
+        return;
+    Finding finding{"no-quorum", count.hasMajority() ? Severity::Info : Severity::Warning, {}, {}};
+    for (const auto &claim : count.claims)
+        finding.contenders.push_back(claim.token);
+    if (count.hasMajority())
+        finding.message = u"a majority holds one value, others are there, too (a client that is trying, or what one "
+                          u"left behind): "_s;
+    else if (count.mayBeMajority())
+        finding.message = u"too many nodes do not answer to tell whether a majority holds it: "_s;
+    else
+        finding.message = u"no value is on a majority (%1), so nobody holds it; whoever set it is trying, or left it "
+                          u"behind: "_s.arg(count.quorum());
+    finding.message += tally(count);
+    lock.findings.push_back(std::move(finding));
+}
+
+void addNoTtl(LockPicture &lock, const Count &count)
+{
+    Finding finding{"no-ttl", Severity::Critical, {}, {}};
+    QStringList nodes;
+    for (const auto &claim : count.claims) {
+        for (const auto *sight : claim.on) {
+            if (sight->picture->contenders.front().expiresAt)
+                continue;
+            nodes << sight->node;
+            if (finding.contenders.empty() || finding.contenders.back() != claim.token)
+                finding.contenders.push_back(claim.token);
+        }
+    }
+    if (nodes.isEmpty())
+        return;
+    finding.message = u"the key has no expiry on %1: if nobody removes it, it stays there for ever"_s.arg(
+        nodes.join(u", "_s));
+    lock.findings.push_back(std::move(finding));
+}
+
+// The nodes know how long they have seen it; a majority of them decides.
+void addLongHeld(LockPicture &lock, const Count &count)
+{
+    std::optional<Finding> found;
+    int votes = 0;
+    for (const auto *sight : count.claims.front().on) {
+        const auto &findings = sight->picture->findings;
+        const auto at = std::ranges::find(findings, "long-held", &Finding::code);
+        if (at == findings.end())
+            continue;
+        ++votes;
+        found = *at;
+    }
+    if (found && votes >= count.quorum())
+        lock.findings.push_back(*found);
+}
+
+std::vector<NodeSaid> whatWasSaid(const std::vector<NodeSight> &sights, const LockPicture &reference)
+{
+    std::vector<NodeSaid> all;
+    for (const auto &sight : sights) {
+        NodeSaid said{sight.node, sight.answered, std::nullopt, std::nullopt};
+        if (sight.answered && sight.picture && isTokenLock(*sight.picture)) {
+            const auto &own = sight.picture->contenders.front();
+            said.value = own.id;
+            if (own.expiresAt)
+                said.expiresAt = toClockOf(reference, *sight.picture, *own.expiresAt);
+        }
+        all.push_back(std::move(said));
+    }
+    return all;
+}
+
+// A lock that lives on one node of the set, such as Redisson's.
+std::optional<LockPicture> strangerAmong(const std::vector<NodeSight> &sights)
+{
+    for (const auto &sight : sights) {
+        if (!sight.answered || !sight.picture)
+            continue;
+        auto lock = *sight.picture;
+        lock.why += u"; on %1, one node of a set"_s.arg(sight.node);
+        lock.nodes = whatWasSaid(sights, lock);
+        return lock;
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+std::optional<LockPicture> mergeNodes(const std::vector<NodeSight> &sights)
+{
+    const auto count = countOf(sights);
+    if (count.claims.empty())
+        return strangerAmong(sights);
+    const auto &first = count.claims.front();
+    const auto &reference = *first.on.front()->picture;
+
+    LockPicture lock;
+    lock.lock = reference.lock;
+    lock.backend = Backend::Redis;
+    lock.recipe = "redlock";
+    lock.client = reference.client;
+    lock.confidence = first.votes() > 1 ? Confidence::High : reference.confidence;
+    lock.why = u"the same token on %1 of %2 independent nodes; %3"_s.arg(first.votes()).arg(count.nodes).arg(
+        reference.why);
+    lock.waitersKnown = false; // they poll
+    lock.serverAhead = reference.serverAhead;
+    lock.observed = reference.observed;
+    for (const auto &sight : sights) {
+        if (sight.answered && sight.picture)
+            lock.observed = std::max(lock.observed, toClockOf(reference, *sight.picture, sight.picture->observed));
+    }
+    const bool held = count.hasMajority() || (count.mayBeMajority() && count.firstLeads());
+    for (const auto &claim : count.claims)
+        lock.contenders.push_back(contenderOf(claim, count, reference, held && &claim == &first));
+    lock.state = !held ? LockState::Free : lock.waiterCount() > 0 ? LockState::Contended : LockState::Held;
+    addNoQuorum(lock, count);
+    addNoTtl(lock, count);
+    addLongHeld(lock, count);
+    lock.nodes = whatWasSaid(sights, reference);
+    return lock;
+}
+
+} // namespace lockscope::inspect

@@ -1,0 +1,181 @@
+#include "core/mariadb/client.h"
+
+#include "core/base/logging.h"
+#include "core/base/text.h"
+#include "core/mariadb/worker.h"
+
+#include <map>
+
+namespace lockscope::mariadb {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace {
+
+// How long a server may take to end a statement by KILL QUERY. Then it counts as gone.
+constexpr auto killTakesAtMost = 3s;
+
+class Client final : public Session, private WorkerNews {
+public:
+    Client(Loop &loop, SessionOptions options) : m_loop(loop), m_options(std::move(options)) { startWorker(); }
+    ~Client() override
+    {
+        m_worker->close();
+        for (auto &[number, pending] : std::exchange(m_pending, {}))
+            pending.reply.complete(Error{ErrorCode::NotConnected, u"the session was closed"_s});
+    }
+
+    Loop &loop() const override { return m_loop; }
+    SessionState state() const override { return m_state; }
+    QString lastError() const override { return m_lastError; }
+    ConnectionId connectionId() const override { return m_connection; }
+    QByteArray serverVersion() const override { return m_version; }
+    Subscription onState(std::function<void(SessionState)> listener) override
+    {
+        auto kept = std::make_shared<StateListener>(std::move(listener));
+        m_stateListeners.push_back(kept);
+        return Subscription(std::move(kept));
+    }
+
+    Reply<Rows> execute(Statement statement, Deadline deadline) override
+    {
+        Reply<Rows> reply(m_loop);
+        if (const auto why = unfit(statement, deadline)) {
+            reply.complete(*why);
+            return reply;
+        }
+        const auto number = ++m_lastNumber;
+        Pending pending{reply, statement.isLasting, false, {}};
+        if (!deadline.isNever())
+            pending.timer = m_loop.callAt(deadline.when(), [this, number] { end(number, true); });
+        m_pending.emplace(number, std::move(pending));
+        m_worker->run({number, std::move(statement)});
+        return reply;
+    }
+
+    void interrupt(ConnectionId connection) override
+    {
+        if (connection != m_connection)
+            return;
+        std::vector<quint64> numbers;
+        for (const auto &[number, pending] : m_pending)
+            numbers.push_back(number);
+        for (const auto number : numbers)
+            end(number, false);
+    }
+
+private:
+    using StateListener = std::function<void(SessionState)>;
+    struct Pending {
+        Reply<Rows> reply;
+        bool isLasting = false;
+        bool isTimedOut = false;
+        Timer timer;
+    };
+
+    void startWorker()
+    {
+        WorkerNews &news = *this;
+        m_worker = std::make_shared<Worker>(m_loop, news, m_options);
+        m_worker->start();
+    }
+
+    // Why this must not be sent.
+    [[nodiscard]] std::optional<Error> unfit(const Statement &statement, Deadline deadline) const
+    {
+        if (statement.connection && *statement.connection != m_connection)
+            return Error{ErrorCode::SessionExpired, u"nothing was sent: the connection was lost before"_s, true};
+        if (m_state != SessionState::Connected)
+            return Error{m_state == SessionState::AuthFailed ? ErrorCode::AuthFailed : ErrorCode::NotConnected,
+                         m_lastError.isEmpty() ? u"not connected yet"_s : m_lastError, true};
+        if (deadline.hasPassed(m_loop))
+            return Error{ErrorCode::TimedOut, u"too late to send it"_s, true};
+        return std::nullopt;
+    }
+
+    void end(quint64 number, bool isTimeout)
+    {
+        const auto at = m_pending.find(number);
+        if (at == m_pending.end())
+            return;
+        at->second.isTimedOut = isTimeout;
+        if (!m_worker->kill(number)) {
+            // It had not been sent.
+            answered(number, Error{ErrorCode::Cancelled, u"ended before it was sent"_s, true});
+            return;
+        }
+        at->second.timer = m_loop.callAt(m_loop.now() + killTakesAtMost, [this] { giveUpOnServer(); });
+    }
+
+    void giveUpOnServer()
+    {
+        m_worker->close();
+        startWorker();
+        notConnected(Error{ErrorCode::NotConnected, u"the server does not answer"_s, true});
+        for (auto &[number, pending] : std::exchange(m_pending, {}))
+            pending.reply.complete(Error{ErrorCode::UnknownOutcome, u"the server does not answer, not even KILL"_s, true});
+    }
+
+    // WorkerNews
+    void connected(ConnectionId connection, QByteArray version) override
+    {
+        m_connection = connection;
+        m_version = std::move(version);
+        m_lastError.clear();
+        qCDebug(logMariaDb).noquote() << "session" << connection << "at" << m_options.host.host << m_options.host.port;
+        become(SessionState::Connected);
+    }
+    void notConnected(Error why) override
+    {
+        m_connection = 0;
+        m_lastError = why.message;
+        become(why.code == ErrorCode::AuthFailed     ? SessionState::AuthFailed
+               : why.code == ErrorCode::Unsupported ? SessionState::Closed
+                                                    : SessionState::Connecting);
+    }
+    void answered(quint64 number, Result<Rows> answer) override
+    {
+        const auto at = m_pending.find(number);
+        if (at == m_pending.end())
+            return;
+        const auto pending = std::move(at->second);
+        m_pending.erase(at);
+        if (!answer && answer.error().code == ErrorCode::Cancelled && pending.isTimedOut)
+            answer = Error{ErrorCode::TimedOut, u"timed out"_s, true};
+        pending.reply.complete(std::move(answer));
+    }
+
+    // Through the queue, so that a listener may destroy the session.
+    void become(SessionState state)
+    {
+        m_state = state;
+        std::erase_if(m_stateListeners, [](const auto &listener) { return listener.expired(); });
+        for (const auto &listener : m_stateListeners) {
+            m_loop.post([listener, state] {
+                if (const auto alive = listener.lock())
+                    (*alive)(state);
+            });
+        }
+    }
+
+    Loop &m_loop;
+    SessionOptions m_options;
+    SessionState m_state = SessionState::Connecting;
+    QString m_lastError;
+    ConnectionId m_connection = 0;
+    QByteArray m_version;
+    std::vector<std::weak_ptr<StateListener>> m_stateListeners;
+    quint64 m_lastNumber = 0;
+    std::map<quint64, Pending> m_pending;
+    std::shared_ptr<Worker> m_worker;
+};
+
+} // namespace
+
+std::unique_ptr<Session> openSession(Loop &loop, SessionOptions options)
+{
+    return std::make_unique<Client>(loop, std::move(options));
+}
+
+} // namespace lockscope::mariadb

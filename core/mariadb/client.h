@@ -1,0 +1,31 @@
+// The real SQL session: Qt SQL on a thread of its own, because Qt SQL blocks.
+//
+// Reconnects by itself with back-off (first at once, then doubling from 50 ms to 5 s); a wrong password is
+// AuthFailed and a missing database Closed, and neither is retried. An idle connection is asked once a
+// second whether it still stands, so that a session learns soon that it was killed. A server that does
+// not answer KILL QUERY either counts as gone.
+//
+// Destroying a session ends what it runs (KILL) and closes it in the background: its transaction is rolled
+// back and its named locks are free.
+#pragma once
+
+#include "core/base/connectionuri.h"
+#include "core/mariadb/session.h"
+
+namespace lockscope::mariadb {
+
+struct SessionOptions {
+    HostPort host;
+    QString user;     // the login name when empty
+    QString password; // never logged
+    QString database; // none when empty
+    std::chrono::milliseconds askIdleEvery{1000};
+};
+
+// Returns at once, in state Connecting. Loop thread only.
+[[nodiscard]] std::unique_ptr<Session> openSession(Loop &loop, SessionOptions options);
+
+// Any thread: until all sessions that were destroyed have closed, or that time has passed.
+void waitForClosingSessions(std::chrono::milliseconds atMost);
+
+} // namespace lockscope::mariadb

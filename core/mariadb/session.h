@@ -1,0 +1,110 @@
+// The SQL port: what recipes, the inspector and the gate see of one session on MariaDB or MySQL.
+//
+// A statement is sent when called; its answer arrives once. Statements of one session run one after the
+// other, as on the server. Errors: NotConnected when nothing was sent; SessionExpired when the connection
+// broke while the statement was out, and with it everything the session held (a statement marked lasting
+// is UnknownOutcome instead); TimedOut when the deadline passed (the statement was ended by KILL QUERY)
+// or the server's own lock wait timeout (1205); DeadlockVictim (1213: the whole transaction was rolled
+// back); Cancelled by interrupt() or somebody else's KILL QUERY; AuthFailed; NoPermission; Unsupported
+// (no such table, column or variable); Server for any other. All members: loop thread only.
+#pragma once
+
+#include "core/async/oneshot.h"
+#include "core/async/scope.h"
+
+#include <QByteArrayList>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace lockscope::mariadb {
+
+// The server's number of one connection: what PROCESSLIST, INNODB_TRX and KILL call it. Never used again
+// while the server runs.
+using ConnectionId = quint64;
+
+struct Statement {
+    QByteArray text;           // a ? for each parameter
+    QByteArrayList parameters; // bound as text, never pasted in
+    // Only on this connection: SessionExpired, and nothing is sent, when the session has another by now.
+    std::optional<ConnectionId> connection;
+    // What it does stays when the connection breaks: COMMIT, or a write outside a transaction.
+    bool isLasting = false;
+};
+
+struct Rows {
+    using Cell = std::optional<QByteArray>; // text; empty is NULL
+    QByteArrayList columns;                 // as the server names them, in lower case
+    std::vector<std::vector<Cell>> rows;
+    qint64 affected = 0;
+
+    // NULL where there is no such row or column.
+    [[nodiscard]] Cell cell(std::size_t row, const QByteArray &column) const
+    {
+        const auto at = columns.indexOf(column);
+        return at < 0 || row >= rows.size() ? Cell() : rows[row][static_cast<std::size_t>(at)];
+    }
+};
+
+enum class SessionState { Connecting, Connected, AuthFailed, Closed };
+
+// Unsubscribes when destroyed.
+class [[nodiscard]] Subscription {
+public:
+    Subscription() = default;
+    explicit Subscription(std::shared_ptr<void> keepAlive) : m_keepAlive(std::move(keepAlive)) {}
+
+private:
+    std::shared_ptr<void> m_keepAlive;
+};
+
+class Session {
+public:
+    virtual ~Session() = default;
+
+    [[nodiscard]] virtual Loop &loop() const = 0;
+    [[nodiscard]] virtual SessionState state() const = 0;
+    [[nodiscard]] virtual QString lastError() const = 0; // why it is not connected; empty when it is
+    [[nodiscard]] virtual ConnectionId connectionId() const = 0; // 0 when there is none
+    [[nodiscard]] virtual QByteArray serverVersion() const = 0;  // "10.11.6-MariaDB"
+    // Called on every change; with Connecting also when another attempt failed (lastError says why).
+    virtual Subscription onState(std::function<void(SessionState)> listener) = 0;
+
+    virtual Reply<Rows> execute(Statement statement, Deadline deadline) = 0;
+    // Ends what runs or queues on that connection: its replies complete with Cancelled, unless their
+    // answers were quicker. A later statement is not affected.
+    virtual void interrupt(ConnectionId connection) = 0;
+
+    Reply<Rows> begin(ConnectionId connection, Deadline deadline)
+    {
+        return execute({"START TRANSACTION", {}, connection, false}, deadline);
+    }
+    Reply<Rows> commit(ConnectionId connection, Deadline deadline)
+    {
+        return execute({"COMMIT", {}, connection, true}, deadline);
+    }
+    Reply<Rows> rollback(ConnectionId connection, Deadline deadline)
+    {
+        return execute({"ROLLBACK", {}, connection, false}, deadline);
+    }
+
+    // Work that goes on after whoever started it is gone, for as long as the session object lives: giving
+    // back a lock nobody waits for any more. Must not call the session from a destructor.
+    [[nodiscard]] Scope &background()
+    {
+        if (!m_background)
+            m_background = std::make_unique<Scope>(loop());
+        return *m_background;
+    }
+
+private:
+    std::unique_ptr<Scope> m_background;
+};
+
+[[nodiscard]] inline bool isMariaDb(const Session &session)
+{
+    return session.serverVersion().contains("MariaDB");
+}
+
+} // namespace lockscope::mariadb

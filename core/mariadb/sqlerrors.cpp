@@ -1,0 +1,87 @@
+#include "core/mariadb/sqlerrors.h"
+
+#include "core/base/text.h"
+
+#include <QSqlError>
+
+namespace lockscope::mariadb {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+QString said(const QSqlError &error)
+{
+    const auto text = error.databaseText().isEmpty() ? error.driverText() : error.databaseText();
+    const auto number = numberOf(error);
+    const auto harmless = label(text.toUtf8(), 300);
+    return number > 0 ? u"%1 (%2)"_s.arg(harmless).arg(number) : harmless;
+}
+
+} // namespace
+
+int numberOf(const QSqlError &error)
+{
+    return error.nativeErrorCode().toInt();
+}
+
+bool isLostConnection(int number)
+{
+    switch (number) {
+    case 1053: // the server shuts down
+    case 1927: // this connection was killed (MariaDB)
+    case 2006: // the server has gone away
+    case 2013: // lost while the statement was out
+    case 2055: // lost, with what the system said
+    case 4031: // closed for having been idle (MySQL)
+        return true;
+    default:
+        return false;
+    }
+}
+
+Error statementError(const QSqlError &error, bool isLasting)
+{
+    const int number = numberOf(error);
+    if (isLostConnection(number)) {
+        if (isLasting)
+            return Error{ErrorCode::UnknownOutcome,
+                         u"the connection broke while this was out, it may or may not have been done: "_s + said(error),
+                         true};
+        return Error{ErrorCode::SessionExpired,
+                     u"the connection was lost, and everything it held with it: "_s + said(error), true};
+    }
+    switch (number) {
+    case 1205: return Error{ErrorCode::TimedOut, u"the server's lock wait timeout ended the wait: "_s + said(error), true};
+    case 1969: // max_statement_time
+    case 3024: // max_execution_time
+        return Error{ErrorCode::TimedOut, u"the server's time limit ended the statement: "_s + said(error), true};
+    case 1213: // rows
+    case 3058: // named locks, MySQL
+        return Error{ErrorCode::DeadlockVictim,
+                     u"chosen as the victim of a deadlock; everything of this transaction was rolled back: "_s
+                         + said(error),
+                     true};
+    case numbers::queryInterrupted:
+        return Error{ErrorCode::Cancelled, u"the statement was ended from outside: "_s + said(error), true};
+    case 1044: case 1142: case 1143: case 1227: case 1370:
+        return Error{ErrorCode::NoPermission, said(error)};
+    case 1049: case 1054: case 1109: case 1146: case 1193:
+        return Error{ErrorCode::Unsupported, said(error)};
+    case 1059: case 1064: case 1411:
+        return Error{ErrorCode::BadInput, said(error)};
+    default: return Error{ErrorCode::Server, said(error)};
+    }
+}
+
+Error connectError(const QSqlError &error)
+{
+    switch (numberOf(error)) {
+    case 1044: case 1045: case 1130: case 1251: case 1698: case 1820: case 1862: case 4151:
+        return Error{ErrorCode::AuthFailed, said(error)};
+    case 1049: return Error{ErrorCode::Unsupported, said(error)};
+    default: return Error{ErrorCode::NotConnected, said(error), true};
+    }
+}
+
+} // namespace lockscope::mariadb

@@ -1,0 +1,336 @@
+#include "core/mariadb/worker.h"
+
+#include "core/base/logging.h"
+#include "core/mariadb/sqlerrors.h"
+
+#include <QSqlDatabase>
+#include <QSqlError>
+#include <QSqlQuery>
+#include <QSqlRecord>
+#include <QStringDecoder>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+namespace lockscope::mariadb {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::chrono::milliseconds firstBackOff{50}, longestBackOff{5000};
+
+// Threads that are ending, and KILLs under way. Never destroyed: they may go on when static objects are.
+struct Leaving {
+    std::mutex mutex;
+    std::condition_variable changed;
+    int count = 0;
+
+    void begins()
+    {
+        const std::lock_guard lock(mutex);
+        ++count;
+    }
+    void ends()
+    {
+        const std::lock_guard lock(mutex);
+        --count;
+        changed.notify_all();
+    }
+};
+
+Leaving &leaving()
+{
+    static auto *const instance = new Leaving;
+    return *instance;
+}
+
+// Connections of Qt SQL are known by a name.
+QString freshName()
+{
+    static std::atomic<quint64> next{1};
+    return u"lockscope-%1"_s.arg(next++);
+}
+
+void addConnection(const QString &name, const SessionOptions &options, const QString &timeouts)
+{
+    auto database = QSqlDatabase::addDatabase(u"QMYSQL"_s, name);
+    database.setHostName(options.host.host);
+    database.setPort(options.host.port);
+    database.setUserName(options.user);
+    database.setPassword(options.password);
+    database.setDatabaseName(options.database);
+    database.setConnectOptions(timeouts);
+}
+
+// Whatever is text goes as text, so that the server compares it as the column does.
+QVariant bound(const QByteArray &parameter)
+{
+    QStringDecoder decoder(QStringDecoder::Utf8);
+    const QString text = decoder(parameter);
+    return decoder.hasError() ? QVariant(parameter) : QVariant(text.isNull() ? u""_s : text);
+}
+
+Rows::Cell cellOf(const QVariant &value)
+{
+    if (value.isNull())
+        return std::nullopt;
+    return value.typeId() == QMetaType::QByteArray ? value.toByteArray() : value.toString().toUtf8();
+}
+
+Rows rowsOf(QSqlQuery &query)
+{
+    Rows rows;
+    rows.affected = query.numRowsAffected();
+    if (!query.isSelect())
+        return rows;
+    const auto record = query.record();
+    for (int i = 0; i < record.count(); ++i)
+        rows.columns << record.fieldName(i).toLower().toUtf8();
+    while (query.next()) {
+        auto &row = rows.rows.emplace_back();
+        for (int i = 0; i < record.count(); ++i)
+            row.push_back(cellOf(query.value(i)));
+    }
+    return rows;
+}
+
+} // namespace
+
+void waitForClosingSessions(std::chrono::milliseconds atMost)
+{
+    std::unique_lock lock(leaving().mutex);
+    leaving().changed.wait_for(lock, atMost, [] { return leaving().count == 0; });
+}
+
+Worker::Worker(Loop &loop, WorkerNews &news, SessionOptions options)
+    : m_loop(&loop), m_news(&news), m_options(std::move(options))
+{
+}
+
+void Worker::start()
+{
+    std::thread([self = shared_from_this()] { self->main(); }).detach();
+}
+
+void Worker::run(Job job)
+{
+    const std::lock_guard lock(m_mutex);
+    m_jobs.push_back(std::move(job));
+    m_changed.notify_all();
+}
+
+bool Worker::kill(quint64 number)
+{
+    const std::lock_guard lock(m_mutex);
+    if (std::erase_if(m_jobs, [number](const Job &job) { return job.number == number; }) > 0)
+        return false;
+    if (!m_running || m_running->number != number)
+        return true;
+    ++m_killsOut;
+    m_wasKilled = true;
+    sendKill(shared_from_this(), "KILL QUERY " + QByteArray::number(m_connection), 0ms);
+    return true;
+}
+
+void Worker::close()
+{
+    const std::lock_guard lock(m_mutex);
+    leaving().begins(); // until main() ends
+    m_loop = nullptr;
+    m_news = nullptr;
+    m_jobs.clear();
+    m_isClosing = true;
+    m_changed.notify_all();
+    if (!m_running)
+        return;
+    ++m_killsOut;
+    // What is to last is given a moment: a COMMIT on its way is not to be cut off.
+    sendKill(shared_from_this(), "KILL " + QByteArray::number(m_connection), m_running->statement.isLasting ? 1000ms : 0ms);
+}
+
+void Worker::sendKill(const std::shared_ptr<Worker> &worker, const QByteArray &text, std::chrono::milliseconds after)
+{
+    leaving().begins();
+    std::thread([worker, text, after] {
+        const auto isOver = [&worker] { return !worker->m_running.has_value(); };
+        bool isNeeded = true;
+        {
+            std::unique_lock lock(worker->m_mutex);
+            isNeeded = !worker->m_changed.wait_for(lock, after, isOver);
+        }
+        if (isNeeded) {
+            const auto name = freshName();
+            addConnection(name, worker->m_options, u"MYSQL_OPT_CONNECT_TIMEOUT=2;MYSQL_OPT_READ_TIMEOUT=2"_s);
+            {
+                auto database = QSqlDatabase::database(name, false);
+                if (database.open())
+                    QSqlQuery(database).exec(QString::fromUtf8(text));
+            }
+            QSqlDatabase::removeDatabase(name);
+        }
+        {
+            const std::lock_guard lock(worker->m_mutex);
+            --worker->m_killsOut;
+            worker->m_changed.notify_all();
+        }
+        leaving().ends();
+    }).detach();
+}
+
+void Worker::main()
+{
+    const auto name = freshName();
+    addConnection(name, m_options, u"MYSQL_OPT_CONNECT_TIMEOUT=5"_s);
+    work(name);
+    QSqlDatabase::removeDatabase(name);
+    leaving().ends(); // close() began it
+}
+
+void Worker::work(const QString &name)
+{
+    for (;;) {
+        {
+            std::unique_lock lock(m_mutex);
+            m_changed.wait_for(lock, m_backOff, [this] { return m_isClosing; });
+            if (m_isClosing)
+                return;
+        }
+        m_backOff = std::clamp(m_backOff * 2, firstBackOff, longestBackOff);
+        if (!connectNow(name))
+            continue;
+        m_backOff = 0ms;
+        const bool wasLost = serve(name);
+        QSqlDatabase::database(name, false).close();
+        if (!wasLost)
+            return;
+    }
+}
+
+bool Worker::connectNow(const QString &name)
+{
+    auto database = QSqlDatabase::database(name, false);
+    if (!database.isValid()) {
+        tellLost(Error{ErrorCode::Unsupported,
+                       u"Qt's driver for MariaDB is not installed; Debian's package is libqt6sql6-mysql"_s});
+        pauseForGood();
+        return false;
+    }
+    if (!database.open()) {
+        const auto why = connectError(database.lastError());
+        tellLost(why);
+        if (!why.retryable)
+            pauseForGood();
+        return false;
+    }
+    QSqlQuery query(database);
+    // A wait ends by our deadlines; giving up after the server's 50 s would lose the place in the queue.
+    const bool isSetUp = query.exec(u"SET SESSION autocommit=1, innodb_lock_wait_timeout=100000000"_s)
+        && query.exec(u"SELECT CONNECTION_ID(), VERSION()"_s) && query.next();
+    if (!isSetUp) {
+        tellLost(connectError(query.lastError()));
+        database.close();
+        return false;
+    }
+    const auto connection = query.value(0).toULongLong();
+    const auto version = query.value(1).toString().toUtf8();
+    const std::lock_guard lock(m_mutex);
+    m_connection = connection;
+    m_wasKilled = false;
+    post([connection, version](WorkerNews &news) { news.connected(connection, version); });
+    return true;
+}
+
+void Worker::pauseForGood()
+{
+    std::unique_lock lock(m_mutex);
+    m_changed.wait(lock, [this] { return m_isClosing; });
+}
+
+bool Worker::serve(const QString &name)
+{
+    for (;;) {
+        Statement statement{"DO 0", {}, std::nullopt, false}; // is anybody there?
+        {
+            std::unique_lock lock(m_mutex);
+            m_changed.wait_for(lock, m_options.askIdleEvery, [this] { return m_isClosing || !m_jobs.empty(); });
+            // A KILL QUERY that is late must not hit what comes next.
+            m_changed.wait(lock, [this] { return m_isClosing || m_killsOut == 0; });
+            if (m_isClosing)
+                return false;
+            if (!m_wasKilled && !m_jobs.empty()) {
+                m_running = std::move(m_jobs.front());
+                m_jobs.pop_front();
+                statement = m_running->statement;
+            }
+            m_wasKilled = false;
+        }
+        bool isLost = false;
+        const auto answer = runStatement(name, statement, &isLost);
+        const std::lock_guard lock(m_mutex);
+        const auto done = std::exchange(m_running, std::nullopt);
+        m_changed.notify_all();
+        if (isLost)
+            tellLostLocked(answer.error());
+        if (done)
+            post([number = done->number, answer](WorkerNews &news) { news.answered(number, answer); });
+        if (isLost)
+            return true;
+    }
+}
+
+Result<Rows> Worker::runStatement(const QString &name, const Statement &statement, bool *isLost) const
+{
+    if (statement.connection && *statement.connection != m_connection)
+        return Error{ErrorCode::SessionExpired, u"nothing was sent: the connection was lost before"_s, true};
+    QSqlQuery query(QSqlDatabase::database(name, false));
+    query.setForwardOnly(true);
+    query.setNumericalPrecisionPolicy(QSql::HighPrecision);
+    bool isDone = false;
+    if (statement.parameters.isEmpty()) {
+        isDone = query.exec(QString::fromUtf8(statement.text));
+    } else if (query.prepare(QString::fromUtf8(statement.text))) {
+        for (const auto &parameter : statement.parameters)
+            query.addBindValue(bound(parameter));
+        isDone = query.exec();
+    }
+    if (isDone) {
+        auto rows = rowsOf(query);
+        if (!query.lastError().isValid())
+            return rows;
+    }
+    *isLost = isLostConnection(numberOf(query.lastError()));
+    return statementError(query.lastError(), statement.isLasting);
+}
+
+void Worker::post(std::function<void(WorkerNews &)> call)
+{
+    if (!m_loop)
+        return;
+    m_loop->post([self = shared_from_this(), call = std::move(call)] {
+        if (self->m_news)
+            call(*self->m_news);
+    });
+}
+
+void Worker::tellLost(const Error &why)
+{
+    const std::lock_guard lock(m_mutex);
+    tellLostLocked(why);
+}
+
+// What queues was not sent, and is not going to be.
+void Worker::tellLostLocked(const Error &why)
+{
+    m_connection = 0;
+    post([why](WorkerNews &news) { news.notConnected(why); });
+    for (const auto &job : std::exchange(m_jobs, {})) {
+        const Error error{job.statement.connection ? ErrorCode::SessionExpired : ErrorCode::NotConnected,
+                          u"nothing was sent: "_s + why.message, true};
+        post([number = job.number, error](WorkerNews &news) { news.answered(number, error); });
+    }
+}
+
+} // namespace lockscope::mariadb

@@ -1,0 +1,70 @@
+// The thread of one session: it alone touches the connection, runs statements as they come, asks an idle
+// connection whether it still stands, and connects again. What it has to say goes to the loop.
+//
+// The thread may hang in a statement for longer than the session lives. So it owns what it needs, and
+// whoever does not want to hear it any more lets it go: close().
+#pragma once
+
+#include "core/mariadb/client.h"
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+
+namespace lockscope::mariadb {
+
+// What a thread tells the session. Called in the loop, and only while the session wants to hear.
+class WorkerNews {
+public:
+    virtual ~WorkerNews() = default;
+    virtual void connected(ConnectionId connection, QByteArray version) = 0;
+    virtual void notConnected(Error why) = 0; // an attempt failed, or the connection was lost
+    virtual void answered(quint64 number, Result<Rows> answer) = 0;
+};
+
+class Worker : public std::enable_shared_from_this<Worker> {
+public:
+    struct Job {
+        quint64 number = 0;
+        Statement statement;
+    };
+
+    Worker(Loop &loop, WorkerNews &news, SessionOptions options);
+    // Loop thread, all of them.
+    void start();
+    void run(Job job);
+    // Ends this statement: true if it runs (KILL QUERY, on a connection of its own, is on its way) or its
+    // answer is; false if it was only queued, and is not going to be sent.
+    [[nodiscard]] bool kill(quint64 number);
+    // Not heard from then on. What runs is ended by KILL; then the thread closes its connection and ends.
+    void close();
+
+private:
+    void main();
+    void work(const QString &name);
+    [[nodiscard]] bool connectNow(const QString &name);
+    [[nodiscard]] bool serve(const QString &name); // until the connection is lost (true) or closed (false)
+    [[nodiscard]] Result<Rows> runStatement(const QString &name, const Statement &statement, bool *isLost) const;
+    void pauseForGood();
+    void tellLost(const Error &why);
+    // With the mutex held.
+    void tellLostLocked(const Error &why);
+    void post(std::function<void(WorkerNews &)> call);
+    static void sendKill(const std::shared_ptr<Worker> &worker, const QByteArray &text, std::chrono::milliseconds after);
+
+    std::mutex m_mutex;
+    std::condition_variable m_changed;
+    Loop *m_loop;       // null when closed
+    WorkerNews *m_news; // touched in the loop only; null when closed
+    const SessionOptions m_options;
+    std::deque<Job> m_jobs;
+    std::optional<Job> m_running;
+    ConnectionId m_connection = 0;
+    int m_killsOut = 0;
+    bool m_wasKilled = false; // a KILL QUERY may have come too late for its statement
+    bool m_isClosing = false;
+    std::chrono::milliseconds m_backOff{0}; // the thread's
+};
+
+} // namespace lockscope::mariadb

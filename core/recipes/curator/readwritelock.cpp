@@ -1,0 +1,92 @@
+// The read/write lock. Source: Apache Curator, InterProcessReadWriteLock (as of 5.5).
+//   1. Stand in the mutex's line (queuemutex.cpp), with a node "_c_<uuid>-__WRIT__<seq>" or
+//      "_c_<uuid>-__READ__<seq>": readers and writers share one line.
+//   2. A writer enters when it is first, and waits for the node just before it, of either kind.
+//   3. A reader enters when no writer is before it, and waits for the first writer of the line. (Not
+//      for the last one before it: each writer's release wakes all readers.)
+//   4. Downgrade: a reader whose owner is the writer at the head takes that writer's number for its
+//      own, without asking the server for one. So nobody stands between the two, and when the writer
+//      goes the reader is the head. It holds as soon as its node stands, if the writer's still does.
+//   5. Upgrade: a reader would wait for its own node to go. Refused.
+//   6. To release, delete the node.
+#include "core/recipes/curator/readwritelock.h"
+
+#include "core/base/text.h"
+#include "core/recipes/zookeeper/queuemutex.h"
+
+namespace lockscope::recipes {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+const QByteArray writes = "__WRIT__";
+const QByteArray reads = "__READ__";
+
+Turn turnToReadOrWrite(const Listed &listed, const NodeName &me)                            // 2, 3
+{
+    auto queue = contendersIn(listed, {writes});
+    for (auto &reader : contendersIn(listed, {reads}))
+        queue.push_back({reader.node, Access::Shared});
+    sortQueue(queue);
+    return turnInReadWriteQueue(queue, me, ReaderWatches::LowestWriter);
+}
+
+} // namespace
+
+std::optional<NodeName> CuratorWriteLock::heldNode() const
+{
+    return held() ? std::optional(held()->node()) : std::nullopt;
+}
+
+Task<Result<Place>> CuratorWriteLock::enter(Deadline deadline)
+{
+    if (m_reader && m_reader->isHeldOrWaiting())                                            // 5
+        co_return Error{ErrorCode::BadInput,
+                        u"its owner reads, and a reader cannot become a writer: release the read lock first"_s};
+    const Line line{path(), writes, turnToReadOrWrite};
+    auto place = co_await standInLine(janitor(), line, &random(), deadline);                // 1
+    co_return place;
+}
+
+CuratorReadLock::CuratorReadLock(zk::Session &session, ZPath path, Random random, const CuratorWriteLock *writer)
+    : SessionLock(session, std::move(path), std::move(random)), m_writer(writer)
+{
+}
+
+Task<Result<Place>> CuratorReadLock::enter(Deadline deadline)
+{
+    if (m_writer && m_writer->isWaiting())
+        co_return Error{ErrorCode::BadInput, u"its owner waits to write, and would wait for itself"_s};
+    const auto writer = m_writer ? m_writer->heldNode() : std::nullopt;
+    if (writer) {
+        auto beside = co_await enterBeside(*writer, deadline);
+        co_return beside;
+    }
+    const Line line{path(), reads, turnToReadOrWrite};
+    auto place = co_await standInLine(janitor(), line, &random(), deadline);                // 1
+    co_return place;
+}
+
+Task<Result<Place>> CuratorReadLock::enterBeside(NodeName writer, Deadline deadline)
+{
+    const auto number = writer.bytes().mid(writer.bytes().lastIndexOf(writes) + writes.size());
+    Claim claim = protectedClaim(path(), reads + number, random());                         // 4
+    claim.sequential = false;
+    auto joined = co_await joinQueue(janitor(), claim, Listing::Plain, deadline);
+    if (!joined)
+        co_return joined.error();
+    const Turn turn = turnToReadOrWrite(joined->queue, writer);
+    if (turn.isMine())
+        co_return std::move(joined->place);
+    co_return Error{ErrorCode::NotHeld,
+                    u"the write lock of its owner was taken away (%1 is gone)"_s.arg(label(writer.bytes()))};
+}
+
+CuratorReadWriteLock::CuratorReadWriteLock(zk::Session &session, const ZPath &path, Random random)
+    : m_writer(session, path, Random(random.next())), m_reader(session, path, Random(random.next()), &m_writer)
+{
+    m_writer.setReader(&m_reader);
+}
+
+} // namespace lockscope::recipes

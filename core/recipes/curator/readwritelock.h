@@ -1,0 +1,60 @@
+// curator-rwlock: Apache Curator's InterProcessReadWriteLock.
+//
+// As with Curator, a writer may read, too (downgrade: then give back the write lock and go on
+// reading), but a reader can not become a writer. For that the two sides must know that they are one
+// owner's; a side made alone is an owner of its own.
+#pragma once
+
+#include "core/recipes/zookeeper/sessionlock.h"
+
+namespace lockscope::recipes {
+
+class CuratorReadLock;
+
+class CuratorWriteLock : public SessionLock {
+public:
+    using SessionLock::SessionLock;
+
+    // Must live as long as this is acquired.
+    void setReader(const CuratorReadLock *reader) { m_reader = reader; }
+    [[nodiscard]] bool isWaiting() const { return isAcquiring(); }
+    [[nodiscard]] std::optional<NodeName> heldNode() const;
+
+protected:
+    Task<Result<Place>> enter(Deadline deadline) override;
+    [[nodiscard]] bool isReentrant() const override { return true; }
+
+private:
+    const CuratorReadLock *m_reader = nullptr;
+};
+
+class CuratorReadLock : public SessionLock {
+public:
+    CuratorReadLock(zk::Session &session, ZPath path, Random random, const CuratorWriteLock *writer = nullptr);
+
+    [[nodiscard]] bool isHeldOrWaiting() const { return isAcquiring() || holdCount() > 0; }
+
+protected:
+    Task<Result<Place>> enter(Deadline deadline) override;
+    [[nodiscard]] bool isReentrant() const override { return true; }
+
+private:
+    Task<Result<Place>> enterBeside(NodeName writer, Deadline deadline);
+
+    const CuratorWriteLock *m_writer;
+};
+
+// One owner's two sides.
+class CuratorReadWriteLock {
+public:
+    CuratorReadWriteLock(zk::Session &session, const ZPath &path, Random random);
+
+    [[nodiscard]] Lock &readLock() { return m_reader; }
+    [[nodiscard]] Lock &writeLock() { return m_writer; }
+
+private:
+    CuratorWriteLock m_writer;
+    CuratorReadLock m_reader;
+};
+
+} // namespace lockscope::recipes

@@ -1,0 +1,78 @@
+// The counted lock. Source: Apache Curator, InterProcessSemaphoreV2.
+//   1. Become the head of the queue in "locks", which is a mutex (queuemutex.cpp). Only its head goes on.
+//   2. Create the lease: an ephemeral sequential child "_c_<uuid>-lease-" of "leases". In the same
+//      breath list the leases, with a watch on them.
+//   3. With fewer leases before ours than there are permits, we hold one.
+//   4. Otherwise wait until a lease comes or goes, list again with a watch. Go to 3.
+//   5. If our lease was taken away meanwhile, leave "locks" and go to 1: at the end of the queue, as
+//      Curator does.
+//   6. Leave "locks", in the background. The next one there goes on.
+//   7. To release, delete the lease.
+//
+// Curator counts all leases in step 3. As only the head makes one, ours is the last and the count is the
+// same; but should somebody remove the head's node from "locks", two wait for their leases, and by
+// counting all neither would ever get in.
+#include "core/recipes/curator/semaphore.h"
+
+#include "core/recipes/zookeeper/queuemutex.h"
+#include "core/recipes/zookeeper/waiting.h"
+
+namespace lockscope::recipes {
+
+CuratorSemaphore::CuratorSemaphore(zk::Session &session, ZPath path, int limit, Random random)
+    : SessionLock(session, std::move(path), std::move(random)), m_limit(limit)
+{
+}
+
+void CuratorSemaphore::setLimit(int limit)
+{
+    m_limit = limit;
+    // Looks again, as if the leases had changed.
+    if (m_watch)
+        m_watch->event().complete({zk::EventKind::ChildrenChanged, path()});
+}
+
+Task<Result<Place>> CuratorSemaphore::enter(Deadline deadline)
+{
+    const Line locks = mutexLine(path().child(NodeName("locks")));
+    for (;;) {
+        const auto head = co_await standInLine(janitor(), locks, &random(), deadline);       // 1
+        if (!head)
+            co_return head.error();
+        auto lease = co_await takeLease(deadline);
+        const bool isGone = !lease && lease.error().code == ErrorCode::NotHeld;
+        if (!isGone)
+            co_return lease;                                                                 // 6
+    }                                                                                        // 5
+}
+
+// NotHeld when our lease was taken away while we waited.
+Task<Result<Place>> CuratorSemaphore::takeLease(Deadline deadline)
+{
+    const ZPath leases = path().child(NodeName("leases"));
+    const Claim claim = protectedClaim(leases, "lease-", random());
+    auto joined = co_await joinQueue(janitor(), claim, Listing::Watched, deadline);          // 2
+    if (!joined)
+        co_return joined.error();
+    Place place = std::move(joined->place);
+    std::optional<zk::Watch> news = joined->queue.watch;
+    Turn turn = turnInQueue(contendersIn(joined->takeQueue(), {"lease-"}), place.node(), m_limit); // 3
+    while (turn.kind == Turn::Kind::WaitFor) {
+        m_watch = news;
+        const zk::Watch watch = *news;
+        const auto changed = co_await untilFired(session(), watch, deadline);                // 4
+        if (!changed)
+            co_return changed.error();
+        const auto listed = co_await listQueue(session(), leases, Listing::Watched, deadline);
+        if (!listed)
+            co_return listed.error();
+        news = listed->watch;
+        turn = turnInQueue(contendersIn(*listed, {"lease-"}), place.node(), m_limit);
+    }
+    if (turn.isMine())
+        co_return std::move(place);
+    place.forget();
+    co_return Error{ErrorCode::NotHeld, QStringLiteral("our lease was taken away")};
+}
+
+} // namespace lockscope::recipes

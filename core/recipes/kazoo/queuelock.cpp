@@ -1,0 +1,95 @@
+// kazoo's locks. Source: kazoo 2.8, kazoo.recipe.lock; the algorithm is that of the ZooKeeper recipes,
+// "Locks" and "Shared Locks".
+//   1. Join the queue: create an ephemeral sequential child "<uuid hex>__lock__" (a reader "__rlock__"),
+//      and list the children in the same breath.
+//   2. A Lock holds when no lock is before it, a WriteLock when nobody is, a ReadLock when no writer is.
+//   3. Otherwise watch the nearest of those before ours until it goes; list again. Go to 2.
+//   4. If our own node was taken away meanwhile, go to 1: at the end of the queue.
+//   5. To release, delete the node. The next one wakes up; after a writer, all readers before the next
+//      writer.
+#include "core/recipes/kazoo/queuelock.h"
+
+#include "core/recipes/token.h"
+#include "core/recipes/zookeeper/waiting.h"
+
+namespace lockscope::recipes::kazoo {
+
+namespace {
+
+const QByteArray lockBase = "__lock__";
+const QByteArray readBase = "__rlock__";
+
+std::vector<Queued> readersAndWriters(const Listed &queue)
+{
+    std::vector<Queued> all = contendersIn(queue, {lockBase});
+    for (auto &reader : contendersIn(queue, {readBase})) {
+        reader.access = Access::Shared;
+        all.push_back(std::move(reader));
+    }
+    sortQueue(all);
+    return all;
+}
+
+} // namespace
+
+Claim contender(Kind kind, const ZPath &directory, QByteArray data, Random &random)
+{
+    const QByteArray id = uuidToken(random).replace("-", "");
+    Claim claim;
+    claim.path = directory.child(NodeName(id + (kind == Kind::ReadLock ? readBase : lockBase)));
+    claim.data = std::move(data);
+    return claim;
+}
+
+Turn turnOf(Kind kind, const Listed &queue, const NodeName &me)
+{
+    // The nodes of Curator, go-zookeeper and zk-mutex count in a Lock, as with kazoo's
+    // extra_lock_patterns; readers do not.
+    static const QByteArrayList locks{"lock-", lockBase};
+    if (kind == Kind::Lock)
+        return turnInQueue(contendersIn(queue, locks), me);
+    return turnInReadWriteQueue(readersAndWriters(queue), me);
+}
+
+Task<Result<bool>> untilTurn(zk::Session *session, Kind kind, ZPath node, Listed queue, Deadline deadline)
+{
+    const ZPath directory = node.parent();
+    Turn turn = turnOf(kind, std::exchange(queue, {}), node.name());                         // 2
+    while (turn.kind == Turn::Kind::WaitFor) {
+        const ZPath predecessor = directory.child(*turn.predecessor);
+        const auto gone = co_await untilGone(session, predecessor, deadline);                // 3
+        if (!gone)
+            co_return gone.error();
+        const auto listed = co_await listQueue(session, directory, Listing::Plain, deadline);
+        if (!listed)
+            co_return listed.error();
+        turn = turnOf(kind, *listed, node.name());
+    }
+    co_return turn.isMine();
+}
+
+QueueLock::QueueLock(zk::Session &session, ZPath path, Random random, Kind kind)
+    : SessionLock(session, std::move(path), std::move(random)), m_kind(kind)
+{
+}
+
+Task<Result<Place>> QueueLock::enter(Deadline deadline)
+{
+    for (;;) {
+        const Claim claim = contender(m_kind, path(), hostAddress(), random());
+        auto joined = co_await joinQueue(janitor(), claim, Listing::Plain, deadline);        // 1
+        if (!joined)
+            co_return joined.error();
+        Place place = std::move(joined->place);
+        const ZPath node = place.path();
+        Listed queue = joined->takeQueue();
+        const auto turn = co_await untilTurn(session(), m_kind, node, std::move(queue), deadline);
+        if (!turn)
+            co_return turn.error();
+        if (*turn)
+            co_return std::move(place);
+        place.forget();                                                                      // 4
+    }
+}
+
+} // namespace lockscope::recipes::kazoo

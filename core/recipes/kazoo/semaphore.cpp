@@ -1,0 +1,149 @@
+// kazoo's semaphore. Source: kazoo 2.8, kazoo.recipe.lock.
+// The pool is a node whose data is the number of permits; each of its children is a lease. Who may make
+// the next lease is decided by a kazoo Lock beside it, the guard, in "<pool>-__lock__".
+//   1. Join the guard's queue (kazoo/queuelock.cpp), list it, and read the pool in the same breath.
+//   2. The pool's number must be ours. If there is no pool yet, make it with our number.
+//   3. Wait for our turn in the guard's queue.
+//   4. At its head: while all permits are taken, wait until the pool's children change.
+//   5. Trade the guard for a lease, an ephemeral child "<uuid hex>" of the pool, in one transaction. If
+//      the guard was taken away from us meanwhile, nothing is made; go to 1.
+//   6. To release, delete the lease. Whoever is at the head wakes up, and nobody else.
+//
+// kazoo makes the lease first and gives the guard back afterwards, without looking whether the guard
+// still was its own. The nodes are the same.
+#include "core/recipes/kazoo/semaphore.h"
+
+#include "core/base/text.h"
+#include "core/recipes/kazoo/queuelock.h"
+#include "core/recipes/kazoo/trade.h"
+#include "core/recipes/token.h"
+#include "core/recipes/zookeeper/waiting.h"
+
+namespace lockscope::recipes::kazoo {
+
+using namespace Qt::StringLiterals;
+
+Semaphore::Semaphore(zk::Session &session, ZPath pool, Random random, int limit)
+    : SessionLock(session, std::move(pool), std::move(random)), m_limit(limit)
+{
+}
+
+Task<Result<Place>> Semaphore::enter(Deadline deadline)
+{
+    for (;;) {
+        std::optional<Reply<zk::Node>> asked;
+        const std::function<void(Deadline)> askPool = [&](Deadline by) {
+            asked = session()->get(path(), std::nullopt, by);
+        };
+        const Claim waiting = guard();
+        auto joined = co_await joinQueue(janitor(), waiting, Listing::Plain, deadline, askPool);   // 1
+        if (!joined)
+            co_return joined.error();
+        Place place = std::move(joined->place);
+        const auto leases = co_await leasesOut(*asked, deadline);                                  // 2
+        if (!leases)
+            co_return leases.error();
+        const ZPath node = place.path();
+        Listed queue = joined->takeQueue();
+        const bool atOnce = turnOf(Kind::Lock, queue, node.name()).isMine();
+        const auto turn = co_await untilTurn(session(), Kind::Lock, node, std::move(queue), deadline); // 3
+        if (!turn)
+            co_return turn.error();
+        if (!*turn)
+            continue;
+        // Of whoever was before us we know that it took a permit or gave up, but not which.
+        const auto room = co_await untilRoom(atOnce ? *leases : m_limit, deadline);                // 4
+        if (!room)
+            co_return room.error();
+        const Claim wanted = lease();
+        auto traded = co_await tradePlace(janitor(), &place, wanted, deadline);                    // 5
+        if (traded || traded.error().code != ErrorCode::NoNode)
+            co_return traded;
+    }
+}
+
+Claim Semaphore::guard()
+{
+    // kazoo passes the identifier on as Python prints bytes.
+    const QByteArray host = hostAddress();
+    const ZPath directory = path().parent().child(NodeName(path().name().bytes() + "-__lock__"));
+    return contender(Kind::Lock, directory, host.isEmpty() ? host : "b'" + host + '\'', random());
+}
+
+Claim Semaphore::lease()
+{
+    Claim claim;
+    claim.path = path().child(NodeName(uuidToken(random()).replace("-", "")));
+    claim.data = hostAddress();
+    claim.sequential = false;
+    return claim;
+}
+
+Task<Result<void>> Semaphore::untilRoom(int leases, Deadline deadline)
+{
+    while (leases >= m_limit) {
+        const auto listed = co_await listQueue(session(), path(), Listing::Watched, deadline);
+        if (!listed)
+            co_return listed.error();
+        if (static_cast<int>(listed->names.size()) < m_limit)
+            break;
+        const zk::Watch watch = *listed->watch;
+        const auto changed = co_await untilFired(session(), watch, deadline);
+        if (!changed)
+            co_return changed.error();
+        // Counted without a watch: our own lease shall not wake us.
+        const auto asked = session()->get(path(), std::nullopt, answerBy(*session(), deadline));
+        const auto counted = co_await leasesOut(asked, deadline);
+        if (!counted)
+            co_return counted.error();
+        leases = *counted;
+    }
+    co_return Result<void>();
+}
+
+Task<Result<int>> Semaphore::leasesOut(Reply<zk::Node> asked, Deadline deadline)
+{
+    for (;;) {
+        const auto pool = co_await asked;
+        Result<void> next;
+        if (pool) {
+            bool isNumber = false;
+            const int permits = pool->data.toInt(&isNumber); // other data is somebody's else, and no limit
+            if (isNumber && permits != m_limit)
+                co_return Error{ErrorCode::BadInput,
+                                u"the semaphore has %1 permits by its node's data, not %2"_s.arg(permits).arg(m_limit)};
+            co_return pool->stat.numChildren;
+        }
+        if (pool.error().code == ErrorCode::NoNode)
+            next = co_await makePool(deadline);
+        else if (isConnectionTrouble(pool.error()))
+            next = co_await untilReconnected(session(), deadline);
+        else
+            next = pool.error();
+        if (!next)
+            co_return next.error();
+        asked = session()->get(path(), std::nullopt, answerBy(*session(), deadline));
+    }
+}
+
+Task<Result<void>> Semaphore::makePool(Deadline deadline)
+{
+    const QByteArray number = QByteArray::number(m_limit);
+    for (;;) {
+        auto creating = session()->create(path(), number, zk::CreateMode::Persistent, zk::openAcl(),
+                                          answerBy(*session(), deadline));
+        const auto created = co_await creating;
+        if (created || created.error().code == ErrorCode::NodeExists)
+            co_return Result<void>();
+        Result<void> next = created.error();
+        const ZPath above = path().parent();
+        if (created.error().code == ErrorCode::NoNode && !above.isRoot())
+            next = co_await makeDirectory(session(), above, zk::CreateMode::Persistent, deadline);
+        else if (isConnectionTrouble(created.error()))
+            next = co_await untilReconnected(session(), deadline);
+        if (!next)
+            co_return next.error();
+    }
+}
+
+} // namespace lockscope::recipes::kazoo

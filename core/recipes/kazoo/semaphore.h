@@ -1,0 +1,28 @@
+// kazoo-semaphore: kazoo's Semaphore. One of them is one permit.
+#pragma once
+
+#include "core/recipes/zookeeper/sessionlock.h"
+
+namespace lockscope::recipes::kazoo {
+
+class Semaphore : public SessionLock {
+public:
+    Semaphore(zk::Session &session, ZPath pool, Random random, int limit);
+
+protected:
+    Task<Result<Place>> enter(Deadline deadline) override;
+
+private:
+    [[nodiscard]] Claim guard();
+    [[nodiscard]] Claim lease();
+    // How many leases are out; the pool is made if it is missing. `asked` is a read of the pool that was
+    // sent already. BadInput when the pool has another number of permits.
+    Task<Result<int>> leasesOut(Reply<zk::Node> asked, Deadline deadline);
+    Task<Result<void>> makePool(Deadline deadline);
+    // Until there is room, as far as we know, starting with so many leases out.
+    Task<Result<void>> untilRoom(int leases, Deadline deadline);
+
+    int m_limit;
+};
+
+} // namespace lockscope::recipes::kazoo

@@ -1,0 +1,92 @@
+// The row lock. Source: MariaDB documentation, "SELECT ... FOR UPDATE" and "InnoDB Lock Modes".
+//   1. START TRANSACTION: the lock will live as long as this.
+//   2. SELECT the row FOR UPDATE. If another transaction has it, the server queues us, first come first
+//      served, and answers when the row is ours. Without time to wait: NOWAIT.
+//   3. The server's own lock wait timeout (1205) is not ours: while there is time, ask again.
+//   4. No such row: nothing is locked. That is an error of its own, not "free".
+//   5. Whatever else went wrong (no time left, victim of a deadlock, connection lost): ROLLBACK, so that
+//      an attempt that failed holds nothing.
+//   6. To release, COMMIT. Who waited next has the row at once, and is told by its own answer.
+//
+// A lost reply needs no question: with the connection the server drops the transaction and its locks. No
+// fencing token.
+#include "core/recipes/mariadb/forupdate.h"
+
+#include "core/recipes/mariadb/waiting.h"
+
+namespace lockscope::recipes {
+
+using namespace Qt::StringLiterals;
+
+ForUpdateLock::ForUpdateLock(mariadb::Session &session, const QByteArray &lock, RowName row)
+    : SqlLock(session, lock), m_row(std::move(row))
+{
+}
+
+Task<Result<Grant>> ForUpdateLock::takeOn(mariadb::ConnectionId connection, Deadline deadline)
+{
+    UndoGuard guard(chores(), undoing(connection));                                     // 5
+    auto beginning = session().begin(connection, answerBy(session(), deadline));        // 1
+    const auto begun = co_await beginning;
+    if (!begun)
+        co_return begun.error();
+    const auto row = co_await lockRow(connection, deadline);                            // 2, 3
+    if (!row)
+        co_return row.error();
+    if (row->rows.empty())                                                              // 4
+        co_return Error{ErrorCode::NoRow, u"there is no such row, so there is nothing to lock"_s};
+    guard.keep();
+    co_return holdOn(connection);
+}
+
+Task<Result<mariadb::Rows>> ForUpdateLock::lockRow(mariadb::ConnectionId connection, Deadline deadline)
+{
+    const auto column = quotedIdentifier(m_row.column);
+    const mariadb::Statement select{"SELECT " + column + " FROM " + m_row.quotedTable() + " WHERE " + column
+                                        + " = ? FOR UPDATE",
+                                    {m_row.value}, connection, false};
+    auto once = select;
+    once.text += " NOWAIT";
+    auto &loop = session().loop();
+    for (bool isFirst = true;; isFirst = false) {
+        const bool hasTime = !deadline.hasPassed(loop);
+        if (!hasTime && !isFirst)
+            co_return Error{ErrorCode::TimedOut, u"timed out waiting for its holder"_s, true};
+        auto locking = hasTime ? session().execute(select, deadline)
+                               : session().execute(once, answerBy(session(), deadline));
+        auto row = co_await locking;
+        if (row || row.error().code != ErrorCode::TimedOut || !hasTime)
+            co_return row;
+    }
+}
+
+Task<Result<bool>> ForUpdateLock::release(Deadline deadline)
+{
+    if (!isHeld()) {
+        forget();
+        co_return Error{ErrorCode::NotHeld, u"%1 is not held by us"_s.arg(name())};
+    }
+    const auto what = name();
+    const auto connection = session().connectionId();
+    forget();
+    UndoGuard guard(chores(), undoing(connection)); // should the COMMIT not be done
+    auto committing = session().commit(connection, answerBy(session(), deadline));      // 6
+    const auto committed = co_await committing;
+    if (!committed)
+        co_return Error{committed.error().code, u"%1: %2"_s.arg(what, committed.error().message)};
+    guard.keep();
+    co_return true;
+}
+
+mariadb::Statement ForUpdateLock::whetherMine() const
+{
+    // It ends only with the transaction, and that only with the connection.
+    return {mariadb::isMariaDb(session()) ? "SELECT @@in_transaction AS mine" : "SELECT 1 AS mine", {}, {}, false};
+}
+
+Undo ForUpdateLock::undoing(mariadb::ConnectionId connection) const
+{
+    return {&session(), connection, "ROLLBACK", {}};
+}
+
+} // namespace lockscope::recipes

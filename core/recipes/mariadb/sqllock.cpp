@@ -1,0 +1,72 @@
+#include "core/recipes/mariadb/sqllock.h"
+
+#include "core/base/text.h"
+#include "core/recipes/mariadb/waiting.h"
+
+namespace lockscope::recipes {
+
+using namespace Qt::StringLiterals;
+
+SqlLock::SqlLock(mariadb::Session &session, const QByteArray &lock)
+    : LockBase(session.loop(), u"lock "_s + label(lock)), m_session(&session), m_chores(session.loop()),
+      m_state(session.onState([this](mariadb::SessionState) { lookWhetherConnected(); }))
+{
+}
+
+Task<Result<Grant>> SqlLock::take(Deadline deadline)
+{
+    const auto connected = co_await untilConnected(m_session, deadline);
+    if (!connected)
+        co_return connected.error();
+    const auto connection = m_session->connectionId();
+    auto taken = co_await takeOn(connection, deadline);
+    if (taken)
+        co_return taken;
+    Error why = taken.error();
+    auto cleaned = m_chores.finished(answerBy(*m_session, deadline));
+    const bool isClean = co_await cleaned;
+    if (!isClean && why.code == ErrorCode::TimedOut) {
+        why.code = ErrorCode::UnknownOutcome;
+        why.message += u"; it may have become ours too late, it is being given back in the background"_s;
+    }
+    co_return why;
+}
+
+Task<Result<bool>> SqlLock::isStillMine(Deadline deadline)
+{
+    if (!isHeld())
+        co_return false;
+    auto question = whetherMine();
+    question.connection = m_connection;
+    auto asking = m_session->execute(question, deadline);
+    const auto answer = co_await asking;
+    if (!answer && answer.error().code == ErrorCode::SessionExpired)
+        co_return false;
+    if (!answer)
+        co_return answer.error();
+    co_return answer->cell(0, "mine") == QByteArray("1");
+}
+
+Grant SqlLock::holdOn(mariadb::ConnectionId connection)
+{
+    m_connection = connection;
+    return Grant{QByteArray::number(connection), std::nullopt, {}};
+}
+
+void SqlLock::letGo()
+{
+    if (isHeld())
+        undoInBackground(m_chores, undoing(*m_connection));
+    m_connection.reset();
+}
+
+// The connection took everything it held with it.
+void SqlLock::lookWhetherConnected()
+{
+    if (!m_connection || isHeld())
+        return;
+    m_connection.reset();
+    lose(Loss::SessionOver);
+}
+
+} // namespace lockscope::recipes

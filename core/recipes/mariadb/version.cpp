@@ -1,0 +1,106 @@
+// The optimistic lock. Source: Kung and Robinson, "On Optimistic Methods for Concurrency Control"; the
+// version column of every object-relational mapper.
+//   1. SELECT version. It is the fencing token, and nobody is kept out by our having read it.
+//   2. (The work, from what was read.)
+//   3. To release, UPDATE … SET version = version + 1 WHERE version = what was read. One row changed: nobody
+//      wrote meanwhile, and what is written under the new version is ours.
+//   4. No row changed: a conflict. Somebody was faster, our work is stale, and nothing was written. Start
+//      again at 1. It is counted, and after so many conflicts in a row we give up instead.
+//
+// Nothing waits and nothing is held, so nothing can be seen, lost or taken away. Under contention all but one
+// of a round work in vain.
+#include "core/recipes/mariadb/version.h"
+
+#include "core/base/text.h"
+#include "core/recipes/mariadb/waiting.h"
+
+namespace lockscope::recipes {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int mostConflicts = 100; // in a row: by then somebody ought to look at it
+
+const QByteArray versionColumn("`version`");
+
+} // namespace
+
+VersionLock::VersionLock(mariadb::Session &session, const QByteArray &lock, RowName row)
+    : LockBase(session.loop(), u"lock "_s + label(lock)), m_session(&session), m_row(std::move(row))
+{
+}
+
+Task<Result<Grant>> VersionLock::take(Deadline deadline)
+{
+    if (m_conflicts >= mostConflicts) {
+        m_conflicts = 0;
+        co_return Error{ErrorCode::BadVersion, u"gave up after %1 conflicts in a row"_s.arg(mostConflicts), true};
+    }
+    const auto connected = co_await untilConnected(m_session, deadline);
+    if (!connected)
+        co_return connected.error();
+    const auto version = co_await readVersion(deadline);                                // 1
+    if (!version)
+        co_return version.error();
+    m_version = *version;
+    co_return Grant{QByteArray::number(*version), *version, {}, m_conflicts};
+}
+
+Task<Result<qint64>> VersionLock::readVersion(Deadline deadline)
+{
+    const mariadb::Statement select{"SELECT " + versionColumn + " AS version FROM " + m_row.quotedTable() + " WHERE "
+                                        + quotedIdentifier(m_row.column) + " = ?",
+                                    {m_row.value}, {}, false};
+    auto reading = m_session->execute(select, answerBy(*m_session, deadline));
+    const auto row = co_await reading;
+    if (!row)
+        co_return row.error();
+    if (row->rows.empty())
+        co_return Error{ErrorCode::NoRow, u"there is no such row, so it has no version"_s};
+    bool isNumber = false;
+    const auto version = row->cell(0, "version").value_or(QByteArray()).toLongLong(&isNumber);
+    if (!isNumber)
+        co_return Error{ErrorCode::Unsupported, u"its column \"version\" holds no whole number"_s};
+    co_return version;
+}
+
+Task<Result<bool>> VersionLock::release(Deadline deadline)
+{
+    if (!m_version)
+        co_return Error{ErrorCode::NotHeld, u"%1: no version was read, or it was written already"_s.arg(name())};
+    const auto version = *std::exchange(m_version, std::nullopt);
+    const auto what = name();
+    const auto alive = self();
+    const mariadb::Statement update{"UPDATE " + m_row.quotedTable() + " SET " + versionColumn + " = " + versionColumn
+                                        + " + 1 WHERE " + quotedIdentifier(m_row.column) + " = ? AND " + versionColumn
+                                        + " = ?",
+                                    {m_row.value, QByteArray::number(version)}, {}, true};
+    auto writing = m_session->execute(update, answerBy(*m_session, deadline));          // 3
+    const auto written = co_await writing;
+    if (!written)
+        co_return Error{written.error().code, u"%1: %2"_s.arg(what, written.error().message)};
+    const bool isConflict = written->affected == 0;
+    const int conflicts = alive.expired() ? int(isConflict) : m_conflicts = isConflict ? m_conflicts + 1 : 0;
+    if (isConflict)                                                                     // 4
+        co_return Error{ErrorCode::BadVersion,
+                        u"%1: conflict, somebody wrote since version %2 was read; nothing was written, do the work "
+                        u"again from what is there now (conflicts in a row: %3)"_s.arg(what).arg(version).arg(conflicts),
+                        true};
+    co_return true;
+}
+
+Task<Result<bool>> VersionLock::isStillMine(Deadline deadline)
+{
+    if (!m_version)
+        co_return false;
+    const auto mine = *m_version;
+    const auto version = co_await readVersion(deadline);
+    if (!version && version.error().code == ErrorCode::NoRow)
+        co_return false;
+    if (!version)
+        co_return version.error();
+    co_return *version == mine;
+}
+
+} // namespace lockscope::recipes

@@ -1,0 +1,159 @@
+// A lock whose value says until when it holds. Source: seed 001 of this project, part 6.1.
+//   1. SETNX key (now + TTL), in milliseconds. Answer 1: the lock is ours.
+//   2. GET the key. Its time is not past: it is taken; pause, a little at random, and go to 1.
+//   3. Past: GETSET key (now + TTL). The answer is the time that 2 read: we were the first to take it
+//      over, it is ours. Another time: somebody was faster; pause and go to 1.
+//   4. To release, GET the key, and DEL it if its time is not past.
+//
+// Its flaws are kept, for they are what it is here to show. "Now" is each client's own clock. Who is
+// too late in 3 has overwritten the winner's time all the same. Between the two commands of 4 the key
+// can become another's, and within its time nobody asks whose it is. The lease is not prolonged.
+// Nobody is woken, and there is no order and no fencing token.
+//
+// The reply to 1 lost: GET the key; our time: it is ours. The reply to 3 lost: nobody knows whom our
+// time stands for, and it ends by itself. A try is never left halfway: when it is cancelled it is
+// carried on to its end in the background and then given back.
+#include "core/recipes/redis/getset.h"
+
+#include "core/base/text.h"
+#include "core/recipes/redis/onetry.h"
+#include "core/recipes/redis/waiting.h"
+
+namespace lockscope::recipes {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+using Milliseconds = std::chrono::milliseconds;
+
+Milliseconds wallTime(const Loop &loop)
+{
+    return std::chrono::duration_cast<Milliseconds>(loop.wallNow().time_since_epoch());
+}
+
+// Of a value that is no time at all, nobody can say that it is past.
+bool isPast(const QByteArray &value, const Loop &loop)
+{
+    bool isNumber = false;
+    const qint64 until = value.toLongLong(&isNumber);
+    return isNumber && until < wallTime(loop).count();
+}
+
+Task<Result<bool>> takeIt(redis::Connection *connection, TokenKey stamp, Deadline deadline)
+{
+    const auto &key = stamp.key.bytes();
+    auto setting = connection->command({"SETNX", key, stamp.token.bytes()}, deadline);      // 1
+    const auto set = co_await setting;
+    if (!set && set.error().code == ErrorCode::UnknownOutcome) {
+        auto holds = co_await holdsToken(connection, stamp, deadline);
+        co_return holds;
+    }
+    if (!set)
+        co_return set.error();
+    if (set->integer == 1)
+        co_return true;
+    auto getting = connection->command({"GET", key}, deadline);                             // 2
+    const auto old = co_await getting;
+    if (!old)
+        co_return old.error();
+    if (old->isNil() || !isPast(old->text, connection->loop()))
+        co_return false;
+    auto swapping = connection->command({"GETSET", key, stamp.token.bytes()}, deadline);    // 3
+    const auto current = co_await swapping;
+    if (!current)
+        co_return current.error();
+    co_return current->text == old->text;
+}
+
+Task<bool> tryOnce(redis::Connection *connection, TokenKey stamp, OneTry one, Deadline deadline)
+{
+    const auto got = co_await takeIt(connection, stamp, deadline);
+    one.finish(got);
+    co_return bool(got);
+}
+
+} // namespace
+
+GetSetLock::GetSetLock(redis::Connection &connection, RedisKey key, std::chrono::milliseconds ttl, Random random)
+    : LockBase(connection.loop(), u"lock "_s + label(key.bytes())), m_connection(&connection),
+      m_stamp{std::move(key), LockValue()}, m_ttl(ttl), m_random(std::move(random)), m_chores(connection.loop())
+{
+}
+
+Task<Result<Grant>> GetSetLock::take(Deadline deadline)
+{
+    auto &loop = m_connection->loop();
+    for (;;) {
+        const auto connected = co_await untilConnected(m_connection, deadline);
+        if (!connected)
+            co_return connected.error();
+        const auto asked = loop.now();
+        m_stamp.token = LockValue(QByteArray::number(qint64((wallTime(loop) + m_ttl).count())));
+        const OneTry one(loop, [connection = m_connection, chores = m_chores, stamp = m_stamp] {
+            removeToken(*connection, chores, stamp);
+        });
+        OneTry::Waiter waiter(one);
+        m_chores.add(m_connection->background(),
+                     tryOnce(m_connection, m_stamp, one, answerBy(*m_connection, deadline)));
+        auto outcome = one.outcome();
+        const auto got = co_await outcome;
+        if (!got && got.error().code != ErrorCode::NotConnected)
+            co_return got.error();
+        if (got && *got) {
+            waiter.take();
+            m_life.emplace(loop, m_ttl, asked, KeepAlive::Prolong(), [this](Loss loss) { lose(loss); });
+            co_return Grant{m_stamp.token.bytes(), std::nullopt, {}};
+        }
+        if (deadline.hasPassed(loop))
+            co_return Error{ErrorCode::TimedOut, u"timed out waiting for its holder"_s, true};
+        auto pause = pauseBetweenTries(loop, m_random, deadline);
+        co_await pause;
+    }
+}
+
+Task<Result<bool>> GetSetLock::release(Deadline deadline)
+{
+    const auto what = name();
+    if (!m_life)
+        co_return Error{ErrorCode::NotHeld, u"%1 is not held by us"_s.arg(what)};
+    m_life.reset();
+    auto *connection = m_connection;
+    const QByteArray key = m_stamp.key.bytes();
+    auto getting = connection->command({"GET", key}, answerBy(*connection, deadline));      // 4
+    const auto value = co_await getting;
+    if (!value)
+        co_return Error{value.error().code,
+                        u"%1 is still held, until its time is past: %2"_s.arg(what, value.error().message)};
+    if (value->isNil() || isPast(value->text, connection->loop()))
+        co_return Error{ErrorCode::NotHeld, u"the time of %1 was past, or it was gone"_s.arg(what)};
+    auto deleting = connection->command({"DEL", key}, answerBy(*connection, deadline));
+    const auto deleted = co_await deleting;
+    if (!deleted)
+        co_return Error{deleted.error().code,
+                        u"%1 may still be held, until its time is past: %2"_s.arg(what, deleted.error().message)};
+    if (deleted->integer != 1)
+        co_return Error{ErrorCode::NotHeld, u"%1 was gone"_s.arg(what)};
+    co_return true;
+}
+
+Task<Result<bool>> GetSetLock::isStillMine(Deadline deadline)
+{
+    if (!m_life || m_life->isOver())
+        co_return false;
+    auto asking = m_connection->command({"GET", m_stamp.key.bytes()}, deadline);
+    const auto value = co_await asking;
+    if (!value)
+        co_return value.error();
+    co_return !value->isNil() && !isPast(value->text, m_connection->loop());
+}
+
+void GetSetLock::letGo()
+{
+    if (!m_life)
+        return;
+    m_life.reset();
+    removeToken(*m_connection, m_chores, m_stamp);
+}
+
+} // namespace lockscope::recipes

@@ -1,0 +1,101 @@
+#include "core/recipes/redis/quorumlease.h"
+
+#include "core/async/sleep.h"
+#include "core/recipes/redis/lease.h"
+#include "core/recipes/turn.h"
+#include "core/redis/client.h"
+
+namespace lockscope::recipes {
+
+using namespace std::chrono_literals;
+
+std::optional<Instant> Standing::validUntil() const
+{
+    std::vector<Instant> ends;
+    for (const auto &end : until) {
+        if (end)
+            ends.push_back(*end);
+    }
+    return quorumUntil(std::move(ends), static_cast<int>(until.size()));
+}
+
+void Standing::note(int node, Vote vote, Instant ends)
+{
+    auto &mine = until[static_cast<std::size_t>(node)];
+    if (vote == Vote::Yes)
+        mine = ends;
+    else if (vote == Vote::No)
+        mine.reset();
+}
+
+Deadline nodeDeadline(const Loop &loop, std::chrono::milliseconds ttl)
+{
+    return Deadline::at(loop.now() + std::clamp<Duration>(ttl / 10, 1ms, 500ms));
+}
+
+QuorumLease::QuorumLease(RedisNodes nodes, TokenKey ours, std::chrono::milliseconds ttl,
+                         std::shared_ptr<Standing> standing, Instant asked, std::function<void(Loss)> onEnd)
+    : m_nodes(std::move(nodes)), m_loop(&m_nodes.front()->loop()), m_ours(std::move(ours)), m_ttl(ttl),
+      m_standing(std::move(standing)), m_onEnd(std::move(onEnd)), m_keeping(*m_loop)
+{
+    m_keeping.launch(keep(asked));
+}
+
+bool QuorumLease::isOver() const
+{
+    return m_isEnded || validity() == Duration::zero();
+}
+
+Duration QuorumLease::validity() const
+{
+    const auto until = m_standing->validUntil();
+    return until ? std::max(Duration::zero(), *until - m_loop->now()) : Duration::zero();
+}
+
+Ballot QuorumLease::prolong() const
+{
+    const auto sent = m_loop->now();
+    const auto deadline = nodeDeadline(*m_loop, m_ttl);
+    const auto ask = [&](int node) {
+        return m_nodes[static_cast<std::size_t>(node)]->script(
+            redis::loadScript("compare-and-expire"), {m_ours.key.bytes()},
+            {m_ours.token.bytes(), QByteArray::number(qint64(m_ttl.count()))}, deadline);
+    };
+    Ballot::Reading reading;
+    reading.isYes = [](const redis::Value &answer) { return answer.integer == 1; };
+    reading.onVote = [standing = m_standing, ends = KeepAlive::validUntil(sent, m_ttl)](int node, Vote vote) {
+        standing->note(node, vote, ends);
+    };
+    return Ballot(m_nodes, ask, std::move(reading));
+}
+
+Task<void> QuorumLease::keep(Instant asked)
+{
+    auto next = asked + m_ttl / 3;
+    for (;;) {
+        const auto until = m_standing->validUntil();
+        auto pause = sleepUntil(*m_loop, std::min<Instant>(next, until.value_or(next)));
+        co_await pause;
+        if (validity() == Duration::zero()) {
+            end(m_standing->validUntil() ? Loss::LeaseOver : Loss::TakenAway);
+            co_return;
+        }
+        const auto sent = m_loop->now();
+        const auto ballot = prolong();
+        auto decided = ballot.decided();
+        const bool prolonged = co_await decided;
+        if (!m_standing->validUntil()) { // a quorum of keys is gone, or another's
+            end(Loss::TakenAway);
+            co_return;
+        }
+        next = prolonged ? sent + m_ttl / 3 : m_loop->now() + std::max<Duration>(m_ttl / 20, 1ms);
+    }
+}
+
+void QuorumLease::end(Loss loss)
+{
+    m_isEnded = true;
+    m_onEnd(loss);
+}
+
+} // namespace lockscope::recipes

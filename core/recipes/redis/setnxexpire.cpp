@@ -1,0 +1,130 @@
+// The first lock everybody writes. Source: seed 001 of this project, part 5.
+//   1. SETNX key 1. Answer 1: the lock is ours.
+//   2. EXPIRE key seconds, so that it ends by itself when we do not.
+//   3. Answer 0: it is taken; pause, a little at random, and go to 1.
+//   4. To release, DEL the key.
+//
+// Its flaws are kept, for they are what it is here to show. Who dies between 1 and 2, or does not hear
+// the answer to 1, leaves a key that never ends: nobody can tell whose a 1 is, so nobody may take it
+// away. The lease is not prolonged, and 4 does not ask whose key it deletes: who works longer than its
+// TTL frees the next one's lock. Nobody is woken, and there is no order and no fencing token.
+//
+// Not kept is what only a program that goes on could leave behind: an acquire that is cancelled is
+// carried on to its end in the background and then given back.
+#include "core/recipes/redis/setnxexpire.h"
+
+#include "core/base/text.h"
+#include "core/recipes/redis/onetry.h"
+#include "core/recipes/redis/waiting.h"
+
+namespace lockscope::recipes {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+const QByteArray mark = "1";
+
+Task<bool> tryOnce(redis::Connection *connection, RedisKey key, std::chrono::seconds ttl, OneTry one, Deadline deadline)
+{
+    auto setting = connection->command({"SETNX", key.bytes(), mark}, deadline);             // 1
+    const auto set = co_await setting;
+    if (!set) {
+        one.finish(set.error());
+        co_return false;
+    }
+    if (set->integer == 0) {
+        one.finish(false);
+        co_return true;
+    }
+    auto expiring = connection->command(                                                    // 2
+        {"EXPIRE", key.bytes(), QByteArray::number(qint64(ttl.count()))}, deadline);
+    const auto expiry = co_await expiring;
+    if (expiry)
+        one.finish(true);
+    else
+        one.finish(Error{ErrorCode::UnknownOutcome,
+                         u"the key is set, but it may have no expiry and stay for ever: %1"_s.arg(
+                             expiry.error().message)});
+    co_return bool(expiry);
+}
+
+void sendDelete(redis::Connection &connection, const RedisKey &key)
+{
+    (void)connection.command({"DEL", key.bytes()}, answerBy(connection, Deadline::never()));
+}
+
+} // namespace
+
+SetNxExpireLock::SetNxExpireLock(redis::Connection &connection, RedisKey key, std::chrono::milliseconds ttl,
+                                 Random random)
+    : LockBase(connection.loop(), u"lock "_s + label(key.bytes())), m_connection(&connection), m_key(std::move(key)),
+      m_ttl(std::chrono::ceil<std::chrono::seconds>(ttl)), m_random(std::move(random)), m_chores(connection.loop())
+{
+}
+
+Task<Result<Grant>> SetNxExpireLock::take(Deadline deadline)
+{
+    auto &loop = m_connection->loop();
+    for (;;) {
+        const auto connected = co_await untilConnected(m_connection, deadline);
+        if (!connected)
+            co_return connected.error();
+        const auto asked = loop.now();
+        const OneTry one(loop, [connection = m_connection, key = m_key] { sendDelete(*connection, key); });
+        OneTry::Waiter waiter(one);
+        m_chores.add(m_connection->background(),
+                     tryOnce(m_connection, m_key, m_ttl, one, answerBy(*m_connection, deadline)));
+        auto outcome = one.outcome();
+        const auto got = co_await outcome;
+        if (!got && got.error().code != ErrorCode::NotConnected)
+            co_return got.error();
+        if (got && *got) {
+            waiter.take();
+            m_life.emplace(loop, m_ttl, asked, KeepAlive::Prolong(), [this](Loss loss) { lose(loss); });
+            co_return Grant{mark, std::nullopt, {}};
+        }
+        if (deadline.hasPassed(loop))
+            co_return Error{ErrorCode::TimedOut, u"timed out waiting for its holder"_s, true};
+        auto pause = pauseBetweenTries(loop, m_random, deadline);                          // 3
+        co_await pause;
+    }
+}
+
+Task<Result<bool>> SetNxExpireLock::release(Deadline deadline)
+{
+    const auto what = name();
+    if (!m_life)
+        co_return Error{ErrorCode::NotHeld, u"%1 is not held by us"_s.arg(what)};
+    m_life.reset();
+    auto deleting = m_connection->command({"DEL", m_key.bytes()}, answerBy(*m_connection, deadline)); // 4
+    const auto deleted = co_await deleting;
+    if (!deleted)
+        co_return Error{deleted.error().code,
+                        u"%1 may still be held, until its expiry; a second DEL could be another's: %2"_s.arg(
+                            what, deleted.error().message)};
+    if (deleted->integer != 1)
+        co_return Error{ErrorCode::NotHeld, u"%1 was not there any more"_s.arg(what)};
+    co_return true;
+}
+
+Task<Result<bool>> SetNxExpireLock::isStillMine(Deadline deadline)
+{
+    if (!m_life || m_life->isOver())
+        co_return false;
+    auto asking = m_connection->command({"GET", m_key.bytes()}, deadline);
+    const auto value = co_await asking;
+    if (!value)
+        co_return value.error();
+    co_return !value->isNil() && value->text == mark;
+}
+
+void SetNxExpireLock::letGo()
+{
+    if (!m_life)
+        return;
+    m_life.reset();
+    sendDelete(*m_connection, m_key);
+}
+
+} // namespace lockscope::recipes

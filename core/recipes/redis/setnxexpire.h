@@ -1,0 +1,36 @@
+// redis-setnx-expire: the first lock everybody writes, for teaching what is wrong with it.
+#pragma once
+
+#include "core/base/random.h"
+#include "core/recipes/chores.h"
+#include "core/recipes/lockbase.h"
+#include "core/recipes/redis/keepalive.h"
+
+namespace lockscope::recipes {
+
+class SetNxExpireLock final : public LockBase {
+public:
+    // `ttl` is rounded up to whole seconds: EXPIRE takes nothing else.
+    SetNxExpireLock(redis::Connection &connection, RedisKey key, std::chrono::milliseconds ttl, Random random);
+    ~SetNxExpireLock() override { shutDown(); }
+
+    // True whenever there was a key to delete, whosever it was.
+    Task<Result<bool>> release(Deadline deadline) override;
+    // Whether our time is not over and the key is there: it does not say whose it is.
+    Task<Result<bool>> isStillMine(Deadline deadline) override;
+
+private:
+    Task<Result<Grant>> take(Deadline deadline) override;
+    // Until released: the recipe does not look whether its time was up.
+    [[nodiscard]] bool isHeld() const override { return m_life.has_value(); }
+    void letGo() override;
+
+    redis::Connection *m_connection;
+    RedisKey m_key;
+    std::chrono::seconds m_ttl;
+    Random m_random;
+    Chores m_chores;
+    std::optional<KeepAlive> m_life;
+};
+
+} // namespace lockscope::recipes

@@ -1,0 +1,44 @@
+// Redisson's RFairLock. Source: Redisson's scripts (reference B1, B2). The hash of its RLock, and beside
+// it a list of those who wait, in order, and for each of them a moment until which the others let it go
+// first (a sorted set). Neither of the two has a lease.
+//   1. One script: drop whoever is at the head of the queue and past its moment. If there is no hash and
+//      the queue is empty or we are at its head, the lock is ours, and everybody else's moment moves up.
+//      If it is ours already, count it once more. Else stand at the end of the queue, if we do not yet.
+//   2. Not ours: subscribe to a channel that is ours alone, and go to 1, as for the RLock.
+//   3. Wait for a message, but not longer than the lease or than the moment of the head; go to 1.
+//   4. To give up waiting, one script: leave the queue, and move everybody up who stood behind us. If
+//      the lock is free and we were at the head, the next one hears of it.
+//   5. To release, one script as for the RLock; it publishes "0" for the head of the queue alone.
+#include "core/recipes/redisson/moves.h"
+
+#include "core/redis/redissonkeys.h"
+
+namespace lockscope::recipes {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// Redisson's own default.
+constexpr auto waiterIsGiven = 300s;
+
+} // namespace
+
+Moves redissonFairLock(const RedisKey &lock, const QByteArray &owner, std::chrono::milliseconds lease)
+{
+    const redis::RedissonKeys names(lock.bytes());
+    const QByteArray ttl = inMilliseconds(lease);
+    const QByteArray given = inMilliseconds(waiterIsGiven);
+    const QByteArrayList keys{lock.bytes(), names.fairQueue(), names.fairDeadlines()};
+    Moves moves = redissonLock(lock, owner, lease);
+    moves.enter = {"redisson-fair-acquire", keys, {owner, ttl, given, "1"}};                // 1
+    moves.tryEnter = {"redisson-fair-acquire", keys, {owner, ttl, given, "0"}};
+    moves.channel = names.channel() + ':' + owner;                                          // 2, 3
+    moves.leaveQueue = {"redisson-fair-leave", keys, {owner, given, names.channel()}};      // 4
+    moves.leave = {"redisson-fair-release",                                                 // 5
+                   {lock.bytes(), {}, names.fairQueue(), names.fairDeadlines()},
+                   {owner, ttl, names.channel(), inMilliseconds(latchIsKept)}};
+    return moves;
+}
+
+} // namespace lockscope::recipes

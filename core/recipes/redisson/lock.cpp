@@ -1,0 +1,65 @@
+// Redisson's RLock and RFencedLock. Source: Redisson's scripts and its threads' waiting (reference B1, B2).
+// The lock is a hash with a lease: the field "<uuid>:<thread>" of its holder, and how often it holds it.
+//   1. One script: if there is no hash, or it has our field, add one to our field and start the lease
+//      again; it is ours. (RFencedLock: and count its token up.) Else the lease's rest is the answer.
+//   2. Not ours: subscribe to the lock's channel, one subscription for all who wait in this process.
+//   3. When the subscription stands, go to 1: a release may have come in between.
+//   4. Wait for a message, but not longer than the rest of the lease that 1 answered; go to 1.
+//   5. While it is held, start the lease again at every third of it, if our field is still there.
+//   6. To release, one script: take one from our field; at zero delete the hash and publish "0". The
+//      script keeps its answer in a latch key, so that it can be sent again when the answer was lost;
+//      the latch is deleted when it was heard.
+//
+// The reply to 1 lost: look how often we hold it. A message wakes one waiter of each process. Not fair.
+#include "core/recipes/redisson/moves.h"
+
+#include "core/redis/redissonkeys.h"
+
+namespace lockscope::recipes {
+
+namespace {
+
+int wakesOne(const QByteArray & /*payload*/)
+{
+    return 1;
+}
+
+} // namespace
+
+Moves redissonLock(const RedisKey &lock, const QByteArray &owner, std::chrono::milliseconds lease)
+{
+    const redis::RedissonKeys names(lock.bytes());
+    const QByteArray ttl = inMilliseconds(lease);
+    Moves moves;
+    moves.id = owner;
+    moves.enter = {"redisson-acquire", {lock.bytes()}, {owner, ttl}};                       // 1
+    moves.tryEnter = moves.enter;
+    moves.count = {"HGET", lock.bytes(), owner};
+    moves.channel = names.channel();                                                        // 2–4
+    moves.wakes = wakesOne;
+    moves.renew = {"redisson-renew", {lock.bytes()}, {owner, ttl}};                         // 5
+    moves.latchPrefix = names.unlockLatch({});
+    moves.leave = {"redisson-release", {lock.bytes(), {}},                                  // 6
+                   {owner, ttl, moves.channel, inMilliseconds(latchIsKept)}};
+    moves.takeAway = takeAwayField(lock, owner);
+    return moves;
+}
+
+Moves redissonFencedLock(const RedisKey &lock, const QByteArray &owner, std::chrono::milliseconds lease)
+{
+    Moves moves = redissonLock(lock, owner, lease);
+    moves.tokenKey = redis::RedissonKeys(lock.bytes()).fencingToken();
+    moves.enter.keys << moves.tokenKey;
+    moves.tryEnter = moves.enter;
+    return moves;
+}
+
+ScriptCall takeAwayField(const RedisKey &lock, const QByteArray &field)
+{
+    const redis::RedissonKeys names(lock.bytes());
+    return {"redisson-force-release",
+            {lock.bytes(), names.channel(), names.readWriteChannel(), names.fairQueue(), names.fairDeadlines()},
+            {field, names.readerTimeoutPrefix()}};
+}
+
+} // namespace lockscope::recipes

@@ -1,0 +1,223 @@
+#include "core/recipes/redisson/scriptlock.h"
+
+#include "core/async/sleep.h"
+#include "core/base/text.h"
+#include "core/recipes/redis/waiting.h"
+#include "core/redis/client.h"
+
+#include <algorithm>
+
+namespace lockscope::recipes {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace {
+
+// The server said no, and did nothing.
+bool wasRefused(const Error &error)
+{
+    return error.code == ErrorCode::Server || error.code == ErrorCode::NoPermission;
+}
+
+} // namespace
+
+ScriptLock::ScriptLock(redis::Connection &connection, const RedisKey &key, std::chrono::milliseconds ttl, Random random,
+                       Recipe recipe)
+    : LockBase(connection.loop(), u"lock "_s + label(key.bytes())), m_connection(&connection), m_ttl(ttl),
+      m_random(std::move(random)), m_recipe(std::move(recipe)), m_moves(m_recipe()), m_chores(connection.loop())
+{
+}
+
+Task<Result<Grant>> ScriptLock::take(Deadline deadline)
+{
+    // A lease of before that ran out may have left something, too.
+    if (m_needsNewId || m_held)
+        m_moves = m_recipe();
+    m_held.reset();
+    m_needsNewId = m_moves.isForOneHold;
+    auto entered = co_await enter(deadline);
+    if (entered)
+        co_return entered;
+    Error why = entered.error();
+    auto cleaned = m_chores.finished(answerBy(*m_connection, Deadline::at(m_connection->loop().now())));
+    const bool clean = co_await cleaned;
+    m_needsNewId = m_needsNewId || !clean;
+    if (!clean && why.code == ErrorCode::TimedOut) {
+        why.code = ErrorCode::UnknownOutcome;
+        why.message += u"; it may have become ours too late, it is being given back in the background"_s;
+    }
+    co_return why;
+}
+
+Task<Result<Grant>> ScriptLock::enter(Deadline deadline)
+{
+    auto &loop = m_connection->loop();
+    const bool waits = !deadline.hasPassed(loop);
+    const ScriptCall call = waits ? m_moves.enter : m_moves.tryEnter;
+    Trace trace(*m_connection, m_chores, m_moves);
+    std::optional<WaitRoom::Seat> seat;
+    for (;;) {
+        const auto connected = co_await untilConnected(m_connection, deadline);
+        if (!connected)
+            co_return connected.error();
+        trace.mayBe(true, waits);
+        const auto asked = loop.now();
+        const auto entered = co_await enterOnce(m_connection, m_moves, call, 0, deadline);
+        if (!entered) {
+            if (wasRefused(entered.error()))
+                trace.mayBe(false, waits);
+            co_return entered.error();
+        }
+        if (seat)
+            seat->tried();
+        const bool isOurs = entered->kind == Entered::Kind::Ours;
+        if (isOurs && loop.now() < KeepAlive::validUntil(asked, m_ttl)) {
+            trace.forget();
+            co_return hold(*entered, asked);
+        }
+        if (isOurs)
+            co_await clearUp(m_connection, m_moves, true); // heard of it too late
+        trace.mayBe(false, waits);
+        if (entered->kind == Entered::Kind::OtherLimit)
+            co_return Error{ErrorCode::BadInput, u"it has %1 permits, not the number given"_s.arg(entered->count)};
+        if (deadline.hasPassed(loop))
+            co_return Error{ErrorCode::TimedOut, u"timed out waiting for its holder"_s, true};
+        if (!seat) {
+            // Only who did not get it at once listens, and then tries once more.
+            seat.emplace(RedissonProcess::of(*m_connection, m_random).room(m_moves.channel, m_moves.wakes));
+            auto listening = seat->room().hearing(answerBy(*m_connection, deadline));
+            const auto heard = co_await listening;
+            if (!heard && heard.error().code == ErrorCode::NoPermission)
+                co_return heard.error();
+            continue;
+        }
+        const auto known = entered->kind == Entered::Kind::Unsent ? 50ms : entered->wait;
+        const auto most = known < 0ms ? m_ttl : std::clamp<std::chrono::milliseconds>(known, 1ms, std::max(m_ttl, 1ms));
+        auto told = seat->wait(std::min<Instant>(loop.now() + most, deadline.when()));
+        const bool isTold = co_await told;
+        if (!isTold && deadline.hasPassed(loop))
+            co_return Error{ErrorCode::TimedOut, u"timed out waiting for its holder"_s, true};
+    }
+}
+
+Grant ScriptLock::hold(const Entered &entered, Instant asked)
+{
+    m_held.emplace(Grant{m_moves.id, entered.token, {}}, entered.count, m_connection->loop(), m_ttl, asked,
+                   [connection = m_connection, renew = m_moves.renew](std::chrono::milliseconds, Deadline deadline) {
+                       return connection->script(redis::loadScript(renew.script), renew.keys, renew.args, deadline);
+                   },
+                   [this](Loss loss) { lose(loss); });
+    return m_held->grant;
+}
+
+// Counted on the server, as all of Redisson's are.
+Task<Result<Grant>> ScriptLock::reenter(Deadline deadline)
+{
+    if (!m_moves.isReentrant) {
+        auto refused = co_await LockBase::reenter(deadline);
+        co_return refused;
+    }
+    const auto alive = self();
+    const auto what = name();
+    auto *connection = m_connection;
+    auto &loop = connection->loop();
+    const Moves moves = m_moves;
+    const qint64 before = m_held->count;
+    for (;;) {
+        const auto connected = co_await untilConnected(connection, deadline);
+        if (!connected)
+            co_return connected.error();
+        const auto asked = loop.now();
+        const auto entered = co_await enterOnce(connection, moves, moves.tryEnter, before, deadline);
+        if (!entered)
+            co_return entered.error();
+        if (alive.expired())
+            co_return Error{ErrorCode::Cancelled, u"cannot acquire %1: cancelled"_s.arg(what)};
+        if (entered->kind == Entered::Kind::Ours && entered->count > before && isHeld()) {
+            ++m_held->count;
+            m_held->life.restart(m_ttl, asked);
+            co_return m_held->grant;
+        }
+        if (entered->kind != Entered::Kind::Unsent)
+            break;
+        if (deadline.hasPassed(loop))
+            co_return Error{ErrorCode::TimedOut, u"timed out acquiring %1 once more"_s.arg(what), true};
+        auto pause = sleepFor(loop, 50ms);
+        co_await pause;
+        if (alive.expired())
+            co_return Error{ErrorCode::Cancelled, u"cannot acquire %1: cancelled"_s.arg(what)};
+    }
+    // It is another's now; or it was gone, and ours is a new hold, which does not reach back to the old.
+    letGo();
+    forfeit();
+    co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more"_s.arg(what)};
+}
+
+Task<Result<bool>> ScriptLock::release(Deadline deadline)
+{
+    const auto what = name();
+    const bool wasHeld = isHeld();
+    if (!wasHeld) {
+        letGo();
+        co_return Error{ErrorCode::NotHeld, u"%1 is not held by us"_s.arg(what)};
+    }
+    const auto alive = self();
+    const Moves moves = m_moves;
+    auto *connection = m_connection;
+    const bool isLast = --m_held->count == 0;
+    Trace trace(*connection, m_chores, moves);
+    if (isLast) {
+        m_held.reset();
+        m_needsNewId = true; // until we know better
+        trace.mayBe(true, false);
+    }
+    const auto request = m_random.bytes(16).toHex();
+    const auto left = co_await leaveOnce(connection, moves, request, deadline);
+    if (!left)
+        co_return Error{left.error().code,
+                        (isLast ? u"%1 may still be held, it is being given back in the background: %2"_s
+                                : u"%1 may be held once more than we think: %2"_s).arg(what, left.error().message)};
+    // More than we know of: a reply that was lost. Then the trace takes the rest away.
+    const bool isCounted = *left == (isLast ? 1 : 0);
+    if (*left != 0)
+        trace.forget();
+    if (isLast && *left != 0 && !alive.expired() && !m_held && !isAcquiring())
+        m_needsNewId = moves.isForOneHold;
+    if (*left < 0 || (!isLast && !isCounted)) {
+        if (!isLast && !alive.expired())
+            forfeit();
+        co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more"_s.arg(what)};
+    }
+    co_return true;
+}
+
+Task<Result<bool>> ScriptLock::isStillMine(Deadline deadline)
+{
+    const bool isOurs = isHeld();
+    if (!isOurs)
+        co_return false;
+    auto asking = m_connection->command(m_moves.count, deadline);
+    const auto count = co_await asking;
+    if (!count)
+        co_return count.error();
+    co_return !count->isNil();
+}
+
+void ScriptLock::forfeit()
+{
+    m_held.reset();
+    m_needsNewId = true;
+    lose(Loss::TakenAway);
+}
+
+void ScriptLock::letGo()
+{
+    m_needsNewId = true;
+    if (!m_held)
+        return;
+    m_held.reset();
+    m_chores.add(m_connection->background(), clearUp(m_connection, m_moves, true));
+}
+
+} // namespace lockscope::recipes

@@ -1,0 +1,73 @@
+// The queue lock with a faster hand-off. Names, order and release are zk-mutex's; what differs is how a
+// waiter learns that it is its turn. A server tells a session of changes in their order, so:
+//   1. Join the queue: create an ephemeral sequential child "_c_<uuid>-lock-", and list the children in
+//      the same breath.
+//   2. The lowest number holds the lock.
+//   3. Otherwise watch our own node, the child just before ours, and (unless that one is the lowest) the
+//      child before it, until one of them goes.
+//   4. If the child before ours was the lowest when we listed, its going makes us the lowest: the lock is
+//      ours, without asking again. Provided that our own node stood then (had it gone earlier, we would
+//      have been told earlier) and that the connection never broke since that list.
+//   5. Else list again and go to 2. Mostly the child before our predecessor went, and the list tells that
+//      our predecessor is now the lowest, while that one still holds the lock: nobody waits for this list.
+//   6. If our own node was taken away, go to 1: at the end of the queue.
+//   7. To release, delete the node. It wakes the next one, and the one after it.
+// Saves a round trip per hand-off, for one or two requests more; without network delay it gains nothing.
+#include "core/recipes/zookeeper/eagermutex.h"
+
+#include "core/recipes/zookeeper/lookout.h"
+#include "core/recipes/zookeeper/mutexnames.h"
+
+namespace lockscope::recipes {
+
+namespace {
+
+struct Rank {
+    Turn turn;         // ours
+    Turn predecessors; // of whom we wait for
+};
+
+Rank rankOf(const Listed &children, const NodeName &me)
+{
+    const auto queue = mutexQueue(children);
+    Rank rank{turnInQueue(queue, me), {}};
+    if (rank.turn.kind == Turn::Kind::WaitFor)
+        rank.predecessors = turnInQueue(queue, *rank.turn.predecessor);
+    return rank;
+}
+
+} // namespace
+
+Task<Result<Place>> EagerMutex::enter(Deadline deadline)
+{
+    for (;;) {
+        Lookout lookout(session());
+        const Claim claim = mutexClaim(path(), random());
+        auto joined = co_await joinQueue(janitor(), claim, Listing::Plain, deadline);        // 1
+        if (!joined)
+            co_return joined.error();
+        Place place = std::move(joined->place);
+        Rank rank = rankOf(joined->takeQueue(), place.node());                               // 2
+        while (rank.turn.kind == Turn::Kind::WaitFor) {
+            const ZPath predecessor = path().child(*rank.turn.predecessor);
+            std::vector<ZPath> watched{place.path(), predecessor};
+            if (rank.predecessors.kind == Turn::Kind::WaitFor)
+                watched.push_back(path().child(*rank.predecessors.predecessor));
+            const auto changed = co_await lookout.untilChange(watched, deadline);            // 3
+            if (!changed)
+                co_return changed.error();
+            if (rank.predecessors.isMine() && lookout.sawGo(predecessor, place.path()))                 // 4
+                co_return std::move(place);
+            lookout.startAnew();
+            const auto listed = co_await listQueue(session(), path(), Listing::Plain, deadline); // 5
+            if (!listed)
+                co_return listed.error();
+            rank = rankOf(*listed, place.node());
+        }
+        if (rank.turn.isMine())
+            co_return std::move(place);
+        place.forget();                                                                      // 6
+    }
+}
+
+} // namespace lockscope::recipes

@@ -1,0 +1,16 @@
+// zk-eager-mutex: zk-mutex's wire layout, but mostly the event alone hands the lock over.
+#pragma once
+
+#include "core/recipes/zookeeper/sessionlock.h"
+
+namespace lockscope::recipes {
+
+class EagerMutex : public SessionLock {
+public:
+    using SessionLock::SessionLock;
+
+protected:
+    Task<Result<Place>> enter(Deadline deadline) override;
+};
+
+} // namespace lockscope::recipes

@@ -1,0 +1,19 @@
+// zk-flat-mutex: several locks in one directory, each a queue of the nodes that carry its name.
+#pragma once
+
+#include "core/recipes/zookeeper/sessionlock.h"
+
+namespace lockscope::recipes {
+
+class FlatMutex : public SessionLock {
+public:
+    using SessionLock::SessionLock;
+
+    // Why a lock cannot have this name, if it cannot.
+    [[nodiscard]] static std::optional<Error> objectionTo(const NodeName &lock);
+
+protected:
+    Task<Result<Place>> enter(Deadline deadline) override;
+};
+
+} // namespace lockscope::recipes

@@ -1,0 +1,43 @@
+// The shared lock with the herd effect; for teaching and for comparison with zk-shared. Source: "From Paxos
+// to ZooKeeper" (Ni Chao, 2015), shared locks; the order is that of the ZooKeeper recipes, "Shared Locks".
+//   1. Join the queue: create an ephemeral sequential child "<host>-R-" to read or "<host>-W-" to write,
+//      and in the same breath list the children with a watch on them.
+//   2. A reader is in when no writer has a lower number, a writer when nobody has.
+//   3. Otherwise wait until any child comes or goes, list again with a watch. Go to 2.
+//   4. If our own node was taken away meanwhile, go to 1: at the end of the queue.
+//   5. To release, delete the node. Everybody wakes up, whoever may get in.
+#include "core/recipes/zookeeper/sharedherd.h"
+
+#include "core/recipes/zookeeper/sharednames.h"
+#include "core/recipes/zookeeper/waiting.h"
+
+namespace lockscope::recipes {
+
+Task<Result<Place>> SharedHerd::enter(Deadline deadline)
+{
+    const Claim claim = sharedClaim(path(), m_access, random());
+    for (;;) {
+        auto joined = co_await joinQueue(janitor(), claim, Listing::Watched, deadline);      // 1
+        if (!joined)
+            co_return joined.error();
+        Place place = std::move(joined->place);
+        std::optional<zk::Watch> news = joined->queue.watch;
+        Turn turn = turnInReadWriteQueue(sharedQueue(joined->takeQueue()), place.node());    // 2
+        while (turn.kind == Turn::Kind::WaitFor) {
+            const zk::Watch watch = *news;
+            const auto changed = co_await untilFired(session(), watch, deadline);            // 3
+            if (!changed)
+                co_return changed.error();
+            const auto listed = co_await listQueue(session(), path(), Listing::Watched, deadline);
+            if (!listed)
+                co_return listed.error();
+            news = listed->watch;
+            turn = turnInReadWriteQueue(sharedQueue(*listed), place.node());
+        }
+        if (turn.isMine())
+            co_return std::move(place);
+        place.forget();                                                                      // 4
+    }
+}
+
+} // namespace lockscope::recipes

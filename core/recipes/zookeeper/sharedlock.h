@@ -1,0 +1,23 @@
+// zk-shared: the read/write lock, each waiter watches one node.
+#pragma once
+
+#include "core/recipes/turn.h"
+#include "core/recipes/zookeeper/sessionlock.h"
+
+namespace lockscope::recipes {
+
+class SharedLock : public SessionLock {
+public:
+    SharedLock(zk::Session &session, ZPath path, Random random, Access access)
+        : SessionLock(session, std::move(path), std::move(random)), m_access(access)
+    {
+    }
+
+protected:
+    Task<Result<Place>> enter(Deadline deadline) override;
+
+private:
+    Access m_access;
+};
+
+} // namespace lockscope::recipes

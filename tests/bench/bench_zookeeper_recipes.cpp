@@ -1,0 +1,366 @@
+// The queue locks against bare requests, Curator and kazoo on the same server in the same run, also with
+// one millisecond added to every round trip. Prints ratios; asserts only that both sides did their work.
+#include "core/async/qtloop.h"
+#include "core/async/scope.h"
+#include "core/recipes/catalogue.h"
+#include "core/sandbox/server.h"
+#include "core/zookeeper/client.h"
+#include "tests/bench/delayproxy.h"
+#include "tests/bench/report.h"
+#include "tests/interop/foreignclients.h"
+
+#include <QElapsedTimer>
+#include <QFile>
+#include <QTest>
+
+#include <malloc.h>
+
+using namespace lockscope;
+using namespace std::chrono_literals;
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int rounds = 3;
+constexpr auto span = 1000ms; // of one measurement
+constexpr auto warmUp = 1500ms;
+
+enum class Release { Awaited, SentOnly };
+
+Task<void> releaseIt(recipes::Lock *lock)
+{
+    const auto never = Deadline::never();
+    const auto released = co_await lock->release(never);
+    if (!released)
+        qFatal("release: %s", qPrintable(released.error().message));
+}
+
+// Takes and releases until told to stop.
+Task<void> cycle(recipes::Lock *lock, Scope *releases, Release how, const bool *stop, qint64 *cycles)
+{
+    const auto never = Deadline::never();
+    while (!*stop) {
+        const auto grant = co_await lock->acquire(never);
+        if (!grant)
+            qFatal("acquire: %s", qPrintable(grant.error().message));
+        ++*cycles;
+        if (how == Release::SentOnly) {
+            releases->launch(releaseIt(lock));
+            continue;
+        }
+        auto releasing = releaseIt(lock);
+        co_await releasing;
+    }
+}
+
+Task<void> takeOnce(recipes::Lock *lock, QElapsedTimer *since, bench::Medians *handOffs,
+                    std::vector<recipes::Lock *> *holders)
+{
+    const auto never = Deadline::never();
+    const auto grant = co_await lock->acquire(never);
+    if (!grant)
+        qFatal("acquire: %s", qPrintable(grant.error().message));
+    if (since->isValid())
+        handOffs->add(since->nsecsElapsed());
+    holders->push_back(lock);
+}
+
+// Other people's contenders: cycles a second.
+class Foreign {
+public:
+    explicit Foreign(std::unique_ptr<interop::ForeignClient> client) : m_client(std::move(client)) {}
+    bool isReady() { return m_client->says("ready"); }
+    // 0 if it did not answer.
+    double rate(std::chrono::milliseconds howLong)
+    {
+        m_client->tell("run " + QByteArray::number(qint64(howLong.count())));
+        const auto number = m_runs++;
+        QList<QByteArray> answers;
+        const auto said = [&] {
+            answers = m_client->everythingSaid().split('\n');
+            answers.removeIf([](const QByteArray &line) { return !line.startsWith("did "); });
+            return answers.size() > number;
+        };
+        if (!QTest::qWaitFor(said, 30'000))
+            return 0;
+        const auto words = answers[number].split(' ');
+        return words.size() == 3 ? words[1].toDouble() * 1e9 / words[2].toDouble() : 0;
+    }
+
+private:
+    std::unique_ptr<interop::ForeignClient> m_client;
+    qsizetype m_runs = 0;
+};
+
+QString benchClient(const QString &name)
+{
+    return QStringLiteral(BENCH_CLIENTS "/") + name;
+}
+
+Foreign curator(const HostPort &server, const QByteArray &path, int contenders)
+{
+    return Foreign(interop::javaClient(benchClient(u"CuratorCycles.java"_s),
+                                       {u"%1:%2"_s.arg(server.host).arg(server.port), QString::fromUtf8(path),
+                                        QString::number(contenders)},
+                                       interop::JavaSpeed::Full));
+}
+
+Foreign kazoo(const HostPort &server, const QByteArray &path)
+{
+    return Foreign(std::make_unique<interop::ForeignClient>(
+        u"/usr/bin/python3"_s, QStringList{benchClient(u"kazoo_cycles.py"_s),
+                                           u"%1:%2"_s.arg(server.host).arg(server.port), QString::fromUtf8(path)}));
+}
+
+} // namespace
+
+class BenchZooKeeperRecipes : public QObject {
+    Q_OBJECT
+
+    QtLoop m_loop;
+    std::unique_ptr<sandbox::ZooKeeperServer> m_server;
+    std::unique_ptr<bench::DelayProxy> m_slow; // the same server, 1 ms further away
+    int m_paths = 0;
+
+    std::unique_ptr<zk::Session> open(const HostPort &server)
+    {
+        zk::SessionOptions options;
+        options.hosts = {server};
+        options.timeout = 30s;
+        auto session = zk::openSession(m_loop, options);
+        const auto connected = [&] { return session->state() == zk::SessionState::Connected; };
+        return QTest::qWaitFor(connected, 20'000) ? std::move(session) : nullptr;
+    }
+    ZPath freshPath() { return ZPath("/bench-" + QByteArray::number(++m_paths)); }
+
+    // Contenders with a session each.
+    struct Contenders {
+        std::vector<std::unique_ptr<zk::Session>> sessions;
+        std::vector<std::unique_ptr<recipes::Lock>> locks;
+    };
+    Contenders contenders(const HostPort &server, const QByteArray &recipe, const ZPath &path, int count,
+                          int perSession = 1)
+    {
+        Contenders made;
+        for (int i = 0; i < count; ++i) {
+            if (i % perSession == 0)
+                made.sessions.push_back(open(server));
+            if (!made.sessions.back())
+                qFatal("no session");
+            auto lock = recipes::makeLock(recipe, *made.sessions.back(), path, {}, Random(quint64(i)));
+            if (!lock)
+                qFatal("%s", qPrintable(lock.error().message));
+            made.locks.push_back(std::move(*lock));
+        }
+        return made;
+    }
+    // Cycles a second of all of them.
+    double rate(Contenders &all, Release how, std::chrono::milliseconds howLong)
+    {
+        Scope releases(m_loop);
+        Scope scope(m_loop);
+        bool stop = false;
+        qint64 cycles = 0;
+        QElapsedTimer timer;
+        timer.start();
+        for (auto &lock : all.locks)
+            scope.launch(cycle(lock.get(), &releases, how, &stop, &cycles));
+        const auto step = [] { QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, 20); };
+        while (timer.elapsed() < howLong.count())
+            step(); // qWait() would sleep between
+        stop = true;
+        while (!(scope.isIdle() && releases.isIdle())) {
+            step();
+            if (timer.elapsed() > 30'000)
+                return 0;
+        }
+        return double(cycles) * 1e9 / double(timer.nsecsElapsed());
+    }
+    // Alternating, after both have warmed up.
+    void against(const QString &what, Contenders &ours, Release how, Foreign &theirs)
+    {
+        QVERIFY(theirs.isReady());
+        QVERIFY(theirs.rate(warmUp) > 0);
+        QVERIFY(rate(ours, how, 300ms) > 0);
+        bench::Medians us;
+        bench::Medians them;
+        for (int round = 0; round < rounds; ++round) {
+            us.addValue(rate(ours, how, span));
+            them.addValue(theirs.rate(span));
+        }
+        QVERIFY(us.median() > 0 && them.median() > 0);
+        bench::reportRatio(what, us, them, u"cycles/s"_s);
+    }
+    template <class T>
+    qint64 timeOf(const Reply<T> &reply, const QElapsedTimer &timer)
+    {
+        while (!reply.isComplete() && timer.elapsed() < 20'000)
+            QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, 20);
+        const auto took = timer.nsecsElapsed();
+        return reply.isComplete() && reply.value() ? took : -1;
+    }
+
+private slots:
+    void initTestCase()
+    {
+        sandbox::ZooKeeperOptions options;
+        options.tick = 2000ms;
+        options.adminServer = false;
+        auto made = sandbox::makeZooKeeper(options);
+        if (!made)
+            QSKIP(qPrintable(made.error().message));
+        m_server = std::move(*made);
+        QVERIFY(m_server->start(30s));
+        m_slow = std::make_unique<bench::DelayProxy>(m_server->address(), 1000us);
+    }
+
+    void acquireBesideABareCreate()
+    {
+        // The server's log on the disk, as a real one's is.
+        sandbox::ZooKeeperOptions options;
+        options.tick = 2000ms;
+        options.adminServer = false;
+        options.syncsItsLog = true;
+        auto server = sandbox::makeZooKeeper(options);
+        QVERIFY(server && (*server)->start(30s));
+        auto session = open((*server)->address());
+        QVERIFY(session);
+        const ZPath path = freshPath();
+        auto made = recipes::makeLock("zk-mutex", *session, path, {}, Random(1));
+        QVERIFY(made);
+        Scope scope(m_loop);
+        bench::Medians acquires;
+        bench::Medians creates;
+        const auto never = Deadline::never();
+        for (int round = 0; round < 300; ++round) {
+            QElapsedTimer timer;
+            timer.start();
+            std::vector<recipes::Lock *> holders;
+            QElapsedTimer none;
+            scope.launch(takeOnce(made->get(), &none, &acquires, &holders));
+            while (holders.empty() && timer.elapsed() < 20'000)
+                QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, 20);
+            const auto took = timer.nsecsElapsed();
+            QCOMPARE(holders.size(), 1u);
+            scope.launch(releaseIt(made->get()));
+            QTRY_VERIFY(scope.isIdle());
+            timer.restart();
+            const auto create = session->create(path.child(NodeName("bare-")), "10.0.0.1",
+                                                zk::CreateMode::EphemeralSequential, zk::openAcl(), never);
+            const auto bare = timeOf(create, timer);
+            QVERIFY(bare > 0);
+            const auto removed = session->remove(create.value()->path, zk::anyVersion, never);
+            QVERIFY(timeOf(removed, timer) > 0);
+            if (round >= 50) {
+                acquires.add(took);
+                creates.add(bare);
+            }
+        }
+        bench::report(u"free acquire of zk-mutex, log on disk (goal ≤ 1.25) ÷ one bare create"_s, acquires, creates);
+    }
+
+    void freeCycles()
+    {
+        const ZPath path = freshPath();
+        auto ours = contenders(m_server->address(), "zk-mutex", path, 1);
+        auto java = curator(m_server->address(), "/theirs-curator", 1);
+        against(u"free cycle (goal > 1): zk-mutex ÷ Curator"_s, ours, Release::Awaited, java);
+        auto python = kazoo(m_server->address(), "/theirs-kazoo");
+        against(u"free cycle (goal > 1): zk-mutex ÷ kazoo"_s, ours, Release::Awaited, python);
+    }
+
+    void freeCyclesFarAway()
+    {
+        auto ours = contenders(m_slow->address(), "zk-mutex", freshPath(), 1);
+        auto java = curator(m_slow->address(), "/theirs-far", 1);
+        against(u"free cycle, 1 ms added (goal ≥ 1.4): zk-mutex ÷ Curator"_s, ours, Release::Awaited, java);
+        against(u"free cycle, 1 ms added, release not waited for (goal ≥ 2.5): zk-mutex ÷ Curator"_s, ours,
+                Release::SentOnly, java);
+    }
+
+    void handOffsFarAway()
+    {
+        auto ours = contenders(m_slow->address(), "zk-eager-mutex", freshPath(), 8);
+        auto java = curator(m_slow->address(), "/theirs-contended", 8);
+        against(u"8 contenders, 1 ms added (goal ≥ 1.7): zk-eager-mutex ÷ Curator"_s, ours, Release::Awaited, java);
+    }
+
+    void handOffsInALongQueue()
+    {
+        bench::Medians times[2];
+        const int sizes[] = {50, 200};
+        for (int k = 0; k < 2; ++k) {
+            auto all = contenders(m_server->address(), "zk-mutex", freshPath(), sizes[k] + 1, 10);
+            Scope scope(m_loop);
+            QElapsedTimer since;
+            std::vector<recipes::Lock *> holders;
+            for (auto &lock : all.locks) {
+                scope.launch(takeOnce(lock.get(), &since, &times[k], &holders));
+                QTest::qWait(1);
+            }
+            QTRY_COMPARE_WITH_TIMEOUT(holders.size(), 1u, 20'000);
+            QTest::qWait(500); // all queued
+            for (size_t i = 0; i < size_t(sizes[k]); ++i) {
+                since.start();
+                scope.launch(releaseIt(holders.back()));
+                while (holders.size() < i + 2 && since.elapsed() < 20'000)
+                    QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, 20);
+                QCOMPARE(holders.size(), i + 2);
+                QTest::qWait(1);
+            }
+            since.invalidate();
+            scope.launch(releaseIt(holders.back()));
+            QTRY_VERIFY(scope.isIdle());
+        }
+        bench::report(u"hand-off of zk-mutex (goal ≤ 1.5): 200 waiting ÷ 50 waiting"_s, times[1], times[0]);
+    }
+
+    void aThousandWaiters()
+    {
+        constexpr int count = 1000;
+        const auto threads = [] {
+            QFile status(u"/proc/self/status"_s);
+            if (!status.open(QIODevice::ReadOnly))
+                return -1;
+            const auto text = status.readAll();
+            return text.mid(text.indexOf("Threads:") + 8).simplified().split(' ').first().toInt();
+        };
+        auto session = open(m_server->address());
+        QVERIFY(session);
+        const ZPath path = freshPath();
+        const int threadsBefore = threads();
+        const auto bytesBefore = ::mallinfo2().uordblks;
+        Scope scope(m_loop);
+        std::vector<std::unique_ptr<recipes::Lock>> locks;
+        QElapsedTimer none;
+        bench::Medians unused;
+        std::vector<recipes::Lock *> holders;
+        for (int i = 0; i < count; ++i) {
+            auto lock = recipes::makeLock("zk-mutex", *session, path, {}, Random(quint64(i)));
+            QVERIFY(lock);
+            locks.push_back(std::move(*lock));
+            scope.launch(takeOnce(locks.back().get(), &none, &unused, &holders));
+        }
+        QTRY_COMPARE_WITH_TIMEOUT(session->watchCount(), count - 1, 60'000);
+        QCOMPARE(holders.size(), 1u);
+        const auto each = (::mallinfo2().uordblks - bytesBefore) / count;
+        QTextStream(stdout) << u"BENCH 1000 waiting contenders of zk-mutex on one session: %1 bytes each (goal ≤ 8192), "
+                               u"%2 threads more (goal 0)\n"_s.arg(each).arg(threads() - threadsBefore);
+        bench::write({{u"what"_s, u"1000 waiting contenders of zk-mutex on one session"_s},
+                      {u"bytesEach"_s, qint64(each)},
+                      {u"threadsMore"_s, threads() - threadsBefore}});
+        QCOMPARE(threads(), threadsBefore);
+        QVERIFY(each <= 8192);
+        scope.cancelAll();
+        locks.clear();
+    }
+
+    void cleanupTestCase()
+    {
+        m_slow.reset();
+        zk::waitForClosingSessions(10s);
+    }
+};
+
+QTEST_GUILESS_MAIN(BenchZooKeeperRecipes)
+#include "bench_zookeeper_recipes.moc"

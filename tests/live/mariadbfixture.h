@@ -1,0 +1,114 @@
+// What the tests of MariaDB share: a private server, sessions on it, and waiting for answers.
+#pragma once
+
+#include "core/async/qtloop.h"
+#include "core/mariadb/client.h"
+#include "core/sandbox/server.h"
+
+#include <QTest>
+
+namespace lockscope::testing {
+
+using namespace std::chrono_literals;
+
+constexpr int patienceMs = 20'000;
+
+inline mariadb::SessionOptions optionsFor(const HostPort &address)
+{
+    mariadb::SessionOptions options;
+    options.host = address;
+    options.user = QStringLiteral("root");
+    return options;
+}
+
+inline bool becomes(const mariadb::Session &session, mariadb::SessionState state)
+{
+    return QTest::qWaitFor([&] { return session.state() == state; }, patienceMs);
+}
+
+template <class T>
+Result<T> answerOf(const Reply<T> &reply)
+{
+    if (!QTest::qWaitFor([&] { return reply.isComplete(); }, patienceMs))
+        return Error{ErrorCode::TimedOut, QStringLiteral("the test waited too long"), false};
+    return reply.value();
+}
+
+template <class T>
+QByteArray textOf(const Result<T> &result)
+{
+    return result ? QByteArray("no error") : result.error().message.toUtf8();
+}
+
+// -1 when it went well.
+template <class T>
+int codeOf(const Result<T> &result)
+{
+    return result ? -1 : static_cast<int>(result.error().code);
+}
+
+constexpr int code(ErrorCode wanted)
+{
+    return static_cast<int>(wanted);
+}
+
+// A server for all tests of a suite, and the session of somebody who looks on.
+class MariaDbFixture : public QObject {
+protected:
+    QtLoop m_loop;
+    std::unique_ptr<sandbox::Server> m_server;
+    std::unique_ptr<mariadb::Session> m_admin;
+
+    // What went wrong; empty if all is ready.
+    QString startServer(sandbox::MariaDbOptions options = {})
+    {
+        auto made = sandbox::makeMariaDb(std::move(options));
+        if (!made)
+            return made.error().message;
+        m_server = std::move(*made);
+        const auto started = m_server->start(60s);
+        if (!started)
+            return started.error().message;
+        m_admin = open();
+        return becomes(*m_admin, mariadb::SessionState::Connected) ? QString() : m_admin->lastError();
+    }
+    std::unique_ptr<mariadb::Session> open() { return mariadb::openSession(m_loop, optionsFor(m_server->address())); }
+    std::unique_ptr<mariadb::Session> openConnected()
+    {
+        auto session = open();
+        if (!becomes(*session, mariadb::SessionState::Connected))
+            qFatal("%s", qPrintable(session->lastError()));
+        return session;
+    }
+    [[nodiscard]] Deadline soon() const { return Deadline::after(m_loop, 15s); }
+
+    Result<mariadb::Rows> run(mariadb::Session &session, const QByteArray &text, const QByteArrayList &parameters = {})
+    {
+        return answerOf(session.execute({text, parameters, std::nullopt, false}, soon()));
+    }
+    // The first cell, or what went wrong.
+    QByteArray ask(const QByteArray &text, const QByteArrayList &parameters = {})
+    {
+        const auto rows = run(*m_admin, text, parameters);
+        if (!rows)
+            return textOf(rows);
+        return rows->rows.empty() ? QByteArray() : rows->rows.front().front().value_or("NULL");
+    }
+    bool kill(const mariadb::Session &session) { return bool(run(*m_admin, "KILL " + QByteArray::number(session.connectionId()))); }
+    // So many wait for a row or a named lock now.
+    bool someWait(int count)
+    {
+        return QTest::qWaitFor([&] {
+            return ask("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE COMMAND IN ('Query', 'Execute') "
+                       "AND ID <> CONNECTION_ID() AND (STATE = 'User lock' OR INFO LIKE '%FOR UPDATE%')").toInt() == count;
+        }, patienceMs);
+    }
+    void endServer()
+    {
+        m_admin.reset();
+        mariadb::waitForClosingSessions(10s);
+        m_server.reset();
+    }
+};
+
+} // namespace lockscope::testing

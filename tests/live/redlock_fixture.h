@@ -1,0 +1,174 @@
+// What the tests of Redlock share: several private Redis servers, an onlooker on each, and clients that have
+// a counting connection to all of them.
+#pragma once
+
+#include "core/recipes/redis/redlock.h"
+#include "redis_fixture.h"
+#include "tests/support/countingredis.h"
+
+namespace lockscope::testing {
+
+// One Redis server with a connection to look at it.
+struct Node {
+    std::unique_ptr<sandbox::Server> server;
+    std::unique_ptr<redis::Connection> admin;
+
+    redis::Value ask(redis::Command command) const
+    {
+        return valueOf(admin->command(std::move(command), Deadline::after(admin->loop(), 10s)));
+    }
+    [[nodiscard]] QByteArray stored(const QByteArray &key) const { return ask({"GET", key}).text; }
+    void connectTo(Loop &loop) { admin = redis::openConnection(loop, optionsFor(server->address())); }
+};
+
+// Empty when all of them answer; else why not.
+inline QString startNodes(Loop &loop, int count, std::vector<Node> &nodes)
+{
+    for (int i = 0; i < count; ++i) {
+        auto made = sandbox::makeRedis();
+        if (!made)
+            return made.error().message;
+        nodes.push_back({std::move(*made), nullptr});
+        const auto started = nodes.back().server->start(20s);
+        if (!started)
+            return started.error().message;
+        nodes.back().connectTo(loop);
+        if (!becomes(*nodes.back().admin, redis::ConnectionState::Connected))
+            return QStringLiteral("no connection to a private Redis");
+    }
+    return {};
+}
+
+// One client of the set.
+struct SetClient {
+    SetClient(Loop &loop, const std::vector<Node> &nodes)
+    {
+        for (const auto &node : nodes) {
+            real.push_back(redis::openConnection(loop, optionsFor(node.server->address())));
+            counting.push_back(std::make_unique<CountingRedis>(*real.back()));
+        }
+    }
+    // The first so many.
+    [[nodiscard]] recipes::RedisNodes ports(int count) const
+    {
+        recipes::RedisNodes all;
+        for (int i = 0; i < count; ++i)
+            all.push_back(counting[static_cast<std::size_t>(i)].get());
+        return all;
+    }
+    [[nodiscard]] bool isConnected() const
+    {
+        return std::all_of(real.begin(), real.end(),
+                           [](const auto &one) { return one->state() == redis::ConnectionState::Connected; });
+    }
+    void plan(int first, int last, const QByteArray &word, CountingRedis::Fault fault)
+    {
+        for (int i = first; i <= last; ++i)
+            counting[static_cast<std::size_t>(i)]->plan(word, fault);
+    }
+    void letThrough()
+    {
+        for (const auto &one : counting)
+            one->letThrough();
+    }
+    void reset()
+    {
+        for (const auto &one : counting)
+            one->reset();
+    }
+    // Of each of the first so many nodes.
+    [[nodiscard]] QList<int> counts(const QByteArray &word, int nodes) const
+    {
+        QList<int> all;
+        for (int i = 0; i < nodes; ++i)
+            all << counting[static_cast<std::size_t>(i)]->count(word);
+        return all;
+    }
+    [[nodiscard]] int requests() const
+    {
+        int all = 0;
+        for (const auto &one : counting)
+            all += one->requests();
+        return all;
+    }
+
+    std::vector<std::unique_ptr<redis::Connection>> real;
+    std::vector<std::unique_ptr<CountingRedis>> counting;
+};
+
+// A contender: a lock, and what came of what was asked of it.
+class SetContender {
+public:
+    SetContender(Loop &loop, std::unique_ptr<recipes::RedlockLock> made)
+        : lock(std::move(made)), m_loop(loop), m_scope(loop)
+    {
+    }
+
+    void acquire(Deadline deadline = Deadline::never())
+    {
+        granted.reset();
+        m_scope.launch(acquiring(deadline));
+    }
+    void tryOnce() { acquire(Deadline::at(m_loop.now())); }
+    void giveBack()
+    {
+        released.reset();
+        m_scope.launch(releasing());
+    }
+    void askWhether()
+    {
+        mine.reset();
+        m_scope.launch(asking());
+    }
+    void extend()
+    {
+        extended.reset();
+        m_scope.launch(extending());
+    }
+    void heed() { m_scope.launch(heeding()); }
+    void cancelWaits() { m_scope.cancelAll(); }
+    [[nodiscard]] bool holds() const { return granted && *granted; }
+    [[nodiscard]] QByteArray token() const { return (*granted)->id; }
+
+    std::unique_ptr<recipes::RedlockLock> lock;
+    std::optional<Result<recipes::Grant>> granted;
+    std::optional<Result<bool>> released;
+    std::optional<Result<bool>> mine;
+    std::optional<Result<bool>> extended;
+    std::optional<recipes::Loss> loss;
+
+private:
+    Task<void> acquiring(Deadline deadline)
+    {
+        auto result = co_await lock->acquire(deadline);
+        granted.emplace(std::move(result));
+    }
+    Task<void> releasing()
+    {
+        const auto deadline = Deadline::after(m_loop, 2s);
+        auto result = co_await lock->release(deadline);
+        released.emplace(std::move(result));
+    }
+    Task<void> asking()
+    {
+        const auto deadline = Deadline::after(m_loop, 2s);
+        auto result = co_await lock->isStillMine(deadline);
+        mine.emplace(std::move(result));
+    }
+    Task<void> extending()
+    {
+        auto result = co_await lock->extend();
+        extended.emplace(std::move(result));
+    }
+    Task<void> heeding()
+    {
+        auto lost = lock->lost();
+        const auto why = co_await lost;
+        loss = why;
+    }
+
+    Loop &m_loop;
+    Scope m_scope; // last: its coroutines use the lock
+};
+
+} // namespace lockscope::testing

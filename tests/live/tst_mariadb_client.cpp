@@ -1,0 +1,216 @@
+// The SQL session on a real MariaDB: values, deadlines, kinds of failure, and what becomes of what it held.
+#include "mariadbfixture.h"
+
+using namespace lockscope;
+using namespace lockscope::testing;
+using mariadb::SessionState;
+using mariadb::Statement;
+
+class TestMariaDbClient : public MariaDbFixture {
+    Q_OBJECT
+
+    Reply<mariadb::Rows> lockRow(mariadb::Session &session, const QByteArray &id, Deadline deadline)
+    {
+        return session.execute({"SELECT id FROM shop.stock WHERE id = ? FOR UPDATE", {id}, std::nullopt, false}, deadline);
+    }
+    int begin(mariadb::Session &session) { return codeOf(answerOf(session.begin(session.connectionId(), soon()))); }
+
+private slots:
+    void initTestCase()
+    {
+        const auto problem = startServer();
+        QVERIFY2(problem.isEmpty(), qPrintable(problem));
+    }
+    void cleanupTestCase() { endServer(); }
+
+    void parametersAreBoundAndValuesComeAsText()
+    {
+        const QByteArray hostile("'; DROP TABLE stock; -- \xe2\x82\xac \\ \"");
+        const auto rows = run(*m_admin, "SELECT CAST(? AS CHAR(80)) AS Text, 42 AS n, NULLIF(1, 1) AS nothing, CAST(1.50 AS DECIMAL(5,2)) AS d, "
+                                        "x'00ff' AS raw", {hostile});
+        QVERIFY2(rows, textOf(rows));
+        QCOMPARE(rows->columns, (QByteArrayList{"text", "n", "nothing", "d", "raw"}));
+        QCOMPARE(*rows->cell(0, "text"), hostile);
+        QCOMPARE(*rows->cell(0, "n"), QByteArray("42"));
+        QVERIFY(!rows->cell(0, "nothing"));
+        QCOMPARE(*rows->cell(0, "d"), QByteArray("1.50"));
+        QCOMPARE(*rows->cell(0, "raw"), QByteArray("\x00\xff", 2));
+        QVERIFY(!rows->cell(1, "n"));
+        const auto updated = run(*m_admin, "UPDATE shop.stock SET quantity = quantity + 1 WHERE id > ?", {"2"});
+        QVERIFY2(updated, textOf(updated));
+        QCOMPARE(updated->affected, 2);
+    }
+
+    void aRowIsLockedAndItsNeighbourIsNot()
+    {
+        auto one = openConnected(), other = openConnected();
+        QCOMPARE(begin(*one), -1);
+        QCOMPARE(codeOf(answerOf(lockRow(*one, "1", soon()))), -1);
+        QCOMPARE(begin(*other), -1);
+        QCOMPARE(codeOf(answerOf(lockRow(*other, "2", soon()))), -1);
+        const auto waiting = lockRow(*other, "1", soon());
+        QVERIFY(someWait(1));
+        QVERIFY(!waiting.isComplete());
+        QCOMPARE(codeOf(answerOf(one->commit(one->connectionId(), soon()))), -1);
+        QCOMPARE(codeOf(answerOf(waiting)), -1);
+    }
+
+    void aDeadlineEndsTheWaitAndNotWhatComesNext()
+    {
+        auto one = openConnected(), other = openConnected();
+        QCOMPARE(begin(*one), -1);
+        QCOMPARE(codeOf(answerOf(lockRow(*one, "1", soon()))), -1);
+        QCOMPARE(begin(*other), -1);
+        const auto connection = other->connectionId();
+        const auto waiting = lockRow(*other, "1", Deadline::after(m_loop, 200ms));
+        QCOMPARE(codeOf(answerOf(waiting)), code(ErrorCode::TimedOut));
+        for (int i = 0; i < 5; ++i)
+            QCOMPARE(codeOf(run(*other, "SELECT 1")), -1);
+        QCOMPARE(other->connectionId(), connection);
+        QCOMPARE(codeOf(answerOf(lockRow(*other, "2", Deadline::at(m_loop.now())))), code(ErrorCode::TimedOut));
+        // Behind one that waits: not sent, and gone at its deadline.
+        const auto first = lockRow(*other, "1", Deadline::after(m_loop, 800ms));
+        const auto second = lockRow(*other, "2", Deadline::after(m_loop, 100ms));
+        QCOMPARE(codeOf(answerOf(second)), code(ErrorCode::TimedOut));
+        QVERIFY(!first.isComplete());
+        QCOMPARE(codeOf(answerOf(first)), code(ErrorCode::TimedOut));
+    }
+
+    void interruptEndsTheWait()
+    {
+        auto one = openConnected(), other = openConnected();
+        QCOMPARE(begin(*one), -1);
+        QCOMPARE(codeOf(answerOf(lockRow(*one, "1", soon()))), -1);
+        const auto waiting = lockRow(*other, "1", Deadline::never());
+        QVERIFY(someWait(1));
+        other->interrupt(other->connectionId() + 1'000'000); // another's
+        other->interrupt(other->connectionId());
+        QCOMPARE(codeOf(answerOf(waiting)), code(ErrorCode::Cancelled));
+        QCOMPARE(codeOf(run(*other, "SELECT 1")), -1);
+        QVERIFY(someWait(0));
+    }
+
+    void lockWaitTimeoutAndDeadlockAreDifferent()
+    {
+        auto one = openConnected(), other = openConnected();
+        QCOMPARE(begin(*one), -1);
+        QCOMPARE(codeOf(answerOf(lockRow(*one, "1", soon()))), -1);
+        QCOMPARE(codeOf(run(*other, "SET SESSION innodb_lock_wait_timeout = 1")), -1);
+        QCOMPARE(begin(*other), -1);
+        const auto late = answerOf(lockRow(*other, "1", soon()));
+        QCOMPARE(codeOf(late), code(ErrorCode::TimedOut));
+        QVERIFY2(textOf(late).contains("1205"), textOf(late));
+        QCOMPARE(codeOf(run(*other, "SET SESSION innodb_lock_wait_timeout = 50")), -1);
+        QCOMPARE(codeOf(answerOf(lockRow(*other, "2", soon()))), -1);
+        const auto first = lockRow(*one, "2", soon());
+        QVERIFY(someWait(1));
+        const auto second = answerOf(lockRow(*other, "1", soon()));
+        const auto firstEnded = answerOf(first);
+        const bool oneIsVictim = bool(firstEnded) != bool(second);
+        QVERIFY(oneIsVictim);
+        const auto &victim = firstEnded ? second : firstEnded;
+        QCOMPARE(codeOf(victim), code(ErrorCode::DeadlockVictim));
+        QVERIFY2(textOf(victim).contains("1213"), textOf(victim));
+    }
+
+    void aKilledConnectionIsNoticedAndReplaced()
+    {
+        auto session = openConnected();
+        QList<SessionState> states;
+        const auto subscription = session->onState([&](SessionState state) { states << state; });
+        const auto before = session->connectionId();
+        QVERIFY(kill(*session)); // idle: only the question once a second finds out
+        QTRY_VERIFY(states.contains(SessionState::Connecting));
+        QVERIFY(becomes(*session, SessionState::Connected));
+        QVERIFY(session->connectionId() != before);
+        const auto bound = answerOf(session->execute({"SELECT 1", {}, before, false}, soon()));
+        QCOMPARE(codeOf(bound), code(ErrorCode::SessionExpired));
+    }
+
+    void lostWhileOut_data()
+    {
+        QTest::addColumn<bool>("lasting");
+        QTest::addColumn<int>("wanted");
+        QTest::newRow("a read") << false << code(ErrorCode::SessionExpired);
+        QTest::newRow("a write that lasts") << true << code(ErrorCode::UnknownOutcome);
+    }
+    void lostWhileOut()
+    {
+        QFETCH(bool, lasting);
+        QFETCH(int, wanted);
+        auto session = openConnected();
+        const auto slow = session->execute({"SELECT SLEEP(30) /* FOR UPDATE */", {}, std::nullopt, lasting}, soon());
+        const auto queued = session->execute({"SELECT 1", {}, std::nullopt, false}, soon());
+        QVERIFY(someWait(1));
+        QVERIFY(kill(*session));
+        const auto answer = answerOf(slow);
+        QVERIFY2(codeOf(answer) == wanted, textOf(answer));
+        QCOMPARE(codeOf(answerOf(queued)), code(ErrorCode::NotConnected));
+    }
+
+    void aDestroyedSessionLetsGoOfWhatItHoldsAndWaitsFor()
+    {
+        auto one = openConnected(), other = openConnected(), third = openConnected();
+        QCOMPARE(begin(*one), -1);
+        QCOMPARE(codeOf(answerOf(lockRow(*one, "1", soon()))), -1);
+        QCOMPARE(begin(*other), -1);
+        const auto waiting = lockRow(*other, "1", Deadline::never());
+        QVERIFY(someWait(1));
+        other.reset();
+        QVERIFY(waiting.isComplete());
+        QVERIFY(someWait(0));
+        one.reset();
+        QCOMPARE(codeOf(answerOf(lockRow(*third, "1", soon()))), -1);
+    }
+
+    void wrongPasswordAndUnknownDatabaseAreNotRetried()
+    {
+        auto options = optionsFor(m_server->address());
+        options.user = QStringLiteral("nobody");
+        options.password = QStringLiteral("s3cret-s3cret");
+        const auto refused = mariadb::openSession(m_loop, options);
+        QVERIFY(becomes(*refused, SessionState::AuthFailed));
+        QVERIFY(!refused->lastError().contains(options.password));
+        QCOMPARE(codeOf(run(*refused, "SELECT 1")), code(ErrorCode::AuthFailed));
+        options = optionsFor(m_server->address());
+        options.database = QStringLiteral("no_such_database");
+        const auto closed = mariadb::openSession(m_loop, options);
+        QVERIFY(becomes(*closed, SessionState::Closed));
+        QVERIFY(closed->lastError().contains(options.database));
+        QCOMPARE(codeOf(run(*closed, "SELECT 1")), code(ErrorCode::NotConnected));
+    }
+
+    void whatTheServerSaysIsMadeHarmless()
+    {
+        const auto answer = run(*m_admin, "SELECT * FROM shop.`stock\x1b[31m`");
+        QCOMPARE(codeOf(answer), code(ErrorCode::Unsupported));
+        QVERIFY(!textOf(answer).contains('\x1b'));
+    }
+
+    void aServerThatHangsIsLeftAndFoundAgain()
+    {
+        auto session = openConnected();
+        m_server->pause();
+        const auto answer = answerOf(session->execute({"SELECT 1", {}, std::nullopt, false}, Deadline::after(m_loop, 300ms)));
+        QCOMPARE(codeOf(answer), code(ErrorCode::UnknownOutcome));
+        QCOMPARE(session->state(), SessionState::Connecting);
+        m_server->resume();
+        QVERIFY(becomes(*session, SessionState::Connected));
+        QCOMPARE(codeOf(run(*session, "SELECT 1")), -1);
+    }
+
+    void aServerThatStartsAgainIsFoundAgain()
+    {
+        auto session = openConnected();
+        m_server->stop();
+        QTRY_COMPARE_WITH_TIMEOUT(session->state(), SessionState::Connecting, patienceMs);
+        QCOMPARE(codeOf(run(*session, "SELECT 1")), code(ErrorCode::NotConnected));
+        const auto started = m_server->start(60s);
+        QVERIFY2(started, textOf(started));
+        QVERIFY(becomes(*session, SessionState::Connected));
+        QVERIFY(becomes(*m_admin, SessionState::Connected));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestMariaDbClient)
+#include "tst_mariadb_client.moc"

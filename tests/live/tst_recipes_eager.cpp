@@ -1,0 +1,412 @@
+// The eager mutex on a real server: what it saves, and that it never believes too much. It takes its turn
+// on the word of an event; each test here takes away one of the reasons why it may.
+#include "tests/live/recipefixture.h"
+
+using namespace lockscope;
+using namespace lockscope::test;
+
+namespace {
+
+// A server that, after a reconnect, tells of one node last: of the first that is watched, which is our own.
+class TellsOfItLast : public testing::FaultySession {
+public:
+    using FaultySession::FaultySession;
+    Reply<zk::Node> get(ZPath path, std::optional<zk::Watch> watch, Deadline deadline) override
+    {
+        if (!m_first)
+            m_first = path;
+        if (!watch || path != *m_first)
+            return FaultySession::get(path, watch, deadline);
+        zk::Watch late(loop());
+        late.event().then([told = *watch, kept = m_kept](const zk::WatchEvent &event) {
+            kept->push_back([told, event] { told.event().complete(event); });
+        });
+        return FaultySession::get(path, late, deadline);
+    }
+    [[nodiscard]] bool knows() const { return !m_kept->empty(); }
+    void tell()
+    {
+        for (const auto &call : std::exchange(*m_kept, {}))
+            call();
+    }
+
+private:
+    std::optional<ZPath> m_first;
+    std::shared_ptr<std::vector<std::function<void()>>> m_kept =
+        std::make_shared<std::vector<std::function<void()>>>();
+};
+
+} // namespace
+
+class TestRecipesEager : public RecipeFixture {
+    Q_OBJECT
+
+    // By number, as they queue.
+    QByteArrayList queue()
+    {
+        auto names = nodes();
+        std::sort(names.begin(), names.end(), [](const auto &a, const auto &b) { return a.last(10) < b.last(10); });
+        return names;
+    }
+    bool queued(int n) { return prepare("zk-eager-mutex", n) && queueUp(n); }
+    bool isQuiet(int i) { return QTest::qWaitFor([&] { return counting(i).isIdle(); }, 20'000); }
+    // The waiter has noticed that its node is gone and stands at the end of the queue again.
+    bool hasJoinedAgain(int i, int creates, int nodesNow)
+    {
+        return QTest::qWaitFor([&] {
+            return counting(i).count(Request::Create) == creates && counting(i).isIdle() && nodes().size() == nodesNow;
+        }, 20'000);
+    }
+    bool releases(int i)
+    {
+        contender(i).release();
+        return QTest::qWaitFor([&] { return contender(i).released.has_value(); }, 20'000) && *contender(i).released;
+    }
+    bool takesAwayInOneTransaction(const QByteArrayList &ids)
+    {
+        std::vector<zk::Op> ops;
+        for (const auto &id : ids) {
+            zk::Op op;
+            op.kind = zk::Op::Kind::Remove;
+            op.path = nodeOf(id);
+            ops.push_back(op);
+        }
+        return bool(await(m_admin->multi(ops, soon())));
+    }
+
+private slots:
+    void initTestCase()
+    {
+        const auto problem = startServer();
+        if (!m_server)
+            QSKIP(qPrintable(problem)); // not installed
+        QVERIFY2(problem.isEmpty(), qPrintable(problem));
+    }
+    void cleanup() { forgetContenders(); }
+    void cleanupTestCase() { closeSessions(); }
+
+    void theEventAloneGrants()
+    {
+        QVERIFY(queued(2));
+        QCOMPARE(counting(1).spoken(), QByteArray("create 1, get 2, children 1"));
+        QCOMPARE(counting(1).roundTrips(), 2); // create and list together, both watches together
+        counting(1).reset();
+        QVERIFY(releases(0));
+        QTRY_VERIFY(contender(1).holds());
+        QCOMPARE(counting(1).requests(), 0);
+        QCOMPARE(counting(1).events(), 1);
+        QCOMPARE(nodes(), QByteArrayList{(*contender(1).granted)->id});
+        QVERIFY(releases(1));
+        QTRY_COMPARE(counting(1).events(), 2); // it hears of its own node, too
+    }
+
+    void theListComesBeforeTheTurn()
+    {
+        QVERIFY(queued(4));
+        for (int i = 0; i < 4; ++i)
+            counting(i).reset();
+        QVERIFY(releases(0));
+        QTRY_VERIFY(contender(1).holds());
+        // The third learns now that the second is the lowest; the fourth hears nothing.
+        QTRY_COMPARE(counting(2).count(Request::Children), 1);
+        QVERIFY(isQuiet(2));
+        QVERIFY(!contender(2).granted);
+        QCOMPARE(counting(2).spoken(), QByteArray("children 1"));
+        QCOMPARE(counting(3).events(), 0);
+        QVERIFY(releases(1));
+        QTRY_VERIFY(contender(2).holds());
+        QCOMPARE(counting(2).spoken(), QByteArray("children 1"));
+        QCOMPARE(counting(2).events(), 2);
+    }
+
+    // An operator removes the waiter's own node, then the holder's. The event of the second would make two
+    // holders: the one that believes it, and the one behind it.
+    void ownNodeGoesThenThePredecessor_data()
+    {
+        QTest::addColumn<bool>("atOnce");
+        QTest::newRow("one after the other") << false;
+        QTest::newRow("in one transaction") << true;
+    }
+    void ownNodeGoesThenThePredecessor()
+    {
+        QFETCH(bool, atOnce);
+        QVERIFY(prepare("zk-eager-mutex", 3));
+        for (int round = 1; round <= 10; ++round) {
+            for (int i = 0; i < 3; ++i)
+                counting(i).reset();
+            QVERIFY(queueUp(3));
+            const auto all = queue();
+            if (atOnce) {
+                QVERIFY(takesAwayInOneTransaction({all[1], all[0]}));
+            } else {
+                const auto own = m_admin->remove(nodeOf(all[1]), zk::anyVersion, soon());
+                QVERIFY(await(m_admin->remove(nodeOf(all[0]), zk::anyVersion, soon()))); // right behind it
+                QVERIFY(await(own));
+            }
+            QTRY_VERIFY(contender(2).holds());
+            QVERIFY(hasJoinedAgain(1, 2, 2));
+            QVERIFY(!contender(1).granted);
+            contender(0).release();
+            QTRY_VERIFY(contender(0).released);
+            QCOMPARE(contender(0).released->error().code, ErrorCode::NotHeld);
+            QVERIFY(releases(2));
+            QTRY_VERIFY(contender(1).holds());
+            QVERIFY((*contender(1).granted)->id != all[1]);
+            QVERIFY(releases(1));
+        }
+    }
+
+    // The one before us is only a waiter: that it goes means nothing.
+    void aPredecessorThatOnlyWaitedGoes_data()
+    {
+        QTest::addColumn<bool>("forced");
+        QTest::newRow("its node is removed") << true;
+        QTest::newRow("it gives up") << false;
+    }
+    void aPredecessorThatOnlyWaitedGoes()
+    {
+        QFETCH(bool, forced);
+        QVERIFY(queued(3));
+        const auto all = queue();
+        if (forced) {
+            QVERIFY(takeAway(all[1]));
+            QVERIFY(hasJoinedAgain(1, 2, 3));
+        } else {
+            contender(1).lock.reset();
+        }
+        QTRY_COMPARE(counting(2).count(Request::Children), 2);
+        QVERIFY(isQuiet(2));
+        QVERIFY(!contender(2).granted);
+        QCOMPARE(counting(2).spoken(), QByteArray("create 1, get 3, children 2"));
+        // It knows now that it is the next one, and watches the holder already.
+        counting(2).reset();
+        QVERIFY(releases(0));
+        QTRY_VERIFY(contender(2).holds());
+        QCOMPARE((*contender(2).granted)->id, all[2]);
+        QCOMPARE(counting(2).requests(), 0);
+        if (forced) {
+            QVERIFY(!contender(1).granted);
+            QVERIFY(releases(2));
+            QTRY_VERIFY(contender(1).holds());
+        }
+    }
+
+    // After a reconnect the server tells of what was missed in any order.
+    void cutOffWhileBothGo()
+    {
+        QVERIFY(prepare("zk-eager-mutex", 1));
+        m_cable = std::make_unique<Cable>(m_server->address());
+        QVERIFY(add(m_cable->address()));
+        QVERIFY(add(m_server->address()));
+        for (int round = 1; round <= 8; ++round) {
+            for (int i = 0; i < 3; ++i)
+                counting(i).reset();
+            QVERIFY(queueUp(3));
+            const auto all = queue();
+            m_cable->cut();
+            QTRY_COMPARE(m_clients[1]->real->state(), zk::SessionState::Connecting);
+            QVERIFY(takeAway(all[1]));
+            QVERIFY(takeAway(all[0]));
+            QTRY_VERIFY(contender(2).holds());
+            m_cable->mend();
+            QVERIFY(hasJoinedAgain(1, 2, 2));
+            QVERIFY(!contender(1).granted);
+            contender(0).release();
+            QTRY_VERIFY(contender(0).released);
+            QVERIFY(releases(2));
+            QTRY_VERIFY(contender(1).holds());
+            QVERIFY(releases(1));
+        }
+    }
+
+    void cutOffWhileBothGoAndToldInTheWrongOrder()
+    {
+        QVERIFY(prepare("zk-eager-mutex", 1));
+        m_cable = std::make_unique<Cable>(m_server->address());
+        QVERIFY(add(m_cable->address()));
+        QVERIFY(add(m_server->address()));
+        TellsOfItLast session(counting(1));
+        auto made = recipes::makeLock(m_recipe, session, m_path, {}, Random(11));
+        QVERIFY(made);
+        contender(1).lock = std::move(*made);
+        QVERIFY(queueUp(3));
+        const auto all = queue();
+        counting(1).reset();
+        m_cable->cut();
+        QTRY_COMPARE(m_clients[1]->real->state(), zk::SessionState::Connecting);
+        QVERIFY(takeAway(all[1]));
+        QVERIFY(takeAway(all[0]));
+        QTRY_VERIFY(contender(2).holds());
+        m_cable->mend();
+        QTRY_VERIFY(session.knows() && counting(1).events() >= 2);
+        // The holder's end is all that the recipe was told of.
+        QVERIFY(hasJoinedAgain(1, 1, 2));
+        QVERIFY(!contender(1).granted);
+        session.tell();
+        QVERIFY(isQuiet(1));
+        QVERIFY(!contender(1).granted);
+        QVERIFY(releases(2));
+        QTRY_VERIFY(contender(1).holds());
+        contender(1).lock.reset();
+    }
+
+    void aReconnectIsFollowedByAList()
+    {
+        QVERIFY(prepare("zk-eager-mutex", 1));
+        m_cable = std::make_unique<Cable>(m_server->address());
+        QVERIFY(add(m_cable->address()));
+        QVERIFY(queueUp(2));
+        counting(1).reset();
+        m_cable->cut();
+        QTRY_COMPARE(m_clients[1]->real->state(), zk::SessionState::Connecting);
+        m_cable->mend();
+        QVERIFY(waitForState(*m_clients[1]->real, zk::SessionState::Connected));
+        QTRY_COMPARE(counting(1).spoken(), QByteArray("children 1"));
+        QVERIFY(isQuiet(1));
+        // From there on the event is enough again; the watches came along.
+        QVERIFY(!contender(1).granted);
+        counting(1).reset();
+        QVERIFY(releases(0));
+        QTRY_VERIFY(contender(1).holds());
+        QCOMPARE(counting(1).requests(), 0);
+    }
+
+    // Data written to our own node spends the watch on it: it is set again before anything is believed.
+    void ownDataChangesThenBothGo()
+    {
+        QVERIFY(queued(3));
+        const auto all = queue();
+        counting(1).reset();
+        QVERIFY(await(m_admin->set(nodeOf(all[1]), "__REVOKE__", zk::anyVersion, soon())));
+        QTRY_COMPARE(counting(1).count(Request::Get), 1);
+        QVERIFY(isQuiet(1));
+        QCOMPARE(counting(1).requests(), 1);
+        QVERIFY(!contender(1).granted);
+        // And once more, with the new watch held back until both nodes are gone.
+        faulty(1).plan(Request::Get, 1, Fate::HoldRequest);
+        QVERIFY(await(m_admin->set(nodeOf(all[1]), "again", zk::anyVersion, soon())));
+        QTRY_COMPARE(counting(1).count(Request::Get), 2);
+        QVERIFY(takeAway(all[1]));
+        QVERIFY(takeAway(all[0]));
+        QTRY_VERIFY(contender(2).holds());
+        faulty(1).letThrough();
+        QVERIFY(hasJoinedAgain(1, 1, 2)); // reset above: the second create is the first counted
+        QVERIFY(!contender(1).granted);
+        QVERIFY(releases(2));
+        QTRY_VERIFY(contender(1).holds());
+    }
+
+    void predecessorsDataChanges()
+    {
+        QVERIFY(queued(2));
+        counting(1).reset();
+        QVERIFY(await(m_admin->set(nodeOf(queue()[0]), "__REVOKE__", zk::anyVersion, soon())));
+        QTRY_COMPARE(counting(1).count(Request::Get), 1);
+        QVERIFY(isQuiet(1));
+        QVERIFY(!contender(1).granted);
+        QVERIFY(releases(0));
+        QTRY_VERIFY(contender(1).holds());
+        QCOMPARE(counting(1).requests(), 1);
+    }
+
+    // Between list and watch: own node, predecessor, the one before it. It lists again and keeps its place.
+    void whatIsWatchedVanishesBefore_data()
+    {
+        QTest::addColumn<int>("held"); // which get is held back
+        QTest::addColumn<int>("gone");
+        QTest::newRow("the predecessor") << 2 << 1;
+        QTest::newRow("the one before it") << 3 << 0;
+    }
+    void whatIsWatchedVanishesBefore()
+    {
+        QFETCH(int, held);
+        QFETCH(int, gone);
+        QVERIFY(prepare("zk-eager-mutex", 3));
+        QVERIFY(queueUp(2));
+        faulty(2).plan(Request::Get, held, Fate::HoldRequest);
+        contender(2).acquire();
+        QTRY_COMPARE(counting(2).count(Request::Get), 3);
+        const auto all = queue();
+        QCOMPARE(all.size(), 3);
+        contender(gone).lock.reset();
+        QTRY_COMPARE(nodes().size(), 2);
+        faulty(2).letThrough();
+        QTRY_COMPARE(counting(2).count(Request::Children), 2);
+        QVERIFY(isQuiet(2));
+        QVERIFY(!contender(2).granted);
+        contender(1 - gone).lock.reset();
+        QTRY_VERIFY(contender(2).holds());
+        QCOMPARE((*contender(2).granted)->id, all[2]);
+        QCOMPARE(counting(2).spoken(), QByteArray("create 1, get 3, children 2"));
+    }
+
+    void theHeadVanishesBeforeItIsWatched()
+    {
+        QVERIFY(prepare("zk-eager-mutex", 2));
+        QVERIFY(queueUp(1));
+        faulty(1).plan(Request::Get, 2, Fate::HoldRequest);
+        contender(1).acquire();
+        QTRY_COMPARE(counting(1).count(Request::Get), 2);
+        QVERIFY(releases(0));
+        faulty(1).letThrough();
+        QTRY_VERIFY(contender(1).holds());
+        QCOMPARE(counting(1).spoken(), QByteArray("create 1, get 2, children 2"));
+    }
+
+    // A watch whose answer is lost may or may not be there: it is asked for again, behind a new list.
+    void aWatchesReplyIsLost_data()
+    {
+        QTest::addColumn<int>("which");
+        QTest::addColumn<int>("fate");
+        for (const int which : {1, 2, 3}) {
+            QTest::addRow("watch %d, reply lost", which) << which << int(Fate::LoseReply);
+            QTest::addRow("watch %d, request lost", which) << which << int(Fate::LoseRequest);
+        }
+    }
+    void aWatchesReplyIsLost()
+    {
+        QFETCH(int, which);
+        QFETCH(int, fate);
+        QVERIFY(prepare("zk-eager-mutex", 3));
+        QVERIFY(queueUp(2));
+        faulty(2).plan(Request::Get, which, Fate(fate));
+        contender(2).acquire();
+        QTRY_COMPARE(counting(2).count(Request::Get), 4);
+        QVERIFY(isQuiet(2));
+        QCOMPARE(counting(2).spoken(), QByteArray("create 1, get 4, children 2"));
+        QVERIFY(releases(0));
+        QTRY_VERIFY(contender(1).holds());
+        QTRY_COMPARE(counting(2).count(Request::Children), 3);
+        QVERIFY(isQuiet(2));
+        QVERIFY(!contender(2).granted);
+        counting(2).reset();
+        QVERIFY(releases(1));
+        QTRY_VERIFY(contender(2).holds());
+        QCOMPARE(counting(2).requests(), 0);
+        QCOMPARE(nodes(), QByteArrayList{(*contender(2).granted)->id});
+    }
+
+    // Anyone with Curator's names queues with it, and it with them: here the lazy one of the same layout.
+    void takesTurnsWithTheLazyOne()
+    {
+        QVERIFY(prepare("zk-eager-mutex", 3));
+        m_contenders[1] = std::make_unique<Contender>(*m_clients[1], "zk-mutex", m_path, 77);
+        contender(0).acquire();
+        QTRY_VERIFY(contender(0).holds());
+        for (int i = 1; i < 3; ++i) {
+            contender(i).acquire();
+            QTRY_COMPARE(nodes().size(), i + 1);
+            QTRY_VERIFY(counting(i).count(Request::Get) >= 1);
+            QVERIFY(isQuiet(i));
+        }
+        for (int i = 0; i < 3; ++i) {
+            QTRY_VERIFY(contender(i).holds());
+            QVERIFY(i == 2 || !contender(i + 1).granted);
+            QVERIFY(releases(i));
+        }
+        QCOMPARE(nodes().size(), 0);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestRecipesEager)
+#include "tst_recipes_eager.moc"

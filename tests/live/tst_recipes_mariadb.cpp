@@ -1,0 +1,570 @@
+// The SQL recipes on a real MariaDB: exact statements, exclusion, order, four kinds of failure that are not
+// the same, cancelling, and a connection that is taken away.
+#include "core/async/scope.h"
+#include "core/async/sleep.h"
+#include "core/recipes/catalogue.h"
+#include "core/recipes/mariadb/rowname.h"
+#include "mariadbfixture.h"
+#include "tests/support/countingsql.h"
+
+using namespace lockscope;
+using namespace lockscope::testing;
+using mariadb::SessionState;
+using recipes::Loss;
+using Fault = CountingSql::Fault;
+
+namespace {
+
+const QByteArray row("shop.stock#id=1");
+
+// A contender: a session of its own, a lock, and what came of what was asked of it.
+class Contender {
+public:
+    Contender(std::unique_ptr<mariadb::Session> itsSession, const QByteArray &recipe, const QByteArray &name)
+        : session(std::move(itsSession)), sql(*session), m_scope(session->loop())
+    {
+        auto made = recipes::makeLock(recipe, sql, name, {});
+        if (!made)
+            qFatal("%s", qPrintable(made.error().message));
+        lock = std::move(*made);
+    }
+
+    void acquire(Deadline deadline = Deadline::never())
+    {
+        granted.reset();
+        m_scope.launch(acquiring(deadline));
+    }
+    void giveBack()
+    {
+        released.reset();
+        m_scope.launch(releasing());
+    }
+    void askWhether()
+    {
+        mine.reset();
+        m_scope.launch(asking());
+    }
+    void heed() { m_scope.launch(heeding()); }
+    void cancelWaits() { m_scope.cancelAll(); }
+    [[nodiscard]] bool holds() const { return granted && *granted; }
+    [[nodiscard]] QByteArray why() const { return granted ? textOf(*granted) : QByteArray("no answer"); }
+
+    std::unique_ptr<mariadb::Session> session;
+    CountingSql sql;
+    std::unique_ptr<recipes::Lock> lock;
+    std::optional<Result<recipes::Grant>> granted;
+    std::optional<Result<bool>> released;
+    std::optional<Result<bool>> mine;
+    std::optional<Loss> loss;
+
+private:
+    Task<void> acquiring(Deadline deadline)
+    {
+        auto result = co_await lock->acquire(deadline);
+        granted.emplace(std::move(result));
+    }
+    Task<void> releasing()
+    {
+        const auto deadline = Deadline::after(session->loop(), 2s);
+        auto result = co_await lock->release(deadline);
+        released.emplace(std::move(result));
+    }
+    Task<void> asking()
+    {
+        const auto deadline = Deadline::after(session->loop(), 2s);
+        auto result = co_await lock->isStillMine(deadline);
+        mine.emplace(std::move(result));
+    }
+    Task<void> heeding()
+    {
+        auto lost = lock->lost();
+        const auto reason = co_await lost;
+        loss = reason;
+    }
+
+    Scope m_scope; // last: its coroutines use the lock
+};
+
+struct Tally {
+    int inside = 0, most = 0, number = 0, failed = 0;
+};
+
+Task<void> addUnderLock(recipes::Lock *lock, Loop *loop, int rounds, Tally *tally)
+{
+    const auto never = Deadline::never();
+    for (int i = 0; i < rounds; ++i) {
+        const auto grant = co_await lock->acquire(never);
+        if (!grant) {
+            ++tally->failed;
+            co_return;
+        }
+        tally->most = std::max(tally->most, ++tally->inside);
+        const int seen = tally->number;
+        auto pause = sleepFor(*loop, 2ms);
+        co_await pause;
+        tally->number = seen + 1;
+        --tally->inside;
+        const auto released = co_await lock->release(never);
+        if (!released)
+            ++tally->failed;
+    }
+}
+
+// The optimistic way: nobody is kept out, and work that came too late is done again.
+Task<void> addByVersion(recipes::Lock *lock, mariadb::Session *session, int rounds, Tally *tally)
+{
+    const auto never = Deadline::never();
+    for (int done = 0; done < rounds;) {
+        const auto grant = co_await lock->acquire(never);
+        if (!grant) {
+            ++tally->failed;
+            co_return;
+        }
+        auto pause = sleepFor(session->loop(), 2ms);
+        co_await pause;
+        const auto released = co_await lock->release(never);
+        if (released)
+            ++done;
+        else if (released.error().code == ErrorCode::BadVersion)
+            ++tally->number; // a conflict
+        else
+            ++tally->failed;
+    }
+}
+
+} // namespace
+
+class TestRecipesMariaDb : public MariaDbFixture {
+    Q_OBJECT
+
+    std::vector<std::unique_ptr<Contender>> m_contenders;
+
+    Contender &add(const QByteArray &recipe, const QByteArray &name = {})
+    {
+        const auto lock = !name.isEmpty() ? name : recipe == "sql-get-lock" ? QByteArray("GET_LOCK#the lock") : row;
+        m_contenders.push_back(std::make_unique<Contender>(openConnected(), recipe, lock));
+        return *m_contenders.back();
+    }
+    static void pessimisticAsRows()
+    {
+        QTest::addColumn<QByteArray>("recipe");
+        QTest::newRow("sql-for-update") << QByteArray("sql-for-update");
+        QTest::newRow("sql-get-lock") << QByteArray("sql-get-lock");
+    }
+
+private slots:
+    void initTestCase()
+    {
+        const auto problem = startServer();
+        QVERIFY2(problem.isEmpty(), qPrintable(problem));
+        QVERIFY(run(*m_admin, "CREATE TABLE shop.`odd ``#=.name` (`c``ol` VARCHAR(40) NOT NULL PRIMARY KEY)"));
+        QVERIFY(run(*m_admin, "INSERT INTO shop.`odd ``#=.name` VALUES ('a'' OR ''1''=''1'), ('b')"));
+    }
+    void cleanup()
+    {
+        m_contenders.clear();
+        QVERIFY(someWait(0));
+        QTRY_COMPARE_WITH_TIMEOUT(ask("SELECT COUNT(*) FROM information_schema.INNODB_TRX"), QByteArray("0"), patienceMs);
+        QCOMPARE(ask("SELECT IS_FREE_LOCK('the lock')"), QByteArray("1"));
+    }
+    void cleanupTestCase() { endServer(); }
+
+    void namesAreRead_data()
+    {
+        QTest::addColumn<QByteArray>("name");
+        QTest::addColumn<QByteArray>("table");
+        QTest::addColumn<QByteArray>("column");
+        QTest::addColumn<QByteArray>("value");
+        QTest::newRow("plain") << row << QByteArray("`shop`.`stock`") << QByteArray("id") << QByteArray("1");
+        QTest::newRow("value with everything") << QByteArray("s.t#c=a=b#c.d") << QByteArray("`s`.`t`") << QByteArray("c")
+                                               << QByteArray("a=b#c.d");
+        QTest::newRow("backticks") << QByteArray("`s.s`.`t``#`#`c=`=1") << QByteArray("`s.s`.`t``#`") << QByteArray("c=")
+                                   << QByteArray("1");
+        QTest::newRow("a backtick inside") << QByteArray("s.a`b#c=1") << QByteArray("`s`.`a``b`") << QByteArray("c")
+                                           << QByteArray("1");
+        QTest::newRow("no schema") << QByteArray("stock#id=1") << QByteArray() << QByteArray() << QByteArray();
+        QTest::newRow("no column") << QByteArray("shop.stock") << QByteArray() << QByteArray() << QByteArray();
+        QTest::newRow("open backtick") << QByteArray("`shop.stock#id=1") << QByteArray() << QByteArray() << QByteArray();
+        QTest::newRow("a named lock") << QByteArray("GET_LOCK#x") << QByteArray() << QByteArray() << QByteArray();
+    }
+    void namesAreRead()
+    {
+        QFETCH(QByteArray, name);
+        QFETCH(QByteArray, table);
+        QFETCH(QByteArray, column);
+        QFETCH(QByteArray, value);
+        const auto read = recipes::readRowName(name);
+        QCOMPARE(bool(read), !table.isEmpty());
+        if (!read)
+            return;
+        QCOMPARE(read->quotedTable(), table);
+        QCOMPARE(read->column, column);
+        QCOMPARE(read->value, value);
+    }
+
+    void statementsAreThoseOfTheCatalogue_data()
+    {
+        pessimisticAsRows();
+        QTest::newRow("sql-version") << QByteArray("sql-version");
+    }
+    void statementsAreThoseOfTheCatalogue()
+    {
+        QFETCH(QByteArray, recipe);
+        const auto *info = recipes::findRecipe(recipe);
+        auto &one = add(recipe);
+        one.acquire();
+        QTRY_VERIFY2(one.holds(), one.why());
+        QCOMPARE(one.sql.statements(), info->requestsAcquireFree.toInt());
+        QCOMPARE(one.lock->holdCount(), 1);
+        one.askWhether();
+        QTRY_VERIFY(one.mine);
+        QVERIFY(*one.mine && **one.mine);
+        one.sql.reset();
+        one.giveBack();
+        QTRY_VERIFY(one.released);
+        QVERIFY2(*one.released, textOf(*one.released));
+        QCOMPARE(one.sql.statements(), info->requestsRelease.toInt());
+        QCOMPARE(one.lock->holdCount(), 0);
+        one.giveBack();
+        QTRY_VERIFY(one.released);
+        QCOMPARE(codeOf(*one.released), code(ErrorCode::NotHeld));
+    }
+
+    void waitersAreServedInTurnAndSendNothingMeanwhile_data() { pessimisticAsRows(); }
+    void waitersAreServedInTurnAndSendNothingMeanwhile()
+    {
+        QFETCH(QByteArray, recipe);
+        constexpr int count = 4;
+        for (int i = 0; i < count; ++i) {
+            auto &one = add(recipe);
+            one.acquire();
+            if (i == 0)
+                QTRY_VERIFY2(one.holds(), one.why());
+            else
+                QVERIFY(someWait(i));
+        }
+        const auto queued = recipes::findRecipe(recipe)->requestsAcquireQueued.toInt();
+        for (int i = 0; i < count; ++i) {
+            auto &one = *m_contenders[size_t(i)];
+            QTRY_VERIFY2(one.holds(), one.why());
+            QCOMPARE(one.sql.statements(), queued);
+            for (int j = i + 1; j < count; ++j)
+                QVERIFY(!m_contenders[size_t(j)]->granted);
+            one.giveBack();
+            QTRY_VERIFY(one.released);
+            QVERIFY2(*one.released, textOf(*one.released));
+        }
+    }
+
+    void exclusion_data() { pessimisticAsRows(); }
+    void exclusion()
+    {
+        QFETCH(QByteArray, recipe);
+        constexpr int contenders = 5, rounds = 8;
+        Tally tally;
+        Scope scope(m_loop);
+        for (int i = 0; i < contenders; ++i)
+            scope.launch(addUnderLock(add(recipe).lock.get(), &m_loop, rounds, &tally));
+        QTRY_VERIFY_WITH_TIMEOUT(scope.isIdle(), 60'000);
+        QCOMPARE(tally.failed, 0);
+        QCOMPARE(tally.most, 1);
+        QCOMPARE(tally.number, contenders * rounds);
+    }
+
+    void noUpdateIsLostAndConflictsAreCounted()
+    {
+        constexpr int contenders = 4, rounds = 6;
+        const auto before = ask("SELECT version FROM shop.stock WHERE id = 1").toInt();
+        Tally tally;
+        Scope scope(m_loop);
+        for (int i = 0; i < contenders; ++i) {
+            auto &one = add("sql-version");
+            scope.launch(addByVersion(one.lock.get(), &one.sql, rounds, &tally));
+        }
+        QTRY_VERIFY_WITH_TIMEOUT(scope.isIdle(), 60'000);
+        QCOMPARE(tally.failed, 0);
+        QCOMPARE(ask("SELECT version FROM shop.stock WHERE id = 1").toInt(), before + contenders * rounds);
+        int statements = 0;
+        for (const auto &one : m_contenders)
+            statements += one->sql.statements();
+        // One SELECT and one UPDATE for each that won, and the same for each lost round.
+        QCOMPARE(statements, 2 * (contenders * rounds + tally.number));
+    }
+
+    void aConflictIsToldAndTheTokenGrows()
+    {
+        auto &one = add("sql-version");
+        auto &other = add("sql-version");
+        one.acquire();
+        other.acquire();
+        QTRY_VERIFY(one.holds() && other.holds());
+        QCOMPARE((*one.granted)->fencingToken, (*other.granted)->fencingToken);
+        one.giveBack();
+        QTRY_VERIFY(one.released);
+        QVERIFY(*one.released);
+        other.askWhether();
+        QTRY_VERIFY(other.mine);
+        QVERIFY(*other.mine && !**other.mine);
+        other.giveBack();
+        QTRY_VERIFY(other.released);
+        QCOMPARE(codeOf(*other.released), code(ErrorCode::BadVersion));
+        const auto before = *(*other.granted)->fencingToken;
+        other.acquire();
+        QTRY_VERIFY(other.holds());
+        QCOMPARE(*(*other.granted)->fencingToken, before + 1);
+        QCOMPARE((*other.granted)->conflicts, 1);
+        other.giveBack();
+        QTRY_VERIFY(other.released);
+        QVERIFY(*other.released);
+    }
+
+    void conflictsInARowAreBounded()
+    {
+        auto &one = add("sql-version");
+        for (int i = 0; i < 100; ++i) {
+            one.acquire();
+            QTRY_VERIFY2(one.holds(), one.why());
+            QCOMPARE((*one.granted)->conflicts, i);
+            QVERIFY(run(*m_admin, "UPDATE shop.stock SET version = version + 1 WHERE id = 1"));
+            one.giveBack();
+            QTRY_VERIFY(one.released);
+            QCOMPARE(codeOf(*one.released), code(ErrorCode::BadVersion));
+        }
+        one.acquire();
+        QTRY_VERIFY(one.granted);
+        QCOMPARE(codeOf(*one.granted), code(ErrorCode::BadVersion));
+    }
+
+    void fourFailuresAreFourErrors()
+    {
+        auto &holder = add("sql-for-update");
+        holder.acquire();
+        QTRY_VERIFY2(holder.holds(), holder.why());
+        // 1. No time left; and the server's own timeout does not end a wait that has time.
+        auto &late = add("sql-for-update");
+        QVERIFY(run(*late.session, "SET SESSION innodb_lock_wait_timeout = 1"));
+        late.acquire(Deadline::after(m_loop, 1500ms));
+        QTRY_VERIFY(late.granted);
+        QVERIFY2(codeOf(*late.granted) == code(ErrorCode::TimedOut), late.why());
+        QCOMPARE(late.sql.count("SELECT"), 2);
+        QCOMPARE(late.sql.count("ROLLBACK"), 1);
+        late.acquire(Deadline::at(m_loop.now()));
+        QTRY_VERIFY(late.granted);
+        QVERIFY2(codeOf(*late.granted) == code(ErrorCode::TimedOut), late.why());
+        // 2. Killed while it waits.
+        auto &killed = add("sql-for-update");
+        killed.acquire();
+        QVERIFY(someWait(1));
+        QVERIFY(kill(*killed.session));
+        QTRY_VERIFY(killed.granted);
+        QVERIFY2(codeOf(*killed.granted) == code(ErrorCode::SessionExpired), killed.why());
+        // 3. No such row, and no such table.
+        auto &missing = add("sql-for-update", "shop.stock#id=4711");
+        missing.acquire();
+        QTRY_VERIFY(missing.granted);
+        QVERIFY2(codeOf(*missing.granted) == code(ErrorCode::NoRow), missing.why());
+        auto &noTable = add("sql-for-update", "shop.no_such_table#id=1");
+        noTable.acquire();
+        QTRY_VERIFY(noTable.granted);
+        QVERIFY2(codeOf(*noTable.granted) == code(ErrorCode::Unsupported), noTable.why());
+    }
+
+    void theVictimOfADeadlockIsToldAndHoldsNothing()
+    {
+        auto &one = add("sql-for-update");
+        one.acquire();
+        QTRY_VERIFY2(one.holds(), one.why());
+        // Locks row 2 and then, by hand, wants row 1; heavier than the other, so that it is not the victim.
+        auto other = openConnected();
+        QVERIFY(run(*other, "START TRANSACTION"));
+        for (const auto *id : {"2", "3", "4"})
+            QVERIFY(run(*other, "UPDATE shop.stock SET quantity = quantity + 1 WHERE id = ?", {id}));
+        const auto wants = other->execute({"SELECT id FROM shop.stock WHERE id = 1 FOR UPDATE", {}, {}, false}, soon());
+        QVERIFY(someWait(1));
+        const auto victim = run(*one.session, "SELECT id FROM shop.stock WHERE id = 2 FOR UPDATE");
+        QVERIFY2(codeOf(victim) == code(ErrorCode::DeadlockVictim), textOf(victim));
+        QVERIFY(answerOf(wants));
+        // The server rolled the transaction back, and with it the lock.
+        one.askWhether();
+        QTRY_VERIFY(one.mine);
+        QVERIFY(*one.mine && !**one.mine);
+        QVERIFY(run(*other, "ROLLBACK"));
+    }
+
+    void namedLocksHaveDeadlocksToo()
+    {
+        auto &one = add("sql-get-lock", "GET_LOCK#first");
+        auto &other = add("sql-get-lock", "GET_LOCK#second");
+        one.acquire();
+        other.acquire();
+        QTRY_VERIFY(one.holds() && other.holds());
+        const auto crosswise = one.session->execute({"SELECT GET_LOCK('second', 20)", {}, {}, false}, soon());
+        QVERIFY(someWait(1));
+        const auto second = run(*other.session, "SELECT GET_LOCK('first', 20)");
+        if (!second) {
+            QCOMPARE(codeOf(second), code(ErrorCode::DeadlockVictim));
+            other.giveBack();
+            QVERIFY(answerOf(crosswise));
+        } else {
+            QCOMPARE(codeOf(answerOf(crosswise)), code(ErrorCode::DeadlockVictim));
+        }
+    }
+
+    void cancellingLeavesNothing_data() { pessimisticAsRows(); }
+    void cancellingLeavesNothing()
+    {
+        QFETCH(QByteArray, recipe);
+        auto &holder = add(recipe);
+        holder.acquire();
+        QTRY_VERIFY2(holder.holds(), holder.why());
+        auto &waiter = add(recipe);
+        waiter.acquire();
+        QVERIFY(someWait(1));
+        waiter.cancelWaits(); // whoever waited is gone, the lock is not
+        QVERIFY(someWait(0));
+        auto &another = add(recipe);
+        another.acquire();
+        QVERIFY(someWait(1));
+        another.lock.reset(); // the lock is gone, whoever waits is told
+        QTRY_VERIFY(another.granted);
+        QCOMPARE(codeOf(*another.granted), code(ErrorCode::Cancelled));
+        QVERIFY(someWait(0));
+        holder.giveBack();
+        QTRY_VERIFY(holder.released);
+        waiter.acquire(); // the same object can try again
+        QTRY_VERIFY2(waiter.holds(), waiter.why());
+    }
+
+    void destroyingAHeldLockReleasesIt_data() { pessimisticAsRows(); }
+    void destroyingAHeldLockReleasesIt()
+    {
+        QFETCH(QByteArray, recipe);
+        auto &holder = add(recipe);
+        holder.acquire();
+        QTRY_VERIFY2(holder.holds(), holder.why());
+        auto &waiter = add(recipe);
+        waiter.acquire();
+        QVERIFY(someWait(1));
+        holder.lock.reset();
+        QTRY_VERIFY2(waiter.holds(), waiter.why());
+    }
+
+    void aKilledHolderLearnsOfIt_data() { pessimisticAsRows(); }
+    void aKilledHolderLearnsOfIt()
+    {
+        QFETCH(QByteArray, recipe);
+        auto &holder = add(recipe);
+        holder.heed();
+        holder.acquire();
+        QTRY_VERIFY2(holder.holds(), holder.why());
+        auto &waiter = add(recipe);
+        waiter.acquire();
+        QVERIFY(someWait(1));
+        QVERIFY(kill(*holder.session));
+        QTRY_VERIFY(holder.loss);
+        QCOMPARE(*holder.loss, Loss::SessionOver);
+        QTRY_VERIFY2(waiter.holds(), waiter.why());
+        holder.askWhether();
+        QTRY_VERIFY(holder.mine);
+        QVERIFY(*holder.mine && !**holder.mine);
+        holder.giveBack();
+        QTRY_VERIFY(holder.released);
+        QCOMPARE(codeOf(*holder.released), code(ErrorCode::NotHeld));
+        waiter.askWhether();
+        QTRY_VERIFY(waiter.mine);
+        QVERIFY(*waiter.mine && **waiter.mine);
+    }
+
+    void aLostCommitIsOfUnknownOutcomeAndTheLockIsFree()
+    {
+        auto &holder = add("sql-for-update");
+        holder.acquire();
+        QTRY_VERIFY2(holder.holds(), holder.why());
+        holder.sql.plan("COMMIT", Fault::LoseRequest);
+        holder.giveBack();
+        QTRY_VERIFY(holder.released);
+        QCOMPARE(codeOf(*holder.released), code(ErrorCode::UnknownOutcome));
+        auto &next = add("sql-for-update");
+        next.acquire();
+        QTRY_VERIFY2(next.holds(), next.why());
+    }
+
+    void aLostWriteOfAVersionIsOfUnknownOutcome()
+    {
+        auto &one = add("sql-version");
+        one.acquire();
+        QTRY_VERIFY2(one.holds(), one.why());
+        one.sql.plan("UPDATE", Fault::LoseReply);
+        one.giveBack();
+        QTRY_VERIFY(one.released);
+        QCOMPARE(codeOf(*one.released), code(ErrorCode::UnknownOutcome));
+        QCOMPARE(ask("SELECT version FROM shop.stock WHERE id = 1").toLongLong(), *(*one.granted)->fencingToken + 1);
+    }
+
+    void aNamedLockIsReentrant()
+    {
+        auto &one = add("sql-get-lock");
+        for (int count = 1; count <= 3; ++count) {
+            one.acquire();
+            QTRY_VERIFY2(one.holds(), one.why());
+            QCOMPARE(one.lock->holdCount(), count);
+        }
+        auto &waiter = add("sql-get-lock");
+        waiter.acquire();
+        for (int count = 2; count >= 0; --count) {
+            QVERIFY(someWait(1));
+            QVERIFY(!waiter.granted);
+            one.giveBack();
+            QTRY_VERIFY(one.released);
+            QVERIFY2(*one.released, textOf(*one.released));
+            QCOMPARE(one.lock->holdCount(), count);
+        }
+        QTRY_VERIFY2(waiter.holds(), waiter.why());
+        auto &row = add("sql-for-update"); // which is not
+        row.acquire();
+        QTRY_VERIFY2(row.holds(), row.why());
+        row.acquire();
+        QTRY_VERIFY(row.granted);
+        QCOMPARE(codeOf(*row.granted), code(ErrorCode::BadInput));
+    }
+
+    void aNamedLockTimesOutAndIsTriedOnce()
+    {
+        auto &holder = add("sql-get-lock");
+        holder.acquire();
+        QTRY_VERIFY2(holder.holds(), holder.why());
+        auto &waiter = add("sql-get-lock");
+        waiter.acquire(Deadline::after(m_loop, 200ms));
+        QTRY_VERIFY(waiter.granted);
+        QVERIFY2(codeOf(*waiter.granted) == code(ErrorCode::TimedOut), waiter.why());
+        waiter.acquire(Deadline::at(m_loop.now()));
+        QTRY_VERIFY(waiter.granted);
+        QVERIFY2(codeOf(*waiter.granted) == code(ErrorCode::TimedOut), waiter.why());
+    }
+
+    void oddNamesAreQuotedAndValuesBound()
+    {
+        const QByteArray table("shop.`odd ``#=.name`#`c``ol`=");
+        auto &one = add("sql-for-update", table + "a' OR '1'='1");
+        one.acquire();
+        QTRY_VERIFY2(one.holds(), one.why());
+        auto &other = add("sql-for-update", table + "b");
+        other.acquire();
+        QTRY_VERIFY2(other.holds(), other.why());
+        auto &none = add("sql-for-update", table + "c' OR '1'='1");
+        none.acquire();
+        QTRY_VERIFY(none.granted);
+        QCOMPARE(codeOf(*none.granted), code(ErrorCode::NoRow));
+        const QByteArray longest(192, 'n');
+        auto &fits = add("sql-get-lock", "GET_LOCK#" + longest);
+        fits.acquire();
+        QTRY_VERIFY2(fits.holds(), fits.why());
+        auto &tooLong = add("sql-get-lock", "GET_LOCK#" + longest + 'n');
+        tooLong.acquire();
+        QTRY_VERIFY(tooLong.granted);
+        QVERIFY2(codeOf(*tooLong.granted) == code(ErrorCode::BadInput), tooLong.why());
+    }
+};
+
+QTEST_GUILESS_MAIN(TestRecipesMariaDb)
+#include "tst_recipes_mariadb.moc"

@@ -1,0 +1,377 @@
+// Redisson's RFairLock on a real Redis: the queue as Redisson keeps it, who is woken, and what becomes of
+// the queue when somebody gives up, dies, or hears no answer.
+#include "rediscontender.h"
+
+using namespace lockscope;
+using namespace lockscope::testing;
+using recipes::Loss;
+using Fault = CountingRedis::Fault;
+
+namespace {
+
+const QByteArray enter("redisson-fair-acquire");
+const QByteArray leave("redisson-fair-release");
+const QByteArray giveUp("redisson-fair-leave");
+const QByteArray queueKey("redisson_lock_queue:{orders}");
+const QByteArray deadlinesKey("redisson_lock_timeout:{orders}");
+const QByteArray channel("redisson_lock__channel:{orders}");
+const QByteArray stranger("11111111-7c8e-4b6e-9a3e-2f5d1c4b3a29:2");
+
+} // namespace
+
+class TestRecipesRedissonFair : public RedisRecipeFixture {
+    Q_OBJECT
+
+    QByteArrayList held() { return list({"HGETALL", m_key}); }
+    QByteArrayList queue() { return list({"LRANGE", queueKey, "0", "-1"}); }
+    qint64 deadlineOf(const QByteArray &who) { return ask({"ZSCORE", deadlinesKey, who}).text.toLongLong(); }
+    qint64 serverNow()
+    {
+        const auto time = list({"TIME"});
+        return time[0].toLongLong() * 1000 + time[1].toLongLong() / 1000;
+    }
+    bool holdsNow(RedisContender &one)
+    {
+        one.acquire();
+        return eventually([&] { return one.granted.has_value(); }) && one.holds();
+    }
+    // It stands in the queue, listens, and has tried again.
+    bool queues(RedisContender &one, CountingRedis &redis, Deadline deadline = Deadline::never())
+    {
+        const int before = redis.count(enter);
+        one.acquire(deadline);
+        return eventually([&] { return redis.count(enter) == before + 2; });
+    }
+
+private slots:
+    void initTestCase()
+    {
+        const auto why = startServer();
+        if (!m_server)
+            QSKIP(qPrintable(why));
+        QVERIFY2(why.isEmpty(), qPrintable(why));
+    }
+    void init() { m_recipe = "redisson-fair-lock"; }
+    void cleanup() { forgetContenders(); }
+
+    void freeAcquireAndRelease()
+    {
+        const auto *recipe = recipes::findRecipe(m_recipe);
+        QVERIFY(recipe->fair && recipe->reentrant);
+        auto &redis = process();
+        auto &one = add(redis);
+        QVERIFY(holdsNow(one));
+        QCOMPARE(redis.requests(), recipe->requestsAcquireFree.toInt());
+        QCOMPARE(held(), (QByteArrayList{one.id(), "1"}));
+        QCOMPARE(keys(), QByteArrayList{"orders"}); // nothing that an RLock has not
+        redis.reset();
+        one.giveBack();
+        QTRY_VERIFY(one.gaveBack());
+        QCOMPARE(redis.count(leave), 1);
+        QCOMPARE(redis.count("DEL"), 1);
+        QCOMPARE(redis.requests(), 2);
+        QTRY_COMPARE(keys(), QByteArrayList());
+    }
+
+    void theQueueIsRedissons()
+    {
+        auto &redis = process();
+        auto &holder = add(redis);
+        QVERIFY(holdsNow(holder));
+        auto &second = process();
+        auto &third = process();
+        QVERIFY(queues(add(second), second));
+        QVERIFY(queues(add(third), third));
+        const auto waiting = queue();
+        QCOMPARE(waiting.size(), 2);
+        QCOMPARE(keys(), (QByteArrayList{"orders", queueKey, deadlinesKey}));
+        QCOMPARE(ask({"PTTL", queueKey}).integer, -1);
+        QCOMPARE(ask({"PTTL", deadlinesKey}).integer, -1);
+        QCOMPARE(list({"ZRANGE", deadlinesKey, "0", "-1"}), waiting);
+        // The first may wait for the lease and the time of one waiter, the second for one more.
+        const auto first = deadlineOf(waiting[0]) - serverNow();
+        QVERIFY2(first > 320'000 && first <= 330'000, QByteArray::number(first).constData());
+        QCOMPARE(deadlineOf(waiting[1]) - deadlineOf(waiting[0]), 300'000);
+        for (const auto &who : waiting)
+            QCOMPARE(listeners(channel + ':' + who), 1);
+        QCOMPARE(listeners(channel), 0);
+        const auto before = deadlineOf(waiting[1]);
+        holder.giveBack();
+        QTRY_VERIFY(m_contenders[1]->holds());
+        QCOMPARE(m_contenders[1]->id(), waiting[0]);
+        QCOMPARE(queue(), QByteArrayList{waiting[1]});
+        QCOMPARE(deadlineOf(waiting[1]), before - 300'000); // one waiter less before it
+    }
+
+    void firstComeFirstServed()
+    {
+        const auto *recipe = recipes::findRecipe(m_recipe);
+        constexpr int n = 5;
+        for (int i = 0; i < n; ++i) {
+            auto &redis = process();
+            auto &one = add(redis);
+            QVERIFY(i == 0 ? holdsNow(one) : queues(one, redis));
+        }
+        for (int i = 0; i + 1 < n; ++i) {
+            m_contenders[size_t(i)]->giveBack();
+            QTRY_VERIFY(m_contenders[size_t(i) + 1]->holds());
+            QCOMPARE(std::ranges::count_if(m_contenders, [](const auto &one) { return one->holds(); }), i + 2);
+        }
+        // One wake-up for each, and only its own: three tries, SUBSCRIBE and UNSUBSCRIBE.
+        for (int i = 1; i < n; ++i) {
+            QCOMPARE(m_processes[size_t(i)]->count(enter), 3);
+            const int besides = i + 1 < n ? 2 : 0; // its release
+            QTRY_COMPARE(m_processes[size_t(i)]->requests() + 1 - besides, recipe->requestsAcquireQueued.toInt());
+        }
+        m_contenders.back()->giveBack();
+        QTRY_COMPARE(keys(), QByteArrayList());
+        QCOMPARE(list({"PUBSUB", "CHANNELS"}), QByteArrayList());
+    }
+
+    void exclusion()
+    {
+        QVERIFY(countTogether(6, 10, withTtl(30s)));
+        QTRY_COMPARE(keys(), QByteArrayList());
+        QTRY_COMPARE(list({"PUBSUB", "CHANNELS"}), QByteArrayList());
+    }
+
+    void reentry()
+    {
+        auto &one = add(process());
+        auto &redis = process();
+        auto &waiter = add(redis);
+        QVERIFY(holdsNow(one));
+        QVERIFY(queues(waiter, redis));
+        QVERIFY(holdsNow(one)); // before who waits
+        QCOMPARE(held(), (QByteArrayList{one.id(), "2"}));
+        one.giveBack();
+        QTRY_VERIFY(one.gaveBack());
+        QVERIFY(!waiter.granted);
+        one.giveBack();
+        QTRY_VERIFY(waiter.holds());
+    }
+
+    void tryLeavesNoPlace()
+    {
+        auto &holder = add(process());
+        QVERIFY(holdsNow(holder));
+        auto &redis = process();
+        auto &one = add(redis);
+        one.tryOnce();
+        QTRY_VERIFY(one.granted);
+        QCOMPARE(one.acquireCode(), code(ErrorCode::TimedOut));
+        QCOMPARE(redis.requests(), 1);
+        QCOMPARE(keys(), QByteArrayList{"orders"});
+    }
+
+    void whoGivesUpLeavesTheQueue_data()
+    {
+        QTest::addColumn<QString>("how");
+        for (const auto *how : {"timeout", "acquire destroyed", "lock destroyed"})
+            QTest::newRow(how) << QString::fromLatin1(how);
+    }
+    void whoGivesUpLeavesTheQueue()
+    {
+        QFETCH(QString, how);
+        auto &holder = add(process());
+        QVERIFY(holdsNow(holder));
+        auto &redis = process();
+        auto &other = process();
+        auto &one = add(redis);
+        auto &behind = add(other);
+        const bool byTime = how == QLatin1String("timeout");
+        QVERIFY(queues(one, redis, byTime ? Deadline::after(m_loop, 1500ms) : Deadline::never()));
+        QVERIFY(queues(behind, other));
+        const auto waiting = queue();
+        QCOMPARE(waiting.size(), 2);
+        const auto before = deadlineOf(waiting[1]);
+        if (how == QLatin1String("lock destroyed"))
+            one.lock.reset();
+        else if (!byTime)
+            one.cancelWaits();
+        QTRY_COMPARE(queue(), QByteArrayList{waiting[1]});
+        QCOMPARE(list({"ZRANGE", deadlinesKey, "0", "-1"}), QByteArrayList{waiting[1]});
+        QCOMPARE(deadlineOf(waiting[1]), before - 300'000);
+        QTRY_COMPARE(listeners(channel + ':' + waiting[0]), 0);
+        QCOMPARE(redis.count(giveUp), 1);
+        if (byTime) {
+            QTRY_VERIFY(one.granted);
+            QCOMPARE(one.acquireCode(), code(ErrorCode::TimedOut));
+        }
+        holder.giveBack();
+        QTRY_VERIFY(behind.holds());
+    }
+
+    // It was told of the release, and left before it made use of it.
+    void theWakeUpOfOneWhoLeftGoesToTheNext()
+    {
+        auto &holder = add(process());
+        QVERIFY(holdsNow(holder));
+        auto &redis = process();
+        auto &other = process();
+        auto &one = add(redis);
+        auto &behind = add(other);
+        QVERIFY(queues(one, redis));
+        QVERIFY(queues(behind, other));
+        redis.plan(enter, Fault::LoseRequest, 1'000'000); // it never gets to try
+        redis.plan("HGET", Fault::LoseRequest, 1'000'000);
+        holder.giveBack();
+        QTRY_VERIFY(redis.count(enter) >= 3);
+        QVERIFY(!exists(m_key));
+        QVERIFY(!behind.granted);
+        one.cancelWaits();
+        QTRY_VERIFY(behind.holds());
+        QTRY_COMPARE(keys(), QByteArrayList{"orders"});
+    }
+
+    void aWaiterThatDiedIsDroppedWhenItsTimeIsUp()
+    {
+        ask({"RPUSH", queueKey, stranger});
+        ask({"ZADD", deadlinesKey, QByteArray::number(serverNow() + 800), stranger});
+        auto &redis = process();
+        auto &one = add(redis);
+        one.acquire();
+        QTRY_COMPARE(queue().size(), 2);
+        QVERIFY(!one.granted);
+        QTRY_VERIFY(one.holds());
+        QCOMPARE(redis.count(enter), 3); // it waited for that moment, and did not poll
+        QCOMPARE(keys(), QByteArrayList{"orders"});
+    }
+
+    void anEntryWithoutATimeDoesNotBlockForEver()
+    {
+        ask({"RPUSH", queueKey, stranger});
+        auto &one = add(process());
+        QVERIFY(holdsNow(one));
+        QCOMPARE(keys(), QByteArrayList{"orders"});
+    }
+
+    void theHolderThatIsGoneLosesItToTheFirst()
+    {
+        auto &redis = process();
+        auto &one = add(redis, withTtl(700ms));
+        QVERIFY(holdsNow(one));
+        one.heed();
+        redis.plan("redisson-renew", Fault::LoseRequest, 1'000'000);
+        std::array<CountingRedis *, 2> waiting{&process(), &process()};
+        auto &first = add(*waiting[0], withTtl(700ms));
+        auto &second = add(*waiting[1], withTtl(700ms));
+        QVERIFY(queues(first, *waiting[0]));
+        QVERIFY(queues(second, *waiting[1]));
+        QTRY_VERIFY(first.holds());
+        QVERIFY(!second.granted);
+        QTRY_VERIFY(one.loss);
+        QCOMPARE(*one.loss, Loss::LeaseOver);
+        one.giveBack();
+        QTRY_VERIFY(one.released);
+        QCOMPARE(one.releaseCode(), code(ErrorCode::NotHeld));
+        QCOMPARE(held(), (QByteArrayList{first.id(), "1"}));
+        first.giveBack();
+        QTRY_VERIFY(second.holds());
+    }
+
+    void theWatchdogKeepsIt()
+    {
+        auto &redis = process();
+        auto &one = add(redis, withTtl(600ms));
+        one.heed();
+        QVERIFY(holdsNow(one));
+        QTRY_VERIFY(redis.count("redisson-renew") >= 7);
+        QVERIFY(!one.loss);
+        QCOMPARE(held(), (QByteArrayList{one.id(), "1"}));
+    }
+
+    // Redisson's own unlock says "done" here and wakes the next; to whom it was ours it is not.
+    void theKeyTakenAwayIsNoticedAndTheNextWoken()
+    {
+        auto &redis = process();
+        auto &one = add(redis, withTtl(30s));
+        auto &other = process();
+        auto &waiter = add(other);
+        QVERIFY(holdsNow(one));
+        QVERIFY(queues(waiter, other));
+        ask({"DEL", m_key});
+        one.giveBack();
+        QTRY_VERIFY(one.released);
+        QCOMPARE(one.releaseCode(), code(ErrorCode::NotHeld));
+        QTRY_VERIFY(waiter.holds());
+        QCOMPARE(other.count(enter), 3);
+    }
+
+    void acquireReplyLost_data()
+    {
+        QTest::addColumn<int>("fault");
+        QTest::newRow("reply lost") << int(Fault::LoseReply);
+        QTest::newRow("request lost") << int(Fault::LoseRequest);
+    }
+    void acquireReplyLost()
+    {
+        QFETCH(int, fault);
+        auto &redis = process();
+        redis.plan(enter, Fault(fault));
+        auto &one = add(redis);
+        QVERIFY(holdsNow(one));
+        QCOMPARE(held(), (QByteArrayList{one.id(), "1"}));
+        auto &other = process();
+        other.plan(enter, Fault(fault));
+        auto &waiter = add(other);
+        waiter.acquire();
+        QTRY_COMPARE(queue().size(), 1); // once, not twice
+        QTRY_COMPARE(other.count(enter), 2);
+        QCOMPARE(queue().size(), 1);
+        one.giveBack();
+        QTRY_VERIFY(waiter.holds());
+        waiter.giveBack();
+        QTRY_COMPARE(keys(), QByteArrayList());
+    }
+
+    void releaseReplyLost()
+    {
+        auto &redis = process();
+        auto &one = add(redis);
+        auto &other = process();
+        auto &waiter = add(other);
+        QVERIFY(holdsNow(one));
+        QVERIFY(queues(waiter, other));
+        redis.plan(leave, Fault::LoseReply);
+        one.giveBack();
+        QTRY_VERIFY(one.gaveBack());
+        QTRY_VERIFY(waiter.holds());
+        QCOMPARE(redis.count(leave), 2);
+        QCOMPARE(held(), (QByteArrayList{waiter.id(), "1"}));
+    }
+
+    // Many who give up do not move the others' moments into the far future, or the past.
+    void deadlinesDoNotDrift()
+    {
+        auto &holder = add(process());
+        QVERIFY(holdsNow(holder));
+        auto &redis = process();
+        for (int round = 0; round < 4; ++round) {
+            for (int i = 0; i < 5; ++i)
+                add(redis).acquireFor(150ms);
+            QTRY_VERIFY(std::ranges::all_of(m_contenders, [](const auto &one) { return one->granted.has_value(); }));
+        }
+        QTRY_COMPARE(keys(), QByteArrayList{"orders"});
+        auto &last = process();
+        QVERIFY(queues(add(last), last));
+        const auto ahead = deadlineOf(queue()[0]) - serverNow();
+        QVERIFY2(ahead > 300'000 && ahead <= 330'000, QByteArray::number(ahead).constData());
+    }
+
+    void aServerPauseLeavesAnEmptyQueue()
+    {
+        auto &holder = add(process());
+        auto &redis = process();
+        auto &waiter = add(redis);
+        QVERIFY(holdsNow(holder));
+        QVERIFY(queues(waiter, redis, Deadline::after(m_loop, 300ms)));
+        ask({"CLIENT", "PAUSE", "600", "WRITE"});
+        QTRY_VERIFY(waiter.granted);
+        QTRY_COMPARE(keys(), QByteArrayList{"orders"});
+        QTRY_COMPARE(list({"PUBSUB", "CHANNELS"}), QByteArrayList());
+    }
+};
+
+QTEST_GUILESS_MAIN(TestRecipesRedissonFair)
+#include "tst_recipes_redisson_fair.moc"

@@ -1,0 +1,529 @@
+// What several hold at once on a real Redis: Redisson's RReadWriteLock and its semaphore with expiring
+// permits. Byte-exact keys and messages, exact requests, who may be inside with whom, and shares that end alone.
+#include "core/recipes/redisson/scriptlock.h"
+#include "rediscontender.h"
+
+using namespace lockscope;
+using namespace lockscope::testing;
+using recipes::Loss;
+using Fault = CountingRedis::Fault;
+
+namespace {
+
+const QByteArray readEnter("redisson-read-acquire");
+const QByteArray writeEnter("redisson-write-acquire");
+const QByteArray permitEnter("redisson-permit-acquire");
+const QByteArray rwChannel("redisson_rwlock:{orders}");
+const QByteArray semaphoreChannel("redisson_sc:{orders}");
+const QByteArray permitsKey("{orders}:timeout");
+const QByteArray stranger("11111111-7c8e-4b6e-9a3e-2f5d1c4b3a29:2");
+
+} // namespace
+
+class TestRecipesRedissonShared : public RedisRecipeFixture {
+    Q_OBJECT
+
+    QByteArrayList m_heard;
+
+    static recipes::AcquireOptions reading(std::chrono::milliseconds ttl = 30s)
+    {
+        auto options = withTtl(ttl);
+        options.readMode = true;
+        return options;
+    }
+    static recipes::AcquireOptions permits(int limit, std::chrono::milliseconds ttl = 30s)
+    {
+        auto options = withTtl(ttl);
+        options.limit = limit;
+        return options;
+    }
+    // A reader and a writer of the same thread, as one Redisson lock has them.
+    std::pair<RedisContender *, RedisContender *> bothOfOneThread(CountingRedis &redis)
+    {
+        Random random(7);
+        const auto thread = recipes::RedissonProcess::of(redis, random).newThread();
+        const RedisKey key(m_key);
+        auto *reader = &add(std::make_unique<recipes::ScriptLock>(
+            redis, key, 30s, random, [key, thread] { return recipes::redissonReadLock(key, thread, 30s); }));
+        auto *writer = &add(std::make_unique<recipes::ScriptLock>(
+            redis, key, 30s, random, [key, thread] { return recipes::redissonWriteLock(key, thread, 30s); }));
+        return {reader, writer};
+    }
+    // Field and count, sorted by field.
+    std::map<QByteArray, QByteArray> held()
+    {
+        std::map<QByteArray, QByteArray> fields;
+        const auto all = list({"HGETALL", m_key});
+        for (qsizetype i = 0; i + 1 < all.size(); i += 2)
+            fields[all[i]] = all[i + 1];
+        return fields;
+    }
+    qint64 pttl(const QByteArray &key) { return ask({"PTTL", key}).integer; }
+    QByteArray holdKey(const RedisContender &reader, int n) const
+    {
+        return "{orders}:" + reader.id() + ":rwlock_timeout:" + QByteArray::number(n);
+    }
+    bool holdsNow(RedisContender &one)
+    {
+        one.acquire();
+        return eventually([&] { return one.granted.has_value(); }) && one.holds();
+    }
+    bool waitsNow(RedisContender &one, CountingRedis &redis, const QByteArray &enter)
+    {
+        const int before = redis.count(enter);
+        one.acquire();
+        return eventually([&] { return redis.count(enter) == before + 2; });
+    }
+    redis::Subscription listen(const QByteArray &channel)
+    {
+        m_heard.clear();
+        auto subscription = m_admin->subscribe(channel, [this](const redis::Message &message) { m_heard << message.payload; });
+        (void)answerOf(m_admin->subscriberId(Deadline::after(m_loop, 5s)));
+        return subscription;
+    }
+    bool lets(RedisContender &one)
+    {
+        one.giveBack();
+        return eventually([&] { return one.released.has_value(); }) && one.gaveBack();
+    }
+
+private slots:
+    void initTestCase()
+    {
+        const auto why = startServer();
+        if (!m_server)
+            QSKIP(qPrintable(why));
+        QVERIFY2(why.isEmpty(), qPrintable(why));
+    }
+    void init() { m_recipe = "redisson-rwlock"; }
+    void cleanup() { forgetContenders(); }
+
+    void aReadersKeys()
+    {
+        const auto *recipe = recipes::findRecipe(m_recipe);
+        const auto subscription = listen(rwChannel);
+        auto &redis = process();
+        auto &one = add(redis, reading());
+        QVERIFY(holdsNow(one));
+        QCOMPARE(redis.requests(), recipe->requestsAcquireFree.toInt());
+        QCOMPARE(held(), (std::map<QByteArray, QByteArray>{{"mode", "read"}, {one.id(), "1"}}));
+        QCOMPARE(keys(), (QByteArrayList{"orders", holdKey(one, 1)}));
+        QCOMPARE(ask({"GET", holdKey(one, 1)}).text, QByteArray("1"));
+        QVERIFY(pttl(holdKey(one, 1)) > 25'000);
+        QVERIFY(pttl(m_key) > 25'000);
+        QVERIFY(holdsNow(one)); // once more
+        QCOMPARE(held()[one.id()], QByteArray("2"));
+        QCOMPARE(keys(), (QByteArrayList{"orders", holdKey(one, 1), holdKey(one, 2)}));
+        redis.reset();
+        QVERIFY(lets(one));
+        QCOMPARE(redis.requests(), 2);
+        QCOMPARE(redis.count("DEL"), 1);
+        QTRY_COMPARE(keys(), (QByteArrayList{"orders", holdKey(one, 1)}));
+        QCOMPARE(m_heard, QByteArrayList());
+        QVERIFY(lets(one));
+        QTRY_COMPARE(keys(), QByteArrayList());
+        QTRY_COMPARE(m_heard, QByteArrayList{"0"});
+    }
+
+    void aWritersKeys()
+    {
+        const auto subscription = listen(rwChannel);
+        auto &redis = process();
+        auto &one = add(redis);
+        QVERIFY(holdsNow(one));
+        QCOMPARE(redis.requests(), 1);
+        QVERIFY(one.id().endsWith(":1:write"));
+        QCOMPARE(held(), (std::map<QByteArray, QByteArray>{{"mode", "write"}, {one.id(), "1"}}));
+        QCOMPARE(keys(), QByteArrayList{"orders"});
+        QVERIFY(holdsNow(one));
+        QCOMPARE(held()[one.id()], QByteArray("2"));
+        QVERIFY(pttl(m_key) > 50'000); // Redisson adds the lease to what is left
+        QVERIFY(lets(one));
+        QVERIFY(pttl(m_key) <= 30'000);
+        QCOMPARE(m_heard, QByteArrayList());
+        redis.reset();
+        QVERIFY(lets(one));
+        QCOMPARE(redis.requests(), 2);
+        QTRY_COMPARE(keys(), QByteArrayList());
+        QTRY_COMPARE(m_heard, QByteArrayList{"1"});
+    }
+
+    void readersShareAndAWriterIsAlone()
+    {
+        auto &first = add(process(), reading());
+        auto &second = add(process(), reading());
+        QVERIFY(holdsNow(first));
+        QVERIFY(holdsNow(second));
+        auto &redis = process();
+        auto &writer = add(redis);
+        QVERIFY(waitsNow(writer, redis, writeEnter));
+        QCOMPARE(listeners(rwChannel), 1);
+        QVERIFY(lets(first));
+        QVERIFY(!writer.granted);
+        QVERIFY(lets(second));
+        QTRY_VERIFY(writer.holds());
+        QCOMPARE(redis.requests(), 4); // three tries and SUBSCRIBE; then UNSUBSCRIBE
+        QTRY_COMPARE(listeners(rwChannel), 0);
+        first.tryOnce();
+        QTRY_VERIFY(first.granted);
+        QCOMPARE(first.acquireCode(), code(ErrorCode::TimedOut));
+        second.lock.reset();
+    }
+
+    void exclusion()
+    {
+        auto &one = process();
+        auto &two = process();
+        struct Seen {
+            Guarded writers;
+            Guarded readers;
+        } seen;
+        Scope scope(m_loop);
+        for (int i = 0; i < 4; ++i)
+            scope.launch(addUnderLock(add(i % 2 == 0 ? one : two).lock.get(), &m_loop, 8, &seen.writers));
+        for (int i = 0; i < 4; ++i)
+            scope.launch(addUnderLock(add(i % 2 == 0 ? one : two, reading()).lock.get(), &m_loop, 8, &seen.readers));
+        bool met = false;
+        QVERIFY(eventually([&] {
+            met = met || (seen.writers.inside > 0 && seen.readers.inside > 0);
+            return scope.isIdle();
+        }));
+        QVERIFY(!met);
+        QCOMPARE(seen.writers.failed + seen.readers.failed, 0);
+        QCOMPARE(seen.writers.most, 1);
+        QCOMPARE(seen.writers.number, 4 * 8);
+        QTRY_COMPARE(keys(), QByteArrayList());
+        QTRY_COMPARE(listeners(rwChannel), 0);
+    }
+
+    void aWritersReleaseWakesAll()
+    {
+        auto &writer = add(process());
+        QVERIFY(holdsNow(writer));
+        std::array<CountingRedis *, 2> waiting{&process(), &process()};
+        for (auto *redis : waiting) {
+            for (int i = 0; i < 10; ++i)
+                QVERIFY(waitsNow(add(*redis, reading()), *redis, readEnter));
+            QCOMPARE(redis->count("SUBSCRIBE"), 1);
+            redis->reset();
+        }
+        QVERIFY(lets(writer));
+        QTRY_COMPARE(std::ranges::count_if(m_contenders, [](const auto &one) { return one->holds(); }), 21);
+        QCOMPARE(waiting[0]->count(readEnter), 10); // each tries once
+        QCOMPARE(waiting[1]->count(readEnter), 10);
+    }
+
+    void theLastReadersReleaseWakesOneOfEachProcess()
+    {
+        auto &reader = add(process(), reading());
+        QVERIFY(holdsNow(reader));
+        auto &redis = process();
+        for (int i = 0; i < 3; ++i)
+            QVERIFY(waitsNow(add(redis), redis, writeEnter));
+        redis.reset();
+        QVERIFY(lets(reader));
+        QTRY_COMPARE(std::ranges::count_if(m_contenders, [](const auto &one) { return one->holds(); }), 2);
+        QTest::qWait(100);
+        QCOMPARE(redis.count(writeEnter), 1);
+    }
+
+    void aWriterMayBeginToRead()
+    {
+        const auto both = bothOfOneThread(process());
+        auto &reader = *both.first;
+        auto &writer = *both.second;
+        QVERIFY(holdsNow(writer));
+        QVERIFY(holdsNow(reader));
+        QCOMPARE(held(), (std::map<QByteArray, QByteArray>{{"mode", "write"}, {reader.id(), "1"}, {writer.id(), "1"}}));
+        auto &other = add(process(), reading());
+        other.tryOnce();
+        QTRY_VERIFY(other.granted);
+        QCOMPARE(other.acquireCode(), code(ErrorCode::TimedOut));
+        const auto subscription = listen(rwChannel);
+        QVERIFY(lets(writer));
+        QCOMPARE(held(), (std::map<QByteArray, QByteArray>{{"mode", "read"}, {reader.id(), "1"}}));
+        QVERIFY(holdsNow(other)); // a reader, too
+        QVERIFY(lets(other));
+        QCOMPARE(m_heard, QByteArrayList()); // as Redisson: nobody is told
+        QVERIFY(lets(reader));
+        QTRY_COMPARE(keys(), QByteArrayList());
+    }
+
+    void aReaderThatBeginsToWriteTimesOut()
+    {
+        const auto both = bothOfOneThread(process());
+        QVERIFY(holdsNow(*both.first));
+        both.second->acquireFor(150ms);
+        QTRY_VERIFY(both.second->granted);
+        QCOMPARE(both.second->acquireCode(), code(ErrorCode::TimedOut));
+        QVERIFY(lets(*both.first));
+    }
+
+    void theWatchdogKeepsBoth_data()
+    {
+        QTest::addColumn<bool>("isReader");
+        QTest::newRow("reader") << true;
+        QTest::newRow("writer") << false;
+    }
+    void theWatchdogKeepsBoth()
+    {
+        QFETCH(bool, isReader);
+        const QByteArray renew = isReader ? "redisson-read-renew" : "redisson-renew";
+        auto &redis = process();
+        auto &one = add(redis, isReader ? reading(600ms) : withTtl(600ms));
+        one.heed();
+        QVERIFY(holdsNow(one));
+        QVERIFY(holdsNow(one));
+        QTRY_VERIFY(redis.count(renew) >= 7);
+        QVERIFY(!one.loss);
+        QCOMPARE(held()[one.id()], QByteArray("2"));
+        QCOMPARE(keys().size(), isReader ? 3 : 1);
+        ask({"DEL", m_key});
+        QTRY_VERIFY(one.loss);
+        QCOMPARE(*one.loss, Loss::TakenAway);
+        one.giveBack();
+        QTRY_VERIFY(one.released);
+        QCOMPARE(one.releaseCode(), code(ErrorCode::NotHeld));
+    }
+
+    // The share of a reader that died ends alone; the writer waits for the longest of those who live.
+    void aDeadReadersShareEndsAlone()
+    {
+        auto &redis = process();
+        auto &dead = add(redis, reading(600ms));
+        auto &alive = add(process(), reading(30s));
+        QVERIFY(holdsNow(dead));
+        const auto deadKey = holdKey(dead, 1);
+        dead.heed();
+        redis.plan("redisson-read-renew", Fault::LoseRequest, 1'000'000);
+        QVERIFY(holdsNow(alive));
+        QTRY_VERIFY(dead.loss);
+        QTRY_VERIFY(!exists(deadKey));
+        QCOMPARE(held().size(), size_t(3)); // its field stays until somebody leaves
+        auto &other = process();
+        auto &writer = add(other);
+        QVERIFY(waitsNow(writer, other, writeEnter));
+        QVERIFY(lets(alive));
+        QTRY_VERIFY(writer.holds());
+        QCOMPARE(other.count(writeEnter), 3);
+    }
+
+    void aWriterWaitsForTheLongestReader()
+    {
+        auto &one = add(process(), reading(30s));
+        QVERIFY(holdsNow(one));
+        ask({"HSET", m_key, stranger, "1"}); // a reader with a second left, of another client
+        ask({"SET", "{orders}:" + stranger + ":rwlock_timeout:1", "1", "PX", "1000"});
+        QVERIFY(lets(one));
+        QVERIFY(pttl(m_key) > 0 && pttl(m_key) <= 1000);
+        auto &writer = add(process());
+        QVERIFY(holdsNow(writer));
+        QCOMPARE(held().size(), size_t(2));
+    }
+
+    void repliesLost_data()
+    {
+        QTest::addColumn<bool>("isReader");
+        QTest::addColumn<int>("fault");
+        QTest::newRow("reader: reply") << true << int(Fault::LoseReply);
+        QTest::newRow("reader: request") << true << int(Fault::LoseRequest);
+        QTest::newRow("writer: reply") << false << int(Fault::LoseReply);
+        QTest::newRow("writer: request") << false << int(Fault::LoseRequest);
+    }
+    void repliesLost()
+    {
+        QFETCH(bool, isReader);
+        QFETCH(int, fault);
+        auto &redis = process();
+        auto &one = add(redis, isReader ? reading() : withTtl(30s));
+        redis.plan(isReader ? readEnter : writeEnter, Fault(fault));
+        QVERIFY(holdsNow(one));
+        QCOMPARE(held()[one.id()], QByteArray("1"));
+        QVERIFY(holdsNow(one));
+        for (int i = 0; i < 2; ++i) {
+            redis.plan(isReader ? "redisson-read-release" : "redisson-write-release", Fault(fault));
+            QVERIFY(lets(one));
+        }
+        QTRY_COMPARE(keys(), QByteArrayList());
+    }
+
+    void destroyingLeavesNothing_data() { theWatchdogKeepsBoth_data(); }
+    void destroyingLeavesNothing()
+    {
+        QFETCH(bool, isReader);
+        auto &redis = process();
+        auto &holder = add(redis, isReader ? reading() : withTtl(30s));
+        QVERIFY(holdsNow(holder));
+        QVERIFY(holdsNow(holder));
+        auto &other = process();
+        auto &waiter = add(other);
+        QVERIFY(waitsNow(waiter, other, writeEnter));
+        waiter.cancelWaits();
+        QTRY_COMPARE(listeners(rwChannel), 0);
+        QVERIFY(waitsNow(waiter, other, writeEnter));
+        holder.lock.reset();
+        QTRY_VERIFY(waiter.holds());
+        waiter.lock.reset();
+        QTRY_COMPARE(keys(), QByteArrayList());
+    }
+
+    // --- the semaphore ---
+
+    void aPermitsKeys()
+    {
+        m_recipe = "redisson-semaphore";
+        const auto *recipe = recipes::findRecipe(m_recipe);
+        const auto subscription = listen(semaphoreChannel);
+        auto &redis = process();
+        auto &one = add(redis, permits(3));
+        QVERIFY(holdsNow(one));
+        QCOMPARE(redis.requests(), recipe->requestsAcquireFree.toInt());
+        QCOMPARE(ask({"GET", m_key}).text, QByteArray("2"));
+        QCOMPARE(pttl(m_key), -1);
+        const auto out = list({"ZRANGE", permitsKey, "0", "-1", "WITHSCORES"});
+        QCOMPARE(out.size(), 2);
+        QCOMPARE(out[0].size(), 16);
+        QCOMPARE(one.id(), out[0].toHex());
+        const auto time = list({"TIME"});
+        const auto left = out[1].toLongLong() - time[0].toLongLong() * 1000 - time[1].toLongLong() / 1000;
+        QVERIFY2(left > 25'000 && left <= 30'000, QByteArray::number(left).constData());
+        QCOMPARE(keys(), (QByteArrayList{"orders", permitsKey}));
+        one.askWhether();
+        QTRY_VERIFY(one.mine);
+        QVERIFY(**one.mine);
+        redis.reset();
+        QVERIFY(lets(one));
+        QCOMPARE(redis.requests(), recipe->requestsRelease.toInt());
+        QCOMPARE(ask({"GET", m_key}).text, QByteArray("3"));
+        QCOMPARE(keys(), QByteArrayList{"orders"});
+        QTRY_COMPARE(m_heard, (QByteArrayList{"3", "3"})); // made, and given back
+        const auto before = one.id();
+        QVERIFY(holdsNow(one));
+        QVERIFY(one.id() != before); // another permit every time
+        one.acquire();
+        QTRY_VERIFY(one.granted);
+        QCOMPARE(one.acquireCode(), code(ErrorCode::BadInput)); // not reentrant
+    }
+
+    void neverMoreThanThereAre()
+    {
+        m_recipe = "redisson-semaphore";
+        QVERIFY(countTogether(8, 10, permits(3), 3));
+        QCOMPARE(ask({"GET", m_key}).text, QByteArray("3"));
+        QCOMPARE(ask({"ZCARD", permitsKey}).integer, 0);
+        QTRY_COMPARE(listeners(semaphoreChannel), 0);
+    }
+
+    void anyReleaseLetsOneIn()
+    {
+        m_recipe = "redisson-semaphore";
+        auto &first = add(process(), permits(2));
+        auto &second = add(process(), permits(2));
+        QVERIFY(holdsNow(first));
+        QVERIFY(holdsNow(second));
+        auto &redis = process();
+        auto &waiter = add(redis, permits(2));
+        QVERIFY(waitsNow(waiter, redis, permitEnter));
+        QCOMPARE(listeners(semaphoreChannel), 1);
+        QVERIFY(lets(second)); // not the oldest
+        QTRY_VERIFY(waiter.holds());
+        QCOMPARE(redis.requests(), 4); // three tries and SUBSCRIBE
+        QTRY_COMPARE(listeners(semaphoreChannel), 0);
+        QCOMPARE(ask({"GET", m_key}).text, QByteArray("0"));
+    }
+
+    void anotherLimitIsRefused()
+    {
+        m_recipe = "redisson-semaphore";
+        auto &one = add(process(), permits(2));
+        QVERIFY(holdsNow(one));
+        auto &other = add(process(), permits(3));
+        other.acquire();
+        QTRY_VERIFY(other.granted);
+        QCOMPARE(other.acquireCode(), code(ErrorCode::BadInput));
+        QVERIFY(other.granted->error().message.contains(QLatin1String("2 permits")));
+        QCOMPARE(ask({"GET", m_key}).text, QByteArray("1"));
+        QCOMPARE(ask({"ZCARD", permitsKey}).integer, 1);
+    }
+
+    void aDeadHoldersPermitComesBack()
+    {
+        m_recipe = "redisson-semaphore";
+        auto &redis = process();
+        auto &one = add(redis, permits(1, 600ms));
+        one.heed();
+        QVERIFY(holdsNow(one));
+        redis.plan("redisson-permit-renew", Fault::LoseRequest, 1'000'000);
+        auto &other = process();
+        auto &waiter = add(other, permits(1));
+        waiter.acquire();
+        QTRY_VERIFY(waiter.holds()); // nobody tells: it knows when the permit runs out
+        QTRY_VERIFY(one.loss);
+        QCOMPARE(*one.loss, Loss::LeaseOver);
+        one.giveBack();
+        QTRY_VERIFY(one.released);
+        QCOMPARE(one.releaseCode(), code(ErrorCode::NotHeld));
+        QCOMPARE(ask({"GET", m_key}).text, QByteArray("0"));
+        QCOMPARE(list({"ZRANGE", permitsKey, "0", "-1"}).value(0).toHex(), waiter.id());
+    }
+
+    void theWatchdogKeepsAPermit()
+    {
+        m_recipe = "redisson-semaphore";
+        auto &redis = process();
+        auto &one = add(redis, permits(1, 600ms));
+        one.heed();
+        QVERIFY(holdsNow(one));
+        QTRY_VERIFY(redis.count("redisson-permit-renew") >= 7);
+        QVERIFY(!one.loss);
+        QCOMPARE(ask({"ZCARD", permitsKey}).integer, 1);
+        ask({"DEL", permitsKey});
+        QTRY_VERIFY(one.loss);
+        QCOMPARE(*one.loss, Loss::TakenAway);
+    }
+
+    void permitRepliesLost_data()
+    {
+        QTest::addColumn<int>("fault");
+        QTest::newRow("reply lost") << int(Fault::LoseReply);
+        QTest::newRow("request lost") << int(Fault::LoseRequest);
+    }
+    void permitRepliesLost()
+    {
+        QFETCH(int, fault);
+        m_recipe = "redisson-semaphore";
+        auto &redis = process();
+        auto &one = add(redis, permits(2));
+        redis.plan(permitEnter, Fault(fault));
+        QVERIFY(holdsNow(one));
+        QCOMPARE(ask({"GET", m_key}).text, QByteArray("1"));
+        redis.plan("redisson-permit-release", Fault(fault));
+        QVERIFY(lets(one));
+        QCOMPARE(ask({"GET", m_key}).text, QByteArray("2"));
+        redis.plan(permitEnter, Fault::HoldReply);
+        one.acquire();
+        QTRY_COMPARE(ask({"GET", m_key}).text, QByteArray("1"));
+        one.lock.reset(); // while its answer is out
+        QTRY_COMPARE(ask({"GET", m_key}).text, QByteArray("2"));
+        redis.letThrough();
+        QCOMPARE(ask({"ZCARD", permitsKey}).integer, 0);
+    }
+
+    void timeoutLeavesNoPermit()
+    {
+        m_recipe = "redisson-semaphore";
+        auto &holder = add(process(), permits(1));
+        QVERIFY(holdsNow(holder));
+        auto &redis = process();
+        auto &waiter = add(redis, permits(1));
+        waiter.acquireFor(100ms);
+        QTRY_VERIFY(waiter.granted);
+        QCOMPARE(waiter.acquireCode(), code(ErrorCode::TimedOut));
+        QTRY_COMPARE(listeners(semaphoreChannel), 0);
+        QCOMPARE(redis.count("redisson-permit-release"), 0);
+        QCOMPARE(ask({"ZCARD", permitsKey}).integer, 1);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestRecipesRedissonShared)
+#include "tst_recipes_redisson_shared.moc"

@@ -1,0 +1,533 @@
+// redlock on real Redis servers: every pattern of taken nodes, exact requests, nodes that die or fall mute,
+// lost replies, the lease and its end.
+#include "core/async/sleep.h"
+#include "core/recipes/catalogue.h"
+#include "core/recipes/turn.h"
+#include "redlock_fixture.h"
+
+using namespace lockscope;
+using namespace lockscope::testing;
+using recipes::Loss;
+using Fault = CountingRedis::Fault;
+
+namespace {
+
+const QByteArray release("compare-and-delete");
+const QByteArray prolong("compare-and-expire");
+const QByteArray key("the-lock");
+constexpr int allNodes = 5;
+
+Task<void> addUnderLock(recipes::Lock *lock, Loop *loop, int rounds, int *inside, int *most, int *number, int *failed)
+{
+    const auto never = Deadline::never();
+    for (int i = 0; i < rounds; ++i) {
+        const auto grant = co_await lock->acquire(never);
+        if (!grant) {
+            ++*failed;
+            co_return;
+        }
+        *most = std::max(*most, ++*inside);
+        const int seen = *number;
+        auto pause = sleepFor(*loop, 1ms);
+        co_await pause;
+        *number = seen + 1;
+        --*inside;
+        const auto released = co_await lock->release(never);
+        if (!released)
+            ++*failed;
+    }
+}
+
+} // namespace
+
+class TestRecipesRedlock : public QObject {
+    Q_OBJECT
+
+    QtLoop m_loop;
+    std::vector<Node> m_nodes;
+    std::vector<std::unique_ptr<SetClient>> m_clients;
+    std::vector<std::unique_ptr<SetContender>> m_contenders;
+
+    SetClient &client(std::size_t number = 0) { return *m_clients[number]; }
+    bool addClient()
+    {
+        m_clients.push_back(std::make_unique<SetClient>(m_loop, m_nodes));
+        return eventually([this] { return m_clients.back()->isConnected(); });
+    }
+    SetContender &add(SetClient &client, std::chrono::milliseconds ttl = 30s, int nodes = allNodes)
+    {
+        m_contenders.push_back(std::make_unique<SetContender>(
+            m_loop, std::make_unique<recipes::RedlockLock>(client.ports(nodes), RedisKey(key), ttl,
+                                                           Random(m_contenders.size()))));
+        return *m_contenders.back();
+    }
+    // What the key holds on the nodes from one to another.
+    QByteArrayList stored(int first = 0, int last = allNodes - 1)
+    {
+        QByteArrayList values;
+        for (int i = first; i <= last; ++i)
+            values << m_nodes[static_cast<std::size_t>(i)].stored(key);
+        return values;
+    }
+    static QByteArrayList times(int count, const QByteArray &value) { return QByteArrayList(count, value); }
+    void setOn(int first, int last, const QByteArray &value)
+    {
+        for (int i = first; i <= last; ++i)
+            m_nodes[static_cast<std::size_t>(i)].ask({"SET", key, value});
+    }
+    void deleteOn(int first, int last)
+    {
+        for (int i = first; i <= last; ++i)
+            m_nodes[static_cast<std::size_t>(i)].ask({"DEL", key});
+    }
+    sandbox::Server &server(int node) { return *m_nodes[static_cast<std::size_t>(node)].server; }
+
+    static void faultsAsRows()
+    {
+        QTest::addColumn<bool>("kill");
+        QTest::newRow("killed") << true;
+        QTest::newRow("stopped") << false;
+    }
+    void fail(int first, int last, bool kill)
+    {
+        for (int i = first; i <= last; ++i) {
+            kill ? server(i).stop() : server(i).pause();
+            auto &port = *client().real[static_cast<std::size_t>(i)];
+            if (kill)
+                QTRY_VERIFY(port.state() != redis::ConnectionState::Connected);
+        }
+    }
+    void recover(int first, int last, bool kill)
+    {
+        for (int i = first; i <= last; ++i) {
+            if (!kill) {
+                server(i).resume();
+                continue;
+            }
+            const auto started = server(i).start(20s);
+            QVERIFY2(started, started ? "" : qPrintable(started.error().message));
+        }
+        for (int i = first; i <= last; ++i)
+            QVERIFY(becomes(*m_nodes[static_cast<std::size_t>(i)].admin, redis::ConnectionState::Connected));
+    }
+
+private slots:
+    void initTestCase()
+    {
+        if (!sandbox::makeRedis())
+            QSKIP("redis-server is not installed");
+        const auto problem = startNodes(m_loop, allNodes, m_nodes);
+        QVERIFY2(problem.isEmpty(), qPrintable(problem));
+    }
+    void init()
+    {
+        for (auto &node : m_nodes)
+            node.ask({"FLUSHALL"});
+        QVERIFY(addClient());
+    }
+    void cleanup()
+    {
+        m_contenders.clear();
+        m_clients.clear();
+    }
+
+    void quorums()
+    {
+        const QList<int> wanted{1, 2, 2, 3, 3, 4, 4};
+        for (int nodes = 1; nodes <= wanted.size(); ++nodes)
+            QCOMPARE(recipes::quorumOf(nodes), wanted[nodes - 1]);
+        using recipes::quorumUntil;
+        QCOMPARE(quorumUntil<int>({5, 1, 3}, 5), std::optional(1));
+        QCOMPARE(quorumUntil<int>({5, 1, 3, 2}, 5), std::optional(2));
+        QCOMPARE(quorumUntil<int>({5, 1}, 5), std::optional<int>());
+        QCOMPARE(quorumUntil<int>({7}, 1), std::optional(7));
+    }
+
+    // The whole of it: for every pattern of nodes that are somebody else's, odd and even sets.
+    void everySubset_data()
+    {
+        QTest::addColumn<int>("nodes");
+        QTest::addColumn<int>("mask");
+        for (int nodes = 1; nodes <= allNodes; ++nodes) {
+            for (int mask = 0; mask < 1 << nodes; ++mask)
+                QTest::addRow("%d nodes, taken %s", nodes, qPrintable(QString::number(mask, 2))) << nodes << mask;
+        }
+    }
+    void everySubset()
+    {
+        QFETCH(int, nodes);
+        QFETCH(int, mask);
+        QByteArrayList others;
+        for (int i = 0; i < nodes; ++i) {
+            const bool taken = (mask >> i & 1) != 0;
+            if (taken)
+                setOn(i, i, "other");
+            others << (taken ? QByteArray("other") : QByteArray());
+        }
+        const int free = static_cast<int>(others.count(QByteArray()));
+        auto &one = add(client(), 30s, nodes);
+        one.tryOnce();
+        QTRY_VERIFY(one.granted);
+        QCOMPARE(one.holds(), free >= nodes / 2 + 1);
+        QTRY_COMPARE(client().counts("SET", nodes), QList<int>(nodes, 1));
+        if (one.holds()) {
+            auto wanted = others;
+            std::replace(wanted.begin(), wanted.end(), QByteArray(), one.token());
+            QTRY_COMPARE(stored(0, nodes - 1), wanted);
+            one.giveBack();
+            QTRY_VERIFY(one.released);
+            QVERIFY(*one.released);
+        } else {
+            QCOMPARE(one.granted->error().code, ErrorCode::TimedOut);
+        }
+        QTRY_COMPARE(client().counts(release, nodes), QList<int>(nodes, 1));
+        QCOMPARE(client().requests(), 2 * nodes);
+        QTRY_COMPARE(stored(0, nodes - 1), others);
+    }
+
+    void aFailedRoundIsGoneWhenItsErrorIsTold()
+    {
+        setOn(0, 2, "other");
+        auto &one = add(client());
+        one.tryOnce();
+        QTRY_VERIFY(one.granted);
+        QVERIFY(!one.holds());
+        QCOMPARE(stored(3, 4), times(2, {}));
+        QCOMPARE(client().counts(release, allNodes), QList<int>(allNodes, 1));
+    }
+
+    void freeAcquireAndRelease()
+    {
+        // All five are out before one answer is in: one round trip.
+        client().plan(0, 4, "SET", Fault::HoldReply);
+        auto &one = add(client());
+        one.acquire();
+        QCOMPARE(client().counts("SET", allNodes), QList<int>(allNodes, 1));
+        QTRY_COMPARE(stored().count(QByteArray()), 0);
+        QVERIFY(!one.granted);
+        client().letThrough();
+        QTRY_VERIFY(one.holds());
+        QCOMPARE(one.token().size(), 36);
+        QCOMPARE(stored(), times(allNodes, one.token()));
+        QVERIFY(!(*one.granted)->fencingToken);
+        QCOMPARE(one.lock->holdCount(), 1);
+        QCOMPARE(client().requests(), allNodes);
+        client().reset();
+        one.giveBack();
+        QCOMPARE(client().counts(release, allNodes), QList<int>(allNodes, 1));
+        QTRY_VERIFY(one.released);
+        QVERIFY(*one.released);
+        QCOMPARE(client().requests(), allNodes);
+        QCOMPARE(stored(), times(allNodes, {}));
+        QCOMPARE(one.lock->validity(), Duration::zero());
+        QCOMPARE(one.lock->holdCount(), 0);
+    }
+
+    void aQuorumOfAnswersIsEnough()
+    {
+        client().plan(3, 4, "SET", Fault::HoldReply);
+        auto &one = add(client());
+        one.acquire();
+        QTRY_VERIFY(one.holds());
+        // The late ones count when they come: the lock then stands the loss of two others.
+        client().letThrough();
+        one.extend();
+        QTRY_VERIFY(one.extended);
+        QVERIFY(*one.extended);
+        deleteOn(0, 1);
+        one.extend();
+        QTRY_VERIFY(one.extended);
+        QVERIFY(*one.extended);
+        QCOMPARE(one.lock->holdCount(), 1);
+    }
+
+    void validityIsTheTtlLessDrift()
+    {
+        auto &one = add(client(), 10s);
+        one.acquire();
+        QTRY_VERIFY(one.holds());
+        QVERIFY(one.lock->validity() > 0ms);
+        QVERIFY(one.lock->validity() <= 10s - 100ms - 2ms);
+    }
+
+    void tooLateIsNotHeld()
+    {
+        // OK from everybody, but when the answers are in there is no time left.
+        client().plan(0, 4, "SET", Fault::HoldReply);
+        auto &one = add(client(), 100ms);
+        one.tryOnce();
+        QTRY_COMPARE(stored(), times(allNodes, {})); // expired
+        client().letThrough();
+        QTRY_VERIFY(one.granted);
+        QVERIFY(!one.holds());
+    }
+
+    void lostRepliesOfAMinority()
+    {
+        client().plan(0, 1, "SET", Fault::LoseReply);
+        auto &one = add(client());
+        one.acquire();
+        QTRY_VERIFY(one.holds());
+        QCOMPARE(client().counts("SET", allNodes), QList<int>(allNodes, 1));
+        one.giveBack();
+        QTRY_VERIFY(one.released);
+        QVERIFY(*one.released);
+        QTRY_COMPARE(stored(), times(allNodes, {})); // also where nobody knew
+    }
+    void lostRepliesOfAMajority()
+    {
+        client().plan(0, 2, "SET", Fault::LoseReply);
+        auto &one = add(client());
+        one.acquire();
+        QTRY_VERIFY(one.holds());
+        QCOMPARE(client().counts("SET", allNodes), QList<int>(allNodes, 2)); // the first round did not count
+        QTRY_COMPARE(stored(), times(allNodes, one.token()));
+    }
+    void lostReleases_data()
+    {
+        QTest::addColumn<int>("lost");
+        QTest::addColumn<bool>("known");
+        QTest::newRow("minority") << 2 << true;
+        QTest::newRow("majority") << 3 << false;
+    }
+    void lostReleases()
+    {
+        QFETCH(int, lost);
+        QFETCH(bool, known);
+        auto &one = add(client());
+        one.acquire();
+        QTRY_COMPARE(stored(), times(allNodes, one.holds() ? one.token() : QByteArray("nobody")));
+        client().plan(0, lost - 1, release, Fault::LoseRequest);
+        one.giveBack();
+        QTRY_VERIFY(one.released);
+        QCOMPARE(bool(*one.released), known);
+        if (!known)
+            QCOMPARE(one.released->error().code, ErrorCode::UnknownOutcome);
+        QTRY_COMPARE(stored(), times(allNodes, {}));
+    }
+
+    void aFailingMinorityIsNoMatter_data() { faultsAsRows(); }
+    void aFailingMinorityIsNoMatter()
+    {
+        QFETCH(bool, kill);
+        fail(0, 1, kill);
+        auto &one = add(client());
+        one.acquire(Deadline::after(m_loop, 10s));
+        QTRY_VERIFY(one.granted);
+        QVERIFY2(one.holds(), one.holds() ? "" : qPrintable(one.granted->error().message));
+        QCOMPARE(stored(2, 4), times(3, one.token()));
+        one.askWhether();
+        QTRY_VERIFY(one.mine);
+        QVERIFY(*one.mine && **one.mine);
+        one.giveBack();
+        QTRY_VERIFY(one.released);
+        QVERIFY(*one.released);
+        QCOMPARE(stored(2, 4), times(3, {}));
+        recover(0, 1, kill);
+        // A node that was stopped has our SET in its buffer, and what takes it away behind it.
+        QTRY_COMPARE(stored(), times(allNodes, {}));
+    }
+
+    void aFailingMajorityIsAnError_data() { faultsAsRows(); }
+    void aFailingMajorityIsAnError()
+    {
+        QFETCH(bool, kill);
+        fail(0, 2, kill);
+        auto &one = add(client());
+        one.acquire(Deadline::after(m_loop, 300ms));
+        QTRY_VERIFY(one.granted);
+        QVERIFY(!one.holds());
+        QCOMPARE(one.granted->error().code, ErrorCode::NotConnected); // not that it was taken
+        QTRY_COMPARE(stored(3, 4), times(2, {}));
+        recover(0, 2, kill);
+        QTRY_COMPARE(stored(), times(allNodes, {}));
+    }
+
+    void aMuteMajorityEndsTheLease()
+    {
+        auto &one = add(client(), 500ms);
+        one.heed();
+        one.acquire();
+        QTRY_VERIFY(one.holds());
+        fail(0, 2, false);
+        QTRY_VERIFY(one.loss);
+        QCOMPARE(*one.loss, Loss::LeaseOver);
+        QCOMPARE(one.lock->holdCount(), 0);
+        QCOMPARE(one.lock->validity(), Duration::zero());
+        one.askWhether();
+        QTRY_VERIFY(one.mine);
+        QCOMPARE(one.mine->error().code, ErrorCode::NotConnected);
+        recover(0, 2, false);
+    }
+
+    void theLeaseIsProlonged()
+    {
+        auto &one = add(client(), 300ms);
+        one.heed();
+        one.acquire();
+        QTRY_VERIFY(one.holds());
+        QTRY_VERIFY(client().counting[4]->count(prolong) >= 6); // twice the TTL
+        QVERIFY(!one.loss);
+        QCOMPARE(one.lock->holdCount(), 1);
+        QCOMPARE(stored(), times(allNodes, one.token()));
+        // A minority may go; nobody puts it back.
+        deleteOn(0, 1);
+        const int before = client().counting[4]->count(prolong);
+        QTRY_VERIFY(client().counting[4]->count(prolong) >= before + 4);
+        QVERIFY(!one.loss);
+        QCOMPARE(stored(), times(2, {}) + times(3, one.token()));
+        setOn(2, 2, "other");
+        QTRY_VERIFY(one.loss);
+        QCOMPARE(*one.loss, Loss::TakenAway);
+        QCOMPARE(one.lock->holdCount(), 0);
+        // What is left of it goes with the release.
+        one.giveBack();
+        QTRY_VERIFY(one.released);
+        QCOMPARE(one.released->error().code, ErrorCode::NotHeld);
+        QTRY_COMPARE(stored(), (times(2, {}) + QByteArrayList{"other", {}, {}}));
+    }
+
+    void extendGivesEveryNodeTheFullTtl()
+    {
+        auto &one = add(client(), 60s);
+        one.acquire();
+        QTRY_COMPARE(stored(), times(allNodes, one.holds() ? one.token() : QByteArray("nobody")));
+        for (auto &node : m_nodes)
+            node.ask({"PEXPIRE", key, "20000"});
+        one.extend();
+        QTRY_VERIFY(one.extended);
+        QVERIFY(*one.extended);
+        QCOMPARE(client().counts(prolong, allNodes), QList<int>(allNodes, 1));
+        for (auto &node : m_nodes)
+            QVERIFY(eventually([&] { return node.ask({"PTTL", key}).integer > 20'000; }));
+        // Gone from a majority: nothing to extend.
+        deleteOn(0, 2);
+        one.extend();
+        QTRY_VERIFY(one.extended);
+        QCOMPARE(one.extended->error().code, ErrorCode::NotHeld);
+        QCOMPARE(one.lock->holdCount(), 0);
+        QCOMPARE(stored(0, 2), times(3, {}));
+    }
+
+    void stillMineAsksAQuorum()
+    {
+        auto &one = add(client());
+        one.acquire();
+        QTRY_COMPARE(stored(), times(allNodes, one.holds() ? one.token() : QByteArray("nobody")));
+        client().reset();
+        deleteOn(0, 1);
+        one.askWhether();
+        QTRY_VERIFY(one.mine);
+        QVERIFY(*one.mine && **one.mine);
+        QCOMPARE(client().counts("GET", allNodes), QList<int>(allNodes, 1));
+        setOn(2, 2, "other");
+        one.askWhether();
+        QTRY_VERIFY(one.mine);
+        QVERIFY(*one.mine && !**one.mine);
+        one.giveBack();
+        QTRY_VERIFY(one.released);
+        QCOMPARE(one.released->error().code, ErrorCode::NotHeld);
+        QTRY_COMPARE(stored(), (times(2, {}) + QByteArrayList{"other", {}, {}}));
+    }
+
+    void exclusion()
+    {
+        constexpr int contenders = 4;
+        constexpr int rounds = 12;
+        int inside = 0, most = 0, number = 0, failed = 0;
+        Scope scope(m_loop);
+        for (int i = 0; i < contenders; ++i) {
+            if (i > 0)
+                QVERIFY(addClient());
+            auto &one = add(client(static_cast<std::size_t>(i)));
+            scope.launch(addUnderLock(one.lock.get(), &m_loop, rounds, &inside, &most, &number, &failed));
+        }
+        QTRY_VERIFY_WITH_TIMEOUT(scope.isIdle(), 60'000);
+        QCOMPARE(failed, 0);
+        QCOMPARE(most, 1);
+        QCOMPARE(number, contenders * rounds);
+        QTRY_COMPARE(stored(), times(allNodes, {}));
+    }
+
+    void cancelWhileSetsAreOut_data()
+    {
+        QTest::addColumn<bool>("destroyLock");
+        QTest::newRow("lock destroyed") << true;
+        QTest::newRow("acquire destroyed") << false;
+    }
+    void cancelWhileSetsAreOut()
+    {
+        QFETCH(bool, destroyLock);
+        client().plan(0, 4, "SET", Fault::HoldReply);
+        auto &one = add(client());
+        one.acquire();
+        QTRY_COMPARE(stored().count(QByteArray()), 0); // it is ours, and we do not know yet
+        if (destroyLock)
+            one.lock.reset();
+        else
+            one.cancelWaits();
+        QTRY_COMPARE(stored(), times(allNodes, {}));
+        client().letThrough();
+        QTRY_COMPARE(one.granted.has_value(), destroyLock);
+        if (destroyLock)
+            QCOMPARE(one.granted->error().code, ErrorCode::Cancelled);
+        QCOMPARE(stored(), times(allNodes, {}));
+    }
+
+    void destroyingTheHolderReleases()
+    {
+        auto &one = add(client());
+        one.acquire();
+        QTRY_VERIFY(one.holds());
+        one.lock.reset();
+        QTRY_COMPARE(stored(), times(allNodes, {}));
+    }
+
+    void forbiddenIsAnError()
+    {
+        for (auto &node : m_nodes)
+            node.ask({"ACL", "SETUSER", "reader", "on", "nopass", "~*", "+@read", "+@connection"});
+        std::vector<std::unique_ptr<redis::Connection>> readers;
+        recipes::RedisNodes ports;
+        for (int i = 0; i < 3; ++i) {
+            auto options = optionsFor(server(i).address());
+            options.user = "reader";
+            options.password = "any";
+            readers.push_back(redis::openConnection(m_loop, options));
+            QVERIFY(becomes(*readers.back(), redis::ConnectionState::Connected));
+            ports.push_back(readers.back().get());
+        }
+        ports.push_back(client().counting[3].get());
+        ports.push_back(client().counting[4].get());
+        SetContender one(m_loop, std::make_unique<recipes::RedlockLock>(ports, RedisKey(key), 30s, Random(1)));
+        one.acquire();
+        QTRY_VERIFY(one.granted);
+        QCOMPARE(one.granted->error().code, ErrorCode::NoPermission);
+        QTRY_COMPARE(stored(), times(allNodes, {}));
+    }
+
+    void refusesWhatItCannotDo()
+    {
+        recipes::AcquireOptions options;
+        const auto codeWith = [&](const QByteArray &recipe, const recipes::RedisNodes &nodes, const RedisKey &name) {
+            const auto made = recipes::makeLock(recipe, nodes, name, options, Random(1));
+            return made ? -1 : code(made.error().code);
+        };
+        const auto nodes = client().ports(3);
+        const RedisKey name("k");
+        QCOMPARE(codeWith("redlock", nodes, name), -1);
+        QCOMPARE(codeWith("redlock", client().ports(1), name), -1);
+        QCOMPARE(codeWith("redlock", {}, name), code(ErrorCode::BadInput));
+        QCOMPARE(codeWith("redlock", nodes, RedisKey()), code(ErrorCode::BadInput));
+        QCOMPARE(codeWith("redis-set-nx", nodes, name), code(ErrorCode::BadInput));
+        QCOMPARE(codeWith("zk-mutex", nodes, name), code(ErrorCode::BadInput));
+        options.readMode = true;
+        QCOMPARE(codeWith("redlock", nodes, name), code(ErrorCode::BadInput));
+        options = {};
+        options.ttl = 0ms;
+        QCOMPARE(codeWith("redlock", nodes, name), code(ErrorCode::BadInput));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestRecipesRedlock)
+#include "tst_recipes_redlock.moc"

@@ -1,0 +1,284 @@
+// The textbook's read/write lock on a real server, with and without the herd: who shares, who waits for
+// whom, and what each step costs. (What it has in common with the other queues is tested with them.)
+#include "core/async/sleep.h"
+#include "tests/live/recipefixture.h"
+
+using namespace lockscope;
+using namespace lockscope::test;
+
+namespace {
+
+struct Inside {
+    int readers = 0, writers = 0, mostReaders = 0, violations = 0, failures = 0, rounds = 0;
+};
+
+Task<void> useIt(recipes::Lock *lock, bool reads, Loop *loop, int rounds, Inside *inside)
+{
+    const auto never = Deadline::never();
+    for (int i = 0; i < rounds; ++i) {
+        const auto grant = co_await lock->acquire(never);
+        inside->failures += grant ? 0 : 1;
+        int &ours = reads ? inside->readers : inside->writers;
+        ++ours;
+        inside->violations += inside->writers > 1 || (inside->writers == 1 && inside->readers > 0) ? 1 : 0;
+        inside->mostReaders = std::max(inside->mostReaders, inside->readers);
+        auto pause = sleepFor(*loop, 1ms);
+        co_await pause;
+        --ours;
+        ++inside->rounds;
+        const auto released = co_await lock->release(never);
+        inside->failures += released ? 0 : 1;
+    }
+}
+
+recipes::AcquireOptions modeOf(char letter)
+{
+    recipes::AcquireOptions options;
+    options.readMode = letter == 'R';
+    return options;
+}
+
+} // namespace
+
+class TestRecipesShared : public RecipeFixture {
+    Q_OBJECT
+
+    static void bothAsRows()
+    {
+        QTest::addColumn<QByteArray>("recipe");
+        for (const auto *recipe : {"zk-shared-herd", "zk-shared"})
+            QTest::newRow(recipe) << QByteArray(recipe);
+    }
+    [[nodiscard]] bool isHerd() const { return m_recipe == "zk-shared-herd"; }
+    bool allIdle()
+    {
+        return std::ranges::all_of(m_clients, [](const auto &client) { return client->counting->isIdle(); });
+    }
+    // "RWR": a reader, a writer and a reader, each in its place before the next one comes.
+    bool queueAs(const QByteArray &recipe, const QByteArray &modes)
+    {
+        const int n = int(modes.size());
+        if (!prepare(recipe, n))
+            return false;
+        for (int i = 0; i < n; ++i) {
+            m_contenders[size_t(i)] =
+                std::make_unique<Contender>(*m_clients[size_t(i)], recipe, m_path, quint64(i), modeOf(modes[i]));
+            contender(i).acquire();
+            const auto stands = [&] {
+                const auto asked = counting(i).count(isHerd() ? Request::Children : Request::Get);
+                const bool settled = contender(i).holds() || asked > 0;
+                return settled && nodes().size() == i + 1 && allIdle();
+            };
+            if (!QTest::qWaitFor(stands, 20'000))
+                return false;
+        }
+        return true;
+    }
+    bool releases(int i)
+    {
+        contender(i).release();
+        return QTest::qWaitFor([&] { return contender(i).released && allIdle(); }, 20'000) && *contender(i).released;
+    }
+
+private slots:
+    void initTestCase()
+    {
+        const auto problem = startServer();
+        if (!m_server)
+            QSKIP(qPrintable(problem)); // not installed
+        QVERIFY2(problem.isEmpty(), qPrintable(problem));
+    }
+    void cleanup() { forgetContenders(); }
+    void cleanupTestCase() { closeSessions(); }
+
+    void readersShare_data() { bothAsRows(); }
+    void readersShare()
+    {
+        QVERIFY(queueAs(rowsRecipe(), "RRRW"));
+        for (int i = 0; i < 3; ++i) {
+            QTRY_VERIFY(contender(i).holds());
+            QCOMPARE(counting(i).spoken(), QByteArray("create 1, children 1"));
+        }
+        QVERIFY(!contender(3).granted);
+        static const QRegularExpression form(QStringLiteral("^[^-]+-([RW])-[0-9]{10}$"));
+        int readers = 0;
+        for (const auto &name : nodes()) {
+            const auto match = form.match(QString::fromLatin1(name));
+            QVERIFY2(match.hasMatch(), name);
+            readers += match.captured(1) == QStringLiteral("R") ? 1 : 0;
+        }
+        QCOMPARE(readers, 3);
+        for (int i = 0; i < 3; ++i) {
+            QVERIFY(!contender(3).granted);
+            QVERIFY(releases(i));
+            if (isHerd())
+                QTRY_COMPARE(counting(3).count(Request::Children), i + 2); // so that no two wake-ups become one
+            QTRY_VERIFY(allIdle());
+        }
+        QTRY_VERIFY(contender(3).holds());
+        // One watch on the last reader against one list for each that left.
+        QCOMPARE(counting(3).spoken(),
+                 isHerd() ? QByteArray("create 1, children 4") : QByteArray("create 1, get 1, children 2"));
+        QCOMPARE(counting(3).events(), isHerd() ? 3 : 1);
+    }
+
+    void aReaderBehindAWaitingWriterWaits_data() { bothAsRows(); }
+    void aReaderBehindAWaitingWriterWaits()
+    {
+        QVERIFY(queueAs(rowsRecipe(), "RWRR"));
+        QTRY_VERIFY(contender(0).holds());
+        QVERIFY(!contender(1).granted && !contender(2).granted && !contender(3).granted);
+        QVERIFY(releases(0));
+        QTRY_VERIFY(contender(1).holds());
+        QVERIFY(!contender(2).granted && !contender(3).granted);
+        const auto writers = *(*contender(1).granted)->fencingToken;
+        QVERIFY(releases(1));
+        QTRY_VERIFY(contender(2).holds() && contender(3).holds());
+        QVERIFY(*(*contender(2).granted)->fencingToken > writers);
+        if (!isHerd()) {
+            QCOMPARE(counting(3).spoken(), QByteArray("create 1, get 1, children 2"));
+            QCOMPARE(counting(3).events(), 1);
+        }
+    }
+
+    void aWriterThatGivesUpLetsReadersIn_data() { bothAsRows(); }
+    void aWriterThatGivesUpLetsReadersIn()
+    {
+        QVERIFY(queueAs(rowsRecipe(), "RWRW"));
+        contender(1).lock.reset();
+        QTRY_VERIFY(contender(2).holds());
+        QVERIFY(contender(0).holds() && !contender(3).granted);
+    }
+
+    void theNearestWriterIsWatched()
+    {
+        QVERIFY(queueAs("zk-shared", "WRWR"));
+        QTRY_VERIFY(contender(0).holds());
+        QVERIFY(releases(0));
+        QTRY_VERIFY(contender(1).holds());
+        // The second writer waits for the reader, the second reader for the second writer: neither heard.
+        QCOMPARE(counting(2).events() + counting(3).events(), 0);
+        QVERIFY(releases(1));
+        QTRY_VERIFY(contender(2).holds());
+        QCOMPARE(counting(3).events(), 0);
+        QVERIFY(releases(2));
+        QTRY_VERIFY(contender(3).holds());
+        for (int i = 1; i < 4; ++i) {
+            QCOMPARE(counting(i).count(Request::Get), 1);
+            QCOMPARE(counting(i).count(Request::Children), 2);
+        }
+    }
+
+    // The most it can cost: the readers leave from the last to the first.
+    void aWriterBehindReadersThatLeaveBackwards()
+    {
+        constexpr int readers = 4;
+        QVERIFY(queueAs("zk-shared", QByteArray(readers, 'R') + 'W'));
+        for (int i = readers - 1; i >= 0; --i) {
+            QVERIFY(!contender(readers).granted);
+            const int before = counting(readers).events();
+            QVERIFY(releases(i));
+            QTRY_COMPARE(counting(readers).events(), before + 1);
+            QTRY_VERIFY(i == 0 || counting(readers).count(Request::Get) == readers - i + 1);
+            QTRY_VERIFY(counting(readers).isIdle());
+        }
+        QTRY_VERIFY(contender(readers).holds());
+        QCOMPARE(counting(readers).requests(), 2 + 2 * readers);
+    }
+
+    // A drain of N writers is the other queues' drain; one of readers behind a writer wakes them all.
+    void aHerdWakesEveryWaiter()
+    {
+        QVERIFY(queueAs("zk-shared-herd", "RWWW"));
+        for (auto &client : m_clients)
+            client->counting->reset();
+        QVERIFY(releases(0));
+        QTRY_VERIFY(contender(1).holds());
+        for (int i = 1; i < 4; ++i) {
+            QTRY_COMPARE(counting(i).spoken(), QByteArray("children 1"));
+            QCOMPARE(counting(i).events(), 1);
+        }
+    }
+
+    void aReadersNodeIsTakenAway_data() { bothAsRows(); }
+    void aReadersNodeIsTakenAway()
+    {
+        QVERIFY(queueAs(rowsRecipe(), "WRW"));
+        QByteArray reader;
+        for (const auto &name : nodes())
+            reader = name.contains("-R-") ? name : reader;
+        QVERIFY(takeAway(reader));
+        QVERIFY(releases(0));
+        QTRY_VERIFY(contender(2).holds()); // it stood before the reader's new node
+        QTRY_COMPARE(counting(1).count(Request::Create), 2);
+        QVERIFY(!contender(1).granted);
+        QVERIFY(releases(2));
+        QTRY_VERIFY(contender(1).holds());
+        QVERIFY((*contender(1).granted)->id != reader);
+        QCOMPARE(nodes(), QByteArrayList{(*contender(1).granted)->id});
+    }
+
+    void aWriterVanishesBeforeItIsWatched()
+    {
+        QVERIFY(queueAs("zk-shared", "RW"));
+        QVERIFY(add(m_server->address()));
+        m_contenders[2] = std::make_unique<Contender>(*m_clients[2], m_recipe, m_path, 12, modeOf('R'));
+        faulty(2).plan(Request::Get, 1, Fate::HoldRequest);
+        contender(2).acquire();
+        QTRY_COMPARE(counting(2).count(Request::Get), 1);
+        contender(1).lock.reset();
+        QTRY_COMPARE(nodes().size(), 2);
+        QVERIFY(!contender(2).granted);
+        faulty(2).letThrough();
+        QTRY_VERIFY(contender(2).holds());
+        QCOMPARE(counting(2).spoken(), QByteArray("create 1, get 1, children 2"));
+    }
+
+    // Names of one host and owner are alike but for the number: only the data tells which node is whose.
+    void lostReplyBesideAnotherOfTheSameSession_data() { bothAsRows(); }
+    void lostReplyBesideAnotherOfTheSameSession()
+    {
+        QVERIFY(queueAs(rowsRecipe(), "W"));
+        m_contenders.push_back(std::make_unique<Contender>(*m_clients[0], m_recipe, m_path, 99));
+        const auto first = nodes();
+        faulty(0).plan(Request::Create, 1, Fate::LoseReply);
+        contender(1).acquire();
+        QTRY_COMPARE(nodes().size(), 2);
+        QTRY_VERIFY(counting(0).isIdle());
+        QVERIFY(!contender(1).granted);
+        QCOMPARE(counting(0).count(Request::Create), 2);
+        contender(0).release();
+        QTRY_VERIFY(contender(1).holds());
+        QVERIFY(!first.contains((*contender(1).granted)->id));
+        QCOMPARE(nodes(), QByteArrayList{(*contender(1).granted)->id});
+    }
+
+    void readersAndWritersUnderLoad_data() { bothAsRows(); }
+    void readersAndWritersUnderLoad()
+    {
+        constexpr int sessions = 4, perSession = 2, rounds = 15;
+        QVERIFY(prepare(rowsRecipe(), sessions));
+        Inside inside;
+        {
+            Scope scope(m_loop);
+            std::vector<std::unique_ptr<recipes::Lock>> locks;
+            for (int i = 0; i < sessions * perSession; ++i) {
+                const bool reads = i % 3 != 0;
+                auto made = recipes::makeLock(m_recipe, counting(i % sessions), m_path, modeOf(reads ? 'R' : 'W'),
+                                              Random(400 + quint64(i)));
+                QVERIFY(made);
+                locks.push_back(std::move(*made));
+                scope.launch(useIt(locks.back().get(), reads, &m_loop, rounds, &inside));
+            }
+            QTRY_VERIFY_WITH_TIMEOUT(scope.isIdle(), 60'000);
+        }
+        QCOMPARE(inside.failures, 0);
+        QCOMPARE(inside.violations, 0);
+        QVERIFY(inside.mostReaders > 1);
+        QCOMPARE(inside.rounds, sessions * perSession * rounds);
+        QTRY_COMPARE(nodes().size(), 0);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestRecipesShared)
+#include "tst_recipes_shared.moc"

@@ -1,0 +1,407 @@
+// The two locks for teaching on a real Redis: they do what they are said to do, flaws included. And
+// redis-set-nx asked for another TTL.
+#include "core/recipes/redis/setnx.h"
+#include "rediscontender.h"
+
+using namespace lockscope;
+using namespace lockscope::testing;
+using recipes::Loss;
+using Fault = CountingRedis::Fault;
+
+class TestRecipesTeaching : public RedisRecipeFixture {
+    Q_OBJECT
+
+    QByteArray stored() { return ask({"GET", m_key}).text; }
+    qint64 nowMs() const
+    {
+        return std::chrono::duration_cast<std::chrono::milliseconds>(m_loop.wallNow().time_since_epoch()).count();
+    }
+
+    struct Extended {
+        std::unique_ptr<recipes::SetNxLock> lock;
+        std::optional<Result<recipes::Grant>> granted;
+        std::optional<Result<bool>> done;
+    };
+    static Task<void> acquiring(Extended *it)
+    {
+        auto result = co_await it->lock->acquire(Deadline::never());
+        it->granted.emplace(std::move(result));
+    }
+    static Task<void> extending(Extended *it, std::chrono::milliseconds ttl, Deadline deadline)
+    {
+        it->done.reset();
+        auto result = co_await it->lock->extend(ttl, deadline);
+        it->done.emplace(std::move(result));
+    }
+
+private slots:
+    void initTestCase()
+    {
+        const auto why = startServer();
+        if (!m_server)
+            QSKIP(qPrintable(why));
+        QVERIFY2(why.isEmpty(), qPrintable(why));
+    }
+    void init()
+    {
+        m_recipe = "redis-setnx-expire";
+        m_key = "the-lock";
+    }
+    void cleanup() { forgetContenders(); }
+
+    void bothAreForTeachingOnly_data()
+    {
+        QTest::addColumn<QByteArray>("recipe");
+        QTest::newRow("setnx") << QByteArray("redis-setnx-expire");
+        QTest::newRow("getset") << QByteArray("redis-getset");
+    }
+    void bothAreForTeachingOnly()
+    {
+        QFETCH(QByteArray, recipe);
+        QVERIFY(recipes::findRecipe(recipe)->teachingOnly);
+    }
+
+    void exclusion_data() { bothAreForTeachingOnly_data(); }
+    void exclusion()
+    {
+        QFETCH(QByteArray, recipe);
+        m_recipe = recipe;
+        QVERIFY(countTogether(4, 5, withTtl(30s)));
+        QCOMPARE(keys(), QByteArrayList());
+    }
+
+    void timeoutAndCancelLeaveNothing_data() { bothAreForTeachingOnly_data(); }
+    void timeoutAndCancelLeaveNothing()
+    {
+        QFETCH(QByteArray, recipe);
+        m_recipe = recipe;
+        auto &redis = process();
+        auto &holder = add(redis);
+        holder.acquire();
+        QTRY_VERIFY(holder.holds());
+        const auto value = stored();
+        auto &waiter = add(redis);
+        waiter.acquireFor(120ms);
+        QTRY_VERIFY(waiter.granted);
+        QCOMPARE(waiter.acquireCode(), code(ErrorCode::TimedOut));
+        waiter.acquire();
+        QTest::qWait(50);
+        waiter.cancelWaits();
+        waiter.tryOnce();
+        QTRY_VERIFY(waiter.granted);
+        QCOMPARE(waiter.acquireCode(), code(ErrorCode::TimedOut));
+        QCOMPARE(stored(), value);
+    }
+
+    void aTryThatIsCancelledIsGivenBack_data() { bothAreForTeachingOnly_data(); }
+    void aTryThatIsCancelledIsGivenBack()
+    {
+        QFETCH(QByteArray, recipe);
+        m_recipe = recipe;
+        auto &redis = process();
+        redis.plan("SETNX", Fault::HoldReply);
+        auto &one = add(redis);
+        one.acquire();
+        QTRY_VERIFY(!stored().isEmpty()); // it is ours, and nobody knows yet
+        one.lock.reset();
+        QTRY_VERIFY(one.granted);
+        QCOMPARE(one.acquireCode(), code(ErrorCode::Cancelled));
+        redis.letThrough();
+        QTRY_COMPARE(keys(), QByteArrayList());
+    }
+
+    void destroyingTheHolderReleases_data() { bothAreForTeachingOnly_data(); }
+    void destroyingTheHolderReleases()
+    {
+        QFETCH(QByteArray, recipe);
+        m_recipe = recipe;
+        auto &one = add(process());
+        one.acquire();
+        QTRY_VERIFY(one.holds());
+        one.lock.reset();
+        QTRY_COMPARE(keys(), QByteArrayList());
+    }
+
+    void releaseOfWhatIsNotHeld_data() { bothAreForTeachingOnly_data(); }
+    void releaseOfWhatIsNotHeld()
+    {
+        QFETCH(QByteArray, recipe);
+        m_recipe = recipe;
+        auto &redis = process();
+        auto &one = add(redis);
+        one.giveBack();
+        QTRY_VERIFY(one.released);
+        QCOMPARE(one.releaseCode(), code(ErrorCode::NotHeld));
+        QCOMPARE(redis.requests(), 0);
+        one.acquire();
+        QTRY_VERIFY(one.holds());
+        ask({"DEL", m_key});
+        one.askWhether();
+        QTRY_VERIFY(one.mine);
+        QVERIFY(!**one.mine);
+        one.giveBack();
+        QTRY_VERIFY(one.released);
+        QCOMPARE(one.releaseCode(), code(ErrorCode::NotHeld));
+    }
+
+    void theLeaseIsNotProlonged_data() { bothAreForTeachingOnly_data(); }
+    void theLeaseIsNotProlonged()
+    {
+        QFETCH(QByteArray, recipe);
+        m_recipe = recipe;
+        auto &one = add(process(), withTtl(1s));
+        auto &other = add(process(), withTtl(30s));
+        one.heed();
+        one.acquire();
+        QTRY_VERIFY(one.holds());
+        other.acquire();
+        QTRY_VERIFY(one.loss);
+        QCOMPARE(*one.loss, Loss::LeaseOver);
+        QTRY_VERIFY(other.holds());
+        one.askWhether();
+        QTRY_VERIFY(one.mine);
+        QVERIFY(!**one.mine);
+    }
+
+    void setnxExpireRequests()
+    {
+        const auto *recipe = recipes::findRecipe(m_recipe);
+        auto &redis = process();
+        auto &one = add(redis, withTtl(1500ms));
+        one.acquire();
+        QTRY_VERIFY(one.holds());
+        QCOMPARE(redis.requests(), recipe->requestsAcquireFree.toInt());
+        QCOMPARE(redis.count("SETNX"), 1);
+        QCOMPARE(redis.count("EXPIRE"), 1);
+        QCOMPARE(stored(), QByteArray("1"));
+        QCOMPARE(one.id(), QByteArray("1"));
+        const auto ttl = ask({"PTTL", m_key}).integer;
+        QVERIFY2(ttl > 1000 && ttl <= 2000, QByteArray::number(ttl).constData()); // whole seconds only
+        auto &other = process();
+        auto &waiter = add(other);
+        waiter.acquire();
+        QTRY_VERIFY(other.count("SETNX") >= 3);
+        QCOMPARE(other.requests(), other.count("SETNX"));
+        redis.reset();
+        one.giveBack();
+        QTRY_VERIFY(one.gaveBack());
+        QCOMPARE(redis.requests(), recipe->requestsRelease.toInt());
+        QCOMPARE(redis.count("DEL"), 1);
+        QTRY_VERIFY(waiter.holds());
+        QCOMPARE(other.requests(), other.count("SETNX") + 1);
+    }
+
+    // Flaw: between the two commands.
+    void aCrashBeforeExpireLocksForEver()
+    {
+        auto &redis = process();
+        redis.plan("EXPIRE", Fault::LoseRequest);
+        auto &one = add(redis);
+        one.acquire();
+        QTRY_VERIFY(one.granted);
+        QCOMPARE(one.acquireCode(), code(ErrorCode::UnknownOutcome));
+        QCOMPARE(ask({"PTTL", m_key}).integer, -1);
+        one.acquireFor(100ms);
+        QTRY_VERIFY(one.granted);
+        QCOMPARE(one.acquireCode(), code(ErrorCode::TimedOut));
+        QCOMPARE(ask({"PTTL", m_key}).integer, -1);
+    }
+    void aLostAnswerLocksForEver()
+    {
+        auto &redis = process();
+        redis.plan("SETNX", Fault::LoseReply);
+        auto &one = add(redis);
+        one.acquire();
+        QTRY_VERIFY(one.granted);
+        QCOMPARE(one.acquireCode(), code(ErrorCode::UnknownOutcome));
+        QCOMPARE(ask({"PTTL", m_key}).integer, -1);
+    }
+
+    // Flaw: DEL does not ask whose key it is.
+    void whoIsTooSlowReleasesTheNextOnes()
+    {
+        auto &one = add(process(), withTtl(1s));
+        one.heed();
+        one.acquire();
+        QTRY_VERIFY(one.loss);
+        auto &other = add(process());
+        other.acquire();
+        QTRY_VERIFY(other.holds());
+        one.giveBack();
+        QTRY_VERIFY(one.gaveBack()); // as far as it knows
+        QCOMPARE(keys(), QByteArrayList());
+        other.giveBack();
+        QTRY_VERIFY(other.released);
+        QCOMPARE(other.releaseCode(), code(ErrorCode::NotHeld));
+    }
+
+    void getsetRequests()
+    {
+        m_recipe = "redis-getset";
+        const auto *recipe = recipes::findRecipe(m_recipe);
+        auto &redis = process();
+        auto &one = add(redis, withTtl(20s));
+        const auto before = nowMs();
+        one.acquire();
+        QTRY_VERIFY(one.holds());
+        QCOMPARE(redis.requests(), recipe->requestsAcquireFree.toInt());
+        QCOMPARE(redis.count("SETNX"), 1);
+        QCOMPARE(stored(), one.id());
+        const auto stamp = stored().toLongLong();
+        QVERIFY(stamp >= before + 20'000 && stamp <= nowMs() + 20'000);
+        QCOMPARE(ask({"PTTL", m_key}).integer, -1);
+        auto &other = process();
+        auto &waiter = add(other);
+        waiter.acquire();
+        QTRY_VERIFY(other.count("GET") >= 3);
+        QTRY_COMPARE(other.requests(), 2 * other.count("SETNX"));
+        redis.reset();
+        one.giveBack();
+        QTRY_VERIFY(one.gaveBack());
+        QCOMPARE(redis.requests(), recipe->requestsRelease.toInt());
+        QCOMPARE(redis.count("GET"), 1);
+        QCOMPARE(redis.count("DEL"), 1);
+        QTRY_VERIFY(waiter.holds());
+        QCOMPARE(other.count("GETSET"), 0);
+    }
+
+    void getsetTakesOverWhatIsPast()
+    {
+        m_recipe = "redis-getset";
+        ask({"SET", m_key, QByteArray::number(nowMs() - 1000)});
+        auto &redis = process();
+        auto &one = add(redis);
+        one.acquire();
+        QTRY_VERIFY(one.holds());
+        QCOMPARE(redis.requests(), 3);
+        QCOMPARE(redis.count("GETSET"), 1);
+        QCOMPARE(stored(), one.id());
+        QVERIFY(stored().toLongLong() > nowMs());
+    }
+
+    // Flaw: the loser's time stands there, and the winner cannot know.
+    void aLoserOverwritesTheWinnersTime()
+    {
+        m_recipe = "redis-getset";
+        ask({"SET", m_key, QByteArray::number(nowMs() - 1000)});
+        auto &redis = process();
+        redis.plan("GET", Fault::HoldReply);
+        auto &loser = add(redis, withTtl(60s));
+        loser.acquire();
+        QTRY_COMPARE(redis.count("GET"), 1);
+        auto &winner = add(process(), withTtl(30s));
+        winner.acquire();
+        QTRY_VERIFY(winner.holds());
+        redis.letThrough();
+        QTRY_COMPARE(redis.count("GETSET"), 1);
+        QTRY_VERIFY(redis.count("SETNX") >= 2);
+        QVERIFY(!loser.granted);
+        QVERIFY(stored().toLongLong() > winner.id().toLongLong());
+        winner.askWhether();
+        QTRY_VERIFY(winner.mine);
+        QVERIFY(**winner.mine);
+    }
+
+    void getsetReleaseLeavesWhatIsPast()
+    {
+        m_recipe = "redis-getset";
+        auto &redis = process();
+        auto &one = add(redis, withTtl(100ms));
+        one.heed();
+        one.acquire();
+        QTRY_VERIFY(one.loss);
+        QTRY_VERIFY(stored().toLongLong() < nowMs());
+        one.giveBack();
+        QTRY_VERIFY(one.released);
+        QCOMPARE(one.releaseCode(), code(ErrorCode::NotHeld));
+        QCOMPARE(redis.count("DEL"), 0);
+        QVERIFY(exists(m_key));
+    }
+
+    void getsetFindsWhatItSetWhenTheAnswerIsLost()
+    {
+        m_recipe = "redis-getset";
+        auto &redis = process();
+        redis.plan("SETNX", Fault::LoseReply);
+        auto &one = add(redis);
+        one.acquire();
+        QTRY_VERIFY(one.holds());
+        QCOMPARE(redis.count("SETNX"), 1);
+        QCOMPARE(stored(), one.id());
+    }
+
+    void aTokenLockCanBeExtended()
+    {
+        auto &redis = process();
+        Extended it;
+        it.lock = std::make_unique<recipes::SetNxLock>(redis, RedisKey(m_key), 1s, Random(1));
+        Scope scope(m_loop);
+        scope.launch(extending(&it, 5s, Deadline::after(m_loop, 2s)));
+        QTRY_VERIFY(it.done);
+        QCOMPARE(code(it.done->error().code), code(ErrorCode::NotHeld)); // nothing held yet
+        scope.launch(acquiring(&it));
+        QTRY_VERIFY(it.granted && *it.granted);
+        redis.reset();
+        scope.launch(extending(&it, 60s, Deadline::after(m_loop, 2s)));
+        QTRY_VERIFY(it.done);
+        QVERIFY(*it.done);
+        QCOMPARE(redis.requests(), 1);
+        QVERIFY(ask({"PTTL", m_key}).integer > 50'000);
+        scope.launch(extending(&it, 600ms, Deadline::after(m_loop, 2s))); // shorter, too
+        QTRY_VERIFY(it.done);
+        QVERIFY(*it.done);
+        QVERIFY(ask({"PTTL", m_key}).integer <= 600);
+        // The new TTL is the one it is kept alive by.
+        redis.reset();
+        QTRY_VERIFY(redis.count("compare-and-expire") >= 6);
+        QVERIFY(!it.lock->lost().isComplete());
+        QCOMPARE(stored(), (*it.granted)->id);
+        scope.launch(extending(&it, 0ms, Deadline::after(m_loop, 2s)));
+        QTRY_VERIFY(it.done);
+        QCOMPARE(code(it.done->error().code), code(ErrorCode::BadInput));
+    }
+
+    void whatIsNotOursIsNotExtended_data()
+    {
+        QTest::addColumn<bool>("isStolen");
+        QTest::newRow("expired") << false;
+        QTest::newRow("stolen") << true;
+    }
+    void whatIsNotOursIsNotExtended()
+    {
+        QFETCH(bool, isStolen);
+        Extended it;
+        it.lock = std::make_unique<recipes::SetNxLock>(process(), RedisKey(m_key), 30s, Random(1));
+        Scope scope(m_loop);
+        scope.launch(acquiring(&it));
+        QTRY_VERIFY(it.granted && *it.granted);
+        ask({"DEL", m_key});
+        if (isStolen)
+            ask({"SET", m_key, "another"});
+        scope.launch(extending(&it, 60s, Deadline::after(m_loop, 2s)));
+        QTRY_VERIFY(it.done);
+        QCOMPARE(code(it.done->error().code), code(ErrorCode::NotHeld));
+        QVERIFY(it.lock->lost().isComplete());
+        QCOMPARE(it.lock->lost().value(), Loss::TakenAway);
+        QCOMPARE(it.lock->holdCount(), 0);
+        QCOMPARE(ask({"PTTL", m_key}).integer, isStolen ? -1 : -2); // neither changed nor made again
+    }
+
+    void anUnansweredExtendSaysSo()
+    {
+        auto &redis = process();
+        Extended it;
+        it.lock = std::make_unique<recipes::SetNxLock>(redis, RedisKey(m_key), 30s, Random(1));
+        Scope scope(m_loop);
+        scope.launch(acquiring(&it));
+        QTRY_VERIFY(it.granted && *it.granted);
+        redis.plan("compare-and-expire", Fault::LoseReply);
+        scope.launch(extending(&it, 60s, Deadline::after(m_loop, 2s)));
+        QTRY_VERIFY(it.done);
+        QCOMPARE(code(it.done->error().code), code(ErrorCode::UnknownOutcome));
+        QCOMPARE(it.lock->holdCount(), 1);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestRecipesTeaching)
+#include "tst_recipes_teaching.moc"

@@ -1,0 +1,70 @@
+// What the tests of the session on libzookeeper share: a server, and for each test function a session and
+// a node of its own.
+#pragma once
+
+#include "tests/live/zookeeperfixture.h"
+
+namespace lockscope::test {
+
+using namespace zk;
+using namespace std::chrono_literals;
+using namespace Qt::StringLiterals;
+
+class ZooKeeperClientFixture : public QObject {
+protected:
+    QtLoop m_loop;
+    std::unique_ptr<sandbox::ZooKeeperServer> m_server;
+    std::unique_ptr<Session> m_session;
+    QByteArray m_root; // of this test function
+
+    // What went wrong; empty if all is ready. Without programs to start there is no m_server afterwards.
+    QString startServer()
+    {
+        sandbox::ZooKeeperOptions options;
+        options.reapingInterval = 500ms;
+        auto server = sandbox::makeZooKeeper(options);
+        if (!server)
+            return server.error().message;
+        m_server = std::move(*server);
+        const auto started = m_server->start(30s);
+        return started ? QString() : started.error().message;
+    }
+    bool prepare()
+    {
+        m_session = open();
+        m_root = QByteArray("/") + QTest::currentTestFunction()
+            + (QTest::currentDataTag() ? QTest::currentDataTag() : "");
+        return m_session && make(*m_session, m_root);
+    }
+    void stopServer()
+    {
+        waitForClosingSessions(10s);
+        m_server.reset();
+    }
+
+    std::unique_ptr<Session> open(SessionOptions options = {})
+    {
+        if (options.hosts.empty())
+            options.hosts = {m_server->address()};
+        auto session = openSession(m_loop, std::move(options));
+        return waitForState(*session, SessionState::Connected) ? std::move(session) : nullptr;
+    }
+    std::unique_ptr<Session> openThrough(const Cable &cable)
+    {
+        SessionOptions options;
+        options.hosts = {cable.address()};
+        options.timeout = 1s;
+        return open(options);
+    }
+    static bool make(Session &session, const QByteArray &path, const QByteArray &data = {},
+                     CreateMode mode = CreateMode::Persistent)
+    {
+        const auto made = await(session.create(ZPath(path), data, mode, openAcl(), Deadline::never()));
+        if (!made)
+            qWarning("%s", qPrintable(made.error().message));
+        return bool(made);
+    }
+    [[nodiscard]] QByteArray under(const QByteArray &name) const { return m_root + '/' + name; }
+};
+
+} // namespace lockscope::test

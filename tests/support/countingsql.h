@@ -1,0 +1,79 @@
+// Counts the statements that go through an SQL session, and loses chosen ones.
+#pragma once
+
+#include "core/mariadb/session.h"
+
+#include <map>
+
+namespace lockscope::testing {
+
+class CountingSql : public mariadb::Session {
+public:
+    enum class Fault { LoseRequest, LoseReply };
+
+    explicit CountingSql(mariadb::Session &inner) : m_inner(inner) {}
+
+    [[nodiscard]] Loop &loop() const override { return m_inner.loop(); }
+    [[nodiscard]] mariadb::SessionState state() const override { return m_inner.state(); }
+    [[nodiscard]] QString lastError() const override { return m_inner.lastError(); }
+    [[nodiscard]] mariadb::ConnectionId connectionId() const override { return m_inner.connectionId(); }
+    [[nodiscard]] QByteArray serverVersion() const override { return m_inner.serverVersion(); }
+    mariadb::Subscription onState(std::function<void(mariadb::SessionState)> listener) override
+    {
+        return m_inner.onState(std::move(listener));
+    }
+    Reply<mariadb::Rows> execute(mariadb::Statement statement, Deadline deadline) override
+    {
+        const auto word = statement.text.split(' ').first();
+        ++m_counts[word];
+        if (m_fault && m_faultWord == word) {
+            const auto fault = *std::exchange(m_fault, std::nullopt);
+            Reply<mariadb::Rows> reply(loop());
+            const Error lost{ErrorCode::UnknownOutcome, QStringLiteral("lost on the way, by the test"), true};
+            if (fault == Fault::LoseRequest)
+                reply.complete(lost);
+            else
+                m_inner.execute(std::move(statement), deadline).then([reply, lost](const Result<mariadb::Rows> &) {
+                    reply.complete(lost);
+                });
+            return reply;
+        }
+        return m_inner.execute(std::move(statement), deadline);
+    }
+    void interrupt(mariadb::ConnectionId connection) override
+    {
+        ++m_interrupts;
+        m_inner.interrupt(connection);
+    }
+
+    // By the first word of a statement: "SELECT", "START", "COMMIT".
+    [[nodiscard]] int count(const QByteArray &word) const
+    {
+        const auto at = m_counts.find(word);
+        return at == m_counts.end() ? 0 : at->second;
+    }
+    [[nodiscard]] int statements() const
+    {
+        int all = 0;
+        for (const auto &[word, count] : m_counts)
+            all += count;
+        return all;
+    }
+    [[nodiscard]] int interrupts() const { return m_interrupts; }
+    void reset() { m_counts.clear(); }
+    // The next statement that begins with that word.
+    void plan(const QByteArray &word, Fault fault)
+    {
+        m_faultWord = word;
+        m_fault = fault;
+    }
+
+private:
+    mariadb::Session &m_inner;
+    std::map<QByteArray, int> m_counts;
+    int m_interrupts = 0;
+    QByteArray m_faultWord;
+    std::optional<Fault> m_fault;
+};
+
+} // namespace lockscope::testing

@@ -1,0 +1,42 @@
+// A keychain in memory.
+#pragma once
+
+#include "core/connections/secretstore.h"
+
+#include <map>
+
+namespace lockscope::testing {
+
+// It can be locked, and it can say nothing at all.
+class FakeSecrets : public SecretStore {
+public:
+    struct Box {
+        std::map<QString, QString> secrets;
+        bool isLocked = false;
+        bool isSilent = false;
+    };
+    explicit FakeSecrets(Box &box) : m_box(box) {}
+
+    void read(const QString &key, QObject *context, Found found) override
+    {
+        const auto secret = m_box.secrets.find(key);
+        std::optional<QString> value;
+        if (!m_box.isLocked && secret != m_box.secrets.end())
+            value = secret->second;
+        if (!m_box.isSilent)
+            QMetaObject::invokeMethod(context, [found, value] { found(value); }, Qt::QueuedConnection);
+    }
+    void write(const QString &key, const QString &secret, QObject *context, Done done) override
+    {
+        if (!m_box.isLocked)
+            m_box.secrets[key] = secret;
+        const QString why = m_box.isLocked ? QStringLiteral("the keychain is locked") : QString();
+        QMetaObject::invokeMethod(context, [done, why] { done(why); }, Qt::QueuedConnection);
+    }
+    void remove(const QString &key) override { m_box.secrets.erase(key); }
+
+private:
+    Box &m_box;
+};
+
+} // namespace lockscope::testing

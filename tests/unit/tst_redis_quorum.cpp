@@ -1,0 +1,233 @@
+// What the nodes of a Redlock set say apart, and the one lock that they are together: a table.
+#include "core/inspect/redis/quorum.h"
+#include "core/inspect/json.h"
+#include "core/inspect/sameness.h"
+
+#include <QJsonArray>
+#include <QJsonObject>
+#include <QTest>
+
+using namespace lockscope;
+using namespace lockscope::inspect;
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr ServerTime noon{43'200s};
+
+// "A20": token A that expires in 20 s; "A": one that never does; "-": nothing; "?": no answer; "R": a lock of
+// Redisson's. The nodes are n1, n2 …
+NodeSight sightOf(const QString &word, int number)
+{
+    NodeSight sight{u"n%1"_s.arg(number), word != "?"_L1, std::nullopt};
+    if (word == "?"_L1 || word == "-"_L1)
+        return sight;
+    LockPicture lock;
+    lock.lock = {ConnectionName("set"), "orders-lock"};
+    lock.backend = Backend::Redis;
+    lock.recipe = word == "R"_L1 ? "redisson-lock" : "redis-set-nx";
+    lock.confidence = Confidence::Medium;
+    lock.state = LockState::Held;
+    lock.observed = noon;
+    Contender holder;
+    holder.id = word.left(1).toUtf8();
+    holder.role = Role::Holder;
+    holder.guard.value = holder.id;
+    if (word.size() > 1)
+        holder.expiresAt = noon + std::chrono::seconds(word.mid(1).toInt());
+    lock.contenders.push_back(holder);
+    sight.picture = lock;
+    return sight;
+}
+
+std::vector<NodeSight> sightsOf(const QString &row)
+{
+    std::vector<NodeSight> sights;
+    for (const auto &word : row.split(u' '))
+        sights.push_back(sightOf(word, static_cast<int>(sights.size()) + 1));
+    return sights;
+}
+
+// "held: holder A 20, waiter B 30; no-quorum info A B"
+QString shown(const std::optional<LockPicture> &lock)
+{
+    if (!lock)
+        return u"none"_s;
+    QStringList contenders;
+    for (const auto &one : lock->contenders) {
+        const auto left = one.expiresAt ? std::chrono::duration_cast<std::chrono::seconds>(*one.expiresAt - noon) : 0s;
+        contenders << u"%1 %2 %3"_s.arg(word(one.role), QString::fromUtf8(one.id),
+                                        one.expiresAt ? QString::number(left.count()) : u"never"_s);
+    }
+    QString text = word(lock->state) + u": "_s + contenders.join(u", "_s);
+    for (const auto &finding : lock->findings) {
+        text += u"; %1 %2"_s.arg(QString::fromUtf8(finding.code), word(finding.severity));
+        for (const auto &id : finding.contenders)
+            text += u' ' + QString::fromUtf8(id);
+    }
+    return text;
+}
+
+QString noQuorumText(const QString &row)
+{
+    const auto lock = mergeNodes(sightsOf(row));
+    for (const auto &finding : lock->findings) {
+        if (finding.code == "no-quorum")
+            return finding.message;
+    }
+    return {};
+}
+
+} // namespace
+
+class TestRedisQuorum : public QObject {
+    Q_OBJECT
+private slots:
+    void merging_data()
+    {
+        QTest::addColumn<QString>("nodes");
+        QTest::addColumn<QString>("wanted");
+        const auto row = [](const char *nodes, const char *wanted) {
+            QTest::newRow(nodes) << QString::fromUtf8(nodes) << QString::fromUtf8(wanted);
+        };
+        // Nobody.
+        row("- - -", "none");
+        row("? ? ?", "none");
+        row("- ? -", "none");
+        // One token on a majority: held until the quorum-th last of its keys is gone.
+        row("A10 A20 A30", "held: holder A 20");
+        row("A10 A20 A30 A40 A50", "held: holder A 30");
+        row("A10 A20 A30 A40", "held: holder A 20");
+        row("A10", "held: holder A 10");
+        row("- A20 A30", "held: holder A 20");
+        row("A10 - A20 - A30", "held: holder A 10");
+        // A node that does not answer changes nothing, if the others are a majority.
+        row("A10 A20 ?", "held: holder A 10");
+        row("? A10 A20 A30 ?", "held: holder A 10");
+        // Fewer than a majority: nobody holds it.
+        row("A10 - -", "free: waiter A 10; no-quorum warning A");
+        row("A10 - A20 - -", "free: waiter A 20; no-quorum warning A");
+        row("A10 A20 - -", "free: waiter A 20; no-quorum warning A");
+        row("A10 A20 B30 B40 C50", "free: waiter A 20, waiter B 40, waiter C 50; no-quorum warning A B C");
+        row("C10 B10 B20 - -", "free: waiter B 20, waiter C 10; no-quorum warning B C");
+        // Different values, one of them on a majority.
+        row("A10 A20 B30", "contended: holder A 10, waiter B 30; no-quorum info A B");
+        row("B30 A10 A20", "contended: holder A 10, waiter B 30; no-quorum info A B");
+        row("A10 A20 A30 B5 -", "contended: holder A 10, waiter B 5; no-quorum info A B");
+        // So many do not answer that it cannot be told: who leads is taken for the holder.
+        row("A10 ? ?", "held: holder A 10; no-quorum warning A");
+        row("A10 A20 - ? ?", "held: holder A 20; no-quorum warning A");
+        row("A10 B20 ?", "free: waiter A 10, waiter B 20; no-quorum warning A B");
+        row("A10 A20 B30 ? ?", "contended: holder A 20, waiter B 30; no-quorum warning A B");
+        row("A10 - - - ?", "free: waiter A 10; no-quorum warning A");
+        // Keys without an expiry.
+        row("A A A", "held: holder A never; no-ttl critical A");
+        row("A A20 A30", "held: holder A 30; no-ttl critical A");
+        row("A A A30", "held: holder A never; no-ttl critical A");
+        row("A - -", "free: waiter A never; no-quorum warning A; no-ttl critical A");
+        row("B A10 A20", "contended: holder A 10, waiter B never; no-quorum info A B; no-ttl critical B");
+        // Locks of another kind.
+        row("R - -", "held: holder R never");
+        row("A10 A20 R", "held: holder A 10; no-quorum info A");
+        row("A10 R -", "free: waiter A 10; no-quorum warning A");
+    }
+    void merging()
+    {
+        QFETCH(QString, nodes);
+        QFETCH(QString, wanted);
+        QCOMPARE(shown(mergeNodes(sightsOf(nodes))), wanted);
+    }
+
+    void isARedlock()
+    {
+        const auto lock = mergeNodes(sightsOf(u"A10 A20 ?"_s));
+        QCOMPARE(lock->recipe, QByteArray("redlock"));
+        QCOMPARE(lock->lock.text(), QByteArray("set:orders-lock"));
+        QVERIFY(lock->confidence == Confidence::High);
+        QVERIFY(!lock->waitersKnown);
+        QVERIFY2(lock->why.contains(u"2 of 3"_s), qPrintable(lock->why));
+        QCOMPARE(lock->contenders.front().guard.value, QByteArray("A"));
+        QVERIFY(mergeNodes(sightsOf(u"A10 - -"_s))->confidence == Confidence::Medium);
+        QCOMPARE(mergeNodes(sightsOf(u"R - -"_s))->recipe, QByteArray("redisson-lock"));
+    }
+
+    void everyNodeIsQuoted()
+    {
+        const auto lock = mergeNodes(sightsOf(u"A10 - ? B20 R"_s));
+        QStringList said;
+        for (const auto &node : lock->nodes)
+            said << u"%1 %2 %3"_s.arg(node.node, node.answered ? u"answered"_s : u"silent"_s,
+                                      node.value ? QString::fromUtf8(*node.value) : u"-"_s);
+        QCOMPARE(said, (QStringList{u"n1 answered A"_s, u"n2 answered -"_s, u"n3 silent -"_s, u"n4 answered B"_s,
+                                    u"n5 answered -"_s}));
+        QCOMPARE(lock->nodes[3].expiresAt, std::optional(noon + 20s));
+        // In the answer to programs, too; a lock that is on no set has no such field.
+        const auto json = toJson(*lock).value("nodes"_L1).toArray();
+        QCOMPARE(json.size(), 5);
+        QCOMPARE(json[3].toObject(), (QJsonObject{{u"node"_s, u"n4"_s}, {u"answered"_s, true}, {u"value"_s, u"B"_s},
+                                                  {u"ttlMs"_s, 20'000}}));
+        QCOMPARE(json[2].toObject(), (QJsonObject{{u"node"_s, u"n3"_s}, {u"answered"_s, false},
+                                                  {u"value"_s, QJsonValue::Null}, {u"ttlMs"_s, QJsonValue::Null}}));
+        QVERIFY(!toJson(*sightOf(u"A10"_s, 1).picture).contains("nodes"_L1));
+    }
+
+    void theFindingSaysHowManySaidWhat()
+    {
+        const auto few = noQuorumText(u"A10 - - - B20"_s);
+        for (const auto *part : {"A on 1 of them (n1)", "B on 1 of them (n5)", "nothing on 3", "of 5 nodes",
+                                 "nobody holds it"})
+            QVERIFY2(few.contains(QLatin1StringView(part)), qPrintable(few));
+        const auto stray = noQuorumText(u"A10 A10 B20"_s);
+        QVERIFY2(stray.contains(u"a majority holds one value"_s) && stray.contains(u"B on 1 of them (n3)"_s),
+                 qPrintable(stray));
+        const auto dark = noQuorumText(u"A10 ? ?"_s);
+        QVERIFY2(dark.contains(u"no answer from 2"_s) && !dark.contains(u"nobody"_s), qPrintable(dark));
+    }
+
+    // The servers' clocks differ; what is told is told by one of them.
+    void clocksAreBroughtTogether()
+    {
+        auto sights = sightsOf(u"A10 A20 A30"_s);
+        // The second node's clock is an hour ahead, so are its moments.
+        auto &ahead = *sights[1].picture;
+        ahead.serverAhead = 3'600'000ms;
+        ahead.observed += 1h;
+        *ahead.contenders.front().expiresAt += 1h;
+        const auto lock = mergeNodes(sights);
+        QCOMPARE(lock->contenders.front().expiresAt, std::optional(noon + 20s));
+        QCOMPARE(lock->observed, noon);
+        QCOMPARE(lock->nodes[1].expiresAt, std::optional(noon + 20s));
+    }
+
+    void heldSinceAMajorityHadIt()
+    {
+        auto sights = sightsOf(u"A10 A20 A30 - -"_s);
+        sights[0].picture->contenders.front().heldSince = noon - 9s;
+        sights[1].picture->contenders.front().heldSince = noon - 5s;
+        QVERIFY(!mergeNodes(sights)->contenders.front().heldSince);
+        sights[2].picture->contenders.front().heldSince = noon - 7s;
+        QCOMPARE(mergeNodes(sights)->contenders.front().heldSince, std::optional(noon - 5s));
+    }
+
+    void longHeldTakesAMajority()
+    {
+        auto sights = sightsOf(u"A10 A20 A30"_s);
+        const Finding found{"long-held", Severity::Info, u"held for longer than 10 m"_s, {"A"}};
+        sights[0].picture->findings.push_back(found);
+        QVERIFY(mergeNodes(sights)->findings.empty());
+        sights[2].picture->findings.push_back(found);
+        QCOMPARE(mergeNodes(sights)->findings, std::vector<Finding>{found});
+    }
+
+    void whatANodeSaysIsNews()
+    {
+        const auto before = *mergeNodes(sightsOf(u"A10 A20 A30 - -"_s));
+        QVERIFY(saysTheSame(before, *mergeNodes(sightsOf(u"A10 A20 A30 - -"_s))));
+        QVERIFY(!saysTheSame(before, *mergeNodes(sightsOf(u"A10 A20 - A30 -"_s))));
+        QVERIFY(!saysTheSame(before, *mergeNodes(sightsOf(u"A10 A20 A30 - ?"_s))));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestRedisQuorum)
+#include "tst_redis_quorum.moc"
