@@ -9,6 +9,7 @@
 
 namespace lockscope::recipes {
 
+using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 
 namespace {
@@ -52,6 +53,9 @@ Task<Result<bool>> holdsToken(redis::Connection *connection, TokenKey ours, Dead
             co_return !value->isNil() && value->text == ours.token.bytes();
         if (!isConnectionTrouble(value.error()))
             co_return value.error();
+        // A server that hangs keeps the connection: nothing else would end this.
+        if (deadline.hasPassed(connection->loop()))
+            co_return Error{ErrorCode::TimedOut, u"timed out while it was not known whether the key is ours"_s, true};
         auto pause = sleepFor(connection->loop(), pauseAfterTrouble);
         co_await pause;
     }
