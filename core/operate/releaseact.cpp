@@ -144,7 +144,7 @@ Task<Result<Sent>> releaseRedisson(ForceReleasePlan plan, redis::Connection *con
                                                   : u"it has fields that Redisson's lock does not have"_s);
 }
 
-Task<Result<qint64>> releasePermit(ForceReleasePlan plan, redis::Connection *connection, Deadline deadline)
+Task<Result<Sent>> releasePermit(ForceReleasePlan plan, redis::Connection *connection, Deadline deadline)
 {
     const auto script = redis::loadScript("redisson-permit-release");
     const redis::RedissonKeys names(plan.before.lock.name);
@@ -156,7 +156,7 @@ Task<Result<qint64>> releasePermit(ForceReleasePlan plan, redis::Connection *con
         co_return answer.error();
     // One that ran out a moment ago comes back to the others all the same.
     if (answer->items.size() == 2 && answer->items[0].integer >= 0)
-        co_return answer->items[1].integer;
+        co_return Sent{answer->items[1].integer, {}};
     co_return goneAlready(plan);
 }
 
