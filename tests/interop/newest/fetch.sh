@@ -36,7 +36,7 @@ java_clients() {
         [ -e "$jar" ] || return 1
         names+=("$(basename "$jar" .jar)")
     done
-    echo "Fetched: ${names[*]}"
+    printf '\nFetched: %s\n' "${names[*]}" # Maven leaves its line open
     printf 'export LOCKSCOPE_INTEROP_JARS=%q\n' "$into/jars" >>"$environment"
 }
 
