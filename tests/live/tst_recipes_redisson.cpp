@@ -167,21 +167,18 @@ private slots:
     void queuedAcquire_data() { recipesAsRows(); }
     void queuedAcquire()
     {
-        auto &first = process();
+        auto &holder = add(process());
         auto &redis = process();
-        auto &holder = add(first);
         auto &waiter = add(redis);
         QVERIFY(holdsNow(holder));
         QVERIFY(waitsNow(waiter, redis));
         QCOMPARE(redis.count("SUBSCRIBE"), 1);
         QCOMPARE(redis.requests(), 3);
         QCOMPARE(listeners(channel), 1);
-        first.reset();
         holder.giveBack();
         QTRY_VERIFY(waiter.holds());
         QCOMPARE(redis.count(enter), 3);
         QCOMPARE(redis.requests(), 4); // and UNSUBSCRIBE: N + 3 for N = 2
-        QCOMPARE(first.requests(), 2);
         QTRY_COMPARE(listeners(channel), 0);
         QCOMPARE(held(), (QByteArrayList{waiter.id(), "1"}));
     }
@@ -286,9 +283,6 @@ private slots:
         QTRY_VERIFY(one.gaveBack());
         QCOMPARE(one.lock->holdCount(), 0);
         QTRY_COMPARE(keys(), leftOver());
-        one.giveBack();
-        QTRY_VERIFY(one.released);
-        QCOMPARE(one.releaseCode(), code(ErrorCode::NotHeld));
     }
 
     void fencingTokensGrow()
