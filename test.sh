@@ -26,7 +26,10 @@ export XDG_CONFIG_HOME=$build/home/config XDG_STATE_HOME=$build/home/state
 export XDG_DATA_HOME=$build/home/data XDG_CACHE_HOME=$build/home/cache
 rm -rf "$build/home"
 mkdir -p "$XDG_CONFIG_HOME" "$XDG_STATE_HOME" "$XDG_DATA_HOME" "$XDG_CACHE_HOME"
-run_tests() { ctest --test-dir "$build" --output-on-failure --no-tests=error "$@" </dev/null; }
+# Most of them wait for servers: three at a time keep two cores busy. LOCKSCOPE_TEST_JOBS says otherwise.
+run_tests() {
+    ctest --test-dir "$build" -j "${LOCKSCOPE_TEST_JOBS:-3}" --output-on-failure --no-tests=error "$@" </dev/null
+}
 
 status=0
 run_tests "${arguments[@]}" || status=$?

@@ -225,7 +225,7 @@ private slots:
         QTRY_VERIFY(rowOf(page.tree(), u"user:"_s).isValid());
         page.scanButton()->click();
         backend.onScanKeys = [](const ConnectionName &, const QByteArray &, quint64) -> Result<KeyPage> {
-            return KeyPage{{{RedisKey("lock:a"_ba), "string"_ba, std::nullopt, 1}}, 0, 500, 500};
+            return KeyPage{{{RedisKey("lock:a"_ba), "string"_ba, std::nullopt, 1}}, 0, 500, 500, {}};
         };
         auto *pattern = page.findChildren<QLineEdit *>().first();
         pattern->setText(u"lock:*"_s);

@@ -22,14 +22,43 @@ namespace {
 
 constexpr int recipeRole = Qt::UserRole;
 
-bool hasReadMode(const QByteArray &recipe)
+bool hasReadMode(const QByteArray &id)
 {
-    return recipe.contains("rwlock") || recipe.startsWith("zk-shared");
+    const auto *recipe = recipes::findRecipe(id);
+    return recipe && recipe->readWrite;
 }
 
-bool hasLimit(const QByteArray &recipe)
+bool hasLimit(const QByteArray &id)
 {
-    return recipe.endsWith("semaphore");
+    const auto *recipe = recipes::findRecipe(id);
+    return recipe && recipe->counted;
+}
+
+recipes::RecipeBackend backendOf(Scheme scheme)
+{
+    if (scheme == Scheme::Redis || scheme == Scheme::RedisTls)
+        return recipes::RecipeBackend::Redis;
+    return scheme == Scheme::MariaDb ? recipes::RecipeBackend::MariaDb : recipes::RecipeBackend::ZooKeeper;
+}
+
+// Whether the recipe can be acquired over that connection: a set of nodes takes redlock and nothing else,
+// and production nothing that is for teaching.
+bool isOffered(const recipes::RecipeInfo &recipe, const ConnectionStatus &status)
+{
+    const auto backend = backendOf(status.scheme);
+    const bool isSet = backend == recipes::RecipeBackend::Redis && status.uri.contains(u',');
+    return recipe.acquirable && recipe.backend == backend && (recipe.id == "redlock") == isSet
+        && !(recipe.teachingOnly && status.production);
+}
+
+QString exampleOf(Scheme scheme)
+{
+    switch (backendOf(scheme)) {
+    case recipes::RecipeBackend::Redis: return u"orders-lock"_s;
+    case recipes::RecipeBackend::MariaDb: return u"shop.stock#id=1"_s;
+    case recipes::RecipeBackend::ZooKeeper: return u"/locks/orders"_s;
+    }
+    return {};
 }
 
 // Which of ours queues with the clients that left this lock.
@@ -190,9 +219,9 @@ void AcquireDialog::fillRecipes(const QByteArray &preferred)
 {
     const QSignalBlocker quiet(m_recipe);
     m_recipe->clear();
-    const auto wanted = isRedis() ? recipes::RecipeBackend::Redis : recipes::RecipeBackend::ZooKeeper;
+    const auto *status = connection();
     for (const auto &recipe : recipes::catalogue()) {
-        if (recipe.backend != wanted || !recipe.acquirable)
+        if (!status || !isOffered(recipe, *status))
             continue;
         m_recipe->addItem(QString::fromLatin1(recipe.id) + u" — "_s + recipe.summary, QVariant());
         m_recipe->setItemData(m_recipe->count() - 1, recipe.id, recipeRole);
@@ -200,7 +229,7 @@ void AcquireDialog::fillRecipes(const QByteArray &preferred)
         if (recipe.id == preferred || (preferred.isEmpty() && recipe.id == "zk-mutex"))
             m_recipe->setCurrentIndex(m_recipe->count() - 1);
     }
-    m_lock->setPlaceholderText(isRedis() ? u"orders-lock"_s : u"/locks/orders"_s);
+    m_lock->setPlaceholderText(status ? exampleOf(status->scheme) : QString());
     showRecipe();
 }
 
@@ -233,7 +262,8 @@ Result<AcquireRequest> AcquireDialog::request() const
     const auto name = unescaped(m_lock->text());
     if (!name || name->isEmpty())
         return Error{ErrorCode::BadInput, name ? tr("name the lock") : tr("a backslash in the name is written \\\\")};
-    if (!isRedis() && (!name->startsWith('/') || name->endsWith('/') || name->contains("//")))
+    const bool isPath = backendOf(status->scheme) == recipes::RecipeBackend::ZooKeeper;
+    if (isPath && (!name->startsWith('/') || name->endsWith('/') || name->contains("//")))
         return Error{ErrorCode::BadInput, tr("a path begins with / and does not end with it")};
     request.lock = {status->name, *name};
     request.recipe = m_recipe->currentData(recipeRole).toByteArray();
