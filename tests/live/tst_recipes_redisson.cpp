@@ -337,7 +337,7 @@ private slots:
     void aReleaseRacingTheWatchdogLeavesNothing()
     {
         auto &redis = process();
-        auto &one = add(redis, withTtl(300ms));
+        auto &one = add(redis, withTtl(3s));
         redis.plan(renew, Fault::HoldReply, 1'000'000);
         QVERIFY(holdsNow(one));
         QTRY_VERIFY(redis.count(renew) == 1);
@@ -371,7 +371,7 @@ private slots:
     {
         auto &redis = process();
         ask({"HSET", m_key, "11111111-7c8e-4b6e-9a3e-2f5d1c4b3a29:2", "1"});
-        ask({"PEXPIRE", m_key, "1000"});
+        ask({"PEXPIRE", m_key, "3000"});
         auto &waiter = add(redis);
         QVERIFY(waitsNow(waiter, redis));
         ask({"DEL", m_key}); // and nobody is told
@@ -400,7 +400,7 @@ private slots:
     void afterALossItIsRenewedAgain()
     {
         auto &redis = process();
-        auto &one = add(redis, withTtl(600ms));
+        auto &one = add(redis, withTtl(900ms));
         one.heed();
         QVERIFY(holdsNow(one));
         ask({"FLUSHALL"}); // a restart that lost the data

@@ -180,7 +180,7 @@ private slots:
         auto &one = add(redis);
         auto &behind = add(other);
         const bool byTime = how == QLatin1String("timeout");
-        QVERIFY(queues(one, redis, byTime ? Deadline::after(m_loop, 1500ms) : Deadline::never()));
+        QVERIFY(queues(one, redis, byTime ? Deadline::after(m_loop, 4s) : Deadline::never()));
         QVERIFY(queues(behind, other));
         const auto waiting = queue();
         QCOMPARE(waiting.size(), 2);
@@ -227,7 +227,7 @@ private slots:
     void aWaiterThatDiedIsDroppedWhenItsTimeIsUp()
     {
         ask({"RPUSH", queueKey, stranger});
-        ask({"ZADD", deadlinesKey, QByteArray::number(serverNow() + 800), stranger});
+        ask({"ZADD", deadlinesKey, QByteArray::number(serverNow() + 2500), stranger});
         auto &redis = process();
         auto &one = add(redis);
         one.acquire();
@@ -249,13 +249,13 @@ private slots:
     void theHolderThatIsGoneLosesItToTheFirst()
     {
         auto &redis = process();
-        auto &one = add(redis, withTtl(700ms));
+        auto &one = add(redis, withTtl(3s));
         QVERIFY(holdsNow(one));
         one.heed();
         redis.plan("redisson-renew", Fault::LoseRequest, 1'000'000);
         std::array<CountingRedis *, 2> waiting{&process(), &process()};
-        auto &first = add(*waiting[0], withTtl(700ms));
-        auto &second = add(*waiting[1], withTtl(700ms));
+        auto &first = add(*waiting[0], withTtl(3s));
+        auto &second = add(*waiting[1], withTtl(3s));
         QVERIFY(queues(first, *waiting[0]));
         QVERIFY(queues(second, *waiting[1]));
         QTRY_VERIFY(first.holds());
@@ -273,7 +273,7 @@ private slots:
     void theWatchdogKeepsIt()
     {
         auto &redis = process();
-        auto &one = add(redis, withTtl(600ms));
+        auto &one = add(redis, withTtl(900ms));
         one.heed();
         QVERIFY(holdsNow(one));
         QTRY_VERIFY(redis.count("redisson-renew") >= 7);
@@ -365,8 +365,8 @@ private slots:
         auto &redis = process();
         auto &waiter = add(redis);
         QVERIFY(holdsNow(holder));
-        QVERIFY(queues(waiter, redis, Deadline::after(m_loop, 300ms)));
-        ask({"CLIENT", "PAUSE", "600", "WRITE"});
+        QVERIFY(queues(waiter, redis, Deadline::after(m_loop, 2s)));
+        ask({"CLIENT", "PAUSE", "3000", "WRITE"});
         QTRY_VERIFY(waiter.granted);
         QTRY_COMPARE(keys(), QByteArrayList{"orders"});
         QTRY_COMPARE(list({"PUBSUB", "CHANNELS"}), QByteArrayList());

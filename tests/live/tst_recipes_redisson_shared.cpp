@@ -270,7 +270,7 @@ private slots:
         QFETCH(bool, isReader);
         const QByteArray renew = isReader ? "redisson-read-renew" : "redisson-renew";
         auto &redis = process();
-        auto &one = add(redis, isReader ? reading(600ms) : withTtl(600ms));
+        auto &one = add(redis, isReader ? reading(900ms) : withTtl(900ms));
         one.heed();
         QVERIFY(holdsNow(one));
         QVERIFY(holdsNow(one));
@@ -290,7 +290,7 @@ private slots:
     void aDeadReadersShareEndsAlone()
     {
         auto &redis = process();
-        auto &dead = add(redis, reading(600ms));
+        auto &dead = add(redis, reading(2s));
         auto &alive = add(process(), reading(30s));
         QVERIFY(holdsNow(dead));
         const auto deadKey = holdKey(dead, 1);
@@ -312,10 +312,10 @@ private slots:
     {
         auto &one = add(process(), reading(30s));
         QVERIFY(holdsNow(one));
-        ask({"HSET", m_key, stranger, "1"}); // a reader with a second left, of another client
-        ask({"SET", "{orders}:" + stranger + ":rwlock_timeout:1", "1", "PX", "1000"});
+        ask({"HSET", m_key, stranger, "1"}); // a reader with little time left, of another client
+        ask({"SET", "{orders}:" + stranger + ":rwlock_timeout:1", "1", "PX", "3000"});
         QVERIFY(lets(one));
-        QVERIFY(pttl(m_key) > 0 && pttl(m_key) <= 1000);
+        QVERIFY(pttl(m_key) > 0 && pttl(m_key) <= 3000);
         auto &writer = add(process());
         QVERIFY(holdsNow(writer));
         QCOMPARE(held().size(), size_t(2));
@@ -450,7 +450,7 @@ private slots:
     {
         m_recipe = "redisson-semaphore";
         auto &redis = process();
-        auto &one = add(redis, permits(1, 600ms));
+        auto &one = add(redis, permits(1, 900ms));
         one.heed();
         QVERIFY(holdsNow(one));
         redis.plan("redisson-permit-renew", Fault::LoseRequest, 1'000'000);
@@ -471,7 +471,7 @@ private slots:
     {
         m_recipe = "redisson-semaphore";
         auto &redis = process();
-        auto &one = add(redis, permits(1, 600ms));
+        auto &one = add(redis, permits(1, 900ms));
         one.heed();
         QVERIFY(holdsNow(one));
         QTRY_VERIFY(redis.count("redisson-permit-renew") >= 7);

@@ -167,7 +167,7 @@ private slots:
     {
         const auto *recipe = recipes::findRecipe(m_recipe);
         auto &redis = process();
-        auto &one = add(redis, withTtl(1500ms));
+        auto &one = add(redis, withTtl(20'001ms));
         one.acquire();
         QTRY_VERIFY(one.holds());
         QCOMPARE(redis.requests(), recipe->requestsAcquireFree.toInt());
@@ -176,7 +176,7 @@ private slots:
         QCOMPARE(stored(), QByteArray("1"));
         QCOMPARE(one.id(), QByteArray("1"));
         const auto ttl = ask({"PTTL", m_key}).integer;
-        QVERIFY2(ttl > 1000 && ttl <= 2000, QByteArray::number(ttl).constData()); // whole seconds only
+        QVERIFY2(ttl > 20'001 && ttl <= 21'000, QByteArray::number(ttl).constData()); // whole seconds only
         auto &other = process();
         auto &waiter = add(other);
         waiter.acquire();
@@ -334,7 +334,7 @@ private slots:
     {
         auto &redis = process();
         Extended it;
-        it.lock = std::make_unique<recipes::SetNxLock>(redis, RedisKey(m_key), 1s, Random(1));
+        it.lock = std::make_unique<recipes::SetNxLock>(redis, RedisKey(m_key), 30s, Random(1));
         Scope scope(m_loop);
         scope.launch(extending(&it, 5s, Deadline::after(m_loop, 2s)));
         QTRY_VERIFY(it.done);
@@ -347,10 +347,10 @@ private slots:
         QVERIFY(*it.done);
         QCOMPARE(redis.requests(), 1);
         QVERIFY(ask({"PTTL", m_key}).integer > 50'000);
-        scope.launch(extending(&it, 600ms, Deadline::after(m_loop, 2s))); // shorter, too
+        scope.launch(extending(&it, 900ms, Deadline::after(m_loop, 2s))); // shorter, too
         QTRY_VERIFY(it.done);
         QVERIFY(*it.done);
-        QVERIFY(ask({"PTTL", m_key}).integer <= 600);
+        QVERIFY(ask({"PTTL", m_key}).integer <= 900);
         // The new TTL is the one it is kept alive by.
         redis.reset();
         QTRY_VERIFY(redis.count("compare-and-expire") >= 6);
