@@ -67,6 +67,18 @@ LockPicture redisLock(const QByteArray &recipe, const QByteArray &value)
     return picture;
 }
 
+// The token on all three nodes of a set, or on one.
+LockPicture onSet(Role role)
+{
+    auto picture = redisLock("redlock", "token");
+    picture.contenders[0].role = role;
+    for (const auto *node : {"n1:6379", "n2:6379", "n3:6379"})
+        picture.nodes.push_back({QString::fromLatin1(node), true, QByteArray("token"), {}});
+    if (role != Role::Holder)
+        picture.nodes[1].value = picture.nodes[2].value = {};
+    return picture;
+}
+
 // Answers with what a test put there; afterwards, with what was put there for later.
 class FakeObserver : public Observer {
 public:
@@ -130,7 +142,8 @@ struct World {
         const auto plan = planForceRelease(picture, picture.contenders[0].id);
         if (!plan)
             return plan.error();
-        ForceReleaseTools tools{&observer, zookeeper.get(), redis.get(), &audit, &loop};
+        ForceReleaseTools tools{&observer, zookeeper.get(), redis.get(), &audit, &loop, {}};
+        tools.nodes.assign(picture.nodes.size(), redis.get());
         Answer answer;
         scope.launch(run(*plan, tools, &answer));
         loop.runUntilIdle();
@@ -419,6 +432,59 @@ private slots:
         const auto outcome = w.release(picture);
         QVERIFY(!outcome);
         QCOMPARE(outcome.error().code, ErrorCode::Refused);
+    }
+
+    void aClaimOnASetIsDeletedOnEveryNode()
+    {
+        World w;
+        const auto picture = onSet(Role::Holder);
+        w.observer.answers = {picture, noNode()};
+        w.store.next.kind = redis::Value::Kind::Integer;
+        w.store.next.integer = 1;
+        const auto outcome = w.release(picture);
+        QVERIFY(outcome && outcome->released);
+        QVERIFY2(outcome->message.contains(u"on 3 of 3 nodes"_s), qPrintable(outcome->message));
+        QCOMPARE(w.store.sent.size(), 3U);
+        QCOMPARE(w.store.sent[2], (redis::Command{"EVALSHA", "compare-and-delete", "orders-lock", "token"}));
+        QCOMPARE(w.outcomes(), (QStringList{u"intent"_s, u"result: released on 3 of 3 nodes"_s}));
+    }
+
+    // What was planned as a leftover must not turn out to be the holder, nor be another's.
+    void aClaimOnASetThatChangedIsLeftAlone_data()
+    {
+        QTest::addColumn<int>("then");
+        QTest::addColumn<int>("now");
+        QTest::addColumn<bool>("released");
+        QTest::newRow("leftover") << int(Role::Waiter) << int(Role::Waiter) << true;
+        QTest::newRow("won meanwhile") << int(Role::Waiter) << int(Role::Holder) << false;
+        QTest::newRow("lost its majority") << int(Role::Holder) << int(Role::Waiter) << true;
+    }
+    void aClaimOnASetThatChangedIsLeftAlone()
+    {
+        QFETCH(int, then);
+        QFETCH(int, now);
+        QFETCH(bool, released);
+        World w;
+        w.observer.answers = {onSet(Role(now)), noNode()};
+        w.store.next.kind = redis::Value::Kind::Integer;
+        w.store.next.integer = 1;
+        const auto outcome = w.release(onSet(Role(then)));
+        QCOMPARE(bool(outcome), released);
+        QCOMPARE(w.store.sent.empty(), !released);
+        if (!released)
+            QCOMPARE(outcome.error().code, ErrorCode::Refused);
+    }
+
+    void aSetWhoseNodesDoNotAnswerIsSaid()
+    {
+        World w;
+        const auto picture = onSet(Role::Holder);
+        w.store.failure = Error{ErrorCode::UnknownOutcome, u"connection lost"_s};
+        w.observer.answers = {picture, Error{ErrorCode::NotConnected, u"no connection"_s}};
+        const auto outcome = w.release(picture);
+        QVERIFY(!outcome);
+        QCOMPARE(outcome.error().code, ErrorCode::UnknownOutcome);
+        QVERIFY2(outcome.error().message.contains(u"n3:6379: connection lost"_s), qPrintable(outcome.error().message));
     }
 
     void redissonNamesItsKeysAndChannels_data()
