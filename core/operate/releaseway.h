@@ -10,6 +10,7 @@ enum class ReleaseWay {
     DeleteNode,       // ZooKeeper: delete the contender's node
     CompareAndDelete, // Redis: delete the key if its value is still the holder's
     Redisson,         // Redis: Redisson's own unlock for one field, with its publish
+    KillConnection,   // MariaDB, MySQL: KILL the holder's connection
 };
 
 // Unsupported, with the reason, for recipes whose hold cannot be taken away.

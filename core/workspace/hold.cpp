@@ -12,6 +12,7 @@ struct HeldLock::Private {
     Private(Workspace &w, HoldRequest r) : workspace(w), request(std::move(r)), lost(w.loop()), scope(w.loop()) {}
 
     Task<Result<bool>> connectSession(Deadline deadline);
+    Task<Result<bool>> connectSql(Deadline deadline);
     Result<bool> makeLock();
     void watchOver(const recipes::Grant &grant);
     Task<void> heedRecipe();
@@ -21,6 +22,7 @@ struct HeldLock::Private {
     Workspace &workspace;
     HoldRequest request;
     std::unique_ptr<zk::Session> session; // ZooKeeper: this contender's own
+    std::unique_ptr<mariadb::Session> sql; // MariaDB: the same
     std::unique_ptr<recipes::Lock> lock;
     OneShot<QString> lost;
     bool releasing = false;
@@ -65,11 +67,27 @@ Task<Result<bool>> HeldLock::Private::connectSession(Deadline deadline)
                     u"no session for the contender at %1"_s.arg(link->spec().displayUri()), !refused};
 }
 
+Task<Result<bool>> HeldLock::Private::connectSql(Deadline deadline)
+{
+    while (sql->state() == mariadb::SessionState::Connecting && !deadline.hasPassed(workspace.loop())) {
+        const OneShot<bool> changed(workspace.loop());
+        changed.completeAt(deadline, false);
+        const auto subscription = sql->onState([changed](mariadb::SessionState) { changed.complete(true); });
+        co_await changed;
+    }
+    if (sql->state() == mariadb::SessionState::Connected)
+        co_return true;
+    const bool refused = sql->state() == mariadb::SessionState::AuthFailed;
+    co_return Error{refused ? ErrorCode::AuthFailed : ErrorCode::NotConnected,
+                    u"no session for the contender: %1"_s.arg(sql->lastError()), !refused};
+}
+
 Result<bool> HeldLock::Private::makeLock()
 {
     recipes::AcquireOptions options{request.readMode, request.limit, request.ttl};
     auto *link = workspace.find(request.lock.connection);
-    auto made = session ? recipes::makeLock(request.recipe, *session, ZPath(request.lock.name), options,
+    auto made = sql ? recipes::makeLock(request.recipe, *sql, request.lock.name, options)
+        : session ? recipes::makeLock(request.recipe, *session, ZPath(request.lock.name), options,
                                             Random::fromSystem())
         : link->redis() ? recipes::makeLock(request.recipe, *link->redis(), RedisKey(request.lock.name), options,
                                             Random::fromSystem())
@@ -84,6 +102,8 @@ Result<bool> HeldLock::Private::makeLock()
 void HeldLock::Private::watchOver(const recipes::Grant &grant)
 {
     scope.launch(heedRecipe());
+    if (sql)
+        return; // the session itself asks whether it still stands, and the recipe tells
     if (!session) {
         scope.launch(heedKey());
         return;
@@ -191,7 +211,16 @@ Task<Result<recipes::Grant>> HeldLock::acquire(std::optional<std::chrono::millis
         if (!session)
             co_return session.error();
     }
-    if (const auto made = d->makeLock(); !made)
+    if (link->mariadb() && !d->sql)
+        d->sql = link->openSqlSession();
+    d->releasing = false;
+    if (d->sql) {
+        const auto session = co_await d->connectSql(connectBy);
+        if (!session)
+            co_return session.error();
+    }
+    // Once more, after a conflict: the same lock, which counts them.
+    if (const auto made = d->lock ? Result<bool>(true) : d->makeLock(); !made)
         co_return made.error();
     // The wait counts from connected.
     const auto deadline = wait ? Deadline::after(d->workspace.loop(), *wait) : Deadline::never();

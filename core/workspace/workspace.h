@@ -34,9 +34,12 @@ public:
     // Null unless of that backend. Gated.
     [[nodiscard]] virtual zk::Session *zookeeper() = 0;
     [[nodiscard]] virtual redis::Connection *redis() = 0;
+    [[nodiscard]] virtual mariadb::Session *mariadb() = 0;
     [[nodiscard]] virtual inspect::Observer &observer() = 0;
     // A fresh ZooKeeper session for one contender of ours, gated and logged as this link's.
     [[nodiscard]] virtual std::unique_ptr<zk::Session> openContenderSession() = 0;
+    // The same of a MariaDB link.
+    [[nodiscard]] virtual std::unique_ptr<mariadb::Session> openSqlSession() = 0;
     // Round trip of a recent request, once known.
     [[nodiscard]] virtual std::optional<Duration> latency() const = 0;
     [[nodiscard]] virtual const inspect::Progress &progress() const = 0;
