@@ -141,7 +141,7 @@ const std::vector<OptionSpec> &sharedOptions()
     static const std::vector<OptionSpec> options{
         {u"connect"_s, u"[NAME=]URI"_s,
          u"zk://[user:password@]host:port[,host:port…][/chroot][?admin=PORT], redis://[user:password@]host:port[/db], "
-         u"rediss://…, or sandbox: (private servers for this run). Repeatable"_s,
+         u"rediss://…, mariadb://[user[:password]@]host:port[/database], or sandbox: (private servers for this run). Repeatable"_s,
          true},
         {u"read-only"_s, {}, u"refuse every write, whatever asks for it"_s, false},
         {u"production"_s, u"NAME"_s, u"mark connection NAME as production for this run. Repeatable"_s, true},

@@ -352,7 +352,9 @@ CommandSpec acquireCommand()
     spec.summary = u"take a lock, hold it, give it back; with -- CMD, run CMD under it and return its status"_s;
     spec.more = u"Prints a line when the lock is had and one when it is given back. CMD gets LOCKSCOPE_LOCK and, where "
                 u"there is one, LOCKSCOPE_FENCING_TOKEN. If the lock is lost CMD gets SIGTERM and the status is 1. "
-                u"SIGINT and SIGTERM end CMD first and then release the lock; a second one kills CMD."_s;
+                u"SIGINT and SIGTERM end CMD first and then release the lock; a second one kills CMD. An optimistic lock "
+                u"(sql-version) learns only at the end that somebody was faster: then all of it is done again, and the "
+                u"answer counts the conflicts."_s;
     spec.options = {
         {u"recipe"_s, u"R"_s, u"one of `lockscopectl recipes`"_s},
         {u"mode"_s, u"read|write"_s, u"for read/write locks (write)"_s},

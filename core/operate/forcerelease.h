@@ -52,9 +52,9 @@ struct ForceReleaseTools {
     inspect::Observer *observer = nullptr;
     zk::Session *session = nullptr;         // gated
     redis::Connection *connection = nullptr; // gated
-    mariadb::Session *sql = nullptr;         // gated
     AuditFile *audit = nullptr;
     Loop *loop = nullptr;
+    mariadb::Session *sql = nullptr;         // gated
 };
 [[nodiscard]] Task<Result<ForceReleaseOutcome>> forceRelease(ForceReleasePlan plan, ForceReleaseTools tools,
                                                              QString reason, Deadline deadline);
