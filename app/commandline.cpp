@@ -142,6 +142,7 @@ const std::vector<OptionSpec> &sharedOptions()
         {u"connect"_s, u"[NAME=]URI"_s,
          u"zk://[user:password@]host:port[,host:port…][/chroot][?admin=PORT], "
          u"redis://[user:password@]host:port[,host:port…][/db] (several: a Redlock set), rediss://…, "
+         u"mariadb://[user[:password]@]host:port[/database], "
          u"or sandbox: (private servers for this run). Repeatable"_s,
          true},
         {u"read-only"_s, {}, u"refuse every write, whatever asks for it"_s, false},

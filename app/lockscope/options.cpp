@@ -130,7 +130,7 @@ Result<WindowOptions> readWindowOptions(const Arguments &arguments)
 
 QString windowHelp()
 {
-    return u"lockscope: the locks of ZooKeeper and Redis, seen as locks\n\n"
+    return u"lockscope: the locks of ZooKeeper, Redis and MariaDB, seen as locks\n\n"
            "  lockscope [--connect [NAME=]URI]… [OPTION]…\n\n"
            "Without --connect it opens on the saved connections.\n\nOptions\n"_s
         + optionsHelp(windowOptions())

@@ -1,12 +1,25 @@
 #include "app/lockscope/privatesandbox.h"
 
 #include "core/async/qtloop.h"
+#include "core/mariadb/client.h"
 
 namespace lockscope::app {
 
 using namespace Qt::StringLiterals;
 
-PrivateSandbox::PrivateSandbox(Backend &backend, bool demo) : m_backend(backend), m_wantsDemo(demo)
+namespace {
+
+sandbox::SandboxOptions everything()
+{
+    sandbox::SandboxOptions options;
+    options.mariaDb = true;
+    return options;
+}
+
+} // namespace
+
+PrivateSandbox::PrivateSandbox(Backend &backend, bool demo)
+    : m_backend(backend), m_wantsDemo(demo), m_sandbox(everything())
 {
     connect(&m_sandbox, &sandbox::Sandbox::answered, this, [this](const ConnectionSpec &spec) {
         m_backend.connectTo(spec);
@@ -29,6 +42,7 @@ PrivateSandbox::~PrivateSandbox()
         Qt::BlockingQueuedConnection);
     m_demoThread.quit();
     m_demoThread.wait();
+    mariadb::waitForClosingSessions(std::chrono::seconds(2));
 }
 
 void PrivateSandbox::serversReady()

@@ -139,6 +139,7 @@ public:
     Task<Exit> go(Duration waited);
 
 private:
+    Task<Exit> once(Duration waited, bool *isConflict);
     void printHad(Duration waited) const;
     void printGivenBack(const QString &reason) const;
     [[nodiscard]] bool begin();
@@ -163,15 +164,21 @@ private:
 void Holding::printHad(Duration waited) const
 {
     const auto span = std::chrono::duration_cast<milliseconds>(waited);
+    const bool isOptimistic = m_wish.request.recipe == "sql-version";
     if (m_run.json) {
-        printJsonLine(QJsonObject{{u"acquired"_s, true},
-                                  {u"lock"_s, lock()},
-                                  {u"id"_s, escaped(m_grant.id)},
-                                  {u"fencingToken"_s, token().isEmpty() ? QJsonValue(QJsonValue::Null) : token()},
-                                  {u"waitedMs"_s, qint64(span.count())}});
+        QJsonObject had{{u"acquired"_s, true},
+                        {u"lock"_s, lock()},
+                        {u"id"_s, escaped(m_grant.id)},
+                        {u"fencingToken"_s, token().isEmpty() ? QJsonValue(QJsonValue::Null) : token()},
+                        {u"waitedMs"_s, qint64(span.count())}};
+        if (isOptimistic)
+            had.insert(u"conflicts"_s, m_grant.conflicts);
+        printJsonLine(had);
         return;
     }
-    const auto fencing = token().isEmpty() ? QString() : u", fencing token %1"_s.arg(token());
+    auto fencing = token().isEmpty() ? QString() : u", fencing token %1"_s.arg(token());
+    if (isOptimistic)
+        fencing += u", conflicts so far: %1"_s.arg(m_grant.conflicts);
     print(u"acquired %1 as %2%3, after %4"_s.arg(lock(), escaped(m_grant.id), fencing, spokenDuration(span)));
 }
 
@@ -179,11 +186,14 @@ void Holding::printGivenBack(const QString &reason) const
 {
     const auto span = std::chrono::duration_cast<milliseconds>(m_run.loop().now() - m_since);
     if (m_run.json) {
-        printJsonLine(QJsonObject{{u"released"_s, true},
-                                  {u"lock"_s, lock()},
-                                  {u"id"_s, escaped(m_grant.id)},
-                                  {u"heldMs"_s, qint64(span.count())},
-                                  {u"reason"_s, reason}});
+        QJsonObject back{{u"released"_s, true},
+                         {u"lock"_s, lock()},
+                         {u"id"_s, escaped(m_grant.id)},
+                         {u"heldMs"_s, qint64(span.count())},
+                         {u"reason"_s, reason}};
+        if (m_wish.request.recipe == "sql-version")
+            back.insert(u"conflicts"_s, m_grant.conflicts);
+        printJsonLine(back);
         return;
     }
     const auto word = reason == "lost"_L1 ? u"lost"_s : u"released"_s;
@@ -245,7 +255,26 @@ Task<QString> Holding::untilOver()
     }
 }
 
+// An optimistic lock learns only at the end that somebody was faster: then the work is done again, from
+// what is there now. The recipe bounds how often.
 Task<Exit> Holding::go(Duration waited)
+{
+    for (;;) {
+        bool isConflict = false;
+        const auto status = co_await once(waited, &isConflict);
+        if (!isConflict)
+            co_return status;
+        const auto begun = m_run.loop().now();
+        const auto again = co_await m_held.acquire(m_wish.wait);
+        if (!again)
+            co_return fail(again.error());
+        m_grant = *again;
+        m_since = m_run.loop().now();
+        waited = m_since - begun;
+    }
+}
+
+Task<Exit> Holding::once(Duration waited, bool *isConflict)
 {
     m_held.lost().then([events = m_events](const QString &why) {
         events.push(Event{Event::Kind::Lost, {}, 0, why});
@@ -269,6 +298,7 @@ Task<Exit> Holding::go(Duration waited)
     if (!released) {
         const bool isLost = released.error().code == ErrorCode::NotHeld;
         complain(u"release of %1: %2"_s.arg(lock(), released.error().message));
+        *isConflict = released.error().code == ErrorCode::BadVersion && reason == "done"_L1 && begun;
         if (isLost)
             printGivenBack(u"lost"_s);
         co_return Exit::Failed;
@@ -339,7 +369,9 @@ CommandSpec acquireCommand()
     spec.summary = u"take a lock, hold it, give it back; with -- CMD, run CMD under it and return its status"_s;
     spec.more = u"Prints a line when the lock is had and one when it is given back. CMD gets LOCKSCOPE_LOCK and, where "
                 u"there is one, LOCKSCOPE_FENCING_TOKEN. If the lock is lost CMD gets SIGTERM and the status is 1. "
-                u"SIGINT and SIGTERM end CMD first and then release the lock; a second one kills CMD."_s;
+                u"SIGINT and SIGTERM end CMD first and then release the lock; a second one kills CMD. An optimistic lock "
+                u"(sql-version) learns only at the end that somebody was faster: then all of it is done again, and the "
+                u"answer counts the conflicts."_s;
     spec.options = {
         {u"recipe"_s, u"R"_s, u"one of `lockscopectl recipes`"_s},
         {u"mode"_s, u"read|write"_s, u"for read/write locks (write)"_s},

@@ -24,15 +24,15 @@ QString wrapped(const QString &text)
 
 QString generalHelp()
 {
-    QString text = u"lockscopectl: the locks of ZooKeeper and Redis, seen as locks\n\n"
+    QString text = u"lockscopectl: the locks of ZooKeeper, Redis and MariaDB, seen as locks\n\n"
                    u"  lockscopectl --connect [NAME=]URI… COMMAND [WORD] [OPTION]…\n\nCommands\n"_s;
     for (const auto &command : commands())
         text += u"  %1%2\n"_s.arg(command.name.leftJustified(16), command.summary);
     text += u"\nOptions, before or after the command\n"_s + app::optionsHelp(app::sharedOptions());
-    text += u"\nLOCK is CONNECTION:NAME: a queue's directory (zk:/locks/orders), a lock's only node, or a Redis key\n"
-            u"(redis:orders-lock). A D is a duration: 500ms, 30s, 2m. Passwords may come from\n"
-            u"LOCKSCOPE_PASSWORD_<NAME> or from the keychain (saved by the window for that name and address)\n"
-            u"instead of the URI.\n\n"
+    text += u"\nLOCK is CONNECTION:NAME: a queue's directory (zk:/locks/orders), a lock's only node, a Redis key\n"
+            u"(redis:orders-lock), a row (mariadb:shop.stock#id=1) or a named SQL lock (mariadb:GET_LOCK#name).\n"
+            u"A D is a duration: 500ms, 30s, 2m. Passwords may come from LOCKSCOPE_PASSWORD_<NAME> or from the\n"
+            u"keychain (saved by the window for that name and address) instead of the URI.\n\n"
             u"Status: 0 done, 1 failed, 2 bad usage, 3 could not connect or authenticate, 4 refused by a guard,\n"
             u"5 timed out waiting.\n\n"
             u"More about a command: lockscopectl COMMAND --help\n"_s;

@@ -1,4 +1,4 @@
-// lockscopectl: the locks of ZooKeeper and Redis, for terminals, scripts and incidents over SSH.
+// lockscopectl: the locks of ZooKeeper, Redis and MariaDB, for terminals, scripts and incidents over SSH.
 #include "app/lockscopectl/help.h"
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/program.h"

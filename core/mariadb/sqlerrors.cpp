@@ -64,10 +64,12 @@ Error statementError(const QSqlError &error, bool isLasting)
                      true};
     case numbers::queryInterrupted:
         return Error{ErrorCode::Cancelled, u"the statement was ended from outside: "_s + said(error), true};
-    case 1044: case 1142: case 1143: case 1227: case 1370:
+    case 1044: case 1095: case 1142: case 1143: case 1227: case 1370:
         return Error{ErrorCode::NoPermission, said(error)};
     case 1049: case 1054: case 1109: case 1146: case 1193:
         return Error{ErrorCode::Unsupported, said(error)};
+    case 1094: // no such connection to kill
+        return Error{ErrorCode::NoRow, said(error)};
     case 1059: case 1064: case 1411:
         return Error{ErrorCode::BadInput, said(error)};
     default: return Error{ErrorCode::Server, said(error)};

@@ -52,7 +52,7 @@ bool stillHolds(const ForceReleasePlan &plan, const LockPicture &after)
     return counts && holder->guard == plan.guard;
 }
 
-QString nowText(const std::optional<LockPicture> &after)
+QString nowText(const ForceReleasePlan &plan, const std::optional<LockPicture> &after)
 {
     QStringList holders;
     for (const auto &contender : after ? after->contenders : std::vector<inspect::Contender>()) {
@@ -62,6 +62,9 @@ QString nowText(const std::optional<LockPicture> &after)
     if (!holders.isEmpty())
         return u"held by %1 now"_s.arg(holders.join(u", "_s));
     const int waiting = after ? after->waiterCount() : 0;
+    // Who had waited alone holds it now, unseen.
+    if (waiting == 0 && plan.before.recipe == "sql-for-update")
+        return u"nobody waits for it any more, and a server shows a row lock only then"_s;
     if (waiting == 0)
         return u"it is free now"_s;
     return u"nobody holds it yet, %1 wait"_s.arg(waiting);
@@ -84,7 +87,7 @@ ForceReleaseOutcome outcomeOf(const ForceReleasePlan &plan, const Result<LockPic
     }
     outcome.released = !outcome.after || !stillHolds(plan, *outcome.after);
     outcome.message = outcome.released
-        ? u"%1%2; %3"_s.arg(taken, woken, nowText(outcome.after))
+        ? u"%1%2; %3"_s.arg(taken, woken, nowText(plan, outcome.after))
         : u"%1: the command went through, yet %2 still holds it; look again"_s.arg(lock, label(plan.holder, 80));
     return outcome;
 }
@@ -103,7 +106,7 @@ Result<ForceReleaseOutcome> outcomeOfUnknown(const ForceReleasePlan &plan, const
         outcome.after = *reread;
     outcome.released = isGone || !stillHolds(plan, *reread);
     outcome.message = u"%1: the answer was lost, but read again, "_s.arg(label(plan.before.lock.text()))
-        + (outcome.released ? u"%1 does not hold it any more; %2"_s.arg(label(plan.holder, 80), nowText(outcome.after))
+        + (outcome.released ? u"%1 does not hold it any more; %2"_s.arg(label(plan.holder, 80), nowText(plan, outcome.after))
                             : u"%1 still holds it"_s.arg(label(plan.holder, 80)));
     return outcome;
 }

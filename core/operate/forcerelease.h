@@ -8,10 +8,12 @@
 //   5. Read again, report who holds now, write the result to the audit file.
 //
 // Exact only where identity is in the name or in a script (sequence nodes, Redis). For a fixed
-// ZooKeeper name the plan says that a gap remains between the re-read and the delete.
+// ZooKeeper name, and for KILL of an SQL connection, the plan says that a gap remains between the re-read
+// and the act.
 #pragma once
 
 #include "core/inspect/observer.h"
+#include "core/mariadb/session.h"
 #include "core/operate/audit.h"
 #include "core/redis/connection.h"
 #include "core/zookeeper/session.h"
@@ -45,7 +47,7 @@ struct ForceReleaseOutcome {
 // Errors: Refused when the hold is gone or another's by now (nothing is taken away), or when the gate or
 // the audit file says no; UnknownOutcome when the answer was lost and a second look failed too.
 //
-// What step 2 to 5 work on; one of session, connection and nodes is set. All outlive the task.
+// What step 2 to 5 work on; one of session, connection, nodes and sql is set. All outlive the task.
 struct ForceReleaseTools {
     inspect::Observer *observer = nullptr;
     zk::Session *session = nullptr;         // gated
@@ -53,6 +55,7 @@ struct ForceReleaseTools {
     AuditFile *audit = nullptr;
     Loop *loop = nullptr;
     std::vector<redis::Connection *> nodes = {}; // of a Redlock set, gated, in the order of the picture's
+    mariadb::Session *sql = nullptr;         // gated
 };
 [[nodiscard]] Task<Result<ForceReleaseOutcome>> forceRelease(ForceReleasePlan plan, ForceReleaseTools tools,
                                                              QString reason, Deadline deadline);

@@ -148,6 +148,24 @@ void planPermit(ForceReleasePlan &plan, const Contender &holder)
     plan.guardText = u"the permit must still be out; checked and given back in one script"_s;
 }
 
+void planKill(ForceReleasePlan &plan, const Contender &holder)
+{
+    const bool isNamed = plan.before.recipe == "sql-get-lock";
+    const auto id = label(holder.id, 40);
+    plan.commands << (isNamed ? u"SELECT … FROM information_schema.PROCESSLIST WHERE ID = %1 AND IS_USED_LOCK(…) = ID"_s
+                              : u"SELECT … FROM information_schema.INNODB_TRX WHERE trx_mysql_thread_id = %1"_s)
+                         .arg(id)
+                  << u"KILL CONNECTION %1"_s.arg(id);
+    plan.guardText = isNamed ? u"%1 must still hold it, read again right before the KILL"_s.arg(label(holder.guard.value))
+                             : u"%1 (ms since 1970), read again right before the KILL"_s.arg(label(holder.guard.value));
+    plan.exact = false;
+    plan.warnings << u"KILL knows only the connection: should it let go and take something else in the moment between "
+                     u"the last look and the KILL, it loses that"_s
+                  << u"everything this connection holds goes with it: its whole transaction is rolled back, which may "
+                     u"take as long as its changes took, and its named locks are released. A pool may have lent the "
+                     u"connection to other work"_s;
+}
+
 QString plural(int count, const QString &one, const QString &many)
 {
     return count == 1 ? one : many.arg(count);
@@ -157,6 +175,8 @@ QString wakesText(const LockPicture &picture, const Contender &holder, ReleaseWa
 {
     if (way == ReleaseWay::CompareAndDelete || way == ReleaseWay::QuorumDelete)
         return u"nobody is told: clients that want it poll, and find it free"_s;
+    if (way == ReleaseWay::KillConnection)
+        return picture.waiterCount() == 0 ? u"nobody waits"_s : u"the first in line, by the server itself"_s;
     if (way == ReleaseWay::Redisson || way == ReleaseWay::RedissonPermit)
         return u"the waiting clients, by the publish; a bare DEL would leave them asleep"_s;
     int watchers = 0;
@@ -197,8 +217,11 @@ void planWarnings(ForceReleasePlan &plan, const Contender &holder)
 {
     const auto &picture = plan.before;
     plan.warnings.prepend(
-        u"the old holder (%1) may still believe it holds the lock, and go on working: nothing tells it. Only a "
-        u"resource that checks fencing tokens is safe from it"_s.arg(nameOf(holder)));
+        picture.backend == inspect::Backend::MariaDb
+            ? u"the old holder (%1) is told only by its next statement, which fails; until then it may go on with what "
+              u"lies outside this server"_s.arg(nameOf(holder))
+            : u"the old holder (%1) may still believe it holds the lock, and go on working: nothing tells it. Only a "
+              u"resource that checks fencing tokens is safe from it"_s.arg(nameOf(holder)));
     if (choosesLeader(picture.recipe))
         plan.warnings << u"this is an election: the node is a system's leader. Deleting it deposes the leader, and "
                          u"the system may fail over, or run with two leaders until the old one notices"_s;
@@ -241,6 +264,7 @@ Result<ForceReleasePlan> planForceRelease(const LockPicture &picture, const QByt
     case ReleaseWay::QuorumDelete: planQuorumDelete(plan, contender); break;
     case ReleaseWay::Redisson: planRedisson(plan, contender); break;
     case ReleaseWay::RedissonPermit: planPermit(plan, contender); break;
+    case ReleaseWay::KillConnection: planKill(plan, contender); break;
     }
     plan.wakes = wakesText(picture, contender, *way);
     planGentler(plan, contender);

@@ -16,6 +16,18 @@ QString holdText(const ForceReleasePlan &plan)
     return u"\"%1\" in %2"_s.arg(label(plan.holder, 80), label(plan.before.lock.text()));
 }
 
+// What answers with the guard of the hold, as the inspector made it, while it lasts.
+mariadb::Statement stillHoldingQuestion(const ForceReleasePlan &plan)
+{
+    if (plan.before.recipe == "sql-get-lock")
+        return {"SELECT CONCAT('connection ', ID, ' of ', USER, ' from ', HOST) AS guard "
+                "FROM information_schema.PROCESSLIST WHERE ID = ? AND IS_USED_LOCK(?) = ID",
+                {plan.holder, plan.before.lock.name.mid(qstrlen("GET_LOCK#"))}, std::nullopt, false};
+    return {"SELECT CONCAT('trx ', trx_id, ' started ', CAST(UNIX_TIMESTAMP(trx_started) * 1000 AS SIGNED)) AS guard "
+            "FROM information_schema.INNODB_TRX WHERE trx_mysql_thread_id = ?",
+            {plan.holder}, std::nullopt, false};
+}
+
 // A read that failed has taken nothing away, whatever became of the read.
 Error nothingDeleted(const ForceReleasePlan &plan, const Error &why)
 {
@@ -160,6 +172,28 @@ Task<Result<Sent>> releasePermit(ForceReleasePlan plan, redis::Connection *conne
     co_return goneAlready(plan);
 }
 
+// KILL takes a number and nothing else: whether it still belongs to the same hold is asked right before.
+Task<Result<Sent>> killConnection(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline)
+{
+    const auto question = stillHoldingQuestion(plan);
+    auto asking = session->execute(question, deadline);
+    const auto answer = co_await asking;
+    if (!answer)
+        co_return nothingDeleted(plan, answer.error());
+    if (answer->rows.empty())
+        co_return goneAlready(plan);
+    if (answer->cell(0, "guard") != plan.guard.value)
+        co_return changedMeanwhile(plan, u"it is another transaction or another connection by now"_s);
+    const mariadb::Statement kill{"KILL CONNECTION " + QByteArray::number(plan.holder.toULongLong()), {}, {}, true};
+    auto killing = session->execute(kill, deadline);
+    const auto killed = co_await killing;
+    if (!killed && killed.error().code == ErrorCode::NoRow)
+        co_return goneAlready(plan);
+    if (!killed)
+        co_return killed.error();
+    co_return Sent();
+}
+
 } // namespace
 
 Error goneAlready(const ForceReleasePlan &plan)
@@ -195,6 +229,10 @@ Task<Result<Sent>> sendRelease(ForceReleasePlan plan, ForceReleaseTools tools, D
     if (*way == ReleaseWay::QuorumDelete) {
         auto deleted = co_await deleteOnAll(plan, tools.nodes, tools.loop, deadline);
         co_return deleted;
+    }
+    if (*way == ReleaseWay::KillConnection) {
+        auto killed = co_await killConnection(plan, tools.sql, deadline);
+        co_return killed;
     }
     auto released = co_await releaseRedisson(plan, tools.connection, deadline);
     co_return released;

@@ -41,6 +41,8 @@ const QHash<QByteArray, ReleaseWay> &ways()
         {"redisson-fair-lock", Redisson},
         {"redisson-rwlock", Redisson},
         {"redisson-fenced-lock", Redisson},
+        {"sql-for-update", KillConnection},
+        {"sql-get-lock", KillConnection},
     };
     return table;
 }

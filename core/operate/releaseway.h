@@ -12,6 +12,7 @@ enum class ReleaseWay {
     QuorumDelete,     // Redlock: the same on every node of the set
     Redisson,         // Redis: Redisson's own unlock for one field, with its publish
     RedissonPermit,   // Redis: one permit of a semaphore back to the others, with its publish
+    KillConnection,   // MariaDB, MySQL: KILL the holder's connection
 };
 
 // Unsupported, with the reason, for recipes whose hold cannot be taken away.

@@ -1,5 +1,6 @@
 #include "core/sandbox/demo.h"
 
+#include "core/sandbox/demomariadb.h"
 #include "core/sandbox/demoredis.h"
 #include "core/sandbox/demozookeeper.h"
 
@@ -15,6 +16,7 @@ struct Demo::Private {
     DemoStage stage;
     std::unique_ptr<DemoZooKeeper> zooKeeper;
     std::unique_ptr<DemoRedis> redis;
+    std::unique_ptr<DemoMariaDb> mariaDb;
 };
 
 Demo::Demo(Loop &loop, const std::vector<ConnectionSpec> &connections, Random random)
@@ -29,6 +31,8 @@ Demo::Demo(Loop &loop, const std::vector<ConnectionSpec> &connections, Random ra
         d->zooKeeper = std::make_unique<DemoZooKeeper>(d->stage, *found);
     if (const auto found = firstOf(Scheme::Redis); found != connections.end())
         d->redis = std::make_unique<DemoRedis>(d->stage, *found);
+    if (const auto found = firstOf(Scheme::MariaDb); found != connections.end())
+        d->mariaDb = std::make_unique<DemoMariaDb>(d->stage, *found);
     d->stage.sceneIsUp();
     d->stage.filled().completeAt(Deadline::after(loop, 30s), false);
 }

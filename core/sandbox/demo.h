@@ -9,6 +9,10 @@
 //   lock:session-cleanup   the same with a TTL that is renewed
 //   orders:checkout        Redisson's lock; who waits has subscribed to its channel
 //   payments:payout        Redisson's fair lock with its queue
+//   shop.stock#id=1        a row with a holder, idle inside its transaction, and two who wait for it
+//   GET_LOCK#nightly-report  a named lock and one who waits
+//   shop.stock#id=2        two who write by its version column: one conflict every few seconds, which leaves no
+//                          trace on the server but the rows of shop.version_conflicts
 //
 // What is taken away by force comes back after a while.
 #pragma once
@@ -23,7 +27,7 @@ namespace lockscope::sandbox {
 
 class Demo {
 public:
-    // Uses the first ZooKeeper and the first Redis among the connections; one of them may be missing.
+    // Uses the first ZooKeeper, Redis and MariaDB among the connections; any of them may be missing.
     // Loop thread only, and the loop must be a thread's Qt event loop.
     Demo(Loop &loop, const std::vector<ConnectionSpec> &connections, Random random);
     // Ends what plays and closes its sessions in the background.

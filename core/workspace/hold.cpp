@@ -12,6 +12,7 @@ struct HeldLock::Private {
     Private(Workspace &w, HoldRequest r) : workspace(w), request(std::move(r)), lost(w.loop()), keyNews(w.loop()), scope(w.loop()) {}
 
     Task<Result<bool>> connectSession(Deadline deadline);
+    Task<Result<bool>> connectSql(Deadline deadline);
     Result<bool> makeLock();
     void watchOver(const recipes::Grant &grant);
     Task<void> heedRecipe();
@@ -22,6 +23,7 @@ struct HeldLock::Private {
     Workspace &workspace;
     HoldRequest request;
     std::unique_ptr<zk::Session> session; // ZooKeeper: this contender's own
+    std::unique_ptr<mariadb::Session> sql; // MariaDB: the same
     std::unique_ptr<recipes::Lock> lock;
     OneShot<QString> lost;
     bool releasing = false;
@@ -70,18 +72,39 @@ Task<Result<bool>> HeldLock::Private::connectSession(Deadline deadline)
                     u"no session for the contender at %1"_s.arg(link->spec().displayUri()), !refused};
 }
 
+Task<Result<bool>> HeldLock::Private::connectSql(Deadline deadline)
+{
+    while (sql->state() == mariadb::SessionState::Connecting && !deadline.hasPassed(workspace.loop())) {
+        const OneShot<bool> changed(workspace.loop());
+        changed.completeAt(deadline, false);
+        const auto subscription = sql->onState([changed](mariadb::SessionState) { changed.complete(true); });
+        co_await changed;
+    }
+    if (sql->state() == mariadb::SessionState::Connected)
+        co_return true;
+    const bool refused = sql->state() == mariadb::SessionState::AuthFailed;
+    co_return Error{refused ? ErrorCode::AuthFailed : ErrorCode::NotConnected,
+                    u"no session for the contender: %1"_s.arg(sql->lastError()), !refused};
+}
+
 Result<bool> HeldLock::Private::makeLock()
 {
     recipes::AcquireOptions options{request.readMode, request.limit, request.ttl};
     auto *link = workspace.find(request.lock.connection);
+    const auto &id = request.recipe;
     const auto nodes = link->redisNodes();
     const RedisKey key(request.lock.name);
-    auto made = session ? recipes::makeLock(request.recipe, *session, ZPath(request.lock.name), options,
-                                            Random::fromSystem())
-        : link->redis()    ? recipes::makeLock(request.recipe, *link->redis(), key, options, Random::fromSystem())
-        : !nodes.empty() ? recipes::makeLock(request.recipe, nodes, key, options, Random::fromSystem())
-                           : Result<std::unique_ptr<recipes::Lock>>(
-                                 Error{ErrorCode::Unsupported, u"this connection has no recipes"_s});
+    auto random = Random::fromSystem();
+    Result<std::unique_ptr<recipes::Lock>> made(
+        Error{ErrorCode::Unsupported, u"this connection has no recipes"_s});
+    if (sql)
+        made = recipes::makeLock(id, *sql, request.lock.name, options);
+    else if (session)
+        made = recipes::makeLock(id, *session, ZPath(request.lock.name), options, random);
+    else if (link->redis())
+        made = recipes::makeLock(id, *link->redis(), key, options, random);
+    else if (!nodes.empty())
+        made = recipes::makeLock(id, nodes, key, options, random);
     if (!made)
         return made.error();
     lock = std::move(*made);
@@ -91,6 +114,8 @@ Result<bool> HeldLock::Private::makeLock()
 void HeldLock::Private::watchOver(const recipes::Grant &grant)
 {
     scope.launch(heedRecipe());
+    if (sql)
+        return; // the session itself asks whether it still stands, and the recipe tells
     if (!session) {
         scope.launch(heedKey());
         for (auto *node : workspace.find(request.lock.connection)->redisNodes())
@@ -205,7 +230,16 @@ Task<Result<recipes::Grant>> HeldLock::acquire(std::optional<std::chrono::millis
         if (!session)
             co_return session.error();
     }
-    if (const auto made = d->makeLock(); !made)
+    if (link->mariadb() && !d->sql)
+        d->sql = link->openSqlSession();
+    d->releasing = false;
+    if (d->sql) {
+        const auto session = co_await d->connectSql(connectBy);
+        if (!session)
+            co_return session.error();
+    }
+    // Once more, after a conflict: the same lock, which counts them.
+    if (const auto made = d->lock ? Result<bool>(true) : d->makeLock(); !made)
         co_return made.error();
     // The wait counts from connected.
     const auto deadline = wait ? Deadline::after(d->workspace.loop(), *wait) : Deadline::never();

@@ -1,6 +1,7 @@
 #include "core/workspace/ioside.h"
 
 #include "core/async/sleep.h"
+#include "core/mariadb/client.h"
 
 namespace lockscope {
 
@@ -31,6 +32,8 @@ IoSide::~IoSide()
     m_holds.clear();
     m_workspace->log().setListener({});
     m_workspace.reset();
+    // Their threads use Qt SQL's own statics, which must not go first.
+    mariadb::waitForClosingSessions(std::chrono::seconds(2));
 }
 
 void IoSide::add(ConnectionSpec spec)

@@ -21,7 +21,9 @@ public:
     [[nodiscard]] zk::Session *zookeeper() override { return nullptr; }
     [[nodiscard]] redis::Connection *redis() override { return nullptr; }
     [[nodiscard]] std::vector<redis::Connection *> redisNodes() override { return {}; }
+    [[nodiscard]] mariadb::Session *mariadb() override { return nullptr; }
     [[nodiscard]] std::unique_ptr<zk::Session> openContenderSession() override { return nullptr; }
+    [[nodiscard]] std::unique_ptr<mariadb::Session> openSqlSession() override { return nullptr; }
     [[nodiscard]] std::optional<Duration> latency() const override { return m_gate.latency(); }
     [[nodiscard]] const inspect::Progress &progress() const override { return m_relay.progress(); }
     [[nodiscard]] const inspect::Cost &cost() const override { return m_relay.cost(); }
@@ -54,5 +56,6 @@ protected:
 [[nodiscard]] std::unique_ptr<LinkBase> makeZooKeeperLink(ConnectionSpec spec, LinkContext context);
 [[nodiscard]] std::unique_ptr<LinkBase> makeRedisLink(ConnectionSpec spec, LinkContext context);
 [[nodiscard]] std::unique_ptr<LinkBase> makeRedisSetLink(ConnectionSpec spec, LinkContext context);
+[[nodiscard]] std::unique_ptr<LinkBase> makeMariaDbLink(ConnectionSpec spec, LinkContext context);
 
 } // namespace lockscope

@@ -54,12 +54,16 @@ Result<void> Workspace::add(ConnectionSpec spec)
                                                      : makeRedisLink(std::move(spec), context));
         return {};
     case Scheme::MariaDb:
+        if (spec.hosts.size() > 1)
+            return Error{ErrorCode::BadInput, u"%1: one MariaDB server at a time"_s.arg(spec.displayUri())};
+        d->links.emplace(name, makeMariaDbLink(std::move(spec), context));
+        return {};
     case Scheme::Simulated:
     case Scheme::Sandbox:
         break;
     }
     return Error{ErrorCode::Unsupported,
-                 u"%1: this version cannot open it; use zk://, redis://, rediss:// or sandbox:"_s.arg(spec.displayUri())};
+                 u"%1: this version cannot open it; use zk://, redis://, rediss://, mariadb:// or sandbox:"_s.arg(spec.displayUri())};
 }
 
 void Workspace::remove(const ConnectionName &name)
@@ -162,6 +166,7 @@ Task<Result<operate::ForceReleaseOutcome>> Workspace::forceRelease(operate::Forc
     tools.session = link->zookeeper();
     tools.connection = link->redis();
     tools.nodes = link->redisNodes();
+    tools.sql = link->mariadb();
     tools.audit = &d->audit;
     tools.loop = &d->loop;
     auto outcome = co_await operate::forceRelease(plan, tools, reason, deadline);

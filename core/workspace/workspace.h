@@ -36,9 +36,12 @@ public:
     [[nodiscard]] virtual redis::Connection *redis() = 0;
     // The nodes of a Redlock set in the order of its URI, or the one Redis; empty for other backends. Gated.
     [[nodiscard]] virtual std::vector<redis::Connection *> redisNodes() = 0;
+    [[nodiscard]] virtual mariadb::Session *mariadb() = 0;
     [[nodiscard]] virtual inspect::Observer &observer() = 0;
     // A fresh ZooKeeper session for one contender of ours, gated and logged as this link's.
     [[nodiscard]] virtual std::unique_ptr<zk::Session> openContenderSession() = 0;
+    // The same of a MariaDB link.
+    [[nodiscard]] virtual std::unique_ptr<mariadb::Session> openSqlSession() = 0;
     // Round trip of a recent request, once known.
     [[nodiscard]] virtual std::optional<Duration> latency() const = 0;
     [[nodiscard]] virtual const inspect::Progress &progress() const = 0;

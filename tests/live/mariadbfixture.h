@@ -103,6 +103,16 @@ protected:
                        "AND ID <> CONNECTION_ID() AND (STATE = 'User lock' OR INFO LIKE '%FOR UPDATE%')").toInt() == count;
         }, patienceMs);
     }
+    // No transaction is left. Asked slowly: the server's snapshot of them rests while somebody keeps reading.
+    bool nothingIsHeld()
+    {
+        for (int tries = 0; tries < patienceMs / 200; ++tries) {
+            if (ask("SELECT COUNT(*) FROM information_schema.INNODB_TRX") == "0")
+                return true;
+            QTest::qWait(200);
+        }
+        return false;
+    }
     void endServer()
     {
         m_admin.reset();

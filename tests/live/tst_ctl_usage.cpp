@@ -27,7 +27,8 @@ private slots:
         row("locks --jsn --connect zk://h", 2, "did you mean --json");
         row("locks --holder x --connect zk://h", 2, "unknown option --holder");
         row("locks --connect sim:7", 2, "this version cannot open it");
-        row("locks --connect mariadb://h/db", 2, "this version cannot open it");
+        row("locks --connect mariadb://h,i/db", 2, "one MariaDB server at a time");
+        row("tree / --connect mariadb://h/db", 2, "no ZooKeeper connection");
         row("show --connect zk://h", 2, "show wants LOCK");
         row("show nocolon --connect zk://127.0.0.1:1", 2, "names no lock");
         row("show other:/x --connect zk://127.0.0.1:1", 2, "names no connection");
@@ -52,6 +53,7 @@ private slots:
         // Nobody listens on port 1.
         row("locks --connect zk://127.0.0.1:1", 3, "Connection refused");
         row("locks --connect redis://127.0.0.1:1", 3, "Connection refused");
+        row("locks --connect mariadb://127.0.0.1:1", 3, "could not connect to mariadb://127.0.0.1:1");
         row("show redis:x --connect redis://127.0.0.1:1", 3, "Connection refused");
         row("acquire zk:/a --recipe zk-mutex --connect zk://127.0.0.1:1", 3, "Connection refused");
         row("force-release zk:/a --holder x --yes --connect zk://127.0.0.1:1", 3, "Connection refused");

@@ -1,5 +1,6 @@
 // The demo on real servers: every scene is there, moves on, and its sessions go with it.
 #include "core/async/qtloop.h"
+#include "core/mariadb/client.h"
 #include "core/redis/client.h"
 #include "core/sandbox/demo.h"
 #include "core/sandbox/sandbox.h"
@@ -61,11 +62,26 @@ private:
         return std::ranges::all_of(queue.first(length - 1), isWatched) && !isWatched(queue.last());
     }
 
-    sandbox::Sandbox m_sandbox;
+    static sandbox::SandboxOptions everything()
+    {
+        sandbox::SandboxOptions options;
+        options.mariaDb = true;
+        return options;
+    }
+    // The first number of the answer; -1 when there is none.
+    qint64 number(const QByteArray &query)
+    {
+        QTest::qWait(200); // the server's snapshot of its locks rests while somebody keeps reading
+        const auto rows = wait(m_sql->execute({query, {}, {}, false}, Deadline::after(*m_loop, 10s)));
+        return rows && !rows->rows.empty() ? rows->rows[0][0].value_or("-1").toLongLong() : -1;
+    }
+
+    sandbox::Sandbox m_sandbox{everything()};
     std::unique_ptr<QtLoop> m_loop;
     HostPort m_zooKeeper;
     std::unique_ptr<zk::Session> m_session;
     std::unique_ptr<redis::Connection> m_redis;
+    std::unique_ptr<mariadb::Session> m_sql;
     std::unique_ptr<sandbox::Demo> m_demo;
 
 private slots:
@@ -73,7 +89,7 @@ private slots:
     {
         QVERIFY(m_sandbox.start());
         const auto connections = m_sandbox.connections();
-        QCOMPARE(connections.size(), size_t(2));
+        QCOMPARE(connections.size(), size_t(3));
         m_loop = std::make_unique<QtLoop>();
         m_zooKeeper = connections[0].hosts.front();
         zk::SessionOptions session;
@@ -82,6 +98,10 @@ private slots:
         redis::ConnectionOptions connection;
         connection.host = connections[1].hosts.front();
         m_redis = redis::openConnection(*m_loop, connection);
+        mariadb::SessionOptions sql;
+        sql.host = connections[2].hosts.front();
+        sql.user = connections[2].user;
+        m_sql = mariadb::openSession(*m_loop, sql);
 
         m_demo = std::make_unique<sandbox::Demo>(*m_loop, connections, Random(1));
         const auto filled = m_demo->filled();
@@ -167,11 +187,26 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(ask({"EXISTS", "lock:invoice-export"}).integer, 1, 30'000);
     }
 
+    void aRowHasItsQueueAndAVersionItsConflicts()
+    {
+        const QByteArray waiting("SELECT COUNT(*) FROM information_schema.INNODB_TRX WHERE trx_state = 'LOCK WAIT'");
+        QTRY_COMPARE_WITH_TIMEOUT(number(waiting), 2, 15'000);
+        QVERIFY(number("SELECT COUNT(*) FROM shop.version_conflicts") > 0);
+        QVERIFY(number("SELECT version FROM shop.stock WHERE id = 2") > 1);
+        QTRY_VERIFY_WITH_TIMEOUT(number("SELECT IS_USED_LOCK('nightly-report')") > 0, 15'000);
+        // Who was killed while it held comes back.
+        const auto holder = number("SELECT IS_USED_LOCK('nightly-report')");
+        QVERIFY(wait(m_sql->execute({"KILL " + QByteArray::number(holder), {}, {}, false}, Deadline::never())));
+        QTRY_VERIFY_WITH_TIMEOUT(number("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE = 'User lock'") == 1,
+                                 40'000);
+    }
+
     void itsSessionsEndWithIt()
     {
         m_demo.reset();
         QTRY_COMPARE_WITH_TIMEOUT(children("/locks/orders").size(), 0, 10'000);
         QTRY_COMPARE_WITH_TIMEOUT(children("/locks/catalog").size(), 0, 10'000);
+        QTRY_COMPARE_WITH_TIMEOUT(number("SELECT COUNT(*) FROM information_schema.INNODB_TRX"), 0, 10'000);
     }
 
     void cleanupTestCase()
@@ -179,6 +214,8 @@ private slots:
         m_demo.reset();
         m_session.reset();
         m_redis.reset();
+        m_sql.reset();
+        mariadb::waitForClosingSessions(5s);
         zk::waitForClosingSessions(5s);
     }
 };

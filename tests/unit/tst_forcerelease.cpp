@@ -204,7 +204,7 @@ private slots:
     void recipesWithoutASafeWayAreUnsupported_data()
     {
         QTest::addColumn<QByteArray>("recipe");
-        for (const char *recipe : {"zk-lease", "redlock", "redisson-semaphore", "sql-for-update", "unheard-of"})
+        for (const char *recipe : {"zk-lease", "redlock", "redisson-semaphore", "sql-version", "unheard-of"})
             QTest::newRow(recipe) << QByteArray(recipe);
     }
     void recipesWithoutASafeWayAreUnsupported()

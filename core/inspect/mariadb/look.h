@@ -1,0 +1,68 @@
+// What one look at a MariaDB or MySQL server said, as plain values, and the pure functions that make pictures
+// of it.
+#pragma once
+
+#include "core/inspect/picture.h"
+
+#include <map>
+
+namespace lockscope::inspect {
+
+// A transaction of INNODB_TRX.
+struct SqlTransaction {
+    QByteArray id;
+    quint64 connection = 0;
+    std::optional<ServerTime> started;
+    std::optional<ServerTime> waitStarted;
+    qint64 rowsLocked = 0;
+    qint64 rowsModified = 0;
+};
+
+// One pair of INNODB_LOCK_WAITS (data_lock_waits): who asks for which record, and who is in the way. Earlier
+// waiters are in the way of later ones, too.
+struct SqlLockWait {
+    QByteArray requesting, blocking; // transactions
+    QByteArray table;                // "`shop`.`stock`"
+    QByteArray index;                // "PRIMARY"; empty for a lock on the table
+    QByteArray data;                 // "1", "'abc', 7", "supremum pseudo-record"; empty when not known
+    QByteArray requestedMode, blockingMode; // "X", "S", "X,REC_NOT_GAP"
+};
+
+struct SqlNamedLock {
+    QByteArray name;
+    quint64 connection = 0;
+    bool isGranted = false;
+};
+
+// A row of PROCESSLIST.
+struct SqlProcess {
+    quint64 connection = 0;
+    QByteArray user, host, state, statement;
+    bool isIdle = false;                  // COMMAND is Sleep
+    std::chrono::milliseconds inState{0}; // how long it has run or slept
+};
+
+// The columns of an index, by table as in SqlLockWait and index.
+using IndexColumns = std::map<std::pair<QByteArray, QByteArray>, QByteArrayList>;
+
+struct SqlLook {
+    ServerTime now{};
+    std::chrono::milliseconds ahead{}; // the server's clock minus ours
+    std::vector<SqlTransaction> transactions;
+    std::vector<SqlLockWait> waits;
+    std::vector<SqlNamedLock> namedLocks;
+    std::vector<SqlProcess> processes;
+    IndexColumns columns;
+};
+
+// "shop.stock#id=1", as acquire takes it. What cannot be named by columns is named by the index.
+[[nodiscard]] QByteArray rowLockName(const SqlLockWait &wait, const IndexColumns &columns);
+// Every row lock somebody waits for, and every named lock.
+[[nodiscard]] std::vector<LockPicture> picturesOf(const SqlLook &look, const ConnectionName &connection);
+// Who has a transaction, or is in one of the pictures.
+[[nodiscard]] std::vector<SessionPicture> sessionsOf(const SqlLook &look, const std::vector<LockPicture> &pictures,
+                                                     const ConnectionName &connection);
+// The name in a waiting GET_LOCK('name', …), for servers that tell only who waits, not for what.
+[[nodiscard]] std::optional<QByteArray> namedLockIn(const QByteArray &statement);
+
+} // namespace lockscope::inspect

@@ -1,0 +1,211 @@
+#include "core/inspect/mariadb/observer.h"
+
+#include "core/async/sleep.h"
+#include "core/base/text.h"
+#include "core/inspect/findings.h"
+#include "core/inspect/sameness.h"
+
+#include <algorithm>
+
+namespace lockscope::inspect {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto leastPause = 250ms;
+constexpr int restPerWork = 9;
+constexpr auto lookTakesAtMost = 10s;
+
+// Ages of waits are measured anew at each look, a little off.
+void steady(LockPicture &newer, const LockPicture &older)
+{
+    for (auto &one : newer.contenders) {
+        const auto *before = older.find(one.id);
+        const bool isSame = before && before->role == one.role && before->guard == one.guard;
+        if (isSame && before->waitingSince && one.waitingSince
+            && std::chrono::abs(*before->waitingSince - *one.waitingSince) < 1s)
+            one.waitingSince = before->waitingSince;
+    }
+}
+
+} // namespace
+
+MariaDbObserver::MariaDbObserver(mariadb::Session &session, ConnectionName name, ObserverOptions options,
+                                 ObserverSink &sink)
+    : m_session(session), m_loop(session.loop()), m_name(std::move(name)), m_options(options), m_sink(sink),
+      m_reader(session), m_firstPicture(m_loop), m_resumed(m_loop), m_work(m_loop)
+{
+    m_resumed.complete(true);
+}
+
+void MariaDbObserver::start()
+{
+    if (m_work.isIdle())
+        m_work.launch(poll());
+}
+
+void MariaDbObserver::setPaused(bool paused)
+{
+    if (paused == m_isPaused)
+        return;
+    m_isPaused = paused;
+    if (paused)
+        m_resumed = OneShot<bool>(m_loop);
+    else
+        m_resumed.complete(true);
+}
+
+Task<void> MariaDbObserver::poll()
+{
+    for (;;) {
+        auto resumed = m_resumed;
+        co_await resumed;
+        const auto begun = m_loop.now();
+        const auto limit = Deadline::after(m_loop, lookTakesAtMost);
+        const auto look = co_await lookAndTell(limit);
+        if (look && !m_firstPicture.isComplete()) {
+            m_firstPicture.complete(true);
+            tellCoverage();
+        }
+        tellProgress();
+        if (look && !m_options.follow)
+            co_return;
+        const auto took = (m_loop.now() - begun) * restPerWork;
+        const auto rest = std::max<Duration>({took, m_options.pollEvery, leastPause});
+        tellCost(rest);
+        auto pause = sleepFor(m_loop, rest);
+        co_await pause;
+    }
+}
+
+Task<Result<SqlLook>> MariaDbObserver::lookAndTell(Deadline deadline)
+{
+    auto look = co_await m_reader.look(deadline);
+    if (look)
+        settle(*look);
+    tellCoverage();
+    co_return look;
+}
+
+Task<Result<LockPicture>> MariaDbObserver::readNow(QByteArray name, Deadline deadline)
+{
+    const QByteArray namedPrefix("GET_LOCK#");
+    const bool isNamed = name.startsWith(namedPrefix);
+    const auto also = isNamed ? name.mid(namedPrefix.size()) : QByteArray();
+    // Another reader may have kept the server's snapshot from being made anew: then look once more.
+    for (int looks = 0; looks < 2; ++looks) {
+        const auto look = co_await m_reader.look(deadline, also);
+        if (!look)
+            co_return look.error();
+        auto pictures = steadied(picturesOf(*look, m_name));
+        const auto at = std::ranges::find(pictures, name, [](const LockPicture &one) { return one.lock.name; });
+        if (at != pictures.end())
+            co_return std::move(*at);
+    }
+    for (const auto &gap : m_reader.gaps()) {
+        if (!isNamed && gap.startsWith("row locks"_L1))
+            co_return Error{ErrorCode::NoPermission, gap};
+    }
+    const auto hint = isNamed ? u"nobody holds or wants a lock of this name"_s
+                                                   : u"nobody waits for it, and a server shows a row lock only then"_s;
+    co_return Error{ErrorCode::NoNode, u"no lock is seen at %1: %2"_s.arg(label(name, 80), hint)};
+}
+
+std::vector<LockPicture> MariaDbObserver::steadied(std::vector<LockPicture> pictures) const
+{
+    for (auto &picture : pictures) {
+        const auto at = m_known.find(picture.lock.name);
+        if (at != m_known.end())
+            steady(picture, at->second);
+        addAgeFindings(picture, {m_options.longHeld, m_options.longWait});
+    }
+    return pictures;
+}
+
+void MariaDbObserver::settle(const SqlLook &look)
+{
+    std::vector<PictureChange> changes;
+    std::map<QByteArray, LockPicture> now;
+    auto pictures = steadied(picturesOf(look, m_name));
+    auto sessions = sessionsOf(look, pictures, m_name);
+    for (auto &picture : pictures)
+        now.emplace(picture.lock.name, std::move(picture));
+    for (auto &[name, picture] : m_known) {
+        if (!now.contains(name))
+            changes.push_back({ChangeKind::Removed, std::move(picture)});
+    }
+    for (const auto &[name, picture] : now) {
+        const auto at = m_known.find(name);
+        if (at == m_known.end())
+            changes.push_back({ChangeKind::Added, picture});
+        else if (!saysTheSame(at->second, picture))
+            changes.push_back({ChangeKind::Changed, picture});
+    }
+    m_known = std::move(now);
+    if (!changes.empty())
+        m_sink.locksChanged(std::move(changes));
+    if (sessions == m_sessions)
+        return;
+    m_sessions = std::move(sessions);
+    m_sink.sessionsChanged(m_name, m_sessions);
+}
+
+std::vector<LockPicture> MariaDbObserver::pictures() const
+{
+    std::vector<LockPicture> all;
+    for (const auto &[name, picture] : m_known)
+        all.push_back(picture);
+    return all;
+}
+
+std::vector<Coverage> MariaDbObserver::coverage() const
+{
+    std::vector<Coverage> all;
+    if (m_session.state() != mariadb::SessionState::Connected) {
+        const auto why = m_session.lastError();
+        all.push_back({m_name, false, why.isEmpty() ? u"not connected yet"_s : u"not connected: "_s + why});
+    } else if (!m_reader.hasLooked()) {
+        all.push_back({m_name, false, u"the first look is still under way"_s});
+    }
+    for (const auto &gap : m_reader.gaps())
+        all.push_back({m_name, false, gap});
+    if (all.empty())
+        all.push_back({m_name, true, u"every named lock, and every row lock that somebody waits for; a row lock "
+                                     u"nobody waits for cannot be seen"_s});
+    return all;
+}
+
+void MariaDbObserver::tellCoverage()
+{
+    auto now = coverage();
+    if (now == m_toldCoverage)
+        return;
+    m_toldCoverage = now;
+    m_sink.coverageChanged(m_name, std::move(now));
+}
+
+void MariaDbObserver::tellProgress()
+{
+    const auto every = std::max<std::chrono::milliseconds>(m_options.pollEvery, leastPause);
+    const auto how = m_options.follow ? u"polling every %1 ms"_s.arg(every.count()) : u"one look"_s;
+    const Progress progress{m_name, how, 0, 0, false, m_firstPicture.isComplete()};
+    if (progress == m_toldProgress)
+        return;
+    m_toldProgress = progress;
+    m_sink.progressed(progress);
+}
+
+void MariaDbObserver::tellCost(Duration rest)
+{
+    const auto sent = m_reader.requests() - std::exchange(m_costRequests, m_reader.requests());
+    Cost cost;
+    cost.requestsPerSecond = static_cast<double>(sent) / std::chrono::duration<double>(rest).count();
+    if (cost == m_toldCost)
+        return;
+    m_toldCost = cost;
+    m_sink.costChanged(m_name, cost);
+}
+
+} // namespace lockscope::inspect

@@ -1,0 +1,54 @@
+// Keeps the pictures of one MariaDB or MySQL server's locks up to date, by asking: such a server tells
+// nothing unasked. At most every 250 ms, and resting nine times as long as a look takes.
+//
+// Survives reconnects. Loop thread only; not to be destroyed from within a call to its sink.
+#pragma once
+
+#include "core/async/scope.h"
+#include "core/inspect/mariadb/reader.h"
+#include "core/inspect/observer.h"
+
+namespace lockscope::inspect {
+
+class MariaDbObserver : public Observer {
+public:
+    // `session` (behind the gate) and `sink` must outlive the observer.
+    MariaDbObserver(mariadb::Session &session, ConnectionName name, ObserverOptions options, ObserverSink &sink);
+
+    void start() override;
+    void setPaused(bool paused) override;
+    [[nodiscard]] OneShot<bool> firstPicture() const override { return m_firstPicture; }
+    // The task must not outlive the observer.
+    Task<Result<LockPicture>> readNow(QByteArray name, Deadline deadline) override;
+    [[nodiscard]] std::vector<LockPicture> pictures() const override;
+    [[nodiscard]] std::vector<SessionPicture> sessions() const override { return m_sessions; }
+    [[nodiscard]] std::vector<Coverage> coverage() const override;
+
+private:
+    Task<void> poll();
+    Task<Result<SqlLook>> lookAndTell(Deadline deadline);
+    [[nodiscard]] std::vector<LockPicture> steadied(std::vector<LockPicture> pictures) const;
+    void settle(const SqlLook &look);
+    void tellCoverage();
+    void tellProgress();
+    void tellCost(Duration rest);
+
+    mariadb::Session &m_session;
+    Loop &m_loop;
+    ConnectionName m_name;
+    ObserverOptions m_options;
+    ObserverSink &m_sink;
+    SqlReader m_reader;
+    OneShot<bool> m_firstPicture;
+    std::map<QByteArray, LockPicture> m_known;
+    std::vector<SessionPicture> m_sessions;
+    std::vector<Coverage> m_toldCoverage;
+    Progress m_toldProgress;
+    Cost m_toldCost;
+    qint64 m_costRequests = 0;
+    OneShot<bool> m_resumed;
+    bool m_isPaused = false;
+    Scope m_work; // last: its coroutines use everything above
+};
+
+} // namespace lockscope::inspect

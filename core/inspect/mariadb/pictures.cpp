@@ -1,0 +1,231 @@
+#include "core/base/duration.h"
+#include "core/base/text.h"
+#include "core/inspect/mariadb/look.h"
+
+#include <algorithm>
+#include <set>
+
+namespace lockscope::inspect {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+// From then on it is worth a warning that somebody holds a row and does nothing.
+constexpr std::chrono::seconds idleIsOdd(30);
+
+QByteArray idOf(quint64 connection)
+{
+    return QByteArray::number(connection);
+}
+
+// One look, with the ways through it.
+class Looked {
+public:
+    explicit Looked(const SqlLook &look) : m_look(look)
+    {
+        for (const auto &transaction : look.transactions)
+            m_transactions[transaction.id] = &transaction;
+        for (const auto &process : look.processes)
+            m_processes[process.connection] = &process;
+    }
+
+    [[nodiscard]] const SqlTransaction *transaction(const QByteArray &id) const
+    {
+        const auto at = m_transactions.find(id);
+        return at == m_transactions.end() ? nullptr : at->second;
+    }
+    [[nodiscard]] const SqlProcess *process(quint64 connection) const
+    {
+        const auto at = m_processes.find(connection);
+        return at == m_processes.end() ? nullptr : at->second;
+    }
+    // What is known of whoever is behind a connection.
+    [[nodiscard]] Contender contender(quint64 connection) const
+    {
+        Contender one;
+        one.id = idOf(connection);
+        one.session = QString::fromLatin1(one.id);
+        if (const auto *who = process(connection)) {
+            one.endpoint = QString::fromUtf8(who->host);
+            one.identity = who->user;
+        }
+        return one;
+    }
+    [[nodiscard]] ServerTime now() const { return m_look.now; }
+
+private:
+    const SqlLook &m_look;
+    std::map<QByteArray, const SqlTransaction *> m_transactions;
+    std::map<quint64, const SqlProcess *> m_processes;
+};
+
+Mode modeOf(const QByteArray &innoDb)
+{
+    return innoDb.startsWith('S') || innoDb.startsWith("IS") ? Mode::Read : Mode::Exclusive;
+}
+
+// The transaction's number and start: should either change, it is not what was looked at.
+QByteArray guardOf(const SqlTransaction &transaction)
+{
+    const auto started = transaction.started ? transaction.started->time_since_epoch().count() : 0;
+    return "trx " + transaction.id + " started " + QByteArray::number(qint64(started));
+}
+
+void addIdle(LockPicture &lock, const SqlTransaction &transaction, const SqlProcess *process)
+{
+    if (!process || !process->isIdle)
+        return;
+    Finding finding;
+    finding.code = "idle-in-transaction";
+    finding.severity = process->inState >= idleIsOdd ? Severity::Warning : Severity::Info;
+    finding.message = u"connection %1 (%2) has been idle inside its transaction for %3; no statement runs that KILL "
+                      u"QUERY could end; rows locked: %4, modified: %5"_s
+                          .arg(process->connection)
+                          .arg(label(process->user, 40), spokenDuration(process->inState))
+                          .arg(transaction.rowsLocked)
+                          .arg(transaction.rowsModified);
+    finding.contenders = {idOf(process->connection)};
+    lock.findings.push_back(std::move(finding));
+}
+
+// Sorts, numbers the places, and says who waits for whom: the one before.
+void finish(LockPicture &lock, Evidence evidence)
+{
+    const auto since = [](const Contender &one) { return one.waitingSince.value_or(ServerTime::max()); };
+    std::ranges::stable_sort(lock.contenders, [&since](const Contender &a, const Contender &b) {
+        if (a.role != b.role)
+            return a.role == Role::Holder;
+        return since(a) != since(b) ? since(a) < since(b) : a.id.toULongLong() < b.id.toULongLong();
+    });
+    QByteArray before;
+    int position = 0;
+    for (auto &one : lock.contenders) {
+        one.position = position++;
+        if (one.role == Role::Waiter && !before.isEmpty())
+            one.watches = {{before, false, evidence}};
+        before = one.id;
+    }
+    const bool isHeld = lock.holderCount() > 0;
+    lock.state = lock.waiterCount() > 0 ? LockState::Contended : isHeld ? LockState::Held : LockState::Free;
+}
+
+LockPicture empty(const SqlLook &look, const ConnectionName &connection, const QByteArray &name)
+{
+    LockPicture lock;
+    lock.lock = {connection, name};
+    lock.backend = Backend::MariaDb;
+    lock.confidence = Confidence::High;
+    lock.observed = look.now;
+    lock.serverAhead = look.ahead;
+    return lock;
+}
+
+// All pairs about one record.
+LockPicture rowLock(const Looked &looked, LockPicture lock,
+                    const std::vector<const SqlLockWait *> &waits)
+{
+    lock.recipe = "sql-for-update";
+    lock.why = u"InnoDB says who waits for this record of index %1, and who is in the way"_s.arg(
+        label(waits.front()->index, 64));
+    std::set<QByteArray> waiting, seen;
+    for (const auto *wait : waits)
+        waiting.insert(wait->requesting);
+    const auto add = [&](const QByteArray &id, const QByteArray &mode) {
+        const auto *transaction = looked.transaction(id);
+        if (!transaction || !seen.insert(id).second)
+            return;
+        auto one = looked.contender(transaction->connection);
+        one.mode = modeOf(mode);
+        one.guard.value = guardOf(*transaction);
+        if (waiting.contains(id)) {
+            one.waitingSince = transaction->waitStarted;
+        } else {
+            one.role = Role::Holder;
+            one.heldSince = transaction->started; // the transaction's: the row was locked then or later
+            one.heldAtMost = true;
+            addIdle(lock, *transaction, looked.process(transaction->connection));
+        }
+        lock.contenders.push_back(std::move(one));
+    };
+    for (const auto *wait : waits) {
+        // Earlier waiters are in the way, too; who is in the way and does not wait itself holds it.
+        add(wait->blocking, wait->blockingMode);
+        add(wait->requesting, wait->requestedMode);
+    }
+    finish(lock, Evidence::Server);
+    return lock;
+}
+
+LockPicture namedLock(const Looked &looked, LockPicture lock, const std::vector<const SqlNamedLock *> &parts)
+{
+    lock.recipe = "sql-get-lock";
+    lock.why = u"a user-level lock of this name is granted or asked for"_s;
+    for (const auto *part : parts) {
+        auto one = looked.contender(part->connection);
+        const auto *process = looked.process(part->connection);
+        one.guard.value = "connection " + one.id + (process ? " of " + process->user + " from " + process->host : QByteArray());
+        if (part->isGranted)
+            one.role = Role::Holder;
+        else if (process)
+            one.waitingSince = looked.now() - process->inState;
+        lock.contenders.push_back(std::move(one));
+    }
+    finish(lock, Evidence::Inferred);
+    return lock;
+}
+
+} // namespace
+
+std::vector<LockPicture> picturesOf(const SqlLook &look, const ConnectionName &connection)
+{
+    const Looked looked(look);
+    std::map<QByteArray, std::vector<const SqlLockWait *>> rows;
+    for (const auto &wait : look.waits)
+        rows[rowLockName(wait, look.columns)].push_back(&wait);
+    std::map<QByteArray, std::vector<const SqlNamedLock *>> named;
+    for (const auto &part : look.namedLocks)
+        named["GET_LOCK#" + part.name].push_back(&part);
+    std::vector<LockPicture> pictures;
+    for (const auto &[name, waits] : rows)
+        pictures.push_back(rowLock(looked, empty(look, connection, name), waits));
+    for (const auto &[name, parts] : named)
+        pictures.push_back(namedLock(looked, empty(look, connection, name), parts));
+    std::erase_if(pictures, [](const LockPicture &one) { return one.contenders.empty(); });
+    return pictures;
+}
+
+std::vector<SessionPicture> sessionsOf(const SqlLook &look, const std::vector<LockPicture> &pictures,
+                                       const ConnectionName &connection)
+{
+    std::map<quint64, SessionPicture> sessions;
+    const auto of = [&](quint64 id) -> SessionPicture & {
+        auto &session = sessions[id];
+        session.connection = connection;
+        session.session = QString::number(id);
+        return session;
+    };
+    for (const auto &transaction : look.transactions) {
+        if (transaction.connection != 0)
+            of(transaction.connection);
+    }
+    for (const auto &lock : pictures) {
+        for (const auto &one : lock.contenders) {
+            auto &session = of(one.id.toULongLong());
+            (one.role == Role::Holder ? session.holds : session.waits).push_back(lock.lock.name);
+        }
+    }
+    for (const auto &process : look.processes) {
+        const auto at = sessions.find(process.connection);
+        if (at == sessions.end())
+            continue;
+        at->second.endpoint = QString::fromUtf8(process.host);
+        at->second.client = QString::fromUtf8(process.user);
+    }
+    std::vector<SessionPicture> all;
+    for (auto &[id, session] : sessions)
+        all.push_back(std::move(session));
+    return all;
+}
+
+} // namespace lockscope::inspect

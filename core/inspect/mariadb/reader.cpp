@@ -1,0 +1,298 @@
+#include "core/inspect/mariadb/reader.h"
+
+#include "core/async/sleep.h"
+
+#include <algorithm>
+
+namespace lockscope::inspect {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using mariadb::Rows;
+
+namespace {
+
+constexpr auto snapshotRests = 120ms;
+
+// Transactions and their waits in one statement: in two, the snapshot might have been made anew between.
+const QByteArray mariaDbRowLocks =
+    "SELECT t.trx_id, t.trx_mysql_thread_id AS connection, UNIX_TIMESTAMP(t.trx_started) AS started, "
+    "UNIX_TIMESTAMP(t.trx_wait_started) AS wait_started, t.trx_rows_locked AS rows_locked, "
+    "t.trx_rows_modified AS rows_modified, w.blocking_trx_id AS blocking, l.lock_table, l.lock_index, "
+    "l.lock_data, l.lock_mode AS requested_mode, b.lock_mode AS blocking_mode "
+    "FROM information_schema.INNODB_TRX t "
+    "LEFT JOIN information_schema.INNODB_LOCK_WAITS w ON w.requesting_trx_id = t.trx_id "
+    "LEFT JOIN information_schema.INNODB_LOCKS l ON l.lock_id = w.requested_lock_id "
+    "LEFT JOIN information_schema.INNODB_LOCKS b ON b.lock_id = w.blocking_lock_id";
+const QByteArray mySqlRowLocks =
+    "SELECT t.trx_id, t.trx_mysql_thread_id AS connection, UNIX_TIMESTAMP(t.trx_started) AS started, "
+    "UNIX_TIMESTAMP(t.trx_wait_started) AS wait_started, t.trx_rows_locked AS rows_locked, "
+    "t.trx_rows_modified AS rows_modified, w.BLOCKING_ENGINE_TRANSACTION_ID AS blocking, "
+    "CONCAT('`', l.OBJECT_SCHEMA, '`.`', l.OBJECT_NAME, '`') AS lock_table, l.INDEX_NAME AS lock_index, "
+    "l.LOCK_DATA AS lock_data, l.LOCK_MODE AS requested_mode, b.LOCK_MODE AS blocking_mode "
+    "FROM information_schema.INNODB_TRX t "
+    "LEFT JOIN performance_schema.data_lock_waits w ON w.REQUESTING_ENGINE_TRANSACTION_ID = t.trx_id "
+    "LEFT JOIN performance_schema.data_locks l ON l.ENGINE_LOCK_ID = w.REQUESTING_ENGINE_LOCK_ID "
+    "LEFT JOIN performance_schema.data_locks b ON b.ENGINE_LOCK_ID = w.BLOCKING_ENGINE_LOCK_ID";
+
+const QByteArray byPerformanceSchema =
+    "SELECT m.OBJECT_NAME AS name, t.PROCESSLIST_ID AS connection, m.LOCK_STATUS AS status "
+    "FROM performance_schema.metadata_locks m "
+    "JOIN performance_schema.threads t ON t.THREAD_ID = m.OWNER_THREAD_ID "
+    "WHERE m.OBJECT_TYPE = 'USER LEVEL LOCK'";
+const QByteArray byPlugin =
+    "SELECT TABLE_SCHEMA AS name, THREAD_ID AS connection, 'GRANTED' AS status "
+    "FROM information_schema.METADATA_LOCK_INFO WHERE LOCK_TYPE = 'User lock'";
+const QByteArray instrument =
+    "SELECT COUNT(*) AS enabled FROM performance_schema.setup_instruments "
+    "WHERE NAME = 'wait/lock/metadata/sql/mdl' AND ENABLED = 'YES' AND @@performance_schema = 1";
+
+QByteArray text(const Rows &rows, std::size_t row, const QByteArray &column)
+{
+    return rows.cell(row, column).value_or(QByteArray());
+}
+
+// Seconds with or without a fraction.
+std::optional<ServerTime> moment(const Rows &rows, std::size_t row, const QByteArray &column)
+{
+    const auto cell = rows.cell(row, column);
+    if (!cell)
+        return std::nullopt;
+    return ServerTime(std::chrono::milliseconds(qRound64(cell->toDouble() * 1000)));
+}
+
+// What a person has to do is in the message; what the connection is suffering from is nobody's gap.
+bool isRefusal(const Error &error)
+{
+    return error.code == ErrorCode::NoPermission || error.code == ErrorCode::Unsupported
+        || error.code == ErrorCode::Server || error.code == ErrorCode::BadInput;
+}
+
+bool hasDataLocks(const mariadb::Session &session)
+{
+    return !mariadb::isMariaDb(session) && session.serverVersion().split('.').first().toInt() >= 8;
+}
+
+} // namespace
+
+Reply<Rows> SqlReader::send(const QByteArray &query, Deadline deadline, const QByteArrayList &parameters)
+{
+    ++m_requests;
+    return m_session.execute({query, parameters, std::nullopt, false}, deadline);
+}
+
+void SqlReader::note(const QString &gap)
+{
+    if (!m_newGaps.contains(gap))
+        m_newGaps << gap;
+}
+
+// Lives in the frame of look(), which may be destroyed half-way.
+class SqlReader::Turn {
+public:
+    explicit Turn(SqlReader &reader) : m_reader(reader) { m_reader.m_looking = OneShot<bool>(m_reader.m_session.loop()); }
+    Turn(const Turn &) = delete;
+    Turn &operator=(const Turn &) = delete;
+    ~Turn()
+    {
+        const auto done = *std::exchange(m_reader.m_looking, std::nullopt);
+        done.complete(true);
+    }
+
+private:
+    SqlReader &m_reader;
+};
+
+Task<Result<SqlLook>> SqlReader::look(Deadline deadline, QByteArray also)
+{
+    auto &loop = m_session.loop();
+    while (m_looking) {
+        auto other = *m_looking;
+        co_await other;
+    }
+    const Turn turn(*this);
+    const auto rested = m_lastLook + snapshotRests;
+    if (loop.now() < rested) {
+        auto rest = sleepUntil(loop, rested);
+        co_await rest;
+    }
+    auto answer = co_await ask(deadline, also);
+    if (answer) {
+        m_gaps = m_newGaps;
+        m_hasLooked = true;
+    }
+    m_lastLook = loop.now();
+    co_return answer;
+}
+
+Task<Result<SqlLook>> SqlReader::ask(Deadline deadline, QByteArray also)
+{
+    m_newGaps.clear();
+    if (m_knownFor != m_session.connectionId()) {
+        m_knownFor = m_session.connectionId();
+        m_namedLocks = NamedLocks::NotAsked;
+    }
+    SqlLook look;
+    const auto rows = co_await readRowLocks(&look, deadline);
+    if (!rows)
+        co_return rows.error();
+    const auto processes = co_await readProcesses(&look, deadline);
+    if (!processes)
+        co_return processes.error();
+    const auto named = co_await readNamedLocks(&look, deadline, also);
+    if (!named)
+        co_return named.error();
+    const auto columns = co_await readColumns(&look, deadline);
+    if (!columns)
+        co_return columns.error();
+    look.columns = m_columns;
+    co_return look;
+}
+
+Task<Result<bool>> SqlReader::readRowLocks(SqlLook *look, Deadline deadline)
+{
+    auto asking = send(hasDataLocks(m_session) ? mySqlRowLocks : mariaDbRowLocks, deadline);
+    const auto rows = co_await asking;
+    if (!rows && !isRefusal(rows.error()))
+        co_return rows.error();
+    if (!rows) {
+        const bool isPrivilege = rows.error().code == ErrorCode::NoPermission;
+        note(isPrivilege ? u"row locks cannot be seen: the PROCESS privilege is missing (GRANT PROCESS ON *.* TO …)"_s
+                         : u"row locks cannot be seen: "_s + rows.error().message);
+        co_return true;
+    }
+    for (std::size_t i = 0; i < rows->rows.size(); ++i) {
+        const auto id = text(*rows, i, "trx_id");
+        const bool isKnown = std::ranges::find(look->transactions, id, &SqlTransaction::id) != look->transactions.end();
+        if (!isKnown)
+            look->transactions.push_back({id, text(*rows, i, "connection").toULongLong(), moment(*rows, i, "started"),
+                                          moment(*rows, i, "wait_started"), text(*rows, i, "rows_locked").toLongLong(),
+                                          text(*rows, i, "rows_modified").toLongLong()});
+        if (rows->cell(i, "blocking"))
+            look->waits.push_back({id, text(*rows, i, "blocking"), text(*rows, i, "lock_table"),
+                                   text(*rows, i, "lock_index"), text(*rows, i, "lock_data"),
+                                   text(*rows, i, "requested_mode"), text(*rows, i, "blocking_mode")});
+    }
+    co_return true;
+}
+
+Task<Result<bool>> SqlReader::readProcesses(SqlLook *look, Deadline deadline)
+{
+    const QByteArray time = mariadb::isMariaDb(m_session) ? "TIME_MS" : "TIME * 1000";
+    auto asking = send("SELECT ID, USER, HOST, COMMAND, STATE, INFO, " + time
+                           + " AS in_state, UNIX_TIMESTAMP(NOW(3)) AS now FROM information_schema.PROCESSLIST",
+                       deadline);
+    const auto rows = co_await asking;
+    if (!rows)
+        co_return rows.error();
+    for (std::size_t i = 0; i < rows->rows.size(); ++i) {
+        SqlProcess process;
+        process.connection = text(*rows, i, "id").toULongLong();
+        process.user = text(*rows, i, "user");
+        process.host = text(*rows, i, "host");
+        process.isIdle = text(*rows, i, "command") == "Sleep";
+        process.state = text(*rows, i, "state");
+        process.statement = text(*rows, i, "info");
+        process.inState = std::chrono::milliseconds(qRound64(text(*rows, i, "in_state").toDouble()));
+        look->processes.push_back(std::move(process));
+        look->now = moment(*rows, i, "now").value_or(ServerTime());
+    }
+    const auto ours = std::chrono::time_point_cast<std::chrono::milliseconds>(m_session.loop().wallNow());
+    look->ahead = look->now.time_since_epoch() - ours.time_since_epoch();
+    co_return true;
+}
+
+Task<Result<SqlReader::NamedLocks>> SqlReader::findNamedLocks(Deadline deadline)
+{
+    auto asking = send(instrument, deadline);
+    const auto enabled = co_await asking;
+    if (!enabled && !isRefusal(enabled.error()))
+        co_return enabled.error();
+    if (enabled && text(*enabled, 0, "enabled") == "1")
+        co_return NamedLocks::PerformanceSchema;
+    auto trying = send(byPlugin, deadline);
+    const auto plugin = co_await trying;
+    if (!plugin && !isRefusal(plugin.error()))
+        co_return plugin.error();
+    co_return plugin ? NamedLocks::Plugin : NamedLocks::WaitersOnly;
+}
+
+Task<Result<bool>> SqlReader::readNamedLocks(SqlLook *look, Deadline deadline, QByteArray also)
+{
+    if (m_namedLocks == NamedLocks::NotAsked) {
+        const auto found = co_await findNamedLocks(deadline);
+        if (!found)
+            co_return found.error();
+        m_namedLocks = *found;
+    }
+    if (m_namedLocks != NamedLocks::WaitersOnly) {
+        auto asking = send(m_namedLocks == NamedLocks::Plugin ? byPlugin : byPerformanceSchema, deadline);
+        const auto rows = co_await asking;
+        if (!rows && !isRefusal(rows.error()))
+            co_return rows.error();
+        if (!rows)
+            note(u"named locks cannot be seen: "_s + rows.error().message);
+        for (std::size_t i = 0; rows && i < rows->rows.size(); ++i)
+            look->namedLocks.push_back({text(*rows, i, "name"), text(*rows, i, "connection").toULongLong(),
+                                        text(*rows, i, "status") == "GRANTED"});
+    }
+    if (m_namedLocks == NamedLocks::PerformanceSchema)
+        co_return true;
+    for (const auto &process : look->processes) {
+        const auto name = process.state == "User lock" ? namedLockIn(process.statement) : std::nullopt;
+        if (name)
+            look->namedLocks.push_back({*name, process.connection, false});
+    }
+    if (m_namedLocks == NamedLocks::Plugin)
+        co_return true;
+    note(u"named locks nobody waits for cannot be seen: performance_schema with the instrument "
+         u"wait/lock/metadata/sql/mdl is off, and the plugin metadata_lock_info is not installed"_s);
+    const auto added = co_await addHolders(look, deadline, also);
+    co_return added;
+}
+
+// Whoever is waited for, by name: the server tells that without any instrument.
+Task<Result<bool>> SqlReader::addHolders(SqlLook *look, Deadline deadline, QByteArray also)
+{
+    QByteArrayList names;
+    if (!also.isEmpty())
+        names << also;
+    for (const auto &waiting : look->namedLocks) {
+        if (!names.contains(waiting.name))
+            names << waiting.name;
+    }
+    for (const auto &name : names) {
+        auto asking = send("SELECT IS_USED_LOCK(?) AS connection", deadline, {name});
+        const auto rows = co_await asking;
+        if (!rows)
+            co_return rows.error();
+        if (rows->cell(0, "connection"))
+            look->namedLocks.push_back({name, text(*rows, 0, "connection").toULongLong(), true});
+    }
+    co_return true;
+}
+
+Task<Result<bool>> SqlReader::readColumns(SqlLook *look, Deadline deadline)
+{
+    constexpr std::size_t mostKept = 1000;
+    if (m_columns.size() > mostKept)
+        m_columns.clear();
+    for (const auto &wait : look->waits) {
+        const std::pair index(wait.table, wait.index);
+        if (wait.index.isEmpty() || m_columns.contains(index))
+            continue;
+        auto asking = send("SELECT COLUMN_NAME AS name FROM information_schema.STATISTICS WHERE "
+                           "CONCAT('`', REPLACE(TABLE_SCHEMA, '`', '``'), '`.`', REPLACE(TABLE_NAME, '`', '``'), '`') = ? "
+                           "AND INDEX_NAME = ? ORDER BY SEQ_IN_INDEX",
+                           deadline, {wait.table, wait.index});
+        const auto rows = co_await asking;
+        if (!rows)
+            co_return rows.error();
+        auto &columns = m_columns[index];
+        for (std::size_t i = 0; i < rows->rows.size(); ++i)
+            columns << text(*rows, i, "name");
+    }
+    co_return true;
+}
+
+} // namespace lockscope::inspect

@@ -1,0 +1,117 @@
+#include "core/base/text.h"
+#include "core/operate/passage.h"
+
+#include <algorithm>
+
+namespace lockscope::operate {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+// A question that locks, writes a file, or changes who holds a named lock.
+bool locksOrWrites(const QByteArray &select)
+{
+    const QByteArray words[] = {"FOR UPDATE",   "FOR SHARE",         "LOCK IN SHARE MODE", " INTO ",
+                                "RELEASE_LOCK", "RELEASE_ALL_LOCKS", "NEXTVAL",            "SETVAL"};
+    // IS_USED_LOCK and IS_FREE_LOCK only ask.
+    return select.contains("GET_LOCK") || std::any_of(std::begin(words), std::end(words), [&](const auto &word) {
+        return select.contains(word);
+    });
+}
+
+QString statementText(const mariadb::Statement &statement)
+{
+    QStringList values;
+    for (const auto &parameter : statement.parameters)
+        values << label(parameter, 60);
+    const auto text = label(statement.text, 300);
+    return values.isEmpty() ? text : u"%1 [%2]"_s.arg(text, values.join(u", "_s));
+}
+
+// The values stay out: they may be anything, and long.
+QString outcomeOf(const mariadb::Rows &rows)
+{
+    return rows.columns.isEmpty() ? u"ok, %1 changed"_s.arg(std::max<qint64>(0, rows.affected))
+                                  : u"ok, %1 rows"_s.arg(rows.rows.size());
+}
+
+QString word(mariadb::SessionState state)
+{
+    switch (state) {
+    case mariadb::SessionState::Connecting: return u"connecting"_s;
+    case mariadb::SessionState::Connected: return u"connected"_s;
+    case mariadb::SessionState::AuthFailed: return u"authentication failed"_s;
+    case mariadb::SessionState::Closed: return u"closed"_s;
+    }
+    return {};
+}
+
+class GatedSql final : public mariadb::Session {
+public:
+    GatedSql(mariadb::Session &inner, std::unique_ptr<mariadb::Session> owned, Gate &gate)
+        : m_owned(std::move(owned)), m_inner(inner), m_key(std::make_shared<GateKey>(GateKey{&gate}))
+    {
+        m_states = m_inner.onState([this](mariadb::SessionState state) { noteState(state); });
+    }
+
+    Loop &loop() const override { return m_inner.loop(); }
+    mariadb::SessionState state() const override { return m_inner.state(); }
+    QString lastError() const override { return m_inner.lastError(); }
+    mariadb::ConnectionId connectionId() const override { return m_inner.connectionId(); }
+    QByteArray serverVersion() const override { return m_inner.serverVersion(); }
+    mariadb::Subscription onState(std::function<void(mariadb::SessionState)> listener) override
+    {
+        return m_inner.onState(std::move(listener));
+    }
+    Reply<mariadb::Rows> execute(mariadb::Statement statement, Deadline deadline) override
+    {
+        return passThrough<mariadb::Rows>(
+            m_key, m_inner.loop(), statementText(statement), isSqlWrite(statement),
+            [&] { return m_inner.execute(statement, deadline); }, outcomeOf);
+    }
+    void interrupt(mariadb::ConnectionId connection) override
+    {
+        m_key->gate->event(u"ends what connection %1 of ours waits for"_s.arg(connection));
+        m_inner.interrupt(connection);
+    }
+
+private:
+    // A session that keeps trying says "connecting" at each attempt.
+    void noteState(mariadb::SessionState state)
+    {
+        if (state != m_noted)
+            m_key->gate->state(u"session %1: "_s.arg(m_inner.connectionId()) + word(state));
+        m_noted = state;
+    }
+
+    std::unique_ptr<mariadb::Session> m_owned;
+    mariadb::Session &m_inner;
+    std::shared_ptr<GateKey> m_key;
+    std::optional<mariadb::SessionState> m_noted;
+    mariadb::Subscription m_states;
+};
+
+} // namespace
+
+bool isSqlWrite(const mariadb::Statement &statement)
+{
+    const auto text = statement.text.simplified().toUpper();
+    const auto first = text.left(std::max<qsizetype>(0, text.indexOf(' ')));
+    if (first == "SELECT")
+        return locksOrWrites(text);
+    return first != "SHOW" && text != "ROLLBACK" && text != "DO 0";
+}
+
+std::unique_ptr<mariadb::Session> gated(mariadb::Session &session, Gate &gate)
+{
+    return std::make_unique<GatedSql>(session, nullptr, gate);
+}
+
+std::unique_ptr<mariadb::Session> gated(std::unique_ptr<mariadb::Session> session, Gate &gate)
+{
+    auto &inner = *session;
+    return std::make_unique<GatedSql>(inner, std::move(session), gate);
+}
+
+} // namespace lockscope::operate

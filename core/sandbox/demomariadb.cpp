@@ -1,0 +1,111 @@
+#include "core/sandbox/demomariadb.h"
+
+#include "core/recipes/catalogue.h"
+
+using namespace std::chrono_literals;
+
+namespace lockscope::sandbox {
+
+DemoMariaDb::DemoMariaDb(DemoStage &stage, const ConnectionSpec &server)
+    : m_stage(stage), m_server(server), m_scope(stage.loop())
+{
+    m_scope.launch(playQueue("sql-for-update", "shop.stock#id=1", 3, 9s));
+    m_scope.launch(playQueue("sql-get-lock", "GET_LOCK#nightly-report", 2, 14s));
+    m_scope.launch(playConflict("shop.stock#id=2"));
+}
+
+std::unique_ptr<mariadb::Session> DemoMariaDb::openSession()
+{
+    mariadb::SessionOptions options;
+    options.host = m_server.hosts.front();
+    options.user = m_server.user;
+    return mariadb::openSession(m_stage.loop(), options);
+}
+
+// One after the other, so that the queue is in the order they came.
+Task<void> DemoMariaDb::playQueue(QByteArray recipe, QByteArray lock, int clients, std::chrono::milliseconds hold)
+{
+    m_stage.sceneBegins();
+    for (int i = 0; i < clients; ++i) {
+        const OneShot<bool> joined(m_stage.loop());
+        m_scope.launch(contend(recipe, lock, hold, joined));
+        co_await joined;
+        auto pause = sleepFor(m_stage.loop(), 50ms);
+        co_await pause;
+    }
+    m_stage.sceneIsUp();
+}
+
+Task<void> DemoMariaDb::contend(QByteArray recipe, QByteArray lock, std::chrono::milliseconds hold, OneShot<bool> joined)
+{
+    const auto session = openSession();
+    co_await untilConnected(session.get());
+    joined.complete(true);
+    const auto made = recipes::makeLock(recipe, *session, lock, {});
+    const auto never = Deadline::never();
+    while (made) {
+        const auto grant = co_await (*made)->acquire(never);
+        auto pause = m_stage.pauseOfAbout(grant ? hold : 1000ms);
+        co_await pause;
+        if (!grant)
+            continue;
+        const auto limit = Deadline::after(m_stage.loop(), 5s);
+        const auto released = co_await (*made)->release(limit);
+        // Who was killed while it held comes back a little later.
+        auto rest = m_stage.pauseOfAbout(released ? 300ms : 5000ms);
+        co_await rest;
+    }
+}
+
+Task<void> DemoMariaDb::playConflict(QByteArray lock)
+{
+    m_stage.sceneBegins();
+    const auto session = openSession();
+    co_await untilConnected(session.get());
+    const auto soon = Deadline::after(m_stage.loop(), 10s);
+    const mariadb::Statement create{"CREATE TABLE IF NOT EXISTS shop.version_conflicts (happened TIMESTAMP(3) NOT NULL "
+                                    "DEFAULT CURRENT_TIMESTAMP(3), version BIGINT NOT NULL)", {}, {}, true};
+    auto creating = session->execute(create, soon);
+    co_await creating;
+    const auto one = recipes::makeLock("sql-version", *session, lock, {});
+    const auto other = recipes::makeLock("sql-version", *session, lock, {});
+    const auto never = Deadline::never();
+    bool isUp = false;
+    while (one && other) {
+        const auto stale = co_await (*one)->acquire(never);
+        const bool written = co_await work(other->get(), 500ms);
+        const auto limit = Deadline::after(m_stage.loop(), 5s);
+        const auto late = co_await (*one)->release(limit);
+        if (stale && written && !late && late.error().code == ErrorCode::BadVersion) {
+            const mariadb::Statement note{"INSERT INTO shop.version_conflicts (version) VALUES (?)", {stale->id}, {}, true};
+            auto noting = session->execute(note, limit);
+            co_await noting;
+            if (!std::exchange(isUp, true))
+                m_stage.sceneIsUp();
+            co_await work(one->get(), 100ms); // once more, from what is there now
+        }
+        auto rest = m_stage.pauseOfAbout(2s);
+        co_await rest;
+    }
+}
+
+Task<bool> DemoMariaDb::work(recipes::Lock *lock, std::chrono::milliseconds span)
+{
+    const auto limit = Deadline::after(m_stage.loop(), 5s);
+    const auto grant = co_await lock->acquire(limit);
+    auto pause = sleepFor(m_stage.loop(), span);
+    co_await pause;
+    const auto written = co_await lock->release(limit);
+    co_return grant && written;
+}
+
+Task<void> DemoMariaDb::untilConnected(mariadb::Session *session)
+{
+    const OneShot<bool> done(m_stage.loop());
+    const auto subscription = session->onState([done](mariadb::SessionState) { done.complete(true); });
+    if (session->state() != mariadb::SessionState::Connecting)
+        co_return;
+    co_await done;
+}
+
+} // namespace lockscope::sandbox

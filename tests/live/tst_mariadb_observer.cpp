@@ -1,0 +1,295 @@
+// The observer of a real MariaDB: who holds, who waits, who is idle, what cannot be seen and why, and force-
+// release of what was seen.
+#include "core/async/scope.h"
+#include "core/inspect/mariadb/observer.h"
+#include "core/operate/forcerelease.h"
+#include "mariadbfixture.h"
+
+#include <QTemporaryDir>
+
+using namespace lockscope;
+using namespace lockscope::testing;
+using namespace lockscope::inspect;
+
+namespace {
+
+struct Sink : ObserverSink {
+    std::map<QByteArray, LockPicture> locks;
+    std::vector<SessionPicture> sessions;
+    std::vector<Coverage> coverage;
+    int removed = 0;
+    Progress progress;
+
+    void locksChanged(std::vector<PictureChange> changes) override
+    {
+        for (auto &change : changes) {
+            if (change.kind == ChangeKind::Removed) {
+                ++removed;
+                locks.erase(change.lock.lock.name);
+            } else {
+                locks[change.lock.lock.name] = change.lock;
+            }
+        }
+    }
+    void sessionsChanged(const ConnectionName &, std::vector<SessionPicture> news) override { sessions = std::move(news); }
+    void coverageChanged(const ConnectionName &, std::vector<Coverage> news) override { coverage = std::move(news); }
+    void progressed(Progress news) override { progress = std::move(news); }
+    void costChanged(const ConnectionName &, Cost) override {}
+};
+
+Task<void> readInto(Observer *observer, QByteArray name, Deadline deadline, std::optional<Result<LockPicture>> *out)
+{
+    auto read = co_await observer->readNow(name, deadline);
+    out->emplace(std::move(read));
+}
+
+Task<void> releaseInto(operate::ForceReleasePlan plan, operate::ForceReleaseTools tools, Deadline deadline,
+                       std::optional<Result<operate::ForceReleaseOutcome>> *out)
+{
+    const auto reason = QStringLiteral("a test");
+    auto outcome = co_await operate::forceRelease(plan, tools, reason, deadline);
+    out->emplace(std::move(outcome));
+}
+
+} // namespace
+
+class TestMariaDbObserver : public MariaDbFixture {
+    Q_OBJECT
+
+    const QByteArray row{"shop.stock#id=1"};
+
+    QByteArray idOf(const mariadb::Session &session) { return QByteArray::number(session.connectionId()); }
+    void must(mariadb::Session &session, const QByteArray &text, const QByteArrayList &parameters = {})
+    {
+        const auto done = run(session, text, parameters);
+        if (!done)
+            qFatal("%s", textOf(done).constData());
+    }
+    std::unique_ptr<mariadb::Session> holder()
+    {
+        auto session = openConnected();
+        must(*session, "START TRANSACTION");
+        must(*session, "SELECT id FROM shop.stock WHERE id = ? FOR UPDATE", {"1"});
+        return session;
+    }
+    // One that waits for row 1; `reply` is its answer.
+    std::unique_ptr<mariadb::Session> waiter(std::optional<Reply<mariadb::Rows>> &reply, int already = 0)
+    {
+        auto session = openConnected();
+        must(*session, "START TRANSACTION");
+        reply = session->execute({"SELECT id FROM shop.stock WHERE id = ? FOR UPDATE", {"1"}, {}, false}, Deadline::never());
+        if (!someWait(already + 1))
+            qFatal("nobody waits");
+        return session;
+    }
+    Result<LockPicture> readNow(Observer &observer, const QByteArray &name)
+    {
+        std::optional<Result<LockPicture>> read;
+        Scope scope(m_loop);
+        scope.launch(readInto(&observer, name, soon(), &read));
+        if (!QTest::qWaitFor([&] { return read.has_value(); }, patienceMs))
+            return Error{ErrorCode::TimedOut, QStringLiteral("the test waited too long"), false};
+        return *read;
+    }
+    Result<operate::ForceReleaseOutcome> forceRelease(const operate::ForceReleasePlan &plan, Observer &observer,
+                                                      operate::AuditFile &audit)
+    {
+        operate::ForceReleaseTools tools;
+        tools.observer = &observer;
+        tools.sql = m_admin.get();
+        tools.audit = &audit;
+        tools.loop = &m_loop;
+        std::optional<Result<operate::ForceReleaseOutcome>> outcome;
+        Scope scope(m_loop);
+        scope.launch(releaseInto(plan, tools, soon(), &outcome));
+        if (!QTest::qWaitFor([&] { return outcome.has_value(); }, patienceMs))
+            return Error{ErrorCode::TimedOut, QStringLiteral("the test waited too long"), false};
+        return *outcome;
+    }
+
+private slots:
+    void initTestCase()
+    {
+        const auto problem = startServer();
+        QVERIFY2(problem.isEmpty(), qPrintable(problem));
+        QVERIFY(run(*m_admin, "CREATE USER reader@'127.0.0.1'"));
+    }
+    void cleanup() { QVERIFY(nothingIsHeld()); }
+    void cleanupTestCase() { endServer(); }
+
+    void aRowLockIsSeenWhileSomebodyWaits()
+    {
+        Sink sink;
+        MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, sink);
+        observer.start();
+        QTRY_VERIFY(observer.firstPicture().isComplete());
+        auto one = holder();
+        std::optional<Reply<mariadb::Rows>> second, third;
+        auto two = waiter(second);
+        auto three = waiter(third, 1);
+        QTRY_VERIFY(sink.locks.contains(row) && sink.locks[row].contenders.size() == 3);
+        const auto lock = sink.locks[row];
+        QCOMPARE(lock.state, LockState::Contended);
+        QCOMPARE(lock.recipe, QByteArray("sql-for-update"));
+        QCOMPARE(lock.contenders[0].id, idOf(*one));
+        QCOMPARE(lock.contenders[0].role, Role::Holder);
+        QCOMPARE(lock.contenders[1].id, idOf(*two));
+        QCOMPARE(lock.contenders[2].id, idOf(*three));
+        QCOMPARE(lock.contenders[2].watches.front().target, idOf(*two));
+        QVERIFY(lock.contenders[0].endpoint->startsWith(QStringLiteral("127.0.0.1:")));
+        QCOMPARE(*lock.contenders[0].identity, QByteArray("root"));
+        QVERIFY(std::ranges::any_of(lock.findings, [](const auto &f) { return f.code == "idle-in-transaction"; }));
+        QVERIFY(std::ranges::any_of(sink.sessions, [&](const auto &s) {
+            return s.session.toUtf8() == idOf(*two) && s.waits == std::vector<QByteArray>{row};
+        }));
+        QVERIFY(run(*one, "COMMIT"));
+        QTRY_COMPARE(sink.locks[row].contenders.size(), size_t(2));
+        QCOMPARE(sink.locks[row].contenders[0].id, idOf(*two));
+        QVERIFY(run(*two, "COMMIT"));
+        QTRY_VERIFY(!sink.locks.contains(row)); // nobody waits: a server does not show it any more
+        QVERIFY(sink.removed > 0);
+        const auto gone = readNow(observer, row);
+        QVERIFY(!gone);
+        QCOMPARE(gone.error().code, ErrorCode::NoNode);
+    }
+
+    void aShortContentionIsNotMissedByReadingNow()
+    {
+        Sink sink;
+        MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, sink);
+        observer.start(); // its own looks do not keep the server's snapshot from being made anew
+        auto one = holder();
+        std::optional<Reply<mariadb::Rows>> reply;
+        auto two = waiter(reply);
+        for (int i = 0; i < 3; ++i) {
+            const auto read = readNow(observer, row);
+            QVERIFY2(read, textOf(read));
+            QCOMPARE(read->contenders.size(), size_t(2));
+        }
+    }
+
+    void namedLocksAreSeenWithAndWithoutInstruments_data()
+    {
+        QTest::addColumn<bool>("instrument");
+        QTest::newRow("performance schema") << true;
+        QTest::newRow("nothing") << false;
+    }
+    void namedLocksAreSeenWithAndWithoutInstruments()
+    {
+        QFETCH(bool, instrument);
+        QVERIFY(run(*m_admin, QByteArray("UPDATE performance_schema.setup_instruments SET ENABLED = ")
+                                  + (instrument ? "'YES'" : "'NO'") + " WHERE NAME = 'wait/lock/metadata/sql/mdl'"));
+        Sink sink;
+        const auto session = openConnected();
+        MariaDbObserver observer(*session, ConnectionName("db"), {}, sink);
+        observer.start();
+        auto one = openConnected(), two = openConnected();
+        QVERIFY(run(*one, "SELECT GET_LOCK(?, 1)", {"Nightly 'x'"}));
+        const auto reply = two->execute({"SELECT GET_LOCK('Nightly \\'x\\'', 100)", {}, {}, false}, Deadline::never());
+        const QByteArray name("GET_LOCK#Nightly 'x'");
+        QTRY_VERIFY(sink.locks.contains(name) && sink.locks[name].contenders.size() == 2);
+        QCOMPARE(sink.locks[name].contenders[0].id, idOf(*one));
+        QCOMPARE(sink.locks[name].contenders[0].role, Role::Holder);
+        QCOMPARE(sink.locks[name].contenders[1].id, idOf(*two));
+        QVERIFY(sink.locks[name].contenders[1].waitingSince);
+        const bool saysGap = std::ranges::any_of(observer.coverage(), [](const auto &part) {
+            return !part.complete && part.message.contains(QStringLiteral("metadata_lock_info"));
+        });
+        QCOMPARE(saysGap, !instrument);
+        // Whoever asks by name is told even of a lock nobody waits for.
+        QVERIFY(run(*one, "SELECT GET_LOCK('quiet', 1)"));
+        const auto quiet = readNow(observer, "GET_LOCK#quiet");
+        QVERIFY2(quiet, textOf(quiet));
+        QCOMPARE(quiet->contenders.front().id, idOf(*one));
+        QVERIFY(run(*m_admin, "UPDATE performance_schema.setup_instruments SET ENABLED = 'YES' WHERE NAME = 'wait/lock/metadata/sql/mdl'"));
+    }
+
+    void aMissingPrivilegeIsNamed()
+    {
+        auto options = optionsFor(m_server->address());
+        options.user = QStringLiteral("reader");
+        const auto session = mariadb::openSession(m_loop, options);
+        QVERIFY(becomes(*session, mariadb::SessionState::Connected));
+        Sink sink;
+        MariaDbObserver observer(*session, ConnectionName("db"), {}, sink);
+        observer.start();
+        QTRY_VERIFY(observer.firstPicture().isComplete());
+        QVERIFY(std::ranges::any_of(observer.coverage(), [](const auto &part) {
+            return !part.complete && part.message.contains(QStringLiteral("PROCESS"));
+        }));
+    }
+
+    void forceReleaseKillsTheHolderAndOnlyIt()
+    {
+        QTemporaryDir folder;
+        operate::AuditFile audit(folder.filePath(QStringLiteral("audit.jsonl")));
+        Sink sink;
+        MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, sink);
+        auto one = holder();
+        std::optional<Reply<mariadb::Rows>> reply;
+        auto two = waiter(reply);
+        const auto picture = readNow(observer, row);
+        QVERIFY2(picture, textOf(picture));
+        const auto plan = operate::planForceRelease(*picture, idOf(*one));
+        QVERIFY2(plan, textOf(plan));
+        const auto outcome = forceRelease(*plan, observer, audit);
+        QVERIFY2(outcome, textOf(outcome));
+        QVERIFY2(outcome->released, qPrintable(outcome->message));
+        QVERIFY(answerOf(*reply)); // who waited has it
+        QTRY_VERIFY(one->state() != mariadb::SessionState::Connected || idOf(*one) != plan->holder);
+        // Once more with the same plan: it does not hold any more, and nobody else is hit.
+        const auto again = forceRelease(*plan, observer, audit);
+        QVERIFY(!again);
+        QCOMPARE(again.error().code, ErrorCode::Refused);
+        QVERIFY(run(*two, "SELECT 1"));
+    }
+
+    void aNewTransactionOfTheSameConnectionIsNotHit()
+    {
+        QTemporaryDir folder;
+        operate::AuditFile audit(folder.filePath(QStringLiteral("audit.jsonl")));
+        Sink sink;
+        MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, sink);
+        auto one = holder();
+        std::optional<Reply<mariadb::Rows>> reply;
+        auto two = waiter(reply);
+        const auto picture = readNow(observer, row);
+        QVERIFY2(picture, textOf(picture));
+        const auto plan = operate::planForceRelease(*picture, idOf(*one));
+        QVERIFY2(plan, textOf(plan));
+        QVERIFY(run(*one, "COMMIT"));
+        QVERIFY(answerOf(*reply));
+        QVERIFY(run(*two, "COMMIT"));
+        // The same connection holds the same row again, and somebody waits: all as before, but another hold.
+        QVERIFY(run(*one, "START TRANSACTION"));
+        QVERIFY(run(*one, "SELECT id FROM shop.stock WHERE id = ? FOR UPDATE", {"1"}));
+        std::optional<Reply<mariadb::Rows>> another;
+        auto three = waiter(another);
+        const auto outcome = forceRelease(*plan, observer, audit);
+        QVERIFY(!outcome);
+        QVERIFY2(outcome.error().code == ErrorCode::Refused, textOf(outcome));
+        QVERIFY(run(*one, "SELECT 1"));
+        QVERIFY(!another->isComplete());
+    }
+
+    void aNamedLockIsReleasedByForce()
+    {
+        QTemporaryDir folder;
+        operate::AuditFile audit(folder.filePath(QStringLiteral("audit.jsonl")));
+        Sink sink;
+        MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, sink);
+        auto one = openConnected();
+        QVERIFY(run(*one, "SELECT GET_LOCK(?, 1)", {"forced"}));
+        const auto picture = readNow(observer, "GET_LOCK#forced");
+        QVERIFY2(picture, textOf(picture));
+        const auto plan = operate::planForceRelease(*picture, idOf(*one));
+        QVERIFY2(plan, textOf(plan));
+        const auto outcome = forceRelease(*plan, observer, audit);
+        QVERIFY2(outcome, textOf(outcome));
+        QVERIFY2(outcome->released, qPrintable(outcome->message));
+        QTRY_COMPARE(ask("SELECT IS_FREE_LOCK('forced')"), QByteArray("1"));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestMariaDbObserver)
+#include "tst_mariadb_observer.moc"

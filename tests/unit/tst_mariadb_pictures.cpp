@@ -1,0 +1,240 @@
+// From rows of a MariaDB server to pictures: names, who holds and who waits, what is odd.
+#include "core/inspect/mariadb/look.h"
+#include "core/operate/forcerelease.h"
+#include "core/operate/gate.h"
+
+#include <QTest>
+
+using namespace lockscope;
+using namespace lockscope::inspect;
+using namespace std::chrono_literals;
+
+namespace {
+
+const ConnectionName db("db");
+
+ServerTime at(int seconds)
+{
+    return ServerTime(std::chrono::seconds(1'700'000'000 + seconds));
+}
+
+SqlLockWait wait(const QByteArray &requesting, const QByteArray &blocking, const QByteArray &data = "1",
+                 const QByteArray &index = "PRIMARY")
+{
+    return {requesting, blocking, "`shop`.`stock`", index, data, "X", "X"};
+}
+
+SqlTransaction transaction(const QByteArray &id, quint64 connection, int started,
+                           std::optional<ServerTime> waitStarted = std::nullopt)
+{
+    return {id, connection, at(started), waitStarted, 2, 1};
+}
+
+SqlLook lookOf(std::vector<SqlTransaction> transactions, std::vector<SqlLockWait> waits)
+{
+    SqlLook look;
+    look.now = at(100);
+    look.transactions = std::move(transactions);
+    look.waits = std::move(waits);
+    look.columns[{"`shop`.`stock`", "PRIMARY"}] = {"id"};
+    for (const auto &one : look.transactions) {
+        SqlProcess process;
+        process.connection = one.connection;
+        process.user = "app";
+        process.host = "10.0.0." + QByteArray::number(one.connection) + ":4000";
+        process.isIdle = !one.waitStarted;
+        process.inState = 45s;
+        look.processes.push_back(process);
+    }
+    return look;
+}
+
+QByteArrayList ids(const LockPicture &lock, Role role)
+{
+    QByteArrayList all;
+    for (const auto &one : lock.contenders) {
+        if (one.role == role)
+            all << one.id;
+    }
+    return all;
+}
+
+} // namespace
+
+class TestMariaDbPictures : public QObject {
+    Q_OBJECT
+private slots:
+    void rowsAreNamedAsAcquireTakesThem_data()
+    {
+        QTest::addColumn<QByteArray>("table");
+        QTest::addColumn<QByteArray>("index");
+        QTest::addColumn<QByteArrayList>("columns");
+        QTest::addColumn<QByteArray>("data");
+        QTest::addColumn<QByteArray>("name");
+        const QByteArray stock("`shop`.`stock`");
+        QTest::newRow("a number") << stock << QByteArray("PRIMARY") << QByteArrayList{"id"} << QByteArray("1")
+                                  << QByteArray("shop.stock#id=1");
+        QTest::newRow("a text") << stock << QByteArray("PRIMARY") << QByteArrayList{"sku"} << QByteArray("'a, ''b'''")
+                                << QByteArray("shop.stock#sku=a, 'b'");
+        QTest::newRow("a key of two") << stock << QByteArray("PRIMARY") << QByteArrayList{"a", "b"}
+                                      << QByteArray("7, 'x'") << QByteArray("shop.stock#a=7,b=x");
+        QTest::newRow("another index") << stock << QByteArray("by_name") << QByteArrayList{"name"}
+                                       << QByteArray("'kettle', 1") << QByteArray("shop.stock#name=kettle");
+        QTest::newRow("beyond the last") << stock << QByteArray("PRIMARY") << QByteArrayList{"id"}
+                                         << QByteArray("supremum pseudo-record")
+                                         << QByteArray("shop.stock#PRIMARY:supremum pseudo-record");
+        QTest::newRow("no key") << stock << QByteArray("GEN_CLUST_INDEX") << QByteArrayList()
+                                << QByteArray("0x000000000200") << QByteArray("shop.stock#GEN_CLUST_INDEX:0x000000000200");
+        QTest::newRow("not in memory") << stock << QByteArray("PRIMARY") << QByteArrayList{"id"} << QByteArray()
+                                       << QByteArray("shop.stock#PRIMARY:?");
+        QTest::newRow("the table") << stock << QByteArray() << QByteArrayList() << QByteArray() << QByteArray("shop.stock");
+        QTest::newRow("odd names") << QByteArray("`s.s`.`a``b` /* Partition `p0` */") << QByteArray("PRIMARY")
+                                   << QByteArrayList{"c=d"} << QByteArray("1") << QByteArray("`s.s`.`a``b`#`c=d`=1");
+    }
+    void rowsAreNamedAsAcquireTakesThem()
+    {
+        QFETCH(QByteArray, table);
+        QFETCH(QByteArray, index);
+        QFETCH(QByteArrayList, columns);
+        QFETCH(QByteArray, data);
+        QFETCH(QByteArray, name);
+        IndexColumns known;
+        known[{table, index}] = columns;
+        QCOMPARE(rowLockName({"1", "2", table, index, data, "X", "X"}, known), name);
+    }
+
+    void whoIsInTheWayAndDoesNotWaitHolds()
+    {
+        // A later waiter lists the earlier one among those in its way.
+        const auto look = lookOf({transaction("10", 1, 0), transaction("12", 3, 5, at(20)), transaction("11", 2, 6, at(10))},
+                                 {wait("11", "10"), wait("12", "10"), wait("12", "11")});
+        const auto pictures = picturesOf(look, db);
+        QCOMPARE(pictures.size(), size_t(1));
+        const auto &lock = pictures.front();
+        QCOMPARE(lock.lock.text(), QByteArray("db:shop.stock#id=1"));
+        QCOMPARE(lock.backend, Backend::MariaDb);
+        QCOMPARE(lock.recipe, QByteArray("sql-for-update"));
+        QCOMPARE(lock.state, LockState::Contended);
+        QCOMPARE(ids(lock, Role::Holder), QByteArrayList{"1"});
+        QCOMPARE(ids(lock, Role::Waiter), (QByteArrayList{"2", "3"})); // by how long they wait
+        const auto &holder = lock.contenders[0];
+        QCOMPARE(holder.heldSince, at(0));
+        QVERIFY(holder.heldAtMost);
+        QCOMPARE(*holder.endpoint, QStringLiteral("10.0.0.1:4000"));
+        QCOMPARE(*lock.contenders[1].waitingSince, at(10));
+        QCOMPARE(*lock.contenders[2].position, 2);
+        QCOMPARE(lock.contenders[2].watches.front().target, QByteArray("2"));
+    }
+
+    void anIdleHolderIsShownAsSuch()
+    {
+        const auto look = lookOf({transaction("10", 1, 0), transaction("11", 2, 5, at(20))}, {wait("11", "10")});
+        const auto lock = picturesOf(look, db).front();
+        QCOMPARE(lock.findings.size(), size_t(1));
+        QCOMPARE(lock.findings.front().code, QByteArray("idle-in-transaction"));
+        QCOMPARE(lock.findings.front().severity, Severity::Warning);
+        QCOMPARE(lock.findings.front().contenders, std::vector<QByteArray>{"1"});
+        auto busy = look;
+        busy.processes[0].isIdle = false;
+        QVERIFY(picturesOf(busy, db).front().findings.empty());
+    }
+
+    void aCycleIsTwoLocksEachHeldByTheOthersWaiter()
+    {
+        const auto look = lookOf({transaction("10", 1, 0, at(20)), transaction("11", 2, 5, at(21))},
+                                 {wait("10", "11", "1"), wait("11", "10", "2")});
+        const auto pictures = picturesOf(look, db);
+        QCOMPARE(pictures.size(), size_t(2));
+        QCOMPARE(ids(pictures[0], Role::Holder), QByteArrayList{"2"});
+        QCOMPARE(ids(pictures[1], Role::Holder), QByteArrayList{"1"});
+    }
+
+    void readersShare()
+    {
+        auto readers = wait("12", "10");
+        readers.blockingMode = "S";
+        auto other = wait("12", "11");
+        other.blockingMode = "S,REC_NOT_GAP";
+        const auto look = lookOf({transaction("10", 1, 0), transaction("11", 2, 1), transaction("12", 3, 2, at(9))},
+                                 {readers, other});
+        const auto lock = picturesOf(look, db).front();
+        QCOMPARE(ids(lock, Role::Holder), (QByteArrayList{"1", "2"}));
+        QCOMPARE(lock.contenders[0].mode, Mode::Read);
+        QCOMPARE(lock.contenders[2].mode, Mode::Exclusive);
+    }
+
+    void namedLocksHaveHoldersAndWaiters()
+    {
+        auto look = lookOf({transaction("10", 1, 0), transaction("11", 2, 5)}, {});
+        look.namedLocks = {{"Nightly", 2, false}, {"Nightly", 1, true}, {"other", 1, true}};
+        const auto pictures = picturesOf(look, db);
+        QCOMPARE(pictures.size(), size_t(2));
+        QCOMPARE(pictures[0].lock.name, QByteArray("GET_LOCK#Nightly"));
+        QCOMPARE(pictures[0].recipe, QByteArray("sql-get-lock"));
+        QCOMPARE(pictures[0].state, LockState::Contended);
+        QCOMPARE(ids(pictures[0], Role::Holder), QByteArrayList{"1"});
+        QCOMPARE(*pictures[0].contenders[1].waitingSince, at(55));
+        QCOMPARE(pictures[1].state, LockState::Held);
+        const auto sessions = sessionsOf(look, pictures, db);
+        QCOMPARE(sessions.size(), size_t(2));
+        QCOMPARE(sessions[0].holds, (std::vector<QByteArray>{"GET_LOCK#Nightly", "GET_LOCK#other"}));
+        QCOMPARE(sessions[1].waits, std::vector<QByteArray>{"GET_LOCK#Nightly"});
+        QCOMPARE(*sessions[1].client, QStringLiteral("app"));
+    }
+
+    void namesAreReadFromStatements_data()
+    {
+        QTest::addColumn<QByteArray>("statement");
+        QTest::addColumn<QByteArray>("name");
+        QTest::newRow("plain") << QByteArray("SELECT GET_LOCK('a',10)") << QByteArray("a");
+        QTest::newRow("spaces, case, double quotes") << QByteArray("do get_lock ( \"b c\" , 1)") << QByteArray("b c");
+        QTest::newRow("doubled and escaped") << QByteArray("SELECT GET_LOCK('it''s \\'x\\'', 1)") << QByteArray("it's 'x'");
+        QTest::newRow("an expression") << QByteArray("SELECT GET_LOCK(CONCAT('a', 'b'), 1)") << QByteArray();
+        QTest::newRow("another") << QByteArray("SELECT 1") << QByteArray();
+        QTest::newRow("cut off") << QByteArray("SELECT GET_LOCK(") << QByteArray();
+    }
+    void namesAreReadFromStatements()
+    {
+        QFETCH(QByteArray, statement);
+        QFETCH(QByteArray, name);
+        QCOMPARE(namedLockIn(statement).value_or(QByteArray()), name);
+    }
+
+    void aHolderIsKilledByItsConnection()
+    {
+        const auto look = lookOf({transaction("10", 1, 0), transaction("11", 2, 5, at(20))}, {wait("11", "10")});
+        const auto lock = picturesOf(look, db).front();
+        const auto plan = operate::planForceRelease(lock, "1");
+        QVERIFY2(plan, plan ? "" : qPrintable(plan.error().message));
+        QCOMPARE(plan->commands.back(), QStringLiteral("KILL CONNECTION 1"));
+        QVERIFY(!plan->exact);
+        QCOMPARE(*plan->nextHolder, QByteArray("2"));
+        QCOMPARE(plan->guard.value, QByteArray("trx 10 started 1700000000000"));
+        const auto waiter = operate::planForceRelease(lock, "2");
+        QVERIFY(!waiter);
+        QCOMPARE(waiter.error().code, ErrorCode::Refused);
+    }
+
+    void questionsAreNoWritesAndLocksAre_data()
+    {
+        QTest::addColumn<QByteArray>("statement");
+        QTest::addColumn<bool>("write");
+        for (const auto *read : {"SELECT 1", "  select id from t", "SELECT IS_USED_LOCK('a')", "ROLLBACK", "DO 0",
+                                 "SHOW PROCESSLIST"})
+            QTest::newRow(read) << QByteArray(read) << false;
+        for (const auto *write : {"UPDATE t SET a = 1", "SELECT id FROM t FOR UPDATE", "SELECT id FROM t for  update",
+                                  "select GET_LOCK('a', 1)", "SELECT RELEASE_LOCK('a')", "SELECT 1 INTO OUTFILE 'x'",
+                                  "KILL CONNECTION 1", "START TRANSACTION", "COMMIT", "CALL p()", "SET GLOBAL x = 1", "",
+                                  "DO SLEEP(1)", "WITH a AS (SELECT 1) SELECT * FROM a", "SELECT\n1\nFOR\nUPDATE"})
+            QTest::newRow(write) << QByteArray(write) << true;
+    }
+    void questionsAreNoWritesAndLocksAre()
+    {
+        QFETCH(QByteArray, statement);
+        QFETCH(bool, write);
+        QCOMPARE(operate::isSqlWrite(mariadb::Statement{statement, {}, {}, false}), write);
+    }
+};
+
+QTEST_APPLESS_MAIN(TestMariaDbPictures)
+#include "tst_mariadb_pictures.moc"
