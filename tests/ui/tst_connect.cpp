@@ -183,6 +183,23 @@ private slots:
         QVERIFY(store->all().empty()); // connecting alone saves nothing
     }
 
+    void spreadsADatabase()
+    {
+        auto store = openStore();
+        ConnectDialog dialog(*store, {});
+        auto *hosts = field(dialog, u"10.0.1.11"_s);
+        hosts->setText(u"mysql://app@db.example:3307/shop"_s);
+        const auto spec = dialog.form()->spec();
+        QVERIFY(spec);
+        QCOMPARE(spec->scheme, Scheme::MariaDb);
+        QCOMPARE(spec->databaseName, u"shop"_s);
+        QCOMPARE(spec->user, u"app"_s);
+        QCOMPARE(hosts->text(), u"db.example:3307"_s);
+        const auto read = dialog.form()->read();
+        QVERIFY(read);
+        QCOMPARE(read->uri, u"mariadb://db.example:3307/shop"_s);
+    }
+
     void spreadsAPastedAddress()
     {
         auto store = openStore();

@@ -128,7 +128,7 @@ ConnectForm::ConnectForm(bool canKeepPasswords, QWidget *parent) : QWidget(paren
 void ConnectForm::buildAddress(QFormLayout *form)
 {
     m_kind = new QComboBox(this);
-    m_kind->addItems({u"ZooKeeper"_s, u"Redis"_s, u"Sandbox: private servers on this machine"_s});
+    m_kind->addItems({u"ZooKeeper"_s, u"Redis"_s, u"MariaDB or MySQL"_s, u"Sandbox: private servers on this machine"_s});
     m_name = new QLineEdit(this);
     m_name->setPlaceholderText(u"orders-zk"_s);
     m_hosts = new QLineEdit(this);
@@ -207,10 +207,20 @@ void ConnectForm::showKind()
             label->setVisible(isServer);
     }
     m_tls->setVisible(kind() == Redis);
-    m_hosts->setPlaceholderText(kind() == Redis ? u"10.0.5.1:6379, or paste redis://…"_s
-                                                : u"10.0.1.11:2181,10.0.1.12:2181, or paste zk://…"_s);
-    m_placeLabel->setText(kind() == Redis ? u"&Database"_s : u"&Chroot"_s);
-    m_place->setPlaceholderText(kind() == Redis ? u"0"_s : u"none: the whole tree"_s);
+    struct Words {
+        QString hosts;
+        QString placeLabel;
+        QString place;
+    };
+    static const Words words[] = {
+        {u"10.0.1.11:2181,10.0.1.12:2181, or paste zk://…"_s, u"&Chroot"_s, u"none: the whole tree"_s},
+        {u"10.0.5.1:6379 (several: a Redlock set), or paste redis://…"_s, u"&Database"_s, u"0"_s},
+        {u"10.0.6.1:3306, or paste mariadb://…"_s, u"&Database"_s, u"none: all that the user may see"_s},
+        {},
+    };
+    m_hosts->setPlaceholderText(words[kind()].hosts);
+    m_placeLabel->setText(words[kind()].placeLabel);
+    m_place->setPlaceholderText(words[kind()].place);
     preview();
 }
 
@@ -221,7 +231,8 @@ QString ConnectForm::uri() const
     QString place = m_place->text().trimmed();
     if (!place.isEmpty() && !place.startsWith(u'/'))
         place.prepend(u'/');
-    const QString scheme = kind() == ZooKeeper ? u"zk"_s : m_tls->isChecked() ? u"rediss"_s : u"redis"_s;
+    const QString redis = m_tls->isChecked() ? u"rediss"_s : u"redis"_s;
+    const QString scheme = kind() == ZooKeeper ? u"zk"_s : kind() == MariaDb ? u"mariadb"_s : redis;
     // People write "a, b"; user and password have fields of their own.
     QString hosts = m_hosts->text();
     hosts.remove(u' ');
@@ -229,6 +240,19 @@ QString ConnectForm::uri() const
     if (kind() == ZooKeeper && m_adminPort != 0)
         uri += u"?admin=%1"_s.arg(m_adminPort);
     return uri;
+}
+
+std::optional<ConnectForm::Kind> ConnectForm::kindOf(Scheme scheme)
+{
+    switch (scheme) {
+    case Scheme::ZooKeeper: return ZooKeeper;
+    case Scheme::Redis:
+    case Scheme::RedisTls: return Redis;
+    case Scheme::MariaDb: return MariaDb;
+    case Scheme::Sandbox:
+    case Scheme::Simulated: break;
+    }
+    return std::nullopt;
 }
 
 void ConnectForm::spread()
@@ -239,10 +263,11 @@ void ConnectForm::spread()
     const auto spec = parseConnection(text);
     if (!spec)
         return; // still being typed, or wrong: said when it is read
-    const bool isZooKeeper = spec->scheme == Scheme::ZooKeeper;
-    if (!isZooKeeper && spec->scheme != Scheme::Redis && spec->scheme != Scheme::RedisTls)
+    const auto kind = kindOf(spec->scheme);
+    if (!kind)
         return;
-    m_kind->setCurrentIndex(isZooKeeper ? ZooKeeper : Redis);
+    const bool isZooKeeper = *kind == ZooKeeper;
+    m_kind->setCurrentIndex(*kind);
     m_tls->setChecked(spec->scheme == Scheme::RedisTls);
     if (!spec->name.isEmpty())
         m_name->setText(QString::fromUtf8(spec->name.bytes()));

@@ -39,12 +39,14 @@ signals:
     void edited();
 
 private:
-    enum Kind { ZooKeeper, Redis, Sandbox };
+    enum Kind { ZooKeeper, Redis, MariaDb, Sandbox };
 
     void buildAddress(QFormLayout *form);
     void buildMarks(QFormLayout *form);
     QWidget *buildColours();
     [[nodiscard]] Kind kind() const;
+    // Empty for what has no address.
+    [[nodiscard]] static std::optional<Kind> kindOf(Scheme scheme);
     [[nodiscard]] QString uri() const;
     // A whole address, pasted: every part goes into its field.
     void spread();
