@@ -64,6 +64,10 @@ std::unique_ptr<Arena> makeArena(const recipes::RecipeInfo &recipe, Loop &loop)
         return makeZooKeeperArena(loop);
     if (key == "Redis")
         return makeRedisArena(loop);
+    if (key == "several Redis")
+        return makeSeveralRedisArena(loop);
+    if (key == "MariaDB")
+        return makeMariaDbArena(loop);
     return nullptr; // a new backend: its arena comes beside these
 }
 

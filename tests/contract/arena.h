@@ -59,7 +59,10 @@ public:
     // What went wrong. Unsupported: the programs are not installed.
     virtual Result<bool> start() = 0;
     [[nodiscard]] Loop &loop() { return m_loop; }
-    [[nodiscard]] TrialName freshName() { return "contract-" + QByteArray::number(++m_names) + "-lock"; }
+    [[nodiscard]] TrialName freshName(const recipes::RecipeInfo &recipe)
+    {
+        return "contract-" + QByteArray::number(++m_names) + (recipe.counted ? "-permits" : "-lock");
+    }
 
     // The i-th standing client; made when asked for, replaced when it is over.
     Client &client(size_t i);
@@ -98,6 +101,12 @@ public:
     virtual Result<bool> restart() = 0;
 
 protected:
+    // First thing in a destructor: their sessions close in the background, and are waited for.
+    void dismissClients()
+    {
+        m_mortals.clear();
+        m_clients.clear();
+    }
     virtual std::unique_ptr<Client> connect(std::chrono::milliseconds sessionTimeout) = 0;
 
 private:
@@ -109,6 +118,8 @@ private:
 
 std::unique_ptr<Arena> makeZooKeeperArena(Loop &loop);
 std::unique_ptr<Arena> makeRedisArena(Loop &loop);
+std::unique_ptr<Arena> makeSeveralRedisArena(Loop &loop); // for Redlock
+std::unique_ptr<Arena> makeMariaDbArena(Loop &loop);
 // Null when there is no arena for such recipes.
 std::unique_ptr<Arena> makeArena(const recipes::RecipeInfo &recipe, Loop &loop);
 // Recipes with the same key share an arena.

@@ -18,7 +18,8 @@ namespace {
 
 class RedisClient : public Client {
 public:
-    RedisClient(Loop &loop, const HostPort &server, const QByteArray &user = {})
+    // `shared`: the plan of a client of several nodes, in place of its own.
+    RedisClient(Loop &loop, const HostPort &server, const QByteArray &user = {}, testing::FaultPlan *shared = nullptr)
     {
         m_cable = std::make_unique<Cable>(server);
         redis::ConnectionOptions options;
@@ -26,7 +27,7 @@ public:
         options.user = user;
         options.password = user.isEmpty() ? QByteArray() : QByteArray("any");
         m_real = redis::openConnection(loop, options);
-        m_planned = std::make_unique<testing::PlannedRedis>(*m_real, plan);
+        m_planned = std::make_unique<testing::PlannedRedis>(*m_real, shared ? *shared : plan);
         m_counting = std::make_unique<testing::CountingRedis>(*m_planned);
     }
 
@@ -35,6 +36,7 @@ public:
     {
         return recipes::makeLock(recipe, *m_counting, RedisKey(name), options, std::move(random));
     }
+    redis::Connection &connection() { return *m_counting; }
     bool isConnected() const override { return m_real->state() == redis::ConnectionState::Connected; }
     bool isOver() const override { return m_real->state() == redis::ConnectionState::Closed; }
     int requests() const override { return m_counting->requests(); }
@@ -45,11 +47,11 @@ public:
         m_counting->reset();
         m_planned->resetMessages();
     }
-    bool isIdle() const override { return m_planned->isIdle(); }
+    bool isIdle() const override { return m_planned->traffic().isIdle(); }
     void cut() override { m_cable->cut(); }
     void mend() override { m_cable->mend(); }
-    qsizetype held() const override { return m_planned->held(); }
-    void letThrough() override { m_planned->letThrough(); }
+    qsizetype held() const override { return m_planned->traffic().held(); }
+    void letThrough() override { m_planned->traffic().letThrough(); }
 
 private:
     std::unique_ptr<Cable> m_cable;
@@ -58,16 +60,22 @@ private:
     std::unique_ptr<testing::CountingRedis> m_counting;
 };
 
-// Keys that stay when the lock is free, or come and go beside it: the counter of fencing tokens, and
-// the short-lived notes of finished releases.
+// Stays when the lock is free: the counter of fencing tokens, and how many permits of a semaphore are left.
 bool isFurniture(const QByteArray &key)
 {
-    return key.startsWith("redisson_lock_token:") || key.startsWith("redisson_unlock_latch:");
+    return key.startsWith("redisson_lock_token:") || key.endsWith("-permits");
+}
+
+// Redisson's permits are bytes, and shown in hex.
+bool isOf(const QByteArray &claim, const recipes::Grant &grant)
+{
+    return claim.contains(grant.id) || (grant.id.size() == 32 && claim.contains(QByteArray::fromHex(grant.id)));
 }
 
 class RedisArena : public Arena {
 public:
     using Arena::Arena;
+    ~RedisArena() override { dismissClients(); }
 
     Result<bool> start() override
     {
@@ -99,7 +107,7 @@ public:
     bool confirms(const TrialName &name, const recipes::Grant &grant) override
     {
         const auto all = claims(name);
-        return std::any_of(all.begin(), all.end(), [&](const auto &claim) { return claim.contains(grant.id); });
+        return std::any_of(all.begin(), all.end(), [&](const auto &claim) { return isOf(claim, grant); });
     }
     bool takeAway(const TrialName &name, const recipes::Grant &grant) override
     {
@@ -107,7 +115,7 @@ public:
         for (const auto &key : keys('*' + name + '*')) {
             const auto parts = isFurniture(key) ? QByteArrayList() : partsOf(key);
             const auto ours = std::find_if(parts.begin(), parts.end(),
-                                           [&](const auto &part) { return part.contains(grant.id); });
+                                           [&](const auto &part) { return isOf(part, grant); });
             if (ours != parts.end())
                 taken = removePart(key, *ours, parts) || taken;
         }
@@ -138,6 +146,12 @@ public:
         for (const auto &key : keys('*' + name + '*')) {
             if (!isFurniture(key))
                 longest = std::max(longest, ask({"PTTL", key}).integer);
+            if (key.endsWith(":timeout")) { // a semaphore's permits, by the moment they end
+                const auto ends = ask({"ZRANGE", key, "-1", "-1", "WITHSCORES"}).items;
+                const auto now = ask({"TIME"}).items;
+                if (ends.size() == 2 && now.size() == 2)
+                    longest = std::max(longest, qint64(ends[1].text.toDouble()) - now[0].text.toLongLong() * 1000);
+            }
         }
         if (longest < 0)
             return std::nullopt;
@@ -160,8 +174,7 @@ public:
     }
     std::unique_ptr<Client> powerless(const TrialName &) override
     {
-        ask({"ACL", "SETUSER", "onlooker", "on", "nopass", "~*", "&*", "+@read", "+@connection", "+@pubsub"});
-        auto client = std::make_unique<RedisClient>(loop(), m_server->address(), "onlooker");
+        auto client = connectFor(nullptr, "onlooker");
         eventually([&] { return client->isConnected(); });
         return client;
     }
@@ -177,13 +190,21 @@ public:
         return started;
     }
 
-protected:
-    std::unique_ptr<Client> connect(std::chrono::milliseconds) override
+    std::unique_ptr<RedisClient> connectFor(testing::FaultPlan *plan, const QByteArray &user = {})
     {
-        return std::make_unique<RedisClient>(loop(), m_server->address());
+        if (!user.isEmpty())
+            letReadOnly(user);
+        return std::make_unique<RedisClient>(loop(), m_server->address(), user, plan);
     }
 
+protected:
+    std::unique_ptr<Client> connect(std::chrono::milliseconds) override { return connectFor(nullptr); }
+
 private:
+    void letReadOnly(const QByteArray &user)
+    {
+        ask({"ACL", "SETUSER", user, "on", "nopass", "~*", "&*", "+@read", "+@connection", "+@pubsub"});
+    }
     Value ask(redis::Command command)
     {
         const auto reply = await(m_admin->command(std::move(command), Deadline::after(loop(), 15s)));
@@ -192,8 +213,11 @@ private:
     QByteArrayList keys(const QByteArray &pattern)
     {
         QByteArrayList all;
-        for (const auto &key : ask({"KEYS", pattern}).items)
-            all << key.text;
+        for (const auto &key : ask({"KEYS", pattern}).items) {
+            // The short-lived notes of finished releases mean nothing to anybody else.
+            if (!key.text.startsWith("redisson_unlock_latch:"))
+                all << key.text;
+        }
         return all;
     }
     // "key -> string value", "key -> hash field", "key -> list entry", "key -> zset member".
@@ -244,11 +268,169 @@ private:
     std::unique_ptr<redis::Connection> m_admin;
 };
 
+// One client of several nodes; whatever is planned counts over all of them.
+class SeveralClient : public Client {
+public:
+    SeveralClient(std::vector<std::unique_ptr<RedisArena>> &nodes, const QByteArray &user)
+    {
+        for (auto &node : nodes)
+            m_nodes.push_back(node->connectFor(&plan, user));
+    }
+
+    Result<std::unique_ptr<recipes::Lock>> make(const QByteArray &recipe, const TrialName &name,
+                                                const recipes::AcquireOptions &options, Random random) override
+    {
+        std::vector<redis::Connection *> connections;
+        for (auto &node : m_nodes)
+            connections.push_back(&node->connection());
+        return recipes::makeLock(recipe, connections, RedisKey(name), options, std::move(random));
+    }
+    bool isConnected() const override
+    {
+        return std::all_of(m_nodes.begin(), m_nodes.end(), [](const auto &node) { return node->isConnected(); });
+    }
+    int requests() const override { return sum([](const RedisClient &node) { return node.requests(); }); }
+    QByteArray spoken() const override { return QByteArray::number(requests()) + " commands"; }
+    int wakeUps() const override { return sum([](const RedisClient &node) { return node.wakeUps(); }); }
+    void resetCounts() override { each(&RedisClient::resetCounts); }
+    bool isIdle() const override
+    {
+        return std::all_of(m_nodes.begin(), m_nodes.end(), [](const auto &node) { return node->isIdle(); });
+    }
+    void cut() override { each(&RedisClient::cut); }
+    void mend() override { each(&RedisClient::mend); }
+    qsizetype held() const override
+    {
+        return sum([](const RedisClient &node) { return int(node.held()); });
+    }
+    void letThrough() override { each(&RedisClient::letThrough); }
+
+private:
+    void each(void (RedisClient::*act)())
+    {
+        for (auto &node : m_nodes)
+            (node.get()->*act)();
+    }
+    int sum(const std::function<int(const RedisClient &)> &part) const
+    {
+        int all = 0;
+        for (const auto &node : m_nodes)
+            all += part(*node);
+        return all;
+    }
+
+    std::vector<std::unique_ptr<RedisClient>> m_nodes;
+};
+
+// Three independent Redis. A lock is what a majority of them says.
+class SeveralArena : public Arena {
+public:
+    explicit SeveralArena(Loop &loop) : Arena(loop)
+    {
+        for (int i = 0; i < 3; ++i)
+            m_nodes.push_back(std::make_unique<RedisArena>(loop));
+    }
+
+    Result<bool> start() override { return each(&RedisArena::start); }
+    QByteArrayList claims(const TrialName &name) override
+    {
+        return gather([&](RedisArena &node) { return node.claims(name); });
+    }
+    bool confirms(const TrialName &name, const recipes::Grant &grant) override
+    {
+        return std::count_if(m_nodes.begin(), m_nodes.end(),
+                             [&](auto &node) { return node->confirms(name, grant); }) >= 2;
+    }
+    bool takeAway(const TrialName &name, const recipes::Grant &grant) override
+    {
+        for (auto &node : m_nodes)
+            node->takeAway(name, grant);
+        return claims(name).isEmpty();
+    }
+    bool takeAwayClaim(const QByteArray &) override { return false; }
+    QString whatIsForEver(const TrialName &name, const recipes::Grant &grant) override
+    {
+        QString wrong;
+        for (auto &node : m_nodes)
+            wrong += node->whatIsForEver(name, grant);
+        return wrong;
+    }
+    QByteArrayList channels(const TrialName &name) override
+    {
+        return gather([&](RedisArena &node) { return node.channels(name); });
+    }
+    std::optional<std::chrono::milliseconds> leaseLeft(const TrialName &name) override
+    {
+        return m_nodes.front()->leaseLeft(name);
+    }
+    QByteArrayList everything() override
+    {
+        return gather([](RedisArena &node) { return node.everything(); });
+    }
+    QString addForeign(const TrialName &) override { return u"nothing stands beside a key"_s; }
+    bool clear(const TrialName &name) override
+    {
+        for (auto &node : m_nodes)
+            node->clear(name);
+        return true;
+    }
+    std::unique_ptr<Client> powerless(const TrialName &) override
+    {
+        auto client = std::make_unique<SeveralClient>(m_nodes, "onlooker");
+        eventually([&] { return client->isConnected(); });
+        return client;
+    }
+    void pause() override
+    {
+        for (auto &node : m_nodes)
+            node->pause();
+    }
+    void resume() override
+    {
+        for (auto &node : m_nodes)
+            node->resume();
+    }
+    Result<bool> restart() override { return each(&RedisArena::restart); }
+
+protected:
+    std::unique_ptr<Client> connect(std::chrono::milliseconds) override
+    {
+        return std::make_unique<SeveralClient>(m_nodes, QByteArray());
+    }
+
+private:
+    Result<bool> each(Result<bool> (RedisArena::*act)())
+    {
+        for (auto &node : m_nodes) {
+            auto done = (node.get()->*act)();
+            if (!done)
+                return done;
+        }
+        return true;
+    }
+    QByteArrayList gather(const std::function<QByteArrayList(RedisArena &)> &part)
+    {
+        QByteArrayList all;
+        for (size_t i = 0; i < m_nodes.size(); ++i) {
+            for (const auto &entry : part(*m_nodes[i]))
+                all << "node " + QByteArray::number(qint64(i)) + ": " + entry;
+        }
+        return all;
+    }
+
+    std::vector<std::unique_ptr<RedisArena>> m_nodes;
+};
+
 } // namespace
 
 std::unique_ptr<Arena> makeRedisArena(Loop &loop)
 {
     return std::make_unique<RedisArena>(loop);
+}
+
+std::unique_ptr<Arena> makeSeveralRedisArena(Loop &loop)
+{
+    return std::make_unique<SeveralArena>(loop);
 }
 
 } // namespace lockscope::contract

@@ -24,8 +24,24 @@ struct Exception {
 const std::vector<Exception> &exceptions()
 {
     static const auto oneName = u"its node has one name: a late release deletes the next holder's"_s;
+    static const auto anyoneReleases = u"whoever comes late releases the next one's"_s;
+    static const auto lockedForEver = u"a reply that is lost between its two commands locks for ever"_s;
+    static const auto itsOwnTime = u"the value says until when, and the key has no TTL"_s;
     static const std::vector<Exception> all{
         {"A11", "zk-ephemeral", oneName},
+        {"A4", "redlock", u"tries that split the votes may all fail; A3 is checked instead"_s},
+        {"A11", "redis-setnx-expire", anyoneReleases},
+        {"D3", "redis-setnx-expire", anyoneReleases},
+        {"A11", "redis-getset", anyoneReleases},
+        {"D3", "redis-getset", anyoneReleases},
+        {"G1", "redis-setnx-expire", lockedForEver},
+        {"G4", "redis-setnx-expire", lockedForEver},
+        {"D1", "redis-getset", itsOwnTime},
+        {"G9", "redis-getset", itsOwnTime},
+        {"D13", "redis-getset", itsOwnTime},
+        {"C14", "kazoo-semaphore", u"kazoo takes every child for a permit that is out, and so do we"_s},
+        {"A15", "sql-get-lock", u"a named lock needs no privilege"_s},
+        {"H11", "sql-version", u"a version grows with each write, not with each reading; G16 is checked instead"_s},
         {"C14", "zk-ephemeral", u"the lock is one node, and no directory: nothing foreign can stand in it"_s},
     };
     return all;
@@ -61,6 +77,10 @@ QString lacking(const Traits &traits, Need need)
         return unless(traits.keepsRecord, u"the server does not know who holds it"_s);
     case Need::Polls:
         return unless(recipe.wakeupsPerRelease == u"0"_s, u"its waiters are woken"_s);
+    case Need::SharedClient:
+        return unless(traits.sharesClients, u"one connection carries one such lock"_s);
+    case Need::Outlives:
+        return unless(traits.outlivesConnections, u"it ends with its connection"_s);
     case Need::ZooKeeper:
         return unless(recipe.backend == recipes::RecipeBackend::ZooKeeper, u"not on ZooKeeper"_s);
     case Need::Redis:
@@ -73,10 +93,11 @@ QString lacking(const Traits &traits, Need need)
 
 Traits::Traits(const RecipeInfo &info)
     : recipe(&info), keptBy(info.backend == recipes::RecipeBackend::Redis ? KeptBy::Lease : KeptBy::Session),
-      isRenewed(keptBy == KeptBy::Lease && !info.teachingOnly), hasToken(!admits(info, u"no fencing token"_s)),
-      keepsRecord(!admits(info, u"does not know who holds"_s)), isExclusive(info.id != "sql-version"),
+      isRenewed(keptBy == KeptBy::Lease && !admits(info, u"not prolonged"_s)), hasToken(!admits(info, u"no fencing token"_s)),
+      keepsRecord(info.id != "sql-version"), isExclusive(info.id != "sql-version"),
       losesTokens(admits(info, u"lost with the data"_s)), storesLimit(info.counted && !admits(info, u"number of permits is not stored"_s)),
-      leavesContainers(info.id == "zk-mutex" || info.id.startsWith("curator-")), needsSeveral(info.id == "redlock")
+      leavesContainers(info.id == "zk-mutex" || info.id.startsWith("curator-")), needsSeveral(info.id == "redlock"),
+      sharesClients(info.backend != recipes::RecipeBackend::MariaDb), outlivesConnections(sharesClients)
 {
 }
 
@@ -110,24 +131,24 @@ const std::vector<NotHere> &notHere()
         {"C15", u"foreign names are read by turn.h: tst_turn; and with foreign clients: tests/interop"_s},
         {"D8", u"no extend call: a lease is prolonged while it is held (D5, D12), and never revived (D11)"_s},
         {"D9", u"no call to set a lease anew: it is prolonged to its whole length each time (B7, D5)"_s},
-        {"E3", u"each Lock is one side: no downgrade from one to the other in this version"_s},
-        {"E4", u"each Lock is one side: no downgrade from one to the other in this version"_s},
+        {"E3", u"each Lock is one side: an owner's two sides together: tst_recipes_curator_owner"_s},
+        {"E4", u"each Lock is one side: an owner's two sides together: tst_recipes_curator_owner"_s},
         {"E9", u"each Lock is one side and answers for itself: E3"_s},
         {"F3", u"the number of permits is given with each Lock and cannot be changed while it waits"_s},
-        {"F8", u"no multi-lock in this version"_s},
-        {"F9", u"no multi-lock in this version"_s},
-        {"F10", u"no multi-lock in this version"_s},
+        {"F8", u"a set of locks of any recipes: tst_recipes_multilock"_s},
+        {"F9", u"a set of locks of any recipes: tst_recipes_multilock"_s},
+        {"F10", u"a set of locks of any recipes: tst_recipes_multilock"_s},
         {"G2", u"first trouble only: G1 shows that clean-up never replaces it"_s},
         {"G7", u"one server, not an ensemble: G5 restarts it, G6 ends the session"_s},
-        {"G11", u"no cooperative revocation in this version"_s},
-        {"G13", u"needs several servers: no Redlock in this version"_s},
-        {"G14", u"needs several servers: no Redlock in this version"_s},
-        {"G15", u"needs several servers: no Redlock in this version"_s},
+        {"G11", u"only Curator has it: tst_recipes_curator_owner"_s},
+        {"G13", u"Redlock's only: tst_recipes_redlock"_s},
+        {"G14", u"Redlock's only: tst_recipes_redlock"_s},
+        {"G15", u"Redlock's only: tst_recipes_redlock"_s},
         {"H5", u"a real counter cannot be brought there: tst_turn, and a port that fakes it in "
                "tst_recipes_zookeeper_faults (aSpentCounterIsRefused)"_s},
         {"H12", u"clocks of a real machine are not turned: deadlines are Instants of a monotonic clock"_s},
         {"H14", u"the inspector's part: tst_recognise_zookeeper, tst_recognise_redis"_s},
-        {"H15", u"no Redisson recipe in this version"_s},
+        {"H15", u"Redisson's only: tst_recipes_redisson"_s},
     };
     return all;
 }

@@ -25,6 +25,8 @@ struct Traits {
     bool storesLimit;   // clients that disagree on the number of permits are told
     bool leavesContainers; // its lock directory is the server's to remove
     bool needsSeveral;  // servers
+    bool sharesClients; // several of its locks on one client
+    bool outlivesConnections; // a broken connection ends neither hold nor wait
 };
 
 enum class Need {
@@ -40,6 +42,8 @@ enum class Need {
     Token,
     Record,
     Polls,
+    SharedClient,
+    Outlives, // broken connections; so that a single lost reply can be told from them
     ZooKeeper,
     Redis,
 };

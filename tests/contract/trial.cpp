@@ -157,7 +157,10 @@ QString Trial::isNotHeldBy(Contender &who)
         return u"its release never ends"_s;
     if (*who.released)
         return u"releases what is not its own"_s;
-    if (who.released->error().code != ErrorCode::NotHeld)
+    const auto code = who.released->error().code;
+    // A COMMIT that finds its connection dead cannot tell; what it held is gone in any case.
+    const bool cannotTell = !traits.outlivesConnections && code == ErrorCode::UnknownOutcome;
+    if (code != ErrorCode::NotHeld && !cannotTell)
         return u"its release fails in another way: "_s + who.released->error().message;
     return {};
 }

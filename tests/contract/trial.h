@@ -51,15 +51,18 @@ enum class Side { Write, Read };
 
 class Trial {
 public:
-    Trial(Arena &where, const RecipeInfo &which) : arena(where), recipe(which), traits(which), name(where.freshName())
+    Trial(Arena &where, const RecipeInfo &which) : arena(where), recipe(which), traits(which), name(where.freshName(which))
     {
+        if (!traits.sharesClients) // those of other recipes in the same scene must not meet
+            m_firstClient = 8 * size_t(&which - recipes::catalogue().data());
     }
     ~Trial();
     Trial(const Trial &) = delete;
     Trial &operator=(const Trial &) = delete;
 
     // With the next standing client of the arena.
-    Contender &join(Side side = Side::Write) { return joinWith(arena.client(contenders.size()), side); }
+    Contender &join(Side side = Side::Write) { return joinWith(client(contenders.size()), side); }
+    Client &client(size_t i) { return arena.client(m_firstClient + i); }
     Contender &joinWith(Client &client, Side side = Side::Write);
     // With a client that dies when it is cut off.
     Contender &joinMortal(Side side = Side::Write);
@@ -92,6 +95,7 @@ public:
 
 private:
     quint64 m_seed = 0;
+    size_t m_firstClient = 0;
 };
 
 // Runs until the client has nothing out and asks nothing new for a moment.

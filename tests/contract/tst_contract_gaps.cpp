@@ -191,7 +191,7 @@ private slots:
         QVERIFY(isThrough);
     }
 
-    void H3_aLostReplyMakesNoSecondClaim_data() { rows("H3", {Need::Exclusive}); }
+    void H3_aLostReplyMakesNoSecondClaim_data() { rows("H3", {Need::Exclusive, Need::Outlives}); }
     void H3_aLostReplyMakesNoSecondClaim()
     {
         TRIAL(trial);
@@ -223,7 +223,7 @@ private slots:
         OK(trial.isClean());
     }
 
-    void H4_aReleaseInTroubleIsFollowedUp_data() { rows("H4", {}); }
+    void H4_aReleaseInTroubleIsFollowedUp_data() { rows("H4", {Need::Outlives}); }
     void H4_aReleaseInTroubleIsFollowedUp()
     {
         TRIAL(trial);

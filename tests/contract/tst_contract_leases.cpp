@@ -185,7 +185,7 @@ private slots:
     void D7_aBusyClientKeepsItsLeases()
     {
         TRIAL(trial);
-        auto &client = trial.arena.client(0);
+        auto &client = trial.client(0);
         trial.options.ttl = 1s;
         auto &steady = trial.joinWith(client);
         steady.heed();

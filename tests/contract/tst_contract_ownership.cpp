@@ -42,11 +42,11 @@ private slots:
     }
 
     // Locks of one client, as threads of one program.
-    void A2_manyOnOneClient_data() { rows("A2", {Need::Exclusive}); }
+    void A2_manyOnOneClient_data() { rows("A2", {Need::Exclusive, Need::SharedClient}); }
     void A2_manyOnOneClient()
     {
         TRIAL(trial);
-        auto &client = trial.arena.client(0);
+        auto &client = trial.client(0);
         for (int i = 0; i < 5; ++i)
             trial.joinWith(client);
         Tally tally;
@@ -69,12 +69,12 @@ private slots:
         OK(trial.isClean());
     }
 
-    void A4_oneOfManyTriesSucceeds_data() { rows("A4", {Need::Exclusive}); }
+    void A4_oneOfManyTriesSucceeds_data() { rows("A4", {Need::Exclusive, Need::SharedClient}); }
     void A4_oneOfManyTriesSucceeds()
     {
         TRIAL(trial);
         for (size_t i = 0; i < 12; ++i)
-            trial.joinWith(trial.arena.client(i % 4));
+            trial.joinWith(trial.client(i % 4));
         for (auto &contender : trial.contenders)
             contender->tryOnce();
         int entered = 0;

@@ -52,7 +52,7 @@ private slots:
         Tally written, read;
         std::vector<Contender *> reading;
         for (int i = 0; i < 3; ++i)
-            reading.push_back(&trial.joinWith(trial.arena.client(size_t(i)), Side::Read));
+            reading.push_back(&trial.joinWith(trial.client(size_t(i)), Side::Read));
         Scope scope(m_loop);
         for (size_t i = 0; i < 3; ++i) {
             scope.launch(contend(&trial[i], &m_loop, 3, &written));
@@ -79,7 +79,7 @@ private slots:
     void E2_anUpgradeNeverHangs()
     {
         TRIAL(trial);
-        auto &client = trial.arena.client(0);
+        auto &client = trial.client(0);
         auto &reader = trial.joinWith(client, Side::Read);
         auto &writer = trial.joinWith(client);
         OK(trial.takes(reader));
@@ -99,7 +99,7 @@ private slots:
         TRIAL(trial);
         OK(trial.takes(trial.join()));
         for (size_t i = 0; i < 10; ++i)
-            trial.joinWith(trial.arena.client(1 + i % 3), Side::Read).acquire();
+            trial.joinWith(trial.client(1 + i % 3), Side::Read).acquire();
         linger(100ms);
         for (size_t i = 1; i <= 10; ++i)
             QVERIFY(!trial[i].granted);

@@ -86,11 +86,11 @@ private slots:
     }
 
     // A Lock is one contender, as a thread is: two of one client are two.
-    void B5_anotherObjectOfTheClientStaysOut_data() { rows("B5", {Need::Exclusive}); }
+    void B5_anotherObjectOfTheClientStaysOut_data() { rows("B5", {Need::Exclusive, Need::SharedClient}); }
     void B5_anotherObjectOfTheClientStaysOut()
     {
         TRIAL(trial);
-        auto &client = trial.arena.client(0);
+        auto &client = trial.client(0);
         auto &one = trial.joinWith(client);
         auto &two = trial.joinWith(client);
         OK(trial.takes(one));

@@ -67,7 +67,7 @@ private slots:
         auto options = trial.options;
         for (const int limit : {0, -1}) {
             options.limit = limit;
-            const auto made = trial.arena.client(0).make(trial.recipe.id, trial.name, options, Random(1));
+            const auto made = trial.client(0).make(trial.recipe.id, trial.name, options, Random(1));
             QVERIFY(!made);
             QCOMPARE(made.error().code, ErrorCode::BadInput);
         }
@@ -121,7 +121,9 @@ private slots:
         auto &trial = scene(
             [](Trial &t) {
                 t.options.limit = 2;
-                QString wrong = t.takes(t.joinMortal());
+                auto &mortal = t.joinMortal();
+                QString wrong = t.takes(mortal);
+                mortal.heed();
                 t.options.ttl = 30s;
                 wrong += t.takes(t.join());
                 return wrong + t.waits(t.join());
@@ -136,6 +138,7 @@ private slots:
         OK(trial.isHeldBy(trial[1]));
         OK(trial.isHeldBy(trial[2]));
         trial[0].client().mend();
+        EVENTUALLY(trial[0].loss);
         OK(trial.isNotHeldBy(trial[0]));
         OK(trial.isHeldBy(trial[2]));
     }

@@ -60,6 +60,7 @@ public:
     using Arena::Arena;
     ~ZooKeeperArena() override
     {
+        dismissClients();
         m_admin.reset();
         zk::waitForClosingSessions(5s);
     }
