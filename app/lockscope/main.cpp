@@ -13,6 +13,7 @@
 #include <QIcon>
 #include <QSettings>
 #include <QTextStream>
+#include <QTimer>
 
 using namespace lockscope;
 using namespace Qt::StringLiterals;
@@ -40,11 +41,38 @@ void openConnectDialog(ui::MainWindow &window, ConnectionStore &store, Backend &
     dialog->open();
 }
 
+bool hasSandbox(const app::WindowOptions &options)
+{
+    const auto &specs = options.connections.specs;
+    return std::ranges::count(specs, Scheme::Sandbox, &ConnectionSpec::scheme) > 0;
+}
+
+// Takes the picture of --screenshot and ends the program; the first of several calls that is ready wins.
+void takePicture(ui::MainWindow &window, const app::WindowOptions &options, std::chrono::milliseconds atMost)
+{
+    new ui::ScreenshotTaker(window, options.screenshot, atMost, [](const QString &failure) {
+        QApplication::exit(failure.isEmpty() ? 0 : fail(failure, app::Exit::Failed));
+    });
+}
+
+// When: with the first complete picture; where nothing is connected at once; of a sandbox when it plays.
+void planPicture(ui::MainWindow &window, const app::WindowOptions &options)
+{
+    if (hasSandbox(options)) {
+        QTimer::singleShot(options.after, &window,
+                           [&] { takePicture(window, options, std::chrono::milliseconds::zero()); });
+        return;
+    }
+    const bool isAlone = options.connections.specs.empty();
+    takePicture(window, options, isAlone ? std::min(options.after, afterNothing) : options.after);
+}
+
 int run(QApplication &application, const app::WindowOptions &options)
 {
     ui::Theme theme(application, *ui::themeChoice(options.theme));
     WorkspaceOptions workspace;
     workspace.readOnly = options.connections.readOnly;
+    std::unique_ptr<app::PrivateSandbox> sandbox; // its servers go when nobody is connected to them any more
     LiveBackend backend(workspace);
     ConnectionStore store(ConnectionStore::defaultFile(), systemSecrets());
     ui::MainWindow window(backend);
@@ -60,18 +88,11 @@ int run(QApplication &application, const app::WindowOptions &options)
     if (options.lock)
         window.selectLock(*options.lock);
 
-    int status = 0;
-    std::unique_ptr<app::PrivateSandbox> sandbox;
     sandbox::EndSignals signals_;
     QObject::connect(&signals_, &sandbox::EndSignals::asked, &application, [] { QApplication::quit(); });
     window.show();
-    // Where nothing is connected there is no first picture to wait for.
-    const auto patience = options.connections.specs.empty() ? std::min(options.after, afterNothing) : options.after;
     if (forScreenshot)
-        new ui::ScreenshotTaker(window, options.screenshot, patience, [&](const QString &failure) {
-            status = failure.isEmpty() ? 0 : fail(failure, app::Exit::Failed);
-            QApplication::exit(status);
-        });
+        planPicture(window, options);
     // The window stands before anything touches the network.
     QMetaObject::invokeMethod(
         &application,
@@ -85,6 +106,9 @@ int run(QApplication &application, const app::WindowOptions &options)
                 sandbox = std::make_unique<app::PrivateSandbox>(backend, options.demo);
                 QObject::connect(sandbox.get(), &app::PrivateSandbox::stateChanged, &window,
                                  [&window](const QString &line) { window.setSandbox(line); });
+                if (forScreenshot)
+                    QObject::connect(sandbox.get(), &app::PrivateSandbox::settled, &window,
+                                     [&] { takePicture(window, options, options.after); });
                 window.setSandbox(u"Sandbox starting"_s);
                 sandbox->begin();
             }

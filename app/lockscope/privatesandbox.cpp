@@ -49,14 +49,17 @@ void PrivateSandbox::serversReady()
 {
     const auto &problems = m_sandbox.problems();
     emit stateChanged(problems.isEmpty() ? u"Sandbox running"_s : u"Sandbox: "_s + problems.join(u"; "_s));
-    if (!m_wantsDemo || m_sandbox.connections().empty())
+    if (!m_wantsDemo || m_sandbox.connections().empty()) {
+        emit settled();
         return;
+    }
     m_demoThread.setObjectName(u"lockscope-demo"_s);
     auto *starter = new QObject;
     starter->moveToThread(&m_demoThread);
     connect(&m_demoThread, &QThread::started, starter, [this, starter, connections = m_sandbox.connections()] {
         m_demoLoop = new QtLoop;
         m_demo = new sandbox::Demo(*m_demoLoop, connections, Random::fromSystem());
+        m_demo->filled().then([this](bool) { QMetaObject::invokeMethod(this, &PrivateSandbox::settled); });
         starter->deleteLater();
     });
     m_demoThread.start();

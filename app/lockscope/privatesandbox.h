@@ -13,7 +13,7 @@ namespace lockscope::app {
 class PrivateSandbox : public QObject {
     Q_OBJECT
 public:
-    // The backend is told of each server that answers.
+    // The backend is told of each server that answers; it may go first.
     PrivateSandbox(Backend &backend, bool demo);
     ~PrivateSandbox() override;
 
@@ -22,6 +22,8 @@ public:
 signals:
     // One line for the side bar: starting, running, what is missing.
     void stateChanged(const QString &line);
+    // Everything that will answer does, and what the demo plays can be seen.
+    void settled();
 
 private:
     void serversReady();
