@@ -39,7 +39,7 @@ public:
     redis::Connection &connection() { return *m_counting; }
     bool isConnected() const override { return m_real->state() == redis::ConnectionState::Connected; }
     bool isOver() const override { return m_real->state() == redis::ConnectionState::Closed; }
-    int requests() const override { return m_counting->requests(); }
+    int requests() const override { return m_counting->requests() + m_planned->unsubscriptions(); }
     QByteArray spoken() const override { return QByteArray::number(requests()) + " commands"; }
     int wakeUps() const override { return m_planned->messages(); }
     void resetCounts() override
@@ -150,7 +150,8 @@ public:
                 const auto ends = ask({"ZRANGE", key, "-1", "-1", "WITHSCORES"}).items;
                 const auto now = ask({"TIME"}).items;
                 if (ends.size() == 2 && now.size() == 2)
-                    longest = std::max(longest, qint64(ends[1].text.toDouble()) - now[0].text.toLongLong() * 1000);
+                    longest = std::max(longest, qint64(ends[1].text.toDouble()) - now[0].text.toLongLong() * 1000
+                                           - now[1].text.toLongLong() / 1000);
             }
         }
         if (longest < 0)
@@ -255,6 +256,8 @@ private:
                                            [](const auto &each) { return !each.endsWith(" hash mode"); });
         if (type == "hash" && holders > 1)
             return ask({"HDEL", key, item}).integer > 0;
+        if (type == "zset" && key.startsWith('{') && key.endsWith("-permits}:timeout"))
+            ask({"INCR", key.mid(1, key.size() - 10)}); // the permit goes back
         if (type == "zset")
             return ask({"ZREM", key, item}).integer > 0;
         if (type == "list")

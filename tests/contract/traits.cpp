@@ -26,6 +26,8 @@ const std::vector<Exception> &exceptions()
     static const auto oneName = u"its node has one name: a late release deletes the next holder's"_s;
     static const auto anyoneReleases = u"whoever comes late releases the next one's"_s;
     static const auto lockedForEver = u"a reply that is lost between its two commands locks for ever"_s;
+    static const auto permitsEnd = u"a permit ends by its own note, which goes when the next one asks"_s;
+    static const auto nobodysValue = u"its value does not say whose it is"_s;
     static const auto itsOwnTime = u"the value says until when, and the key has no TTL"_s;
     static const std::vector<Exception> all{
         {"A11", "zk-ephemeral", oneName},
@@ -36,6 +38,17 @@ const std::vector<Exception> &exceptions()
         {"D3", "redis-getset", anyoneReleases},
         {"G1", "redis-setnx-expire", lockedForEver},
         {"G4", "redis-setnx-expire", lockedForEver},
+        {"G5", "redis-setnx-expire", lockedForEver},
+        {"G5", "redis-getset", anyoneReleases},
+        {"G8", "redis-getset", itsOwnTime},
+        {"G8", "redisson-semaphore", permitsEnd},
+        {"G9", "redisson-semaphore", permitsEnd},
+        {"G17", "redis-setnx-expire", nobodysValue},
+        {"G17", "redis-getset", nobodysValue},
+        {"H8", "redis-setnx-expire", nobodysValue},
+        {"H8", "redis-getset", nobodysValue},
+        {"H3", "redis-setnx-expire", lockedForEver},
+        {"H4", "redis-getset", itsOwnTime},
         {"D1", "redis-getset", itsOwnTime},
         {"G9", "redis-getset", itsOwnTime},
         {"D13", "redis-getset", itsOwnTime},
@@ -79,6 +92,8 @@ QString lacking(const Traits &traits, Need need)
         return unless(recipe.wakeupsPerRelease == u"0"_s, u"its waiters are woken"_s);
     case Need::SharedClient:
         return unless(traits.sharesClients, u"one connection carries one such lock"_s);
+    case Need::Containers:
+        return unless(traits.leavesContainers, u"it makes no directories that the server removes"_s);
     case Need::Outlives:
         return unless(traits.outlivesConnections, u"it ends with its connection"_s);
     case Need::ZooKeeper:

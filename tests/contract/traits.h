@@ -43,6 +43,7 @@ enum class Need {
     Record,
     Polls,
     SharedClient,
+    Containers,
     Outlives, // broken connections; so that a single lost reply can be told from them
     ZooKeeper,
     Redis,

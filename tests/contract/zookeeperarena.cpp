@@ -70,6 +70,8 @@ public:
         sandbox::ZooKeeperOptions options;
         options.adminServer = false;
         options.tick = 100ms; // sessions may end after two of them
+        if (reapsContainersSoon)
+            options.reapingInterval = 500ms;
         auto made = sandbox::makeZooKeeper(options);
         if (!made)
             return made.error();
@@ -116,14 +118,12 @@ public:
             return stat.error().message;
         return isEphemeral(*stat) ? QString() : u"%1 is persistent"_s.arg(QString::fromUtf8(grant.node.bytes()));
     }
-    QByteArrayList directoriesThatStay(const TrialName &name, const recipes::Grant &grant) override
+    QByteArrayList directories(const TrialName &name) override
     {
-        QByteArrayList stay;
-        for (const auto &[path, stat] : below(ZPath('/' + name))) {
-            if (stat.ephemeralOwner.isNone() && path != grant.node && path.bytes() != '/' + name)
-                stay << path.bytes();
-        }
-        return stay;
+        QByteArrayList names;
+        for (const auto &[path, stat] : below(ZPath('/' + name)))
+            names << path.name().bytes();
+        return names;
     }
     QByteArrayList everything() override
     {

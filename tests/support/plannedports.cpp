@@ -27,18 +27,27 @@ Reply<Value> PlannedRedis::script(redis::Script script, QByteArrayList keys, QBy
 
 redis::Subscription PlannedRedis::subscribe(QByteArray channel, std::function<void(const Message &)> listener)
 {
-    return m_inner.subscribe(std::move(channel), [messages = m_messages, listener](const Message &message) {
+    return counted(m_inner.subscribe(std::move(channel), [messages = m_messages, listener](const Message &message) {
         ++*messages;
         listener(message);
-    });
+    }));
 }
 
 redis::Subscription PlannedRedis::subscribePattern(QByteArray pattern, std::function<void(const Message &)> listener)
 {
-    return m_inner.subscribePattern(std::move(pattern), [messages = m_messages, listener](const Message &message) {
+    return counted(m_inner.subscribePattern(std::move(pattern), [messages = m_messages, listener](const Message &message) {
         ++*messages;
         listener(message);
-    });
+    }));
+}
+
+redis::Subscription PlannedRedis::counted(redis::Subscription inner)
+{
+    auto both = std::make_shared<redis::Subscription>(std::move(inner));
+    return redis::Subscription(std::shared_ptr<void>(both.get(), [both, count = m_unsubscriptions](void *) mutable {
+        ++*count;
+        both.reset();
+    }));
 }
 
 } // namespace lockscope::testing

@@ -127,12 +127,21 @@ public:
 
     [[nodiscard]] PlannedTraffic &traffic() { return m_traffic; }
     [[nodiscard]] int messages() const { return *m_messages; }
-    void resetMessages() { *m_messages = 0; }
+    [[nodiscard]] int unsubscriptions() const { return *m_unsubscriptions; }
+    void resetMessages()
+    {
+        *m_messages = 0;
+        *m_unsubscriptions = 0;
+    }
 
 private:
     redis::Connection &m_inner;
     PlannedTraffic m_traffic;
+    // Counts when it is let go of.
+    [[nodiscard]] redis::Subscription counted(redis::Subscription inner);
+
     std::shared_ptr<int> m_messages;
+    std::shared_ptr<int> m_unsubscriptions = std::make_shared<int>(0);
 };
 
 } // namespace lockscope::testing
