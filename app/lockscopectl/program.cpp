@@ -109,7 +109,7 @@ Task<void> Program::fillInPasswords()
 {
     const ConnectionStore *store = &m_saved;
     for (auto &spec : m_connections.specs) {
-        if (!spec.password.isEmpty() || !savedFor(*store, spec))
+        if (!savedFor(*store, spec))
             continue;
         OneShot<ConnectionSpec> filled(m_loop);
         QObject context;

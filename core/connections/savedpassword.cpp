@@ -9,8 +9,7 @@ namespace lockscope {
 const SavedConnection *savedFor(const ConnectionStore &store, const ConnectionSpec &spec)
 {
     const auto fits = [&](const SavedConnection &saved) {
-        return saved.hasPassword && saved.name.toUtf8() == spec.name.bytes() && saved.uri == uriOf(spec)
-            && (spec.user.isEmpty() || spec.user == saved.user);
+        return saved.name.toUtf8() == spec.name.bytes() && saved.uri == uriOf(spec);
     };
     const auto found = std::find_if(store.all().begin(), store.all().end(), fits);
     return found == store.all().end() ? nullptr : &*found;
@@ -19,8 +18,14 @@ const SavedConnection *savedFor(const ConnectionStore &store, const ConnectionSp
 void fillInPassword(ConnectionStore &store, ConnectionSpec spec, std::chrono::milliseconds atMost, QObject *context,
                     std::function<void(ConnectionSpec)> ready)
 {
-    const auto *saved = spec.password.isEmpty() ? savedFor(store, spec) : nullptr;
-    if (!saved || !store.canKeepPasswords()) {
+    const auto *saved = savedFor(store, spec);
+    if (saved) {
+        spec.production = spec.production || saved->production;
+        spec.readOnly = spec.readOnly || saved->readOnly || saved->production;
+    }
+    const bool isKept = saved && saved->hasPassword && store.canKeepPasswords()
+        && (spec.user.isEmpty() || spec.user == saved->user);
+    if (!isKept || !spec.password.isEmpty()) {
         ready(std::move(spec));
         return;
     }

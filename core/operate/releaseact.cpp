@@ -1,6 +1,8 @@
 #include "core/operate/releaseact.h"
 
+#include "core/async/sleep.h"
 #include "core/base/text.h"
+#include "core/recipes/turn.h"
 #include "core/redis/redissonkeys.h"
 #include "core/operate/releaseway.h"
 #include "core/redis/client.h"
@@ -101,6 +103,12 @@ void count(Tally &tally, const QString &node, const Result<redis::Value> &answer
 Result<Sent> outcomeOf(const ForceReleasePlan &plan, const Tally &tally, const std::optional<Error> &failure)
 {
     const auto failures = tally.failed.isEmpty() ? QString() : u" (%1)"_s.arg(tally.failed.join(u"; "_s));
+    // A majority that did not answer may still hold it, whatever the others say when they are read again.
+    const int silent = tally.nodes - tally.deleted - tally.gone - tally.others;
+    if (silent >= recipes::quorumOf(tally.nodes) && tally.deleted > 0)
+        return Error{ErrorCode::Server,
+                     u"deleted on %1 of %2 nodes, but %3 did not answer%4: a majority may still hold it; try again when "
+                     u"they do"_s.arg(tally.deleted).arg(tally.nodes).arg(silent).arg(failures)};
     const auto own = tally.gone > 0 ? u", gone from %1 already"_s.arg(tally.gone) : QString();
     if (tally.deleted > 0)
         return Sent{0, u"on %1 of %2 nodes"_s.arg(tally.deleted).arg(tally.nodes) + own + failures};
@@ -172,9 +180,14 @@ Task<Result<Sent>> releasePermit(ForceReleasePlan plan, redis::Connection *conne
     co_return goneAlready(plan);
 }
 
+// InnoDB tells of its transactions from a copy that it renews only when nobody asked for a tenth of a second.
+constexpr std::chrono::milliseconds copyIsRenewedAfter(120);
+
 // KILL takes a number and nothing else: whether it still belongs to the same hold is asked right before.
 Task<Result<Sent>> killConnection(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline)
 {
+    auto rest = sleepFor(session->loop(), copyIsRenewedAfter);
+    co_await rest;
     const auto question = stillHoldingQuestion(plan);
     auto asking = session->execute(question, deadline);
     const auto answer = co_await asking;
@@ -191,6 +204,8 @@ Task<Result<Sent>> killConnection(ForceReleasePlan plan, mariadb::Session *sessi
         co_return goneAlready(plan);
     if (!killed)
         co_return killed.error();
+    auto restAgain = sleepFor(session->loop(), copyIsRenewedAfter); // for the look that follows
+    co_await restAgain;
     co_return Sent();
 }
 

@@ -17,8 +17,7 @@ constexpr auto statusEvery = 500ms;
 } // namespace
 
 IoSide::IoSide(LiveBackend &front, WorkspaceOptions options)
-    : m_front(front), m_workspace(std::make_unique<Workspace>(m_loop, std::move(options), this)),
-      m_scope(std::make_unique<Scope>(m_loop))
+    : m_front(front), m_workspace(std::make_unique<Workspace>(m_loop, std::move(options), this))
 {
     m_workspace->onLinkChanged([this](Link &link) { statusChanged(link.spec().name); });
     m_workspace->log().setListener([this](const operate::LogEntry &entry) { logged(entry); });
@@ -27,7 +26,7 @@ IoSide::IoSide(LiveBackend &front, WorkspaceOptions options)
 
 IoSide::~IoSide()
 {
-    m_scope.reset();
+    m_tasks.clear();
     m_followed.clear();
     m_holds.clear();
     m_workspace->log().setListener({});
@@ -54,8 +53,19 @@ void IoSide::add(ConnectionSpec spec)
     statusChanged(name);
 }
 
+void IoSide::launch(const ConnectionName &name, Task<void> task)
+{
+    auto &tasks = m_tasks[name];
+    if (!tasks)
+        tasks = std::make_unique<Scope>(m_loop);
+    tasks->launch(std::move(task));
+}
+
 void IoSide::remove(const ConnectionName &name)
 {
+    // Whatever uses the link goes before it.
+    m_tasks.erase(name);
+    abandonHolds(name);
     m_followed.erase(name);
     m_workspace->remove(name);
 }
@@ -72,6 +82,25 @@ void IoSide::setPaused(bool paused)
 {
     for (auto *link : m_workspace->links())
         link->observer().setPaused(paused);
+}
+
+// A session of its own lets go when it closes; what is left of a lease ends with its TTL.
+void IoSide::abandonHolds(const ConnectionName &name)
+{
+    for (auto &[id, pending] : m_holds) {
+        auto &[hold, lock, scope] = pending;
+        if (hold.request.lock.connection != name || !lock)
+            continue;
+        const bool wasHeld = hold.state == Hold::State::Held;
+        const bool wasWaiting = hold.state == Hold::State::Waiting;
+        scope.reset();
+        lock.reset();
+        if (!wasHeld && !wasWaiting)
+            continue;
+        hold.state = wasHeld ? Hold::State::Lost : Hold::State::Failed;
+        hold.message = u"its connection was closed"_s;
+        tellHold(hold);
+    }
 }
 
 // --- holds -------------------------------------------------------------------------------------
@@ -133,7 +162,7 @@ void IoSide::release(quint64 id)
         return;
     hold.state = Hold::State::Released;
     if (wasHeld) {
-        m_scope->launch(endHold(id));
+        launch(hold.request.lock.connection, endHold(id));
         return;
     }
     // Still waiting: the recipe is cancelled with its coroutine, and leaves nothing behind.

@@ -19,7 +19,8 @@ public:
 
     [[nodiscard]] Loop &loop() { return m_loop; }
     [[nodiscard]] Workspace &workspace() { return *m_workspace; }
-    void launch(Task<void> task) { m_scope->launch(std::move(task)); }
+    // A question or an act on that connection; ends with it.
+    void launch(const ConnectionName &name, Task<void> task);
 
     void add(ConnectionSpec spec);
     void remove(const ConnectionName &name);
@@ -47,6 +48,7 @@ private:
         std::unique_ptr<Scope> scope; // of the coroutine inside `lock`; dies first
     };
 
+    void abandonHolds(const ConnectionName &name);
     void logged(const operate::LogEntry &entry);
     [[nodiscard]] ConnectionStatus statusOf(Link &link) const;
     void statusChanged(const ConnectionName &name);
@@ -72,7 +74,7 @@ private:
     Timer m_statusTimer;
     std::map<quint64, PendingHold> m_holds;
     std::map<ConnectionName, std::map<ZPath, std::unique_ptr<Scope>>> m_followed;
-    std::unique_ptr<Scope> m_scope; // last: its coroutines use everything above
+    std::map<ConnectionName, std::unique_ptr<Scope>> m_tasks; // last: these coroutines use everything above
 };
 
 } // namespace lockscope

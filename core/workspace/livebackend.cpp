@@ -95,7 +95,7 @@ void LiveBackend::listZnodes(const ConnectionName &name, const ZPath &path, QObj
 {
     onIoThread([name, path, deliver = deliveredTo(context, std::move(answer))](IoSide &io) {
         const auto limit = Deadline::after(io.loop(), answerWithin);
-        io.launch(answering(questions::listZnodes(io.workspace(), name, path, limit), deliver));
+        io.launch(name, answering(questions::listZnodes(io.workspace(), name, path, limit), deliver));
     });
 }
 
@@ -104,7 +104,7 @@ void LiveBackend::readZnode(const ConnectionName &name, const ZPath &path, QObje
 {
     onIoThread([name, path, deliver = deliveredTo(context, std::move(answer))](IoSide &io) {
         const auto limit = Deadline::after(io.loop(), answerWithin);
-        io.launch(answering(questions::readZnode(io.workspace(), name, path, limit), deliver));
+        io.launch(name, answering(questions::readZnode(io.workspace(), name, path, limit), deliver));
     });
 }
 
@@ -118,7 +118,7 @@ void LiveBackend::scanKeys(const ConnectionName &name, const QByteArray &pattern
 {
     onIoThread([name, pattern, cursor, deliver = deliveredTo(context, std::move(answer))](IoSide &io) {
         const auto limit = Deadline::after(io.loop(), answerWithin);
-        io.launch(answering(questions::scanKeys(io.workspace(), name, pattern, cursor, limit), deliver));
+        io.launch(name, answering(questions::scanKeys(io.workspace(), name, pattern, cursor, limit), deliver));
     });
 }
 
@@ -127,7 +127,7 @@ void LiveBackend::readKey(const ConnectionName &name, const RedisKey &key, QObje
 {
     onIoThread([name, key, deliver = deliveredTo(context, std::move(answer))](IoSide &io) {
         const auto limit = Deadline::after(io.loop(), answerWithin);
-        io.launch(answering(questions::readKey(io.workspace(), name, key, limit), deliver));
+        io.launch(name, answering(questions::readKey(io.workspace(), name, key, limit), deliver));
     });
 }
 
@@ -148,7 +148,7 @@ void LiveBackend::planForceRelease(const inspect::LockName &lock, const QByteArr
 {
     onIoThread([lock, holder, deliver = deliveredTo(context, std::move(answer))](IoSide &io) {
         const auto limit = Deadline::after(io.loop(), answerWithin);
-        io.launch(answering(io.workspace().planForceRelease(lock, holder, limit), deliver));
+        io.launch(lock.connection, answering(io.workspace().planForceRelease(lock, holder, limit), deliver));
     });
 }
 
@@ -157,7 +157,7 @@ void LiveBackend::forceRelease(operate::ForceReleasePlan plan, const QString &re
 {
     onIoThread([plan = std::move(plan), reason, deliver = deliveredTo(context, std::move(answer))](IoSide &io) {
         const auto limit = Deadline::after(io.loop(), answerWithin);
-        io.launch(answering(io.workspace().forceRelease(plan, reason, limit), deliver));
+        io.launch(plan.before.lock.connection, answering(io.workspace().forceRelease(plan, reason, limit), deliver));
     });
 }
 

@@ -167,6 +167,32 @@ private slots:
         QVERIFY(!m_seen.holds[hold].message.isEmpty());
     }
 
+    // A hold, a waiter and questions under way go with their connection; nothing of theirs looks back.
+    void disconnectingEndsWhatUsesTheConnection()
+    {
+        const inspect::LockName lock{redisName, "closing-lock"};
+        const auto holder = acquire(lock, "redis-set-nx");
+        const auto node = acquire(orders, "zk-mutex");
+        QTRY_COMPARE_WITH_TIMEOUT(stateOf(holder), Hold::State::Held, 15'000);
+        QTRY_COMPARE_WITH_TIMEOUT(stateOf(node), Hold::State::Held, 15'000);
+        const auto waiter = acquire(lock, "redis-set-nx");
+        QTRY_COMPARE_WITH_TIMEOUT(stateOf(waiter), Hold::State::Waiting, 15'000);
+        QTRY_COMPARE_WITH_TIMEOUT(m_seen.contenders(lock), 1, 15'000);
+        m_backend->scanKeys(redisName, "*", 0, this, [](auto) {});
+        m_backend->planForceRelease(lock, m_seen.holds[holder].contender, this, [](auto) {});
+        m_backend->disconnectFrom(redisName);
+        QTRY_COMPARE_WITH_TIMEOUT(stateOf(holder), Hold::State::Lost, 15'000);
+        QTRY_COMPARE_WITH_TIMEOUT(stateOf(waiter), Hold::State::Failed, 15'000);
+        QVERIFY(m_seen.holds[holder].message.contains(u"closed"_s));
+        QTest::qWait(1500); // longer than a holder's look at its key
+        // The other connection goes on; and this one can come back.
+        m_backend->release(node);
+        QTRY_COMPARE_WITH_TIMEOUT(stateOf(node), Hold::State::Released, 15'000);
+        m_seen.connections.erase(redisName);
+        m_backend->connectTo(redisSpec());
+        QTRY_VERIFY_WITH_TIMEOUT(isConnected(redisName), 20'000);
+    }
+
     void aHolderLearnsThatItsKeyWasTaken()
     {
         const auto hold = acquire(invoice, "redis-set-nx");

@@ -21,6 +21,7 @@ class TestSavedPassword : public QObject {
         saved.name = u"prod"_s;
         saved.uri = u"redis://ops@10.0.0.1:6379"_s;
         saved.hasPassword = true;
+        saved.production = true;
         const auto id = store.save(saved);
         if (!id)
             return id.error().message;
@@ -36,7 +37,7 @@ class TestSavedPassword : public QObject {
         fillInPassword(store, *spec, 50ms, &context, [&](ConnectionSpec known) { filled = std::move(known); });
         if (!QTest::qWaitFor([&] { return filled.has_value(); }))
             return u"no answer"_s;
-        return filled->user + u':' + filled->password;
+        return filled->user + u':' + filled->password + (filled->production && filled->readOnly ? u" production"_s : QString());
     }
 
 private slots:
@@ -44,12 +45,12 @@ private slots:
     {
         QTest::addColumn<QString>("given");
         QTest::addColumn<QString>("filled");
-        QTest::newRow("name and address") << u"prod=redis://10.0.0.1:6379"_s << u"ops:secret"_s;
-        QTest::newRow("and user") << u"prod=redis://ops@10.0.0.1:6379"_s << u"ops:secret"_s;
-        QTest::newRow("another user") << u"prod=redis://eve@10.0.0.1:6379"_s << u"eve:"_s;
+        QTest::newRow("name and address") << u"prod=redis://10.0.0.1:6379"_s << u"ops:secret production"_s;
+        QTest::newRow("and user") << u"prod=redis://ops@10.0.0.1:6379"_s << u"ops:secret production"_s;
+        QTest::newRow("another user") << u"prod=redis://eve@10.0.0.1:6379"_s << u"eve: production"_s;
         QTest::newRow("another server") << u"prod=redis://10.0.0.2:6379"_s << u":"_s;
         QTest::newRow("another name") << u"test=redis://10.0.0.1:6379"_s << u":"_s;
-        QTest::newRow("one is given") << u"prod=redis://ops:mine@10.0.0.1:6379"_s << u"ops:mine"_s;
+        QTest::newRow("one is given") << u"prod=redis://ops:mine@10.0.0.1:6379"_s << u"ops:mine production"_s;
     }
     void onlyForWhatItWasSavedFor()
     {
@@ -61,7 +62,7 @@ private slots:
     {
         testing::FakeSecrets::Box silent;
         silent.isSilent = true;
-        QCOMPARE(lookUp(u"prod=redis://10.0.0.1:6379"_s, silent), u":"_s);
+        QCOMPARE(lookUp(u"prod=redis://10.0.0.1:6379"_s, silent), u": production"_s);
     }
 };
 
