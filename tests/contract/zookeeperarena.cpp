@@ -81,7 +81,7 @@ public:
             return started;
         zk::SessionOptions session;
         session.hosts = {m_server->address()};
-        session.timeout = 10s;
+        session.timeout = 60s; // the servers are paused and the machine may be busy
         m_admin = zk::openSession(loop(), session);
         if (!eventually([this] { return m_admin->state() == zk::SessionState::Connected; }))
             return Error{ErrorCode::NotConnected, u"no session"_s};
