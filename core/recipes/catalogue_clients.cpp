@@ -25,7 +25,7 @@ std::vector<RecipeInfo> clientRecipes()
                         u"Apache Curator's InterProcessReadWriteLock"_s,
                         {u"herd: readers all watch the lowest writer"_s,
                          u"a reader cannot become a writer: refused; Curator itself waits for ever"_s}),
-                   {u"2"_s, u"write 4, read 2N"_s, u"1"_s, u"N-1"_s}),
+                   {u"2"_s, u"write 4, read 2N"_s, u"1"_s, u"write 1, read N-1"_s}),
         acquirable(recipeEntry("curator-semaphore", zookeeper, Fair | Counted,
                         u"Apache Curator's InterProcessSemaphoreV2"_s,
                         {u"the number of permits is not stored: clients may disagree"_s,

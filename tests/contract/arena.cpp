@@ -8,11 +8,15 @@ bool eventually(const std::function<bool()> &holds, std::chrono::milliseconds at
 {
     const QDeadlineTimer enough(atMost);
     QTimer wakeUp;
-    wakeUp.start(5ms);
+    wakeUp.start(2ms);
     while (!holds()) {
         if (enough.hasExpired())
             return false;
-        QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
+        // Some look by asking the server: not at every event, or the asking itself keeps the loop busy.
+        const QDeadlineTimer pause(2ms);
+        do
+            QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
+        while (!pause.hasExpired());
     }
     return true;
 }

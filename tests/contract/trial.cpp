@@ -187,13 +187,14 @@ QString Trial::isHeldBy(Contender &who)
 void settle(const Client &client)
 {
     int before = -1;
+    const auto isIdle = [&client] { return client.isIdle() || client.held() > 0; }; // by our own doing
     eventually([&] {
-        const bool calm = client.isIdle() && client.requests() == before;
+        const bool calm = isIdle() && client.requests() == before;
         before = client.requests();
         if (!calm)
             return false;
         linger(15ms);
-        return client.isIdle() && client.requests() == before;
+        return isIdle() && client.requests() == before;
     }, 3s);
 }
 

@@ -51,6 +51,9 @@ Task<Result<redis::Value>> ask(redis::Connection *connection, redis::Command que
         const auto answer = co_await asking;
         if (answer || !isConnectionTrouble(answer.error()))
             co_return answer;
+        // A server that hangs keeps the connection: nothing else would end this.
+        if (deadline.hasPassed(connection->loop()))
+            co_return answer;
         auto pause = sleepFor(connection->loop(), pauseAfterTrouble);
         co_await pause;
     }
