@@ -7,6 +7,7 @@
 #include "core/base/text.h"
 #include "core/recipes/catalogue.h"
 #include "core/simulate/simulation.h"
+#include "core/workspace/realrun.h"
 
 #include <QJsonArray>
 #include <QSaveFile>
@@ -174,6 +175,45 @@ Task<Result<Recording>> playSimulated(Run &run, Scenario scenario)
     co_return result;
 }
 
+// The first connection whose servers speak the recipe's language.
+Result<ConnectionName> connectionFor(Run &run, const Scenario &scenario)
+{
+    const auto *recipe = recipes::findRecipe(scenario.recipe);
+    for (auto *link : run.workspace.links()) {
+        const auto scheme = link->spec().scheme;
+        const bool isRedis = scheme == Scheme::Redis || scheme == Scheme::RedisTls;
+        if ((recipe->backend == recipes::RecipeBackend::ZooKeeper && scheme == Scheme::ZooKeeper)
+            || (recipe->backend == recipes::RecipeBackend::Redis && isRedis)
+            || (recipe->backend == recipes::RecipeBackend::MariaDb && scheme == Scheme::MariaDb))
+            return link->spec().name;
+    }
+    return badUsage(u"recipe %1 is for another kind of server than those connected"_s.arg(label(scenario.recipe)));
+}
+
+Task<Result<Recording>> playOnServers(Run &run, Scenario scenario)
+{
+    const auto connection = connectionFor(run, scenario);
+    if (!connection)
+        co_return connection.error();
+    RealRunOptions options{scenario, *connection};
+    if (const auto sessions = readNumber(run, u"sessions"_s, 1, 1000, &options.mostSessions); !sessions)
+        co_return sessions.error();
+    RealRun onServers(run.workspace, options);
+    run.interrupts.setHandler([&onServers](Interrupt) { onServers.cancel(); });
+    auto played = co_await onServers.play();
+    co_return played;
+}
+
+Task<Result<Recording>> play(Run &run, Scenario scenario)
+{
+    if (run.workspace.links().empty()) {
+        auto played = co_await playSimulated(run, scenario);
+        co_return played;
+    }
+    auto played = co_await playOnServers(run, scenario);
+    co_return played;
+}
+
 Result<bool> save(Run &run, const Recording &recording)
 {
     const auto name = run.arguments.value(u"save"_s);
@@ -200,7 +240,7 @@ Task<Exit> runSimulate(Run &run)
     }
     std::vector<Recording> runs;
     for (const auto &scenario : scenarios) {
-        const auto played = co_await playSimulated(run, scenario);
+        const auto played = co_await play(run, scenario);
         if (!played)
             co_return fail(played.error());
         runs.push_back(*played);
@@ -225,7 +265,8 @@ CommandSpec simulateCommand()
     spec.name = u"simulate"_s;
     spec.summary = u"play contention by a recipe: what it costs, and what does not hold"_s;
     spec.more = u"Without --connect (or with sim:) it plays in the simulated world: no server, virtual time, the same seed "
-                u"the same run. Status 0 also when something did not hold: the answer says what, and when."_s;
+                u"the same run.\nWith a connection it plays on its real servers, on a lock of its own, and never on "
+                u"one marked production. Status 0 also when something did not hold: the answer says what, and when."_s;
     spec.options = {
         {u"recipe"_s, u"R"_s, u"the recipe; several are played one after the other, with the same seed"_s, true},
         {u"contenders"_s, u"N"_s, u"how many want the lock, up to 100000"_s},
@@ -240,6 +281,7 @@ CommandSpec simulateCommand()
         {u"session-timeout"_s, u"D"_s, u"of a ZooKeeper session (10s)"_s},
         {u"wait"_s, u"D"_s, u"how long each waits at most (for ever)"_s},
         {u"per-process"_s, u"N"_s, u"contenders that share a process and its session (1)"_s},
+        {u"sessions"_s, u"N"_s, u"on real servers at most so many sessions (50); more contenders share them"_s},
         {u"fencing"_s, {}, u"what the lock guards refuses a write with an older fencing token"_s},
         {u"save"_s, u"FILE"_s, u"write the recording, for the window's simulator page"_s},
     };

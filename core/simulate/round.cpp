@@ -107,16 +107,14 @@ Task<void> Round::joinSpread(Random random)
     }
 }
 
-// Everybody has had an answer and asks nothing more; or polls, which goes on for ever.
+// Nothing is asked or answered any more; or they poll, which goes on for ever.
 Task<void> Round::untilQuiet()
 {
     const auto began = m_trace.now();
     for (;;) {
         const auto pause = sleepFor(m_loop, 2ms);
         co_await pause;
-        bool isQuiet = m_trace.now() - m_trace.lastSent() >= 4 * m_apart + 4ms;
-        for (int i = 0; isQuiet && i < m_scenario.contenders; ++i)
-            isQuiet = m_trace.requestsOut(i) == 0;
+        const bool isQuiet = m_trace.now() - m_trace.lastTraffic() >= 4 * m_apart + 4ms;
         if (isQuiet || m_trace.now() - began > 500 * std::max<Duration>(m_apart, 1ms))
             co_return;
     }
