@@ -138,6 +138,7 @@ Task<void> Run::play()
         if (m_round->notDone() > 0)
             break; // stuck: said already
     }
+    m_elapsed = now();
     co_await cleanUp();
     m_isOver = true;
 }
@@ -237,6 +238,7 @@ Task<void> Run::cleanUp()
 Recording Run::take()
 {
     auto recording = m_trace.take("sim");
+    recording.elapsed = m_elapsed;
     recording.leftBehind = std::move(m_leftBehind);
     recording.counters.longestOverlap = m_checkers.longestOverlap();
     return recording;

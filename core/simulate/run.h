@@ -52,6 +52,7 @@ private:
     std::unique_ptr<Faults> m_faults;
     std::unique_ptr<Round> m_round;
     Moment m_lastGrant{};
+    Moment m_elapsed{}; // without the cleaning up
     std::vector<QByteArray> m_leftBehind;
     bool m_isOver = false;
     Scope m_scope;
