@@ -1,16 +1,15 @@
 #include "core/mariadb/worker.h"
 
 #include "core/base/logging.h"
+#include "core/mariadb/sqlconnection.h"
 #include "core/mariadb/sqlerrors.h"
 
-#include <QSqlDatabase>
 #include <QSqlError>
 #include <QSqlQuery>
 #include <QSqlRecord>
 #include <QStringDecoder>
 
 #include <algorithm>
-#include <atomic>
 #include <thread>
 
 namespace lockscope::mariadb {
@@ -45,24 +44,6 @@ Leaving &leaving()
 {
     static auto *const instance = new Leaving;
     return *instance;
-}
-
-// Connections of Qt SQL are known by a name.
-QString freshName()
-{
-    static std::atomic<quint64> next{1};
-    return u"lockscope-%1"_s.arg(next++);
-}
-
-void addConnection(const QString &name, const SessionOptions &options, const QString &timeouts)
-{
-    auto database = QSqlDatabase::addDatabase(u"QMYSQL"_s, name);
-    database.setHostName(options.host.host);
-    database.setPort(options.host.port);
-    database.setUserName(options.user);
-    database.setPassword(options.password);
-    database.setDatabaseName(options.database);
-    database.setConnectOptions(timeouts);
 }
 
 // Whatever is text goes as text, so that the server compares it as the column does.
@@ -162,14 +143,9 @@ void Worker::sendKill(const std::shared_ptr<Worker> &worker, const QByteArray &t
             isNeeded = !worker->m_changed.wait_for(lock, after, isOver);
         }
         if (isNeeded) {
-            const auto name = freshName();
-            addConnection(name, worker->m_options, u"MYSQL_OPT_CONNECT_TIMEOUT=2;MYSQL_OPT_READ_TIMEOUT=2"_s);
-            {
-                auto database = QSqlDatabase::database(name, false);
-                if (database.open())
-                    QSqlQuery(database).exec(QString::fromUtf8(text));
-            }
-            QSqlDatabase::removeDatabase(name);
+            SqlConnection connection(worker->m_options, u"MYSQL_OPT_CONNECT_TIMEOUT=2;MYSQL_OPT_READ_TIMEOUT=2"_s);
+            if (connection.open())
+                QSqlQuery(connection.database()).exec(QString::fromUtf8(text));
         }
         {
             const std::lock_guard lock(worker->m_mutex);
@@ -182,14 +158,14 @@ void Worker::sendKill(const std::shared_ptr<Worker> &worker, const QByteArray &t
 
 void Worker::main()
 {
-    const auto name = freshName();
-    addConnection(name, m_options, u"MYSQL_OPT_CONNECT_TIMEOUT=5"_s);
-    work(name);
-    QSqlDatabase::removeDatabase(name);
+    {
+        SqlConnection connection(m_options, u"MYSQL_OPT_CONNECT_TIMEOUT=5"_s);
+        work(connection);
+    }
     leaving().ends(); // close() began it
 }
 
-void Worker::work(const QString &name)
+void Worker::work(SqlConnection &connection)
 {
     for (;;) {
         {
@@ -199,47 +175,47 @@ void Worker::work(const QString &name)
                 return;
         }
         m_backOff = std::clamp(m_backOff * 2, firstBackOff, longestBackOff);
-        if (!connectNow(name))
+        if (!connectNow(connection))
             continue;
         m_backOff = 0ms;
-        const bool wasLost = serve(name);
-        QSqlDatabase::database(name, false).close();
+        const bool wasLost = serve(connection);
+        connection.close();
         if (!wasLost)
             return;
     }
 }
 
-bool Worker::connectNow(const QString &name)
+bool Worker::connectNow(SqlConnection &connection)
 {
-    auto database = QSqlDatabase::database(name, false);
-    if (!database.isValid()) {
+    if (!connection.database().isValid()) {
         tellLost(Error{ErrorCode::Unsupported,
                        u"Qt's driver for MariaDB is not installed; Debian's package is libqt6sql6-mysql"_s});
         pauseForGood();
         return false;
     }
-    if (!database.open()) {
-        const auto why = connectError(database.lastError());
+    if (!connection.open()) {
+        const auto why = connectError(connection.database().lastError());
         tellLost(why);
         if (!why.retryable)
             pauseForGood();
         return false;
     }
-    QSqlQuery query(database);
+    QSqlQuery query(connection.database());
     // A wait ends by our deadlines; giving up after the server's 50 s would lose the place in the queue.
     const bool isSetUp = query.exec(u"SET SESSION autocommit=1, innodb_lock_wait_timeout=100000000"_s)
         && query.exec(u"SELECT CONNECTION_ID(), VERSION()"_s) && query.next();
     if (!isSetUp) {
         tellLost(connectError(query.lastError()));
-        database.close();
+        query.clear();
+        connection.close();
         return false;
     }
-    const auto connection = query.value(0).toULongLong();
+    const auto number = query.value(0).toULongLong();
     const auto version = query.value(1).toString().toUtf8();
     const std::lock_guard lock(m_mutex);
-    m_connection = connection;
+    m_connection = number;
     m_wasKilled = false;
-    post([connection, version](WorkerNews &news) { news.connected(connection, version); });
+    post([number, version](WorkerNews &news) { news.connected(number, version); });
     return true;
 }
 
@@ -249,7 +225,7 @@ void Worker::pauseForGood()
     m_changed.wait(lock, [this] { return m_isClosing; });
 }
 
-bool Worker::serve(const QString &name)
+bool Worker::serve(const SqlConnection &connection)
 {
     for (;;) {
         Statement statement{"DO 0", {}, std::nullopt, false}; // is anybody there?
@@ -268,7 +244,7 @@ bool Worker::serve(const QString &name)
             m_wasKilled = false;
         }
         bool isLost = false;
-        const auto answer = runStatement(name, statement, &isLost);
+        const auto answer = runStatement(connection, statement, &isLost);
         const std::lock_guard lock(m_mutex);
         const auto done = std::exchange(m_running, std::nullopt);
         m_changed.notify_all();
@@ -281,11 +257,11 @@ bool Worker::serve(const QString &name)
     }
 }
 
-Result<Rows> Worker::runStatement(const QString &name, const Statement &statement, bool *isLost) const
+Result<Rows> Worker::runStatement(const SqlConnection &connection, const Statement &statement, bool *isLost) const
 {
     if (statement.connection && *statement.connection != m_connection)
         return Error{ErrorCode::SessionExpired, u"nothing was sent: the connection was lost before"_s, true};
-    QSqlQuery query(QSqlDatabase::database(name, false));
+    QSqlQuery query(connection.database());
     query.setForwardOnly(true);
     query.setNumericalPrecisionPolicy(QSql::HighPrecision);
     bool isDone = false;

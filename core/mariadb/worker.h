@@ -14,6 +14,8 @@
 
 namespace lockscope::mariadb {
 
+class SqlConnection;
+
 // What a thread tells the session. Called in the loop, and only while the session wants to hear.
 class WorkerNews {
 public:
@@ -42,10 +44,11 @@ public:
 
 private:
     void main();
-    void work(const QString &name);
-    [[nodiscard]] bool connectNow(const QString &name);
-    [[nodiscard]] bool serve(const QString &name); // until the connection is lost (true) or closed (false)
-    [[nodiscard]] Result<Rows> runStatement(const QString &name, const Statement &statement, bool *isLost) const;
+    void work(SqlConnection &connection);
+    [[nodiscard]] bool connectNow(SqlConnection &connection);
+    [[nodiscard]] bool serve(const SqlConnection &connection); // until the connection is lost (true) or closed (false)
+    [[nodiscard]] Result<Rows> runStatement(const SqlConnection &connection, const Statement &statement,
+                                            bool *isLost) const;
     void pauseForGood();
     void tellLost(const Error &why);
     // With the mutex held.
