@@ -1,5 +1,7 @@
 #include "core/mariadb/sqlconnection.h"
 
+#include <QSqlQuery>
+
 #include <atomic>
 
 namespace lockscope::mariadb {
@@ -40,6 +42,18 @@ bool SqlConnection::open()
 void SqlConnection::close()
 {
     database().close();
+}
+
+QByteArray SqlConnection::server() const
+{
+    // One question for variables that not every server has: SHOW leaves out what is missing.
+    QSqlQuery query(database());
+    query.exec(u"SHOW GLOBAL VARIABLES WHERE Variable_name IN "
+               "('hostname', 'port', 'server_id', 'server_uid', 'server_uuid')"_s);
+    QByteArray said;
+    while (query.next())
+        said += query.value(0).toByteArray() + '=' + query.value(1).toByteArray() + '\n';
+    return said;
 }
 
 QSqlDatabase SqlConnection::database() const

@@ -46,6 +46,27 @@ Leaving &leaving()
     return *instance;
 }
 
+// A KILL on a connection of its own, which may lead elsewhere: a host name or a proxy stands for several servers,
+// and on another one that number is somebody else's. So it is sent to the same server or not at all.
+constexpr int attemptsToFindServer = 3; // who takes turns comes round again
+
+void killOn(const QByteArray &server, const SessionOptions &options, const QByteArray &text)
+{
+    for (int i = 0; i < attemptsToFindServer; ++i) {
+        SqlConnection connection(options, u"MYSQL_OPT_CONNECT_TIMEOUT=2;MYSQL_OPT_READ_TIMEOUT=2"_s);
+        if (!connection.open()) {
+            qCDebug(logMariaDb).noquote() << text << "was not sent: there is no connection for it";
+            return;
+        }
+        if (!server.isEmpty() && connection.server() == server) {
+            QSqlQuery(connection.database()).exec(QString::fromUtf8(text));
+            return;
+        }
+    }
+    qCWarning(logMariaDb).noquote() << text << "was not sent: a new connection to" << options.host.host
+                                    << options.host.port << "leads to another server";
+}
+
 // Whatever is text goes as text, so that the server compares it as the column does.
 QVariant bound(const QByteArray &parameter)
 {
@@ -116,37 +137,40 @@ bool Worker::kill(quint64 number)
     return true;
 }
 
-void Worker::close()
+std::deque<Worker::Job> Worker::close()
 {
     const std::lock_guard lock(m_mutex);
     leaving().begins(); // until main() ends
     m_loop = nullptr;
     m_news = nullptr;
-    m_jobs.clear();
     m_isClosing = true;
     m_changed.notify_all();
+    auto unsent = std::exchange(m_jobs, {});
     if (!m_running)
-        return;
+        return unsent;
     ++m_killsOut;
     // What is to last is given a moment: a COMMIT on its way is not to be cut off.
     sendKill(shared_from_this(), "KILL " + QByteArray::number(m_connection), m_running->statement.isLasting ? 1000ms : 0ms);
+    return unsent;
+}
+
+Error Worker::notSent(const Statement &statement, const QString &why)
+{
+    return {statement.connection ? ErrorCode::SessionExpired : ErrorCode::NotConnected, u"nothing was sent: "_s + why, true};
 }
 
 void Worker::sendKill(const std::shared_ptr<Worker> &worker, const QByteArray &text, std::chrono::milliseconds after)
 {
     leaving().begins();
-    std::thread([worker, text, after] {
+    std::thread([worker, server = worker->m_server, text, after] {
         const auto isOver = [&worker] { return !worker->m_running.has_value(); };
         bool isNeeded = true;
         {
             std::unique_lock lock(worker->m_mutex);
             isNeeded = !worker->m_changed.wait_for(lock, after, isOver);
         }
-        if (isNeeded) {
-            SqlConnection connection(worker->m_options, u"MYSQL_OPT_CONNECT_TIMEOUT=2;MYSQL_OPT_READ_TIMEOUT=2"_s);
-            if (connection.open())
-                QSqlQuery(connection.database()).exec(QString::fromUtf8(text));
-        }
+        if (isNeeded)
+            killOn(server, worker->m_options, text);
         {
             const std::lock_guard lock(worker->m_mutex);
             --worker->m_killsOut;
@@ -212,7 +236,9 @@ bool Worker::connectNow(SqlConnection &connection)
     }
     const auto number = query.value(0).toULongLong();
     const auto version = query.value(1).toString().toUtf8();
+    const auto server = connection.server();
     const std::lock_guard lock(m_mutex);
+    m_server = server;
     m_connection = number;
     m_wasKilled = false;
     post([number, version](WorkerNews &news) { news.connected(number, version); });
@@ -228,20 +254,18 @@ void Worker::pauseForGood()
 bool Worker::serve(const SqlConnection &connection)
 {
     for (;;) {
-        Statement statement{"DO 0", {}, std::nullopt, false}; // is anybody there?
+        Statement statement{"DO 0", {}, std::nullopt, false}; // for a KILL QUERY that comes late to hit
         {
             std::unique_lock lock(m_mutex);
-            m_changed.wait_for(lock, m_options.askIdleEvery, [this] { return m_isClosing || !m_jobs.empty(); });
-            // A KILL QUERY that is late must not hit what comes next.
+            m_changed.wait(lock, [this] { return m_isClosing || m_wasKilled || !m_jobs.empty(); });
             m_changed.wait(lock, [this] { return m_isClosing || m_killsOut == 0; });
             if (m_isClosing)
                 return false;
-            if (!m_wasKilled && !m_jobs.empty()) {
+            if (!std::exchange(m_wasKilled, false)) {
                 m_running = std::move(m_jobs.front());
                 m_jobs.pop_front();
                 statement = m_running->statement;
             }
-            m_wasKilled = false;
         }
         bool isLost = false;
         const auto answer = runStatement(connection, statement, &isLost);
@@ -303,8 +327,7 @@ void Worker::tellLostLocked(const Error &why)
     m_connection = 0;
     post([why](WorkerNews &news) { news.notConnected(why); });
     for (const auto &job : std::exchange(m_jobs, {})) {
-        const Error error{job.statement.connection ? ErrorCode::SessionExpired : ErrorCode::NotConnected,
-                          u"nothing was sent: "_s + why.message, true};
+        const auto error = notSent(job.statement, why.message);
         post([number = job.number, error](WorkerNews &news) { news.answered(number, error); });
     }
 }
