@@ -188,6 +188,23 @@ private slots:
         QCOMPARE(codeOf(answerOf(lockRow(*third, "1", soon()))), -1);
     }
 
+    // Each has a thread, and another for its KILL: all of them at Qt's list of connections at once.
+    void manySessionsEndAtOnce()
+    {
+        for (int round = 0; round < 3; ++round) {
+            std::vector<std::unique_ptr<mariadb::Session>> sessions;
+            for (int i = 0; i < 16; ++i)
+                sessions.push_back(open());
+            for (const auto &session : sessions) {
+                QVERIFY(becomes(*session, SessionState::Connected));
+                static_cast<void>(session->execute(sleeping(30), Deadline::never()));
+            }
+            QVERIFY(someWait(16));
+            sessions.clear();
+            QVERIFY(someWait(0));
+        }
+    }
+
     void wrongPasswordAndUnknownDatabaseAreNotRetried()
     {
         auto options = optionsFor(m_server->address());
