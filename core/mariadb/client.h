@@ -21,7 +21,8 @@ struct SessionOptions {
     QString password; // never logged
     QString database; // none when empty
     std::chrono::milliseconds askIdleEvery{1000};
-    std::chrono::milliseconds idleAnswersWithin{5000}; // or the connection counts as gone
+    // Or the connection counts as gone, and what it holds as lost; a server that only hangs a while is waited for.
+    std::chrono::milliseconds idleAnswersWithin{10'000};
 };
 
 // Returns at once, in state Connecting. Loop thread only.
