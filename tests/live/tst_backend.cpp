@@ -178,7 +178,10 @@ private slots:
         const auto waiter = acquire(lock, "redis-set-nx");
         QTRY_COMPARE_WITH_TIMEOUT(stateOf(waiter), Hold::State::Waiting, 15'000);
         QTRY_COMPARE_WITH_TIMEOUT(m_seen.contenders(lock), 1, 15'000);
+        const auto ending = acquire({redisName, "ending-lock"}, "redis-set-nx");
+        QTRY_COMPARE_WITH_TIMEOUT(stateOf(ending), Hold::State::Held, 15'000);
         m_redis->pause(); // so that the questions are still out
+        m_backend->release(ending);
         std::optional<Result<KeyPage>> page;
         std::optional<Result<operate::ForceReleasePlan>> plan;
         m_backend->scanKeys(redisName, "*", 0, this, [&](auto answer) { page = std::move(answer); });
@@ -194,6 +197,8 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(stateOf(holder), Hold::State::Lost, 15'000);
         QTRY_COMPARE_WITH_TIMEOUT(stateOf(waiter), Hold::State::Failed, 15'000);
         QVERIFY(m_seen.holds[holder].message.contains(u"closed"_s));
+        QCOMPARE(stateOf(ending), Hold::State::Released);
+        QVERIFY(m_seen.holds[ending].message.contains(u"closed"_s));
         QTest::qWait(1500); // longer than a holder's look at its key
         // The other connection goes on; and this one can come back.
         m_backend->release(node);
