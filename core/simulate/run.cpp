@@ -2,7 +2,6 @@
 
 #include "core/async/sleep.h"
 #include "core/base/text.h"
-#include "core/recipes/catalogue.h"
 
 namespace lockscope::simulate {
 
@@ -36,7 +35,7 @@ Run::Run(const Scenario &scenario)
 {
     m_servers = makeServers({m_scenario, m_world, m_network, m_trace, stream(scenario.seed, 3)});
     m_processes.resize(std::size_t((scenario.contenders + scenario.perProcess - 1) / scenario.perProcess));
-    m_clients.resize(std::size_t(scenario.contenders));
+    m_accesses.resize(std::size_t(scenario.contenders));
     if (!m_servers)
         return;
     Clients &clients = *this;
@@ -58,7 +57,8 @@ Run::~Run()
             process->kill();
     }
     m_scope.cancelAll();
-    m_clients.clear();
+    m_round.reset();
+    m_accesses.clear();
 }
 
 Moment Run::now() const
@@ -91,8 +91,7 @@ Process *Run::processOf(int contender)
 
 bool Run::holds(int contender) const
 {
-    const auto &client = m_clients[std::size_t(contender)];
-    return client.contender && client.contender->holds();
+    return m_round && m_round->holds(contender);
 }
 
 void Run::kill(int contender)
@@ -104,53 +103,30 @@ void Run::kill(int contender)
     const auto first = contender / m_scenario.perProcess * m_scenario.perProcess;
     const auto last = std::min(first + m_scenario.perProcess, m_scenario.contenders);
     for (int i = first; i < last; ++i) {
-        auto &client = m_clients[std::size_t(i)];
-        if (!client.access)
+        if (!m_accesses[std::size_t(i)])
             continue;
         m_trace.add({{}, i, Mark::Dies, false, 0, {}, {}});
-        client.contender.reset();
-        client.access.reset();
-        whenDone(i);
+        if (m_round)
+            m_round->remove(i);
+        m_accesses[std::size_t(i)].reset();
     }
 }
 
 void Run::stopWorking(int contender)
 {
-    m_clients[std::size_t(contender)].contender->stopWorking();
+    if (m_round)
+        m_round->stopWorking(contender);
 }
 
-void Run::whenDone(int number)
+void Run::addContender(int number)
 {
-    auto &client = m_clients[std::size_t(number)];
-    if (std::exchange(client.isDone, true))
-        return;
-    if (--m_notDone == 0 && m_allDone)
-        m_allDone->complete(true);
-}
-
-bool Run::reads(int number) const
-{
-    // Spread evenly, and the same for every seed; the first writes.
-    return number * m_scenario.readersPercent / 100 != (number - 1) * m_scenario.readersPercent / 100 && number > 0;
-}
-
-void Run::makeContender(int number)
-{
-    auto &client = m_clients[std::size_t(number)];
-    auto lock = client.access->makeLock(reads(number), Random(m_random.next()));
-    if (!lock) {
-        m_trace.add({{}, number, Mark::GivesUp, false, 0, lock.error().message.toUtf8(), {}});
-        whenDone(number);
+    auto lock = m_accesses[std::size_t(number)]->makeLock(isReader(m_scenario, number), Random(m_random.next()));
+    if (lock) {
+        m_round->add(number, *processOf(number), *std::move(lock));
         return;
     }
-    ContenderPlan plan;
-    plan.number = number;
-    plan.reads = reads(number);
-    plan.isShared = plan.reads || m_scenario.limit > 1;
-    plan.hold = m_scenario.hold;
-    plan.wait = m_scenario.wait;
-    client.contender = std::make_unique<Contender>(*processOf(number), *std::move(lock), plan, m_trace, m_resource,
-                                                   [this, number] { whenDone(number); });
+    m_trace.add({{}, number, Mark::GivesUp, false, 0, lock.error().message.toUtf8(), {}});
+    m_round->remove(number);
 }
 
 // --- the rounds ------------------------------------------------------------------------------------
@@ -159,113 +135,53 @@ Task<void> Run::play()
 {
     for (int round = 0; round < m_scenario.rounds; ++round) {
         co_await playRound();
-        if (m_notDone > 0)
+        if (m_round->notDone() > 0)
             break; // stuck: said already
     }
+    m_elapsed = now();
     co_await cleanUp();
     m_isOver = true;
 }
 
 Task<void> Run::playRound()
 {
+    m_round.reset();
     co_await connectAll();
-    m_trace.beginRound();
-    m_notDone = m_scenario.contenders;
-    m_allDone.emplace(m_world);
-    for (auto &client : m_clients)
-        client.isDone = false;
+    // A millisecond apart is more than the network's differences; very many come together.
+    const Duration apart = m_scenario.contenders <= 1000 ? Duration(1ms) : Duration(1us);
+    m_round = std::make_unique<Round>(m_world, m_scenario, m_trace, m_resource, apart);
     for (int i = 0; i < m_scenario.contenders; ++i)
-        makeContender(i);
+        addContender(i);
     m_faults->beginRound();
-    if (m_scenario.arrival == Arrival::Queued) {
-        const OneShot<bool> mayRelease(m_world);
-        co_await joinQueued(mayRelease);
-    } else {
-        co_await joinSpread();
-    }
+    const Random arrivals(m_random.next());
+    co_await m_round->join(arrivals);
     co_await untilDone();
-    for (auto &client : m_clients)
-        client.contender.reset();
 }
 
 Task<void> Run::connectAll()
 {
     for (int i = 0; i < m_scenario.contenders; ++i) {
-        auto &client = m_clients[std::size_t(i)];
+        auto &access = m_accesses[std::size_t(i)];
         auto &process = m_processes[std::size_t(i / m_scenario.perProcess)];
-        if (client.access && client.access->isReady())
+        if (access && access->isReady())
             continue;
-        client.access.reset();
+        access.reset();
         if (!process || !process->isAlive()) {
             if (process)
                 m_trace.add({{}, i, Mark::Comes, false, 0, {}, {}});
             process = std::make_unique<Process>(m_world, i / m_scenario.perProcess);
         }
-        client.access = m_servers->open(*process, i);
+        access = m_servers->open(*process, i);
     }
     // With a server that is away they cannot; then they try as they are.
     for (int waited = 0; waited < 5000; ++waited) {
         bool areReady = true;
-        for (const auto &client : m_clients)
-            areReady = areReady && client.access->isReady();
+        for (const auto &access : m_accesses)
+            areReady = areReady && access->isReady();
         if (areReady)
             co_return;
         const auto pause = sleepFor(m_world, 1ms);
         co_await pause;
-    }
-}
-
-Task<void> Run::joinQueued(OneShot<bool> mayRelease)
-{
-    auto &first = m_clients.front();
-    if (first.contender) {
-        first.contender->holdUntil(mayRelease);
-        first.contender->join();
-    }
-    for (int waited = 0; waited < 5000 && first.contender && !first.contender->holds() && !first.isDone; ++waited) {
-        const auto pause = sleepFor(m_world, 1ms);
-        co_await pause;
-    }
-    // A millisecond apart, so that the queue stands in the order of the lanes; very many come together.
-    const Duration apart = m_scenario.contenders <= 1000 ? Duration(1ms) : Duration(1us);
-    for (int i = 1; i < m_scenario.contenders; ++i) {
-        if (auto &contender = m_clients[std::size_t(i)].contender)
-            contender->join();
-        const auto pause = sleepFor(m_world, apart);
-        co_await pause;
-    }
-    co_await untilQuiet();
-    mayRelease.complete(true);
-}
-
-Task<void> Run::joinSpread()
-{
-    std::vector<std::pair<Duration, int>> arrivals;
-    const auto within = std::chrono::duration_cast<Duration>(m_scenario.arriveWithin).count();
-    for (int i = 0; i < m_scenario.contenders; ++i)
-        arrivals.emplace_back(Duration(static_cast<Duration::rep>(m_random.below(static_cast<quint64>(within) + 1))), i);
-    std::sort(arrivals.begin(), arrivals.end());
-    const auto began = m_world.now();
-    for (const auto &[when, number] : arrivals) {
-        const auto moment = sleepUntil(m_world, began + when);
-        co_await moment;
-        if (auto &contender = m_clients[std::size_t(number)].contender)
-            contender->join();
-    }
-}
-
-// Everybody has had an answer and asks nothing more; or polls, which it does for ever.
-Task<void> Run::untilQuiet()
-{
-    const auto began = now();
-    for (;;) {
-        const auto pause = sleepFor(m_world, 2ms);
-        co_await pause;
-        bool isQuiet = now() - m_trace.lastSent() >= 5ms;
-        for (int i = 0; isQuiet && i < m_scenario.contenders; ++i)
-            isQuiet = m_trace.requestsOut(i) == 0;
-        if (isQuiet || now() - began > 500ms)
-            co_return;
     }
 }
 
@@ -277,16 +193,16 @@ Duration Run::patience() const
 
 Task<void> Run::untilDone()
 {
-    while (m_notDone > 0) {
-        OneShot<bool> over(m_world);
-        m_allDone->then([over](bool) { over.complete(true); });
+    while (m_round->notDone() > 0) {
+        const OneShot<bool> over(m_world);
+        m_round->allDone().then([over](bool) { over.complete(true); });
         over.completeAt(Deadline::at(m_world.now() + patience() / 4), false);
         co_await over;
         const auto lastNews = std::max(m_lastGrant, m_faults->lastEnd());
-        if (m_notDone == 0 || !m_faults->areOver() || now() - lastNews <= patience())
+        if (m_round->notDone() == 0 || !m_faults->areOver() || now() - lastNews <= patience())
             continue;
         for (int i = 0; i < m_scenario.contenders; ++i) {
-            if (!m_clients[std::size_t(i)].isDone)
+            if (!m_round->isDone(i))
                 m_trace.breaks("progress", i,
                                holds(i) ? u"still holds, long after everything was well again"_s
                                         : u"still waits, long after everything was well again"_s);
@@ -298,17 +214,15 @@ Task<void> Run::untilDone()
 // Everybody goes, and one lease later nothing may be left.
 Task<void> Run::cleanUp()
 {
-    for (auto &client : m_clients) {
-        client.contender.reset();
-    }
+    m_round.reset();
     const auto grace = sleepFor(m_world, 2s); // for what goes on in the background
     co_await grace;
     for (const auto &process : m_processes) {
         if (process)
             process->kill();
     }
-    for (auto &client : m_clients)
-        client.access.reset();
+    for (auto &access : m_accesses)
+        access.reset();
     const auto lease = sleepFor(m_world, m_servers->longestLife());
     co_await lease;
     m_leftBehind = m_servers->leftBehind();
@@ -324,6 +238,7 @@ Task<void> Run::cleanUp()
 Recording Run::take()
 {
     auto recording = m_trace.take("sim");
+    recording.elapsed = m_elapsed;
     recording.leftBehind = std::move(m_leftBehind);
     recording.counters.longestOverlap = m_checkers.longestOverlap();
     return recording;

@@ -1,14 +1,12 @@
 // One run of a scenario in the simulated world: its processes, its rounds, its faults, and what is checked at
 // the end. simulate() drives it.
 //
-// A round: the first contender takes the lock, the others join while it holds, and when all of them have come
-// to rest it begins to release. Whoever died comes back in the next round. After the faults everything must
-// come to an end.
+// Whoever died comes back in the next round. After the faults everything must come to an end.
 #pragma once
 
 #include "core/simulate/checkers.h"
-#include "core/simulate/contender.h"
 #include "core/simulate/faults.h"
+#include "core/simulate/round.h"
 
 namespace lockscope::simulate {
 
@@ -27,12 +25,6 @@ public:
     [[nodiscard]] Recording take();
 
 private:
-    struct Client {
-        std::unique_ptr<Access> access;
-        std::unique_ptr<Contender> contender;
-        bool isDone = false;
-    };
-
     [[nodiscard]] Process *processOf(int contender) override;
     [[nodiscard]] bool holds(int contender) const override;
     void kill(int contender) override;
@@ -41,14 +33,9 @@ private:
     Task<void> play();
     Task<void> playRound();
     Task<void> connectAll();
-    Task<void> joinQueued(OneShot<bool> mayRelease);
-    Task<void> joinSpread();
-    Task<void> untilQuiet();
     Task<void> untilDone();
     Task<void> cleanUp();
-    void makeContender(int number);
-    void whenDone(int number);
-    [[nodiscard]] bool reads(int number) const;
+    void addContender(int number);
     [[nodiscard]] Duration patience() const;
 
     const Scenario m_scenario;
@@ -61,11 +48,11 @@ private:
     Resource m_resource;
     std::unique_ptr<Servers> m_servers;
     std::vector<std::unique_ptr<Process>> m_processes; // empty where one died
-    std::vector<Client> m_clients;
+    std::vector<std::unique_ptr<Access>> m_accesses; // by contender; empty where one died
     std::unique_ptr<Faults> m_faults;
-    int m_notDone = 0;
-    std::optional<OneShot<bool>> m_allDone;
+    std::unique_ptr<Round> m_round;
     Moment m_lastGrant{};
+    Moment m_elapsed{}; // without the cleaning up
     std::vector<QByteArray> m_leftBehind;
     bool m_isOver = false;
     Scope m_scope;

@@ -65,8 +65,6 @@ void Trace::note(Lane &lane, const Event &event)
     case Mark::Dies:
         wasted(lane);
         lane.isWaiting = false;
-        if (event.mark == Mark::Dies)
-            lane.requestsOut = 0;
         break;
     case Mark::Releases:
         m_isDraining = true;
@@ -94,16 +92,14 @@ void Trace::sent(int contender, const QByteArray &verb, const QByteArray &where,
     m_counters.bytes += bytes;
     if (m_isDraining)
         ++m_counters.requests;
-    ++m_lanes[std::size_t(contender)].requestsOut;
-    m_lastSent = m_now();
+    m_lastTraffic = m_now();
     add({{}, contender, Mark::Request, false, 0, verb, where});
 }
 
 void Trace::answered(int contender, const QByteArray &verb, bool isError, qint64 bytes)
 {
     m_counters.bytes += bytes;
-    auto &lane = m_lanes[std::size_t(contender)];
-    lane.requestsOut = std::max(0, lane.requestsOut - 1);
+    m_lastTraffic = m_now();
     add({{}, contender, Mark::Answer, false, 0, verb, isError ? QByteArrayLiteral("error") : QByteArray()});
 }
 

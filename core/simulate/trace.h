@@ -26,10 +26,9 @@ public:
     // A watch event or message that reached a contender.
     void woken(int contender, Mark mark, const QByteArray &what, const QByteArray &where);
 
-    // Requests of this contender that are out.
-    [[nodiscard]] int requestsOut(int contender) const { return m_lanes[std::size_t(contender)].requestsOut; }
     [[nodiscard]] bool isWaiting(int contender) const { return m_lanes[std::size_t(contender)].isWaiting; }
-    [[nodiscard]] Moment lastSent() const { return m_lastSent; }
+    // When something was sent or answered last.
+    [[nodiscard]] Moment lastTraffic() const { return m_lastTraffic; }
     [[nodiscard]] qint64 grants() const { return m_counters.grants; }
     [[nodiscard]] Moment now() const { return m_now(); }
     void breaks(const QByteArray &invariant, int contender, const QString &message);
@@ -42,7 +41,6 @@ public:
 
 private:
     struct Lane {
-        int requestsOut = 0;
         bool isWaiting = false;
         Moment since{};
         Moment waited{};
@@ -67,7 +65,7 @@ private:
     std::vector<Moment> m_waits;
     Counters m_counters;
     bool m_isDraining = false;
-    Moment m_lastSent{};
+    Moment m_lastTraffic{};
     quint64 m_hash = 0xcbf29ce484222325; // FNV-1a
 };
 
