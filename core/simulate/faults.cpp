@@ -202,7 +202,7 @@ bool Faults::strikeServer(const Drawn &fault, int victim)
         victim = nobody;
         break;
     case FaultKind::Failover:
-        isDone = m_servers.failover(m_random.below(2) == 0 ? 5ms : times(lease(), 0.5));
+        isDone = m_servers.failover();
         victim = nobody;
         break;
     case FaultKind::LostPublish:

@@ -36,7 +36,7 @@ public:
     virtual bool lag(Duration /*by*/, Duration /*lasts*/) { return false; }
     virtual bool jumpClock(std::chrono::milliseconds /*by*/) { return false; }
     virtual bool restartEmpty(Duration /*downFor*/) { return false; }
-    virtual bool failover(Duration /*lost*/) { return false; }
+    virtual bool failover() { return false; }
     virtual bool loseNextPublish() { return false; }
 
     // Nodes and keys of the lock that are there now, without what recipes leave on purpose.
