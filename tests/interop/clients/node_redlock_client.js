@@ -1,0 +1,65 @@
+/*
+ * Contenders that use node-redlock with ioredis.
+ *
+ *   node node_redlock_client.js FOLDER HOST:PORT…      FOLDER: with node_modules; one server or several
+ *
+ * Commands, one a line:
+ *   acquire NAME KEY MILLISECONDS   answers "held NAME VALUE"
+ *   release NAME                    answers "released NAME"
+ *   count NAME KEY FILE ROUNDS      adds one to the number in the file so often, each time under the lock and in two
+ *                                   steps that the lock alone protects; answers "counted NAME"
+ * Answers "ready" first; the end of the input ends the program.
+ */
+'use strict';
+
+const fs = require('fs');
+const readline = require('readline');
+const { createRequire } = require('module');
+
+const [folder, ...servers] = process.argv.slice(2);
+const fetched = createRequire(folder + '/');
+const Redis = fetched('ioredis');
+const Redlock = fetched('redlock');
+
+const connections = servers.map((server) => {
+    const [host, port] = server.split(':');
+    const connection = new Redis(Number(port), host, { maxRetriesPerRequest: 1, enableOfflineQueue: true });
+    connection.on('error', () => {});
+    return connection;
+});
+const redlock = new Redlock(connections, { retryCount: 5000, retryDelay: 20, retryJitter: 10 });
+redlock.on('clientError', () => {});
+const held = new Map();
+
+const say = (text) => process.stdout.write(text + '\n');
+const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+const commands = {
+    async acquire(name, key, milliseconds) {
+        const lock = await redlock.lock(key, Number(milliseconds));
+        held.set(name, lock);
+        say('held ' + name + ' ' + lock.value);
+    },
+    async release(name) {
+        await held.get(name).unlock();
+        say('released ' + name);
+    },
+    async count(name, key, file, rounds) {
+        for (let i = 0; i < Number(rounds); i++) {
+            const lock = await redlock.lock(key, 30000);
+            const number = Number(fs.readFileSync(file, 'utf8'));
+            await pause(2);
+            fs.writeFileSync(file, String(number + 1));
+            await lock.unlock();
+        }
+        say('counted ' + name);
+    },
+};
+
+readline.createInterface({ input: process.stdin })
+    .on('line', (line) => {
+        const [command, ...words] = line.trim().split(/ +/);
+        commands[command](...words).catch((failure) => say('failed ' + words[0] + ' ' + failure));
+    })
+    .on('close', () => process.exit(0));
+say('ready');
