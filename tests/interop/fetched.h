@@ -26,10 +26,10 @@ inline std::unique_ptr<ForeignClient> redissonContenders(const QStringList &serv
     return std::make_unique<ForeignClient>(QStringLiteral("java"), java + server);
 }
 
-// On as many servers as are named.
-inline std::unique_ptr<ForeignClient> nodeRedlockContenders(const QStringList &servers)
+// On as many servers as are named. `package`: the version 4 or 5.
+inline std::unique_ptr<ForeignClient> nodeRedlockContenders(const QString &package, const QStringList &servers)
 {
-    const QStringList script{clientFile(QStringLiteral("node_redlock_client.js")), fetched("NODE_REDLOCK")};
+    const QStringList script{clientFile(QStringLiteral("node_redlock_client.js")), fetched("NODE_REDLOCK"), package};
     return std::make_unique<ForeignClient>(QStringLiteral("node"), script + servers);
 }
 

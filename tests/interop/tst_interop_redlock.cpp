@@ -8,14 +8,26 @@ using namespace lockscope::interop;
 namespace {
 
 struct Peer {
-    const char *name;
+    const char *name; // of the row
+    const char *seenAs;
     const char *fetchedAs;
     std::unique_ptr<ForeignClient> (*start)(const QStringList &servers);
 };
 
+std::unique_ptr<ForeignClient> nodeRedlock4(const QStringList &servers)
+{
+    return nodeRedlockContenders(u"redlock"_s, servers);
+}
+
+std::unique_ptr<ForeignClient> nodeRedlock5(const QStringList &servers)
+{
+    return nodeRedlockContenders(u"redlock-5"_s, servers);
+}
+
 const Peer peers[] = {
-    {"node-redlock", "NODE_REDLOCK", nodeRedlockContenders},
-    {"redsync", "REDSYNC", redsyncContenders},
+    {"node-redlock 4", "node-redlock", "NODE_REDLOCK", nodeRedlock4},
+    {"node-redlock 5", "node-redlock", "NODE_REDLOCK", nodeRedlock5},
+    {"redsync", "redsync", "REDSYNC", redsyncContenders},
 };
 
 } // namespace
@@ -44,7 +56,7 @@ class TestInteropRedlock : public RedisCross {
     {
         m_peer = peers[*static_cast<int *>(QTest::qData("peer", qMetaTypeId<int>()))];
         m_servers = *static_cast<int *>(QTest::qData("servers", qMetaTypeId<int>()));
-        m_lock = newLock(m_peer.name);
+        m_lock = newLock(m_peer.seenAs);
         if (fetched(m_peer.fetchedAs).isEmpty())
             return whyNotFetched(m_peer.fetchedAs);
         m_program = m_peer.start(servers(m_servers));
@@ -180,7 +192,7 @@ private slots:
         QVERIFY2(theyHold(name), m_program->everythingSaid().constData());
         const auto lock = seen(m_lock, m_servers);
         QCOMPARE(lock["recipe"_L1].toString(), QString::fromLatin1(ourRecipe()));
-        QCOMPARE(lock["client"_L1].toString(), QString::fromLatin1(m_peer.name));
+        QCOMPARE(lock["client"_L1].toString(), QString::fromLatin1(m_peer.seenAs));
         QCOMPARE(lock["state"_L1].toString(), u"held"_s);
         const auto holder = lock["contenders"_L1].toArray().at(0).toObject();
         QCOMPARE(holder["id"_L1].toString(), QString::fromLatin1(theirValue(name)));

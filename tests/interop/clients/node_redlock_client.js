@@ -1,7 +1,8 @@
 /*
  * Contenders that use node-redlock with ioredis.
  *
- *   node node_redlock_client.js FOLDER HOST:PORT…      FOLDER: with node_modules; one server or several
+ *   node node_redlock_client.js FOLDER PACKAGE HOST:PORT…    FOLDER: with node_modules; PACKAGE: which node-redlock;
+ *                                                            one server or several
  *
  * Commands, one a line:
  *   acquire NAME KEY MILLISECONDS   answers "held NAME VALUE"
@@ -16,10 +17,10 @@ const fs = require('fs');
 const readline = require('readline');
 const { createRequire } = require('module');
 
-const [folder, ...servers] = process.argv.slice(2);
+const [folder, release, ...servers] = process.argv.slice(2);
 const fetched = createRequire(folder + '/');
 const Redis = fetched('ioredis');
-const Redlock = fetched('redlock');
+const Redlock = fetched(release).default || fetched(release);
 
 const connections = servers.map((server) => {
     const [host, port] = server.split(':');
@@ -28,29 +29,34 @@ const connections = servers.map((server) => {
     return connection;
 });
 const redlock = new Redlock(connections, { retryCount: 5000, retryDelay: 20, retryJitter: 10 });
-redlock.on('clientError', () => {});
+for (const event of ['clientError', 'error']) // of version 4, of version 5
+    redlock.on(event, () => {});
 const held = new Map();
 
+// Version 5 names them anew.
+const take = (key, milliseconds) =>
+    redlock.acquire ? redlock.acquire([key], milliseconds) : redlock.lock(key, milliseconds);
+const giveBack = (lock) => (lock.release ? lock.release() : lock.unlock());
 const say = (text) => process.stdout.write(text + '\n');
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 
 const commands = {
     async acquire(name, key, milliseconds) {
-        const lock = await redlock.lock(key, Number(milliseconds));
+        const lock = await take(key, Number(milliseconds));
         held.set(name, lock);
         say('held ' + name + ' ' + lock.value);
     },
     async release(name) {
-        await held.get(name).unlock();
+        await giveBack(held.get(name));
         say('released ' + name);
     },
     async count(name, key, file, rounds) {
         for (let i = 0; i < Number(rounds); i++) {
-            const lock = await redlock.lock(key, 30000);
+            const lock = await take(key, 30000);
             const number = Number(fs.readFileSync(file, 'utf8'));
             await pause(2);
             fs.writeFileSync(file, String(number + 1));
-            await lock.unlock();
+            await giveBack(lock);
         }
         say('counted ' + name);
     },

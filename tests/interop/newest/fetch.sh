@@ -107,23 +107,36 @@ zookeeper_server() {
     printf 'export LOCKSCOPE_ZOOKEEPER_CLASSPATH=%q\n' "$into/server/*" >>"$environment"
 }
 
+# The release that is called the latest, and the beta that many run; the newest ioredis that this Node takes.
 node_redlock() {
     installed node nodejs && installed npm npm || return 1
-    mkdir -p "$into/node"
-    npm install --prefix "$into/node" --no-save --no-audit --no-fund --loglevel=error redlock ioredis || return 1
-    node -p "const version = (name) => require('$into/node/node_modules/' + name + '/package.json').version;
-        'Fetched: node-redlock ' + version('redlock') + ' with ioredis ' + version('ioredis')" || return 1
+    local ioredis options=(--no-save --engine-strict --no-audit --no-fund --loglevel=error)
+    for ioredis in ioredis ioredis@5; do
+        rm -rf "$into/node"
+        mkdir -p "$into/node"
+        npm install --prefix "$into/node" "${options[@]}" redlock redlock-5@npm:redlock@5.0.0-beta.2 "$ioredis" && break
+    done
+    (cd "$into/node/node_modules" && node -p "const version = (name) => require('./' + name + '/package.json').version;
+        'Fetched: node-redlock ' + version('redlock') + ' and ' + version('redlock-5') + ' with ioredis '
+            + version('ioredis')") || return 1
     let_tests_know NODE_REDLOCK "$into/node"
 }
 
-redsync() {
-    installed go golang-go || return 1
+# redsync_of VERSION REDIGO
+redsync_of() {
+    rm -rf "$into/redsync"
     mkdir -p "$into/redsync"
     cp "$here/../clients/redsync_client.go" "$into/redsync/main.go"
     (cd "$into/redsync" && export GOFLAGS=-mod=mod GOWORK=off && go mod init redsync_client &&
-        go get github.com/go-redsync/redsync/v4@latest github.com/gomodule/redigo@latest &&
+        go get "github.com/go-redsync/redsync/v4@$1" "github.com/gomodule/redigo@$2" &&
         go build -o redsync_client . &&
-        go list -m -f 'Fetched: redsync {{.Version}}' github.com/go-redsync/redsync/v4) || return 1
+        go list -m -f 'Fetched: redsync {{.Version}}' github.com/go-redsync/redsync/v4)
+}
+
+# The second is the newest that Debian 12's own Go can build.
+redsync() {
+    installed go golang-go || return 1
+    redsync_of latest latest || redsync_of v4.13.0 v1.9.2 || return 1
     let_tests_know REDSYNC "$into/redsync/redsync_client"
 }
 
