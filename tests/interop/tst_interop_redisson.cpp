@@ -173,6 +173,68 @@ private slots:
         QVERIFY(theyRelease(next));
     }
 
+    // A name with a cluster's hash tag in it makes other names of the companion keys and channels.
+    void theyMeetOnATaggedName_data() { pairsAsRows(any); }
+    void theyMeetOnATaggedName()
+    {
+        begin();
+        m_lock = "{shop}:" + m_lock;
+        auto &holder = ours();
+        holder.acquire();
+        QVERIFY(isHeldBy(holder));
+        const auto name = theirs();
+        QVERIFY(listen(1));
+        QVERIFY(theyWaitStill(name));
+        checkSeen(holder.id());
+        QVERIFY(weRelease(holder));
+        QVERIFY(theyHold(name));
+        auto &waiter = ours();
+        waiter.acquire();
+        QVERIFY(listen(1));
+        QVERIFY(!waiter.granted);
+        QVERIFY(theyRelease(name));
+        QVERIFY(isHeldBy(waiter));
+        QVERIFY(weRelease(waiter));
+        QTRY_COMPARE_WITH_TIMEOUT(leftovers(), QByteArrayList(), patienceMs);
+    }
+
+    // What Redisson has and we only see.
+    void itsOtherLocksAreRecognised_data()
+    {
+        QTest::addColumn<QByteArray>("kind");
+        QTest::addColumn<QString>("recipe");
+        QTest::addColumn<QString>("state");
+        QTest::addColumn<bool>("holdersAreKnown");
+        QTest::newRow("spin lock") << QByteArray("spin") << u"redisson-lock"_s << u"held"_s << true;
+        QTest::newRow("group of locks") << QByteArray("group") << u"redisson-lock"_s << u"contended"_s << true;
+        QTest::newRow("plain semaphore") << QByteArray("permits") << u"redisson-semaphore"_s << u"contended"_s << false;
+    }
+    void itsOtherLocksAreRecognised()
+    {
+        QFETCH(QByteArray, kind);
+        QFETCH(QString, recipe);
+        QFETCH(QString, state);
+        QFETCH(bool, holdersAreKnown);
+        begin({"", "", false, kind, true});
+        const auto holder = theirs();
+        QVERIFY(theyHold(holder));
+        const auto waiter = theirs();
+        QTRY_COMPARE_WITH_TIMEOUT(seen(m_lock, 1)["state"_L1].toString(), state, patienceMs);
+        const auto lock = seen(m_lock, 1);
+        QCOMPARE(lock["recipe"_L1].toString(), recipe);
+        QCOMPARE(lock["client"_L1].toString(), u"Redisson"_s);
+        const auto first = lock["contenders"_L1].toArray().at(0).toObject();
+        QCOMPARE(first["role"_L1].toString(), holdersAreKnown ? u"holder"_s : u"waiter"_s);
+        if (holdersAreKnown) {
+            const auto who = QString::fromLatin1(theirId(holder));
+            QVERIFY(first["id"_L1].toString() == who || first["identity"_L1].toString() == who);
+        }
+        QVERIFY(!m_program->hasSaid("held " + waiter));
+        QVERIFY(theyRelease(holder));
+        QVERIFY(theyHold(waiter));
+        QVERIFY(theyRelease(waiter));
+    }
+
     // Redisson's own way of taking a lock from whoever has it.
     void theirForceUnlockWakesOurs_data()
     {

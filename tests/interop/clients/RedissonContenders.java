@@ -6,6 +6,7 @@ import java.nio.file.Paths;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -15,6 +16,7 @@ import org.redisson.Redisson;
 import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
 import org.redisson.api.RPermitExpirableSemaphore;
+import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
@@ -26,7 +28,8 @@ import org.redisson.config.Config;
  * </pre>
  *
  * Commands, one a line:
- *   acquire NAME KIND KEY [LIMIT]       KIND: lock, fair, fenced, read, write, semaphore (of LIMIT permits); answers
+ *   acquire NAME KIND KEY [LIMIT]       KIND: lock, fair, fenced, read, write, spin, group, semaphore or permits (of
+ *                                       LIMIT; a permit of the latter has no name); answers
  *                                       "held NAME KIND ID", and for a fenced lock its token behind that. ID is
  *                                       what stands in Redis. The same NAME again is the same thread.
  *   lease NAME KIND KEY MILLISECONDS    the same for so long, and not longer
@@ -134,6 +137,12 @@ public class RedissonContenders {
                 String permit = semaphore.acquire();
                 return named(() -> semaphore.release(permit), permit);
             }
+            if (kind.equals("permits")) {
+                RSemaphore semaphore = redisson.getSemaphore(key);
+                semaphore.trySetPermits(limit);
+                semaphore.acquire();
+                return named(semaphore::release, "-");
+            }
             if (kind.equals("fenced")) {
                 RFencedLock lock = redisson.getFencedLock(key);
                 long token = lock.lockAndGetToken();
@@ -152,6 +161,8 @@ public class RedissonContenders {
             return kind.equals("lock") ? redisson.getLock(key)
                 : kind.equals("fair") ? redisson.getFairLock(key)
                 : kind.equals("fenced") ? redisson.getFencedLock(key)
+                : kind.equals("spin") ? redisson.getSpinLock(key)
+                : kind.equals("group") ? redisson.getMultiLock(key, List.of("a", "b"))
                 : kind.equals("read") ? redisson.getReadWriteLock(key).readLock()
                 : redisson.getReadWriteLock(key).writeLock();
         }
