@@ -28,17 +28,31 @@ const connections = servers.map((server) => {
     connection.on('error', () => {});
     return connection;
 });
-const redlock = new Redlock(connections, { retryCount: 5000, retryDelay: 20, retryJitter: 10 });
+const retryCount = 5000;
+const redlock = new Redlock(connections, { retryCount, retryDelay: 20, retryJitter: 10 });
 for (const event of ['clientError', 'error']) // of version 4, of version 5
     redlock.on(event, () => {});
 const held = new Map();
 
-// Version 5 names them anew.
-const take = (key, milliseconds) =>
-    redlock.acquire ? redlock.acquire([key], milliseconds) : redlock.lock(key, milliseconds);
-const giveBack = (lock) => (lock.release ? lock.release() : lock.unlock());
 const say = (text) => process.stdout.write(text + '\n');
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
+// Version 5 names both anew. It keeps the votes it won in a try that failed until it gives up altogether, and so a
+// split vote stands until the leases end: here each of its tries is given up at once.
+async function take(key, milliseconds) {
+    if (!redlock.acquire)
+        return redlock.lock(key, milliseconds);
+    for (let tries = 1; ; tries++) {
+        try {
+            return await redlock.acquire([key], milliseconds, { retryCount: 0 });
+        } catch (failure) {
+            if (tries === retryCount)
+                throw failure;
+        }
+        await pause(20 + 10 * Math.random());
+    }
+}
+const giveBack = (lock) => (lock.release ? lock.release() : lock.unlock());
 
 const commands = {
     async acquire(name, key, milliseconds) {
