@@ -138,7 +138,7 @@ protected:
                 events.quit();
         });
         look.start(20ms);
-        QTimer::singleShot(2 * patienceMs, &events, &QEventLoop::quit);
+        QTimer::singleShot(4 * patienceMs, &events, &QEventLoop::quit);
         events.exec();
         for (const auto &program : programs) {
             if (!haveCounted(program))
