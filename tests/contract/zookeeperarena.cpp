@@ -41,7 +41,7 @@ public:
     QByteArray spoken() const override { return m_counting->spoken(); }
     int wakeUps() const override { return m_counting->events(); }
     void resetCounts() override { m_counting->reset(); }
-    bool isIdle() const override { return m_counting->isIdle(); }
+    bool isIdle() const override { return m_counting->out() <= m_planned->held(); }
     int listeners() const override { return m_real->watchCount(); }
     void cut() override { m_cable->cut(); }
     void mend() override { m_cable->mend(); }
