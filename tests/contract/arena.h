@@ -45,6 +45,8 @@ public:
 
     virtual void cut() = 0;
     virtual void mend() = 0;
+    // Messages do not reach it any more (where there are any).
+    virtual void deafen() {}
 
     testing::FaultPlan plan;
     [[nodiscard]] virtual qsizetype held() const = 0; // requests or replies held back
@@ -93,6 +95,8 @@ public:
     virtual QByteArrayList everything() = 0;
     // Puts something that is no contender where the lock is. What went wrong.
     virtual QString addForeign(const TrialName &name) = 0;
+    // Wakes whoever waits for it, without reason: what waiters look at changes, and nobody comes or goes.
+    virtual void disturb(const TrialName &) {}
     // What stays when it is free (directories) goes, too.
     virtual bool clear(const TrialName &name) = 0;
 

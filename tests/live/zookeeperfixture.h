@@ -6,9 +6,11 @@
 #include "core/zookeeper/client.h"
 
 #include <QEventLoop>
+#include <QPointer>
 #include <QTcpServer>
 #include <QTcpSocket>
 #include <QTest>
+#include <QTimer>
 
 namespace lockscope::test {
 
@@ -20,8 +22,10 @@ T await(const OneShot<T> &reply, T never, std::chrono::milliseconds atMost = pat
 {
     if (!reply.isComplete()) {
         QEventLoop events;
+        QTimer enough; // QTimer::singleShot() would stay behind until it is due, after every single look
+        QObject::connect(&enough, &QTimer::timeout, &events, &QEventLoop::quit);
+        enough.start(atMost);
         reply.then([&events](const T &) { events.quit(); });
-        QTimer::singleShot(atMost, &events, &QEventLoop::quit);
         events.exec();
         reply.then({});
     }
@@ -80,10 +84,17 @@ private:
     }
     void carry(QTcpSocket *from, QTcpSocket *to)
     {
-        connect(from, &QTcpSocket::readyRead, this, [from, to] { to->write(from->readAll()); });
-        connect(from, &QTcpSocket::disconnected, this, [this, from, to] {
+        // Either end may be gone before the other has said all it had to say.
+        const QPointer<QTcpSocket> far(to);
+        connect(from, &QTcpSocket::readyRead, this, [from, far] {
+            const auto bytes = from->readAll();
+            if (far)
+                far->write(bytes);
+        });
+        connect(from, &QTcpSocket::disconnected, this, [this, from, far] {
             m_ends.removeAll(from);
-            to->disconnectFromHost();
+            if (far)
+                far->disconnectFromHost();
             from->deleteLater();
         });
     }

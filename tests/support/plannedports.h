@@ -130,6 +130,8 @@ public:
     }
 
     [[nodiscard]] PlannedTraffic &traffic() { return m_traffic; }
+    // No message gets through any more.
+    void deafen() { *m_isDeaf = true; }
     [[nodiscard]] int messages() const { return *m_messages; }
     [[nodiscard]] int unsubscriptions() const { return *m_unsubscriptions; }
     void resetMessages()
@@ -141,10 +143,13 @@ public:
 private:
     redis::Connection &m_inner;
     PlannedTraffic m_traffic;
+    [[nodiscard]] std::function<void(const redis::Message &)>
+    heard(std::function<void(const redis::Message &)> listener) const;
     // Counts when it is let go of.
     [[nodiscard]] redis::Subscription counted(redis::Subscription inner);
 
     std::shared_ptr<int> m_messages;
+    std::shared_ptr<bool> m_isDeaf = std::make_shared<bool>(false);
     std::shared_ptr<int> m_unsubscriptions = std::make_shared<int>(0);
 };
 
