@@ -68,6 +68,7 @@ private slots:
                 auto &mortal = t.joinMortal();
                 const QString wrong = t.takes(mortal);
                 mortal.heed();
+                t.options.ttl = 30s;
                 return wrong + t.waits(t.join());
             },
             [this] { return cutOffAndWait(); });
