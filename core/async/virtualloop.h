@@ -14,6 +14,11 @@ public:
     [[nodiscard]] std::chrono::system_clock::time_point wallNow() const override;
     [[nodiscard]] Timer callAt(Instant when, std::function<void()> call) override;
 
+    // As callAt, for what nobody cancels.
+    void runAt(Instant when, std::function<void()> call) { m_timers.addKept(when, std::move(call)); }
+    // The next moment at which something falls due; empty when nothing will.
+    [[nodiscard]] std::optional<Instant> next() const { return m_timers.next(); }
+
     // Runs what is queued, without letting time pass.
     void runReady();
     // Lets time pass, running everything that falls due.

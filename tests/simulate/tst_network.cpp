@@ -1,0 +1,152 @@
+// Processes and wires of the simulated world: what is paused, cut, lost or killed behaves as it does on a
+// machine.
+#include "core/simulate/network.h"
+
+#include <QTest>
+
+using namespace lockscope;
+using namespace lockscope::simulate;
+using namespace std::chrono_literals;
+
+class TestSimulatedNetwork : public QObject {
+    Q_OBJECT
+
+    VirtualLoop world;
+    QByteArrayList heard;
+    std::function<void()> say(const QByteArray &what)
+    {
+        return [this, what] { heard << what; };
+    }
+
+private slots:
+    void init()
+    {
+        heard.clear();
+    }
+
+    void messagesArriveInTheirOrder()
+    {
+        Network network(world, Random(1), {100us, 900us});
+        Process client(world, 0);
+        const auto wire = network.connect(client, 0);
+        for (int i = 0; i < 20; ++i)
+            wire->toServer(say(QByteArray::number(i)));
+        world.advance(5ms);
+        QByteArrayList expected;
+        for (int i = 0; i < 20; ++i)
+            expected << QByteArray::number(i);
+        QCOMPARE(heard, expected);
+    }
+
+    void aPausedProcessRunsNothingAndMissesNothing()
+    {
+        Network network(world, Random(1), {});
+        Process client(world, 0);
+        const auto wire = network.connect(client, 0);
+        const auto timer = client.callAt(client.now() + 10ms, say("timer"));
+        auto cancelled = client.callAt(client.now() + 10ms, say("cancelled"));
+        client.pause();
+        QVERIFY(!wire->carries(Direction::ToServer));
+        wire->toClient(say("message"));
+        client.post(say("posted"));
+        world.advance(1s);
+        QCOMPARE(heard, QByteArrayList());
+        cancelled.cancel(); // it was due already, and waits with the rest
+        client.resume();
+        world.runReady();
+        QCOMPARE(heard, (QByteArrayList{"posted", "message", "timer"}));
+        QVERIFY(wire->carries(Direction::ToServer));
+    }
+
+    void aLostMessageBreaksTheConnectionForBoth()
+    {
+        Network network(world, Random(1), {});
+        Process client(world, 0);
+        const auto wire = network.connect(client, 0);
+        wire->onBroken(End::Client, say("client hears"));
+        wire->onBroken(End::Server, say("server hears"));
+        network.setJudge([](const Letter &letter) { return Fate{letter.direction == Direction::ToClient, {}}; });
+        wire->toServer(say("request"));
+        world.advance(1ms);
+        wire->toClient(say("reply"));
+        wire->toServer(say("next request"));
+        world.advance(1ms);
+        QCOMPARE(heard.first(), QByteArray("request"));
+        QCOMPARE(heard.size(), 3);
+        QVERIFY(heard.contains("client hears") && heard.contains("server hears"));
+        QVERIFY(!wire->isUp());
+    }
+
+    void aPartitionHoldsBackOneWay()
+    {
+        Network network(world, Random(1), {});
+        Process client(world, 3);
+        const auto wire = network.connect(client, 0);
+        int changes = 0;
+        wire->onHealth([&changes] { ++changes; });
+        network.block(3, 0, Direction::ToServer);
+        wire->toServer(say("request"));
+        wire->toClient(say("event"));
+        world.advance(1min);
+        QCOMPARE(heard, (QByteArrayList{"event"}));
+        QVERIFY(!wire->carries(Direction::ToServer) && wire->carries(Direction::ToClient));
+        QVERIFY(!network.connect(client, 0));
+        QVERIFY(network.connect(client, 1)); // another server
+        network.open(3, 0, Direction::ToServer);
+        world.advance(1ms);
+        QCOMPARE(heard, (QByteArrayList{"event", "request"}));
+        QCOMPARE(changes, 2);
+    }
+
+    void ofADeadProcessTheServerHearsTheEndAfterItsLastRequest()
+    {
+        Network network(world, Random(1), {});
+        auto client = std::make_unique<Process>(world, 0);
+        const auto wire = network.connect(*client, 0);
+        wire->onBroken(End::Server, say("end"));
+        wire->onBroken(End::Client, say("never"));
+        wire->toServer(say("request"));
+        client->post(say("never"));
+        const auto timer = client->callAt(client->now(), say("never"));
+        client->kill();
+        wire->toClient(say("never"));
+        client.reset();
+        world.advance(1s);
+        QCOMPARE(heard, (QByteArrayList{"request", "end"}));
+    }
+
+    void aServerThatIsDownBreaksItsWires()
+    {
+        Network network(world, Random(1), {});
+        Process client(world, 0);
+        const auto wire = network.connect(client, 2);
+        const auto other = network.connect(client, 1);
+        wire->onBroken(End::Client, say("broken"));
+        other->onBroken(End::Client, say("never"));
+        network.setDown(2, true);
+        QVERIFY(!network.connect(client, 2));
+        world.advance(1ms);
+        QCOMPARE(heard, (QByteArrayList{"broken"}));
+        network.setDown(2, false);
+        QVERIFY(network.connect(client, 2));
+    }
+
+    void clocksDriftAndJump()
+    {
+        Process client(world, 0);
+        const auto began = client.now();
+        client.setRate(0.5); // slow
+        const auto timer = client.callAt(began + 1s, say("rang"));
+        world.advance(1999ms);
+        QCOMPARE(heard, QByteArrayList());
+        world.advance(2ms);
+        QCOMPARE(heard, (QByteArrayList{"rang"}));
+        QVERIFY(client.now() - began >= 1s && client.now() - began < 1001ms);
+        const auto wall = client.wallNow();
+        client.jumpWallClock(-1h);
+        QCOMPARE(client.wallNow() - wall, std::chrono::system_clock::duration(-1h));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestSimulatedNetwork)
+#include "tst_network.moc"
