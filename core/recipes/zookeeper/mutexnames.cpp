@@ -7,10 +7,10 @@ Claim mutexClaim(const ZPath &directory, Random &random)
     return protectedClaim(directory, mutexBase, random);
 }
 
-std::vector<Queued> mutexQueue(const Listed &children)
+std::vector<Queued> mutexQueue(const Listed &children, const NodeName &me, int ahead)
 {
     static const QByteArrayList bases{"lock-", "__lock__"};
-    return contendersIn(children, bases);
+    return contendersBefore(children, bases, me, ahead);
 }
 
 } // namespace lockscope::recipes
