@@ -7,9 +7,19 @@ Claim mutexClaim(const ZPath &directory, Random &random)
     return protectedClaim(directory, mutexBase, random);
 }
 
+namespace {
+
+const QByteArrayList bases{"lock-", "__lock__"};
+
+} // namespace
+
+std::vector<Queued> mutexQueue(const Listed &children)
+{
+    return contendersIn(children, bases);
+}
+
 std::vector<Queued> mutexQueue(const Listed &children, const NodeName &me, int ahead)
 {
-    static const QByteArrayList bases{"lock-", "__lock__"};
     return contendersBefore(children, bases, me, ahead);
 }
 
