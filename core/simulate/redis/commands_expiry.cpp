@@ -61,7 +61,7 @@ Conditions conditionsOf(Execution &run, const Command &command)
         else if (option == "LT")
             only.lt = true;
         else
-            run.refuse("ERR Unsupported option " + command[i]);
+            run.refuse("ERR Unsupported option " + beginning(command[i]));
     }
     if (only.nx && (only.xx || only.gt || only.lt))
         run.refuse("ERR NX and XX, GT or LT options at the same time are not compatible");

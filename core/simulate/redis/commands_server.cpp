@@ -51,11 +51,6 @@ Value wait(Execution &run, const Command &command)
     return replies::integer(0);
 }
 
-QByteArray unknownSubcommand(const Command &command)
-{
-    return "ERR unknown subcommand '" + command[1].left(128) + "'. Try " + command[0].toUpper() + " HELP.";
-}
-
 QByteArray wrongSubcommandCount(const Command &command)
 {
     return wrongCount(command[0] + '|' + command[1]);

@@ -160,7 +160,10 @@ struct ScoreRange {
 ScoreRange scoreRange(Execution &run, const QByteArray &least, const QByteArray &most)
 {
     const auto number = [&run](const QByteArray &text) {
-        return run.real(text.startsWith('(') ? text.mid(1) : text, "ERR min or max is not a float");
+        const auto bound = redisBound(text.startsWith('(') ? text.mid(1) : text);
+        if (!bound)
+            run.refuse("ERR min or max is not a float");
+        return bound.value_or(0);
     };
     return {number(least), number(most), least.startsWith('('), most.startsWith('(')};
 }
@@ -217,9 +220,9 @@ RangeOptions rangeOptions(Execution &run, const Command &command, RangeOptions o
             options.offset = run.integer(command[i + 1]);
             options.limit = run.integer(command[i + 2]);
             i += 2;
-        } else if (option == "BYSCORE" && all) {
+        } else if (option == "BYSCORE" && all && !options.byScore) {
             options.byScore = true;
-        } else if (option == "REV" && all) {
+        } else if (option == "REV" && all && !options.isReversed) {
             options.isReversed = true;
         } else {
             run.refuseSyntax();
