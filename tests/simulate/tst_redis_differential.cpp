@@ -183,7 +183,9 @@ private slots:
 
     void randomCommands()
     {
-        for (quint64 seed = 1; seed <= sequences; ++seed) {
+        // Others than usual: LOCKSCOPE_FIRST_SEED=1001
+        const auto first = qMax(1, qEnvironmentVariableIntValue("LOCKSCOPE_FIRST_SEED"));
+        for (auto seed = static_cast<quint64>(first); seed < static_cast<quint64>(first) + sequences; ++seed) {
             RandomCommands random(seed);
             std::vector<redis::Command> commands;
             for (int i = 0; i < commandsEach; ++i)

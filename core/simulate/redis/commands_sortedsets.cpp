@@ -204,7 +204,7 @@ Value zRemRangeByScore(Execution &run, const Command &command)
 // --- ZRANGE and its kin ----------------------------------------------------------------------------
 
 struct RangeOptions {
-    bool byScore = false, isReversed = false, withScores = false, hasLimit = false;
+    bool byScore = false, isReversed = false, withScores = false;
     qint64 offset = 0, limit = -1;
 };
 
@@ -216,7 +216,6 @@ RangeOptions rangeOptions(Execution &run, const Command &command, RangeOptions o
         if (option == "WITHSCORES") {
             options.withScores = true;
         } else if (option == "LIMIT" && i + 2 < command.size()) {
-            options.hasLimit = true;
             options.offset = run.integer(command[i + 1]);
             options.limit = run.integer(command[i + 2]);
             i += 2;
@@ -228,7 +227,7 @@ RangeOptions rangeOptions(Execution &run, const Command &command, RangeOptions o
             run.refuseSyntax();
         }
     }
-    if (options.hasLimit && !options.byScore)
+    if (options.limit != -1 && !options.byScore)
         run.refuse("ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX");
     return options;
 }
