@@ -14,7 +14,7 @@ struct Pattern {
 const std::vector<Pattern> &patterns()
 {
     static const std::vector<Pattern> all{
-        {"SET", "kv", {"NX", "XX", "GET", "KEEPTTL", "PX m", "EX m", "PX n"}},
+        {"SET", "kv", {"NX", "XX", "GET", "KEEPTTL", "PX m", "EX m"}},
         {"SETNX", "kv"}, {"SETEX", "kmv"}, {"PSETEX", "kmv"}, {"GET", "k"}, {"GETSET", "kv"}, {"GETDEL", "k"},
         {"GETEX", "k", {"PERSIST", "PX m"}}, {"MGET", "kkk"}, {"MSET", "kvkv"}, {"APPEND", "kv"}, {"STRLEN", "k"},
         {"INCR", "k"}, {"DECR", "k"}, {"INCRBY", "kn"}, {"DECRBY", "kn"}, {"DEL", "kk"}, {"UNLINK", "k"},

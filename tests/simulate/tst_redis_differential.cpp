@@ -102,6 +102,7 @@ class TestRedisDifferential : public QObject {
     std::unique_ptr<redis::Connection> m_real;
     std::unique_ptr<RedisWorld> m_world;
     redis::Connection *m_simulated = nullptr;
+    QByteArray m_story; // the last commands and their answers
     QByteArrayList m_heardReally, m_heardSimulated;
     std::vector<redis::Subscription> m_subscriptions;
 
@@ -128,18 +129,21 @@ class TestRedisDifferential : public QObject {
     // What is different; empty when nothing is.
     QByteArray difference(const std::vector<redis::Command> &commands)
     {
+        const auto before = std::exchange(m_story, {});
         setClock();
         const auto real = reallyDo(commands);
         const auto simulated = simulate(commands);
         if (real.size() != commands.size() || simulated.size() != commands.size())
             return "no answers: really " + QByteArray::number(qint64(real.size())) + ", simulated "
                    + QByteArray::number(qint64(simulated.size()));
-        QByteArray story;
         for (std::size_t i = 0; i < commands.size(); ++i) {
-            story += shown(commands[i]) + " -> " + RedisWorld::textOf(simulated[i]) + '\n';
-            if (!isSameAnswer(commands[i], real[i], simulated[i]))
-                return shown(commands[i]) + "\nreally: " + RedisWorld::textOf(real[i]) + "\nsimulated: " + RedisWorld::textOf(simulated[i])
-                       + "\nof the last of:\n" + story;
+            m_story += shown(commands[i]) + " -> " + RedisWorld::textOf(simulated[i]) + '\n';
+            if (isSameAnswer(commands[i], real[i], simulated[i]))
+                continue;
+            // Not in the test's message, which would be cut.
+            fputs((before + m_story).constData(), stderr);
+            return shown(commands[i]) + "\nreally: " + RedisWorld::textOf(real[i]) + "\nsimulated: "
+                   + RedisWorld::textOf(simulated[i]);
         }
         return {};
     }

@@ -172,8 +172,11 @@ int explainError(lua_State *lua)
 
 void countInstructions(lua_State *lua, lua_Debug *)
 {
-    if (!engineOf(lua).mayGoOn())
-        luaL_error(lua, "Script ran for too long");
+    if (engineOf(lua).mayGoOn())
+        return;
+    // From here on at every instruction, so that no pcall in the script keeps it alive.
+    lua_sethook(lua, countInstructions, LUA_MASKCOUNT, 1);
+    luaL_error(lua, "Script ran for too long");
 }
 
 void openLibraries(lua_State *lua)
