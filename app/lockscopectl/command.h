@@ -20,6 +20,7 @@ struct Run {
     Interrupts &interrupts;
     bool json = false;
     bool readOnly = false;
+    std::optional<quint64> simulatedSeed; // of sim:SEED
 
     [[nodiscard]] Loop &loop() const { return workspace.loop(); }
     // The words after the command.
@@ -36,6 +37,7 @@ struct CommandSpec {
     int fewestWords = 0;
     int mostWords = 0;
     bool connects = true;   // needs --connect
+    bool mayConnect = false; // goes without, too, and knows sim:
     bool observes = false;  // looks at everything, not only at what it asks for
     bool takesRest = false; // "-- CMD…"
     Task<Exit> (*run)(Run &run) = nullptr;
@@ -70,5 +72,6 @@ void arm(Run &run, const ConnectionName &name);
 [[nodiscard]] CommandSpec forceReleaseCommand();
 [[nodiscard]] CommandSpec sandboxCommand();
 [[nodiscard]] CommandSpec auditCommand();
+[[nodiscard]] CommandSpec simulateCommand();
 
 } // namespace lockscope::ctl

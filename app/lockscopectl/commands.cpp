@@ -9,7 +9,7 @@ const std::vector<CommandSpec> &commands()
     static const std::vector<CommandSpec> all{
         locksCommand(),        showCommand(),    sessionsCommand(), findingsCommand(),
         treeCommand(),         keysCommand(),    recipesCommand(),  acquireCommand(),
-        forceReleaseCommand(), sandboxCommand(), auditCommand(),
+        forceReleaseCommand(), simulateCommand(), sandboxCommand(), auditCommand(),
     };
     return all;
 }

@@ -16,7 +16,7 @@ namespace {
 // Commands of the contract that this version does not have.
 const QStringList &laterCommands()
 {
-    static const QStringList names{u"simulate"_s, u"record"_s, u"replay"_s};
+    static const QStringList names{u"record"_s, u"replay"_s};
     return names;
 }
 

@@ -23,7 +23,7 @@ Program::Program(const CommandSpec &command, Arguments arguments, app::Connectio
     : m_command(command), m_arguments(std::move(arguments)), m_connections(std::move(connections)),
       m_saved(ConnectionStore::defaultFile(), systemSecrets()),
       m_workspace(std::make_unique<Workspace>(m_loop, workspaceOptions(), &m_sink)),
-      m_run{m_arguments, *m_workspace, m_sink, m_interrupts, m_arguments.has(u"json"_s), m_connections.readOnly},
+      m_run{m_arguments, *m_workspace, m_sink, m_interrupts, m_arguments.has(u"json"_s), m_connections.readOnly, {}},
       m_scope(m_loop)
 {
 }
@@ -66,7 +66,9 @@ Task<void> Program::drive()
 
 Task<Exit> Program::runCommand()
 {
-    if (m_command.connects) {
+    if (m_command.mayConnect)
+        takeSimulated();
+    if (m_command.connects || (m_command.mayConnect && !m_connections.specs.empty())) {
         const auto opened = co_await openSandbox();
         if (opened != Exit::Done)
             co_return opened;
@@ -78,6 +80,17 @@ Task<Exit> Program::runCommand()
     }
     const auto status = co_await m_command.run(m_run);
     co_return status;
+}
+
+// sim: is no server.
+void Program::takeSimulated()
+{
+    std::erase_if(m_connections.specs, [this](const ConnectionSpec &spec) {
+        if (spec.scheme != Scheme::Simulated)
+            return false;
+        m_run.simulatedSeed = spec.seed;
+        return true;
+    });
 }
 
 // sandbox: stands for the servers it starts.

@@ -20,6 +20,7 @@ private:
     [[nodiscard]] WorkspaceOptions workspaceOptions() const;
     Task<void> drive();
     Task<Exit> runCommand();
+    void takeSimulated();
     Task<Exit> openSandbox();
     Task<void> fillInPasswords();
     [[nodiscard]] Exit addConnections();

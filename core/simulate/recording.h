@@ -59,6 +59,7 @@ struct Counters {
     // Of the whole run.
     qint64 allRequests = 0, allWatchEvents = 0, bytes = 0;
     Waits waits;
+    Moment longestOverlap{}; // how long at most more believed to hold than may
     double fairness = 1; // Jain's index over the contenders' waits: 1 equal, 1/N one waited for all
 };
 

@@ -39,6 +39,9 @@ enum class FaultKind {
 // One line a person understands: what it does, for the help and the page.
 [[nodiscard]] QString summaryOf(FaultKind fault);
 
+// Those that can happen to a lock of this recipe; none if there is no such recipe.
+[[nodiscard]] std::vector<FaultKind> faultsFor(const QByteArray &recipe);
+
 // A fault that somebody chose: at this moment, on this contender. Beside the ones that are drawn by the seed.
 struct PlannedFault {
     FaultKind kind = FaultKind::Pause;

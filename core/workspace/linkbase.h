@@ -1,6 +1,7 @@
 // What the links of all backends share: spec, gate, relay, the telling of state changes.
 #pragma once
 
+#include "core/redis/client.h"
 #include "core/workspace/relay.h"
 #include "core/workspace/workspace.h"
 
@@ -23,6 +24,7 @@ public:
     [[nodiscard]] std::vector<redis::Connection *> redisNodes() override { return {}; }
     [[nodiscard]] mariadb::Session *mariadb() override { return nullptr; }
     [[nodiscard]] std::unique_ptr<zk::Session> openContenderSession() override { return nullptr; }
+    [[nodiscard]] std::vector<ContenderConnection> openContenderConnections() override { return {}; }
     [[nodiscard]] std::unique_ptr<mariadb::Session> openSqlSession() override { return nullptr; }
     [[nodiscard]] std::optional<Duration> latency() const override { return m_gate.latency(); }
     [[nodiscard]] const inspect::Progress &progress() const override { return m_relay.progress(); }
@@ -44,6 +46,25 @@ protected:
     {
         spec.password.clear();
         return spec;
+    }
+
+    // Of a Redis link.
+    [[nodiscard]] redis::ConnectionOptions redisOptions(const HostPort &host) const
+    {
+        redis::ConnectionOptions options;
+        options.host = host;
+        options.tls = m_spec.scheme == Scheme::RedisTls;
+        options.user = m_spec.user.toUtf8();
+        options.password = m_password.toUtf8();
+        options.database = m_spec.database;
+        return options;
+    }
+    [[nodiscard]] ContenderConnection openContenderConnection(const HostPort &host, const QString &node)
+    {
+        ContenderConnection connection;
+        connection.client = redis::openConnection(m_context.loop, redisOptions(host));
+        connection.gated = operate::gated(*connection.client, m_gate, node);
+        return connection;
     }
 
     LinkContext m_context;

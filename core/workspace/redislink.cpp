@@ -13,13 +13,7 @@ class RedisLink : public LinkBase {
 public:
     RedisLink(ConnectionSpec spec, LinkContext context) : LinkBase(std::move(spec), std::move(context))
     {
-        redis::ConnectionOptions options;
-        options.host = m_spec.hosts.front();
-        options.tls = m_spec.scheme == Scheme::RedisTls;
-        options.user = m_spec.user.toUtf8();
-        options.password = m_password.toUtf8();
-        options.database = m_spec.database;
-        m_connection = redis::openConnection(m_context.loop, options);
+        m_connection = redis::openConnection(m_context.loop, redisOptions(m_spec.hosts.front()));
         m_gated = operate::gated(*m_connection, m_gate);
         m_observer = std::make_unique<inspect::RedisObserver>(*m_gated, m_spec.name, m_context.options.observer,
                                                               m_relay);
@@ -42,6 +36,12 @@ public:
     }
     [[nodiscard]] redis::Connection *redis() override { return m_gated.get(); }
     [[nodiscard]] std::vector<redis::Connection *> redisNodes() override { return {m_gated.get()}; }
+    [[nodiscard]] std::vector<ContenderConnection> openContenderConnections() override
+    {
+        std::vector<ContenderConnection> connections;
+        connections.push_back(openContenderConnection(m_spec.hosts.front(), {}));
+        return connections;
+    }
     [[nodiscard]] inspect::Observer &observer() override { return *m_observer; }
 
 private:

@@ -20,15 +20,9 @@ public:
     {
         std::vector<inspect::RedisSetObserver::Node> observed;
         for (const auto &host : m_spec.hosts) {
-            redis::ConnectionOptions options;
-            options.host = host;
-            options.tls = m_spec.scheme == Scheme::RedisTls;
-            options.user = m_spec.user.toUtf8();
-            options.password = m_password.toUtf8();
-            options.database = m_spec.database;
             Node node;
             node.name = displayHost(host);
-            node.client = redis::openConnection(m_context.loop, options);
+            node.client = redis::openConnection(m_context.loop, redisOptions(host));
             node.gated = operate::gated(*node.client, m_gate, node.name);
             node.state = node.client->onState([this](redis::ConnectionState) { stateChanged(); });
             observed.push_back({node.name, node.gated.get()});
@@ -73,6 +67,13 @@ public:
         for (const auto &node : m_nodes)
             all.push_back(node.gated.get());
         return all;
+    }
+    [[nodiscard]] std::vector<ContenderConnection> openContenderConnections() override
+    {
+        std::vector<ContenderConnection> connections;
+        for (const auto &node : m_nodes)
+            connections.push_back(openContenderConnection(m_spec.hosts[connections.size()], node.name));
+        return connections;
     }
     [[nodiscard]] inspect::Observer &observer() override { return *m_observer; }
 

@@ -22,6 +22,10 @@ struct WorkspaceOptions {
 
 // One connection. A ZooKeeper session that expired is replaced by a new one, with a new observer;
 // whoever keeps pointers asks again after whenConnected().
+struct ContenderConnection {
+    std::unique_ptr<redis::Connection> client, gated; // gated stands before client
+};
+
 class Link {
 public:
     virtual ~Link() = default;
@@ -40,6 +44,8 @@ public:
     [[nodiscard]] virtual inspect::Observer &observer() = 0;
     // A fresh ZooKeeper session for one contender of ours, gated and logged as this link's.
     [[nodiscard]] virtual std::unique_ptr<zk::Session> openContenderSession() = 0;
+    // The same of a Redis link: a fresh connection to each of its nodes.
+    [[nodiscard]] virtual std::vector<ContenderConnection> openContenderConnections() = 0;
     // The same of a MariaDB link.
     [[nodiscard]] virtual std::unique_ptr<mariadb::Session> openSqlSession() = 0;
     // Round trip of a recent request, once known.

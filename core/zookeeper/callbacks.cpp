@@ -1,6 +1,7 @@
 #include "core/zookeeper/callbacks.h"
 
 #include "core/base/logging.h"
+#include "core/zookeeper/sendable.h"
 
 namespace lockscope::zk::callbacks {
 
@@ -239,8 +240,7 @@ int MultiCall::failedCode(int returnCode) const
 
 Attempt MultiCall::attempt(std::size_t part) const
 {
-    static constexpr const char *verbs[] = {"create", "delete", "write", "check"};
-    return {verbs[static_cast<int>(m_ops[part].kind)], m_ops[part].path};
+    return attemptOf(m_ops[part]);
 }
 
 int libraryMode(CreateMode mode)

@@ -1,35 +1,11 @@
 // What a session sends and what becomes of the answers.
 #include "core/zookeeper/callbacks.h"
 #include "core/zookeeper/clientsession.h"
-
-using namespace Qt::StringLiterals;
+#include "core/zookeeper/sendable.h"
 
 namespace lockscope::zk {
 
 namespace {
-
-// A server takes requests below 1 MiB unless told otherwise (jute.maxbuffer), and breaks the
-// connection of whoever sends more, with everything else that is out on it.
-constexpr qsizetype requestLimitBytes = 0xfffff;
-constexpr qsizetype requestHeaderBytes = 64;
-
-qsizetype sizeOf(const Acls &acls)
-{
-    qsizetype bytes = 0;
-    for (const auto &acl : acls)
-        bytes += 12 + acl.scheme.size() + acl.id.size();
-    return bytes;
-}
-
-bool hasZero(const ZPath &path)
-{
-    return path.bytes().contains('\0'); // the library would cut the path there and act on another node
-}
-
-bool hasTtl(CreateMode mode)
-{
-    return mode == CreateMode::PersistentWithTtl || mode == CreateMode::PersistentSequentialWithTtl;
-}
 
 std::optional<WatchRequest> watchRequest(const std::optional<Watch> &watch, WatchKind kind, bool alsoWhenMissing = false)
 {
@@ -46,35 +22,22 @@ Reply<T> refused(Loop &loop, Error error)
     return reply;
 }
 
-constexpr std::chrono::milliseconds mostTtl((qint64(1) << 40) - 1); // the server has 40 bits for it
-
-Error badTtl(const ZPath &path, const QString &why)
-{
-    return makeError(ErrorCode::BadInput, {"create", path}, why);
-}
-
 } // namespace
 
 std::optional<Error> Client::whyNotNow(const Attempt &attempt, qsizetype payloadBytes, Deadline deadline) const
 {
-    if (hasZero(attempt.path))
-        return makeError(ErrorCode::BadInput, attempt, u"a path cannot hold a zero byte"_s);
-    if (m_state != SessionState::Connected)
-        return notSent(m_state, attempt);
-    // The library may know more than has reached the loop yet.
-    const int now = zoo_state(m_handle);
-    if (now == ZOO_EXPIRED_SESSION_STATE)
-        return notSent(SessionState::Expired, attempt);
-    if (now == ZOO_AUTH_FAILED_STATE)
-        return notSent(SessionState::AuthFailed, attempt);
-    if (now != ZOO_CONNECTED_STATE)
-        return notSent(SessionState::Connecting, attempt);
-    if (payloadBytes + attempt.path.bytes().size() + requestHeaderBytes > requestLimitBytes)
-        return makeError(ErrorCode::TooLarge, attempt,
-                         u"%1 bytes are more than a ZooKeeper server takes in one request (1 MiB)"_s.arg(payloadBytes));
-    if (deadline.hasPassed(m_loop))
-        return makeError(ErrorCode::TimedOut, attempt, u"no time was left; nothing was sent"_s);
-    return {};
+    auto state = m_state;
+    if (state == SessionState::Connected) {
+        // The library may know more than has reached the loop yet.
+        const int now = zoo_state(m_handle);
+        if (now == ZOO_EXPIRED_SESSION_STATE)
+            state = SessionState::Expired;
+        else if (now == ZOO_AUTH_FAILED_STATE)
+            state = SessionState::AuthFailed;
+        else if (now != ZOO_CONNECTED_STATE)
+            state = SessionState::Connecting;
+    }
+    return whyNotSent(state, attempt, payloadBytes, deadline, m_loop);
 }
 
 // `send` hands the call to the library and returns its code; from ZOK on the callback owns the call.
@@ -85,9 +48,7 @@ Reply<T> Client::request(Terms terms, std::unique_ptr<C> call, Send send)
     if (auto why = whyNotNow(attempt, terms.payloadBytes, terms.deadline))
         return refused<T>(m_loop, std::move(*why));
     if (terms.watch && !m_watches.reserve(attempt.path, terms.watch->kind))
-        return refused<T>(m_loop, makeError(ErrorCode::BudgetExceeded, attempt,
-                                            u"watching it would exceed the budget of %1 KiB of watched paths"_s.arg(
-                                                m_watches.budgetBytes() / 1024)));
+        return refused<T>(m_loop, overBudget(attempt, m_watches.budgetBytes()));
     Reply<T> reply(m_loop);
     const auto id = call->id;
     m_mailbox->callSent();
@@ -100,8 +61,7 @@ Reply<T> Client::request(Terms terms, std::unique_ptr<C> call, Send send)
     }
     call.release();
     if (!terms.deadline.isNever())
-        reply.completeAt(terms.deadline, makeError(ErrorCode::UnknownOutcome, attempt,
-                                                   u"no answer in time; it may have happened"_s, true));
+        reply.completeAt(terms.deadline, unansweredInTime(attempt));
     m_out.emplace(id, std::make_unique<OutstandingReply<T>>(std::move(terms.attempt), std::move(terms.watch), reply));
     return reply;
 }
@@ -153,19 +113,14 @@ void Client::settleWatch(const Outstanding &request, int returnCode)
 
 void Client::multiFailed(quint64 id, int returnCode, std::size_t part, const Attempt &attempt)
 {
-    const auto request = take(id);
-    if (!request)
-        return;
-    auto error = errorOf(returnCode, attempt);
-    if (error.code != ErrorCode::UnknownOutcome && error.code != ErrorCode::SessionExpired)
-        error.message += u" (part %1 of a transaction; none of it was done)"_s.arg(part + 1);
-    request->fail(std::move(error));
+    if (const auto request = take(id))
+        request->fail(partFailed(returnCode, attempt, part));
 }
 
 Reply<Created> Client::create(ZPath path, QByteArray data, CreateMode mode, Acls acls, Deadline deadline)
 {
-    if (hasTtl(mode))
-        return refused<Created>(m_loop, badTtl(path, u"this kind of znode needs a time to live"_s));
+    if (auto why = whyNoTtl(path, mode))
+        return refused<Created>(m_loop, std::move(*why));
     const auto payload = data.size() + sizeOf(acls);
     return request<Created>({{"create", path}, deadline, payload, {}}, newCall(), [&](Call *call) {
         callbacks::CAcls list(std::move(acls));
@@ -177,11 +132,8 @@ Reply<Created> Client::create(ZPath path, QByteArray data, CreateMode mode, Acls
 Reply<Created> Client::createWithTtl(ZPath path, QByteArray data, CreateMode mode,
                                      std::chrono::milliseconds timeToLive, Acls acls, Deadline deadline)
 {
-    if (!hasTtl(mode))
-        return refused<Created>(m_loop, badTtl(path, u"only persistent znodes can have a time to live"_s));
-    if (timeToLive.count() < 1 || timeToLive > mostTtl)
-        return refused<Created>(
-            m_loop, badTtl(path, u"a time to live of %1 ms is out of range"_s.arg(timeToLive.count())));
+    if (auto why = whyBadTtl(path, mode, timeToLive))
+        return refused<Created>(m_loop, std::move(*why));
     const auto payload = data.size() + sizeOf(acls);
     return request<Created>({{"create", path}, deadline, payload, {}}, newCall(), [&](Call *call) {
         callbacks::CAcls list(std::move(acls));
@@ -235,21 +187,9 @@ Reply<Children> Client::children(ZPath path, std::optional<Watch> watch, Deadlin
 Reply<std::vector<OpResult>> Client::multi(std::vector<Op> ops, Deadline deadline)
 {
     using Results = std::vector<OpResult>;
-    if (ops.empty())
-        return refused<Results>(m_loop, {ErrorCode::BadInput, u"a transaction needs at least one part"_s, false});
-    qsizetype payload = 0;
-    for (const auto &op : ops) {
-        payload += requestHeaderBytes + op.path.bytes().size() + op.data.size() + sizeOf(op.acls);
-        if (hasZero(op.path))
-            return refused<Results>(m_loop, *whyNotNow({"change", op.path}, 0, deadline));
-        if (op.kind != Op::Kind::Create)
-            continue;
-        // The library has no call for the one, and does not know the answer to the other and aborts the process.
-        if (hasTtl(op.mode) || op.mode == CreateMode::Container)
-            return refused<Results>(
-                m_loop, makeError(ErrorCode::Unsupported, {"create", op.path},
-                                  u"containers and znodes with a time to live cannot be part of a transaction"_s));
-    }
+    if (auto why = whyNoTransaction(ops))
+        return refused<Results>(m_loop, std::move(*why));
+    const auto payload = sizeOf(ops);
     Terms terms{{"change", ops.front().path}, deadline, payload, {}};
     auto call = std::make_unique<callbacks::MultiCall>(m_mailbox.get(), m_nextId++, std::move(ops),
                                                        m_options.chroot.size());

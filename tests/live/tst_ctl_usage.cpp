@@ -46,7 +46,12 @@ private slots:
         row("locks --connect zk://127.0.0.1:1 -- true", 2, "takes no command");
         row("force-release zk:/a --connect zk://127.0.0.1:1", 2, "--holder ID");
         row("sandbox --redis many", 2, "wants a number");
-        row("simulate --recipe zk-mutex --contenders 3", 2, "not in this version");
+        row("simulate --contenders 3", 2, "--recipe R");
+        row("simulate --recipe zk-mutex", 2, "--contenders N");
+        row("simulate --recipe zk-mutex --contenders none", 2, "whole number");
+        row("simulate --recipe zk-election --contenders 3", 2, "seen but not acquired");
+        row("simulate --recipe zk-mutex --contenders 3 --fault rain", 2, "lost-publish");
+        row("simulate --recipe zk-mutex --contenders 3 --fault failover", 2, "cannot happen");
         row("record file", 2, "not in this version");
         row("replay file", 2, "not in this version");
         row("locks --production other --connect zk://127.0.0.1:1", 2, "names no connection");

@@ -1,0 +1,294 @@
+// simulate: contention, played in the simulated world or on real servers, with what it cost and what did not
+// hold.
+#include "app/lockscopectl/command.h"
+#include "app/lockscopectl/output.h"
+#include "app/lockscopectl/table.h"
+#include "core/base/duration.h"
+#include "core/base/text.h"
+#include "core/recipes/catalogue.h"
+#include "core/simulate/simulation.h"
+#include "core/workspace/realrun.h"
+
+#include <QJsonArray>
+#include <QSaveFile>
+#include <QThread>
+
+namespace lockscope::ctl {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using simulate::Recording;
+using simulate::Scenario;
+
+namespace {
+
+Error badUsage(const QString &what)
+{
+    return Error{ErrorCode::BadInput, u"simulate: "_s + what};
+}
+
+Result<bool> readNumber(Run &run, const QString &option, int least, int most, int *into)
+{
+    if (!run.has(option))
+        return true;
+    bool isNumber = false;
+    const auto number = run.arguments.value(option).toInt(&isNumber);
+    if (!isNumber || number < least || number > most)
+        return badUsage(u"--%1 wants a whole number from %2 to %3"_s.arg(option).arg(least).arg(most));
+    *into = number;
+    return true;
+}
+
+Result<bool> readSpan(Run &run, const QString &option, std::chrono::milliseconds *into)
+{
+    if (!run.has(option))
+        return true;
+    const auto span = parseDuration(run.arguments.value(option));
+    if (!span)
+        return badUsage(u"--%1: %2"_s.arg(option, span.error().message));
+    *into = *span;
+    return true;
+}
+
+Result<bool> readFaults(Run &run, Scenario *scenario)
+{
+    for (const auto &name : run.arguments.options.value(u"fault"_s)) {
+        if (name == "all"_L1) {
+            scenario->faults = simulate::faultsFor(scenario->recipe);
+            continue;
+        }
+        const auto fault = simulate::faultByName(name.toUtf8());
+        if (!fault) {
+            QStringList known;
+            for (const auto kind : simulate::allFaults())
+                known << QString::fromLatin1(nameOf(kind));
+            return badUsage(u"there is no fault \"%1\"; there are: %2, all"_s.arg(name, known.join(u", "_s)));
+        }
+        if (std::find(scenario->faults.begin(), scenario->faults.end(), *fault) == scenario->faults.end())
+            scenario->faults.push_back(*fault);
+    }
+    return true;
+}
+
+Result<bool> readSeed(Run &run, Scenario *scenario)
+{
+    if (run.simulatedSeed)
+        scenario->seed = *run.simulatedSeed;
+    if (!run.has(u"seed"_s))
+        return true;
+    bool isNumber = false;
+    scenario->seed = run.arguments.value(u"seed"_s).toULongLong(&isNumber);
+    if (!isNumber)
+        return badUsage(u"--seed wants a whole number"_s);
+    return true;
+}
+
+Result<Scenario> readScenario(Run &run, const QString &recipe)
+{
+    Scenario scenario;
+    scenario.recipe = recipe.toUtf8();
+    if (!run.has(u"contenders"_s))
+        return badUsage(u"say how many: --contenders N"_s);
+    std::chrono::milliseconds wait{};
+    for (const auto &read :
+         {readNumber(run, u"contenders"_s, 1, 100'000, &scenario.contenders),
+          readNumber(run, u"rounds"_s, 1, 1'000'000, &scenario.rounds),
+          readNumber(run, u"limit"_s, 1, 100'000, &scenario.limit),
+          readNumber(run, u"readers"_s, 0, 100, &scenario.readersPercent),
+          readNumber(run, u"per-process"_s, 1, 100'000, &scenario.perProcess),
+          readSpan(run, u"hold"_s, &scenario.hold), readSpan(run, u"ttl"_s, &scenario.ttl),
+          readSpan(run, u"session-timeout"_s, &scenario.sessionTimeout), readSpan(run, u"wait"_s, &wait),
+          readSpan(run, u"spread"_s, &scenario.arriveWithin), readFaults(run, &scenario), readSeed(run, &scenario)}) {
+        if (!read)
+            return read.error();
+    }
+    if (run.has(u"wait"_s))
+        scenario.wait = wait;
+    if (run.has(u"spread"_s))
+        scenario.arrival = simulate::Arrival::Spread;
+    scenario.checksFencingTokens = run.has(u"fencing"_s);
+    // Of very many only the counters; whoever wants the events asks for the file.
+    scenario.keepsEvents = run.has(u"save"_s);
+    if (const auto playable = scenario.check(); !playable)
+        return badUsage(playable.error().message);
+    return scenario;
+}
+
+QString ms(simulate::Moment moment)
+{
+    return spokenDuration(std::chrono::duration_cast<std::chrono::milliseconds>(moment));
+}
+
+void printTable(const std::vector<Recording> &runs)
+{
+    using Align = Table::Align;
+    Table table({{u"RECIPE"_s}, {u"WORLD"_s}, {u"GRANTS"_s, Align::Right}, {u"REQUESTS"_s, Align::Right},
+                 {u"EVENTS"_s, Align::Right}, {u"WASTED"_s, Align::Right}, {u"WAIT P50"_s, Align::Right},
+                 {u"P99"_s, Align::Right}, {u"MAX"_s, Align::Right}, {u"TOOK"_s, Align::Right},
+                 {u"DID NOT HOLD"_s, Align::Right}});
+    for (const auto &run : runs) {
+        const auto &counters = run.counters;
+        table.add({QString::fromUtf8(run.scenario.recipe), escaped(run.world), QString::number(counters.grants),
+                   QString::number(counters.requests), QString::number(counters.watchEvents),
+                   QString::number(counters.wastedWakeups), ms(counters.waits.p50), ms(counters.waits.p99),
+                   ms(counters.waits.max), ms(run.elapsed),
+                   run.violations.empty() ? u"-"_s : QString::number(run.violations.size())});
+    }
+    print(table.text(terminalWidth()));
+    for (const auto &run : runs) {
+        if (!run.note.isEmpty())
+            print(u"%1: %2"_s.arg(QString::fromUtf8(run.scenario.recipe), escaped(run.note)));
+        constexpr std::size_t most = 20;
+        for (std::size_t i = 0; i < std::min(most, run.violations.size()); ++i) {
+            const auto &violation = run.violations[i];
+            print(u"%1: %2 at %3: %4 (--seed %5 plays it again)"_s.arg(
+                QString::fromUtf8(run.scenario.recipe), QString::fromLatin1(violation.invariant), ms(violation.at),
+                violation.message, QString::number(run.scenario.seed)));
+        }
+        if (run.violations.size() > most)
+            print(u"… and %1 more; --json has all of them"_s.arg(run.violations.size() - most));
+    }
+    print(u"\nREQUESTS, EVENTS and WASTED (wake-ups after which the lock was not had) are those of the drain: from the "
+          u"first release to the last."_s);
+}
+
+QJsonObject answer(const std::vector<Recording> &runs)
+{
+    QJsonArray array;
+    for (const auto &run : runs)
+        array.append(run.toJson());
+    return {{u"scenario"_s, runs.front().scenario.toJson()}, {u"runs"_s, array}};
+}
+
+// On a thread of its own, so that Ctrl-C ends it.
+Task<Result<Recording>> playSimulated(Run &run, Scenario scenario)
+{
+    const OneShot<Result<Recording>> played(run.loop());
+    Loop *loop = &run.loop();
+    const std::unique_ptr<QThread> thread(QThread::create([played, scenario, loop] {
+        const auto result = simulate::simulate(scenario);
+        loop->post([played, result] { played.complete(result); });
+    }));
+    thread->start();
+    const auto result = co_await played;
+    thread->wait();
+    co_return result;
+}
+
+// The first connection whose servers speak the recipe's language.
+Result<ConnectionName> connectionFor(Run &run, const Scenario &scenario)
+{
+    const auto *recipe = recipes::findRecipe(scenario.recipe);
+    for (auto *link : run.workspace.links()) {
+        const auto scheme = link->spec().scheme;
+        const bool isRedis = scheme == Scheme::Redis || scheme == Scheme::RedisTls;
+        if ((recipe->backend == recipes::RecipeBackend::ZooKeeper && scheme == Scheme::ZooKeeper)
+            || (recipe->backend == recipes::RecipeBackend::Redis && isRedis)
+            || (recipe->backend == recipes::RecipeBackend::MariaDb && scheme == Scheme::MariaDb))
+            return link->spec().name;
+    }
+    return badUsage(u"recipe %1 is for another kind of server than those connected"_s.arg(label(scenario.recipe)));
+}
+
+Task<Result<Recording>> playOnServers(Run &run, Scenario scenario)
+{
+    const auto connection = connectionFor(run, scenario);
+    if (!connection)
+        co_return connection.error();
+    RealRunOptions options{scenario, *connection};
+    if (const auto sessions = readNumber(run, u"sessions"_s, 1, 1000, &options.mostSessions); !sessions)
+        co_return sessions.error();
+    RealRun onServers(run.workspace, options);
+    run.interrupts.setHandler([&onServers](Interrupt) { onServers.cancel(); });
+    auto played = co_await onServers.play();
+    co_return played;
+}
+
+Task<Result<Recording>> play(Run &run, Scenario scenario)
+{
+    if (run.workspace.links().empty()) {
+        auto played = co_await playSimulated(run, scenario);
+        co_return played;
+    }
+    auto played = co_await playOnServers(run, scenario);
+    co_return played;
+}
+
+Result<bool> save(Run &run, const Recording &recording)
+{
+    const auto name = run.arguments.value(u"save"_s);
+    QSaveFile file(name);
+    const auto bytes = recording.save();
+    if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit())
+        return Error{ErrorCode::BadInput, u"could not write the recording to %1: %2"_s.arg(name, file.errorString())};
+    return true;
+}
+
+Task<Exit> runSimulate(Run &run)
+{
+    const auto names = run.arguments.options.value(u"recipe"_s);
+    if (names.isEmpty())
+        co_return fail(badUsage(u"say which recipe: --recipe R; `lockscopectl recipes` lists them"_s));
+    if (names.size() > 1 && run.has(u"save"_s))
+        co_return fail(badUsage(u"--save takes the recording of one recipe"_s));
+    std::vector<Scenario> scenarios;
+    for (const auto &name : names) {
+        const auto scenario = readScenario(run, name);
+        if (!scenario)
+            co_return fail(scenario.error());
+        scenarios.push_back(*scenario);
+    }
+    std::vector<Recording> runs;
+    for (const auto &scenario : scenarios) {
+        const auto played = co_await play(run, scenario);
+        if (!played)
+            co_return fail(played.error());
+        runs.push_back(*played);
+    }
+    if (run.has(u"save"_s)) {
+        const auto saved = save(run, runs.front());
+        if (!saved)
+            co_return fail(saved.error());
+    }
+    if (run.json)
+        printJson(answer(runs));
+    else
+        printTable(runs);
+    co_return Exit::Done;
+}
+
+} // namespace
+
+CommandSpec simulateCommand()
+{
+    CommandSpec spec;
+    spec.name = u"simulate"_s;
+    spec.summary = u"play contention by a recipe: what it costs, and what does not hold"_s;
+    spec.more = u"Without --connect (or with sim:) it plays in the simulated world: no server, virtual time, the same seed "
+                u"the same run.\nWith a connection it plays on its real servers, on a lock of its own, and never on "
+                u"one marked production. Status 0 also when something did not hold: the answer says what, and when."_s;
+    spec.options = {
+        {u"recipe"_s, u"R"_s, u"the recipe; several are played one after the other, with the same seed"_s, true},
+        {u"contenders"_s, u"N"_s, u"how many want the lock, up to 100000"_s},
+        {u"rounds"_s, u"N"_s, u"how often all of them do (1)"_s},
+        {u"hold"_s, u"D"_s, u"how long each holds it (50ms)"_s},
+        {u"seed"_s, u"S"_s, u"what chance is drawn from (1, or that of sim:S)"_s},
+        {u"fault"_s, u"F"_s, u"what goes wrong, at least once per round; all for every one that applies"_s, true},
+        {u"spread"_s, u"D"_s, u"they come within this time; without it all join before the first release"_s},
+        {u"readers"_s, u"PERCENT"_s, u"how many of a read/write lock's contenders read (0)"_s},
+        {u"limit"_s, u"N"_s, u"permits of a semaphore (1)"_s},
+        {u"ttl"_s, u"D"_s, u"of a lease (30s)"_s},
+        {u"session-timeout"_s, u"D"_s, u"of a ZooKeeper session (10s)"_s},
+        {u"wait"_s, u"D"_s, u"how long each waits at most (for ever)"_s},
+        {u"per-process"_s, u"N"_s, u"contenders that share a process and its session (1)"_s},
+        {u"sessions"_s, u"N"_s, u"on real servers at most so many sessions (50); more contenders share them"_s},
+        {u"fencing"_s, {}, u"what the lock guards refuses a write with an older fencing token"_s},
+        {u"save"_s, u"FILE"_s, u"write the recording, for the window's simulator page"_s},
+    };
+    spec.connects = false;
+    spec.mayConnect = true;
+    spec.run = runSimulate;
+    return spec;
+}
+
+} // namespace lockscope::ctl

@@ -1,0 +1,94 @@
+#include "core/simulate/checkers.h"
+
+#include "core/simulate/variants/variants.h"
+#include "core/recipes/turn.h"
+
+#include <algorithm>
+
+namespace lockscope::simulate {
+
+using namespace Qt::StringLiterals;
+
+Checkers::Checkers(const Scenario &scenario, Trace &trace) : m_scenario(scenario), m_trace(trace)
+{
+    const auto *recipe = playable(scenario.recipe);
+    // Permits and readers may overtake each other on their way back from the server.
+    m_isFair = recipe && recipe->fair && scenario.limit == 1 && scenario.readersPercent == 0;
+}
+
+void Checkers::see(const Event &event)
+{
+    switch (event.mark) {
+    case Mark::Joins:
+        if (event.what != "again")
+            m_readers[event.contender] = event.what == "read";
+        break;
+    case Mark::Holds:
+        begins(event);
+        break;
+    case Mark::Releases:
+    case Mark::Loses:
+    case Mark::Dies:
+        ends(event);
+        break;
+    default:
+        break;
+    }
+}
+
+bool Checkers::isTooMany() const
+{
+    if (int(m_believers.size()) <= m_scenario.limit)
+        return false;
+    return std::any_of(m_believers.begin(), m_believers.end(),
+                       [this](const auto &believer) { return !m_readers.at(believer.first); });
+}
+
+void Checkers::begins(const Event &event)
+{
+    m_believers[event.contender] = event.at;
+    if (isTooMany() && !m_overlapSince) {
+        m_overlapSince = event.at;
+        QStringList names;
+        for (const auto &[contender, since] : m_believers)
+            names << u"c%1 (for %2 ms)"_s.arg(contender).arg((event.at - since).count() / 1000);
+        m_trace.breaks("exclusion", event.contender, u"all believe to hold it: %1"_s.arg(names.join(u", "_s)));
+    }
+    if (event.token != 0) {
+        if (event.token <= m_highestToken && !m_readers[event.contender] && m_scenario.limit == 1)
+            m_trace.breaks("tokens", event.contender,
+                           u"its fencing token %1 is not above %2"_s.arg(event.token).arg(m_highestToken));
+        m_highestToken = std::max(m_highestToken, event.token);
+    }
+    // Of a queue of znodes the grant is the node's name.
+    const auto place = recipes::readSequence(NodeName(event.what));
+    if (!m_isFair || !place)
+        return;
+    if (m_lastSequence && place->sequence < *m_lastSequence)
+        m_trace.breaks("order", event.contender,
+                       u"number %1 was granted after number %2"_s.arg(place->sequence).arg(*m_lastSequence));
+    m_lastSequence = place->sequence;
+}
+
+void Checkers::ends(const Event &event)
+{
+    if (m_believers.erase(event.contender) == 0 || !m_overlapSince || isTooMany())
+        return;
+    m_longestOverlap = std::max(m_longestOverlap, event.at - *m_overlapSince);
+    m_overlapSince.reset();
+}
+
+const std::vector<Invariant> &invariants()
+{
+    static const std::vector<Invariant> all{
+        {"exclusion", u"never two holders"_s},
+        {"effect", u"no write of a former holder after its successor's"_s},
+        {"order", u"first come, first served"_s},
+        {"progress", u"no lost wake-up: everybody comes to an end"_s},
+        {"cleanliness", u"nothing left behind"_s},
+        {"tokens", u"fencing tokens only grow"_s},
+    };
+    return all;
+}
+
+} // namespace lockscope::simulate

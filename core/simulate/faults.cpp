@@ -1,0 +1,324 @@
+#include "core/simulate/faults.h"
+
+#include "core/simulate/variants/variants.h"
+
+#include <algorithm>
+
+namespace lockscope::simulate {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+bool waitsForMessage(FaultKind kind)
+{
+    return kind == FaultKind::Crash || kind == FaultKind::LoseRequest || kind == FaultKind::LoseReply
+        || kind == FaultKind::Delay;
+}
+
+bool hasSessions(const QByteArray &recipe)
+{
+    const auto *info = playable(recipe);
+    return info && info->backend == recipes::RecipeBackend::ZooKeeper;
+}
+
+Duration times(Duration span, double factor)
+{
+    return Duration(static_cast<Duration::rep>(static_cast<double>(span.count()) * factor));
+}
+
+} // namespace
+
+Faults::Faults(const Scenario &scenario, VirtualLoop &world, Network &network, Servers &servers, Clients &clients,
+               Trace &trace, Random random)
+    : m_scenario(scenario), m_world(world), m_network(network), m_servers(servers), m_clients(clients), m_trace(trace),
+      m_random(random), m_hasSessions(hasSessions(scenario.recipe))
+{
+    if (!scenario.faults.empty() || !scenario.planned.empty())
+        m_network.setJudge([this](const Letter &letter) { return judge(letter); });
+    for (const auto &planned : scenario.planned) {
+        auto fault = std::make_shared<Drawn>(draw(planned.kind));
+        fault->isPlanned = true;
+        fault->victim = planned.contender;
+        fault->skips = 0;
+        if (planned.lasts.count() > 0)
+            fault->lasts = planned.lasts;
+        ++m_pending;
+        schedule(fault, planned.at);
+    }
+}
+
+Duration Faults::lease() const
+{
+    return m_hasSessions ? m_scenario.sessionTimeout : m_scenario.ttl;
+}
+
+Faults::Drawn Faults::draw(FaultKind kind)
+{
+    Drawn fault;
+    fault.kind = kind;
+    fault.afterGrants = static_cast<int>(m_random.below(static_cast<quint64>(m_scenario.contenders + 1) / 2 + 1));
+    fault.onHolder = m_random.below(3) != 0;
+    fault.after = Duration(static_cast<Duration::rep>(m_random.below(
+        static_cast<quint64>(std::chrono::duration_cast<Duration>(m_scenario.hold).count()) + 1)));
+    fault.skips = static_cast<int>(m_random.below(4));
+    // Shorter than the lease, or longer: both are different stories.
+    const auto percent = static_cast<double>(m_random.below(100)) / 100;
+    fault.lasts = times(lease(), m_random.below(2) == 0 ? 0.02 + 0.6 * percent : 1.2 + 1.5 * percent);
+    return fault;
+}
+
+void Faults::beginRound()
+{
+    m_grantsOfRound = 0;
+    for (const auto kind : m_scenario.faults) {
+        const auto fault = std::make_shared<Drawn>(draw(kind));
+        ++m_pending;
+        if (fault->afterGrants == 0)
+            schedule(fault, fault->after);
+        else
+            m_waiting.push_back(fault);
+    }
+}
+
+void Faults::see(const Event &event)
+{
+    if (event.mark != Mark::Holds)
+        return;
+    ++m_grantsOfRound;
+    std::erase_if(m_waiting, [this](const Shared &fault) {
+        if (fault->afterGrants > m_grantsOfRound)
+            return false;
+        schedule(fault, fault->after);
+        return true;
+    });
+}
+
+void Faults::schedule(const Shared &fault, Duration after)
+{
+    m_world.runAt(m_world.now() + after, [this, fault] { happen(fault); });
+}
+
+int Faults::pickVictim(const Drawn &fault)
+{
+    if (fault.isPlanned)
+        return fault.victim;
+    std::vector<int> holders, others;
+    for (int i = 0; i < m_scenario.contenders; ++i) {
+        if (m_clients.processOf(i) && m_clients.holds(i))
+            holders.push_back(i);
+        else if (m_clients.processOf(i) && m_trace.isWaiting(i))
+            others.push_back(i);
+    }
+    const bool needsHolder = fault.kind == FaultKind::DeadThread;
+    auto &chosen = (fault.onHolder || needsHolder || others.empty()) && !holders.empty() ? holders : others;
+    if (chosen.empty() || (needsHolder && holders.empty()))
+        return nobody;
+    return chosen[m_random.below(chosen.size())];
+}
+
+void Faults::happen(const Shared &fault)
+{
+    const auto victim = pickVictim(*fault);
+    if (victim != nobody && strike(fault, victim))
+        return;
+    // Nobody holds just now, or nobody is there: a moment later, and not for ever.
+    if (++fault->tries < 400) {
+        schedule(fault, 1ms);
+    } else {
+        --m_pending;
+        m_lastEnd = m_trace.now();
+    }
+}
+
+bool Faults::strike(const Shared &fault, int victim)
+{
+    if (waitsForMessage(fault->kind)) {
+        fault->victim = victim;
+        lieInWait(fault);
+        return true;
+    }
+    auto *process = m_clients.processOf(victim);
+    switch (fault->kind) {
+    case FaultKind::Pause:
+        if (!process || process->isPaused())
+            return false;
+        pause(*fault, victim);
+        return true;
+    case FaultKind::Partition:
+        partition(*fault, victim);
+        return true;
+    case FaultKind::Drift:
+        if (!process)
+            return false;
+        drift(*fault, victim);
+        return true;
+    case FaultKind::DeadThread:
+        if (!m_clients.holds(victim))
+            return false;
+        tell(*fault, victim);
+        m_clients.stopWorking(victim);
+        endsAfter(2 * lease(), [this, victim] { m_clients.kill(victim); });
+        return true;
+    default:
+        return strikeServer(*fault, victim);
+    }
+}
+
+bool Faults::strikeServer(const Drawn &fault, int victim)
+{
+    bool isDone = false;
+    QByteArray how;
+    Duration over{};
+    switch (fault.kind) {
+    case FaultKind::Expire:
+        isDone = m_servers.expire(victim);
+        break;
+    case FaultKind::ForceRelease:
+        // Mostly the holder's; by mistake a waiter's.
+        isDone = (!fault.onHolder && m_servers.forceRelease(true)) || m_servers.forceRelease(false);
+        victim = nobody;
+        break;
+    case FaultKind::Lag:
+        over = fault.lasts;
+        isDone = m_servers.lag(times(lease(), 0.01) + 1ms, over);
+        victim = nobody;
+        break;
+    case FaultKind::ClockJump: {
+        const auto by = std::chrono::duration_cast<std::chrono::milliseconds>(m_random.below(2) == 0 ? -fault.lasts : fault.lasts);
+        auto *process = m_clients.processOf(victim);
+        isDone = m_random.below(2) == 0 && m_servers.jumpClock(by);
+        how = isDone ? QByteArrayLiteral("the server's") : QByteArrayLiteral("a client's");
+        if (isDone)
+            victim = nobody;
+        else if (process)
+            process->jumpWallClock(by);
+        isDone = isDone || process;
+        break;
+    }
+    case FaultKind::RestartEmpty:
+        over = 20ms;
+        isDone = m_servers.restartEmpty(over);
+        victim = nobody;
+        break;
+    case FaultKind::Failover:
+        isDone = m_servers.failover();
+        victim = nobody;
+        break;
+    case FaultKind::LostPublish:
+        isDone = m_servers.loseNextPublish();
+        victim = nobody;
+        break;
+    default:
+        break;
+    }
+    if (!isDone)
+        return false;
+    tell(fault, victim, how);
+    endsAfter(over, [] {});
+    return true;
+}
+
+void Faults::pause(const Drawn &fault, int victim)
+{
+    tell(fault, victim);
+    m_trace.add({{}, victim, Mark::Pauses, false, 0, {}, {}});
+    m_clients.processOf(victim)->pause();
+    endsAfter(fault.lasts, [this, victim] {
+        auto *process = m_clients.processOf(victim);
+        if (!process || !process->isPaused())
+            return;
+        m_trace.add({{}, victim, Mark::Resumes, false, 0, {}, {}});
+        process->resume();
+    });
+}
+
+void Faults::partition(const Drawn &fault, int victim)
+{
+    const auto which = m_random.below(3); // one way, the other, both
+    const auto number = m_clients.processOf(victim)->number();
+    static constexpr const char *words[] = {"to the server", "from the server", "both ways"};
+    tell(fault, victim, words[which]);
+    for (int server = 0; server < m_servers.count(); ++server) {
+        if (which != 1)
+            m_network.block(number, server, Direction::ToServer);
+        if (which != 0)
+            m_network.block(number, server, Direction::ToClient);
+    }
+    endsAfter(fault.lasts, [this, number] {
+        for (int server = 0; server < m_servers.count(); ++server) {
+            m_network.open(number, server, Direction::ToServer);
+            m_network.open(number, server, Direction::ToClient);
+        }
+    });
+}
+
+void Faults::drift(const Drawn &fault, int victim)
+{
+    tell(fault, victim);
+    auto *process = m_clients.processOf(victim);
+    process->setRate(m_random.below(2) == 0 ? 0.8 : 1.25);
+    endsAfter(3 * lease(), [this, victim, process] {
+        if (m_clients.processOf(victim) == process)
+            process->setRate(1);
+    });
+}
+
+void Faults::lieInWait(const Shared &fault)
+{
+    m_ambushes.push_back(fault);
+    // Its victim may have nothing to say any more.
+    m_world.runAt(m_world.now() + m_scenario.hold + 100ms, [this, fault] {
+        if (std::find(m_ambushes.begin(), m_ambushes.end(), fault) != m_ambushes.end() && !fault->isPlanned)
+            fault->victim = nobody;
+    });
+    // And at last nobody may.
+    m_world.runAt(m_world.now() + m_scenario.hold + 5s, [this, fault] {
+        if (std::erase(m_ambushes, fault) > 0) {
+            --m_pending;
+            m_lastEnd = m_trace.now();
+        }
+    });
+}
+
+Fate Faults::judge(const Letter &letter)
+{
+    for (std::size_t i = 0; i < m_ambushes.size(); ++i) {
+        const auto fault = m_ambushes[i];
+        auto *process = fault->victim == nobody ? nullptr : m_clients.processOf(fault->victim);
+        if (fault->victim != nobody && (!process || process->number() != letter.process))
+            continue;
+        const auto wanted = fault->kind == FaultKind::LoseReply ? Direction::ToClient : Direction::ToServer;
+        if (letter.direction != wanted || fault->skips-- > 0)
+            continue;
+        m_ambushes.erase(m_ambushes.begin() + static_cast<std::ptrdiff_t>(i));
+        const auto victim = letter.process * m_scenario.perProcess;
+        tell(*fault, victim);
+        endsAfter(Duration::zero(), [] {});
+        if (fault->kind == FaultKind::Delay)
+            return {false, std::min<Duration>(fault->lasts, lease() / 2)};
+        if (fault->kind != FaultKind::Crash)
+            return {true, {}};
+        // In its place in the world, not in the middle of the client's call.
+        const bool isSent = m_random.below(2) == 0;
+        m_world.post([this, victim] { m_clients.kill(victim); });
+        return {!isSent, {}};
+    }
+    return {};
+}
+
+void Faults::tell(const Drawn &fault, int victim, const QByteArray &how)
+{
+    m_trace.add({{}, victim, Mark::Fault, false, 0, nameOf(fault.kind), how});
+}
+
+void Faults::endsAfter(Duration span, std::function<void()> end)
+{
+    m_world.runAt(m_world.now() + span, [this, end = std::move(end)] {
+        end();
+        --m_pending;
+        m_lastEnd = m_trace.now();
+    });
+}
+
+} // namespace lockscope::simulate

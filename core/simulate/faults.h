@@ -1,0 +1,78 @@
+// What goes wrong in a run, and when: the faults drawn by the seed, once per round each, and the planned ones.
+//
+// A drawn fault waits for a moment of the round (so many grants), then either happens to somebody, or lies in
+// wait for that contender's next message: that is how a client dies between any two of its requests.
+#pragma once
+
+#include "core/base/random.h"
+#include "core/simulate/servers.h"
+
+namespace lockscope::simulate {
+
+// What faults can do to a run's clients.
+class Clients {
+public:
+    virtual ~Clients() = default;
+    // Null when it is dead.
+    [[nodiscard]] virtual Process *processOf(int contender) = 0;
+    [[nodiscard]] virtual bool holds(int contender) const = 0;
+    virtual void kill(int contender) = 0; // with everybody who shares its process
+    virtual void stopWorking(int contender) = 0;
+};
+
+class Faults {
+public:
+    Faults(const Scenario &scenario, VirtualLoop &world, Network &network, Servers &servers, Clients &clients,
+           Trace &trace, Random random);
+
+    void beginRound();
+    // All that were drawn have happened, and ended; since when.
+    [[nodiscard]] bool areOver() const { return m_pending == 0; }
+    [[nodiscard]] Moment lastEnd() const { return m_lastEnd; }
+    void see(const Event &event);
+
+private:
+    struct Drawn {
+        FaultKind kind = FaultKind::Pause;
+        int afterGrants = 0;
+        bool onHolder = true;
+        Duration after{};
+        Duration lasts{};
+        int skips = 0;                // so many messages go well before
+        int victim = nobody;          // while it lies in wait; nobody: whoever comes
+        bool isPlanned = false;
+        int tries = 0;
+    };
+    using Shared = std::shared_ptr<Drawn>;
+
+    [[nodiscard]] Drawn draw(FaultKind kind);
+    void schedule(const Shared &fault, Duration after);
+    void happen(const Shared &fault);
+    [[nodiscard]] bool strike(const Shared &fault, int victim);
+    [[nodiscard]] bool strikeServer(const Drawn &fault, int victim);
+    void lieInWait(const Shared &fault);
+    [[nodiscard]] Fate judge(const Letter &letter);
+    void pause(const Drawn &fault, int victim);
+    void partition(const Drawn &fault, int victim);
+    void drift(const Drawn &fault, int victim);
+    [[nodiscard]] int pickVictim(const Drawn &fault);
+    [[nodiscard]] Duration lease() const;
+    void tell(const Drawn &fault, int victim, const QByteArray &how = {});
+    void endsAfter(Duration span, std::function<void()> end);
+
+    const Scenario m_scenario;
+    VirtualLoop &m_world;
+    Network &m_network;
+    Servers &m_servers;
+    Clients &m_clients;
+    Trace &m_trace;
+    Random m_random;
+    const bool m_hasSessions;
+    int m_grantsOfRound = 0;
+    int m_pending = 0;
+    Moment m_lastEnd{};
+    std::vector<Shared> m_waiting;   // for their number of grants
+    std::vector<Shared> m_ambushes;  // for a message
+};
+
+} // namespace lockscope::simulate

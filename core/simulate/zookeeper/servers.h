@@ -1,0 +1,10 @@
+// The simulated ZooKeeper as the servers of a run: one server, or three where a follower is to lag.
+#pragma once
+
+#include "core/simulate/servers.h"
+
+namespace lockscope::simulate {
+
+[[nodiscard]] std::unique_ptr<Servers> makeZooKeeperServers(const ServersContext &context);
+
+} // namespace lockscope::simulate

@@ -1,0 +1,90 @@
+#include "core/simulate/traced/tracedsql.h"
+#include "core/workspace/seats.h"
+
+#include "core/base/text.h"
+
+namespace lockscope {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+class MariaDbSeats : public Seats {
+public:
+    explicit MariaDbSeats(const SeatsContext &context)
+        : m_link(context.link), m_scenario(context.scenario), m_name("lockscope_simulate_" + context.name),
+          m_isNamed(context.scenario.recipe == "sql-get-lock")
+    {
+        for (int i = 0; i < m_scenario.contenders; ++i) {
+            m_sessions.push_back(m_link.openSqlSession());
+            m_traced.push_back(std::make_unique<simulate::TracedSql>(*m_sessions.back(), context.trace, i));
+        }
+    }
+
+    [[nodiscard]] bool areReady() const override
+    {
+        return std::all_of(m_sessions.begin(), m_sessions.end(), [](const auto &session) {
+            return session->state() == mariadb::SessionState::Connected;
+        });
+    }
+
+    // A row of our own needs a table of our own, and that a database.
+    Task<Result<bool>> prepare(Deadline deadline) override
+    {
+        if (m_isNamed)
+            co_return true;
+        const QByteArrayList statements{"CREATE DATABASE " + m_name,
+                                        "CREATE TABLE " + m_name + ".row (id INT PRIMARY KEY, version BIGINT NOT NULL) "
+                                                                   "ENGINE=InnoDB",
+                                        "INSERT INTO " + m_name + ".row VALUES (1, 0)"};
+        for (const auto &text : statements) {
+            const mariadb::Statement statement{text, {}, {}, true};
+            auto executing = m_link.mariadb()->execute(statement, deadline);
+            const auto done = co_await executing;
+            if (!done)
+                co_return Error{done.error().code,
+                                u"simulate needs a row of its own, and could not make it on %1: %2"_s.arg(
+                                    m_link.spec().displayUri(), done.error().message)};
+        }
+        co_return true;
+    }
+
+    Result<std::unique_ptr<recipes::Lock>> makeLock(int contender, bool readMode) override
+    {
+        const recipes::AcquireOptions options{readMode, m_scenario.limit, m_scenario.ttl};
+        const auto lock = m_isNamed ? "GET_LOCK#" + m_name : m_name + ".row#id=1";
+        return recipes::makeLock(m_scenario.recipe, *m_traced[std::size_t(contender)], lock, options);
+    }
+
+    Task<std::vector<QByteArray>> tidy(Deadline deadline) override
+    {
+        std::vector<QByteArray> left;
+        const mariadb::Statement asking{"SELECT IS_USED_LOCK(?) AS holder", {m_name}, {}, false};
+        const mariadb::Statement dropping{"DROP DATABASE " + m_name, {}, {}, true};
+        const auto statement = m_isNamed ? asking : dropping;
+        auto executing = m_link.mariadb()->execute(statement, deadline);
+        const auto done = co_await executing;
+        if (m_isNamed && done && done->cell(0, "holder"))
+            left.push_back("GET_LOCK#" + m_name);
+        if (!m_isNamed && !done)
+            left.push_back("database " + m_name);
+        co_return left;
+    }
+
+private:
+    Link &m_link;
+    const simulate::Scenario m_scenario;
+    const QByteArray m_name;
+    const bool m_isNamed;
+    std::vector<std::unique_ptr<mariadb::Session>> m_sessions;
+    std::vector<std::unique_ptr<simulate::TracedSql>> m_traced; // by contender
+};
+
+} // namespace
+
+std::unique_ptr<Seats> makeMariaDbSeats(const SeatsContext &context)
+{
+    return std::make_unique<MariaDbSeats>(context);
+}
+
+} // namespace lockscope

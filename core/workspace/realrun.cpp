@@ -1,0 +1,181 @@
+#include "core/workspace/realrun.h"
+
+#include "core/async/sleep.h"
+#include "core/base/text.h"
+#include "core/simulate/checkers.h"
+#include "core/workspace/seats.h"
+
+namespace lockscope {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using recipes::RecipeBackend;
+using simulate::Recording;
+using simulate::Scenario;
+
+struct RealRun::Private {
+    Private(Workspace &w, RealRunOptions o)
+        : workspace(w), options(std::move(o)), cancelled(w.loop()), began(w.loop().now()),
+          trace(options.scenario, [this] { return now(); }, 2'000'000), checkers(options.scenario, trace),
+          resource(trace, options.scenario.checksFencingTokens), random(Random::fromSystem())
+    {
+        trace.onEvent([this](const simulate::Event &event) { checkers.see(event); });
+    }
+
+    [[nodiscard]] simulate::Moment now() const { return workspace.loop().now() - began; }
+    [[nodiscard]] int sessions() const;
+    [[nodiscard]] Result<bool> check(Link &link) const;
+    Task<Result<bool>> takeSeats();
+    Task<void> playRound();
+    Task<Recording> finish();
+
+    Workspace &workspace;
+    const RealRunOptions options;
+    OneShot<bool> cancelled;
+    Instant began;
+    simulate::Trace trace;
+    simulate::Checkers checkers;
+    simulate::Resource resource;
+    Random random;
+    std::unique_ptr<Seats> seats;
+    std::unique_ptr<simulate::Round> round;
+};
+
+int RealRun::Private::sessions() const
+{
+    const auto &scenario = options.scenario;
+    const auto processes = (scenario.contenders + scenario.perProcess - 1) / scenario.perProcess;
+    return std::min(processes, std::max(1, options.mostSessions));
+}
+
+Result<bool> RealRun::Private::check(Link &link) const
+{
+    const auto &scenario = options.scenario;
+    const auto name = escaped(options.connection.bytes());
+    const auto *recipe = recipes::findRecipe(scenario.recipe);
+    const auto refused = [](const QString &why) { return Error{ErrorCode::Refused, u"simulate refused: "_s + why}; };
+    if (link.gate().isProduction())
+        return refused(u"connection %1 is production; use a sandbox: or the simulated world"_s.arg(name));
+    if (link.gate().isReadOnly())
+        return refused(u"connection %1 is read-only"_s.arg(name));
+    const auto bad = [](const QString &why) { return Error{ErrorCode::BadInput, u"simulate: "_s + why}; };
+    if (!scenario.faults.empty() || !scenario.planned.empty())
+        return bad(u"faults are for the simulated world (sim:); on %1 only contention is played"_s.arg(name));
+    if (scenario.contenders > 1000)
+        return bad(u"on real servers up to 1000 contenders, not %1; the simulated world takes more"_s.arg(
+            scenario.contenders));
+    if (recipe->backend == RecipeBackend::MariaDb && scenario.contenders > sessions())
+        return bad(u"a session on MariaDB carries one lock at a time: up to %1 contenders (--sessions)"_s.arg(
+            options.mostSessions));
+    const bool fits = recipe->backend == RecipeBackend::ZooKeeper ? link.zookeeper() != nullptr
+        : recipe->backend == RecipeBackend::Redis                 ? !link.redisNodes().empty()
+                                                                  : link.mariadb() != nullptr;
+    if (!fits)
+        return bad(u"recipe %1 is for another kind of server than %2"_s.arg(label(scenario.recipe), name));
+    return true;
+}
+
+Task<Result<bool>> RealRun::Private::takeSeats()
+{
+    auto *link = workspace.find(options.connection);
+    const SeatsContext context{*link, options.scenario, trace, sessions(), random.bytes(6).toHex()};
+    if (link->zookeeper())
+        seats = makeZooKeeperSeats(context);
+    else if (link->mariadb())
+        seats = makeMariaDbSeats(context);
+    else
+        seats = makeRedisSeats(context);
+    const auto limit = Deadline::after(workspace.loop(), 15s);
+    while (!seats->areReady()) {
+        if (limit.hasPassed(workspace.loop()) || cancelled.isComplete())
+            co_return Error{ErrorCode::NotConnected,
+                            u"could not open %1 sessions on %2 within 15 s; --sessions N opens fewer"_s.arg(
+                                QString::number(context.sessions), link->spec().displayUri()), true};
+        const auto pause = sleepFor(workspace.loop(), 5ms);
+        co_await pause;
+    }
+    auto prepared = co_await seats->prepare(limit);
+    co_return prepared;
+}
+
+Task<void> RealRun::Private::playRound()
+{
+    const auto &scenario = options.scenario;
+    // Real servers and clients share this machine's processors: a little slower than the simulated ones.
+    round = std::make_unique<simulate::Round>(workspace.loop(), scenario, trace, resource, 3ms);
+    for (int i = 0; i < scenario.contenders; ++i) {
+        auto lock = seats->makeLock(i, simulate::isReader(scenario, i));
+        if (lock)
+            round->add(i, workspace.loop(), *std::move(lock));
+        else
+            round->remove(i);
+    }
+    const Random arrivals(random.next());
+    co_await round->join(arrivals);
+    const OneShot<bool> over(workspace.loop());
+    round->allDone().then([over](bool) { over.complete(true); });
+    cancelled.then([over](bool) { over.complete(false); });
+    // Far beyond what it takes: who is not through by then never will be.
+    const auto longest = 2 * scenario.contenders * (scenario.hold + 200ms) + 2 * scenario.ttl + 60s;
+    over.completeAt(Deadline::after(workspace.loop(), longest), false);
+    co_await over;
+    for (int i = 0; i < scenario.contenders && !cancelled.isComplete(); ++i) {
+        if (!round->isDone(i))
+            trace.breaks("progress", i, u"still waits"_s);
+    }
+}
+
+Task<Recording> RealRun::Private::finish()
+{
+    const bool isStuck = round->notDone() > 0;
+    round.reset();
+    const auto pause = sleepFor(workspace.loop(), isStuck ? 1000ms : 50ms); // what goes on in the background
+    co_await pause;
+    const auto limit = Deadline::after(workspace.loop(), 10s);
+    auto left = co_await seats->tidy(limit);
+    if (!left.empty())
+        trace.breaks("cleanliness", simulate::nobody, u"left behind: %1"_s.arg(label(left.front())));
+    auto recording = trace.take(options.connection.bytes());
+    recording.leftBehind = std::move(left);
+    recording.counters.longestOverlap = checkers.longestOverlap();
+    if (sessions() < options.scenario.contenders)
+        recording.note = QByteArray::number(sessions()) + " sessions shared by "
+            + QByteArray::number(options.scenario.contenders) + " contenders";
+    co_return recording;
+}
+
+RealRun::RealRun(Workspace &workspace, RealRunOptions options)
+    : d(std::make_unique<Private>(workspace, std::move(options)))
+{
+}
+
+RealRun::~RealRun() = default;
+
+Task<Result<Recording>> RealRun::play()
+{
+    if (const auto playable = d->options.scenario.check(); !playable)
+        co_return playable.error();
+    const auto connectBy = Deadline::after(d->workspace.loop(), 15s);
+    const auto connected = co_await d->workspace.whenConnected(d->options.connection, connectBy);
+    if (!connected)
+        co_return connected.error();
+    if (const auto allowed = d->check(*d->workspace.find(d->options.connection)); !allowed)
+        co_return allowed.error();
+    const auto seated = co_await d->takeSeats();
+    if (!seated)
+        co_return seated.error();
+    d->began = d->workspace.loop().now();
+    for (int i = 0; i < d->options.scenario.rounds && !d->cancelled.isComplete(); ++i)
+        co_await d->playRound();
+    auto recording = co_await d->finish();
+    if (d->cancelled.isComplete())
+        co_return Error{ErrorCode::Cancelled, u"the run was ended after %1 ms"_s.arg(recording.elapsed.count() / 1000)};
+    co_return recording;
+}
+
+void RealRun::cancel()
+{
+    d->cancelled.complete(true);
+}
+
+} // namespace lockscope

@@ -1,0 +1,148 @@
+#include "core/zookeeper/sendable.h"
+
+#include <zookeeper/zookeeper.h>
+
+using namespace Qt::StringLiterals;
+
+namespace lockscope::zk {
+
+namespace {
+
+// A server takes requests below 1 MiB unless told otherwise (jute.maxbuffer), and breaks the
+// connection of whoever sends more, with everything else that is out on it.
+constexpr qsizetype requestLimitBytes = 0xfffff;
+constexpr qsizetype requestHeaderBytes = 64;
+
+constexpr std::chrono::milliseconds mostTtl((qint64(1) << 40) - 1); // the server has 40 bits for it
+
+bool hasTtl(CreateMode mode)
+{
+    return mode == CreateMode::PersistentWithTtl || mode == CreateMode::PersistentSequentialWithTtl;
+}
+
+Error badCreate(const ZPath &path, const QString &why)
+{
+    return makeError(ErrorCode::BadInput, {"create", path}, why);
+}
+
+// The library would cut the path there and act on another node.
+std::optional<Error> whyBadPath(const Attempt &attempt)
+{
+    if (!attempt.path.bytes().contains('\0'))
+        return {};
+    return makeError(ErrorCode::BadInput, attempt, u"a path cannot hold a zero byte"_s);
+}
+
+} // namespace
+
+std::optional<Error> whyNotSent(SessionState state, const Attempt &attempt, qsizetype payloadBytes, Deadline deadline,
+                                const Loop &loop)
+{
+    if (auto why = whyBadPath(attempt))
+        return why;
+    if (state != SessionState::Connected)
+        return notSent(state, attempt);
+    if (payloadBytes + attempt.path.bytes().size() + requestHeaderBytes > requestLimitBytes)
+        return makeError(ErrorCode::TooLarge, attempt,
+                         u"%1 bytes are more than a ZooKeeper server takes in one request (1 MiB)"_s.arg(payloadBytes));
+    if (deadline.hasPassed(loop))
+        return makeError(ErrorCode::TimedOut, attempt, u"no time was left; nothing was sent"_s);
+    return {};
+}
+
+std::optional<Error> whyNoTtl(const ZPath &path, CreateMode mode)
+{
+    if (!hasTtl(mode))
+        return {};
+    return badCreate(path, u"this kind of znode needs a time to live"_s);
+}
+
+std::optional<Error> whyBadTtl(const ZPath &path, CreateMode mode, std::chrono::milliseconds timeToLive)
+{
+    if (!hasTtl(mode))
+        return badCreate(path, u"only persistent znodes can have a time to live"_s);
+    if (timeToLive.count() < 1 || timeToLive > mostTtl)
+        return badCreate(path, u"a time to live of %1 ms is out of range"_s.arg(timeToLive.count()));
+    return {};
+}
+
+bool isPath(const ZPath &path, CreateMode mode)
+{
+    const auto &bytes = path.bytes();
+    if (!bytes.startsWith('/'))
+        return false;
+    if (path.isRoot())
+        return true;
+    auto names = bytes.mid(1).split('/');
+    const bool isNumbered = mode == CreateMode::PersistentSequential || mode == CreateMode::EphemeralSequential
+        || mode == CreateMode::PersistentSequentialWithTtl;
+    if (isNumbered)
+        names.last() += '0'; // whatever it is called, it will have a number
+    const bool areNames = std::none_of(names.begin(), names.end(), [](const QByteArray &name) {
+        return name.isEmpty() || name == "." || name == "..";
+    });
+    return areNames && std::none_of(bytes.begin(), bytes.end(), [](char c) { return c >= 0 && c < 0x1f; });
+}
+
+std::optional<Error> whyNoTransaction(const std::vector<Op> &ops)
+{
+    if (ops.empty())
+        return Error{ErrorCode::BadInput, u"a transaction needs at least one part"_s, false};
+    for (const auto &op : ops) {
+        if (auto why = whyBadPath({"change", op.path}))
+            return why;
+        // The library notices too late, and frees what it never had.
+        if (!isPath(op.path, op.mode))
+            return errorOf(ZBADARGUMENTS, attemptOf(op));
+        if (op.kind != Op::Kind::Create)
+            continue;
+        // The library has no call for the one, and does not know the answer to the other and aborts the process.
+        if (hasTtl(op.mode) || op.mode == CreateMode::Container)
+            return makeError(ErrorCode::Unsupported, {"create", op.path},
+                             u"containers and znodes with a time to live cannot be part of a transaction"_s);
+    }
+    return {};
+}
+
+Error overBudget(const Attempt &attempt, qsizetype budgetBytes)
+{
+    return makeError(ErrorCode::BudgetExceeded, attempt,
+                     u"watching it would exceed the budget of %1 KiB of watched paths"_s.arg(budgetBytes / 1024));
+}
+
+Error unansweredInTime(const Attempt &attempt)
+{
+    return makeError(ErrorCode::UnknownOutcome, attempt, u"no answer in time; it may have happened"_s, true);
+}
+
+Error partFailed(int returnCode, const Attempt &attempt, std::size_t part)
+{
+    auto error = errorOf(returnCode, attempt);
+    if (error.code != ErrorCode::UnknownOutcome && error.code != ErrorCode::SessionExpired)
+        error.message += u" (part %1 of a transaction; none of it was done)"_s.arg(part + 1);
+    return error;
+}
+
+Attempt attemptOf(const Op &op)
+{
+    static constexpr const char *verbs[] = {"create", "delete", "write", "check"};
+    return {verbs[static_cast<int>(op.kind)], op.path};
+}
+
+qsizetype sizeOf(const Acls &acls)
+{
+    qsizetype bytes = 0;
+    for (const auto &acl : acls)
+        bytes += 12 + acl.scheme.size() + acl.id.size();
+    return bytes;
+}
+
+qsizetype sizeOf(const std::vector<Op> &ops)
+{
+    qsizetype bytes = 0;
+    for (const auto &op : ops)
+        bytes += requestHeaderBytes + op.path.bytes().size() + op.data.size() + sizeOf(op.acls);
+    return bytes;
+}
+
+} // namespace lockscope::zk

@@ -1,0 +1,153 @@
+// Scenarios and recordings as files: what was written is read back, what is wrong is said.
+#include "core/simulate/recording.h"
+
+#include <QJsonDocument>
+#include <QTest>
+
+using namespace lockscope;
+using namespace lockscope::simulate;
+using namespace std::chrono_literals;
+
+namespace {
+
+Scenario full()
+{
+    Scenario scenario;
+    scenario.recipe = "curator-rwlock";
+    scenario.contenders = 12;
+    scenario.rounds = 3;
+    scenario.hold = 20ms;
+    scenario.seed = 123456789012345;
+    scenario.faults = {FaultKind::Pause, FaultKind::LoseReply};
+    scenario.planned = {{FaultKind::Crash, 1500us, 3, 20ms}};
+    scenario.arrival = Arrival::Spread;
+    scenario.arriveWithin = 5ms;
+    scenario.perProcess = 4;
+    scenario.readersPercent = 50;
+    scenario.wait = 7s;
+    scenario.checksFencingTokens = true;
+    return scenario;
+}
+
+} // namespace
+
+class TestRecording : public QObject {
+    Q_OBJECT
+private slots:
+    void aScenarioComesBackAsItWas()
+    {
+        const auto scenario = full();
+        const auto read = Scenario::fromJson(scenario.toJson());
+        QVERIFY(read);
+        QVERIFY(*read == scenario);
+        QVERIFY(scenario.check());
+    }
+
+    void whatIsLeftOutIsTheContractsDefault()
+    {
+        const auto read = Scenario::fromJson({});
+        QVERIFY(read);
+        QCOMPARE(read->rounds, 1);
+        QCOMPARE(read->hold, 50ms);
+        QVERIFY(read->arrival == Arrival::Queued && !read->wait);
+    }
+
+    void wrongWordsAreNamed_data()
+    {
+        QTest::addColumn<QByteArray>("json");
+        QTest::addColumn<QString>("named");
+        QTest::newRow("no recipe") << QByteArray(R"({"recipe":"nope"})") << "no recipe \"nope\"";
+        QTest::newRow("seen only") << QByteArray(R"({"recipe":"zk-election"})") << "seen but not acquired";
+        QTest::newRow("nobody") << QByteArray(R"({"contenders":0})") << "\"contenders\"";
+        QTest::newRow("half a contender") << QByteArray(R"({"contenders":1.5})") << "\"contenders\"";
+        QTest::newRow("a text for a number") << QByteArray(R"({"rounds":"many"})") << "\"rounds\"";
+        QTest::newRow("fault") << QByteArray(R"({"faults":["rain"]})") << "lose-request";
+        QTest::newRow("impossible fault") << QByteArray(R"({"recipe":"zk-mutex","faults":["failover"]})")
+                                          << "failover cannot happen to zk-mutex";
+        QTest::newRow("no such contender")
+            << QByteArray(R"({"contenders":2,"planned":[{"fault":"crash","contender":2}]})") << "no contender 2";
+        QTest::newRow("readers of a mutex") << QByteArray(R"({"readersPercent":10})") << "no read mode";
+        QTest::newRow("permits of a mutex") << QByteArray(R"({"limit":2})") << "one permit";
+        QTest::newRow("seed") << QByteArray(R"({"seed":-1})") << "\"seed\"";
+    }
+    void wrongWordsAreNamed()
+    {
+        QFETCH(QByteArray, json);
+        QFETCH(QString, named);
+        const auto read = Scenario::fromJson(QJsonDocument::fromJson(json).object());
+        const auto message = read ? read->check().error().message : read.error().message;
+        QVERIFY2(message.contains(named), qPrintable(message));
+    }
+
+    void everyFaultHasItsNameAndItsRecipes()
+    {
+        for (const auto kind : allFaults()) {
+            QCOMPARE(faultByName(nameOf(kind)), std::optional(kind));
+            QVERIFY(!summaryOf(kind).isEmpty());
+        }
+        const auto ofZooKeeper = faultsFor("zk-mutex"), ofRedis = faultsFor("redis-set-nx");
+        QVERIFY(std::count(ofZooKeeper.begin(), ofZooKeeper.end(), FaultKind::Lag) == 1);
+        QVERIFY(std::count(ofZooKeeper.begin(), ofZooKeeper.end(), FaultKind::RestartEmpty) == 0);
+        QVERIFY(std::count(ofRedis.begin(), ofRedis.end(), FaultKind::RestartEmpty) == 1);
+        QVERIFY(faultsFor("nope").empty());
+    }
+
+    void aRecordingComesBackAsItWas()
+    {
+        Recording recording;
+        recording.scenario = full();
+        recording.events = {{10us, 0, Mark::Joins, false, 0, "write", {}},
+                            {25us, 1, Mark::WatchEvent, true, 0, "deleted", "/lock/\xff\n"},
+                            {25us, nobody, Mark::Fault, false, 0, "pause", {}},
+                            {40us, 11, Mark::Holds, false, 77, "x-0000000001", {}}};
+        recording.counters.requests = 9;
+        recording.counters.waits = {1ms, 2ms, 1500us};
+        recording.violations = {{"exclusion", 40us, QStringLiteral("two of them")}};
+        recording.eventHash = 0xfedcba9876543210;
+        recording.leftBehind = {"/lock/x"};
+        const auto read = Recording::load(recording.save());
+        QVERIFY2(read, read ? "" : qPrintable(read.error().message));
+        QVERIFY(read->scenario == recording.scenario);
+        QCOMPARE(read->events.size(), recording.events.size());
+        QCOMPARE(read->events[1].where, recording.events[1].where);
+        QVERIFY(read->events[1].isWasted);
+        QCOMPARE(read->events[3].token, 77);
+        QCOMPARE(read->counters.waits.max, Moment(1500));
+        QCOMPARE(read->violations.front().message, QStringLiteral("two of them"));
+        QCOMPARE(read->eventHash, recording.eventHash);
+        QCOMPARE(read->save(), recording.save());
+    }
+
+    void whatIsNoRecordingIsRefused_data()
+    {
+        QTest::addColumn<QByteArray>("bytes");
+        QTest::newRow("nothing") << QByteArray();
+        QTest::newRow("no JSON") << QByteArray("\x7f" "ELF");
+        QTest::newRow("another thing") << QByteArray(R"({"schema":"lockscope/1"})");
+        QTest::newRow("hostile scenario")
+            << QByteArray(R"({"schema":"lockscope-recording/1","scenario":{"contenders":1e18}})");
+        QTest::newRow("a lane that is not there")
+            << QByteArray(R"({"schema":"lockscope-recording/1","scenario":{"contenders":2},"events":[[1,2,"joins","","",0,false]]})");
+        QTest::newRow("time goes back")
+            << QByteArray(R"({"schema":"lockscope-recording/1","scenario":{"contenders":2},"events":[[5,0,"joins","","",0,false],[4,0,"holds","","",0,false]]})");
+    }
+    void whatIsNoRecordingIsRefused()
+    {
+        QFETCH(QByteArray, bytes);
+        const auto read = Recording::load(bytes);
+        QVERIFY(!read);
+        QVERIFY(read.error().code == ErrorCode::BadInput && read.error().message.startsWith(u"this is no recording"));
+    }
+
+    void theTableIsSafeInASpreadsheet()
+    {
+        Recording recording;
+        recording.scenario.contenders = 200;
+        recording.events = {{1us, 7, Mark::Request, false, 0, "=1+1", "a,\"b\""}};
+        QCOMPARE(recording.toCsv(), QByteArray("at_us,contender,mark,what,where,token,wasted\n"
+                                               "1,c007,request,'=1+1,\"a,\"\"b\"\"\",,0\n"));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestRecording)
+#include "tst_recording.moc"
