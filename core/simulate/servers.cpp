@@ -1,6 +1,7 @@
 #include "core/simulate/servers.h"
 
 #include "core/recipes/catalogue.h"
+#include "core/simulate/mariadb/servers.h"
 #include "core/simulate/zookeeper/servers.h"
 
 namespace lockscope::simulate {
@@ -10,7 +11,7 @@ std::unique_ptr<Servers> makeServers(const ServersContext &context)
     switch (recipes::findRecipe(context.scenario.recipe)->backend) {
     case recipes::RecipeBackend::ZooKeeper: return makeZooKeeperServers(context);
     case recipes::RecipeBackend::Redis: break;
-    case recipes::RecipeBackend::MariaDb: break;
+    case recipes::RecipeBackend::MariaDb: return makeMariaDbServers(context);
     }
     return {};
 }
