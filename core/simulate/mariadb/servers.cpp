@@ -75,8 +75,9 @@ public:
         const auto left = m_server.leftBehind();
         return {left.begin(), left.end()};
     }
-    // Who died while it waited is noticed when it gets its turn, or within a second.
-    [[nodiscard]] Duration longestLife() const override { return 2s; }
+    // Who died while it waited is noticed when it gets its turn, or within a second; and whose last message was
+    // late, when that has come: the end of a connection comes behind it.
+    [[nodiscard]] Duration longestLife() const override { return 2 * Duration(m_context.scenario.ttl) + 2s; }
 
 private:
     const ServersContext m_context;
