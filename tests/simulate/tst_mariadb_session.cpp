@@ -61,7 +61,7 @@ class TestSimulatedSqlSession : public QObject {
             loop.advance(2ms);
             return reply;
         }
-        [[nodiscard]] bool isFree() const { return !server.holderOf(RowId{"sim.row", "1"}); }
+        [[nodiscard]] bool isFree() const { return !server.rowLocks().holderOf(RowId{"sim.row", "1"}); }
     };
 
 private slots:
@@ -177,6 +177,37 @@ private slots:
         world.loop.advance(15s);
         QCOMPARE(world.a->state(), SessionState::Connected);
         QVERIFY(world.isFree());
+    }
+
+    void anIdleConnectionThatAnswersNothingIsLeft()
+    {
+        World world;
+        QCOMPARE(codeOf(world.take(*world.a)), done);
+        const auto connection = world.a->connectionId();
+        world.network.block(1, 0, Direction::ToClient);
+        world.loop.advance(9s);
+        QCOMPARE(world.a->connectionId(), connection);
+        world.loop.advance(3s);
+        QCOMPARE(world.a->state(), SessionState::Connecting);
+        world.loop.advance(1s);
+        QVERIFY(world.isFree()); // the end of the connection gets through
+        world.network.open(1, 0, Direction::ToClient);
+        world.loop.advance(10s);
+        QCOMPARE(world.a->state(), SessionState::Connected);
+    }
+    // Its own standstill is not the server's.
+    void aPausedProgramKeepsItsConnection()
+    {
+        World world;
+        QCOMPARE(codeOf(world.take(*world.a)), done);
+        const auto connection = world.a->connectionId();
+        world.loop.advance(999ms); // about to ask, or just asking
+        world.one.pause();
+        world.loop.advance(1h);
+        world.one.resume();
+        world.loop.advance(5s);
+        QCOMPARE(world.a->connectionId(), connection);
+        QVERIFY(!world.isFree());
     }
 
     // Cut off without a word, and dead: the server keeps the row until it loses patience.

@@ -86,6 +86,12 @@ std::optional<ConnectionNumber> NamedLocks::holderOf(const QByteArray &name) con
     return at == m_locks.end() ? std::nullopt : std::optional(at->second.holder);
 }
 
+std::optional<ConnectionNumber> NamedLocks::firstWaiterFor(const QByteArray &name) const
+{
+    const auto at = m_locks.find(name);
+    return at == m_locks.end() || at->second.waiting.empty() ? std::nullopt : std::optional(at->second.waiting.front());
+}
+
 std::vector<QByteArray> NamedLocks::names() const
 {
     std::vector<QByteArray> all;

@@ -32,6 +32,7 @@ public:
     [[nodiscard]] std::vector<ConnectionNumber> releaseAll(ConnectionNumber connection);
 
     [[nodiscard]] std::optional<ConnectionNumber> holderOf(const QByteArray &name) const;
+    [[nodiscard]] std::optional<ConnectionNumber> firstWaiterFor(const QByteArray &name) const;
     [[nodiscard]] std::vector<QByteArray> names() const;
 
 private:

@@ -121,6 +121,12 @@ std::optional<TransactionId> RowLocks::holderOf(const RowId &row) const
     return at == m_queues.end() ? std::nullopt : std::optional(at->second.front());
 }
 
+std::optional<TransactionId> RowLocks::firstWaiterFor(const RowId &row) const
+{
+    const auto at = m_queues.find(row);
+    return at == m_queues.end() || at->second.size() < 2 ? std::nullopt : std::optional(at->second[1]);
+}
+
 std::vector<RowId> RowLocks::lockedRows() const
 {
     std::vector<RowId> rows;

@@ -50,6 +50,7 @@ public:
     [[nodiscard]] std::vector<TransactionId> release(TransactionId transaction);
 
     [[nodiscard]] std::optional<TransactionId> holderOf(const RowId &row) const;
+    [[nodiscard]] std::optional<TransactionId> firstWaiterFor(const RowId &row) const;
     [[nodiscard]] std::vector<RowId> lockedRows() const;
 
 private:

@@ -46,11 +46,9 @@ public:
 
     // When the last statement of it came or ended; none when it runs one, or is gone.
     [[nodiscard]] std::optional<Instant> idleSince(mariadb::ConnectionId connection) const;
-    [[nodiscard]] std::optional<mariadb::ConnectionId> holderOf(const RowId &row) const { return m_rows.holderOf(row); }
-    [[nodiscard]] std::optional<mariadb::ConnectionId> holderOf(const QByteArray &namedLock) const
-    {
-        return m_names.holderOf(namedLock);
-    }
+    // Who holds what and who waits, by the server's word; named locks by their name.
+    [[nodiscard]] const RowLocks &rowLocks() const { return m_rows; }
+    [[nodiscard]] const NamedLocks &namedLocks() const { return m_names; }
     // Locks and open transactions, in words.
     [[nodiscard]] QByteArrayList leftBehind() const;
 

@@ -63,11 +63,15 @@ public:
         const auto at = m_accesses.find(contender);
         return at != m_accesses.end() && m_server.kill(at->second->connection());
     }
-    bool forceRelease() override
+    bool forceRelease(bool ofWaiter) override
     {
-        const auto holder = m_context.scenario.recipe == "sql-get-lock" ? m_server.holderOf(namedLock)
-                                                                        : m_server.holderOf(RowId{table, row});
-        return holder && m_server.kill(*holder);
+        const bool isNamed = m_context.scenario.recipe == "sql-get-lock";
+        const RowId id{table, row};
+        const auto &rows = m_server.rowLocks();
+        const auto &names = m_server.namedLocks();
+        const auto whose = ofWaiter ? (isNamed ? names.firstWaiterFor(namedLock) : rows.firstWaiterFor(id))
+                                    : (isNamed ? names.holderOf(namedLock) : rows.holderOf(id));
+        return whose && m_server.kill(*whose);
     }
 
     [[nodiscard]] std::vector<QByteArray> leftBehind() const override

@@ -19,6 +19,11 @@ namespace {
 constexpr Duration firstBackOff = 50ms, longestBackOff = 5s;
 constexpr Duration connectTakesAtMost = 5s, killAnswersWithin = 2s, killTakesAtMost = 3s;
 
+Error notSent(const Statement &statement, const QString &why)
+{
+    return {statement.connection ? ErrorCode::SessionExpired : ErrorCode::NotConnected, u"nothing was sent: "_s + why, true};
+}
+
 QSqlError sqlError(int number, const QByteArray &message)
 {
     return {u"simulated"_s, QString::fromUtf8(message), QSqlError::StatementError, QString::number(number)};
@@ -33,13 +38,11 @@ public:
             if (!alive.expired())
                 dial();
         });
+        m_look = in(m_options.askIdleEvery, &SimulatedSession::lookAfterIdle);
     }
     ~SimulatedSession() override
     {
-        if (m_link && m_running && !m_running->statement.isLasting)
-            sendKill("KILL " + QByteArray::number(m_connection), {});
-        if (m_link)
-            m_link->close();
+        static_cast<void>(leave());
         for (auto &[number, pending] : std::exchange(m_pending, {}))
             pending.reply.complete(Error{ErrorCode::NotConnected, u"the session was closed"_s});
     }
@@ -76,7 +79,9 @@ private:
 
     [[nodiscard]] std::optional<Error> unfit(const Statement &statement, Deadline deadline) const;
     void end(quint64 number, bool isTimeout);
-    void giveUpOnServer();
+    void giveUpOnServer(const QString &why);
+    [[nodiscard]] std::deque<Job> leave();
+    void lookAfterIdle();
     void killQuery();
     void killEnds(quint64 killing);
     std::shared_ptr<SqlLink> sendKill(const QByteArray &text, std::function<void()> done);
@@ -85,8 +90,6 @@ private:
     void greeted(ConnectionId connection);
     void cannotConnect(const QString &why);
     void pump();
-    void send();
-    void ask();
     void heard(const SqlAnswer &answer);
     void wireBroke();
     void lost(const Error &why);
@@ -113,13 +116,15 @@ private:
     std::map<quint64, Pending> m_pending;
     std::deque<Job> m_jobs;      // not sent yet
     std::optional<Job> m_running;
-    bool m_isAsking = false;     // whether anybody is there
     bool m_wasKilled = false;    // a KILL QUERY may have come too late for its statement
+    bool m_isHarmless = false;   // what is out is there for it to hit
+    quint64 m_question = 0;      // is anybody there? 0: not asked now
+    int m_looksInVain = 0;
     std::map<quint64, Killing> m_killings;
 
     std::shared_ptr<SqlLink> m_link;
     Duration m_backOff{};
-    Timer m_idle, m_connecting;
+    Timer m_look, m_connecting;
 };
 
 // --- what is asked of it ---------------------------------------------------------------------------
@@ -176,7 +181,9 @@ void SimulatedSession::end(quint64 number, bool isTimeout)
     }
     if (m_running && m_running->number == number)
         killQuery();
-    at->second.timer = in(killTakesAtMost, &SimulatedSession::giveUpOnServer);
+    at->second.timer = m_process.callAt(m_process.now() + killTakesAtMost, [this] {
+        giveUpOnServer(u"the server does not answer, not even KILL"_s);
+    });
 }
 
 // On a connection of its own. What is sent next waits until this is over, or has taken too long.
@@ -224,26 +231,57 @@ std::shared_ptr<SqlLink> SimulatedSession::sendKill(const QByteArray &text, std:
     return link;
 }
 
-void SimulatedSession::giveUpOnServer()
+// What runs is ended by KILL, except what is to last; the server hears that nobody is there any more. Returns what
+// was queued and is not going to be sent.
+std::deque<SimulatedSession::Job> SimulatedSession::leave()
 {
+    if (m_link && m_running && !m_running->statement.isLasting)
+        sendKill("KILL " + QByteArray::number(m_connection), {});
+    for (const auto &[number, killing] : std::exchange(m_killings, {})) {
+        if (killing.link)
+            killing.link->close();
+    }
     if (m_link)
         m_link->close();
     m_link.reset();
     m_running.reset();
-    m_jobs.clear();
-    m_isAsking = false;
-    m_wasKilled = false;
-    for (auto &[number, killing] : std::exchange(m_killings, {})) {
-        if (killing.link)
-            killing.link->close();
-    }
+    m_isHarmless = false;
+    m_question = 0;
     m_connection = 0;
-    m_lastError = u"the server does not answer"_s;
+    return std::exchange(m_jobs, {});
+}
+
+void SimulatedSession::giveUpOnServer(const QString &why)
+{
+    const auto unsent = leave();
+    m_lastError = why;
     become(SessionState::Connecting);
+    for (const auto &job : unsent)
+        answered(job.number, notSent(job.statement, why));
     for (auto &[number, pending] : std::exchange(m_pending, {}))
-        pending.reply.complete(Error{ErrorCode::UnknownOutcome, u"the server does not answer, not even KILL"_s, true});
+        pending.reply.complete(Error{ErrorCode::UnknownOutcome, why, true});
     m_backOff = {};
     dial();
+}
+
+// The time an answer takes is counted in looks: a program that was stopped itself must not take that for the
+// server's silence.
+void SimulatedSession::lookAfterIdle()
+{
+    m_look = in(m_options.askIdleEvery, &SimulatedSession::lookAfterIdle);
+    if (m_state != SessionState::Connected)
+        return;
+    if (m_question != 0) {
+        if (++m_looksInVain * m_options.askIdleEvery >= m_options.idleAnswersWithin)
+            giveUpOnServer(u"the idle connection was asked and has not answered"_s);
+        return;
+    }
+    if (!m_pending.empty())
+        return; // these have deadlines of their own
+    m_looksInVain = 0;
+    m_question = ++m_lastNumber;
+    m_jobs.push_back({m_question, {"DO 0", {}, std::nullopt, false}});
+    pump();
 }
 
 // --- the connection --------------------------------------------------------------------------------
@@ -290,50 +328,27 @@ void SimulatedSession::cannotConnect(const QString &why)
     m_connecting = in(m_backOff, &SimulatedSession::dial);
 }
 
-// One statement at a time; while nothing is to be sent, a question now and then.
+// One statement at a time. After a KILL QUERY first one for it to hit, should it be late.
 void SimulatedSession::pump()
 {
-    if (m_connection == 0 || m_running || m_isAsking || !m_killings.empty())
+    if (m_connection == 0 || m_running || m_isHarmless || !m_killings.empty() || (m_jobs.empty() && !m_wasKilled))
         return;
-    if (m_wasKilled)
-        ask();
-    else if (!m_jobs.empty())
-        send();
-    else
-        m_idle = in(m_options.askIdleEvery, &SimulatedSession::ask);
-}
-
-void SimulatedSession::ask()
-{
-    if (m_connection == 0 || m_running || m_isAsking || !m_killings.empty())
-        return; // a KILL is out: pump() comes again
-    m_isAsking = true;
-    m_wasKilled = false;
+    m_isHarmless = std::exchange(m_wasKilled, false);
+    Statement statement{"DO 0", {}, std::nullopt, false};
+    if (!m_isHarmless) {
+        m_running = std::move(m_jobs.front());
+        m_jobs.pop_front();
+        statement = m_running->statement;
+    }
     if (m_link->isBroken())
         wireBroke();
     else
-        m_link->send({"DO 0", {}, {}, false}, [this](const SqlAnswer &answer) { heard(answer); });
-}
-
-void SimulatedSession::send()
-{
-    m_idle.cancel();
-    m_running = std::move(m_jobs.front());
-    m_jobs.pop_front();
-    if (m_running->statement.connection && *m_running->statement.connection != m_connection) {
-        const auto number = std::exchange(m_running, std::nullopt)->number;
-        answered(number, Error{ErrorCode::SessionExpired, u"nothing was sent: the connection was lost before"_s, true});
-        pump();
-    } else if (m_link->isBroken()) {
-        wireBroke();
-    } else {
-        m_link->send(m_running->statement, [this](const SqlAnswer &answer) { heard(answer); });
-    }
+        m_link->send(statement, [this](const SqlAnswer &answer) { heard(answer); });
 }
 
 void SimulatedSession::heard(const SqlAnswer &answer)
 {
-    m_isAsking = false;
+    m_isHarmless = false;
     if (const auto done = std::exchange(m_running, std::nullopt)) {
         answered(done->number, answer.error == 0
                                    ? Result<Rows>(answer.rows)
@@ -348,24 +363,18 @@ void SimulatedSession::wireBroke()
 {
     if (m_connection == 0)
         cannotConnect(u"no connection to the server"_s);
-    else if (m_running || m_isAsking)
+    else if (m_running || m_isHarmless)
         lost(mariadb::statementError(sqlError(2013, "Lost connection to server"), false));
 }
 
 void SimulatedSession::lost(const Error &why)
 {
-    m_link->close();
-    m_link.reset();
-    m_idle.cancel();
-    m_connection = 0;
-    m_isAsking = false;
+    const auto running = std::exchange(m_running, std::nullopt);
+    const auto unsent = leave();
     m_lastError = why.message;
     become(SessionState::Connecting);
-    const auto running = std::exchange(m_running, std::nullopt);
-    // What queues was not sent, and is not going to be.
-    for (const auto &job : std::exchange(m_jobs, {}))
-        answered(job.number, Error{job.statement.connection ? ErrorCode::SessionExpired : ErrorCode::NotConnected,
-                                   u"nothing was sent: "_s + why.message, true});
+    for (const auto &job : unsent)
+        answered(job.number, notSent(job.statement, why.message));
     if (running)
         answered(running->number, mariadb::statementError(sqlError(2013, "Lost connection to server"),
                                                           running->statement.isLasting));
@@ -375,6 +384,8 @@ void SimulatedSession::lost(const Error &why)
 
 void SimulatedSession::answered(quint64 number, Result<Rows> answer)
 {
+    if (number == m_question)
+        m_question = 0;
     const auto at = m_pending.find(number);
     if (at == m_pending.end())
         return;
