@@ -13,7 +13,7 @@ Checkers::Checkers(const Scenario &scenario, Trace &trace) : m_scenario(scenario
 {
     const auto *recipe = playable(scenario.recipe);
     // Permits and readers may overtake each other on their way back from the server.
-    m_isFair = recipe && recipe->fair && scenario.limit == 1 && scenario.readersPercent == 0;
+    m_isFair = recipe && recipe->fair && !recipe->counted && scenario.readersPercent == 0;
 }
 
 void Checkers::see(const Event &event)

@@ -24,6 +24,8 @@ QString ofZooKeeper(FaultKind fault)
     switch (fault) {
     case FaultKind::Pause:
         return u"a pause longer than the session: the server gives the lock on, and who is paused cannot know"_s;
+    case FaultKind::Partition:
+        return u"who is cut off for longer than its session learns that this is over only when it has connected again"_s;
     case FaultKind::Expire:
         return u"the server ends the session, and its client hears of it only when it has connected again"_s;
     case FaultKind::ForceRelease:
@@ -52,6 +54,8 @@ QString ofRedis(const QByteArray &recipe, FaultKind fault)
     case FaultKind::Pause:
         return u"a pause longer than the lease: the key expires, and who is paused cannot know"_s;
     case FaultKind::ForceRelease:
+        if (recipe == "redisson-semaphore")
+            return {}; // its key holds the number of free permits, not those that are out
         return u"whoever lost the lock by force believes to hold it until it prolongs its lease"_s;
     case FaultKind::ClockJump:
         return recipe == "redis-getset" ? u"its times are the clients' own: one clock that is ahead takes the lock over"_s
@@ -66,29 +70,49 @@ QString ofRedis(const QByteArray &recipe, FaultKind fault)
 }
 
 // The one flaw of SETNX and EXPIRE: between the two the key has no end.
-QString endless(const QByteArray &recipe, FaultKind fault)
+Expectation endless(FaultKind fault)
 {
-    if (recipe != "redis-setnx-expire" || !isAny(nameOf(fault), {"crash", "lose-request", "lose-reply", "partition"}))
-        return {};
-    return u"SETNX without its EXPIRE: the key never goes"_s;
+    return {u"SETNX without its EXPIRE: the key never goes"_s,
+            !isAny(nameOf(fault), {"crash", "lose-request", "lose-reply", "partition", "failover"})};
 }
 
-// Who does not prolong its lease counts on its clock.
-QString ofSlowClock(const QByteArray &recipe, FaultKind fault)
+// Beside what breaks by one fault alone: what takes two of them.
+Expectation twoBelieve(const QByteArray &recipe, FaultKind fault, RecipeBackend backend, const QByteArray &invariant)
 {
-    if (fault != FaultKind::Drift || !isAny(recipe, {"redis-setnx-expire", "redis-getset"}))
-        return {};
-    return u"a slow clock believes longer than the lease lasts, which nothing prolongs"_s;
+    const bool isRedis = backend == RecipeBackend::Redis;
+    if (isRedis && fault == FaultKind::Drift) {
+        const bool isProlonged = !isAny(recipe, {"redis-setnx-expire", "redis-getset"});
+        return {isProlonged ? u"a slow clock believes longer than the lease lasts, when nothing gets through to prolong it"_s
+                            : u"a slow clock believes longer than the lease lasts, which nothing prolongs"_s,
+                isProlonged || invariant == "effect"};
+    }
+    if (backend == RecipeBackend::MariaDb && recipe != "sql-version"
+        && (fault == FaultKind::Pause || fault == FaultKind::Partition))
+        return {u"its connection breaks and its locks are gone at once, while it is paused or cut off and cannot hear it"_s,
+                true};
+    switch (backend) {
+    case RecipeBackend::ZooKeeper: return {ofZooKeeper(fault)};
+    case RecipeBackend::Redis: return {ofRedis(recipe, fault)};
+    case RecipeBackend::MariaDb: return {ofMariaDb(recipe, fault)};
+    }
+    return {};
 }
 
-QString leftBehind(const QByteArray &recipe, FaultKind fault)
+Expectation heardLate(FaultKind fault)
 {
-    if (recipe == "redis-getset" && isAny(nameOf(fault), {"crash", "lose-request", "lose-reply"}))
-        return u"its key has no TTL: what nobody gives back stays, with a time that has passed"_s;
-    if (recipe == "redisson-semaphore" && isAny(nameOf(fault), {"crash", "dead-thread"}))
-        return u"a dead holder's permit is cleared away by the next who asks"_s;
+    if (!isAny(nameOf(fault), {"pause", "partition", "delay", "expire", "force-release"}))
+        return {};
+    return {u"who hears of its grant only when that is over already believes in it after its successor"_s, true};
+}
+
+Expectation leftBehind(const QByteArray &recipe, FaultKind fault)
+{
+    if (recipe == "redis-getset" && isAny(nameOf(fault), {"crash", "lose-request", "lose-reply", "partition", "dead-thread"}))
+        return {u"its key has no TTL: what nobody gives back stays, with a time that has passed"_s};
+    if (recipe == "redisson-semaphore" && isAny(nameOf(fault), {"crash", "dead-thread", "pause", "partition", "restart-empty"}))
+        return {u"a dead holder's permit is cleared away by the next who asks"_s, !isAny(nameOf(fault), {"crash", "dead-thread"})};
     if (recipe == "redisson-fair-lock" && isAny(nameOf(fault), {"crash", "failover"}))
-        return u"its queue and timeout keys have no TTL"_s;
+        return {u"its queue and timeout keys have no TTL"_s, true};
     return {};
 }
 
@@ -111,21 +135,18 @@ Expectation expectationOf(const QByteArray &recipe, FaultKind fault, const QByte
     if (invariant == "exclusion" || invariant == "effect") {
         if (invariant == "effect" && fenced && hasToken(recipe, backend, fault))
             return {};
-        if (const auto why = ofSlowClock(recipe, fault); !why.isEmpty() && invariant == "exclusion")
-            return {why};
-        switch (backend) {
-        case RecipeBackend::ZooKeeper: return {ofZooKeeper(fault)};
-        case RecipeBackend::Redis: return {ofRedis(recipe, fault)};
-        case RecipeBackend::MariaDb: return {ofMariaDb(recipe, fault)};
-        }
+        return twoBelieve(recipe, fault, backend, invariant);
     }
-    if (const auto why = endless(recipe, fault); !why.isEmpty() && (invariant == "progress" || invariant == "cleanliness"))
-        return {why};
-    if (invariant == "cleanliness")
-        return {leftBehind(recipe, fault)};
+    if (invariant == "progress" || invariant == "cleanliness") {
+        if (recipe == "redis-setnx-expire")
+            return endless(fault);
+        return invariant == "cleanliness" ? leftBehind(recipe, fault) : Expectation();
+    }
     if (invariant == "tokens" && recipe == "redisson-fenced-lock"
         && (fault == FaultKind::RestartEmpty || fault == FaultKind::Failover))
         return {u"its counter is lost with the data"_s};
+    if (backend == RecipeBackend::ZooKeeper && (invariant == "tokens" || invariant == "order"))
+        return heardLate(fault);
     return {};
 }
 

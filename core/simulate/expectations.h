@@ -10,6 +10,7 @@ namespace lockscope::simulate {
 
 struct Expectation {
     QString because; // empty: it holds
+    bool isRare = false; // it takes another fault beside it, or more seeds than every test run plays, to be seen
     [[nodiscard]] bool mayBreak() const { return !because.isEmpty(); }
 };
 

@@ -15,8 +15,7 @@ std::shared_ptr<Wire> Network::connect(Process &client, int server)
     if (m_down.contains(server) || isBlocked(process, server, Direction::ToServer)
         || isBlocked(process, server, Direction::ToClient) || !client.isAlive())
         return {};
-    if (!m_wires.contains(process)) {
-        m_wires[process] = {};
+    if (m_listenedTo.insert(process).second) {
         client.onChange([this, &client, process] { processChanged(process, client.isAlive()); });
     }
     std::shared_ptr<Wire> wire(new Wire(*this, client, server));
@@ -88,8 +87,9 @@ void Network::processChanged(int process, bool isAlive)
         }
         wire->healthChanged();
     }
+    // Its wires stay known: a partition may still hold back their end.
     if (!isAlive)
-        m_wires.erase(process);
+        m_listenedTo.erase(process);
 }
 
 std::vector<std::shared_ptr<Wire>> Network::wiresOf(int process)

@@ -70,7 +70,8 @@ private:
     std::function<Fate(const Letter &)> m_judge;
     std::set<std::tuple<int, int, Direction>> m_blocked;
     std::set<int> m_down;
-    std::map<int, std::vector<std::weak_ptr<Wire>>> m_wires; // by process; known until it dies
+    std::map<int, std::vector<std::weak_ptr<Wire>>> m_wires; // by process
+    std::set<int> m_listenedTo;                              // processes whose changes we hear of
 };
 
 // Both ends hold it. The last messages are delivered before an end hears that the other closed it.

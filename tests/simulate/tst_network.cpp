@@ -115,6 +115,30 @@ private slots:
         QCOMPARE(heard, (QByteArrayList{"request", "end"}));
     }
 
+    void aPartitionKeepsTheEndOfADeadProcessFromTheServer()
+    {
+        Network network(world, Random(1), {});
+        auto client = std::make_unique<Process>(world, 0);
+        // The server's end keeps the wire, as its end of a connection does.
+        const auto wire = network.connect(*client, 0);
+        wire->onBroken(End::Server, say("end"));
+        network.block(0, 0, Direction::ToServer);
+        client->kill();
+        client.reset();
+        world.advance(1h);
+        QCOMPARE(heard, QByteArrayList());
+        network.open(0, 0, Direction::ToServer);
+        world.advance(1ms);
+        QCOMPARE(heard, (QByteArrayList{"end"}));
+        // Another process of that number is noticed as the first one was.
+        Process next(world, 0);
+        const auto second = network.connect(next, 0);
+        second->onBroken(End::Server, say("second end"));
+        next.kill();
+        world.advance(1ms);
+        QCOMPARE(heard, (QByteArrayList{"end", "second end"}));
+    }
+
     void aServerThatIsDownBreaksItsWires()
     {
         Network network(world, Random(1), {});

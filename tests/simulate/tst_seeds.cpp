@@ -48,7 +48,7 @@ Scenario scenarioOf(const QByteArray &recipe, quint64 seed)
     scenario.contenders = 2 + int(random.below(3));
     // Shorter than what it takes to connect again, longer than that, longer than a lease.
     const auto length = random.below(10);
-    scenario.hold = std::chrono::milliseconds(length < 6 ? 5 + random.below(40) : length < 9 ? 100 + random.below(500) : 4500);
+    scenario.hold = std::chrono::milliseconds(length < 6 ? 5 + random.below(40) : length < 9 ? 100 + random.below(500) : 8000);
     scenario.ttl = 3s;
     scenario.sessionTimeout = 4s;
     scenario.keepsEvents = false;
@@ -184,7 +184,7 @@ private slots:
         for (const auto fault : faultsFor(recipe)) {
             for (const auto &invariant : invariants()) {
                 const auto expected = expectationOf(recipe, fault, invariant.name, false);
-                QVERIFY2(!expected.mayBreak() || tally.broke.contains({fault, invariant.name}),
+                QVERIFY2(!expected.mayBreak() || expected.isRare || tally.broke.contains({fault, invariant.name}),
                          nameOf(fault) + " was never seen to break " + invariant.name + ", which the table says may be: "
                              + expected.because.toUtf8());
             }
@@ -210,7 +210,8 @@ private slots:
         }
         QByteArrayList caught;
         for (const auto &[key, times] : tally.broke) {
-            if (!expectationOf(sound, key.first, key.second, false).mayBreak())
+            const auto expected = expectationOf(sound, key.first, key.second, false);
+            if (!expected.mayBreak() || (expected.isRare && times.first >= 5))
                 caught << nameOf(key.first) + " breaks " + key.second;
         }
         for (const auto &line : tally.unexpected)

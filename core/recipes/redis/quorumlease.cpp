@@ -55,7 +55,9 @@ Duration QuorumLease::validity() const
 Ballot QuorumLease::prolong() const
 {
     const auto sent = m_loop->now();
-    const auto deadline = nodeDeadline(*m_loop, m_ttl);
+    // Not beyond the time it is ours for: at its end we say so, whoever still owes an answer.
+    const auto patience = nodeDeadline(*m_loop, m_ttl).when();
+    const auto deadline = Deadline::at(std::min(patience, m_standing->validUntil().value_or(patience)));
     const auto ask = [&](int node) {
         return m_nodes[static_cast<std::size_t>(node)]->script(
             redis::loadScript("compare-and-expire"), {m_ours.key.bytes()},

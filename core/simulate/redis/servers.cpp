@@ -123,7 +123,8 @@ public:
         return true;
     }
 
-    // Without what a recipe keeps on purpose: a semaphore's number of permits, a fenced lock's counter.
+    // Without what a recipe keeps on purpose: a semaphore's number of permits, a fenced lock's counter, and the
+    // latches of unlocks, which go with their time to live (longer than that where a clock jumped back).
     [[nodiscard]] std::vector<QByteArray> leftBehind() const override
     {
         const redis::RedissonKeys beside(lockKey.bytes());
@@ -131,7 +132,9 @@ public:
         std::vector<QByteArray> left;
         for (const auto &server : m_servers) {
             for (const auto &key : server->keys()) {
-                if (!(isSemaphore && key == lockKey.bytes()) && key != beside.fencingToken())
+                const bool isKept = (isSemaphore && key == lockKey.bytes()) || key == beside.fencingToken()
+                    || key.startsWith(beside.unlockLatch({}));
+                if (!isKept)
                     left.push_back(key);
             }
         }
