@@ -18,10 +18,14 @@ constexpr auto killTakesAtMost = 3s;
 
 class Client final : public Session, private WorkerNews {
 public:
-    Client(Loop &loop, SessionOptions options) : m_loop(loop), m_options(std::move(options)) { startWorker(); }
+    Client(Loop &loop, SessionOptions options) : m_loop(loop), m_options(std::move(options))
+    {
+        startWorker();
+        lookLater();
+    }
     ~Client() override
     {
-        m_worker->close();
+        static_cast<void>(m_worker->close());
         for (auto &[number, pending] : std::exchange(m_pending, {}))
             pending.reply.complete(Error{ErrorCode::NotConnected, u"the session was closed"_s});
     }
@@ -105,16 +109,48 @@ private:
             answered(number, Error{ErrorCode::Cancelled, u"ended before it was sent"_s, true});
             return;
         }
-        at->second.timer = m_loop.callAt(m_loop.now() + killTakesAtMost, [this] { giveUpOnServer(); });
+        at->second.timer = m_loop.callAt(
+            m_loop.now() + killTakesAtMost, [this] { giveUpOnServer(u"the server does not answer, not even KILL"_s); });
     }
 
-    void giveUpOnServer()
+    void giveUpOnServer(const QString &why)
     {
-        m_worker->close();
+        qCDebug(logMariaDb).noquote() << "session" << m_connection << "at" << m_options.host.host << m_options.host.port
+                                      << "is left:" << why;
+        const auto unsent = m_worker->close();
         startWorker();
-        notConnected(Error{ErrorCode::NotConnected, u"the server does not answer"_s, true});
+        notConnected(Error{ErrorCode::NotConnected, why, true});
+        for (const auto &job : unsent)
+            answered(job.number, Worker::notSent(job.statement, why));
         for (auto &[number, pending] : std::exchange(m_pending, {}))
-            pending.reply.complete(Error{ErrorCode::UnknownOutcome, u"the server does not answer, not even KILL"_s, true});
+            pending.reply.complete(Error{ErrorCode::UnknownOutcome, why, true});
+    }
+
+    void lookLater()
+    {
+        m_lookTimer = m_loop.callAt(m_loop.now() + m_options.askIdleEvery, [this] {
+            lookAfterIdle();
+            lookLater();
+        });
+    }
+
+    // Asks an idle connection whether anybody is there. The time it takes is counted in looks: a program that
+    // was stopped itself must not take that for the server's silence.
+    void lookAfterIdle()
+    {
+        if (m_state != SessionState::Connected)
+            return;
+        if (m_question != 0) {
+            if (++m_looksInVain * m_options.askIdleEvery >= m_options.idleAnswersWithin)
+                giveUpOnServer(u"the idle connection was asked and has not answered for %1 ms"_s.arg(
+                    m_options.idleAnswersWithin.count()));
+            return;
+        }
+        if (!m_pending.empty())
+            return; // these have deadlines of their own
+        m_looksInVain = 0;
+        m_question = ++m_lastNumber;
+        m_worker->run({m_question, {"DO 0", {}, std::nullopt, false}});
     }
 
     // WorkerNews
@@ -129,6 +165,7 @@ private:
     void notConnected(Error why) override
     {
         m_connection = 0;
+        m_question = 0;
         m_lastError = why.message;
         become(why.code == ErrorCode::AuthFailed     ? SessionState::AuthFailed
                : why.code == ErrorCode::Unsupported ? SessionState::Closed
@@ -136,6 +173,8 @@ private:
     }
     void answered(quint64 number, Result<Rows> answer) override
     {
+        if (number == m_question)
+            m_question = 0;
         const auto at = m_pending.find(number);
         if (at == m_pending.end())
             return;
@@ -168,6 +207,9 @@ private:
     std::vector<std::weak_ptr<StateListener>> m_stateListeners;
     quint64 m_lastNumber = 0;
     std::map<quint64, Pending> m_pending;
+    quint64 m_question = 0; // is anybody there? 0: not asked now
+    int m_looksInVain = 0;
+    Timer m_lookTimer;
     std::shared_ptr<Worker> m_worker;
 };
 

@@ -2,11 +2,12 @@
 //
 // Reconnects by itself with back-off (first at once, then doubling from 50 ms to 5 s); a wrong password is
 // AuthFailed and a missing database Closed, and neither is retried. An idle connection is asked once a
-// second whether it still stands, so that a session learns soon that it was killed. A server that does
-// not answer KILL QUERY either counts as gone.
+// second whether it still stands, so that a session learns soon that it was killed, and within seconds that
+// the network is silent. A server that does not answer KILL QUERY either counts as gone.
 //
 // Destroying a session ends what it runs (KILL) and closes it in the background: its transaction is rolled
-// back and its named locks are free.
+// back and its named locks are free. KILL goes over a connection of its own, and only when that leads to
+// the same server.
 #pragma once
 
 #include "core/base/connectionuri.h"
@@ -20,6 +21,8 @@ struct SessionOptions {
     QString password; // never logged
     QString database; // none when empty
     std::chrono::milliseconds askIdleEvery{1000};
+    // Or the connection counts as gone, and what it holds as lost; a server that only hangs a while is waited for.
+    std::chrono::milliseconds idleAnswersWithin{10'000};
 };
 
 // Returns at once, in state Connecting. Loop thread only.

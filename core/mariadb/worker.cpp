@@ -1,16 +1,15 @@
 #include "core/mariadb/worker.h"
 
 #include "core/base/logging.h"
+#include "core/mariadb/sqlconnection.h"
 #include "core/mariadb/sqlerrors.h"
 
-#include <QSqlDatabase>
 #include <QSqlError>
 #include <QSqlQuery>
 #include <QSqlRecord>
 #include <QStringDecoder>
 
 #include <algorithm>
-#include <atomic>
 #include <thread>
 
 namespace lockscope::mariadb {
@@ -47,22 +46,25 @@ Leaving &leaving()
     return *instance;
 }
 
-// Connections of Qt SQL are known by a name.
-QString freshName()
-{
-    static std::atomic<quint64> next{1};
-    return u"lockscope-%1"_s.arg(next++);
-}
+// A KILL on a connection of its own, which may lead elsewhere: a host name or a proxy stands for several servers,
+// and on another one that number is somebody else's. So it is sent to the same server or not at all.
+constexpr int attemptsToFindServer = 3; // who takes turns comes round again
 
-void addConnection(const QString &name, const SessionOptions &options, const QString &timeouts)
+void killOn(const QByteArray &server, const SessionOptions &options, const QByteArray &text)
 {
-    auto database = QSqlDatabase::addDatabase(u"QMYSQL"_s, name);
-    database.setHostName(options.host.host);
-    database.setPort(options.host.port);
-    database.setUserName(options.user);
-    database.setPassword(options.password);
-    database.setDatabaseName(options.database);
-    database.setConnectOptions(timeouts);
+    for (int i = 0; i < attemptsToFindServer; ++i) {
+        SqlConnection connection(options, u"MYSQL_OPT_CONNECT_TIMEOUT=2;MYSQL_OPT_READ_TIMEOUT=2"_s);
+        if (!connection.open()) {
+            qCDebug(logMariaDb).noquote() << text << "was not sent: there is no connection for it";
+            return;
+        }
+        if (!server.isEmpty() && connection.server() == server) {
+            QSqlQuery(connection.database()).exec(QString::fromUtf8(text));
+            return;
+        }
+    }
+    qCWarning(logMariaDb).noquote() << text << "was not sent: a new connection to" << options.host.host
+                                    << options.host.port << "leads to another server";
 }
 
 // Whatever is text goes as text, so that the server compares it as the column does.
@@ -135,42 +137,40 @@ bool Worker::kill(quint64 number)
     return true;
 }
 
-void Worker::close()
+std::deque<Worker::Job> Worker::close()
 {
     const std::lock_guard lock(m_mutex);
     leaving().begins(); // until main() ends
     m_loop = nullptr;
     m_news = nullptr;
-    m_jobs.clear();
     m_isClosing = true;
     m_changed.notify_all();
+    auto unsent = std::exchange(m_jobs, {});
     if (!m_running)
-        return;
+        return unsent;
     ++m_killsOut;
     // What is to last is given a moment: a COMMIT on its way is not to be cut off.
     sendKill(shared_from_this(), "KILL " + QByteArray::number(m_connection), m_running->statement.isLasting ? 1000ms : 0ms);
+    return unsent;
+}
+
+Error Worker::notSent(const Statement &statement, const QString &why)
+{
+    return {statement.connection ? ErrorCode::SessionExpired : ErrorCode::NotConnected, u"nothing was sent: "_s + why, true};
 }
 
 void Worker::sendKill(const std::shared_ptr<Worker> &worker, const QByteArray &text, std::chrono::milliseconds after)
 {
     leaving().begins();
-    std::thread([worker, text, after] {
+    std::thread([worker, server = worker->m_server, text, after] {
         const auto isOver = [&worker] { return !worker->m_running.has_value(); };
         bool isNeeded = true;
         {
             std::unique_lock lock(worker->m_mutex);
             isNeeded = !worker->m_changed.wait_for(lock, after, isOver);
         }
-        if (isNeeded) {
-            const auto name = freshName();
-            addConnection(name, worker->m_options, u"MYSQL_OPT_CONNECT_TIMEOUT=2;MYSQL_OPT_READ_TIMEOUT=2"_s);
-            {
-                auto database = QSqlDatabase::database(name, false);
-                if (database.open())
-                    QSqlQuery(database).exec(QString::fromUtf8(text));
-            }
-            QSqlDatabase::removeDatabase(name);
-        }
+        if (isNeeded)
+            killOn(server, worker->m_options, text);
         {
             const std::lock_guard lock(worker->m_mutex);
             --worker->m_killsOut;
@@ -182,14 +182,14 @@ void Worker::sendKill(const std::shared_ptr<Worker> &worker, const QByteArray &t
 
 void Worker::main()
 {
-    const auto name = freshName();
-    addConnection(name, m_options, u"MYSQL_OPT_CONNECT_TIMEOUT=5"_s);
-    work(name);
-    QSqlDatabase::removeDatabase(name);
+    {
+        SqlConnection connection(m_options, u"MYSQL_OPT_CONNECT_TIMEOUT=5"_s);
+        work(connection);
+    }
     leaving().ends(); // close() began it
 }
 
-void Worker::work(const QString &name)
+void Worker::work(SqlConnection &connection)
 {
     for (;;) {
         {
@@ -199,47 +199,49 @@ void Worker::work(const QString &name)
                 return;
         }
         m_backOff = std::clamp(m_backOff * 2, firstBackOff, longestBackOff);
-        if (!connectNow(name))
+        if (!connectNow(connection))
             continue;
         m_backOff = 0ms;
-        const bool wasLost = serve(name);
-        QSqlDatabase::database(name, false).close();
+        const bool wasLost = serve(connection);
+        connection.close();
         if (!wasLost)
             return;
     }
 }
 
-bool Worker::connectNow(const QString &name)
+bool Worker::connectNow(SqlConnection &connection)
 {
-    auto database = QSqlDatabase::database(name, false);
-    if (!database.isValid()) {
+    if (!connection.database().isValid()) {
         tellLost(Error{ErrorCode::Unsupported,
                        u"Qt's driver for MariaDB is not installed; Debian's package is libqt6sql6-mysql"_s});
         pauseForGood();
         return false;
     }
-    if (!database.open()) {
-        const auto why = connectError(database.lastError());
+    if (!connection.open()) {
+        const auto why = connectError(connection.database().lastError());
         tellLost(why);
         if (!why.retryable)
             pauseForGood();
         return false;
     }
-    QSqlQuery query(database);
+    QSqlQuery query(connection.database());
     // A wait ends by our deadlines; giving up after the server's 50 s would lose the place in the queue.
     const bool isSetUp = query.exec(u"SET SESSION autocommit=1, innodb_lock_wait_timeout=100000000"_s)
         && query.exec(u"SELECT CONNECTION_ID(), VERSION()"_s) && query.next();
     if (!isSetUp) {
         tellLost(connectError(query.lastError()));
-        database.close();
+        query.clear();
+        connection.close();
         return false;
     }
-    const auto connection = query.value(0).toULongLong();
+    const auto number = query.value(0).toULongLong();
     const auto version = query.value(1).toString().toUtf8();
+    const auto server = connection.server();
     const std::lock_guard lock(m_mutex);
-    m_connection = connection;
+    m_server = server;
+    m_connection = number;
     m_wasKilled = false;
-    post([connection, version](WorkerNews &news) { news.connected(connection, version); });
+    post([number, version](WorkerNews &news) { news.connected(number, version); });
     return true;
 }
 
@@ -249,26 +251,24 @@ void Worker::pauseForGood()
     m_changed.wait(lock, [this] { return m_isClosing; });
 }
 
-bool Worker::serve(const QString &name)
+bool Worker::serve(const SqlConnection &connection)
 {
     for (;;) {
-        Statement statement{"DO 0", {}, std::nullopt, false}; // is anybody there?
+        Statement statement{"DO 0", {}, std::nullopt, false}; // for a KILL QUERY that comes late to hit
         {
             std::unique_lock lock(m_mutex);
-            m_changed.wait_for(lock, m_options.askIdleEvery, [this] { return m_isClosing || !m_jobs.empty(); });
-            // A KILL QUERY that is late must not hit what comes next.
+            m_changed.wait(lock, [this] { return m_isClosing || m_wasKilled || !m_jobs.empty(); });
             m_changed.wait(lock, [this] { return m_isClosing || m_killsOut == 0; });
             if (m_isClosing)
                 return false;
-            if (!m_wasKilled && !m_jobs.empty()) {
+            if (!std::exchange(m_wasKilled, false)) {
                 m_running = std::move(m_jobs.front());
                 m_jobs.pop_front();
                 statement = m_running->statement;
             }
-            m_wasKilled = false;
         }
         bool isLost = false;
-        const auto answer = runStatement(name, statement, &isLost);
+        const auto answer = runStatement(connection, statement, &isLost);
         const std::lock_guard lock(m_mutex);
         const auto done = std::exchange(m_running, std::nullopt);
         m_changed.notify_all();
@@ -281,11 +281,11 @@ bool Worker::serve(const QString &name)
     }
 }
 
-Result<Rows> Worker::runStatement(const QString &name, const Statement &statement, bool *isLost) const
+Result<Rows> Worker::runStatement(const SqlConnection &connection, const Statement &statement, bool *isLost) const
 {
     if (statement.connection && *statement.connection != m_connection)
         return Error{ErrorCode::SessionExpired, u"nothing was sent: the connection was lost before"_s, true};
-    QSqlQuery query(QSqlDatabase::database(name, false));
+    QSqlQuery query(connection.database());
     query.setForwardOnly(true);
     query.setNumericalPrecisionPolicy(QSql::HighPrecision);
     bool isDone = false;
@@ -327,8 +327,7 @@ void Worker::tellLostLocked(const Error &why)
     m_connection = 0;
     post([why](WorkerNews &news) { news.notConnected(why); });
     for (const auto &job : std::exchange(m_jobs, {})) {
-        const Error error{job.statement.connection ? ErrorCode::SessionExpired : ErrorCode::NotConnected,
-                          u"nothing was sent: "_s + why.message, true};
+        const auto error = notSent(job.statement, why.message);
         post([number = job.number, error](WorkerNews &news) { news.answered(number, error); });
     }
 }

@@ -1,5 +1,5 @@
-// The thread of one session: it alone touches the connection, runs statements as they come, asks an idle
-// connection whether it still stands, and connects again. What it has to say goes to the loop.
+// The thread of one session: it alone touches the connection, runs statements as they come, and connects
+// again. What it has to say goes to the loop.
 //
 // The thread may hang in a statement for longer than the session lives. So it owns what it needs, and
 // whoever does not want to hear it any more lets it go: close().
@@ -13,6 +13,8 @@
 #include <mutex>
 
 namespace lockscope::mariadb {
+
+class SqlConnection;
 
 // What a thread tells the session. Called in the loop, and only while the session wants to hear.
 class WorkerNews {
@@ -38,14 +40,18 @@ public:
     // answer is; false if it was only queued, and is not going to be sent.
     [[nodiscard]] bool kill(quint64 number);
     // Not heard from then on. What runs is ended by KILL; then the thread closes its connection and ends.
-    void close();
+    // Returns what was queued and is not going to be sent.
+    std::deque<Job> close();
+    // The answer of what was not sent.
+    [[nodiscard]] static Error notSent(const Statement &statement, const QString &why);
 
 private:
     void main();
-    void work(const QString &name);
-    [[nodiscard]] bool connectNow(const QString &name);
-    [[nodiscard]] bool serve(const QString &name); // until the connection is lost (true) or closed (false)
-    [[nodiscard]] Result<Rows> runStatement(const QString &name, const Statement &statement, bool *isLost) const;
+    void work(SqlConnection &connection);
+    [[nodiscard]] bool connectNow(SqlConnection &connection);
+    [[nodiscard]] bool serve(const SqlConnection &connection); // until the connection is lost (true) or closed (false)
+    [[nodiscard]] Result<Rows> runStatement(const SqlConnection &connection, const Statement &statement,
+                                            bool *isLost) const;
     void pauseForGood();
     void tellLost(const Error &why);
     // With the mutex held.
@@ -61,6 +67,7 @@ private:
     std::deque<Job> m_jobs;
     std::optional<Job> m_running;
     ConnectionId m_connection = 0;
+    QByteArray m_server; // which one m_connection is on
     int m_killsOut = 0;
     bool m_wasKilled = false; // a KILL QUERY may have come too late for its statement
     bool m_isClosing = false;

@@ -2,6 +2,7 @@
 
 #include "core/base/text.h"
 #include "core/redis/pubsub.h"
+#include "core/redis/sockettransport.h"
 
 #include <array>
 
@@ -45,9 +46,9 @@ Result<Value> asResult(Result<std::vector<Value>> got)
 
 class Client : public Connection {
 public:
-    Client(Loop &loop, const ConnectionOptions &options)
-        : m_loop(loop), m_pubSub(std::make_shared<PubSub>(loop, options, [this] { restored(); })),
-          m_link(loop, options, {[this] { tellState(); }, {}})
+    Client(Loop &loop, const ConnectionOptions &options, const MakeTransport &makeTransport)
+        : m_loop(loop), m_pubSub(std::make_shared<PubSub>(loop, options, makeTransport, [this] { restored(); })),
+          m_link(loop, options, makeTransport, {[this] { tellState(); }, {}})
     {
     }
 
@@ -176,7 +177,12 @@ private:
 
 std::unique_ptr<Connection> openConnection(Loop &loop, ConnectionOptions options)
 {
-    return std::make_unique<Client>(loop, options);
+    return std::make_unique<Client>(loop, options, overSockets(options));
+}
+
+std::unique_ptr<Connection> openConnection(Loop &loop, ConnectionOptions options, MakeTransport makeTransport)
+{
+    return std::make_unique<Client>(loop, options, makeTransport);
 }
 
 } // namespace lockscope::redis

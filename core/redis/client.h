@@ -7,6 +7,7 @@
 
 #include "core/base/connectionuri.h"
 #include "core/redis/connection.h"
+#include "core/redis/transport.h"
 
 namespace lockscope::redis {
 
@@ -20,10 +21,14 @@ struct ConnectionOptions {
     // PEM file (empty: none more). There is no way to skip the check.
     QString caCertificateFile;
     qint64 replyLimitBytes = 256LL * 1024 * 1024; // a reply beyond it breaks the connection (TooLarge)
+    bool logs = true;        // false where connections break by the thousand: in a simulated world
 };
 
 // Returns at once, in state Connecting. Loop thread only.
 [[nodiscard]] std::unique_ptr<Connection> openConnection(Loop &loop, ConnectionOptions options);
+// The same client over another carrier, which takes what the options say of TLS: the simulated world's.
+[[nodiscard]] std::unique_ptr<Connection> openConnection(Loop &loop, ConnectionOptions options,
+                                                         MakeTransport makeTransport);
 
 // Reads a script from resources (":/lockscope/lua/<name>.lua") and hashes it. Any thread. A name that
 // is not there is a broken build and ends the program.

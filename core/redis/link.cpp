@@ -3,10 +3,6 @@
 #include "core/base/logging.h"
 #include "core/base/text.h"
 
-#include <QNetworkProxy>
-#include <QSslCertificate>
-#include <QSslConfiguration>
-
 #include <array>
 
 using namespace Qt::StringLiterals;
@@ -43,16 +39,16 @@ bool isPassing(const Value &reply)
 
 } // namespace
 
-Link::Link(Loop &loop, ConnectionOptions options, Callbacks callbacks)
-    : m_loop(loop), m_options(std::move(options)), m_callbacks(std::move(callbacks))
+Link::Link(Loop &loop, ConnectionOptions options, MakeTransport makeTransport, Callbacks callbacks)
+    : m_loop(loop), m_options(std::move(options)), m_callbacks(std::move(callbacks)),
+      m_makeTransport(std::move(makeTransport))
 {
     m_timer = m_loop.callAt(m_loop.now(), [this] { connectNow(); });
 }
 
 Link::~Link()
 {
-    if (m_socket)
-        m_socket->disconnect();
+    m_transport.reset();
     const Error gone{ErrorCode::UnknownOutcome, u"the connection was closed while a command was out"_s, false};
     answerAll(gone, gone);
 }
@@ -72,37 +68,15 @@ Error Link::notConnected() const
 
 void Link::connectNow()
 {
-    m_socket = std::make_unique<QSslSocket>();
     m_reader = std::make_unique<RespReader>(m_options.replyLimitBytes);
-    // The system's proxy settings are for the web; looking them up may block.
-    m_socket->setProxy(QNetworkProxy::NoProxy);
-    auto *socket = m_socket.get();
-    QObject::connect(socket, &QAbstractSocket::readyRead, socket, [this] { readAll(); });
-    QObject::connect(socket, &QAbstractSocket::errorOccurred, socket, [this](QAbstractSocket::SocketError) {
-        broken(u"%1: %2"_s.arg(place(), m_socket->errorString()));
-    });
-    QObject::connect(socket, &QAbstractSocket::disconnected, socket,
-                     [this] { broken(place() + u": the server closed the connection"_s); });
     m_timer = m_loop.callAt(m_loop.now() + attemptAtMost,
                             [this] { broken(place() + u": no answer within 5 s"_s); });
-    if (!m_options.tls) {
-        QObject::connect(socket, &QAbstractSocket::connected, socket, [this] { opened(); });
-        socket->connectToHost(m_options.host.host, m_options.host.port);
-        return;
-    }
-    if (!m_options.caCertificateFile.isEmpty()) {
-        auto configuration = socket->sslConfiguration();
-        configuration.addCaCertificates(m_options.caCertificateFile);
-        socket->setSslConfiguration(configuration);
-    }
-    QObject::connect(socket, &QSslSocket::encrypted, socket, [this] { opened(); });
-    socket->connectToHostEncrypted(m_options.host.host, m_options.host.port);
+    m_transport = m_makeTransport({[this] { opened(); }, [this](QByteArrayView bytes) { read(bytes); },
+                                   [this](const QString &why) { broken(place() + u": "_s + why); }});
 }
 
 void Link::opened()
 {
-    m_socket->setSocketOption(QAbstractSocket::LowDelayOption, 1);
-    m_socket->setSocketOption(QAbstractSocket::KeepAliveOption, 1);
     QByteArray bytes;
     size_t replies = 1;
     if (!m_options.password.isEmpty()) {
@@ -121,7 +95,7 @@ void Link::opened()
                              if (got)
                                  loggedIn(*got);
                          }});
-    m_socket->write(bytes);
+    m_transport->write(bytes);
 }
 
 void Link::loggedIn(const std::vector<Value> &replies)
@@ -165,7 +139,7 @@ void Link::loggedIn(const std::vector<Value> &replies)
 
 void Link::refuse(const Error &why)
 {
-    dropSocket();
+    m_transport.reset();
     m_timer.cancel();
     m_lastError = place() + u": "_s + why.message;
     qCWarning(logRedis).noquote() << "giving up on" << m_lastError;
@@ -174,38 +148,30 @@ void Link::refuse(const Error &why)
     m_callbacks.stateChanged();
 }
 
-void Link::readAll()
+void Link::read(QByteArrayView bytes)
 {
-    // In pieces: the parser moves what is left of its buffer for every kilobyte it has consumed.
-    std::array<char, 16 * 1024> piece;
-    while (m_socket) {
-        const auto size = m_socket->read(piece.data(), piece.size());
-        if (size <= 0)
+    m_heardAt = m_loop.now();
+    m_reader->feed(bytes);
+    for (;;) {
+        auto next = m_reader->next();
+        if (!next) {
+            broken(next.error());
             return;
-        m_heardAt = m_loop.now();
-        m_reader->feed(QByteArrayView(piece.data(), size));
-        for (bool more = true; more;) {
-            auto next = m_reader->next();
-            if (!next) {
-                broken(next.error());
-                return;
-            }
-            more = next->has_value();
-            // A reply may end this connection (a refused login): then its reader is gone.
-            if (more && !accept(std::move(**next)))
-                return;
         }
+        // A reply may end this connection (a refused login): then its reader is gone.
+        if (!*next || !accept(std::move(**next)))
+            return;
     }
 }
 
 // False when the connection it came from is no more.
 bool Link::accept(Value reply)
 {
-    const auto *socket = m_socket.get();
+    const auto *transport = m_transport.get();
     if (m_pending.empty()) {
         if (m_callbacks.unsolicited) {
             m_callbacks.unsolicited(std::move(reply));
-            return m_socket.get() == socket;
+            return m_transport.get() == transport;
         }
         broken(place() + (reply.isError() ? u": "_s + label(reply.text) : u": an answer that nobody asked for"_s));
         return false;
@@ -217,7 +183,7 @@ bool Link::accept(Value reply)
     auto complete = std::move(front);
     m_pending.pop_front();
     complete.done(std::move(complete.got));
-    return m_socket.get() == socket;
+    return m_transport.get() == transport;
 }
 
 void Link::broken(const QString &why)
@@ -227,10 +193,11 @@ void Link::broken(const QString &why)
 
 void Link::broken(const Error &why)
 {
-    if (!m_socket)
+    if (!m_transport)
         return;
-    dropSocket();
-    qCInfo(logRedis).noquote() << "connection lost:" << why.message;
+    m_transport.reset();
+    if (m_options.logs)
+        qCInfo(logRedis).noquote() << "connection lost:" << why.message;
     m_lastError = why.message;
     planReconnect();
     m_state = ConnectionState::Connecting;
@@ -238,14 +205,6 @@ void Link::broken(const Error &why)
                      u"the connection to Redis broke while a command was out: "_s + why.message, true};
     answerAll(why.code == ErrorCode::TooLarge ? why : rest, rest);
     m_callbacks.stateChanged();
-}
-
-void Link::dropSocket()
-{
-    m_socket->disconnect();
-    m_socket->abort();
-    // We may be inside one of its signals.
-    m_socket.release()->deleteLater();
 }
 
 void Link::answerAll(const Error &first, const Error &rest)
@@ -283,12 +242,12 @@ void Link::beat()
 void Link::send(const QByteArray &bytes, size_t replies, Done done)
 {
     m_pending.push_back({replies, {}, std::move(done)});
-    m_socket->write(bytes);
+    m_transport->write(bytes);
 }
 
 void Link::sendUnanswered(const QByteArray &bytes)
 {
-    m_socket->write(bytes);
+    m_transport->write(bytes);
 }
 
 } // namespace lockscope::redis

@@ -1,14 +1,11 @@
-// One socket to one Redis: connects (plain or TLS), logs in, carries commands and replies in order,
-// and connects again with back-off when it breaks. The command connection and the pub/sub connection
-// of a client are one Link each.
+// One connection to one Redis: connects, logs in, carries commands and replies in order, and connects again with
+// back-off when it breaks. The command connection and the pub/sub connection of a client are one Link each.
 //
-// The call-backs run on the socket's own stack: they must not destroy the Link. Loop thread only.
+// The call-backs run on the transport's own stack: they must not destroy the Link. Loop thread only.
 #pragma once
 
 #include "core/redis/client.h"
 #include "core/redis/resp.h"
-
-#include <QSslSocket>
 
 #include <deque>
 
@@ -26,7 +23,7 @@ public:
     };
 
     // Connects at once; the first call-back comes later, from the event loop.
-    Link(Loop &loop, ConnectionOptions options, Callbacks callbacks);
+    Link(Loop &loop, ConnectionOptions options, MakeTransport makeTransport, Callbacks callbacks);
     // What is out is answered with UnknownOutcome. Does not block.
     ~Link();
     Link(const Link &) = delete;
@@ -53,11 +50,10 @@ private:
     void opened();
     void loggedIn(const std::vector<Value> &replies);
     void refuse(const Error &why);
-    void readAll();
+    void read(QByteArrayView bytes);
     bool accept(Value reply);
     void broken(const QString &why);
     void broken(const Error &why);
-    void dropSocket();
     void answerAll(const Error &first, const Error &rest);
     void planReconnect();
     void beat();
@@ -68,7 +64,8 @@ private:
     Callbacks m_callbacks;
     ConnectionState m_state = ConnectionState::Connecting;
     QString m_lastError;
-    std::unique_ptr<QSslSocket> m_socket;
+    MakeTransport m_makeTransport;
+    std::unique_ptr<Transport> m_transport;
     std::unique_ptr<RespReader> m_reader;
     std::deque<Pending> m_pending;
     Timer m_timer; // the attempt's limit, the pause before the next attempt, or the next beat

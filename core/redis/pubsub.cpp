@@ -32,8 +32,9 @@ struct PubSub::Entry {
     }
 };
 
-PubSub::PubSub(Loop &loop, ConnectionOptions options, std::function<void()> restored)
-    : m_loop(loop), m_options(std::move(options)), m_restored(std::move(restored))
+PubSub::PubSub(Loop &loop, ConnectionOptions options, MakeTransport makeTransport, std::function<void()> restored)
+    : m_loop(loop), m_options(std::move(options)), m_makeTransport(std::move(makeTransport)),
+      m_restored(std::move(restored))
 {
 }
 
@@ -47,7 +48,7 @@ void PubSub::open()
 {
     if (m_link)
         return;
-    m_link = std::make_unique<Link>(m_loop, m_options,
+    m_link = std::make_unique<Link>(m_loop, m_options, m_makeTransport,
                                     Link::Callbacks{[this] { linkChanged(); },
                                                     [this](const Value &push) { received(push); }});
 }

@@ -19,7 +19,7 @@ public:
     using Listener = std::function<void(const Message &)>;
 
     // `restored` is called when a broken connection is back and its subscriptions are confirmed.
-    PubSub(Loop &loop, ConnectionOptions options, std::function<void()> restored);
+    PubSub(Loop &loop, ConnectionOptions options, MakeTransport makeTransport, std::function<void()> restored);
     // Who still waits for the id is told that there is none.
     ~PubSub();
     PubSub(const PubSub &) = delete;
@@ -51,6 +51,7 @@ private:
 
     Loop &m_loop;
     ConnectionOptions m_options;
+    MakeTransport m_makeTransport;
     std::function<void()> m_restored;
     std::map<Topic, std::vector<std::weak_ptr<Entry>>> m_topics;
     std::deque<Topic> m_unconfirmed; // asked for on this connection, in order, and not yet answered

@@ -1,6 +1,6 @@
 #include "core/simulate/checkers.h"
 
-#include "core/recipes/catalogue.h"
+#include "core/simulate/variants/variants.h"
 #include "core/recipes/turn.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ using namespace Qt::StringLiterals;
 
 Checkers::Checkers(const Scenario &scenario, Trace &trace) : m_scenario(scenario), m_trace(trace)
 {
-    const auto *recipe = recipes::findRecipe(scenario.recipe);
+    const auto *recipe = playable(scenario.recipe);
     // Permits and readers may overtake each other on their way back from the server.
     m_isFair = recipe && recipe->fair && scenario.limit == 1 && scenario.readersPercent == 0;
 }

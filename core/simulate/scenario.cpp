@@ -1,7 +1,7 @@
 #include "core/simulate/scenario.h"
 
-#include "core/recipes/catalogue.h"
 #include "core/base/text.h"
+#include "core/simulate/variants/variants.h"
 
 #include <QJsonArray>
 
@@ -187,7 +187,7 @@ std::optional<FaultKind> faultByName(const QByteArray &name)
 std::vector<FaultKind> faultsFor(const QByteArray &recipe)
 {
     std::vector<FaultKind> kinds;
-    const auto *info = recipes::findRecipe(recipe);
+    const auto *info = playable(recipe);
     for (const auto kind : allFaults()) {
         if (info && canHappen(kind, info->backend))
             kinds.push_back(kind);
@@ -265,7 +265,7 @@ Result<Scenario> Scenario::fromJson(const QJsonObject &object)
 Result<bool> Scenario::check() const
 {
     const auto bad = [](const QString &message) { return Error{ErrorCode::BadInput, message}; };
-    const auto *info = recipes::findRecipe(recipe);
+    const auto *info = playable(recipe);
     const auto name = label(recipe);
     if (!info)
         return bad(u"there is no recipe \"%1\"; see lockscopectl recipes"_s.arg(name));

@@ -1,15 +1,16 @@
 #include "core/simulate/servers.h"
 
-#include "core/recipes/catalogue.h"
+#include "core/simulate/redis/servers.h"
+#include "core/simulate/variants/variants.h"
 #include "core/simulate/zookeeper/servers.h"
 
 namespace lockscope::simulate {
 
 std::unique_ptr<Servers> makeServers(const ServersContext &context)
 {
-    switch (recipes::findRecipe(context.scenario.recipe)->backend) {
+    switch (playable(context.scenario.recipe)->backend) {
     case recipes::RecipeBackend::ZooKeeper: return makeZooKeeperServers(context);
-    case recipes::RecipeBackend::Redis: break;
+    case recipes::RecipeBackend::Redis: return makeRedisServers(context);
     case recipes::RecipeBackend::MariaDb: break;
     }
     return {};

@@ -30,12 +30,13 @@ public:
     // The faults that are the servers' own. Each returns whether it could be done now, for example whether
     // anybody holds what is to be taken.
     virtual bool expire(int /*contender*/) { return false; }
-    // As an operator does it: the node or key of who holds the lock by the server's word.
-    virtual bool forceRelease() { return false; }
+    // As an operator does it: the node or key of who holds the lock by the server's word; or, by mistake, the
+    // node of one who waits (on servers where a waiter has something to lose).
+    virtual bool forceRelease(bool /*ofWaiter*/) { return false; }
     virtual bool lag(Duration /*by*/, Duration /*lasts*/) { return false; }
     virtual bool jumpClock(std::chrono::milliseconds /*by*/) { return false; }
     virtual bool restartEmpty(Duration /*downFor*/) { return false; }
-    virtual bool failover(Duration /*lost*/) { return false; }
+    virtual bool failover() { return false; }
     virtual bool loseNextPublish() { return false; }
 
     // Nodes and keys of the lock that are there now, without what recipes leave on purpose.

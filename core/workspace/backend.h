@@ -99,7 +99,8 @@ class Backend : public QObject {
     Q_OBJECT
 public:
     using QObject::QObject;
-    // `context` must be alive when the answer comes; else it is dropped.
+    // `context` must be alive when the answer comes; else it is dropped. What is under way when its connection is
+    // closed is answered with an error.
     template <class T>
     using Answer = std::function<void(Result<T>)>;
 

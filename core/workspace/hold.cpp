@@ -15,6 +15,10 @@ struct HeldLock::Private {
     Task<Result<bool>> connectSql(Deadline deadline);
     Result<bool> makeLock();
     void watchOver(const recipes::Grant &grant);
+    // On a connection that was made read-only meanwhile no release is sent. But what a contender's own session
+    // holds ends with that session, and to end it is no write. (The optimistic lock's release is one.)
+    [[nodiscard]] bool isGivenBackBySession() const { return session || (sql && request.recipe != "sql-version"); }
+    void closeSession();
     Task<void> heedRecipe();
     Task<void> heedNode(ZPath node);
     Task<void> heedKey();
@@ -123,6 +127,14 @@ void HeldLock::Private::watchOver(const recipes::Grant &grant)
         return;
     }
     scope.launch(heedNode(grant.node));
+}
+
+void HeldLock::Private::closeSession()
+{
+    scope.cancelAll();
+    lock.reset();
+    sql.reset();
+    session.reset();
 }
 
 Task<void> HeldLock::Private::heedRecipe()
@@ -259,7 +271,12 @@ Task<Result<bool>> HeldLock::release(Deadline deadline)
     d->releasing = true;
     if (!d->lock)
         co_return true;
-    auto released = co_await d->lock->release(deadline);
+    const auto released = co_await d->lock->release(deadline);
+    const bool isRefused = !released && released.error().code == ErrorCode::Refused;
+    if (isRefused && d->isGivenBackBySession()) {
+        d->closeSession();
+        co_return true;
+    }
     co_return released;
 }
 

@@ -88,13 +88,17 @@ void IoSide::setPaused(bool paused)
 void IoSide::abandonHolds(const ConnectionName &name)
 {
     for (auto &[id, pending] : m_holds) {
-        auto &[hold, lock, scope] = pending;
+        auto &[hold, lock, scope, isReleasing] = pending;
         if (hold.request.lock.connection != name || !lock)
             continue;
         const bool wasHeld = hold.state == Hold::State::Held;
         const bool wasWaiting = hold.state == Hold::State::Waiting;
         scope.reset();
         lock.reset();
+        if (std::exchange(isReleasing, false)) {
+            hold.message = u"its connection was closed while it was given back"_s;
+            tellHold(hold);
+        }
         if (!wasHeld && !wasWaiting)
             continue;
         hold.state = wasHeld ? Hold::State::Lost : Hold::State::Failed;
@@ -155,13 +159,14 @@ void IoSide::release(quint64 id)
     const auto at = m_holds.find(id);
     if (at == m_holds.end())
         return;
-    auto &[hold, lock, scope] = at->second;
+    auto &[hold, lock, scope, isReleasing] = at->second;
     const bool wasHeld = hold.state == Hold::State::Held;
     const bool wasWaiting = hold.state == Hold::State::Waiting;
     if (!wasHeld && !wasWaiting)
         return;
     hold.state = Hold::State::Released;
     if (wasHeld) {
+        isReleasing = true;
         launch(hold.request.lock.connection, endHold(id));
         return;
     }
@@ -181,6 +186,7 @@ Task<void> IoSide::endHold(quint64 id)
     const auto at = m_holds.find(id);
     if (at == m_holds.end())
         co_return;
+    at->second.isReleasing = false;
     if (!released && at->second.hold.message.isEmpty())
         at->second.hold.message = released.error().message;
     tellHold(at->second.hold);

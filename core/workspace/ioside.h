@@ -46,6 +46,7 @@ private:
         Hold hold;
         std::unique_ptr<HeldLock> lock;
         std::unique_ptr<Scope> scope; // of the coroutine inside `lock`; dies first
+        bool isReleasing = false;     // the release is under way
     };
 
     void abandonHolds(const ConnectionName &name);

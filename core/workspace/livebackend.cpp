@@ -80,12 +80,36 @@ void LiveBackend::setPaused(bool paused)
 
 namespace {
 
+// Who answers a question, once. A question goes with its connection: then its answer is why.
+template <class T>
+class Answerer {
+public:
+    Answerer(std::function<void(Result<T>)> deliver, Error dropped)
+        : m_deliver(std::move(deliver)), m_dropped(std::move(dropped))
+    {
+    }
+    Answerer(const Answerer &) = delete;
+    Answerer &operator=(const Answerer &) = delete;
+    ~Answerer()
+    {
+        if (m_deliver)
+            m_deliver(m_dropped);
+    }
+    void answer(Result<T> result) { std::exchange(m_deliver, nullptr)(std::move(result)); }
+
+private:
+    std::function<void(Result<T>)> m_deliver;
+    Error m_dropped;
+};
+
 // Runs one question and hands its answer on.
 template <class T>
-Task<void> answering(Task<Result<T>> question, std::function<void(Result<T>)> deliver)
+Task<void> answering(Task<Result<T>> question, std::function<void(Result<T>)> deliver,
+                     Error dropped = {ErrorCode::NotConnected, u"the connection was closed"_s})
 {
+    Answerer<T> answerer(std::move(deliver), std::move(dropped));
     auto result = co_await question;
-    deliver(std::move(result));
+    answerer.answer(std::move(result));
 }
 
 } // namespace
@@ -157,7 +181,10 @@ void LiveBackend::forceRelease(operate::ForceReleasePlan plan, const QString &re
 {
     onIoThread([plan = std::move(plan), reason, deliver = deliveredTo(context, std::move(answer))](IoSide &io) {
         const auto limit = Deadline::after(io.loop(), answerWithin);
-        io.launch(plan.before.lock.connection, answering(io.workspace().forceRelease(plan, reason, limit), deliver));
+        const Error dropped{ErrorCode::UnknownOutcome,
+                            u"the connection was closed meanwhile: the lock may or may not have been released"_s};
+        io.launch(plan.before.lock.connection,
+                  answering(io.workspace().forceRelease(plan, reason, limit), deliver, dropped));
     });
 }
 

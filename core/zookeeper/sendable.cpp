@@ -1,5 +1,7 @@
 #include "core/zookeeper/sendable.h"
 
+#include <zookeeper/zookeeper.h>
+
 using namespace Qt::StringLiterals;
 
 namespace lockscope::zk {
@@ -64,6 +66,24 @@ std::optional<Error> whyBadTtl(const ZPath &path, CreateMode mode, std::chrono::
     return {};
 }
 
+bool isPath(const ZPath &path, CreateMode mode)
+{
+    const auto &bytes = path.bytes();
+    if (!bytes.startsWith('/'))
+        return false;
+    if (path.isRoot())
+        return true;
+    auto names = bytes.mid(1).split('/');
+    const bool isNumbered = mode == CreateMode::PersistentSequential || mode == CreateMode::EphemeralSequential
+        || mode == CreateMode::PersistentSequentialWithTtl;
+    if (isNumbered)
+        names.last() += '0'; // whatever it is called, it will have a number
+    const bool areNames = std::none_of(names.begin(), names.end(), [](const QByteArray &name) {
+        return name.isEmpty() || name == "." || name == "..";
+    });
+    return areNames && std::none_of(bytes.begin(), bytes.end(), [](char c) { return c >= 0 && c < 0x1f; });
+}
+
 std::optional<Error> whyNoTransaction(const std::vector<Op> &ops)
 {
     if (ops.empty())
@@ -71,6 +91,9 @@ std::optional<Error> whyNoTransaction(const std::vector<Op> &ops)
     for (const auto &op : ops) {
         if (auto why = whyBadPath({"change", op.path}))
             return why;
+        // The library notices too late, and frees what it never had.
+        if (!isPath(op.path, op.mode))
+            return errorOf(ZBADARGUMENTS, attemptOf(op));
         if (op.kind != Op::Kind::Create)
             continue;
         // The library has no call for the one, and does not know the answer to the other and aborts the process.

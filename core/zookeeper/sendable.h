@@ -11,6 +11,8 @@ namespace lockscope::zk {
 // Why such a node cannot be made by create() (no time to live) or createWithTtl().
 [[nodiscard]] std::optional<Error> whyNoTtl(const ZPath &path, CreateMode mode);
 [[nodiscard]] std::optional<Error> whyBadTtl(const ZPath &path, CreateMode mode, std::chrono::milliseconds timeToLive);
+// What the library takes for a path; the mode is that of a create.
+[[nodiscard]] bool isPath(const ZPath &path, CreateMode mode = CreateMode::Persistent);
 // Why these cannot be one transaction.
 [[nodiscard]] std::optional<Error> whyNoTransaction(const std::vector<Op> &ops);
 [[nodiscard]] Error overBudget(const Attempt &attempt, qsizetype budgetBytes);

@@ -21,6 +21,7 @@ std::unique_ptr<mariadb::Session> openSession(Loop &loop, const HostPort &server
     options.host = server;
     options.user = user;
     options.askIdleEvery = 200ms;
+    options.idleAnswersWithin = 30s; // it is paused here for longer than a server may be silent
     return mariadb::openSession(loop, options);
 }
 

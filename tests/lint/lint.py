@@ -100,9 +100,9 @@ _ROOMS = {
     "recipes": _PORTS | {"recipes"},
     "inspect": _PORTS | {"recipes", "inspect"},
     "operate": _PORTS | {"recipes", "inspect", "operate"},
-    "simulate": _PORTS | {"recipes", "inspect", "simulate"},
+    "simulate": _PORTS | {"recipes", "simulate"},
     "sandbox": _PORTS | {"recipes", "sandbox"},
-    "workspace": _PORTS | {"recipes", "inspect", "operate", "workspace"},
+    "workspace": _PORTS | {"recipes", "inspect", "operate", "simulate", "workspace"},
 }
 _DECISIONS = {"core/recipes/turn.h", "core/recipes/catalogue.h"}
 

@@ -106,10 +106,11 @@ protected:
     // No transaction is left. Asked slowly: the server's snapshot of them rests while somebody keeps reading.
     bool nothingIsHeld()
     {
-        for (int tries = 0; tries < patienceMs / 200; ++tries) {
+        constexpr int everyMs = 300;
+        for (int tries = 0; tries < patienceMs / everyMs; ++tries) {
             if (ask("SELECT COUNT(*) FROM information_schema.INNODB_TRX") == "0")
                 return true;
-            QTest::qWait(200);
+            QTest::qWait(everyMs);
         }
         return false;
     }

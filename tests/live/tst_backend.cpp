@@ -178,12 +178,27 @@ private slots:
         const auto waiter = acquire(lock, "redis-set-nx");
         QTRY_COMPARE_WITH_TIMEOUT(stateOf(waiter), Hold::State::Waiting, 15'000);
         QTRY_COMPARE_WITH_TIMEOUT(m_seen.contenders(lock), 1, 15'000);
-        m_backend->scanKeys(redisName, "*", 0, this, [](auto) {});
-        m_backend->planForceRelease(lock, m_seen.holds[holder].contender, this, [](auto) {});
+        const auto ending = acquire({redisName, "ending-lock"}, "redis-set-nx");
+        QTRY_COMPARE_WITH_TIMEOUT(stateOf(ending), Hold::State::Held, 15'000);
+        m_redis->pause(); // so that the questions are still out
+        m_backend->release(ending);
+        std::optional<Result<KeyPage>> page;
+        std::optional<Result<operate::ForceReleasePlan>> plan;
+        m_backend->scanKeys(redisName, "*", 0, this, [&](auto answer) { page = std::move(answer); });
+        m_backend->planForceRelease(lock, m_seen.holds[holder].contender, this,
+                                    [&](auto answer) { plan = std::move(answer); });
         m_backend->disconnectFrom(redisName);
+        QTRY_VERIFY_WITH_TIMEOUT(page && plan, 15'000);
+        m_redis->resume();
+        QVERIFY(!*page && !*plan);
+        QCOMPARE(page->error().code, ErrorCode::NotConnected);
+        QCOMPARE(page->error().message, u"the connection was closed"_s);
+        QCOMPARE(plan->error().code, ErrorCode::NotConnected);
         QTRY_COMPARE_WITH_TIMEOUT(stateOf(holder), Hold::State::Lost, 15'000);
         QTRY_COMPARE_WITH_TIMEOUT(stateOf(waiter), Hold::State::Failed, 15'000);
         QVERIFY(m_seen.holds[holder].message.contains(u"closed"_s));
+        QCOMPARE(stateOf(ending), Hold::State::Released);
+        QVERIFY(m_seen.holds[ending].message.contains(u"closed"_s));
         QTest::qWait(1500); // longer than a holder's look at its key
         // The other connection goes on; and this one can come back.
         m_backend->release(node);
@@ -214,9 +229,12 @@ private slots:
         QVERIFY(!outcome);
         QCOMPARE(outcome.error().code, ErrorCode::Refused);
         QCOMPARE(m_seen.contenders(orders), 1);
-        m_backend->setReadOnly(zkName, false);
+        // What we hold ourselves goes with our session, though nothing is written any more.
         m_backend->release(hold);
         QTRY_COMPARE_WITH_TIMEOUT(stateOf(hold), Hold::State::Released, 15'000);
+        QCOMPARE(m_seen.holds[hold].message, QString());
+        QTRY_COMPARE_WITH_TIMEOUT(m_seen.contenders(orders), 0, 15'000);
+        QCOMPARE(m_seen.connections[zkName].readOnly, true);
     }
 
     void questionsAreAnswered()

@@ -50,14 +50,14 @@ public:
     }
 
     // The next line on stdout; empty when none came.
-    QByteArray line()
+    QByteArray line(int atMostMs = patienceMs)
     {
-        const QDeadlineTimer limit(patienceMs);
+        const QDeadlineTimer limit(atMostMs);
         while (!m_process.canReadLine() && !limit.hasExpired() && m_process.state() != QProcess::NotRunning)
             m_process.waitForReadyRead(50);
         return m_process.readLine().trimmed();
     }
-    QJsonObject jsonLine() { return QJsonDocument::fromJson(line()).object(); }
+    QJsonObject jsonLine(int atMostMs = patienceMs) { return QJsonDocument::fromJson(line(atMostMs)).object(); }
     [[nodiscard]] qint64 pid() const { return m_process.processId(); }
     void signal(int number) const
     {

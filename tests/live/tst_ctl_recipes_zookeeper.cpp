@@ -94,7 +94,7 @@ private slots:
             m_queue.push_back(std::make_unique<Ctl>(m_servers.connect() + arguments));
             QTRY_COMPARE_WITH_TIMEOUT(nodesIn(directoryOf(recipe, lock)), i + 1, 3 * patienceMs);
         }
-        const auto first = m_queue.front()->jsonLine();
+        const auto first = m_queue.front()->jsonLine(3 * patienceMs);
         QVERIFY(first.value("acquired"_L1).toBool());
 
         // A watch is set a moment after the node that waits.
@@ -131,7 +131,7 @@ private slots:
             m_queue[size_t(i)]->signal(SIGTERM);
             QCOMPARE(m_queue[size_t(i)]->finish().status, 0);
         }
-        QVERIFY(m_queue[size_t(holders)]->jsonLine().value("acquired"_L1).toBool());
+        QVERIFY(m_queue[size_t(holders)]->jsonLine(3 * patienceMs).value("acquired"_L1).toBool());
     }
 
     void theSeparatorIsRefusedAtOnce()

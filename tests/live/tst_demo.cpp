@@ -71,7 +71,7 @@ private:
     // The first number of the answer; -1 when there is none.
     qint64 number(const QByteArray &query)
     {
-        QTest::qWait(200); // the server's snapshot of its locks rests while somebody keeps reading
+        QTest::qWait(300); // the server's snapshot of its locks rests while somebody keeps reading
         const auto rows = wait(m_sql->execute({query, {}, {}, false}, Deadline::after(*m_loop, 10s)));
         return rows && !rows->rows.empty() ? rows->rows[0][0].value_or("-1").toLongLong() : -1;
     }

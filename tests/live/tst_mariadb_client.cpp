@@ -1,5 +1,8 @@
 // The SQL session on a real MariaDB: values, deadlines, kinds of failure, and what becomes of what it held.
 #include "mariadbfixture.h"
+#include "tests/live/cable.h"
+
+#include <QRegularExpression>
 
 using namespace lockscope;
 using namespace lockscope::testing;
@@ -12,6 +15,28 @@ class TestMariaDbClient : public MariaDbFixture {
     Reply<mariadb::Rows> lockRow(mariadb::Session &session, const QByteArray &id, Deadline deadline)
     {
         return session.execute({"SELECT id FROM shop.stock WHERE id = ? FOR UPDATE", {id}, std::nullopt, false}, deadline);
+    }
+    std::unique_ptr<mariadb::Session> openThrough(const test::Cable &cable)
+    {
+        auto session = mariadb::openSession(m_loop, optionsFor(cable.address()));
+        if (!becomes(*session, SessionState::Connected))
+            qFatal("%s", qPrintable(session->lastError()));
+        return session;
+    }
+    // A session that has this number on its server: new ones count up.
+    std::unique_ptr<mariadb::Session> openNumbered(mariadb::ConnectionId number, const HostPort &server)
+    {
+        for (;;) {
+            auto session = mariadb::openSession(m_loop, optionsFor(server));
+            if (!becomes(*session, SessionState::Connected) || session->connectionId() > number)
+                return nullptr;
+            if (session->connectionId() == number)
+                return session;
+        }
+    }
+    static Statement sleeping(int seconds)
+    {
+        return {"SELECT SLEEP(" + QByteArray::number(seconds) + ") /* FOR UPDATE */", {}, std::nullopt, false};
     }
     int begin(mariadb::Session &session) { return codeOf(answerOf(session.begin(session.connectionId(), soon()))); }
 
@@ -163,6 +188,23 @@ private slots:
         QCOMPARE(codeOf(answerOf(lockRow(*third, "1", soon()))), -1);
     }
 
+    // Each has a thread, and another for its KILL: all of them at Qt's list of connections at once.
+    void manySessionsEndAtOnce()
+    {
+        for (int round = 0; round < 3; ++round) {
+            std::vector<std::unique_ptr<mariadb::Session>> sessions;
+            for (int i = 0; i < 16; ++i)
+                sessions.push_back(open());
+            for (const auto &session : sessions) {
+                QVERIFY(becomes(*session, SessionState::Connected));
+                static_cast<void>(session->execute(sleeping(30), Deadline::never()));
+            }
+            QVERIFY(someWait(16));
+            sessions.clear();
+            QVERIFY(someWait(0));
+        }
+    }
+
     void wrongPasswordAndUnknownDatabaseAreNotRetried()
     {
         auto options = optionsFor(m_server->address());
@@ -185,6 +227,72 @@ private slots:
         const auto answer = run(*m_admin, "SELECT * FROM shop.`stock\x1b[31m`");
         QCOMPARE(codeOf(answer), code(ErrorCode::Unsupported));
         QVERIFY(!textOf(answer).contains('\x1b'));
+    }
+
+    // Behind a proxy or a name that stands for several servers: the number means another's connection there.
+    void nobodyElseIsKilledOnAnotherServer()
+    {
+        auto made = sandbox::makeMariaDb();
+        QVERIFY2(made, textOf(made));
+        const auto &elsewhere = *made;
+        const auto started = elsewhere->start(60s);
+        QVERIFY2(started, textOf(started));
+        test::Cable cable(m_server->address());
+        auto session = openThrough(cable);
+        auto bystander = openNumbered(session->connectionId(), elsewhere->address());
+        QVERIFY(bystander);
+        const auto theirs = bystander->execute(sleeping(6), soon());
+        cable.leadTo({elsewhere->address()});
+        QTest::ignoreMessage(QtWarningMsg, QRegularExpression(QStringLiteral("^KILL QUERY %1 was not sent: .* another server$")
+                                                                  .arg(session->connectionId())));
+        const auto ours = answerOf(session->execute(sleeping(6), Deadline::after(m_loop, 300ms)));
+        QCOMPARE(codeOf(ours), code(ErrorCode::UnknownOutcome)); // nobody could end it
+        const auto slept = answerOf(theirs);
+        QVERIFY2(slept, textOf(slept));
+        QCOMPARE(slept->rows.front().front(), mariadb::Rows::Cell("0")); // 1 when it is ended early
+        session.reset();
+        bystander.reset();
+        cable.cut(); // it does not carry while we wait
+        mariadb::waitForClosingSessions(10s); // before their servers
+    }
+
+    void whoTakesTurnsIsAskedAgainUntilItIsTheSameServer()
+    {
+        auto made = sandbox::makeMariaDb();
+        QVERIFY2(made, textOf(made));
+        const auto &elsewhere = *made;
+        const auto started = elsewhere->start(60s);
+        QVERIFY2(started, textOf(started));
+        test::Cable cable(m_server->address());
+        auto session = openThrough(cable);
+        const auto connection = session->connectionId();
+        cable.leadTo({elsewhere->address(), m_server->address()});
+        const auto ended = answerOf(session->execute(sleeping(30), Deadline::after(m_loop, 300ms)));
+        QCOMPARE(codeOf(ended), code(ErrorCode::TimedOut));
+        QCOMPARE(codeOf(run(*session, "SELECT 1")), -1);
+        QCOMPARE(session->connectionId(), connection);
+    }
+
+    void anIdleSessionNoticesASilentNetwork()
+    {
+        test::Cable cable(m_server->address());
+        auto options = optionsFor(cable.address());
+        options.idleAnswersWithin = 4s;
+        auto session = mariadb::openSession(m_loop, options);
+        QVERIFY(becomes(*session, SessionState::Connected));
+        const auto before = session->connectionId();
+        cable.fallSilent();
+        QTest::qWait(2500); // the question is out by then; what is asked now queues behind it
+        const auto queued = session->execute({"SELECT 1", {}, std::nullopt, false}, Deadline::never());
+        const auto bound = session->execute({"SELECT 1", {}, before, false}, Deadline::never());
+        QTRY_COMPARE_WITH_TIMEOUT(session->state(), SessionState::Connecting, patienceMs);
+        QVERIFY2(session->lastError().contains(QStringLiteral("has not answered")), qPrintable(session->lastError()));
+        QCOMPARE(codeOf(answerOf(queued)), code(ErrorCode::NotConnected));
+        QCOMPARE(codeOf(answerOf(bound)), code(ErrorCode::SessionExpired));
+        cable.mend();
+        QVERIFY(becomes(*session, SessionState::Connected));
+        QVERIFY(session->connectionId() != before);
+        QCOMPARE(codeOf(run(*session, "SELECT 1")), -1);
     }
 
     void aServerThatHangsIsLeftAndFoundAgain()

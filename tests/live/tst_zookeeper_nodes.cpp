@@ -182,6 +182,8 @@ void TestZooKeeperNodes::transactionsAreAllOrNothing()
     QVERIFY(still);
     QCOMPARE(await(m_session->multi({container}, Deadline::never())).error().code, ErrorCode::Unsupported);
     QCOMPARE(await(m_session->multi({}, Deadline::never())).error().code, ErrorCode::BadInput);
+    Op nowhere{Op::Kind::Create, ZPath(under("no//where")), {}, CreateMode::Persistent, openAcl(), anyVersion};
+    QCOMPARE(await(m_session->multi({set, nowhere}, Deadline::never())).error().code, ErrorCode::BadInput);
 }
 
 void TestZooKeeperNodes::accessListsAndCredentials()

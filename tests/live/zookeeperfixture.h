@@ -4,11 +4,11 @@
 #include "core/async/qtloop.h"
 #include "core/sandbox/server.h"
 #include "core/zookeeper/client.h"
+#include "tests/live/cable.h"
 
 #include <QEventLoop>
-#include <QTcpServer>
-#include <QTcpSocket>
 #include <QTest>
+#include <QTimer>
 
 namespace lockscope::test {
 
@@ -38,60 +38,5 @@ inline bool waitForState(const zk::Session &session, zk::SessionState state)
 {
     return QTest::qWaitFor([&] { return session.state() == state; }, static_cast<int>(patience.count()));
 }
-
-// Stands between a client and its server, and can be cut.
-class Cable : public QObject {
-public:
-    explicit Cable(HostPort server) : m_server(std::move(server))
-    {
-        m_listener.listen(QHostAddress::LocalHost);
-        connect(&m_listener, &QTcpServer::newConnection, this, [this] { accept(); });
-    }
-    ~Cable() override { cut(); }
-    [[nodiscard]] HostPort address() const { return {QStringLiteral("127.0.0.1"), m_listener.serverPort()}; }
-    void cut()
-    {
-        m_isCut = true;
-        const auto ends = std::exchange(m_ends, {});
-        for (auto *end : ends) {
-            end->disconnect(this);
-            end->abort();
-            end->deleteLater();
-        }
-    }
-    void mend() { m_isCut = false; }
-
-private:
-    void accept()
-    {
-        while (auto *near = m_listener.nextPendingConnection()) {
-            if (m_isCut) {
-                near->abort();
-                near->deleteLater();
-                continue;
-            }
-            auto *far = new QTcpSocket(this);
-            far->connectToHost(m_server.host, m_server.port);
-            m_ends.append(near);
-            m_ends.append(far);
-            carry(near, far);
-            carry(far, near);
-        }
-    }
-    void carry(QTcpSocket *from, QTcpSocket *to)
-    {
-        connect(from, &QTcpSocket::readyRead, this, [from, to] { to->write(from->readAll()); });
-        connect(from, &QTcpSocket::disconnected, this, [this, from, to] {
-            m_ends.removeAll(from);
-            to->disconnectFromHost();
-            from->deleteLater();
-        });
-    }
-
-    HostPort m_server;
-    QTcpServer m_listener;
-    QList<QTcpSocket *> m_ends;
-    bool m_isCut = false;
-};
 
 } // namespace lockscope::test

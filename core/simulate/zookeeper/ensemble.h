@@ -130,7 +130,7 @@ private:
     void commitRemovals(const std::vector<ZPath> &paths);
     void catchUp(int member);
     void announce(Member &member, const Change &change);
-    void tell(const std::vector<quint64> &connections, zk::EventKind kind, const ZPath &path);
+    void tell(const std::vector<quint64> &connections, zk::EventKind kind, const ZPath &path, const zk::Acls &acls);
     void goOnWaiting(Member &member);
 
     // Containers and times to live.

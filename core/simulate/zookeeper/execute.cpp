@@ -177,8 +177,7 @@ void Ensemble::commitRemovals(const std::vector<ZPath> &paths)
 {
     Transaction transaction{world().now(), newStamp(), {}};
     for (const auto &path : paths) {
-        Change change;
-        change.path = path;
+        auto change = removalOf(*leader().tree.find(path));
         leader().tree.apply(change, transaction.stamp);
         transaction.changes.push_back(std::move(change));
     }
@@ -222,34 +221,37 @@ void Ensemble::catchUp(int index)
 void Ensemble::announce(Member &member, const Change &change)
 {
     const auto &path = change.path;
+    const auto &acls = *change.acls;
     switch (change.kind) {
     case Change::Kind::Create:
-        tell(member.data.take(path), zk::EventKind::Created, path);
+        tell(member.data.take(path), zk::EventKind::Created, path, acls);
         break;
     case Change::Kind::Remove: {
         // Who watches both its data and its children is told once.
         const auto told = member.data.take(path);
         auto others = member.children.take(path);
         std::erase_if(others, [&told](quint64 one) { return std::binary_search(told.begin(), told.end(), one); });
-        tell(told, zk::EventKind::Deleted, path);
-        tell(others, zk::EventKind::Deleted, path);
+        tell(told, zk::EventKind::Deleted, path, acls);
+        tell(others, zk::EventKind::Deleted, path, acls);
         break;
     }
     case Change::Kind::SetData:
-        tell(member.data.take(path), zk::EventKind::DataChanged, path);
+        tell(member.data.take(path), zk::EventKind::DataChanged, path, acls);
         return;
     case Change::Kind::SetAcls:
         return;
     }
     const auto parent = path.parent();
-    tell(member.children.take(parent), zk::EventKind::ChildrenChanged, parent);
+    tell(member.children.take(parent), zk::EventKind::ChildrenChanged, parent, *change.parentAcls);
 }
 
-void Ensemble::tell(const std::vector<quint64> &connections, zk::EventKind kind, const ZPath &path)
+// Who may not read the node is not told, though its watch is spent: so do servers since 3.8.4 (CVE-2024-23944).
+void Ensemble::tell(const std::vector<quint64> &connections, zk::EventKind kind, const ZPath &path,
+                    const zk::Acls &acls)
 {
     for (const auto number : connections) {
         const auto at = m_connections.find(number);
-        if (at != m_connections.end())
+        if (at != m_connections.end() && isAllowed(acls, zk::perms::read, at->second->m_identities))
             sendEvent(*at->second, kind, path);
     }
 }

@@ -58,6 +58,7 @@ Verdict judgeCreate(Tree &tree, const Request &request, const Caller &caller)
         return {Code::NoChildrenForEphemerals, {}};
     change.data = request.data;
     change.acls = std::make_shared<const zk::Acls>(*fixed);
+    change.parentAcls = parent->acls;
     change.nodeKind = kindOf(request.mode);
     change.owner = change.nodeKind == NodeKind::Ephemeral ? caller.session : 0;
     change.timeToLive = request.timeToLive;
@@ -82,10 +83,7 @@ Verdict judgeRemove(Tree &tree, const Request &request, const Caller &caller)
         return {Code::BadVersion, {}};
     if (node->childCount() > 0)
         return {Code::NotEmpty, {}};
-    Change change;
-    change.kind = Change::Kind::Remove;
-    change.path = request.path;
-    return {Code::Ok, std::move(change)};
+    return {Code::Ok, removalOf(*node)};
 }
 
 Verdict judgeSet(const Znode &node, const Request &request, const Identities &who)
@@ -98,6 +96,7 @@ Verdict judgeSet(const Znode &node, const Request &request, const Identities &wh
     change.kind = Change::Kind::SetData;
     change.path = request.path;
     change.data = request.data;
+    change.acls = node.acls;
     change.version = next(node.version);
     return {Code::Ok, std::move(change)};
 }
@@ -147,6 +146,16 @@ bool isWrite(Verb verb)
     case Verb::Close: return true;
     default: return false;
     }
+}
+
+Change removalOf(const Znode &node)
+{
+    Change change;
+    change.kind = Change::Kind::Remove;
+    change.path = node.path();
+    change.acls = node.acls;
+    change.parentAcls = node.parent->acls;
+    return change;
 }
 
 Verdict judge(Tree &tree, const Request &request, const Caller &caller)

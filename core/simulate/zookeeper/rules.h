@@ -18,6 +18,7 @@ struct Verdict {
 };
 // Create, Remove, Set, SetAcls, Check.
 [[nodiscard]] Verdict judge(Tree &tree, const Request &request, const Caller &caller);
+[[nodiscard]] Change removalOf(const Znode &node);
 // Get, Exists, Children, Acls; the watch is not its business.
 [[nodiscard]] Answer read(const Tree &tree, const Request &request, const Identities &who);
 

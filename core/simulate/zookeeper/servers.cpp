@@ -1,8 +1,7 @@
 #include "core/simulate/zookeeper/servers.h"
 
-#include "core/recipes/catalogue.h"
 #include "core/recipes/turn.h"
-#include "core/simulate/traced/tracedsession.h"
+#include "core/simulate/variants/variants.h"
 #include "core/simulate/zookeeper/session.h"
 
 #include <algorithm>
@@ -18,21 +17,22 @@ const ZPath lockPath("/sim/lock");
 class ZooKeeperAccess : public Access {
 public:
     ZooKeeperAccess(std::shared_ptr<zk::Session> session, const ServersContext &context, int contender)
-        : m_scenario(context.scenario), m_session(std::move(session)), m_traced(*m_session, context.trace, contender)
+        : m_scenario(context.scenario), m_session(std::move(session)),
+          m_traced(tracedFor(m_scenario.recipe, *m_session, context.trace, contender))
     {
     }
     [[nodiscard]] bool isReady() const override { return m_session->state() == zk::SessionState::Connected; }
     [[nodiscard]] Result<std::unique_ptr<recipes::Lock>> makeLock(bool readMode, Random random) override
     {
         const recipes::AcquireOptions options{readMode, m_scenario.limit, m_scenario.ttl};
-        return recipes::makeLock(m_scenario.recipe, m_traced, lockPath, options, random);
+        return makePlayableLock(m_scenario.recipe, *m_traced, lockPath, options, random);
     }
     [[nodiscard]] zk::SessionId id() const { return m_session->id(); }
 
 private:
     const Scenario &m_scenario;
     std::shared_ptr<zk::Session> m_session; // its process's
-    TracedSession m_traced;
+    std::unique_ptr<TracedSession> m_traced;
 };
 
 bool has(const Scenario &scenario, FaultKind kind)
@@ -76,14 +76,14 @@ public:
         const auto session = m_contenders[std::size_t(contender)].session.lock();
         return session && m_ensemble.expire(session->id());
     }
-    // The newest holder whose node still stands: those before it lost theirs.
-    bool forceRelease() override
+    bool forceRelease(bool ofWaiter) override
     {
         for (const auto &path : m_ensemble.below(ZPath("/sim"))) {
-            const bool isHolders = std::any_of(m_contenders.begin(), m_contenders.end(), [&](const auto &contender) {
+            const bool wasGranted = std::any_of(m_contenders.begin(), m_contenders.end(), [&](const auto &contender) {
                 return contender.granted == path.name();
             });
-            if (isHolders && m_ensemble.removeByForce(path))
+            const bool isWaiters = !wasGranted && recipes::readSequence(path.name());
+            if ((ofWaiter ? isWaiters : wasGranted) && m_ensemble.removeByForce(path))
                 return true;
         }
         return false;

@@ -5,24 +5,6 @@ namespace lockscope::simulate::zookeeper {
 
 namespace {
 
-// What the client library refuses to send.
-bool isPath(const QByteArray &path, zk::CreateMode mode)
-{
-    if (!path.startsWith('/'))
-        return false;
-    if (path.size() == 1)
-        return true;
-    auto parts = path.mid(1).split('/');
-    const bool isNumbered = mode == zk::CreateMode::PersistentSequential || mode == zk::CreateMode::EphemeralSequential
-        || mode == zk::CreateMode::PersistentSequentialWithTtl;
-    if (isNumbered && parts.last().isEmpty())
-        parts.removeLast();
-    const bool isProper = std::none_of(parts.begin(), parts.end(), [](const QByteArray &part) {
-        return part.isEmpty() || part == "." || part == "..";
-    });
-    return isProper && std::none_of(path.begin(), path.end(), [](char c) { return c > 0 && c < 0x1f; });
-}
-
 Request partOf(const zk::Op &op)
 {
     static constexpr Verb verbs[] = {Verb::Create, Verb::Remove, Verb::Set, Verb::Check};
@@ -34,15 +16,6 @@ Request partOf(const zk::Op &op)
     part.acls = op.acls;
     part.version = op.version;
     return part;
-}
-
-bool isProper(const Request &request)
-{
-    if (request.verb == Verb::AddAuth)
-        return true;
-    if (request.verb == Verb::Multi)
-        return std::all_of(request.parts.begin(), request.parts.end(), isProper);
-    return isPath(request.path.bytes(), request.mode);
 }
 
 Request requestOf(Verb verb, ZPath path)
@@ -105,7 +78,8 @@ Reply<T> SimulatedSession::request(Terms terms, Request request, T (*taken)(cons
         return refused<T>(std::move(*why));
     if (terms.watch && !m_watches.reserve(attempt.path, kindFor(request.verb)))
         return refused<T>(zk::overBudget(attempt, m_watches.budgetBytes()));
-    if (!isProper(request)) {
+    const bool hasPath = request.verb != Verb::AddAuth && request.verb != Verb::Multi; // whose parts are checked
+    if (hasPath && !zk::isPath(request.path, request.mode)) {
         if (terms.watch)
             m_watches.release(attempt.path, kindFor(request.verb));
         return refused<T>(zk::errorOf(static_cast<int>(Code::BadArguments), attempt));

@@ -54,7 +54,8 @@ struct Change {
     Kind kind = Kind::Remove;
     ZPath path;
     QByteArray data;
-    SharedAcls acls;
+    SharedAcls acls;       // the node's: the new ones, or those it has
+    SharedAcls parentAcls; // both decide who is told; the parent's not where it is of no concern
     NodeKind nodeKind = NodeKind::Persistent;
     quint64 owner = 0;
     std::chrono::milliseconds timeToLive{};

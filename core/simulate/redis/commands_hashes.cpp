@@ -1,0 +1,123 @@
+// Commands on hashes.
+#include "core/simulate/redis/execution.h"
+
+namespace lockscope::simulate {
+
+using redis::Command;
+using redis::Value;
+
+namespace {
+
+Value fieldOf(const RedisHash *hash, const QByteArray &field)
+{
+    if (!hash)
+        return replies::nil();
+    const auto at = hash->find(field);
+    return at == hash->end() ? replies::nil() : replies::bulk(at->second);
+}
+
+Value hSet(Execution &run, const Command &command)
+{
+    if (command.size() % 2 != 0)
+        return run.refuse(wrongCount(command[0]));
+    auto *hash = run.open<RedisHash>(command[1]);
+    if (!hash)
+        return {};
+    qint64 added = 0;
+    for (qsizetype i = 2; i < command.size(); i += 2)
+        added += hash->insert_or_assign(command[i], command[i + 1]).second ? 1 : 0;
+    return command[0].toUpper() == "HMSET" ? replies::ok() : replies::integer(added);
+}
+
+Value hSetNx(Execution &run, const Command &command)
+{
+    auto *hash = run.open<RedisHash>(command[1]);
+    return hash ? replies::integer(hash->emplace(command[2], command[3]).second ? 1 : 0) : Value();
+}
+
+Value hGet(Execution &run, const Command &command)
+{
+    return fieldOf(run.read<RedisHash>(command[1]), command[2]);
+}
+
+Value hMGet(Execution &run, const Command &command)
+{
+    const auto *hash = run.read<RedisHash>(command[1]);
+    std::vector<Value> texts;
+    for (qsizetype i = 2; i < command.size(); ++i)
+        texts.push_back(fieldOf(hash, command[i]));
+    return replies::array(std::move(texts));
+}
+
+Value hDel(Execution &run, const Command &command)
+{
+    auto *hash = run.write<RedisHash>(command[1]);
+    if (!hash)
+        return replies::integer(0);
+    qint64 removed = 0;
+    for (qsizetype i = 2; i < command.size(); ++i)
+        removed += static_cast<qint64>(hash->erase(command[i]));
+    run.dropIfEmpty(command[1]);
+    return replies::integer(removed);
+}
+
+Value hExists(Execution &run, const Command &command)
+{
+    const auto *hash = run.read<RedisHash>(command[1]);
+    return replies::integer(hash && hash->contains(command[2]) ? 1 : 0);
+}
+
+Value hIncrBy(Execution &run, const Command &command)
+{
+    const auto by = run.integer(command[3]);
+    if (run.isRefused())
+        return {};
+    const auto *hash = run.read<RedisHash>(command[1]);
+    const auto old = fieldOf(hash, command[2]);
+    const auto number = old.isNil() ? 0 : run.integer(old.text, "ERR hash value is not an integer");
+    if (run.isRefused())
+        return {};
+    qint64 sum = 0;
+    if (__builtin_add_overflow(number, by, &sum))
+        return run.refuse("ERR increment or decrement would overflow");
+    run.open<RedisHash>(command[1])->insert_or_assign(command[2], QByteArray::number(sum));
+    return replies::integer(sum);
+}
+
+Value hLen(Execution &run, const Command &command)
+{
+    const auto *hash = run.read<RedisHash>(command[1]);
+    return replies::integer(hash ? static_cast<qint64>(hash->size()) : 0);
+}
+
+Value hStrLen(Execution &run, const Command &command)
+{
+    return replies::integer(hGet(run, command).text.size());
+}
+
+template <bool fields, bool values>
+Value hAll(Execution &run, const Command &command)
+{
+    std::vector<Value> texts;
+    const auto *hash = run.read<RedisHash>(command[1]);
+    for (const auto &[field, value] : hash ? *hash : RedisHash()) {
+        if (fields)
+            texts.push_back(replies::bulk(field));
+        if (values)
+            texts.push_back(replies::bulk(value));
+    }
+    return replies::array(std::move(texts));
+}
+
+} // namespace
+
+RedisCommands hashCommands()
+{
+    return {{"HSET", {-4, hSet}},         {"HMSET", {-4, hSet}},         {"HSETNX", {4, hSetNx}},
+            {"HGET", {3, hGet}},          {"HMGET", {-3, hMGet}},        {"HDEL", {-3, hDel}},
+            {"HEXISTS", {3, hExists}},    {"HINCRBY", {4, hIncrBy}},     {"HLEN", {2, hLen}},
+            {"HSTRLEN", {3, hStrLen}},    {"HGETALL", {2, hAll<true, true>}},
+            {"HKEYS", {2, hAll<true, false>}}, {"HVALS", {2, hAll<false, true>}}};
+}
+
+} // namespace lockscope::simulate

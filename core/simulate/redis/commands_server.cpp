@@ -1,0 +1,181 @@
+// Commands on the server itself, its clients and its channels.
+#include "core/simulate/redis/execution.h"
+#include "core/simulate/redis/glob.h"
+#include "core/simulate/redis/server.h"
+
+namespace lockscope::simulate {
+
+using redis::Command;
+using redis::Value;
+using Kind = Publisher::Kind;
+constexpr auto notInScripts = RedisCommand::Where::NotInScripts;
+
+namespace {
+
+Value ping(Execution &run, const Command &command)
+{
+    if (command.size() > 2)
+        return run.refuse(wrongCount(command[0]));
+    if (run.session && run.session->subscriptions() > 0)
+        return replies::array({replies::bulk("pong"), replies::bulk(command.value(1))});
+    return command.size() == 2 ? replies::bulk(command[1]) : replies::status("PONG");
+}
+
+Value echo(Execution &, const Command &command)
+{
+    return replies::bulk(command[1]);
+}
+
+Value time(Execution &run, const Command &)
+{
+    const auto micros = run.now.count();
+    return replies::array({replies::bulk(QByteArray::number(qint64(micros / 1'000'000))),
+                           replies::bulk(QByteArray::number(qint64(micros % 1'000'000)))});
+}
+
+Value select(Execution &run, const Command &command)
+{
+    const auto database = run.integer(command[1]);
+    if (!run.isRefused() && database != 0)
+        run.refuse("ERR DB index is out of range");
+    return replies::ok();
+}
+
+// There are no replicas that could acknowledge anything in time.
+Value wait(Execution &run, const Command &command)
+{
+    run.integer(command[1]);
+    const auto timeout = run.integer(command[2], "ERR timeout is not an integer or out of range");
+    if (timeout < 0)
+        run.refuse("ERR timeout is negative");
+    return replies::integer(0);
+}
+
+QByteArray unknownSubcommand(const Command &command)
+{
+    return "ERR unknown subcommand '" + command[1].left(128) + "'. Try " + command[0].toUpper() + " HELP.";
+}
+
+QByteArray wrongSubcommandCount(const Command &command)
+{
+    return wrongCount(command[0] + '|' + command[1]);
+}
+
+Value client(Execution &run, const Command &command)
+{
+    const auto what = command[1].toUpper();
+    const bool isKnown = what == "ID" || what == "GETNAME" || what == "SETNAME";
+    if (!isKnown || !run.session)
+        return run.refuse(unknownSubcommand(command));
+    if (command.size() != (what == "SETNAME" ? 3 : 2))
+        return run.refuse(wrongSubcommandCount(command));
+    if (what == "ID")
+        return replies::integer(run.session->id);
+    if (what == "GETNAME")
+        return run.session->name.isEmpty() ? replies::nil() : replies::bulk(run.session->name);
+    for (const char c : command[2]) {
+        if (c < '!' || c > '~')
+            return run.refuse("ERR Client names cannot contain spaces, newlines or special characters.");
+    }
+    run.session->name = command[2];
+    return replies::ok();
+}
+
+// --- Channels --------------------------------------------------------------------------------------
+
+Value publish(Execution &run, const Command &command)
+{
+    return replies::integer(run.server.publish(command[1], command[2]));
+}
+
+Value confirmation(const Execution &run, const QByteArray &what, const Value &name)
+{
+    return replies::array({replies::bulk(what), name,
+                           replies::integer(static_cast<qint64>(run.session->subscriptions()))});
+}
+
+// One reply for each name.
+Value lastOf(Execution &run, std::vector<Value> confirmations)
+{
+    auto last = std::move(confirmations.back());
+    confirmations.pop_back();
+    run.before = std::move(confirmations);
+    return last;
+}
+
+template <Kind kind>
+Value subscribe(Execution &run, const Command &command)
+{
+    if (!run.session)
+        return run.refuse("ERR only a client can subscribe");
+    std::vector<Value> confirmations;
+    for (const auto &name : command.sliced(1)) {
+        run.server.publisher().add(*run.session, kind, name);
+        confirmations.push_back(
+            confirmation(run, kind == Kind::Channel ? "subscribe" : "psubscribe", replies::bulk(name)));
+    }
+    return lastOf(run, std::move(confirmations));
+}
+
+template <Kind kind>
+Value unsubscribe(Execution &run, const Command &command)
+{
+    if (!run.session)
+        return run.refuse("ERR only a client can unsubscribe");
+    const QByteArray what = kind == Kind::Channel ? "unsubscribe" : "punsubscribe";
+    const auto own = kind == Kind::Channel ? run.session->channels : run.session->patterns;
+    const QByteArrayList names = command.size() > 1 ? command.sliced(1) : QByteArrayList(own.begin(), own.end());
+    if (names.isEmpty())
+        return confirmation(run, what, replies::nil());
+    std::vector<Value> confirmations;
+    for (const auto &name : names) {
+        run.server.publisher().remove(*run.session, kind, name);
+        confirmations.push_back(confirmation(run, what, replies::bulk(name)));
+    }
+    return lastOf(run, std::move(confirmations));
+}
+
+Value pubSub(Execution &run, const Command &command)
+{
+    const auto what = command[1].toUpper();
+    const auto &channels = run.server.publisher().topics(Kind::Channel);
+    std::vector<Value> found;
+    if (what == "NUMPAT" && command.size() == 2)
+        return replies::integer(static_cast<qint64>(run.server.publisher().topics(Kind::Pattern).size()));
+    if (what == "CHANNELS" && command.size() <= 3) {
+        for (const auto &[channel, sessions] : channels) {
+            if (matchesGlob(command.value(2, "*"), channel))
+                found.push_back(replies::bulk(channel));
+        }
+        return replies::array(std::move(found));
+    }
+    if (what != "NUMSUB")
+        return run.refuse(unknownSubcommand(command));
+    for (const auto &channel : command.sliced(2)) {
+        const auto at = channels.find(channel);
+        const auto listeners = at == channels.end() ? 0 : static_cast<qint64>(at->second.size());
+        found.push_back(replies::bulk(channel));
+        found.push_back(replies::integer(listeners));
+    }
+    return replies::array(std::move(found));
+}
+
+} // namespace
+
+RedisCommands serverCommands()
+{
+    return {{"PING", {-1, ping}},
+            {"ECHO", {2, echo}},
+            {"TIME", {1, time}},
+            {"SELECT", {2, select}},
+            {"WAIT", {3, wait, notInScripts}},
+            {"CLIENT", {-2, client, notInScripts}},
+            {"PUBLISH", {3, publish}},
+            {"PUBSUB", {-2, pubSub}},
+            {"SUBSCRIBE", {-2, subscribe<Kind::Channel>, notInScripts}},
+            {"PSUBSCRIBE", {-2, subscribe<Kind::Pattern>, notInScripts}},
+            {"UNSUBSCRIBE", {-1, unsubscribe<Kind::Channel>, notInScripts}},
+            {"PUNSUBSCRIBE", {-1, unsubscribe<Kind::Pattern>, notInScripts}}};
+}
+
+} // namespace lockscope::simulate

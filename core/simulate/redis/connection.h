@@ -1,0 +1,11 @@
+// A client program's connection to a simulated Redis: the real client, over a wire of the simulated world.
+#pragma once
+
+#include "core/simulate/redis/server.h"
+
+namespace lockscope::simulate {
+
+// Returns at once, in state Connecting. All of them must outlive it; so must what is queued in the world.
+[[nodiscard]] std::unique_ptr<redis::Connection> openRedis(Process &process, RedisServer &server);
+
+} // namespace lockscope::simulate

@@ -1,0 +1,10 @@
+// The patterns of KEYS, SCAN and PSUBSCRIBE: *, ?, [a-z], [^a] and a backslash before what is meant as it is.
+#pragma once
+
+#include <QByteArray>
+
+namespace lockscope::simulate {
+
+[[nodiscard]] bool matchesGlob(QByteArrayView pattern, QByteArrayView text);
+
+} // namespace lockscope::simulate

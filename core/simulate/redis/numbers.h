@@ -1,0 +1,16 @@
+// Numbers as Redis reads and writes them: stricter than the C library.
+#pragma once
+
+#include <QByteArray>
+
+#include <optional>
+
+namespace lockscope::simulate {
+
+// Decimal, without blanks, a plus or needless zeros; empty also when it does not fit.
+[[nodiscard]] std::optional<qint64> redisInteger(const QByteArray &text);
+// "inf" and "-inf" too; never not-a-number.
+[[nodiscard]] std::optional<double> redisDouble(const QByteArray &text);
+[[nodiscard]] QByteArray redisText(double number);
+
+} // namespace lockscope::simulate

@@ -1,0 +1,10 @@
+// The simulated Redis as the servers of a run: one, or five for redlock.
+#pragma once
+
+#include "core/simulate/servers.h"
+
+namespace lockscope::simulate {
+
+[[nodiscard]] std::unique_ptr<Servers> makeRedisServers(const ServersContext &context);
+
+} // namespace lockscope::simulate

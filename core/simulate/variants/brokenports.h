@@ -1,0 +1,34 @@
+// Ports that leave out one precaution of the recipes above them.
+#pragma once
+
+#include "core/simulate/traced/tracedconnection.h"
+#include "core/simulate/traced/tracedsession.h"
+
+namespace lockscope::simulate {
+
+// Reads without asking the follower to catch up first.
+class UnsyncedSession : public TracedSession {
+public:
+    using TracedSession::TracedSession;
+    Reply<bool> sync(ZPath, Deadline) override
+    {
+        Reply<bool> reply(loop());
+        reply.complete(true);
+        return reply;
+    }
+};
+
+// Deletes a key without comparing whose it is.
+class UncomparingConnection : public TracedConnection {
+public:
+    using TracedConnection::TracedConnection;
+    Reply<redis::Value> script(redis::Script script, QByteArrayList keys, QByteArrayList args,
+                               Deadline deadline) override
+    {
+        if (script.name != "compare-and-delete")
+            return TracedConnection::script(std::move(script), std::move(keys), std::move(args), deadline);
+        return command({"DEL", keys.value(0)}, deadline);
+    }
+};
+
+} // namespace lockscope::simulate

@@ -1,0 +1,83 @@
+// Stands between a client and its server: can be cut, fall silent, and lead elsewhere.
+#pragma once
+
+#include "core/base/connectionuri.h"
+
+#include <QTcpServer>
+#include <QTcpSocket>
+
+namespace lockscope::test {
+
+class Cable : public QObject {
+public:
+    explicit Cable(HostPort server) : m_servers{std::move(server)}
+    {
+        m_listener.listen(QHostAddress::LocalHost);
+        connect(&m_listener, &QTcpServer::newConnection, this, [this] { accept(); });
+    }
+    ~Cable() override { cut(); }
+    [[nodiscard]] HostPort address() const { return {QStringLiteral("127.0.0.1"), m_listener.serverPort()}; }
+    void cut()
+    {
+        m_isCut = true;
+        const auto ends = std::exchange(m_ends, {});
+        for (auto *end : ends) {
+            end->disconnect(this);
+            end->abort();
+            end->deleteLater();
+        }
+    }
+    // Nothing gets through any more, and nobody is told.
+    void fallSilent() { m_isSilent = true; }
+    // For new connections; what fell silent stays so.
+    void mend()
+    {
+        m_isCut = false;
+        if (!std::exchange(m_isSilent, false))
+            return;
+        for (auto *end : std::as_const(m_ends))
+            end->setProperty("isSilent", true);
+    }
+    // New connections lead there, to one after the other.
+    void leadTo(QList<HostPort> servers) { m_servers = std::move(servers); }
+
+private:
+    void accept()
+    {
+        while (auto *near = m_listener.nextPendingConnection()) {
+            if (m_isCut) {
+                near->abort();
+                near->deleteLater();
+                continue;
+            }
+            auto *far = new QTcpSocket(this);
+            far->connectToHost(m_servers.first().host, m_servers.first().port);
+            m_servers.append(m_servers.takeFirst());
+            m_ends.append(near);
+            m_ends.append(far);
+            carry(near, far);
+            carry(far, near);
+        }
+    }
+    void carry(QTcpSocket *from, QTcpSocket *to)
+    {
+        connect(from, &QTcpSocket::readyRead, this, [this, from, to] {
+            const auto bytes = from->readAll();
+            if (!m_isSilent && !from->property("isSilent").toBool())
+                to->write(bytes);
+        });
+        connect(from, &QTcpSocket::disconnected, this, [this, from, to] {
+            m_ends.removeAll(from);
+            to->disconnectFromHost();
+            from->deleteLater();
+        });
+    }
+
+    QTcpServer m_listener;
+    QList<HostPort> m_servers;
+    QList<QTcpSocket *> m_ends;
+    bool m_isCut = false;
+    bool m_isSilent = false;
+};
+
+} // namespace lockscope::test
