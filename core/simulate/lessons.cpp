@@ -11,6 +11,12 @@
 
 #include <algorithm>
 
+// Resources of a static library have to be asked for, and from outside of any namespace.
+static void initLessonResources()
+{
+    Q_INIT_RESOURCE(lockscope_core);
+}
+
 namespace lockscope::simulate {
 
 using namespace Qt::StringLiterals;
@@ -289,6 +295,7 @@ Lessons loadLessons(const QStringList &folders)
 
 QStringList lessonFolders()
 {
+    initLessonResources();
     return {u":/lockscope/lessons"_s,
             QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation) + u"/lockscope/lessons"_s};
 }
