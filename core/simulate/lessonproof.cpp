@@ -108,16 +108,16 @@ bool EventPattern::matches(const Event &event) const
         && (!what || *what == event.what) && (!isWasted || *isWasted == event.isWasted);
 }
 
-std::optional<Moment> momentOf(const Stop &stop, const std::vector<Recording> &runs)
+std::optional<Moment> momentOf(const Stop &stop, const PlayedRuns &runs)
 {
     if (stop.isEnd) {
         Moment last{};
-        for (const auto &run : runs)
-            last = std::max({last, run.elapsed, run.events.empty() ? Moment{} : run.events.back().at});
+        for (const auto *run : runs)
+            last = std::max({last, run->elapsed, run->events.empty() ? Moment{} : run->events.back().at});
         return last;
     }
     int left = stop.count;
-    for (const auto &event : runs[stop.run].events) {
+    for (const auto &event : runs[stop.run]->events) {
         if (stop.pattern.matches(event) && --left == 0)
             return event.at;
     }
@@ -135,17 +135,17 @@ const QList<QByteArray> &counterNames()
     return names;
 }
 
-Proven prove(const Proof &proof, const std::vector<Recording> &runs)
+Proven prove(const Proof &proof, const PlayedRuns &runs)
 {
-    const auto measured = measure(proof, runs[proof.run]);
-    const auto wanted = proof.otherRun ? proof.number * measure(proof, runs[*proof.otherRun]) : proof.number;
+    const auto measured = measure(proof, *runs[proof.run]);
+    const auto wanted = proof.otherRun ? proof.number * measure(proof, *runs[*proof.otherRun]) : proof.number;
     Proven proven{compare(measured, proof.comparison, wanted), {}};
     if (proof.of == Proof::Of::Violation)
         proven.measured = measured > 0 ? u"present"_s : u"absent"_s;
     else
         proven.measured = spoken(measured);
     if (proof.otherRun)
-        proven.measured += u" / "_s + spoken(measure(proof, runs[*proof.otherRun]));
+        proven.measured += u" / "_s + spoken(measure(proof, *runs[*proof.otherRun]));
     return proven;
 }
 

@@ -35,8 +35,10 @@ struct Stop {
     int count = 1;
     bool isEnd = false; // of all runs, instead
 };
+// A lesson's runs, played: as many as it has. Not null.
+using PlayedRuns = std::vector<const Recording *>;
 // The moment it stops at; none when the run never comes there.
-[[nodiscard]] std::optional<Moment> momentOf(const Stop &stop, const std::vector<Recording> &runs);
+[[nodiscard]] std::optional<Moment> momentOf(const Stop &stop, const PlayedRuns &runs);
 
 // To be answered before the picture goes on.
 struct Question {
@@ -75,8 +77,7 @@ struct Proven {
     bool holds = false;
     QString measured; // "45", "present"
 };
-// As many recordings as the lesson has runs.
-[[nodiscard]] Proven prove(const Proof &proof, const std::vector<Recording> &runs);
+[[nodiscard]] Proven prove(const Proof &proof, const PlayedRuns &runs);
 // The counters a proof can name.
 [[nodiscard]] const QList<QByteArray> &counterNames();
 

@@ -125,23 +125,26 @@ private slots:
         const auto &lesson = m_all.lessons[number];
         std::vector<Recording> runs;
         for (const auto &run : lesson.runs) {
-            auto played = simulate::simulate(run.scenario);
-            QVERIFY2(played, played ? "" : qPrintable(played.error().message));
-            QVERIFY(!played->isCut);
-            runs.push_back(*std::move(played));
+            auto recording = simulate::simulate(run.scenario);
+            QVERIFY2(recording, recording ? "" : qPrintable(recording.error().message));
+            QVERIFY(!recording->isCut);
+            runs.push_back(*std::move(recording));
         }
+        PlayedRuns played;
+        for (const auto &run : runs)
+            played.push_back(&run);
         Moment before{};
         for (const auto &step : lesson.steps) {
             if (!step.until)
                 continue;
-            const auto moment = momentOf(*step.until, runs);
+            const auto moment = momentOf(*step.until, played);
             QVERIFY2(moment, qPrintable(u"never comes to: "_s + step.text.english));
             QVERIFY2(*moment >= before, qPrintable(u"goes back at: "_s + step.text.english));
             before = *moment;
         }
         QVERIFY(lesson.steps.back().until && lesson.steps.back().until->isEnd);
         for (const auto &proof : lesson.proves) {
-            const auto proven = prove(proof, runs);
+            const auto proven = prove(proof, played);
             QVERIFY2(proven.holds, qPrintable(proof.text.english + u": it is "_s + proven.measured));
         }
     }
@@ -172,7 +175,7 @@ private slots:
         QVERIFY2(lesson, lesson ? "" : qPrintable(lesson.error().message));
         const auto run = simulate::simulate(lesson->runs.front().scenario);
         QVERIFY(run);
-        QCOMPARE(prove(lesson->proves.front(), {*run}).holds, holds);
+        QCOMPARE(prove(lesson->proves.front(), {&*run}).holds, holds);
     }
 
     void aStopThatNeverComesIsNone()
@@ -181,7 +184,7 @@ private slots:
         QVERIFY(lesson);
         const auto run = simulate::simulate(lesson->runs.front().scenario);
         QVERIFY(run);
-        QVERIFY(!momentOf(*lesson->steps.front().until, {*run}));
+        QVERIFY(!momentOf(*lesson->steps.front().until, {&*run}));
     }
 
     void wrongFilesAreRefusedByFileAndField_data()
