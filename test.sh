@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and runs the tests. Arguments go to ctest: ./test.sh -L unit
-# With --interop, the interop tests run once more, against the newest clients that can be fetched.
+# With --interop, the interop tests run once more, against the newest clients and ZooKeeper server that can be fetched.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 source "$root/.ci/packages.sh"
@@ -34,7 +34,7 @@ run_tests() {
 status=0
 run_tests "${arguments[@]}" || status=$?
 if [ -n "$interop" ]; then
-    say "Fetching the newest clients"
+    say "Fetching the newest clients and the newest ZooKeeper server"
     if "$root/tests/interop/newest/fetch.sh" "$root/build/interop"; then
         source "$root/build/interop/environment"
         run_tests -L interop || status=$?

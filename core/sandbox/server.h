@@ -44,7 +44,8 @@ class ZooKeeperServer : public Server {
 public:
     [[nodiscard]] virtual quint16 adminPort() const = 0;
 };
-// An error when the programs are not installed; says which package to install.
+// Debian's server, or the one of the class path in LOCKSCOPE_ZOOKEEPER_CLASSPATH. An error when the programs
+// are not installed; says which package to install.
 [[nodiscard]] Result<std::unique_ptr<ZooKeeperServer>> makeZooKeeper(ZooKeeperOptions options = {});
 
 struct RedisOptions {

@@ -1,4 +1,5 @@
-// A private ZooKeeper: one standalone server from Debian's jar, on loopback.
+// A private ZooKeeper: one standalone server on loopback, from Debian's jar or from a class path that
+// LOCKSCOPE_ZOOKEEPER_CLASSPATH names.
 #include "core/sandbox/serverprocess.h"
 
 #include <QFile>
@@ -24,9 +25,25 @@ Result<bool> mustExist(const QByteArray &file, const QString &package)
                  false};
 }
 
+// Everything it needs; an error when Debian's is asked for and is not installed.
+Result<QByteArray> classPath(bool withAdminServer)
+{
+    if (auto another = qgetenv("LOCKSCOPE_ZOOKEEPER_CLASSPATH"); !another.isEmpty())
+        return another;
+    auto found = mustExist(zookeeperJar, u"libzookeeper-java"_s);
+    if (found && withAdminServer)
+        found = mustExist(servletJar, u"libservlet-api-java"_s);
+    if (!found)
+        return found.error();
+    return zookeeperJar + ':' + servletJar + ':' + loggingJar;
+}
+
 class ZooKeeperKind : public ServerKind {
 public:
-    ZooKeeperKind(QByteArray java, ZooKeeperOptions options) : m_java(std::move(java)), m_options(std::move(options)) {}
+    ZooKeeperKind(QByteArray java, QByteArray classPath, ZooKeeperOptions options)
+        : m_java(std::move(java)), m_classPath(std::move(classPath)), m_options(std::move(options))
+    {
+    }
 
     [[nodiscard]] quint16 adminPort() const { return m_adminPort; }
 
@@ -64,8 +81,7 @@ public:
                 "-Dznode.container.checkIntervalMs="
                     + QByteArray::number(static_cast<qint64>(m_options.reapingInterval.count())),
                 "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-Dorg.slf4j.simpleLogger.showDateTime=true",
-                "-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS", "-cp",
-                zookeeperJar + ':' + servletJar + ':' + loggingJar,
+                "-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS", "-cp", m_classPath,
                 "org.apache.zookeeper.server.quorum.QuorumPeerMain", QFile::encodeName(folder.file(u"zoo.cfg"_s))};
     }
 
@@ -76,14 +92,15 @@ public:
 
 private:
     QByteArray m_java;
+    QByteArray m_classPath;
     ZooKeeperOptions m_options;
     quint16 m_adminPort = 0;
 };
 
 class PrivateZooKeeper : public ZooKeeperServer {
 public:
-    PrivateZooKeeper(QByteArray java, ZooKeeperOptions options)
-        : m_kind(std::move(java), std::move(options)), m_process(m_kind)
+    PrivateZooKeeper(QByteArray java, QByteArray classPath, ZooKeeperOptions options)
+        : m_kind(std::move(java), std::move(classPath), std::move(options)), m_process(m_kind)
     {
     }
     Result<bool> begin() override { return m_process.begin(); }
@@ -109,13 +126,11 @@ Result<std::unique_ptr<ZooKeeperServer>> makeZooKeeper(ZooKeeperOptions options)
     if (java.isEmpty())
         return Error{ErrorCode::Unsupported,
                      u"no private ZooKeeper: java is not installed; Debian's package is default-jre-headless"_s, false};
-    auto found = mustExist(zookeeperJar, u"libzookeeper-java"_s);
-    if (found && options.adminServer)
-        found = mustExist(servletJar, u"libservlet-api-java"_s);
-    if (!found)
-        return found.error();
+    auto classes = classPath(options.adminServer);
+    if (!classes)
+        return classes.error();
     return std::unique_ptr<ZooKeeperServer>(
-        std::make_unique<PrivateZooKeeper>(QFile::encodeName(java), std::move(options)));
+        std::make_unique<PrivateZooKeeper>(QFile::encodeName(java), std::move(*classes), std::move(options)));
 }
 
 } // namespace lockscope::sandbox

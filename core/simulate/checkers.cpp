@@ -9,7 +9,7 @@ namespace lockscope::simulate {
 
 using namespace Qt::StringLiterals;
 
-Checkers::Checkers(const Scenario &scenario, Trace &trace) : m_scenario(scenario), m_trace(trace)
+Checkers::Checkers(const Scenario &scenario, Trace &trace) : m_scenario(scenario), m_trace(trace), m_isOptimistic(isOptimistic(scenario.recipe))
 {
     const auto *recipe = playable(scenario.recipe);
     // Permits and readers may overtake each other on their way back from the server.
@@ -46,6 +46,8 @@ bool Checkers::isTooMany() const
 
 void Checkers::begins(const Event &event)
 {
+    if (m_isOptimistic)
+        return;
     m_believers[event.contender] = event.at;
     if (isTooMany() && !m_overlapSince) {
         m_overlapSince = event.at;

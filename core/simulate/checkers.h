@@ -4,6 +4,7 @@
 //   order        of a fair recipe: granted in the order of the queue's numbers
 //   tokens       a later grant has a larger fencing token
 // Beside these: "effect" (contender.h: the guarded resource), "progress" and "cleanliness" (run.cpp: at the end).
+// An optimistic lock keeps nobody out: of it only these.
 #pragma once
 
 #include "core/simulate/trace.h"
@@ -28,6 +29,7 @@ private:
     const Scenario m_scenario;
     Trace &m_trace;
     bool m_isFair = false;
+    const bool m_isOptimistic; // its holders exclude nobody
     std::map<int, bool> m_readers;   // by contender: how it joined last
     std::map<int, Moment> m_believers;
     std::optional<Moment> m_overlapSince;

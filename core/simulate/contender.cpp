@@ -45,6 +45,13 @@ void Resource::write(int contender, qint64 grant, std::optional<qint64> token, b
     m_newestGrant = std::max(m_newestGrant, grant);
 }
 
+void Resource::writeAfter(int contender, qint64 version)
+{
+    m_trace.add({{}, contender, Mark::Writes, false, version, "accepted", {}});
+    if (!m_succeeded.insert(version).second)
+        m_trace.breaks("effect", contender, u"a second write was accepted as the successor of version %1"_s.arg(version));
+}
+
 Contender::Contender(Loop &loop, std::unique_ptr<recipes::Lock> lock, ContenderPlan plan, Trace &trace,
                      Resource &resource, std::function<void()> whenDone)
     : m_loop(loop), m_plan(std::move(plan)), m_trace(trace), m_resource(resource), m_whenDone(std::move(whenDone)),
@@ -72,11 +79,15 @@ Task<void> Contender::play()
         auto granted = co_await m_lock->acquire(deadline);
         if (granted) {
             const auto grant = *granted;
-            co_await work(grant);
-            break;
+            const bool isDone = co_await work(grant);
+            if (isDone)
+                break;
+        } else {
+            m_trace.add({{}, m_plan.number, Mark::GivesUp, false, 0, granted.error().message.toUtf8(), {}});
+            if (!granted.error().retryable)
+                break;
         }
-        m_trace.add({{}, m_plan.number, Mark::GivesUp, false, 0, granted.error().message.toUtf8(), {}});
-        if (!granted.error().retryable || deadline.hasPassed(m_loop))
+        if (deadline.hasPassed(m_loop))
             break;
         // As a program would: a moment later, once more.
         const auto pause = sleepFor(m_loop, 20ms);
@@ -91,12 +102,29 @@ Task<void> Contender::play()
 
 void Contender::write(const recipes::Grant &grant)
 {
-    if (!m_holds)
+    if (!m_holds || m_plan.isOptimistic)
         return;
     m_resource.write(m_plan.number, m_grant, grant.fencingToken, m_plan.isShared);
 }
 
-Task<void> Contender::work(recipes::Grant grant)
+// What was written is in the row the version is of: accepted with it, or not at all.
+bool Contender::isWritten(const recipes::Grant &grant, const Result<bool> &released)
+{
+    if (released) {
+        m_resource.writeAfter(m_plan.number, grant.fencingToken.value_or(0));
+        return true;
+    }
+    const auto &why = released.error();
+    const auto message = why.message.toUtf8();
+    m_trace.add({{}, m_plan.number, Mark::GivesUp, false, 0,
+                 why.code == ErrorCode::BadVersion ? "conflict: " + message : message, {}});
+    // Who does not know whether it was written must not write it twice.
+    const bool isInVain = why.code == ErrorCode::BadVersion || why.code == ErrorCode::NotConnected
+        || why.code == ErrorCode::TimedOut || why.code == ErrorCode::Cancelled;
+    return !isInVain;
+}
+
+Task<bool> Contender::work(recipes::Grant grant)
 {
     m_holds = true;
     m_trace.add({{}, m_plan.number, Mark::Holds, false, grant.fencingToken.value_or(0), grant.id, {}});
@@ -125,12 +153,15 @@ Task<void> Contender::work(recipes::Grant grant)
         write(grant);
     }
     if (!std::exchange(m_holds, false))
-        co_return;
+        co_return true;
     m_trace.add({{}, m_plan.number, Mark::Releases, false, 0, {}, {}});
     const auto patience = Deadline::after(m_loop, 10s);
     const auto released = co_await m_lock->release(patience);
+    if (m_plan.isOptimistic)
+        co_return isWritten(grant, released);
     if (!released && released.error().code == ErrorCode::NotHeld)
         m_trace.add({{}, m_plan.number, Mark::Loses, false, 0, "it was not ours any more when we gave it back", {}});
+    co_return true;
 }
 
 } // namespace lockscope::simulate

@@ -6,6 +6,8 @@
 #include "core/recipes/lock.h"
 #include "core/simulate/trace.h"
 
+#include <set>
+
 namespace lockscope::simulate {
 
 // What the lock guards. It takes every write, or (checksTokens) none with an older fencing token than it saw.
@@ -15,17 +17,21 @@ public:
     // `grant` counts the grants of the run: a write of an earlier grant after one of a later grant is the
     // damage that locks are to prevent.
     void write(int contender, qint64 grant, std::optional<qint64> token, bool isShared);
+    // An optimistic lock's: it was accepted, as the successor of `version`, of which there is one.
+    void writeAfter(int contender, qint64 version);
 
 private:
     Trace &m_trace;
     const bool m_checksTokens;
     qint64 m_newestGrant = 0, m_highestToken = 0;
+    std::set<qint64> m_succeeded; // versions
 };
 
 struct ContenderPlan {
     int number = 0;
     bool reads = false;
     bool isShared = false; // others may hold at the same time: readers, permits
+    bool isOptimistic = false; // writes when it releases, if that succeeds; and comes again after a conflict
     std::chrono::milliseconds hold{50};
     std::optional<std::chrono::milliseconds> wait;
 };
@@ -47,8 +53,10 @@ public:
 
 private:
     Task<void> play();
-    Task<void> work(recipes::Grant grant);
+    // False: all of it was in vain, and has to be done again.
+    Task<bool> work(recipes::Grant grant);
     void write(const recipes::Grant &grant);
+    [[nodiscard]] bool isWritten(const recipes::Grant &grant, const Result<bool> &released);
 
     Loop &m_loop;
     const ContenderPlan m_plan;

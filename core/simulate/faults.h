@@ -26,8 +26,8 @@ public:
            Trace &trace, Random random);
 
     void beginRound();
-    // All that were drawn have happened, and ended; since when.
-    [[nodiscard]] bool areOver() const { return m_pending == 0; }
+    // Nothing is wrong now, and nothing will be unless the lock goes on being granted; since when.
+    [[nodiscard]] bool areOver() const { return m_pending == int(m_waiting.size()); }
     [[nodiscard]] Moment lastEnd() const { return m_lastEnd; }
     void see(const Event &event);
 

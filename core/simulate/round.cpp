@@ -29,6 +29,7 @@ void Round::add(int number, Loop &loop, std::unique_ptr<recipes::Lock> lock)
     plan.number = number;
     plan.reads = isReader(m_scenario, number);
     plan.isShared = plan.reads || m_scenario.limit > 1;
+    plan.isOptimistic = isOptimistic(m_scenario.recipe);
     plan.hold = m_scenario.hold;
     plan.wait = m_scenario.wait;
     m_contenders[std::size_t(number)] = std::make_unique<Contender>(loop, std::move(lock), plan, m_trace, m_resource,

@@ -188,7 +188,7 @@ Task<void> Run::connectAll()
 // How long the lock may stay without a new holder while somebody waits, when nothing goes wrong any more.
 Duration Run::patience() const
 {
-    return 2 * std::max<Duration>(m_scenario.ttl, m_scenario.sessionTimeout) + m_scenario.hold + 15s;
+    return m_servers->longestGap() + m_scenario.hold;
 }
 
 Task<void> Run::untilDone()

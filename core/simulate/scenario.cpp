@@ -195,6 +195,11 @@ std::vector<FaultKind> faultsFor(const QByteArray &recipe)
     return kinds;
 }
 
+bool isOptimistic(const QByteArray &recipe)
+{
+    return recipe == "sql-version";
+}
+
 QJsonObject Scenario::toJson() const
 {
     QJsonArray faultNames, plannedFaults;

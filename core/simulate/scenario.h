@@ -42,6 +42,10 @@ enum class FaultKind {
 // Those that can happen to a lock of this recipe; none if there is no such recipe.
 [[nodiscard]] std::vector<FaultKind> faultsFor(const QByteArray &recipe);
 
+// Whether nobody is kept out by who "holds" a lock of this recipe: it only decides, when it is given back,
+// whether the work counts or has to be done again.
+[[nodiscard]] bool isOptimistic(const QByteArray &recipe);
+
 // A fault that somebody chose: at this moment, on this contender. Beside the ones that are drawn by the seed.
 struct PlannedFault {
     FaultKind kind = FaultKind::Pause;

@@ -1,5 +1,6 @@
 #include "core/simulate/servers.h"
 
+#include "core/simulate/mariadb/servers.h"
 #include "core/simulate/redis/servers.h"
 #include "core/simulate/variants/variants.h"
 #include "core/simulate/zookeeper/servers.h"
@@ -11,7 +12,7 @@ std::unique_ptr<Servers> makeServers(const ServersContext &context)
     switch (playable(context.scenario.recipe)->backend) {
     case recipes::RecipeBackend::ZooKeeper: return makeZooKeeperServers(context);
     case recipes::RecipeBackend::Redis: return makeRedisServers(context);
-    case recipes::RecipeBackend::MariaDb: break;
+    case recipes::RecipeBackend::MariaDb: return makeMariaDbServers(context);
     }
     return {};
 }

@@ -41,6 +41,8 @@ public:
 
     // Nodes and keys of the lock that are there now, without what recipes leave on purpose.
     [[nodiscard]] virtual std::vector<QByteArray> leftBehind() const = 0;
+    // How long at most the lock may stay free while somebody waits and nothing is wrong any more.
+    [[nodiscard]] virtual Duration longestGap() const = 0;
     // After the last client went: how long until nothing may be left.
     [[nodiscard]] virtual Duration longestLife() const = 0;
 };

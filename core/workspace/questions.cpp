@@ -85,22 +85,23 @@ Task<Result<std::vector<ZnodeRow>>> listZnodes(Workspace &workspace, ConnectionN
     auto listed = co_await reply;
     if (!listed)
         co_return listed.error();
-    std::sort(listed->names.begin(), listed->names.end());
+    auto names = listed->names.toVector();
+    std::sort(names.begin(), names.end());
     std::vector<ZnodeRow> rows;
-    rows.reserve(listed->names.size());
-    if (listed->names.size() > mostStats) {
-        for (auto &child : listed->names)
+    rows.reserve(names.size());
+    if (names.size() > mostStats) {
+        for (auto &child : names)
             rows.push_back({std::move(child), {}, false, {}});
         co_return rows;
     }
     // A window of requests in flight: neither one at a time nor all at once.
     std::vector<Reply<zk::Stat>> flying;
-    for (std::size_t next = 0; rows.size() < listed->names.size();) {
-        while (next < listed->names.size() && next < rows.size() + statsInFlight)
-            flying.push_back(session->exists(path.child(listed->names[next++]), std::nullopt, deadline));
+    for (std::size_t next = 0; rows.size() < names.size();) {
+        while (next < names.size() && next < rows.size() + statsInFlight)
+            flying.push_back(session->exists(path.child(names[next++]), std::nullopt, deadline));
         const auto stat = co_await flying[rows.size()];
         ZnodeRow row;
-        row.name = listed->names[rows.size()];
+        row.name = names[rows.size()];
         if (stat)
             row.stat = *stat;
         else

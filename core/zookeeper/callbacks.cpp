@@ -127,9 +127,11 @@ void onChildren(int returnCode, const String_vector *names, const ::Stat *stat, 
     Children children;
     children.stat = statOf(stat);
     if (returnCode == ZOK && names) {
-        children.names.reserve(static_cast<std::size_t>(names->count));
+        std::vector<NodeName> list;
+        list.reserve(static_cast<std::size_t>(names->count));
         for (int i = 0; i < names->count; ++i)
-            children.names.emplace_back(QByteArray(names->data[i]));
+            list.emplace_back(QByteArray(names->data[i]));
+        children.names = std::move(list);
     }
     answer(data, returnCode, std::move(children));
 }

@@ -10,6 +10,7 @@
 #include "core/async/oneshot.h"
 #include "core/async/scope.h"
 #include "core/base/bytes.h"
+#include "core/zookeeper/namelist.h"
 
 #include <QMetaType>
 
@@ -73,8 +74,8 @@ struct Node {
     Stat stat;
 };
 struct Children {
-    std::vector<NodeName> names; // in the server's order, which means nothing
-    Stat stat;                   // the parent's
+    NameList names; // in the server's order, which means nothing
+    Stat stat;      // the parent's
 };
 struct NodeAcls {
     Acls acls;

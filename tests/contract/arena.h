@@ -40,11 +40,13 @@ public:
     [[nodiscard]] virtual QByteArray spoken() const = 0;
     [[nodiscard]] virtual int wakeUps() const = 0; // watch events, messages
     virtual void resetCounts() = 0;
-    [[nodiscard]] virtual bool isIdle() const = 0; // no request is out
+    [[nodiscard]] virtual bool isIdle() const = 0; // no request is out but those held back
     [[nodiscard]] virtual int listeners() const { return 0; } // watches it still has
 
     virtual void cut() = 0;
     virtual void mend() = 0;
+    // Messages do not reach it any more (where there are any).
+    virtual void deafen() {}
 
     testing::FaultPlan plan;
     [[nodiscard]] virtual qsizetype held() const = 0; // requests or replies held back
@@ -93,6 +95,8 @@ public:
     virtual QByteArrayList everything() = 0;
     // Puts something that is no contender where the lock is. What went wrong.
     virtual QString addForeign(const TrialName &name) = 0;
+    // Wakes whoever waits for it, without reason: what waiters look at changes, and nobody comes or goes.
+    virtual void disturb(const TrialName &) {}
     // What stays when it is free (directories) goes, too.
     virtual bool clear(const TrialName &name) = 0;
 

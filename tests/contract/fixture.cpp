@@ -128,6 +128,14 @@ void Fixture::notHereRows(const QByteArray &letters)
 
 QString Fixture::whatIsMissing(const QByteArray &letters) const
 {
+    QString missing;
+    for (const char letter : letters)
+        missing += whatIsMissing(letter, 1, behavioursUnder(letter));
+    return missing;
+}
+
+QString Fixture::whatIsMissing(char letter, int first, int last) const
+{
     QByteArrayList here;
     for (int i = 0; i < metaObject()->methodCount(); ++i) {
         const auto method = metaObject()->method(i).name();
@@ -135,15 +143,24 @@ QString Fixture::whatIsMissing(const QByteArray &letters) const
     }
     for (const auto &[behaviour, reason] : notHere())
         here << behaviour;
-    QStringList missing;
-    for (const char letter : letters) {
-        for (int i = 1; i <= behavioursUnder(letter); ++i) {
-            const QByteArray id = letter + QByteArray::number(i);
-            if (!here.contains(id))
-                missing << QString::fromLatin1(id);
-        }
+    QString missing;
+    for (int i = first; i <= last; ++i) {
+        const QByteArray id = letter + QByteArray::number(i);
+        if (!here.contains(id))
+            missing += QString::fromLatin1(id) + u' ';
     }
-    return missing.join(u", "_s);
+    return missing;
+}
+
+int Fixture::stepsOfAWaiter(qsizetype queue)
+{
+    Trial trial(arenaOfRow(), recipeOfRow());
+    QString wrong = trial.takes(trial.join());
+    for (qsizetype i = 1; i < queue; ++i)
+        wrong += trial.waits(trial.join());
+    auto &last = trial.join();
+    wrong += trial.waits(last);
+    return wrong.isEmpty() ? last.client().plan.passed() : 0;
 }
 
 QString Fixture::contendAll(Trial &trial, int rounds, Tally *tally)

@@ -50,9 +50,14 @@ protected:
     // Rows of what is not checked here, and a check that every behaviour of the letters has a test here.
     static void notHereRows(const QByteArray &letters);
     QString whatIsMissing(const QByteArray &letters) const;
+    // Of one letter whose behaviours are shared out among several programs.
+    QString whatIsMissing(char letter, int first, int last) const;
 
     [[nodiscard]] Deadline soon() const { return Deadline::after(m_loop, 15s); }
     [[nodiscard]] Deadline after(std::chrono::milliseconds span) const { return Deadline::after(m_loop, span); }
+    // How many requests, as plans count them, somebody sends who joins a queue of so many (the holder among
+    // them), until it waits.
+    int stepsOfAWaiter(qsizetype queue);
     // All of them contend for some rounds.
     QString contendAll(Trial &trial, int rounds, Tally *tally);
 

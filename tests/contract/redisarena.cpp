@@ -50,6 +50,7 @@ public:
     bool isIdle() const override { return m_planned->traffic().isIdle(); }
     void cut() override { m_cable->cut(); }
     void mend() override { m_cable->mend(); }
+    void deafen() override { m_planned->deafen(); }
     qsizetype held() const override { return m_planned->traffic().held(); }
     void letThrough() override { m_planned->traffic().letThrough(); }
 
@@ -167,6 +168,11 @@ public:
         return all;
     }
     QString addForeign(const TrialName &) override { return u"nothing stands beside a key"_s; }
+    void disturb(const TrialName &name) override
+    {
+        for (const auto &channel : channels(name))
+            ask({"PUBLISH", channel, "1"});
+    }
     bool clear(const TrialName &name) override
     {
         for (const auto &key : keys('*' + name + '*'))

@@ -90,6 +90,8 @@ QString lacking(const Traits &traits, Need need)
         return unless(traits.keepsRecord, u"the server does not know who holds it"_s);
     case Need::Polls:
         return unless(recipe.wakeupsPerRelease == u"0"_s, u"its waiters are woken"_s);
+    case Need::Woken:
+        return unless(recipe.wakeupsPerRelease != u"0"_s, u"its waiters hear nothing"_s);
     case Need::SharedClient:
         return unless(traits.sharesClients, u"one connection carries one such lock"_s);
     case Need::Containers:

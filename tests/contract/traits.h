@@ -42,6 +42,7 @@ enum class Need {
     Token,
     Record,
     Polls,
+    Woken, // the opposite
     SharedClient,
     Containers,
     Outlives, // broken connections; so that a single lost reply can be told from them

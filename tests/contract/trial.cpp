@@ -101,7 +101,12 @@ QString Trial::takes(Contender &who)
 QString Trial::comesToHold(Contender &who)
 {
     eventually([&] { return who.granted.has_value(); });
-    return who.holds() ? QString() : u"does not come to hold it: "_s + who.outcome();
+    if (!who.holds())
+        return u"does not come to hold it: "_s + who.outcome();
+    // A semaphore's holder leaves its queue in the background.
+    if (!eventually([&] { return who.client().isIdle(); }))
+        return u"has it, and never comes to rest"_s;
+    return {};
 }
 
 QString Trial::givesBack(Contender &who)
@@ -174,6 +179,13 @@ QString Trial::isClean()
     return {};
 }
 
+bool Trial::hasLeft(Contender &who, qsizetype claimsBefore)
+{
+    if (traits.outlivesConnections)
+        return !arena.confirms(name, who.grant());
+    return claims().size() < claimsBefore; // a row that the next one holds looks as if the last one did
+}
+
 QString Trial::isHeldBy(Contender &who)
 {
     if (!who.holds())
@@ -187,15 +199,14 @@ QString Trial::isHeldBy(Contender &who)
 void settle(const Client &client)
 {
     int before = -1;
-    const auto isIdle = [&client] { return client.isIdle() || client.held() > 0; }; // by our own doing
     eventually([&] {
-        const bool calm = isIdle() && client.requests() == before;
+        const bool calm = client.isIdle() && client.requests() == before;
         before = client.requests();
         if (!calm)
             return false;
-        linger(15ms);
-        return isIdle() && client.requests() == before;
-    }, 3s);
+        linger(25ms); // longer than the pause after trouble
+        return client.isIdle() && client.requests() == before;
+    });
 }
 
 Task<void> contend(Contender *who, Loop *loop, int rounds, Tally *tally)

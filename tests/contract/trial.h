@@ -82,6 +82,8 @@ public:
     QString isNotHeldBy(Contender &who); // its release says so
     // Nothing of any contender is left on the server, and nobody listens.
     QString isClean();
+    // Whether nothing on the server stands for what it held, when there were so many claims.
+    bool hasLeft(Contender &who, qsizetype claimsBefore);
     // The server's word.
     QString isHeldBy(Contender &who);
 

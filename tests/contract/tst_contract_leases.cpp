@@ -68,6 +68,7 @@ private slots:
                 auto &mortal = t.joinMortal();
                 const QString wrong = t.takes(mortal);
                 mortal.heed();
+                t.options.ttl = 30s;
                 return wrong + t.waits(t.join());
             },
             [this] { return cutOffAndWait(); });
@@ -187,16 +188,16 @@ private slots:
     {
         TRIAL(trial);
         auto &client = trial.client(0);
-        trial.options.ttl = 1s;
+        trial.options.ttl = 2s;
         auto &steady = trial.joinWith(client);
         steady.heed();
         OK(trial.takes(steady));
         Trial busy(trial.arena, trial.recipe);
-        busy.options.ttl = 1s;
+        busy.options.ttl = 2s;
         for (int i = 0; i < 3; ++i)
             busy.joinWith(client);
         const auto began = m_loop.now();
-        while (m_loop.now() - began < 1100ms) {
+        while (m_loop.now() - began < 2100ms) {
             for (auto &contender : busy.contenders)
                 contender->tryOnce();
             for (auto &contender : busy.contenders) {
@@ -226,7 +227,11 @@ private slots:
         OK(trial.takes(next));
         next.client().cut(); // nobody prolongs this one
         EVENTUALLY(old.loss);
-        OK(trial.takes(trial.join())); // its lease ended, and nobody else's renewal kept it
+        auto &third = trial.join();
+        third.client().resetCounts();
+        OK(trial.takes(third)); // its lease ended, and nobody else's renewal kept it
+        if (trial.recipe.wakeupsPerRelease != u"0"_s) // who does not poll asks no more than now and then
+            QVERIFY2(third.client().requests() <= 20, third.client().spoken().constData());
     }
 
     void D11_aMissingLeaseIsNotRevived_data() { rows("D11", {Need::Renewed, Need::Record}); }

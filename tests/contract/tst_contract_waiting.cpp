@@ -49,7 +49,7 @@ private slots:
                 QVERIFY(!trial[later].granted);
             const auto queue = trial.claims().size();
             OK(trial.givesBack(trial[i]));
-            EVENTUALLY(trial.claims().size() < queue);
+            EVENTUALLY(trial.hasLeft(trial[i], queue));
         }
         OK(trial.isClean());
     }

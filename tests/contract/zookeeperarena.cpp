@@ -41,7 +41,7 @@ public:
     QByteArray spoken() const override { return m_counting->spoken(); }
     int wakeUps() const override { return m_counting->events(); }
     void resetCounts() override { m_counting->reset(); }
-    bool isIdle() const override { return m_counting->isIdle(); }
+    bool isIdle() const override { return m_counting->out() <= m_planned->held(); }
     int listeners() const override { return m_real->watchCount(); }
     void cut() override { m_cable->cut(); }
     void mend() override { m_cable->mend(); }
@@ -146,6 +146,18 @@ public:
         }
         return {};
     }
+    void disturb(const TrialName &name) override
+    {
+        for (const auto &claim : claims(name)) {
+            const ZPath node(claim);
+            const auto now = await(m_admin->get(node, std::nullopt, soon()));
+            if (now) // whoever asks for this counts the wake-ups
+                (void)await(m_admin->set(node, now->data, zk::anyVersion, soon()));
+            const ZPath passing = node.parent().child(NodeName("passing"));
+            (void)await(m_admin->create(passing, {}, zk::CreateMode::Persistent, zk::openAcl(), soon()));
+            (void)await(m_admin->remove(passing, zk::anyVersion, soon()));
+        }
+    }
     bool clear(const TrialName &name) override
     {
         auto all = below(ZPath('/' + name));
@@ -174,7 +186,10 @@ public:
     Result<bool> restart() override
     {
         m_server->stop();
-        return m_server->start(60s);
+        auto started = m_server->start(60s);
+        eventually([this] { return m_admin->state() != zk::SessionState::Connected; }, 1s);
+        eventually([this] { return m_admin->state() == zk::SessionState::Connected; });
+        return started;
     }
 
 protected:

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "tests/interop/foreignclients.h"
+#include "tests/interop/ours.h"
 #include "tests/live/zookeeperfixture.h"
 
-#include "core/async/scope.h"
 #include "core/recipes/catalogue.h"
 #include "core/redis/client.h"
 
@@ -15,7 +15,6 @@
 
 namespace lockscope::interop {
 
-using namespace std::chrono_literals;
 using test::await;
 
 constexpr int patienceMs = 30'000;
@@ -45,52 +44,6 @@ inline const std::vector<Pair> &pairs()
     };
     return all;
 }
-
-// One contender of ours: a lock, and what came of what was asked of it.
-class Ours {
-public:
-    Ours(std::unique_ptr<zk::Session> session, std::unique_ptr<recipes::Lock> lock, Loop &loop)
-        : m_loop(loop), m_session(std::move(session)), m_lock(std::move(lock)), m_scope(loop)
-    {
-    }
-
-    void acquire() { m_scope.launch(acquiring()); }
-    void release() { m_scope.launch(releasing()); }
-    void ask() { m_scope.launch(asking()); }
-    recipes::Lock *lock() { return m_lock.get(); }
-
-    [[nodiscard]] bool holds() const { return granted && *granted && !released; }
-    [[nodiscard]] QByteArray id() const { return (*granted)->id; }
-
-    std::optional<Result<recipes::Grant>> granted;
-    std::optional<Result<bool>> released;
-    std::optional<Result<bool>> mine;
-
-private:
-    Task<void> acquiring()
-    {
-        const auto never = Deadline::never();
-        auto result = co_await m_lock->acquire(never);
-        granted.emplace(std::move(result));
-    }
-    Task<void> releasing()
-    {
-        const auto soon = Deadline::after(m_loop, 10s);
-        auto result = co_await m_lock->release(soon);
-        released.emplace(std::move(result));
-    }
-    Task<void> asking()
-    {
-        const auto soon = Deadline::after(m_loop, 10s);
-        auto result = co_await m_lock->isStillMine(soon);
-        mine.emplace(std::move(result));
-    }
-
-    Loop &m_loop;
-    std::unique_ptr<zk::Session> m_session; // none for Redis
-    std::unique_ptr<recipes::Lock> m_lock;
-    Scope m_scope; // last: its coroutines use the lock
-};
 
 class CrossFixture : public QObject {
 protected:

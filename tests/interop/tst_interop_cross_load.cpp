@@ -1,45 +1,11 @@
 // Mutual exclusion across clients under load: several of our contenders and several of theirs, in processes of
 // their own, add to one number that only the lock protects.
+#include "tests/interop/counting.h"
 #include "tests/interop/crossfixture.h"
-
-#include "core/async/sleep.h"
-
-#include <QFile>
 
 using namespace lockscope;
 using namespace lockscope::interop;
 using namespace Qt::StringLiterals;
-
-namespace {
-
-int numberIn(const QString &name)
-{
-    QFile file(name);
-    return file.open(QIODevice::ReadOnly) ? file.readAll().trimmed().toInt() : -1;
-}
-
-bool write(const QString &name, int number)
-{
-    QFile file(name);
-    return file.open(QIODevice::WriteOnly) && file.write(QByteArray::number(number)) > 0;
-}
-
-Task<void> count(recipes::Lock *lock, Loop *loop, QString file, int rounds, int *failed)
-{
-    const auto never = Deadline::never();
-    for (int i = 0; i < rounds; ++i) {
-        const auto grant = co_await lock->acquire(never);
-        const int number = numberIn(file);
-        auto pause = sleepFor(*loop, 2ms);
-        co_await pause;
-        const bool written = write(file, number + 1);
-        const auto released = co_await lock->release(never);
-        if (!grant || !written || !released)
-            ++*failed;
-    }
-}
-
-} // namespace
 
 class TestInteropCrossLoad : public CrossFixture {
     Q_OBJECT
@@ -68,7 +34,7 @@ private slots:
     {
         begin();
         const auto file = m_files.filePath(u"counter%1"_s.arg(m_count));
-        QVERIFY(write(file, 0));
+        QVERIFY(writeNumber(file, 0));
         std::vector<std::unique_ptr<ForeignClient>> programs;
         for (int i = 0; i < processes; ++i)
             programs.push_back(start(m_pair.client, theirServer()));

@@ -1,10 +1,11 @@
 // What lockscopectl show --json says of other people's clients: kazoo, Curator and redis-py.
 #include "core/sandbox/server.h"
-#include "tests/interop/foreignclients.h"
+#include "tests/interop/fetched.h"
 
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QTcpSocket>
 
 using namespace lockscope;
 using namespace lockscope::interop;
@@ -97,6 +98,20 @@ private slots:
         QVERIFY2(redis, redis ? "" : qPrintable(redis.error().message));
         m_redis = std::move(*redis);
         QVERIFY(m_redis->start(30s));
+    }
+
+    void theServerIsTheFetchedOne()
+    {
+        if (fetched("ZOOKEEPER").isEmpty())
+            QSKIP(whyNotFetched("ZOOKEEPER").constData());
+        QTcpSocket socket;
+        socket.connectToHost(m_zooKeeper->address().host, m_zooKeeper->address().port);
+        QVERIFY(socket.waitForConnected(patienceMs));
+        socket.write("srvr");
+        QByteArray said;
+        while (socket.waitForReadyRead(patienceMs))
+            said += socket.readAll();
+        QVERIFY2(said.contains("version: " + fetched("ZOOKEEPER").toLatin1() + '-'), said.constData());
     }
 
     void fourKazooClients()

@@ -3,6 +3,7 @@
 
 #include "core/base/connectionuri.h"
 
+#include <QPointer>
 #include <QTcpServer>
 #include <QTcpSocket>
 
@@ -61,14 +62,17 @@ private:
     }
     void carry(QTcpSocket *from, QTcpSocket *to)
     {
-        connect(from, &QTcpSocket::readyRead, this, [this, from, to] {
+        // One end may be gone before the other has said all it had to say.
+        const QPointer<QTcpSocket> other(to);
+        connect(from, &QTcpSocket::readyRead, this, [this, from, other] {
             const auto bytes = from->readAll();
-            if (!m_isSilent && !from->property("isSilent").toBool())
-                to->write(bytes);
+            if (other && !m_isSilent && !from->property("isSilent").toBool())
+                other->write(bytes);
         });
-        connect(from, &QTcpSocket::disconnected, this, [this, from, to] {
+        connect(from, &QTcpSocket::disconnected, this, [this, from, other] {
             m_ends.removeAll(from);
-            to->disconnectFromHost();
+            if (other)
+                other->disconnectFromHost();
             from->deleteLater();
         });
     }

@@ -70,7 +70,7 @@ Task<void> interfere(zk::Session *session, ZPath directory, Load *load, Random r
         const auto listed = co_await listing;
         if (!listed || listed->names.size() < 4)
             continue;
-        auto names = listed->names;
+        auto names = listed->names.toVector();
         std::ranges::sort(names, {}, [](const NodeName &name) { return name.bytes().last(10); });
         const NodeName victim = names[2 + random.below(names.size() - 2)];
         load->condemned.insert(victim.bytes());

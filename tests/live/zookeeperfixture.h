@@ -20,8 +20,10 @@ T await(const OneShot<T> &reply, T never, std::chrono::milliseconds atMost = pat
 {
     if (!reply.isComplete()) {
         QEventLoop events;
+        QTimer enough; // QTimer::singleShot() would stay behind until it is due, after every single look
+        QObject::connect(&enough, &QTimer::timeout, &events, &QEventLoop::quit);
+        enough.start(atMost);
         reply.then([&events](const T &) { events.quit(); });
-        QTimer::singleShot(atMost, &events, &QEventLoop::quit);
         events.exec();
         reply.then({});
     }

@@ -55,9 +55,12 @@ std::vector<Burst> ScriptWriter::write(int commands)
             const auto length = oneIn(3) ? 1 + m_random.below(4) : 1;
             for (quint64 i = 0; i < length; ++i)
                 burst.commands.push_back(command());
-            // The client library hands on the answer to credentials before earlier ones.
-            const auto isAuth = [](const Command &one) { return one.kind == Command::Kind::AddAuth; };
-            if (std::any_of(burst.commands.begin(), burst.commands.end(), isAuth))
+            // The client library hands on the answer to credentials before earlier ones; and until the server has
+            // applied a new access list, it judges the next request by the old one.
+            const auto goesAlone = [](const Command &one) {
+                return one.kind == Command::Kind::AddAuth || one.kind == Command::Kind::SetAcls;
+            };
+            if (std::any_of(burst.commands.begin(), burst.commands.end(), goesAlone))
                 burst.commands.resize(1);
         }
         commands -= static_cast<int>(burst.commands.size());

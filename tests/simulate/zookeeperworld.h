@@ -25,13 +25,20 @@ public:
         std::unique_ptr<zk::Session> session;
         zk::Session *operator->() const { return session.get(); }
     };
-    Client open(keeper::SessionOptions options = {})
+    Client open(const keeper::SessionOptions &options = {})
+    {
+        auto client = begin(options);
+        waitFor([&client] { return client.session->state() == zk::SessionState::Connected; });
+        return client;
+    }
+
+    // One that is about to connect.
+    Client begin(keeper::SessionOptions options = {})
     {
         Client client;
         client.process = std::make_unique<Process>(loop, ++m_processes);
         options.random = Random(m_random.next());
         client.session = keeper::openSession(*client.process, ensemble, options);
-        waitFor([&client] { return client.session->state() == zk::SessionState::Connected; });
         return client;
     }
 

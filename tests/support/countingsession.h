@@ -17,6 +17,8 @@ public:
     // Times a request was sent while none was out: requests sent together share a round trip.
     [[nodiscard]] int roundTrips() const { return m_roundTrips; }
     [[nodiscard]] int events() const { return m_events; }
+    // Requests that are not answered yet.
+    [[nodiscard]] int out() const { return m_out; }
     [[nodiscard]] bool isIdle() const { return m_out == 0; }
     // "create 1, children 2, get 1": for comparisons that tell what differs.
     [[nodiscard]] QByteArray spoken() const;

@@ -17,16 +17,24 @@ public:
     // 1 is the next one.
     void at(int nth, Fate fate)
     {
+        forget();
         m_left = nth;
         m_fate = fate;
     }
-    void forget() { m_left = 0; }
+    void forget() { m_left = m_passed = 0; }
     // Whether it went wrong already.
     [[nodiscard]] bool isOver() const { return m_left <= 0; }
-    [[nodiscard]] Fate next() { return m_left > 0 && --m_left == 0 ? m_fate : Fate::Pass; }
+    // How many there were since.
+    [[nodiscard]] int passed() const { return m_passed; }
+    [[nodiscard]] Fate next()
+    {
+        ++m_passed;
+        return m_left > 0 && --m_left == 0 ? m_fate : Fate::Pass;
+    }
 
 private:
     int m_left = 0;
+    int m_passed = 0;
     Fate m_fate = Fate::Pass;
 };
 

@@ -25,20 +25,24 @@ Reply<Value> PlannedRedis::script(redis::Script script, QByteArrayList keys, QBy
     return m_traffic.pass<Value>([=, this] { return m_inner.script(script, keys, args, deadline); });
 }
 
-redis::Subscription PlannedRedis::subscribe(QByteArray channel, std::function<void(const Message &)> listener)
+std::function<void(const Message &)> PlannedRedis::heard(std::function<void(const Message &)> listener) const
 {
-    return counted(m_inner.subscribe(std::move(channel), [messages = m_messages, listener](const Message &message) {
+    return [messages = m_messages, isDeaf = m_isDeaf, listener](const Message &message) {
+        if (*isDeaf)
+            return;
         ++*messages;
         listener(message);
-    }));
+    };
+}
+
+redis::Subscription PlannedRedis::subscribe(QByteArray channel, std::function<void(const Message &)> listener)
+{
+    return counted(m_inner.subscribe(std::move(channel), heard(std::move(listener))));
 }
 
 redis::Subscription PlannedRedis::subscribePattern(QByteArray pattern, std::function<void(const Message &)> listener)
 {
-    return counted(m_inner.subscribePattern(std::move(pattern), [messages = m_messages, listener](const Message &message) {
-        ++*messages;
-        listener(message);
-    }));
+    return counted(m_inner.subscribePattern(std::move(pattern), heard(std::move(listener))));
 }
 
 redis::Subscription PlannedRedis::counted(redis::Subscription inner)

@@ -1,5 +1,5 @@
 // A ZooKeeper session, a Redis connection and an SQL session that follow a FaultPlan: requests go wrong by their number, so that a
-// test need not know what a recipe asks in which step.
+// test need not know what a recipe asks in which step. What is held back holds up what comes after it, as on a real connection.
 #pragma once
 
 #include "core/mariadb/session.h"
@@ -11,7 +11,7 @@ namespace lockscope::testing {
 
 class PlannedSession : public SessionDecorator {
 public:
-    PlannedSession(zk::Session &inner, FaultPlan &plan) : SessionDecorator(inner), m_plan(plan) {}
+    PlannedSession(zk::Session &inner, FaultPlan &plan) : SessionDecorator(inner, true), m_plan(plan) {}
 
 protected:
     Fate fateOf(Request) override { return m_plan.next(); }
@@ -24,7 +24,7 @@ private:
 class PlannedTraffic {
 public:
     PlannedTraffic(Loop &loop, FaultPlan &plan)
-        : m_loop(&loop), m_plan(&plan), m_held(std::make_shared<Held>()), m_out(std::make_shared<int>(0))
+        : m_loop(&loop), m_plan(&plan), m_held(std::make_shared<HeldBack>(true)), m_out(std::make_shared<int>(0))
     {
     }
 
@@ -33,49 +33,50 @@ public:
     {
         Reply<T> reply(*m_loop);
         const Error lost{ErrorCode::UnknownOutcome, QStringLiteral("lost on the way, by the test"), true};
+        const auto fate = m_plan->next();
+        if (fate == Fate::LoseRequest) {
+            reply.complete(lost);
+            return reply;
+        }
+        if (fate == Fate::Refuse) {
+            reply.complete(Error{ErrorCode::Unsupported, QStringLiteral("refused by the test")});
+            return reply;
+        }
         ++*m_out;
         const auto answer = [reply, out = m_out](const Result<T> &result) {
             --*out;
             reply.complete(result);
         };
-        switch (m_plan->next()) {
-        case Fate::LoseRequest:
-            answer(lost);
-            break;
-        case Fate::Refuse:
-            answer(Error{ErrorCode::Unsupported, QStringLiteral("refused by the test")});
-            break;
-        case Fate::LoseReply:
-            send().then([answer, lost](const Result<T> &) { answer(lost); });
-            break;
-        case Fate::HoldRequest:
-            m_held->push_back([send, answer] { send().then(answer); });
-            break;
-        case Fate::HoldReply:
-            send().then([answer, held = m_held](const Result<T> &result) {
-                held->push_back([answer, result] { answer(result); });
+        m_held->pass(Way::Out, fate == Fate::HoldRequest, [send, answer, lost, fate, held = m_held] {
+            send().then([answer, lost, fate, held, times = held->times()](const Result<T> &result) {
+                const bool isToBeHeld = fate == Fate::HoldReply && held->times() == times;
+                const Result<T> told = fate == Fate::LoseReply ? Result<T>(lost) : result;
+                held->pass(Way::In, isToBeHeld, [answer, told] { answer(told); });
             });
-            break;
-        case Fate::Pass:
-            send().then(answer);
-            break;
-        }
+        });
         return reply;
     }
-    [[nodiscard]] qsizetype held() const { return qsizetype(m_held->size()); }
-    [[nodiscard]] bool isIdle() const { return *m_out == 0; }
-    void letThrough()
+    // On its way, and nothing ever happens to it.
+    template <class T>
+    Reply<T> follow(Reply<T> inner)
     {
-        for (const auto &call : std::exchange(*m_held, {}))
-            call();
+        Reply<T> reply(*m_loop);
+        ++*m_out;
+        inner.then([reply, out = m_out](const Result<T> &result) {
+            --*out;
+            reply.complete(result);
+        });
+        return reply;
     }
+    [[nodiscard]] qsizetype held() const { return m_held->size(); }
+    // Nothing is out but what is held back.
+    [[nodiscard]] bool isIdle() const { return *m_out <= m_held->size(); }
+    void letThrough() { m_held->letThrough(); }
 
 private:
-    using Held = std::vector<std::function<void()>>;
-
     Loop *m_loop;
     FaultPlan *m_plan;
-    std::shared_ptr<Held> m_held;
+    std::shared_ptr<HeldBack> m_held;
     std::shared_ptr<int> m_out;
 };
 
@@ -123,9 +124,14 @@ public:
     redis::Subscription subscribe(QByteArray channel, std::function<void(const redis::Message &)> listener) override;
     redis::Subscription subscribePattern(QByteArray pattern,
                                          std::function<void(const redis::Message &)> listener) override;
-    Reply<qint64> subscriberId(Deadline deadline) override { return m_inner.subscriberId(deadline); }
+    Reply<qint64> subscriberId(Deadline deadline) override
+    {
+        return m_traffic.follow(m_inner.subscriberId(deadline));
+    }
 
     [[nodiscard]] PlannedTraffic &traffic() { return m_traffic; }
+    // No message gets through any more.
+    void deafen() { *m_isDeaf = true; }
     [[nodiscard]] int messages() const { return *m_messages; }
     [[nodiscard]] int unsubscriptions() const { return *m_unsubscriptions; }
     void resetMessages()
@@ -137,10 +143,13 @@ public:
 private:
     redis::Connection &m_inner;
     PlannedTraffic m_traffic;
+    [[nodiscard]] std::function<void(const redis::Message &)>
+    heard(std::function<void(const redis::Message &)> listener) const;
     // Counts when it is let go of.
     [[nodiscard]] redis::Subscription counted(redis::Subscription inner);
 
     std::shared_ptr<int> m_messages;
+    std::shared_ptr<bool> m_isDeaf = std::make_shared<bool>(false);
     std::shared_ptr<int> m_unsubscriptions = std::make_shared<int>(0);
 };
 

@@ -23,40 +23,21 @@ Reply<T> SessionDecorator::pass(Request kind, std::function<Reply<T>()> send)
             (*alive)->answered();
         reply.complete(result);
     };
-    switch (fate) {
-    case Fate::LoseRequest:
+    if (fate == Fate::LoseRequest) {
         answer(lost());
-        break;
-    case Fate::Refuse:
+        return reply;
+    }
+    if (fate == Fate::Refuse) {
         answer(Error{ErrorCode::Unsupported, QStringLiteral("refused by the test")});
-        break;
-    case Fate::LoseReply:
-        send().then([answer](const Result<T> &) { answer(lost()); });
-        break;
-    case Fate::HoldRequest:
-        m_held->push_back([send, answer] { send().then(answer); });
-        break;
-    case Fate::HoldReply: {
-        // letThrough() may come before the reply does.
-        const auto isOpen = std::make_shared<bool>(false);
-        const auto waiting = std::make_shared<std::function<void()>>();
-        m_held->push_back([isOpen, waiting] {
-            *isOpen = true;
-            if (*waiting)
-                (*waiting)();
-        });
-        send().then([answer, isOpen, waiting](const Result<T> &result) {
-            if (*isOpen)
-                answer(result);
-            else
-                *waiting = [answer, result] { answer(result); };
-        });
-        break;
+        return reply;
     }
-    case Fate::Pass:
-        send().then(answer);
-        break;
-    }
+    m_held->pass(Way::Out, fate == Fate::HoldRequest, [send, answer, fate, held = m_held] {
+        send().then([answer, fate, held, times = held->times()](const Result<T> &result) {
+            const bool isToBeHeld = fate == Fate::HoldReply && held->times() == times;
+            const Result<T> told = fate == Fate::LoseReply ? Result<T>(lost()) : result;
+            held->pass(Way::In, isToBeHeld, [answer, told] { answer(told); });
+        });
+    });
     return reply;
 }
 
@@ -65,19 +46,15 @@ std::optional<Watch> SessionDecorator::observed(const std::optional<Watch> &watc
     if (!watch)
         return watch;
     Watch inner(m_inner.loop());
-    inner.event().then(
-        [outer = *watch, self = std::weak_ptr<SessionDecorator *>(m_self)](const WatchEvent &event) {
+    inner.event().then([outer = *watch, self = std::weak_ptr<SessionDecorator *>(m_self),
+                        held = m_held](const WatchEvent &event) {
+        held->passEvent([outer, self, event] {
             if (const auto alive = self.lock())
                 (*alive)->fired(event);
             outer.event().complete(event);
         });
+    });
     return inner;
-}
-
-void SessionDecorator::letThrough()
-{
-    for (const auto &call : std::exchange(*m_held, {}))
-        call();
 }
 
 Reply<Created> SessionDecorator::create(ZPath path, QByteArray data, CreateMode mode, Acls acls, Deadline deadline)

@@ -4,8 +4,7 @@
 
 #include "core/zookeeper/session.h"
 #include "tests/support/faultplan.h"
-
-#include <vector>
+#include "tests/support/heldback.h"
 
 namespace lockscope::testing {
 
@@ -13,8 +12,9 @@ enum class Request { Create, Remove, Get, Set, Exists, Children, Multi, Sync, Ac
 
 class SessionDecorator : public zk::Session {
 public:
-    explicit SessionDecorator(zk::Session &inner)
-        : m_inner(inner), m_self(std::make_shared<SessionDecorator *>(this)), m_held(std::make_shared<Held>())
+    explicit SessionDecorator(zk::Session &inner, bool keepsOrder = false)
+        : m_inner(inner), m_self(std::make_shared<SessionDecorator *>(this)),
+          m_held(std::make_shared<HeldBack>(keepsOrder))
     {
     }
 
@@ -48,8 +48,8 @@ public:
     [[nodiscard]] int watchCount() const override { return m_inner.watchCount(); }
 
     // Sends and answers what was held back.
-    void letThrough();
-    [[nodiscard]] qsizetype held() const { return qsizetype(m_held->size()); }
+    void letThrough() { m_held->letThrough(); }
+    [[nodiscard]] qsizetype held() const { return m_held->size(); }
 
 protected:
     // Called for every request, before it is sent.
@@ -58,15 +58,13 @@ protected:
     virtual void fired(const zk::WatchEvent &) {}
 
 private:
-    using Held = std::vector<std::function<void()>>;
-
     template <class T>
     Reply<T> pass(Request kind, std::function<Reply<T>()> send);
     [[nodiscard]] std::optional<zk::Watch> observed(const std::optional<zk::Watch> &watch);
 
     zk::Session &m_inner;
     std::shared_ptr<SessionDecorator *> m_self;
-    std::shared_ptr<Held> m_held;
+    std::shared_ptr<HeldBack> m_held;
 };
 
 } // namespace lockscope::testing

@@ -103,12 +103,12 @@ public:
         if (watch)
             watches.emplace_back(path, *watch);
         return answer<zk::Children>("children", path, [=, this]() -> Result<zk::Children> {
-            zk::Children list;
+            std::vector<NodeName> names;
             for (const auto &[child, node] : nodes) {
                 if (child != path && child.parent() == path)
-                    list.names.push_back(child.name());
+                    names.push_back(child.name());
             }
-            return list;
+            return zk::Children{std::move(names), {}};
         });
     }
     Reply<std::vector<zk::OpResult>> multi(std::vector<zk::Op> ops, Deadline) override

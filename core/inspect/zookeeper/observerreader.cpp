@@ -141,7 +141,7 @@ Task<Result<Folder>> listFolder(zk::Session &session, ZPath path, std::optional<
     }
     if (!listed)
         co_return listed.error();
-    folder.names = std::move(listed->names);
+    folder.names = listed->names.toVector();
     folder.stat = listed->stat;
     co_return folder;
 }

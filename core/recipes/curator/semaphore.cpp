@@ -56,7 +56,11 @@ Task<Result<Place>> CuratorSemaphore::takeLease(Deadline deadline)
         co_return joined.error();
     Place place = std::move(joined->place);
     std::optional<zk::Watch> news = joined->queue.watch;
-    Turn turn = turnInQueue(contendersIn(joined->takeQueue(), {"lease-"}), place.node(), m_limit); // 3
+    const QByteArrayList bases{"lease-"};
+    const auto myTurn = [&](const Listed &queue) {
+        return turnInQueue(contendersBefore(queue, bases, place.node(), m_limit), place.node(), m_limit);
+    };
+    Turn turn = myTurn(joined->takeQueue());                                                 // 3
     while (turn.kind == Turn::Kind::WaitFor) {
         m_watch = news;
         const zk::Watch watch = *news;
@@ -67,7 +71,7 @@ Task<Result<Place>> CuratorSemaphore::takeLease(Deadline deadline)
         if (!listed)
             co_return listed.error();
         news = listed->watch;
-        turn = turnInQueue(contendersIn(*listed, {"lease-"}), place.node(), m_limit);
+        turn = myTurn(*listed);
     }
     if (turn.isMine())
         co_return std::move(place);

@@ -47,7 +47,7 @@ Turn turnOf(Kind kind, const Listed &queue, const NodeName &me)
     // extra_lock_patterns; readers do not.
     static const QByteArrayList locks{"lock-", lockBase};
     if (kind == Kind::Lock)
-        return turnInQueue(contendersIn(queue, locks), me);
+        return turnInQueue(contendersBefore(queue, locks, me), me);
     return turnInReadWriteQueue(readersAndWriters(queue), me);
 }
 

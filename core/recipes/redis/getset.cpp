@@ -10,14 +10,15 @@
 // can become another's, and within its time nobody asks whose it is. The lease is not prolonged.
 // Nobody is woken, and there is no order and no fencing token.
 //
-// The reply to 1 lost: GET the key; our time: it is ours. The reply to 3 lost: nobody knows whom our
-// time stands for, and it ends by itself. A try is never left halfway: when it is cancelled it is
-// carried on to its end in the background and then given back.
+// The reply to 1 lost: GET the key; our time: it is ours. The reply to 2 lost: go to 1. The reply to 3
+// lost: nobody knows whom our time stands for, and it ends by itself. A try is never left halfway: when
+// it is cancelled it is carried on to its end in the background and then given back.
 #include "core/recipes/redis/getset.h"
 
 #include "core/base/text.h"
 #include "core/recipes/redis/onetry.h"
 #include "core/recipes/redis/waiting.h"
+#include "core/recipes/trouble.h"
 
 namespace lockscope::recipes {
 
@@ -55,6 +56,8 @@ Task<Result<bool>> takeIt(redis::Connection *connection, TokenKey stamp, Deadlin
         co_return true;
     auto getting = connection->command({"GET", key}, deadline);                             // 2
     const auto old = co_await getting;
+    if (!old && isConnectionTrouble(old.error()))
+        co_return false; // only a look, and nothing of ours is there
     if (!old)
         co_return old.error();
     if (old->isNil() || !isPast(old->text, connection->loop()))

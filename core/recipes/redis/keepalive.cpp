@@ -32,8 +32,11 @@ Instant KeepAlive::validUntil(Instant asked, std::chrono::milliseconds ttl)
 Task<void> KeepAlive::keep()
 {
     for (;;) {
-        auto pause = sleepUntil(*m_loop, std::min(m_next, m_validUntil));
+        const auto until = std::min(m_next, m_validUntil);
+        auto pause = sleepUntil(*m_loop, until);
         co_await pause;
+        if (m_loop->now() < until)
+            continue; // a clock whose rate changed: woken early
         if (m_loop->now() >= m_validUntil) {
             end(Loss::LeaseOver);
             co_return;

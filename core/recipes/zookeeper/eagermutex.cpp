@@ -31,7 +31,7 @@ struct Rank {
 
 Rank rankOf(const Listed &children, const NodeName &me)
 {
-    const auto queue = mutexQueue(children);
+    const auto queue = mutexQueue(children, me, 2);
     Rank rank{turnInQueue(queue, me), {}};
     if (rank.turn.kind == Turn::Kind::WaitFor)
         rank.predecessors = turnInQueue(queue, *rank.turn.predecessor);

@@ -26,7 +26,7 @@ Task<Result<Place>> HerdMutex::enter(Deadline deadline)
             co_return joined.error();
         Place place = std::move(joined->place);
         std::optional<zk::Watch> news = joined->queue.watch;
-        Turn turn = turnInQueue(contendersIn(joined->takeQueue(), bases), place.node());
+        Turn turn = turnInQueue(contendersBefore(joined->takeQueue(), bases, place.node()), place.node());
         while (turn.kind == Turn::Kind::WaitFor) {
             const zk::Watch watch = *news;
             const auto changed = co_await untilFired(session(), watch, deadline);            // 3
@@ -36,7 +36,7 @@ Task<Result<Place>> HerdMutex::enter(Deadline deadline)
             if (!listed)
                 co_return listed.error();
             news = listed->watch;
-            turn = turnInQueue(contendersIn(*listed, bases), place.node());
+            turn = turnInQueue(contendersBefore(*listed, bases, place.node()), place.node());
         }
         if (turn.isMine())                                                                   // 2
             co_return std::move(place);

@@ -33,6 +33,16 @@ Error counterSpent(const ZPath &directory)
     return {ErrorCode::Server, why.arg(label(directory.bytes()))};
 }
 
+// The name read, if its number follows one of these.
+std::optional<SequencedName> contender(const NodeName &name, const QByteArrayList &bases)
+{
+    for (const auto &base : bases) {
+        if (auto read = readSequence(name, base))
+            return read;
+    }
+    return std::nullopt;
+}
+
 } // namespace
 
 Task<Result<Joined>> joinQueue(Janitor janitor, Claim claim, Listing how, Deadline deadline,
@@ -95,14 +105,30 @@ std::vector<Queued> contendersIn(const Listed &queue, const QByteArrayList &base
     std::vector<Queued> contenders;
     contenders.reserve(queue.names.size());
     for (const auto &name : queue.names) {
-        for (const auto &base : bases) {
-            if (const auto read = readSequence(name, base)) {
-                contenders.push_back({*read, Access::Exclusive});
-                break;
-            }
-        }
+        if (const auto read = contender(name, bases))
+            contenders.push_back({*read, Access::Exclusive});
     }
     sortQueue(contenders);
+    return contenders;
+}
+
+std::vector<Queued> contendersBefore(const Listed &queue, const QByteArrayList &bases, const NodeName &me, int ahead)
+{
+    const auto mine = readSequence(me);
+    const auto &names = queue.names;
+    if (!mine || !names.ascends())
+        return contendersIn(queue, bases);
+    auto at = std::lower_bound(names.begin(), names.end(), mine->sequence, [](const NodeName &name, qint64 number) {
+        return readSequence(name)->sequence < number;
+    });
+    if (at == names.end() || *at != me)
+        return {};
+    std::vector<Queued> contenders;
+    for (++at; at != names.begin() && std::ssize(contenders) <= ahead;) {
+        if (const auto read = contender(*--at, bases))
+            contenders.push_back({*read, Access::Exclusive});
+    }
+    std::reverse(contenders.begin(), contenders.end());
     return contenders;
 }
 

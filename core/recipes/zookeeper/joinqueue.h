@@ -13,7 +13,7 @@ enum class Listing {
     Watched, // with a watch on the children
 };
 struct Listed {
-    std::vector<NodeName> names;
+    zk::NameList names;
     std::optional<zk::Watch> watch; // Watched, unless the directory is gone
 };
 struct Joined {
@@ -37,5 +37,9 @@ struct Joined {
 // The contenders among the children: those whose number follows one of these base names; the rest is
 // no business of ours. Sorted.
 [[nodiscard]] std::vector<Queued> contendersIn(const Listed &queue, const QByteArrayList &bases);
+// Enough of them to tell whether it is the turn of `me` and whom it waits for: at least `ahead` of those before it,
+// as far as there are so many. Quick on a list that is known to ascend.
+[[nodiscard]] std::vector<Queued> contendersBefore(const Listed &queue, const QByteArrayList &bases, const NodeName &me,
+                                                   int ahead = 1);
 
 } // namespace lockscope::recipes

@@ -7,10 +7,20 @@ Claim mutexClaim(const ZPath &directory, Random &random)
     return protectedClaim(directory, mutexBase, random);
 }
 
+namespace {
+
+const QByteArrayList bases{"lock-", "__lock__"};
+
+} // namespace
+
 std::vector<Queued> mutexQueue(const Listed &children)
 {
-    static const QByteArrayList bases{"lock-", "__lock__"};
     return contendersIn(children, bases);
+}
+
+std::vector<Queued> mutexQueue(const Listed &children, const NodeName &me, int ahead)
+{
+    return contendersBefore(children, bases, me, ahead);
 }
 
 } // namespace lockscope::recipes

@@ -12,7 +12,9 @@ inline const QByteArray mutexBase = "lock-";
 // name alone tells it from all others.
 [[nodiscard]] Claim mutexClaim(const ZPath &directory, Random &random);
 
-// Curator's and go-zookeeper's contenders, and kazoo's: its Lock queues with them when told to.
+// Curator's and go-zookeeper's contenders, and kazoo's: its Lock queues with them when told to. All of them, or as
+// contendersBefore() has them.
 [[nodiscard]] std::vector<Queued> mutexQueue(const Listed &children);
+[[nodiscard]] std::vector<Queued> mutexQueue(const Listed &children, const NodeName &me, int ahead = 1);
 
 } // namespace lockscope::recipes

@@ -17,7 +17,7 @@ namespace {
 
 Turn turnInMutex(const Listed &queue, const NodeName &me)
 {
-    return turnInQueue(mutexQueue(queue), me);
+    return turnInQueue(mutexQueue(queue, me), me);
 }
 
 } // namespace

@@ -21,4 +21,15 @@ QByteArray wrongCount(const QByteArray &name)
     return "ERR wrong number of arguments for '" + name.toLower() + "' command";
 }
 
+QByteArray unknownSubcommand(const redis::Command &command)
+{
+    return "ERR unknown subcommand '" + beginning(command[1]) + "'. Try " + command[0].toUpper() + " HELP.";
+}
+
+QByteArray beginning(const QByteArray &text, qsizetype most)
+{
+    const auto size = std::min(text.size(), most);
+    return text.left(static_cast<qsizetype>(qstrnlen(text.constData(), static_cast<size_t>(size))));
+}
+
 } // namespace lockscope::simulate

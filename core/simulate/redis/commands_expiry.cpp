@@ -61,7 +61,7 @@ Conditions conditionsOf(Execution &run, const Command &command)
         else if (option == "LT")
             only.lt = true;
         else
-            run.refuse("ERR Unsupported option " + command[i]);
+            run.refuse("ERR Unsupported option " + beginning(command[i]));
     }
     if (only.nx && (only.xx || only.gt || only.lt))
         run.refuse("ERR NX and XX, GT or LT options at the same time are not compatible");
@@ -107,7 +107,8 @@ Value timeLeft(Execution &run, const Command &command)
     if (!entry || !entry->expiresAt)
         return replies::integer(entry ? -1 : -2);
     const auto time = isMoment ? *entry->expiresAt : std::max(Millis(0), *entry->expiresAt - run.nowMillis());
-    return replies::integer((time.count() + millis / 2) / millis);
+    // Unsigned: half a second more than the last moment there is must not become the first.
+    return replies::integer(static_cast<qint64>((static_cast<quint64>(time.count()) + millis / 2) / millis));
 }
 
 Value persist(Execution &run, const Command &command)

@@ -68,7 +68,7 @@ Value script(Execution &run, const Command &command)
     if (what == "LOAD")
         return command.size() == 3 ? scripts.load(command[2]) : run.refuse(wrongCount("script|load"));
     if (what != "EXISTS")
-        return run.refuse("ERR unknown subcommand '" + command[1].left(128) + "'. Try SCRIPT HELP.");
+        return run.refuse(unknownSubcommand(command));
     if (command.size() < 3)
         return run.refuse(wrongCount("script|exists"));
     std::vector<Value> known;

@@ -51,11 +51,6 @@ Value wait(Execution &run, const Command &command)
     return replies::integer(0);
 }
 
-QByteArray unknownSubcommand(const Command &command)
-{
-    return "ERR unknown subcommand '" + command[1].left(128) + "'. Try " + command[0].toUpper() + " HELP.";
-}
-
 QByteArray wrongSubcommandCount(const Command &command)
 {
     return wrongCount(command[0] + '|' + command[1]);
@@ -140,9 +135,14 @@ Value pubSub(Execution &run, const Command &command)
     const auto what = command[1].toUpper();
     const auto &channels = run.server.publisher().topics(Kind::Channel);
     std::vector<Value> found;
-    if (what == "NUMPAT" && command.size() == 2)
+    if (what == "NUMPAT" && command.size() > 2)
+        return run.refuse(wrongSubcommandCount(command));
+    if (what == "NUMPAT")
         return replies::integer(static_cast<qint64>(run.server.publisher().topics(Kind::Pattern).size()));
-    if (what == "CHANNELS" && command.size() <= 3) {
+    if (what == "CHANNELS" && command.size() > 3)
+        return run.refuse("ERR unknown subcommand or wrong number of arguments for '" + beginning(command[1])
+                          + "'. Try PUBSUB HELP.");
+    if (what == "CHANNELS") {
         for (const auto &[channel, sessions] : channels) {
             if (matchesGlob(command.value(2, "*"), channel))
                 found.push_back(replies::bulk(channel));

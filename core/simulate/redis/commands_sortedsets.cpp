@@ -160,7 +160,10 @@ struct ScoreRange {
 ScoreRange scoreRange(Execution &run, const QByteArray &least, const QByteArray &most)
 {
     const auto number = [&run](const QByteArray &text) {
-        return run.real(text.startsWith('(') ? text.mid(1) : text, "ERR min or max is not a float");
+        const auto bound = redisBound(text.startsWith('(') ? text.mid(1) : text);
+        if (!bound)
+            run.refuse("ERR min or max is not a float");
+        return bound.value_or(0);
     };
     return {number(least), number(most), least.startsWith('('), most.startsWith('(')};
 }
@@ -201,7 +204,7 @@ Value zRemRangeByScore(Execution &run, const Command &command)
 // --- ZRANGE and its kin ----------------------------------------------------------------------------
 
 struct RangeOptions {
-    bool byScore = false, isReversed = false, withScores = false, hasLimit = false;
+    bool byScore = false, isReversed = false, withScores = false;
     qint64 offset = 0, limit = -1;
 };
 
@@ -213,19 +216,18 @@ RangeOptions rangeOptions(Execution &run, const Command &command, RangeOptions o
         if (option == "WITHSCORES") {
             options.withScores = true;
         } else if (option == "LIMIT" && i + 2 < command.size()) {
-            options.hasLimit = true;
             options.offset = run.integer(command[i + 1]);
             options.limit = run.integer(command[i + 2]);
             i += 2;
-        } else if (option == "BYSCORE" && all) {
+        } else if (option == "BYSCORE" && all && !options.byScore) {
             options.byScore = true;
-        } else if (option == "REV" && all) {
+        } else if (option == "REV" && all && !options.isReversed) {
             options.isReversed = true;
         } else {
             run.refuseSyntax();
         }
     }
-    if (options.hasLimit && !options.byScore)
+    if (options.limit != -1 && !options.byScore)
         run.refuse("ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX");
     return options;
 }

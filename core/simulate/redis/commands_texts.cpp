@@ -19,27 +19,31 @@ Value get(Execution &run, const Command &command)
 }
 
 struct SetOptions {
-    bool nx = false, xx = false, get = false, keepsTtl = false;
-    std::optional<ExpiryUnit> unit;
+    bool nx = false, xx = false, get = false, keepsTtl = false, persists = false;
+    QByteArray unit; // EX, PX …; the same one again replaces it
     QByteArray time;
 };
 
-SetOptions setOptions(Execution &run, const Command &command)
+// From this place on; of SET, or of GETEX.
+SetOptions setOptions(Execution &run, const Command &command, qsizetype first)
 {
+    const bool isSet = first == 3;
     SetOptions options;
-    for (qsizetype i = 3; i < command.size() && !run.isRefused(); ++i) {
+    for (auto i = first; i < command.size() && !run.isRefused(); ++i) {
         const auto option = command[i].toUpper();
-        const auto unit = expiryUnit(option);
-        if (option == "NX" && !options.xx) {
+        const bool isUnit = expiryUnit(option).has_value() && (options.unit.isEmpty() || options.unit == option);
+        if (isSet && option == "NX" && !options.xx) {
             options.nx = true;
-        } else if (option == "XX" && !options.nx) {
+        } else if (isSet && option == "XX" && !options.nx) {
             options.xx = true;
-        } else if (option == "GET") {
+        } else if (isSet && option == "GET") {
             options.get = true;
-        } else if (option == "KEEPTTL" && !options.unit) {
+        } else if (isSet && option == "KEEPTTL" && options.unit.isEmpty()) {
             options.keepsTtl = true;
-        } else if (unit && !options.unit && !options.keepsTtl && i + 1 < command.size()) {
-            options.unit = unit;
+        } else if (!isSet && option == "PERSIST" && options.unit.isEmpty()) {
+            options.persists = true;
+        } else if (isUnit && !options.keepsTtl && !options.persists && i + 1 < command.size()) {
+            options.unit = option;
             options.time = command[++i];
         } else {
             run.refuseSyntax();
@@ -51,10 +55,10 @@ SetOptions setOptions(Execution &run, const Command &command)
 Value set(Execution &run, const Command &command)
 {
     const auto &key = command[1];
-    const auto options = setOptions(run, command);
+    const auto options = setOptions(run, command, 3);
     std::optional<Keyspace::Millis> when;
-    if (options.unit && !run.isRefused())
-        when = expiryOf(run, options.time, *options.unit, command[0]);
+    if (!options.unit.isEmpty() && !run.isRefused())
+        when = expiryOf(run, options.time, *expiryUnit(options.unit), command[0]);
     const auto old = options.get && !run.isRefused() ? textOrNil(run.read<RedisText>(key)) : Value();
     if (run.isRefused())
         return {};
@@ -107,20 +111,17 @@ Value getDel(Execution &run, const Command &command)
 
 Value getEx(Execution &run, const Command &command)
 {
-    const auto option = command.value(2).toUpper();
-    const auto unit = expiryUnit(option);
-    const bool fits = command.size() == 2 || (command.size() == 3 && option == "PERSIST")
-                      || (command.size() == 4 && unit);
-    if (!fits)
-        return run.refuseSyntax();
+    const auto options = setOptions(run, command, 2);
+    if (run.isRefused())
+        return {};
     const auto text = get(run, command);
-    if (run.isRefused() || text.isNil() || command.size() == 2)
+    if (run.isRefused() || text.isNil())
         return text;
-    if (!unit) {
+    if (options.persists)
         run.keys.expireAt(command[1], std::nullopt);
+    if (options.unit.isEmpty())
         return text;
-    }
-    const auto when = expiryOf(run, command[3], *unit, command[0]);
+    const auto when = expiryOf(run, options.time, *expiryUnit(options.unit), command[0]);
     if (!run.isRefused())
         expireAt(run, command[1], when);
     return text;

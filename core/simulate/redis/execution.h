@@ -123,5 +123,8 @@ using RedisCommands = std::map<QByteArray, RedisCommand>;
 [[nodiscard]] const RedisCommand *findCommand(const QByteArray &name);
 // "ERR wrong number of arguments for 'get' command"
 [[nodiscard]] QByteArray wrongCount(const QByteArray &name);
+[[nodiscard]] QByteArray unknownSubcommand(const redis::Command &command);
+// As much of a text as an error shows: so many bytes, and nothing behind a zero.
+[[nodiscard]] QByteArray beginning(const QByteArray &text, qsizetype most = 128);
 
 } // namespace lockscope::simulate

@@ -39,7 +39,7 @@ bool callRedis(lua_State *lua)
     redis::Command command;
     const int count = lua_gettop(lua);
     if (count == 0) {
-        pushError(lua, "Please specify at least one argument for this redis.call() call");
+        pushError(lua, "Please specify at least one argument for this redis lib call");
         return true;
     }
     for (int i = 1; i <= count; ++i) {
@@ -114,6 +114,23 @@ int logNothing(lua_State *)
     return 0;
 }
 
+// As Lua's own, but of an error table only the words are left.
+int plainPcall(lua_State *lua)
+{
+    luaL_checkany(lua, 1);
+    const int failed = lua_pcall(lua, lua_gettop(lua) - 1, LUA_MULTRET, 0);
+    if (failed != 0 && lua_istable(lua, -1)) {
+        lua_getfield(lua, -1, "err");
+        if (lua_isstring(lua, -1) != 0)
+            lua_replace(lua, -2);
+        else
+            lua_pop(lua, 1);
+    }
+    lua_pushboolean(lua, failed == 0 ? 1 : 0);
+    lua_insert(lua, 1);
+    return lua_gettop(lua);
+}
+
 int globalOf(lua_State *lua)
 {
     lua_pushvalue(lua, 2);
@@ -155,8 +172,11 @@ int explainError(lua_State *lua)
 
 void countInstructions(lua_State *lua, lua_Debug *)
 {
-    if (!engineOf(lua).mayGoOn())
-        luaL_error(lua, "Script ran for too long");
+    if (engineOf(lua).mayGoOn())
+        return;
+    // From here on at every instruction, so that no pcall in the script keeps it alive.
+    lua_sethook(lua, countInstructions, LUA_MASKCOUNT, 1);
+    luaL_error(lua, "Script ran for too long");
 }
 
 void openLibraries(lua_State *lua)
@@ -181,6 +201,7 @@ void openLibraries(lua_State *lua)
         lua_setfield(lua, -2, name);
     }
     lua_pop(lua, 1);
+    lua_register(lua, "pcall", plainPcall);
     const luaL_Reg functions[]{{"call", redisCall},
                                {"pcall", redisPcall},
                                {"error_reply", errorReply},

@@ -2,6 +2,8 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
+#include <locale.h>
 
 namespace lockscope::simulate {
 
@@ -19,21 +21,31 @@ std::optional<qint64> redisInteger(const QByteArray &text)
     return number;
 }
 
+namespace {
+
+// What the C library reads, whatever the user's locale takes for a decimal point; empty when something is left.
+std::optional<double> cDouble(const QByteArray &text)
+{
+    static const locale_t plain = newlocale(LC_ALL_MASK, "C", nullptr);
+    char *stopped = nullptr;
+    const double number = strtod_l(text.constData(), &stopped, plain);
+    if (stopped != text.constData() + text.size() || std::isnan(number))
+        return std::nullopt;
+    return number;
+}
+
+} // namespace
+
 std::optional<double> redisDouble(const QByteArray &text)
 {
     if (text.isEmpty() || std::isspace(static_cast<unsigned char>(text.front())))
         return std::nullopt;
-    const auto lower = text.toLower();
-    const auto sign = lower.startsWith('-') ? -1.0 : 1.0;
-    const auto magnitude = lower.startsWith('-') || lower.startsWith('+') ? lower.mid(1) : lower;
-    if (magnitude == "inf" || magnitude == "infinity")
-        return sign * HUGE_VAL;
-    double number = 0;
-    const auto *end = magnitude.constData() + magnitude.size();
-    const auto [stopped, problem] = std::from_chars(magnitude.constData(), end, number);
-    if (problem != std::errc() || stopped != end || std::isnan(number))
-        return std::nullopt;
-    return sign * number;
+    return cDouble(text);
+}
+
+std::optional<double> redisBound(const QByteArray &text)
+{
+    return cDouble(text);
 }
 
 QByteArray redisText(double number)

@@ -13,10 +13,11 @@ constexpr qint64 requestLimitBytes = 64 * 1024 * 1024;
 
 QByteArray unknown(const Command &command)
 {
-    QByteArray text = "ERR unknown command '" + command[0].left(128) + "', with args beginning with: ";
-    for (qsizetype i = 1; i < command.size() && text.size() < 128; ++i)
-        text += '\'' + command[i].left(128) + "' ";
-    return text;
+    constexpr qsizetype most = 128;
+    QByteArray arguments;
+    for (qsizetype i = 1; i < command.size() && arguments.size() < most; ++i)
+        arguments += '\'' + beginning(command[i], most - arguments.size()) + "' ";
+    return "ERR unknown command '" + beginning(command[0], most) + "', with args beginning with: " + arguments;
 }
 
 bool fits(const RedisCommand &known, const Command &command)

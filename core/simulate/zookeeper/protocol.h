@@ -36,16 +36,13 @@ struct Request {
     std::vector<Request> parts;
 };
 
-// Shared by all who listed the same children.
-using SharedNames = std::shared_ptr<const std::vector<NodeName>>;
-
 struct Answer {
     Code code = Code::Ok;
     qint64 zxid = 0; // the last one that the server had applied
     ZPath path;
     QByteArray data;
     zk::Stat stat;
-    SharedNames names;
+    zk::NameList names;
     zk::Acls acls;
     std::vector<zk::OpResult> results;
     std::size_t failedPart = 0;

@@ -115,6 +115,7 @@ public:
         }
         return left;
     }
+    [[nodiscard]] Duration longestGap() const override { return 2 * m_context.scenario.sessionTimeout + 10s; }
     [[nodiscard]] Duration longestLife() const override
     {
         return m_context.scenario.sessionTimeout + zookeeper::EnsembleOptions().tick + 1s;

@@ -49,7 +49,7 @@ zk::Stat takeStat(const Answer &answer)
 }
 zk::Children takeChildren(const Answer &answer)
 {
-    return {*answer.names, answer.stat};
+    return {answer.names, answer.stat};
 }
 zk::NodeAcls takeAcls(const Answer &answer)
 {

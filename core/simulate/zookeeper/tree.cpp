@@ -55,18 +55,18 @@ zk::Stat Znode::stat() const
     return stat;
 }
 
-SharedNames Znode::childNames() const
+zk::NameList Znode::childNames() const
 {
     if (!family)
-        return std::make_shared<const std::vector<NodeName>>();
-    if (!family->names) {
-        auto names = std::make_shared<std::vector<NodeName>>();
-        names->reserve(family->byName.size());
+        return {};
+    if (family->names.isStale()) {
+        std::vector<NodeName> names;
+        names.reserve(family->byName.size());
         for (const auto *child = family->eldest; child; child = child->younger)
-            names->emplace_back(child->name);
-        family->names = std::move(names);
+            names.emplace_back(child->name);
+        family->names.renew(std::move(names));
     }
-    return family->names;
+    return family->names.list();
 }
 
 Tree::Tree()
@@ -142,12 +142,16 @@ void Tree::attach(Znode &parent, std::unique_ptr<Znode> node)
     auto *const child = node.get();
     child->parent = &parent;
     // Back at its old place when a removal is taken back: its siblings of then are the ones of now.
-    if (!child->older && !child->younger)
+    const bool isBack = child->older || child->younger;
+    if (isBack)
+        family.names.spoil();
+    else
+        family.names.append(NodeName(child->name));
+    if (!isBack)
         child->older = family.youngest;
     (child->older ? child->older->younger : family.eldest) = child;
     (child->younger ? child->younger->older : family.youngest) = child;
     family.byName.emplace(viewOf(child->name), std::move(node));
-    family.names.reset();
     enroll(child);
     ++m_count;
 }
@@ -161,7 +165,7 @@ std::unique_ptr<Znode> Tree::detach(Znode *node)
     const auto at = family.byName.find(viewOf(node->name));
     auto owned = std::move(at->second);
     family.byName.erase(at);
-    family.names.reset();
+    family.names.remove(NodeName(owned->name));
     --m_count;
     return owned;
 }

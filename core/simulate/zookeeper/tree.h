@@ -2,6 +2,7 @@
 // have been found good before (rules.h).
 #pragma once
 
+#include "core/simulate/zookeeper/namelog.h"
 #include "core/simulate/zookeeper/protocol.h"
 
 #include <string_view>
@@ -38,14 +39,14 @@ struct Znode {
     [[nodiscard]] ZPath path() const;
     [[nodiscard]] zk::Stat stat() const;
     // In the order in which they were made.
-    [[nodiscard]] SharedNames childNames() const;
+    [[nodiscard]] zk::NameList childNames() const;
     [[nodiscard]] const Znode *eldestChild() const;
 };
 
 struct Family {
     std::unordered_map<std::string_view, std::unique_ptr<Znode>> byName; // the view is of the child's own name
     Znode *eldest = nullptr, *youngest = nullptr;
-    SharedNames names; // none once they changed
+    NameLog names;
 };
 
 // One thing that a transaction does.

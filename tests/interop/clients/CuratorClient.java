@@ -22,9 +22,10 @@ import org.apache.curator.retry.RetryOneTime;
  * </pre>
  *
  * Commands, one a line: "acquire NAME KIND PATH [LIMIT]" (KIND: mutex, revocable, read, write, semaphore,
- * semaphore-mutex, latch; answers "held NAME"), "release NAME" (answers "released NAME") and "revoke NAME PATH": asks
- * the contender with that node to let go, with the session of NAME. A revocable mutex that is asked says
- * "asked NAME". The end of the input ends the program; its
+ * semaphore-mutex, latch, downgrade; answers "held NAME"), "release NAME" (answers "released NAME") and "revoke NAME
+ * PATH": asks the contender with that node to let go, with the session of NAME. A revocable mutex that is asked says
+ * "asked NAME". A downgrade holds the write lock, and when it is released it reads first, and says "reads NAME"; it
+ * wants a second release for that. The end of the input ends the program; its
  * sessions are closed. Answers "ready" first.
  */
 public class CuratorClient {
@@ -35,7 +36,7 @@ public class CuratorClient {
         private final String kind;
         private final String path;
         private final int limit;
-        private boolean wanted = true;
+        private boolean wanted;
 
         Contender(String hosts, String name, String kind, String path, int limit) {
             this.client = CuratorFrameworkFactory.newClient(hosts, 10_000, 15_000, new RetryOneTime(500));
@@ -67,6 +68,14 @@ public class CuratorClient {
                     mutex.acquire();
                     hold();
                     mutex.release();
+                } else if (kind.equals("downgrade")) {
+                    InterProcessReadWriteLock both = new InterProcessReadWriteLock(client, path);
+                    both.writeLock().acquire();
+                    hold();
+                    both.readLock().acquire();
+                    both.writeLock().release();
+                    hold("reads");
+                    both.readLock().release();
                 } else {
                     InterProcessMutex mutex = mutex();
                     mutex.acquire();
@@ -92,8 +101,13 @@ public class CuratorClient {
             return kind.equals("read") ? both.readLock() : both.writeLock();
         }
 
-        private synchronized void hold() throws InterruptedException {
-            say("held " + name);
+        private void hold() throws InterruptedException {
+            hold("held");
+        }
+
+        private synchronized void hold(String how) throws InterruptedException {
+            wanted = true;
+            say(how + " " + name);
             while (wanted) {
                 wait();
             }

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# fetch.sh DIRECTORY: the newest releases of other people's clients, from the registries they are published in.
-# Says what it got and what it did not get, and writes DIRECTORY/environment for the interop tests (see
-# foreignclients.h): what is not in there stays Debian's. Fails when it got nothing.
+# fetch.sh DIRECTORY: the newest releases of other people's clients, and of ZooKeeper's server, from the registries
+# they are published in. Says what it got and what it did not get, and writes DIRECTORY/environment for the tests
+# (see foreignclients.h and fetched.h) with both. Of kazoo, redis-py, Curator and the server the tests then take
+# Debian's; those of the others skip. Fails when it got nothing.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 into=$(realpath -m "$1")
@@ -9,10 +10,29 @@ rm -rf "$into"
 mkdir -p "$into"
 environment=$into/environment
 : >"$environment"
+got=
 
 say() { printf '%s\n' "$*" >&2; }
-# The last lines of why it failed.
-failed() { say "Not fetched: $1"; tail -n 5 "$2" | sed 's/^/    /' >&2; }
+let_tests_know() { printf 'export LOCKSCOPE_INTEROP_%s=%q\n' "$1" "$2" >>"$environment"; }
+# installed PROGRAM PACKAGE
+installed() { command -v "$1" >/dev/null || { echo "$1 (Debian's $2) is not installed"; return 1; }; }
+
+# fetch NAME WHAT COMMAND…: WHAT is for people, NAME for the tests; the first line of COMMAND's output that tells of
+# an error is why it failed.
+fetch() {
+    local name=$1 what=$2 log=$into/$1.log why
+    shift 2
+    if "$@" >"$log" 2>&1; then
+        got=yes
+        grep -ahE '^(Fetched|Passed over)' "$log" >&2
+        return 0
+    fi
+    why=$( (grep -aim 1 -E 'not installed|error|failed|forbidden|requires' "$log" || tail -n 1 "$log") |
+        tr -d '\033\r' | cut -c 1-300)
+    say "Not fetched: $what: ${why:-for a reason it did not tell}"
+    let_tests_know "WITHOUT_$name" "$what: $why"
+    return 1
+}
 
 python_clients() {
     local python
@@ -21,27 +41,109 @@ python_clients() {
         if "$python" -m venv "$into/venv" && "$into/venv/bin/pip" install --quiet --disable-pip-version-check kazoo redis; then
             "$into/venv/bin/python" -c 'import kazoo.version, redis
 print("Fetched: kazoo", kazoo.version.__version__, "and redis-py", redis.__version__)' || return 1
-            printf 'export LOCKSCOPE_INTEROP_PYTHON=%q\n' "$into/venv/bin/python" >>"$environment"
+            let_tests_know PYTHON "$into/venv/bin/python"
             return 0
         fi
     done
     return 1
 }
 
-java_clients() {
-    command -v mvn >/dev/null || { echo "mvn (Debian's maven) is not installed"; return 1; }
-    mvn -B -q -Dstyle.color=never -f "$here/pom.xml" dependency:copy-dependencies "-DoutputDirectory=$into/jars" || return 1
+# jars FILE FOLDER [OPTION…]: what FILE.xml names.
+jars() {
+    installed mvn maven || return 1
+    mvn -B -q -Dstyle.color=never -f "$here/$1.xml" dependency:copy-dependencies "-DoutputDirectory=$into/$2" "${@:3}"
+}
+
+# newest_jars FILE FOLDER GROUP BELOW: the newest release below BELOW. A registry may list one of GROUP that it does
+# not hand out yet, or not in full: then the one before that.
+newest_jars() {
+    local below=$4 log attempt broken
+    log=$(mktemp)
+    for attempt in 1 2 3; do
+        jars "$1" "$2" "-Dbelow=$below" >"$log" 2>&1 && break
+        broken=$(grep -aoE "$3:[a-z-]+:(pom|jar):[0-9][0-9.]*" "$log" | head -n 1)
+        if [ -z "$broken" ] || [ "$below" = "${broken##*:}" ]; then
+            cat "$log"
+            rm -f "$log"
+            return 1
+        fi
+        below=${broken##*:}
+        echo "Passed over: ${broken%%:*} $below, which cannot be had in full"
+    done
+    rm -f "$log"
+    [ -n "$(ls "$into/$2" 2>/dev/null)" ]
+}
+
+# The names of these jars, as of what was fetched.
+tell_jars() {
     local jar names=()
-    for jar in "$into"/jars/curator-recipes-*.jar "$into"/jars/zookeeper-[0-9]*.jar; do
+    for jar in "$@"; do
         [ -e "$jar" ] || return 1
         names+=("$(basename "$jar" .jar)")
     done
     printf '\nFetched: %s\n' "${names[*]}" # Maven leaves its line open
-    printf 'export LOCKSCOPE_INTEROP_JARS=%q\n' "$into/jars" >>"$environment"
 }
 
-python_clients >"$into/python.log" 2>&1 || failed "kazoo and redis-py (the tests take Debian's)" "$into/python.log"
-java_clients >"$into/java.log" 2>&1 || failed "Curator (the tests take Debian's)" "$into/java.log"
-grep -h '^Fetched' "$into"/*.log >&2
-say "Not part of these runs: Redisson, node-redlock, redsync, and a newer ZooKeeper server than Debian's."
-[ -s "$environment" ]
+curator() {
+    newest_jars curator jars org.apache.curator 6 || return 1
+    tell_jars "$into"/jars/curator-recipes-*.jar "$into"/jars/zookeeper-[0-9]*.jar || return 1
+    let_tests_know JARS "$into/jars"
+}
+
+redisson() {
+    newest_jars redisson redisson org.redisson 99 || return 1
+    tell_jars "$into"/redisson/redisson-[0-9]*.jar || return 1
+    let_tests_know REDISSON "$into/redisson"
+}
+
+zookeeper_server() {
+    newest_jars zookeeper server org.apache.zookeeper 3.10 || return 1
+    local jar version
+    jar=$(basename "$into"/server/zookeeper-[0-9]*.jar .jar)
+    version=${jar#zookeeper-}
+    jars zookeeper-server server "-Dzookeeper=$version" || return 1
+    printf '\nFetched: ZooKeeper server %s\n' "$version"
+    let_tests_know ZOOKEEPER "$version"
+    printf 'export LOCKSCOPE_ZOOKEEPER_CLASSPATH=%q\n' "$into/server/*" >>"$environment"
+}
+
+# The release that is called the latest, and the beta that many run; the newest ioredis that this Node takes.
+node_redlock() {
+    installed node nodejs && installed npm npm || return 1
+    local ioredis options=(--no-save --engine-strict --no-audit --no-fund --loglevel=error)
+    for ioredis in ioredis ioredis@5; do
+        rm -rf "$into/node"
+        mkdir -p "$into/node"
+        npm install --prefix "$into/node" "${options[@]}" redlock redlock-5@npm:redlock@5.0.0-beta.2 "$ioredis" && break
+    done
+    (cd "$into/node/node_modules" && node -p "const version = (name) => require('./' + name + '/package.json').version;
+        'Fetched: node-redlock ' + version('redlock') + ' and ' + version('redlock-5') + ' with ioredis '
+            + version('ioredis')") || return 1
+    let_tests_know NODE_REDLOCK "$into/node"
+}
+
+# redsync_of VERSION REDIGO
+redsync_of() {
+    rm -rf "$into/redsync"
+    mkdir -p "$into/redsync"
+    cp "$here/../clients/redsync_client.go" "$into/redsync/main.go"
+    (cd "$into/redsync" && export GOFLAGS=-mod=mod GOWORK=off && go mod init redsync_client &&
+        go get "github.com/go-redsync/redsync/v4@$1" "github.com/gomodule/redigo@$2" &&
+        go build -o redsync_client . &&
+        go list -m -f 'Fetched: redsync {{.Version}}' github.com/go-redsync/redsync/v4)
+}
+
+# The second is the newest that Debian 12's own Go can build.
+redsync() {
+    installed go golang-go || return 1
+    redsync_of latest latest || redsync_of v4.13.0 v1.9.2 || return 1
+    let_tests_know REDSYNC "$into/redsync/redsync_client"
+}
+
+fetch PYTHON "kazoo and redis-py (the tests take Debian's)" python_clients
+fetch JARS "Curator (the tests take Debian's)" curator
+fetch ZOOKEEPER "ZooKeeper server 3.9 (the tests take Debian's)" zookeeper_server
+fetch REDISSON "Redisson" redisson
+fetch NODE_REDLOCK "node-redlock" node_redlock
+fetch REDSYNC "redsync" redsync
+[ -n "$got" ]

@@ -1,0 +1,20 @@
+// What a recipe promises under a fault, and what not: holds, or may break, because …
+//
+// No recipe survives every fault: a pause longer than the lease makes two believers everywhere, an empty restart
+// breaks every Redis lock. This table is what the tests hold all seeds against, and what the help shows.
+#pragma once
+
+#include "core/simulate/scenario.h"
+
+namespace lockscope::simulate {
+
+struct Expectation {
+    QString because; // empty: it holds
+    [[nodiscard]] bool mayBreak() const { return !because.isEmpty(); }
+};
+
+// `invariant` by its name (checkers.h). With `fenced` the guarded resource refuses older fencing tokens.
+[[nodiscard]] Expectation expectationOf(const QByteArray &recipe, FaultKind fault, const QByteArray &invariant,
+                                        bool fenced);
+
+} // namespace lockscope::simulate

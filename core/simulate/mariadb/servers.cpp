@@ -1,0 +1,99 @@
+#include "core/simulate/mariadb/servers.h"
+
+#include "core/recipes/catalogue.h"
+#include "core/simulate/mariadb/session.h"
+#include "core/simulate/traced/tracedsql.h"
+
+namespace lockscope::simulate {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+const QByteArray table("sim.row"), key("id"), row("1");
+const QByteArray namedLock("sim");
+
+class SqlAccess final : public Access {
+public:
+    SqlAccess(const ServersContext &context, SqlServer &server, Process &process, int contender)
+        : m_recipe(context.scenario.recipe), m_session(openSession(process, server, context.network)),
+          m_traced(*m_session, context.trace, contender)
+    {
+    }
+
+    [[nodiscard]] bool isReady() const override { return m_session->state() == mariadb::SessionState::Connected; }
+    [[nodiscard]] Result<std::unique_ptr<recipes::Lock>> makeLock(bool /*readMode*/, Random /*random*/) override
+    {
+        const auto lock = m_recipe == "sql-get-lock" ? "GET_LOCK#" + namedLock : table + '#' + key + '=' + row;
+        return recipes::makeLock(m_recipe, m_traced, lock, {});
+    }
+    [[nodiscard]] mariadb::ConnectionId connection() const { return m_session->connectionId(); }
+    // Told when it goes.
+    std::function<void()> onGone;
+    ~SqlAccess() override
+    {
+        if (onGone)
+            onGone();
+    }
+
+private:
+    const QByteArray m_recipe;
+    std::unique_ptr<mariadb::Session> m_session;
+    TracedSql m_traced;
+};
+
+class MariaDbServers final : public Servers {
+public:
+    explicit MariaDbServers(const ServersContext &context) : m_context(context), m_server(context.world)
+    {
+        m_server.addRow(table, key, row, 1);
+    }
+
+    [[nodiscard]] std::unique_ptr<Access> open(Process &process, int contender) override
+    {
+        auto access = std::make_unique<SqlAccess>(m_context, m_server, process, contender);
+        m_accesses[contender] = access.get();
+        access->onGone = [this, contender] { m_accesses.erase(contender); };
+        return access;
+    }
+    [[nodiscard]] int count() const override { return 1; }
+
+    bool expire(int contender) override
+    {
+        const auto at = m_accesses.find(contender);
+        return at != m_accesses.end() && m_server.kill(at->second->connection());
+    }
+    bool forceRelease(bool ofWaiter) override
+    {
+        const bool isNamed = m_context.scenario.recipe == "sql-get-lock";
+        const RowId id{table, row};
+        const auto &rows = m_server.rowLocks();
+        const auto &names = m_server.namedLocks();
+        const auto whose = ofWaiter ? (isNamed ? names.firstWaiterFor(namedLock) : rows.firstWaiterFor(id))
+                                    : (isNamed ? names.holderOf(namedLock) : rows.holderOf(id));
+        return whose && m_server.kill(*whose);
+    }
+
+    [[nodiscard]] std::vector<QByteArray> leftBehind() const override
+    {
+        const auto left = m_server.leftBehind();
+        return {left.begin(), left.end()};
+    }
+    // Who died while it waited is noticed when it gets its turn, or within a second; and whose last message was
+    // late, when that has come: the end of a connection comes behind it.
+    [[nodiscard]] Duration longestLife() const override { return 2 * Duration(m_context.scenario.ttl) + 2s; }
+
+private:
+    const ServersContext m_context;
+    SqlServer m_server;
+    std::map<int, SqlAccess *> m_accesses; // of those that are there
+};
+
+} // namespace
+
+std::unique_ptr<Servers> makeMariaDbServers(const ServersContext &context)
+{
+    return std::make_unique<MariaDbServers>(context);
+}
+
+} // namespace lockscope::simulate

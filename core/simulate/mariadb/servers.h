@@ -1,0 +1,10 @@
+// The simulated MariaDB that contenders of the SQL recipes contend on.
+#pragma once
+
+#include "core/simulate/servers.h"
+
+namespace lockscope::simulate {
+
+[[nodiscard]] std::unique_ptr<Servers> makeMariaDbServers(const ServersContext &context);
+
+} // namespace lockscope::simulate

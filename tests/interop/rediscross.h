@@ -1,0 +1,190 @@
+// Our contenders beside other people's on Redis, on one server or on several: what the tests of Redisson and of the
+// Redlocks share.
+#pragma once
+
+#include "tests/interop/counting.h"
+#include "tests/interop/fetched.h"
+#include "tests/interop/ours.h"
+#include "tests/live/redlock_fixture.h"
+
+#include "core/recipes/catalogue.h"
+
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QTemporaryDir>
+
+namespace lockscope::interop {
+
+using namespace Qt::StringLiterals;
+
+constexpr int patienceMs = 30'000;
+// So long somebody is looked at who must not get in. It could only make a test miss something.
+constexpr int watchfulMs = 200;
+// Longer than a test is patient: who gets in sooner has not waited for a lease to end.
+constexpr auto longLease = 180s;
+
+class RedisCross : public QObject {
+protected:
+    QtLoop m_loop;
+    std::vector<testing::Node> m_nodes;                       // each with the onlooker's connection
+    std::vector<std::unique_ptr<redis::Connection>> m_client; // ours
+    std::vector<std::unique_ptr<Ours>> m_ours;
+    std::unique_ptr<ForeignClient> m_program; // theirs
+    QTemporaryDir m_files;
+    int m_names = 0, m_locks = 0;
+
+    // What went wrong; empty if all is ready.
+    QString startServers(int count)
+    {
+        qputenv("XDG_STATE_HOME", m_files.path().toUtf8());
+        auto problem = testing::startNodes(m_loop, count, m_nodes);
+        if (!problem.isEmpty())
+            return problem;
+        for (const auto &node : m_nodes) {
+            m_client.push_back(redis::openConnection(m_loop, testing::optionsFor(node.server->address())));
+            if (!testing::becomes(*m_client.back(), redis::ConnectionState::Connected))
+                return u"no connection to a private Redis"_s;
+        }
+        return {};
+    }
+    void stopServers()
+    {
+        m_ours.clear();
+        m_program.reset();
+        m_client.clear();
+        m_nodes.clear();
+    }
+    // "127.0.0.1:1234" of the first so many.
+    [[nodiscard]] QStringList servers(int count) const
+    {
+        QStringList all;
+        for (int i = 0; i < count; ++i) {
+            const auto address = m_nodes[size_t(i)].server->address();
+            all << u"%1:%2"_s.arg(address.host).arg(address.port);
+        }
+        return all;
+    }
+    QByteArray newLock(const QByteArray &kind) { return "cross-lock-" + kind + '-' + QByteArray::number(++m_locks); }
+
+    Ours &keep(Result<std::unique_ptr<recipes::Lock>> made)
+    {
+        if (!made)
+            qFatal("%s", qPrintable(made.error().message));
+        m_ours.push_back(std::make_unique<Ours>(nullptr, std::move(*made), m_loop));
+        return *m_ours.back();
+    }
+    static bool isHeldBy(const Ours &one)
+    {
+        return QTest::qWaitFor([&] { return one.holds(); }, patienceMs);
+    }
+    static bool weRelease(Ours &one)
+    {
+        one.release();
+        return QTest::qWaitFor([&] { return one.released.has_value(); }, patienceMs) && *one.released;
+    }
+
+    // A contender of theirs asks; its name. `what`: what their program wants to know of the lock.
+    QByteArray theirs(const QByteArray &what)
+    {
+        const QByteArray name = 't' + QByteArray::number(++m_names);
+        m_program->tell("acquire " + name + ' ' + what);
+        return name;
+    }
+    bool theyHold(const QByteArray &name) { return m_program->says("held " + name); }
+    bool theyRelease(const QByteArray &name)
+    {
+        m_program->tell("release " + name);
+        return m_program->says("released " + name);
+    }
+    bool theyWaitStill(const QByteArray &name)
+    {
+        QTest::qWait(watchfulMs);
+        return !m_program->hasSaid("held " + name);
+    }
+    void tellWhatTheySaid()
+    {
+        if (QTest::currentTestFailed() && m_program)
+            qInfo("%s", m_program->everythingSaid().constData());
+    }
+
+    // Several of ours and several of theirs, in programs of their own, add to one number. `command`: of one of
+    // theirs, but for its name, the file and the rounds. What went wrong; empty if nothing was lost.
+    QByteArray countTogether(const std::vector<std::unique_ptr<ForeignClient>> &programs, const QByteArray &what,
+                             const std::vector<Ours *> &us)
+    {
+        constexpr int rounds = 8, theirContenders = 2;
+        const auto file = m_files.filePath(u"counter%1"_s.arg(m_locks));
+        if (!writeNumber(file, 0))
+            return "no file";
+        int failed = 0;
+        Scope scope(m_loop);
+        for (auto *one : us)
+            scope.launch(count(one->lock(), &m_loop, file, rounds, &failed));
+        QByteArrayList names;
+        for (int i = 0; i < theirContenders; ++i) {
+            names << 'c' + QByteArray::number(++m_names);
+            for (const auto &program : programs)
+                program->tell("count " + names.last() + ' ' + what + ' ' + file.toUtf8() + ' ' + QByteArray::number(rounds));
+        }
+        const auto haveCounted = [&](const std::unique_ptr<ForeignClient> &program) {
+            return std::ranges::all_of(names, [&](const QByteArray &name) { return program->hasSaid("counted " + name); });
+        };
+        // No pauses between looks, as QTest's own waiting makes: our contenders are in this thread.
+        QEventLoop events;
+        QTimer look;
+        connect(&look, &QTimer::timeout, this, [&] {
+            if (scope.isIdle() && std::ranges::all_of(programs, haveCounted))
+                events.quit();
+        });
+        look.start(20ms);
+        QTimer::singleShot(4 * patienceMs, &events, &QEventLoop::quit);
+        events.exec();
+        for (const auto &program : programs) {
+            if (!haveCounted(program))
+                return "theirs did not end: " + program->everythingSaid();
+        }
+        const int all = rounds * (int(us.size()) + theirContenders * int(programs.size()));
+        if (scope.isIdle() && failed == 0 && numberIn(file) == all)
+            return {};
+        return QByteArray::number(numberIn(file)) + " instead of " + QByteArray::number(all) + ", "
+            + QByteArray::number(failed) + " of ours failed" + (scope.isIdle() ? "" : ", ours did not end");
+    }
+
+    // What lockscopectl prints as JSON, with the first so many servers as one connection. Empty if it fails.
+    QJsonObject lockscopectl(QStringList arguments, int servers, QByteArray *complaint = nullptr)
+    {
+        arguments << u"--json"_s << u"--connect"_s << u"redis=redis://"_s + this->servers(servers).join(u',');
+        QProcess ctl;
+        ctl.start(QStringLiteral(LOCKSCOPECTL), arguments);
+        // Our own leases go on meanwhile.
+        const bool ended = QTest::qWaitFor([&] { return ctl.state() == QProcess::NotRunning; }, patienceMs);
+        const auto answer = ctl.readAllStandardOutput();
+        if (complaint)
+            *complaint = answer + ctl.readAllStandardError();
+        return ended && ctl.exitCode() == 0 ? QJsonDocument::fromJson(answer).object() : QJsonObject();
+    }
+    // What it said if that was no success.
+    QByteArray forceRelease(const QByteArray &lock, const QByteArray &holder, int servers)
+    {
+        QByteArray said;
+        const auto answer = lockscopectl({u"force-release"_s, u"redis:"_s + QString::fromLatin1(lock), u"--holder"_s,
+                                          QString::fromLatin1(holder), u"--yes"_s},
+                                         servers, &said);
+        return answer["released"_L1].toBool() ? QByteArray() : said + "(no success)";
+    }
+    // The LOCK of `show`, and of `locks` too; empty when the one or the other has none, or they differ.
+    QJsonObject seen(const QByteArray &lock, int servers)
+    {
+        const auto name = u"redis:"_s + QString::fromLatin1(lock);
+        const auto shown = lockscopectl({u"show"_s, name}, servers)["lock"_L1].toObject();
+        for (const auto listed : lockscopectl({u"locks"_s}, servers)["locks"_L1].toArray()) {
+            const auto one = listed.toObject();
+            if (one["lock"_L1] == name && one["recipe"_L1] == shown["recipe"_L1])
+                return shown;
+        }
+        return {};
+    }
+};
+
+} // namespace lockscope::interop

@@ -1,0 +1,280 @@
+// Our Redisson locks beside Redisson itself, both ways: who holds keeps the other out, who lets go wakes the other,
+// and a force-release wakes whoever waits. All leases are longer than the tests wait.
+#include "tests/interop/redissonpairs.h"
+
+using namespace lockscope;
+using namespace lockscope::interop;
+
+class TestInteropRedisson : public RedissonCross {
+    Q_OBJECT
+
+    // The lock of the row, with this holder and one who waits.
+    void checkSeen(const QByteArray &holder)
+    {
+        const auto lock = seen(m_lock, 1);
+        QCOMPARE(lock["recipe"_L1].toString(), QString::fromLatin1(m_pair.recipe));
+        QCOMPARE(lock["client"_L1].toString(), u"Redisson"_s);
+        QCOMPARE(lock["state"_L1].toString(), u"contended"_s);
+        const auto contenders = lock["contenders"_L1].toArray();
+        QCOMPARE(contenders.size(), 2);
+        QCOMPARE(contenders[0]["id"_L1].toString(), QString::fromLatin1(holder));
+        QCOMPARE(contenders[0]["role"_L1].toString(), u"holder"_s);
+        QCOMPARE(contenders[1]["role"_L1].toString(), u"waiter"_s);
+    }
+
+private slots:
+    void initTestCase()
+    {
+        if (fetched("REDISSON").isEmpty())
+            QSKIP(whyNotFetched("REDISSON").constData());
+        const auto problem = startAll();
+        QVERIFY2(problem.isEmpty(), qPrintable(problem));
+    }
+    void cleanup()
+    {
+        m_ours.clear();
+        tellWhatTheySaid();
+    }
+    void cleanupTestCase() { stopServers(); }
+
+    void ourHolderKeepsThemOut_data() { pairsAsRows(any); }
+    void ourHolderKeepsThemOut()
+    {
+        begin();
+        auto &holder = ours();
+        holder.acquire();
+        QVERIFY(isHeldBy(holder));
+        const auto name = theirs();
+        QVERIFY(listen(1));
+        QVERIFY(theyWaitStill(name));
+        QVERIFY(weRelease(holder));
+        QVERIFY(theyHold(name));
+        QVERIFY(theyRelease(name));
+        QTRY_COMPARE_WITH_TIMEOUT(leftovers(), QByteArrayList(), patienceMs);
+    }
+
+    void theirHolderKeepsUsOut_data() { pairsAsRows(any); }
+    void theirHolderKeepsUsOut()
+    {
+        begin();
+        const auto name = theirs();
+        QVERIFY(theyHold(name));
+        auto &waiter = ours();
+        waiter.acquire();
+        QVERIFY(listen(1));
+        QTest::qWait(watchfulMs);
+        QVERIFY(!waiter.granted);
+        QVERIFY(theyRelease(name));
+        QVERIFY(isHeldBy(waiter));
+        QVERIFY(weRelease(waiter));
+        QTRY_COMPARE_WITH_TIMEOUT(leftovers(), QByteArrayList(), patienceMs);
+    }
+
+    void forceReleaseOfOursWakesTheirs_data() { pairsAsRows(any); }
+    void forceReleaseOfOursWakesTheirs()
+    {
+        begin();
+        auto &victim = ours();
+        victim.acquire();
+        QVERIFY(isHeldBy(victim));
+        const auto name = theirs();
+        QVERIFY(listen(1));
+        QCOMPARE(forceRelease(m_lock, victim.id(), 1), QByteArray());
+        QVERIFY(theyHold(name));
+        victim.ask();
+        QTRY_VERIFY_WITH_TIMEOUT(victim.mine, patienceMs);
+        QVERIFY(*victim.mine && !**victim.mine);
+        // Our late release leaves the next holder alone.
+        victim.release();
+        QTRY_VERIFY_WITH_TIMEOUT(victim.released, patienceMs);
+        QCOMPARE(victim.released->error().code, ErrorCode::NotHeld);
+        auto &another = ours();
+        another.acquire();
+        QVERIFY(listen(1));
+        QVERIFY(!another.granted);
+        QVERIFY(theyRelease(name));
+        QVERIFY(isHeldBy(another));
+        QVERIFY(weRelease(another));
+    }
+
+    void forceReleaseOfTheirsWakesOurs_data() { pairsAsRows(any); }
+    void forceReleaseOfTheirsWakesOurs()
+    {
+        begin();
+        const auto name = theirs();
+        QVERIFY(theyHold(name));
+        auto &waiter = ours();
+        waiter.acquire();
+        QVERIFY(listen(1));
+        QVERIFY(!waiter.granted);
+        QCOMPARE(forceRelease(m_lock, theirId(name), 1), QByteArray());
+        QVERIFY(isHeldBy(waiter));
+        QVERIFY(weRelease(waiter));
+    }
+
+    // Their thread and our lock may each take it once more, and give it back as often.
+    void holdsAreCountedByBoth_data()
+    {
+        pairsAsRows([](const RedissonPair &pair) { return pair.kind != "semaphore"; });
+    }
+    void holdsAreCountedByBoth()
+    {
+        begin();
+        const auto name = theirs();
+        QVERIFY(theyHold(name));
+        m_program->tell("acquire " + name + ' ' + m_pair.kind + ' ' + m_lock);
+        QTRY_COMPARE_WITH_TIMEOUT(ask({"HGET", m_lock, theirId(name)}).text, QByteArray("2"), patienceMs);
+        auto &waiter = ours();
+        waiter.acquire();
+        QVERIFY(listen(1));
+        QVERIFY(theyRelease(name));
+        QTRY_COMPARE_WITH_TIMEOUT(ask({"HGET", m_lock, theirId(name)}).text, QByteArray("1"), patienceMs);
+        QTest::qWait(watchfulMs);
+        QVERIFY(!waiter.granted);
+        m_program->tell("release " + name);
+        QVERIFY(isHeldBy(waiter));
+
+        waiter.acquire();
+        QTRY_COMPARE_WITH_TIMEOUT(ask({"HGET", m_lock, waiter.id()}).text, QByteArray("2"), patienceMs);
+        const auto next = theirs();
+        QVERIFY(listen(1));
+        QVERIFY(weRelease(waiter));
+        QVERIFY(theyWaitStill(next));
+        waiter.released.reset();
+        QVERIFY(weRelease(waiter));
+        QVERIFY(theyHold(next));
+        QVERIFY(theyRelease(next));
+    }
+
+    // What lockscopectl says of theirs while ours waits, and of ours while theirs waits.
+    void bothAreRecognised_data() { pairsAsRows(any); }
+    void bothAreRecognised()
+    {
+        begin();
+        const auto name = theirs();
+        QVERIFY(theyHold(name));
+        auto &waiter = ours();
+        waiter.acquire();
+        QVERIFY(listen(1));
+        checkSeen(theirId(name));
+        QVERIFY(theyRelease(name));
+        QVERIFY(isHeldBy(waiter));
+        QVERIFY(weRelease(waiter));
+
+        begin();
+        auto &holder = ours();
+        holder.acquire();
+        QVERIFY(isHeldBy(holder));
+        const auto next = theirs();
+        QVERIFY(listen(1));
+        checkSeen(holder.id());
+        QVERIFY(weRelease(holder));
+        QVERIFY(theyHold(next));
+        QVERIFY(theyRelease(next));
+    }
+
+    // A name with a cluster's hash tag in it makes other names of the companion keys and channels.
+    void theyMeetOnATaggedName_data() { pairsAsRows(any); }
+    void theyMeetOnATaggedName()
+    {
+        begin();
+        m_lock = "{shop}:" + m_lock;
+        auto &holder = ours();
+        holder.acquire();
+        QVERIFY(isHeldBy(holder));
+        const auto name = theirs();
+        QVERIFY(listen(1));
+        QVERIFY(theyWaitStill(name));
+        checkSeen(holder.id());
+        QVERIFY(weRelease(holder));
+        QVERIFY(theyHold(name));
+        auto &waiter = ours();
+        waiter.acquire();
+        QVERIFY(listen(1));
+        QVERIFY(!waiter.granted);
+        QVERIFY(theyRelease(name));
+        QVERIFY(isHeldBy(waiter));
+        QVERIFY(weRelease(waiter));
+        QTRY_COMPARE_WITH_TIMEOUT(leftovers(), QByteArrayList(), patienceMs);
+    }
+
+    // What Redisson has and we only see.
+    void itsOtherLocksAreRecognised_data()
+    {
+        QTest::addColumn<QByteArray>("kind");
+        QTest::addColumn<QString>("recipe");
+        QTest::addColumn<QString>("state");
+        QTest::addColumn<bool>("holdersAreKnown");
+        QTest::newRow("spin lock") << QByteArray("spin") << u"redisson-lock"_s << u"held"_s << true;
+        QTest::newRow("group of locks") << QByteArray("group") << u"redisson-lock"_s << u"contended"_s << true;
+        QTest::newRow("plain semaphore") << QByteArray("permits") << u"redisson-semaphore"_s << u"contended"_s << false;
+    }
+    void itsOtherLocksAreRecognised()
+    {
+        QFETCH(QByteArray, kind);
+        QFETCH(QString, recipe);
+        QFETCH(QString, state);
+        QFETCH(bool, holdersAreKnown);
+        begin({"", "", false, kind, true});
+        const auto holder = theirs();
+        QVERIFY(theyHold(holder));
+        const auto waiter = theirs();
+        QTRY_COMPARE_WITH_TIMEOUT(seen(m_lock, 1)["state"_L1].toString(), state, patienceMs);
+        const auto lock = seen(m_lock, 1);
+        QCOMPARE(lock["recipe"_L1].toString(), recipe);
+        QCOMPARE(lock["client"_L1].toString(), u"Redisson"_s);
+        const auto first = lock["contenders"_L1].toArray().at(0).toObject();
+        QCOMPARE(first["role"_L1].toString(), holdersAreKnown ? u"holder"_s : u"waiter"_s);
+        if (holdersAreKnown) {
+            const auto who = QString::fromLatin1(theirId(holder));
+            QVERIFY(first["id"_L1].toString() == who || first["identity"_L1].toString() == who);
+        }
+        QVERIFY(!m_program->hasSaid("held " + waiter));
+        QVERIFY(theyRelease(holder));
+        QVERIFY(theyHold(waiter));
+        QVERIFY(theyRelease(waiter));
+    }
+
+    // Redisson's own way of taking a lock from whoever has it.
+    void theirForceUnlockWakesOurs_data()
+    {
+        pairsAsRows([](const RedissonPair &pair) { return pair.kind != "semaphore"; });
+    }
+    void theirForceUnlockWakesOurs()
+    {
+        begin();
+        m_pair.kind = m_pair.read ? "read" : m_pair.kind == "read" ? "write" : m_pair.kind; // the side that we hold
+        auto &victim = ours();
+        victim.acquire();
+        QVERIFY(isHeldBy(victim));
+        m_pair.read = false; // for a reader would join a reader
+        auto &waiter = ours();
+        waiter.acquire();
+        QVERIFY(listen(1));
+        QVERIFY(!waiter.granted);
+        m_program->tell("force f" + m_lock + ' ' + m_pair.kind + ' ' + m_lock);
+        QVERIFY(m_program->says("forced f" + m_lock + " true"));
+        QVERIFY(isHeldBy(waiter));
+        victim.ask();
+        QTRY_VERIFY_WITH_TIMEOUT(victim.mine, patienceMs);
+        QVERIFY(*victim.mine && !**victim.mine);
+        QVERIFY(weRelease(waiter));
+    }
+
+    // A lease that ends by itself is not announced to anybody.
+    void oursEntersWhenTheirLeaseEnds_data() { pairsAsRows(any); }
+    void oursEntersWhenTheirLeaseEnds()
+    {
+        begin();
+        const QByteArray name = "l" + m_lock;
+        m_program->tell("lease " + name + ' ' + m_pair.kind + ' ' + m_lock + " 1500");
+        QVERIFY(theyHold(name));
+        auto &waiter = ours();
+        waiter.acquire();
+        QVERIFY(isHeldBy(waiter));
+        QVERIFY(weRelease(waiter));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestInteropRedisson)
+#include "tst_interop_redisson.moc"

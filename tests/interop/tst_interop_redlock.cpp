@@ -1,0 +1,246 @@
+// Our Redlock beside node-redlock and redsync on three nodes, and our lock of one node beside theirs on one: who holds
+// keeps the other out, also with one node of three gone. Waiters poll, on either side.
+#include "tests/interop/rediscross.h"
+
+using namespace lockscope;
+using namespace lockscope::interop;
+
+namespace {
+
+struct Peer {
+    const char *name; // of the row
+    const char *seenAs;
+    const char *fetchedAs;
+    std::unique_ptr<ForeignClient> (*start)(const QStringList &servers);
+};
+
+std::unique_ptr<ForeignClient> nodeRedlock4(const QStringList &servers)
+{
+    return nodeRedlockContenders(u"redlock"_s, servers);
+}
+
+std::unique_ptr<ForeignClient> nodeRedlock5(const QStringList &servers)
+{
+    return nodeRedlockContenders(u"redlock-5"_s, servers);
+}
+
+const Peer peers[] = {
+    {"node-redlock 4", "node-redlock", "NODE_REDLOCK", nodeRedlock4},
+    {"node-redlock 5", "node-redlock", "NODE_REDLOCK", nodeRedlock5},
+    {"redsync", "redsync", "REDSYNC", redsyncContenders},
+};
+
+} // namespace
+
+class TestInteropRedlock : public RedisCross {
+    Q_OBJECT
+
+    static constexpr int nodes = 3;
+    static constexpr auto lease = "180000";
+
+    Peer m_peer{};
+    int m_servers = 0;
+    QByteArray m_lock;
+
+    static void rows(std::initializer_list<int> sizes)
+    {
+        QTest::addColumn<int>("peer");
+        QTest::addColumn<int>("servers");
+        for (int i = 0; i < int(std::size(peers)); ++i) {
+            for (const int servers : sizes)
+                QTest::addRow("%s, %d node(s)", peers[i].name, servers) << i << servers;
+        }
+    }
+    // Why the row cannot be tested; null if it can. Their program has been started then.
+    QByteArray begin()
+    {
+        m_peer = peers[*static_cast<int *>(QTest::qData("peer", qMetaTypeId<int>()))];
+        m_servers = *static_cast<int *>(QTest::qData("servers", qMetaTypeId<int>()));
+        m_lock = newLock(m_peer.seenAs);
+        if (fetched(m_peer.fetchedAs).isEmpty())
+            return whyNotFetched(m_peer.fetchedAs);
+        m_program = m_peer.start(servers(m_servers));
+        return {};
+    }
+    Ours &ours()
+    {
+        recipes::AcquireOptions options;
+        options.ttl = longLease;
+        Random random(1000 + m_ours.size());
+        if (m_servers == 1)
+            return keep(recipes::makeLock("redis-set-nx", *m_client.front(), RedisKey(m_lock), options, std::move(random)));
+        std::vector<redis::Connection *> all;
+        for (const auto &one : m_client)
+            all.push_back(one.get());
+        return keep(recipes::makeLock("redlock", all, RedisKey(m_lock), options, std::move(random)));
+    }
+    QByteArray theirs() { return RedisCross::theirs(m_lock + ' ' + lease); }
+    QByteArray theirValue(const QByteArray &name)
+    {
+        for (const auto &line : m_program->everythingSaid().split('\n')) {
+            if (line.startsWith("held " + name + ' '))
+                return line.split(' ').value(2);
+        }
+        return {};
+    }
+    // Waiters leave no trace, but each try is a command on the first node.
+    int tries()
+    {
+        int all = 0;
+        for (const auto &line : m_nodes.front().ask({"INFO", "commandstats"}).text.split('\n')) {
+            for (const char *command : {"cmdstat_set:", "cmdstat_eval:", "cmdstat_evalsha:"}) {
+                if (line.startsWith(command))
+                    all += line.mid(line.indexOf("calls=") + 6).split(',').front().toInt();
+            }
+        }
+        return all;
+    }
+    bool isTriedBeyond(int before)
+    {
+        return QTest::qWaitFor([&] { return tries() > before; }, patienceMs);
+    }
+    // On how many of the nodes the lock's key is.
+    int copies()
+    {
+        int all = 0;
+        for (int i = 0; i < m_servers; ++i)
+            all += int(m_nodes[size_t(i)].ask({"EXISTS", m_lock}).integer);
+        return all;
+    }
+    [[nodiscard]] QByteArray ourRecipe() const { return m_servers == 1 ? "redis-set-nx" : "redlock"; }
+
+private slots:
+    void initTestCase()
+    {
+        const auto problem = startServers(nodes);
+        QVERIFY2(problem.isEmpty(), qPrintable(problem));
+    }
+    void cleanup()
+    {
+        m_ours.clear();
+        tellWhatTheySaid();
+        m_program.reset();
+    }
+    void cleanupTestCase() { stopServers(); }
+
+    void eachKeepsTheOtherOut_data() { rows({1, nodes}); }
+    void eachKeepsTheOtherOut()
+    {
+        if (const auto why = begin(); !why.isEmpty())
+            QSKIP(why.constData());
+        QVERIFY2(m_program->says("ready"), m_program->everythingSaid().constData());
+        auto &holder = ours();
+        holder.acquire();
+        QVERIFY(isHeldBy(holder));
+        QCOMPARE(copies(), m_servers);
+        int before = tries();
+        const auto name = theirs();
+        QVERIFY(isTriedBeyond(before + 1));
+        QVERIFY(theyWaitStill(name));
+        QVERIFY(weRelease(holder));
+        QVERIFY(theyHold(name));
+
+        auto &waiter = ours();
+        before = tries();
+        waiter.acquire();
+        QVERIFY(isTriedBeyond(before + 1));
+        QTest::qWait(watchfulMs);
+        QVERIFY(!waiter.granted);
+        QVERIFY(theyRelease(name));
+        QVERIFY(isHeldBy(waiter));
+        QVERIFY(weRelease(waiter));
+        QTRY_COMPARE_WITH_TIMEOUT(copies(), 0, patienceMs);
+    }
+
+    void aForceReleaseLetsTheOtherIn_data() { rows({1, nodes}); }
+    void aForceReleaseLetsTheOtherIn()
+    {
+        if (const auto why = begin(); !why.isEmpty())
+            QSKIP(why.constData());
+        QVERIFY2(m_program->says("ready"), m_program->everythingSaid().constData());
+        auto &victim = ours();
+        victim.acquire();
+        QVERIFY(isHeldBy(victim));
+        const auto name = theirs();
+        QVERIFY(theyWaitStill(name));
+        QCOMPARE(forceRelease(m_lock, victim.id(), m_servers), QByteArray());
+        QVERIFY(theyHold(name));
+        victim.ask();
+        QTRY_VERIFY_WITH_TIMEOUT(victim.mine, patienceMs);
+        QVERIFY(*victim.mine && !**victim.mine);
+        // Our late release leaves the next holder alone.
+        victim.release();
+        QTRY_VERIFY_WITH_TIMEOUT(victim.released, patienceMs);
+        QCOMPARE(victim.released->error().code, ErrorCode::NotHeld);
+        QCOMPARE(copies(), m_servers);
+
+        auto &waiter = ours();
+        waiter.acquire();
+        QTest::qWait(watchfulMs);
+        QVERIFY(!waiter.granted);
+        QCOMPARE(forceRelease(m_lock, theirValue(name), m_servers), QByteArray());
+        QVERIFY(isHeldBy(waiter));
+        QVERIFY(weRelease(waiter));
+    }
+
+    void theirsIsRecognised_data() { rows({1, nodes}); }
+    void theirsIsRecognised()
+    {
+        if (const auto why = begin(); !why.isEmpty())
+            QSKIP(why.constData());
+        const auto name = theirs();
+        QVERIFY2(theyHold(name), m_program->everythingSaid().constData());
+        const auto lock = seen(m_lock, m_servers);
+        QCOMPARE(lock["recipe"_L1].toString(), QString::fromLatin1(ourRecipe()));
+        QCOMPARE(lock["client"_L1].toString(), QString::fromLatin1(m_peer.seenAs));
+        QCOMPARE(lock["state"_L1].toString(), u"held"_s);
+        const auto holder = lock["contenders"_L1].toArray().at(0).toObject();
+        QCOMPARE(holder["id"_L1].toString(), QString::fromLatin1(theirValue(name)));
+        QVERIFY(holder["ttlMs"_L1].toInteger() > 0);
+        QVERIFY(theyRelease(name));
+    }
+
+    void nothingIsLost_data() { rows({1, nodes}); }
+    void nothingIsLost()
+    {
+        if (const auto why = begin(); !why.isEmpty())
+            QSKIP(why.constData());
+        QVERIFY2(m_program->says("ready"), m_program->everythingSaid().constData());
+        std::vector<std::unique_ptr<ForeignClient>> programs;
+        programs.push_back(std::move(m_program));
+        programs.push_back(m_peer.start(servers(m_servers)));
+        QVERIFY2(programs.back()->says("ready"), programs.back()->everythingSaid().constData());
+        const std::vector<Ours *> us{&ours(), &ours(), &ours()};
+        QCOMPARE(countTogether(programs, m_lock, us), QByteArray());
+        QTRY_COMPARE_WITH_TIMEOUT(copies(), 0, patienceMs);
+    }
+
+    // Last: the third node does not come back.
+    void twoOfThreeNodesAreEnough_data() { rows({nodes}); }
+    void twoOfThreeNodesAreEnough()
+    {
+        if (const auto why = begin(); !why.isEmpty())
+            QSKIP(why.constData());
+        QVERIFY2(m_program->says("ready"), m_program->everythingSaid().constData());
+        m_nodes.back().server->stop();
+        auto &holder = ours();
+        holder.acquire();
+        QVERIFY(isHeldBy(holder));
+        const int before = tries();
+        const auto name = theirs();
+        QVERIFY(isTriedBeyond(before + 1));
+        QVERIFY(theyWaitStill(name));
+        QVERIFY(weRelease(holder));
+        QVERIFY(theyHold(name));
+        auto &waiter = ours();
+        waiter.acquire();
+        QTest::qWait(watchfulMs);
+        QVERIFY(!waiter.granted);
+        QVERIFY(theyRelease(name));
+        QVERIFY(isHeldBy(waiter));
+        QVERIFY(weRelease(waiter));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestInteropRedlock)
+#include "tst_interop_redlock.moc"

@@ -1,0 +1,72 @@
+// A simulated MariaDB with two rows, and statements sent to it without a network: what each connection was
+// answered, in the order of the answers.
+#pragma once
+
+#include "core/simulate/mariadb/server.h"
+
+namespace lockscope::test {
+
+using namespace std::chrono_literals;
+
+class SqlWorld {
+public:
+    SqlWorld()
+    {
+        server.addRow("shop.stock", "id", "1", 1);
+        server.addRow("shop.stock", "id", "2", 1);
+    }
+
+    // Connections are called by letters: 'a' …
+    void open(const QByteArray &names)
+    {
+        for (const auto name : names)
+            connections[name] = server.connect([this, name] { answers << QByteArray(1, name) + " closed"; });
+    }
+    void run(char name, const QByteArray &text, const QByteArrayList &parameters = {})
+    {
+        server.execute(connections.at(name), text, parameters, [this, name](const simulate::SqlAnswer &answer) {
+            answers << QByteArray(1, name) + ' ' + words(answer);
+        });
+    }
+    void begin(char name)
+    {
+        run(name, "START TRANSACTION");
+        answers.removeLast();
+    }
+    void lockRow(char name, const QByteArray &id)
+    {
+        run(name, "SELECT `id` FROM `shop`.`stock` WHERE `id` = ? FOR UPDATE", {id});
+    }
+    void write(char name, const QByteArray &id, const QByteArray &version)
+    {
+        run(name, "UPDATE `shop`.`stock` SET `version` = `version` + 1 WHERE `id` = ? AND `version` = ?", {id, version});
+    }
+    void readVersion(char name, const QByteArray &id)
+    {
+        run(name, "SELECT `version` AS version FROM `shop`.`stock` WHERE `id` = ?", {id});
+    }
+    void getLock(char name, const QByteArray &lock, const QByteArray &seconds)
+    {
+        run(name, "SELECT GET_LOCK(?, ?) AS mine", {lock, seconds});
+    }
+    void releaseLock(char name, const QByteArray &lock) { run(name, "SELECT RELEASE_LOCK(?) AS again", {lock}); }
+    // Since it was asked last.
+    QByteArrayList heard() { return std::exchange(answers, {}); }
+
+    // "1205", "row 1", "no row", "1 changed".
+    static QByteArray words(const simulate::SqlAnswer &answer)
+    {
+        if (answer.error != 0)
+            return QByteArray::number(answer.error);
+        if (answer.rows.columns.isEmpty())
+            return QByteArray::number(answer.rows.affected) + " changed";
+        return answer.rows.rows.empty() ? QByteArray("no row") : "row " + answer.rows.rows[0][0].value_or("NULL");
+    }
+
+    VirtualLoop world;
+    simulate::SqlServer server{world};
+    std::map<char, mariadb::ConnectionId> connections;
+    QByteArrayList answers;
+};
+
+} // namespace lockscope::test

@@ -1,0 +1,305 @@
+// The simulated MariaDB by itself: queues, deadlocks, timeouts, KILL, and what becomes of what a connection had.
+// That the real server does the same is shown by tests/live/tst_simulated_mariadb.cpp.
+#include "tests/simulate/sqlworld.h"
+
+#include <QTest>
+
+using namespace lockscope;
+using namespace lockscope::test;
+using Heard = QByteArrayList;
+
+class TestSimulatedMariaDb : public QObject {
+    Q_OBJECT
+private slots:
+    void aRowGoesFromOneToTheNextInTheOrderTheyCame()
+    {
+        SqlWorld sql;
+        sql.open("abcd");
+        for (const auto name : QByteArray("abcd"))
+            sql.begin(name);
+        sql.lockRow('a', "1");
+        sql.lockRow('a', "1"); // it has it already
+        sql.lockRow('b', "1");
+        sql.lockRow('c', "1");
+        sql.lockRow('d', "2"); // another row
+        QCOMPARE(sql.heard(), (Heard{"a row 1", "a row 1", "d row 2"}));
+        sql.run('a', "COMMIT");
+        QCOMPARE(sql.heard(), (Heard{"a 0 changed", "b row 1"}));
+        sql.run('b', "ROLLBACK");
+        QCOMPARE(sql.heard(), (Heard{"b 0 changed", "c row 1"}));
+        QCOMPARE(sql.server.rowLocks().holderOf(simulate::RowId{"shop.stock", "1"}), std::optional(sql.connections['c']));
+    }
+
+    void withoutATransactionNothingIsKept()
+    {
+        SqlWorld sql;
+        sql.open("ab");
+        sql.lockRow('a', "1");
+        QVERIFY(sql.server.leftBehind().isEmpty());
+        sql.begin('b');
+        sql.lockRow('b', "1");
+        sql.run('a', "SELECT `id` FROM `shop`.`stock` WHERE `id` = ? FOR UPDATE NOWAIT", {"1"});
+        sql.run('b', "START TRANSACTION"); // ends the one before
+        sql.lockRow('a', "1");
+        QCOMPARE(sql.heard(), (Heard{"a row 1", "b row 1", "a 1205", "b 0 changed", "a row 1"}));
+        sql.lockRow('b', "3");
+        QCOMPARE(sql.heard(), (Heard{"b no row"}));
+    }
+
+    void whoClosesTheCircleIsTheVictim()
+    {
+        SqlWorld sql;
+        sql.open("ab");
+        sql.begin('a');
+        sql.begin('b');
+        sql.lockRow('a', "1");
+        sql.lockRow('b', "2");
+        sql.lockRow('a', "2");
+        sql.lockRow('b', "1");
+        QCOMPARE(sql.heard(), (Heard{"a row 1", "b row 2", "b 1213", "a row 2"}));
+        sql.run('b', "SELECT @@in_transaction AS mine"); // all of it was rolled back
+        QCOMPARE(sql.heard(), (Heard{"b row 0"}));
+    }
+
+    void whoWroteIsSpared()
+    {
+        SqlWorld sql;
+        sql.open("ab");
+        sql.begin('a');
+        sql.begin('b');
+        sql.lockRow('a', "1");
+        sql.write('b', "2", "1");
+        sql.lockRow('a', "2");
+        sql.lockRow('b', "1");
+        QCOMPARE(sql.heard(), (Heard{"a row 1", "b 1 changed", "a 1213", "b row 1"}));
+        // What a victim wrote is taken back.
+        sql.begin('a');
+        sql.run('b', "ROLLBACK");
+        sql.readVersion('a', "2");
+        QCOMPARE(sql.heard(), (Heard{"b 0 changed", "a row 1"}));
+    }
+
+    void theServersOwnTimeLimitEndsOnlyTheStatement()
+    {
+        SqlWorld sql;
+        sql.open("abc");
+        sql.begin('a');
+        sql.lockRow('a', "1");
+        sql.run('b', "SET SESSION innodb_lock_wait_timeout = 2");
+        sql.begin('b');
+        sql.lockRow('b', "2");
+        sql.lockRow('b', "1");
+        sql.lockRow('c', "1"); // its own limit is 50 s
+        sql.heard();
+        sql.world.advance(1999ms);
+        QCOMPARE(sql.heard(), Heard());
+        sql.world.advance(2ms);
+        QCOMPARE(sql.heard(), (Heard{"b 1205"}));
+        QCOMPARE(sql.server.rowLocks().holderOf(simulate::RowId{"shop.stock", "2"}), std::optional(sql.connections['b']));
+        sql.run('b', "SELECT @@in_transaction AS mine");
+        sql.run('a', "COMMIT");
+        QCOMPARE(sql.heard(), (Heard{"b row 1", "a 0 changed", "c row 1"}));
+    }
+
+    void killQueryEndsTheWaitAndKillTheConnection()
+    {
+        SqlWorld sql;
+        sql.open("abck");
+        for (const auto name : QByteArray("abc"))
+            sql.begin(name);
+        sql.lockRow('a', "1");
+        sql.lockRow('b', "2");
+        sql.lockRow('b', "1");
+        sql.lockRow('c', "1");
+        sql.heard();
+        sql.run('k', "KILL QUERY " + QByteArray::number(sql.connections['b']));
+        QCOMPARE(sql.heard(), (Heard{"b 1317", "k 0 changed"}));
+        QCOMPARE(sql.server.rowLocks().holderOf(simulate::RowId{"shop.stock", "2"}), std::optional(sql.connections['b']));
+        sql.run('k', "KILL QUERY " + QByteArray::number(sql.connections['b'])); // nothing runs: no effect
+        sql.run('k', "KILL " + QByteArray::number(sql.connections['a']));
+        QCOMPARE(sql.heard(), (Heard{"k 0 changed", "c row 1", "a closed", "k 0 changed"}));
+        sql.run('k', "KILL " + QByteArray::number(sql.connections['a']));
+        QCOMPARE(sql.heard(), (Heard{"k 1094"}));
+    }
+
+    void aClosedConnectionGivesBackEverythingAtOnce()
+    {
+        SqlWorld sql;
+        sql.open("ab");
+        sql.begin('a');
+        sql.write('a', "1", "1");
+        sql.getLock('a', "x", "0");
+        sql.lockRow('b', "1");
+        sql.heard();
+        sql.server.disconnected(sql.connections['a']);
+        QCOMPARE(sql.heard(), (Heard{"b row 1"}));
+        sql.readVersion('b', "1");
+        sql.getLock('b', "x", "0");
+        QCOMPARE(sql.heard(), (Heard{"b row 1", "b row 1"}));
+    }
+
+    // As a real one: it does not look at the socket while it waits for the row.
+    void whoDiesInTheQueueOfARowHasItForAnInstant()
+    {
+        SqlWorld sql;
+        sql.open("abc");
+        for (const auto name : QByteArray("abc")) {
+            sql.run(name, "SET SESSION autocommit=1, innodb_lock_wait_timeout=100000000"); // none
+            sql.begin(name);
+            sql.lockRow(name, "1");
+        }
+        sql.heard();
+        sql.server.disconnected(sql.connections['b']);
+        sql.world.advance(1h);
+        QVERIFY(!sql.server.idleSince(sql.connections['b']));
+        QCOMPARE(sql.server.leftBehind().size(), 4); // three transactions and the lock
+        sql.run('a', "COMMIT");
+        QCOMPARE(sql.heard(), (Heard{"a 0 changed", "c row 1"}));
+        QVERIFY(!sql.server.kill(sql.connections['b']));
+    }
+    void whoDiesInTheQueueOfANameIsMissedWithinASecond()
+    {
+        SqlWorld sql;
+        sql.open("ab");
+        sql.getLock('a', "x", "0");
+        sql.getLock('b', "x", "1000");
+        sql.world.advance(1300ms);
+        sql.server.disconnected(sql.connections['b']);
+        sql.world.advance(699ms);
+        QVERIFY(!sql.server.idleSince(sql.connections['b']));
+        QVERIFY(!sql.server.kill(99));
+        sql.world.advance(2ms);
+        QVERIFY(!sql.server.kill(sql.connections['b']));
+        sql.releaseLock('a', "x");
+        QVERIFY(sql.server.leftBehind().isEmpty());
+    }
+
+    void namedLocksAreCountedAndQueued()
+    {
+        SqlWorld sql;
+        sql.open("abc");
+        sql.getLock('a', "x", "1");
+        sql.getLock('a', "x", "1");
+        sql.getLock('a', "y", "1"); // more than one
+        sql.getLock('b', "x", "0");
+        sql.getLock('b', "x", "-1");
+        sql.getLock('b', "", "1");
+        sql.getLock('b', "x", "2.5");
+        sql.getLock('c', "x", "31536000");
+        QCOMPARE(sql.heard(), (Heard{"a row 1", "a row 1", "a row 1", "b row 0", "b row NULL", "b row NULL"}));
+        sql.world.advance(2501ms);
+        QCOMPARE(sql.heard(), (Heard{"b row 0"}));
+        sql.releaseLock('b', "x");
+        sql.releaseLock('b', "nobody's");
+        sql.releaseLock('a', "x");
+        QCOMPARE(sql.heard(), (Heard{"b row 0", "b row NULL", "a row 1"}));
+        sql.run('a', "COMMIT"); // has nothing to do with them
+        sql.releaseLock('a', "x");
+        QCOMPARE(sql.heard(), (Heard{"a 0 changed", "a row 1", "c row 1"}));
+        sql.run('c', "SELECT IS_USED_LOCK(?) = CONNECTION_ID() AS mine", {"x"});
+        sql.run('c', "SELECT IS_USED_LOCK(?) = CONNECTION_ID() AS mine", {"y"});
+        QCOMPARE(sql.heard(), (Heard{"c row 1", "c row 0"}));
+    }
+
+    // Two in a row do not both hit the same one.
+    void aCircleOfNamedLocksEndsAWaitAndNotATransaction()
+    {
+        SqlWorld sql;
+        sql.open("ab");
+        sql.begin('a');
+        sql.getLock('a', "x", "0");
+        sql.getLock('b', "y", "0");
+        sql.getLock('b', "x", "100");
+        sql.heard();
+        sql.getLock('a', "y", "100");
+        sql.run('a', "SELECT @@in_transaction AS mine");
+        QCOMPARE(sql.heard(), (Heard{"a 1213", "a row 1"}));
+        sql.getLock('a', "y", "0"); // does not wait, and so is in no circle
+        sql.getLock('a', "y", "100");
+        QCOMPARE(sql.heard(), (Heard{"a row 0", "b 1213"}));
+        sql.releaseLock('b', "y");
+        QCOMPARE(sql.heard(), (Heard{"b row 1", "a row 1"}));
+    }
+
+    // Nobody sees a circle that goes through both kinds.
+    void rowsAndNamesAreApart()
+    {
+        SqlWorld sql;
+        sql.open("ab");
+        sql.begin('a');
+        sql.lockRow('a', "1");
+        sql.getLock('b', "x", "0");
+        sql.lockRow('b', "1");
+        sql.getLock('a', "x", "3");
+        sql.heard();
+        sql.world.advance(3001ms);
+        QCOMPARE(sql.heard(), (Heard{"a row 0"}));
+    }
+
+    void aVersionIsWrittenByOneOfThem()
+    {
+        SqlWorld sql;
+        sql.open("ab");
+        sql.begin('a');
+        sql.write('a', "1", "1");
+        sql.readVersion('b', "1"); // of what is committed
+        sql.write('b', "1", "1");  // waits, and comes too late
+        QCOMPARE(sql.heard(), (Heard{"a 1 changed", "b row 1"}));
+        sql.run('a', "COMMIT");
+        QCOMPARE(sql.heard(), (Heard{"a 0 changed", "b 0 changed"}));
+        sql.write('b', "1", "2");
+        sql.readVersion('a', "1");
+        QCOMPARE(sql.heard(), (Heard{"b 1 changed", "a row 3"}));
+    }
+
+    void aTransactionReadsWhatThereWasWhenItFirstRead()
+    {
+        SqlWorld sql;
+        sql.open("ab");
+        sql.begin('a');
+        sql.write('b', "1", "1");
+        sql.readVersion('a', "1"); // only now
+        sql.write('b', "1", "2");
+        sql.readVersion('a', "1");
+        sql.write('a', "1", "3"); // writes what is there now
+        sql.readVersion('a', "1");
+        QCOMPARE(sql.heard(), (Heard{"b 1 changed", "a row 2", "b 1 changed", "a row 2", "a 1 changed", "a row 4"}));
+    }
+
+    void whatItCannotReadIsAnError_data()
+    {
+        QTest::addColumn<QByteArray>("text");
+        QTest::addColumn<QByteArray>("answer");
+        QTest::newRow("nothing") << QByteArray() << QByteArray("a 1064");
+        QTest::newRow("another language") << QByteArray("DROP TABLE shop.stock") << QByteArray("a 1064");
+        QTest::newRow("more than it knows") << QByteArray("COMMIT AND CHAIN") << QByteArray("a 1064");
+        QTest::newRow("an open backtick") << QByteArray("SELECT `version AS version") << QByteArray("a 1064");
+        QTest::newRow("without its parameter")
+            << QByteArray("SELECT `id` FROM `shop`.`stock` WHERE `id` = ? FOR UPDATE") << QByteArray("a 1064");
+        QTest::newRow("two columns")
+            << QByteArray("SELECT `id` FROM `shop`.`stock` WHERE `name` = 1 FOR UPDATE") << QByteArray("a 1064");
+        QTest::newRow("in lower case") << QByteArray("commit") << QByteArray("a 0 changed");
+        QTest::newRow("do nothing") << QByteArray("DO 0") << QByteArray("a 0 changed");
+    }
+    void whatItCannotReadIsAnError()
+    {
+        QFETCH(QByteArray, text);
+        QFETCH(QByteArray, answer);
+        SqlWorld sql;
+        sql.open("a");
+        sql.run('a', text);
+        QCOMPARE(sql.heard(), (Heard{answer}));
+    }
+
+    void unknownTablesAndColumns()
+    {
+        SqlWorld sql;
+        sql.open("a");
+        sql.run('a', "SELECT `id` FROM `shop`.`stick` WHERE `id` = ? FOR UPDATE", {"1"});
+        sql.run('a', "SELECT `no` FROM `shop`.`stock` WHERE `no` = ? FOR UPDATE", {"1"});
+        QCOMPARE(sql.heard(), (Heard{"a 1146", "a 1054"}));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestSimulatedMariaDb)
+#include "tst_mariadb_server.moc"
