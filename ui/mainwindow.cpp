@@ -11,6 +11,7 @@
 #include "ui/pages/lockspage.h"
 #include "ui/pages/logpage.h"
 #include "ui/pages/sessionspage.h"
+#include "ui/pages/simulatorpage.h"
 #include "ui/pages/znodespage.h"
 #include "ui/shell/helpoverlay.h"
 #include "ui/shell/sidebar.h"
@@ -59,6 +60,7 @@ MainWindow::MainWindow(Backend &backend, QWidget *parent)
     addPage(new ZnodesPage(this));
     addPage(new KeysPage(this));
     addPage(new SessionsPage(this));
+    addPage(new SimulatorPage(this));
     addPage(new LogPage(this));
     addShortcuts();
     showPageAt(0);
@@ -104,6 +106,7 @@ void MainWindow::addPage(Page *page)
     m_side->addPage(page->title(), number);
     connect(page, &Page::countChanged, this,
             [this, number](const QString &count) { m_side->setPageCount(number, count); });
+    connect(page, &Page::settled, this, &MainWindow::checkFirstPicture);
     connect(page, &Page::lockActivated, this, &MainWindow::selectLock);
     page->setBackend(&m_backend);
     auto *shortcut = new QShortcut(QKeySequence(u"Ctrl+%1"_s.arg(number + 1)), this);
@@ -269,11 +272,18 @@ void MainWindow::openConnect()
 
 bool MainWindow::isFirstPictureComplete() const
 {
+    if (!currentPage()->followsConnections())
+        return currentPage()->isSettled();
     using State = ConnectionStatus::State;
     const auto &all = m_book.all();
     return !all.empty() && std::all_of(all.begin(), all.end(), [](const ConnectionStatus &status) {
         return status.progress.firstPictureComplete || status.state == State::AuthFailed;
     });
+}
+
+bool MainWindow::isAllThereIs() const
+{
+    return currentPage()->followsConnections() || currentPage()->isSettled();
 }
 
 void MainWindow::checkFirstPicture()

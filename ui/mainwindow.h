@@ -46,6 +46,8 @@ public:
     [[nodiscard]] ConnectionBook &connections() { return m_book; }
     // Whether every connection has reported all it can find at first sight (or failed).
     [[nodiscard]] bool isFirstPictureComplete() const;
+    // Without a connection nothing more will come to the page that is shown.
+    [[nodiscard]] bool isAllThereIs() const;
 
     // Sizes, splitters and columns; nothing that names a server.
     void saveView(QSettings &settings) const;

@@ -63,7 +63,7 @@ void planPicture(ui::MainWindow &window, const app::WindowOptions &options)
                            [&] { takePicture(window, options, std::chrono::milliseconds::zero()); });
         return;
     }
-    const bool isAlone = options.connections.specs.empty();
+    const bool isAlone = options.connections.specs.empty() && window.isAllThereIs();
     takePicture(window, options, isAlone ? std::min(options.after, afterNothing) : options.after);
 }
 

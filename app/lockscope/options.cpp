@@ -26,8 +26,8 @@ Result<QSize> readSize(const QString &text)
 
 Result<QString> readPage(const QString &page)
 {
-    static const QStringList here{u"locks"_s, u"znodes"_s, u"keys"_s, u"sessions"_s, u"log"_s};
-    static const QStringList later{u"graph"_s, u"simulator"_s, u"lessons"_s};
+    static const QStringList here{u"locks"_s, u"znodes"_s, u"keys"_s, u"sessions"_s, u"simulator"_s, u"log"_s};
+    static const QStringList later{u"graph"_s, u"lessons"_s};
     if (here.contains(page))
         return page;
     if (later.contains(page))
@@ -84,7 +84,7 @@ const std::vector<OptionSpec> &windowOptions()
         auto options = sharedOptions();
         options.push_back({u"demo"_s, {}, u"fill the sandbox with live locks"_s});
         options.push_back({u"lock"_s, u"LOCK"_s, u"open on that lock (CONNECTION:NAME)"_s});
-        options.push_back({u"page"_s, u"NAME"_s, u"open on locks, znodes, keys, sessions or log"_s});
+        options.push_back({u"page"_s, u"NAME"_s, u"open on locks, znodes, keys, sessions, simulator or log"_s});
         options.push_back({u"size"_s, u"WxH"_s, u"the window's size, for example 1440x900"_s});
         options.push_back({u"scale"_s, u"PERCENT"_s, u"scale everything"_s});
         options.push_back({u"theme"_s, u"NAME"_s, u"auto, light or dark"_s});

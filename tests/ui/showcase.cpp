@@ -3,11 +3,13 @@
 #include "tests/support/fakedata.h"
 #include "ui/mainwindow.h"
 #include "ui/pages/lockspage.h"
+#include "ui/pages/simulatorpage.h"
 #include "ui/screenshot.h"
 #include "ui/theme/theme.h"
 
 #include <QApplication>
 #include <QCommandLineParser>
+#include <QPushButton>
 #include <QTextStream>
 #include <QTimer>
 
@@ -24,8 +26,12 @@ int main(int argc, char **argv)
                        {u"size"_s, u"WxH"_s, u"size"_s, u"1440x900"_s},
                        {u"lock"_s, u"CONNECTION:NAME to choose"_s, u"lock"_s, u"orders-zk:/locks/orders"_s},
                        {u"scene"_s, u"busy, broken, empty or none"_s, u"scene"_s, u"busy"_s},
-                       {u"dialog"_s, u"force-release or acquire"_s, u"dialog"_s},
-                               {u"page"_s, u"locks, znodes, keys, sessions or log"_s, u"page"_s, u"locks"_s},
+                       {u"dialog"_s, u"force-release, acquire or scenario"_s, u"dialog"_s},
+                       {u"page"_s, u"locks, znodes, keys, sessions, simulator or log"_s, u"page"_s, u"locks"_s},
+                       {u"preset"_s, u"of the simulator: which, from 0"_s, u"number"_s, u"0"_s},
+                       {u"cursor"_s, u"of the simulator, in ms"_s, u"ms"_s},
+                       {u"overview"_s, u"of the simulator: thin lanes"_s},
+                       {u"pause"_s, u"of the simulator: fork at the cursor, with a paused contender"_s, u"contender"_s},
                        {u"find"_s, u"text of the find field"_s, u"text"_s}});
     parser.addPositionalArgument(u"file"_s, u"the PNG to write"_s);
     parser.process(app);
@@ -68,12 +74,34 @@ int main(int argc, char **argv)
         window.openForceRelease();
     else if (parser.value(u"dialog"_s) == "acquire"_L1)
         window.openAcquire();
-    QTimer::singleShot(400ms, &app, [&] {
+    auto *simulator = window.findChild<ui::SimulatorPage *>();
+    const bool isSimulated = parser.value(u"page"_s) == "simulator"_L1;
+    if (isSimulated) {
+        auto comparison = ui::presets().at(parser.value(u"preset"_s).toUInt()).comparison;
+        const std::chrono::milliseconds cursor(parser.value(u"cursor"_s).toInt());
+        if (parser.isSet(u"pause"_s))
+            comparison.scenario.planned = {{simulate::FaultKind::Pause, cursor, parser.value(u"pause"_s).toInt(), 0ms}};
+        simulator->play(comparison);
+    }
+    if (parser.value(u"dialog"_s) == "scenario"_L1)
+        simulator->openScenario();
+    const auto takePicture = [&] {
+        if (parser.isSet(u"overview"_s))
+            simulator->findChild<QPushButton *>(u"overviewButton"_s)->setChecked(true);
+        if (parser.isSet(u"cursor"_s))
+            simulator->playback().seek(std::chrono::milliseconds(parser.value(u"cursor"_s).toInt()));
         QString whyNot;
         const bool saved = ui::saveScreenshot(window, parser.positionalArguments().value(0), &whyNot);
         if (!saved)
             QTextStream(stderr) << whyNot << '\n';
         QApplication::exit(saved ? 0 : 1);
-    });
+    };
+    if (isSimulated)
+        QObject::connect(simulator, &ui::Page::settled, &app, [&, simulator] {
+            if (simulator->isSettled() || !simulator->complaint().isEmpty())
+                QTimer::singleShot(700ms, &app, takePicture);
+        });
+    else
+        QTimer::singleShot(400ms, &app, takePicture);
     return QApplication::exec();
 }

@@ -40,7 +40,10 @@ HelpOverlay::HelpOverlay(const QStringList &pages, QWidget *window) : QWidget(wi
          << std::pair(u"Ctrl+Shift+A"_s, tr("acquire the chosen lock"))
          << std::pair(u"Space"_s, tr("pause and resume looking"))
          << std::pair(u"F5"_s, tr("read what is on screen again"))
-         << std::pair(u"+ − 0"_s, tr("zoom the watch chain")) << std::pair(u"?"_s, tr("this"));
+         << std::pair(u"+ − 0"_s, tr("zoom the watch chain")) << std::pair(u"Space or ."_s, tr("in the simulator: play and pause"))
+         << std::pair(u"← → Home End"_s, tr("in the simulator: one event back, one on, to the start, to the end"))
+         << std::pair(u"+ − F"_s, tr("in the simulator: faster, slower, fork at the cursor"))
+         << std::pair(u"?"_s, tr("this"));
     int row = 1;
     for (const auto &[key, what] : keys) {
         auto *keyLabel = new QLabel(key, card);

@@ -31,10 +31,15 @@ public:
     virtual void focusContent() = 0;
     // F5: asks the server again for what is on screen, where the page does not follow by itself.
     virtual void refresh() {}
+    // Whether what it shows comes from the connections; if not, isSettled() says when it is complete.
+    [[nodiscard]] virtual bool followsConnections() const { return true; }
+    [[nodiscard]] virtual bool isSettled() const { return true; }
     virtual void saveView(QSettings &settings) const { Q_UNUSED(settings) }
     virtual void restoreView(QSettings &settings) { Q_UNUSED(settings) }
 
 signals:
+    // isSettled() became true.
+    void settled();
     // The number (or word) at the right of the page's entry in the side bar; empty for none.
     void countChanged(const QString &text);
     // Asks the window to show this lock on the page of locks.

@@ -35,6 +35,11 @@ QPushButton[look="chip"]:checked { background: @selection; color: @text; border-
 QPushButton[look="chip"]:focus { border-color: @accent; color: @text; }
 QPushButton[look="chip"][tone="critical"] { color: @critical; }
 QPushButton[look="chip"][tone="warning"] { color: @warning; }
+QPushButton[look="violation"] { font-size: 12px; font-weight: 600; border-radius: 4px; padding: 1px 7px;
+    background: @criticalSoft; color: @critical; border-color: @criticalSoft; }
+QPushButton[look="violation"]:hover, QPushButton[look="violation"]:focus { border-color: @critical; }
+QPushButton:checked { background: @selection; border-color: @accent; }
+QPushButton::menu-indicator { image: none; width: 0; }
 QPushButton[look="tag-readonly"], QPushButton[look="tag-armed"] { font-size: 11px; font-weight: 600; border-radius: 4px;
     padding: 2px 6px; background: @freeSoft; color: @muted; border: 1px solid @freeSoft; }
 QPushButton[look="tag-armed"] { background: @criticalSoft; color: @critical; border-color: @critical; }
@@ -48,6 +53,14 @@ QComboBox::drop-down { border: none; width: 24px; }
 QComboBox::down-arrow { image: url(:/lockscope/theme/icons/down-@shade.svg); width: 12px; height: 12px; }
 QComboBox QAbstractItemView { background: @panel; color: @text; border: 1px solid @line; selection-background-color: @selection;
     selection-color: @text; outline: none; }
+QSlider::groove:horizontal { height: 6px; border-radius: 3px; background: @line; }
+QSlider::sub-page:horizontal { height: 6px; border-radius: 3px; background: @accent; }
+QSlider::handle:horizontal { width: 14px; height: 14px; margin: -4px 0; border-radius: 7px; background: @panel;
+    border: 2px solid @accent; }
+QSlider:focus { border: none; }
+QSlider::handle:horizontal:focus { background: @accent; }
+QSlider::sub-page:horizontal:disabled { background: @line; }
+QSlider::handle:horizontal:disabled { border-color: @line; }
 QCheckBox, QRadioButton { spacing: 7px; }
 QCheckBox::indicator { width: 14px; height: 14px; border: 1px solid @muted; border-radius: 3px; background: @panel; }
 QCheckBox::indicator:checked { background: @accent; border-color: @accent; image: url(:/lockscope/theme/icons/check-@shade.svg); }
@@ -128,6 +141,18 @@ QFrame[look="banner-info"] { background: @freeSoft; border-radius: 6px; }
 QFrame[look="banner-info"] QLabel { color: @muted; }
 QFrame[look="banner-ok"] { background: @okSoft; border-radius: 6px; }
 QFrame[look="banner-ok"] QLabel { color: @ok; }
+QFrame[look="tile"] { background: @panel; border: 1px solid @line; border-radius: 6px; }
+QLabel[look="title"] { font-size: 14px; font-weight: 600; }
+QLabel[look="figure"] { font-size: 21px; font-weight: 600; }
+QLabel[look="figure"][tone="critical"] { color: @critical; }
+QLabel[look="figure"][tone="ok"] { color: @ok; }
+QLabel[look="badge"] { font-size: 12px; font-weight: 600; border-radius: 4px; padding: 2px 7px; }
+QLabel[look="badge"][tone="hold"] { background: @holdSoft; color: @hold; }
+QLabel[look="badge"][tone="warning"] { background: @warningSoft; color: @warning; }
+QLabel[look="chip"] { border: 1px solid @line; border-radius: 11px; padding: 3px 11px; color: @muted; }
+QLabel[look="chip"][tone="warning"] { color: @warning; border-color: @warning; }
+QAbstractScrollArea::corner { background: transparent; border: none; }
+QScrollArea, QScrollArea > QWidget > QWidget { background: transparent; }
 QFrame[look="card"] { background: @panel; border: 1px solid @line; border-radius: 10px; }
 QLabel[weight="bold"] { font-weight: 600; }
 QDialog { background: @panel; }

@@ -81,6 +81,7 @@ public:
     }
     // Who died while it waited is noticed when it gets its turn, or within a second; and whose last message was
     // late, when that has come: the end of a connection comes behind it.
+    [[nodiscard]] Duration longestGap() const override { return 2 * Duration(m_context.scenario.ttl) + 10s; }
     [[nodiscard]] Duration longestLife() const override { return 2 * Duration(m_context.scenario.ttl) + 2s; }
 
 private:

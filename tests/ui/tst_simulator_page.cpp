@@ -1,0 +1,362 @@
+// A walk through the page of the simulator: it plays, steps, is forked, jumps to what broke, exports and reads back.
+#include "tests/support/fakebackend.h"
+#include "tests/support/fakerecording.h"
+#include "ui/mainwindow.h"
+#include "ui/pages/simulatorpage.h"
+#include "ui/simulator/countertiles.h"
+#include "ui/simulator/lanesview.h"
+#include "ui/simulator/runpanel.h"
+#include "ui/simulator/scalingchart.h"
+#include "ui/simulator/scenariodialog.h"
+#include "ui/simulator/transportbar.h"
+#include "ui/theme/theme.h"
+
+#include <QApplication>
+#include <QCheckBox>
+#include <QClipboard>
+#include <QComboBox>
+#include <QImage>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QLineEdit>
+#include <QMenu>
+#include <QPushButton>
+#include <QScrollBar>
+#include <QSemaphore>
+#include <QSlider>
+#include <QSpinBox>
+#include <QSvgRenderer>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using namespace lockscope;
+using simulate::FaultKind;
+using simulate::Mark;
+using simulate::Scenario;
+using ui::Comparison;
+using ui::Moment;
+
+namespace {
+
+Comparison herdAgainstPredecessor(int contenders)
+{
+    Comparison comparison = ui::presets().front().comparison;
+    comparison.scenario.contenders = contenders;
+    return comparison;
+}
+
+// Two hold at once at 80 ms.
+Result<simulate::Recording> brokenSimulate(const Scenario &scenario, const simulate::OnProgress &onProgress)
+{
+    auto recording = test::fakeSimulate(scenario, onProgress);
+    if (recording && scenario.recipe == "zk-herd-mutex")
+        recording->violations = {{"exclusion", 80ms, u"c00 and c01 both believe to hold"_s}};
+    return recording;
+}
+
+QByteArray contentOf(const QString &file)
+{
+    QFile from(file);
+    return from.open(QIODevice::ReadOnly) ? from.readAll() : QByteArray();
+}
+
+} // namespace
+
+class TestSimulatorPage : public QObject {
+    Q_OBJECT
+
+private:
+    std::unique_ptr<ui::Theme> m_theme;
+    std::unique_ptr<ui::SimulatorPage> m_page;
+    QTemporaryDir m_folder;
+
+    ui::Playback &playback() { return m_page->playback(); }
+    const ui::CounterTiles &tiles(std::size_t run) { return m_page->panel(run).tiles(); }
+    bool isPlayed(const Comparison &comparison)
+    {
+        return QTest::qWaitFor([&] {
+            return m_page->isSettled() && m_page->comparison().scenario == comparison.scenario
+                && m_page->panels() == comparison.recipes.size();
+        });
+    }
+    void open(ui::Simulate simulate, int contenders = 20)
+    {
+        m_page = std::make_unique<ui::SimulatorPage>(nullptr, std::move(simulate));
+        m_page->resize(1200, 820);
+        m_page->play(herdAgainstPredecessor(contenders));
+        m_page->show();
+        QVERIFY(isPlayed(herdAgainstPredecessor(contenders)));
+        m_page->focusContent();
+    }
+    void pressOn(QWidget *widget, Qt::Key key) { QTest::keyClick(widget, key); }
+    void pressKey(Qt::Key key)
+    {
+        m_page->activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(m_page.get()));
+        m_page->focusContent();
+        pressOn(QApplication::focusWidget() ? QApplication::focusWidget() : m_page.get(), key);
+    }
+    QString saved(ui::ExportKind kind, const QString &name, std::size_t run = 0)
+    {
+        const QString file = m_folder.filePath(name);
+        m_page->exportTo(kind, run, file);
+        return QTest::qWaitFor([&] { return m_page->complaint() == u"Saved "_s + name; }) ? file : QString();
+    }
+
+private slots:
+    void initTestCase() { m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light); }
+    void cleanupTestCase() { m_theme.reset(); }
+    void cleanup() { m_page.reset(); }
+
+    void twoRunsStandBesideEachOtherWithTheirTotals()
+    {
+        open(test::fakeSimulate);
+        QCOMPARE(m_page->heading(), u"20 contenders, one lock"_s);
+        QCOMPARE(m_page->chips(), (QStringList{u"simulated world"_s, u"seed 7"_s, u"hold 50 ms"_s,
+                                               u"all queue first"_s, u"no faults"_s}));
+        QCOMPARE(m_page->panels(), 2u);
+        QCOMPARE(tiles(0).watchEvents(), u"190"_s); // 20 · 19 / 2
+        QCOMPARE(tiles(0).wasted(), u"171"_s);
+        QCOMPARE(tiles(1).watchEvents(), u"19"_s);
+        QCOMPARE(tiles(1).wasted(), u"0"_s);
+        QCOMPARE(m_page->panel(1).badge(), u"one wake-up per release"_s);
+        QVERIFY(m_page->panel(0).badge().startsWith(u"herd"_s));
+        QCOMPARE(m_page->chart().valueOf(0, 200), 200 + 200 * 199 / 2);
+        QCOMPARE(m_page->chart().valueOf(1, 200), 399);
+        m_page->chart().timeButton()->click();
+        QVERIFY(m_page->chart().valueOf(1, 200) > 10 && m_page->chart().valueOf(1, 200) < 11); // seconds
+        const auto exclusion = m_page->findChild<QWidget *>(u"exclusion0"_s);
+        QVERIFY(exclusion && !qobject_cast<QPushButton *>(exclusion)); // nothing to click: it held
+        m_page->findChild<QPushButton *>(u"seedChip"_s)->click();
+        QCOMPARE(QApplication::clipboard()->text(), u"7"_s);
+    }
+
+    void keysStepPlayAndSetTheSpeed()
+    {
+        open(test::fakeSimulate);
+        pressKey(Qt::Key_Home);
+        QCOMPARE(playback().happenedInAll(), 0u);
+        QCOMPARE(tiles(0).requests(), u"0"_s);
+        pressKey(Qt::Key_Right);
+        pressKey(Qt::Key_Right);
+        QCOMPARE(playback().happenedInAll(), 2u);
+        const auto place = u"t = 0.0 ms · event 2 of %1"_s;
+        QVERIFY2(m_page->transport().place().startsWith(place.left(place.size() - 2)), qPrintable(m_page->transport().place()));
+        QVERIFY(m_page->sentence().contains(u"asks for the lock"_s));
+        pressKey(Qt::Key_Left);
+        QCOMPARE(playback().happenedInAll(), 1u);
+        const int speed = playback().speed();
+        pressKey(Qt::Key_Minus);
+        QCOMPARE(playback().speed(), speed - 1);
+        pressKey(Qt::Key_Plus);
+        QCOMPARE(playback().speed(), speed);
+        pressKey(Qt::Key_Space);
+        QVERIFY(playback().isPlaying());
+        pressKey(Qt::Key_Period);
+        QVERIFY(!playback().isPlaying());
+        pressKey(Qt::Key_End);
+        QVERIFY(playback().isAtEnd());
+    }
+
+    void sliderScrubsAndTilesFollowTheCursor()
+    {
+        open(test::fakeSimulate);
+        auto *slider = m_page->transport().slider();
+        slider->setValue(slider->maximum() / 2);
+        QVERIFY(playback().at() > playback().end() / 2 - 5ms && playback().at() < playback().end() / 2 + 5ms);
+        const int half = tiles(1).watchEvents().toInt();
+        QVERIFY2(half >= 8 && half <= 11, qPrintable(tiles(1).watchEvents()));
+        slider->setValue(slider->maximum());
+        QCOMPARE(tiles(1).watchEvents(), u"19"_s);
+        // A click into the lanes sets the cursor and chooses the lane everywhere.
+        auto &lanes = m_page->panel(0).lanes();
+        const auto frame = lanes.frame();
+        const QPointF at(frame.xOf(100ms), frame.lanes.top() + 2.5 * frame.laneHeight);
+        QTest::mouseClick(lanes.viewport(), Qt::LeftButton, {}, at.toPoint());
+        QVERIFY(playback().at() > 90ms && playback().at() < 110ms);
+        QCOMPARE(m_page->panel(1).lanes().chosenLane(), frame.laneAt(at.toPoint().y()));
+    }
+
+    void forkPlaysTheSameWithOneFaultMoreAndStaysThere()
+    {
+        open(test::fakeSimulate);
+        playback().seek(120ms);
+        auto &lanes = m_page->panel(1).lanes();
+        lanes.setFocus();
+        pressOn(&lanes, Qt::Key_Down);
+        pressOn(&lanes, Qt::Key_Down);
+        pressOn(&lanes, Qt::Key_Return);
+        auto *menu = m_page->findChild<QMenu *>(u"laneMenu"_s);
+        QVERIFY(menu);
+        QVERIFY(!menu->findChild<QAction *>(u"restart-empty"_s)); // no ZooKeeper does that
+        menu->findChild<QAction *>(u"pause"_s)->trigger();
+        Comparison forked = herdAgainstPredecessor(20);
+        forked.scenario.planned = {{FaultKind::Pause, 120ms, 1, 0ms}};
+        QVERIFY(isPlayed(forked));
+        QCOMPARE(playback().at(), Moment(120ms));
+        QVERIFY2(m_page->chips().contains(u"faults: pause c01 at 120.0 ms"_s), qPrintable(m_page->chips().join(u';')));
+        QCOMPARE(playback().runs()[0]->troublesOf().of(1).size(), 1u);
+        menu->close();
+        m_page->openForkMenu();
+        m_page->findChild<QMenu *>(u"forkMenu"_s)->findChild<QAction *>(u"takeBack"_s)->trigger();
+        QVERIFY(isPlayed(herdAgainstPredecessor(20)));
+    }
+
+    void violationIsShownAndAClickJumpsThere()
+    {
+        open(brokenSimulate);
+        auto *jump = m_page->findChild<QPushButton *>(u"exclusion0"_s);
+        QVERIFY(jump);
+        QCOMPARE(jump->text(), u"✕ at 80.0 ms"_s);
+        jump->click();
+        QCOMPARE(playback().at(), Moment(80ms));
+        QCOMPARE(m_page->sentence(), u"c00 and c01 both believe to hold"_s);
+        QVERIFY(!qobject_cast<QPushButton *>(m_page->findChild<QWidget *>(u"exclusion1"_s)));
+    }
+
+    void exportsAndReadsBack()
+    {
+        open(test::fakeSimulate);
+        const auto png = saved(ui::ExportKind::Png, u"a.png"_s);
+        QVERIFY(!QImage(png).isNull());
+        const auto svg = saved(ui::ExportKind::Svg, u"a.svg"_s);
+        QVERIFY(QSvgRenderer(svg).isValid());
+        const auto csv = contentOf(saved(ui::ExportKind::Csv, u"a.csv"_s, 1));
+        QCOMPARE(csv.count('\n'), static_cast<qsizetype>(playback().runs()[1]->eventCount()) + 1);
+        const auto json = QJsonDocument::fromJson(contentOf(saved(ui::ExportKind::Json, u"a.json"_s)));
+        QCOMPARE(json[u"schema"].toString(), u"lockscope/1"_s);
+        QCOMPARE(json[u"runs"].toArray().size(), 2);
+        QCOMPARE(json[u"runs"][0][u"watchEvents"].toInt(), 190);
+        const auto recording = saved(ui::ExportKind::Recording, u"a.lockscope"_s, 0);
+        m_page->openRecordings({recording});
+        QVERIFY(QTest::qWaitFor([&] { return m_page->isSettled() && m_page->panels() == 1; }));
+        QCOMPARE(tiles(0).watchEvents(), u"190"_s);
+        QCOMPARE(m_page->comparison().recipes, std::vector<QByteArray>{"zk-herd-mutex"});
+
+        m_page->exportTo(ui::ExportKind::Csv, 0, m_folder.filePath(u"no/such/folder.csv"_s));
+        QVERIFY(QTest::qWaitFor([&] { return m_page->complaint().startsWith(u"folder.csv was not saved: "_s); }));
+        QFile hostile(m_folder.filePath(u"h.lockscope"_s));
+        QVERIFY(hostile.open(QIODevice::WriteOnly));
+        hostile.write("{\"schema\":\"lockscope-recording/1\",\"scenario\":{\"contenders\":1e300}}");
+        hostile.close();
+        m_page->openRecordings({hostile.fileName()});
+        QVERIFY(QTest::qWaitFor([&] { return m_page->complaint().startsWith(u"h.lockscope: "_s); }));
+        QCOMPARE(m_page->panels(), 1u); // what was shown stays
+    }
+
+    void outdatedRunsAreDroppedAndACancelledOneLeavesWhatWasThere()
+    {
+        QSemaphore mayEnd;
+        std::atomic<int> begun = 0;
+        const auto slow = [&](const Scenario &scenario, const simulate::OnProgress &onProgress) -> Result<simulate::Recording> {
+            if (scenario.keepsEvents && scenario.contenders == 33) {
+                ++begun;
+                while (!mayEnd.tryAcquire(1, 5)) {
+                    if (!onProgress({1ms, 1, 33}))
+                        return Error{ErrorCode::Cancelled, u"cancelled"_s};
+                }
+            }
+            return test::fakeSimulate(scenario, onProgress);
+        };
+        open(slow);
+        m_page->play(herdAgainstPredecessor(33));
+        QVERIFY(QTest::qWaitFor([&] { return begun == 1; }));
+        QVERIFY(!m_page->isSettled());
+        m_page->play(herdAgainstPredecessor(44)); // takes its place
+        QVERIFY(isPlayed(herdAgainstPredecessor(44)));
+        QCOMPARE(tiles(1).watchEvents(), u"43"_s);
+
+        m_page->play(herdAgainstPredecessor(33));
+        QVERIFY(QTest::qWaitFor([&] { return begun == 2; }));
+        m_page->findChild<QPushButton *>(u"cancelRun"_s)->click();
+        QVERIFY(QTest::qWaitFor([&] { return m_page->isSettled(); }));
+        QCOMPARE(m_page->comparison().scenario.contenders, 44);
+        QVERIFY(m_page->complaint().isEmpty());
+    }
+
+    void dialogSaysWhatIsWrongBeforeItPlays()
+    {
+        open(test::fakeSimulate);
+        m_page->openScenario();
+        auto *dialog = m_page->window()->findChild<ui::ScenarioDialog *>(u"scenarioDialog"_s);
+        QVERIFY(dialog);
+        auto *play = dialog->findChild<QPushButton *>(u"play"_s);
+        QVERIFY(play->isEnabled());
+        dialog->findChild<QLineEdit *>(u"hold"_s)->setText(u"soon"_s);
+        QVERIFY(!play->isEnabled());
+        QVERIFY(!dialog->comparison());
+        QVERIFY(dialog->comparison().error().message.startsWith(u"hold: "_s));
+        dialog->findChild<QLineEdit *>(u"hold"_s)->setText(u"20ms"_s);
+        dialog->findChild<QLineEdit *>(u"seed"_s)->setText(u"-1"_s);
+        QVERIFY(!play->isEnabled());
+        dialog->findChild<QLineEdit *>(u"seed"_s)->setText(u"41"_s);
+        QVERIFY(!dialog->findChild<QCheckBox *>(u"fault-failover"_s)->isEnabled());
+        dialog->findChild<QCheckBox *>(u"fault-crash"_s)->setChecked(true);
+        dialog->findChild<QSpinBox *>(u"contenders"_s)->setValue(12);
+        dialog->findChild<QComboBox *>(u"recipe0"_s)->setCurrentIndex(
+            dialog->findChild<QComboBox *>(u"recipe0"_s)->findData(QByteArray("zk-mutex")));
+        dialog->findChild<QComboBox *>(u"recipe1"_s)->setCurrentIndex(0);
+        QVERIFY(play->isEnabled());
+        const auto wanted = *dialog->comparison();
+        QCOMPARE(wanted.recipes, std::vector<QByteArray>{"zk-mutex"});
+        QCOMPARE(wanted.scenario.faults, std::vector<FaultKind>{FaultKind::Crash});
+        play->click();
+        QVERIFY(isPlayed(wanted));
+        QCOMPARE(m_page->heading(), u"12 contenders, one lock"_s);
+        QVERIFY(m_page->chips().contains(u"seed 41"_s));
+        QVERIFY(m_page->chips().contains(u"hold 20 ms"_s));
+    }
+
+    void narrowPageStacksWithoutGrowing()
+    {
+        open(test::fakeSimulate);
+        m_page->resize(860, 400); // what is narrow asks for less room
+        QVERIFY(QTest::qWaitFor([&] { return m_page->panel(1).y() > m_page->panel(0).y(); }));
+        const auto isSmall = [&] {
+            m_page->resize(560, 400); // as soon as the layout says it can
+            return m_page->width() == 560;
+        };
+        QVERIFY2(QTest::qWaitFor(isSmall), qPrintable(QString::number(m_page->minimumSizeHint().width())));
+        QVERIFY(m_page->panel(1).y() > m_page->panel(0).y());
+        QVERIFY(m_page->panel(0).width() <= 560);
+        m_page->resize(1200, 820);
+        QVERIFY(QTest::qWaitFor([&] { return m_page->panel(1).y() == m_page->panel(0).y(); }));
+    }
+
+    void hundredThousandLanesPaintWhatIsInSight()
+    {
+        Comparison large = herdAgainstPredecessor(100'000);
+        large.recipes = {"zk-mutex"};
+        open(test::fakeSimulate);
+        m_page->play(large);
+        QVERIFY(isPlayed(large));
+        auto &lanes = m_page->panel(0).lanes();
+        playback().seek(playback().end() / 2);
+        QVERIFY(lanes.verticalScrollBar()->value() > 0); // it follows who holds
+        QVERIFY(!lanes.grab().isNull());
+        QVERIFY(lanes.cost().lanes > 0 && lanes.cost().lanes <= lanes.height() / 26 + 2);
+        QVERIFY(lanes.cost().bars + lanes.cost().marks <= lanes.cost().lanes * lanes.width());
+    }
+
+    void pageOfTheWindowPlaysInTheSimulatedWorld()
+    {
+        test::FakeBackend backend;
+        ui::MainWindow window(backend);
+        QVERIFY(window.showPage(u"simulator"_s));
+        QVERIFY(!window.isFirstPictureComplete());
+        window.show();
+        auto *page = window.findChild<ui::SimulatorPage *>();
+        QVERIFY(QTest::qWaitFor([&] { return page->panels() == 2 || !page->complaint().isEmpty(); }, 60'000));
+        QVERIFY2(page->complaint().isEmpty(), qPrintable(page->complaint()));
+        // 100 contenders: N − 1 told by the predecessor's watch, N(N−1)/2 by the children's.
+        QCOMPARE(page->panel(0).tiles().watchEvents(), u"4,950"_s);
+        QCOMPARE(page->panel(1).tiles().watchEvents(), u"99"_s);
+        QCOMPARE(page->panel(1).tiles().requests(), u"199"_s);
+        QVERIFY(page->playback().eventsInAll() > 5'000);
+    }
+};
+
+QTEST_MAIN(TestSimulatorPage)
+#include "tst_simulator_page.moc"

@@ -1,0 +1,284 @@
+// The parts of the simulator's page that need no window: the index of a run, the cursor, the words, the painting's cost.
+#include "tests/support/fakerecording.h"
+#include "ui/simulator/lanepaint.h"
+#include "ui/simulator/narrator.h"
+#include "ui/simulator/playback.h"
+#include "ui/simulator/runner.h"
+#include "ui/simulator/runpanel.h"
+#include "ui/simulator/words.h"
+#include "ui/theme/theme.h"
+
+#include <QImage>
+#include <QPainter>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using namespace lockscope;
+using namespace lockscope::ui;
+using simulate::Event;
+using simulate::Mark;
+using simulate::Recording;
+using test::FakeQueue;
+using test::fakeQueue;
+
+namespace {
+
+PlayedRunPtr played(Recording recording)
+{
+    return std::make_shared<PlayedRun>(std::move(recording));
+}
+
+PlayedRunPtr herd(int contenders)
+{
+    FakeQueue queue;
+    queue.recipe = "zk-herd-mutex";
+    queue.contenders = contenders;
+    queue.isHerd = true;
+    return played(fakeQueue(queue));
+}
+
+PlayedRunPtr predecessor(int contenders)
+{
+    FakeQueue queue;
+    queue.contenders = contenders;
+    return played(fakeQueue(queue));
+}
+
+LaneFrame frameOf(const PlayedRun &run, double laneHeight)
+{
+    LaneFrame frame;
+    frame.lanes = QRectF(40, 0, 560, 400);
+    frame.laneHeight = laneHeight;
+    frame.to = run.end();
+    return frame;
+}
+
+PaintCost costOf(const PlayedRun &run, const LaneFrame &frame)
+{
+    QImage image(620, 420, QImage::Format_RGB32);
+    QPainter painter(&image);
+    return paintLanes(painter, run, frame, lightTokens());
+}
+
+Recording one(std::vector<Event> events, int contenders = 2)
+{
+    Recording recording;
+    recording.scenario.contenders = contenders;
+    recording.events = std::move(events);
+    recording.elapsed = recording.events.back().at;
+    return recording;
+}
+
+Event eventAt(Moment at, int contender, Mark mark)
+{
+    return {at, contender, mark, false, 0, {}, {}};
+}
+
+} // namespace
+
+class TestSimulatorParts : public QObject {
+    Q_OBJECT
+
+private slots:
+    void laneIsWhatItsEventsMakeIt()
+    {
+        const auto run = played(one({eventAt(1ms, 0, Mark::Joins), eventAt(2ms, 0, Mark::Holds), eventAt(3ms, 0, Mark::Pauses),
+                                     eventAt(4ms, 1, Mark::Joins), eventAt(5ms, 0, Mark::Resumes), eventAt(6ms, 0, Mark::Releases),
+                                     eventAt(7ms, 1, Mark::Dies), eventAt(9ms, 1, Mark::Comes)}));
+        const auto first = run->spans(0);
+        QCOMPARE(first.size(), 4u);
+        QCOMPARE(first[0].state, LaneState::Waits);
+        QCOMPARE(first[1].state, LaneState::Holds);
+        QVERIFY(!first[1].isPaused);
+        QVERIFY(first[2].isPaused && first[2].state == LaneState::Holds); // it still believes
+        QCOMPARE(first[2].to, Moment(5ms));
+        QCOMPARE(first[3].to, Moment(6ms));
+        const auto second = run->spans(1);
+        QCOMPARE(second.size(), 2u);
+        QCOMPARE(second[1].state, LaneState::Dead);
+        QCOMPARE(second[1].to, Moment(9ms));
+        QVERIFY(run->spans(7).empty() && run->spans(-1).empty());
+    }
+
+    void eventsOfNoLaneAreNoLane()
+    {
+        const auto run = played(one({eventAt(1ms, simulate::nobody, Mark::Fault), eventAt(2ms, 5, Mark::Joins)}));
+        QCOMPARE(run->lanes(), 2);
+        QVERIFY(run->troublesOf().of(0).empty());
+        QVERIFY(run->spans(0).empty());
+        QCOMPARE(eventSentence(*run, 0).left(6), u"Fault:"_s);
+    }
+
+    void talliesGrowToTheTotals()
+    {
+        const auto run = herd(60);
+        const auto &total = run->recording().counters;
+        QCOMPARE(total.watchEvents, 60 * 59 / 2);
+        QVERIFY(run->eventCount() > 3 * 1024); // more than one step of the tallies
+        Tally last;
+        for (std::size_t count = 0; count <= run->eventCount(); ++count) {
+            const Tally now = run->tallyAfter(count);
+            QVERIFY(now.requests >= last.requests && now.watchEvents >= last.watchEvents && now.wastedWakeups >= last.wastedWakeups);
+            last = now;
+        }
+        QCOMPARE(last.requests, total.requests);
+        QCOMPARE(last.watchEvents, total.watchEvents);
+        QCOMPARE(last.wastedWakeups, total.wastedWakeups);
+        // Counted one by one in the middle.
+        const std::size_t middle = run->eventCount() / 2;
+        qint64 requests = 0;
+        for (std::size_t i = 0; i < middle; ++i)
+            requests += run->event(i).mark == Mark::Request;
+        QCOMPARE(run->wholeTallyAfter(middle).requests, requests);
+        QCOMPARE(run->tallyAfter(middle).requests, requests); // nobody asked before the first release
+        QVERIFY(run->waitP99After(middle) > Moment{} && run->waitP99After(middle) < total.waits.p99);
+    }
+
+    void cursorStepsThroughAllRunsInTheOrderOfTime()
+    {
+        Playback playback;
+        playback.setRuns({herd(5), predecessor(5)});
+        QVERIFY(playback.isAtEnd());
+        const std::size_t all = playback.eventsInAll();
+        playback.toStart();
+        QCOMPARE(playback.happenedInAll(), 0u);
+        QVERIFY(!playback.lastRun());
+        std::vector<std::pair<std::size_t, std::size_t>> places;
+        Moment last{};
+        for (std::size_t i = 0; i < all; ++i) {
+            places.push_back({playback.happened(0), playback.happened(1)});
+            playback.stepForward();
+            QVERIFY(playback.at() >= last);
+            last = playback.at();
+            QCOMPARE(playback.happenedInAll(), i + 1);
+        }
+        QVERIFY(playback.isAtEnd());
+        playback.stepForward(); // nowhere to go
+        QCOMPARE(playback.happenedInAll(), all);
+        for (std::size_t i = all; i-- > 0;) {
+            playback.stepBack(); // over the same places
+            QCOMPARE(std::pair(playback.happened(0), playback.happened(1)), places[i]);
+        }
+        QCOMPARE(playback.at(), Moment{});
+    }
+
+    void playingGoesBySpeedAndEndsAtTheEnd()
+    {
+        Playback playback;
+        playback.setRuns({predecessor(10)});
+        playback.play(); // from the start, as it stood at the end
+        QVERIFY(playback.isPlaying());
+        playback.advance(20ms);
+        QCOMPARE(playback.at(), Moment(20ms));
+        playback.setSpeed(0);
+        QCOMPARE(Playback::speedText(Playback::speeds().front()), u"1/64 ×"_s);
+        playback.advance(64ms);
+        QCOMPARE(playback.at(), Moment(21ms));
+        playback.setSpeed(99); // unlimited
+        playback.advance(1s);
+        QVERIFY(playback.isAtEnd());
+        QVERIFY(!playback.isPlaying());
+    }
+
+    void sentencesSayWhatHappened()
+    {
+        Playback playback;
+        playback.setRuns({herd(100), predecessor(100)});
+        playback.seek(1ms + 50ms + 600us); // the first has released, and everybody was told
+        QCOMPARE(sentenceAt(playback),
+                 u"On the right: c01 sends getChildren. On the left c00 released; 99 are told, 98 of them in vain. "
+                 "On the right c00 released; one is told, and only that one."_s);
+        playback.toStart();
+        QVERIFY(sentenceAt(playback).startsWith(u"Nothing has happened yet"_s));
+        playback.toEnd();
+        QCOMPARE(sentenceAt(playback), u"All is over after 5.10 s. On the left it took 5,050 requests and 4,851 wake-ups in "
+                                       "vain. On the right it took 199 requests and no wake-up in vain."_s);
+        playback.setRuns({predecessor(3)});
+        playback.toStart();
+        playback.stepForward();
+        QCOMPARE(sentenceAt(playback), u"c00 asks for the lock."_s);
+    }
+
+    void wordsForWakeUps()
+    {
+        QCOMPARE(wakeUpsOf(predecessor(100)->recording()).words, u"one wake-up per release"_s);
+        const auto many = wakeUpsOf(herd(100)->recording());
+        QVERIFY(many.isHerd);
+        QCOMPARE(many.words, u"herd: 50.0 wake-ups per release"_s);
+        QCOMPARE(momentText(640us), u"640 µs"_s);
+        QCOMPARE(momentText(300ms), u"300.0 ms"_s);
+        QCOMPARE(momentText(9100ms), u"9.10 s"_s);
+        QCOMPARE(axisText(2500ms), u"2.5 s"_s);
+    }
+
+    // What is painted is bounded by what is seen.
+    void hugeRunsCostWhatIsSeen()
+    {
+        const auto run = predecessor(100'000);
+        QCOMPARE(run->lanes(), 100'000);
+        QVERIFY(run->eventCount() >= 500'000);
+        auto frame = frameOf(*run, 26);
+        frame.scrolled = 26.0 * 50'000;
+        const auto readable = costOf(*run, frame);
+        QVERIFY(readable.lanes > 0 && readable.lanes <= 400 / 26 + 2);
+        QVERIFY(readable.bars > 0);
+        const auto dense = costOf(*run, frameOf(*run, 4));
+        QVERIFY(dense.lanes <= 400 / 4 + 2);
+        QVERIFY(dense.bars + dense.marks <= dense.lanes * 560);
+    }
+
+    void aMillionEventsOfOneLaneAreAPixelEach()
+    {
+        std::vector<Event> events;
+        events.reserve(1'000'000);
+        for (int i = 0; i < 250'000; ++i) {
+            const Moment at(i * 40);
+            events.push_back(eventAt(at, 0, Mark::Joins));
+            events.push_back(eventAt(at + 10us, 0, Mark::WatchEvent));
+            events.back().isWasted = i == 125'000;
+            events.push_back(eventAt(at + 20us, 0, Mark::Holds));
+            events.push_back(eventAt(at + 30us, 0, Mark::Releases));
+        }
+        const auto run = played(one(std::move(events), 1));
+        QCOMPARE(run->spans(0).size(), 500'000u);
+        const auto cost = costOf(*run, frameOf(*run, 26));
+        QVERIFY2(cost.bars <= 561 && cost.bars > 100, qPrintable(QString::number(cost.bars)));
+        QVERIFY2(cost.marks <= 300 && cost.marks > 100, qPrintable(QString::number(cost.marks)));
+        // The one in vain is not lost among those around it.
+        const auto &events_ = run->signalsOf();
+        QCOMPARE(events_.wasted(0, 0, events_.of(0).size()), 1u);
+        QCOMPARE(events_.wasted(0, 0, 125'000), 0u);
+        QCOMPARE(events_.wasted(0, 125'000, 125'001), 1u);
+    }
+
+    void hostileFilesAreRefused()
+    {
+        QTemporaryDir folder;
+        const auto file = folder.filePath(u"x.lockscope"_s);
+        const auto write = [&](const QByteArray &bytes) {
+            QFile to(file);
+            QVERIFY(to.open(QIODevice::WriteOnly));
+            QCOMPARE(to.write(bytes), bytes.size());
+        };
+        QVERIFY(!loadRun(folder.filePath(u"none"_s)));
+        write("\x00\xff{{{");
+        const auto garbage = loadRun(file);
+        QVERIFY(!garbage);
+        QVERIFY(garbage.error().message.startsWith(u"x.lockscope: "_s));
+        auto recording = predecessor(3)->recording();
+        recording.events.back().at = Moment::max();
+        write(recording.save());
+        const auto endless = loadRun(file);
+        QVERIFY(!endless);
+        QVERIFY(endless.error().message.contains(u"hundred years"_s));
+        write(predecessor(3)->recording().save());
+        const auto good = loadRun(file);
+        QVERIFY2(good, good ? "" : qPrintable(good.error().message));
+        QCOMPARE((*good)->eventCount(), predecessor(3)->eventCount());
+    }
+};
+
+QTEST_MAIN(TestSimulatorParts)
+#include "tst_simulator_parts.moc"

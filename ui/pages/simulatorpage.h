@@ -1,0 +1,142 @@
+// The page of the simulator: a scenario played with one to three recipes beside each other, one time cursor over them.
+#pragma once
+
+#include <version>
+
+#include "ui/shell/page.h"
+#include "ui/simulator/comparison.h"
+#include "ui/simulator/playback.h"
+#include "ui/simulator/runexport.h"
+#include "ui/simulator/runner.h"
+
+class QBoxLayout;
+class QFrame;
+class QGridLayout;
+class QLabel;
+class QMenu;
+class QProgressBar;
+class QPushButton;
+class QScrollArea;
+class QStackedWidget;
+
+namespace lockscope::ui {
+
+class Banner;
+class EmptyNotice;
+class FlowLayout;
+class MustHoldPanel;
+class RunPanel;
+class ScalingChart;
+class TransportBar;
+
+enum class ExportKind { Png, Svg, Csv, Json, Recording };
+
+class SimulatorPage : public Page {
+    Q_OBJECT
+public:
+    explicit SimulatorPage(QWidget *parent = nullptr, Simulate simulate = simulate::simulate);
+    ~SimulatorPage() override;
+
+    [[nodiscard]] QString name() const override { return QStringLiteral("simulator"); }
+    [[nodiscard]] QString title() const override { return tr("Simulator"); }
+    void setBackend(Backend *) override {}
+    void showConnection(const ConnectionName &) override {} // it plays in a world of its own
+    // The name of a contender chooses its lane.
+    void setFilter(const QString &text) override;
+    void focusContent() override;
+    [[nodiscard]] bool followsConnections() const override { return false; }
+    [[nodiscard]] bool isSettled() const override;
+
+    // What is shown, and what to show.
+    [[nodiscard]] const Comparison &comparison() const { return m_shown; }
+    void play(const Comparison &comparison);
+    // The same once more, with a fault at a moment; the cursor stays there.
+    void fork(const simulate::PlannedFault &fault);
+    void openRecordings(const QStringList &files);
+    // `run`: which, for what is of one run. Says in the banner how it went.
+    void exportTo(ExportKind kind, std::size_t run, const QString &file);
+
+    [[nodiscard]] Playback &playback() { return m_playback; }
+    [[nodiscard]] RunPanel &panel(std::size_t run) { return *m_panels[run]; }
+    [[nodiscard]] std::size_t panels() const { return m_panels.size(); }
+    [[nodiscard]] TransportBar &transport() { return *m_transport; }
+    [[nodiscard]] ScalingChart &chart() { return *m_chart; }
+    [[nodiscard]] QString heading() const;
+    [[nodiscard]] QStringList chips() const;
+    [[nodiscard]] QString sentence() const;
+    [[nodiscard]] QString complaint() const; // the banner's; empty while it is not shown
+
+public slots:
+    void openScenario();
+    void openForkMenu();
+
+protected:
+    void showEvent(QShowEvent *event) override;
+    void resizeEvent(QResizeEvent *event) override;
+    void keyPressEvent(QKeyEvent *event) override;
+
+private:
+    QWidget *buildHeader();
+    QWidget *buildProgress();
+    QWidget *buildPictures();
+    void buildMenus();
+    void addKeys();
+    void connectRunner();
+
+    void begin(const Comparison &comparison, std::optional<Moment> cursor);
+    void take(const std::vector<PlayedRunPtr> &runs);
+    void takeFailure(const Error &error);
+    void endBusy();
+    void showRuns(const std::vector<PlayedRunPtr> &runs);
+    RunPanel *makePanel();
+    void place();
+    void fitTime();
+    void setOverview(bool isOn);
+    void beginChart();
+    void showHeading();
+    void showMoment();
+    void fillForkMenu(QMenu &menu, int contender);
+    void jumpTo(std::size_t run, const simulate::Violation &violation);
+    void chooseLane(int lane);
+    void say(bool isGood, const QString &text);
+
+    // simulatorpage_files.cpp
+    void fillExportMenu(QMenu &menu);
+    void askExport(ExportKind kind, std::size_t run);
+    void askOpen();
+    [[nodiscard]] std::vector<RunPicture> pictures();
+
+    Playback m_playback;
+    Runner m_runner;
+    Comparison m_shown;
+    Comparison m_pending;
+    std::optional<Moment> m_cursorAfter; // where the cursor goes once the pending run is there
+    std::vector<QByteArray> m_charted;
+    simulate::Scenario m_chartScenario;
+    int m_lane = simulate::nobody;
+    bool m_isDense = false;
+    bool m_wasShown = false;
+
+    QLabel *m_heading = nullptr;
+    QWidget *m_chipRow = nullptr;
+    QBoxLayout *m_headerLayout = nullptr;
+    QPushButton *m_fork = nullptr;
+    QPushButton *m_export = nullptr;
+    QPushButton *m_overview = nullptr;
+    Banner *m_banner = nullptr;
+    QFrame *m_progress = nullptr;
+    QLabel *m_progressText = nullptr;
+    QProgressBar *m_bar = nullptr;
+    QStackedWidget *m_stack = nullptr;
+    EmptyNotice *m_empty = nullptr;
+    QScrollArea *m_scroll = nullptr;
+    QGridLayout *m_runGrid = nullptr;
+    QGridLayout *m_lowerGrid = nullptr;
+    std::vector<RunPanel *> m_panels;
+    ScalingChart *m_chart = nullptr;
+    MustHoldPanel *m_mustHold = nullptr;
+    TransportBar *m_transport = nullptr;
+    QLabel *m_sentence = nullptr;
+};
+
+} // namespace lockscope::ui

@@ -1,0 +1,328 @@
+#include "ui/simulator/lanepaint.h"
+
+#include "ui/simulator/words.h"
+#include "ui/theme/theme.h"
+
+#include <QPainter>
+
+#include <algorithm>
+#include <cmath>
+
+namespace lockscope::ui {
+
+using simulate::Mark;
+
+namespace {
+
+constexpr double markGap = 5;      // pixels that a mark takes; those nearer to each other are one
+constexpr double denseMarkGap = 2;
+
+QColor blend(const QColor &over, const QColor &under, float amount)
+{
+    const auto mix = [amount](float a, float b) { return a * amount + b * (1 - amount); };
+    return QColor::fromRgbF(mix(over.redF(), under.redF()), mix(over.greenF(), under.greenF()),
+                            mix(over.blueF(), under.blueF()));
+}
+
+QColor waitFill(const Tokens &t)
+{
+    return blend(t.wait, t.panel, t.dark ? 0.42f : 0.36f);
+}
+
+void drawCross(QPainter &painter, QPointF centre, double half, const QColor &colour, double width)
+{
+    painter.setPen(QPen(colour, width, Qt::SolidLine, Qt::RoundCap));
+    painter.drawLine(centre + QPointF(-half, -half), centre + QPointF(half, half));
+    painter.drawLine(centre + QPointF(-half, half), centre + QPointF(half, -half));
+    painter.setPen(Qt::NoPen);
+}
+
+void drawBar(QPainter &painter, const QRectF &rect, double radius, const QColor &colour)
+{
+    painter.setBrush(colour);
+    if (radius <= 0 || rect.width() < 2 * radius)
+        painter.fillRect(rect, colour);
+    else
+        painter.drawRoundedRect(rect, radius, radius);
+}
+
+void drawHatch(QPainter &painter, const QRectF &rect, const Tokens &t)
+{
+    QBrush hatch(t.panel, Qt::BDiagPattern);
+    painter.fillRect(rect, hatch);
+    painter.setPen(QPen(t.warning, 1));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRect(rect.adjusted(0.5, 0.5, -0.5, -0.5));
+    painter.setPen(Qt::NoPen);
+}
+
+void drawTriangle(QPainter &painter, QPointF centre, double half, const QColor &colour)
+{
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(colour);
+    const QPointF corners[] = {centre + QPointF(0, -half), centre + QPointF(half, half * 0.8),
+                               centre + QPointF(-half, half * 0.8)};
+    painter.drawPolygon(corners, 3);
+}
+
+// One lane, in its rectangle.
+class LanePainter {
+public:
+    LanePainter(QPainter &painter, const PlayedRun &run, const LaneFrame &frame, const Tokens &tokens, PaintCost &cost)
+        : m_painter(painter), m_run(run), m_frame(frame), m_t(tokens), m_cost(cost)
+    {
+    }
+
+    void paint(int lane, const QRectF &rect)
+    {
+        ++m_cost.lanes;
+        bars(lane, rect);
+        if (!m_frame.isDense())
+            requests(lane, rect);
+        signals_(lane, rect);
+        troubles(lane, rect);
+    }
+
+private:
+    void bar(const LaneSpan &span, double left, double right, const QRectF &lane)
+    {
+        const bool isThin = span.state != LaneState::Holds;
+        const double height = m_frame.isDense() ? std::max(1.0, lane.height() * (isThin ? 0.5 : 1.0) - (isThin ? 0 : 0.5))
+                                                : (isThin ? 6.0 : 15.0);
+        const QRectF rect(left, lane.center().y() - height / 2, right - left, height);
+        ++m_cost.bars;
+        if (span.state == LaneState::Dead) {
+            m_painter.setPen(QPen(m_t.muted, 1, Qt::DotLine));
+            m_painter.drawLine(QPointF(left, lane.center().y()), QPointF(right, lane.center().y()));
+            m_painter.setPen(Qt::NoPen);
+            return;
+        }
+        drawBar(m_painter, rect, m_frame.isDense() ? 0 : (isThin ? 2 : 3), isThin ? waitFill(m_t) : m_t.hold);
+        if (span.isPaused)
+            drawHatch(m_painter, rect, m_t);
+    }
+
+    void bars(int lane, const QRectF &rect)
+    {
+        const auto spans = m_run.spans(lane);
+        auto next = std::upper_bound(spans.begin(), spans.end(), m_frame.from,
+                                     [](Moment at, const LaneSpan &span) { return at < span.to; });
+        while (next != spans.end() && next->from < m_frame.to) {
+            const double left = std::max(m_frame.xOf(next->from), rect.left());
+            const double right = std::min(std::max(m_frame.xOf(next->to), left + 1), rect.right());
+            if (right > left)
+                bar(*next, left, right, rect);
+            // Whatever else ends within this pixel is not seen.
+            const Moment seen = m_frame.momentAt(right);
+            next = std::upper_bound(next + 1, spans.end(), seen,
+                                    [](Moment at, const LaneSpan &span) { return at < span.to; });
+        }
+    }
+
+    // Calls `draw(x, first, last)` for each group of marks that fall together.
+    template <class Draw>
+    void groups(const LaneEvents &events, int lane, double gap, Draw draw)
+    {
+        const auto all = events.of(lane);
+        const auto before = [this](quint32 index, Moment at) { return m_run.event(index).at < at; };
+        auto first = std::lower_bound(all.begin(), all.end(), m_frame.from, before);
+        while (first != all.end() && m_run.event(*first).at <= m_frame.to) {
+            const double x = m_frame.xOf(m_run.event(*first).at);
+            auto last = std::lower_bound(first + 1, all.end(), std::max(m_frame.momentAt(x + gap), Moment(1)), before);
+            draw(x, static_cast<std::size_t>(first - all.begin()), static_cast<std::size_t>(last - all.begin()));
+            ++m_cost.marks;
+            first = last;
+        }
+    }
+
+    void requests(int lane, const QRectF &rect)
+    {
+        QColor colour = m_t.muted;
+        groups(m_run.requestsOf(), lane, markGap, [&](double x, std::size_t, std::size_t) {
+            m_painter.fillRect(QRectF(x, rect.center().y() + 6, 1, 5), colour);
+        });
+    }
+
+    void signals_(int lane, const QRectF &rect)
+    {
+        const auto &events = m_run.signalsOf();
+        const bool isDense = m_frame.isDense();
+        groups(events, lane, isDense ? denseMarkGap : markGap, [&](double x, std::size_t first, std::size_t last) {
+            const bool inVain = events.wasted(lane, first, last) > 0;
+            if (isDense)
+                m_painter.fillRect(QRectF(x, rect.top(), denseMarkGap, std::max(1.0, rect.height() - 1)),
+                                   inVain ? m_t.critical : m_t.accent);
+            else
+                paintGlyph(m_painter, QRectF(x - 4, rect.center().y() - 4, 8, 8),
+                           inVain ? LaneGlyph::WokenInVain : LaneGlyph::Woken, m_t);
+        });
+    }
+
+    void troubles(int lane, const QRectF &rect)
+    {
+        const auto &events = m_run.troublesOf();
+        const double half = m_frame.isDense() ? 3 : 5;
+        groups(events, lane, 2 * half, [&](double x, std::size_t first, std::size_t last) {
+            bool isDeath = false;
+            const auto all = events.of(lane).subspan(first, std::min<std::size_t>(last - first, 8));
+            for (const quint32 index : all)
+                isDeath = isDeath || m_run.event(index).mark == Mark::Dies;
+            const QPointF centre(x, rect.center().y());
+            if (isDeath)
+                drawCross(m_painter, centre, half, m_t.text, 2);
+            else
+                drawTriangle(m_painter, centre, half, m_t.warning);
+        });
+    }
+
+    QPainter &m_painter;
+    const PlayedRun &m_run;
+    const LaneFrame &m_frame;
+    const Tokens &m_t;
+    PaintCost &m_cost;
+};
+
+void paintName(QPainter &painter, const PlayedRun &run, int lane, const QRectF &rect, const LaneFrame &frame, const Tokens &t)
+{
+    if (lane == frame.chosenLane) {
+        painter.setBrush(t.selection);
+        painter.drawRoundedRect(QRectF(0, rect.top() + 1, rect.right(), rect.height() - 2), 3, 3);
+    }
+    if (!frame.showsNames)
+        return;
+    painter.setPen(lane == frame.chosenLane ? t.text : t.muted);
+    painter.drawText(QRectF(6, rect.top(), rect.left() - 10, rect.height()), Qt::AlignVCenter | Qt::AlignLeft,
+                     run.laneName(lane));
+    painter.setPen(Qt::NoPen);
+}
+
+// Moments at which an invariant broke, as lines through all lanes.
+void paintBreaks(QPainter &painter, const PlayedRun &run, const LaneFrame &frame, const Tokens &t)
+{
+    double last = -100;
+    for (const auto &violation : run.recording().violations) {
+        const double x = frame.xOf(violation.at);
+        if (violation.at < frame.from || violation.at > frame.to || std::abs(x - last) < 6)
+            continue;
+        last = x;
+        painter.setPen(QPen(t.critical, 1.5, Qt::DashLine));
+        painter.drawLine(QPointF(x, frame.lanes.top()), QPointF(x, frame.lanes.bottom()));
+        drawCross(painter, QPointF(x, frame.lanes.top() + 5), 3.5, t.critical, 2);
+    }
+}
+
+} // namespace
+
+double LaneFrame::xOf(Moment at) const
+{
+    const double whole = static_cast<double>(std::max<Moment::rep>(1, (to - from).count()));
+    return lanes.left() + lanes.width() * static_cast<double>((at - from).count()) / whole;
+}
+
+Moment LaneFrame::momentAt(double x) const
+{
+    const double whole = static_cast<double>((to - from).count());
+    return from + Moment(std::llround(std::ceil((x - lanes.left()) / std::max(1.0, lanes.width()) * whole)));
+}
+
+int LaneFrame::laneAt(double y) const
+{
+    return static_cast<int>(std::floor((y - lanes.top() + scrolled) / laneHeight));
+}
+
+void paintGlyph(QPainter &painter, const QRectF &rect, LaneGlyph glyph, const Tokens &t)
+{
+    painter.setPen(Qt::NoPen);
+    const QPointF c = rect.center();
+    const auto centred = [&](double height) { return QRectF(rect.left(), c.y() - height / 2, rect.width(), height); };
+    switch (glyph) {
+    case LaneGlyph::Waits: drawBar(painter, centred(5), 2, waitFill(t)); break;
+    case LaneGlyph::Holds: drawBar(painter, centred(11), 3, t.hold); break;
+    case LaneGlyph::Paused:
+        drawBar(painter, centred(11), 0, t.hold);
+        drawHatch(painter, centred(11), t);
+        break;
+    case LaneGlyph::Dead: drawCross(painter, c, 4, t.text, 2); break;
+    case LaneGlyph::Woken:
+        painter.setBrush(t.accent);
+        painter.drawEllipse(c, 3.6, 3.6);
+        break;
+    case LaneGlyph::WokenInVain: // hollow
+        painter.setPen(QPen(t.critical, 1.7));
+        painter.setBrush(t.panel);
+        painter.drawEllipse(c, 2.9, 2.9);
+        painter.setPen(Qt::NoPen);
+        break;
+    case LaneGlyph::Request: painter.fillRect(QRectF(c.x(), c.y() - 3, 1, 6), t.muted); break;
+    case LaneGlyph::Trouble: drawTriangle(painter, c, 5, t.warning); break;
+    }
+}
+
+PaintCost paintLanes(QPainter &painter, const PlayedRun &run, const LaneFrame &frame, const Tokens &t)
+{
+    PaintCost cost;
+    painter.save();
+    painter.setClipRect(QRectF(0, frame.lanes.top(), frame.lanes.right() + 1, frame.lanes.height()));
+    painter.setRenderHint(QPainter::Antialiasing, true);
+    painter.setPen(Qt::NoPen);
+    painter.setFont(monoFont(11));
+    LanePainter lanes(painter, run, frame, t, cost);
+    const int first = std::max(0, frame.laneAt(frame.lanes.top()));
+    const int last = std::min(run.lanes() - 1, frame.laneAt(frame.lanes.bottom()));
+    for (int lane = first; lane <= last; ++lane) {
+        const QRectF rect(frame.lanes.left(), frame.lanes.top() + lane * frame.laneHeight - frame.scrolled,
+                          frame.lanes.width(), frame.laneHeight);
+        paintName(painter, run, lane, rect, frame, t);
+        lanes.paint(lane, rect);
+    }
+    paintBreaks(painter, run, frame, t);
+    painter.restore();
+    return cost;
+}
+
+void paintTimeAxis(QPainter &painter, const LaneFrame &frame, const Tokens &t)
+{
+    const auto whole = (frame.to - frame.from).count();
+    if (whole <= 0 || frame.lanes.width() < 60)
+        return;
+    painter.save();
+    painter.setFont(textFont(11));
+    const double atMost = std::max(1.0, frame.lanes.width() / 90);
+    double step = std::pow(10, std::floor(std::log10(static_cast<double>(whole) / atMost)));
+    for (const double factor : {2.0, 2.5, 2.0}) {
+        if (static_cast<double>(whole) / step > atMost)
+            step *= factor;
+    }
+    const auto stepBy = std::max<Moment::rep>(1, std::llround(step));
+    for (auto at = (frame.from.count() + stepBy - 1) / stepBy * stepBy; at <= frame.to.count(); at += stepBy) {
+        const double x = frame.xOf(Moment(at));
+        painter.setPen(t.line);
+        painter.drawLine(QPointF(x, frame.lanes.bottom()), QPointF(x, frame.lanes.bottom() + 4));
+        painter.setPen(t.muted);
+        const QRectF word(x - 40, frame.lanes.bottom() + 4, 80, 14);
+        if (word.right() - 22 <= frame.lanes.right() + 4)
+            painter.drawText(word, Qt::AlignHCenter | Qt::AlignTop, axisText(Moment(at)));
+    }
+    painter.restore();
+}
+
+void paintCursor(QPainter &painter, const LaneFrame &frame, const Tokens &t)
+{
+    const double x = std::clamp(frame.xOf(frame.cursor), frame.lanes.left() - 1, frame.lanes.right() + 1);
+    if (x < frame.lanes.right()) {
+        QColor pale = t.panel;
+        pale.setAlphaF(0.62f);
+        painter.fillRect(QRectF(QPointF(x, frame.lanes.top()), frame.lanes.bottomRight() + QPointF(1, 0)), pale);
+    }
+    if (frame.cursor < frame.from || frame.cursor > frame.to)
+        return;
+    painter.save();
+    painter.setRenderHint(QPainter::Antialiasing, false);
+    QPen pen(t.text, 1);
+    pen.setDashPattern({3, 3});
+    painter.setPen(pen);
+    painter.drawLine(QPointF(x, frame.lanes.top()), QPointF(x, frame.lanes.bottom()));
+    painter.restore();
+}
+
+} // namespace lockscope::ui

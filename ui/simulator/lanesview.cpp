@@ -1,0 +1,315 @@
+#include "ui/simulator/lanesview.h"
+
+#include "ui/simulator/narrator.h"
+#include "ui/simulator/words.h"
+#include "ui/theme/plaintext.h"
+#include "ui/theme/theme.h"
+
+#include <QContextMenuEvent>
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QPainter>
+#include <QScrollBar>
+#include <QToolTip>
+#include <QWheelEvent>
+
+#include <cmath>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr double laneHeight = 26;
+constexpr double leastHeight = 1.5; // of a lane in the overview
+constexpr double mostHeight = 12;
+constexpr int axisHeight = 20;
+constexpr double mostZoom = 10'000;
+constexpr int zoomSteps = 1'000'000'000; // of the horizontal bar, over the whole run
+
+} // namespace
+
+LanesView::LanesView(QWidget *parent) : QAbstractScrollArea(parent)
+{
+    setFrameShape(QFrame::NoFrame);
+    setFocusPolicy(Qt::StrongFocus);
+    setAccessibleName(tr("Lanes of the contenders"));
+    setObjectName(u"lanes"_s);
+    setMinimumHeight(120);
+    connect(Theme::instance(), &Theme::changed, viewport(), qOverload<>(&QWidget::update));
+}
+
+void LanesView::setRun(PlayedRunPtr run, Moment end)
+{
+    m_run = std::move(run);
+    m_end = std::max(end, Moment(1));
+    m_gutter = 44;
+    if (m_run && m_run->lanes() > 0)
+        m_gutter = QFontMetricsF(monoFont(11)).horizontalAdvance(m_run->laneName(m_run->lanes() - 1)) + 18;
+    if (!m_run || m_chosen >= m_run->lanes())
+        m_chosen = simulate::nobody;
+    updateBars();
+}
+
+Moment LanesView::span() const
+{
+    return Moment(std::max<Moment::rep>(1, std::llround(static_cast<double>(m_end.count()) / m_zoom)));
+}
+
+// In the overview all of them fit, if they can.
+double LanesView::heightOfLane(double available) const
+{
+    if (!m_isDense)
+        return laneHeight;
+    return std::clamp(available / std::max(1, m_run ? m_run->lanes() : 1), leastHeight, mostHeight);
+}
+
+LaneFrame LanesView::frameFor(const QSizeF &size) const
+{
+    LaneFrame frame;
+    frame.showsNames = !m_isDense;
+    frame.laneHeight = heightOfLane(size.height() - axisHeight);
+    frame.lanes = QRectF(m_isDense ? 8 : m_gutter, 0, 0, size.height() - axisHeight);
+    frame.lanes.setRight(size.width() - 10);
+    frame.scrolled = verticalScrollBar()->value();
+    const double left = static_cast<double>(horizontalScrollBar()->value()) / zoomSteps;
+    frame.from = Moment(std::llround(left * static_cast<double>(m_end.count())));
+    frame.to = frame.from + span();
+    frame.cursor = m_cursor;
+    frame.chosenLane = m_chosen;
+    return frame;
+}
+
+LaneFrame LanesView::frame() const
+{
+    LaneFrame frame = frameFor(viewport()->size());
+    frame.hasFocus = hasFocus();
+    return frame;
+}
+
+void LanesView::updateBars()
+{
+    const int lanes = m_run ? m_run->lanes() : 0;
+    const double height = lanes * heightOfLane(viewport()->height() - axisHeight);
+    const int page = std::max(1, viewport()->height() - axisHeight);
+    verticalScrollBar()->setPageStep(page);
+    verticalScrollBar()->setSingleStep(static_cast<int>(laneHeight));
+    verticalScrollBar()->setRange(0, std::max(0, static_cast<int>(std::ceil(height)) - page));
+    const int shown = static_cast<int>(zoomSteps / m_zoom);
+    horizontalScrollBar()->setPageStep(std::max(1, shown));
+    horizontalScrollBar()->setSingleStep(std::max(1, shown / 20));
+    horizontalScrollBar()->setRange(0, zoomSteps - shown);
+    viewport()->update();
+}
+
+void LanesView::setDense(bool isDense)
+{
+    const LaneFrame before = frame();
+    const int top = before.laneAt(before.lanes.top());
+    m_isDense = isDense;
+    updateBars();
+    verticalScrollBar()->setValue(static_cast<int>(top * frame().laneHeight));
+}
+
+double LanesView::fittedZoom() const
+{
+    if (!m_run || m_isDense || m_run->lanes() == 0)
+        return 1;
+    LaneFrame first = frame();
+    first.scrolled = 0;
+    const auto spans = m_run->spans(std::min(first.laneAt(first.lanes.bottom()), m_run->lanes() - 1));
+    const Moment last = spans.empty() ? m_end : spans.back().to;
+    return std::clamp(static_cast<double>(m_end.count()) / std::max(1.0, 1.15 * static_cast<double>(last.count())), 1.0, mostZoom);
+}
+
+void LanesView::setZoom(double zoom, Moment around)
+{
+    const LaneFrame before = frame();
+    const double share = static_cast<double>((around - before.from).count()) / static_cast<double>(span().count());
+    m_zoom = std::clamp(zoom, 1.0, mostZoom);
+    updateBars();
+    const double from = static_cast<double>(around.count()) - share * static_cast<double>(span().count());
+    horizontalScrollBar()->setValue(static_cast<int>(from / static_cast<double>(m_end.count()) * zoomSteps));
+}
+
+void LanesView::setCursor_(Moment at, std::size_t happened)
+{
+    m_cursor = at;
+    follow(happened);
+    viewport()->update();
+}
+
+// Keeps in sight who holds at the cursor, and the cursor.
+void LanesView::follow(std::size_t happened)
+{
+    if (!m_run || happened == 0 || happened == m_run->eventCount())
+        return;
+    const int holder = m_run->holderAfter(happened);
+    if (holder != simulate::nobody)
+        reveal(holder);
+    const LaneFrame now = frame();
+    if (m_zoom > 1 && (m_cursor < now.from || m_cursor > now.to - span() / 10)) {
+        const double from = static_cast<double>((m_cursor - span() / 10).count()) / static_cast<double>(m_end.count());
+        horizontalScrollBar()->setValue(static_cast<int>(from * zoomSteps));
+    }
+}
+
+void LanesView::reveal(int lane)
+{
+    const LaneFrame now = frame();
+    const double top = lane * now.laneHeight;
+    // With a few of those behind it, who wait.
+    const double ahead = std::min(3 * now.laneHeight, now.lanes.height() / 3);
+    auto *bar = verticalScrollBar();
+    if (top < bar->value())
+        bar->setValue(static_cast<int>(top));
+    else if (top + now.laneHeight + ahead > bar->value() + now.lanes.height())
+        bar->setValue(static_cast<int>(top + now.laneHeight + ahead - now.lanes.height()));
+}
+
+void LanesView::setChosenLane(int lane)
+{
+    const int last = m_run ? m_run->lanes() - 1 : -1;
+    m_chosen = lane < 0 || last < 0 ? simulate::nobody : std::min(lane, last);
+    if (m_chosen != simulate::nobody) {
+        reveal(m_chosen);
+        setAccessibleDescription(m_run->laneName(m_chosen));
+    }
+    viewport()->update();
+}
+
+void LanesView::keyPressEvent(QKeyEvent *event)
+{
+    const auto choose = [this](int lane) {
+        setChosenLane(lane);
+        emit laneChosen(m_chosen);
+    };
+    const int page = std::max(1, static_cast<int>(frame().lanes.height() / frame().laneHeight) - 1);
+    switch (event->key()) {
+    case Qt::Key_Up: choose(std::max(0, m_chosen - 1)); return;
+    case Qt::Key_Down: choose(m_chosen + 1); return;
+    case Qt::Key_PageUp: choose(std::max(0, m_chosen - page)); return;
+    case Qt::Key_PageDown: choose(std::max(0, m_chosen) + page); return;
+    case Qt::Key_Escape: choose(simulate::nobody); return;
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+    case Qt::Key_Menu:
+        if (m_chosen != simulate::nobody) {
+            const LaneFrame now = frame();
+            const double y = now.lanes.top() + (m_chosen + 1) * now.laneHeight - now.scrolled;
+            emit menuRequested(m_chosen, viewport()->mapToGlobal(QPointF(now.xOf(m_cursor), y).toPoint()));
+        }
+        return;
+    default: event->ignore(); // the page's keys: not those of a scroll area
+    }
+}
+
+void LanesView::mousePressEvent(QMouseEvent *event)
+{
+    if (event->button() != Qt::LeftButton || !m_run)
+        return;
+    const LaneFrame now = frame();
+    const int lane = now.laneAt(event->position().y());
+    if (event->position().y() < now.lanes.bottom() && lane >= 0 && lane < m_run->lanes() && lane != m_chosen) {
+        m_chosen = lane;
+        viewport()->update();
+        emit laneChosen(lane);
+    }
+    if (event->position().x() >= now.lanes.left())
+        emit momentChosen(std::clamp(now.momentAt(event->position().x()), Moment{}, m_end));
+}
+
+void LanesView::mouseMoveEvent(QMouseEvent *event)
+{
+    if (event->buttons() & Qt::LeftButton && m_run)
+        emit momentChosen(std::clamp(frame().momentAt(event->position().x()), Moment{}, m_end));
+}
+
+void LanesView::contextMenuEvent(QContextMenuEvent *event)
+{
+    const int lane = m_run ? frame().laneAt(event->pos().y()) : simulate::nobody;
+    if (lane < 0 || lane >= m_run->lanes())
+        return;
+    setChosenLane(lane);
+    emit laneChosen(lane);
+    emit menuRequested(lane, event->globalPos());
+}
+
+void LanesView::wheelEvent(QWheelEvent *event)
+{
+    if (event->modifiers() & Qt::ControlModifier) {
+        const Moment around = std::clamp(frame().momentAt(event->position().x()), Moment{}, m_end);
+        emit zoomed(std::clamp(m_zoom * std::pow(1.2, event->angleDelta().y() / 120.0), 1.0, mostZoom), around);
+        event->accept();
+        return;
+    }
+    QAbstractScrollArea::wheelEvent(event);
+}
+
+QString LanesView::tipAt(const QPoint &position) const
+{
+    const LaneFrame now = frame();
+    const int lane = now.laneAt(position.y());
+    if (!m_run || lane < 0 || lane >= m_run->lanes() || position.y() >= now.lanes.bottom())
+        return {};
+    QStringList lines{u"%1 · %2"_s.arg(m_run->laneName(lane), momentText(now.momentAt(position.x())))};
+    const Moment from = now.momentAt(position.x() - 4);
+    const Moment to = now.momentAt(position.x() + 4);
+    for (const auto *events : {&m_run->signalsOf(), &m_run->requestsOf(), &m_run->troublesOf()}) {
+        const auto all = events->of(lane);
+        const auto first = std::lower_bound(all.begin(), all.end(), from, [this](quint32 index, Moment at) {
+            return m_run->event(index).at < at;
+        });
+        for (auto it = first; it != all.end() && m_run->event(*it).at <= to && it - first < 4; ++it)
+            lines << momentText(m_run->event(*it).at) + u"  "_s + eventSentence(*m_run, *it);
+    }
+    return lines.join(u'\n');
+}
+
+bool LanesView::viewportEvent(QEvent *event)
+{
+    if (event->type() == QEvent::ToolTip) {
+        const auto *help = static_cast<QHelpEvent *>(event);
+        QToolTip::showText(help->globalPos(), plainToolTip(tipAt(help->pos())), viewport());
+        return true;
+    }
+    return QAbstractScrollArea::viewportEvent(event);
+}
+
+void LanesView::resizeEvent(QResizeEvent *event)
+{
+    QAbstractScrollArea::resizeEvent(event);
+    updateBars();
+}
+
+void LanesView::scrollContentsBy(int, int)
+{
+    viewport()->update();
+    emit scrolledTo(verticalScrollBar()->value(), horizontalScrollBar()->value());
+}
+
+void LanesView::paintEvent(QPaintEvent *)
+{
+    const Tokens &t = Theme::tokens();
+    QPainter painter(viewport());
+    painter.fillRect(viewport()->rect(), t.panel);
+    m_cost = {};
+    if (!m_run)
+        return;
+    const LaneFrame now = frame();
+    if (m_run->eventCount() == 0) {
+        painter.setPen(t.muted);
+        painter.drawText(viewport()->rect(), Qt::AlignCenter, tr("Its events were not kept: only the counters are known."));
+        return;
+    }
+    m_cost = paintLanes(painter, *m_run, now, t);
+    paintTimeAxis(painter, now, t);
+    paintCursor(painter, now, t);
+    if (now.hasFocus) {
+        painter.setPen(QPen(t.accent, 1));
+        painter.drawRect(viewport()->rect().adjusted(0, 0, -1, -1));
+    }
+}
+
+} // namespace lockscope::ui

@@ -1,0 +1,73 @@
+// The lanes of one run: a contender each, over time. Up and Down choose a lane, Enter or the menu key asks for its menu,
+// Ctrl and the wheel zoom the time; a click sets the cursor.
+#pragma once
+
+#include <version>
+
+#include "ui/simulator/lanepaint.h"
+
+#include <QAbstractScrollArea>
+
+namespace lockscope::ui {
+
+class LanesView : public QAbstractScrollArea {
+    Q_OBJECT
+public:
+    explicit LanesView(QWidget *parent = nullptr);
+
+    // `end`: of the longest of the runs beside each other, so that their times line up.
+    void setRun(PlayedRunPtr run, Moment end);
+    [[nodiscard]] const PlayedRunPtr &run() const { return m_run; }
+    void setCursor_(Moment at, std::size_t happened);
+    void setDense(bool isDense);
+    // 1 shows the whole run.
+    void setZoom(double zoom, Moment around);
+    [[nodiscard]] double zoom() const { return m_zoom; }
+    // In which the lanes at the top fill the picture.
+    [[nodiscard]] double fittedZoom() const;
+    void setChosenLane(int lane);
+    [[nodiscard]] int chosenLane() const { return m_chosen; }
+    void reveal(int lane);
+
+    [[nodiscard]] LaneFrame frame() const;
+    // The frame of a picture of that size, of as many lanes as fit from the first in sight on.
+    [[nodiscard]] LaneFrame frameFor(const QSizeF &size) const;
+    // What the last frame took.
+    [[nodiscard]] const PaintCost &cost() const { return m_cost; }
+
+signals:
+    void momentChosen(lockscope::simulate::Moment at);
+    void laneChosen(int lane);
+    void menuRequested(int lane, const QPoint &at);
+    void zoomed(double zoom, lockscope::simulate::Moment around);
+    void scrolledTo(int vertical, int horizontal);
+
+protected:
+    void paintEvent(QPaintEvent *event) override;
+    void resizeEvent(QResizeEvent *event) override;
+    void keyPressEvent(QKeyEvent *event) override;
+    void mousePressEvent(QMouseEvent *event) override;
+    void mouseMoveEvent(QMouseEvent *event) override;
+    void contextMenuEvent(QContextMenuEvent *event) override;
+    void wheelEvent(QWheelEvent *event) override;
+    bool viewportEvent(QEvent *event) override;
+    void scrollContentsBy(int dx, int dy) override;
+
+private:
+    void updateBars();
+    void follow(std::size_t happened);
+    [[nodiscard]] QString tipAt(const QPoint &position) const;
+    [[nodiscard]] Moment span() const;
+    [[nodiscard]] double heightOfLane(double available) const;
+
+    PlayedRunPtr m_run;
+    Moment m_end{};
+    Moment m_cursor{};
+    double m_zoom = 1;
+    bool m_isDense = false;
+    int m_chosen = simulate::nobody;
+    double m_gutter = 44;
+    PaintCost m_cost;
+};
+
+} // namespace lockscope::ui

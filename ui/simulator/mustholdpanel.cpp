@@ -1,0 +1,124 @@
+#include "ui/simulator/mustholdpanel.h"
+
+#include "core/base/text.h"
+#include "core/recipes/catalogue.h"
+#include "ui/models/treenames.h"
+#include "ui/pages/pageparts.h"
+#include "ui/simulator/runpanel.h"
+#include "ui/simulator/words.h"
+#include "ui/theme/plaintext.h"
+#include "ui/theme/pill.h"
+
+#include <QGridLayout>
+#include <QLabel>
+#include <QPushButton>
+
+#include <algorithm>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+using simulate::Violation;
+
+namespace {
+
+struct Invariant {
+    QByteArray name;
+    QString words;
+    QString why;
+};
+
+const std::vector<Invariant> &invariants()
+{
+    static const std::vector<Invariant> all{
+        {"exclusion", MustHoldPanel::tr("never two holders"), MustHoldPanel::tr("Never more believe to hold than the lock permits")},
+        {"effect", MustHoldPanel::tr("no late write"), MustHoldPanel::tr("What the lock guards is never written by one whose turn is over")},
+        {"order", MustHoldPanel::tr("first come, first served"), MustHoldPanel::tr("Grants follow the order of the queue, where the recipe promises it")},
+        {"progress", MustHoldPanel::tr("no lost wake-up"), MustHoldPanel::tr("Whoever waits gets the lock once nothing goes wrong any more")},
+        {"cleanliness", MustHoldPanel::tr("nothing left behind"), MustHoldPanel::tr("No node and no key is there at the end")},
+        {"tokens", MustHoldPanel::tr("fencing tokens only grow"), MustHoldPanel::tr("A later holder has a larger token")},
+    };
+    return all;
+}
+
+// How it held, in as few words as there are.
+QString heldText(const PlayedRun &run, const QByteArray &invariant)
+{
+    const auto &recording = run.recording();
+    const auto *recipe = recipes::findRecipe(recording.scenario.recipe);
+    if (invariant == "order")
+        return recipe && !recipe->fair ? MustHoldPanel::tr("not promised") : MustHoldPanel::tr("held");
+    if (invariant == "progress")
+        return MustHoldPanel::tr("%1 grants").arg(countText(recording.counters.grants));
+    if (invariant == "cleanliness")
+        return recording.leftBehind.empty() ? MustHoldPanel::tr("nothing")
+                                            : MustHoldPanel::tr("%1 may stay").arg(countText(static_cast<qint64>(recording.leftBehind.size())));
+    return MustHoldPanel::tr("held");
+}
+
+} // namespace
+
+MustHoldPanel::MustHoldPanel(QWidget *parent) : QFrame(parent), m_grid(nullptr)
+{
+    setProperty("look", u"card"_s);
+    auto *column = new QVBoxLayout(this);
+    column->setContentsMargins(14, 10, 14, 10);
+    column->setSpacing(4);
+    column->addWidget(makeLabel(tr("Must hold"), u"title"_s, this));
+    column->addStretch();
+}
+
+void MustHoldPanel::setRuns(const std::vector<PlayedRunPtr> &runs)
+{
+    delete m_rows;
+    m_rows = new QWidget(this);
+    qobject_cast<QVBoxLayout *>(layout())->insertWidget(1, m_rows);
+    m_grid = new QGridLayout(m_rows);
+    m_grid->setContentsMargins(0, 0, 0, 0);
+    m_grid->setHorizontalSpacing(14);
+    m_grid->setVerticalSpacing(1);
+    const int columns = static_cast<int>(runs.size());
+    int row = 0;
+    for (std::size_t i = 0; i < runs.size() && runs.size() > 1; ++i)
+        m_grid->addWidget(makeLabel(label(runs[i]->recording().scenario.recipe, 24), u"small"_s, m_rows), row,
+                          1 + static_cast<int>(i));
+    const auto addRow = [&](const QString &words, const QString &why) {
+        ++row;
+        auto *line = makeHairline(m_rows);
+        m_grid->addWidget(line, row++, 0, 1, columns + 1);
+        auto *name = makeLabel(words, {}, m_rows);
+        name->setToolTip(why);
+        m_grid->addWidget(name, row, 0);
+    };
+    for (const auto &invariant : invariants()) {
+        addRow(invariant.words, invariant.why);
+        for (std::size_t i = 0; i < runs.size(); ++i)
+            addCell(runs[i], i, invariant.name, row, 1 + static_cast<int>(i));
+    }
+    for (int i = 1; i <= columns; ++i)
+        m_grid->setColumnStretch(i, 1);
+    m_rows->show();
+}
+
+void MustHoldPanel::addCell(const PlayedRunPtr &run, std::size_t number, const QByteArray &invariant, int row, int column)
+{
+    const auto &violations = run->recording().violations;
+    const auto broken = std::find_if(violations.begin(), violations.end(),
+                                     [&](const Violation &violation) { return violation.invariant == invariant; });
+    const QString name = QString::fromLatin1(invariant) + QString::number(number);
+    if (broken == violations.end()) {
+        auto *pill = new PillLabel(m_rows);
+        pill->setObjectName(name);
+        pill->setPill({PillShape::Disc, Tone::Ok, heldText(*run, invariant)});
+        m_grid->addWidget(pill, row, column, Qt::AlignLeft);
+        return;
+    }
+    auto *jump = new QPushButton(tr("✕ at %1").arg(momentText(broken->at)), m_rows);
+    jump->setObjectName(name);
+    jump->setProperty("look", u"violation"_s);
+    jump->setToolTip(plainToolTip(label(broken->message.toUtf8(), 300)));
+    connect(jump, &QPushButton::clicked, this, [this, number, violation = *broken] { emit violationChosen(number, violation); });
+    m_grid->addWidget(jump, row, column, Qt::AlignLeft);
+}
+
+} // namespace lockscope::ui

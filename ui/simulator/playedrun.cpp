@@ -1,0 +1,273 @@
+#include "ui/simulator/playedrun.h"
+
+#include "core/base/text.h"
+
+#include <algorithm>
+
+namespace lockscope::ui {
+
+using simulate::Event;
+using simulate::Mark;
+
+namespace {
+
+constexpr std::size_t tallyStep = 1024;
+constexpr int mostLanes = 100'000; // what a scenario may have; a file may claim anything
+
+bool isSignal(const Event &event)
+{
+    return event.mark == Mark::WatchEvent || event.mark == Mark::Message;
+}
+
+bool isRequest(const Event &event)
+{
+    return event.mark == Mark::Request;
+}
+
+bool isTrouble(const Event &event)
+{
+    return event.mark == Mark::Fault || event.mark == Mark::Dies || event.mark == Mark::Loses
+        || event.mark == Mark::Breaks || event.mark == Mark::GivesUp;
+}
+
+bool isRelease(const Event &event)
+{
+    return event.mark == Mark::Releases || event.mark == Mark::Loses || event.mark == Mark::Dies;
+}
+
+void count(Tally &tally, const Event &event, bool isAboutItself)
+{
+    tally.requests += isRequest(event);
+    tally.watchEvents += isSignal(event) && !isAboutItself;
+    tally.wastedWakeups += isSignal(event) && event.isWasted;
+}
+
+// What one lane is doing, while its events are read.
+struct Doing {
+    LaneState state = LaneState::Away;
+    bool isPaused = false;
+    Moment since{};
+
+    friend bool sameLook(const Doing &a, const Doing &b) { return a.state == b.state && a.isPaused == b.isPaused; }
+};
+
+Doing after(Doing doing, const Event &event)
+{
+    switch (event.mark) {
+    case Mark::Joins:
+        if (doing.state != LaneState::Holds)
+            doing.state = LaneState::Waits;
+        break;
+    case Mark::Holds: doing.state = LaneState::Holds; break;
+    case Mark::Releases:
+    case Mark::Loses:
+    case Mark::GivesUp:
+        if (doing.state != LaneState::Dead)
+            doing.state = LaneState::Away;
+        break;
+    case Mark::Pauses: doing.isPaused = true; break;
+    case Mark::Resumes: doing.isPaused = false; break;
+    case Mark::Dies: doing = {LaneState::Dead, false, doing.since}; break;
+    case Mark::Comes: doing = {LaneState::Away, false, doing.since}; break;
+    default: break;
+    }
+    return doing;
+}
+
+} // namespace
+
+std::span<const quint32> LaneEvents::of(int lane) const
+{
+    const auto at = static_cast<std::size_t>(lane);
+    if (lane < 0 || at + 1 >= m_start.size())
+        return {};
+    return std::span(m_events).subspan(m_start[at], m_start[at + 1] - m_start[at]);
+}
+
+quint32 LaneEvents::wasted(int lane, std::size_t first, std::size_t last) const
+{
+    const std::size_t base = m_start[static_cast<std::size_t>(lane)];
+    return m_wasted[base + last] - m_wasted[base + first];
+}
+
+PlayedRun::PlayedRun(simulate::Recording recording)
+    : m_recording(std::move(recording)), m_lanes(std::clamp(m_recording.scenario.contenders, 0, mostLanes))
+{
+    indexLanes();
+    indexEvents(m_signals, isSignal);
+    indexEvents(m_requests, isRequest);
+    indexEvents(m_troubles, isTrouble);
+    tally();
+}
+
+bool PlayedRun::isOfLane(const Event &event) const
+{
+    return event.contender >= 0 && event.contender < m_lanes;
+}
+
+void PlayedRun::indexLanes()
+{
+    std::vector<std::vector<LaneSpan>> lanes(static_cast<std::size_t>(m_lanes));
+    std::vector<Doing> doing(lanes.size());
+    const auto close = [](std::vector<LaneSpan> &lane, const Doing &was, Moment at) {
+        if (was.state != LaneState::Away && at > was.since)
+            lane.push_back({was.since, at, was.state, was.isPaused});
+    };
+    for (const auto &event : m_recording.events) {
+        if (!isOfLane(event))
+            continue;
+        const auto lane = static_cast<std::size_t>(event.contender);
+        Doing now = after(doing[lane], event);
+        if (sameLook(now, doing[lane]))
+            continue;
+        close(lanes[lane], doing[lane], event.at);
+        now.since = event.at;
+        doing[lane] = now;
+    }
+    m_spanStart.reserve(lanes.size() + 1);
+    m_spanStart.push_back(0);
+    for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
+        close(lanes[lane], doing[lane], end());
+        m_spans.insert(m_spans.end(), lanes[lane].begin(), lanes[lane].end());
+        m_spanStart.push_back(static_cast<quint32>(m_spans.size()));
+    }
+}
+
+void PlayedRun::indexEvents(LaneEvents &into, bool (*wanted)(const Event &))
+{
+    // Counts, then places: the order within a lane stays that of time.
+    into.m_start.assign(static_cast<std::size_t>(m_lanes) + 1, 0);
+    for (const auto &event : m_recording.events) {
+        if (isOfLane(event) && wanted(event))
+            ++into.m_start[static_cast<std::size_t>(event.contender) + 1];
+    }
+    for (std::size_t lane = 1; lane < into.m_start.size(); ++lane)
+        into.m_start[lane] += into.m_start[lane - 1];
+    into.m_events.resize(into.m_start.back());
+    auto next = into.m_start;
+    for (std::size_t i = 0; i < m_recording.events.size(); ++i) {
+        const auto &event = m_recording.events[i];
+        if (isOfLane(event) && wanted(event))
+            into.m_events[next[static_cast<std::size_t>(event.contender)]++] = static_cast<quint32>(i);
+    }
+    into.m_wasted.reserve(into.m_events.size() + 1);
+    into.m_wasted.push_back(0);
+    for (const quint32 index : into.m_events)
+        into.m_wasted.push_back(into.m_wasted.back() + (m_recording.events[index].isWasted ? 1 : 0));
+}
+
+void PlayedRun::tally()
+{
+    std::vector<std::optional<Moment>> since(static_cast<std::size_t>(m_lanes));
+    Tally now;
+    m_isAboutItself.resize(m_recording.events.size());
+    for (std::size_t i = 0; i < m_recording.events.size(); ++i) {
+        if (i % tallyStep == 0)
+            m_tallies.push_back(now);
+        const auto &event = m_recording.events[i];
+        if (isRelease(event))
+            m_releases.push_back(static_cast<quint32>(i));
+        if (event.mark == Mark::Releases && !m_drainFrom) {
+            m_drainFrom = i;
+            m_beforeDrain = now;
+        }
+        // Who does not wait is told about itself: that its own node went.
+        m_isAboutItself[i] = isSignal(event) && isOfLane(event) && !since[static_cast<std::size_t>(event.contender)];
+        count(now, event, m_isAboutItself[i]);
+        if (!isOfLane(event))
+            continue;
+        auto &waitsSince = since[static_cast<std::size_t>(event.contender)];
+        if (event.mark == Mark::GivesUp || event.mark == Mark::Dies)
+            waitsSince.reset();
+        if (event.mark == Mark::Joins)
+            waitsSince = event.at;
+        if (event.mark == Mark::Holds) {
+            m_holds.push_back(static_cast<quint32>(i));
+            if (waitsSince) {
+                m_waitEnds.push_back(static_cast<quint32>(i));
+                m_waits.push_back(event.at - *waitsSince);
+                waitsSince.reset();
+            }
+        }
+    }
+}
+
+QString PlayedRun::laneName(int lane) const
+{
+    return label(m_recording.laneName(lane), 40);
+}
+
+Moment PlayedRun::end() const
+{
+    return m_recording.events.empty() ? m_recording.elapsed : m_recording.events.back().at;
+}
+
+std::span<const LaneSpan> PlayedRun::spans(int lane) const
+{
+    const auto at = static_cast<std::size_t>(lane);
+    if (lane < 0 || at + 1 >= m_spanStart.size())
+        return {};
+    return std::span(m_spans).subspan(m_spanStart[at], m_spanStart[at + 1] - m_spanStart[at]);
+}
+
+std::size_t PlayedRun::countUntil(Moment at) const
+{
+    const auto &events = m_recording.events;
+    const auto end = std::upper_bound(events.begin(), events.end(), at,
+                                      [](Moment moment, const Event &event) { return moment < event.at; });
+    return static_cast<std::size_t>(end - events.begin());
+}
+
+Tally PlayedRun::wholeTallyAfter(std::size_t count_) const
+{
+    const std::size_t most = std::min(count_, eventCount());
+    if (m_tallies.empty())
+        return {};
+    const std::size_t step = std::min(most / tallyStep, m_tallies.size() - 1);
+    Tally tally = m_tallies[step];
+    for (std::size_t i = step * tallyStep; i < most; ++i)
+        count(tally, m_recording.events[i], m_isAboutItself[i]);
+    return tally;
+}
+
+Tally PlayedRun::tallyAfter(std::size_t count) const
+{
+    const auto &total = m_recording.counters;
+    if (count >= eventCount())
+        return {total.requests, total.watchEvents, total.wastedWakeups};
+    if (!m_drainFrom || count <= *m_drainFrom)
+        return {};
+    Tally tally = wholeTallyAfter(count);
+    // Never more than the totals, whatever a file says.
+    tally.requests = std::min(tally.requests - m_beforeDrain.requests, total.requests);
+    tally.watchEvents = std::min(tally.watchEvents - m_beforeDrain.watchEvents, total.watchEvents);
+    tally.wastedWakeups = std::min(tally.wastedWakeups - m_beforeDrain.wastedWakeups, total.wastedWakeups);
+    return tally;
+}
+
+Moment PlayedRun::waitP99After(std::size_t count) const
+{
+    if (count >= eventCount())
+        return m_recording.counters.waits.p99;
+    const auto ended = std::lower_bound(m_waitEnds.begin(), m_waitEnds.end(), count) - m_waitEnds.begin();
+    if (ended == 0)
+        return {};
+    std::vector<Moment> waits(m_waits.begin(), m_waits.begin() + ended);
+    const auto rank = (ended - 1) * 99 / 100; // as the totals have it
+    std::nth_element(waits.begin(), waits.begin() + rank, waits.end());
+    return waits[static_cast<std::size_t>(rank)];
+}
+
+int PlayedRun::holderAfter(std::size_t count) const
+{
+    const auto after = std::lower_bound(m_holds.begin(), m_holds.end(), count);
+    return after == m_holds.begin() ? simulate::nobody : m_recording.events[*(after - 1)].contender;
+}
+
+std::size_t PlayedRun::lastRelease(std::size_t count) const
+{
+    const auto after = std::lower_bound(m_releases.begin(), m_releases.end(), count);
+    return after == m_releases.begin() ? count : *(after - 1);
+}
+
+} // namespace lockscope::ui

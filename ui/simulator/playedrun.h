@@ -1,0 +1,93 @@
+// A recording made ready to be looked at: what each lane did when, and the counters after any number of its
+// events, found without walking through a million of them. Made once, on the thread that played; then constant.
+#pragma once
+
+#include "core/simulate/recording.h"
+
+#include <memory>
+#include <span>
+
+namespace lockscope::ui {
+
+using simulate::Moment;
+
+enum class LaneState : quint8 { Away, Waits, Holds, Dead };
+
+struct LaneSpan {
+    Moment from{}, to{};
+    LaneState state = LaneState::Away;
+    bool isPaused = false; // while it waits or holds, without knowing of it
+};
+
+// The counters of the tiles, of a run's beginning.
+struct Tally {
+    qint64 requests = 0, watchEvents = 0, wastedWakeups = 0;
+};
+
+// Some of the events, by lane and then by time.
+class LaneEvents {
+public:
+    // Indexes into the recording's events.
+    [[nodiscard]] std::span<const quint32> of(int lane) const;
+    // How many of those from `first` to before `last` of a lane were in vain.
+    [[nodiscard]] quint32 wasted(int lane, std::size_t first, std::size_t last) const;
+
+private:
+    friend class PlayedRun;
+    std::vector<quint32> m_start; // one more than there are lanes
+    std::vector<quint32> m_events;
+    std::vector<quint32> m_wasted; // before each of them
+};
+
+class PlayedRun {
+public:
+    explicit PlayedRun(simulate::Recording recording);
+
+    [[nodiscard]] const simulate::Recording &recording() const { return m_recording; }
+    [[nodiscard]] const simulate::Event &event(std::size_t index) const { return m_recording.events[index]; }
+    [[nodiscard]] std::size_t eventCount() const { return m_recording.events.size(); }
+    [[nodiscard]] int lanes() const { return m_lanes; }
+    [[nodiscard]] QString laneName(int lane) const;
+    // When its last event was; the elapsed time if none were kept.
+    [[nodiscard]] Moment end() const;
+
+    // What a lane did, by time; nothing where it was away.
+    [[nodiscard]] std::span<const LaneSpan> spans(int lane) const;
+    [[nodiscard]] const LaneEvents &signalsOf() const { return m_signals; }   // watch events and messages
+    [[nodiscard]] const LaneEvents &requestsOf() const { return m_requests; }
+    [[nodiscard]] const LaneEvents &troublesOf() const { return m_troubles; } // faults, deaths, losses
+
+    // How many of its events happened until this moment, that moment included.
+    [[nodiscard]] std::size_t countUntil(Moment at) const;
+    // After its first `count` events; counted from the first release on, as the recording's own counters.
+    [[nodiscard]] Tally tallyAfter(std::size_t count) const;
+    // The same, counted from the start.
+    [[nodiscard]] Tally wholeTallyAfter(std::size_t count) const;
+    [[nodiscard]] Moment waitP99After(std::size_t count) const;
+    // Who holds after them: the one that holds most recently; nobody, too.
+    [[nodiscard]] int holderAfter(std::size_t count) const;
+    // The last event by which the lock came free before `count`; `count` if there is none.
+    [[nodiscard]] std::size_t lastRelease(std::size_t count) const;
+
+private:
+    void indexLanes();
+    void indexEvents(LaneEvents &into, bool (*wanted)(const simulate::Event &));
+    void tally();
+    [[nodiscard]] bool isOfLane(const simulate::Event &event) const;
+
+    simulate::Recording m_recording;
+    int m_lanes = 0;
+    std::vector<quint32> m_spanStart;
+    std::vector<LaneSpan> m_spans;
+    LaneEvents m_signals, m_requests, m_troubles;
+    std::vector<Tally> m_tallies; // after each thousandth event
+    std::optional<std::size_t> m_drainFrom; // the first release
+    Tally m_beforeDrain;
+    std::vector<bool> m_isAboutItself;    // of each event
+    std::vector<quint32> m_holds, m_waitEnds, m_releases; // events
+    std::vector<Moment> m_waits;                          // beside m_waitEnds
+};
+
+using PlayedRunPtr = std::shared_ptr<const PlayedRun>;
+
+} // namespace lockscope::ui

@@ -1,0 +1,202 @@
+#include "ui/simulator/runner.h"
+
+#include <QFile>
+#include <QFileInfo>
+#include <QMetaObject>
+#include <QPointer>
+
+#include <algorithm>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+using simulate::Progress;
+using simulate::Scenario;
+
+namespace {
+
+constexpr qint64 largestFile = qint64(1) << 30;
+constexpr Moment longestRun = std::chrono::years(100);
+
+Error cancelledError()
+{
+    return Error{ErrorCode::Cancelled, u"cancelled"_s};
+}
+
+} // namespace
+
+Result<PlayedRunPtr> loadRun(const QString &file)
+{
+    const auto bad = [&](const QString &why) {
+        return Error{ErrorCode::BadInput, u"%1: %2"_s.arg(QFileInfo(file).fileName(), why)};
+    };
+    QFile from(file);
+    if (!from.open(QIODevice::ReadOnly))
+        return bad(from.errorString());
+    if (from.size() > largestFile)
+        return bad(u"larger than 1 GiB: no recording of ours"_s);
+    auto recording = simulate::Recording::load(from.readAll());
+    if (!recording)
+        return bad(recording.error().message);
+    // Whatever a file claims, pictures of its time can be drawn.
+    const auto isTime = [](Moment at) { return at >= Moment{} && at <= longestRun; };
+    const auto &violations = recording->violations;
+    if (!isTime(recording->elapsed) || (!recording->events.empty() && !isTime(recording->events.back().at))
+        || !std::all_of(violations.begin(), violations.end(), [&](const auto &one) { return isTime(one.at); }))
+        return bad(u"it claims to have lasted longer than a hundred years"_s);
+    return PlayedRunPtr(std::make_shared<PlayedRun>(std::move(*recording)));
+}
+
+Runner::Runner(Simulate simulate, QObject *parent) : QObject(parent), m_simulate(std::move(simulate))
+{
+    m_pool.setMaxThreadCount(1);
+    m_chartPool.setMaxThreadCount(1);
+    m_chartPool.setThreadPriority(QThread::LowPriority);
+}
+
+Runner::~Runner()
+{
+    if (m_playing)
+        *m_playing = false;
+    cancelScaling();
+    m_pool.waitForDone();
+    m_chartPool.waitForDone();
+}
+
+void Runner::tell(const Wanted &wanted, double share, Moment at)
+{
+    QMetaObject::invokeMethod(
+        this,
+        [this, wanted, share, at] {
+            if (wanted == m_playing)
+                emit progressed(share, at);
+        },
+        Qt::QueuedConnection);
+}
+
+void Runner::begin(std::function<Runs(const Wanted &)> work)
+{
+    if (m_playing)
+        *m_playing = false;
+    m_playing = std::make_shared<std::atomic<bool>>(true);
+    m_pool.start([this, wanted = m_playing, work = std::move(work)] {
+        auto runs = *wanted ? work(wanted) : Runs(cancelledError());
+        QMetaObject::invokeMethod(
+            this,
+            [this, wanted, runs = std::move(runs)] {
+                if (wanted != m_playing)
+                    return; // outdated
+                m_playing.reset();
+                if (runs)
+                    emit finished(*runs);
+                else
+                    emit failed(runs.error());
+            },
+            Qt::QueuedConnection);
+    });
+}
+
+void Runner::play(const std::vector<Scenario> &scenarios)
+{
+    begin([this, scenarios](const Wanted &wanted) -> Runs {
+        std::vector<PlayedRunPtr> runs;
+        for (std::size_t i = 0; i < scenarios.size(); ++i) {
+            const auto onProgress = [&](const Progress &progress) {
+                const double done = static_cast<double>(progress.grants)
+                    / static_cast<double>(std::max<qint64>(1, progress.grantsExpected));
+                const double share = progress.grantsExpected > 0
+                    ? (static_cast<double>(i) + std::min(done, 1.0)) / static_cast<double>(scenarios.size())
+                    : -1;
+                tell(wanted, share, progress.at);
+                return wanted->load();
+            };
+            auto recording = m_simulate(scenarios[i], onProgress);
+            if (!recording)
+                return recording.error();
+            runs.push_back(std::make_shared<PlayedRun>(std::move(*recording)));
+        }
+        return runs;
+    });
+}
+
+void Runner::load(const QStringList &files)
+{
+    begin([files](const Wanted &wanted) -> Runs {
+        std::vector<PlayedRunPtr> runs;
+        for (const auto &file : files) {
+            auto run = *wanted ? loadRun(file) : Result<PlayedRunPtr>(cancelledError());
+            if (!run)
+                return run.error();
+            runs.push_back(*run);
+        }
+        return runs;
+    });
+}
+
+void Runner::cancel()
+{
+    if (!m_playing)
+        return;
+    *m_playing = false;
+    m_playing.reset();
+    emit cancelled();
+}
+
+void Runner::cancelScaling()
+{
+    if (m_scaling)
+        *m_scaling = false;
+    m_scaling.reset();
+}
+
+void Runner::scale(const std::vector<Scenario> &scenarios, const std::vector<int> &contenders)
+{
+    cancelScaling();
+    m_scaling = std::make_shared<std::atomic<bool>>(true);
+    m_chartPool.start([this, wanted = m_scaling, scenarios, contenders] {
+        const auto goesOn = [&](const Progress &) { return wanted->load(); };
+        for (const int count : contenders) {
+            for (std::size_t i = 0; i < scenarios.size() && *wanted; ++i) {
+                Scenario scenario = scenarios[i];
+                scenario.contenders = count;
+                scenario.keepsEvents = false;
+                const auto recording = m_simulate(scenario, goesOn);
+                if (!recording)
+                    continue; // a gap in the line; the run itself says why
+                const ScalingPoint point{static_cast<int>(i), count, recording->counters.requests, recording->elapsed};
+                QMetaObject::invokeMethod(
+                    this,
+                    [this, wanted, point] {
+                        if (wanted == m_scaling)
+                            emit scaled(point);
+                    },
+                    Qt::QueuedConnection);
+            }
+        }
+        QMetaObject::invokeMethod(
+            this,
+            [this, wanted] {
+                if (wanted != m_scaling)
+                    return;
+                m_scaling.reset();
+                emit scalingEnded();
+            },
+            Qt::QueuedConnection);
+    });
+}
+
+void Runner::inBackground(std::function<QString()> work, QObject *context, std::function<void(const QString &)> done)
+{
+    m_pool.start([work = std::move(work), done = std::move(done), context = QPointer<QObject>(context), this] {
+        const QString failure = work();
+        QMetaObject::invokeMethod(
+            this,
+            [done, failure, context] {
+                if (context)
+                    done(failure);
+            },
+            Qt::QueuedConnection);
+    });
+}
+
+} // namespace lockscope::ui

@@ -1,0 +1,72 @@
+// Plays scenarios, and whatever else takes long, away from the window's thread. A newer job of a kind takes the place of
+// the older: what that still answers is dropped.
+#pragma once
+
+#include <version>
+
+#include "core/simulate/simulation.h"
+#include "ui/simulator/playedrun.h"
+
+#include <QObject>
+#include <QThreadPool>
+
+#include <atomic>
+
+namespace lockscope::ui {
+
+// Where a job looks whether it is still wanted.
+using Wanted = std::shared_ptr<std::atomic<bool>>;
+using Simulate = std::function<Result<simulate::Recording>(const simulate::Scenario &, const simulate::OnProgress &)>;
+
+struct ScalingPoint {
+    int run = 0; // which of the scenarios
+    int contenders = 0;
+    qint64 requests = 0;
+    Moment elapsed{};
+};
+
+class Runner : public QObject {
+    Q_OBJECT
+public:
+    explicit Runner(Simulate simulate, QObject *parent = nullptr);
+    ~Runner() override; // waits for what still runs, which learns that it is not wanted
+
+    // finished() or failed() follows, unless cancelled or replaced.
+    void play(const std::vector<simulate::Scenario> &scenarios);
+    void load(const QStringList &files);
+    void cancel();
+    [[nodiscard]] bool isBusy() const { return m_playing != nullptr; }
+
+    // scaled() follows for each scenario and number of contenders, then scalingEnded().
+    void scale(const std::vector<simulate::Scenario> &scenarios, const std::vector<int> &contenders);
+    void cancelScaling();
+    [[nodiscard]] bool isScaling() const { return m_scaling != nullptr; }
+
+    // The answer of `work` (empty, or what went wrong) goes to `done`, on the window's thread.
+    void inBackground(std::function<QString()> work, QObject *context, std::function<void(const QString &)> done);
+
+signals:
+    // Of all runs: 0 … 1; negative when it cannot be known.
+    void progressed(double share, lockscope::simulate::Moment at);
+    void finished(const std::vector<lockscope::ui::PlayedRunPtr> &runs);
+    void failed(const lockscope::Error &error);
+    void cancelled();
+    void scaled(const lockscope::ui::ScalingPoint &point);
+    void scalingEnded();
+
+private:
+    using Runs = Result<std::vector<PlayedRunPtr>>;
+    void begin(std::function<Runs(const Wanted &)> work);
+    void tell(const Wanted &wanted, double share, Moment at);
+
+    Simulate m_simulate;
+    Wanted m_playing;
+    Wanted m_scaling;
+    QThreadPool m_pool;      // one job at a time: an outdated one leaves soon
+    QThreadPool m_chartPool;
+};
+
+// A file's bytes as a run; says what is wrong with it.
+[[nodiscard]] Result<PlayedRunPtr> loadRun(const QString &file);
+
+} // namespace lockscope::ui

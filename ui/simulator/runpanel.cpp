@@ -1,0 +1,95 @@
+#include "ui/simulator/runpanel.h"
+
+#include "core/base/text.h"
+#include "ui/pages/pageparts.h"
+#include "ui/simulator/countertiles.h"
+#include "ui/simulator/lanesview.h"
+#include "ui/simulator/words.h"
+#include "ui/theme/theme.h"
+
+#include <QBoxLayout>
+#include <QLabel>
+#include <QStyle>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+
+WakeUps wakeUpsOf(const simulate::Recording &recording)
+{
+    const auto &counters = recording.counters;
+    if (counters.grants < 2)
+        return {};
+    if (counters.watchEvents == 0)
+        return {RunPanel::tr("nobody is told: it asks again"), false};
+    const double each = static_cast<double>(counters.watchEvents) / static_cast<double>(counters.grants - 1);
+    if (each < 1.5)
+        return {RunPanel::tr("one wake-up per release"), false};
+    return {RunPanel::tr("herd: %1 wake-ups per release").arg(each, 0, 'f', 1), true};
+}
+
+RunPanel::RunPanel(QWidget *parent)
+    : QFrame(parent), m_title(makeLabel({}, u"title"_s, this)), m_recipe(makeLabel({}, u"muted"_s, this)),
+      m_badge(makeLabel({}, u"badge"_s, this)), m_note(makeLabel({}, u"small"_s, this)), m_lanes(new LanesView(this)),
+      m_tiles(new CounterTiles(this))
+{
+    setProperty("look", u"card"_s);
+    auto *head = new QHBoxLayout;
+    head->setSpacing(8);
+    head->addWidget(m_title);
+    head->addWidget(m_recipe);
+    head->addStretch();
+    head->addWidget(m_badge);
+    for (auto *label : {m_title, m_recipe, m_badge}) {
+        label->setMinimumWidth(20); // a narrow window cuts words rather than growing
+        label->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+    }
+    m_recipe->setFont(monoFont());
+    m_note->setWordWrap(true);
+    auto *column = new QVBoxLayout(this);
+    column->setContentsMargins(14, 10, 14, 12);
+    column->setSpacing(8);
+    column->addLayout(head);
+    column->addWidget(m_note);
+    column->addWidget(m_lanes, 1);
+    column->addWidget(m_tiles);
+}
+
+void RunPanel::setRun(const PlayedRunPtr &run, Moment end)
+{
+    m_run = run;
+    const auto &recording = run->recording();
+    const QString title = recipeTitle(recording.scenario.recipe);
+    const QString id = label(recording.scenario.recipe, 60);
+    m_title->setText(title);
+    m_recipe->setText(title == id ? QString() : id);
+    m_recipe->setVisible(title != id);
+    const WakeUps wakeUps = wakeUpsOf(recording);
+    m_badge->setText(wakeUps.words);
+    m_badge->setVisible(!wakeUps.words.isEmpty());
+    m_badge->setProperty("tone", wakeUps.isHerd ? u"warning"_s : u"hold"_s);
+    m_badge->style()->unpolish(m_badge);
+    m_badge->style()->polish(m_badge);
+    QStringList notes;
+    if (!recording.note.isEmpty())
+        notes << label(recording.note, 200);
+    if (recording.isCut)
+        notes << tr("More happened than was kept: the lanes end early, the totals do not.");
+    m_note->setText(notes.join(u' '));
+    m_note->setVisible(!notes.isEmpty());
+    m_lanes->setRun(run, end);
+    m_lanes->setAccessibleName(tr("Lanes of %1").arg(title));
+}
+
+void RunPanel::setCursor_(Moment at, std::size_t happened)
+{
+    m_lanes->setCursor_(at, happened);
+    m_tiles->show(*m_run, happened);
+}
+
+QString RunPanel::badge() const
+{
+    return m_badge->text();
+}
+
+} // namespace lockscope::ui

@@ -1,0 +1,45 @@
+// One run: which recipe, its lanes, its counters.
+#pragma once
+
+#include <version>
+
+#include "ui/simulator/playedrun.h"
+
+#include <QFrame>
+
+class QLabel;
+
+namespace lockscope::ui {
+
+class CounterTiles;
+class LanesView;
+
+class RunPanel : public QFrame {
+    Q_OBJECT
+public:
+    explicit RunPanel(QWidget *parent = nullptr);
+
+    void setRun(const PlayedRunPtr &run, Moment end);
+    void setCursor_(Moment at, std::size_t happened);
+    [[nodiscard]] LanesView &lanes() { return *m_lanes; }
+    [[nodiscard]] const CounterTiles &tiles() const { return *m_tiles; }
+    [[nodiscard]] QString badge() const;
+
+private:
+    QLabel *m_title;
+    QLabel *m_recipe;
+    QLabel *m_badge;
+    QLabel *m_note;
+    LanesView *m_lanes;
+    CounterTiles *m_tiles;
+    PlayedRunPtr m_run;
+};
+
+// How a release wakes: "one wake-up per release", "herd: 47.1 wake-ups per release", "nobody is told: it polls".
+struct WakeUps {
+    QString words;
+    bool isHerd = false;
+};
+[[nodiscard]] WakeUps wakeUpsOf(const simulate::Recording &recording);
+
+} // namespace lockscope::ui

@@ -1,0 +1,310 @@
+#include "ui/simulator/scenariodialog.h"
+
+#include "core/base/duration.h"
+#include "core/recipes/catalogue.h"
+#include "ui/pages/pageparts.h"
+#include "ui/simulator/words.h"
+#include "ui/theme/plaintext.h"
+#include "ui/theme/theme.h"
+
+#include <QCheckBox>
+#include <QComboBox>
+#include <QGridLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QSpinBox>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+using simulate::Arrival;
+using simulate::Scenario;
+
+namespace {
+
+constexpr int mostContenders = 100'000;
+
+Error bad(const QString &why)
+{
+    return Error{ErrorCode::BadInput, why};
+}
+
+} // namespace
+
+ScenarioDialog::ScenarioDialog(const Comparison &now, QWidget *parent) : QDialog(parent), m_before(now)
+{
+    setWindowTitle(tr("Scenario"));
+    setObjectName(u"scenarioDialog"_s);
+    m_why = makeLabel({}, u"critical"_s, this);
+    m_why->setObjectName(u"obstacle"_s);
+    m_why->setWordWrap(true);
+    auto *cancel = new QPushButton(tr("Cancel"), this);
+    m_play = new QPushButton(tr("Play it"), this);
+    m_play->setObjectName(u"play"_s);
+    m_play->setProperty("look", u"primary"_s);
+    m_play->setDefault(true);
+    auto *buttons = new QHBoxLayout;
+    buttons->setSpacing(10);
+    buttons->addWidget(m_why, 1);
+    buttons->addWidget(cancel);
+    buttons->addWidget(m_play);
+    auto *column = new QVBoxLayout(this);
+    column->setContentsMargins(24, 20, 24, 20);
+    column->setSpacing(12);
+    column->addWidget(makeLabel(tr("Scenario"), u"heading"_s, this));
+    column->addWidget(makeRecipes());
+    column->addWidget(makeNumbers());
+    column->addWidget(makeLabel(tr("WHAT GOES WRONG, AT LEAST ONCE IN EACH ROUND"), u"section"_s, this));
+    column->addWidget(makeFaults(), 1);
+    column->addLayout(buttons);
+    resize(760, 660);
+    fill(now);
+    connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
+    connect(m_play, &QPushButton::clicked, this, [this] {
+        if (const auto wanted = comparison()) {
+            emit chosen(*wanted);
+            accept();
+        }
+    });
+    update_();
+}
+
+QWidget *ScenarioDialog::makeRecipes()
+{
+    auto *fields = new QWidget(this);
+    auto *grid = new QGridLayout(fields);
+    grid->setContentsMargins(0, 0, 0, 0);
+    grid->setHorizontalSpacing(12);
+    grid->setColumnStretch(1, 1);
+    const std::array<QString, 3> titles{tr("Recipe"), tr("against"), tr("and against")};
+    for (std::size_t i = 0; i < m_recipes.size(); ++i) {
+        auto *choice = new QComboBox(fields);
+        choice->setObjectName(u"recipe%1"_s.arg(i));
+        if (i > 0)
+            choice->addItem(tr("nothing"), QByteArray());
+        for (const auto &recipe : recipes::catalogue()) {
+            if (recipe.acquirable)
+                choice->addItem(QString::fromLatin1(recipe.id) + u" — "_s + recipe.summary, recipe.id);
+        }
+        choice->setMinimumContentsLength(20);
+        choice->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+        connect(choice, &QComboBox::currentIndexChanged, this, &ScenarioDialog::update_);
+        m_recipes[i] = choice;
+        addField(*grid, titles[i], choice, static_cast<int>(i), 0);
+    }
+    return fields;
+}
+
+void ScenarioDialog::addField(QGridLayout &grid, const QString &title, QWidget *field, int row, int column)
+{
+    auto *name = makeLabel(title, u"muted"_s, field->parentWidget());
+    name->setBuddy(field);
+    field->setAccessibleName(title);
+    grid.addWidget(name, row, column);
+    grid.addWidget(field, row, column + 1);
+}
+
+QSpinBox *ScenarioDialog::makeSpin(const char *name, int from, int to, int value)
+{
+    auto *spin = new QSpinBox(this);
+    spin->setObjectName(QString::fromLatin1(name));
+    spin->setRange(from, to);
+    spin->setValue(value);
+    spin->setGroupSeparatorShown(true);
+    connect(spin, &QSpinBox::valueChanged, this, &ScenarioDialog::update_);
+    return spin;
+}
+
+QWidget *ScenarioDialog::makeNumbers()
+{
+    const auto line = [this](const char *name) {
+        auto *edit = new QLineEdit(this);
+        edit->setObjectName(QString::fromLatin1(name));
+        connect(edit, &QLineEdit::textChanged, this, &ScenarioDialog::update_);
+        return edit;
+    };
+    m_contenders = makeSpin("contenders", 1, mostContenders, 1);
+    m_rounds = makeSpin("rounds", 1, 1'000, 1);
+    m_limit = makeSpin("limit", 1, 10'000, 1);
+    m_readers = makeSpin("readers", 0, 100, 0);
+    m_readers->setSuffix(u" %"_s);
+    m_perProcess = makeSpin("perProcess", 1, 10'000, 1);
+    m_arrival = new QComboBox(this);
+    m_arrival->addItems({tr("all queue before the first release"), tr("spread over a time")});
+    connect(m_arrival, &QComboBox::currentIndexChanged, this, &ScenarioDialog::update_);
+    m_arriveWithin = line("arriveWithin");
+    m_hold = line("hold");
+    m_ttl = line("ttl");
+    m_wait = line("wait");
+    m_wait->setPlaceholderText(tr("without limit"));
+    m_seed = line("seed");
+    m_checksTokens = new QCheckBox(tr("What the lock guards refuses older fencing tokens"), this);
+
+    auto *fields = new QWidget(this);
+    auto *grid = new QGridLayout(fields);
+    grid->setContentsMargins(0, 0, 0, 0);
+    grid->setHorizontalSpacing(12);
+    grid->setColumnStretch(1, 1);
+    grid->setColumnStretch(3, 1);
+    addField(*grid, tr("Contenders"), m_contenders, 0, 0);
+    addField(*grid, tr("Rounds"), m_rounds, 0, 2);
+    addField(*grid, tr("They arrive"), m_arrival, 1, 0);
+    addField(*grid, tr("within"), m_arriveWithin, 1, 2);
+    addField(*grid, tr("Hold"), m_hold, 2, 0);
+    addField(*grid, tr("Lease (TTL)"), m_ttl, 2, 2);
+    addField(*grid, tr("Wait at most"), m_wait, 3, 0);
+    addField(*grid, tr("Share a process"), m_perProcess, 3, 2);
+    addField(*grid, tr("Permits"), m_limit, 4, 0);
+    addField(*grid, tr("Readers"), m_readers, 4, 2);
+    addField(*grid, tr("Seed"), m_seed, 5, 0);
+    grid->addWidget(m_checksTokens, 5, 2, 1, 2);
+    return fields;
+}
+
+QWidget *ScenarioDialog::makeFaults()
+{
+    auto *inside = new QWidget;
+    auto *grid = new QGridLayout(inside);
+    grid->setContentsMargins(2, 2, 2, 2);
+    grid->setHorizontalSpacing(12);
+    grid->setVerticalSpacing(4);
+    grid->setColumnStretch(1, 1);
+    int row = 0;
+    for (const auto kind : simulate::allFaults()) {
+        auto *check = new QCheckBox(QString::fromLatin1(nameOf(kind)), inside);
+        check->setObjectName(u"fault-"_s + QString::fromLatin1(nameOf(kind)));
+        connect(check, &QCheckBox::toggled, this, &ScenarioDialog::update_);
+        m_faults.emplace(kind, check);
+        grid->addWidget(check, row, 0, Qt::AlignTop);
+        auto *summary = makeLabel(summaryOf(kind), u"small"_s, inside);
+        summary->setWordWrap(true);
+        grid->addWidget(summary, row++, 1);
+    }
+    grid->setRowStretch(row, 1);
+    auto *scroll = new QScrollArea(this);
+    scroll->setWidgetResizable(true);
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setWidget(inside);
+    scroll->setMinimumHeight(110);
+    return scroll;
+}
+
+void ScenarioDialog::fill(const Comparison &now)
+{
+    const auto &scenario = now.scenario;
+    for (std::size_t i = 0; i < m_recipes.size(); ++i) {
+        const QByteArray recipe = i < now.recipes.size() ? now.recipes[i] : QByteArray();
+        m_recipes[i]->setCurrentIndex(std::max(0, m_recipes[i]->findData(recipe)));
+    }
+    m_contenders->setValue(scenario.contenders);
+    m_rounds->setValue(scenario.rounds);
+    m_limit->setValue(scenario.limit);
+    m_readers->setValue(scenario.readersPercent);
+    m_perProcess->setValue(scenario.perProcess);
+    m_arrival->setCurrentIndex(scenario.arrival == Arrival::Queued ? 0 : 1);
+    const auto words = [](std::chrono::milliseconds span) { return u"%1ms"_s.arg(span.count()); };
+    m_arriveWithin->setText(words(scenario.arriveWithin));
+    m_hold->setText(words(scenario.hold));
+    m_ttl->setText(words(scenario.ttl));
+    m_wait->setText(scenario.wait ? words(*scenario.wait) : QString());
+    m_seed->setText(QString::number(scenario.seed));
+    m_checksTokens->setChecked(scenario.checksFencingTokens);
+    for (const auto kind : scenario.faults) {
+        if (const auto check = m_faults.find(kind); check != m_faults.end())
+            check->second->setChecked(true);
+    }
+}
+
+std::vector<QByteArray> ScenarioDialog::recipes() const
+{
+    std::vector<QByteArray> all;
+    for (const auto *choice : m_recipes) {
+        if (!choice->currentData().toByteArray().isEmpty())
+            all.push_back(choice->currentData().toByteArray());
+    }
+    return all;
+}
+
+Result<Scenario> ScenarioDialog::readDurations(Scenario scenario) const
+{
+    struct Field {
+        const QLineEdit *edit;
+        QString name;
+        std::chrono::milliseconds *into;
+    };
+    for (const auto &[edit, name, into] : {Field{m_arriveWithin, tr("within"), &scenario.arriveWithin},
+                                           Field{m_hold, tr("hold"), &scenario.hold},
+                                           Field{m_ttl, tr("lease"), &scenario.ttl}}) {
+        const auto span = parseDuration(edit->text().trimmed());
+        if (!span)
+            return bad(tr("%1: %2").arg(name, span.error().message));
+        *into = *span;
+    }
+    scenario.wait.reset();
+    if (!m_wait->text().trimmed().isEmpty()) {
+        const auto span = parseDuration(m_wait->text().trimmed());
+        if (!span)
+            return bad(tr("wait at most: %1").arg(span.error().message));
+        scenario.wait = *span;
+    }
+    return scenario;
+}
+
+Result<Comparison> ScenarioDialog::comparison() const
+{
+    Comparison wanted;
+    wanted.recipes = recipes();
+    Scenario scenario;
+    scenario.sessionTimeout = m_before.scenario.sessionTimeout;
+    scenario.contenders = m_contenders->value();
+    scenario.rounds = m_rounds->value();
+    scenario.limit = m_limit->value();
+    scenario.readersPercent = m_readers->value();
+    scenario.perProcess = m_perProcess->value();
+    scenario.arrival = m_arrival->currentIndex() == 0 ? Arrival::Queued : Arrival::Spread;
+    scenario.checksFencingTokens = m_checksTokens->isChecked();
+    bool isNumber = false;
+    scenario.seed = m_seed->text().trimmed().toULongLong(&isNumber);
+    if (!isNumber)
+        return bad(tr("seed: a whole number, not negative"));
+    for (const auto &[kind, check] : m_faults) {
+        if (check->isChecked() && check->isEnabled())
+            scenario.faults.push_back(kind);
+    }
+    auto read = readDurations(scenario);
+    if (!read)
+        return read.error();
+    wanted.scenario = std::move(*read);
+    if (const auto verdict = wanted.check(); !verdict)
+        return verdict.error();
+    return wanted;
+}
+
+void ScenarioDialog::update_()
+{
+    if (!m_play)
+        return; // still being made
+    Comparison probe;
+    probe.recipes = recipes();
+    for (const auto &[kind, check] : m_faults) {
+        const bool can = probe.allows(kind);
+        check->setEnabled(can);
+        check->setToolTip(can ? QString() : tr("Cannot happen to these recipes"));
+    }
+    const auto infoHas = [&](bool recipes::RecipeInfo::*what) {
+        return std::any_of(probe.recipes.begin(), probe.recipes.end(), [&](const QByteArray &id) {
+            const auto *recipe = recipes::findRecipe(id);
+            return recipe && recipe->*what;
+        });
+    };
+    m_limit->setEnabled(infoHas(&recipes::RecipeInfo::counted));
+    m_readers->setEnabled(infoHas(&recipes::RecipeInfo::readWrite));
+    m_arriveWithin->setEnabled(m_arrival->currentIndex() == 1);
+    const auto wanted = comparison();
+    m_play->setEnabled(bool(wanted));
+    m_why->setText(wanted ? QString() : wanted.error().message);
+}
+
+} // namespace lockscope::ui

@@ -1,0 +1,73 @@
+#include "ui/simulator/simulatorheading.h"
+
+#include "core/base/text.h"
+#include "ui/models/treenames.h"
+#include "ui/simulator/words.h"
+
+#include <QCoreApplication>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+QString tr(const char *text)
+{
+    return QCoreApplication::translate("Simulator", text);
+}
+
+QString worldText(const std::vector<PlayedRunPtr> &runs)
+{
+    QStringList worlds;
+    for (const auto &run : runs) {
+        const auto &world = run->recording().world;
+        const QString name = world == "sim" ? tr("simulated world") : tr("played on %1").arg(label(world, 40));
+        if (!worlds.contains(name))
+            worlds << name;
+    }
+    return worlds.isEmpty() ? tr("simulated world") : worlds.join(tr(" and "));
+}
+
+QString arrivalText(const simulate::Scenario &scenario)
+{
+    return scenario.arrival == simulate::Arrival::Queued ? tr("all queue first")
+                                                         : tr("arrive within %1").arg(durationText(scenario.arriveWithin));
+}
+
+} // namespace
+
+QString headingOf(const Comparison &comparison)
+{
+    if (comparison.recipes.empty())
+        return tr("Simulator");
+    const auto &scenario = comparison.scenario;
+    const QString who = scenario.contenders == 1 ? tr("1 contender") : tr("%1 contenders").arg(countText(scenario.contenders));
+    const QString what = scenario.limit > 1 ? tr("%1 permits").arg(countText(scenario.limit)) : tr("one lock");
+    return scenario.rounds > 1 ? tr("%1, %2, %3 rounds").arg(who, what, countText(scenario.rounds)) : tr("%1, %2").arg(who, what);
+}
+
+std::vector<HeadingChip> chipsOf(const Comparison &comparison, const std::vector<PlayedRunPtr> &runs)
+{
+    if (comparison.recipes.empty())
+        return {};
+    const auto &scenario = comparison.scenario;
+    const QString seed = QString::number(scenario.seed);
+    std::vector<HeadingChip> chips{{worldText(runs), false, {}},
+                                   {tr("seed %1").arg(seed), false, seed},
+                                   {tr("hold %1").arg(durationText(scenario.hold)), false, {}},
+                                   {arrivalText(scenario), false, {}}};
+    if (scenario.readersPercent > 0)
+        chips.push_back({tr("%1 % readers").arg(scenario.readersPercent), false, {}});
+    if (scenario.perProcess > 1)
+        chips.push_back({tr("%1 share a process").arg(scenario.perProcess), false, {}});
+    QStringList faults;
+    for (const auto kind : scenario.faults)
+        faults << QString::fromLatin1(nameOf(kind));
+    for (const auto &planned : scenario.planned)
+        faults << plannedText(planned, runs.empty() ? QString::number(planned.contender) : runs.front()->laneName(planned.contender));
+    chips.push_back({faults.isEmpty() ? tr("no faults") : tr("faults: %1").arg(faults.join(u", "_s)), !faults.isEmpty(), {}});
+    return chips;
+}
+
+} // namespace lockscope::ui

@@ -1,0 +1,113 @@
+#include "ui/simulator/transportbar.h"
+
+#include "ui/models/treenames.h"
+#include "ui/pages/pageparts.h"
+#include "ui/simulator/words.h"
+#include "ui/theme/theme.h"
+
+#include <QBoxLayout>
+#include <QComboBox>
+#include <QLabel>
+#include <QPushButton>
+#include <QSignalBlocker>
+#include <QSlider>
+
+#include <cmath>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr int sliderSteps = 100'000;
+constexpr int narrowBar = 880;
+
+} // namespace
+
+TransportBar::TransportBar(Playback &playback, QWidget *parent)
+    : QFrame(parent), m_playback(playback), m_speed(new QComboBox(this)), m_slider(new QSlider(Qt::Horizontal, this)),
+      m_place(makeLabel({}, {}, this))
+{
+    setProperty("look", u"card"_s);
+    m_outer = new QHBoxLayout(this);
+    m_outer->setContentsMargins(12, 6, 12, 6);
+    m_outer->setSpacing(8);
+    m_row = new QHBoxLayout;
+    m_row->setSpacing(8);
+    m_outer->addLayout(m_row, 1);
+    addButton(tr("|◀"), tr("To the start (Home)"), &Playback::toStart)->setAccessibleName(tr("To the start"));
+    addButton(tr("◀ step"), tr("One event back (←)"), &Playback::stepBack);
+    m_play = addButton(tr("▶ play"), tr("Play and pause (Space)"), &Playback::toggle);
+    m_play->setProperty("look", u"primary"_s);
+    m_play->setMinimumWidth(QFontMetrics(textFont(13, QFont::DemiBold)).horizontalAdvance(tr("‖ pause")) + 34);
+    addButton(tr("step ▶"), tr("One event on (→)"), &Playback::stepForward);
+    for (const double speed : Playback::speeds())
+        m_speed->addItem(Playback::speedText(speed));
+    m_speed->setAccessibleName(tr("Speed"));
+    m_speed->setToolTip(tr("Simulated time by the clock on the wall (+ and −)"));
+    m_speed->setCurrentIndex(m_playback.speed());
+    connect(m_speed, &QComboBox::activated, &m_playback, &Playback::setSpeed);
+    connect(&m_playback, &Playback::speedChanged, m_speed, &QComboBox::setCurrentIndex);
+    m_row->addWidget(m_speed);
+    m_slider->setRange(0, sliderSteps);
+    m_slider->setAccessibleName(tr("Time"));
+    m_slider->setMinimumWidth(60);
+    connect(m_slider, &QSlider::valueChanged, this, [this](int value) {
+        m_playback.seek(Moment(std::llround(static_cast<double>(m_playback.end().count()) * value / sliderSteps)));
+    });
+    m_row->addWidget(m_slider, 1);
+    m_place->setFont(monoFont());
+    m_outer->addWidget(m_place);
+    connect(&m_playback, &Playback::playingChanged, this, [this](bool isPlaying) {
+        m_play->setText(isPlaying ? tr("‖ pause") : tr("▶ play"));
+    });
+    connect(&m_playback, &Playback::moved, this, &TransportBar::refresh);
+}
+
+void TransportBar::resizeEvent(QResizeEvent *event)
+{
+    QFrame::resizeEvent(event);
+    m_outer->setDirection(width() < narrowBar ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
+}
+
+QPushButton *TransportBar::addButton(const QString &text, const QString &tip, void (Playback::*slot)())
+{
+    auto *button = new QPushButton(text, this);
+    button->setToolTip(tip);
+    button->setFocusPolicy(Qt::TabFocus); // Space goes on to mean play after a click
+    connect(button, &QPushButton::clicked, &m_playback, slot);
+    m_row->addWidget(button);
+    return button;
+}
+
+void TransportBar::refresh()
+{
+    const QSignalBlocker quiet(m_slider);
+    const auto end = std::max<Moment::rep>(1, m_playback.end().count());
+    m_slider->setValue(static_cast<int>(static_cast<double>(m_playback.at().count()) / static_cast<double>(end) * sliderSteps));
+    const bool hasEvents = m_playback.eventsInAll() > 0;
+    m_place->setText(hasEvents ? tr("t = %1 · event %2 of %3")
+                                     .arg(momentText(m_playback.at()),
+                                          countText(static_cast<qint64>(m_playback.happenedInAll())),
+                                          countText(static_cast<qint64>(m_playback.eventsInAll())))
+                               : tr("t = %1").arg(momentText(m_playback.end())));
+    // The slider keeps its width while the numbers grow.
+    m_place->setMinimumWidth(hasEvents ? QFontMetrics(m_place->font()).horizontalAdvance(widestPlace()) : 0);
+    for (auto *child : findChildren<QPushButton *>())
+        child->setEnabled(hasEvents);
+    m_slider->setEnabled(hasEvents);
+}
+
+QString TransportBar::widestPlace() const
+{
+    const QString all = countText(static_cast<qint64>(m_playback.eventsInAll()));
+    return tr("t = %1 · event %2 of %3").arg(u"000.0 ms"_s, all, all);
+}
+
+QString TransportBar::place() const
+{
+    return m_place->text();
+}
+
+} // namespace lockscope::ui

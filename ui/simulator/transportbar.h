@@ -1,0 +1,46 @@
+// The buttons under the runs: to the start, step back, play, step, speed, a slider over the whole time, and where it
+// stands.
+#pragma once
+
+#include <version>
+
+#include "ui/simulator/playback.h"
+
+#include <QFrame>
+
+class QBoxLayout;
+class QComboBox;
+class QLabel;
+class QPushButton;
+class QSlider;
+
+namespace lockscope::ui {
+
+class TransportBar : public QFrame {
+    Q_OBJECT
+public:
+    explicit TransportBar(Playback &playback, QWidget *parent = nullptr);
+
+    void refresh(); // after the playback moved, or got other runs
+    // "t = 300.0 ms · event 1,204 of 9,405".
+    [[nodiscard]] QString place() const;
+    [[nodiscard]] QSlider *slider() const { return m_slider; }
+    [[nodiscard]] QPushButton *playButton() const { return m_play; }
+
+protected:
+    void resizeEvent(QResizeEvent *event) override;
+
+private:
+    [[nodiscard]] QString widestPlace() const;
+    QPushButton *addButton(const QString &text, const QString &tip, void (Playback::*slot)());
+
+    Playback &m_playback;
+    QBoxLayout *m_outer = nullptr;
+    QBoxLayout *m_row = nullptr;
+    QPushButton *m_play = nullptr;
+    QComboBox *m_speed;
+    QSlider *m_slider;
+    QLabel *m_place;
+};
+
+} // namespace lockscope::ui

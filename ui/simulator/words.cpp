@@ -1,0 +1,114 @@
+#include "ui/simulator/words.h"
+
+#include "core/base/duration.h"
+
+#include <QCoreApplication>
+#include <QMap>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using simulate::FaultKind;
+using simulate::Moment;
+
+namespace {
+
+QString tr(const char *text)
+{
+    return QCoreApplication::translate("Simulator", text);
+}
+
+// Without a decimal that says nothing.
+QString shortNumber(double value)
+{
+    return QString::number(value, 'g', 4);
+}
+
+} // namespace
+
+QString momentText(Moment at)
+{
+    if (at >= 2min)
+        return spokenDuration(std::chrono::duration_cast<std::chrono::milliseconds>(at));
+    const double us = static_cast<double>(at.count());
+    if (at >= 1s)
+        return u"%1 s"_s.arg(us / 1e6, 0, 'f', at < 100s ? 2 : 1);
+    if (at >= 1ms || at.count() == 0)
+        return u"%1 ms"_s.arg(us / 1e3, 0, 'f', 1);
+    return u"%1 µs"_s.arg(at.count());
+}
+
+QString axisText(Moment at)
+{
+    if (at.count() == 0)
+        return u"0"_s;
+    if (at < 1ms)
+        return u"%1 µs"_s.arg(at.count());
+    const double us = static_cast<double>(at.count());
+    return at < 1s ? u"%1 ms"_s.arg(shortNumber(us / 1e3)) : u"%1 s"_s.arg(shortNumber(us / 1e6));
+}
+
+QString durationText(std::chrono::milliseconds span)
+{
+    return span < 1s ? u"%1 ms"_s.arg(span.count()) : u"%1 s"_s.arg(shortNumber(static_cast<double>(span.count()) / 1e3));
+}
+
+QString recipeTitle(const QByteArray &recipe)
+{
+    static const QMap<QByteArray, QString> titles{
+        {"zk-herd-mutex", tr("Watch the children")},
+        {"zk-mutex", tr("Watch the predecessor")},
+        {"zk-ephemeral", tr("One ephemeral node")},
+        {"zk-eager-mutex", tr("Predecessor, faster hand-off")},
+        {"redis-set-nx", tr("Polling")},
+        {"redisson-lock", tr("Publish and subscribe")},
+        {"redisson-fair-lock", tr("A fair queue")},
+        {"redlock", tr("Quorum of nodes")},
+        {"sql-version", tr("Optimistic")},
+        {"sql-for-update", tr("FOR UPDATE")},
+    };
+    return titles.value(recipe, QString::fromLatin1(recipe));
+}
+
+bool isOfContender(FaultKind kind)
+{
+    switch (kind) {
+    case FaultKind::RestartEmpty:
+    case FaultKind::Failover:
+    case FaultKind::Lag:
+    case FaultKind::LostPublish: return false;
+    default: return true;
+    }
+}
+
+QString faultTitle(FaultKind kind)
+{
+    switch (kind) {
+    case FaultKind::Pause: return tr("Pause");
+    case FaultKind::Crash: return tr("Crash");
+    case FaultKind::LoseRequest: return tr("Lose its next request");
+    case FaultKind::LoseReply: return tr("Lose its next reply");
+    case FaultKind::Delay: return tr("Delay its messages");
+    case FaultKind::Partition: return tr("Cut it off");
+    case FaultKind::Expire: return tr("Expire its session");
+    case FaultKind::Lag: return tr("Let the follower lag");
+    case FaultKind::ClockJump: return tr("Let its clock jump");
+    case FaultKind::Drift: return tr("Let its clock drift");
+    case FaultKind::RestartEmpty: return tr("Restart the server, empty");
+    case FaultKind::Failover: return tr("Fail over, losing the last writes");
+    case FaultKind::LostPublish: return tr("Lose the next publish");
+    case FaultKind::DeadThread: return tr("Kill its thread, not its watchdog");
+    case FaultKind::ForceRelease: return tr("Force-release what it holds");
+    }
+    return {};
+}
+
+QString plannedText(const simulate::PlannedFault &fault, const QString &lane)
+{
+    const QString name = QString::fromLatin1(nameOf(fault.kind));
+    const QString at = momentText(fault.at);
+    return isOfContender(fault.kind) ? tr("%1 %2 at %3").arg(name, lane, at) : tr("%1 at %2").arg(name, at);
+}
+
+} // namespace lockscope::ui
