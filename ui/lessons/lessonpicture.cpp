@@ -21,15 +21,19 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr int mostReadableLanes = 24;
+constexpr int narrowPicture = 520;
 constexpr Moment shortestSight = 6ms; // what is shown at least, however early a step stops
 
 } // namespace
 
-LessonPicture::LessonPicture(QWidget *parent) : QWidget(parent), m_column(new QVBoxLayout(this))
+LessonPicture::LessonPicture(QWidget *parent) : QWidget(parent), m_cards(new QHBoxLayout)
 {
-    m_column->setContentsMargins(0, 0, 0, 0);
-    m_column->setSpacing(10);
-    m_column->addWidget(new Legend(this));
+    auto *column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(10);
+    m_cards->setSpacing(12);
+    column->addLayout(m_cards, 1);
+    column->addWidget(new Legend(this));
     m_timer.setInterval(16);
     connect(&m_timer, &QTimer::timeout, this, &LessonPicture::advance);
     connect(&m_playback, &Playback::moved, this, &LessonPicture::showMoment);
@@ -61,7 +65,7 @@ LessonPicture::Panel LessonPicture::makePanel()
     column->addLayout(head);
     column->addWidget(panel.lanes, 1);
     column->addWidget(panel.tiles);
-    m_column->insertWidget(m_column->count() - 1, card, 1);
+    m_cards->addWidget(card, 1);
     return panel;
 }
 
@@ -159,6 +163,12 @@ void LessonPicture::advance()
     }
     const double share = static_cast<double>(passed.count()) / static_cast<double>(m_pace.count());
     m_playback.seek(m_from + Moment(std::llround(share * static_cast<double>((m_target - m_from).count()))));
+}
+
+void LessonPicture::resizeEvent(QResizeEvent *event)
+{
+    QWidget::resizeEvent(event);
+    m_cards->setDirection(width() < narrowPicture ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
 }
 
 void LessonPicture::showMoment()

@@ -1,4 +1,4 @@
-// The runs of a lesson below each other, with one cursor that runs on to where a step wants it.
+// The runs of a lesson beside each other (below, where the window is narrow), with one cursor that runs on to where a step wants it.
 #pragma once
 
 #include <version>
@@ -9,7 +9,7 @@
 #include <QWidget>
 
 class QLabel;
-class QVBoxLayout;
+class QBoxLayout;
 
 namespace lockscope::ui {
 
@@ -42,6 +42,9 @@ public:
 signals:
     void arrived();
 
+protected:
+    void resizeEvent(QResizeEvent *event) override;
+
 private:
     struct Panel {
         QWidget *card = nullptr;
@@ -57,7 +60,7 @@ private:
     void advance();
 
     Playback m_playback;
-    QVBoxLayout *m_column;
+    QBoxLayout *m_cards;
     std::vector<Panel> m_panels;
     QTimer m_timer;
     QElapsedTimer m_since;

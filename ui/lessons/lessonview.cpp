@@ -28,8 +28,8 @@ LessonView::LessonView(Simulate simulate, QWidget *parent) : QWidget(parent), m_
     m_picture = new LessonPicture(this);
     auto *sides = new QHBoxLayout;
     sides->setSpacing(16);
-    sides->addWidget(buildStory(), 2);
-    sides->addWidget(m_picture, 3);
+    sides->addWidget(buildStory(), 3);
+    sides->addWidget(m_picture, 5);
     column->addLayout(sides, 1);
     connect(&m_runner, &Runner::finished, this, &LessonView::take);
     connect(&m_runner, &Runner::failed, this, [this](const Error &error) { fail(error.message); });
