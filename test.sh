@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and runs the tests. Arguments go to ctest: ./test.sh -L unit
+# With --soak N, the recipes are held against N seeds each in the simulated world, after the other tests.
 # With --interop, the interop tests run once more, against the newest clients and ZooKeeper server that can be fetched.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -8,10 +9,19 @@ source "$root/.ci/packages.sh"
 preset=${LOCKSCOPE_PRESET:-release}
 build=$root/build/$preset
 
-interop=
+interop= soak=
 arguments=()
-for argument in "$@"; do
-    if [ "$argument" = --interop ]; then interop=yes; else arguments+=("$argument"); fi
+while [ $# -gt 0 ]; do
+    case $1 in
+    --interop) interop=yes ;;
+    --soak)
+        soak=${2:-}
+        [[ $soak =~ ^[1-9][0-9]*$ ]] || { echo "test.sh: --soak wants a number of seeds" >&2; exit 2; }
+        shift
+        ;;
+    *) arguments+=("$1") ;;
+    esac
+    shift
 done
 
 # Messages and encodings do not depend on whose machine this is.
@@ -33,6 +43,10 @@ run_tests() {
 
 status=0
 run_tests "${arguments[@]}" || status=$?
+if [ -n "$soak" ]; then
+    say "Holding every recipe against $soak seeds"
+    LOCKSCOPE_SEEDS=$soak QTEST_FUNCTION_TIMEOUT=2147483647 "$build/tests/simulate/tst_simulated_seeds" || status=$?
+fi
 if [ -n "$interop" ]; then
     say "Fetching the newest clients and the newest ZooKeeper server"
     if "$root/tests/interop/newest/fetch.sh" "$root/build/interop"; then

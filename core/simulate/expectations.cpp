@@ -33,6 +33,19 @@ QString ofZooKeeper(FaultKind fault)
     }
 }
 
+QString ofMariaDb(const QByteArray &recipe, FaultKind fault)
+{
+    if (recipe == "sql-version")
+        return {}; // nobody holds anything; a write under an old version is refused
+    switch (fault) {
+    case FaultKind::Expire:
+    case FaultKind::ForceRelease:
+        return u"the connection was killed: its locks are gone at once, and its client hears of it when it asks"_s;
+    default:
+        return {};
+    }
+}
+
 QString ofRedis(const QByteArray &recipe, FaultKind fault)
 {
     switch (fault) {
@@ -100,7 +113,11 @@ Expectation expectationOf(const QByteArray &recipe, FaultKind fault, const QByte
             return {};
         if (const auto why = ofSlowClock(recipe, fault); !why.isEmpty() && invariant == "exclusion")
             return {why};
-        return {backend == RecipeBackend::ZooKeeper ? ofZooKeeper(fault) : ofRedis(recipe, fault)};
+        switch (backend) {
+        case RecipeBackend::ZooKeeper: return {ofZooKeeper(fault)};
+        case RecipeBackend::Redis: return {ofRedis(recipe, fault)};
+        case RecipeBackend::MariaDb: return {ofMariaDb(recipe, fault)};
+        }
     }
     if (const auto why = endless(recipe, fault); !why.isEmpty() && (invariant == "progress" || invariant == "cleanliness"))
         return {why};

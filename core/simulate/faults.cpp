@@ -182,7 +182,7 @@ bool Faults::strikeServer(const Drawn &fault, int victim)
         break;
     case FaultKind::Lag:
         over = fault.lasts;
-        isDone = m_servers.lag(times(lease(), 0.01) + 1ms, over);
+        isDone = m_servers.lag(times(lease(), 0.01 + static_cast<double>(m_random.below(20)) / 100), over);
         victim = nobody;
         break;
     case FaultKind::ClockJump: {

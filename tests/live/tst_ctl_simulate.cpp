@@ -1,2 +1,117 @@
-// lockscopectl simulate, on a real sandbox: what it counts is what the algorithms cost.
-#include "tests/live/tst_ctl_fixture.h"
+// lockscopectl simulate: the exact cost of herd and predecessor in the simulated world, the same on a real
+// ZooKeeper; the same seed is the same run; a real server is left as it was found.
+#include "tst_ctl_fixture.h"
+
+using namespace lockscope;
+using namespace lockscope::test;
+using namespace Qt::StringLiterals;
+
+namespace {
+
+QJsonObject firstRun(const Ran &ran)
+{
+    return ran.json().value("runs"_L1).toArray().at(0).toObject();
+}
+
+} // namespace
+
+class TestCtlSimulate : public QObject {
+    Q_OBJECT
+
+    Servers m_servers;
+
+    [[nodiscard]] static QStringList simulating(const QString &recipe, int contenders)
+    {
+        return {u"simulate"_s, u"--recipe"_s, recipe, u"--contenders"_s, QString::number(contenders), u"--json"_s};
+    }
+
+private slots:
+    void initTestCase()
+    {
+        const auto problem = m_servers.start();
+        QVERIFY2(problem.isEmpty(), qPrintable(problem));
+    }
+    void cleanupTestCase() { m_servers.stop(); }
+
+    void theDrainCostsWhatTheAlgorithmSays_data()
+    {
+        QTest::addColumn<int>("contenders");
+        for (const int n : {2, 10, 50, 100})
+            QTest::addRow("%d contenders", n) << n;
+    }
+    void theDrainCostsWhatTheAlgorithmSays()
+    {
+        QFETCH(int, contenders);
+        const qint64 n = contenders;
+        const auto predecessor = firstRun(run(simulating(u"zk-mutex"_s, contenders)));
+        QCOMPARE(predecessor.value("grants"_L1).toInteger(), n);
+        QCOMPARE(predecessor.value("requests"_L1).toInteger(), 2 * n - 1);
+        QCOMPARE(predecessor.value("watchEvents"_L1).toInteger(), n - 1);
+        QCOMPARE(predecessor.value("wastedWakeups"_L1).toInteger(), 0);
+        const auto herd = firstRun(run(simulating(u"zk-herd-mutex"_s, contenders)));
+        QCOMPARE(herd.value("requests"_L1).toInteger(), n + n * (n - 1) / 2);
+        QCOMPARE(herd.value("watchEvents"_L1).toInteger(), n * (n - 1) / 2);
+        QCOMPARE(herd.value("wastedWakeups"_L1).toInteger(), n * (n - 1) / 2 - (n - 1));
+        QVERIFY(herd.value("violations"_L1).toArray().isEmpty());
+    }
+
+    void theSameSeedIsTheSameRun()
+    {
+        const auto words = simulating(u"redisson-lock"_s, 5) + QStringList{u"--fault"_s, u"all"_s, u"--seed"_s};
+        const auto hash = [&](const QString &seed) { return firstRun(run(words + QStringList{seed})).value("eventHash"_L1); };
+        QVERIFY(!hash(u"7"_s).toString().isEmpty());
+        QCOMPARE(hash(u"7"_s), hash(u"7"_s));
+        QVERIFY(hash(u"7"_s) != hash(u"8"_s));
+        const QStringList sim{u"--connect"_s, u"sim:7"_s};
+        const auto bySim = firstRun(run(sim + simulating(u"redisson-lock"_s, 5) + QStringList{u"--fault"_s, u"all"_s}));
+        QCOMPARE(bySim.value("eventHash"_L1), hash(u"7"_s));
+    }
+
+    void aViolationSaysWhatWhenAndHowToSeeItAgain()
+    {
+        const auto ran = run(simulating(u"redis-set-nx"_s, 3)
+                             + QStringList{u"--fault"_s, u"restart-empty"_s, u"--hold"_s, u"500ms"_s, u"--seed"_s, u"1"_s});
+        QCOMPARE(ran.status, 0);
+        const auto violations = firstRun(ran).value("violations"_L1).toArray();
+        QVERIFY2(!violations.isEmpty(), ran.what());
+        QCOMPARE(violations.at(0).toObject().value("invariant"_L1).toString(), u"exclusion"_s);
+        QVERIFY(violations.at(0).toObject().value("atMs"_L1).toDouble() > 0);
+    }
+
+    // Fifty sessions, one each; within 5 %, as notifications may run together on a busy machine.
+    void aRealZooKeeperCostsTheSame()
+    {
+        const QStringList connect{u"--connect"_s, m_servers.zk()};
+        const double n = 50;
+        const auto isNear = [](double counted, double expected) { return std::abs(counted - expected) <= 0.05 * expected; };
+        Ctl predecessor(connect + simulating(u"zk-mutex"_s, 50));
+        const auto one = predecessor.finish();
+        const auto counted = firstRun(one);
+        QCOMPARE(counted.value("world"_L1).toString(), u"zk"_s);
+        QVERIFY2(isNear(counted.value("requests"_L1).toDouble(), 2 * n - 1), one.what());
+        QVERIFY2(isNear(counted.value("watchEvents"_L1).toDouble(), n - 1), one.what());
+        Ctl herd(connect + simulating(u"zk-herd-mutex"_s, 50));
+        const auto many = herd.finish();
+        QVERIFY2(isNear(firstRun(many).value("requests"_L1).toDouble(), n + n * (n - 1) / 2), many.what());
+        QVERIFY2(isNear(firstRun(many).value("watchEvents"_L1).toDouble(), n * (n - 1) / 2), many.what());
+        const auto tree = run(connect + QStringList{u"tree"_s, u"/"_s, u"--json"_s});
+        QVERIFY2(!tree.out.contains("lockscope-simulate"), tree.out);
+    }
+
+    void productionIsRefusedAndFaultsAreForTheSimulatedWorld()
+    {
+        const QStringList connect{u"--connect"_s, m_servers.zk()};
+        const auto production = run(connect + simulating(u"zk-mutex"_s, 2) + QStringList{u"--production"_s, u"zk"_s});
+        QCOMPARE(production.status, 4);
+        QVERIFY2(production.err.contains("production"), production.err);
+        const auto readOnly = run(connect + simulating(u"zk-mutex"_s, 2) + QStringList{u"--read-only"_s});
+        QCOMPARE(readOnly.status, 4);
+        const auto faults = run(connect + simulating(u"zk-mutex"_s, 2) + QStringList{u"--fault"_s, u"crash"_s});
+        QCOMPARE(faults.status, 2);
+        const auto wrong = run(connect + simulating(u"redis-set-nx"_s, 2));
+        QCOMPARE(wrong.status, 2);
+    }
+};
+
+QTEST_GUILESS_MAIN(TestCtlSimulate)
+#include "tst_ctl_simulate.moc"

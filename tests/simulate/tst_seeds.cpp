@@ -64,6 +64,9 @@ Scenario scenarioOf(const QByteArray &recipe, quint64 seed)
         chosen.insert(random.below(faults.size()));
     for (const auto index : chosen)
         scenario.faults.push_back(faults[index]);
+    // A pair that chance brings together too seldom: what was done is looked for where it is not seen yet.
+    if (seed % 10 == 9 && info->backend == recipes::RecipeBackend::ZooKeeper)
+        scenario.faults = {FaultKind::Lag, FaultKind::LoseReply};
     return scenario;
 }
 

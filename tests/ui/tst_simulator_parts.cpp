@@ -136,6 +136,17 @@ private slots:
         QVERIFY(run->waitP99After(middle) > Moment{} && run->waitP99After(middle) < total.waits.p99);
     }
 
+    void whatOneIsToldAboutItselfDoesNotCount()
+    {
+        const auto run = played(one({eventAt(1ms, 0, Mark::Joins), eventAt(2ms, 0, Mark::Holds), eventAt(2ms, 1, Mark::Joins),
+                                     eventAt(3ms, 0, Mark::Releases), eventAt(4ms, 0, Mark::WatchEvent), // its own node went
+                                     eventAt(4ms, 1, Mark::WatchEvent), eventAt(5ms, 1, Mark::Holds)}));
+        QCOMPARE(run->wholeTallyAfter(5).watchEvents, 0);
+        QCOMPARE(run->wholeTallyAfter(6).watchEvents, 1);
+        QCOMPARE(handOverSentence(*run, 7), u"c00 released; one is told, and only that one; c01 holds now"_s);
+        QCOMPARE(handOverSentence(*run, 3), QString());
+    }
+
     void cursorStepsThroughAllRunsInTheOrderOfTime()
     {
         Playback playback;

@@ -123,6 +123,7 @@ void SimulatorPage::openRecordings(const QStringList &files)
 
 void SimulatorPage::endBusy()
 {
+    m_pending = {};
     m_progress->hide();
     emit countChanged({});
     emit settled();
@@ -155,6 +156,7 @@ void SimulatorPage::take(const std::vector<PlayedRunPtr> &runs)
 
 void SimulatorPage::showRuns(const std::vector<PlayedRunPtr> &runs)
 {
+    auto before = m_playback.runs();
     while (m_panels.size() > runs.size()) {
         m_panels.back()->deleteLater();
         m_panels.back()->hide();
@@ -177,6 +179,7 @@ void SimulatorPage::showRuns(const std::vector<PlayedRunPtr> &runs)
     m_export->setEnabled(true);
     m_playback.setRuns(runs);
     m_transport->refresh();
+    m_runner.dispose(std::move(before));
     showHeading();
     // Once the lanes have their size. A fork stays at what was looked at.
     if (!m_cursorAfter)
@@ -321,7 +324,8 @@ void SimulatorPage::openForkMenu()
 
 void SimulatorPage::openScenario()
 {
-    auto *dialog = new ScenarioDialog(m_shown.recipes.empty() ? presets().front().comparison : m_shown, window());
+    const auto &now = !m_pending.recipes.empty() ? m_pending : m_shown;
+    auto *dialog = new ScenarioDialog(now.recipes.empty() ? presets().front().comparison : now, window());
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &ScenarioDialog::chosen, this, &SimulatorPage::play);
     dialog->open();

@@ -30,8 +30,8 @@ HelpOverlay::HelpOverlay(const QStringList &pages, QWidget *window) : QWidget(wi
     title->setProperty("look", u"heading"_s);
     grid->addWidget(title, 0, 0, 1, 2);
     QList<std::pair<QString, QString>> keys;
-    for (qsizetype i = 0; i < pages.size(); ++i)
-        keys << std::pair(u"Ctrl+%1"_s.arg(i + 1), pages[i]);
+    if (!pages.isEmpty())
+        keys << std::pair(u"Ctrl+1 … Ctrl+%1"_s.arg(pages.size()), pages.join(u", "_s));
     keys << std::pair(u"Ctrl+K"_s, tr("find; Enter or ↓ goes into the rows, Esc clears"))
          << std::pair(u"↑ ↓ Home End"_s, tr("move through rows; in the watch chain ← → too"))
          << std::pair(u"Enter"_s, tr("open: from the list into the lock's detail"))

@@ -1,5 +1,6 @@
 #include "ui/simulator/runner.h"
 
+#include <QElapsedTimer>
 #include <QFile>
 #include <QFileInfo>
 #include <QMetaObject>
@@ -15,6 +16,7 @@ using simulate::Scenario;
 
 namespace {
 
+constexpr qint64 betweenProgress = 50; // ms: the window has other things to do
 constexpr qint64 largestFile = qint64(1) << 30;
 constexpr Moment longestRun = std::chrono::years(100);
 
@@ -100,8 +102,12 @@ void Runner::play(const std::vector<Scenario> &scenarios)
 {
     begin([this, scenarios](const Wanted &wanted) -> Runs {
         std::vector<PlayedRunPtr> runs;
+        QElapsedTimer sinceTold;
         for (std::size_t i = 0; i < scenarios.size(); ++i) {
             const auto onProgress = [&](const Progress &progress) {
+                if (sinceTold.isValid() && !sinceTold.hasExpired(betweenProgress))
+                    return wanted->load();
+                sinceTold.start();
                 const double done = static_cast<double>(progress.grants)
                     / static_cast<double>(std::max<qint64>(1, progress.grantsExpected));
                 const double share = progress.grantsExpected > 0
@@ -183,6 +189,11 @@ void Runner::scale(const std::vector<Scenario> &scenarios, const std::vector<int
             },
             Qt::QueuedConnection);
     });
+}
+
+void Runner::dispose(std::vector<PlayedRunPtr> runs)
+{
+    m_pool.start([runs = std::move(runs)]() mutable { runs.clear(); });
 }
 
 void Runner::inBackground(std::function<QString()> work, QObject *context, std::function<void(const QString &)> done)

@@ -42,6 +42,8 @@ public:
     void cancelScaling();
     [[nodiscard]] bool isScaling() const { return m_scaling != nullptr; }
 
+    // Letting go of a million events takes a while, too.
+    void dispose(std::vector<PlayedRunPtr> runs);
     // The answer of `work` (empty, or what went wrong) goes to `done`, on the window's thread.
     void inBackground(std::function<QString()> work, QObject *context, std::function<void(const QString &)> done);
 

@@ -164,7 +164,7 @@ void ScalingChart::draw()
             most = std::max(most, point.y());
         m_lines[i]->replace(line);
     }
-    m_y->setRange(0, most > 0 ? roundUp(most) : 1);
+    m_y->setRange(0, most > 0 ? roundUp(1.12 * most) : 1);
     placeNames();
 }
 
@@ -179,7 +179,7 @@ void ScalingChart::placeNames()
             continue;
         const QPointF end = m_chart->mapToPosition(points.back(), m_lines[i]);
         QRectF place = m_names[i]->boundingRect();
-        place.moveBottomRight(end + QPointF(-10, -2));
+        place.moveBottomRight(end + QPointF(0, -6));
         const auto meets = [&](const QRectF &other) { return other.adjusted(0, -1, 0, 1).intersects(place); };
         for (int tries = 0; tries < 6 && std::any_of(taken.begin(), taken.end(), meets); ++tries)
             place.translate(0, -place.height());

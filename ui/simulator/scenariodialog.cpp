@@ -204,7 +204,10 @@ void ScenarioDialog::fill(const Comparison &now)
     m_readers->setValue(scenario.readersPercent);
     m_perProcess->setValue(scenario.perProcess);
     m_arrival->setCurrentIndex(scenario.arrival == Arrival::Queued ? 0 : 1);
-    const auto words = [](std::chrono::milliseconds span) { return u"%1ms"_s.arg(span.count()); };
+    const auto words = [](std::chrono::milliseconds span) {
+        const bool isWhole = span.count() > 0 && span.count() % 1000 == 0;
+        return isWhole ? u"%1s"_s.arg(span.count() / 1000) : u"%1ms"_s.arg(span.count());
+    };
     m_arriveWithin->setText(words(scenario.arriveWithin));
     m_hold->setText(words(scenario.hold));
     m_ttl->setText(words(scenario.ttl));

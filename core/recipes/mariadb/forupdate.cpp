@@ -72,6 +72,8 @@ Task<Result<bool>> ForUpdateLock::release(Deadline deadline)
     UndoGuard guard(chores(), undoing(connection)); // should the COMMIT not be done
     auto committing = session().commit(connection, answerBy(session(), deadline));      // 6
     const auto committed = co_await committing;
+    if (!committed && committed.error().code == ErrorCode::SessionExpired) // before the COMMIT was sent
+        co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more: %2"_s.arg(what, committed.error().message)};
     if (!committed)
         co_return Error{committed.error().code, u"%1: %2"_s.arg(what, committed.error().message)};
     guard.keep();

@@ -21,6 +21,13 @@ struct Client {
     std::vector<std::unique_ptr<TracedConnection>> traced;
 };
 
+bool failsOver(const Scenario &scenario)
+{
+    const auto isIt = [](const PlannedFault &fault) { return fault.kind == FaultKind::Failover; };
+    return std::count(scenario.faults.begin(), scenario.faults.end(), FaultKind::Failover) > 0
+           || std::any_of(scenario.planned.begin(), scenario.planned.end(), isIt);
+}
+
 class RedisAccess : public Access {
 public:
     RedisAccess(std::shared_ptr<Client> client, const Scenario &scenario)
@@ -58,9 +65,10 @@ public:
         const int count = context.scenario.recipe == "redlock" ? redlockNodes : 1;
         for (int i = 0; i < count; ++i) {
             m_servers.push_back(std::make_unique<RedisServer>(context.network, i));
-            // Of a write or two, or of half a lease.
-            const auto &ttl = context.scenario.ttl;
-            m_servers.back()->setReplicaLag(m_random.below(2) == 0 ? Duration(20ms) : Duration(ttl / 2));
+            // Of a write or two, or of half a lease. Only for who will fail over: it copies what is changed.
+            const auto lag = m_random.below(2) == 0 ? Duration(20ms) : Duration(context.scenario.ttl / 2);
+            if (failsOver(context.scenario))
+                m_servers.back()->setReplicaLag(lag);
         }
     }
 
