@@ -53,11 +53,13 @@ LessonPicture::Panel LessonPicture::makePanel()
     panel.title = makeLabel({}, u"lessonRun"_s, card);
     panel.recipe = makeLabel({}, u"muted"_s, card);
     panel.recipe->setFont(monoFont());
-    panel.title->setMinimumWidth(20); // a narrow window cuts words rather than growing
+    panel.recipe->setMinimumWidth(20); // a narrow window cuts words rather than growing
     panel.lanes = new LanesView(card);
     panel.tiles = new CounterTiles(card);
-    auto *head = new QHBoxLayout;
-    head->addWidget(panel.title, 1);
+    panel.title->setWordWrap(true);
+    auto *head = new QVBoxLayout;
+    head->setSpacing(2);
+    head->addWidget(panel.title);
     head->addWidget(panel.recipe);
     auto *column = new QVBoxLayout(card);
     column->setContentsMargins(14, 10, 14, 12);

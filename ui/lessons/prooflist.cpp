@@ -42,14 +42,18 @@ void ProofList::show(const simulate::Lesson &lesson, const simulate::PlayedRuns 
         tick->setAccessibleName(proven.holds ? words.holds : words.doesNotHold);
         auto *text = makeLabel(proof.text.in(language), u"choice"_s, this);
         text->setWordWrap(true);
-        auto *measured = makeLabel(proven.measured, u"muted"_s, this);
-        measured->setAccessibleName(words.measured.arg(proven.measured));
+        const bool isViolation = proof.of == simulate::Proof::Of::Violation;
+        const QString found = !isViolation                       ? proven.measured
+                              : proven.measured == "present"_L1 ? words.present
+                                                                 : words.absent;
+        auto *measured = makeLabel(found, u"muted"_s, this);
+        measured->setAccessibleName(words.measured.arg(found));
         m_grid->addWidget(tick, row, 0, Qt::AlignTop);
         m_grid->addWidget(text, row, 1);
         m_grid->addWidget(measured, row, 2, Qt::AlignRight | Qt::AlignTop);
         for (auto *label : {tick, text, measured})
             label->show();
-        m_lines << u"%1 %2 (%3)"_s.arg(tick->text(), text->text(), proven.measured);
+        m_lines << u"%1 %2 (%3)"_s.arg(tick->text(), text->text(), found);
     }
 }
 

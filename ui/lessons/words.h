@@ -17,6 +17,7 @@ struct LessonWords {
     QString playing;
     QString refused;           // "%n file(s) …" with %1
     QString holds, doesNotHold; // for who cannot see ✓ and ✗
+    QString present, absent;    // a violation
 };
 [[nodiscard]] const LessonWords &lessonWords(Language language);
 
