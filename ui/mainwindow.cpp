@@ -8,6 +8,7 @@
 #include "ui/dialogs/forcereleasedialog.h"
 #include "ui/pages/keyspage.h"
 #include "ui/pages/lockdetail.h"
+#include "ui/pages/lessonspage.h"
 #include "ui/pages/lockspage.h"
 #include "ui/pages/logpage.h"
 #include "ui/pages/sessionspage.h"
@@ -61,6 +62,8 @@ MainWindow::MainWindow(Backend &backend, QWidget *parent)
     addPage(new KeysPage(this));
     addPage(new SessionsPage(this));
     addPage(new SimulatorPage(this));
+    m_lessons = new LessonsPage(this);
+    addPage(m_lessons);
     addPage(new LogPage(this));
     addShortcuts();
     showPageAt(0);

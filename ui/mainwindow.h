@@ -19,6 +19,7 @@ class ConnectionStore;
 namespace lockscope::ui {
 
 class HelpOverlay;
+class LessonsPage;
 class LocksPage;
 class SideBar;
 class StatusBar;
@@ -43,6 +44,7 @@ public:
     void selectLock(const inspect::LockName &lock);
     void setSandbox(const QString &state); // a line for the side bar
     [[nodiscard]] LocksPage &locksPage() { return *m_locks; }
+    [[nodiscard]] LessonsPage &lessonsPage() { return *m_lessons; }
     [[nodiscard]] ConnectionBook &connections() { return m_book; }
     // Whether every connection has reported all it can find at first sight (or failed).
     [[nodiscard]] bool isFirstPictureComplete() const;
@@ -87,6 +89,7 @@ private:
     StatusBar *m_status;
     QStackedWidget *m_stack;
     LocksPage *m_locks;
+    LessonsPage *m_lessons = nullptr;
     HelpOverlay *m_help = nullptr;
     ConnectionStore *m_store = nullptr;
     std::vector<Page *> m_pages;

@@ -6,6 +6,7 @@
 #include "core/connections/savedpassword.h"
 #include "ui/dialogs/connectdialog.h"
 #include "ui/mainwindow.h"
+#include "ui/pages/lessonspage.h"
 #include "ui/screenshot.h"
 #include "ui/theme/theme.h"
 
@@ -82,6 +83,7 @@ int run(QApplication &application, const app::WindowOptions &options)
         window.restoreView(settings);
     if (forScreenshot || !settings.contains(u"window/geometry"_s))
         window.resize(options.size);
+    window.lessonsPage().setLanguage(options.language);
     window.showPage(options.page);
     QObject::connect(&window, &ui::MainWindow::connectRequested, &window,
                      [&] { openConnectDialog(window, store, backend); });

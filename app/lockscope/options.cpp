@@ -26,8 +26,9 @@ Result<QSize> readSize(const QString &text)
 
 Result<QString> readPage(const QString &page)
 {
-    static const QStringList here{u"locks"_s, u"znodes"_s, u"keys"_s, u"sessions"_s, u"simulator"_s, u"log"_s};
-    static const QStringList later{u"graph"_s, u"lessons"_s};
+    static const QStringList here{u"locks"_s, u"znodes"_s, u"keys"_s, u"sessions"_s, u"simulator"_s, u"lessons"_s,
+                                  u"log"_s};
+    static const QStringList later{u"graph"_s};
     if (here.contains(page))
         return page;
     if (later.contains(page))
@@ -70,9 +71,10 @@ Result<void> readLook(const Arguments &arguments, WindowOptions &options)
     options.theme = arguments.value(u"theme"_s, u"auto"_s);
     if (!QStringList{u"auto"_s, u"light"_s, u"dark"_s}.contains(options.theme))
         return bad(u"--theme is auto, light or dark, not %1"_s.arg(options.theme));
-    const auto language = arguments.value(u"language"_s, u"en"_s);
-    if (language != "en"_L1)
-        return bad(u"--language %1 is not in this version; languages: en"_s.arg(language));
+    const auto language = simulate::languageByName(arguments.value(u"language"_s, u"en"_s).toUtf8());
+    if (!language)
+        return bad(u"--language is en, zh_CN or ru, not %1"_s.arg(arguments.value(u"language"_s)));
+    options.language = *language;
     return {};
 }
 
@@ -84,11 +86,11 @@ const std::vector<OptionSpec> &windowOptions()
         auto options = sharedOptions();
         options.push_back({u"demo"_s, {}, u"fill the sandbox with live locks"_s});
         options.push_back({u"lock"_s, u"LOCK"_s, u"open on that lock (CONNECTION:NAME)"_s});
-        options.push_back({u"page"_s, u"NAME"_s, u"open on locks, znodes, keys, sessions, simulator or log"_s});
+        options.push_back({u"page"_s, u"NAME"_s, u"open on locks, znodes, keys, sessions, simulator, lessons or log"_s});
         options.push_back({u"size"_s, u"WxH"_s, u"the window's size, for example 1440x900"_s});
         options.push_back({u"scale"_s, u"PERCENT"_s, u"scale everything"_s});
         options.push_back({u"theme"_s, u"NAME"_s, u"auto, light or dark"_s});
-        options.push_back({u"language"_s, u"CODE"_s, u"en"_s});
+        options.push_back({u"language"_s, u"CODE"_s, u"en, zh_CN or ru: of the lessons; all else is in English"_s});
         options.push_back({u"screenshot"_s, u"FILE"_s, u"save the page as PNG once its first picture is complete; leave"_s});
         options.push_back({u"after"_s, u"SECONDS"_s, u"save it after that time at the latest (15)"_s});
         return options;

@@ -13,7 +13,8 @@ Checkers::Checkers(const Scenario &scenario, Trace &trace) : m_scenario(scenario
 {
     const auto *recipe = playable(scenario.recipe);
     // Permits and readers may overtake each other on their way back from the server.
-    m_isFair = recipe && recipe->fair && !recipe->counted && scenario.readersPercent == 0;
+    // Of two locks each has numbers of its own.
+    m_isFair = recipe && recipe->fair && !recipe->counted && scenario.readersPercent == 0 && scenario.locks == 1;
 }
 
 void Checkers::see(const Event &event)

@@ -41,7 +41,8 @@ Faults::Faults(const Scenario &scenario, VirtualLoop &world, Network &network, S
         fault->isPlanned = true;
         fault->victim = planned.contender;
         fault->skips = 0;
-        if (planned.lasts.count() > 0)
+        fault->lastsAsPlanned = planned.lasts.count() > 0;
+        if (fault->lastsAsPlanned)
             fault->lasts = planned.lasts;
         ++m_pending;
         schedule(fault, planned.at);
@@ -197,7 +198,7 @@ bool Faults::strikeServer(const Drawn &fault, int victim)
         break;
     }
     case FaultKind::RestartEmpty:
-        over = 20ms;
+        over = fault.lastsAsPlanned ? fault.lasts : 20ms;
         isDone = m_servers.restartEmpty(over);
         victim = nobody;
         break;

@@ -41,6 +41,7 @@ private:
         int skips = 0;                // so many messages go well before
         int victim = nobody;          // while it lies in wait; nobody: whoever comes
         bool isPlanned = false;
+        bool lastsAsPlanned = false;  // not as long as the seed drew
         int tries = 0;
     };
     using Shared = std::shared_ptr<Drawn>;

@@ -5,6 +5,7 @@
 
 #include <QJsonArray>
 
+#include <algorithm>
 #include <cmath>
 
 namespace lockscope::simulate {
@@ -218,6 +219,8 @@ QJsonObject Scenario::toJson() const
                        {u"arriveWithinMs"_s, qint64(arriveWithin.count())},
                        {u"perProcess"_s, perProcess},
                        {u"limit"_s, limit},
+                       {u"locks"_s, locks},
+                       {u"order"_s, isOppositeOrder ? u"opposite"_s : u"same"_s},
                        {u"readersPercent"_s, readersPercent},
                        {u"ttlMs"_s, qint64(ttl.count())},
                        {u"sessionTimeoutMs"_s, qint64(sessionTimeout.count())},
@@ -253,6 +256,11 @@ Result<Scenario> Scenario::fromJson(const QJsonObject &object)
     reader.number(u"arriveWithinMs"_s, 0, longestMs, scenario.arriveWithin);
     reader.number(u"perProcess"_s, 1, mostContenders, scenario.perProcess);
     reader.number(u"limit"_s, 1, mostContenders, scenario.limit);
+    reader.number(u"locks"_s, 1, 2, scenario.locks);
+    const auto order = reader.text(u"order"_s, "same");
+    scenario.isOppositeOrder = order == "opposite";
+    if (!scenario.isOppositeOrder && order != "same")
+        reader.wrong(u"order"_s, u"same or opposite"_s);
     reader.number(u"readersPercent"_s, 0, 100, scenario.readersPercent);
     reader.number(u"ttlMs"_s, 1, longestMs, scenario.ttl);
     reader.number(u"sessionTimeoutMs"_s, 1, longestMs, scenario.sessionTimeout);
@@ -284,10 +292,16 @@ Result<bool> Scenario::check() const
         return bad(u"the seed %1 is too large: below %2"_s.arg(seed).arg(seedLimit));
     if (limit != 1 && !info->counted)
         return bad(u"recipe %1 has one permit, not %2"_s.arg(name).arg(limit));
+    if (locks != 1 && info->backend != RecipeBackend::ZooKeeper)
+        return bad(u"recipe %1 is played with one lock: two are for those on ZooKeeper"_s.arg(name));
     if (readersPercent != 0 && !info->readWrite)
         return bad(u"recipe %1 has no read mode"_s.arg(name));
     if (perProcess > 1 && info->backend == RecipeBackend::MariaDb)
         return bad(u"a session on MariaDB carries one lock at a time: one contender per process"_s);
+    const auto isForced = [](const PlannedFault &fault) { return fault.kind == FaultKind::ForceRelease; };
+    if (locks != 1 && (std::count(faults.begin(), faults.end(), FaultKind::ForceRelease) > 0
+                       || std::any_of(planned.begin(), planned.end(), isForced)))
+        return bad(u"of two locks none can be force-released here"_s);
     for (const auto fault : faults) {
         if (!canHappen(fault, info->backend))
             return bad(u"the fault %1 cannot happen to %2"_s.arg(QString::fromLatin1(nameOf(fault)), name));

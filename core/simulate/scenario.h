@@ -72,6 +72,8 @@ struct Scenario {
     std::chrono::milliseconds arriveWithin{1000}; // Spread
     int perProcess = 1;                        // contenders that share a process, and its session
     int limit = 1;                             // permits of a semaphore
+    int locks = 1;                             // 2: each contender wants both, one after the other
+    bool isOppositeOrder = false;              // every second one in the other order
     int readersPercent = 0;                    // of a read/write lock's contenders
     std::chrono::milliseconds ttl{30'000};     // of a lease
     std::chrono::milliseconds sessionTimeout{10'000};

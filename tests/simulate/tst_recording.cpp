@@ -24,6 +24,8 @@ Scenario full()
     scenario.arriveWithin = 5ms;
     scenario.perProcess = 4;
     scenario.readersPercent = 50;
+    scenario.locks = 2;
+    scenario.isOppositeOrder = true;
     scenario.wait = 7s;
     scenario.checksFencingTokens = true;
     return scenario;
@@ -57,6 +59,10 @@ private slots:
         QTest::addColumn<QByteArray>("json");
         QTest::addColumn<QString>("named");
         QTest::newRow("no recipe") << QByteArray(R"({"recipe":"nope"})") << "no recipe \"nope\"";
+        QTest::newRow("two on Redis") << QByteArray(R"({"recipe":"redlock","locks":2})") << "one lock";
+        QTest::newRow("three locks") << QByteArray(R"({"locks":3})") << "\"locks\"";
+        QTest::newRow("no order") << QByteArray(R"({"locks":2,"order":"any"})") << "\"order\"";
+        QTest::newRow("two forced") << QByteArray(R"({"locks":2,"faults":["force-release"]})") << "none can be force";
         QTest::newRow("seen only") << QByteArray(R"({"recipe":"zk-election"})") << "seen but not acquired";
         QTest::newRow("nobody") << QByteArray(R"({"contenders":0})") << "\"contenders\"";
         QTest::newRow("half a contender") << QByteArray(R"({"contenders":1.5})") << "\"contenders\"";

@@ -1,7 +1,10 @@
 // Paints the window with invented data, so that its look can be judged without servers.
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakedata.h"
+#include "ui/lessons/lessonpicture.h"
+#include "ui/lessons/lessonview.h"
 #include "ui/mainwindow.h"
+#include "ui/pages/lessonspage.h"
 #include "ui/pages/lockspage.h"
 #include "ui/pages/simulatorpage.h"
 #include "ui/screenshot.h"
@@ -27,9 +30,12 @@ int main(int argc, char **argv)
                        {u"lock"_s, u"CONNECTION:NAME to choose"_s, u"lock"_s, u"orders-zk:/locks/orders"_s},
                        {u"scene"_s, u"busy, broken, empty or none"_s, u"scene"_s, u"busy"_s},
                        {u"dialog"_s, u"force-release, acquire or scenario"_s, u"dialog"_s},
-                       {u"page"_s, u"locks, znodes, keys, sessions, simulator or log"_s, u"page"_s, u"locks"_s},
+                       {u"page"_s, u"locks, znodes, keys, sessions, simulator, lessons or log"_s, u"page"_s, u"locks"_s},
                        {u"preset"_s, u"of the simulator: which, from 0"_s, u"number"_s, u"0"_s},
                        {u"cursor"_s, u"of the simulator, in ms"_s, u"ms"_s},
+                       {u"lesson"_s, u"of the lessons: which, from 1"_s, u"number"_s},
+                       {u"step"_s, u"how often Next is pressed in it"_s, u"number"_s, u"0"_s},
+                       {u"language"_s, u"of the lessons: en, zh_CN or ru"_s, u"code"_s, u"en"_s},
                        {u"overview"_s, u"of the simulator: thin lanes"_s},
                        {u"pause"_s, u"of the simulator: fork at the cursor, with a paused contender"_s, u"contender"_s},
                        {u"find"_s, u"text of the find field"_s, u"text"_s}});
@@ -85,6 +91,13 @@ int main(int argc, char **argv)
     }
     if (parser.value(u"dialog"_s) == "scenario"_L1)
         simulator->openScenario();
+    auto &lessons = window.lessonsPage();
+    lessons.setLanguage(simulate::languageByName(parser.value(u"language"_s).toUtf8()).value());
+    const bool isLesson = parser.isSet(u"lesson"_s);
+    if (isLesson) {
+        lessons.lesson().picture().setPace(0ms);
+        lessons.openLesson(parser.value(u"lesson"_s).toUInt() - 1);
+    }
     const auto takePicture = [&] {
         if (parser.isSet(u"overview"_s))
             simulator->findChild<QPushButton *>(u"overviewButton"_s)->setChecked(true);
@@ -100,6 +113,12 @@ int main(int argc, char **argv)
         QObject::connect(simulator, &ui::Page::settled, &app, [&, simulator] {
             if (simulator->isSettled() || !simulator->complaint().isEmpty())
                 QTimer::singleShot(700ms, &app, takePicture);
+        });
+    else if (isLesson)
+        QObject::connect(&lessons.lesson(), &ui::LessonView::played, &app, [&] {
+            for (int i = parser.value(u"step"_s).toInt(); i > 0; --i)
+                lessons.lesson().next();
+            QTimer::singleShot(700ms, &app, takePicture);
         });
     else
         QTimer::singleShot(400ms, &app, takePicture);

@@ -43,6 +43,7 @@ HelpOverlay::HelpOverlay(const QStringList &pages, QWidget *window) : QWidget(wi
          << std::pair(u"+ − 0"_s, tr("zoom the watch chain")) << std::pair(u"Space or ."_s, tr("in the simulator: play and pause"))
          << std::pair(u"← → Home End"_s, tr("in the simulator: one event back, one on, to the start, to the end"))
          << std::pair(u"+ − F"_s, tr("in the simulator: faster, slower, fork at the cursor"))
+         << std::pair(u"PgDn PgUp"_s, tr("in a lesson: next step and back; 1 to 6 answer, Esc leaves"))
          << std::pair(u"?"_s, tr("this"));
     int row = 1;
     for (const auto &[key, what] : keys) {

@@ -38,6 +38,12 @@ QPushButton[look="chip"][tone="warning"] { color: @warning; }
 QPushButton[look="violation"] { font-size: 12px; font-weight: 600; border-radius: 4px; padding: 1px 7px;
     background: @criticalSoft; color: @critical; border-color: @criticalSoft; }
 QPushButton[look="violation"]:hover, QPushButton[look="violation"]:focus { border-color: @critical; }
+QPushButton[look="choice"] { background: @panel; border: 1px solid @line; border-radius: 8px; }
+QPushButton[look="choice"]:hover { background: @selection; }
+QPushButton[look="choice"]:focus { border-color: @accent; }
+QPushButton[look="choice"]:disabled { background: @panel; }
+QPushButton[look="choice"][tone="ok"] { background: @okSoft; border-color: @ok; }
+QPushButton[look="choice"][tone="critical"] { background: @criticalSoft; border-color: @critical; }
 QPushButton:checked { background: @selection; border-color: @accent; }
 QPushButton::menu-indicator { image: none; width: 0; }
 QPushButton[look="tag-readonly"], QPushButton[look="tag-armed"] { font-size: 11px; font-weight: 600; border-radius: 4px;
@@ -141,6 +147,18 @@ QFrame[look="banner-info"] { background: @freeSoft; border-radius: 6px; }
 QFrame[look="banner-info"] QLabel { color: @muted; }
 QFrame[look="banner-ok"] { background: @okSoft; border-radius: 6px; }
 QFrame[look="banner-ok"] QLabel { color: @ok; }
+QLabel[look="lessonTitle"] { font-size: 22px; font-weight: 600; }
+QLabel[look="lesson"] { font-size: 19px; }
+QLabel[look="lessonRun"] { font-size: 16px; font-weight: 600; }
+QLabel[look="choice"], QLabel[look="verdict"] { font-size: 16px; }
+QLabel[look="choiceNumber"] { font-size: 16px; font-weight: 600; color: @muted; min-width: 14px; }
+QLabel[look="choiceNumber"][tone="ok"], QLabel[look="choice"][tone="ok"] { color: @ok; }
+QLabel[look="choiceNumber"][tone="critical"], QLabel[look="choice"][tone="critical"] { color: @critical; }
+QLabel[look="verdict"][tone="ok"] { color: @ok; }
+QLabel[look="verdict"][tone="warning"] { color: @warning; }
+QLabel[look="tick"] { font-size: 18px; font-weight: 600; }
+QLabel[look="tick"][tone="ok"] { color: @ok; }
+QLabel[look="tick"][tone="critical"] { color: @critical; }
 QFrame[look="tile"] { background: @panel; border: 1px solid @line; border-radius: 6px; }
 QLabel[look="title"] { font-size: 14px; font-weight: 600; }
 QLabel[look="figure"] { font-size: 21px; font-weight: 600; }

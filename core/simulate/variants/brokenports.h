@@ -18,6 +18,18 @@ public:
     }
 };
 
+// Creates nodes that outlive their session.
+class PersistentSession : public TracedSession {
+public:
+    using TracedSession::TracedSession;
+    Reply<zk::Created> create(ZPath path, QByteArray data, zk::CreateMode mode, zk::Acls acls,
+                              Deadline deadline) override
+    {
+        const auto kind = mode == zk::CreateMode::Ephemeral ? zk::CreateMode::Persistent : mode;
+        return TracedSession::create(std::move(path), std::move(data), kind, std::move(acls), deadline);
+    }
+};
+
 // Deletes a key without comparing whose it is.
 class UncomparingConnection : public TracedConnection {
 public:

@@ -19,6 +19,8 @@ const std::vector<Variant> &variants()
          u"trusts its predecessor's end without watching its own node: wrong when an operator removed that"_s},
         {"broken-lookup-without-sync", "zk-mutex",
          u"after a lost reply it looks for its node on a follower that may lag, and makes a second one"_s},
+        {"broken-persistent-node", "zk-ephemeral",
+         u"its node is persistent: when the holder crashes, or its session ends, it stays for ever"_s},
         {"broken-unlock-without-compare", "redis-set-nx",
          u"unlocks with DEL: after its lease it deletes its successor's key"_s},
     };
@@ -53,6 +55,8 @@ std::unique_ptr<TracedSession> tracedFor(const QByteArray &id, zk::Session &inne
 {
     if (id == "broken-lookup-without-sync")
         return std::make_unique<UnsyncedSession>(inner, trace, contender);
+    if (id == "broken-persistent-node")
+        return std::make_unique<PersistentSession>(inner, trace, contender);
     return std::make_unique<TracedSession>(inner, trace, contender);
 }
 

@@ -1,5 +1,6 @@
 #include "core/simulate/zookeeper/servers.h"
 
+#include "core/recipes/multilock.h"
 #include "core/recipes/turn.h"
 #include "core/simulate/variants/variants.h"
 #include "core/simulate/zookeeper/session.h"
@@ -12,12 +13,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const ZPath lockPath("/sim/lock");
+const ZPath lockPath("/sim/lock"), otherPath("/sim/other");
 
 class ZooKeeperAccess : public Access {
 public:
     ZooKeeperAccess(std::shared_ptr<zk::Session> session, const ServersContext &context, int contender)
-        : m_scenario(context.scenario), m_session(std::move(session)),
+        : m_scenario(context.scenario), m_contender(contender), m_session(std::move(session)),
           m_traced(tracedFor(m_scenario.recipe, *m_session, context.trace, contender))
     {
     }
@@ -25,12 +26,26 @@ public:
     [[nodiscard]] Result<std::unique_ptr<recipes::Lock>> makeLock(bool readMode, Random random) override
     {
         const recipes::AcquireOptions options{readMode, m_scenario.limit, m_scenario.ttl};
-        return makePlayableLock(m_scenario.recipe, *m_traced, lockPath, options, random);
+        if (m_scenario.locks == 1)
+            return makePlayableLock(m_scenario.recipe, *m_traced, lockPath, options, random);
+        std::vector<ZPath> paths{lockPath, otherPath};
+        if (m_scenario.isOppositeOrder && m_contender % 2 == 1)
+            std::swap(paths[0], paths[1]);
+        std::vector<std::unique_ptr<recipes::Lock>> both;
+        for (const auto &path : paths) {
+            auto made = makePlayableLock(m_scenario.recipe, *m_traced, path, options, Random(random.next()));
+            if (!made)
+                return made.error();
+            both.push_back(*std::move(made));
+        }
+        return std::unique_ptr<recipes::Lock>(
+            std::make_unique<recipes::MultiLock>(m_session->loop(), std::move(both)));
     }
     [[nodiscard]] zk::SessionId id() const { return m_session->id(); }
 
 private:
     const Scenario &m_scenario;
+    const int m_contender;
     std::shared_ptr<zk::Session> m_session; // its process's
     std::unique_ptr<TracedSession> m_traced;
 };

@@ -1,0 +1,276 @@
+// Every lesson is played: it loads in three languages, its picture comes to each of its steps, and its numbers prove
+// what it says. Files that are no lessons are refused by file and field.
+#include "core/simulate/lessons.h"
+#include "core/simulate/simulation.h"
+
+#include <QDir>
+#include <QFile>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace lockscope;
+using namespace lockscope::simulate;
+using namespace Qt::StringLiterals;
+
+namespace {
+
+// A lesson as small as one can be; tests break it in one place each.
+constexpr auto smallest = R"({
+    "schema": "lockscope-lesson/1", "id": "small",
+    "title": {"en": "T", "zh_CN": "标", "ru": "З"}, "summary": {"en": "S"},
+    "runs": [{"title": {"en": "R"}, "scenario": {"recipe": "zk-mutex", "contenders": 3}}],
+    "steps": [{"text": {"en": "one"}, "until": {"mark": "holds", "contender": 1},
+               "question": {"text": {"en": "Q"}, "choices": [{"en": "A"}, {"en": "B"}], "right": 1,
+                            "because": {"en": "W"}}}],
+    "proves": [{"counter": "grants", "is": "== 3", "text": {"en": "P"}}]
+})";
+
+QByteArray broken(const char *part, const char *by)
+{
+    QByteArray text = smallest;
+    const auto at = text.indexOf(part);
+    if (at < 0)
+        qFatal("there is no %s in the lesson", part);
+    return text.replace(at, qsizetype(qstrlen(part)), by);
+}
+
+QStringList missing(const Text &text)
+{
+    QStringList languages;
+    for (const auto &[name, words] : {std::pair{u"en"_s, text.english}, {u"zh_CN"_s, text.chinese},
+                                      {u"ru"_s, text.russian}}) {
+        if (words.trimmed().isEmpty())
+            languages << name;
+    }
+    return languages;
+}
+
+std::vector<std::pair<QString, Text>> textsOf(const Lesson &lesson)
+{
+    std::vector<std::pair<QString, Text>> texts{{u"title"_s, lesson.title}, {u"summary"_s, lesson.summary}};
+    for (const auto &run : lesson.runs)
+        texts.emplace_back(u"run"_s, run.title);
+    for (const auto &step : lesson.steps) {
+        texts.emplace_back(u"step"_s, step.text);
+        if (!step.question)
+            continue;
+        texts.emplace_back(u"question"_s, step.question->text);
+        texts.emplace_back(u"because"_s, step.question->because);
+        for (const auto &choice : step.question->choices)
+            texts.emplace_back(u"choice"_s, choice);
+    }
+    for (const auto &proof : lesson.proves)
+        texts.emplace_back(u"proof"_s, proof.text);
+    return texts;
+}
+
+bool hasCjk(const QString &text)
+{
+    return std::any_of(text.begin(), text.end(), [](QChar c) { return c.script() == QChar::Script_Han; });
+}
+
+bool hasCyrillic(const QString &text)
+{
+    return std::any_of(text.begin(), text.end(), [](QChar c) { return c.script() == QChar::Script_Cyrillic; });
+}
+
+} // namespace
+
+class TestLessons : public QObject {
+    Q_OBJECT
+
+    Lessons m_all;
+
+    void everyLesson()
+    {
+        QTest::addColumn<std::size_t>("number");
+        for (std::size_t i = 0; i < m_all.lessons.size(); ++i)
+            QTest::newRow(m_all.lessons[i].id) << i;
+    }
+
+private slots:
+    void initTestCase()
+    {
+        m_all = loadLessons({lessonFolders().front()});
+        for (const auto &error : m_all.refused)
+            QFAIL(qPrintable(error.message));
+        // No file is forgotten in the list of resources.
+        const auto files = QDir(QStringLiteral(LOCKSCOPE_LESSONS)).entryList({u"*.json"_s});
+        QCOMPARE(qsizetype(m_all.lessons.size()), files.size());
+        QVERIFY(files.size() > 0);
+    }
+
+    void everyTextIsThereInThreeLanguages_data() { everyLesson(); }
+    void everyTextIsThereInThreeLanguages()
+    {
+        QFETCH(std::size_t, number);
+        const auto &lesson = m_all.lessons[number];
+        for (const auto &[where, text] : textsOf(lesson)) {
+            const auto lacks = missing(text);
+            QVERIFY2(lacks.isEmpty(), qPrintable(u"%1 \"%2\": %3"_s.arg(where, text.english, lacks.join(u' '))));
+            QVERIFY2(!hasCjk(text.english) && !hasCyrillic(text.english), qPrintable(text.english));
+            QVERIFY2(!hasCyrillic(text.chinese), qPrintable(text.chinese));
+            QVERIFY2(!hasCjk(text.russian), qPrintable(text.russian));
+        }
+        // Not the English words three times.
+        QVERIFY(hasCjk(lesson.title.chinese) && hasCyrillic(lesson.title.russian));
+        for (const auto &step : lesson.steps)
+            QVERIFY2(hasCjk(step.text.chinese) && hasCyrillic(step.text.russian), qPrintable(step.text.english));
+    }
+
+    void itsRunsComeToEachStepAndProveItsPoint_data() { everyLesson(); }
+    void itsRunsComeToEachStepAndProveItsPoint()
+    {
+        QFETCH(std::size_t, number);
+        const auto &lesson = m_all.lessons[number];
+        std::vector<Recording> runs;
+        for (const auto &run : lesson.runs) {
+            auto recording = simulate::simulate(run.scenario);
+            QVERIFY2(recording, recording ? "" : qPrintable(recording.error().message));
+            QVERIFY(!recording->isCut);
+            runs.push_back(*std::move(recording));
+        }
+        PlayedRuns played;
+        for (const auto &run : runs)
+            played.push_back(&run);
+        Moment before{};
+        for (const auto &step : lesson.steps) {
+            if (!step.until)
+                continue;
+            const auto moment = momentOf(*step.until, played);
+            QVERIFY2(moment, qPrintable(u"never comes to: "_s + step.text.english));
+            QVERIFY2(*moment >= before, qPrintable(u"goes back at: "_s + step.text.english));
+            before = *moment;
+        }
+        QVERIFY(lesson.steps.back().until && lesson.steps.back().until->isEnd);
+        for (const auto &proof : lesson.proves) {
+            const auto proven = prove(proof, played);
+            QVERIFY2(proven.holds, qPrintable(proof.text.english + u": it is "_s + proven.measured));
+        }
+    }
+
+    void aProofThatIsWrongDoesNotHold_data()
+    {
+        QTest::addColumn<QByteArray>("proof");
+        QTest::addColumn<bool>("holds");
+        QTest::newRow("==") << QByteArray(R"("counter": "grants", "is": "== 3")") << true;
+        QTest::newRow("== not") << QByteArray(R"("counter": "grants", "is": "== 4")") << false;
+        QTest::newRow("!=") << QByteArray(R"("counter": "grants", "is": "!= 3")") << false;
+        QTest::newRow("<") << QByteArray(R"("counter": "grants", "is": "< 3")") << false;
+        QTest::newRow("<=") << QByteArray(R"("counter": "grants", "is": "<= 3")") << true;
+        QTest::newRow(">") << QByteArray(R"("counter": "grants", "is": "> 2.5")") << true;
+        QTest::newRow(">=") << QByteArray(R"("counter": "grants", "is": ">= 3.5")") << false;
+        QTest::newRow("the other run") << QByteArray(R"("counter": "grants", "is": "== run 0")") << true;
+        QTest::newRow("times the other run") << QByteArray(R"("counter": "grants", "is": "> 0.5 * run 0")") << true;
+        QTest::newRow("absent") << QByteArray(R"("violation": "exclusion", "is": "absent")") << true;
+        QTest::newRow("present") << QByteArray(R"("violation": "exclusion", "is": "present")") << false;
+        QTest::newRow("events") << QByteArray(R"("events": {"mark": "holds", "contender": 1}, "is": "== 1")") << true;
+        QTest::newRow("other events") << QByteArray(R"("events": {"mark": "dies"}, "is": ">= 1")") << false;
+    }
+    void aProofThatIsWrongDoesNotHold()
+    {
+        QFETCH(QByteArray, proof);
+        QFETCH(bool, holds);
+        const auto lesson = readLesson(broken(R"("counter": "grants", "is": "== 3")", proof), u"x.json"_s);
+        QVERIFY2(lesson, lesson ? "" : qPrintable(lesson.error().message));
+        const auto run = simulate::simulate(lesson->runs.front().scenario);
+        QVERIFY(run);
+        QCOMPARE(prove(lesson->proves.front(), {&*run}).holds, holds);
+    }
+
+    void aStopThatNeverComesIsNone()
+    {
+        const auto lesson = readLesson(broken(R"("contender": 1)", R"("contender": 1, "count": 2)"), u"x.json"_s);
+        QVERIFY(lesson);
+        const auto run = simulate::simulate(lesson->runs.front().scenario);
+        QVERIFY(run);
+        QVERIFY(!momentOf(*lesson->steps.front().until, {&*run}));
+    }
+
+    void wrongFilesAreRefusedByFileAndField_data()
+    {
+        QTest::addColumn<QByteArray>("json");
+        QTest::addColumn<QString>("named");
+        const auto row = [](const char *name, const QByteArray &json, const QString &named) {
+            QTest::newRow(name) << json << named;
+        };
+        row("no JSON", broken("\"T\"", "\"T"), u"no JSON, in line 3"_s);
+        row("no object", "[1]", u"object"_s);
+        row("no schema", broken("lesson/1", "lesson/9"), u"\"schema\" has to be \"lockscope-lesson/1\""_s);
+        row("no id", broken("\"small\"", "\"../x\""), u"\"id\""_s);
+        row("a text that is none", broken(R"({"en": "S"})", R"("S")"), u"\"summary\""_s);
+        row("a text in no language", broken(R"({"en": "S"})", R"({"de": "S"})"), u"\"summary.de\""_s);
+        row("an empty text", broken(R"({"en": "S"})", "{}"), u"\"summary\""_s);
+        row("a long text", broken("\"S\"", '"' + QByteArray(3000, 'x') + '"'), u"\"summary.en\""_s);
+        row("an unknown recipe", broken("zk-mutex", "nope"), u"\"runs[0].scenario\" has to be one that can be played"_s);
+        row("a wrong number", broken("\"contenders\": 3", "\"contenders\": 0"), u"\"contenders\""_s);
+        row("too many", broken("\"contenders\": 3", "\"contenders\": 50000"), u"\"runs[0].scenario.contenders\""_s);
+        row("without events", broken("\"contenders\": 3", "\"keepsEvents\": false"), u"scenario.keepsEvents"_s);
+        row("a field misspelt", broken("\"contenders\": 3", "\"contender\": 3"), u"without \"contender\""_s);
+        row("no step", broken("\"steps\": [{", "\"steps\": [], \"more\": [{"), u"\"steps\" has to be a list of 1 to 40"_s);
+        row("no such mark", broken("\"holds\"", "\"has\""), u"\"steps[0].until.mark\" has to be one of joins"_s);
+        row("no such contender", broken("\"contender\": 1", "\"contender\": 3"), u"\"steps[0].until.contender\""_s);
+        row("no event", broken(R"({"mark": "holds", "contender": 1})", "{}"), u"\"steps[0].until\""_s);
+        row("no such run", broken("\"contender\": 1", "\"run\": 1, \"contender\": 1"), u"\"steps[0].until.run\""_s);
+        row("one choice", broken(R"(, {"en": "B"}], "right": 1)", R"(], "right": 0)"),
+            u"\"steps[0].question.choices\""_s);
+        row("no right choice", broken("\"right\": 1", "\"right\": 2"), u"\"steps[0].question.right\""_s);
+        row("no such counter", broken("\"grants\"", "\"grand\""), u"\"proves[0].counter\" has to be one of grants"_s);
+        row("no comparison", broken("== 3", "= 3"), u"\"proves[0].is\""_s);
+        row("a run too far", broken("== 3", "== run 1"), u"\"proves[0].is\""_s);
+        row("about nothing", broken("\"counter\": \"grants\"", "\"run\": 0"), u"\"proves[0]\""_s);
+        row("a field too many", broken("\"summary\"", "\"sumary\": 1, \"summary\""), u"there is no field \"sumary\""_s);
+    }
+    void wrongFilesAreRefusedByFileAndField()
+    {
+        QFETCH(QByteArray, json);
+        QFETCH(QString, named);
+        const auto lesson = readLesson(json, u"somewhere/mine.json"_s);
+        QVERIFY(!lesson);
+        const auto &message = lesson.error().message;
+        QVERIFY2(message.startsWith("somewhere/mine.json: "_L1) && message.contains(named), qPrintable(message));
+        QVERIFY(!message.contains(u'\n'));
+    }
+
+    void aFolderMayHoldAnything()
+    {
+        QTemporaryDir folder;
+        const auto write = [&folder](const QString &name, const QByteArray &bytes) {
+            QFile file(folder.filePath(name));
+            QVERIFY(file.open(QIODevice::WriteOnly) && file.write(bytes) == bytes.size());
+        };
+        write(u"20-mine.json"_s, smallest);
+        write(u"30-again.json"_s, smallest);
+        write(u"40-huge.json"_s, QByteArray(2 << 20, ' '));
+        write(u"50-bytes.json"_s, QByteArray("\xff\xfe\0{", 4));
+        write(u"notes.txt"_s, "no lesson");
+        QVERIFY(QFile::link(folder.filePath(u"nowhere"_s), folder.filePath(u"60-dangling.json"_s)));
+        const auto all = loadLessons({folder.path(), folder.filePath(u"missing"_s)});
+        QCOMPARE(all.lessons.size(), std::size_t(1));
+        QCOMPARE(all.lessons.front().id, QByteArray("small"));
+        QStringList refused;
+        for (const auto &error : all.refused)
+            refused << error.message;
+        QCOMPARE(refused.size(), 4);
+        QVERIFY(refused[0].contains("30-again.json"_L1) && refused[0].contains("already"_L1));
+        QVERIFY(refused[1].contains("40-huge.json"_L1) && refused[1].contains("1 MiB"_L1));
+        QVERIFY(refused[2].contains("50-bytes.json"_L1));
+        QVERIFY(refused[3].contains("60-dangling.json"_L1));
+    }
+
+    void textsFallBack()
+    {
+        const Text all{u"e"_s, u"z"_s, u"r"_s};
+        QCOMPARE(all.in(Language::Chinese), u"z"_s);
+        QCOMPARE(all.in(Language::Russian), u"r"_s);
+        const Text english{u"e"_s, {}, {}};
+        QCOMPARE(english.in(Language::Chinese), u"e"_s);
+        const Text russian{{}, {}, u"r"_s};
+        QCOMPARE(russian.in(Language::English), u"r"_s);
+        QVERIFY(languageByName("zh_CN") == Language::Chinese && !languageByName("zh"));
+        QCOMPARE(nameOf(Language::Russian), QByteArray("ru"));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestLessons)
+#include "tst_lessons.moc"

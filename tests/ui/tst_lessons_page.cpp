@@ -1,0 +1,277 @@
+// The page of lessons as a teacher uses it: every lesson is played from its list to its end by the keys of a
+// presenter's remote, and ends in the counters that prove it.
+#include "tests/support/fakebackend.h"
+#include "ui/lessons/lessonlist.h"
+#include "ui/lessons/lessonpicture.h"
+#include "ui/lessons/lessonview.h"
+#include "ui/lessons/prooflist.h"
+#include "ui/lessons/questionbox.h"
+#include "ui/mainwindow.h"
+#include "ui/pages/lessonspage.h"
+#include "ui/simulator/countertiles.h"
+#include "ui/theme/theme.h"
+
+#include <QFile>
+#include <QLabel>
+#include <QListWidget>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace lockscope;
+using namespace lockscope::ui;
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace {
+
+void press(QWidget &widget, Qt::Key key)
+{
+    QTest::keyClick(&widget, key);
+}
+
+struct Scene {
+    Scene()
+    {
+        page.resize(1200, 760);
+        page.lesson().picture().setPace(0ms);
+        page.show();
+        if (!QTest::qWaitForWindowActive(&page))
+            qFatal("the page does not get the keys");
+    }
+    bool open(std::size_t lesson)
+    {
+        page.openLesson(lesson);
+        return QTest::qWaitFor([this] { return page.lesson().isPlayed(); }, 60'000);
+    }
+    LessonView &lesson() { return page.lesson(); }
+
+    LessonsPage page{nullptr, {simulate::lessonFolders().front()}};
+};
+
+} // namespace
+
+class TestLessonsPage : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<Theme> m_theme;
+
+private slots:
+    void initTestCase()
+    {
+        m_theme = std::make_unique<Theme>(*qApp, ThemeChoice::Light);
+    }
+
+    void cleanupTestCase() { m_theme.reset(); }
+
+    void theListTellsWhatThereIs()
+    {
+        Scene scene;
+        auto &rows = scene.page.list().rows();
+        QCOMPARE(std::size_t(rows.count()), scene.page.lessons().lessons.size());
+        QVERIFY(rows.count() == 16);
+        QVERIFY(!rows.item(0)->text().isEmpty());
+        QVERIFY(scene.page.list().complaints().isEmpty());
+        scene.page.setFilter(u"redlock"_s);
+        int shown = 0;
+        for (int row = 0; row < rows.count(); ++row)
+            shown += rows.isRowHidden(row) ? 0 : 1;
+        QCOMPARE(shown, 1);
+    }
+
+    void aClickOpensOneAndEscapeGoesBack()
+    {
+        Scene scene;
+        auto &rows = scene.page.list().rows();
+        const auto place = rows.visualItemRect(rows.item(1)).center();
+        QTest::mouseClick(rows.viewport(), Qt::LeftButton, {}, place);
+        QVERIFY(!scene.page.isListOpen());
+        QTRY_VERIFY(scene.lesson().isPlayed());
+        QCOMPARE(scene.lesson().lesson().id, scene.page.lessons().lessons[1].id);
+        press(scene.lesson(), Qt::Key_Escape);
+        QVERIFY(scene.page.isListOpen());
+        QCOMPARE(rows.currentRow(), 1);
+        press(rows, Qt::Key_Return);
+        QVERIFY(!scene.page.isListOpen());
+    }
+
+    void everyLessonRunsToItsEndAndProvesItsPoint_data()
+    {
+        QTest::addColumn<std::size_t>("number");
+        const auto all = simulate::loadLessons({simulate::lessonFolders().front()});
+        QVERIFY(!all.lessons.empty());
+        for (std::size_t i = 0; i < all.lessons.size(); ++i)
+            QTest::newRow(all.lessons[i].id) << i;
+    }
+    void everyLessonRunsToItsEndAndProvesItsPoint()
+    {
+        QFETCH(std::size_t, number);
+        Scene scene;
+        QVERIFY(scene.open(number));
+        auto &lesson = scene.lesson();
+        const auto steps = lesson.lesson().steps.size();
+        Moment before = lesson.picture().at();
+        for (std::size_t step = 0; step < steps; ++step) {
+            QCOMPARE(lesson.step(), step);
+            QCOMPARE(lesson.text(), lesson.lesson().steps[step].text.english);
+            QVERIFY(lesson.picture().at() >= before);
+            before = lesson.picture().at();
+            if (lesson.lesson().steps[step].question) {
+                // The remote's key shows the answer first.
+                QVERIFY(!lesson.question().isHidden() && !lesson.question().isAnswered());
+                press(lesson, Qt::Key_PageDown);
+                QCOMPARE(lesson.step(), step);
+                QVERIFY(lesson.question().isAnswered());
+            }
+            press(lesson, Qt::Key_PageDown);
+        }
+        QVERIFY(lesson.isAtProof());
+        QCOMPARE(lesson.picture().at(), lesson.picture().end());
+        const auto &lines = lesson.proof().lines();
+        QCOMPARE(std::size_t(lines.size()), lesson.lesson().proves.size());
+        for (const auto &line : lines)
+            QVERIFY2(line.startsWith(u'✓'), qPrintable(line));
+        // And the counters beside the picture are those of the recordings.
+        for (std::size_t run = 0; run < lesson.picture().runs().size(); ++run) {
+            const auto &counters = lesson.picture().runs()[run]->recording().counters;
+            const auto plain = [](QString text) { return text.remove(u',').toLongLong(); };
+            const auto &tiles = lesson.picture().tiles(run);
+            QCOMPARE(plain(tiles.requests()), counters.requests);
+            QCOMPARE(plain(tiles.watchEvents()), counters.watchEvents);
+            QCOMPARE(plain(tiles.wasted()), counters.wastedWakeups);
+        }
+        press(lesson, Qt::Key_PageDown);
+        QVERIFY(scene.page.isListOpen());
+    }
+
+    void backGoesBack()
+    {
+        Scene scene;
+        QVERIFY(scene.open(1));
+        auto &lesson = scene.lesson();
+        press(lesson, Qt::Key_PageUp);
+        QCOMPARE(lesson.step(), std::size_t(0));
+        const auto first = lesson.picture().at();
+        const auto text = lesson.text();
+        press(lesson, Qt::Key_PageDown);
+        QVERIFY(lesson.picture().at() > first);
+        press(lesson, Qt::Key_PageUp);
+        QCOMPARE(lesson.picture().at(), first);
+        QCOMPARE(lesson.text(), text);
+    }
+
+    void anAnswerIsJudgedOnce()
+    {
+        Scene scene;
+        QVERIFY(scene.open(1));
+        auto &lesson = scene.lesson();
+        while (lesson.question().isHidden())
+            press(lesson, Qt::Key_PageDown);
+        const auto &question = *lesson.lesson().steps[lesson.step()].question;
+        const auto wrong = question.right == 0 ? 1 : 0;
+        QTest::mouseClick(lesson.question().choices()[std::size_t(wrong)], Qt::LeftButton);
+        QVERIFY(lesson.question().verdict().startsWith("Not so."_L1));
+        QVERIFY(lesson.question().verdict().contains(question.because.english));
+        press(lesson, Qt::Key(Qt::Key_1 + int(question.right)));
+        QVERIFY(lesson.question().verdict().startsWith("Not so."_L1));
+        press(lesson, Qt::Key_PageUp);
+        press(lesson, Qt::Key_PageDown);
+        QVERIFY(!lesson.question().isAnswered());
+        press(lesson, Qt::Key(Qt::Key_1 + int(question.right)));
+        QVERIFY(lesson.question().verdict().startsWith("Right."_L1));
+    }
+
+    void thePictureRunsThere()
+    {
+        Scene scene;
+        QVERIFY(scene.open(1));
+        auto &picture = scene.lesson().picture();
+        QSignalSpy arrived(&picture, &LessonPicture::arrived);
+        picture.setPace(200ms);
+        const auto from = picture.at();
+        press(scene.lesson(), Qt::Key_PageDown);
+        QVERIFY(picture.isRunning());
+        QTRY_VERIFY(picture.at() > from);
+        QTRY_COMPARE(arrived.size(), 1);
+        QVERIFY(!picture.isRunning());
+    }
+
+    void itSpeaksThreeLanguages()
+    {
+        Scene scene;
+        QVERIFY(scene.open(0));
+        for (const auto &[language, next] : {std::pair{Language::Chinese, u"下一步"_s}, {Language::Russian, u"Дальше"_s},
+                                             {Language::English, u"Next"_s}}) {
+            scene.page.setLanguage(language);
+            QTRY_VERIFY(scene.lesson().isPlayed());
+            const auto &lesson = scene.lesson();
+            QCOMPARE(lesson.text(), lesson.lesson().steps.front().text.in(language));
+            QCOMPARE(lesson.findChild<QPushButton *>(u"lessonNext"_s)->text(), next);
+            QCOMPARE(scene.page.list().rows().item(0)->text(), lesson.lesson().title.in(language));
+        }
+    }
+
+    void aWrongFileIsSaidAndATeachersOwnIsThere()
+    {
+        QTemporaryDir folder;
+        QFile good(folder.filePath(u"90-mine.json"_s));
+        QFile builtIn(u":/lockscope/lessons/02-herd.json"_s);
+        QVERIFY(builtIn.open(QIODevice::ReadOnly) && good.open(QIODevice::WriteOnly));
+        auto text = builtIn.readAll();
+        text.replace("\"id\": \"herd\"", "\"id\": \"mine\"").replace("\"contenders\": 10", "\"contenders\": 12");
+        good.write(text);
+        good.close();
+        QFile bad(folder.filePath(u"91-bad.json"_s));
+        QVERIFY(bad.open(QIODevice::WriteOnly));
+        bad.write("{\"schema\": \"lockscope-lesson/1\", \"id\": \"<b>x\"}");
+        bad.close();
+        LessonsPage page(nullptr, {folder.path()});
+        page.lesson().picture().setPace(0ms);
+        page.show();
+        QCOMPARE(page.lessons().lessons.size(), std::size_t(1));
+        QCOMPARE(page.list().complaints().size(), 1);
+        QVERIFY(page.list().complaints().front().contains("91-bad.json"_L1));
+        QVERIFY(page.list().complaints().front().contains("\"id\""_L1));
+        // Twelve contenders are not ten: what it says is not so, and is shown as that.
+        page.openLesson(0);
+        QTRY_VERIFY(page.lesson().isPlayed());
+        while (!page.lesson().isAtProof())
+            page.lesson().next();
+        QVERIFY(page.lesson().proof().lines().front().startsWith(u'✗'));
+        // Corrected, and read again.
+        QVERIFY(QFile::remove(bad.fileName()));
+        page.refresh();
+        QVERIFY(page.list().complaints().isEmpty());
+    }
+
+    void aRunThatCannotBePlayedIsSaid()
+    {
+        LessonsPage page(nullptr, {simulate::lessonFolders().front()},
+                         [](const simulate::Scenario &, const simulate::OnProgress &) {
+                             return Result<simulate::Recording>(Error{ErrorCode::Unsupported, u"no such world"_s});
+                         });
+        page.show();
+        page.openLesson(0);
+        QTRY_VERIFY(!page.lesson().complaint().isEmpty());
+        QVERIFY(page.lesson().complaint().contains("no such world"_L1));
+        page.lesson().next();
+        QCOMPARE(page.lesson().step(), std::size_t(0));
+        page.openList();
+        QVERIFY(page.isListOpen());
+    }
+
+    void theWindowCountsThem()
+    {
+        test::FakeBackend backend;
+        MainWindow window(backend);
+        QVERIFY(window.showPage(u"lessons"_s));
+        window.show();
+        QTRY_VERIFY(window.lessonsPage().isSettled());
+        QVERIFY(window.isAllThereIs());
+        QVERIFY(window.lessonsPage().lessons().lessons.size() == std::size_t(16));
+    }
+};
+
+QTEST_MAIN(TestLessonsPage)
+#include "tst_lessons_page.moc"

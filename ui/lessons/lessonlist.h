@@ -1,0 +1,37 @@
+// All lessons, one below the other: number, title, what it is about. And what is wrong with files that are none.
+#pragma once
+
+#include <version>
+
+#include "ui/lessons/words.h"
+
+#include <QWidget>
+
+class QLabel;
+class QListWidget;
+class QVBoxLayout;
+
+namespace lockscope::ui {
+
+class LessonList : public QWidget {
+    Q_OBJECT
+public:
+    explicit LessonList(QWidget *parent = nullptr);
+
+    void show(const simulate::Lessons &lessons, Language language);
+    void setFilter(const QString &text);
+    void choose(std::size_t lesson);
+    [[nodiscard]] QListWidget &rows() { return *m_rows; }
+    [[nodiscard]] QStringList complaints() const;
+
+signals:
+    void chosen(std::size_t lesson);
+
+private:
+    QLabel *m_heading;
+    QLabel *m_hint;
+    QListWidget *m_rows;
+    QVBoxLayout *m_refused;
+};
+
+} // namespace lockscope::ui

@@ -1,0 +1,184 @@
+#include "ui/lessons/lessonpicture.h"
+
+#include "core/base/text.h"
+#include "ui/pages/pageparts.h"
+#include "ui/simulator/countertiles.h"
+#include "ui/simulator/lanesview.h"
+#include "ui/simulator/legend.h"
+#include "ui/theme/theme.h"
+
+#include <QBoxLayout>
+#include <QLabel>
+#include <QScrollBar>
+
+#include <algorithm>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr int mostReadableLanes = 24;
+constexpr int narrowPicture = 520;
+constexpr Moment shortestSight = 6ms; // what is shown at least, however early a step stops
+
+} // namespace
+
+LessonPicture::LessonPicture(QWidget *parent) : QWidget(parent), m_cards(new QHBoxLayout)
+{
+    auto *column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(10);
+    m_cards->setSpacing(12);
+    column->addLayout(m_cards, 1);
+    column->addWidget(new Legend(this));
+    m_timer.setInterval(16);
+    connect(&m_timer, &QTimer::timeout, this, &LessonPicture::advance);
+    connect(&m_playback, &Playback::moved, this, &LessonPicture::showMoment);
+}
+
+LessonPicture::~LessonPicture()
+{
+    stopListening(this);
+}
+
+LessonPicture::Panel LessonPicture::makePanel()
+{
+    Panel panel;
+    auto *card = new QFrame(this);
+    card->setProperty("look", u"card"_s);
+    panel.card = card;
+    panel.title = makeLabel({}, u"lessonRun"_s, card);
+    panel.recipe = makeLabel({}, u"muted"_s, card);
+    panel.recipe->setFont(monoFont());
+    panel.recipe->setMinimumWidth(20); // a narrow window cuts words rather than growing
+    panel.lanes = new LanesView(card);
+    panel.tiles = new CounterTiles(card);
+    panel.title->setWordWrap(true);
+    auto *head = new QVBoxLayout;
+    head->setSpacing(2);
+    head->addWidget(panel.title);
+    head->addWidget(panel.recipe);
+    auto *column = new QVBoxLayout(card);
+    column->setContentsMargins(14, 10, 14, 12);
+    column->setSpacing(8);
+    column->addLayout(head);
+    column->addWidget(panel.lanes, 1);
+    column->addWidget(panel.tiles);
+    m_cards->addWidget(card, 1);
+    return panel;
+}
+
+// The same contenders and the same time in both.
+void LessonPicture::connectLanes(LanesView &lanes)
+{
+    connect(&lanes, &LanesView::momentChosen, this, [this](Moment at) {
+        m_timer.stop();
+        m_playback.seek(at);
+        emit arrived();
+    });
+    connect(&lanes, &LanesView::zoomed, this, [this](double zoom, Moment around) {
+        for (auto &panel : m_panels)
+            panel.lanes->setZoom(zoom, around);
+    });
+    connect(&lanes, &LanesView::scrolledTo, this, [this](int vertical, int horizontal) {
+        for (auto &panel : m_panels) {
+            panel.lanes->verticalScrollBar()->setValue(vertical);
+            panel.lanes->horizontalScrollBar()->setValue(horizontal);
+        }
+    });
+}
+
+void LessonPicture::clear()
+{
+    m_timer.stop();
+    for (auto &panel : m_panels) {
+        panel.card->hide();
+        panel.card->deleteLater();
+    }
+    m_panels.clear();
+    m_playback.setRuns({});
+}
+
+void LessonPicture::setRuns(const simulate::Lesson &lesson, const std::vector<PlayedRunPtr> &runs, Language language)
+{
+    clear();
+    Moment end{};
+    for (const auto &run : runs)
+        end = std::max(end, run->end());
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        auto panel = makePanel();
+        panel.title->setText(lesson.runs[i].title.in(language));
+        panel.recipe->setText(label(lesson.runs[i].scenario.recipe, 60));
+        panel.lanes->setRun(runs[i], end);
+        panel.lanes->setDense(runs[i]->lanes() > mostReadableLanes);
+        panel.lanes->setAccessibleName(panel.title->text());
+        connectLanes(*panel.lanes);
+        m_panels.push_back(panel);
+        panel.card->show();
+    }
+    m_playback.setRuns(runs);
+    m_playback.toStart();
+    lookUntil(shortestSight);
+}
+
+// The time axis begins at the start and goes a little beyond what has happened: what comes is not given away.
+void LessonPicture::lookUntil(Moment at)
+{
+    const auto sight = std::clamp(std::max(at + at / 8, shortestSight), Moment(1), std::max(Moment(1), end()));
+    const double zoom = static_cast<double>(std::max(Moment(1), end()).count()) / static_cast<double>(sight.count());
+    for (auto &panel : m_panels) {
+        panel.lanes->setZoom(std::max(1.0, zoom), Moment{});
+        panel.lanes->horizontalScrollBar()->setValue(0);
+    }
+}
+
+void LessonPicture::runTo(Moment at)
+{
+    m_timer.stop();
+    m_target = std::min(at, end());
+    m_from = m_playback.at();
+    lookUntil(m_target);
+    if (m_target <= m_from || m_pace == 0ms) {
+        arrive();
+        return;
+    }
+    m_since.start();
+    m_timer.start();
+}
+
+void LessonPicture::arrive()
+{
+    m_timer.stop();
+    m_playback.seek(m_target);
+    emit arrived();
+}
+
+void LessonPicture::advance()
+{
+    const std::chrono::milliseconds passed(m_since.elapsed());
+    if (passed >= m_pace) {
+        arrive();
+        return;
+    }
+    const double share = static_cast<double>(passed.count()) / static_cast<double>(m_pace.count());
+    m_playback.seek(m_from + Moment(std::llround(share * static_cast<double>((m_target - m_from).count()))));
+}
+
+void LessonPicture::resizeEvent(QResizeEvent *event)
+{
+    QWidget::resizeEvent(event);
+    m_cards->setDirection(width() < narrowPicture ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
+}
+
+void LessonPicture::showMoment()
+{
+    for (std::size_t i = 0; i < m_panels.size() && i < m_playback.runs().size(); ++i) {
+        m_panels[i].lanes->setCursor_(m_playback.at(), m_playback.happened(i));
+        m_panels[i].tiles->show(*m_playback.runs()[i], m_playback.happened(i));
+    }
+}
+
+} // namespace lockscope::ui

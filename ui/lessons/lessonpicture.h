@@ -1,0 +1,71 @@
+// The runs of a lesson beside each other (below, where the window is narrow), with one cursor that runs on to where a step wants it.
+#pragma once
+
+#include <version>
+
+#include "ui/lessons/words.h"
+#include "ui/simulator/playback.h"
+
+#include <QWidget>
+
+class QLabel;
+class QBoxLayout;
+
+namespace lockscope::ui {
+
+class CounterTiles;
+class LanesView;
+
+class LessonPicture : public QWidget {
+    Q_OBJECT
+public:
+    explicit LessonPicture(QWidget *parent = nullptr);
+    ~LessonPicture() override;
+
+    // The cursor is before everything. Nothing is shown until there are runs.
+    void setRuns(const simulate::Lesson &lesson, const std::vector<PlayedRunPtr> &runs, Language language);
+    void clear();
+    // Runs there in a moment if that is later, and is there at once if it is not.
+    void runTo(Moment at);
+    // How long that takes on the wall; 0: no time at all.
+    void setPace(std::chrono::milliseconds pace) { m_pace = pace; }
+    void arrive(); // at once
+    [[nodiscard]] bool isRunning() const { return m_timer.isActive(); }
+
+    [[nodiscard]] Moment at() const { return m_playback.at(); }
+    [[nodiscard]] Moment end() const { return m_playback.end(); }
+    [[nodiscard]] std::size_t happened(std::size_t run) const { return m_playback.happened(run); }
+    [[nodiscard]] const std::vector<PlayedRunPtr> &runs() const { return m_playback.runs(); }
+    [[nodiscard]] LanesView &lanes(std::size_t run) { return *m_panels[run].lanes; }
+    [[nodiscard]] const CounterTiles &tiles(std::size_t run) const { return *m_panels[run].tiles; }
+
+signals:
+    void arrived();
+
+protected:
+    void resizeEvent(QResizeEvent *event) override;
+
+private:
+    struct Panel {
+        QWidget *card = nullptr;
+        QLabel *title = nullptr;
+        QLabel *recipe = nullptr;
+        LanesView *lanes = nullptr;
+        CounterTiles *tiles = nullptr;
+    };
+    [[nodiscard]] Panel makePanel();
+    void connectLanes(LanesView &lanes);
+    void showMoment();
+    void lookUntil(Moment at);
+    void advance();
+
+    Playback m_playback;
+    QBoxLayout *m_cards;
+    std::vector<Panel> m_panels;
+    QTimer m_timer;
+    QElapsedTimer m_since;
+    std::chrono::milliseconds m_pace{1200};
+    Moment m_from{}, m_target{};
+};
+
+} // namespace lockscope::ui

@@ -1,0 +1,81 @@
+// One lesson: its steps on the left, its picture on the right. Next runs the picture on; a question stands before it.
+#pragma once
+
+#include <version>
+
+#include "ui/lessons/words.h"
+#include "ui/simulator/runner.h"
+
+#include <QWidget>
+
+class QLabel;
+class QPushButton;
+class QScrollArea;
+class QSplitter;
+
+namespace lockscope::ui {
+
+class Banner;
+class LessonPicture;
+class ProofList;
+class QuestionBox;
+
+class LessonView : public QWidget {
+    Q_OBJECT
+public:
+    LessonView(Simulate simulate, QWidget *parent);
+
+    // `number`: as the list counts it, from 1.
+    void open(const simulate::Lesson &lesson, int number, Language language);
+    void close();
+    // Where there is nothing to wait for: to the next step; shows the answer if nobody chose one.
+    void next();
+    void back();
+    void choose(std::size_t choice);
+
+    // After the last of the steps comes the proof.
+    [[nodiscard]] std::size_t step() const { return m_step; }
+    [[nodiscard]] bool isAtProof() const { return m_isPlayed && m_step == m_lesson.steps.size(); }
+    [[nodiscard]] bool isPlayed() const { return m_isPlayed; }
+    [[nodiscard]] bool isBusy() const { return m_runner.isBusy(); }
+    [[nodiscard]] const simulate::Lesson &lesson() const { return m_lesson; }
+    [[nodiscard]] LessonPicture &picture() { return *m_picture; }
+    [[nodiscard]] QuestionBox &question() { return *m_question; }
+    [[nodiscard]] const ProofList &proof() const { return *m_proof; }
+    [[nodiscard]] QString text() const;
+    [[nodiscard]] QString complaint() const;
+
+signals:
+    void played(); // or failed to
+    void listRequested();
+
+private:
+    QWidget *buildHead();
+    QWidget *buildStory();
+    void take(const std::vector<PlayedRunPtr> &runs);
+    void fail(const QString &why);
+    void go(std::size_t step);
+    void showButtons();
+    [[nodiscard]] Moment momentOfStep(std::size_t step) const;
+    [[nodiscard]] simulate::PlayedRuns recordings() const;
+
+    Runner m_runner;
+    simulate::Lesson m_lesson;
+    Language m_language = Language::English;
+    std::size_t m_step = 0;
+    bool m_isPlayed = false;
+
+    QPushButton *m_list = nullptr;
+    QLabel *m_title = nullptr;
+    Banner *m_banner = nullptr;
+    QScrollArea *m_scroll = nullptr;
+    QLabel *m_place = nullptr;
+    QLabel *m_text = nullptr;
+    QuestionBox *m_question = nullptr;
+    ProofList *m_proof = nullptr;
+    QPushButton *m_back = nullptr;
+    QPushButton *m_next = nullptr;
+    LessonPicture *m_picture = nullptr;
+};
+
+} // namespace lockscope::ui

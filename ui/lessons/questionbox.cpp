@@ -1,0 +1,95 @@
+#include "ui/lessons/questionbox.h"
+
+#include "ui/lessons/choicebutton.h"
+#include "ui/pages/pageparts.h"
+
+#include <QBoxLayout>
+#include <QLabel>
+#include <QStyle>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+
+QuestionBox::QuestionBox(QWidget *parent)
+    : QFrame(parent), m_head(makeLabel({}, u"section"_s, this)), m_text(makeLabel({}, u"lesson"_s, this)),
+      m_choices(new QVBoxLayout), m_verdict(makeLabel({}, u"verdict"_s, this))
+{
+    setProperty("look", u"card"_s);
+    for (auto *label : {m_text, m_verdict})
+        label->setWordWrap(true);
+    m_choices->setSpacing(6);
+    auto *column = new QVBoxLayout(this);
+    column->setContentsMargins(14, 12, 14, 12);
+    column->setSpacing(8);
+    column->addWidget(m_head);
+    column->addWidget(m_text);
+    column->addLayout(m_choices);
+    column->addWidget(m_verdict);
+}
+
+void QuestionBox::show(const simulate::Question &question, Language language)
+{
+    m_question = question;
+    m_language = language;
+    m_answer.reset();
+    m_isRevealed = false;
+    m_head->setText(lessonWords(language).predict.toUpper());
+    m_text->setText(question.text.in(language));
+    for (auto *button : m_buttons) {
+        button->hide();
+        button->deleteLater();
+    }
+    m_buttons.clear();
+    for (std::size_t i = 0; i < question.choices.size(); ++i) {
+        auto *button = new ChoiceButton(static_cast<int>(i) + 1, question.choices[i].in(language), this);
+        connect(button, &QPushButton::clicked, this, [this, i] { choose(i); });
+        m_choices->addWidget(button);
+        m_buttons.push_back(button);
+        button->show();
+    }
+    showAnswer();
+}
+
+void QuestionBox::choose(std::size_t choice)
+{
+    if (m_isRevealed || choice >= m_buttons.size())
+        return; // the first answer counts
+    m_answer = choice;
+    reveal();
+}
+
+void QuestionBox::reveal()
+{
+    m_isRevealed = true;
+    showAnswer();
+    emit answered();
+}
+
+void QuestionBox::showAnswer()
+{
+    m_verdict->setVisible(m_isRevealed);
+    if (!m_isRevealed)
+        return;
+    const auto &words = lessonWords(m_language);
+    const bool isWrong = m_answer && *m_answer != m_question.right;
+    const QString because = m_question.because.in(m_language);
+    m_verdict->setText(!m_answer ? because : (isWrong ? words.wrong : words.right) + u' ' + because);
+    m_verdict->setProperty("tone", isWrong ? u"warning"_s : u"ok"_s);
+    m_verdict->style()->unpolish(m_verdict);
+    m_verdict->style()->polish(m_verdict);
+    for (std::size_t i = 0; i < m_buttons.size(); ++i) {
+        auto *button = static_cast<ChoiceButton *>(m_buttons[i]);
+        button->setEnabled(false);
+        button->setOutcome(i == m_question.right ? ChoiceButton::Outcome::Right
+                           : i == m_answer       ? ChoiceButton::Outcome::Wrong
+                                                 : ChoiceButton::Outcome::Other);
+    }
+}
+
+QString QuestionBox::verdict() const
+{
+    return m_isRevealed ? m_verdict->text() : QString();
+}
+
+} // namespace lockscope::ui

@@ -1,0 +1,46 @@
+// A question that is answered before the picture goes on: its choices, and afterwards which one was right, and why.
+#pragma once
+
+#include <version>
+
+#include "ui/lessons/words.h"
+
+#include <QFrame>
+
+class QLabel;
+class QPushButton;
+class QVBoxLayout;
+
+namespace lockscope::ui {
+
+class QuestionBox : public QFrame {
+    Q_OBJECT
+public:
+    explicit QuestionBox(QWidget *parent = nullptr);
+
+    void show(const simulate::Question &question, Language language);
+    void choose(std::size_t choice);
+    // The answer, without anybody having chosen: a remote control has no keys to choose by.
+    void reveal();
+    [[nodiscard]] bool isAnswered() const { return m_isRevealed; }
+    [[nodiscard]] const std::vector<QPushButton *> &choices() const { return m_buttons; }
+    [[nodiscard]] QString verdict() const;
+
+signals:
+    void answered();
+
+private:
+    void showAnswer();
+
+    simulate::Question m_question;
+    Language m_language = Language::English;
+    std::optional<std::size_t> m_answer;
+    bool m_isRevealed = false;
+    QLabel *m_head;
+    QLabel *m_text;
+    QVBoxLayout *m_choices;
+    std::vector<QPushButton *> m_buttons;
+    QLabel *m_verdict;
+};
+
+} // namespace lockscope::ui

@@ -1,0 +1,37 @@
+#include "ui/lessons/words.h"
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+
+const LessonWords &lessonWords(Language language)
+{
+    static const LessonWords english{
+        u"Lessons"_s,
+        u"Short stories on the real recipes, played in a simulated world. Page Down and Page Up, or a presenter's remote, "
+        u"go through the steps."_s,
+        u"Back"_s, u"Next"_s, u"Show the answer"_s, u"What it proves"_s, u"All lessons"_s, u"Step %1 of %2"_s, u"Predict, then see"_s,
+        u"Right."_s, u"Not so."_s, u"What the counters prove"_s, u"measured: %1"_s, u"Playing…"_s,
+        u"This file is no lesson: %1"_s, u"holds"_s, u"does not hold"_s, u"present"_s,
+        u"absent"_s};
+    static const LessonWords chinese{
+        u"课程"_s, u"用真实的锁算法讲的小故事，在模拟世界中播放。用 Page Down 和 Page Up 或演示遥控器翻页。"_s, u"上一步"_s, u"下一步"_s,
+        u"显示答案"_s, u"结论"_s, u"全部课程"_s, u"第 %1 步，共 %2 步"_s, u"先预测，再观察"_s, u"正确。"_s, u"不对。"_s, u"计数器证明了什么"_s,
+        u"实测：%1"_s, u"正在播放…"_s, u"此文件不是课程：%1"_s, u"成立"_s, u"不成立"_s, u"有"_s, u"无"_s};
+    static const LessonWords russian{
+        u"Уроки"_s,
+        u"Короткие истории о настоящих рецептах, сыгранные в модели. Шаги листают клавиши Page Down и Page Up или пульт "
+        u"докладчика."_s,
+        u"Назад"_s, u"Дальше"_s, u"Показать ответ"_s, u"Что доказано"_s, u"Все уроки"_s, u"Шаг %1 из %2"_s, u"Сначала предскажите"_s,
+        u"Верно."_s, u"Не так."_s, u"Что доказывают счётчики"_s, u"измерено: %1"_s, u"Идёт прогон…"_s,
+        u"Этот файл не урок: %1"_s, u"выполнено"_s, u"не выполнено"_s, u"было"_s,
+        u"не было"_s};
+    switch (language) {
+    case Language::Chinese: return chinese;
+    case Language::Russian: return russian;
+    case Language::English: break;
+    }
+    return english;
+}
+
+} // namespace lockscope::ui

@@ -1,0 +1,131 @@
+#include "ui/pages/lessonspage.h"
+
+#include "ui/lessons/lessonlist.h"
+#include "ui/lessons/lessonview.h"
+#include "ui/pages/pageparts.h"
+
+#include <QBoxLayout>
+#include <QListWidget>
+#include <QShortcut>
+#include <QStackedWidget>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+
+LessonsPage::LessonsPage(QWidget *parent, const QStringList &folders, Simulate simulate)
+    : Page(parent), m_folders(folders), m_stack(new QStackedWidget(this)), m_list(new LessonList(m_stack)),
+      m_lesson(new LessonView(std::move(simulate), m_stack))
+{
+    m_stack->addWidget(m_list);
+    m_stack->addWidget(m_lesson);
+    auto *column = new QVBoxLayout(this);
+    column->setContentsMargins(16, 12, 16, 12);
+    column->addWidget(m_stack);
+    connect(m_list, &LessonList::chosen, this, &LessonsPage::openLesson);
+    connect(m_lesson, &LessonView::listRequested, this, &LessonsPage::openList);
+    connect(m_lesson, &LessonView::played, this, &Page::settled);
+    addKeys();
+    // Reading them is quick, but the window comes first.
+    QMetaObject::invokeMethod(this, &LessonsPage::load, Qt::QueuedConnection);
+}
+
+void LessonsPage::addKeys()
+{
+    const auto on = [this](const QKeySequence &keys, auto slot) {
+        auto *shortcut = new QShortcut(keys, m_lesson);
+        shortcut->setContext(Qt::WidgetWithChildrenShortcut);
+        connect(shortcut, &QShortcut::activated, this, slot);
+    };
+    on(Qt::Key_PageDown, [this] { m_lesson->next(); });
+    on(Qt::Key_PageUp, [this] { m_lesson->back(); });
+    on(Qt::Key_Escape, [this] { openList(); });
+    for (int choice = 0; choice < 6; ++choice)
+        on(QKeySequence(Qt::Key_1 + choice), [this, choice] { m_lesson->choose(static_cast<std::size_t>(choice)); });
+}
+
+void LessonsPage::load()
+{
+    if (m_isLoaded)
+        return;
+    m_isLoaded = true;
+    m_lessons = simulate::loadLessons(m_folders);
+    m_list->show(m_lessons, m_language);
+    emit countChanged(QString::number(m_lessons.lessons.size()));
+    emit settled();
+}
+
+void LessonsPage::refresh()
+{
+    m_isLoaded = false;
+    const auto open = m_open ? m_lessons.lessons[*m_open].id : QByteArray();
+    load();
+    const auto &all = m_lessons.lessons;
+    const auto again = std::find_if(all.begin(), all.end(), [&](const auto &one) { return one.id == open; });
+    if (again != all.end())
+        openLesson(static_cast<std::size_t>(again - all.begin()));
+    else
+        openList();
+}
+
+void LessonsPage::setLanguage(Language language)
+{
+    m_language = language;
+    if (m_isLoaded)
+        m_list->show(m_lessons, language);
+    if (m_open)
+        openLesson(*m_open);
+}
+
+void LessonsPage::openLesson(std::size_t lesson)
+{
+    load();
+    if (lesson >= m_lessons.lessons.size())
+        return;
+    m_open = lesson;
+    m_stack->setCurrentWidget(m_lesson);
+    m_lesson->open(m_lessons.lessons[lesson], static_cast<int>(lesson) + 1, m_language);
+    m_lesson->setFocus();
+}
+
+void LessonsPage::openList()
+{
+    if (m_open)
+        m_list->choose(*m_open);
+    m_open.reset();
+    m_lesson->close();
+    m_stack->setCurrentWidget(m_list);
+    m_list->rows().setFocus();
+    emit settled();
+}
+
+bool LessonsPage::isListOpen() const
+{
+    return m_stack->currentWidget() == m_list;
+}
+
+bool LessonsPage::isSettled() const
+{
+    return m_isLoaded && !m_lesson->isBusy();
+}
+
+void LessonsPage::setFilter(const QString &text)
+{
+    m_list->setFilter(text);
+}
+
+void LessonsPage::focusContent()
+{
+    if (isListOpen())
+        m_list->rows().setFocus();
+    else
+        m_lesson->setFocus();
+}
+
+void LessonsPage::showEvent(QShowEvent *event)
+{
+    Page::showEvent(event);
+    load();
+}
+
+} // namespace lockscope::ui

@@ -1,0 +1,59 @@
+// The page of lessons: the list of them, and one that is open.
+#pragma once
+
+#include <version>
+
+#include "ui/lessons/words.h"
+#include "ui/shell/page.h"
+#include "ui/simulator/runner.h"
+
+class QStackedWidget;
+
+namespace lockscope::ui {
+
+class LessonList;
+class LessonView;
+
+class LessonsPage : public Page {
+    Q_OBJECT
+public:
+    explicit LessonsPage(QWidget *parent = nullptr, const QStringList &folders = simulate::lessonFolders(),
+                         Simulate simulate = simulate::simulate);
+
+    [[nodiscard]] QString name() const override { return QStringLiteral("lessons"); }
+    [[nodiscard]] QString title() const override { return tr("Lessons"); }
+    void setBackend(Backend *) override {}
+    void showConnection(const ConnectionName &) override {} // they play in a world of their own
+    void setFilter(const QString &text) override;
+    void focusContent() override;
+    // Reads the files again: whoever writes a lesson looks at it.
+    void refresh() override;
+    [[nodiscard]] bool followsConnections() const override { return false; }
+    [[nodiscard]] bool isSettled() const override;
+
+    void setLanguage(Language language);
+    [[nodiscard]] const simulate::Lessons &lessons() const { return m_lessons; }
+    void openLesson(std::size_t lesson);
+    void openList();
+    [[nodiscard]] bool isListOpen() const;
+    [[nodiscard]] LessonList &list() { return *m_list; }
+    [[nodiscard]] LessonView &lesson() { return *m_lesson; }
+
+protected:
+    void showEvent(QShowEvent *event) override;
+
+private:
+    void addKeys();
+    void load();
+
+    const QStringList m_folders;
+    simulate::Lessons m_lessons;
+    bool m_isLoaded = false;
+    Language m_language = Language::English;
+    std::optional<std::size_t> m_open;
+    QStackedWidget *m_stack;
+    LessonList *m_list;
+    LessonView *m_lesson;
+};
+
+} // namespace lockscope::ui
