@@ -248,12 +248,13 @@ private slots:
 
     void outdatedRunsAreDroppedAndACancelledOneLeavesWhatWasThere()
     {
-        QSemaphore mayEnd;
-        std::atomic<int> begun = 0;
-        const auto slow = [&](const Scenario &scenario, const simulate::OnProgress &onProgress) -> Result<simulate::Recording> {
+        // Theirs as well: a run that is not wanted any more may end after this function.
+        const auto mayEnd = std::make_shared<QSemaphore>();
+        const auto begun = std::make_shared<std::atomic<int>>(0);
+        const auto slow = [mayEnd, begun](const Scenario &scenario, const simulate::OnProgress &onProgress) -> Result<simulate::Recording> {
             if (scenario.keepsEvents && scenario.contenders == 33) {
-                ++begun;
-                while (!mayEnd.tryAcquire(1, 5)) {
+                ++*begun;
+                while (!mayEnd->tryAcquire(1, 5)) {
                     if (!onProgress({1ms, 1, 33}))
                         return Error{ErrorCode::Cancelled, u"cancelled"_s};
                 }
@@ -262,14 +263,14 @@ private slots:
         };
         open(slow);
         m_page->play(herdAgainstPredecessor(33));
-        QVERIFY(QTest::qWaitFor([&] { return begun == 1; }));
+        QVERIFY(QTest::qWaitFor([&] { return *begun == 1; }));
         QVERIFY(!m_page->isSettled());
         m_page->play(herdAgainstPredecessor(44)); // takes its place
         QVERIFY(isPlayed(herdAgainstPredecessor(44)));
         QCOMPARE(tiles(1).watchEvents(), u"43"_s);
 
         m_page->play(herdAgainstPredecessor(33));
-        QVERIFY(QTest::qWaitFor([&] { return begun == 2; }));
+        QVERIFY(QTest::qWaitFor([&] { return *begun == 2; }));
         m_page->findChild<QPushButton *>(u"cancelRun"_s)->click();
         QVERIFY(QTest::qWaitFor([&] { return m_page->isSettled(); }));
         QCOMPARE(m_page->comparison().scenario.contenders, 44);

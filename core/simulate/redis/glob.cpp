@@ -6,7 +6,9 @@ namespace {
 
 bool isBetween(char least, char c, char most)
 {
-    const auto [low, high] = std::minmax(static_cast<uchar>(least), static_cast<uchar>(most));
+    // Values, not std::minmax's references to what is gone by the next line.
+    const auto low = std::min(static_cast<uchar>(least), static_cast<uchar>(most));
+    const auto high = std::max(static_cast<uchar>(least), static_cast<uchar>(most));
     return low <= static_cast<uchar>(c) && static_cast<uchar>(c) <= high;
 }
 
