@@ -7,7 +7,25 @@ Network::Network(VirtualLoop &world, Random random, Latency latency)
 {
 }
 
-Network::~Network() = default;
+// What a partition still holds back, and who listens at a wire's ends, may hold that wire: nobody else would
+// let go of them.
+Network::~Network()
+{
+    for (const auto &[process, wires] : m_wires) {
+        for (const auto &weak : wires) {
+            const auto wire = weak.lock();
+            if (!wire)
+                continue;
+            wire->m_isUp = false;
+            // Moved out first: what goes with them may come back to the wire.
+            const auto heldToServer = std::exchange(wire->m_toServer.held, {});
+            const auto heldToClient = std::exchange(wire->m_toClient.held, {});
+            const auto clientBroken = std::exchange(wire->m_clientBroken, {});
+            const auto serverBroken = std::exchange(wire->m_serverBroken, {});
+            const auto health = std::exchange(wire->m_healthListeners, {});
+        }
+    }
+}
 
 std::shared_ptr<Wire> Network::connect(Process &client, int server)
 {
