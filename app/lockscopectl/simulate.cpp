@@ -179,6 +179,9 @@ Task<Result<Recording>> playSimulated(Run &run, Scenario scenario)
 Result<ConnectionName> connectionFor(Run &run, const Scenario &scenario)
 {
     const auto *recipe = recipes::findRecipe(scenario.recipe);
+    if (!recipe)
+        return badUsage(u"%1 is a mistake made on purpose, for the simulated world alone (sim:)"_s.arg(
+            label(scenario.recipe)));
     for (auto *link : run.workspace.links()) {
         const auto scheme = link->spec().scheme;
         const bool isRedis = scheme == Scheme::Redis || scheme == Scheme::RedisTls;

@@ -61,6 +61,11 @@ Result<bool> RealRun::Private::check(Link &link) const
     const auto bad = [](const QString &why) { return Error{ErrorCode::BadInput, u"simulate: "_s + why}; };
     if (!scenario.faults.empty() || !scenario.planned.empty())
         return bad(u"faults are for the simulated world (sim:); on %1 only contention is played"_s.arg(name));
+    if (!recipe)
+        return bad(u"%1 is a mistake made on purpose, for the simulated world alone (sim:)"_s.arg(
+            label(scenario.recipe)));
+    if (scenario.locks != 1)
+        return bad(u"on real servers there is one lock; two of them are for the simulated world (sim:)"_s);
     if (scenario.contenders > 1000)
         return bad(u"on real servers up to 1000 contenders, not %1; the simulated world takes more"_s.arg(
             scenario.contenders));

@@ -108,6 +108,9 @@ private slots:
         QCOMPARE(readOnly.status, 4);
         const auto faults = run(connect + simulating(u"zk-mutex"_s, 2) + QStringList{u"--fault"_s, u"crash"_s});
         QCOMPARE(faults.status, 2);
+        const auto broken = run(connect + simulating(u"broken-forgets-to-look"_s, 2));
+        QCOMPARE(broken.status, 2);
+        QVERIFY2(broken.err.contains("simulated world alone"), broken.err);
         const auto wrong = run(connect + simulating(u"redis-set-nx"_s, 2));
         QCOMPARE(wrong.status, 2);
     }
