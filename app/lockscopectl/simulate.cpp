@@ -2,6 +2,7 @@
 // hold.
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
+#include "app/lockscopectl/shortest.h"
 #include "app/lockscopectl/table.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
@@ -9,9 +10,13 @@
 #include "core/simulate/simulation.h"
 #include "core/workspace/realrun.h"
 
+#include <QFile>
 #include <QJsonArray>
+#include <QJsonDocument>
 #include <QSaveFile>
 #include <QThread>
+
+#include <map>
 
 namespace lockscope::ctl {
 
@@ -114,6 +119,58 @@ Result<Scenario> readScenario(Run &run, const QString &recipe)
     return scenario;
 }
 
+// --scenario: the JSON itself, or a file with it.
+Result<Scenario> readWhole(Run &run)
+{
+    for (const auto *other : {"recipe", "contenders", "rounds", "hold", "seed", "fault", "spread", "readers", "limit",
+                              "ttl", "session-timeout", "wait", "per-process", "fencing"}) {
+        if (run.has(QString::fromLatin1(other)))
+            return badUsage(u"--scenario says everything; leave out --%1"_s.arg(QString::fromLatin1(other)));
+    }
+    const auto given = run.arguments.value(u"scenario"_s);
+    auto bytes = given.toUtf8();
+    if (!given.trimmed().startsWith(u'{')) {
+        QFile file(given);
+        if (!file.open(QIODevice::ReadOnly))
+            return badUsage(u"cannot read the scenario %1: %2"_s.arg(given, file.errorString()));
+        bytes = file.readAll();
+    }
+    QJsonParseError problem;
+    const auto json = QJsonDocument::fromJson(bytes, &problem);
+    if (!json.isObject())
+        return badUsage(u"--scenario is no JSON object: %1"_s.arg(problem.errorString()));
+    auto scenario = Scenario::fromJson(json.object());
+    if (!scenario)
+        return badUsage(scenario.error().message);
+    scenario->keepsEvents = run.has(u"save"_s);
+    if (const auto playable = scenario->check(); !playable)
+        return badUsage(playable.error().message);
+    return scenario;
+}
+
+Result<std::vector<Scenario>> readScenarios(Run &run)
+{
+    std::vector<Scenario> scenarios;
+    if (run.has(u"scenario"_s)) {
+        const auto scenario = readWhole(run);
+        if (!scenario)
+            return scenario.error();
+        return std::vector{*scenario};
+    }
+    const auto names = run.arguments.options.value(u"recipe"_s);
+    if (names.isEmpty())
+        return badUsage(u"say which recipe: --recipe R; `lockscopectl recipes` lists them"_s);
+    if (names.size() > 1 && run.has(u"save"_s))
+        return badUsage(u"--save takes the recording of one recipe"_s);
+    for (const auto &name : names) {
+        const auto scenario = readScenario(run, name);
+        if (!scenario)
+            return scenario.error();
+        scenarios.push_back(*scenario);
+    }
+    return scenarios;
+}
+
 QString ms(simulate::Moment moment)
 {
     return spokenDuration(std::chrono::duration_cast<std::chrono::milliseconds>(moment));
@@ -136,6 +193,9 @@ void printTable(const std::vector<Recording> &runs)
     }
     print(table.text(terminalWidth()));
     for (const auto &run : runs) {
+        if (simulate::isOptimistic(run.scenario.recipe))
+            print(u"%1: nobody is kept out; GRANTS counts how often the work was begun, again after each conflict."_s.arg(
+                QString::fromUtf8(run.scenario.recipe)));
         if (!run.note.isEmpty())
             print(u"%1: %2"_s.arg(QString::fromUtf8(run.scenario.recipe), escaped(run.note)));
         constexpr std::size_t most = 20;
@@ -152,11 +212,18 @@ void printTable(const std::vector<Recording> &runs)
           u"first release to the last."_s);
 }
 
-QJsonObject answer(const std::vector<Recording> &runs)
+// By the runs' places, where something did not hold and a search was wanted.
+using Shorter = std::map<std::size_t, simulate::Shortest>;
+
+QJsonObject answer(const std::vector<Recording> &runs, const Shorter &shorter)
 {
     QJsonArray array;
-    for (const auto &run : runs)
-        array.append(run.toJson());
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        auto entry = runs[i].toJson();
+        if (const auto found = shorter.find(i); found != shorter.end())
+            entry.insert(u"shortest"_s, toJson(found->second, runs[i].violations.front().invariant));
+        array.append(entry);
+    }
     return {{u"scenario"_s, runs.front().scenario.toJson()}, {u"runs"_s, array}};
 }
 
@@ -229,20 +296,16 @@ Result<bool> save(Run &run, const Recording &recording)
 
 Task<Exit> runSimulate(Run &run)
 {
-    const auto names = run.arguments.options.value(u"recipe"_s);
-    if (names.isEmpty())
-        co_return fail(badUsage(u"say which recipe: --recipe R; `lockscopectl recipes` lists them"_s));
-    if (names.size() > 1 && run.has(u"save"_s))
-        co_return fail(badUsage(u"--save takes the recording of one recipe"_s));
-    std::vector<Scenario> scenarios;
-    for (const auto &name : names) {
-        const auto scenario = readScenario(run, name);
-        if (!scenario)
-            co_return fail(scenario.error());
-        scenarios.push_back(*scenario);
-    }
+    const auto scenarios = readScenarios(run);
+    if (!scenarios)
+        co_return fail(scenarios.error());
     std::vector<Recording> runs;
-    for (const auto &scenario : scenarios) {
+    std::vector<int> replays;
+    for (const auto &scenario : *scenarios) {
+        const auto most = replaysFor(run, scenario);
+        if (!most)
+            co_return fail(most.error());
+        replays.push_back(*most);
         const auto played = co_await play(run, scenario);
         if (!played)
             co_return fail(played.error());
@@ -253,10 +316,24 @@ Task<Exit> runSimulate(Run &run)
         if (!saved)
             co_return fail(saved.error());
     }
-    if (run.json)
-        printJson(answer(runs));
-    else
+    if (!run.json)
         printTable(runs);
+    Shorter shorter;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        if (runs[i].violations.empty() || replays[i] == 0)
+            continue;
+        const auto scenario = runs[i].scenario;
+        const auto invariant = runs[i].violations.front().invariant;
+        const auto most = replays[i];
+        const auto found = co_await findShortest(run, scenario, invariant, most);
+        if (!found)
+            co_return fail(found.error());
+        shorter.emplace(i, *found);
+        if (!run.json)
+            printShortest(*found, invariant);
+    }
+    if (run.json)
+        printJson(answer(runs, shorter));
     co_return Exit::Done;
 }
 
@@ -286,6 +363,9 @@ CommandSpec simulateCommand()
         {u"per-process"_s, u"N"_s, u"contenders that share a process and its session (1)"_s},
         {u"sessions"_s, u"N"_s, u"on real servers at most so many sessions (50); more contenders share them"_s},
         {u"fencing"_s, {}, u"what the lock guards refuses a write with an older fencing token"_s},
+        {u"scenario"_s, u"JSON"_s, u"instead of all that: a scenario as --json prints it, or a file with one"_s},
+        {u"shrink"_s, u"N"_s, u"when something did not hold: at most so many replays to find a shorter schedule that "
+                              u"breaks the same, with its events (200; in --json, or for very many, 0)"_s},
         {u"save"_s, u"FILE"_s, u"write the recording, for the window's simulator page"_s},
     };
     spec.connects = false;

@@ -27,17 +27,39 @@ Duration times(Duration span, double factor)
     return Duration(static_cast<Duration::rep>(static_cast<double>(span.count()) * factor));
 }
 
+// As parts of a lease: shorter than that, or longer. Both are different stories.
+constexpr double shortest = 0.02, shortSpread = 0.6, longer = 1.2, longSpread = 1.5;
+
+Duration leaseOf(const Scenario &scenario)
+{
+    return hasSessions(scenario.recipe) ? scenario.sessionTimeout : scenario.ttl;
+}
+
 } // namespace
+
+Duration longestOf(const Scenario &scenario, FaultKind kind)
+{
+    const auto drawn = times(leaseOf(scenario), longer + longSpread);
+    Duration longest{};
+    if (std::find(scenario.faults.begin(), scenario.faults.end(), kind) != scenario.faults.end())
+        longest = drawn;
+    for (const auto &fault : scenario.planned) {
+        if (fault.kind == kind)
+            longest = std::max<Duration>(longest, fault.lasts.count() > 0 ? Duration(fault.lasts) : drawn);
+    }
+    return longest;
+}
 
 Faults::Faults(const Scenario &scenario, VirtualLoop &world, Network &network, Servers &servers, Clients &clients,
                Trace &trace, Random random)
     : m_scenario(scenario), m_world(world), m_network(network), m_servers(servers), m_clients(clients), m_trace(trace),
-      m_random(random), m_hasSessions(hasSessions(scenario.recipe))
+      m_seed(random.next())
 {
     if (!scenario.faults.empty() || !scenario.planned.empty())
         m_network.setJudge([this](const Letter &letter) { return judge(letter); });
+    quint64 number = 0;
     for (const auto &planned : scenario.planned) {
-        auto fault = std::make_shared<Drawn>(draw(planned.kind));
+        auto fault = std::make_shared<Drawn>(draw(planned.kind, number++));
         fault->isPlanned = true;
         fault->victim = planned.contender;
         fault->skips = 0;
@@ -51,29 +73,35 @@ Faults::Faults(const Scenario &scenario, VirtualLoop &world, Network &network, S
 
 Duration Faults::lease() const
 {
-    return m_hasSessions ? m_scenario.sessionTimeout : m_scenario.ttl;
+    return leaseOf(m_scenario);
 }
 
-Faults::Drawn Faults::draw(FaultKind kind)
+Faults::Drawn Faults::draw(FaultKind kind, quint64 number)
 {
     Drawn fault;
+    fault.random = Random(m_seed + 0x9e3779b97f4a7c15 * (number + 1));
+    auto &random = fault.random;
     fault.kind = kind;
-    fault.afterGrants = static_cast<int>(m_random.below(static_cast<quint64>(m_scenario.contenders + 1) / 2 + 1));
-    fault.onHolder = m_random.below(3) != 0;
-    fault.after = Duration(static_cast<Duration::rep>(m_random.below(
+    fault.afterGrants = static_cast<int>(random.below(static_cast<quint64>(m_scenario.contenders + 1) / 2 + 1));
+    fault.onHolder = random.below(3) != 0;
+    fault.after = Duration(static_cast<Duration::rep>(random.below(
         static_cast<quint64>(std::chrono::duration_cast<Duration>(m_scenario.hold).count()) + 1)));
-    fault.skips = static_cast<int>(m_random.below(4));
-    // Shorter than the lease, or longer: both are different stories.
-    const auto percent = static_cast<double>(m_random.below(100)) / 100;
-    fault.lasts = times(lease(), m_random.below(2) == 0 ? 0.02 + 0.6 * percent : 1.2 + 1.5 * percent);
+    fault.skips = static_cast<int>(random.below(4));
+    const auto percent = static_cast<double>(random.below(100)) / 100;
+    const bool isShort = random.below(2) == 0;
+    fault.lasts = times(lease(), isShort ? shortest + shortSpread * percent : longer + longSpread * percent);
     return fault;
 }
 
 void Faults::beginRound()
 {
     m_grantsOfRound = 0;
+    const auto ofRound = static_cast<quint64>(++m_round) << 32; // beyond the planned ones
     for (const auto kind : m_scenario.faults) {
-        const auto fault = std::make_shared<Drawn>(draw(kind));
+        const auto fault = std::make_shared<Drawn>(draw(kind, ofRound + static_cast<quint64>(kind)));
+        const auto &withheld = m_scenario.withheld;
+        if (std::find(withheld.begin(), withheld.end(), m_drawn++) != withheld.end())
+            continue;
         ++m_pending;
         if (fault->afterGrants == 0)
             schedule(fault, fault->after);
@@ -100,7 +128,7 @@ void Faults::schedule(const Shared &fault, Duration after)
     m_world.runAt(m_world.now() + after, [this, fault] { happen(fault); });
 }
 
-int Faults::pickVictim(const Drawn &fault)
+int Faults::pickVictim(Drawn &fault)
 {
     if (fault.isPlanned)
         return fault.victim;
@@ -115,7 +143,7 @@ int Faults::pickVictim(const Drawn &fault)
     auto &chosen = (fault.onHolder || needsHolder || others.empty()) && !holders.empty() ? holders : others;
     if (chosen.empty() || (needsHolder && holders.empty()))
         return nobody;
-    return chosen[m_random.below(chosen.size())];
+    return chosen[fault.random.below(chosen.size())];
 }
 
 void Faults::happen(const Shared &fault)
@@ -166,7 +194,7 @@ bool Faults::strike(const Shared &fault, int victim)
     }
 }
 
-bool Faults::strikeServer(const Drawn &fault, int victim)
+bool Faults::strikeServer(Drawn &fault, int victim)
 {
     bool isDone = false;
     QByteArray how;
@@ -182,13 +210,13 @@ bool Faults::strikeServer(const Drawn &fault, int victim)
         break;
     case FaultKind::Lag:
         over = fault.lasts;
-        isDone = m_servers.lag(times(lease(), 0.01 + static_cast<double>(m_random.below(20)) / 100), over);
+        isDone = m_servers.lag(times(lease(), 0.01 + static_cast<double>(fault.random.below(20)) / 100), over);
         victim = nobody;
         break;
     case FaultKind::ClockJump: {
-        const auto by = std::chrono::duration_cast<std::chrono::milliseconds>(m_random.below(2) == 0 ? -fault.lasts : fault.lasts);
+        const auto by = std::chrono::duration_cast<std::chrono::milliseconds>(fault.random.below(2) == 0 ? -fault.lasts : fault.lasts);
         auto *process = m_clients.processOf(victim);
-        isDone = m_random.below(2) == 0 && m_servers.jumpClock(by);
+        isDone = fault.random.below(2) == 0 && m_servers.jumpClock(by);
         how = isDone ? QByteArrayLiteral("the server's") : QByteArrayLiteral("a client's");
         if (isDone)
             victim = nobody;
@@ -234,9 +262,9 @@ void Faults::pause(const Drawn &fault, int victim)
     });
 }
 
-void Faults::partition(const Drawn &fault, int victim)
+void Faults::partition(Drawn &fault, int victim)
 {
-    const auto which = m_random.below(3); // one way, the other, both
+    const auto which = fault.random.below(3); // one way, the other, both
     const auto number = m_clients.processOf(victim)->number();
     static constexpr const char *words[] = {"to the server", "from the server", "both ways"};
     tell(fault, victim, words[which]);
@@ -254,11 +282,11 @@ void Faults::partition(const Drawn &fault, int victim)
     });
 }
 
-void Faults::drift(const Drawn &fault, int victim)
+void Faults::drift(Drawn &fault, int victim)
 {
     tell(fault, victim);
     auto *process = m_clients.processOf(victim);
-    process->setRate(m_random.below(2) == 0 ? 0.8 : 1.25);
+    process->setRate(fault.random.below(2) == 0 ? slowClock : fastClock);
     endsAfter(3 * lease(), [this, victim, process] {
         if (m_clients.processOf(victim) == process)
             process->setRate(1);
@@ -301,7 +329,7 @@ Fate Faults::judge(const Letter &letter)
         if (fault->kind != FaultKind::Crash)
             return {true, {}};
         // In its place in the world, not in the middle of the client's call.
-        const bool isSent = m_random.below(2) == 0;
+        const bool isSent = fault->random.below(2) == 0;
         m_world.post([this, victim] { m_clients.kill(victim); });
         return {!isSent, {}};
     }

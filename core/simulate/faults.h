@@ -9,6 +9,11 @@
 
 namespace lockscope::simulate {
 
+// How fast a clock that drifts goes.
+constexpr double slowClock = 0.8, fastClock = 1.25;
+// The longest that such a fault (a pause, a partition) can last in that scenario; planned ones as they are planned.
+[[nodiscard]] Duration longestOf(const Scenario &scenario, FaultKind kind);
+
 // What faults can do to a run's clients.
 class Clients {
 public:
@@ -33,6 +38,7 @@ public:
 
 private:
     struct Drawn {
+        Random random{0}; // its own: without the others it happens as it did beside them
         FaultKind kind = FaultKind::Pause;
         int afterGrants = 0;
         bool onHolder = true;
@@ -46,17 +52,18 @@ private:
     };
     using Shared = std::shared_ptr<Drawn>;
 
-    [[nodiscard]] Drawn draw(FaultKind kind);
+    // `number` tells it from all others of the run.
+    [[nodiscard]] Drawn draw(FaultKind kind, quint64 number);
     void schedule(const Shared &fault, Duration after);
     void happen(const Shared &fault);
     [[nodiscard]] bool strike(const Shared &fault, int victim);
-    [[nodiscard]] bool strikeServer(const Drawn &fault, int victim);
+    [[nodiscard]] bool strikeServer(Drawn &fault, int victim);
     void lieInWait(const Shared &fault);
     [[nodiscard]] Fate judge(const Letter &letter);
     void pause(const Drawn &fault, int victim);
-    void partition(const Drawn &fault, int victim);
-    void drift(const Drawn &fault, int victim);
-    [[nodiscard]] int pickVictim(const Drawn &fault);
+    void partition(Drawn &fault, int victim);
+    void drift(Drawn &fault, int victim);
+    [[nodiscard]] int pickVictim(Drawn &fault);
     [[nodiscard]] Duration lease() const;
     void tell(const Drawn &fault, int victim, const QByteArray &how = {});
     void endsAfter(Duration span, std::function<void()> end);
@@ -67,9 +74,10 @@ private:
     Servers &m_servers;
     Clients &m_clients;
     Trace &m_trace;
-    Random m_random;
-    const bool m_hasSessions;
+    const quint64 m_seed;
+    int m_round = 0;
     int m_grantsOfRound = 0;
+    int m_drawn = 0; // of the scenario's faults
     int m_pending = 0;
     Moment m_lastEnd{};
     std::vector<Shared> m_waiting;   // for their number of grants

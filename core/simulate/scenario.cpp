@@ -228,6 +228,12 @@ QJsonObject Scenario::toJson() const
                        {u"keepsEvents"_s, keepsEvents}};
     if (wait)
         object.insert(u"waitMs"_s, qint64(wait->count()));
+    if (!withheld.empty()) {
+        QJsonArray numbers;
+        for (const auto number : withheld)
+            numbers.append(number);
+        object.insert(u"withheld"_s, numbers);
+    }
     return object;
 }
 
@@ -248,6 +254,13 @@ Result<Scenario> Scenario::fromJson(const QJsonObject &object)
     }
     for (const auto &value : reader.array(u"planned"_s))
         scenario.planned.push_back(readPlanned(reader, value.toObject()));
+    for (const auto &value : reader.array(u"withheld"_s)) {
+        const auto number = value.toInt(-1);
+        if (number < 0)
+            reader.wrong(u"withheld"_s, u"a list of whole numbers from 0"_s);
+        else
+            scenario.withheld.push_back(number);
+    }
     const auto arrival = reader.text(u"arrival"_s, "queued");
     if (arrival == "spread")
         scenario.arrival = Arrival::Spread;

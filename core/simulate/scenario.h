@@ -67,6 +67,9 @@ struct Scenario {
     std::chrono::milliseconds hold{50};
     quint64 seed = 1;
     std::vector<FaultKind> faults;             // each at least once per round, where it applies
+    // Those of them that are drawn and then do not happen, counted from 0 as they are drawn: round by round, each
+    // round's in the order above. Everything else happens as it would beside them.
+    std::vector<int> withheld;
     std::vector<PlannedFault> planned;
     Arrival arrival = Arrival::Queued;
     std::chrono::milliseconds arriveWithin{1000}; // Spread

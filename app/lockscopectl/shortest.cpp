@@ -1,0 +1,72 @@
+#include "app/lockscopectl/shortest.h"
+
+#include "app/lockscopectl/output.h"
+#include "core/simulate/story.h"
+
+#include <QJsonArray>
+#include <QThread>
+
+namespace lockscope::ctl {
+
+using namespace Qt::StringLiterals;
+using simulate::Shortest;
+
+namespace {
+
+constexpr int replaysByDefault = 200;
+constexpr int mostReplays = 100'000;
+// Contenders times rounds: what is larger takes longer than a moment, and is searched on demand.
+constexpr qint64 largestByDefault = 2000;
+constexpr std::size_t mostLines = 200;
+
+} // namespace
+
+Result<int> replaysFor(Run &run, const simulate::Scenario &scenario)
+{
+    if (run.has(u"shrink"_s)) {
+        bool isNumber = false;
+        const auto number = run.arguments.value(u"shrink"_s).toInt(&isNumber);
+        if (!isNumber || number < 0 || number > mostReplays)
+            return Error{ErrorCode::BadInput,
+                         u"simulate: --shrink wants a whole number from 0 to %1"_s.arg(mostReplays)};
+        return number;
+    }
+    const auto size = qint64(scenario.contenders) * scenario.rounds;
+    return run.json || !run.workspace.links().empty() || size > largestByDefault ? 0 : replaysByDefault;
+}
+
+Task<Result<Shortest>> findShortest(Run &run, simulate::Scenario scenario, QByteArray invariant, int most)
+{
+    const OneShot<Result<Shortest>> found(run.loop());
+    Loop *loop = &run.loop();
+    const std::unique_ptr<QThread> thread(QThread::create([found, scenario, invariant, most, loop] {
+        const auto result = simulate::shrink(scenario, simulate::breaks(invariant), most);
+        loop->post([found, result] { found.complete(result); });
+    }));
+    thread->start();
+    const auto result = co_await found;
+    thread->wait();
+    co_return result;
+}
+
+void printShortest(const Shortest &shortest, const QByteArray &invariant)
+{
+    print(u"\nThe shortest schedule found that breaks %1 (%2 replays):\n    %3"_s.arg(
+        QString::fromLatin1(invariant), QString::number(shortest.replays),
+        simulate::commandLine(shortest.recording.scenario)));
+    const auto lines = simulate::eventLines(shortest.recording, invariant, mostLines);
+    for (const auto &line : lines)
+        print(line);
+}
+
+QJsonObject toJson(const Shortest &shortest, const QByteArray &invariant)
+{
+    const auto lines = simulate::eventLines(shortest.recording, invariant, mostLines);
+    return {{u"invariant"_s, QString::fromLatin1(invariant)},
+            {u"scenario"_s, shortest.recording.scenario.toJson()},
+            {u"command"_s, simulate::commandLine(shortest.recording.scenario)},
+            {u"replays"_s, shortest.replays},
+            {u"events"_s, QJsonArray::fromStringList(lines)}};
+}
+
+} // namespace lockscope::ctl

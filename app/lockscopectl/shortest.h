@@ -1,0 +1,23 @@
+// What `simulate` says beside "this did not hold": the shortest schedule found that breaks the same, and its events.
+#pragma once
+
+#include "app/lockscopectl/command.h"
+#include "core/simulate/shrink.h"
+
+#include <QJsonObject>
+
+namespace lockscope::ctl {
+
+// How many replays --shrink allows for this scenario: without the option so many, in a text, as it takes a moment; with
+// --json none. BadInput.
+[[nodiscard]] Result<int> replaysFor(Run &run, const simulate::Scenario &scenario);
+
+// Of the first violation. On a thread of its own, so that Ctrl-C ends it.
+[[nodiscard]] Task<Result<simulate::Shortest>> findShortest(Run &run, simulate::Scenario scenario,
+                                                            QByteArray invariant, int mostReplays);
+
+void printShortest(const simulate::Shortest &shortest, const QByteArray &invariant);
+// "shortest" of an entry of "runs".
+[[nodiscard]] QJsonObject toJson(const simulate::Shortest &shortest, const QByteArray &invariant);
+
+} // namespace lockscope::ctl
