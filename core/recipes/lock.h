@@ -23,6 +23,7 @@ struct Grant {
 
 enum class Loss {
     SessionOver,  // the ZooKeeper session expired: our node is gone
+    CutOff,       // no connection for so long that the session may be over: it may be somebody else's by now
     TakenAway,    // our node or key was removed or replaced
     LeaseOver,    // the lease ran out
 };
@@ -43,9 +44,9 @@ public:
     [[nodiscard]] virtual int holdCount() const = 0;
     // Asks the server.
     virtual Task<Result<bool>> isStillMine(Deadline deadline) = 0;
-    // Completes when a lock we hold is lost without release(): session over, lease over. That our
-    // own node or key was taken is noticed by whoever watches it (workspace/hold.h), so that the
-    // recipe's request counts stay those of the algorithm.
+    // Completes when a lock we hold is lost without release(): session over, cut off for too long, lease
+    // over. That our own node or key was taken is noticed by whoever watches it (workspace/hold.h), so
+    // that the recipe's request counts stay those of the algorithm.
     [[nodiscard]] virtual OneShot<Loss> lost() const = 0;
 };
 

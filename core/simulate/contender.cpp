@@ -14,6 +14,7 @@ QByteArray reason(recipes::Loss loss)
 {
     switch (loss) {
     case recipes::Loss::SessionOver: return QByteArrayLiteral("its session is over");
+    case recipes::Loss::CutOff: return QByteArrayLiteral("cut off for so long that its session may be over");
     case recipes::Loss::TakenAway: return QByteArrayLiteral("it was taken away");
     case recipes::Loss::LeaseOver: break;
     }

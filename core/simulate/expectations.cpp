@@ -1,5 +1,6 @@
 #include "core/simulate/expectations.h"
 
+#include "core/simulate/overlap.h"
 #include "core/simulate/variants/variants.h"
 
 namespace lockscope::simulate {
@@ -24,8 +25,6 @@ QString ofZooKeeper(FaultKind fault)
     switch (fault) {
     case FaultKind::Pause:
         return u"a pause longer than the session: the server gives the lock on, and who is paused cannot know"_s;
-    case FaultKind::Partition:
-        return u"who is cut off for longer than its session learns that this is over only when it has connected again"_s;
     case FaultKind::Expire:
         return u"the server ends the session, and its client hears of it only when it has connected again"_s;
     case FaultKind::ForceRelease:
@@ -72,8 +71,15 @@ QString ofRedis(const QByteArray &recipe, FaultKind fault)
 // The one flaw of SETNX and EXPIRE: between the two the key has no end.
 Expectation endless(FaultKind fault)
 {
-    return {u"SETNX without its EXPIRE: the key never goes"_s,
-            !isAny(nameOf(fault), {"crash", "lose-request", "lose-reply", "partition", "failover"})};
+    if (!isAny(nameOf(fault), {"crash", "lose-request", "lose-reply", "partition", "failover", "pause"}))
+        return {};
+    return {u"SETNX without its EXPIRE: the key never goes"_s, fault == FaultKind::Pause};
+}
+
+// What asks for its own token before it prolongs or deletes; the others do not prolong, and delete whatever is there.
+bool isComparing(const QByteArray &recipe)
+{
+    return !isAny(recipe, {"redis-setnx-expire", "redis-getset"});
 }
 
 // Beside what breaks by one fault alone: what takes two of them.
@@ -81,15 +87,17 @@ Expectation twoBelieve(const QByteArray &recipe, FaultKind fault, RecipeBackend 
 {
     const bool isRedis = backend == RecipeBackend::Redis;
     if (isRedis && fault == FaultKind::Drift) {
-        const bool isProlonged = !isAny(recipe, {"redis-setnx-expire", "redis-getset"});
+        const bool isProlonged = isComparing(recipe);
         return {isProlonged ? u"a slow clock believes longer than the lease lasts, when nothing gets through to prolong it"_s
                             : u"a slow clock believes longer than the lease lasts, which nothing prolongs"_s,
                 isProlonged || invariant == "effect"};
     }
-    if (backend == RecipeBackend::MariaDb && recipe != "sql-version"
-        && (fault == FaultKind::Pause || fault == FaultKind::Partition))
-        return {u"its connection breaks and its locks are gone at once, while it is paused or cut off and cannot hear it"_s,
-                true};
+    if (isRedis && !isComparing(recipe) && isAny(nameOf(fault), {"partition", "delay"}))
+        return {u"its DEL comes late, after its lease, and deletes the key of its successor"_s, true};
+    if (backend == RecipeBackend::MariaDb && recipe != "sql-version" && fault == FaultKind::Pause)
+        return {u"a pause longer than the server keeps an idle connection (8 hours): its locks are gone with that"_s, true};
+    if (backend == RecipeBackend::ZooKeeper && fault == FaultKind::Drift)
+        return {u"a slow clock that is cut off believes longer than its session lives"_s, true};
     switch (backend) {
     case RecipeBackend::ZooKeeper: return {ofZooKeeper(fault)};
     case RecipeBackend::Redis: return {ofRedis(recipe, fault)};
@@ -98,22 +106,36 @@ Expectation twoBelieve(const QByteArray &recipe, FaultKind fault, RecipeBackend 
     return {};
 }
 
-Expectation heardLate(FaultKind fault)
+Expectation heardLate(const recipes::RecipeInfo &recipe, FaultKind fault, const QByteArray &invariant)
 {
-    if (!isAny(nameOf(fault), {"pause", "partition", "delay", "expire", "force-release"}))
-        return {};
-    return {u"who hears of its grant only when that is over already believes in it after its successor"_s, true};
+    const auto because = u"who hears of its grant only when that is over already believes in it after its successor"_s;
+    const bool hasOrder = recipe.fair && !recipe.counted;
+    if (isAny(nameOf(fault), {"pause", "partition"}) && (invariant == "tokens" || hasOrder))
+        return {because, true};
+    // Its late release deletes the node of its successor, who hears of its grant late from a follower that lags.
+    if (fault == FaultKind::ForceRelease && recipe.id == "zk-ephemeral" && invariant == "tokens")
+        return {because, true};
+    return {};
 }
 
 Expectation leftBehind(const QByteArray &recipe, FaultKind fault)
 {
-    if (recipe == "redis-getset" && isAny(nameOf(fault), {"crash", "lose-request", "lose-reply", "partition", "dead-thread"}))
+    const auto name = nameOf(fault);
+    if (recipe == "redis-getset" && isAny(name, {"crash", "lose-request", "lose-reply", "partition", "dead-thread"}))
         return {u"its key has no TTL: what nobody gives back stays, with a time that has passed"_s};
-    if (recipe == "redisson-semaphore" && isAny(nameOf(fault), {"crash", "dead-thread", "pause", "partition", "restart-empty"}))
-        return {u"a dead holder's permit is cleared away by the next who asks"_s, !isAny(nameOf(fault), {"crash", "dead-thread"})};
-    if (recipe == "redisson-fair-lock" && isAny(nameOf(fault), {"crash", "failover"}))
-        return {u"its queue and timeout keys have no TTL"_s, true};
+    if (recipe == "redisson-semaphore" && isAny(name, {"crash", "dead-thread", "partition"}))
+        return {u"a dead holder's permit is cleared away by the next who asks"_s, fault == FaultKind::Partition};
+    if (recipe == "redisson-fair-lock" && isAny(name, {"crash", "failover"}))
+        return {u"its queue and timeout keys have no TTL"_s, fault == FaultKind::Failover};
     return {};
+}
+
+QString forHowLong(const QByteArray &recipe, FaultKind fault)
+{
+    Scenario scenario;
+    scenario.recipe = recipe;
+    const auto bound = overlapBound(scenario, fault);
+    return bound ? u"; for at most "_s + bound->words : QString();
 }
 
 bool hasToken(const QByteArray &recipe, RecipeBackend backend, FaultKind fault)
@@ -135,7 +157,10 @@ Expectation expectationOf(const QByteArray &recipe, FaultKind fault, const QByte
     if (invariant == "exclusion" || invariant == "effect") {
         if (invariant == "effect" && fenced && hasToken(recipe, backend, fault))
             return {};
-        return twoBelieve(recipe, fault, backend, invariant);
+        auto expected = twoBelieve(recipe, fault, backend, invariant);
+        if (invariant == "exclusion" && expected.mayBreak())
+            expected.because += forHowLong(recipe, fault);
+        return expected;
     }
     if (invariant == "progress" || invariant == "cleanliness") {
         if (recipe == "redis-setnx-expire")
@@ -146,7 +171,7 @@ Expectation expectationOf(const QByteArray &recipe, FaultKind fault, const QByte
         && (fault == FaultKind::RestartEmpty || fault == FaultKind::Failover))
         return {u"its counter is lost with the data"_s};
     if (backend == RecipeBackend::ZooKeeper && (invariant == "tokens" || invariant == "order"))
-        return heardLate(fault);
+        return heardLate(*info, fault, invariant);
     return {};
 }
 

@@ -9,7 +9,7 @@
 namespace lockscope::simulate {
 
 struct Expectation {
-    QString because; // empty: it holds
+    QString because; // empty: it holds; of "exclusion" also for how long at most (overlap.h)
     bool isRare = false; // it takes another fault beside it, or more seeds than every test run plays, to be seen
     [[nodiscard]] bool mayBreak() const { return !because.isEmpty(); }
 };

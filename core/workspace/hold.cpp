@@ -45,6 +45,8 @@ QString lossText(recipes::Loss loss)
     switch (loss) {
     case recipes::Loss::SessionOver:
         return u"the session is over"_s;
+    case recipes::Loss::CutOff:
+        return u"there was no connection for so long that the session may be over"_s;
     case recipes::Loss::TakenAway:
         return u"it was taken away: our node or key is gone"_s;
     case recipes::Loss::LeaseOver:

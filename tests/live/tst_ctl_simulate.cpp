@@ -2,6 +2,8 @@
 // ZooKeeper; the same seed is the same run; a real server is left as it was found.
 #include "tst_ctl_fixture.h"
 
+#include <QJsonDocument>
+
 using namespace lockscope;
 using namespace lockscope::test;
 using namespace Qt::StringLiterals;
@@ -76,6 +78,52 @@ private slots:
         QVERIFY2(!violations.isEmpty(), ran.what());
         QCOMPARE(violations.at(0).toObject().value("invariant"_L1).toString(), u"exclusion"_s);
         QVERIFY(violations.at(0).toObject().value("atMs"_L1).toDouble() > 0);
+    }
+
+    // Found on demand; the command that is printed breaks the same.
+    void theShortestScheduleIsToldAndReplayed()
+    {
+        const auto crowd = simulating(u"redis-set-nx"_s, 8)
+            + QStringList{u"--rounds"_s, u"3"_s, u"--fault"_s, u"all"_s, u"--hold"_s, u"300ms"_s};
+        const auto plain = firstRun(run(crowd));
+        QVERIFY(!plain.value("violations"_L1).toArray().isEmpty());
+        QVERIFY(!plain.contains("shortest"_L1));
+        const auto first = plain.value("violations"_L1).toArray().at(0).toObject().value("invariant"_L1);
+        const auto searched = run(crowd + QStringList{u"--shrink"_s, u"100"_s});
+        QCOMPARE(searched.status, 0);
+        const auto shortest = firstRun(searched).value("shortest"_L1).toObject();
+        QCOMPARE(shortest.value("invariant"_L1), first);
+        QVERIFY(shortest.value("replays"_L1).toInt() <= 100);
+        QVERIFY(shortest.value("scenario"_L1).toObject().value("contenders"_L1).toInt() < 8);
+        const auto command = shortest.value("command"_L1).toString();
+        QVERIFY2(command.startsWith("lockscopectl simulate --recipe redis-set-nx "_L1), qPrintable(command));
+        const auto events = shortest.value("events"_L1).toArray();
+        QVERIFY2(events.last().toString().contains(first.toString()), searched.out);
+        const auto again = firstRun(run(command.split(u' ').mid(1) + QStringList{u"--json"_s}));
+        QCOMPARE(again.value("violations"_L1).toArray().at(0).toObject().value("invariant"_L1), first);
+        // As a scenario, too; and for a person without being asked.
+        const auto json = QString::fromUtf8(QJsonDocument(shortest.value("scenario"_L1).toObject()).toJson());
+        const auto whole = firstRun(run({u"simulate"_s, u"--scenario"_s, json, u"--json"_s}));
+        QCOMPARE(whole.value("eventHash"_L1), again.value("eventHash"_L1));
+        const auto told = run(command.split(u' ').mid(1));
+        QVERIFY2(told.out.contains("The shortest schedule found that breaks"), told.out);
+        QVERIFY2(told.out.contains("c00    joins"), told.out);
+        const auto untold = run(command.split(u' ').mid(1) + QStringList{u"--shrink"_s, u"0"_s});
+        QVERIFY2(!untold.out.contains("shortest"), untold.out);
+    }
+
+    void aScenarioSaysEverythingOrIsRefused()
+    {
+        const auto refused = [](const QStringList &words, const char *why) {
+            const auto ran = run(QStringList{u"simulate"_s} + words);
+            return ran.status == 2 && ran.err.contains(why);
+        };
+        QVERIFY(refused({u"--scenario"_s, u"{}"_s, u"--contenders"_s, u"3"_s}, "leave out --contenders"));
+        QVERIFY(refused({u"--scenario"_s, u"{"_s}, "no JSON object"));
+        QVERIFY(refused({u"--scenario"_s, u"/there/is/no/such/file"_s}, "cannot read"));
+        QVERIFY(refused({u"--scenario"_s, u"{\"recipe\": \"none\"}"_s}, "no recipe"));
+        QVERIFY(refused({u"--scenario"_s, u"{\"contenders\": -1}"_s}, "contenders"));
+        QVERIFY(refused({u"--recipe"_s, u"zk-mutex"_s, u"--contenders"_s, u"2"_s, u"--shrink"_s, u"many"_s}, "--shrink"));
     }
 
     // Fifty sessions, one each; within 5 %, as notifications may run together on a busy machine.

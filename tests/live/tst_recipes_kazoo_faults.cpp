@@ -242,9 +242,10 @@ private slots:
         contender(0).heed();
         m_cable->cut();
         QTRY_VERIFY_WITH_TIMEOUT(contender(1).holds(), 20'000);
-        m_cable->mend();
         QTRY_VERIFY_WITH_TIMEOUT(contender(0).loss, 20'000);
-        QCOMPARE(*contender(0).loss, recipes::Loss::SessionOver);
+        QCOMPARE(*contender(0).loss, recipes::Loss::CutOff);
+        m_cable->mend();
+        QVERIFY(waitForState(*m_clients[0]->real, zk::SessionState::Expired));
         QCOMPARE(nodes(), QByteArrayList{idOf(1)});
     }
 

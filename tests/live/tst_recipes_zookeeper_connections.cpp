@@ -107,9 +107,11 @@ private slots:
         m_cable->cut();
         QTRY_VERIFY_WITH_TIMEOUT(contender(1).holds(), 20'000);
         QVERIFY(*(*contender(1).granted)->fencingToken > first || m_recipe != "zk-ephemeral");
-        m_cable->mend();
+        // It does not have to hear of it for that.
         QTRY_VERIFY_WITH_TIMEOUT(contender(0).loss, 20'000);
-        QCOMPARE(*contender(0).loss, recipes::Loss::SessionOver);
+        QCOMPARE(*contender(0).loss, recipes::Loss::CutOff);
+        m_cable->mend();
+        QVERIFY(waitForState(*m_clients[0]->real, zk::SessionState::Expired));
         contender(0).release();
         QTRY_VERIFY(contender(0).released);
         QCOMPARE(contender(0).released->error().code, ErrorCode::NotHeld);

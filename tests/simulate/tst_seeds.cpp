@@ -1,12 +1,16 @@
 // Every recipe under every fault, many seeds: what the table says holds, holds in each of them; what may break is
-// seen to break; and the broken variants are caught.
+// seen to break; two never believe for longer than they may; and the broken variants are caught.
 //
-// LOCKSCOPE_SEEDS says how many per recipe (./test.sh --soak N). A failure prints the seed and its scenario, for
-// `lockscopectl simulate`. LOCKSCOPE_SURVEY=1 prints what broke instead of judging it.
+// LOCKSCOPE_SEEDS says how many per recipe (./test.sh --soak N). A failure prints the seed's scenario, for
+// `lockscopectl simulate`, the shortest one found that breaks the same, and its events. LOCKSCOPE_SURVEY=1 prints
+// what broke instead of judging it. What is too rare for seeds drawn at random is shown in tst_rare.cpp.
 #include "core/recipes/catalogue.h"
 #include "core/simulate/checkers.h"
 #include "core/simulate/expectations.h"
+#include "core/simulate/overlap.h"
+#include "core/simulate/shrink.h"
 #include "core/simulate/simulation.h"
+#include "core/simulate/story.h"
 #include "core/simulate/variants/variants.h"
 
 #include <QTest>
@@ -77,19 +81,7 @@ Scenario scenarioOf(const QByteArray &recipe, quint64 seed)
 
 QByteArray describe(const Scenario &scenario)
 {
-    QByteArrayList words{"simulate --recipe " + scenario.recipe,
-                         "--contenders " + QByteArray::number(scenario.contenders),
-                         "--hold " + QByteArray::number(qint64(scenario.hold.count())) + "ms", "--ttl 3s",
-                         "--session-timeout 4s", "--seed " + QByteArray::number(scenario.seed)};
-    if (scenario.readersPercent > 0)
-        words << "--readers " + QByteArray::number(scenario.readersPercent);
-    if (scenario.limit > 1)
-        words << "--limit " + QByteArray::number(scenario.limit);
-    if (scenario.checksFencingTokens)
-        words << "--fencing";
-    for (const auto fault : scenario.faults)
-        words << "--fault " + nameOf(fault);
-    return words.join(' ');
+    return commandLine(scenario).toUtf8();
 }
 
 // What broke, over all seeds of a recipe.
@@ -98,8 +90,9 @@ struct Tally {
     std::map<std::pair<FaultKind, QByteArray>, std::pair<int, QByteArray>> broke; // of one fault: times, example
     std::map<FaultKind, int> runs;
     QByteArrayList unexpected;
+    std::optional<std::pair<Scenario, QByteArray>> firstUnexpected; // and the invariant; none: for too long
     std::set<QByteArray> invariantsBroken;
-    Moment longestOverlap{};
+    std::map<FaultKind, std::pair<Moment, QByteArray>> longestOverlap; // of one fault: example
 };
 
 bool isAllowed(const Scenario &scenario, const QByteArray &invariant)
@@ -107,6 +100,42 @@ bool isAllowed(const Scenario &scenario, const QByteArray &invariant)
     return std::any_of(scenario.faults.begin(), scenario.faults.end(), [&](FaultKind fault) {
         return expectationOf(scenario.recipe, fault, invariant, scenario.checksFencingTokens).mayBreak();
     });
+}
+
+bool isTooLong(const Recording &recording)
+{
+    return recording.counters.longestOverlap > overlapBound(recording.scenario);
+}
+
+Shows breaksWhatHolds(const QByteArray &invariant)
+{
+    return [invariant](const Recording &recording) {
+        return !isAllowed(recording.scenario, invariant) && breaks(invariant)(recording);
+    };
+}
+
+void note(Tally &tally, const QByteArray &line, const Scenario &scenario, const QByteArray &invariant)
+{
+    tally.unexpected << line;
+    if (!tally.firstUnexpected)
+        tally.firstUnexpected.emplace(scenario, invariant);
+}
+
+// For a person: what the first of the unexpected comes down to.
+QByteArray shortestOf(const Tally &tally)
+{
+    if (!tally.firstUnexpected)
+        return {};
+    constexpr int replays = 500;
+    constexpr std::size_t lines = 60;
+    const auto &[scenario, invariant] = *tally.firstUnexpected;
+    const auto found = shrink(scenario, invariant.isEmpty() ? Shows(isTooLong) : breaksWhatHolds(invariant), replays);
+    if (!found)
+        return found.error().message.toUtf8();
+    const auto &recording = found->recording;
+    const auto events = eventLines(recording, invariant, lines);
+    return "The shortest schedule found that breaks the same:\n" + describe(recording.scenario) + '\n'
+        + events.join(u'\n').toUtf8();
 }
 
 void judge(const Scenario &scenario, const Result<Recording> &played, Tally &tally)
@@ -118,7 +147,19 @@ void judge(const Scenario &scenario, const Result<Recording> &played, Tally &tal
     }
     if (scenario.faults.size() == 1)
         ++tally.runs[scenario.faults.front()];
-    tally.longestOverlap = std::max(tally.longestOverlap, played->counters.longestOverlap);
+    if (scenario.faults.size() == 1) {
+        auto &[longest, example] = tally.longestOverlap[scenario.faults.front()];
+        if (played->counters.longestOverlap > longest) {
+            longest = played->counters.longestOverlap;
+            example = describe(scenario);
+        }
+    }
+    if (isTooLong(*played))
+        note(tally,
+             "two believed for " + QByteArray::number(qint64(played->counters.longestOverlap.count()))
+                 + " us, not at most " + QByteArray::number(qint64(overlapBound(scenario).count())) + ": "
+                 + describe(scenario),
+             scenario, {});
     std::set<QByteArray> seen;
     for (const auto &violation : played->violations) {
         if (!seen.insert(violation.invariant).second)
@@ -131,7 +172,7 @@ void judge(const Scenario &scenario, const Result<Recording> &played, Tally &tal
                 first = example;
         }
         if (!isAllowed(scenario, violation.invariant))
-            tally.unexpected << violation.invariant + ": " + example;
+            note(tally, violation.invariant + ": " + example, scenario, violation.invariant);
     }
 }
 
@@ -155,6 +196,9 @@ void survey(const Tally &tally)
     for (const auto &[key, times] : tally.broke)
         qInfo("%-14s %-12s %d of %d  %s", nameOf(key.first).constData(), key.second.constData(), times.first,
               tally.runs.at(key.first), times.second.constData());
+    for (const auto &[fault, longest] : tally.longestOverlap)
+        qInfo("%-14s two believe for up to %lld us  %s", nameOf(fault).constData(), qint64(longest.first.count()),
+              longest.second.constData());
     for (const auto &line : tally.unexpected.mid(0, 5))
         qInfo("unexpected %s", line.constData());
 }
@@ -181,6 +225,8 @@ private slots:
             survey(tally);
             return;
         }
+        if (tally.firstUnexpected)
+            qInfo("%s", shortestOf(tally).constData());
         QVERIFY2(tally.unexpected.isEmpty(), QByteArray::number(tally.unexpected.size()) + " seeds broke what holds, the first: "
                                                  + tally.unexpected.value(0));
         // Enough seeds to see the rarest of them.

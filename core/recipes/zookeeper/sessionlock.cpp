@@ -14,6 +14,14 @@ bool isOver(zk::SessionState state)
     return state != zk::SessionState::Connecting && state != zk::SessionState::Connected;
 }
 
+// How long the session certainly lives on after its connection was lost. The client gives a silent connection up
+// after two thirds of the session's timeout, so that the server has heard of us within that time: a third is left.
+// A quarter of it, a twelfth of the timeout, is kept back for round trips, slow clocks and late timers.
+Duration certainLife(const zk::Session &session)
+{
+    return std::chrono::duration_cast<Duration>(session.timeout()) / 4;
+}
+
 } // namespace
 
 SessionLock::SessionLock(zk::Session &session, ZPath path, Random random)
@@ -36,6 +44,7 @@ Task<Result<Grant>> SessionLock::take(Deadline deadline)
     if (entered) {
         m_held.emplace(std::move(*entered));
         m_holdCount = 1;
+        connectionChanged();
         co_return grant();
     }
     Error why = entered.error();
@@ -111,11 +120,34 @@ Task<Result<bool>> SessionLock::isStillMine(Deadline deadline)
 
 void SessionLock::sessionChanged(zk::SessionState state)
 {
-    if (!isOver(state) || !m_held)
+    if (!isOver(state)) {
+        connectionChanged();
+        return;
+    }
+    if (!m_held)
         return;
     m_held->forget(); // the server takes it away
     m_held.reset();
     lose(Loss::SessionOver);
+}
+
+// Cut off we cannot hear that our session is over: we stop believing before it can be.
+void SessionLock::connectionChanged()
+{
+    m_stopsBelieving.cancel();
+    if (!m_held || m_session->state() != zk::SessionState::Connecting)
+        return;
+    const auto until = m_session->loop().now() + certainLife(*m_session);
+    m_stopsBelieving = m_session->loop().callAt(until, [this] { stopBelieving(); });
+}
+
+void SessionLock::stopBelieving()
+{
+    if (!m_held || m_session->state() != zk::SessionState::Connecting)
+        return;
+    m_held->doubt(); // should the session live all the same, our node is taken away
+    m_held.reset();
+    lose(Loss::CutOff);
 }
 
 } // namespace lockscope::recipes

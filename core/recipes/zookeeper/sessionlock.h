@@ -37,6 +37,8 @@ private:
     [[nodiscard]] bool isHeld() const final { return m_held.has_value(); }
     void letGo() final { m_held.reset(); }
     void sessionChanged(zk::SessionState state);
+    void connectionChanged();
+    void stopBelieving();
 
     zk::Session *m_session;
     ZPath m_path;
@@ -45,6 +47,7 @@ private:
     std::optional<Place> m_held;
     int m_holdCount = 0; // while held
     zk::StateSubscription m_states;
+    Timer m_stopsBelieving; // runs while we hold it and are cut off
 };
 
 } // namespace lockscope::recipes
