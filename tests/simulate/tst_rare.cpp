@@ -60,7 +60,8 @@ void cutOffFromTheAnswer(Scenario &scenario, int telling)
     const auto at = 17ms + us(50 * (telling / 6));
     scenario.seed = static_cast<quint64>(1 + telling % 6);
     scenario.hold = 5ms;
-    scenario.planned = {{FaultKind::Partition, at, 1, 2s}, {FaultKind::Expire, at + (telling % 2 == 0 ? 2ms : 20ms), 1, {}}};
+    const auto ends = at + (telling % 2 == 0 ? 2ms : 20ms);
+    scenario.planned = {{FaultKind::Partition, at, 1, 2s}, {FaultKind::Expire, ends, 1, {}}};
 }
 
 // It gives the lock back in time, and that comes late: its successor has it by then.
