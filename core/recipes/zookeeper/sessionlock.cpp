@@ -16,7 +16,8 @@ bool isOver(zk::SessionState state)
 
 // How long the session certainly lives on after its connection was lost. The client gives a silent connection up
 // after two thirds of the session's timeout, so that the server has heard of us within that time: a third is left.
-// A quarter of it, a twelfth of the timeout, is kept back for round trips, slow clocks and late timers.
+// A quarter of it, a twelfth of the timeout, is kept back for round trips, slow clocks and late timers. (A process
+// that was stopped gives up late; it hears the truth as soon as it is connected again, unless it is cut off as well.)
 Duration certainLife(const zk::Session &session)
 {
     return std::chrono::duration_cast<Duration>(session.timeout()) / 4;
