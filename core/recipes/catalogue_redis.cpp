@@ -30,6 +30,7 @@ std::vector<RecipeInfo> redisRecipes()
         acquirable(recipeEntry("redis-getset", redisBackend, TeachingOnly,
                         u"SETNX and GETSET of a timestamp: the value says until when"_s,
                         {u"depends on the clocks of its clients"_s, u"a loser overwrites the winner's time"_s,
+                         u"two that ask in the same millisecond write the same time, and look alike"_s,
                          u"within its time anyone can release it"_s, u"the time is not prolonged"_s,
                          u"nobody is woken: waiters poll"_s, u"not fair"_s, noFence}),
                    {u"1"_s, u"2 per try, 3 when it takes over"_s, u"2"_s, u"0"_s}),

@@ -58,14 +58,19 @@ std::optional<OverlapBound> ofZooKeeper(const Scenario &scenario, FaultKind faul
     }
 }
 
+bool isOnTheWay(FaultKind fault)
+{
+    return fault == FaultKind::Partition || fault == FaultKind::Delay || fault == FaultKind::LoseRequest
+        || fault == FaultKind::LoseReply;
+}
+
 std::optional<OverlapBound> ofRedis(const Scenario &scenario, FaultKind fault)
 {
     const Duration lease = scenario.ttl;
     const bool isLong = isProlonged(scenario.recipe);
     const OverlapBound untilAsked{lease / 3 + connectsAgain, u"a third of the lease, when it is prolonged next"_s};
     const OverlapBound untilOver{lease, u"the lease"_s};
-    const bool isLate = fault == FaultKind::Partition || fault == FaultKind::Delay;
-    if (isLate && !isLong)
+    if (!isLong && isOnTheWay(fault))
         return untilOver;
     switch (fault) {
     case FaultKind::Pause:

@@ -73,6 +73,15 @@ void lateRelease(Scenario &scenario, FaultKind fault, int telling)
     scenario.planned = {{fault, 600ms, 0, std::chrono::milliseconds(1500 + telling % 7 * 500)}};
 }
 
+// Two ask in the same millisecond, and one of them does not hear the answer.
+void sameMillisecond(Scenario &scenario, FaultKind fault, int telling)
+{
+    scenario.contenders = 8;
+    scenario.seed = static_cast<quint64>(26 + telling / 40);
+    scenario.hold = 5ms;
+    scenario.planned = {{fault, 20ms + us(2000 * (telling % 40)), 3, {}}};
+}
+
 // The replica shows who waited a moment ago, and they have had it meanwhile.
 void failoverBehindTheLast(Scenario &scenario, int telling)
 {
@@ -165,6 +174,16 @@ const std::vector<Story> &stories()
              return recipe.id == "zk-ephemeral" && invariant == "tokens";
          },
          FaultKind::ForceRelease, 3000, forcedWhileItLags},
+        {[](const auto &recipe, const auto &invariant) {
+             return recipe.id == "redis-getset" && isOne(invariant, {"exclusion", "effect"});
+         },
+         FaultKind::LoseRequest, 8000,
+         [](Scenario &scenario, int telling) { sameMillisecond(scenario, FaultKind::LoseRequest, telling); }},
+        {[](const auto &recipe, const auto &invariant) {
+             return recipe.id == "redis-getset" && isOne(invariant, {"exclusion", "effect"});
+         },
+         FaultKind::LoseReply, 8000,
+         [](Scenario &scenario, int telling) { sameMillisecond(scenario, FaultKind::LoseReply, telling); }},
         {[](const auto &recipe, const auto &invariant) {
              return recipe.id == "redisson-fair-lock" && invariant == "cleanliness";
          },

@@ -6,9 +6,10 @@
 //   4. To release, GET the key, and DEL it if its time is not past.
 //
 // Its flaws are kept, for they are what it is here to show. "Now" is each client's own clock. Who is
-// too late in 3 has overwritten the winner's time all the same. Between the two commands of 4 the key
-// can become another's, and within its time nobody asks whose it is. The lease is not prolonged.
-// Nobody is woken, and there is no order and no fencing token.
+// too late in 3 has overwritten the winner's time all the same. Two that ask in the same millisecond
+// write the same time: one of them who did not hear the answer takes the other's for its own. Between
+// the two commands of 4 the key can become another's, and within its time nobody asks whose it is. The
+// lease is not prolonged. Nobody is woken, and there is no order and no fencing token.
 //
 // The reply to 1 lost: GET the key; our time: it is ours. The reply to 2 lost: go to 1. The reply to 3
 // lost: nobody knows whom our time stands for, and it ends by itself. A try is never left halfway: when
