@@ -1,11 +1,13 @@
 // The SQL recipes, as they are, in whole runs on the simulated MariaDB.
 #include "core/simulate/simulation.h"
 
+#include <QRegularExpression>
 #include <QTest>
 
 #include <set>
 
 using namespace lockscope;
+using namespace Qt::StringLiterals;
 using namespace lockscope::simulate;
 using namespace std::chrono_literals;
 
@@ -156,6 +158,26 @@ private slots:
     }
 
     // It asks once a second whether its connection still stands.
+    // Whoever gives up or gives back while it is cut off sees to it for as long as its connection stands: nothing to
+    // warn of.
+    void cutOffNothingIsGivenUp_data() { recipesAsRows(); }
+    void cutOffNothingIsGivenUp()
+    {
+        QFETCH(QByteArray, recipe);
+        QTest::failOnWarning(QRegularExpression(u"may hold a lock"_s));
+        for (quint64 seed = 1; seed <= 40; ++seed) {
+            auto scenario = scenarioOf(recipe);
+            scenario.seed = seed;
+            scenario.hold = std::chrono::seconds(3);
+            scenario.wait = std::chrono::seconds(2);
+            scenario.planned = {{FaultKind::Partition, std::chrono::milliseconds(10 * seed), int(seed % 2),
+                                 std::chrono::seconds(9)}};
+            const auto run = simulate::simulate(scenario);
+            QVERIFY(run);
+            QVERIFY2(run->violations.empty(), complaint(*run));
+        }
+    }
+
     void whoIsKilledBelievesForASecondAtMost()
     {
         Moment longest{};

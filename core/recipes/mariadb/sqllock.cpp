@@ -1,11 +1,21 @@
 #include "core/recipes/mariadb/sqllock.h"
 
+#include "core/async/sleep.h"
 #include "core/base/text.h"
 #include "core/recipes/mariadb/waiting.h"
+
+#include <algorithm>
 
 namespace lockscope::recipes {
 
 using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto pauseBetweenLooks = 2ms; // only where an earlier attempt came to no good end
+
+} // namespace
 
 SqlLock::SqlLock(mariadb::Session &session, const QByteArray &lock)
     : LockBase(session.loop(), u"lock "_s + label(lock)), m_session(&session), m_chores(session.loop()),
@@ -15,6 +25,9 @@ SqlLock::SqlLock(mariadb::Session &session, const QByteArray &lock)
 
 Task<Result<Grant>> SqlLock::take(Deadline deadline)
 {
+    const auto isFree = co_await untilGivenBack(deadline);
+    if (!isFree)
+        co_return isFree.error();
     const auto connected = co_await untilConnected(m_session, deadline);
     if (!connected)
         co_return connected.error();
@@ -30,6 +43,21 @@ Task<Result<Grant>> SqlLock::take(Deadline deadline)
         why.message += u"; it may have become ours too late, it is being given back in the background"_s;
     }
     co_return why;
+}
+
+// What is still being given back, by whatever lock of this session, must not hit what is taken now: to the server they
+// are one connection's.
+Task<Result<void>> SqlLock::untilGivenBack(Deadline deadline)
+{
+    const auto atLeast = answerBy(*m_session, deadline);
+    const auto until = Deadline::at(std::max(deadline.when(), atLeast.when()));
+    while (!m_session->background().isIdle()) {
+        if (until.hasPassed(m_session->loop()))
+            co_return Error{ErrorCode::TimedOut, u"timed out while what was held before is given back"_s, true};
+        const auto pause = sleepFor(m_session->loop(), pauseBetweenLooks);
+        co_await pause;
+    }
+    co_return Result<void>();
 }
 
 Task<Result<bool>> SqlLock::isStillMine(Deadline deadline)

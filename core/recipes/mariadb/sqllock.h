@@ -33,6 +33,7 @@ protected:
     [[nodiscard]] const Chores &chores() const { return m_chores; }
 
 private:
+    [[nodiscard]] Task<Result<void>> untilGivenBack(Deadline deadline);
     void lookWhetherConnected();
 
     mariadb::Session *m_session;
