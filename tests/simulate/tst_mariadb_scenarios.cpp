@@ -1,7 +1,6 @@
 // The SQL recipes, as they are, in whole runs on the simulated MariaDB.
 #include "core/simulate/simulation.h"
 
-#include <QRegularExpression>
 #include <QTest>
 
 #include <set>
@@ -158,20 +157,18 @@ private slots:
     }
 
     // It asks once a second whether its connection still stands.
-    // Whoever gives up or gives back while it is cut off sees to it for as long as its connection stands: nothing to
-    // warn of.
-    void cutOffNothingIsGivenUp_data() { recipesAsRows(); }
-    void cutOffNothingIsGivenUp()
+    // What is given back behind a partition arrives when the same session wants the lock again: it must not hit that.
+    void whatIsGivenBackLateHitsNothing_data() { recipesAsRows(); }
+    void whatIsGivenBackLateHitsNothing()
     {
         QFETCH(QByteArray, recipe);
-        QTest::failOnWarning(QRegularExpression(u"may hold a lock"_s));
         for (quint64 seed = 1; seed <= 40; ++seed) {
             auto scenario = scenarioOf(recipe);
             scenario.seed = seed;
             scenario.hold = std::chrono::seconds(3);
             scenario.wait = std::chrono::seconds(2);
             scenario.planned = {{FaultKind::Partition, std::chrono::milliseconds(10 * seed), int(seed % 2),
-                                 std::chrono::seconds(9)}};
+                                 std::chrono::seconds(seed % 4 < 2 ? 9 : 20)}};
             const auto run = simulate::simulate(scenario);
             QVERIFY(run);
             QVERIFY2(run->violations.empty(), complaint(*run));
