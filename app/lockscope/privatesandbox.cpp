@@ -18,12 +18,15 @@ sandbox::SandboxOptions everything()
 
 } // namespace
 
-PrivateSandbox::PrivateSandbox(Backend &backend, bool demo)
-    : m_backend(backend), m_wantsDemo(demo), m_sandbox(everything())
+PrivateSandbox::PrivateSandbox(Backend &backend, bool demo, std::function<bool(const ConnectionName &)> isTaken)
+    : m_backend(backend), m_wantsDemo(demo), m_isTaken(std::move(isTaken)), m_sandbox(everything())
 {
-    connect(&m_sandbox, &sandbox::Sandbox::answered, this, [this](const ConnectionSpec &spec) {
+    connect(&m_sandbox, &sandbox::Sandbox::answered, this, [this](ConnectionSpec spec) {
+        if (m_isTaken(spec.name))
+            spec.name = ConnectionName("sandbox-" + spec.name.bytes());
         m_backend.connectTo(spec);
-        emit stateChanged(u"Sandbox starting"_s);
+        emit connecting(spec.name, spec.scheme);
+        tell(u"Sandbox starting"_s, false);
     });
     connect(&m_sandbox, &sandbox::Sandbox::finished, this, &PrivateSandbox::serversReady);
 }
@@ -45,10 +48,17 @@ PrivateSandbox::~PrivateSandbox()
     mariadb::waitForClosingSessions(std::chrono::seconds(2));
 }
 
+void PrivateSandbox::tell(const QString &line, bool isComplete)
+{
+    m_state = line;
+    m_isComplete = isComplete;
+    emit stateChanged(line, isComplete);
+}
+
 void PrivateSandbox::serversReady()
 {
     const auto &problems = m_sandbox.problems();
-    emit stateChanged(problems.isEmpty() ? u"Sandbox running"_s : u"Sandbox: "_s + problems.join(u"; "_s));
+    tell(problems.isEmpty() ? u"Sandbox running"_s : u"Sandbox: "_s + problems.join(u"; "_s), true);
     if (!m_wantsDemo || m_sandbox.connections().empty()) {
         emit settled();
         return;

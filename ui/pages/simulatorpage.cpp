@@ -1,5 +1,6 @@
 #include "ui/pages/simulatorpage.h"
 
+#include "ui/dialogs/promisesdialog.h"
 #include "ui/pages/pageparts.h"
 #include "ui/simulator/faultmenu.h"
 #include "ui/simulator/lanesview.h"
@@ -36,13 +37,16 @@ constexpr int narrowRun = 380;
 
 SimulatorPage::SimulatorPage(QWidget *parent, Simulate simulate) : Page(parent), m_runner(std::move(simulate))
 {
+    m_placeMenu = new QMenu(this);
+    m_placeMenu->setObjectName(u"placeMenu"_s);
+    connect(m_placeMenu, &QMenu::aboutToShow, this, [this] { fillPlaceMenu(*m_placeMenu); });
     m_banner = new Banner(this);
     m_banner->hide();
     connect(m_banner, &Banner::actionRequested, m_banner, &QWidget::hide);
     m_empty = new EmptyNotice(this);
     m_empty->say(tr("Nothing played yet"),
-                 tr("A scenario plays the real recipes in a simulated world, on virtual time, and shows who waits, who is "
-                    "woken and what it costs."),
+                 tr("A scenario plays the real recipes in a simulated world, on virtual time, or on real servers, and shows who "
+                    "waits, who is woken and what it costs."),
                  tr("Scenario…"));
     connect(m_empty, &EmptyNotice::actionRequested, this, &SimulatorPage::openScenario);
     m_stack = new QStackedWidget(this);
@@ -85,7 +89,7 @@ void SimulatorPage::connectRunner()
 
 bool SimulatorPage::isSettled() const
 {
-    return m_wasShown && !m_runner.isBusy() && !m_runner.isScaling();
+    return m_wasShown && !m_runner.isBusy() && !m_runner.isScaling() && !m_servers.isBusy() && !m_awaitsSandbox;
 }
 
 void SimulatorPage::play(const Comparison &comparison)
@@ -101,18 +105,27 @@ void SimulatorPage::begin(const Comparison &comparison, std::optional<Moment> cu
         return;
     }
     m_playback.pause();
+    m_awaitsSandbox = false;
+    m_servers.abandon();
+    if (comparison.place.isReal())
+        m_runner.cancel();
     m_pending = comparison;
     m_cursorAfter = cursor;
     m_bar->setRange(0, 0);
     m_progressText->setText(tr("Playing"));
     m_progress->show();
-    m_runner.play(comparison.scenarios());
+    if (comparison.place.isReal())
+        beginOnServers();
+    else
+        m_runner.play(comparison.scenarios());
 }
 
 void SimulatorPage::openRecordings(const QStringList &files)
 {
     m_banner->hide();
     m_playback.pause();
+    m_awaitsSandbox = false;
+    m_servers.abandon();
     m_pending = {};
     m_cursorAfter.reset();
     m_bar->setRange(0, 0);
@@ -269,10 +282,13 @@ void SimulatorPage::beginChart()
     base.faults.clear();
     base.planned.clear();
     base.contenders = 0;
-    if (m_charted == m_shown.recipes && m_chartScenario == base)
+    if (m_charted == m_shown.recipes && m_chartScenario == base) {
+        m_chart->setIsElsewhere(isFromServers());
         return;
+    }
     m_charted = m_shown.recipes;
     m_chartScenario = base;
+    m_chart->setIsElsewhere(isFromServers());
     m_chart->begin(m_charted);
     Comparison plain{base, m_charted};
     auto scenarios = plain.scenarios();
@@ -291,6 +307,10 @@ void SimulatorPage::fillForkMenu(QMenu &menu, int contender)
     const auto &runs = m_playback.runs();
     if (runs.empty())
         return;
+    if (isFromServers()) {
+        fillForkMenuOfServers(menu);
+        return;
+    }
     const ForkPlace here{m_playback.at(), contender, runs.front()->laneName(contender)};
     addFaults(menu, m_shown, here, [this](const PlannedFault &fault) { fork(fault); });
     if (m_shown.scenario.planned.empty())
@@ -325,9 +345,16 @@ void SimulatorPage::openForkMenu()
 void SimulatorPage::openScenario()
 {
     const auto &now = !m_pending.recipes.empty() ? m_pending : m_shown;
-    auto *dialog = new ScenarioDialog(now.recipes.empty() ? presets().front().comparison : now, window());
+    auto *dialog = new ScenarioDialog(now.recipes.empty() ? presets().front().comparison : now, book(), window());
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &ScenarioDialog::chosen, this, &SimulatorPage::play);
+    dialog->open();
+}
+
+void SimulatorPage::openPromises()
+{
+    auto *dialog = new PromisesDialog(m_shown.recipes, window());
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->open();
 }
 

@@ -64,7 +64,15 @@ MustHoldPanel::MustHoldPanel(QWidget *parent) : QFrame(parent), m_grid(nullptr)
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(14, 10, 14, 10);
     column->setSpacing(4);
-    column->addWidget(makeLabel(tr("Must hold"), u"title"_s, this));
+    auto *head = new QHBoxLayout;
+    head->addWidget(makeLabel(tr("Must hold"), u"title"_s, this), 1);
+    auto *promises = new QPushButton(tr("What should hold?"), this);
+    promises->setObjectName(u"promisesButton"_s);
+    promises->setProperty("look", u"flat"_s);
+    promises->setToolTip(tr("What each recipe keeps under each fault, and why not (H)"));
+    connect(promises, &QPushButton::clicked, this, &MustHoldPanel::promisesRequested);
+    head->addWidget(promises);
+    column->addLayout(head);
     column->addStretch();
 }
 

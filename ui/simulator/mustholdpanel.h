@@ -18,6 +18,8 @@ public:
     void setRuns(const std::vector<PlayedRunPtr> &runs);
 
 signals:
+    // What should hold, and under which faults it cannot, is to be shown.
+    void promisesRequested();
     void violationChosen(std::size_t run, const lockscope::simulate::Violation &violation);
 
 private:

@@ -139,6 +139,19 @@ void Runner::load(const QStringList &files)
     });
 }
 
+void Runner::show(std::vector<simulate::Recording> recordings)
+{
+    begin([all = std::make_shared<std::vector<simulate::Recording>>(std::move(recordings))](const Wanted &wanted) -> Runs {
+        std::vector<PlayedRunPtr> runs;
+        for (auto &recording : *all) {
+            if (!*wanted)
+                return cancelledError();
+            runs.push_back(std::make_shared<PlayedRun>(std::move(recording)));
+        }
+        return runs;
+    });
+}
+
 void Runner::cancel()
 {
     if (!m_playing)

@@ -34,6 +34,8 @@ public:
     // finished() or failed() follows, unless cancelled or replaced.
     void play(const std::vector<simulate::Scenario> &scenarios);
     void load(const QStringList &files);
+    // Makes ready to be looked at what was played elsewhere.
+    void show(std::vector<simulate::Recording> recordings);
     void cancel();
     [[nodiscard]] bool isBusy() const { return m_playing != nullptr; }
 

@@ -136,10 +136,22 @@ void ScalingChart::add(const ScalingPoint &point)
 void ScalingChart::showTime(bool isTime)
 {
     m_isTime = isTime;
-    m_title->setText(isTime ? tr("Time to drain the queue, against the number of contenders")
-                            : tr("Requests to drain the queue, against the number of contenders"));
+    showTitle();
     m_y->setLabelFormat(isTime ? u"%g s"_s : u"%d"_s);
     draw();
+}
+
+void ScalingChart::setIsElsewhere(bool isElsewhere)
+{
+    m_isElsewhere = isElsewhere;
+    showTitle();
+}
+
+void ScalingChart::showTitle()
+{
+    const QString title = m_isTime ? tr("Time to drain the queue, against the number of contenders")
+                                   : tr("Requests to drain the queue, against the number of contenders");
+    m_title->setText(m_isElsewhere ? tr("Simulated: %1").arg(title) : title);
 }
 
 double ScalingChart::valueOf(int run, int contenders) const

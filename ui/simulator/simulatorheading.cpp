@@ -17,16 +17,23 @@ QString tr(const char *text)
     return QCoreApplication::translate("Simulator", text);
 }
 
-QString worldText(const std::vector<PlayedRunPtr> &runs)
+HeadingChip placeChip(const Comparison &comparison, const std::vector<PlayedRunPtr> &runs)
 {
+    HeadingChip chip;
+    chip.isPlace = true;
     QStringList worlds;
     for (const auto &run : runs) {
         const auto &world = run->recording().world;
-        const QString name = world == "sim" ? tr("simulated world") : tr("played on %1").arg(label(world, 40));
+        const bool isReal = world != "sim";
+        const QString name = !isReal ? tr("simulated world")
+            : comparison.place.kind == RunPlace::Kind::Sandbox ? tr("played on the sandbox’s %1").arg(label(world, 40))
+                                                               : tr("played on %1").arg(label(world, 40));
+        chip.isReal = chip.isReal || isReal;
         if (!worlds.contains(name))
             worlds << name;
     }
-    return worlds.isEmpty() ? tr("simulated world") : worlds.join(tr(" and "));
+    chip.text = worlds.isEmpty() ? tr("simulated world") : worlds.join(tr(" and "));
+    return chip;
 }
 
 QString arrivalText(const simulate::Scenario &scenario)
@@ -53,10 +60,12 @@ std::vector<HeadingChip> chipsOf(const Comparison &comparison, const std::vector
         return {};
     const auto &scenario = comparison.scenario;
     const QString seed = QString::number(scenario.seed);
-    std::vector<HeadingChip> chips{{worldText(runs), false, {}},
-                                   {tr("seed %1").arg(seed), false, seed},
-                                   {tr("hold %1").arg(durationText(scenario.hold)), false, {}},
-                                   {arrivalText(scenario), false, {}}};
+    std::vector<HeadingChip> chips{placeChip(comparison, runs)};
+    // Real servers draw nothing from it, and do not play it again the same.
+    chips.push_back(chips.front().isReal ? HeadingChip{tr("real time"), false, {}}
+                                         : HeadingChip{tr("seed %1").arg(seed), false, seed});
+    chips.push_back({tr("hold %1").arg(durationText(scenario.hold)), false, {}});
+    chips.push_back({arrivalText(scenario), false, {}});
     if (scenario.readersPercent > 0)
         chips.push_back({tr("%1 % readers").arg(scenario.readersPercent), false, {}});
     if (scenario.perProcess > 1)
@@ -66,6 +75,8 @@ std::vector<HeadingChip> chipsOf(const Comparison &comparison, const std::vector
         faults << QString::fromLatin1(nameOf(kind));
     for (const auto &planned : scenario.planned)
         faults << plannedText(planned, runs.empty() ? QString::number(planned.contender) : runs.front()->laneName(planned.contender));
+    if (chips.front().isReal && faults.isEmpty())
+        return chips;
     chips.push_back({faults.isEmpty() ? tr("no faults") : tr("faults: %1").arg(faults.join(u", "_s)), !faults.isEmpty(), {}});
     return chips;
 }

@@ -30,6 +30,7 @@ QPushButton[look="flat"] { border-color: transparent; background: transparent; c
 QPushButton[look="flat"]:hover { background: @selection; }
 QPushButton[look="flat"]:focus { border-color: @accent; }
 QPushButton[look="chip"] { border-radius: 11px; padding: 3px 11px; color: @muted; font-weight: 400; background: transparent; }
+QPushButton[look="chip"][tone="real"] { color: @hold; border-color: @hold; font-weight: 600; }
 QPushButton[look="chip"]:hover { color: @text; background: @selection; }
 QPushButton[look="chip"]:checked { background: @selection; color: @text; border-color: @accent; }
 QPushButton[look="chip"]:focus { border-color: @accent; color: @text; }
