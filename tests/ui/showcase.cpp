@@ -111,6 +111,11 @@ int main(int argc, char **argv)
         if (parser.isSet(u"on"_s)) {
             comparison.place = {ui::RunPlace::Kind::Connection, ConnectionName(parser.value(u"on"_s).toUtf8())};
             comparison.scenario.contenders = 40;
+            ConnectionStatus status;
+            status.name = comparison.place.connection;
+            status.scheme = comparison.recipes.front().startsWith("zk") ? Scheme::ZooKeeper : Scheme::Redis;
+            status.state = ConnectionStatus::State::Connected;
+            backend.tellConnection(status);
         }
         simulator->play(comparison);
         answerRuns(backend);

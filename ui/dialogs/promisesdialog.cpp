@@ -84,7 +84,7 @@ PromisesDialog::PromisesDialog(const std::vector<QByteArray> &recipes, QWidget *
     column->addWidget(makeHairline(this));
     column->addWidget(makeReasons());
     column->addLayout(buttons);
-    resize(1240, 800);
+    resize(parent ? QSize(1360, 840).boundedTo(parent->window()->size() - QSize(48, 40)) : QSize(1240, 800));
     QStringList wanted;
     for (const auto &recipe : recipes)
         wanted << QString::fromLatin1(recipe);
@@ -102,11 +102,9 @@ void PromisesDialog::makeTable()
     m_table->setAccessibleName(tr("What holds under which fault"));
     auto *rows = m_table->verticalHeader();
     rows->show();
-    rows->setFont(monoFont());
     rows->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     rows->setHighlightSections(false);
-    m_table->horizontalHeader()->setSectionResizeMode(QHeaderView::Fixed);
-    m_table->horizontalHeader()->setDefaultSectionSize(118);
+    m_table->resizeColumnsToContents();
     connect(m_table->selectionModel(), &QItemSelectionModel::currentChanged, this, &PromisesDialog::showReasons);
 }
 

@@ -111,6 +111,8 @@ QVariant PromisesModel::data(const QModelIndex &index, int role) const
 QVariant PromisesModel::headerData(int section, Qt::Orientation orientation, int role) const
 {
     const bool isFault = orientation == Qt::Horizontal;
+    if (role == Qt::TextAlignmentRole)
+        return QVariant::fromValue(Qt::Alignment(Qt::AlignLeft | Qt::AlignVCenter));
     if (role == Qt::DisplayRole)
         return QString::fromLatin1(isFault ? nameOf(fault(section)) : recipe(section));
     if (role == Qt::ToolTipRole)

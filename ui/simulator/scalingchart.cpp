@@ -151,7 +151,7 @@ void ScalingChart::showTitle()
 {
     const QString title = m_isTime ? tr("Time to drain the queue, against the number of contenders")
                                    : tr("Requests to drain the queue, against the number of contenders");
-    m_title->setText(m_isElsewhere ? tr("Simulated: %1").arg(title) : title);
+    m_title->setText(m_isElsewhere ? tr("%1 · simulated").arg(title) : title);
 }
 
 double ScalingChart::valueOf(int run, int contenders) const

@@ -57,7 +57,6 @@ ScenarioDialog::ScenarioDialog(const Comparison &now, const ConnectionBook &book
     column->setContentsMargins(24, 20, 24, 20);
     column->setSpacing(12);
     column->addWidget(makeLabel(tr("Scenario"), u"heading"_s, this));
-    column->addWidget(makePlace());
     column->addWidget(makeRecipes());
     column->addWidget(makeNumbers());
     m_faultsTitle = makeLabel({}, u"section"_s, this);
@@ -75,25 +74,6 @@ ScenarioDialog::ScenarioDialog(const Comparison &now, const ConnectionBook &book
         }
     });
     update_();
-}
-
-QWidget *ScenarioDialog::makePlace()
-{
-    auto *fields = new QWidget(this);
-    auto *grid = new QGridLayout(fields);
-    grid->setContentsMargins(0, 0, 0, 0);
-    grid->setHorizontalSpacing(12);
-    grid->setColumnStretch(1, 1);
-    m_place = new QComboBox(fields);
-    m_place->setObjectName(u"place"_s);
-    m_place->setMinimumContentsLength(20);
-    m_place->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-    m_sessions = makeSpin("sessions", 1, mostContendersOnServers, mostSessionsUnlessSaid);
-    m_sessions->setToolTip(tr("A server allows some 60 connections from one address: more contenders share sessions"));
-    addField(*grid, tr("Where"), m_place, 0, 0);
-    addField(*grid, tr("Sessions at most"), m_sessions, 0, 2);
-    connect(m_place, &QComboBox::currentIndexChanged, this, &ScenarioDialog::update_);
-    return fields;
 }
 
 // Those that cannot be chosen stand there with their reason.
@@ -131,6 +111,12 @@ QWidget *ScenarioDialog::makeRecipes()
     grid->setContentsMargins(0, 0, 0, 0);
     grid->setHorizontalSpacing(12);
     grid->setColumnStretch(1, 1);
+    m_place = new QComboBox(fields);
+    m_place->setObjectName(u"place"_s);
+    m_place->setMinimumContentsLength(20);
+    m_place->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    connect(m_place, &QComboBox::currentIndexChanged, this, &ScenarioDialog::update_);
+    addField(*grid, tr("Where"), m_place, 0, 0);
     const std::array<QString, 3> titles{tr("Recipe"), tr("against"), tr("and against")};
     for (std::size_t i = 0; i < m_recipes.size(); ++i) {
         auto *choice = new QComboBox(fields);
@@ -145,7 +131,7 @@ QWidget *ScenarioDialog::makeRecipes()
         choice->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
         connect(choice, &QComboBox::currentIndexChanged, this, &ScenarioDialog::update_);
         m_recipes[i] = choice;
-        addField(*grid, titles[i], choice, static_cast<int>(i), 0);
+        addField(*grid, titles[i], choice, 1 + static_cast<int>(i), 0);
     }
     return fields;
 }
@@ -184,6 +170,8 @@ QWidget *ScenarioDialog::makeNumbers()
     m_readers = makeSpin("readers", 0, 100, 0);
     m_readers->setSuffix(u" %"_s);
     m_perProcess = makeSpin("perProcess", 1, 10'000, 1);
+    m_sessions = makeSpin("sessions", 1, mostContendersOnServers, mostSessionsUnlessSaid);
+    m_sessions->setToolTip(tr("On real servers: one allows some 60 connections from one address; more contenders share sessions"));
     m_arrival = new QComboBox(this);
     m_arrival->addItems({tr("all queue before the first release"), tr("spread over a time")});
     connect(m_arrival, &QComboBox::currentIndexChanged, this, &ScenarioDialog::update_);
@@ -212,7 +200,8 @@ QWidget *ScenarioDialog::makeNumbers()
     addField(*grid, tr("Permits"), m_limit, 4, 0);
     addField(*grid, tr("Readers"), m_readers, 4, 2);
     addField(*grid, tr("Seed"), m_seed, 5, 0);
-    grid->addWidget(m_checksTokens, 5, 2, 1, 2);
+    addField(*grid, tr("Sessions at most"), m_sessions, 5, 2);
+    grid->addWidget(m_checksTokens, 6, 1, 1, 3);
     return fields;
 }
 

@@ -34,7 +34,6 @@ signals:
     void chosen(const lockscope::ui::Comparison &comparison);
 
 private:
-    QWidget *makePlace();
     QWidget *makeRecipes();
     QWidget *makeNumbers();
     QWidget *makeFaults();

@@ -87,6 +87,7 @@ QTreeView::item { border: none; padding: 2px 4px; }
 QHeaderView { background: @panel; border: none; }
 QHeaderView::section { background: @panel; color: @muted; border: none; border-bottom: 1px solid @line; padding: 5px 10px;
     font-size: 12px; font-weight: 500; }
+QHeaderView::section:vertical { padding: 0 10px; }
 QHeaderView::section:hover { color: @text; }
 QHeaderView::up-arrow { image: url(:/lockscope/theme/icons/up-@shade.svg); }
 QHeaderView::down-arrow { image: url(:/lockscope/theme/icons/down-@shade.svg); }
