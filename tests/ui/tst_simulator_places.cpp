@@ -273,7 +273,7 @@ private slots:
         QCOMPARE(m_backend->runs.begin()->second.connection, ConnectionName("sandbox-zk"));
         answerAll();
         QVERIFY(isSettled());
-        QCOMPARE(m_page->chips().front(), u"played on the sandbox’s sandbox-zk and played on the sandbox’s sandbox-redis"_s);
+        QCOMPARE(m_page->chips().front(), u"played on sandbox-zk and sandbox-redis of the sandbox"_s);
         QVERIFY(refusal(on({Kind::Sandbox, {}}, {"sql-version"})).contains(u"the sandbox has no MariaDB"_s));
     }
 

@@ -226,13 +226,8 @@ RunPanel *SimulatorPage::makePanel()
         m_playback.seek(at);
     });
     connect(&lanes, &LanesView::laneChosen, this, &SimulatorPage::chooseLane);
-    connect(&lanes, &LanesView::menuRequested, this, [this](int lane, const QPoint &at) {
-        auto *menu = new QMenu(this);
-        menu->setObjectName(u"laneMenu"_s);
-        menu->setAttribute(Qt::WA_DeleteOnClose);
-        fillForkMenu(*menu, lane);
-        menu->popup(at);
-    });
+    connect(&lanes, &LanesView::menuRequested, this,
+            [this, panel](int lane, const QPoint &at) { openLaneMenu(*panel, lane, at); });
     connect(&lanes, &LanesView::zoomed, this, [this](double zoom, Moment around) {
         for (auto *one : m_panels)
             one->lanes().setZoom(zoom, around);
@@ -245,6 +240,25 @@ RunPanel *SimulatorPage::makePanel()
         }
     });
     return panel;
+}
+
+void SimulatorPage::openLaneMenu(RunPanel &panel, int lane, const QPoint &at)
+{
+    const auto &runs = m_playback.runs();
+    const auto number = static_cast<std::size_t>(std::ranges::find(m_panels, &panel) - m_panels.begin());
+    if (number >= runs.size())
+        return;
+    auto *menu = new QMenu(this);
+    menu->setObjectName(u"laneMenu"_s);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    constexpr int reach = 4; // pixels beside a mark
+    const auto frame = panel.lanes().frame();
+    const int x = panel.lanes().viewport()->mapFromGlobal(at).x();
+    const auto message = messageBetween(*runs[number], lane, frame.momentAt(x - reach), frame.momentAt(x + reach));
+    if (message && !isFromServers())
+        addMessageFaults(*menu, m_shown, *runs[number], *message, [this](const PlannedFault &fault) { fork(fault); });
+    fillForkMenu(*menu, lane);
+    menu->popup(at);
 }
 
 void SimulatorPage::chooseLane(int lane)
@@ -376,6 +390,7 @@ void SimulatorPage::showMoment()
 {
     for (std::size_t i = 0; i < m_panels.size() && i < m_playback.runs().size(); ++i)
         m_panels[i]->setCursor_(m_playback.at(), m_playback.happened(i));
+    m_mustHold->setMoment(m_playback.at(), m_playback.isAtEnd());
     m_sentence->setText(sentenceAt(m_playback));
 }
 

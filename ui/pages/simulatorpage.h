@@ -108,6 +108,8 @@ private:
     void showHeading();
     void showMoment();
     void fillForkMenu(QMenu &menu, int contender);
+    // The menu of a lane; what is a message at that point of the screen first.
+    void openLaneMenu(RunPanel &panel, int lane, const QPoint &at);
     void jumpTo(std::size_t run, const simulate::Violation &violation);
     void chooseLane(int lane);
     void say(bool isGood, const QString &text);

@@ -12,6 +12,7 @@
 #include <QGridLayout>
 #include <QLabel>
 #include <QPushButton>
+#include <QStyle>
 
 #include <algorithm>
 
@@ -78,6 +79,7 @@ MustHoldPanel::MustHoldPanel(QWidget *parent) : QFrame(parent), m_grid(nullptr)
 
 void MustHoldPanel::setRuns(const std::vector<PlayedRunPtr> &runs)
 {
+    m_broken.clear();
     delete m_rows;
     m_rows = new QWidget(this);
     qobject_cast<QVBoxLayout *>(layout())->insertWidget(1, m_rows);
@@ -121,12 +123,34 @@ void MustHoldPanel::addCell(const PlayedRunPtr &run, std::size_t number, const Q
         m_grid->addWidget(pill, row, column, Qt::AlignLeft);
         return;
     }
-    auto *jump = new QPushButton(tr("✕ at %1").arg(momentText(broken->at)), m_rows);
+    auto *jump = new QPushButton(m_rows);
     jump->setObjectName(name);
     jump->setProperty("look", u"violation"_s);
     jump->setToolTip(plainToolTip(label(broken->message.toUtf8(), 300)));
     connect(jump, &QPushButton::clicked, this, [this, number, violation = *broken] { emit violationChosen(number, violation); });
     m_grid->addWidget(jump, row, column, Qt::AlignLeft);
+    m_broken.push_back({jump, broken->at});
+    light(m_broken.back());
+}
+
+void MustHoldPanel::setMoment(Moment at, bool isAtEnd)
+{
+    m_moment = at;
+    m_isAtEnd = isAtEnd;
+    for (const auto &broken : m_broken)
+        light(broken);
+}
+
+void MustHoldPanel::light(const Broken &broken) const
+{
+    const bool isAhead = m_moment < broken.at && !m_isAtEnd;
+    const QString tone = isAhead ? u"ahead"_s : u"broken"_s;
+    if (broken.button->property("tone").toString() == tone)
+        return;
+    broken.button->setText(isAhead ? tr("● until %1").arg(momentText(broken.at)) : tr("✕ at %1").arg(momentText(broken.at)));
+    broken.button->setProperty("tone", tone);
+    broken.button->style()->unpolish(broken.button);
+    broken.button->style()->polish(broken.button);
 }
 
 } // namespace lockscope::ui

@@ -21,18 +21,20 @@ HeadingChip placeChip(const Comparison &comparison, const std::vector<PlayedRunP
 {
     HeadingChip chip;
     chip.isPlace = true;
-    QStringList worlds;
+    QStringList servers;
+    bool isSimulated = false;
     for (const auto &run : runs) {
         const auto &world = run->recording().world;
-        const bool isReal = world != "sim";
-        const QString name = !isReal ? tr("simulated world")
-            : comparison.place.kind == RunPlace::Kind::Sandbox ? tr("played on the sandbox’s %1").arg(label(world, 40))
-                                                               : tr("played on %1").arg(label(world, 40));
-        chip.isReal = chip.isReal || isReal;
-        if (!worlds.contains(name))
-            worlds << name;
+        isSimulated = isSimulated || world == "sim";
+        if (const QString name = label(world, 40); world != "sim" && !servers.contains(name))
+            servers << name;
     }
-    chip.text = worlds.isEmpty() ? tr("simulated world") : worlds.join(tr(" and "));
+    chip.isReal = !servers.isEmpty();
+    const QString names = servers.join(tr(" and "));
+    const bool isSandbox = comparison.place.kind == RunPlace::Kind::Sandbox;
+    const QString played = isSandbox ? tr("played on %1 of the sandbox").arg(names) : tr("played on %1").arg(names);
+    // Both only where recordings of both were opened.
+    chip.text = !chip.isReal ? tr("simulated world") : isSimulated ? tr("simulated world, and %1").arg(played) : played;
     return chip;
 }
 
