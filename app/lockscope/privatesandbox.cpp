@@ -21,11 +21,9 @@ sandbox::SandboxOptions everything()
 PrivateSandbox::PrivateSandbox(Backend &backend, bool demo, std::function<bool(const ConnectionName &)> isTaken)
     : m_backend(backend), m_wantsDemo(demo), m_isTaken(std::move(isTaken)), m_sandbox(everything())
 {
-    connect(&m_sandbox, &sandbox::Sandbox::answered, this, [this](ConnectionSpec spec) {
-        if (m_isTaken(spec.name))
-            spec.name = ConnectionName("sandbox-" + spec.name.bytes());
-        m_backend.connectTo(spec);
-        emit connecting(spec.name, spec.scheme);
+    connect(&m_sandbox, &sandbox::Sandbox::answered, this, [this](const ConnectionSpec &spec) {
+        m_names.emplace(spec.name, m_isTaken(spec.name) ? ConnectionName("sandbox-" + spec.name.bytes()) : spec.name);
+        connectTo(spec);
         tell(u"Sandbox starting"_s, false);
     });
     connect(&m_sandbox, &sandbox::Sandbox::finished, this, &PrivateSandbox::serversReady);
@@ -46,6 +44,21 @@ PrivateSandbox::~PrivateSandbox()
     m_demoThread.quit();
     m_demoThread.wait();
     mariadb::waitForClosingSessions(std::chrono::seconds(2));
+}
+
+void PrivateSandbox::connectTo(ConnectionSpec spec)
+{
+    spec.name = m_names.at(spec.name);
+    m_backend.connectTo(spec);
+    emit connecting(spec.name, spec.scheme);
+}
+
+void PrivateSandbox::connectAgain()
+{
+    for (const auto &spec : m_sandbox.connections()) {
+        if (const auto used = m_names.find(spec.name); used != m_names.end() && !m_isTaken(used->second))
+            connectTo(spec);
+    }
 }
 
 void PrivateSandbox::tell(const QString &line, bool isComplete)

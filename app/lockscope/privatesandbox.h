@@ -18,6 +18,8 @@ public:
     ~PrivateSandbox() override;
 
     void begin() { m_sandbox.begin(); }
+    // To those of its servers that the window was disconnected from.
+    void connectAgain();
     [[nodiscard]] const QString &state() const { return m_state; }
     [[nodiscard]] bool isComplete() const { return m_isComplete; }
 
@@ -31,11 +33,13 @@ signals:
 
 private:
     void serversReady();
+    void connectTo(ConnectionSpec spec);
     void tell(const QString &line, bool isComplete);
 
     Backend &m_backend;
     bool m_wantsDemo;
     std::function<bool(const ConnectionName &)> m_isTaken;
+    std::map<ConnectionName, ConnectionName> m_names; // under which they are connected to
     QString m_state = QStringLiteral("Sandbox starting");
     bool m_isComplete = false;
     sandbox::Sandbox m_sandbox;

@@ -274,7 +274,13 @@ private slots:
         answerAll();
         QVERIFY(isSettled());
         QCOMPARE(m_page->chips().front(), u"played on sandbox-zk and sandbox-redis of the sandbox"_s);
-        QVERIFY(refusal(on({Kind::Sandbox, {}}, {"sql-version"})).contains(u"the sandbox has no MariaDB"_s));
+        // What it has not got, it says when it is asked for.
+        m_page->play(on({Kind::Sandbox, {}}, {"sql-version"}));
+        QCOMPARE(wanted.count(), 3);
+        m_page->sandboxChanged(u"Sandbox: mariadb-server is not installed"_s, true);
+        QVERIFY(isSettled());
+        QVERIFY(m_page->complaint().contains(u"the sandbox has no MariaDB"_s));
+        QVERIFY(m_page->complaint().contains(u"is not installed"_s));
     }
 
     void menuOfTheChipPlaysTheSameElsewhere()

@@ -46,6 +46,10 @@ const ConnectionBook &SimulatorPage::book() const
 
 void SimulatorPage::beginOnServers()
 {
+    if (const auto verdict = m_pending.check(); !verdict) {
+        takeFailure(verdict.error());
+        return;
+    }
     if (wantsSandbox(book(), m_pending)) {
         m_awaitsSandbox = true;
         m_progressText->setText(tr("Starting the sandbox: private servers on this machine"));
@@ -70,10 +74,12 @@ void SimulatorPage::sandboxChanged(const QString &state, bool isComplete)
         return;
     }
     m_awaitsSandbox = false;
-    if (wantsSandbox(book(), m_pending))
-        takeFailure({ErrorCode::NotConnected, tr("Nothing was played: %1").arg(label(state.toUtf8(), 300))});
-    else
-        beginOnServers();
+    if (wantsSandbox(book(), m_pending)) {
+        const auto runs = realRuns(book(), m_pending);
+        takeFailure({ErrorCode::NotConnected, tr("Nothing was played: %1 (%2)").arg(runs.error().message, label(state.toUtf8(), 300))});
+        return;
+    }
+    beginOnServers();
 }
 
 void SimulatorPage::showServerProgress(std::size_t run, const RealRunOptions &options, const RealRunProgress &progress)

@@ -42,13 +42,18 @@ const std::vector<Invariant> &invariants()
     return all;
 }
 
+bool isFair(const PlayedRun &run)
+{
+    const auto *recipe = recipes::findRecipe(run.recording().scenario.recipe);
+    return !recipe || recipe->fair;
+}
+
 // How it held, in as few words as there are.
 QString heldText(const PlayedRun &run, const QByteArray &invariant)
 {
     const auto &recording = run.recording();
-    const auto *recipe = recipes::findRecipe(recording.scenario.recipe);
     if (invariant == "order")
-        return recipe && !recipe->fair ? MustHoldPanel::tr("not promised") : MustHoldPanel::tr("held");
+        return !isFair(run) ? MustHoldPanel::tr("not promised") : MustHoldPanel::tr("held");
     if (invariant == "progress")
         return MustHoldPanel::tr("%1 grants").arg(countText(recording.counters.grants));
     if (invariant == "cleanliness")
@@ -119,7 +124,8 @@ void MustHoldPanel::addCell(const PlayedRunPtr &run, std::size_t number, const Q
     if (broken == violations.end()) {
         auto *pill = new PillLabel(m_rows);
         pill->setObjectName(name);
-        pill->setPill({PillShape::Disc, Tone::Ok, heldText(*run, invariant)});
+        const bool isPromised = invariant != "order" || isFair(*run);
+        pill->setPill({isPromised ? PillShape::Disc : PillShape::Ring, isPromised ? Tone::Ok : Tone::Free, heldText(*run, invariant)});
         m_grid->addWidget(pill, row, column, Qt::AlignLeft);
         return;
     }

@@ -92,7 +92,11 @@ std::vector<PlaceChoice> placeChoices(const ConnectionBook &book)
 
 bool wantsSandbox(const ConnectionBook &book, const Comparison &comparison)
 {
-    return comparison.place.kind == Kind::Sandbox && book.sandbox().empty();
+    const auto isMissing = [&](const QByteArray &recipe) {
+        const auto *info = recipes::findRecipe(recipe);
+        return info && std::ranges::none_of(book.sandbox(), [&](const auto &server) { return speaks(server.second, info->backend); });
+    };
+    return comparison.place.kind == Kind::Sandbox && std::ranges::any_of(comparison.recipes, isMissing);
 }
 
 Result<std::vector<RealRunOptions>> realRuns(const ConnectionBook &book, const Comparison &comparison)

@@ -19,7 +19,7 @@ struct PlaceChoice {
 // What the backend is asked for, one run for each recipe; of a comparison on real servers. Refused: production,
 // read-only; NotConnected; BadInput: what cannot be played there, or is for another kind of server.
 [[nodiscard]] Result<std::vector<RealRunOptions>> realRuns(const ConnectionBook &book, const Comparison &comparison);
-// Whether it is to be played on a sandbox that has not been started.
+// Whether it is to be played on a server of the sandbox that is not connected: it has to be started, or connected to again.
 [[nodiscard]] bool wantsSandbox(const ConnectionBook &book, const Comparison &comparison);
 
 } // namespace lockscope::ui

@@ -139,11 +139,11 @@ void Runner::load(const QStringList &files)
     });
 }
 
-void Runner::show(std::vector<simulate::Recording> recordings)
+void Runner::show(const Recordings &recordings)
 {
-    begin([all = std::make_shared<std::vector<simulate::Recording>>(std::move(recordings))](const Wanted &wanted) -> Runs {
+    begin([recordings](const Wanted &wanted) -> Runs {
         std::vector<PlayedRunPtr> runs;
-        for (auto &recording : *all) {
+        for (auto &recording : *recordings) {
             if (!*wanted)
                 return cancelledError();
             runs.push_back(std::make_shared<PlayedRun>(std::move(recording)));

@@ -65,7 +65,7 @@ void ServerRunner::take(quint64 id, Result<simulate::Recording> result)
         next();
         return;
     }
-    const auto recordings = std::exchange(m_recordings, {});
+    const auto recordings = std::make_shared<std::vector<simulate::Recording>>(std::exchange(m_recordings, {}));
     end();
     emit played(recordings);
 }

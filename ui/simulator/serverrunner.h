@@ -5,6 +5,7 @@
 #include <version>
 
 #include "core/workspace/backend.h"
+#include "ui/simulator/runner.h"
 
 namespace lockscope::ui {
 
@@ -27,7 +28,7 @@ public:
 signals:
     // `run` of `runs` is played now.
     void progressed(std::size_t run, const lockscope::RealRunOptions &options, const lockscope::RealRunProgress &progress);
-    void played(const std::vector<lockscope::simulate::Recording> &recordings);
+    void played(const lockscope::ui::Recordings &recordings);
     void failed(const lockscope::Error &error);
     void cancelled();
 
