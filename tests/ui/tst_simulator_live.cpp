@@ -2,9 +2,9 @@
 // polling against publish on a Redis, in the lanes of the simulated world; and nothing on a read-only connection.
 #include "core/sandbox/server.h"
 #include "core/workspace/livebackend.h"
-#include "ui/mainwindow.h"
+#include "tests/support/fakerecording.h"
 #include "ui/pages/simulatorpage.h"
-#include "ui/screenshot.h"
+#include "ui/shell/connectionbook.h"
 #include "ui/simulator/countertiles.h"
 #include "ui/simulator/runpanel.h"
 #include "ui/theme/theme.h"
@@ -28,13 +28,14 @@ class TestSimulatorLive : public QObject {
     std::unique_ptr<sandbox::Server> m_redis;
     QTemporaryDir m_state;
     std::unique_ptr<LiveBackend> m_backend;
-    std::unique_ptr<ui::MainWindow> m_window;
+    ui::ConnectionBook m_book;
+    std::unique_ptr<ui::SimulatorPage> m_page;
 
-    ui::SimulatorPage &page() { return *m_window->findChild<ui::SimulatorPage *>(); }
+    ui::SimulatorPage &page() { return *m_page; }
     bool isConnected(const char *name)
     {
         return QTest::qWaitFor([&] {
-            const auto *status = m_window->connections().find(ConnectionName(name));
+            const auto *status = m_book.find(ConnectionName(name));
             return status && status->state == ConnectionStatus::State::Connected;
         }, 20'000);
     }
@@ -55,9 +56,8 @@ class TestSimulatorLive : public QObject {
     void picture(const QString &name)
     {
         const QString folder = qEnvironmentVariable("LOCKSCOPE_PICTURES");
-        QString whyNot;
         if (!folder.isEmpty())
-            QVERIFY2(ui::saveScreenshot(*m_window, folder + u'/' + name, &whyNot), qPrintable(whyNot));
+            QVERIFY(m_page->grab().save(folder + u'/' + name));
     }
 
 private slots:
@@ -75,7 +75,11 @@ private slots:
         WorkspaceOptions options;
         options.auditPath = m_state.filePath(u"audit.jsonl"_s);
         m_backend = std::make_unique<LiveBackend>(options);
-        m_window = std::make_unique<ui::MainWindow>(*m_backend);
+        // What it plays in the simulated world (its charts) is not what this is about.
+        m_page = std::make_unique<ui::SimulatorPage>(nullptr, test::fakeSimulate);
+        m_page->setBackend(m_backend.get());
+        m_page->useConnections(m_book);
+        connect(m_backend.get(), &Backend::updated, &m_book, &ui::ConnectionBook::apply);
         ConnectionSpec zk;
         zk.name = ConnectionName("zk");
         zk.hosts = {m_zooKeeper->address()};
@@ -86,16 +90,16 @@ private slots:
         redisSpec.scheme = Scheme::Redis;
         redisSpec.hosts = {m_redis->address()};
         m_backend->connectTo(redisSpec);
-        m_window->connections().markSandbox(zk.name, zk.scheme);
-        m_window->connections().markSandbox(redisSpec.name, redisSpec.scheme);
-        m_window->showPage(u"simulator"_s);
-        m_window->show();
+        m_book.markSandbox(zk.name, zk.scheme);
+        m_book.markSandbox(redisSpec.name, redisSpec.scheme);
+        m_page->resize(1200, 820);
+        m_page->show();
         QVERIFY(isConnected("zk") && isConnected("redis"));
-        QVERIFY(isSettled()); // its own first scenario, simulated
+        QVERIFY(isSettled());
     }
     void cleanupTestCase()
     {
-        m_window.reset();
+        m_page.reset();
         m_backend.reset();
         m_theme.reset();
     }
@@ -137,7 +141,7 @@ private slots:
         slow.scenario.hold = 5s;
         const auto before = page().chips();
         page().play(slow);
-        QVERIFY(QTest::qWaitFor([&] { return m_backend && !page().isSettled(); }));
+        QVERIFY(QTest::qWaitFor([&] { return !page().isSettled(); }));
         QTest::qWait(300);
         page().findChild<QPushButton *>(u"cancelRun"_s)->click();
         QVERIFY(isSettled());
@@ -148,7 +152,7 @@ private slots:
     void readOnlyIsRefusedWithTheReason()
     {
         m_backend->setReadOnly(ConnectionName("zk"), true);
-        QVERIFY(QTest::qWaitFor([&] { return m_window->connections().find(ConnectionName("zk"))->readOnly; }, 10'000));
+        QVERIFY(QTest::qWaitFor([&] { return m_book.find(ConnectionName("zk"))->readOnly; }, 10'000));
         page().play(on({Kind::Connection, ConnectionName("zk")}, {"zk-mutex"}));
         QVERIFY(isSettled());
         QVERIFY2(page().complaint().contains(u"read-only"_s), qPrintable(page().complaint()));

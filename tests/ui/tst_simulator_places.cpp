@@ -2,6 +2,7 @@
 // real runs one after the other, and shows them in the same lanes.
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakerecording.h"
+#include "ui/mainwindow.h"
 #include "ui/pages/simulatorpage.h"
 #include "ui/simulator/countertiles.h"
 #include "ui/simulator/places.h"
@@ -281,6 +282,28 @@ private slots:
         QVERIFY(isSettled());
         QVERIFY(m_page->complaint().contains(u"the sandbox has no MariaDB"_s));
         QVERIFY(m_page->complaint().contains(u"is not installed"_s));
+    }
+
+    // What the window wires together: its book, its backend, and whoever starts the sandbox.
+    void pageOfTheWindowAsksForTheSandbox()
+    {
+        test::FakeBackend backend;
+        ui::MainWindow window(backend);
+        auto *page = window.findChild<ui::SimulatorPage *>();
+        QSignalSpy wanted(&window, &ui::MainWindow::sandboxRequested);
+        page->play(on({Kind::Sandbox, {}}, {"zk-mutex"}, 3));
+        QCOMPARE(wanted.count(), 1);
+        window.connections().markSandbox(ConnectionName("zk"), Scheme::ZooKeeper);
+        window.setSandbox(u"Sandbox running"_s, true);
+        QCOMPARE(backend.runs.size(), 1u);
+        QCOMPARE(backend.runs.begin()->second.connection, ConnectionName("zk"));
+        page->findChild<QPushButton *>(u"cancelRun"_s)->click();
+        backend.answerRun(backend.runs.begin()->first, Error{ErrorCode::Cancelled, u"ended"_s});
+        QCOMPARE(page->complaint(), QString());
+        // What was disconnected is not the sandbox's any more.
+        window.connections().remove(ConnectionName("zk"));
+        page->play(on({Kind::Sandbox, {}}, {"zk-mutex"}, 3));
+        QCOMPARE(wanted.count(), 2);
     }
 
     void menuOfTheChipPlaysTheSameElsewhere()
