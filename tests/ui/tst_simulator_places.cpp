@@ -293,11 +293,14 @@ private slots:
         QSignalSpy wanted(&window, &ui::MainWindow::sandboxRequested);
         page->play(on({Kind::Sandbox, {}}, {"zk-mutex"}, 3));
         QCOMPARE(wanted.count(), 1);
+        window.showPage(u"simulator"_s);
+        window.show(); // does not begin with something else
         window.connections().markSandbox(ConnectionName("zk"), Scheme::ZooKeeper);
         window.setSandbox(u"Sandbox running"_s, true);
         QCOMPARE(backend.runs.size(), 1u);
         QCOMPARE(backend.runs.begin()->second.connection, ConnectionName("zk"));
         page->findChild<QPushButton *>(u"cancelRun"_s)->click();
+        QVERIFY(backend.wasCalled(u"cancelRun 1"_s));
         backend.answerRun(backend.runs.begin()->first, Error{ErrorCode::Cancelled, u"ended"_s});
         QCOMPARE(page->complaint(), QString());
         // What was disconnected is not the sandbox's any more.

@@ -423,7 +423,8 @@ void SimulatorPage::focusContent()
 void SimulatorPage::showEvent(QShowEvent *event)
 {
     Page::showEvent(event);
-    if (std::exchange(m_wasShown, true) || m_runner.isBusy() || !m_playback.runs().empty())
+    const bool isBusy = m_runner.isBusy() || m_servers.isBusy() || m_awaitsSandbox;
+    if (std::exchange(m_wasShown, true) || isBusy || !m_playback.runs().empty())
         return;
     play(presets().front().comparison);
 }

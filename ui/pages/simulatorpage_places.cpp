@@ -67,12 +67,8 @@ void SimulatorPage::beginOnServers()
 
 void SimulatorPage::sandboxChanged(const QString &state, bool isComplete)
 {
-    if (!m_awaitsSandbox)
+    if (!m_awaitsSandbox || !isComplete)
         return;
-    if (!isComplete) {
-        m_progressText->setText(label(state.toUtf8(), 120));
-        return;
-    }
     m_awaitsSandbox = false;
     if (wantsSandbox(book(), m_pending)) {
         const auto runs = realRuns(book(), m_pending);

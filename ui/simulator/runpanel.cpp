@@ -1,6 +1,7 @@
 #include "ui/simulator/runpanel.h"
 
 #include "core/base/text.h"
+#include "core/recipes/catalogue.h"
 #include "ui/pages/pageparts.h"
 #include "ui/simulator/countertiles.h"
 #include "ui/simulator/lanesview.h"
@@ -20,8 +21,13 @@ WakeUps wakeUpsOf(const simulate::Recording &recording)
     const auto &counters = recording.counters;
     if (counters.grants < 2)
         return {};
-    if (counters.watchEvents == 0)
-        return {RunPanel::tr("nobody is told: it asks again"), false};
+    if (counters.watchEvents == 0) {
+        const auto *recipe = recipes::findRecipe(recording.scenario.recipe);
+        const bool isQueuedThere = recipe && recipe->backend == recipes::RecipeBackend::MariaDb
+            && !simulate::isOptimistic(recipe->id);
+        return {isQueuedThere ? RunPanel::tr("the answer comes when it is its turn") : RunPanel::tr("nobody is told: it asks again"),
+                false};
+    }
     const double each = static_cast<double>(counters.watchEvents) / static_cast<double>(counters.grants - 1);
     if (each < 1.5)
         return {RunPanel::tr("one wake-up per release"), false};
