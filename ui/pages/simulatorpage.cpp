@@ -279,6 +279,13 @@ void SimulatorPage::place()
         m_panels[i]->setMinimumHeight(isNarrow ? 330 : 260);
         m_panels[i]->show();
     }
+    // All alike, so that the lanes stand beside each other.
+    const auto margins = layout()->contentsMargins();
+    const int beside = isNarrow ? 1 : std::max(1, static_cast<int>(m_panels.size()));
+    const int each = (width() - margins.left() - margins.right() - (beside - 1) * m_runGrid->horizontalSpacing()) / beside;
+    const bool isTight = std::ranges::any_of(m_panels, [&](const RunPanel *panel) { return panel->headWidth() > each; });
+    for (auto *panel : m_panels)
+        panel->setBadgeBelow(isTight);
     for (int column = 0; column < 3; ++column)
         m_runGrid->setColumnStretch(column, (isNarrow ? column == 0 : column < static_cast<int>(m_panels.size())) ? 1 : 0);
     m_lowerGrid->addWidget(m_chart, 0, 0);
