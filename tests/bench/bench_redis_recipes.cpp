@@ -6,6 +6,7 @@
 #include "core/recipes/catalogue.h"
 #include "core/redis/client.h"
 #include "core/sandbox/server.h"
+#include "tests/bench/blocking.h"
 #include "tests/bench/delayproxy.h"
 #include "tests/bench/report.h"
 
@@ -68,21 +69,12 @@ class BenchRedisRecipes : public QObject {
     std::vector<std::unique_ptr<bench::DelayProxy>> m_proxies;
     Nodes m_far; // the same servers, 1 ms further away
 
-    template <class F>
-    static bool runUntil(F isSo)
-    {
-        QElapsedTimer timer;
-        timer.start();
-        while (!isSo() && timer.elapsed() < 20'000)
-            QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, 20);
-        return isSo();
-    }
     std::unique_ptr<redis::Connection> open(const HostPort &server)
     {
         redis::ConnectionOptions options;
         options.host = server;
         auto connection = redis::openConnection(m_loop, options);
-        runUntil([&] { return connection->state() == redis::ConnectionState::Connected; });
+        bench::waitUntil([&] { return connection->state() == redis::ConnectionState::Connected; });
         return connection;
     }
     // -1 if it failed.
@@ -91,7 +83,7 @@ class BenchRedisRecipes : public QObject {
         QElapsedTimer timer;
         timer.start();
         const auto reply = node.command(command, Deadline::never());
-        const bool answered = runUntil([&] { return reply.isComplete(); });
+        const bool answered = bench::waitUntil([&] { return reply.isComplete(); });
         const auto took = timer.nsecsElapsed();
         return answered && reply.value() ? took : -1;
     }
@@ -101,7 +93,7 @@ class BenchRedisRecipes : public QObject {
         timer.start();
         const auto reply = node.script(redis::loadScript("compare-and-delete"), {"bench-bare"},
                                        {"0f3c2a14-97a1-4d7e-8c55-2f8f2a0d9b11"}, Deadline::never());
-        const bool answered = runUntil([&] { return reply.isComplete(); });
+        const bool answered = bench::waitUntil([&] { return reply.isComplete(); });
         const auto took = timer.nsecsElapsed();
         return answered && reply.value() ? took : -1;
     }
@@ -119,7 +111,7 @@ class BenchRedisRecipes : public QObject {
         for (int round = -warmUps; round < rounds; ++round) {
             Cycle cycle;
             scope.launch(runCycle(&lock, &cycle));
-            QVERIFY(runUntil([&] { return cycle.released >= 0; }));
+            QVERIFY(bench::waitUntil([&] { return cycle.released >= 0; }));
             const auto ping = timeOf(node, {"PING"});
             const auto set = timeOf(node, {"SET", "bench-bare", "0f3c2a14-97a1-4d7e-8c55-2f8f2a0d9b11", "NX", "PX",
                                            "30000"});
@@ -154,7 +146,7 @@ class BenchRedisRecipes : public QObject {
         Scope scope(m_loop);
         bool isHeld = false;
         scope.launch(takeIt(holder, &isHeld));
-        QVERIFY(runUntil([&] { return isHeld; }));
+        QVERIFY(bench::waitUntil([&] { return isHeld; }));
         for (int i = 0; i < count; ++i) {
             bool hasIt = false;
             scope.launch(takeIt(waiter, &hasIt));
@@ -163,12 +155,12 @@ class BenchRedisRecipes : public QObject {
             QElapsedTimer timer;
             timer.start();
             scope.launch(giveBack(holder));
-            QVERIFY(runUntil([&] { return hasIt; }));
+            QVERIFY(bench::waitUntil([&] { return hasIt; }));
             times.add(timer.nsecsElapsed());
             std::swap(holder, waiter);
         }
         scope.launch(giveBack(holder));
-        QVERIFY(runUntil([&] { return scope.isIdle(); }));
+        QVERIFY(bench::waitUntil([&] { return scope.isIdle(); }));
     }
 
     static void places()
