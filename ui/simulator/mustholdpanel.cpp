@@ -45,7 +45,7 @@ const std::vector<Invariant> &invariants()
 bool isFair(const PlayedRun &run)
 {
     const auto *recipe = recipes::findRecipe(run.recording().scenario.recipe);
-    return !recipe || recipe->fair;
+    return !recipe || (recipe->fair && !recipe->counted && run.recording().scenario.readersPercent == 0);
 }
 
 // How it held, in as few words as there are.
