@@ -80,7 +80,7 @@ void IoSide::remove(const ConnectionName &name)
     }
     m_leaving.insert_or_assign(name, std::nullopt);
     m_pendingStatus.erase(name);
-    m_runs->endOn(name, [this, name] { closeLink(name); });
+    m_runs->endOn(name, u"closed"_s, [this, name] { closeLink(name); });
 }
 
 void IoSide::closeLink(const ConnectionName &name)
@@ -94,6 +94,10 @@ void IoSide::closeLink(const ConnectionName &name)
 
 void IoSide::setReadOnly(const ConnectionName &name, bool readOnly)
 {
+    if (readOnly && m_runs->areOn(name)) { // what a run made is taken away first
+        m_runs->endOn(name, u"made read-only"_s, [this, name] { setReadOnly(name, true); });
+        return;
+    }
     if (auto *link = m_workspace->find(name)) {
         link->gate().setReadOnly(readOnly);
         statusChanged(name);

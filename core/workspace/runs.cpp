@@ -37,9 +37,9 @@ Task<void> Runs::follow(quint64 id)
     const auto at = m_running.find(id);
     auto one = std::move(at->second);
     m_running.erase(at);
-    if (one.isLeft)
+    if (!one.ended.isEmpty())
         played = Error{ErrorCode::NotConnected,
-                       u"simulate: connection %1 was closed while it was played on"_s.arg(escaped(one.on.bytes()))};
+                       u"simulate: connection %1 was %2 while it was played on"_s.arg(escaped(one.on.bytes()), one.ended)};
     one.deliver(std::move(played));
     // Once this frame, and with it the run's sessions, is gone.
     m_workspace.loop().post([this] { callWaiting(); });
@@ -56,12 +56,12 @@ bool Runs::areOn(const ConnectionName &name) const
     return std::any_of(m_running.begin(), m_running.end(), [&](const auto &entry) { return entry.second.on == name; });
 }
 
-void Runs::endOn(const ConnectionName &name, std::function<void()> done)
+void Runs::endOn(const ConnectionName &name, const QString &what, std::function<void()> done)
 {
     for (auto &[id, one] : m_running) {
         if (one.on != name)
             continue;
-        one.isLeft = true;
+        one.ended = what;
         one.run->cancel();
     }
     m_waiting.push_back({name, std::move(done)});

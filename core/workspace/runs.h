@@ -18,8 +18,8 @@ public:
     void play(quint64 id, RealRunOptions options, Deliver deliver);
     void cancel(quint64 id);
     [[nodiscard]] bool areOn(const ConnectionName &name) const;
-    // Its connection is to be closed: `done` is called once no run needs it any more.
-    void endOn(const ConnectionName &name, std::function<void()> done);
+    // Its connection was (`what`: "closed", "made read-only"): `done` is called once no run needs it any more.
+    void endOn(const ConnectionName &name, const QString &what, std::function<void()> done);
     void endAll(std::function<void()> done);
 
 private:
@@ -27,7 +27,7 @@ private:
         ConnectionName on;
         std::unique_ptr<RealRun> run;
         Deliver deliver;
-        bool isLeft = false; // its connection is being closed
+        QString ended; // what is done to its connection; empty: nothing
     };
     struct Waiting {
         std::optional<ConnectionName> name; // none: all of them

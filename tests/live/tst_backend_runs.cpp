@@ -161,6 +161,18 @@ private slots:
         QVERIFY(isLeftAsFound());
     }
 
+    void aRunEndsBeforeItsConnectionIsReadOnly()
+    {
+        const auto answer = play(running(20, 5s));
+        QVERIFY(isPlaying());
+        m_backend->setReadOnly(zkName, true);
+        QVERIFY(isAnswered(*answer));
+        QVERIFY(!**answer);
+        QVERIFY2((*answer)->error().message.contains(u"made read-only"_s), qPrintable((*answer)->error().message));
+        QTRY_VERIFY_WITH_TIMEOUT(m_connections[zkName].readOnly, 10'000);
+        QVERIFY(isLeftAsFound());
+    }
+
     void aClosedWindowLeavesNothingBehind()
     {
         const auto answer = play(running(20, 5s));
