@@ -138,6 +138,10 @@ void printTable(const std::vector<Recording> &runs)
     for (const auto &run : runs) {
         if (!run.note.isEmpty())
             print(u"%1: %2"_s.arg(QString::fromUtf8(run.scenario.recipe), escaped(run.note)));
+        if (run.isCut)
+            print(u"%1: the recording has its first %2 events; %3 more are in the counters only"_s.arg(
+                QString::fromUtf8(run.scenario.recipe), QString::number(run.events.size()),
+                QString::number(run.eventsNotKept)));
         constexpr std::size_t most = 20;
         for (std::size_t i = 0; i < std::min(most, run.violations.size()); ++i) {
             const auto &violation = run.violations[i];

@@ -9,7 +9,7 @@ QtLoop::QtLoop(QObject *parent) : QObject(parent), m_wakeUp(this)
     connect(&m_wakeUp, &QTimer::timeout, this, &QtLoop::runDue);
 }
 
-void QtLoop::post(std::function<void()> call)
+void QtLoop::post(Call call)
 {
     QMetaObject::invokeMethod(this, std::move(call), Qt::QueuedConnection);
 }
@@ -24,7 +24,7 @@ std::chrono::system_clock::time_point QtLoop::wallNow() const
     return std::chrono::system_clock::now();
 }
 
-Timer QtLoop::callAt(Instant when, std::function<void()> call)
+Timer QtLoop::callAt(Instant when, Call call)
 {
     const auto before = m_timers.next();
     auto timer = m_timers.add(when, std::move(call));

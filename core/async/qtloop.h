@@ -14,10 +14,10 @@ class QtLoop : public QObject, public Loop {
 public:
     explicit QtLoop(QObject *parent = nullptr);
 
-    void post(std::function<void()> call) override;
+    void post(Call call) override;
     [[nodiscard]] Instant now() const override;
     [[nodiscard]] std::chrono::system_clock::time_point wallNow() const override;
-    [[nodiscard]] Timer callAt(Instant when, std::function<void()> call) override;
+    [[nodiscard]] Timer callAt(Instant when, Call call) override;
 
 private:
     void arm();

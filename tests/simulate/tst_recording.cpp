@@ -111,6 +111,8 @@ private slots:
         recording.violations = {{"exclusion", 40us, QStringLiteral("two of them")}};
         recording.eventHash = 0xfedcba9876543210;
         recording.leftBehind = {"/lock/x"};
+        recording.isCut = true;
+        recording.eventsNotKept = 3'000'000'000;
         const auto read = Recording::load(recording.save());
         QVERIFY2(read, read ? "" : qPrintable(read.error().message));
         QVERIFY(read->scenario == recording.scenario);
@@ -121,6 +123,8 @@ private slots:
         QCOMPARE(read->counters.waits.max, Moment(1500));
         QCOMPARE(read->violations.front().message, QStringLiteral("two of them"));
         QCOMPARE(read->eventHash, recording.eventHash);
+        QVERIFY(read->isCut);
+        QCOMPARE(read->eventsNotKept, recording.eventsNotKept);
         QCOMPARE(read->save(), recording.save());
     }
 
