@@ -247,7 +247,9 @@ void Link::send(const QByteArray &bytes, size_t replies, Done done)
 
 void Link::sendUnanswered(const QByteArray &bytes)
 {
-    m_transport->write(bytes);
+    // The one before, of several, may have found the connection broken.
+    if (m_transport)
+        m_transport->write(bytes);
 }
 
 } // namespace lockscope::redis

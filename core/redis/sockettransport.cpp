@@ -16,7 +16,9 @@ namespace {
 class SocketTransport final : public Transport {
 public:
     SocketTransport(const ConnectionOptions &options, Callbacks callbacks)
-        : m_socket(std::make_unique<QSslSocket>()), m_state(std::make_shared<State>(State{std::move(callbacks)}))
+        : m_socket(options.tls ? std::unique_ptr<QTcpSocket>(std::make_unique<QSslSocket>())
+                               : std::make_unique<QTcpSocket>()),
+          m_state(std::make_shared<State>(State{std::move(callbacks)}))
     {
         // The system's proxy settings are for the web; looking them up may block.
         m_socket->setProxy(QNetworkProxy::NoProxy);
@@ -26,18 +28,12 @@ public:
                          [this](QAbstractSocket::SocketError) { broken(m_socket->errorString()); });
         QObject::connect(socket, &QAbstractSocket::disconnected, socket,
                          [this] { broken(u"the server closed the connection"_s); });
-        if (!options.tls) {
-            QObject::connect(socket, &QAbstractSocket::connected, socket, [this] { opened(); });
-            socket->connectToHost(options.host.host, options.host.port);
+        if (options.tls) {
+            startTls(options);
             return;
         }
-        if (!options.caCertificateFile.isEmpty()) {
-            auto configuration = socket->sslConfiguration();
-            configuration.addCaCertificates(options.caCertificateFile);
-            socket->setSslConfiguration(configuration);
-        }
-        QObject::connect(socket, &QSslSocket::encrypted, socket, [this] { opened(); });
-        socket->connectToHostEncrypted(options.host.host, options.host.port);
+        QObject::connect(socket, &QAbstractSocket::connected, socket, [this] { opened(); });
+        socket->connectToHost(options.host.host, options.host.port, QIODevice::ReadWrite | QIODevice::Unbuffered);
     }
     ~SocketTransport() override
     {
@@ -49,7 +45,11 @@ public:
         m_socket.release()->deleteLater();
     }
 
-    void write(const QByteArray &bytes) override { m_socket->write(bytes); }
+    void write(const QByteArray &bytes) override
+    {
+        m_socket->write(bytes);
+        m_socket->flush(); // now, not after the event loop has been told that the socket is writable
+    }
 
 private:
     // Outlives the transport in whoever handles a signal of its socket, and may destroy it by that.
@@ -70,6 +70,17 @@ private:
         const std::shared_ptr<State> m_state;
     };
 
+    void startTls(const ConnectionOptions &options)
+    {
+        auto *socket = static_cast<QSslSocket *>(m_socket.get());
+        if (!options.caCertificateFile.isEmpty()) {
+            auto configuration = socket->sslConfiguration();
+            configuration.addCaCertificates(options.caCertificateFile);
+            socket->setSslConfiguration(configuration);
+        }
+        QObject::connect(socket, &QSslSocket::encrypted, socket, [this] { opened(); });
+        socket->connectToHostEncrypted(options.host.host, options.host.port);
+    }
     void opened()
     {
         const Handling state(m_state);
@@ -89,13 +100,15 @@ private:
         const Handling state(m_state);
         while (!state->isGone) {
             const auto size = m_socket->read(piece.data(), piece.size());
+            if (size < 0)
+                broken(m_socket->errorString());
             if (size <= 0)
                 return;
             state->callbacks.received(QByteArrayView(piece.data(), size));
         }
     }
 
-    std::unique_ptr<QSslSocket> m_socket;
+    std::unique_ptr<QTcpSocket> m_socket; // a QSslSocket with TLS
     const std::shared_ptr<State> m_state;
 };
 

@@ -24,6 +24,7 @@ public:
     Transport(const Transport &) = delete;
     Transport &operator=(const Transport &) = delete;
 
+    // May find the connection broken, and say so before it returns.
     virtual void write(const QByteArray &bytes) = 0;
 };
 

@@ -136,8 +136,12 @@ void ChildProcess::kill()
 
 void ChildProcess::suspend()
 {
-    if (isRunning())
-        ::kill(m_pid, SIGSTOP);
+    if (!isRunning() || ::kill(m_pid, SIGSTOP) != 0)
+        return;
+    // The signal is only on its way: a thread of the child that is working answers one more request.
+    siginfo_t stopped{};
+    while (::waitid(P_PID, static_cast<id_t>(m_pid), &stopped, WSTOPPED | WEXITED | WNOWAIT) < 0 && errno == EINTR)
+        ;
 }
 
 void ChildProcess::resume()

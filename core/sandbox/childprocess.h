@@ -31,7 +31,7 @@ public:
     [[nodiscard]] bool isRunning();
     [[nodiscard]] pid_t pid() const { return m_pid; } // 0 when there is none
     void kill();                                      // SIGKILL, and waits for its end
-    void suspend();                                   // SIGSTOP
+    void suspend();                                   // SIGSTOP, and waits until it stands still
     void resume();                                    // SIGCONT
 
 private:

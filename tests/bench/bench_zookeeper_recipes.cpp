@@ -5,6 +5,7 @@
 #include "core/recipes/catalogue.h"
 #include "core/sandbox/server.h"
 #include "core/zookeeper/client.h"
+#include "tests/bench/blocking.h"
 #include "tests/bench/delayproxy.h"
 #include "tests/bench/report.h"
 #include "tests/interop/foreignclients.h"
@@ -165,15 +166,10 @@ class BenchZooKeeperRecipes : public QObject {
         timer.start();
         for (auto &lock : all.locks)
             scope.launch(cycle(lock.get(), &releases, how, &stop, &cycles));
-        const auto step = [] { QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, 20); };
-        while (timer.elapsed() < howLong.count())
-            step(); // qWait() would sleep between
+        bench::waitUntil([&] { return timer.elapsed() >= howLong.count(); }, howLong);
         stop = true;
-        while (!(scope.isIdle() && releases.isIdle())) {
-            step();
-            if (timer.elapsed() > 30'000)
-                return 0;
-        }
+        if (!bench::waitUntil([&] { return scope.isIdle() && releases.isIdle(); }, 30s))
+            return 0;
         return double(cycles) * 1e9 / double(timer.nsecsElapsed());
     }
     // Alternating, after both have warmed up.
@@ -194,8 +190,7 @@ class BenchZooKeeperRecipes : public QObject {
     template <class T>
     qint64 timeOf(const Reply<T> &reply, const QElapsedTimer &timer)
     {
-        while (!reply.isComplete() && timer.elapsed() < 20'000)
-            QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, 20);
+        bench::waitUntil([&] { return reply.isComplete(); });
         const auto took = timer.nsecsElapsed();
         return reply.isComplete() && reply.value() ? took : -1;
     }
@@ -238,8 +233,7 @@ private slots:
             std::vector<recipes::Lock *> holders;
             QElapsedTimer none;
             scope.launch(takeOnce(made->get(), &none, &acquires, &holders));
-            while (holders.empty() && timer.elapsed() < 20'000)
-                QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, 20);
+            bench::waitUntil([&] { return !holders.empty(); });
             const auto took = timer.nsecsElapsed();
             QCOMPARE(holders.size(), 1u);
             scope.launch(releaseIt(made->get()));
@@ -303,8 +297,7 @@ private slots:
             for (size_t i = 0; i < size_t(sizes[k]); ++i) {
                 since.start();
                 scope.launch(releaseIt(holders.back()));
-                while (holders.size() < i + 2 && since.elapsed() < 20'000)
-                    QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, 20);
+                bench::waitUntil([&] { return holders.size() >= i + 2; });
                 QCOMPARE(holders.size(), i + 2);
                 QTest::qWait(1);
             }

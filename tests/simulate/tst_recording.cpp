@@ -1,5 +1,6 @@
 // Scenarios and recordings as files: what was written is read back, what is wrong is said.
 #include "core/simulate/recording.h"
+#include "core/simulate/trace.h"
 
 #include <QJsonDocument>
 #include <QTest>
@@ -126,6 +127,27 @@ private slots:
         QVERIFY(read->isCut);
         QCOMPARE(read->eventsNotKept, recording.eventsNotKept);
         QCOMPARE(read->save(), recording.save());
+    }
+
+    void whatIsNotKeptIsCounted()
+    {
+        Scenario scenario;
+        scenario.contenders = 2;
+        Trace trace(scenario, [] { return Moment(5); }, 3);
+        for (int i = 0; i < 5; ++i)
+            trace.sent(1, "list", "/x", 10);
+        const auto recording = trace.take("sim");
+        QCOMPARE(recording.events.size(), std::size_t(3));
+        QVERIFY(recording.isCut);
+        QCOMPARE(recording.eventsNotKept, 2);
+        QCOMPARE(recording.counters.allRequests, 5);
+        QCOMPARE(recording.toJson().value(QStringLiteral("eventsNotKept")).toInteger(), 2);
+        // Who wants none of them misses none.
+        scenario.keepsEvents = false;
+        Trace counting(scenario, [] { return Moment(5); }, 3);
+        counting.sent(1, "list", "/x", 10);
+        const auto counted = counting.take("sim");
+        QVERIFY(!counted.isCut && counted.events.empty() && counted.eventsNotKept == 0);
     }
 
     void whatIsNoRecordingIsRefused_data()

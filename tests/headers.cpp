@@ -1,0 +1,1 @@
+// Nothing of its own: the target it belongs to has the precompiled headers of the tests.
