@@ -6,6 +6,7 @@
 #include "ui/dialogs/connectdialog.h"
 #include "ui/dialogs/connectform.h"
 #include "ui/dialogs/forcereleasedialog.h"
+#include "ui/dialogs/promisesdialog.h"
 #include "ui/pages/keyspage.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/lessonspage.h"
@@ -61,7 +62,10 @@ MainWindow::MainWindow(Backend &backend, QWidget *parent)
     addPage(new ZnodesPage(this));
     addPage(new KeysPage(this));
     addPage(new SessionsPage(this));
-    addPage(new SimulatorPage(this));
+    m_simulator = new SimulatorPage(this);
+    m_simulator->useConnections(m_book);
+    connect(m_simulator, &SimulatorPage::sandboxRequested, this, &MainWindow::sandboxRequested);
+    addPage(m_simulator);
     m_lessons = new LessonsPage(this);
     addPage(m_lessons);
     addPage(new LogPage(this));
@@ -122,6 +126,7 @@ void MainWindow::addPage(Page *page)
         titles << known->title();
     delete m_help;
     m_help = new HelpOverlay(titles, this);
+    connect(m_help, &HelpOverlay::promisesRequested, this, &MainWindow::openPromises);
 }
 
 void MainWindow::addShortcuts()
@@ -170,9 +175,10 @@ void MainWindow::selectLock(const inspect::LockName &lock)
     m_locks->selectLock(lock);
 }
 
-void MainWindow::setSandbox(const QString &state)
+void MainWindow::setSandbox(const QString &state, bool isComplete)
 {
     m_side->setSandbox(state);
+    m_simulator->sandboxChanged(state, isComplete);
 }
 
 void MainWindow::setPaused(bool paused)
@@ -347,6 +353,13 @@ void MainWindow::openAcquire()
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &AcquireDialog::acquiring, this,
             [this](quint64, const inspect::LockName &name) { selectLock(name); });
+    dialog->open();
+}
+
+void MainWindow::openPromises()
+{
+    auto *dialog = new PromisesDialog({}, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->open();
 }
 

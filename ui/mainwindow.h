@@ -22,6 +22,7 @@ class HelpOverlay;
 class LessonsPage;
 class LocksPage;
 class SideBar;
+class SimulatorPage;
 class StatusBar;
 class TopBar;
 
@@ -42,7 +43,8 @@ public:
     bool showPage(const QString &name);
     // Shows the page of locks with this lock chosen, as soon as it is known.
     void selectLock(const inspect::LockName &lock);
-    void setSandbox(const QString &state); // a line for the side bar
+    // A line for the side bar; complete: all of its servers that answer are connected to.
+    void setSandbox(const QString &state, bool isComplete = false);
     [[nodiscard]] LocksPage &locksPage() { return *m_locks; }
     [[nodiscard]] LessonsPage &lessonsPage() { return *m_lessons; }
     [[nodiscard]] ConnectionBook &connections() { return m_book; }
@@ -58,11 +60,14 @@ public:
 public slots:
     void openForceRelease();
     void openAcquire();
+    void openPromises();
 
 signals:
     void firstPictureComplete();
     // "+ Connect…" was chosen and there is no store.
     void connectRequested();
+    // Something is to be played on a sandbox, which does not run. setSandbox() follows.
+    void sandboxRequested();
 
 protected:
     void keyPressEvent(QKeyEvent *event) override;
@@ -89,6 +94,7 @@ private:
     StatusBar *m_status;
     QStackedWidget *m_stack;
     LocksPage *m_locks;
+    SimulatorPage *m_simulator = nullptr;
     LessonsPage *m_lessons = nullptr;
     HelpOverlay *m_help = nullptr;
     ConnectionStore *m_store = nullptr;

@@ -68,6 +68,24 @@ void planPicture(ui::MainWindow &window, const app::WindowOptions &options)
     takePicture(window, options, isAlone ? std::min(options.after, afterNothing) : options.after);
 }
 
+// Starts the sandbox, once; asked again the window is connected to what it was disconnected from, and hears what there is.
+void beginSandbox(std::unique_ptr<app::PrivateSandbox> &sandbox, bool demo, Backend &backend, ui::MainWindow &window)
+{
+    if (sandbox) {
+        sandbox->connectAgain();
+        window.setSandbox(sandbox->state(), sandbox->isComplete());
+        return;
+    }
+    auto &book = window.connections();
+    sandbox = std::make_unique<app::PrivateSandbox>(
+        backend, demo, [&book](const ConnectionName &name) { return book.find(name) != nullptr; });
+    QObject::connect(sandbox.get(), &app::PrivateSandbox::connecting, &window,
+                     [&book](const ConnectionName &name, Scheme scheme) { book.markSandbox(name, scheme); });
+    QObject::connect(sandbox.get(), &app::PrivateSandbox::stateChanged, &window, &ui::MainWindow::setSandbox);
+    window.setSandbox(sandbox->state());
+    sandbox->begin();
+}
+
 int run(QApplication &application, const app::WindowOptions &options)
 {
     ui::Theme theme(application, *ui::themeChoice(options.theme));
@@ -87,6 +105,8 @@ int run(QApplication &application, const app::WindowOptions &options)
     window.showPage(options.page);
     QObject::connect(&window, &ui::MainWindow::connectRequested, &window,
                      [&] { openConnectDialog(window, store, backend); });
+    QObject::connect(&window, &ui::MainWindow::sandboxRequested, &window,
+                     [&] { beginSandbox(sandbox, false, backend, window); });
     if (options.lock)
         window.selectLock(*options.lock);
 
@@ -105,14 +125,10 @@ int run(QApplication &application, const app::WindowOptions &options)
                                    [&backend](const ConnectionSpec &filled) { backend.connectTo(filled); });
                     continue;
                 }
-                sandbox = std::make_unique<app::PrivateSandbox>(backend, options.demo);
-                QObject::connect(sandbox.get(), &app::PrivateSandbox::stateChanged, &window,
-                                 [&window](const QString &line) { window.setSandbox(line); });
+                beginSandbox(sandbox, options.demo, backend, window);
                 if (forScreenshot)
                     QObject::connect(sandbox.get(), &app::PrivateSandbox::settled, &window,
                                      [&] { takePicture(window, options, options.after); });
-                window.setSandbox(u"Sandbox starting"_s);
-                sandbox->begin();
             }
         },
         Qt::QueuedConnection);

@@ -18,12 +18,13 @@ sandbox::SandboxOptions everything()
 
 } // namespace
 
-PrivateSandbox::PrivateSandbox(Backend &backend, bool demo)
-    : m_backend(backend), m_wantsDemo(demo), m_sandbox(everything())
+PrivateSandbox::PrivateSandbox(Backend &backend, bool demo, std::function<bool(const ConnectionName &)> isTaken)
+    : m_backend(backend), m_wantsDemo(demo), m_isTaken(std::move(isTaken)), m_sandbox(everything())
 {
     connect(&m_sandbox, &sandbox::Sandbox::answered, this, [this](const ConnectionSpec &spec) {
-        m_backend.connectTo(spec);
-        emit stateChanged(u"Sandbox starting"_s);
+        m_names.emplace(spec.name, m_isTaken(spec.name) ? ConnectionName("sandbox-" + spec.name.bytes()) : spec.name);
+        connectTo(spec);
+        tell(u"Sandbox starting"_s, false);
     });
     connect(&m_sandbox, &sandbox::Sandbox::finished, this, &PrivateSandbox::serversReady);
 }
@@ -45,10 +46,32 @@ PrivateSandbox::~PrivateSandbox()
     mariadb::waitForClosingSessions(std::chrono::seconds(2));
 }
 
+void PrivateSandbox::connectTo(ConnectionSpec spec)
+{
+    spec.name = m_names.at(spec.name);
+    m_backend.connectTo(spec);
+    emit connecting(spec.name, spec.scheme);
+}
+
+void PrivateSandbox::connectAgain()
+{
+    for (const auto &spec : m_sandbox.connections()) {
+        if (const auto used = m_names.find(spec.name); used != m_names.end() && !m_isTaken(used->second))
+            connectTo(spec);
+    }
+}
+
+void PrivateSandbox::tell(const QString &line, bool isComplete)
+{
+    m_state = line;
+    m_isComplete = isComplete;
+    emit stateChanged(line, isComplete);
+}
+
 void PrivateSandbox::serversReady()
 {
     const auto &problems = m_sandbox.problems();
-    emit stateChanged(problems.isEmpty() ? u"Sandbox running"_s : u"Sandbox: "_s + problems.join(u"; "_s));
+    tell(problems.isEmpty() ? u"Sandbox running"_s : u"Sandbox: "_s + problems.join(u"; "_s), true);
     if (!m_wantsDemo || m_sandbox.connections().empty()) {
         emit settled();
         return;

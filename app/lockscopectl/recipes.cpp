@@ -1,8 +1,10 @@
-// recipes: what each costs and how it can fail.
+// recipes: what each costs and how it can fail; with --faults also what it keeps when something goes wrong.
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/table.h"
 #include "core/recipes/catalogue.h"
+#include "core/simulate/checkers.h"
+#include "core/simulate/promises.h"
 
 #include <QJsonArray>
 
@@ -72,15 +74,74 @@ void printTable()
     print(u"\nFREE, QUEUED and RELEASE are requests sent; N is the number of waiters. Flaws: --json."_s);
 }
 
+// One entry for each fault that can happen to it, and each invariant.
+QJsonArray promisesJson(const QByteArray &recipe, bool fenced)
+{
+    using Verdict = simulate::Promise::Verdict;
+    QJsonArray array;
+    for (const auto fault : simulate::faultsFor(recipe)) {
+        for (const auto &promise : simulate::promisesOf(recipe, fault, fenced))
+            array.append(QJsonObject{{u"fault"_s, QString::fromLatin1(nameOf(fault))},
+                                     {u"invariant"_s, QString::fromLatin1(promise.invariant)},
+                                     {u"promised"_s, promise.verdict != Verdict::NotPromised},
+                                     {u"holds"_s, promise.verdict == Verdict::Holds},
+                                     {u"rarely"_s, promise.verdict == Verdict::MayBreakRarely},
+                                     {u"because"_s, countOrNull(promise.because)}});
+    }
+    return array;
+}
+
+// The rows of one recipe: what may break, by reason.
+void addPromises(Table &table, const QByteArray &recipe, bool fenced)
+{
+    bool isAny = false;
+    for (const auto fault : simulate::faultsFor(recipe)) {
+        for (const auto &promise : simulate::promisesOf(recipe, fault, fenced)) {
+            if (!promise.mayBreak())
+                continue;
+            const bool isRare = promise.verdict == simulate::Promise::Verdict::MayBreakRarely;
+            table.add({isAny ? QString() : QString::fromLatin1(recipe), QString::fromLatin1(nameOf(fault)),
+                       QString::fromLatin1(promise.invariant) + (isRare ? u" (rarely)"_s : QString()), promise.because});
+            isAny = true;
+        }
+    }
+    if (!isAny)
+        table.add({QString::fromLatin1(recipe), u"any"_s, u"-"_s, u"all of it holds"_s});
+}
+
+void printPromises(bool fenced)
+{
+    Table table({{u"RECIPE"_s}, {u"FAULT"_s}, {u"MAY BREAK"_s}, {u"BECAUSE"_s, Table::Align::Left, true}});
+    for (const auto &recipe : simulate::promisingRecipes())
+        addPromises(table, recipe, fenced);
+    print(table.text(terminalWidth()));
+    QStringList words;
+    for (const auto &invariant : simulate::invariants())
+        words << u"  "_s + QString::fromLatin1(invariant.name).leftJustified(13) + invariant.words;
+    print(u"\nEverything else holds, under every fault that can happen to the recipe (order: of the fair ones). "
+          u"What must hold:\n"_s + words.join(u'\n'));
+}
+
 Task<Exit> listRecipes(Run &run)
 {
+    const bool withFaults = run.has(u"faults"_s);
+    const bool fenced = run.has(u"fencing"_s);
+    if (fenced && !withFaults)
+        co_return fail(Error{ErrorCode::BadInput, u"recipes: --fencing is for the table of --faults"_s});
     if (!run.json) {
-        printTable();
+        if (withFaults)
+            printPromises(fenced);
+        else
+            printTable();
         co_return Exit::Done;
     }
     QJsonArray array;
-    for (const auto &recipe : recipes::catalogue())
-        array.append(toJson(recipe));
+    for (const auto &recipe : recipes::catalogue()) {
+        auto entry = toJson(recipe);
+        if (withFaults)
+            entry.insert(u"promises"_s, recipe.acquirable ? promisesJson(recipe.id, fenced) : QJsonArray());
+        array.append(entry);
+    }
     printJson(QJsonObject{{u"recipes"_s, array}});
     co_return Exit::Done;
 }
@@ -92,6 +153,12 @@ CommandSpec recipesCommand()
     CommandSpec spec;
     spec.name = u"recipes"_s;
     spec.summary = u"the lock recipes, with requests and wake-ups per operation, and their flaws"_s;
+    spec.more = u"--faults shows the table that every test run holds thousands of simulated seeds against: which recipe keeps "
+                u"which promise under which fault, and why not. `simulate --fault F` shows it happen."_s;
+    spec.options = {
+        {u"faults"_s, {}, u"what may break under which fault, because …; what is not listed holds"_s},
+        {u"fencing"_s, {}, u"of --faults: what the lock guards refuses a write with an older fencing token"_s},
+    };
     spec.connects = false;
     spec.run = listRecipes;
     return spec;

@@ -273,7 +273,8 @@ CommandSpec simulateCommand()
     spec.summary = u"play contention by a recipe: what it costs, and what does not hold"_s;
     spec.more = u"Without --connect (or with sim:) it plays in the simulated world: no server, virtual time, the same seed "
                 u"the same run.\nWith a connection it plays on its real servers, on a lock of its own, and never on "
-                u"one marked production. Status 0 also when something did not hold: the answer says what, and when."_s;
+                u"one marked production. Status 0 also when something did not hold: the answer says what, and when. What "
+                u"holds under which fault: lockscopectl recipes --faults."_s;
     spec.options = {
         {u"recipe"_s, u"R"_s, u"the recipe; several are played one after the other, with the same seed"_s, true},
         {u"contenders"_s, u"N"_s, u"how many want the lock, up to 100000"_s},

@@ -9,6 +9,7 @@
 #include "core/inspect/observer.h"
 #include "core/operate/commandlog.h"
 #include "core/operate/forcerelease.h"
+#include "core/workspace/realrunrules.h"
 
 #include <QObject>
 #include <QPointer>
@@ -129,10 +130,16 @@ public:
     virtual void forceRelease(operate::ForceReleasePlan plan, const QString &reason, QObject *context,
                               Answer<operate::ForceReleaseOutcome> answer) = 0;
 
+    // Plays on the servers of a connection (realrun.h); how far it is comes through runProgressed. Returns the
+    // run's id.
+    virtual quint64 playOnServers(RealRunOptions options, QObject *context, Answer<simulate::Recording> answer) = 0;
+    virtual void cancelRun(quint64 runId) = 0; // its answer, Cancelled, comes once it took away what it made
+
 signals:
     void updated(const lockscope::Batch &batch);
     void znodesChanged(const lockscope::ConnectionName &name, const lockscope::ZPath &path);
     void holdChanged(const lockscope::Hold &hold);
+    void runProgressed(quint64 runId, const lockscope::RealRunProgress &progress);
 };
 
 } // namespace lockscope

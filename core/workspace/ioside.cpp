@@ -17,7 +17,9 @@ constexpr auto statusEvery = 500ms;
 } // namespace
 
 IoSide::IoSide(LiveBackend &front, WorkspaceOptions options)
-    : m_front(front), m_workspace(std::make_unique<Workspace>(m_loop, std::move(options), this))
+    : m_front(front), m_workspace(std::make_unique<Workspace>(m_loop, std::move(options), this)),
+      m_runs(std::make_unique<Runs>(
+          *m_workspace, [this](quint64 id, const RealRunProgress &progress) { tellRun(id, progress); }))
 {
     m_workspace->onLinkChanged([this](Link &link) { statusChanged(link.spec().name); });
     m_workspace->log().setListener([this](const operate::LogEntry &entry) { logged(entry); });
@@ -28,6 +30,7 @@ IoSide::~IoSide()
 {
     m_tasks.clear();
     m_followed.clear();
+    m_runs.reset();
     m_holds.clear();
     m_workspace->log().setListener({});
     m_workspace.reset();
@@ -38,6 +41,10 @@ IoSide::~IoSide()
 void IoSide::add(ConnectionSpec spec)
 {
     const auto name = spec.name;
+    if (isLeaving(name)) {
+        m_leaving[name] = std::move(spec);
+        return;
+    }
     const auto shown = spec;
     if (const auto added = m_workspace->add(std::move(spec)); !added) {
         ConnectionStatus status;
@@ -67,11 +74,30 @@ void IoSide::remove(const ConnectionName &name)
     m_tasks.erase(name);
     abandonHolds(name);
     m_followed.erase(name);
+    if (!m_runs->areOn(name)) {
+        m_workspace->remove(name);
+        return;
+    }
+    m_leaving.insert_or_assign(name, std::nullopt);
+    m_pendingStatus.erase(name);
+    m_runs->endOn(name, u"closed"_s, [this, name] { closeLink(name); });
+}
+
+void IoSide::closeLink(const ConnectionName &name)
+{
     m_workspace->remove(name);
+    const auto next = std::exchange(m_leaving[name], std::nullopt);
+    m_leaving.erase(name);
+    if (next)
+        add(*next);
 }
 
 void IoSide::setReadOnly(const ConnectionName &name, bool readOnly)
 {
+    if (readOnly && m_runs->areOn(name)) { // what a run made is taken away first
+        m_runs->endOn(name, u"made read-only"_s, [this, name] { setReadOnly(name, true); });
+        return;
+    }
     if (auto *link = m_workspace->find(name)) {
         link->gate().setReadOnly(readOnly);
         statusChanged(name);
@@ -198,6 +224,12 @@ void IoSide::tellHold(const Hold &hold)
         &m_front, [front = &m_front, hold] { emit front->holdChanged(hold); }, Qt::QueuedConnection);
 }
 
+void IoSide::tellRun(quint64 id, const RealRunProgress &progress)
+{
+    QMetaObject::invokeMethod(
+        &m_front, [front = &m_front, id, progress] { emit front->runProgressed(id, progress); }, Qt::QueuedConnection);
+}
+
 // --- the live tree -----------------------------------------------------------------------------
 
 void IoSide::watchZnodes(const ConnectionName &name, std::vector<ZPath> paths)
@@ -249,6 +281,8 @@ void IoSide::locksChanged(std::vector<inspect::PictureChange> changes)
 {
     for (auto &change : changes) {
         const auto name = change.lock.lock;
+        if (isLeaving(name.connection) && change.kind != inspect::ChangeKind::Removed)
+            continue;
         const auto at = m_pendingLocks.find(name);
         // Added and changed in one frame is still added; added and removed is still told (harmless).
         if (at != m_pendingLocks.end() && at->second.kind == inspect::ChangeKind::Added
@@ -261,6 +295,8 @@ void IoSide::locksChanged(std::vector<inspect::PictureChange> changes)
 
 void IoSide::sessionsChanged(const ConnectionName &connection, std::vector<inspect::SessionPicture> sessions)
 {
+    if (isLeaving(connection))
+        return;
     std::erase_if(m_pending.sessions, [&](const auto &session) { return session.connection == connection; });
     m_pending.sessions.insert(m_pending.sessions.end(), sessions.begin(), sessions.end());
     std::erase(m_pending.sessionsOf, connection);
@@ -270,6 +306,8 @@ void IoSide::sessionsChanged(const ConnectionName &connection, std::vector<inspe
 
 void IoSide::coverageChanged(const ConnectionName &connection, std::vector<inspect::Coverage> coverage)
 {
+    if (isLeaving(connection))
+        return;
     std::erase_if(m_pending.coverage, [&](const auto &entry) { return entry.connection == connection; });
     m_pending.coverage.insert(m_pending.coverage.end(), coverage.begin(), coverage.end());
     std::erase(m_pending.coverageOf, connection);
@@ -324,6 +362,8 @@ ConnectionStatus IoSide::statusOf(Link &link) const
 
 void IoSide::statusChanged(const ConnectionName &name)
 {
+    if (isLeaving(name))
+        return;
     m_pendingStatus.insert(name);
     scheduleFlush();
 }

@@ -6,6 +6,7 @@
 #include "core/async/scope.h"
 #include "core/workspace/hold.h"
 #include "core/workspace/livebackend.h"
+#include "core/workspace/runs.h"
 
 #include <atomic>
 #include <set>
@@ -29,6 +30,7 @@ public:
 
     void acquire(quint64 id, AcquireRequest request);
     void release(quint64 id);
+    [[nodiscard]] Runs &runs() { return *m_runs; }
 
     void watchZnodes(const ConnectionName &name, std::vector<ZPath> paths);
     // The GUI thread took the last batch.
@@ -50,6 +52,8 @@ private:
     };
 
     void abandonHolds(const ConnectionName &name);
+    void closeLink(const ConnectionName &name);
+    [[nodiscard]] bool isLeaving(const ConnectionName &name) const { return m_leaving.contains(name); }
     void logged(const operate::LogEntry &entry);
     [[nodiscard]] ConnectionStatus statusOf(Link &link) const;
     void statusChanged(const ConnectionName &name);
@@ -57,6 +61,7 @@ private:
     void scheduleFlush();
     void flush();
     void tellHold(const Hold &hold);
+    void tellRun(quint64 id, const RealRunProgress &progress);
     Task<void> runHold(quint64 id);
     Task<void> endHold(quint64 id);
     Task<void> followZnode(ConnectionName name, ZPath path);
@@ -68,12 +73,14 @@ private:
     std::map<inspect::LockName, inspect::PictureChange> m_pendingLocks; // the newest per lock
     std::map<quint64, operate::LogEntry> m_pendingLog;
     std::set<ConnectionName> m_pendingStatus;
-    std::map<ConnectionName, Error> m_failedToAdd;
     bool m_flushScheduled = false;
     bool m_batchOnItsWay = false;
     Timer m_flushTimer;
     Timer m_statusTimer;
     std::map<quint64, PendingHold> m_holds;
+    std::unique_ptr<Runs> m_runs;
+    // Closed for the window, while a run still takes away there what it made; and who is to take its name then.
+    std::map<ConnectionName, std::optional<ConnectionSpec>> m_leaving;
     std::map<ConnectionName, std::map<ZPath, std::unique_ptr<Scope>>> m_followed;
     std::map<ConnectionName, std::unique_ptr<Scope>> m_tasks; // last: these coroutines use everything above
 };

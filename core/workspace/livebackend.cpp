@@ -1,8 +1,11 @@
 #include "core/workspace/livebackend.h"
 
+#include "core/base/logging.h"
 #include "core/workspace/ioside.h"
 #include "core/workspace/questions.h"
 #include "core/zookeeper/client.h"
+
+#include <QSemaphore>
 
 namespace lockscope {
 
@@ -12,6 +15,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto answerWithin = 15s;
+constexpr int lastTidying = 5000; // ms: nobody waits longer for a window to close
 
 } // namespace
 
@@ -29,6 +33,11 @@ LiveBackend::LiveBackend(WorkspaceOptions options, QObject *parent) : Backend(pa
 
 LiveBackend::~LiveBackend()
 {
+    // Runs take away what they made before their servers are left.
+    const auto areOver = std::make_shared<QSemaphore>();
+    onIoThread([areOver](IoSide &io) { io.runs().endAll([areOver] { areOver->release(); }); });
+    if (!areOver->tryAcquire(1, lastTidying))
+        qCWarning(logInspect, "closing: a run on real servers had no time to take away what it made");
     QMetaObject::invokeMethod(
         dynamic_cast<QObject *>(&m_io->loop()), [this] { delete std::exchange(m_io, nullptr); },
         Qt::BlockingQueuedConnection);
@@ -186,6 +195,20 @@ void LiveBackend::forceRelease(operate::ForceReleasePlan plan, const QString &re
         io.launch(plan.before.lock.connection,
                   answering(io.workspace().forceRelease(plan, reason, limit), deliver, dropped));
     });
+}
+
+quint64 LiveBackend::playOnServers(RealRunOptions options, QObject *context, Answer<simulate::Recording> answer)
+{
+    const auto id = m_nextRun++;
+    onIoThread([id, options = std::move(options), deliver = deliveredTo(context, std::move(answer))](IoSide &io) {
+        io.runs().play(id, options, deliver);
+    });
+    return id;
+}
+
+void LiveBackend::cancelRun(quint64 runId)
+{
+    onIoThread([runId](IoSide &io) { io.runs().cancel(runId); });
 }
 
 } // namespace lockscope

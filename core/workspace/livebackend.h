@@ -40,6 +40,9 @@ public:
     void forceRelease(operate::ForceReleasePlan plan, const QString &reason, QObject *context,
                       Answer<operate::ForceReleaseOutcome> answer) override;
 
+    quint64 playOnServers(RealRunOptions options, QObject *context, Answer<simulate::Recording> answer) override;
+    void cancelRun(quint64 runId) override;
+
 private:
     friend class IoSide;
     // Runs `work` on the I/O thread.
@@ -51,6 +54,7 @@ private:
     QThread m_thread;
     IoSide *m_io = nullptr; // lives and dies in m_thread
     quint64 m_nextHold = 1;
+    quint64 m_nextRun = 1;
 };
 
 } // namespace lockscope

@@ -1,5 +1,6 @@
 #include "core/workspace/realrun.h"
 
+#include "core/async/scope.h"
 #include "core/async/sleep.h"
 #include "core/base/text.h"
 #include "core/simulate/checkers.h"
@@ -9,7 +10,7 @@ namespace lockscope {
 
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
-using recipes::RecipeBackend;
+using Stage = RealRunProgress::Stage;
 using simulate::Recording;
 using simulate::Scenario;
 
@@ -37,6 +38,7 @@ struct RealRun::Private {
     simulate::Checkers checkers;
     simulate::Resource resource;
     Random random;
+    Stage stage = Stage::Connecting;
     std::unique_ptr<Seats> seats;
     std::unique_ptr<simulate::Round> round;
 };
@@ -52,31 +54,16 @@ Result<bool> RealRun::Private::check(Link &link) const
 {
     const auto &scenario = options.scenario;
     const auto name = escaped(options.connection.bytes());
-    const auto *recipe = recipes::findRecipe(scenario.recipe);
     const auto refused = [](const QString &why) { return Error{ErrorCode::Refused, u"simulate refused: "_s + why}; };
     if (link.gate().isProduction())
-        return refused(u"connection %1 is production; use a sandbox: or the simulated world"_s.arg(name));
+        return refused(u"connection %1 is production; use the sandbox or the simulated world"_s.arg(name));
     if (link.gate().isReadOnly())
-        return refused(u"connection %1 is read-only"_s.arg(name));
-    const auto bad = [](const QString &why) { return Error{ErrorCode::BadInput, u"simulate: "_s + why}; };
-    if (!scenario.faults.empty() || !scenario.planned.empty())
-        return bad(u"faults are for the simulated world (sim:); on %1 only contention is played"_s.arg(name));
-    if (!recipe)
-        return bad(u"%1 is a mistake made on purpose, for the simulated world alone (sim:)"_s.arg(
-            label(scenario.recipe)));
-    if (scenario.locks != 1)
-        return bad(u"on real servers there is one lock; two of them are for the simulated world (sim:)"_s);
-    if (scenario.contenders > 1000)
-        return bad(u"on real servers up to 1000 contenders, not %1; the simulated world takes more"_s.arg(
-            scenario.contenders));
-    if (recipe->backend == RecipeBackend::MariaDb && scenario.contenders > sessions())
-        return bad(u"a session on MariaDB carries one lock at a time: up to %1 contenders (--sessions)"_s.arg(
-            options.mostSessions));
-    const bool fits = recipe->backend == RecipeBackend::ZooKeeper ? link.zookeeper() != nullptr
-        : recipe->backend == RecipeBackend::Redis                 ? !link.redisNodes().empty()
-                                                                  : link.mariadb() != nullptr;
-    if (!fits)
-        return bad(u"recipe %1 is for another kind of server than %2"_s.arg(label(scenario.recipe), name));
+        return refused(u"connection %1 is read-only, and contenders write"_s.arg(name));
+    if (const auto playable = playableOnServers(scenario, options.mostSessions, name); !playable)
+        return playable.error();
+    if (!speaks(link.spec().scheme, recipes::findRecipe(scenario.recipe)->backend))
+        return Error{ErrorCode::BadInput,
+                     u"simulate: recipe %1 is for another kind of server than %2"_s.arg(label(scenario.recipe), name)};
     return true;
 }
 
@@ -92,9 +79,11 @@ Task<Result<bool>> RealRun::Private::takeSeats()
         seats = makeRedisSeats(context);
     const auto limit = Deadline::after(workspace.loop(), 15s);
     while (!seats->areReady()) {
-        if (limit.hasPassed(workspace.loop()) || cancelled.isComplete())
+        if (cancelled.isComplete())
+            co_return Error{ErrorCode::Cancelled, u"the run was ended before it began"_s};
+        if (limit.hasPassed(workspace.loop()))
             co_return Error{ErrorCode::NotConnected,
-                            u"could not open %1 sessions on %2 within 15 s; --sessions N opens fewer"_s.arg(
+                            u"could not open %1 sessions on %2 within 15 s; try with fewer sessions"_s.arg(
                                 QString::number(context.sessions), link->spec().displayUri()), true};
         const auto pause = sleepFor(workspace.loop(), 5ms);
         co_await pause;
@@ -116,12 +105,14 @@ Task<void> RealRun::Private::playRound()
             round->remove(i);
     }
     const Random arrivals(random.next());
-    co_await round->join(arrivals);
+    Scope joining(workspace.loop()); // ends with the round: who cancels does not wait for the last to come
+    joining.launch(round->join(arrivals));
     const OneShot<bool> over(workspace.loop());
     round->allDone().then([over](bool) { over.complete(true); });
     cancelled.then([over](bool) { over.complete(false); });
     // Far beyond what it takes: who is not through by then never will be.
-    const auto longest = 2 * scenario.contenders * (scenario.hold + 200ms) + 2 * scenario.ttl + 60s;
+    const auto longest =
+        scenario.arriveWithin + 2 * scenario.contenders * (scenario.hold + 200ms) + 2 * scenario.ttl + 60s;
     over.completeAt(Deadline::after(workspace.loop(), longest), false);
     co_await over;
     for (int i = 0; i < scenario.contenders && !cancelled.isComplete(); ++i) {
@@ -132,7 +123,8 @@ Task<void> RealRun::Private::playRound()
 
 Task<Recording> RealRun::Private::finish()
 {
-    const bool isStuck = round->notDone() > 0;
+    const bool isStuck = round && round->notDone() > 0;
+    stage = Stage::Tidying;
     round.reset();
     const auto pause = sleepFor(workspace.loop(), isStuck ? 1000ms : 50ms); // what goes on in the background
     co_await pause;
@@ -170,6 +162,7 @@ Task<Result<Recording>> RealRun::play()
     if (!seated)
         co_return seated.error();
     d->began = d->workspace.loop().now();
+    d->stage = Stage::Playing;
     for (int i = 0; i < d->options.scenario.rounds && !d->cancelled.isComplete(); ++i)
         co_await d->playRound();
     auto recording = co_await d->finish();
@@ -181,6 +174,15 @@ Task<Result<Recording>> RealRun::play()
 void RealRun::cancel()
 {
     d->cancelled.complete(true);
+}
+
+RealRunProgress RealRun::progress() const
+{
+    const auto &scenario = d->options.scenario;
+    RealRunProgress progress{d->stage, {}, d->trace.grants(), qint64(scenario.contenders) * scenario.rounds, d->sessions()};
+    if (d->stage != Stage::Connecting)
+        progress.at = d->now();
+    return progress;
 }
 
 } // namespace lockscope

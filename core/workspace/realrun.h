@@ -6,16 +6,10 @@
 #pragma once
 
 #include "core/simulate/round.h"
+#include "core/workspace/realrunrules.h"
 #include "core/workspace/workspace.h"
 
 namespace lockscope {
-
-struct RealRunOptions {
-    simulate::Scenario scenario;
-    ConnectionName connection;
-    // A server allows about 60 connections from one address: more contenders share sessions.
-    int mostSessions = 50;
-};
 
 class RealRun {
 public:
@@ -26,6 +20,7 @@ public:
     [[nodiscard]] Task<Result<simulate::Recording>> play();
     // Ends the run; play() still takes away what it made, then says Cancelled.
     void cancel();
+    [[nodiscard]] RealRunProgress progress() const;
 
 private:
     struct Private;

@@ -133,6 +133,32 @@ private slots:
             QVERIFY2(ids.contains(id), qPrintable(id));
     }
 
+    // The table that the tests of the seeds use: additions to an answer that is otherwise the same.
+    void recipesSayWhatHoldsUnderWhichFault()
+    {
+        QVERIFY(!run({u"recipes"_s, u"--json"_s}).out.contains("promises"));
+        const auto promised = [this](const QStringList &more, const QString &recipe, const QString &fault, const QString &invariant) {
+            for (const auto &entry : run(QStringList{u"recipes"_s, u"--faults"_s, u"--json"_s} + more).json().value("recipes"_L1).toArray()) {
+                for (const auto &promise : entry.toObject().value("promises"_L1).toArray()) {
+                    const auto one = promise.toObject();
+                    if (entry.toObject().value("id"_L1) == recipe && one.value("fault"_L1) == fault && one.value("invariant"_L1) == invariant)
+                        return one;
+                }
+            }
+            return QJsonObject();
+        };
+        const auto broken = promised({}, u"redis-set-nx"_s, u"restart-empty"_s, u"exclusion"_s);
+        QCOMPARE(broken.value("holds"_L1).toBool(true), false);
+        QVERIFY(broken.value("because"_L1).toString().contains(u"gone with the data"_s));
+        QVERIFY(promised({}, u"zk-mutex"_s, u"crash"_s, u"exclusion"_s).value("holds"_L1).toBool());
+        QVERIFY(!promised({}, u"zk-mutex"_s, u"pause"_s, u"effect"_s).value("holds"_L1).toBool(true));
+        QVERIFY(promised({u"--fencing"_s}, u"zk-mutex"_s, u"pause"_s, u"effect"_s).value("holds"_L1).toBool());
+        const auto text = run({u"recipes"_s, u"--faults"_s});
+        QCOMPARE(text.status, 0);
+        QVERIFY2(text.out.contains("Everything else holds") && text.out.contains("replica that took over"), text.what());
+        QCOMPARE(run({u"recipes"_s, u"--fencing"_s}).status, 2);
+    }
+
     void anEmptyAuditIsNoError()
     {
         const QTemporaryDir state;

@@ -147,4 +147,27 @@ void FakeBackend::forceRelease(operate::ForceReleasePlan plan, const QString &re
     });
 }
 
+quint64 FakeBackend::playOnServers(RealRunOptions options, QObject *context, Answer<simulate::Recording> answer)
+{
+    calls << u"playOnServers %1 %2 %3"_s.arg(words(options.connection), QString::fromLatin1(options.scenario.recipe))
+                 .arg(options.scenario.contenders);
+    const auto id = m_nextRun++;
+    runs.emplace(id, std::move(options));
+    m_runAnswers.emplace(id, std::pair(QPointer<QObject>(context), std::move(answer)));
+    return id;
+}
+
+void FakeBackend::cancelRun(quint64 runId)
+{
+    calls << u"cancelRun %1"_s.arg(runId);
+}
+
+void FakeBackend::answerRun(quint64 id, Result<simulate::Recording> result)
+{
+    runs.erase(id);
+    auto asked = m_runAnswers.extract(id);
+    if (auto &[context, answer] = asked.mapped(); context)
+        answer(std::move(result));
+}
+
 } // namespace lockscope::test

@@ -9,6 +9,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <vector>
 
 namespace lockscope::test {
@@ -32,6 +33,9 @@ public:
 
     // What acquire() and forceRelease() were last asked.
     std::optional<AcquireRequest> lastAcquire;
+    // The runs that were asked for and not answered yet, by id; answerRun() does it.
+    std::map<quint64, RealRunOptions> runs;
+    void answerRun(quint64 id, Result<simulate::Recording> result);
     std::optional<operate::ForceReleasePlan> lastForced;
     QString lastReason;
     std::vector<ConnectionSpec> connected;
@@ -45,6 +49,7 @@ public:
     void tellLocks(std::vector<inspect::PictureChange> changes);
     void tellConnection(const ConnectionStatus &status);
     void tellHold(const Hold &hold) { emit holdChanged(hold); }
+    void tellRun(quint64 id, const RealRunProgress &progress) { emit runProgressed(id, progress); }
     void tellZnodesChanged(const ConnectionName &name, const ZPath &path) { emit znodesChanged(name, path); }
 
     void connectTo(ConnectionSpec spec) override;
@@ -64,12 +69,16 @@ public:
                           Answer<operate::ForceReleasePlan> answer) override;
     void forceRelease(operate::ForceReleasePlan plan, const QString &reason, QObject *context,
                       Answer<operate::ForceReleaseOutcome> answer) override;
+    quint64 playOnServers(RealRunOptions options, QObject *context, Answer<simulate::Recording> answer) override;
+    void cancelRun(quint64 runId) override;
 
 private:
     void later(QObject *context, std::function<void()> deliver);
 
     std::deque<std::pair<QPointer<QObject>, std::function<void()>>> m_held;
     quint64 m_nextHold = 1;
+    quint64 m_nextRun = 1;
+    std::map<quint64, std::pair<QPointer<QObject>, Answer<simulate::Recording>>> m_runAnswers;
 };
 
 } // namespace lockscope::test

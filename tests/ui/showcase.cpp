@@ -1,6 +1,8 @@
 // Paints the window with invented data, so that its look can be judged without servers.
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakedata.h"
+#include "core/simulate/simulation.h"
+#include "ui/dialogs/promisesdialog.h"
 #include "ui/lessons/lessonpicture.h"
 #include "ui/lessons/lessonview.h"
 #include "ui/mainwindow.h"
@@ -13,12 +15,30 @@
 #include <QApplication>
 #include <QCommandLineParser>
 #include <QPushButton>
+#include <QTableView>
+#include <QTest>
 #include <QTextStream>
 #include <QTimer>
 
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 using namespace lockscope;
+
+namespace {
+
+// What real servers would have played.
+void answerRuns(test::FakeBackend &backend)
+{
+    while (!backend.runs.empty()) {
+        const auto [id, options] = *backend.runs.begin();
+        auto recording = simulate::simulate(options.scenario);
+        if (recording)
+            recording->world = options.connection.bytes();
+        backend.answerRun(id, std::move(recording));
+    }
+}
+
+} // namespace
 
 int main(int argc, char **argv)
 {
@@ -29,9 +49,10 @@ int main(int argc, char **argv)
                        {u"size"_s, u"WxH"_s, u"size"_s, u"1440x900"_s},
                        {u"lock"_s, u"CONNECTION:NAME to choose"_s, u"lock"_s, u"orders-zk:/locks/orders"_s},
                        {u"scene"_s, u"busy, broken, empty or none"_s, u"scene"_s, u"busy"_s},
-                       {u"dialog"_s, u"force-release, acquire or scenario"_s, u"dialog"_s},
+                       {u"dialog"_s, u"force-release, acquire, scenario, promises or help"_s, u"dialog"_s},
                        {u"page"_s, u"locks, znodes, keys, sessions, simulator, lessons or log"_s, u"page"_s, u"locks"_s},
                        {u"preset"_s, u"of the simulator: which, from 0"_s, u"number"_s, u"0"_s},
+                       {u"on"_s, u"of the simulator: the connection it pretends to play on"_s, u"name"_s},
                        {u"cursor"_s, u"of the simulator, in ms"_s, u"ms"_s},
                        {u"lesson"_s, u"of the lessons: which, from 1"_s, u"number"_s},
                        {u"step"_s, u"how often Next is pressed in it"_s, u"number"_s, u"0"_s},
@@ -87,8 +108,20 @@ int main(int argc, char **argv)
         const std::chrono::milliseconds cursor(parser.value(u"cursor"_s).toInt());
         if (parser.isSet(u"pause"_s))
             comparison.scenario.planned = {{simulate::FaultKind::Pause, cursor, parser.value(u"pause"_s).toInt(), 0ms}};
+        if (parser.isSet(u"on"_s)) {
+            comparison.place = {ui::RunPlace::Kind::Connection, ConnectionName(parser.value(u"on"_s).toUtf8())};
+            comparison.scenario.contenders = 40;
+            ConnectionStatus status;
+            status.name = comparison.place.connection;
+            status.scheme = comparison.recipes.front().startsWith("zk") ? Scheme::ZooKeeper : Scheme::Redis;
+            status.state = ConnectionStatus::State::Connected;
+            backend.tellConnection(status);
+        }
         simulator->play(comparison);
+        answerRuns(backend);
     }
+    if (parser.value(u"dialog"_s) == "promises"_L1)
+        simulator->openPromises();
     if (parser.value(u"dialog"_s) == "scenario"_L1)
         simulator->openScenario();
     auto &lessons = window.lessonsPage();
@@ -101,6 +134,10 @@ int main(int argc, char **argv)
     const auto takePicture = [&] {
         if (parser.isSet(u"overview"_s))
             simulator->findChild<QPushButton *>(u"overviewButton"_s)->setChecked(true);
+        if (parser.value(u"dialog"_s) == "help"_L1)
+            QTest::keyClick(&window, Qt::Key_F1);
+        if (auto *promises = window.findChild<ui::PromisesDialog *>())
+            promises->table().setCurrentIndex(promises->table().model()->index(0, 0));
         if (parser.isSet(u"cursor"_s))
             simulator->playback().seek(std::chrono::milliseconds(parser.value(u"cursor"_s).toInt()));
         QString whyNot;

@@ -204,12 +204,49 @@ private slots:
         QVERIFY(isPlayed(herdAgainstPredecessor(20)));
     }
 
+    // The very request that was clicked is lost.
+    void aMessageCanBeMadeToGoWrong()
+    {
+        const auto withoutChart = [](const Scenario &scenario, const simulate::OnProgress &onProgress) {
+            return scenario.keepsEvents ? simulate::simulate(scenario, onProgress) : test::fakeSimulate(scenario, onProgress);
+        };
+        open(withoutChart, 5);
+        const auto run = playback().runs()[1];
+        const auto requests = run->requestsOf().of(2);
+        QVERIFY(!requests.empty());
+        const auto sent = run->event(requests.back());
+        auto &lanes = m_page->panel(1).lanes();
+        const auto frame = lanes.frame();
+        const QPointF point(frame.xOf(sent.at), frame.lanes.top() + 2.5 * frame.laneHeight);
+        emit lanes.menuRequested(2, lanes.viewport()->mapToGlobal(point.toPoint()));
+        auto *menu = m_page->findChild<QMenu *>(u"laneMenu"_s);
+        QVERIFY(menu && menu->findChild<QAction *>(u"pause"_s)); // the contender's, too
+        auto *lose = menu->findChild<QAction *>(u"message-lose-request"_s);
+        QVERIFY(lose);
+        lose->trigger();
+        menu->close();
+        QVERIFY(QTest::qWaitFor([&] { return m_page->isSettled(); }));
+        QCOMPARE(m_page->comparison().scenario.planned.size(), 1u);
+        const auto forked = playback().runs()[1];
+        const auto troubles = forked->troublesOf().of(2);
+        QVERIFY(!troubles.empty());
+        const auto &fault = forked->event(troubles.front());
+        QCOMPARE(fault.what, QByteArray("lose-request"));
+        QCOMPARE(fault.at, sent.at);
+        QVERIFY(forked->recording().violations.empty()); // it tries again
+    }
+
     void violationIsShownAndAClickJumpsThere()
     {
         open(brokenSimulate);
         auto *jump = m_page->findChild<QPushButton *>(u"exclusion0"_s);
         QVERIFY(jump);
         QCOMPARE(jump->text(), u"✕ at 80.0 ms"_s);
+        playback().seek(79ms); // not yet
+        QCOMPARE(jump->text(), u"● until 80.0 ms"_s);
+        playback().seek(80ms);
+        QCOMPARE(jump->text(), u"✕ at 80.0 ms"_s);
+        playback().seek(79ms);
         jump->click();
         QCOMPARE(playback().at(), Moment(80ms));
         QCOMPARE(m_page->sentence(), u"c00 and c01 both believe to hold"_s);

@@ -1,5 +1,6 @@
 #include "ui/pages/simulatorpage.h"
 
+#include "ui/dialogs/promisesdialog.h"
 #include "ui/pages/pageparts.h"
 #include "ui/simulator/faultmenu.h"
 #include "ui/simulator/lanesview.h"
@@ -36,13 +37,16 @@ constexpr int narrowRun = 380;
 
 SimulatorPage::SimulatorPage(QWidget *parent, Simulate simulate) : Page(parent), m_runner(std::move(simulate))
 {
+    m_placeMenu = new QMenu(this);
+    m_placeMenu->setObjectName(u"placeMenu"_s);
+    connect(m_placeMenu, &QMenu::aboutToShow, this, [this] { fillPlaceMenu(*m_placeMenu); });
     m_banner = new Banner(this);
     m_banner->hide();
     connect(m_banner, &Banner::actionRequested, m_banner, &QWidget::hide);
     m_empty = new EmptyNotice(this);
     m_empty->say(tr("Nothing played yet"),
-                 tr("A scenario plays the real recipes in a simulated world, on virtual time, and shows who waits, who is "
-                    "woken and what it costs."),
+                 tr("A scenario plays the real recipes in a simulated world, on virtual time, or on real servers, and shows who "
+                    "waits, who is woken and what it costs."),
                  tr("Scenario…"));
     connect(m_empty, &EmptyNotice::actionRequested, this, &SimulatorPage::openScenario);
     m_stack = new QStackedWidget(this);
@@ -85,7 +89,7 @@ void SimulatorPage::connectRunner()
 
 bool SimulatorPage::isSettled() const
 {
-    return m_wasShown && !m_runner.isBusy() && !m_runner.isScaling();
+    return m_wasShown && !m_runner.isBusy() && !m_runner.isScaling() && !m_servers.isBusy() && !m_awaitsSandbox;
 }
 
 void SimulatorPage::play(const Comparison &comparison)
@@ -101,18 +105,27 @@ void SimulatorPage::begin(const Comparison &comparison, std::optional<Moment> cu
         return;
     }
     m_playback.pause();
+    m_awaitsSandbox = false;
+    m_servers.abandon();
+    if (comparison.place.isReal())
+        m_runner.cancel();
     m_pending = comparison;
     m_cursorAfter = cursor;
     m_bar->setRange(0, 0);
     m_progressText->setText(tr("Playing"));
     m_progress->show();
-    m_runner.play(comparison.scenarios());
+    if (comparison.place.isReal())
+        beginOnServers();
+    else
+        m_runner.play(comparison.scenarios());
 }
 
 void SimulatorPage::openRecordings(const QStringList &files)
 {
     m_banner->hide();
     m_playback.pause();
+    m_awaitsSandbox = false;
+    m_servers.abandon();
     m_pending = {};
     m_cursorAfter.reset();
     m_bar->setRange(0, 0);
@@ -213,13 +226,8 @@ RunPanel *SimulatorPage::makePanel()
         m_playback.seek(at);
     });
     connect(&lanes, &LanesView::laneChosen, this, &SimulatorPage::chooseLane);
-    connect(&lanes, &LanesView::menuRequested, this, [this](int lane, const QPoint &at) {
-        auto *menu = new QMenu(this);
-        menu->setObjectName(u"laneMenu"_s);
-        menu->setAttribute(Qt::WA_DeleteOnClose);
-        fillForkMenu(*menu, lane);
-        menu->popup(at);
-    });
+    connect(&lanes, &LanesView::menuRequested, this,
+            [this, panel](int lane, const QPoint &at) { openLaneMenu(*panel, lane, at); });
     connect(&lanes, &LanesView::zoomed, this, [this](double zoom, Moment around) {
         for (auto *one : m_panels)
             one->lanes().setZoom(zoom, around);
@@ -232,6 +240,25 @@ RunPanel *SimulatorPage::makePanel()
         }
     });
     return panel;
+}
+
+void SimulatorPage::openLaneMenu(RunPanel &panel, int lane, const QPoint &at)
+{
+    const auto &runs = m_playback.runs();
+    const auto number = static_cast<std::size_t>(std::ranges::find(m_panels, &panel) - m_panels.begin());
+    if (number >= runs.size())
+        return;
+    auto *menu = new QMenu(this);
+    menu->setObjectName(u"laneMenu"_s);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    constexpr int reach = 4; // pixels beside a mark
+    const auto frame = panel.lanes().frame();
+    const int x = panel.lanes().viewport()->mapFromGlobal(at).x();
+    const auto message = messageBetween(*runs[number], lane, frame.momentAt(x - reach), frame.momentAt(x + reach));
+    if (message && !isFromServers())
+        addMessageFaults(*menu, m_shown, *runs[number], *message, [this](const PlannedFault &fault) { fork(fault); });
+    fillForkMenu(*menu, lane);
+    menu->popup(at);
 }
 
 void SimulatorPage::chooseLane(int lane)
@@ -252,6 +279,13 @@ void SimulatorPage::place()
         m_panels[i]->setMinimumHeight(isNarrow ? 330 : 260);
         m_panels[i]->show();
     }
+    // All alike, so that the lanes stand beside each other.
+    const auto margins = layout()->contentsMargins();
+    const int beside = isNarrow ? 1 : std::max(1, static_cast<int>(m_panels.size()));
+    const int each = (width() - margins.left() - margins.right() - (beside - 1) * m_runGrid->horizontalSpacing()) / beside;
+    const bool isTight = std::ranges::any_of(m_panels, [&](const RunPanel *panel) { return panel->headWidth() > each; });
+    for (auto *panel : m_panels)
+        panel->setBadgeBelow(isTight);
     for (int column = 0; column < 3; ++column)
         m_runGrid->setColumnStretch(column, (isNarrow ? column == 0 : column < static_cast<int>(m_panels.size())) ? 1 : 0);
     m_lowerGrid->addWidget(m_chart, 0, 0);
@@ -269,10 +303,13 @@ void SimulatorPage::beginChart()
     base.faults.clear();
     base.planned.clear();
     base.contenders = 0;
-    if (m_charted == m_shown.recipes && m_chartScenario == base)
+    if (m_charted == m_shown.recipes && m_chartScenario == base) {
+        m_chart->setIsElsewhere(isFromServers());
         return;
+    }
     m_charted = m_shown.recipes;
     m_chartScenario = base;
+    m_chart->setIsElsewhere(isFromServers());
     m_chart->begin(m_charted);
     Comparison plain{base, m_charted};
     auto scenarios = plain.scenarios();
@@ -291,6 +328,10 @@ void SimulatorPage::fillForkMenu(QMenu &menu, int contender)
     const auto &runs = m_playback.runs();
     if (runs.empty())
         return;
+    if (isFromServers()) {
+        fillForkMenuOfServers(menu);
+        return;
+    }
     const ForkPlace here{m_playback.at(), contender, runs.front()->laneName(contender)};
     addFaults(menu, m_shown, here, [this](const PlannedFault &fault) { fork(fault); });
     if (m_shown.scenario.planned.empty())
@@ -325,9 +366,16 @@ void SimulatorPage::openForkMenu()
 void SimulatorPage::openScenario()
 {
     const auto &now = !m_pending.recipes.empty() ? m_pending : m_shown;
-    auto *dialog = new ScenarioDialog(now.recipes.empty() ? presets().front().comparison : now, window());
+    auto *dialog = new ScenarioDialog(now.recipes.empty() ? presets().front().comparison : now, book(), window());
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &ScenarioDialog::chosen, this, &SimulatorPage::play);
+    dialog->open();
+}
+
+void SimulatorPage::openPromises()
+{
+    auto *dialog = new PromisesDialog(m_shown.recipes, window());
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->open();
 }
 
@@ -349,6 +397,7 @@ void SimulatorPage::showMoment()
 {
     for (std::size_t i = 0; i < m_panels.size() && i < m_playback.runs().size(); ++i)
         m_panels[i]->setCursor_(m_playback.at(), m_playback.happened(i));
+    m_mustHold->setMoment(m_playback.at(), m_playback.isAtEnd());
     m_sentence->setText(sentenceAt(m_playback));
 }
 
@@ -381,7 +430,8 @@ void SimulatorPage::focusContent()
 void SimulatorPage::showEvent(QShowEvent *event)
 {
     Page::showEvent(event);
-    if (std::exchange(m_wasShown, true) || m_runner.isBusy() || !m_playback.runs().empty())
+    const bool isBusy = m_runner.isBusy() || m_servers.isBusy() || m_awaitsSandbox;
+    if (std::exchange(m_wasShown, true) || isBusy || !m_playback.runs().empty())
         return;
     play(presets().front().comparison);
 }

@@ -1,4 +1,5 @@
-// The page of the simulator: a scenario played with one to three recipes beside each other, one time cursor over them.
+// The page of the simulator: a scenario played with one to three recipes beside each other, one time cursor over them; in
+// the simulated world, or on real servers: those of the sandbox or of a connection.
 #pragma once
 
 #include <version>
@@ -8,6 +9,7 @@
 #include "ui/simulator/playback.h"
 #include "ui/simulator/runexport.h"
 #include "ui/simulator/runner.h"
+#include "ui/simulator/serverrunner.h"
 
 class QBoxLayout;
 class QFrame;
@@ -22,6 +24,7 @@ class QStackedWidget;
 namespace lockscope::ui {
 
 class Banner;
+class ConnectionBook;
 class EmptyNotice;
 class FlowLayout;
 class MustHoldPanel;
@@ -39,8 +42,12 @@ public:
 
     [[nodiscard]] QString name() const override { return QStringLiteral("simulator"); }
     [[nodiscard]] QString title() const override { return tr("Simulator"); }
-    void setBackend(Backend *) override {}
-    void showConnection(const ConnectionName &) override {} // it plays in a world of its own
+    void setBackend(Backend *backend) override;
+    void showConnection(const ConnectionName &) override {} // the scenario says where
+    // The window's, which outlives the page; without it there is only the simulated world.
+    void useConnections(const ConnectionBook &book);
+    // The sandbox starts (`state` says how far it is), or is all there: its servers are in the book.
+    void sandboxChanged(const QString &state, bool isComplete);
     // The name of a contender chooses its lane.
     void setFilter(const QString &text) override;
     void focusContent() override;
@@ -66,9 +73,14 @@ public:
     [[nodiscard]] QString sentence() const;
     [[nodiscard]] QString complaint() const; // the banner's; empty while it is not shown
 
+signals:
+    // A scenario is to be played on a sandbox that is not there. sandboxChanged() follows.
+    void sandboxRequested();
+
 public slots:
     void openScenario();
     void openForkMenu();
+    void openPromises();
 
 protected:
     void showEvent(QShowEvent *event) override;
@@ -96,9 +108,21 @@ private:
     void showHeading();
     void showMoment();
     void fillForkMenu(QMenu &menu, int contender);
+    // The menu of a lane; what is a message at that point of the screen first.
+    void openLaneMenu(RunPanel &panel, int lane, const QPoint &at);
     void jumpTo(std::size_t run, const simulate::Violation &violation);
     void chooseLane(int lane);
     void say(bool isGood, const QString &text);
+
+    // simulatorpage_places.cpp
+    [[nodiscard]] const ConnectionBook &book() const;
+    void beginOnServers();
+    void showServerProgress(std::size_t run, const RealRunOptions &options, const RealRunProgress &progress);
+    void cancelRun();
+    [[nodiscard]] bool isFromServers() const;
+    void playAt(const RunPlace &place);
+    void fillPlaceMenu(QMenu &menu);
+    void fillForkMenuOfServers(QMenu &menu);
 
     // simulatorpage_files.cpp
     void fillExportMenu(QMenu &menu);
@@ -108,6 +132,9 @@ private:
 
     Playback m_playback;
     Runner m_runner;
+    ServerRunner m_servers;
+    const ConnectionBook *m_book = nullptr;
+    bool m_awaitsSandbox = false;
     Comparison m_shown;
     Comparison m_pending;
     std::optional<Moment> m_cursorAfter; // where the cursor goes once the pending run is there
@@ -119,6 +146,7 @@ private:
 
     QLabel *m_heading = nullptr;
     QWidget *m_chipRow = nullptr;
+    QMenu *m_placeMenu = nullptr;
     QBoxLayout *m_headerLayout = nullptr;
     QPushButton *m_fork = nullptr;
     QPushButton *m_export = nullptr;

@@ -83,7 +83,7 @@ QWidget *SimulatorPage::buildProgress()
     m_bar->setAccessibleName(tr("Progress"));
     auto *cancel = new QPushButton(tr("Cancel"), m_progress);
     cancel->setObjectName(u"cancelRun"_s);
-    connect(cancel, &QPushButton::clicked, &m_runner, &Runner::cancel);
+    connect(cancel, &QPushButton::clicked, this, &SimulatorPage::cancelRun);
     row->addWidget(m_progressText);
     row->addWidget(m_bar, 1);
     row->addWidget(cancel);
@@ -120,6 +120,7 @@ QWidget *SimulatorPage::buildPictures()
     m_chart = new ScalingChart(inside);
     m_mustHold = new MustHoldPanel(inside);
     connect(m_mustHold, &MustHoldPanel::violationChosen, this, &SimulatorPage::jumpTo);
+    connect(m_mustHold, &MustHoldPanel::promisesRequested, this, &SimulatorPage::openPromises);
     stack->addLayout(m_lowerGrid, 2);
     m_scroll = new QScrollArea(pictures);
     m_scroll->setFrameShape(QFrame::NoFrame);
@@ -162,6 +163,7 @@ void SimulatorPage::addKeys()
     on(Qt::Key_Home, [this] { m_playback.toStart(); });
     on(Qt::Key_End, [this] { m_playback.toEnd(); });
     on(Qt::Key_F, [this] { openForkMenu(); });
+    on(Qt::Key_H, [this] { openPromises(); });
     for (const auto key : {Qt::Key_Plus, Qt::Key_Equal})
         on(key, [this] { m_playback.setSpeed(m_playback.speed() + 1); });
     on(Qt::Key_Minus, [this] { m_playback.setSpeed(m_playback.speed() - 1); });
@@ -188,7 +190,15 @@ void SimulatorPage::showHeading()
         delete item;
     }
     for (const auto &chip : chipsOf(m_shown, m_playback.runs())) {
-        if (!chip.copies.isEmpty()) {
+        if (chip.isPlace) {
+            auto *button = new QPushButton(chip.text + u" ▾"_s, m_chipRow);
+            button->setProperty("look", u"chip"_s);
+            button->setProperty("tone", chip.isReal ? u"real"_s : QString());
+            button->setObjectName(u"placeChip"_s);
+            button->setToolTip(tr("Where it ran. Play the same somewhere else"));
+            button->setMenu(m_placeMenu);
+            flow->addWidget(button);
+        } else if (!chip.copies.isEmpty()) {
             auto *button = new QPushButton(chip.text, m_chipRow);
             button->setProperty("look", u"chip"_s);
             button->setObjectName(u"seedChip"_s);

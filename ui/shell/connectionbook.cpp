@@ -31,6 +31,13 @@ void ConnectionBook::remove(const ConnectionName &name)
 {
     std::erase_if(m_all, [&](const auto &status) { return status.name == name; });
     std::erase_if(m_coverage, [&](const auto &coverage) { return coverage.connection == name; });
+    m_sandbox.erase(name);
+    emit changed();
+}
+
+void ConnectionBook::markSandbox(const ConnectionName &name, Scheme scheme)
+{
+    m_sandbox.insert_or_assign(name, scheme);
     emit changed();
 }
 

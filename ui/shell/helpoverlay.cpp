@@ -8,6 +8,7 @@
 #include <QKeyEvent>
 #include <QLabel>
 #include <QPainter>
+#include <QPushButton>
 #include <QVBoxLayout>
 
 namespace lockscope::ui {
@@ -43,6 +44,8 @@ HelpOverlay::HelpOverlay(const QStringList &pages, QWidget *window) : QWidget(wi
          << std::pair(u"+ − 0"_s, tr("zoom the watch chain")) << std::pair(u"Space or ."_s, tr("in the simulator: play and pause"))
          << std::pair(u"← → Home End"_s, tr("in the simulator: one event back, one on, to the start, to the end"))
          << std::pair(u"+ − F"_s, tr("in the simulator: faster, slower, fork at the cursor"))
+         << std::pair(u"↑ ↓ Enter"_s, tr("in the simulator: choose a contender, and what befalls it or its message at the cursor"))
+         << std::pair(u"H"_s, tr("in the simulator, and here: what holds, and what may break"))
          << std::pair(u"PgDn PgUp"_s, tr("in a lesson: next step and back; 1 to 6 answer, Esc leaves"))
          << std::pair(u"?"_s, tr("this"));
     int row = 1;
@@ -54,6 +57,11 @@ HelpOverlay::HelpOverlay(const QStringList &pages, QWidget *window) : QWidget(wi
         grid->addWidget(new QLabel(what, card), row, 1);
         ++row;
     }
+    auto *promises = new QPushButton(tr("What holds, and what may break: every recipe, every fault…"), card);
+    promises->setObjectName(u"openPromises"_s);
+    connect(promises, &QPushButton::clicked, this, &HelpOverlay::showPromises);
+    grid->addWidget(promises, row, 0, 1, 2, Qt::AlignLeft);
+    m_promises = promises;
     auto *column = new QVBoxLayout(this);
     column->addWidget(card, 0, Qt::AlignCenter);
     hide();
@@ -87,9 +95,20 @@ void HelpOverlay::paintEvent(QPaintEvent *)
     painter.fillRect(rect(), shade);
 }
 
-void HelpOverlay::keyPressEvent(QKeyEvent *)
+void HelpOverlay::showPromises()
 {
     close();
+    emit promisesRequested();
+}
+
+void HelpOverlay::keyPressEvent(QKeyEvent *event)
+{
+    if (event->key() == Qt::Key_Tab)
+        m_promises->setFocus();
+    else if (event->key() == Qt::Key_H)
+        showPromises();
+    else
+        close();
 }
 
 void HelpOverlay::mousePressEvent(QMouseEvent *)

@@ -1,5 +1,7 @@
-// The keys, over the window, until any key or click.
+// The keys, over the window, until any key or click; and the way to the other help.
 #pragma once
+
+#include <version>
 
 #include <QPointer>
 #include <QWidget>
@@ -14,6 +16,10 @@ public:
 
     void open();
 
+signals:
+    // What holds under which fault is to be shown.
+    void promisesRequested();
+
 protected:
     void paintEvent(QPaintEvent *event) override;
     void keyPressEvent(QKeyEvent *event) override;
@@ -22,7 +28,9 @@ protected:
 
 private:
     void close();
+    void showPromises();
 
+    QWidget *m_promises = nullptr;
     QPointer<QWidget> m_focusBefore;
 };
 

@@ -1,5 +1,7 @@
 #include "ui/simulator/comparison.h"
 
+#include "core/base/text.h"
+
 #include <QCoreApplication>
 
 #include <algorithm>
@@ -47,7 +49,10 @@ Result<bool> Comparison::check() const
     if (recipes.empty())
         return Error{ErrorCode::BadInput, tr("choose a recipe")};
     for (const auto &one : scenarios()) {
-        if (auto verdict = one.check(); !verdict)
+        auto verdict = one.check();
+        if (verdict && place.isReal())
+            verdict = playableOnServers(one, place.mostSessions, placeName(place));
+        if (!verdict)
             return verdict;
     }
     return true;
@@ -58,6 +63,16 @@ bool Comparison::allows(simulate::FaultKind kind) const
     return std::any_of(recipes.begin(), recipes.end(), [&](const QByteArray &recipe) {
         return std::ranges::count(simulate::faultsFor(recipe), kind) > 0;
     });
+}
+
+QString placeName(const RunPlace &place)
+{
+    switch (place.kind) {
+    case RunPlace::Kind::Simulated: return tr("the simulated world");
+    case RunPlace::Kind::Sandbox: return tr("the sandbox");
+    case RunPlace::Kind::Connection: return label(place.connection.bytes(), 60);
+    }
+    return {};
 }
 
 const std::vector<Preset> &presets()

@@ -1,4 +1,4 @@
-// What can be made to go wrong from a moment on: the menu of a lane, and of "Fork here".
+// What can be made to go wrong from a moment on: the menu of a lane, of a message in it, and of "Fork here".
 #pragma once
 
 #include "core/simulate/scenario.h"
@@ -20,5 +20,12 @@ struct ForkPlace {
 // Adds what applies to the comparison's recipes; those that befall a contender first.
 void addFaults(QMenu &menu, const Comparison &comparison, const ForkPlace &place,
                std::function<void(const simulate::PlannedFault &)> chosen);
+
+// The request, or what a lane is told, nearest to the middle of a stretch of time; its index among the events.
+[[nodiscard]] std::optional<std::size_t> messageBetween(const PlayedRun &run, int lane, std::chrono::microseconds from,
+                                                        std::chrono::microseconds to);
+// Adds what can befall this very message; each happens right before it.
+void addMessageFaults(QMenu &menu, const Comparison &comparison, const PlayedRun &run, std::size_t event,
+                      std::function<void(const simulate::PlannedFault &)> chosen);
 
 } // namespace lockscope::ui

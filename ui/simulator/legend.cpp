@@ -62,6 +62,11 @@ void Legend::paintEvent(QPaintEvent *)
         painter.drawText(QRectF(x + glyphWidth + 5, 0, wide, height()), Qt::AlignVCenter, word);
         x += wide + gap;
     }
+    const QString hint = tr("right click: let something go wrong");
+    if (x + metrics.horizontalAdvance(hint) + 1 > width())
+        return;
+    painter.setPen(t.muted);
+    painter.drawText(QRectF(x, 0, width() - x, height()), Qt::AlignVCenter, hint);
 }
 
 } // namespace lockscope::ui

@@ -12,6 +12,7 @@
 #include <QGridLayout>
 #include <QLabel>
 #include <QPushButton>
+#include <QStyle>
 
 #include <algorithm>
 
@@ -41,13 +42,18 @@ const std::vector<Invariant> &invariants()
     return all;
 }
 
+bool isFair(const PlayedRun &run)
+{
+    const auto *recipe = recipes::findRecipe(run.recording().scenario.recipe);
+    return !recipe || (recipe->fair && !recipe->counted && run.recording().scenario.readersPercent == 0);
+}
+
 // How it held, in as few words as there are.
 QString heldText(const PlayedRun &run, const QByteArray &invariant)
 {
     const auto &recording = run.recording();
-    const auto *recipe = recipes::findRecipe(recording.scenario.recipe);
     if (invariant == "order")
-        return recipe && !recipe->fair ? MustHoldPanel::tr("not promised") : MustHoldPanel::tr("held");
+        return !isFair(run) ? MustHoldPanel::tr("not promised") : MustHoldPanel::tr("held");
     if (invariant == "progress")
         return MustHoldPanel::tr("%1 grants").arg(countText(recording.counters.grants));
     if (invariant == "cleanliness")
@@ -64,12 +70,21 @@ MustHoldPanel::MustHoldPanel(QWidget *parent) : QFrame(parent), m_grid(nullptr)
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(14, 10, 14, 10);
     column->setSpacing(4);
-    column->addWidget(makeLabel(tr("Must hold"), u"title"_s, this));
+    auto *head = new QHBoxLayout;
+    head->addWidget(makeLabel(tr("Must hold"), u"title"_s, this), 1);
+    auto *promises = new QPushButton(tr("What should hold?"), this);
+    promises->setObjectName(u"promisesButton"_s);
+    promises->setProperty("look", u"flat"_s);
+    promises->setToolTip(tr("What each recipe keeps under each fault, and why not (H)"));
+    connect(promises, &QPushButton::clicked, this, &MustHoldPanel::promisesRequested);
+    head->addWidget(promises);
+    column->addLayout(head);
     column->addStretch();
 }
 
 void MustHoldPanel::setRuns(const std::vector<PlayedRunPtr> &runs)
 {
+    m_broken.clear();
     delete m_rows;
     m_rows = new QWidget(this);
     qobject_cast<QVBoxLayout *>(layout())->insertWidget(1, m_rows);
@@ -109,16 +124,39 @@ void MustHoldPanel::addCell(const PlayedRunPtr &run, std::size_t number, const Q
     if (broken == violations.end()) {
         auto *pill = new PillLabel(m_rows);
         pill->setObjectName(name);
-        pill->setPill({PillShape::Disc, Tone::Ok, heldText(*run, invariant)});
+        const bool isPromised = invariant != "order" || isFair(*run);
+        pill->setPill({isPromised ? PillShape::Disc : PillShape::Ring, isPromised ? Tone::Ok : Tone::Free, heldText(*run, invariant)});
         m_grid->addWidget(pill, row, column, Qt::AlignLeft);
         return;
     }
-    auto *jump = new QPushButton(tr("✕ at %1").arg(momentText(broken->at)), m_rows);
+    auto *jump = new QPushButton(m_rows);
     jump->setObjectName(name);
     jump->setProperty("look", u"violation"_s);
     jump->setToolTip(plainToolTip(label(broken->message.toUtf8(), 300)));
     connect(jump, &QPushButton::clicked, this, [this, number, violation = *broken] { emit violationChosen(number, violation); });
     m_grid->addWidget(jump, row, column, Qt::AlignLeft);
+    m_broken.push_back({jump, broken->at});
+    light(m_broken.back());
+}
+
+void MustHoldPanel::setMoment(Moment at, bool isAtEnd)
+{
+    m_moment = at;
+    m_isAtEnd = isAtEnd;
+    for (const auto &broken : m_broken)
+        light(broken);
+}
+
+void MustHoldPanel::light(const Broken &broken) const
+{
+    const bool isAhead = m_moment < broken.at && !m_isAtEnd;
+    const QString tone = isAhead ? u"ahead"_s : u"broken"_s;
+    if (broken.button->property("tone").toString() == tone)
+        return;
+    broken.button->setText(isAhead ? tr("● until %1").arg(momentText(broken.at)) : tr("✕ at %1").arg(momentText(broken.at)));
+    broken.button->setProperty("tone", tone);
+    broken.button->style()->unpolish(broken.button);
+    broken.button->style()->polish(broken.button);
 }
 
 } // namespace lockscope::ui

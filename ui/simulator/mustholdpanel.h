@@ -1,4 +1,5 @@
-// What must hold in every run, and whether it did: a check, or the moment at which it broke, to be clicked.
+// What must hold in every run, and whether it did until the cursor: a check, or the moment at which it broke, to be
+// clicked.
 #pragma once
 
 #include <version>
@@ -8,6 +9,7 @@
 #include <QFrame>
 
 class QGridLayout;
+class QPushButton;
 
 namespace lockscope::ui {
 
@@ -16,13 +18,27 @@ class MustHoldPanel : public QFrame {
 public:
     explicit MustHoldPanel(QWidget *parent = nullptr);
     void setRuns(const std::vector<PlayedRunPtr> &runs);
+    // What breaks after it has not broken yet; at the end everything that did not hold has.
+    void setMoment(Moment at, bool isAtEnd);
 
 signals:
+    // What should hold, and under which faults it cannot, is to be shown.
+    void promisesRequested();
     void violationChosen(std::size_t run, const lockscope::simulate::Violation &violation);
 
 private:
     void addCell(const PlayedRunPtr &run, std::size_t number, const QByteArray &invariant, int row, int column);
 
+    // What did not hold in a run, where it is said.
+    struct Broken {
+        QPushButton *button = nullptr;
+        Moment at{};
+    };
+    void light(const Broken &broken) const;
+
+    std::vector<Broken> m_broken;
+    Moment m_moment{};
+    bool m_isAtEnd = true;
     QGridLayout *m_grid;
     QWidget *m_rows = nullptr;
 };

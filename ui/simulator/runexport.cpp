@@ -54,9 +54,10 @@ void paintHead(QPainter &painter, const RunPicture &one, const Tokens &t)
     painter.setFont(textFont(12));
     painter.setPen(t.muted);
     painter.drawText(QPointF(8, 48),
-                     tr("%1 · seed %2 · %3 contenders · %4 requests · %5 watch events · %6 in vain · wait p99 %7")
+                     tr("%1 · %2 · %3 contenders · %4 requests · %5 watch events · %6 in vain · wait p99 %7")
                          .arg(label(recording.scenario.recipe, 40))
-                         .arg(recording.scenario.seed)
+                         .arg(recording.world == "sim" ? tr("simulated, seed %1").arg(recording.scenario.seed)
+                                                       : tr("played on %1").arg(label(recording.world, 40)))
                          .arg(countText(recording.scenario.contenders), countText(tally.requests),
                               countText(tally.watchEvents), countText(tally.wastedWakeups),
                               momentText(one.run->waitP99After(one.happened))));

@@ -139,6 +139,19 @@ void Runner::load(const QStringList &files)
     });
 }
 
+void Runner::show(const Recordings &recordings)
+{
+    begin([recordings](const Wanted &wanted) -> Runs {
+        std::vector<PlayedRunPtr> runs;
+        for (auto &recording : *recordings) {
+            if (!*wanted)
+                return cancelledError();
+            runs.push_back(std::make_shared<PlayedRun>(std::move(recording)));
+        }
+        return runs;
+    });
+}
+
 void Runner::cancel()
 {
     if (!m_playing)

@@ -18,6 +18,9 @@ namespace lockscope::ui {
 using Wanted = std::shared_ptr<std::atomic<bool>>;
 using Simulate = std::function<Result<simulate::Recording>(const simulate::Scenario &, const simulate::OnProgress &)>;
 
+// Shared: a million events are not copied on the window's thread.
+using Recordings = std::shared_ptr<std::vector<simulate::Recording>>;
+
 struct ScalingPoint {
     int run = 0; // which of the scenarios
     int contenders = 0;
@@ -34,6 +37,8 @@ public:
     // finished() or failed() follows, unless cancelled or replaced.
     void play(const std::vector<simulate::Scenario> &scenarios);
     void load(const QStringList &files);
+    // Makes ready to be looked at what was played elsewhere.
+    void show(const lockscope::ui::Recordings &recordings);
     void cancel();
     [[nodiscard]] bool isBusy() const { return m_playing != nullptr; }
 

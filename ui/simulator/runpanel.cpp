@@ -1,6 +1,7 @@
 #include "ui/simulator/runpanel.h"
 
 #include "core/base/text.h"
+#include "core/recipes/catalogue.h"
 #include "ui/pages/pageparts.h"
 #include "ui/simulator/countertiles.h"
 #include "ui/simulator/lanesview.h"
@@ -8,6 +9,7 @@
 #include "ui/theme/theme.h"
 
 #include <QBoxLayout>
+#include <QGridLayout>
 #include <QLabel>
 #include <QStyle>
 
@@ -20,8 +22,13 @@ WakeUps wakeUpsOf(const simulate::Recording &recording)
     const auto &counters = recording.counters;
     if (counters.grants < 2)
         return {};
-    if (counters.watchEvents == 0)
-        return {RunPanel::tr("nobody is told: it asks again"), false};
+    if (counters.watchEvents == 0) {
+        const auto *recipe = recipes::findRecipe(recording.scenario.recipe);
+        const bool isQueuedThere = recipe && recipe->backend == recipes::RecipeBackend::MariaDb
+            && !simulate::isOptimistic(recipe->id);
+        return {isQueuedThere ? RunPanel::tr("the answer comes when it is its turn") : RunPanel::tr("nobody is told: it asks again"),
+                false};
+    }
     const double each = static_cast<double>(counters.watchEvents) / static_cast<double>(counters.grants - 1);
     if (each < 1.5)
         return {RunPanel::tr("one wake-up per release"), false};
@@ -34,12 +41,13 @@ RunPanel::RunPanel(QWidget *parent)
       m_tiles(new CounterTiles(this))
 {
     setProperty("look", u"card"_s);
-    auto *head = new QHBoxLayout;
-    head->setSpacing(8);
-    head->addWidget(m_title);
-    head->addWidget(m_recipe);
-    head->addStretch();
-    head->addWidget(m_badge);
+    m_head = new QGridLayout;
+    m_head->setHorizontalSpacing(8);
+    m_head->setVerticalSpacing(4);
+    m_head->addWidget(m_title, 0, 0);
+    m_head->addWidget(m_recipe, 0, 1);
+    m_head->setColumnStretch(2, 1);
+    m_head->addWidget(m_badge, 0, 3);
     for (auto *label : {m_title, m_recipe, m_badge}) {
         label->setMinimumWidth(20); // a narrow window cuts words rather than growing
         label->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
@@ -49,7 +57,7 @@ RunPanel::RunPanel(QWidget *parent)
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(14, 10, 14, 12);
     column->setSpacing(8);
-    column->addLayout(head);
+    column->addLayout(m_head);
     column->addWidget(m_note);
     column->addWidget(m_lanes, 1);
     column->addWidget(m_tiles);
@@ -79,6 +87,23 @@ void RunPanel::setRun(const PlayedRunPtr &run, Moment end)
     m_note->setVisible(!notes.isEmpty());
     m_lanes->setRun(run, end);
     m_lanes->setAccessibleName(tr("Lanes of %1").arg(title));
+}
+
+int RunPanel::headWidth() const
+{
+    const auto wants = [this](const QLabel *label) {
+        return label->isVisibleTo(this) ? label->sizeHint().width() + m_head->horizontalSpacing() : 0;
+    };
+    const auto margins = layout()->contentsMargins();
+    return wants(m_title) + wants(m_recipe) + wants(m_badge) + margins.left() + margins.right();
+}
+
+void RunPanel::setBadgeBelow(bool isBelow)
+{
+    if (isBelow)
+        m_head->addWidget(m_badge, 1, 0, 1, 4, Qt::AlignLeft);
+    else
+        m_head->addWidget(m_badge, 0, 3);
 }
 
 void RunPanel::setCursor_(Moment at, std::size_t happened)

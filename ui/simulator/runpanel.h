@@ -7,6 +7,7 @@
 
 #include <QFrame>
 
+class QGridLayout;
 class QLabel;
 
 namespace lockscope::ui {
@@ -25,7 +26,12 @@ public:
     [[nodiscard]] const CounterTiles &tiles() const { return *m_tiles; }
     [[nodiscard]] QString badge() const;
 
+    // What title and badge take beside each other; where there is less, the badge stands below.
+    [[nodiscard]] int headWidth() const;
+    void setBadgeBelow(bool isBelow);
+
 private:
+    QGridLayout *m_head = nullptr;
     QLabel *m_title;
     QLabel *m_recipe;
     QLabel *m_badge;

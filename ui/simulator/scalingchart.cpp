@@ -136,10 +136,22 @@ void ScalingChart::add(const ScalingPoint &point)
 void ScalingChart::showTime(bool isTime)
 {
     m_isTime = isTime;
-    m_title->setText(isTime ? tr("Time to drain the queue, against the number of contenders")
-                            : tr("Requests to drain the queue, against the number of contenders"));
+    showTitle();
     m_y->setLabelFormat(isTime ? u"%g s"_s : u"%d"_s);
     draw();
+}
+
+void ScalingChart::setIsElsewhere(bool isElsewhere)
+{
+    m_isElsewhere = isElsewhere;
+    showTitle();
+}
+
+void ScalingChart::showTitle()
+{
+    const QString title = m_isTime ? tr("Time to drain the queue, against the number of contenders")
+                                   : tr("Requests to drain the queue, against the number of contenders");
+    m_title->setText(m_isElsewhere ? tr("%1 · simulated").arg(title) : title);
 }
 
 double ScalingChart::valueOf(int run, int contenders) const
@@ -180,11 +192,18 @@ void ScalingChart::placeNames()
         const QPointF end = m_chart->mapToPosition(points.back(), m_lines[i]);
         QRectF place = m_names[i]->boundingRect();
         place.moveBottomRight(end + QPointF(0, -6));
+        const QRectF plot = m_chart->plotArea();
+        place.moveTop(std::max(place.top(), plot.top()));
+        place.moveLeft(std::max(place.left(), plot.left() + 4));
         const auto meets = [&](const QRectF &other) { return other.adjusted(0, -1, 0, 1).intersects(place); };
-        for (int tries = 0; tries < 6 && std::any_of(taken.begin(), taken.end(), meets); ++tries)
-            place.translate(0, -place.height());
-        place.moveTop(std::max(place.top(), m_chart->plotArea().top()));
-        place.moveLeft(std::max(place.left(), m_chart->plotArea().left() + 4));
+        const auto isTaken = [&] { return std::any_of(taken.begin(), taken.end(), meets); };
+        // Upwards, and from the top on downwards.
+        double step = -place.height();
+        for (int tries = 0; tries < 8 && isTaken(); ++tries) {
+            if (place.top() + step < plot.top())
+                step = place.height();
+            place.translate(0, step);
+        }
         taken.push_back(place);
         m_names[i]->setPos(place.topLeft());
     }

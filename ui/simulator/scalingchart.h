@@ -26,6 +26,8 @@ public:
     void begin(const std::vector<QByteArray> &recipes, const QString &why = {});
     void add(const ScalingPoint &point);
     void showTime(bool isTime);
+    // The runs beside it were played on real servers: it says that it was not.
+    void setIsElsewhere(bool isElsewhere);
     [[nodiscard]] QPushButton *timeButton() const { return m_time; }
     // What a line says for that many contenders; -1 if it has no such point.
     [[nodiscard]] double valueOf(int run, int contenders) const;
@@ -35,6 +37,7 @@ protected:
 
 private:
     void draw();
+    void showTitle();
     void dress();
     void placeNames();
 
@@ -50,6 +53,7 @@ private:
     std::vector<QByteArray> m_recipes;
     std::vector<ScalingPoint> m_points;
     bool m_isTime = false;
+    bool m_isElsewhere = false;
 };
 
 } // namespace lockscope::ui

@@ -14,7 +14,9 @@
 #include <QLineEdit>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QSignalBlocker>
 #include <QSpinBox>
+#include <QStandardItemModel>
 
 namespace lockscope::ui {
 
@@ -33,7 +35,8 @@ Error bad(const QString &why)
 
 } // namespace
 
-ScenarioDialog::ScenarioDialog(const Comparison &now, QWidget *parent) : QDialog(parent), m_before(now)
+ScenarioDialog::ScenarioDialog(const Comparison &now, const ConnectionBook &book, QWidget *parent)
+    : QDialog(parent), m_before(now), m_book(book)
 {
     setWindowTitle(tr("Scenario"));
     setObjectName(u"scenarioDialog"_s);
@@ -56,11 +59,13 @@ ScenarioDialog::ScenarioDialog(const Comparison &now, QWidget *parent) : QDialog
     column->addWidget(makeLabel(tr("Scenario"), u"heading"_s, this));
     column->addWidget(makeRecipes());
     column->addWidget(makeNumbers());
-    column->addWidget(makeLabel(tr("WHAT GOES WRONG, AT LEAST ONCE IN EACH ROUND"), u"section"_s, this));
+    m_faultsTitle = makeLabel({}, u"section"_s, this);
+    column->addWidget(m_faultsTitle);
     column->addWidget(makeFaults(), 1);
     column->addLayout(buttons);
-    resize(760, 660);
+    resize(760, 720);
     fill(now);
+    connect(&m_book, &ConnectionBook::changed, this, &ScenarioDialog::fillPlaces);
     connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
     connect(m_play, &QPushButton::clicked, this, [this] {
         if (const auto wanted = comparison()) {
@@ -71,6 +76,34 @@ ScenarioDialog::ScenarioDialog(const Comparison &now, QWidget *parent) : QDialog
     update_();
 }
 
+// Those that cannot be chosen stand there with their reason.
+void ScenarioDialog::fillPlaces()
+{
+    const RunPlace before = place();
+    auto choices = placeChoices(m_book);
+    if (choices == m_choices)
+        return; // a list that is open stays as it is
+    const QSignalBlocker quiet(m_place);
+    m_choices = std::move(choices);
+    m_place->clear();
+    auto *model = qobject_cast<QStandardItemModel *>(m_place->model());
+    for (const auto &choice : m_choices) {
+        m_place->addItem(choice.text());
+        model->item(m_place->count() - 1)->setEnabled(choice.obstacle.isEmpty());
+        if (choice.place.kind == before.kind && choice.place.connection == before.connection)
+            m_place->setCurrentIndex(m_place->count() - 1);
+    }
+    update_();
+}
+
+RunPlace ScenarioDialog::place() const
+{
+    const auto at = static_cast<std::size_t>(std::max(0, m_place->currentIndex()));
+    RunPlace chosen = at < m_choices.size() ? m_choices[at].place : m_before.place;
+    chosen.mostSessions = m_sessions->value();
+    return chosen;
+}
+
 QWidget *ScenarioDialog::makeRecipes()
 {
     auto *fields = new QWidget(this);
@@ -78,6 +111,12 @@ QWidget *ScenarioDialog::makeRecipes()
     grid->setContentsMargins(0, 0, 0, 0);
     grid->setHorizontalSpacing(12);
     grid->setColumnStretch(1, 1);
+    m_place = new QComboBox(fields);
+    m_place->setObjectName(u"place"_s);
+    m_place->setMinimumContentsLength(20);
+    m_place->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    connect(m_place, &QComboBox::currentIndexChanged, this, &ScenarioDialog::update_);
+    addField(*grid, tr("Where"), m_place, 0, 0);
     const std::array<QString, 3> titles{tr("Recipe"), tr("against"), tr("and against")};
     for (std::size_t i = 0; i < m_recipes.size(); ++i) {
         auto *choice = new QComboBox(fields);
@@ -92,7 +131,7 @@ QWidget *ScenarioDialog::makeRecipes()
         choice->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
         connect(choice, &QComboBox::currentIndexChanged, this, &ScenarioDialog::update_);
         m_recipes[i] = choice;
-        addField(*grid, titles[i], choice, static_cast<int>(i), 0);
+        addField(*grid, titles[i], choice, 1 + static_cast<int>(i), 0);
     }
     return fields;
 }
@@ -131,6 +170,8 @@ QWidget *ScenarioDialog::makeNumbers()
     m_readers = makeSpin("readers", 0, 100, 0);
     m_readers->setSuffix(u" %"_s);
     m_perProcess = makeSpin("perProcess", 1, 10'000, 1);
+    m_sessions = makeSpin("sessions", 1, mostContendersOnServers, mostSessionsUnlessSaid);
+    m_sessions->setToolTip(tr("On real servers: one allows some 60 connections from one address; more contenders share sessions"));
     m_arrival = new QComboBox(this);
     m_arrival->addItems({tr("all queue before the first release"), tr("spread over a time")});
     connect(m_arrival, &QComboBox::currentIndexChanged, this, &ScenarioDialog::update_);
@@ -159,7 +200,8 @@ QWidget *ScenarioDialog::makeNumbers()
     addField(*grid, tr("Permits"), m_limit, 4, 0);
     addField(*grid, tr("Readers"), m_readers, 4, 2);
     addField(*grid, tr("Seed"), m_seed, 5, 0);
-    grid->addWidget(m_checksTokens, 5, 2, 1, 2);
+    addField(*grid, tr("Sessions at most"), m_sessions, 5, 2);
+    grid->addWidget(m_checksTokens, 6, 1, 1, 3);
     return fields;
 }
 
@@ -194,6 +236,8 @@ QWidget *ScenarioDialog::makeFaults()
 void ScenarioDialog::fill(const Comparison &now)
 {
     const auto &scenario = now.scenario;
+    m_sessions->setValue(now.place.mostSessions);
+    fillPlaces();
     for (std::size_t i = 0; i < m_recipes.size(); ++i) {
         const QByteArray recipe = i < now.recipes.size() ? now.recipes[i] : QByteArray();
         m_recipes[i]->setCurrentIndex(std::max(0, m_recipes[i]->findData(recipe)));
@@ -280,9 +324,26 @@ Result<Comparison> ScenarioDialog::comparison() const
     if (!read)
         return read.error();
     wanted.scenario = std::move(*read);
+    wanted.place = place();
     if (const auto verdict = wanted.check(); !verdict)
         return verdict.error();
+    if (wanted.place.isReal() && !wantsSandbox(m_book, wanted)) {
+        if (const auto runs = realRuns(m_book, wanted); !runs)
+            return runs.error();
+    }
     return wanted;
+}
+
+void ScenarioDialog::updateFaults(const Comparison &probe)
+{
+    for (const auto &[kind, check] : m_faults) {
+        const bool can = probe.allows(kind);
+        check->setEnabled(can && !probe.place.isReal());
+        check->setToolTip(!can ? tr("Cannot happen to these recipes")
+                               : probe.place.isReal() ? tr("For the simulated world: on real servers nothing is broken") : QString());
+    }
+    const QString title = tr("WHAT GOES WRONG, AT LEAST ONCE IN EACH ROUND");
+    m_faultsTitle->setText(probe.place.isReal() ? tr("WHAT GOES WRONG: NOTHING, ON REAL SERVERS") : title);
 }
 
 void ScenarioDialog::update_()
@@ -291,11 +352,10 @@ void ScenarioDialog::update_()
         return; // still being made
     Comparison probe;
     probe.recipes = recipes();
-    for (const auto &[kind, check] : m_faults) {
-        const bool can = probe.allows(kind);
-        check->setEnabled(can);
-        check->setToolTip(can ? QString() : tr("Cannot happen to these recipes"));
-    }
+    probe.place = place();
+    updateFaults(probe);
+    m_sessions->setEnabled(probe.place.isReal());
+    m_seed->setEnabled(!probe.place.isReal());
     const auto infoHas = [&](bool recipes::RecipeInfo::*what) {
         return std::any_of(probe.recipes.begin(), probe.recipes.end(), [&](const QByteArray &id) {
             const auto *recipe = recipes::findRecipe(id);

@@ -1,10 +1,10 @@
-// What to play: recipes, contenders, how they come, what goes wrong, by which seed. Says what is wrong with it before it
-// can be played.
+// What to play, and where: recipes, contenders, how they come, what goes wrong, by which seed. Says what is wrong with it
+// before it can be played.
 #pragma once
 
 #include <version>
 
-#include "ui/simulator/comparison.h"
+#include "ui/simulator/places.h"
 
 #include <QDialog>
 
@@ -24,7 +24,8 @@ namespace lockscope::ui {
 class ScenarioDialog : public QDialog {
     Q_OBJECT
 public:
-    explicit ScenarioDialog(const Comparison &now, QWidget *parent = nullptr);
+    // `book` outlives the dialog.
+    ScenarioDialog(const Comparison &now, const ConnectionBook &book, QWidget *parent = nullptr);
 
     // What the fields say, or what is wrong with them.
     [[nodiscard]] Result<Comparison> comparison() const;
@@ -39,11 +40,18 @@ private:
     void addField(QGridLayout &grid, const QString &title, QWidget *field, int row, int column);
     QSpinBox *makeSpin(const char *name, int from, int to, int value);
     void fill(const Comparison &now);
+    void fillPlaces();
     void update_();
+    void updateFaults(const Comparison &probe);
+    [[nodiscard]] RunPlace place() const;
     [[nodiscard]] std::vector<QByteArray> recipes() const;
     [[nodiscard]] Result<simulate::Scenario> readDurations(simulate::Scenario scenario) const;
 
     Comparison m_before;
+    const ConnectionBook &m_book;
+    std::vector<PlaceChoice> m_choices;
+    QComboBox *m_place = nullptr;
+    QSpinBox *m_sessions = nullptr;
     std::array<QComboBox *, 3> m_recipes{};
     QSpinBox *m_contenders = nullptr;
     QSpinBox *m_rounds = nullptr;
@@ -58,6 +66,7 @@ private:
     QLineEdit *m_seed = nullptr;
     QCheckBox *m_checksTokens = nullptr;
     std::map<simulate::FaultKind, QCheckBox *> m_faults;
+    QLabel *m_faultsTitle = nullptr;
     QLabel *m_why = nullptr;
     QPushButton *m_play = nullptr;
 };

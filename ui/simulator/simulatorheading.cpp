@@ -17,16 +17,25 @@ QString tr(const char *text)
     return QCoreApplication::translate("Simulator", text);
 }
 
-QString worldText(const std::vector<PlayedRunPtr> &runs)
+HeadingChip placeChip(const Comparison &comparison, const std::vector<PlayedRunPtr> &runs)
 {
-    QStringList worlds;
+    HeadingChip chip;
+    chip.isPlace = true;
+    QStringList servers;
+    bool isSimulated = false;
     for (const auto &run : runs) {
         const auto &world = run->recording().world;
-        const QString name = world == "sim" ? tr("simulated world") : tr("played on %1").arg(label(world, 40));
-        if (!worlds.contains(name))
-            worlds << name;
+        isSimulated = isSimulated || world == "sim";
+        if (const QString name = label(world, 40); world != "sim" && !servers.contains(name))
+            servers << name;
     }
-    return worlds.isEmpty() ? tr("simulated world") : worlds.join(tr(" and "));
+    chip.isReal = !servers.isEmpty();
+    const QString names = servers.join(tr(" and "));
+    const bool isSandbox = comparison.place.kind == RunPlace::Kind::Sandbox;
+    const QString played = isSandbox ? tr("played on %1 of the sandbox").arg(names) : tr("played on %1").arg(names);
+    // Both only where recordings of both were opened.
+    chip.text = !chip.isReal ? tr("simulated world") : isSimulated ? tr("simulated world, and %1").arg(played) : played;
+    return chip;
 }
 
 QString arrivalText(const simulate::Scenario &scenario)
@@ -53,10 +62,12 @@ std::vector<HeadingChip> chipsOf(const Comparison &comparison, const std::vector
         return {};
     const auto &scenario = comparison.scenario;
     const QString seed = QString::number(scenario.seed);
-    std::vector<HeadingChip> chips{{worldText(runs), false, {}},
-                                   {tr("seed %1").arg(seed), false, seed},
-                                   {tr("hold %1").arg(durationText(scenario.hold)), false, {}},
-                                   {arrivalText(scenario), false, {}}};
+    std::vector<HeadingChip> chips{placeChip(comparison, runs)};
+    // Real servers draw nothing from it, and do not play it again the same.
+    chips.push_back(chips.front().isReal ? HeadingChip{tr("real time"), false, {}}
+                                         : HeadingChip{tr("seed %1").arg(seed), false, seed});
+    chips.push_back({tr("hold %1").arg(durationText(scenario.hold)), false, {}});
+    chips.push_back({arrivalText(scenario), false, {}});
     if (scenario.readersPercent > 0)
         chips.push_back({tr("%1 % readers").arg(scenario.readersPercent), false, {}});
     if (scenario.perProcess > 1)
@@ -66,6 +77,8 @@ std::vector<HeadingChip> chipsOf(const Comparison &comparison, const std::vector
         faults << QString::fromLatin1(nameOf(kind));
     for (const auto &planned : scenario.planned)
         faults << plannedText(planned, runs.empty() ? QString::number(planned.contender) : runs.front()->laneName(planned.contender));
+    if (chips.front().isReal && faults.isEmpty())
+        return chips;
     chips.push_back({faults.isEmpty() ? tr("no faults") : tr("faults: %1").arg(faults.join(u", "_s)), !faults.isEmpty(), {}});
     return chips;
 }

@@ -10,6 +10,8 @@ struct HeadingChip {
     QString text;
     bool isWarning = false;
     QString copies; // what a click puts on the clipboard; empty: no button
+    bool isPlace = false; // where it ran; a click offers other places
+    bool isReal = false;  // on real servers
 };
 
 [[nodiscard]] QString headingOf(const Comparison &comparison);

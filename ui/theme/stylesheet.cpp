@@ -30,6 +30,7 @@ QPushButton[look="flat"] { border-color: transparent; background: transparent; c
 QPushButton[look="flat"]:hover { background: @selection; }
 QPushButton[look="flat"]:focus { border-color: @accent; }
 QPushButton[look="chip"] { border-radius: 11px; padding: 3px 11px; color: @muted; font-weight: 400; background: transparent; }
+QPushButton[look="chip"][tone="real"] { color: @hold; border-color: @hold; font-weight: 600; }
 QPushButton[look="chip"]:hover { color: @text; background: @selection; }
 QPushButton[look="chip"]:checked { background: @selection; color: @text; border-color: @accent; }
 QPushButton[look="chip"]:focus { border-color: @accent; color: @text; }
@@ -37,6 +38,7 @@ QPushButton[look="chip"][tone="critical"] { color: @critical; }
 QPushButton[look="chip"][tone="warning"] { color: @warning; }
 QPushButton[look="violation"] { font-size: 12px; font-weight: 600; border-radius: 4px; padding: 1px 7px;
     background: @criticalSoft; color: @critical; border-color: @criticalSoft; }
+QPushButton[look="violation"][tone="ahead"] { background: @okSoft; color: @ok; border-color: @okSoft; }
 QPushButton[look="violation"]:hover, QPushButton[look="violation"]:focus { border-color: @critical; }
 QPushButton[look="choice"] { background: @panel; border: 1px solid @line; border-radius: 8px; }
 QPushButton[look="choice"]:hover { background: @selection; }
@@ -86,6 +88,7 @@ QTreeView::item { border: none; padding: 2px 4px; }
 QHeaderView { background: @panel; border: none; }
 QHeaderView::section { background: @panel; color: @muted; border: none; border-bottom: 1px solid @line; padding: 5px 10px;
     font-size: 12px; font-weight: 500; }
+QHeaderView::section:vertical { padding: 7px 10px 0 10px; }
 QHeaderView::section:hover { color: @text; }
 QHeaderView::up-arrow { image: url(:/lockscope/theme/icons/up-@shade.svg); }
 QHeaderView::down-arrow { image: url(:/lockscope/theme/icons/down-@shade.svg); }

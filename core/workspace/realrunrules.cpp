@@ -1,0 +1,39 @@
+#include "core/workspace/realrunrules.h"
+
+#include "core/base/text.h"
+
+namespace lockscope {
+
+using namespace Qt::StringLiterals;
+using recipes::RecipeBackend;
+
+Result<bool> playableOnServers(const simulate::Scenario &scenario, int mostSessions, const QString &where)
+{
+    const auto bad = [](const QString &why) { return Error{ErrorCode::BadInput, u"simulate: "_s + why}; };
+    if (!scenario.faults.empty() || !scenario.planned.empty())
+        return bad(u"faults are for the simulated world; on %1 only contention is played"_s.arg(where));
+    const auto *recipe = recipes::findRecipe(scenario.recipe);
+    if (!recipe)
+        return bad(u"%1 is a mistake made on purpose, for the simulated world alone"_s.arg(label(scenario.recipe)));
+    if (scenario.locks != 1)
+        return bad(u"on real servers there is one lock; two of them are for the simulated world"_s);
+    if (scenario.contenders > mostContendersOnServers)
+        return bad(u"on real servers up to %1 contenders, not %2; the simulated world takes more"_s.arg(mostContendersOnServers)
+                       .arg(scenario.contenders));
+    if (recipe->backend == RecipeBackend::MariaDb && scenario.contenders > mostSessions)
+        return bad(u"a session on MariaDB carries one lock at a time: up to %1 contenders in as many sessions"_s.arg(
+            mostSessions));
+    return true;
+}
+
+bool speaks(Scheme scheme, RecipeBackend backend)
+{
+    switch (backend) {
+    case RecipeBackend::ZooKeeper: return scheme == Scheme::ZooKeeper;
+    case RecipeBackend::Redis: return scheme == Scheme::Redis || scheme == Scheme::RedisTls;
+    case RecipeBackend::MariaDb: return scheme == Scheme::MariaDb;
+    }
+    return false;
+}
+
+} // namespace lockscope

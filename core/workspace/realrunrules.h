@@ -1,0 +1,36 @@
+// What is to be played on real servers, how far it is, and what of a scenario they can play. The window asks before
+// it offers, the run asks again.
+#pragma once
+
+#include "core/base/connectionuri.h"
+#include "core/recipes/catalogue.h"
+#include "core/simulate/recording.h"
+
+namespace lockscope {
+
+// A server allows about 60 connections from one address: more contenders share sessions.
+constexpr int mostSessionsUnlessSaid = 50;
+constexpr int mostContendersOnServers = 1000;
+
+struct RealRunOptions {
+    simulate::Scenario scenario;
+    ConnectionName connection;
+    int mostSessions = mostSessionsUnlessSaid;
+};
+
+struct RealRunProgress {
+    enum class Stage { Connecting, Playing, Tidying };
+    Stage stage = Stage::Connecting;
+    simulate::Moment at{}; // since the sessions stood
+    qint64 grants = 0;
+    qint64 grantsExpected = 0;
+    int sessions = 0; // so many in all
+};
+
+// BadInput: faults, a broken variant, two locks, too many contenders, sessions that cannot be shared. `where` is
+// the connection's name, as it is shown.
+[[nodiscard]] Result<bool> playableOnServers(const simulate::Scenario &scenario, int mostSessions, const QString &where);
+// Whether servers of this scheme speak the recipe's language.
+[[nodiscard]] bool speaks(Scheme scheme, recipes::RecipeBackend backend);
+
+} // namespace lockscope

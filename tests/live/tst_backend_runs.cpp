@@ -1,0 +1,209 @@
+// Runs on real servers as the window asks for them: played, told of, ended early, refused; and the server is left as it
+// was found, also when the connection or the window is closed meanwhile.
+#include "core/sandbox/server.h"
+#include "core/workspace/livebackend.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace lockscope;
+using namespace std::chrono_literals;
+using namespace Qt::StringLiterals;
+
+namespace {
+
+const ConnectionName zkName("zk");
+using Stage = RealRunProgress::Stage;
+
+} // namespace
+
+class TestBackendRuns : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<sandbox::ZooKeeperServer> m_zooKeeper;
+    QTemporaryDir m_state;
+    std::unique_ptr<LiveBackend> m_backend;
+    std::map<ConnectionName, ConnectionStatus> m_connections;
+    std::vector<RealRunProgress> m_progress;
+
+    std::unique_ptr<LiveBackend> makeBackend(bool readOnly = false)
+    {
+        WorkspaceOptions options;
+        options.readOnly = readOnly;
+        options.auditPath = m_state.filePath(u"audit.jsonl"_s);
+        auto backend = std::make_unique<LiveBackend>(options);
+        connect(backend.get(), &Backend::updated, this, [this](const Batch &batch) {
+            for (const auto &status : batch.connections)
+                m_connections.insert_or_assign(status.name, status);
+        });
+        connect(backend.get(), &Backend::runProgressed, this,
+                [this](quint64, const RealRunProgress &progress) { m_progress.push_back(progress); });
+        return backend;
+    }
+    void connectTo(LiveBackend &backend, bool isProduction = false)
+    {
+        ConnectionSpec spec;
+        spec.name = zkName;
+        spec.hosts = {m_zooKeeper->address()};
+        spec.adminPort = m_zooKeeper->adminPort();
+        spec.production = isProduction;
+        m_connections.clear();
+        backend.connectTo(spec);
+        QTRY_VERIFY_WITH_TIMEOUT(m_connections[zkName].state == ConnectionStatus::State::Connected, 20'000);
+    }
+    static RealRunOptions running(int contenders, std::chrono::milliseconds hold)
+    {
+        RealRunOptions options;
+        options.connection = zkName;
+        options.scenario.contenders = contenders;
+        options.scenario.hold = hold;
+        return options;
+    }
+    using Answer = std::optional<Result<simulate::Recording>>;
+    std::shared_ptr<Answer> play(const RealRunOptions &options, quint64 *id = nullptr)
+    {
+        m_progress.clear();
+        const auto answer = std::make_shared<Answer>();
+        const auto run = m_backend->playOnServers(options, this, [answer](auto result) { *answer = std::move(result); });
+        if (id)
+            *id = run;
+        return answer;
+    }
+    bool isPlaying()
+    {
+        return QTest::qWaitFor([&] { return !m_progress.empty() && m_progress.back().grants > 0; }, 20'000);
+    }
+    bool isAnswered(const Answer &answer)
+    {
+        return QTest::qWaitFor([&] { return answer.has_value(); }, 40'000);
+    }
+    // What is at the root of the server, asked through a connection of its own.
+    QStringList rootNodes()
+    {
+        const auto looking = makeBackend();
+        connectTo(*looking);
+        std::optional<Result<std::vector<ZnodeRow>>> rows;
+        looking->listZnodes(zkName, ZPath("/"), this, [&](auto answer) { rows = std::move(answer); });
+        QStringList names;
+        if (!QTest::qWaitFor([&] { return rows.has_value(); }, 20'000) || !*rows)
+            return {u"no answer"_s};
+        for (const auto &row : **rows)
+            names << QString::fromUtf8(row.name.bytes());
+        return names;
+    }
+    bool isLeftAsFound() { return rootNodes() == QStringList{u"zookeeper"_s}; }
+
+private slots:
+    void initTestCase()
+    {
+        auto zooKeeper = sandbox::makeZooKeeper();
+        if (!zooKeeper)
+            QSKIP("no ZooKeeper on this machine");
+        m_zooKeeper = std::move(*zooKeeper);
+        QVERIFY(m_zooKeeper->start(60s));
+    }
+    void init()
+    {
+        m_backend = makeBackend();
+        connectTo(*m_backend);
+    }
+    void cleanup() { m_backend.reset(); }
+
+    void aRunIsPlayedAndTold()
+    {
+        const auto answer = play(running(5, 60ms));
+        QVERIFY(isAnswered(*answer));
+        QVERIFY2(**answer, **answer ? "" : qPrintable((*answer)->error().message));
+        const auto &recording = ***answer;
+        QCOMPARE(recording.world, QByteArray("zk"));
+        QCOMPARE(recording.counters.grants, 5);
+        QVERIFY(recording.violations.empty());
+        QVERIFY(!recording.events.empty());
+        QVERIFY(std::ranges::count(m_progress, Stage::Playing, &RealRunProgress::stage) > 0);
+        QCOMPARE(m_progress.back().grantsExpected, 5);
+        QCOMPARE(m_progress.back().sessions, 5);
+        QVERIFY(isLeftAsFound());
+    }
+
+    void moreContendersShareSessionsAndItSaysSo()
+    {
+        auto options = running(6, 5ms);
+        options.mostSessions = 2;
+        const auto answer = play(options);
+        QVERIFY(isAnswered(*answer));
+        QVERIFY(**answer);
+        QCOMPARE((**answer)->note, QByteArray("2 sessions shared by 6 contenders"));
+        QCOMPARE((**answer)->counters.grants, 6);
+    }
+
+    void aCancelledRunTakesAwayWhatItMade()
+    {
+        quint64 id = 0;
+        const auto answer = play(running(20, 5s), &id);
+        QVERIFY(isPlaying());
+        QVERIFY(!answer->has_value());
+        m_backend->cancelRun(id);
+        QVERIFY(isAnswered(*answer));
+        QVERIFY(!**answer);
+        QCOMPARE((*answer)->error().code, ErrorCode::Cancelled);
+        QVERIFY(isLeftAsFound());
+    }
+
+    void aClosedConnectionEndsItsRunFirst()
+    {
+        const auto answer = play(running(20, 5s));
+        QVERIFY(isPlaying());
+        m_backend->disconnectFrom(zkName);
+        connectTo(*m_backend); // waits for its turn
+        QVERIFY(isAnswered(*answer));
+        QVERIFY(!**answer);
+        QVERIFY2((*answer)->error().message.contains(u"was closed"_s), qPrintable((*answer)->error().message));
+        QVERIFY(isLeftAsFound());
+    }
+
+    void aRunEndsBeforeItsConnectionIsReadOnly()
+    {
+        const auto answer = play(running(20, 5s));
+        QVERIFY(isPlaying());
+        m_backend->setReadOnly(zkName, true);
+        QVERIFY(isAnswered(*answer));
+        QVERIFY(!**answer);
+        QVERIFY2((*answer)->error().message.contains(u"made read-only"_s), qPrintable((*answer)->error().message));
+        QTRY_VERIFY_WITH_TIMEOUT(m_connections[zkName].readOnly, 10'000);
+        QVERIFY(isLeftAsFound());
+    }
+
+    void aClosedWindowLeavesNothingBehind()
+    {
+        const auto answer = play(running(20, 5s));
+        QVERIFY(isPlaying());
+        m_backend.reset();
+        QVERIFY(isLeftAsFound());
+    }
+
+    void productionAndReadOnlyAreRefusedByTheGate()
+    {
+        const auto refusal = [this](const RealRunOptions &options) {
+            const auto answer = play(options);
+            return isAnswered(*answer) && !**answer ? (*answer)->error() : Error{ErrorCode::Server, u"it was played"_s};
+        };
+        m_backend->setReadOnly(zkName, true);
+        QTRY_VERIFY_WITH_TIMEOUT(m_connections[zkName].readOnly, 10'000);
+        QCOMPARE(refusal(running(2, 1ms)).code, ErrorCode::Refused);
+        m_backend = makeBackend();
+        connectTo(*m_backend, true);
+        m_backend->setReadOnly(zkName, false); // armed, and still production
+        QTRY_VERIFY_WITH_TIMEOUT(!m_connections[zkName].readOnly, 10'000);
+        const auto error = refusal(running(2, 1ms));
+        QCOMPARE(error.code, ErrorCode::Refused);
+        QVERIFY2(error.message.contains(u"production"_s), qPrintable(error.message));
+        QCOMPARE(m_connections[zkName].writesSent, 0);
+        m_backend = makeBackend(true);
+        connectTo(*m_backend);
+        QCOMPARE(refusal(running(2, 1ms)).code, ErrorCode::Refused);
+        QVERIFY(isLeftAsFound());
+    }
+};
+
+QTEST_GUILESS_MAIN(TestBackendRuns)
+#include "tst_backend_runs.moc"

@@ -1,0 +1,194 @@
+// The table of what holds: made from the core's, cell for cell; it can be searched, says why, and is reached from the
+// window's help and from the simulator.
+#include "core/recipes/catalogue.h"
+#include "core/simulate/checkers.h"
+#include "tests/support/fakebackend.h"
+#include "tests/support/fakerecording.h"
+#include "ui/dialogs/promisesdialog.h"
+#include "ui/mainwindow.h"
+#include "ui/models/promisesmodel.h"
+#include "ui/pages/simulatorpage.h"
+#include "ui/theme/theme.h"
+
+#include <QApplication>
+#include <QCheckBox>
+#include <QComboBox>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QTableView>
+#include <QTest>
+
+using namespace Qt::StringLiterals;
+using namespace lockscope;
+using simulate::FaultKind;
+using ui::PromisesDialog;
+using ui::PromisesModel;
+
+namespace {
+
+int rowOf(const PromisesModel &model, const QByteArray &recipe)
+{
+    for (int row = 0; row < model.rowCount(); ++row) {
+        if (model.recipe(row) == recipe)
+            return row;
+    }
+    return -1;
+}
+
+int columnOf(const PromisesModel &model, FaultKind fault)
+{
+    for (int column = 0; column < model.columnCount(); ++column) {
+        if (model.fault(column) == fault)
+            return column;
+    }
+    return -1;
+}
+
+QStringList shownRows(const QTableView &table)
+{
+    QStringList rows;
+    for (int row = 0; row < table.model()->rowCount(); ++row) {
+        if (!table.isRowHidden(row))
+            rows << table.model()->headerData(row, Qt::Vertical).toString();
+    }
+    return rows;
+}
+
+int shownColumns(const QTableView &table)
+{
+    int shown = 0;
+    for (int column = 0; column < table.model()->columnCount(); ++column)
+        shown += !table.isColumnHidden(column);
+    return shown;
+}
+
+} // namespace
+
+class TestPromises : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<ui::Theme> m_theme;
+
+    static const PromisesModel &modelOf(const PromisesDialog &dialog)
+    {
+        return *qobject_cast<PromisesModel *>(dialog.table().model());
+    }
+    static void choose(PromisesDialog &dialog, const QByteArray &recipe, FaultKind fault)
+    {
+        const auto &model = modelOf(dialog);
+        dialog.table().setCurrentIndex(model.index(rowOf(model, recipe), columnOf(model, fault)));
+    }
+
+private slots:
+    void initTestCase() { m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light); }
+    void cleanupTestCase() { m_theme.reset(); }
+
+    // Every cell is what the tests of the seeds ask, for every invariant, with and without fencing.
+    void everyCellIsTheCoresExpectation()
+    {
+        PromisesModel model;
+        int broken = 0;
+        for (const bool isFenced : {false, true}) {
+            model.setFenced(isFenced);
+            for (int row = 0; row < model.rowCount(); ++row) {
+                for (int column = 0; column < model.columnCount(); ++column) {
+                    const auto faults = simulate::faultsFor(model.recipe(row));
+                    const bool canHappen = std::count(faults.begin(), faults.end(), model.fault(column)) > 0;
+                    const auto &promises = model.promises(row, column);
+                    QCOMPARE(promises.size(), canHappen ? simulate::invariants().size() : 0u);
+                    QCOMPARE(model.pill(model.index(row, column)).has_value(), canHappen);
+                    for (const auto &promise : promises) {
+                        if (promise.verdict == simulate::Promise::Verdict::NotPromised)
+                            continue;
+                        const auto expected = simulate::expectationOf(model.recipe(row), model.fault(column),
+                                                                      promise.invariant, isFenced);
+                        QCOMPARE(promise.mayBreak(), expected.mayBreak());
+                        QCOMPARE(promise.because, expected.because);
+                        broken += promise.mayBreak();
+                    }
+                }
+            }
+        }
+        QVERIFY(broken > 50);
+        QCOMPARE(static_cast<std::size_t>(model.rowCount()), simulate::promisingRecipes().size());
+    }
+
+    void aCellSaysWhatHoldsAndWhyNot()
+    {
+        PromisesDialog dialog({});
+        dialog.show();
+        choose(dialog, "redis-set-nx", FaultKind::RestartEmpty);
+        const auto reasons = dialog.reasons();
+        QCOMPARE(static_cast<std::size_t>(reasons.size()), simulate::invariants().size());
+        QVERIFY2(reasons.front().startsWith(u"never two holders: may break because "_s), qPrintable(reasons.front()));
+        QVERIFY(reasons.filter(u"first come, first served: not promised"_s).size() == 1);
+        choose(dialog, "zk-mutex", FaultKind::Crash);
+        QVERIFY(dialog.reasons().front().endsWith(u": holds"_s));
+        // No server of ZooKeeper restarts empty.
+        choose(dialog, "zk-mutex", FaultKind::RestartEmpty);
+        QVERIFY(dialog.reasons().isEmpty());
+        QCOMPARE(dialog.table().currentIndex().data().toString(), u"–"_s);
+    }
+
+    void oneInvariantAndFencingChangeTheCells()
+    {
+        PromisesDialog dialog({});
+        const auto &model = modelOf(dialog);
+        const auto cell = model.index(rowOf(model, "zk-mutex"), columnOf(model, FaultKind::Pause));
+        QCOMPARE(cell.data().toString(), u"may break"_s);
+        auto *invariant = dialog.findChild<QComboBox *>(u"invariant"_s);
+        invariant->setCurrentIndex(invariant->findData(QByteArray("effect")));
+        QCOMPARE(cell.data().toString(), u"may break"_s);
+        dialog.findChild<QCheckBox *>(u"fenced"_s)->setChecked(true);
+        QCOMPARE(cell.data().toString(), u"holds"_s); // the resource refuses the older token
+        invariant->setCurrentIndex(invariant->findData(QByteArray("order")));
+        QCOMPARE(model.index(rowOf(model, "redis-set-nx"), columnOf(model, FaultKind::Pause)).data().toString(),
+                 u"not promised"_s);
+    }
+
+    void searchFindsRecipesFaultsAndReasons()
+    {
+        PromisesDialog dialog({"zk-herd-mutex", "zk-mutex"});
+        QCOMPARE(shownRows(dialog.table()), (QStringList{u"zk-herd-mutex"_s, u"zk-mutex"_s}));
+        auto *find = dialog.findChild<QLineEdit *>(u"findPromise"_s);
+        find->clear();
+        QVERIFY(shownRows(dialog.table()).size() > 20);
+        find->setText(u"redisson pause"_s);
+        QCOMPARE(shownRows(dialog.table()).filter(u"redisson"_s), shownRows(dialog.table()));
+        QCOMPARE(shownColumns(dialog.table()), 1);
+        find->setText(u"replica that took over"_s); // a reason
+        QVERIFY(!shownRows(dialog.table()).isEmpty());
+        QVERIFY(!shownRows(dialog.table()).contains(u"zk-mutex"_s));
+        QCOMPARE(shownColumns(dialog.table()), 1); // failover
+        find->setText(u"no such thing"_s);
+        QVERIFY(shownRows(dialog.table()).isEmpty());
+        find->clear();
+        dialog.findChild<QComboBox *>(u"server"_s)->setCurrentIndex(3);
+        QCOMPARE(shownRows(dialog.table()).filter(u"sql-"_s), shownRows(dialog.table()));
+    }
+
+    void helpAndSimulatorLeadToIt()
+    {
+        test::FakeBackend backend;
+        ui::MainWindow window(backend);
+        window.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&window));
+        window.findChild<QPushButton *>(u"openPromises"_s)->click();
+        auto *all = window.findChild<PromisesDialog *>(u"promisesDialog"_s);
+        QVERIFY(all);
+        QVERIFY(shownRows(all->table()).size() > 20);
+        delete all;
+
+        ui::SimulatorPage page(nullptr, test::fakeSimulate);
+        page.resize(1200, 820);
+        page.show();
+        QVERIFY(QTest::qWaitFor([&] { return page.isSettled(); }));
+        page.findChild<QPushButton *>(u"promisesButton"_s)->click();
+        const auto *own = page.findChild<PromisesDialog *>(u"promisesDialog"_s);
+        QVERIFY(own);
+        QCOMPARE(shownRows(own->table()), (QStringList{u"zk-herd-mutex"_s, u"zk-mutex"_s}));
+    }
+};
+
+QTEST_MAIN(TestPromises)
+#include "tst_promises.moc"

@@ -1,0 +1,273 @@
+#include "ui/dialogs/promisesdialog.h"
+
+#include "core/recipes/catalogue.h"
+#include "core/simulate/checkers.h"
+#include "ui/models/promisesmodel.h"
+#include "ui/pages/pageparts.h"
+#include "ui/theme/theme.h"
+#include "ui/views/celldelegate.h"
+
+#include <QBoxLayout>
+#include <QCheckBox>
+#include <QComboBox>
+#include <QGridLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QTableView>
+
+#include <algorithm>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+class PromisesDelegate : public CellDelegate {
+public:
+    PromisesDelegate(const PromisesModel *model, QObject *parent) : CellDelegate(parent), m_model(model) {}
+
+protected:
+    [[nodiscard]] CellLook look(const QModelIndex &index) const override
+    {
+        CellLook look;
+        look.font = textFont(13);
+        look.colour = Theme::tokens().muted;
+        look.pill = m_model->pill(index);
+        return look;
+    }
+
+private:
+    const PromisesModel *m_model;
+};
+
+template <class Has>
+bool anyBelow(int count, Has has)
+{
+    for (int i = 0; i < count; ++i) {
+        if (has(i))
+            return true;
+    }
+    return false;
+}
+
+} // namespace
+
+PromisesDialog::PromisesDialog(const std::vector<QByteArray> &recipes, QWidget *parent)
+    : QDialog(parent), m_model(new PromisesModel(this)), m_table(new QTableView(this))
+{
+    setWindowTitle(tr("What holds, and what may break"));
+    setObjectName(u"promisesDialog"_s);
+    makeTable();
+    m_nothing = makeLabel(tr("No recipe, no fault and no reason has this text."), u"muted"_s, this);
+    m_nothing->hide();
+    auto *about = makeLabel(tr("No lock survives every fault. This is what each recipe keeps, and what it cannot keep; every test "
+                               "run plays thousands of schedules against this very table."),
+                            u"muted"_s, this);
+    about->setWordWrap(true);
+    auto *close = new QPushButton(tr("Close"), this);
+    close->setDefault(true);
+    connect(close, &QPushButton::clicked, this, &QDialog::reject);
+    auto *buttons = new QHBoxLayout;
+    buttons->addStretch();
+    buttons->addWidget(close);
+    auto *column = new QVBoxLayout(this);
+    column->setContentsMargins(24, 20, 24, 16);
+    column->setSpacing(10);
+    column->addWidget(makeLabel(windowTitle(), u"heading"_s, this));
+    column->addWidget(about);
+    column->addWidget(makeChoices());
+    column->addWidget(m_table, 1);
+    column->addWidget(m_nothing);
+    column->addWidget(makeHairline(this));
+    column->addWidget(makeReasons());
+    column->addLayout(buttons);
+    resize(parent ? QSize(1360, 840).boundedTo(parent->window()->size() - QSize(48, 40)) : QSize(1240, 800));
+    QStringList wanted;
+    for (const auto &recipe : recipes)
+        wanted << QString::fromLatin1(recipe);
+    m_find->setText(wanted.join(u' '));
+    filter();
+    m_table->setFocus();
+}
+
+void PromisesDialog::makeTable()
+{
+    CellDelegate::prepare(*m_table);
+    m_table->setModel(m_model);
+    m_table->setItemDelegate(new PromisesDelegate(m_model, m_table));
+    m_table->setSelectionBehavior(QAbstractItemView::SelectItems);
+    m_table->setAccessibleName(tr("What holds under which fault"));
+    auto *rows = m_table->verticalHeader();
+    rows->show();
+    rows->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    rows->setHighlightSections(false);
+    m_table->resizeColumnsToContents();
+    connect(m_table->selectionModel(), &QItemSelectionModel::currentChanged, this, &PromisesDialog::showReasons);
+}
+
+QWidget *PromisesDialog::makeChoices()
+{
+    auto *choices = new QWidget(this);
+    auto *row = new QHBoxLayout(choices);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(10);
+    m_find = new QLineEdit(choices);
+    m_find->setObjectName(u"findPromise"_s);
+    m_find->setPlaceholderText(tr("Find recipes, a fault, or a reason"));
+    m_find->setClearButtonEnabled(true);
+    m_find->setProperty("look", u"find"_s);
+    m_server = new QComboBox(choices);
+    m_server->setObjectName(u"server"_s);
+    m_server->setAccessibleName(tr("Servers"));
+    m_server->addItems({tr("All servers"), tr("ZooKeeper"), tr("Redis"), tr("MariaDB and MySQL")});
+    m_invariant = new QComboBox(choices);
+    m_invariant->setObjectName(u"invariant"_s);
+    m_invariant->setAccessibleName(tr("What must hold"));
+    m_invariant->addItem(tr("All that must hold"), QByteArray());
+    for (const auto &invariant : simulate::invariants())
+        m_invariant->addItem(invariant.words, invariant.name);
+    m_fenced = new QCheckBox(tr("Older fencing tokens are refused"), choices);
+    m_fenced->setObjectName(u"fenced"_s);
+    m_fenced->setToolTip(tr("By what the lock guards: a late write then does no harm"));
+    row->addWidget(m_find, 1);
+    row->addWidget(m_server);
+    row->addWidget(m_invariant);
+    row->addWidget(m_fenced);
+    connect(m_find, &QLineEdit::textChanged, this, &PromisesDialog::filter);
+    connect(m_server, &QComboBox::currentIndexChanged, this, &PromisesDialog::filter);
+    connect(m_invariant, &QComboBox::currentIndexChanged, this, [this] {
+        m_model->setInvariant(m_invariant->currentData().toByteArray());
+        showReasons();
+    });
+    connect(m_fenced, &QCheckBox::toggled, this, [this](bool isOn) {
+        m_model->setFenced(isOn);
+        filter();
+    });
+    return choices;
+}
+
+QWidget *PromisesDialog::makeReasons()
+{
+    auto *reasons = new QWidget(this);
+    auto *column = new QVBoxLayout(reasons);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(4);
+    m_title = makeLabel({}, u"title"_s, reasons);
+    m_summary = makeLabel({}, u"muted"_s, reasons);
+    m_summary->setWordWrap(true);
+    m_lines = new QWidget(reasons);
+    m_grid = new QGridLayout(m_lines);
+    m_grid->setContentsMargins(0, 2, 0, 0);
+    m_grid->setHorizontalSpacing(16);
+    m_grid->setVerticalSpacing(3);
+    m_grid->setColumnStretch(2, 1);
+    column->addWidget(m_title);
+    column->addWidget(m_summary);
+    column->addWidget(m_lines);
+    column->addStretch();
+    reasons->setMinimumHeight(215); // does not move the table
+    return reasons;
+}
+
+bool PromisesDialog::rowHas(int row, const QString &text) const
+{
+    return QString::fromLatin1(m_model->recipe(row)).contains(text, Qt::CaseInsensitive);
+}
+
+bool PromisesDialog::columnHas(int column, const QString &text) const
+{
+    return QString::fromLatin1(nameOf(m_model->fault(column))).contains(text, Qt::CaseInsensitive);
+}
+
+bool PromisesDialog::isOfServer(int row) const
+{
+    const int chosen = m_server->currentIndex();
+    return chosen == 0 || static_cast<int>(recipes::findRecipe(m_model->recipe(row))->backend) == chosen - 1;
+}
+
+// Every word names recipes or faults; else the whole text is looked for in the reasons.
+void PromisesDialog::filter()
+{
+    const int columns = m_model->columnCount();
+    QStringList ofRows, ofColumns;
+    bool isReason = false;
+    for (const auto &word : m_find->text().split(u' ', Qt::SkipEmptyParts)) {
+        const bool namesRows = anyBelow(m_model->rowCount(), [&](int row) { return rowHas(row, word); });
+        const bool namesColumns = anyBelow(columns, [&](int column) { return columnHas(column, word); });
+        if (namesRows)
+            ofRows << word;
+        if (namesColumns)
+            ofColumns << word;
+        isReason = isReason || (!namesRows && !namesColumns);
+    }
+    const auto hasReason = [&](int row, int column) {
+        return std::ranges::any_of(m_model->promises(row, column), [&](const simulate::Promise &promise) {
+            return promise.because.contains(m_find->text().trimmed(), Qt::CaseInsensitive);
+        });
+    };
+    const auto names = [](const QStringList &words, auto has) { return words.isEmpty() || std::ranges::any_of(words, has); };
+    bool isAny = false;
+    for (int row = 0; row < m_model->rowCount(); ++row) {
+        const bool isWanted = isReason ? anyBelow(columns, [&](int column) { return hasReason(row, column); })
+                                       : names(ofRows, [&](const QString &word) { return rowHas(row, word); });
+        m_table->setRowHidden(row, !isWanted || !isOfServer(row));
+        isAny = isAny || !m_table->isRowHidden(row);
+    }
+    for (int column = 0; column < columns; ++column) {
+        const auto isShownWithReason = [&](int row) { return !m_table->isRowHidden(row) && hasReason(row, column); };
+        const bool isWanted = isReason ? anyBelow(m_model->rowCount(), isShownWithReason)
+                                       : names(ofColumns, [&](const QString &word) { return columnHas(column, word); });
+        m_table->setColumnHidden(column, !isWanted);
+    }
+    m_nothing->setVisible(!isAny);
+    showReasons();
+}
+
+void PromisesDialog::showReasons()
+{
+    while (auto *item = m_grid->takeAt(0)) {
+        item->widget()->hide();
+        item->widget()->deleteLater();
+        delete item;
+    }
+    const auto at = m_table->currentIndex();
+    const bool isShown = at.isValid() && !m_table->isRowHidden(at.row()) && !m_table->isColumnHidden(at.column());
+    m_summary->setVisible(isShown);
+    if (!isShown) {
+        m_title->setText(tr("Choose a cell: here stands why"));
+        return;
+    }
+    const auto fault = m_model->fault(at.column());
+    m_title->setText(tr("%1 under %2").arg(QString::fromLatin1(m_model->recipe(at.row())), QString::fromLatin1(nameOf(fault))));
+    const auto &promises = m_model->promises(at.row(), at.column());
+    m_summary->setText(promises.empty() ? tr("Cannot happen to this recipe: %1").arg(summaryOf(fault)) : summaryOf(fault));
+    const auto &invariants = simulate::invariants();
+    for (std::size_t i = 0; i < promises.size(); ++i) {
+        const int row = static_cast<int>(i);
+        auto *pill = new PillLabel(m_lines);
+        pill->setPill(pillOf(promises[i].verdict));
+        m_grid->addWidget(makeLabel(invariants[i].words, {}, m_lines), row, 0);
+        m_grid->addWidget(pill, row, 1, Qt::AlignLeft);
+        auto *because = makeLabel(promises[i].because.isEmpty() ? QString() : tr("because %1").arg(promises[i].because),
+                                  u"muted"_s, m_lines);
+        because->setWordWrap(true);
+        because->setObjectName(QString::fromLatin1(invariants[i].name));
+        m_grid->addWidget(because, row, 2);
+    }
+}
+
+QStringList PromisesDialog::reasons() const
+{
+    QStringList lines;
+    for (int row = 0; row < m_grid->rowCount() && m_grid->itemAtPosition(row, 0); ++row) {
+        const auto text = [&](int column) { return qobject_cast<QLabel *>(m_grid->itemAtPosition(row, column)->widget())->text(); };
+        const auto *pill = qobject_cast<PillLabel *>(m_grid->itemAtPosition(row, 1)->widget());
+        lines << u"%1: %2 %3"_s.arg(text(0), pill->pill().word, text(2)).trimmed();
+    }
+    return lines;
+}
+
+} // namespace lockscope::ui

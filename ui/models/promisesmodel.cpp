@@ -1,0 +1,123 @@
+#include "ui/models/promisesmodel.h"
+
+#include "core/recipes/catalogue.h"
+#include "ui/theme/plaintext.h"
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+using simulate::Promise;
+using Verdict = Promise::Verdict;
+
+namespace {
+
+int gravity(Verdict verdict)
+{
+    switch (verdict) {
+    case Verdict::NotPromised: return 0;
+    case Verdict::Holds: return 1;
+    case Verdict::MayBreakRarely: return 2;
+    case Verdict::MayBreak: return 3;
+    }
+    return 0;
+}
+
+} // namespace
+
+Pill pillOf(Verdict verdict)
+{
+    switch (verdict) {
+    case Verdict::Holds: return {PillShape::Disc, Tone::Ok, PromisesModel::tr("holds")};
+    case Verdict::MayBreak: return {PillShape::Cross, Tone::Critical, PromisesModel::tr("may break")};
+    case Verdict::MayBreakRarely: return {PillShape::Quarter, Tone::Warning, PromisesModel::tr("rarely breaks")};
+    case Verdict::NotPromised: return {PillShape::Ring, Tone::Free, PromisesModel::tr("not promised")};
+    }
+    return {};
+}
+
+PromisesModel::PromisesModel(QObject *parent)
+    : QAbstractTableModel(parent), m_recipes(simulate::promisingRecipes()), m_faults(simulate::allFaults())
+{
+    fill();
+}
+
+void PromisesModel::fill()
+{
+    m_cells.clear();
+    for (const auto &recipe : m_recipes) {
+        for (const auto fault : m_faults)
+            m_cells.push_back(simulate::promisesOf(recipe, fault, m_isFenced));
+    }
+}
+
+void PromisesModel::setInvariant(const QByteArray &invariant)
+{
+    m_invariant = invariant;
+    emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
+}
+
+void PromisesModel::setFenced(bool isFenced)
+{
+    m_isFenced = isFenced;
+    fill();
+    emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
+}
+
+int PromisesModel::rowCount(const QModelIndex &parent) const
+{
+    return parent.isValid() ? 0 : static_cast<int>(m_recipes.size());
+}
+
+int PromisesModel::columnCount(const QModelIndex &parent) const
+{
+    return parent.isValid() ? 0 : static_cast<int>(m_faults.size());
+}
+
+const std::vector<Promise> &PromisesModel::promises(int row, int column) const
+{
+    return m_cells[static_cast<std::size_t>(row) * m_faults.size() + static_cast<std::size_t>(column)];
+}
+
+std::optional<Pill> PromisesModel::pill(const QModelIndex &index) const
+{
+    const auto &all = promises(index.row(), index.column());
+    std::optional<Verdict> worst;
+    for (const auto &promise : all) {
+        if (!m_invariant.isEmpty() && promise.invariant != m_invariant)
+            continue;
+        if (!worst || gravity(promise.verdict) > gravity(*worst))
+            worst = promise.verdict;
+    }
+    return worst ? std::optional(pillOf(*worst)) : std::nullopt;
+}
+
+QVariant PromisesModel::data(const QModelIndex &index, int role) const
+{
+    if (!index.isValid())
+        return {};
+    const auto shown = pill(index);
+    switch (role) {
+    case Qt::DisplayRole: return shown ? shown->word : u"–"_s;
+    case Qt::ToolTipRole:
+        return shown ? QVariant() : plainToolTip(tr("Cannot happen to %1").arg(QString::fromLatin1(recipe(index.row()))));
+    case Qt::AccessibleTextRole:
+        return tr("%1 under %2: %3")
+            .arg(QString::fromLatin1(recipe(index.row())), QString::fromLatin1(nameOf(fault(index.column()))),
+                 shown ? shown->word : tr("cannot happen"));
+    default: return {};
+    }
+}
+
+QVariant PromisesModel::headerData(int section, Qt::Orientation orientation, int role) const
+{
+    const bool isFault = orientation == Qt::Horizontal;
+    if (role == Qt::TextAlignmentRole)
+        return QVariant::fromValue(Qt::Alignment(Qt::AlignLeft | Qt::AlignVCenter));
+    if (role == Qt::DisplayRole)
+        return QString::fromLatin1(isFault ? nameOf(fault(section)) : recipe(section));
+    if (role == Qt::ToolTipRole)
+        return plainToolTip(isFault ? summaryOf(fault(section)) : recipes::findRecipe(recipe(section))->summary);
+    return {};
+}
+
+} // namespace lockscope::ui

@@ -1,0 +1,49 @@
+// The table recipe × fault as a model: a row for each recipe, a column for each fault, and in the cell whether what must
+// hold does. Made from the core's table; it has no words of its own for why.
+#pragma once
+
+#include <version>
+
+#include "core/simulate/promises.h"
+#include "ui/theme/pill.h"
+
+#include <QAbstractTableModel>
+
+namespace lockscope::ui {
+
+class PromisesModel : public QAbstractTableModel {
+    Q_OBJECT
+public:
+    explicit PromisesModel(QObject *parent = nullptr);
+
+    // Of one invariant; empty: the worst of all of them.
+    void setInvariant(const QByteArray &invariant);
+    // Whether what the lock guards refuses older fencing tokens.
+    void setFenced(bool isFenced);
+
+    [[nodiscard]] int rowCount(const QModelIndex &parent = {}) const override;
+    [[nodiscard]] int columnCount(const QModelIndex &parent = {}) const override;
+    [[nodiscard]] QVariant data(const QModelIndex &index, int role) const override;
+    [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+    [[nodiscard]] const QByteArray &recipe(int row) const { return m_recipes[static_cast<std::size_t>(row)]; }
+    [[nodiscard]] simulate::FaultKind fault(int column) const { return m_faults[static_cast<std::size_t>(column)]; }
+    // In the order of the invariants; empty where the fault cannot happen to the recipe.
+    [[nodiscard]] const std::vector<simulate::Promise> &promises(int row, int column) const;
+    // None where the fault cannot happen to the recipe.
+    [[nodiscard]] std::optional<Pill> pill(const QModelIndex &index) const;
+
+private:
+    void fill();
+
+    const std::vector<QByteArray> m_recipes;
+    const std::vector<simulate::FaultKind> m_faults;
+    std::vector<std::vector<simulate::Promise>> m_cells; // by row, then by column
+    QByteArray m_invariant;
+    bool m_isFenced = false;
+};
+
+// "● holds", "✕ may break", "◔ rarely breaks", "○ not promised".
+[[nodiscard]] Pill pillOf(simulate::Promise::Verdict verdict);
+
+} // namespace lockscope::ui
