@@ -198,6 +198,10 @@ void printTable(const std::vector<Recording> &runs)
                 QString::fromUtf8(run.scenario.recipe)));
         if (!run.note.isEmpty())
             print(u"%1: %2"_s.arg(QString::fromUtf8(run.scenario.recipe), escaped(run.note)));
+        if (run.isCut)
+            print(u"%1: the recording has its first %2 events; %3 more are in the counters only"_s.arg(
+                QString::fromUtf8(run.scenario.recipe), QString::number(run.events.size()),
+                QString::number(run.eventsNotKept)));
         constexpr std::size_t most = 20;
         for (std::size_t i = 0; i < std::min(most, run.violations.size()); ++i) {
             const auto &violation = run.violations[i];
@@ -227,19 +231,19 @@ QJsonObject answer(const std::vector<Recording> &runs, const Shorter &shorter)
     return {{u"scenario"_s, runs.front().scenario.toJson()}, {u"runs"_s, array}};
 }
 
-// On a thread of its own, so that Ctrl-C ends it.
+// On a thread of its own, so that Ctrl-C ends it. Handed over and never copied: there may be millions of events.
 Task<Result<Recording>> playSimulated(Run &run, Scenario scenario)
 {
-    const OneShot<Result<Recording>> played(run.loop());
+    const OneShot<std::shared_ptr<Result<Recording>>> played(run.loop());
     Loop *loop = &run.loop();
     const std::unique_ptr<QThread> thread(QThread::create([played, scenario, loop] {
-        const auto result = simulate::simulate(scenario);
-        loop->post([played, result] { played.complete(result); });
+        auto result = std::make_shared<Result<Recording>>(simulate::simulate(scenario));
+        loop->post([played, result = std::move(result)] { played.complete(result); });
     }));
     thread->start();
     const auto result = co_await played;
     thread->wait();
-    co_return result;
+    co_return std::move(*result);
 }
 
 // The first connection whose servers speak the recipe's language.
@@ -278,7 +282,7 @@ Task<Result<Recording>> play(Run &run, Scenario scenario)
 {
     if (run.workspace.links().empty()) {
         auto played = co_await playSimulated(run, scenario);
-        co_return played;
+        co_return std::move(played);
     }
     auto played = co_await playOnServers(run, scenario);
     co_return played;
@@ -306,10 +310,10 @@ Task<Exit> runSimulate(Run &run)
         if (!most)
             co_return fail(most.error());
         replays.push_back(*most);
-        const auto played = co_await play(run, scenario);
+        auto played = co_await play(run, scenario);
         if (!played)
             co_return fail(played.error());
-        runs.push_back(*played);
+        runs.push_back(*std::move(played));
     }
     if (run.has(u"save"_s)) {
         const auto saved = save(run, runs.front());

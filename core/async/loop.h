@@ -7,6 +7,8 @@
 // moc 6.4 stops at the concepts of <chrono> when they come first in a Q_OBJECT header.
 #include <version>
 
+#include "core/async/callback.h"
+
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -33,12 +35,12 @@ public:
     virtual ~Loop() = default;
 
     // Runs `call` on the loop's thread, after what was posted before. Safe from any thread.
-    virtual void post(std::function<void()> call) = 0;
+    virtual void post(Call call) = 0;
     // Loop thread only, as everything below.
     [[nodiscard]] virtual Instant now() const = 0;
     // The wall clock, for what is shown to people; never for deadlines.
     [[nodiscard]] virtual std::chrono::system_clock::time_point wallNow() const = 0;
-    [[nodiscard]] virtual Timer callAt(Instant when, std::function<void()> call) = 0;
+    [[nodiscard]] virtual Timer callAt(Instant when, Call call) = 0;
 };
 
 // The latest moment something may take; computed once and passed on, so that no retry starts the

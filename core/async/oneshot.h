@@ -19,16 +19,18 @@ namespace lockscope {
 
 template <class T>
 class OneShot {
+    // Small: there are several of them for each of 100,000 waiters.
+    using Listener = Callback<void(const T &), 40>;
     struct State {
         Loop *loop;
         std::optional<T> value;
         std::coroutine_handle<> waiter;
-        std::function<void(const T &)> listener;
+        Listener listener;
         Timer timer;
     };
 
 public:
-    explicit OneShot(Loop &loop) : m_state(std::make_shared<State>())
+    explicit OneShot(Loop &loop) : m_state(std::allocate_shared<State>(blocks::Allocator<State>()))
     {
         m_state->loop = &loop;
     }
@@ -57,17 +59,24 @@ public:
     // Completes with `late` when the deadline passes first.
     void completeAt(Deadline deadline, T late) const
     {
+        completeAtWith(deadline, [late = std::move(late)] { return late; });
+    }
+    // The same, with what is made only then: words about a request are not worth their while for each that is
+    // answered in time.
+    template <class Make>
+    void completeAtWith(Deadline deadline, Make makeLate) const
+    {
         if (isComplete() || deadline.isNever())
             return;
         m_state->timer = m_state->loop->callAt(
-            deadline.when(), [state = std::weak_ptr<State>(m_state), late = std::move(late)]() mutable {
+            deadline.when(), [state = std::weak_ptr<State>(m_state), makeLate = std::move(makeLate)] {
                 if (auto alive = state.lock())
-                    OneShot(alive).complete(std::move(late));
+                    OneShot(alive).complete(makeLate());
             });
     }
 
     // For code that is no coroutine: called once, through the queue, also if complete already.
-    void then(std::function<void(const T &)> listener) const
+    void then(Listener listener) const
     {
         m_state->listener = std::move(listener);
         if (!isComplete())

@@ -22,16 +22,14 @@ QtLoop::QtLoop(QObject *parent) : QObject(parent), m_wakeUp(this)
 // A call may own what posts again when it dies.
 QtLoop::~QtLoop()
 {
-    while (!m_posted.empty()) {
-        const auto dropped = std::move(m_posted.front());
-        m_posted.pop_front();
-    }
+    while (!m_posted.isEmpty())
+        const auto dropped = m_posted.take();
 }
 
-void QtLoop::post(std::function<void()> call)
+void QtLoop::post(Call call)
 {
     if (QThread::currentThread() == thread() && isTurning())
-        m_posted.push_back(std::move(call));
+        m_posted.push(std::move(call));
     else
         QMetaObject::invokeMethod(this, std::move(call), Qt::QueuedConnection);
 }
@@ -51,12 +49,11 @@ bool QtLoop::isTurning()
 
 void QtLoop::runPosted()
 {
-    for (int i = 0; i < callsAtMost && !m_posted.empty(); ++i) {
-        const auto call = std::move(m_posted.front());
-        m_posted.pop_front();
+    for (int i = 0; i < callsAtMost && !m_posted.isEmpty(); ++i) {
+        const auto call = m_posted.take();
         call();
     }
-    if (!m_posted.empty())
+    if (!m_posted.isEmpty())
         m_dispatcher->wakeUp(); // it must not block before the next turn
 }
 
@@ -70,7 +67,7 @@ std::chrono::system_clock::time_point QtLoop::wallNow() const
     return std::chrono::system_clock::now();
 }
 
-Timer QtLoop::callAt(Instant when, std::function<void()> call)
+Timer QtLoop::callAt(Instant when, Call call)
 {
     const auto before = m_timers.next();
     auto timer = m_timers.add(when, std::move(call));

@@ -6,13 +6,12 @@
 // every answer of a server.
 #pragma once
 
+#include "core/async/fifo.h"
 #include "core/async/timerqueue.h"
 
 #include <QObject>
 #include <QPointer>
 #include <QTimer>
-
-#include <deque>
 
 class QAbstractEventDispatcher;
 
@@ -24,10 +23,10 @@ public:
     explicit QtLoop(QObject *parent = nullptr);
     ~QtLoop() override;
 
-    void post(std::function<void()> call) override;
+    void post(Call call) override;
     [[nodiscard]] Instant now() const override;
     [[nodiscard]] std::chrono::system_clock::time_point wallNow() const override;
-    [[nodiscard]] Timer callAt(Instant when, std::function<void()> call) override;
+    [[nodiscard]] Timer callAt(Instant when, Call call) override;
 
 private:
     [[nodiscard]] bool isTurning();
@@ -35,7 +34,7 @@ private:
     void arm();
     void runDue();
 
-    std::deque<std::function<void()>> m_posted;
+    Fifo<Call> m_posted;
     QPointer<QAbstractEventDispatcher> m_dispatcher; // whose turns run what was posted
     TimerQueue m_timers;
     QTimer m_wakeUp;

@@ -7,8 +7,8 @@
 #include "core/async/loop.h"
 #include "core/async/task.h"
 
+#include <map>
 #include <memory>
-#include <unordered_map>
 
 namespace lockscope {
 
@@ -40,7 +40,7 @@ private:
     struct State {
         Loop *loop;
         Id nextId;
-        std::unordered_map<Id, Task<void>> running;
+        std::map<Id, Task<void>> running;
     };
 
     static Task<void> drive(Task<void> task, std::weak_ptr<State> scope, Id id)

@@ -10,6 +10,8 @@
 // moc 6.4 stops at <coroutine> when it comes first in a Q_OBJECT header.
 #include <version>
 
+#include "core/async/blocks.h"
+
 #include <coroutine>
 #include <exception>
 #include <optional>
@@ -21,6 +23,9 @@ namespace detail {
 
 struct TaskPromiseBase {
     std::coroutine_handle<> parent;
+
+    static void *operator new(std::size_t bytes) { return blocks::take(bytes); }
+    static void operator delete(void *frame, std::size_t bytes) noexcept { blocks::give(frame, bytes); }
 
     std::suspend_always initial_suspend() noexcept { return {}; }
     auto final_suspend() noexcept

@@ -1,44 +1,119 @@
 #include "core/async/timerqueue.h"
 
+#include <algorithm>
+
 namespace lockscope {
 
-Timer TimerQueue::add(Instant when, std::function<void()> call)
+namespace {
+
+bool isLater(const TimerTable::Due &a, const TimerTable::Due &b)
 {
-    // The handle finds its entry again by moment and number, so it stays valid after the call ran.
-    const Key key{when, m_nextId};
-    addKept(when, std::move(call));
-    auto drop = [pending = std::weak_ptr<Pending>(m_pending), key](void *) {
-        const auto alive = pending.lock();
-        if (!alive)
-            return;
-        const auto at = alive->find(key);
-        if (at == alive->end())
-            return;
-        const auto keepUntilErased = std::move(at->second);
-        alive->erase(at);
-    };
-    return Timer(std::shared_ptr<void>(nullptr, drop));
+    return a.when != b.when ? a.when > b.when : a.id > b.id;
 }
 
-void TimerQueue::addKept(Instant when, std::function<void()> call)
+// What a Timer keeps alive: it finds its entry again by place and number, so it stays valid after the call ran.
+struct Handle {
+    std::weak_ptr<TimerTable> table;
+    std::size_t place;
+    unsigned long long id;
+
+    Handle(std::weak_ptr<TimerTable> table_, std::size_t place_, unsigned long long id_)
+        : table(std::move(table_)), place(place_), id(id_)
+    {
+    }
+    Handle(const Handle &) = delete;
+    Handle &operator=(const Handle &) = delete;
+    ~Handle()
+    {
+        if (const auto alive = table.lock())
+            alive->drop(place, id);
+    }
+};
+
+} // namespace
+
+TimerTable::Due TimerTable::add(Instant when, Call &&call)
 {
-    m_pending->emplace(Key{when, m_nextId++}, std::move(call));
+    if (m_free.empty()) {
+        m_free.push_back(m_places.size());
+        m_places.emplace_back();
+    }
+    const auto place = m_free.back();
+    m_free.pop_back();
+    m_places[place].call = std::move(call);
+    m_places[place].id = ++m_lastId;
+    const Due due{when, m_lastId, place};
+    m_heap.push_back(due);
+    std::push_heap(m_heap.begin(), m_heap.end(), isLater);
+    return due;
+}
+
+Call TimerTable::vacate(std::size_t place)
+{
+    auto call = std::move(m_places[place].call);
+    m_places[place].id = 0;
+    m_free.push_back(place);
+    return call;
+}
+
+void TimerTable::drop(std::size_t place, unsigned long long id)
+{
+    if (m_places[place].id != id)
+        return;
+    // Goes last: what it captured may come back here.
+    const auto dropped = vacate(place);
+    tidy();
+}
+
+void TimerTable::removeFirst()
+{
+    std::pop_heap(m_heap.begin(), m_heap.end(), isLater);
+    m_heap.pop_back();
+}
+
+void TimerTable::tidy()
+{
+    const auto isLeft = [this](const Due &due) { return m_places[due.place].id != due.id; };
+    const auto alive = m_places.size() - m_free.size();
+    if (m_heap.size() > 64 + 2 * alive) {
+        std::erase_if(m_heap, isLeft);
+        std::make_heap(m_heap.begin(), m_heap.end(), isLater);
+    }
+    while (!m_heap.empty() && isLeft(m_heap.front()))
+        removeFirst();
+}
+
+Call TimerTable::takeFirst()
+{
+    auto call = vacate(m_heap.front().place);
+    removeFirst();
+    tidy();
+    return call;
+}
+
+Timer TimerQueue::add(Instant when, Call &&call)
+{
+    const auto due = m_table->add(when, std::move(call));
+    return Timer(std::allocate_shared<Handle>(blocks::Allocator<Handle>(), m_table, due.place, due.id));
+}
+
+void TimerQueue::addKept(Instant when, Call &&call)
+{
+    m_table->add(when, std::move(call));
 }
 
 std::optional<Instant> TimerQueue::next() const
 {
-    if (m_pending->empty())
-        return std::nullopt;
-    return m_pending->begin()->first.first;
+    const auto *const first = m_table->first();
+    return first ? std::optional(first->when) : std::nullopt;
 }
 
-std::function<void()> TimerQueue::takeDue(Instant now)
+Call TimerQueue::takeDue(Instant now)
 {
-    if (m_pending->empty() || m_pending->begin()->first.first > now)
+    const auto *const first = m_table->first();
+    if (!first || first->when > now)
         return {};
-    auto call = std::move(m_pending->begin()->second);
-    m_pending->erase(m_pending->begin());
-    return call;
+    return m_table->takeFirst();
 }
 
 } // namespace lockscope

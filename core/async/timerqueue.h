@@ -4,27 +4,55 @@
 
 #include "core/async/loop.h"
 
-#include <map>
 #include <optional>
+#include <vector>
 
 namespace lockscope {
 
-class TimerQueue {
+// The calls in places that are used again, and a heap of when each of them falls due. Who is cancelled leaves its
+// entry in the heap behind, until that comes up or there are more such entries than others.
+class TimerTable {
 public:
-    TimerQueue() : m_pending(std::make_shared<Pending>()) {}
-
-    [[nodiscard]] Timer add(Instant when, std::function<void()> call);
-    // One that nobody cancels.
-    void addKept(Instant when, std::function<void()> call);
-    [[nodiscard]] std::optional<Instant> next() const;
-    // The earliest call that is due, taken out of the queue.
-    [[nodiscard]] std::function<void()> takeDue(Instant now);
+    struct Due {
+        Instant when;
+        unsigned long long id; // the order made decides within a moment
+        std::size_t place;
+    };
+    Due add(Instant when, Call &&call);
+    // Nothing if it ran already.
+    void drop(std::size_t place, unsigned long long id);
+    [[nodiscard]] const Due *first() const { return m_heap.empty() ? nullptr : &m_heap.front(); }
+    [[nodiscard]] Call takeFirst();
 
 private:
-    using Key = std::pair<Instant, unsigned long long>; // the order made decides within a moment
-    using Pending = std::map<Key, std::function<void()>>;
-    std::shared_ptr<Pending> m_pending;
-    unsigned long long m_nextId = 0;
+    struct Place {
+        Call call;
+        unsigned long long id = 0; // 0: free
+    };
+    [[nodiscard]] Call vacate(std::size_t place);
+    void removeFirst();
+    // So that the first entry always stands for a call.
+    void tidy();
+
+    std::vector<Place> m_places;
+    std::vector<std::size_t> m_free;
+    std::vector<Due> m_heap;
+    unsigned long long m_lastId = 0;
+};
+
+class TimerQueue {
+public:
+    TimerQueue() : m_table(std::make_shared<TimerTable>()) {}
+
+    [[nodiscard]] Timer add(Instant when, Call &&call);
+    // One that nobody cancels.
+    void addKept(Instant when, Call &&call);
+    [[nodiscard]] std::optional<Instant> next() const;
+    // The earliest call that is due, taken out of the queue.
+    [[nodiscard]] Call takeDue(Instant now);
+
+private:
+    std::shared_ptr<TimerTable> m_table;
 };
 
 } // namespace lockscope

@@ -8,25 +8,31 @@ std::chrono::system_clock::time_point VirtualLoop::wallNow() const
         std::chrono::duration_cast<std::chrono::system_clock::duration>(m_now.time_since_epoch()));
 }
 
-Timer VirtualLoop::callAt(Instant when, std::function<void()> call)
+Timer VirtualLoop::callAt(Instant when, Call call)
 {
     return m_timers.add(when, std::move(call));
 }
 
 void VirtualLoop::runReady()
 {
-    while (!m_queue.empty()) {
-        auto call = std::move(m_queue.front());
-        m_queue.pop_front();
-        call();
+    while (!m_queue.isEmpty()) {
+        auto next = m_queue.take();
+        if (next.gate)
+            next.gate->pass(std::move(next.call));
+        else
+            next.call();
     }
 }
 
 void VirtualLoop::advance(Duration span)
 {
     const auto until = m_now + span;
-    for (runReady(); m_timers.next() && *m_timers.next() <= until; runReady()) {
-        m_now = std::max(m_now, *m_timers.next());
+    for (;;) {
+        runReady();
+        const auto next = m_timers.next();
+        if (!next || *next > until)
+            break;
+        m_now = std::max(m_now, *next);
         m_timers.takeDue(m_now)();
     }
     m_now = until;

@@ -1,21 +1,29 @@
 // A loop on virtual time, for tests and simulations: time passes only when nothing else is to do.
 #pragma once
 
+#include "core/async/fifo.h"
 #include "core/async/timerqueue.h"
-
-#include <deque>
 
 namespace lockscope {
 
+// Stands between the loop and what is posted through it: a process that may be paused, or dead.
+class Gate {
+public:
+    virtual ~Gate() = default;
+    // Calls it, or keeps it, or drops it.
+    virtual void pass(Call &&call) = 0;
+};
+
 class VirtualLoop : public Loop {
 public:
-    void post(std::function<void()> call) override { m_queue.push_back(std::move(call)); }
+    void post(Call call) override { m_queue.emplace(std::move(call), std::shared_ptr<Gate>()); }
+    void postThrough(std::shared_ptr<Gate> gate, Call &&call) { m_queue.emplace(std::move(call), std::move(gate)); }
     [[nodiscard]] Instant now() const override { return m_now; }
     [[nodiscard]] std::chrono::system_clock::time_point wallNow() const override;
-    [[nodiscard]] Timer callAt(Instant when, std::function<void()> call) override;
+    [[nodiscard]] Timer callAt(Instant when, Call call) override;
 
     // As callAt, for what nobody cancels.
-    void runAt(Instant when, std::function<void()> call) { m_timers.addKept(when, std::move(call)); }
+    void runAt(Instant when, Call &&call) { m_timers.addKept(when, std::move(call)); }
     // The next moment at which something falls due; empty when nothing will.
     [[nodiscard]] std::optional<Instant> next() const { return m_timers.next(); }
 
@@ -27,7 +35,11 @@ public:
     void runUntilIdle();
 
 private:
-    std::deque<std::function<void()>> m_queue;
+    struct Queued {
+        Call call;
+        std::shared_ptr<Gate> gate;
+    };
+    Fifo<Queued> m_queue;
     TimerQueue m_timers;
     Instant m_now{};
 };

@@ -2,6 +2,8 @@
 
 #include <QStringDecoder>
 
+#include <algorithm>
+
 namespace lockscope {
 
 namespace {
@@ -49,6 +51,10 @@ qsizetype sequenceLength(const char *from, qsizetype left, char32_t *code)
 
 QString escaped(const QByteArray &bytes)
 {
+    // Nearly every name is plain.
+    const bool isPlain = std::all_of(bytes.begin(), bytes.end(), [](char c) { return c >= 0x20 && c < 0x7f && c != '\\'; });
+    if (isPlain)
+        return QString::fromLatin1(bytes);
     QString out;
     out.reserve(bytes.size());
     for (qsizetype at = 0; at < bytes.size();) {

@@ -3,6 +3,9 @@
 #include <QNetworkInterface>
 #include <QUuid>
 
+#include <chrono>
+#include <optional>
+
 namespace lockscope::recipes {
 
 QByteArray uuidToken(Random &random)
@@ -14,7 +17,9 @@ QByteArray uuidToken(Random &random)
     return QUuid::fromRfc4122(bytes).toByteArray(QUuid::WithoutBraces);
 }
 
-QByteArray hostAddress()
+namespace {
+
+QByteArray lookUpAddress()
 {
     for (const auto &interface : QNetworkInterface::allInterfaces()) {
         if (!interface.flags().testFlags(QNetworkInterface::IsUp | QNetworkInterface::IsRunning))
@@ -25,6 +30,22 @@ QByteArray hostAddress()
         }
     }
     return {};
+}
+
+} // namespace
+
+QByteArray hostAddress()
+{
+    using Clock = std::chrono::steady_clock;
+    // Asking the system for its interfaces takes longer than a whole lock in memory; they hardly ever change.
+    static thread_local QByteArray known;
+    static thread_local std::optional<Clock::time_point> since;
+    const auto now = Clock::now();
+    if (!since || now - *since > std::chrono::seconds(1)) {
+        known = lookUpAddress();
+        since = now;
+    }
+    return known;
 }
 
 } // namespace lockscope::recipes

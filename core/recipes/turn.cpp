@@ -6,20 +6,46 @@ namespace lockscope::recipes {
 
 namespace {
 
-bool areDigits(const QByteArray &bytes)
+// A number at the end of a name.
+struct Number {
+    qsizetype length = 0;
+    qint64 value = 0;
+};
+
+// A sign or not, and then digits; empty if they are not.
+std::optional<Number> numberAt(QByteArrayView bytes, qsizetype length)
 {
-    return std::all_of(bytes.begin(), bytes.end(), [](char c) { return c >= '0' && c <= '9'; });
+    const auto text = bytes.last(length);
+    const bool isNegative = text.front() == '-';
+    qint64 value = 0;
+    for (const char c : text.sliced(isNegative ? 1 : 0)) {
+        if (c < '0' || c > '9')
+            return std::nullopt;
+        value = 10 * value + (c - '0');
+    }
+    return Number{length, isNegative ? -value : value};
 }
 
-std::optional<SequencedName> cutAt(const NodeName &name, qsizetype numberLength, const QByteArray &base)
+// The server writes "%010d": ten digits, or a minus with nine or ten.
+std::optional<Number> numberOf(QByteArrayView bytes, QByteArrayView base)
 {
-    SequencedName read;
-    read.name = name;
-    read.prefix = name.bytes().chopped(numberLength);
-    read.sequence = name.bytes().last(numberLength).toLongLong();
-    if (!read.prefix.endsWith(base))
+    const auto length = bytes.size();
+    if (length < 10)
         return std::nullopt;
-    return read;
+    const auto number = numberAt(bytes, 10);
+    if (!number)
+        return std::nullopt;
+    // A dash before ten digits may be a sign or the end of the base name. Only a base that is known
+    // (or a second dash) makes it a sign.
+    const bool dashBefore = length >= 11 && bytes[length - 11] == '-' && bytes[length - 10] != '-';
+    if (dashBefore) {
+        const auto prefix = bytes.chopped(11);
+        if (prefix.endsWith(base) && (!base.isEmpty() || prefix.endsWith('-')))
+            return Number{11, -number->value};
+    }
+    if (!base.isEmpty() && !bytes.chopped(10).endsWith(base))
+        return std::nullopt;
+    return number;
 }
 
 // The server's counter is 32 bits wide: after 2147483647 comes -2147483648. As an unsigned number
@@ -49,23 +75,16 @@ Turn waitFor(const Queued &predecessor)
 
 std::optional<SequencedName> readSequence(const NodeName &name, const QByteArray &base)
 {
-    // The server writes "%010d": ten digits, or a minus with nine or ten.
-    const QByteArray &bytes = name.bytes();
-    const auto length = bytes.size();
-    const bool nineDigits = length >= 10 && bytes[length - 10] == '-' && areDigits(bytes.last(9));
-    if (nineDigits)
-        return cutAt(name, 10, base);
-    if (length < 10 || !areDigits(bytes.last(10)))
+    const auto number = numberOf(name.bytes(), base);
+    if (!number)
         return std::nullopt;
-    // A dash before ten digits may be a sign or the end of the base name. Only a base that is known
-    // (or a second dash) makes it a sign.
-    const bool dashBefore = length >= 11 && bytes[length - 11] == '-';
-    if (dashBefore) {
-        const auto negative = cutAt(name, 11, base);
-        if (negative && (!base.isEmpty() || negative->prefix.endsWith('-')))
-            return negative;
-    }
-    return cutAt(name, 10, base);
+    return SequencedName{name.bytes().chopped(number->length), number->value, name};
+}
+
+std::optional<qint64> sequenceOf(const NodeName &name, const QByteArray &base)
+{
+    const auto number = numberOf(name.bytes(), base);
+    return number ? std::optional(number->value) : std::nullopt;
 }
 
 bool comesBefore(const SequencedName &a, const SequencedName &b)

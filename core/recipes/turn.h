@@ -21,6 +21,8 @@ struct SequencedName {
 // none. `base` ("lock-", "__lock__") must stand right before it when given; without it a single dash
 // before ten digits counts as part of the prefix.
 [[nodiscard]] std::optional<SequencedName> readSequence(const NodeName &name, const QByteArray &base = {});
+// The number alone, by the same rule.
+[[nodiscard]] std::optional<qint64> sequenceOf(const NodeName &name, const QByteArray &base = {});
 
 // Earlier in the queue comes first: by number, then by name (numbers can be equal). Negative numbers
 // come after the positive ones: the counter wraps from 2147483647 to -2147483648.

@@ -7,8 +7,8 @@ Network::Network(VirtualLoop &world, Random random, Latency latency)
 {
 }
 
-// What a partition still holds back, and who listens at a wire's ends, may hold that wire: nobody else would
-// let go of them.
+// What is on its way or held back by a partition, and who listens at a wire's ends, may hold that wire: nobody else
+// would let go of them.
 Network::~Network()
 {
     for (const auto &[process, wires] : m_wires) {
@@ -18,8 +18,8 @@ Network::~Network()
                 continue;
             wire->m_isUp = false;
             // Moved out first: what goes with them may come back to the wire.
-            const auto heldToServer = std::exchange(wire->m_toServer.held, {});
-            const auto heldToClient = std::exchange(wire->m_toClient.held, {});
+            const auto toServer = std::exchange(wire->m_toServer, {});
+            const auto toClient = std::exchange(wire->m_toClient, {});
             const auto clientBroken = std::exchange(wire->m_clientBroken, {});
             const auto serverBroken = std::exchange(wire->m_serverBroken, {});
             const auto health = std::exchange(wire->m_healthListeners, {});
@@ -138,7 +138,7 @@ void Wire::onBroken(End end, std::function<void()> listener)
     (end == End::Client ? m_clientBroken : m_serverBroken) = std::move(listener);
 }
 
-void Wire::send(Direction direction, std::function<void()> arrives)
+void Wire::send(Direction direction, Call &&arrives)
 {
     if (!m_isUp)
         return;
@@ -159,19 +159,30 @@ void Wire::send(Direction direction, std::function<void()> arrives)
         schedule(direction, delay, std::move(arrives));
 }
 
-void Wire::schedule(Direction direction, Duration delay, std::function<void()> arrives)
+void Wire::schedule(Direction direction, Duration delay, Call &&arrives)
 {
     auto &world = m_network.m_world;
-    auto &last = way(direction).lastArrival;
-    last = std::max(last, world.now() + delay);
-    world.runAt(last, [self = shared_from_this(), direction, arrives = std::move(arrives)]() mutable {
-        if (!self->m_isUp)
-            return;
-        if (direction == Direction::ToServer)
-            arrives();
-        else if (self->m_client)
-            self->m_client->post(std::move(arrives));
-    });
+    auto &sent = way(direction);
+    sent.lastArrival = std::max(sent.lastArrival, world.now() + delay);
+    sent.flying.push(std::move(arrives));
+    world.runAt(sent.lastArrival, [self = shared_from_this(), direction] { self->arrive(direction); });
+}
+
+// The first of those that fly: none overtakes another.
+void Wire::arrive(Direction direction)
+{
+    auto &sent = way(direction);
+    if (sent.flying.isEmpty()) // the network is gone
+        return;
+    auto first = sent.flying.take();
+    if (sent.flying.isEmpty())
+        sent.flying.release();
+    if (!m_isUp)
+        return;
+    if (direction == Direction::ToServer)
+        first();
+    else if (m_client)
+        m_client->post(std::move(first));
 }
 
 void Wire::close(End by)

@@ -79,8 +79,8 @@ class Wire : public std::enable_shared_from_this<Wire> {
 public:
     // `arrives` runs in the world (ToServer), or on the process (ToClient: not while it is paused, never when it
     // is dead). Sent on a broken wire it goes nowhere.
-    void toServer(std::function<void()> arrives) { send(Direction::ToServer, std::move(arrives)); }
-    void toClient(std::function<void()> arrives) { send(Direction::ToClient, std::move(arrives)); }
+    void toServer(Call &&arrives) { send(Direction::ToServer, std::move(arrives)); }
+    void toClient(Call &&arrives) { send(Direction::ToClient, std::move(arrives)); }
 
     // Each end is told once when the wire broke or the other end closed it; on the process, and in the world.
     void onBroken(End end, std::function<void()> listener);
@@ -102,10 +102,12 @@ private:
     Wire(Network &network, Process &client, int server);
     struct Way {
         Instant lastArrival{};
-        std::vector<std::pair<Duration, std::function<void()>>> held; // by a partition, with its delay
+        Fifo<Call> flying; // scheduled
+        std::vector<std::pair<Duration, Call>> held; // by a partition, with its delay
     };
-    void send(Direction direction, std::function<void()> arrives);
-    void schedule(Direction direction, Duration delay, std::function<void()> arrives);
+    void send(Direction direction, Call &&arrives);
+    void schedule(Direction direction, Duration delay, Call &&arrives);
+    void arrive(Direction direction);
     void tellBroken(End end);
     void healthChanged();
     Way &way(Direction direction) { return direction == Direction::ToServer ? m_toServer : m_toClient; }

@@ -3,12 +3,12 @@
 namespace lockscope::simulate {
 
 // Outlives the process in what is queued in the world.
-struct Process::State {
+struct Process::State : Gate {
     bool isPaused = false;
     bool isAlive = true;
-    std::vector<std::function<void()>> deferred;
+    std::vector<Call> deferred;
 
-    void run(std::function<void()> call)
+    void pass(Call &&call) override
     {
         if (!isAlive)
             return;
@@ -29,10 +29,10 @@ Process::~Process()
     kill();
 }
 
-void Process::post(std::function<void()> call)
+void Process::post(Call call)
 {
     if (m_state->isAlive)
-        m_world.post([state = m_state, call = std::move(call)]() mutable { state->run(std::move(call)); });
+        m_world.postThrough(m_state, std::move(call));
 }
 
 Instant Process::now() const
@@ -49,7 +49,7 @@ std::chrono::system_clock::time_point Process::wallNow() const
     return std::chrono::system_clock::time_point(now().time_since_epoch()) + m_wallOffset;
 }
 
-Timer Process::callAt(Instant when, std::function<void()> call)
+Timer Process::callAt(Instant when, Call call)
 {
     if (!m_state->isAlive)
         return {};
@@ -58,17 +58,18 @@ Timer Process::callAt(Instant when, std::function<void()> call)
         span = Duration(static_cast<Duration::rep>(std::ceil(static_cast<double>(span.count()) / m_rate)));
     // Cancelling has to reach a call also when it is due already but deferred by a pause.
     struct Pending {
-        std::function<void()> call;
+        Call call;
         Timer timer;
     };
-    auto pending = std::make_shared<Pending>();
+    auto pending = std::allocate_shared<Pending>(blocks::Allocator<Pending>());
     pending->call = std::move(call);
-    const auto runIt = [weak = std::weak_ptr<Pending>(pending)] {
-        if (auto alive = weak.lock())
-            std::exchange(alive->call, {})();
-    };
     pending->timer = m_world.callAt(m_world.now() + std::max(span, Duration::zero()),
-                                    [state = m_state, runIt] { state->run(runIt); });
+                                    [state = m_state, weak = std::weak_ptr<Pending>(pending)] {
+                                        state->pass([weak] {
+                                            if (const auto alive = weak.lock())
+                                                std::exchange(alive->call, {})();
+                                        });
+                                    });
     return Timer(pending);
 }
 
@@ -85,7 +86,7 @@ void Process::resume()
         return;
     // Through the queue, so that a pause that comes at once finds the rest of them.
     for (auto &call : std::exchange(m_state->deferred, {}))
-        m_world.post([state = m_state, call = std::move(call)]() mutable { state->run(std::move(call)); });
+        m_world.postThrough(m_state, std::move(call));
     tell();
 }
 

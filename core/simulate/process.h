@@ -20,11 +20,11 @@ public:
 
     [[nodiscard]] int number() const { return m_number; }
 
-    void post(std::function<void()> call) override;
+    void post(Call call) override;
     // Its own monotonic clock: goes on while it is paused, and fast or slow by its drift.
     [[nodiscard]] Instant now() const override;
     [[nodiscard]] std::chrono::system_clock::time_point wallNow() const override;
-    [[nodiscard]] Timer callAt(Instant when, std::function<void()> call) override;
+    [[nodiscard]] Timer callAt(Instant when, Call call) override;
 
     // While it is paused nothing of it runs; what falls due and what arrives runs at resume(), in its order.
     void pause();

@@ -142,23 +142,28 @@ QJsonObject Recording::toJson() const
                        {u"violations"_s, violationsJson(violations)}};
     if (!note.isEmpty())
         object.insert(u"note"_s, escaped(note));
+    if (eventsNotKept > 0)
+        object.insert(u"eventsNotKept"_s, eventsNotKept);
     return object;
 }
 
 QByteArray Recording::save() const
 {
-    QJsonArray kept, left;
-    for (const auto &event : events)
-        kept.append(eventJson(event));
+    QJsonArray left;
     for (const auto &name : leftBehind)
         left.append(escaped(name));
     const QJsonObject object{{u"schema"_s, QLatin1StringView(schema)},
                              {u"scenario"_s, scenario.toJson()},
                              {u"result"_s, toJson()},
                              {u"isCut"_s, isCut},
-                             {u"leftBehind"_s, left},
-                             {u"events"_s, kept}};
-    return QJsonDocument(object).toJson(QJsonDocument::Compact);
+                             {u"leftBehind"_s, left}};
+    // The events one by one: a tree of millions of them would take ten times what it says.
+    QByteArray bytes = "{\"events\":[";
+    for (const auto &event : events)
+        bytes += QJsonDocument(eventJson(event)).toJson(QJsonDocument::Compact) + ',';
+    if (!events.empty())
+        bytes.chop(1);
+    return bytes + "]," + QJsonDocument(object).toJson(QJsonDocument::Compact).sliced(1);
 }
 
 Result<Recording> Recording::load(const QByteArray &bytes)
@@ -186,6 +191,7 @@ Result<Recording> Recording::load(const QByteArray &bytes)
     recording.elapsed = fromMs(result.value(u"elapsedMs"_s));
     recording.eventHash = result.value(u"eventHash"_s).toString().toULongLong(nullptr, 16);
     recording.isCut = object.value(u"isCut"_s).toBool();
+    recording.eventsNotKept = result.value(u"eventsNotKept"_s).toInteger();
     for (const auto &value : result.value(u"violations"_s).toArray()) {
         const auto violation = value.toObject();
         recording.violations.push_back({violation.value(u"invariant"_s).toString().toUtf8(),

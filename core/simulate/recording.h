@@ -69,6 +69,7 @@ struct Recording {
     QByteArray note;           // what a reader must know: "50 sessions shared by 200 contenders"
     std::vector<Event> events; // by time; empty when the scenario keeps none
     bool isCut = false;        // more happened than was kept
+    qint64 eventsNotKept = 0;  // so many; they are in the counters and in the hash
     Counters counters;
     std::vector<Violation> violations;
     Moment elapsed{};

@@ -1,21 +1,35 @@
 #include "core/simulate/trace.h"
 
 #include <algorithm>
+#include <array>
 
 namespace lockscope::simulate {
 
 namespace {
 
 // Fowler, Noll and Vo, "FNV-1a", 64 bits: fast, and the same everywhere.
+constexpr quint64 prime = 0x100000001b3;
+
 void mix(quint64 &hash, QByteArrayView bytes)
 {
     for (const auto byte : bytes)
-        hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;
+        hash = (hash ^ static_cast<unsigned char>(byte)) * prime;
 }
 
+// Its eight bytes, the lowest first. Most of them are zeros at the end, each of which only multiplies.
 void mix(quint64 &hash, qint64 number)
 {
-    mix(hash, QByteArrayView(reinterpret_cast<const char *>(&number), sizeof number));
+    static constexpr auto powers = [] {
+        std::array<quint64, 9> all{1};
+        for (std::size_t i = 1; i < all.size(); ++i)
+            all[i] = all[i - 1] * prime;
+        return all;
+    }();
+    auto rest = static_cast<quint64>(number);
+    std::size_t left = sizeof rest;
+    for (; rest != 0; rest >>= 8, --left)
+        hash = (hash ^ (rest & 0xff)) * prime;
+    hash *= powers[left];
 }
 
 } // namespace
@@ -26,7 +40,7 @@ Trace::Trace(const Scenario &scenario, std::function<Moment()> now, std::size_t 
 {
 }
 
-void Trace::add(Event event)
+void Trace::add(Event &&event)
 {
     event.at = m_now();
     mix(m_hash, event.at.count());
@@ -39,8 +53,8 @@ void Trace::add(Event event)
         note(m_lanes[std::size_t(event.contender)], event);
     if (m_events.size() < m_mostEventsKept)
         m_events.push_back(event);
-    else
-        m_isCut = m_isCut || m_mostEventsKept > 0;
+    else if (m_mostEventsKept > 0)
+        ++m_notKept;
     for (const auto &listener : m_listeners)
         listener(event);
 }
@@ -157,7 +171,8 @@ Recording Trace::take(QByteArray world)
     recording.scenario = m_scenario;
     recording.world = std::move(world);
     recording.events = std::move(m_events);
-    recording.isCut = m_isCut;
+    recording.isCut = m_notKept > 0;
+    recording.eventsNotKept = m_notKept;
     recording.counters = m_counters;
     recording.violations = std::move(m_violations);
     recording.elapsed = m_now();

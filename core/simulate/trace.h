@@ -16,7 +16,7 @@ public:
     Trace(const Scenario &scenario, std::function<Moment()> now, std::size_t mostEventsKept);
 
     // Fills in the moment. Every event passes here, in its order.
-    void add(Event event);
+    void add(Event &&event);
     // Called for each event, after it was counted.
     void onEvent(std::function<void(const Event &)> listener) { m_listeners.push_back(std::move(listener)); }
 
@@ -50,7 +50,6 @@ private:
         bool wokenInDrain = false;
     };
     void wasted(Lane &lane);
-    void keep(const Event &event);
     void note(Lane &lane, const Event &event);
     void countWaits();
 
@@ -60,7 +59,7 @@ private:
     std::vector<std::function<void(const Event &)>> m_listeners;
     std::vector<Lane> m_lanes;
     std::vector<Event> m_events;
-    bool m_isCut = false;
+    qint64 m_notKept = 0;
     std::vector<Violation> m_violations;
     std::vector<Moment> m_waits;
     Counters m_counters;

@@ -61,7 +61,7 @@ Reply<T> Client::request(Terms terms, std::unique_ptr<C> call, Send send)
     }
     call.release();
     if (!terms.deadline.isNever())
-        reply.completeAt(terms.deadline, unansweredInTime(attempt));
+        reply.completeAtWith(terms.deadline, [attempt] { return Result<T>(unansweredInTime(attempt)); });
     m_out.emplace(id, std::make_unique<OutstandingReply<T>>(std::move(terms.attempt), std::move(terms.watch), reply));
     return reply;
 }

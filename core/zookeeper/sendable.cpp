@@ -73,15 +73,19 @@ bool isPath(const ZPath &path, CreateMode mode)
         return false;
     if (path.isRoot())
         return true;
-    auto names = bytes.mid(1).split('/');
     const bool isNumbered = mode == CreateMode::PersistentSequential || mode == CreateMode::EphemeralSequential
         || mode == CreateMode::PersistentSequentialWithTtl;
-    if (isNumbered)
-        names.last() += '0'; // whatever it is called, it will have a number
-    const bool areNames = std::none_of(names.begin(), names.end(), [](const QByteArray &name) {
-        return name.isEmpty() || name == "." || name == "..";
-    });
-    return areNames && std::none_of(bytes.begin(), bytes.end(), [](char c) { return c >= 0 && c < 0x1f; });
+    for (qsizetype begin = 1; begin <= bytes.size();) {
+        const auto slash = bytes.indexOf('/', begin);
+        const auto end = slash < 0 ? bytes.size() : slash;
+        const auto name = QByteArrayView(bytes).sliced(begin, end - begin);
+        // Whatever the last one is called, it will have a number.
+        const bool isFree = isNumbered && slash < 0;
+        if (!isFree && (name.isEmpty() || name == "." || name == ".."))
+            return false;
+        begin = end + 1;
+    }
+    return std::none_of(bytes.begin(), bytes.end(), [](char c) { return c >= 0 && c < 0x1f; });
 }
 
 std::optional<Error> whyNoTransaction(const std::vector<Op> &ops)

@@ -1,5 +1,6 @@
 // Scenarios and recordings as files: what was written is read back, what is wrong is said.
 #include "core/simulate/recording.h"
+#include "core/simulate/trace.h"
 
 #include <QJsonDocument>
 #include <QTest>
@@ -111,6 +112,8 @@ private slots:
         recording.violations = {{"exclusion", 40us, QStringLiteral("two of them")}};
         recording.eventHash = 0xfedcba9876543210;
         recording.leftBehind = {"/lock/x"};
+        recording.isCut = true;
+        recording.eventsNotKept = 3'000'000'000;
         const auto read = Recording::load(recording.save());
         QVERIFY2(read, read ? "" : qPrintable(read.error().message));
         QVERIFY(read->scenario == recording.scenario);
@@ -121,7 +124,30 @@ private slots:
         QCOMPARE(read->counters.waits.max, Moment(1500));
         QCOMPARE(read->violations.front().message, QStringLiteral("two of them"));
         QCOMPARE(read->eventHash, recording.eventHash);
+        QVERIFY(read->isCut);
+        QCOMPARE(read->eventsNotKept, recording.eventsNotKept);
         QCOMPARE(read->save(), recording.save());
+    }
+
+    void whatIsNotKeptIsCounted()
+    {
+        Scenario scenario;
+        scenario.contenders = 2;
+        Trace trace(scenario, [] { return Moment(5); }, 3);
+        for (int i = 0; i < 5; ++i)
+            trace.sent(1, "list", "/x", 10);
+        const auto recording = trace.take("sim");
+        QCOMPARE(recording.events.size(), std::size_t(3));
+        QVERIFY(recording.isCut);
+        QCOMPARE(recording.eventsNotKept, 2);
+        QCOMPARE(recording.counters.allRequests, 5);
+        QCOMPARE(recording.toJson().value(QStringLiteral("eventsNotKept")).toInteger(), 2);
+        // Who wants none of them misses none.
+        scenario.keepsEvents = false;
+        Trace counting(scenario, [] { return Moment(5); }, 3);
+        counting.sent(1, "list", "/x", 10);
+        const auto counted = counting.take("sim");
+        QVERIFY(!counted.isCut && counted.events.empty() && counted.eventsNotKept == 0);
     }
 
     void whatIsNoRecordingIsRefused_data()

@@ -136,6 +136,27 @@ private slots:
         QVERIFY(run->waitP99After(middle) > Moment{} && run->waitP99After(middle) < total.waits.p99);
     }
 
+    void theWaitOf99In100IsThatOfTheSortedWaits()
+    {
+        std::vector<Event> events;
+        std::vector<Moment> waits;
+        quint64 chance = 1;
+        for (int i = 0; i < 700; ++i) {
+            chance = chance * 6364136223846793005 + 1442695040888963407;
+            waits.push_back(Moment(qint64(chance >> 33) % 1000 + 1)); // equal ones among them
+            const Moment begin(i * 2000);
+            events.push_back(eventAt(begin, 0, Mark::Joins));
+            events.push_back(eventAt(begin + waits.back(), 0, Mark::Holds));
+        }
+        events.push_back(eventAt(Moment(2000 * 700), 0, Mark::Releases));
+        const auto run = played(one(std::move(events)));
+        for (std::size_t count = 1; count <= waits.size(); ++count) {
+            std::vector<Moment> sorted(waits.begin(), waits.begin() + std::ptrdiff_t(count));
+            std::sort(sorted.begin(), sorted.end());
+            QCOMPARE(run->waitP99After(2 * count), sorted[(count - 1) * 99 / 100]);
+        }
+    }
+
     void whatOneIsToldAboutItselfDoesNotCount()
     {
         const auto run = played(one({eventAt(1ms, 0, Mark::Joins), eventAt(2ms, 0, Mark::Holds), eventAt(2ms, 1, Mark::Joins),

@@ -3,8 +3,12 @@
 #include "core/async/scope.h"
 #include "core/async/sleep.h"
 #include "core/async/virtualloop.h"
+#include "core/base/random.h"
 
 #include <QTest>
+
+#include <array>
+#include <map>
 
 using namespace lockscope;
 using namespace std::chrono_literals;
@@ -117,6 +121,116 @@ private slots:
         value.complete(5);
         loop.advance(200ms);
         QCOMPARE(value.value(), 5);
+    }
+
+    void lateWordsAreMadeOnlyWhenItIsLate()
+    {
+        VirtualLoop loop;
+        int made = 0;
+        const auto words = [&made] { return ++made; };
+        OneShot<int> inTime(loop), late(loop);
+        inTime.completeAtWith(Deadline::after(loop, 100ms), words);
+        late.completeAtWith(Deadline::after(loop, 100ms), words);
+        inTime.complete(7);
+        loop.advance(200ms);
+        QCOMPARE(inTime.value(), 7);
+        QCOMPARE(late.value(), 1);
+        QCOMPARE(made, 1);
+    }
+
+    // Small and large ones alike: moved, called, and gone with what they held.
+    void aCallbackOwnsWhatItHolds()
+    {
+        const auto held = std::make_shared<int>(0);
+        const auto probe = [&held](auto padding) {
+            Callback<int(int)> first([held, padding](int more) { return *held += more + int(padding.size()) * 0; });
+            QCOMPARE(held.use_count(), 2);
+            Callback<int(int)> second(std::move(first));
+            QVERIFY(second && !first);
+            const int before = *held;
+            QCOMPARE(second(2), before + 2);
+            first = std::move(second);
+            QVERIFY(first && !second);
+            QCOMPARE(held.use_count(), 2);
+            first = {};
+            QCOMPARE(held.use_count(), 1);
+        };
+        probe(std::array<char, 1>());
+        probe(std::array<char, 40>());
+        probe(std::array<char, 500>());
+        QCOMPARE(*held, 6);
+        const std::function<void()> nothing;
+        QVERIFY(!Call(nothing));
+    }
+
+    void aCallbackMayReplaceItself()
+    {
+        Call call;
+        int calls = 0;
+        call = [&call, &calls] {
+            ++calls;
+            const auto keep = std::exchange(call, [&calls] { calls += 10; });
+        };
+        const auto first = std::move(call);
+        first();
+        call();
+        QCOMPARE(calls, 11);
+    }
+
+    // Against the plainest queue there is.
+    void timersRunInTheirOrderWhateverIsCancelled()
+    {
+        for (quint64 seed = 1; seed <= 50; ++seed) {
+            Random random(seed);
+            TimerQueue queue;
+            std::map<std::pair<Instant, int>, bool> expected; // until they ran or were cancelled
+            std::vector<std::pair<std::pair<Instant, int>, Timer>> timers;
+            std::vector<int> ran;
+            Instant now{};
+            for (int i = 0; i < 2000; ++i) {
+                const auto dice = random.below(10);
+                if (dice < 5) {
+                    const std::pair<Instant, int> key{now + Duration(qint64(random.below(300))), i};
+                    expected.emplace(key, true);
+                    timers.emplace_back(key, queue.add(key.first, [&ran, i] { ran.push_back(i); }));
+                } else if (dice < 8 && !timers.empty()) {
+                    const auto which = random.below(timers.size());
+                    expected.erase(timers[which].first);
+                    timers.erase(timers.begin() + std::ptrdiff_t(which));
+                } else {
+                    now += Duration(qint64(random.below(40)));
+                    std::vector<int> wanted;
+                    while (!expected.empty() && expected.begin()->first.first <= now) {
+                        wanted.push_back(expected.begin()->first.second);
+                        expected.erase(expected.begin());
+                    }
+                    ran.clear();
+                    while (const auto due = queue.takeDue(now))
+                        due();
+                    QCOMPARE(ran, wanted);
+                }
+                const auto next = queue.next();
+                QCOMPARE(next.has_value(), !expected.empty());
+                if (next)
+                    QCOMPARE(*next, expected.begin()->first.first);
+            }
+        }
+    }
+
+    void aLineKeepsItsOrder()
+    {
+        Fifo<std::unique_ptr<int>> line;
+        int in = 0, out = 0;
+        Random random(3);
+        for (int i = 0; i < 5000; ++i) {
+            if (random.below(100) < (i < 3000 ? 60 : 40)) {
+                line.push(std::make_unique<int>(in++));
+            } else if (!line.isEmpty()) {
+                QCOMPARE(*line.take(), out++);
+            }
+            QCOMPARE(line.isEmpty(), in == out);
+        }
+        QVERIFY(out > 1500);
     }
 
     void destroyingAScopeCancels()

@@ -89,6 +89,7 @@ private slots:
         QFETCH(qint64, sequence);
         const auto read = readSequence(NodeName(name), base);
         QCOMPARE(read.has_value(), sequence != -99);
+        QCOMPARE(sequenceOf(NodeName(name), base).value_or(-99), sequence);
         if (!read)
             return;
         QCOMPARE(read->prefix, prefix);

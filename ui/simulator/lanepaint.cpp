@@ -65,6 +65,17 @@ void drawTriangle(QPainter &painter, QPointF centre, double half, const QColor &
     painter.drawPolygon(corners, 3);
 }
 
+using Moments = std::span<const Moment>::iterator;
+
+// The first that is not before `moment`; mostly one of the next.
+Moments firstFrom(Moments begin, Moments end, Moment moment)
+{
+    std::ptrdiff_t step = 1;
+    while (step < end - begin && begin[step] < moment)
+        step *= 2;
+    return std::lower_bound(begin + step / 2, begin + std::min(step, end - begin), moment);
+}
+
 // One lane, in its rectangle.
 class LanePainter {
 public:
@@ -123,13 +134,13 @@ private:
     template <class Draw>
     void groups(const LaneEvents &events, int lane, double gap, Draw draw)
     {
-        const auto all = events.of(lane);
-        const auto before = [this](quint32 index, Moment at) { return m_run.event(index).at < at; };
-        auto first = std::lower_bound(all.begin(), all.end(), m_frame.from, before);
-        while (first != all.end() && m_run.event(*first).at <= m_frame.to) {
-            const double x = m_frame.xOf(m_run.event(*first).at);
-            auto last = std::lower_bound(first + 1, all.end(), std::max(m_frame.momentAt(x + gap), Moment(1)), before);
-            draw(x, static_cast<std::size_t>(first - all.begin()), static_cast<std::size_t>(last - all.begin()));
+        const auto all = events.momentsOf(lane);
+        const double perPixel = static_cast<double>((m_frame.to - m_frame.from).count()) / std::max(1.0, m_frame.lanes.width());
+        const Moment apart(std::max<Moment::rep>(1, std::llround(std::ceil(gap * perPixel))));
+        auto first = std::lower_bound(all.begin(), all.end(), m_frame.from);
+        while (first != all.end() && *first <= m_frame.to) {
+            const auto last = *first < Moment::max() - apart ? firstFrom(first + 1, all.end(), *first + apart) : all.end();
+            draw(m_frame.xOf(*first), static_cast<std::size_t>(first - all.begin()), static_cast<std::size_t>(last - all.begin()));
             ++m_cost.marks;
             first = last;
         }
@@ -146,16 +157,36 @@ private:
     void signals_(int lane, const QRectF &rect)
     {
         const auto &events = m_run.signalsOf();
-        const bool isDense = m_frame.isDense();
-        groups(events, lane, isDense ? denseMarkGap : markGap, [&](double x, std::size_t first, std::size_t last) {
-            const bool inVain = events.wasted(lane, first, last) > 0;
-            if (isDense)
-                m_painter.fillRect(QRectF(x, rect.top(), denseMarkGap, std::max(1.0, rect.height() - 1)),
-                                   inVain ? m_t.critical : m_t.accent);
-            else
-                paintGlyph(m_painter, QRectF(x - 4, rect.center().y() - 4, 8, 8),
-                           inVain ? LaneGlyph::WokenInVain : LaneGlyph::Woken, m_t);
+        if (m_frame.isDense()) {
+            denseSignals(lane, rect);
+            return;
+        }
+        groups(events, lane, markGap, [&](double x, std::size_t first, std::size_t last) {
+            paintGlyph(m_painter, QRectF(x - 4, rect.center().y() - 4, 8, 8),
+                       events.wasted(lane, first, last) > 0 ? LaneGlyph::WokenInVain : LaneGlyph::Woken, m_t);
         });
+    }
+
+    // Marks with no pixel between them are one rectangle: in a herd a whole lane is.
+    void denseSignals(int lane, const QRectF &rect)
+    {
+        const auto &events = m_run.signalsOf();
+        QRectF mark(0, rect.top(), 0, std::max(1.0, rect.height() - 1));
+        bool isInVain = false;
+        const auto paintMark = [&] {
+            if (mark.width() > 0)
+                m_painter.fillRect(mark, isInVain ? m_t.critical : m_t.accent);
+        };
+        groups(events, lane, denseMarkGap, [&](double x, std::size_t first, std::size_t last) {
+            const bool inVain = events.wasted(lane, first, last) > 0;
+            if (mark.width() == 0 || inVain != isInVain || x > mark.right() + 1) {
+                paintMark();
+                mark.setLeft(x);
+                isInVain = inVain;
+            }
+            mark.setRight(x + denseMarkGap);
+        });
+        paintMark();
     }
 
     void troubles(int lane, const QRectF &rect)

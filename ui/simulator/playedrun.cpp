@@ -3,6 +3,7 @@
 #include "core/base/text.h"
 
 #include <algorithm>
+#include <queue>
 
 namespace lockscope::ui {
 
@@ -84,6 +85,14 @@ std::span<const quint32> LaneEvents::of(int lane) const
     return std::span(m_events).subspan(m_start[at], m_start[at + 1] - m_start[at]);
 }
 
+std::span<const Moment> LaneEvents::momentsOf(int lane) const
+{
+    const auto events = of(lane);
+    if (events.empty())
+        return {};
+    return std::span(m_moments).subspan(m_start[static_cast<std::size_t>(lane)], events.size());
+}
+
 quint32 LaneEvents::wasted(int lane, std::size_t first, std::size_t last) const
 {
     const std::size_t base = m_start[static_cast<std::size_t>(lane)];
@@ -98,6 +107,7 @@ PlayedRun::PlayedRun(simulate::Recording recording)
     indexEvents(m_requests, isRequest);
     indexEvents(m_troubles, isTrouble);
     tally();
+    rankWaits();
 }
 
 bool PlayedRun::isOfLane(const Event &event) const
@@ -150,10 +160,13 @@ void PlayedRun::indexEvents(LaneEvents &into, bool (*wanted)(const Event &))
         if (isOfLane(event) && wanted(event))
             into.m_events[next[static_cast<std::size_t>(event.contender)]++] = static_cast<quint32>(i);
     }
+    into.m_moments.reserve(into.m_events.size());
     into.m_wasted.reserve(into.m_events.size() + 1);
     into.m_wasted.push_back(0);
-    for (const quint32 index : into.m_events)
+    for (const quint32 index : into.m_events) {
+        into.m_moments.push_back(m_recording.events[index].at);
         into.m_wasted.push_back(into.m_wasted.back() + (m_recording.events[index].isWasted ? 1 : 0));
+    }
 }
 
 void PlayedRun::tally()
@@ -189,6 +202,29 @@ void PlayedRun::tally()
                 waitsSince.reset();
             }
         }
+    }
+}
+
+// After each wait the one of that rank among all of them so far: the largest of those below and at it.
+void PlayedRun::rankWaits()
+{
+    std::priority_queue<Moment> below;
+    std::priority_queue<Moment, std::vector<Moment>, std::greater<>> above;
+    m_waitP99s.reserve(m_waits.size());
+    for (std::size_t i = 0; i < m_waits.size(); ++i) {
+        above.push(m_waits[i]);
+        below.push(above.top());
+        above.pop();
+        const auto wanted = i * 99 / 100 + 1; // as the totals have it
+        while (below.size() > wanted) {
+            above.push(below.top());
+            below.pop();
+        }
+        while (below.size() < wanted) {
+            below.push(above.top());
+            above.pop();
+        }
+        m_waitP99s.push_back(below.top());
     }
 }
 
@@ -252,10 +288,7 @@ Moment PlayedRun::waitP99After(std::size_t count) const
     const auto ended = std::lower_bound(m_waitEnds.begin(), m_waitEnds.end(), count) - m_waitEnds.begin();
     if (ended == 0)
         return {};
-    std::vector<Moment> waits(m_waits.begin(), m_waits.begin() + ended);
-    const auto rank = (ended - 1) * 99 / 100; // as the totals have it
-    std::nth_element(waits.begin(), waits.begin() + rank, waits.end());
-    return waits[static_cast<std::size_t>(rank)];
+    return m_waitP99s[static_cast<std::size_t>(ended) - 1];
 }
 
 int PlayedRun::holderAfter(std::size_t count) const

@@ -29,6 +29,8 @@ class LaneEvents {
 public:
     // Indexes into the recording's events.
     [[nodiscard]] std::span<const quint32> of(int lane) const;
+    // When each of them was: side by side, since a picture looks for thousands of places in them.
+    [[nodiscard]] std::span<const Moment> momentsOf(int lane) const;
     // How many of those from `first` to before `last` of a lane were in vain.
     [[nodiscard]] quint32 wasted(int lane, std::size_t first, std::size_t last) const;
 
@@ -36,6 +38,7 @@ private:
     friend class PlayedRun;
     std::vector<quint32> m_start; // one more than there are lanes
     std::vector<quint32> m_events;
+    std::vector<Moment> m_moments;
     std::vector<quint32> m_wasted; // before each of them
 };
 
@@ -73,6 +76,7 @@ private:
     void indexLanes();
     void indexEvents(LaneEvents &into, bool (*wanted)(const simulate::Event &));
     void tally();
+    void rankWaits();
     [[nodiscard]] bool isOfLane(const simulate::Event &event) const;
 
     simulate::Recording m_recording;
@@ -85,7 +89,7 @@ private:
     Tally m_beforeDrain;
     std::vector<bool> m_isAboutItself;    // of each event
     std::vector<quint32> m_holds, m_waitEnds, m_releases; // events
-    std::vector<Moment> m_waits;                          // beside m_waitEnds
+    std::vector<Moment> m_waits, m_waitP99s;              // beside m_waitEnds: each, and of all until then
 };
 
 using PlayedRunPtr = std::shared_ptr<const PlayedRun>;

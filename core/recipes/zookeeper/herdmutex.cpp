@@ -25,8 +25,9 @@ Task<Result<Place>> HerdMutex::enter(Deadline deadline)
         if (!joined)
             co_return joined.error();
         Place place = std::move(joined->place);
+        const NodeName me = place.node();
         std::optional<zk::Watch> news = joined->queue.watch;
-        Turn turn = turnInQueue(contendersBefore(joined->takeQueue(), bases, place.node()), place.node());
+        Turn turn = turnInQueue(contendersBefore(joined->takeQueue(), bases, me), me);
         while (turn.kind == Turn::Kind::WaitFor) {
             const zk::Watch watch = *news;
             const auto changed = co_await untilFired(session(), watch, deadline);            // 3
@@ -36,7 +37,7 @@ Task<Result<Place>> HerdMutex::enter(Deadline deadline)
             if (!listed)
                 co_return listed.error();
             news = listed->watch;
-            turn = turnInQueue(contendersBefore(*listed, bases, place.node()), place.node());
+            turn = turnInQueue(contendersBefore(*listed, bases, me), me);
         }
         if (turn.isMine())                                                                   // 2
             co_return std::move(place);

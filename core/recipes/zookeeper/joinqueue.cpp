@@ -22,8 +22,8 @@ std::optional<zk::Watch> watchFor(zk::Session *session, Listing how)
 // on with negative numbers (before): whoever comes then may be sorted before the holder.
 bool isCounterSpent(const NodeName &node)
 {
-    const auto read = readSequence(node);
-    return read && (read->sequence < 0 || read->sequence == std::numeric_limits<qint32>::max());
+    const auto number = sequenceOf(node);
+    return number && (*number < 0 || *number == std::numeric_limits<qint32>::max());
 }
 
 Error counterSpent(const ZPath &directory)
@@ -41,6 +41,20 @@ std::optional<SequencedName> contender(const NodeName &name, const QByteArrayLis
             return read;
     }
     return std::nullopt;
+}
+
+// Where the name with that number is, or would be, in a list that ascends. Mostly the numbers follow each other, so that
+// its distance from the first one is known.
+zk::NameList::const_iterator placeOf(const NodeName &me, qint64 number, const zk::NameList &names)
+{
+    const auto numberAt = [](const NodeName &name) { return *sequenceOf(name); };
+    if (names.empty())
+        return names.end();
+    const auto distance = number - numberAt(names.front());
+    if (distance >= 0 && distance < std::ssize(names) && names.begin()[distance] == me)
+        return names.begin() + distance;
+    return std::lower_bound(names.begin(), names.end(), number,
+                            [&](const NodeName &name, qint64 wanted) { return numberAt(name) < wanted; });
 }
 
 } // namespace
@@ -105,8 +119,8 @@ std::vector<Queued> contendersIn(const Listed &queue, const QByteArrayList &base
     std::vector<Queued> contenders;
     contenders.reserve(queue.names.size());
     for (const auto &name : queue.names) {
-        if (const auto read = contender(name, bases))
-            contenders.push_back({*read, Access::Exclusive});
+        if (auto read = contender(name, bases))
+            contenders.push_back({*std::move(read), Access::Exclusive});
     }
     sortQueue(contenders);
     return contenders;
@@ -114,19 +128,18 @@ std::vector<Queued> contendersIn(const Listed &queue, const QByteArrayList &base
 
 std::vector<Queued> contendersBefore(const Listed &queue, const QByteArrayList &bases, const NodeName &me, int ahead)
 {
-    const auto mine = readSequence(me);
+    const auto mine = sequenceOf(me);
     const auto &names = queue.names;
     if (!mine || !names.ascends())
         return contendersIn(queue, bases);
-    auto at = std::lower_bound(names.begin(), names.end(), mine->sequence, [](const NodeName &name, qint64 number) {
-        return readSequence(name)->sequence < number;
-    });
+    auto at = placeOf(me, *mine, names);
     if (at == names.end() || *at != me)
         return {};
     std::vector<Queued> contenders;
+    contenders.reserve(std::size_t(std::clamp<qint64>(ahead, 0, at - names.begin())) + 1);
     for (++at; at != names.begin() && std::ssize(contenders) <= ahead;) {
-        if (const auto read = contender(*--at, bases))
-            contenders.push_back({*read, Access::Exclusive});
+        if (auto read = contender(*--at, bases))
+            contenders.push_back({*std::move(read), Access::Exclusive});
     }
     std::reverse(contenders.begin(), contenders.end());
     return contenders;

@@ -5,14 +5,7 @@
 namespace lockscope::recipes {
 
 Place::Place(Janitor janitor, Reply<zk::Created> creating, Claim claim)
-    : m_janitor(std::move(janitor)), m_claim(std::move(claim)), m_creating(std::move(creating))
-{
-}
-
-Place::Place(Place &&other) noexcept
-    : m_janitor(other.m_janitor), m_claim(std::move(other.m_claim)),
-      m_creating(std::exchange(other.m_creating, std::nullopt)),
-      m_created(std::exchange(other.m_created, std::nullopt)), m_mayBeGone(other.m_mayBeGone)
+    : m_state(std::make_unique<State>(State{std::move(janitor), std::move(claim), std::move(creating), {}}))
 {
 }
 
@@ -21,33 +14,34 @@ Place &Place::operator=(Place &&other) noexcept
     if (this == &other)
         return *this;
     leave();
-    m_janitor = other.m_janitor;
-    m_claim = std::move(other.m_claim);
-    m_creating = std::exchange(other.m_creating, std::nullopt);
-    m_created = std::exchange(other.m_created, std::nullopt);
-    m_mayBeGone = other.m_mayBeGone;
+    m_state = std::move(other.m_state);
     return *this;
 }
 
 void Place::settle(zk::Created created)
 {
-    m_creating.reset();
-    m_created = std::move(created);
+    m_state->creating.reset();
+    m_state->created = std::move(created);
 }
 
 void Place::forget()
 {
-    m_creating.reset();
-    m_created.reset();
+    if (!m_state)
+        return;
+    m_state->creating.reset();
+    m_state->created.reset();
 }
 
 void Place::leave()
 {
-    if (m_creating)
-        m_janitor.followUp(*m_creating, m_claim);
-    if (m_created)
-        m_janitor.remove(*m_created, m_mayBeGone);
-    forget();
+    // Taken first: what it leaves behind may come back here.
+    const auto left = std::move(m_state);
+    if (!left)
+        return;
+    if (left->creating)
+        left->janitor.followUp(*left->creating, left->claim);
+    if (left->created)
+        left->janitor.remove(*left->created, left->mayBeGone);
 }
 
 Task<Result<Place>> claimPlace(Janitor janitor, Claim claim, Deadline deadline,

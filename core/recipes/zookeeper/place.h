@@ -11,7 +11,7 @@ public:
     // A create is out: whatever it makes is ours.
     Place(Janitor janitor, Reply<zk::Created> creating, Claim claim);
     ~Place() { leave(); }
-    Place(Place &&other) noexcept;
+    Place(Place &&other) noexcept = default;
     Place &operator=(Place &&other) noexcept;
 
     // The node stands.
@@ -19,24 +19,28 @@ public:
     // There is nothing (any more) to take away.
     void forget();
     // A removal has been sent: whoever takes the node away has to look first whether it still is ours.
-    void doubt() { m_mayBeGone = true; }
+    void doubt() { m_state->mayBeGone = true; }
     // That removal was refused.
-    void trust() { m_mayBeGone = false; }
+    void trust() { m_state->mayBeGone = false; }
 
-    [[nodiscard]] bool stands() const { return m_created.has_value(); }
+    [[nodiscard]] bool stands() const { return m_state && m_state->created.has_value(); }
     // Only while it stands.
-    [[nodiscard]] const zk::Created &created() const { return *m_created; }
-    [[nodiscard]] const ZPath &path() const { return m_created->path; }
-    [[nodiscard]] NodeName node() const { return m_created->path.name(); }
+    [[nodiscard]] const zk::Created &created() const { return *m_state->created; }
+    [[nodiscard]] const ZPath &path() const { return m_state->created->path; }
+    [[nodiscard]] NodeName node() const { return m_state->created->path.name(); }
 
 private:
     void leave();
 
-    Janitor m_janitor;
-    Claim m_claim;
-    std::optional<Reply<zk::Created>> m_creating;
-    std::optional<zk::Created> m_created;
-    bool m_mayBeGone = false;
+    // Behind a pointer: it is handed through half a dozen coroutines, each of which has room for two of it.
+    struct State {
+        Janitor janitor;
+        Claim claim;
+        std::optional<Reply<zk::Created>> creating;
+        std::optional<zk::Created> created;
+        bool mayBeGone = false;
+    };
+    std::unique_ptr<State> m_state; // null when moved from
 };
 
 // Makes the claim's node and comes back with it, whatever happens on the way: missing directories are

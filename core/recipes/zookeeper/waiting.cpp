@@ -82,9 +82,15 @@ Task<Result<void>> untilGone(zk::Session *session, ZPath node, Deadline deadline
         if (deadline.hasPassed(session->loop()))
             co_return timedOut(u"waiting for "_s + label(node.bytes()));
         const zk::Watch watch(session->loop());
-        auto reading = session->get(node, watch, answerBy(*session, deadline));
-        const auto read = co_await reading;
-        if (read) {
+        std::optional<Error> trouble;
+        {
+            // Gone before the wait: very many may wait at the same time.
+            auto reading = session->get(node, watch, answerBy(*session, deadline));
+            const auto read = co_await reading;
+            if (!read)
+                trouble = read.error();
+        }
+        if (!trouble) {
             const auto fired = co_await untilFired(session, watch, deadline);
             if (!fired)
                 co_return fired.error();
@@ -92,10 +98,10 @@ Task<Result<void>> untilGone(zk::Session *session, ZPath node, Deadline deadline
                 co_return Result<void>();
             continue; // its data changed: it still stands
         }
-        if (read.error().code == ErrorCode::NoNode)
+        if (trouble->code == ErrorCode::NoNode)
             co_return Result<void>();
-        if (!isConnectionTrouble(read.error()))
-            co_return read.error();
+        if (!isConnectionTrouble(*trouble))
+            co_return *trouble;
         const auto connected = co_await untilReconnected(session, deadline);
         if (!connected)
             co_return connected.error();

@@ -10,7 +10,7 @@ namespace lockscope::simulate {
 class TracedSession : public zk::Session {
 public:
     TracedSession(zk::Session &inner, Trace &trace, int contender)
-        : m_inner(inner), m_trace(&trace), m_contender(contender)
+        : m_inner(inner), m_ear(std::make_shared<Ear>(Ear{&trace, contender}))
     {
     }
 
@@ -44,15 +44,19 @@ public:
     [[nodiscard]] int watchCount() const override { return m_inner.watchCount(); }
 
 private:
+    // Whom what is heard belongs to; what comes after this session has gone is not written down.
+    struct Ear {
+        Trace *trace;
+        int contender;
+    };
+    // `verb` lives for ever.
     template <class T>
     Reply<T> heard(const QByteArray &verb, Reply<T> reply);
     [[nodiscard]] std::optional<zk::Watch> observed(const std::optional<zk::Watch> &watch);
     void sent(const QByteArray &verb, const ZPath &where, qint64 bytes = 0);
 
     zk::Session &m_inner;
-    Trace *m_trace;
-    const int m_contender;
-    std::shared_ptr<bool> m_alive = std::make_shared<bool>(true);
+    std::shared_ptr<Ear> m_ear;
 };
 
 } // namespace lockscope::simulate

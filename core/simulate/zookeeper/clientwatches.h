@@ -32,9 +32,10 @@ private:
     struct Place {
         int reserved = 0; // reads under way
         bool onNode = false, onMissing = false; // what the servers watch
-        std::vector<zk::Watch> listeners;
+        std::vector<zk::Watch, blocks::Allocator<zk::Watch>> listeners;
     };
-    using Places = std::map<std::pair<ZPath, zk::WatchKind>, Place>;
+    using Key = std::pair<ZPath, zk::WatchKind>;
+    using Places = std::map<Key, Place, std::less<Key>, blocks::Allocator<std::pair<const Key, Place>>>;
     void fireOne(const zk::WatchEvent &event, zk::WatchKind kind);
     void dropIfEmpty(Places::iterator at);
 

@@ -126,13 +126,15 @@ void Ensemble::watchSilence(quint64 session, bool hasJustSpoken)
         return;
     auto &state = at->second;
     if (state.connection && state.connection->m_wire->carries(Direction::ToServer)) {
-        state.isSilent = false;
+        state.isSilent = state.connection->m_isSilent = false;
         state.expiry.cancel();
         return;
     }
     if (state.isSilent && !hasJustSpoken)
         return;
     state.isSilent = true;
+    if (state.connection)
+        state.connection->m_isSilent = true;
     // Sessions expire in heaps, on the tick after their time.
     const Duration tick = m_options.tick;
     const Duration time = (world().now() + state.timeout).time_since_epoch();

@@ -34,13 +34,14 @@ private:
     friend class Ensemble;
     struct Waiting {
         qint64 zxid; // goes on when the member has applied it
-        std::function<void()> goOn;
+        Call goOn;
     };
 
     Ensemble *m_ensemble = nullptr; // null when it is over
     quint64 m_number = 0;
     int m_member = 0;
     quint64 m_session = 0;
+    bool m_isSilent = false; // as its session is
     std::shared_ptr<Wire> m_wire;
     std::weak_ptr<Receiver> m_client;
     Identities m_identities;
@@ -123,7 +124,7 @@ private:
     [[nodiscard]] Answer addAuth(Connection &connection, const Request &request);
     [[nodiscard]] Answer execute(const Request &request, const Caller &caller);
     [[nodiscard]] Answer executeAll(const Request &request, const Caller &caller);
-    void orderly(Connection &connection, qint64 zxid, std::function<void()> goOn);
+    void orderly(Connection &connection, qint64 zxid, Call goOn);
     [[nodiscard]] Stamp newStamp();
     // What the leader's tree has taken already.
     void publish(Transaction transaction);
@@ -146,7 +147,7 @@ private:
     Network &m_network;
     const EnsembleOptions m_options;
     std::deque<Member> m_members; // the leader first
-    std::map<quint64, Session> m_sessions;
+    std::unordered_map<quint64, Session> m_sessions;
     std::unordered_map<quint64, std::shared_ptr<Connection>> m_connections;
     quint64 m_lastConnection = 0, m_lastSession = 0;
     qint64 m_zxid = 0;

@@ -8,7 +8,9 @@ void Ensemble::receive(Connection &connection, quint64 number, const Request &re
 {
     const auto keep = connection.shared_from_this();
     ++m_requests;
-    watchSilence(connection.m_session, true);
+    // Of who talks all the time there is nothing to be noted.
+    if (connection.m_isSilent || !connection.m_wire->carries(Direction::ToServer))
+        watchSilence(connection.m_session, true);
     if (request.verb == Verb::Close) {
         endSession(connection.m_session);
         return;
@@ -19,8 +21,8 @@ void Ensemble::receive(Connection &connection, quint64 number, const Request &re
         auto answer = execute(request, caller);
         if (!connection.m_ensemble)
             return;
-        orderly(connection, leader().applied, [this, &connection, number, answer = std::move(answer)] {
-            sendAnswer(connection, number, answer);
+        orderly(connection, leader().applied, [this, &connection, number, answer = std::move(answer)]() mutable {
+            sendAnswer(connection, number, std::move(answer));
         });
         return;
     }
@@ -32,7 +34,7 @@ void Ensemble::receive(Connection &connection, quint64 number, const Request &re
 }
 
 // After what this connection asked before, and not before the member has applied that transaction.
-void Ensemble::orderly(Connection &connection, qint64 zxid, std::function<void()> goOn)
+void Ensemble::orderly(Connection &connection, qint64 zxid, Call goOn)
 {
     auto &member = memberOf(connection);
     if (connection.m_waiting.empty() && member.applied >= zxid) {
@@ -245,7 +247,7 @@ void Ensemble::announce(Member &member, const Change &change)
     tell(member.children.take(parent), zk::EventKind::ChildrenChanged, parent, *change.parentAcls);
 }
 
-// Who may not read the node is not told, though its watch is spent: so do servers since 3.8.4 (CVE-2024-23944).
+// Whoever is still connected. Who may not read the node is not told, though its watch is spent: so do servers since 3.8.4 (CVE-2024-23944).
 void Ensemble::tell(const std::vector<quint64> &connections, zk::EventKind kind, const ZPath &path,
                     const zk::Acls &acls)
 {

@@ -10,9 +10,9 @@ void NameLog::append(const NodeName &name)
 {
     // Nothing takes a number twice, so that whatever goes the rest still ascends.
     if (m_ascends) {
-        const auto read = recipes::readSequence(name);
-        m_ascends = read && read->sequence > m_lastNumber && read->sequence <= std::numeric_limits<qint32>::max();
-        m_lastNumber = read ? read->sequence : -1;
+        const auto number = recipes::sequenceOf(name);
+        m_ascends = number && *number > m_lastNumber && *number <= std::numeric_limits<qint32>::max();
+        m_lastNumber = number.value_or(-1);
     }
     if (!m_isStale)
         m_names->push_back(name);

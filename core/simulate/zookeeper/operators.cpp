@@ -1,6 +1,8 @@
 // What whoever directs the world does to the ensemble and sees of it; and the reaping of nodes whose time is over.
 #include "core/simulate/zookeeper/ensemble.h"
 
+#include <algorithm>
+
 namespace lockscope::simulate::zookeeper {
 
 std::optional<zk::Node> Ensemble::node(const ZPath &path) const
@@ -48,6 +50,7 @@ std::vector<zk::SessionId> Ensemble::sessions() const
     std::vector<zk::SessionId> ids;
     for (const auto &[id, session] : m_sessions)
         ids.push_back({id});
+    std::sort(ids.begin(), ids.end());
     return ids;
 }
 

@@ -85,11 +85,9 @@ Reply<T> SimulatedSession::request(Terms terms, Request request, T (*taken)(cons
         return refused<T>(zk::errorOf(static_cast<int>(Code::BadArguments), attempt));
     }
     Reply<T> reply(m_process);
-    if (!terms.deadline.isNever())
-        reply.completeAt(terms.deadline, zk::unansweredInTime(attempt));
     request.watches = terms.watch.has_value();
     Outstanding outstanding{std::move(terms.attempt), std::move(terms.parts), std::move(terms.watch), request.verb,
-                            request.unwatched, {}};
+                            request.unwatched, terms.deadline.when(), {}};
     outstanding.settle = [reply, taken](const Answer *answer, const Error *error) {
         if (reply.isComplete()) // too late
             return;
@@ -105,10 +103,36 @@ Reply<T> SimulatedSession::request(Terms terms, Request request, T (*taken)(cons
 void SimulatedSession::send(Outstanding outstanding, Request request)
 {
     const auto number = ++m_lastNumber;
-    m_out.emplace(number, std::move(outstanding));
+    giveUpAt(outstanding.due);
+    m_out.emplace_hint(m_out.end(), number, std::move(outstanding));
     m_wire->toServer([connection = m_connection, number, request = std::move(request)] {
         connection->receive(number, request);
     });
+}
+
+void SimulatedSession::giveUpAt(Instant due)
+{
+    if (due >= m_earliestDue)
+        return;
+    m_earliestDue = due;
+    m_dueTimer = m_process.callAt(due, [this] { giveUpOverdue(); });
+}
+
+void SimulatedSession::giveUpOverdue()
+{
+    const auto now = m_process.now();
+    auto next = Instant::max();
+    for (auto &[number, request] : m_out) {
+        if (request.due > now) {
+            next = std::min(next, request.due);
+            continue;
+        }
+        const auto error = zk::unansweredInTime(request.attempt);
+        request.settle(nullptr, &error);
+        request.due = Instant::max();
+    }
+    m_earliestDue = Instant::max();
+    giveUpAt(next);
 }
 
 void SimulatedSession::answered(quint64 number, const Answer &answer)

@@ -57,7 +57,8 @@ private:
         std::optional<zk::Watch> watch;
         Verb verb = Verb::Check;
         zk::WatchKind unwatched = zk::WatchKind::Data;
-        std::function<void(const Answer *, const Error *)> settle;
+        Instant due = Instant::max(); // by the process's clock; afterwards nobody waits for the answer any more
+        Callback<void(const Answer *, const Error *)> settle;
     };
     template <class T>
     Reply<T> request(Terms terms, Request request, T (*taken)(const Answer &));
@@ -66,6 +67,8 @@ private:
     void send(Outstanding outstanding, Request request);
     void settle(const Outstanding &outstanding, const Answer &answer);
     void fail(const Outstanding &outstanding, const Error &error);
+    void giveUpAt(Instant due);
+    void giveUpOverdue();
 
     void connect();
     void connectLater();
@@ -101,7 +104,12 @@ private:
     Timer m_timer;                        // until a silent connection is given up, or the next attempt
 
     quint64 m_lastNumber = 0;
-    std::map<quint64, Outstanding> m_out;
+    template <class Key, class Value>
+    using Map = std::map<Key, Value, std::less<Key>, blocks::Allocator<std::pair<const Key, Value>>>;
+    Map<quint64, Outstanding> m_out;
+    // One timer for all of them, at the earliest: nearly all are answered long before.
+    Instant m_earliestDue = Instant::max();
+    Timer m_dueTimer;
     std::vector<std::weak_ptr<std::function<void(zk::SessionState)>>> m_listeners;
 };
 

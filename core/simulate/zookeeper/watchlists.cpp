@@ -4,10 +4,15 @@
 
 namespace lockscope::simulate::zookeeper {
 
-void WatchLists::tidy(std::vector<quint64> &watchers) const
+void WatchLists::sort(std::vector<quint64> &watchers)
 {
     std::sort(watchers.begin(), watchers.end());
     watchers.erase(std::unique(watchers.begin(), watchers.end()), watchers.end());
+}
+
+void WatchLists::tidy(std::vector<quint64> &watchers) const
+{
+    sort(watchers);
     std::erase_if(watchers, [this](quint64 connection) { return !m_isOpen(connection); });
 }
 
@@ -38,7 +43,7 @@ std::vector<quint64> WatchLists::take(const ZPath &path)
         return {};
     auto watchers = std::move(at->second.watchers);
     m_lists.erase(at);
-    tidy(watchers);
+    sort(watchers);
     return watchers;
 }
 

@@ -17,7 +17,7 @@ public:
 
     void add(const ZPath &path, quint64 connection);
     void remove(const ZPath &path, quint64 connection);
-    // Those that are to be told, as they connected; the list is empty afterwards.
+    // Those that are to be told, as they connected, also who is gone since; the list is empty afterwards.
     [[nodiscard]] std::vector<quint64> take(const ZPath &path);
     // Of open connections, each counted once per path.
     [[nodiscard]] qint64 count() const;
@@ -27,6 +27,8 @@ private:
         std::vector<quint64> watchers;
         std::size_t tidyAt = 16;
     };
+    // Sorted, each once.
+    static void sort(std::vector<quint64> &watchers);
     void tidy(std::vector<quint64> &watchers) const;
 
     IsOpen m_isOpen;

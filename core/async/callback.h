@@ -1,0 +1,107 @@
+// A call to be made later: what std::function<void()> is, but owned by one, so that what it holds is moved and
+// never copied, and small enough things need no memory of their own. A loop makes millions of them.
+#pragma once
+
+#include <version>
+
+#include "core/async/blocks.h"
+
+#include <cstddef>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace lockscope {
+
+// `room`: bytes of what needs no memory of its own. With the pointer beside it, one line of a cache.
+template <class Signature, std::size_t room = 56>
+class Callback;
+
+template <class Answer, class... Args, std::size_t room>
+class Callback<Answer(Args...), room> {
+    template <class Call>
+    static constexpr bool fits = sizeof(Call) <= room && alignof(Call) <= alignof(void *)
+        && std::is_nothrow_move_constructible_v<Call>;
+
+public:
+    Callback() = default;
+    template <class Call>
+        requires(!std::is_same_v<std::remove_cvref_t<Call>, Callback>
+                 && std::is_invocable_r_v<Answer, std::decay_t<Call> &, Args...>)
+    Callback(Call &&call)
+    {
+        using Kept = std::decay_t<Call>;
+        if constexpr (requires { call == nullptr; }) {
+            if (call == nullptr)
+                return;
+        }
+        if constexpr (fits<Kept>)
+            new (m_room) Kept(std::forward<Call>(call));
+        else
+            *reinterpret_cast<Kept **>(m_room) = new (blocks::take(sizeof(Kept))) Kept(std::forward<Call>(call));
+        m_manner = &manner<Kept>;
+    }
+    Callback(Callback &&other) noexcept { take(other); }
+    Callback &operator=(Callback &&other) noexcept
+    {
+        // What was here goes last: its end may come back to this object.
+        Callback former(std::move(*this));
+        take(other);
+        return *this;
+    }
+    ~Callback()
+    {
+        if (m_manner)
+            m_manner->end(m_room);
+    }
+
+    explicit operator bool() const { return m_manner; }
+    Answer operator()(Args... args) const { return m_manner->call(m_room, std::forward<Args>(args)...); }
+
+private:
+    struct Manner {
+        Answer (*call)(std::byte *at, Args... args);
+        void (*move)(std::byte *from, std::byte *to) noexcept; // leaves nothing behind
+        void (*end)(std::byte *at) noexcept;
+    };
+
+    template <class Kept>
+    static Kept &kept(std::byte *at)
+    {
+        if constexpr (fits<Kept>)
+            return *std::launder(reinterpret_cast<Kept *>(at));
+        else
+            return **reinterpret_cast<Kept **>(at);
+    }
+    template <class Kept>
+    static constexpr Manner manner{
+        [](std::byte *at, Args... args) -> Answer { return kept<Kept>(at)(std::forward<Args>(args)...); },
+        [](std::byte *from, std::byte *to) noexcept {
+            if constexpr (fits<Kept>) {
+                new (to) Kept(std::move(kept<Kept>(from)));
+                kept<Kept>(from).~Kept();
+            } else {
+                *reinterpret_cast<Kept **>(to) = *reinterpret_cast<Kept **>(from);
+            }
+        },
+        [](std::byte *at) noexcept {
+            auto &ended = kept<Kept>(at);
+            ended.~Kept();
+            if constexpr (!fits<Kept>)
+                blocks::give(&ended, sizeof(Kept));
+        }};
+
+    void take(Callback &other) noexcept
+    {
+        m_manner = std::exchange(other.m_manner, nullptr);
+        if (m_manner)
+            m_manner->move(other.m_room, m_room);
+    }
+
+    const Manner *m_manner = nullptr;
+    alignas(void *) mutable std::byte m_room[room];
+};
+
+using Call = Callback<void()>;
+
+} // namespace lockscope
