@@ -17,8 +17,8 @@ void VirtualLoop::runReady()
 {
     while (!m_queue.isEmpty()) {
         auto next = m_queue.take();
-        if (next.gate)
-            next.gate->pass(std::move(next.call));
+        if (next.doorway)
+            next.doorway->pass(std::move(next.call));
         else
             next.call();
     }

@@ -7,17 +7,17 @@
 namespace lockscope {
 
 // Stands between the loop and what is posted through it: a process that may be paused, or dead.
-class Gate {
+class Doorway {
 public:
-    virtual ~Gate() = default;
+    virtual ~Doorway() = default;
     // Calls it, or keeps it, or drops it.
     virtual void pass(Call &&call) = 0;
 };
 
 class VirtualLoop : public Loop {
 public:
-    void post(Call call) override { m_queue.emplace(std::move(call), std::shared_ptr<Gate>()); }
-    void postThrough(std::shared_ptr<Gate> gate, Call &&call) { m_queue.emplace(std::move(call), std::move(gate)); }
+    void post(Call call) override { m_queue.emplace(std::move(call), std::shared_ptr<Doorway>()); }
+    void postThrough(std::shared_ptr<Doorway> doorway, Call &&call) { m_queue.emplace(std::move(call), std::move(doorway)); }
     [[nodiscard]] Instant now() const override { return m_now; }
     [[nodiscard]] std::chrono::system_clock::time_point wallNow() const override;
     [[nodiscard]] Timer callAt(Instant when, Call call) override;
@@ -37,7 +37,7 @@ public:
 private:
     struct Queued {
         Call call;
-        std::shared_ptr<Gate> gate;
+        std::shared_ptr<Doorway> doorway;
     };
     Fifo<Queued> m_queue;
     TimerQueue m_timers;

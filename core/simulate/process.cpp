@@ -3,7 +3,7 @@
 namespace lockscope::simulate {
 
 // Outlives the process in what is queued in the world.
-struct Process::State : Gate {
+struct Process::State : Doorway {
     bool isPaused = false;
     bool isAlive = true;
     std::vector<Call> deferred;
