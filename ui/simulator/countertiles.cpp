@@ -6,6 +6,7 @@
 
 #include <QGridLayout>
 #include <QLabel>
+#include <QLocale>
 #include <QStyle>
 
 namespace lockscope::ui {
@@ -51,6 +52,9 @@ CounterTiles::CounterTiles(QWidget *parent) : QWidget(parent), m_grid(new QGridL
         column->addWidget(m_figures[i]);
         m_tiles[i] = tile;
     }
+    m_whole = makeLabel({}, u"small"_s, this);
+    m_whole->setMinimumWidth(10);
+    m_whole->setToolTip(tr("Bytes over all wires. Fairness is Jain's index over the waits: 1 if all waited equally long."));
     place(4);
 }
 
@@ -63,6 +67,7 @@ void CounterTiles::place(int columns)
         m_grid->addWidget(m_tiles[static_cast<std::size_t>(i)], i / columns, i % columns);
         m_grid->setColumnStretch(i, i < columns ? 1 : 0);
     }
+    m_grid->addWidget(m_whole, 4 / columns, 0, 1, columns);
 }
 
 void CounterTiles::resizeEvent(QResizeEvent *event)
@@ -79,12 +84,24 @@ void CounterTiles::show(const PlayedRun &run, std::size_t happened)
     m_figures[1]->setText(countText(tally.watchEvents));
     m_figures[2]->setText(countText(tally.wastedWakeups));
     m_figures[3]->setText(wait.count() == 0 && happened < run.eventCount() ? u"–"_s : momentText(wait));
+    const auto &whole = run.recording().counters;
+    QStringList facts;
+    if (whole.bytes > 0)
+        facts << sizeText(whole.bytes);
+    facts << tr("wait p50 %1, longest %2").arg(momentText(whole.waits.p50), momentText(whole.waits.max))
+          << tr("fairness %1").arg(QLocale().toString(whole.fairness, 'f', 2));
+    m_whole->setText(tr("whole run: %1").arg(facts.join(u" · "_s)));
     setTone(m_figures[2], tally.wastedWakeups > 0 ? u"critical"_s : u"ok"_s);
 }
 
 QString CounterTiles::text(std::size_t tile) const
 {
     return m_figures[tile]->text();
+}
+
+QString CounterTiles::wholeRun() const
+{
+    return m_whole->text();
 }
 
 } // namespace lockscope::ui

@@ -1,4 +1,5 @@
-// The four numbers under a run, at the cursor: requests, watch events, wasted wake-ups, how long one waits.
+// The four numbers under a run, at the cursor: requests, watch events, wasted wake-ups, how long one waits. Below
+// them what is known of the whole run only.
 #pragma once
 
 #include <version>
@@ -25,6 +26,7 @@ public:
     [[nodiscard]] QString watchEvents() const { return text(1); }
     [[nodiscard]] QString wasted() const { return text(2); }
     [[nodiscard]] QString waitP99() const { return text(3); }
+    [[nodiscard]] QString wholeRun() const;
 
 protected:
     void resizeEvent(QResizeEvent *event) override;
@@ -36,6 +38,7 @@ private:
     QGridLayout *m_grid;
     std::array<QFrame *, 4> m_tiles{};
     std::array<QLabel *, 4> m_figures{};
+    QLabel *m_whole = nullptr;
     int m_columns = 0;
 };
 
