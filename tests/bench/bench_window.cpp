@@ -8,7 +8,7 @@
 #include "core/sandbox/server.h"
 #include "core/workspace/livebackend.h"
 #include "core/zookeeper/client.h"
-#include "tests/bench/report.h"
+#include "tests/bench/metered.h"
 #include "ui/mainwindow.h"
 #include "ui/pages/lockspage.h"
 #include "ui/pages/znodespage.h"
@@ -18,8 +18,6 @@
 #include <QTest>
 #include <QTreeView>
 
-#include <ctime>
-
 using namespace lockscope;
 using namespace std::chrono_literals;
 using namespace Qt::StringLiterals;
@@ -28,58 +26,6 @@ namespace {
 
 constexpr int lockCount = 300;
 constexpr int directories = 1000;
-
-// What this thread has computed so far: the wall clock would count the turns of other programs, too.
-qint64 busyNanoseconds()
-{
-    timespec now{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return qint64(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
-}
-
-// Measures every delivery of an event: what keeps the GUI thread from painting the next frame.
-class MeteredApplication : public QApplication {
-public:
-    using QApplication::QApplication;
-
-    bool notify(QObject *receiver, QEvent *event) override
-    {
-        if (QThread::currentThread() != thread()) // deliveries of other threads come here, too
-            return QApplication::notify(receiver, event);
-        if (m_depth++ > 0) {
-            const bool nested = QApplication::notify(receiver, event);
-            --m_depth;
-            return nested;
-        }
-        const qint64 began = busyNanoseconds();
-        const bool done = QApplication::notify(receiver, event);
-        const qint64 took = busyNanoseconds() - began;
-        if (took > 16'000'000)
-            qInfo("%.1f ms: %s event %d", double(took) / 1e6, receiver->metaObject()->className(), int(event->type()));
-        m_turns.add(took);
-        --m_depth;
-        return done;
-    }
-
-    // The test itself runs inside one delivery: what happens in its waits counts as turns of its own.
-    bench::Medians during(const std::function<void()> &what)
-    {
-        const int depth = std::exchange(m_depth, 0);
-        m_turns = {};
-        what();
-        m_depth = depth;
-        return std::exchange(m_turns, {});
-    }
-
-private:
-    int m_depth = 0;
-    bench::Medians m_turns;
-};
-
-MeteredApplication &metered()
-{
-    return *static_cast<MeteredApplication *>(QCoreApplication::instance());
-}
 
 zk::Op createOp(const ZPath &path)
 {
@@ -221,7 +167,7 @@ private slots:
     void churn()
     {
         const int before = m_others->changes;
-        const auto turns = metered().during([] { QTest::qWait(8000); });
+        const auto turns = bench::metered().during([] { QTest::qWait(8000); });
         QVERIFY(m_others->changes > before);
         bench::report(u"GUI thread, one turn, %1 changes in 8 s among 300 locks and %2 znodes"_s
                           .arg(m_others->changes - before).arg(m_znodes),
@@ -238,7 +184,7 @@ private slots:
         ZPath lastChild("/wide/c0");
         for (int i = 1; i < m_children; ++i)
             lastChild = std::max(lastChild, ZPath("/wide/c" + QByteArray::number(i)));
-        const auto turns = metered().during([&] {
+        const auto turns = bench::metered().during([&] {
             page->goTo(lastChild); // everything before it comes into the tree, too
             [&] { QTRY_VERIFY_WITH_TIMEOUT(countRows(*tree, u"wide"_s) == m_children, 120'000); }();
         });
@@ -274,7 +220,7 @@ private:
 
 int main(int argc, char **argv)
 {
-    MeteredApplication application(argc, argv);
+    bench::MeteredApplication application(argc, argv);
     ui::Theme theme(application, ui::ThemeChoice::Light);
     BenchWindow bench;
     return QTest::qExec(&bench, argc, argv);
