@@ -33,7 +33,7 @@ public:
             return;
         }
         QObject::connect(socket, &QAbstractSocket::connected, socket, [this] { opened(); });
-        socket->connectToHost(options.host.host, options.host.port, QIODevice::ReadWrite | QIODevice::Unbuffered);
+        socket->connectToHost(options.host.host, options.host.port);
     }
     ~SocketTransport() override
     {
@@ -100,8 +100,6 @@ private:
         const Handling state(m_state);
         while (!state->isGone) {
             const auto size = m_socket->read(piece.data(), piece.size());
-            if (size < 0)
-                broken(m_socket->errorString());
             if (size <= 0)
                 return;
             state->callbacks.received(QByteArrayView(piece.data(), size));

@@ -65,7 +65,7 @@ private slots:
         QFETCH(QString, base);
         QVERIFY(prepare({rowsKind()}));
         contender(0).acquire();
-        QVERIFY(gets(0));
+        QVERIFY(getsInPeace(0));
         const auto grant = **contender(0).granted;
         const QRegularExpression form(
             QStringLiteral("^_c_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-%1[0-9]{10}$").arg(base));
@@ -87,7 +87,7 @@ private slots:
         QVERIFY(prepare({rowsKind()}));
         const auto *recipe = recipes::findRecipe(curatorRecipe(rowsKind()));
         contender(0).acquire();
-        QVERIFY(gets(0));
+        QVERIFY(getsInPeace(0));
         const QByteArray spoken =
             isSemaphore(rowsKind()) ? "create 2, remove 1, children 2" : "create 1, children 1";
         QCOMPARE(counting(0).spoken(), spoken);
@@ -123,7 +123,7 @@ private slots:
         const auto kind = rowsKind();
         QVERIFY(prepare({kind, kind, kind, kind}));
         contender(0).acquire();
-        QVERIFY(gets(0));
+        QVERIFY(getsInPeace(0));
         for (int i = 1; i < 4; ++i) {
             contender(i).acquire();
             QVERIFY(waits(i, i == 1 ? second : 3));
@@ -154,7 +154,7 @@ private slots:
     {
         QVERIFY(prepare({"write", "write", "write", "read"}));
         contender(0).acquire();
-        QVERIFY(gets(0));
+        QVERIFY(getsInPeace(0));
         for (int i = 1; i < 4; ++i) {
             contender(i).acquire();
             QVERIFY(waits(i, 3));
@@ -177,7 +177,7 @@ private slots:
         constexpr int n = 5;
         QVERIFY(prepare({kind == "read" ? "write" : kind, kind, kind, kind, kind}));
         contender(0).acquire();
-        QVERIFY(gets(0));
+        QVERIFY(getsInPeace(0));
         for (int i = 1; i < n; ++i) {
             contender(i).acquire();
             QVERIFY(waits(i, isSemaphore(kind) && i == 1 ? 4 : 3));
@@ -217,7 +217,7 @@ private slots:
     {
         QVERIFY(prepare({"read", "read", "write", "read", "read"}));
         contender(0).acquire();
-        QVERIFY(gets(0));
+        QVERIFY(getsInPeace(0));
         contender(1).acquire();
         QVERIFY(gets(1));
         for (int i = 2; i < 5; ++i) { // the readers behind the writer do not overtake it
@@ -284,11 +284,11 @@ private slots:
         const auto kind = rowsKind();
         QVERIFY(prepare({kind, kind == "read" ? "write" : kind}));
         contender(0).acquire();
-        QVERIFY(gets(0));
+        QVERIFY(getsInPeace(0));
         const auto first = **contender(0).granted;
         const int requests = counting(0).requests();
         contender(0).acquire();
-        QVERIFY(gets(0));
+        QVERIFY(getsInPeace(0));
         QCOMPARE((*contender(0).granted)->id, first.id);
         QCOMPARE((*contender(0).granted)->fencingToken, first.fencingToken);
         QCOMPARE(contender(0).lock->holdCount(), 2);
@@ -309,7 +309,7 @@ private slots:
     {
         QVERIFY(prepare({rowsKind()}));
         contender(0).acquire();
-        QVERIFY(gets(0));
+        QVERIFY(getsInPeace(0));
         QTRY_VERIFY(counting(0).isIdle());
         QVERIFY(isRefused(contender(0), 0));
         QCOMPARE(contender(0).lock->holdCount(), 1);
@@ -349,7 +349,7 @@ private slots:
         m_contenders.push_back(std::make_unique<Contender>(m_loop, std::move(made)));
         QVERIFY(waitForState(*m_clients[1]->real, zk::SessionState::Connected));
         contender(0).acquire();
-        QVERIFY(gets(0));
+        QVERIFY(getsInPeace(0));
         contender(1).acquire();
         QVERIFY(waits(1, 4));
         semaphore->setLimit(2);

@@ -46,7 +46,7 @@ class TestRecipesCuratorFaults : public CuratorFixture {
         if (!prepare(kinds))
             return false;
         contender(0).acquire();
-        if (!gets(0) || !QTest::qWaitFor([this] { return counting(0).isIdle(); }, 20'000))
+        if (!getsInPeace(0))
             return false;
         if (behindAnother) {
             contender(1).acquire();
@@ -211,7 +211,7 @@ private slots:
         if (isSemaphore(m_kind))
             faulty(0).plan(Request::Children, 3, Fate::LoseReply);
         contender(0).acquire();
-        QVERIFY(gets(0));
+        QVERIFY(getsInPeace(0));
         QTRY_COMPARE(nodeCount(), 1);
         QCOMPARE(counting(0).count(Request::Create), isSemaphore(m_kind) ? 2 : 1);
     }
@@ -249,7 +249,7 @@ private slots:
         QVERIFY(prepare({m_kind, m_kind}));
         faulty(0).plan(Request::Remove, 1, Fate::LoseRequest);
         contender(0).acquire();
-        QVERIFY(gets(0));
+        QVERIFY(getsInPeace(0));
         contender(1).acquire();
         QVERIFY(gets(1));
         QTRY_COMPARE(namesIn(locks()).size(), 0);
@@ -263,7 +263,7 @@ private slots:
         const QByteArray other = m_kind == "read" ? "write" : m_kind;
         QVERIFY(prepare({m_kind, other}));
         contender(0).acquire();
-        QVERIFY(gets(0));
+        QVERIFY(getsInPeace(0));
         contender(1).acquire();
         QVERIFY(waits(1, isSemaphore(m_kind) ? 4 : 3));
         QVERIFY(removeNode((*contender(0).granted)->node));
@@ -307,7 +307,7 @@ private slots:
         m_kind = "1";
         QVERIFY(prepare({m_kind, m_kind, m_kind}));
         contender(0).acquire();
-        QVERIFY(gets(0));
+        QVERIFY(getsInPeace(0));
         contender(1).acquire();
         QVERIFY(waits(1, 4));
         contender(2).acquire();

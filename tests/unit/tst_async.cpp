@@ -1,11 +1,14 @@
 // Coroutines: tasks, one-shots, scopes and timers on virtual time.
 #include "core/async/oneshot.h"
+#include "core/async/qtloop.h"
 #include "core/async/scope.h"
 #include "core/async/sleep.h"
 #include "core/async/virtualloop.h"
 #include "core/base/random.h"
 
+#include <QCoreApplication>
 #include <QTest>
+#include <QTimer>
 
 #include <array>
 #include <map>
@@ -63,6 +66,17 @@ Task<void> handOver(OneShot<int> mine, OneShot<int> next)
 class TestAsync : public QObject {
     Q_OBJECT
 private slots:
+    // Who waits for events looks again after each: a call that was made must count as one.
+    void aPostedCallEndsTheWaitForEvents()
+    {
+        QtLoop loop;
+        bool isCalled = false, isLate = false;
+        QTimer::singleShot(10s, [&isLate] { isLate = true; });
+        loop.post([&isCalled] { isCalled = true; });
+        while (!isCalled && !isLate)
+            QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
+        QVERIFY(!isLate);
+    }
     void taskWaitsForItsParts()
     {
         VirtualLoop loop;
@@ -305,5 +319,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestAsync)
+QTEST_GUILESS_MAIN(TestAsync)
 #include "tst_async.moc"
