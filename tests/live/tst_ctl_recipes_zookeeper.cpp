@@ -84,8 +84,9 @@ private slots:
         QFETCH(QString, seenAs);
         QFETCH(int, holders);
         QFETCH(QString, watches);
-        const QString lock = u"/shown/%1/stock"_s.arg(QString::fromUtf8(QTest::currentDataTag()).section(u',', 0, 0)
-                                                      + QString::number(modes.size()));
+        // Each row has a place of its own: who was ended there leaves nodes until its session is over.
+        const QString lock = u"/shown/%1/stock"_s.arg(
+            QString::fromUtf8(QTest::currentDataTag()).remove(u',').replace(u' ', u'-'));
         const bool shares = recipe.startsWith(u"zk-shared"_s);
         for (int i = 0; i < modes.size(); ++i) {
             QStringList arguments{u"acquire"_s, u"zk:"_s + lock, u"--recipe"_s, recipe, u"--json"_s};
