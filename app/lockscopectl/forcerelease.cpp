@@ -135,13 +135,19 @@ Task<Exit> forceRelease(Run &run)
                              u"force-release: say from whom: --holder ID; `show` lists the ids"_s});
     const auto name = escaped(lock->text());
     const auto deadline = requestDeadline(run);
-    const auto plan = co_await run.workspace.planForceRelease(*lock, *holder, deadline);
+    auto plan = co_await run.workspace.planForceRelease(*lock, *holder, deadline);
     if (!plan && (plan.error().code == ErrorCode::Refused || plan.error().code == ErrorCode::NoNode))
         co_return refuse(run, answer(run, name, *holder, {}), plan.error());
     if (!plan)
         co_return fail(plan.error());
 
-    auto json = answer(run, name, *holder, *plan);
+    if (!plan->risk.isEmpty() && !run.has(u"not-exact"_s))
+        co_return refuse(run, answer(run, name, plan->holder, *plan),
+                         Error{ErrorCode::Refused, u"%1 has no identity: nothing was sent: %2; --not-exact releases it all "
+                                                   u"the same"_s.arg(name, plan->risk)});
+    plan->isRiskAccepted = true;
+
+    auto json = answer(run, name, plan->holder, *plan);
     if (run.has(u"dry-run"_s)) {
         json["dryRun"_L1] = true;
         if (run.json)
@@ -178,10 +184,12 @@ CommandSpec forceReleaseCommand()
                 u"(on a terminal) unless --yes. Then reads again, writes the intent to the audit file, sends, reads "
                 u"again and reports. Status 4 if anything changed in between: then nothing was taken away."_s;
     spec.options = {
-        {u"holder"_s, u"ID"_s, u"the contender that must still hold it, as `show` prints it"_s},
+        {u"holder"_s, u"ID"_s, u"the contender that must still hold it, as `show` prints it, or session:0x…"_s},
         {u"reason"_s, u"TEXT"_s, u"why, for the audit record"_s},
         {u"dry-run"_s, {}, u"show what would be done, and do nothing"_s},
         {u"yes"_s, {}, u"do not ask"_s},
+        {u"not-exact"_s, {}, u"also where nothing tells the holder from the next one (a key with the value 1 and no "
+                             u"expiry, say): whoever holds it when the command arrives loses it"_s},
     };
     spec.fewestWords = spec.mostWords = 1;
     spec.run = forceRelease;

@@ -1,8 +1,17 @@
 #include "core/inspect/picture.h"
 
+#include "core/recipes/contenderid.h"
+
 #include <algorithm>
 
 namespace lockscope::inspect {
+
+QByteArray nameInId(const QByteArray &contenderId)
+{
+    const auto at = contenderId.lastIndexOf('@');
+    const auto name = contenderId.left(std::max<qsizetype>(at, 0));
+    return !name.isEmpty() && recipes::isFullFormOf(contenderId, name) ? name : contenderId;
+}
 
 int LockPicture::holderCount() const
 {

@@ -61,7 +61,9 @@ struct Identity {
     qint64 czxid = 0;              // ZooKeeper
     quint64 owner = 0;             // ZooKeeper: ephemeralOwner
     qint32 version = 0;            // ZooKeeper: data version
-    QByteArray value;              // Redis: the token, or the hash field
+    QByteArray value;              // Redis: the token, or the hash field; SQL: transaction or connection, in words
+    std::optional<qint64> expiryMs; // Redis, where every holder writes the same value: when this one's ends
+    bool comesAgain = false;       // nothing the server says tells this hold from a later one
     friend bool operator==(const Identity &, const Identity &) = default;
 };
 
@@ -126,6 +128,10 @@ struct LockPicture {
     // The contender that gets the lock when `id` lets go; null if nobody waits or order is unknown.
     [[nodiscard]] const Contender *nextAfter(const QByteArray &id) const;
 };
+
+// "leader@4294967305" and "1@1763780400000" without what makes them unmistakable: "leader", "1". For where there is
+// room for a name only.
+[[nodiscard]] QByteArray nameInId(const QByteArray &contenderId);
 
 struct Coverage {
     ConnectionName connection;

@@ -126,6 +126,8 @@ QString auditOutcome(const Result<Sent> &sent)
 Task<Result<ForceReleaseOutcome>> forceRelease(ForceReleasePlan plan, ForceReleaseTools tools, QString reason,
                                                Deadline deadline)
 {
+    if (!plan.risk.isEmpty() && !plan.isRiskAccepted)
+        co_return Error{ErrorCode::Refused, u"%1: nothing was sent: %2"_s.arg(label(plan.before.lock.text()), plan.risk)};
     const auto fresh = co_await tools.observer->readNow(plan.before.lock.name, deadline);
     if (auto refusal = refusalAfterReading(plan, fresh))
         co_return *refusal;

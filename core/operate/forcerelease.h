@@ -27,6 +27,10 @@ struct ForceReleasePlan {
     QStringList commands;              // exactly what will be sent, for people
     QString guardText;                 // "czxid 0x5f21 and owner 0x2000009b4890007, read again right before"
     bool exact = true;                 // false: a gap remains, see the contract
+    // Not empty: nothing tells this hold from a later one, so that the release may hit whoever holds it then.
+    // Refused unless somebody who read it says so.
+    QString risk;
+    bool isRiskAccepted = false;
     std::optional<QByteArray> nextHolder; // contender id
     QString wakes;                     // "1 waiter, by the deletion; nothing else to publish"
     std::vector<QByteArray> otherLocksLost; // by the same act: none for a delete of one node
@@ -40,8 +44,9 @@ struct ForceReleaseOutcome {
     QString message;                           // one sentence for a person
 };
 
-// Refused if `holder` does not hold in this picture (a waiter's id, an old id, nobody holds); Unsupported
-// for recipes whose hold cannot be taken away. Any thread.
+// `holder` is a contender's id, or "session:0x…". Refused if it does not hold in this picture (a waiter's id, an
+// old id, nobody holds), or could mean another (a name without what makes it unmistakable, a session that holds it
+// twice): the message says the full ids. Unsupported for recipes whose hold cannot be taken away. Any thread.
 [[nodiscard]] Result<ForceReleasePlan> planForceRelease(const inspect::LockPicture &picture, const QByteArray &holder);
 
 // Errors: Refused when the hold is gone or another's by now (nothing is taken away), or when the gate or

@@ -3,7 +3,7 @@
 #include "core/operate/forcerelease.h"
 #include "core/redis/redissonkeys.h"
 #include "core/operate/releaseway.h"
-#include "core/recipes/turn.h"
+#include "core/recipes/contenderid.h"
 
 namespace lockscope::operate {
 
@@ -30,27 +30,82 @@ Error refused(const QString &what, const QString &next)
     return Error{ErrorCode::Refused, u"%1; nothing was sent; %2"_s.arg(what, next)};
 }
 
-// Empty when `holder` holds. On a Redlock set a claim below the majority may be taken away, too: that is how
-// what a dead client left behind goes.
-std::optional<Error> refusalOf(const LockPicture &picture, const QByteArray &holder)
+QString idsOf(const std::vector<const Contender *> &contenders)
 {
-    if (picture.recipe == "redlock" && picture.find(holder))
-        return std::nullopt;
-    QStringList holders;
-    for (const auto &contender : picture.contenders) {
-        if (contender.role == Role::Holder)
-            holders << label(contender.id, 80);
+    QStringList ids;
+    for (const auto *one : contenders)
+        ids << label(one->id, 80);
+    return ids.join(u", "_s);
+}
+
+std::vector<const Contender *> holdersOf(const LockPicture &picture)
+{
+    std::vector<const Contender *> holders;
+    for (const auto &one : picture.contenders) {
+        if (one.role == Role::Holder)
+            holders.push_back(&one);
     }
+    return holders;
+}
+
+// What the session has in the lock; what it holds, if it holds anything.
+std::vector<const Contender *> ofSession(const LockPicture &picture, const QByteArray &session)
+{
+    std::vector<const Contender *> all;
+    bool holds = false;
+    for (const auto &one : picture.contenders) {
+        if (!one.session || one.session->toUtf8() != session)
+            continue;
+        all.push_back(&one);
+        holds = holds || one.role == Role::Holder;
+    }
+    if (holds)
+        std::erase_if(all, [](const auto *one) { return one->role != Role::Holder; });
+    return all;
+}
+
+// Whom the operator means by `holder`; Refused where that could be another by now.
+Result<const Contender *> meant(const LockPicture &picture, const QByteArray &holder)
+{
     const auto lock = lockText(picture);
-    if (holders.isEmpty())
+    const auto said = label(holder, 80);
+    if (const auto *exact = picture.find(holder))
+        return exact;
+    static const QByteArray bySession = "session:";
+    if (holder.startsWith(bySession + "0x")) {
+        const auto found = ofSession(picture, holder.mid(bySession.size()));
+        if (found.size() == 1)
+            return found.front();
+        if (found.size() > 1)
+            return refused(u"\"%1\" has %2 nodes in %3"_s.arg(said).arg(found.size()).arg(lock),
+                           u"say which one: "_s + idsOf(found));
+    }
+    std::vector<const Contender *> fuller;
+    for (const auto &one : picture.contenders) {
+        if (recipes::isFullFormOf(one.id, holder))
+            fuller.push_back(&one);
+    }
+    if (!fuller.empty())
+        return refused(u"\"%1\" is a name that comes again, and may be another's by now, in %2"_s.arg(said, lock),
+                       u"the one there now is %1: look at it, and say that"_s.arg(idsOf(fuller)));
+    const auto holders = holdersOf(picture);
+    if (holders.empty())
         return refused(u"nobody holds %1"_s.arg(lock), u"there is nothing to release"_s);
-    const auto *contender = picture.find(holder);
-    const auto who = u"held by %1"_s.arg(holders.join(u", "_s));
-    if (!contender)
-        return refused(u"\"%1\" does not hold %2 (any more, or never did)"_s.arg(label(holder, 80), lock), who);
-    if (contender->role != Role::Holder)
-        return refused(u"\"%1\" waits for %2 and does not hold it"_s.arg(label(holder, 80), lock), who);
-    return std::nullopt;
+    return refused(u"\"%1\" does not hold %2 (any more, or never did)"_s.arg(said, lock),
+                   u"held by "_s + idsOf(holders));
+}
+
+// Empty when the contender holds. On a Redlock set a claim below the majority may be taken away, too: that is how
+// what a dead client left behind goes.
+std::optional<Error> refusalOf(const LockPicture &picture, const Contender &contender)
+{
+    if (picture.recipe == "redlock" || contender.role == Role::Holder)
+        return std::nullopt;
+    const auto holders = holdersOf(picture);
+    if (holders.empty())
+        return refused(u"nobody holds %1"_s.arg(lockText(picture)), u"there is nothing to release"_s);
+    return refused(u"\"%1\" waits for %2 and does not hold it"_s.arg(label(contender.id, 80), lockText(picture)),
+                   u"held by "_s + idsOf(holders));
 }
 
 // Whether the guard says enough to tell this hold from a later one.
@@ -59,15 +114,6 @@ bool isIdentified(const Contender &holder, ReleaseWay way)
     if (way == ReleaseWay::DeleteNode)
         return holder.guard.path.startsWith('/') && holder.guard.czxid != 0;
     return !holder.guard.value.isEmpty();
-}
-
-// A node's name that is used once only: the server numbered it. kazoo's semaphore leases have a name
-// that their client uses again.
-bool isNameUsedOnce(const LockPicture &picture, const Contender &holder)
-{
-    if (picture.recipe == "zk-ephemeral" || picture.recipe == "kazoo-semaphore")
-        return false;
-    return recipes::readSequence(ZPath(holder.guard.path).name()).has_value();
 }
 
 void planDelete(ForceReleasePlan &plan, const Contender &holder)
@@ -81,14 +127,45 @@ void planDelete(ForceReleasePlan &plan, const Contender &holder)
                          .arg(holder.guard.czxid, 0, 16)
                          .arg(owner)
                          .arg(holder.guard.version);
-    plan.exact = isNameUsedOnce(plan.before, holder);
+    plan.exact = recipes::isGivenOnce(ZPath(holder.guard.path).name());
     if (!plan.exact)
-        plan.warnings << u"ZooKeeper cannot delete a fixed name only if it is still the same node: should it be "
+        plan.warnings << u"ZooKeeper cannot delete a name that comes again only if it is still the same node: should it be "
                          u"re-created in the moment between the last look and the delete, the new holder loses it"_s;
+}
+
+// What is at stake where the value is the same for every holder and nothing else tells them apart.
+void planRisk(ForceReleasePlan &plan, const Contender &holder)
+{
+    if (!holder.guard.comesAgain)
+        return;
+    const auto value = label(holder.guard.value, 80);
+    const auto why = plan.before.recipe == "redlock" ? u"its moment of expiry differs from node to node"_s
+        : holder.expiresAt && plan.before.recipe != "redis-getset"
+        ? u"this server does not say to the millisecond when the key ends (Redis does from version 7)"_s
+        : u"the key has no expiry"_s;
+    plan.exact = false;
+    plan.risk = u"the value \"%1\" is one that another holder may write as well, and %2: should the lock pass to another "
+                u"before the command arrives, that one loses it"_s.arg(value, why);
+    plan.warnings << plan.risk;
+}
+
+void planDeleteUntil(ForceReleasePlan &plan, const Contender &holder)
+{
+    const auto key = escaped(plan.before.lock.name);
+    const auto value = escaped(holder.guard.value);
+    const auto expiry = QString::number(*holder.guard.expiryMs);
+    plan.commands << u"EVALSHA compare-and-delete-until 1 %1 %2 %3"_s.arg(key, value, expiry)
+                  << u"in the script: DEL %1, only if GET %1 is %2 and PEXPIRETIME %1 is %3"_s.arg(key, value, expiry);
+    plan.guardText = u"the key must still hold %1 and still end at %2 (ms since 1970); compared and deleted in one "
+                     u"script"_s.arg(value, expiry);
 }
 
 void planCompareAndDelete(ForceReleasePlan &plan, const Contender &holder)
 {
+    if (holder.guard.expiryMs) {
+        planDeleteUntil(plan, holder);
+        return;
+    }
     const auto key = escaped(plan.before.lock.name);
     const auto value = escaped(holder.guard.value);
     plan.commands << u"EVALSHA compare-and-delete 1 %1 %2"_s.arg(key, value)
@@ -242,21 +319,24 @@ void planWarnings(ForceReleasePlan &plan, const Contender &holder)
 
 Result<ForceReleasePlan> planForceRelease(const LockPicture &picture, const QByteArray &holder)
 {
-    if (auto refusal = refusalOf(picture, holder))
+    const auto who = meant(picture, holder);
+    if (!who)
+        return who.error();
+    const auto &contender = **who;
+    if (auto refusal = refusalOf(picture, contender))
         return *refusal;
     const auto way = releaseWay(picture);
     if (!way)
         return way.error();
-    const auto &contender = *picture.find(holder);
     if (!isIdentified(contender, *way))
-        return refused(u"the identity of \"%1\" in %2 could not be read"_s.arg(label(holder, 80), lockText(picture)),
+        return refused(u"the identity of \"%1\" in %2 could not be read"_s.arg(label(contender.id, 80), lockText(picture)),
                        u"check the permissions on its node or key"_s);
 
     ForceReleasePlan plan;
     plan.before = picture;
-    plan.holder = holder;
+    plan.holder = contender.id;
     plan.guard = contender.guard;
-    if (const auto *next = picture.nextAfter(holder))
+    if (const auto *next = picture.nextAfter(contender.id))
         plan.nextHolder = next->id;
     switch (*way) {
     case ReleaseWay::DeleteNode: planDelete(plan, contender); break;
@@ -268,6 +348,7 @@ Result<ForceReleasePlan> planForceRelease(const LockPicture &picture, const QByt
     }
     plan.wakes = wakesText(picture, contender, *way);
     planGentler(plan, contender);
+    planRisk(plan, contender);
     planWarnings(plan, contender);
     return plan;
 }

@@ -68,8 +68,12 @@ Task<Result<Sent>> deleteNode(ForceReleasePlan plan, zk::Session *session, Deadl
 
 Task<Result<Sent>> compareAndDelete(ForceReleasePlan plan, redis::Connection *connection, Deadline deadline)
 {
-    const auto script = redis::loadScript("compare-and-delete");
-    auto reply = connection->script(script, {plan.before.lock.name}, {plan.guard.value}, deadline);
+    const auto &until = plan.guard.expiryMs;
+    const auto script = redis::loadScript(until ? "compare-and-delete-until" : "compare-and-delete");
+    QByteArrayList arguments{plan.guard.value};
+    if (until)
+        arguments << QByteArray::number(*until);
+    auto reply = connection->script(script, {plan.before.lock.name}, arguments, deadline);
     const auto answer = co_await reply;
     if (!answer)
         co_return answer.error();
@@ -77,7 +81,7 @@ Task<Result<Sent>> compareAndDelete(ForceReleasePlan plan, redis::Connection *co
         co_return Sent();
     if (answer->integer < 0)
         co_return goneAlready(plan);
-    co_return changedMeanwhile(plan, u"the key holds another value"_s);
+    co_return changedMeanwhile(plan, u"the key holds another value, or ends at another moment"_s);
 }
 
 // What came of it on the nodes of a set.

@@ -3,6 +3,7 @@
 #include "core/async/scope.h"
 #include "core/async/sleep.h"
 #include "core/recipes/catalogue.h"
+#include "core/recipes/contenderid.h"
 
 namespace lockscope {
 
@@ -14,6 +15,7 @@ struct HeldLock::Private {
     Task<Result<bool>> connectSession(Deadline deadline);
     Task<Result<bool>> connectSql(Deadline deadline);
     Result<bool> makeLock();
+    Task<QByteArray> contenderIdOf(QByteArray granted);
     void watchOver(const recipes::Grant &grant);
     // On a connection that was made read-only meanwhile no release is sent. But what a contender's own session
     // holds ends with that session, and to end it is no write. (The optimistic lock's release is one.)
@@ -115,6 +117,19 @@ Result<bool> HeldLock::Private::makeLock()
         return made.error();
     lock = std::move(*made);
     return true;
+}
+
+// What the inspector calls our hold. A value that every holder writes names it only with the moment at which it
+// ends, and that is the server's to say.
+Task<QByteArray> HeldLock::Private::contenderIdOf(QByteArray granted)
+{
+    auto *connection = workspace.find(request.lock.connection)->redis();
+    if (!connection || request.recipe != "redis-setnx-expire")
+        co_return granted;
+    const redis::Command question{"PEXPIRETIME", request.lock.name};
+    auto asking = connection->command(question, Deadline::after(workspace.loop(), std::chrono::seconds(5)));
+    const auto expiry = co_await asking;
+    co_return expiry && expiry->integer > 0 ? recipes::constantContenderId(granted, expiry->integer) : granted;
 }
 
 void HeldLock::Private::watchOver(const recipes::Grant &grant)
@@ -257,9 +272,11 @@ Task<Result<recipes::Grant>> HeldLock::acquire(std::optional<std::chrono::millis
         co_return made.error();
     // The wait counts from connected.
     const auto deadline = wait ? Deadline::after(d->workspace.loop(), *wait) : Deadline::never();
-    const auto grant = co_await d->lock->acquire(deadline);
-    if (grant)
-        d->watchOver(*grant);
+    auto grant = co_await d->lock->acquire(deadline);
+    if (!grant)
+        co_return grant;
+    d->watchOver(*grant);
+    grant->id = co_await d->contenderIdOf(grant->id);
     co_return grant;
 }
 

@@ -200,6 +200,60 @@ private slots:
         QVERIFY(gone && gone->integer == 0);
     }
 
+    void aConstantValueIsReleasedFromTheOneThatWasSeen()
+    {
+        m_lock = u"redis:constant-lock"_s;
+        redis::ConnectionOptions options;
+        options.host = m_servers.redis->address();
+        const auto client = redis::openConnection(m_servers.loop, options);
+        QTRY_COMPARE(client->state(), redis::ConnectionState::Connected);
+        const auto ask = [&](const redis::Command &command) { return test::await(client->command(command, m_servers.soon())); };
+        QVERIFY(ask({"SET", "constant-lock", "1", "PX", "60000"}));
+        const auto id = contenders().first().toObject().value("id"_L1).toString();
+        const auto expiry = ask({"PEXPIRETIME", "constant-lock"});
+        QCOMPARE(id, u"1@%1"_s.arg(expiry->integer));
+        // The value alone may be the next holder's by now.
+        const auto bare = force(u"1"_s);
+        QVERIFY2(bare.status == 4 && bare.err.contains(id.toUtf8()), bare.what());
+        // Given back and taken by the next one, which writes the same.
+        QVERIFY(ask({"SET", "constant-lock", "1", "PX", "61000"}));
+        QCOMPARE(force(id).status, 4);
+        QCOMPARE(ask({"EXISTS", "constant-lock"})->integer, 1);
+        const auto now = contenders().first().toObject().value("id"_L1).toString();
+        const auto ran = force(now);
+        QVERIFY2(ran.status == 0, ran.what());
+        QCOMPARE(ask({"EXISTS", "constant-lock"})->integer, 0);
+    }
+
+    void aConstantValueWithoutExpiryIsReleasedOnlyIfToldSo()
+    {
+        m_lock = u"redis:endless-lock"_s;
+        redis::ConnectionOptions options;
+        options.host = m_servers.redis->address();
+        const auto client = redis::openConnection(m_servers.loop, options);
+        QTRY_COMPARE(client->state(), redis::ConnectionState::Connected);
+        const auto ask = [&](const redis::Command &command) { return test::await(client->command(command, m_servers.soon())); };
+        QVERIFY(ask({"SET", "endless-lock", "1"}));
+        for (const auto &option : {u"--yes"_s, u"--dry-run"_s}) {
+            const auto refused = force(u"1"_s, {option});
+            QVERIFY2(refused.status == 4 && refused.err.contains("--not-exact"), refused.what());
+        }
+        QCOMPARE(ask({"EXISTS", "endless-lock"})->integer, 1);
+        const auto dry = force(u"1"_s, {u"--dry-run"_s, u"--not-exact"_s, u"--json"_s});
+        QVERIFY2(dry.status == 0 && dry.json().value("exact"_L1) == QJsonValue(false), dry.what());
+        const auto ran = force(u"1"_s, {u"--yes"_s, u"--not-exact"_s});
+        QVERIFY2(ran.status == 0, ran.what());
+        QCOMPARE(ask({"EXISTS", "endless-lock"})->integer, 0);
+    }
+
+    void aSessionSaysWhoIsMeant()
+    {
+        const auto session = contenders().first().toObject().value("session"_L1).toString();
+        const auto ran = force(u"session:"_s + session);
+        QVERIFY2(ran.status == 0 && ran.out.contains(m_ids[0].toUtf8()), ran.what());
+        QCOMPARE(force(u"session:"_s + session).status, 4);
+    }
+
     void onProductionTheCommandIsTheAct()
     {
         const auto before = m_servers.childrenWithZxids(path());
@@ -218,7 +272,9 @@ private slots:
         Ctl holder(m_servers.connect()
                    + QStringList{u"acquire"_s, m_lock, u"--recipe"_s, u"zk-ephemeral"_s, u"--json"_s});
         const auto id = holder.jsonLine().value("id"_L1).toString();
-        QVERIFY(!id.isEmpty());
+        QVERIFY2(id.startsWith(u"leader-lock@"_s), qPrintable(id));
+        const auto bare = force(u"leader-lock"_s);
+        QVERIFY2(bare.status == 4 && bare.err.contains(id.toUtf8()), bare.what());
         Ctl waiter(m_servers.connect()
                    + QStringList{u"acquire"_s, m_lock, u"--recipe"_s, u"zk-ephemeral"_s, u"--json"_s});
         const auto dry = force(id, {u"--dry-run"_s, u"--json"_s});

@@ -16,6 +16,7 @@
 #include "ui/views/queuetable.h"
 #include "ui/views/veil.h"
 
+#include <QCheckBox>
 #include <QApplication>
 #include <QClipboard>
 #include <QLabel>
@@ -284,6 +285,33 @@ private slots:
         QTRY_COMPARE(state->sentence(), u"10.0.3.8 holds it by now"_s);
         QVERIFY(!release->isVisible());
         QVERIFY(dialog->findChild<QPushButton *>(u"lookAgain"_s)->isVisible());
+    }
+
+    void aHolderThatNothingTellsFromTheNextIsReleasedOnlyAtARisk()
+    {
+        connectAs(false, false);
+        const auto lock = ordersLock();
+        m_backend->tellLocks({change(ChangeKind::Added, lock)});
+        m_window->selectLock(orders);
+        m_backend->onPlanForceRelease = [&](const LockName &, const QByteArray &) {
+            auto plan = planOf(lock);
+            plan.exact = false;
+            plan.risk = u"the value \"1\" is one that another holder may write as well"_s;
+            plan.warnings << plan.risk;
+            return plan;
+        };
+        auto *dialog = openForceRelease();
+        auto *release = dialog->findChild<QPushButton *>(u"releaseButton"_s);
+        QTRY_VERIFY(release->isVisible());
+        auto *accept = dialog->findChild<QCheckBox *>(u"acceptRisk"_s);
+        QVERIFY(accept->isVisible() && !accept->isChecked());
+        QVERIFY(!release->isEnabled());
+        QVERIFY(dialog->findChild<QLabel *>(u"obstacle"_s)->text().contains(u"tick"_s));
+        QVERIFY(dialog->asCommand().contains(u"--not-exact"_s));
+        accept->click();
+        QVERIFY(release->isEnabled());
+        QTest::mouseClick(release, Qt::LeftButton);
+        QVERIFY(m_backend->lastForced && m_backend->lastForced->isRiskAccepted);
     }
 
     void readOnlyShowsTheFormAndSaysWhyNot()

@@ -140,12 +140,14 @@ struct World {
     Result<ForceReleaseOutcome> release(const LockPicture &picture)
     {
         const auto plan = planForceRelease(picture, picture.contenders[0].id);
-        if (!plan)
-            return plan.error();
+        return plan ? release(*plan) : plan.error();
+    }
+    Result<ForceReleaseOutcome> release(const ForceReleasePlan &plan)
+    {
         ForceReleaseTools tools{&observer, zookeeper.get(), redis.get(), &audit, &loop, {}};
-        tools.nodes.assign(picture.nodes.size(), redis.get());
+        tools.nodes.assign(plan.before.nodes.size(), redis.get());
         Answer answer;
-        scope.launch(run(*plan, tools, &answer));
+        scope.launch(run(plan, tools, &answer));
         loop.runUntilIdle();
         return answer ? *answer : Error{ErrorCode::TimedOut, u"never answered"_s};
     }
@@ -241,7 +243,78 @@ private slots:
         const auto plan = planForceRelease(picture, nodeName(0));
         QVERIFY(plan);
         QVERIFY(!plan->exact);
-        QVERIFY(plan->warnings.join(u' ').contains(u"fixed name"_s));
+        QVERIFY(plan->warnings.join(u' ').contains(u"name that comes again"_s));
+    }
+
+    void aNameThatComesAgainIsRefusedWithTheFullId()
+    {
+        auto picture = queue();
+        picture.contenders[0].id = "leader@24353";
+        const auto bare = planForceRelease(picture, "leader");
+        QVERIFY(!bare);
+        QCOMPARE(bare.error().code, ErrorCode::Refused);
+        QVERIFY2(bare.error().message.contains(u"leader@24353"_s), qPrintable(bare.error().message));
+        QVERIFY(!planForceRelease(picture, "leader@24352"));
+        const auto full = planForceRelease(picture, "leader@24353");
+        QVERIFY(full);
+        QCOMPARE(full->holder, QByteArray("leader@24353"));
+    }
+
+    void aSessionNamesWhatItHolds()
+    {
+        auto picture = queue();
+        for (std::size_t n = 0; n < picture.contenders.size(); ++n)
+            picture.contenders[n].session = u"0x%1"_s.arg(0x10 + n, 0, 16);
+        const auto byHolder = planForceRelease(picture, "session:0x10");
+        QVERIFY(byHolder);
+        QCOMPARE(byHolder->holder, nodeName(0));
+        const auto byWaiter = planForceRelease(picture, "session:0x11");
+        QVERIFY(!byWaiter && byWaiter.error().message.contains(u"waits"_s));
+        QVERIFY(!planForceRelease(picture, "session:0x99"));
+        // One that waits besides holding means what it holds; one that holds twice must say which.
+        picture.contenders[1].session = u"0x10"_s;
+        QVERIFY(planForceRelease(picture, "session:0x10"));
+        picture.contenders[1].role = Role::Holder;
+        const auto twice = planForceRelease(picture, "session:0x10");
+        QVERIFY(!twice);
+        QVERIFY2(twice.error().message.contains(label(nodeName(1), 80)), qPrintable(twice.error().message));
+    }
+
+    void aConstantValueIsComparedWithItsExpiry()
+    {
+        World w;
+        auto picture = redisLock("redis-setnx-expire", "1");
+        picture.contenders[0].id = "1@1763780400123";
+        picture.contenders[0].guard.expiryMs = 1763780400123;
+        QVERIFY(!planForceRelease(picture, "1"));
+        const auto plan = planForceRelease(picture, "1@1763780400123");
+        QVERIFY(plan && plan->exact && plan->risk.isEmpty());
+        w.observer.answers = {picture, noNode()};
+        w.store.next.kind = redis::Value::Kind::Integer;
+        w.store.next.integer = 1;
+        QVERIFY(w.release(picture));
+        QCOMPARE(w.store.sent[0],
+                 (redis::Command{"EVALSHA", "compare-and-delete-until", "orders-lock", "1", "1763780400123"}));
+    }
+
+    void aConstantValueWithoutExpiryIsReleasedOnlyAtARisk()
+    {
+        World w;
+        auto picture = redisLock("redis-setnx-expire", "1");
+        picture.contenders[0].guard.comesAgain = true;
+        w.observer.answers = {picture, noNode()};
+        w.store.next.kind = redis::Value::Kind::Integer;
+        w.store.next.integer = 1;
+        auto plan = planForceRelease(picture, "1");
+        QVERIFY(plan && !plan->exact && !plan->risk.isEmpty());
+        QVERIFY2(plan->warnings.contains(plan->risk), "the risk is said before");
+        const auto refused = w.release(*plan);
+        QVERIFY(!refused);
+        QCOMPARE(refused.error().code, ErrorCode::Refused);
+        QVERIFY(w.store.sent.empty() && w.outcomes().isEmpty());
+        plan->isRiskAccepted = true;
+        QVERIFY(w.release(*plan));
+        QCOMPARE(w.store.sent.size(), 1U);
     }
 
     void anElectionIsWarnedOf()

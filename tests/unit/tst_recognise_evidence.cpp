@@ -117,7 +117,7 @@ private slots:
         QVERIFY(!lock.contenders[0].waitingSince);
         QCOMPARE(*lock.contenders[1].waitingSince, ServerTime(2s));
 
-        const std::map<ZPath, ServerTime> seen{{ZPath(expand("/l/{h1}__lock__0000000001")), ServerTime(77s)}};
+        const HeadSince seen{{{ZPath(expand("/l/{h1}__lock__0000000001")), 1}, ServerTime(77s)}};
         input.context.headSince = &seen;
         lock = input.locks()[0];
         QCOMPARE(*lock.contenders[0].heldSince, ServerTime(77s));

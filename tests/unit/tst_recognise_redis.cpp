@@ -275,6 +275,27 @@ private slots:
     }
     void naive() { check(); }
 
+    // The next holder writes the same value: what tells them apart is when the key ends, if the server says it.
+    void aConstantIsCalledByItsExpiry()
+    {
+        auto key = keyOf("orders-lock", KeyType::String, 30000, "1");
+        const auto holder = [&key] { return recognise(key, {}, RedisContext())->contenders.at(0); };
+        QVERIFY(holder().guard.comesAgain); // a server before Redis 7
+        QCOMPARE(holder().id, QByteArray("1"));
+        key.expiresAt = ServerTime(milliseconds(1700000030000));
+        QVERIFY(!holder().guard.comesAgain);
+        QCOMPARE(holder().id, QByteArray("1@1700000030000"));
+        QCOMPARE(holder().guard.value, QByteArray("1"));
+        QCOMPARE(holder().guard.expiryMs, std::optional<qint64>(1700000030000));
+        QCOMPARE(holder().expiresAt, key.expiresAt);
+        // A random token needs no more, however often it is prolonged.
+        key.value = uuid1;
+        QCOMPARE(holder().id, uuid1);
+        QVERIFY(!holder().guard.comesAgain && !holder().guard.expiryMs);
+        // Endless, and whole seconds, can be anybody's.
+        QVERIFY(recognise(keyOf("orders-lock", KeyType::String, -1, "1"), {}, RedisContext())->contenders[0].guard.comesAgain);
+    }
+
     void withAll_data()
     {
         columns();

@@ -178,7 +178,7 @@ private slots:
             lease_holder - {"version": 1, "holder": "host-a", "end": "1970-01-01T00:20:00"}
             {h2}__lock__0000000001 s2)", R"(
             /l/lease zk-lease high held (kazoo)
-            lease_holder holds exclusive 0)");
+            lease_holder@1 holds exclusive 0)");
         row("12 lease: over", "/l/lease", R"(
             lease_holder - {"version": 1, "holder": "host-a", "end": "1970-01-01T00:10:00"})", R"(
             /l/lease zk-lease high free (kazoo))");
@@ -197,8 +197,8 @@ private slots:
         const auto locks = input.locks();
         QCOMPARE(draw(locks), lines(R"(
             /l/pool kazoo-semaphore high contended (kazoo)
-            {h2} holds permit 0
-            {h1} holds permit 1
+            {h2}@1 holds permit 0
+            {h1}@2 holds permit 1
             {h3}__lock__0000000007 waits permit 2 ~>children
             {h4}__lock__0000000008 waits permit 3 ->{h3}__lock__0000000007)"));
         QCOMPARE(locks[0].contenders[2].identity, QByteArray("three"));
@@ -213,12 +213,12 @@ private slots:
             x-{d1}-0000000003 s1
             x-{d9}-0000000002 s9)", R"(
             /l/x zookeeper-recipe-lock high contended (ZooKeeper's Java recipe)
-            x-{d9}-0000000002 holds exclusive 0
-            x-{d1}-0000000003 waits exclusive 1 ~>x-{d9}-0000000002)");
+            x-{d9}-0000000002@2 holds exclusive 0
+            x-{d1}-0000000003@1 waits exclusive 1 ~>x-{d9}-0000000002@2)");
         row("14 ZooKeeper's C recipe", "/l/x", R"(
             x-{x1}-0000000002 s1)", R"(
             /l/x zookeeper-recipe-lock high held (ZooKeeper's C recipe)
-            x-{x1}-0000000002 holds exclusive 0)");
+            x-{x1}-0000000002@1 holds exclusive 0)");
         row("13, 14 somebody else's session in the name", "/queue", R"(
             x-{d2}-0000000003 s1)", "");
         row("15 Solr: join at the head has the head's number", "/overseer_elect/election", R"(
@@ -226,77 +226,77 @@ private slots:
             {d2}-10.0.0.2:8983_solr-n_0000000004 s2
             {d3}-10.0.0.3:8983_solr-n_0000000005 s3)", R"(
             /overseer_elect/election zk-election high contended (Solr)
-            {d1}-10.0.0.1:8983_solr-n_0000000004 holds exclusive 0
-            {d2}-10.0.0.2:8983_solr-n_0000000004 waits exclusive 1 ~>{d1}-10.0.0.1:8983_solr-n_0000000004
-            {d3}-10.0.0.3:8983_solr-n_0000000005 waits exclusive 2 ~>{d2}-10.0.0.2:8983_solr-n_0000000004)");
+            {d1}-10.0.0.1:8983_solr-n_0000000004@1 holds exclusive 0
+            {d2}-10.0.0.2:8983_solr-n_0000000004@2 waits exclusive 1 ~>{d1}-10.0.0.1:8983_solr-n_0000000004@1
+            {d3}-10.0.0.3:8983_solr-n_0000000005@3 waits exclusive 2 ~>{d2}-10.0.0.2:8983_solr-n_0000000004@2)");
         row("16 LeaderElectionSupport", "/elect", R"(
             n_0000000001 s1 host-a
             n_0000000002 s2 host-b)", R"(
             /elect zk-election medium contended (ZooKeeper's LeaderElectionSupport)
-            n_0000000001 holds exclusive 0
-            n_0000000002 waits exclusive 1 ~>n_0000000001)");
+            n_0000000001@1 holds exclusive 0
+            n_0000000002@2 waits exclusive 1 ~>n_0000000001@1)");
         row("17 HDFS: standbys watch the node", "/hadoop-ha/ns1", R"(
             ActiveStandbyElectorLock s1 x
             ActiveBreadCrumb - x
             s2 > ActiveStandbyElectorLock)", R"(
             /hadoop-ha/ns1/ActiveStandbyElectorLock zk-election high contended (HDFS)
-            ActiveStandbyElectorLock holds exclusive 0
-            s2 waits exclusive - ->ActiveStandbyElectorLock)");
+            ActiveStandbyElectorLock@1 holds exclusive 0
+            s2 waits exclusive - ->ActiveStandbyElectorLock@1)");
         row("17 YARN", "/yarn-leader-election/c1", R"(
             ActiveStandbyElectorLock s1 x)", R"(
             /yarn-leader-election/c1/ActiveStandbyElectorLock zk-election high held (YARN)
-            ActiveStandbyElectorLock holds exclusive 0)");
+            ActiveStandbyElectorLock@1 holds exclusive 0)");
         row("18 HBase table lock", "/hbase/table-lock/t",
             "write-7@host-a0000000002 s2 \xff header\n"
             "read-6@host-b0000000001 s1 \xff header", R"(
             /hbase/table-lock/t zk-shared high contended (HBase before 2.0)
-            read-6@host-b0000000001 holds read 0
-            write-7@host-a0000000002 waits write 1 ~>read-6@host-b0000000001)");
+            read-6@host-b0000000001@2 holds read 0
+            write-7@host-a0000000002@1 waits write 1 ~>read-6@host-b0000000001@2)");
         row("19 DistributedLock for .NET", "/dn", R"(
             read-0000000001 s1
             write-0000000002 s2)", R"(
             /dn zk-shared medium contended (DistributedLock (.NET))
-            read-0000000001 holds read 0
-            write-0000000002 waits write 1 ~>read-0000000001)");
+            read-0000000001@1 holds read 0
+            write-0000000002@2 waits write 1 ~>read-0000000001@1)");
         row("20 zk-ruby, exclusive only", "/_zklocking/a", R"(
             ex0000000001 s1
             ex0000000002 s2)", R"(
             /_zklocking/a zk-mutex high contended (zk-ruby)
-            ex0000000001 holds exclusive 0
-            ex0000000002 waits exclusive 1 ~>ex0000000001)");
+            ex0000000001@1 holds exclusive 0
+            ex0000000002@2 waits exclusive 1 ~>ex0000000001@1)");
         row("20 zk-ruby, shared", "/_zklocking/a", R"(
             sh0000000001 s1
             ex0000000002 s2)", R"(
             /_zklocking/a zk-shared high contended (zk-ruby)
-            sh0000000001 holds read 0
-            ex0000000002 waits write 1 ~>sh0000000001)");
+            sh0000000001@1 holds read 0
+            ex0000000002@2 waits write 1 ~>sh0000000001@1)");
         row("HBase master", "/hbase", R"(
             master s1 x
             rs - )", R"(
             /hbase/master zk-election high held (HBase)
-            master holds exclusive 0)");
+            master@1 holds exclusive 0)");
         row("Kafka controller, waited for by the brokers", "/", R"(
             controller s1 {"version":2,"brokerid":1,"timestamp":"1"}
             brokers - 
             s2 > controller
             s3 > controller)", R"(
             /controller zk-election high contended (Kafka) !herd
-            controller holds exclusive 0
-            s2 waits exclusive - ->controller
-            s3 waits exclusive - ->controller)");
+            controller@1 holds exclusive 0
+            s2 waits exclusive - ->controller@1
+            s3 waits exclusive - ->controller@1)");
         row("old ClickHouse election", "/clickhouse/t/leader_election", R"(
             leader_election-0000000001 s1 r1)", R"(
             /clickhouse/t/leader_election zk-election medium held (ClickHouse before 21.12)
-            leader_election-0000000001 holds exclusive 0)");
+            leader_election-0000000001@1 holds exclusive 0)");
         row("27 ShedLock: held, over, unreadable", "/shedlock", R"(
             job-a - 1970-01-01T00:20:00.123456789Z
             job-b - 1970-01-01T00:10:00Z
             job-c - )", R"(
             /shedlock/job-a zk-lease high held (ShedLock)
-            job-a holds exclusive 0
+            job-a@1 holds exclusive 0
             /shedlock/job-b zk-lease high free (ShedLock)
             /shedlock/job-c zk-lease high held (ShedLock)
-            job-c holds exclusive 0)");
+            job-c@3 holds exclusive 0)");
     }
     void others() { check(); }
 
@@ -310,80 +310,80 @@ private slots:
             s2 > 10.0.0.1-W-0000000000
             s3 > 10.0.0.1-W-0000000000)", R"(
             /shared zk-shared medium contended
-            10.0.0.1-W-0000000000 holds write 0
-            10.0.0.2-R-0000000001 waits read 1 ->10.0.0.1-W-0000000000
-            10.0.0.3-R-0000000002 waits read 2 ->10.0.0.1-W-0000000000)");
+            10.0.0.1-W-0000000000@1 holds write 0
+            10.0.0.2-R-0000000001@2 waits read 1 ->10.0.0.1-W-0000000000@1
+            10.0.0.3-R-0000000002@3 waits read 2 ->10.0.0.1-W-0000000000@1)");
         row("21 its herd variant shows by what is not watched", "/shared", R"(
             a-W-0000000000 s1
             b-W-0000000001 s2
             c-W-0000000002 s3)", R"(
             /shared zk-shared medium contended !herd
-            a-W-0000000000 holds write 0
-            b-W-0000000001 waits write 1 ~>children
-            c-W-0000000002 waits write 2 ~>children)");
+            a-W-0000000000@1 holds write 0
+            b-W-0000000001@2 waits write 1 ~>children
+            c-W-0000000002@3 waits write 2 ~>children)");
         row("22 flat layout, two locks in one directory", "/locks", R"(
             stock_lock_0000000001 s1
             price_lock_0000000002 s2
             stock_lock_0000000003 s3
             s3 > stock_lock_0000000001)", R"(
             /locks/price zk-flat-mutex medium held
-            price_lock_0000000002 holds exclusive 0
+            price_lock_0000000002@2 holds exclusive 0
             /locks/stock zk-flat-mutex medium contended
-            stock_lock_0000000001 holds exclusive 0
-            stock_lock_0000000003 waits exclusive 1 ->stock_lock_0000000001)");
+            stock_lock_0000000001@1 holds exclusive 0
+            stock_lock_0000000003@3 waits exclusive 1 ->stock_lock_0000000001@1)");
         row("herd mutex", "/h", R"(
             herd-0000000000 s1
             herd-0000000001 s2
             herd-0000000002 s3)", R"(
             /h zk-herd-mutex medium contended !herd
-            herd-0000000000 holds exclusive 0
-            herd-0000000001 waits exclusive 1 ~>children
-            herd-0000000002 waits exclusive 2 ~>children)");
+            herd-0000000000@1 holds exclusive 0
+            herd-0000000001@2 waits exclusive 1 ~>children
+            herd-0000000002@3 waits exclusive 2 ~>children)");
         row("23 npm zk-lock", "/locks/a", R"(
             lock-0000000000 s1 lock
             lock-0000000001 s2 lock)", R"(
             /locks/a zk-herd-mutex medium contended (npm zk-lock)
-            lock-0000000000 holds exclusive 0
-            lock-0000000001 waits exclusive 1 ~>children)");
+            lock-0000000000@1 holds exclusive 0
+            lock-0000000001@2 waits exclusive 1 ~>children)");
         row("23 lock-<seq> of anybody", "/a", R"(
             lock-0000000000 s1
             lock-0000000001 s2
             s2 > lock-0000000000)", R"(
             /a zk-mutex medium contended
-            lock-0000000000 holds exclusive 0
-            lock-0000000001 waits exclusive 1 ->lock-0000000000)");
+            lock-0000000000@1 holds exclusive 0
+            lock-0000000001@2 waits exclusive 1 ->lock-0000000000@1)");
         row("25 siblings that share a base name", "/desk", R"(
             turn-0000000000 s1
             turn-0000000001 s2)", R"(
             /desk zk-mutex low contended
-            turn-0000000000 holds exclusive 0
-            turn-0000000001 waits exclusive 1 ~>children)");
+            turn-0000000000@1 holds exclusive 0
+            turn-0000000001@2 waits exclusive 1 ~>children)");
         row("26 alone, and its name says lock", "/app", R"(
             nightly-lock s1 host:7
             config - )", R"(
             /app/nightly-lock zk-ephemeral medium held
-            nightly-lock holds exclusive 0)");
+            nightly-lock@1 holds exclusive 0)");
         row("26 its folder says lock", "/locks", R"(
             job-a s1
             job-b s2
             s3 > job-b)", R"(
             /locks/job-a zk-ephemeral medium held
-            job-a holds exclusive 0
+            job-a@1 holds exclusive 0
             /locks/job-b zk-ephemeral medium contended
-            job-b holds exclusive 0
-            s3 waits exclusive - ->job-b)");
+            job-b@2 holds exclusive 0
+            s3 waits exclusive - ->job-b@2)");
         row("26 alone and watched by those who own nothing", "/app/main", R"(
             leader s1
             s2 > leader
             s3 > leader)", R"(
             /app/main/leader zk-ephemeral medium contended !herd
-            leader holds exclusive 0
-            s2 waits exclusive - ->leader
-            s3 waits exclusive - ->leader)");
+            leader@1 holds exclusive 0
+            s2 waits exclusive - ->leader@1
+            s3 waits exclusive - ->leader@1)");
         row("26 alone, not watched, no word", "/services/api", R"(
             host-a s1)", R"(
             /services/api/host-a zk-ephemeral low held
-            host-a holds exclusive 0)");
+            host-a@1 holds exclusive 0)");
         row("a node the recipe does not know", "/l/k", R"(
             {h1}__lock__0000000000 s1
             notes - )", R"(

@@ -9,6 +9,7 @@
 #include "ui/views/banner.h"
 
 #include <QApplication>
+#include <QCheckBox>
 #include <QClipboard>
 #include <QDateTime>
 #include <QGridLayout>
@@ -168,6 +169,10 @@ QWidget *ForceReleaseDialog::makeInputs()
     grid->addWidget(m_reason, 0, 1);
     grid->addWidget(m_typeLabel, 1, 0);
     grid->addWidget(m_type, 1, 1);
+    m_acceptRisk = new QCheckBox(tr("Release it from whoever holds it by then"), inputs);
+    m_acceptRisk->setObjectName(u"acceptRisk"_s);
+    grid->addWidget(m_acceptRisk, 2, 1);
+    connect(m_acceptRisk, &QCheckBox::toggled, this, &ForceReleaseDialog::updateReady);
     connect(m_type, &QLineEdit::textChanged, this, &ForceReleaseDialog::updateReady);
     return inputs;
 }
@@ -218,6 +223,8 @@ QString ForceReleaseDialog::asCommand() const
     if (status && status->production)
         words << u"--production"_s << quoted(name);
     words << u"force-release"_s << quoted(escaped(m_lock.text())) << u"--holder"_s << quoted(escaped(m_holder));
+    if (m_plan && !m_plan->risk.isEmpty())
+        words << u"--not-exact"_s;
     if (!m_reason->text().isEmpty())
         words << u"--reason"_s << quoted(m_reason->text());
     return words.join(u' ');
@@ -267,6 +274,8 @@ void ForceReleaseDialog::showPlan(const operate::ForceReleasePlan &plan)
         m_warnings->addWidget(banner);
     }
     m_release->setText(tr("Release from %1").arg(nameOfHolder()));
+    m_acceptRisk->setVisible(!plan.risk.isEmpty());
+    m_acceptRisk->setChecked(false);
     setStep(Step::Form);
     m_reason->setFocus();
 }
@@ -298,6 +307,7 @@ void ForceReleaseDialog::send()
         return;
     setStep(Step::Sending);
     m_state->say(Banner::Look::Info, {}, tr("Recording the intent, reading once more, then releasing…"));
+    m_plan->isRiskAccepted = m_acceptRisk->isChecked();
     m_backend.forceRelease(*m_plan, m_reason->text().trimmed(), this,
                            [this](const Result<operate::ForceReleaseOutcome> &outcome) {
                                if (outcome)
@@ -396,6 +406,8 @@ QString ForceReleaseDialog::obstacle() const
         return tr("%1 is read-only for this run (--read-only)").arg(name);
     if (status->readOnly)
         return tr("%1 is read-only; allow writes at the top right of the window").arg(name);
+    if (m_plan && !m_plan->risk.isEmpty() && !m_acceptRisk->isChecked())
+        return tr("nothing tells this holder from the next one: tick that you accept it");
     if (isProduction() && m_type->text() != escaped(m_lock.name))
         return tr("type the lock’s name to release");
     return {};

@@ -11,6 +11,7 @@
 
 #include <QDialog>
 
+class QCheckBox;
 class QLabel;
 class QLineEdit;
 class QPushButton;
@@ -68,6 +69,7 @@ private:
     QVBoxLayout *m_warnings = nullptr;
     QWidget *m_inputs = nullptr;
     QLineEdit *m_reason = nullptr;
+    QCheckBox *m_acceptRisk = nullptr;
     QLabel *m_typeLabel = nullptr;
     QLineEdit *m_type = nullptr;
     QLabel *m_why = nullptr;

@@ -159,8 +159,9 @@ inspect::ServerTime serverTimeAt(SystemTime ours, const LockPicture &lock)
     return std::chrono::time_point_cast<milliseconds>(ours) + lock.serverAhead;
 }
 
-QString shortId(const QByteArray &id)
+QString shortId(const QByteArray &fullId)
 {
+    const QByteArray id = inspect::nameInId(fullId);
     qsizetype digits = 0;
     while (digits < id.size() && id[id.size() - 1 - digits] >= '0' && id[id.size() - 1 - digits] <= '9')
         ++digits;
@@ -179,8 +180,9 @@ QString whoIs(const Contender &contender)
         return label(contender.endpoint->toUtf8(), 60);
     if (contender.identity && !contender.identity->isEmpty() && contender.identity->size() <= 120)
         return label(*contender.identity, 40);
-    if (contender.guard.path.isEmpty() && contender.id.size() <= 4)
-        return u"value “%1”"_s.arg(label(contender.id));
+    const auto id = inspect::nameInId(contender.id);
+    if (contender.guard.path.isEmpty() && id.size() <= 4)
+        return u"value “%1”"_s.arg(label(id));
     return shortId(contender.id);
 }
 

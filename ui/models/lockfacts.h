@@ -35,7 +35,7 @@ struct LockFacts {
 // Who a contender is, as short as possible: its endpoint, else what it wrote about itself, else its id.
 [[nodiscard]] QString whoIs(const inspect::Contender &contender);
 // The id as people tell contenders apart: "…0041" for a queue node, both ends of a long token.
-[[nodiscard]] QString shortId(const QByteArray &id);
+[[nodiscard]] QString shortId(const QByteArray &fullId);
 [[nodiscard]] Pill pillOf(const inspect::Contender &contender, const inspect::LockPicture &lock);
 [[nodiscard]] SystemTime ourTime(inspect::ServerTime server, const inspect::LockPicture &lock);
 [[nodiscard]] inspect::ServerTime serverTimeAt(SystemTime ours, const inspect::LockPicture &lock);

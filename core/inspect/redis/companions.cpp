@@ -1,8 +1,8 @@
 // Which keys belong to which lock, which are worth reading, and where waiters listen.
+#include "core/base/identifiers.h"
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/recognise.h"
 #include "core/inspect/words.h"
-#include "core/inspect/zookeeper/names.h"
 
 #include <algorithm>
 

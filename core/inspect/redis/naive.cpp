@@ -14,6 +14,7 @@ namespace {
 
 // What a client writes to say "mine" is short; a document is something else.
 constexpr qsizetype longestMark = 256;
+constexpr qsizetype wholeSeconds = 10; // digits
 
 // "1700000000", "1700000000.25" or "1700000000123", within a day of now.
 std::optional<ServerTime> readMoment(const QByteArray &value, ServerTime now)
@@ -49,6 +50,8 @@ std::optional<LockPicture> timestampLock(const Case &about)
     if (*moment > about.context.observed) {
         Contender holder = holderOf(about, *about.main.value);
         holder.expiresAt = moment;
+        // Whole seconds: two that hold it within one may write the same.
+        holder.guard.comesAgain = about.main.value->size() == wholeSeconds;
         lock.contenders.push_back(std::move(holder));
     } else {
         const QString ago = spokenDuration(about.context.observed - *moment);
@@ -71,6 +74,7 @@ std::optional<LockPicture> naiveLock(const Case &about)
     // "1" says nothing about anybody.
     if (about.main.value->size() > 1)
         holder.identity = about.main.value;
+    tellApartByExpiry(holder, about.main);
     lock.contenders.push_back(std::move(holder));
     addNoTtl(lock, about);
     judgeState(lock);

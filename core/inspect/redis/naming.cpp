@@ -1,6 +1,6 @@
 #include "core/inspect/redis/naming.h"
 
-#include "core/inspect/zookeeper/names.h"
+#include "core/base/identifiers.h"
 
 namespace lockscope::inspect {
 

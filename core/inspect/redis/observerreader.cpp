@@ -31,11 +31,13 @@ KeyType typeOf(const QByteArray &word)
 }
 
 // What is asked about a key of this type before its fields; nothing for types that no lock has.
-std::vector<Command> questions(const KeyView &view)
+std::vector<Command> questions(const KeyView &view, bool withExpiry)
 {
     const auto &key = view.key.bytes();
     switch (view.type) {
     case KeyType::String:
+        if (withExpiry)
+            return {{"GETRANGE", key, "0", lastByteOfValue.toByteArray()}, {"PEXPIRETIME", key}};
         return {{"GETRANGE", key, "0", lastByteOfValue.toByteArray()}};
     case KeyType::Hash:
         return {{"HLEN", key}, {"MEMORY", "USAGE", key}};
@@ -61,6 +63,21 @@ void fill(KeyView &view, const Value &answer)
         view.scored.emplace_back(answer.items[i].text, answer.items[i + 1].text.toDouble());
     for (size_t i = 0; view.type == KeyType::Hash && i + 1 < answer.items.size(); i += 2)
         view.fields.emplace_back(answer.items[i].text, answer.items[i + 1].text);
+}
+
+// The moment a string ends, read beside its value: newer than the time to live that was read before.
+void fillExpiry(KeyView &view, const Value &answer, ServerTime now)
+{
+    if (answer.isError())
+        return;
+    view.expiresAt.reset();
+    if (answer.integer == -1)
+        view.ttl.reset();
+    if (answer.integer < 0)
+        return;
+    view.expiresAt = ServerTime(std::chrono::milliseconds(answer.integer));
+    if (!view.ttl)
+        view.ttl = std::max(0ms, *view.expiresAt - now);
 }
 
 } // namespace
@@ -179,7 +196,7 @@ Task<Result<std::vector<KeyView>>> KeyReader::open(std::vector<KeyView> views)
 {
     std::vector<Command> commands;
     for (const auto &view : views) {
-        for (auto &question : questions(view))
+        for (auto &question : questions(view, m_asksExpiry))
             commands.push_back(std::move(question));
     }
     if (commands.empty())
@@ -190,10 +207,11 @@ Task<Result<std::vector<KeyView>>> KeyReader::open(std::vector<KeyView> views)
         co_return got.error();
     std::vector<size_t> hashes;
     std::vector<Command> second;
+    const bool withExpiry = m_asksExpiry;
     size_t at = 0;
     for (size_t i = 0; i < views.size(); ++i) {
         auto &view = views[i];
-        const auto asked = questions(view).size();
+        const auto asked = questions(view, withExpiry).size();
         if (asked == 0)
             continue;
         const auto &answer = (*got)[at];
@@ -207,6 +225,11 @@ Task<Result<std::vector<KeyView>>> KeyReader::open(std::vector<KeyView> views)
             }
         } else {
             fill(view, answer);
+        }
+        if (view.type == KeyType::String && asked == 2) {
+            const auto &expiry = (*got)[at + 1];
+            fillExpiry(view, expiry, m_clock.now);
+            m_asksExpiry = m_asksExpiry && !expiry.text.contains("unknown command");
         }
         at += asked;
     }

@@ -69,6 +69,7 @@ private:
     Deadline m_deadline;
     Clock m_clock;
     bool m_clockKnown = false;
+    bool m_asksExpiry = true; // until a server before Redis 7 says that it does not know the command
     qint64 m_requests = 0;
 };
 

@@ -1,6 +1,8 @@
 #include "core/inspect/redis/observerseen.h"
 
 #include "core/base/duration.h"
+#include "core/inspect/redis/tokens.h"
+#include "core/recipes/contenderid.h"
 
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
@@ -12,11 +14,17 @@ namespace {
 // PTTL and TIME are cut to milliseconds and lie a round trip apart.
 constexpr auto sameMoment = 50ms;
 
-// Who holds the key, as far as its value says; not how often or for how long.
-QByteArray fingerprint(const KeyView &main)
+// Who holds the key, as far as its value says; not how often or for how long. A value that is no token may be
+// the next holder's as well: another expiry is taken for another hold.
+QByteArray fingerprint(const KeyView &main, ServerTime now)
 {
-    if (main.type == KeyType::String)
-        return main.value.value_or(QByteArray());
+    if (main.type == KeyType::String) {
+        const auto value = main.value.value_or(QByteArray());
+        const bool isToken = readToken(main.key.bytes(), value, false, now).has_value();
+        return isToken || !main.expiresAt
+            ? value
+            : recipes::constantContenderId(value, main.expiresAt->time_since_epoch().count());
+    }
     QByteArray names;
     for (const auto &[name, value] : main.fields)
         names += QByteArray::number(name.size()) + ':' + name;
@@ -37,7 +45,7 @@ void SeenSince::note(const KeyView &main, ServerTime now, bool complete)
         m_seen.erase(main.key);
         return;
     }
-    auto what = fingerprint(main);
+    auto what = fingerprint(main, now);
     const auto at = m_seen.find(main.key);
     if (at == m_seen.end())
         m_seen[main.key] = {std::move(what), now, complete};

@@ -1,5 +1,7 @@
 #include "core/inspect/redis/pieces.h"
 
+#include "core/recipes/contenderid.h"
+
 #include <algorithm>
 
 namespace lockscope::inspect {
@@ -25,6 +27,8 @@ std::optional<qint64> Case::subscribers(const QByteArray &channel) const
 
 std::optional<ServerTime> Case::expiry(const KeyView &key) const
 {
+    if (key.expiresAt)
+        return key.expiresAt;
     return key.ttl ? std::optional(context.observed + *key.ttl) : std::nullopt;
 }
 
@@ -54,6 +58,15 @@ Contender holderOf(const Case &about, const QByteArray &value)
     if (seen != about.context.firstSeen.end())
         holder.heldSince = seen->second;
     return holder;
+}
+
+void tellApartByExpiry(Contender &holder, const KeyView &main)
+{
+    holder.guard.comesAgain = !main.expiresAt;
+    if (!main.expiresAt)
+        return;
+    holder.guard.expiryMs = main.expiresAt->time_since_epoch().count();
+    holder.id = recipes::constantContenderId(holder.guard.value, *holder.guard.expiryMs);
 }
 
 void addSubscribers(LockPicture &lock, const Case &about, const QByteArray &channel, Mode mode)

@@ -53,7 +53,7 @@ Count countOf(const std::vector<NodeSight> &sights)
             count.strangers << sight.node;
             continue;
         }
-        const auto &token = sight.picture->contenders.front().id;
+        const auto &token = sight.picture->contenders.front().guard.value;
         const auto known = std::ranges::find(count.claims, token, &Claim::token);
         auto &claim = known == count.claims.end() ? count.claims.emplace_back(Claim{token, {}}) : *known;
         claim.on.push_back(&sight);
@@ -115,6 +115,8 @@ Contender contenderOf(const Claim &claim, const Count &count, const LockPicture 
     contender.role = holds ? Role::Holder : Role::Waiter;
     contender.identity = own.identity;
     contender.guard.value = own.guard.value;
+    // The nodes' moments of expiry differ: only a value of its own tells one hold from the next.
+    contender.guard.comesAgain = own.guard.comesAgain || own.guard.expiryMs;
     contender.expiresAt = endOf(claim, count, reference);
     (holds ? contender.heldSince : contender.waitingSince) = beginningOf(claim, count, reference);
     contender.heldAtMost = holds && own.heldAtMost;
@@ -211,7 +213,7 @@ std::vector<NodeSaid> whatWasSaid(const std::vector<NodeSight> &sights, const Lo
         NodeSaid said{sight.node, sight.answered, std::nullopt, std::nullopt};
         if (sight.answered && sight.picture && isTokenLock(*sight.picture)) {
             const auto &own = sight.picture->contenders.front();
-            said.value = own.id;
+            said.value = own.guard.value;
             if (own.expiresAt)
                 said.expiresAt = toClockOf(reference, *sight.picture, *own.expiresAt);
         }

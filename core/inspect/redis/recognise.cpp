@@ -1,7 +1,7 @@
 #include "core/inspect/redis/recognise.h"
 
+#include "core/base/identifiers.h"
 #include "core/inspect/redis/pieces.h"
-#include "core/inspect/zookeeper/names.h"
 
 #include <algorithm>
 

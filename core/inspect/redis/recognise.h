@@ -14,6 +14,7 @@ struct KeyView {
     RedisKey key;
     KeyType type = KeyType::None;
     std::optional<std::chrono::milliseconds> ttl; // empty: never expires
+    std::optional<ServerTime> expiresAt; // the same as the server's own moment; strings only, Redis 7
     // Read only when the key is a suspect, and capped.
     std::optional<QByteArray> value;
     std::vector<std::pair<QByteArray, QByteArray>> fields;  // hash

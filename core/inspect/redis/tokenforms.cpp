@@ -1,6 +1,6 @@
 #include "core/inspect/redis/tokens.h"
 
-#include "core/inspect/zookeeper/names.h"
+#include "core/base/identifiers.h"
 
 #include <algorithm>
 

@@ -39,7 +39,7 @@ void markHolder(Contender &contender, const ZnodeView &node, const RecogniseCont
 {
     contender.role = Role::Holder;
     if (context.headSince) {
-        const auto seen = context.headSince->find(ZPath(contender.guard.path));
+        const auto seen = context.headSince->find({ZPath(contender.guard.path), contender.guard.czxid});
         if (seen != context.headSince->end()) {
             contender.heldSince = seen->second;
             return;

@@ -1,37 +1,11 @@
 #include "core/inspect/zookeeper/names.h"
 
-#include <algorithm>
-
 namespace lockscope::inspect {
 
 namespace {
 constexpr qsizetype uuidLength = 36;
 constexpr qsizetype hexLength = 32;
 } // namespace
-
-bool isHex(const QByteArray &text)
-{
-    return !text.isEmpty() && std::ranges::all_of(text, [](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-    });
-}
-
-bool isDigits(const QByteArray &text)
-{
-    return !text.isEmpty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
-
-bool isUuid36(const QByteArray &text)
-{
-    if (text.size() != uuidLength || text[8] != '-' || text[13] != '-' || text[18] != '-' || text[23] != '-')
-        return false;
-    return isHex(QByteArray(text).remove(23, 1).remove(18, 1).remove(13, 1).remove(8, 1).toLower());
-}
-
-bool isHex32(const QByteArray &text)
-{
-    return text.size() == hexLength && isHex(text);
-}
 
 ProtectedName readProtection(const QByteArray &name)
 {

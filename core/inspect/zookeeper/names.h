@@ -1,16 +1,12 @@
 // The shapes that clients give to node names.
 #pragma once
 
+#include "core/base/identifiers.h"
 #include "core/recipes/turn.h"
 
 #include <optional>
 
 namespace lockscope::inspect {
-
-[[nodiscard]] bool isHex(const QByteArray &text);     // small letters, as UUIDs are written
-[[nodiscard]] bool isDigits(const QByteArray &text);  // not empty
-[[nodiscard]] bool isUuid36(const QByteArray &text);
-[[nodiscard]] bool isHex32(const QByteArray &text);
 
 // "_c_<uuid36>-" or go-zookeeper's "_c_<hex32>-" at the beginning of a name.
 enum class Protection { None, Dashed, Plain };

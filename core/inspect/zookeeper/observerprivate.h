@@ -25,7 +25,7 @@ struct Directory {
     std::shared_ptr<const ReadAnswer> known;     // as last read; null before
     std::vector<ZPath> suspects;                 // as last named by `dump` or a crawl, sorted
     std::map<ZPath, std::shared_ptr<WatchSlot>> watches; // by folder
-    std::map<ZPath, ServerTime> headSince;       // holders that we saw get there
+    HeadSince headSince;                         // holders that we saw get there
     bool wasLock = false;
     bool isQueued = false;
     bool isReading = false;

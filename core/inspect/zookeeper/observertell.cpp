@@ -50,21 +50,21 @@ std::vector<LockPicture> ZooKeeperObserver::Private::picturesOf(const DirectoryV
 // first looked nothing is known.
 void ZooKeeperObserver::Private::noteHeads(Directory &directory, std::vector<LockPicture> &now, bool isFirstLook)
 {
-    std::set<ZPath> heads;
+    std::set<HeadSince::key_type> heads;
     for (auto &lock : now) {
         const auto *before = store.find(lock.lock.name);
         for (auto &contender : lock.contenders) {
-            const ZPath path(contender.guard.path);
+            const HeadSince::key_type node(ZPath(contender.guard.path), contender.guard.czxid);
             if (contender.role != Role::Holder)
                 continue;
-            heads.insert(path);
+            heads.insert(node);
             const auto *earlier = before ? before->find(contender.id) : nullptr;
-            if (isFirstLook || directory.headSince.contains(path) || (earlier && earlier->role == Role::Holder))
+            if (isFirstLook || directory.headSince.contains(node) || (earlier && earlier->role == Role::Holder))
                 continue;
             // Nobody before it: it had the lock when it came. Else now, when the one before let go.
             const bool wasFree = !before || before->holderCount() == 0;
             const auto since = wasFree && contender.heldSince ? *contender.heldSince : lock.observed;
-            directory.headSince[path] = since;
+            directory.headSince[node] = since;
             contender.heldSince = since;
             contender.heldAtMost = false;
         }

@@ -5,6 +5,9 @@
 #include "core/inspect/zookeeper/queue.h"
 #include "core/inspect/zookeeper/semaphores.h"
 #include "core/inspect/zookeeper/singles.h"
+#include "core/recipes/contenderid.h"
+
+#include <QHash>
 
 #include <algorithm>
 
@@ -61,6 +64,8 @@ bool mayBeLock(const ZPath &directory, const NodeName &name)
         || saysLock(name.bytes()) || saysLock(directory.name().bytes());
 }
 
+std::vector<LockPicture> locksByNames(const DirectoryView &directory, const RecogniseContext &context);
+
 // A folder "locks" without "leases" beside it is a directory of its own after all.
 std::vector<LockPicture> locksInPart(const DirectoryView &directory, const RecogniseContext &context)
 {
@@ -70,7 +75,59 @@ std::vector<LockPicture> locksInPart(const DirectoryView &directory, const Recog
     DirectoryView inner;
     inner.path = directory.path.child(NodeName("locks"));
     inner.children = locks->second;
-    return recognise(inner, context);
+    return locksByNames(inner, context);
+}
+
+// All recognisers know contenders by their nodes' names.
+std::vector<LockPicture> locksByNames(const DirectoryView &directory, const RecogniseContext &context)
+{
+    if (isNoLockDirectory(directory.path))
+        return {};
+    std::vector<LockPicture> found;
+    if (auto semaphore = curatorSemaphore(directory, context))
+        found.push_back(std::move(*semaphore));
+    else
+        append(found, locksInPart(directory, context));
+    if (auto semaphore = kazooSemaphore(directory, context)) {
+        found.push_back(std::move(*semaphore));
+        return found;
+    }
+    append(found, leaseLocks(directory, context));
+    // kazoo's lease guards its node with a short-lived lock in the same directory.
+    const bool guardOnly = std::ranges::any_of(found, [&directory](const auto &lock) {
+        return lock.lock.name == directory.path.bytes() && lock.recipe == "zk-lease";
+    });
+    if (guardOnly)
+        return found;
+    auto queues = queueLocks(directory, context);
+    append(found, std::move(queues.locks));
+    if (!queues.claimsDirectory)
+        append(found, plainLocks(directory, context));
+    return found;
+}
+
+// From names, which may come again, to ids, which never do.
+void giveIds(LockPicture &lock)
+{
+    QHash<QByteArray, QByteArray> ids;
+    for (auto &contender : lock.contenders) {
+        if (contender.guard.czxid == 0)
+            continue; // no node of its own
+        const QByteArray name = std::exchange(
+            contender.id, recipes::nodeContenderId(NodeName(contender.id), contender.guard.czxid));
+        if (name != contender.id)
+            ids.insert(name, contender.id);
+    }
+    if (ids.isEmpty())
+        return;
+    for (auto &contender : lock.contenders) {
+        for (auto &edge : contender.watches)
+            edge.target = ids.value(edge.target, edge.target);
+    }
+    for (auto &finding : lock.findings) {
+        for (auto &id : finding.contenders)
+            id = ids.value(id, id);
+    }
 }
 
 } // namespace
@@ -109,29 +166,9 @@ std::vector<ZPath> partsToRead(const DirectoryView &directory)
 
 std::vector<LockPicture> recognise(const DirectoryView &directory, const RecogniseContext &context)
 {
-    if (isNoLockDirectory(directory.path))
-        return {};
-    std::vector<LockPicture> found;
-    if (auto semaphore = curatorSemaphore(directory, context))
-        found.push_back(std::move(*semaphore));
-    else
-        append(found, locksInPart(directory, context));
-    if (auto semaphore = kazooSemaphore(directory, context)) {
-        found.push_back(std::move(*semaphore));
-        return found;
-    }
-    append(found, leaseLocks(directory, context));
-    // kazoo's lease guards its node with a short-lived lock in the same directory.
-    const bool guardOnly = std::ranges::any_of(found, [&directory](const auto &lock) {
-        return lock.lock.name == directory.path.bytes() && lock.recipe == "zk-lease";
-    });
-    if (guardOnly)
-        return found;
-    auto queues = queueLocks(directory, context);
-    append(found, std::move(queues.locks));
-    if (!queues.claimsDirectory)
-        append(found, plainLocks(directory, context));
-    return found;
+    auto locks = locksByNames(directory, context);
+    std::ranges::for_each(locks, giveIds);
+    return locks;
 }
 
 } // namespace lockscope::inspect

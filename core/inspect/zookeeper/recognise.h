@@ -30,6 +30,10 @@ struct DirectoryView {
     std::map<QByteArray, std::vector<ZnodeView>> parts;
 };
 
+// Since when we have seen each contender's node at the head (own observation): by path and czxid, for a path
+// can come again.
+using HeadSince = std::map<std::pair<ZPath, qint64>, ServerTime>;
+
 struct RecogniseContext {
     ConnectionName connection;
     QByteArray chroot;              // evidence carries full paths
@@ -37,8 +41,7 @@ struct RecogniseContext {
     zk::SessionId ourselves;        // its watches are left out
     ServerTime observed{};
     std::chrono::milliseconds serverAhead{};
-    // Since when we have seen each contender's node at the head (own observation), by path.
-    const std::map<ZPath, ServerTime> *headSince = nullptr;
+    const HeadSince *headSince = nullptr;
 };
 
 // By names alone: might `parent` with these ephemeral children be (part of) a lock? Saves reading

@@ -1,6 +1,7 @@
 #include "core/recipes/zookeeper/sessionlock.h"
 
 #include "core/base/text.h"
+#include "core/recipes/contenderid.h"
 #include "core/recipes/zookeeper/waiting.h"
 
 namespace lockscope::recipes {
@@ -60,7 +61,8 @@ Task<Result<Grant>> SessionLock::take(Deadline deadline)
 
 Grant SessionLock::grant() const
 {
-    return {m_held->node().bytes(), m_held->created().stat.czxid, m_held->path()};
+    const auto czxid = m_held->created().stat.czxid;
+    return {nodeContenderId(m_held->node(), czxid), czxid, m_held->path()};
 }
 
 Task<Result<Grant>> SessionLock::reenter(Deadline deadline)

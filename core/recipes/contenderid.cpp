@@ -1,0 +1,30 @@
+#include "core/recipes/contenderid.h"
+
+#include "core/base/identifiers.h"
+#include "core/recipes/turn.h"
+
+namespace lockscope::recipes {
+
+bool isGivenOnce(const NodeName &name)
+{
+    const auto read = readSequence(name);
+    return read && holdsUuid(read->prefix); // 32 hex digits alone may end in ten of the other kind
+}
+
+QByteArray nodeContenderId(const NodeName &name, qint64 czxid)
+{
+    return isGivenOnce(name) ? name.bytes() : name.bytes() + '@' + QByteArray::number(czxid);
+}
+
+QByteArray constantContenderId(const QByteArray &value, qint64 expiryMs)
+{
+    return value + '@' + QByteArray::number(expiryMs);
+}
+
+bool isFullFormOf(const QByteArray &id, const QByteArray &bare)
+{
+    return id.size() > bare.size() + 1 && id.startsWith(bare) && id[bare.size()] == '@'
+        && isDigits(id.mid(bare.size() + 1));
+}
+
+} // namespace lockscope::recipes

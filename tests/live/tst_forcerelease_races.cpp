@@ -1,0 +1,221 @@
+// Force-release while the lock changes hands: whoever was not the one looked at keeps the lock.
+//
+// For every recipe of ZooKeeper and Redis that can be acquired and force-released, with its folder made anew between
+// the two holders, so that names come again. Others watch the same servers meanwhile. How often: LOCKSCOPE_RACES
+// (20 unless said).
+#include "redlock_fixture.h"
+#include "tst_ctl_fixture.h"
+
+#include "core/async/scope.h"
+#include "core/base/random.h"
+#include "core/operate/releaseway.h"
+#include "core/recipes/catalogue.h"
+#include "core/workspace/hold.h"
+
+using namespace lockscope;
+using namespace lockscope::test;
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr int redlockNodes = 3;
+constexpr int watchers = 3;
+constexpr int aroundAtMost = 20'000; // us: longer than an act takes, most of which is its record
+
+template <class T>
+Task<void> into(Task<Result<T>> task, OneShot<Result<T>> done)
+{
+    auto result = co_await task;
+    done.complete(std::move(result));
+}
+
+// When the lock passes to the next holder.
+enum class Swap {
+    BeforeTheStart, // after `show`: the plan is made from an id of yesterday
+    BeforeTheAct,   // after the preview
+    Around,         // at a random moment around the act
+};
+
+struct Tally {
+    int released = 0; // from the one that was looked at
+    int refused = 0;
+    int wrong = 0;    // the next holder lost it
+    int inGap = 0;    // the same where the preview said that it can happen: a fixed ZooKeeper name
+};
+
+} // namespace
+
+class TestForceReleaseRaces : public QObject {
+    Q_OBJECT
+
+    Servers m_servers;
+    std::vector<testing::Node> m_nodes;
+    std::unique_ptr<Workspace> m_workspace;
+    std::unique_ptr<Scope> m_scope;
+    std::vector<std::unique_ptr<Ctl>> m_watchers;
+    Random m_random = Random(20261122);
+    int m_lockCount = 0;
+
+    static int races()
+    {
+        const int asked = qEnvironmentVariableIntValue("LOCKSCOPE_RACES");
+        return asked > 0 ? asked : 20;
+    }
+    Loop &loop() { return m_servers.loop; }
+    Deadline soon() { return Deadline::after(loop(), 20s); }
+
+    template <class T>
+    OneShot<Result<T>> begin(Task<Result<T>> task)
+    {
+        OneShot<Result<T>> done(loop());
+        m_scope->launch(into(std::move(task), done));
+        return done;
+    }
+    template <class T>
+    Result<T> end(const OneShot<Result<T>> &done)
+    {
+        return test::await<Result<T>>(done, Error{ErrorCode::TimedOut, u"the test waited in vain"_s, false});
+    }
+    template <class T>
+    Result<T> perform(Task<Result<T>> task)
+    {
+        return end(begin(std::move(task)));
+    }
+
+    // The folder of a queue goes with its last node, as container nodes do: numbers begin anew.
+    void removeAll(const ZPath &path)
+    {
+        const auto listed = test::await(m_servers.session->children(path, std::nullopt, soon()));
+        for (const auto &name : listed ? listed->names : std::vector<NodeName>())
+            removeAll(path.child(name));
+        (void)test::await(m_servers.session->remove(path, zk::anyVersion, soon()));
+    }
+    // The one lets go, the other takes it.
+    Result<recipes::Grant> swap(HeldLock &first, HeldLock &second, const inspect::LockName &lock)
+    {
+        (void)perform(first.release(soon()));
+        if (lock.connection == ConnectionName("zk"))
+            removeAll(ZPath(lock.name));
+        return perform(second.acquire(10s));
+    }
+    [[nodiscard]] bool stillHolds(const inspect::LockName &lock, const QByteArray &id)
+    {
+        const auto picture = perform(m_workspace->read(lock, soon()));
+        const auto *holder = picture ? picture->find(id) : nullptr;
+        return holder && holder->role == inspect::Role::Holder;
+    }
+
+    void race(const HoldRequest &request, Swap when, bool notExact, Tally &tally)
+    {
+        HeldLock first(*m_workspace, request);
+        HeldLock second(*m_workspace, request);
+        const auto had = perform(first.acquire(10s));
+        QVERIFY2(had, had ? "" : qPrintable(had.error().message));
+        QVERIFY2(stillHolds(request.lock, had->id), "what was acquired is shown under another id");
+        Result<recipes::Grant> next(Error{});
+        if (when == Swap::BeforeTheStart)
+            next = swap(first, second, request.lock);
+        auto plan = perform(m_workspace->planForceRelease(request.lock, had->id, soon()));
+        if (when == Swap::BeforeTheAct)
+            next = swap(first, second, request.lock);
+        if (plan) {
+            QCOMPARE(plan->risk.isEmpty(), !notExact);
+            plan->isRiskAccepted = true;
+            const auto acting = begin(m_workspace->forceRelease(*plan, {}, soon()));
+            if (when == Swap::Around) {
+                const auto until = loop().now() + std::chrono::microseconds(m_random.below(aroundAtMost));
+                while (loop().now() < until)
+                    QCoreApplication::processEvents(QEventLoop::AllEvents, 1);
+                next = swap(first, second, request.lock);
+            }
+            const auto outcome = end(acting);
+            ++(outcome && outcome->released ? tally.released : tally.refused);
+        } else {
+            QVERIFY2(plan.error().code == ErrorCode::Refused, qPrintable(plan.error().message));
+            ++tally.refused;
+        }
+        QVERIFY2(next, next ? "" : qPrintable(next.error().message));
+        const bool isSaid = when == Swap::Around && plan && !plan->exact && !plan->warnings.isEmpty();
+        if (!stillHolds(request.lock, next->id))
+            ++(isSaid ? tally.inGap : tally.wrong);
+        (void)perform(second.release(soon()));
+    }
+
+private slots:
+    void initTestCase()
+    {
+        const auto why = m_servers.start();
+        QVERIFY2(why.isEmpty(), qPrintable(why));
+        const auto problem = testing::startNodes(loop(), redlockNodes, m_nodes);
+        QVERIFY2(problem.isEmpty(), qPrintable(problem));
+        WorkspaceOptions options;
+        options.observe = false;
+        m_workspace = std::make_unique<Workspace>(loop(), options, nullptr);
+        m_scope = std::make_unique<Scope>(loop());
+        QStringList hosts;
+        for (const auto &node : m_nodes)
+            hosts << displayHost(node.server->address());
+        for (const auto &uri : {u"zk="_s + m_servers.zk(), u"redis="_s + m_servers.redisUri(), u"set=redis://"_s + hosts.join(u',')}) {
+            auto spec = parseConnection(uri);
+            QVERIFY(spec);
+            QVERIFY(m_workspace->add(*spec));
+        }
+        for (int n = 0; n < watchers; ++n)
+            m_watchers.push_back(std::make_unique<Ctl>(m_servers.connect() + QStringList{u"locks"_s, u"--all"_s, u"--watch"_s}));
+    }
+    void cleanupTestCase()
+    {
+        m_watchers.clear();
+        m_scope.reset();
+        m_workspace.reset();
+        m_nodes.clear();
+        m_servers.stop();
+    }
+
+    void theNextHolderKeepsIt_data()
+    {
+        QTest::addColumn<QByteArray>("recipe");
+        QTest::addColumn<QByteArray>("connection");
+        for (const auto &recipe : recipes::catalogue()) {
+            if (!recipe.acquirable || recipe.backend == recipes::RecipeBackend::MariaDb)
+                continue; // SQL: tst_forcerelease_races_sql
+            const bool isZooKeeper = recipe.backend == recipes::RecipeBackend::ZooKeeper;
+            QTest::newRow(recipe.id) << recipe.id << QByteArray(isZooKeeper ? "zk" : recipe.id == "redlock" ? "set" : "redis");
+        }
+    }
+    void theNextHolderKeepsIt()
+    {
+        QFETCH(const QByteArray, recipe);
+        QFETCH(const QByteArray, connection);
+        HoldRequest request;
+        request.recipe = recipe;
+        const bool isZooKeeper = connection == "zk";
+        request.lock = {ConnectionName(connection), (isZooKeeper ? "/races/lock-" : "races-lock-") + QByteArray::number(++m_lockCount)};
+        if (recipe == "redisson-semaphore") {
+            HeldLock holder(*m_workspace, request);
+            QVERIFY(perform(holder.acquire(10s)));
+            const auto plan = perform(m_workspace->planForceRelease(request.lock, "anybody", soon()));
+            QVERIFY2(!plan, "a plain semaphore does not know who has its permits");
+            (void)perform(holder.release(soon()));
+            return;
+        }
+        for (const auto when : {Swap::BeforeTheStart, Swap::BeforeTheAct, Swap::Around}) {
+            Tally tally;
+            for (int n = 0; n < races(); ++n) {
+                race(request, when, false, tally);
+                if (QTest::currentTestFailed())
+                    return;
+            }
+            static const char *const names[] = {"before the start", "before the act", "around the act"};
+            qInfo("%-24s swapped %-17s released %d, refused %d, wrong holders %d, in the gap that was said %d",
+                  recipe.constData(), names[static_cast<int>(when)], tally.released, tally.refused, tally.wrong, tally.inGap);
+            QCOMPARE(tally.wrong, 0);
+            if (when != Swap::Around)
+                QCOMPARE(tally.refused, races());
+        }
+    }
+};
+
+QTEST_GUILESS_MAIN(TestForceReleaseRaces)
+#include "tst_forcerelease_races.moc"

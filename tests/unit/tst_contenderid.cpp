@@ -1,0 +1,71 @@
+// What a contender is called: never by a name that comes to mean another one.
+#include "core/recipes/contenderid.h"
+
+#include <QTest>
+
+using namespace lockscope;
+using namespace lockscope::recipes;
+
+class TestContenderId : public QObject {
+    Q_OBJECT
+
+private slots:
+    void namesThatComeAgainAreCalledWithTheirCzxid_data()
+    {
+        QTest::addColumn<QByteArray>("name");
+        QTest::addColumn<QByteArray>("id");
+        const QByteArray uuid = "0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a20";
+        const QByteArray hex = "0e7d6b1a7c8e4b6e9a3e2f5d1c4b3a2f";
+        const QByteArray digits = "01234567890123456789012345678901";
+        const auto once = [](const char *what, const QByteArray &name) { QTest::newRow(what) << name << name; };
+        const auto again = [](const char *what, const QByteArray &name) { QTest::newRow(what) << name << name + "@4294967301"; };
+        once("Curator", "_c_" + uuid + "-lock-0000000041");
+        once("Curator's writer", "_c_" + uuid + "-__WRIT__0000000041");
+        once("Curator after 2^31 creates", "_c_" + uuid + "-lock--2147483648");
+        once("go-zookeeper", "_c_" + hex + "-lock-0000000041");
+        once("kazoo", hex + "__lock__0000000041");
+        again("one ephemeral", "leader");
+        again("a number, and its folder can be made anew", "lock-0000000041");
+        again("the flat layout", "stock_lock_0000000041");
+        again("the shared layout", "10.0.0.7-R-0000000041");
+        again("kazoo's lease, which its client uses again", hex);
+        again("the same, if it happens to look like a number", digits);
+        again("a UUID without a number", uuid);
+        again("a session, which may come twice into one folder", "x-72057594037927936-0000000041");
+        again("an at sign of its own", "leader@7");
+    }
+    void namesThatComeAgainAreCalledWithTheirCzxid()
+    {
+        QFETCH(const QByteArray, name);
+        QFETCH(const QByteArray, id);
+        QCOMPARE(nodeContenderId(NodeName(name), 4294967301), id);
+    }
+
+    void aBareNameIsToldFromItsFullForm_data()
+    {
+        QTest::addColumn<QByteArray>("id");
+        QTest::addColumn<QByteArray>("bare");
+        QTest::addColumn<bool>("is");
+        QTest::newRow("the name") << QByteArray("leader@12") << QByteArray("leader") << true;
+        QTest::newRow("the full form itself") << QByteArray("leader@12") << QByteArray("leader@12") << false;
+        QTest::newRow("a longer name") << QByteArray("leader2@12") << QByteArray("leader") << false;
+        QTest::newRow("no number") << QByteArray("ADDED:x@host") << QByteArray("ADDED:x") << false;
+        QTest::newRow("a mark without a number") << QByteArray("leader@") << QByteArray("leader") << false;
+        QTest::newRow("another mark") << QByteArray("leader@12") << QByteArray("leader@1") << false;
+    }
+    void aBareNameIsToldFromItsFullForm()
+    {
+        QFETCH(const QByteArray, id);
+        QFETCH(const QByteArray, bare);
+        QFETCH(const bool, is);
+        QCOMPARE(isFullFormOf(id, bare), is);
+    }
+
+    void aConstantIsCalledWithItsExpiry()
+    {
+        QCOMPARE(constantContenderId("1", 1763780400123), QByteArray("1@1763780400123"));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestContenderId)
+#include "tst_contenderid.moc"
