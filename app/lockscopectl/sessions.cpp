@@ -39,7 +39,7 @@ QJsonObject contractJson(const SessionPicture &session)
     return json;
 }
 
-std::vector<SessionPicture> found(Run &run)
+std::vector<SessionPicture> foundSessions(Run &run)
 {
     std::vector<SessionPicture> all;
     for (auto *link : run.workspace.links()) {
@@ -72,7 +72,7 @@ void printTable(const std::vector<SessionPicture> &all)
 Task<Exit> sessions(Run &run)
 {
     const auto looked = co_await lookAround(run);
-    const auto all = found(run);
+    const auto all = foundSessions(run);
     if (!run.json) {
         printTable(all);
         co_return looked;

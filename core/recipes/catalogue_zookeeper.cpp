@@ -5,14 +5,9 @@ namespace lockscope::recipes {
 
 using namespace Qt::StringLiterals;
 
-namespace {
-
-constexpr auto zookeeper = RecipeBackend::ZooKeeper;
-
-} // namespace
-
 std::vector<RecipeInfo> zookeeperRecipes()
 {
+    constexpr auto zookeeper = RecipeBackend::ZooKeeper;
     return {
         acquirable(recipeEntry("zk-ephemeral", zookeeper, 0, u"one plain ephemeral node; every waiter watches it"_s,
                         {u"herd: one release wakes every waiter, and each of them tries a create"_s,
