@@ -130,6 +130,15 @@ Task<Result<bool>> SessionLock::isStillMine(Deadline deadline)
     co_return seen.error();
 }
 
+void SessionLock::noteTakenAway(const Grant &grant)
+{
+    if (!m_held || m_held->created().stat.czxid != grant.fencingToken)
+        return; // a hold that is over already
+    m_held->forget(); // what stands there now, if anything, is another's
+    m_held.reset();
+    lose(Loss::TakenAway);
+}
+
 void SessionLock::sessionChanged(zk::SessionState state)
 {
     if (!isOver(state)) {

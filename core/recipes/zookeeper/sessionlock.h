@@ -22,6 +22,7 @@ public:
 
     Task<Result<bool>> release(Deadline deadline) final;
     Task<Result<bool>> isStillMine(Deadline deadline) final;
+    void noteTakenAway(const Grant &grant) final;
     [[nodiscard]] int holdCount() const final { return m_held ? m_holdCount : 0; }
 
 protected:
