@@ -6,7 +6,7 @@
 
 #include "core/async/qtloop.h"
 #include "core/async/scope.h"
-#include "core/recipes/catalogue.h"
+#include "core/rules/catalogue.h"
 #include "core/redis/client.h"
 #include "core/sandbox/server.h"
 #include "core/zookeeper/client.h"

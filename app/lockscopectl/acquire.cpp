@@ -7,7 +7,7 @@
 #include "core/async/sleep.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
-#include "core/recipes/catalogue.h"
+#include "core/rules/catalogue.h"
 #include "core/workspace/hold.h"
 
 namespace lockscope::ctl {

@@ -2,7 +2,7 @@
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/table.h"
-#include "core/recipes/catalogue.h"
+#include "core/rules/catalogue.h"
 #include "core/simulate/checkers.h"
 #include "core/simulate/promises.h"
 

@@ -6,7 +6,7 @@
 #include "app/lockscopectl/table.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
-#include "core/recipes/catalogue.h"
+#include "core/rules/catalogue.h"
 #include "core/simulate/simulation.h"
 #include "core/workspace/realrun.h"
 

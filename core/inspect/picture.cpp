@@ -1,6 +1,6 @@
 #include "core/inspect/picture.h"
 
-#include "core/recipes/contenderid.h"
+#include "core/rules/contenderid.h"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
 #include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/operate/forcerelease.h"
-#include "core/redis/redissonkeys.h"
+#include "core/rules/redissonkeys.h"
 #include "core/operate/releaseway.h"
-#include "core/recipes/contenderid.h"
+#include "core/rules/contenderid.h"
 
 namespace lockscope::operate {
 

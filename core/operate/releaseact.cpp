@@ -2,8 +2,8 @@
 
 #include "core/async/sleep.h"
 #include "core/base/text.h"
-#include "core/recipes/turn.h"
-#include "core/redis/redissonkeys.h"
+#include "core/rules/turn.h"
+#include "core/rules/redissonkeys.h"
 #include "core/operate/releaseway.h"
 #include "core/redis/client.h"
 

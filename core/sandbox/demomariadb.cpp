@@ -1,6 +1,6 @@
 #include "core/sandbox/demomariadb.h"
 
-#include "core/recipes/catalogue.h"
+#include "core/recipes/make.h"
 
 using namespace std::chrono_literals;
 

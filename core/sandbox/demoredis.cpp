@@ -1,7 +1,7 @@
 #include "core/sandbox/demoredis.h"
 
-#include "core/recipes/catalogue.h"
-#include "core/redis/redissonkeys.h"
+#include "core/recipes/make.h"
+#include "core/rules/redissonkeys.h"
 
 using namespace std::chrono_literals;
 

@@ -1,6 +1,6 @@
 #include "core/sandbox/demozookeeper.h"
 
-#include "core/recipes/catalogue.h"
+#include "core/recipes/make.h"
 #include "core/sandbox/crashedsession.h"
 
 #include <array>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/base/connectionuri.h"
-#include "core/recipes/turn.h"
+#include "core/rules/turn.h"
 #include "core/sandbox/demostage.h"
 #include "core/zookeeper/client.h"
 

@@ -1,7 +1,7 @@
 #include "core/simulate/checkers.h"
 
 #include "core/simulate/variants/variants.h"
-#include "core/recipes/turn.h"
+#include "core/rules/turn.h"
 
 #include <algorithm>
 

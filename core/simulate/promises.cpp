@@ -1,6 +1,6 @@
 #include "core/simulate/promises.h"
 
-#include "core/recipes/catalogue.h"
+#include "core/rules/catalogue.h"
 #include "core/simulate/checkers.h"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 
 #include "core/async/scope.h"
 #include "core/async/sleep.h"
-#include "core/recipes/catalogue.h"
-#include "core/recipes/contenderid.h"
+#include "core/recipes/make.h"
+#include "core/rules/contenderid.h"
 #include "core/recipes/zookeeper/ownnode.h"
 
 namespace lockscope {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/base/connectionuri.h"
-#include "core/recipes/catalogue.h"
+#include "core/rules/catalogue.h"
 #include "core/simulate/recording.h"
 
 namespace lockscope {

@@ -1,7 +1,7 @@
 // A Redlock set: independent Redis nodes, each with a client of its own, all behind one gate. Connected
 // when a majority is, and the others had a moment to say what is the matter with them.
 #include "core/inspect/redis/setobserver.h"
-#include "core/recipes/turn.h"
+#include "core/rules/turn.h"
 #include "core/redis/client.h"
 #include "core/workspace/linkbase.h"
 

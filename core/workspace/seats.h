@@ -2,7 +2,7 @@
 // run's trace. One implementation per backend.
 #pragma once
 
-#include "core/recipes/catalogue.h"
+#include "core/recipes/make.h"
 #include "core/simulate/trace.h"
 #include "core/workspace/workspace.h"
 

@@ -3,7 +3,7 @@
 // the work was done.
 #include "core/async/qtloop.h"
 #include "core/async/scope.h"
-#include "core/recipes/catalogue.h"
+#include "core/recipes/make.h"
 #include "core/redis/client.h"
 #include "core/sandbox/server.h"
 #include "tests/bench/blocking.h"

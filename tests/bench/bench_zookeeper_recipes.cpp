@@ -2,7 +2,7 @@
 // one millisecond added to every round trip. Prints ratios; asserts only that both sides did their work.
 #include "core/async/qtloop.h"
 #include "core/async/scope.h"
-#include "core/recipes/catalogue.h"
+#include "core/recipes/make.h"
 #include "core/sandbox/server.h"
 #include "core/zookeeper/client.h"
 #include "tests/bench/blocking.h"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/async/qtloop.h"
-#include "core/recipes/catalogue.h"
+#include "core/rules/catalogue.h"
 #include "core/sandbox/server.h"
 #include "tests/live/zookeeperfixture.h"
 #include "tests/support/faultplan.h"

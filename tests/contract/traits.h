@@ -3,7 +3,7 @@
 // a field, and the flaws it admits, stand in two small tables in traits.cpp.
 #pragma once
 
-#include "core/recipes/catalogue.h"
+#include "core/rules/catalogue.h"
 
 namespace lockscope::contract {
 

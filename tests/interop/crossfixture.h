@@ -6,7 +6,7 @@
 #include "tests/interop/ours.h"
 #include "tests/live/zookeeperfixture.h"
 
-#include "core/recipes/catalogue.h"
+#include "core/recipes/make.h"
 #include "core/redis/client.h"
 
 #include <QTemporaryDir>

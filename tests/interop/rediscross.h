@@ -7,7 +7,7 @@
 #include "tests/interop/ours.h"
 #include "tests/live/redlock_fixture.h"
 
-#include "core/recipes/catalogue.h"
+#include "core/rules/catalogue.h"
 
 #include <QJsonArray>
 #include <QJsonDocument>

@@ -3,7 +3,7 @@
 
 #include "tests/interop/rediscross.h"
 
-#include "core/redis/redissonkeys.h"
+#include "core/rules/redissonkeys.h"
 
 namespace lockscope::interop {
 

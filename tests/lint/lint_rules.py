@@ -78,7 +78,7 @@ class Await(unittest.TestCase):
 class Includes(unittest.TestCase):
     def test_arrows(self):
         for path, name in [
-                ("core/base/x.h", "core/async/task.h"), ("core/zookeeper/x.h", "core/recipes/turn.h"),
+                ("core/base/x.h", "core/async/task.h"), ("core/zookeeper/x.h", "core/rules/turn.h"),
                 ("core/redis/x.cpp", "core/zookeeper/session.h"), ("core/recipes/x.h", "core/inspect/picture.h"),
                 ("core/inspect/x.cpp", "core/recipes/lock.h"), ("core/operate/x.cpp", "core/recipes/zkmutex.h"),
                 ("core/inspect/x.cpp", "core/operate/gate.h"), ("core/base/x.cpp", "ui/mainwindow.h"),
@@ -87,7 +87,7 @@ class Includes(unittest.TestCase):
         ]:
             self.assertNotEqual(found(path, f'#include "{name}"\n'), [], (path, name))
         for path, name in [
-                ("core/inspect/x.cpp", "core/recipes/turn.h"), ("core/operate/x.cpp", "core/recipes/catalogue.h"),
+                ("core/inspect/x.cpp", "core/rules/turn.h"), ("core/operate/x.cpp", "core/rules/catalogue.h"),
                 ("core/recipes/x.cpp", "core/zookeeper/session.h"), ("core/workspace/x.cpp", "core/recipes/lock.h"),
                 ("ui/x.cpp", "core/workspace/backend.h"), ("app/x.cpp", "ui/mainwindow.h"),
                 ("tests/unit/x.cpp", "core/zookeeper/client.h"), ("core/operate/x.cpp", "core/operate/gate.h"),

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/async/scope.h"
-#include "core/recipes/catalogue.h"
+#include "core/recipes/make.h"
 #include "tests/live/zookeeperfixture.h"
 #include "tests/support/countingsession.h"
 #include "tests/support/faultysession.h"

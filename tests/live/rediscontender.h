@@ -4,7 +4,7 @@
 
 #include "core/async/scope.h"
 #include "core/async/sleep.h"
-#include "core/recipes/catalogue.h"
+#include "core/recipes/make.h"
 #include "redis_fixture.h"
 #include "tests/support/countingredis.h"
 

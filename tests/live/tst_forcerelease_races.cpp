@@ -9,7 +9,7 @@
 #include "core/async/scope.h"
 #include "core/base/random.h"
 #include "core/operate/releaseway.h"
-#include "core/recipes/catalogue.h"
+#include "core/rules/catalogue.h"
 #include "core/workspace/hold.h"
 
 using namespace lockscope;

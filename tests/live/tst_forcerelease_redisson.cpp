@@ -1,5 +1,5 @@
 // The script that takes a Redisson lock from one holder, on a real Redis: what is left, and who is told.
-#include "core/redis/redissonkeys.h"
+#include "core/rules/redissonkeys.h"
 #include "redis_fixture.h"
 
 using namespace lockscope;

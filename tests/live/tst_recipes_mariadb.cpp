@@ -2,7 +2,7 @@
 // the same, cancelling, and a connection that is taken away.
 #include "core/async/scope.h"
 #include "core/async/sleep.h"
-#include "core/recipes/catalogue.h"
+#include "core/recipes/make.h"
 #include "core/recipes/mariadb/rowname.h"
 #include "mariadbfixture.h"
 #include "tests/support/countingsql.h"

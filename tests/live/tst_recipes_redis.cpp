@@ -1,7 +1,7 @@
 // redis-set-nx on a real Redis: exact requests, exclusion, whose key it is, the lease and its end.
 #include "core/async/scope.h"
 #include "core/async/sleep.h"
-#include "core/recipes/catalogue.h"
+#include "core/recipes/make.h"
 #include "redis_fixture.h"
 #include "tests/support/countingredis.h"
 

@@ -1,8 +1,8 @@
 // redlock on real Redis servers: every pattern of taken nodes, exact requests, nodes that die or fall mute,
 // lost replies, the lease and its end.
 #include "core/async/sleep.h"
-#include "core/recipes/catalogue.h"
-#include "core/recipes/turn.h"
+#include "core/recipes/make.h"
+#include "core/rules/turn.h"
 #include "redlock_fixture.h"
 
 using namespace lockscope;

@@ -3,7 +3,7 @@
 #include "redisworld.h"
 
 #include "core/async/sleep.h"
-#include "core/recipes/catalogue.h"
+#include "core/recipes/make.h"
 
 #include <QCryptographicHash>
 

@@ -2,7 +2,7 @@
 // made from the end of a list instead of all of it.
 #include "core/async/scope.h"
 #include "core/async/sleep.h"
-#include "core/recipes/catalogue.h"
+#include "core/recipes/make.h"
 #include "core/recipes/zookeeper/joinqueue.h"
 #include "core/simulate/zookeeper/namelog.h"
 #include "tests/simulate/zookeeperworld.h"

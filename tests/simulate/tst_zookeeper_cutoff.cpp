@@ -1,6 +1,6 @@
 // Who holds a lock and is cut off from ZooKeeper cannot hear that its session is over: it has to stop believing by
 // its own clock, before another can have the lock; and to go on believing while the session certainly lives.
-#include "core/recipes/catalogue.h"
+#include "core/recipes/make.h"
 #include "tests/simulate/zookeeperworld.h"
 
 using namespace lockscope;

@@ -2,7 +2,7 @@
 // and leave nothing behind.
 #include "core/async/scope.h"
 #include "core/async/sleep.h"
-#include "core/recipes/catalogue.h"
+#include "core/recipes/make.h"
 #include "tests/simulate/zookeeperworld.h"
 
 using namespace lockscope;

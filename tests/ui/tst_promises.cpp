@@ -1,6 +1,6 @@
 // The table of what holds: made from the core's, cell for cell; it can be searched, says why, and is reached from the
 // window's help and from the simulator.
-#include "core/recipes/catalogue.h"
+#include "core/rules/catalogue.h"
 #include "core/simulate/checkers.h"
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakerecording.h"

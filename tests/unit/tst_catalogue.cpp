@@ -1,5 +1,5 @@
 // The catalogue of recipes: complete, and honest about what can be acquired.
-#include "core/recipes/catalogue.h"
+#include "core/rules/catalogue.h"
 
 #include <QTest>
 

@@ -1,5 +1,5 @@
 // What a contender is called: never by a name that comes to mean another one.
-#include "core/recipes/contenderid.h"
+#include "core/rules/contenderid.h"
 
 #include <QTest>
 

@@ -1,7 +1,7 @@
 // A lock on a node of a fixed name: its holder learns that it was taken away, and never removes its successor's node.
 // The session is scripted: what the server answers, and what another client does in between.
 #include "core/async/scope.h"
-#include "core/recipes/catalogue.h"
+#include "core/recipes/make.h"
 #include "core/recipes/zookeeper/claim.h"
 #include "core/recipes/zookeeper/ownnode.h"
 #include "tests/unit/tst_gate_fakes.h"

@@ -3,7 +3,7 @@
 #include "znodetable.h"
 
 #include "core/inspect/findings.h"
-#include "core/recipes/turn.h"
+#include "core/rules/turn.h"
 
 #include <QTest>
 

@@ -1,5 +1,5 @@
 // Whose turn is it: reading numbers, order, mutex, permits, read/write.
-#include "core/recipes/turn.h"
+#include "core/rules/turn.h"
 
 #include <QTest>
 

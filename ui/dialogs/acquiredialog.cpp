@@ -2,7 +2,7 @@
 
 #include "core/base/duration.h"
 #include "core/base/text.h"
-#include "core/recipes/catalogue.h"
+#include "core/rules/catalogue.h"
 #include "ui/theme/theme.h"
 
 #include <QCheckBox>

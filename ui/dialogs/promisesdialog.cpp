@@ -1,6 +1,6 @@
 #include "ui/dialogs/promisesdialog.h"
 
-#include "core/recipes/catalogue.h"
+#include "core/rules/catalogue.h"
 #include "core/simulate/checkers.h"
 #include "ui/models/promisesmodel.h"
 #include "ui/pages/pageparts.h"

@@ -1,6 +1,6 @@
 #include "ui/models/promisesmodel.h"
 
-#include "core/recipes/catalogue.h"
+#include "core/rules/catalogue.h"
 #include "ui/theme/plaintext.h"
 
 namespace lockscope::ui {

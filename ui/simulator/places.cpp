@@ -1,7 +1,7 @@
 #include "ui/simulator/places.h"
 
 #include "core/base/text.h"
-#include "core/recipes/catalogue.h"
+#include "core/rules/catalogue.h"
 #include "ui/simulator/words.h"
 
 

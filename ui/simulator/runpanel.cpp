@@ -1,7 +1,7 @@
 #include "ui/simulator/runpanel.h"
 
 #include "core/base/text.h"
-#include "core/recipes/catalogue.h"
+#include "core/rules/catalogue.h"
 #include "ui/pages/pageparts.h"
 #include "ui/simulator/countertiles.h"
 #include "ui/simulator/lanesview.h"

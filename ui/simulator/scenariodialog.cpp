@@ -1,7 +1,7 @@
 #include "ui/simulator/scenariodialog.h"
 
 #include "core/base/duration.h"
-#include "core/recipes/catalogue.h"
+#include "core/rules/catalogue.h"
 #include "ui/pages/pageparts.h"
 #include "ui/simulator/words.h"
 #include "ui/theme/plaintext.h"

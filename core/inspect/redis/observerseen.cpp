@@ -2,7 +2,7 @@
 
 #include "core/base/duration.h"
 #include "core/inspect/redis/tokens.h"
-#include "core/recipes/contenderid.h"
+#include "core/rules/contenderid.h"
 
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;

@@ -1,7 +1,7 @@
 #include "core/inspect/redis/quorum.h"
 
 #include "core/base/text.h"
-#include "core/recipes/turn.h"
+#include "core/rules/turn.h"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 
 #include "core/base/text.h"
 #include "core/inspect/sameness.h"
-#include "core/recipes/turn.h"
+#include "core/rules/turn.h"
 
 #include <algorithm>
 

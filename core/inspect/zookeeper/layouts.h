@@ -5,7 +5,7 @@
 #pragma once
 
 #include "core/inspect/zookeeper/recognise.h"
-#include "core/recipes/turn.h"
+#include "core/rules/turn.h"
 
 namespace lockscope::inspect {
 
@@ -48,7 +48,7 @@ struct Member {
     Claim claim;
 };
 
-// How a queue decides who holds it; the decisions themselves are in core/recipes/turn.h.
+// How a queue decides who holds it; the decisions themselves are in core/rules/turn.h.
 enum class Discipline {
     Mutex,              // the lowest; each waits for the one before
     CuratorReadWrite,   // a reader watches the lowest writer

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/base/identifiers.h"
-#include "core/recipes/turn.h"
+#include "core/rules/turn.h"
 
 #include <optional>
 

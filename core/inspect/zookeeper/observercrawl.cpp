@@ -2,7 +2,7 @@
 
 #include "core/async/sleep.h"
 #include "core/inspect/words.h"
-#include "core/recipes/turn.h"
+#include "core/rules/turn.h"
 
 #include <deque>
 

@@ -1,6 +1,6 @@
 #include "core/inspect/zookeeper/observerreader.h"
 
-#include "core/recipes/turn.h"
+#include "core/rules/turn.h"
 
 #include <algorithm>
 #include <deque>

@@ -5,7 +5,7 @@
 #include "core/inspect/zookeeper/queue.h"
 #include "core/inspect/zookeeper/semaphores.h"
 #include "core/inspect/zookeeper/singles.h"
-#include "core/recipes/contenderid.h"
+#include "core/rules/contenderid.h"
 
 #include <QHash>
 

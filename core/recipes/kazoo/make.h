@@ -1,7 +1,7 @@
 // kazoo's recipes by their ids. For core/recipes/zookeeper/make.cpp.
 #pragma once
 
-#include "core/recipes/catalogue.h"
+#include "core/rules/catalogue.h"
 
 namespace lockscope::recipes::kazoo {
 

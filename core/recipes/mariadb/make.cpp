@@ -1,5 +1,5 @@
 // From a recipe's id to its class: MariaDB and MySQL.
-#include "core/recipes/catalogueentry.h"
+#include "core/recipes/make.h"
 #include "core/recipes/mariadb/forupdate.h"
 #include "core/recipes/mariadb/getlock.h"
 #include "core/recipes/mariadb/version.h"

@@ -1,7 +1,7 @@
 #include "core/recipes/redis/ballot.h"
 
 #include "core/recipes/trouble.h"
-#include "core/recipes/turn.h"
+#include "core/rules/turn.h"
 
 namespace lockscope::recipes {
 

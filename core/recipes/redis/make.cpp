@@ -1,5 +1,5 @@
 // From a recipe's id to its class: Redis.
-#include "core/recipes/catalogueentry.h"
+#include "core/recipes/make.h"
 #include "core/recipes/redis/getset.h"
 #include "core/recipes/redis/redlock.h"
 #include "core/recipes/redis/setnx.h"

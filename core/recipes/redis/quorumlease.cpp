@@ -2,7 +2,7 @@
 
 #include "core/async/sleep.h"
 #include "core/recipes/redis/lease.h"
-#include "core/recipes/turn.h"
+#include "core/rules/turn.h"
 #include "core/redis/client.h"
 
 namespace lockscope::recipes {

@@ -17,7 +17,7 @@
 #include "core/recipes/redis/lease.h"
 #include "core/recipes/redis/waiting.h"
 #include "core/recipes/token.h"
-#include "core/recipes/turn.h"
+#include "core/rules/turn.h"
 #include "core/redis/client.h"
 
 namespace lockscope::recipes {

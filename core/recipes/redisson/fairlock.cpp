@@ -11,7 +11,7 @@
 //   5. To release, one script as for the RLock; it publishes "0" for the head of the queue alone.
 #include "core/recipes/redisson/moves.h"
 
-#include "core/redis/redissonkeys.h"
+#include "core/rules/redissonkeys.h"
 
 namespace lockscope::recipes {
 

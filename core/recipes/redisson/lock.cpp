@@ -13,7 +13,7 @@
 // The reply to 1 lost: look how often we hold it. A message wakes one waiter of each process. Not fair.
 #include "core/recipes/redisson/moves.h"
 
-#include "core/redis/redissonkeys.h"
+#include "core/rules/redissonkeys.h"
 
 namespace lockscope::recipes {
 

@@ -1,7 +1,7 @@
 // Redisson's recipes by their ids. For core/recipes/redis/make.cpp.
 #pragma once
 
-#include "core/recipes/catalogue.h"
+#include "core/rules/catalogue.h"
 
 namespace lockscope::recipes::redisson {
 

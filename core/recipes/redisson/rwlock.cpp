@@ -15,7 +15,7 @@
 // keep a writer out. The reply lost, the latch: as for the RLock.
 #include "core/recipes/redisson/moves.h"
 
-#include "core/redis/redissonkeys.h"
+#include "core/rules/redissonkeys.h"
 
 #include <climits>
 

@@ -13,7 +13,7 @@
 // Who believes in another number of permits is refused. The number stays when nobody holds a permit.
 #include "core/recipes/redisson/moves.h"
 
-#include "core/redis/redissonkeys.h"
+#include "core/rules/redissonkeys.h"
 
 #include <algorithm>
 

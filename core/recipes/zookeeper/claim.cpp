@@ -2,7 +2,7 @@
 
 #include "core/base/text.h"
 #include "core/recipes/token.h"
-#include "core/recipes/turn.h"
+#include "core/rules/turn.h"
 #include "core/recipes/zookeeper/waiting.h"
 
 #include <algorithm>

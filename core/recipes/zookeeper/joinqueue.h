@@ -1,7 +1,7 @@
 // The first step of every queue lock: join the queue and list it, in one round trip. Loop thread only.
 #pragma once
 
-#include "core/recipes/turn.h"
+#include "core/rules/turn.h"
 #include "core/recipes/zookeeper/place.h"
 
 #include <QByteArrayList>

@@ -1,6 +1,6 @@
 // From a recipe's id to its class: ZooKeeper.
 #include "core/base/text.h"
-#include "core/recipes/catalogueentry.h"
+#include "core/recipes/make.h"
 #include "core/recipes/curator/make.h"
 #include "core/recipes/kazoo/make.h"
 #include "core/recipes/zookeeper/eagermutex.h"

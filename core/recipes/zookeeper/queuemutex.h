@@ -2,7 +2,7 @@
 // InterProcessMutex.
 #pragma once
 
-#include "core/recipes/turn.h"
+#include "core/rules/turn.h"
 #include "core/recipes/zookeeper/joinqueue.h"
 #include "core/recipes/zookeeper/sessionlock.h"
 

@@ -1,7 +1,7 @@
 #include "core/recipes/zookeeper/sessionlock.h"
 
 #include "core/base/text.h"
-#include "core/recipes/contenderid.h"
+#include "core/rules/contenderid.h"
 #include "core/recipes/zookeeper/waiting.h"
 
 namespace lockscope::recipes {

@@ -1,7 +1,7 @@
 // zk-shared-herd: the read/write lock as the textbook gives it first, every waiter watches the whole queue.
 #pragma once
 
-#include "core/recipes/turn.h"
+#include "core/rules/turn.h"
 #include "core/recipes/zookeeper/sessionlock.h"
 
 namespace lockscope::recipes {

@@ -1,7 +1,7 @@
 // zk-shared: the read/write lock, each waiter watches one node.
 #pragma once
 
-#include "core/recipes/turn.h"
+#include "core/rules/turn.h"
 #include "core/recipes/zookeeper/sessionlock.h"
 
 namespace lockscope::recipes {

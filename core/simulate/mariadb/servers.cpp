@@ -1,6 +1,6 @@
 #include "core/simulate/mariadb/servers.h"
 
-#include "core/recipes/catalogue.h"
+#include "core/recipes/make.h"
 #include "core/simulate/mariadb/session.h"
 #include "core/simulate/traced/tracedsql.h"
 

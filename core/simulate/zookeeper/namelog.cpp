@@ -1,6 +1,6 @@
 #include "core/simulate/zookeeper/namelog.h"
 
-#include "core/recipes/turn.h"
+#include "core/rules/turn.h"
 
 #include <limits>
 

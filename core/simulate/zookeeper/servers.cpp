@@ -1,7 +1,7 @@
 #include "core/simulate/zookeeper/servers.h"
 
 #include "core/recipes/multilock.h"
-#include "core/recipes/turn.h"
+#include "core/rules/turn.h"
 #include "core/simulate/variants/variants.h"
 #include "core/simulate/zookeeper/session.h"
 

@@ -1,7 +1,7 @@
 // How the entries of the catalogue are written down, one file of them per family. For catalogue*.cpp only.
 #pragma once
 
-#include "core/recipes/catalogue.h"
+#include "core/rules/catalogue.h"
 
 namespace lockscope::recipes {
 
@@ -33,10 +33,5 @@ struct Requests {
 [[nodiscard]] std::vector<RecipeInfo> clientRecipes();
 [[nodiscard]] std::vector<RecipeInfo> redisRecipes();
 [[nodiscard]] std::vector<RecipeInfo> sqlRecipes();
-
-// Why this recipe cannot be made on such a server with these options: unknown, of another backend,
-// only seen, without a read mode or a limit.
-[[nodiscard]] std::optional<Error> objectionTo(const QByteArray &id, RecipeBackend backend,
-                                               const AcquireOptions &options);
 
 } // namespace lockscope::recipes

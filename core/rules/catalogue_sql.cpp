@@ -1,5 +1,5 @@
 // The locks of SQL databases.
-#include "core/recipes/catalogueentry.h"
+#include "core/rules/catalogueentry.h"
 
 namespace lockscope::recipes {
 

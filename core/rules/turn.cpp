@@ -1,4 +1,4 @@
-#include "core/recipes/turn.h"
+#include "core/rules/turn.h"
 
 #include <algorithm>
 

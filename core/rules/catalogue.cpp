@@ -1,4 +1,4 @@
-#include "core/recipes/catalogueentry.h"
+#include "core/rules/catalogueentry.h"
 
 #include "core/base/text.h"
 

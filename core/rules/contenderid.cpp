@@ -1,7 +1,7 @@
-#include "core/recipes/contenderid.h"
+#include "core/rules/contenderid.h"
 
 #include "core/base/identifiers.h"
-#include "core/recipes/turn.h"
+#include "core/rules/turn.h"
 
 namespace lockscope::recipes {
 

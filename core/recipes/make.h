@@ -1,45 +1,15 @@
-// Every recipe id of the command-line contract: what it is, what it costs, how it can fail; and the
-// making of the ones that can be acquired in this build.
+// From a recipe's id to a lock of that recipe.
 #pragma once
 
 #include "core/base/random.h"
 #include "core/mariadb/session.h"
 #include "core/recipes/lock.h"
 #include "core/redis/connection.h"
+#include "core/rules/catalogue.h"
 #include "core/zookeeper/session.h"
 
 namespace lockscope::recipes {
 
-enum class RecipeBackend { ZooKeeper, Redis, MariaDb };
-
-struct RecipeInfo {
-    QByteArray id;
-    RecipeBackend backend = RecipeBackend::ZooKeeper;
-    QString summary; // one line
-    bool acquirable = false;
-    bool fair = false;
-    bool reentrant = false;
-    bool teachingOnly = false; // refused on a production connection
-    bool readWrite = false;    // has a read mode
-    bool counted = false;      // takes a limit: so many may hold it at once
-    // Requests of one contender and watch events or messages of one release, as counted in the tests.
-    // Formulae in N contenders (the holder among them) where needed; empty when the recipe is only
-    // seen, not acquired. Queued: the last of N, all others releasing one after the other.
-    QString requestsAcquireFree;
-    QString requestsAcquireQueued;
-    QString requestsRelease;
-    QString wakeupsPerRelease;
-    std::vector<QString> flaws; // one line each
-};
-
-[[nodiscard]] const std::vector<RecipeInfo> &catalogue();
-[[nodiscard]] const RecipeInfo *findRecipe(const QByteArray &id);
-
-struct AcquireOptions {
-    bool readMode = false;
-    int limit = 1;
-    std::chrono::milliseconds ttl{30'000};
-};
 // BadInput if the recipe is unknown, of the other backend, or does not take these options or this name;
 // Unsupported if it is only seen in this build. `random` must differ from lock to lock: tokens are made
 // of it. The session (connection) must outlive the lock.

@@ -1,5 +1,5 @@
 // The textbook recipes on ZooKeeper, and what is only seen there.
-#include "core/recipes/catalogueentry.h"
+#include "core/rules/catalogueentry.h"
 
 namespace lockscope::recipes {
 

@@ -1,5 +1,5 @@
 // The locks of ZooKeeper's well-known clients: Curator and kazoo.
-#include "core/recipes/catalogueentry.h"
+#include "core/rules/catalogueentry.h"
 
 namespace lockscope::recipes {
 
