@@ -45,7 +45,7 @@ status=0
 run_tests "${arguments[@]}" || status=$?
 if [ -n "$soak" ]; then
     say "Holding every recipe against $soak seeds"
-    LOCKSCOPE_SEEDS=$soak QTEST_FUNCTION_TIMEOUT=2147483647 "$build/tests/simulate/tst_simulated_seeds" || status=$?
+    LOCKSCOPE_SEEDS=$soak QTEST_FUNCTION_TIMEOUT=2147483647 "$build/tests/simulate/tests_simulate" tst_seeds || status=$?
 fi
 if [ -n "$interop" ]; then
     say "Fetching the newest clients and the newest ZooKeeper server"
