@@ -1,6 +1,7 @@
 // Every recipe that can be acquired, none left out: lockscopectl holds it, a second one waits, `show` names it
 // with the right holder and queue, and the second one enters when the first gives it back.
 #include "redlock_fixture.h"
+#include "tests/support/testmain.h"
 #include "tst_ctl_fixture.h"
 
 using namespace lockscope;
@@ -140,5 +141,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCtlEveryRecipe)
+LOCKSCOPE_TEST(TestCtlEveryRecipe)
 #include "tst_ctl_every_recipe.moc"

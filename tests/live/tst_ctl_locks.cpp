@@ -1,4 +1,5 @@
 // What lockscopectl sees on real servers, and every field of its JSON against the contract.
+#include "tests/support/testmain.h"
 #include "tst_ctl_fixture.h"
 
 #include "core/redis/client.h"
@@ -382,5 +383,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCtlLocks)
+LOCKSCOPE_TEST(TestCtlLocks)
 #include "tst_ctl_locks.moc"

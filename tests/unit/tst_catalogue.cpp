@@ -1,5 +1,6 @@
 // The catalogue of recipes: complete, and honest about what can be acquired.
 #include "core/recipes/catalogue.h"
+#include "tests/support/testmain.h"
 
 #include <QTest>
 
@@ -64,5 +65,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestCatalogue)
+LOCKSCOPE_TEST(TestCatalogue)
 #include "tst_catalogue.moc"

@@ -2,6 +2,7 @@
 //
 // What lies beside a key is text too, a line each: "list KEY item…", "zset KEY member:score…",
 // "string KEY value", "channel NAME subscribers".
+#include "tests/support/testmain.h"
 #include "znodetable.h"
 
 #include "core/inspect/redis/recognise.h"
@@ -425,5 +426,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestRecogniseRedis)
+LOCKSCOPE_TEST(TestRecogniseRedis)
 #include "tst_recognise_redis.moc"
