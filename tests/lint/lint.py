@@ -1,5 +1,9 @@
 #!/usr/bin/env python3
-"""Rules of this source that no compiler checks. Usage: lint.py FOLDER. Prints file:line: what, and why."""
+"""Rules of this source that no compiler checks. Prints file:line: what, and why.
+
+Usage: lint.py FOLDER          looks
+       lint.py --fix FOLDER    writes the licence line into every source file that lacks it, and nothing else
+"""
 
 import os
 import re
@@ -13,6 +17,10 @@ CPP = (".h", ".cpp")
 TEXT = CPP + (".py", ".sh", ".lua", ".cmake", ".txt", ".md", ".json", ".qrc", ".in", ".java", ".js", ".go", "")
 MOST_LINES = 500
 MOST_TEST_LINES = 650  # a suite is a list: longer before it is hard to find one's way in
+
+LICENCE = "SPDX-License-Identifier: Apache-2.0"
+_COMMENTS = {".lua": "-- ", ".py": "# ", ".sh": "# ", ".cmake": "# "}
+_COMMENTS.update(dict.fromkeys(CPP + (".java", ".js", ".go"), "// "))
 
 # --- coroutines --------------------------------------------------------------------------------
 
@@ -214,7 +222,7 @@ def check_todo(path, text):
 
 
 def check_size(path, text):
-    lines = text.count("\n")
+    lines = text.count("\n") - (LICENCE in text)
     most = MOST_TEST_LINES if path.startswith("tests/") else MOST_LINES
     if path.endswith(CPP + (".py", ".sh", ".lua", ".cmake")) and lines > most:
         yield lines, f"{lines} lines; {most} is the most for one file"
@@ -303,6 +311,30 @@ class References:
                     yield cpptext.line_of(text, match.start()), f"{match.group(0)} is no test of the suites named here"
 
 
+# --- licence ---------------------------------------------------------------------------------------
+
+def licence_line(path, text):
+    """The line that the file begins with, after a line "#!…"; None for what is no source."""
+    if os.path.basename(path) == "CMakeLists.txt" or text.startswith("#!"):
+        return "# " + LICENCE
+    comment = _COMMENTS.get(os.path.splitext(path)[1])
+    return comment + LICENCE if comment else None
+
+
+def check_licence(path, text):
+    wanted = licence_line(path, text)
+    first = 1 if text.startswith("#!") else 0
+    if wanted and text.split("\n")[first:first + 1] != [wanted]:
+        yield first + 1, f"does not begin with \"{wanted}\"; lint.py --fix writes it"
+
+
+def with_licence(path, text):
+    if not any(check_licence(path, text)):
+        return text
+    shebang, text = re.match(r"(#![^\n]*\n)?(.*)", text, re.S).groups(default="")
+    return f"{shebang}{licence_line(path, shebang + text)}\n{text}"
+
+
 RULES = [check_await, check_arrows, check_core_without_gui, check_ui_without_servers, check_recipe_clock,
          check_model_reset, check_todo, check_size]
 # These break the rules on purpose.
@@ -315,13 +347,28 @@ def findings(path, text, read, root="/nowhere"):
             yield line, what
 
 
-def source_files(root):
+def source_files(root, exempt=EXEMPT):
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(f for f in folders if f not in ("build", ".git", ".cache", "__pycache__"))
         for name in sorted(set(files) - {".git"}):
             path = os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
-            if os.path.splitext(name)[1] in TEXT and not path.startswith(EXEMPT):
+            if os.path.splitext(name)[1] in TEXT and not path.startswith(exempt):
                 yield path
+
+
+def fix(root):
+    changed = 0
+    for path in source_files(root, exempt=()):
+        # newline="": line ends stay as they are.
+        with open(os.path.join(root, path), encoding="utf-8", errors="surrogateescape", newline="") as file:
+            text = file.read()
+        better = with_licence(path, text)
+        if better != text:
+            with open(os.path.join(root, path), "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
+                file.write(better)
+            changed += 1
+    print(f"{changed} files changed")
+    return 0
 
 
 def main(root):
@@ -347,4 +394,4 @@ def main(root):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(fix(sys.argv[2]) if sys.argv[1] == "--fix" else main(sys.argv[1]))

@@ -191,6 +191,36 @@ class References(unittest.TestCase):
         self.assertNotEqual(found(book, line, {suite: "void A1_waits()"}), [])
 
 
+class Licence(unittest.TestCase):
+    def test_where_it_stands(self):
+        line = lint.LICENCE
+        for path, before, after in [
+                ("core/x.h", "// What.\n#pragma once\n", f"// {line}\n// What.\n#pragma once\n"),
+                ("core/CMakeLists.txt", "add(x)\n", f"# {line}\nadd(x)\n"),
+                ("cmake/x.cmake", "", f"# {line}\n"),
+                ("resources/lua/x.lua", "-- What.\n", f"-- {line}\n-- What.\n"),
+                ("tests/x.go", "package main\n", f"// {line}\npackage main\n"),
+                ("run.sh", "#!/bin/sh\necho\n", f"#!/bin/sh\n# {line}\necho\n"),
+                (".ci/run", "#!/usr/bin/env bash\n# All.\n", f"#!/usr/bin/env bash\n# {line}\n# All.\n"),
+                ("README.md", "# Title\n", "# Title\n"), ("x.json", "{}\n", "{}\n"), ("installer/completion/x", "# bash\n", "# bash\n")]:
+            self.assertEqual(lint.with_licence(path, before), after, path)
+            self.assertEqual(lint.with_licence(path, after), after, path)
+            self.assertEqual([*lint.check_licence(path, after)], [], path)
+            self.assertEqual([*lint.check_licence(path, before)] == [], before == after, path)
+
+    def test_fix(self):
+        with tempfile.TemporaryDirectory() as root:
+            for name, text in [("a.cpp", b"int a;\r\n"), ("b.txt", b"plain\n")]:
+                with open(os.path.join(root, name), "wb") as file:
+                    file.write(text)
+            for _ in range(2):
+                self.assertEqual(lint.fix(root), 0)
+                with open(os.path.join(root, "a.cpp"), "rb") as file:
+                    self.assertEqual(file.read(), f"// {lint.LICENCE}\nint a;\r\n".encode())
+                with open(os.path.join(root, "b.txt"), "rb") as file:
+                    self.assertEqual(file.read(), b"plain\n")
+
+
 class Program(unittest.TestCase):
     def run_on(self, text):
         with tempfile.TemporaryDirectory() as root:
