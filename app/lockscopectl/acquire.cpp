@@ -32,7 +32,7 @@ struct Event {
 };
 using Events = EventQueue<Event>;
 
-Error badUsage(const QString &what)
+Error badAcquire(const QString &what)
 {
     return Error{ErrorCode::BadInput, u"acquire: "_s + what};
 }
@@ -43,19 +43,19 @@ Result<std::optional<milliseconds>> durationOption(Run &run, const QString &name
         return std::optional<milliseconds>();
     const auto span = parseDuration(run.arguments.value(name));
     if (!span)
-        return badUsage(u"--%1: %2"_s.arg(name, span.error().message));
+        return badAcquire(u"--%1: %2"_s.arg(name, span.error().message));
     return std::optional(*span);
 }
 
 Result<void> checkRecipe(const QByteArray &id)
 {
     if (id.isEmpty())
-        return badUsage(u"say which recipe: --recipe R; `lockscopectl recipes` lists them"_s);
+        return badAcquire(u"say which recipe: --recipe R; `lockscopectl recipes` lists them"_s);
     const auto *recipe = recipes::findRecipe(id);
     if (!recipe)
-        return badUsage(u"there is no recipe \"%1\"; `lockscopectl recipes` lists them"_s.arg(label(id)));
+        return badAcquire(u"there is no recipe \"%1\"; `lockscopectl recipes` lists them"_s.arg(label(id)));
     if (!recipe->acquirable)
-        return badUsage(u"%1 cannot be acquired in this version, only seen"_s.arg(label(id)));
+        return badAcquire(u"%1 cannot be acquired in this version, only seen"_s.arg(label(id)));
     return {};
 }
 
@@ -71,12 +71,12 @@ Result<Wish> readWish(Run &run)
         return known.error();
     const auto mode = run.arguments.value(u"mode"_s, u"write"_s);
     if (mode != "read"_L1 && mode != "write"_L1)
-        return badUsage(u"--mode is read or write"_s);
+        return badAcquire(u"--mode is read or write"_s);
     wish.request.readMode = mode == "read"_L1;
     bool isNumber = true;
     wish.request.limit = run.arguments.value(u"limit"_s, u"1"_s).toInt(&isNumber);
     if (!isNumber || wish.request.limit < 1)
-        return badUsage(u"--limit wants a number, 1 or more"_s);
+        return badAcquire(u"--limit wants a number, 1 or more"_s);
     const auto wait = durationOption(run, u"wait"_s);
     const auto hold = durationOption(run, u"hold"_s);
     const auto ttl = durationOption(run, u"ttl"_s);
@@ -88,12 +88,12 @@ Result<Wish> readWish(Run &run)
     wish.hold = *hold;
     wish.request.ttl = (*ttl).value_or(wish.request.ttl);
     if (wish.request.ttl.count() == 0)
-        return badUsage(u"--ttl must be more than 0"_s);
+        return badAcquire(u"--ttl must be more than 0"_s);
     wish.command = run.arguments.rest;
     if (run.arguments.hasRest && wish.command.isEmpty())
-        return badUsage(u"no command after --"_s);
+        return badAcquire(u"no command after --"_s);
     if (!wish.command.isEmpty() && wish.hold)
-        return badUsage(u"--hold and a command exclude each other: with a command the lock is held while it runs"_s);
+        return badAcquire(u"--hold and a command exclude each other: with a command the lock is held while it runs"_s);
     return wish;
 }
 

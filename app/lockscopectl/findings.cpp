@@ -14,12 +14,12 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-struct Found {
+struct FoundFinding {
     inspect::Finding finding;
     inspect::LockName lock;
 };
 
-QJsonObject toJson(const Found &found)
+QJsonObject findingJson(const FoundFinding &found)
 {
     const auto lock = escaped(found.lock.text());
     QJsonArray contenders;
@@ -35,7 +35,7 @@ QJsonObject toJson(const Found &found)
 Task<Exit> findings(Run &run)
 {
     const auto looked = co_await lookAround(run);
-    std::vector<Found> all;
+    std::vector<FoundFinding> all;
     for (auto *link : run.workspace.links()) {
         if (!link->isConnected())
             continue;
@@ -44,13 +44,13 @@ Task<Exit> findings(Run &run)
                 all.push_back({finding, lock.lock});
         }
     }
-    std::stable_sort(all.begin(), all.end(), [](const Found &a, const Found &b) {
+    std::stable_sort(all.begin(), all.end(), [](const FoundFinding &a, const FoundFinding &b) {
         return a.finding.severity > b.finding.severity;
     });
     if (run.json) {
         QJsonArray array;
         for (const auto &found : all)
-            array.append(toJson(found));
+            array.append(findingJson(found));
         printJson(QJsonObject{{u"findings"_s, array}, {u"coverage"_s, coverageJson(run)}});
         co_return looked;
     }

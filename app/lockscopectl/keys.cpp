@@ -17,7 +17,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-QJsonObject toJson(const KeyRow &row)
+QJsonObject keyJson(const KeyRow &row)
 {
     return {{u"key"_s, escaped(row.key.bytes())},
             {u"type"_s, escaped(row.type)},
@@ -69,7 +69,7 @@ Task<Exit> keys(Run &run)
     }
     QJsonArray array;
     for (const auto &row : rows)
-        array.append(toJson(row));
+        array.append(keyJson(row));
     printJson(QJsonObject{{u"keys"_s, array}});
     co_return Exit::Done;
 }

@@ -26,7 +26,7 @@ bool matches(const QString &glob, const LockPicture &lock)
         || ::fnmatch(pattern.constData(), escaped(lock.lock.name).toUtf8().constData(), 0) == 0;
 }
 
-std::vector<LockPicture> found(Run &run)
+std::vector<LockPicture> foundLocks(Run &run)
 {
     const auto glob = run.arguments.value(u"match"_s);
     std::vector<LockPicture> locks;
@@ -132,7 +132,7 @@ Task<Exit> locks(Run &run)
     const auto looked = co_await lookAround(run);
     const auto links = run.workspace.links();
     if (std::any_of(links.begin(), links.end(), [](const Link *link) { return link->isConnected(); }))
-        printAll(run, found(run));
+        printAll(run, foundLocks(run));
     co_return looked;
 }
 

@@ -46,7 +46,7 @@ QString commandWord(const QStringList &arguments)
     return {};
 }
 
-int badUsage(const QString &message)
+int endAsBadUsage(const QString &message)
 {
     complain(message);
     return static_cast<int>(Exit::BadUsage);
@@ -56,12 +56,12 @@ int withoutCommand(const QStringList &arguments)
 {
     const auto read = app::readArguments(arguments, app::sharedOptions());
     if (!read)
-        return badUsage(read.error().message);
+        return endAsBadUsage(read.error().message);
     if (read->has(u"version"_s))
         return print(QStringLiteral("lockscopectl " LOCKSCOPE_VERSION)) ? 0 : 1;
     if (read->has(u"help"_s))
         return print(generalHelp().chopped(1)) ? 0 : 1;
-    return badUsage(u"no command given; lockscopectl --help lists them"_s);
+    return endAsBadUsage(u"no command given; lockscopectl --help lists them"_s);
 }
 
 int runCommand(const CommandSpec &command, const QStringList &words)
@@ -70,24 +70,24 @@ int runCommand(const CommandSpec &command, const QStringList &words)
     options.insert(options.end(), command.options.begin(), command.options.end());
     const auto arguments = app::readArguments(words, options);
     if (!arguments)
-        return badUsage(arguments.error().message);
+        return endAsBadUsage(arguments.error().message);
     if (arguments->has(u"version"_s))
         return withoutCommand({u"--version"_s});
     if (arguments->has(u"help"_s))
         return print(commandHelp(command).chopped(1)) ? 0 : 1;
     const auto given = arguments->words.size() - 1;
     if (given < command.fewestWords)
-        return badUsage(u"%1 wants %2; see lockscopectl %1 --help"_s.arg(command.name, command.words));
+        return endAsBadUsage(u"%1 wants %2; see lockscopectl %1 --help"_s.arg(command.name, command.words));
     if (given > command.mostWords)
-        return badUsage(u"%1: one word too many: \"%2\"; see lockscopectl %1 --help"_s.arg(
+        return endAsBadUsage(u"%1: one word too many: \"%2\"; see lockscopectl %1 --help"_s.arg(
             command.name, arguments->words.last()));
     if (arguments->hasRest && !command.takesRest)
-        return badUsage(u"%1 takes no command after --"_s.arg(command.name));
+        return endAsBadUsage(u"%1 takes no command after --"_s.arg(command.name));
     auto connections = app::readConnections(*arguments, app::environmentValue);
     if (!connections)
-        return badUsage(connections.error().message);
+        return endAsBadUsage(connections.error().message);
     if (command.connects && connections->specs.empty())
-        return badUsage(u"%1 needs a connection: --connect zk://host:2181, redis://host:6379 or sandbox:"_s.arg(
+        return endAsBadUsage(u"%1 needs a connection: --connect zk://host:2181, redis://host:6379 or sandbox:"_s.arg(
             command.name));
     Program program(command, *arguments, std::move(*connections));
     return program.exec();
@@ -110,10 +110,10 @@ int main(int argc, char **argv)
     if (word.isEmpty())
         return withoutCommand(arguments);
     if (laterCommands().contains(word))
-        return badUsage(u"%1 is not in this version (%2); lockscopectl --help lists what is"_s.arg(
+        return endAsBadUsage(u"%1 is not in this version (%2); lockscopectl --help lists what is"_s.arg(
             word, QStringLiteral(LOCKSCOPE_VERSION)));
     const auto *command = findCommand(word);
     if (!command)
-        return badUsage(u"there is no command \"%1\"; lockscopectl --help lists them"_s.arg(word));
+        return endAsBadUsage(u"there is no command \"%1\"; lockscopectl --help lists them"_s.arg(word));
     return runCommand(*command, arguments);
 }

@@ -30,7 +30,7 @@ QJsonValue countOrNull(const QString &count)
     return count.isEmpty() ? QJsonValue(QJsonValue::Null) : QJsonValue(count);
 }
 
-QJsonObject toJson(const RecipeInfo &recipe)
+QJsonObject recipeJson(const RecipeInfo &recipe)
 {
     QJsonArray flaws;
     for (const auto &flaw : recipe.flaws)
@@ -137,7 +137,7 @@ Task<Exit> listRecipes(Run &run)
     }
     QJsonArray array;
     for (const auto &recipe : recipes::catalogue()) {
-        auto entry = toJson(recipe);
+        auto entry = recipeJson(recipe);
         if (withFaults)
             entry.insert(u"promises"_s, recipe.acquirable ? promisesJson(recipe.id, fenced) : QJsonArray());
         array.append(entry);

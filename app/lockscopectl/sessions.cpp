@@ -31,7 +31,7 @@ QJsonArray lockNames(const SessionPicture &session, const std::vector<QByteArray
     return array;
 }
 
-QJsonObject answerJson(const SessionPicture &session)
+QJsonObject sessionJson(const SessionPicture &session)
 {
     auto json = inspect::toJson(session);
     json["holds"_L1] = lockNames(session, session.holds);
@@ -39,7 +39,7 @@ QJsonObject answerJson(const SessionPicture &session)
     return json;
 }
 
-std::vector<SessionPicture> found(Run &run)
+std::vector<SessionPicture> foundSessions(Run &run)
 {
     std::vector<SessionPicture> all;
     for (auto *link : run.workspace.links()) {
@@ -72,14 +72,14 @@ void printTable(const std::vector<SessionPicture> &all)
 Task<Exit> sessions(Run &run)
 {
     const auto looked = co_await lookAround(run);
-    const auto all = found(run);
+    const auto all = foundSessions(run);
     if (!run.json) {
         printTable(all);
         co_return looked;
     }
     QJsonArray array;
     for (const auto &session : all)
-        array.append(answerJson(session));
+        array.append(sessionJson(session));
     printJson(QJsonObject{{u"sessions"_s, array}, {u"coverage"_s, coverageJson(run)}});
     co_return looked;
 }

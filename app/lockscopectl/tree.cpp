@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t mostNodes = 10'000;
 
-struct Found {
+struct FoundNode {
     ZPath path;
     int depth = 0;
     std::optional<zk::Stat> stat;
@@ -30,7 +30,7 @@ QString isoTime(std::chrono::milliseconds sinceEpoch)
     return QDateTime::fromMSecsSinceEpoch(sinceEpoch.count(), Qt::UTC).toString(Qt::ISODateWithMs);
 }
 
-QJsonObject toJson(const Found &node)
+QJsonObject nodeJson(const FoundNode &node)
 {
     QJsonObject json{{u"path"_s, escaped(node.path.bytes())}, {u"error"_s, QJsonValue::Null}};
     if (node.error)
@@ -51,9 +51,9 @@ QJsonObject toJson(const Found &node)
     return json;
 }
 
-Found rowOf(const ZPath &path, int depth, const ZnodeRow &row)
+FoundNode rowOf(const ZPath &path, int depth, const ZnodeRow &row)
 {
-    Found node;
+    FoundNode node;
     node.path = path.child(row.name);
     node.depth = depth;
     node.error = row.error;
@@ -62,7 +62,7 @@ Found rowOf(const ZPath &path, int depth, const ZnodeRow &row)
     return node;
 }
 
-QString line(const Found &node)
+QString line(const FoundNode &node)
 {
     const auto indent = QString(2 * node.depth, u' ');
     const auto name = node.depth == 0 ? escaped(node.path.bytes()) : escaped(node.path.name().bytes());
@@ -82,10 +82,10 @@ QString line(const Found &node)
 
 // Depth first, so that children stand below their parent. A node whose children cannot be listed
 // carries the reason; the rest goes on.
-Task<std::vector<Found>> descend(Run &run, ConnectionName connection, Found root, int mostDepth)
+Task<std::vector<FoundNode>> descend(Run &run, ConnectionName connection, FoundNode root, int mostDepth)
 {
-    std::vector<Found> found;
-    std::vector<Found> toDo{std::move(root)};
+    std::vector<FoundNode> found;
+    std::vector<FoundNode> toDo{std::move(root)};
     while (!toDo.empty() && found.size() < mostNodes) {
         found.push_back(std::move(toDo.back()));
         toDo.pop_back();
@@ -129,7 +129,7 @@ Task<Exit> tree(Run &run)
     const auto stat = co_await reply;
     if (!stat)
         co_return fail(stat.error());
-    Found root;
+    FoundNode root;
     root.path = path;
     root.stat = *stat;
     const auto found = co_await descend(run, place->connection, root, mostDepth);
@@ -137,7 +137,7 @@ Task<Exit> tree(Run &run)
     QStringList lines;
     for (const auto &node : found) {
         if (run.json)
-            array.append(toJson(node));
+            array.append(nodeJson(node));
         else
             lines << line(node);
     }

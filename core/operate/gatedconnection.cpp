@@ -8,7 +8,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-QString outcomeOf(const redis::Value &value)
+QString outcomeOfValue(const redis::Value &value)
 {
     using Kind = redis::Value::Kind;
     switch (value.kind) {
@@ -37,7 +37,7 @@ QString pipelineText(const std::vector<redis::Command> &commands)
 QString pipelineOutcome(const std::vector<redis::Value> &values)
 {
     if (values.size() == 1)
-        return outcomeOf(values.front());
+        return outcomeOfValue(values.front());
     const auto errors = std::count_if(values.begin(), values.end(), [](const auto &value) { return value.isError(); });
     return errors == 0 ? u"ok, %1 answers"_s.arg(values.size())
                        : u"%1 answers, %2 of them errors"_s.arg(values.size()).arg(errors);
@@ -81,7 +81,7 @@ public:
     Reply<redis::Value> command(redis::Command command, Deadline deadline) override
     {
         return pass<redis::Value>(
-            commandText(command), isWrite(command), [&] { return m_inner.command(command, deadline); }, outcomeOf);
+            commandText(command), isWrite(command), [&] { return m_inner.command(command, deadline); }, outcomeOfValue);
     }
     Reply<std::vector<redis::Value>> pipeline(std::vector<redis::Command> commands, Deadline deadline) override
     {
@@ -94,7 +94,7 @@ public:
         // A script may do anything; nobody reads Lua here to find out.
         return pass<redis::Value>(
             scriptText(script, keys, args), true, [&] { return m_inner.script(script, keys, args, deadline); },
-            outcomeOf);
+            outcomeOfValue);
     }
 
     redis::Subscription subscribe(QByteArray channel, std::function<void(const redis::Message &)> listener) override

@@ -30,7 +30,7 @@ QString statementText(const mariadb::Statement &statement)
 }
 
 // The values stay out: they may be anything, and long.
-QString outcomeOf(const mariadb::Rows &rows)
+QString outcomeOfRows(const mariadb::Rows &rows)
 {
     return rows.columns.isEmpty() ? u"ok, %1 changed"_s.arg(std::max<qint64>(0, rows.affected))
                                   : u"ok, %1 rows"_s.arg(rows.rows.size());
@@ -68,7 +68,7 @@ public:
     {
         return passThrough<mariadb::Rows>(
             m_key, m_inner.loop(), statementText(statement), isSqlWrite(statement),
-            [&] { return m_inner.execute(statement, deadline); }, outcomeOf);
+            [&] { return m_inner.execute(statement, deadline); }, outcomeOfRows);
     }
     void interrupt(mariadb::ConnectionId connection) override
     {

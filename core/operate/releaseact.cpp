@@ -104,7 +104,7 @@ void count(Tally &tally, const QString &node, const Result<redis::Value> &answer
     tally.failed << u"%1: %2"_s.arg(node, answer.error().message);
 }
 
-Result<Sent> outcomeOf(const ForceReleasePlan &plan, const Tally &tally, const std::optional<Error> &failure)
+Result<Sent> outcomeOfTally(const ForceReleasePlan &plan, const Tally &tally, const std::optional<Error> &failure)
 {
     const auto failures = tally.failed.isEmpty() ? QString() : u" (%1)"_s.arg(tally.failed.join(u"; "_s));
     // A majority that did not answer may still hold it, whatever the others say when they are read again.
@@ -145,7 +145,7 @@ Task<Result<Sent>> deleteOnAll(ForceReleasePlan plan, std::vector<redis::Connect
         if (!answer)
             failure = answer.error();
     }
-    co_return outcomeOf(plan, tally, failure);
+    co_return outcomeOfTally(plan, tally, failure);
 }
 
 Task<Result<Sent>> releaseRedisson(ForceReleasePlan plan, redis::Connection *connection, Deadline deadline)

@@ -8,6 +8,11 @@ namespace lockscope::recipes {
 
 using namespace Qt::StringLiterals;
 
+QString noFencingToken()
+{
+    return u"no fencing token"_s;
+}
+
 RecipeInfo recipeEntry(const QByteArray &id, RecipeBackend backend, int traits, const QString &summary,
                        std::vector<QString> flaws)
 {

@@ -5,14 +5,9 @@ namespace lockscope::recipes {
 
 using namespace Qt::StringLiterals;
 
-namespace {
-
-constexpr auto zookeeper = RecipeBackend::ZooKeeper;
-
-} // namespace
-
 std::vector<RecipeInfo> clientRecipes()
 {
+    constexpr auto zookeeper = RecipeBackend::ZooKeeper;
     return {
         acquirable(recipeEntry("curator-mutex", zookeeper, Fair | Reentrant, u"Apache Curator's InterProcessMutex"_s,
                         {u"its original ignores a suspended connection: the holder goes on believing"_s}),

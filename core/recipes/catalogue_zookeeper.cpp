@@ -5,21 +5,17 @@ namespace lockscope::recipes {
 
 using namespace Qt::StringLiterals;
 
-namespace {
-
-constexpr auto zookeeper = RecipeBackend::ZooKeeper;
-
-} // namespace
-
 std::vector<RecipeInfo> zookeeperRecipes()
 {
+    constexpr auto zookeeper = RecipeBackend::ZooKeeper;
     return {
         acquirable(recipeEntry("zk-ephemeral", zookeeper, 0, u"one plain ephemeral node; every waiter watches it"_s,
                         {u"herd: one release wakes every waiter, and each of them tries a create"_s,
                          u"not fair: whoever is fastest gets in, and a waiter may starve"_s,
-                         u"the name does not tell the holder: after a force-release, a late release by the old "
-                         "holder deletes the next one's node"_s}),
-                   {u"1"_s, u"2N-1"_s, u"1"_s, u"N-1"_s}),
+                         u"the name does not tell the holder: a release looks whose the node is before it deletes it, "
+                         "two round trips"_s,
+                         u"a holder released by force between that look and its delete deletes the next one's node"_s}),
+                   {u"1"_s, u"2N-1"_s, u"3"_s, u"N-1"_s}),
         acquirable(recipeEntry("zk-herd-mutex", zookeeper, Fair | TeachingOnly,
                         u"ephemeral sequential nodes; every waiter watches the children"_s,
                         {u"herd: one release wakes every waiter, and so does every arrival"_s,

@@ -115,7 +115,8 @@ Expectation heardLate(const recipes::RecipeInfo &recipe, FaultKind fault, const 
     const bool hasOrder = recipe.fair && !recipe.counted;
     if (isAny(nameOf(fault), {"pause", "partition"}) && (invariant == "tokens" || hasOrder))
         return {because, true};
-    // Its late release deletes the node of its successor, who hears of its grant late from a follower that lags.
+    // Forced between its look and its delete, it deletes the node of its successor, who hears of its grant late from a
+    // follower that lags. (Forced before that it sees whose node it is, and deletes nothing.)
     if (fault == FaultKind::ForceRelease && recipe.id == "zk-ephemeral" && invariant == "tokens")
         return {because, true};
     return {};

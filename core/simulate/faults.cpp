@@ -22,11 +22,6 @@ bool hasSessions(const QByteArray &recipe)
     return info && info->backend == recipes::RecipeBackend::ZooKeeper;
 }
 
-Duration times(Duration span, double factor)
-{
-    return Duration(static_cast<Duration::rep>(static_cast<double>(span.count()) * factor));
-}
-
 // As parts of a lease: shorter than that, or longer. Both are different stories.
 constexpr double shortest = 0.02, shortSpread = 0.6, longer = 1.2, longSpread = 1.5;
 
@@ -39,7 +34,7 @@ Duration leaseOf(const Scenario &scenario)
 
 Duration longestOf(const Scenario &scenario, FaultKind kind)
 {
-    const auto drawn = times(leaseOf(scenario), longer + longSpread);
+    const auto drawn = scaled(leaseOf(scenario), longer + longSpread);
     Duration longest{};
     if (std::find(scenario.faults.begin(), scenario.faults.end(), kind) != scenario.faults.end())
         longest = drawn;
@@ -89,7 +84,7 @@ Faults::Drawn Faults::draw(FaultKind kind, quint64 number)
     fault.skips = static_cast<int>(random.below(4));
     const auto percent = static_cast<double>(random.below(100)) / 100;
     const bool isShort = random.below(2) == 0;
-    fault.lasts = times(lease(), isShort ? shortest + shortSpread * percent : longer + longSpread * percent);
+    fault.lasts = scaled(lease(), isShort ? shortest + shortSpread * percent : longer + longSpread * percent);
     return fault;
 }
 
@@ -210,7 +205,7 @@ bool Faults::strikeServer(Drawn &fault, int victim)
         break;
     case FaultKind::Lag:
         over = fault.lasts;
-        isDone = m_servers.lag(times(lease(), 0.01 + static_cast<double>(fault.random.below(20)) / 100), over);
+        isDone = m_servers.lag(scaled(lease(), 0.01 + static_cast<double>(fault.random.below(20)) / 100), over);
         victim = nobody;
         break;
     case FaultKind::ClockJump: {

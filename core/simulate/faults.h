@@ -11,6 +11,10 @@ namespace lockscope::simulate {
 
 // How fast a clock that drifts goes.
 constexpr double slowClock = 0.8, fastClock = 1.25;
+[[nodiscard]] inline Duration scaled(Duration span, double factor)
+{
+    return Duration(static_cast<Duration::rep>(static_cast<double>(span.count()) * factor));
+}
 // The longest that such a fault (a pause, a partition) can last in that scenario; planned ones as they are planned.
 [[nodiscard]] Duration longestOf(const Scenario &scenario, FaultKind kind);
 

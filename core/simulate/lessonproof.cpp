@@ -13,17 +13,12 @@ namespace {
 
 constexpr const char *languageNames[] = {"en", "zh_CN", "ru"};
 
-double ms(Moment moment)
-{
-    return static_cast<double>(moment.count()) / 1000;
-}
-
 struct NamedCounter {
     const char *name;
     double (*read)(const Recording &run);
 };
 
-constexpr NamedCounter counters[] = {
+constexpr NamedCounter nameableCounters[] = {
     {"grants", [](const Recording &run) { return double(run.counters.grants); }},
     {"requests", [](const Recording &run) { return double(run.counters.requests); }},
     {"watchEvents", [](const Recording &run) { return double(run.counters.watchEvents); }},
@@ -32,11 +27,11 @@ constexpr NamedCounter counters[] = {
     {"allWatchEvents", [](const Recording &run) { return double(run.counters.allWatchEvents); }},
     {"bytes", [](const Recording &run) { return double(run.counters.bytes); }},
     {"fairness", [](const Recording &run) { return run.counters.fairness; }},
-    {"longestOverlapMs", [](const Recording &run) { return ms(run.counters.longestOverlap); }},
-    {"waitP50Ms", [](const Recording &run) { return ms(run.counters.waits.p50); }},
-    {"waitP99Ms", [](const Recording &run) { return ms(run.counters.waits.p99); }},
-    {"waitMaxMs", [](const Recording &run) { return ms(run.counters.waits.max); }},
-    {"elapsedMs", [](const Recording &run) { return ms(run.elapsed); }},
+    {"longestOverlapMs", [](const Recording &run) { return inMs(run.counters.longestOverlap); }},
+    {"waitP50Ms", [](const Recording &run) { return inMs(run.counters.waits.p50); }},
+    {"waitP99Ms", [](const Recording &run) { return inMs(run.counters.waits.p99); }},
+    {"waitMaxMs", [](const Recording &run) { return inMs(run.counters.waits.max); }},
+    {"elapsedMs", [](const Recording &run) { return inMs(run.elapsed); }},
     {"leftBehind", [](const Recording &run) { return double(run.leftBehind.size()); }},
 };
 
@@ -52,7 +47,7 @@ double measure(const Proof &proof, const Recording &run)
     case Proof::Of::Counter:
         break;
     }
-    const auto at = std::find_if(std::begin(counters), std::end(counters),
+    const auto at = std::find_if(std::begin(nameableCounters), std::end(nameableCounters),
                                  [&](const NamedCounter &counter) { return proof.name == counter.name; });
     return at->read(run);
 }
@@ -128,7 +123,7 @@ const QList<QByteArray> &counterNames()
 {
     static const auto names = [] {
         QList<QByteArray> all;
-        for (const auto &counter : counters)
+        for (const auto &counter : nameableCounters)
             all << counter.name;
         return all;
     }();

@@ -24,9 +24,9 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr qint64 largestFile = 1 << 20;
-constexpr auto schema = "lockscope-lesson/1"_L1;
+constexpr auto lessonSchema = "lockscope-lesson/1"_L1;
 // What can still be shown: a lesson is no benchmark.
-constexpr int mostContenders = 2000;
+constexpr int mostContendersInLesson = 2000;
 
 template <class Names>
 QString oneOf(const Names &names)
@@ -37,7 +37,7 @@ QString oneOf(const Names &names)
     return u"one of "_s + list.join(u", "_s);
 }
 
-QList<QByteArray> markNames()
+QList<QByteArray> namesOfMarks()
 {
     QList<QByteArray> names;
     for (int i = 0; i <= static_cast<int>(Mark::Breaks); ++i)
@@ -70,8 +70,8 @@ LessonRun readRun(FieldReader reader)
         object.wrong({}, u"one that can be played: "_s + playable.error().message);
         return run;
     }
-    if (scenario->contenders > mostContenders)
-        object.wrong(u"contenders"_s, u"%1 at most"_s.arg(mostContenders));
+    if (scenario->contenders > mostContendersInLesson)
+        object.wrong(u"contenders"_s, u"%1 at most"_s.arg(mostContendersInLesson));
     if (!scenario->keepsEvents)
         object.wrong(u"keepsEvents"_s, u"left out: a lesson is looked at"_s);
     run.scenario = *scenario;
@@ -82,7 +82,7 @@ EventPattern readPattern(FieldReader &reader, const Scenario &scenario)
 {
     EventPattern pattern;
     if (reader.has("mark")) {
-        const auto names = markNames();
+        const auto names = namesOfMarks();
         const auto at = names.indexOf(reader.text("mark").toUtf8());
         if (at < 0)
             reader.wrong(u"mark"_s, oneOf(names));
@@ -210,8 +210,8 @@ Proof readProof(FieldReader reader, const std::vector<LessonRun> &runs)
 void readAll(FieldReader &reader, Lesson &lesson)
 {
     static const QRegularExpression idForm(u"^[a-z0-9-]{1,60}$"_s);
-    if (reader.text("schema") != schema)
-        reader.wrong(u"schema"_s, u"\"%1\""_s.arg(schema));
+    if (reader.text("schema") != lessonSchema)
+        reader.wrong(u"schema"_s, u"\"%1\""_s.arg(lessonSchema));
     lesson.id = reader.text("id").toUtf8();
     if (!idForm.match(QString::fromUtf8(lesson.id)).hasMatch())
         reader.wrong(u"id"_s, u"of small letters, digits and hyphens"_s);

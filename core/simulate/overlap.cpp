@@ -18,11 +18,6 @@ constexpr Duration connectsAgain = 250ms;
 // A session on MariaDB asks every second whether its connection stands, and takes ten of silence for its end.
 constexpr Duration asksEvery = 1s, silence = 11s;
 
-Duration times(Duration span, double factor)
-{
-    return Duration(static_cast<Duration::rep>(static_cast<double>(span.count()) * factor));
-}
-
 Duration less(Duration span, Duration by)
 {
     return std::max(span - by, Duration::zero());
@@ -49,7 +44,7 @@ std::optional<OverlapBound> ofZooKeeper(const Scenario &scenario, FaultKind faul
     case FaultKind::Expire:
         return OverlapBound{connectsAgain, u"a new connection"_s};
     case FaultKind::Drift:
-        return OverlapBound{times(scenario.sessionTimeout, 1 / slowClock - 1),
+        return OverlapBound{scaled(scenario.sessionTimeout, 1 / slowClock - 1),
                             u"what the clock is late by at the end of the session"_s};
     case FaultKind::ForceRelease:
         return OverlapBound{scenario.hold + joining(scenario), u"as long as it works"_s};
@@ -78,7 +73,7 @@ std::optional<OverlapBound> ofRedis(const Scenario &scenario, FaultKind fault)
                                      u"the pause, less two thirds of the lease"_s}
                       : OverlapBound{longestOf(scenario, fault), u"the pause"_s};
     case FaultKind::Drift:
-        return OverlapBound{times(lease, 1 / slowClock - 1), u"what the clock is late by at the end of the lease"_s};
+        return OverlapBound{scaled(lease, 1 / slowClock - 1), u"what the clock is late by at the end of the lease"_s};
     case FaultKind::ForceRelease:
     case FaultKind::ClockJump:
         return isLong ? untilAsked : untilOver;
@@ -133,7 +128,7 @@ Duration overlapBound(const Scenario &scenario)
         own = std::max<Duration>(scenario.sessionTimeout, scenario.hold);
     else if (backend == RecipeBackend::MariaDb)
         own = silence;
-    return times(own, 1 / slowClock) + longestOf(scenario, FaultKind::Pause) + connectsAgain;
+    return scaled(own, 1 / slowClock) + longestOf(scenario, FaultKind::Pause) + connectsAgain;
 }
 
 } // namespace lockscope::simulate

@@ -17,7 +17,7 @@ namespace {
 constexpr const char *markNames[] = {"joins",   "request", "answer", "watch-event", "message", "holds",
                                      "releases", "loses",  "gives-up", "writes",    "pauses",  "resumes",
                                      "dies",    "comes",   "fault",   "breaks"};
-constexpr auto schema = "lockscope-recording/1";
+constexpr auto recordingSchema = "lockscope-recording/1";
 
 std::optional<Mark> markByName(const QString &name)
 {
@@ -26,11 +26,6 @@ std::optional<Mark> markByName(const QString &name)
             return static_cast<Mark>(i);
     }
     return std::nullopt;
-}
-
-double ms(Moment moment)
-{
-    return static_cast<double>(moment.count()) / 1000;
 }
 
 Moment fromMs(const QJsonValue &value)
@@ -43,7 +38,7 @@ QJsonArray violationsJson(const std::vector<Violation> &violations)
     QJsonArray array;
     for (const auto &violation : violations)
         array.append(QJsonObject{{u"invariant"_s, QString::fromLatin1(violation.invariant)},
-                                 {u"atMs"_s, ms(violation.at)},
+                                 {u"atMs"_s, inMs(violation.at)},
                                  {u"message"_s, violation.message}});
     return array;
 }
@@ -119,9 +114,9 @@ QByteArray Recording::laneName(int contender) const
 
 QJsonObject Recording::toJson() const
 {
-    const QJsonObject waits{{u"p50"_s, ms(counters.waits.p50)},
-                            {u"p99"_s, ms(counters.waits.p99)},
-                            {u"max"_s, ms(counters.waits.max)}};
+    const QJsonObject waits{{u"p50"_s, inMs(counters.waits.p50)},
+                            {u"p99"_s, inMs(counters.waits.p99)},
+                            {u"max"_s, inMs(counters.waits.max)}};
     QJsonObject object{{u"recipe"_s, QString::fromUtf8(scenario.recipe)},
                        {u"contenders"_s, scenario.contenders},
                        {u"rounds"_s, scenario.rounds},
@@ -135,9 +130,9 @@ QJsonObject Recording::toJson() const
                        {u"allWatchEvents"_s, counters.allWatchEvents},
                        {u"bytes"_s, counters.bytes},
                        {u"fairness"_s, counters.fairness},
-                       {u"longestOverlapMs"_s, ms(counters.longestOverlap)},
+                       {u"longestOverlapMs"_s, inMs(counters.longestOverlap)},
                        {u"waitMs"_s, waits},
-                       {u"elapsedMs"_s, ms(elapsed)},
+                       {u"elapsedMs"_s, inMs(elapsed)},
                        {u"eventHash"_s, hashText(eventHash)},
                        {u"violations"_s, violationsJson(violations)}};
     if (!note.isEmpty())
@@ -152,7 +147,7 @@ QByteArray Recording::save() const
     QJsonArray left;
     for (const auto &name : leftBehind)
         left.append(escaped(name));
-    const QJsonObject object{{u"schema"_s, QLatin1StringView(schema)},
+    const QJsonObject object{{u"schema"_s, QLatin1StringView(recordingSchema)},
                              {u"scenario"_s, scenario.toJson()},
                              {u"result"_s, toJson()},
                              {u"isCut"_s, isCut},
@@ -175,8 +170,8 @@ Result<Recording> Recording::load(const QByteArray &bytes)
     const auto object = QJsonDocument::fromJson(bytes, &parsing).object();
     if (parsing.error != QJsonParseError::NoError)
         return bad(u"%1 at byte %2"_s.arg(parsing.errorString()).arg(parsing.offset));
-    if (object.value(u"schema"_s).toString() != QLatin1StringView(schema))
-        return bad(u"its schema is not %1"_s.arg(QLatin1StringView(schema)));
+    if (object.value(u"schema"_s).toString() != QLatin1StringView(recordingSchema))
+        return bad(u"its schema is not %1"_s.arg(QLatin1StringView(recordingSchema)));
     auto scenario = Scenario::fromJson(object.value(u"scenario"_s).toObject());
     if (!scenario)
         return bad(scenario.error().message);

@@ -9,6 +9,7 @@
 namespace lockscope::simulate {
 
 using Moment = std::chrono::microseconds; // since the start of the run, by the world's own clock
+[[nodiscard]] inline double inMs(Moment moment) { return static_cast<double>(moment.count()) / 1000; }
 
 enum class Mark : quint8 {
     Joins,      // asks for the lock: waits from here on

@@ -25,7 +25,7 @@ QString quoted(QString text)
     return u'\'' + text.replace(u'\'', u"'\\''"_s) + u'\'';
 }
 
-QString ms(std::chrono::milliseconds span)
+QString msText(std::chrono::milliseconds span)
 {
     return QString::number(span.count()) + u"ms"_s;
 }
@@ -40,15 +40,15 @@ QStringList options(const Scenario &scenario)
             words << u"--%1 %2"_s.arg(QString::fromLatin1(option), value);
     };
     add("rounds", QString::number(scenario.rounds), scenario.rounds != plain.rounds);
-    add("hold", ms(scenario.hold), scenario.hold != plain.hold);
+    add("hold", msText(scenario.hold), scenario.hold != plain.hold);
     add("seed", QString::number(scenario.seed), true);
-    add("spread", ms(scenario.arriveWithin), scenario.arrival == Arrival::Spread);
+    add("spread", msText(scenario.arriveWithin), scenario.arrival == Arrival::Spread);
     add("readers", QString::number(scenario.readersPercent), scenario.readersPercent != plain.readersPercent);
     add("limit", QString::number(scenario.limit), scenario.limit != plain.limit);
-    add("ttl", ms(scenario.ttl), scenario.ttl != plain.ttl);
-    add("session-timeout", ms(scenario.sessionTimeout), scenario.sessionTimeout != plain.sessionTimeout);
+    add("ttl", msText(scenario.ttl), scenario.ttl != plain.ttl);
+    add("session-timeout", msText(scenario.sessionTimeout), scenario.sessionTimeout != plain.sessionTimeout);
     if (scenario.wait)
-        add("wait", ms(*scenario.wait), true);
+        add("wait", msText(*scenario.wait), true);
     add("per-process", QString::number(scenario.perProcess), scenario.perProcess != plain.perProcess);
     for (const auto fault : scenario.faults)
         add("fault", QString::fromLatin1(nameOf(fault)), true);

@@ -4,6 +4,7 @@
 #include "core/async/sleep.h"
 #include "core/recipes/catalogue.h"
 #include "core/recipes/contenderid.h"
+#include "core/recipes/zookeeper/ownnode.h"
 
 namespace lockscope {
 
@@ -22,7 +23,6 @@ struct HeldLock::Private {
     [[nodiscard]] bool isGivenBackBySession() const { return session || (sql && request.recipe != "sql-version"); }
     void closeSession();
     Task<void> heedRecipe();
-    Task<void> heedNode(ZPath node);
     Task<void> heedKey();
     Task<void> listenTo(redis::Connection *node);
 
@@ -143,7 +143,7 @@ void HeldLock::Private::watchOver(const recipes::Grant &grant)
             scope.launch(listenTo(node));
         return;
     }
-    scope.launch(heedNode(grant.node));
+    scope.launch(recipes::watchOwnNode(session.get(), lock.get(), grant)); // the lock tells heedRecipe
 }
 
 void HeldLock::Private::closeSession()
@@ -160,31 +160,6 @@ Task<void> HeldLock::Private::heedRecipe()
     const auto loss = co_await lostByRecipe;
     if (!releasing)
         lost.complete(lossText(loss));
-}
-
-// Watches our own node through every reconnect.
-Task<void> HeldLock::Private::heedNode(ZPath node)
-{
-    for (;;) {
-        zk::Watch watch(workspace.loop());
-        auto reply = session->get(node, watch, Deadline::never());
-        const auto got = co_await reply;
-        if (!got && got.error().code == ErrorCode::NoNode) {
-            if (!releasing)
-                lost.complete(lossText(recipes::Loss::TakenAway));
-            co_return;
-        }
-        if (!got) {
-            if (session->state() == zk::SessionState::Expired || session->state() == zk::SessionState::Closed)
-                co_return; // the recipe tells of that
-            auto pause = sleepFor(workspace.loop(), std::chrono::milliseconds(200));
-            co_await pause;
-            continue;
-        }
-        const auto event = co_await watch.event();
-        if (event.kind == zk::EventKind::SessionOver)
-            co_return;
-    }
 }
 
 // Asks whether the key is still ours (on a set: on a majority of its nodes) whenever a server says that it

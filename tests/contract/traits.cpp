@@ -23,14 +23,12 @@ struct Exception {
 
 const std::vector<Exception> &exceptions()
 {
-    static const auto oneName = u"its node has one name: a late release deletes the next holder's"_s;
     static const auto anyoneReleases = u"whoever comes late releases the next one's"_s;
     static const auto lockedForEver = u"a reply that is lost between its two commands locks for ever"_s;
     static const auto permitsEnd = u"a permit ends by its own note, which goes when the next one asks"_s;
     static const auto nobodysValue = u"its value does not say whose it is"_s;
     static const auto itsOwnTime = u"the value says until when, and the key has no TTL"_s;
     static const std::vector<Exception> all{
-        {"A11", "zk-ephemeral", oneName},
         {"A4", "redlock", u"tries that split the votes may all fail; A3 is checked instead"_s},
         {"A11", "redis-setnx-expire", anyoneReleases},
         {"D3", "redis-setnx-expire", anyoneReleases},

@@ -112,7 +112,7 @@ _ROOMS = {
     "sandbox": _PORTS | {"recipes", "sandbox"},
     "workspace": _PORTS | {"recipes", "inspect", "operate", "simulate", "workspace"},
 }
-_DECISIONS = {"core/recipes/turn.h", "core/recipes/contenderid.h", "core/recipes/catalogue.h"}
+_DECISIONS = {"core/recipes/turn.h", "core/recipes/catalogue.h", "core/recipes/contenderid.h"}
 
 
 def includes(text):

@@ -138,8 +138,7 @@ void pauseOfADay(Scenario &scenario, int telling)
     scenario.planned = {{FaultKind::Pause, 100ms, 0, 10h}};
 }
 
-// Freed by force the lock is granted to one whose answer is late, as its follower lags. The old holder's late release
-// takes it away from that one, and another has it and is told first.
+// Freed by force the lock is granted to one whose answer is late, as its follower lags.
 void forcedWhileItLags(Scenario &scenario, int telling)
 {
     scenario.contenders = 4;
@@ -147,6 +146,17 @@ void forcedWhileItLags(Scenario &scenario, int telling)
     scenario.seed = static_cast<quint64>(1 + telling / 12);
     scenario.planned = {{FaultKind::ForceRelease, 13ms, 0, {}},
                         {FaultKind::Lag, 13ms + us(50 * (telling % 12)), 0, {}}};
+}
+
+// The same between the look of a holder that gives it back and its delete, which takes it away from its successor:
+// another has it and is told first.
+void forcedBetweenLookAndDelete(Scenario &scenario, int telling)
+{
+    const auto at = 43ms + us(500 * (telling % 18));
+    scenario.contenders = 4;
+    scenario.hold = 28ms;
+    scenario.seed = static_cast<quint64>(1 + telling / 18);
+    scenario.planned = {{FaultKind::ForceRelease, at, 0, {}}, {FaultKind::Lag, at - 1ms, 0, {}}};
 }
 
 const std::vector<Story> &stories()
@@ -173,7 +183,7 @@ const std::vector<Story> &stories()
         {[](const auto &recipe, const auto &invariant) {
              return recipe.id == "zk-ephemeral" && invariant == "tokens";
          },
-         FaultKind::ForceRelease, 3000, forcedWhileItLags},
+         FaultKind::ForceRelease, 400, forcedBetweenLookAndDelete},
         {[](const auto &recipe, const auto &invariant) {
              return recipe.id == "redis-getset" && isOne(invariant, {"exclusion", "effect"});
          },
@@ -287,6 +297,16 @@ private slots:
             return;
         }
         QFAIL("none of the tellings broke it");
+    }
+
+    // Whoever is freed by force before it gives the lock back looks first, and takes nothing from its successor.
+    void whoIsFreedByForceBeforeItReleasesLeavesItsSuccessorAlone()
+    {
+        for (int telling = 0; telling < 3000; ++telling) {
+            auto scenario = plain("zk-ephemeral");
+            forcedWhileItLags(scenario, telling);
+            QVERIFY2(!breaksIn(scenario, "tokens"), qPrintable(commandLine(scenario)));
+        }
     }
 
     // Wherever two may believe, the table says for how long at most; that it is true is for tst_seeds.cpp.

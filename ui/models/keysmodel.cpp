@@ -15,7 +15,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr auto soonExpired = 10s;
+constexpr auto keyExpiresSoon = 10s;
 
 std::optional<milliseconds> left(std::optional<milliseconds> ttl, std::chrono::steady_clock::time_point seen,
                                  std::chrono::steady_clock::time_point now)
@@ -114,7 +114,7 @@ QString KeysModel::ttlText(std::optional<milliseconds> ttl, std::chrono::steady_
     if (*rest <= 0ms)
         return u"expired"_s;
     // Tenths that only change when the screen does say nothing.
-    return spokenDuration(*rest < soonExpired ? *rest : std::chrono::floor<std::chrono::seconds>(*rest));
+    return spokenDuration(*rest < keyExpiresSoon ? *rest : std::chrono::floor<std::chrono::seconds>(*rest));
 }
 
 QVariant KeysModel::display(const Node *node, int column) const
@@ -156,7 +156,7 @@ QVariant KeysModel::data(const QModelIndex &index, int role) const
     case ToneRole: {
         const auto rest = index.column() == Ttl && !asked->isFolder ? left(asked->ttl, asked->seen, m_clock())
                                                                     : std::nullopt;
-        if (!rest || *rest >= soonExpired)
+        if (!rest || *rest >= keyExpiresSoon)
             return {};
         return static_cast<int>(*rest <= 0ms ? Tone::Free : Tone::Wait);
     }

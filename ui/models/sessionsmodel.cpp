@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr auto soonExpired = 3s;
+constexpr auto sessionExpiresSoon = 3s;
 
 bool isBefore(const SessionPicture &a, const SessionPicture &b)
 {
@@ -175,7 +175,7 @@ QVariant SessionsModel::data(const QModelIndex &index, int role) const
             return static_cast<int>(Tone::Hold);
         if (index.column() == Waits)
             return static_cast<int>(Tone::Wait);
-        if (index.column() == Expires && session.expiresAt && *session.expiresAt - m_clock() < soonExpired)
+        if (index.column() == Expires && session.expiresAt && *session.expiresAt - m_clock() < sessionExpiresSoon)
             return static_cast<int>(Tone::Warning);
         return {};
     default:

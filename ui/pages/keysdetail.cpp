@@ -28,13 +28,13 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto tickEvery = 250ms;
+constexpr auto detailTicksEvery = 250ms;
 
 } // namespace
 
 KeyDetailView::KeyDetailView(QWidget *parent) : QWidget(parent)
 {
-    m_tick.setInterval(tickEvery);
+    m_tick.setInterval(detailTicksEvery);
     connect(&m_tick, &QTimer::timeout, this, &KeyDetailView::sayRest);
 
     auto *empty = new EmptyNotice(this);

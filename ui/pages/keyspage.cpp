@@ -28,8 +28,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto tickEvery = 500ms;
-constexpr auto filterDelay = 150ms;
+constexpr auto keysTickEvery = 500ms;
 constexpr int barSteps = 1000;
 
 } // namespace
@@ -136,7 +135,7 @@ void KeysPage::connectModel()
     m_tree->setModel(m_proxy);
     m_tree->setWidths(KeysModel::Name, {{KeysModel::Type, 110}, {KeysModel::Ttl, 110}, {KeysModel::Bytes, 90}});
 
-    m_tick.setInterval(tickEvery);
+    m_tick.setInterval(keysTickEvery);
     connect(&m_tick, &QTimer::timeout, m_tree->viewport(), qOverload<>(&QWidget::update));
     m_filterSoon.setSingleShot(true);
     m_filterSoon.setInterval(filterDelay);

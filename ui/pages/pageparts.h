@@ -5,6 +5,8 @@
 
 #include <QFrame>
 
+#include <chrono>
+
 class QBoxLayout;
 class QHBoxLayout;
 class QLabel;
@@ -13,6 +15,9 @@ class QPushButton;
 class QStackedWidget;
 
 namespace lockscope::ui {
+
+// A filter is applied when its writer pauses.
+inline constexpr std::chrono::milliseconds filterDelay{150};
 
 // A label that never reads its text as HTML. `look` is one of the style sheet's.
 [[nodiscard]] QLabel *makeLabel(const QString &text, const QString &look, QWidget *parent);

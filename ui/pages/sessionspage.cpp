@@ -28,7 +28,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto tickEvery = 500ms;
+constexpr auto sessionsTickEvery = 500ms;
 constexpr std::size_t mostInMenu = 20;
 
 } // namespace
@@ -100,7 +100,7 @@ SessionsPage::SessionsPage(QWidget *parent) : Page(parent)
     auto *outer = new QVBoxLayout(this);
     outer->setContentsMargins(0, 0, 0, 0);
     outer->addWidget(m_stack);
-    m_tick.setInterval(tickEvery);
+    m_tick.setInterval(sessionsTickEvery);
     connect(&m_tick, &QTimer::timeout, m_table->viewport(), qOverload<>(&QWidget::update));
 }
 

@@ -28,7 +28,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto filterDelay = 150ms;
 constexpr auto watchDelay = 100ms;
 constexpr int mostExpandedByFilter = 500;
 

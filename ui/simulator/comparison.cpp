@@ -1,8 +1,8 @@
 #include "ui/simulator/comparison.h"
 
 #include "core/base/text.h"
+#include "ui/simulator/words.h"
 
-#include <QCoreApplication>
 
 #include <algorithm>
 
@@ -11,11 +11,6 @@ namespace lockscope::ui {
 using simulate::Scenario;
 
 namespace {
-
-QString tr(const char *text)
-{
-    return QCoreApplication::translate("Simulator", text);
-}
 
 Comparison comparisonOf(std::vector<QByteArray> recipes, int contenders)
 {

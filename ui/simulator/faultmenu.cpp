@@ -6,7 +6,6 @@
 #include "ui/simulator/words.h"
 
 #include <QAction>
-#include <QCoreApplication>
 #include <QMenu>
 
 #include <algorithm>
@@ -17,15 +16,6 @@ using namespace Qt::StringLiterals;
 using simulate::FaultKind;
 using simulate::Moment;
 using simulate::PlannedFault;
-
-namespace {
-
-QString tr(const char *text)
-{
-    return QCoreApplication::translate("Simulator", text);
-}
-
-} // namespace
 
 void addFaults(QMenu &menu, const Comparison &comparison, const ForkPlace &place,
                std::function<void(const PlannedFault &)> chosen)

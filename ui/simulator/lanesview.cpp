@@ -24,7 +24,7 @@ namespace {
 constexpr double laneHeight = 26;
 constexpr double leastHeight = 1.5; // of a lane in the overview
 constexpr double mostHeight = 12;
-constexpr int axisHeight = 20;
+constexpr int lanesAxisHeight = 20;
 constexpr double mostZoom = 10'000;
 constexpr int zoomSteps = 1'000'000'000; // of the horizontal bar, over the whole run
 
@@ -69,8 +69,8 @@ LaneFrame LanesView::frameFor(const QSizeF &size) const
 {
     LaneFrame frame;
     frame.showsNames = !m_isDense;
-    frame.laneHeight = heightOfLane(size.height() - axisHeight);
-    frame.lanes = QRectF(m_isDense ? 8 : m_gutter, 0, 0, size.height() - axisHeight);
+    frame.laneHeight = heightOfLane(size.height() - lanesAxisHeight);
+    frame.lanes = QRectF(m_isDense ? 8 : m_gutter, 0, 0, size.height() - lanesAxisHeight);
     frame.lanes.setRight(size.width() - 10);
     frame.scrolled = verticalScrollBar()->value();
     const double left = static_cast<double>(horizontalScrollBar()->value()) / zoomSteps;
@@ -91,8 +91,8 @@ LaneFrame LanesView::frame() const
 void LanesView::updateBars()
 {
     const int lanes = m_run ? m_run->lanes() : 0;
-    const double height = lanes * heightOfLane(viewport()->height() - axisHeight);
-    const int page = std::max(1, viewport()->height() - axisHeight);
+    const double height = lanes * heightOfLane(viewport()->height() - lanesAxisHeight);
+    const int page = std::max(1, viewport()->height() - lanesAxisHeight);
     verticalScrollBar()->setPageStep(page);
     verticalScrollBar()->setSingleStep(static_cast<int>(laneHeight));
     verticalScrollBar()->setRange(0, std::max(0, static_cast<int>(std::ceil(height)) - page));

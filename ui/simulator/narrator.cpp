@@ -4,7 +4,6 @@
 #include "ui/models/treenames.h"
 #include "ui/simulator/words.h"
 
-#include <QCoreApplication>
 
 namespace lockscope::ui {
 
@@ -13,11 +12,6 @@ using simulate::Event;
 using simulate::Mark;
 
 namespace {
-
-QString tr(const char *text)
-{
-    return QCoreApplication::translate("Simulator", text);
-}
 
 QString shown(const QByteArray &text)
 {

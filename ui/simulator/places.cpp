@@ -2,8 +2,8 @@
 
 #include "core/base/text.h"
 #include "core/recipes/catalogue.h"
+#include "ui/simulator/words.h"
 
-#include <QCoreApplication>
 
 #include <algorithm>
 
@@ -12,11 +12,6 @@ namespace lockscope::ui {
 using Kind = RunPlace::Kind;
 
 namespace {
-
-QString tr(const char *text)
-{
-    return QCoreApplication::translate("Simulator", text);
-}
 
 // Why nothing can be played on a connection, whatever it is.
 std::optional<Error> obstacleOf(const ConnectionStatus &status)

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto frame = 16ms;
+constexpr auto frameEvery = 16ms;
 constexpr double fastest = 64; // "unlimited" is at least that, and a whole run in a second
 
 } // namespace
@@ -21,7 +21,7 @@ Playback::Playback(QObject *parent) : QObject(parent)
     const auto &all = speeds();
     m_speed = static_cast<int>(std::find(all.begin(), all.end(), 1.0) - all.begin());
     m_timer.setTimerType(Qt::PreciseTimer);
-    m_timer.setInterval(frame);
+    m_timer.setInterval(frameEvery);
     connect(&m_timer, &QTimer::timeout, this, [this] { advance(Moment(m_sinceFrame.nsecsElapsed() / 1000)); });
 }
 

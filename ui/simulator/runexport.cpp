@@ -5,7 +5,6 @@
 #include "ui/simulator/words.h"
 #include "ui/theme/theme.h"
 
-#include <QCoreApplication>
 #include <QBuffer>
 #include <QImage>
 #include <QJsonArray>
@@ -22,14 +21,9 @@ namespace {
 
 constexpr double runWidth = 720;
 constexpr double headHeight = 64;
-constexpr double axisHeight = 22;
+constexpr double exportedAxisHeight = 22;
 constexpr double mostLanesHeight = 1400; // of one picture; the lanes from the first in sight on
 constexpr double margin = 16;
-
-QString tr(const char *text)
-{
-    return QCoreApplication::translate("Simulator", text);
-}
 
 double lanesHeight(const std::vector<RunPicture> &runs)
 {
@@ -41,7 +35,8 @@ double lanesHeight(const std::vector<RunPicture> &runs)
 
 QSizeF sizeOf(const std::vector<RunPicture> &runs)
 {
-    return {margin + static_cast<double>(runs.size()) * (runWidth + margin), headHeight + lanesHeight(runs) + axisHeight + margin};
+    return {margin + static_cast<double>(runs.size()) * (runWidth + margin),
+            headHeight + lanesHeight(runs) + exportedAxisHeight + margin};
 }
 
 void paintHead(QPainter &painter, const RunPicture &one, const Tokens &t)

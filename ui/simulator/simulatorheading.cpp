@@ -4,18 +4,12 @@
 #include "ui/models/treenames.h"
 #include "ui/simulator/words.h"
 
-#include <QCoreApplication>
 
 namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
 
 namespace {
-
-QString tr(const char *text)
-{
-    return QCoreApplication::translate("Simulator", text);
-}
 
 HeadingChip placeChip(const Comparison &comparison, const std::vector<PlayedRunPtr> &runs)
 {

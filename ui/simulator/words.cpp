@@ -2,7 +2,6 @@
 
 #include "core/base/duration.h"
 
-#include <QCoreApplication>
 #include <QMap>
 
 namespace lockscope::ui {
@@ -13,11 +12,6 @@ using simulate::FaultKind;
 using simulate::Moment;
 
 namespace {
-
-QString tr(const char *text)
-{
-    return QCoreApplication::translate("Simulator", text);
-}
 
 // Without a decimal that says nothing.
 QString shortNumber(double value)

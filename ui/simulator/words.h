@@ -3,9 +3,16 @@
 
 #include "core/simulate/recording.h"
 
+#include <QCoreApplication>
 #include <QString>
 
 namespace lockscope::ui {
+
+// For those parts of the simulator that are no QObject, and have no tr() of their own.
+[[nodiscard]] inline QString tr(const char *text)
+{
+    return QCoreApplication::translate("Simulator", text);
+}
 
 // "640 µs", "300.0 ms", "9.1 s", "4 m 12 s".
 [[nodiscard]] QString momentText(simulate::Moment at);

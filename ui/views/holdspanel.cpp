@@ -27,7 +27,7 @@ bool isOver(State state)
     return state == State::Released || state == State::Lost || state == State::Failed;
 }
 
-Pill pillOf(const Hold &hold)
+Pill pillOfHold(const Hold &hold)
 {
     switch (hold.state) {
     case State::Waiting: return {PillShape::Ring, Tone::Wait, u"you wait"_s};
@@ -61,7 +61,7 @@ public:
     void setHold(const Hold &hold)
     {
         m_hold = hold;
-        m_pill->setPill(pillOf(hold));
+        m_pill->setPill(pillOfHold(hold));
         const bool lost = hold.state == State::Lost;
         setProperty("look", lost ? u"banner-critical"_s : u"banner-info"_s);
         for (QWidget *widget : std::initializer_list<QWidget *>{this, m_text}) {

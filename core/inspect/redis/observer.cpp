@@ -1,5 +1,6 @@
 #include "core/inspect/redis/observer.h"
 
+#include "core/inspect/redis/observerpace.h"
 #include "core/inspect/sameness.h"
 #include "core/async/sleep.h"
 #include "core/base/text.h"
@@ -17,8 +18,6 @@ constexpr size_t batchAtMost = 1200;
 constexpr size_t urgentInBatch = 200;
 // Beyond this the changed keys that are no known lock are left to the sweep.
 constexpr size_t urgentAtMost = 20'000;
-constexpr Duration retryAfter = 500ms;
-constexpr int restPerWork = 9;
 constexpr Duration longestRest = 20ms;
 constexpr size_t plainHashesKept = 50'000;
 constexpr auto progressEvery = 100ms;
@@ -129,11 +128,11 @@ Task<void> RedisObserver::work()
             // The server hangs or the connection is going; nothing is forgotten.
             for (const auto &key : keys)
                 m_urgent.insert(key);
-            auto pause = sleepFor(m_loop, retryAfter);
+            auto pause = sleepFor(m_loop, redisRetryAfter);
             co_await pause;
         } else if (crowded) {
             // A busy server; new locks may wait a moment.
-            auto rest = sleepFor(m_loop, std::min((m_loop.now() - begun) * restPerWork, longestRest));
+            auto rest = sleepFor(m_loop, std::min((m_loop.now() - begun) * redisRestPerWork, longestRest));
             co_await rest;
         }
         m_batchOut = false;

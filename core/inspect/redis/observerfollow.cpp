@@ -1,5 +1,6 @@
 #include "core/inspect/redis/observerfollow.h"
 
+#include "core/inspect/redis/observerpace.h"
 #include "core/base/text.h"
 
 #include <algorithm>
@@ -13,7 +14,6 @@ namespace {
 
 using redis::Command;
 
-constexpr auto answerWithin = 5s;
 // The server walks all prefixes of all clients on every write.
 constexpr size_t prefixesAtMost = 64;
 
@@ -75,7 +75,7 @@ Task<Result<bool>> Follower::tryTracking()
     m_subscription = m_connection.subscribe("__redis__:invalidate", [this](const redis::Message &message) {
         heard(message, RedisKey(message.payload));
     });
-    const auto deadline = Deadline::after(m_connection.loop(), answerWithin);
+    const auto deadline = Deadline::after(m_connection.loop(), redisAnswersWithin);
     auto idReply = m_connection.subscriberId(deadline);
     auto id = co_await idReply;
     if (!id) {
@@ -128,7 +128,7 @@ Task<Result<bool>> Follower::tryKeyspaceEvents()
         m_refusals.note(eventsTopic, u"keyspace events are off"_s);
         co_return false;
     }
-    const auto deadline = Deadline::after(m_connection.loop(), answerWithin);
+    const auto deadline = Deadline::after(m_connection.loop(), redisAnswersWithin);
     auto confirmation = m_connection.subscriberId(deadline);
     auto confirmed = co_await confirmation;
     // Withholding the id is no matter here: the subscription stands.

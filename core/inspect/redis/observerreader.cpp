@@ -1,5 +1,6 @@
 #include "core/inspect/redis/observerreader.h"
 
+#include "core/inspect/redis/observerpace.h"
 #include "core/base/text.h"
 
 using namespace Qt::StringLiterals;
@@ -12,7 +13,6 @@ namespace {
 using redis::Command;
 using redis::Value;
 
-constexpr Duration answerWithin = 5s;
 // A lock's value is a token, a lock's hash has a field per holder. What is larger is no lock, and
 // reading it would cost the server and us.
 constexpr QByteArrayView lastByteOfValue = "4095";
@@ -116,7 +116,7 @@ KeyReader::KeyReader(redis::Connection &connection, Refusals &refusals, Deadline
 Reply<std::vector<Value>> KeyReader::send(std::vector<Command> commands)
 {
     m_requests += static_cast<qint64>(commands.size());
-    const auto latest = std::min(m_deadline.when(), m_connection.loop().now() + answerWithin);
+    const auto latest = std::min(m_deadline.when(), m_connection.loop().now() + redisAnswersWithin);
     const auto deadline = Deadline::at(latest);
     return m_connection.pipeline(std::move(commands), deadline);
 }

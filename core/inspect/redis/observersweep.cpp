@@ -1,5 +1,6 @@
 // The parts of the Redis observer that go on by themselves: sweeps, polls, the list of clients.
 #include "core/inspect/redis/observer.h"
+#include "core/inspect/redis/observerpace.h"
 
 #include "core/async/sleep.h"
 #include "core/base/text.h"
@@ -15,9 +16,6 @@ using redis::Command;
 
 constexpr QByteArrayView pageSize = "1000";
 constexpr Duration sweepEvery = 30s;
-constexpr Duration retryAfter = 500ms;
-// After work a rest of nine times as long: at most a tenth of one server's (and our) time.
-constexpr int restPerWork = 9;
 constexpr auto housekeepingEvery = 1s;
 constexpr int sessionsEvery = 5; // rounds of housekeeping
 // More changes than this, two seconds in a row, are more than we want to hear.
@@ -57,7 +55,7 @@ Task<void> RedisObserver::findForEver()
     for (;;) {
         auto swept = co_await sweep();
         if (!swept) {
-            auto pause = sleepFor(m_loop, retryAfter);
+            auto pause = sleepFor(m_loop, redisRetryAfter);
             co_await pause;
             continue;
         }
@@ -94,7 +92,7 @@ Task<Result<bool>> RedisObserver::sweep()
         if (!*more)
             break;
         if (m_firstPicture.isComplete()) {
-            auto rest = sleepFor(m_loop, (m_loop.now() - begun) * restPerWork);
+            auto rest = sleepFor(m_loop, (m_loop.now() - begun) * redisRestPerWork);
             co_await rest;
         }
     }
@@ -182,7 +180,7 @@ Task<void> RedisObserver::pulse()
             if (!counted)
                 continue;
         }
-        const auto due = (m_loop.now() - begun) * restPerWork - Duration(m_options.pollEvery);
+        const auto due = (m_loop.now() - begun) * redisRestPerWork - Duration(m_options.pollEvery);
         auto rest = sleepFor(m_loop, std::max(Duration::zero(), due));
         co_await rest;
     }

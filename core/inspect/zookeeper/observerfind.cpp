@@ -17,10 +17,8 @@ constexpr auto whenRefused = 10s;          // how often to ask servers that answ
 constexpr auto edgesEvery = 250ms;
 constexpr auto sweepEvery = 60s;
 constexpr auto pausePoll = 200ms;
-constexpr int shareOfTime = 9;             // rest so many times as long as the work took: 10 %
 constexpr int totalsEvery = 10;            // looks between two of wchs and mntr
 constexpr int readAtOnce = 20;             // directories read again because of their age, per look
-constexpr auto fullReadEvery = 60s;        // what a node's client writes into it may change
 
 void take(zk::Evidence &into, zk::Evidence &answer, const QByteArray &command)
 {
@@ -88,7 +86,7 @@ Task<void> ZooKeeperObserver::Private::keepLooking()
 {
     for (;;) {
         const auto rest = std::max<Duration>(canDump() ? Duration(options.dumpEvery) : Duration(whenRefused),
-                                             lookTook * shareOfTime);
+                                             lookTook * restPerWork);
         auto later = sleepFor(loop, rest);
         co_await later;
         while (isPaused || session.state() == zk::SessionState::Connecting) {
@@ -115,7 +113,7 @@ Task<void> ZooKeeperObserver::Private::keepLooking()
 Task<void> ZooKeeperObserver::Private::keepSweeping()
 {
     for (;;) {
-        auto gentle = crawlOptions(shareOfTime);
+        auto gentle = crawlOptions(restPerWork);
         gentle.inFlight = 8;
         auto found = [this](const NamesByParent &names) { reconcile(candidates(names), false); };
         auto report = co_await crawl(session, gentle, found);
@@ -170,7 +168,7 @@ Task<void> ZooKeeperObserver::Private::refreshEdges()
 {
     // Whoever joined sets its watch after it has seen the list: give it a moment.
     const auto soonest = loop.now() + 20ms;
-    const auto allowed = edgesAsked + std::max<Duration>(edgesEvery, edgesTook * shareOfTime);
+    const auto allowed = edgesAsked + std::max<Duration>(edgesEvery, edgesTook * restPerWork);
     auto due = sleepUntil(loop, std::max(soonest, allowed));
     co_await due;
     edgesWanted = false; // a change from here on needs another look
@@ -271,7 +269,7 @@ void ZooKeeperObserver::Private::readOldOnes()
         if (!directory.known || !directory.wasLock)
             continue;
         const bool isUnwatched = directory.known->overBudget && now - directory.readAt > options.pollEvery;
-        if (isUnwatched || now - directory.readInFullAt > fullReadEvery)
+        if (isUnwatched || now - directory.readInFullAt > readInFullEvery)
             old.emplace_back(directory.readAt, path);
     }
     std::ranges::sort(old);

@@ -10,9 +10,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr int mostReading = 32;  // directories at a time
-constexpr int shareOfTime = 9;   // a large directory that changes all the time is read 10 % of the time
-constexpr Duration always = 10ms; // what is read faster than this needs no such rest
-constexpr auto fullReadEvery = 60s; // what a node's client writes into it may change
+constexpr Duration always = 10ms; // what is read faster than this needs no rest
 
 } // namespace
 
@@ -29,7 +27,7 @@ void ZooKeeperObserver::Private::enqueue(const ZPath &path)
     if (directory.isQueued)
         return;
     directory.isQueued = true;
-    const auto soonest = directory.took > always ? directory.readAt + directory.took * shareOfTime : loop.now();
+    const auto soonest = directory.took > always ? directory.readAt + directory.took * restPerWork : loop.now();
     if (soonest > loop.now()) {
         directory.later = loop.callAt(soonest, [this, path] {
             queue.push_back(path);
@@ -79,7 +77,7 @@ ReadRequest ZooKeeperObserver::Private::requestFor(const ZPath &path)
     auto &directory = directories.at(path);
     ReadRequest request;
     request.path = path;
-    if (loop.now() - directory.readInFullAt < fullReadEvery)
+    if (loop.now() - directory.readInFullAt < readInFullEvery)
         request.known = directory.known;
     else
         directory.readInFullAt = loop.now();

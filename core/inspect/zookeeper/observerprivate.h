@@ -14,6 +14,11 @@
 
 namespace lockscope::inspect {
 
+// After work a rest of so many times as long as it took: the observer takes at most a tenth of the time.
+inline constexpr int restPerWork = 9;
+// So old may be what is known of a node: its client may change what it wrote into it.
+inline constexpr Duration readInFullEvery = std::chrono::seconds(60);
+
 // One watch on the children of a folder.
 struct WatchSlot {
     bool armed = false; // the server has it

@@ -99,7 +99,7 @@ void ZooKeeperObserver::Private::judgeAll()
     std::vector<PictureChange> changes;
     for (auto &[path, directory] : directories) {
         // A queue of thousands takes long to judge: then less often.
-        const bool isTooSoon = directory.judgeTook > quick && loop.now() < directory.judgedAt + directory.judgeTook * 9;
+        const bool isTooSoon = directory.judgeTook > quick && loop.now() < directory.judgedAt + directory.judgeTook * restPerWork;
         if (!directory.known || isTooSoon)
             continue;
         auto more = judge(path, directory, false);
@@ -165,7 +165,7 @@ void ZooKeeperObserver::Private::tellProgress(bool running)
     now.running = running;
     now.firstPictureComplete = first.isComplete();
     if (!hasEvidence || canDump()) {
-        const auto every = std::max<Duration>(options.dumpEvery, lookTook * 9);
+        const auto every = std::max<Duration>(options.dumpEvery, lookTook * restPerWork);
         now.how = u"dump every "_s + spokenDuration(std::chrono::duration_cast<milliseconds>(every));
     } else {
         now.how = u"crawl"_s;

@@ -76,6 +76,7 @@ Claim Semaphore::lease()
     claim.path = path().child(NodeName(uuidToken(random()).replace("-", "")));
     claim.data = hostAddress();
     claim.sequential = false;
+    claim.isUnique = true; // a new one for each lease; kazoo's own has one for each Semaphore object
     return claim;
 }
 

@@ -58,6 +58,7 @@ Claim protectedClaim(const ZPath &directory, const QByteArray &name, Random &ran
     Claim claim;
     claim.path = directory.child(NodeName("_c_" + uuidToken(random) + '-' + name));
     claim.data = hostAddress();
+    claim.isUnique = true;
     claim.parentKind = zk::CreateMode::Container;
     return claim;
 }
@@ -72,6 +73,24 @@ Task<Result<std::optional<zk::Created>>> findOwn(zk::Session *session, Claim cla
         if (found || !isConnectionTrouble(found.error()))
             co_return found;
     }
+}
+
+Task<Result<bool>> stillStands(zk::Session *session, zk::Created node, Deadline by)
+{
+    auto syncing = session->sync(node.path, by);
+    auto looking = session->exists(node.path, std::nullopt, by);
+    const auto synced = co_await syncing;
+    const auto seen = co_await looking;
+    // A session never sees less than it has seen: that our node is gone is certain without the sync, too.
+    if (!seen && seen.error().code == ErrorCode::NoNode)
+        co_return false;
+    if (!seen)
+        co_return seen.error();
+    if (seen->czxid != node.stat.czxid || seen->ephemeralOwner != node.stat.ephemeralOwner)
+        co_return false;
+    if (!synced)
+        co_return synced.error();
+    co_return true;
 }
 
 Task<Result<void>> makeDirectory(zk::Session *session, ZPath path, zk::CreateMode kind, Deadline deadline)

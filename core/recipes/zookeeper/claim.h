@@ -11,6 +11,7 @@ struct Claim {
     ZPath path;                // as asked for; a sequential one without its number
     QByteArray data;           // our mark, unless the name itself is unique
     bool sequential = true;
+    bool isUnique = false;     // the name holds a random token: it is nobody else's, now or ever
     // What a missing parent is created as: what the recipe's own client creates.
     zk::CreateMode parentKind = zk::CreateMode::Persistent;
 
@@ -18,6 +19,9 @@ struct Claim {
     {
         return sequential ? zk::CreateMode::EphemeralSequential : zk::CreateMode::Ephemeral;
     }
+    // Whether a node of somebody else may come to have this name: then a removal looks first whose it is. (A number
+    // comes once for as long as its directory stands.)
+    [[nodiscard]] bool nameComesAgain() const { return !sequential && !isUnique; }
 };
 
 // Curator's: "_c_<uuid>-" before the name makes it ours among all others; the data is this host's address.
@@ -27,6 +31,10 @@ struct Claim {
 // if there is none; then there never will be, because the server answers a session in order (also
 // over a new connection). Keeps trying over broken connections until the deadline.
 [[nodiscard]] Task<Result<std::optional<zk::Created>>> findOwn(zk::Session *session, Claim claim, Deadline deadline);
+
+// Whether this very node still stands, by czxid and owner, and not another that got its name. One try. What was done
+// to it before it was asked is seen (sync): a follower may still show a node that was replaced already.
+[[nodiscard]] Task<Result<bool>> stillStands(zk::Session *session, zk::Created node, Deadline by);
 
 // Creates a directory and what is missing above it. Somebody else creating or reaping the same
 // directories at the same time is no error.

@@ -1,11 +1,14 @@
 // The simple lock. Source: Hunt et al., "ZooKeeper: Wait-free Coordination" (2010), section 2.4.
 //   1. Create the lock's node, ephemeral. Whoever succeeds holds the lock.
 //   2. It exists already: watch it until it goes. Go to 1.
-//   3. To release, delete the node.
+//   3. To release, look whether the node still is our own, by czxid and owner (sync and exists, in one
+//      breath), and delete it; if it is not, there is nothing to release.
 //
 // Not fair, and one release wakes everybody. Between two holders the node has the same name, and a
-// delete names nothing else: a holder whose node was removed by force and made again by the next one
-// would delete the next one's.
+// delete names nothing else. The look keeps a holder that was released by force before it began to
+// release from deleting the next one's node. Whoever is released by force, and succeeded, between its
+// look and its delete still does: a round trip, and what its server lags behind the leader. Who needs
+// no gap gives the lock a session of its own and closes that.
 #include "core/recipes/zookeeper/ephemeral.h"
 
 #include "core/recipes/token.h"

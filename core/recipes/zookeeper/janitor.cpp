@@ -14,7 +14,7 @@ bool isOver(const Error &error)
 }
 
 // True when the node is certainly gone.
-Task<bool> takeAway(zk::Session *session, zk::Created node, bool mayBeGone)
+Task<bool> takeAway(zk::Session *session, zk::Created node, bool looksFirst)
 {
     const auto never = Deadline::never();
     for (;;) {
@@ -23,18 +23,12 @@ Task<bool> takeAway(zk::Session *session, zk::Created node, bool mayBeGone)
             co_return isOver(connected.error());
         const auto by = answerBy(*session, never);
         std::optional<Error> trouble;
-        if (mayBeGone) {
-            // Another may have got the name since: look before trying again.
-            auto syncing = session->sync(node.path, by);
-            auto looking = session->exists(node.path, std::nullopt, by);
-            const auto synced = co_await syncing;
-            const auto seen = co_await looking;
-            if (synced && seen && seen->czxid != node.stat.czxid)
+        if (looksFirst) {
+            const auto stands = co_await stillStands(session, node, by);
+            if (stands && !*stands)
                 co_return true;
-            if (!synced)
-                trouble = synced.error();
-            else if (!seen)
-                trouble = seen.error();
+            if (!stands)
+                trouble = stands.error();
         }
         if (!trouble) {
             auto removal = session->remove(node.path, zk::anyVersion, by);
@@ -42,7 +36,7 @@ Task<bool> takeAway(zk::Session *session, zk::Created node, bool mayBeGone)
             if (removed)
                 co_return true;
             trouble = removed.error();
-            mayBeGone = mayBeGone || trouble->code == ErrorCode::UnknownOutcome;
+            looksFirst = looksFirst || trouble->code == ErrorCode::UnknownOutcome; // it may be another's by now
         }
         if (trouble->code == ErrorCode::NoNode || isOver(*trouble))
             co_return true;
@@ -73,15 +67,15 @@ Task<bool> clearUp(zk::Session *session, Reply<zk::Created> creating, Claim clai
     if (!node)
         co_return true;
     const zk::Created ours = *node;
-    const bool gone = co_await takeAway(session, ours, false);
+    const bool gone = co_await takeAway(session, ours, claim.nameComesAgain());
     co_return gone;
 }
 
 } // namespace
 
-void Janitor::remove(zk::Created node, bool mayBeGone) const
+void Janitor::remove(zk::Created node, bool looksFirst) const
 {
-    m_chores.add(m_session->background(), takeAway(m_session, std::move(node), mayBeGone));
+    m_chores.add(m_session->background(), takeAway(m_session, std::move(node), looksFirst));
 }
 
 void Janitor::followUp(Reply<zk::Created> creating, Claim claim) const

@@ -14,9 +14,9 @@ public:
     explicit Janitor(zk::Session &session) : m_session(&session), m_chores(session.loop()) {}
 
     [[nodiscard]] zk::Session *session() const { return m_session; }
-    // Removes that node, and no other that may have got its name meanwhile. `mayBeGone`: a removal
-    // was sent before and its outcome is unknown.
-    void remove(zk::Created node, bool mayBeGone = false) const;
+    // Removes that node, and no other that may have got its name meanwhile. `looksFirst`: its name may be
+    // another's by now, because it comes again, or because a removal was sent before and its outcome is unknown.
+    void remove(zk::Created node, bool looksFirst) const;
     void followUp(Reply<zk::Created> creating, Claim claim) const;
     // Completes when there is nothing left to do: true if everything is gone, false if something could
     // not be removed or the deadline passed first.

@@ -41,7 +41,7 @@ void Place::leave()
     if (left->creating)
         left->janitor.followUp(*left->creating, left->claim);
     if (left->created)
-        left->janitor.remove(*left->created, left->mayBeGone);
+        left->janitor.remove(*left->created, left->mayBeAnothers());
 }
 
 Task<Result<Place>> claimPlace(Janitor janitor, Claim claim, Deadline deadline,

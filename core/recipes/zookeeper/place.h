@@ -23,6 +23,9 @@ public:
     // That removal was refused.
     void trust() { m_state->mayBeGone = false; }
 
+    // Whether whoever removes the node has to look first whose it is.
+    [[nodiscard]] bool mayBeAnothers() const { return m_state->mayBeAnothers(); }
+
     [[nodiscard]] bool stands() const { return m_state && m_state->created.has_value(); }
     // Only while it stands.
     [[nodiscard]] const zk::Created &created() const { return *m_state->created; }
@@ -39,6 +42,7 @@ private:
         std::optional<Reply<zk::Created>> creating;
         std::optional<zk::Created> created;
         bool mayBeGone = false;
+        [[nodiscard]] bool mayBeAnothers() const { return mayBeGone || claim.nameComesAgain(); }
     };
     std::unique_ptr<State> m_state; // null when moved from
 };

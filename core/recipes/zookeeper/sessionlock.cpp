@@ -85,11 +85,22 @@ Task<Result<bool>> SessionLock::release(Deadline deadline)
     }
     const auto what = name();
     const auto alive = self();
-    Place place(std::move(*m_held));
+    auto *const session = m_session;
+    Place place(std::move(*m_held)); // if an answer is lost or nobody waits for it any more, the janitor sees to it
     m_held.reset();
-    auto removal = m_session->remove(place.path(), zk::anyVersion, answerBy(*m_session, deadline));
-    place.doubt(); // if the answer is lost or nobody waits for it any more, the janitor sees to it
-    const auto removed = co_await removal;
+    const zk::Created node = place.created();
+    Result<bool> removed = true;
+    if (place.mayBeAnothers()) {
+        const auto by = answerBy(*session, deadline);
+        removed = co_await stillStands(session, node, by);
+        if (removed && !*removed)
+            removed = Error{ErrorCode::NoNode, u"its node was taken away"_s};
+    }
+    if (removed) {
+        auto removal = session->remove(node.path, zk::anyVersion, answerBy(*session, deadline));
+        place.doubt();
+        removed = co_await removal;
+    }
     if (!removed && isConnectionTrouble(removed.error()))
         co_return Error{removed.error().code,
                         u"%1 may still be held, its node is being taken away in the background: %2"_s.arg(
@@ -119,6 +130,15 @@ Task<Result<bool>> SessionLock::isStillMine(Deadline deadline)
     if (seen.error().code == ErrorCode::NoNode || seen.error().code == ErrorCode::SessionExpired)
         co_return false;
     co_return seen.error();
+}
+
+void SessionLock::noteTakenAway(const Grant &grant)
+{
+    if (!m_held || m_held->created().stat.czxid != grant.fencingToken)
+        return; // a hold that is over already
+    m_held->forget(); // what stands there now, if anything, is another's
+    m_held.reset();
+    lose(Loss::TakenAway);
 }
 
 void SessionLock::sessionChanged(zk::SessionState state)

@@ -1,5 +1,12 @@
 // What the ZooKeeper recipes share: they differ only in how they enter. Release, "still mine?", loss
 // with the session, cleaning up and the fencing token are the same for all of them.
+//
+// A delete names nothing but the path, and a data version. A node whose name may come again
+// (Claim::nameComesAgain) is therefore looked at before each removal, here and by the janitor: only the
+// one with our czxid and owner is removed. Between that look and the delete a moment remains in which
+// somebody may take our node away and another make his own. No request of ZooKeeper's closes it (check
+// and delete in one transaction compare the version, which starts at 0 with every node) but the end of
+// the session, which removes what the session owns and nothing else.
 #pragma once
 
 #include "core/base/random.h"
@@ -15,6 +22,7 @@ public:
 
     Task<Result<bool>> release(Deadline deadline) final;
     Task<Result<bool>> isStillMine(Deadline deadline) final;
+    void noteTakenAway(const Grant &grant) final;
     [[nodiscard]] int holdCount() const final { return m_held ? m_holdCount : 0; }
 
 protected:

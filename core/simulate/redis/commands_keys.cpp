@@ -84,7 +84,7 @@ Value dbSize(Execution &run, const Command &)
     return replies::integer(static_cast<qint64>(run.keys.size()));
 }
 
-Value flush(Execution &run, const Command &command)
+Value flushKeys(Execution &run, const Command &command)
 {
     const auto how = command.value(1).toUpper();
     if (command.size() > 2 || (command.size() == 2 && how != "ASYNC" && how != "SYNC"))
@@ -98,8 +98,8 @@ Value flush(Execution &run, const Command &command)
 RedisCommands keyCommands()
 {
     return {{"DEL", {-2, del}},     {"UNLINK", {-2, del}},  {"EXISTS", {-2, exists}},  {"TYPE", {2, type}},
-            {"KEYS", {2, keys}},    {"SCAN", {-2, scan}},   {"DBSIZE", {1, dbSize}},   {"FLUSHALL", {-1, flush}},
-            {"FLUSHDB", {-1, flush}}};
+            {"KEYS", {2, keys}},    {"SCAN", {-2, scan}},   {"DBSIZE", {1, dbSize}},   {"FLUSHALL", {-1, flushKeys}},
+            {"FLUSHDB", {-1, flushKeys}}};
 }
 
 } // namespace lockscope::simulate

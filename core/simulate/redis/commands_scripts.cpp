@@ -6,7 +6,6 @@ namespace lockscope::simulate {
 
 using redis::Command;
 using redis::Value;
-constexpr auto notInScripts = RedisCommand::Where::NotInScripts;
 
 namespace {
 
@@ -48,7 +47,7 @@ Value evalSha(Execution &run, const Command &command)
     return runScript(run, sha, command, keys);
 }
 
-Value flush(Execution &run, const Command &command)
+Value flushScripts(Execution &run, const Command &command)
 {
     const auto how = command.value(2).toUpper();
     if (command.size() > 3)
@@ -64,7 +63,7 @@ Value script(Execution &run, const Command &command)
     const auto what = command[1].toUpper();
     auto &scripts = run.server.scripts();
     if (what == "FLUSH")
-        return flush(run, command);
+        return flushScripts(run, command);
     if (what == "LOAD")
         return command.size() == 3 ? scripts.load(command[2]) : run.refuse(wrongCount("script|load"));
     if (what != "EXISTS")
@@ -81,9 +80,9 @@ Value script(Execution &run, const Command &command)
 
 RedisCommands scriptCommands()
 {
-    return {{"EVAL", {-3, eval, notInScripts}},
-            {"EVALSHA", {-3, evalSha, notInScripts}},
-            {"SCRIPT", {-2, script, notInScripts}}};
+    return {{"EVAL", {-3, eval, RedisCommand::Where::NotInScripts}},
+            {"EVALSHA", {-3, evalSha, RedisCommand::Where::NotInScripts}},
+            {"SCRIPT", {-2, script, RedisCommand::Where::NotInScripts}}};
 }
 
 } // namespace lockscope::simulate

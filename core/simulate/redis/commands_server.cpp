@@ -7,8 +7,7 @@ namespace lockscope::simulate {
 
 using redis::Command;
 using redis::Value;
-using Kind = Publisher::Kind;
-constexpr auto notInScripts = RedisCommand::Where::NotInScripts;
+using ChannelKind = Publisher::Kind;
 
 namespace {
 
@@ -98,7 +97,7 @@ Value lastOf(Execution &run, std::vector<Value> confirmations)
     return last;
 }
 
-template <Kind kind>
+template <ChannelKind kind>
 Value subscribe(Execution &run, const Command &command)
 {
     if (!run.session)
@@ -107,18 +106,18 @@ Value subscribe(Execution &run, const Command &command)
     for (const auto &name : command.sliced(1)) {
         run.server.publisher().add(*run.session, kind, name);
         confirmations.push_back(
-            confirmation(run, kind == Kind::Channel ? "subscribe" : "psubscribe", replies::bulk(name)));
+            confirmation(run, kind == ChannelKind::Channel ? "subscribe" : "psubscribe", replies::bulk(name)));
     }
     return lastOf(run, std::move(confirmations));
 }
 
-template <Kind kind>
+template <ChannelKind kind>
 Value unsubscribe(Execution &run, const Command &command)
 {
     if (!run.session)
         return run.refuse("ERR only a client can unsubscribe");
-    const QByteArray what = kind == Kind::Channel ? "unsubscribe" : "punsubscribe";
-    const auto own = kind == Kind::Channel ? run.session->channels : run.session->patterns;
+    const QByteArray what = kind == ChannelKind::Channel ? "unsubscribe" : "punsubscribe";
+    const auto own = kind == ChannelKind::Channel ? run.session->channels : run.session->patterns;
     const QByteArrayList names = command.size() > 1 ? command.sliced(1) : QByteArrayList(own.begin(), own.end());
     if (names.isEmpty())
         return confirmation(run, what, replies::nil());
@@ -133,12 +132,12 @@ Value unsubscribe(Execution &run, const Command &command)
 Value pubSub(Execution &run, const Command &command)
 {
     const auto what = command[1].toUpper();
-    const auto &channels = run.server.publisher().topics(Kind::Channel);
+    const auto &channels = run.server.publisher().topics(ChannelKind::Channel);
     std::vector<Value> found;
     if (what == "NUMPAT" && command.size() > 2)
         return run.refuse(wrongSubcommandCount(command));
     if (what == "NUMPAT")
-        return replies::integer(static_cast<qint64>(run.server.publisher().topics(Kind::Pattern).size()));
+        return replies::integer(static_cast<qint64>(run.server.publisher().topics(ChannelKind::Pattern).size()));
     if (what == "CHANNELS" && command.size() > 3)
         return run.refuse("ERR unknown subcommand or wrong number of arguments for '" + beginning(command[1])
                           + "'. Try PUBSUB HELP.");
@@ -168,14 +167,14 @@ RedisCommands serverCommands()
             {"ECHO", {2, echo}},
             {"TIME", {1, time}},
             {"SELECT", {2, select}},
-            {"WAIT", {3, wait, notInScripts}},
-            {"CLIENT", {-2, client, notInScripts}},
+            {"WAIT", {3, wait, RedisCommand::Where::NotInScripts}},
+            {"CLIENT", {-2, client, RedisCommand::Where::NotInScripts}},
             {"PUBLISH", {3, publish}},
             {"PUBSUB", {-2, pubSub}},
-            {"SUBSCRIBE", {-2, subscribe<Kind::Channel>, notInScripts}},
-            {"PSUBSCRIBE", {-2, subscribe<Kind::Pattern>, notInScripts}},
-            {"UNSUBSCRIBE", {-1, unsubscribe<Kind::Channel>, notInScripts}},
-            {"PUNSUBSCRIBE", {-1, unsubscribe<Kind::Pattern>, notInScripts}}};
+            {"SUBSCRIBE", {-2, subscribe<ChannelKind::Channel>, RedisCommand::Where::NotInScripts}},
+            {"PSUBSCRIBE", {-2, subscribe<ChannelKind::Pattern>, RedisCommand::Where::NotInScripts}},
+            {"UNSUBSCRIBE", {-1, unsubscribe<ChannelKind::Channel>, RedisCommand::Where::NotInScripts}},
+            {"PUNSUBSCRIBE", {-1, unsubscribe<ChannelKind::Pattern>, RedisCommand::Where::NotInScripts}}};
 }
 
 } // namespace lockscope::simulate

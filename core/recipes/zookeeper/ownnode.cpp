@@ -1,0 +1,45 @@
+#include "core/recipes/zookeeper/ownnode.h"
+
+#include "core/async/sleep.h"
+
+namespace lockscope::recipes {
+
+namespace {
+
+constexpr auto pauseBetweenTries = std::chrono::milliseconds(200);
+
+bool isOver(zk::SessionState state)
+{
+    return state != zk::SessionState::Connecting && state != zk::SessionState::Connected;
+}
+
+} // namespace
+
+Task<void> watchOwnNode(zk::Session *session, Lock *lock, Grant grant)
+{
+    for (;;) {
+        const zk::Watch watch(session->loop());
+        auto reading = session->get(grant.node, watch, Deadline::never());
+        const auto read = co_await reading;
+        // Another may have got the name: the czxid is the name that never comes again.
+        const bool isTaken = read ? read->stat.czxid != grant.fencingToken : read.error().code == ErrorCode::NoNode;
+        if (isTaken)
+            break;
+        if (!read) {
+            if (isOver(session->state()))
+                co_return;
+            auto pause = sleepFor(session->loop(), pauseBetweenTries);
+            co_await pause;
+            continue;
+        }
+        const auto event = co_await watch.event();
+        if (event.kind == zk::EventKind::SessionOver)
+            co_return;
+        // No need to read again, and no use: a successor's node may stand there by then.
+        if (event.kind == zk::EventKind::Deleted)
+            break;
+    }
+    lock->noteTakenAway(grant);
+}
+
+} // namespace lockscope::recipes
