@@ -1,4 +1,4 @@
-// Every recipe id of the command-line contract: what it is, what it costs, how it can fail; and the
+// Every recipe id (docs/command-line.md, "Recipe ids"): what it is, what it costs, how it can fail; and the
 // making of the ones that can be acquired in this build.
 #pragma once
 

@@ -14,7 +14,7 @@ constexpr int redlockNodes = 3;
 
 // What is different from: seen under its own name, the holder first and then the waiter.
 struct Looks {
-    QString as;       // another recipe's name, by the contract
+    QString as;       // another recipe's name (docs/command-line.md, "Recipe ids")
     int seen = 2;     // contenders: who only asks again and again is not to be seen
     QStringList with; // more options
     QString place;    // where no slash can be

@@ -1,4 +1,4 @@
-// What lockscopectl sees on real servers, and every field of its JSON against the contract.
+// What lockscopectl sees on real servers, and every field of its JSON against docs/command-line.md.
 #include "tests/support/testmain.h"
 #include "tst_ctl_fixture.h"
 
@@ -125,7 +125,7 @@ private slots:
         m_servers.stop();
     }
 
-    void locksHaveEveryFieldOfTheContract()
+    void locksHaveEveryDocumentedField()
     {
         const auto ran = m_servers.run({u"locks"_s, u"--json"_s});
         QVERIFY2(ran.status == 0, ran.what());

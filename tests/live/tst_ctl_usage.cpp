@@ -110,7 +110,7 @@ private slots:
         QVERIFY2(help.out.contains("--connect"), help.what());
     }
 
-    void everyRecipeOfTheContractIsListed()
+    void everyDocumentedRecipeIsListed()
     {
         const auto ran = run({u"recipes"_s, u"--json"_s});
         QCOMPARE(ran.status, 0);

@@ -47,7 +47,7 @@ private slots:
         QVERIFY(scenario.check());
     }
 
-    void whatIsLeftOutIsTheContractsDefault()
+    void whatIsLeftOutIsTheDocumentedDefault()
     {
         const auto read = Scenario::fromJson({});
         QVERIFY(read);

@@ -163,7 +163,7 @@ private slots:
         }
     }
 
-    void statusesOfTheContract()
+    void statusesAreTheDocumentedOnes()
     {
         QCOMPARE(exitFor(ErrorCode::AuthFailed), Exit::NoConnection);
         QCOMPARE(exitFor(ErrorCode::NotConnected), Exit::NoConnection);

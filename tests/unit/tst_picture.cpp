@@ -60,7 +60,7 @@ LockPicture orders()
 class TestPicture : public QObject {
     Q_OBJECT
 private slots:
-    void isTheJsonOfTheContract()
+    void isTheDocumentedJson()
     {
         const auto expected = json(R"({
             'lock': 'zk:/locks/orders', 'backend': 'zookeeper', 'recipe': 'kazoo-lock', 'client': 'kazoo',

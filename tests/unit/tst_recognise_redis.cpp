@@ -1,4 +1,4 @@
-// One row per rule of the lock-layout reference, part E2: keys in, locks out.
+// One row per rule of docs/layouts.md, "Rules for Redis", by its number: keys in, locks out.
 //
 // What lies beside a key is text too, a line each: "list KEY item…", "zset KEY member:score…",
 // "string KEY value", "channel NAME subscribers".

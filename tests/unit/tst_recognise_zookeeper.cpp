@@ -1,4 +1,4 @@
-// One row per rule of the lock-layout reference, part E1: directories in, locks out.
+// One row per rule of docs/layouts.md, "Rules for ZooKeeper", by its number: directories in, locks out.
 #include "tests/support/testmain.h"
 #include "znodetable.h"
 
