@@ -45,7 +45,7 @@ Result<inspect::LockName> readLock(const QString &text)
     return inspect::LockName{ConnectionName(raw->left(colon)), raw->mid(colon + 1)};
 }
 
-// "0.5", "2": seconds, as the contract says.
+// "0.5", "2": seconds.
 Result<std::chrono::milliseconds> readSeconds(const QString &text)
 {
     bool isNumber = false;

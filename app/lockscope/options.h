@@ -1,4 +1,4 @@
-// The command line of the window: the shared options and those of the contract that only a window has.
+// The command line of the window: the shared options and those that only a window has. See docs/command-line.md.
 #pragma once
 
 #include "app/commandline.h"

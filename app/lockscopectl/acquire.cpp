@@ -222,7 +222,7 @@ bool Holding::begin()
     return bool(started);
 }
 
-// The contract's reason: done, interrupted or lost.
+// The reason in the answer: done, interrupted or lost.
 Task<QString> Holding::untilOver()
 {
     QString reason = u"done"_s;

@@ -20,7 +20,7 @@ QJsonArray toArray(const QStringList &texts)
     return QJsonArray::fromStringList(texts);
 }
 
-// The answer of the contract; `outcome` says in words what came of it.
+// The answer in JSON (docs/command-line.md); `outcome` says in words what came of it.
 QJsonObject answer(Run &run, const QString &lock, const QByteArray &holder, const std::optional<ForceReleasePlan> &plan)
 {
     const auto next = plan ? plan->nextHolder : std::nullopt;

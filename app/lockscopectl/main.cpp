@@ -13,7 +13,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-// Commands of the contract that this version does not have.
+// Named, so that whoever tries them hears that they are not in this version.
 const QStringList &laterCommands()
 {
     static const QStringList names{u"record"_s, u"replay"_s};

@@ -31,7 +31,7 @@ QJsonArray lockNames(const SessionPicture &session, const std::vector<QByteArray
     return array;
 }
 
-QJsonObject contractJson(const SessionPicture &session)
+QJsonObject sessionJson(const SessionPicture &session)
 {
     auto json = inspect::toJson(session);
     json["holds"_L1] = lockNames(session, session.holds);
@@ -79,7 +79,7 @@ Task<Exit> sessions(Run &run)
     }
     QJsonArray array;
     for (const auto &session : all)
-        array.append(contractJson(session));
+        array.append(sessionJson(session));
     printJson(QJsonObject{{u"sessions"_s, array}, {u"coverage"_s, coverageJson(run)}});
     co_return looked;
 }

@@ -1,4 +1,4 @@
-// "[NAME=]URI", the --connect of both programs, read into a value. See the command-line contract.
+// "[NAME=]URI", the --connect of both programs, read into a value. See docs/command-line.md.
 #pragma once
 
 #include "core/base/bytes.h"

@@ -1,4 +1,4 @@
-// What is wrong with a lock, said by the codes of the command-line contract. Pure functions on
+// What is wrong with a lock, said by the codes of docs/command-line.md. Pure functions on
 // pictures; the one thing that needs memory (a watch missing twice in a row) is a small class.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Pictures as the JSON of the command-line contract ("schema": "lockscope/1"), and the one-sentence
+// Pictures as the JSON of docs/command-line.md ("schema": "lockscope/1"), and the one-sentence
 // answer that every view of a lock begins with.
 #pragma once
 
@@ -17,7 +17,7 @@ namespace lockscope::inspect {
 
 // "/locks/orders is held by 10.0.3.7 for 4 m 12 s; 3 wait, the oldest 3 m 58 s", at the server's `now`.
 [[nodiscard]] QString answerSentence(const LockPicture &lock, ServerTime now);
-// The words of the contract: "contended", "curator-mutex" stays as it is, "waiter" …
+// The words of the JSON: "contended", "curator-mutex" stays as it is, "waiter" …
 [[nodiscard]] QString word(LockState state);
 [[nodiscard]] QString word(Role role);
 [[nodiscard]] QString word(Mode mode);

@@ -1,4 +1,4 @@
-// The picture of a lock: plain values, as the command-line contract and the window show them.
+// The picture of a lock: plain values, as the JSON (docs/command-line.md) and the window show them.
 //
 // Times are the server's clock (ServerTime); a picture carries how far that clock is from ours, so
 // that ages keep counting between two looks. Facts a server said and things we conclude are kept
@@ -20,7 +20,7 @@ using ServerTime = std::chrono::sys_time<std::chrono::milliseconds>;
 
 enum class Backend { ZooKeeper, Redis, MariaDb };
 
-// LOCK of the contract: CONNECTION:NAME.
+// LOCK of docs/command-line.md: CONNECTION:NAME.
 struct LockName {
     ConnectionName connection;
     QByteArray name;
@@ -86,7 +86,7 @@ struct Contender {
 };
 
 struct Finding {
-    QByteArray code; // one of the contract's
+    QByteArray code; // docs/command-line.md, "Finding codes"
     Severity severity = Severity::Info;
     QString message;
     std::vector<QByteArray> contenders;
@@ -105,7 +105,7 @@ struct NodeSaid {
 struct LockPicture {
     LockName lock;
     Backend backend = Backend::ZooKeeper;
-    QByteArray recipe; // a recipe id of the contract
+    QByteArray recipe; // docs/command-line.md, "Recipe ids"
     std::optional<QString> client;
     QString why;
     Confidence confidence = Confidence::Low;

@@ -24,7 +24,7 @@ struct AuditRecord {
     QString reason;
     QString phase;      // "intent" or "result"
     QString outcome;    // result: "released", "refused: …", "unknown: …"
-    QJsonObject before; // LOCK as the contract prints it
+    QJsonObject before; // LOCK in JSON: docs/command-line.md
     QJsonObject after;
     QByteArray hash;    // SHA-256 over the previous record's hash and this record
 };

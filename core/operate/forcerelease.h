@@ -26,7 +26,7 @@ struct ForceReleasePlan {
     inspect::Identity guard;
     QStringList commands;              // exactly what will be sent, for people
     QString guardText;                 // "czxid 0x5f21 and owner 0x2000009b4890007, read again right before"
-    bool exact = true;                 // false: a gap remains, see the contract
+    bool exact = true;                 // false: a gap remains, see docs/layouts.md, "Way of release"
     // Not empty: nothing tells this hold from a later one, so that the release may hit whoever holds it then.
     // Refused unless somebody who read it says so.
     QString risk;
@@ -49,9 +49,6 @@ struct ForceReleaseOutcome {
 // twice): the message says the full ids. Unsupported for recipes whose hold cannot be taken away. Any thread.
 [[nodiscard]] Result<ForceReleasePlan> planForceRelease(const inspect::LockPicture &picture, const QByteArray &holder);
 
-// Errors: Refused when the hold is gone or another's by now (nothing is taken away), or when the gate or
-// the audit file says no; UnknownOutcome when the answer was lost and a second look failed too.
-//
 // What step 2 to 5 work on; one of session, connection, nodes and sql is set. All outlive the task.
 struct ForceReleaseTools {
     inspect::Observer *observer = nullptr;
@@ -62,6 +59,9 @@ struct ForceReleaseTools {
     std::vector<redis::Connection *> nodes = {}; // of a Redlock set, gated, in the order of the picture's
     mariadb::Session *sql = nullptr;         // gated
 };
+
+// Steps 2 to 5. Errors: Refused when the hold is gone or another's by now (nothing is taken away), or when the gate or
+// the audit file says no; UnknownOutcome when the answer was lost and a second look failed too.
 [[nodiscard]] Task<Result<ForceReleaseOutcome>> forceRelease(ForceReleasePlan plan, ForceReleaseTools tools,
                                                              QString reason, Deadline deadline);
 

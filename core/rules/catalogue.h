@@ -1,4 +1,4 @@
-// Every recipe id: what it is, what it costs, how it can fail (docs/command-line.md). Pure: any thread.
+// Every recipe id (docs/command-line.md, "Recipe ids"): what it is, what it costs, how it can fail. Any thread.
 #pragma once
 
 #include "core/base/result.h"

@@ -20,12 +20,13 @@ struct WorkspaceOptions {
     QString auditPath;       // the default file when empty
 };
 
-// One connection. A ZooKeeper session that expired is replaced by a new one, with a new observer;
-// whoever keeps pointers asks again after whenConnected().
+// A Redis connection of one contender of ours, and the same behind the gate.
 struct ContenderConnection {
     std::unique_ptr<redis::Connection> client, gated; // gated stands before client
 };
 
+// One connection. A ZooKeeper session that expired is replaced by a new one, with a new observer;
+// whoever keeps pointers asks again after whenConnected().
 class Link {
 public:
     virtual ~Link() = default;

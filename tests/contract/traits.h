@@ -1,5 +1,5 @@
-// Which behaviour applies to which recipe, and why not: read from the catalogue, so that a recipe that
-// becomes acquirable is held to the contract without a line here. What the catalogue does not say in
+// Which behaviour (docs/behaviours.md) applies to which recipe, and why not: read from the catalogue, so that a
+// recipe that becomes acquirable is held to all of them without a line here. What the catalogue does not say in
 // a field, and the flaws it admits, stand in two small tables in traits.cpp.
 #pragma once
 
@@ -60,7 +60,7 @@ struct NotHere {
 };
 // Behaviours of the list about things that Lockscope does not have, or that another suite checks.
 [[nodiscard]] const std::vector<NotHere> &notHere();
-// How many there are under a letter: A1 … A16.
+// How many there are under a letter, in docs/behaviours.md: A1 … A16.
 [[nodiscard]] int behavioursUnder(char letter);
 
 } // namespace lockscope::contract

@@ -1,5 +1,6 @@
 // G: what goes wrong on the way, and what is left of it.
 #include "fixture.h"
+#include "tests/support/testmain.h"
 
 #include <set>
 
@@ -308,5 +309,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestContractFaults)
+LOCKSCOPE_TEST(TestContractFaults)
 #include "tst_contract_faults.moc"

@@ -1,5 +1,6 @@
 // H, first part: what is sent, and what becomes of it on the way. The rest: tst_contract_gaps_time.
 #include "fixture.h"
+#include "tests/support/testmain.h"
 
 #include <QAbstractEventDispatcher>
 #include <QRegularExpression>
@@ -244,5 +245,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestContractGaps)
+LOCKSCOPE_TEST(TestContractGaps)
 #include "tst_contract_gaps.moc"

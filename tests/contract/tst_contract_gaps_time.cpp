@@ -1,5 +1,6 @@
 // H, second part: what time, others and the server do to holders and waiters.
 #include "fixture.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::contract;
@@ -241,5 +242,5 @@ private:
     }
 };
 
-QTEST_GUILESS_MAIN(TestContractGapsTime)
+LOCKSCOPE_TEST(TestContractGapsTime)
 #include "tst_contract_gaps_time.moc"

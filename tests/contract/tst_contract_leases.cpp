@@ -1,5 +1,6 @@
 // D: holds that end by themselves, and how they are kept alive.
 #include "fixture.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::contract;
@@ -285,5 +286,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestContractLeases)
+LOCKSCOPE_TEST(TestContractLeases)
 #include "tst_contract_leases.moc"

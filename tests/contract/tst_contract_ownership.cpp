@@ -1,5 +1,6 @@
 // A: mutual exclusion and who owns what.
 #include "fixture.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::contract;
@@ -232,5 +233,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestContractOwnership)
+LOCKSCOPE_TEST(TestContractOwnership)
 #include "tst_contract_ownership.moc"

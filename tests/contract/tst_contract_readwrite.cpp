@@ -1,5 +1,6 @@
 // E: readers together, writers alone.
 #include "fixture.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::contract;
@@ -204,5 +205,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestContractReadWrite)
+LOCKSCOPE_TEST(TestContractReadWrite)
 #include "tst_contract_readwrite.moc"

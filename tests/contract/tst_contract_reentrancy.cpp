@@ -1,5 +1,6 @@
 // B: holding it more than once.
 #include "fixture.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::contract;
@@ -148,5 +149,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestContractReentrancy)
+LOCKSCOPE_TEST(TestContractReentrancy)
 #include "tst_contract_reentrancy.moc"

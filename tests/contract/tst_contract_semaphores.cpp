@@ -1,5 +1,6 @@
 // F: locks with several permits.
 #include "fixture.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::contract;
@@ -144,5 +145,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestContractSemaphores)
+LOCKSCOPE_TEST(TestContractSemaphores)
 #include "tst_contract_semaphores.moc"

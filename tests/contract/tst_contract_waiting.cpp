@@ -1,5 +1,6 @@
 // C: waiting, its order, its end.
 #include "fixture.h"
+#include "tests/support/testmain.h"
 
 #include <algorithm>
 
@@ -278,5 +279,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestContractWaiting)
+LOCKSCOPE_TEST(TestContractWaiting)
 #include "tst_contract_waiting.moc"

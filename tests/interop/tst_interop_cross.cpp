@@ -1,6 +1,7 @@
 // Our contenders and other people's on the same lock, both ways: who holds keeps the other out, the queue
 // is one queue, and a force-release wakes whoever is next.
 #include "tests/interop/crossfixture.h"
+#include "tests/support/testmain.h"
 
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -259,5 +260,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestInteropCross)
+LOCKSCOPE_TEST(TestInteropCross)
 #include "tst_interop_cross.moc"

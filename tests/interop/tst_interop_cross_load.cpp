@@ -2,6 +2,7 @@
 // their own, add to one number that only the lock protects.
 #include "tests/interop/counting.h"
 #include "tests/interop/crossfixture.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::interop;
@@ -74,5 +75,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestInteropCrossLoad)
+LOCKSCOPE_TEST(TestInteropCrossLoad)
 #include "tst_interop_cross_load.moc"

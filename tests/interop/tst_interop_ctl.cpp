@@ -1,6 +1,7 @@
 // What lockscopectl show --json says of other people's clients: kazoo, Curator and redis-py.
 #include "core/sandbox/server.h"
 #include "tests/interop/fetched.h"
+#include "tests/support/testmain.h"
 
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -14,7 +15,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int patienceMs = 30'000;
+constexpr int ctlPatienceMs = 30'000;
 
 qlonglong sequenceOf(const QString &node)
 {
@@ -43,7 +44,7 @@ class TestInteropCtl : public QObject {
     {
         QProcess ctl;
         ctl.start(QStringLiteral(LOCKSCOPECTL), QStringList{u"show"_s, lock, u"--json"_s} + connections());
-        if (!ctl.waitForFinished(patienceMs) || ctl.exitCode() != 0)
+        if (!ctl.waitForFinished(ctlPatienceMs) || ctl.exitCode() != 0)
             return {};
         return QJsonDocument::fromJson(ctl.readAllStandardOutput()).object()["lock"_L1].toObject();
     }
@@ -55,13 +56,13 @@ class TestInteropCtl : public QObject {
         const auto lock = u"zk:"_s + path;
         for (int i = 0; i < 4; ++i) {
             client.tell("acquire c" + QByteArray::number(i) + ' ' + kind + ' ' + path.toUtf8() + " 1");
-            QTRY_COMPARE_WITH_TIMEOUT(show(lock)["contenders"_L1].toArray().size(), i + 1, patienceMs);
+            QTRY_COMPARE_WITH_TIMEOUT(show(lock)["contenders"_L1].toArray().size(), i + 1, ctlPatienceMs);
         }
         QVERIFY2(client.says("held c0"), client.everythingSaid().constData());
         // The last waiter sets its watch a moment after its node appears.
         QTRY_COMPARE_WITH_TIMEOUT(show(lock)["contenders"_L1].toArray()[3].toObject()["watches"_L1].toArray().size(), 1,
-                                  patienceMs);
-        QTRY_COMPARE_WITH_TIMEOUT(evidenceOfLast(lock), u"server"_s, patienceMs);
+                                  ctlPatienceMs);
+        QTRY_COMPARE_WITH_TIMEOUT(evidenceOfLast(lock), u"server"_s, ctlPatienceMs);
 
         const auto seen = show(lock);
         QCOMPARE(seen["recipe"_L1].toString(), recipe);
@@ -106,10 +107,10 @@ private slots:
             QSKIP(whyNotFetched("ZOOKEEPER").constData());
         QTcpSocket socket;
         socket.connectToHost(m_zooKeeper->address().host, m_zooKeeper->address().port);
-        QVERIFY(socket.waitForConnected(patienceMs));
+        QVERIFY(socket.waitForConnected(ctlPatienceMs));
         socket.write("srvr");
         QByteArray said;
-        while (socket.waitForReadyRead(patienceMs))
+        while (socket.waitForReadyRead(ctlPatienceMs))
             said += socket.readAll();
         QVERIFY2(said.contains("version: " + fetched("ZOOKEEPER").toLatin1() + '-'), said.constData());
     }
@@ -143,5 +144,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestInteropCtl)
+LOCKSCOPE_TEST(TestInteropCtl)
 #include "tst_interop_ctl.moc"

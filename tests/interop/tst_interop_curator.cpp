@@ -3,6 +3,7 @@
 #include "tests/live/curatorfixture.h"
 
 #include "core/recipes/curator/revocation.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::interop;
@@ -265,5 +266,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestInteropCurator)
+LOCKSCOPE_TEST(TestInteropCurator)
 #include "tst_interop_curator.moc"

@@ -1,6 +1,7 @@
 // Our Redisson locks beside Redisson itself, both ways: who holds keeps the other out, who lets go wakes the other,
 // and a force-release wakes whoever waits. All leases are longer than the tests wait.
 #include "tests/interop/redissonpairs.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::interop;
@@ -276,5 +277,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestInteropRedisson)
+LOCKSCOPE_TEST(TestInteropRedisson)
 #include "tst_interop_redisson.moc"

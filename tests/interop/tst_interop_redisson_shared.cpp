@@ -1,6 +1,7 @@
 // What of Redisson's locks is shared by several, by Redisson and by ours: the fair lock's queue, the read side of a
 // read/write lock, a semaphore's permits, the fencing counter; and a number that only the lock protects.
 #include "tests/interop/redissonpairs.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::interop;
@@ -263,5 +264,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestInteropRedissonShared)
+LOCKSCOPE_TEST(TestInteropRedissonShared)
 #include "tst_interop_redisson_shared.moc"

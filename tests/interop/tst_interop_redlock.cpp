@@ -1,6 +1,7 @@
 // Our Redlock beside node-redlock and redsync on three nodes, and our lock of one node beside theirs on one: who holds
 // keeps the other out, also with one node of three gone. Waiters poll, on either side.
 #include "tests/interop/rediscross.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::interop;
@@ -242,5 +243,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestInteropRedlock)
+LOCKSCOPE_TEST(TestInteropRedlock)
 #include "tst_interop_redlock.moc"

@@ -8,6 +8,7 @@
 #include "core/redis/client.h"
 #include "core/sandbox/server.h"
 #include "core/zookeeper/client.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::inspect;
@@ -26,7 +27,7 @@ struct Silence : ObserverSink {
     void costChanged(const ConnectionName &, Cost) override {}
 };
 
-constexpr int patienceMs = 20'000;
+constexpr int seenPatienceMs = 20'000;
 
 int placeOf(const LockPicture &lock, const QByteArray &id)
 {
@@ -100,7 +101,7 @@ class TestInteropSeen : public QObject {
         for (int i = 0; i < kinds.size(); ++i) {
             client.tell("acquire c" + QByteArray::number(i) + ' ' + kinds[i] + ' ' + path + ' ' + limit);
             const bool queued = QTest::qWaitFor(
-                [&] { return seen(path).contenders.size() == static_cast<size_t>(i + 1); }, patienceMs);
+                [&] { return seen(path).contenders.size() == static_cast<size_t>(i + 1); }, seenPatienceMs);
             if (!queued)
                 return false;
         }
@@ -122,7 +123,7 @@ private slots:
         zk::SessionOptions options;
         options.hosts = {m_zooKeeper->address()};
         m_session = zk::openSession(m_loop, options);
-        QTRY_COMPARE_WITH_TIMEOUT(m_session->state(), zk::SessionState::Connected, patienceMs);
+        QTRY_COMPARE_WITH_TIMEOUT(m_session->state(), zk::SessionState::Connected, seenPatienceMs);
         m_source = std::make_unique<zk::EvidenceSource>(m_loop, options.hosts, m_zooKeeper->adminPort());
         m_zooKeeperObserver = std::make_unique<ZooKeeperObserver>(*m_session, *m_source, ConnectionName("zk"),
                                                                   QByteArray(), ObserverOptions(), m_sink);
@@ -150,7 +151,7 @@ private slots:
         QVERIFY2(client->says("ready"), client->everythingSaid().constData());
         QVERIFY2(queueUp(*client, {"lock", "lock", "lock", "lock"}, "/locks/kazoo"), client->everythingSaid().constData());
         QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/locks/kazoo")),
-                                  QByteArray("kazoo-lock: 0 holds, 1 waits ->0, 2 waits ->1, 3 waits ->2"), patienceMs);
+                                  QByteArray("kazoo-lock: 0 holds, 1 waits ->0, 2 waits ->1, 3 waits ->2"), seenPatienceMs);
         const auto lock = seen("/locks/kazoo");
         QCOMPARE(identities(lock), (QByteArrayList{"c0", "c1", "c2", "c3"}));
         QVERIFY(hasEveryEndpoint(lock));
@@ -160,9 +161,9 @@ private slots:
 
         client->tell("release c0");
         QVERIFY(client->says("held c1"));
-        QTRY_COMPARE_WITH_TIMEOUT(identities(seen("/locks/kazoo")), (QByteArrayList{"c1", "c2", "c3"}), patienceMs);
+        QTRY_COMPARE_WITH_TIMEOUT(identities(seen("/locks/kazoo")), (QByteArrayList{"c1", "c2", "c3"}), seenPatienceMs);
         QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/locks/kazoo")),
-                                  QByteArray("kazoo-lock: 0 holds, 1 waits ->0, 2 waits ->1"), patienceMs);
+                                  QByteArray("kazoo-lock: 0 holds, 1 waits ->0, 2 waits ->1"), seenPatienceMs);
         const auto holder = seen("/locks/kazoo").contenders[0];
         QVERIFY2(holder.heldSince && !holder.heldAtMost, "we saw it become the head");
     }
@@ -172,7 +173,7 @@ private slots:
         const auto client = pythonClient(u"kazoo_client.py"_s, {ensemble()});
         QVERIFY2(queueUp(*client, {"read", "read", "write", "read"}, "/locks/kazoo-rw"), client->everythingSaid().constData());
         QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/locks/kazoo-rw")),
-                                  QByteArray("kazoo-rwlock: 0 holds, 1 holds, 2 waits ->1, 3 waits ->2"), patienceMs);
+                                  QByteArray("kazoo-rwlock: 0 holds, 1 holds, 2 waits ->1, 3 waits ->2"), seenPatienceMs);
         QCOMPARE(seen("/locks/kazoo-rw").contenders[2].mode, Mode::Write);
     }
 
@@ -182,7 +183,7 @@ private slots:
         QVERIFY2(queueUp(*client, {"semaphore", "semaphore", "semaphore"}, "/locks/pool", "2"),
                  client->everythingSaid().constData());
         QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/locks/pool")),
-                                  QByteArray("kazoo-semaphore: 0 holds, 1 holds, 2 waits ~>children"), patienceMs);
+                                  QByteArray("kazoo-semaphore: 0 holds, 1 holds, 2 waits ~>children"), seenPatienceMs);
         QCOMPARE(identities(seen("/locks/pool")), (QByteArrayList{"c0", "c1", "c2"}));
     }
 
@@ -192,14 +193,14 @@ private slots:
         QVERIFY2(client->says("ready"), client->everythingSaid().constData());
         QVERIFY2(queueUp(*client, {"mutex", "mutex", "mutex"}, "/locks/curator"), client->everythingSaid().constData());
         QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/locks/curator")),
-                                  QByteArray("curator-mutex: 0 holds, 1 waits ->0, 2 waits ->1"), patienceMs);
+                                  QByteArray("curator-mutex: 0 holds, 1 waits ->0, 2 waits ->1"), seenPatienceMs);
         const auto lock = seen("/locks/curator");
         QVERIFY(hasEveryEndpoint(lock));
         QCOMPARE(lock.confidence, Confidence::Medium);
         client->tell("release c0");
         QVERIFY(client->says("held c1"));
         QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/locks/curator")), QByteArray("curator-mutex: 0 holds, 1 waits ->0"),
-                                  patienceMs);
+                                  seenPatienceMs);
     }
 
     void curatorReadWriteLock()
@@ -208,7 +209,7 @@ private slots:
         QVERIFY2(queueUp(*client, {"write", "write", "read"}, "/locks/curator-rw"), client->everythingSaid().constData());
         // Its readers wait for the lowest writer.
         QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/locks/curator-rw")),
-                                  QByteArray("curator-rwlock: 0 holds, 1 waits ->0, 2 waits ->0"), patienceMs);
+                                  QByteArray("curator-rwlock: 0 holds, 1 waits ->0, 2 waits ->0"), seenPatienceMs);
     }
 
     void curatorSemaphore()
@@ -218,19 +219,19 @@ private slots:
                  client->everythingSaid().constData());
         QTRY_COMPARE_WITH_TIMEOUT(
             draw(seen("/app/sem")),
-            QByteArray("curator-semaphore: 0 holds, 1 holds, 2 waits ~>children, 3 waits ->2"), patienceMs);
+            QByteArray("curator-semaphore: 0 holds, 1 holds, 2 waits ~>children, 3 waits ->2"), seenPatienceMs);
         QVERIFY2(seen("/app/sem").contenders[2].id.contains("-lease-"), "the third has asked for its lease");
         client->tell("release c1");
         QVERIFY(client->says("held c2"));
         QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/app/sem")),
-                                  QByteArray("curator-semaphore: 0 holds, 1 holds, 2 waits ~>children"), patienceMs);
+                                  QByteArray("curator-semaphore: 0 holds, 1 holds, 2 waits ~>children"), seenPatienceMs);
     }
 
     void curatorLatch()
     {
         const auto client = javaClient(u"CuratorClient.java"_s, {ensemble()});
         QVERIFY2(queueUp(*client, {"latch", "latch"}, "/app/latch"), client->everythingSaid().constData());
-        QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/app/latch")), QByteArray("curator-leader: 0 holds, 1 waits ->0"), patienceMs);
+        QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/app/latch")), QByteArray("curator-leader: 0 holds, 1 waits ->0"), seenPatienceMs);
         QCOMPARE(identities(seen("/app/latch")), (QByteArrayList{"c0", "c1"}));
     }
 
@@ -239,7 +240,7 @@ private slots:
         const auto client = javaClient(u"RecipeClient.java"_s, {ensemble()});
         QVERIFY2(queueUp(*client, {"lock", "lock"}, "/recipe"), client->everythingSaid().constData());
         QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/recipe")), QByteArray("zookeeper-recipe-lock: 0 holds, 1 waits ->0"),
-                                  patienceMs);
+                                  seenPatienceMs);
         QCOMPARE(seen("/recipe").confidence, Confidence::High);
     }
 
@@ -250,7 +251,7 @@ private slots:
         QVERIFY2(client->says("ready"), client->everythingSaid().constData());
         client->tell("acquire a orders-lock 60");
         QVERIFY2(client->says("held a"), client->everythingSaid().constData());
-        QTRY_COMPARE_WITH_TIMEOUT(lockOf(*m_redisObserver, "orders-lock").contenders.size(), size_t(1), patienceMs);
+        QTRY_COMPARE_WITH_TIMEOUT(lockOf(*m_redisObserver, "orders-lock").contenders.size(), size_t(1), seenPatienceMs);
         const auto lock = lockOf(*m_redisObserver, "orders-lock");
         QCOMPARE(lock.recipe, QByteArray("redis-set-nx"));
         QCOMPARE(lock.client, u"redis-py"_s);
@@ -261,12 +262,12 @@ private slots:
         QVERIFY(lock.findings.empty());
 
         client->tell("release a");
-        QTRY_VERIFY_WITH_TIMEOUT(lockOf(*m_redisObserver, "orders-lock").contenders.empty(), patienceMs);
+        QTRY_VERIFY_WITH_TIMEOUT(lockOf(*m_redisObserver, "orders-lock").contenders.empty(), seenPatienceMs);
         client->tell("acquire b orders-lock 0");
-        QTRY_COMPARE_WITH_TIMEOUT(lockOf(*m_redisObserver, "orders-lock").worst(), Severity::Critical, patienceMs);
+        QTRY_COMPARE_WITH_TIMEOUT(lockOf(*m_redisObserver, "orders-lock").worst(), Severity::Critical, seenPatienceMs);
         QCOMPARE(lockOf(*m_redisObserver, "orders-lock").findings[0].code, QByteArray("no-ttl"));
     }
 };
 
-QTEST_GUILESS_MAIN(TestInteropSeen)
+LOCKSCOPE_TEST(TestInteropSeen)
 #include "tst_interop_seen.moc"

@@ -1,5 +1,9 @@
 #!/usr/bin/env python3
-"""Rules of this source that no compiler checks. Usage: lint.py FOLDER. Prints file:line: what, and why."""
+"""Rules of this source that no compiler checks. Prints file:line: what, and why.
+
+Usage: lint.py FOLDER          looks
+       lint.py --fix FOLDER    writes the licence line into every source file that lacks it, and nothing else
+"""
 
 import os
 import re
@@ -10,9 +14,13 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import cpptext
 
 CPP = (".h", ".cpp")
-TEXT = CPP + (".py", ".sh", ".lua", ".cmake", ".txt", ".md", ".json", ".qrc", ".in", "")
+TEXT = CPP + (".py", ".sh", ".lua", ".cmake", ".txt", ".md", ".json", ".qrc", ".in", ".java", ".js", ".go", "")
 MOST_LINES = 500
 MOST_TEST_LINES = 650  # a suite is a list: longer before it is hard to find one's way in
+
+LICENCE = "SPDX-License-Identifier: Apache-2.0"
+_COMMENTS = {".lua": "-- ", ".py": "# ", ".sh": "# ", ".cmake": "# "}
+_COMMENTS.update(dict.fromkeys(CPP + (".java", ".js", ".go"), "// "))
 
 # --- coroutines --------------------------------------------------------------------------------
 
@@ -213,7 +221,7 @@ def check_todo(path, text):
 
 
 def check_size(path, text):
-    lines = text.count("\n")
+    lines = text.count("\n") - (LICENCE in text)
     most = MOST_TEST_LINES if path.startswith("tests/") else MOST_LINES
     if path.endswith(CPP + (".py", ".sh", ".lua", ".cmake")) and lines > most:
         yield lines, f"{lines} lines; {most} is the most for one file"
@@ -234,6 +242,98 @@ class MachinePaths:
                 yield cpptext.line_of(text, match.start()), f"a path of one machine: {match.group(0)}…"
 
 
+# --- references ------------------------------------------------------------------------------------
+
+# docs/layouts.md, docs/layouts.md#redis, docs/layouts.md, "Way of release" (the heading on the next line, too)
+_DOC = re.compile(r'\bdocs/[\w./-]*\w\.md(?:#(?P<anchor>[\w-]+)|(?:,[\s/#*-]+"(?P<heading>[^"\n]+)"))?')
+_LINK = re.compile(r"\]\((?P<file>[\w./-]+\.md)?(?:#(?P<anchor>[\w-]+))?\)")
+_HEADING = re.compile(r"^#+ +(.+?) *$", re.M)
+_BEHAVIOUR = re.compile(r"\b[A-H][0-9]{1,2}_\w+\b")
+# Documents that were never in the repository.
+_GONE = re.compile(r"\bthe contract\b|\bcommand-line contract\b|\block-layout reference\b|\bthe layout reference\b|\bseed 0[0-9]{2}\b"
+                   r"|\(reference [A-H][0-9]|\bpart [A-H][0-9]* of the reference\b", re.I)
+
+
+def _anchor(heading):
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+
+
+class References:
+    """Whoever reads a comment finds in the repository, or in public, what it names."""
+
+    def __init__(self, read):
+        self._read = read  # path → text, or None
+
+    def check(self, path, text):
+        for match in _DOC.finditer(text):
+            line = cpptext.line_of(text, match.start())
+            name = match.group(0).split(".md")[0] + ".md"
+            document = self._read(name)
+            if document is None:
+                yield line, f"{name} is not in the repository"
+                continue
+            headings = _HEADING.findall(document)
+            wanted = match.group("heading")
+            if wanted and wanted not in headings:
+                yield line, f"{name} has no heading \"{wanted}\""
+            if match.group("anchor") and match.group("anchor") not in map(_anchor, headings):
+                yield line, f"{name} has no heading for #{match.group('anchor')}"
+        if path.endswith(".md"):
+            yield from self._check_links(path, text)
+        for match in _GONE.finditer(text):
+            yield cpptext.line_of(text, match.start()), (
+                f"\"{match.group(0)}\" leads nowhere: name a file of docs/, or a public source")
+        yield from self._check_behaviours(path, text)
+
+    # [text](other.md#heading), from where the page lies.
+    def _check_links(self, path, text):
+        for match in _LINK.finditer(text):
+            name = os.path.normpath(os.path.join(os.path.dirname(path), match.group("file"))) if match.group("file") else path
+            document = text if name == path else self._read(name)
+            anchor = match.group("anchor")
+            if document is None or (anchor and anchor not in map(_anchor, _HEADING.findall(document))):
+                yield cpptext.line_of(text, match.start()), f"the link {match.group(0)[1:]} leads nowhere"
+
+    # Every behaviour that has a test has a line, and every test named there is one.
+    def _check_behaviours(self, path, text):
+        book = "docs/behaviours.md"
+        if path.startswith("tests/contract/"):
+            for match in re.finditer(r"\bvoid ([A-H][0-9]{1,2}_\w+)\(\)", text):
+                name = match.group(1)
+                if not name.endswith("_data") and name not in (self._read(book) or ""):
+                    yield cpptext.line_of(text, match.start()), f"{name} has no line in {book}"
+        if path == book:
+            suites = "".join(self._read(f"tests/contract/{name}.cpp") or ""
+                             for name in sorted(set(re.findall(r"\btst_contract_\w+", text))))
+            for match in _BEHAVIOUR.finditer(text):
+                if f"void {match.group(0)}()" not in suites:
+                    yield cpptext.line_of(text, match.start()), f"{match.group(0)} is no test of the suites named here"
+
+
+# --- licence ---------------------------------------------------------------------------------------
+
+def licence_line(path, text):
+    """The line that the file begins with, after a line "#!…"; None for what is no source."""
+    if os.path.basename(path) == "CMakeLists.txt" or text.startswith("#!"):
+        return "# " + LICENCE
+    comment = _COMMENTS.get(os.path.splitext(path)[1])
+    return comment + LICENCE if comment else None
+
+
+def check_licence(path, text):
+    wanted = licence_line(path, text)
+    first = 1 if text.startswith("#!") else 0
+    if wanted and text.split("\n")[first:first + 1] != [wanted]:
+        yield first + 1, f"does not begin with \"{wanted}\"; lint.py --fix writes it"
+
+
+def with_licence(path, text):
+    if not any(check_licence(path, text)):
+        return text
+    shebang, text = re.match(r"(#![^\n]*\n)?(.*)", text, re.S).groups(default="")
+    return f"{shebang}{licence_line(path, shebang + text)}\n{text}"
+
+
 RULES = [check_await, check_arrows, check_core_without_gui, check_ui_without_servers, check_recipe_clock,
          check_model_reset, check_todo, check_size]
 # These break the rules on purpose.
@@ -241,18 +341,33 @@ EXEMPT = ("tests/lint/",)
 
 
 def findings(path, text, read, root="/nowhere"):
-    for rule in RULES + [MocOrder(read).check, MachinePaths(root).check]:
+    for rule in RULES + [MocOrder(read).check, References(read).check, MachinePaths(root).check]:
         for line, what in rule(path, text):
             yield line, what
 
 
-def source_files(root):
+def source_files(root, exempt=EXEMPT):
     for folder, folders, files in os.walk(root):
         folders[:] = sorted(f for f in folders if f not in ("build", ".git", ".cache", "__pycache__"))
         for name in sorted(set(files) - {".git"}):
             path = os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
-            if os.path.splitext(name)[1] in TEXT and not path.startswith(EXEMPT):
+            if os.path.splitext(name)[1] in TEXT and not path.startswith(exempt):
                 yield path
+
+
+def fix(root):
+    changed = 0
+    for path in source_files(root, exempt=()):
+        # newline="": line ends stay as they are.
+        with open(os.path.join(root, path), encoding="utf-8", errors="surrogateescape", newline="") as file:
+            text = file.read()
+        better = with_licence(path, text)
+        if better != text:
+            with open(os.path.join(root, path), "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
+                file.write(better)
+            changed += 1
+    print(f"{changed} files changed")
+    return 0
 
 
 def main(root):
@@ -278,4 +393,4 @@ def main(root):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(fix(sys.argv[2]) if sys.argv[1] == "--fix" else main(sys.argv[1]))

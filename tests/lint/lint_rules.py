@@ -154,6 +154,73 @@ class OneIdeaEach(unittest.TestCase):
             self.assertEqual(list(lint.findings("README.md", good + "\n", {}.get, "/srv/checkout")), [], good)
 
 
+class References(unittest.TestCase):
+    BOOKS = {"docs/layouts.md": "# Wire layouts\n\n### Rules for Redis\n\n## Way of release\n"}
+
+    def test_documents(self):
+        for good in ["// See docs/layouts.md.", '// docs/layouts.md, "Way of release".', "# (docs/layouts.md)",
+                     '// The rules of docs/layouts.md,\n// "Rules for Redis".', "[x](docs/layouts.md#rules-for-redis)",
+                     "// docs/layouts.md says \"any word\"."]:
+            self.assertEqual(found("core/base/x.cpp", good + "\n", self.BOOKS), [], good)
+        for bad in ["// See docs/design.md.", '// docs/layouts.md, "Nothing of that".', "-- docs/old/layouts.md",
+                    '// The rules of docs/layouts.md,\n// "Rules for Redux".', "[x](docs/layouts.md#rules)"]:
+            self.assertNotEqual(found("core/base/x.cpp", bad + "\n", self.BOOKS), [], bad)
+
+    def test_links(self):
+        for good in ["[a](layouts.md)", "[a](layouts.md#way-of-release)", "# Here\n[a](#here)", "[a](https://example.org/x.md)"]:
+            self.assertEqual(found("docs/x.md", good + "\n", self.BOOKS), [], good)
+        for bad in ["[a](design.md)", "[a](layouts.md#way-of-lease)", "# Here\n[a](#there)"]:
+            self.assertNotEqual(found("docs/x.md", bad + "\n", self.BOOKS), [], bad)
+
+    def test_what_was_never_here(self):
+        for bad in ["// Exit statuses of the contract.", "// See the command-line contract.", "// Seed 003's: it is ours",
+                    "// rules of the lock-layout reference, part E1", "// Redisson's scripts (reference B1, B2)",
+                    "# the contract's list", "// part A6 of the reference"]:
+            self.assertNotEqual(found("core/base/x.cpp", bad + "\n"), [], bad)
+        for good in ["tests/contract/trial.h", "namespace lockscope::contract {", "// const auto seed 42", "// a seed 0 is one, too",
+                     "// by reference, not by value", "shop.contract"]:
+            self.assertEqual(found("core/base/x.cpp", good + "\n"), [], good)
+
+    def test_behaviours(self):
+        suite, book = "tests/contract/tst_contract_x.cpp", "docs/behaviours.md"
+        text = "    void A1_holds_data() {}\n    void A1_holds()\n"
+        line = "Suite: tst_contract_x\n| A1 | It holds. | A1_holds |\n"
+        self.assertEqual(found(suite, text, {book: line}), [])
+        self.assertEqual(found(book, line, {suite: text}), [])
+        self.assertNotEqual(found(suite, text, {book: "A2_holds"}), [])
+        self.assertNotEqual(found(book, line, {suite: "void A1_waits()"}), [])
+
+
+class Licence(unittest.TestCase):
+    def test_where_it_stands(self):
+        line = lint.LICENCE
+        for path, before, after in [
+                ("core/x.h", "// What.\n#pragma once\n", f"// {line}\n// What.\n#pragma once\n"),
+                ("core/CMakeLists.txt", "add(x)\n", f"# {line}\nadd(x)\n"),
+                ("cmake/x.cmake", "", f"# {line}\n"),
+                ("resources/lua/x.lua", "-- What.\n", f"-- {line}\n-- What.\n"),
+                ("tests/x.go", "package main\n", f"// {line}\npackage main\n"),
+                ("run.sh", "#!/bin/sh\necho\n", f"#!/bin/sh\n# {line}\necho\n"),
+                (".ci/run", "#!/usr/bin/env bash\n# All.\n", f"#!/usr/bin/env bash\n# {line}\n# All.\n"),
+                ("README.md", "# Title\n", "# Title\n"), ("x.json", "{}\n", "{}\n"), ("installer/completion/x", "# bash\n", "# bash\n")]:
+            self.assertEqual(lint.with_licence(path, before), after, path)
+            self.assertEqual(lint.with_licence(path, after), after, path)
+            self.assertEqual([*lint.check_licence(path, after)], [], path)
+            self.assertEqual([*lint.check_licence(path, before)] == [], before == after, path)
+
+    def test_fix(self):
+        with tempfile.TemporaryDirectory() as root:
+            for name, text in [("a.cpp", b"int a;\r\n"), ("b.txt", b"plain\n")]:
+                with open(os.path.join(root, name), "wb") as file:
+                    file.write(text)
+            for _ in range(2):
+                self.assertEqual(lint.fix(root), 0)
+                with open(os.path.join(root, "a.cpp"), "rb") as file:
+                    self.assertEqual(file.read(), f"// {lint.LICENCE}\nint a;\r\n".encode())
+                with open(os.path.join(root, "b.txt"), "rb") as file:
+                    self.assertEqual(file.read(), b"plain\n")
+
+
 class Program(unittest.TestCase):
     def run_on(self, text):
         with tempfile.TemporaryDirectory() as root:

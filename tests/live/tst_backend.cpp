@@ -2,6 +2,7 @@
 #include "core/sandbox/server.h"
 #include "core/workspace/livebackend.h"
 #include "core/zookeeper/client.h"
+#include "tests/support/testmain.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -284,5 +285,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestBackend)
+LOCKSCOPE_TEST(TestBackend)
 #include "tst_backend.moc"

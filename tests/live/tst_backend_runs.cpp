@@ -2,6 +2,7 @@
 // was found, also when the connection or the window is closed meanwhile.
 #include "core/sandbox/server.h"
 #include "core/workspace/livebackend.h"
+#include "tests/support/testmain.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -12,8 +13,8 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-const ConnectionName zkName("zk");
-using Stage = RealRunProgress::Stage;
+const ConnectionName runsOnZk("zk");
+using RunStage = RealRunProgress::Stage;
 
 } // namespace
 
@@ -43,18 +44,18 @@ class TestBackendRuns : public QObject {
     void connectTo(LiveBackend &backend, bool isProduction = false)
     {
         ConnectionSpec spec;
-        spec.name = zkName;
+        spec.name = runsOnZk;
         spec.hosts = {m_zooKeeper->address()};
         spec.adminPort = m_zooKeeper->adminPort();
         spec.production = isProduction;
         m_connections.clear();
         backend.connectTo(spec);
-        QTRY_VERIFY_WITH_TIMEOUT(m_connections[zkName].state == ConnectionStatus::State::Connected, 20'000);
+        QTRY_VERIFY_WITH_TIMEOUT(m_connections[runsOnZk].state == ConnectionStatus::State::Connected, 20'000);
     }
     static RealRunOptions running(int contenders, std::chrono::milliseconds hold)
     {
         RealRunOptions options;
-        options.connection = zkName;
+        options.connection = runsOnZk;
         options.scenario.contenders = contenders;
         options.scenario.hold = hold;
         return options;
@@ -83,7 +84,7 @@ class TestBackendRuns : public QObject {
         const auto looking = makeBackend();
         connectTo(*looking);
         std::optional<Result<std::vector<ZnodeRow>>> rows;
-        looking->listZnodes(zkName, ZPath("/"), this, [&](auto answer) { rows = std::move(answer); });
+        looking->listZnodes(runsOnZk, ZPath("/"), this, [&](auto answer) { rows = std::move(answer); });
         QStringList names;
         if (!QTest::qWaitFor([&] { return rows.has_value(); }, 20'000) || !*rows)
             return {u"no answer"_s};
@@ -119,7 +120,7 @@ private slots:
         QCOMPARE(recording.counters.grants, 5);
         QVERIFY(recording.violations.empty());
         QVERIFY(!recording.events.empty());
-        QVERIFY(std::ranges::count(m_progress, Stage::Playing, &RealRunProgress::stage) > 0);
+        QVERIFY(std::ranges::count(m_progress, RunStage::Playing, &RealRunProgress::stage) > 0);
         QCOMPARE(m_progress.back().grantsExpected, 5);
         QCOMPARE(m_progress.back().sessions, 5);
         QVERIFY(isLeftAsFound());
@@ -153,7 +154,7 @@ private slots:
     {
         const auto answer = play(running(20, 5s));
         QVERIFY(isPlaying());
-        m_backend->disconnectFrom(zkName);
+        m_backend->disconnectFrom(runsOnZk);
         connectTo(*m_backend); // waits for its turn
         QVERIFY(isAnswered(*answer));
         QVERIFY(!**answer);
@@ -165,11 +166,11 @@ private slots:
     {
         const auto answer = play(running(20, 5s));
         QVERIFY(isPlaying());
-        m_backend->setReadOnly(zkName, true);
+        m_backend->setReadOnly(runsOnZk, true);
         QVERIFY(isAnswered(*answer));
         QVERIFY(!**answer);
         QVERIFY2((*answer)->error().message.contains(u"made read-only"_s), qPrintable((*answer)->error().message));
-        QTRY_VERIFY_WITH_TIMEOUT(m_connections[zkName].readOnly, 10'000);
+        QTRY_VERIFY_WITH_TIMEOUT(m_connections[runsOnZk].readOnly, 10'000);
         QVERIFY(isLeftAsFound());
     }
 
@@ -187,17 +188,17 @@ private slots:
             const auto answer = play(options);
             return isAnswered(*answer) && !**answer ? (*answer)->error() : Error{ErrorCode::Server, u"it was played"_s};
         };
-        m_backend->setReadOnly(zkName, true);
-        QTRY_VERIFY_WITH_TIMEOUT(m_connections[zkName].readOnly, 10'000);
+        m_backend->setReadOnly(runsOnZk, true);
+        QTRY_VERIFY_WITH_TIMEOUT(m_connections[runsOnZk].readOnly, 10'000);
         QCOMPARE(refusal(running(2, 1ms)).code, ErrorCode::Refused);
         m_backend = makeBackend();
         connectTo(*m_backend, true);
-        m_backend->setReadOnly(zkName, false); // armed, and still production
-        QTRY_VERIFY_WITH_TIMEOUT(!m_connections[zkName].readOnly, 10'000);
+        m_backend->setReadOnly(runsOnZk, false); // armed, and still production
+        QTRY_VERIFY_WITH_TIMEOUT(!m_connections[runsOnZk].readOnly, 10'000);
         const auto error = refusal(running(2, 1ms));
         QCOMPARE(error.code, ErrorCode::Refused);
         QVERIFY2(error.message.contains(u"production"_s), qPrintable(error.message));
-        QCOMPARE(m_connections[zkName].writesSent, 0);
+        QCOMPARE(m_connections[runsOnZk].writesSent, 0);
         m_backend = makeBackend(true);
         connectTo(*m_backend);
         QCOMPARE(refusal(running(2, 1ms)).code, ErrorCode::Refused);
@@ -205,5 +206,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestBackendRuns)
+LOCKSCOPE_TEST(TestBackendRuns)
 #include "tst_backend_runs.moc"

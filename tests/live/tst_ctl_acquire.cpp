@@ -1,4 +1,5 @@
 // lockscopectl acquire: taking, holding, running under, losing and giving back, on real servers.
+#include "tests/support/testmain.h"
 #include "tst_ctl_fixture.h"
 
 #include <QFile>
@@ -233,5 +234,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCtlAcquire)
+LOCKSCOPE_TEST(TestCtlAcquire)
 #include "tst_ctl_acquire.moc"

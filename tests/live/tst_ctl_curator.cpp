@@ -1,4 +1,5 @@
 // lockscopectl acquires Curator's locks, and show names them: recipe, holders, queue and watches.
+#include "tests/support/testmain.h"
 #include "tst_ctl_fixture.h"
 
 using namespace lockscope;
@@ -118,5 +119,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCtlCurator)
+LOCKSCOPE_TEST(TestCtlCurator)
 #include "tst_ctl_curator.moc"

@@ -1,6 +1,7 @@
 // Every recipe that can be acquired, none left out: lockscopectl holds it, a second one waits, `show` names it
 // with the right holder and queue, and the second one enters when the first gives it back.
 #include "redlock_fixture.h"
+#include "tests/support/testmain.h"
 #include "tst_ctl_fixture.h"
 
 using namespace lockscope;
@@ -13,7 +14,7 @@ constexpr int redlockNodes = 3;
 
 // What is different from: seen under its own name, the holder first and then the waiter.
 struct Looks {
-    QString as;       // another recipe's name, by the contract
+    QString as;       // another recipe's name (docs/command-line.md, "Recipe ids")
     int seen = 2;     // contenders: who only asks again and again is not to be seen
     QStringList with; // more options
     QString place;    // where no slash can be
@@ -140,5 +141,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCtlEveryRecipe)
+LOCKSCOPE_TEST(TestCtlEveryRecipe)
 #include "tst_ctl_every_recipe.moc"

@@ -156,7 +156,7 @@ struct Servers {
     }
 };
 
-// The fields a JSON object has, sorted, for comparing with the contract's list.
+// The fields a JSON object has, sorted, for comparing with the list in docs/command-line.md.
 inline QStringList fields(const QJsonObject &object)
 {
     auto keys = object.keys();

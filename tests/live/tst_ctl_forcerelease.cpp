@@ -1,5 +1,6 @@
 // lockscopectl force-release on real servers: whatever is refused leaves the lock untouched, down to
 // the zxids; what is done is done to the one asked for, recorded, and reported.
+#include "tests/support/testmain.h"
 #include "tst_ctl_fixture.h"
 
 #include "core/redis/client.h"
@@ -326,5 +327,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCtlForceRelease)
+LOCKSCOPE_TEST(TestCtlForceRelease)
 #include "tst_ctl_forcerelease.moc"

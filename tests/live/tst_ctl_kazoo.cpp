@@ -1,4 +1,5 @@
 // kazoo's recipes as lockscopectl takes them and, beside that, as it shows them.
+#include "tests/support/testmain.h"
 #include "tst_ctl_fixture.h"
 
 using namespace lockscope;
@@ -113,5 +114,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCtlKazoo)
+LOCKSCOPE_TEST(TestCtlKazoo)
 #include "tst_ctl_kazoo.moc"

@@ -1,4 +1,5 @@
-// What lockscopectl sees on real servers, and every field of its JSON against the contract.
+// What lockscopectl sees on real servers, and every field of its JSON against docs/command-line.md.
+#include "tests/support/testmain.h"
 #include "tst_ctl_fixture.h"
 
 #include "core/redis/client.h"
@@ -124,7 +125,7 @@ private slots:
         m_servers.stop();
     }
 
-    void locksHaveEveryFieldOfTheContract()
+    void locksHaveEveryDocumentedField()
     {
         const auto ran = m_servers.run({u"locks"_s, u"--json"_s});
         QVERIFY2(ran.status == 0, ran.what());
@@ -382,5 +383,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCtlLocks)
+LOCKSCOPE_TEST(TestCtlLocks)
 #include "tst_ctl_locks.moc"

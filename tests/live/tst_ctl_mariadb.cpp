@@ -1,5 +1,6 @@
 // lockscopectl on a private MariaDB: a row and a named lock acquired, seen and taken away by force; conflicts of
 // a version column in the answer; passwords that stay secret.
+#include "tests/support/testmain.h"
 #include "tst_ctl_fixture.h"
 
 using namespace lockscope;
@@ -139,5 +140,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCtlMariaDb)
+LOCKSCOPE_TEST(TestCtlMariaDb)
 #include "tst_ctl_mariadb.moc"

@@ -1,5 +1,6 @@
 // Every Redis recipe through lockscopectl, as a user runs it: while one holds and another waits, show names
 // the recipe and the holder; the waiter enters when the holder is done, or when it is taken away by force.
+#include "tests/support/testmain.h"
 #include "tst_ctl_fixture.h"
 
 using namespace lockscope;
@@ -136,5 +137,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCtlRecipesRedis)
+LOCKSCOPE_TEST(TestCtlRecipesRedis)
 #include "tst_ctl_recipes_redis.moc"

@@ -1,5 +1,6 @@
 // lockscopectl acquires with each of ZooKeeper's textbook recipes, and show names what it sees: the recipe,
 // the holder, the queue in order and who watches whom.
+#include "tests/support/testmain.h"
 #include "tst_ctl_fixture.h"
 
 using namespace lockscope;
@@ -143,5 +144,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCtlRecipesZooKeeper)
+LOCKSCOPE_TEST(TestCtlRecipesZooKeeper)
 #include "tst_ctl_recipes_zookeeper.moc"

@@ -1,5 +1,6 @@
 // lockscopectl on a set of Redis nodes: one lock on three servers, seen, held, lost and released.
 #include "redlock_fixture.h"
+#include "tests/support/testmain.h"
 #include "tst_ctl_fixture.h"
 
 using namespace lockscope;
@@ -10,7 +11,7 @@ using testing::Node;
 namespace {
 
 constexpr int nodeCount = 3;
-const QByteArray key("orders-lock");
+const QByteArray redlockKeyOfCtl("orders-lock");
 const QByteArray tokenA("0f3c2a14-97a1-4d7e-8c55-2f8f2a0d9b11");
 const QByteArray tokenB("7a1d5e90-1b2c-4f3a-9d8e-6c5b4a392817");
 
@@ -52,13 +53,13 @@ class TestCtlRedlock : public QObject {
     Ran run(const QStringList &arguments) const { return test::run(connect() + arguments); }
     void set(int node, const QByteArray &value, const QByteArrayList &more = {"PX", "30000"})
     {
-        m_nodes[static_cast<std::size_t>(node)].ask(redis::Command{"SET", key, value} + more);
+        m_nodes[static_cast<std::size_t>(node)].ask(redis::Command{"SET", redlockKeyOfCtl, value} + more);
     }
     QByteArrayList stored()
     {
         QByteArrayList values;
         for (const auto &node : m_nodes)
-            values << node.stored(key);
+            values << node.stored(redlockKeyOfCtl);
         return values;
     }
     QJsonObject shown() const { return run({u"show"_s, u"redis:orders-lock"_s, u"--json"_s}).json().value("lock"_L1).toObject(); }
@@ -138,8 +139,8 @@ private slots:
         Ctl holder(connect() + acquire());
         QVERIFY(holder.jsonLine().value("acquired"_L1).toBool());
         QTRY_COMPARE(stored().count(QByteArray()), 0);
-        m_nodes[0].ask({"DEL", key});
-        m_nodes[1].ask({"SET", key, "another"});
+        m_nodes[0].ask({"DEL", redlockKeyOfCtl});
+        m_nodes[1].ask({"SET", redlockKeyOfCtl, "another"});
         QCOMPARE(holder.jsonLine().value("reason"_L1), QJsonValue(u"lost"_s));
         QCOMPARE(holder.finish().status, 1);
         QTRY_COMPARE(stored(), (QByteArrayList{{}, "another", {}})); // what was left went, another's stays
@@ -223,7 +224,7 @@ private slots:
         QVERIFY2(ran.json().value("outcome"_L1).toString().contains(u"on 1 of 3 nodes"_s), ran.what());
         QCOMPARE(stored(), (QByteArrayList{tokenB, {}, tokenB}));
 
-        m_nodes[0].ask({"DEL", key});
+        m_nodes[0].ask({"DEL", redlockKeyOfCtl});
         const auto rest = run(release(tokenB, {u"--yes"_s}));
         QVERIFY2(rest.status == 0, rest.what());
         QVERIFY2(rest.out.contains("nobody holds it now"), rest.what());
@@ -304,7 +305,7 @@ private slots:
         }
         QVERIFY2(roles == QStringList{u"holder "_s + QString::fromUtf8(tokenA)}, told);
         for (auto &node : m_nodes)
-            node.ask({"DEL", key});
+            node.ask({"DEL", redlockKeyOfCtl});
         QString change;
         for (int i = 0; i < 4 && change != u"removed"_s; ++i)
             change = watch.jsonLine().value("change"_L1).toString();
@@ -323,12 +324,12 @@ private slots:
         QVERIFY2(twice.status == 2 && twice.err.contains("twice"), twice.what());
 
         // A lock of Redisson's lives on one node: seen, and left to who connects to that node.
-        m_nodes[1].ask({"HSET", key, tokenA + ":1", "1"});
-        m_nodes[1].ask({"PEXPIRE", key, "30000"});
+        m_nodes[1].ask({"HSET", redlockKeyOfCtl, tokenA + ":1", "1"});
+        m_nodes[1].ask({"PEXPIRE", redlockKeyOfCtl, "30000"});
         QCOMPARE(shown().value("recipe"_L1), QJsonValue(u"redisson-lock"_s));
         const auto ran = run(release(tokenA + ":1", {u"--yes"_s}));
         QVERIFY2(ran.status == 1 && ran.err.contains("connect that node by itself"), ran.what());
-        QVERIFY(m_nodes[1].ask({"HEXISTS", key, tokenA + ":1"}).integer == 1);
+        QVERIFY(m_nodes[1].ask({"HEXISTS", redlockKeyOfCtl, tokenA + ":1"}).integer == 1);
     }
 
     void theSandboxSaysThatItIsASet()
@@ -352,5 +353,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCtlRedlock)
+LOCKSCOPE_TEST(TestCtlRedlock)
 #include "tst_ctl_redlock.moc"

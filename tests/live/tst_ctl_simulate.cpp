@@ -1,5 +1,6 @@
 // lockscopectl simulate: the exact cost of herd and predecessor in the simulated world, the same on a real
 // ZooKeeper; the same seed is the same run; a real server is left as it was found.
+#include "tests/support/testmain.h"
 #include "tst_ctl_fixture.h"
 
 #include <QJsonDocument>
@@ -165,5 +166,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCtlSimulate)
+LOCKSCOPE_TEST(TestCtlSimulate)
 #include "tst_ctl_simulate.moc"

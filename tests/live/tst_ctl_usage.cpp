@@ -1,4 +1,5 @@
 // lockscopectl without servers: what is wrong is one line on stderr and the right status.
+#include "tests/support/testmain.h"
 #include "tst_ctl_fixture.h"
 
 #include <QTcpServer>
@@ -109,7 +110,7 @@ private slots:
         QVERIFY2(help.out.contains("--connect"), help.what());
     }
 
-    void everyRecipeOfTheContractIsListed()
+    void everyDocumentedRecipeIsListed()
     {
         const auto ran = run({u"recipes"_s, u"--json"_s});
         QCOMPARE(ran.status, 0);
@@ -179,5 +180,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestCtlUsage)
+LOCKSCOPE_TEST(TestCtlUsage)
 #include "tst_ctl_usage.moc"

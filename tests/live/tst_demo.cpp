@@ -5,6 +5,7 @@
 #include "core/sandbox/demo.h"
 #include "core/sandbox/sandbox.h"
 #include "core/zookeeper/client.h"
+#include "tests/support/testmain.h"
 
 #include <QTcpSocket>
 #include <QTest>
@@ -220,5 +221,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestDemo)
+LOCKSCOPE_TEST(TestDemo)
 #include "tst_demo.moc"

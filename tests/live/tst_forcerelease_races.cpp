@@ -11,6 +11,7 @@
 #include "core/operate/releaseway.h"
 #include "core/rules/catalogue.h"
 #include "core/workspace/hold.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::test;
@@ -217,5 +218,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestForceReleaseRaces)
+LOCKSCOPE_TEST(TestForceReleaseRaces)
 #include "tst_forcerelease_races.moc"

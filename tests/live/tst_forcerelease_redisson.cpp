@@ -1,6 +1,7 @@
 // The script that takes a Redisson lock from one holder, on a real Redis: what is left, and who is told.
 #include "core/rules/redissonkeys.h"
 #include "redis_fixture.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::testing;
@@ -196,5 +197,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestForceReleaseRedisson)
+LOCKSCOPE_TEST(TestForceReleaseRedisson)
 #include "tst_forcerelease_redisson.moc"

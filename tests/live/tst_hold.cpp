@@ -2,6 +2,7 @@
 // enters, and whatever the old holder does then, the successor's node stays as it is.
 #include "core/workspace/hold.h"
 #include "tests/live/zookeeperfixture.h"
+#include "tests/support/testmain.h"
 
 #include <QTemporaryDir>
 
@@ -233,5 +234,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestHold)
+LOCKSCOPE_TEST(TestHold)
 #include "tst_hold.moc"

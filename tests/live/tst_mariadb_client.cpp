@@ -1,6 +1,7 @@
 // The SQL session on a real MariaDB: values, deadlines, kinds of failure, and what becomes of what it held.
 #include "mariadbfixture.h"
 #include "tests/live/cable.h"
+#include "tests/support/testmain.h"
 
 #include <QRegularExpression>
 
@@ -320,5 +321,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestMariaDbClient)
+LOCKSCOPE_TEST(TestMariaDbClient)
 #include "tst_mariadb_client.moc"

@@ -4,6 +4,7 @@
 #include "core/inspect/mariadb/observer.h"
 #include "core/operate/forcerelease.h"
 #include "mariadbfixture.h"
+#include "tests/support/testmain.h"
 
 #include <QTemporaryDir>
 
@@ -13,7 +14,7 @@ using namespace lockscope::inspect;
 
 namespace {
 
-struct Sink : ObserverSink {
+struct MariaDbSink : ObserverSink {
     std::map<QByteArray, LockPicture> locks;
     std::vector<SessionPicture> sessions;
     std::vector<Coverage> coverage;
@@ -119,7 +120,7 @@ private slots:
 
     void aRowLockIsSeenWhileSomebodyWaits()
     {
-        Sink sink;
+        MariaDbSink sink;
         MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, sink);
         observer.start();
         QTRY_VERIFY(observer.firstPicture().isComplete());
@@ -155,7 +156,7 @@ private slots:
 
     void aShortContentionIsNotMissedByReadingNow()
     {
-        Sink sink;
+        MariaDbSink sink;
         MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, sink);
         observer.start(); // its own looks do not keep the server's snapshot from being made anew
         auto one = holder();
@@ -179,7 +180,7 @@ private slots:
         QFETCH(bool, instrument);
         QVERIFY(run(*m_admin, QByteArray("UPDATE performance_schema.setup_instruments SET ENABLED = ")
                                   + (instrument ? "'YES'" : "'NO'") + " WHERE NAME = 'wait/lock/metadata/sql/mdl'"));
-        Sink sink;
+        MariaDbSink sink;
         const auto session = openConnected();
         MariaDbObserver observer(*session, ConnectionName("db"), {}, sink);
         observer.start();
@@ -210,7 +211,7 @@ private slots:
         options.user = QStringLiteral("reader");
         const auto session = mariadb::openSession(m_loop, options);
         QVERIFY(becomes(*session, mariadb::SessionState::Connected));
-        Sink sink;
+        MariaDbSink sink;
         MariaDbObserver observer(*session, ConnectionName("db"), {}, sink);
         observer.start();
         QTRY_VERIFY(observer.firstPicture().isComplete());
@@ -223,7 +224,7 @@ private slots:
     {
         QTemporaryDir folder;
         operate::AuditFile audit(folder.filePath(QStringLiteral("audit.jsonl")));
-        Sink sink;
+        MariaDbSink sink;
         MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, sink);
         auto one = holder();
         std::optional<Reply<mariadb::Rows>> reply;
@@ -248,7 +249,7 @@ private slots:
     {
         QTemporaryDir folder;
         operate::AuditFile audit(folder.filePath(QStringLiteral("audit.jsonl")));
-        Sink sink;
+        MariaDbSink sink;
         MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, sink);
         auto one = holder();
         std::optional<Reply<mariadb::Rows>> reply;
@@ -276,7 +277,7 @@ private slots:
     {
         QTemporaryDir folder;
         operate::AuditFile audit(folder.filePath(QStringLiteral("audit.jsonl")));
-        Sink sink;
+        MariaDbSink sink;
         MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, sink);
         auto one = openConnected();
         QVERIFY(run(*one, "SELECT GET_LOCK(?, 1)", {"forced"}));
@@ -291,5 +292,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestMariaDbObserver)
+LOCKSCOPE_TEST(TestMariaDbObserver)
 #include "tst_mariadb_observer.moc"

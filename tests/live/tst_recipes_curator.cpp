@@ -1,20 +1,21 @@
 // Curator's recipes on a real server: names, exact requests and watch events, order, exclusion, reentry.
 #include "core/async/sleep.h"
 #include "tests/live/curatorfixture.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::test;
 
 namespace {
 
-struct Inside {
+struct InsideCurator {
     int now = 0;
     int most = 0;
     int rounds = 0;
     int failed = 0;
 };
 
-Task<void> goInAndOut(recipes::Lock *lock, Loop *loop, int rounds, Inside *inside)
+Task<void> goInAndOut(recipes::Lock *lock, Loop *loop, int rounds, InsideCurator *inside)
 {
     const auto never = Deadline::never();
     for (int i = 0; i < rounds; ++i) {
@@ -241,7 +242,7 @@ private slots:
         const auto kind = rowsKind();
         constexpr int sessions = 3, perSession = 3, rounds = 8;
         QVERIFY(prepare({kind, kind, kind}));
-        Inside inside;
+        InsideCurator inside;
         {
             Scope scope(m_loop);
             std::vector<std::unique_ptr<recipes::Lock>> all;
@@ -365,5 +366,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRecipesCurator)
+LOCKSCOPE_TEST(TestRecipesCurator)
 #include "tst_recipes_curator.moc"

@@ -1,6 +1,7 @@
 // Curator's recipes when something goes wrong: timeouts, cancels, lost replies, nodes that somebody takes
 // away. Wherever it happens, nothing is left in the lock's directories.
 #include "tests/live/curatorfixture.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::test;
@@ -8,7 +9,7 @@ using namespace lockscope::test;
 namespace {
 
 // Where a contender is when it happens.
-enum Stage {
+enum FaultStage {
     InLine,  // in the queue (of "locks"), behind another
     AtFront, // of a semaphore: its lease is made, and there is no permit
 };
@@ -365,5 +366,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRecipesCuratorFaults)
+LOCKSCOPE_TEST(TestRecipesCuratorFaults)
 #include "tst_recipes_curator_faults.moc"

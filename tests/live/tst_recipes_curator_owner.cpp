@@ -2,6 +2,7 @@
 #include "tests/live/curatorfixture.h"
 
 #include "core/recipes/curator/revocation.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::test;
@@ -255,5 +256,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRecipesCuratorOwner)
+LOCKSCOPE_TEST(TestRecipesCuratorOwner)
 #include "tst_recipes_curator_owner.moc"

@@ -1,6 +1,7 @@
 // The eager mutex on a real server: what it saves, and that it never believes too much. It takes its turn
 // on the word of an event; each test here takes away one of the reasons why it may.
 #include "tests/live/recipefixture.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::test;
@@ -408,5 +409,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRecipesEager)
+LOCKSCOPE_TEST(TestRecipesEager)
 #include "tst_recipes_eager.moc"

@@ -2,6 +2,7 @@
 // waiters' nodes. One holder at a time, in the order of the queue.
 #include "core/async/sleep.h"
 #include "tests/live/recipefixture.h"
+#include "tests/support/testmain.h"
 
 #include <set>
 
@@ -137,5 +138,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRecipesEagerLoad)
+LOCKSCOPE_TEST(TestRecipesEagerLoad)
 #include "tst_recipes_eager_load.moc"

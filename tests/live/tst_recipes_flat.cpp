@@ -1,5 +1,6 @@
 // The flat layout on a real server: several locks in one directory that do not mind each other.
 #include "tests/live/recipefixture.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::test;
@@ -140,5 +141,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRecipesFlat)
+LOCKSCOPE_TEST(TestRecipesFlat)
 #include "tst_recipes_flat.moc"

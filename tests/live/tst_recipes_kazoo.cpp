@@ -2,6 +2,7 @@
 #include "core/async/sleep.h"
 #include "core/recipes/token.h"
 #include "tests/live/kazoofixture.h"
+#include "tests/support/testmain.h"
 
 #include <QRegularExpression>
 
@@ -375,5 +376,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRecipesKazoo)
+LOCKSCOPE_TEST(TestRecipesKazoo)
 #include "tst_recipes_kazoo.moc"

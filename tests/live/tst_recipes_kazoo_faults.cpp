@@ -1,6 +1,7 @@
 // kazoo's recipes when something goes wrong: timeouts, cancels, lost replies, nodes that somebody takes
 // away, connections that break.
 #include "tests/live/kazoofixture.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::test;
@@ -348,5 +349,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRecipesKazooFaults)
+LOCKSCOPE_TEST(TestRecipesKazooFaults)
 #include "tst_recipes_kazoo_faults.moc"

@@ -6,21 +6,22 @@
 #include "core/recipes/mariadb/rowname.h"
 #include "mariadbfixture.h"
 #include "tests/support/countingsql.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::testing;
 using mariadb::SessionState;
 using recipes::Loss;
-using Fault = CountingSql::Fault;
+using SqlFault = CountingSql::Fault;
 
 namespace {
 
 const QByteArray row("shop.stock#id=1");
 
 // A contender: a session of its own, a lock, and what came of what was asked of it.
-class Contender {
+class SqlContender {
 public:
-    Contender(std::unique_ptr<mariadb::Session> itsSession, const QByteArray &recipe, const QByteArray &name)
+    SqlContender(std::unique_ptr<mariadb::Session> itsSession, const QByteArray &recipe, const QByteArray &name)
         : session(std::move(itsSession)), sql(*session), m_scope(session->loop())
     {
         auto made = recipes::makeLock(recipe, sql, name, {});
@@ -89,7 +90,7 @@ struct Tally {
     int inside = 0, most = 0, number = 0, failed = 0;
 };
 
-Task<void> addUnderLock(recipes::Lock *lock, Loop *loop, int rounds, Tally *tally)
+Task<void> addUnderSqlLock(recipes::Lock *lock, Loop *loop, int rounds, Tally *tally)
 {
     const auto never = Deadline::never();
     for (int i = 0; i < rounds; ++i) {
@@ -137,12 +138,12 @@ Task<void> addByVersion(recipes::Lock *lock, mariadb::Session *session, int roun
 class TestRecipesMariaDb : public MariaDbFixture {
     Q_OBJECT
 
-    std::vector<std::unique_ptr<Contender>> m_contenders;
+    std::vector<std::unique_ptr<SqlContender>> m_contenders;
 
-    Contender &add(const QByteArray &recipe, const QByteArray &name = {})
+    SqlContender &add(const QByteArray &recipe, const QByteArray &name = {})
     {
         const auto lock = !name.isEmpty() ? name : recipe == "sql-get-lock" ? QByteArray("GET_LOCK#the lock") : row;
-        m_contenders.push_back(std::make_unique<Contender>(openConnected(), recipe, lock));
+        m_contenders.push_back(std::make_unique<SqlContender>(openConnected(), recipe, lock));
         return *m_contenders.back();
     }
     static void pessimisticAsRows()
@@ -264,7 +265,7 @@ private slots:
         Tally tally;
         Scope scope(m_loop);
         for (int i = 0; i < contenders; ++i)
-            scope.launch(addUnderLock(add(recipe).lock.get(), &m_loop, rounds, &tally));
+            scope.launch(addUnderSqlLock(add(recipe).lock.get(), &m_loop, rounds, &tally));
         QTRY_VERIFY_WITH_TIMEOUT(scope.isIdle(), 60'000);
         QCOMPARE(tally.failed, 0);
         QCOMPARE(tally.most, 1);
@@ -480,7 +481,7 @@ private slots:
         auto &holder = add("sql-for-update");
         holder.acquire();
         QTRY_VERIFY2(holder.holds(), holder.why());
-        holder.sql.plan("COMMIT", Fault::LoseRequest);
+        holder.sql.plan("COMMIT", SqlFault::LoseRequest);
         holder.giveBack();
         QTRY_VERIFY(holder.released);
         QCOMPARE(codeOf(*holder.released), code(ErrorCode::UnknownOutcome));
@@ -494,7 +495,7 @@ private slots:
         auto &one = add("sql-version");
         one.acquire();
         QTRY_VERIFY2(one.holds(), one.why());
-        one.sql.plan("UPDATE", Fault::LoseReply);
+        one.sql.plan("UPDATE", SqlFault::LoseReply);
         one.giveBack();
         QTRY_VERIFY(one.released);
         QCOMPARE(codeOf(*one.released), code(ErrorCode::UnknownOutcome));
@@ -566,5 +567,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRecipesMariaDb)
+LOCKSCOPE_TEST(TestRecipesMariaDb)
 #include "tst_recipes_mariadb.moc"

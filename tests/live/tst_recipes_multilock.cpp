@@ -3,6 +3,7 @@
 
 #include "core/recipes/multilock.h"
 #include "core/redis/client.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::test;
@@ -328,5 +329,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRecipesMultiLock)
+LOCKSCOPE_TEST(TestRecipesMultiLock)
 #include "tst_recipes_multilock.moc"

@@ -4,6 +4,7 @@
 #include "core/recipes/make.h"
 #include "redis_fixture.h"
 #include "tests/support/countingredis.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::testing;
@@ -12,13 +13,13 @@ using Fault = CountingRedis::Fault;
 
 namespace {
 
-const QByteArray release("compare-and-delete");
-const QByteArray prolong("compare-and-expire");
+const QByteArray releaseScript("compare-and-delete");
+const QByteArray prolongScript("compare-and-expire");
 
 // A contender: a lock, and what came of what was asked of it.
-class Contender {
+class PlainRedisContender {
 public:
-    Contender(redis::Connection &connection, const QByteArray &key, std::chrono::milliseconds ttl, quint64 seed)
+    PlainRedisContender(redis::Connection &connection, const QByteArray &key, std::chrono::milliseconds ttl, quint64 seed)
         : m_loop(connection.loop()), m_scope(m_loop)
     {
         recipes::AcquireOptions options;
@@ -84,7 +85,7 @@ private:
     Scope m_scope; // last: its coroutines use the lock
 };
 
-Task<void> addUnderLock(recipes::Lock *lock, Loop *loop, int rounds, int *inside, int *most, int *number, int *failed)
+Task<void> addUnderRedisLock(recipes::Lock *lock, Loop *loop, int rounds, int *inside, int *most, int *number, int *failed)
 {
     const auto never = Deadline::never();
     for (int i = 0; i < rounds; ++i) {
@@ -116,16 +117,16 @@ class TestRecipesRedis : public QObject {
     std::unique_ptr<redis::Connection> m_connection;
     std::unique_ptr<CountingRedis> m_redis;
     std::unique_ptr<CountingRedis> m_others; // another client
-    std::vector<std::unique_ptr<Contender>> m_contenders;
+    std::vector<std::unique_ptr<PlainRedisContender>> m_contenders;
 
     redis::Value ask(redis::Command command)
     {
         return valueOf(m_admin->command(std::move(command), Deadline::after(m_loop, 10s)));
     }
     QByteArray stored() { return ask({"GET", "the-lock"}).text; }
-    Contender &add(CountingRedis &redis, std::chrono::milliseconds ttl = 30s)
+    PlainRedisContender &add(CountingRedis &redis, std::chrono::milliseconds ttl = 30s)
     {
-        m_contenders.push_back(std::make_unique<Contender>(redis, "the-lock", ttl, m_contenders.size()));
+        m_contenders.push_back(std::make_unique<PlainRedisContender>(redis, "the-lock", ttl, m_contenders.size()));
         return *m_contenders.back();
     }
 
@@ -172,7 +173,7 @@ private slots:
         one.giveBack();
         QTRY_VERIFY(one.released);
         QVERIFY(*one.released);
-        QCOMPARE(m_redis->count(release), recipe->requestsRelease.toInt());
+        QCOMPARE(m_redis->count(releaseScript), recipe->requestsRelease.toInt());
         QCOMPARE(m_redis->requests(), 1);
         QVERIFY(ask({"GET", "the-lock"}).isNil());
     }
@@ -216,7 +217,7 @@ private slots:
             add(i % 2 == 0 ? *m_redis : *m_others);
         Scope scope(m_loop);
         for (auto &c : m_contenders)
-            scope.launch(addUnderLock(c->lock.get(), &m_loop, rounds, &inside, &most, &number, &failed));
+            scope.launch(addUnderRedisLock(c->lock.get(), &m_loop, rounds, &inside, &most, &number, &failed));
         QTRY_VERIFY_WITH_TIMEOUT(scope.isIdle(), 60'000);
         QCOMPARE(failed, 0);
         QCOMPARE(most, 1);
@@ -250,15 +251,15 @@ private slots:
         one.heed();
         one.acquire();
         QTRY_VERIFY(one.holds());
-        QTRY_VERIFY(m_redis->count(prolong) >= 6); // two TTLs, a third at a time
+        QTRY_VERIFY(m_redis->count(prolongScript) >= 6); // two TTLs, a third at a time
         QVERIFY(!one.loss);
         QCOMPARE(stored(), one.token());
         one.giveBack();
         QTRY_VERIFY(one.released);
         QVERIFY(*one.released);
-        const int prolonged = m_redis->count(prolong);
+        const int prolonged = m_redis->count(prolongScript);
         QTest::qWait(400);
-        QCOMPARE(m_redis->count(prolong), prolonged); // nobody renews what was given back
+        QCOMPARE(m_redis->count(prolongScript), prolonged); // nobody renews what was given back
         QVERIFY(ask({"GET", "the-lock"}).isNil());
     }
 
@@ -268,7 +269,7 @@ private slots:
         one.heed();
         one.acquire();
         QTRY_VERIFY(one.holds());
-        m_redis->plan(prolong, Fault::LoseRequest, 1'000'000);
+        m_redis->plan(prolongScript, Fault::LoseRequest, 1'000'000);
         auto &other = add(*m_others);
         other.acquire();
         QTRY_VERIFY(one.loss);
@@ -355,7 +356,7 @@ private slots:
         auto &one = add(*m_redis);
         one.acquire();
         QTRY_VERIFY(one.holds());
-        m_redis->plan(release, Fault(fault));
+        m_redis->plan(releaseScript, Fault(fault));
         one.giveBack();
         QTRY_VERIFY(one.released);
         QCOMPARE(one.released->error().code, ErrorCode::UnknownOutcome);
@@ -400,7 +401,7 @@ private slots:
     {
         auto late = redis::openConnection(m_loop, optionsFor(m_server->address()));
         CountingRedis redis(*late);
-        Contender one(redis, "the-lock", 30s, 99);
+        PlainRedisContender one(redis, "the-lock", 30s, 99);
         QCOMPARE(redis.state(), redis::ConnectionState::Connecting);
         one.acquire();
         QTRY_VERIFY(one.holds());
@@ -425,7 +426,7 @@ private slots:
         auto reader = redis::openConnection(m_loop, options);
         QVERIFY(becomes(*reader, redis::ConnectionState::Connected));
         CountingRedis redis(*reader);
-        Contender one(redis, "the-lock", 30s, 98);
+        PlainRedisContender one(redis, "the-lock", 30s, 98);
         one.acquire();
         QTRY_VERIFY(one.granted);
         QCOMPARE(one.granted->error().code, ErrorCode::NoPermission);
@@ -455,5 +456,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRecipesRedis)
+LOCKSCOPE_TEST(TestRecipesRedis)
 #include "tst_recipes_redis.moc"

@@ -1,6 +1,7 @@
 // Redisson's RLock and RFencedLock on a real Redis: exact requests and wake-ups, byte-exact keys and
 // channels, reentrancy, the watchdog, and what is left when answers are lost or somebody gives up.
 #include "rediscontender.h"
+#include "tests/support/testmain.h"
 
 #include <QRegularExpression>
 
@@ -11,11 +12,11 @@ using Fault = CountingRedis::Fault;
 
 namespace {
 
-const QByteArray enter("redisson-acquire");
-const QByteArray leave("redisson-release");
+const QByteArray mutexEnter("redisson-acquire");
+const QByteArray mutexLeave("redisson-release");
 const QByteArray renew("redisson-renew");
 const QByteArray takeAway("redisson-force-release");
-const QByteArray channel("redisson_lock__channel:{orders}");
+const QByteArray mutexChannel("redisson_lock__channel:{orders}");
 
 } // namespace
 
@@ -43,9 +44,9 @@ class TestRecipesRedisson : public RedisRecipeFixture {
     // It has tried, listened, and tried again.
     bool waitsNow(RedisContender &one, CountingRedis &redis)
     {
-        const int before = redis.count(enter);
+        const int before = redis.count(mutexEnter);
         one.acquire();
-        return eventually([&] { return redis.count(enter) == before + 2; });
+        return eventually([&] { return redis.count(mutexEnter) == before + 2; });
     }
 
 private slots:
@@ -73,7 +74,7 @@ private slots:
         auto &one = add(redis);
         QVERIFY(holdsNow(one));
         QCOMPARE(redis.requests(), recipe->requestsAcquireFree.toInt());
-        QCOMPARE(redis.count(enter), 1);
+        QCOMPARE(redis.count(mutexEnter), 1);
         static const QRegularExpression holder(
             QStringLiteral("^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}:1$"));
         QVERIFY2(holder.match(QString::fromLatin1(one.id())).hasMatch(), one.id());
@@ -87,11 +88,11 @@ private slots:
         redis.reset();
         one.giveBack();
         QTRY_VERIFY(one.gaveBack());
-        QCOMPARE(redis.count(leave), 1);
+        QCOMPARE(redis.count(mutexLeave), 1);
         QCOMPARE(redis.count("DEL"), 1); // of the latch; the release does not wait for it
         QCOMPARE(redis.requests(), 2);
         QTRY_COMPARE(keys(), leftOver());
-        QCOMPARE(listeners(channel), 0);
+        QCOMPARE(listeners(mutexChannel), 0);
     }
 
     void everyThreadOfAProcessHasItsNumber()
@@ -117,7 +118,7 @@ private slots:
     void theMessageIsRedissons()
     {
         QByteArrayList heard;
-        const auto subscription = m_admin->subscribe(channel, [&heard](const redis::Message &message) {
+        const auto subscription = m_admin->subscribe(mutexChannel, [&heard](const redis::Message &message) {
             heard << message.payload;
         });
         QVERIFY(answerOf(m_admin->subscriberId(Deadline::after(m_loop, 5s))));
@@ -150,7 +151,7 @@ private slots:
         auto &redis = process();
         auto &one = add(redis);
         QVERIFY(holdsNow(one));
-        redis.plan(leave, Fault::HoldReply);
+        redis.plan(mutexLeave, Fault::HoldReply);
         one.giveBack(20s);
         QTRY_VERIFY(!exists(m_key));
         const auto latch = keys().value(0);
@@ -174,12 +175,12 @@ private slots:
         QVERIFY(waitsNow(waiter, redis));
         QCOMPARE(redis.count("SUBSCRIBE"), 1);
         QCOMPARE(redis.requests(), 3);
-        QCOMPARE(listeners(channel), 1);
+        QCOMPARE(listeners(mutexChannel), 1);
         holder.giveBack();
         QTRY_VERIFY(waiter.holds());
-        QCOMPARE(redis.count(enter), 3);
+        QCOMPARE(redis.count(mutexEnter), 3);
         QCOMPARE(redis.requests(), 4); // and UNSUBSCRIBE: N + 3 for N = 2
-        QTRY_COMPARE(listeners(channel), 0);
+        QTRY_COMPARE(listeners(mutexChannel), 0);
         QCOMPARE(held(), (QByteArrayList{waiter.id(), "1"}));
     }
 
@@ -198,7 +199,7 @@ private slots:
             QTRY_VERIFY(std::ranges::any_of(waiting, [&](size_t i) { return queue[i]->holds(); }));
             // Everybody who waited has tried: two at the beginning, one for each release.
             for (const auto i : waiting)
-                QTRY_COMPARE(m_processes[i]->count(enter), 2 + released);
+                QTRY_COMPARE(m_processes[i]->count(mutexEnter), 2 + released);
             holder = *std::ranges::find_if(waiting, [&](size_t i) { return queue[i]->holds(); });
             waiting.erase(holder);
         }
@@ -216,16 +217,16 @@ private slots:
                 QVERIFY(waitsNow(add(*redis), *redis));
             QCOMPARE(redis->count("SUBSCRIBE"), 1); // one for all three
         }
-        QCOMPARE(listeners(channel), 2);
+        QCOMPARE(listeners(mutexChannel), 2);
         for (auto *redis : waiting)
             redis->reset();
         holder.giveBack();
-        QTRY_COMPARE(waiting[0]->count(enter) + waiting[1]->count(enter), 2);
+        QTRY_COMPARE(waiting[0]->count(mutexEnter) + waiting[1]->count(mutexEnter), 2);
         QTRY_COMPARE(std::ranges::count_if(m_contenders, [](const auto &one) { return one->holds(); }), 2);
         QTest::qWait(100);
-        QCOMPARE(waiting[0]->count(enter), 1);
-        QCOMPARE(waiting[1]->count(enter), 1);
-        QCOMPARE(listeners(channel), 2);
+        QCOMPARE(waiting[0]->count(mutexEnter), 1);
+        QCOMPARE(waiting[1]->count(mutexEnter), 1);
+        QCOMPARE(listeners(mutexChannel), 2);
     }
 
     // Who was woken and is gone before it tried must not take the wake-up along.
@@ -238,7 +239,7 @@ private slots:
         auto &second = add(redis);
         QVERIFY(waitsNow(first, redis));
         QVERIFY(waitsNow(second, redis));
-        redis.plan(enter, Fault::HoldReply); // the try of the one that is woken: it gets the lock and does not know
+        redis.plan(mutexEnter, Fault::HoldReply); // the try of the one that is woken: it gets the lock and does not know
         holder.giveBack();
         QTRY_COMPARE(held().size(), 2);
         first.cancelWaits();
@@ -252,7 +253,7 @@ private slots:
     {
         QVERIFY(countTogether(6, 15, withTtl(30s)));
         QTRY_COMPARE(keys(), leftOver());
-        QTRY_COMPARE(listeners(channel), 0);
+        QTRY_COMPARE(listeners(mutexChannel), 0);
     }
 
     void reentry_data() { recipesAsRows(); }
@@ -376,7 +377,7 @@ private slots:
         QVERIFY(waitsNow(waiter, redis));
         ask({"DEL", m_key}); // and nobody is told
         QTRY_VERIFY(waiter.holds());
-        QCOMPARE(redis.count(enter), 3);
+        QCOMPARE(redis.count(mutexEnter), 3);
     }
 
     void theKeyTakenAwayIsNoticed_data() { recipesAsRows(); }
@@ -465,14 +466,14 @@ private slots:
         QFETCH(int, fault);
         QFETCH(int, tries);
         auto &redis = process();
-        redis.plan(enter, Fault(fault));
+        redis.plan(mutexEnter, Fault(fault));
         auto &one = add(redis);
         QVERIFY(holdsNow(one));
-        QCOMPARE(redis.count(enter), tries);
+        QCOMPARE(redis.count(mutexEnter), tries);
         QCOMPARE(held(), (QByteArrayList{one.id(), "1"})); // once, not twice
         if (m_recipe == "redisson-fenced-lock")
             QCOMPARE(*(*one.granted)->fencingToken, 1);
-        redis.plan(enter, Fault(fault)); // the same once more inside
+        redis.plan(mutexEnter, Fault(fault)); // the same once more inside
         QVERIFY(holdsNow(one));
         QCOMPARE(held(), (QByteArrayList{one.id(), "2"}));
         for (int i = 0; i < 2; ++i) {
@@ -496,12 +497,12 @@ private slots:
         QVERIFY(holdsNow(one));
         QVERIFY(holdsNow(one));
         for (const int left : {1, 0}) {
-            redis.plan(leave, Fault(fault));
+            redis.plan(mutexLeave, Fault(fault));
             one.giveBack();
             QTRY_VERIFY(one.gaveBack()); // sent again: it counts once
             QCOMPARE(held(), left > 0 ? (QByteArrayList{one.id(), "1"}) : QByteArrayList());
         }
-        QCOMPARE(redis.count(leave), 4);
+        QCOMPARE(redis.count(mutexLeave), 4);
         QTRY_COMPARE(keys(), QByteArrayList());
     }
 
@@ -512,12 +513,12 @@ private slots:
         auto &one = add(redis);
         QVERIFY(holdsNow(one));
         QVERIFY(holdsNow(one));
-        redis.plan(leave, Fault::LoseRequest, 1'000'000);
+        redis.plan(mutexLeave, Fault::LoseRequest, 1'000'000);
         one.giveBack(120ms);
         QTRY_VERIFY(one.released);
         QCOMPARE(one.releaseCode(), code(ErrorCode::UnknownOutcome));
         QCOMPARE(one.lock->holdCount(), 1);
-        redis.plan(leave, Fault::LoseRequest, 0);
+        redis.plan(mutexLeave, Fault::LoseRequest, 0);
         one.giveBack();
         QTRY_VERIFY(one.gaveBack());
         QTRY_COMPARE(keys(), QByteArrayList());
@@ -528,7 +529,7 @@ private slots:
         auto &redis = process();
         auto &one = add(redis);
         QVERIFY(holdsNow(one));
-        redis.plan(leave, Fault::LoseRequest, 1'000'000);
+        redis.plan(mutexLeave, Fault::LoseRequest, 1'000'000);
         one.giveBack(120ms);
         QTRY_VERIFY(one.released);
         QCOMPARE(one.releaseCode(), code(ErrorCode::UnknownOutcome));
@@ -555,16 +556,16 @@ private slots:
         waiter.acquireFor(100ms);
         QTRY_VERIFY(waiter.granted);
         QCOMPARE(waiter.acquireCode(), code(ErrorCode::TimedOut));
-        QTRY_COMPARE(listeners(channel), 0);
+        QTRY_COMPARE(listeners(mutexChannel), 0);
         QVERIFY(waitsNow(waiter, redis));
-        QCOMPARE(listeners(channel), 1);
+        QCOMPARE(listeners(mutexChannel), 1);
         waiter.cancelWaits();
-        QTRY_COMPARE(listeners(channel), 0);
+        QTRY_COMPARE(listeners(mutexChannel), 0);
         QVERIFY(waitsNow(waiter, redis));
         waiter.lock.reset();
         QTRY_VERIFY(waiter.granted);
         QCOMPARE(waiter.acquireCode(), code(ErrorCode::Cancelled));
-        QTRY_COMPARE(listeners(channel), 0);
+        QTRY_COMPARE(listeners(mutexChannel), 0);
         QCOMPARE(held(), before);
     }
 
@@ -578,7 +579,7 @@ private slots:
     {
         QFETCH(bool, destroyLock);
         auto &redis = process();
-        redis.plan(enter, Fault::HoldReply);
+        redis.plan(mutexEnter, Fault::HoldReply);
         auto &one = add(redis);
         one.acquire();
         QTRY_VERIFY(exists(m_key)); // it is ours, and we do not know yet
@@ -603,7 +604,7 @@ private slots:
         QVERIFY(waitsNow(waiter, redis));
         one.lock.reset();
         QTRY_VERIFY(waiter.holds());
-        QCOMPARE(redis.count(enter), 3);
+        QCOMPARE(redis.count(mutexEnter), 3);
     }
 
     void aServerPauseIsSurvived()
@@ -617,7 +618,7 @@ private slots:
         holder.giveBack();
         QTRY_VERIFY(waiter.holds());
         QVERIFY(holder.gaveBack());
-        QTRY_COMPARE(listeners(channel), 0);
+        QTRY_COMPARE(listeners(mutexChannel), 0);
     }
 
     void aMessageLostWithTheConnectionIsMadeUpFor()
@@ -643,5 +644,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRecipesRedisson)
+LOCKSCOPE_TEST(TestRecipesRedisson)
 #include "tst_recipes_redisson.moc"

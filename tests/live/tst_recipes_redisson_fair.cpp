@@ -1,6 +1,7 @@
 // Redisson's RFairLock on a real Redis: the queue as Redisson keeps it, who is woken, and what becomes of
 // the queue when somebody gives up, dies, or hears no answer.
 #include "rediscontender.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::testing;
@@ -9,13 +10,13 @@ using Fault = CountingRedis::Fault;
 
 namespace {
 
-const QByteArray enter("redisson-fair-acquire");
-const QByteArray leave("redisson-fair-release");
+const QByteArray fairEnter("redisson-fair-acquire");
+const QByteArray fairLeave("redisson-fair-release");
 const QByteArray giveUp("redisson-fair-leave");
 const QByteArray queueKey("redisson_lock_queue:{orders}");
 const QByteArray deadlinesKey("redisson_lock_timeout:{orders}");
-const QByteArray channel("redisson_lock__channel:{orders}");
-const QByteArray stranger("11111111-7c8e-4b6e-9a3e-2f5d1c4b3a29:2");
+const QByteArray fairChannel("redisson_lock__channel:{orders}");
+const QByteArray strangerInLine("11111111-7c8e-4b6e-9a3e-2f5d1c4b3a29:2");
 
 } // namespace
 
@@ -38,9 +39,9 @@ class TestRecipesRedissonFair : public RedisRecipeFixture {
     // It stands in the queue, listens, and has tried again.
     bool queues(RedisContender &one, CountingRedis &redis, Deadline deadline = Deadline::never())
     {
-        const int before = redis.count(enter);
+        const int before = redis.count(fairEnter);
         one.acquire(deadline);
-        return eventually([&] { return redis.count(enter) == before + 2; });
+        return eventually([&] { return redis.count(fairEnter) == before + 2; });
     }
 
 private slots:
@@ -67,7 +68,7 @@ private slots:
         redis.reset();
         one.giveBack();
         QTRY_VERIFY(one.gaveBack());
-        QCOMPARE(redis.count(leave), 1);
+        QCOMPARE(redis.count(fairLeave), 1);
         QCOMPARE(redis.count("DEL"), 1);
         QCOMPARE(redis.requests(), 2);
         QTRY_COMPARE(keys(), QByteArrayList());
@@ -93,8 +94,8 @@ private slots:
         QVERIFY2(first > 320'000 && first <= 330'000, QByteArray::number(first).constData());
         QCOMPARE(deadlineOf(waiting[1]) - deadlineOf(waiting[0]), 300'000);
         for (const auto &who : waiting)
-            QCOMPARE(listeners(channel + ':' + who), 1);
-        QCOMPARE(listeners(channel), 0);
+            QCOMPARE(listeners(fairChannel + ':' + who), 1);
+        QCOMPARE(listeners(fairChannel), 0);
         const auto before = deadlineOf(waiting[1]);
         holder.giveBack();
         QTRY_VERIFY(m_contenders[1]->holds());
@@ -119,7 +120,7 @@ private slots:
         }
         // One wake-up for each, and only its own: three tries, SUBSCRIBE and UNSUBSCRIBE.
         for (int i = 1; i < n; ++i) {
-            QCOMPARE(m_processes[size_t(i)]->count(enter), 3);
+            QCOMPARE(m_processes[size_t(i)]->count(fairEnter), 3);
             const int besides = i + 1 < n ? 2 : 0; // its release
             QTRY_COMPARE(m_processes[size_t(i)]->requests() + 1 - besides, recipe->requestsAcquireQueued.toInt());
         }
@@ -192,7 +193,7 @@ private slots:
         QTRY_COMPARE(queue(), QByteArrayList{waiting[1]});
         QCOMPARE(list({"ZRANGE", deadlinesKey, "0", "-1"}), QByteArrayList{waiting[1]});
         QCOMPARE(deadlineOf(waiting[1]), before - 300'000);
-        QTRY_COMPARE(listeners(channel + ':' + waiting[0]), 0);
+        QTRY_COMPARE(listeners(fairChannel + ':' + waiting[0]), 0);
         QCOMPARE(redis.count(giveUp), 1);
         if (byTime) {
             QTRY_VERIFY(one.granted);
@@ -213,10 +214,10 @@ private slots:
         auto &behind = add(other);
         QVERIFY(queues(one, redis));
         QVERIFY(queues(behind, other));
-        redis.plan(enter, Fault::LoseRequest, 1'000'000); // it never gets to try
+        redis.plan(fairEnter, Fault::LoseRequest, 1'000'000); // it never gets to try
         redis.plan("HGET", Fault::LoseRequest, 1'000'000);
         holder.giveBack();
-        QTRY_VERIFY(redis.count(enter) >= 3);
+        QTRY_VERIFY(redis.count(fairEnter) >= 3);
         QVERIFY(!exists(m_key));
         QVERIFY(!behind.granted);
         one.cancelWaits();
@@ -226,21 +227,21 @@ private slots:
 
     void aWaiterThatDiedIsDroppedWhenItsTimeIsUp()
     {
-        ask({"RPUSH", queueKey, stranger});
-        ask({"ZADD", deadlinesKey, QByteArray::number(serverNow() + 2500), stranger});
+        ask({"RPUSH", queueKey, strangerInLine});
+        ask({"ZADD", deadlinesKey, QByteArray::number(serverNow() + 2500), strangerInLine});
         auto &redis = process();
         auto &one = add(redis);
         one.acquire();
         QTRY_COMPARE(queue().size(), 2);
         QVERIFY(!one.granted);
         QTRY_VERIFY(one.holds());
-        QCOMPARE(redis.count(enter), 3); // it waited for that moment, and did not poll
+        QCOMPARE(redis.count(fairEnter), 3); // it waited for that moment, and did not poll
         QCOMPARE(keys(), QByteArrayList{"orders"});
     }
 
     void anEntryWithoutATimeDoesNotBlockForEver()
     {
-        ask({"RPUSH", queueKey, stranger});
+        ask({"RPUSH", queueKey, strangerInLine});
         auto &one = add(process());
         QVERIFY(holdsNow(one));
         QCOMPARE(keys(), QByteArrayList{"orders"});
@@ -295,7 +296,7 @@ private slots:
         QTRY_VERIFY(one.released);
         QCOMPARE(one.releaseCode(), code(ErrorCode::NotHeld));
         QTRY_VERIFY(waiter.holds());
-        QCOMPARE(other.count(enter), 3);
+        QCOMPARE(other.count(fairEnter), 3);
     }
 
     void acquireReplyLost_data()
@@ -308,16 +309,16 @@ private slots:
     {
         QFETCH(int, fault);
         auto &redis = process();
-        redis.plan(enter, Fault(fault));
+        redis.plan(fairEnter, Fault(fault));
         auto &one = add(redis);
         QVERIFY(holdsNow(one));
         QCOMPARE(held(), (QByteArrayList{one.id(), "1"}));
         auto &other = process();
-        other.plan(enter, Fault(fault));
+        other.plan(fairEnter, Fault(fault));
         auto &waiter = add(other);
         waiter.acquire();
         QTRY_COMPARE(queue().size(), 1); // once, not twice
-        QTRY_COMPARE(other.count(enter), 2);
+        QTRY_COMPARE(other.count(fairEnter), 2);
         QCOMPARE(queue().size(), 1);
         one.giveBack();
         QTRY_VERIFY(waiter.holds());
@@ -333,11 +334,11 @@ private slots:
         auto &waiter = add(other);
         QVERIFY(holdsNow(one));
         QVERIFY(queues(waiter, other));
-        redis.plan(leave, Fault::LoseReply);
+        redis.plan(fairLeave, Fault::LoseReply);
         one.giveBack();
         QTRY_VERIFY(one.gaveBack());
         QTRY_VERIFY(waiter.holds());
-        QCOMPARE(redis.count(leave), 2);
+        QCOMPARE(redis.count(fairLeave), 2);
         QCOMPARE(held(), (QByteArrayList{waiter.id(), "1"}));
     }
 
@@ -373,5 +374,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRecipesRedissonFair)
+LOCKSCOPE_TEST(TestRecipesRedissonFair)
 #include "tst_recipes_redisson_fair.moc"

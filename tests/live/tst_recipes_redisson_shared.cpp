@@ -2,6 +2,7 @@
 // permits. Byte-exact keys and messages, exact requests, who may be inside with whom, and shares that end alone.
 #include "core/recipes/redisson/scriptlock.h"
 #include "rediscontender.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::testing;
@@ -525,5 +526,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRecipesRedissonShared)
+LOCKSCOPE_TEST(TestRecipesRedissonShared)
 #include "tst_recipes_redisson_shared.moc"

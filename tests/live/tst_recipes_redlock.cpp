@@ -4,6 +4,7 @@
 #include "core/recipes/make.h"
 #include "core/rules/turn.h"
 #include "redlock_fixture.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::testing;
@@ -12,12 +13,12 @@ using Fault = CountingRedis::Fault;
 
 namespace {
 
-const QByteArray release("compare-and-delete");
-const QByteArray prolong("compare-and-expire");
-const QByteArray key("the-lock");
+const QByteArray redlockRelease("compare-and-delete");
+const QByteArray redlockProlong("compare-and-expire");
+const QByteArray redlockKey("the-lock");
 constexpr int allNodes = 5;
 
-Task<void> addUnderLock(recipes::Lock *lock, Loop *loop, int rounds, int *inside, int *most, int *number, int *failed)
+Task<void> addUnderRedlock(recipes::Lock *lock, Loop *loop, int rounds, int *inside, int *most, int *number, int *failed)
 {
     const auto never = Deadline::never();
     for (int i = 0; i < rounds; ++i) {
@@ -57,7 +58,7 @@ class TestRecipesRedlock : public QObject {
     SetContender &add(SetClient &client, std::chrono::milliseconds ttl = 30s, int nodes = allNodes)
     {
         m_contenders.push_back(std::make_unique<SetContender>(
-            m_loop, std::make_unique<recipes::RedlockLock>(client.ports(nodes), RedisKey(key), ttl,
+            m_loop, std::make_unique<recipes::RedlockLock>(client.ports(nodes), RedisKey(redlockKey), ttl,
                                                            Random(m_contenders.size()))));
         return *m_contenders.back();
     }
@@ -66,19 +67,19 @@ class TestRecipesRedlock : public QObject {
     {
         QByteArrayList values;
         for (int i = first; i <= last; ++i)
-            values << m_nodes[static_cast<std::size_t>(i)].stored(key);
+            values << m_nodes[static_cast<std::size_t>(i)].stored(redlockKey);
         return values;
     }
     static QByteArrayList times(int count, const QByteArray &value) { return QByteArrayList(count, value); }
     void setOn(int first, int last, const QByteArray &value)
     {
         for (int i = first; i <= last; ++i)
-            m_nodes[static_cast<std::size_t>(i)].ask({"SET", key, value});
+            m_nodes[static_cast<std::size_t>(i)].ask({"SET", redlockKey, value});
     }
     void deleteOn(int first, int last)
     {
         for (int i = first; i <= last; ++i)
-            m_nodes[static_cast<std::size_t>(i)].ask({"DEL", key});
+            m_nodes[static_cast<std::size_t>(i)].ask({"DEL", redlockKey});
     }
     sandbox::Server &server(int node) { return *m_nodes[static_cast<std::size_t>(node)].server; }
 
@@ -180,7 +181,7 @@ private slots:
         } else {
             QCOMPARE(one.granted->error().code, ErrorCode::TimedOut);
         }
-        QTRY_COMPARE(client().counts(release, nodes), QList<int>(nodes, 1));
+        QTRY_COMPARE(client().counts(redlockRelease, nodes), QList<int>(nodes, 1));
         QCOMPARE(client().requests(), 2 * nodes);
         QTRY_COMPARE(stored(0, nodes - 1), others);
     }
@@ -193,7 +194,7 @@ private slots:
         QTRY_VERIFY(one.granted);
         QVERIFY(!one.holds());
         QCOMPARE(stored(3, 4), times(2, {}));
-        QCOMPARE(client().counts(release, allNodes), QList<int>(allNodes, 1));
+        QCOMPARE(client().counts(redlockRelease, allNodes), QList<int>(allNodes, 1));
     }
 
     void freeAcquireAndRelease()
@@ -214,7 +215,7 @@ private slots:
         QCOMPARE(client().requests(), allNodes);
         client().reset();
         one.giveBack();
-        QCOMPARE(client().counts(release, allNodes), QList<int>(allNodes, 1));
+        QCOMPARE(client().counts(redlockRelease, allNodes), QList<int>(allNodes, 1));
         QTRY_VERIFY(one.released);
         QVERIFY(*one.released);
         QCOMPARE(client().requests(), allNodes);
@@ -297,7 +298,7 @@ private slots:
         auto &one = add(client());
         one.acquire();
         QTRY_COMPARE(stored(), times(allNodes, one.holds() ? one.token() : QByteArray("nobody")));
-        client().plan(0, lost - 1, release, Fault::LoseRequest);
+        client().plan(0, lost - 1, redlockRelease, Fault::LoseRequest);
         one.giveBack();
         QTRY_VERIFY(one.released);
         QCOMPARE(bool(*one.released), known);
@@ -366,14 +367,14 @@ private slots:
         one.heed();
         one.acquire();
         QTRY_VERIFY(one.holds());
-        QTRY_VERIFY(client().counting[4]->count(prolong) >= 6); // twice the TTL
+        QTRY_VERIFY(client().counting[4]->count(redlockProlong) >= 6); // twice the TTL
         QVERIFY(!one.loss);
         QCOMPARE(one.lock->holdCount(), 1);
         QCOMPARE(stored(), times(allNodes, one.token()));
         // A minority may go; nobody puts it back.
         deleteOn(0, 1);
-        const int before = client().counting[4]->count(prolong);
-        QTRY_VERIFY(client().counting[4]->count(prolong) >= before + 4);
+        const int before = client().counting[4]->count(redlockProlong);
+        QTRY_VERIFY(client().counting[4]->count(redlockProlong) >= before + 4);
         QVERIFY(!one.loss);
         QCOMPARE(stored(), times(2, {}) + times(3, one.token()));
         setOn(2, 2, "other");
@@ -393,13 +394,13 @@ private slots:
         one.acquire();
         QTRY_COMPARE(stored(), times(allNodes, one.holds() ? one.token() : QByteArray("nobody")));
         for (auto &node : m_nodes)
-            node.ask({"PEXPIRE", key, "20000"});
+            node.ask({"PEXPIRE", redlockKey, "20000"});
         one.extend();
         QTRY_VERIFY(one.extended);
         QVERIFY(*one.extended);
-        QCOMPARE(client().counts(prolong, allNodes), QList<int>(allNodes, 1));
+        QCOMPARE(client().counts(redlockProlong, allNodes), QList<int>(allNodes, 1));
         for (auto &node : m_nodes)
-            QVERIFY(eventually([&] { return node.ask({"PTTL", key}).integer > 20'000; }));
+            QVERIFY(eventually([&] { return node.ask({"PTTL", redlockKey}).integer > 20'000; }));
         // Gone from a majority: nothing to extend.
         deleteOn(0, 2);
         one.extend();
@@ -440,7 +441,7 @@ private slots:
             if (i > 0)
                 QVERIFY(addClient());
             auto &one = add(client(static_cast<std::size_t>(i)));
-            scope.launch(addUnderLock(one.lock.get(), &m_loop, rounds, &inside, &most, &number, &failed));
+            scope.launch(addUnderRedlock(one.lock.get(), &m_loop, rounds, &inside, &most, &number, &failed));
         }
         QTRY_VERIFY_WITH_TIMEOUT(scope.isIdle(), 60'000);
         QCOMPARE(failed, 0);
@@ -499,7 +500,7 @@ private slots:
         }
         ports.push_back(client().counting[3].get());
         ports.push_back(client().counting[4].get());
-        SetContender one(m_loop, std::make_unique<recipes::RedlockLock>(ports, RedisKey(key), 30s, Random(1)));
+        SetContender one(m_loop, std::make_unique<recipes::RedlockLock>(ports, RedisKey(redlockKey), 30s, Random(1)));
         one.acquire();
         QTRY_VERIFY(one.granted);
         QCOMPARE(one.granted->error().code, ErrorCode::NoPermission);
@@ -529,5 +530,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRecipesRedlock)
+LOCKSCOPE_TEST(TestRecipesRedlock)
 #include "tst_recipes_redlock.moc"

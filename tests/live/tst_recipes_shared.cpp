@@ -2,17 +2,18 @@
 // whom, and what each step costs. (What it has in common with the other queues is tested with them.)
 #include "core/async/sleep.h"
 #include "tests/live/recipefixture.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::test;
 
 namespace {
 
-struct Inside {
+struct InsideShared {
     int readers = 0, writers = 0, mostReaders = 0, violations = 0, failures = 0, rounds = 0;
 };
 
-Task<void> useIt(recipes::Lock *lock, bool reads, Loop *loop, int rounds, Inside *inside)
+Task<void> useIt(recipes::Lock *lock, bool reads, Loop *loop, int rounds, InsideShared *inside)
 {
     const auto never = Deadline::never();
     for (int i = 0; i < rounds; ++i) {
@@ -258,7 +259,7 @@ private slots:
     {
         constexpr int sessions = 4, perSession = 2, rounds = 15;
         QVERIFY(prepare(rowsRecipe(), sessions));
-        Inside inside;
+        InsideShared inside;
         {
             Scope scope(m_loop);
             std::vector<std::unique_ptr<recipes::Lock>> locks;
@@ -280,5 +281,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRecipesShared)
+LOCKSCOPE_TEST(TestRecipesShared)
 #include "tst_recipes_shared.moc"

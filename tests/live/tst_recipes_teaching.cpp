@@ -2,6 +2,7 @@
 // redis-set-nx asked for another TTL.
 #include "core/recipes/redis/setnx.h"
 #include "rediscontender.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::testing;
@@ -403,5 +404,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRecipesTeaching)
+LOCKSCOPE_TEST(TestRecipesTeaching)
 #include "tst_recipes_teaching.moc"

@@ -1,6 +1,7 @@
 // The ZooKeeper recipes on a real server: exact requests and watch events, order, exclusion.
 #include "core/async/sleep.h"
 #include "tests/live/contender.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::test;
@@ -37,7 +38,7 @@ Drain drainOf(const QByteArray &recipe, int n)
 }
 
 // Waits for its turn, then adds one to a number that it must not share meanwhile.
-Task<void> addUnderLock(recipes::Lock *lock, Loop *loop, int rounds, int *inside, int *most, int *number, int *failed)
+Task<void> addUnderZooKeeperLock(recipes::Lock *lock, Loop *loop, int rounds, int *inside, int *most, int *number, int *failed)
 {
     const auto never = Deadline::never();
     for (int i = 0; i < rounds; ++i) {
@@ -290,7 +291,7 @@ private slots:
                 auto made = recipes::makeLock(recipe, session, m_path, {}, Random(100 + quint64(i)));
                 QVERIFY(made);
                 locks.push_back(std::move(*made));
-                scope.launch(addUnderLock(locks.back().get(), &m_loop, rounds, &inside, &most, &number, &failed));
+                scope.launch(addUnderZooKeeperLock(locks.back().get(), &m_loop, rounds, &inside, &most, &number, &failed));
             }
             QTRY_VERIFY_WITH_TIMEOUT(scope.isIdle(), 60'000);
         }
@@ -360,5 +361,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRecipesZooKeeper)
+LOCKSCOPE_TEST(TestRecipesZooKeeper)
 #include "tst_recipes_zookeeper.moc"

@@ -1,5 +1,6 @@
 // The ZooKeeper recipes when connections break and sessions expire.
 #include "tests/live/recipefixture.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::test;
@@ -139,5 +140,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRecipesZooKeeperConnections)
+LOCKSCOPE_TEST(TestRecipesZooKeeperConnections)
 #include "tst_recipes_zookeeper_connections.moc"

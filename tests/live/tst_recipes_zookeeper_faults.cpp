@@ -1,6 +1,7 @@
 // The ZooKeeper recipes when something goes wrong: timeouts, cancels, lost replies, nodes that somebody
 // takes away, missing permissions. Every row runs for every recipe it concerns.
 #include "tests/live/recipefixture.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::test;
@@ -372,5 +373,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRecipesZooKeeperFaults)
+LOCKSCOPE_TEST(TestRecipesZooKeeperFaults)
 #include "tst_recipes_zookeeper_faults.moc"

@@ -1,6 +1,7 @@
 // The real Redis connection against a real redis-server: commands, scripts, pub/sub, and what
 // happens when the server refuses, hangs or dies.
 #include "redis_fixture.h"
+#include "tests/support/testmain.h"
 
 #include <QProcess>
 #include <QSslSocket>
@@ -421,5 +422,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRedisClient)
+LOCKSCOPE_TEST(TestRedisClient)
 #include "tst_redis_client.moc"

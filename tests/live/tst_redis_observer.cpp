@@ -4,6 +4,7 @@
 
 #include "core/async/scope.h"
 #include "core/inspect/redis/observer.h"
+#include "tests/support/testmain.h"
 
 #include <QElapsedTimer>
 
@@ -19,7 +20,7 @@ const QByteArray token("0123456789abcdef0123456789abcdef");
 const QByteArray holderField("3f1c6a52-8d0e-4b5f-9f0a-0d6e5c4b3a21:1");
 const QByteArray waiterField("9b2f4c1d-1111-4222-8333-444455556666:7");
 
-struct Sink : ObserverSink {
+struct RedisSink : ObserverSink {
     std::vector<PictureChange> changes;
     std::vector<Progress> steps;
     std::vector<Coverage> said;
@@ -71,7 +72,7 @@ class TestRedisObserver : public QObject {
     std::unique_ptr<sandbox::Server> m_server;
     std::unique_ptr<redis::Connection> m_other; // the locking clients' connection
     std::unique_ptr<redis::Connection> m_connection;
-    Sink m_sink;
+    RedisSink m_sink;
     std::unique_ptr<RedisObserver> m_observer;
 
     Deadline soon() const { return Deadline::after(m_loop, 15s); }
@@ -489,5 +490,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRedisObserver)
+LOCKSCOPE_TEST(TestRedisObserver)
 #include "tst_redis_observer.moc"

@@ -1,5 +1,6 @@
 // Private servers: they start, answer, stop and start again, and leave nothing behind.
 #include "core/sandbox/sandbox.h"
+#include "tests/support/testmain.h"
 
 #include <QDir>
 #include <QProcess>
@@ -279,5 +280,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestSandbox)
+LOCKSCOPE_TEST(TestSandbox)
 #include "tst_sandbox.moc"

@@ -6,6 +6,7 @@
 #include "mariadbfixture.h"
 #include "core/base/random.h"
 #include "tests/simulate/sqlworld.h"
+#include "tests/support/testmain.h"
 
 #include <QRegularExpression>
 
@@ -15,7 +16,7 @@ using mariadb::SessionState;
 
 namespace {
 
-const QByteArray sessions("abc");
+const QByteArray sessionNames("abc");
 const QByteArray withoutLimit("SET SESSION autocommit=1, innodb_lock_wait_timeout=100000000");
 constexpr int stepsPerSeed = 60;
 
@@ -62,7 +63,7 @@ class TestSimulatedAgainstReal : public MariaDbFixture {
     void openAll()
     {
         m_sim = std::make_unique<test::SqlWorld>();
-        for (const auto name : sessions) {
+        for (const auto name : sessionNames) {
             m_real[name].session = openConnected();
             m_sim->open(QByteArray(1, name));
             m_sim->run(name, withoutLimit); // as the session does by itself
@@ -233,7 +234,7 @@ class TestSimulatedAgainstReal : public MariaDbFixture {
         Random random(seed);
         int shortWaits = 0;
         for (int step = 0; step < stepsPerSeed; ++step) {
-            const auto name = sessions[qsizetype(random.below(3))];
+            const auto name = sessionNames[qsizetype(random.below(3))];
             const bool isOut = m_real[name].out.has_value();
             QByteArray different;
             if (isOut) {
@@ -359,5 +360,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestSimulatedAgainstReal)
+LOCKSCOPE_TEST(TestSimulatedAgainstReal)
 #include "tst_simulated_mariadb.moc"

@@ -3,13 +3,14 @@
 #include "tests/live/zookeeperclientfixture.h"
 #include "tests/live/zookeeperplayer.h"
 #include "tests/simulate/zookeeperworld.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::test;
 
 namespace {
 
-constexpr int sessions = 3;
+constexpr int sessionCount = 3;
 constexpr int scripts = 300;
 constexpr int commands = 40;
 
@@ -98,7 +99,7 @@ class TestZooKeeperDifferential : public QObject {
         if (!m_real->begin(root) || !m_simulated->begin(root))
             return "there is no directory to play in";
         QByteArray played;
-        for (const auto &burst : ScriptWriter(seed, sessions, root).write(commands)) {
+        for (const auto &burst : ScriptWriter(seed, sessionCount, root).write(commands)) {
             for (const auto &command : burst.commands)
                 played += QByteArray::number(burst.session) + ' ' + textOf(command) + '\n';
             const auto real = m_real->play(burst);
@@ -125,8 +126,8 @@ private slots:
         const auto started = m_server->start(60s);
         QVERIFY2(started, started ? "" : qPrintable(started.error().message));
         m_realStage = std::make_unique<RealStage>(m_loop, m_server->address());
-        m_real = std::make_unique<Player>(*m_realStage, sessions);
-        m_simulated = std::make_unique<Player>(m_simulatedStage, sessions);
+        m_real = std::make_unique<Player>(*m_realStage, sessionCount);
+        m_simulated = std::make_unique<Player>(m_simulatedStage, sessionCount);
     }
     void cleanupTestCase()
     {
@@ -148,5 +149,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestZooKeeperDifferential)
+LOCKSCOPE_TEST(TestZooKeeperDifferential)
 #include "tst_zookeeper_differential.moc"

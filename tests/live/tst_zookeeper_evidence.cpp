@@ -2,6 +2,7 @@
 #include "tests/live/zookeeperfixture.h"
 
 #include "core/zookeeper/evidence.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::test;
@@ -166,5 +167,5 @@ void TestZooKeeperEvidence::destroyedWhileAsking()
     QCOMPARE(await(reply).error().code, ErrorCode::Cancelled);
 }
 
-QTEST_GUILESS_MAIN(TestZooKeeperEvidence)
+LOCKSCOPE_TEST(TestZooKeeperEvidence)
 #include "tst_zookeeper_evidence.moc"

@@ -1,6 +1,7 @@
 // Requests of a session on libzookeeper against a real server: nodes of every kind, transactions,
 // permissions, hostile names and sizes.
 #include "tests/live/zookeeperclientfixture.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::test;
@@ -302,5 +303,5 @@ void TestZooKeeperNodes::binaryDataAndOddNames()
     QCOMPARE(await(m_session->get(ZPath(under(name)), {}, Deadline::never()))->data, data);
 }
 
-QTEST_GUILESS_MAIN(TestZooKeeperNodes)
+LOCKSCOPE_TEST(TestZooKeeperNodes)
 #include "tst_zookeeper_nodes.moc"

@@ -4,6 +4,7 @@
 
 #include "core/async/scope.h"
 #include "core/inspect/zookeeper/observer.h"
+#include "tests/support/testmain.h"
 
 #include <QElapsedTimer>
 
@@ -15,7 +16,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-struct Sink : ObserverSink {
+struct ZooKeeperSink : ObserverSink {
     std::map<QByteArray, LockPicture> locks; // as told
     std::vector<SessionPicture> sessions;
     std::vector<Coverage> coverage;
@@ -105,7 +106,7 @@ private:
     int m_uuid = 0;
     QByteArrayList m_queue;                             // nodes in the order joined
 
-    Sink m_sink;
+    ZooKeeperSink m_sink;
     std::unique_ptr<zk::Session> m_session;
     std::unique_ptr<zk::EvidenceSource> m_source;
     std::unique_ptr<ZooKeeperObserver> m_observer;
@@ -536,5 +537,5 @@ void TestZooKeeperObserver::destroyedAtAnyMoment()
     QVERIFY(await(m_session->get(ZPath("/destroyed/x"), {}, Deadline::never())));
 }
 
-QTEST_GUILESS_MAIN(TestZooKeeperObserver)
+LOCKSCOPE_TEST(TestZooKeeperObserver)
 #include "tst_zookeeper_observer.moc"

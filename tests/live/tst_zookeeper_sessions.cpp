@@ -1,5 +1,6 @@
 // What a caller of a session on libzookeeper learns when the connection, the session or the credentials fail.
 #include "tests/live/zookeeperclientfixture.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::test;
@@ -150,5 +151,5 @@ void TestZooKeeperSessions::destroyingAnUnconnectedSessionIsQuick()
     QCOMPARE(await(unknown->get(ZPath("/"), {}, Deadline::never())).error().code, ErrorCode::NotConnected);
 }
 
-QTEST_GUILESS_MAIN(TestZooKeeperSessions)
+LOCKSCOPE_TEST(TestZooKeeperSessions)
 #include "tst_zookeeper_sessions.moc"

@@ -1,5 +1,6 @@
 // Watches of a session on libzookeeper against a real server.
 #include "tests/live/zookeeperclientfixture.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::test;
@@ -186,5 +187,5 @@ void TestZooKeeperWatches::thousandsOfWatchesSurviveARestart()
     QVERIFY(!watches[1].event().isComplete());
 }
 
-QTEST_GUILESS_MAIN(TestZooKeeperWatches)
+LOCKSCOPE_TEST(TestZooKeeperWatches)
 #include "tst_zookeeper_watches.moc"

@@ -1,4 +1,5 @@
 // The tree of keys: built from pages of SCAN, folders first, TTLs that count down.
+#include "tests/support/testmain.h"
 #include "ui/models/keysmodel.h"
 
 #include "tests/models/treetext.h"
@@ -225,5 +226,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestKeys)
+LOCKSCOPE_TEST(TestKeys)
 #include "tst_keys.moc"

@@ -1,8 +1,10 @@
 // The table of locks: its order, its filter, and exactly which signals each change makes.
 #include "tests/support/fakedata.h"
+#include "tests/support/testmain.h"
 #include "ui/models/locksmodel.h"
 #include "ui/models/queuemodel.h"
 
+#include <QApplication>
 #include <QAbstractItemModelTester>
 #include <QSignalSpy>
 #include <QTest>
@@ -352,5 +354,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(TestLocksModel)
+LOCKSCOPE_GUI_TEST(TestLocksModel)
 #include "tst_locksmodel.moc"

@@ -1,4 +1,5 @@
 // The ring of log entries and its filter.
+#include "tests/support/testmain.h"
 #include "ui/models/logmodel.h"
 
 #include "tests/models/treetext.h"
@@ -109,5 +110,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestLog)
+LOCKSCOPE_TEST(TestLog)
 #include "tst_log.moc"

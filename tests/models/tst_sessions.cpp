@@ -1,4 +1,5 @@
 // The table of sessions: complete per connection, changed row by row.
+#include "tests/support/testmain.h"
 #include "ui/models/sessionsmodel.h"
 
 #include "tests/models/treetext.h"
@@ -64,5 +65,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestSessions)
+LOCKSCOPE_TEST(TestSessions)
 #include "tst_sessions.moc"

@@ -1,4 +1,5 @@
 // The live tree of znodes: lazy, in runs, in bounded turns.
+#include "tests/support/testmain.h"
 #include "ui/models/znodesmodel.h"
 
 #include "tests/models/treetext.h"
@@ -428,5 +429,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestZnodes)
+LOCKSCOPE_TEST(TestZnodes)
 #include "tst_znodes.moc"

@@ -2,6 +2,7 @@
 // what it says. Files that are no lessons are refused by file and field.
 #include "core/simulate/lessons.h"
 #include "core/simulate/simulation.h"
+#include "tests/support/testmain.h"
 
 #include <QDir>
 #include <QFile>
@@ -272,5 +273,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestLessons)
+LOCKSCOPE_TEST(TestLessons)
 #include "tst_lessons.moc"

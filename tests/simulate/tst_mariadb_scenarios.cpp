@@ -1,5 +1,6 @@
 // The SQL recipes, as they are, in whole runs on the simulated MariaDB.
 #include "core/simulate/simulation.h"
+#include "tests/support/testmain.h"
 
 #include <QTest>
 
@@ -193,5 +194,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestMariaDbScenarios)
+LOCKSCOPE_TEST(TestMariaDbScenarios)
 #include "tst_mariadb_scenarios.moc"

@@ -1,6 +1,7 @@
 // The simulated MariaDB by itself: queues, deadlocks, timeouts, KILL, and what becomes of what a connection had.
 // That the real server does the same is shown by tests/live/tst_simulated_mariadb.cpp.
 #include "tests/simulate/sqlworld.h"
+#include "tests/support/testmain.h"
 
 #include <QTest>
 
@@ -301,5 +302,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestSimulatedMariaDb)
+LOCKSCOPE_TEST(TestSimulatedMariaDb)
 #include "tst_mariadb_server.moc"

@@ -1,6 +1,7 @@
 // The session on the simulated MariaDB tells what the real one tells: which errors, what was lost, what may have
 // been done, and when it is noticed.
 #include "core/simulate/mariadb/session.h"
+#include "tests/support/testmain.h"
 
 #include <QTest>
 
@@ -295,5 +296,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestSimulatedSqlSession)
+LOCKSCOPE_TEST(TestSimulatedSqlSession)
 #include "tst_mariadb_session.moc"

@@ -4,6 +4,7 @@
 #include "core/simulate/shrink.h"
 #include "core/simulate/simulation.h"
 #include "core/simulate/story.h"
+#include "tests/support/testmain.h"
 
 #include <QTest>
 
@@ -99,5 +100,5 @@ private:
     }
 };
 
-QTEST_GUILESS_MAIN(TestMistakes)
+LOCKSCOPE_TEST(TestMistakes)
 #include "tst_mistakes.moc"

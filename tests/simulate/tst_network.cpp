@@ -1,6 +1,7 @@
 // Processes and wires of the simulated world: what is paused, cut, lost or killed behaves as it does on a
 // machine.
 #include "core/simulate/network.h"
+#include "tests/support/testmain.h"
 
 #include <QTest>
 
@@ -172,5 +173,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestSimulatedNetwork)
+LOCKSCOPE_TEST(TestSimulatedNetwork)
 #include "tst_network.moc"

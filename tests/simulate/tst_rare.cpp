@@ -9,6 +9,7 @@
 #include "core/simulate/simulation.h"
 #include "core/simulate/story.h"
 #include "core/simulate/variants/variants.h"
+#include "tests/support/testmain.h"
 
 #include <QTest>
 
@@ -339,5 +340,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRare)
+LOCKSCOPE_TEST(TestRare)
 #include "tst_rare.moc"

@@ -1,6 +1,7 @@
 // Scenarios and recordings as files: what was written is read back, what is wrong is said.
 #include "core/simulate/recording.h"
 #include "core/simulate/trace.h"
+#include "tests/support/testmain.h"
 
 #include <QJsonDocument>
 #include <QTest>
@@ -46,7 +47,7 @@ private slots:
         QVERIFY(scenario.check());
     }
 
-    void whatIsLeftOutIsTheContractsDefault()
+    void whatIsLeftOutIsTheDocumentedDefault()
     {
         const auto read = Scenario::fromJson({});
         QVERIFY(read);
@@ -181,5 +182,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRecording)
+LOCKSCOPE_TEST(TestRecording)
 #include "tst_recording.moc"

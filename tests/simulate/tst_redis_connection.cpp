@@ -1,5 +1,6 @@
 // A client's connection to the simulated Redis: what the port says of lost messages, deadlines and breaks is so.
 #include "redisworld.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::testing;
@@ -199,5 +200,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestSimulatedRedisConnection)
+LOCKSCOPE_TEST(TestSimulatedRedisConnection)
 #include "tst_redis_connection.moc"

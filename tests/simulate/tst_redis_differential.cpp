@@ -6,6 +6,7 @@
 #include "redisworld.h"
 
 #include "tests/live/redis_fixture.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::testing;
@@ -296,5 +297,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRedisDifferential)
+LOCKSCOPE_TEST(TestRedisDifferential)
 #include "tst_redis_differential.moc"

@@ -4,6 +4,7 @@
 
 #include "core/async/sleep.h"
 #include "core/recipes/make.h"
+#include "tests/support/testmain.h"
 
 #include <QCryptographicHash>
 
@@ -134,5 +135,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestRedisRecipesInTheSimulatedWorld)
+LOCKSCOPE_TEST(TestRedisRecipesInTheSimulatedWorld)
 #include "tst_redis_recipes.moc"

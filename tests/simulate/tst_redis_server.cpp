@@ -2,6 +2,7 @@
 #include "redisworld.h"
 
 #include "core/redis/client.h"
+#include "tests/support/testmain.h"
 
 #include <QCryptographicHash>
 
@@ -198,5 +199,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestSimulatedRedisServer)
+LOCKSCOPE_TEST(TestSimulatedRedisServer)
 #include "tst_redis_server.moc"

@@ -12,6 +12,7 @@
 #include "core/simulate/simulation.h"
 #include "core/simulate/story.h"
 #include "core/simulate/variants/variants.h"
+#include "tests/support/testmain.h"
 
 #include <QTest>
 
@@ -285,5 +286,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestSeeds)
+LOCKSCOPE_TEST(TestSeeds)
 #include "tst_seeds.moc"

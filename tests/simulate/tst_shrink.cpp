@@ -3,6 +3,7 @@
 #include "core/simulate/shrink.h"
 #include "core/simulate/simulation.h"
 #include "core/simulate/story.h"
+#include "tests/support/testmain.h"
 
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -176,5 +177,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestShrink)
+LOCKSCOPE_TEST(TestShrink)
 #include "tst_shrink.moc"

@@ -1,6 +1,7 @@
 // The simulated ZooKeeper in virtual time: what breaks, expires, lags and comes back behaves as the real one does.
 // That its answers are the real ones is what tests/live/tst_zookeeper_differential.cpp shows.
 #include "tests/simulate/zookeeperworld.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::test;
@@ -461,5 +462,5 @@ void TestSimulatedZooKeeper::theSameSeedGivesTheSameRun()
     QVERIFY(run(1) != run(2));
 }
 
-QTEST_GUILESS_MAIN(TestSimulatedZooKeeper)
+LOCKSCOPE_TEST(TestSimulatedZooKeeper)
 #include "tst_zookeeper.moc"

@@ -6,6 +6,7 @@
 #include "core/recipes/zookeeper/joinqueue.h"
 #include "core/simulate/zookeeper/namelog.h"
 #include "tests/simulate/zookeeperworld.h"
+#include "tests/support/testmain.h"
 
 #include <algorithm>
 
@@ -163,5 +164,5 @@ void TestSimulatedZooKeeperCrowd::aLongQueueDrains()
     QVERIFY(world.ensemble.below(ZPath("/locks/it")).empty());
 }
 
-QTEST_GUILESS_MAIN(TestSimulatedZooKeeperCrowd)
+LOCKSCOPE_TEST(TestSimulatedZooKeeperCrowd)
 #include "tst_zookeeper_crowd.moc"

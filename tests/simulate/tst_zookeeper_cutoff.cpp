@@ -2,6 +2,7 @@
 // its own clock, before another can have the lock; and to go on believing while the session certainly lives.
 #include "core/recipes/make.h"
 #include "tests/simulate/zookeeperworld.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::test;
@@ -170,5 +171,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestZooKeeperCutOff)
+LOCKSCOPE_TEST(TestZooKeeperCutOff)
 #include "tst_zookeeper_cutoff.moc"

@@ -4,6 +4,7 @@
 #include "core/async/sleep.h"
 #include "core/recipes/make.h"
 #include "tests/simulate/zookeeperworld.h"
+#include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::test;
@@ -104,5 +105,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestSimulatedZooKeeperRecipes)
+LOCKSCOPE_TEST(TestSimulatedZooKeeperRecipes)
 #include "tst_zookeeper_recipes.moc"

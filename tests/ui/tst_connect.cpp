@@ -1,6 +1,8 @@
 // Saved connections and the dialog that edits them: what is written down, what never is.
 #include "core/connections/connectionstore.h"
 #include "tests/support/fakesecrets.h"
+#include "tests/support/testmain.h"
+#include "tests/ui/themedapplication.h"
 #include "ui/dialogs/connectdialog.h"
 #include "ui/dialogs/connectform.h"
 #include "ui/theme/theme.h"
@@ -285,11 +287,5 @@ private slots:
     }
 };
 
-int main(int argc, char **argv)
-{
-    QApplication application(argc, argv);
-    Theme theme(application, ThemeChoice::Light);
-    TestConnect test;
-    return QTest::qExec(&test, argc, argv);
-}
+LOCKSCOPE_TEST_IN(test::ThemedApplication, TestConnect)
 #include "tst_connect.moc"

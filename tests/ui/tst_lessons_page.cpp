@@ -1,6 +1,7 @@
 // The page of lessons as a teacher uses it: every lesson is played from its list to its end by the keys of a
 // presenter's remote, and ends in the counters that prove it.
 #include "tests/support/fakebackend.h"
+#include "tests/support/testmain.h"
 #include "ui/lessons/lessonlist.h"
 #include "ui/lessons/lessonpicture.h"
 #include "ui/lessons/lessonview.h"
@@ -11,6 +12,7 @@
 #include "ui/simulator/countertiles.h"
 #include "ui/theme/theme.h"
 
+#include <QApplication>
 #include <QFile>
 #include <QLabel>
 #include <QListWidget>
@@ -273,5 +275,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(TestLessonsPage)
+LOCKSCOPE_GUI_TEST(TestLessonsPage)
 #include "tst_lessons_page.moc"

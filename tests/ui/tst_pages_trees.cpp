@@ -1,5 +1,7 @@
 // One walk through each of the pages of znodes, keys, sessions and the log. With LOCKSCOPE_SHOTS=folder
 // it leaves a picture of each, light and dark.
+#include "tests/support/testmain.h"
+#include "tests/ui/themedapplication.h"
 #include "tests/ui/treescene.h"
 #include "ui/pages/keysdetail.h"
 #include "ui/pages/keyspage.h"
@@ -342,11 +344,5 @@ private slots:
     }
 };
 
-int main(int argc, char **argv)
-{
-    QApplication application(argc, argv);
-    Theme theme(application, ThemeChoice::Light);
-    TestPagesTrees test;
-    return QTest::qExec(&test, argc, argv);
-}
+LOCKSCOPE_TEST_IN(test::ThemedApplication, TestPagesTrees)
 #include "tst_pages_trees.moc"

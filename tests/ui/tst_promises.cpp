@@ -4,6 +4,7 @@
 #include "core/simulate/checkers.h"
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakerecording.h"
+#include "tests/support/testmain.h"
 #include "ui/dialogs/promisesdialog.h"
 #include "ui/mainwindow.h"
 #include "ui/models/promisesmodel.h"
@@ -190,5 +191,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(TestPromises)
+LOCKSCOPE_GUI_TEST(TestPromises)
 #include "tst_promises.moc"

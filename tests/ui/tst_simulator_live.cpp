@@ -3,6 +3,7 @@
 #include "core/sandbox/server.h"
 #include "core/workspace/livebackend.h"
 #include "tests/support/fakerecording.h"
+#include "tests/support/testmain.h"
 #include "ui/pages/simulatorpage.h"
 #include "ui/shell/connectionbook.h"
 #include "ui/simulator/countertiles.h"
@@ -18,7 +19,7 @@ using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 using namespace lockscope;
 using ui::Comparison;
-using Kind = ui::RunPlace::Kind;
+using PlaceKind = ui::RunPlace::Kind;
 
 class TestSimulatorLive : public QObject {
     Q_OBJECT
@@ -108,7 +109,7 @@ private slots:
 
     void herdAgainstPredecessorOnAZooKeeper()
     {
-        page().play(on({Kind::Connection, ConnectionName("zk")}, {"zk-herd-mutex", "zk-mutex"}));
+        page().play(on({PlaceKind::Connection, ConnectionName("zk")}, {"zk-herd-mutex", "zk-mutex"}));
         QVERIFY(!page().isSettled());
         QVERIFY(isSettled());
         QCOMPARE(page().complaint(), QString());
@@ -126,7 +127,7 @@ private slots:
 
     void eachRecipeFindsItsServerOfTheSandbox()
     {
-        page().play(on({Kind::Sandbox, {}}, {"redis-set-nx", "redisson-lock", "zk-mutex"}));
+        page().play(on({PlaceKind::Sandbox, {}}, {"redis-set-nx", "redisson-lock", "zk-mutex"}));
         QVERIFY(isSettled());
         QCOMPARE(page().complaint(), QString());
         QCOMPARE(page().chips().front(), u"played on redis and zk of the sandbox"_s);
@@ -139,7 +140,7 @@ private slots:
 
     void cancelEndsItAndWhatWasShownStays()
     {
-        auto slow = on({Kind::Connection, ConnectionName("zk")}, {"zk-mutex"});
+        auto slow = on({PlaceKind::Connection, ConnectionName("zk")}, {"zk-mutex"});
         slow.scenario.hold = 5s;
         const auto before = page().chips();
         page().play(slow);
@@ -155,11 +156,11 @@ private slots:
     {
         m_backend->setReadOnly(ConnectionName("zk"), true);
         QVERIFY(QTest::qWaitFor([&] { return m_book.find(ConnectionName("zk"))->readOnly; }, 10'000));
-        page().play(on({Kind::Connection, ConnectionName("zk")}, {"zk-mutex"}));
+        page().play(on({PlaceKind::Connection, ConnectionName("zk")}, {"zk-mutex"}));
         QVERIFY(isSettled());
         QVERIFY2(page().complaint().contains(u"read-only"_s), qPrintable(page().complaint()));
         // The sandbox's is no exception: the gate itself refuses.
-        page().play(on({Kind::Sandbox, {}}, {"zk-mutex"}));
+        page().play(on({PlaceKind::Sandbox, {}}, {"zk-mutex"}));
         QVERIFY(isSettled());
         QVERIFY2(page().complaint().contains(u"read-only"_s), qPrintable(page().complaint()));
         picture(u"live-refused.png"_s);
@@ -167,5 +168,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(TestSimulatorLive)
+LOCKSCOPE_GUI_TEST(TestSimulatorLive)
 #include "tst_simulator_live.moc"

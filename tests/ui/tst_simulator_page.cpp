@@ -1,6 +1,7 @@
 // A walk through the page of the simulator: it plays, steps, is forked, jumps to what broke, exports and reads back.
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakerecording.h"
+#include "tests/support/testmain.h"
 #include "ui/mainwindow.h"
 #include "ui/pages/simulatorpage.h"
 #include "ui/simulator/countertiles.h"
@@ -397,5 +398,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(TestSimulatorPage)
+LOCKSCOPE_GUI_TEST(TestSimulatorPage)
 #include "tst_simulator_page.moc"

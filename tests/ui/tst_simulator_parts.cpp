@@ -1,5 +1,6 @@
 // The parts of the simulator's page that need no window: the index of a run, the cursor, the words, the painting's cost.
 #include "tests/support/fakerecording.h"
+#include "tests/support/testmain.h"
 #include "ui/simulator/lanepaint.h"
 #include "ui/simulator/narrator.h"
 #include "ui/simulator/playback.h"
@@ -8,6 +9,7 @@
 #include "ui/simulator/words.h"
 #include "ui/theme/theme.h"
 
+#include <QApplication>
 #include <QImage>
 #include <QPainter>
 #include <QTemporaryDir>
@@ -312,5 +314,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(TestSimulatorParts)
+LOCKSCOPE_GUI_TEST(TestSimulatorParts)
 #include "tst_simulator_parts.moc"

@@ -2,6 +2,7 @@
 // real runs one after the other, and shows them in the same lanes.
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakerecording.h"
+#include "tests/support/testmain.h"
 #include "ui/mainwindow.h"
 #include "ui/pages/simulatorpage.h"
 #include "ui/simulator/countertiles.h"
@@ -28,7 +29,7 @@ using namespace lockscope;
 using simulate::FaultKind;
 using ui::Comparison;
 using ui::RunPlace;
-using Kind = RunPlace::Kind;
+using PlaceKind = RunPlace::Kind;
 
 namespace {
 
@@ -52,7 +53,7 @@ Comparison on(const RunPlace &place, std::vector<QByteArray> recipes, int conten
 
 RunPlace at(const char *name)
 {
-    return {Kind::Connection, ConnectionName(name)};
+    return {PlaceKind::Connection, ConnectionName(name)};
 }
 
 simulate::Recording recordingOf(const RealRunOptions &options)
@@ -258,7 +259,7 @@ private slots:
     void sandboxIsStartedWhenItIsWantedAndEachRecipeFindsItsServer()
     {
         QSignalSpy wanted(m_page.get(), &ui::SimulatorPage::sandboxRequested);
-        const auto there = on({Kind::Sandbox, {}}, {"zk-mutex", "redis-set-nx"});
+        const auto there = on({PlaceKind::Sandbox, {}}, {"zk-mutex", "redis-set-nx"});
         m_page->play(there);
         QCOMPARE(wanted.count(), 1);
         QVERIFY(!m_page->isSettled());
@@ -276,7 +277,7 @@ private slots:
         QVERIFY(isSettled());
         QCOMPARE(m_page->chips().front(), u"played on sandbox-zk and sandbox-redis of the sandbox"_s);
         // What it has not got, it says when it is asked for.
-        m_page->play(on({Kind::Sandbox, {}}, {"sql-version"}));
+        m_page->play(on({PlaceKind::Sandbox, {}}, {"sql-version"}));
         QCOMPARE(wanted.count(), 3);
         m_page->sandboxChanged(u"Sandbox: mariadb-server is not installed"_s, true);
         QVERIFY(isSettled());
@@ -291,7 +292,7 @@ private slots:
         ui::MainWindow window(backend);
         auto *page = window.findChild<ui::SimulatorPage *>();
         QSignalSpy wanted(&window, &ui::MainWindow::sandboxRequested);
-        page->play(on({Kind::Sandbox, {}}, {"zk-mutex"}, 3));
+        page->play(on({PlaceKind::Sandbox, {}}, {"zk-mutex"}, 3));
         QCOMPARE(wanted.count(), 1);
         window.showPage(u"simulator"_s);
         window.show(); // does not begin with something else
@@ -305,7 +306,7 @@ private slots:
         QCOMPARE(page->complaint(), QString());
         // What was disconnected is not the sandbox's any more.
         window.connections().remove(ConnectionName("zk"));
-        page->play(on({Kind::Sandbox, {}}, {"zk-mutex"}, 3));
+        page->play(on({PlaceKind::Sandbox, {}}, {"zk-mutex"}, 3));
         QCOMPARE(wanted.count(), 2);
     }
 
@@ -355,5 +356,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(TestSimulatorPlaces)
+LOCKSCOPE_GUI_TEST(TestSimulatorPlaces)
 #include "tst_simulator_places.moc"

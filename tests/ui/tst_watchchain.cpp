@@ -1,7 +1,9 @@
 // Where the boxes and arrows of "who watches whom" stand.
 #include "tests/support/fakedata.h"
+#include "tests/support/testmain.h"
 #include "ui/views/watchchain.h"
 
+#include <QApplication>
 #include <QTest>
 
 using namespace Qt::StringLiterals;
@@ -13,12 +15,12 @@ using inspect::LockPicture;
 
 namespace {
 
-const SystemTime present = SystemTime(1'700'000'000s);
+const SystemTime chainPresent = SystemTime(1'700'000'000s);
 constexpr QSizeF view(700, 300);
 
 LockPicture queue(int waiters)
 {
-    return test::queueLock("zk", "/locks/a", waiters, test::serverTime(present));
+    return test::queueLock("zk", "/locks/a", waiters, test::serverTime(chainPresent));
 }
 
 bool overlap(const ChainPicture &chain)
@@ -40,7 +42,7 @@ class TestWatchChain : public QObject {
 private slots:
     void chainPointsFromEachWaiterToTheOneBefore()
     {
-        const auto chain = layOutChain(queue(3), present, view, false);
+        const auto chain = layOutChain(queue(3), chainPresent, view, false);
         QCOMPARE(chain.boxes.size(), 4u);
         QCOMPARE(chain.arrows.size(), 3u);
         QCOMPARE(chain.boxes[0].title, u"…0041"_s);
@@ -55,14 +57,14 @@ private slots:
 
     void longQueueFoldsItsMiddleUnlessAskedForWhole()
     {
-        const auto folded = layOutChain(queue(59), present, view, false);
+        const auto folded = layOutChain(queue(59), chainPresent, view, false);
         QCOMPARE(folded.hidden, 60 - 15);
         QCOMPARE(folded.boxes.size(), 16u);
         QCOMPARE(folded.boxes[11].kind, ChainBox::Kind::More);
         QCOMPARE(folded.boxes[11].title, u"… 45 more …"_s);
         QVERIFY(folded.size.width() <= view.width()); // wraps
         QVERIFY(!overlap(folded));
-        const auto whole = layOutChain(queue(59), present, view, true);
+        const auto whole = layOutChain(queue(59), chainPresent, view, true);
         QCOMPARE(whole.boxes.size(), 60u);
         QCOMPARE(whole.arrows.size(), 59u);
         QCOMPARE(whole.hidden, 0);
@@ -74,7 +76,7 @@ private slots:
         auto lock = queue(48);
         for (std::size_t i = 1; i < lock.contenders.size(); ++i)
             lock.contenders[i].watches = {{{}, true, Evidence::Inferred}};
-        const auto chain = layOutChain(lock, present, view, false);
+        const auto chain = layOutChain(lock, chainPresent, view, false);
         QVERIFY(chain.hidden > 0);
         QVERIFY(!overlap(chain));
         for (const auto &arrow : chain.arrows)
@@ -86,7 +88,7 @@ private slots:
 
         for (std::size_t i = 1; i < lock.contenders.size(); ++i)
             lock.contenders[i].watches = {{lock.contenders[0].id, false, Evidence::Server}};
-        const auto atHolder = layOutChain(lock, present, view, true);
+        const auto atHolder = layOutChain(lock, chainPresent, view, true);
         QCOMPARE(atHolder.arrows.size(), 48u);
         QVERIFY(atHolder.caption.contains(u"every waiter watches the holder"_s));
     }
@@ -100,7 +102,7 @@ private slots:
             lock.contenders[i].mode = Mode::Read;
             lock.contenders[i].watches = {{lock.contenders[0].id, false, Evidence::Server}};
         }
-        const auto chain = layOutChain(lock, present, view, false);
+        const auto chain = layOutChain(lock, chainPresent, view, false);
         QCOMPARE(chain.boxes[0].title, u"…0041 W"_s);
         QCOMPARE(chain.boxes[1].title, u"…0042 R"_s);
         QCOMPARE(chain.arrows.size(), 3u);
@@ -109,17 +111,17 @@ private slots:
 
     void everythingElseSaysWhyThereAreNoArrows()
     {
-        const auto redis = test::redisLock("redis", "k", 10s, test::serverTime(present));
-        QCOMPARE(layOutChain(redis, present, view, false).caption,
+        const auto redis = test::redisLock("redis", "k", 10s, test::serverTime(chainPresent));
+        QCOMPARE(layOutChain(redis, chainPresent, view, false).caption,
                  u"No server knows who waits: clients of this recipe ask again and again."_s);
-        QCOMPARE(layOutChain(queue(0), present, view, false).caption, u"Nobody waits. A release wakes nobody."_s);
+        QCOMPARE(layOutChain(queue(0), chainPresent, view, false).caption, u"Nobody waits. A release wakes nobody."_s);
         auto free = queue(0);
         free.contenders.clear();
-        const auto chain = layOutChain(free, present, view, false);
+        const auto chain = layOutChain(free, chainPresent, view, false);
         QVERIFY(chain.boxes.empty());
         QVERIFY(chain.caption.startsWith(u"Free"_s));
     }
 };
 
-QTEST_MAIN(TestWatchChain)
+LOCKSCOPE_GUI_TEST(TestWatchChain)
 #include "tst_watchchain.moc"

@@ -1,6 +1,7 @@
 // A walk through the window: locks appear, one is chosen, acquired, force-released, lost.
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakedata.h"
+#include "tests/support/testmain.h"
 #include "ui/dialogs/acquiredialog.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/dialogs/forcereleasedialog.h"
@@ -506,5 +507,5 @@ private slots:
     }
 };
 
-QTEST_MAIN(TestWindowLocks)
+LOCKSCOPE_GUI_TEST(TestWindowLocks)
 #include "tst_window_locks.moc"

@@ -5,6 +5,7 @@
 #include "core/async/sleep.h"
 #include "core/async/virtualloop.h"
 #include "core/base/random.h"
+#include "tests/support/testmain.h"
 
 #include <QCoreApplication>
 #include <QTest>
@@ -319,5 +320,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestAsync)
+LOCKSCOPE_TEST(TestAsync)
 #include "tst_async.moc"

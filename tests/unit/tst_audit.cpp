@@ -1,5 +1,6 @@
 // The audit file: on disk before append returns, chained, private, and honest about damage.
 #include "core/operate/audit.h"
+#include "tests/support/testmain.h"
 
 #include <QDir>
 #include <QFile>
@@ -194,5 +195,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestAudit)
+LOCKSCOPE_TEST(TestAudit)
 #include "tst_audit.moc"

@@ -3,6 +3,7 @@
 #include "core/base/duration.h"
 #include "core/base/random.h"
 #include "core/base/text.h"
+#include "tests/support/testmain.h"
 
 #include <QTest>
 
@@ -140,5 +141,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestBase)
+LOCKSCOPE_TEST(TestBase)
 #include "tst_base.moc"

@@ -1,5 +1,6 @@
 // The catalogue of recipes: complete, and honest about what can be acquired.
 #include "core/rules/catalogue.h"
+#include "tests/support/testmain.h"
 
 #include <QTest>
 
@@ -10,8 +11,8 @@ using namespace lockscope::recipes;
 
 namespace {
 
-// The ids of the command-line contract.
-const QByteArrayList contractIds{
+// docs/command-line.md, "Recipe ids".
+const QByteArrayList documentedIds{
     "zk-ephemeral", "zk-herd-mutex", "zk-mutex", "zk-eager-mutex", "zk-flat-mutex", "zk-shared-herd", "zk-shared",
     "zk-election", "zk-lease", "curator-mutex", "curator-semaphore-mutex", "curator-rwlock", "curator-semaphore",
     "curator-leader", "zookeeper-recipe-lock", "kazoo-lock", "kazoo-rwlock", "kazoo-semaphore", "redis-setnx-expire",
@@ -28,9 +29,9 @@ private slots:
         std::set<QByteArray> seen;
         for (const auto &recipe : catalogue()) {
             QVERIFY2(seen.insert(recipe.id).second, recipe.id);
-            QVERIFY2(contractIds.contains(recipe.id), recipe.id);
+            QVERIFY2(documentedIds.contains(recipe.id), recipe.id);
         }
-        QCOMPARE(seen.size(), static_cast<size_t>(contractIds.size()));
+        QCOMPARE(seen.size(), static_cast<size_t>(documentedIds.size()));
     }
 
     void saysWhatItIs()
@@ -64,5 +65,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestCatalogue)
+LOCKSCOPE_TEST(TestCatalogue)
 #include "tst_catalogue.moc"

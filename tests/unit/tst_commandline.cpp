@@ -1,5 +1,6 @@
 // Reading the command line: options anywhere, one clear line for what is wrong, secrets hidden.
 #include "app/commandline.h"
+#include "tests/support/testmain.h"
 
 #include <QTest>
 
@@ -162,7 +163,7 @@ private slots:
         }
     }
 
-    void statusesOfTheContract()
+    void statusesAreTheDocumentedOnes()
     {
         QCOMPARE(exitFor(ErrorCode::AuthFailed), Exit::NoConnection);
         QCOMPARE(exitFor(ErrorCode::NotConnected), Exit::NoConnection);
@@ -173,5 +174,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestCommandLine)
+LOCKSCOPE_TEST(TestCommandLine)
 #include "tst_commandline.moc"

@@ -1,5 +1,6 @@
 // What a contender is called: never by a name that comes to mean another one.
 #include "core/rules/contenderid.h"
+#include "tests/support/testmain.h"
 
 #include <QTest>
 
@@ -67,5 +68,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestContenderId)
+LOCKSCOPE_TEST(TestContenderId)
 #include "tst_contenderid.moc"

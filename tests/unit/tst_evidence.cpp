@@ -1,5 +1,6 @@
 // The servers' own words, read: answers as ZooKeeper 3.8.0 gave them, and answers that are none.
 #include "core/zookeeper/evidence.h"
+#include "tests/support/testmain.h"
 
 #include <QDateTime>
 #include <QTest>
@@ -110,7 +111,7 @@ class TestEvidence : public QObject {
 private slots:
     void dumpOfALeader()
     {
-        Evidence evidence;
+        zk::Evidence evidence;
         evidence.askedAt = at(45, 30);
         readDump(dumpStandalone, evidence);
         QCOMPARE(evidence.ephemerals.size(), std::size_t(2));
@@ -124,7 +125,7 @@ private slots:
 
     void dumpOfAFollowerKnowsNoExpiry()
     {
-        Evidence evidence;
+        zk::Evidence evidence;
         readDump(dumpFollower, evidence);
         QCOMPARE(evidence.ephemerals.size(), std::size_t(1));
         QCOMPARE(bytes(evidence.ephemerals[{0x20000240e0c0000}]), std::vector<QByteArray>{"/e"});
@@ -151,7 +152,7 @@ private slots:
         QFETCH(QByteArray, date);
         QFETCH(qint64, serverAheadMs);
         QFETCH(qint64, leftMs);
-        Evidence evidence;
+        zk::Evidence evidence;
         evidence.askedAt = at(45, 30);
         evidence.serverAhead = std::chrono::milliseconds(serverAheadMs);
         readDump("SessionTracker dump:\nSession Sets (1)/(1):\n1 expire at " + date + ":\n\t0x1\nephemeral nodes dump:\n",
@@ -164,7 +165,7 @@ private slots:
 
     void connections()
     {
-        Evidence evidence;
+        zk::Evidence evidence;
         readCons(consAnswer, evidence);
         QCOMPARE(evidence.connections.size(), std::size_t(2));
         QCOMPARE(evidence.connections[first].endpoint, QStringLiteral("127.0.0.1:56702"));
@@ -178,7 +179,7 @@ private slots:
 
     void anIpv6Endpoint()
     {
-        Evidence evidence;
+        zk::Evidence evidence;
         readCons(consAnswer, evidence);
         QCOMPARE(evidence.connections[low].endpoint, QStringLiteral("[0:0:0:0:0:0:0:1]:56712"));
         QCOMPARE(evidence.connections[low].timeout, 4s);
@@ -186,7 +187,7 @@ private slots:
 
     void watches()
     {
-        Evidence evidence;
+        zk::Evidence evidence;
         readWchp(wchpAnswer, evidence);
         QCOMPARE(evidence.dataWatches.size(), std::size_t(2));
         const std::set<SessionId> both{first, {0xf000015c71e0001}};
@@ -196,12 +197,12 @@ private slots:
 
     void childWatchesAreWhatTheTotalsDoNotShare()
     {
-        Evidence evidence;
+        zk::Evidence evidence;
         QVERIFY(readFourLetter("wchs", "2 connections watching 2 paths\nTotal watches:3\n", evidence));
         QVERIFY(readFourLetter("mntr", "zk_version\t3.8.0\nzk_watch_count\t4\nzk_watch_bytes\t0\n", evidence));
         evidence.settle();
         QCOMPARE(evidence.childWatchTotal, qint64(1));
-        Evidence half;
+        zk::Evidence half;
         QVERIFY(readFourLetter("wchs", "0 connections watching 0 paths\nTotal watches:0", half));
         half.settle();
         QVERIFY(!half.childWatchTotal);
@@ -228,21 +229,21 @@ private slots:
     {
         QFETCH(QByteArray, command);
         QFETCH(QByteArray, answer);
-        Evidence evidence;
+        zk::Evidence evidence;
         QVERIFY(!readFourLetter(command, answer, evidence));
         QVERIFY(evidence.dataWatches.empty());
     }
 
     void noWatchesIsAnAnswer()
     {
-        Evidence evidence;
+        zk::Evidence evidence;
         QVERIFY(readFourLetter("wchp", "\n", evidence));
         QVERIFY(readFourLetter("srvr", "Zookeeper version: 3.8.0\nMode: standalone\nNode count: 11\n", evidence));
     }
 
     void adminDumpKeepsEveryDigit()
     {
-        Evidence evidence;
+        zk::Evidence evidence;
         QVERIFY(readAdmin("dump", dumpJson, evidence));
         QCOMPARE(evidence.ephemerals.size(), std::size_t(2));
         QCOMPARE(bytes(evidence.ephemerals[low]), std::vector<QByteArray>{"/q/locks/a-lock-0000000001"});
@@ -255,7 +256,7 @@ private slots:
 
     void adminConnectionsAndWatches()
     {
-        Evidence evidence;
+        zk::Evidence evidence;
         QVERIFY(readAdmin("connections", connectionsJson, evidence));
         QVERIFY(readAdmin("watches_by_path", watchesJson, evidence));
         evidence.settle();
@@ -270,7 +271,7 @@ private slots:
 
     void adminTotals()
     {
-        Evidence evidence;
+        zk::Evidence evidence;
         QVERIFY(readAdmin("watch_summary",
                           R"({"num_connections":2,"num_paths":2,"num_total_watches":3,"command":"watch_summary","error":null})",
                           evidence));
@@ -295,23 +296,23 @@ private slots:
     void whatIsNotTheAdminServer()
     {
         QFETCH(QByteArray, json);
-        Evidence evidence;
+        zk::Evidence evidence;
         QVERIFY(!readAdmin("dump", json, evidence));
         QVERIFY(evidence.ephemerals.empty());
     }
 
     void membersAddUp()
     {
-        Evidence one;
+        zk::Evidence one;
         one.answers["wchp"] = {1, 1, {"4lw"}, {}};
         readWchp("/a\n\t0x1\n", one);
-        Evidence two;
+        zk::Evidence two;
         two.answers["wchp"] = {1, 0, {}, QStringLiteral("connection refused")};
         one.merge(two);
         QVERIFY(one.hasAny("wchp"));
         QVERIFY(!one.isComplete("wchp"));
         QCOMPARE(one.answers["wchp"].refusal, QStringLiteral("connection refused"));
-        Evidence three;
+        zk::Evidence three;
         three.answers["wchp"] = {1, 1, {"admin"}, {}};
         readWchp("/a\n\t0x2\n/b\n\t0x2\n", three);
         one.merge(three);
@@ -323,5 +324,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestEvidence)
+LOCKSCOPE_TEST(TestEvidence)
 #include "tst_evidence.moc"

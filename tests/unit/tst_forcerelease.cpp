@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "core/operate/forcerelease.h"
 #include "core/operate/gate.h"
+#include "tests/support/testmain.h"
 #include "tests/unit/tst_gate_fakes.h"
 
 #include <QTemporaryDir>
@@ -118,7 +119,7 @@ Task<void> run(ForceReleasePlan plan, ForceReleaseTools tools, Answer *answer)
     answer->emplace(outcome);
 }
 
-struct World {
+struct ReleaseWorld {
     QTemporaryDir folder;
     VirtualLoop loop;
     CommandLog log;
@@ -131,7 +132,7 @@ struct World {
     AuditFile audit{folder.filePath(u"audit.jsonl"_s)};
     Scope scope{loop};
 
-    World()
+    ReleaseWorld()
     {
         for (int n = 0; n < 3; ++n)
             tree.put(contender(n).guard.path, contender(n).guard.czxid, contender(n).guard.owner);
@@ -337,7 +338,7 @@ private slots:
 
     void theHolderIsDeletedAndTheNextReported()
     {
-        World w;
+        ReleaseWorld w;
         w.observer.answers = {queue(), afterwards()};
         const auto outcome = w.release(queue());
         QVERIFY(outcome);
@@ -356,7 +357,7 @@ private slots:
 
     void theIntentIsOnDiskBeforeTheDelete()
     {
-        World w;
+        ReleaseWorld w;
         w.observer.answers = {queue(), afterwards()};
         QStringList atDelete;
         w.tree.before[u"remove"_s] = [&] { atDelete = w.outcomes(); };
@@ -366,7 +367,7 @@ private slots:
 
     void anUnwritableAuditFileMeansNothingIsSent()
     {
-        World w;
+        ReleaseWorld w;
         w.observer.answers = {queue()};
         w.audit = AuditFile(w.folder.path()); // a folder is no file
         const auto outcome = w.release(queue());
@@ -389,7 +390,7 @@ private slots:
     {
         QFETCH(int, change);
         QFETCH(QString, says);
-        World w;
+        ReleaseWorld w;
         auto fresh = queue();
         if (change == 1)
             fresh = afterwards();
@@ -417,7 +418,7 @@ private slots:
     void whatChangedAtTheVeryLastMomentIsLeftAlone()
     {
         QFETCH(int, change);
-        World w;
+        ReleaseWorld w;
         w.observer.answers = {queue(), afterwards()};
         const ZPath node(contender(0).guard.path);
         const auto interfere = [&] {
@@ -439,7 +440,7 @@ private slots:
 
     void readOnlyRefusesAtTheGate()
     {
-        World w;
+        ReleaseWorld w;
         w.observer.answers = {queue()};
         w.gate.lockReadOnly();
         const auto outcome = w.release(queue());
@@ -459,7 +460,7 @@ private slots:
     void aLostAnswerIsSettledByLookingAgain()
     {
         QFETCH(int, second);
-        World w;
+        ReleaseWorld w;
         w.tree.fails[u"remove"_s] = Error{ErrorCode::UnknownOutcome, u"connection lost"_s};
         const Error broken{ErrorCode::NotConnected, u"no connection"_s};
         w.observer.answers = {queue(), second == 0 ? Result<LockPicture>(afterwards())
@@ -475,7 +476,7 @@ private slots:
 
     void aRedisTokenIsComparedInTheScript()
     {
-        World w;
+        ReleaseWorld w;
         const auto picture = redisLock("redis-set-nx", "tok\"en");
         w.observer.answers = {picture, noNode()};
         w.store.next.kind = redis::Value::Kind::Integer;
@@ -497,7 +498,7 @@ private slots:
     void aRedisTokenThatChangedIsLeftAlone()
     {
         QFETCH(int, answer);
-        World w;
+        ReleaseWorld w;
         const auto picture = redisLock("redis-setnx-expire", "1");
         w.observer.answers = {picture, noNode()};
         w.store.next.kind = redis::Value::Kind::Integer;
@@ -509,7 +510,7 @@ private slots:
 
     void aClaimOnASetIsDeletedOnEveryNode()
     {
-        World w;
+        ReleaseWorld w;
         const auto picture = onSet(Role::Holder);
         w.observer.answers = {picture, noNode()};
         w.store.next.kind = redis::Value::Kind::Integer;
@@ -537,7 +538,7 @@ private slots:
         QFETCH(int, then);
         QFETCH(int, now);
         QFETCH(bool, released);
-        World w;
+        ReleaseWorld w;
         w.observer.answers = {onSet(Role(now)), noNode()};
         w.store.next.kind = redis::Value::Kind::Integer;
         w.store.next.integer = 1;
@@ -550,7 +551,7 @@ private slots:
 
     void aSetWhoseNodesDoNotAnswerIsSaid()
     {
-        World w;
+        ReleaseWorld w;
         const auto picture = onSet(Role::Holder);
         w.store.failure = Error{ErrorCode::UnknownOutcome, u"connection lost"_s};
         w.observer.answers = {picture, Error{ErrorCode::NotConnected, u"no connection"_s}};
@@ -574,7 +575,7 @@ private slots:
         QFETCH(QByteArray, lock);
         QFETCH(QByteArray, channel);
         QFETCH(QByteArray, timeouts);
-        World w;
+        ReleaseWorld w;
         auto picture = redisLock("redisson-lock", "0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a29:1");
         picture.lock.name = lock;
         w.observer.answers = {picture, noNode()};
@@ -593,5 +594,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestForceRelease)
+LOCKSCOPE_TEST(TestForceRelease)
 #include "tst_forcerelease.moc"

@@ -1,5 +1,6 @@
 // The gate: what is logged, what is counted, what is refused, and that nothing slips past it.
 #include "core/operate/gate.h"
+#include "tests/support/testmain.h"
 #include "tests/unit/tst_gate_fakes.h"
 
 #include <QTest>
@@ -10,7 +11,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-struct World {
+struct GateWorld {
     VirtualLoop loop;
     CommandLog log;
     Gate gate{ConnectionName("prod"), false, false, log};
@@ -85,7 +86,7 @@ private slots:
 
     void zookeeperWritesAreRefusedBeforeAnythingIsSent()
     {
-        World w;
+        GateWorld w;
         w.tree.put("/locks/a", 5, 0x77);
         w.gate.lockReadOnly();
         zk::Op removal;
@@ -115,7 +116,7 @@ private slots:
 
     void readsPassAReadOnlyGate()
     {
-        World w;
+        GateWorld w;
         w.tree.put("/locks/a", 5, 0x77, "me");
         w.gate.lockReadOnly();
         const auto never = Deadline::never();
@@ -132,7 +133,7 @@ private slots:
 
     void redisWritesAreRefusedBeforeAnythingIsSent()
     {
-        World w;
+        GateWorld w;
         w.gate.setReadOnly(true);
         const auto never = Deadline::never();
         const auto set = w.redis->command(words("SET k v"), never);
@@ -148,7 +149,7 @@ private slots:
 
     void readOnlyForGoodCannotBeArmed()
     {
-        World w;
+        GateWorld w;
         w.gate.lockReadOnly();
         w.gate.setReadOnly(false);
         QVERIFY(w.gate.isReadOnly());
@@ -156,7 +157,7 @@ private slots:
 
     void armingIsLogged()
     {
-        World w;
+        GateWorld w;
         w.gate.setReadOnly(true);
         w.gate.setReadOnly(false);
         QCOMPARE(w.log.entries().size(), 2U);
@@ -169,7 +170,7 @@ private slots:
 
     void outcomesAndDurationsAreLogged()
     {
-        World w;
+        GateWorld w;
         w.tree.put("/locks", 1, 0);
         w.tree.put("/locks/a", 5, 0x77);
         w.tree.put("/locks/b", 6, 0x78);
@@ -186,7 +187,7 @@ private slots:
 
     void watchesAreForwardedAndLogged()
     {
-        World w;
+        GateWorld w;
         w.tree.put("/locks/a", 5, 0x77);
         const zk::Watch watch(w.loop);
         const auto got = w.zookeeper->get(ZPath("/locks/a"), watch, Deadline::never());
@@ -203,7 +204,7 @@ private slots:
 
     void eventAndReplyKeepTheServersOrder()
     {
-        World w;
+        GateWorld w;
         w.tree.put("/locks/a", 5, 0x77);
         const zk::Watch watch(w.loop);
         const auto got = w.zookeeper->get(ZPath("/locks/a"), watch, Deadline::never());
@@ -238,7 +239,7 @@ private slots:
 
     void secretsAndHostileTextStayOutOfTheLog()
     {
-        World w;
+        GateWorld w;
         const auto never = Deadline::never();
         const auto auth = w.redis->command({"AUTH", "bob", "hunter2"}, never);
         const auto hello = w.redis->command({"HELLO", "2", "AUTH", "bob", "hunter2"}, never);
@@ -275,7 +276,7 @@ private slots:
 
     void messagesAreLogged()
     {
-        World w;
+        GateWorld w;
         int heard = 0;
         const auto held = w.redis->subscribe("c", [&](const redis::Message &) { ++heard; });
         w.store.messageListener(redis::Message{"c", {}, "hello"});
@@ -284,5 +285,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestGate)
+LOCKSCOPE_TEST(TestGate)
 #include "tst_gate.moc"

@@ -2,6 +2,7 @@
 #include "core/inspect/mariadb/look.h"
 #include "core/operate/forcerelease.h"
 #include "core/operate/gate.h"
+#include "tests/support/testmain.h"
 
 #include <QTest>
 
@@ -236,5 +237,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestMariaDbPictures)
+LOCKSCOPE_TEST(TestMariaDbPictures)
 #include "tst_mariadb_pictures.moc"

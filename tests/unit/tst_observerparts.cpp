@@ -4,6 +4,7 @@
 #include "core/inspect/zookeeper/observercandidates.h"
 #include "core/inspect/zookeeper/observerpictures.h"
 #include "core/inspect/zookeeper/observerreport.h"
+#include "tests/support/testmain.h"
 
 #include <QTest>
 
@@ -222,5 +223,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestZooKeeperObserverParts)
+LOCKSCOPE_TEST(TestZooKeeperObserverParts)
 #include "tst_observerparts.moc"

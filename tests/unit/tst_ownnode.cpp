@@ -5,6 +5,7 @@
 #include "core/recipes/zookeeper/claim.h"
 #include "core/recipes/zookeeper/ownnode.h"
 #include "tests/unit/tst_gate_fakes.h"
+#include "tests/support/testmain.h"
 
 #include <QTest>
 
@@ -327,5 +328,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestOwnNode)
+LOCKSCOPE_TEST(TestOwnNode)
 #include "tst_ownnode.moc"

@@ -1,6 +1,7 @@
 // Pictures as values, as JSON and as a sentence; names that say lock.
 #include "core/inspect/json.h"
 #include "core/inspect/words.h"
+#include "tests/support/testmain.h"
 
 #include <QJsonDocument>
 #include <QTest>
@@ -48,7 +49,7 @@ LockPicture orders()
     Contender waiter = one("b-1", Role::Waiter, 1);
     waiter.waitingSince = now - 238s;
     waiter.expiresAt = now + 5s;
-    waiter.watches = {{"a-0", false, Evidence::Server}, {{}, true, Evidence::Inferred}};
+    waiter.watches = {{"a-0", false, inspect::Evidence::Server}, {{}, true, inspect::Evidence::Inferred}};
     lock.contenders = {holder, waiter};
     lock.findings = {{"herd", Severity::Info, u"1 release wakes 2"_s, {"b-1"}}};
     return lock;
@@ -59,7 +60,7 @@ LockPicture orders()
 class TestPicture : public QObject {
     Q_OBJECT
 private slots:
-    void isTheJsonOfTheContract()
+    void isTheDocumentedJson()
     {
         const auto expected = json(R"({
             'lock': 'zk:/locks/orders', 'backend': 'zookeeper', 'recipe': 'kazoo-lock', 'client': 'kazoo',
@@ -232,5 +233,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestPicture)
+LOCKSCOPE_TEST(TestPicture)
 #include "tst_picture.moc"

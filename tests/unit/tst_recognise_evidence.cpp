@@ -1,5 +1,6 @@
 // What the servers' answers prove, what they do not, and what follows from them: edges, ages, findings;
 // and which directories are worth reading at all.
+#include "tests/support/testmain.h"
 #include "znodetable.h"
 
 #include "core/inspect/findings.h"
@@ -355,5 +356,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestRecogniseEvidence)
+LOCKSCOPE_TEST(TestRecogniseEvidence)
 #include "tst_recognise_evidence.moc"

@@ -1,7 +1,8 @@
-// One row per rule of the lock-layout reference, part E2: keys in, locks out.
+// One row per rule of docs/layouts.md, "Rules for Redis", by its number: keys in, locks out.
 //
 // What lies beside a key is text too, a line each: "list KEY item…", "zset KEY member:score…",
 // "string KEY value", "channel NAME subscribers".
+#include "tests/support/testmain.h"
 #include "znodetable.h"
 
 #include "core/inspect/redis/recognise.h"
@@ -425,5 +426,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestRecogniseRedis)
+LOCKSCOPE_TEST(TestRecogniseRedis)
 #include "tst_recognise_redis.moc"

@@ -1,4 +1,5 @@
-// One row per rule of the lock-layout reference, part E1: directories in, locks out.
+// One row per rule of docs/layouts.md, "Rules for ZooKeeper", by its number: directories in, locks out.
+#include "tests/support/testmain.h"
 #include "znodetable.h"
 
 #include <QTest>
@@ -454,5 +455,5 @@ private slots:
     void noLocks() { check(); }
 };
 
-QTEST_APPLESS_MAIN(TestRecogniseZookeeper)
+LOCKSCOPE_TEST(TestRecogniseZookeeper)
 #include "tst_recognise_zookeeper.moc"

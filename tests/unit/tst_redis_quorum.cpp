@@ -2,6 +2,7 @@
 #include "core/inspect/redis/quorum.h"
 #include "core/inspect/json.h"
 #include "core/inspect/sameness.h"
+#include "tests/support/testmain.h"
 
 #include <QJsonArray>
 #include <QJsonObject>
@@ -14,7 +15,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr ServerTime noon{43'200s};
+constexpr ServerTime quorumNoon{43'200s};
 
 // "A20": token A that expires in 20 s; "A": one that never does; "-": nothing; "?": no answer; "R": a lock of
 // Redisson's. The nodes are n1, n2 …
@@ -29,13 +30,13 @@ NodeSight sightOf(const QString &word, int number)
     lock.recipe = word == "R"_L1 ? "redisson-lock" : "redis-set-nx";
     lock.confidence = Confidence::Medium;
     lock.state = LockState::Held;
-    lock.observed = noon;
+    lock.observed = quorumNoon;
     Contender holder;
     holder.id = word.left(1).toUtf8();
     holder.role = Role::Holder;
     holder.guard.value = holder.id;
     if (word.size() > 1)
-        holder.expiresAt = noon + std::chrono::seconds(word.mid(1).toInt());
+        holder.expiresAt = quorumNoon + std::chrono::seconds(word.mid(1).toInt());
     lock.contenders.push_back(holder);
     sight.picture = lock;
     return sight;
@@ -56,7 +57,7 @@ QString shown(const std::optional<LockPicture> &lock)
         return u"none"_s;
     QStringList contenders;
     for (const auto &one : lock->contenders) {
-        const auto left = one.expiresAt ? std::chrono::duration_cast<std::chrono::seconds>(*one.expiresAt - noon) : 0s;
+        const auto left = one.expiresAt ? std::chrono::duration_cast<std::chrono::seconds>(*one.expiresAt - quorumNoon) : 0s;
         contenders << u"%1 %2 %3"_s.arg(word(one.role), QString::fromUtf8(one.id),
                                         one.expiresAt ? QString::number(left.count()) : u"never"_s);
     }
@@ -161,7 +162,7 @@ private slots:
                                       node.value ? QString::fromUtf8(*node.value) : u"-"_s);
         QCOMPARE(said, (QStringList{u"n1 answered A"_s, u"n2 answered -"_s, u"n3 silent -"_s, u"n4 answered B"_s,
                                     u"n5 answered -"_s}));
-        QCOMPARE(lock->nodes[3].expiresAt, std::optional(noon + 20s));
+        QCOMPARE(lock->nodes[3].expiresAt, std::optional(quorumNoon + 20s));
         // In the answer to programs, too; a lock that is on no set has no such field.
         const auto json = toJson(*lock).value("nodes"_L1).toArray();
         QCOMPARE(json.size(), 5);
@@ -195,19 +196,19 @@ private slots:
         ahead.observed += 1h;
         *ahead.contenders.front().expiresAt += 1h;
         const auto lock = mergeNodes(sights);
-        QCOMPARE(lock->contenders.front().expiresAt, std::optional(noon + 20s));
-        QCOMPARE(lock->observed, noon);
-        QCOMPARE(lock->nodes[1].expiresAt, std::optional(noon + 20s));
+        QCOMPARE(lock->contenders.front().expiresAt, std::optional(quorumNoon + 20s));
+        QCOMPARE(lock->observed, quorumNoon);
+        QCOMPARE(lock->nodes[1].expiresAt, std::optional(quorumNoon + 20s));
     }
 
     void heldSinceAMajorityHadIt()
     {
         auto sights = sightsOf(u"A10 A20 A30 - -"_s);
-        sights[0].picture->contenders.front().heldSince = noon - 9s;
-        sights[1].picture->contenders.front().heldSince = noon - 5s;
+        sights[0].picture->contenders.front().heldSince = quorumNoon - 9s;
+        sights[1].picture->contenders.front().heldSince = quorumNoon - 5s;
         QVERIFY(!mergeNodes(sights)->contenders.front().heldSince);
-        sights[2].picture->contenders.front().heldSince = noon - 7s;
-        QCOMPARE(mergeNodes(sights)->contenders.front().heldSince, std::optional(noon - 5s));
+        sights[2].picture->contenders.front().heldSince = quorumNoon - 7s;
+        QCOMPARE(mergeNodes(sights)->contenders.front().heldSince, std::optional(quorumNoon - 5s));
     }
 
     void longHeldTakesAMajority()
@@ -229,5 +230,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestRedisQuorum)
+LOCKSCOPE_TEST(TestRedisQuorum)
 #include "tst_redis_quorum.moc"

@@ -2,6 +2,7 @@
 #include "core/inspect/redis/observerfollow.h"
 #include "core/inspect/redis/observerseen.h"
 #include "core/inspect/sameness.h"
+#include "tests/support/testmain.h"
 
 #include <QTest>
 
@@ -12,12 +13,12 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr ServerTime noon{43'200s};
-const RedisKey key("orders-lock");
+const RedisKey lockKey("orders-lock");
 
 KeyView stringKey(const QByteArray &value)
 {
     KeyView view;
-    view.key = key;
+    view.key = lockKey;
     view.type = KeyType::String;
     view.value = value;
     return view;
@@ -26,7 +27,7 @@ KeyView stringKey(const QByteArray &value)
 KeyView hashKey(std::vector<std::pair<QByteArray, QByteArray>> fields)
 {
     KeyView view;
-    view.key = key;
+    view.key = lockKey;
     view.type = KeyType::Hash;
     view.fields = std::move(fields);
     return view;
@@ -54,11 +55,11 @@ private slots:
     {
         SeenSince seen;
         seen.note(stringKey("a"), noon, false);
-        QVERIFY(!seen.cameAt(key));
-        QCOMPARE(seen.heldAtLeastSince(key), noon);
+        QVERIFY(!seen.cameAt(lockKey));
+        QCOMPARE(seen.heldAtLeastSince(lockKey), noon);
         seen.note(stringKey("a"), noon + 5s, true);
-        QVERIFY(!seen.cameAt(key));
-        QCOMPARE(seen.heldAtLeastSince(key), noon);
+        QVERIFY(!seen.cameAt(lockKey));
+        QCOMPARE(seen.heldAtLeastSince(lockKey), noon);
     }
 
     void anotherValueIsAnotherHolder()
@@ -66,9 +67,9 @@ private slots:
         SeenSince seen;
         seen.note(stringKey("a"), noon, false);
         seen.note(stringKey("b"), noon + 5s, true);
-        QCOMPARE(seen.cameAt(key), noon + 5s);
+        QCOMPARE(seen.cameAt(lockKey), noon + 5s);
         seen.note(stringKey("b"), noon + 9s, true);
-        QCOMPARE(seen.cameAt(key), noon + 5s);
+        QCOMPARE(seen.cameAt(lockKey), noon + 5s);
     }
 
     void theSameConstantUntilAnotherMomentIsAnotherHold()
@@ -95,13 +96,13 @@ private slots:
     {
         SeenSince seen;
         seen.note(stringKey("a"), noon, true);
-        QCOMPARE(seen.cameAt(key), noon);
+        QCOMPARE(seen.cameAt(lockKey), noon);
         KeyView gone;
-        gone.key = key;
+        gone.key = lockKey;
         seen.note(gone, noon + 1s, true);
-        QVERIFY(!seen.heldAtLeastSince(key));
+        QVERIFY(!seen.heldAtLeastSince(lockKey));
         seen.note(stringKey("a"), noon + 2s, true);
-        QCOMPARE(seen.cameAt(key), noon + 2s);
+        QCOMPARE(seen.cameAt(lockKey), noon + 2s);
     }
 
     void reentryIsTheSameHolder()
@@ -109,13 +110,13 @@ private slots:
         SeenSince seen;
         seen.note(hashKey({{"u:1", "1"}}), noon, true);
         seen.note(hashKey({{"u:1", "2"}}), noon + 1s, true);
-        QCOMPARE(seen.cameAt(key), noon);
+        QCOMPARE(seen.cameAt(lockKey), noon);
         seen.note(hashKey({{"u:2", "1"}}), noon + 2s, true);
-        QCOMPARE(seen.cameAt(key), noon + 2s);
+        QCOMPARE(seen.cameAt(lockKey), noon + 2s);
         // Two names are not one longer name.
         seen.note(hashKey({{"a", "1"}, {"bc", "1"}}), noon + 3s, true);
         seen.note(hashKey({{"ab", "1"}, {"c", "1"}}), noon + 4s, true);
-        QCOMPARE(seen.cameAt(key), noon + 4s);
+        QCOMPARE(seen.cameAt(lockKey), noon + 4s);
     }
 
     void expiryWithinTheErrorOfMeasurementStands_data()
@@ -194,5 +195,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestRedisSeen)
+LOCKSCOPE_TEST(TestRedisSeen)
 #include "tst_redis_seen.moc"

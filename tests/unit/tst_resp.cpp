@@ -1,6 +1,7 @@
 // RESP2: commands to bytes, bytes to values, in whatever pieces they arrive and whatever they claim.
 #include "core/redis/client.h"
 #include "core/redis/resp.h"
+#include "tests/support/testmain.h"
 
 #include <QCryptographicHash>
 #include <QTest>
@@ -235,5 +236,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestResp)
+LOCKSCOPE_TEST(TestResp)
 #include "tst_resp.moc"

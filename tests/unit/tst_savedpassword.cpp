@@ -1,6 +1,7 @@
 // Passwords of connections given on a command line: from the keychain, for the server they were saved for.
 #include "core/connections/savedpassword.h"
 #include "tests/support/fakesecrets.h"
+#include "tests/support/testmain.h"
 
 #include <QTemporaryDir>
 #include <QTest>
@@ -66,5 +67,5 @@ private slots:
     }
 };
 
-QTEST_GUILESS_MAIN(TestSavedPassword)
+LOCKSCOPE_TEST(TestSavedPassword)
 #include "tst_savedpassword.moc"

@@ -1,5 +1,6 @@
 // Whose turn is it: reading numbers, order, mutex, permits, read/write.
 #include "core/rules/turn.h"
+#include "tests/support/testmain.h"
 
 #include <QTest>
 
@@ -194,5 +195,5 @@ private slots:
     }
 };
 
-QTEST_APPLESS_MAIN(TestTurn)
+LOCKSCOPE_TEST(TestTurn)
 #include "tst_turn.moc"

@@ -28,7 +28,7 @@ void addSubscribers(LockPicture &lock, const Case &about, const QByteArray &chan
 void addNoTtl(LockPicture &lock, const Case &about);
 void judgeState(LockPicture &lock);
 
-// The families, in the order of the rules (part E2 of the reference).
+// The families, in the order of the rules (docs/layouts.md, "Rules for Redis").
 [[nodiscard]] std::optional<LockPicture> redissonReadWriteLock(const Case &about);
 [[nodiscard]] std::optional<LockPicture> redissonLock(const Case &about);
 [[nodiscard]] std::optional<LockPicture> redissonMultiLock(const Case &about);

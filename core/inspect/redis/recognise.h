@@ -1,5 +1,5 @@
-// From Redis keys to the locks among them. Pure: views in, pictures out. The rules are part E2 of
-// the lock-layout reference, applied top to bottom; companion keys are attached to their lock.
+// From Redis keys to the locks among them. Pure: views in, pictures out. The rules are those of
+// docs/layouts.md, "Rules for Redis", in the order given there; companion keys are attached to their lock.
 #pragma once
 
 #include "core/inspect/picture.h"

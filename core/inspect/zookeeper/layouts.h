@@ -1,7 +1,7 @@
 // The layouts of queue locks: what a child's name says, and what a directory of such children is.
 //
 // Each family of clients has a file of its own with two functions: one claims a child (the rules of
-// the lock-layout reference, part E1), one describes the lock that the claimed children make.
+// docs/layouts.md, "Rules for ZooKeeper"), one describes the lock that the claimed children make.
 #pragma once
 
 #include "core/inspect/zookeeper/recognise.h"
@@ -95,7 +95,7 @@ struct Description {
 [[nodiscard]] Description describeConvention(Layout layout, const std::vector<Member> &members);
 [[nodiscard]] Description describe(Layout layout, const std::vector<Member> &members, const ZPath &directory);
 
-// Nodes of well-known systems that look like locks and are none (part A6 of the reference).
+// Nodes of well-known systems that look like locks and are none (rule 24 of docs/layouts.md).
 [[nodiscard]] bool isNoLockDirectory(const ZPath &directory);
 [[nodiscard]] bool isNoLock(const ZPath &directory, const NodeName &name);
 

@@ -1,6 +1,6 @@
 // From a directory of znodes to the locks in it. Pure: views in, pictures out.
 //
-// The rules are those of the lock-layout reference (part E1), applied top to bottom. Whose turn it is
+// The rules are those of docs/layouts.md, "Rules for ZooKeeper", in the order given there. Whose turn it is
 // and who ought to watch whom comes from the recipes' own decision functions (core/recipes), never
 // from a second copy here.
 #pragma once

@@ -1,4 +1,5 @@
-// A lock whose value says until when it holds. Source: seed 001 of this project, part 6.1.
+// A lock whose value says until when it holds. Source: Redis documentation, command SETNX, "Locking
+// with SETNX"; in milliseconds.
 //   1. SETNX key (now + TTL), in milliseconds. Answer 1: the lock is ours.
 //   2. GET the key. Its time is not past: it is taken; pause, a little at random, and go to 1.
 //   3. Past: GETSET key (now + TTL). The answer is the time that 2 read: we were the first to take it

@@ -1,4 +1,5 @@
-// The first lock everybody writes. Source: seed 001 of this project, part 5.
+// The first lock everybody writes. Source: J. Carlson, "Redis in Action", 6.2.5 "Locks with timeouts",
+// with the value 1 of many a tutorial in place of a token, and without its mending of a missing TTL.
 //   1. SETNX key 1. Answer 1: the lock is ours.
 //   2. EXPIRE key seconds, so that it ends by itself when we do not.
 //   3. Answer 0: it is taken; pause, a little at random, and go to 1.

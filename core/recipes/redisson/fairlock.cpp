@@ -1,4 +1,4 @@
-// Redisson's RFairLock. Source: Redisson's scripts (reference B1, B2). The hash of its RLock, and beside
+// Redisson's RFairLock. Source: Redisson's scripts (docs/layouts.md). The hash of its RLock, and beside
 // it a list of those who wait, in order, and for each of them a moment until which the others let it go
 // first (a sorted set). Neither of the two has a lease.
 //   1. One script: drop whoever is at the head of the queue and past its moment. If there is no hash and

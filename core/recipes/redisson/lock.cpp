@@ -1,4 +1,5 @@
-// Redisson's RLock and RFencedLock. Source: Redisson's scripts and its threads' waiting (reference B1, B2).
+// Redisson's RLock and RFencedLock. Source: Redisson's scripts and its threads' waiting (docs/layouts.md,
+// "Redisson").
 // The lock is a hash with a lease: the field "<uuid>:<thread>" of its holder, and how often it holds it.
 //   1. One script: if there is no hash, or it has our field, add one to our field and start the lease
 //      again; it is ours. (RFencedLock: and count its token up.) Else the lease's rest is the answer.

@@ -1,4 +1,4 @@
-// Redisson's RReadWriteLock. Source: Redisson's scripts (reference B1, B2). A hash with a lease: "mode",
+// Redisson's RReadWriteLock. Source: Redisson's scripts (docs/layouts.md). A hash with a lease: "mode",
 // and a field per holder, "<uuid>:<thread>" of a reader, with ":write" behind it of the writer. Each hold
 // of a reader has a key of its own with its lease, so that one reader's share can end alone.
 //   1. To read, one script: nobody holds it, or readers do, or we write ourselves: add one to our field,

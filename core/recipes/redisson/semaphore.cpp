@@ -1,5 +1,5 @@
 // Redisson's RPermitExpirableSemaphore, whose permits are known one by one. Source: Redisson's scripts
-// (reference B1, B2). A number, how many permits are left, and a sorted set of those that are out: 16
+// (docs/layouts.md, "Redisson"). A number, how many permits are left, and a sorted set of those that are out: 16
 // bytes each, and the moment when it runs out.
 //   1. One script: without a number there is a new semaphore, with as many permits as we think. Take
 //      back one permit that has run out. If one is left, take it: one less, and a permit of ours that

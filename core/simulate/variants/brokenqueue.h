@@ -5,7 +5,7 @@
 
 namespace lockscope::simulate {
 
-// Seed 003's: "if the event fires, the lock is ours".
+// As many a tutorial ends: "when the event comes, the lock is ours", without looking again.
 class ForgetsToLook : public recipes::SessionLock {
 public:
     using SessionLock::SessionLock;
