@@ -7,7 +7,8 @@
 
 #include <QTest>
 
-namespace lockscope::testing {
+// Inline: redis_fixture.h has functions of the same names, and the tests of both are linked into one program.
+namespace lockscope::testing::inline mariadbfixture {
 
 using namespace std::chrono_literals;
 
@@ -122,4 +123,4 @@ protected:
     }
 };
 
-} // namespace lockscope::testing
+} // namespace lockscope::testing::inline mariadbfixture
