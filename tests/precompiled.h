@@ -2,7 +2,7 @@
 // (check with -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON).
 #pragma once
 
-#include "core/precompiled.h"
+#include "core/base/precompiled.h"
 
 #include "core/async/qtloop.h"
 #include "core/async/scope.h"

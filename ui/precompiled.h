@@ -1,7 +1,7 @@
-// What nearly every file of the window reads, read once; see core/precompiled.h.
+// What nearly every file of the window reads, read once; see core/base/precompiled.h.
 #pragma once
 
-#include "core/precompiled.h"
+#include "core/base/precompiled.h"
 
 #include <QAbstractItemModel>
 #include <QApplication>

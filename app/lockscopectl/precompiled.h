@@ -1,7 +1,7 @@
-// What nearly every command reads, read once; see core/precompiled.h.
+// What nearly every command reads, read once; see core/base/precompiled.h.
 #pragma once
 
-#include "core/precompiled.h"
+#include "core/base/precompiled.h"
 
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"

@@ -1,7 +1,10 @@
 // Curator's recipes by their ids. For core/recipes/zookeeper/make.cpp.
 #pragma once
 
+#include "core/base/random.h"
+#include "core/recipes/lock.h"
 #include "core/rules/catalogue.h"
+#include "core/zookeeper/session.h"
 
 namespace lockscope::recipes::curator {
 

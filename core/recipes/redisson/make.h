@@ -1,6 +1,9 @@
 // Redisson's recipes by their ids. For core/recipes/redis/make.cpp.
 #pragma once
 
+#include "core/base/random.h"
+#include "core/recipes/lock.h"
+#include "core/redis/connection.h"
 #include "core/rules/catalogue.h"
 
 namespace lockscope::recipes::redisson {

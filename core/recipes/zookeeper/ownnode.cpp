@@ -1,17 +1,13 @@
 #include "core/recipes/zookeeper/ownnode.h"
 
 #include "core/async/sleep.h"
+#include "core/recipes/zookeeper/waiting.h"
 
 namespace lockscope::recipes {
 
 namespace {
 
-constexpr auto pauseBetweenTries = std::chrono::milliseconds(200);
-
-bool isOver(zk::SessionState state)
-{
-    return state != zk::SessionState::Connecting && state != zk::SessionState::Connected;
-}
+constexpr auto pauseAfterTrouble = std::chrono::milliseconds(200);
 
 } // namespace
 
@@ -28,7 +24,7 @@ Task<void> watchOwnNode(zk::Session *session, Lock *lock, Grant grant)
         if (!read) {
             if (isOver(session->state()))
                 co_return;
-            auto pause = sleepFor(session->loop(), pauseBetweenTries);
+            auto pause = sleepFor(session->loop(), pauseAfterTrouble);
             co_await pause;
             continue;
         }

@@ -10,11 +10,6 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-bool isOver(zk::SessionState state)
-{
-    return state != zk::SessionState::Connecting && state != zk::SessionState::Connected;
-}
-
 // How long the session certainly lives on after its connection was lost. The client gives a silent connection up
 // after two thirds of the session's timeout, so that the server has heard of us within that time: a third is left.
 // A quarter of it, a twelfth of the timeout, is kept back for round trips, slow clocks and late timers. (A process

@@ -30,6 +30,11 @@ Error sessionOver(zk::SessionState state)
 
 } // namespace
 
+bool isOver(zk::SessionState state)
+{
+    return state != zk::SessionState::Connecting && state != zk::SessionState::Connected;
+}
+
 Deadline answerBy(const zk::Session &session, Deadline deadline)
 {
     const auto timeout = std::max<std::chrono::milliseconds>(session.timeout(), 3s);

@@ -7,6 +7,9 @@
 
 namespace lockscope::recipes {
 
+// Whether a session in this state is over for good: neither connected nor about to be.
+[[nodiscard]] bool isOver(zk::SessionState state);
+
 // Until when one request may take. A request that is out when a lock's deadline passes is given a
 // little longer (a third of the session timeout), because knowing what it did is worth more than
 // being punctual; and a request without limit is given up after a session timeout, because a server

@@ -1,5 +1,6 @@
 #include "core/simulate/redis/servers.h"
 
+#include "core/recipes/make.h"
 #include "core/rules/redissonkeys.h"
 #include "core/simulate/redis/connection.h"
 #include "core/simulate/variants/variants.h"

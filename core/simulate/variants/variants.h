@@ -2,7 +2,7 @@
 // nothing. They exist in the simulated world alone.
 #pragma once
 
-#include "core/rules/catalogue.h"
+#include "core/recipes/make.h"
 #include "core/simulate/traced/tracedconnection.h"
 #include "core/simulate/traced/tracedsession.h"
 
