@@ -19,9 +19,19 @@ namespace lockscope::sandbox {
 
 namespace {
 
-const QString sqlFolder = u"/usr/share/mysql/"_s;
-const char *const sqlFiles[] = {"mysql_system_tables.sql", "mysql_performance_tables.sql",
-                                "mysql_system_tables_data.sql"};
+// What the files of the server's package begin with: MariaDB 11 (Debian 13) has renamed them.
+const QString sqlPrefixes[] = {u"/usr/share/mariadb/mariadb_"_s, u"/usr/share/mysql/mysql_"_s};
+const QString sqlFiles[] = {u"system_tables.sql"_s, u"performance_tables.sql"_s, u"system_tables_data.sql"_s};
+
+// Empty when they are not installed.
+QString sqlPrefix()
+{
+    for (const auto &prefix : sqlPrefixes) {
+        if (QFile::exists(prefix + sqlFiles[0]))
+            return prefix;
+    }
+    return {};
+}
 
 // Something to lock: what the examples of the manual and the demo call by name.
 const QByteArray exampleTables =
@@ -49,8 +59,9 @@ public:
         if (!data.removeRecursively() || !data.mkpath(u"."_s))
             return Error{ErrorCode::Server, u"could not make %1"_s.arg(data.path())};
         QByteArray sql = "CREATE DATABASE IF NOT EXISTS mysql;\nUSE mysql;\nSET @auth_root_socket=NULL;\n";
-        for (const auto *name : sqlFiles) {
-            QFile file(sqlFolder + QString::fromLatin1(name));
+        const QString prefix = sqlPrefix();
+        for (const auto &name : sqlFiles) {
+            QFile file(prefix + name);
             if (!file.open(QIODevice::ReadOnly))
                 return Error{ErrorCode::Unsupported, u"no private MariaDB: %1 cannot be read; Debian's package is "
                                                      u"mariadb-server-core"_s.arg(file.fileName())};
@@ -71,11 +82,12 @@ public:
             // Data need only outlive the process, not the machine.
             "--innodb-flush-log-at-trx-commit=0", "--innodb-flush-method=nosync", "--innodb-doublewrite=0",
             "--innodb-use-native-aio=0", "--innodb-fast-shutdown=3",
-            // Small.
-            "--innodb-buffer-pool-size=8M", "--innodb-log-file-size=4M", "--innodb-autoextend-increment=1",
-            "--innodb-data-file-path=ibdata1:4M:autoextend", "--innodb-temp-data-file-path=ibtmp1:2M:autoextend",
-            "--aria-pagecache-buffer-size=1M", "--key-buffer-size=64K", "--table-open-cache=200",
-            "--thread-stack=256K", "--performance-schema-digests-size=0",
+            // Small. MariaDB 11 would begin with three undo tablespaces, of 10 MB each.
+            "--innodb-undo-tablespaces=0", "--innodb-buffer-pool-size=8M", "--innodb-log-file-size=4M",
+            "--innodb-autoextend-increment=1", "--innodb-data-file-path=ibdata1:4M:autoextend",
+            "--innodb-temp-data-file-path=ibtmp1:2M:autoextend", "--aria-pagecache-buffer-size=1M",
+            "--key-buffer-size=64K", "--table-open-cache=200", "--thread-stack=256K",
+            "--performance-schema-digests-size=0",
             "--performance-schema-max-statement-classes=0", "--performance-schema-events-statements-history-long-size=0",
             "--performance-schema-events-stages-history-long-size=0",
             "--performance-schema-events-waits-history-long-size=0",
@@ -132,7 +144,7 @@ QString findServer()
 Result<std::unique_ptr<Server>> makeMariaDb(MariaDbOptions options)
 {
     const QString program = findServer();
-    if (program.isEmpty() || !QFile::exists(sqlFolder + QString::fromLatin1(sqlFiles[0])))
+    if (program.isEmpty() || sqlPrefix().isEmpty())
         return Error{ErrorCode::Unsupported,
                      u"no private MariaDB: mariadbd is not installed; Debian's package is mariadb-server-core"_s, false};
     return std::unique_ptr<Server>(std::make_unique<MariaDbServer>(QFile::encodeName(program), std::move(options)));
