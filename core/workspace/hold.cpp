@@ -2,6 +2,7 @@
 
 #include "core/async/scope.h"
 #include "core/async/sleep.h"
+#include "core/inspect/mariadb/ownid.h"
 #include "core/recipes/catalogue.h"
 
 namespace lockscope {
@@ -257,9 +258,16 @@ Task<Result<recipes::Grant>> HeldLock::acquire(std::optional<std::chrono::millis
         co_return made.error();
     // The wait counts from connected.
     const auto deadline = wait ? Deadline::after(d->workspace.loop(), *wait) : Deadline::never();
-    const auto grant = co_await d->lock->acquire(deadline);
+    auto grant = co_await d->lock->acquire(deadline);
     if (grant)
         d->watchOver(*grant);
+    if (grant && d->sql) {
+        // The recipe knows its connection; what `show` and --holder call it the server says, outside of its counts.
+        constexpr std::chrono::milliseconds patience(1500);
+        const auto askBy = Deadline::after(d->workspace.loop(), patience);
+        const auto id = co_await inspect::ownContenderId(d->sql.get(), d->request.recipe, askBy);
+        grant->id = id.value_or(grant->id);
+    }
     co_return grant;
 }
 
