@@ -119,6 +119,7 @@ struct LockPicture {
     std::vector<NodeSaid> nodes;        // of a set of Redis nodes: all of them, in the order of the set
     ServerTime observed{};
     std::chrono::milliseconds serverAhead{}; // server's clock minus ours
+    bool mayBeOld = false; // the server answered from a copy that it made at `observed` or later
     friend bool operator==(const LockPicture &, const LockPicture &) = default;
 
     [[nodiscard]] int holderCount() const;

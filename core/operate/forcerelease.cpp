@@ -140,7 +140,9 @@ Task<Result<ForceReleaseOutcome>> forceRelease(ForceReleasePlan plan, ForceRelea
     // Reading again has time of its own: the deadline may have passed while the answer was out.
     constexpr std::chrono::seconds rereadWithin(5);
     const auto rereadBy = Deadline::after(*tools.loop, rereadWithin);
-    const auto reread = co_await tools.observer->readNow(plan.before.lock.name, rereadBy);
+    auto reread = co_await tools.observer->readNow(plan.before.lock.name, rereadBy);
+    if (reread && reread->mayBeOld)
+        reread = Error{ErrorCode::Refused, u"what the server says of it may be old; look again"_s, true};
     auto result = recordOf(plan, u"result"_s, reason, *fresh);
     result.outcome = auditOutcome(sent);
     if (reread)

@@ -228,13 +228,14 @@ void planPermit(ForceReleasePlan &plan, const Contender &holder)
 void planKill(ForceReleasePlan &plan, const Contender &holder)
 {
     const bool isNamed = plan.before.recipe == "sql-get-lock";
-    const auto id = label(holder.id, 40);
-    plan.commands << (isNamed ? u"SELECT … FROM information_schema.PROCESSLIST WHERE ID = %1 AND IS_USED_LOCK(…) = ID"_s
-                              : u"SELECT … FROM information_schema.INNODB_TRX WHERE trx_mysql_thread_id = %1"_s)
-                         .arg(id)
-                  << u"KILL CONNECTION %1"_s.arg(id);
-    plan.guardText = isNamed ? u"%1 must still hold it, read again right before the KILL"_s.arg(label(holder.guard.value))
-                             : u"%1 (ms since 1970), read again right before the KILL"_s.arg(label(holder.guard.value));
+    const auto connection = label(holder.session.value_or(QString()).toUtf8(), 40);
+    const auto holds = isNamed ? u"IS_USED_LOCK(…) = %1"_s.arg(connection)
+                               : u"INNODB_TRX (or INNODB STATUS), read afresh, has this transaction of connection %1"_s.arg(connection);
+    plan.commands << u"BEGIN NOT ATOMIC IF %1 THEN KILL CONNECTION %2 (in one statement where the server can)"_s.arg(holds, connection)
+                  << u"KILL CONNECTION %1"_s.arg(connection);
+    plan.guardText = isNamed ? u"%1 must still hold it, looked at right before the KILL"_s.arg(label(holder.guard.value))
+                             : u"%1 (ms since 1970), looked at right before the KILL; what may be old does not count"_s.arg(
+                                   label(holder.guard.value));
     plan.exact = false;
     plan.warnings << u"KILL knows only the connection: should it let go and take something else in the moment between "
                      u"the last look and the KILL, it loses that"_s

@@ -1,4 +1,5 @@
 #include "core/base/text.h"
+#include "core/mariadb/freshness.h"
 #include "core/operate/passage.h"
 
 #include <algorithm>
@@ -100,7 +101,8 @@ bool isSqlWrite(const mariadb::Statement &statement)
     const auto first = text.left(std::max<qsizetype>(0, text.indexOf(' ')));
     if (first == "SELECT")
         return locksOrWrites(text);
-    return first != "SHOW" && text != "ROLLBACK" && text != "DO 0";
+    const bool isLook = text == mariadb::beginLook.toUpper() || text == mariadb::withoutReadView.toUpper();
+    return first != "SHOW" && text != "ROLLBACK" && text != "DO 0" && !isLook;
 }
 
 std::unique_ptr<mariadb::Session> gated(mariadb::Session &session, Gate &gate)

@@ -1,9 +1,9 @@
 #include "core/operate/releaseact.h"
 
-#include "core/async/sleep.h"
 #include "core/base/text.h"
-#include "core/rules/turn.h"
+#include "core/operate/killconnection.h"
 #include "core/rules/redissonkeys.h"
+#include "core/rules/turn.h"
 #include "core/operate/releaseway.h"
 #include "core/redis/client.h"
 
@@ -16,18 +16,6 @@ namespace {
 QString holdText(const ForceReleasePlan &plan)
 {
     return u"\"%1\" in %2"_s.arg(label(plan.holder, 80), label(plan.before.lock.text()));
-}
-
-// What answers with the guard of the hold, as the inspector made it, while it lasts.
-mariadb::Statement stillHoldingQuestion(const ForceReleasePlan &plan)
-{
-    if (plan.before.recipe == "sql-get-lock")
-        return {"SELECT CONCAT('connection ', ID, ' of ', USER, ' from ', HOST) AS guard "
-                "FROM information_schema.PROCESSLIST WHERE ID = ? AND IS_USED_LOCK(?) = ID",
-                {plan.holder, plan.before.lock.name.mid(qstrlen("GET_LOCK#"))}, std::nullopt, false};
-    return {"SELECT CONCAT('trx ', trx_id, ' started ', CAST(UNIX_TIMESTAMP(trx_started) * 1000 AS SIGNED)) AS guard "
-            "FROM information_schema.INNODB_TRX WHERE trx_mysql_thread_id = ?",
-            {plan.holder}, std::nullopt, false};
 }
 
 // A read that failed has taken nothing away, whatever became of the read.
@@ -182,35 +170,6 @@ Task<Result<Sent>> releasePermit(ForceReleasePlan plan, redis::Connection *conne
     if (answer->items.size() == 2 && answer->items[0].integer >= 0)
         co_return Sent{answer->items[1].integer, {}};
     co_return goneAlready(plan);
-}
-
-// InnoDB tells of its transactions from a copy that it renews only when nobody asked for a tenth of a second.
-constexpr std::chrono::milliseconds copyIsRenewedAfter(120);
-
-// KILL takes a number and nothing else: whether it still belongs to the same hold is asked right before.
-Task<Result<Sent>> killConnection(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline)
-{
-    auto rest = sleepFor(session->loop(), copyIsRenewedAfter);
-    co_await rest;
-    const auto question = stillHoldingQuestion(plan);
-    auto asking = session->execute(question, deadline);
-    const auto answer = co_await asking;
-    if (!answer)
-        co_return nothingDeleted(plan, answer.error());
-    if (answer->rows.empty())
-        co_return goneAlready(plan);
-    if (answer->cell(0, "guard") != plan.guard.value)
-        co_return changedMeanwhile(plan, u"it is another transaction or another connection by now"_s);
-    const mariadb::Statement kill{"KILL CONNECTION " + QByteArray::number(plan.holder.toULongLong()), {}, {}, true};
-    auto killing = session->execute(kill, deadline);
-    const auto killed = co_await killing;
-    if (!killed && killed.error().code == ErrorCode::NoRow)
-        co_return goneAlready(plan);
-    if (!killed)
-        co_return killed.error();
-    auto restAgain = sleepFor(session->loop(), copyIsRenewedAfter); // for the look that follows
-    co_await restAgain;
-    co_return Sent();
 }
 
 } // namespace

@@ -2,9 +2,10 @@
 
 #include "core/async/scope.h"
 #include "core/async/sleep.h"
+#include "core/inspect/mariadb/ownid.h"
 #include "core/recipes/make.h"
-#include "core/rules/contenderid.h"
 #include "core/recipes/zookeeper/ownnode.h"
+#include "core/rules/contenderid.h"
 
 namespace lockscope {
 
@@ -119,10 +120,17 @@ Result<bool> HeldLock::Private::makeLock()
     return true;
 }
 
-// What the inspector calls our hold. A value that every holder writes names it only with the moment at which it
-// ends, and that is the server's to say.
+// What the inspector calls our hold, as far as that is the server's to say; asked outside of the recipe's counts. A
+// value that every holder writes names it only with the moment at which it ends, an SQL connection only with when it
+// or its transaction began.
 Task<QByteArray> HeldLock::Private::contenderIdOf(QByteArray granted)
 {
+    if (sql) {
+        constexpr std::chrono::milliseconds patience(1500);
+        const auto askBy = Deadline::after(workspace.loop(), patience);
+        const auto id = co_await inspect::ownContenderId(sql.get(), request.recipe, askBy);
+        co_return id.value_or(granted);
+    }
     auto *connection = workspace.find(request.lock.connection)->redis();
     if (!connection || request.recipe != "redis-setnx-expire")
         co_return granted;

@@ -3,6 +3,8 @@
 #include "tests/support/testmain.h"
 #include "tst_ctl_fixture.h"
 
+#include <QRegularExpression>
+
 using namespace lockscope;
 using namespace lockscope::test;
 using namespace Qt::StringLiterals;
@@ -65,15 +67,18 @@ private slots:
         QCOMPARE(first.value("role"_L1).toString(), u"holder"_s);
         QCOMPARE(second.value("role"_L1).toString(), u"waiter"_s);
         QCOMPARE(second.value("watches"_L1).toArray().at(0).toObject().value("target"_L1).toString(), id);
+        const auto connection = first.value("session"_L1).toString();
+        const QRegularExpression form(u"^%1@[0-9]{13}$"_s.arg(connection)); // a number alone comes again
+        QVERIFY2(form.match(id).hasMatch(), qPrintable(id));
         const auto sessions = run(connect() + QStringList{u"sessions"_s, u"--json"_s});
-        QVERIFY2(sessions.out.contains("\"session\": \"" + id.toUtf8() + '"'), sessions.what());
+        QVERIFY2(sessions.out.contains("\"session\": \"" + connection.toUtf8() + '"'), sessions.what());
 
         const QStringList force{u"force-release"_s, lock, u"--holder"_s, id};
         const auto refused = run(connect() + force + QStringList{u"--yes"_s, u"--read-only"_s});
         QVERIFY2(refused.status == 4, refused.what());
         const auto planned = run(connect() + force + QStringList{u"--dry-run"_s, u"--json"_s});
         QVERIFY2(planned.status == 0, planned.what());
-        QVERIFY2(planned.out.contains("KILL CONNECTION " + id.toUtf8()), planned.what());
+        QVERIFY2(planned.out.contains("KILL CONNECTION " + connection.toUtf8()), planned.what());
         const auto released = run(connect() + force + QStringList{u"--yes"_s, u"--json"_s});
         QVERIFY2(released.status == 0 && released.json().value("released"_L1).toBool(), released.what());
         const auto lost = holder.finish();

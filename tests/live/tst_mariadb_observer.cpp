@@ -1,11 +1,13 @@
 // The observer of a real MariaDB: who holds, who waits, who is idle, what cannot be seen and why, and force-
 // release of what was seen.
 #include "core/async/scope.h"
+#include "core/async/sleep.h"
 #include "core/inspect/mariadb/observer.h"
 #include "core/operate/forcerelease.h"
 #include "mariadbfixture.h"
 #include "tests/support/testmain.h"
 
+#include <QRegularExpression>
 #include <QTemporaryDir>
 
 using namespace lockscope;
@@ -52,6 +54,17 @@ Task<void> releaseInto(operate::ForceReleasePlan plan, operate::ForceReleaseTool
     out->emplace(std::move(outcome));
 }
 
+Task<void> readAgainAndAgain(mariadb::Session *session, std::chrono::milliseconds every)
+{
+    for (;;) {
+        auto asking = session->execute({"SELECT COUNT(*) FROM information_schema.INNODB_TRX", {}, {}, false},
+                                       Deadline::never());
+        co_await asking;
+        auto rest = sleepFor(session->loop(), every);
+        co_await rest;
+    }
+}
+
 } // namespace
 
 class TestMariaDbObserver : public MariaDbFixture {
@@ -59,7 +72,16 @@ class TestMariaDbObserver : public MariaDbFixture {
 
     const QByteArray row{"shop.stock#id=1"};
 
-    QByteArray idOf(const mariadb::Session &session) { return QByteArray::number(session.connectionId()); }
+    QString sessionOf(const mariadb::Session &session) { return QString::number(session.connectionId()); }
+    // Of whoever the connection is in this picture.
+    QByteArray idOf(const LockPicture &picture, const mariadb::Session &session)
+    {
+        for (const auto &one : picture.contenders) {
+            if (one.session == sessionOf(session))
+                return one.id;
+        }
+        return "is not there";
+    }
     void must(mariadb::Session &session, const QByteArray &text, const QByteArrayList &parameters = {})
     {
         const auto done = run(session, text, parameters);
@@ -93,11 +115,11 @@ class TestMariaDbObserver : public MariaDbFixture {
         return *read;
     }
     Result<operate::ForceReleaseOutcome> forceRelease(const operate::ForceReleasePlan &plan, Observer &observer,
-                                                      operate::AuditFile &audit)
+                                                      operate::AuditFile &audit, mariadb::Session *session = nullptr)
     {
         operate::ForceReleaseTools tools;
         tools.observer = &observer;
-        tools.sql = m_admin.get();
+        tools.sql = session ? session : m_admin.get();
         tools.audit = &audit;
         tools.loop = &m_loop;
         std::optional<Result<operate::ForceReleaseOutcome>> outcome;
@@ -132,20 +154,22 @@ private slots:
         const auto lock = sink.locks[row];
         QCOMPARE(lock.state, LockState::Contended);
         QCOMPARE(lock.recipe, QByteArray("sql-for-update"));
-        QCOMPARE(lock.contenders[0].id, idOf(*one));
+        QCOMPARE(*lock.contenders[0].session, sessionOf(*one));
+        const QRegularExpression form(QStringLiteral("^%1@[0-9]{13}$").arg(sessionOf(*one)));
+        QVERIFY2(form.match(QString::fromLatin1(lock.contenders[0].id)).hasMatch(), lock.contenders[0].id);
         QCOMPARE(lock.contenders[0].role, Role::Holder);
-        QCOMPARE(lock.contenders[1].id, idOf(*two));
-        QCOMPARE(lock.contenders[2].id, idOf(*three));
-        QCOMPARE(lock.contenders[2].watches.front().target, idOf(*two));
+        QCOMPARE(*lock.contenders[1].session, sessionOf(*two));
+        QCOMPARE(*lock.contenders[2].session, sessionOf(*three));
+        QCOMPARE(lock.contenders[2].watches.front().target, idOf(lock, *two));
         QVERIFY(lock.contenders[0].endpoint->startsWith(QStringLiteral("127.0.0.1:")));
         QCOMPARE(*lock.contenders[0].identity, QByteArray("root"));
         QVERIFY(std::ranges::any_of(lock.findings, [](const auto &f) { return f.code == "idle-in-transaction"; }));
         QVERIFY(std::ranges::any_of(sink.sessions, [&](const auto &s) {
-            return s.session.toUtf8() == idOf(*two) && s.waits == std::vector<QByteArray>{row};
+            return s.session == sessionOf(*two) && s.waits == std::vector<QByteArray>{row};
         }));
         QVERIFY(run(*one, "COMMIT"));
         QTRY_COMPARE(sink.locks[row].contenders.size(), size_t(2));
-        QCOMPARE(sink.locks[row].contenders[0].id, idOf(*two));
+        QCOMPARE(*sink.locks[row].contenders[0].session, sessionOf(*two));
         QVERIFY(run(*two, "COMMIT"));
         QTRY_VERIFY(!sink.locks.contains(row)); // nobody waits: a server does not show it any more
         QVERIFY(sink.removed > 0);
@@ -169,6 +193,60 @@ private slots:
         }
     }
 
+    // Somebody reads so often that the server never makes a new copy of what it says.
+    void whatMayBeOldSaysSo()
+    {
+        Sink sink;
+        const auto session = openConnected(), reading = openConnected();
+        MariaDbObserver observer(*session, ConnectionName("db"), {}, sink);
+        observer.start();
+        QTRY_VERIFY(observer.firstPicture().isComplete());
+        const auto saysOld = [&] {
+            return std::ranges::any_of(observer.coverage(), [](const auto &part) {
+                return !part.complete && part.message.contains(QStringLiteral("may be old"));
+            });
+        };
+        std::optional<Reply<mariadb::Rows>> reply;
+        auto one = holder();
+        auto two = waiter(reply);
+        QTRY_VERIFY(sink.locks.contains(row));
+        QVERIFY(!sink.locks[row].mayBeOld);
+        {
+            Scope polling(m_loop);
+            polling.launch(readAgainAndAgain(reading.get(), 60ms));
+            QTRY_VERIFY(saysOld());
+            const auto read = readNow(observer, row);
+            QVERIFY2(read, textOf(read));
+            QVERIFY(read->mayBeOld);
+            // Nor does it say that there is none, where it cannot know.
+            QVERIFY(run(*one, "COMMIT"));
+            const auto unknown = readNow(observer, "shop.stock#id=4");
+            QVERIFY(!unknown);
+            QCOMPARE(unknown.error().code, ErrorCode::Refused);
+            QVERIFY2(unknown.error().message.contains(QStringLiteral("100 ms")), textOf(unknown));
+        }
+        QTRY_VERIFY(!saysOld());
+        QTRY_VERIFY(!sink.locks.contains(row));
+    }
+
+    // Under two names, or in two windows: they take turns, and none keeps the other's copy old.
+    void twoObserversOfOneServerShareItsCopy()
+    {
+        Sink first, second;
+        const auto session = openConnected(), other = openConnected();
+        MariaDbObserver one(*session, ConnectionName("db"), {}, first), two(*other, ConnectionName("db2"), {}, second);
+        one.start();
+        two.start();
+        QTRY_VERIFY(one.firstPicture().isComplete() && two.firstPicture().isComplete());
+        for (int i = 0; i < 20; ++i) {
+            QTest::qWait(50);
+            for (const auto *observer : {&one, &two})
+                QVERIFY(std::ranges::all_of(observer->coverage(), &Coverage::complete));
+        }
+        // Looking on is nobody's work: neither shows the other as a client.
+        QVERIFY(first.sessions.empty() && second.sessions.empty());
+    }
+
     void namedLocksAreSeenWithAndWithoutInstruments_data()
     {
         QTest::addColumn<bool>("instrument");
@@ -189,9 +267,9 @@ private slots:
         const auto reply = two->execute({"SELECT GET_LOCK('Nightly \\'x\\'', 100)", {}, {}, false}, Deadline::never());
         const QByteArray name("GET_LOCK#Nightly 'x'");
         QTRY_VERIFY(sink.locks.contains(name) && sink.locks[name].contenders.size() == 2);
-        QCOMPARE(sink.locks[name].contenders[0].id, idOf(*one));
+        QCOMPARE(*sink.locks[name].contenders[0].session, sessionOf(*one));
         QCOMPARE(sink.locks[name].contenders[0].role, Role::Holder);
-        QCOMPARE(sink.locks[name].contenders[1].id, idOf(*two));
+        QCOMPARE(*sink.locks[name].contenders[1].session, sessionOf(*two));
         QTRY_VERIFY(sink.locks[name].contenders.size() == 2 && sink.locks[name].contenders[1].waitingSince);
         const bool saysGap = std::ranges::any_of(observer.coverage(), [](const auto &part) {
             return !part.complete && part.message.contains(QStringLiteral("metadata_lock_info"));
@@ -201,7 +279,7 @@ private slots:
         QVERIFY(run(*one, "SELECT GET_LOCK('quiet', 1)"));
         const auto quiet = readNow(observer, "GET_LOCK#quiet");
         QVERIFY2(quiet, textOf(quiet));
-        QCOMPARE(quiet->contenders.front().id, idOf(*one));
+        QCOMPARE(*quiet->contenders.front().session, sessionOf(*one));
         QVERIFY(run(*m_admin, "UPDATE performance_schema.setup_instruments SET ENABLED = 'YES' WHERE NAME = 'wait/lock/metadata/sql/mdl'"));
     }
 
@@ -220,6 +298,30 @@ private slots:
         }));
     }
 
+    // A server tells whoever lacks PROCESS that nobody else is connected: that is no reason to say that it let go.
+    void whoMayNotKillIsToldThat()
+    {
+        QTemporaryDir folder;
+        operate::AuditFile audit(folder.filePath(QStringLiteral("audit.jsonl")));
+        auto options = optionsFor(m_server->address());
+        options.user = QStringLiteral("reader");
+        const auto session = mariadb::openSession(m_loop, options);
+        QVERIFY(becomes(*session, mariadb::SessionState::Connected));
+        Sink sink;
+        MariaDbObserver observer(*session, ConnectionName("db"), {}, sink);
+        auto one = openConnected();
+        QVERIFY(run(*one, "SELECT GET_LOCK('not yours', 1)"));
+        const auto picture = readNow(observer, "GET_LOCK#not yours");
+        QVERIFY2(picture, textOf(picture));
+        QVERIFY(!picture->waitersKnown);
+        const auto plan = operate::planForceRelease(*picture, idOf(*picture, *one));
+        QVERIFY2(plan, textOf(plan));
+        const auto outcome = forceRelease(*plan, observer, audit, session.get());
+        QVERIFY(!outcome);
+        QVERIFY2(outcome.error().code == ErrorCode::NoPermission, textOf(outcome));
+        QVERIFY(run(*one, "SELECT 1"));
+    }
+
     void forceReleaseKillsTheHolderAndOnlyIt()
     {
         QTemporaryDir folder;
@@ -231,13 +333,13 @@ private slots:
         auto two = waiter(reply);
         const auto picture = readNow(observer, row);
         QVERIFY2(picture, textOf(picture));
-        const auto plan = operate::planForceRelease(*picture, idOf(*one));
+        const auto plan = operate::planForceRelease(*picture, idOf(*picture, *one));
         QVERIFY2(plan, textOf(plan));
         const auto outcome = forceRelease(*plan, observer, audit);
         QVERIFY2(outcome, textOf(outcome));
         QVERIFY2(outcome->released, qPrintable(outcome->message));
         QVERIFY(answerOf(*reply)); // who waited has it
-        QTRY_VERIFY(one->state() != mariadb::SessionState::Connected || idOf(*one) != plan->holder);
+        QTRY_VERIFY(one->state() != mariadb::SessionState::Connected || sessionOf(*one) != *picture->contenders[0].session);
         // Once more with the same plan: it does not hold any more, and nobody else is hit.
         const auto again = forceRelease(*plan, observer, audit);
         QVERIFY(!again);
@@ -256,7 +358,7 @@ private slots:
         auto two = waiter(reply);
         const auto picture = readNow(observer, row);
         QVERIFY2(picture, textOf(picture));
-        const auto plan = operate::planForceRelease(*picture, idOf(*one));
+        const auto plan = operate::planForceRelease(*picture, idOf(*picture, *one));
         QVERIFY2(plan, textOf(plan));
         QVERIFY(run(*one, "COMMIT"));
         QVERIFY(answerOf(*reply));
@@ -283,7 +385,7 @@ private slots:
         QVERIFY(run(*one, "SELECT GET_LOCK(?, 1)", {"forced"}));
         const auto picture = readNow(observer, "GET_LOCK#forced");
         QVERIFY2(picture, textOf(picture));
-        const auto plan = operate::planForceRelease(*picture, idOf(*one));
+        const auto plan = operate::planForceRelease(*picture, idOf(*picture, *one));
         QVERIFY2(plan, textOf(plan));
         const auto outcome = forceRelease(*plan, observer, audit);
         QVERIFY2(outcome, textOf(outcome));

@@ -1,5 +1,6 @@
 // From rows of a MariaDB server to pictures: names, who holds and who waits, what is odd.
 #include "core/inspect/mariadb/look.h"
+#include "core/mariadb/freshness.h"
 #include "core/operate/forcerelease.h"
 #include "core/operate/gate.h"
 #include "tests/support/testmain.h"
@@ -48,6 +49,12 @@ SqlLook lookOf(std::vector<SqlTransaction> transactions, std::vector<SqlLockWait
         look.processes.push_back(process);
     }
     return look;
+}
+
+// As transaction() makes them: the last digits of the start are the transaction's number.
+QByteArray rowId(quint64 connection, int started, const QByteArray &transaction)
+{
+    return rowContenderId(connection, transaction, at(started));
 }
 
 QByteArrayList ids(const LockPicture &lock, Role role)
@@ -116,15 +123,16 @@ private slots:
         QCOMPARE(lock.backend, Backend::MariaDb);
         QCOMPARE(lock.recipe, QByteArray("sql-for-update"));
         QCOMPARE(lock.state, LockState::Contended);
-        QCOMPARE(ids(lock, Role::Holder), QByteArrayList{"1"});
-        QCOMPARE(ids(lock, Role::Waiter), (QByteArrayList{"2", "3"})); // by how long they wait
+        QCOMPARE(ids(lock, Role::Holder), QByteArrayList{"1@1700000000010"});
+        QCOMPARE(*lock.contenders[0].session, QStringLiteral("1"));
+        QCOMPARE(ids(lock, Role::Waiter), (QByteArrayList{"2@1700000006011", "3@1700000005012"})); // by how long they wait
         const auto &holder = lock.contenders[0];
         QCOMPARE(holder.heldSince, at(0));
         QVERIFY(holder.heldAtMost);
         QCOMPARE(*holder.endpoint, QStringLiteral("10.0.0.1:4000"));
         QCOMPARE(*lock.contenders[1].waitingSince, at(10));
         QCOMPARE(*lock.contenders[2].position, 2);
-        QCOMPARE(lock.contenders[2].watches.front().target, QByteArray("2"));
+        QCOMPARE(lock.contenders[2].watches.front().target, rowId(2, 6, "11"));
     }
 
     void anIdleHolderIsShownAsSuch()
@@ -134,7 +142,7 @@ private slots:
         QCOMPARE(lock.findings.size(), size_t(1));
         QCOMPARE(lock.findings.front().code, QByteArray("idle-in-transaction"));
         QCOMPARE(lock.findings.front().severity, Severity::Warning);
-        QCOMPARE(lock.findings.front().contenders, std::vector<QByteArray>{"1"});
+        QCOMPARE(lock.findings.front().contenders, std::vector<QByteArray>{rowId(1, 0, "10")});
         auto busy = look;
         busy.processes[0].isIdle = false;
         QVERIFY(picturesOf(busy, db).front().findings.empty());
@@ -146,8 +154,8 @@ private slots:
                                  {wait("10", "11", "1"), wait("11", "10", "2")});
         const auto pictures = picturesOf(look, db);
         QCOMPARE(pictures.size(), size_t(2));
-        QCOMPARE(ids(pictures[0], Role::Holder), QByteArrayList{"2"});
-        QCOMPARE(ids(pictures[1], Role::Holder), QByteArrayList{"1"});
+        QCOMPARE(ids(pictures[0], Role::Holder), QByteArrayList{rowId(2, 5, "11")});
+        QCOMPARE(ids(pictures[1], Role::Holder), QByteArrayList{rowId(1, 0, "10")});
     }
 
     void readersShare()
@@ -159,21 +167,76 @@ private slots:
         const auto look = lookOf({transaction("10", 1, 0), transaction("11", 2, 1), transaction("12", 3, 2, at(9))},
                                  {readers, other});
         const auto lock = picturesOf(look, db).front();
-        QCOMPARE(ids(lock, Role::Holder), (QByteArrayList{"1", "2"}));
+        QCOMPARE(ids(lock, Role::Holder), (QByteArrayList{rowId(1, 0, "10"), rowId(2, 1, "11")}));
         QCOMPARE(lock.contenders[0].mode, Mode::Read);
         QCOMPARE(lock.contenders[2].mode, Mode::Exclusive);
+    }
+
+    void twoTransactionsOfOneConnectionAndOneSecondAreTwo()
+    {
+        QVERIFY(rowContenderId(7, "4711", at(0)) != rowContenderId(7, "4712", at(0)));
+        QCOMPARE(rowContenderId(7, "4711", at(0)), QByteArray("7@1700000000711"));
+    }
+
+    // MariaDB numbers only who locks for writing; all others are 0.
+    void aReaderWithoutANumberIsKnownWhereItIsTheOnlyOne()
+    {
+        auto reader = wait("12", "0");
+        reader.blockingMode = "S";
+        auto look = lookOf({transaction("0", 1, 0), transaction("0", 4, 0), transaction("12", 3, 2, at(9))}, {reader});
+        look.transactions[1].rowsLocked = 0; // it has locked nothing, so it is in nobody's way
+        const auto lock = picturesOf(look, db).front();
+        QCOMPARE(ids(lock, Role::Holder), QByteArrayList{"1@1700000000000"});
+        QCOMPARE(ids(lock, Role::Waiter), QByteArrayList{rowId(3, 2, "12")});
+    }
+    void whoIsMeantByNoNumberIsNotGuessed()
+    {
+        auto reader = wait("12", "0");
+        reader.blockingMode = "S";
+        const auto look = lookOf({transaction("0", 1, 0), transaction("0", 4, 0), transaction("12", 3, 2, at(9))}, {reader});
+        const auto lock = picturesOf(look, db).front();
+        QCOMPARE(lock.holderCount(), 1);
+        QVERIFY(!lock.contenders[0].session);
+        const auto plan = operate::planForceRelease(lock, lock.contenders[0].id);
+        QVERIFY(!plan);
+        QCOMPARE(plan.error().code, ErrorCode::Refused);
+    }
+
+    void rowsOfAnOldCopyAreAsOldAsThat()
+    {
+        auto look = lookOf({transaction("10", 1, 0), transaction("11", 2, 5, at(20))}, {wait("11", "10")});
+        look.namedLocks = {{"Nightly", 1, true}};
+        QVERIFY(!picturesOf(look, db)[0].mayBeOld);
+        look.rowsAreFresh = false;
+        look.rowsAsOf = at(80);
+        const auto pictures = picturesOf(look, db);
+        QVERIFY(pictures[0].mayBeOld);
+        QCOMPARE(pictures[0].observed, at(80));
+        QVERIFY(!pictures[1].mayBeOld); // named locks are told as they are
+        QCOMPARE(pictures[1].observed, at(100));
+    }
+
+    void whoWaitsForANameIsNotKnownWithoutThePrivilege()
+    {
+        auto look = lookOf({transaction("10", 1, 0)}, {});
+        look.namedLocks = {{"Nightly", 1, true}};
+        QVERIFY(picturesOf(look, db).front().waitersKnown);
+        look.seesAllProcesses = false;
+        QVERIFY(!picturesOf(look, db).front().waitersKnown);
     }
 
     void namedLocksHaveHoldersAndWaiters()
     {
         auto look = lookOf({transaction("10", 1, 0), transaction("11", 2, 5)}, {});
+        look.serverStarted = at(-1000);
         look.namedLocks = {{"Nightly", 2, false}, {"Nightly", 1, true}, {"other", 1, true}};
         const auto pictures = picturesOf(look, db);
         QCOMPARE(pictures.size(), size_t(2));
         QCOMPARE(pictures[0].lock.name, QByteArray("GET_LOCK#Nightly"));
         QCOMPARE(pictures[0].recipe, QByteArray("sql-get-lock"));
         QCOMPARE(pictures[0].state, LockState::Contended);
-        QCOMPARE(ids(pictures[0], Role::Holder), QByteArrayList{"1"});
+        QCOMPARE(ids(pictures[0], Role::Holder), QByteArrayList{"1@1699999000000"});
+        QCOMPARE(*pictures[0].contenders[0].session, QStringLiteral("1"));
         QCOMPARE(*pictures[0].contenders[1].waitingSince, at(55));
         QCOMPARE(pictures[1].state, LockState::Held);
         const auto sessions = sessionsOf(look, pictures, db);
@@ -205,15 +268,49 @@ private slots:
     {
         const auto look = lookOf({transaction("10", 1, 0), transaction("11", 2, 5, at(20))}, {wait("11", "10")});
         const auto lock = picturesOf(look, db).front();
-        const auto plan = operate::planForceRelease(lock, "1");
+        const auto plan = operate::planForceRelease(lock, rowId(1, 0, "10"));
         QVERIFY2(plan, plan ? "" : qPrintable(plan.error().message));
         QCOMPARE(plan->commands.back(), QStringLiteral("KILL CONNECTION 1"));
         QVERIFY(!plan->exact);
-        QCOMPARE(*plan->nextHolder, QByteArray("2"));
+        QCOMPARE(*plan->nextHolder, rowId(2, 5, "11"));
         QCOMPARE(plan->guard.value, QByteArray("trx 10 started 1700000000000"));
-        const auto waiter = operate::planForceRelease(lock, "2");
+        const auto waiter = operate::planForceRelease(lock, rowId(2, 5, "11"));
         QVERIFY(!waiter);
         QCOMPARE(waiter.error().code, ErrorCode::Refused);
+    }
+
+    void statusIsReadWithCare_data()
+    {
+        using enum mariadb::InStatus;
+        QTest::addColumn<QByteArray>("status");
+        QTest::addColumn<mariadb::InStatus>("found");
+        const QByteArray ours = "---TRANSACTION (0x7f0d5e7f2780), ACTIVE 0 sec\n0 lock struct(s)\n"
+                                "MariaDB thread id 6, OS thread handle 1, query id 2 127.0.0.1 root starting\n"
+                                "SHOW ENGINE INNODB STATUS\n";
+        const QByteArray theirs = "---TRANSACTION 21, ACTIVE 3 sec\n2 lock struct(s)\n"
+                                  "MariaDB thread id 4, OS thread handle 3, query id 4 127.0.0.1 root \n";
+        const auto with = [&](const QByteArray &from, const QByteArray &to) {
+            auto other = theirs;
+            return ours + other.replace(from, to);
+        };
+        QTest::newRow("it is there") << ours + theirs << Active;
+        QTest::newRow("prepared") << with("ACTIVE 3", "ACTIVE (PREPARED) 3") << Active;
+        QTest::newRow("MySQL") << with("MariaDB", "MySQL") << Active;
+        QTest::newRow("another transaction") << with("TRANSACTION 21", "TRANSACTION 22") << NotThere;
+        QTest::newRow("another connection") << with("thread id 4", "thread id 5") << NotThere;
+        QTest::newRow("over") << with("ACTIVE 3 sec", "not started") << NotThere;
+        QTest::newRow("committed") << with("ACTIVE 3 sec", "COMMITTED IN MEMORY") << NotThere;
+        QTest::newRow("another server") << theirs << NotKnown;
+        QTest::newRow("cut off") << ours + "... truncated...\n" << NotKnown;
+        QTest::newRow("cut off behind it") << ours + theirs + "... truncated...\n" << Active;
+        QTest::newRow("twice, as a client may write it") << ours + theirs + theirs << NotKnown;
+        QTest::newRow("nothing") << QByteArray() << NotKnown;
+    }
+    void statusIsReadWithCare()
+    {
+        QFETCH(QByteArray, status);
+        QFETCH(mariadb::InStatus, found);
+        QCOMPARE(mariadb::findInStatus(status, "21", 4, 6), found);
     }
 
     void questionsAreNoWritesAndLocksAre_data()
@@ -221,12 +318,14 @@ private slots:
         QTest::addColumn<QByteArray>("statement");
         QTest::addColumn<bool>("write");
         for (const auto *read : {"SELECT 1", "  select id from t", "SELECT IS_USED_LOCK('a')", "ROLLBACK", "DO 0",
-                                 "SHOW PROCESSLIST"})
+                                 "SHOW PROCESSLIST", "START TRANSACTION READ ONLY, WITH CONSISTENT SNAPSHOT",
+                                 "SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED"})
             QTest::newRow(read) << QByteArray(read) << false;
         for (const auto *write : {"UPDATE t SET a = 1", "SELECT id FROM t FOR UPDATE", "SELECT id FROM t for  update",
                                   "select GET_LOCK('a', 1)", "SELECT RELEASE_LOCK('a')", "SELECT 1 INTO OUTFILE 'x'",
                                   "KILL CONNECTION 1", "START TRANSACTION", "COMMIT", "CALL p()", "SET GLOBAL x = 1", "",
-                                  "DO SLEEP(1)", "WITH a AS (SELECT 1) SELECT * FROM a", "SELECT\n1\nFOR\nUPDATE"})
+                                  "DO SLEEP(1)", "START TRANSACTION READ ONLY, WITH CONSISTENT SNAPSHOT; DELETE FROM t",
+                                  "BEGIN NOT ATOMIC KILL 1; END", "WITH a AS (SELECT 1) SELECT * FROM a", "SELECT\n1\nFOR\nUPDATE"})
             QTest::newRow(write) << QByteArray(write) << true;
     }
     void questionsAreNoWritesAndLocksAre()

@@ -10,7 +10,7 @@ namespace lockscope::inspect {
 
 // A transaction of INNODB_TRX.
 struct SqlTransaction {
-    QByteArray id;
+    QByteArray id; // MariaDB gives a number only to who locks for writing: all others are "0"
     quint64 connection = 0;
     std::optional<ServerTime> started;
     std::optional<ServerTime> waitStarted;
@@ -53,7 +53,23 @@ struct SqlLook {
     std::vector<SqlNamedLock> namedLocks;
     std::vector<SqlProcess> processes;
     IndexColumns columns;
+    std::optional<ServerTime> serverStarted;
+    // Rows are told from a copy of the server's, see core/mariadb/freshness.h. Not: it is from before this look,
+    // and from after `rowsAsOf` where that is known.
+    bool rowsAreFresh = true;
+    std::optional<ServerTime> rowsAsOf;
+    // Without PROCESS a server tells only of the asker's own connections.
+    bool seesAllProcesses = true;
 };
+
+// A contender's id: the connection's number, which a server that was started anew uses again, and a moment that makes
+// it one of its kind, in ms since 1970. For a row lock that is the start of the transaction. The server tells it in
+// whole seconds, so the last three digits are those of the transaction's number: two of one connection and one second
+// are two ids. (A thousand transactions apart they would be one; that second has to be still running, then.)
+[[nodiscard]] QByteArray rowContenderId(quint64 connection, const QByteArray &transaction, ServerTime started);
+// For a named lock it is the start of the server, which is all that a server tells of since when a connection is
+// there: while it runs it uses no number twice.
+[[nodiscard]] QByteArray namedContenderId(quint64 connection, ServerTime serverStarted);
 
 // "shop.stock#id=1", as acquire takes it. What cannot be named by columns is named by the index.
 [[nodiscard]] QByteArray rowLockName(const SqlLockWait &wait, const IndexColumns &columns);

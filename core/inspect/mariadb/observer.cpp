@@ -73,16 +73,20 @@ Task<void> MariaDbObserver::poll()
         if (look && !m_options.follow)
             co_return;
         const auto took = (m_loop.now() - begun) * restPerWork;
-        const auto rest = std::max<Duration>({took, m_options.pollEvery, leastPause});
+        const auto usual = std::max<Duration>({took, m_options.pollEvery, leastPause});
+        const auto rest = m_reader.restAfterLook(usual);
         tellCost(rest);
         auto pause = sleepFor(m_loop, rest);
         co_await pause;
     }
 }
 
+// The first picture, and an only one, is worth some patience with a copy that is old.
 Task<Result<SqlLook>> MariaDbObserver::lookAndTell(Deadline deadline)
 {
-    auto look = co_await m_reader.look(deadline);
+    const bool isFirst = !m_firstPicture.isComplete();
+    auto looking = isFirst ? m_reader.freshLook(deadline) : m_reader.look(deadline);
+    auto look = co_await looking;
     if (look)
         settle(*look);
     tellCoverage();
@@ -94,23 +98,30 @@ Task<Result<LockPicture>> MariaDbObserver::readNow(QByteArray name, Deadline dea
     const QByteArray namedPrefix("GET_LOCK#");
     const bool isNamed = name.startsWith(namedPrefix);
     const auto also = isNamed ? name.mid(namedPrefix.size()) : QByteArray();
-    // Another reader may have kept the server's snapshot from being made anew: then look once more.
-    for (int looks = 0; looks < 2; ++looks) {
-        const auto look = co_await m_reader.look(deadline, also);
-        if (!look)
-            co_return look.error();
-        auto pictures = steadied(picturesOf(*look, m_name));
-        const auto at = std::ranges::find(pictures, name, [](const LockPicture &one) { return one.lock.name; });
-        if (at != pictures.end())
-            co_return std::move(*at);
-    }
+    // Named locks are told as they are; rows from a copy.
+    auto looking = isNamed ? m_reader.look(deadline, also) : m_reader.freshLook(deadline);
+    const auto look = co_await looking;
+    if (!look)
+        co_return look.error();
+    auto pictures = steadied(picturesOf(*look, m_name));
+    const auto at = std::ranges::find(pictures, name, [](const LockPicture &one) { return one.lock.name; });
+    if (at != pictures.end())
+        co_return std::move(*at);
     for (const auto &gap : m_reader.gaps()) {
         if (!isNamed && gap.startsWith("row locks"_L1))
             co_return Error{ErrorCode::NoPermission, gap};
     }
+    if (!isNamed && !look->rowsAreFresh)
+        co_return Error{ErrorCode::Refused, u"whether anybody holds %1 is not known: "_s.arg(label(name, 80)) + oldRowsText(), true};
     const auto hint = isNamed ? u"nobody holds or wants a lock of this name"_s
                                                    : u"nobody waits for it, and a server shows a row lock only then"_s;
     co_return Error{ErrorCode::NoNode, u"no lock is seen at %1: %2"_s.arg(label(name, 80), hint)};
+}
+
+QString MariaDbObserver::oldRowsText() const
+{
+    return u"row locks %1 may be old: somebody else reads INNODB_TRX more often than every 100 ms, and only when "
+           u"nobody does the server makes a new copy of what it says there"_s.arg(m_reader.ageOfRows());
 }
 
 std::vector<LockPicture> MariaDbObserver::steadied(std::vector<LockPicture> pictures) const
@@ -171,6 +182,8 @@ std::vector<Coverage> MariaDbObserver::coverage() const
     }
     for (const auto &gap : m_reader.gaps())
         all.push_back({m_name, false, gap});
+    if (m_reader.hasLooked() && !m_reader.rowsAreFresh())
+        all.push_back({m_name, false, oldRowsText()});
     if (all.empty())
         all.push_back({m_name, true, u"every named lock, and every row lock that somebody waits for; a row lock "
                                      u"nobody waits for cannot be seen"_s});

@@ -1,5 +1,7 @@
 // Keeps the pictures of one MariaDB or MySQL server's locks up to date, by asking: such a server tells
-// nothing unasked. At most every 250 ms, and resting nine times as long as a look takes.
+// nothing unasked. At most every 250 ms, and resting nine times as long as a look takes; less often where the looks
+// of others keep the server from renewing what it tells of rows (core/mariadb/freshness.h). Coverage says then how
+// old that may be, and so does each picture of a row.
 //
 // Survives reconnects. Loop thread only; not to be destroyed from within a call to its sink.
 #pragma once
@@ -28,6 +30,7 @@ private:
     Task<void> poll();
     Task<Result<SqlLook>> lookAndTell(Deadline deadline);
     [[nodiscard]] std::vector<LockPicture> steadied(std::vector<LockPicture> pictures) const;
+    [[nodiscard]] QString oldRowsText() const;
     void settle(const SqlLook &look);
     void tellCoverage();
     void tellProgress();

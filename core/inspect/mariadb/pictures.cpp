@@ -14,26 +14,25 @@ namespace {
 // From then on it is worth a warning that somebody holds a row and does nothing.
 constexpr std::chrono::seconds idleIsOdd(30);
 
-QByteArray idOf(quint64 connection)
-{
-    return QByteArray::number(connection);
-}
-
 // One look, with the ways through it.
 class Looked {
 public:
     explicit Looked(const SqlLook &look) : m_look(look)
     {
         for (const auto &transaction : look.transactions)
-            m_transactions[transaction.id] = &transaction;
+            addTransaction(transaction);
         for (const auto &process : look.processes)
             m_processes[process.connection] = &process;
     }
 
-    [[nodiscard]] const SqlTransaction *transaction(const QByteArray &id) const
+    // Several, where the number does not say which; none, where it ended meanwhile.
+    [[nodiscard]] std::vector<const SqlTransaction *> transactions(const QByteArray &id, bool isRequesting) const
     {
         const auto at = m_transactions.find(id);
-        return at == m_transactions.end() ? nullptr : at->second;
+        auto all = at == m_transactions.end() ? std::vector<const SqlTransaction *>() : at->second;
+        if (all.size() > 1 && isRequesting)
+            std::erase_if(all, [](const auto *one) { return !one->waitStarted; });
+        return all;
     }
     [[nodiscard]] const SqlProcess *process(quint64 connection) const
     {
@@ -41,22 +40,29 @@ public:
         return at == m_processes.end() ? nullptr : at->second;
     }
     // What is known of whoever is behind a connection.
-    [[nodiscard]] Contender contender(quint64 connection) const
+    [[nodiscard]] Contender contender(quint64 connection, const QByteArray &id) const
     {
         Contender one;
-        one.id = idOf(connection);
-        one.session = QString::fromLatin1(one.id);
+        one.id = id;
+        one.session = QString::number(connection);
         if (const auto *who = process(connection)) {
             one.endpoint = QString::fromUtf8(who->host);
             one.identity = who->user;
         }
         return one;
     }
-    [[nodiscard]] ServerTime now() const { return m_look.now; }
+    [[nodiscard]] const SqlLook &look() const { return m_look; }
 
 private:
+    // Who has no number ("0") is in nobody's way without a lock.
+    void addTransaction(const SqlTransaction &transaction)
+    {
+        if (transaction.id != "0" || transaction.rowsLocked > 0)
+            m_transactions[transaction.id].push_back(&transaction);
+    }
+
     const SqlLook &m_look;
-    std::map<QByteArray, const SqlTransaction *> m_transactions;
+    std::map<QByteArray, std::vector<const SqlTransaction *>> m_transactions;
     std::map<quint64, const SqlProcess *> m_processes;
 };
 
@@ -72,7 +78,7 @@ QByteArray guardOf(const SqlTransaction &transaction)
     return "trx " + transaction.id + " started " + QByteArray::number(qint64(started));
 }
 
-void addIdle(LockPicture &lock, const SqlTransaction &transaction, const SqlProcess *process)
+void addIdle(LockPicture &lock, const Contender &holder, const SqlTransaction &transaction, const SqlProcess *process)
 {
     if (!process || !process->isIdle)
         return;
@@ -85,7 +91,7 @@ void addIdle(LockPicture &lock, const SqlTransaction &transaction, const SqlProc
                           .arg(label(process->user, 40), spokenDuration(process->inState))
                           .arg(transaction.rowsLocked)
                           .arg(transaction.rowsModified);
-    finding.contenders = {idOf(process->connection)};
+    finding.contenders = {holder.id};
     lock.findings.push_back(std::move(finding));
 }
 
@@ -96,7 +102,8 @@ void finish(LockPicture &lock, Evidence evidence)
     std::ranges::stable_sort(lock.contenders, [&since](const Contender &a, const Contender &b) {
         if (a.role != b.role)
             return a.role == Role::Holder;
-        return since(a) != since(b) ? since(a) < since(b) : a.id.toULongLong() < b.id.toULongLong();
+        const auto connection = [](const Contender &one) { return one.session.value_or(QString()).toULongLong(); };
+        return since(a) != since(b) ? since(a) < since(b) : connection(a) < connection(b);
     });
     QByteArray before;
     int position = 0;
@@ -121,6 +128,17 @@ LockPicture empty(const SqlLook &look, const ConnectionName &connection, const Q
     return lock;
 }
 
+// Several that have no number share the record, and nothing says which of those who could are meant.
+Contender unnumbered(Role role, const QByteArray &mode)
+{
+    Contender one;
+    one.id = "without-a-number";
+    one.role = role;
+    one.mode = modeOf(mode);
+    one.identity = "a transaction that has no number yet; the server does not say which";
+    return one;
+}
+
 // All pairs about one record.
 LockPicture rowLock(const Looked &looked, LockPicture lock,
                     const std::vector<const SqlLockWait *> &waits)
@@ -128,30 +146,43 @@ LockPicture rowLock(const Looked &looked, LockPicture lock,
     lock.recipe = "sql-for-update";
     lock.why = u"InnoDB says who waits for this record of index %1, and who is in the way"_s.arg(
         label(waits.front()->index, 64));
-    std::set<QByteArray> waiting, seen;
+    std::set<QByteArray> waiting;
+    std::set<std::pair<QByteArray, bool>> seen;
     for (const auto *wait : waits)
         waiting.insert(wait->requesting);
-    const auto add = [&](const QByteArray &id, const QByteArray &mode) {
-        const auto *transaction = looked.transaction(id);
-        if (!transaction || !seen.insert(id).second)
+    const auto &look = looked.look();
+    if (!look.rowsAreFresh) {
+        lock.mayBeOld = true;
+        lock.observed = look.rowsAsOf.value_or(lock.observed);
+    }
+    const auto add = [&](const QByteArray &id, const QByteArray &mode, bool isRequesting) {
+        const auto found = looked.transactions(id, isRequesting);
+        const bool isWaiting = isRequesting || (waiting.contains(id) && found.size() == 1);
+        if (found.empty() || !seen.insert({id, isWaiting}).second)
             return;
-        auto one = looked.contender(transaction->connection);
+        if (found.size() > 1) {
+            lock.contenders.push_back(unnumbered(isWaiting ? Role::Waiter : Role::Holder, mode));
+            return;
+        }
+        const auto &transaction = *found.front();
+        auto one = looked.contender(transaction.connection,
+                                    rowContenderId(transaction.connection, id, transaction.started.value_or(ServerTime())));
         one.mode = modeOf(mode);
-        one.guard.value = guardOf(*transaction);
-        if (waiting.contains(id)) {
-            one.waitingSince = transaction->waitStarted;
+        one.guard.value = guardOf(transaction);
+        if (isWaiting) {
+            one.waitingSince = transaction.waitStarted;
         } else {
             one.role = Role::Holder;
-            one.heldSince = transaction->started; // the transaction's: the row was locked then or later
+            one.heldSince = transaction.started; // the transaction's: the row was locked then or later
             one.heldAtMost = true;
-            addIdle(lock, *transaction, looked.process(transaction->connection));
+            addIdle(lock, one, transaction, looked.process(transaction.connection));
         }
         lock.contenders.push_back(std::move(one));
     };
     for (const auto *wait : waits) {
         // Earlier waiters are in the way, too; who is in the way and does not wait itself holds it.
-        add(wait->blocking, wait->blockingMode);
-        add(wait->requesting, wait->requestedMode);
+        add(wait->blocking, wait->blockingMode, false);
+        add(wait->requesting, wait->requestedMode, true);
     }
     finish(lock, Evidence::Server);
     return lock;
@@ -161,14 +192,16 @@ LockPicture namedLock(const Looked &looked, LockPicture lock, const std::vector<
 {
     lock.recipe = "sql-get-lock";
     lock.why = u"a user-level lock of this name is granted or asked for"_s;
+    const auto started = looked.look().serverStarted.value_or(ServerTime());
+    lock.waitersKnown = looked.look().seesAllProcesses;
     for (const auto *part : parts) {
-        auto one = looked.contender(part->connection);
+        auto one = looked.contender(part->connection, namedContenderId(part->connection, started));
         const auto *process = looked.process(part->connection);
-        one.guard.value = "connection " + one.id + (process ? " of " + process->user + " from " + process->host : QByteArray());
+        one.guard.value = "connection " + QByteArray::number(part->connection) + (process ? " of " + process->user + " from " + process->host : QByteArray());
         if (part->isGranted)
             one.role = Role::Holder;
         else if (process)
-            one.waitingSince = looked.now() - process->inState;
+            one.waitingSince = looked.look().now - process->inState;
         lock.contenders.push_back(std::move(one));
     }
     finish(lock, Evidence::Inferred);
@@ -176,6 +209,18 @@ LockPicture namedLock(const Looked &looked, LockPicture lock, const std::vector<
 }
 
 } // namespace
+
+QByteArray rowContenderId(quint64 connection, const QByteArray &transaction, ServerTime started)
+{
+    const auto second = std::chrono::floor<std::chrono::seconds>(started.time_since_epoch()).count();
+    return QByteArray::number(connection) + '@'
+        + QByteArray::number(qint64(second) * 1000 + qint64(transaction.toULongLong() % 1000));
+}
+
+QByteArray namedContenderId(quint64 connection, ServerTime serverStarted)
+{
+    return QByteArray::number(connection) + '@' + QByteArray::number(qint64(serverStarted.time_since_epoch().count()));
+}
 
 std::vector<LockPicture> picturesOf(const SqlLook &look, const ConnectionName &connection)
 {
@@ -211,7 +256,9 @@ std::vector<SessionPicture> sessionsOf(const SqlLook &look, const std::vector<Lo
     }
     for (const auto &lock : pictures) {
         for (const auto &one : lock.contenders) {
-            auto &session = of(one.id.toULongLong());
+            if (!one.session)
+                continue;
+            auto &session = of(one.session->toULongLong());
             (one.role == Role::Holder ? session.holds : session.waits).push_back(lock.lock.name);
         }
     }

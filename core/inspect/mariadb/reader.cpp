@@ -1,8 +1,10 @@
 #include "core/inspect/mariadb/reader.h"
 
 #include "core/async/sleep.h"
+#include "core/mariadb/freshness.h"
 
 #include <algorithm>
+#include <map>
 
 namespace lockscope::inspect {
 
@@ -12,22 +14,24 @@ using mariadb::Rows;
 
 namespace {
 
-constexpr auto snapshotRests = 120ms;
+// For a new copy, where somebody else keeps the server from making one.
+constexpr auto patienceForFreshRows = 1s;
+constexpr auto longestRest = 2s;
 
-// Transactions and their waits in one statement: in two, the snapshot might have been made anew between.
+// Transactions and their waits in one statement: in two, the copy might have been made anew between.
 const QByteArray mariaDbRowLocks =
-    "SELECT t.trx_id, t.trx_mysql_thread_id AS connection, UNIX_TIMESTAMP(t.trx_started) AS started, "
+    "t.trx_id, t.trx_mysql_thread_id AS connection, UNIX_TIMESTAMP(t.trx_started) AS started, "
     "UNIX_TIMESTAMP(t.trx_wait_started) AS wait_started, t.trx_rows_locked AS rows_locked, "
-    "t.trx_rows_modified AS rows_modified, w.blocking_trx_id AS blocking, l.lock_table, l.lock_index, "
+    "t.trx_rows_modified AS rows_modified, t.trx_is_read_only AS is_read_only, w.blocking_trx_id AS blocking, l.lock_table, l.lock_index, "
     "l.lock_data, l.lock_mode AS requested_mode, b.lock_mode AS blocking_mode "
     "FROM information_schema.INNODB_TRX t "
     "LEFT JOIN information_schema.INNODB_LOCK_WAITS w ON w.requesting_trx_id = t.trx_id "
     "LEFT JOIN information_schema.INNODB_LOCKS l ON l.lock_id = w.requested_lock_id "
     "LEFT JOIN information_schema.INNODB_LOCKS b ON b.lock_id = w.blocking_lock_id";
 const QByteArray mySqlRowLocks =
-    "SELECT t.trx_id, t.trx_mysql_thread_id AS connection, UNIX_TIMESTAMP(t.trx_started) AS started, "
+    "t.trx_id, t.trx_mysql_thread_id AS connection, UNIX_TIMESTAMP(t.trx_started) AS started, "
     "UNIX_TIMESTAMP(t.trx_wait_started) AS wait_started, t.trx_rows_locked AS rows_locked, "
-    "t.trx_rows_modified AS rows_modified, w.BLOCKING_ENGINE_TRANSACTION_ID AS blocking, "
+    "t.trx_rows_modified AS rows_modified, t.trx_is_read_only AS is_read_only, w.BLOCKING_ENGINE_TRANSACTION_ID AS blocking, "
     "CONCAT('`', l.OBJECT_SCHEMA, '`.`', l.OBJECT_NAME, '`') AS lock_table, l.INDEX_NAME AS lock_index, "
     "l.LOCK_DATA AS lock_data, l.LOCK_MODE AS requested_mode, b.LOCK_MODE AS blocking_mode "
     "FROM information_schema.INNODB_TRX t "
@@ -68,6 +72,12 @@ bool isRefusal(const Error &error)
         || error.code == ErrorCode::Server || error.code == ErrorCode::BadInput;
 }
 
+// Reads only, and has locked nothing: another observer's look, most likely.
+bool isIdleReader(const Rows &rows, std::size_t row)
+{
+    return text(rows, row, "is_read_only") == "1" && text(rows, row, "rows_locked").toLongLong() == 0;
+}
+
 bool hasDataLocks(const mariadb::Session &session)
 {
     return !mariadb::isMariaDb(session) && session.serverVersion().split('.').first().toInt() >= 8;
@@ -87,31 +97,56 @@ void SqlReader::note(const QString &gap)
         m_newGaps << gap;
 }
 
+struct SqlReader::Pace {
+    Instant lastLook{};
+    std::optional<OneShot<bool>> looking; // completes when the look under way has ended
+
+    // One per server, for as long as somebody reads there.
+    static std::shared_ptr<Pace> of(const QByteArray &server)
+    {
+        thread_local std::map<QByteArray, std::weak_ptr<Pace>> paces;
+        auto &known = paces[server];
+        auto pace = known.lock();
+        if (!pace)
+            known = pace = std::make_shared<Pace>();
+        return pace;
+    }
+};
+
 // Lives in the frame of look(), which may be destroyed half-way.
 class SqlReader::Turn {
 public:
-    explicit Turn(SqlReader &reader) : m_reader(reader) { m_reader.m_looking = OneShot<bool>(m_reader.m_session.loop()); }
+    Turn(std::shared_ptr<Pace> pace, Loop &loop) : m_pace(std::move(pace)), m_loop(loop)
+    {
+        m_pace->looking = OneShot<bool>(loop);
+    }
     Turn(const Turn &) = delete;
     Turn &operator=(const Turn &) = delete;
     ~Turn()
     {
-        const auto done = *std::exchange(m_reader.m_looking, std::nullopt);
+        m_pace->lastLook = m_loop.now();
+        const auto done = *std::exchange(m_pace->looking, std::nullopt);
         done.complete(true);
     }
 
 private:
-    SqlReader &m_reader;
+    std::shared_ptr<Pace> m_pace;
+    Loop &m_loop;
 };
 
 Task<Result<SqlLook>> SqlReader::look(Deadline deadline, QByteArray also)
 {
     auto &loop = m_session.loop();
-    while (m_looking) {
-        auto other = *m_looking;
+    const auto met = co_await meetServer(deadline);
+    if (!met)
+        co_return met.error();
+    const auto pace = m_pace;
+    while (pace->looking) {
+        auto other = *pace->looking;
         co_await other;
     }
-    const Turn turn(*this);
-    const auto rested = m_lastLook + snapshotRests;
+    const Turn turn(pace, loop);
+    const auto rested = pace->lastLook + mariadb::copyRestsFor;
     if (loop.now() < rested) {
         auto rest = sleepUntil(loop, rested);
         co_await rest;
@@ -120,25 +155,84 @@ Task<Result<SqlLook>> SqlReader::look(Deadline deadline, QByteArray also)
     if (answer) {
         m_gaps = m_newGaps;
         m_hasLooked = true;
+        m_rowsAreFresh = answer->rowsAreFresh;
+        m_oldInARow = m_rowsAreFresh ? 0 : m_oldInARow + 1;
     }
-    m_lastLook = loop.now();
     co_return answer;
+}
+
+Task<Result<SqlLook>> SqlReader::freshLook(Deadline deadline, QByteArray also)
+{
+    auto &loop = m_session.loop();
+    const auto until = std::min<Instant>(deadline.when(), loop.now() + patienceForFreshRows);
+    for (;;) {
+        auto answer = co_await look(deadline, also);
+        const auto rest = restAfterLook(mariadb::copyRestsFor);
+        if (!answer || answer->rowsAreFresh || loop.now() + rest >= until)
+            co_return answer;
+        auto resting = sleepFor(loop, rest);
+        co_await resting;
+    }
+}
+
+Duration SqlReader::restAfterLook(Duration usual)
+{
+    if (m_oldInARow == 0)
+        return usual;
+    constexpr int mostDoublings = 4;
+    const auto longest = std::min<Duration>(usual * (1 << std::min(m_oldInARow, mostDoublings)), longestRest);
+    const auto spread = std::max<Duration>(longest - usual, mariadb::copyRestsFor);
+    return usual + Duration(static_cast<Duration::rep>(m_random.below(static_cast<quint64>(spread.count()))));
+}
+
+QString SqlReader::ageOfRows() const
+{
+    if (!m_lastFresh)
+        return u"of an unknown age"_s;
+    const auto age = std::chrono::duration_cast<std::chrono::milliseconds>(m_session.loop().now() - *m_lastFresh);
+    return u"as of %1 ms ago"_s.arg(age.count());
+}
+
+// On every connection anew: it may lead to another server.
+Task<Result<bool>> SqlReader::meetServer(Deadline deadline)
+{
+    const auto connection = m_session.connectionId();
+    if (m_pace && m_knownFor == connection)
+        co_return true;
+    auto settingUp = send(mariadb::withoutReadView, deadline);
+    auto asking = send(mariadb::serverQuestion(m_session), deadline);
+    const auto setUp = co_await settingUp;
+    const auto server = co_await asking;
+    if (!setUp)
+        co_return setUp.error();
+    if (!server)
+        co_return server.error();
+    m_pace = Pace::of(text(*server, 0, "server") + ' ' + text(*server, 0, "started"));
+    m_serverStarted = moment(*server, 0, "started");
+    m_namedLocks = NamedLocks::NotAsked;
+    m_lastFresh.reset();
+    m_lastFreshThere.reset();
+    m_knownFor = connection;
+    co_return true;
 }
 
 Task<Result<SqlLook>> SqlReader::ask(Deadline deadline, QByteArray also)
 {
     m_newGaps.clear();
-    if (m_knownFor != m_session.connectionId()) {
-        m_knownFor = m_session.connectionId();
-        m_namedLocks = NamedLocks::NotAsked;
-    }
     SqlLook look;
+    look.serverStarted = m_serverStarted;
+    const auto asked = m_session.loop().now();
     const auto rows = co_await readRowLocks(&look, deadline);
     if (!rows)
         co_return rows.error();
     const auto processes = co_await readProcesses(&look, deadline);
     if (!processes)
         co_return processes.error();
+    if (look.rowsAreFresh && look.seesAllProcesses) {
+        m_lastFresh = asked;
+        m_lastFreshThere = look.now;
+    }
+    look.rowsAsOf = m_lastFreshThere;
     const auto named = co_await readNamedLocks(&look, deadline, also);
     if (!named)
         co_return named.error();
@@ -149,26 +243,52 @@ Task<Result<SqlLook>> SqlReader::ask(Deadline deadline, QByteArray also)
     co_return look;
 }
 
+// The transaction that makes the mark visible ends at once, whatever became of the question.
+Task<Result<Rows>> SqlReader::askForRows(QByteArray mark, Deadline deadline)
+{
+    constexpr auto longerThanQuestion = 5s;
+    const auto &columns = hasDataLocks(m_session) ? mySqlRowLocks : mariaDbRowLocks;
+    auto beginning = send(mariadb::beginLook, deadline);
+    auto asking = send("SELECT " + mariadb::isMarked(mark) + " AS is_fresh, "
+                           "t.trx_mysql_thread_id = CONNECTION_ID() AS is_ours, " + columns, deadline);
+    auto ending = send(mariadb::endLook, deadline.isNever() ? deadline : Deadline::at(deadline.when() + longerThanQuestion));
+    const auto begun = co_await beginning;
+    auto rows = co_await asking;
+    const auto ended = co_await ending;
+    if (rows && !begun)
+        co_return begun.error();
+    if (rows && !ended)
+        co_return ended.error();
+    co_return rows;
+}
+
 Task<Result<bool>> SqlReader::readRowLocks(SqlLook *look, Deadline deadline)
 {
-    auto asking = send(hasDataLocks(m_session) ? mySqlRowLocks : mariaDbRowLocks, deadline);
-    const auto rows = co_await asking;
+    const auto mark = mariadb::freshMark();
+    const auto rows = co_await askForRows(mark, deadline);
     if (!rows && !isRefusal(rows.error()))
         co_return rows.error();
     if (!rows) {
         const bool isPrivilege = rows.error().code == ErrorCode::NoPermission;
+        look->seesAllProcesses = !isPrivilege;
         note(isPrivilege ? u"row locks cannot be seen: the PROCESS privilege is missing (GRANT PROCESS ON *.* TO …)"_s
                          : u"row locks cannot be seen: "_s + rows.error().message);
         co_return true;
     }
+    look->rowsAreFresh = false;
     for (std::size_t i = 0; i < rows->rows.size(); ++i) {
+        look->rowsAreFresh = look->rowsAreFresh || text(*rows, i, "is_fresh") == "1";
         const auto id = text(*rows, i, "trx_id");
-        const bool isKnown = std::ranges::find(look->transactions, id, &SqlTransaction::id) != look->transactions.end();
-        if (!isKnown)
-            look->transactions.push_back({id, text(*rows, i, "connection").toULongLong(), moment(*rows, i, "started"),
+        const auto connection = text(*rows, i, "connection").toULongLong();
+        const bool isOurs = text(*rows, i, "is_ours") == "1"; // looking on is all it does
+        const bool isKnown = std::ranges::any_of(look->transactions, [&](const SqlTransaction &one) {
+            return one.id == id && one.connection == connection;
+        });
+        if (!isKnown && !isOurs && !isIdleReader(*rows, i))
+            look->transactions.push_back({id, connection, moment(*rows, i, "started"),
                                           moment(*rows, i, "wait_started"), text(*rows, i, "rows_locked").toLongLong(),
                                           text(*rows, i, "rows_modified").toLongLong()});
-        if (rows->cell(i, "blocking"))
+        if (rows->cell(i, "blocking") && !isOurs)
             look->waits.push_back({id, text(*rows, i, "blocking"), text(*rows, i, "lock_table"),
                                    text(*rows, i, "lock_index"), text(*rows, i, "lock_data"),
                                    text(*rows, i, "requested_mode"), text(*rows, i, "blocking_mode")});
@@ -236,8 +356,12 @@ Task<Result<bool>> SqlReader::readNamedLocks(SqlLook *look, Deadline deadline, Q
             look->namedLocks.push_back({text(*rows, i, "name"), text(*rows, i, "connection").toULongLong(),
                                         text(*rows, i, "status") == "GRANTED"});
     }
-    if (m_namedLocks == NamedLocks::PerformanceSchema)
+    if (m_namedLocks == NamedLocks::PerformanceSchema) {
+        look->seesAllProcesses = true; // as far as these are concerned
         co_return true;
+    }
+    if (!look->seesAllProcesses)
+        note(u"who waits for a named lock cannot be seen: the PROCESS privilege is missing"_s);
     for (const auto &process : look->processes) {
         const auto name = process.state == "User lock" ? namedLockIn(process.statement) : std::nullopt;
         if (name)

@@ -1,8 +1,12 @@
 // Asks one server for a look: which statements it understands, which privileges and instruments it lacks,
 // and how often it may be asked. Loop thread only.
+//
+// Readers of one process take turns on one server, whatever they call it. Those of other programs cannot be asked to:
+// a look that met an old copy (SqlLook::rowsAreFresh) says so, and whoever follows should rest for restAfterLook().
 #pragma once
 
 #include "core/async/task.h"
+#include "core/base/random.h"
 #include "core/inspect/mariadb/look.h"
 #include "core/mariadb/session.h"
 
@@ -11,21 +15,41 @@ namespace lockscope::inspect {
 class SqlReader {
 public:
     // `session` outlives the reader and its tasks.
-    explicit SqlReader(mariadb::Session &session) : m_session(session) {}
+    explicit SqlReader(mariadb::Session &session)
+        : m_session(session), m_state(session.onState([this](mariadb::SessionState state) { forgetServer(state); }))
+    {
+    }
 
-    // One look at a time, and never sooner than MariaDB's snapshot of its locks is made anew: that happens
+    // One look at a time, and never sooner than the server's copy of its locks is made anew: that happens
     // only when nobody has read it for 100 ms. What the server refuses is left out and said in gaps().
     // `also` is a named lock to ask for in any case.
     Task<Result<SqlLook>> look(Deadline deadline, QByteArray also = {});
+    // Until a look meets a new copy, or that time has passed: then the last look, with an old one.
+    Task<Result<SqlLook>> freshLook(Deadline deadline, QByteArray also = {});
     [[nodiscard]] const QStringList &gaps() const { return m_gaps; }
+    // Of the last look. How old at most, where that is known.
+    [[nodiscard]] bool rowsAreFresh() const { return m_rowsAreFresh; }
+    [[nodiscard]] QString ageOfRows() const;
+    // At least `usual`; longer and at random after old copies in a row, so that others who do the same, and we, leave
+    // the server the 100 ms that it wants.
+    [[nodiscard]] Duration restAfterLook(Duration usual);
     [[nodiscard]] bool hasLooked() const { return m_hasLooked; }
     [[nodiscard]] qint64 requests() const { return m_requests; }
 
 private:
     class Turn;
+    struct Pace; // of all readers on one server
     enum class NamedLocks { NotAsked, PerformanceSchema, Plugin, WaitersOnly };
 
+    // A server that was started anew may give us the same number again.
+    void forgetServer(mariadb::SessionState state)
+    {
+        if (state != mariadb::SessionState::Connected)
+            m_knownFor = 0;
+    }
+    Task<Result<bool>> meetServer(Deadline deadline);
     Task<Result<SqlLook>> ask(Deadline deadline, QByteArray also);
+    Task<Result<mariadb::Rows>> askForRows(QByteArray mark, Deadline deadline);
     Task<Result<NamedLocks>> findNamedLocks(Deadline deadline);
     Task<Result<bool>> readRowLocks(SqlLook *look, Deadline deadline);
     Task<Result<bool>> readProcesses(SqlLook *look, Deadline deadline);
@@ -36,15 +60,21 @@ private:
     void note(const QString &gap);
 
     mariadb::Session &m_session;
+    mariadb::Subscription m_state;
     mariadb::ConnectionId m_knownFor = 0; // the connection all this was found out on
     NamedLocks m_namedLocks = NamedLocks::NotAsked;
     IndexColumns m_columns;
     QStringList m_gaps;    // of the last look
     QStringList m_newGaps; // of the one under way
     qint64 m_requests = 0;
-    Instant m_lastLook{};
+    std::shared_ptr<Pace> m_pace;
+    std::optional<ServerTime> m_serverStarted;
     bool m_hasLooked = false;
-    std::optional<OneShot<bool>> m_looking; // completes when the look under way has ended
+    bool m_rowsAreFresh = true;
+    int m_oldInARow = 0;
+    std::optional<Instant> m_lastFresh;        // by our clock
+    std::optional<ServerTime> m_lastFreshThere; // by the server's
+    Random m_random = Random::fromSystem();
 };
 
 } // namespace lockscope::inspect

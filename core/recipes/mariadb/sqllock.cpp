@@ -19,7 +19,7 @@ constexpr auto pauseBetweenLooks = 2ms; // only where an earlier attempt came to
 
 SqlLock::SqlLock(mariadb::Session &session, const QByteArray &lock)
     : LockBase(session.loop(), u"lock "_s + label(lock)), m_session(&session), m_chores(session.loop()),
-      m_state(session.onState([this](mariadb::SessionState) { lookWhetherConnected(); }))
+      m_state(session.onState([this](mariadb::SessionState state) { heed(state); }))
 {
 }
 
@@ -88,10 +88,11 @@ void SqlLock::letGo()
     m_connection.reset();
 }
 
-// The connection took everything it held with it.
-void SqlLock::lookWhetherConnected()
+// The connection took everything it held with it. By its number alone that could be missed: a server that was
+// started anew counts from the beginning, and this may be heard when the next connection stands already.
+void SqlLock::heed(mariadb::SessionState state)
 {
-    if (!m_connection || isHeld())
+    if (!m_connection || (isHeld() && state == mariadb::SessionState::Connected))
         return;
     m_connection.reset();
     lose(Loss::SessionOver);

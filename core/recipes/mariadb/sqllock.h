@@ -34,7 +34,7 @@ protected:
 
 private:
     [[nodiscard]] Task<Result<void>> untilGivenBack(Deadline deadline);
-    void lookWhetherConnected();
+    void heed(mariadb::SessionState state);
 
     mariadb::Session *m_session;
     Chores m_chores;

@@ -1,0 +1,59 @@
+#include "core/inspect/mariadb/ownid.h"
+
+#include "core/async/sleep.h"
+#include "core/base/random.h"
+#include "core/inspect/mariadb/look.h"
+#include "core/mariadb/freshness.h"
+
+namespace lockscope::inspect {
+
+namespace {
+
+ServerTime seconds(const mariadb::Rows &rows)
+{
+    return ServerTime(std::chrono::seconds(qRound64(rows.cell(0, "started").value_or(QByteArray()).toDouble())));
+}
+
+Task<std::optional<QByteArray>> ownRowId(mariadb::Session *session, Deadline deadline)
+{
+    auto &loop = session->loop();
+    const auto connection = session->connectionId();
+    auto random = Random::fromSystem();
+    while (!deadline.hasPassed(loop)) {
+        // The transaction that holds the lock is in each new copy, and makes the mark visible there.
+        const auto mark = mariadb::freshMark();
+        const mariadb::Statement question{"SELECT t.trx_id AS id, UNIX_TIMESTAMP(t.trx_started) AS started "
+                                          "FROM information_schema.INNODB_TRX t WHERE " + mariadb::isMarked(mark),
+                                          {}, connection, false};
+        auto asking = session->execute(question, deadline);
+        const auto rows = co_await asking;
+        if (!rows)
+            co_return std::nullopt;
+        if (!rows->rows.empty())
+            co_return rowContenderId(connection, rows->cell(0, "id").value_or(QByteArray()), seconds(*rows));
+        const std::chrono::milliseconds more(random.below(150));
+        auto rest = sleepFor(loop, mariadb::copyRestsFor + more);
+        co_await rest;
+    }
+    co_return std::nullopt;
+}
+
+} // namespace
+
+Task<std::optional<QByteArray>> ownContenderId(mariadb::Session *session, QByteArray recipe, Deadline deadline)
+{
+    if (recipe == "sql-for-update") {
+        auto id = co_await ownRowId(session, deadline);
+        co_return id;
+    }
+    if (recipe != "sql-get-lock")
+        co_return std::nullopt;
+    const auto connection = session->connectionId();
+    auto asking = session->execute({mariadb::serverQuestion(*session), {}, connection, false}, deadline);
+    const auto server = co_await asking;
+    if (!server || server->rows.empty())
+        co_return std::nullopt;
+    co_return namedContenderId(connection, seconds(*server));
+}
+
+} // namespace lockscope::inspect

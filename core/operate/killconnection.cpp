@@ -1,0 +1,301 @@
+#include "core/operate/killconnection.h"
+
+#include "core/async/sleep.h"
+#include "core/base/random.h"
+#include "core/base/text.h"
+#include "core/mariadb/freshness.h"
+
+#include <QStringDecoder>
+
+namespace lockscope::operate {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using mariadb::Rows;
+using mariadb::Statement;
+
+namespace {
+
+enum class Verdict {
+    Killed,
+    Gone,    // it does not hold any more
+    Another, // the connection, or the server, is in another life by now
+    Old,     // what the server said may be old: nothing was done
+};
+
+struct Target {
+    mariadb::Session *session = nullptr;
+    mariadb::ConnectionId ours = 0; // every statement is for this connection of ours, or is not sent
+    mariadb::ConnectionId connection = 0;
+    QByteArray lock;        // a named lock's name; empty for a row
+    QByteArray guard;       // a row's: "trx 4711 started 1700000000000"
+    QByteArray transaction; // its number; empty while it has none
+    QByteArray serverStarted; // a named lock's: seconds since 1970
+};
+
+QByteArray number(mariadb::ConnectionId connection)
+{
+    return QByteArray::number(connection);
+}
+
+// Whatever is in it, as a text that needs no quotes.
+QByteArray literal(const QByteArray &text)
+{
+    QStringDecoder decoder(QStringDecoder::Utf8);
+    const QString decoded = decoder(text);
+    const auto bytes = "X'" + text.toHex() + '\'';
+    return decoder.hasError() ? bytes : "CONVERT(" + bytes + " USING utf8mb4)";
+}
+
+Reply<Rows> ask(const Target &target, const QByteArray &text, Deadline deadline)
+{
+    return target.session->execute({text, {}, target.ours, false}, deadline);
+}
+
+// What it does stays, should the connection break.
+Reply<Rows> act(const Target &target, const QByteArray &text, Deadline deadline)
+{
+    return target.session->execute({text, {}, target.ours, true}, deadline);
+}
+
+// "said": held, gone or another. `then` is done when it is held, in the same statement.
+QByteArray namedBlock(const Target &target, const QByteArray &then)
+{
+    return "BEGIN NOT ATOMIC DECLARE said VARCHAR(8) DEFAULT 'gone'; "
+           "DECLARE started BIGINT DEFAULT (SELECT UNIX_TIMESTAMP() - VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS "
+           "WHERE VARIABLE_NAME = 'UPTIME'); "
+           "IF started <> " + target.serverStarted + " THEN SET said = 'another'; "
+           "ELSEIF IS_USED_LOCK(" + literal(target.lock) + ") = " + number(target.connection)
+        + " THEN " + then + "SET said = 'held'; END IF; SELECT said; END";
+}
+
+// The same, or old.
+QByteArray rowBlock(const Target &target, const QByteArray &then)
+{
+    const auto connection = number(target.connection);
+    return "BEGIN NOT ATOMIC DECLARE fresh, present, same INT DEFAULT 0; " + mariadb::withoutReadView + "; "
+        + mariadb::beginLook + "; SELECT COALESCE(SUM(" + mariadb::isMarked(mariadb::freshMark()) + "), 0), "
+          "COALESCE(SUM(t.trx_mysql_thread_id = " + connection + "), 0), COALESCE(SUM(t.trx_mysql_thread_id = " + connection
+        + " AND CONCAT('trx ', t.trx_id, ' started ', CAST(UNIX_TIMESTAMP(t.trx_started) * 1000 AS SIGNED)) = "
+        + literal(target.guard) + "), 0) INTO fresh, present, same FROM information_schema.INNODB_TRX t; "
+        + mariadb::endLook + "; IF fresh = 1 AND same = 1 THEN " + then + "END IF; SELECT CASE WHEN fresh <> 1 THEN 'old' "
+          "WHEN same = 1 THEN 'held' WHEN present > 0 THEN 'another' ELSE 'gone' END AS said; END";
+}
+
+Result<Verdict> verdictOf(const Result<Rows> &answer)
+{
+    if (!answer && answer.error().code == ErrorCode::NoRow) // no such connection: gone before the KILL
+        return Verdict::Gone;
+    const auto code = answer ? ErrorCode::Server : answer.error().code;
+    if (code == ErrorCode::TimedOut || code == ErrorCode::Cancelled) // ended before or after the KILL in it
+        return Error{ErrorCode::UnknownOutcome, answer.error().message, true};
+    if (!answer)
+        return answer.error();
+    const auto said = answer->cell(0, "said").value_or("old");
+    return said == "held" ? Verdict::Killed : said == "gone" ? Verdict::Gone
+        : said == "another" ? Verdict::Another : Verdict::Old;
+}
+
+Task<Result<Verdict>> killInBlock(Target target, Deadline deadline)
+{
+    const auto then = "KILL CONNECTION " + number(target.connection) + "; ";
+    const auto block = target.lock.isEmpty() ? rowBlock(target, then) : namedBlock(target, then);
+    auto asking = act(target, block, deadline);
+    const auto answer = co_await asking;
+    if (!answer && target.lock.isEmpty()) {
+        // Whatever broke it off: the look's transaction is not to stay open.
+        auto ending = ask(target, mariadb::endLook, Deadline::after(target.session->loop(), 5s));
+        co_await ending;
+    }
+    co_return verdictOf(answer);
+}
+
+// Whether it holds, by INNODB STATUS.
+Task<Result<mariadb::InStatus>> lookInStatus(Target target, Deadline deadline)
+{
+    auto settingUp = ask(target, mariadb::withoutReadView, deadline);
+    auto beginning = ask(target, mariadb::beginLook, deadline);
+    auto asking = ask(target, "SHOW ENGINE INNODB STATUS", deadline);
+    auto ending = ask(target, mariadb::endLook, Deadline::after(target.session->loop(), 10s));
+    const auto setUp = co_await settingUp;
+    const auto begun = co_await beginning;
+    const auto answer = co_await asking;
+    co_await ending;
+    for (const auto *step : {&setUp, &begun, &answer}) {
+        if (!*step)
+            co_return step->error();
+    }
+    co_return mariadb::findInStatus(answer->cell(0, "status").value_or(QByteArray()), target.transaction,
+                                    target.connection, target.ours);
+}
+
+// A server of the same name as the one that was asked, where a proxy stands between.
+QByteArray killHere(const Target &target)
+{
+    const auto kill = "KILL CONNECTION " + number(target.connection);
+    if (!mariadb::isMariaDb(*target.session))
+        return kill;
+    return "BEGIN NOT ATOMIC IF CONNECTION_ID() = " + number(target.ours) + " THEN " + kill + "; SELECT 'held' AS said; "
+           "ELSE SELECT 'another' AS said; END IF; END";
+}
+
+Task<Result<Verdict>> killAfterLook(Target target, Deadline deadline)
+{
+    auto killing = act(target, killHere(target), deadline);
+    const auto killed = co_await killing;
+    if (killed && killed->rows.empty())
+        co_return Verdict::Killed; // MySQL's KILL by itself says nothing
+    co_return verdictOf(killed);
+}
+
+Task<Result<Verdict>> killByStatus(Target target, Deadline deadline)
+{
+    if (target.transaction.isEmpty())
+        co_return Verdict::Old;
+    const auto found = co_await lookInStatus(target, deadline);
+    if (!found)
+        co_return found.error();
+    if (*found == mariadb::InStatus::NotThere)
+        co_return Verdict::Gone;
+    if (*found == mariadb::InStatus::NotKnown)
+        co_return Verdict::Old;
+    const auto verdict = co_await killAfterLook(target, deadline);
+    co_return verdict;
+}
+
+// MySQL has no blocks.
+Task<Result<bool>> holdsName(Target target, Deadline deadline)
+{
+    auto asking = ask(target, "SELECT IS_USED_LOCK(" + literal(target.lock) + ") = " + number(target.connection) + " AS held",
+                      deadline);
+    const auto answer = co_await asking;
+    if (!answer)
+        co_return answer.error();
+    co_return answer->cell(0, "held") == QByteArray("1");
+}
+
+Task<Result<Verdict>> killNamed(Target target, Deadline deadline)
+{
+    if (mariadb::isMariaDb(*target.session)) {
+        const auto verdict = co_await killInBlock(target, deadline);
+        co_return verdict;
+    }
+    const auto question = mariadb::serverQuestion(*target.session);
+    auto asking = ask(target, question, deadline);
+    const auto server = co_await asking;
+    if (!server)
+        co_return server.error();
+    if (server->cell(0, "started") != target.serverStarted)
+        co_return Verdict::Another;
+    const auto holds = co_await holdsName(target, deadline);
+    if (!holds)
+        co_return holds.error();
+    if (!*holds)
+        co_return Verdict::Gone;
+    const auto verdict = co_await killAfterLook(target, deadline);
+    co_return verdict;
+}
+
+// A few rests at random for the copy to be made anew; INNODB STATUS where others never let it.
+Task<Result<Verdict>> killRow(Target target, Deadline deadline)
+{
+    constexpr int tries = 3;
+    auto random = Random::fromSystem();
+    for (int i = 0; i < tries && mariadb::isMariaDb(*target.session); ++i) {
+        const std::chrono::milliseconds more(random.below(static_cast<quint64>(60 * (i + 1))));
+        auto rest = sleepFor(target.session->loop(), mariadb::copyRestsFor + more);
+        co_await rest;
+        const auto verdict = co_await killInBlock(target, deadline);
+        if (!verdict || *verdict != Verdict::Old)
+            co_return verdict;
+    }
+    const auto verdict = co_await killByStatus(target, deadline);
+    co_return verdict;
+}
+
+// The server ends the connection, and rolls back, in its own time. What is not known in ours the next look says.
+Task<void> untilGone(Target target)
+{
+    auto &loop = target.session->loop();
+    const auto limit = Deadline::after(loop, 2s);
+    for (auto pause = 2ms; !limit.hasPassed(loop); pause *= 2) {
+        bool isHeld = false;
+        if (target.lock.isEmpty()) {
+            const auto found = co_await lookInStatus(target, limit);
+            isHeld = found && *found == mariadb::InStatus::Active;
+        } else {
+            const auto holds = co_await holdsName(target, limit);
+            isHeld = holds && *holds;
+        }
+        if (!isHeld)
+            co_return;
+        auto rest = sleepFor(loop, pause);
+        co_await rest;
+    }
+}
+
+// By what a look said it was; refused where that is not enough to know it again.
+Result<Target> targetOf(const ForceReleasePlan &plan, mariadb::Session *session)
+{
+    const QByteArray namedPrefix("GET_LOCK#");
+    const auto *holder = plan.before.find(plan.holder);
+    Target target;
+    target.session = session;
+    target.ours = session->connectionId();
+    target.connection = holder && holder->session ? holder->session->toULongLong() : 0;
+    if (target.connection == 0)
+        return changedMeanwhile(plan, u"its connection is not known"_s);
+    if (plan.before.recipe == "sql-get-lock") {
+        target.lock = plan.before.lock.name.mid(namedPrefix.size());
+        target.serverStarted = QByteArray::number(plan.holder.mid(plan.holder.indexOf('@') + 1).toLongLong() / 1000);
+        return target;
+    }
+    target.guard = plan.guard.value;
+    target.transaction = target.guard.split(' ').value(1);
+    if (target.transaction != "0")
+        return target;
+    // It has locked for reading only and so has no number. Its start is told in whole seconds: until the second of
+    // the look is over, another of the same connection may say the same.
+    target.transaction.clear();
+    if (!holder->heldSince || plan.before.observed - *holder->heldSince < 2s)
+        return changedMeanwhile(plan, u"it has no number, and began so shortly before that another could pass for it"_s);
+    return target;
+}
+
+Error mayBeOld(const ForceReleasePlan &plan)
+{
+    return Error{ErrorCode::Refused,
+                 u"whether %1 still holds %2 is not known, and nothing was taken away: somebody reads INNODB_TRX more often "
+                 u"than every 100 ms, so what the server says there may be old, and SHOW ENGINE INNODB STATUS does not say "
+                 u"it either; have that reader rest, and try again"_s.arg(label(plan.holder, 80),
+                                                                         label(plan.before.lock.text())),
+                 true};
+}
+
+} // namespace
+
+Task<Result<Sent>> killConnection(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline)
+{
+    const auto target = targetOf(plan, session);
+    if (!target)
+        co_return target.error();
+    auto acting = target->lock.isEmpty() ? killRow(*target, deadline) : killNamed(*target, deadline);
+    const auto verdict = co_await acting;
+    if (!verdict && verdict.error().code == ErrorCode::UnknownOutcome)
+        co_return verdict.error();
+    if (!verdict)
+        co_return Error{verdict.error().code,
+                        u"nothing was taken away: the last look at %1 failed: %2"_s.arg(label(plan.before.lock.text()),
+                                                                                      verdict.error().message),
+                        verdict.error().retryable};
+    if (*verdict == Verdict::Gone)
+        co_return goneAlready(plan);
+    if (*verdict == Verdict::Another)
+        co_return changedMeanwhile(plan, u"it is another transaction or another connection by now"_s);
+    if (*verdict == Verdict::Old)
+        co_return mayBeOld(plan);
+    co_await untilGone(*target);
+    co_return Sent();
+}
+
+} // namespace lockscope::operate

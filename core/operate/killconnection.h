@@ -1,0 +1,21 @@
+// Taking an SQL lock away: KILL CONNECTION, only while its holder still holds.
+//
+// KILL takes a number and nothing else, so whether that number still stands for the same hold is looked at right
+// before, and nothing that may be old counts:
+//   named lock  IS_USED_LOCK, and since when this server runs;
+//   row lock    the transaction by its number and start, in a copy that was made while we asked (freshness.h); where
+//               somebody reads too often for that, in SHOW ENGINE INNODB STATUS, which is printed from what is.
+// MariaDB looks and kills in one statement, a block without a name: between the two lie microseconds, not the way to
+// the server and back, and both are on one server whatever stands between. INNODB STATUS cannot be part of a
+// statement; there, and on MySQL, one round trip lies between.
+//
+// Afterwards it is looked at the same way whether the hold is gone: what is rolled back keeps its locks so long.
+#pragma once
+
+#include "core/operate/releaseact.h"
+
+namespace lockscope::operate {
+
+[[nodiscard]] Task<Result<Sent>> killConnection(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline);
+
+} // namespace lockscope::operate
