@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Installs what is missing, builds, and opens Lockscope: without arguments on a private sandbox with
 # live demo locks, else as told (./run.sh --connect zk://host:2181).
 set -euo pipefail

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Installs what is missing, builds, and runs the tests. Arguments go to ctest: ./test.sh -L unit
 # With --soak N, the recipes are held against N seeds each in the simulated world, after the other tests.
 # With --interop, the interop tests run once more, against the newest clients and ZooKeeper server that can be fetched.

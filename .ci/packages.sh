@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Which Debian packages Lockscope needs for what, and how they get here. Sourced by run.sh and test.sh.
 
 packages_to_build=(build-essential cmake ninja-build ccache pkg-config

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command line of both programs: reading arguments, the connections in them, and their secrets.
 //
 // Options may stand before and after the command. What is wrong is told in one line (BadInput).

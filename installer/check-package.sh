@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Builds the Debian package and tries it in a clean root: it installs with what it depends on, both
 # programs start, the sandbox works with what it recommends, and removing it leaves nothing of it.
 # As root, with debootstrap, some minutes and about 2 GB in a temporary folder. By hand, before a release.

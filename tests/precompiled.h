@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What nearly every test reads, read once. Only speeds up the build: each file includes what it uses
 // (check with -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The window: top bar, side bar, pages, status bar. It owns no data of its own beyond the book of
 // connections; every page follows the backend itself.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What nearly every file of the window reads, read once; see core/base/precompiled.h.
 #pragma once
 

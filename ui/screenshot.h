@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lockscope --screenshot: the window to a PNG file once its first picture is complete, or after a time.
 #pragma once
 

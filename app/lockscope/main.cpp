@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lockscope: reads the command line and wires the core to the window.
 #include "app/lockscope/options.h"
 #include "app/lockscope/privatesandbox.h"

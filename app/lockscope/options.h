@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command line of the window: the shared options and those that only a window has. See docs/command-line.md.
 #pragma once
 

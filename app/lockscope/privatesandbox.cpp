@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "app/lockscope/privatesandbox.h"
 
 #include "core/async/qtloop.h"

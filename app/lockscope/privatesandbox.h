@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The window's sandbox: private servers started without stopping the event loop, and the live locks of
 // --demo on a thread of their own. Main thread.
 #pragma once

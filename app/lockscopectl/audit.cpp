@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // audit: what was forced, when, by whom and why.
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/lockwords.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A command run under a lock: it gets our terminal, none of our secrets, and our signals.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a command of lockscopectl is, and what it works with.
 #pragma once
 

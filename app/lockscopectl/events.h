@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What happens to a command that waits for several things at once, in the order it happened.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // findings: everything that is wrong anywhere, gravest first.
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/lockwords.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // force-release: the preview, the question, the act, and what came of it.
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/events.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SIGINT, SIGTERM and SIGHUP as calls in the event loop (a pipe carries them out of the handler).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // keys: raw Redis keys that match, none of them touched.
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"

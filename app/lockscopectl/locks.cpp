@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // locks: every lock found, and with --watch every change of one.
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/lockwords.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Locks in words for people: the cells of tables, escaped.
 #pragma once
 

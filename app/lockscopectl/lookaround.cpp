@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connecting, and the first look: what most commands begin with.
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lockscopectl: the locks of ZooKeeper, Redis and MariaDB, for terminals, scripts and incidents over SSH.
 #include "app/lockscopectl/help.h"
 #include "app/lockscopectl/output.h"

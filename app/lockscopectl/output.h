@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What lockscopectl prints: results to stdout, everything else to stderr, as one line each.
 #pragma once
 

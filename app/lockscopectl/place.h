@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // "[CONNECTION:]WHAT": where tree and keys look.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "app/lockscopectl/privateservers.h"
 
 #include "app/lockscopectl/output.h"

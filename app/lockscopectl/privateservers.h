@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The servers of a sandbox, started without stopping the event loop. Main thread.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One run of lockscopectl: the event loop, the connections, the command.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sandbox: private servers until interrupted.
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sessions: the clients, with what each holds and waits for.
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/lockwords.h"

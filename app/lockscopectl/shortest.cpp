@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "app/lockscopectl/shortest.h"
 
 #include "app/lockscopectl/output.h"

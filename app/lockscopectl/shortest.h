@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `simulate` says beside "this did not hold": the shortest schedule found that breaks the same, and its events.
 #pragma once
 

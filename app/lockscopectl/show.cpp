@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // show: one lock, with its queue in order.
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/lockwords.h"

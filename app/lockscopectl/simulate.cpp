@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // simulate: contention, played in the simulated world or on real servers, with what it cost and what did not
 // hold.
 #include "app/lockscopectl/command.h"

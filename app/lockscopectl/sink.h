@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the observers tell, kept for the command that asked: changes as they come, progress on a terminal.
 #pragma once
 

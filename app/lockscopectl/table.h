@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rows in aligned columns, for people. Text is expected escaped; what does not fit the terminal is cut
 // in the widest columns, never the numbers.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // tree: raw znodes below a path, parents before children.
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/lockwords.h"

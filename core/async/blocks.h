@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory for what lives shortly and comes again and again, of a few sizes: the frames of coroutines, the states of
 // one-shots, what a loop has queued. Each thread keeps some of what was given back, the last one first, which is
 // still in the cache; a block may be given back on another thread than it was taken on.

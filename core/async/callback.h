@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A call to be made later: what std::function<void()> is, but owned by one, so that what it holds is moved and
 // never copied, and small enough things need no memory of their own. A loop makes millions of them.
 #pragma once

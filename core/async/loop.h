@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The queue and the clock that coroutines run on.
 //
 // Everything that talks to servers lives on one Loop: the I/O thread's in the programs (QtLoop),

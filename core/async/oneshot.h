@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // OneShot<T>: a value that arrives once. The only leaf that coroutines wait on.
 //
 // Copies share one state: the sender completes it, one coroutine awaits it. The first complete()

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loop of a thread that runs a Qt event loop. Create it in that thread (or moveToThread it
 // before the first use); destroy it there when the thread's work is done.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scope: owns the coroutines it launched and destroys (cancels) what still runs when it dies.
 //
 // A member of whatever object the coroutines work for. Loop thread only. Never destroy a Scope from

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waiting for a moment: `auto woken = sleepUntil(loop, when); co_await woken;`
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Task<T>: a lazy coroutine. It starts when it is awaited (or launched in a Scope); destroying it
 // cancels it, and the destructors of its locals run.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pending callAt calls of a loop, earliest first; calls of one moment run in the order made.
 // A cancelled call is dropped at once with everything it captured.
 #pragma once

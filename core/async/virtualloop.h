@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A loop on virtual time, for tests and simulations: time passes only when nothing else is to do.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names and values as servers store them: bytes, not text.
 //
 // Two of them never sit side by side as plain strings in a signature: a path is not a node name,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // "[NAME=]URI", the --connect of both programs, read into a value. See docs/command-line.md.
 #pragma once
 

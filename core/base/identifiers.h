@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The shapes of the identifiers that clients write into names and values.
 #pragma once
 

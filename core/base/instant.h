@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moments as JSON and logs write them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Logging categories. Every line carries session and path; secrets never.
 #pragma once
 

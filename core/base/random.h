@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A seeded source of randomness: the same seed gives the same run. 32 bytes, so that each of many
 // thousand contenders can have its own. Source: Blackman and Vigna, "Scrambled linear pseudorandom number
 // generators" (2018): xoshiro256**, seeded by splitmix64. Not for cryptography.

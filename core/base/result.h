@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Failures are values: a Result holds either what was asked for or an Error that says what was
 // tried, on what, and what to do next.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text from servers is hostile: it may hold control characters, terminal escapes, bytes that are
 // not UTF-8, megabytes. These are the only ways it becomes text that a person or a terminal sees.
 #pragma once

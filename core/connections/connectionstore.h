@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The saved connections: a JSON file of what is no secret, and the keychain for passwords. The file
 // never holds a password, whatever was typed into the address. Main thread only.
 #pragma once

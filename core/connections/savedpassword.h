@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A connection given on a command line that the window has saved: its marks, and its password from the
 // keychain.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where passwords are kept: the desktop's keychain, or nowhere. Main thread only; nothing blocks.
 #pragma once
 

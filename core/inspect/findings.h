@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is wrong with a lock, said by the codes of docs/command-line.md. Pure functions on
 // pictures; the one thing that needs memory (a watch missing twice in a row) is a small class.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pictures as the JSON of docs/command-line.md ("schema": "lockscope/1"), and the one-sentence
 // answer that every view of a lock begins with.
 #pragma once

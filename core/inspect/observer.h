@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An observer keeps the pictures of one connection's locks up to date: it finds locks, watches what
 // is cheap to watch, re-reads what changed, and says what it could not see and what it costs.
 // One implementation per backend. Loop thread only.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The picture of a lock: plain values, as the JSON (docs/command-line.md) and the window show them.
 //
 // Times are the server's clock (ServerTime); a picture carries how far that clock is from ours, so

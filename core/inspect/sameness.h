@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether two pictures of a lock say the same, so that there is no news to tell.
 #pragma once
 

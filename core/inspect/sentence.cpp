@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The answer first: one sentence that a person would say about a lock.
 #include "core/inspect/json.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Does a name say that it is a lock?
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/mariadb/client.h"
 
 #include "core/base/logging.h"

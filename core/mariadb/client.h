@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The real SQL session: Qt SQL on a thread of its own, because Qt SQL blocks.
 //
 // Reconnects by itself with back-off (first at once, then doubling from 50 ms to 5 s); a wrong password is

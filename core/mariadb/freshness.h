@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How to know that what InnoDB says of its transactions is not old.
 //
 // It answers questions for INNODB_TRX, INNODB_LOCKS and INNODB_LOCK_WAITS from a copy, and makes a new one only when

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The SQL port: what recipes, the inspector and the gate see of one session on MariaDB or MySQL.
 //
 // A statement is sent when called; its answer arrives once. Statements of one session run one after the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One connection of Qt SQL to a server: made, used and destroyed in one thread.
 //
 // Whatever touches Qt's list of connections is out of line, in a function of its own: what Qt locks there is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the server's (and the client library's) error numbers mean.
 #pragma once
 

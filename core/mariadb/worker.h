@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The thread of one session: it alone touches the connection, runs statements as they come, and connects
 // again. What it has to say goes to the loop.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The audit record of everything done by force: JSON lines in $XDG_STATE_HOME/lockscope/audit.jsonl,
 // an intent flushed to disk before the command is sent and a result after it. Each record carries the
 // hash of the one before it, so that a changed or removed line shows (lines cut off at the end do not:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every command sent and every event seen, newest last, at most `capacity` of them. Secrets never
 // reach it. Loop thread only.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Force-release: taking a lock from its holder against its will, the careful way.
 //
 //   1. Plan from a picture: what will be sent, the guard, who is next, what is lost besides.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The gate: the layer through which everything is sent that Lockscope sends to a server.
 //
 // It decorates the ports, so recipes, the inspector and force-release cannot get round it. It writes

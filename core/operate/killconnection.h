@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Taking an SQL lock away: KILL CONNECTION, only while its holder still holds.
 //
 // KILL takes a number and nothing else, so whether that number still stands for the same hold is looked at right

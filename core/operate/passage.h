@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The way of one request through the gate: refused, or logged, sent, and its answer logged too.
 #pragma once
 

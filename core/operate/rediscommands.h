@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a Redis command is, said for the log: without secrets, escaped and cut.
 #pragma once
 

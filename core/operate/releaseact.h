@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one moment in which something is taken away: the guarded command itself.
 #pragma once
 

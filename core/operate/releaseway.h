@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How each recipe is force-released, if it is.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Work left behind by somebody who did not wait for it, counted so that somebody else can.
 //
 // A handle: copies share one count. The work itself belongs to the session (or connection) in whose

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every lock recipe offers: timed acquire with one total deadline, release, "still mine?", and
 // a notice when it is lost. A Lock is one contender, as a thread is one for the clients: one acquire at
 // a time; a reentrant recipe's holder may acquire again and then releases as often. Loop thread only;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One acquire or hold at a time, and both ends may let go: whoever waits in acquire(), and whoever
 // destroys the lock. What all recipes share, whatever server they talk to.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a recipe's id to a lock of that recipe.
 #pragma once
 

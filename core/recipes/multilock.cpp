@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All or none.
 //   1. Acquire the members one after the other, all by one deadline.
 //   2. One fails: give back those we have, the last one first, and report that failure.

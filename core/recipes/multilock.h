@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several locks as one: all of them or none. Any recipes, on any servers, together; as Curator's
 // InterProcessMultiLock, but not reentrant. Whoever takes some of the same locks must take them in the
 // same order, else two can wait for each other until a deadline passes.

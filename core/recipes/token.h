@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What makes one claim recognisable among all others, and who made it.
 #pragma once
 

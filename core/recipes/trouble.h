@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When trying again on a new connection can help.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The real Redis connection: hiredis formats and parses, QSslSocket carries (plain or TLS).
 //
 // RESP2. Reconnects by itself with back-off (first at once, then doubling from 50 ms to 5 s) and logs

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The Redis port: what recipes, the inspector and the gate see of one Redis.
 //
 // Commands are sent when called and answered in order through the returned Reply. Errors:

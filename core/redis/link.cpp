@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/redis/link.h"
 
 #include "core/base/logging.h"

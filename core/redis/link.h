@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One connection to one Redis: connects, logs in, carries commands and replies in order, and connects again with
 // back-off when it breaks. The command connection and the pub/sub connection of a client are one Link each.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pub/sub side of a client: a Link of its own, opened with the first use, the channels and
 // patterns that somebody listens to, and the client id that CLIENT TRACKING redirects to.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The wire format of Redis (RESP2): commands to bytes, bytes to Values.
 //
 // hiredis does the formatting and the parsing; this puts its own limit on what a server may make us

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The Transport of the programs: a TCP socket, plain or TLS.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every recipe id (docs/command-line.md, "Recipe ids"): what it is, what it costs, how it can fail. Any thread.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The locks of ZooKeeper's well-known clients: Curator and kazoo.
 #include "core/rules/catalogueentry.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The textbook recipes on ZooKeeper, and what is only seen there.
 #include "core/rules/catalogueentry.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the entries of the catalogue are written down, one file of them per family. For catalogue*.cpp only.
 #pragma once
 

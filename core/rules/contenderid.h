@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a contender is called, so that its name never comes to mean another one: recipes say it when they
 // have a lock, the inspector shows it, force-release takes it.
 #pragma once

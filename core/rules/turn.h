@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whose turn is it? The decision of every queue recipe as a pure function: children and me in, "mine"
 // or "wait for whom" out. The recipes wait by it, the inspector draws by it, the checker judges by it.
 #pragma once

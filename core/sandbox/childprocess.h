@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A child process that cannot outlive us: the kernel kills it when the thread that started it ends
 // (PR_SET_PDEATHSIG), however that comes about. Start it from the main thread, therefore.
 //

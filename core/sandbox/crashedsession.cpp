@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Spoken by hand, in ZooKeeper's own wire format: libzookeeper cannot go without saying goodbye.
 #include "core/sandbox/crashedsession.h"
 

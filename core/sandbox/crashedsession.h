@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A ZooKeeper client that dies: it opens a session, creates one ephemeral sequential node and drops
 // the connection without a farewell. The server keeps node and session until the session's time is up.
 #pragma once

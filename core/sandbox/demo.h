@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Live contention for a sandbox: the situations one wants to see, made with real sessions and real
 // keys, and kept moving. What plays here (all invented):
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The MariaDB scenes of the demo: clients that queue for a row, for a named lock, and two that write by a
 // version column and get into each other's way.
 #pragma once

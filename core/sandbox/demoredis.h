@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The Redis scenes of the demo: tokens as redis-py writes them, and Redisson's locks taken by our own
 // recipes, each client on a connection of its own.
 #pragma once

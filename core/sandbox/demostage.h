@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the scenes of the demo share: the loop, chance, and the count of what is not up yet.
 #pragma once
 

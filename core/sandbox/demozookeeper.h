@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ZooKeeper scenes of the demo. Every contender has a session of its own, as a process would.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SIGINT, SIGTERM and SIGHUP as a Qt signal, so that a program can leave its event loop and clean up.
 // The same signal a second time ends the program at once, as if nobody had caught it.
 #pragma once

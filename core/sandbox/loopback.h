@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ports and questions on 127.0.0.1, without an event loop.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A private MariaDB: one process that makes its own system tables and then serves, small and without
 // any care for what the disk keeps after us.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A private redis-server: nothing on disk, everything it must not tell the process list in a file.
 #include "core/sandbox/serverprocess.h"
 

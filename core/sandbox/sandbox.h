@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sandbox of the programs: private servers for one run, and the connections to them.
 //
 // Lives in the main thread (the servers die with the thread that started them). begin() returns at

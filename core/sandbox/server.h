@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One private server on a free loopback port in a temporary folder of its own: ZooKeeper (Debian's
 // jar), redis-server or mariadbd. The sandbox of the programs and the fixtures of the tests are made of these.
 //

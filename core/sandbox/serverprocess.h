@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What all private servers have in common: a folder, a port, a child process, and asking it until it
 // answers. What differs is in a ServerKind.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A folder below the system's temporary one, for us alone (0700), removed with the object.
 //
 // It is named lockscope-<pid>-<random> and holds a file `owner` that we keep locked while we live:

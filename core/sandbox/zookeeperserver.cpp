@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A private ZooKeeper: one standalone server on loopback, from Debian's jar or from a class path that
 // LOCKSCOPE_ZOOKEEPER_CLASSPATH names.
 #include "core/sandbox/serverprocess.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What must hold, checked while a run goes on: reads the trace, and writes into it what does not hold.
 //
 //   exclusion    never more believe to hold than may (a writer alone; so many permits)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One contender of a run: joins, holds, writes to what the lock guards, releases; and tells the trace what it
 // believes. The same on simulated and on real servers.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a recipe promises under a fault, and what not: holds, or may break, because …
 //
 // No recipe survives every fault: a pause longer than the lease makes two believers everywhere, an empty restart

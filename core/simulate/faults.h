@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What goes wrong in a run, and when: the faults drawn by the seed, once per round each, and the planned ones.
 //
 // A drawn fault waits for a moment of the round (so many grants), then either happens to somebody, or lies in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What lessons say about recordings: where the picture stops, and what has to be true at the end.
 #include "core/simulate/lessons.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads JSON that a person wrote: every field is asked for, and the first that is wrong is remembered with its
 // path ("steps[2].question.right").
 #pragma once

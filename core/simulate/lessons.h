@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lessons: short stories on one or two recorded runs, each a file of text, scenarios and the numbers that prove
 // the point. Whoever writes another needs no C++: resources/lessons/README.md says what a file contains.
 #pragma once

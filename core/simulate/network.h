@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The network of the simulated world: wires between client processes and servers, and what can go wrong on
 // them.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/simulate/overlap.h"
 
 #include "core/simulate/faults.h"

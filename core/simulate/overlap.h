@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // For how long two may believe to hold it, where a fault makes them: a span that a run never exceeds.
 //
 // What bounds it is always the same: the time until whoever lost the lock hears of it, or until it stops believing by

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A client process of the simulated world: a loop of its own on the world's time, with clocks that can be
 // wrong, which can be paused (SIGSTOP, a long garbage collection) and killed.
 //

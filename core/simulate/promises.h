@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table recipe × fault × invariant as values, for the help of both programs. It is the one the tests hold all
 // seeds against (expectations.h): nothing is written down twice.
 #pragma once

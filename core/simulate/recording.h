@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What happened in one run: every event in its order, the counters, and what did not hold.
 //
 // A plain value that outlives the world it came from: the page plays it, the export writes it, the hash of its

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One round of a scenario, on whatever servers: everybody joins, and in the end everybody is done.
 //
 // Queued: the first contender takes the lock, the others join while it holds, and when all of them have come to

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/simulate/run.h"
 
 #include "core/async/sleep.h"

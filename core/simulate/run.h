@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One run of a scenario in the simulated world: its processes, its rounds, its faults, and what is checked at
 // the end. simulate() drives it.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is to be played: which recipe, how many contenders, how they come, what goes wrong, by which seed.
 //
 // A plain value, the same for the window, the terminal, the lessons and the tests; and as JSON, which is how

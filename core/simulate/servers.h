@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The servers that contenders contend on, seen from a run: a way to open a connection, what can go wrong
 // with them, and what is left on them. One implementation per kind of server of the simulated world.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a run in which something did not hold to a shorter one in which the same does not hold: fewer rounds, fewer
 // contenders, fewer faults, nothing special. Whoever reads its events finds the cause sooner.
 //

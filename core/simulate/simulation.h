@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plays a scenario in the simulated world, from its start to its end, on virtual time.
 //
 // Any thread, one run per thread: nothing is shared. A run depends on its scenario alone: the same seed and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run told in text: the command that plays it again, and its events, one a line.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What one run writes down while it goes: events, counters, waits. The ports tell it what is sent and heard,
 // the contenders what they believe, the faults what went wrong; the checkers read along.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the window sees of the core: everything it can ask for and everything it is told.
 //
 // The Backend lives in the GUI thread; it never blocks. Its implementation (LiveBackend) hands every

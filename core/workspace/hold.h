@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One contender of ours: acquires a lock by a recipe, holds it, watches its own node or key so that it
 // learns at once when it is taken away, and gives it back. For the window and the terminal alike.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/workspace/ioside.h"
 
 #include "core/async/sleep.h"

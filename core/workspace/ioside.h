@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The half of LiveBackend that lives on the I/O thread: the workspace, the collecting of news into
 // batches, the holds, and the questions of the trees.
 #pragma once

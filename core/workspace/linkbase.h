@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the links of all backends share: spec, gate, relay, the telling of state changes.
 #pragma once
 

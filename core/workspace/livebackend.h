@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The Backend of a running program: a Workspace on an I/O thread of its own, its news batched to at
 // most one delivery per frame, and never more than one on the way.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A MariaDB or MySQL connection: session, gate, observer. The session reconnects by itself.
 #include "core/inspect/mariadb/observer.h"
 #include "core/mariadb/client.h"

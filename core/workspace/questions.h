@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the trees of the window and lockscopectl's tree and keys ask: raw znodes and raw keys.
 // Loop thread only; everything is sent through the gate.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Why a ZooKeeper ensemble cannot be reached: the C client never says. Tries a plain TCP connection to
 // each host and reports when all of them failed. Loop thread only; never blocks.
 #pragma once

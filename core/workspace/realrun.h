@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plays a scenario on the real servers of a connection: contenders of ours, in sessions of their own, on a lock
 // that is this run's alone and is taken away at the end.
 //

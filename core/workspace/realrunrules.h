@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is to be played on real servers, how far it is, and what of a scenario they can play. The window asks before
 // it offers, the run asks again.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A Redis connection: client, gate, observer. The client reconnects by itself.
 #include "core/inspect/redis/observer.h"
 #include "core/redis/client.h"

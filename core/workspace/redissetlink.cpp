@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A Redlock set: independent Redis nodes, each with a client of its own, all behind one gate. Connected
 // when a majority is, and the others had a moment to say what is the matter with them.
 #include "core/inspect/redis/setobserver.h"

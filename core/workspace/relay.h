@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stands between an observer and the program's sink, and outlives observers: a ZooKeeper session that
 // expired gets a new observer, whose first picture must not look like news, and what vanished
 // meanwhile must be told as removed.

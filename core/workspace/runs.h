@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scenarios the window plays on real servers: each a RealRun with its answer and its progress. What is ended
 // early still takes away what it made. I/O thread only; the workspace outlives it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the contenders of a run on real servers sit: sessions of their own, behind the connection's gate and the
 // run's trace. One implementation per backend.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A ZooKeeper connection: session, gate, evidence, observer. A session that expired is replaced.
 #include "core/async/scope.h"
 #include "core/async/sleep.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What blocks in libzookeeper, off the loop: name lookup when a handle is opened, the farewell when it
 // is closed.
 #pragma once

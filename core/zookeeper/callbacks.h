@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What libzookeeper calls: from its own threads, copying only, see mailbox.h.
 #pragma once
 

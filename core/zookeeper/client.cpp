@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The life of a session: opening, states, the end. What it sends is in requests.cpp.
 #include "core/zookeeper/client.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The real ZooKeeper session, on libzookeeper's multi-threaded client.
 //
 // Opening and closing block in the C library (name lookup, farewell), so both happen on a helper

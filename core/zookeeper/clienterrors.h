@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // libzookeeper's return codes in our words.
 #pragma once
 

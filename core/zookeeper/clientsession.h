@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The session on libzookeeper, as the room's own files see it; everybody else uses openSession().
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the servers of an ensemble say about sessions, ephemerals, connections and watches: the
 // four-letter words and the AdminServer's JSON, from every member, merged.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The AdminServer's JSON. Session ids are signed 64-bit numbers there, as text where they are keys;
 // QJsonValue::toInteger() keeps all their digits.
 #include "core/zookeeper/evidence.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asks every member: one short connection per question, four-letter word first, then the AdminServer,
 // or the other way round where that worked the last time.
 #include "core/zookeeper/evidence.h"

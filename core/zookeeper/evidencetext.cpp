@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The four-letter words' answers. Formats as written by DataTree, SessionTrackerImpl, ServerCnxn and
 // WatchManager; paths hold no control characters, so lines and tabs are safe to split at.
 #include "core/zookeeper/evidence.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The way from libzookeeper's threads into the loop: callbacks copy what they were given and post it.
 //
 // The C library calls from threads of its own until zookeeper_close() has returned, which is long after

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The names of a node's children, as one answer listed them.
 //
 // A window on names that are shared, so that copying a list of 100,000 costs nothing: a server that hands out one

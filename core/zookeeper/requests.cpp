@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a session sends and what becomes of the answers.
 #include "core/zookeeper/callbacks.h"
 #include "core/zookeeper/clientsession.h"

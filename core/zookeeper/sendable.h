@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is refused before anything is sent, by every kind of session alike: the real one and the simulated.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ZooKeeper port: what recipes, the inspector and the gate see of a session.
 //
 // Every request is sent when it is called (so that create and list can leave together) and answered

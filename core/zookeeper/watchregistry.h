@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The watches of one session: who listens on which path, and how many bytes of paths that makes.
 //
 // After a reconnect the C client sends every watched path again in a single packet; beyond the server's

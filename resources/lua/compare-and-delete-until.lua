@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Deletes the key only while it still holds this value until this moment: of a value that every holder
 -- writes alike, the moment at which it ends tells one hold from the next.
 -- KEYS[1] the lock, ARGV[1] the value, ARGV[2] its expiry in ms since 1970 (PEXPIRETIME: Redis 7).

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Gives the key a new time to live only while it still holds the caller's token.
 -- KEYS[1] the lock, ARGV[1] the token, ARGV[2] milliseconds. Returns 1 done, 0 the key holds something
 -- else, -1 no key.

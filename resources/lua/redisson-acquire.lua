@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Redisson's lock, taken for the first time or once more by who holds it.
 -- KEYS: lock; for a fenced lock also its token counter. ARGV: holder, lease in milliseconds.
 -- {1, times held, token} when it is ours now, else {0, how long its lease still runs}.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Redisson's fair lock, taken, taken once more, or queued for.
 -- KEYS: lock, queue (list), deadlines (sorted set).
 -- ARGV: holder, lease, how long one waiter is given (both in milliseconds), '1' to queue.

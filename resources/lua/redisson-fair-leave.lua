@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Gives up a place in the queue of Redisson's fair lock. KEYS: lock, queue, deadlines.
 -- ARGV: holder, how long one waiter is given (milliseconds), channel without the waiter's name.
 -- 1 it stood there, 0 it did not.

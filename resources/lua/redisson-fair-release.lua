@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Redisson's fair lock, given back once; when that was the last time, the first of the queue hears of
 -- it on a channel of its own. KEYS: lock, latch, queue, deadlines.
 -- ARGV: holder, lease in milliseconds, channel without the waiter's name, how long the latch is kept.

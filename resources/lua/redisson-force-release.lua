@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Takes a Redisson lock from one holder and wakes who waits for it, in one step and the way Redisson's
 -- own unlock does: a bare DEL would leave its waiters asleep for the TTL they last saw.
 --

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- A permit of Redisson's semaphore with expiring permits. The first who comes makes the semaphore.
 -- KEYS: semaphore (permits left), deadlines (sorted set of permits).
 -- ARGV: permit (16 bytes), lease in milliseconds, how many permits there are, channel.

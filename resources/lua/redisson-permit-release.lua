@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- A permit of Redisson's semaphore, given back; who waits hears how many there are now.
 -- KEYS: semaphore, deadlines. ARGV: permit (16 bytes), channel.
 -- {1 given back, 0 it had run out before, -1 no such permit; how many heard of it}.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- A permit of Redisson's semaphore, kept for longer. KEYS: deadlines.
 -- ARGV: permit (16 bytes), lease in milliseconds. 1 renewed, 0 it is not there or has run out.
 

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Redisson's read/write lock, taken for reading. KEYS: lock.
 -- ARGV: holder, lease in milliseconds, what a reader's timeout keys begin with, before the holder.
 -- {1, times held} when we read now, else {0, how long its lease still runs}.

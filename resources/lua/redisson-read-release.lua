@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- One hold of a reader, given back; when nobody reads any more, one who waits hears of it.
 -- KEYS: lock, latch. ARGV: holder, what a reader's timeout keys begin with, channel, how long the
 -- latch is kept. 1 this reader holds it no more, 0 it does still, -1 it did not hold it. The latch

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- A reader's lease, renewed: each of its own holds, and the lock as long as the longest of its readers.
 -- KEYS: lock. ARGV: holder, lease in milliseconds, what a reader's timeout keys begin with.
 -- 1 renewed, 0 not this holder's.

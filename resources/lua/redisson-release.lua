@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Redisson's lock, given back once; when that was the last time, who waits hears of it.
 -- KEYS: lock, latch. ARGV: holder, lease in milliseconds, channel, how long the latch is kept.
 -- 1 it is free, 0 it is held still, -1 it was not this holder's. The latch keeps the answer, so that

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- Redisson's read/write lock, taken for writing. KEYS: lock.
 -- ARGV: holder (its field, which ends in ":write"), lease in milliseconds.
 -- {1, times held} when we write now, else {0, how long its lease still runs}.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- A writer's hold, given back once; when that was the last time, all who wait hear of it, unless the
 -- same client goes on reading. KEYS: lock, latch. ARGV: holder (its field, which ends in ":write"),
 -- lease in milliseconds, channel, how long the latch is kept.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long until every lock of a big ensemble is known: 100,000 persistent znodes under 1,000
 // directories beside 300 locks of three contenders. Measured against a plain client that knows where
 // the locks are and sends the fewest requests that can read them. Prints the ratio; asserts only what

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long from a change on the server to the painted row: another client joins a queue (ZooKeeper), or
 // takes and gives back a key (Redis); the window's table says so. Held against a plain client in the same
 // process that waits for the same event.

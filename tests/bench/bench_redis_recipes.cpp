@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The Redis recipes against bare commands on the same servers in the same run: beside each other, where a round
 // trip costs as little as running a script, and with a millisecond added to each. Prints ratios; asserts only that
 // the work was done.

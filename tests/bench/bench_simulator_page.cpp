@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether the window stays fluid while the simulator's page plays 100,000 contenders, or a herd of 2,000, and while
 // what was played is looked at. Prints how long the GUI thread was busy in a turn; asserts only that it was played.
 #include "core/simulate/simulation.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long from exec to a painted window: the whole process that shows its first frame, writes it to a
 // file and leaves, against the least a Qt program can be. So the start itself is a little shorter than
 // what is printed.

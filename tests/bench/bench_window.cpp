@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether the window stays fluid: how long the GUI thread was busy in one turn while 300 locks beside
 // 100,000 znodes churn, and while a child list of 300,000 is opened; a frame at 60 Hz is 16 ms, and a turn
 // beyond that is named. Prints; asserts only that what should be on screen is there. Sizes by

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The queue locks against bare requests, Curator and kazoo on the same server in the same run, also with
 // one millisecond added to every round trip. Prints ratios; asserts only that both sides did their work.
 #include "core/async/qtloop.h"

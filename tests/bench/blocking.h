@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waits as the programs do: asleep until something happens. processEvents() with a time does not sleep, it spins,
 // and on two processors takes one of them from the servers that are measured.
 #pragma once

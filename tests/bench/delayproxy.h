@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A loopback forwarder that adds a delay to everything the server sends, and so to every round trip.
 // Threads of its own, so that the delay is the kernel's and not that of an event loop's timers.
 #pragma once

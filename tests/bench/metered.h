@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An application that knows how long its GUI thread was busy in each turn: a frame at 60 Hz is 16 ms, and a turn
 // beyond that is named.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The least a Qt program can be that shows a table in a window: what lockscope's start is held against.
 #include <QApplication>
 #include <QMainWindow>

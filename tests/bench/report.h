@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a benchmark speaks: medians, and the ratio against its peer in the same run. What is printed is also
 // written as JSON beside the program: bench_x.json.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where locks are fought for: one kind of real server, started once for all tests of a program, and the
 // clients that talk to it. The tests are written against this, so that they hold for every backend.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the suites share: rows made of the catalogue, an arena for each, scenes that all recipes play in
 // at once (where something slow happens to the server, it happens once).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MariaDB: a lock is a row of shop.contract or a named lock; both live with a connection.
 #include "arena.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One Redis: a lock is every key, field, member and entry that carries its name.
 #include "arena.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which behaviour (docs/behaviours.md) applies to which recipe, and why not: read from the catalogue, so that a
 // recipe that becomes acquirable is held to all of them without a line here. What the catalogue does not say in
 // a field, and the flaws it admits, stand in two small tables in traits.cpp.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One lock of one recipe, and the contenders for it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // G: what goes wrong on the way, and what is left of it.
 #include "fixture.h"
 #include "tests/support/testmain.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // H, first part: what is sent, and what becomes of it on the way. The rest: tst_contract_gaps_time.
 #include "fixture.h"
 #include "tests/support/testmain.h"

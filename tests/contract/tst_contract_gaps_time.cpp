@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // H, second part: what time, others and the server do to holders and waiters.
 #include "fixture.h"
 #include "tests/support/testmain.h"

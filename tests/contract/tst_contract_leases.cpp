@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // D: holds that end by themselves, and how they are kept alive.
 #include "fixture.h"
 #include "tests/support/testmain.h"

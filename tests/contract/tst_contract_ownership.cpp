@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A: mutual exclusion and who owns what.
 #include "fixture.h"
 #include "tests/support/testmain.h"

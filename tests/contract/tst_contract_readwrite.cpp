@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // E: readers together, writers alone.
 #include "fixture.h"
 #include "tests/support/testmain.h"

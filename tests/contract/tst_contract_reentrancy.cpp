@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // B: holding it more than once.
 #include "fixture.h"
 #include "tests/support/testmain.h"

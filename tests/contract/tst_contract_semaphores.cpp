@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // F: locks with several permits.
 #include "fixture.h"
 #include "tests/support/testmain.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // C: waiting, its order, its end.
 #include "fixture.h"
 #include "tests/support/testmain.h"

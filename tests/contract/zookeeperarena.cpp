@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ZooKeeper: a lock is /<name>/<…>; contenders are the ephemeral nodes below.
 #include "arena.h"
 

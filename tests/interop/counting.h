@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One number in a file that only a lock protects, and contenders of ours that add to it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Our contenders beside other people's for one lock: what the tests across clients share. A pair is a
 // recipe of ours and what it goes together with; further pairs are further rows.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ./test.sh --interop has fetched of other people's clients that Debian does not have: newest/fetch.sh
 // says it in the environment.
 #pragma once

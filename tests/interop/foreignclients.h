@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Other people's clients as child processes, obeying commands on their standard input (see clients/).
 #pragma once
 

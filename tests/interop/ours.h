@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One contender of ours beside other people's.
 #pragma once
 

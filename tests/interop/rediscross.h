@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Our contenders beside other people's on Redis, on one server or on several: what the tests of Redisson and of the
 // Redlocks share.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each of our Redisson recipes and what of Redisson's it goes together with.
 #pragma once
 

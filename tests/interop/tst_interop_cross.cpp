@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Our contenders and other people's on the same lock, both ways: who holds keeps the other out, the queue
 // is one queue, and a force-release wakes whoever is next.
 #include "tests/interop/crossfixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mutual exclusion across clients under load: several of our contenders and several of theirs, in processes of
 // their own, add to one number that only the lock protects.
 #include "tests/interop/counting.h"

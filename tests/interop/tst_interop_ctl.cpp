@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What lockscopectl show --json says of other people's clients: kazoo, Curator and redis-py.
 #include "core/sandbox/server.h"
 #include "tests/interop/fetched.h"

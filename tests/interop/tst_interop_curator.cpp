@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Our Curator locks beside Curator itself: the same queue, and neither enters while the other is in.
 #include "tests/interop/foreignclients.h"
 #include "tests/live/curatorfixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Our Redisson locks beside Redisson itself, both ways: who holds keeps the other out, who lets go wakes the other,
 // and a force-release wakes whoever waits. All leases are longer than the tests wait.
 #include "tests/interop/redissonpairs.h"

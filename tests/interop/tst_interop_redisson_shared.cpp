@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What of Redisson's locks is shared by several, by Redisson and by ours: the fair lock's queue, the read side of a
 // read/write lock, a semaphore's permits, the fencing counter; and a number that only the lock protects.
 #include "tests/interop/redissonpairs.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Locks that other people's clients hold and queue for, as the observers see them: kazoo, Curator,
 // ZooKeeper's own recipe, redis-py.
 #include "tests/interop/foreignclients.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """C++ source as far as the lint needs to understand it: without comments and literals, in statements."""
 
 import re

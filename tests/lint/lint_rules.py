@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Every rule of the lint, broken once and kept once."""
 
 import os
@@ -227,7 +228,7 @@ class Program(unittest.TestCase):
             os.mkdir(os.path.join(root, "core"))
             for number in range(12):
                 with open(os.path.join(root, "core", f"f{number}.cpp"), "w", encoding="utf-8") as file:
-                    file.write(text if number == 7 else "int a;\n")
+                    file.write(f"// {lint.LICENCE}\n" + (text if number == 7 else "int a;\n"))
             script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lint.py")
             return subprocess.run([sys.executable, "-B", script, root], capture_output=True, text=True, check=False)
 
@@ -235,7 +236,16 @@ class Program(unittest.TestCase):
         self.assertEqual(self.run_on("int b;\n").returncode, 0)
         result = self.run_on("int b;\nvoid f() { if (co_await g()) h(); }\n")
         self.assertEqual(result.returncode, 1)
-        self.assertIn("core/f7.cpp:2: co_await in a condition", result.stdout)
+        self.assertIn("core/f7.cpp:3: co_await in a condition", result.stdout)
+
+    def test_the_licence_is_asked_for(self):
+        with tempfile.TemporaryDirectory() as root:
+            for number in range(12):
+                with open(os.path.join(root, f"f{number}.cpp"), "w", encoding="utf-8") as file:
+                    file.write("int a;\n")
+            self.assertEqual(lint.main(root), 1)
+            lint.fix(root)
+            self.assertEqual(lint.main(root), 0)
 
     def test_an_empty_folder_is_no_success(self):
         with tempfile.TemporaryDirectory() as root:

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The manual pages and the shell completion name every command and option the programs have, and no others.
 
 Usage: manual.py INSTALLER-FOLDER PROGRAM…

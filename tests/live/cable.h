@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stands between a client and its server: can be cut, fall silent, and lead elsewhere.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A contender for a lock on a real ZooKeeper: its own session behind ports that count and fail.
 #pragma once
 

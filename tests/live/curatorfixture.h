@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of Curator's recipes share: contenders of every kind for one lock, each with a session
 // of its own.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of kazoo's recipes share: contenders for one lock, each with a session and options of its own.
 #pragma once
 

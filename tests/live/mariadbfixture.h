@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of MariaDB share: a private server, sessions on it, and waiting for answers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of the ZooKeeper recipes under faults share: a server, an onlooker of its own, and
 // contenders for one lock with a session each.
 #pragma once

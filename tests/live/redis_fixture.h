@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of Redis share: a private server, connections to it, and waiting for answers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contenders for a lock on a real Redis: processes that count and fail, each with a connection of its
 // own, their locks, and what came of what was asked of them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of Redlock share: several private Redis servers, an onlooker on each, and clients that have
 // a counting connection to all of them.
 #pragma once

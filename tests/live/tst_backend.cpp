@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The window's view of the core on real servers: batches, questions, holds, force-release, reconnects.
 #include "core/sandbox/server.h"
 #include "core/workspace/livebackend.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs on real servers as the window asks for them: played, told of, ended early, refused; and the server is left as it
 // was found, also when the connection or the window is closed meanwhile.
 #include "core/sandbox/server.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lockscopectl acquires Curator's locks, and show names them: recipe, holders, queue and watches.
 #include "tests/support/testmain.h"
 #include "tst_ctl_fixture.h"

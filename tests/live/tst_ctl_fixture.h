@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of lockscopectl as a process share: running it, talking to it while it runs, and a
 // private server's raw truth beside it.
 #pragma once

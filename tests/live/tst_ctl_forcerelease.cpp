@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lockscopectl force-release on real servers: whatever is refused leaves the lock untouched, down to
 // the zxids; what is done is done to the one asked for, recorded, and reported.
 #include "tests/support/testmain.h"

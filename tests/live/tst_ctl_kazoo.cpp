@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kazoo's recipes as lockscopectl takes them and, beside that, as it shows them.
 #include "tests/support/testmain.h"
 #include "tst_ctl_fixture.h"

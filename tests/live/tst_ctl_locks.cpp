@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What lockscopectl sees on real servers, and every field of its JSON against docs/command-line.md.
 #include "tests/support/testmain.h"
 #include "tst_ctl_fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lockscopectl on a private MariaDB: a row and a named lock acquired, seen and taken away by force; conflicts of
 // a version column in the answer; passwords that stay secret.
 #include "tests/support/testmain.h"

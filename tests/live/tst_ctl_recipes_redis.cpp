@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every Redis recipe through lockscopectl, as a user runs it: while one holds and another waits, show names
 // the recipe and the holder; the waiter enters when the holder is done, or when it is taken away by force.
 #include "tests/support/testmain.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lockscopectl acquires with each of ZooKeeper's textbook recipes, and show names what it sees: the recipe,
 // the holder, the queue in order and who watches whom.
 #include "tests/support/testmain.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lockscopectl simulate: the exact cost of herd and predecessor in the simulated world, the same on a real
 // ZooKeeper; the same seed is the same run; a real server is left as it was found.
 #include "tests/support/testmain.h"

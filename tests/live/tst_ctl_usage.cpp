@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // lockscopectl without servers: what is wrong is one line on stderr and the right status.
 #include "tests/support/testmain.h"
 #include "tst_ctl_fixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The demo on real servers: every scene is there, moves on, and its sessions go with it.
 #include "core/async/qtloop.h"
 #include "core/mariadb/client.h"

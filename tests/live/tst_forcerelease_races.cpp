@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Force-release while the lock changes hands: whoever was not the one looked at keeps the lock.
 //
 // For every recipe of ZooKeeper and Redis that can be acquired and force-released, with its folder made anew between

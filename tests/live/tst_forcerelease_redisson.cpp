@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The script that takes a Redisson lock from one holder, on a real Redis: what is left, and who is told.
 #include "core/rules/redissonkeys.h"
 #include "redis_fixture.h"

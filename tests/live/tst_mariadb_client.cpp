@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The SQL session on a real MariaDB: values, deadlines, kinds of failure, and what becomes of what it held.
 #include "mariadbfixture.h"
 #include "tests/live/cable.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The observer of a real MariaDB: who holds, who waits, who is idle, what cannot be seen and why, and force-
 // release of what was seen.
 #include "core/async/scope.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Curator's recipes on a real server: names, exact requests and watch events, order, exclusion, reentry.
 #include "core/async/sleep.h"
 #include "tests/live/curatorfixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Curator's recipes when something goes wrong: timeouts, cancels, lost replies, nodes that somebody takes
 // away. Wherever it happens, nothing is left in the lock's directories.
 #include "tests/live/curatorfixture.h"

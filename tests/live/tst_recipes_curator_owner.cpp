@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Curator's read/write lock with both sides in one hand (downgrade, upgrade), and asking a holder to let go.
 #include "tests/live/curatorfixture.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The eager mutex under load: several sessions, attempts that are abandoned, and an operator who removes
 // waiters' nodes. One holder at a time, in the order of the queue.
 #include "core/async/sleep.h"

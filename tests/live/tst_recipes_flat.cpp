@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The flat layout on a real server: several locks in one directory that do not mind each other.
 #include "tests/live/recipefixture.h"
 #include "tests/support/testmain.h"

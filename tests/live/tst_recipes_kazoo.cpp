@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kazoo's recipes on a real server: exact requests and watch events, order, sharing, exclusion, names.
 #include "core/async/sleep.h"
 #include "core/recipes/token.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kazoo's recipes when something goes wrong: timeouts, cancels, lost replies, nodes that somebody takes
 // away, connections that break.
 #include "tests/live/kazoofixture.h"

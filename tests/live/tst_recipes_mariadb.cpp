@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The SQL recipes on a real MariaDB: exact statements, exclusion, order, four kinds of failure that are not
 // the same, cancelling, and a connection that is taken away.
 #include "core/async/scope.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several locks as one, on real servers: all or none, one deadline, release in reverse whatever becomes of each.
 #include "tests/live/curatorfixture.h"
 

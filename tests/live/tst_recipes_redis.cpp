@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // redis-set-nx on a real Redis: exact requests, exclusion, whose key it is, the lease and its end.
 #include "core/async/scope.h"
 #include "core/async/sleep.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Redisson's RFairLock on a real Redis: the queue as Redisson keeps it, who is woken, and what becomes of
 // the queue when somebody gives up, dies, or hears no answer.
 #include "rediscontender.h"

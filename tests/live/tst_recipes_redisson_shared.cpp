@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What several hold at once on a real Redis: Redisson's RReadWriteLock and its semaphore with expiring
 // permits. Byte-exact keys and messages, exact requests, who may be inside with whom, and shares that end alone.
 #include "core/recipes/redisson/scriptlock.h"

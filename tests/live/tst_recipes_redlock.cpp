@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // redlock on real Redis servers: every pattern of taken nodes, exact requests, nodes that die or fall mute,
 // lost replies, the lease and its end.
 #include "core/async/sleep.h"

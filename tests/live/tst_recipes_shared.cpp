@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The textbook's read/write lock on a real server, with and without the herd: who shares, who waits for
 // whom, and what each step costs. (What it has in common with the other queues is tested with them.)
 #include "core/async/sleep.h"

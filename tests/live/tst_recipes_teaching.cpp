@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two locks for teaching on a real Redis: they do what they are said to do, flaws included. And
 // redis-set-nx asked for another TTL.
 #include "core/recipes/redis/setnx.h"

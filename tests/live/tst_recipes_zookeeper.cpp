@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ZooKeeper recipes on a real server: exact requests and watch events, order, exclusion.
 #include "core/async/sleep.h"
 #include "tests/live/contender.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ZooKeeper recipes when something goes wrong: timeouts, cancels, lost replies, nodes that somebody
 // takes away, missing permissions. Every row runs for every recipe it concerns.
 #include "tests/live/recipefixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The real Redis connection against a real redis-server: commands, scripts, pub/sub, and what
 // happens when the server refuses, hangs or dies.
 #include "redis_fixture.h"

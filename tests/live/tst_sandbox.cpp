@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Private servers: they start, answer, stop and start again, and leave nothing behind.
 #include "core/sandbox/sandbox.h"
 #include "tests/support/testmain.h"

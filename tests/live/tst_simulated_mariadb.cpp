@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The simulated MariaDB against a real one: the same statements of three sessions, drawn by a seed, must have
 // the same answers - who waits, who is granted, whose wait ends how, what was changed.
 //

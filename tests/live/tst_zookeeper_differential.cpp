@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The simulated ZooKeeper against a real one: the same random commands must get the same answers, and every session
 // must hear of the same events.
 #include "tests/live/zookeeperclientfixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asking real members: both ways, refusals, members that are down, silent or something else entirely.
 #include "tests/live/zookeeperfixture.h"
 

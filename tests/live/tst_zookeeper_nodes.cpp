@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requests of a session on libzookeeper against a real server: nodes of every kind, transactions,
 // permissions, hostile names and sizes.
 #include "tests/live/zookeeperclientfixture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The observer against a real server: what it finds, what a server proves, how it follows changes, and
 // what it says when it may not ask.
 #include "tests/live/zookeeperfixture.h"

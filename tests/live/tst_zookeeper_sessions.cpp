@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a caller of a session on libzookeeper learns when the connection, the session or the credentials fail.
 #include "tests/live/zookeeperclientfixture.h"
 #include "tests/support/testmain.h"

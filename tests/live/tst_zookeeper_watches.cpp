@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Watches of a session on libzookeeper against a real server.
 #include "tests/live/zookeeperclientfixture.h"
 #include "tests/support/testmain.h"

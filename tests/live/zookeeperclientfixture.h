@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of the session on libzookeeper share: a server, and for each test function a session and
 // a node of its own.
 #pragma once

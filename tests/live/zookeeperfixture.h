@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests against a real ZooKeeper share: waiting for a reply, a connection that can be cut.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plays random commands on ZooKeeper sessions and writes down what can be compared with another server: answers,
 // fields of a Stat that do not depend on when and where, the events that each session hears of.
 #pragma once

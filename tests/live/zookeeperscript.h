@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random commands for a few ZooKeeper sessions, from a seed: all kinds of nodes, versions right and wrong, watches,
 // transactions, access lists, hostile paths. For comparing one server with another.
 #pragma once

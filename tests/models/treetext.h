@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models as text, so that what a test expects can be read.
 #pragma once
 

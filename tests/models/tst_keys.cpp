@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tree of keys: built from pages of SCAN, folders first, TTLs that count down.
 #include "tests/support/testmain.h"
 #include "ui/models/keysmodel.h"

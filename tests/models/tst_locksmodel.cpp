@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of locks: its order, its filter, and exactly which signals each change makes.
 #include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"

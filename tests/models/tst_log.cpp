@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ring of log entries and its filter.
 #include "tests/support/testmain.h"
 #include "ui/models/logmodel.h"

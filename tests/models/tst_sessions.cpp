@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of sessions: complete per connection, changed row by row.
 #include "tests/support/testmain.h"
 #include "ui/models/sessionsmodel.h"

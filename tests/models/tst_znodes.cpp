@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The live tree of znodes: lazy, in runs, in bounded turns.
 #include "tests/support/testmain.h"
 #include "ui/models/znodesmodel.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random commands for a Redis, on a few keys of all types, mostly right and sometimes wrong.
 //
 // Nothing in them depends on how fast they are executed: what expires does so at once or in minutes.

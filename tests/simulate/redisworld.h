@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A simulated world with one Redis or several, and processes that are connected to them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A simulated MariaDB with two rows, and statements sent to it without a network: what each connection was
 // answered, in the order of the answers.
 #pragma once

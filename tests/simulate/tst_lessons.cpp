@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every lesson is played: it loads in three languages, its picture comes to each of its steps, and its numbers prove
 // what it says. Files that are no lessons are refused by file and field.
 #include "core/simulate/lessons.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The SQL recipes, as they are, in whole runs on the simulated MariaDB.
 #include "core/simulate/simulation.h"
 #include "tests/support/testmain.h"

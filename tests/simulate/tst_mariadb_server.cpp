@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The simulated MariaDB by itself: queues, deadlocks, timeouts, KILL, and what becomes of what a connection had.
 // That the real server does the same is shown by tests/live/tst_simulated_mariadb.cpp.
 #include "tests/simulate/sqlworld.h"

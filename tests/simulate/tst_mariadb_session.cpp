@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The session on the simulated MariaDB tells what the real one tells: which errors, what was lost, what may have
 // been done, and when it is noticed.
 #include "core/simulate/mariadb/session.h"

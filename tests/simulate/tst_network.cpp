@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Processes and wires of the simulated world: what is paused, cut, lost or killed behaves as it does on a
 // machine.
 #include "core/simulate/network.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scenarios and recordings as files: what was written is read back, what is wrong is said.
 #include "core/simulate/recording.h"
 #include "core/simulate/trace.h"

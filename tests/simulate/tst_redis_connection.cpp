@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A client's connection to the simulated Redis: what the port says of lost messages, deadlines and breaks is so.
 #include "redisworld.h"
 #include "tests/support/testmain.h"

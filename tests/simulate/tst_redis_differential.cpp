@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The simulated Redis against a real one: the same random commands, the same answers.
 //
 // Moments and spans of time may differ by what the two were apart; the members of a hash or a set, and the names

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every Redis recipe in the simulated world, as it is: contenders on processes of their own, to the end, one at
 // a time; and the same run for the same seed.
 #include "redisworld.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The simulated Redis in virtual time: expiry, scripts, publishing, and what can go wrong with a server.
 #include "redisworld.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every recipe under every fault, many seeds: what the table says holds, holds in each of them; what may break is
 // seen to break; two never believe for longer than they may; and the broken variants are caught.
 //

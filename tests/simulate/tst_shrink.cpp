@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a run that broke something to the shortest found that breaks the same: smaller, the same whenever it is asked
 // for, and replayed by what is printed of it.
 #include "core/simulate/shrink.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The simulated ZooKeeper in virtual time: what breaks, expires, lags and comes back behaves as the real one does.
 // That its answers are the real ones is what tests/live/tst_zookeeper_differential.cpp shows.
 #include "tests/simulate/zookeeperworld.h"

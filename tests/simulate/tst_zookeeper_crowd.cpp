@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Very many contenders on the simulated ZooKeeper: lists that cost nothing to hand out, and the decision that is
 // made from the end of a list instead of all of it.
 #include "core/async/scope.h"

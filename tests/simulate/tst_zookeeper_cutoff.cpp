@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who holds a lock and is cut off from ZooKeeper cannot hear that its session is over: it has to stop believing by
 // its own clock, before another can have the lock; and to go on believing while the session certainly lives.
 #include "core/recipes/make.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The recipes, as they are, on the simulated ZooKeeper: contenders get the lock one at a time and in their order,
 // and leave nothing behind.
 #include "core/async/scope.h"

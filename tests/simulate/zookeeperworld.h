@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of the simulated ZooKeeper share: a world with an ensemble, clients with a process and a session
 // each, and waiting in virtual time.
 #pragma once

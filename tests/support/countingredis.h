@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts the commands that go through a Redis connection, and loses chosen ones.
 #pragma once
 

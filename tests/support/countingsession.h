@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts what goes through a ZooKeeper session: requests by kind, round trips, watch events delivered.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts the statements that go through an SQL session, and loses chosen ones.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A Backend that a test plays: it notes every call, answers as the test says, and tells what the
 // test tells it. Answers come through the event loop, as the live one's do; with holdAnswers they
 // wait until deliverAnswers().

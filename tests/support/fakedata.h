@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pictures to show: single ones for tests, and a scene of a busy afternoon for looking at the window.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recordings that nobody played: a queue of contenders that hold one after the other, with children watch or predecessor
 // watch, in whatever size a view has to bear.
 #pragma once

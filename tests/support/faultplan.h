@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which of the coming requests goes wrong, whatever its kind: "the third from now loses its reply".
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes chosen requests of a ZooKeeper session go wrong: the n-th of a kind from now on.
 #pragma once
 

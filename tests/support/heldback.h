@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a port holds back, in its order.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A ZooKeeper session, a Redis connection and an SQL session that follow a FaultPlan: requests go wrong by their number, so that a
 // test need not know what a recipe asks in which step. What is held back holds up what comes after it, as on a real connection.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A ZooKeeper session that stands before another and decides what becomes of each request. Base of the
 // counting and the faulty session.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One program holds many classes of tests: what is linked costs more than what is compiled. Each class is
 // registered under the name of its file, and run by it: tests_unit tst_turn [arguments of Qt Test].
 #pragma once

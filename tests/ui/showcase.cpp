@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Paints the window with invented data, so that its look can be judged without servers.
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakedata.h"

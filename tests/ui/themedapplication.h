@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An application that looks as the window's does.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A believable afternoon for the pages of znodes, keys, sessions and the log.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Saved connections and the dialog that edits them: what is written down, what never is.
 #include "core/connections/connectionstore.h"
 #include "tests/support/fakesecrets.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page of lessons as a teacher uses it: every lesson is played from its list to its end by the keys of a
 // presenter's remote, and ends in the counters that prove it.
 #include "tests/support/fakebackend.h"

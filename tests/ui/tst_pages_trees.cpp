@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One walk through each of the pages of znodes, keys, sessions and the log. With LOCKSCOPE_SHOTS=folder
 // it leaves a picture of each, light and dark.
 #include "tests/support/testmain.h"

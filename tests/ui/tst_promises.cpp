@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of what holds: made from the core's, cell for cell; it can be searched, says why, and is reached from the
 // window's help and from the simulator.
 #include "core/rules/catalogue.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page of the simulator on real servers, through the window's own backend: herd against predecessor on a ZooKeeper,
 // polling against publish on a Redis, in the lanes of the simulated world; and nothing on a read-only connection.
 #include "core/sandbox/server.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A walk through the page of the simulator: it plays, steps, is forked, jumps to what broke, exports and reads back.
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakerecording.h"

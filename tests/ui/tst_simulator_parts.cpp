@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of the simulator's page that need no window: the index of a run, the cursor, the words, the painting's cost.
 #include "tests/support/fakerecording.h"
 #include "tests/support/testmain.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the page of the simulator plays: it offers what can be played on, says why the rest cannot, asks the backend for
 // real runs one after the other, and shows them in the same lanes.
 #include "tests/support/fakebackend.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the boxes and arrows of "who watches whom" stand.
 #include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"

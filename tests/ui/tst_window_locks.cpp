@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A walk through the window: locks appear, one is chosen, acquired, force-released, lost.
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakedata.h"

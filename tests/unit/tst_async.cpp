@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Coroutines: tasks, one-shots, scopes and timers on virtual time.
 #include "core/async/oneshot.h"
 #include "core/async/qtloop.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The audit file: on disk before append returns, chained, private, and honest about damage.
 #include "core/operate/audit.h"
 #include "tests/support/testmain.h"

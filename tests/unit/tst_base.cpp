@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Escaping, durations, moments, connection URIs.
 #include "core/base/connectionuri.h"
 #include "core/base/duration.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The catalogue of recipes: complete, and honest about what can be acquired.
 #include "core/rules/catalogue.h"
 #include "tests/support/testmain.h"

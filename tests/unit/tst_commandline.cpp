@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading the command line: options anywhere, one clear line for what is wrong, secrets hidden.
 #include "app/commandline.h"
 #include "tests/support/testmain.h"

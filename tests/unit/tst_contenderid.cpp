@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a contender is called: never by a name that comes to mean another one.
 #include "core/rules/contenderid.h"
 #include "tests/support/testmain.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The servers' own words, read: answers as ZooKeeper 3.8.0 gave them, and answers that are none.
 #include "core/zookeeper/evidence.h"
 #include "tests/support/testmain.h"

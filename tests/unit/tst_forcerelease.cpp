@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Force-release: what is refused, what is planned, and that nothing is sent unless the same holder
 // still holds and the intent is on disk.
 #include "core/async/scope.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The gate: what is logged, what is counted, what is refused, and that nothing slips past it.
 #include "core/operate/gate.h"
 #include "tests/support/testmain.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small stand-ins for the two ports: a tree and a few keys in memory, and a list of what was sent.
 #pragma once
 

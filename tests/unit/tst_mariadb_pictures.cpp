@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From rows of a MariaDB server to pictures: names, who holds and who waits, what is odd.
 #include "core/inspect/mariadb/look.h"
 #include "core/mariadb/freshness.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The observer's pure parts: which directories to read, when two pictures say the same, who the sessions
 // are, what the coverage says.
 #include "core/inspect/sameness.h"

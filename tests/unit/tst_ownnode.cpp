@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A lock on a node of a fixed name: its holder learns that it was taken away, and never removes its successor's node.
 // The session is scripted: what the server answers, and what another client does in between.
 #include "core/async/scope.h"

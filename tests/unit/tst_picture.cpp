@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pictures as values, as JSON and as a sentence; names that say lock.
 #include "core/inspect/json.h"
 #include "core/inspect/words.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the servers' answers prove, what they do not, and what follows from them: edges, ages, findings;
 // and which directories are worth reading at all.
 #include "tests/support/testmain.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One row per rule of docs/layouts.md, "Rules for Redis", by its number: keys in, locks out.
 //
 // What lies beside a key is text too, a line each: "list KEY item…", "zset KEY member:score…",

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One row per rule of docs/layouts.md, "Rules for ZooKeeper", by its number: directories in, locks out.
 #include "tests/support/testmain.h"
 #include "znodetable.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the nodes of a Redlock set say apart, and the one lock that they are together: a table.
 #include "core/inspect/redis/quorum.h"
 #include "core/inspect/json.h"

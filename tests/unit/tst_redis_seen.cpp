@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a Redis observer remembers between two looks, and the prefixes it asks the server to track.
 #include "core/inspect/redis/observerfollow.h"
 #include "core/inspect/redis/observerseen.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RESP2: commands to bytes, bytes to values, in whatever pieces they arrive and whatever they claim.
 #include "core/redis/client.h"
 #include "core/redis/resp.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Passwords of connections given on a command line: from the keychain, for the server they were saved for.
 #include "core/connections/savedpassword.h"
 #include "tests/support/fakesecrets.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Directories and pictures as text, for tables of recognition rules.
 //
 // A directory is lines of "name owner [data]": owner is s1…s9 or - for a persistent node; a name may

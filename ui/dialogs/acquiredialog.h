@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Acquire a lock from the window: recipe, mode, wait, TTL; says what the recipe costs and how it can
 // fail before anything is sent.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ui/dialogs/connectdialog.h"
 
 #include "ui/dialogs/connectform.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connecting: the saved connections at the left by group, the fields of the chosen one at the right.
 // The password goes to the connection and, if wished, to the keychain; nowhere else. GUI thread only.
 #pragma once

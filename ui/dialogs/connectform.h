@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fields of one connection. It reads them through parseConnection, so that the window and the
 // command line understand the same, and says what is wrong beside the fields. GUI thread only.
 #pragma once

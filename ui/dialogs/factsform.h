@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A form of facts: a word at the left, what is the case at the right, hairlines between. Texts are
 // plain; code is monospace on its own ground and wraps anywhere.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Force-release as a form of facts: what is taken from whom, what will be sent, under which guard,
 // who is next, and what the old holder will go on believing. The gentler way comes first.
 //

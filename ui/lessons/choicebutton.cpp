@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ui/lessons/choicebutton.h"
 
 #include "ui/pages/pageparts.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One choice of a question: a button whose text may take several lines, which a push button's own cannot.
 #pragma once
 

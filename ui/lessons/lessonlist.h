@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All lessons, one below the other: number, title, what it is about. And what is wrong with files that are none.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ui/lessons/lessonview.h"
 
 #include "ui/lessons/lessonpicture.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One lesson: its steps on the left, its picture on the right. Next runs the picture on; a question stands before it.
 #pragma once
 

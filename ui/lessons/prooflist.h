@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a lesson ends in: its sentences, each with what was measured and whether it holds.
 #pragma once
 

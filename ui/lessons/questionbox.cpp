@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ui/lessons/questionbox.h"
 
 #include "ui/lessons/choicebutton.h"

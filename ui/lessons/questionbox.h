@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A question that is answered before the picture goes on: its choices, and afterwards which one was right, and why.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The words of the lessons' page itself, in the languages of the lessons.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a Redis value is made of, as rows: field and value of a hash, numbered items of a list, the
 // members of a set. A string has one row and needs no table.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The keys of one Redis as a tree by ':', built from SCAN a page at a time.
 //
 // SCAN has no order and may say a key twice; pages are merged in runs, folders first, by name. It

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside of KeysModel: its nodes, and where a key is cut into folders.
 #pragma once
 

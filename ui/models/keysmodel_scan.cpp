@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scan: asking for pages, merging them into the tree, and taking out what is gone.
 #include "ui/models/keysmodel_p.h"
 #include "ui/models/treenames.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a row of the table says about a lock, derived once when its picture changes, so that sorting
 // and filtering a hundred thousand of them touches no picture.
 #pragma once

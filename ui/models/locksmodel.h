@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of all locks: sorted and filtered by an index of its own, changed in deltas only.
 //
 // Nothing is ever reset, so that selection, scroll position and the row under the mouse survive

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the cells of the table of locks say, the order of its rows, and which of them show.
 #include "ui/models/locksmodel_p.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The insides of LocksModel, shared by its files: its rows and how they move.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The newest commands sent and events seen: a ring of 5,000, oldest first. An entry that finishes
 // changes in place. GUI thread only.
 #pragma once

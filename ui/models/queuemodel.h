@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The contenders of one lock in queue order, holders first. Changed in deltas, so that a selected
 // contender stays selected while the queue moves up. GUI thread only.
 #pragma once

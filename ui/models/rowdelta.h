@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From "old rows, new rows" to the fewest contiguous ranges that item views are told.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The clients that servers know: who they are, what they hold and wait for. One list over all
 // connections, by connection and session, changed row by row. GUI thread only.
 #pragma once

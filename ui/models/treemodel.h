@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Index arithmetic of trees that fill lazily, once for all of them.
 //
 // A node knows its parent and its row, so parent() never searches among siblings. After a change in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ui/models/treenames.h"
 
 #include "core/base/text.h"

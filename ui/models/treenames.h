@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names from servers as cells of a tree: safe, short, and never two names that look alike by accident.
 #pragma once
 

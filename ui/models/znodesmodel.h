@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The znodes of one ZooKeeper as a tree that loads what is asked for and follows changes.
 //
 // A node's children are listed when a view first wants them. What the server answers is sorted and

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How lists come from the server into the tree: asked once, merged a page per turn.
 #include "ui/models/treenames.h"
 #include "ui/models/znodesmodel_p.h"

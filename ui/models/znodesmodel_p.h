@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inside of ZnodesModel: its nodes, and lists on their way into the tree.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One Redis key: its name, what is left of its time, and its value by type. Reads it from the backend
 // when shown, again when its time is up, and when asked. GUI thread only.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page of keys: the tree of one Redis' keys at the left, the chosen key at the right. The scan
 // begins when the page is first looked at.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page of lessons: the list of them, and one that is open.
 #pragma once
 

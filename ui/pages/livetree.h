@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A tree view over rows that come and go: what the person looks at stays where it is.
 #pragma once
 

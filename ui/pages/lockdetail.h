@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One lock: the answer in a sentence, why we think so, what is wrong, what can be done; then the
 // queue, who watches whom, and the raw nodes.
 #pragma once

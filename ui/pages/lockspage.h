@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page of locks: chips and filter, the table, and the chosen lock's detail below.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page of sessions: who is there, from where, what each holds and waits for.
 #pragma once
 

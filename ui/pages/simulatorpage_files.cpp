@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What goes to files from the simulator's page, and comes from them.
 #include "ui/pages/simulatorpage.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of the simulator's page: header, progress, pictures, menus, keys.
 #include "ui/pages/simulatorpage.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the simulator plays: the simulated world, the sandbox, the servers of a connection.
 #include "ui/pages/simulatorpage.h"
 

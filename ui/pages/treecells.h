@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How cells of trees look: monospace where text can be pasted, numbers with digits of one
 // width, quiet columns muted, everything muted while the connection is broken.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A value from a server as text that a person can read: plain, as JSON, as a hex dump. Whatever the
 // bytes are, the result holds no control characters but line ends and tabs. Pure functions.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A value from a server, as text, JSON or hex, read-only. It shows the first 64 KiB at once and the
 // rest when asked. GUI thread only.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One znode: path, stat, who may do what, and its data. Reads it from the backend when shown and
 // again when told that it changed. GUI thread only.
 #pragma once

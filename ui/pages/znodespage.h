@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page of znodes: the live tree of one ZooKeeper at the left, the chosen node at the right.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the window knows of its connections now: the last status and coverage of each, in the order
 // they first appeared. GUI thread only.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The keys, over the window, until any key or click; and the way to the other help.
 #pragma once
 

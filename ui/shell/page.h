@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the window knows of a page. Each page keeps its own model up to date from the backend's
 // batches; the window only switches between them.
 #pragma once

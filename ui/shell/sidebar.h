@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The left side: connections with state, mark and latency; the pages; the sandbox's state.
 #pragma once
 

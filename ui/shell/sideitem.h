@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One line of the side bar: a dot, a name, a tag, and something at the right.
 #pragma once
 

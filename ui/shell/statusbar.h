@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The line at the bottom, honest: as of when, what watching costs, what could not be seen, how new
 // locks are found.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The line at the top: title, find, what may be written and how much was, pause, help.
 #pragma once
 

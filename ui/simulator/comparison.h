@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is played beside each other, and where: one scenario, one seed, up to three recipes; and the ones worth showing.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The four numbers under a run, at the cursor: requests, watch events, wasted wake-ups, how long one waits. Below
 // them what is known of the whole run only.
 #pragma once

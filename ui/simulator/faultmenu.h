@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What can be made to go wrong from a moment on: the menu of a lane, of a message in it, and of "Fork here".
 #pragma once
 

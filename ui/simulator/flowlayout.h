@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lays widgets out like words: as many on a line as there is room for.
 #pragma once
 

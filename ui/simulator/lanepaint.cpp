@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/lanepaint.h"
 
 #include "ui/simulator/words.h"

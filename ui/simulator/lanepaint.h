@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Draws the lanes of a run: what is in sight and no more, and never more than one thing per pixel of a lane, so that a
 // frame costs what its picture shows and not what the run holds.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/lanesview.h"
 
 #include "ui/simulator/narrator.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The lanes of one run: a contender each, over time. Up and Down choose a lane, Enter or the menu key asks for its menu,
 // Ctrl and the wheel zoom the time; a click sets the cursor.
 #pragma once

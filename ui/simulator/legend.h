@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the shapes of the lanes mean.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What must hold in every run, and whether it did until the cursor: a check, or the moment at which it broke, to be
 // clicked.
 #pragma once

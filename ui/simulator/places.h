@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where scenarios can be played, as far as the window knows: the simulated world always, the sandbox, and the open
 // connections; never those marked production. Each that cannot be chosen says why.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One time cursor over several runs: plays, steps event by event through all of them in the order of time, seeks.
 #pragma once
 

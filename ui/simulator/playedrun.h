@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A recording made ready to be looked at: what each lane did when, and the counters after any number of its
 // events, found without walking through a million of them. Made once, on the thread that played; then constant.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs as files: pictures of their lanes, their events, their results.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plays scenarios, and whatever else takes long, away from the window's thread. A newer job of a kind takes the place of
 // the older: what that still answers is dropped.
 #pragma once

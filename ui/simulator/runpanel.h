@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One run: which recipe, its lanes, its counters.
 #pragma once
 

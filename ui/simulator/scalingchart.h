@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requests, or time, to drain the queue against the number of contenders: a line for each recipe.
 #pragma once
 

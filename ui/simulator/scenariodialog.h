@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What to play, and where: recipes, contenders, how they come, what goes wrong, by which seed. Says what is wrong with it
 // before it can be played.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plays recipes on real servers, one after the other so that they do not disturb each other, through the backend:
 // nothing here waits, and nothing here talks to a server.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is played, in one line: "100 contenders, one lock", and the chips beside it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The buttons under the runs: to the start, step back, play, step, speed, a slider over the whole time, and where it
 // stands.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the simulator says moments, faults and recipes.
 #pragma once
 

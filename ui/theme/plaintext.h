@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text of servers in places that would read it as HTML.
 #pragma once
 

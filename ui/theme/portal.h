@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether the desktop prefers dark: asked of the desktop portal, which may be absent. Never blocks
 // for the answer; until (and unless) it comes, prefersDark() is empty.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one style sheet of the program, made from the tokens.
 //
 // Widgets ask for a look by dynamic property: QPushButton "look" = "primary", "danger",

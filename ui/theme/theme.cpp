@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "ui/theme/theme.h"
 
 #include "ui/theme/portal.h"

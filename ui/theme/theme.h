@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The look of the whole window: colours, fonts, the palette and the one style sheet made of them.
 //
 // One Theme per program, made right after QApplication. GUI thread only.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The colours of the window, by meaning, for light and dark. Nowhere else is a colour spelled out.
 #pragma once
 

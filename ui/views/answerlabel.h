@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one-sentence answer: plain text in large letters, with the lock's name at its beginning in
 // monospace. Drawn by QTextLayout, because a label of rich text would read hostile names as HTML.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A coloured line that says something is wrong (or done): a bold word, a sentence, perhaps a button.
 #pragma once
 

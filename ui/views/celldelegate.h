@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a cell of our tables is drawn: hairline below, selection across the row, an accent bar at the
 // current row while the table has the keyboard, numbers with digits of equal width.
 #pragma once

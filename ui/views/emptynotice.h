@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an empty page says: what would be here, why there is nothing, and what to do next.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The locks this window itself waits for or holds, each with its way out; a lost one says so until
 // somebody has read it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of locks: look, column widths that follow the window until somebody drags them, and a
 // place that survives updates.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The queue of one lock as a ladder; the same rows as raw nodes in a second table.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A pale sheet over a widget whose content is not known to be true any more. Clicks pass through.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the boxes and arrows of "who watches whom" stand: a pure function of the picture, so that
 // it is tested without painting.
 #pragma once

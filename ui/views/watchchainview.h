@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who watches whom, as boxes and arrows: solid where a server said so, dashed where inferred.
 // Arrow keys walk along the queue, Enter chooses, + and - zoom, 0 goes back to 100 %.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What one look at a MariaDB or MySQL server said, as plain values, and the pure functions that make pictures
 // of it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps the pictures of one MariaDB or MySQL server's locks up to date, by asking: such a server tells
 // nothing unasked. At most every 250 ms, and resting nine times as long as a look takes; less often where the looks
 // of others keep the server from renewing what it tells of rows (core/mariadb/freshness.h). Coverage says then how

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/mariadb/ownid.h"
 
 #include "core/async/sleep.h"

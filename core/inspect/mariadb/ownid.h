@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The id under which pictures show what one of our own connections holds.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asks one server for a look: which statements it understands, which privileges and instruments it lacks,
 // and how often it may be asked. Loop thread only.
 //

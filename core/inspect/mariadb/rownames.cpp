@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From what InnoDB prints to the names of rows and named locks.
 #include "core/inspect/mariadb/look.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which keys belong to which lock, which are worth reading, and where waiters listen.
 #include "core/base/identifiers.h"
 #include "core/inspect/redis/naming.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Locks without a token: SETNX with any value, and SETNX with a moment as the value.
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/pieces.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/redis/naming.h"
 
 #include "core/base/identifiers.h"

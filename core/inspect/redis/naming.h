@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How clients name the keys beside their lock.
 //
 // Redisson puts a name into braces so that all keys of one object share a cluster slot, unless the

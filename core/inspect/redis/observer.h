@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps the pictures of one Redis' locks up to date.
 //
 // Finding: SCAN, one page at a time; of each page first type and time to live, values only of what

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a Redis observer learns of changes: client tracking where the server lets us, else keyspace
 // events where they are switched on, else it has to poll.
 //

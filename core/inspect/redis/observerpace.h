@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How hard the parts of the observer press a server.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads keys the cheap way: type and time to live first (which do not count as use of a key), values
 // only of what is worth reading, capped, everything of one step in one round trip.
 //

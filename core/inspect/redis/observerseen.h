@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What only a look that lasts can know: since when a key has held what it holds, and pictures that do
 // not flicker by the milliseconds by which two measurements of one moment differ. Pure bookkeeping.
 #pragma once

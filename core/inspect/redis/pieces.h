@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pieces that all pictures of Redis locks share, and the families that make them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From what each node of a Redlock set says of a key to the one lock that they are together. Pure.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From Redis keys to the locks among them. Pure: views in, pictures out. The rules are those of
 // docs/layouts.md, "Rules for Redis", in the order given there; companion keys are attached to their lock.
 #pragma once

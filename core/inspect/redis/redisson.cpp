@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Redisson's locks that are hashes: a field per holder, "<client uuid>:<thread id>" → times held.
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/pieces.h"

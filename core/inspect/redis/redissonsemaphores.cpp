@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Redisson's semaphores: an integer that alone says nothing; a companion key or a live channel does.
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/pieces.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps the pictures of a Redlock set up to date: an observer on each node, and one lock per key made of
 // what they say (quorum.h). A node that is not connected, or whose first picture is not complete, has not
 // answered; coverage says which. Loop thread only; not to be destroyed from within a call to its sink.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Locks that are one string set with NX: whose client it is shows in the form of the token.
 #include "core/inspect/redis/pieces.h"
 #include "core/inspect/redis/tokens.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The forms of the random tokens that Redis lock clients write.
 #pragma once
 

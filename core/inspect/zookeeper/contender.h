@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a znode to a contender, and the pieces of a picture that all ZooKeeper locks share.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names by convention, whoever writes them: textbook shared lock, herd, flat layout, lock-<seq>, and
 // at last any ephemeral sequential siblings.
 #include "core/inspect/zookeeper/layouts.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Apache Curator's queue nodes, and go-zookeeper's, which copy them without the dashes of the UUID.
 #include "core/inspect/zookeeper/layouts.h"
 #include "core/inspect/zookeeper/names.h"

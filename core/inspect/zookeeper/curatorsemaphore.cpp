@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Curator's InterProcessSemaphoreV2 (and its mutex): who is at the head of `locks` may make a lease in
 // `leases`, and waits, watching those children, while there are too many of them.
 #include "core/inspect/findings.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which queue locks a directory is, or holds: one lock, several flat ones, or siblings that merely
 // look like a queue.
 #include "core/inspect/words.h"

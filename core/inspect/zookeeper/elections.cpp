@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Election queues of known systems: Solr, ZooKeeper's LeaderElectionSupport, old ClickHouse.
 #include "core/inspect/zookeeper/layouts.h"
 #include "core/inspect/zookeeper/names.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kazoo's queue nodes: <hex32>__lock__<seq> and <hex32>__rlock__<seq>.
 #include "core/inspect/zookeeper/layouts.h"
 #include "core/inspect/zookeeper/names.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kazoo's Semaphore: the pool's data is the number of leases, each lease an ephemeral <hex32>, and a
 // lock in the sibling "<pool>-__lock__" decides who may make the next one.
 #include "core/inspect/findings.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The layouts of queue locks: what a child's name says, and what a directory of such children is.
 //
 // Each family of clients has a file of its own with two functions: one claims a child (the rules of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nodes that stay and say until when they are locked: ShedLock's and kazoo's NonBlockingLease.
 #include "core/inspect/zookeeper/singles.h"
 

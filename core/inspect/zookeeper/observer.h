@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps the pictures of one ZooKeeper connection's locks up to date.
 //
 // Finding: `dump` of the servers names every ephemeral node, so only directories that may hold a lock are

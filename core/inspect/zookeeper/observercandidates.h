@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where locks may be: from the ephemeral nodes that somebody listed (a server's dump, or a crawl) to
 // the directories worth reading. Pure.
 #pragma once

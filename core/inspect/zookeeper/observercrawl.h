@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Walks the tree, breadth first, for what no server lists: where `dump` is refused every ephemeral, and
 // anywhere the lock nodes that belong to no session. Bounded, and as gentle as told.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finding locks: asking the servers, crawling, and what to do with the directories that turn up.
 #include "core/inspect/zookeeper/observerprivate.h"
 

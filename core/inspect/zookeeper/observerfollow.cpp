@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Following the directories that were found: reading them, watching their children, reading them again.
 #include "core/inspect/zookeeper/observerprivate.h"
 

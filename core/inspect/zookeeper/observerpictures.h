@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pictures as last told, by the directory they were read from, and what a new reading changes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of the observer: finding (observerfind.cpp), following (observerfollow.cpp), telling
 // (observertell.cpp).
 #pragma once

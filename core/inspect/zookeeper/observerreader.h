@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads a directory of locks in as few round trips as its shape allows: its data and children together,
 // then the children, pipelined; nodes that cannot have changed are not read again.
 #pragma once

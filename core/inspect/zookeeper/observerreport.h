@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an observer says besides the locks: who the clients are, and what it could not see. Pure.
 #pragma once
 

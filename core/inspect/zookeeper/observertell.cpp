@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From what was read to what is told: pictures, sessions, coverage, progress, cost.
 #include "core/inspect/zookeeper/observerprivate.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // HBase's table locks, DistributedLock for .NET, zk-ruby.
 #include "core/inspect/zookeeper/layouts.h"
 #include "core/inspect/zookeeper/names.h"

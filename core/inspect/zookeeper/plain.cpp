@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One ephemeral node without a number: whoever makes it holds the lock, everybody else watches it.
 #include "core/inspect/findings.h"
 #include "core/inspect/words.h"

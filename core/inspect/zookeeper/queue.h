@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The queue locks of a directory: sorted, judged by the recipes' own decision, joined with what the
 // servers said about watches.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a directory of znodes to the locks in it. Pure: views in, pictures out.
 //
 // The rules are those of docs/layouts.md, "Rules for ZooKeeper", in the order given there. Whose turn it is

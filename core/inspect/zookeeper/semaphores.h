@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Semaphores that are more than one directory: Curator's (locks and leases), kazoo's (pool and guard).
 #pragma once
 

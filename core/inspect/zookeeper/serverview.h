@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The evidence of one connection, asked in the words of the recognisers: paths below the chroot go
 // in, our own session is left out, and what the servers did not say stays unknown.
 #pragma once

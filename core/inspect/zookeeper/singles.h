@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Locks that are one node: plain ephemerals, leader nodes of known systems, nodes that say until when
 // they are locked.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The lock recipes that come with ZooKeeper: x-<session id>-<seq>, decimal in Java, hex in C.
 #include "core/inspect/zookeeper/layouts.h"
 #include "core/inspect/zookeeper/names.h"

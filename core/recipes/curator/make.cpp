@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/recipes/curator/make.h"
 
 #include "core/recipes/curator/mutex.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // curator-mutex: Apache Curator's InterProcessMutex. The queue lock, with reentry.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The read/write lock. Source: Apache Curator, InterProcessReadWriteLock (as of 5.5).
 //   1. Stand in the mutex's line (queuemutex.cpp), with a node "_c_<uuid>-__WRIT__<seq>" or
 //      "_c_<uuid>-__READ__<seq>": readers and writers share one line.

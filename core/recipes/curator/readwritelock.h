@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // curator-rwlock: Apache Curator's InterProcessReadWriteLock.
 //
 // As with Curator, a writer may read, too (downgrade: then give back the write lock and go on

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Revocation. Source: Apache Curator, Revoker and InterProcessMutex.makeRevocable().
 //   1. The asker sets the data of the holder's node to "__REVOKE__".
 //   2. The holder reads its own node with a watch. The mark is there: it was asked.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asking a holder to let go, and hearing of it: Curator's Revoker and RevocationListener.
 //
 // Nothing is forced. Whoever wants the lock writes a mark into the holder's node; a holder that cares

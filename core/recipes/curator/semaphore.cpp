@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The counted lock. Source: Apache Curator, InterProcessSemaphoreV2.
 //   1. Become the head of the queue in "locks", which is a mutex (queuemutex.cpp). Only its head goes on.
 //   2. Create the lease: an ephemeral sequential child "_c_<uuid>-lease-" of "leases". In the same

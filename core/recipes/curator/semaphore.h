@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // curator-semaphore: Apache Curator's InterProcessSemaphoreV2, so many may hold it at once;
 // curator-semaphore-mutex: its InterProcessSemaphoreMutex, the same with one permit.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kazoo's recipes by their ids. For core/recipes/zookeeper/make.cpp.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kazoo's locks. Source: kazoo 2.8, kazoo.recipe.lock; the algorithm is that of the ZooKeeper recipes,
 // "Locks" and "Shared Locks".
 //   1. Join the queue: create an ephemeral sequential child "<uuid hex>__lock__" (a reader "__rlock__"),

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kazoo-lock and kazoo-rwlock: kazoo's Lock, WriteLock and ReadLock, one queue with three ways to read it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kazoo's semaphore. Source: kazoo 2.8, kazoo.recipe.lock.
 // The pool is a node whose data is the number of permits; each of its children is a lease. Who may make
 // the next lease is decided by a kazoo Lock beside it, the guard, in "<pool>-__lock__".

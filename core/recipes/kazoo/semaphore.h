@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // kazoo-semaphore: kazoo's Semaphore. One of them is one permit.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One place for another, in one transaction. Loop thread only.
 #pragma once
 

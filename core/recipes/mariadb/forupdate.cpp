@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The row lock. Source: MariaDB documentation, "SELECT ... FOR UPDATE" and "InnoDB Lock Modes".
 //   1. START TRANSACTION: the lock will live as long as this.
 //   2. SELECT the row FOR UPDATE. If another transaction has it, the server queues us, first come first

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sql-for-update: a row locked for the length of a transaction.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The named lock. Source: MariaDB documentation, "GET_LOCK" and "RELEASE_LOCK".
 //   1. SELECT GET_LOCK(name, seconds left). If another connection has the name, the server queues us,
 //      first come first served, and answers 1 when it is ours, 0 when the time was over.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sql-get-lock: a lock with a name, held by a connection.
 #pragma once
 

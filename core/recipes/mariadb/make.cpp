@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a recipe's id to its class: MariaDB and MySQL.
 #include "core/recipes/make.h"
 #include "core/recipes/mariadb/forupdate.h"

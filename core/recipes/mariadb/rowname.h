@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a lock on a SQL server is called: "shop.stock#id=1" for a row, "GET_LOCK#name" for a named lock.
 #pragma once
 

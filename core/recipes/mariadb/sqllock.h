@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the locks that live and die with an SQL connection share: which connection holds, noticing that it
 // is gone, and that nothing is left behind by an attempt that failed.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/recipes/mariadb/undo.h"
 
 #include "core/async/sleep.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Giving back what a connection may hold for us, when nobody waits for it any more. Loop thread only; the
 // session outlives it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The optimistic lock. Source: Kung and Robinson, "On Optimistic Methods for Concurrency Control"; the
 // version column of every object-relational mapper.
 //   1. SELECT version. It is the fencing token, and nobody is kept out by our having read it.

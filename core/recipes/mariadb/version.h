@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sql-version: an optimistic lock, a column that counts who wrote last.
 #pragma once
 

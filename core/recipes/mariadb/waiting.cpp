@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/recipes/mariadb/waiting.h"
 
 #include <algorithm>

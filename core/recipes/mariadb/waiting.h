@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waiting for a connection and for answers, as the SQL recipes do.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One question put to all nodes of a set at once, and what has come back so far.
 //
 // Answers that come after the ballot is gone still reach whoever gave it `onVote`. Loop thread only; the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A lock whose value says until when it holds. Source: Redis documentation, command SETNX, "Locking
 // with SETNX"; in milliseconds.
 //   1. SETNX key (now + TTL), in milliseconds. Answer 1: the lock is ours.

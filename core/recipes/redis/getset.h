@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // redis-getset: a lock whose value says until when, for teaching what is wrong with it.
 #pragma once
 

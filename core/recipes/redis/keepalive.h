@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps something on the server alive that dies by itself: a third of its TTL after it was last
 // prolonged it is prolonged again. And says when it may no longer be believed in. Loop thread only.
 // Destroying it ends the prolonging.

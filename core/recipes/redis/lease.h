@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A lease: a key with our token that dies by itself, kept alive while we hold it, by a script that
 // compares our token first. Loop thread only; the connection outlives it. Destroying it ends the
 // prolonging.

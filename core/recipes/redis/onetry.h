@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One try of several commands that is never left halfway: it runs in the background of its connection,
 // and whoever started it may stop waiting. What it got then is given back. Loop thread only.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A lease on several nodes: one token under one key on a quorum of them, each key dying by itself, all
 // prolonged at every third of the TTL. Valid for as long as a quorum of the keys may be believed in.
 // Loop thread only; the connections outlive it. Destroying it ends the prolonging.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Redlock. Source: Redis documentation, "Distributed Locks with Redis", the Redlock algorithm.
 //   1. Take the time. Send SET key token NX PX ttl to all nodes at once, with a random token nobody else
 //      has, and give each a time to answer that is little beside the TTL.

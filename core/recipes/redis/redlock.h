@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // redlock: the token lock on a majority of several independent Redis nodes.
 #pragma once
 

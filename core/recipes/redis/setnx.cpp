@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The token lock. Source: Redis documentation, "Distributed Locks with Redis", correct implementation
 // with a single instance.
 //   1. SET key token NX PX ttl, with a random token nobody else has. OK: the lock is ours, until the

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // redis-set-nx: the token lock on one Redis.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The first lock everybody writes. Source: J. Carlson, "Redis in Action", 6.2.5 "Locks with timeouts",
 // with the value 1 of many a tutorial in place of a token, and without its mending of a missing TTL.
 //   1. SETNX key 1. Answer 1: the lock is ours.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // redis-setnx-expire: the first lock everybody writes, for teaching what is wrong with it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/recipes/redis/tokenkey.h"
 
 #include "core/async/sleep.h"

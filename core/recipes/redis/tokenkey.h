@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A key that holds a token of ours: asking, and taking away what is ours and nothing else. Loop thread
 // only; the connection outlives it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The waits that Redis recipes are made of. Loop thread only; the connection outlives them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The single errands that a Redisson lock is made of, without a lock object: they go on, if need be, in
 // the background of the connection. Loop thread only; the connection outlives them.
 #pragma once

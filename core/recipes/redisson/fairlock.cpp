@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Redisson's RFairLock. Source: Redisson's scripts (docs/layouts.md). The hash of its RLock, and beside
 // it a list of those who wait, in order, and for each of them a moment until which the others let it go
 // first (a sorted set). Neither of the two has a lease.

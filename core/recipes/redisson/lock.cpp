@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Redisson's RLock and RFencedLock. Source: Redisson's scripts and its threads' waiting (docs/layouts.md,
 // "Redisson").
 // The lock is a hash with a lease: the field "<uuid>:<thread>" of its holder, and how often it holds it.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Redisson's recipes by their ids. For core/recipes/redis/make.cpp.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One Redisson recipe as plain values: which script does what, for one holder. What waits, retries and
 // cleans up is the same for all of them (scriptlock.h), also when the lock object is gone.
 #pragma once

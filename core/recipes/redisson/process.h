@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What Redisson calls a client: a UUID of its own, the numbers of its threads, and the rooms in which
 // they wait. Here that is a connection, and each Lock is a thread. Loop thread only.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Redisson's RReadWriteLock. Source: Redisson's scripts (docs/layouts.md). A hash with a lease: "mode",
 // and a field per holder, "<uuid>:<thread>" of a reader, with ":write" behind it of the writer. Each hold
 // of a reader has a key of its own with its lease, so that one reader's share can end alone.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What all of Redisson's locks share: they enter by one script, wait for a message, renew a lease while
 // they hold, and leave by one script. Which scripts those are is the recipe (moves.h).
 #pragma once

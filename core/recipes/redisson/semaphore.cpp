@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Redisson's RPermitExpirableSemaphore, whose permits are known one by one. Source: Redisson's scripts
 // (docs/layouts.md, "Redisson"). A number, how many permits are left, and a sorted set of those that are out: 16
 // bytes each, and the moment when it runs out.

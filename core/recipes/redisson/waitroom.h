@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where those wait who hear of a release by a message: one room per process and channel, with one
 // subscription that all of its waiters share. A message lets as many of them try as it says, the one
 // that waits longest first; a release costs one try per process, not one per waiter. Loop thread only;

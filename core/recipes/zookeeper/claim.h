@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One create of ours, and how to recognise its node even if the reply never came.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The queue lock with a faster hand-off. Names, order and release are zk-mutex's; what differs is how a
 // waiter learns that it is its turn. A server tells a session of changes in their order, so:
 //   1. Join the queue: create an ephemeral sequential child "_c_<uuid>-lock-", and list the children in

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // zk-eager-mutex: zk-mutex's wire layout, but mostly the event alone hands the lock over.
 #pragma once
 

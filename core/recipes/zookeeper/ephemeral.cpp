@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The simple lock. Source: Hunt et al., "ZooKeeper: Wait-free Coordination" (2010), section 2.4.
 //   1. Create the lock's node, ephemeral. Whoever succeeds holds the lock.
 //   2. It exists already: watch it until it goes. Go to 1.

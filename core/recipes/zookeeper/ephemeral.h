@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // zk-ephemeral: the simple lock, one plain ephemeral node.
 #pragma once
 

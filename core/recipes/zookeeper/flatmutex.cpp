@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The queue lock of many a tutorial, several locks in one directory: the lock /locks/stock is the queue of
 // the nodes /locks/stock_lock_<seq>. Those tutorials split a node's name at the first "_lock_", hence no
 // name of a lock may contain that; and when they wake up they believe that it is their turn. Here:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // zk-flat-mutex: several locks in one directory, each a queue of the nodes that carry its name.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The queue lock with the herd effect; for teaching and for comparison with zk-mutex. Source: the
 // remark on the herd effect in the ZooKeeper recipes, "Locks".
 //   1. Join the queue: create an ephemeral sequential child "herd-", and in the same breath list the

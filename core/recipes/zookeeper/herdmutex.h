@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // zk-herd-mutex: the queue lock as it should not be done, every waiter watches the whole queue.
 #pragma once
 

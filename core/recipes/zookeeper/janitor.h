@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Takes away nodes that nobody wants any more, in the background: retries over broken connections
 // until each is gone or the session is over (then the server takes it away). A create whose reply is
 // still out is followed up: whatever it made is found and removed. Loop thread only; the session

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The first step of every queue lock: join the queue and list it, in one round trip. Loop thread only.
 #pragma once
 

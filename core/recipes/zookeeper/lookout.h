@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A lookout over a few nodes: what became of them, in the order in which it happened.
 //
 // A server tells a session of changes in their order, and this keeps that order up to whoever asks

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The wire layout of the queue mutexes: Curator's names, and whom they queue with.
 #pragma once
 

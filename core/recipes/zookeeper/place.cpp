@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/recipes/zookeeper/place.h"
 
 #include "core/recipes/zookeeper/waiting.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Place: our node in the queue, as a guard. When it goes out of scope the node is taken away in the
 // background, also while the reply to its create is still out. Loop thread only.
 #pragma once

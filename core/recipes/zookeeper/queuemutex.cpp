@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The queue lock. Source: ZooKeeper recipes, "Locks"; names as Curator's InterProcessMutex.
 //   1. Join the queue: create an ephemeral sequential child "_c_<uuid>-lock-", and list the children in
 //      the same breath.

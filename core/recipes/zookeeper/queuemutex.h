@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // zk-mutex: the queue lock, each waiter watches its predecessor; interchangeable with Curator's
 // InterProcessMutex.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the ZooKeeper recipes share: they differ only in how they enter. Release, "still mine?", loss
 // with the session, cleaning up and the fencing token are the same for all of them.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The shared lock with the herd effect; for teaching and for comparison with zk-shared. Source: "From Paxos
 // to ZooKeeper" (Ni Chao, 2015), shared locks; the order is that of the ZooKeeper recipes, "Shared Locks".
 //   1. Join the queue: create an ephemeral sequential child "<host>-R-" to read or "<host>-W-" to write,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // zk-shared-herd: the read/write lock as the textbook gives it first, every waiter watches the whole queue.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The shared lock without the herd. Source: "From Paxos to ZooKeeper" (Ni Chao, 2015), shared locks, the
 // improvement; the same as the ZooKeeper recipes, "Shared Locks".
 //   1. Join the queue: create an ephemeral sequential child "<host>-R-" to read or "<host>-W-" to write,

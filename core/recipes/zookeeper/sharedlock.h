@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // zk-shared: the read/write lock, each waiter watches one node.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The wire layout of the textbook's shared lock: <host>-R-<seq> for a reader, <host>-W-<seq> for a writer.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The waits that every ZooKeeper recipe is made of. Loop thread only; the session outlives them.
 #pragma once
 

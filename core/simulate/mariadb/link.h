@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One TCP connection to the simulated MariaDB, both of its ends: what is sent here is run there, and each end
 // notices when the other is gone - or does not, until it has waited long enough.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The named locks of the simulated MariaDB (GET_LOCK): as many as a connection likes, each counted, a queue per
 // name in the order of arrival, and a deadlock found by who closes the circle - of named locks only: the
 // server keeps them apart from the row locks, and sees no circle that goes through both.

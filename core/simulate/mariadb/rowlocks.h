@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The row locks of the simulated MariaDB, as InnoDB keeps them: exclusive record locks, a queue per row in the
 // order of arrival, and a deadlock found by who closes the circle.
 //

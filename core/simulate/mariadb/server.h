@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A MariaDB of the simulated world: tables of rows with a version, transactions, row locks, named locks, and
 // connections that run one statement at a time. On virtual time; belongs to the world's thread.
 //

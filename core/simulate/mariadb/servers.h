@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The simulated MariaDB that contenders of the SQL recipes contend on.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A session on the simulated MariaDB: what core/mariadb/client.h is on a real one, over a wire that can break.
 //
 // Statements go out one at a time; an idle connection is asked once a second whether it still stands, and counts as

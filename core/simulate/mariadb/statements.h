@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reads the statements that the simulated MariaDB understands: exactly those that the session and the recipes
 // of core/recipes/mariadb send. Anything else is an error, as it is on a real server that cannot read it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All commands in one table.
 #include "core/simulate/redis/execution.h"
 

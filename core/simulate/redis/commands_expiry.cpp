@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Commands on how long a key lives.
 #include "core/simulate/redis/expiry.h"
 

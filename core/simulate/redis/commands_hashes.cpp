@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Commands on hashes.
 #include "core/simulate/redis/execution.h"
 

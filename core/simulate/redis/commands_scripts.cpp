@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // EVAL and what belongs to it.
 #include "core/simulate/redis/execution.h"
 #include "core/simulate/redis/server.h"

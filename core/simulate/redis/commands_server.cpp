@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Commands on the server itself, its clients and its channels.
 #include "core/simulate/redis/execution.h"
 #include "core/simulate/redis/glob.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Commands on sorted sets.
 #include "core/simulate/redis/execution.h"
 #include "core/simulate/redis/ranges.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Commands on texts and counters.
 #include "core/simulate/redis/expiry.h"
 

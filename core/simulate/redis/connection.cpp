@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/simulate/redis/connection.h"
 
 #include "core/redis/client.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A client program's connection to a simulated Redis: the real client, over a wire of the simulated world.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One command being executed by a simulated Redis, and the table of all of them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When something shall expire, as the commands' options say it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The keys of one simulated Redis: what they hold, when they expire, and what they held a moment ago, for
 // the replica that is behind.
 //

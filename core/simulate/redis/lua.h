@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The Lua that runs a simulated Redis' scripts: the very files that the real one is sent, in an embedded
 // Lua 5.1 that sees what Redis shows a script, and no more.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Between what Redis replies and what Lua has, by the rules of Redis' own scripting.
 #pragma once
 

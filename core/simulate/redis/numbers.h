@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Numbers as Redis reads and writes them: stricter than the C library.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who listens to which channel of a simulated Redis.
 //
 // Listeners hear in the order in which they subscribed, those of patterns last. World's thread only.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From the indexes of a command, which may count from the end, to places in a collection.
 #pragma once
 

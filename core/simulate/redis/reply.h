@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a simulated Redis answers, made and put into the bytes of the protocol (RESP2).
 #pragma once
 

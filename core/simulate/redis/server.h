@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A simulated Redis: one server as a state machine in the simulated world.
 //
 // It speaks the protocol over the world's wires, answers as a Redis 7 does (the commands that locks and their

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The simulated Redis as the servers of a run: one, or five for redlock.
 #pragma once
 

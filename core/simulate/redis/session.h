@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a simulated Redis knows of one of its clients.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A Redis connection that tells the trace what is sent and heard over it, as one contender's: that of the
 // process which has it, since a process shares its subscriptions. Outlived by the inner one and the trace.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A ZooKeeper session that tells the trace what one contender sends and hears. In the simulated world and on
 // real servers alike; several contenders may share what stands behind it. Outlived by both.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A session on MariaDB that tells the trace what one contender sends and hears.
 #pragma once
 

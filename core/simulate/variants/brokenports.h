@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ports that leave out one precaution of the recipes above them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The queue lock with one step left out.
 #pragma once
 

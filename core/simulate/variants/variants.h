@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recipes with one mistake each, for lessons and for the checkers' own test: whoever cannot find these finds
 // nothing. They exist in the simulated world alone.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who may do what: ZooKeeper's access lists with the schemes world, digest, ip and auth.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The watches of one simulated session: who listens on which path, how many bytes of paths that makes, and
 // what has to be watched again after a reconnect. As zk::WatchRegistry, but walked in the order of the paths.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connections and sessions of the ensemble: who is connected, who has gone silent, who has expired.
 #include "core/simulate/zookeeper/ensemble.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The simulated ZooKeeper ensemble: a leader (member 0) and its followers, their znodes, sessions and watches, on
 // the world's time. What sessions do goes over wires (session.h); the functions below are for whoever directs the
 // world: they act at once, and past every access list.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the ensemble does with requests: the leader decides, everybody applies in its order, and who watches is
 // told.
 #include "core/simulate/zookeeper/ensemble.h"

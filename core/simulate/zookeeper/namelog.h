@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The names of a znode's children, as they were made, ready to be listed again and again: a list is a window on
 // them. Queues come at the end and go at the front, which moves the window; what goes elsewhere spoils the log,
 // and it is written anew before the next list.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What whoever directs the world does to the ensemble and sees of it; and the reaping of nodes whose time is over.
 #include "core/simulate/zookeeper/ensemble.h"
 

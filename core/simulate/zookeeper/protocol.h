@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What travels between a simulated session and the simulated servers: ZooKeeper's requests, answers and
 // notifications as values, with the numbers of the protocol for what went wrong.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a server does with one request, looking at its tree only: which change it makes or why it is refused,
 // in the order in which the real server asks, and what a read answers.
 #pragma once

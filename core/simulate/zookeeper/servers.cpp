@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "core/simulate/zookeeper/servers.h"
 
 #include "core/recipes/multilock.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The simulated ZooKeeper as the servers of a run: one server, or three where a follower is to lag.
 #pragma once
 

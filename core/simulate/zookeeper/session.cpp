@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The life of a simulated session: connecting, silence, the end. What it sends is in sessionrequests.cpp.
 #include "core/simulate/zookeeper/simulatedsession.h"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a simulated session sends and what becomes of the answers.
 #include "core/simulate/zookeeper/simulatedsession.h"
 

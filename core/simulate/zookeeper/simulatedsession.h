@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The simulated session, as its own files see it; everybody else uses openSession().
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The znodes as one server keeps them: names, data and every field of a Stat, changed by transactions that
 // have been found good before (rules.h).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who watches what on one server: the connections, by path. A watch fires once; a connection that watches a
 // path twice is told once. Connections that are gone are left in place until the list is used or grows.
 #pragma once

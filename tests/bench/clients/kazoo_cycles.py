@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How many times a second one contender of kazoo's lock gets in and out.
 
   kazoo_cycles.py HOST:PORT PATH

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contenders that use kazoo, each with a session of its own.
 
   kazoo_client.py HOST:PORT

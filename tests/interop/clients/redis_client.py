@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contenders that use redis-py's Lock, each with a connection of its own.
 
   redis_client.py HOST PORT

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Contenders that use redsync with redigo.
 //
 //	redsync_client HOST:PORT…      one server or several

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # fetch.sh DIRECTORY: the newest releases of other people's clients, and of ZooKeeper's server, from the registries
 # they are published in. Says what it got and what it did not get, and writes DIRECTORY/environment for the tests
 # (see foreignclients.h and fetched.h) with both. Of kazoo, redis-py, Curator and the server the tests then take
