@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/async/qtloop.h"
-#include "core/rules/catalogue.h"
+#include "core/recipes/make.h"
 #include "core/sandbox/server.h"
 #include "tests/live/zookeeperfixture.h"
 #include "tests/support/faultplan.h"

@@ -4,6 +4,7 @@
 
 #include "tests/interop/rediscross.h"
 
+#include "core/recipes/make.h"
 #include "core/rules/redissonkeys.h"
 
 namespace lockscope::interop {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Our Redlock beside node-redlock and redsync on three nodes, and our lock of one node beside theirs on one: who holds
 // keeps the other out, also with one node of three gone. Waiters poll, on either side.
+#include "core/recipes/make.h"
 #include "tests/interop/rediscross.h"
 #include "tests/support/testmain.h"
 

@@ -197,7 +197,7 @@ private slots:
     // Somebody reads so often that the server never makes a new copy of what it says.
     void whatMayBeOldSaysSo()
     {
-        Sink sink;
+        MariaDbSink sink;
         const auto session = openConnected(), reading = openConnected();
         MariaDbObserver observer(*session, ConnectionName("db"), {}, sink);
         observer.start();
@@ -233,7 +233,7 @@ private slots:
     // Under two names, or in two windows: they take turns, and none keeps the other's copy old.
     void twoObserversOfOneServerShareItsCopy()
     {
-        Sink first, second;
+        MariaDbSink first, second;
         const auto session = openConnected(), other = openConnected();
         MariaDbObserver one(*session, ConnectionName("db"), {}, first), two(*other, ConnectionName("db2"), {}, second);
         one.start();
@@ -308,7 +308,7 @@ private slots:
         options.user = QStringLiteral("reader");
         const auto session = mariadb::openSession(m_loop, options);
         QVERIFY(becomes(*session, mariadb::SessionState::Connected));
-        Sink sink;
+        MariaDbSink sink;
         MariaDbObserver observer(*session, ConnectionName("db"), {}, sink);
         auto one = openConnected();
         QVERIFY(run(*one, "SELECT GET_LOCK('not yours', 1)"));

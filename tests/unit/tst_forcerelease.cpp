@@ -284,7 +284,7 @@ private slots:
 
     void aConstantValueIsComparedWithItsExpiry()
     {
-        World w;
+        ReleaseWorld w;
         auto picture = redisLock("redis-setnx-expire", "1");
         picture.contenders[0].id = "1@1763780400123";
         picture.contenders[0].guard.expiryMs = 1763780400123;
@@ -301,7 +301,7 @@ private slots:
 
     void aConstantValueWithoutExpiryIsReleasedOnlyAtARisk()
     {
-        World w;
+        ReleaseWorld w;
         auto picture = redisLock("redis-setnx-expire", "1");
         picture.contenders[0].guard.comesAgain = true;
         w.observer.answers = {picture, noNode()};

@@ -80,17 +80,17 @@ private slots:
         view.expiresAt = noon + 30s;
         seen.note(view, noon, false);
         seen.note(view, noon + 1s, true);
-        QCOMPARE(seen.heldAtLeastSince(key), noon);
+        QCOMPARE(seen.heldAtLeastSince(lockKey), noon);
         view.expiresAt = noon + 32s; // given back, and taken by the next one
         seen.note(view, noon + 2s, true);
-        QCOMPARE(seen.cameAt(key), noon + 2s);
+        QCOMPARE(seen.cameAt(lockKey), noon + 2s);
         // A token is its holder's own, prolonged or not.
         auto token = stringKey("83427f40e55111f1a2e7fac9e99d7ff8");
         token.expiresAt = noon + 40s;
         seen.note(token, noon + 10s, true);
         token.expiresAt = noon + 50s;
         seen.note(token, noon + 20s, true);
-        QCOMPARE(seen.cameAt(key), noon + 10s);
+        QCOMPARE(seen.cameAt(lockKey), noon + 10s);
     }
 
     void aKeyThatCameAfterTheFirstPicture()
