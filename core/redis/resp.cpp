@@ -28,9 +28,23 @@ RespReader *readerOf(const redisReadTask *task)
     return static_cast<RespReader *>(task->privdata);
 }
 
+// A null pointer makes the parser stop with an error.
+void *refuse(const redisReadTask *task, const QString &why)
+{
+    readerOf(task)->refuse(why);
+    return nullptr;
+}
+
+// hiredis 1 parses RESP3, too, whoever asked for it. Nobody did: connections stay with RESP2.
+void *refuseResp3(const redisReadTask *task)
+{
+    return refuse(task, u"a value of RESP3, which nobody asked for"_s);
+}
+
 void *createString(const redisReadTask *task, char *text, size_t size)
 {
-    // A null pointer makes the parser stop with an error.
+    if (task->type != REDIS_REPLY_STRING && task->type != REDIS_REPLY_STATUS && task->type != REDIS_REPLY_ERROR)
+        return refuseResp3(task);
     if (!readerOf(task)->charge(static_cast<qint64>(size)))
         return nullptr;
     auto *value = place(task);
@@ -41,14 +55,31 @@ void *createString(const redisReadTask *task, char *text, size_t size)
     return value;
 }
 
-void *createArray(const redisReadTask *task, int count)
+// Before hiredis 1 the parser itself went no deeper; now it goes as deep as it is told, and a Value that
+// holds a million others one in the other could not even be freed.
+constexpr int deepestArray = 8;
+
+bool isTooDeep(const redisReadTask *task)
 {
+    int depth = 1;
+    while ((task = task->parent) != nullptr)
+        ++depth;
+    return depth > deepestArray;
+}
+
+// The count is an int before hiredis 1, and a size_t since.
+template <typename Count> void *createArray(const redisReadTask *task, Count count)
+{
+    if (task->type != REDIS_REPLY_ARRAY)
+        return refuseResp3(task);
+    if (isTooDeep(task))
+        return refuse(task, u"arrays more than %1 deep"_s.arg(deepestArray));
     if (!readerOf(task)->charge(static_cast<qint64>(count) * static_cast<qint64>(sizeof(Value))))
         return nullptr;
     auto *value = place(task);
     value->kind = Value::Kind::Array;
     // What is announced is not yet sent; memory follows what really arrives.
-    constexpr int reserveAtMost = 1024;
+    constexpr Count reserveAtMost = 1024;
     value->items.reserve(static_cast<size_t>(std::min(count, reserveAtMost)));
     return value;
 }
@@ -63,7 +94,8 @@ void *createInteger(const redisReadTask *task, long long number)
 
 void *createNil(const redisReadTask *task)
 {
-    return place(task);
+    // RESP2 has no type of its own for it: there it is a string or an array that is not.
+    return task->type == REDIS_REPLY_NIL ? refuseResp3(task) : place(task);
 }
 
 void freeValue(void *value)
@@ -71,7 +103,24 @@ void freeValue(void *value)
     delete static_cast<Value *>(value);
 }
 
-redisReplyObjectFunctions assembly{createString, createArray, createInteger, createNil, freeValue};
+// A template so that what hiredis does not have yet need not compile.
+template <typename Functions> Functions makeAssembly()
+{
+    Functions functions{};
+    functions.createString = createString;
+    functions.createArray = createArray;
+    functions.createInteger = createInteger;
+    functions.createNil = createNil;
+    functions.freeObject = freeValue;
+    // For a function that is missing the parser would make a pointer out of the type's number.
+    if constexpr (requires { functions.createDouble; functions.createBool; }) {
+        functions.createDouble = [](const redisReadTask *task, double, char *, size_t) { return refuseResp3(task); };
+        functions.createBool = [](const redisReadTask *task, int) { return refuseResp3(task); };
+    }
+    return functions;
+}
+
+auto assembly = makeAssembly<redisReplyObjectFunctions>();
 
 } // namespace
 
@@ -86,10 +135,10 @@ QByteArray encode(const Command &command)
         sizes.push_back(static_cast<size_t>(part.size()));
     }
     char *bytes = nullptr;
-    const int size = redisFormatCommandArgv(&bytes, static_cast<int>(parts.size()), parts.data(), sizes.data());
+    const auto size = redisFormatCommandArgv(&bytes, static_cast<int>(parts.size()), parts.data(), sizes.data());
     if (size < 0)
         qFatal("redis: out of memory while formatting a command");
-    QByteArray out(bytes, size);
+    QByteArray out(bytes, static_cast<qsizetype>(size));
     redisFreeCommand(bytes);
     return out;
 }
@@ -134,10 +183,7 @@ Result<std::optional<Value>> RespReader::next()
     const std::unique_ptr<Value> value(static_cast<Value *>(reply));
     if (status != REDIS_OK) {
         if (!m_failure)
-            m_failure = Error{ErrorCode::Server,
-                              u"what the server sent is not the protocol of Redis: "_s
-                                  + label(QByteArray(m_reader->errstr)),
-                              false};
+            refuse(label(QByteArray(m_reader->errstr)));
         return *m_failure;
     }
     if (value) {
@@ -159,6 +205,11 @@ bool RespReader::charge(qint64 bytes)
         return true;
     m_failure = tooLarge();
     return false;
+}
+
+void RespReader::refuse(const QString &why)
+{
+    m_failure = Error{ErrorCode::Server, u"what the server sent is not the protocol of Redis: "_s + why, false};
 }
 
 Error RespReader::tooLarge() const

@@ -32,6 +32,8 @@ public:
 
     // For the parser's call-backs: takes so much of the reply's limit, false when it is used up.
     [[nodiscard]] bool charge(qint64 bytes);
+    // For them, too: this is not what we speak.
+    void refuse(const QString &why);
 
 private:
     [[nodiscard]] Error tooLarge() const;

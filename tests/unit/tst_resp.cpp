@@ -151,8 +151,23 @@ private slots:
         QTest::newRow("bulk that whole is too large")
             << QByteArray("$1100000\r\n") + QByteArray(1100000, 'x') + "\r\n" << tooLarge;
         QTest::newRow("a line without end") << QByteArray(2 * mebibyte, '+') << tooLarge;
-        QTest::newRow("ten arrays deep") << QByteArray("*1\r\n").repeated(10) + ":1\r\n" << notRedis;
+        QTest::newRow("nine arrays deep") << QByteArray("*1\r\n").repeated(9) + ":1\r\n" << notRedis;
+        QTest::newRow("nine arrays deep, the last one empty") << QByteArray("*1\r\n").repeated(8) + "*0\r\n" << notRedis;
+        QTest::newRow("as deep as there are bytes") << QByteArray("*1\r\n").repeated(100'000) << notRedis;
+        // Only who says HELLO 3 may be sent these. hiredis parses them since version 1.
+        QTest::newRow("RESP3 null") << QByteArray("_\r\n") << notRedis;
+        QTest::newRow("RESP3 double") << QByteArray(",3.25\r\n") << notRedis;
+        QTest::newRow("RESP3 infinity") << QByteArray(",-inf\r\n") << notRedis;
+        QTest::newRow("RESP3 boolean") << QByteArray("#t\r\n") << notRedis;
+        QTest::newRow("RESP3 big number") << QByteArray("(3492890328409238509324850943850943825024385\r\n") << notRedis;
+        QTest::newRow("RESP3 verbatim text") << QByteArray("=8\r\ntxt:some\r\n") << notRedis;
+        QTest::newRow("RESP3 blob error") << QByteArray("!6\r\nERR no\r\n") << notRedis;
         QTest::newRow("RESP3 map") << QByteArray("%1\r\n+a\r\n+b\r\n") << notRedis;
+        QTest::newRow("RESP3 empty map") << QByteArray("%0\r\n") << notRedis;
+        QTest::newRow("RESP3 set") << QByteArray("~1\r\n+a\r\n") << notRedis;
+        QTest::newRow("RESP3 attribute") << QByteArray("|1\r\n+ttl\r\n:3600\r\n+OK\r\n") << notRedis;
+        QTest::newRow("RESP3 push") << QByteArray(">2\r\n+invalidate\r\n*0\r\n") << notRedis;
+        QTest::newRow("RESP3 inside of RESP2") << QByteArray("*3\r\n:1\r\n#t\r\n:2\r\n") << notRedis;
         QTest::newRow("HTTP") << QByteArray("HTTP/1.1 400 Bad Request\r\n\r\n") << notRedis;
         QTest::newRow("good, then bad") << QByteArray("+OK\r\n?\r\n")
                                         << QByteArrayList{"+OK", failure(ErrorCode::Server)};
