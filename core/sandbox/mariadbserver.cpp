@@ -19,9 +19,19 @@ namespace lockscope::sandbox {
 
 namespace {
 
-const QString sqlFolder = u"/usr/share/mysql/"_s;
-const char *const sqlFiles[] = {"mysql_system_tables.sql", "mysql_performance_tables.sql",
-                                "mysql_system_tables_data.sql"};
+// What the files of the server's package begin with: MariaDB 11 (Debian 13) has renamed them.
+const QString sqlPrefixes[] = {u"/usr/share/mariadb/mariadb_"_s, u"/usr/share/mysql/mysql_"_s};
+const QString sqlFiles[] = {u"system_tables.sql"_s, u"performance_tables.sql"_s, u"system_tables_data.sql"_s};
+
+// Empty when they are not installed.
+QString sqlPrefix()
+{
+    for (const auto &prefix : sqlPrefixes) {
+        if (QFile::exists(prefix + sqlFiles[0]))
+            return prefix;
+    }
+    return {};
+}
 
 // Something to lock: what the examples of the manual and the demo call by name.
 const QByteArray exampleTables =
@@ -49,8 +59,9 @@ public:
         if (!data.removeRecursively() || !data.mkpath(u"."_s))
             return Error{ErrorCode::Server, u"could not make %1"_s.arg(data.path())};
         QByteArray sql = "CREATE DATABASE IF NOT EXISTS mysql;\nUSE mysql;\nSET @auth_root_socket=NULL;\n";
-        for (const auto *name : sqlFiles) {
-            QFile file(sqlFolder + QString::fromLatin1(name));
+        const QString prefix = sqlPrefix();
+        for (const auto &name : sqlFiles) {
+            QFile file(prefix + name);
             if (!file.open(QIODevice::ReadOnly))
                 return Error{ErrorCode::Unsupported, u"no private MariaDB: %1 cannot be read; Debian's package is "
                                                      u"mariadb-server-core"_s.arg(file.fileName())};
@@ -132,7 +143,7 @@ QString findServer()
 Result<std::unique_ptr<Server>> makeMariaDb(MariaDbOptions options)
 {
     const QString program = findServer();
-    if (program.isEmpty() || !QFile::exists(sqlFolder + QString::fromLatin1(sqlFiles[0])))
+    if (program.isEmpty() || sqlPrefix().isEmpty())
         return Error{ErrorCode::Unsupported,
                      u"no private MariaDB: mariadbd is not installed; Debian's package is mariadb-server-core"_s, false};
     return std::unique_ptr<Server>(std::make_unique<MariaDbServer>(QFile::encodeName(program), std::move(options)));
