@@ -12,18 +12,53 @@ packages_to_test=(python3 python3-kazoo python3-redis libcurator-recipes-java de
 
 say() { printf '%s\n' "$*" >&2; }
 
-# Installs what is missing of the packages named; says nothing if nothing is.
+# Every installed package by name, and what else installed ones are: since Debian 13 libqt6opengl6-dev is
+# part of qt6-base-dev.
+installed_packages() {
+    dpkg-query -W -f='${db:Status-Status}: ${Package}, ${Provides}\n' 2>/dev/null |
+        sed -n 's/^installed: //p' | tr ',' '\n' | sed 's/^ *//; s/[ :(].*//'
+}
+
+# Which of these no package list here knows.
+unknown_packages() {
+    { LC_ALL=C apt-get -qq --simulate --no-install-recommends install "$@" </dev/null 2>&1 || true; } |
+        sed -nE "s/^(E|Error): Unable to locate package //p; s/^(E|Error): Package '([^']*)' has no installation candidate.*/\2/p"
+}
+
+# The package lists were fetched within a day. A new machine may have none.
+lists_are_fresh() {
+    compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null &&
+        [ -n "$(find /var/lib/apt/lists/partial -maxdepth 0 -mtime -1 2>/dev/null)" ]
+}
+
+# without "A B C" B: what is left, in words.
+without() {
+    local word
+    for word in $1; do
+        [[ " $(echo $2) " = *" $word "* ]] || printf '%s ' "$word"
+    done
+}
+
+# Installs what is missing of the packages named; says nothing if nothing is. What this release of Debian does
+# not have is named, and done without: what needs it says so in its turn.
 need_packages() {
     if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
         say "There is no apt here. Needed are, by Debian's names: $*"
         say "Going on with what is installed."
         return 0
     fi
-    local missing=() package
-    for package in "$@"; do
-        [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
-    done
-    [ ${#missing[@]} -gt 0 ] || return 0
+    local missing unknown=
+    missing=$(without "$*" "$(installed_packages)")
+    [ -n "$missing" ] || return 0
+
+    # Nobody has to become root for what there is not.
+    if lists_are_fresh; then
+        unknown=$(unknown_packages $missing)
+        if [ -z "$(without "$missing" "$unknown")" ]; then
+            say "Not in this release of Debian, going on without: $(echo $unknown)"
+            return 0
+        fi
+    fi
 
     local as_root=()
     if [ "$(id -u)" != 0 ]; then
@@ -33,22 +68,31 @@ need_packages() {
         elif sudo -n true 2>/dev/null; then
             as_root=(sudo -n)
         else
-            say "Missing packages, and no root here to install them. Run: sudo apt-get install ${missing[*]}"
+            say "Missing packages, and no root here to install them. Run: sudo apt-get install $(without "$missing" "$unknown")"
             return 1
         fi
     fi
-    say "Installing ${missing[*]}"
     local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -y -o DPkg::Lock::Timeout=120)
-    # The lists are fetched once, and only if they know a package not at all or not where it is now.
-    local fresh=
-    if ! apt-cache show --no-all-versions "${missing[@]}" >/dev/null 2>&1; then
-        "${apt[@]}" update </dev/null >&2 || true
-        fresh=yes
+    # The lists are fetched once, and only if they do not know a package, or not where it is now.
+    local fetched=
+    if ! lists_are_fresh; then
+        unknown=$(unknown_packages $missing)
+        if [ -n "$unknown" ]; then
+            "${apt[@]}" update </dev/null >&2 || true
+            fetched=yes
+            unknown=$(unknown_packages $missing)
+        fi
     fi
-    "${apt[@]}" --no-install-recommends install "${missing[@]}" </dev/null >&2 && return 0
-    if [ -z "$fresh" ] && "${apt[@]}" update </dev/null >&2; then
-        "${apt[@]}" --no-install-recommends install "${missing[@]}" </dev/null >&2 && return 0
+    if [ -n "$unknown" ]; then
+        say "Not in this release of Debian, going on without: $(echo $unknown)"
+        missing=$(without "$missing" "$unknown")
+        [ -n "$missing" ] || return 0
     fi
-    say "Installing failed: ${missing[*]}. Run apt-get update and apt-get install yourself to see why."
+    say "Installing" $missing
+    "${apt[@]}" --no-install-recommends install $missing </dev/null >&2 && return 0
+    if [ -z "$fetched" ] && "${apt[@]}" update </dev/null >&2; then
+        "${apt[@]}" --no-install-recommends install $missing </dev/null >&2 && return 0
+    fi
+    say "Installing failed: $missing. Run apt-get update and apt-get install yourself to see why."
     return 1
 }
