@@ -4,10 +4,10 @@
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/place.h"
 #include "app/lockscopectl/table.h"
+#include "core/base/instant.h"
 #include "core/base/text.h"
 #include "core/workspace/questions.h"
 
-#include <QDateTime>
 #include <QJsonArray>
 
 namespace lockscope::ctl {
@@ -24,11 +24,6 @@ struct FoundNode {
     std::optional<zk::Stat> stat;
     std::optional<Error> error;
 };
-
-QString isoTime(std::chrono::milliseconds sinceEpoch)
-{
-    return QDateTime::fromMSecsSinceEpoch(sinceEpoch.count(), Qt::UTC).toString(Qt::ISODateWithMs);
-}
 
 QJsonObject nodeJson(const FoundNode &node)
 {

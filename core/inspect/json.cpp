@@ -1,8 +1,7 @@
 #include "core/inspect/json.h"
 
+#include "core/base/instant.h"
 #include "core/base/text.h"
-
-#include <QDateTime>
 
 namespace lockscope::inspect {
 
@@ -139,7 +138,7 @@ QString word(ChangeKind change)
 
 QString isoTime(ServerTime time)
 {
-    return QDateTime::fromMSecsSinceEpoch(time.time_since_epoch().count(), Qt::UTC).toString(Qt::ISODateWithMs);
+    return lockscope::isoTime(time.time_since_epoch());
 }
 
 QJsonObject toJson(const LockPicture &lock)

@@ -1,5 +1,6 @@
 #include "core/operate/audit.h"
 
+#include "core/base/instant.h"
 #include "core/base/text.h"
 
 #include <QCryptographicHash>
@@ -199,7 +200,7 @@ QJsonObject toJson(const AuditRecord &record)
 {
     const auto sinceEpoch = std::chrono::duration_cast<std::chrono::milliseconds>(record.time.time_since_epoch());
     QJsonObject json;
-    json["time"_L1] = QDateTime::fromMSecsSinceEpoch(sinceEpoch.count(), Qt::UTC).toString(Qt::ISODateWithMs);
+    json["time"_L1] = isoTime(sinceEpoch);
     json["actor"_L1] = record.actor;
     json["action"_L1] = record.action;
     json["lock"_L1] = escaped(record.lock);

@@ -4,6 +4,7 @@
 
 #include <QDateTime>
 #include <QList>
+#include <QTimeZone>
 
 namespace lockscope::zk {
 
@@ -36,7 +37,7 @@ std::optional<milliseconds> timeUntil(const QByteArray &date, milliseconds serve
     const QDate day(words[5].toInt(), static_cast<int>(month / 3) + 1, words[2].toInt());
     if (month < 0 || words[1].size() != 3 || !clock.isValid() || !day.isValid())
         return {};
-    const milliseconds at(QDateTime(day, clock, Qt::UTC).toMSecsSinceEpoch());
+    const milliseconds at(QDateTime(day, clock, QTimeZone::utc()).toMSecsSinceEpoch());
     constexpr milliseconds quarter = std::chrono::minutes(15);
     // A little in the past is a session about to be noticed, not one with a quarter of an hour to live.
     constexpr milliseconds late = std::chrono::minutes(1);

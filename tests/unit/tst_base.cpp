@@ -1,11 +1,14 @@
-// Escaping, durations, connection URIs.
+// Escaping, durations, moments, connection URIs.
 #include "core/base/connectionuri.h"
 #include "core/base/duration.h"
+#include "core/base/instant.h"
 #include "core/base/random.h"
 #include "core/base/text.h"
 #include "tests/support/testmain.h"
 
 #include <QTest>
+
+#include <ctime>
 
 using namespace lockscope;
 using namespace Qt::StringLiterals;
@@ -60,6 +63,29 @@ private slots:
         QCOMPARE(spokenDuration(252s), u"4 m 12 s"_s);
         QCOMPARE(spokenDuration(9h + 2min), u"9 h 02 m"_s);
         QCOMPARE(spokenDuration(80h), u"3 d"_s);
+    }
+
+    void writesMomentsInUtc_data()
+    {
+        QTest::addColumn<QByteArray>("timeZone");
+        for (const char *zone : {"UTC", "Pacific/Kiritimati", "America/St_Johns"})
+            QTest::newRow(zone) << QByteArray(zone);
+    }
+    void writesMomentsInUtc()
+    {
+        using namespace std::chrono_literals;
+        QFETCH(QByteArray, timeZone);
+        const auto before = qgetenv("TZ");
+        qputenv("TZ", timeZone);
+        tzset();
+        const auto beginning = isoTime(0ms), now = isoTime(1'772'359'200'123ms);
+        if (before.isNull())
+            qunsetenv("TZ");
+        else
+            qputenv("TZ", before);
+        tzset();
+        QCOMPARE(beginning, u"1970-01-01T00:00:00.000Z"_s);
+        QCOMPARE(now, u"2026-03-01T10:00:00.123Z"_s);
     }
 
     void readsConnections_data()

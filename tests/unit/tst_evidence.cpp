@@ -4,6 +4,7 @@
 
 #include <QDateTime>
 #include <QTest>
+#include <QTimeZone>
 
 using namespace lockscope;
 using namespace lockscope::zk;
@@ -92,7 +93,7 @@ constexpr SessionId first{0x1000015c71e0000};
 
 std::chrono::system_clock::time_point at(int minute, int second, int zoneHours = 0)
 {
-    const QDateTime moment(QDate(2026, 11, 21), QTime(1 + zoneHours, minute, second), Qt::UTC);
+    const QDateTime moment(QDate(2026, 11, 21), QTime(1 + zoneHours, minute, second), QTimeZone::utc());
     return std::chrono::system_clock::time_point(std::chrono::milliseconds(moment.toMSecsSinceEpoch()));
 }
 

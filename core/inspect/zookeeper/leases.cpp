@@ -5,7 +5,6 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QRegularExpression>
-#include <QTimeZone>
 
 namespace lockscope::inspect {
 
@@ -21,8 +20,7 @@ std::optional<ServerTime> readInstant(const QByteArray &text)
     const auto match = form.match(QString::fromLatin1(text.left(64)));
     if (!match.hasMatch())
         return std::nullopt;
-    auto moment = QDateTime::fromString(match.captured(1), Qt::ISODate);
-    moment.setTimeSpec(Qt::UTC);
+    const auto moment = QDateTime::fromString(match.captured(1) + u'Z', Qt::ISODate);
     if (!moment.isValid())
         return std::nullopt;
     const qint64 fraction = match.captured(2).leftJustified(3, u'0').left(3).toLongLong();

@@ -1,0 +1,13 @@
+// Moments as JSON and logs write them.
+#pragma once
+
+#include <QString>
+
+#include <chrono>
+
+namespace lockscope {
+
+// "2026-03-01T10:00:00.123Z"
+[[nodiscard]] QString isoTime(std::chrono::milliseconds sinceEpoch);
+
+} // namespace lockscope
