@@ -151,7 +151,7 @@ bool Search::hasFewerFaults()
     }
     if (happen.size() < 2)
         return isThinner;
-    return thinsOut<int>(happen, [drawn](Scenario &candidate, const std::vector<int> &kept) {
+    return thinsOut<int>(std::move(happen), [drawn](Scenario &candidate, const std::vector<int> &kept) {
         candidate.withheld.clear();
         for (int number = 0; number < drawn; ++number) {
             if (std::find(kept.begin(), kept.end(), number) == kept.end())
