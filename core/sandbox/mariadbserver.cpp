@@ -82,11 +82,12 @@ public:
             // Data need only outlive the process, not the machine.
             "--innodb-flush-log-at-trx-commit=0", "--innodb-flush-method=nosync", "--innodb-doublewrite=0",
             "--innodb-use-native-aio=0", "--innodb-fast-shutdown=3",
-            // Small.
-            "--innodb-buffer-pool-size=8M", "--innodb-log-file-size=4M", "--innodb-autoextend-increment=1",
-            "--innodb-data-file-path=ibdata1:4M:autoextend", "--innodb-temp-data-file-path=ibtmp1:2M:autoextend",
-            "--aria-pagecache-buffer-size=1M", "--key-buffer-size=64K", "--table-open-cache=200",
-            "--thread-stack=256K", "--performance-schema-digests-size=0",
+            // Small. MariaDB 11 would begin with three undo tablespaces, of 10 MB each.
+            "--innodb-undo-tablespaces=0", "--innodb-buffer-pool-size=8M", "--innodb-log-file-size=4M",
+            "--innodb-autoextend-increment=1", "--innodb-data-file-path=ibdata1:4M:autoextend",
+            "--innodb-temp-data-file-path=ibtmp1:2M:autoextend", "--aria-pagecache-buffer-size=1M",
+            "--key-buffer-size=64K", "--table-open-cache=200", "--thread-stack=256K",
+            "--performance-schema-digests-size=0",
             "--performance-schema-max-statement-classes=0", "--performance-schema-events-statements-history-long-size=0",
             "--performance-schema-events-stages-history-long-size=0",
             "--performance-schema-events-waits-history-long-size=0",
