@@ -22,6 +22,8 @@ if [ -x "$build/app/lockscope/lockscope" ]; then
 else
     build_programs >&2
 fi
+# A new machine has no locale; Qt 6.8 says at every start that it wants UTF-8.
+[ "$(locale charmap 2>/dev/null)" = UTF-8 ] || export LC_ALL=C.UTF-8
 lockscope=$build/app/lockscope/lockscope
 lockscopectl=$build/app/lockscopectl/lockscopectl
 

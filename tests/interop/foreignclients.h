@@ -2,6 +2,7 @@
 // Other people's clients as child processes, obeying commands on their standard input (see clients/).
 #pragma once
 
+#include <QFile>
 #include <QProcess>
 #include <QTest>
 
@@ -57,10 +58,27 @@ inline QString clientFile(const QString &name)
 
 // Debian's python3-kazoo and python3-redis belong to its own interpreter; ./test.sh --interop names another
 // with the newest ones.
+inline QString pythonProgram()
+{
+    return qEnvironmentVariable("LOCKSCOPE_INTEROP_PYTHON", QStringLiteral("/usr/bin/python3"));
+}
 inline std::unique_ptr<ForeignClient> pythonClient(const QString &file, const QStringList &arguments)
 {
-    const auto python = qEnvironmentVariable("LOCKSCOPE_INTEROP_PYTHON", QStringLiteral("/usr/bin/python3"));
-    return std::make_unique<ForeignClient>(python, QStringList{clientFile(file)} + arguments);
+    return std::make_unique<ForeignClient>(pythonProgram(), QStringList{clientFile(file)} + arguments);
+}
+
+// For QSKIP, where a release of Debian does not have them: why they cannot be started; empty if they can.
+inline QByteArray whyNoPythonClients()
+{
+    const int status = QProcess::execute(pythonProgram(), {QStringLiteral("-c"), QStringLiteral("import kazoo, redis")});
+    return status == 0 ? QByteArray()
+                       : "kazoo and redis-py are not both installed; Debian's packages are python3-kazoo and python3-redis";
+}
+inline QByteArray whyNoCurator()
+{
+    const bool isThere = qEnvironmentVariableIsSet("LOCKSCOPE_INTEROP_JARS")
+        || QFile::exists(QStringLiteral("/usr/share/java/curator-recipes.jar"));
+    return isThere ? QByteArray() : "Curator is not installed; Debian's package is libcurator-recipes-java";
 }
 
 // A short start, or the speed it reaches when it has run for a while.

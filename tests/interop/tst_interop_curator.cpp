@@ -68,6 +68,8 @@ class TestInteropCurator : public CuratorFixture {
 private slots:
     void initTestCase()
     {
+        if (const auto why = whyNoCurator(); !why.isEmpty())
+            QSKIP(why.constData());
         const auto problem = startServer();
         QVERIFY2(problem.isEmpty(), qPrintable(problem));
         const auto hosts = QStringLiteral("%1:%2").arg(m_server->address().host).arg(m_server->address().port);
