@@ -125,7 +125,7 @@ protected:
     // Where the contenders wait in line.
     [[nodiscard]] ZPath line() const { return isSemaphore() ? guards() : m_path; }
     bool remove(const ZPath &node) { return bool(await(m_admin->remove(node, zk::anyVersion, soon()))); }
-    QByteArray idOf(int i) { return (*contender(i).granted)->id; }
+    QByteArray nameOf(int i) { return (*contender(i).granted)->node.name().bytes(); }
 };
 
 } // namespace lockscope::test

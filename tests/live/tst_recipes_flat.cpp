@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The flat layout on a real server: several locks in one directory that do not mind each other.
+#include "core/rules/contenderid.h"
 #include "tests/live/recipefixture.h"
 #include "tests/support/testmain.h"
 
@@ -67,8 +68,9 @@ private slots:
         contender(0).acquire();
         QTRY_VERIFY(contender(0).holds());
         const auto &grant = **contender(0).granted;
-        QCOMPARE(grant.id, QByteArray("stock_lock_0000000000"));
-        QCOMPARE(grant.node, directory().child(NodeName(grant.id)));
+        const NodeName name("stock_lock_0000000000");
+        QCOMPARE(grant.node, directory().child(name));
+        QCOMPARE(grant.id, recipes::nodeContenderId(name, *grant.fencingToken));
         const auto node = await(m_admin->get(grant.node, std::nullopt, soon()));
         QVERIFY(node);
         QCOMPARE(node->stat.czxid, *grant.fencingToken);
@@ -117,7 +119,7 @@ private slots:
         QCOMPARE(counting(2).spoken(), QByteArray("create 1, get 2, children 2"));
         contender(0).release();
         QTRY_VERIFY(contender(2).holds());
-        QCOMPARE((*contender(2).granted)->id, QByteArray("stock_lock_0000000002"));
+        QCOMPARE((*contender(2).granted)->node.name().bytes(), QByteArray("stock_lock_0000000002"));
     }
 
     // Two contenders of one session: neither the name nor the owner tells whose node it is after a lost
@@ -137,7 +139,7 @@ private slots:
         QCOMPARE(counting(0).count(Request::Create), 2);
         contender(0).release();
         QTRY_VERIFY(contender(1).holds());
-        QCOMPARE(nodes(), QByteArrayList{(*contender(1).granted)->id});
+        QCOMPARE(nodes(), QByteArrayList{(*contender(1).granted)->node.name().bytes()});
         QCOMPARE(nodes(), QByteArrayList{"stock_lock_0000000001"});
     }
 };

@@ -112,7 +112,7 @@ private slots:
         QCOMPARE(counting(0).spoken(), QByteArray(spoken));
         QCOMPARE(counting(0).requests(), recipe->requestsAcquireFree.toInt());
         QCOMPARE(counting(0).roundTrips(), isSemaphore() ? 2 : 1);
-        QCOMPARE(nodes(), QByteArrayList{idOf(0)}); // the guard is given back
+        QCOMPARE(nodes(), QByteArrayList{nameOf(0)}); // the guard is given back
 
         counting(0).reset();
         QVERIFY(letGo(0));
@@ -275,10 +275,10 @@ private slots:
             : read                           ? QStringLiteral("__rlock__[0-9]{10}")
                                              : QStringLiteral("__lock__[0-9]{10}");
         const QRegularExpression form(QStringLiteral("^[0-9a-f]{32}") + marker + QStringLiteral("$"));
-        QVERIFY2(form.match(QString::fromLatin1(idOf(0))).hasMatch(), idOf(0).constData());
+        QVERIFY2(form.match(QString::fromLatin1(nameOf(0))).hasMatch(), nameOf(0).constData());
         const auto held = await(m_admin->get((*contender(0).granted)->node, std::nullopt, soon()));
         QVERIFY(held);
-        QCOMPARE((*contender(0).granted)->node, m_path.child(NodeName(idOf(0))));
+        QCOMPARE((*contender(0).granted)->node, m_path.child(NodeName(nameOf(0))));
         QCOMPARE(held->data, recipes::hostAddress());
         QCOMPARE(held->stat.ephemeralOwner, m_clients[0]->real->id());
         QCOMPARE(held->stat.czxid, *(*contender(0).granted)->fencingToken);
@@ -334,7 +334,7 @@ private slots:
                      && contender(1).error().contains(QStringLiteral("not 1"))
                      && contender(1).error().contains(QString::fromLatin1(m_path.bytes())),
                  qPrintable(contender(1).error()));
-        QCOMPARE(nodes(), QByteArrayList{idOf(0)});
+        QCOMPARE(nodes(), QByteArrayList{nameOf(0)});
     }
     void limitsMustAgreeWhileTheGuardIsTaken()
     {

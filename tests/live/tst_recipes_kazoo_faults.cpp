@@ -43,7 +43,7 @@ private slots:
         contender(1).acquire(Deadline::after(m_loop, 200ms));
         QTRY_VERIFY(contender(1).granted);
         QCOMPARE(contender(1).granted->error().code, ErrorCode::TimedOut);
-        QCOMPARE(nodes(), QByteArrayList{idOf(0)}); // at once: it was gone before the timeout was reported
+        QCOMPARE(nodes(), QByteArrayList{nameOf(0)}); // at once: it was gone before the timeout was reported
         // The same object can try again.
         contender(1).acquire();
         QVERIFY(letGo(0));
@@ -59,7 +59,7 @@ private slots:
         contender(1).acquire(Deadline::at(m_loop.now()));
         QTRY_VERIFY(contender(1).granted);
         QCOMPARE(contender(1).granted->error().code, ErrorCode::TimedOut);
-        QCOMPARE(nodes(), QByteArrayList{idOf(0)});
+        QCOMPARE(nodes(), QByteArrayList{nameOf(0)});
     }
 
     void notReentrant_data() { exclusiveAsRows(); }
@@ -91,7 +91,7 @@ private slots:
         // A holder that is destroyed lets go.
         contender(0).lock.reset();
         QVERIFY(getsIn(3));
-        QTRY_COMPARE(nodes(), QByteArrayList{idOf(3)});
+        QTRY_COMPARE(nodes(), QByteArrayList{nameOf(3)});
         contender(2).acquire();
         QVERIFY(letGo(3));
         QVERIFY(getsIn(2));
@@ -105,7 +105,7 @@ private slots:
         for (int i : {0, 1})
             faulty(i).plan(Request::Create, 1, Fate(fate));
         QVERIFY(hold(0));
-        QTRY_COMPARE(nodes(), QByteArrayList{idOf(0)});
+        QTRY_COMPARE(nodes(), QByteArrayList{nameOf(0)});
         contender(1).acquire();
         QTRY_COMPARE(nodes().size(), 2); // one node each, and no more
         QVERIFY(allQuiet());
@@ -113,7 +113,7 @@ private slots:
         QCOMPARE(nodes().size(), 2);
         QVERIFY(letGo(0));
         QVERIFY(getsIn(1));
-        QCOMPARE(nodes(), QByteArrayList{idOf(1)});
+        QCOMPARE(nodes(), QByteArrayList{nameOf(1)});
     }
 
     void cancelWhileCreateIsOut_data()
@@ -150,7 +150,7 @@ private slots:
         QTRY_VERIFY(contender(0).released);
         QCOMPARE(contender(0).released->error().code, ErrorCode::UnknownOutcome);
         QVERIFY(getsIn(1));
-        QTRY_COMPARE(nodes(), QByteArrayList{idOf(1)});
+        QTRY_COMPARE(nodes(), QByteArrayList{nameOf(1)});
     }
 
     void takenAwayFromTheHolder_data() { exclusiveAsRows(); }
@@ -166,7 +166,7 @@ private slots:
         contender(0).release();
         QTRY_VERIFY(contender(0).released);
         QCOMPARE(contender(0).released->error().code, ErrorCode::NotHeld);
-        QCOMPARE(nodes(), QByteArrayList{idOf(1)});
+        QCOMPARE(nodes(), QByteArrayList{nameOf(1)});
     }
 
     // It joins again, at the end of the queue.
@@ -186,7 +186,7 @@ private slots:
         QVERIFY(!contender(2).granted);
         QVERIFY(letGo(3));
         QVERIFY(getsIn(2));
-        QCOMPARE(nodes(), QByteArrayList{idOf(2)});
+        QCOMPARE(nodes(), QByteArrayList{nameOf(2)});
     }
 
     void predecessorVanishesBeforeItIsWatched_data() { exclusiveAsRows(); }
@@ -228,9 +228,9 @@ private slots:
         QVERIFY(letGo(0)); // while nobody can tell the waiter
         m_cable->mend();
         QTRY_VERIFY_WITH_TIMEOUT(contender(1).holds(), 20'000);
-        QCOMPARE(nodes(), QByteArrayList{idOf(1)});
+        QCOMPARE(nodes(), QByteArrayList{nameOf(1)});
         if (!isSemaphore())
-            QCOMPARE(idOf(1), before.last());
+            QCOMPARE(nameOf(1), before.last());
     }
 
     void expiredSessionLosesTheLock_data() { exclusiveAsRows(); }
@@ -248,7 +248,7 @@ private slots:
         QCOMPARE(*contender(0).loss, recipes::Loss::CutOff);
         m_cable->mend();
         QVERIFY(waitForState(*m_clients[0]->real, zk::SessionState::Expired));
-        QCOMPARE(nodes(), QByteArrayList{idOf(1)});
+        QCOMPARE(nodes(), QByteArrayList{nameOf(1)});
     }
 
     // What the trade of the guard for a lease can come to.
@@ -274,7 +274,7 @@ private slots:
         QCOMPARE(counting(1).count(Request::Multi), trades);
         QVERIFY(allQuiet());
         QCOMPARE(nodes().size(), 2); // two leases, no guard
-        QVERIFY(nodes().contains(idOf(1)));
+        QVERIFY(nodes().contains(nameOf(1)));
         const auto stat = await(m_admin->exists((*contender(1).granted)->node, std::nullopt, soon()));
         QVERIFY(stat);
         QCOMPARE(stat->czxid, *(*contender(1).granted)->fencingToken);
@@ -303,7 +303,7 @@ private slots:
         faulty(0).letThrough();
         QTRY_COMPARE(nodes().size(), 0);
         QVERIFY(hold(1));
-        QTRY_COMPARE(nodes(), QByteArrayList{idOf(1)});
+        QTRY_COMPARE(nodes(), QByteArrayList{nameOf(1)});
     }
 
     // Two that both believe to be at the head would let one too many in: the transaction refuses it.
@@ -319,7 +319,7 @@ private slots:
         QVERIFY(getsIn(2));
         QTRY_COMPARE(counting(1).count(Request::Create), 2); // in line again
         QVERIFY(!contender(1).granted);
-        QCOMPARE(childrenOf(m_path), QByteArrayList{idOf(2)});
+        QCOMPARE(childrenOf(m_path), QByteArrayList{nameOf(2)});
         QVERIFY(letGo(2));
         QVERIFY(getsIn(1));
     }
@@ -333,7 +333,7 @@ private slots:
         QVERIFY(letGo(1));
         QVERIFY(remove(m_path));
         QVERIFY(hold(1)); // made again
-        QCOMPARE(nodes(), QByteArrayList{idOf(1)});
+        QCOMPARE(nodes(), QByteArrayList{nameOf(1)});
     }
 
     void noPermissionIsAnError_data() { exclusiveAsRows(); }

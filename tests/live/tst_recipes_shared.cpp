@@ -216,8 +216,8 @@ private slots:
         QVERIFY(!contender(1).granted);
         QVERIFY(releases(2));
         QTRY_VERIFY(contender(1).holds());
-        QVERIFY((*contender(1).granted)->id != reader);
-        QCOMPARE(nodes(), QByteArrayList{(*contender(1).granted)->id});
+        QVERIFY((*contender(1).granted)->node.name().bytes() != reader);
+        QCOMPARE(nodes(), QByteArrayList{(*contender(1).granted)->node.name().bytes()});
     }
 
     void aWriterVanishesBeforeItIsWatched()
@@ -251,8 +251,8 @@ private slots:
         QCOMPARE(counting(0).count(Request::Create), 2);
         contender(0).release();
         QTRY_VERIFY(contender(1).holds());
-        QVERIFY(!first.contains((*contender(1).granted)->id));
-        QCOMPARE(nodes(), QByteArrayList{(*contender(1).granted)->id});
+        QVERIFY(!first.contains((*contender(1).granted)->node.name().bytes()));
+        QCOMPARE(nodes(), QByteArrayList{(*contender(1).granted)->node.name().bytes()});
     }
 
     void readersAndWritersUnderLoad_data() { bothAsRows(); }

@@ -326,7 +326,7 @@ private slots:
         QVERIFY(prepare("zk-mutex", 1));
         contender(0).acquire();
         QTRY_VERIFY(contender(0).holds());
-        const auto id = (*contender(0).granted)->id;
+        const auto id = (*contender(0).granted)->node.name().bytes();
         static const QRegularExpression form(
             QStringLiteral("^_c_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-lock-[0-9]{10}$"));
         QVERIFY2(form.match(QString::fromLatin1(id)).hasMatch(), id);

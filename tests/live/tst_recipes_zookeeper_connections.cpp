@@ -121,7 +121,7 @@ private slots:
         contender(0).acquire();
         QTRY_VERIFY(contender(0).granted);
         QCOMPARE(contender(0).granted->error().code, ErrorCode::SessionExpired);
-        QCOMPARE(nodes(), QByteArrayList{(*contender(1).granted)->id});
+        QCOMPARE(nodes(), QByteArrayList{(*contender(1).granted)->node.name().bytes()});
     }
 
     void expiredSessionEndsTheWait_data() { recipesAsRows(); }

@@ -80,7 +80,7 @@ private slots:
         contender(1).lock.reset();
         QTRY_VERIFY(contender(1).granted);
         QCOMPARE(contender(1).granted->error().code, ErrorCode::Cancelled);
-        QTRY_COMPARE(nodes(), QByteArrayList{(*contender(0).granted)->id});
+        QTRY_COMPARE(nodes(), QByteArrayList{(*contender(0).granted)->node.name().bytes()});
     }
 
     void destroyingTheAcquireCancels_data() { recipesAsRows(); }
@@ -89,7 +89,7 @@ private slots:
         QVERIFY(prepare(rowsRecipe(), 2));
         QVERIFY(queueUp(2));
         contender(1).cancelWaits();
-        QTRY_COMPARE(nodes(), QByteArrayList{(*contender(0).granted)->id});
+        QTRY_COMPARE(nodes(), QByteArrayList{(*contender(0).granted)->node.name().bytes()});
         contender(1).acquire();
         contender(0).release();
         QTRY_VERIFY(contender(1).holds());
@@ -150,8 +150,8 @@ private slots:
         faulty(0).plan(Request::Create, 1, Fate(fate));
         QVERIFY(queueUp(1));
         QCOMPARE(counting(0).count(Request::Create), creates);
-        QCOMPARE(nodes(), QByteArrayList{(*contender(0).granted)->id});
-        const auto stat = await(m_admin->exists(nodeOf((*contender(0).granted)->id), std::nullopt, soon()));
+        QCOMPARE(nodes(), QByteArrayList{(*contender(0).granted)->node.name().bytes()});
+        const auto stat = await(m_admin->exists(nodeOf((*contender(0).granted)->node.name().bytes()), std::nullopt, soon()));
         QVERIFY(stat);
         QCOMPARE(stat->czxid, *(*contender(0).granted)->fencingToken);
         // Behind another, which must not be taken for ours.
@@ -159,12 +159,12 @@ private slots:
         contender(1).acquire(Deadline::after(m_loop, 400ms));
         QTRY_VERIFY(contender(1).granted);
         QCOMPARE(contender(1).granted->error().code, ErrorCode::TimedOut);
-        QCOMPARE(nodes(), QByteArrayList{(*contender(0).granted)->id});
+        QCOMPARE(nodes(), QByteArrayList{(*contender(0).granted)->node.name().bytes()});
         faulty(2).plan(Request::Create, 1, Fate(fate));
         contender(2).acquire();
         contender(0).release();
         QTRY_VERIFY(contender(2).holds());
-        QCOMPARE(nodes(), QByteArrayList{(*contender(2).granted)->id});
+        QCOMPARE(nodes(), QByteArrayList{(*contender(2).granted)->node.name().bytes()});
     }
 
     void listReplyLost_data() { queuesAsRows(); }
@@ -201,7 +201,7 @@ private slots:
         QTRY_VERIFY(contender(1).holds());
         // The next holder's node stands, though the simple lock's has the same name.
         QTRY_VERIFY(counting(0).isIdle());
-        QCOMPARE(nodes(), QByteArrayList{(*contender(1).granted)->id});
+        QCOMPARE(nodes(), QByteArrayList{(*contender(1).granted)->node.name().bytes()});
         contender(1).askWhether();
         QTRY_VERIFY(contender(1).mine);
         QVERIFY(**contender(1).mine);
@@ -230,7 +230,7 @@ private slots:
     {
         QVERIFY(prepare(rowsRecipe(), 2));
         QVERIFY(queueUp(2));
-        QVERIFY(takeAway((*contender(0).granted)->id));
+        QVERIFY(takeAway((*contender(0).granted)->node.name().bytes()));
         QTRY_VERIFY(contender(1).holds());
         contender(0).askWhether();
         QTRY_VERIFY(contender(0).mine);
@@ -238,7 +238,7 @@ private slots:
         contender(0).release();
         QTRY_VERIFY(contender(0).released);
         QCOMPARE(contender(0).released->error().code, ErrorCode::NotHeld);
-        QCOMPARE(nodes(), QByteArrayList{(*contender(1).granted)->id});
+        QCOMPARE(nodes(), QByteArrayList{(*contender(1).granted)->node.name().bytes()});
     }
 
     void releaseTwice_data() { recipesAsRows(); }
@@ -269,11 +269,11 @@ private slots:
         QVERIFY(takeAway(queue[1]));
         contender(0).release();
         QTRY_VERIFY(contender(2).holds());
-        QCOMPARE((*contender(2).granted)->id, queue[2]);
+        QCOMPARE((*contender(2).granted)->node.name().bytes(), queue[2]);
         QTRY_COMPARE(counting(1).count(Request::Create), 2);
         contender(2).release();
         QTRY_VERIFY(contender(1).holds());
-        QCOMPARE(nodes(), QByteArrayList{(*contender(1).granted)->id});
+        QCOMPARE(nodes(), QByteArrayList{(*contender(1).granted)->node.name().bytes()});
     }
 
     void predecessorVanishesBeforeItIsWatched()
@@ -294,14 +294,14 @@ private slots:
         contender(0).release();
         QTRY_VERIFY(contender(2).holds());
         QCOMPARE(counting(2).count(Request::Create), 1);
-        QVERIFY(all.contains((*contender(2).granted)->id) && !before.contains((*contender(2).granted)->id));
+        QVERIFY(all.contains((*contender(2).granted)->node.name().bytes()) && !before.contains((*contender(2).granted)->node.name().bytes()));
     }
 
     void predecessorsDataChanges()
     {
         QVERIFY(prepare("zk-mutex", 2));
         QVERIFY(queueUp(2));
-        QVERIFY(await(m_admin->set(nodeOf((*contender(0).granted)->id), "__REVOKE__", zk::anyVersion, soon())));
+        QVERIFY(await(m_admin->set(nodeOf((*contender(0).granted)->node.name().bytes()), "__REVOKE__", zk::anyVersion, soon())));
         QTRY_COMPARE(counting(1).count(Request::Get), 2); // it watches again
         QTRY_VERIFY(counting(1).isIdle());
         QVERIFY(!contender(1).granted);
@@ -320,7 +320,7 @@ private slots:
         const int first = contender(0).holds() ? 0 : 1;
         contender(first).release();
         QTRY_VERIFY(contender(1 - first).holds());
-        QCOMPARE(nodes(), QByteArrayList{(*contender(1 - first).granted)->id});
+        QCOMPARE(nodes(), QByteArrayList{(*contender(1 - first).granted)->node.name().bytes()});
     }
 
     void oldServersKnowNoContainers()
