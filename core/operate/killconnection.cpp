@@ -22,6 +22,7 @@ enum class Verdict {
     Gone,    // it does not hold any more
     Another, // the connection, or the server, is in another life by now
     Old,     // what the server said may be old: nothing was done
+    Busy,    // it went on between the look and the act: nothing was done
 };
 
 struct Target {
@@ -79,7 +80,7 @@ QByteArray rowBlock(const Target &target, const QByteArray &then)
           "COALESCE(SUM(t.trx_mysql_thread_id = " + connection + "), 0), COALESCE(SUM(t.trx_mysql_thread_id = " + connection
         + " AND CONCAT('trx ', t.trx_id, ' started ', CAST(UNIX_TIMESTAMP(t.trx_started) * 1000 AS SIGNED)) = "
         + literal(target.guard) + "), 0) INTO fresh, present, same FROM information_schema.INNODB_TRX t; "
-        + mariadb::endLook + "; IF fresh = 1 AND same = 1 THEN " + then + "END IF; SELECT CASE WHEN fresh <> 1 THEN 'old' "
+          "IF fresh = 1 AND same = 1 THEN " + then + "END IF; " + mariadb::endLook + "; SELECT CASE WHEN fresh <> 1 THEN 'old' "
           "WHEN same = 1 THEN 'held' WHEN present > 0 THEN 'another' ELSE 'gone' END AS said; END";
 }
 
@@ -94,7 +95,7 @@ Result<Verdict> verdictOf(const Result<Rows> &answer)
         return answer.error();
     const auto said = answer->cell(0, "said").value_or("old");
     return said == "held" ? Verdict::Killed : said == "gone" ? Verdict::Gone
-        : said == "another" ? Verdict::Another : Verdict::Old;
+        : said == "another" ? Verdict::Another : said == "busy" ? Verdict::Busy : Verdict::Old;
 }
 
 Task<Result<Verdict>> killInBlock(Target target, Deadline deadline)
@@ -130,19 +131,35 @@ Task<Result<mariadb::InStatus>> lookInStatus(Target target, Deadline deadline)
                                     target.connection, target.ours);
 }
 
-// A server of the same name as the one that was asked, where a proxy stands between.
-QByteArray killHere(const Target &target)
+// What the connection does now: the number of its last statement, and whether that runs. Empty: there is none of its
+// number. MySQL does not number statements.
+Task<Result<QByteArray>> askActivity(Target target, Deadline deadline)
+{
+    if (!mariadb::isMariaDb(*target.session))
+        co_return QByteArray("unknown");
+    auto asking = ask(target, "SELECT CONCAT(QUERY_ID, ' ', COMMAND) AS activity FROM information_schema.PROCESSLIST "
+                              "WHERE ID = " + number(target.connection), deadline);
+    const auto answer = co_await asking;
+    if (!answer)
+        co_return answer.error();
+    co_return answer->cell(0, "activity").value_or(QByteArray());
+}
+
+// Where a proxy stands between, on the server that was looked at or not at all.
+QByteArray killIfStill(const Target &target, const QByteArray &activity)
 {
     const auto kill = "KILL CONNECTION " + number(target.connection);
     if (!mariadb::isMariaDb(*target.session))
         return kill;
-    return "BEGIN NOT ATOMIC IF CONNECTION_ID() = " + number(target.ours) + " THEN " + kill + "; SELECT 'held' AS said; "
-           "ELSE SELECT 'another' AS said; END IF; END";
+    return "BEGIN NOT ATOMIC DECLARE said VARCHAR(8) DEFAULT 'another'; IF CONNECTION_ID() = " + number(target.ours)
+        + " THEN SET said = 'busy'; IF (SELECT CONCAT(QUERY_ID, ' ', COMMAND) FROM information_schema.PROCESSLIST WHERE ID = "
+        + number(target.connection) + ") = " + literal(activity) + " THEN " + kill
+        + "; SET said = 'held'; END IF; END IF; SELECT said; END";
 }
 
-Task<Result<Verdict>> killAfterLook(Target target, Deadline deadline)
+Task<Result<Verdict>> killAfterLook(Target target, QByteArray activity, Deadline deadline)
 {
-    auto killing = act(target, killHere(target), deadline);
+    auto killing = act(target, killIfStill(target, activity), deadline);
     const auto killed = co_await killing;
     if (killed && killed->rows.empty())
         co_return Verdict::Killed; // MySQL's KILL by itself says nothing
@@ -153,15 +170,23 @@ Task<Result<Verdict>> killByStatus(Target target, Deadline deadline)
 {
     if (target.transaction.isEmpty())
         co_return Verdict::Old;
-    const auto found = co_await lookInStatus(target, deadline);
-    if (!found)
-        co_return found.error();
-    if (*found == mariadb::InStatus::NotThere)
-        co_return Verdict::Gone;
-    if (*found == mariadb::InStatus::NotKnown)
-        co_return Verdict::Old;
-    const auto verdict = co_await killAfterLook(target, deadline);
-    co_return verdict;
+    constexpr int tries = 5;
+    for (int i = 0; i < tries; ++i) {
+        const auto activity = co_await askActivity(target, deadline);
+        if (!activity)
+            co_return activity.error();
+        const auto found = co_await lookInStatus(target, deadline);
+        if (!found)
+            co_return found.error();
+        if (activity->isEmpty() || *found == mariadb::InStatus::NotThere)
+            co_return Verdict::Gone;
+        if (*found == mariadb::InStatus::NotKnown)
+            co_return Verdict::Old;
+        const auto verdict = co_await killAfterLook(target, *activity, deadline);
+        if (!verdict || *verdict != Verdict::Busy)
+            co_return verdict;
+    }
+    co_return Verdict::Busy;
 }
 
 // MySQL has no blocks.
@@ -193,7 +218,8 @@ Task<Result<Verdict>> killNamed(Target target, Deadline deadline)
         co_return holds.error();
     if (!*holds)
         co_return Verdict::Gone;
-    const auto verdict = co_await killAfterLook(target, deadline);
+    const QByteArray notNumbered;
+    const auto verdict = co_await killAfterLook(target, notNumbered, deadline);
     co_return verdict;
 }
 
@@ -293,6 +319,10 @@ Task<Result<Sent>> killConnection(ForceReleasePlan plan, mariadb::Session *sessi
         co_return goneAlready(plan);
     if (*verdict == Verdict::Another)
         co_return changedMeanwhile(plan, u"it is another transaction or another connection by now"_s);
+    if (*verdict == Verdict::Busy)
+        co_return Error{ErrorCode::Refused,
+                        u"%1 ran other statements between each look and the act, so that it could have let go: nothing was "
+                        u"taken away; try again"_s.arg(label(plan.holder, 80)), true};
     if (*verdict == Verdict::Old)
         co_return mayBeOld(plan);
     co_await untilGone(*target);
