@@ -129,7 +129,9 @@ bool Contender::isWritten(const recipes::Grant &grant, const Result<bool> &relea
 Task<bool> Contender::work(recipes::Grant grant)
 {
     m_holds = true;
-    m_trace.add({{}, m_plan.number, Mark::Holds, false, grant.fencingToken.value_or(0), grant.id, {}});
+    // What stands for the hold on the server: a node's name has its place in the queue in it.
+    const auto name = grant.node.isEmpty() ? grant.id : grant.node.name().bytes();
+    m_trace.add({{}, m_plan.number, Mark::Holds, false, grant.fencingToken.value_or(0), name, {}});
     m_grant = m_trace.grants();
     OneShot<bool> lost(m_loop); // false: lost; listened to more than once
     const auto losing = m_lock->lost();

@@ -9,6 +9,7 @@
 
 #include "core/recipes/make.h"
 #include "core/redis/client.h"
+#include "core/rules/contenderid.h"
 
 #include <QTemporaryDir>
 
@@ -153,7 +154,7 @@ protected:
     {
         return QTest::qWaitFor([&] { return come() > before; }, patienceMs);
     }
-    // The one that holds, where there is one.
+    // The id of the one that holds, where there is one.
     QByteArray holder()
     {
         if (m_pair.client == Client::RedisPy) {
@@ -161,7 +162,11 @@ protected:
             return value ? value->text : QByteArray();
         }
         const auto names = nodesIn(ZPath(m_lock));
-        return names.isEmpty() ? QByteArray() : names.first();
+        if (names.isEmpty())
+            return {};
+        const NodeName name(names.first());
+        const auto stat = await(m_session->exists(ZPath(m_lock).child(name), std::nullopt, soon()));
+        return stat ? recipes::nodeContenderId(name, stat->czxid) : QByteArray();
     }
     QByteArrayList nodesIn(const ZPath &directory)
     {

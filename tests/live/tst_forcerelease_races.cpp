@@ -108,7 +108,7 @@ class TestForceReleaseRaces : public QObject {
         return holder && holder->role == inspect::Role::Holder;
     }
 
-    void race(const HoldRequest &request, Swap when, bool notExact, Tally &tally)
+    void race(const HoldRequest &request, Swap when, Tally &tally)
     {
         HeldLock first(*m_workspace, request);
         HeldLock second(*m_workspace, request);
@@ -118,12 +118,12 @@ class TestForceReleaseRaces : public QObject {
         Result<recipes::Grant> next(Error{});
         if (when == Swap::BeforeTheStart)
             next = swap(first, second, request.lock);
-        auto plan = perform(m_workspace->planForceRelease(request.lock, had->id, soon()));
+        const auto plan = perform(m_workspace->planForceRelease(request.lock, had->id, soon()));
         if (when == Swap::BeforeTheAct)
             next = swap(first, second, request.lock);
         if (plan) {
-            QCOMPARE(plan->risk.isEmpty(), !notExact);
-            plan->isRiskAccepted = true;
+            // Two that take redis-getset's key within a millisecond write the same: nobody accepts that risk here.
+            QCOMPARE(plan->risk.isEmpty(), request.recipe != "redis-getset");
             const auto acting = begin(m_workspace->forceRelease(*plan, {}, soon()));
             if (when == Swap::Around) {
                 const auto until = loop().now() + std::chrono::microseconds(m_random.below(aroundAtMost));
@@ -205,7 +205,7 @@ private slots:
         for (const auto when : {Swap::BeforeTheStart, Swap::BeforeTheAct, Swap::Around}) {
             Tally tally;
             for (int n = 0; n < races(); ++n) {
-                race(request, when, false, tally);
+                race(request, when, tally);
                 if (QTest::currentTestFailed())
                     return;
             }

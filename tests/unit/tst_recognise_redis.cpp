@@ -294,7 +294,10 @@ private slots:
         key.value = uuid1;
         QCOMPARE(holder().id, uuid1);
         QVERIFY(!holder().guard.comesAgain && !holder().guard.expiryMs);
-        // Endless, and whole seconds, can be anybody's.
+        // Endless, and a moment, can be anybody's.
+        RedisContext context;
+        context.observed = ServerTime(milliseconds(1700000000000));
+        QVERIFY(recognise(keyOf("lock.orders", KeyType::String, -1, "1700000060000"), {}, context)->contenders[0].guard.comesAgain);
         QVERIFY(recognise(keyOf("orders-lock", KeyType::String, -1, "1"), {}, RedisContext())->contenders[0].guard.comesAgain);
     }
 

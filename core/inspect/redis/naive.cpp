@@ -15,7 +15,6 @@ namespace {
 
 // What a client writes to say "mine" is short; a document is something else.
 constexpr qsizetype longestMark = 256;
-constexpr qsizetype wholeSeconds = 10; // digits
 
 // "1700000000", "1700000000.25" or "1700000000123", within a day of now.
 std::optional<ServerTime> readMoment(const QByteArray &value, ServerTime now)
@@ -51,8 +50,8 @@ std::optional<LockPicture> timestampLock(const Case &about)
     if (*moment > about.context.observed) {
         Contender holder = holderOf(about, *about.main.value);
         holder.expiresAt = moment;
-        // Whole seconds: two that hold it within one may write the same.
-        holder.guard.comesAgain = about.main.value->size() == wholeSeconds;
+        // Whoever takes it over within the same millisecond, or second, writes the same.
+        holder.guard.comesAgain = true;
         lock.contenders.push_back(std::move(holder));
     } else {
         const QString ago = spokenDuration(about.context.observed - *moment);
