@@ -290,7 +290,7 @@ private slots:
         picture.contenders[0].guard.expiryMs = 1763780400123;
         QVERIFY(!planForceRelease(picture, "1"));
         const auto plan = planForceRelease(picture, "1@1763780400123");
-        QVERIFY(plan && plan->exact && plan->risk.isEmpty());
+        QVERIFY(plan && !plan->exact && plan->risk.isEmpty());
         w.observer.answers = {picture, noNode()};
         w.store.next.kind = redis::Value::Kind::Integer;
         w.store.next.integer = 1;
