@@ -50,8 +50,8 @@ public:
     // that the recipe's request counts stay those of the algorithm.
     [[nodiscard]] virtual OneShot<Loss> lost() const = 0;
     // Told by whoever watches the node of this grant: it is gone, or another's. Then we hold nothing any
-    // more, nothing is removed, and lost() completes with TakenAway. Of a grant that is over: nothing. Redis
-    // and SQL recipes compare whatever they remove with what is theirs, and need not be told.
+    // more, nothing is removed, and lost() completes with TakenAway. Of a grant that is over: nothing. Recipes
+    // that compare whatever they remove with what is theirs need not be told.
     virtual void noteTakenAway(const Grant & /*grant*/) {}
 };
 

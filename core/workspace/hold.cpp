@@ -25,7 +25,7 @@ struct HeldLock::Private {
     [[nodiscard]] bool isGivenBackBySession() const { return session || (sql && request.recipe != "sql-version"); }
     void closeSession();
     Task<void> heedRecipe();
-    Task<void> heedKey();
+    Task<void> heedKey(recipes::Grant grant);
     Task<void> listenTo(redis::Connection *node);
 
     Workspace &workspace;
@@ -147,7 +147,7 @@ void HeldLock::Private::watchOver(const recipes::Grant &grant)
     if (sql)
         return; // the session itself asks whether it still stands, and the recipe tells
     if (!session) {
-        scope.launch(heedKey());
+        scope.launch(heedKey(grant));
         for (auto *node : workspace.find(request.lock.connection)->redisNodes())
             scope.launch(listenTo(node));
         return;
@@ -174,7 +174,7 @@ Task<void> HeldLock::Private::heedRecipe()
 // Asks whether the key is still ours (on a set: on a majority of its nodes) whenever a server says that it
 // changed; where one does not tell (no permission for client tracking), every 250 ms. Once a second in any
 // case: a reconnect ends the tracking silently.
-Task<void> HeldLock::Private::heedKey()
+Task<void> HeldLock::Private::heedKey(recipes::Grant grant)
 {
     auto &loop = workspace.loop();
     while (!releasing) {
@@ -183,6 +183,7 @@ Task<void> HeldLock::Private::heedKey()
         const auto limit = Deadline::after(loop, std::chrono::seconds(5));
         const auto mine = co_await lock->isStillMine(limit);
         if (mine && !*mine && !releasing) {
+            lock->noteTakenAway(grant);
             lost.complete(lossText(recipes::Loss::TakenAway));
             co_return;
         }

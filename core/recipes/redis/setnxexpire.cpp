@@ -121,6 +121,15 @@ Task<Result<bool>> SetNxExpireLock::isStillMine(Deadline deadline)
     co_return !value->isNil() && value->text == mark;
 }
 
+// What stands there from now on is another's, and a DEL would not ask.
+void SetNxExpireLock::noteTakenAway(const Grant &)
+{
+    if (!m_life)
+        return;
+    m_life.reset();
+    lose(Loss::TakenAway);
+}
+
 void SetNxExpireLock::letGo()
 {
     if (!m_life)

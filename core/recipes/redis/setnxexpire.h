@@ -19,6 +19,7 @@ public:
     Task<Result<bool>> release(Deadline deadline) override;
     // Whether our time is not over and the key is there: it does not say whose it is.
     Task<Result<bool>> isStillMine(Deadline deadline) override;
+    void noteTakenAway(const Grant &grant) override;
 
 private:
     Task<Result<Grant>> take(Deadline deadline) override;
