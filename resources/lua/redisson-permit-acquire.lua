@@ -3,7 +3,7 @@
 -- KEYS: semaphore (permits left), deadlines (sorted set of permits).
 -- ARGV: permit (16 bytes), lease in milliseconds, how many permits there are, channel.
 -- {1, 1} when it is ours now; {0, how long until the next one runs out}; {-1, how many there are} when
--- that is another number.
+-- that is another number. Sent again because its answer was lost, it takes no second permit.
 local semaphore, deadlines = KEYS[1], KEYS[2]
 
 -- Redis before 5 replicates scripts by their text, which TIME forbids.
@@ -29,11 +29,14 @@ local all = left + redis.call('ZCARD', deadlines)
 if all ~= tonumber(ARGV[3]) then
   return {-1, all}
 end
-if left < 1 then
+local isOurs = redis.call('ZSCORE', deadlines, ARGV[1])
+if left < 1 and not isOurs then
   local first = redis.call('ZRANGE', deadlines, 0, 0, 'WITHSCORES')
   return {0, math.max(0, tonumber(first[2]) - now)}
 end
-redis.call('DECRBY', semaphore, 1)
+if not isOurs then
+  redis.call('DECRBY', semaphore, 1)
+end
 redis.call('ZADD', deadlines, now + tonumber(ARGV[2]), ARGV[1])
 local ttl = redis.call('PTTL', semaphore)
 if ttl > 0 then

@@ -407,6 +407,20 @@ private slots:
         QCOMPARE(one.acquireCode(), code(ErrorCode::BadInput)); // not reentrant
     }
 
+    // Its answer was lost, so it was sent again: one permit, not two.
+    void takenTwiceAPermitIsOne()
+    {
+        const auto moves = recipes::redissonPermit(RedisKey(m_key), "0123456789abcdef", 3, 30s);
+        for (int i = 0; i < 2; ++i) {
+            const auto taken = valueOf(m_admin->script(redis::loadScript(moves.enter.script), moves.enter.keys,
+                                                       moves.enter.args, Deadline::after(m_loop, 10s)));
+            QCOMPARE(taken.items.front().integer, 1);
+            QCOMPARE(ask({"GET", m_key}).text, QByteArray("2"));
+        }
+        QCOMPARE(list({"ZRANGE", permitsKey, "0", "-1"}), QByteArrayList{"0123456789abcdef"});
+        ask({"FLUSHALL"});
+    }
+
     void neverMoreThanThereAre()
     {
         m_recipe = "redisson-semaphore";

@@ -14,14 +14,25 @@
 
 #include "core/rules/redissonkeys.h"
 
+#include <algorithm>
+
 namespace lockscope::recipes {
 
 using namespace std::chrono_literals;
 
 namespace {
 
-// Redisson's own default.
-constexpr auto waiterIsGiven = 300s;
+// Redisson's own, for who does not say how long it waits. Who does is given just that: at the head of the queue it
+// keeps everybody else from a free lock for so long, should it die.
+constexpr std::chrono::milliseconds waiterIsGiven = 300s;
+
+void giveWaiter(Moves &moves, std::optional<Duration> wait)
+{
+    const auto given = inMilliseconds(wait ? std::max(std::chrono::ceil<std::chrono::milliseconds>(*wait), 1ms)
+                                           : waiterIsGiven);
+    moves.enter.args[2] = given;
+    moves.leaveQueue->args[1] = given;
+}
 
 } // namespace
 
@@ -39,6 +50,7 @@ Moves redissonFairLock(const RedisKey &lock, const QByteArray &owner, std::chron
     moves.leave = {"redisson-fair-release",                                                 // 5
                    {lock.bytes(), {}, names.fairQueue(), names.fairDeadlines()},
                    {owner, ttl, names.channel(), inMilliseconds(latchIsKept)}};
+    moves.setWait = giveWaiter;
     return moves;
 }
 

@@ -28,6 +28,8 @@ struct Moves {
     QByteArray latchPrefix; // of keys[1] of `leave`; empty when it needs none
     ScriptCall renew;       // answers 1 as long as it is ours
     std::optional<ScriptCall> leaveQueue;
+    // Where the others are told how long we will wait; empty: for ever. Null where they are not.
+    void (*setWait)(Moves &moves, std::optional<Duration> wait) = nullptr;
     ScriptCall takeAway; // all of our holds at once, if any
     QByteArray channel;
     WaitRoom::Wakes wakes;

@@ -33,10 +33,13 @@ ScriptLock::ScriptLock(redis::Connection &connection, const RedisKey &key, std::
 Task<Result<Grant>> ScriptLock::take(Deadline deadline)
 {
     // A lease of before that ran out may have left something, too.
+    const auto &loop = m_connection->loop();
     if (m_needsNewId || m_held)
         m_moves = m_recipe();
     m_held.reset();
     m_needsNewId = m_moves.isForOneHold;
+    if (m_moves.setWait)
+        m_moves.setWait(m_moves, deadline.isNever() ? std::nullopt : std::optional(deadline.remaining(loop)));
     auto entered = co_await enter(deadline);
     if (entered)
         co_return entered;
@@ -104,7 +107,9 @@ Task<Result<Grant>> ScriptLock::enter(Deadline deadline)
 
 Grant ScriptLock::hold(const Entered &entered, Instant asked)
 {
-    m_held.emplace(Grant{m_moves.id, entered.token, {}}, entered.count, m_connection->loop(), m_ttl, asked,
+    // One, also where the server counts more: then the script was sent again because its answer was lost, and what is
+    // too many goes with the release.
+    m_held.emplace(Grant{m_moves.id, entered.token, {}}, 1, m_connection->loop(), m_ttl, asked,
                    [connection = m_connection, renew = m_moves.renew](std::chrono::milliseconds, Deadline deadline) {
                        return connection->script(redis::loadScript(renew.script), renew.keys, renew.args, deadline);
                    },
