@@ -18,6 +18,9 @@ using std::chrono::milliseconds;
 
 namespace {
 
+// For a command whose lock is lost, to end by itself.
+constexpr std::chrono::seconds graceWithoutLock{5};
+
 struct Wish {
     HoldRequest request;
     std::optional<milliseconds> wait;
@@ -243,7 +246,7 @@ Task<QString> Holding::untilOver()
             reason = u"lost"_s;
             if (!m_command)
                 co_return reason;
-            m_command->terminate();
+            m_command->terminate(graceWithoutLock);
             break;
         case Event::Kind::CommandEnded:
             m_status = event.status;
@@ -369,7 +372,8 @@ CommandSpec acquireCommand()
     spec.words = u"LOCK --recipe R"_s;
     spec.summary = u"take a lock, hold it, give it back; with -- CMD, run CMD under it and return its status"_s;
     spec.more = u"Prints a line when the lock is had and one when it is given back. CMD gets LOCKSCOPE_LOCK and, where "
-                u"there is one, LOCKSCOPE_FENCING_TOKEN. If the lock is lost CMD gets SIGTERM and the status is 1. "
+                u"there is one, LOCKSCOPE_FENCING_TOKEN. If the lock is lost CMD and what it started get SIGTERM, "
+                u"after 5 s SIGKILL, and the status is 1 (on a terminal only CMD itself). CMD is killed when lockscopectl is. "
                 u"SIGINT and SIGTERM end CMD first and then release the lock; a second one kills CMD. An optimistic lock "
                 u"(sql-version) learns only at the end that somebody was faster: then all of it is done again, and the "
                 u"answer counts the conflicts."_s;

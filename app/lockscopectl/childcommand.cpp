@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 
 #include <csignal>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 namespace lockscope::ctl {
@@ -26,11 +27,18 @@ QProcessEnvironment environmentWithoutSecrets()
 } // namespace
 
 ChildCommand::ChildCommand(QStringList words, bool stdoutToStderr, std::function<void(int)> ended)
-    : m_words(std::move(words))
+    : m_words(std::move(words)), m_hasOwnGroup(::isatty(STDIN_FILENO) == 0)
 {
+    m_grace.setSingleShot(true);
+    QObject::connect(&m_grace, &QTimer::timeout, &m_grace, [this] { tell(SIGKILL); });
     m_process.setProcessChannelMode(QProcess::ForwardedChannels);
     m_process.setInputChannelMode(QProcess::ForwardedInputChannel);
-    m_process.setChildProcessModifier([stdoutToStderr] {
+    m_process.setChildProcessModifier([stdoutToStderr, hasOwnGroup = m_hasOwnGroup, parent = ::getpid()] {
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (::getppid() != parent)
+            ::_exit(1);
+        if (hasOwnGroup)
+            ::setpgid(0, 0);
         // What we ignore, a child would ignore too.
         ::signal(SIGPIPE, SIG_DFL);
         if (stdoutToStderr)
@@ -62,9 +70,22 @@ void ChildCommand::heed(Interrupt interrupt)
     if (m_process.state() == QProcess::NotRunning)
         return;
     if (++m_interrupts > 1)
-        m_process.kill();
+        tell(SIGKILL);
     else if (!interrupt.fromTerminal)
-        m_process.terminate();
+        tell(SIGTERM);
+}
+
+void ChildCommand::terminate(std::chrono::milliseconds grace)
+{
+    tell(SIGTERM);
+    m_grace.start(grace);
+}
+
+void ChildCommand::tell(int signal)
+{
+    const auto process = static_cast<pid_t>(m_process.processId());
+    if (m_process.state() != QProcess::NotRunning && process > 0)
+        ::kill(m_hasOwnGroup ? -process : process, signal);
 }
 
 } // namespace lockscope::ctl

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A command run under a lock: it gets our terminal, none of our secrets, and our signals.
+// A command run under a lock: it gets our terminal, none of our secrets, and our signals. It is killed when we are:
+// without us nobody would tell it that the lock is lost.
 #pragma once
 
 #include "app/lockscopectl/interrupts.h"
 #include "core/base/result.h"
 
 #include <QProcess>
+#include <QTimer>
+
+#include <chrono>
 
 namespace lockscope::ctl {
 
@@ -18,10 +22,16 @@ public:
 
     // Passes it on unless the terminal did; the second one kills.
     void heed(Interrupt interrupt);
-    void terminate() { m_process.terminate(); }
+    // It works without a lock: SIGTERM, and SIGKILL when it still runs after the grace.
+    void terminate(std::chrono::milliseconds grace);
 
 private:
+    // To all of its process group. On a terminal it shares ours, so that Ctrl+Z stops both: there only to itself.
+    void tell(int signal);
+
     QStringList m_words;
+    bool m_hasOwnGroup;
+    QTimer m_grace;
     QProcess m_process;
     int m_interrupts = 0;
 };

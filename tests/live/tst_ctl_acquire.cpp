@@ -26,6 +26,12 @@ class TestCtlAcquire : public QObject {
         const auto listed = await(m_servers.session->children(ZPath(lock.mid(3).toUtf8()), std::nullopt, m_servers.soon()));
         return listed ? static_cast<int>(listed->names.size()) : -1;
     }
+    static bool runs(pid_t process)
+    {
+        QFile status(u"/proc/%1/stat"_s.arg(process));
+        // Who is dead and not yet asked for runs no more.
+        return status.open(QIODevice::ReadOnly) && !status.readAll().contains(") Z ");
+    }
     static QStringList locks(int count) { return {u"zk:/locks/both%1"_s.arg(count), u"redis:both-lock%1"_s.arg(count)}; }
 
 private slots:
@@ -179,6 +185,43 @@ private slots:
         QCOMPARE(ctl.jsonLine().value("reason"_L1).toString(), u"lost"_s);
         const auto ran = ctl.finish();
         QVERIFY2(ran.status == 1 && ran.err.contains("taken away"), ran.what());
+    }
+
+    // Also what the command started, and also when it does not heed SIGTERM.
+    void aLostLockEndsAllOfItsCommand()
+    {
+        QTemporaryDir folder;
+        const auto file = folder.filePath(u"started"_s);
+        const auto lock = freshLock();
+        Ctl ctl(acquire(lock, {u"--json"_s, u"--"_s, u"sh"_s, u"-c"_s,
+                               u"trap '' TERM; sh -c 'trap \"\" TERM; echo $$ > %1.new; mv %1.new %1; "
+                               u"while :; do sleep 1; done'"_s.arg(file)}));
+        const auto id = ctl.jsonLine().value("id"_L1).toString();
+        QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(file), patienceMs);
+        QFile started(file);
+        QVERIFY(started.open(QIODevice::ReadOnly));
+        const auto process = static_cast<pid_t>(started.readAll().trimmed().toInt());
+        QVERIFY(process > 0 && ::kill(process, 0) == 0);
+        const auto node = ZPath(lock.mid(3).toUtf8()).child(NodeName(id.toUtf8()));
+        QVERIFY(await(m_servers.session->remove(node, zk::anyVersion, m_servers.soon())));
+        QCOMPARE(ctl.jsonLine().value("reason"_L1).toString(), u"lost"_s);
+        QCOMPARE(ctl.finish().status, 1);
+        QTRY_VERIFY_WITH_TIMEOUT(!runs(process), patienceMs);
+    }
+
+    void aCommandDiesWithUs()
+    {
+        QTemporaryDir folder;
+        const auto file = folder.filePath(u"started"_s);
+        Ctl ctl(acquire(freshLock(), {u"--json"_s, u"--"_s, u"sh"_s, u"-c"_s,
+                                      u"echo $$ > %1.new; mv %1.new %1; exec sleep 600"_s.arg(file)}));
+        QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(file), patienceMs);
+        QFile started(file);
+        QVERIFY(started.open(QIODevice::ReadOnly));
+        const auto process = static_cast<pid_t>(started.readAll().trimmed().toInt());
+        QVERIFY(process > 0 && runs(process));
+        ctl.signal(SIGKILL);
+        QTRY_VERIFY_WITH_TIMEOUT(!runs(process), patienceMs);
     }
 
     void aRedisHolderNoticesAsWell()
