@@ -15,6 +15,8 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <limits>
+#include <optional>
 #include <pwd.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -60,6 +62,15 @@ Error cannot(const QString &what, const QString &path)
                  u"XDG_STATE_HOME"_s.arg(what, path, why)};
 }
 
+// What is ours and others could read is closed to them: it names holders, hosts and reasons.
+void closeToOthers(int fd)
+{
+    struct stat now = {};
+    constexpr mode_t others = S_IRWXG | S_IRWXO;
+    if (::fstat(fd, &now) == 0 && now.st_uid == ::geteuid() && (now.st_mode & others) != 0)
+        ::fchmod(fd, now.st_mode & ~others & 07777U);
+}
+
 Result<void> flushFolder(const QString &path)
 {
     const auto folder = QFileInfo(path).absolutePath();
@@ -72,8 +83,12 @@ Result<void> flushFolder(const QString &path)
 Result<void> makeFolder(const QString &path)
 {
     const auto folder = QFileInfo(path).absolutePath();
-    if (QFileInfo(folder).isDir())
+    if (QFileInfo(folder).isDir()) {
+        const Descriptor fd(::open(QFile::encodeName(folder).constData(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        if (fd.get() >= 0 && folder.endsWith(u"/lockscope"_s)) // ours alone, not a folder that was chosen for it
+            closeToOthers(fd.get());
         return {};
+    }
     errno = 0;
     if (!QDir().mkpath(folder))
         return cannot(u"make the folder of"_s, path);
@@ -185,16 +200,37 @@ AuditRecord fromJson(const QJsonObject &json)
     return record;
 }
 
+QString userName(uid_t id)
+{
+    const auto *entry = ::getpwuid(id);
+    const auto name = entry ? QString::fromLocal8Bit(entry->pw_name) : QString();
+    return name.isEmpty() ? u"uid %1"_s.arg(id) : name;
+}
+
+// Who logged in, whatever sudo or su made of them since: the kernel's word, else sudo's.
+std::optional<uid_t> loginUser()
+{
+    QFile file(u"/proc/self/loginuid"_s);
+    bool isNumber = false;
+    if (file.open(QIODevice::ReadOnly)) {
+        const auto id = file.readAll().trimmed().toUInt(&isNumber);
+        if (isNumber && id != std::numeric_limits<uint>::max()) // that is: nobody did
+            return id;
+    }
+    const auto id = ::geteuid() == 0 ? qEnvironmentVariable("SUDO_UID").toUInt(&isNumber) : 0;
+    return ::geteuid() == 0 && isNumber ? std::optional<uid_t>(id) : std::nullopt;
+}
+
 } // namespace
 
 QString currentActor()
 {
-    QString user;
-    if (const auto *entry = ::getpwuid(::geteuid()))
-        user = QString::fromLocal8Bit(entry->pw_name);
-    if (user.isEmpty())
-        user = u"uid %1"_s.arg(::geteuid());
-    return user + u'@' + QSysInfo::machineHostName();
+    const auto acting = ::geteuid();
+    auto actor = userName(acting) + u'@' + QSysInfo::machineHostName();
+    const auto person = loginUser();
+    if (person && *person != acting)
+        actor += u" (logged in as %1)"_s.arg(userName(*person));
+    return actor;
 }
 
 QJsonObject toJson(const AuditRecord &record)
@@ -226,6 +262,7 @@ Result<void> AuditFile::append(AuditRecord record)
                                S_IRUSR | S_IWUSR));
     if (fd.get() < 0)
         return cannot(u"open"_s, m_path);
+    closeToOthers(fd.get());
     if (auto locked = lockFile(fd.get(), m_path); !locked)
         return locked;
 
@@ -239,8 +276,14 @@ Result<void> AuditFile::append(AuditRecord record)
     // A writer that died in the middle left half a line: keep it apart, so that only it is lost.
     const QByteArray start = tail.endsInNewline ? "" : "\n";
     const auto line = start + QJsonDocument(json).toJson(QJsonDocument::Compact) + '\n';
-    if (auto written = writeAll(fd.get(), line, m_path); !written)
+    struct stat before = {};
+    const bool isSizeKnown = ::fstat(fd.get(), &before) == 0;
+    if (auto written = writeAll(fd.get(), line, m_path); !written) {
+        // Half a record (the disk is full) would break the chain for whoever checks it, for ever. Where it cannot be
+        // taken out either, that check says so.
+        [[maybe_unused]] const bool isOut = isSizeKnown && ::ftruncate(fd.get(), before.st_size) == 0;
         return written;
+    }
     return tail.hash.isEmpty() ? flushFolder(m_path) : Result<void>();
 }
 

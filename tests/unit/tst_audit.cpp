@@ -8,9 +8,12 @@
 #include <QFileInfo>
 #include <QJsonDocument>
 #include <QTemporaryDir>
+#include <QSysInfo>
 #include <QTest>
 
+#include <csignal>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
@@ -93,6 +96,56 @@ private slots:
         struct stat info = {};
         QCOMPARE(::stat(QFile::encodeName(file.path()).constData(), &info), 0);
         QCOMPARE(info.st_mode & 0777U, 0600U);
+    }
+
+    void whatOthersCouldReadIsClosedToThem()
+    {
+        const auto folder = m_folder.filePath(u"open/lockscope"_s);
+        QVERIFY(QDir().mkpath(folder));
+        AuditFile file(folder + u"/audit.jsonl"_s);
+        overwrite(file.path(), {});
+        QCOMPARE(::chmod(QFile::encodeName(file.path()).constData(), 0644), 0);
+        QCOMPARE(::chmod(QFile::encodeName(folder).constData(), 0755), 0);
+        QVERIFY(file.append(intent("zk:/a")));
+        struct stat info = {};
+        QCOMPARE(::stat(QFile::encodeName(file.path()).constData(), &info), 0);
+        QCOMPARE(info.st_mode & 0777U, 0600U);
+        QCOMPARE(::stat(QFile::encodeName(folder).constData(), &info), 0);
+        QCOMPARE(info.st_mode & 0777U, 0700U);
+    }
+
+    // As on a full disk: part of a record fits.
+    void halfAWriteLeavesNothing()
+    {
+        AuditFile file(freshPath());
+        QVERIFY(file.append(intent("zk:/a")));
+        const auto before = contents(file.path());
+        struct rlimit limit = {};
+        QCOMPARE(::getrlimit(RLIMIT_FSIZE, &limit), 0);
+        const auto unlimited = limit;
+        limit.rlim_cur = static_cast<rlim_t>(before.size()) + 20;
+        std::signal(SIGXFSZ, SIG_IGN);
+        QCOMPARE(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+        const auto written = file.append(intent("zk:/b"));
+        QCOMPARE(::setrlimit(RLIMIT_FSIZE, &unlimited), 0);
+        std::signal(SIGXFSZ, SIG_DFL);
+        QVERIFY(!written);
+        QCOMPARE(contents(file.path()), before);
+        QVERIFY(file.append(intent("zk:/c")));
+        QCOMPARE(problemsOf(file), QStringList());
+    }
+
+    void theActorIsThePersonToo()
+    {
+        QVERIFY(currentActor().contains(u'@' + QSysInfo::machineHostName()));
+        QFile login(u"/proc/self/loginuid"_s);
+        const bool isKnown = login.open(QIODevice::ReadOnly) && login.readAll().trimmed() != "4294967295";
+        if (::geteuid() != 0 || isKnown)
+            QSKIP("sudo is believed only by root, and only where the kernel does not know who logged in");
+        qputenv("SUDO_UID", "4711");
+        QVERIFY2(currentActor().endsWith(u" (logged in as uid 4711)"_s), qPrintable(currentActor()));
+        qunsetenv("SUDO_UID");
+        QVERIFY(!currentActor().contains(u"logged in"_s));
     }
 
     void theDefaultPathFollowsXdg()
