@@ -41,6 +41,7 @@ const QByteArray exampleTables =
     "version INT NOT NULL DEFAULT 1) ENGINE=InnoDB;\n"
     "INSERT INTO shop.stock (id, name, quantity) VALUES (1, 'kettle', 40), (2, 'teapot', 12), (3, 'cup', 300), "
     "(4, 'saucer', 280);\n";
+const QString exchange = u"exchange"_s;
 // The file that says that everything was made.
 const QString lastFile = u"data/shop/stock.ibd"_s;
 
@@ -57,7 +58,7 @@ public:
     {
         m_port = port;
         QDir data(folder.file(u"data"_s));
-        if (!data.removeRecursively() || !data.mkpath(u"."_s))
+        if (!data.removeRecursively() || !data.mkpath(u"."_s) || !data.mkpath(folder.file(exchange)))
             return Error{ErrorCode::Server, u"could not make %1"_s.arg(data.path())};
         QByteArray sql = "CREATE DATABASE IF NOT EXISTS mysql;\nUSE mysql;\nSET @auth_root_socket=NULL;\n";
         const QString prefix = sqlPrefix();
@@ -77,6 +78,9 @@ public:
         QByteArrayList arguments{
             m_program, "--no-defaults", "--datadir=" + path(u"data"_s), "--bind-address=127.0.0.1",
             "--port=" + QByteArray::number(m_port),
+            // Whoever connects is root here, and the server runs as whoever started it: its LOAD DATA and INTO OUTFILE
+            // reach an empty folder and nothing else of that person's.
+            "--secure-file-priv=" + path(exchange),
             // Below the data folder: no name outside ours, however long that is.
             "--socket=mariadb.sock", "--pid-file=mariadb.pid", "--tmpdir=" + QFile::encodeName(folder.path()),
             "--skip-name-resolve", "--skip-log-bin", "--max-connections=500", "--max-connect-errors=1000000000",

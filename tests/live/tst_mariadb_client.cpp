@@ -4,7 +4,9 @@
 #include "tests/live/cable.h"
 #include "tests/support/testmain.h"
 
+#include <QFile>
 #include <QRegularExpression>
+#include <QTemporaryDir>
 
 using namespace lockscope;
 using namespace lockscope::testing;
@@ -66,6 +68,20 @@ private slots:
         const auto updated = run(*m_admin, "UPDATE shop.stock SET quantity = quantity + 1 WHERE id > ?", {"2"});
         QVERIFY2(updated, textOf(updated));
         QCOMPARE(updated->affected, 2);
+    }
+
+    // Whoever connects to the sandbox's server is root there, and the server is whoever started it.
+    void theSandboxReadsAndWritesNoFilesOfItsUser()
+    {
+        QTemporaryDir folder;
+        const auto file = folder.filePath(QStringLiteral("mine")).toUtf8();
+        QFile mine(QString::fromUtf8(file));
+        QVERIFY(mine.open(QIODevice::WriteOnly) && mine.write("secret") == 6);
+        mine.close();
+        QCOMPARE(ask("SELECT LOAD_FILE(?)", {file}), QByteArray("NULL"));
+        const auto written = run(*m_admin, "SELECT 1 INTO OUTFILE '" + file + "2'");
+        QVERIFY(!written && written.error().message.contains(QStringLiteral("secure-file-priv")));
+        QVERIFY(!QFile::exists(QString::fromUtf8(file) + QStringLiteral("2")));
     }
 
     void aRowIsLockedAndItsNeighbourIsNot()
