@@ -20,6 +20,8 @@ void Evidence::settle()
     using std::chrono::milliseconds;
     // Its newest response is the latest moment this member's monotonic clock is known to have shown:
     // what lies between is at least as long as computed, never shorter.
+    // 0 is no moment: a connection that was opened (again) and has not been answered since says so.
+    std::erase_if(raw.lastResponses, [](const auto &entry) { return entry.second <= milliseconds::zero(); });
     milliseconds now{};
     for (const auto &[session, response] : raw.lastResponses)
         now = std::max(now, response);

@@ -179,6 +179,18 @@ private slots:
         QCOMPARE(evidence.connections[low].silence, 0ms);
     }
 
+    // After a restart of the server: reconnected, and nothing answered on the new connection yet.
+    void whoWasNotAnsweredYetIsNotSilent()
+    {
+        auto answer = consAnswer;
+        answer.replace("lresp=2147677", "lresp=0");
+        zk::Evidence evidence;
+        readCons(answer, evidence);
+        evidence.settle();
+        QVERIFY(!evidence.connections[first].silence);
+        QCOMPARE(evidence.connections[low].silence, 0ms);
+    }
+
     void anIpv6Endpoint()
     {
         zk::Evidence evidence;
