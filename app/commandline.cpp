@@ -148,12 +148,33 @@ const std::vector<OptionSpec> &sharedOptions()
          true},
         {u"read-only"_s, {}, u"refuse every write, whatever asks for it"_s, false},
         {u"production"_s, u"NAME"_s, u"mark connection NAME as production for this run. Repeatable"_s, true},
+        {u"arm"_s, u"NAME"_s,
+         u"allow writes on connection NAME for this run, although it is production or was saved as read-only. Repeatable"_s,
+         true},
         {u"json"_s, {}, u"print JSON (schema lockscope/1) to stdout, and nothing else there"_s, false},
         {u"help"_s, {}, u"this text; after a command, about that command"_s, false},
         {u"version"_s, {}, u"the version"_s, false},
     };
     return options;
 }
+
+namespace {
+
+// What --production or --arm says of connections by their names.
+Result<void> mark(std::vector<ConnectionSpec> &specs, const Arguments &arguments, const QString &option,
+                  bool ConnectionSpec::*flag)
+{
+    for (const auto &name : arguments.options.value(option)) {
+        const auto at = std::find_if(specs.begin(), specs.end(),
+                                     [&](const auto &spec) { return spec.name.bytes() == name.toUtf8(); });
+        if (at == specs.end())
+            return badUsage(u"--%1 %2 names no connection of this run"_s.arg(option, shown(name)));
+        (*at).*flag = true;
+    }
+    return {};
+}
+
+} // namespace
 
 Result<Connections> readConnections(const Arguments &arguments,
                                     const std::function<QString(const QByteArray &)> &environment)
@@ -176,14 +197,10 @@ Result<Connections> readConnections(const Arguments &arguments,
         if (spec.password.isEmpty())
             spec.password = environment(passwordVariable(spec.name));
     }
-    for (const auto &name : arguments.options.value(u"production"_s)) {
-        const auto at = std::find_if(connections.specs.begin(), connections.specs.end(), [&](const auto &spec) {
-            return spec.name.bytes() == name.toUtf8();
-        });
-        if (at == connections.specs.end())
-            return badUsage(u"--production %1 names no connection of this run"_s.arg(shown(name)));
-        at->production = true;
-    }
+    if (auto marked = mark(connections.specs, arguments, u"production"_s, &ConnectionSpec::production); !marked)
+        return marked.error();
+    if (auto marked = mark(connections.specs, arguments, u"arm"_s, &ConnectionSpec::armed); !marked)
+        return marked.error();
     return connections;
 }
 

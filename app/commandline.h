@@ -44,7 +44,7 @@ public:
 // error that names the nearest known.
 [[nodiscard]] Result<Arguments> readArguments(const QStringList &arguments, const std::vector<OptionSpec> &known);
 
-// --connect, --read-only, --production, --json, --help, --version.
+// --connect, --read-only, --production, --arm, --json, --help, --version.
 [[nodiscard]] const std::vector<OptionSpec> &sharedOptions();
 
 struct Connections {

@@ -336,7 +336,6 @@ Task<Exit> acquire(Run &run)
     if (!connected)
         co_return fail(connected.error());
 
-    arm(run, wish->request.lock.connection);
     const auto begun = run.loop().now();
     auto held = std::make_unique<HeldLock>(run.workspace, wish->request);
     std::optional<Result<recipes::Grant>> grant;

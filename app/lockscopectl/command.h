@@ -58,9 +58,6 @@ struct CommandSpec {
 // The lock of the first word.
 [[nodiscard]] Result<inspect::LockName> lockOf(Run &run);
 [[nodiscard]] Deadline requestDeadline(Run &run);
-// A production connection opens read-only. Here the command that writes is the explicit act that arms
-// it; --read-only stays stronger.
-void arm(Run &run, const ConnectionName &name);
 
 [[nodiscard]] CommandSpec locksCommand();
 [[nodiscard]] CommandSpec showCommand();

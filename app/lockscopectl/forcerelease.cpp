@@ -157,9 +157,11 @@ Task<Exit> forceRelease(Run &run)
             print(preview(*plan) + u"dry run: nothing was sent"_s);
         co_return Exit::Done;
     }
-    if (run.readOnly)
-        co_return refuse(run, json, Error{ErrorCode::Refused, u"%1 is read-only, nothing was sent; start without "
-                                                              u"--read-only to release"_s.arg(name)});
+    const auto &gate = run.workspace.find(lock->connection)->gate();
+    if (gate.isReadOnly())
+        co_return refuse(run, json, Error{ErrorCode::Refused,
+                                          u"%1: its connection is %2read-only, nothing was sent; %3"_s.arg(
+                                              name, gate.isProduction() ? u"production, so "_s : QString(), gate.remedy())});
     const bool willAsk = !run.has(u"yes"_s) && ::isatty(STDIN_FILENO);
     if (!run.json)
         print(preview(*plan).chopped(1));
@@ -168,7 +170,6 @@ Task<Exit> forceRelease(Run &run)
     const auto yes = co_await confirmed(run, *plan);
     if (!yes)
         co_return refuse(run, json, yes.error());
-    arm(run, lock->connection);
     const auto status = co_await act(run, *plan, json);
     co_return status;
 }

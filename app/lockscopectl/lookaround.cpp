@@ -86,12 +86,6 @@ QJsonArray coverageJson(Run &run)
     return inspect::toJson(all);
 }
 
-void arm(Run &run, const ConnectionName &name)
-{
-    if (auto *link = run.workspace.find(name))
-        link->gate().setReadOnly(false);
-}
-
 Result<inspect::LockName> lockOf(Run &run)
 {
     return run.workspace.parseLock(run.word(0));

@@ -34,6 +34,7 @@ struct ConnectionSpec {
     quint64 seed = 0;        // sim:
     bool production = false;
     bool readOnly = false;
+    bool armed = false; // writes are allowed although it is production or read-only by its mark
 
     // The URI without user and password, for titles, logs and messages.
     [[nodiscard]] QString displayUri() const;

@@ -28,6 +28,12 @@ void Gate::lockReadOnly()
     m_readOnlyForGood = true;
 }
 
+QString Gate::remedy() const
+{
+    return m_readOnlyForGood ? u"start without --read-only to allow writes"_s
+                             : u"allow writes on it first (lockscopectl: --arm %1)"_s.arg(escaped(m_connection.bytes()));
+}
+
 Result<quint64> Gate::enter(const QString &text, bool write)
 {
     LogEntry entry;
@@ -39,10 +45,8 @@ Result<quint64> Gate::enter(const QString &text, bool write)
         entry.refused = true;
         entry.outcome = u"refused: read-only, nothing was sent"_s;
         m_log.add(std::move(entry));
-        const auto remedy = m_readOnlyForGood ? u"start without --read-only to allow writes"_s
-                                              : u"allow writes on this connection first"_s;
         return Error{ErrorCode::Refused, u"%1 is read-only: refused \"%2\", nothing was sent; %3"_s.arg(
-                                             escaped(m_connection.bytes()), text, remedy)};
+                                             escaped(m_connection.bytes()), text, remedy())};
     }
     ++m_requestsSent;
     if (write)

@@ -29,6 +29,8 @@ public:
     // A gate made read-only for good (--read-only) stays so.
     void setReadOnly(bool readOnly);
     void lockReadOnly();
+    // What to do about it being read-only.
+    [[nodiscard]] QString remedy() const;
     [[nodiscard]] bool isReadOnlyForGood() const { return m_readOnlyForGood; }
 
     // Before a request: Refused for a write that may not be sent. Counts and logs it otherwise.

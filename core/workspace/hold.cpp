@@ -3,6 +3,7 @@
 
 #include "core/async/scope.h"
 #include "core/async/sleep.h"
+#include "core/base/text.h"
 #include "core/inspect/mariadb/ownid.h"
 #include "core/recipes/make.h"
 #include "core/recipes/zookeeper/ownnode.h"
@@ -232,8 +233,8 @@ Task<Result<recipes::Grant>> HeldLock::acquire(std::optional<std::chrono::millis
     auto *link = d->workspace.find(d->request.lock.connection);
     if (link->gate().isReadOnly())
         co_return Error{ErrorCode::Refused,
-                        u"acquire refused: connection %1 is read-only"_s.arg(
-                            QString::fromUtf8(link->spec().name.bytes()))};
+                        u"acquire refused: connection %1 is read-only, nothing was sent; %2"_s.arg(
+                            escaped(link->spec().name.bytes()), link->gate().remedy())};
     const auto *recipe = recipes::findRecipe(d->request.recipe);
     if (recipe && recipe->teachingOnly && link->gate().isProduction())
         co_return Error{ErrorCode::Refused,

@@ -36,7 +36,8 @@ public:
 protected:
     LinkBase(ConnectionSpec spec, LinkContext context)
         : m_context(std::move(context)), m_password(spec.password), m_spec(withoutPassword(std::move(spec))),
-          m_gate(m_spec.name, m_spec.readOnly || m_spec.production, m_spec.production, m_context.log),
+          m_gate(m_spec.name, (m_spec.readOnly || m_spec.production) && !m_spec.armed, m_spec.production,
+                 m_context.log),
           m_relay(m_spec.name, m_context.sink)
     {
         if (m_context.options.readOnly)

@@ -258,13 +258,19 @@ private slots:
         QCOMPARE(force(u"session:"_s + session).status, 4);
     }
 
-    void onProductionTheCommandIsTheAct()
+    void productionIsArmedFirst()
     {
         const auto before = m_servers.childrenWithZxids(path());
         const QStringList production{u"--production"_s, u"zk"_s, u"--yes"_s};
-        QCOMPARE(force(m_ids[0], production + QStringList{u"--read-only"_s}).status, 4);
+        const QStringList armed = production + QStringList{u"--arm"_s, u"zk"_s};
+        const auto refused = force(m_ids[0], production);
+        QVERIFY2(refused.status == 4 && refused.err.contains("--arm zk"), refused.what());
+        QCOMPARE(force(m_ids[0], armed + QStringList{u"--read-only"_s}).status, 4);
+        const auto taken = m_servers.run(QStringList{u"acquire"_s, m_lock, u"--recipe"_s, u"zk-mutex"_s, u"--production"_s,
+                                                     u"zk"_s, u"--wait"_s, u"1s"_s});
+        QVERIFY2(taken.status == 4 && taken.err.contains("--arm zk"), taken.what());
         QCOMPARE(m_servers.childrenWithZxids(path()), before);
-        const auto ran = force(m_ids[0], production);
+        const auto ran = force(m_ids[0], armed);
         QVERIFY2(ran.status == 0, ran.what());
     }
 

@@ -54,6 +54,7 @@ private slots:
         QTest::newRow("bad port") << QStringList{u"--connect"_s, u"zk://h:99999"_s} << u"is not between 1 and 65535"_s;
         QTest::newRow("one name twice") << QStringList{u"--connect"_s, u"a=zk://h"_s, u"--connect"_s, u"a=redis://h"_s}
                                         << u"two connections are named a"_s;
+        QTest::newRow("arm of nothing") << QStringList{u"--arm"_s, u"zk"_s} << u"--arm zk names no connection"_s;
         QTest::newRow("production of nothing") << QStringList{u"--production"_s, u"zk"_s} << u"names no connection"_s;
     }
     void whatIsWrongIsSaidInOneLine()
@@ -104,6 +105,7 @@ private slots:
         QCOMPARE(read->specs[1].name.bytes(), QByteArray("zk2"));
         QCOMPARE(read->specs[2].name.bytes(), QByteArray("orders"));
         QVERIFY(!read->specs[0].production && read->specs[2].production);
+        QVERIFY(!read->specs[0].armed && !read->specs[2].armed);
         QVERIFY(read->readOnly && read->specs[0].readOnly);
     }
 
