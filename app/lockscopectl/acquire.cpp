@@ -135,7 +135,7 @@ Task<void> finishChores(Run &run)
 class Holding {
 public:
     Holding(Run &run, const Wish &wish, HeldLock &held, Events events, recipes::Grant grant)
-        : m_run(run), m_wish(wish), m_held(held), m_events(std::move(events)), m_grant(std::move(grant)),
+        : m_run(run), m_wish(wish), m_isOptimistic(recipes::recipeOf(wish.request.recipe).optimistic), m_held(held), m_events(std::move(events)), m_grant(std::move(grant)),
           m_since(run.loop().now())
     {
     }
@@ -156,6 +156,7 @@ private:
 
     Run &m_run;
     const Wish &m_wish;
+    const bool m_isOptimistic;
     HeldLock &m_held;
     Events m_events;
     recipes::Grant m_grant;
@@ -168,20 +169,19 @@ private:
 void Holding::printHad(Duration waited) const
 {
     const auto span = std::chrono::duration_cast<milliseconds>(waited);
-    const bool isOptimistic = m_wish.request.recipe == "sql-version";
     if (m_run.json) {
         QJsonObject had{{u"acquired"_s, true},
                         {u"lock"_s, lock()},
                         {u"id"_s, escaped(m_grant.id)},
                         {u"fencingToken"_s, token().isEmpty() ? QJsonValue(QJsonValue::Null) : token()},
                         {u"waitedMs"_s, qint64(span.count())}};
-        if (isOptimistic)
+        if (m_isOptimistic)
             had.insert(u"conflicts"_s, m_grant.conflicts);
         printJsonLine(had);
         return;
     }
     auto fencing = token().isEmpty() ? QString() : u", fencing token %1"_s.arg(token());
-    if (isOptimistic)
+    if (m_isOptimistic)
         fencing += u", conflicts so far: %1"_s.arg(m_grant.conflicts);
     print(u"acquired %1 as %2%3, after %4"_s.arg(lock(), escaped(m_grant.id), fencing, spokenDuration(span)));
 }
@@ -195,7 +195,7 @@ void Holding::printGivenBack(const QString &reason) const
                          {u"id"_s, escaped(m_grant.id)},
                          {u"heldMs"_s, qint64(span.count())},
                          {u"reason"_s, reason}};
-        if (m_wish.request.recipe == "sql-version")
+        if (m_isOptimistic)
             back.insert(u"conflicts"_s, m_grant.conflicts);
         printJsonLine(back);
         return;

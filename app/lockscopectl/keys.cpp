@@ -48,7 +48,7 @@ void printRows(const std::vector<KeyRow> &rows)
 
 Task<Exit> keys(Run &run)
 {
-    const auto place = readPlace(run, inspect::Backend::Redis, u"*"_s);
+    const auto place = readPlace(run, BackendKind::Redis, u"*"_s);
     if (!place)
         co_return fail(place.error());
     std::vector<KeyRow> rows;

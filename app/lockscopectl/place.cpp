@@ -7,19 +7,9 @@ namespace lockscope::ctl {
 
 using namespace Qt::StringLiterals;
 
-namespace {
-
-bool isOf(Link &link, inspect::Backend backend)
+Result<Place> readPlace(Run &run, BackendKind backend, const QString &otherwise)
 {
-    const bool isRedis = link.spec().scheme == Scheme::Redis || link.spec().scheme == Scheme::RedisTls;
-    return backend == inspect::Backend::Redis ? isRedis : link.spec().scheme == Scheme::ZooKeeper;
-}
-
-} // namespace
-
-Result<Place> readPlace(Run &run, inspect::Backend backend, const QString &otherwise)
-{
-    const auto wanted = backend == inspect::Backend::Redis ? u"Redis"_s : u"ZooKeeper"_s;
+    const auto &wanted = infoOf(backend).title;
     const auto word = run.word(0).isEmpty() ? otherwise : run.word(0);
     const auto raw = unescaped(word);
     if (!raw)
@@ -27,13 +17,13 @@ Result<Place> readPlace(Run &run, inspect::Backend backend, const QString &other
     // A colon may belong to a key: only the name of a connection before it makes it a separator.
     const auto colon = raw->indexOf(':');
     if (auto *link = colon > 0 ? run.workspace.find(ConnectionName(raw->left(colon))) : nullptr) {
-        if (!isOf(*link, backend))
+        if (backendOf(link->spec().scheme) != backend)
             return Error{ErrorCode::BadInput, u"connection %1 is no %2"_s.arg(escaped(raw->left(colon)), wanted)};
         return Place{link->spec().name, raw->mid(colon + 1)};
     }
     std::vector<Link *> fitting;
     for (auto *link : run.workspace.links()) {
-        if (isOf(*link, backend))
+        if (backendOf(link->spec().scheme) == backend)
             fitting.push_back(link);
     }
     if (fitting.size() == 1)

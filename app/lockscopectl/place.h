@@ -11,6 +11,6 @@ struct Place {
     QByteArray what; // unescaped
 };
 // Without CONNECTION the only one of that backend; `otherwise` when there is no word at all.
-[[nodiscard]] Result<Place> readPlace(Run &run, inspect::Backend backend, const QString &otherwise);
+[[nodiscard]] Result<Place> readPlace(Run &run, BackendKind backend, const QString &otherwise);
 
 } // namespace lockscope::ctl

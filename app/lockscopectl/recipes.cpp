@@ -16,16 +16,6 @@ using recipes::RecipeInfo;
 
 namespace {
 
-QString word(recipes::RecipeBackend backend)
-{
-    switch (backend) {
-    case recipes::RecipeBackend::ZooKeeper: return u"zookeeper"_s;
-    case recipes::RecipeBackend::Redis: return u"redis"_s;
-    case recipes::RecipeBackend::MariaDb: return u"mariadb"_s;
-    }
-    return {};
-}
-
 QJsonValue countOrNull(const QString &count)
 {
     return count.isEmpty() ? QJsonValue(QJsonValue::Null) : QJsonValue(count);
@@ -40,7 +30,7 @@ QJsonObject recipeJson(const RecipeInfo &recipe)
                                {u"acquireQueued"_s, countOrNull(recipe.requestsAcquireQueued)},
                                {u"release"_s, countOrNull(recipe.requestsRelease)}};
     return {{u"id"_s, QString::fromUtf8(recipe.id)},
-            {u"backend"_s, word(recipe.backend)},
+            {u"backend"_s, infoOf(recipe.backend).word},
             {u"summary"_s, recipe.summary},
             {u"acquirable"_s, recipe.acquirable},
             {u"fair"_s, recipe.fair},

@@ -255,11 +255,7 @@ Result<ConnectionName> connectionFor(Run &run, const Scenario &scenario)
         return badUsage(u"%1 is a mistake made on purpose, for the simulated world alone (sim:)"_s.arg(
             label(scenario.recipe)));
     for (auto *link : run.workspace.links()) {
-        const auto scheme = link->spec().scheme;
-        const bool isRedis = scheme == Scheme::Redis || scheme == Scheme::RedisTls;
-        if ((recipe->backend == recipes::RecipeBackend::ZooKeeper && scheme == Scheme::ZooKeeper)
-            || (recipe->backend == recipes::RecipeBackend::Redis && isRedis)
-            || (recipe->backend == recipes::RecipeBackend::MariaDb && scheme == Scheme::MariaDb))
+        if (backendOf(link->spec().scheme) == recipe->backend)
             return link->spec().name;
     }
     return badUsage(u"recipe %1 is for another kind of server than those connected"_s.arg(label(scenario.recipe)));

@@ -105,7 +105,7 @@ Task<std::vector<FoundNode>> descend(Run &run, ConnectionName connection, FoundN
 
 Task<Exit> tree(Run &run)
 {
-    const auto place = readPlace(run, inspect::Backend::ZooKeeper, u"/"_s);
+    const auto place = readPlace(run, BackendKind::ZooKeeper, u"/"_s);
     if (!place)
         co_return fail(place.error());
     bool isNumber = true;

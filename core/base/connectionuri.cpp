@@ -19,18 +19,19 @@ namespace {
 struct SchemeRow {
     QLatin1StringView word;
     Scheme scheme;
+    std::optional<BackendKind> backend;
     QLatin1StringView defaultName;
     quint16 defaultPort;
 };
 
 constexpr SchemeRow schemes[] = {
-    {"zk"_L1, Scheme::ZooKeeper, "zk"_L1, 2181},
-    {"redis"_L1, Scheme::Redis, "redis"_L1, 6379},
-    {"rediss"_L1, Scheme::RedisTls, "redis"_L1, 6379},
-    {"mariadb"_L1, Scheme::MariaDb, "mariadb"_L1, 3306},
-    {"mysql"_L1, Scheme::MariaDb, "mariadb"_L1, 3306},
-    {"sandbox"_L1, Scheme::Sandbox, "sandbox"_L1, 0},
-    {"sim"_L1, Scheme::Simulated, "sim"_L1, 0},
+    {"zk"_L1, Scheme::ZooKeeper, BackendKind::ZooKeeper, "zk"_L1, 2181},
+    {"redis"_L1, Scheme::Redis, BackendKind::Redis, "redis"_L1, 6379},
+    {"rediss"_L1, Scheme::RedisTls, BackendKind::Redis, "redis"_L1, 6379},
+    {"mariadb"_L1, Scheme::MariaDb, BackendKind::MariaDb, "mariadb"_L1, 3306},
+    {"mysql"_L1, Scheme::MariaDb, BackendKind::MariaDb, "mariadb"_L1, 3306},
+    {"sandbox"_L1, Scheme::Sandbox, {}, "sandbox"_L1, 0},
+    {"sim"_L1, Scheme::Simulated, {}, "sim"_L1, 0},
 };
 
 const SchemeRow &rowOf(Scheme scheme)
@@ -85,7 +86,7 @@ Result<void> parseAuthority(const QString &authority, quint16 defaultPort, Conne
         if (!host)
             return host.error();
         // A majority of independent nodes cannot count one of them twice.
-        const bool isSet = spec.scheme == Scheme::Redis || spec.scheme == Scheme::RedisTls;
+        const bool isSet = backendOf(spec.scheme) == BackendKind::Redis;
         if (isSet && std::find(spec.hosts.begin(), spec.hosts.end(), *host) != spec.hosts.end())
             return badUri(u"the set names the node %1 twice"_s.arg(displayHost(*host)));
         spec.hosts.push_back(*host);
@@ -149,6 +150,11 @@ Result<void> parseServer(const QString &rest, const SchemeRow &row, ConnectionSp
 }
 
 } // namespace
+
+std::optional<BackendKind> backendOf(Scheme scheme)
+{
+    return rowOf(scheme).backend;
+}
 
 Result<ConnectionSpec> parseConnection(const QString &argument)
 {

@@ -2,14 +2,18 @@
 // "[NAME=]URI", the --connect of both programs, read into a value. See docs/command-line.md.
 #pragma once
 
+#include "core/base/backendkind.h"
 #include "core/base/bytes.h"
 #include "core/base/result.h"
 
+#include <optional>
 #include <vector>
 
 namespace lockscope {
 
 enum class Scheme { ZooKeeper, Redis, RedisTls, MariaDb, Sandbox, Simulated };
+// What answers under it; nothing for what stands for several servers, or for none.
+[[nodiscard]] std::optional<BackendKind> backendOf(Scheme scheme);
 
 struct HostPort {
     QString host;

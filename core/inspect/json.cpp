@@ -117,11 +117,6 @@ QString word(Mode mode)
     return wordAt(mode, {u"exclusive", u"read", u"write", u"permit"});
 }
 
-QString word(Backend backend)
-{
-    return wordAt(backend, {u"zookeeper", u"redis", u"mariadb"});
-}
-
 QString word(Confidence confidence)
 {
     return wordAt(confidence, {u"low", u"medium", u"high"});
@@ -152,7 +147,7 @@ QJsonObject toJson(const LockPicture &lock)
         findings.append(toJson(finding));
     QJsonObject out{
         {u"lock"_s, escaped(lock.lock.text())},
-        {u"backend"_s, word(lock.backend)},
+        {u"backend"_s, infoOf(lock.backend).word},
         {u"recipe"_s, escaped(lock.recipe)},
         {u"client"_s, textOrNull(lock.client)},
         {u"why"_s, lock.why},

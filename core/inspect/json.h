@@ -22,7 +22,6 @@ namespace lockscope::inspect {
 [[nodiscard]] QString word(LockState state);
 [[nodiscard]] QString word(Role role);
 [[nodiscard]] QString word(Mode mode);
-[[nodiscard]] QString word(Backend backend);
 [[nodiscard]] QString word(Confidence confidence);
 [[nodiscard]] QString word(Severity severity);
 [[nodiscard]] QString word(ChangeKind change);

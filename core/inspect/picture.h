@@ -6,6 +6,7 @@
 // apart: see Evidence.
 #pragma once
 
+#include "core/base/backendkind.h"
 #include "core/base/bytes.h"
 
 #include <QMetaType>
@@ -18,8 +19,6 @@
 namespace lockscope::inspect {
 
 using ServerTime = std::chrono::sys_time<std::chrono::milliseconds>;
-
-enum class Backend { ZooKeeper, Redis, MariaDb };
 
 // LOCK of docs/command-line.md: CONNECTION:NAME.
 struct LockName {
@@ -105,7 +104,7 @@ struct NodeSaid {
 
 struct LockPicture {
     LockName lock;
-    Backend backend = Backend::ZooKeeper;
+    BackendKind backend = BackendKind::ZooKeeper;
     QByteArray recipe; // docs/command-line.md, "Recipe ids"
     std::optional<QString> client;
     QString why;

@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "core/inspect/json.h"
 #include "core/operate/releaseact.h"
+#include "core/rules/catalogue.h"
 
 namespace lockscope::operate {
 
@@ -25,7 +26,7 @@ std::optional<Error> refusalAfterReading(const ForceReleasePlan &plan, const Res
     if (planned && planned->role != Role::Holder && holder->role == Role::Holder)
         return changedMeanwhile(plan, u"it is on a majority now, and holds the lock"_s);
     // What is left of a hold on a Redlock set may go all the same.
-    if (holder->role != Role::Holder && fresh->recipe != "redlock")
+    if (holder->role != Role::Holder && !recipes::recipeOf(fresh->recipe).quorum)
         return changedMeanwhile(plan, u"it waits now"_s);
     if (holder->guard != plan.guard)
         return changedMeanwhile(plan, u"it is another node or key of the same name, or its data was changed"_s);
@@ -49,7 +50,7 @@ AuditRecord recordOf(const ForceReleasePlan &plan, const QString &phase, const Q
 bool stillHolds(const ForceReleasePlan &plan, const LockPicture &after)
 {
     const auto *holder = after.find(plan.holder);
-    const bool counts = holder && (holder->role == Role::Holder || after.recipe == "redlock");
+    const bool counts = holder && (holder->role == Role::Holder || recipes::recipeOf(after.recipe).quorum);
     return counts && holder->guard == plan.guard;
 }
 
@@ -64,7 +65,7 @@ QString nowText(const ForceReleasePlan &plan, const std::optional<LockPicture> &
         return u"held by %1 now"_s.arg(holders.join(u", "_s));
     const int waiting = after ? after->waiterCount() : 0;
     // Who had waited alone holds it now, unseen.
-    if (waiting == 0 && plan.before.recipe == "sql-for-update")
+    if (waiting == 0 && recipes::recipeOf(plan.before.recipe).seenContended)
         return u"nobody waits for it any more, and a server shows a row lock only then"_s;
     if (waiting == 0)
         return u"it is free now"_s;

@@ -12,6 +12,7 @@ using namespace Qt::StringLiterals;
 using inspect::Contender;
 using inspect::LockPicture;
 using inspect::Role;
+using recipes::recipeOf;
 
 namespace {
 
@@ -100,7 +101,7 @@ Result<const Contender *> meant(const LockPicture &picture, const QByteArray &ho
 // what a dead client left behind goes.
 std::optional<Error> refusalOf(const LockPicture &picture, const Contender &contender)
 {
-    if (picture.recipe == "redlock" || contender.role == Role::Holder)
+    if (recipeOf(picture.recipe).quorum || contender.role == Role::Holder)
         return std::nullopt;
     const auto holders = holdersOf(picture);
     if (holders.empty())
@@ -140,8 +141,9 @@ void planRisk(ForceReleasePlan &plan, const Contender &holder)
     if (!holder.guard.comesAgain)
         return;
     const auto value = label(holder.guard.value, 80);
-    const auto why = plan.before.recipe == "redlock" ? u"its moment of expiry differs from node to node"_s
-        : holder.expiresAt && plan.before.recipe != "redis-getset"
+    const auto &recipe = recipeOf(plan.before.recipe);
+    const auto why = recipe.quorum ? u"its moment of expiry differs from node to node"_s
+        : holder.expiresAt && recipe.endsBy != recipes::EndsBy::Timestamp
         ? u"this server does not say to the millisecond when the key ends (Redis does from version 7)"_s
         : u"the key has no expiry"_s;
     plan.exact = false;
@@ -206,7 +208,7 @@ void planRedisson(ForceReleasePlan &plan, const Contender &holder)
     const auto key = escaped(plan.before.lock.name);
     const auto field = escaped(holder.guard.value);
     plan.commands << u"EVALSHA redisson-force-release 5 %1 … %2"_s.arg(key, field);
-    if (plan.before.recipe == "redisson-rwlock") {
+    if (recipeOf(plan.before.recipe).readWrite) {
         const bool isWriter = holder.guard.value.endsWith(":write");
         plan.commands << u"in the script: HDEL %1 %2 (DEL when it was the last), PUBLISH %3 %4"_s.arg(
             key, field, escaped(keys.readWriteChannel()), isWriter ? u"1"_s : u"0 when it was the last"_s);
@@ -231,7 +233,7 @@ void planPermit(ForceReleasePlan &plan, const Contender &holder)
 
 void planKill(ForceReleasePlan &plan, const Contender &holder)
 {
-    const bool isNamed = plan.before.recipe == "sql-get-lock";
+    const bool isNamed = recipeOf(plan.before.recipe).shape == recipes::Shape::NamedLock;
     const auto connection = label(holder.session.value_or(QString()).toUtf8(), 40);
     const auto holds = isNamed ? u"IS_USED_LOCK(…) = %1"_s.arg(connection)
                                : u"INNODB_TRX (or INNODB STATUS), read afresh, has this transaction of connection %1"_s.arg(connection);
@@ -255,12 +257,17 @@ QString plural(int count, const QString &one, const QString &many)
 
 QString wakesText(const LockPicture &picture, const Contender &holder, ReleaseWay way)
 {
-    if (way == ReleaseWay::CompareAndDelete || way == ReleaseWay::QuorumDelete)
-        return u"nobody is told: clients that want it poll, and find it free"_s;
-    if (way == ReleaseWay::KillConnection)
+    switch (way) {
+    case ReleaseWay::CompareAndDelete:
+    case ReleaseWay::QuorumDelete: return u"nobody is told: clients that want it poll, and find it free"_s;
+    case ReleaseWay::KillConnection:
         return picture.waiterCount() == 0 ? u"nobody waits"_s : u"the first in line, by the server itself"_s;
-    if (way == ReleaseWay::Redisson || way == ReleaseWay::RedissonPermit)
+    case ReleaseWay::RedissonUnlock:
+    case ReleaseWay::RedissonPermit:
         return u"the waiting clients, by the publish; a bare DEL would leave them asleep"_s;
+    case ReleaseWay::DeleteNode:
+    case ReleaseWay::None: break;
+    }
     int watchers = 0;
     bool herd = false;
     for (const auto &contender : picture.contenders) {
@@ -284,11 +291,11 @@ void planGentler(ForceReleasePlan &plan, const Contender &holder)
                                       : u"; then the lock is free"_s;
     if (holder.expiresAt) {
         const auto left = spokenDuration(*holder.expiresAt - picture.observed);
-        plan.gentler << (picture.backend == inspect::Backend::ZooKeeper
+        plan.gentler << (picture.backend == BackendKind::ZooKeeper
                              ? u"its session ends by itself in %1 unless the client comes back"_s.arg(left) + then
                              : u"its TTL runs out in %1 unless the holder renews it"_s.arg(left) + then);
     }
-    if (picture.recipe == "curator-mutex" || picture.recipe == "curator-rwlock")
+    if (recipeOf(picture.recipe).revocable)
         plan.gentler << u"ask the holder: setData %1 __REVOKE__ (works if its client made the lock revocable)"_s.arg(
             escaped(holder.guard.path));
     plan.gentler << (holder.endpoint ? u"have the client at %1 release it, or stop it"_s.arg(label(holder.endpoint->toUtf8()))
@@ -299,15 +306,15 @@ void planWarnings(ForceReleasePlan &plan, const Contender &holder)
 {
     const auto &picture = plan.before;
     plan.warnings.prepend(
-        picture.backend == inspect::Backend::MariaDb
+        picture.backend == BackendKind::MariaDb
             ? u"the old holder (%1) is told only by its next statement, which fails; until then it may go on with what "
               u"lies outside this server"_s.arg(nameOf(holder))
             : u"the old holder (%1) may still believe it holds the lock, and go on working: nothing tells it. Only a "
               u"resource that checks fencing tokens is safe from it"_s.arg(nameOf(holder)));
-    if (choosesLeader(picture.recipe))
+    if (recipeOf(picture.recipe).electsLeader)
         plan.warnings << u"this is an election: the node is a system's leader. Deleting it deposes the leader, and "
                          u"the system may fail over, or run with two leaders until the old one notices"_s;
-    if (!holder.expiresAt && picture.backend == inspect::Backend::Redis)
+    if (!holder.expiresAt && picture.backend == BackendKind::Redis)
         plan.gentler << u"waiting does not help: it has no TTL and never ends by itself"_s;
     if (holder.reentry > 1)
         plan.warnings << u"its holder has taken it %1 times; all of them are released at once"_s.arg(holder.reentry);
@@ -315,7 +322,7 @@ void planWarnings(ForceReleasePlan &plan, const Contender &holder)
         plan.warnings << u"%1 hold it; only this one is released"_s.arg(picture.holderCount());
     if (picture.confidence == inspect::Confidence::Low)
         plan.warnings << u"that this is a lock is a guess (%1): look at the raw %2 first"_s.arg(
-            picture.why, picture.backend == inspect::Backend::ZooKeeper ? u"node"_s : u"key"_s);
+            picture.why, infoOf(picture.backend).entry);
     if (!picture.waitersKnown)
         plan.warnings << u"clients that poll leave no trace: who gets it next is not known"_s;
 }
@@ -347,9 +354,10 @@ Result<ForceReleasePlan> planForceRelease(const LockPicture &picture, const QByt
     case ReleaseWay::DeleteNode: planDelete(plan, contender); break;
     case ReleaseWay::CompareAndDelete: planCompareAndDelete(plan, contender); break;
     case ReleaseWay::QuorumDelete: planQuorumDelete(plan, contender); break;
-    case ReleaseWay::Redisson: planRedisson(plan, contender); break;
+    case ReleaseWay::RedissonUnlock: planRedisson(plan, contender); break;
     case ReleaseWay::RedissonPermit: planPermit(plan, contender); break;
     case ReleaseWay::KillConnection: planKill(plan, contender); break;
+    case ReleaseWay::None: break;
     }
     plan.wakes = wakesText(picture, contender, *way);
     planGentler(plan, contender);

@@ -5,6 +5,7 @@
 #include "core/base/random.h"
 #include "core/base/text.h"
 #include "core/mariadb/freshness.h"
+#include "core/rules/catalogue.h"
 
 #include <QStringDecoder>
 
@@ -272,7 +273,7 @@ Result<Target> targetOf(const ForceReleasePlan &plan, mariadb::Session *session)
     target.connection = holder && holder->session ? holder->session->toULongLong() : 0;
     if (target.connection == 0)
         return changedMeanwhile(plan, u"its connection is not known"_s);
-    if (plan.before.recipe == "sql-get-lock") {
+    if (recipes::recipeOf(plan.before.recipe).shape == recipes::Shape::NamedLock) {
         target.lock = plan.before.lock.name.mid(namedPrefix.size());
         target.serverStarted = QByteArray::number(plan.holder.mid(plan.holder.indexOf('@') + 1).toLongLong() / 1000);
         return target;

@@ -173,6 +173,11 @@ Task<Result<Sent>> releasePermit(ForceReleasePlan plan, redis::Connection *conne
     co_return goneAlready(plan);
 }
 
+Task<Result<Sent>> nothingSent(Error why)
+{
+    co_return why;
+}
+
 } // namespace
 
 Error goneAlready(const ForceReleasePlan &plan)
@@ -191,30 +196,16 @@ Error changedMeanwhile(const ForceReleasePlan &plan, const QString &what)
 Task<Result<Sent>> sendRelease(ForceReleasePlan plan, ForceReleaseTools tools, Deadline deadline)
 {
     const auto way = releaseWay(plan.before);
-    if (!way)
-        co_return way.error();
-    if (*way == ReleaseWay::DeleteNode) {
-        auto deleted = co_await deleteNode(plan, tools.session, deadline);
-        co_return deleted;
+    switch (way ? *way : ReleaseWay::None) {
+    case ReleaseWay::DeleteNode: return deleteNode(plan, tools.session, deadline);
+    case ReleaseWay::CompareAndDelete: return compareAndDelete(plan, tools.connection, deadline);
+    case ReleaseWay::QuorumDelete: return deleteOnAll(plan, tools.nodes, tools.loop, deadline);
+    case ReleaseWay::RedissonUnlock: return releaseRedisson(plan, tools.connection, deadline);
+    case ReleaseWay::RedissonPermit: return releasePermit(plan, tools.connection, deadline);
+    case ReleaseWay::KillConnection: return killConnection(plan, tools.sql, deadline);
+    case ReleaseWay::None: break;
     }
-    if (*way == ReleaseWay::CompareAndDelete) {
-        auto deleted = co_await compareAndDelete(plan, tools.connection, deadline);
-        co_return deleted;
-    }
-    if (*way == ReleaseWay::RedissonPermit) {
-        auto returned = co_await releasePermit(plan, tools.connection, deadline);
-        co_return returned;
-    }
-    if (*way == ReleaseWay::QuorumDelete) {
-        auto deleted = co_await deleteOnAll(plan, tools.nodes, tools.loop, deadline);
-        co_return deleted;
-    }
-    if (*way == ReleaseWay::KillConnection) {
-        auto killed = co_await killConnection(plan, tools.sql, deadline);
-        co_return killed;
-    }
-    auto released = co_await releaseRedisson(plan, tools.connection, deadline);
-    co_return released;
+    return nothingSent(way.error());
 }
 
 } // namespace lockscope::operate

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/rules/catalogueentry.h"
+#include "core/rules/catalogue.h"
 
 #include "core/base/text.h"
 
@@ -9,44 +9,38 @@ namespace lockscope::recipes {
 
 using namespace Qt::StringLiterals;
 
-QString noFencingToken()
+const std::vector<RecipeInfo> &catalogue()
 {
-    return u"no fencing token"_s;
+    static const auto all = [] {
+        std::vector<RecipeInfo> recipes;
+        for (const auto &family : {zookeeperRecipes(), clientRecipes(), redisRecipes(), sqlRecipes()})
+            recipes.insert(recipes.end(), family.begin(), family.end());
+        for (auto &recipe : recipes) {
+            recipe.acquirable = !recipe.requestsAcquireFree.isEmpty();
+            if (!recipe.acquirable)
+                recipe.flaws.insert(recipe.flaws.begin(), u"recognised only: this build does not acquire it"_s);
+            if (!recipe.fenced)
+                recipe.flaws.push_back(u"no fencing token"_s);
+        }
+        return recipes;
+    }();
+    return all;
 }
 
-RecipeInfo recipeEntry(const QByteArray &id, RecipeBackend backend, int traits, const QString &summary,
-                       std::vector<QString> flaws)
+const RecipeInfo *findRecipe(const QByteArray &id)
 {
-    RecipeInfo recipe;
-    recipe.id = id;
-    recipe.backend = backend;
-    recipe.summary = summary;
-    recipe.fair = (traits & Fair) != 0;
-    recipe.reentrant = (traits & Reentrant) != 0;
-    recipe.teachingOnly = (traits & TeachingOnly) != 0;
-    recipe.readWrite = (traits & ReadWrite) != 0;
-    recipe.counted = (traits & Counted) != 0;
-    recipe.flaws = std::move(flaws);
-    return recipe;
+    const auto at = std::ranges::find(catalogue(), id, &RecipeInfo::id);
+    return at == catalogue().end() ? nullptr : &*at;
 }
 
-RecipeInfo acquirable(RecipeInfo recipe, const Requests &requests)
+const RecipeInfo &recipeOf(const QByteArray &id)
 {
-    recipe.acquirable = true;
-    recipe.requestsAcquireFree = requests.acquireFree;
-    recipe.requestsAcquireQueued = requests.acquireQueued;
-    recipe.requestsRelease = requests.release;
-    recipe.wakeupsPerRelease = requests.wakeups;
-    return recipe;
+    static const RecipeInfo unknown;
+    const auto *found = findRecipe(id);
+    return found ? *found : unknown;
 }
 
-RecipeInfo seenOnly(RecipeInfo recipe)
-{
-    recipe.flaws.insert(recipe.flaws.begin(), u"recognised only: this build does not acquire it"_s);
-    return recipe;
-}
-
-std::optional<Error> objectionTo(const QByteArray &id, RecipeBackend backend, const AcquireOptions &options)
+std::optional<Error> objectionTo(const QByteArray &id, BackendKind backend, const AcquireOptions &options)
 {
     const auto *recipe = findRecipe(id);
     const auto name = label(id);
@@ -63,24 +57,6 @@ std::optional<Error> objectionTo(const QByteArray &id, RecipeBackend backend, co
     if (options.limit != 1 && !recipe->counted)
         return Error{ErrorCode::BadInput, u"recipe %1 has one permit, not %2"_s.arg(name).arg(options.limit)};
     return std::nullopt;
-}
-
-const std::vector<RecipeInfo> &catalogue()
-{
-    static const auto all = [] {
-        auto recipes = zookeeperRecipes();
-        for (auto part : {clientRecipes(), redisRecipes(), sqlRecipes()})
-            std::move(part.begin(), part.end(), std::back_inserter(recipes));
-        return recipes;
-    }();
-    return all;
-}
-
-const RecipeInfo *findRecipe(const QByteArray &id)
-{
-    const auto at = std::find_if(catalogue().begin(), catalogue().end(),
-                                 [&](const RecipeInfo &recipe) { return recipe.id == id; });
-    return at == catalogue().end() ? nullptr : &*at;
 }
 
 } // namespace lockscope::recipes

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every recipe id (docs/command-line.md, "Recipe ids"): what it is, what it costs, how it can fail. Any thread.
+// Every recipe id (docs/command-line.md, "Recipe ids"): what it is, what it costs, how it can fail, how it is taken
+// away. What other code needs to know of a recipe is a field here, so that no code asks for a recipe by its id.
+// Any thread.
 #pragma once
 
+#include "core/base/backendkind.h"
 #include "core/base/result.h"
 
 #include <chrono>
@@ -10,30 +13,91 @@
 
 namespace lockscope::recipes {
 
-enum class RecipeBackend { ZooKeeper, Redis, MariaDb };
+// What stands for the lock on its server.
+enum class Shape {
+    Node,      // ZooKeeper: one node, which is the hold
+    Queue,     // a directory of sequential nodes
+    FlatQueue, // the same, and the queues of several locks share it
+    Permits,   // a directory: what stands in it is a permit that is out
+    Key,       // Redis: a key whose value is the holder's
+    Hash,      // a hash with a field per holder
+    Counter,   // the number of permits left
+    Row,       // SQL: a row
+    NamedLock, // GET_LOCK
+};
+
+// What a hold ends by when its client is gone.
+enum class EndsBy {
+    Session,
+    Lease,          // the TTL of its key
+    Timestamp,      // a time in its value, which clients compare with their clocks; the key itself stays
+    PermitDeadline, // a time beside it, which the next one who asks looks at
+};
+
+// How a waiter hears that it may try, or that it has the lock.
+enum class WakeUp {
+    Polling, // it does not
+    Watch,
+    Message,
+    Answer, // the server answers its question when its turn has come
+};
+
+// What force-release does to a hold.
+enum class ReleaseWay {
+    None,
+    DeleteNode,       // ZooKeeper: delete the contender's node, if its czxid is still the same
+    CompareAndDelete, // Redis: delete the key if its value is still the holder's
+    QuorumDelete,     // Redlock: the same on every node of the set
+    RedissonUnlock,   // Redis: Redisson's own unlock for one field, with its publish
+    RedissonPermit,   // Redis: one permit of a semaphore back to the others, with its publish
+    KillConnection,   // MariaDB, MySQL: KILL the holder's connection
+};
 
 struct RecipeInfo {
-    QByteArray id;
-    RecipeBackend backend = RecipeBackend::ZooKeeper;
-    QString summary; // one line
-    bool acquirable = false;
+    QByteArray id{};
+    BackendKind backend = BackendKind::ZooKeeper;
+    QString summary{}; // one line
+    QString title{};   // of a run in the window; empty: the id
+    Shape shape = Shape::Queue;
+    EndsBy endsBy = EndsBy::Session;
+    WakeUp wakeUp = WakeUp::Watch;
+    ReleaseWay release = ReleaseWay::None;
+    QString releaseRefusal{};   // why there is no way, or not always
+    QByteArray interoperable{}; // only seen: which of ours queues with its clients
+    bool acquirable = false;    // it is when its requests are counted
+    bool preferred = false;     // what one wants unless one knows better
     bool fair = false;
     bool reentrant = false;
     bool teachingOnly = false; // refused on a production connection
     bool readWrite = false;    // has a read mode
     bool counted = false;      // takes a limit: so many may hold it at once
+    bool storesLimit = false;  // clients that disagree on the limit are told
+    bool optimistic = false;   // nothing is held: who was slower finds out when it writes
+    bool quorum = false;       // held on a majority of independent servers
+    bool electsLeader = false;
+    bool fenced = true;               // its grants have fencing tokens
+    bool losesTokensWithData = false; // they begin anew when the server's data is gone
+    bool renewed = false;             // the lease is prolonged while it is held
+    bool namesHolder = true;          // what it leaves says whose it is, so a release takes away nobody else's
+    bool atomicAcquire = true;        // there is no moment in which a crash or a lost reply locks for ever
+    bool lastingQueue = false;        // the places of waiters that died have no TTL
+    bool containers = false;          // its directories are the server's to remove
+    bool revocable = false;           // its holder can be asked to let go
+    bool seenContended = false;       // the server shows it only while somebody waits
     // Requests of one contender and watch events or messages of one release, as counted in the tests.
     // Formulae in N contenders (the holder among them) where needed; empty when the recipe is only
     // seen, not acquired. Queued: the last of N, all others releasing one after the other.
-    QString requestsAcquireFree;
-    QString requestsAcquireQueued;
-    QString requestsRelease;
-    QString wakeupsPerRelease;
-    std::vector<QString> flaws; // one line each
+    QString requestsAcquireFree{};
+    QString requestsAcquireQueued{};
+    QString requestsRelease{};
+    QString wakeupsPerRelease{};
+    std::vector<QString> flaws{}; // one line each; what fields say (no fencing token, only seen) is added to them
 };
 
 [[nodiscard]] const std::vector<RecipeInfo> &catalogue();
 [[nodiscard]] const RecipeInfo *findRecipe(const QByteArray &id);
+// An entry that says nothing when there is none.
+[[nodiscard]] const RecipeInfo &recipeOf(const QByteArray &id);
 
 struct AcquireOptions {
     bool readMode = false;
@@ -42,7 +106,12 @@ struct AcquireOptions {
 };
 // Why this recipe cannot be made on such a server with these options: unknown, of another backend,
 // only seen, without a read mode or a limit.
-[[nodiscard]] std::optional<Error> objectionTo(const QByteArray &id, RecipeBackend backend,
-                                               const AcquireOptions &options);
+[[nodiscard]] std::optional<Error> objectionTo(const QByteArray &id, BackendKind backend, const AcquireOptions &options);
+
+// The families, one file each, in the order of the catalogue.
+[[nodiscard]] std::vector<RecipeInfo> zookeeperRecipes();
+[[nodiscard]] std::vector<RecipeInfo> clientRecipes();
+[[nodiscard]] std::vector<RecipeInfo> redisRecipes();
+[[nodiscard]] std::vector<RecipeInfo> sqlRecipes();
 
 } // namespace lockscope::recipes

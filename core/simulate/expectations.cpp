@@ -7,7 +7,9 @@
 namespace lockscope::simulate {
 
 using namespace Qt::StringLiterals;
-using recipes::RecipeBackend;
+using recipes::EndsBy;
+using recipes::RecipeInfo;
+using recipes::Shape;
 
 namespace {
 
@@ -35,9 +37,9 @@ QString ofZooKeeper(FaultKind fault)
     }
 }
 
-QString ofMariaDb(const QByteArray &recipe, FaultKind fault)
+QString ofMariaDb(const RecipeInfo &recipe, FaultKind fault)
 {
-    if (recipe == "sql-version")
+    if (recipe.optimistic)
         return {}; // nobody holds anything; a write under an old version is refused
     switch (fault) {
     case FaultKind::Expire:
@@ -48,18 +50,19 @@ QString ofMariaDb(const QByteArray &recipe, FaultKind fault)
     }
 }
 
-QString ofRedis(const QByteArray &recipe, FaultKind fault)
+QString ofRedis(const RecipeInfo &recipe, FaultKind fault)
 {
     switch (fault) {
     case FaultKind::Pause:
         return u"a pause longer than the lease: the key expires, and who is paused cannot know"_s;
     case FaultKind::ForceRelease:
-        if (recipe == "redisson-semaphore")
+        if (recipe.counted)
             return {}; // its key holds the number of free permits, not those that are out
         return u"whoever lost the lock by force believes to hold it until it prolongs its lease"_s;
     case FaultKind::ClockJump:
-        return recipe == "redis-getset" ? u"its times are the clients' own: one clock that is ahead takes the lock over"_s
-                                        : u"a server's clock that jumps ahead ends leases early"_s;
+        return recipe.endsBy == EndsBy::Timestamp
+            ? u"its times are the clients' own: one clock that is ahead takes the lock over"_s
+            : u"a server's clock that jumps ahead ends leases early"_s;
     case FaultKind::RestartEmpty:
         return u"the key is gone with the data, and its holder believes on until it prolongs its lease"_s;
     case FaultKind::Failover:
@@ -77,40 +80,34 @@ Expectation endless(FaultKind fault)
     return {u"SETNX without its EXPIRE: the key never goes"_s, fault == FaultKind::Pause};
 }
 
-// What asks for its own token before it prolongs or deletes; the others do not prolong, and delete whatever is there.
-bool isComparing(const QByteArray &recipe)
-{
-    return !isAny(recipe, {"redis-setnx-expire", "redis-getset"});
-}
-
 // Beside what breaks by one fault alone: what takes two of them.
-Expectation twoBelieve(const QByteArray &recipe, FaultKind fault, RecipeBackend backend, const QByteArray &invariant)
+Expectation twoBelieve(const RecipeInfo &recipe, FaultKind fault, const QByteArray &invariant)
 {
-    const bool isRedis = backend == RecipeBackend::Redis;
+    const auto backend = recipe.backend;
+    const bool isRedis = backend == BackendKind::Redis;
     if (isRedis && fault == FaultKind::Drift) {
-        const bool isProlonged = isComparing(recipe);
-        return {isProlonged ? u"a slow clock believes longer than the lease lasts, when nothing gets through to prolong it"_s
-                            : u"a slow clock believes longer than the lease lasts, which nothing prolongs"_s,
-                isProlonged || invariant == "effect"};
+        return {recipe.renewed ? u"a slow clock believes longer than the lease lasts, when nothing gets through to prolong it"_s
+                               : u"a slow clock believes longer than the lease lasts, which nothing prolongs"_s,
+                recipe.renewed || invariant == "effect"};
     }
-    if (isRedis && !isComparing(recipe) && isAny(nameOf(fault), {"partition", "delay"}))
+    if (isRedis && !recipe.namesHolder && isAny(nameOf(fault), {"partition", "delay"}))
         return {u"its DEL comes late, after its lease, and deletes the key of its successor"_s, true};
-    if (recipe == "redis-getset" && isAny(nameOf(fault), {"lose-request", "lose-reply"}))
+    if (recipe.endsBy == EndsBy::Timestamp && isAny(nameOf(fault), {"lose-request", "lose-reply"}))
         return {u"two that ask in the same millisecond write the same time, and who did not hear takes it for its own"_s,
                 true};
-    if (backend == RecipeBackend::MariaDb && recipe != "sql-version" && fault == FaultKind::Pause)
+    if (backend == BackendKind::MariaDb && !recipe.optimistic && fault == FaultKind::Pause)
         return {u"a pause longer than the server keeps an idle connection (8 hours): its locks are gone with that"_s, true};
-    if (backend == RecipeBackend::ZooKeeper && fault == FaultKind::Drift)
+    if (backend == BackendKind::ZooKeeper && fault == FaultKind::Drift)
         return {u"a slow clock that is cut off believes longer than its session lives"_s, true};
     switch (backend) {
-    case RecipeBackend::ZooKeeper: return {ofZooKeeper(fault)};
-    case RecipeBackend::Redis: return {ofRedis(recipe, fault)};
-    case RecipeBackend::MariaDb: return {ofMariaDb(recipe, fault)};
+    case BackendKind::ZooKeeper: return {ofZooKeeper(fault)};
+    case BackendKind::Redis: return {ofRedis(recipe, fault)};
+    case BackendKind::MariaDb: return {ofMariaDb(recipe, fault)};
     }
     return {};
 }
 
-Expectation heardLate(const recipes::RecipeInfo &recipe, FaultKind fault, const QByteArray &invariant)
+Expectation heardLate(const RecipeInfo &recipe, FaultKind fault, const QByteArray &invariant)
 {
     const auto because = u"who hears of its grant only when that is over already believes in it after its successor"_s;
     const bool hasOrder = recipe.fair && !recipe.counted;
@@ -118,19 +115,19 @@ Expectation heardLate(const recipes::RecipeInfo &recipe, FaultKind fault, const 
         return {because, true};
     // Forced between its look and its delete, it deletes the node of its successor, who hears of its grant late from a
     // follower that lags. (Forced before that it sees whose node it is, and deletes nothing.)
-    if (fault == FaultKind::ForceRelease && recipe.id == "zk-ephemeral" && invariant == "tokens")
+    if (fault == FaultKind::ForceRelease && recipe.shape == Shape::Node && invariant == "tokens")
         return {because, true};
     return {};
 }
 
-Expectation leftBehind(const QByteArray &recipe, FaultKind fault)
+Expectation leftBehind(const RecipeInfo &recipe, FaultKind fault)
 {
     const auto name = nameOf(fault);
-    if (recipe == "redis-getset" && isAny(name, {"crash", "lose-request", "lose-reply", "partition", "dead-thread"}))
+    if (recipe.endsBy == EndsBy::Timestamp && isAny(name, {"crash", "lose-request", "lose-reply", "partition", "dead-thread"}))
         return {u"its key has no TTL: what nobody gives back stays, with a time that has passed"_s};
-    if (recipe == "redisson-semaphore" && isAny(name, {"crash", "dead-thread", "partition"}))
+    if (recipe.endsBy == EndsBy::PermitDeadline && isAny(name, {"crash", "dead-thread", "partition"}))
         return {u"a dead holder's permit is cleared away by the next who asks"_s, fault == FaultKind::Partition};
-    if (recipe == "redisson-fair-lock" && isAny(name, {"crash", "failover"}))
+    if (recipe.lastingQueue && isAny(name, {"crash", "failover"}))
         return {u"its queue and timeout keys have no TTL"_s, fault == FaultKind::Failover};
     return {};
 }
@@ -143,12 +140,9 @@ QString forHowLong(const QByteArray &recipe, FaultKind fault)
     return bound ? u"; for at most "_s + bound->words : QString();
 }
 
-bool hasToken(const QByteArray &recipe, RecipeBackend backend, FaultKind fault)
+bool losesTokens(const RecipeInfo &recipe, FaultKind fault)
 {
-    if (backend == RecipeBackend::ZooKeeper)
-        return true;
-    // Its counter is lost with the data.
-    return recipe == "redisson-fenced-lock" && fault != FaultKind::RestartEmpty && fault != FaultKind::Failover;
+    return recipe.losesTokensWithData && (fault == FaultKind::RestartEmpty || fault == FaultKind::Failover);
 }
 
 } // namespace
@@ -158,24 +152,22 @@ Expectation expectationOf(const QByteArray &recipe, FaultKind fault, const QByte
     const auto *info = playable(recipe);
     if (!info)
         return {};
-    const auto backend = info->backend;
     if (invariant == "exclusion" || invariant == "effect") {
-        if (invariant == "effect" && fenced && hasToken(recipe, backend, fault))
+        if (invariant == "effect" && fenced && info->fenced && !losesTokens(*info, fault))
             return {};
-        auto expected = twoBelieve(recipe, fault, backend, invariant);
+        auto expected = twoBelieve(*info, fault, invariant);
         if (invariant == "exclusion" && expected.mayBreak())
             expected.because += forHowLong(recipe, fault);
         return expected;
     }
     if (invariant == "progress" || invariant == "cleanliness") {
-        if (recipe == "redis-setnx-expire")
+        if (!info->atomicAcquire)
             return endless(fault);
-        return invariant == "cleanliness" ? leftBehind(recipe, fault) : Expectation();
+        return invariant == "cleanliness" ? leftBehind(*info, fault) : Expectation();
     }
-    if (invariant == "tokens" && recipe == "redisson-fenced-lock"
-        && (fault == FaultKind::RestartEmpty || fault == FaultKind::Failover))
+    if (invariant == "tokens" && losesTokens(*info, fault))
         return {u"its counter is lost with the data"_s};
-    if (backend == RecipeBackend::ZooKeeper && (invariant == "tokens" || invariant == "order"))
+    if (info->backend == BackendKind::ZooKeeper && (invariant == "tokens" || invariant == "order"))
         return heardLate(*info, fault, invariant);
     return {};
 }

@@ -20,7 +20,7 @@ bool waitsForMessage(FaultKind kind)
 bool hasSessions(const QByteArray &recipe)
 {
     const auto *info = playable(recipe);
-    return info && info->backend == recipes::RecipeBackend::ZooKeeper;
+    return info && info->backend == BackendKind::ZooKeeper;
 }
 
 // As parts of a lease: shorter than that, or longer. Both are different stories.

@@ -10,7 +10,6 @@ namespace lockscope::simulate {
 
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
-using recipes::RecipeBackend;
 
 namespace {
 
@@ -28,12 +27,6 @@ Duration less(Duration span, Duration by)
 Duration joining(const Scenario &scenario)
 {
     return scenario.arrival == Arrival::Queued ? (scenario.contenders + 20) * Duration(1ms) : Duration::zero();
-}
-
-// Nothing makes the lease of these longer.
-bool isProlonged(const QByteArray &recipe)
-{
-    return recipe != "redis-setnx-expire" && recipe != "redis-getset";
 }
 
 std::optional<OverlapBound> ofZooKeeper(const Scenario &scenario, FaultKind fault)
@@ -63,7 +56,7 @@ bool isOnTheWay(FaultKind fault)
 std::optional<OverlapBound> ofRedis(const Scenario &scenario, FaultKind fault)
 {
     const Duration lease = scenario.ttl;
-    const bool isLong = isProlonged(scenario.recipe);
+    const bool isLong = playable(scenario.recipe)->renewed;
     const OverlapBound untilAsked{lease / 3 + connectsAgain, u"a third of the lease, when it is prolonged next"_s};
     const OverlapBound untilOver{lease, u"the lease"_s};
     if (!isLong && isOnTheWay(fault))
@@ -105,9 +98,9 @@ std::optional<OverlapBound> ofMariaDb(const Scenario &scenario, FaultKind fault)
 std::optional<OverlapBound> overlapBound(const Scenario &scenario, FaultKind fault)
 {
     switch (playable(scenario.recipe)->backend) {
-    case RecipeBackend::ZooKeeper: return ofZooKeeper(scenario, fault);
-    case RecipeBackend::Redis: return ofRedis(scenario, fault);
-    case RecipeBackend::MariaDb: return ofMariaDb(scenario, fault);
+    case BackendKind::ZooKeeper: return ofZooKeeper(scenario, fault);
+    case BackendKind::Redis: return ofRedis(scenario, fault);
+    case BackendKind::MariaDb: return ofMariaDb(scenario, fault);
     }
     return {};
 }
@@ -125,9 +118,9 @@ Duration overlapBound(const Scenario &scenario)
     // and be it stopped for a while.
     const auto backend = playable(scenario.recipe)->backend;
     Duration own = scenario.ttl;
-    if (backend == RecipeBackend::ZooKeeper)
+    if (backend == BackendKind::ZooKeeper)
         own = std::max<Duration>(scenario.sessionTimeout, scenario.hold);
-    else if (backend == RecipeBackend::MariaDb)
+    else if (backend == BackendKind::MariaDb)
         own = silence;
     return scaled(own, 1 / slowClock) + longestOf(scenario, FaultKind::Pause) + connectsAgain;
 }

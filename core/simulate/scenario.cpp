@@ -12,7 +12,6 @@
 namespace lockscope::simulate {
 
 using namespace Qt::StringLiterals;
-using recipes::RecipeBackend;
 
 namespace {
 
@@ -138,17 +137,17 @@ PlannedFault readPlanned(Reader &outer, const QJsonObject &object)
 }
 
 // Whether such a thing can happen at all to a lock on such a server.
-bool canHappen(FaultKind fault, RecipeBackend backend)
+bool canHappen(FaultKind fault, BackendKind backend)
 {
     switch (fault) {
     case FaultKind::Expire:
-        return backend != RecipeBackend::Redis; // it has no sessions
+        return backend != BackendKind::Redis; // it has no sessions
     case FaultKind::Lag:
-        return backend == RecipeBackend::ZooKeeper;
+        return backend == BackendKind::ZooKeeper;
     case FaultKind::RestartEmpty:
     case FaultKind::Failover:
     case FaultKind::LostPublish:
-        return backend == RecipeBackend::Redis;
+        return backend == BackendKind::Redis;
     default:
         return true;
     }
@@ -199,7 +198,8 @@ std::vector<FaultKind> faultsFor(const QByteArray &recipe)
 
 bool isOptimistic(const QByteArray &recipe)
 {
-    return recipe == "sql-version";
+    const auto *info = playable(recipe);
+    return info && info->optimistic;
 }
 
 QJsonObject Scenario::toJson() const
@@ -306,11 +306,11 @@ Result<bool> Scenario::check() const
         return bad(u"the seed %1 is too large: below %2"_s.arg(seed).arg(seedLimit));
     if (limit != 1 && !info->counted)
         return bad(u"recipe %1 has one permit, not %2"_s.arg(name).arg(limit));
-    if (locks != 1 && info->backend != RecipeBackend::ZooKeeper)
+    if (locks != 1 && info->backend != BackendKind::ZooKeeper)
         return bad(u"recipe %1 is played with one lock: two are for those on ZooKeeper"_s.arg(name));
     if (readersPercent != 0 && !info->readWrite)
         return bad(u"recipe %1 has no read mode"_s.arg(name));
-    if (perProcess > 1 && info->backend == RecipeBackend::MariaDb)
+    if (perProcess > 1 && info->backend == BackendKind::MariaDb)
         return bad(u"a session on MariaDB carries one lock at a time: one contender per process"_s);
     const auto isForced = [](const PlannedFault &fault) { return fault.kind == FaultKind::ForceRelease; };
     if (locks != 1 && (std::count(faults.begin(), faults.end(), FaultKind::ForceRelease) > 0

@@ -11,9 +11,9 @@ namespace lockscope::simulate {
 std::unique_ptr<Servers> makeServers(const ServersContext &context)
 {
     switch (playable(context.scenario.recipe)->backend) {
-    case recipes::RecipeBackend::ZooKeeper: return makeZooKeeperServers(context);
-    case recipes::RecipeBackend::Redis: return makeRedisServers(context);
-    case recipes::RecipeBackend::MariaDb: return makeMariaDbServers(context);
+    case BackendKind::ZooKeeper: return makeZooKeeperServers(context);
+    case BackendKind::Redis: return makeRedisServers(context);
+    case BackendKind::MariaDb: return makeMariaDbServers(context);
     }
     return {};
 }

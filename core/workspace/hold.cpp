@@ -14,7 +14,7 @@ namespace lockscope {
 using namespace Qt::StringLiterals;
 
 struct HeldLock::Private {
-    Private(Workspace &w, HoldRequest r) : workspace(w), request(std::move(r)), lost(w.loop()), keyNews(w.loop()), scope(w.loop()) {}
+    Private(Workspace &w, HoldRequest r) : workspace(w), request(std::move(r)), recipe(recipes::recipeOf(request.recipe)), lost(w.loop()), keyNews(w.loop()), scope(w.loop()) {}
 
     Task<Result<bool>> connectSession(Deadline deadline);
     Task<Result<bool>> connectSql(Deadline deadline);
@@ -23,7 +23,7 @@ struct HeldLock::Private {
     void watchOver(const recipes::Grant &grant);
     // On a connection that was made read-only meanwhile no release is sent. But what a contender's own session
     // holds ends with that session, and to end it is no write. (The optimistic lock's release is one.)
-    [[nodiscard]] bool isGivenBackBySession() const { return session || (sql && request.recipe != "sql-version"); }
+    [[nodiscard]] bool isGivenBackBySession() const { return session || (sql && !recipe.optimistic); }
     void closeSession();
     Task<void> heedRecipe();
     Task<void> heedKey(recipes::Grant grant);
@@ -31,6 +31,7 @@ struct HeldLock::Private {
 
     Workspace &workspace;
     HoldRequest request;
+    const recipes::RecipeInfo &recipe;
     std::unique_ptr<zk::Session> session; // ZooKeeper: this contender's own
     std::unique_ptr<mariadb::Session> sql; // MariaDB: the same
     std::unique_ptr<recipes::Lock> lock;
@@ -134,7 +135,7 @@ Task<QByteArray> HeldLock::Private::contenderIdOf(QByteArray granted)
         co_return id.value_or(granted);
     }
     auto *connection = workspace.find(request.lock.connection)->redis();
-    if (!connection || request.recipe != "redis-setnx-expire")
+    if (!connection || recipe.namesHolder || recipe.endsBy != recipes::EndsBy::Lease)
         co_return granted;
     const redis::Command question{"PEXPIRETIME", request.lock.name};
     auto asking = connection->command(question, Deadline::after(workspace.loop(), std::chrono::seconds(5)));
@@ -235,11 +236,10 @@ Task<Result<recipes::Grant>> HeldLock::acquire(std::optional<std::chrono::millis
         co_return Error{ErrorCode::Refused,
                         u"acquire refused: connection %1 is read-only, nothing was sent; %2"_s.arg(
                             escaped(link->spec().name.bytes()), link->gate().remedy())};
-    const auto *recipe = recipes::findRecipe(d->request.recipe);
-    if (recipe && recipe->teachingOnly && link->gate().isProduction())
+    if (d->recipe.teachingOnly && link->gate().isProduction())
         co_return Error{ErrorCode::Refused,
                         u"acquire refused: %1 is for teaching, and connection %2 is production"_s.arg(
-                            QString::fromUtf8(recipe->id), QString::fromUtf8(link->spec().name.bytes()))};
+                            QString::fromUtf8(d->recipe.id), QString::fromUtf8(link->spec().name.bytes()))};
     if (link->zookeeper()) {
         const auto session = co_await d->connectSession(connectBy);
         if (!session)

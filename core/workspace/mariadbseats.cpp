@@ -14,7 +14,7 @@ class MariaDbSeats : public Seats {
 public:
     explicit MariaDbSeats(const SeatsContext &context)
         : m_link(context.link), m_scenario(context.scenario), m_name("lockscope_simulate_" + context.name),
-          m_isNamed(context.scenario.recipe == "sql-get-lock")
+          m_isNamed(recipes::recipeOf(context.scenario.recipe).shape == recipes::Shape::NamedLock)
     {
         for (int i = 0; i < m_scenario.contenders; ++i) {
             m_sessions.push_back(m_link.openSqlSession());

@@ -62,7 +62,7 @@ Result<bool> RealRun::Private::check(Link &link) const
         return refused(u"connection %1 is read-only, and contenders write"_s.arg(name));
     if (const auto playable = playableOnServers(scenario, options.mostSessions, name); !playable)
         return playable.error();
-    if (!speaks(link.spec().scheme, recipes::findRecipe(scenario.recipe)->backend))
+    if (backendOf(link.spec().scheme) != recipes::findRecipe(scenario.recipe)->backend)
         return Error{ErrorCode::BadInput,
                      u"simulate: recipe %1 is for another kind of server than %2"_s.arg(label(scenario.recipe), name)};
     return true;

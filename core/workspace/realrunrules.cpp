@@ -6,7 +6,6 @@
 namespace lockscope {
 
 using namespace Qt::StringLiterals;
-using recipes::RecipeBackend;
 
 Result<bool> playableOnServers(const simulate::Scenario &scenario, int mostSessions, const QString &where)
 {
@@ -21,20 +20,10 @@ Result<bool> playableOnServers(const simulate::Scenario &scenario, int mostSessi
     if (scenario.contenders > mostContendersOnServers)
         return bad(u"on real servers up to %1 contenders, not %2; the simulated world takes more"_s.arg(mostContendersOnServers)
                        .arg(scenario.contenders));
-    if (recipe->backend == RecipeBackend::MariaDb && scenario.contenders > mostSessions)
+    if (recipe->backend == BackendKind::MariaDb && scenario.contenders > mostSessions)
         return bad(u"a session on MariaDB carries one lock at a time: up to %1 contenders in as many sessions"_s.arg(
             mostSessions));
     return true;
-}
-
-bool speaks(Scheme scheme, RecipeBackend backend)
-{
-    switch (backend) {
-    case RecipeBackend::ZooKeeper: return scheme == Scheme::ZooKeeper;
-    case RecipeBackend::Redis: return scheme == Scheme::Redis || scheme == Scheme::RedisTls;
-    case RecipeBackend::MariaDb: return scheme == Scheme::MariaDb;
-    }
-    return false;
 }
 
 } // namespace lockscope

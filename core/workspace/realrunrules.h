@@ -31,7 +31,5 @@ struct RealRunProgress {
 // BadInput: faults, a broken variant, two locks, too many contenders, sessions that cannot be shared. `where` is
 // the connection's name, as it is shown.
 [[nodiscard]] Result<bool> playableOnServers(const simulate::Scenario &scenario, int mostSessions, const QString &where);
-// Whether servers of this scheme speak the recipe's language.
-[[nodiscard]] bool speaks(Scheme scheme, recipes::RecipeBackend backend);
 
 } // namespace lockscope

@@ -38,7 +38,7 @@ public:
         const recipes::AcquireOptions options{readMode, m_scenario.limit, m_scenario.ttl};
         const auto &traced = m_processes[std::size_t(contender) % m_processes.size()].traced;
         const auto random = Random::fromSystem();
-        if (m_scenario.recipe != "redlock")
+        if (!recipes::recipeOf(m_scenario.recipe).quorum)
             return recipes::makeLock(m_scenario.recipe, *traced.front(), m_key, options, random);
         std::vector<redis::Connection *> nodes;
         for (const auto &node : traced)

@@ -52,11 +52,11 @@ Client &Arena::mortal(std::chrono::milliseconds span)
 QByteArray arenaKey(const recipes::RecipeInfo &recipe)
 {
     switch (recipe.backend) {
-    case recipes::RecipeBackend::ZooKeeper:
+    case BackendKind::ZooKeeper:
         return "ZooKeeper";
-    case recipes::RecipeBackend::Redis:
+    case BackendKind::Redis:
         return Traits(recipe).needsSeveral ? "several Redis" : "Redis";
-    case recipes::RecipeBackend::MariaDb:
+    case BackendKind::MariaDb:
         return "MariaDB";
     }
     return {};

@@ -98,9 +98,9 @@ QString lacking(const Traits &traits, Need need)
     case Need::Outlives:
         return unless(traits.outlivesConnections, u"it ends with its connection"_s);
     case Need::ZooKeeper:
-        return unless(recipe.backend == recipes::RecipeBackend::ZooKeeper, u"not on ZooKeeper"_s);
+        return unless(recipe.backend == BackendKind::ZooKeeper, u"not on ZooKeeper"_s);
     case Need::Redis:
-        return unless(recipe.backend == recipes::RecipeBackend::Redis, u"not on Redis"_s);
+        return unless(recipe.backend == BackendKind::Redis, u"not on Redis"_s);
     }
     return {};
 }
@@ -108,12 +108,12 @@ QString lacking(const Traits &traits, Need need)
 } // namespace
 
 Traits::Traits(const RecipeInfo &info)
-    : recipe(&info), keptBy(info.backend == recipes::RecipeBackend::Redis ? KeptBy::Lease : KeptBy::Session),
+    : recipe(&info), keptBy(info.backend == BackendKind::Redis ? KeptBy::Lease : KeptBy::Session),
       isRenewed(keptBy == KeptBy::Lease && !admits(info, u"not prolonged"_s)), hasToken(!admits(info, u"no fencing token"_s)),
       keepsRecord(info.id != "sql-version"), isExclusive(info.id != "sql-version"),
       losesTokens(admits(info, u"lost with the data"_s)), storesLimit(info.counted && !admits(info, u"number of permits is not stored"_s)),
       leavesContainers(info.id == "zk-mutex" || info.id.startsWith("curator-")), needsSeveral(info.id == "redlock"),
-      sharesClients(info.backend != recipes::RecipeBackend::MariaDb), outlivesConnections(sharesClients)
+      sharesClients(info.backend != BackendKind::MariaDb), outlivesConnections(sharesClients)
 {
 }
 

@@ -165,7 +165,7 @@ private slots:
             [this] { return restartAll(); });
         OK(trial.problem);
         EVENTUALLY(trial[0].client().isConnected() && trial[1].client().isConnected());
-        if (trial.recipe.backend == recipes::RecipeBackend::ZooKeeper) {
+        if (trial.recipe.backend == BackendKind::ZooKeeper) {
             OK(trial.isHeldBy(trial[0])); // its session outlived the server
             QVERIFY(!trial[1].granted);
             OK(trial.givesBack(trial[0]));
@@ -207,7 +207,7 @@ private slots:
         OK(trial.isHeldBy(trial[1]));
         EVENTUALLY(trial[0].loss);
         // On ZooKeeper it does not wait to be told: cut off it stops believing before its session can be over.
-        const bool isZooKeeper = trial.recipe.backend == recipes::RecipeBackend::ZooKeeper;
+        const bool isZooKeeper = trial.recipe.backend == BackendKind::ZooKeeper;
         QCOMPARE(*trial[0].loss, isZooKeeper ? recipes::Loss::CutOff : recipes::Loss::SessionOver);
         OK(trial.isNotHeldBy(trial[0]));
         OK(trial.isHeldBy(trial[1]));

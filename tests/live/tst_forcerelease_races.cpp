@@ -189,9 +189,9 @@ private slots:
         QTest::addColumn<QByteArray>("recipe");
         QTest::addColumn<QByteArray>("connection");
         for (const auto &recipe : recipes::catalogue()) {
-            if (!recipe.acquirable || recipe.backend == recipes::RecipeBackend::MariaDb)
+            if (!recipe.acquirable || recipe.backend == BackendKind::MariaDb)
                 continue; // SQL: tst_forcerelease_races_sql
-            const bool isZooKeeper = recipe.backend == recipes::RecipeBackend::ZooKeeper;
+            const bool isZooKeeper = recipe.backend == BackendKind::ZooKeeper;
             QTest::newRow(recipe.id) << recipe.id << QByteArray(isZooKeeper ? "zk" : recipe.id == "redlock" ? "set" : "redis");
         }
     }

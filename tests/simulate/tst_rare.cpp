@@ -17,7 +17,6 @@
 using namespace lockscope;
 using namespace lockscope::simulate;
 using namespace std::chrono_literals;
-using recipes::RecipeBackend;
 
 namespace {
 
@@ -42,7 +41,7 @@ bool isCareless(const recipes::RecipeInfo &recipe)
 
 bool isProlonged(const recipes::RecipeInfo &recipe)
 {
-    return recipe.backend == RecipeBackend::Redis && !isCareless(recipe);
+    return recipe.backend == BackendKind::Redis && !isCareless(recipe);
 }
 
 std::chrono::microseconds us(int count)
@@ -165,11 +164,11 @@ const std::vector<Story> &stories()
 {
     static const std::vector<Story> all{
         {[](const auto &recipe, const auto &invariant) {
-             return recipe.backend == RecipeBackend::ZooKeeper && isOne(invariant, {"tokens", "order"});
+             return recipe.backend == BackendKind::ZooKeeper && isOne(invariant, {"tokens", "order"});
          },
          FaultKind::Pause, 400, pauseBeforeTheAnswer},
         {[](const auto &recipe, const auto &invariant) {
-             return recipe.backend == RecipeBackend::ZooKeeper && isOne(invariant, {"tokens", "order"});
+             return recipe.backend == BackendKind::ZooKeeper && isOne(invariant, {"tokens", "order"});
          },
          FaultKind::Partition, 6000, cutOffFromTheAnswer},
         {[](const auto &recipe, const auto &invariant) {
@@ -209,7 +208,7 @@ const std::vector<Story> &stories()
          },
          FaultKind::Pause, 1000, pauseBeforeExpire},
         {[](const auto &recipe, const auto &invariant) {
-             return recipe.backend == RecipeBackend::ZooKeeper && isOne(invariant, {"exclusion", "effect"});
+             return recipe.backend == BackendKind::ZooKeeper && isOne(invariant, {"exclusion", "effect"});
          },
          FaultKind::Drift, 500, slowAndCutOffFromZooKeeper},
         {[](const auto &recipe, const auto &invariant) {
@@ -221,7 +220,7 @@ const std::vector<Story> &stories()
          },
          FaultKind::Drift, 500, slow},
         {[](const auto &recipe, const auto &invariant) {
-             return recipe.backend == RecipeBackend::MariaDb && isOne(invariant, {"exclusion", "effect"});
+             return recipe.backend == BackendKind::MariaDb && isOne(invariant, {"exclusion", "effect"});
          },
          FaultKind::Pause, 5, pauseOfADay},
     };

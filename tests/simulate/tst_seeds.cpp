@@ -76,7 +76,7 @@ Scenario scenarioOf(const QByteArray &recipe, quint64 seed)
     for (const auto index : chosen)
         scenario.faults.push_back(faults[index]);
     // A pair that chance brings together too seldom: what was done is looked for where it is not seen yet.
-    if (seed % 10 == 9 && info->backend == recipes::RecipeBackend::ZooKeeper)
+    if (seed % 10 == 9 && info->backend == BackendKind::ZooKeeper)
         scenario.faults = {FaultKind::Lag, FaultKind::LoseReply};
     return scenario;
 }

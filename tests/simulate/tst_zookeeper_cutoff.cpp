@@ -82,7 +82,7 @@ class TestZooKeeperCutOff : public QObject {
     {
         QTest::addColumn<bool>("isThere");
         for (const auto &recipe : recipes::catalogue()) {
-            const bool plays = recipe.backend == recipes::RecipeBackend::ZooKeeper && recipe.acquirable;
+            const bool plays = recipe.backend == BackendKind::ZooKeeper && recipe.acquirable;
             if (plays)
                 QTest::newRow(recipe.id) << true;
         }

@@ -70,7 +70,7 @@ private slots:
     {
         QTest::addColumn<bool>("isFair");
         for (const auto &recipe : recipes::catalogue()) {
-            const bool plays = recipe.backend == recipes::RecipeBackend::ZooKeeper && recipe.acquirable;
+            const bool plays = recipe.backend == BackendKind::ZooKeeper && recipe.acquirable;
             if (plays)
                 QTest::newRow(recipe.id) << recipe.fair;
         }

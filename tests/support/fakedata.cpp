@@ -68,7 +68,7 @@ LockPicture zkLock(const QByteArray &connection, const QByteArray &path, const Q
 {
     LockPicture lock;
     lock.lock = {ConnectionName(connection), path};
-    lock.backend = inspect::Backend::ZooKeeper;
+    lock.backend = BackendKind::ZooKeeper;
     lock.recipe = recipe;
     lock.confidence = inspect::Confidence::High;
     lock.observed = now;
@@ -107,7 +107,7 @@ LockPicture redisLock(const QByteArray &connection, const QByteArray &key, std::
 {
     LockPicture lock;
     lock.lock = {ConnectionName(connection), key};
-    lock.backend = inspect::Backend::Redis;
+    lock.backend = BackendKind::Redis;
     lock.recipe = ttl ? "redis-set-nx" : "redis-setnx-expire";
     lock.why = ttl ? u"a string of 32 hex digits under a key that says lock"_s : u"value “1” under a key that says lock"_s;
     lock.confidence = inspect::Confidence::Medium;
@@ -227,7 +227,7 @@ LockPicture fair(ServerTime now)
 {
     LockPicture lock;
     lock.lock = {ConnectionName("cache-redis"), "stock"};
-    lock.backend = inspect::Backend::Redis;
+    lock.backend = BackendKind::Redis;
     lock.recipe = "redisson-fair-lock";
     lock.client = u"Redisson"_s;
     lock.why = u"a hash of <uuid>:<thread> with redisson_lock_queue:{stock} beside it"_s;

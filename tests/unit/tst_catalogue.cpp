@@ -39,9 +39,9 @@ private slots:
     {
         for (const auto &recipe : catalogue()) {
             QVERIFY2(!recipe.summary.isEmpty() && !recipe.summary.contains(QLatin1Char('\n')), recipe.id);
-            const auto backend = recipe.id.startsWith("sql-") ? RecipeBackend::MariaDb
-                : recipe.id.startsWith("redis") || recipe.id == "redlock" ? RecipeBackend::Redis
-                                                                          : RecipeBackend::ZooKeeper;
+            const auto backend = recipe.id.startsWith("sql-") ? BackendKind::MariaDb
+                : recipe.id.startsWith("redis") || recipe.id == "redlock" ? BackendKind::Redis
+                                                                          : BackendKind::ZooKeeper;
             QVERIFY2(recipe.backend == backend, recipe.id);
             QCOMPARE(findRecipe(recipe.id), &recipe);
         }

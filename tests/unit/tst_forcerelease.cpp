@@ -56,7 +56,7 @@ LockPicture redisLock(const QByteArray &recipe, const QByteArray &value)
 {
     LockPicture picture;
     picture.lock = LockName{ConnectionName("redis"), "orders-lock"};
-    picture.backend = Backend::Redis;
+    picture.backend = BackendKind::Redis;
     picture.recipe = recipe;
     picture.confidence = Confidence::High;
     picture.state = LockState::Held;

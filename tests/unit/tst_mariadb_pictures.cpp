@@ -121,7 +121,7 @@ private slots:
         QCOMPARE(pictures.size(), size_t(1));
         const auto &lock = pictures.front();
         QCOMPARE(lock.lock.text(), QByteArray("db:shop.stock#id=1"));
-        QCOMPARE(lock.backend, Backend::MariaDb);
+        QCOMPARE(lock.backend, BackendKind::MariaDb);
         QCOMPARE(lock.recipe, QByteArray("sql-for-update"));
         QCOMPARE(lock.state, LockState::Contended);
         QCOMPARE(ids(lock, Role::Holder), QByteArrayList{"1@1700000000010"});

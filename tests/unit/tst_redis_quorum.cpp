@@ -27,7 +27,7 @@ NodeSight sightOf(const QString &word, int number)
         return sight;
     LockPicture lock;
     lock.lock = {ConnectionName("set"), "orders-lock"};
-    lock.backend = Backend::Redis;
+    lock.backend = BackendKind::Redis;
     lock.recipe = word == "R"_L1 ? "redisson-lock" : "redis-set-nx";
     lock.confidence = Confidence::Medium;
     lock.state = LockState::Held;

@@ -23,54 +23,21 @@ namespace {
 
 constexpr int recipeRole = Qt::UserRole;
 
-bool hasReadMode(const QByteArray &id)
-{
-    const auto *recipe = recipes::findRecipe(id);
-    return recipe && recipe->readWrite;
-}
-
-bool hasLimit(const QByteArray &id)
-{
-    const auto *recipe = recipes::findRecipe(id);
-    return recipe && recipe->counted;
-}
-
-recipes::RecipeBackend backendOf(Scheme scheme)
-{
-    if (scheme == Scheme::Redis || scheme == Scheme::RedisTls)
-        return recipes::RecipeBackend::Redis;
-    return scheme == Scheme::MariaDb ? recipes::RecipeBackend::MariaDb : recipes::RecipeBackend::ZooKeeper;
-}
-
-// Whether the recipe can be acquired over that connection: a set of nodes takes redlock and nothing else,
+// Whether the recipe can be acquired over that connection: a set of nodes takes what needs a quorum and nothing else,
 // and production nothing that is for teaching.
 bool isOffered(const recipes::RecipeInfo &recipe, const ConnectionStatus &status)
 {
     const auto backend = backendOf(status.scheme);
-    const bool isSet = backend == recipes::RecipeBackend::Redis && status.uri.contains(u',');
-    return recipe.acquirable && recipe.backend == backend && (recipe.id == "redlock") == isSet
+    const bool isSet = backend == BackendKind::Redis && status.uri.contains(u',');
+    return recipe.acquirable && recipe.backend == backend && recipe.quorum == isSet
         && !(recipe.teachingOnly && status.production);
-}
-
-QString exampleOf(Scheme scheme)
-{
-    switch (backendOf(scheme)) {
-    case recipes::RecipeBackend::Redis: return u"orders-lock"_s;
-    case recipes::RecipeBackend::MariaDb: return u"shop.stock#id=1"_s;
-    case recipes::RecipeBackend::ZooKeeper: return u"/locks/orders"_s;
-    }
-    return {};
 }
 
 // Which of ours queues with the clients that left this lock.
 QByteArray compatibleRecipe(const QByteArray &seen)
 {
-    const auto *same = recipes::findRecipe(seen);
-    if (same && same->acquirable)
-        return seen;
-    if (seen == "zookeeper-recipe-lock")
-        return "zk-mutex";
-    return {};
+    const auto &same = recipes::recipeOf(seen);
+    return same.acquirable ? seen : same.interoperable;
 }
 
 void showRow(QGridLayout &grid, QWidget *field, bool visible)
@@ -213,7 +180,7 @@ const ConnectionStatus *AcquireDialog::connection() const
 bool AcquireDialog::isRedis() const
 {
     const auto *status = connection();
-    return status && (status->scheme == Scheme::Redis || status->scheme == Scheme::RedisTls);
+    return status && (backendOf(status->scheme) == BackendKind::Redis);
 }
 
 void AcquireDialog::fillRecipes(const QByteArray &preferred)
@@ -227,10 +194,11 @@ void AcquireDialog::fillRecipes(const QByteArray &preferred)
         m_recipe->addItem(QString::fromLatin1(recipe.id) + u" — "_s + recipe.summary, QVariant());
         m_recipe->setItemData(m_recipe->count() - 1, recipe.id, recipeRole);
         // The queue lock is what one wants unless one knows better.
-        if (recipe.id == preferred || (preferred.isEmpty() && recipe.id == "zk-mutex"))
+        if (recipe.id == preferred || (preferred.isEmpty() && recipe.preferred))
             m_recipe->setCurrentIndex(m_recipe->count() - 1);
     }
-    m_lock->setPlaceholderText(status ? exampleOf(status->scheme) : QString());
+    const auto backend = status ? backendOf(status->scheme) : std::nullopt;
+    m_lock->setPlaceholderText(backend ? infoOf(*backend).exampleLock : QString());
     showRecipe();
 }
 
@@ -238,8 +206,8 @@ void AcquireDialog::showRecipe()
 {
     const auto id = m_recipe->currentData(recipeRole).toByteArray();
     const auto *recipe = recipes::findRecipe(id);
-    showRow(*m_grid, m_mode, hasReadMode(id));
-    showRow(*m_grid, m_limit, hasLimit(id));
+    showRow(*m_grid, m_mode, recipe && recipe->readWrite);
+    showRow(*m_grid, m_limit, recipe && recipe->counted);
     showRow(*m_grid, m_ttl, isRedis());
     if (recipe) {
         QStringList about{tr("Requests: %1 when free, %2 when queued, %3 to release; a release wakes %4.")
@@ -263,15 +231,16 @@ Result<AcquireRequest> AcquireDialog::request() const
     const auto name = unescaped(m_lock->text());
     if (!name || name->isEmpty())
         return Error{ErrorCode::BadInput, name ? tr("name the lock") : tr("a backslash in the name is written \\\\")};
-    const bool isPath = backendOf(status->scheme) == recipes::RecipeBackend::ZooKeeper;
+    const bool isPath = backendOf(status->scheme) == BackendKind::ZooKeeper;
     if (isPath && (!name->startsWith('/') || name->endsWith('/') || name->contains("//")))
         return Error{ErrorCode::BadInput, tr("a path begins with / and does not end with it")};
     request.lock = {status->name, *name};
     request.recipe = m_recipe->currentData(recipeRole).toByteArray();
     if (request.recipe.isEmpty())
         return Error{ErrorCode::BadInput, tr("no recipe of this build can be acquired here")};
-    request.readMode = hasReadMode(request.recipe) && m_mode->currentIndex() == 1;
-    request.limit = hasLimit(request.recipe) ? m_limit->value() : 1;
+    const auto &recipe = recipes::recipeOf(request.recipe);
+    request.readMode = recipe.readWrite && m_mode->currentIndex() == 1;
+    request.limit = recipe.counted ? m_limit->value() : 1;
     if (!m_waitForever->isChecked()) {
         const auto wait = parseDuration(m_wait->text().trimmed());
         if (!wait)

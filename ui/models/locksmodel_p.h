@@ -5,6 +5,7 @@
 #include "ui/models/locksmodel.h"
 
 #include "core/base/text.h"
+#include "core/rules/catalogue.h"
 
 namespace lockscope::ui {
 
@@ -12,7 +13,7 @@ struct LocksModel::Entry {
     explicit Entry(const inspect::LockPicture &lock) : picture(lock), facts(factsOf(lock))
     {
         // Standing by is what an election's waiters are for; days of it must not top the list.
-        isElection = lock.recipe == "curator-leader" || lock.recipe == "zk-election";
+        isElection = recipes::recipeOf(lock.recipe).electsLeader;
     }
 
     // Everything the filter looks into, in one lower-case string, made when first searched.

@@ -283,7 +283,7 @@ void LockDetail::showAnswer()
         why[0] += u", because "_s + label(m_lock->why.toUtf8(), 300);
     why << label(m_lock->lock.connection.bytes(), 40);
     const auto *head = m_lock->contenders.empty() ? nullptr : &m_lock->contenders.front();
-    if (m_lock->backend == inspect::Backend::ZooKeeper && head && head->role == Role::Holder && head->guard.czxid != 0)
+    if (m_lock->backend == BackendKind::ZooKeeper && head && head->role == Role::Holder && head->guard.czxid != 0)
         why << tr("fencing token 0x%1 (czxid)").arg(head->guard.czxid, 0, 16);
     if (m_lock->confidence != inspect::Confidence::High)
         why << tr("%1 confidence").arg(inspect::word(m_lock->confidence));

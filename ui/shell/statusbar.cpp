@@ -153,7 +153,7 @@ void StatusBar::refreshProgress(const std::vector<const ConnectionStatus *> &sho
         const auto &progress = status->progress;
         if (progress.how.isEmpty())
             continue;
-        const bool redis = status->scheme == Scheme::Redis || status->scheme == Scheme::RedisTls;
+        const bool redis = backendOf(status->scheme) == BackendKind::Redis;
         const QString things = redis ? tr("keys") : tr("znodes");
         QString line;
         if (progress.running && progress.total > 0)

@@ -28,24 +28,14 @@ std::optional<Error> obstacleOf(const ConnectionStatus &status)
     return {};
 }
 
-QString serverTitle(recipes::RecipeBackend backend)
-{
-    switch (backend) {
-    case recipes::RecipeBackend::ZooKeeper: return tr("ZooKeeper");
-    case recipes::RecipeBackend::Redis: return tr("Redis");
-    case recipes::RecipeBackend::MariaDb: return tr("MariaDB or MySQL");
-    }
-    return {};
-}
-
-Result<ConnectionName> sandboxServerFor(const ConnectionBook &book, recipes::RecipeBackend backend)
+Result<ConnectionName> sandboxServerFor(const ConnectionBook &book, BackendKind backend)
 {
     const auto &servers = book.sandbox();
-    const auto found = std::ranges::find_if(servers, [&](const auto &server) { return speaks(server.second, backend); });
+    const auto found = std::ranges::find_if(servers, [&](const auto &server) { return backendOf(server.second) == backend; });
     if (found == servers.end())
         return Error{ErrorCode::NotConnected,
                      tr("the sandbox has no %1 that is connected; choose another recipe, or the simulated world")
-                         .arg(serverTitle(backend))};
+                         .arg(infoOf(backend).title)};
     // Its first status may be on its way: the run itself waits until it is connected.
     const auto *status = book.find(found->first);
     if (status && status->readOnlyForGood)
@@ -63,9 +53,9 @@ Result<ConnectionName> connectionFor(const ConnectionBook &book, const RunPlace 
         return Error{ErrorCode::NotConnected, tr("%1 is not open any more").arg(placeName(place))};
     if (const auto obstacle = obstacleOf(*status))
         return Error{obstacle->code, tr("nothing is played on %1: %2").arg(placeName(place), obstacle->message)};
-    if (!speaks(status->scheme, backend))
+    if (backendOf(status->scheme) != backend)
         return Error{ErrorCode::BadInput, tr("%1 is a lock on %2, which %3 is not")
-                                              .arg(label(recipe), serverTitle(backend), placeName(place))};
+                                              .arg(label(recipe), infoOf(backend).title, placeName(place))};
     return place.connection;
 }
 
@@ -90,7 +80,9 @@ bool wantsSandbox(const ConnectionBook &book, const Comparison &comparison)
 {
     const auto isMissing = [&](const QByteArray &recipe) {
         const auto *info = recipes::findRecipe(recipe);
-        return info && std::ranges::none_of(book.sandbox(), [&](const auto &server) { return speaks(server.second, info->backend); });
+        return info && std::ranges::none_of(book.sandbox(), [&](const auto &server) {
+            return backendOf(server.second) == info->backend;
+        });
     };
     return comparison.place.kind == Kind::Sandbox && std::ranges::any_of(comparison.recipes, isMissing);
 }

@@ -24,9 +24,7 @@ WakeUps wakeUpsOf(const simulate::Recording &recording)
     if (counters.grants < 2)
         return {};
     if (counters.watchEvents == 0) {
-        const auto *recipe = recipes::findRecipe(recording.scenario.recipe);
-        const bool isQueuedThere = recipe && recipe->backend == recipes::RecipeBackend::MariaDb
-            && !simulate::isOptimistic(recipe->id);
+        const bool isQueuedThere = recipes::recipeOf(recording.scenario.recipe).wakeUp == recipes::WakeUp::Answer;
         return {isQueuedThere ? RunPanel::tr("the answer comes when it is its turn") : RunPanel::tr("nobody is told: it asks again"),
                 false};
     }

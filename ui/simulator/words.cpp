@@ -2,8 +2,7 @@
 #include "ui/simulator/words.h"
 
 #include "core/base/duration.h"
-
-#include <QMap>
+#include "core/rules/catalogue.h"
 
 namespace lockscope::ui {
 
@@ -51,19 +50,8 @@ QString durationText(std::chrono::milliseconds span)
 
 QString recipeTitle(const QByteArray &recipe)
 {
-    static const QMap<QByteArray, QString> titles{
-        {"zk-herd-mutex", tr("Watch the children")},
-        {"zk-mutex", tr("Watch the predecessor")},
-        {"zk-ephemeral", tr("One ephemeral node")},
-        {"zk-eager-mutex", tr("Predecessor, faster hand-off")},
-        {"redis-set-nx", tr("Polling")},
-        {"redisson-lock", tr("Publish and subscribe")},
-        {"redisson-fair-lock", tr("A fair queue")},
-        {"redlock", tr("Quorum of nodes")},
-        {"sql-version", tr("Optimistic")},
-        {"sql-for-update", tr("FOR UPDATE")},
-    };
-    return titles.value(recipe, QString::fromLatin1(recipe));
+    const auto &title = recipes::recipeOf(recipe).title;
+    return title.isEmpty() ? QString::fromLatin1(recipe) : title;
 }
 
 bool isOfContender(FaultKind kind)

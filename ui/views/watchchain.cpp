@@ -3,6 +3,7 @@
 
 #include "core/base/duration.h"
 #include "core/base/text.h"
+#include "core/rules/catalogue.h"
 
 #include <QHash>
 
@@ -133,7 +134,7 @@ QString captionOf(const LockPicture &lock, const Herd &herd)
                                         [](const Contender &c) { return c.role == Role::Waiter; });
     if (lock.contenders.empty())
         return u"Free: nobody holds this lock and nobody waits."_s;
-    if (lock.backend == inspect::Backend::Redis && lock.recipe.startsWith("redisson"))
+    if (recipes::recipeOf(lock.recipe).wakeUp == recipes::WakeUp::Message)
         return u"Waiters sleep on a channel: a release deletes and publishes, or they sleep on."_s;
     if (!lock.waitersKnown)
         return u"No server knows who waits: clients of this recipe ask again and again."_s;

@@ -5,6 +5,7 @@
 #include "core/base/random.h"
 #include "core/inspect/mariadb/look.h"
 #include "core/mariadb/freshness.h"
+#include "core/rules/catalogue.h"
 
 namespace lockscope::inspect {
 
@@ -43,12 +44,13 @@ Task<std::optional<QByteArray>> ownRowId(mariadb::Session *session, Deadline dea
 
 Task<std::optional<QByteArray>> ownContenderId(mariadb::Session *session, QByteArray recipe, Deadline deadline)
 {
-    if (recipe == "sql-for-update") {
+    const auto &info = recipes::recipeOf(recipe);
+    if (info.optimistic)
+        co_return std::nullopt;
+    if (info.shape == recipes::Shape::Row) {
         auto id = co_await ownRowId(session, deadline);
         co_return id;
     }
-    if (recipe != "sql-get-lock")
-        co_return std::nullopt;
     const auto connection = session->connectionId();
     auto asking = session->execute({mariadb::serverQuestion(*session), {}, connection, false}, deadline);
     const auto server = co_await asking;

@@ -122,7 +122,7 @@ LockPicture empty(const SqlLook &look, const ConnectionName &connection, const Q
 {
     LockPicture lock;
     lock.lock = {connection, name};
-    lock.backend = Backend::MariaDb;
+    lock.backend = BackendKind::MariaDb;
     lock.confidence = Confidence::High;
     lock.observed = look.now;
     lock.serverAhead = look.ahead;

@@ -38,7 +38,7 @@ LockPicture pictureOf(const Case &about, const QByteArray &recipe, std::optional
 {
     LockPicture lock;
     lock.lock = {about.context.connection, about.name()};
-    lock.backend = Backend::Redis;
+    lock.backend = BackendKind::Redis;
     lock.recipe = recipe;
     lock.client = std::move(client);
     lock.confidence = confidence;

@@ -249,7 +249,7 @@ std::optional<LockPicture> mergeNodes(const std::vector<NodeSight> &sights)
 
     LockPicture lock;
     lock.lock = reference.lock;
-    lock.backend = Backend::Redis;
+    lock.backend = BackendKind::Redis;
     lock.recipe = "redlock";
     lock.client = reference.client;
     lock.confidence = first.votes() > 1 ? Confidence::High : reference.confidence;

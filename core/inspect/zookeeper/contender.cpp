@@ -71,7 +71,7 @@ LockPicture emptyPicture(const QByteArray &name, const RecogniseContext &context
 {
     LockPicture out;
     out.lock = {context.connection, name};
-    out.backend = Backend::ZooKeeper;
+    out.backend = BackendKind::ZooKeeper;
     out.observed = context.observed;
     out.serverAhead = context.serverAhead;
     return out;

@@ -24,7 +24,7 @@ namespace lockscope::recipes::kazoo {
 
 using namespace Qt::StringLiterals;
 
-Semaphore::Semaphore(zk::Session &session, ZPath pool, Random random, int limit)
+Semaphore::Semaphore(zk::Session &session, ZPath pool, int limit, Random random)
     : SessionLock(session, std::move(pool), std::move(random)), m_limit(limit)
 {
 }

@@ -8,7 +8,7 @@ namespace lockscope::recipes::kazoo {
 
 class Semaphore : public SessionLock {
 public:
-    Semaphore(zk::Session &session, ZPath pool, Random random, int limit);
+    Semaphore(zk::Session &session, ZPath pool, int limit, Random random);
 
 protected:
     Task<Result<Place>> enter(Deadline deadline) override;

@@ -5,7 +5,7 @@
 #include "core/recipes/redis/redlock.h"
 #include "core/recipes/redis/setnx.h"
 #include "core/recipes/redis/setnxexpire.h"
-#include "core/recipes/redisson/make.h"
+#include "core/recipes/redisson/scriptlock.h"
 
 namespace lockscope::recipes {
 
@@ -15,7 +15,7 @@ namespace {
 
 std::optional<Error> objectionTo(const QByteArray &id, const RedisKey &lock, const AcquireOptions &options)
 {
-    if (auto no = objectionTo(id, RecipeBackend::Redis, options))
+    if (auto no = objectionTo(id, BackendKind::Redis, options))
         return no;
     if (lock.isEmpty())
         return Error{ErrorCode::BadInput, u"a lock's key cannot be empty"_s};
@@ -24,16 +24,50 @@ std::optional<Error> objectionTo(const QByteArray &id, const RedisKey &lock, con
     return std::nullopt;
 }
 
-std::unique_ptr<Lock> makeToken(const QByteArray &id, redis::Connection &connection, const RedisKey &lock,
-                                const AcquireOptions &options, Random random)
+using MadeOnRedis = std::unique_ptr<Lock> (*)(redis::Connection &, const RedisKey &, const AcquireOptions &, Random);
+
+template <class Recipe>
+std::unique_ptr<Lock> leased(redis::Connection &connection, const RedisKey &lock, const AcquireOptions &options,
+                             Random random)
 {
-    if (id == "redis-setnx-expire")
-        return std::make_unique<SetNxExpireLock>(connection, lock, options.ttl, std::move(random));
-    if (id == "redis-getset")
-        return std::make_unique<GetSetLock>(connection, lock, options.ttl, std::move(random));
-    if (id == "redis-set-nx")
-        return std::make_unique<SetNxLock>(connection, lock, options.ttl, std::move(random));
-    return nullptr;
+    return std::make_unique<Recipe>(connection, lock, options.ttl, std::move(random));
+}
+
+// Of Redisson's, those that know their holder by process and thread.
+template <auto moves, auto readMoves = moves>
+std::unique_ptr<Lock> scripted(redis::Connection &connection, const RedisKey &lock, const AcquireOptions &options,
+                               Random random)
+{
+    auto &process = RedissonProcess::of(connection, random);
+    const auto movesOf = options.readMode ? readMoves : moves;
+    return std::make_unique<ScriptLock>(connection, lock, options.ttl, std::move(random),
+                                        [&process, movesOf, lock, ttl = options.ttl] {
+                                            return movesOf(lock, process.newThread(), ttl);
+                                        });
+}
+
+std::unique_ptr<Lock> permit(redis::Connection &connection, const RedisKey &lock, const AcquireOptions &options,
+                             Random random)
+{
+    auto permits = std::make_shared<Random>(random.next());
+    return std::make_unique<ScriptLock>(connection, lock, options.ttl, std::move(random), [permits, lock, options] {
+        return redissonPermit(lock, permits->bytes(16), options.limit, options.ttl);
+    });
+}
+
+const std::map<QByteArray, MadeOnRedis> &redisMakers()
+{
+    static const std::map<QByteArray, MadeOnRedis> all{
+        {"redis-setnx-expire", leased<SetNxExpireLock>},
+        {"redis-getset", leased<GetSetLock>},
+        {"redis-set-nx", leased<SetNxLock>},
+        {"redisson-lock", scripted<redissonLock>},
+        {"redisson-fair-lock", scripted<redissonFairLock>},
+        {"redisson-rwlock", scripted<redissonWriteLock, redissonReadLock>},
+        {"redisson-fenced-lock", scripted<redissonFencedLock>},
+        {"redisson-semaphore", permit},
+    };
+    return all;
 }
 
 } // namespace
@@ -43,14 +77,13 @@ Result<std::unique_ptr<Lock>> makeLock(const QByteArray &id, redis::Connection &
 {
     if (const auto no = objectionTo(id, lock, options))
         return *no;
-    if (id == "redlock")
+    if (recipeOf(id).quorum)
         return Error{ErrorCode::BadInput,
                      u"redlock needs a set of independent nodes, and this is one Redis: connect redis://a,b,c"_s};
-    for (const auto make : {makeToken, redisson::make}) {
-        if (auto made = make(id, connection, lock, options, random))
-            return made;
-    }
-    return Error{ErrorCode::Unsupported, u"recipe %1 cannot be made here"_s.arg(QString::fromUtf8(id))};
+    const auto maker = redisMakers().find(id);
+    if (maker == redisMakers().end())
+        return Error{ErrorCode::Unsupported, u"recipe %1 cannot be made here"_s.arg(QString::fromUtf8(id))};
+    return maker->second(connection, lock, options, std::move(random));
 }
 
 Result<std::unique_ptr<Lock>> makeLock(const QByteArray &id, const std::vector<redis::Connection *> &nodes,
@@ -58,7 +91,7 @@ Result<std::unique_ptr<Lock>> makeLock(const QByteArray &id, const std::vector<r
 {
     if (const auto no = objectionTo(id, lock, options))
         return *no;
-    if (id != "redlock")
+    if (!recipeOf(id).quorum)
         return Error{ErrorCode::BadInput,
                      u"recipe %1 is for one Redis, and this is a set of nodes, which takes redlock: connect one of "
                      u"them by itself"_s.arg(QString::fromUtf8(id))};

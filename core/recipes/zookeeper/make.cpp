@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a recipe's id to its class: ZooKeeper.
 #include "core/base/text.h"
+#include "core/recipes/curator/mutex.h"
+#include "core/recipes/curator/readwritelock.h"
+#include "core/recipes/curator/semaphore.h"
+#include "core/recipes/kazoo/queuelock.h"
+#include "core/recipes/kazoo/semaphore.h"
 #include "core/recipes/make.h"
-#include "core/recipes/curator/make.h"
-#include "core/recipes/kazoo/make.h"
 #include "core/recipes/zookeeper/eagermutex.h"
 #include "core/recipes/zookeeper/ephemeral.h"
 #include "core/recipes/zookeeper/flatmutex.h"
 #include "core/recipes/zookeeper/herdmutex.h"
-#include "core/recipes/zookeeper/queuemutex.h"
 #include "core/recipes/zookeeper/sharedherd.h"
 #include "core/recipes/zookeeper/sharedlock.h"
 
@@ -18,25 +20,59 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-std::unique_ptr<Lock> makeTextbook(const QByteArray &id, zk::Session &session, const ZPath &lock,
-                                   const AcquireOptions &options, Random random)
+using MadeOnZooKeeper = std::unique_ptr<Lock> (*)(zk::Session &, const ZPath &, const AcquireOptions &, Random);
+
+template <class Recipe>
+std::unique_ptr<Lock> plain(zk::Session &session, const ZPath &lock, const AcquireOptions &, Random random)
 {
-    const auto access = options.readMode ? Access::Shared : Access::Exclusive;
-    if (id == "zk-ephemeral")
-        return std::make_unique<EphemeralLock>(session, lock, std::move(random));
-    if (id == "zk-herd-mutex")
-        return std::make_unique<HerdMutex>(session, lock, std::move(random));
-    if (id == "zk-mutex")
-        return std::make_unique<QueueMutex>(session, lock, std::move(random));
-    if (id == "zk-eager-mutex")
-        return std::make_unique<EagerMutex>(session, lock, std::move(random));
-    if (id == "zk-flat-mutex")
-        return std::make_unique<FlatMutex>(session, lock, std::move(random));
-    if (id == "zk-shared-herd")
-        return std::make_unique<SharedHerd>(session, lock, std::move(random), access);
-    if (id == "zk-shared")
-        return std::make_unique<SharedLock>(session, lock, std::move(random), access);
-    return nullptr;
+    return std::make_unique<Recipe>(session, lock, std::move(random));
+}
+
+template <class Recipe>
+std::unique_ptr<Lock> shared(zk::Session &session, const ZPath &lock, const AcquireOptions &options, Random random)
+{
+    return std::make_unique<Recipe>(session, lock, std::move(random),
+                                    options.readMode ? Access::Shared : Access::Exclusive);
+}
+
+template <class Reader, class Writer>
+std::unique_ptr<Lock> either(zk::Session &session, const ZPath &lock, const AcquireOptions &options, Random random)
+{
+    return (options.readMode ? plain<Reader> : plain<Writer>)(session, lock, options, std::move(random));
+}
+
+template <class Recipe>
+std::unique_ptr<Lock> counted(zk::Session &session, const ZPath &lock, const AcquireOptions &options, Random random)
+{
+    return std::make_unique<Recipe>(session, lock, options.limit, std::move(random));
+}
+
+template <kazoo::Kind exclusive>
+std::unique_ptr<Lock> queued(zk::Session &session, const ZPath &lock, const AcquireOptions &options, Random random)
+{
+    return std::make_unique<kazoo::QueueLock>(session, lock, std::move(random),
+                                              options.readMode ? kazoo::Kind::ReadLock : exclusive);
+}
+
+const std::map<QByteArray, MadeOnZooKeeper> &zooKeeperMakers()
+{
+    static const std::map<QByteArray, MadeOnZooKeeper> all{
+        {"zk-ephemeral", plain<EphemeralLock>},
+        {"zk-herd-mutex", plain<HerdMutex>},
+        {"zk-mutex", plain<QueueMutex>},
+        {"zk-eager-mutex", plain<EagerMutex>},
+        {"zk-flat-mutex", plain<FlatMutex>},
+        {"zk-shared-herd", shared<SharedHerd>},
+        {"zk-shared", shared<SharedLock>},
+        {"curator-mutex", plain<CuratorMutex>},
+        {"curator-semaphore-mutex", counted<CuratorSemaphore>}, // with one permit
+        {"curator-rwlock", either<CuratorReadLock, CuratorWriteLock>},
+        {"curator-semaphore", counted<CuratorSemaphore>},
+        {"kazoo-lock", queued<kazoo::Kind::Lock>},
+        {"kazoo-rwlock", queued<kazoo::Kind::WriteLock>},
+        {"kazoo-semaphore", counted<kazoo::Semaphore>},
+    };
+    return all;
 }
 
 } // namespace
@@ -44,17 +80,16 @@ std::unique_ptr<Lock> makeTextbook(const QByteArray &id, zk::Session &session, c
 Result<std::unique_ptr<Lock>> makeLock(const QByteArray &id, zk::Session &session, const ZPath &lock,
                                        const AcquireOptions &options, Random random)
 {
-    if (const auto no = objectionTo(id, RecipeBackend::ZooKeeper, options))
+    if (const auto no = objectionTo(id, BackendKind::ZooKeeper, options))
         return *no;
     if (!lock.bytes().startsWith('/') || lock.isRoot())
         return Error{ErrorCode::BadInput, u"\"%1\" is no path of a lock"_s.arg(label(lock.bytes()))};
-    if (const auto no = id == "zk-flat-mutex" ? FlatMutex::objectionTo(lock.name()) : std::nullopt)
+    if (const auto no = recipeOf(id).shape == Shape::FlatQueue ? FlatMutex::objectionTo(lock.name()) : std::nullopt)
         return *no;
-    for (const auto make : {makeTextbook, curator::make, kazoo::make}) {
-        if (auto made = make(id, session, lock, options, random))
-            return made;
-    }
-    return Error{ErrorCode::Unsupported, u"recipe %1 cannot be made here"_s.arg(label(id))};
+    const auto maker = zooKeeperMakers().find(id);
+    if (maker == zooKeeperMakers().end())
+        return Error{ErrorCode::Unsupported, u"recipe %1 cannot be made here"_s.arg(label(id))};
+    return maker->second(session, lock, options, std::move(random));
 }
 
 } // namespace lockscope::recipes

@@ -14,6 +14,11 @@ using namespace std::chrono_literals;
 const QByteArray table("sim.row"), key("id"), row("1");
 const QByteArray namedLock("sim");
 
+bool isNamed(const QByteArray &recipe)
+{
+    return recipes::recipeOf(recipe).shape == recipes::Shape::NamedLock;
+}
+
 class SqlAccess final : public Access {
 public:
     SqlAccess(const ServersContext &context, SqlServer &server, Process &process, int contender)
@@ -25,7 +30,7 @@ public:
     [[nodiscard]] bool isReady() const override { return m_session->state() == mariadb::SessionState::Connected; }
     [[nodiscard]] Result<std::unique_ptr<recipes::Lock>> makeLock(bool /*readMode*/, Random /*random*/) override
     {
-        const auto lock = m_recipe == "sql-get-lock" ? "GET_LOCK#" + namedLock : table + '#' + key + '=' + row;
+        const auto lock = isNamed(m_recipe) ? "GET_LOCK#" + namedLock : table + '#' + key + '=' + row;
         return recipes::makeLock(m_recipe, m_traced, lock, {});
     }
     [[nodiscard]] mariadb::ConnectionId connection() const { return m_session->connectionId(); }
@@ -66,12 +71,12 @@ public:
     }
     bool forceRelease(bool ofWaiter) override
     {
-        const bool isNamed = m_context.scenario.recipe == "sql-get-lock";
+        const bool named = isNamed(m_context.scenario.recipe);
         const RowId id{table, row};
         const auto &rows = m_server.rowLocks();
         const auto &names = m_server.namedLocks();
-        const auto whose = ofWaiter ? (isNamed ? names.firstWaiterFor(namedLock) : rows.firstWaiterFor(id))
-                                    : (isNamed ? names.holderOf(namedLock) : rows.holderOf(id));
+        const auto whose = ofWaiter ? (named ? names.firstWaiterFor(namedLock) : rows.firstWaiterFor(id))
+                                    : (named ? names.holderOf(namedLock) : rows.holderOf(id));
         return whose && m_server.kill(*whose);
     }
 

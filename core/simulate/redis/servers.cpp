@@ -47,7 +47,7 @@ public:
         const recipes::AcquireOptions options{readMode, m_scenario.limit, m_scenario.ttl};
         const auto *variant = findVariant(m_scenario.recipe);
         const auto &id = variant ? variant->of : m_scenario.recipe;
-        if (id != "redlock")
+        if (!recipes::recipeOf(id).quorum)
             return recipes::makeLock(id, *m_client->traced.front(), lockKey, options, random);
         std::vector<redis::Connection *> nodes;
         for (const auto &node : m_client->traced)
@@ -64,7 +64,7 @@ class RedisServers : public Servers {
 public:
     explicit RedisServers(const ServersContext &context) : m_context(context), m_random(context.random)
     {
-        const int count = context.scenario.recipe == "redlock" ? redlockNodes : 1;
+        const int count = playable(context.scenario.recipe)->quorum ? redlockNodes : 1;
         for (int i = 0; i < count; ++i) {
             m_servers.push_back(std::make_unique<RedisServer>(context.network, i));
             // Of a write or two, or of half a lease. Only for who will fail over: it copies what is changed.
@@ -130,7 +130,7 @@ public:
     [[nodiscard]] std::vector<QByteArray> leftBehind() const override
     {
         const redis::RedissonKeys beside(lockKey.bytes());
-        const bool isSemaphore = m_context.scenario.recipe == "redisson-semaphore";
+        const bool isSemaphore = playable(m_context.scenario.recipe)->counted;
         std::vector<QByteArray> left;
         for (const auto &server : m_servers) {
             for (const auto &key : server->keys()) {
@@ -145,7 +145,7 @@ public:
     // A waiter of a fair lock that died is given its 5 minutes first, as Redisson does; several can have died.
     [[nodiscard]] Duration longestGap() const override
     {
-        const bool isFair = m_context.scenario.recipe == "redisson-fair-lock";
+        const bool isFair = playable(m_context.scenario.recipe)->lastingQueue;
         const auto waiters = isFair ? m_context.scenario.contenders : 0;
         return 2 * m_context.scenario.ttl + 10s + waiters * 5min;
     }
