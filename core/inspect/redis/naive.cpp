@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Locks without a token: SETNX with any value, and SETNX with a moment as the value.
+#include "core/inspect/findings.h"
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/pieces.h"
 #include "core/inspect/words.h"
@@ -55,8 +56,7 @@ std::optional<LockPicture> timestampLock(const Case &about)
         lock.contenders.push_back(std::move(holder));
     } else {
         const QString ago = spokenDuration(about.context.observed - *moment);
-        lock.findings.push_back({"expired-value", Severity::Warning,
-                                 u"its time was over %1 ago; whoever tries next takes it over"_s.arg(ago), {}});
+        addFinding(lock, FindingCode::ExpiredValue, u"its time was over %1 ago; whoever tries next takes it over"_s.arg(ago));
     }
     judgeState(lock);
     return lock;

@@ -4,6 +4,7 @@
 #include "core/inspect/findings.h"
 #include "core/inspect/zookeeper/queue.h"
 #include "core/inspect/zookeeper/semaphores.h"
+#include "core/inspect/zookeeper/sessionfindings.h"
 
 #include <algorithm>
 

@@ -5,6 +5,7 @@
 #include "core/inspect/zookeeper/names.h"
 #include "core/inspect/zookeeper/queue.h"
 #include "core/inspect/zookeeper/semaphores.h"
+#include "core/inspect/zookeeper/sessionfindings.h"
 
 #include <algorithm>
 
@@ -75,7 +76,8 @@ void addGuards(LockPicture &lock, const std::vector<ZnodeView> &guards, const ZP
     }
     // Only what concerns the waiters; who holds is judged on the whole.
     for (auto &finding : queue.findings) {
-        if (finding.code != "holder-disconnected" && finding.code != "stale-queue" && finding.code != "herd")
+        if (finding.code != FindingCode::HolderDisconnected && finding.code != FindingCode::StaleQueue
+            && finding.code != FindingCode::Herd)
             lock.findings.push_back(std::move(finding));
     }
 }

@@ -2,6 +2,7 @@
 #include "core/inspect/zookeeper/queue.h"
 
 #include "core/inspect/findings.h"
+#include "core/inspect/zookeeper/sessionfindings.h"
 
 #include <algorithm>
 #include <set>
@@ -173,8 +174,8 @@ void addEdges(Contender &contender, const Placed &waiter, const std::vector<Plac
     const bool timely = contender.waitingSince && watching.servers().wasAskedAfter(*contender.waitingSince);
     if (!watched.empty() && !right && timely && description.watchesAreCertain
         && watching.servers().knowsAllWatches()) {
-        lock.findings.push_back({"wrong-watch", Severity::Warning,
-                                 u"watches another node than the one it has to wait for"_s, {contender.id}});
+        addFinding(lock, FindingCode::WrongWatch, u"watches another node than the one it has to wait for"_s,
+                   {contender.id});
     }
     if (!watched.empty())
         return;
@@ -204,16 +205,15 @@ void addOverflow(LockPicture &lock, const std::vector<Placed> &queue)
         const QString message = u"%1 nodes carry the number %2: more than one of them may believe it holds"_s
                                     .arg(names.size())
                                     .arg(number);
-        lock.findings.push_back({"sequence-overflow", Severity::Critical, message, std::move(names)});
+        addFinding(lock, FindingCode::SequenceOverflow, message, std::move(names));
     }
 }
 
 void addRevocation(LockPicture &lock, const Member &member)
 {
-    if (isRevocation(*member.node)) {
-        lock.findings.push_back({"revocation-requested", Severity::Info,
-                                 u"somebody asked this contender to let go"_s, {member.node->name.bytes()}});
-    }
+    if (isRevocation(*member.node))
+        addFinding(lock, FindingCode::RevocationRequested, u"somebody asked this contender to let go"_s,
+                   {member.node->name.bytes()});
 }
 
 void addMixture(LockPicture &lock, const std::vector<Placed> &queue)
@@ -225,10 +225,9 @@ void addMixture(LockPicture &lock, const std::vector<Placed> &queue)
     }
     if (kazoos.empty() || kazoos.size() == queue.size() || lock.recipe.startsWith("kazoo-"))
         return;
-    lock.findings.push_back({"foreign-node", Severity::Warning,
-                             u"kazoo's nodes beside another client's exclude each other only if kazoo was given "
-                             "the pattern -lock-"_s,
-                             std::move(kazoos)});
+    addFinding(lock, FindingCode::ForeignNode, Severity::Warning,
+               u"kazoo's nodes beside another client's exclude each other only if kazoo was given the pattern -lock-"_s,
+               std::move(kazoos));
 }
 
 QString whyOf(const Description &description, const std::vector<Placed> &queue)
