@@ -188,14 +188,13 @@ void addEdges(Contender &contender, const Placed &waiter, const std::vector<Plac
         contender.watches.push_back({waiter.turn.predecessor->bytes(), false, Evidence::Inferred});
 }
 
-// Equal numbers mean that the server's counter has run over (or a reader of a writer's own, or
-// Solr's join at the head, which are meant).
+// Equal numbers mean that the server's counter has run over, unless they are meant: a reader's of its own writer.
 void addOverflow(LockPicture &lock, const std::vector<Placed> &queue)
 {
     const Writers writers = writersOf(queue);
     std::map<qint64, std::vector<QByteArray>> byNumber;
     for (const auto &one : queue) {
-        const bool meant = one.member.claim.layout == Layout::SolrElection || isDowngraded(one, writers);
+        const bool meant = one.member.claim.layout->mayShareNumbers || isDowngraded(one, writers);
         if (!meant)
             byNumber[one.member.claim.sequence.sequence].push_back(one.member.node->name.bytes());
     }
@@ -220,7 +219,7 @@ void addMixture(LockPicture &lock, const std::vector<Placed> &queue)
 {
     std::vector<QByteArray> kazoos;
     for (const auto &one : queue) {
-        if (one.member.claim.layout == Layout::KazooLock)
+        if (one.member.claim.layout->seesOnlyItsOwnNames)
             kazoos.push_back(one.member.node->name.bytes());
     }
     if (kazoos.empty() || kazoos.size() == queue.size() || lock.recipe.startsWith("kazoo-"))
