@@ -38,7 +38,7 @@ std::optional<ServerTime> readMoment(const QByteArray &value, ServerTime now)
 
 std::optional<LockPicture> timestampLock(const Case &about)
 {
-    if (about.main.type != KeyType::String || !about.main.value || about.main.ttl)
+    if (!about.main.value || about.main.ttl)
         return std::nullopt;
     const auto moment = readMoment(*about.main.value, about.context.observed);
     const bool named = saysLock(about.name());
@@ -64,8 +64,7 @@ std::optional<LockPicture> timestampLock(const Case &about)
 
 std::optional<LockPicture> naiveLock(const Case &about)
 {
-    if (about.main.type != KeyType::String || !about.main.value || about.main.value->size() > longestMark
-        || !saysLock(about.name()))
+    if (!about.main.value || about.main.value->size() > longestMark || !saysLock(about.name()))
         return std::nullopt;
     LockPicture lock = pictureOf(about, "redis-setnx-expire", std::nullopt, Confidence::Medium,
                                  u"the key's name says lock, and its value is no random token"_s);

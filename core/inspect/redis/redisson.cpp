@@ -181,8 +181,6 @@ std::optional<LockPicture> redissonMultiLock(const Case &about)
 
 std::optional<LockPicture> redissonLeftOver(const Case &about)
 {
-    if (about.main.type != KeyType::None)
-        return std::nullopt;
     if (const KeyView *queue = fairQueue(about)) {
         LockPicture lock = pictureOf(about, "redisson-fair-lock", redissonClient, Confidence::High,
                                      u"redisson_lock_queue without the lock's own key"_s);

@@ -18,7 +18,7 @@ constexpr double neverMs = 922337203685477.0;
 
 std::optional<qint64> permitsLeft(const Case &about)
 {
-    return about.main.type == KeyType::String && about.main.value ? readInteger(*about.main.value) : std::nullopt;
+    return about.main.value ? readInteger(*about.main.value) : std::nullopt;
 }
 
 } // namespace
