@@ -219,24 +219,28 @@ QStringList takeArguments(int argc, char **argv)
     return arguments;
 }
 
-QString optionsHelp(const std::vector<OptionSpec> &options)
+QString helpLine(const QString &head, const QString &help)
 {
     constexpr qsizetype column = 26;
     constexpr qsizetype width = 96;
-    QString text;
-    for (const auto &option : options) {
-        auto head = u"  --"_s + option.name + (option.value.isEmpty() ? QString() : u' ' + option.value);
-        head = head.size() < column ? head.leftJustified(column) : head + u'\n' + QString(column, u' ');
-        QString line;
-        QStringList lines;
-        for (const auto &word : option.help.split(u' ')) {
-            if (!line.isEmpty() && column + line.size() + 1 + word.size() > width)
-                lines << std::exchange(line, QString());
-            line += (line.isEmpty() ? QString() : u" "_s) + word;
-        }
-        lines << line;
-        text += head + lines.join(u'\n' + QString(column, u' ')) + u'\n';
+    QString line;
+    QStringList lines;
+    for (const auto &word : help.split(u' ')) {
+        if (!line.isEmpty() && column + line.size() + 1 + word.size() > width)
+            lines << std::exchange(line, QString());
+        line += (line.isEmpty() ? QString() : u" "_s) + word;
     }
+    lines << line;
+    const auto first = u"  "_s + head;
+    return (first.size() < column ? first.leftJustified(column) : first + u'\n' + QString(column, u' '))
+        + lines.join(u'\n' + QString(column, u' ')) + u'\n';
+}
+
+QString optionsHelp(const std::vector<OptionSpec> &options)
+{
+    QString text;
+    for (const auto &option : options)
+        text += helpLine(u"--"_s + option.name + (option.value.isEmpty() ? QString() : u' ' + option.value), option.help);
     return text;
 }
 

@@ -61,7 +61,9 @@ struct Connections {
 // `ps` does not show them. Call first thing in main.
 [[nodiscard]] QStringList takeArguments(int argc, char **argv);
 
-// The options as --help lists them, two columns.
+// A line of --help in two columns, the second one wrapped.
+[[nodiscard]] QString helpLine(const QString &head, const QString &help);
+// The options as --help lists them.
 [[nodiscard]] QString optionsHelp(const std::vector<OptionSpec> &options);
 
 } // namespace lockscope::app

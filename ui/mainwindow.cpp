@@ -6,6 +6,7 @@
 #include "ui/dialogs/acquiredialog.h"
 #include "ui/dialogs/connectdialog.h"
 #include "ui/dialogs/connectform.h"
+#include "ui/dialogs/findingsdialog.h"
 #include "ui/dialogs/forcereleasedialog.h"
 #include "ui/dialogs/promisesdialog.h"
 #include "ui/pages/keyspage.h"
@@ -128,6 +129,7 @@ void MainWindow::addPage(Page *page)
     delete m_help;
     m_help = new HelpOverlay(titles, this);
     connect(m_help, &HelpOverlay::promisesRequested, this, &MainWindow::openPromises);
+    connect(m_help, &HelpOverlay::findingsRequested, this, &MainWindow::openFindingsHelp);
 }
 
 void MainWindow::addShortcuts()
@@ -360,6 +362,13 @@ void MainWindow::openAcquire()
 void MainWindow::openPromises()
 {
     auto *dialog = new PromisesDialog({}, this);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->open();
+}
+
+void MainWindow::openFindingsHelp()
+{
+    auto *dialog = new FindingsDialog(this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->open();
 }

@@ -62,6 +62,7 @@ public slots:
     void openForceRelease();
     void openAcquire();
     void openPromises();
+    void openFindingsHelp();
 
 signals:
     void firstPictureComplete();

@@ -34,6 +34,7 @@ struct CommandSpec {
     QString words;     // "LOCK", "[CONNECTION:]PATH"
     QString summary;   // one line
     QString more;      // what --help says besides; may be empty
+    QString list;      // what --help lists after that, heading and lines; may be empty
     std::vector<OptionSpec> options;
     int fewestWords = 0;
     int mostWords = 0;

@@ -5,6 +5,7 @@
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/table.h"
 #include "core/base/text.h"
+#include "core/inspect/findings.h"
 #include "core/inspect/json.h"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ QJsonObject findingJson(const FoundFinding &found)
     QJsonArray contenders;
     for (const auto &id : found.finding.contenders)
         contenders.append(QJsonObject{{u"lock"_s, lock}, {u"id"_s, escaped(id)}});
-    return {{u"code"_s, escaped(found.finding.code)},
+    return {{u"code"_s, inspect::word(found.finding.code)},
             {u"severity"_s, inspect::word(found.finding.severity)},
             {u"message"_s, shown(found.finding.message)},
             {u"locks"_s, QJsonArray{lock}},
@@ -58,7 +59,7 @@ Task<Exit> findings(Run &run)
     Table table({{u"SEVERITY"_s}, {u"CODE"_s}, {u"LOCK"_s, Table::Align::Left, true},
                  {u"MESSAGE"_s, Table::Align::Left, true}});
     for (const auto &found : all)
-        table.add({inspect::word(found.finding.severity), escaped(found.finding.code), escaped(found.lock.text()),
+        table.add({inspect::word(found.finding.severity), inspect::word(found.finding.code), escaped(found.lock.text()),
                    shown(found.finding.message)});
     print(table.isEmpty() ? u"nothing found to be wrong"_s : table.text(terminalWidth()));
     co_return looked;
@@ -71,6 +72,10 @@ CommandSpec findingsCommand()
     CommandSpec spec;
     spec.name = u"findings"_s;
     spec.summary = u"everything that is wrong with any lock, gravest first"_s;
+    spec.list = u"Codes\n"_s;
+    for (const auto &kind : inspect::findingKinds())
+        spec.list += app::helpLine(inspect::word(kind.code), kind.meaning.toString());
+    spec.more = u"Each code, how to confirm it and what to do: docs/findings.md, and the window's help."_s;
     spec.observes = true;
     spec.run = findings;
     return spec;

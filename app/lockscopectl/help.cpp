@@ -49,6 +49,8 @@ QString commandHelp(const CommandSpec &command)
     text += wrapped(command.summary) + u'\n';
     if (!command.more.isEmpty())
         text += u'\n' + wrapped(command.more) + u'\n';
+    if (!command.list.isEmpty())
+        text += u'\n' + command.list;
     if (!command.options.empty())
         text += u"\nOptions\n"_s + app::optionsHelp(command.options);
     text += u"\nOptions of every command\n"_s + app::optionsHelp(app::sharedOptions());

@@ -111,7 +111,7 @@ QString findingWords(const LockPicture &lock)
         const auto mark = finding.severity == inspect::Severity::Critical ? u"!! "_s
             : finding.severity == inspect::Severity::Warning              ? u"! "_s
                                                                           : QString();
-        const auto code = mark + QString::fromUtf8(finding.code);
+        const auto code = mark + inspect::word(finding.code);
         if (!codes.contains(code))
             codes << code;
     }

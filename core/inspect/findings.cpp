@@ -2,55 +2,20 @@
 #include "core/inspect/findings.h"
 
 #include "core/base/duration.h"
-#include "core/base/text.h"
-#include "core/inspect/zookeeper/serverview.h"
 
 #include <algorithm>
 
 namespace lockscope::inspect {
 
 using namespace Qt::StringLiterals;
-using std::chrono::milliseconds;
 
 namespace {
-
-QString named(const Contender &contender)
-{
-    const QString who = contender.session.value_or(escaped(contender.id));
-    return contender.endpoint ? u"%1 (%2)"_s.arg(who, *contender.endpoint) : who;
-}
 
 // Whether its release would wake this waiter without letting it in for certain.
 bool isWokenBy(const Contender &waiter, const Contender &holder)
 {
     return std::ranges::any_of(waiter.watches,
                                [&holder](const auto &edge) { return edge.children || edge.target == holder.id; });
-}
-
-// Recipes that wait on the node before them with exists or get, which servers list in wchp.
-bool hasVisibleWatches(const LockPicture &lock)
-{
-    static const std::vector<QByteArray> always{"curator-mutex",   "curator-rwlock", "curator-leader",
-                                                "curator-semaphore", "kazoo-lock",   "kazoo-rwlock",
-                                                "kazoo-semaphore", "zookeeper-recipe-lock"};
-    if (std::ranges::find(always, lock.recipe) != always.end())
-        return true;
-    // Others of this layout may poll or watch the children; a known client does not.
-    return (lock.recipe == "zk-mutex" || lock.recipe == "zk-election") && lock.client.has_value();
-}
-
-void addDisconnected(LockPicture &lock, Contender &contender, const SessionHealth &health)
-{
-    QString message = health.connected
-        ? u"session %1 has been silent for %2"_s.arg(named(contender), spokenDuration(*health.silence))
-        : u"session %1 has no live connection"_s.arg(named(contender));
-    if (health.expiresIn) {
-        message += u"; it expires in %1"_s.arg(spokenDuration(*health.expiresIn));
-        contender.expiresAt = lock.observed + *health.expiresIn;
-    } else {
-        message += u"; when it expires is not known"_s;
-    }
-    lock.findings.push_back({"holder-disconnected", Severity::Warning, message, {contender.id}});
 }
 
 } // namespace
@@ -63,14 +28,12 @@ void addAgeFindings(LockPicture &lock, const Thresholds &thresholds)
             if (age <= thresholds.longHeld)
                 continue;
             const QString bound = one.heldAtMost ? u"at most "_s : QString();
-            lock.findings.push_back({"long-held", one.heldAtMost ? Severity::Info : Severity::Warning,
-                                     u"held for %1%2"_s.arg(bound, spokenDuration(age)), {one.id}});
+            addFinding(lock, FindingCode::LongHeld, one.heldAtMost ? Severity::Info : Severity::Warning,
+                       u"held for %1%2"_s.arg(bound, spokenDuration(age)), {one.id});
         } else if (one.role == Role::Waiter && one.waitingSince) {
             const auto age = lock.observed - *one.waitingSince;
-            if (age > thresholds.longWait) {
-                lock.findings.push_back({"long-wait", Severity::Warning,
-                                         u"has waited for %1"_s.arg(spokenDuration(age)), {one.id}});
-            }
+            if (age > thresholds.longWait)
+                addFinding(lock, FindingCode::LongWait, u"has waited for %1"_s.arg(spokenDuration(age)), {one.id});
         }
     }
 }
@@ -89,73 +52,7 @@ void addHerdFinding(LockPicture &lock)
     if (woken.size() < 2)
         return;
     const QString message = u"1 release wakes %1"_s.arg(woken.size());
-    lock.findings.push_back({"herd", Severity::Info, message, std::move(woken)});
-}
-
-void addSessionFindings(LockPicture &lock, const RecogniseContext &context)
-{
-    const ServerView servers(context);
-    for (auto &one : lock.contenders) {
-        if (one.guard.owner == 0)
-            continue;
-        const auto health = servers.health(zk::SessionId{one.guard.owner});
-        if (!health || health->isAlive())
-            continue;
-        if (one.role == Role::Holder) {
-            addDisconnected(lock, one, *health);
-        } else if (!health->connected) {
-            lock.findings.push_back({"stale-queue", Severity::Info,
-                                     u"waiter %1 has no live connection"_s.arg(named(one)), {one.id}});
-        }
-    }
-}
-
-std::vector<QByteArray> watchingNothing(const LockPicture &lock, const RecogniseContext &context)
-{
-    const ServerView servers(context);
-    if (!servers.knowsAllWatches() || !hasVisibleWatches(lock))
-        return {};
-    std::map<quint64, int> nodesOf;
-    for (const auto &one : lock.contenders)
-        ++nodesOf[one.guard.owner];
-    std::vector<QByteArray> suspects;
-    for (const auto &one : lock.contenders) {
-        const zk::SessionId session{one.guard.owner};
-        const bool watchesChildren = std::ranges::any_of(one.watches, &WatchEdge::children);
-        if (one.role != Role::Waiter || session.isNone() || watchesChildren || servers.isOurs(session))
-            continue;
-        // Someone whose session has two nodes here may wait with the other one.
-        const auto health = servers.health(session);
-        const bool gone = health && !health->connected; // its watches went with its connection
-        if (nodesOf[one.guard.owner] != 1 || gone || !one.waitingSince || !servers.wasAskedAfter(*one.waitingSince))
-            continue;
-        if (!servers.watchesBelow(session, lock.lock.name))
-            suspects.push_back(one.id);
-    }
-    return suspects;
-}
-
-void LostWakeupMemory::judge(LockPicture &lock, const RecogniseContext &context)
-{
-    const auto suspects = watchingNothing(lock, context);
-    if (suspects.empty()) {
-        m_suspects.erase(lock.lock);
-        return;
-    }
-    auto &remembered = m_suspects[lock.lock];
-    std::erase_if(remembered, [&suspects](const auto &entry) {
-        return std::ranges::find(suspects, entry.first) == suspects.end();
-    });
-    for (const auto &id : suspects) {
-        auto &suspicion = remembered[id];
-        if (suspicion.times == 0 || suspicion.lastAsked != context.evidence->askedAt)
-            ++suspicion.times;
-        suspicion.lastAsked = context.evidence->askedAt;
-        if (suspicion.times >= 2) {
-            lock.findings.push_back({"lost-wakeup", Severity::Critical,
-                                     u"waits but watches nothing: no release will wake it"_s, {id}});
-        }
-    }
+    addFinding(lock, FindingCode::Herd, message, std::move(woken));
 }
 
 } // namespace lockscope::inspect

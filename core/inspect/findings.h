@@ -1,14 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong with a lock, said by the codes of docs/command-line.md. Pure functions on
-// pictures; the one thing that needs memory (a watch missing twice in a row) is a small class.
+// What can be wrong with a lock: one table, from which --help, the window's help and docs/findings.md are made; and the
+// findings that need a picture only. What needs the servers' word is found where that is read.
 #pragma once
 
-#include "core/inspect/zookeeper/recognise.h"
+#include "core/inspect/picture.h"
 
-#include <chrono>
-#include <map>
+#include <span>
 
 namespace lockscope::inspect {
+
+// In the order of the table (findingtable.cpp).
+enum class FindingCode : quint8 {
+    HolderDisconnected,
+    NoTtl,
+    ExpiredValue,
+    LostWakeup,
+    WrongWatch,
+    Herd,
+    PersistentNode,
+    NoQuorum,
+    LongHeld,
+    LongWait,
+    StaleQueue,
+    ForeignNode,
+    Litter,
+    SequenceOverflow,
+    RevocationRequested,
+    IdleInTransaction,
+};
+
+struct FindingKind {
+    FindingCode code;
+    const char *name;   // "no-ttl", stable: scripts ask for it
+    Severity severity;  // unless what was seen says otherwise
+    QStringView title;
+    QStringView meaning;
+    QStringView confirm; // how to see it without us
+    QStringView remedy;  // what to do about it
+};
+[[nodiscard]] std::span<const FindingKind> findingKinds();
+[[nodiscard]] const FindingKind &kindOf(FindingCode code);
+
+// As severe as the table says, or as told.
+void addFinding(LockPicture &lock, FindingCode code, QString message, std::vector<QByteArray> contenders = {});
+void addFinding(LockPicture &lock, FindingCode code, Severity severity, QString message,
+                std::vector<QByteArray> contenders = {});
 
 struct Thresholds {
     std::chrono::milliseconds longHeld{std::chrono::minutes(10)};
@@ -20,30 +56,5 @@ void addAgeFindings(LockPicture &lock, const Thresholds &thresholds);
 
 // herd: two or more waiters that one release wakes although only one of them can go on.
 void addHerdFinding(LockPicture &lock);
-
-// holder-disconnected and stale-queue, from complete `cons` evidence only. A disconnected holder's
-// expiresAt is filled in where the servers said when its session ends.
-void addSessionFindings(LockPicture &lock, const RecogniseContext &context);
-
-// Waiters that by complete `wchp` evidence watch nothing of their lock, in a recipe whose watches a
-// server can show. Suspects only: the evidence may be older than the wait, or the waiter between
-// two looks at its queue.
-[[nodiscard]] std::vector<QByteArray> watchingNothing(const LockPicture &lock, const RecogniseContext &context);
-
-// lost-wakeup: whoever was suspect in two different evidence answers in a row. Kept by the observer,
-// asked once per picture. Not thread-safe.
-class LostWakeupMemory {
-public:
-    // Adds the finding to the picture when it is due.
-    void judge(LockPicture &lock, const RecogniseContext &context);
-    void forget(const LockName &lock) { m_suspects.erase(lock); }
-
-private:
-    struct Suspicion {
-        int times = 0;
-        std::chrono::system_clock::time_point lastAsked;
-    };
-    std::map<LockName, std::map<QByteArray, Suspicion>> m_suspects;
-};
 
 } // namespace lockscope::inspect

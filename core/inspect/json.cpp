@@ -86,7 +86,7 @@ QJsonObject toJson(const Contender &contender, ServerTime now)
 
 QJsonObject toJson(const Finding &finding)
 {
-    return {{u"code"_s, escaped(finding.code)},
+    return {{u"code"_s, word(finding.code)},
             {u"severity"_s, word(finding.severity)},
             {u"message"_s, finding.message},
             {u"contenders"_s, texts(finding.contenders)}};

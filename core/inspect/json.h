@@ -25,5 +25,6 @@ namespace lockscope::inspect {
 [[nodiscard]] QString word(Confidence confidence);
 [[nodiscard]] QString word(Severity severity);
 [[nodiscard]] QString word(ChangeKind change);
+[[nodiscard]] QString word(FindingCode code);
 
 } // namespace lockscope::inspect

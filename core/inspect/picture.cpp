@@ -38,6 +38,12 @@ const Contender *LockPicture::find(const QByteArray &id) const
     return found == contenders.end() ? nullptr : &*found;
 }
 
+const Finding *LockPicture::find(FindingCode code) const
+{
+    const auto found = std::ranges::find(findings, code, &Finding::code);
+    return found == findings.end() ? nullptr : &*found;
+}
+
 const Contender *LockPicture::nextAfter(const QByteArray &id) const
 {
     const Contender *leaving = find(id);

@@ -85,8 +85,10 @@ struct Contender {
     friend bool operator==(const Contender &, const Contender &) = default;
 };
 
+enum class FindingCode : quint8; // core/inspect/findings.h, not all of which every picture has to know
+
 struct Finding {
-    QByteArray code; // docs/command-line.md, "Finding codes"
+    FindingCode code{};
     Severity severity = Severity::Info;
     QString message;
     std::vector<QByteArray> contenders;
@@ -126,6 +128,7 @@ struct LockPicture {
     [[nodiscard]] int waiterCount() const;
     [[nodiscard]] Severity worst() const; // Info when there is no finding
     [[nodiscard]] const Contender *find(const QByteArray &id) const;
+    [[nodiscard]] const Finding *find(FindingCode code) const; // the first of that code
     // The contender that gets the lock when `id` lets go; null if nobody waits or order is unknown.
     [[nodiscard]] const Contender *nextAfter(const QByteArray &id) const;
 };

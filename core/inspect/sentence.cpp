@@ -4,6 +4,7 @@
 
 #include "core/base/duration.h"
 #include "core/base/text.h"
+#include "core/inspect/findings.h"
 
 #include <algorithm>
 
@@ -101,7 +102,7 @@ QString answerSentence(const LockPicture &lock, ServerTime now)
     else
         sentence += u" is held, by whom cannot be seen"_s;
     sentence += u"; "_s + waiting(lock, now);
-    if (std::ranges::find(lock.findings, "no-ttl", &Finding::code) != lock.findings.end())
+    if (lock.find(FindingCode::NoTtl))
         sentence += u"; it never expires by itself"_s;
     return sentence;
 }

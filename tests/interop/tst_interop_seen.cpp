@@ -4,6 +4,8 @@
 #include "tests/interop/foreignclients.h"
 
 #include "core/async/qtloop.h"
+#include "core/inspect/findings.h"
+#include "core/inspect/json.h"
 #include "core/inspect/redis/observer.h"
 #include "core/inspect/zookeeper/observer.h"
 #include "core/redis/client.h"
@@ -162,7 +164,7 @@ private slots:
         QVERIFY(hasEveryEndpoint(lock));
         QCOMPARE(lock.state, LockState::Contended);
         QCOMPARE(lock.client, u"kazoo"_s);
-        QVERIFY2(lock.findings.empty(), lock.findings.empty() ? "" : lock.findings[0].code.constData());
+        QVERIFY2(lock.findings.empty(), lock.findings.empty() ? "" : qPrintable(inspect::word(lock.findings[0].code)));
 
         client->tell("release c0");
         QVERIFY(client->says("held c1"));
@@ -270,7 +272,7 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(lockOf(*m_redisObserver, "orders-lock").contenders.empty(), seenPatienceMs);
         client->tell("acquire b orders-lock 0");
         QTRY_COMPARE_WITH_TIMEOUT(lockOf(*m_redisObserver, "orders-lock").worst(), Severity::Critical, seenPatienceMs);
-        QCOMPARE(lockOf(*m_redisObserver, "orders-lock").findings[0].code, QByteArray("no-ttl"));
+        QCOMPARE(lockOf(*m_redisObserver, "orders-lock").findings[0].code, FindingCode::NoTtl);
     }
 };
 

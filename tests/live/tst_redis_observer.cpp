@@ -4,6 +4,7 @@
 #include "redis_fixture.h"
 
 #include "core/async/scope.h"
+#include "core/inspect/findings.h"
 #include "core/inspect/redis/observer.h"
 #include "tests/support/testmain.h"
 
@@ -167,7 +168,7 @@ private slots:
         QVERIFY(stuck);
         QVERIFY(!stuck->contenders.front().expiresAt);
         QVERIFY(std::any_of(stuck->findings.begin(), stuck->findings.end(),
-                            [](const Finding &finding) { return finding.code == "no-ttl"; }));
+                            [](const Finding &finding) { return finding.code == FindingCode::NoTtl; }));
         QVERIFY(lockNamed(odd));
         QTRY_VERIFY(m_sink.said.size() == 1 && m_sink.said.front().complete);
         QCOMPARE(m_sink.count(ChangeKind::Added, "orders-lock"), 1);
@@ -443,7 +444,7 @@ private slots:
         const auto isLongHeld = [&] {
             const auto *lock = lockNamed("old-lock");
             return lock && std::any_of(lock->findings.begin(), lock->findings.end(),
-                                       [](const Finding &finding) { return finding.code == "long-held"; });
+                                       [](const Finding &finding) { return finding.code == FindingCode::LongHeld; });
         };
         QTRY_VERIFY(isLongHeld());
     }

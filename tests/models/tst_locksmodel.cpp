@@ -2,6 +2,7 @@
 // The table of locks: its order, its filter, and exactly which signals each change makes.
 #include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"
+#include "core/inspect/findings.h"
 #include "ui/models/locksmodel.h"
 #include "ui/models/queuemodel.h"
 
@@ -292,7 +293,7 @@ private slots:
                 const auto path = "/l/" + QByteArray::number(below(600));
                 auto lock = zk(path, below(4));
                 if (below(5) == 0)
-                    lock.findings = {{"long-wait", inspect::Severity::Warning, u"waits long"_s, {}}};
+                    lock.findings = {{inspect::FindingCode::LongWait, inspect::Severity::Warning, u"waits long"_s, {}}};
                 if (below(3) == 0) {
                     batch.push_back(change(ChangeKind::Removed, lock));
                     truth.erase(path);

@@ -2,6 +2,7 @@
 #include "tests/support/fakedata.h"
 
 #include "core/base/text.h"
+#include "core/inspect/findings.h"
 
 namespace lockscope::test {
 
@@ -11,6 +12,7 @@ using inspect::ChangeKind;
 using inspect::Contender;
 using inspect::Evidence;
 using inspect::Finding;
+using inspect::FindingCode;
 using inspect::LockPicture;
 using inspect::LockState;
 using inspect::Mode;
@@ -122,7 +124,7 @@ LockPicture redisLock(const QByteArray &connection, const QByteArray &key, std::
     if (ttl)
         holder.expiresAt = now + *ttl;
     else
-        lock.findings = {{"no-ttl", Severity::Critical, u"never expires by itself; nobody refreshes it"_s, {holder.id}}};
+        lock.findings = {{FindingCode::NoTtl, Severity::Critical, u"never expires by itself; nobody refreshes it"_s, {holder.id}}};
     lock.contenders = {holder};
     return lock;
 }
@@ -148,7 +150,7 @@ ConnectionStatus connectedStatus(const QByteArray &name, Scheme scheme, bool pro
 
 namespace {
 
-LockPicture deadlocked(ServerTime now)
+LockPicture sleeping(ServerTime now)
 {
     auto lock = zkLock("orders-zk", "/locks/orders", "curator-mutex", now);
     lock.client = u"Curator"_s;
@@ -160,10 +162,8 @@ LockPicture deadlocked(ServerTime now)
               {sequenceName(base, 43), u"0x2000009b4890007"_s, u"10.0.4.2:50218"_s, 80s},
               {sequenceName(base, 44), u"0x3000009b4890003"_s, u"10.0.4.9:38830"_s, 2s, Evidence::Inferred}},
              now);
-    lock.findings = {{"deadlock", Severity::Critical,
-                      u"10.0.3.7 holds /locks/orders and waits for stock · "
-                      u"10.0.3.9 holds stock and waits for /locks/orders"_s,
-                      {lock.contenders[0].id, lock.contenders[1].id}}};
+    lock.findings = {{FindingCode::LostWakeup, Severity::Critical,
+                      u"waits but watches nothing: no release will wake it"_s, {lock.contenders[3].id}}};
     return lock;
 }
 
@@ -179,7 +179,7 @@ LockPicture disconnected(ServerTime now)
     }
     addQueue(lock, claims, now);
     lock.contenders[0].expiresAt = now + 6400ms;
-    lock.findings = {{"holder-disconnected", Severity::Warning,
+    lock.findings = {{FindingCode::HolderDisconnected, Severity::Warning,
                       u"the holder's session has no connection and ends in 6.4 s"_s, {lock.contenders[0].id}}};
     return lock;
 }
@@ -198,7 +198,7 @@ LockPicture herd(ServerTime now)
         if (c.role == Role::Waiter)
             c.watches = {{{}, true, Evidence::Inferred}};
     }
-    lock.findings = {{"herd", Severity::Info, u"one release wakes 48"_s, {}}};
+    lock.findings = {{FindingCode::Herd, Severity::Info, u"one release wakes 48"_s, {}}};
     return lock;
 }
 
@@ -274,7 +274,7 @@ Batch showcase(std::chrono::system_clock::time_point clock)
     const auto now = serverTime(clock);
     Batch batch;
     const auto add = [&batch](LockPicture lock) { batch.locks.push_back(change(ChangeKind::Added, std::move(lock))); };
-    add(deadlocked(now));
+    add(sleeping(now));
     add(disconnected(now));
     add(herd(now));
     add(readWrite(now));

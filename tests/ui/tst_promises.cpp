@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of what holds: made from the core's, cell for cell; it can be searched, says why, and is reached from the
-// window's help and from the simulator.
+// window's help and from the simulator; so is the help on findings.
 #include "core/rules/catalogue.h"
 #include "core/simulate/checkers.h"
 #include "tests/support/fakebackend.h"
@@ -8,6 +8,7 @@
 #include "tests/support/testmain.h"
 #include "ui/dialogs/promisesdialog.h"
 #include "ui/mainwindow.h"
+#include "ui/models/lockfacts.h"
 #include "ui/models/promisesmodel.h"
 #include "ui/pages/simulatorpage.h"
 #include "ui/theme/theme.h"
@@ -15,6 +16,7 @@
 #include <QApplication>
 #include <QCheckBox>
 #include <QComboBox>
+#include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QTableView>
@@ -180,6 +182,14 @@ private slots:
         QVERIFY(all);
         QVERIFY(shownRows(all->table()).size() > 20);
         delete all;
+        window.findChild<QPushButton *>(u"openFindings"_s)->click();
+        const auto *findings = window.findChild<QDialog *>(u"findingsDialog"_s);
+        QVERIFY(findings);
+        const auto labels = findings->findChildren<QLabel *>();
+        for (const auto &kind : inspect::findingKinds()) {
+            QVERIFY2(std::ranges::any_of(labels, [&kind](const auto *one) { return one->text() == ui::helpOn(kind); }), kind.name);
+        }
+        delete findings;
 
         ui::SimulatorPage page(nullptr, test::fakeSimulate);
         page.resize(1200, 820);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From rows of a MariaDB server to pictures: names, who holds and who waits, what is odd.
+#include "core/inspect/findings.h"
 #include "core/inspect/mariadb/look.h"
 #include "core/mariadb/freshness.h"
 #include "core/operate/forcerelease.h"
@@ -141,7 +142,7 @@ private slots:
         const auto look = lookOf({transaction("10", 1, 0), transaction("11", 2, 5, at(20))}, {wait("11", "10")});
         const auto lock = picturesOf(look, db).front();
         QCOMPARE(lock.findings.size(), size_t(1));
-        QCOMPARE(lock.findings.front().code, QByteArray("idle-in-transaction"));
+        QCOMPARE(lock.findings.front().code, FindingCode::IdleInTransaction);
         QCOMPARE(lock.findings.front().severity, Severity::Warning);
         QCOMPARE(lock.findings.front().contenders, std::vector<QByteArray>{rowId(1, 0, "10")});
         auto busy = look;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The observer's pure parts: which directories to read, when two pictures say the same, who the sessions
 // are, what the coverage says.
+#include "core/inspect/findings.h"
 #include "core/inspect/sameness.h"
 #include "core/inspect/zookeeper/observercandidates.h"
 #include "core/inspect/zookeeper/observerpictures.h"
@@ -104,7 +105,7 @@ private slots:
         QFETCH(bool, same);
         QFETCH(int, change);
         auto before = picture("/x");
-        before.findings.push_back({"long-held", Severity::Warning, u"held for 10 m 1 s"_s, {"a"}});
+        before.findings.push_back({FindingCode::LongHeld, Severity::Warning, u"held for 10 m 1 s"_s, {"a"}});
         before.contenders[0].expiresAt = ServerTime(10s);
         before.contenders[1].watches.push_back({"a", false, inspect::Evidence::Inferred});
         auto now = before;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pictures as values, as JSON and as a sentence; names that say lock.
+#include "core/inspect/findings.h"
 #include "core/inspect/json.h"
 #include "core/inspect/words.h"
 #include "tests/support/testmain.h"
@@ -52,7 +53,7 @@ LockPicture orders()
     waiter.expiresAt = now + 5s;
     waiter.watches = {{"a-0", false, inspect::Evidence::Server}, {{}, true, inspect::Evidence::Inferred}};
     lock.contenders = {holder, waiter};
-    lock.findings = {{"herd", Severity::Info, u"1 release wakes 2"_s, {"b-1"}}};
+    lock.findings = {{FindingCode::Herd, Severity::Info, u"1 release wakes 2"_s, {"b-1"}}};
     return lock;
 }
 
@@ -126,8 +127,8 @@ private slots:
         QCOMPARE(lock.holderCount(), 1);
         QCOMPARE(lock.waiterCount(), 1);
         QCOMPARE(lock.worst(), Severity::Info);
-        lock.findings.push_back({"no-ttl", Severity::Critical, {}, {}});
-        lock.findings.push_back({"long-wait", Severity::Warning, {}, {}});
+        lock.findings.push_back({FindingCode::NoTtl, Severity::Critical, {}, {}});
+        lock.findings.push_back({FindingCode::LongWait, Severity::Warning, {}, {}});
         QCOMPARE(lock.worst(), Severity::Critical);
         QCOMPARE(lock.find("b-1"), &lock.contenders[1]);
         QVERIFY(!lock.find("c"));
@@ -179,7 +180,7 @@ private slots:
         QTest::newRow("by identity, waiters unknown")
             << unseen << u"/locks/orders is held by host\\x1B[1m; who waits cannot be seen"_s;
         unseen.contenders[0].identity.reset();
-        unseen.findings = {{"no-ttl", Severity::Critical, {}, {}}};
+        unseen.findings = {{FindingCode::NoTtl, Severity::Critical, {}, {}}};
         QTest::newRow("no TTL") << unseen
                                 << u"/locks/orders is held by session 0x1000009b4890001; who waits cannot be seen; "
                                    "it never expires by itself"_s;

@@ -5,6 +5,7 @@
 #include "znodetable.h"
 
 #include "core/inspect/findings.h"
+#include "core/inspect/zookeeper/sessionfindings.h"
 #include "core/rules/turn.h"
 
 #include <QTest>
@@ -28,15 +29,6 @@ QByteArray edge(const LockPicture &lock, size_t contender)
         return QByteArray::number(static_cast<int>(edges.size())) + " edges";
     const QByteArray mark = edges[0].evidence == Evidence::Server ? "->" : "~>";
     return mark + (edges[0].children ? QByteArray("children") : shorten(edges[0].target));
-}
-
-const Finding *finding(const LockPicture &lock, const QByteArray &code)
-{
-    for (const auto &one : lock.findings) {
-        if (one.code == code)
-            return &one;
-    }
-    return nullptr;
 }
 
 std::vector<NodeName> names(const QByteArray &text)
@@ -91,7 +83,7 @@ private slots:
         const auto lock = input.locks()[0];
         QCOMPARE(draw(lock.contenders[2]),
                  expand("{h3}__lock__0000000003 waits exclusive 2 ->{h2}__lock__0000000002 ->{h1}__lock__0000000001"));
-        QVERIFY(!finding(lock, "wrong-watch"));
+        QVERIFY(!lock.find(FindingCode::WrongWatch));
     }
 
     void knowsWhoTheyAre()
@@ -139,14 +131,14 @@ private slots:
         QVERIFY(lock.findings.empty());
         addAgeFindings(lock, {998s, 1000s});
         QCOMPARE(lock.findings.size(), size_t(1));
-        QCOMPARE(lock.findings[0].code, QByteArray("long-held"));
+        QCOMPARE(lock.findings[0].code, FindingCode::LongHeld);
         QCOMPARE(lock.findings[0].severity, Severity::Warning);
 
         auto queue = Input("/l", three).locks()[0];
         addAgeFindings(queue, {900s, 997s});
         QCOMPARE(queue.findings.size(), size_t(2));
         QCOMPARE(queue.findings[0].severity, Severity::Info); // at most that long
-        QCOMPARE(queue.findings[1].code, QByteArray("long-wait"));
+        QCOMPARE(queue.findings[1].code, FindingCode::LongWait);
         QCOMPARE(queue.findings[1].contenders, std::vector<QByteArray>{expand("{h2}__lock__0000000002")});
     }
 
@@ -159,13 +151,13 @@ private slots:
         input.evidence.connections.erase(zk::SessionId{sessionNumber(3)});
         input.evidence.expiresIn[holder] = 3200ms;
         const auto lock = input.locks()[0];
-        const auto *gone = finding(lock, "holder-disconnected");
+        const auto *gone = lock.find(FindingCode::HolderDisconnected);
         QVERIFY(gone);
         QCOMPARE(gone->message, QStringLiteral("session 0x100000000000001 has no live connection; it expires in 3.2 s"));
         QCOMPARE(gone->contenders, std::vector<QByteArray>{lock.contenders[0].id});
         QCOMPARE(*lock.contenders[0].expiresAt, lock.observed + 3200ms);
-        QVERIFY(finding(lock, "stale-queue"));
-        QCOMPARE(finding(lock, "stale-queue")->contenders, std::vector<QByteArray>{lock.contenders[2].id});
+        QVERIFY(lock.find(FindingCode::StaleQueue));
+        QCOMPARE(lock.find(FindingCode::StaleQueue)->contenders, std::vector<QByteArray>{lock.contenders[2].id});
 
         input.evidence.answers["cons"].answered = 0; // one member may have the connection
         QVERIFY(input.locks()[0].findings.empty());
@@ -176,9 +168,9 @@ private slots:
         Input input("/l", three);
         auto &facts = input.evidence.connections[zk::SessionId{sessionNumber(1)}];
         facts.silence = 5s; // a third of 10 s and a tick
-        QVERIFY(!finding(input.locks()[0], "holder-disconnected"));
+        QVERIFY(!input.locks()[0].find(FindingCode::HolderDisconnected));
         facts.silence = 5400ms;
-        QVERIFY(finding(input.locks()[0], "holder-disconnected"));
+        QVERIFY(input.locks()[0].find(FindingCode::HolderDisconnected));
     }
 
     void wrongWatch()
@@ -186,14 +178,14 @@ private slots:
         const QByteArray watch = "\n s3 > {h1}__lock__0000000001";
         Input input("/l", three + watch);
         const auto lock = input.locks()[0];
-        QVERIFY(finding(lock, "wrong-watch"));
+        QVERIFY(lock.find(FindingCode::WrongWatch));
         QCOMPARE(edge(lock, 2), QByteArray("->{h1}__lock__0000000001"));
 
         input.evidence.answers["wchp"].members = 3; // the right watch may be on another member
-        QVERIFY(!finding(input.locks()[0], "wrong-watch"));
+        QVERIFY(!input.locks()[0].find(FindingCode::WrongWatch));
         input.evidence.answers["wchp"].members = 1;
         input.evidence.askedAt = std::chrono::system_clock::time_point(2500ms); // before it queued
-        QVERIFY(!finding(input.locks()[0], "wrong-watch"));
+        QVERIFY(!input.locks()[0].find(FindingCode::WrongWatch));
     }
 
     void lostWakeupNeedsTwoLooks()
@@ -205,19 +197,19 @@ private slots:
             memory.judge(lock, input.context);
             return lock;
         };
-        QVERIFY(!finding(judged(), "lost-wakeup"));
-        QVERIFY2(!finding(judged(), "lost-wakeup"), "the same answer again proves nothing new");
+        QVERIFY(!judged().find(FindingCode::LostWakeup));
+        QVERIFY2(!judged().find(FindingCode::LostWakeup), "the same answer again proves nothing new");
         input.evidence.askedAt += 1s;
         const auto lock = judged();
-        QVERIFY(finding(lock, "lost-wakeup"));
-        QCOMPARE(finding(lock, "lost-wakeup")->contenders, std::vector<QByteArray>{lock.contenders[2].id});
+        QVERIFY(lock.find(FindingCode::LostWakeup));
+        QCOMPARE(lock.find(FindingCode::LostWakeup)->contenders, std::vector<QByteArray>{lock.contenders[2].id});
 
         input.evidence.dataWatches[ZPath(expand("/l/{h2}__lock__0000000002"))].insert(zk::SessionId{sessionNumber(3)});
         input.evidence.askedAt += 1s;
-        QVERIFY(!finding(judged(), "lost-wakeup"));
+        QVERIFY(!judged().find(FindingCode::LostWakeup));
         input.evidence.dataWatches.erase(ZPath(expand("/l/{h2}__lock__0000000002")));
         input.evidence.askedAt += 1s;
-        QVERIFY2(!finding(judged(), "lost-wakeup"), "twice in a row, not twice ever");
+        QVERIFY2(!judged().find(FindingCode::LostWakeup), "twice in a row, not twice ever");
     }
 
     void lostWakeupOnlyWhereItCanBeSeen_data()
@@ -257,7 +249,7 @@ private slots:
     {
         const Input input("/locks", "job s1\ns2 > job\ns3 > job\ns4 > job");
         const auto lock = input.locks()[0];
-        QCOMPARE(finding(lock, "herd")->message, QStringLiteral("1 release wakes 3"));
+        QCOMPARE(lock.find(FindingCode::Herd)->message, QStringLiteral("1 release wakes 3"));
         QCOMPARE(lock.contenders[1].endpoint, QStringLiteral("10.0.0.2:1000"));
         QVERIFY(lock.waitersKnown);
         Input partial("/locks", "job s1\ns2 > job");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the nodes of a Redlock set say apart, and the one lock that they are together: a table.
+#include "core/inspect/findings.h"
 #include "core/inspect/redis/quorum.h"
 #include "core/inspect/json.h"
 #include "core/inspect/sameness.h"
@@ -64,7 +65,7 @@ QString shown(const std::optional<LockPicture> &lock)
     }
     QString text = word(lock->state) + u": "_s + contenders.join(u", "_s);
     for (const auto &finding : lock->findings) {
-        text += u"; %1 %2"_s.arg(QString::fromUtf8(finding.code), word(finding.severity));
+        text += u"; %1 %2"_s.arg(word(finding.code), word(finding.severity));
         for (const auto &id : finding.contenders)
             text += u' ' + QString::fromUtf8(id);
     }
@@ -74,11 +75,8 @@ QString shown(const std::optional<LockPicture> &lock)
 QString noQuorumText(const QString &row)
 {
     const auto lock = mergeNodes(sightsOf(row));
-    for (const auto &finding : lock->findings) {
-        if (finding.code == "no-quorum")
-            return finding.message;
-    }
-    return {};
+    const auto *finding = lock->find(FindingCode::NoQuorum);
+    return finding ? finding->message : QString();
 }
 
 } // namespace
@@ -215,7 +213,7 @@ private slots:
     void longHeldTakesAMajority()
     {
         auto sights = sightsOf(u"A10 A20 A30"_s);
-        const Finding found{"long-held", Severity::Info, u"held for longer than 10 m"_s, {"A"}};
+        const Finding found{FindingCode::LongHeld, Severity::Info, u"held for longer than 10 m"_s, {"A"}};
         sights[0].picture->findings.push_back(found);
         QVERIFY(mergeNodes(sights)->findings.empty());
         sights[2].picture->findings.push_back(found);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a Redis observer remembers between two looks, and the prefixes it asks the server to track.
+#include "core/inspect/findings.h"
 #include "core/inspect/redis/observerfollow.h"
 #include "core/inspect/redis/observerseen.h"
 #include "core/inspect/sameness.h"
@@ -160,7 +161,7 @@ private slots:
         QVERIFY(lock.findings.empty());
         QVERIFY(!addLongHeld(lock, {}, noon + 60s, 1min));
         QCOMPARE(lock.findings.size(), 1u);
-        QCOMPARE(lock.findings.front().code, "long-held");
+        QCOMPARE(lock.findings.front().code, FindingCode::LongHeld);
         QCOMPARE(lock.findings.front().contenders, std::vector<QByteArray>{"t"});
 
         // Nobody knows since when, but it is that long since we first saw it.

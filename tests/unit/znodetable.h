@@ -140,7 +140,7 @@ inline QByteArray draw(const std::vector<LockPicture> &locks)
         if (lock.client)
             head += " (" + lock.client->toUtf8() + ')';
         for (const auto &finding : lock.findings)
-            head += " !" + finding.code;
+            head += " !" + word(finding.code).toLatin1();
         out << head;
         for (const auto &one : lock.contenders)
             out << draw(one);

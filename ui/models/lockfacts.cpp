@@ -10,6 +10,7 @@ namespace lockscope::ui {
 using namespace Qt::StringLiterals;
 using inspect::Contender;
 using inspect::Finding;
+using inspect::FindingCode;
 using inspect::LockPicture;
 using inspect::LockState;
 using inspect::Mode;
@@ -21,31 +22,24 @@ namespace {
 
 // The findings that are a state of their own, worst first.
 struct NamedState {
-    const char *code;
+    FindingCode code;
     PillShape shape;
     const char16_t *word;
 };
-constexpr std::array<NamedState, 6> namedStates{{
-    {"deadlock", PillShape::Cross, u"deadlock"},
-    {"no-quorum", PillShape::Cross, u"no quorum"},
-    {"no-ttl", PillShape::Cross, u"immortal"},
-    {"persistent-node", PillShape::Cross, u"immortal"},
-    {"expired-value", PillShape::Cross, u"expired"},
-    {"holder-disconnected", PillShape::Bars, u"disconnected"},
+constexpr std::array<NamedState, 5> namedStates{{
+    {FindingCode::NoQuorum, PillShape::Cross, u"no quorum"},
+    {FindingCode::NoTtl, PillShape::Cross, u"immortal"},
+    {FindingCode::PersistentNode, PillShape::Cross, u"immortal"},
+    {FindingCode::ExpiredValue, PillShape::Cross, u"expired"},
+    {FindingCode::HolderDisconnected, PillShape::Bars, u"disconnected"},
 }};
-
-bool hasFinding(const LockPicture &lock, const char *code)
-{
-    return std::any_of(lock.findings.begin(), lock.findings.end(), [code](const Finding &f) { return f.code == code; });
-}
 
 void setState(LockFacts &facts, const LockPicture &lock)
 {
     for (std::size_t i = 0; i < namedStates.size(); ++i) {
         const auto &state = namedStates[i];
-        const auto found = std::find_if(lock.findings.begin(), lock.findings.end(),
-                                        [&](const Finding &f) { return f.code == state.code; });
-        if (found == lock.findings.end() || found->severity == Severity::Info)
+        const auto *found = lock.find(state.code);
+        if (!found || found->severity == Severity::Info)
             continue;
         facts.pill = {state.shape, found->severity == Severity::Critical ? Tone::Critical : Tone::Warning,
                       QString::fromUtf16(state.word)};
@@ -141,14 +135,19 @@ QString findingText(const LockPicture &lock)
     const auto worst = std::max_element(lock.findings.begin(), lock.findings.end(), [](const Finding &a, const Finding &b) {
         return a.severity < b.severity;
     });
-    if (worst->code == "no-ttl")
+    if (worst->code == FindingCode::NoTtl)
         return u"no TTL"_s;
-    if (worst->code == "herd")
+    if (worst->code == FindingCode::Herd)
         return u"herd: "_s + label(worst->message.toUtf8(), 120);
     return label(worst->message.toUtf8(), 160);
 }
 
 } // namespace
+
+QString helpOn(const inspect::FindingKind &kind)
+{
+    return u"It means: %1.\nTo confirm: %2.\nWhat to do: %3."_s.arg(kind.meaning, kind.confirm, kind.remedy);
+}
 
 SystemTime ourTime(inspect::ServerTime server, const LockPicture &lock)
 {
@@ -191,14 +190,12 @@ Pill pillOf(const Contender &contender, const LockPicture &lock)
 {
     if (contender.role == Role::Waiter)
         return {PillShape::Ring, Tone::Wait, contender.position ? QString::number(*contender.position) : u"waits"_s};
-    if (hasFinding(lock, "holder-disconnected")) {
-        const auto concerned = std::any_of(lock.findings.begin(), lock.findings.end(), [&](const Finding &f) {
-            return f.code == "holder-disconnected"
-                && std::find(f.contenders.begin(), f.contenders.end(), contender.id) != f.contenders.end();
-        });
-        if (concerned)
-            return {PillShape::Bars, Tone::Warning, u"holds"_s};
-    }
+    const auto isDisconnected = std::ranges::any_of(lock.findings, [&contender](const Finding &f) {
+        return f.code == FindingCode::HolderDisconnected
+            && std::ranges::find(f.contenders, contender.id) != f.contenders.end();
+    });
+    if (isDisconnected)
+        return {PillShape::Bars, Tone::Warning, u"holds"_s};
     return {PillShape::Disc, Tone::Hold, u"holds"_s};
 }
 
@@ -215,7 +212,7 @@ LockFacts factsOf(const LockPicture &lock)
         else
             addWaiter(facts, contender, lock);
     }
-    facts.holderDisconnected = hasFinding(lock, "holder-disconnected");
+    facts.holderDisconnected = lock.find(FindingCode::HolderDisconnected) != nullptr;
     setState(facts, lock);
     facts.holder = holderText(facts, lock);
     facts.waiting = waitingText(facts, lock);

@@ -3,7 +3,7 @@
 // and filtering a hundred thousand of them touches no picture.
 #pragma once
 
-#include "core/inspect/picture.h"
+#include "core/inspect/findings.h"
 #include "ui/theme/pill.h"
 
 namespace lockscope::ui {
@@ -33,6 +33,8 @@ struct LockFacts {
 };
 
 [[nodiscard]] LockFacts factsOf(const inspect::LockPicture &lock);
+// What a finding means, how to confirm it, what to do: plain text of three lines.
+[[nodiscard]] QString helpOn(const inspect::FindingKind &kind);
 // Who a contender is, as short as possible: its endpoint, else what it wrote about itself, else its id.
 [[nodiscard]] QString whoIs(const inspect::Contender &contender);
 // The id as people tell contenders apart: "…0041" for a queue node, both ends of a long token.

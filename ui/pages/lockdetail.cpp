@@ -3,6 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/inspect/json.h"
+#include "ui/models/lockfacts.h"
 #include "ui/theme/plaintext.h"
 #include "ui/theme/theme.h"
 #include "ui/views/answerlabel.h"
@@ -50,16 +51,6 @@ QWidget *hairline(QWidget *parent)
     line->setProperty("look", u"hairline"_s);
     line->setFixedHeight(1);
     return line;
-}
-
-QString titleOf(const QByteArray &code)
-{
-    QString words = QString::fromLatin1(code).replace(u'-', u' ');
-    if (code == "no-ttl")
-        return u"No TTL"_s;
-    if (!words.isEmpty())
-        words[0] = words[0].toUpper();
-    return words;
 }
 
 } // namespace
@@ -313,7 +304,10 @@ void LockDetail::showFindings()
         QString sentence = label(finding.message.toUtf8(), 400);
         if (i == most - 1 && static_cast<qsizetype>(findings.size()) > most)
             sentence += tr("  (and %1 more)").arg(static_cast<qsizetype>(findings.size()) - most);
-        static_cast<Banner *>(m_findings->itemAt(static_cast<int>(i))->widget())->say(look, titleOf(finding.code), sentence);
+        const auto &kind = inspect::kindOf(finding.code);
+        auto *banner = static_cast<Banner *>(m_findings->itemAt(static_cast<int>(i))->widget());
+        banner->say(look, kind.title.toString(), sentence);
+        banner->setToolTip(plainToolTip(helpOn(kind)));
     }
 }
 
@@ -379,7 +373,7 @@ QString LockDetail::note() const
         return {};
     QStringList lines{m_answer->sentence(), m_why->text()};
     for (const auto &finding : m_lock->findings)
-        lines << titleOf(finding.code) + u": "_s + label(finding.message.toUtf8(), 400);
+        lines << u"%1: %2"_s.arg(inspect::kindOf(finding.code).title, label(finding.message.toUtf8(), 400));
     for (int row = 0; row < m_queue.rowCount(); ++row) {
         const auto text = [&](int column) { return m_queue.index(row, column).data().toString(); };
         lines << u"%1  %2  %3  %4  %5"_s.arg(text(QueueModel::Place), label(m_queue.contenderAt(row).id, 200),

@@ -47,6 +47,7 @@ HelpOverlay::HelpOverlay(const QStringList &pages, QWidget *window) : QWidget(wi
          << std::pair(u"+ − F"_s, tr("in the simulator: faster, slower, fork at the cursor"))
          << std::pair(u"↑ ↓ Enter"_s, tr("in the simulator: choose a contender, and what befalls it or its message at the cursor"))
          << std::pair(u"H"_s, tr("in the simulator, and here: what holds, and what may break"))
+         << std::pair(u"F"_s, tr("here: what findings mean, and what to do"))
          << std::pair(u"PgDn PgUp"_s, tr("in a lesson: next step and back; 1 to 6 answer, Esc leaves"))
          << std::pair(u"?"_s, tr("this"));
     int row = 1;
@@ -60,8 +61,12 @@ HelpOverlay::HelpOverlay(const QStringList &pages, QWidget *window) : QWidget(wi
     }
     auto *promises = new QPushButton(tr("What holds, and what may break: every recipe, every fault…"), card);
     promises->setObjectName(u"openPromises"_s);
-    connect(promises, &QPushButton::clicked, this, &HelpOverlay::showPromises);
+    connect(promises, &QPushButton::clicked, this, [this] { leaveFor(&HelpOverlay::promisesRequested); });
     grid->addWidget(promises, row, 0, 1, 2, Qt::AlignLeft);
+    auto *findings = new QPushButton(tr("What findings mean, and what to do…"), card);
+    findings->setObjectName(u"openFindings"_s);
+    connect(findings, &QPushButton::clicked, this, [this] { leaveFor(&HelpOverlay::findingsRequested); });
+    grid->addWidget(findings, row + 1, 0, 1, 2, Qt::AlignLeft);
     m_promises = promises;
     auto *column = new QVBoxLayout(this);
     column->addWidget(card, 0, Qt::AlignCenter);
@@ -96,10 +101,10 @@ void HelpOverlay::paintEvent(QPaintEvent *)
     painter.fillRect(rect(), shade);
 }
 
-void HelpOverlay::showPromises()
+void HelpOverlay::leaveFor(void (HelpOverlay::*request)())
 {
     close();
-    emit promisesRequested();
+    emit (this->*request)();
 }
 
 void HelpOverlay::keyPressEvent(QKeyEvent *event)
@@ -107,7 +112,9 @@ void HelpOverlay::keyPressEvent(QKeyEvent *event)
     if (event->key() == Qt::Key_Tab)
         m_promises->setFocus();
     else if (event->key() == Qt::Key_H)
-        showPromises();
+        leaveFor(&HelpOverlay::promisesRequested);
+    else if (event->key() == Qt::Key_F)
+        leaveFor(&HelpOverlay::findingsRequested);
     else
         close();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys, over the window, until any key or click; and the way to the other help.
+// The keys, over the window, until any key or click; and the ways to the other help.
 #pragma once
 
 #include <version>
@@ -20,6 +20,8 @@ public:
 signals:
     // What holds under which fault is to be shown.
     void promisesRequested();
+    // What findings mean is to be shown.
+    void findingsRequested();
 
 protected:
     void paintEvent(QPaintEvent *event) override;
@@ -29,7 +31,7 @@ protected:
 
 private:
     void close();
-    void showPromises();
+    void leaveFor(void (HelpOverlay::*request)());
 
     QWidget *m_promises = nullptr;
     QPointer<QWidget> m_focusBefore;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // State as shape, word and colour together: ● holds, ○ waits, ◔ contended, ‖ disconnected,
-// ✕ immortal and deadlock. The shapes are drawn, not taken from a font that may lack them.
+// ✕ immortal, or held by nobody for sure. The shapes are drawn, not taken from a font that may lack them.
 #pragma once
 
 #include "ui/theme/tokens.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/duration.h"
 #include "core/base/text.h"
+#include "core/inspect/findings.h"
 #include "core/inspect/mariadb/look.h"
 
 #include <algorithm>
@@ -83,17 +84,14 @@ void addIdle(LockPicture &lock, const Contender &holder, const SqlTransaction &t
 {
     if (!process || !process->isIdle)
         return;
-    Finding finding;
-    finding.code = "idle-in-transaction";
-    finding.severity = process->inState >= idleIsOdd ? Severity::Warning : Severity::Info;
-    finding.message = u"connection %1 (%2) has been idle inside its transaction for %3; no statement runs that KILL "
+    const auto message = u"connection %1 (%2) has been idle inside its transaction for %3; no statement runs that KILL "
                       u"QUERY could end; rows locked: %4, modified: %5"_s
                           .arg(process->connection)
                           .arg(label(process->user, 40), spokenDuration(process->inState))
                           .arg(transaction.rowsLocked)
                           .arg(transaction.rowsModified);
-    finding.contenders = {holder.id};
-    lock.findings.push_back(std::move(finding));
+    addFinding(lock, FindingCode::IdleInTransaction,
+               process->inState >= idleIsOdd ? Severity::Warning : Severity::Info, message, {holder.id});
 }
 
 // Sorts, numbers the places, and says who waits for whom: the one before.

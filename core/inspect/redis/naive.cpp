@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Locks without a token: SETNX with any value, and SETNX with a moment as the value.
+#include "core/inspect/findings.h"
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/pieces.h"
 #include "core/inspect/words.h"
@@ -37,7 +38,7 @@ std::optional<ServerTime> readMoment(const QByteArray &value, ServerTime now)
 
 std::optional<LockPicture> timestampLock(const Case &about)
 {
-    if (about.main.type != KeyType::String || !about.main.value || about.main.ttl)
+    if (!about.main.value || about.main.ttl)
         return std::nullopt;
     const auto moment = readMoment(*about.main.value, about.context.observed);
     const bool named = saysLock(about.name());
@@ -55,8 +56,7 @@ std::optional<LockPicture> timestampLock(const Case &about)
         lock.contenders.push_back(std::move(holder));
     } else {
         const QString ago = spokenDuration(about.context.observed - *moment);
-        lock.findings.push_back({"expired-value", Severity::Warning,
-                                 u"its time was over %1 ago; whoever tries next takes it over"_s.arg(ago), {}});
+        addFinding(lock, FindingCode::ExpiredValue, u"its time was over %1 ago; whoever tries next takes it over"_s.arg(ago));
     }
     judgeState(lock);
     return lock;
@@ -64,8 +64,7 @@ std::optional<LockPicture> timestampLock(const Case &about)
 
 std::optional<LockPicture> naiveLock(const Case &about)
 {
-    if (about.main.type != KeyType::String || !about.main.value || about.main.value->size() > longestMark
-        || !saysLock(about.name()))
+    if (!about.main.value || about.main.value->size() > longestMark || !saysLock(about.name()))
         return std::nullopt;
     LockPicture lock = pictureOf(about, "redis-setnx-expire", std::nullopt, Confidence::Medium,
                                  u"the key's name says lock, and its value is no random token"_s);

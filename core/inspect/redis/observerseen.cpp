@@ -2,6 +2,7 @@
 #include "core/inspect/redis/observerseen.h"
 
 #include "core/base/duration.h"
+#include "core/inspect/findings.h"
 #include "core/inspect/redis/tokens.h"
 #include "core/rules/contenderid.h"
 
@@ -92,19 +93,20 @@ std::optional<ServerTime> addLongHeld(LockPicture &lock, std::optional<ServerTim
                                       std::chrono::milliseconds threshold)
 {
     std::optional<ServerTime> next;
-    Finding finding{"long-held", Severity::Info, u"held for longer than "_s + spokenDuration(threshold), {}};
+    std::vector<QByteArray> holders;
     for (const auto &contender : lock.contenders) {
         const auto since = contender.heldSince ? contender.heldSince : seenSince;
         if (contender.role != Role::Holder || !since)
             continue;
         const auto due = *since + threshold;
         if (due <= now)
-            finding.contenders.push_back(contender.id);
+            holders.push_back(contender.id);
         else if (!next || due < *next)
             next = due;
     }
-    if (!finding.contenders.empty())
-        lock.findings.push_back(std::move(finding));
+    if (!holders.empty())
+        addFinding(lock, FindingCode::LongHeld, Severity::Info, u"held for longer than "_s + spokenDuration(threshold),
+                   std::move(holders));
     return next;
 }
 

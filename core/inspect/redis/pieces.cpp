@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/redis/pieces.h"
 
+#include "core/inspect/findings.h"
 #include "core/rules/contenderid.h"
 
 #include <algorithm>
@@ -91,9 +92,8 @@ void addNoTtl(LockPicture &lock, const Case &about)
         if (one.role == Role::Holder)
             holders.push_back(one.id);
     }
-    lock.findings.push_back({"no-ttl", Severity::Critical,
-                             u"the key has no expiry: if its holder dies, the lock stays for ever"_s,
-                             std::move(holders)});
+    addFinding(lock, FindingCode::NoTtl, u"the key has no expiry: if its holder dies, the lock stays for ever"_s,
+               std::move(holders));
 }
 
 void judgeState(LockPicture &lock)

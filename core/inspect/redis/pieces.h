@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pieces that all pictures of Redis locks share, and the families that make them.
+// The pieces that all pictures of Redis locks share.
 #pragma once
 
 #include "core/inspect/redis/recognise.h"
@@ -28,18 +28,5 @@ void tellApartByExpiry(Contender &holder, const KeyView &main);
 void addSubscribers(LockPicture &lock, const Case &about, const QByteArray &channel, Mode mode);
 void addNoTtl(LockPicture &lock, const Case &about);
 void judgeState(LockPicture &lock);
-
-// The families, in the order of the rules (docs/layouts.md, "Rules for Redis").
-[[nodiscard]] std::optional<LockPicture> redissonReadWriteLock(const Case &about);
-[[nodiscard]] std::optional<LockPicture> redissonLock(const Case &about);
-[[nodiscard]] std::optional<LockPicture> redissonMultiLock(const Case &about);
-[[nodiscard]] std::optional<LockPicture> redissonLeftOver(const Case &about);
-[[nodiscard]] std::optional<LockPicture> redissonPermitSemaphore(const Case &about);
-[[nodiscard]] std::optional<LockPicture> redissonSemaphore(const Case &about);
-[[nodiscard]] bool isCountDownLatch(const Case &about);
-[[nodiscard]] std::optional<LockPicture> shedLockKey(const Case &about);
-[[nodiscard]] std::optional<LockPicture> tokenLock(const Case &about);
-[[nodiscard]] std::optional<LockPicture> timestampLock(const Case &about);
-[[nodiscard]] std::optional<LockPicture> naiveLock(const Case &about);
 
 } // namespace lockscope::inspect

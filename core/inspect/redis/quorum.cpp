@@ -2,6 +2,7 @@
 #include "core/inspect/redis/quorum.h"
 
 #include "core/base/text.h"
+#include "core/inspect/findings.h"
 #include "core/rules/turn.h"
 
 #include <algorithm>
@@ -155,39 +156,40 @@ void addNoQuorum(LockPicture &lock, const Count &count)
     const bool disagree = count.claims.size() > 1 || !count.strangers.isEmpty();
     if (count.hasMajority() && !disagree)
         return;
-    Finding finding{"no-quorum", count.hasMajority() ? Severity::Info : Severity::Warning, {}, {}};
+    std::vector<QByteArray> tokens;
     for (const auto &claim : count.claims)
-        finding.contenders.push_back(claim.token);
+        tokens.push_back(claim.token);
+    QString message;
     if (count.hasMajority())
-        finding.message = u"a majority holds one value, others are there, too (a client that is trying, or what one "
+        message = u"a majority holds one value, others are there, too (a client that is trying, or what one "
                           u"left behind): "_s;
     else if (count.mayBeMajority())
-        finding.message = u"too many nodes do not answer to tell whether a majority holds it: "_s;
+        message = u"too many nodes do not answer to tell whether a majority holds it: "_s;
     else
-        finding.message = u"no value is on a majority (%1), so nobody holds it; whoever set it is trying, or left it "
+        message = u"no value is on a majority (%1), so nobody holds it; whoever set it is trying, or left it "
                           u"behind: "_s.arg(count.quorum());
-    finding.message += tally(count);
-    lock.findings.push_back(std::move(finding));
+    addFinding(lock, FindingCode::NoQuorum, count.hasMajority() ? Severity::Info : Severity::Warning,
+               message + tally(count), std::move(tokens));
 }
 
 void addNoTtl(LockPicture &lock, const Count &count)
 {
-    Finding finding{"no-ttl", Severity::Critical, {}, {}};
+    std::vector<QByteArray> tokens;
     QStringList nodes;
     for (const auto &claim : count.claims) {
         for (const auto *sight : claim.on) {
             if (sight->picture->contenders.front().expiresAt)
                 continue;
             nodes << sight->node;
-            if (finding.contenders.empty() || finding.contenders.back() != claim.token)
-                finding.contenders.push_back(claim.token);
+            if (tokens.empty() || tokens.back() != claim.token)
+                tokens.push_back(claim.token);
         }
     }
     if (nodes.isEmpty())
         return;
-    finding.message = u"the key has no expiry on %1: if nobody removes it, it stays there for ever"_s.arg(
-        nodes.join(u", "_s));
-    lock.findings.push_back(std::move(finding));
+    addFinding(lock, FindingCode::NoTtl,
+               u"the key has no expiry on %1: if nobody removes it, it stays there for ever"_s.arg(nodes.join(u", "_s)),
+               std::move(tokens));
 }
 
 // The nodes know how long they have seen it; a majority of them decides.
@@ -196,12 +198,11 @@ void addLongHeld(LockPicture &lock, const Count &count)
     std::optional<Finding> found;
     int votes = 0;
     for (const auto *sight : count.claims.front().on) {
-        const auto &findings = sight->picture->findings;
-        const auto at = std::ranges::find(findings, "long-held", &Finding::code);
-        if (at == findings.end())
+        const auto *longHeld = sight->picture->find(FindingCode::LongHeld);
+        if (!longHeld)
             continue;
         ++votes;
-        found = *at;
+        found = *longHeld;
     }
     if (found && votes >= count.quorum())
         lock.findings.push_back(*found);

@@ -10,34 +10,52 @@ namespace lockscope::inspect {
 
 using namespace Qt::StringLiterals;
 
+using Rule = std::optional<LockPicture>(const Case &about);
+Rule redissonLeftOver, redissonReadWriteLock, redissonLock, redissonMultiLock, redissonPermitSemaphore, redissonSemaphore,
+    shedLockKey, tokenLock, timestampLock, naiveLock;
+bool isCountDownLatch(const Case &about);
+
+namespace {
+
+struct Recogniser {
+    KeyType type; // of the main key; None: only its companions are left
+    Rule *lockOf = nullptr;
+    bool (*isNoLock)(const Case &about) = nullptr; // and no rule after it is asked
+};
+
+// In the order of docs/layouts.md, "Rules for Redis": what a client's own companions or fields prove comes before what a
+// value looks like, and a value that anybody may have written comes last.
+constexpr Recogniser recognisers[] = {
+    {KeyType::None, redissonLeftOver},
+    {KeyType::Hash, redissonReadWriteLock},
+    {KeyType::Hash, redissonLock},
+    {KeyType::Hash, redissonMultiLock},
+    {KeyType::String, redissonPermitSemaphore},
+    {KeyType::String, redissonSemaphore},
+    {KeyType::String, nullptr, isCountDownLatch},
+    {KeyType::String, shedLockKey},
+    {KeyType::String, tokenLock},
+    {KeyType::String, timestampLock},
+    {KeyType::String, naiveLock},
+};
+
+} // namespace
+
 std::optional<LockPicture> recognise(const KeyView &main, const std::vector<KeyView> &companions,
                                      const RedisContext &context)
 {
     if (companionOf(main.key))
         return std::nullopt;
     const Case about{main, companions, context};
-    using Rule = std::optional<LockPicture> (*)(const Case &);
-    static constexpr Rule hashes[] = {redissonReadWriteLock, redissonLock, redissonMultiLock};
-    static constexpr Rule integers[] = {redissonPermitSemaphore, redissonSemaphore};
-    static constexpr Rule strings[] = {shedLockKey, tokenLock, timestampLock, naiveLock};
-    const auto first = [&about](const auto &rules) -> std::optional<LockPicture> {
-        for (const Rule rule : rules) {
-            if (auto lock = rule(about))
-                return lock;
-        }
-        return std::nullopt;
-    };
-    if (main.type == KeyType::None)
-        return redissonLeftOver(about);
-    if (main.type == KeyType::Hash)
-        return first(hashes);
-    if (main.type != KeyType::String)
-        return std::nullopt;
-    if (auto semaphore = first(integers))
-        return semaphore;
-    if (isCountDownLatch(about))
-        return std::nullopt;
-    return first(strings);
+    for (const auto &one : recognisers) {
+        if (one.type != main.type)
+            continue;
+        if (one.isNoLock && one.isNoLock(about))
+            return std::nullopt;
+        if (auto lock = one.lockOf ? one.lockOf(about) : std::nullopt)
+            return lock;
+    }
+    return std::nullopt;
 }
 
 void attributeToRegistries(std::vector<LockPicture> &locks)

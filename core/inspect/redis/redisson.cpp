@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Redisson's locks that are hashes: a field per holder, "<client uuid>:<thread id>" → times held.
+#include "core/inspect/findings.h"
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/pieces.h"
 
@@ -51,7 +52,7 @@ void addFairQueue(LockPicture &lock, const Case &about, const KeyView &queue, co
         const QString message = u"%1 of %2 in the queue are past their deadline or have none: they are gone"_s
                                     .arg(gone.size())
                                     .arg(queue.items.size());
-        lock.findings.push_back({"stale-queue", Severity::Warning, message, std::move(gone)});
+        addFinding(lock, FindingCode::StaleQueue, message, std::move(gone));
     }
 }
 
@@ -180,18 +181,14 @@ std::optional<LockPicture> redissonMultiLock(const Case &about)
 
 std::optional<LockPicture> redissonLeftOver(const Case &about)
 {
-    if (about.main.type != KeyType::None)
-        return std::nullopt;
     if (const KeyView *queue = fairQueue(about)) {
         LockPicture lock = pictureOf(about, "redisson-fair-lock", redissonClient, Confidence::High,
                                      u"redisson_lock_queue without the lock's own key"_s);
         addFairQueue(lock, about, *queue, about.companion(prefixed(redisson::timeouts, about.name())));
         attach(lock, about);
-        const auto stale = std::ranges::find(lock.findings, "stale-queue", &Finding::code);
-        if (stale != lock.findings.end() && stale->contenders.size() == lock.contenders.size()) {
-            lock.findings.push_back({"litter", Severity::Info,
-                                     u"the queue's keys are left over from clients that are gone"_s, {}});
-        }
+        const auto *stale = lock.find(FindingCode::StaleQueue);
+        if (stale && stale->contenders.size() == lock.contenders.size())
+            addFinding(lock, FindingCode::Litter, u"the queue's keys are left over from clients that are gone"_s);
         return lock;
     }
     // The counter of fencing tokens stays for ever, by design.

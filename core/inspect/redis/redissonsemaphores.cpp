@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Redisson's semaphores: an integer that alone says nothing; a companion key or a live channel does.
+#include "core/inspect/findings.h"
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/pieces.h"
 
@@ -17,7 +18,7 @@ constexpr double neverMs = 922337203685477.0;
 
 std::optional<qint64> permitsLeft(const Case &about)
 {
-    return about.main.type == KeyType::String && about.main.value ? readInteger(*about.main.value) : std::nullopt;
+    return about.main.value ? readInteger(*about.main.value) : std::nullopt;
 }
 
 } // namespace
@@ -54,7 +55,7 @@ std::optional<LockPicture> redissonPermitSemaphore(const Case &about)
     }
     if (expired > 0) {
         const QString message = u"%1 permits have expired and come back only when somebody asks"_s.arg(expired);
-        lock.findings.push_back({"litter", Severity::Info, message, {}});
+        addFinding(lock, FindingCode::Litter, message);
     }
     addSubscribers(lock, about, prefixed(redisson::semaphoreChannel, about.name()), Mode::Permit);
     judgeState(lock);

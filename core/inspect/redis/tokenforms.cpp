@@ -40,6 +40,11 @@ bool consistsOf(const QByteArray &text, bool (*accepts)(char))
     return !text.isEmpty() && std::ranges::all_of(text, accepts);
 }
 
+bool isRandom(const QByteArray &text)
+{
+    return consistsOf(text, isAlphanumeric) && looksRandom(text);
+}
+
 bool isBase64(const QByteArray &text)
 {
     return consistsOf(text, [](char c) { return isAlphanumeric(c) || c == '+' || c == '/'; });
@@ -104,6 +109,27 @@ std::optional<Token> ofDotNet(const QByteArray &value)
     return token;
 }
 
+// Forms that need no more than a look at the value. None of them is another's.
+struct TokenForm {
+    const char16_t *client; // null: several write it
+    const char16_t *why;
+    bool (*fits)(const QByteArray &value);
+};
+constexpr TokenForm tokenForms[] = {
+    {u"redsync", u"16 bytes in base64",
+     [](const QByteArray &value) { return value.size() == 24 && value.endsWith("==") && isBase64(value.chopped(2)); }},
+    {u"redlock-cpp", u"40 capital hex digits",
+     [](const QByteArray &value) { return value.size() == 40 && isUpperHex(value); }},
+    {nullptr, u"a UUID, as redlock-rb, Spring's lock registry and others write",
+     [](const QByteArray &value) { return isUuid36(value); }},
+    {u"redis-plus-plus", u"20 random letters and digits",
+     [](const QByteArray &value) { return value.size() == 20 && isRandom(value); }},
+    {u"Laravel", u"16 random letters and digits",
+     [](const QByteArray &value) { return value.size() == 16 && isRandom(value); }},
+    {u"bsm/redislock", u"16 bytes in URL-safe base64",
+     [](const QByteArray &value) { return value.size() == 22 && isUrlSafe(value) && looksRandom(value); }},
+};
+
 } // namespace
 
 std::optional<ServerTime> momentInUuid(const QByteArray &hex32, ServerTime now)
@@ -127,24 +153,16 @@ std::optional<Token> readToken(const QByteArray &key, const QByteArray &value, b
         return known;
     if (auto hex = ofHex(value, now))
         return hex;
-    if (value.size() == 24 && value.endsWith("==") && isBase64(value.chopped(2)))
-        return tokenOf(u"redsync"_s, u"16 bytes in base64"_s);
-    if (value.size() == 40 && isUpperHex(value))
-        return tokenOf(u"redlock-cpp"_s, u"40 capital hex digits"_s);
-    if (isUuid36(value)) {
-        Token token = tokenOf({}, u"a UUID, as redlock-rb, Spring's lock registry and others write"_s);
-        token.client.reset();
-        return token;
-    }
     if (auto dotNet = ofDotNet(value))
         return dotNet;
-    if (value.size() == 20 && consistsOf(value, isAlphanumeric) && looksRandom(value))
-        return tokenOf(u"redis-plus-plus"_s, u"20 random letters and digits"_s);
-    if (value.size() == 16 && consistsOf(value, isAlphanumeric) && looksRandom(value))
-        return tokenOf(u"Laravel"_s, u"16 random letters and digits"_s);
-    if (value.size() == 22 && isUrlSafe(value) && looksRandom(value))
-        return tokenOf(u"bsm/redislock"_s, u"16 bytes in URL-safe base64"_s);
-    return std::nullopt;
+    const auto form = std::ranges::find_if(tokenForms, [&value](const auto &one) { return one.fits(value); });
+    if (form == std::end(tokenForms))
+        return std::nullopt;
+    Token token;
+    if (form->client)
+        token.client = QString::fromUtf16(form->client);
+    token.why = QString::fromUtf16(form->why);
+    return token;
 }
 
 } // namespace lockscope::inspect

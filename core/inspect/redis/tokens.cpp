@@ -53,7 +53,7 @@ std::optional<LockPicture> shedLockKey(const Case &about)
 
 std::optional<LockPicture> tokenLock(const Case &about)
 {
-    if (about.main.type != KeyType::String || !about.main.value)
+    if (!about.main.value)
         return std::nullopt;
     const bool signal = about.companion("lock-signal:" + about.name().mid(5)) != nullptr;
     const auto token = readToken(about.name(), *about.main.value, signal, about.context.observed);

@@ -2,6 +2,7 @@
 #include "core/inspect/zookeeper/contender.h"
 
 #include "core/base/text.h"
+#include "core/inspect/findings.h"
 #include "core/inspect/zookeeper/names.h"
 
 namespace lockscope::inspect {
@@ -87,14 +88,13 @@ void addForeignNodes(LockPicture &lock, const std::vector<const ZnodeView *> &no
         message += u" (and %1 more)"_s.arg(nodes.size() - 1);
     if (breaksTheRecipe)
         message += u"; this client cannot lock beside it"_s;
-    lock.findings.push_back(
-        {"foreign-node", breaksTheRecipe ? Severity::Warning : Severity::Info, message, {}});
+    addFinding(lock, FindingCode::ForeignNode, breaksTheRecipe ? Severity::Warning : Severity::Info, message);
 }
 
 void addPersistentNode(LockPicture &lock, const QByteArray &id)
 {
-    lock.findings.push_back({"persistent-node", Severity::Warning,
-                             u"%1 is no ephemeral node: it stays when its client dies"_s.arg(label(id, 80)), {id}});
+    addFinding(lock, FindingCode::PersistentNode,
+               u"%1 is no ephemeral node: it stays when its client dies"_s.arg(label(id, 80)), {id});
 }
 
 } // namespace lockscope::inspect

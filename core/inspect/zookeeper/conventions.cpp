@@ -2,7 +2,6 @@
 // Names by convention, whoever writes them: textbook shared lock, herd, flat layout, lock-<seq>, and
 // at last any ephemeral sequential siblings.
 #include "core/inspect/zookeeper/layouts.h"
-#include "core/inspect/zookeeper/names.h"
 
 #include <algorithm>
 
@@ -13,78 +12,99 @@ using recipes::Access;
 
 namespace {
 
+std::optional<Claim> claimTextbook(const Layout &layout, const ZnodeView &node)
+{
+    auto sequence = recipes::readSequence(node.name);
+    const bool reads = sequence && sequence->prefix.endsWith("-R-");
+    if (!sequence || (!reads && !sequence->prefix.endsWith("-W-")))
+        return std::nullopt;
+    return Claim{&layout, std::move(*sequence), reads ? Access::Shared : Access::Exclusive};
+}
+
+std::optional<Claim> claimFlat(const Layout &layout, const ZnodeView &node)
+{
+    static const QByteArray mark = "_lock_";
+    auto sequence = recipes::readSequence(node.name);
+    if (!sequence || !sequence->prefix.endsWith(mark) || sequence->prefix.size() == mark.size())
+        return std::nullopt;
+    const QByteArray lock = sequence->prefix.chopped(mark.size());
+    return Claim{&layout, std::move(*sequence), Access::Exclusive, lock};
+}
+
+std::optional<Claim> claimAny(const Layout &layout, const ZnodeView &node)
+{
+    auto sequence = recipes::readSequence(node.name);
+    if (!sequence)
+        return std::nullopt;
+    const auto protection = readProtection(sequence->prefix);
+    const QByteArray base = sequence->prefix.mid(protection.kind == Protection::Kazoo ? 0 : protection.length);
+    return Claim{&layout, std::move(*sequence), Access::Exclusive, base};
+}
+
 bool isNpmLock(const Member &member)
 {
     return member.node->data && *member.node->data == "lock";
 }
 
-Description describePlainLock(const std::vector<Member> &members)
+void npmLock(Description &description, const std::vector<Member> &members, const ZPath &)
 {
-    Description out;
-    out.form = u"lock-<seq>"_s;
-    out.confidence = Confidence::Medium;
-    if (std::ranges::all_of(members, isNpmLock)) {
-        out.recipe = "zk-herd-mutex";
-        out.client = u"npm zk-lock"_s;
-        out.note = u"with the data \"lock\""_s;
-        out.discipline = Discipline::Herd;
-    } else {
-        out.recipe = "zk-mutex";
-        out.note = u"no known client's name"_s;
-        out.mayWatchChildren = true;
-    }
-    return out;
+    if (!std::ranges::all_of(members, isNpmLock))
+        return;
+    description.recipe = "zk-herd-mutex";
+    description.client = u"npm zk-lock"_s;
+    description.note = u"with the data \"lock\""_s;
+    description.discipline = Discipline::Herd;
+    description.mayWatchChildren = false;
 }
 
 } // namespace
 
-std::optional<Claim> claimConvention(const ZnodeView &node, const ZPath &)
-{
-    auto sequence = recipes::readSequence(node.name);
-    if (!sequence)
-        return std::nullopt;
-    const QByteArray prefix = sequence->prefix;
-    if (prefix.endsWith("-R-"))
-        return Claim{Layout::TextbookShared, *sequence, Access::Shared, {}};
-    if (prefix.endsWith("-W-"))
-        return Claim{Layout::TextbookShared, *sequence, Access::Exclusive, {}};
-    if (const auto herd = sequenceAt(node.name, 0, "herd-"))
-        return Claim{Layout::Herd, *herd, Access::Exclusive, {}};
-    if (prefix.endsWith("_lock_") && prefix.size() > 6)
-        return Claim{Layout::Flat, *sequence, Access::Exclusive, prefix.chopped(6)};
-    if (const auto lock = sequenceAt(node.name, 0, "lock-"))
-        return Claim{Layout::PlainLock, *lock, Access::Exclusive, {}};
-    if (const auto lock = sequenceAt(node.name, 0, "lock_"))
-        return Claim{Layout::PlainLock, *lock, Access::Exclusive, {}};
-    return Claim{Layout::Generic, *sequence, Access::Exclusive, prefix.mid(readProtection(prefix).length)};
-}
+extern const Layout textbookShared{
+    .claims = claimTextbook,
+    .description = {.recipe = "zk-shared",
+                    .form = u"<host>-R-<seq> or <host>-W-<seq>"_s,
+                    .confidence = Confidence::Medium,
+                    .discipline = Discipline::ReadWrite,
+                    .mode = Mode::Write,
+                    .mayWatchChildren = true},
+};
 
-Description describeConvention(Layout layout, const std::vector<Member> &members)
-{
-    if (layout == Layout::PlainLock)
-        return describePlainLock(members);
-    Description out;
-    out.confidence = Confidence::Medium;
-    out.mayWatchChildren = true;
-    if (layout == Layout::TextbookShared) {
-        out.recipe = "zk-shared";
-        out.form = u"<host>-R-<seq> or <host>-W-<seq>"_s;
-        out.discipline = Discipline::ReadWrite;
-        out.mode = Mode::Write;
-    } else if (layout == Layout::Herd) {
-        out.recipe = "zk-herd-mutex";
-        out.form = u"herd-<seq>"_s;
-        out.discipline = Discipline::Herd;
-    } else if (layout == Layout::Flat) {
-        out.recipe = "zk-flat-mutex";
-        out.form = u"<lock>_lock_<seq>"_s;
-    } else {
-        out.recipe = "zk-mutex";
-        out.form = u"<name><seq>"_s;
-        out.note = u"a queue lock or an election, by the order alone"_s;
-        out.confidence = Confidence::Low;
-    }
-    return out;
-}
+extern const Layout herdNode{
+    .names = {{"herd-"}},
+    .description = {.recipe = "zk-herd-mutex",
+                    .form = u"herd-<seq>"_s,
+                    .confidence = Confidence::Medium,
+                    .discipline = Discipline::Herd,
+                    .mayWatchChildren = true},
+};
+
+extern const Layout flatLock{
+    .claims = claimFlat,
+    .description = {.recipe = "zk-flat-mutex",
+                    .form = u"<lock>_lock_<seq>"_s,
+                    .confidence = Confidence::Medium,
+                    .mayWatchChildren = true},
+    .extent = Layout::Extent::Flat,
+};
+
+extern const Layout plainLock{
+    .names = {{"lock-"}, {"lock_"}},
+    .description = {.recipe = "zk-mutex",
+                    .form = u"lock-<seq>"_s,
+                    .note = u"no known client's name"_s,
+                    .confidence = Confidence::Medium,
+                    .mayWatchChildren = true},
+    .refine = npmLock,
+};
+
+extern const Layout anySequence{
+    .claims = claimAny,
+    .description = {.recipe = "zk-mutex",
+                    .form = u"<name><seq>"_s,
+                    .note = u"a queue lock or an election, by the order alone"_s,
+                    .confidence = Confidence::Low,
+                    .mayWatchChildren = true},
+    .extent = Layout::Extent::Siblings,
+};
 
 } // namespace lockscope::inspect

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Apache Curator's queue nodes, and go-zookeeper's, which copy them without the dashes of the UUID.
 #include "core/inspect/zookeeper/layouts.h"
-#include "core/inspect/zookeeper/names.h"
 
 #include <QHostAddress>
 
@@ -27,27 +26,19 @@ bool hasTextOfItsOwn(const Member &member)
     return data && !data->isEmpty() && !isAddress(*data) && !isRevocation(*member.node);
 }
 
-Description mutexOrLeader(const std::vector<Member> &members, const ZPath &directory)
+void mutexOrLeader(Description &description, const std::vector<Member> &members, const ZPath &directory)
 {
-    Description out;
-    out.form = u"_c_<uuid>-lock-<seq>"_s;
-    out.confidence = Confidence::Medium;
-    out.watchesAreCertain = true;
-    out.maybeSemaphore = true;
-    out.recipe = "curator-mutex";
-    out.client = u"Curator"_s;
     std::vector<Member> curators;
     std::ranges::copy_if(members, std::back_inserter(curators),
-                         [](const auto &one) { return one.claim.layout == Layout::CuratorLock; });
+                         [](const auto &one) { return one.claim.layout == &curatorLock; });
     if (directory.parent().name().bytes() == "SpringIntegration-LockRegistry") {
-        out.client = u"Spring Integration"_s;
+        description.client = u"Spring Integration"_s;
     } else if (!curators.empty() && std::ranges::all_of(curators, hasTextOfItsOwn)) {
-        out.recipe = "curator-leader";
-        out.note = u"the data is an id of its own, as LeaderSelector writes"_s;
+        description.recipe = "curator-leader";
+        description.note = u"the data is an id of its own, as LeaderSelector writes"_s;
     } else {
-        out.note = u"a leader selector looks the same"_s;
+        description.note = u"a leader selector looks the same"_s;
     }
-    return out;
 }
 
 } // namespace
@@ -57,55 +48,63 @@ bool isRevocation(const ZnodeView &node)
     return node.data && *node.data == "__REVOKE__";
 }
 
-std::optional<Claim> claimCurator(const ZnodeView &node, const ZPath &)
-{
-    const auto protection = readProtection(node.name.bytes());
-    if (protection.kind == Protection::None)
-        return std::nullopt;
-    const auto behind = [&](const QByteArray &base) { return sequenceAt(node.name, protection.length, base); };
-    if (protection.kind == Protection::Plain) {
-        const auto lock = behind("lock-");
-        return lock ? std::optional(Claim{Layout::GoLock, *lock, Access::Exclusive, {}}) : std::nullopt;
-    }
-    if (const auto writer = behind("__WRIT__"))
-        return Claim{Layout::CuratorReadWrite, *writer, Access::Exclusive, {}};
-    if (const auto reader = behind("__READ__"))
-        return Claim{Layout::CuratorReadWrite, *reader, Access::Shared, {}};
-    if (const auto lease = behind("lease-"))
-        return Claim{Layout::CuratorLease, *lease, Access::Exclusive, {}};
-    if (const auto latch = behind("latch-"))
-        return Claim{Layout::CuratorLatch, *latch, Access::Exclusive, {}};
-    if (const auto lock = behind("lock-"))
-        return Claim{Layout::CuratorLock, *lock, Access::Exclusive, {}};
-    return std::nullopt;
-}
+extern const Layout curatorReadWrite{
+    .names = {{"__WRIT__", Protection::Dashed}, {"__READ__", Protection::Dashed, Access::Shared}},
+    .description = {.recipe = "curator-rwlock",
+                    .client = u"Curator"_s,
+                    .form = u"_c_<uuid>-__WRIT__<seq> or __READ__"_s,
+                    .confidence = Confidence::High,
+                    .discipline = Discipline::CuratorReadWrite,
+                    .mode = Mode::Write,
+                    .watchesAreCertain = true},
+    .isUnmistakable = true,
+};
 
-Description describeCurator(Layout layout, const std::vector<Member> &members, const ZPath &directory)
-{
-    if (layout == Layout::CuratorLock)
-        return mutexOrLeader(members, directory);
-    Description out;
-    out.confidence = Confidence::High;
-    out.client = u"Curator"_s;
-    out.watchesAreCertain = true;
-    if (layout == Layout::CuratorReadWrite) {
-        out.recipe = "curator-rwlock";
-        out.form = u"_c_<uuid>-__WRIT__<seq> or __READ__"_s;
-        out.discipline = Discipline::CuratorReadWrite;
-        out.mode = Mode::Write;
-    } else if (layout == Layout::CuratorLease) {
-        out.recipe = "curator-semaphore";
-        out.form = u"_c_<uuid>-lease-<seq>"_s;
-        out.mode = Mode::Permit;
-    } else if (layout == Layout::CuratorLatch) {
-        out.recipe = "curator-leader";
-        out.form = u"_c_<uuid>-latch-<seq>"_s;
-    } else {
-        out.recipe = "zk-mutex";
-        out.client = u"go-zookeeper"_s;
-        out.form = u"_c_<uuid without dashes>-lock-<seq>"_s;
-    }
-    return out;
-}
+const Layout curatorLease{
+    .names = {{"lease-", Protection::Dashed}},
+    .description = {.recipe = "curator-semaphore",
+                    .client = u"Curator"_s,
+                    .form = u"_c_<uuid>-lease-<seq>"_s,
+                    .confidence = Confidence::High,
+                    .mode = Mode::Permit,
+                    .watchesAreCertain = true},
+    .isUnmistakable = true,
+};
+
+extern const Layout curatorLatch{
+    .names = {{"latch-", Protection::Dashed}},
+    .description = {.recipe = "curator-leader",
+                    .client = u"Curator"_s,
+                    .form = u"_c_<uuid>-latch-<seq>"_s,
+                    .confidence = Confidence::High,
+                    .watchesAreCertain = true},
+    .isUnmistakable = true,
+};
+
+const Layout curatorLock{
+    .names = {{"lock-", Protection::Dashed}},
+    .description = {.recipe = "curator-mutex",
+                    .client = u"Curator"_s,
+                    .form = u"_c_<uuid>-lock-<seq>"_s,
+                    .confidence = Confidence::Medium,
+                    .watchesAreCertain = true,
+                    .maybeSemaphore = true},
+    .refine = mutexOrLeader,
+    .queues = Layout::CuratorLikeQueue,
+    .isUnmistakable = true,
+};
+
+// Reads Curator's and kazoo's names, and breaks on any other.
+extern const Layout goLock{
+    .names = {{"lock-", Protection::Plain}},
+    .description = {.recipe = "zk-mutex",
+                    .client = u"go-zookeeper"_s,
+                    .form = u"_c_<uuid without dashes>-lock-<seq>"_s,
+                    .confidence = Confidence::High,
+                    .watchesAreCertain = true},
+    .queues = Layout::CuratorLikeQueue,
+    .isUnmistakable = true,
+    .breaksBesideForeignNodes = true,
+};
 
 } // namespace lockscope::inspect

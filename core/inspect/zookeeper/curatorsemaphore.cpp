@@ -4,6 +4,7 @@
 #include "core/inspect/findings.h"
 #include "core/inspect/zookeeper/queue.h"
 #include "core/inspect/zookeeper/semaphores.h"
+#include "core/inspect/zookeeper/sessionfindings.h"
 
 #include <algorithm>
 
@@ -13,15 +14,14 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-std::vector<Placed> placedPart(const std::vector<ZnodeView> &part, const ZPath &directory, Layout layout)
+std::vector<Placed> placedPart(const std::vector<ZnodeView> &part, const ZPath &directory, const Layout &layout)
 {
     std::vector<Member> members;
     for (const auto &node : part) {
-        auto claimed = claimCurator(node, directory);
-        if (claimed && claimed->layout == layout)
+        if (auto claimed = layout.claim(node, directory))
             members.push_back({&node, std::move(*claimed)});
     }
-    const Description description = describe(layout, members, directory);
+    const Description description = layout.describe(members, directory);
     return place(description, std::move(members), 1);
 }
 
@@ -95,12 +95,11 @@ void addWaiters(LockPicture &lock, const Parts &parts, const RecogniseContext &c
     }
 }
 
-void addUnknown(LockPicture &lock, const std::vector<ZnodeView> &part, const ZPath &path, Layout layout)
+void addUnknown(LockPicture &lock, const std::vector<ZnodeView> &part, const ZPath &path, const Layout &layout)
 {
     std::vector<const ZnodeView *> foreign;
     for (const auto &node : part) {
-        const auto claimed = claimCurator(node, path);
-        if (!claimed || claimed->layout != layout)
+        if (!layout.claim(node, path))
             foreign.push_back(&node);
     }
     addForeignNodes(lock, foreign, false);
@@ -117,8 +116,8 @@ std::optional<LockPicture> curatorSemaphore(const DirectoryView &directory, cons
     Parts parts;
     parts.locksPath = directory.path.child(NodeName("locks"));
     parts.leasesPath = directory.path.child(NodeName("leases"));
-    parts.locks = placedPart(locks->second, parts.locksPath, Layout::CuratorLock);
-    parts.leases = placedPart(leases->second, parts.leasesPath, Layout::CuratorLease);
+    parts.locks = placedPart(locks->second, parts.locksPath, curatorLock);
+    parts.leases = placedPart(leases->second, parts.leasesPath, curatorLease);
     // Two empty folders of these names may be anything.
     if (parts.locks.empty() && parts.leases.empty())
         return std::nullopt;
@@ -135,8 +134,8 @@ std::optional<LockPicture> curatorSemaphore(const DirectoryView &directory, cons
     addHolders(lock, parts, context);
     addWaiters(lock, parts, context);
     numberAndJudge(lock);
-    addUnknown(lock, locks->second, parts.locksPath, Layout::CuratorLock);
-    addUnknown(lock, leases->second, parts.leasesPath, Layout::CuratorLease);
+    addUnknown(lock, locks->second, parts.locksPath, curatorLock);
+    addUnknown(lock, leases->second, parts.leasesPath, curatorLease);
     addSessionFindings(lock, context);
     addHerdFinding(lock);
     return lock;

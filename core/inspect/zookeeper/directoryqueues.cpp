@@ -29,34 +29,33 @@ std::vector<Member> claimedMembers(const DirectoryView &directory)
 }
 
 // Persistent sequential siblings are messages, not locks, unless a client's own names say otherwise.
-std::optional<Layout> leadingLayout(const std::vector<Member> &members)
+const Layout *leadingLayout(const std::vector<Member> &members)
 {
-    std::optional<Layout> leading;
-    for (const auto &one : members) {
-        if (!isEphemeral(one) && !isUnmistakable(one.claim.layout))
-            continue;
-        if (!leading || one.claim.layout < *leading)
-            leading = one.claim.layout;
-    }
-    return leading;
+    const auto leads = [&members](const Layout *layout) {
+        return std::ranges::any_of(members, [layout](const Member &one) {
+            return one.claim.layout == layout && (layout->isUnmistakable || isEphemeral(one));
+        });
+    };
+    const auto found = std::ranges::find_if(layouts(), leads);
+    return found == layouts().end() ? nullptr : *found;
 }
 
-std::map<QByteArray, std::vector<Member>> grouped(const std::vector<Member> &members, Layout layout)
+std::map<QByteArray, std::vector<Member>> grouped(const std::vector<Member> &members, const Layout &layout)
 {
     std::map<QByteArray, std::vector<Member>> out;
     for (const auto &one : members) {
-        if (one.claim.layout == layout && isEphemeral(one))
+        if (one.claim.layout == &layout && isEphemeral(one))
             out[one.claim.group].push_back(one);
     }
     return out;
 }
 
-std::vector<LockPicture> flatLocks(const std::vector<Member> &members, const DirectoryView &directory,
-                                   const RecogniseContext &context)
+std::vector<LockPicture> flatLocks(const Layout &layout, const std::vector<Member> &members,
+                                   const DirectoryView &directory, const RecogniseContext &context)
 {
     std::vector<LockPicture> locks;
-    for (auto &[group, queue] : grouped(members, Layout::Flat)) {
-        const Description description = describe(Layout::Flat, queue, directory.path);
+    for (auto &[group, queue] : grouped(members, layout)) {
+        const Description description = layout.describe(queue, directory.path);
         const QByteArray name = directory.path.child(NodeName(group)).bytes();
         locks.push_back(queueLock(name, description, queue, directory.path, context));
     }
@@ -64,16 +63,16 @@ std::vector<LockPicture> flatLocks(const std::vector<Member> &members, const Dir
 }
 
 // Siblings of no known name: a queue if there are several, or if a name says so.
-std::vector<LockPicture> genericLocks(const std::vector<Member> &members, const DirectoryView &directory,
-                                      const RecogniseContext &context)
+std::vector<LockPicture> siblingLocks(const Layout &layout, const std::vector<Member> &members,
+                                      const DirectoryView &directory, const RecogniseContext &context)
 {
-    auto groups = grouped(members, Layout::Generic);
+    auto groups = grouped(members, layout);
     std::erase_if(groups, [&directory](const auto &entry) {
         return entry.second.size() < 2 && !saysLock(entry.first) && !saysLock(directory.path.name().bytes());
     });
     std::vector<LockPicture> locks;
     for (auto &[group, queue] : groups) {
-        const Description description = describe(Layout::Generic, queue, directory.path);
+        const Description description = layout.describe(queue, directory.path);
         QByteArray base = group;
         while (base.endsWith('-') || base.endsWith('_'))
             base.chop(1);
@@ -89,18 +88,18 @@ std::vector<LockPicture> genericLocks(const std::vector<Member> &members, const 
 QueueLocks queueLocks(const DirectoryView &directory, const RecogniseContext &context)
 {
     const auto members = claimedMembers(directory);
-    const auto leading = leadingLayout(members);
+    const auto *leading = leadingLayout(members);
     if (!leading)
         return {};
-    if (*leading == Layout::Flat)
-        return {flatLocks(members, directory, context), false};
-    if (*leading == Layout::Generic)
-        return {genericLocks(members, directory, context), false};
+    if (leading->extent == Layout::Extent::Flat)
+        return {flatLocks(*leading, members, directory, context), false};
+    if (leading->extent == Layout::Extent::Siblings)
+        return {siblingLocks(*leading, members, directory, context), false};
 
     std::vector<Member> queue;
     std::set<const ZnodeView *> known;
     for (const auto &one : members) {
-        if (queueTogether(*leading, one.claim.layout)) {
+        if (leading->queuesWith(*one.claim.layout)) {
             queue.push_back(one);
             known.insert(one.node);
         }
@@ -110,9 +109,9 @@ QueueLocks queueLocks(const DirectoryView &directory, const RecogniseContext &co
         if (!known.contains(&child) && !isNoLock(directory.path, child.name) && child.name.bytes() != "lease_holder")
             foreign.push_back(&child);
     }
-    const Description description = describe(*leading, queue, directory.path);
+    const Description description = leading->describe(queue, directory.path);
     LockPicture lock = queueLock(directory.path.bytes(), description, std::move(queue), directory.path, context);
-    addForeignNodes(lock, foreign, *leading == Layout::GoLock);
+    addForeignNodes(lock, foreign, leading->breaksBesideForeignNodes);
     return {{std::move(lock)}, true};
 }
 

@@ -1,51 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 // Election queues of known systems: Solr, ZooKeeper's LeaderElectionSupport, old ClickHouse.
 #include "core/inspect/zookeeper/layouts.h"
-#include "core/inspect/zookeeper/names.h"
 
 namespace lockscope::inspect {
 
 using namespace Qt::StringLiterals;
-using recipes::Access;
 
-std::optional<Claim> claimElection(const ZnodeView &node, const ZPath &)
+namespace {
+
+std::optional<Claim> claimSolr(const Layout &layout, const ZnodeView &node)
 {
-    const quint64 owner = node.stat.ephemeralOwner.value;
-    if (owner == 0)
+    const auto owner = static_cast<qint64>(node.stat.ephemeralOwner.value);
+    if (!node.name.bytes().startsWith(QByteArray::number(owner) + '-'))
         return std::nullopt;
-    const QByteArray &name = node.name.bytes();
-    if (name.startsWith(QByteArray::number(static_cast<qint64>(owner)) + '-')) {
-        if (const auto solr = recipes::readSequence(node.name, "-n_"))
-            return Claim{Layout::SolrElection, *solr, Access::Exclusive, {}};
-    }
-    if (const auto support = sequenceAt(node.name, 0, "n_"))
-        return Claim{Layout::ElectionSupport, *support, Access::Exclusive, {}};
-    if (const auto old = sequenceAt(node.name, 0, "leader_election-"))
-        return Claim{Layout::ClickHouseElection, *old, Access::Exclusive, {}};
-    return std::nullopt;
+    auto sequence = recipes::readSequence(node.name, "-n_");
+    return sequence ? std::optional(Claim{&layout, std::move(*sequence)}) : std::nullopt;
 }
 
-Description describeElection(Layout layout)
-{
-    Description out;
-    out.recipe = "zk-election";
-    if (layout == Layout::SolrElection) {
-        out.client = u"Solr"_s;
-        out.form = u"<session>-<node>-n_<seq>"_s;
-        out.note = u"the session in the name is the owner"_s;
-        out.confidence = Confidence::High;
-        out.watchesAreCertain = true;
-    } else if (layout == Layout::ElectionSupport) {
-        out.client = u"ZooKeeper's LeaderElectionSupport"_s;
-        out.form = u"n_<seq>"_s;
-        out.confidence = Confidence::Medium;
-        out.watchesAreCertain = true;
-    } else {
-        out.client = u"ClickHouse before 21.12"_s;
-        out.form = u"leader_election-<seq>"_s;
-        out.confidence = Confidence::Medium;
-    }
-    return out;
-}
+} // namespace
+
+extern const Layout solrElection{
+    .isEphemeralOnly = true,
+    .claims = claimSolr,
+    .description = {.recipe = "zk-election",
+                    .client = u"Solr"_s,
+                    .form = u"<session>-<node>-n_<seq>"_s,
+                    .note = u"the session in the name is the owner"_s,
+                    .confidence = Confidence::High,
+                    .watchesAreCertain = true},
+    .mayShareNumbers = true, // it joins at the head
+};
+
+extern const Layout electionSupport{
+    .names = {{"n_"}},
+    .isEphemeralOnly = true,
+    .description = {.recipe = "zk-election",
+                    .client = u"ZooKeeper's LeaderElectionSupport"_s,
+                    .form = u"n_<seq>"_s,
+                    .confidence = Confidence::Medium,
+                    .watchesAreCertain = true},
+};
+
+extern const Layout clickHouseElection{
+    .names = {{"leader_election-"}},
+    .isEphemeralOnly = true,
+    .description = {.recipe = "zk-election",
+                    .client = u"ClickHouse before 21.12"_s,
+                    .form = u"leader_election-<seq>"_s,
+                    .confidence = Confidence::Medium},
+};
 
 } // namespace lockscope::inspect

@@ -2,9 +2,9 @@
 // kazoo's Semaphore: the pool's data is the number of leases, each lease an ephemeral <hex32>, and a
 // lock in the sibling "<pool>-__lock__" decides who may make the next one.
 #include "core/inspect/findings.h"
-#include "core/inspect/zookeeper/names.h"
 #include "core/inspect/zookeeper/queue.h"
 #include "core/inspect/zookeeper/semaphores.h"
+#include "core/inspect/zookeeper/sessionfindings.h"
 
 #include <algorithm>
 
@@ -54,10 +54,10 @@ void addGuards(LockPicture &lock, const std::vector<ZnodeView> &guards, const ZP
 {
     std::vector<Member> members;
     for (const auto &node : guards) {
-        if (auto claimed = claimKazoo(node, path))
+        if (auto claimed = kazooLock.claim(node, path))
             members.push_back({&node, std::move(*claimed)});
     }
-    const Description description = describeKazoo(members);
+    const Description description = kazooLock.describe(members, path);
     LockPicture queue = queueLock(path.bytes(), description, std::move(members), path, context);
     for (auto &waiter : queue.contenders) {
         if (waiter.role == Role::Holder) {
@@ -75,7 +75,8 @@ void addGuards(LockPicture &lock, const std::vector<ZnodeView> &guards, const ZP
     }
     // Only what concerns the waiters; who holds is judged on the whole.
     for (auto &finding : queue.findings) {
-        if (finding.code != "holder-disconnected" && finding.code != "stale-queue" && finding.code != "herd")
+        if (finding.code != FindingCode::HolderDisconnected && finding.code != FindingCode::StaleQueue
+            && finding.code != FindingCode::Herd)
             lock.findings.push_back(std::move(finding));
     }
 }

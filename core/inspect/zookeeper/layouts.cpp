@@ -3,75 +3,61 @@
 
 namespace lockscope::inspect {
 
-bool isUnmistakable(Layout layout)
-{
-    return layout <= Layout::KazooLock;
-}
+extern const Layout curatorReadWrite, curatorLatch, goLock, javaRecipe, cRecipe, solrElection, electionSupport,
+    clickHouseElection, hbaseTable, dotNetReadWrite, dotNetSemaphore, rubyLock, rubySemaphore, rubyElection, textbookShared,
+    herdNode, flatLock, plainLock, anySequence;
 
-bool queueTogether(Layout first, Layout other)
+// A name belongs to the first that fits, and in a mixed directory the first one present names the lock. So the names that
+// only one client writes come first, then those of known systems, then what anybody may have called a node; of one client
+// the lock with more to it (read and write, leases) before the plain one, whose names may stand beside it.
+const std::vector<const Layout *> &layouts()
 {
-    if (first == other)
-        return true;
-    // go-zookeeper reads Curator's and kazoo's names, kazoo reads others' with a pattern.
-    const auto isPlainQueue = [](Layout layout) {
-        return layout == Layout::CuratorLock || layout == Layout::GoLock || layout == Layout::KazooLock;
+    static const std::vector<const Layout *> inOrder{
+        &curatorReadWrite, &curatorLease, &curatorLatch, &curatorLock, &goLock,
+        &kazooRead, &kazooLock,
+        &javaRecipe, &cRecipe,
+        &solrElection, &electionSupport, &clickHouseElection,
+        &hbaseTable, &dotNetReadWrite, &dotNetSemaphore, &rubyLock, &rubySemaphore, &rubyElection,
+        &textbookShared, &herdNode, &flatLock, &plainLock, &anySequence,
     };
-    if (isPlainQueue(first) && isPlainQueue(other))
-        return true;
-    const auto isKazoo = [](Layout layout) { return layout == Layout::KazooRead || layout == Layout::KazooLock; };
-    if (isKazoo(first) && isKazoo(other))
-        return true;
-    // The Java and the C recipe write the same names but for the radix.
-    const auto isRecipe = [](Layout layout) { return layout == Layout::JavaRecipe || layout == Layout::CRecipe; };
-    return isRecipe(first) && isRecipe(other);
+    return inOrder;
 }
 
-std::optional<Claim> claim(const ZnodeView &node, const ZPath &directory)
+std::optional<Claim> Layout::claimName(const NodeName &name) const
 {
-    using Rule = std::optional<Claim> (*)(const ZnodeView &, const ZPath &);
-    static constexpr Rule rules[] = {claimCurator,  claimKazoo,        claimZooKeeperRecipe,
-                                     claimElection, claimOtherClients, claimConvention};
-    for (const Rule rule : rules) {
-        if (auto claimed = rule(node, directory))
-            return claimed;
+    for (const auto &form : names) {
+        const auto before = form.protection == Protection::None ? ProtectedName{} : readProtection(name.bytes());
+        if (before.kind != form.protection)
+            continue;
+        if (auto sequence = sequenceAt(name, before.length, form.base))
+            return Claim{this, std::move(*sequence), form.access, {}};
     }
     return std::nullopt;
 }
 
-Description describe(Layout layout, const std::vector<Member> &members, const ZPath &directory)
+std::optional<Claim> Layout::claim(const ZnodeView &node, const ZPath &directory) const
 {
-    switch (layout) {
-    case Layout::CuratorReadWrite:
-    case Layout::CuratorLease:
-    case Layout::CuratorLatch:
-    case Layout::CuratorLock:
-    case Layout::GoLock:
-        return describeCurator(layout, members, directory);
-    case Layout::KazooRead:
-    case Layout::KazooLock:
-        return describeKazoo(members);
-    case Layout::JavaRecipe:
-    case Layout::CRecipe:
-        return describeZooKeeperRecipe(layout);
-    case Layout::SolrElection:
-    case Layout::ElectionSupport:
-    case Layout::ClickHouseElection:
-        return describeElection(layout);
-    case Layout::HBaseTable:
-    case Layout::DotNetReadWrite:
-    case Layout::DotNetSemaphore:
-    case Layout::RubyLock:
-    case Layout::RubySemaphore:
-    case Layout::RubyElection:
-        return describeOtherClients(layout, members);
-    case Layout::TextbookShared:
-    case Layout::Herd:
-    case Layout::Flat:
-    case Layout::PlainLock:
-    case Layout::Generic:
-        break;
+    const bool isElsewhere = !below.isEmpty() && directory.parent().name().bytes() != below;
+    if (isElsewhere || (isEphemeralOnly && node.stat.ephemeralOwner.isNone()))
+        return std::nullopt;
+    return claims ? claims(*this, node) : claimName(node.name);
+}
+
+Description Layout::describe(const std::vector<Member> &members, const ZPath &directory) const
+{
+    Description out = description;
+    if (refine)
+        refine(out, members, directory);
+    return out;
+}
+
+std::optional<Claim> claim(const ZnodeView &node, const ZPath &directory)
+{
+    for (const auto *layout : layouts()) {
+        if (auto claimed = layout->claim(node, directory))
+            return claimed;
     }
-    return describeConvention(layout, members);
+    return std::nullopt;
 }
 
 } // namespace lockscope::inspect

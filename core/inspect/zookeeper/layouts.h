@@ -1,47 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layouts of queue locks: what a child's name says, and what a directory of such children is.
-//
-// Each family of clients has a file of its own with two functions: one claims a child (the rules of
-// docs/layouts.md, "Rules for ZooKeeper"), one describes the lock that the claimed children make.
+// The layouts of queue locks, one row each: how a child's name looks, and what a directory of such children is (the rules
+// of docs/layouts.md, "Rules for ZooKeeper"). A row stands in the file of its family of clients; in which order the rows
+// are asked is said in layouts.cpp.
 #pragma once
 
+#include "core/inspect/zookeeper/names.h"
 #include "core/inspect/zookeeper/recognise.h"
-#include "core/rules/turn.h"
 
 namespace lockscope::inspect {
 
-// In the order of the rules: in a mixed directory the first one present names the lock.
-enum class Layout {
-    CuratorReadWrite,
-    CuratorLease,
-    CuratorLatch,
-    CuratorLock,
-    GoLock,
-    KazooRead,
-    KazooLock,
-    JavaRecipe,
-    CRecipe,
-    SolrElection,
-    ElectionSupport,
-    ClickHouseElection,
-    HBaseTable,
-    DotNetReadWrite,
-    DotNetSemaphore,
-    RubyLock,
-    RubySemaphore,
-    RubyElection,
-    TextbookShared,
-    Herd,
-    Flat,
-    PlainLock,
-    Generic,
-};
+struct Layout;
 
 struct Claim {
-    Layout layout = Layout::Generic;
+    const Layout *layout = nullptr;
     recipes::SequencedName sequence;
     recipes::Access access = recipes::Access::Exclusive;
-    QByteArray group; // Flat, Generic: the part of the name that tells one lock of the directory from another
+    QByteArray group = {}; // the part of the name that tells one lock of the directory from another: see Layout::Extent
 };
 
 struct Member {
@@ -59,9 +33,9 @@ enum class Discipline {
 
 struct Description {
     QByteArray recipe;
-    std::optional<QString> client;
-    QString form;                 // how the names look: "_c_<uuid>-lock-<seq>"
-    QString note;                 // more to say in `why`, or empty
+    std::optional<QString> client = {};
+    QString form = {};            // how the names look: "_c_<uuid>-lock-<seq>"
+    QString note = {};            // more to say in `why`, or empty
     Confidence confidence = Confidence::Low;
     Discipline discipline = Discipline::Mutex;
     Mode mode = Mode::Exclusive;  // of those that do not share
@@ -73,28 +47,52 @@ struct Description {
     bool maybeSemaphore = false;
 };
 
-// Whether persistent children of this layout are contenders that outlive their session (a client's
-// own unmistakable names) or just a queue of messages.
-[[nodiscard]] bool isUnmistakable(Layout layout);
-// Whether these layouts queue behind each other in one directory.
-[[nodiscard]] bool queueTogether(Layout first, Layout other);
+// A name that is `base` and a number, behind what its client puts before.
+struct NameForm {
+    QByteArray base;
+    Protection protection = Protection::None;
+    recipes::Access access = recipes::Access::Exclusive;
+};
 
-[[nodiscard]] std::optional<Claim> claimCurator(const ZnodeView &node, const ZPath &directory);
-[[nodiscard]] std::optional<Claim> claimKazoo(const ZnodeView &node, const ZPath &directory);
-[[nodiscard]] std::optional<Claim> claimZooKeeperRecipe(const ZnodeView &node, const ZPath &directory);
-[[nodiscard]] std::optional<Claim> claimElection(const ZnodeView &node, const ZPath &directory);
-[[nodiscard]] std::optional<Claim> claimOtherClients(const ZnodeView &node, const ZPath &directory);
-[[nodiscard]] std::optional<Claim> claimConvention(const ZnodeView &node, const ZPath &directory);
-// The first of the above that fits.
+struct Layout {
+    // What is one lock: the directory, or the children of one group (Flat: always under the group's name; Siblings: under
+    // the directory's where there is one group only).
+    enum class Extent { Directory, Flat, Siblings };
+    // Layouts that have a queue in common wait behind each other in one directory.
+    enum Queue : unsigned { OwnQueue = 0, CuratorLikeQueue = 1, KazooQueue = 2, RecipeQueue = 4 };
+
+    std::vector<NameForm> names = {};
+    bool isEphemeralOnly = false;
+    QByteArray below = {}; // the name that the directory's parent must have; empty: any
+    // In place of `names`, where they cannot say it.
+    std::optional<Claim> (*claims)(const Layout &layout, const ZnodeView &node) = nullptr;
+
+    Description description;
+    // What the members, or the place, say beyond that.
+    void (*refine)(Description &description, const std::vector<Member> &members, const ZPath &directory) = nullptr;
+
+    Extent extent = Extent::Directory;
+    unsigned queues = OwnQueue;
+    // Persistent children are contenders that outlive their session, not a queue of messages: the names are the client's.
+    bool isUnmistakable = false;
+    bool breaksBesideForeignNodes = false;
+    bool seesOnlyItsOwnNames = false;   // other clients' only if it was told their pattern
+    bool mayShareNumbers = false;       // equal numbers do not mean that the counter has run over
+
+    [[nodiscard]] std::optional<Claim> claim(const ZnodeView &node, const ZPath &directory) const;
+    // By `names` alone.
+    [[nodiscard]] std::optional<Claim> claimName(const NodeName &name) const;
+    [[nodiscard]] Description describe(const std::vector<Member> &members, const ZPath &directory) const;
+    [[nodiscard]] bool queuesWith(const Layout &other) const { return this == &other || (queues & other.queues) != 0; }
+};
+
+// All of them, in the order in which they are asked.
+[[nodiscard]] const std::vector<const Layout *> &layouts();
+// What the first layout that fits says.
 [[nodiscard]] std::optional<Claim> claim(const ZnodeView &node, const ZPath &directory);
 
-[[nodiscard]] Description describeCurator(Layout layout, const std::vector<Member> &members, const ZPath &directory);
-[[nodiscard]] Description describeKazoo(const std::vector<Member> &members);
-[[nodiscard]] Description describeZooKeeperRecipe(Layout layout);
-[[nodiscard]] Description describeElection(Layout layout);
-[[nodiscard]] Description describeOtherClients(Layout layout, const std::vector<Member> &members);
-[[nodiscard]] Description describeConvention(Layout layout, const std::vector<Member> &members);
-[[nodiscard]] Description describe(Layout layout, const std::vector<Member> &members, const ZPath &directory);
+// Those that are parts of a semaphore, too.
+extern const Layout curatorLease, curatorLock, kazooRead, kazooLock;
 
 // Nodes of well-known systems that look like locks and are none (rule 24 of docs/layouts.md).
 [[nodiscard]] bool isNoLockDirectory(const ZPath &directory);

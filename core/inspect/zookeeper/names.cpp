@@ -11,7 +11,7 @@ constexpr qsizetype hexLength = 32;
 ProtectedName readProtection(const QByteArray &name)
 {
     if (!name.startsWith("_c_"))
-        return {};
+        return isHex32(name.left(hexLength)) ? ProtectedName{Protection::Kazoo, hexLength} : ProtectedName{};
     const auto endsAt = [&name](qsizetype idLength) {
         return name.size() > 3 + idLength && name[3 + idLength] == '-';
     };

@@ -9,11 +9,12 @@
 
 namespace lockscope::inspect {
 
-// "_c_<uuid36>-" or go-zookeeper's "_c_<hex32>-" at the beginning of a name.
-enum class Protection { None, Dashed, Plain };
+// What a client puts before a name to know its own node again: Curator's "_c_<uuid36>-", go-zookeeper's "_c_<hex32>-",
+// kazoo's "<hex32>".
+enum class Protection { None, Dashed, Plain, Kazoo };
 struct ProtectedName {
     Protection kind = Protection::None;
-    qsizetype length = 0; // of the protection prefix
+    qsizetype length = 0;
 };
 [[nodiscard]] ProtectedName readProtection(const QByteArray &name);
 

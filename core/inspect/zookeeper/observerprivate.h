@@ -10,6 +10,7 @@
 #include "core/inspect/zookeeper/observercrawl.h"
 #include "core/inspect/zookeeper/observerreader.h"
 #include "core/inspect/zookeeper/observerreport.h"
+#include "core/inspect/zookeeper/sessionfindings.h"
 
 #include <deque>
 

@@ -3,6 +3,7 @@
 #include "core/inspect/findings.h"
 #include "core/inspect/words.h"
 #include "core/inspect/zookeeper/names.h"
+#include "core/inspect/zookeeper/sessionfindings.h"
 #include "core/inspect/zookeeper/singles.h"
 
 #include <QJsonDocument>

@@ -2,6 +2,7 @@
 #include "core/inspect/zookeeper/queue.h"
 
 #include "core/inspect/findings.h"
+#include "core/inspect/zookeeper/sessionfindings.h"
 
 #include <algorithm>
 #include <set>
@@ -173,8 +174,8 @@ void addEdges(Contender &contender, const Placed &waiter, const std::vector<Plac
     const bool timely = contender.waitingSince && watching.servers().wasAskedAfter(*contender.waitingSince);
     if (!watched.empty() && !right && timely && description.watchesAreCertain
         && watching.servers().knowsAllWatches()) {
-        lock.findings.push_back({"wrong-watch", Severity::Warning,
-                                 u"watches another node than the one it has to wait for"_s, {contender.id}});
+        addFinding(lock, FindingCode::WrongWatch, u"watches another node than the one it has to wait for"_s,
+                   {contender.id});
     }
     if (!watched.empty())
         return;
@@ -187,14 +188,13 @@ void addEdges(Contender &contender, const Placed &waiter, const std::vector<Plac
         contender.watches.push_back({waiter.turn.predecessor->bytes(), false, Evidence::Inferred});
 }
 
-// Equal numbers mean that the server's counter has run over (or a reader of a writer's own, or
-// Solr's join at the head, which are meant).
+// Equal numbers mean that the server's counter has run over, unless they are meant: a reader's of its own writer.
 void addOverflow(LockPicture &lock, const std::vector<Placed> &queue)
 {
     const Writers writers = writersOf(queue);
     std::map<qint64, std::vector<QByteArray>> byNumber;
     for (const auto &one : queue) {
-        const bool meant = one.member.claim.layout == Layout::SolrElection || isDowngraded(one, writers);
+        const bool meant = one.member.claim.layout->mayShareNumbers || isDowngraded(one, writers);
         if (!meant)
             byNumber[one.member.claim.sequence.sequence].push_back(one.member.node->name.bytes());
     }
@@ -204,31 +204,29 @@ void addOverflow(LockPicture &lock, const std::vector<Placed> &queue)
         const QString message = u"%1 nodes carry the number %2: more than one of them may believe it holds"_s
                                     .arg(names.size())
                                     .arg(number);
-        lock.findings.push_back({"sequence-overflow", Severity::Critical, message, std::move(names)});
+        addFinding(lock, FindingCode::SequenceOverflow, message, std::move(names));
     }
 }
 
 void addRevocation(LockPicture &lock, const Member &member)
 {
-    if (isRevocation(*member.node)) {
-        lock.findings.push_back({"revocation-requested", Severity::Info,
-                                 u"somebody asked this contender to let go"_s, {member.node->name.bytes()}});
-    }
+    if (isRevocation(*member.node))
+        addFinding(lock, FindingCode::RevocationRequested, u"somebody asked this contender to let go"_s,
+                   {member.node->name.bytes()});
 }
 
 void addMixture(LockPicture &lock, const std::vector<Placed> &queue)
 {
     std::vector<QByteArray> kazoos;
     for (const auto &one : queue) {
-        if (one.member.claim.layout == Layout::KazooLock)
+        if (one.member.claim.layout->seesOnlyItsOwnNames)
             kazoos.push_back(one.member.node->name.bytes());
     }
     if (kazoos.empty() || kazoos.size() == queue.size() || lock.recipe.startsWith("kazoo-"))
         return;
-    lock.findings.push_back({"foreign-node", Severity::Warning,
-                             u"kazoo's nodes beside another client's exclude each other only if kazoo was given "
-                             "the pattern -lock-"_s,
-                             std::move(kazoos)});
+    addFinding(lock, FindingCode::ForeignNode, Severity::Warning,
+               u"kazoo's nodes beside another client's exclude each other only if kazoo was given the pattern -lock-"_s,
+               std::move(kazoos));
 }
 
 QString whyOf(const Description &description, const std::vector<Placed> &queue)

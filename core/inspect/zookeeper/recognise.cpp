@@ -2,7 +2,6 @@
 #include "core/inspect/zookeeper/recognise.h"
 
 #include "core/inspect/words.h"
-#include "core/inspect/zookeeper/names.h"
 #include "core/inspect/zookeeper/queue.h"
 #include "core/inspect/zookeeper/semaphores.h"
 #include "core/inspect/zookeeper/singles.h"
@@ -26,10 +25,9 @@ bool hasChild(const DirectoryView &directory, const QByteArray &name)
     return std::ranges::find(directory.children, NodeName(name), &ZnodeView::name) != directory.children.end();
 }
 
-bool isCuratorPart(const NodeName &name, const char *base)
+bool isAny(const std::vector<NodeName> &names, const Layout &layout)
 {
-    const auto protection = readProtection(name.bytes());
-    return protection.kind == Protection::Dashed && sequenceAt(name, protection.length, base);
+    return std::ranges::any_of(names, [&layout](const auto &name) { return layout.claimName(name).has_value(); });
 }
 
 // Curator's semaphore keeps its queue and its leases in two folders. Leases can be nothing else; a queue
@@ -39,22 +37,14 @@ bool isPartOfComposite(const ZPath &directory, const std::vector<NodeName> &name
     if (directory.parent().isRoot())
         return false;
     const QByteArray folder = directory.name().bytes();
-    if (folder == "leases")
-        return std::ranges::any_of(names, [](const auto &name) { return isCuratorPart(name, "lease-"); });
-    return folder == "locks"
-        && std::ranges::any_of(names, [](const auto &name) { return isCuratorPart(name, "lock-"); });
+    return folder == "leases" ? isAny(names, curatorLease) : folder == "locks" && isAny(names, curatorLock);
 }
 
 std::optional<ZPath> guardedPool(const ZPath &directory, const std::vector<NodeName> &names)
 {
     static const QByteArray suffix = "-__lock__";
     const QByteArray folder = directory.name().bytes();
-    if (!folder.endsWith(suffix) || folder.size() == suffix.size())
-        return std::nullopt;
-    const bool guards = std::ranges::any_of(names, [](const auto &name) {
-        return isHex32(name.bytes().left(32)) && sequenceAt(name, 32, "__lock__");
-    });
-    if (!guards)
+    if (!folder.endsWith(suffix) || folder.size() == suffix.size() || !isAny(names, kazooLock))
         return std::nullopt;
     return directory.parent().child(NodeName(folder.chopped(suffix.size())));
 }

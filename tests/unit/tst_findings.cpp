@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of findings: it has a row for every code that is reported and for no other, and the documents say what it says.
+#include "core/inspect/findings.h"
+#include "core/inspect/json.h"
+#include "tests/support/testmain.h"
+
+#include <QDirIterator>
+#include <QRegularExpression>
+#include <QTest>
+
+using namespace lockscope;
+using namespace lockscope::inspect;
+using namespace Qt::StringLiterals;
+
+namespace {
+
+// By a file that the build has no namesake of.
+const QString sources = QFileInfo(QFINDTESTDATA("../../ARCHITECTURE.md")).absolutePath() + u'/';
+
+QString textOfFile(const QString &path)
+{
+    QFile file(sources + path);
+    return file.open(QFile::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
+}
+
+// "no-ttl" is FindingCode::NoTtl in the source.
+QString enumeratorOf(const FindingKind &kind)
+{
+    QString name;
+    for (const auto &part : word(kind.code).split(u'-'))
+        name += part.left(1).toUpper() + part.mid(1);
+    return name;
+}
+
+QString page()
+{
+    QString text = uR"(# Findings
+
+What can be wrong with a lock. `lockscopectl findings` lists what is; in the window it stands above the lock. The severity
+is the usual one: where less is known, or less is at stake, a finding is less severe.
+
+| code | severity | it means | how to confirm it | what to do |
+|---|---|---|---|---|
+)"_s;
+    for (const auto &kind : findingKinds())
+        text += u"| `%1` | %2 | %3 | %4 | %5 |\n"_s.arg(word(kind.code), word(kind.severity), kind.meaning, kind.confirm,
+                                                       kind.remedy);
+    return text + u"\nMade from `core/inspect/findingtable.cpp`: `tests/unit/tst_findings.cpp` says how.\n"_s;
+}
+
+QString manualSection()
+{
+    QString text = u".SH FINDINGS\n"_s;
+    for (const auto &kind : findingKinds())
+        text += u".TP\n.B %1\n%2\n"_s.arg(word(kind.code).replace(u'-', u"\\-"_s), kind.meaning);
+    return text + u".SH "_s;
+}
+
+// Whoever changes the table copies the text printed here into the document.
+bool contains(const QString &document, const QString &text)
+{
+    const bool isThere = document.contains(text);
+    if (!isThere)
+        qInfo().noquote() << u"the document has to say:\n"_s + text;
+    return isThere;
+}
+
+} // namespace
+
+class TestFindings : public QObject {
+    Q_OBJECT
+private slots:
+    void everyRowIsWhole()
+    {
+        QSet<QString> names;
+        for (const auto &kind : findingKinds()) {
+            names.insert(word(kind.code));
+            for (const auto text : {kind.title, kind.meaning, kind.confirm, kind.remedy}) {
+                QVERIFY2(text.size() > 3, kind.name);
+                QVERIFY2(!text.contains(u'|') && !text.endsWith(u'.'), kind.name);
+            }
+        }
+        QCOMPARE(static_cast<std::size_t>(names.size()), findingKinds().size());
+    }
+
+    void whatIsReportedHasARowAndEveryRowIsReported()
+    {
+        static const QRegularExpression reported(u"addFinding\\([^;]*?FindingCode::(\\w+)"_s);
+        QSet<QString> found;
+        QDirIterator files(sources + u"core/inspect"_s, {u"*.cpp"_s}, QDir::Files, QDirIterator::Subdirectories);
+        while (files.hasNext()) {
+            QFile file(files.next());
+            QVERIFY(file.open(QFile::ReadOnly));
+            auto matches = reported.globalMatch(QString::fromUtf8(file.readAll()));
+            while (matches.hasNext())
+                found.insert(matches.next().captured(1));
+        }
+        QSet<QString> rows;
+        for (const auto &kind : findingKinds())
+            rows.insert(enumeratorOf(kind));
+        QCOMPARE(QStringList((found - rows).values()), QStringList());
+        QCOMPARE(QStringList((rows - found).values()), QStringList());
+    }
+
+    void isAsSevereAsTheTableUnlessTold()
+    {
+        LockPicture lock;
+        addFinding(lock, FindingCode::NoTtl, u"for ever"_s, {"a"});
+        addFinding(lock, FindingCode::LongHeld, Severity::Info, u"at most"_s);
+        QCOMPARE(lock.findings[0], (Finding{FindingCode::NoTtl, Severity::Critical, u"for ever"_s, {"a"}}));
+        QCOMPARE(lock.find(FindingCode::LongHeld)->severity, Severity::Info);
+        QVERIFY(!lock.find(FindingCode::Herd));
+    }
+
+    void theDocumentsSayTheSame()
+    {
+        QVERIFY(contains(textOfFile(u"docs/findings.md"_s), page()));
+        QVERIFY(contains(textOfFile(u"installer/man/lockscopectl.1.in"_s), manualSection()));
+    }
+};
+
+LOCKSCOPE_TEST(TestFindings)
+#include "tst_findings.moc"

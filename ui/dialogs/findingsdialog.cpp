@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/dialogs/findingsdialog.h"
+
+#include "core/inspect/findings.h"
+#include "core/inspect/json.h"
+#include "ui/models/lockfacts.h"
+#include "ui/pages/pageparts.h"
+
+#include <QBoxLayout>
+#include <QDialogButtonBox>
+#include <QLabel>
+#include <QScrollArea>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+
+FindingsDialog::FindingsDialog(QWidget *parent) : QDialog(parent)
+{
+    setWindowTitle(tr("What findings mean, and what to do"));
+    setObjectName(u"findingsDialog"_s);
+    auto *list = new QWidget;
+    auto *rows = new QVBoxLayout(list);
+    for (const auto &kind : inspect::findingKinds()) {
+        rows->addWidget(makeLabel(u"%1 · %2 · %3"_s.arg(kind.title, inspect::word(kind.code), inspect::word(kind.severity)),
+                                  u"title"_s, list));
+        auto *help = makeSelectable(helpOn(kind), list, false);
+        help->setWordWrap(true);
+        rows->addWidget(help);
+        rows->addSpacing(8);
+    }
+    auto *scroll = new QScrollArea(this);
+    scroll->setWidgetResizable(true);
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setAccessibleName(windowTitle());
+    scroll->setWidget(list);
+    auto *buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
+    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    auto *column = new QVBoxLayout(this);
+    column->setContentsMargins(24, 20, 24, 16);
+    column->addWidget(makeLabel(windowTitle(), u"heading"_s, this));
+    column->addWidget(scroll, 1);
+    column->addWidget(buttons);
+    resize(parent ? QSize(820, 760).boundedTo(parent->window()->size() - QSize(48, 40)) : QSize(820, 760));
+}
+
+} // namespace lockscope::ui
