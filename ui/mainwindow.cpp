@@ -2,21 +2,17 @@
 #include "ui/mainwindow.h"
 
 #include "core/base/text.h"
-#include "core/connections/connectionstore.h"
+#include "core/workspace/values.h"
 #include "ui/dialogs/acquiredialog.h"
 #include "ui/dialogs/connectdialog.h"
 #include "ui/dialogs/connectform.h"
 #include "ui/dialogs/findingsdialog.h"
 #include "ui/dialogs/forcereleasedialog.h"
 #include "ui/dialogs/promisesdialog.h"
-#include "ui/pages/keyspage.h"
 #include "ui/pages/lockdetail.h"
-#include "ui/pages/lessonspage.h"
 #include "ui/pages/lockspage.h"
-#include "ui/pages/logpage.h"
-#include "ui/pages/sessionspage.h"
+#include "ui/pages/pages.h"
 #include "ui/pages/simulatorpage.h"
-#include "ui/pages/znodespage.h"
 #include "ui/shell/helpoverlay.h"
 #include "ui/shell/sidebar.h"
 #include "ui/shell/statusbar.h"
@@ -39,7 +35,7 @@ using namespace Qt::StringLiterals;
 
 MainWindow::MainWindow(Backend &backend, QWidget *parent)
     : QMainWindow(parent), m_backend(backend), m_top(new TopBar(m_book, this)), m_side(new SideBar(m_book, this)),
-      m_status(new StatusBar(m_book, this)), m_stack(new QStackedWidget(this)), m_locks(new LocksPage(m_book, this))
+      m_status(new StatusBar(m_book, this)), m_stack(new QStackedWidget(this))
 {
     setWindowTitle(u"Lockscope"_s);
     setMinimumSize(760, 480);
@@ -59,18 +55,9 @@ MainWindow::MainWindow(Backend &backend, QWidget *parent)
 
     // The book hears each batch before any page does.
     connect(&backend, &Backend::updated, &m_book, &ConnectionBook::apply);
+    for (const auto &row : allPages())
+        addPage(row);
     connectParts();
-    addPage(m_locks);
-    addPage(new ZnodesPage(this));
-    addPage(new KeysPage(this));
-    addPage(new SessionsPage(this));
-    m_simulator = new SimulatorPage(this);
-    m_simulator->useConnections(m_book);
-    connect(m_simulator, &SimulatorPage::sandboxRequested, this, &MainWindow::sandboxRequested);
-    addPage(m_simulator);
-    m_lessons = new LessonsPage(this);
-    addPage(m_lessons);
-    addPage(new LogPage(this));
     addShortcuts();
     showPageAt(0);
 }
@@ -79,6 +66,15 @@ MainWindow::~MainWindow() = default;
 
 void MainWindow::connectParts()
 {
+    m_locks = findChild<LocksPage *>();
+    m_simulator = findChild<SimulatorPage *>();
+    connect(m_simulator, &SimulatorPage::sandboxRequested, this, &MainWindow::sandboxRequested);
+    QStringList titles;
+    for (const auto &row : allPages())
+        titles << row.title;
+    m_help = new HelpOverlay(titles, this);
+    connect(m_help, &HelpOverlay::promisesRequested, this, &MainWindow::openPromises);
+    connect(m_help, &HelpOverlay::findingsRequested, this, &MainWindow::openFindingsHelp);
     connect(m_top, &TopBar::findChanged, this, [this](const QString &text) { currentPage()->setFilter(text); });
     connect(m_top, &TopBar::findDone, this, [this] { currentPage()->focusContent(); });
     connect(m_top, &TopBar::pauseToggled, this, [this] { setPaused(!m_paused); });
@@ -107,12 +103,13 @@ void MainWindow::connectParts()
     connect(&m_book, &ConnectionBook::changed, this, &MainWindow::checkFirstPicture);
 }
 
-void MainWindow::addPage(Page *page)
+void MainWindow::addPage(const PageRow &row)
 {
     const int number = static_cast<int>(m_pages.size());
+    auto *page = row.make(m_book, this);
     m_pages.push_back(page);
     m_stack->addWidget(page);
-    m_side->addPage(page->title(), number);
+    m_side->addPage(row.title, number);
     connect(page, &Page::countChanged, this,
             [this, number](const QString &count) { m_side->setPageCount(number, count); });
     connect(page, &Page::settled, this, &MainWindow::checkFirstPicture);
@@ -123,13 +120,6 @@ void MainWindow::addPage(Page *page)
         showPageAt(number);
         currentPage()->focusContent();
     });
-    QStringList titles;
-    for (const auto *known : m_pages)
-        titles << known->title();
-    delete m_help;
-    m_help = new HelpOverlay(titles, this);
-    connect(m_help, &HelpOverlay::promisesRequested, this, &MainWindow::openPromises);
-    connect(m_help, &HelpOverlay::findingsRequested, this, &MainWindow::openFindingsHelp);
 }
 
 void MainWindow::addShortcuts()
@@ -151,6 +141,11 @@ Page *MainWindow::currentPage() const
     return m_pages[static_cast<std::size_t>(m_stack->currentIndex())];
 }
 
+bool MainWindow::showsConnections() const
+{
+    return allPages()[static_cast<std::size_t>(m_stack->currentIndex())].showsConnections;
+}
+
 void MainWindow::showPageAt(int at)
 {
     if (at < 0 || at >= static_cast<int>(m_pages.size()))
@@ -163,18 +158,14 @@ void MainWindow::showPageAt(int at)
 
 bool MainWindow::showPage(const QString &name)
 {
-    for (std::size_t i = 0; i < m_pages.size(); ++i) {
-        if (m_pages[i]->name() == name) {
-            showPageAt(static_cast<int>(i));
-            return true;
-        }
-    }
-    return false;
+    const auto at = pageIds().indexOf(name);
+    showPageAt(static_cast<int>(at));
+    return at >= 0;
 }
 
 void MainWindow::selectLock(const inspect::LockName &lock)
 {
-    showPage(m_locks->name());
+    showPageAt(m_stack->indexOf(m_locks));
     m_locks->selectLock(lock);
 }
 
@@ -284,7 +275,7 @@ void MainWindow::openConnect()
 
 bool MainWindow::isFirstPictureComplete() const
 {
-    if (!currentPage()->followsConnections())
+    if (!showsConnections())
         return currentPage()->isSettled();
     using State = ConnectionStatus::State;
     const auto &all = m_book.all();
@@ -295,7 +286,7 @@ bool MainWindow::isFirstPictureComplete() const
 
 bool MainWindow::isAllThereIs() const
 {
-    return currentPage()->followsConnections() || currentPage()->isSettled();
+    return showsConnections() || currentPage()->isSettled();
 }
 
 void MainWindow::checkFirstPicture()
@@ -376,7 +367,7 @@ void MainWindow::openFindingsHelp()
 void MainWindow::saveView(QSettings &settings) const
 {
     settings.setValue(u"window/geometry"_s, saveGeometry());
-    settings.setValue(u"window/page"_s, currentPage()->name());
+    settings.setValue(u"window/page"_s, pageIds().at(m_stack->currentIndex()));
     for (const auto *page : m_pages)
         page->saveView(settings);
 }
@@ -386,7 +377,7 @@ void MainWindow::restoreView(QSettings &settings)
     restoreGeometry(settings.value(u"window/geometry"_s).toByteArray());
     for (auto *page : m_pages)
         page->restoreView(settings);
-    showPage(settings.value(u"window/page"_s, m_locks->name()).toString());
+    showPage(settings.value(u"window/page"_s).toString());
 }
 
 } // namespace lockscope::ui

@@ -5,8 +5,8 @@
 
 #include <version>
 
-#include "ui/shell/connectionbook.h"
-#include "ui/shell/page.h"
+#include "ui/models/connectionbook.h"
+#include "ui/pages/page.h"
 
 #include <QMainWindow>
 
@@ -20,8 +20,8 @@ class ConnectionStore;
 namespace lockscope::ui {
 
 class HelpOverlay;
-class LessonsPage;
 class LocksPage;
+struct PageRow;
 class SideBar;
 class SimulatorPage;
 class StatusBar;
@@ -34,9 +34,6 @@ public:
     explicit MainWindow(Backend &backend, QWidget *parent = nullptr);
     ~MainWindow() override;
 
-    // Pages stand in the side bar in the order they are added, after locks, znodes, keys, sessions and
-    // log. The window takes the page. Call before show().
-    void addPage(Page *page);
     // Where "+ Connect…" finds and keeps connections; without one it only emits connectRequested(). The
     // store outlives the window.
     void useConnections(ConnectionStore &store);
@@ -47,7 +44,6 @@ public:
     // A line for the side bar; complete: all of its servers that answer are connected to.
     void setSandbox(const QString &state, bool isComplete = false);
     [[nodiscard]] LocksPage &locksPage() { return *m_locks; }
-    [[nodiscard]] LessonsPage &lessonsPage() { return *m_lessons; }
     [[nodiscard]] ConnectionBook &connections() { return m_book; }
     // Whether every connection has reported all it can find at first sight (or failed).
     [[nodiscard]] bool isFirstPictureComplete() const;
@@ -77,6 +73,7 @@ protected:
     void resizeEvent(QResizeEvent *event) override;
 
 private:
+    void addPage(const PageRow &row);
     void addShortcuts();
     void connectParts();
     void showPageAt(int at);
@@ -88,6 +85,7 @@ private:
     void checkFirstPicture();
     void openConnect();
     [[nodiscard]] Page *currentPage() const;
+    [[nodiscard]] bool showsConnections() const;
 
     Backend &m_backend;
     ConnectionBook m_book;
@@ -95,9 +93,8 @@ private:
     SideBar *m_side;
     StatusBar *m_status;
     QStackedWidget *m_stack;
-    LocksPage *m_locks;
+    LocksPage *m_locks = nullptr;
     SimulatorPage *m_simulator = nullptr;
-    LessonsPage *m_lessons = nullptr;
     HelpOverlay *m_help = nullptr;
     ConnectionStore *m_store = nullptr;
     std::vector<Page *> m_pages;

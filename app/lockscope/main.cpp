@@ -102,7 +102,7 @@ int run(QApplication &application, const app::WindowOptions &options)
         window.restoreView(settings);
     if (forScreenshot || !settings.contains(u"window/geometry"_s))
         window.resize(options.size);
-    window.lessonsPage().setLanguage(options.language);
+    window.findChild<ui::LessonsPage *>()->setLanguage(options.language);
     window.showPage(options.page);
     QObject::connect(&window, &ui::MainWindow::connectRequested, &window,
                      [&] { openConnectDialog(window, store, backend); });

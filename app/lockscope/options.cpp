@@ -2,6 +2,7 @@
 #include "app/lockscope/options.h"
 
 #include "core/base/text.h"
+#include "ui/pages/pages.h"
 
 #include <QRegularExpression>
 
@@ -27,8 +28,7 @@ Result<QSize> readSize(const QString &text)
 
 Result<QString> readPage(const QString &page)
 {
-    static const QStringList here{u"locks"_s, u"znodes"_s, u"keys"_s, u"sessions"_s, u"simulator"_s, u"lessons"_s,
-                                  u"log"_s};
+    const QStringList here = ui::pageIds();
     static const QStringList later{u"graph"_s};
     if (here.contains(page))
         return page;
@@ -85,9 +85,11 @@ const std::vector<OptionSpec> &windowOptions()
 {
     static const std::vector<OptionSpec> all = [] {
         auto options = sharedOptions();
+        auto pages = ui::pageIds();
+        const QString last = pages.takeLast();
         options.push_back({u"demo"_s, {}, u"fill the sandbox with live locks"_s});
         options.push_back({u"lock"_s, u"LOCK"_s, u"open on that lock (CONNECTION:NAME)"_s});
-        options.push_back({u"page"_s, u"NAME"_s, u"open on locks, znodes, keys, sessions, simulator, lessons or log"_s});
+        options.push_back({u"page"_s, u"NAME"_s, u"open on %1 or %2"_s.arg(pages.join(u", "_s), last)});
         options.push_back({u"size"_s, u"WxH"_s, u"the window's size, for example 1440x900"_s});
         options.push_back({u"scale"_s, u"PERCENT"_s, u"scale everything"_s});
         options.push_back({u"theme"_s, u"NAME"_s, u"auto, light or dark"_s});

@@ -4,7 +4,6 @@
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/table.h"
 #include "core/rules/catalogue.h"
-#include "core/simulate/checkers.h"
 #include "core/simulate/promises.h"
 
 #include <QJsonArray>

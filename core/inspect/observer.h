@@ -10,26 +10,6 @@
 
 namespace lockscope::inspect {
 
-// How finding is going, for the status bar: "dump every 1 s", "scanned 40,000 of 2,004,112 keys".
-struct Progress {
-    ConnectionName connection;
-    QString how;          // "dump every 1 s", "crawl", "SCAN", "tracking", "keyspace events", "polling every 250 ms"
-    qint64 done = 0;      // znodes or keys looked at
-    qint64 total = 0;     // 0: unknown
-    bool running = false; // a sweep is under way
-    bool firstPictureComplete = false;
-    friend bool operator==(const Progress &, const Progress &) = default;
-};
-
-// What watching costs, for the status bar.
-struct Cost {
-    int watches = 0;
-    qint64 watchedBytes = 0;
-    qint64 watchBudgetBytes = 0;
-    double requestsPerSecond = 0;
-    friend bool operator==(const Cost &, const Cost &) = default;
-};
-
 // Where an observer puts what it sees. Called on the loop thread.
 class ObserverSink {
 public:

@@ -144,6 +144,26 @@ struct Coverage {
     friend bool operator==(const Coverage &, const Coverage &) = default;
 };
 
+// How finding is going, for the status bar: "dump every 1 s", "scanned 40,000 of 2,004,112 keys".
+struct Progress {
+    ConnectionName connection;
+    QString how;          // "dump every 1 s", "crawl", "SCAN", "tracking", "keyspace events", "polling every 250 ms"
+    qint64 done = 0;      // znodes or keys looked at
+    qint64 total = 0;     // 0: unknown
+    bool running = false; // a sweep is under way
+    bool firstPictureComplete = false;
+    friend bool operator==(const Progress &, const Progress &) = default;
+};
+
+// What watching costs, for the status bar.
+struct Cost {
+    int watches = 0;
+    qint64 watchedBytes = 0;
+    qint64 watchBudgetBytes = 0;
+    double requestsPerSecond = 0;
+    friend bool operator==(const Cost &, const Cost &) = default;
+};
+
 // A client as the servers know it.
 struct SessionPicture {
     ConnectionName connection;

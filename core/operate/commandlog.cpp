@@ -15,7 +15,7 @@ quint64 CommandLog::add(LogEntry entry)
     return number;
 }
 
-void CommandLog::finish(quint64 number, const QString &outcome, Duration took)
+void CommandLog::finish(quint64 number, const QString &outcome, std::chrono::microseconds took)
 {
     // Numbers run without a gap, so the place follows from the number.
     if (m_entries.empty() || number < m_entries.front().number || number > m_entries.back().number)

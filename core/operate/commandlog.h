@@ -3,11 +3,11 @@
 // reach it. Loop thread only.
 #pragma once
 
-#include "core/async/loop.h"
 #include "core/base/bytes.h"
 
 #include <QString>
 
+#include <chrono>
 #include <deque>
 #include <functional>
 
@@ -23,7 +23,7 @@ struct LogEntry {
     bool refused = false;    // the gate said no; nothing was sent
     QString text;            // "getChildren /locks/orders watch", "SET orders-lock … NX PX 30000"
     QString outcome;         // "ok, 4 children", "NoNode", empty while out
-    Duration took{};
+    std::chrono::microseconds took{};
 };
 
 class CommandLog {
@@ -32,7 +32,7 @@ public:
 
     // Returns the entry's number, for finish().
     quint64 add(LogEntry entry);
-    void finish(quint64 number, const QString &outcome, Duration took);
+    void finish(quint64 number, const QString &outcome, std::chrono::microseconds took);
     [[nodiscard]] const std::deque<LogEntry> &entries() const { return m_entries; }
     // Called for each entry added and again when it is finished.
     void setListener(std::function<void(const LogEntry &)> listener) { m_listener = std::move(listener); }

@@ -16,39 +16,11 @@
 #include "core/inspect/observer.h"
 #include "core/mariadb/session.h"
 #include "core/operate/audit.h"
+#include "core/operate/forcereleaseplan.h"
 #include "core/redis/connection.h"
 #include "core/zookeeper/session.h"
 
 namespace lockscope::operate {
-
-struct ForceReleasePlan {
-    inspect::LockPicture before;
-    QByteArray holder;                 // the contender's id
-    inspect::Identity guard;
-    QStringList commands;              // exactly what will be sent, for people
-    QString guardText;                 // "czxid 0x5f21 and owner 0x2000009b4890007, read again right before"
-    bool exact = true;                 // false: a gap remains, see docs/layouts.md, "Way of release"
-    // Not empty: nothing tells this hold from a later one, so that the release may hit whoever holds it then.
-    // Refused unless somebody who read it says so.
-    QString risk;
-    bool isRiskAccepted = false;
-    std::optional<QByteArray> nextHolder; // contender id
-    QString wakes;                     // "1 waiter, by the deletion; nothing else to publish"
-    std::vector<QByteArray> otherLocksLost; // by the same act: none for a delete of one node
-    QStringList gentler;               // "its session ends by itself in 6.4 s; then … gets the lock"
-    QStringList warnings;              // always says that the old holder may still believe it holds
-};
-
-struct ForceReleaseOutcome {
-    bool released = false;
-    std::optional<inspect::LockPicture> after; // empty: the lock is gone
-    QString message;                           // one sentence for a person
-};
-
-// `holder` is a contender's id, or "session:0x…". Refused if it does not hold in this picture (a waiter's id, an
-// old id, nobody holds), or could mean another (a name without what makes it unmistakable, a session that holds it
-// twice): the message says the full ids. Unsupported for recipes whose hold cannot be taken away. Any thread.
-[[nodiscard]] Result<ForceReleasePlan> planForceRelease(const inspect::LockPicture &picture, const QByteArray &holder);
 
 // What step 2 to 5 work on; one of session, connection, nodes and sql is set. All outlive the task.
 struct ForceReleaseTools {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "core/operate/forcereleaseplan.h"
+
 #include "core/base/duration.h"
 #include "core/base/text.h"
-#include "core/operate/forcerelease.h"
-#include "core/rules/redissonkeys.h"
 #include "core/operate/releaseway.h"
 #include "core/rules/contenderid.h"
+#include "core/rules/redissonkeys.h"
 
 namespace lockscope::operate {
 

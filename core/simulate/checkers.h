@@ -39,11 +39,4 @@ private:
     qint64 m_highestToken = 0;
 };
 
-// The invariants by name, with the words a person reads: {"exclusion", "never two holders"}.
-struct Invariant {
-    QByteArray name;
-    QString words;
-};
-[[nodiscard]] const std::vector<Invariant> &invariants();
-
 } // namespace lockscope::simulate

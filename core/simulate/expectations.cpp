@@ -147,6 +147,19 @@ bool losesTokens(const RecipeInfo &recipe, FaultKind fault)
 
 } // namespace
 
+const std::vector<Invariant> &invariants()
+{
+    static const std::vector<Invariant> all{
+        {"exclusion", u"never two holders"_s},
+        {"effect", u"no write of a former holder after its successor's"_s},
+        {"order", u"first come, first served"_s},
+        {"progress", u"no lost wake-up: everybody comes to an end"_s},
+        {"cleanliness", u"nothing left behind"_s},
+        {"tokens", u"fencing tokens only grow"_s},
+    };
+    return all;
+}
+
 Expectation expectationOf(const QByteArray &recipe, FaultKind fault, const QByteArray &invariant, bool fenced)
 {
     const auto *info = playable(recipe);

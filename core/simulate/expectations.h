@@ -9,13 +9,20 @@
 
 namespace lockscope::simulate {
 
+// The invariants by name, with the words a person reads: {"exclusion", "never two holders"}.
+struct Invariant {
+    QByteArray name;
+    QString words;
+};
+[[nodiscard]] const std::vector<Invariant> &invariants();
+
 struct Expectation {
     QString because; // empty: it holds; of "exclusion" also for how long at most (overlap.h)
     bool isRare = false; // it takes another fault beside it, or more seeds than every test run plays, to be seen
     [[nodiscard]] bool mayBreak() const { return !because.isEmpty(); }
 };
 
-// `invariant` by its name (checkers.h). With `fenced` the guarded resource refuses older fencing tokens.
+// `invariant` by its name. With `fenced` the guarded resource refuses older fencing tokens.
 [[nodiscard]] Expectation expectationOf(const QByteArray &recipe, FaultKind fault, const QByteArray &invariant,
                                         bool fenced);
 

@@ -2,7 +2,7 @@
 #include "core/simulate/lessons.h"
 
 #include "core/base/text.h"
-#include "core/simulate/checkers.h"
+#include "core/simulate/expectations.h"
 #include "core/simulate/lessonreader.h"
 
 #include <QDir>

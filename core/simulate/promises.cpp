@@ -2,7 +2,6 @@
 #include "core/simulate/promises.h"
 
 #include "core/rules/catalogue.h"
-#include "core/simulate/checkers.h"
 
 #include <algorithm>
 

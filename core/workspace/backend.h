@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the window sees of the core: everything it can ask for and everything it is told.
+// What the window sees of the core, beside the values: everything it can ask for and everything it is told.
 //
 // The Backend lives in the GUI thread; it never blocks. Its implementation (LiveBackend) hands every
 // question to the I/O thread and the answer comes back as a call in the GUI thread, or never if the
 // context object died meanwhile. What changes is told in batches, at most one per frame.
 #pragma once
 
-#include "core/base/connectionuri.h"
-#include "core/inspect/observer.h"
-#include "core/operate/commandlog.h"
-#include "core/operate/forcerelease.h"
-#include "core/workspace/realrunrules.h"
+#include "core/base/znode.h"
+#include "core/workspace/values.h"
 
 #include <QObject>
-#include <QPointer>
+
+#include <functional>
 
 namespace lockscope {
 

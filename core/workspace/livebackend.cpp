@@ -6,6 +6,7 @@
 #include "core/workspace/questions.h"
 #include "core/zookeeper/client.h"
 
+#include <QPointer>
 #include <QSemaphore>
 
 namespace lockscope {

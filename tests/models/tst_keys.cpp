@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tree of keys: built from pages of SCAN, folders first, TTLs that count down.
 #include "tests/support/testmain.h"
+#include "ui/models/keynode.h"
 #include "ui/models/keysmodel.h"
 
 #include "tests/models/treetext.h"
@@ -170,7 +171,7 @@ private slots:
         world.pages = {{row("brief", 12'500ms), row("ever"), row("minus", -1ms)}};
         QVERIFY(world.scan());
         const auto ttl = [&](const QByteArray &key) {
-            return world.model.find(RedisKey(key)).siblingAtColumn(KeysModel::Ttl).data().toString();
+            return world.model.find(RedisKey(key)).siblingAtColumn(KeyNode::Ttl).data().toString();
         };
         QCOMPARE(ttl("brief"), u"12 s"_s);
         QCOMPARE(ttl("ever"), u"∞ no TTL"_s);

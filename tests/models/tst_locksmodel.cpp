@@ -60,7 +60,7 @@ QStringList names(const QAbstractItemModel &model)
 {
     QStringList list;
     for (int row = 0; row < model.rowCount(); ++row)
-        list << model.index(row, LocksModel::Lock).data().toString();
+        list << model.index(row, LockRow::Lock).data().toString();
     return list;
 }
 
@@ -124,7 +124,7 @@ private slots:
         c.contenders[0].endpoint = u"10.9.9.8:1"_s;
         m_model->apply({change(ChangeKind::Changed, c), change(ChangeKind::Changed, b)});
         QCOMPARE(recorder.take(), (QStringList{u"~1-2"_s}));
-        QCOMPARE(m_model->index(1, LocksModel::Holder).data().toString(), u"10.9.9.9:1"_s);
+        QCOMPARE(m_model->index(1, LockRow::Holder).data().toString(), u"10.9.9.9:1"_s);
     }
 
     void moreWaitersMoveTheRow()
@@ -166,7 +166,7 @@ private slots:
         add(zk("/a", 0));
         add(zk("/b", 2));
         add(redisLock("redis", "forever", {}, test::serverTime(start)));
-        QCOMPARE(m_model->counts(), (LocksModel::Counts{3, 1, 1, 0, 0}));
+        QCOMPARE(m_model->counts(), (LockCounts{3, 1, 1, 0, 0}));
         Recorder recorder(*m_model);
         m_model->setChip(LocksModel::Chip::Contended);
         QCOMPARE(names(*m_model).join(u' '), u"/b"_s);
@@ -178,7 +178,7 @@ private slots:
         m_model->setText({});
         m_model->setConnection(ConnectionName("redis"));
         QCOMPARE(names(*m_model).join(u' '), u"forever"_s);
-        QCOMPARE(m_model->counts(), (LocksModel::Counts{1, 0, 1, 0, 0}));
+        QCOMPARE(m_model->counts(), (LockCounts{1, 0, 1, 0, 0}));
         m_model->setConnection({});
         m_model->setMine({LockName{ConnectionName("zk"), "/a"}});
         m_model->setChip(LocksModel::Chip::Mine);
@@ -206,7 +206,7 @@ private slots:
             (i % 2 ? odd : even).push_back(change(ChangeKind::Added, zk(path, 0)));
         }
         m_model->apply(even);
-        const QPersistentModelIndex kept = m_model->index(250, LocksModel::Lock);
+        const QPersistentModelIndex kept = m_model->index(250, LockRow::Lock);
         const auto keptName = kept.data().toString();
         Recorder recorder(*m_model);
         m_model->apply(odd);
@@ -226,13 +226,13 @@ private slots:
         add(zk("/a", 0));
         add(zk("/b", 2));
         add(zk("/c", 1));
-        const QPersistentModelIndex kept = m_model->index(0, LocksModel::Lock);
-        m_model->sort(LocksModel::Lock, Qt::DescendingOrder);
+        const QPersistentModelIndex kept = m_model->index(0, LockRow::Lock);
+        m_model->sort(LockRow::Lock, Qt::DescendingOrder);
         QCOMPARE(names(*m_model).join(u' '), u"/c /b /a"_s);
         QCOMPARE(kept.data().toString(), u"/b"_s);
         m_model->apply({change(ChangeKind::Added, zk("/bb", 0))});
         QCOMPARE(names(*m_model).join(u' '), u"/c /bb /b /a"_s);
-        m_model->sort(LocksModel::Waiting, Qt::AscendingOrder);
+        m_model->sort(LockRow::Waiting, Qt::AscendingOrder);
         QCOMPARE(names(*m_model).join(u' '), u"/a /bb /c /b"_s);
         m_model->sort(-1, Qt::AscendingOrder);
         QCOMPARE(names(*m_model).join(u' '), u"/b /c /a /bb"_s);
@@ -265,7 +265,7 @@ private slots:
         lock.contenders[0].heldSince = test::serverTime(start) + 1h - 5s; // the server's clock is an hour ahead
         lock.serverAhead = 1h;
         add(lock);
-        const auto held = [this] { return m_model->index(0, LocksModel::Held).data().toString(); };
+        const auto held = [this] { return m_model->index(0, LockRow::Held).data().toString(); };
         QCOMPARE(held(), u"5.0 s"_s);
         m_now += 2s;
         QCOMPARE(held(), u"7.0 s"_s);
@@ -305,14 +305,14 @@ private slots:
             if (round % 20 == 7)
                 m_model->setChip(round % 40 == 7 ? LocksModel::Chip::Contended : LocksModel::Chip::All);
             if (round % 30 == 11)
-                m_model->sort(round % 60 == 11 ? LocksModel::Waiting : -1, Qt::AscendingOrder);
+                m_model->sort(round % 60 == 11 ? LockRow::Waiting : -1, Qt::AscendingOrder);
             m_model->apply(batch);
             LocksModel fresh;
             fresh.setClock([this] { return m_now; });
             fresh.rank();
             fresh.setChip(m_model->chip());
             if (round % 60 >= 11 && round % 60 < 41)
-                fresh.sort(LocksModel::Waiting, Qt::AscendingOrder);
+                fresh.sort(LockRow::Waiting, Qt::AscendingOrder);
             for (const auto &[path, lock] : truth)
                 fresh.apply({change(ChangeKind::Added, lock)});
             QCOMPARE(names(*m_model), names(fresh));
@@ -324,8 +324,8 @@ private slots:
     {
         auto lock = zk("/<b>bold</b>\x1b[31m", 0);
         add(lock);
-        QCOMPARE(m_model->index(0, LocksModel::Lock).data().toString(), u"/<b>bold</b>\\x1B[31m"_s);
-        QVERIFY(m_model->index(0, LocksModel::Lock).data(Qt::ToolTipRole).toString().contains(u"&lt;b&gt;bold"_s));
+        QCOMPARE(m_model->index(0, LockRow::Lock).data().toString(), u"/<b>bold</b>\\x1B[31m"_s);
+        QVERIFY(m_model->index(0, LockRow::Lock).data(Qt::ToolTipRole).toString().contains(u"&lt;b&gt;bold"_s));
     }
 
     void queueMovesUpInDeltas()

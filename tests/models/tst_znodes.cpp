@@ -214,15 +214,15 @@ private slots:
         QVERIFY(world.load("/"));
         const QPersistentModelIndex locks = world.model.find(path("/locks"));
         world.model.fetchMore(locks);
-        QTRY_VERIFY(locks.data(ZnodesModel::ForbiddenRole).toBool());
-        QCOMPARE(locks.data(ZnodesModel::ErrorRole).toString(), u"no READ for us"_s);
-        QCOMPARE(locks.sibling(locks.row(), ZnodesModel::Children).data().toString(), u"no access"_s);
+        QTRY_VERIFY(locks.data(ZnodeNode::ForbiddenRole).toBool());
+        QCOMPARE(locks.data(ZnodeNode::ErrorRole).toString(), u"no READ for us"_s);
+        QCOMPARE(locks.sibling(locks.row(), ZnodeNode::Children).data().toString(), u"no access"_s);
         QVERIFY(!world.model.canFetchMore(locks)); // views would ask for ever
         QCOMPARE(world.model.rowCount(world.model.find(path("/"))), 2); // the rest works
         world.ensemble.allow("/locks");
         world.model.refresh(path("/locks"));
         QTRY_COMPARE(world.model.rowCount(locks), 2);
-        QVERIFY(!locks.data(ZnodesModel::ForbiddenRole).toBool());
+        QVERIFY(!locks.data(ZnodeNode::ForbiddenRole).toBool());
     }
 
     void dropsAFolderThatVanished()
@@ -273,7 +273,7 @@ private slots:
         world.connectTo();
         QByteArray found;
         connect(&world.model, &ZnodesModel::revealed, this, [&](const QModelIndex &index) {
-            found = index.data(ZnodesModel::PathRole).toByteArray();
+            found = index.data(ZnodeNode::PathRole).toByteArray();
         });
         world.model.reveal(path("/locks/orders/c-0000000002"));
         QTRY_COMPARE(found, "/locks/orders/c-0000000002"_ba);
@@ -306,18 +306,18 @@ private slots:
         QVERIFY(world.load("/"));
         const QPersistentModelIndex leaf = world.model.find(path("/leaf"));
         QVERIFY(world.model.hasChildren(leaf)); // unknown counts as yes
-        QCOMPARE(leaf.sibling(leaf.row(), ZnodesModel::Version).data().toString(), QString());
+        QCOMPARE(leaf.sibling(leaf.row(), ZnodeNode::Version).data().toString(), QString());
         zk::Stat stat;
         stat.version = 7;
         QSignalSpy expandability(&world.model, &ZnodesModel::expandabilityChanged);
         world.model.learn(path("/leaf"), stat);
-        QCOMPARE(leaf.sibling(leaf.row(), ZnodesModel::Version).data().toString(), u"7"_s);
+        QCOMPARE(leaf.sibling(leaf.row(), ZnodeNode::Version).data().toString(), u"7"_s);
         QVERIFY(!world.model.hasChildren(leaf));
         QCOMPARE(expandability.count(), 1);
         world.model.refresh(path("/"));
         QTRY_COMPARE(world.backend.calls.size(), 2);
         QTRY_VERIFY(world.model.isLoaded(world.model.find(path("/"))));
-        QCOMPARE(leaf.sibling(leaf.row(), ZnodesModel::Version).data().toString(), u"7"_s); // not forgotten
+        QCOMPARE(leaf.sibling(leaf.row(), ZnodeNode::Version).data().toString(), u"7"_s); // not forgotten
     }
 
     void fillsAHugeFolderInBoundedTurns()
@@ -357,7 +357,7 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(world.model.isLoaded(world.model.find(app)), 60'000);
         QCOMPARE(inserted, ZnodesModel::rowsAtFirst);
         QCOMPARE(world.model.heldBack(app), many - ZnodesModel::rowsAtFirst);
-        QCOMPARE(world.model.find(app, ZnodesModel::Children).data().toString(), u"300,000"_s);
+        QCOMPARE(world.model.find(app, ZnodeNode::Children).data().toString(), u"300,000"_s);
 
         world.model.showMore(app);
         QTRY_VERIFY_WITH_TIMEOUT(world.model.isLoaded(world.model.find(app)), 60'000);
@@ -374,8 +374,8 @@ private slots:
         QVERIFY2(mostInTurn <= ZnodesModel::rowsPerTurn, qPrintable(QString::number(mostInTurn)));
         const auto folder = world.model.find(app);
         for (int row = 1; row < many; ++row) {
-            const auto before = world.model.index(row - 1, 0, folder).data(ZnodesModel::FilterRole).toString();
-            if (!(before < world.model.index(row, 0, folder).data(ZnodesModel::FilterRole).toString()))
+            const auto before = world.model.index(row - 1, 0, folder).data(ZnodeNode::FilterRole).toString();
+            if (!(before < world.model.index(row, 0, folder).data(ZnodeNode::FilterRole).toString()))
                 QFAIL(qPrintable(u"row %1 is out of order"_s.arg(row)));
         }
     }

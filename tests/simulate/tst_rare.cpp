@@ -2,7 +2,6 @@
 // What may break, says the table, but so seldom that seeds drawn at random cannot be relied on to show it: each of
 // these has a story here that makes it happen, by the fault in question: without it, it does not.
 #include "core/rules/catalogue.h"
-#include "core/simulate/checkers.h"
 #include "core/simulate/expectations.h"
 #include "core/simulate/faults.h"
 #include "core/simulate/overlap.h"

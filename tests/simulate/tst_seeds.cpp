@@ -6,7 +6,6 @@
 // `lockscopectl simulate`, the shortest one found that breaks the same, and its events. LOCKSCOPE_SURVEY=1 prints
 // what broke instead of judging it. What is too rare for seeds drawn at random is shown in tst_rare.cpp.
 #include "core/rules/catalogue.h"
-#include "core/simulate/checkers.h"
 #include "core/simulate/expectations.h"
 #include "core/simulate/overlap.h"
 #include "core/simulate/shrink.h"

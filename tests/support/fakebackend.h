@@ -8,6 +8,8 @@
 
 #include "core/workspace/backend.h"
 
+#include <QPointer>
+
 #include <deque>
 #include <functional>
 #include <map>

@@ -9,6 +9,7 @@
 #include "ui/mainwindow.h"
 #include "ui/pages/lessonspage.h"
 #include "ui/pages/lockspage.h"
+#include "ui/pages/pages.h"
 #include "ui/pages/simulatorpage.h"
 #include "ui/screenshot.h"
 #include "ui/theme/theme.h"
@@ -51,7 +52,7 @@ int main(int argc, char **argv)
                        {u"lock"_s, u"CONNECTION:NAME to choose"_s, u"lock"_s, u"orders-zk:/locks/orders"_s},
                        {u"scene"_s, u"busy, broken, empty or none"_s, u"scene"_s, u"busy"_s},
                        {u"dialog"_s, u"force-release, acquire, scenario, promises or help"_s, u"dialog"_s},
-                       {u"page"_s, u"locks, znodes, keys, sessions, simulator, lessons or log"_s, u"page"_s, u"locks"_s},
+                       {u"page"_s, ui::pageIds().join(u", "_s), u"page"_s, u"locks"_s},
                        {u"preset"_s, u"of the simulator: which, from 0"_s, u"number"_s, u"0"_s},
                        {u"on"_s, u"of the simulator: the connection it pretends to play on"_s, u"name"_s},
                        {u"cursor"_s, u"of the simulator, in ms"_s, u"ms"_s},
@@ -125,7 +126,7 @@ int main(int argc, char **argv)
         simulator->openPromises();
     if (parser.value(u"dialog"_s) == "scenario"_L1)
         simulator->openScenario();
-    auto &lessons = window.lessonsPage();
+    auto &lessons = *window.findChild<ui::LessonsPage *>();
     lessons.setLanguage(simulate::languageByName(parser.value(u"language"_s).toUtf8()).value());
     const bool isLesson = parser.isSet(u"lesson"_s);
     if (isLesson) {

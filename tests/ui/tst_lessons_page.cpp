@@ -270,9 +270,10 @@ private slots:
         MainWindow window(backend);
         QVERIFY(window.showPage(u"lessons"_s));
         window.show();
-        QTRY_VERIFY(window.lessonsPage().isSettled());
+        const auto *lessons = window.findChild<LessonsPage *>();
+        QTRY_VERIFY(lessons->isSettled());
         QVERIFY(window.isAllThereIs());
-        QVERIFY(window.lessonsPage().lessons().lessons.size() == std::size_t(16));
+        QVERIFY(lessons->lessons().lessons.size() == std::size_t(16));
     }
 };
 

@@ -104,7 +104,7 @@ private slots:
         QVERIFY(page.detail()->statText(u"czxid"_s).startsWith(u"0x"_s));
         QCOMPARE(page.detail()->aclText(), u"cdrwa  digest:ops:Zk1xQp0/9vYf8rJ1bqSg3yX6lAs=\n--r--  world:anyone"_s);
         QTRY_VERIFY(backend.wasCalled(u"watchZnodes orders-zk / /app /locks /locks/orders"_s));
-        QTRY_VERIFY(rowOf(tree, u"secrets"_s).data(ZnodesModel::ForbiddenRole).toBool());
+        QTRY_VERIFY(rowOf(tree, u"secrets"_s).data(ZnodeNode::ForbiddenRole).toBool());
         shoot(page, u"znodes"_s);
     }
 

@@ -2,7 +2,7 @@
 // The table of what holds: made from the core's, cell for cell; it can be searched, says why, and is reached from the
 // window's help and from the simulator; so is the help on findings.
 #include "core/rules/catalogue.h"
-#include "core/simulate/checkers.h"
+#include "core/simulate/promises.h"
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakerecording.h"
 #include "tests/support/testmain.h"

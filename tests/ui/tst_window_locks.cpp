@@ -9,14 +9,13 @@
 #include "ui/mainwindow.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
+#include "ui/parts/notices.h"
 #include "ui/screenshot.h"
 #include "ui/theme/theme.h"
 #include "ui/views/answerlabel.h"
-#include "ui/views/banner.h"
 #include "ui/views/holdspanel.h"
 #include "ui/views/lockstable.h"
 #include "ui/views/queuetable.h"
-#include "ui/views/veil.h"
 
 #include <QCheckBox>
 #include <QApplication>

@@ -5,7 +5,7 @@
 
 #include <version>
 
-#include "ui/shell/connectionbook.h"
+#include "ui/models/connectionbook.h"
 
 #include <QDialog>
 

@@ -3,7 +3,7 @@
 // The password goes to the connection and, if wished, to the keychain; nowhere else. GUI thread only.
 #pragma once
 
-#include "core/connections/connectionstore.h"
+#include "core/workspace/values.h"
 
 #include <QDialog>
 

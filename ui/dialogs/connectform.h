@@ -3,7 +3,7 @@
 // command line understand the same, and says what is wrong beside the fields. GUI thread only.
 #pragma once
 
-#include "core/connections/connectionstore.h"
+#include "core/workspace/values.h"
 
 #include <QWidget>
 

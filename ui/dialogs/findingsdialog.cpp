@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/dialogs/findingsdialog.h"
 
-#include "core/inspect/findings.h"
-#include "core/inspect/json.h"
+#include "core/workspace/values.h"
 #include "ui/models/lockfacts.h"
-#include "ui/pages/pageparts.h"
+#include "ui/parts/parts.h"
 
 #include <QBoxLayout>
 #include <QDialogButtonBox>

@@ -3,11 +3,11 @@
 
 #include "core/base/duration.h"
 #include "core/base/text.h"
-#include "core/inspect/json.h"
+#include "core/workspace/values.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/models/lockfacts.h"
+#include "ui/parts/notices.h"
 #include "ui/theme/theme.h"
-#include "ui/views/banner.h"
 
 #include <QApplication>
 #include <QCheckBox>

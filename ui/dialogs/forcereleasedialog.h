@@ -8,7 +8,7 @@
 
 #include <version>
 
-#include "ui/shell/connectionbook.h"
+#include "ui/models/connectionbook.h"
 
 #include <QDialog>
 

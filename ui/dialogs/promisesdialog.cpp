@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/dialogs/promisesdialog.h"
 
-#include "core/rules/catalogue.h"
-#include "core/simulate/checkers.h"
+#include "core/workspace/values.h"
 #include "ui/models/promisesmodel.h"
-#include "ui/pages/pageparts.h"
+#include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 #include "ui/views/celldelegate.h"
 

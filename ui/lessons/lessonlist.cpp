@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/lessons/lessonlist.h"
 
-#include "ui/pages/pageparts.h"
+#include "ui/parts/notices.h"
+#include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
-#include "ui/views/banner.h"
 
 #include <QBoxLayout>
 #include <QLabel>

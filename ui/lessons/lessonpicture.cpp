@@ -2,7 +2,7 @@
 #include "ui/lessons/lessonpicture.h"
 
 #include "core/base/text.h"
-#include "ui/pages/pageparts.h"
+#include "ui/parts/parts.h"
 #include "ui/simulator/countertiles.h"
 #include "ui/simulator/lanesview.h"
 #include "ui/simulator/legend.h"

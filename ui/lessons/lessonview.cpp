@@ -4,8 +4,8 @@
 #include "ui/lessons/lessonpicture.h"
 #include "ui/lessons/prooflist.h"
 #include "ui/lessons/questionbox.h"
-#include "ui/pages/pageparts.h"
-#include "ui/views/banner.h"
+#include "ui/parts/notices.h"
+#include "ui/parts/parts.h"
 
 #include <QBoxLayout>
 #include <QLabel>

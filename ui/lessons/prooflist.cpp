@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/lessons/prooflist.h"
 
-#include "ui/pages/pageparts.h"
+#include "ui/parts/parts.h"
 
 #include <QBoxLayout>
 #include <QGridLayout>

@@ -2,7 +2,7 @@
 #include "ui/lessons/questionbox.h"
 
 #include "ui/lessons/choicebutton.h"
-#include "ui/pages/pageparts.h"
+#include "ui/parts/parts.h"
 
 #include <QBoxLayout>
 #include <QLabel>

@@ -2,7 +2,7 @@
 // The words of the lessons' page itself, in the languages of the lessons.
 #pragma once
 
-#include "core/simulate/lessons.h"
+#include "core/workspace/values.h"
 
 namespace lockscope::ui {
 

@@ -2,8 +2,7 @@
 #include "ui/models/keysitems.h"
 
 #include "core/base/text.h"
-#include "ui/models/treenames.h"
-#include "ui/theme/plaintext.h"
+#include "ui/theme/text.h"
 
 namespace lockscope::ui {
 

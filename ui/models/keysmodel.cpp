@@ -1,36 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/models/keysmodel.h"
 
-#include "core/base/duration.h"
 #include "core/base/text.h"
-#include "ui/models/keysmodel_p.h"
-#include "ui/models/treenames.h"
-#include "ui/theme/plaintext.h"
+#include "ui/models/keynode.h"
 #include "ui/theme/pill.h"
+#include "ui/theme/text.h"
 
 namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
-using std::chrono::milliseconds;
 
 namespace {
 
-constexpr auto keyExpiresSoon = 10s;
+// A key of a thousand ':' is a name, not a thousand folders.
+constexpr int deepestFolder = 24;
 
-std::optional<milliseconds> left(std::optional<milliseconds> ttl, std::chrono::steady_clock::time_point seen,
-                                 std::chrono::steady_clock::time_point now)
+std::pair<QByteArray, bool> segmentAt(const QByteArray &key, qsizetype at, int depth)
 {
-    // Servers say -1 for a key that never expires.
-    if (!ttl || ttl->count() == -1)
-        return std::nullopt;
-    return *ttl - std::chrono::duration_cast<milliseconds>(now - seen);
+    const auto colon = depth < deepestFolder ? key.indexOf(':', at) : -1;
+    return {key.mid(at, colon < 0 ? -1 : colon - at), colon >= 0};
 }
 
 } // namespace
 
+// What a page says of one child of a folder: a key, or the keys below a folder.
+struct KeysModel::Entry {
+    QByteArray segment;
+    bool isFolder = false;
+    std::span<KeyRow> rows;
+};
+
 KeysModel::KeysModel(QObject *parent, Clock clock)
-    : TreeModel(std::make_unique<Node>(), parent), m_clock(std::move(clock)), m_answers(std::make_unique<QObject>())
+    : TreeModel(std::make_unique<KeyNode>(), parent), m_clock(std::move(clock)), m_answers(std::make_unique<QObject>())
 {
     constexpr auto frame = 16ms;
     m_next.setSingleShot(true);
@@ -46,7 +48,7 @@ void KeysModel::clear()
     m_next.stop();
     m_answers = std::make_unique<QObject>(); // what is still out finds nobody
     m_isAsked = false;
-    replaceRoot(std::make_unique<Node>());
+    replaceRoot(std::make_unique<KeyNode>());
     m_progress = {};
     m_cursor = 0;
     endResetModel();
@@ -68,14 +70,14 @@ void KeysModel::setPattern(const QByteArray &pattern)
     clear();
 }
 
-KeysModel::Node *KeysModel::node(const QModelIndex &index) const
+KeyNode *KeysModel::node(const QModelIndex &index) const
 {
-    return static_cast<Node *>(nodeOf(index));
+    return static_cast<KeyNode *>(nodeOf(index));
 }
 
-KeysModel::Node *KeysModel::findNode(const RedisKey &key) const
+KeyNode *KeysModel::findNode(const RedisKey &key) const
 {
-    auto *folder = static_cast<Node *>(root());
+    auto *folder = static_cast<KeyNode *>(root());
     qsizetype at = 0;
     for (int depth = 0;; ++depth) {
         const auto [segment, isFolder] = segmentAt(key.bytes(), at, depth);
@@ -91,63 +93,33 @@ KeysModel::Node *KeysModel::findNode(const RedisKey &key) const
 
 QModelIndex KeysModel::find(const RedisKey &key) const
 {
-    const Node *found = findNode(key);
+    const KeyNode *found = findNode(key);
     return found ? indexOf(found) : QModelIndex();
 }
 
 RedisKey KeysModel::keyOf(const QModelIndex &index) const
 {
-    const Node *asked = node(index);
+    const KeyNode *asked = node(index);
     return asked == root() || asked->isFolder ? RedisKey() : RedisKey(asked->fullName());
 }
 
 int KeysModel::columnCount(const QModelIndex &) const
 {
-    return ColumnCount;
-}
-
-QString KeysModel::ttlText(std::optional<milliseconds> ttl, std::chrono::steady_clock::time_point seen,
-                           std::chrono::steady_clock::time_point now)
-{
-    const auto rest = left(ttl, seen, now);
-    if (!rest)
-        return u"∞ no TTL"_s;
-    if (*rest <= 0ms)
-        return u"expired"_s;
-    // Tenths that only change when the screen does say nothing.
-    return spokenDuration(*rest < keyExpiresSoon ? *rest : std::chrono::floor<std::chrono::seconds>(*rest));
-}
-
-QVariant KeysModel::display(const Node *node, int column) const
-{
-    switch (column) {
-    case Name:
-        return node->isFolder ? nameText(node->segment) + u':' : nameText(node->segment);
-    case Type:
-        if (node->isFolder)
-            return node->keys == 1 ? u"1 key"_s : u"%1 keys"_s.arg(countText(node->keys));
-        return label(node->type, 40);
-    case Ttl:
-        return node->isFolder || node->type.isEmpty() ? QString() : ttlText(node->ttl, node->seen, m_clock());
-    case Bytes:
-        return node->bytes ? countText(*node->bytes) : QString();
-    default:
-        return {};
-    }
+    return KeyNode::ColumnCount;
 }
 
 QVariant KeysModel::data(const QModelIndex &index, int role) const
 {
     if (!index.isValid())
         return {};
-    const Node *asked = node(index);
+    const KeyNode *asked = node(index);
     switch (role) {
     case Qt::DisplayRole:
-        return display(asked, index.column());
+        return asked->cell(index.column(), m_clock());
     case Qt::ToolTipRole:
-        return index.column() == Name ? plainToolTip(label(asked->fullName(), 2000)) : QVariant();
+        return index.column() == KeyNode::Name ? plainToolTip(label(asked->fullName(), 2000)) : QVariant();
     case Qt::TextAlignmentRole:
-        if (index.column() >= Ttl)
+        if (index.column() >= KeyNode::Ttl)
             return QVariant::fromValue(Qt::AlignRight | Qt::AlignVCenter);
         return {};
     case KeyRole:
@@ -155,8 +127,7 @@ QVariant KeysModel::data(const QModelIndex &index, int role) const
     case FolderRole:
         return asked->isFolder;
     case ToneRole: {
-        const auto rest = index.column() == Ttl && !asked->isFolder ? left(asked->ttl, asked->seen, m_clock())
-                                                                    : std::nullopt;
+        const auto rest = index.column() == KeyNode::Ttl ? asked->left(m_clock()) : std::nullopt;
         if (!rest || *rest >= keyExpiresSoon)
             return {};
         return static_cast<int>(*rest <= 0ms ? Tone::Free : Tone::Wait);
@@ -171,13 +142,264 @@ QVariant KeysModel::data(const QModelIndex &index, int role) const
 QVariant KeysModel::headerData(int section, Qt::Orientation orientation, int role) const
 {
     static const std::array titles{u"Key"_s, u"Type"_s, u"TTL"_s, u"Bytes"_s};
-    if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount)
+    if (orientation != Qt::Horizontal || section < 0 || section >= KeyNode::ColumnCount)
         return {};
     if (role == Qt::DisplayRole)
         return titles[static_cast<std::size_t>(section)];
     if (role == Qt::TextAlignmentRole)
-        return QVariant::fromValue((section >= Ttl ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+        return QVariant::fromValue((section >= KeyNode::Ttl ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     return {};
+}
+
+// --- The scan: asking for pages, merging them into the tree, and taking out what is gone ---
+
+void KeysModel::setScan(Scan scan)
+{
+    m_progress.scan = scan;
+    emit progressed();
+}
+
+void KeysModel::start()
+{
+    if (!m_backend || m_connection.isEmpty())
+        return;
+    m_answers = std::make_unique<QObject>();
+    m_isAsked = false;
+    m_cursor = 0;
+    ++m_round;
+    m_pauseAt = stretch;
+    m_progress.scanned = 0;
+    m_progress.error.clear();
+    setScan(Scan::Running);
+    ask();
+}
+
+void KeysModel::pause()
+{
+    if (m_progress.scan == Scan::Running)
+        setScan(Scan::Paused); // a page that is out still comes in
+}
+
+void KeysModel::proceed()
+{
+    if (m_progress.scan != Scan::Paused && m_progress.scan != Scan::Failed)
+        return;
+    m_pauseAt = m_progress.scanned + stretch;
+    m_progress.error.clear();
+    setScan(Scan::Running);
+    ask();
+}
+
+void KeysModel::ask()
+{
+    if (m_isAsked || m_progress.scan != Scan::Running)
+        return;
+    m_isAsked = true;
+    m_backend->scanKeys(m_connection, m_pattern.isEmpty() ? "*"_ba : m_pattern, m_cursor, m_answers.get(),
+                        [this](Result<KeyPage> page) { take(std::move(page)); });
+}
+
+void KeysModel::take(Result<KeyPage> page)
+{
+    m_isAsked = false;
+    if (!page) {
+        m_progress.error = page.error().message;
+        setScan(Scan::Failed);
+        return;
+    }
+    m_cursor = page->cursor;
+    m_progress.scanned += page->scanned;
+    m_progress.total = page->total;
+    emit turnBegins();
+    merge(std::move(page->rows));
+    if (m_cursor == 0) {
+        m_progress.loaded -= sweepUnseen(static_cast<KeyNode *>(root()));
+        m_progress.scan = Scan::Done;
+    } else if (m_progress.scan == Scan::Running && m_progress.scanned >= m_pauseAt) {
+        m_progress.scan = Scan::Paused;
+    }
+    emit turnEnds();
+    emit progressed();
+    if (m_progress.scan == Scan::Running)
+        m_next.start();
+}
+
+void KeysModel::merge(std::vector<KeyRow> rows)
+{
+    std::sort(rows.begin(), rows.end(), [](const KeyRow &a, const KeyRow &b) { return a.key < b.key; });
+    const auto end = std::unique(rows.begin(), rows.end(), [](const KeyRow &a, const KeyRow &b) { return a.key == b.key; });
+    rows.erase(end, rows.end());
+    m_progress.loaded += mergeInto(static_cast<KeyNode *>(root()), rows, 0, true);
+}
+
+std::vector<KeysModel::Entry> KeysModel::entriesOf(std::span<KeyRow> rows, qsizetype prefix, int depth)
+{
+    std::vector<Entry> entries;
+    for (std::size_t first = 0; first < rows.size();) {
+        const auto [segment, isFolder] = segmentAt(rows[first].key.bytes(), prefix, depth);
+        std::size_t last = first + 1;
+        // Keys of one folder stand side by side, since they share what is before the ':' and the ':'.
+        while (isFolder && last < rows.size() && segmentAt(rows[last].key.bytes(), prefix, depth) == std::pair(segment, true))
+            ++last;
+        entries.push_back({segment, isFolder, rows.subspan(first, last - first)});
+        first = last;
+    }
+    std::sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) {
+        return a.isFolder != b.isFolder ? a.isFolder : a.segment < b.segment;
+    });
+    return entries;
+}
+
+qint64 KeysModel::mergeInto(KeyNode *folder, std::span<KeyRow> rows, int depth, bool isLive)
+{
+    const auto entries = entriesOf(rows, folder->fullName().size(), depth);
+    qint64 added = 0;
+    int row = 0;
+    int firstChanged = -1;
+    int lastChanged = -1;
+    for (std::size_t next = 0; next < entries.size();) {
+        const Entry &entry = entries[next];
+        row = folder->lowerBound(entry.isFolder, entry.segment, row);
+        if (row < folder->count() && folder->child(row)->is(entry.isFolder, entry.segment)) {
+            KeyNode *known = folder->child(row);
+            if (entry.isFolder)
+                added += mergeInto(known, entry.rows, depth + 1, isLive);
+            else
+                fill(known, entry.rows.front());
+            firstChanged = firstChanged < 0 ? row : firstChanged;
+            lastChanged = row;
+            ++next;
+            continue;
+        }
+        Run run;
+        const auto belongsHere = [&](const Entry &other) {
+            return row == folder->count() || folder->lowerBound(other.isFolder, other.segment, row) == row;
+        };
+        const auto isKnown = [&](const Entry &other) {
+            return row < folder->count() && folder->child(row)->is(other.isFolder, other.segment);
+        };
+        for (; next < entries.size() && belongsHere(entries[next]) && !isKnown(entries[next]); ++next)
+            run.push_back(make(entries[next], depth, added, folder));
+        const int count = static_cast<int>(run.size());
+        if (isLive)
+            insertRun(folder, row, std::move(run));
+        else
+            adopt(folder, row, std::move(run));
+        row += count;
+    }
+    folder->keys += added;
+    if (isLive && firstChanged >= 0)
+        tellChanged(folder, firstChanged, lastChanged);
+    return added;
+}
+
+std::unique_ptr<TreeNode> KeysModel::make(const Entry &entry, int depth, qint64 &added, KeyNode *folder)
+{
+    auto node = std::make_unique<KeyNode>();
+    node->segment = entry.segment;
+    node->isFolder = entry.isFolder;
+    node->parent = folder; // its full name is asked for while it is filled
+    if (entry.isFolder) {
+        added += mergeInto(node.get(), entry.rows, depth + 1, false);
+    } else {
+        fill(node.get(), entry.rows.front());
+        ++added;
+    }
+    return node;
+}
+
+void KeysModel::fill(KeyNode *leaf, const KeyRow &row) const
+{
+    leaf->type = row.type;
+    leaf->ttl = row.ttl;
+    leaf->bytes = row.bytes;
+    leaf->seen = m_clock();
+    leaf->round = m_round;
+}
+
+qint64 KeysModel::sweepUnseen(KeyNode *folder)
+{
+    qint64 gone = 0;
+    const auto isGone = [this](const KeyNode *child) { return child->isFolder ? child->keys == 0 : child->round != m_round; };
+    int firstChanged = -1;
+    int lastChanged = -1;
+    for (int row = 0; row < folder->count(); ++row) {
+        KeyNode *child = folder->child(row);
+        const qint64 below = child->isFolder ? sweepUnseen(child) : 0;
+        gone += below;
+        if (below > 0 && child->keys > 0) {
+            firstChanged = firstChanged < 0 ? row : firstChanged;
+            lastChanged = row;
+        }
+    }
+    if (firstChanged >= 0)
+        tellChanged(folder, firstChanged, lastChanged);
+    for (int last = folder->count() - 1; last >= 0; --last) {
+        if (!isGone(folder->child(last)))
+            continue;
+        int first = last;
+        while (first > 0 && isGone(folder->child(first - 1)))
+            --first;
+        for (int row = first; row <= last; ++row)
+            gone += folder->child(row)->isFolder ? 0 : 1;
+        removeRun(folder, first, last - first + 1);
+        last = first;
+    }
+    folder->keys -= gone;
+    return gone;
+}
+
+void KeysModel::update(const KeyRow &row)
+{
+    KeyNode *leaf = findNode(row.key);
+    if (!leaf)
+        return;
+    const auto round = leaf->round;
+    fill(leaf, row);
+    leaf->round = round;
+    tellChanged(leaf->parent, rowOf(leaf), rowOf(leaf));
+}
+
+void KeysModel::remove(const RedisKey &key)
+{
+    KeyNode *leaving = findNode(key);
+    if (!leaving)
+        return;
+    auto *folder = static_cast<KeyNode *>(leaving->parent);
+    removeRun(folder, rowOf(leaving), 1);
+    --m_progress.loaded;
+    while (folder) {
+        --folder->keys;
+        auto *above = static_cast<KeyNode *>(folder->parent);
+        if (above && folder->keys == 0)
+            removeRun(above, rowOf(folder), 1);
+        else if (above)
+            tellChanged(above, rowOf(folder), rowOf(folder));
+        folder = above;
+    }
+    emit progressed();
+}
+
+QString KeysModel::progressText() const
+{
+    // Keys come and go while we count.
+    const QString scanned = countText(m_progress.scanned);
+    const QString total = countText(std::max(m_progress.total, m_progress.scanned));
+    switch (m_progress.scan) {
+    case Scan::Idle:
+        return u"not scanned"_s;
+    case Scan::Running:
+        return u"scanned %1 of %2 keys"_s.arg(scanned, total);
+    case Scan::Paused:
+        return u"paused · scanned %1 of %2 keys"_s.arg(scanned, total);
+    case Scan::Failed:
+        return u"stopped at %1 of %2 keys: %3"_s.arg(scanned, total, m_progress.error);
+    case Scan::Done:
+        break;
+    }
+    if (m_pattern.isEmpty())
+        return m_progress.loaded == 1 ? u"1 key"_s : u"%1 keys"_s.arg(countText(m_progress.loaded));
+    return u"%1 of %2 keys match"_s.arg(countText(m_progress.loaded), total);
 }
 
 } // namespace lockscope::ui

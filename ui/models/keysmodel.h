@@ -17,10 +17,11 @@
 
 namespace lockscope::ui {
 
+struct KeyNode;
+
 class KeysModel : public TreeModel {
     Q_OBJECT
 public:
-    enum Column { Name, Type, Ttl, Bytes, ColumnCount };
     enum Role {
         KeyRole = Qt::UserRole, // QByteArray: the whole key; of a folder, its prefix with the ':'
         FolderRole,             // bool
@@ -65,36 +66,29 @@ public:
     [[nodiscard]] QVariant data(const QModelIndex &index, int role) const override;
     [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
-    // "12 s", "no TTL", "expired": what is left at `now` of a time to live seen at `seen`.
-    [[nodiscard]] static QString ttlText(std::optional<std::chrono::milliseconds> ttl,
-                                         std::chrono::steady_clock::time_point seen,
-                                         std::chrono::steady_clock::time_point now);
-
 signals:
     void progressed();
     void turnBegins();
     void turnEnds();
 
 private:
-    struct Node;
     struct Entry; // what a page says of one child of a folder
 
-    [[nodiscard]] Node *node(const QModelIndex &index) const;
-    [[nodiscard]] Node *findNode(const RedisKey &key) const;
+    [[nodiscard]] KeyNode *node(const QModelIndex &index) const;
+    [[nodiscard]] KeyNode *findNode(const RedisKey &key) const;
     void clear();
     void ask();
     void take(Result<KeyPage> page);
     void merge(std::vector<KeyRow> rows);
     // Merges sorted rows that share the folder's prefix. Returns how many keys are new. A folder that is
     // not in the model yet (`isLive` false) is filled without signals.
-    qint64 mergeInto(Node *folder, std::span<KeyRow> rows, int depth, bool isLive);
+    qint64 mergeInto(KeyNode *folder, std::span<KeyRow> rows, int depth, bool isLive);
     [[nodiscard]] static std::vector<Entry> entriesOf(std::span<KeyRow> rows, qsizetype prefix, int depth);
-    [[nodiscard]] std::unique_ptr<TreeNode> make(const Entry &entry, int depth, qint64 &added, Node *folder);
-    void fill(Node *leaf, const KeyRow &row) const;
+    [[nodiscard]] std::unique_ptr<TreeNode> make(const Entry &entry, int depth, qint64 &added, KeyNode *folder);
+    void fill(KeyNode *leaf, const KeyRow &row) const;
     // Returns how many keys left.
-    qint64 sweepUnseen(Node *folder);
+    qint64 sweepUnseen(KeyNode *folder);
     void setScan(Scan scan);
-    [[nodiscard]] QVariant display(const Node *node, int column) const;
 
     Backend *m_backend = nullptr;
     ConnectionName m_connection;

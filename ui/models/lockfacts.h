@@ -3,7 +3,7 @@
 // and filtering a hundred thousand of them touches no picture.
 #pragma once
 
-#include "core/inspect/findings.h"
+#include "core/workspace/values.h"
 #include "ui/theme/pill.h"
 
 namespace lockscope::ui {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/models/locksmodel_p.h"
+#include "ui/models/locksmodel.h"
 
-#include "core/base/duration.h"
+#include "core/base/text.h"
 #include "ui/models/rowdelta.h"
+#include "ui/theme/text.h"
 
 #include <algorithm>
 
@@ -13,9 +14,6 @@ using inspect::ChangeKind;
 using inspect::LockName;
 using inspect::LockPicture;
 using inspect::PictureChange;
-using inspect::Severity;
-using std::chrono::duration_cast;
-using std::chrono::milliseconds;
 
 // Beyond this many places in one batch, one change of layout is cheaper for a view than so many signals.
 constexpr std::size_t scatteredPlaces = 200;
@@ -24,8 +22,9 @@ constexpr std::size_t manyMoves = 32;
 constexpr std::size_t fewRows = 64;
 
 LocksModel::LocksModel(QObject *parent)
-    : QAbstractTableModel(parent), m_clock([] { return std::chrono::system_clock::now(); }), m_rankedAt(m_clock())
+    : QAbstractTableModel(parent), m_clock([] { return std::chrono::system_clock::now(); })
 {
+    m_order.rankedAt = m_clock();
 }
 
 LocksModel::~LocksModel() = default;
@@ -36,16 +35,10 @@ SystemTime LocksModel::nowOf(const ConnectionName &connection) const
     return frozen == m_frozen.end() ? m_clock() : frozen->second;
 }
 
-// --- Order ---------------------------------------------------------------------------------------
-
-int LocksModel::position(const Rows &rows, const Entry &entry) const
+int LocksModel::position(const Rows &rows, const LockRow &entry) const
 {
-    const auto at = std::lower_bound(rows.begin(), rows.end(), &entry,
-                                     [this](const Entry *a, const Entry *b) { return before(*a, *b); });
-    return static_cast<int>(at - rows.begin());
+    return static_cast<int>(std::lower_bound(rows.begin(), rows.end(), &entry, m_order) - rows.begin());
 }
-
-// --- Changes -------------------------------------------------------------------------------------
 
 void LocksModel::apply(const std::vector<PictureChange> &changes)
 {
@@ -60,10 +53,10 @@ void LocksModel::apply(const std::vector<PictureChange> &changes)
             order.push_back(&*change);
     }
 
-    const Counts countsBefore = m_counts;
+    const LockCounts countsBefore = m_counts;
     Rows doomed;
     std::vector<Move> moves;
-    std::vector<std::unique_ptr<Entry>> fresh;
+    std::vector<std::unique_ptr<LockRow>> fresh;
     std::vector<int> changedRows;
     for (auto it = order.rbegin(); it != order.rend(); ++it) {
         const PictureChange &change = **it;
@@ -73,17 +66,17 @@ void LocksModel::apply(const std::vector<PictureChange> &changes)
                 doomed.push_back(known->second.get());
             continue;
         }
-        Entry next(change.lock);
+        LockRow next(change.lock);
         next.mine = m_mine.contains(change.lock.lock);
         if (known == m_entries.end()) {
-            fresh.push_back(std::make_unique<Entry>(std::move(next)));
+            fresh.push_back(std::make_unique<LockRow>(std::move(next)));
             continue;
         }
-        Entry &entry = *known->second;
-        const bool showNow = isShown(next);
+        LockRow &entry = *known->second;
+        const bool showNow = m_filter.shows(next);
         count(entry, -1);
         count(next, +1);
-        if (showNow != entry.shown || compare(entry, next) != 0) {
+        if (showNow != entry.shown || m_order.compare(entry, next) != 0) {
             moves.push_back({&entry, std::move(next), showNow});
             continue;
         }
@@ -102,6 +95,12 @@ void LocksModel::apply(const std::vector<PictureChange> &changes)
     emit applied();
     for (const auto *change : order)
         emit pictureChanged(change->lock.lock);
+}
+
+void LocksModel::Move::take()
+{
+    next.shown = showNow;
+    *entry = std::move(next);
 }
 
 void LocksModel::remove(const Rows &doomed)
@@ -146,7 +145,7 @@ void LocksModel::move(std::vector<Move> moves)
         rearrangeShown([&] {
             for (auto *move : within)
                 move->take();
-            std::sort(m_shown.begin(), m_shown.end(), [this](const Entry *a, const Entry *b) { return before(*a, *b); });
+            std::sort(m_shown.begin(), m_shown.end(), m_order);
         });
         std::vector<int> rows;
         for (const auto *move : within)
@@ -166,12 +165,11 @@ void LocksModel::move(std::vector<Move> moves)
 void LocksModel::moveWithin(Move &move)
 {
     const int from = position(m_shown, *move.entry);
-    const auto comesBefore = [this](const Entry *a, const Entry *b) { return before(*a, *b); };
     const auto self = m_shown.begin() + from;
     // The others are in order on both sides; find the new place among them.
-    auto place = std::lower_bound(m_shown.begin(), self, &move.next, comesBefore);
+    auto place = std::lower_bound(m_shown.begin(), self, &move.next, m_order);
     if (place == self)
-        place = std::lower_bound(self + 1, m_shown.end(), &move.next, comesBefore);
+        place = std::lower_bound(self + 1, m_shown.end(), &move.next, m_order);
     const int to = static_cast<int>(place - m_shown.begin());
     if (to == from || to == from + 1) {
         move.take();
@@ -188,7 +186,7 @@ void LocksModel::moveWithin(Move &move)
     emitRanges({to > from ? to - 1 : to});
 }
 
-void LocksModel::add(std::vector<std::unique_ptr<Entry>> fresh)
+void LocksModel::add(std::vector<std::unique_ptr<LockRow>> fresh)
 {
     if (fresh.empty())
         return;
@@ -197,7 +195,7 @@ void LocksModel::add(std::vector<std::unique_ptr<Entry>> fresh)
     for (auto &entry : fresh) {
         count(*entry, +1);
         all.push_back(entry.get());
-        if (isShown(*entry))
+        if (m_filter.shows(*entry))
             visible.push_back(entry.get());
         const LockName name = entry->picture.lock;
         m_entries.emplace(name, std::move(entry));
@@ -215,14 +213,13 @@ void LocksModel::removeFromAll(const Rows &doomed)
     }
     for (auto *entry : doomed)
         entry->leaving = true;
-    std::erase_if(m_all, [](const Entry *entry) { return entry->leaving; });
+    std::erase_if(m_all, [](const LockRow *entry) { return entry->leaving; });
     for (auto *entry : doomed)
         entry->leaving = false;
 }
 
 void LocksModel::insertIntoAll(const Rows &fresh)
 {
-    const auto comesBefore = [this](const Entry *a, const Entry *b) { return before(*a, *b); };
     if (fresh.size() <= fewRows) {
         for (auto *entry : fresh)
             m_all.insert(m_all.begin() + position(m_all, *entry), entry);
@@ -230,8 +227,8 @@ void LocksModel::insertIntoAll(const Rows &fresh)
     }
     const auto middle = static_cast<std::ptrdiff_t>(m_all.size());
     m_all.insert(m_all.end(), fresh.begin(), fresh.end());
-    std::sort(m_all.begin() + middle, m_all.end(), comesBefore);
-    std::inplace_merge(m_all.begin(), m_all.begin() + middle, m_all.end(), comesBefore);
+    std::sort(m_all.begin() + middle, m_all.end(), m_order);
+    std::inplace_merge(m_all.begin(), m_all.begin() + middle, m_all.end(), m_order);
 }
 
 void LocksModel::removeShown(const Rows &doomed)
@@ -247,7 +244,7 @@ void LocksModel::removeShown(const Rows &doomed)
         for (auto *entry : doomed)
             entry->leaving = true;
         rearrangeShown([this] {
-            std::stable_partition(m_shown.begin(), m_shown.end(), [](const Entry *entry) { return !entry->leaving; });
+            std::stable_partition(m_shown.begin(), m_shown.end(), [](const LockRow *entry) { return !entry->leaving; });
         });
         for (auto *entry : doomed)
             entry->leaving = false;
@@ -267,8 +264,7 @@ void LocksModel::insertShown(Rows fresh)
 {
     if (fresh.empty())
         return;
-    const auto comesBefore = [this](const Entry *a, const Entry *b) { return before(*a, *b); };
-    std::sort(fresh.begin(), fresh.end(), comesBefore);
+    std::sort(fresh.begin(), fresh.end(), m_order);
     struct Group {
         int at;
         std::size_t first, count;
@@ -290,18 +286,18 @@ void LocksModel::insertShown(Rows fresh)
         const auto upTo = from + static_cast<std::ptrdiff_t>(group->count);
         beginInsertRows({}, group->at, group->at + static_cast<int>(group->count) - 1);
         m_shown.insert(m_shown.begin() + group->at, from, upTo);
-        std::for_each(from, upTo, [](Entry *entry) { entry->shown = true; });
+        std::for_each(from, upTo, [](LockRow *entry) { entry->shown = true; });
         endInsertRows();
     }
     if (scattered)
-        rearrangeShown([&] { std::inplace_merge(m_shown.begin(), m_shown.begin() + middle, m_shown.end(), comesBefore); });
+        rearrangeShown([&] { std::inplace_merge(m_shown.begin(), m_shown.begin() + middle, m_shown.end(), m_order); });
 }
 
 void LocksModel::rearrangeShown(const std::function<void()> &rearrange)
 {
     emit layoutAboutToBeChanged({}, QAbstractItemModel::VerticalSortHint);
     const QModelIndexList before = persistentIndexList();
-    std::vector<Entry *> kept;
+    std::vector<LockRow *> kept;
     for (const auto &index : before)
         kept.push_back(m_shown[static_cast<std::size_t>(index.row())]);
     rearrange();
@@ -322,10 +318,8 @@ void LocksModel::emitRanges(std::vector<int> rows)
         return;
     std::sort(rows.begin(), rows.end());
     for (const auto &range : rangesOf(rows, 8))
-        emit dataChanged(index(range.first, 0), index(range.last, ColumnCount - 1));
+        emit dataChanged(index(range.first, 0), index(range.last, LockRow::ColumnCount - 1));
 }
-
-// --- Filter --------------------------------------------------------------------------------------
 
 void LocksModel::refilter()
 {
@@ -333,7 +327,7 @@ void LocksModel::refilter()
     Rows hiding;
     Rows appearing;
     for (auto *entry : m_all) {
-        const bool showNow = isShown(*entry);
+        const bool showNow = m_filter.shows(*entry);
         if (entry->shown && !showNow)
             hiding.push_back(entry);
         else if (!entry->shown && showNow)
@@ -346,22 +340,22 @@ void LocksModel::refilter()
 
 void LocksModel::setChip(Chip chip)
 {
-    if (std::exchange(m_chip, chip) != chip)
+    if (std::exchange(m_filter.chip, chip) != chip)
         refilter();
 }
 
 void LocksModel::setText(const QString &text)
 {
     const QString wanted = text.trimmed().toLower();
-    if (std::exchange(m_text, wanted) != wanted)
+    if (std::exchange(m_filter.text, wanted) != wanted)
         refilter();
 }
 
 void LocksModel::setConnection(const ConnectionName &connection)
 {
-    if (m_connection == connection)
+    if (m_filter.connection == connection)
         return;
-    m_connection = connection;
+    m_filter.connection = connection;
     m_counts = {};
     for (const auto *entry : m_all)
         count(*entry, +1);
@@ -369,16 +363,10 @@ void LocksModel::setConnection(const ConnectionName &connection)
     emit countsChanged();
 }
 
-// The counts are of the chosen connection: the numbers on the chips are what a click shows.
-void LocksModel::count(const Entry &entry, int by)
+void LocksModel::count(const LockRow &entry, int by)
 {
-    if (!m_connection.isEmpty() && entry.picture.lock.connection != m_connection)
-        return;
-    m_counts.all += by;
-    m_counts.contended += entry.facts.isContended() ? by : 0;
-    m_counts.critical += entry.facts.worst == Severity::Critical ? by : 0;
-    m_counts.warning += entry.facts.worst == Severity::Warning ? by : 0;
-    m_counts.mine += entry.mine ? by : 0;
+    if (m_filter.isOfConnection(entry))
+        m_counts.add(entry, by);
 }
 
 void LocksModel::setMine(QSet<LockName> mine)
@@ -392,7 +380,7 @@ void LocksModel::setMine(QSet<LockName> mine)
         entry->mine = isMine;
         count(*entry, +1);
     }
-    if (m_chip == Chip::Mine)
+    if (m_filter.chip == Chip::Mine)
         refilter();
     emit countsChanged();
 }
@@ -418,8 +406,6 @@ void LocksModel::setFrozen(const ConnectionName &connection, std::optional<Syste
     else
         m_frozen.erase(connection);
 }
-
-// --- Looking -------------------------------------------------------------------------------------
 
 const LockPicture *LocksModel::picture(const LockName &lock) const
 {
@@ -448,33 +434,67 @@ void LocksModel::tick(int firstRow, int lastRow)
     const int last = std::min(lastRow, rowCount() - 1);
     if (firstRow < 0 || firstRow > last)
         return;
-    emit dataChanged(index(firstRow, OldestWait), index(last, FindingColumn), {Qt::DisplayRole});
+    emit dataChanged(index(firstRow, LockRow::OldestWait), index(last, LockRow::FindingColumn), {Qt::DisplayRole});
 }
 
 void LocksModel::rank()
 {
-    const auto comesBefore = [this](const Entry *a, const Entry *b) { return before(*a, *b); };
-    m_rankedAt = m_clock();
-    if (m_sortColumn >= 0 || std::is_sorted(m_all.begin(), m_all.end(), comesBefore))
+    m_order.rankedAt = m_clock();
+    if (m_order.column >= 0 || std::is_sorted(m_all.begin(), m_all.end(), m_order))
         return;
     emit aboutToApply();
-    std::sort(m_all.begin(), m_all.end(), comesBefore);
-    if (!std::is_sorted(m_shown.begin(), m_shown.end(), comesBefore))
-        rearrangeShown([&] { std::sort(m_shown.begin(), m_shown.end(), comesBefore); });
+    std::sort(m_all.begin(), m_all.end(), m_order);
+    if (!std::is_sorted(m_shown.begin(), m_shown.end(), m_order))
+        rearrangeShown([&] { std::sort(m_shown.begin(), m_shown.end(), m_order); });
     emit applied();
 }
 
 void LocksModel::sort(int column, Qt::SortOrder order)
 {
-    if (column == m_sortColumn && order == m_sortOrder)
+    if (column == m_order.column && order == m_order.direction)
         return;
     emit aboutToApply();
-    m_sortColumn = column;
-    m_sortOrder = order;
-    const auto comesBefore = [this](const Entry *a, const Entry *b) { return before(*a, *b); };
-    std::sort(m_all.begin(), m_all.end(), comesBefore);
-    rearrangeShown([&] { std::sort(m_shown.begin(), m_shown.end(), comesBefore); });
+    m_order.column = column;
+    m_order.direction = order;
+    std::sort(m_all.begin(), m_all.end(), m_order);
+    rearrangeShown([&] { std::sort(m_shown.begin(), m_shown.end(), m_order); });
     emit applied();
+}
+
+int LocksModel::rowCount(const QModelIndex &parent) const
+{
+    return parent.isValid() ? 0 : static_cast<int>(m_shown.size());
+}
+
+int LocksModel::columnCount(const QModelIndex &parent) const
+{
+    return parent.isValid() ? 0 : LockRow::ColumnCount;
+}
+
+QVariant LocksModel::data(const QModelIndex &index, int role) const
+{
+    if (!checkIndex(index, CheckIndexOption::IndexIsValid | CheckIndexOption::ParentIsInvalid))
+        return {};
+    const LockRow &entry = *m_shown[static_cast<std::size_t>(index.row())];
+    const auto text = [&] { return entry.cell(index.column(), nowOf(entry.picture.lock.connection)); };
+    switch (role) {
+    case Qt::DisplayRole: return text();
+    case Qt::TextAlignmentRole: return QVariant::fromValue(LockRow::alignmentOf(index.column()));
+    case Qt::ToolTipRole:
+        if (index.column() == LockRow::Lock)
+            return plainToolTip(label(entry.picture.lock.text(), 1500) + u'\n' + label(entry.picture.why.toUtf8(), 400));
+        return plainToolTip(text());
+    default: return {};
+    }
+}
+
+QVariant LocksModel::headerData(int section, Qt::Orientation orientation, int role) const
+{
+    if (orientation != Qt::Horizontal || section < 0 || section >= LockRow::ColumnCount)
+        return {};
+    if (role == Qt::TextAlignmentRole)
+        return QVariant::fromValue(LockRow::alignmentOf(section));
+    return role == Qt::DisplayRole ? QVariant(LockRow::titleOf(section)) : QVariant();
 }
 
 } // namespace lockscope::ui

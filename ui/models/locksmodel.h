@@ -9,7 +9,7 @@
 #include <version>
 
 #include "core/workspace/backend.h"
-#include "ui/models/lockfacts.h"
+#include "ui/models/lockrow.h"
 
 #include <QAbstractTableModel>
 #include <QSet>
@@ -23,16 +23,7 @@ namespace lockscope::ui {
 class LocksModel : public QAbstractTableModel {
     Q_OBJECT
 public:
-    enum Column { State, Lock, Recipe, Holder, Waiting, OldestWait, Held, FindingColumn, ColumnCount };
-    enum class Chip { All, Contended, Critical, Warning, Mine };
-    struct Counts {
-        int all = 0;
-        int contended = 0;
-        int critical = 0;
-        int warning = 0;
-        int mine = 0;
-        friend bool operator==(const Counts &, const Counts &) = default;
-    };
+    using Chip = LockFilter::Chip;
     using Clock = std::function<SystemTime()>;
 
     explicit LocksModel(QObject *parent = nullptr);
@@ -53,11 +44,11 @@ public:
     void setMine(QSet<inspect::LockName> mine);
 
     void setChip(Chip chip);
-    [[nodiscard]] Chip chip() const { return m_chip; }
+    [[nodiscard]] Chip chip() const { return m_filter.chip; }
     void setText(const QString &text);
     // Empty: all.
     void setConnection(const ConnectionName &connection);
-    [[nodiscard]] const Counts &counts() const { return m_counts; }
+    [[nodiscard]] const LockCounts &counts() const { return m_counts; }
 
     // What is known of a lock, filtered out or not; null if there is no such lock (now).
     [[nodiscard]] const inspect::LockPicture *picture(const inspect::LockName &lock) const;
@@ -75,7 +66,6 @@ public:
     [[nodiscard]] int columnCount(const QModelIndex &parent = {}) const override;
     [[nodiscard]] QVariant data(const QModelIndex &index, int role = Qt::DisplayRole) const override;
     [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
-    // Column -1 is the order of the house: severity, then the sum of waiting, then the name.
     void sort(int column, Qt::SortOrder order) override;
 
 signals:
@@ -87,25 +77,24 @@ signals:
     void pictureChanged(const lockscope::inspect::LockName &lock);
 
 private:
-    struct Entry;
-    using Rows = std::vector<Entry *>;
-    struct Move;
+    using Rows = std::vector<LockRow *>; // in order, unless said otherwise
+    // A row whose new content stands elsewhere in the order, or passes the filter differently.
+    struct Move {
+        LockRow *entry = nullptr;
+        LockRow next;
+        bool showNow = false;
+        void take();
+    };
     struct NameHash {
         size_t operator()(const inspect::LockName &name) const { return qHash(name); }
     };
 
-    [[nodiscard]] bool before(const Entry &a, const Entry &b) const;
-    [[nodiscard]] int compare(const Entry &a, const Entry &b) const;
-    [[nodiscard]] qint64 waitingSum(const Entry &entry) const;
-    [[nodiscard]] bool isShown(const Entry &entry) const;
-    [[nodiscard]] int position(const Rows &rows, const Entry &entry) const;
-    [[nodiscard]] QString cell(const Entry &entry, int column) const;
-
-    void count(const Entry &entry, int by);
+    [[nodiscard]] int position(const Rows &rows, const LockRow &entry) const;
+    void count(const LockRow &entry, int by);
     void remove(const Rows &doomed);
     void move(std::vector<Move> moves);
     void moveWithin(Move &move);
-    void add(std::vector<std::unique_ptr<Entry>> fresh);
+    void add(std::vector<std::unique_ptr<LockRow>> fresh);
     void removeShown(const Rows &doomed);
     void insertShown(Rows fresh);
     void removeFromAll(const Rows &doomed);
@@ -115,18 +104,14 @@ private:
     void emitRanges(std::vector<int> rows);
 
     Clock m_clock;
-    SystemTime m_rankedAt;
-    std::unordered_map<inspect::LockName, std::unique_ptr<Entry>, NameHash> m_entries;
+    std::unordered_map<inspect::LockName, std::unique_ptr<LockRow>, NameHash> m_entries;
     Rows m_all;   // every lock, in order
     Rows m_shown; // those that pass the filter, in the same order
     std::unordered_map<ConnectionName, SystemTime> m_frozen;
     QSet<inspect::LockName> m_mine;
-    Chip m_chip = Chip::All;
-    QString m_text;
-    ConnectionName m_connection;
-    int m_sortColumn = -1;
-    Qt::SortOrder m_sortOrder = Qt::AscendingOrder;
-    Counts m_counts;
+    LockOrder m_order;
+    LockFilter m_filter;
+    LockCounts m_counts; // of the chosen connection: the numbers on the chips are what a click shows
 };
 
 } // namespace lockscope::ui

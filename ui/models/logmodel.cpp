@@ -3,7 +3,7 @@
 
 #include "core/base/text.h"
 #include "ui/theme/pill.h"
-#include "ui/theme/plaintext.h"
+#include "ui/theme/text.h"
 
 #include <QDateTime>
 

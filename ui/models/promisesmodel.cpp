@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/models/promisesmodel.h"
 
-#include "core/rules/catalogue.h"
-#include "ui/theme/plaintext.h"
+#include "core/workspace/values.h"
+#include "ui/theme/text.h"
 
 namespace lockscope::ui {
 

@@ -5,7 +5,7 @@
 
 #include <version>
 
-#include "core/simulate/promises.h"
+#include "core/workspace/values.h"
 #include "ui/theme/pill.h"
 
 #include <QAbstractTableModel>

@@ -4,7 +4,7 @@
 #include "core/base/duration.h"
 #include "core/base/text.h"
 #include "ui/models/rowdelta.h"
-#include "ui/theme/plaintext.h"
+#include "ui/theme/text.h"
 
 #include <QSet>
 

@@ -3,9 +3,8 @@
 
 #include "core/base/duration.h"
 #include "core/base/text.h"
-#include "ui/models/treenames.h"
 #include "ui/theme/pill.h"
-#include "ui/theme/plaintext.h"
+#include "ui/theme/text.h"
 
 #include <algorithm>
 #include <array>

@@ -3,13 +3,13 @@
 //
 // A node's children are listed when a view first wants them. What the server answers is sorted and
 // merged into the tree a little at a time (rowsPerTurn), and of a folder of 300,000 children the first
-// 20,000 (rowsAtFirst) until more are wanted: views lay out everything that is expanded, in one go. The model is reset only when the connection changes: everything else is inserted,
-// removed and changed in runs, so that expansion and selection live through it. A node that cannot be
-// read carries its error; the rest of the tree works. GUI thread only.
+// 20,000 (rowsAtFirst) until more are wanted: views lay out everything that is expanded, in one go. The
+// model is reset only when the connection changes: everything else is inserted, removed and changed in
+// runs, so that expansion and selection live through it. A node that cannot be read carries its error;
+// the rest of the tree works. GUI thread only.
 #pragma once
 
-#include "core/workspace/backend.h"
-#include "ui/models/treemodel.h"
+#include "ui/models/znodenode.h"
 
 #include <QTimer>
 
@@ -17,17 +17,11 @@
 
 namespace lockscope::ui {
 
+struct ZnodeFilling;
+
 class ZnodesModel : public TreeModel {
     Q_OBJECT
 public:
-    enum Column { Name, Children, Bytes, Owner, Version, Modified, ColumnCount };
-    enum Role {
-        PathRole = Qt::UserRole, // QByteArray
-        ErrorRole,               // QString, empty when all is well
-        ForbiddenRole,           // bool: an ACL keeps us out
-        EphemeralRole,           // bool
-        FilterRole,              // QString: what the filter looks at
-    };
     static constexpr int rowsPerTurn = 2048;
     static constexpr int rowsAtFirst = 20'000;
 
@@ -40,7 +34,7 @@ public:
 
     [[nodiscard]] ZPath pathOf(const QModelIndex &index) const;
     // Invalid if that node is not loaded.
-    [[nodiscard]] QModelIndex find(const ZPath &path, int column = Name) const;
+    [[nodiscard]] QModelIndex find(const ZPath &path, int column = ZnodeNode::Name) const;
     // Whether its children have been listed (those held back count).
     [[nodiscard]] bool isLoaded(const QModelIndex &index) const;
     // How many children of a big folder are known but not in the tree yet.
@@ -82,41 +76,35 @@ protected:
     void leaving(const TreeNode *parent, int first, int count) override;
 
 private:
-    struct Node;
-    struct Filling;
     struct Wanted {
         ZPath path;
         ZPath lastAsked{}; // listed on the way; empty before the first
     };
 
-    [[nodiscard]] Node *node(const QModelIndex &index) const;
-    [[nodiscard]] Node *findNode(const ZPath &path) const;
-    [[nodiscard]] static ZPath pathOf(const Node *node);
-    [[nodiscard]] static QString childrenText(const Node *node);
-    [[nodiscard]] static QVariant display(const Node *node, int column);
+    [[nodiscard]] ZnodeNode *node(const QModelIndex &index) const;
+    [[nodiscard]] ZnodeNode *findNode(const ZPath &path) const;
 
-    void list(Node *node);
+    void list(ZnodeNode *node);
     void take(const ZPath &path, Result<std::vector<ZnodeRow>> answer);
-    void fail(Node *node, const Error &error);
+    void fail(ZnodeNode *node, const Error &error);
     void work();
-    // Both return what they used up of the turn's budget.
-    int heapUp(Filling &filling);
-    int mergePage(Filling &filling, int budget);
-    void mergeInto(Node *parent, int from, int until, std::vector<ZnodeRow> &page, int &at);
-    void finish(std::unique_ptr<Filling> filling);
-    void showMore(Node *node, int count);
-    [[nodiscard]] bool showHeldBack(Node *folder, const NodeName &wanted);
+    // Returns what it used up of the turn's budget.
+    int mergePage(ZnodeFilling &filling, int budget);
+    void mergeInto(ZnodeNode *parent, int from, int until, std::vector<ZnodeRow> &page, int &at);
+    void finish(std::unique_ptr<ZnodeFilling> filling);
+    void showMore(ZnodeNode *node, int count);
+    [[nodiscard]] bool showHeldBack(ZnodeNode *folder, const NodeName &wanted);
     void rested(const ZPath &path);
     [[nodiscard]] static std::unique_ptr<TreeNode> make(ZnodeRow &row);
     // Whether anything of it changed.
-    bool update(Node *node, ZnodeRow &row);
-    void tell(const Node *node);
+    bool update(ZnodeNode *node, ZnodeRow &row);
+    void tell(const ZnodeNode *node);
     void followReveal();
 
     Backend *m_backend = nullptr;
     ConnectionName m_connection;
-    std::deque<std::unique_ptr<Filling>> m_fillings;
-    std::vector<std::unique_ptr<Filling>> m_heldBack; // done for now, with rows left
+    std::deque<std::unique_ptr<ZnodeFilling>> m_fillings;
+    std::vector<std::unique_ptr<ZnodeFilling>> m_heldBack; // done for now, with rows left
     QTimer m_turn;
     qint64 m_loaded = 0;
     bool m_expandabilityChanged = false;

@@ -2,14 +2,15 @@
 #include "ui/pages/keysdetail.h"
 
 #include "core/base/text.h"
+#include "ui/models/keynode.h"
 #include "ui/models/keysmodel.h"
-#include "ui/models/treenames.h"
 #include "ui/pages/livetree.h"
-#include "ui/pages/pageparts.h"
 #include "ui/pages/treecells.h"
 #include "ui/pages/valueview.h"
+#include "ui/parts/notices.h"
+#include "ui/parts/parts.h"
+#include "ui/theme/text.h"
 #include "ui/theme/theme.h"
-#include "ui/views/emptynotice.h"
 
 #include <QBoxLayout>
 #include <QClipboard>
@@ -205,7 +206,7 @@ void KeyDetailView::sayRest()
         return;
     const KeyRow &row = m_detail->row;
     const auto now = std::chrono::steady_clock::now();
-    const QString rest = KeysModel::ttlText(row.ttl, m_seen, now);
+    const QString rest = KeyNode::ttlText(row.ttl, m_seen, now);
     QStringList parts{label(row.type, 40)};
     const bool hasTtl = row.ttl && row.ttl->count() != -1;
     parts << (!hasTtl ? u"no TTL: it stays until somebody deletes it"_s

@@ -2,11 +2,12 @@
 #include "ui/pages/keyspage.h"
 
 #include "core/base/text.h"
+#include "ui/models/keynode.h"
 #include "ui/pages/keysdetail.h"
 #include "ui/pages/livetree.h"
 #include "ui/pages/treecells.h"
+#include "ui/parts/notices.h"
 #include "ui/theme/theme.h"
-#include "ui/views/emptynotice.h"
 
 #include <QAction>
 #include <QBoxLayout>
@@ -110,8 +111,8 @@ QWidget *KeysPage::buildTree()
     m_tree = new LiveTree(m_splitter);
     m_tree->setAccessibleName(u"Keys"_s);
     m_cells = new TreeCellDelegate(m_tree);
-    m_cells->setMono({KeysModel::Name});
-    m_cells->setMuted({KeysModel::Type});
+    m_cells->setMono({KeyNode::Name});
+    m_cells->setMuted({KeyNode::Type});
     m_cells->setToneRole(KeysModel::ToneRole);
     m_tree->setItemDelegate(m_cells);
     auto *copy = new QAction(u"Copy name"_s, m_tree);
@@ -134,7 +135,7 @@ void KeysPage::connectModel()
     m_proxy->setAutoAcceptChildRows(true);
     m_proxy->setSourceModel(&m_model);
     m_tree->setModel(m_proxy);
-    m_tree->setWidths(KeysModel::Name, {{KeysModel::Type, 110}, {KeysModel::Ttl, 110}, {KeysModel::Bytes, 90}});
+    m_tree->setWidths(KeyNode::Name, {{KeyNode::Type, 110}, {KeyNode::Ttl, 110}, {KeyNode::Bytes, 90}});
 
     m_tick.setInterval(keysTickEvery);
     connect(&m_tick, &QTimer::timeout, m_tree->viewport(), qOverload<>(&QWidget::update));

@@ -3,9 +3,11 @@
 // begins when the page is first looked at.
 #pragma once
 
+#include "ui/models/connectionbook.h"
 #include "ui/models/keysmodel.h"
-#include "ui/pages/pageparts.h"
-#include "ui/shell/page.h"
+#include "ui/pages/page.h"
+#include "ui/parts/notices.h"
+#include "ui/parts/parts.h"
 
 #include <QTimer>
 
@@ -29,8 +31,6 @@ public:
     explicit KeysPage(QWidget *parent = nullptr);
     ~KeysPage() override;
 
-    [[nodiscard]] QString name() const override { return QStringLiteral("keys"); }
-    [[nodiscard]] QString title() const override { return QStringLiteral("Keys"); }
     void setBackend(Backend *backend) override;
     void showConnection(const ConnectionName &name) override;
     void setFilter(const QString &text) override;

@@ -3,7 +3,7 @@
 
 #include "ui/lessons/lessonlist.h"
 #include "ui/lessons/lessonview.h"
-#include "ui/pages/pageparts.h"
+#include "ui/parts/parts.h"
 
 #include <QBoxLayout>
 #include <QListWidget>

@@ -5,7 +5,7 @@
 #include <version>
 
 #include "ui/lessons/words.h"
-#include "ui/shell/page.h"
+#include "ui/pages/page.h"
 #include "ui/simulator/runner.h"
 
 class QStackedWidget;
@@ -21,15 +21,12 @@ public:
     explicit LessonsPage(QWidget *parent = nullptr, const QStringList &folders = simulate::lessonFolders(),
                          Simulate simulate = simulate::simulate);
 
-    [[nodiscard]] QString name() const override { return QStringLiteral("lessons"); }
-    [[nodiscard]] QString title() const override { return tr("Lessons"); }
     void setBackend(Backend *) override {}
     void showConnection(const ConnectionName &) override {} // they play in a world of their own
     void setFilter(const QString &text) override;
     void focusContent() override;
     // Reads the files again: whoever writes a lesson looks at it.
     void refresh() override;
-    [[nodiscard]] bool followsConnections() const override { return false; }
     [[nodiscard]] bool isSettled() const override;
 
     void setLanguage(Language language);

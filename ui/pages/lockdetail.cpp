@@ -2,15 +2,13 @@
 #include "ui/pages/lockdetail.h"
 
 #include "core/base/text.h"
-#include "core/inspect/json.h"
-#include "ui/models/lockfacts.h"
-#include "ui/theme/plaintext.h"
+#include "core/workspace/values.h"
+#include "ui/parts/notices.h"
+#include "ui/parts/parts.h"
+#include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 #include "ui/views/answerlabel.h"
-#include "ui/views/banner.h"
-#include "ui/views/emptynotice.h"
 #include "ui/views/queuetable.h"
-#include "ui/views/veil.h"
 #include "ui/views/watchchainview.h"
 
 #include <QApplication>

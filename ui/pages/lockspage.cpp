@@ -3,8 +3,7 @@
 
 #include "core/base/text.h"
 #include "ui/pages/lockdetail.h"
-#include "ui/views/banner.h"
-#include "ui/views/emptynotice.h"
+#include "ui/parts/notices.h"
 #include "ui/views/holdspanel.h"
 #include "ui/views/lockstable.h"
 
@@ -212,7 +211,7 @@ void LocksPage::showCounts()
 void LocksPage::showOrder()
 {
     const int column = m_table->horizontalHeader()->sortIndicatorSection();
-    if (column < 0 || column >= LocksModel::ColumnCount)
+    if (column < 0 || column >= LockRow::ColumnCount)
         m_order->setText(tr("sorted by severity, then Σ waiting"));
     else
         m_order->setText(

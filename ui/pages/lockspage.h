@@ -4,9 +4,9 @@
 
 #include <version>
 
+#include "ui/models/connectionbook.h"
 #include "ui/models/locksmodel.h"
-#include "ui/shell/connectionbook.h"
-#include "ui/shell/page.h"
+#include "ui/pages/page.h"
 
 class QButtonGroup;
 class QLabel;
@@ -29,8 +29,6 @@ public:
     // `book` outlives the page and hears each batch before it.
     explicit LocksPage(const ConnectionBook &book, QWidget *parent = nullptr);
 
-    [[nodiscard]] QString name() const override { return QStringLiteral("locks"); }
-    [[nodiscard]] QString title() const override { return tr("Locks"); }
     void setBackend(Backend *backend) override;
     void showConnection(const ConnectionName &name) override;
     void setFilter(const QString &text) override;

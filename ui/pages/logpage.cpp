@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/pages/logpage.h"
 
-#include "ui/models/treenames.h"
 #include "ui/pages/livetree.h"
-#include "ui/pages/pageparts.h"
 #include "ui/pages/treecells.h"
+#include "ui/parts/notices.h"
+#include "ui/parts/parts.h"
+#include "ui/theme/text.h"
 #include "ui/theme/theme.h"
-#include "ui/views/emptynotice.h"
 
 #include <QAction>
 #include <QBoxLayout>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "ui/models/logmodel.h"
-#include "ui/shell/page.h"
+#include "ui/pages/page.h"
 
 class QLabel;
 class QLineEdit;
@@ -21,8 +21,6 @@ public:
     explicit LogPage(QWidget *parent = nullptr);
     ~LogPage() override;
 
-    [[nodiscard]] QString name() const override { return QStringLiteral("log"); }
-    [[nodiscard]] QString title() const override { return QStringLiteral("Log"); }
     void setBackend(Backend *backend) override;
     void showConnection(const ConnectionName &name) override;
     void setFilter(const QString &text) override;

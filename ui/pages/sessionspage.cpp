@@ -2,12 +2,12 @@
 #include "ui/pages/sessionspage.h"
 
 #include "core/base/text.h"
-#include "ui/models/treenames.h"
 #include "ui/pages/livetree.h"
-#include "ui/pages/pageparts.h"
 #include "ui/pages/treecells.h"
+#include "ui/parts/notices.h"
+#include "ui/parts/parts.h"
+#include "ui/theme/text.h"
 #include "ui/theme/theme.h"
-#include "ui/views/emptynotice.h"
 
 #include <QAction>
 #include <QBoxLayout>

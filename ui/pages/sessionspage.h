@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ui/models/sessionsmodel.h"
-#include "ui/shell/page.h"
+#include "ui/pages/page.h"
 
 #include <QTimer>
 
@@ -22,8 +22,6 @@ public:
     explicit SessionsPage(QWidget *parent = nullptr);
     ~SessionsPage() override;
 
-    [[nodiscard]] QString name() const override { return QStringLiteral("sessions"); }
-    [[nodiscard]] QString title() const override { return QStringLiteral("Sessions"); }
     void setBackend(Backend *backend) override;
     void showConnection(const ConnectionName &name) override;
     void setFilter(const QString &text) override;

@@ -2,7 +2,8 @@
 #include "ui/pages/simulatorpage.h"
 
 #include "ui/dialogs/promisesdialog.h"
-#include "ui/pages/pageparts.h"
+#include "ui/parts/notices.h"
+#include "ui/parts/parts.h"
 #include "ui/simulator/faultmenu.h"
 #include "ui/simulator/lanesview.h"
 #include "ui/simulator/mustholdpanel.h"
@@ -13,8 +14,6 @@
 #include "ui/simulator/simulatorheading.h"
 #include "ui/simulator/transportbar.h"
 #include "ui/simulator/words.h"
-#include "ui/views/banner.h"
-#include "ui/views/emptynotice.h"
 
 #include <QLabel>
 #include <QMenu>

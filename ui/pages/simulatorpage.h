@@ -5,7 +5,7 @@
 
 #include <version>
 
-#include "ui/shell/page.h"
+#include "ui/pages/page.h"
 #include "ui/simulator/comparison.h"
 #include "ui/simulator/playback.h"
 #include "ui/simulator/runexport.h"
@@ -41,8 +41,6 @@ public:
     explicit SimulatorPage(QWidget *parent = nullptr, Simulate simulate = simulate::simulate);
     ~SimulatorPage() override;
 
-    [[nodiscard]] QString name() const override { return QStringLiteral("simulator"); }
-    [[nodiscard]] QString title() const override { return tr("Simulator"); }
     void setBackend(Backend *backend) override;
     void showConnection(const ConnectionName &) override {} // the scenario says where
     // The window's, which outlives the page; without it there is only the simulated world.
@@ -52,7 +50,6 @@ public:
     // The name of a contender chooses its lane.
     void setFilter(const QString &text) override;
     void focusContent() override;
-    [[nodiscard]] bool followsConnections() const override { return false; }
     [[nodiscard]] bool isSettled() const override;
 
     // What is shown, and what to show.

@@ -2,7 +2,8 @@
 // The parts of the simulator's page: header, progress, pictures, menus, keys.
 #include "ui/pages/simulatorpage.h"
 
-#include "ui/pages/pageparts.h"
+#include "ui/parts/notices.h"
+#include "ui/parts/parts.h"
 #include "ui/simulator/flowlayout.h"
 #include "ui/simulator/lanesview.h"
 #include "ui/simulator/legend.h"
@@ -11,7 +12,6 @@
 #include "ui/simulator/scalingchart.h"
 #include "ui/simulator/simulatorheading.h"
 #include "ui/simulator/transportbar.h"
-#include "ui/views/banner.h"
 
 #include <QBoxLayout>
 #include <QClipboard>

@@ -3,9 +3,9 @@
 #include "ui/pages/simulatorpage.h"
 
 #include "core/base/text.h"
-#include "ui/models/treenames.h"
 #include "ui/simulator/places.h"
 #include "ui/simulator/words.h"
+#include "ui/theme/text.h"
 
 #include <QLabel>
 #include <QMenu>

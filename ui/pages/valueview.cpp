@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/pages/valueview.h"
 
-#include "ui/models/treenames.h"
+#include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
 #include <QBoxLayout>

@@ -2,11 +2,11 @@
 #include "ui/pages/znodesdetail.h"
 
 #include "core/base/text.h"
-#include "ui/models/treenames.h"
-#include "ui/pages/pageparts.h"
 #include "ui/pages/valueview.h"
+#include "ui/parts/notices.h"
+#include "ui/parts/parts.h"
+#include "ui/theme/text.h"
 #include "ui/theme/theme.h"
-#include "ui/views/emptynotice.h"
 
 #include <QBoxLayout>
 #include <QClipboard>

@@ -2,12 +2,12 @@
 #include "ui/pages/znodespage.h"
 
 #include "core/base/text.h"
-#include "ui/models/treenames.h"
 #include "ui/pages/livetree.h"
 #include "ui/pages/treecells.h"
 #include "ui/pages/znodesdetail.h"
+#include "ui/parts/notices.h"
+#include "ui/theme/text.h"
 #include "ui/theme/theme.h"
-#include "ui/views/emptynotice.h"
 
 #include <QAction>
 #include <QBoxLayout>
@@ -115,9 +115,9 @@ QWidget *ZnodesPage::buildTree()
     m_tree = new LiveTree(m_splitter);
     m_tree->setAccessibleName(u"Znodes"_s);
     m_cells = new TreeCellDelegate(m_tree);
-    m_cells->setMono({ZnodesModel::Name, ZnodesModel::Owner});
-    m_cells->setMuted({ZnodesModel::Owner, ZnodesModel::Version, ZnodesModel::Modified});
-    m_cells->setLockRole(ZnodesModel::ForbiddenRole);
+    m_cells->setMono({ZnodeNode::Name, ZnodeNode::Owner});
+    m_cells->setMuted({ZnodeNode::Owner, ZnodeNode::Version, ZnodeNode::Modified});
+    m_cells->setLockRole(ZnodeNode::ForbiddenRole);
     m_tree->setItemDelegate(m_cells);
     auto *copy = new QAction(u"Copy path"_s, m_tree);
     copy->setShortcut(QKeySequence::Copy);
@@ -136,17 +136,17 @@ void ZnodesPage::connectModel()
     // Before the proxy hears of it, and so before the view moves its current row to a neighbour.
     connect(&m_model, &ZnodesModel::rowsAboutToBeRemoved, this, &ZnodesPage::rowsLeave);
     m_proxy = new QSortFilterProxyModel(this);
-    m_proxy->setFilterRole(ZnodesModel::FilterRole);
+    m_proxy->setFilterRole(ZnodeNode::FilterRole);
     m_proxy->setFilterCaseSensitivity(Qt::CaseInsensitive);
     m_proxy->setRecursiveFilteringEnabled(true);
     m_proxy->setAutoAcceptChildRows(true);
     m_proxy->setSourceModel(&m_model);
     m_tree->setModel(m_proxy);
-    m_tree->setWidths(ZnodesModel::Name, {{ZnodesModel::Children, 84},
-                                          {ZnodesModel::Bytes, 72},
-                                          {ZnodesModel::Owner, 146},
-                                          {ZnodesModel::Version, 64},
-                                          {ZnodesModel::Modified, 108}});
+    m_tree->setWidths(ZnodeNode::Name, {{ZnodeNode::Children, 84},
+                                          {ZnodeNode::Bytes, 72},
+                                          {ZnodeNode::Owner, 146},
+                                          {ZnodeNode::Version, 64},
+                                          {ZnodeNode::Modified, 108}});
 
     connect(&m_model, &ZnodesModel::turnBegins, m_tree, &LiveTree::holdPlace);
     connect(&m_model, &ZnodesModel::turnEnds, m_tree, &LiveTree::keepPlace);
@@ -180,7 +180,7 @@ void ZnodesPage::connectModel()
 
 ZPath ZnodesPage::pathAt(const QModelIndex &proxyIndex) const
 {
-    return proxyIndex.isValid() ? ZPath(proxyIndex.data(ZnodesModel::PathRole).toByteArray()) : ZPath();
+    return proxyIndex.isValid() ? ZPath(proxyIndex.data(ZnodeNode::PathRole).toByteArray()) : ZPath();
 }
 
 void ZnodesPage::setBackend(Backend *backend)
@@ -316,7 +316,7 @@ void ZnodesPage::watchWhatShows()
     if (isVisible()) {
         for (const auto &index : m_tree->expandedOnScreen()) {
             const ZPath path = pathAt(index);
-            if (index.data(ZnodesModel::ErrorRole).toString().isEmpty())
+            if (index.data(ZnodeNode::ErrorRole).toString().isEmpty())
                 wanted.insert(path.bytes());
             if (m_model.heldBack(path) > 0 && m_tree->isOnScreen(m_proxy->index(m_proxy->rowCount(index) - 1, 0, index)))
                 m_model.showMore(path);

@@ -2,9 +2,11 @@
 // The page of znodes: the live tree of one ZooKeeper at the left, the chosen node at the right.
 #pragma once
 
+#include "ui/models/connectionbook.h"
 #include "ui/models/znodesmodel.h"
-#include "ui/pages/pageparts.h"
-#include "ui/shell/page.h"
+#include "ui/pages/page.h"
+#include "ui/parts/notices.h"
+#include "ui/parts/parts.h"
 
 #include <QSet>
 #include <QTimer>
@@ -31,8 +33,6 @@ public:
     explicit ZnodesPage(QWidget *parent = nullptr);
     ~ZnodesPage() override;
 
-    [[nodiscard]] QString name() const override { return QStringLiteral("znodes"); }
-    [[nodiscard]] QString title() const override { return QStringLiteral("Znodes"); }
     void setBackend(Backend *backend) override;
     void showConnection(const ConnectionName &name) override;
     void setFilter(const QString &text) override;

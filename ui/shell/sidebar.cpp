@@ -2,7 +2,7 @@
 #include "ui/shell/sidebar.h"
 
 #include "core/base/text.h"
-#include "ui/theme/plaintext.h"
+#include "ui/theme/text.h"
 
 #include <QButtonGroup>
 #include <QLabel>

@@ -4,7 +4,7 @@
 
 #include <version>
 
-#include "ui/shell/connectionbook.h"
+#include "ui/models/connectionbook.h"
 
 #include <QFrame>
 

@@ -2,7 +2,7 @@
 // What is played beside each other, and where: one scenario, one seed, up to three recipes; and the ones worth showing.
 #pragma once
 
-#include "core/workspace/realrunrules.h"
+#include "core/workspace/values.h"
 
 #include <QString>
 

@@ -2,7 +2,7 @@
 // What can be made to go wrong from a moment on: the menu of a lane, of a message in it, and of "Fork here".
 #pragma once
 
-#include "core/simulate/scenario.h"
+#include "core/workspace/values.h"
 
 #include <functional>
 

@@ -3,7 +3,7 @@
 
 #include "ui/simulator/narrator.h"
 #include "ui/simulator/words.h"
-#include "ui/theme/plaintext.h"
+#include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
 #include <QContextMenuEvent>

@@ -2,13 +2,12 @@
 #include "ui/simulator/mustholdpanel.h"
 
 #include "core/base/text.h"
-#include "core/rules/catalogue.h"
-#include "ui/models/treenames.h"
-#include "ui/pages/pageparts.h"
+#include "core/workspace/values.h"
+#include "ui/parts/parts.h"
 #include "ui/simulator/runpanel.h"
 #include "ui/simulator/words.h"
-#include "ui/theme/plaintext.h"
 #include "ui/theme/pill.h"
+#include "ui/theme/text.h"
 
 #include <QGridLayout>
 #include <QLabel>

@@ -2,7 +2,7 @@
 #include "ui/simulator/places.h"
 
 #include "core/base/text.h"
-#include "core/rules/catalogue.h"
+#include "core/workspace/values.h"
 #include "ui/simulator/words.h"
 
 

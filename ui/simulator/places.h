@@ -3,7 +3,7 @@
 // connections; never those marked production. Each that cannot be chosen says why.
 #pragma once
 
-#include "ui/shell/connectionbook.h"
+#include "ui/models/connectionbook.h"
 #include "ui/simulator/comparison.h"
 
 namespace lockscope::ui {

@@ -3,7 +3,7 @@
 // events, found without walking through a million of them. Made once, on the thread that played; then constant.
 #pragma once
 
-#include "core/simulate/recording.h"
+#include "core/workspace/values.h"
 
 #include <memory>
 #include <span>

@@ -5,7 +5,7 @@
 
 #include <version>
 
-#include "core/simulate/simulation.h"
+#include "core/workspace/values.h"
 #include "ui/simulator/playedrun.h"
 
 #include <QObject>

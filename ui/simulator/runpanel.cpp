@@ -2,8 +2,8 @@
 #include "ui/simulator/runpanel.h"
 
 #include "core/base/text.h"
-#include "core/rules/catalogue.h"
-#include "ui/pages/pageparts.h"
+#include "core/workspace/values.h"
+#include "ui/parts/parts.h"
 #include "ui/simulator/countertiles.h"
 #include "ui/simulator/lanesview.h"
 #include "ui/simulator/words.h"

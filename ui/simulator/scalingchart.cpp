@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/scalingchart.h"
 
-#include "ui/pages/pageparts.h"
+#include "ui/parts/parts.h"
 #include "ui/simulator/words.h"
 #include "ui/theme/theme.h"
 

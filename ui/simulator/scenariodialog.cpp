@@ -2,10 +2,10 @@
 #include "ui/simulator/scenariodialog.h"
 
 #include "core/base/duration.h"
-#include "core/rules/catalogue.h"
-#include "ui/pages/pageparts.h"
+#include "core/workspace/values.h"
+#include "ui/parts/parts.h"
 #include "ui/simulator/words.h"
-#include "ui/theme/plaintext.h"
+#include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
 #include <QCheckBox>

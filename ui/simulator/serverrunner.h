@@ -8,6 +8,8 @@
 #include "core/workspace/backend.h"
 #include "ui/simulator/runner.h"
 
+#include <QPointer>
+
 namespace lockscope::ui {
 
 class ServerRunner : public QObject {

@@ -2,8 +2,8 @@
 #include "ui/simulator/simulatorheading.h"
 
 #include "core/base/text.h"
-#include "ui/models/treenames.h"
 #include "ui/simulator/words.h"
+#include "ui/theme/text.h"
 
 
 namespace lockscope::ui {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/transportbar.h"
 
-#include "ui/models/treenames.h"
-#include "ui/pages/pageparts.h"
+#include "ui/parts/parts.h"
 #include "ui/simulator/words.h"
+#include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
 #include <QBoxLayout>

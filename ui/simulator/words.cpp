@@ -2,7 +2,7 @@
 #include "ui/simulator/words.h"
 
 #include "core/base/duration.h"
-#include "core/rules/catalogue.h"
+#include "core/workspace/values.h"
 
 namespace lockscope::ui {
 

@@ -2,7 +2,7 @@
 // How the simulator says moments, faults and recipes.
 #pragma once
 
-#include "core/simulate/recording.h"
+#include "core/workspace/values.h"
 
 #include <QCoreApplication>
 #include <QString>

@@ -118,30 +118,4 @@ void paintPill(QPainter &painter, const QRectF &rect, const Pill &pill)
     painter.restore();
 }
 
-PillLabel::PillLabel(QWidget *parent) : QWidget(parent)
-{
-    setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
-}
-
-void PillLabel::setPill(const Pill &pill)
-{
-    if (pill == m_pill)
-        return;
-    m_pill = pill;
-    setAccessibleName(pill.word);
-    updateGeometry();
-    update();
-}
-
-QSize PillLabel::sizeHint() const
-{
-    return pillSize(m_pill).toSize() + QSize(0, 2);
-}
-
-void PillLabel::paintEvent(QPaintEvent *)
-{
-    QPainter painter(this);
-    paintPill(painter, rect(), m_pill);
-}
-
 } // namespace lockscope::ui

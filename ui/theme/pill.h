@@ -8,7 +8,6 @@
 #include <QFont>
 #include <QSizeF>
 #include <QString>
-#include <QWidget>
 
 class QPainter;
 
@@ -33,22 +32,5 @@ struct Pill {
 void paintPill(QPainter &painter, const QRectF &rect, const Pill &pill);
 // Only the shape, centred in `rect`.
 void paintShape(QPainter &painter, const QRectF &rect, PillShape shape, const QColor &colour);
-
-// A pill as a widget, for headers.
-class PillLabel : public QWidget {
-    Q_OBJECT
-public:
-    explicit PillLabel(QWidget *parent = nullptr);
-    void setPill(const Pill &pill);
-    [[nodiscard]] const Pill &pill() const { return m_pill; }
-    [[nodiscard]] QSize sizeHint() const override;
-    [[nodiscard]] QSize minimumSizeHint() const override { return sizeHint(); }
-
-protected:
-    void paintEvent(QPaintEvent *event) override;
-
-private:
-    Pill m_pill;
-};
 
 } // namespace lockscope::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/theme/stylesheet.h"
+#include "ui/theme/tokens.h"
 
 #include <array>
 #include <utility>

@@ -2,7 +2,7 @@
 #include "ui/theme/theme.h"
 
 #include "ui/theme/portal.h"
-#include "ui/theme/stylesheet.h"
+#include "ui/theme/tokens.h"
 
 #include <QApplication>
 #include <QFontDatabase>

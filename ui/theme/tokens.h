@@ -21,4 +21,11 @@ struct Tokens {
 [[nodiscard]] const Tokens &lightTokens();
 [[nodiscard]] const Tokens &darkTokens();
 
+// The one style sheet of the program, made from the tokens.
+//
+// Widgets ask for a look by dynamic property: QPushButton "look" = "primary", "danger",
+// "dangerFilled", "flat" or "chip"; QLabel "look" = "heading", "section", "muted", "code", "tag…";
+// QFrame "look" = "panel", "banner-critical", "banner-warning", "banner-info".
+[[nodiscard]] QString styleSheetOf(const Tokens &tokens);
+
 } // namespace lockscope::ui

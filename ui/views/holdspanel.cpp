@@ -3,6 +3,7 @@
 
 #include "core/base/duration.h"
 #include "core/base/text.h"
+#include "ui/parts/parts.h"
 #include "ui/theme/pill.h"
 #include "ui/theme/theme.h"
 

@@ -19,18 +19,18 @@ CellLook LocksDelegate::look(const QModelIndex &index) const
     const bool stale = m_model.isFrozen(m_model.pictureAt(index.row()).lock.connection);
     CellLook cell{textFont(), t.text, Qt::ElideRight, {}, false, stale};
     switch (index.column()) {
-    case LocksModel::State: cell.pill = facts.pill; break;
-    case LocksModel::Lock:
+    case LockRow::State: cell.pill = facts.pill; break;
+    case LockRow::Lock:
         cell.font = monoFont(12, QFont::Bold);
         cell.elide = Qt::ElideMiddle; // both ends of a path tell more than its middle
         break;
-    case LocksModel::Holder:
+    case LockRow::Holder:
         cell.font = monoFont();
         break;
-    case LocksModel::Waiting:
-    case LocksModel::OldestWait:
-    case LocksModel::Held: cell.tabular = true; break;
-    case LocksModel::FindingColumn:
+    case LockRow::Waiting:
+    case LockRow::OldestWait:
+    case LockRow::Held: cell.tabular = true; break;
+    case LockRow::FindingColumn:
         cell.tabular = true;
         cell.colour = facts.worst == Severity::Critical ? t.critical
             : facts.worst == Severity::Warning          ? t.warning
@@ -159,20 +159,20 @@ void LocksTable::fitColumns()
     const int width = viewport()->width();
     m_fitting = true;
     // What a narrow window can do without, it goes without.
-    setColumnHidden(LocksModel::Recipe, width < 860);
-    setColumnHidden(LocksModel::Held, width < 720);
+    setColumnHidden(LockRow::Recipe, width < 860);
+    setColumnHidden(LockRow::Held, width < 720);
     if (!m_widthsChosen) {
         const int state = 134;
         const int numbers = width < 720 ? 180 : 276;
         const int rest = std::max(0, width - state - numbers);
-        setColumnWidth(LocksModel::State, state);
-        setColumnWidth(LocksModel::Waiting, 84);
-        setColumnWidth(LocksModel::OldestWait, 96);
-        setColumnWidth(LocksModel::Held, 96);
-        const bool recipe = !isColumnHidden(LocksModel::Recipe);
-        setColumnWidth(LocksModel::Lock, rest * (recipe ? 27 : 36) / 100);
-        setColumnWidth(LocksModel::Recipe, rest * 17 / 100);
-        setColumnWidth(LocksModel::Holder, rest * (recipe ? 22 : 28) / 100);
+        setColumnWidth(LockRow::State, state);
+        setColumnWidth(LockRow::Waiting, 84);
+        setColumnWidth(LockRow::OldestWait, 96);
+        setColumnWidth(LockRow::Held, 96);
+        const bool recipe = !isColumnHidden(LockRow::Recipe);
+        setColumnWidth(LockRow::Lock, rest * (recipe ? 27 : 36) / 100);
+        setColumnWidth(LockRow::Recipe, rest * 17 / 100);
+        setColumnWidth(LockRow::Holder, rest * (recipe ? 22 : 28) / 100);
     }
     m_fitting = false;
 }

@@ -3,7 +3,7 @@
 
 #include "core/base/duration.h"
 #include "core/base/text.h"
-#include "core/rules/catalogue.h"
+#include "core/workspace/values.h"
 
 #include <QHash>
 

@@ -2,7 +2,7 @@
 #include "ui/views/watchchainview.h"
 
 #include "core/base/text.h"
-#include "ui/theme/plaintext.h"
+#include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
 #include <QHelpEvent>

@@ -44,4 +44,24 @@ private:
     std::map<ConnectionName, Scheme> m_sandbox;
 };
 
+// The connections of some schemes that a page can show, and the one it shows.
+class ConnectionChoice {
+public:
+    explicit ConnectionChoice(std::initializer_list<Scheme> schemes) : m_schemes(schemes) {}
+
+    // Takes a batch's statuses in. Returns whether the shown one's status is among them.
+    bool take(const std::vector<ConnectionStatus> &statuses);
+    // The window's choice; empty, or one that this page cannot show, leaves it to the first that it can.
+    void prefer(const ConnectionName &name) { m_preferred = name; }
+    // Null when there is none.
+    [[nodiscard]] const ConnectionStatus *shown() const;
+
+private:
+    [[nodiscard]] bool canShow(const ConnectionStatus &status) const;
+
+    std::vector<Scheme> m_schemes;
+    std::vector<ConnectionStatus> m_known;
+    ConnectionName m_preferred;
+};
+
 } // namespace lockscope::ui

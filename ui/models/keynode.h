@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inside of KeysModel: its nodes, and where a key is cut into folders.
+// A node of the tree of keys: a key, or a folder of those that share what is before a ':'.
 #pragma once
 
-#include "ui/models/keysmodel.h"
+#include "core/workspace/backend.h"
+#include "ui/models/treemodel.h"
+
+#include <algorithm>
 
 namespace lockscope::ui {
 
-struct KeysModel::Node : TreeNode {
+struct KeyNode : TreeNode {
+    enum Column { Name, Type, Ttl, Bytes, ColumnCount };
+    using Moment = std::chrono::steady_clock::time_point;
+
     QByteArray segment; // the part of the key between two ':', or after the last
     bool isFolder = true;
     // Of folders: how many keys are below.
@@ -15,12 +21,12 @@ struct KeysModel::Node : TreeNode {
     QByteArray type;
     std::optional<std::chrono::milliseconds> ttl;
     std::optional<qint64> bytes;
-    std::chrono::steady_clock::time_point seen; // when ttl was true
-    quint32 round = 0;                          // the last scan that met it
+    Moment seen;           // when ttl was true
+    quint32 round = 0;     // the last scan that met it
 
-    [[nodiscard]] Node *child(int at) const
+    [[nodiscard]] KeyNode *child(int at) const
     {
-        return static_cast<Node *>(children[static_cast<std::size_t>(at)].get());
+        return static_cast<KeyNode *>(children[static_cast<std::size_t>(at)].get());
     }
     [[nodiscard]] int count() const { return static_cast<int>(children.size()); }
     [[nodiscard]] bool is(bool asFolder, const QByteArray &name) const { return isFolder == asFolder && segment == name; }
@@ -32,7 +38,7 @@ struct KeysModel::Node : TreeNode {
     [[nodiscard]] int lowerBound(bool asFolder, const QByteArray &name, int from = 0) const
     {
         const auto isBelow = [asFolder](const std::unique_ptr<TreeNode> &node, const QByteArray &other) {
-            return static_cast<const Node *>(node.get())->isBefore(asFolder, other);
+            return static_cast<const KeyNode *>(node.get())->isBefore(asFolder, other);
         };
         return static_cast<int>(std::lower_bound(children.begin() + from, children.end(), name, isBelow)
                                 - children.begin());
@@ -43,24 +49,15 @@ struct KeysModel::Node : TreeNode {
         if (!parent)
             return {};
         const QByteArray own = isFolder ? segment + ':' : segment;
-        return static_cast<const Node *>(parent)->fullName() + own;
+        return static_cast<const KeyNode *>(parent)->fullName() + own;
     }
+    // What is left of its time to live; empty for a key that never expires, or is none.
+    [[nodiscard]] std::optional<std::chrono::milliseconds> left(Moment now) const;
+    [[nodiscard]] QString cell(int column, Moment now) const;
+    // "12 s", "no TTL", "expired": what is left at `now` of a time to live seen at `seen`.
+    [[nodiscard]] static QString ttlText(std::optional<std::chrono::milliseconds> ttl, Moment seen, Moment now);
 };
 
-// What a page says of one child of a folder: a key, or the keys below a folder.
-struct KeysModel::Entry {
-    QByteArray segment;
-    bool isFolder = false;
-    std::span<KeyRow> rows;
-};
-
-// A key of a thousand ':' is a name, not a thousand folders.
-constexpr int deepestFolder = 24;
-
-inline std::pair<QByteArray, bool> segmentAt(const QByteArray &key, qsizetype at, int depth)
-{
-    const auto colon = depth < deepestFolder ? key.indexOf(':', at) : -1;
-    return {key.mid(at, colon < 0 ? -1 : colon - at), colon >= 0};
-}
+constexpr std::chrono::seconds keyExpiresSoon{10};
 
 } // namespace lockscope::ui

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/shell/connectionbook.h"
+#include "ui/models/connectionbook.h"
 
 #include <algorithm>
 
@@ -61,6 +61,40 @@ bool ConnectionBook::isStale(const ConnectionStatus &status)
 {
     // asOf is set by the first look; before it there is nothing that could be stale.
     return status.state != ConnectionStatus::State::Connected && status.asOf != std::chrono::system_clock::time_point{};
+}
+
+bool ConnectionChoice::canShow(const ConnectionStatus &status) const
+{
+    return std::find(m_schemes.begin(), m_schemes.end(), status.scheme) != m_schemes.end();
+}
+
+bool ConnectionChoice::take(const std::vector<ConnectionStatus> &statuses)
+{
+    for (const auto &status : statuses) {
+        const auto known = std::find_if(m_known.begin(), m_known.end(),
+                                        [&](const ConnectionStatus &other) { return other.name == status.name; });
+        if (known == m_known.end())
+            m_known.push_back(status);
+        else
+            *known = status;
+    }
+    const auto *now = shown();
+    return now && std::any_of(statuses.begin(), statuses.end(),
+                              [&](const ConnectionStatus &status) { return status.name == now->name; });
+}
+
+const ConnectionStatus *ConnectionChoice::shown() const
+{
+    const ConnectionStatus *first = nullptr;
+    for (const auto &status : m_known) {
+        if (!canShow(status))
+            continue;
+        if (status.name == m_preferred)
+            return &status;
+        if (!first)
+            first = &status;
+    }
+    return first;
 }
 
 } // namespace lockscope::ui

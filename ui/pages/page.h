@@ -4,7 +4,6 @@
 #pragma once
 
 #include "core/workspace/backend.h"
-#include "ui/theme/pill.h"
 
 #include <QWidget>
 
@@ -17,10 +16,6 @@ class Page : public QWidget {
 public:
     using QWidget::QWidget;
 
-    // The word of --page ("locks"); also the key of the saved view.
-    [[nodiscard]] virtual QString name() const = 0;
-    // As the side bar says it ("Locks").
-    [[nodiscard]] virtual QString title() const = 0;
     // Called once, before the page is shown. The backend outlives the page.
     virtual void setBackend(Backend *backend) = 0;
     // The connection chosen in the side bar; an empty name means all. Pages that show one connection
@@ -32,8 +27,7 @@ public:
     virtual void focusContent() = 0;
     // F5: asks the server again for what is on screen, where the page does not follow by itself.
     virtual void refresh() {}
-    // Whether what it shows comes from the connections; if not, isSettled() says when it is complete.
-    [[nodiscard]] virtual bool followsConnections() const { return true; }
+    // Of a page that does not show the connections: whether it is complete.
     [[nodiscard]] virtual bool isSettled() const { return true; }
     virtual void saveView(QSettings &settings) const { Q_UNUSED(settings) }
     virtual void restoreView(QSettings &settings) { Q_UNUSED(settings) }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/models/treenames.h"
+#include "ui/theme/text.h"
 
 #include "core/base/text.h"
 
@@ -44,6 +44,11 @@ QString sizeText(qint64 bytes)
     const double amount = static_cast<double>(bytes) / (isMebi ? kibi * kibi : kibi);
     const bool isWhole = bytes % (isMebi ? 1024 * 1024 : 1024) == 0;
     return u"%1 %2"_s.arg(amount, 0, 'f', isWhole ? 0 : 1).arg(isMebi ? u"MiB"_s : u"KiB"_s);
+}
+
+QString plainToolTip(const QString &text)
+{
+    return text.isEmpty() ? text : u"<p style='white-space:pre-wrap'>"_s + text.toHtmlEscaped() + u"</p>"_s;
 }
 
 } // namespace lockscope::ui

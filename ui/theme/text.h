@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names from servers as cells of a tree: safe, short, and never two names that look alike by accident.
+// Names from servers, and numbers, as the window shows them: safe, short, and never two names that look alike by
+// accident.
 #pragma once
 
 #include <QByteArray>
@@ -14,5 +15,7 @@ namespace lockscope::ui {
 [[nodiscard]] QString countText(qint64 count);
 // "512 B", "64 KiB", "1.2 MiB".
 [[nodiscard]] QString sizeText(qint64 bytes);
+// Qt's tool tips turn text that looks like HTML into HTML; this one is always shown as it is.
+[[nodiscard]] QString plainToolTip(const QString &text);
 
 } // namespace lockscope::ui

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The values that the window shows, and the calls that need no server: all it includes of the core, with base and
+// backend.h. Nothing here leads to a port, to a recipe's code or to the loops.
+#pragma once
+
+#include "core/connections/connectionstore.h"
+#include "core/inspect/findings.h"
+#include "core/inspect/json.h"
+#include "core/operate/commandlog.h"
+#include "core/operate/forcereleaseplan.h"
+#include "core/rules/catalogue.h"
+#include "core/simulate/lessons.h"
+#include "core/simulate/promises.h"
+#include "core/simulate/simulation.h"
+#include "core/workspace/realrunrules.h"

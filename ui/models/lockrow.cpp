@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/models/lockrow.h"
+
+#include "core/base/duration.h"
+#include "core/base/text.h"
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+using inspect::Severity;
+using std::chrono::duration_cast;
+using std::chrono::milliseconds;
+
+namespace {
+
+template <class T>
+int threeWay(const T &a, const T &b)
+{
+    return a < b ? -1 : b < a ? 1 : 0;
+}
+
+int severityRank(const LockFacts &facts)
+{
+    return facts.worst == Severity::Critical ? 2 : facts.worst == Severity::Warning ? 1 : 0;
+}
+
+// The longer ago, the more; never comes last.
+int byAge(const std::optional<SystemTime> &a, const std::optional<SystemTime> &b)
+{
+    return -threeWay(a.value_or(SystemTime::max()), b.value_or(SystemTime::max()));
+}
+
+} // namespace
+
+QString LockRow::titleOf(int column)
+{
+    static const QStringList titles{u"State"_s,   u"Lock"_s,        u"Recipe"_s, u"Holder"_s,
+                                    u"Waiting"_s, u"Oldest wait"_s, u"Held"_s,   u"Finding"_s};
+    return titles[column];
+}
+
+Qt::Alignment LockRow::alignmentOf(int column)
+{
+    return (column >= Waiting && column <= Held ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter;
+}
+
+QString LockRow::cell(int column, SystemTime now) const
+{
+    const auto age = [now](SystemTime since) { return spokenDuration(duration_cast<milliseconds>(now - since)); };
+    switch (column) {
+    case State: return facts.pill.word;
+    case Lock: return label(picture.lock.name, 400);
+    case Recipe: return QString::fromLatin1(picture.recipe);
+    case Holder: return facts.holder;
+    case Waiting: return facts.waiting;
+    case OldestWait: return facts.oldestWait ? age(*facts.oldestWait) : u"—"_s;
+    case Held:
+        if (!facts.heldSince)
+            return u"—"_s;
+        return (facts.heldAtMost ? u"≤ "_s : QString()) + age(*facts.heldSince);
+    case FindingColumn: {
+        const bool expires = facts.expiresAt.has_value();
+        const auto left = expires ? spokenDuration(duration_cast<milliseconds>(*facts.expiresAt - now)) : QString();
+        if (facts.holderDisconnected && expires && facts.worst != Severity::Critical)
+            return *facts.expiresAt > now ? u"session ends in %1"_s.arg(left) : u"session should be over"_s;
+        if (facts.findings == 0 && expires)
+            return *facts.expiresAt > now ? u"expires in %1"_s.arg(left) : u"expiring"_s;
+        return facts.finding;
+    }
+    default: return {};
+    }
+}
+
+const QString &LockRow::haystack() const
+{
+    if (m_haystack.isEmpty()) {
+        QStringList parts{label(picture.lock.text(), 1000), QString::fromLatin1(picture.recipe),
+                          picture.client.value_or(QString()), facts.pill.word, facts.finding};
+        for (const auto &c : picture.contenders)
+            parts << c.endpoint.value_or(QString()) << c.session.value_or(QString()) << label(c.id, 100);
+        m_haystack = parts.join(u'\n').toLower();
+    }
+    return m_haystack;
+}
+
+qint64 LockOrder::waitingSum(const LockRow &row) const
+{
+    if (row.isElection || row.facts.waiters == 0)
+        return 0;
+    const auto now = duration_cast<milliseconds>(rankedAt.time_since_epoch()).count();
+    // At least 1: whoever has waiters comes before whoever has none.
+    return std::max<qint64>(1, now * row.facts.waitersTimed - row.facts.waitingSinceSumMs);
+}
+
+int LockOrder::compare(const LockRow &a, const LockRow &b) const
+{
+    int order = 0;
+    switch (column) {
+    case LockRow::State: order = threeWay(a.facts.stateRank, b.facts.stateRank); break;
+    case LockRow::Lock: break;
+    case LockRow::Recipe: order = a.picture.recipe.compare(b.picture.recipe); break;
+    case LockRow::Holder: order = a.facts.holder.compare(b.facts.holder); break;
+    case LockRow::Waiting: order = threeWay(a.facts.waiters, b.facts.waiters); break;
+    case LockRow::OldestWait: order = byAge(a.facts.oldestWait, b.facts.oldestWait); break;
+    case LockRow::Held: order = byAge(a.facts.heldSince, b.facts.heldSince); break;
+    case LockRow::FindingColumn:
+        order = threeWay(severityRank(a.facts), severityRank(b.facts));
+        if (order == 0)
+            order = a.facts.finding.compare(b.facts.finding);
+        break;
+    default:
+        order = -threeWay(severityRank(a.facts), severityRank(b.facts));
+        if (order == 0)
+            order = -threeWay(waitingSum(a), waitingSum(b));
+        break;
+    }
+    if (order == 0)
+        order = a.picture.lock.name.compare(b.picture.lock.name);
+    if (order == 0)
+        order = a.picture.lock.connection.bytes().compare(b.picture.lock.connection.bytes());
+    return direction == Qt::DescendingOrder && column >= 0 ? -order : order;
+}
+
+bool LockFilter::isOfConnection(const LockRow &row) const
+{
+    return connection.isEmpty() || row.picture.lock.connection == connection;
+}
+
+bool LockFilter::shows(const LockRow &row) const
+{
+    if (!isOfConnection(row) || (chip == Chip::Contended && !row.facts.isContended())
+        || (chip == Chip::Critical && row.facts.worst != Severity::Critical)
+        || (chip == Chip::Warning && row.facts.worst != Severity::Warning) || (chip == Chip::Mine && !row.mine))
+        return false;
+    return text.isEmpty() || row.haystack().contains(text);
+}
+
+void LockCounts::add(const LockRow &row, int by)
+{
+    all += by;
+    contended += row.facts.isContended() ? by : 0;
+    critical += row.facts.worst == Severity::Critical ? by : 0;
+    warning += row.facts.worst == Severity::Warning ? by : 0;
+    mine += row.mine ? by : 0;
+}
+
+} // namespace lockscope::ui

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// A row of the table of locks: what its cells say, how rows are ordered, and which of them show.
+#pragma once
+
+#include "ui/models/lockfacts.h"
+
+namespace lockscope::ui {
+
+struct LockRow {
+    enum Column { State, Lock, Recipe, Holder, Waiting, OldestWait, Held, FindingColumn, ColumnCount };
+
+    explicit LockRow(const inspect::LockPicture &lock) : picture(lock), facts(factsOf(lock))
+    {
+        // Standing by is what an election's waiters are for; days of it must not top the list.
+        isElection = recipes::recipeOf(lock.recipe).electsLeader;
+    }
+
+    [[nodiscard]] static QString titleOf(int column);
+    [[nodiscard]] static Qt::Alignment alignmentOf(int column);
+    // At the present of its connection.
+    [[nodiscard]] QString cell(int column, SystemTime now) const;
+    // Everything the filter looks into, in one lower-case string, made when first searched.
+    [[nodiscard]] const QString &haystack() const;
+
+    inspect::LockPicture picture;
+    LockFacts facts;
+    bool isElection = false;
+    bool mine = false;
+    bool shown = false;
+    bool leaving = false; // while rows are removed
+    int row = 0;          // while the layout changes
+
+private:
+    mutable QString m_haystack;
+};
+
+struct LockOrder {
+    int column = -1; // -1 is the order of the house: severity, then the sum of waiting, then the name
+    Qt::SortOrder direction = Qt::AscendingOrder;
+    SystemTime rankedAt; // the sums of waiting are those of this moment
+
+    [[nodiscard]] int compare(const LockRow &a, const LockRow &b) const;
+    [[nodiscard]] bool operator()(const LockRow *a, const LockRow *b) const { return compare(*a, *b) < 0; }
+
+private:
+    [[nodiscard]] qint64 waitingSum(const LockRow &row) const;
+};
+
+struct LockFilter {
+    enum class Chip { All, Contended, Critical, Warning, Mine };
+    Chip chip = Chip::All;
+    QString text;
+    ConnectionName connection; // empty: all
+
+    [[nodiscard]] bool isOfConnection(const LockRow &row) const;
+    [[nodiscard]] bool shows(const LockRow &row) const;
+};
+
+struct LockCounts {
+    int all = 0;
+    int contended = 0;
+    int critical = 0;
+    int warning = 0;
+    int mine = 0;
+    void add(const LockRow &row, int by);
+    friend bool operator==(const LockCounts &, const LockCounts &) = default;
+};
+
+} // namespace lockscope::ui

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/pages/pages.h"
+
+#include "ui/pages/keyspage.h"
+#include "ui/pages/lessonspage.h"
+#include "ui/pages/lockspage.h"
+#include "ui/pages/logpage.h"
+#include "ui/pages/sessionspage.h"
+#include "ui/pages/simulatorpage.h"
+#include "ui/pages/znodespage.h"
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+// Most pages follow the backend alone.
+template <class AnyPage>
+Page *makePage(const ConnectionBook &book, QWidget *parent)
+{
+    if constexpr (std::is_constructible_v<AnyPage, const ConnectionBook &, QWidget *>)
+        return new AnyPage(book, parent);
+    else
+        return new AnyPage(parent);
+}
+
+Page *makeSimulator(const ConnectionBook &book, QWidget *parent)
+{
+    auto *page = new SimulatorPage(parent);
+    page->useConnections(book);
+    return page;
+}
+
+} // namespace
+
+const std::vector<PageRow> &allPages()
+{
+    static const std::vector<PageRow> all{
+        {u"locks"_s, u"Locks"_s, true, makePage<LocksPage>},
+        {u"znodes"_s, u"Znodes"_s, true, makePage<ZnodesPage>},
+        {u"keys"_s, u"Keys"_s, true, makePage<KeysPage>},
+        {u"sessions"_s, u"Sessions"_s, true, makePage<SessionsPage>},
+        {u"simulator"_s, u"Simulator"_s, false, makeSimulator},
+        {u"lessons"_s, u"Lessons"_s, false, makePage<LessonsPage>},
+        {u"log"_s, u"Log"_s, true, makePage<LogPage>},
+    };
+    return all;
+}
+
+QStringList pageIds()
+{
+    QStringList ids;
+    for (const auto &row : allPages())
+        ids << row.id;
+    return ids;
+}
+
+} // namespace lockscope::ui

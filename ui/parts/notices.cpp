@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/parts/notices.h"
+
+#include "ui/parts/parts.h"
+#include "ui/theme/theme.h"
+
+#include <QDateTime>
+#include <QEvent>
+#include <QPainter>
+#include <QStyle>
+#include <QVBoxLayout>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+
+Banner::Banner(QWidget *parent)
+    : QFrame(parent), m_word(makeLabel({}, {}, this)), m_sentence(makeLabel({}, {}, this)), m_action(new QPushButton(this))
+{
+    m_word->setProperty("weight", u"bold"_s);
+    m_sentence->setWordWrap(true);
+    m_sentence->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_action->setAutoDefault(false); // Enter in a dialog's text field must not press it
+    m_action->hide();
+    connect(m_action, &QPushButton::clicked, this, &Banner::actionRequested);
+    auto *row = new QHBoxLayout(this);
+    row->setContentsMargins(10, 6, 10, 6);
+    row->setSpacing(10);
+    row->addWidget(m_word, 0, Qt::AlignTop);
+    row->addWidget(m_sentence, 1);
+    row->addWidget(m_action);
+}
+
+void Banner::say(Look look, const QString &word, const QString &sentence, const QString &action)
+{
+    static const QString looks[] = {u"banner-critical"_s, u"banner-warning"_s, u"banner-info"_s, u"banner-ok"_s};
+    const QString &name = looks[static_cast<int>(look)];
+    if (property("look").toString() != name) {
+        setProperty("look", name);
+        for (QWidget *widget : std::initializer_list<QWidget *>{this, m_word, m_sentence}) {
+            widget->style()->unpolish(widget);
+            widget->style()->polish(widget);
+        }
+    }
+    m_word->setText(word);
+    m_word->setVisible(!word.isEmpty());
+    m_sentence->setText(sentence);
+    m_action->setText(action);
+    m_action->setVisible(!action.isEmpty());
+}
+
+QString Banner::sentence() const
+{
+    return m_sentence->text();
+}
+
+EmptyNotice::EmptyNotice(QWidget *parent)
+    : QWidget(parent), m_title(makeLabel({}, u"heading"_s, this)), m_text(makeLabel({}, u"muted"_s, this)),
+      m_action(new QPushButton(this))
+{
+    m_title->setAlignment(Qt::AlignHCenter);
+    m_title->setWordWrap(true);
+    m_text->setAlignment(Qt::AlignHCenter);
+    m_text->setWordWrap(true);
+    m_text->setMaximumWidth(520);
+    m_action->setProperty("look", u"primary"_s);
+    connect(m_action, &QPushButton::clicked, this, &EmptyNotice::actionRequested);
+
+    auto *column = new QVBoxLayout(this);
+    column->setContentsMargins(24, 24, 24, 24);
+    column->setSpacing(8);
+    column->addStretch(2);
+    column->addWidget(m_title);
+    auto *middle = new QHBoxLayout;
+    middle->addStretch();
+    middle->addWidget(m_text, 4);
+    middle->addStretch();
+    column->addLayout(middle);
+    column->addSpacing(6);
+    column->addWidget(m_action, 0, Qt::AlignHCenter);
+    column->addStretch(3);
+}
+
+void EmptyNotice::say(const QString &title, const QString &text, const QString &action)
+{
+    m_title->setText(title);
+    m_text->setText(text);
+    m_action->setText(action);
+    m_action->setVisible(!action.isEmpty());
+}
+
+Veil::Veil(QWidget *covered) : QWidget(covered)
+{
+    setAttribute(Qt::WA_TransparentForMouseEvents);
+    covered->installEventFilter(this);
+    hide();
+}
+
+void Veil::paintEvent(QPaintEvent *)
+{
+    QPainter painter(this);
+    QColor sheet = Theme::tokens().background;
+    sheet.setAlphaF(0.55f);
+    painter.fillRect(rect(), sheet);
+}
+
+bool Veil::eventFilter(QObject *watched, QEvent *event)
+{
+    if (watched == parentWidget() && (event->type() == QEvent::Resize || event->type() == QEvent::ChildAdded)) {
+        resize(parentWidget()->size());
+        raise();
+    }
+    return QWidget::eventFilter(watched, event);
+}
+
+StaleBanner::StaleBanner(QWidget *parent) : QFrame(parent), m_banner(new Banner(this))
+{
+    auto *layout = new QHBoxLayout(this);
+    layout->setContentsMargins(12, 0, 12, 8);
+    layout->addWidget(m_banner);
+    hide();
+}
+
+bool StaleBanner::show(const ConnectionStatus &status)
+{
+    using State = ConnectionStatus::State;
+    const bool isStale = status.state != State::Connected;
+    if (isStale) {
+        QString text = status.state == State::Connecting ? u"Connecting"_s
+            : status.state == State::AuthFailed          ? u"Login refused"_s
+                                                         : u"Not connected"_s;
+        if (!status.message.isEmpty())
+            text += u": "_s + status.message;
+        const auto asOf = std::chrono::duration_cast<std::chrono::milliseconds>(status.asOf.time_since_epoch());
+        if (asOf.count() != 0)
+            text += u" · shown as of %1"_s.arg(QDateTime::fromMSecsSinceEpoch(asOf.count()).toString(u"HH:mm:ss"_s));
+        m_banner->say(Banner::Look::Warning, {}, text);
+    }
+    setVisible(isStale);
+    return isStale;
+}
+
+} // namespace lockscope::ui

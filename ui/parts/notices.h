@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands above, over or instead of a page's rows when something is to be said about them.
+#pragma once
+
+#include "core/workspace/backend.h"
+
+#include <QLabel>
+#include <QPushButton>
+
+namespace lockscope::ui {
+
+// A coloured line that says something is wrong (or done): a bold word, a sentence, perhaps a button.
+class Banner : public QFrame {
+    Q_OBJECT
+public:
+    enum class Look { Critical, Warning, Info, Ok };
+
+    explicit Banner(QWidget *parent = nullptr);
+
+    // Plain text both. An empty action has no button.
+    void say(Look look, const QString &word, const QString &sentence, const QString &action = {});
+    [[nodiscard]] QString sentence() const;
+    [[nodiscard]] QPushButton *button() const { return m_action; }
+
+signals:
+    void actionRequested();
+
+private:
+    QLabel *m_word;
+    QLabel *m_sentence;
+    QPushButton *m_action;
+};
+
+// What an empty page says: what would be here, why there is nothing, and what to do next.
+class EmptyNotice : public QWidget {
+    Q_OBJECT
+public:
+    explicit EmptyNotice(QWidget *parent = nullptr);
+
+    // An empty action hides the button.
+    void say(const QString &title, const QString &text, const QString &action = {});
+    [[nodiscard]] QString title() const { return m_title->text(); }
+
+signals:
+    void actionRequested();
+
+private:
+    QLabel *m_title;
+    QLabel *m_text;
+    QPushButton *m_action;
+};
+
+// A pale sheet over a widget whose content is not known to be true any more. Clicks pass through.
+class Veil : public QWidget {
+    Q_OBJECT
+public:
+    // Covers `covered`, whatever its size, while visible. Hidden at first.
+    explicit Veil(QWidget *covered);
+
+protected:
+    void paintEvent(QPaintEvent *event) override;
+    bool eventFilter(QObject *watched, QEvent *event) override;
+};
+
+// "Not connected: … · shown as of 14:02:11" above what was last seen; hidden while all is well.
+class StaleBanner : public QFrame {
+    Q_OBJECT
+public:
+    explicit StaleBanner(QWidget *parent = nullptr);
+    // Returns whether what is shown is stale.
+    bool show(const ConnectionStatus &status);
+
+private:
+    Banner *m_banner;
+};
+
+} // namespace lockscope::ui

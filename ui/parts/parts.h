@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small widgets that the rooms above are made of.
+#pragma once
+
+#include "ui/theme/pill.h"
+
+#include <QFrame>
+
+#include <chrono>
+
+class QHBoxLayout;
+class QLabel;
+
+namespace lockscope::ui {
+
+// A filter is applied when its writer pauses.
+inline constexpr std::chrono::milliseconds filterDelay{150};
+
+// A label that never reads its text as HTML. `look` is one of the style sheet's.
+[[nodiscard]] QLabel *makeLabel(const QString &text, const QString &look, QWidget *parent);
+// The same, with text that can be selected by mouse and keyboard.
+[[nodiscard]] QLabel *makeSelectable(const QString &text, QWidget *parent, bool isMono = true);
+[[nodiscard]] QFrame *makeHairline(QWidget *parent);
+// The strip above a page's rows; its layout is a QHBoxLayout.
+[[nodiscard]] QFrame *makeToolStrip(QWidget *parent);
+[[nodiscard]] QHBoxLayout *stripLayout(QFrame *strip);
+
+// Views still say things while they are taken down. Called in the destructor of whoever owns both the
+// views and the model that they show.
+void stopListening(QObject *owner);
+
+// A pill as a widget, for headers.
+class PillLabel : public QWidget {
+    Q_OBJECT
+public:
+    explicit PillLabel(QWidget *parent = nullptr);
+    void setPill(const Pill &pill);
+    [[nodiscard]] const Pill &pill() const { return m_pill; }
+    [[nodiscard]] QSize sizeHint() const override;
+    [[nodiscard]] QSize minimumSizeHint() const override { return sizeHint(); }
+
+protected:
+    void paintEvent(QPaintEvent *event) override;
+
+private:
+    Pill m_pill;
+};
+
+} // namespace lockscope::ui
