@@ -48,6 +48,19 @@ private slots:
         QVERIFY(!findRecipe("zk-"));
     }
 
+    void itsFieldsAgree()
+    {
+        for (const auto &recipe : catalogue()) {
+            QVERIFY2(!recipe.storesLimit || recipe.counted, recipe.id);
+            QVERIFY2(!recipe.renewed || recipe.endsBy != EndsBy::Session, recipe.id);
+            QVERIFY2(!recipe.losesTokensWithData || recipe.fenced, recipe.id);
+            QVERIFY2(recipe.quorum == (recipe.release == ReleaseWay::QuorumDelete), recipe.id);
+            QVERIFY2((recipe.wakeupsPerRelease == u"0") == (recipe.wakeUp == WakeUp::Polling || recipe.wakeUp == WakeUp::Answer)
+                         || !recipe.acquirable, recipe.id);
+            QVERIFY2(recipe.interoperable.isEmpty() || recipeOf(recipe.interoperable).acquirable, recipe.id);
+        }
+    }
+
     void countsExactlyWhatCanBeAcquired()
     {
         QByteArrayList seenOnly;
