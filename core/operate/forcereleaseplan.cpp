@@ -288,15 +288,16 @@ QString wakesText(const LockPicture &picture, const Contender &holder, ReleaseWa
 void planGentler(ForceReleasePlan &plan, const Contender &holder)
 {
     const auto &picture = plan.before;
+    const auto &recipe = recipeOf(picture.recipe);
     const auto then = plan.nextHolder ? u"; then %1 gets the lock"_s.arg(label(*plan.nextHolder, 80))
                                       : u"; then the lock is free"_s;
     if (holder.expiresAt) {
         const auto left = spokenDuration(*holder.expiresAt - picture.observed);
-        plan.gentler << (picture.backend == BackendKind::ZooKeeper
+        plan.gentler << (recipe.endsBy == recipes::EndsBy::Session
                              ? u"its session ends by itself in %1 unless the client comes back"_s.arg(left) + then
                              : u"its TTL runs out in %1 unless the holder renews it"_s.arg(left) + then);
     }
-    if (recipeOf(picture.recipe).revocable)
+    if (recipe.revocable)
         plan.gentler << u"ask the holder: setData %1 __REVOKE__ (works if its client made the lock revocable)"_s.arg(
             escaped(holder.guard.path));
     plan.gentler << (holder.endpoint ? u"have the client at %1 release it, or stop it"_s.arg(label(holder.endpoint->toUtf8()))
@@ -306,16 +307,17 @@ void planGentler(ForceReleasePlan &plan, const Contender &holder)
 void planWarnings(ForceReleasePlan &plan, const Contender &holder)
 {
     const auto &picture = plan.before;
+    const auto &recipe = recipeOf(picture.recipe);
     plan.warnings.prepend(
-        picture.backend == BackendKind::MariaDb
+        recipe.release == ReleaseWay::KillConnection
             ? u"the old holder (%1) is told only by its next statement, which fails; until then it may go on with what "
               u"lies outside this server"_s.arg(nameOf(holder))
             : u"the old holder (%1) may still believe it holds the lock, and go on working: nothing tells it. Only a "
               u"resource that checks fencing tokens is safe from it"_s.arg(nameOf(holder)));
-    if (recipeOf(picture.recipe).electsLeader)
+    if (recipe.electsLeader)
         plan.warnings << u"this is an election: the node is a system's leader. Deleting it deposes the leader, and "
                          u"the system may fail over, or run with two leaders until the old one notices"_s;
-    if (!holder.expiresAt && picture.backend == BackendKind::Redis)
+    if (!holder.expiresAt && recipe.endsBy != recipes::EndsBy::Session)
         plan.gentler << u"waiting does not help: it has no TTL and never ends by itself"_s;
     if (holder.reentry > 1)
         plan.warnings << u"its holder has taken it %1 times; all of them are released at once"_s.arg(holder.reentry);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "arena.h"
 
-#include "traits.h"
-
 namespace lockscope::contract {
 
 bool eventually(const std::function<bool()> &holds, std::chrono::milliseconds atMost)
@@ -55,7 +53,7 @@ QByteArray arenaKey(const recipes::RecipeInfo &recipe)
     case BackendKind::ZooKeeper:
         return "ZooKeeper";
     case BackendKind::Redis:
-        return Traits(recipe).needsSeveral ? "several Redis" : "Redis";
+        return recipe.quorum ? "several Redis" : "Redis";
     case BackendKind::MariaDb:
         return "MariaDB";
     }

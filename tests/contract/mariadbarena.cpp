@@ -42,7 +42,7 @@ public:
                                                 const recipes::AcquireOptions &options, Random) override
     {
         m_furnish(name);
-        const QByteArray lock = recipe == "sql-get-lock" ? "GET_LOCK#" + name : "shop.contract#name=" + name;
+        const QByteArray lock = recipes::recipeOf(recipe).shape == recipes::Shape::NamedLock ? "GET_LOCK#" + name : "shop.contract#name=" + name;
         return recipes::makeLock(recipe, *m_counting, lock, options);
     }
     bool isConnected() const override { return m_real->state() == mariadb::SessionState::Connected; }

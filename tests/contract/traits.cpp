@@ -1,71 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "traits.h"
 
-#include <algorithm>
-
 namespace lockscope::contract {
 
 using namespace Qt::StringLiterals;
+using recipes::EndsBy;
+using recipes::Shape;
 
 namespace {
 
-bool admits(const RecipeInfo &recipe, const QString &words)
-{
-    return std::any_of(recipe.flaws.begin(), recipe.flaws.end(),
-                       [&](const QString &flaw) { return flaw.contains(words); });
-}
-
-// A flaw of the algorithm itself, which the catalogue admits: the behaviour cannot hold.
+// A flaw of the algorithm itself, which the catalogue admits: these behaviours cannot hold.
 struct Exception {
-    QByteArray behaviour;
-    QByteArray recipe;
+    QByteArrayList behaviours;
+    bool (*concerns)(const RecipeInfo &);
     QString reason;
 };
 
 const std::vector<Exception> &exceptions()
 {
-    static const auto anyoneReleases = u"whoever comes late releases the next one's"_s;
-    static const auto lockedForEver = u"a reply that is lost between its two commands locks for ever"_s;
-    static const auto permitsEnd = u"a permit ends by its own note, which goes when the next one asks"_s;
-    static const auto nobodysValue = u"its value does not say whose it is"_s;
-    static const auto itsOwnTime = u"the value says until when, and the key has no TTL"_s;
     static const std::vector<Exception> all{
-        {"A4", "redlock", u"tries that split the votes may all fail; A3 is checked instead"_s},
-        {"A11", "redis-setnx-expire", anyoneReleases},
-        {"D3", "redis-setnx-expire", anyoneReleases},
-        {"A11", "redis-getset", anyoneReleases},
-        {"D3", "redis-getset", anyoneReleases},
-        {"G1", "redis-setnx-expire", lockedForEver},
-        {"G4", "redis-setnx-expire", lockedForEver},
-        {"G5", "redis-setnx-expire", lockedForEver},
-        {"G5", "redis-getset", anyoneReleases},
-        {"G8", "redis-getset", itsOwnTime},
-        {"G8", "redisson-semaphore", permitsEnd},
-        {"G9", "redisson-semaphore", permitsEnd},
-        {"G17", "redis-setnx-expire", nobodysValue},
-        {"G17", "redis-getset", nobodysValue},
-        {"H8", "redis-setnx-expire", nobodysValue},
-        {"H8", "redis-getset", nobodysValue},
-        {"H3", "redis-setnx-expire", lockedForEver},
-        {"H4", "redis-getset", itsOwnTime},
-        {"D1", "redis-getset", itsOwnTime},
-        {"G9", "redis-getset", itsOwnTime},
-        {"D13", "redis-getset", itsOwnTime},
-        {"C14", "kazoo-semaphore", u"kazoo takes every child for a permit that is out, and so do we"_s},
-        {"A15", "sql-get-lock", u"a named lock needs no privilege"_s},
-        {"H11", "sql-version", u"a version grows with each write, not with each reading; G16 is checked instead"_s},
-        {"C14", "zk-ephemeral", u"the lock is one node, and no directory: nothing foreign can stand in it"_s},
+        {{"A4"}, [](const RecipeInfo &recipe) { return recipe.quorum; },
+         u"tries that split the votes may all fail; A3 is checked instead"_s},
+        {{"G1", "G4", "G5", "H3"}, [](const RecipeInfo &recipe) { return !recipe.atomicAcquire; },
+         u"a reply that is lost between its two commands locks for ever"_s},
+        {{"A11", "D3", "G5"}, [](const RecipeInfo &recipe) { return !recipe.namesHolder; },
+         u"whoever comes late releases the next one's"_s},
+        {{"G17", "H8"}, [](const RecipeInfo &recipe) { return !recipe.namesHolder; },
+         u"its value does not say whose it is"_s},
+        {{"D1", "D13", "G8", "G9", "H4"}, [](const RecipeInfo &recipe) { return recipe.endsBy == EndsBy::Timestamp; },
+         u"the value says until when, and the key has no TTL"_s},
+        {{"G8", "G9"}, [](const RecipeInfo &recipe) { return recipe.endsBy == EndsBy::PermitDeadline; },
+         u"a permit ends by its own note, which goes when the next one asks"_s},
+        {{"C14"}, [](const RecipeInfo &recipe) { return recipe.shape == Shape::Permits; },
+         u"kazoo takes every child for a permit that is out, and so do we"_s},
+        {{"C14"}, [](const RecipeInfo &recipe) { return recipe.shape == Shape::Node; },
+         u"the lock is one node, and no directory: nothing foreign can stand in it"_s},
+        {{"A15"}, [](const RecipeInfo &recipe) { return recipe.shape == Shape::NamedLock; },
+         u"a named lock needs no privilege"_s},
+        {{"H11"}, [](const RecipeInfo &recipe) { return recipe.optimistic; },
+         u"a version grows with each write, not with each reading; G16 is checked instead"_s},
     };
     return all;
 }
 
-QString lacking(const Traits &traits, Need need)
+QString lacking(const RecipeInfo &recipe, Need need)
 {
-    const auto &recipe = *traits.recipe;
+    const bool isLeased = recipe.endsBy != EndsBy::Session;
     const auto unless = [](bool has, const QString &words) { return has ? QString() : words; };
     switch (need) {
     case Need::Exclusive:
-        return unless(traits.isExclusive, u"nobody waits for anybody"_s);
+        return unless(!recipe.optimistic, u"nobody waits for anybody"_s);
     case Need::Fair:
         return unless(recipe.fair, u"not fair"_s);
     case Need::Reentrant:
@@ -73,30 +57,30 @@ QString lacking(const Traits &traits, Need need)
     case Need::NotReentrant:
         return unless(!recipe.reentrant, u"reentrant"_s);
     case Need::Lease:
-        return unless(traits.keptBy == KeptBy::Lease, u"held by a session, not by a lease"_s);
+        return unless(isLeased, u"held by a session, not by a lease"_s);
     case Need::Session:
-        return unless(traits.keptBy == KeptBy::Session, u"held by a lease, not by a session"_s);
+        return unless(!isLeased, u"held by a lease, not by a session"_s);
     case Need::Renewed:
-        return unless(traits.isRenewed, traits.keptBy == KeptBy::Lease ? u"its lease is not prolonged"_s
-                                                                       : u"held by a session, not by a lease"_s);
+        return unless(recipe.renewed, isLeased ? u"its lease is not prolonged"_s
+                                               : u"held by a session, not by a lease"_s);
     case Need::ReadWrite:
         return unless(recipe.readWrite, u"no read mode"_s);
     case Need::Counted:
         return unless(recipe.counted, u"one permit only"_s);
     case Need::Token:
-        return unless(traits.hasToken, u"no fencing token"_s);
+        return unless(recipe.fenced, u"no fencing token"_s);
     case Need::Record:
-        return unless(traits.keepsRecord, u"the server does not know who holds it"_s);
+        return unless(!recipe.optimistic, u"the server does not know who holds it"_s);
     case Need::Polls:
         return unless(recipe.wakeupsPerRelease == u"0"_s, u"its waiters are woken"_s);
     case Need::Woken:
         return unless(recipe.wakeupsPerRelease != u"0"_s, u"its waiters hear nothing"_s);
     case Need::SharedClient:
-        return unless(traits.sharesClients, u"one connection carries one such lock"_s);
+        return unless(!livesWithConnection(recipe), u"one connection carries one such lock"_s);
     case Need::Containers:
-        return unless(traits.leavesContainers, u"it makes no directories that the server removes"_s);
+        return unless(recipe.containers, u"it makes no directories that the server removes"_s);
     case Need::Outlives:
-        return unless(traits.outlivesConnections, u"it ends with its connection"_s);
+        return unless(!livesWithConnection(recipe), u"it ends with its connection"_s);
     case Need::ZooKeeper:
         return unless(recipe.backend == BackendKind::ZooKeeper, u"not on ZooKeeper"_s);
     case Need::Redis:
@@ -107,16 +91,6 @@ QString lacking(const Traits &traits, Need need)
 
 } // namespace
 
-Traits::Traits(const RecipeInfo &info)
-    : recipe(&info), keptBy(info.backend == BackendKind::Redis ? KeptBy::Lease : KeptBy::Session),
-      isRenewed(keptBy == KeptBy::Lease && !admits(info, u"not prolonged"_s)), hasToken(!admits(info, u"no fencing token"_s)),
-      keepsRecord(info.id != "sql-version"), isExclusive(info.id != "sql-version"),
-      losesTokens(admits(info, u"lost with the data"_s)), storesLimit(info.counted && !admits(info, u"number of permits is not stored"_s)),
-      leavesContainers(info.id == "zk-mutex" || info.id.startsWith("curator-")), needsSeveral(info.id == "redlock"),
-      sharesClients(info.backend != BackendKind::MariaDb), outlivesConnections(sharesClients)
-{
-}
-
 QString whyNot(const QByteArray &behaviour, const RecipeInfo &recipe, const std::vector<Need> &needs,
                const QString &instead)
 {
@@ -124,12 +98,11 @@ QString whyNot(const QByteArray &behaviour, const RecipeInfo &recipe, const std:
     const QString id = QString::fromLatin1(behaviour);
     const QString tail = instead.isEmpty() ? QString() : u"; "_s + instead;
     for (const auto &exception : exceptions()) {
-        if (exception.behaviour == behaviour && exception.recipe == recipe.id)
+        if (exception.behaviours.contains(behaviour) && exception.concerns(recipe))
             return u"%1: %2, so %3 does not hold"_s.arg(name, exception.reason, id);
     }
-    const Traits traits(recipe);
     for (const auto need : needs) {
-        const QString lacks = lacking(traits, need);
+        const QString lacks = lacking(recipe, need);
         if (!lacks.isEmpty())
             return u"%1: %2, so %3 does not apply%4"_s.arg(name, lacks, id, tail);
     }

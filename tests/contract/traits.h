@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which behaviour (docs/behaviours.md) applies to which recipe, and why not: read from the catalogue, so that a
-// recipe that becomes acquirable is held to all of them without a line here. What the catalogue does not say in
-// a field, and the flaws it admits, stand in two small tables in traits.cpp.
+// recipe that becomes acquirable is held to all of them without a line here. What the flaws it admits make of a
+// behaviour stands in a small table in traits.cpp.
 #pragma once
 
 #include "core/rules/catalogue.h"
@@ -10,25 +10,11 @@ namespace lockscope::contract {
 
 using recipes::RecipeInfo;
 
-// What a hold ends by when its client is gone.
-enum class KeptBy { Session, Lease };
-
-struct Traits {
-    explicit Traits(const RecipeInfo &recipe);
-
-    const RecipeInfo *recipe;
-    KeptBy keptBy;
-    bool isRenewed;     // the lease is prolonged while it is held
-    bool hasToken;      // a fencing token
-    bool keepsRecord;   // the server knows who holds it
-    bool isExclusive;   // one contender keeps another waiting
-    bool losesTokens;   // they begin anew when the server's data is gone
-    bool storesLimit;   // clients that disagree on the number of permits are told
-    bool leavesContainers; // its lock directory is the server's to remove
-    bool needsSeveral;  // servers
-    bool sharesClients; // several of its locks on one client
-    bool outlivesConnections; // a broken connection ends neither hold nor wait
-};
+// A lock of a database lives with its connection, which carries one lock and whose end ends hold and wait.
+[[nodiscard]] inline bool livesWithConnection(const RecipeInfo &recipe)
+{
+    return recipe.backend == BackendKind::MariaDb;
+}
 
 enum class Need {
     Exclusive,

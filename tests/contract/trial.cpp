@@ -165,7 +165,7 @@ QString Trial::isNotHeldBy(Contender &who)
         return u"releases what is not its own"_s;
     const auto code = who.released->error().code;
     // A COMMIT that finds its connection dead cannot tell; what it held is gone in any case.
-    const bool cannotTell = !traits.outlivesConnections && code == ErrorCode::UnknownOutcome;
+    const bool cannotTell = livesWithConnection(recipe) && code == ErrorCode::UnknownOutcome;
     if (code != ErrorCode::NotHeld && !cannotTell)
         return u"its release fails in another way: "_s + who.released->error().message;
     return {};
@@ -182,7 +182,7 @@ QString Trial::isClean()
 
 bool Trial::hasLeft(Contender &who, qsizetype claimsBefore)
 {
-    if (traits.outlivesConnections)
+    if (!livesWithConnection(recipe))
         return !arena.confirms(name, who.grant());
     return claims().size() < claimsBefore; // a row that the next one holds looks as if the last one did
 }
@@ -191,7 +191,7 @@ QString Trial::isHeldBy(Contender &who)
 {
     if (!who.holds())
         return u"does not hold it: "_s + who.outcome();
-    if (!traits.keepsRecord || arena.confirms(name, who.grant()))
+    if (recipe.optimistic || arena.confirms(name, who.grant()))
         return {};
     return u"the server does not have %1 but %2"_s.arg(QString::fromUtf8(who.grant().id),
                                                        QString::fromUtf8(claims().join(" | ")));

@@ -52,9 +52,9 @@ enum class Side { Write, Read };
 
 class Trial {
 public:
-    Trial(Arena &where, const RecipeInfo &which) : arena(where), recipe(which), traits(which), name(where.freshName(which))
+    Trial(Arena &where, const RecipeInfo &which) : arena(where), recipe(which), name(where.freshName(which))
     {
-        if (!traits.sharesClients) // those of other recipes in the same scene must not meet
+        if (livesWithConnection(recipe)) // those of other recipes in the same scene must not meet
             m_firstClient = 8 * size_t(&which - recipes::catalogue().data());
     }
     ~Trial();
@@ -90,7 +90,6 @@ public:
 
     Arena &arena;
     const RecipeInfo &recipe;
-    const Traits traits;
     const TrialName name;
     std::vector<std::unique_ptr<Contender>> contenders;
     recipes::AcquireOptions options;

@@ -107,7 +107,7 @@ private slots:
         OK(trial.knowsItIsMine(one));
         QVERIFY(trial.arena.takeAway(trial.name, one.grant()));
         OK(trial.knowsItIsMine(one, false));
-        if (trial.traits.isRenewed) {
+        if (trial.recipe.renewed) {
             EVENTUALLY(one.loss); // asked or not, when it is to be prolonged
             QCOMPARE(*one.loss, recipes::Loss::TakenAway);
         }
@@ -182,7 +182,7 @@ private slots:
                             [this] { return tokensThroughEverything(); });
         OK(trial.problem);
         const auto &tokens = m_tokens[trial.recipe.id];
-        QCOMPARE(tokens.size(), trial.traits.losesTokens ? 3u : 5u);
+        QCOMPARE(tokens.size(), trial.recipe.losesTokensWithData ? 3u : 5u);
         for (size_t i = 1; i < tokens.size(); ++i)
             QVERIFY2(tokens[i] > tokens[i - 1], QByteArray::number(qint64(i)).constData());
     }
@@ -229,7 +229,7 @@ private:
                 return restarted.error().message;
         }
         for (auto *t : sceneTrials()) {
-            if (t->traits.losesTokens)
+            if (t->recipe.losesTokensWithData)
                 continue;
             auto &after = t->join();
             t->problem = takesAndNotes(*t, after);

@@ -175,7 +175,7 @@ private slots:
                 return QString();
             });
         OK(trial.problem);
-        if (!trial.traits.isRenewed)
+        if (!trial.recipe.renewed)
             return; // it is over, as it should be
         auto &next = trial[1];
         OK(trial.isHeldBy(next));

@@ -210,7 +210,7 @@ private slots:
         auto &holder = trial.join();
         auto &waiter = trial.join();
         OK(trial.takes(holder));
-        if (trial.traits.isExclusive)
+        if (!trial.recipe.optimistic)
             OK(trial.waits(waiter));
         for (const auto &thing : trial.arena.everything())
             QVERIFY2(before.contains(thing) || thing.contains(trial.name), thing.constData());

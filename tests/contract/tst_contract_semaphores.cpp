@@ -79,7 +79,7 @@ private slots:
     void F5_clientsThatDisagree()
     {
         TRIAL(trial);
-        if (!trial.traits.storesLimit)
+        if (!trial.recipe.storesLimit)
             QSKIP("the limit is not stored on the server: the catalogue names it as a flaw");
         trial.options.limit = 2;
         OK(trial.takes(trial.join()));

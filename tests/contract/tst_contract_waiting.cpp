@@ -81,10 +81,10 @@ private slots:
         OK(trial.isRefused(waiter, after(500ms)));
         QVERIFY(waiter.client().requests() >= 2);
         // 25 ms at least between two tries of a few requests each.
-        QVERIFY2(waiter.client().requests() <= 21 * (trial.traits.needsSeveral ? 15 : 5), waiter.client().spoken().constData());
+        QVERIFY2(waiter.client().requests() <= 21 * (trial.recipe.quorum ? 15 : 5), waiter.client().spoken().constData());
         waiter.client().resetCounts();
         OK(trial.isRefused(waiter)); // no time at all: one try, no pause
-        QVERIFY2(waiter.client().requests() <= (trial.traits.needsSeveral ? 15 : 5), waiter.client().spoken().constData());
+        QVERIFY2(waiter.client().requests() <= (trial.recipe.quorum ? 15 : 5), waiter.client().spoken().constData());
     }
 
     void C4_noTimeNoWait_data() { rows("C4", {Need::Fair, Need::Exclusive}); }
@@ -216,8 +216,8 @@ private slots:
         QVERIFY(!trial[1].holds());
         const auto code = trial[1].granted->error().code;
         QVERIFY2(code == ErrorCode::TimedOut || code == ErrorCode::UnknownOutcome
-                     || (code == ErrorCode::NotConnected && trial.traits.needsSeveral)
-                     || (code == ErrorCode::SessionExpired && !trial.traits.outlivesConnections),
+                     || (code == ErrorCode::NotConnected && trial.recipe.quorum)
+                     || (code == ErrorCode::SessionExpired && livesWithConnection(trial.recipe)),
                  qPrintable(trial[1].outcome()));
         OK(trial.knowsItIsMine(trial[0]));
         OK(trial.givesBack(trial[0]));
@@ -258,7 +258,7 @@ private slots:
         OK(trial.isRefused(other, after(50ms)));
         const auto taken = other.granted->error().message;
         const auto unreachable = errorWhenCutOff(trial);
-        const auto word = trial.traits.needsSeveral ? u"nodes answered"_s : u"connect"_s;
+        const auto word = trial.recipe.quorum ? u"nodes answered"_s : u"connect"_s;
         QVERIFY2(unreachable.contains(word, Qt::CaseInsensitive), qPrintable(unreachable));
         QVERIFY2(!taken.contains(word, Qt::CaseInsensitive), qPrintable(taken));
     }

@@ -110,6 +110,14 @@ private slots:
         QVERIFY(chain.arrows[2].path.boundingRect().top() >= 0); // over the boxes, inside the view
     }
 
+    void databasesHaveNoWatches()
+    {
+        auto lock = queue(3);
+        lock.recipe = "sql-get-lock";
+        const auto caption = layOutChain(lock, chainPresent, view, false).caption;
+        QVERIFY2(!caption.contains(u"watch"_s) && !caption.contains(u"wakes"_s), qPrintable(caption));
+    }
+
     void everythingElseSaysWhyThereAreNoArrows()
     {
         const auto redis = test::redisLock("redis", "k", 10s, test::serverTime(chainPresent));

@@ -116,6 +116,15 @@ private slots:
             QVERIFY(!spec.error().message.isEmpty());
     }
 
+    void aSchemeHasItsBackend()
+    {
+        QCOMPARE(backendOf(Scheme::ZooKeeper), BackendKind::ZooKeeper);
+        QCOMPARE(backendOf(Scheme::Redis), BackendKind::Redis);
+        QCOMPARE(backendOf(Scheme::RedisTls), BackendKind::Redis);
+        QCOMPARE(backendOf(Scheme::MariaDb), BackendKind::MariaDb);
+        QVERIFY(!backendOf(Scheme::Sandbox) && !backendOf(Scheme::Simulated));
+        QCOMPARE(infoOf(BackendKind::MariaDb).word, u"mariadb"_s);
+    }
     void readsCredentials()
     {
         const auto spec = parseConnection(u"redis://me:p%40ss@h/3"_s);

@@ -221,6 +221,24 @@ private slots:
         QCOMPARE(plan.error().code, ErrorCode::Unsupported);
     }
 
+    // There is no one connection over which it could be sent.
+    void whatLivesOnOneNodeOfASetIsUnsupported_data()
+    {
+        QTest::addColumn<QByteArray>("recipe");
+        for (const char *recipe : {"redis-set-nx", "redisson-lock", "redisson-semaphore"})
+            QTest::newRow(recipe) << QByteArray(recipe);
+    }
+    void whatLivesOnOneNodeOfASetIsUnsupported()
+    {
+        QFETCH(QByteArray, recipe);
+        auto picture = redisLock(recipe, "token");
+        QVERIFY(planForceRelease(picture, "token"));
+        picture.nodes = {{u"a:1"_s, true, {}, {}}, {u"b:1"_s, true, {}, {}}, {u"c:1"_s, true, {}, {}}};
+        const auto plan = planForceRelease(picture, "token");
+        QVERIFY(!plan);
+        QVERIFY2(plan.error().message.contains(u"one node of a set"_s), qPrintable(plan.error().message));
+    }
+
     void theQueuePlanSaysEverything()
     {
         const auto plan = planForceRelease(queue(), nodeName(0));

@@ -134,12 +134,15 @@ QString captionOf(const LockPicture &lock, const Herd &herd)
                                         [](const Contender &c) { return c.role == Role::Waiter; });
     if (lock.contenders.empty())
         return u"Free: nobody holds this lock and nobody waits."_s;
-    if (recipes::recipeOf(lock.recipe).wakeUp == recipes::WakeUp::Message)
+    const auto wakeUp = recipes::recipeOf(lock.recipe).wakeUp;
+    if (wakeUp == recipes::WakeUp::Message)
         return u"Waiters sleep on a channel: a release deletes and publishes, or they sleep on."_s;
     if (!lock.waitersKnown)
         return u"No server knows who waits: clients of this recipe ask again and again."_s;
     if (!hasWaiters)
         return u"Nobody waits. A release wakes nobody."_s;
+    if (wakeUp == recipes::WakeUp::Answer)
+        return u"Queue: an arrow points at who is ahead of a waiter. The server itself lets the next one in."_s;
     if (!hasWatches)
         return u"No watch is known: no server said who watches, and the recipe does not tell."_s;
     const int woken = wokenByRelease(lock);

@@ -3,6 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
+#include "core/rules/catalogue.h"
 #include "core/rules/turn.h"
 
 #include <algorithm>
@@ -16,9 +17,8 @@ namespace {
 // A key that is one string with the owner's token in it.
 bool isTokenLock(const LockPicture &picture)
 {
-    return (picture.recipe == "redis-set-nx" || picture.recipe == "redis-setnx-expire"
-            || picture.recipe == "redis-getset")
-        && picture.contenders.size() == 1;
+    const auto &recipe = recipes::recipeOf(picture.recipe);
+    return recipe.shape == recipes::Shape::Key && !recipe.quorum && picture.contenders.size() == 1;
 }
 
 // One token and where it stands.
