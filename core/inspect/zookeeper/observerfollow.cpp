@@ -156,7 +156,7 @@ void ZooKeeperObserver::Private::finish(const ZPath &path, Instant started, Resu
         if (!directory.wasLock && directory.suspects.empty())
             forget(path);
     } else if (answer.error().code == ErrorCode::NoNode) {
-        changes = store.drop(path);
+        changes = store.replace(path.bytes(), {});
         forget(path);
     } else if (answer.error().code == ErrorCode::NoPermission) {
         unreadable.insert_or_assign(path, answer.error().message);

@@ -5,6 +5,7 @@
 
 #include "core/async/scope.h"
 #include "core/inspect/findings.h"
+#include "core/inspect/pace.h"
 #include "core/inspect/zookeeper/observer.h"
 #include "core/inspect/zookeeper/observercandidates.h"
 #include "core/inspect/zookeeper/observercrawl.h"
@@ -16,8 +17,6 @@
 
 namespace lockscope::inspect {
 
-// After work a rest of so many times as long as it took: the observer takes at most a tenth of the time.
-inline constexpr int restPerWork = 9;
 // So old may be what is known of a node: its client may change what it wrote into it.
 inline constexpr Duration readInFullEvery = std::chrono::seconds(60);
 
@@ -128,7 +127,7 @@ struct ZooKeeperObserver::Private {
     std::vector<OneShot<bool>> idleWaiters;
     std::map<ZPath, QString> unreadable; // directories we may not read
 
-    PictureStore store;
+    PictureStore store{expiryWavers};
     LostWakeupMemory wakeups;
     std::vector<SessionPicture> sessions;
     std::vector<Coverage> coverage;

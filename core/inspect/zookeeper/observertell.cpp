@@ -85,7 +85,7 @@ std::vector<PictureChange> ZooKeeperObserver::Private::judge(const ZPath &path, 
             wakeups.judge(lock, how);
     }
     directory.wasLock |= !pictures.empty();
-    auto changes = store.replace(path, std::move(pictures));
+    auto changes = store.replace(path.bytes(), std::move(pictures));
     for (const auto &change : changes)
         if (change.kind == ChangeKind::Removed)
             wakeups.forget(change.lock.lock);
@@ -193,8 +193,8 @@ std::vector<ReadRequest> ZooKeeperObserver::Private::placesOf(const QByteArray &
         request.deadline = deadline;
         places.push_back(std::move(request));
     };
-    if (const auto known = store.directoryOf(name))
-        add(*known, {});
+    if (const auto known = store.sourceOf(name))
+        add(ZPath(*known), {});
     add(path, {});
     if (!path.isRoot())
         add(path.parent(), path.name().bytes());
