@@ -2,9 +2,9 @@
 // The observer's pure parts: which directories to read, when two pictures say the same, who the sessions
 // are, what the coverage says.
 #include "core/inspect/findings.h"
+#include "core/inspect/picturestore.h"
 #include "core/inspect/sameness.h"
 #include "core/inspect/zookeeper/observercandidates.h"
-#include "core/inspect/zookeeper/observerpictures.h"
 #include "core/inspect/zookeeper/observerreport.h"
 #include "tests/support/testmain.h"
 
@@ -127,13 +127,13 @@ private slots:
     void theStoreTellsWhatChanged()
     {
         PictureStore store;
-        auto changes = store.replace(ZPath("/d"), {picture("/d/a"), picture("/d/b")});
+        auto changes = store.replace("/d", {picture("/d/a"), picture("/d/b")});
         QCOMPARE(changes.size(), std::size_t(2));
         QCOMPARE(changes[0].kind, ChangeKind::Added);
-        QVERIFY(store.replace(ZPath("/d"), {picture("/d/a"), picture("/d/b")}).empty());
-        QCOMPARE(store.directoryOf("/d/b"), ZPath("/d"));
+        QVERIFY(store.replace("/d", {picture("/d/a"), picture("/d/b")}).empty());
+        QCOMPARE(store.sourceOf("/d/b"), QByteArray("/d"));
 
-        changes = store.replace(ZPath("/d"), {picture("/d/b", {"b"})});
+        changes = store.replace("/d", {picture("/d/b", {"b"})});
         QCOMPARE(changes.size(), std::size_t(2));
         QCOMPARE(changes[0].kind, ChangeKind::Changed);
         QCOMPARE(changes[1].kind, ChangeKind::Removed);
@@ -141,25 +141,25 @@ private slots:
         QVERIFY(!store.find("/d/a"));
         QCOMPARE(store.find("/d/b")->contenders.size(), std::size_t(1));
 
-        changes = store.drop(ZPath("/d"));
+        changes = store.replace("/d", {});
         QCOMPARE(changes.size(), std::size_t(1));
         QVERIFY(store.all().empty());
-        QVERIFY(store.drop(ZPath("/d")).empty());
+        QVERIFY(store.replace("/d", {}).empty());
     }
 
     void aLockThatMovesToAnotherDirectoryStays()
     {
         PictureStore store;
-        QCOMPARE(store.replace(ZPath("/s/locks"), {picture("/s")}).size(), std::size_t(1));
-        QVERIFY(store.replace(ZPath("/s"), {picture("/s")}).empty());
-        QVERIFY(store.drop(ZPath("/s/locks")).empty());
+        QCOMPARE(store.replace("/s/locks", {picture("/s")}).size(), std::size_t(1));
+        QVERIFY(store.replace("/s", {picture("/s")}).empty());
+        QVERIFY(store.replace("/s/locks", {}).empty());
         QVERIFY(store.find("/s"));
     }
 
     void sessionsOfEverySource()
     {
         PictureStore store;
-        QCOMPARE(store.replace(ZPath("/x"), {picture("/x", {"1", "2"})}).size(), std::size_t(1));
+        QCOMPARE(store.replace("/x", {picture("/x", {"1", "2"})}).size(), std::size_t(1));
         zk::Evidence evidence;
         evidence.connections[{1}].endpoint = u"10.0.0.1:5"_s;
         evidence.expiresIn[{2}] = 4s;

@@ -4,7 +4,7 @@
 #include "core/async/sleep.h"
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
-#include "core/inspect/sameness.h"
+#include "core/inspect/pace.h"
 
 #include <algorithm>
 
@@ -16,7 +16,6 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto leastPause = 250ms;
-constexpr int restPerWork = 9;
 constexpr auto lookTakesAtMost = 10s;
 
 // Ages of waits are measured anew at each look, a little off.
@@ -135,9 +134,8 @@ QString MariaDbObserver::oldRowsText() const
 std::vector<LockPicture> MariaDbObserver::steadied(std::vector<LockPicture> pictures) const
 {
     for (auto &picture : pictures) {
-        const auto at = m_known.find(picture.lock.name);
-        if (at != m_known.end())
-            steady(picture, at->second);
+        if (const auto *known = m_known.find(picture.lock.name))
+            steady(picture, *known);
         addAgeFindings(picture, {m_options.longHeld, m_options.longWait});
     }
     return pictures;
@@ -145,38 +143,15 @@ std::vector<LockPicture> MariaDbObserver::steadied(std::vector<LockPicture> pict
 
 void MariaDbObserver::settle(const SqlLook &look)
 {
-    std::vector<PictureChange> changes;
-    std::map<QByteArray, LockPicture> now;
     auto pictures = steadied(picturesOf(look, m_name));
     auto sessions = sessionsOf(look, pictures, m_name);
-    for (auto &picture : pictures)
-        now.emplace(picture.lock.name, std::move(picture));
-    for (auto &[name, picture] : m_known) {
-        if (!now.contains(name))
-            changes.push_back({ChangeKind::Removed, std::move(picture)});
-    }
-    for (const auto &[name, picture] : now) {
-        const auto at = m_known.find(name);
-        if (at == m_known.end())
-            changes.push_back({ChangeKind::Added, picture});
-        else if (!saysTheSame(at->second, picture))
-            changes.push_back({ChangeKind::Changed, picture});
-    }
-    m_known = std::move(now);
+    auto changes = m_known.replace({}, std::move(pictures));
     if (!changes.empty())
         m_sink.locksChanged(std::move(changes));
     if (sessions == m_sessions)
         return;
     m_sessions = std::move(sessions);
     m_sink.sessionsChanged(m_name, m_sessions);
-}
-
-std::vector<LockPicture> MariaDbObserver::pictures() const
-{
-    std::vector<LockPicture> all;
-    for (const auto &[name, picture] : m_known)
-        all.push_back(picture);
-    return all;
 }
 
 std::vector<Coverage> MariaDbObserver::coverage() const

@@ -10,6 +10,7 @@
 #include "core/async/scope.h"
 #include "core/inspect/mariadb/reader.h"
 #include "core/inspect/observer.h"
+#include "core/inspect/picturestore.h"
 
 namespace lockscope::inspect {
 
@@ -23,7 +24,7 @@ public:
     [[nodiscard]] OneShot<bool> firstPicture() const override { return m_firstPicture; }
     // The task must not outlive the observer.
     Task<Result<LockPicture>> readNow(QByteArray name, Deadline deadline) override;
-    [[nodiscard]] std::vector<LockPicture> pictures() const override;
+    [[nodiscard]] std::vector<LockPicture> pictures() const override { return m_known.all(); }
     [[nodiscard]] std::vector<SessionPicture> sessions() const override { return m_sessions; }
     [[nodiscard]] std::vector<Coverage> coverage() const override;
 
@@ -44,7 +45,7 @@ private:
     ObserverSink &m_sink;
     SqlReader m_reader;
     OneShot<bool> m_firstPicture;
-    std::map<QByteArray, LockPicture> m_known;
+    PictureStore m_known;
     std::vector<SessionPicture> m_sessions;
     std::vector<Coverage> m_toldCoverage;
     Progress m_toldProgress;

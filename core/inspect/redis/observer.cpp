@@ -2,7 +2,6 @@
 #include "core/inspect/redis/observer.h"
 
 #include "core/inspect/redis/observerpace.h"
-#include "core/inspect/sameness.h"
 #include "core/async/sleep.h"
 #include "core/base/text.h"
 
@@ -133,7 +132,7 @@ Task<void> RedisObserver::work()
             co_await pause;
         } else if (crowded) {
             // A busy server; new locks may wait a moment.
-            auto rest = sleepFor(m_loop, std::min((m_loop.now() - begun) * redisRestPerWork, longestRest));
+            auto rest = sleepFor(m_loop, std::min((m_loop.now() - begun) * restPerWork, longestRest));
             co_await rest;
         }
         m_batchOut = false;
@@ -248,8 +247,8 @@ std::optional<LockPicture> RedisObserver::pictureOf(const KeyReader::Gathered &g
     auto picture = recognise(gathered.main, gathered.companions, context);
     if (!picture)
         return picture;
-    if (const auto at = m_known.find(gathered.main.key); at != m_known.end())
-        steady(*picture, at->second.picture);
+    if (const auto *before = m_pictures.find(picture->lock.name))
+        steady(*picture, *before);
     addLongHeld(*picture, m_seen.heldAtLeastSince(gathered.main.key), clock.now, m_options.longHeld);
     return picture;
 }
@@ -260,37 +259,31 @@ void RedisObserver::settle(const KeyReader::Gathered &gathered, KeyReader::Clock
     const auto &key = gathered.main.key;
     m_seen.note(gathered.main, clock.now, m_firstPicture.isComplete() && m_follower.tellsOfNewKeys());
     auto picture = pictureOf(gathered, clock, m_options.includeLowConfidence);
-    const auto at = m_known.find(key);
+    std::vector<LockPicture> seen;
+    if (picture)
+        seen.push_back(*picture);
+    for (auto &change : m_pictures.replace(key.bytes(), std::move(seen))) {
+        m_reorderPrefixes |= change.kind != ChangeKind::Changed;
+        changes.push_back(std::move(change));
+    }
     if (!picture) {
         m_seen.forget(key);
         if (gathered.main.type == KeyType::Hash && m_plainHashes.size() < plainHashesKept)
             m_plainHashes.insert(key);
-        if (at != m_known.end()) {
-            changes.push_back({ChangeKind::Removed, std::move(at->second.picture)});
-            m_known.erase(at);
-            m_reorderPrefixes = true;
-        }
+        m_known.erase(key);
         return;
     }
-    if (at == m_known.end()) {
-        changes.push_back({ChangeKind::Added, *picture});
-        m_reorderPrefixes = true;
-    } else if (!saysTheSame(at->second.picture, *picture)) {
-        changes.push_back({ChangeKind::Changed, *picture});
-    }
     auto &known = m_known[key];
-    known.picture = std::move(*picture);
     known.subscribers = gathered.subscribers;
-    planNextLook(gathered, known);
+    planNextLook(gathered, known, std::move(*picture));
 }
 
 // Nobody tells of a key that expired until something touches it, and nobody tells that time passes.
-void RedisObserver::planNextLook(const KeyReader::Gathered &gathered, Known &known)
+void RedisObserver::planNextLook(const KeyReader::Gathered &gathered, Known &known, LockPicture picture)
 {
-    const auto now = known.picture.observed;
+    const auto now = picture.observed;
     const auto &key = gathered.main.key;
-    auto copy = known.picture;
-    auto next = addLongHeld(copy, m_seen.heldAtLeastSince(key), now, m_options.longHeld);
+    auto next = addLongHeld(picture, m_seen.heldAtLeastSince(key), now, m_options.longHeld);
     const auto consider = [&](ServerTime when) {
         if (when >= now && (!next || when < *next))
             next = when;
@@ -303,7 +296,7 @@ void RedisObserver::planNextLook(const KeyReader::Gathered &gathered, Known &kno
             consider(now + *companion.ttl);
     }
     // Times written into values; one in the past changes no more.
-    for (const auto &contender : known.picture.contenders) {
+    for (const auto &contender : picture.contenders) {
         if (contender.expiresAt)
             consider(*contender.expiresAt);
     }
@@ -337,15 +330,6 @@ Task<Result<LockPicture>> RedisObserver::readNow(QByteArray name, Deadline deadl
     if (!refused.empty())
         co_return Error{ErrorCode::NoPermission, refused.front(), false};
     co_return Error{ErrorCode::NoNode, u"no lock is at the key "_s + label(key.bytes(), 80), false};
-}
-
-std::vector<LockPicture> RedisObserver::pictures() const
-{
-    std::vector<LockPicture> out;
-    out.reserve(m_known.size());
-    for (const auto &[key, known] : m_known)
-        out.push_back(known.picture);
-    return out;
 }
 
 std::vector<Coverage> RedisObserver::coverage() const

@@ -12,6 +12,7 @@
 
 #include "core/async/scope.h"
 #include "core/inspect/observer.h"
+#include "core/inspect/picturestore.h"
 #include "core/inspect/redis/observerfollow.h"
 #include "core/inspect/redis/observerseen.h"
 
@@ -30,13 +31,12 @@ public:
     [[nodiscard]] OneShot<bool> firstPicture() const override { return m_firstPicture; }
     // The task must not outlive the observer.
     Task<Result<LockPicture>> readNow(QByteArray name, Deadline deadline) override;
-    [[nodiscard]] std::vector<LockPicture> pictures() const override;
+    [[nodiscard]] std::vector<LockPicture> pictures() const override { return m_pictures.all(); }
     [[nodiscard]] std::vector<SessionPicture> sessions() const override { return m_sessions; }
     [[nodiscard]] std::vector<Coverage> coverage() const override;
 
 private:
     struct Known {
-        LockPicture picture;
         std::map<QByteArray, qint64> subscribers;
         Timer nextLook; // when it expires, or becomes long-held
     };
@@ -82,7 +82,7 @@ private:
     [[nodiscard]] std::optional<LockPicture> pictureOf(const KeyReader::Gathered &gathered, KeyReader::Clock clock,
                                                        bool includeLowConfidence) const;
     void settle(const KeyReader::Gathered &gathered, KeyReader::Clock clock, std::vector<PictureChange> &changes);
-    void planNextLook(const KeyReader::Gathered &gathered, Known &known);
+    void planNextLook(const KeyReader::Gathered &gathered, Known &known, LockPicture picture);
 
     void tellProgress(bool atOnce);
     void tellCoverage();
@@ -99,7 +99,8 @@ private:
     KeyReader m_reader;
     Follower m_follower;
 
-    std::map<RedisKey, Known> m_known;
+    PictureStore m_pictures;
+    std::map<RedisKey, Known> m_known; // what else is known of their locks
     SeenSince m_seen;
     std::vector<SessionPicture> m_sessions;
     std::vector<Coverage> m_toldCoverage;

@@ -93,7 +93,7 @@ Task<Result<bool>> RedisObserver::sweep()
         if (!*more)
             break;
         if (m_firstPicture.isComplete()) {
-            auto rest = sleepFor(m_loop, (m_loop.now() - begun) * redisRestPerWork);
+            auto rest = sleepFor(m_loop, (m_loop.now() - begun) * restPerWork);
             co_await rest;
         }
     }
@@ -112,11 +112,8 @@ void RedisObserver::attributeClients()
     attributeToRegistries(attributed);
     std::vector<PictureChange> changes;
     for (auto &picture : attributed) {
-        auto &known = m_known[RedisKey(picture.lock.name)].picture;
-        if (known == picture)
-            continue;
-        known = picture;
-        changes.push_back({ChangeKind::Changed, std::move(picture)});
+        const auto key = picture.lock.name;
+        std::ranges::move(m_pictures.replace(key, {std::move(picture)}), std::back_inserter(changes));
     }
     if (!changes.empty())
         m_sink.locksChanged(std::move(changes));
@@ -181,7 +178,7 @@ Task<void> RedisObserver::pulse()
             if (!counted)
                 continue;
         }
-        const auto due = (m_loop.now() - begun) * redisRestPerWork - Duration(m_options.pollEvery);
+        const auto due = (m_loop.now() - begun) * restPerWork - Duration(m_options.pollEvery);
         auto rest = sleepFor(m_loop, std::max(Duration::zero(), due));
         co_await rest;
     }
@@ -230,9 +227,9 @@ Task<void> RedisObserver::narrow()
 {
     m_reorderPrefixes = false;
     std::vector<RedisKey> keys;
-    for (const auto &[key, known] : m_known) {
-        keys.push_back(key);
-        for (const auto &companion : known.picture.companions)
+    for (const auto &[key, entry] : m_pictures.entries()) {
+        keys.push_back(RedisKey(key));
+        for (const auto &companion : entry.second.companions)
             keys.push_back(RedisKey(companion));
     }
     auto narrowed = co_await m_follower.narrowTo(std::move(keys));

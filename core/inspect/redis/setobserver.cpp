@@ -2,7 +2,6 @@
 #include "core/inspect/redis/setobserver.h"
 
 #include "core/base/text.h"
-#include "core/inspect/sameness.h"
 #include "core/rules/turn.h"
 
 #include <algorithm>
@@ -103,7 +102,8 @@ private:
 
 RedisSetObserver::RedisSetObserver(std::vector<Node> nodes, ConnectionName name, ObserverOptions options,
                                    ObserverSink &sink)
-    : m_loop(nodes.front().connection->loop()), m_name(std::move(name)), m_sink(sink), m_firstPicture(m_loop)
+    : m_loop(nodes.front().connection->loop()), m_name(std::move(name)), m_sink(sink), m_firstPicture(m_loop),
+      m_known(wavering)
 {
     for (auto &node : nodes)
         m_parts.push_back(std::make_unique<Part>(*this, std::move(node), options));
@@ -206,7 +206,7 @@ void RedisSetObserver::dirty(const QByteArray &name)
 
 void RedisSetObserver::dirtyAll()
 {
-    for (const auto &[name, lock] : m_known)
+    for (const auto &[name, entry] : m_known.entries())
         dirty(name);
     for (const auto &part : m_parts) {
         for (const auto &[name, lock] : part->locks())
@@ -217,30 +217,17 @@ void RedisSetObserver::dirtyAll()
 void RedisSetObserver::mergeDirty()
 {
     std::vector<PictureChange> changes;
-    for (const auto &name : std::exchange(m_dirty, {}))
-        mergeOne(name, changes);
+    for (const auto &name : std::exchange(m_dirty, {})) {
+        std::vector<NodeSight> sights;
+        for (const auto &part : m_parts)
+            sights.push_back(part->sightOf(name));
+        std::vector<LockPicture> seen;
+        if (auto merged = mergeNodes(sights))
+            seen.push_back(std::move(*merged));
+        std::ranges::move(m_known.replace(name, std::move(seen)), std::back_inserter(changes));
+    }
     if (!changes.empty())
         m_sink.locksChanged(std::move(changes));
-}
-
-void RedisSetObserver::mergeOne(const QByteArray &name, std::vector<PictureChange> &changes)
-{
-    std::vector<NodeSight> sights;
-    for (const auto &part : m_parts)
-        sights.push_back(part->sightOf(name));
-    auto merged = mergeNodes(sights);
-    const auto at = m_known.find(name);
-    if (!merged && at != m_known.end()) {
-        changes.push_back({ChangeKind::Removed, std::move(at->second)});
-        m_known.erase(at);
-    }
-    if (!merged)
-        return;
-    if (at == m_known.end())
-        changes.push_back({ChangeKind::Added, *merged});
-    else if (!saysTheSame(at->second, *merged, wavering))
-        changes.push_back({ChangeKind::Changed, *merged});
-    m_known[name] = std::move(*merged);
 }
 
 // Nodes that are not connected are not waited for, and no node for ever.
@@ -270,15 +257,6 @@ void RedisSetObserver::completeFirstPicture()
 }
 
 // --- and what we tell --------------------------------------------------------------------------
-
-std::vector<LockPicture> RedisSetObserver::pictures() const
-{
-    std::vector<LockPicture> out;
-    out.reserve(m_known.size());
-    for (const auto &[name, lock] : m_known)
-        out.push_back(lock);
-    return out;
-}
 
 std::vector<SessionPicture> RedisSetObserver::sessions() const
 {

@@ -24,7 +24,7 @@ public:
     [[nodiscard]] OneShot<bool> firstPicture() const override { return m_firstPicture; }
     // Asks all nodes at once and gives none much time. The task must not outlive the observer.
     Task<Result<LockPicture>> readNow(QByteArray name, Deadline deadline) override;
-    [[nodiscard]] std::vector<LockPicture> pictures() const override;
+    [[nodiscard]] std::vector<LockPicture> pictures() const override { return m_known.all(); }
     [[nodiscard]] std::vector<SessionPicture> sessions() const override;
     [[nodiscard]] std::vector<Coverage> coverage() const override;
 
@@ -39,7 +39,6 @@ private:
     void dirty(const QByteArray &name);
     void dirtyAll();
     void mergeDirty();
-    void mergeOne(const QByteArray &name, std::vector<PictureChange> &changes);
     void judgeFirstPicture();
     void completeFirstPicture();
     void tellCoverage();
@@ -50,7 +49,7 @@ private:
     ConnectionName m_name;
     ObserverSink &m_sink;
     OneShot<bool> m_firstPicture;
-    std::map<QByteArray, LockPicture> m_known;
+    PictureStore m_known;
     std::set<QByteArray> m_dirty;
     Timer m_mergeTimer;
     Timer m_patience; // with nodes that do not get done

@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/zookeeper/observer.h"
 
-#include "core/inspect/zookeeper/observerprivate.h"
+#include "core/base/text.h"
+#include "core/inspect/findings.h"
+#include "core/inspect/zookeeper/observerfind.h"
+
+#include <algorithm>
 
 namespace lockscope::inspect {
 
-ZooKeeperObserver::Private::Private(zk::Session &s, zk::EvidenceSource &e, ConnectionName name, QByteArray root,
-                                    ObserverOptions o, ObserverSink &to)
-    : session(s), source(e), loop(s.loop()), connection(std::move(name)), chroot(std::move(root)), options(o), sink(to),
-      connected(loop), first(loop), scope(loop)
-{
-}
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+struct ZooKeeperObserver::Private {
+    explicit Private(ObservedEnsemble of) : ensemble(std::move(of)), finder(ensemble) {}
+
+    const ObservedEnsemble ensemble;
+    LockFinder finder;
+};
 
 ZooKeeperObserver::ZooKeeperObserver(zk::Session &session, zk::EvidenceSource &source, ConnectionName connection,
                                      QByteArray chroot, ObserverOptions options, ObserverSink &sink)
-    : d(std::make_unique<Private>(session, source, std::move(connection), std::move(chroot), options, sink))
+    : d(std::make_unique<Private>(ObservedEnsemble{session, source, session.loop(), std::move(connection),
+                                                   std::move(chroot), options, sink}))
 {
 }
 
@@ -22,48 +30,96 @@ ZooKeeperObserver::~ZooKeeperObserver() = default;
 
 void ZooKeeperObserver::start()
 {
-    d->states = d->session.onState([p = d.get()](zk::SessionState state) {
-        if (state == zk::SessionState::Connecting) {
-            p->wasBroken = true;
-        } else if (state == zk::SessionState::Connected) {
-            p->connectedAt = p->loop.wallNow();
-            p->connected.complete(true);
-            p->connectionBack();
-        }
-    });
-    if (d->session.state() == zk::SessionState::Connected)
-        d->connected.complete(true);
-    d->scope.launch(d->find());
+    d->finder.start();
 }
 
 void ZooKeeperObserver::setPaused(bool paused)
 {
-    d->isPaused = paused;
+    d->finder.setPaused(paused);
 }
 
 OneShot<bool> ZooKeeperObserver::firstPicture() const
 {
-    return d->first;
-}
-
-Task<Result<LockPicture>> ZooKeeperObserver::readNow(QByteArray name, Deadline deadline)
-{
-    return d->readNow(std::move(name), deadline);
+    return d->finder.firstPicture();
 }
 
 std::vector<LockPicture> ZooKeeperObserver::pictures() const
 {
-    return d->store.all();
+    return d->finder.judge().pictures().all();
 }
 
 std::vector<SessionPicture> ZooKeeperObserver::sessions() const
 {
-    return d->sessions;
+    return d->finder.reporter().sessions();
 }
 
 std::vector<Coverage> ZooKeeperObserver::coverage() const
 {
-    return d->coverage;
+    return d->finder.reporter().coverage();
+}
+
+namespace {
+
+// Where a lock of that name may lie: where we know it, in the directory of that name, or as one node (or
+// one base name) of its parent.
+std::vector<ReadRequest> placesOf(const QByteArray &name, const PictureStore &known, Deadline deadline)
+{
+    const ZPath path(name);
+    std::vector<ReadRequest> places;
+    const auto add = [&](const ZPath &directory, const QByteArray &only) {
+        const bool isThere = std::ranges::any_of(places, [&](const ReadRequest &one) { return one.path == directory; });
+        if (isThere)
+            return;
+        ReadRequest request;
+        request.path = directory;
+        request.only = only;
+        request.deadline = deadline;
+        places.push_back(std::move(request));
+    };
+    if (const auto directory = known.sourceOf(name))
+        add(ZPath(*directory), {});
+    add(path, {});
+    if (!path.isRoot())
+        add(path.parent(), path.name().bytes());
+    return places;
+}
+
+} // namespace
+
+Task<Result<LockPicture>> ZooKeeperObserver::readNow(QByteArray name, Deadline deadline)
+{
+    const ZPath path(name);
+    if (!name.startsWith('/'))
+        co_return Error{ErrorCode::BadInput, u"%1 is no znode path: it has to begin with /"_s.arg(label(name)), false};
+    const auto &[session, source, loop, connection, chroot, options, sink] = d->ensemble;
+    const std::vector<QByteArray> words{"dump", "cons", "wchp"};
+    const auto evidenceDeadline = Deadline::at(std::min(loop.now() + 1s, deadline.when()));
+    auto asked = source.ask(words, evidenceDeadline);
+    auto syncing = session.sync(path, deadline);
+    auto synced = co_await syncing;
+    if (!synced && synced.error().code != ErrorCode::NoNode)
+        co_return synced.error();
+    const auto places = placesOf(name, d->finder.judge().pictures(), deadline);
+    std::vector<ReadAnswer> answers;
+    for (const auto &place : places) {
+        auto answer = co_await readDirectory(session, place);
+        if (answer)
+            answers.push_back(std::move(*answer));
+        else if (answer.error().code != ErrorCode::NoNode)
+            co_return answer.error();
+    }
+    auto said = co_await asked;
+    if (said)
+        d->finder.answers().absorb(std::move(*said));
+    for (auto &answer : answers) {
+        auto pictures = d->finder.judge().picturesOf(answer.view);
+        const auto at = std::ranges::find(pictures, name, [](const LockPicture &lock) { return lock.lock.name; });
+        if (at == pictures.end())
+            continue;
+        addAgeFindings(*at, {options.longHeld, options.longWait});
+        co_return *at;
+    }
+    co_return Error{ErrorCode::NoNode, u"there is no lock %1 now"_s.arg(label(name)), false};
 }
 
 } // namespace lockscope::inspect

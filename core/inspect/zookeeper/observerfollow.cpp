@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Following the directories that were found: reading them, watching their children, reading them again.
-#include "core/inspect/zookeeper/observerprivate.h"
+#include "core/inspect/zookeeper/observerfollow.h"
+
+#include "core/inspect/pace.h"
 
 #include <algorithm>
 
@@ -12,13 +13,77 @@ namespace {
 
 constexpr int mostReading = 32;  // directories at a time
 constexpr Duration always = 10ms; // what is read faster than this needs no rest
+constexpr int readAtOnce = 20;    // directories read again because of their age, per look
+// So old may be what is known of a node: its client may change what it wrote into it.
+constexpr Duration readInFullEvery = 60s;
+
+// The suspects as we see them: every ephemeral of the directory and its parts.
+std::vector<ZPath> ephemeralsOf(const DirectoryView &view)
+{
+    std::vector<ZPath> paths;
+    const auto add = [&paths](const ZPath &folder, const std::vector<ZnodeView> &nodes) {
+        for (const auto &node : nodes)
+            if (!node.stat.ephemeralOwner.isNone())
+                paths.push_back(folder.child(node.name));
+    };
+    add(view.path, view.children);
+    for (const auto &[name, nodes] : view.parts) {
+        const bool isInside = name == "locks" || name == "leases";
+        add((isInside ? view.path : view.path.parent()).child(NodeName(name)), nodes);
+    }
+    std::ranges::sort(paths);
+    return paths;
+}
 
 } // namespace
 
-void ZooKeeperObserver::Private::enqueue(const ZPath &path)
+void DirectoryFollower::reconcile(const Candidates &found, bool isComplete)
 {
-    const auto at = directories.find(path);
-    if (at == directories.end())
+    std::vector<ZPath> toRead;
+    for (const auto &[path, suspects] : found) {
+        auto [at, isNew] = m_directories.try_emplace(path);
+        auto &directory = at->second;
+        const bool changed = directory.suspects != suspects;
+        if (isComplete || isNew)
+            directory.suspects = suspects;
+        // A watch has told of the change already, unless we looked elsewhere.
+        if (isNew || (isComplete && changed && directory.known && ephemeralsOf(directory.known->view) != suspects))
+            toRead.push_back(path);
+    }
+    if (isComplete) {
+        for (auto &[path, directory] : m_directories) {
+            if (found.contains(path) || directory.suspects.empty())
+                continue;
+            directory.suspects.clear();
+            toRead.push_back(path);
+        }
+    }
+    for (const auto &path : toRead)
+        enqueue(path);
+}
+
+void DirectoryFollower::readOldOnes()
+{
+    const auto now = m_ensemble.loop.now();
+    std::vector<std::pair<Instant, ZPath>> old;
+    for (auto &[path, directory] : m_directories) {
+        if (!directory.known || !m_judge.hadLock(path))
+            continue;
+        const bool isUnwatched = directory.known->overBudget && now - directory.readAt > m_ensemble.options.pollEvery;
+        if (isUnwatched || now - directory.readInFullAt > readInFullEvery)
+            old.emplace_back(directory.readAt, path);
+    }
+    std::ranges::sort(old);
+    if (old.size() > readAtOnce)
+        old.resize(readAtOnce);
+    for (const auto &[readAt, path] : old)
+        enqueue(path);
+}
+
+void DirectoryFollower::enqueue(const ZPath &path)
+{
+    const auto at = m_directories.find(path);
+    if (at == m_directories.end())
         return;
     auto &directory = at->second;
     if (directory.isReading) {
@@ -28,78 +93,78 @@ void ZooKeeperObserver::Private::enqueue(const ZPath &path)
     if (directory.isQueued)
         return;
     directory.isQueued = true;
-    const auto soonest = directory.took > always ? directory.readAt + directory.took * restPerWork : loop.now();
-    if (soonest > loop.now()) {
-        directory.later = loop.callAt(soonest, [this, path] {
-            queue.push_back(path);
+    const auto soonest = directory.took > always ? directory.readAt + directory.took * restPerWork : m_ensemble.loop.now();
+    if (soonest > m_ensemble.loop.now()) {
+        directory.later = m_ensemble.loop.callAt(soonest, [this, path] {
+            m_queue.push_back(path);
             pump();
         });
         return;
     }
-    queue.push_back(path);
+    m_queue.push_back(path);
     pump();
 }
 
-void ZooKeeperObserver::Private::pump()
+void DirectoryFollower::pump()
 {
-    while (reading < mostReading && !queue.empty()) {
-        const auto path = std::move(queue.front());
-        queue.pop_front();
-        const auto at = directories.find(path);
-        if (at == directories.end())
+    while (m_reading < mostReading && !m_queue.empty()) {
+        const auto path = std::move(m_queue.front());
+        m_queue.pop_front();
+        const auto at = m_directories.find(path);
+        if (at == m_directories.end())
             continue;
         at->second.isQueued = false;
         at->second.isReading = true;
-        ++reading;
-        scope.launch(read(path));
+        ++m_reading;
+        m_scope.launch(read(path));
     }
     if (!isIdle())
         return;
-    const auto waiters = std::exchange(idleWaiters, {});
+    const auto waiters = std::exchange(m_idleWaiters, {});
     for (const auto &waiter : waiters)
         waiter.complete(true);
 }
 
-OneShot<bool> ZooKeeperObserver::Private::whenIdle()
+OneShot<bool> DirectoryFollower::whenIdle()
 {
-    return idleWaiters.emplace_back(loop);
+    return m_idleWaiters.emplace_back(m_ensemble.loop);
 }
 
-Task<void> ZooKeeperObserver::Private::read(ZPath path)
+Task<void> DirectoryFollower::read(ZPath path)
 {
-    const auto started = loop.now();
+    const auto started = m_ensemble.loop.now();
     const auto request = requestFor(path);
-    auto answer = co_await readDirectory(session, request);
+    auto answer = co_await readDirectory(m_ensemble.session, request);
     finish(path, started, std::move(answer));
 }
 
-ReadRequest ZooKeeperObserver::Private::requestFor(const ZPath &path)
+ReadRequest DirectoryFollower::requestFor(const ZPath &path)
 {
-    auto &directory = directories.at(path);
+    auto &directory = m_directories.at(path);
     ReadRequest request;
     request.path = path;
-    if (loop.now() - directory.readInFullAt < readInFullEvery)
+    if (m_ensemble.loop.now() - directory.readInFullAt < readInFullEvery)
         request.known = directory.known;
     else
-        directory.readInFullAt = loop.now();
+        directory.readInFullAt = m_ensemble.loop.now();
     request.suspects = std::make_shared<std::set<ZPath>>(directory.suspects.begin(), directory.suspects.end());
-    if (options.follow) {
+    if (m_ensemble.options.follow) {
         request.watchFor = [this, path](const ZPath &folder) { return watchFor(path, folder); };
         request.armed = [this, path](const ZPath &folder) { watchSet(path, folder); };
     }
     return request;
 }
 
-std::optional<zk::Watch> ZooKeeperObserver::Private::watchFor(const ZPath &directory, const ZPath &folder)
+std::optional<zk::Watch> DirectoryFollower::watchFor(const ZPath &directory, const ZPath &folder)
 {
-    const auto at = directories.find(directory);
-    if (at == directories.end())
+    const auto at = m_directories.find(directory);
+    if (at == m_directories.end())
         return {};
     auto &slot = at->second.watches[folder];
-    if (slot && slot->armed)
+    if (slot && slot->isArmed)
         return {};
     slot = std::make_shared<WatchSlot>();
-    const zk::Watch watch(loop);
+    const zk::Watch watch(m_ensemble.loop);
     watch.event().then([this, directory, weak = std::weak_ptr(slot)](const zk::WatchEvent &event) {
         // The slot dies with the directory, and with the observer.
         if (const auto alive = weak.lock())
@@ -108,97 +173,117 @@ std::optional<zk::Watch> ZooKeeperObserver::Private::watchFor(const ZPath &direc
     return watch;
 }
 
-void ZooKeeperObserver::Private::watchSet(const ZPath &directory, const ZPath &folder)
+void DirectoryFollower::watchSet(const ZPath &directory, const ZPath &folder)
 {
-    const auto at = directories.find(directory);
-    if (at == directories.end())
+    const auto at = m_directories.find(directory);
+    if (at == m_directories.end())
         return;
     const auto slot = at->second.watches.find(folder);
     if (slot != at->second.watches.end() && slot->second)
-        slot->second->armed = !slot->second->fired;
+        slot->second->isArmed = !slot->second->hasFired;
 }
 
-void ZooKeeperObserver::Private::watchFired(const ZPath &directory, const std::shared_ptr<WatchSlot> &slot,
-                                            zk::EventKind event)
+void DirectoryFollower::watchFired(const ZPath &directory, const std::shared_ptr<WatchSlot> &slot,
+                                   zk::EventKind event)
 {
-    slot->fired = true;
-    slot->armed = false;
+    slot->hasFired = true;
+    slot->isArmed = false;
     if (event == zk::EventKind::SessionOver)
         return;
-    const auto at = directories.find(directory);
+    const auto at = m_directories.find(directory);
     // Groups that are no lock change as they like: the next dump says whether to look again.
-    if (at != directories.end() && (at->second.wasLock || at->second.isReading))
+    if (at != m_directories.end() && (m_judge.hadLock(directory) || at->second.isReading))
         enqueue(directory);
 }
 
-void ZooKeeperObserver::Private::finish(const ZPath &path, Instant started, Result<ReadAnswer> answer)
+void DirectoryFollower::finish(const ZPath &path, Instant started, Result<ReadAnswer> answer)
 {
-    --reading;
+    --m_reading;
     // Not from here: without a connection every reading ends at once, and thousands would end on one stack.
-    pumpSoon = loop.callAt(loop.now(), [this] { pump(); });
-    const auto at = directories.find(path);
-    if (at == directories.end())
+    m_pumpSoon = m_ensemble.loop.callAt(m_ensemble.loop.now(), [this] { pump(); });
+    const auto at = m_directories.find(path);
+    if (at == m_directories.end())
         return;
     auto &directory = at->second;
     directory.isReading = false;
-    directory.readAt = loop.now();
+    directory.readAt = m_ensemble.loop.now();
     directory.took = directory.readAt - started;
     const bool readAgain = std::exchange(directory.isStale, false);
-    std::vector<PictureChange> changes;
-    if (answer) {
-        // Who got there while we could not look did so at an unknown time.
-        const bool isFirstLook = !directory.known || std::exchange(directory.hadGap, false);
-        requests += answer->requests;
-        unreadable.erase(path);
-        directory.known = std::make_shared<const ReadAnswer>(std::move(*answer));
-        learnFromNodes(directory.known->view);
-        changes = judge(path, directory, isFirstLook);
-        if (!directory.wasLock && directory.suspects.empty())
-            forget(path);
-    } else if (answer.error().code == ErrorCode::NoNode) {
-        changes = store.drop(path);
-        forget(path);
-    } else if (answer.error().code == ErrorCode::NoPermission) {
-        unreadable.insert_or_assign(path, answer.error().message);
-    }
-    // Any other error is the connection's: connectionBack() reads everything again.
+    auto changes = take(path, directory, std::move(answer));
     if (!changes.empty()) {
-        sink.locksChanged(std::move(changes));
-        wantEdges();
+        m_ensemble.sink.locksChanged(std::move(changes));
+        m_changed();
     }
     if (readAgain)
         enqueue(path);
 }
 
-// Where no server tells its clock: it is at least as late as the youngest node.
-void ZooKeeperObserver::Private::learnFromNodes(const DirectoryView &view)
+// The directory may be forgotten by it.
+std::vector<PictureChange> DirectoryFollower::take(const ZPath &path, Directory &directory, Result<ReadAnswer> answer)
 {
-    if (knowsServerClock)
-        return;
-    auto latest = serverNow();
-    for (const auto &node : view.children)
-        latest = std::max(latest, ServerTime(node.stat.ctime));
-    serverAhead += latest - serverNow();
+    if (answer) {
+        // Who got there while we could not look did so at an unknown time.
+        const bool isFirstLook = !directory.known || std::exchange(directory.hadGap, false);
+        m_requests += answer->requests;
+        m_unreadable.erase(path);
+        directory.known = std::make_shared<const ReadAnswer>(std::move(*answer));
+        m_answers.learnFromNodes(directory.known->view);
+        auto changes = m_judge.judge(directory.known->view, isFirstLook);
+        if (!m_judge.hadLock(path) && directory.suspects.empty())
+            return forget(path);
+        return changes;
+    }
+    if (answer.error().code == ErrorCode::NoNode)
+        return forget(path);
+    if (answer.error().code == ErrorCode::NoPermission)
+        m_unreadable.insert_or_assign(path, answer.error().message);
+    // Any other error is the connection's: when it is back everything is read again.
+    return {};
 }
 
-void ZooKeeperObserver::Private::forget(const ZPath &path)
+std::vector<PictureChange> DirectoryFollower::forget(const ZPath &path)
 {
-    directories.erase(path);
-    unreadable.erase(path);
+    m_directories.erase(path);
+    m_unreadable.erase(path);
+    return m_judge.forget(path);
 }
 
-void ZooKeeperObserver::Private::connectionBack()
+void DirectoryFollower::readAllAgain()
 {
-    if (!std::exchange(wasBroken, false))
-        return;
     std::vector<ZPath> all;
-    for (auto &[path, directory] : directories) {
+    for (auto &[path, directory] : m_directories) {
         directory.hadGap = true;
         all.push_back(path);
     }
     for (const auto &path : all)
         enqueue(path);
-    wantEdges();
+}
+
+void DirectoryFollower::judgeAll()
+{
+    std::vector<PictureChange> changes;
+    for (const auto &[path, directory] : m_directories) {
+        if (directory.known)
+            std::ranges::move(m_judge.judgeAgain(directory.known->view), std::back_inserter(changes));
+    }
+    if (!changes.empty())
+        m_ensemble.sink.locksChanged(std::move(changes));
+}
+
+void DirectoryFollower::addTo(SearchFacts &facts) const
+{
+    if (facts.refusedDirectories == 0 && !m_unreadable.empty())
+        facts.firstRefused = m_unreadable.begin()->first;
+    facts.refusedDirectories += static_cast<qint64>(m_unreadable.size());
+    for (const auto &[path, directory] : m_directories) {
+        if (!directory.known)
+            continue;
+        const bool hadLock = m_judge.hadLock(path);
+        facts.polledDirectories += hadLock && directory.known->overBudget;
+        facts.unreadNodes += hadLock ? directory.known->unread : 0;
+        for (const auto &[folder, slot] : directory.watches)
+            facts.ownChildWatches += slot && slot->isArmed;
+    }
 }
 
 } // namespace lockscope::inspect

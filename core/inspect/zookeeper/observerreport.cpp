@@ -84,9 +84,8 @@ std::vector<SessionPicture> sessionsOf(const ConnectionName &connection, const z
 
 bool sayTheSame(const std::vector<SessionPicture> &before, const std::vector<SessionPicture> &now)
 {
-    constexpr std::chrono::milliseconds wavering{2500};
     return std::ranges::equal(before, now, [&](const SessionPicture &a, SessionPicture b) {
-        if (a.expiresAt && b.expiresAt && std::chrono::abs(*a.expiresAt - *b.expiresAt) <= wavering)
+        if (a.expiresAt && b.expiresAt && std::chrono::abs(*a.expiresAt - *b.expiresAt) <= expiryWavers)
             b.expiresAt = a.expiresAt;
         return a == b;
     });

@@ -2,10 +2,13 @@
 // What an observer says besides the locks: who the clients are, and what it could not see. Pure.
 #pragma once
 
-#include "core/inspect/zookeeper/observerpictures.h"
+#include "core/inspect/picturestore.h"
 #include "core/zookeeper/evidence.h"
 
 namespace lockscope::inspect {
+
+// Servers tell expiry in ticks or whole seconds: it wavers by that much without meaning anything.
+inline constexpr std::chrono::milliseconds expiryWavers{2500};
 
 // `asked` is the servers' time of the evidence.
 [[nodiscard]] std::vector<SessionPicture> sessionsOf(const ConnectionName &connection, const zk::Evidence &evidence,

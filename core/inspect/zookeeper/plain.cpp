@@ -18,8 +18,6 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr auto electorLock = "ActiveStandbyElectorLock";
-
 bool isPlain(const ZnodeView &node, const ZPath &directory)
 {
     return !node.stat.ephemeralOwner.isNone() && !isNoLock(directory, node.name)
@@ -75,42 +73,65 @@ void addOnlookers(LockPicture &lock, const ZnodeView &node, const std::vector<zk
     lock.waitersKnown = servers.knowsAllWatches();
 }
 
-bool isKafkaController(const ZnodeView &node, const ZPath &)
+bool isOfYarn(const ZPath &directory)
 {
-    if (node.name.bytes() != "controller" || !node.data)
-        return false;
-    return QJsonDocument::fromJson(*node.data).object().contains("brokerid"_L1);
+    return directory.bytes().startsWith("/yarn");
 }
 
-// Leader nodes of known systems; empty for any other node.
-std::optional<LockPicture> leader(const ZnodeView &node, const Surroundings &around)
+bool isOfHBase(const ZPath &directory)
+{
+    return directory.name().bytes().startsWith("hbase");
+}
+
+bool namesBroker(const QByteArray &data)
+{
+    return QJsonDocument::fromJson(data).object().contains("brokerid"_L1);
+}
+
+// Leader nodes of known systems; the first that fits is it.
+struct LeaderNode {
+    const char *name;
+    const char16_t *client;
+    const char16_t *why;
+    bool (*isPlace)(const ZPath &directory) = nullptr; // null: any
+    bool (*isData)(const QByteArray &data) = nullptr;
+    const char *companion = nullptr;
+    bool showsWaiters = true;
+};
+constexpr LeaderNode leaderNodes[] = {
+    {"ActiveStandbyElectorLock", u"YARN", u"an ephemeral node named ActiveStandbyElectorLock", isOfYarn, nullptr,
+     "ActiveBreadCrumb"},
+    {"ActiveStandbyElectorLock", u"HDFS", u"an ephemeral node named ActiveStandbyElectorLock", nullptr, nullptr,
+     "ActiveBreadCrumb"},
+    {"controller", u"Kafka", u"the ephemeral node controller, with a broker's id in its data", nullptr, namesBroker},
+    // Region servers watch it too; the backup masters have a directory of their own.
+    {"master", u"HBase", u"the ephemeral node master of HBase", isOfHBase, nullptr, nullptr, false},
+};
+
+bool isAt(const LeaderNode &leader, const ZPath &directory, const NodeName &name)
+{
+    return name.bytes() == leader.name && (!leader.isPlace || leader.isPlace(directory));
+}
+
+std::optional<LockPicture> leaderLock(const ZnodeView &node, const Surroundings &around)
 {
     const auto &[directory, context, owners, alone] = around;
-    const bool elector = node.name.bytes() == electorLock;
-    const bool kafka = isKafkaController(node, directory.path);
-    const bool hbase = node.name.bytes() == "master" && directory.path.name().bytes().startsWith("hbase");
-    if (!elector && !kafka && !hbase)
+    const auto leader = std::ranges::find_if(leaderNodes, [&](const LeaderNode &one) {
+        return isAt(one, directory.path, node.name) && (!one.isData || (node.data && one.isData(*node.data)));
+    });
+    if (leader == std::end(leaderNodes))
         return std::nullopt;
     LockPicture lock = heldBy(node, directory, context);
     lock.recipe = "zk-election";
     lock.confidence = Confidence::High;
-    if (hbase) {
-        // Region servers watch it too; the backup masters have a directory of their own.
-        lock.client = u"HBase"_s;
-        lock.why = u"the ephemeral node master of HBase"_s;
-        lock.waitersKnown = false;
-    } else {
+    lock.client = QString::fromUtf16(leader->client);
+    lock.why = QString::fromUtf16(leader->why);
+    lock.waitersKnown = false;
+    if (leader->showsWaiters)
         addOnlookers(lock, node, onlookers(node, around), context);
-        const bool yarn = directory.path.bytes().startsWith("/yarn");
-        lock.client = kafka ? u"Kafka"_s : yarn ? u"YARN"_s : u"HDFS"_s;
-        lock.why = kafka ? u"the ephemeral node controller, with a broker's id in its data"_s
-                         : u"an ephemeral node named ActiveStandbyElectorLock"_s;
-    }
-    if (elector) {
-        const ZPath crumb = directory.path.child(NodeName("ActiveBreadCrumb"));
-        if (std::ranges::find(directory.children, crumb.name(), &ZnodeView::name) != directory.children.end())
-            lock.companions.push_back(crumb.bytes());
-    }
+    const auto isCompanion = [&leader](const ZnodeView &one) { return one.name.bytes() == leader->companion; };
+    if (leader->companion && std::ranges::any_of(directory.children, isCompanion))
+        lock.companions.push_back(directory.path.child(NodeName(leader->companion)).bytes());
     return lock;
 }
 
@@ -137,9 +158,7 @@ std::optional<LockPicture> plain(const ZnodeView &node, const Surroundings &arou
 
 bool isLeaderNode(const ZPath &directory, const NodeName &name)
 {
-    const QByteArray &bytes = name.bytes();
-    return bytes == electorLock || bytes == "controller"
-        || (bytes == "master" && directory.name().bytes().startsWith("hbase"));
+    return std::ranges::any_of(leaderNodes, [&](const LeaderNode &one) { return isAt(one, directory, name); });
 }
 
 std::vector<LockPicture> plainLocks(const DirectoryView &directory, const RecogniseContext &context)
@@ -154,7 +173,7 @@ std::vector<LockPicture> plainLocks(const DirectoryView &directory, const Recogn
     around.alone = nodes.size() == 1;
     std::vector<LockPicture> locks;
     for (const auto *node : nodes) {
-        auto lock = leader(*node, around);
+        auto lock = leaderLock(*node, around);
         if (!lock)
             lock = plain(*node, around);
         if (!lock)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/inspect/zookeeper/observerpictures.h"
+#include "core/inspect/picturestore.h"
 
 #include "core/inspect/sameness.h"
 
@@ -7,14 +7,7 @@
 
 namespace lockscope::inspect {
 
-namespace {
-
-// Servers tell expiry in ticks or whole seconds: it wavers by that much without meaning anything.
-constexpr std::chrono::milliseconds wavering{2500};
-
-} // namespace
-
-std::vector<PictureChange> PictureStore::replace(const ZPath &directory, std::vector<LockPicture> now)
+std::vector<PictureChange> PictureStore::replace(const QByteArray &source, std::vector<LockPicture> now)
 {
     std::vector<PictureChange> changes;
     std::vector<QByteArray> names;
@@ -24,13 +17,13 @@ std::vector<PictureChange> PictureStore::replace(const ZPath &directory, std::ve
         const auto at = m_locks.find(name);
         if (at == m_locks.end())
             changes.push_back({ChangeKind::Added, picture});
-        else if (!saysTheSame(at->second.second, picture, wavering))
+        else if (!saysTheSame(at->second.second, picture, m_wavering))
             changes.push_back({ChangeKind::Changed, picture});
-        m_locks.insert_or_assign(name, std::pair(directory, std::move(picture)));
+        m_locks.insert_or_assign(name, std::pair(source, std::move(picture)));
     }
-    for (const auto &name : std::exchange(m_names[directory], names)) {
+    for (const auto &name : std::exchange(m_names[source], names)) {
         const auto at = m_locks.find(name);
-        const bool isGone = at != m_locks.end() && at->second.first == directory
+        const bool isGone = at != m_locks.end() && at->second.first == source
             && std::ranges::find(names, name) == names.end();
         if (!isGone)
             continue;
@@ -38,7 +31,7 @@ std::vector<PictureChange> PictureStore::replace(const ZPath &directory, std::ve
         m_locks.erase(at);
     }
     if (names.empty())
-        m_names.erase(directory);
+        m_names.erase(source);
     return changes;
 }
 
@@ -48,7 +41,7 @@ const LockPicture *PictureStore::find(const QByteArray &name) const
     return at == m_locks.end() ? nullptr : &at->second.second;
 }
 
-std::optional<ZPath> PictureStore::directoryOf(const QByteArray &name) const
+std::optional<QByteArray> PictureStore::sourceOf(const QByteArray &name) const
 {
     const auto at = m_locks.find(name);
     return at == m_locks.end() ? std::nullopt : std::optional(at->second.first);

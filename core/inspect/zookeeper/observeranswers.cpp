@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/inspect/zookeeper/observeranswers.h"
+
+#include <algorithm>
+
+namespace lockscope::inspect {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+
+void ServerAnswers::absorb(zk::Evidence answer)
+{
+    if (m_isKnown) {
+        const auto older = std::chrono::duration_cast<milliseconds>(answer.askedAt - m_evidence.askedAt);
+        for (auto &[session, left] : m_evidence.expiresIn)
+            left = std::max<milliseconds>(0ms, left - older);
+    }
+    if (answer.answers.contains("dump")) {
+        m_evidence.ephemerals = std::move(answer.ephemerals);
+        m_evidence.expiresIn = std::move(answer.expiresIn);
+    }
+    if (answer.answers.contains("cons"))
+        m_evidence.connections = std::move(answer.connections);
+    if (answer.answers.contains("wchp"))
+        m_evidence.dataWatches = std::move(answer.dataWatches);
+    if (answer.answers.contains("wchs"))
+        m_evidence.childWatchTotal = answer.childWatchTotal;
+    for (const auto *command : {"dump", "cons", "wchp", "wchs", "mntr"}) {
+        if (const auto at = answer.answers.find(command); at != answer.answers.end())
+            m_evidence.answers[command] = std::move(at->second);
+    }
+    m_evidence.askedAt = answer.askedAt;
+    m_isKnown = true;
+    learnServerClock();
+}
+
+// ZooKeeper has no command for the time; but `cons` says when, by the server's clock, our own connection
+// was made.
+void ServerAnswers::learnServerClock()
+{
+    const auto own = m_evidence.connections.find(m_ensemble.session.id());
+    const auto ours = m_ensemble.session.connectedAt() ? m_ensemble.session.connectedAt() : m_connectedAt;
+    if (own == m_evidence.connections.end() || !ours)
+        return;
+    const auto at = std::chrono::duration_cast<milliseconds>(ours->time_since_epoch());
+    m_serverAhead = own->second.established - at;
+    m_knowsServerClock = true;
+    m_ensemble.source.setServerAhead(m_serverAhead);
+}
+
+void ServerAnswers::learnFromNodes(const DirectoryView &view)
+{
+    if (m_knowsServerClock)
+        return;
+    auto latest = serverNow();
+    for (const auto &node : view.children)
+        latest = std::max(latest, ServerTime(node.stat.ctime));
+    m_serverAhead += latest - serverNow();
+}
+
+ServerTime ServerAnswers::serverNow() const
+{
+    return std::chrono::time_point_cast<milliseconds>(m_ensemble.loop.wallNow()) + m_serverAhead;
+}
+
+ServerTime ServerAnswers::askedAt() const
+{
+    return std::chrono::time_point_cast<milliseconds>(m_evidence.askedAt) + m_serverAhead;
+}
+
+RecogniseContext ServerAnswers::context() const
+{
+    RecogniseContext out;
+    out.connection = m_ensemble.connection;
+    out.chroot = m_ensemble.chroot;
+    out.evidence = m_isKnown ? &m_evidence : nullptr;
+    out.ourselves = m_ensemble.session.id();
+    out.observed = serverNow();
+    out.serverAhead = m_serverAhead;
+    return out;
+}
+
+} // namespace lockscope::inspect

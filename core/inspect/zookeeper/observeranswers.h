@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the servers of one connection answered last, and what their clock says.
+#pragma once
+
+#include "core/inspect/observer.h"
+#include "core/inspect/zookeeper/recognise.h"
+
+namespace lockscope::inspect {
+
+// Whom an observer's parts ask, and whom they tell.
+struct ObservedEnsemble {
+    zk::Session &session;
+    zk::EvidenceSource &source;
+    Loop &loop;
+    ConnectionName connection;
+    QByteArray chroot;
+    ObserverOptions options;
+    ObserverSink &sink;
+};
+
+class ServerAnswers {
+public:
+    explicit ServerAnswers(const ObservedEnsemble &ensemble) : m_ensemble(ensemble) {}
+
+    // What was asked replaces what was known; what was not asked stays, and grows older.
+    void absorb(zk::Evidence answer);
+    // Where no server tells its clock: it is at least as late as the youngest node.
+    void learnFromNodes(const DirectoryView &view);
+    // Our own session is connected since now.
+    void noteConnected() { m_connectedAt = m_ensemble.loop.wallNow(); }
+
+    [[nodiscard]] bool isKnown() const { return m_isKnown; }
+    [[nodiscard]] const zk::Evidence &latest() const { return m_evidence; }
+    [[nodiscard]] bool canDump() const { return m_evidence.hasAny("dump"); }
+    [[nodiscard]] ServerTime askedAt() const;
+    // All but the heads of a directory.
+    [[nodiscard]] RecogniseContext context() const;
+
+private:
+    [[nodiscard]] ServerTime serverNow() const;
+    void learnServerClock();
+
+    const ObservedEnsemble &m_ensemble;
+    zk::Evidence m_evidence;
+    bool m_isKnown = false;
+    bool m_knowsServerClock = false;
+    std::chrono::milliseconds m_serverAhead{};
+    std::optional<std::chrono::system_clock::time_point> m_connectedAt; // seen ourselves
+};
+
+} // namespace lockscope::inspect

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds locks: asks the servers again and again, crawls where they do not tell, and hands the directories that turn up to
+// the follower.
+#pragma once
+
+#include "core/inspect/zookeeper/observercrawl.h"
+#include "core/inspect/zookeeper/observerfollow.h"
+#include "core/inspect/zookeeper/observertell.h"
+
+namespace lockscope::inspect {
+
+class LockFinder {
+public:
+    explicit LockFinder(const ObservedEnsemble &ensemble);
+
+    void start();
+    void setPaused(bool isPaused) { m_isPaused = isPaused; }
+    [[nodiscard]] const OneShot<bool> &firstPicture() const { return m_first; }
+    [[nodiscard]] ServerAnswers &answers() { return m_answers; }
+    [[nodiscard]] const DirectoryJudge &judge() const { return m_judge; }
+    [[nodiscard]] const Reporter &reporter() const { return m_reporter; }
+
+private:
+    void stateChanged(zk::SessionState state);
+    Task<void> find();
+    Task<void> firstLook();
+    Task<void> keepLooking();
+    Task<void> keepSweeping();
+    // Soon after a change, and not too often: who watches whom now.
+    void wantEdges();
+    Task<void> refreshEdges();
+    // False if nobody answered.
+    Task<bool> ask(std::vector<QByteArray> words, std::chrono::milliseconds limit);
+    Task<void> look(std::chrono::milliseconds limit);
+    void reconcileWithDump();
+    [[nodiscard]] CrawlOptions crawlOptions(int restTimes);
+    void crawlDone(const CrawlReport &report);
+    void tellAll();
+    void tellProgress(bool isRunning) { m_reporter.tellProgress(isRunning, m_first.isComplete(), m_lookTook); }
+
+    const ObservedEnsemble &m_ensemble;
+    ServerAnswers m_answers;
+    DirectoryJudge m_judge;
+    DirectoryFollower m_follower;
+    Reporter m_reporter;
+
+    OneShot<bool> m_connected; // for the first time
+    OneShot<bool> m_first;
+    bool m_isPaused = false;
+    bool m_wasBroken = false;
+    int m_looks = 0;
+    Duration m_lookTook{};
+    Instant m_edgesAsked{};
+    Duration m_edgesTook{};
+    bool m_edgesWanted = false;
+    CrawlReport m_crawled;
+    bool m_hasCrawled = false; // to the end, at least once
+    qint64 m_requests = 0;     // the follower's not included
+    zk::StateSubscription m_states;
+    Scope m_scope; // last: its coroutines use all of the above
+};
+
+} // namespace lockscope::inspect

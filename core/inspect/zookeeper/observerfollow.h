@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Follows the directories that were found: reads them, watches their children, reads them again.
+#pragma once
+
+#include "core/async/scope.h"
+#include "core/inspect/zookeeper/observercandidates.h"
+#include "core/inspect/zookeeper/observerjudge.h"
+#include "core/inspect/zookeeper/observerreader.h"
+
+#include <deque>
+
+namespace lockscope::inspect {
+
+class DirectoryFollower {
+public:
+    // `changed` is called when a reading has changed a lock.
+    DirectoryFollower(const ObservedEnsemble &ensemble, ServerAnswers &answers, DirectoryJudge &judge,
+                      std::function<void()> changed)
+        : m_ensemble(ensemble), m_answers(answers), m_judge(judge), m_changed(std::move(changed)), m_scope(ensemble.loop)
+    {
+    }
+
+    // `isComplete`: these are all the ephemerals there are, so a directory that is not named has none.
+    void reconcile(const Candidates &found, bool isComplete);
+    // A few at a time: lock directories without a watch, and those whose known nodes were not read for long.
+    void readOldOnes();
+    // The connection is back: nobody told us what happened meanwhile.
+    void readAllAgain();
+    // The servers have said more.
+    void judgeAll();
+
+    [[nodiscard]] bool isIdle() const { return m_queue.empty() && m_reading == 0; }
+    // Completes when nothing is left to be read.
+    [[nodiscard]] OneShot<bool> whenIdle();
+    // What has to be known of us to say what could not be seen.
+    void addTo(SearchFacts &facts) const;
+    [[nodiscard]] qint64 requests() const { return m_requests; }
+
+private:
+    // One watch on the children of a folder.
+    struct WatchSlot {
+        bool isArmed = false; // the server has it
+        bool hasFired = false;
+    };
+    // A directory that holds a lock, or may.
+    struct Directory {
+        std::shared_ptr<const ReadAnswer> known; // as last read; null before
+        std::vector<ZPath> suspects;             // as last named by `dump` or a crawl, sorted
+        std::map<ZPath, std::shared_ptr<WatchSlot>> watches; // by folder
+        bool isQueued = false;
+        bool isReading = false;
+        bool isStale = false;                    // something happened while it was being read
+        bool hadGap = false;                     // the connection was broken since it was read
+        Duration took{};                         // the last reading
+        Instant readAt{};
+        Instant readInFullAt{};                  // nodes known before included
+        Timer later;
+    };
+
+    void enqueue(const ZPath &path);
+    void pump();
+    Task<void> read(ZPath path);
+    [[nodiscard]] ReadRequest requestFor(const ZPath &path);
+    [[nodiscard]] std::optional<zk::Watch> watchFor(const ZPath &directory, const ZPath &folder);
+    void watchSet(const ZPath &directory, const ZPath &folder);
+    void watchFired(const ZPath &directory, const std::shared_ptr<WatchSlot> &slot, zk::EventKind event);
+    void finish(const ZPath &path, Instant started, Result<ReadAnswer> answer);
+    [[nodiscard]] std::vector<PictureChange> take(const ZPath &path, Directory &directory, Result<ReadAnswer> answer);
+    [[nodiscard]] std::vector<PictureChange> forget(const ZPath &path);
+
+    const ObservedEnsemble &m_ensemble;
+    ServerAnswers &m_answers;
+    DirectoryJudge &m_judge;
+    std::function<void()> m_changed;
+    std::map<ZPath, Directory> m_directories;
+    std::map<ZPath, QString> m_unreadable; // directories we may not read
+    std::deque<ZPath> m_queue;
+    int m_reading = 0;
+    qint64 m_requests = 0;
+    Timer m_pumpSoon;
+    std::vector<OneShot<bool>> m_idleWaiters;
+    Scope m_scope; // last: its coroutines use all of the above
+};
+
+} // namespace lockscope::inspect

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/inspect/zookeeper/observerjudge.h"
+
+#include "core/inspect/findings.h"
+#include "core/inspect/pace.h"
+
+#include <set>
+
+namespace lockscope::inspect {
+
+using namespace std::chrono_literals;
+
+namespace {
+constexpr Duration quickJudgement = 5ms;
+} // namespace
+
+std::vector<LockPicture> DirectoryJudge::picturesOf(const DirectoryView &view) const
+{
+    auto context = m_answers.context();
+    const auto at = m_judged.find(view.path);
+    context.headSince = at == m_judged.end() ? nullptr : &at->second.headSince;
+    return recognise(view, context);
+}
+
+// Since when somebody holds is not on the wire; it is what we saw ourselves. Of those who held when we
+// first looked nothing is known.
+void DirectoryJudge::noteHeads(HeadSince &headSince, std::vector<LockPicture> &now, bool isFirstLook) const
+{
+    std::set<HeadSince::key_type> heads;
+    for (auto &lock : now) {
+        const auto *before = m_pictures.find(lock.lock.name);
+        for (auto &contender : lock.contenders) {
+            const HeadSince::key_type node(ZPath(contender.guard.path), contender.guard.czxid);
+            if (contender.role != Role::Holder)
+                continue;
+            heads.insert(node);
+            const auto *earlier = before ? before->find(contender.id) : nullptr;
+            if (isFirstLook || headSince.contains(node) || (earlier && earlier->role == Role::Holder))
+                continue;
+            // Nobody before it: it had the lock when it came. Else now, when the one before let go.
+            const bool wasFree = !before || before->holderCount() == 0;
+            const auto since = wasFree && contender.heldSince ? *contender.heldSince : lock.observed;
+            headSince[node] = since;
+            contender.heldSince = since;
+            contender.heldAtMost = false;
+        }
+    }
+    std::erase_if(headSince, [&heads](const auto &entry) { return !heads.contains(entry.first); });
+}
+
+std::vector<PictureChange> DirectoryJudge::judge(const DirectoryView &view, bool isFirstLook)
+{
+    const auto started = m_ensemble.loop.now();
+    auto &judged = m_judged[view.path];
+    auto pictures = picturesOf(view);
+    if (!m_ensemble.options.includeLowConfidence)
+        std::erase_if(pictures, [](const LockPicture &lock) { return lock.confidence == Confidence::Low; });
+    noteHeads(judged.headSince, pictures, isFirstLook);
+    const auto context = m_answers.context();
+    for (auto &lock : pictures) {
+        addAgeFindings(lock, {m_ensemble.options.longHeld, m_ensemble.options.longWait});
+        if (context.evidence)
+            m_wakeups.judge(lock, context);
+    }
+    judged.hadLock |= !pictures.empty();
+    auto changes = replace(view.path, std::move(pictures));
+    judged.at = m_ensemble.loop.now();
+    judged.took = judged.at - started;
+    return changes;
+}
+
+std::vector<PictureChange> DirectoryJudge::judgeAgain(const DirectoryView &view)
+{
+    const auto &judged = m_judged[view.path];
+    const bool isTooSoon = judged.took > quickJudgement && m_ensemble.loop.now() < judged.at + judged.took * restPerWork;
+    return isTooSoon ? std::vector<PictureChange>() : judge(view, false);
+}
+
+std::vector<PictureChange> DirectoryJudge::forget(const ZPath &directory)
+{
+    m_judged.erase(directory);
+    return replace(directory, {});
+}
+
+std::vector<PictureChange> DirectoryJudge::replace(const ZPath &directory, std::vector<LockPicture> now)
+{
+    auto changes = m_pictures.replace(directory.bytes(), std::move(now));
+    for (const auto &change : changes) {
+        if (change.kind == ChangeKind::Removed)
+            m_wakeups.forget(change.lock.lock);
+    }
+    return changes;
+}
+
+bool DirectoryJudge::hadLock(const ZPath &directory) const
+{
+    const auto at = m_judged.find(directory);
+    return at != m_judged.end() && at->second.hadLock;
+}
+
+} // namespace lockscope::inspect

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// From what was read of a directory to the locks in it: what they are, what is wrong with them, what changed.
+#pragma once
+
+#include "core/inspect/picturestore.h"
+#include "core/inspect/zookeeper/observeranswers.h"
+#include "core/inspect/zookeeper/observerreport.h"
+#include "core/inspect/zookeeper/sessionfindings.h"
+
+namespace lockscope::inspect {
+
+class DirectoryJudge {
+public:
+    DirectoryJudge(const ObservedEnsemble &ensemble, const ServerAnswers &answers)
+        : m_ensemble(ensemble), m_answers(answers)
+    {
+    }
+
+    // `isFirstLook`: since when they hold who hold now is not known.
+    [[nodiscard]] std::vector<PictureChange> judge(const DirectoryView &view, bool isFirstLook);
+    // The same nodes may look different when the servers have said more. A queue of thousands takes long: then less often.
+    [[nodiscard]] std::vector<PictureChange> judgeAgain(const DirectoryView &view);
+    [[nodiscard]] std::vector<PictureChange> forget(const ZPath &directory);
+
+    // As it is now, those of low confidence, too; nothing is remembered.
+    [[nodiscard]] std::vector<LockPicture> picturesOf(const DirectoryView &view) const;
+    [[nodiscard]] bool hadLock(const ZPath &directory) const;
+    [[nodiscard]] const PictureStore &pictures() const { return m_pictures; }
+
+private:
+    struct Judged {
+        HeadSince headSince; // holders that we saw get there
+        bool hadLock = false;
+        Duration took{};
+        Instant at{}; // when that was done
+    };
+    void noteHeads(HeadSince &headSince, std::vector<LockPicture> &now, bool isFirstLook) const;
+    [[nodiscard]] std::vector<PictureChange> replace(const ZPath &directory, std::vector<LockPicture> now);
+
+    const ObservedEnsemble &m_ensemble;
+    const ServerAnswers &m_answers;
+    std::map<ZPath, Judged> m_judged;
+    PictureStore m_pictures{expiryWavers};
+    LostWakeupMemory m_wakeups;
+};
+
+} // namespace lockscope::inspect

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tells what there is to say beside the locks: sessions, coverage, progress, cost. Each only when it is news.
+#pragma once
+
+#include "core/inspect/zookeeper/observerjudge.h"
+
+namespace lockscope::inspect {
+
+class Reporter {
+public:
+    Reporter(const ObservedEnsemble &ensemble, const ServerAnswers &answers, const PictureStore &pictures)
+        : m_ensemble(ensemble), m_answers(answers), m_pictures(pictures)
+    {
+    }
+
+    // `requests`: sent so far.
+    void tell(const SearchFacts &search, qint64 requests);
+    void tellProgress(bool isRunning, bool isFirstComplete, Duration lookTook);
+    void tellCrawled(qint64 done, qint64 total);
+
+    [[nodiscard]] const std::vector<SessionPicture> &sessions() const { return m_sessions; }
+    [[nodiscard]] const std::vector<Coverage> &coverage() const { return m_coverage; }
+
+private:
+    void tellCost(qint64 requests);
+    void tellProgress(Progress now);
+
+    const ObservedEnsemble &m_ensemble;
+    const ServerAnswers &m_answers;
+    const PictureStore &m_pictures;
+    std::vector<SessionPicture> m_sessions;
+    std::vector<Coverage> m_coverage;
+    std::optional<Progress> m_progress;
+    std::optional<Cost> m_cost;
+    qint64 m_requestsTold = 0;
+    Instant m_costTold{};
+};
+
+} // namespace lockscope::inspect
