@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A contender for a lock on a real ZooKeeper: its own session behind ports that count and fail.
+// Sessions on a real ZooKeeper behind ports that count and fail, and contenders that use them.
 #pragma once
 
-#include "core/async/scope.h"
 #include "core/recipes/make.h"
 #include "tests/live/zookeeperfixture.h"
+#include "tests/support/contender.h"
 #include "tests/support/countingsession.h"
 #include "tests/support/faultysession.h"
 
@@ -27,78 +27,13 @@ struct Client {
     std::unique_ptr<testing::CountingSession> counting;
 };
 
-class Contender {
-public:
-    Contender(Client &client, const QByteArray &recipe, const ZPath &path, quint64 seed,
-              const recipes::AcquireOptions &options = {})
-        : m_loop(client.real->loop()), m_scope(m_loop)
-    {
-        auto made = recipes::makeLock(recipe, *client.counting, path, options, Random(seed));
-        if (!made)
-            qFatal("%s", qPrintable(made.error().message));
-        lock = std::move(*made);
-    }
-
-    Contender(Loop &loop, std::unique_ptr<recipes::Lock> made) : lock(std::move(made)), m_loop(loop), m_scope(loop) {}
-
-    void acquire(Deadline deadline = Deadline::never())
-    {
-        granted.reset();
-        m_scope.launch(acquiring(deadline));
-    }
-    void release()
-    {
-        released.reset();
-        m_scope.launch(releasing());
-    }
-    void askWhether()
-    {
-        mine.reset();
-        m_scope.launch(asking());
-    }
-    void heed() { m_scope.launch(heeding()); }
-    // Lets go of what this object waits for, not of the lock.
-    void cancelWaits() { m_scope.cancelAll(); }
-
-    [[nodiscard]] bool holds() const { return granted && *granted; }
-    [[nodiscard]] QString error() const
-    {
-        return granted && !*granted ? granted->error().message : QStringLiteral("no error");
-    }
-
-    std::unique_ptr<recipes::Lock> lock;
-    std::optional<Result<recipes::Grant>> granted;
-    std::optional<Result<bool>> released;
-    std::optional<Result<bool>> mine;
-    std::optional<recipes::Loss> loss;
-
-private:
-    Task<void> acquiring(Deadline deadline)
-    {
-        auto result = co_await lock->acquire(deadline);
-        granted.emplace(std::move(result));
-    }
-    Task<void> releasing()
-    {
-        const auto deadline = Deadline::after(m_loop, std::chrono::seconds(5));
-        auto result = co_await lock->release(deadline);
-        released.emplace(std::move(result));
-    }
-    Task<void> asking()
-    {
-        const auto deadline = Deadline::after(m_loop, std::chrono::seconds(5));
-        auto result = co_await lock->isStillMine(deadline);
-        mine.emplace(std::move(result));
-    }
-    Task<void> heeding()
-    {
-        auto lost = lock->lost();
-        const auto why = co_await lost;
-        loss = why;
-    }
-
-    Loop &m_loop;
-    Scope m_scope; // last: its coroutines use the lock
-};
+inline std::unique_ptr<Contender> contenderWith(Client &client, const QByteArray &recipe, const ZPath &path, quint64 seed,
+                                                const recipes::AcquireOptions &options = {})
+{
+    auto made = recipes::makeLock(recipe, *client.counting, path, options, Random(seed));
+    if (!made)
+        qFatal("%s", qPrintable(made.error().message));
+    return std::make_unique<Contender>(client.real->loop(), std::move(*made));
+}
 
 } // namespace lockscope::test

@@ -41,7 +41,7 @@ protected:
     {
         m_clients.push_back(std::make_unique<Client>(m_loop, m_server->address()));
         m_contenders.push_back(
-            std::make_unique<Contender>(*m_clients.back(), m_recipe, m_path, m_clients.size(), options));
+            contenderWith(*m_clients.back(), m_recipe, m_path, m_clients.size(), options));
         return waitForState(*m_clients.back()->real, zk::SessionState::Connected);
     }
     bool begin(const QByteArray &recipe, int permits, int contenders)
@@ -88,25 +88,6 @@ protected:
     {
         contender(i).release();
         return QTest::qWaitFor([&] { return contender(i).released.has_value(); }, 20'000) && *contender(i).released;
-    }
-    bool allQuiet()
-    {
-        const auto isIdle = [](const auto &c) { return c->counting->isIdle(); };
-        return QTest::qWaitFor([&] { return std::all_of(m_clients.begin(), m_clients.end(), isIdle); }, 20'000);
-    }
-    int requests() const
-    {
-        int all = 0;
-        for (const auto &c : m_clients)
-            all += c->counting->requests();
-        return all;
-    }
-    int events() const
-    {
-        int all = 0;
-        for (const auto &c : m_clients)
-            all += c->counting->events();
-        return all;
     }
     QByteArrayList childrenOf(const ZPath &directory)
     {

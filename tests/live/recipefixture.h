@@ -66,7 +66,7 @@ protected:
     bool add(const HostPort &server, std::chrono::milliseconds timeout = 10s)
     {
         m_clients.push_back(std::make_unique<Client>(m_loop, server, timeout));
-        m_contenders.push_back(std::make_unique<Contender>(*m_clients.back(), m_recipe, m_path, m_clients.size()));
+        m_contenders.push_back(contenderWith(*m_clients.back(), m_recipe, m_path, m_clients.size()));
         return waitForState(*m_clients.back()->real, zk::SessionState::Connected);
     }
     Contender &contender(int i) { return *m_contenders[size_t(i)]; }
@@ -117,6 +117,26 @@ protected:
                 return false;
         }
         return true;
+    }
+
+    bool allQuiet()
+    {
+        const auto isIdle = [](const auto &c) { return c->counting->isIdle(); };
+        return QTest::qWaitFor([&] { return std::all_of(m_clients.begin(), m_clients.end(), isIdle); }, 20'000);
+    }
+    [[nodiscard]] int requests() const
+    {
+        int all = 0;
+        for (const auto &c : m_clients)
+            all += c->counting->requests();
+        return all;
+    }
+    [[nodiscard]] int events() const
+    {
+        int all = 0;
+        for (const auto &c : m_clients)
+            all += c->counting->events();
+        return all;
     }
 
     // What went wrong; empty if all is ready. Without programs to start there is no m_server afterwards.

@@ -5,6 +5,7 @@
 
 #include "core/recipes/redis/redlock.h"
 #include "redis_fixture.h"
+#include "tests/support/contender.h"
 #include "tests/support/countingredis.h"
 
 namespace lockscope::testing {
@@ -97,79 +98,30 @@ struct SetClient {
     std::vector<std::unique_ptr<CountingRedis>> counting;
 };
 
-// A contender: a lock, and what came of what was asked of it.
-class SetContender {
+class SetContender : public test::Contender {
 public:
     SetContender(Loop &loop, std::unique_ptr<recipes::RedlockLock> made)
-        : lock(std::move(made)), m_loop(loop), m_scope(loop)
+        : Contender(loop, std::move(made)), redlock(static_cast<recipes::RedlockLock &>(*lock))
     {
     }
 
-    void acquire(Deadline deadline = Deadline::never())
-    {
-        granted.reset();
-        m_scope.launch(acquiring(deadline));
-    }
-    void tryOnce() { acquire(Deadline::at(m_loop.now())); }
-    void giveBack()
-    {
-        released.reset();
-        m_scope.launch(releasing());
-    }
-    void askWhether()
-    {
-        mine.reset();
-        m_scope.launch(asking());
-    }
     void extend()
     {
         extended.reset();
-        m_scope.launch(extending());
+        m_extending.launch(extending());
     }
-    void heed() { m_scope.launch(heeding()); }
-    void cancelWaits() { m_scope.cancelAll(); }
-    [[nodiscard]] bool holds() const { return granted && *granted; }
-    [[nodiscard]] QByteArray token() const { return (*granted)->id; }
 
-    std::unique_ptr<recipes::RedlockLock> lock;
-    std::optional<Result<recipes::Grant>> granted;
-    std::optional<Result<bool>> released;
-    std::optional<Result<bool>> mine;
+    recipes::RedlockLock &redlock; // as long as there is the lock
     std::optional<Result<bool>> extended;
-    std::optional<recipes::Loss> loss;
 
 private:
-    Task<void> acquiring(Deadline deadline)
-    {
-        auto result = co_await lock->acquire(deadline);
-        granted.emplace(std::move(result));
-    }
-    Task<void> releasing()
-    {
-        const auto deadline = Deadline::after(m_loop, 2s);
-        auto result = co_await lock->release(deadline);
-        released.emplace(std::move(result));
-    }
-    Task<void> asking()
-    {
-        const auto deadline = Deadline::after(m_loop, 2s);
-        auto result = co_await lock->isStillMine(deadline);
-        mine.emplace(std::move(result));
-    }
     Task<void> extending()
     {
-        auto result = co_await lock->extend();
+        auto result = co_await redlock.extend();
         extended.emplace(std::move(result));
     }
-    Task<void> heeding()
-    {
-        auto lost = lock->lost();
-        const auto why = co_await lost;
-        loss = why;
-    }
 
-    Loop &m_loop;
-    Scope m_scope; // last: its coroutines use the lock
+    Scope m_extending{m_loop};
 };
 
 } // namespace lockscope::testing

@@ -1,42 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Curator's recipes on a real server: names, exact requests and watch events, order, exclusion, reentry.
-#include "core/async/sleep.h"
 #include "tests/live/curatorfixture.h"
 #include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::test;
-
-namespace {
-
-struct InsideCurator {
-    int now = 0;
-    int most = 0;
-    int rounds = 0;
-    int failed = 0;
-};
-
-Task<void> goInAndOut(recipes::Lock *lock, Loop *loop, int rounds, InsideCurator *inside)
-{
-    const auto never = Deadline::never();
-    for (int i = 0; i < rounds; ++i) {
-        const auto grant = co_await lock->acquire(never);
-        if (!grant) {
-            ++inside->failed;
-            co_return;
-        }
-        inside->most = std::max(inside->most, ++inside->now);
-        auto pause = sleepFor(*loop, 1ms);
-        co_await pause;
-        --inside->now;
-        ++inside->rounds;
-        const auto released = co_await lock->release(never);
-        if (!released)
-            ++inside->failed;
-    }
-}
-
-} // namespace
 
 class TestRecipesCurator : public CuratorFixture {
     Q_OBJECT
@@ -237,49 +205,6 @@ private slots:
         QVERIFY(gets(4));
     }
 
-    void exclusion_data() { kindsAsRows({"mutex", "write", "semaphore-mutex", "1", "3"}); }
-    void exclusion()
-    {
-        const auto kind = rowsKind();
-        constexpr int sessions = 3, perSession = 3, rounds = 8;
-        QVERIFY(prepare({kind, kind, kind}));
-        InsideCurator inside;
-        {
-            Scope scope(m_loop);
-            std::vector<std::unique_ptr<recipes::Lock>> all;
-            for (int i = 0; i < sessions * perSession; ++i) {
-                all.push_back(makeCuratorLock(kind, counting(i % sessions), m_path, 100 + quint64(i)));
-                scope.launch(goInAndOut(all.back().get(), &m_loop, rounds, &inside));
-            }
-            QTRY_VERIFY_WITH_TIMEOUT(scope.isIdle(), 60'000);
-        }
-        QCOMPARE(inside.failed, 0);
-        QCOMPARE(inside.rounds, sessions * perSession * rounds);
-        QVERIFY2(inside.most <= std::max(1, kind.toInt()), QByteArray::number(inside.most));
-        if (isSemaphore(kind)) {
-            QTRY_COMPARE(namesIn(locks()), QByteArrayList());
-            QCOMPARE(namesIn(leases()), QByteArrayList());
-        }
-    }
-
-    void fencingTokensGrow_data() { kindsAsRows({"mutex", "read", "semaphore-mutex", "2"}); }
-    void fencingTokensGrow()
-    {
-        QVERIFY(prepare({rowsKind(), rowsKind()}));
-        qint64 last = 0;
-        for (int round = 0; round < 4; ++round) {
-            contender(round % 2).acquire();
-            QVERIFY(gets(round % 2));
-            const auto token = (*contender(round % 2).granted)->fencingToken;
-            QVERIFY(token && *token > last);
-            last = *token;
-            QVERIFY(givesBack(round % 2));
-            // The numbers begin anew with the directory; the tokens do not.
-            if (round == 1)
-                QVERIFY(removeNode(isSemaphore(rowsKind()) ? leases() : m_path));
-        }
-    }
-
     void reentry_data() { kindsAsRows({"mutex", "read", "write"}); }
     void reentry()
     {
@@ -304,42 +229,6 @@ private slots:
         QVERIFY(givesBack(0));
         QCOMPARE(contender(0).lock->holdCount(), 0);
         QVERIFY(gets(1));
-    }
-
-    void semaphoresAreNotReentrant_data() { kindsAsRows({"semaphore-mutex", "2"}); }
-    void semaphoresAreNotReentrant()
-    {
-        QVERIFY(prepare({rowsKind()}));
-        contender(0).acquire();
-        QVERIFY(getsInPeace(0));
-        QTRY_VERIFY(counting(0).isIdle());
-        QVERIFY(isRefused(contender(0), 0));
-        QCOMPARE(contender(0).lock->holdCount(), 1);
-        QVERIFY(givesBack(0));
-        QCOMPARE(namesIn(leases()), QByteArrayList());
-    }
-
-    void aSemaphoreLetsSoManyIn()
-    {
-        QVERIFY(prepare({"3", "3", "3", "3", "3"}));
-        for (int i = 0; i < 3; ++i) {
-            contender(i).acquire();
-            QVERIFY(gets(i));
-        }
-        contender(3).acquire();
-        QVERIFY(waits(3, 4)); // at the head, with a lease that does not count yet
-        contender(4).acquire();
-        QVERIFY(waits(4, 3));
-        QCOMPARE(namesIn(leases()).size(), 4);
-        QCOMPARE(namesIn(locks()).size(), 2);
-        // Not the oldest permit: the waiter gets in all the same.
-        QVERIFY(givesBack(2));
-        QVERIFY(gets(3));
-        QVERIFY(waits(4, 6)); // moves up
-        QVERIFY(givesBack(0));
-        QVERIFY(gets(4));
-        QTRY_COMPARE(namesIn(locks()).size(), 0);
-        QCOMPARE(namesIn(leases()).size(), 3);
     }
 
     // Somebody waits, and the limit is raised: it gets in without anybody letting go.

@@ -392,7 +392,7 @@ private slots:
     void takesTurnsWithTheLazyOne()
     {
         QVERIFY(prepare("zk-eager-mutex", 3));
-        m_contenders[1] = std::make_unique<Contender>(*m_clients[1], "zk-mutex", m_path, 77);
+        m_contenders[1] = contenderWith(*m_clients[1], "zk-mutex", m_path, 77);
         contender(0).acquire();
         QTRY_VERIFY(contender(0).holds());
         for (int i = 1; i < 3; ++i) {

@@ -17,7 +17,7 @@ class TestRecipesFlat : public RecipeFixture {
             return false;
         for (int i = 0; i < locks.size(); ++i) {
             const ZPath lock = directory().child(NodeName(locks[i]));
-            m_contenders[size_t(i)] = std::make_unique<Contender>(*m_clients[size_t(i)], m_recipe, lock, quint64(i));
+            m_contenders[size_t(i)] = contenderWith(*m_clients[size_t(i)], m_recipe, lock, quint64(i));
         }
         return true;
     }
@@ -127,7 +127,7 @@ private slots:
     void lostReplyBesideAnotherOfTheSameSession()
     {
         QVERIFY(prepareFor({"stock"}));
-        m_contenders.push_back(std::make_unique<Contender>(*m_clients[0], m_recipe,
+        m_contenders.push_back(contenderWith(*m_clients[0], m_recipe,
                                                            directory().child(NodeName("stock")), 99));
         contender(0).acquire();
         QTRY_VERIFY(contender(0).holds());

@@ -7,20 +7,6 @@
 using namespace lockscope;
 using namespace lockscope::test;
 
-namespace {
-
-void withFates(const std::vector<std::pair<const char *, Fate>> &fates)
-{
-    QTest::addColumn<QByteArray>("recipe");
-    QTest::addColumn<int>("fate");
-    for (const auto *recipe : {"kazoo-lock", "kazoo-rwlock", "kazoo-semaphore"}) {
-        for (const auto &[what, fate] : fates)
-            QTest::addRow("%s, %s", recipe, what) << QByteArray(recipe) << int(fate);
-    }
-}
-
-} // namespace
-
 class TestRecipesKazooFaults : public KazooFixture {
     Q_OBJECT
 
@@ -34,185 +20,6 @@ private slots:
     }
     void cleanup() { forgetContenders(); }
     void cleanupTestCase() { closeSessions(); }
-
-    void timeoutLeavesNoNode_data() { exclusiveAsRows(); }
-    void timeoutLeavesNoNode()
-    {
-        QVERIFY(begin(rowsRecipe(), 1, 2));
-        QVERIFY(hold(0));
-        contender(1).acquire(Deadline::after(m_loop, 200ms));
-        QTRY_VERIFY(contender(1).granted);
-        QCOMPARE(contender(1).granted->error().code, ErrorCode::TimedOut);
-        QCOMPARE(nodes(), QByteArrayList{nameOf(0)}); // at once: it was gone before the timeout was reported
-        // The same object can try again.
-        contender(1).acquire();
-        QVERIFY(letGo(0));
-        QVERIFY(getsIn(1));
-    }
-
-    void triesOnceWithoutWaiting_data() { exclusiveAsRows(); }
-    void triesOnceWithoutWaiting()
-    {
-        QVERIFY(begin(rowsRecipe(), 1, 2));
-        contender(0).acquire(Deadline::at(m_loop.now()));
-        QVERIFY(getsIn(0));
-        contender(1).acquire(Deadline::at(m_loop.now()));
-        QTRY_VERIFY(contender(1).granted);
-        QCOMPARE(contender(1).granted->error().code, ErrorCode::TimedOut);
-        QCOMPARE(nodes(), QByteArrayList{nameOf(0)});
-    }
-
-    void notReentrant_data() { exclusiveAsRows(); }
-    void notReentrant()
-    {
-        QVERIFY(begin(rowsRecipe(), 1, 1));
-        QVERIFY(hold(0));
-        contender(0).acquire();
-        QTRY_VERIFY(contender(0).granted);
-        QCOMPARE(contender(0).granted->error().code, ErrorCode::BadInput);
-        QCOMPARE(contender(0).lock->holdCount(), 1);
-        QVERIFY(letGo(0));
-        contender(0).release();
-        QTRY_VERIFY(contender(0).released);
-        QCOMPARE(contender(0).released->error().code, ErrorCode::NotHeld);
-        QCOMPARE(counting(0).count(Request::Remove), 1);
-    }
-
-    void cancelLeavesNothing_data() { exclusiveAsRows(); }
-    void cancelLeavesNothing()
-    {
-        QVERIFY(begin(rowsRecipe(), 1, 4));
-        QVERIFY(lineUp(4));
-        contender(1).lock.reset();
-        QTRY_VERIFY(contender(1).granted);
-        QCOMPARE(contender(1).granted->error().code, ErrorCode::Cancelled);
-        contender(2).cancelWaits();
-        QTRY_COMPARE(nodes().size(), 2);
-        // A holder that is destroyed lets go.
-        contender(0).lock.reset();
-        QVERIFY(getsIn(3));
-        QTRY_COMPARE(nodes(), QByteArrayList{nameOf(3)});
-        contender(2).acquire();
-        QVERIFY(letGo(3));
-        QVERIFY(getsIn(2));
-    }
-
-    void createReplyLost_data() { withFates({{"reply lost", Fate::LoseReply}, {"request lost", Fate::LoseRequest}}); }
-    void createReplyLost()
-    {
-        QFETCH(int, fate);
-        QVERIFY(begin(rowsRecipe(), 1, 2));
-        for (int i : {0, 1})
-            faulty(i).plan(Request::Create, 1, Fate(fate));
-        QVERIFY(hold(0));
-        QTRY_COMPARE(nodes(), QByteArrayList{nameOf(0)});
-        contender(1).acquire();
-        QTRY_COMPARE(nodes().size(), 2); // one node each, and no more
-        QVERIFY(allQuiet());
-        QCOMPARE(counting(1).count(Request::Create), Fate(fate) == Fate::LoseReply ? 1 : 2);
-        QCOMPARE(nodes().size(), 2);
-        QVERIFY(letGo(0));
-        QVERIFY(getsIn(1));
-        QCOMPARE(nodes(), QByteArrayList{nameOf(1)});
-    }
-
-    void cancelWhileCreateIsOut_data()
-    {
-        withFates({{"reply still under way", Fate::HoldReply},
-                   {"request still under way", Fate::HoldRequest},
-                   {"reply lost", Fate::LoseReply}});
-    }
-    void cancelWhileCreateIsOut()
-    {
-        QFETCH(int, fate);
-        QVERIFY(begin(rowsRecipe(), 1, 1));
-        faulty(0).plan(Request::Create, 1, Fate(fate));
-        contender(0).acquire();
-        QCOMPARE(counting(0).count(Request::Create), 1);
-        contender(0).lock.reset();
-        QTRY_VERIFY(contender(0).granted);
-        QCOMPARE(contender(0).granted->error().code, ErrorCode::Cancelled);
-        if (Fate(fate) == Fate::HoldReply)
-            QTRY_COMPARE(nodes().size(), 1);
-        faulty(0).letThrough();
-        QTRY_COMPARE(counting(0).count(Request::Remove), 1);
-        QTRY_COMPARE(nodes().size(), 0);
-    }
-
-    void releaseIsFollowedUp_data() { withFates({{"reply lost", Fate::LoseReply}, {"request lost", Fate::LoseRequest}}); }
-    void releaseIsFollowedUp()
-    {
-        QFETCH(int, fate);
-        QVERIFY(begin(rowsRecipe(), 1, 2));
-        QVERIFY(lineUp(2));
-        faulty(0).plan(Request::Remove, 1, Fate(fate));
-        contender(0).release();
-        QTRY_VERIFY(contender(0).released);
-        QCOMPARE(contender(0).released->error().code, ErrorCode::UnknownOutcome);
-        QVERIFY(getsIn(1));
-        QTRY_COMPARE(nodes(), QByteArrayList{nameOf(1)});
-    }
-
-    void takenAwayFromTheHolder_data() { exclusiveAsRows(); }
-    void takenAwayFromTheHolder()
-    {
-        QVERIFY(begin(rowsRecipe(), 1, 2));
-        QVERIFY(lineUp(2));
-        QVERIFY(remove((*contender(0).granted)->node));
-        QVERIFY(getsIn(1));
-        contender(0).askWhether();
-        QTRY_VERIFY(contender(0).mine);
-        QVERIFY(*contender(0).mine && !**contender(0).mine);
-        contender(0).release();
-        QTRY_VERIFY(contender(0).released);
-        QCOMPARE(contender(0).released->error().code, ErrorCode::NotHeld);
-        QCOMPARE(nodes(), QByteArrayList{nameOf(1)});
-    }
-
-    // It joins again, at the end of the queue.
-    void takenAwayFromAWaiter_data() { exclusiveAsRows(); }
-    void takenAwayFromAWaiter()
-    {
-        QVERIFY(begin(rowsRecipe(), 1, 4));
-        QVERIFY(lineUp(4));
-        const auto queue = childrenOf(line());
-        const int second = isSemaphore() ? 1 : 2; // a lock's holder stands in the queue, too
-        QVERIFY(remove(line().child(NodeName(queue[second]))));
-        QVERIFY(letGo(0));
-        QVERIFY(getsIn(1));
-        QVERIFY(letGo(1));
-        QVERIFY(getsIn(3));
-        QTRY_COMPARE(counting(2).count(Request::Create), 2);
-        QVERIFY(!contender(2).granted);
-        QVERIFY(letGo(3));
-        QVERIFY(getsIn(2));
-        QCOMPARE(nodes(), QByteArrayList{nameOf(2)});
-    }
-
-    void predecessorVanishesBeforeItIsWatched_data() { exclusiveAsRows(); }
-    void predecessorVanishesBeforeItIsWatched()
-    {
-        QVERIFY(begin(rowsRecipe(), 1, 4));
-        QVERIFY(lineUp(3));
-        const int watching = isSemaphore() ? 2 : 1; // the semaphore reads its pool first
-        faulty(3).plan(Request::Get, watching, Fate::HoldRequest);
-        contender(3).acquire();
-        QTRY_COMPARE(counting(3).count(Request::Get), watching);
-        const auto own = childrenOf(line()).last();
-        contender(2).lock.reset();
-        QTRY_VERIFY(!nodes().contains(own) || nodes().size() == 3);
-        faulty(3).letThrough();
-        // It lists again and watches the one before; its node is the same as before.
-        QTRY_COMPARE(counting(3).count(Request::Get), watching + 1);
-        QVERIFY(allQuiet());
-        QCOMPARE(childrenOf(line()).last(), own);
-        QVERIFY(letGo(0));
-        QVERIFY(getsIn(1));
-        QVERIFY(!contender(3).granted);
-        QVERIFY(letGo(1));
-        QVERIFY(getsIn(3));
-        QCOMPARE(counting(3).count(Request::Create), 1);
-    }
 
     void brokenConnectionKeepsThePlace_data() { exclusiveAsRows(); }
     void brokenConnectionKeepsThePlace()
@@ -231,24 +38,6 @@ private slots:
         QCOMPARE(nodes(), QByteArrayList{nameOf(1)});
         if (!isSemaphore())
             QCOMPARE(nameOf(1), before.last());
-    }
-
-    void expiredSessionLosesTheLock_data() { exclusiveAsRows(); }
-    void expiredSessionLosesTheLock()
-    {
-        QVERIFY(begin(rowsRecipe()));
-        m_cable = std::make_unique<Cable>(m_server->address());
-        QVERIFY(add(m_cable->address(), 1s));
-        QVERIFY(add(m_server->address()));
-        QVERIFY(lineUp(2));
-        contender(0).heed();
-        m_cable->cut();
-        QTRY_VERIFY_WITH_TIMEOUT(contender(1).holds(), 20'000);
-        QTRY_VERIFY_WITH_TIMEOUT(contender(0).loss, 20'000);
-        QCOMPARE(*contender(0).loss, recipes::Loss::CutOff);
-        m_cable->mend();
-        QVERIFY(waitForState(*m_clients[0]->real, zk::SessionState::Expired));
-        QCOMPARE(nodes(), QByteArrayList{nameOf(1)});
     }
 
     // What the trade of the guard for a lease can come to.
@@ -334,19 +123,6 @@ private slots:
         QVERIFY(remove(m_path));
         QVERIFY(hold(1)); // made again
         QCOMPARE(nodes(), QByteArrayList{nameOf(1)});
-    }
-
-    void noPermissionIsAnError_data() { exclusiveAsRows(); }
-    void noPermissionIsAnError()
-    {
-        QVERIFY(begin(rowsRecipe(), 1, 1));
-        const zk::Acls readOnly{{zk::perms::read | zk::perms::admin, "world", "anyone"}};
-        QVERIFY(await(m_admin->setAcls(m_path, readOnly, -1, soon())));
-        contender(0).acquire();
-        QTRY_VERIFY(contender(0).granted);
-        QCOMPARE(contender(0).granted->error().code, ErrorCode::NoPermission);
-        QVERIFY(contender(0).error().contains(QString::fromLatin1(m_path.bytes())));
-        QCOMPARE(nodes().size(), 0);
     }
 };
 

@@ -1,116 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 // The SQL recipes on a real MariaDB: exact statements, exclusion, order, four kinds of failure that are not
 // the same, cancelling, and a connection that is taken away.
-#include "core/async/scope.h"
 #include "core/async/sleep.h"
 #include "core/recipes/make.h"
 #include "core/recipes/mariadb/rowname.h"
 #include "mariadbfixture.h"
+#include "tests/support/contender.h"
 #include "tests/support/countingsql.h"
 #include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::testing;
 using mariadb::SessionState;
-using recipes::Loss;
 using SqlFault = CountingSql::Fault;
 
 namespace {
 
 const QByteArray row("shop.stock#id=1");
 
-// A contender: a session of its own, a lock, and what came of what was asked of it.
-class SqlContender {
-public:
-    SqlContender(std::unique_ptr<mariadb::Session> itsSession, const QByteArray &recipe, const QByteArray &name)
-        : session(std::move(itsSession)), sql(*session), m_scope(session->loop())
+struct SqlClient {
+    explicit SqlClient(std::unique_ptr<mariadb::Session> itsSession) : session(std::move(itsSession)), sql(*session) {}
+    std::unique_ptr<mariadb::Session> session;
+    CountingSql sql;
+    std::unique_ptr<recipes::Lock> lockOf(const QByteArray &recipe, const QByteArray &name)
     {
         auto made = recipes::makeLock(recipe, sql, name, {});
         if (!made)
             qFatal("%s", qPrintable(made.error().message));
-        lock = std::move(*made);
+        return std::move(*made);
     }
+};
 
-    void acquire(Deadline deadline = Deadline::never())
+// With a session of its own, which outlives the lock.
+struct SqlContender : SqlClient, test::Contender {
+    SqlContender(std::unique_ptr<mariadb::Session> itsSession, const QByteArray &recipe, const QByteArray &name)
+        : SqlClient(std::move(itsSession)), Contender(session->loop(), lockOf(recipe, name))
     {
-        granted.reset();
-        m_scope.launch(acquiring(deadline));
     }
-    void giveBack()
-    {
-        released.reset();
-        m_scope.launch(releasing());
-    }
-    void askWhether()
-    {
-        mine.reset();
-        m_scope.launch(asking());
-    }
-    void heed() { m_scope.launch(heeding()); }
-    void cancelWaits() { m_scope.cancelAll(); }
-    [[nodiscard]] bool holds() const { return granted && *granted; }
     [[nodiscard]] QByteArray why() const { return granted ? textOf(*granted) : QByteArray("no answer"); }
-
-    std::unique_ptr<mariadb::Session> session;
-    CountingSql sql;
-    std::unique_ptr<recipes::Lock> lock;
-    std::optional<Result<recipes::Grant>> granted;
-    std::optional<Result<bool>> released;
-    std::optional<Result<bool>> mine;
-    std::optional<Loss> loss;
-
-private:
-    Task<void> acquiring(Deadline deadline)
-    {
-        auto result = co_await lock->acquire(deadline);
-        granted.emplace(std::move(result));
-    }
-    Task<void> releasing()
-    {
-        const auto deadline = Deadline::after(session->loop(), 2s);
-        auto result = co_await lock->release(deadline);
-        released.emplace(std::move(result));
-    }
-    Task<void> asking()
-    {
-        const auto deadline = Deadline::after(session->loop(), 2s);
-        auto result = co_await lock->isStillMine(deadline);
-        mine.emplace(std::move(result));
-    }
-    Task<void> heeding()
-    {
-        auto lost = lock->lost();
-        const auto reason = co_await lost;
-        loss = reason;
-    }
-
-    Scope m_scope; // last: its coroutines use the lock
 };
 
 struct Tally {
-    int inside = 0, most = 0, number = 0, failed = 0;
+    int number = 0, failed = 0;
 };
-
-Task<void> addUnderSqlLock(recipes::Lock *lock, Loop *loop, int rounds, Tally *tally)
-{
-    const auto never = Deadline::never();
-    for (int i = 0; i < rounds; ++i) {
-        const auto grant = co_await lock->acquire(never);
-        if (!grant) {
-            ++tally->failed;
-            co_return;
-        }
-        tally->most = std::max(tally->most, ++tally->inside);
-        const int seen = tally->number;
-        auto pause = sleepFor(*loop, 2ms);
-        co_await pause;
-        tally->number = seen + 1;
-        --tally->inside;
-        const auto released = co_await lock->release(never);
-        if (!released)
-            ++tally->failed;
-    }
-}
 
 // The optimistic way: nobody is kept out, and work that came too late is done again.
 Task<void> addByVersion(recipes::Lock *lock, mariadb::Session *session, int rounds, Tally *tally)
@@ -222,12 +154,12 @@ private slots:
         QTRY_VERIFY(one.mine);
         QVERIFY(*one.mine && **one.mine);
         one.sql.reset();
-        one.giveBack();
+        one.release();
         QTRY_VERIFY(one.released);
         QVERIFY2(*one.released, textOf(*one.released));
         QCOMPARE(one.sql.statements(), info->requestsRelease.toInt());
         QCOMPARE(one.lock->holdCount(), 0);
-        one.giveBack();
+        one.release();
         QTRY_VERIFY(one.released);
         QCOMPARE(codeOf(*one.released), code(ErrorCode::NotHeld));
     }
@@ -252,25 +184,10 @@ private slots:
             QCOMPARE(one.sql.statements(), queued);
             for (int j = i + 1; j < count; ++j)
                 QVERIFY(!m_contenders[size_t(j)]->granted);
-            one.giveBack();
+            one.release();
             QTRY_VERIFY(one.released);
             QVERIFY2(*one.released, textOf(*one.released));
         }
-    }
-
-    void exclusion_data() { pessimisticAsRows(); }
-    void exclusion()
-    {
-        QFETCH(QByteArray, recipe);
-        constexpr int contenders = 5, rounds = 8;
-        Tally tally;
-        Scope scope(m_loop);
-        for (int i = 0; i < contenders; ++i)
-            scope.launch(addUnderSqlLock(add(recipe).lock.get(), &m_loop, rounds, &tally));
-        QTRY_VERIFY_WITH_TIMEOUT(scope.isIdle(), 60'000);
-        QCOMPARE(tally.failed, 0);
-        QCOMPARE(tally.most, 1);
-        QCOMPARE(tally.number, contenders * rounds);
     }
 
     void noUpdateIsLostAndConflictsAreCounted()
@@ -301,13 +218,13 @@ private slots:
         other.acquire();
         QTRY_VERIFY(one.holds() && other.holds());
         QCOMPARE((*one.granted)->fencingToken, (*other.granted)->fencingToken);
-        one.giveBack();
+        one.release();
         QTRY_VERIFY(one.released);
         QVERIFY(*one.released);
         other.askWhether();
         QTRY_VERIFY(other.mine);
         QVERIFY(*other.mine && !**other.mine);
-        other.giveBack();
+        other.release();
         QTRY_VERIFY(other.released);
         QCOMPARE(codeOf(*other.released), code(ErrorCode::BadVersion));
         const auto before = *(*other.granted)->fencingToken;
@@ -315,7 +232,7 @@ private slots:
         QTRY_VERIFY(other.holds());
         QCOMPARE(*(*other.granted)->fencingToken, before + 1);
         QCOMPARE((*other.granted)->conflicts, 1);
-        other.giveBack();
+        other.release();
         QTRY_VERIFY(other.released);
         QVERIFY(*other.released);
     }
@@ -328,7 +245,7 @@ private slots:
             QTRY_VERIFY2(one.holds(), one.why());
             QCOMPARE((*one.granted)->conflicts, i);
             QVERIFY(run(*m_admin, "UPDATE shop.stock SET version = version + 1 WHERE id = 1"));
-            one.giveBack();
+            one.release();
             QTRY_VERIFY(one.released);
             QCOMPARE(codeOf(*one.released), code(ErrorCode::BadVersion));
         }
@@ -405,76 +322,11 @@ private slots:
         const auto second = run(*other.session, "SELECT GET_LOCK('first', 20)");
         if (!second) {
             QCOMPARE(codeOf(second), code(ErrorCode::DeadlockVictim));
-            other.giveBack();
+            other.release();
             QVERIFY(answerOf(crosswise));
         } else {
             QCOMPARE(codeOf(answerOf(crosswise)), code(ErrorCode::DeadlockVictim));
         }
-    }
-
-    void cancellingLeavesNothing_data() { pessimisticAsRows(); }
-    void cancellingLeavesNothing()
-    {
-        QFETCH(QByteArray, recipe);
-        auto &holder = add(recipe);
-        holder.acquire();
-        QTRY_VERIFY2(holder.holds(), holder.why());
-        auto &waiter = add(recipe);
-        waiter.acquire();
-        QVERIFY(someWait(1));
-        waiter.cancelWaits(); // whoever waited is gone, the lock is not
-        QVERIFY(someWait(0));
-        auto &another = add(recipe);
-        another.acquire();
-        QVERIFY(someWait(1));
-        another.lock.reset(); // the lock is gone, whoever waits is told
-        QTRY_VERIFY(another.granted);
-        QCOMPARE(codeOf(*another.granted), code(ErrorCode::Cancelled));
-        QVERIFY(someWait(0));
-        holder.giveBack();
-        QTRY_VERIFY(holder.released);
-        waiter.acquire(); // the same object can try again
-        QTRY_VERIFY2(waiter.holds(), waiter.why());
-    }
-
-    void destroyingAHeldLockReleasesIt_data() { pessimisticAsRows(); }
-    void destroyingAHeldLockReleasesIt()
-    {
-        QFETCH(QByteArray, recipe);
-        auto &holder = add(recipe);
-        holder.acquire();
-        QTRY_VERIFY2(holder.holds(), holder.why());
-        auto &waiter = add(recipe);
-        waiter.acquire();
-        QVERIFY(someWait(1));
-        holder.lock.reset();
-        QTRY_VERIFY2(waiter.holds(), waiter.why());
-    }
-
-    void aKilledHolderLearnsOfIt_data() { pessimisticAsRows(); }
-    void aKilledHolderLearnsOfIt()
-    {
-        QFETCH(QByteArray, recipe);
-        auto &holder = add(recipe);
-        holder.heed();
-        holder.acquire();
-        QTRY_VERIFY2(holder.holds(), holder.why());
-        auto &waiter = add(recipe);
-        waiter.acquire();
-        QVERIFY(someWait(1));
-        QVERIFY(kill(*holder.session));
-        QTRY_VERIFY(holder.loss);
-        QCOMPARE(*holder.loss, Loss::SessionOver);
-        QTRY_VERIFY2(waiter.holds(), waiter.why());
-        holder.askWhether();
-        QTRY_VERIFY(holder.mine);
-        QVERIFY(*holder.mine && !**holder.mine);
-        holder.giveBack();
-        QTRY_VERIFY(holder.released);
-        QCOMPARE(codeOf(*holder.released), code(ErrorCode::NotHeld));
-        waiter.askWhether();
-        QTRY_VERIFY(waiter.mine);
-        QVERIFY(*waiter.mine && **waiter.mine);
     }
 
     void aLostCommitIsOfUnknownOutcomeAndTheLockIsFree()
@@ -483,7 +335,7 @@ private slots:
         holder.acquire();
         QTRY_VERIFY2(holder.holds(), holder.why());
         holder.sql.plan("COMMIT", SqlFault::LoseRequest);
-        holder.giveBack();
+        holder.release();
         QTRY_VERIFY(holder.released);
         QCOMPARE(codeOf(*holder.released), code(ErrorCode::UnknownOutcome));
         auto &next = add("sql-for-update");
@@ -497,51 +349,10 @@ private slots:
         one.acquire();
         QTRY_VERIFY2(one.holds(), one.why());
         one.sql.plan("UPDATE", SqlFault::LoseReply);
-        one.giveBack();
+        one.release();
         QTRY_VERIFY(one.released);
         QCOMPARE(codeOf(*one.released), code(ErrorCode::UnknownOutcome));
         QCOMPARE(ask("SELECT version FROM shop.stock WHERE id = 1").toLongLong(), *(*one.granted)->fencingToken + 1);
-    }
-
-    void aNamedLockIsReentrant()
-    {
-        auto &one = add("sql-get-lock");
-        for (int count = 1; count <= 3; ++count) {
-            one.acquire();
-            QTRY_VERIFY2(one.holds(), one.why());
-            QCOMPARE(one.lock->holdCount(), count);
-        }
-        auto &waiter = add("sql-get-lock");
-        waiter.acquire();
-        for (int count = 2; count >= 0; --count) {
-            QVERIFY(someWait(1));
-            QVERIFY(!waiter.granted);
-            one.giveBack();
-            QTRY_VERIFY(one.released);
-            QVERIFY2(*one.released, textOf(*one.released));
-            QCOMPARE(one.lock->holdCount(), count);
-        }
-        QTRY_VERIFY2(waiter.holds(), waiter.why());
-        auto &row = add("sql-for-update"); // which is not
-        row.acquire();
-        QTRY_VERIFY2(row.holds(), row.why());
-        row.acquire();
-        QTRY_VERIFY(row.granted);
-        QCOMPARE(codeOf(*row.granted), code(ErrorCode::BadInput));
-    }
-
-    void aNamedLockTimesOutAndIsTriedOnce()
-    {
-        auto &holder = add("sql-get-lock");
-        holder.acquire();
-        QTRY_VERIFY2(holder.holds(), holder.why());
-        auto &waiter = add("sql-get-lock");
-        waiter.acquire(Deadline::after(m_loop, 200ms));
-        QTRY_VERIFY(waiter.granted);
-        QVERIFY2(codeOf(*waiter.granted) == code(ErrorCode::TimedOut), waiter.why());
-        waiter.acquire(Deadline::at(m_loop.now()));
-        QTRY_VERIFY(waiter.granted);
-        QVERIFY2(codeOf(*waiter.granted) == code(ErrorCode::TimedOut), waiter.why());
     }
 
     void oddNamesAreQuotedAndValuesBound()

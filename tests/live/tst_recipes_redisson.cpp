@@ -87,7 +87,7 @@ private slots:
         QTRY_VERIFY(one.mine);
         QVERIFY(**one.mine);
         redis.reset();
-        one.giveBack();
+        one.release();
         QTRY_VERIFY(one.gaveBack());
         QCOMPARE(redis.count(mutexLeave), 1);
         QCOMPARE(redis.count("DEL"), 1); // of the latch; the release does not wait for it
@@ -104,7 +104,7 @@ private slots:
         auto &other = add(process());
         for (auto *each : {&one, &two, &other}) {
             QVERIFY(holdsNow(*each));
-            each->giveBack();
+            each->release();
             QTRY_VERIFY(each->gaveBack());
         }
         QCOMPARE(one.id().chopped(2), two.id().chopped(2));
@@ -125,7 +125,7 @@ private slots:
         QVERIFY(answerOf(m_admin->subscriberId(Deadline::after(m_loop, 5s))));
         auto &one = add(process());
         QVERIFY(holdsNow(one));
-        one.giveBack();
+        one.release();
         QTRY_COMPARE(heard, QByteArrayList{"0"});
     }
 
@@ -139,7 +139,7 @@ private slots:
         QVERIFY(holdsNow(one));
         waiter.acquire();
         QTRY_COMPARE(listeners("redisson_lock__channel:{shop}:orders"), 1);
-        one.giveBack();
+        one.release();
         QTRY_VERIFY(waiter.holds());
         const bool isFenced = m_recipe == "redisson-fenced-lock";
         QTRY_COMPARE(keys(), isFenced ? (QByteArrayList{"redisson_lock_token:{shop}:orders", "{shop}:orders"})
@@ -153,7 +153,7 @@ private slots:
         auto &one = add(redis);
         QVERIFY(holdsNow(one));
         redis.plan(mutexLeave, Fault::HoldReply);
-        one.giveBack(20s);
+        one.release(20s);
         QTRY_VERIFY(!exists(m_key));
         const auto latch = keys().value(0);
         static const QRegularExpression form(QStringLiteral("^redisson_unlock_latch:\\{orders\\}:[0-9a-f]{32}$"));
@@ -177,7 +177,7 @@ private slots:
         QCOMPARE(redis.count("SUBSCRIBE"), 1);
         QCOMPARE(redis.requests(), 3);
         QCOMPARE(listeners(mutexChannel), 1);
-        holder.giveBack();
+        holder.release();
         QTRY_VERIFY(waiter.holds());
         QCOMPARE(redis.count(mutexEnter), 3);
         QCOMPARE(redis.requests(), 4); // and UNSUBSCRIBE: N + 3 for N = 2
@@ -196,7 +196,7 @@ private slots:
         size_t holder = 0;
         std::set<size_t> waiting{1, 2, 3};
         for (int released = 1; released < 4; ++released) {
-            queue[holder]->giveBack();
+            queue[holder]->release();
             QTRY_VERIFY(std::ranges::any_of(waiting, [&](size_t i) { return queue[i]->holds(); }));
             // Everybody who waited has tried: two at the beginning, one for each release.
             for (const auto i : waiting)
@@ -221,7 +221,7 @@ private slots:
         QCOMPARE(listeners(mutexChannel), 2);
         for (auto *redis : waiting)
             redis->reset();
-        holder.giveBack();
+        holder.release();
         QTRY_COMPARE(waiting[0]->count(mutexEnter) + waiting[1]->count(mutexEnter), 2);
         QTRY_COMPARE(std::ranges::count_if(m_contenders, [](const auto &one) { return one->holds(); }), 2);
         QTest::qWait(100);
@@ -241,20 +241,12 @@ private slots:
         QVERIFY(waitsNow(first, redis));
         QVERIFY(waitsNow(second, redis));
         redis.plan(mutexEnter, Fault::HoldReply); // the try of the one that is woken: it gets the lock and does not know
-        holder.giveBack();
+        holder.release();
         QTRY_COMPARE(held().size(), 2);
         first.cancelWaits();
         QTRY_VERIFY(second.holds());
         redis.letThrough();
         QCOMPARE(held(), (QByteArrayList{second.id(), "1"}));
-    }
-
-    void exclusion_data() { recipesAsRows(); }
-    void exclusion()
-    {
-        QVERIFY(countTogether(6, 15, withTtl(30s)));
-        QTRY_COMPARE(keys(), leftOver());
-        QTRY_COMPARE(listeners(mutexChannel), 0);
     }
 
     void reentry_data() { recipesAsRows(); }
@@ -276,12 +268,12 @@ private slots:
         QTRY_VERIFY(other.granted);
         QCOMPARE(other.acquireCode(), code(ErrorCode::TimedOut));
         ask({"PEXPIRE", m_key, "5000"});
-        one.giveBack();
+        one.release();
         QTRY_VERIFY(one.gaveBack());
         QCOMPARE(one.lock->holdCount(), 1);
         QCOMPARE(held(), (QByteArrayList{one.id(), "1"}));
         QVERIFY(ask({"PTTL", m_key}).integer > 25'000); // a full lease again
-        one.giveBack();
+        one.release();
         QTRY_VERIFY(one.gaveBack());
         QCOMPARE(one.lock->holdCount(), 0);
         QTRY_COMPARE(keys(), leftOver());
@@ -294,14 +286,14 @@ private slots:
         auto &one = add(process());
         QVERIFY(holdsNow(one));
         const auto id = one.id();
-        one.giveBack();
+        one.release();
         QTRY_VERIFY(one.gaveBack());
         QTRY_COMPARE(keys(), leftOver());
         ask({"HSET", m_key, id, "1"});
         QVERIFY(holdsNow(one));
         QCOMPARE(held(), (QByteArrayList{id, "2"}));
         QCOMPARE(one.lock->holdCount(), 1);
-        one.giveBack();
+        one.release();
         QTRY_VERIFY(one.gaveBack());
         QTRY_VERIFY(!exists(m_key));
     }
@@ -320,38 +312,15 @@ private slots:
             QCOMPARE(ask({"GET", "redisson_lock_token:{orders}"}).text, QByteArray::number(last));
             QVERIFY(holdsNow(*each)); // counts on the server, as Redisson's does
             ++last;
-            each->giveBack();
+            each->release();
             QTRY_VERIFY(each->gaveBack());
-            each->giveBack();
+            each->release();
             QTRY_VERIFY(each->gaveBack());
         }
         QVERIFY(holdsNow(one));
         ask({"DEL", m_key}); // taken away by force: the counter stays
         QVERIFY(holdsNow(two));
         QVERIFY(*(*two.granted)->fencingToken > *(*one.granted)->fencingToken);
-    }
-
-    void theWatchdogKeepsIt_data() { recipesAsRows(); }
-    void theWatchdogKeepsIt()
-    {
-        auto &redis = process();
-        auto &one = add(redis, withTtl(900ms));
-        one.heed();
-        QVERIFY(holdsNow(one));
-        QTRY_VERIFY(redis.count(renew) >= 7); // two TTLs, a third at a time
-        QVERIFY(!one.loss);
-        QCOMPARE(held(), (QByteArrayList{one.id(), "1"}));
-        QVERIFY(holdsNow(one));
-        one.giveBack();
-        QTRY_VERIFY(one.gaveBack());
-        const int renewed = redis.count(renew);
-        QTRY_VERIFY(redis.count(renew) >= renewed + 4); // nested or not
-        one.giveBack();
-        QTRY_VERIFY(one.gaveBack());
-        const int atRelease = redis.count(renew);
-        QTest::qWait(400);
-        QCOMPARE(redis.count(renew), atRelease); // nobody renews what was given back
-        QTRY_COMPARE(keys(), leftOver());
     }
 
     // A release while the renewal's answer is out leaves no key that lives for ever.
@@ -362,90 +331,12 @@ private slots:
         redis.plan(renew, Fault::HoldReply, 1'000'000);
         QVERIFY(holdsNow(one));
         QTRY_VERIFY(redis.count(renew) == 1);
-        one.giveBack();
+        one.release();
         QTRY_VERIFY(one.gaveBack());
         redis.letThrough();
         QTest::qWait(300);
         QCOMPARE(keys(), QByteArrayList());
         QCOMPARE(redis.count(renew), 1);
-    }
-
-    void theHolderThatIsGoneLosesItToTheWaiter()
-    {
-        auto &redis = process();
-        auto &one = add(redis, withTtl(700ms));
-        one.heed();
-        QVERIFY(holdsNow(one));
-        redis.plan(renew, Fault::LoseRequest, 1'000'000);
-        auto &waiter = add(process());
-        waiter.acquire();
-        QTRY_VERIFY(waiter.holds()); // no message came: it waited no longer than the lease it saw
-        QVERIFY(one.loss);
-        QCOMPARE(*one.loss, Loss::LeaseOver);
-        one.giveBack();
-        QTRY_VERIFY(one.released);
-        QCOMPARE(one.releaseCode(), code(ErrorCode::NotHeld));
-        QCOMPARE(held(), (QByteArrayList{waiter.id(), "1"}));
-    }
-
-    void aLostMessageCostsALeaseAtMost()
-    {
-        auto &redis = process();
-        ask({"HSET", m_key, "11111111-7c8e-4b6e-9a3e-2f5d1c4b3a29:2", "1"});
-        ask({"PEXPIRE", m_key, "3000"});
-        auto &waiter = add(redis);
-        QVERIFY(waitsNow(waiter, redis));
-        ask({"DEL", m_key}); // and nobody is told
-        QTRY_VERIFY(waiter.holds());
-        QCOMPARE(redis.count(mutexEnter), 3);
-    }
-
-    void theKeyTakenAwayIsNoticed_data() { recipesAsRows(); }
-    void theKeyTakenAwayIsNoticed()
-    {
-        auto &one = add(process(), withTtl(1500ms));
-        one.heed();
-        QVERIFY(holdsNow(one));
-        ask({"DEL", m_key});
-        one.askWhether();
-        QTRY_VERIFY(one.mine);
-        QVERIFY(!**one.mine);
-        QTRY_VERIFY(one.loss);
-        QCOMPARE(*one.loss, Loss::TakenAway);
-        QVERIFY(!exists(m_key)); // and it is not made again
-        one.giveBack();
-        QTRY_VERIFY(one.released);
-        QCOMPARE(one.releaseCode(), code(ErrorCode::NotHeld));
-    }
-
-    void afterALossItIsRenewedAgain()
-    {
-        auto &redis = process();
-        auto &one = add(redis, withTtl(900ms));
-        one.heed();
-        QVERIFY(holdsNow(one));
-        ask({"FLUSHALL"}); // a restart that lost the data
-        QTRY_VERIFY(one.loss);
-        one.giveBack();
-        QTRY_VERIFY(one.released);
-        QCOMPARE(one.releaseCode(), code(ErrorCode::NotHeld));
-        QVERIFY(holdsNow(one));
-        redis.reset();
-        QTRY_VERIFY(redis.count(renew) >= 6);
-        QVERIFY(!one.lock->lost().isComplete());
-        QCOMPARE(held(), (QByteArrayList{one.id(), "1"}));
-    }
-
-    void anothersHoldIsLeftAlone()
-    {
-        auto &one = add(process());
-        QVERIFY(holdsNow(one));
-        ask({"DEL", m_key});
-        ask({"HSET", m_key, "11111111-7c8e-4b6e-9a3e-2f5d1c4b3a29:2", "1"});
-        one.giveBack();
-        QTRY_VERIFY(one.released);
-        QCOMPARE(one.releaseCode(), code(ErrorCode::NotHeld));
-        QCOMPARE(held(), (QByteArrayList{"11111111-7c8e-4b6e-9a3e-2f5d1c4b3a29:2", "1"}));
     }
 
     void reentryOfWhatWasTakenAwayIsRefused_data()
@@ -497,7 +388,7 @@ private slots:
         QVERIFY(holdsNow(one));
         QCOMPARE(held(), (QByteArrayList{one.id(), "2"}));
         for (int i = 0; i < 2; ++i) {
-            one.giveBack();
+            one.release();
             QTRY_VERIFY(one.gaveBack());
         }
         QTRY_COMPARE(keys(), leftOver());
@@ -518,7 +409,7 @@ private slots:
         QVERIFY(holdsNow(one));
         for (const int left : {1, 0}) {
             redis.plan(mutexLeave, Fault(fault));
-            one.giveBack();
+            one.release();
             QTRY_VERIFY(one.gaveBack()); // sent again: it counts once
             QCOMPARE(held(), left > 0 ? (QByteArrayList{one.id(), "1"}) : QByteArrayList());
         }
@@ -534,12 +425,12 @@ private slots:
         QVERIFY(holdsNow(one));
         QVERIFY(holdsNow(one));
         redis.plan(mutexLeave, Fault::LoseRequest, 1'000'000);
-        one.giveBack(120ms);
+        one.release(120ms);
         QTRY_VERIFY(one.released);
         QCOMPARE(one.releaseCode(), code(ErrorCode::UnknownOutcome));
         QCOMPARE(one.lock->holdCount(), 1);
         redis.plan(mutexLeave, Fault::LoseRequest, 0);
-        one.giveBack();
+        one.release();
         QTRY_VERIFY(one.gaveBack());
         QTRY_COMPARE(keys(), QByteArrayList());
     }
@@ -550,7 +441,7 @@ private slots:
         auto &one = add(redis);
         QVERIFY(holdsNow(one));
         redis.plan(mutexLeave, Fault::LoseRequest, 1'000'000);
-        one.giveBack(120ms);
+        one.release(120ms);
         QTRY_VERIFY(one.released);
         QCOMPARE(one.releaseCode(), code(ErrorCode::UnknownOutcome));
         QTRY_COMPARE(keys(), QByteArrayList());
@@ -559,58 +450,6 @@ private slots:
         const auto before = one.id();
         QVERIFY(holdsNow(one));
         QVERIFY(one.id() != before);
-    }
-
-    void timeoutAndCancelLeaveNothing_data() { recipesAsRows(); }
-    void timeoutAndCancelLeaveNothing()
-    {
-        auto &redis = process();
-        auto &holder = add(process());
-        QVERIFY(holdsNow(holder));
-        const auto before = held();
-        auto &waiter = add(redis);
-        waiter.tryOnce();
-        QTRY_VERIFY(waiter.granted);
-        QCOMPARE(waiter.acquireCode(), code(ErrorCode::TimedOut));
-        QCOMPARE(redis.requests(), 1);
-        waiter.acquireFor(100ms);
-        QTRY_VERIFY(waiter.granted);
-        QCOMPARE(waiter.acquireCode(), code(ErrorCode::TimedOut));
-        QTRY_COMPARE(listeners(mutexChannel), 0);
-        QVERIFY(waitsNow(waiter, redis));
-        QCOMPARE(listeners(mutexChannel), 1);
-        waiter.cancelWaits();
-        QTRY_COMPARE(listeners(mutexChannel), 0);
-        QVERIFY(waitsNow(waiter, redis));
-        waiter.lock.reset();
-        QTRY_VERIFY(waiter.granted);
-        QCOMPARE(waiter.acquireCode(), code(ErrorCode::Cancelled));
-        QTRY_COMPARE(listeners(mutexChannel), 0);
-        QCOMPARE(held(), before);
-    }
-
-    void cancelWhileTheTryIsOut_data()
-    {
-        QTest::addColumn<bool>("destroyLock");
-        QTest::newRow("lock destroyed") << true;
-        QTest::newRow("acquire destroyed") << false;
-    }
-    void cancelWhileTheTryIsOut()
-    {
-        QFETCH(bool, destroyLock);
-        auto &redis = process();
-        redis.plan(mutexEnter, Fault::HoldReply);
-        auto &one = add(redis);
-        one.acquire();
-        QTRY_VERIFY(exists(m_key)); // it is ours, and we do not know yet
-        if (destroyLock)
-            one.lock.reset();
-        else
-            one.cancelWaits();
-        QTRY_COMPARE(keys(), QByteArrayList());
-        redis.letThrough();
-        QTRY_COMPARE(one.granted.has_value(), destroyLock);
-        QCOMPARE(keys(), QByteArrayList());
     }
 
     void destroyingTheHolderReleasesAndWakes_data() { recipesAsRows(); }
@@ -625,20 +464,6 @@ private slots:
         one.lock.reset();
         QTRY_VERIFY(waiter.holds());
         QCOMPARE(redis.count(mutexEnter), 3);
-    }
-
-    void aServerPauseIsSurvived()
-    {
-        auto &redis = process();
-        auto &holder = add(process());
-        auto &waiter = add(redis);
-        QVERIFY(holdsNow(holder));
-        QVERIFY(waitsNow(waiter, redis));
-        ask({"CLIENT", "PAUSE", "400", "WRITE"});
-        holder.giveBack();
-        QTRY_VERIFY(waiter.holds());
-        QVERIFY(holder.gaveBack());
-        QTRY_COMPARE(listeners(mutexChannel), 0);
     }
 
     void aMessageLostWithTheConnectionIsMadeUpFor()

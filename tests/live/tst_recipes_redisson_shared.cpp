@@ -14,7 +14,6 @@ namespace {
 
 const QByteArray readEnter("redisson-read-acquire");
 const QByteArray writeEnter("redisson-write-acquire");
-const QByteArray permitEnter("redisson-permit-acquire");
 const QByteArray rwChannel("redisson_rwlock:{orders}");
 const QByteArray semaphoreChannel("redisson_sc:{orders}");
 const QByteArray permitsKey("{orders}:timeout");
@@ -85,7 +84,7 @@ class TestRecipesRedissonShared : public RedisRecipeFixture {
     }
     bool lets(RedisContender &one)
     {
-        one.giveBack();
+        one.release();
         return eventually([&] { return one.released.has_value(); }) && one.gaveBack();
     }
 
@@ -170,32 +169,6 @@ private slots:
         QTRY_VERIFY(first.granted);
         QCOMPARE(first.acquireCode(), code(ErrorCode::TimedOut));
         second.lock.reset();
-    }
-
-    void exclusion()
-    {
-        auto &one = process();
-        auto &two = process();
-        struct Seen {
-            Guarded writers;
-            Guarded readers;
-        } seen;
-        Scope scope(m_loop);
-        for (int i = 0; i < 4; ++i)
-            scope.launch(addUnderLock(add(i % 2 == 0 ? one : two).lock.get(), &m_loop, 8, &seen.writers));
-        for (int i = 0; i < 4; ++i)
-            scope.launch(addUnderLock(add(i % 2 == 0 ? one : two, reading()).lock.get(), &m_loop, 8, &seen.readers));
-        bool met = false;
-        QVERIFY(eventually([&] {
-            met = met || (seen.writers.inside > 0 && seen.readers.inside > 0);
-            return scope.isIdle();
-        }));
-        QVERIFY(!met);
-        QCOMPARE(seen.writers.failed + seen.readers.failed, 0);
-        QCOMPARE(seen.writers.most, 1);
-        QCOMPARE(seen.writers.number, 4 * 8);
-        QTRY_COMPARE(keys(), QByteArrayList());
-        QTRY_COMPARE(listeners(rwChannel), 0);
     }
 
     void aWritersReleaseWakesAll()
@@ -283,31 +256,9 @@ private slots:
         ask({"DEL", m_key});
         QTRY_VERIFY(one.loss);
         QCOMPARE(*one.loss, Loss::TakenAway);
-        one.giveBack();
+        one.release();
         QTRY_VERIFY(one.released);
         QCOMPARE(one.releaseCode(), code(ErrorCode::NotHeld));
-    }
-
-    // The share of a reader that died ends alone; the writer waits for the longest of those who live.
-    void aDeadReadersShareEndsAlone()
-    {
-        auto &redis = process();
-        auto &dead = add(redis, reading(2s));
-        auto &alive = add(process(), reading(30s));
-        QVERIFY(holdsNow(dead));
-        const auto deadKey = holdKey(dead, 1);
-        dead.heed();
-        redis.plan("redisson-read-renew", Fault::LoseRequest, 1'000'000);
-        QVERIFY(holdsNow(alive));
-        QTRY_VERIFY(dead.loss);
-        QTRY_VERIFY(!exists(deadKey));
-        QCOMPARE(held().size(), size_t(3)); // its field stays until somebody leaves
-        auto &other = process();
-        auto &writer = add(other);
-        QVERIFY(waitsNow(writer, other, writeEnter));
-        QVERIFY(lets(alive));
-        QTRY_VERIFY(writer.holds());
-        QCOMPARE(other.count(writeEnter), 3);
     }
 
     void aWriterWaitsForTheLongestReader()
@@ -419,125 +370,6 @@ private slots:
         }
         QCOMPARE(list({"ZRANGE", permitsKey, "0", "-1"}), QByteArrayList{"0123456789abcdef"});
         ask({"FLUSHALL"});
-    }
-
-    void neverMoreThanThereAre()
-    {
-        m_recipe = "redisson-semaphore";
-        QVERIFY(countTogether(8, 10, permits(3), 3));
-        QCOMPARE(ask({"GET", m_key}).text, QByteArray("3"));
-        QCOMPARE(ask({"ZCARD", permitsKey}).integer, 0);
-        QTRY_COMPARE(listeners(semaphoreChannel), 0);
-    }
-
-    void anyReleaseLetsOneIn()
-    {
-        m_recipe = "redisson-semaphore";
-        auto &first = add(process(), permits(2));
-        auto &second = add(process(), permits(2));
-        QVERIFY(holdsNow(first));
-        QVERIFY(holdsNow(second));
-        auto &redis = process();
-        auto &waiter = add(redis, permits(2));
-        QVERIFY(waitsNow(waiter, redis, permitEnter));
-        QCOMPARE(listeners(semaphoreChannel), 1);
-        QVERIFY(lets(second)); // not the oldest
-        QTRY_VERIFY(waiter.holds());
-        QCOMPARE(redis.requests(), 4); // three tries and SUBSCRIBE
-        QTRY_COMPARE(listeners(semaphoreChannel), 0);
-        QCOMPARE(ask({"GET", m_key}).text, QByteArray("0"));
-    }
-
-    void anotherLimitIsRefused()
-    {
-        m_recipe = "redisson-semaphore";
-        auto &one = add(process(), permits(2));
-        QVERIFY(holdsNow(one));
-        auto &other = add(process(), permits(3));
-        other.acquire();
-        QTRY_VERIFY(other.granted);
-        QCOMPARE(other.acquireCode(), code(ErrorCode::BadInput));
-        QVERIFY(other.granted->error().message.contains(QLatin1String("2 permits")));
-        QCOMPARE(ask({"GET", m_key}).text, QByteArray("1"));
-        QCOMPARE(ask({"ZCARD", permitsKey}).integer, 1);
-    }
-
-    void aDeadHoldersPermitComesBack()
-    {
-        m_recipe = "redisson-semaphore";
-        auto &redis = process();
-        auto &one = add(redis, permits(1, 900ms));
-        one.heed();
-        QVERIFY(holdsNow(one));
-        redis.plan("redisson-permit-renew", Fault::LoseRequest, 1'000'000);
-        auto &other = process();
-        auto &waiter = add(other, permits(1));
-        waiter.acquire();
-        QTRY_VERIFY(waiter.holds()); // nobody tells: it knows when the permit runs out
-        QTRY_VERIFY(one.loss);
-        QCOMPARE(*one.loss, Loss::LeaseOver);
-        one.giveBack();
-        QTRY_VERIFY(one.released);
-        QCOMPARE(one.releaseCode(), code(ErrorCode::NotHeld));
-        QCOMPARE(ask({"GET", m_key}).text, QByteArray("0"));
-        QCOMPARE(list({"ZRANGE", permitsKey, "0", "-1"}).value(0).toHex(), waiter.id());
-    }
-
-    void theWatchdogKeepsAPermit()
-    {
-        m_recipe = "redisson-semaphore";
-        auto &redis = process();
-        auto &one = add(redis, permits(1, 900ms));
-        one.heed();
-        QVERIFY(holdsNow(one));
-        QTRY_VERIFY(redis.count("redisson-permit-renew") >= 7);
-        QVERIFY(!one.loss);
-        QCOMPARE(ask({"ZCARD", permitsKey}).integer, 1);
-        ask({"DEL", permitsKey});
-        QTRY_VERIFY(one.loss);
-        QCOMPARE(*one.loss, Loss::TakenAway);
-    }
-
-    void permitRepliesLost_data()
-    {
-        QTest::addColumn<int>("fault");
-        QTest::newRow("reply lost") << int(Fault::LoseReply);
-        QTest::newRow("request lost") << int(Fault::LoseRequest);
-    }
-    void permitRepliesLost()
-    {
-        QFETCH(int, fault);
-        m_recipe = "redisson-semaphore";
-        auto &redis = process();
-        auto &one = add(redis, permits(2));
-        redis.plan(permitEnter, Fault(fault));
-        QVERIFY(holdsNow(one));
-        QCOMPARE(ask({"GET", m_key}).text, QByteArray("1"));
-        redis.plan("redisson-permit-release", Fault(fault));
-        QVERIFY(lets(one));
-        QCOMPARE(ask({"GET", m_key}).text, QByteArray("2"));
-        redis.plan(permitEnter, Fault::HoldReply);
-        one.acquire();
-        QTRY_COMPARE(ask({"GET", m_key}).text, QByteArray("1"));
-        one.lock.reset(); // while its answer is out
-        QTRY_COMPARE(ask({"GET", m_key}).text, QByteArray("2"));
-        redis.letThrough();
-        QCOMPARE(ask({"ZCARD", permitsKey}).integer, 0);
-    }
-
-    void timeoutLeavesNoPermit()
-    {
-        m_recipe = "redisson-semaphore";
-        auto &holder = add(process(), permits(1));
-        QVERIFY(holdsNow(holder));
-        auto &redis = process();
-        auto &waiter = add(redis, permits(1));
-        waiter.acquireFor(100ms);
-        QTRY_VERIFY(waiter.granted);
-        QCOMPARE(waiter.acquireCode(), code(ErrorCode::TimedOut));
-        QTRY_COMPARE(listeners(semaphoreChannel), 0);
-        QCOMPARE(redis.count("redisson-permit-release"), 0);
-        QCOMPARE(ask({"ZCARD", permitsKey}).integer, 1);
     }
 };
 

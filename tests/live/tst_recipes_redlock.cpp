@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // redlock on real Redis servers: every pattern of taken nodes, exact requests, nodes that die or fall mute,
 // lost replies, the lease and its end.
-#include "core/async/sleep.h"
 #include "core/recipes/make.h"
 #include "core/rules/turn.h"
 #include "redlock_fixture.h"
@@ -18,27 +17,6 @@ const QByteArray redlockRelease("compare-and-delete");
 const QByteArray redlockProlong("compare-and-expire");
 const QByteArray redlockKey("the-lock");
 constexpr int allNodes = 5;
-
-Task<void> addUnderRedlock(recipes::Lock *lock, Loop *loop, int rounds, int *inside, int *most, int *number, int *failed)
-{
-    const auto never = Deadline::never();
-    for (int i = 0; i < rounds; ++i) {
-        const auto grant = co_await lock->acquire(never);
-        if (!grant) {
-            ++*failed;
-            co_return;
-        }
-        *most = std::max(*most, ++*inside);
-        const int seen = *number;
-        auto pause = sleepFor(*loop, 1ms);
-        co_await pause;
-        *number = seen + 1;
-        --*inside;
-        const auto released = co_await lock->release(never);
-        if (!released)
-            ++*failed;
-    }
-}
 
 } // namespace
 
@@ -174,9 +152,9 @@ private slots:
         QTRY_COMPARE(client().counts("SET", nodes), QList<int>(nodes, 1));
         if (one.holds()) {
             auto wanted = others;
-            std::replace(wanted.begin(), wanted.end(), QByteArray(), one.token());
+            std::replace(wanted.begin(), wanted.end(), QByteArray(), one.id());
             QTRY_COMPARE(stored(0, nodes - 1), wanted);
-            one.giveBack();
+            one.release();
             QTRY_VERIFY(one.released);
             QVERIFY(*one.released);
         } else {
@@ -209,19 +187,19 @@ private slots:
         QVERIFY(!one.granted);
         client().letThrough();
         QTRY_VERIFY(one.holds());
-        QCOMPARE(one.token().size(), 36);
-        QCOMPARE(stored(), times(allNodes, one.token()));
+        QCOMPARE(one.id().size(), 36);
+        QCOMPARE(stored(), times(allNodes, one.id()));
         QVERIFY(!(*one.granted)->fencingToken);
         QCOMPARE(one.lock->holdCount(), 1);
         QCOMPARE(client().requests(), allNodes);
         client().reset();
-        one.giveBack();
+        one.release();
         QCOMPARE(client().counts(redlockRelease, allNodes), QList<int>(allNodes, 1));
         QTRY_VERIFY(one.released);
         QVERIFY(*one.released);
         QCOMPARE(client().requests(), allNodes);
         QCOMPARE(stored(), times(allNodes, {}));
-        QCOMPARE(one.lock->validity(), Duration::zero());
+        QCOMPARE(one.redlock.validity(), Duration::zero());
         QCOMPARE(one.lock->holdCount(), 0);
     }
 
@@ -248,8 +226,8 @@ private slots:
         auto &one = add(client(), 10s);
         one.acquire();
         QTRY_VERIFY(one.holds());
-        QVERIFY(one.lock->validity() > 0ms);
-        QVERIFY(one.lock->validity() <= 10s - 100ms - 2ms);
+        QVERIFY(one.redlock.validity() > 0ms);
+        QVERIFY(one.redlock.validity() <= 10s - 100ms - 2ms);
     }
 
     void tooLateIsNotHeld()
@@ -271,7 +249,7 @@ private slots:
         one.acquire();
         QTRY_VERIFY(one.holds());
         QCOMPARE(client().counts("SET", allNodes), QList<int>(allNodes, 1));
-        one.giveBack();
+        one.release();
         QTRY_VERIFY(one.released);
         QVERIFY(*one.released);
         QTRY_COMPARE(stored(), times(allNodes, {})); // also where nobody knew
@@ -283,7 +261,7 @@ private slots:
         one.acquire();
         QTRY_VERIFY(one.holds());
         QCOMPARE(client().counts("SET", allNodes), QList<int>(allNodes, 2)); // the first round did not count
-        QTRY_COMPARE(stored(), times(allNodes, one.token()));
+        QTRY_COMPARE(stored(), times(allNodes, one.id()));
     }
     void lostReleases_data()
     {
@@ -298,9 +276,9 @@ private slots:
         QFETCH(bool, known);
         auto &one = add(client());
         one.acquire();
-        QTRY_COMPARE(stored(), times(allNodes, one.holds() ? one.token() : QByteArray("nobody")));
+        QTRY_COMPARE(stored(), times(allNodes, one.holds() ? one.id() : QByteArray("nobody")));
         client().plan(0, lost - 1, redlockRelease, Fault::LoseRequest);
-        one.giveBack();
+        one.release();
         QTRY_VERIFY(one.released);
         QCOMPARE(bool(*one.released), known);
         if (!known)
@@ -317,11 +295,11 @@ private slots:
         one.acquire(Deadline::after(m_loop, 10s));
         QTRY_VERIFY(one.granted);
         QVERIFY2(one.holds(), one.holds() ? "" : qPrintable(one.granted->error().message));
-        QCOMPARE(stored(2, 4), times(3, one.token()));
+        QCOMPARE(stored(2, 4), times(3, one.id()));
         one.askWhether();
         QTRY_VERIFY(one.mine);
         QVERIFY(*one.mine && **one.mine);
-        one.giveBack();
+        one.release();
         QTRY_VERIFY(one.released);
         QVERIFY(*one.released);
         QCOMPARE(stored(2, 4), times(3, {}));
@@ -355,7 +333,7 @@ private slots:
         QTRY_VERIFY(one.loss);
         QCOMPARE(*one.loss, Loss::LeaseOver);
         QCOMPARE(one.lock->holdCount(), 0);
-        QCOMPARE(one.lock->validity(), Duration::zero());
+        QCOMPARE(one.redlock.validity(), Duration::zero());
         one.askWhether();
         QTRY_VERIFY(one.mine);
         QCOMPARE(one.mine->error().code, ErrorCode::NotConnected);
@@ -371,19 +349,19 @@ private slots:
         QTRY_VERIFY(client().counting[4]->count(redlockProlong) >= 6); // twice the TTL
         QVERIFY(!one.loss);
         QCOMPARE(one.lock->holdCount(), 1);
-        QCOMPARE(stored(), times(allNodes, one.token()));
+        QCOMPARE(stored(), times(allNodes, one.id()));
         // A minority may go; nobody puts it back.
         deleteOn(0, 1);
         const int before = client().counting[4]->count(redlockProlong);
         QTRY_VERIFY(client().counting[4]->count(redlockProlong) >= before + 4);
         QVERIFY(!one.loss);
-        QCOMPARE(stored(), times(2, {}) + times(3, one.token()));
+        QCOMPARE(stored(), times(2, {}) + times(3, one.id()));
         setOn(2, 2, "other");
         QTRY_VERIFY(one.loss);
         QCOMPARE(*one.loss, Loss::TakenAway);
         QCOMPARE(one.lock->holdCount(), 0);
         // What is left of it goes with the release.
-        one.giveBack();
+        one.release();
         QTRY_VERIFY(one.released);
         QCOMPARE(one.released->error().code, ErrorCode::NotHeld);
         QTRY_COMPARE(stored(), (times(2, {}) + QByteArrayList{"other", {}, {}}));
@@ -393,7 +371,7 @@ private slots:
     {
         auto &one = add(client(), 60s);
         one.acquire();
-        QTRY_COMPARE(stored(), times(allNodes, one.holds() ? one.token() : QByteArray("nobody")));
+        QTRY_COMPARE(stored(), times(allNodes, one.holds() ? one.id() : QByteArray("nobody")));
         for (auto &node : m_nodes)
             node.ask({"PEXPIRE", redlockKey, "20000"});
         one.extend();
@@ -415,7 +393,7 @@ private slots:
     {
         auto &one = add(client());
         one.acquire();
-        QTRY_COMPARE(stored(), times(allNodes, one.holds() ? one.token() : QByteArray("nobody")));
+        QTRY_COMPARE(stored(), times(allNodes, one.holds() ? one.id() : QByteArray("nobody")));
         client().reset();
         deleteOn(0, 1);
         one.askWhether();
@@ -426,86 +404,10 @@ private slots:
         one.askWhether();
         QTRY_VERIFY(one.mine);
         QVERIFY(*one.mine && !**one.mine);
-        one.giveBack();
+        one.release();
         QTRY_VERIFY(one.released);
         QCOMPARE(one.released->error().code, ErrorCode::NotHeld);
         QTRY_COMPARE(stored(), (times(2, {}) + QByteArrayList{"other", {}, {}}));
-    }
-
-    void exclusion()
-    {
-        constexpr int contenders = 4;
-        constexpr int rounds = 12;
-        int inside = 0, most = 0, number = 0, failed = 0;
-        Scope scope(m_loop);
-        for (int i = 0; i < contenders; ++i) {
-            if (i > 0)
-                QVERIFY(addClient());
-            auto &one = add(client(static_cast<std::size_t>(i)));
-            scope.launch(addUnderRedlock(one.lock.get(), &m_loop, rounds, &inside, &most, &number, &failed));
-        }
-        QTRY_VERIFY_WITH_TIMEOUT(scope.isIdle(), 60'000);
-        QCOMPARE(failed, 0);
-        QCOMPARE(most, 1);
-        QCOMPARE(number, contenders * rounds);
-        QTRY_COMPARE(stored(), times(allNodes, {}));
-    }
-
-    void cancelWhileSetsAreOut_data()
-    {
-        QTest::addColumn<bool>("destroyLock");
-        QTest::newRow("lock destroyed") << true;
-        QTest::newRow("acquire destroyed") << false;
-    }
-    void cancelWhileSetsAreOut()
-    {
-        QFETCH(bool, destroyLock);
-        client().plan(0, 4, "SET", Fault::HoldReply);
-        auto &one = add(client());
-        one.acquire();
-        QTRY_COMPARE(stored().count(QByteArray()), 0); // it is ours, and we do not know yet
-        if (destroyLock)
-            one.lock.reset();
-        else
-            one.cancelWaits();
-        QTRY_COMPARE(stored(), times(allNodes, {}));
-        client().letThrough();
-        QTRY_COMPARE(one.granted.has_value(), destroyLock);
-        if (destroyLock)
-            QCOMPARE(one.granted->error().code, ErrorCode::Cancelled);
-        QCOMPARE(stored(), times(allNodes, {}));
-    }
-
-    void destroyingTheHolderReleases()
-    {
-        auto &one = add(client());
-        one.acquire();
-        QTRY_VERIFY(one.holds());
-        one.lock.reset();
-        QTRY_COMPARE(stored(), times(allNodes, {}));
-    }
-
-    void forbiddenIsAnError()
-    {
-        for (auto &node : m_nodes)
-            node.ask({"ACL", "SETUSER", "reader", "on", "nopass", "~*", "+@read", "+@connection"});
-        std::vector<std::unique_ptr<redis::Connection>> readers;
-        recipes::RedisNodes ports;
-        for (int i = 0; i < 3; ++i) {
-            auto options = optionsFor(server(i).address());
-            options.user = "reader";
-            options.password = "any";
-            readers.push_back(redis::openConnection(m_loop, options));
-            QVERIFY(becomes(*readers.back(), redis::ConnectionState::Connected));
-            ports.push_back(readers.back().get());
-        }
-        ports.push_back(client().counting[3].get());
-        ports.push_back(client().counting[4].get());
-        SetContender one(m_loop, std::make_unique<recipes::RedlockLock>(ports, RedisKey(redlockKey), 30s, Random(1)));
-        one.acquire();
-        QTRY_VERIFY(one.granted);
-        QCOMPARE(one.granted->error().code, ErrorCode::NoPermission);
-        QTRY_COMPARE(stored(), times(allNodes, {}));
     }
 
     void refusesWhatItCannotDo()

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The textbook's read/write lock on a real server, with and without the herd: who shares, who waits for
 // whom, and what each step costs. (What it has in common with the other queues is tested with them.)
-#include "core/async/sleep.h"
 #include "tests/live/recipefixture.h"
 #include "tests/support/testmain.h"
 
@@ -9,29 +8,6 @@ using namespace lockscope;
 using namespace lockscope::test;
 
 namespace {
-
-struct InsideShared {
-    int readers = 0, writers = 0, mostReaders = 0, violations = 0, failures = 0, rounds = 0;
-};
-
-Task<void> useIt(recipes::Lock *lock, bool reads, Loop *loop, int rounds, InsideShared *inside)
-{
-    const auto never = Deadline::never();
-    for (int i = 0; i < rounds; ++i) {
-        const auto grant = co_await lock->acquire(never);
-        inside->failures += grant ? 0 : 1;
-        int &ours = reads ? inside->readers : inside->writers;
-        ++ours;
-        inside->violations += inside->writers > 1 || (inside->writers == 1 && inside->readers > 0) ? 1 : 0;
-        inside->mostReaders = std::max(inside->mostReaders, inside->readers);
-        auto pause = sleepFor(*loop, 1ms);
-        co_await pause;
-        --ours;
-        ++inside->rounds;
-        const auto released = co_await lock->release(never);
-        inside->failures += released ? 0 : 1;
-    }
-}
 
 recipes::AcquireOptions modeOf(char letter)
 {
@@ -64,7 +40,7 @@ class TestRecipesShared : public RecipeFixture {
             return false;
         for (int i = 0; i < n; ++i) {
             m_contenders[size_t(i)] =
-                std::make_unique<Contender>(*m_clients[size_t(i)], recipe, m_path, quint64(i), modeOf(modes[i]));
+                contenderWith(*m_clients[size_t(i)], recipe, m_path, quint64(i), modeOf(modes[i]));
             contender(i).acquire();
             const auto stands = [&] {
                 const auto asked = counting(i).count(isHerd() ? Request::Children : Request::Get);
@@ -224,7 +200,7 @@ private slots:
     {
         QVERIFY(queueAs("zk-shared", "RW"));
         QVERIFY(add(m_server->address()));
-        m_contenders[2] = std::make_unique<Contender>(*m_clients[2], m_recipe, m_path, 12, modeOf('R'));
+        m_contenders[2] = contenderWith(*m_clients[2], m_recipe, m_path, 12, modeOf('R'));
         faulty(2).plan(Request::Get, 1, Fate::HoldRequest);
         contender(2).acquire();
         QTRY_COMPARE(counting(2).count(Request::Get), 1);
@@ -241,7 +217,7 @@ private slots:
     void lostReplyBesideAnotherOfTheSameSession()
     {
         QVERIFY(queueAs(rowsRecipe(), "W"));
-        m_contenders.push_back(std::make_unique<Contender>(*m_clients[0], m_recipe, m_path, 99));
+        m_contenders.push_back(contenderWith(*m_clients[0], m_recipe, m_path, 99));
         const auto first = nodes();
         faulty(0).plan(Request::Create, 1, Fate::LoseReply);
         contender(1).acquire();
@@ -253,32 +229,6 @@ private slots:
         QTRY_VERIFY(contender(1).holds());
         QVERIFY(!first.contains((*contender(1).granted)->node.name().bytes()));
         QCOMPARE(nodes(), QByteArrayList{(*contender(1).granted)->node.name().bytes()});
-    }
-
-    void readersAndWritersUnderLoad_data() { bothAsRows(); }
-    void readersAndWritersUnderLoad()
-    {
-        constexpr int sessions = 4, perSession = 2, rounds = 15;
-        QVERIFY(prepare(rowsRecipe(), sessions));
-        InsideShared inside;
-        {
-            Scope scope(m_loop);
-            std::vector<std::unique_ptr<recipes::Lock>> locks;
-            for (int i = 0; i < sessions * perSession; ++i) {
-                const bool reads = i % 3 != 0;
-                auto made = recipes::makeLock(m_recipe, counting(i % sessions), m_path, modeOf(reads ? 'R' : 'W'),
-                                              Random(400 + quint64(i)));
-                QVERIFY(made);
-                locks.push_back(std::move(*made));
-                scope.launch(useIt(locks.back().get(), reads, &m_loop, rounds, &inside));
-            }
-            QTRY_VERIFY_WITH_TIMEOUT(scope.isIdle(), 60'000);
-        }
-        QCOMPARE(inside.failures, 0);
-        QCOMPARE(inside.violations, 0);
-        QVERIFY(inside.mostReaders > 1);
-        QCOMPARE(inside.rounds, sessions * perSession * rounds);
-        QTRY_COMPARE(nodes().size(), 0);
     }
 };
 

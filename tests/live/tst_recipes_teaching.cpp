@@ -63,67 +63,6 @@ private slots:
         QVERIFY(recipes::findRecipe(recipe)->teachingOnly);
     }
 
-    void exclusion_data() { bothAreForTeachingOnly_data(); }
-    void exclusion()
-    {
-        QFETCH(QByteArray, recipe);
-        m_recipe = recipe;
-        QVERIFY(countTogether(4, 5, withTtl(30s)));
-        QCOMPARE(keys(), QByteArrayList());
-    }
-
-    void timeoutAndCancelLeaveNothing_data() { bothAreForTeachingOnly_data(); }
-    void timeoutAndCancelLeaveNothing()
-    {
-        QFETCH(QByteArray, recipe);
-        m_recipe = recipe;
-        auto &redis = process();
-        auto &holder = add(redis);
-        holder.acquire();
-        QTRY_VERIFY(holder.holds());
-        const auto value = stored();
-        auto &waiter = add(redis);
-        waiter.acquireFor(120ms);
-        QTRY_VERIFY(waiter.granted);
-        QCOMPARE(waiter.acquireCode(), code(ErrorCode::TimedOut));
-        waiter.acquire();
-        QTest::qWait(50);
-        waiter.cancelWaits();
-        waiter.tryOnce();
-        QTRY_VERIFY(waiter.granted);
-        QCOMPARE(waiter.acquireCode(), code(ErrorCode::TimedOut));
-        QCOMPARE(stored(), value);
-    }
-
-    void aTryThatIsCancelledIsGivenBack_data() { bothAreForTeachingOnly_data(); }
-    void aTryThatIsCancelledIsGivenBack()
-    {
-        QFETCH(QByteArray, recipe);
-        m_recipe = recipe;
-        auto &redis = process();
-        redis.plan("SETNX", Fault::HoldReply);
-        auto &one = add(redis);
-        one.acquire();
-        QTRY_VERIFY(!stored().isEmpty()); // it is ours, and nobody knows yet
-        one.lock.reset();
-        QTRY_VERIFY(one.granted);
-        QCOMPARE(one.acquireCode(), code(ErrorCode::Cancelled));
-        redis.letThrough();
-        QTRY_COMPARE(keys(), QByteArrayList());
-    }
-
-    void destroyingTheHolderReleases_data() { bothAreForTeachingOnly_data(); }
-    void destroyingTheHolderReleases()
-    {
-        QFETCH(QByteArray, recipe);
-        m_recipe = recipe;
-        auto &one = add(process());
-        one.acquire();
-        QTRY_VERIFY(one.holds());
-        one.lock.reset();
-        QTRY_COMPARE(keys(), QByteArrayList());
-    }
-
     void releaseOfWhatIsNotHeld_data() { bothAreForTeachingOnly_data(); }
     void releaseOfWhatIsNotHeld()
     {
@@ -131,7 +70,7 @@ private slots:
         m_recipe = recipe;
         auto &redis = process();
         auto &one = add(redis);
-        one.giveBack();
+        one.release();
         QTRY_VERIFY(one.released);
         QCOMPARE(one.releaseCode(), code(ErrorCode::NotHeld));
         QCOMPARE(redis.requests(), 0);
@@ -141,7 +80,7 @@ private slots:
         one.askWhether();
         QTRY_VERIFY(one.mine);
         QVERIFY(!**one.mine);
-        one.giveBack();
+        one.release();
         QTRY_VERIFY(one.released);
         QCOMPARE(one.releaseCode(), code(ErrorCode::NotHeld));
     }
@@ -185,7 +124,7 @@ private slots:
         QTRY_VERIFY(other.count("SETNX") >= 3);
         QCOMPARE(other.requests(), other.count("SETNX"));
         redis.reset();
-        one.giveBack();
+        one.release();
         QTRY_VERIFY(one.gaveBack());
         QCOMPARE(redis.requests(), recipe->requestsRelease.toInt());
         QCOMPARE(redis.count("DEL"), 1);
@@ -229,10 +168,10 @@ private slots:
         auto &other = add(process());
         other.acquire();
         QTRY_VERIFY(other.holds());
-        one.giveBack();
+        one.release();
         QTRY_VERIFY(one.gaveBack()); // as far as it knows
         QCOMPARE(keys(), QByteArrayList());
-        other.giveBack();
+        other.release();
         QTRY_VERIFY(other.released);
         QCOMPARE(other.releaseCode(), code(ErrorCode::NotHeld));
     }
@@ -258,7 +197,7 @@ private slots:
         QTRY_VERIFY(other.count("GET") >= 3);
         QTRY_COMPARE(other.requests(), 2 * other.count("SETNX"));
         redis.reset();
-        one.giveBack();
+        one.release();
         QTRY_VERIFY(one.gaveBack());
         QCOMPARE(redis.requests(), recipe->requestsRelease.toInt());
         QCOMPARE(redis.count("GET"), 1);
@@ -313,7 +252,7 @@ private slots:
         one.acquire();
         QTRY_VERIFY(one.loss);
         QTRY_VERIFY(stored().toLongLong() < nowMs());
-        one.giveBack();
+        one.release();
         QTRY_VERIFY(one.released);
         QCOMPARE(one.releaseCode(), code(ErrorCode::NotHeld));
         QCOMPARE(redis.count("DEL"), 0);

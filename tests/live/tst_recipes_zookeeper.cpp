@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ZooKeeper recipes on a real server: exact requests and watch events, order, exclusion.
-#include "core/async/sleep.h"
-#include "tests/live/contender.h"
+#include "tests/live/recipefixture.h"
 #include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::test;
-using namespace std::chrono_literals;
 
 namespace {
 
@@ -38,126 +36,25 @@ Drain drainOf(const QByteArray &recipe, int n)
     return {2 * n - 1, n - 1};
 }
 
-// Waits for its turn, then adds one to a number that it must not share meanwhile.
-Task<void> addUnderZooKeeperLock(recipes::Lock *lock, Loop *loop, int rounds, int *inside, int *most, int *number, int *failed)
-{
-    const auto never = Deadline::never();
-    for (int i = 0; i < rounds; ++i) {
-        const auto grant = co_await lock->acquire(never);
-        if (!grant) {
-            ++*failed;
-            co_return;
-        }
-        *most = std::max(*most, ++*inside);
-        const int seen = *number;
-        auto pause = sleepFor(*loop, 1ms);
-        co_await pause;
-        *number = seen + 1;
-        --*inside;
-        const auto released = co_await lock->release(never);
-        if (!released)
-            ++*failed;
-    }
-}
-
 } // namespace
 
-class TestRecipesZooKeeper : public QObject {
+class TestRecipesZooKeeper : public RecipeFixture {
     Q_OBJECT
 
-    QtLoop m_loop;
-    std::unique_ptr<sandbox::ZooKeeperServer> m_server;
-    std::vector<std::unique_ptr<Client>> m_clients;
-    std::vector<std::unique_ptr<Contender>> m_contenders;
-    QByteArray m_recipe;
-    ZPath m_path;
-    int m_runs = 0;
-
-    void recipesAsRows()
-    {
-        QTest::addColumn<QByteArray>("recipe");
-        for (const auto *recipe : {"zk-ephemeral", "zk-herd-mutex", "zk-mutex", "zk-eager-mutex", "zk-flat-mutex",
-                                   "zk-shared-herd", "zk-shared"})
-            QTest::newRow(recipe) << QByteArray(recipe);
-    }
-    // N contenders with a session each, all connected, for the recipe of the row.
-    bool prepare(int n)
-    {
-        m_recipe = *static_cast<QByteArray *>(QTest::qData("recipe", qMetaTypeId<QByteArray>()));
-        return prepare(m_recipe, n);
-    }
-    bool prepare(const QByteArray &recipe, int n)
-    {
-        m_recipe = recipe;
-        m_path = ZPath("/tests-" + QByteArray::number(++m_runs) + "/" + recipe);
-        for (int i = 0; i < n; ++i) {
-            m_clients.push_back(std::make_unique<Client>(m_loop, m_server->address()));
-            if (!waitForState(*m_clients.back()->real, zk::SessionState::Connected))
-                return false;
-        }
-        // The directories stand, so that no test counts their making.
-        const auto soon = Deadline::after(m_loop, 10s);
-        for (const auto &directory : {m_path.parent(), m_path}) {
-            if (directory == m_path && this->directory() != m_path)
-                break;
-            const auto kind = zk::CreateMode::Persistent;
-            if (!await(m_clients.front()->real->create(directory, {}, kind, zk::openAcl(), soon)))
-                return false;
-        }
-        for (int i = 0; i < n; ++i)
-            m_contenders.push_back(std::make_unique<Contender>(client(i), recipe, m_path, quint64(i)));
-        return true;
-    }
-    // Where the lock's nodes are.
-    ZPath directory() const
-    {
-        return m_recipe == "zk-ephemeral" || m_recipe == "zk-flat-mutex" ? m_path.parent() : m_path;
-    }
-    Client &client(int i) { return *m_clients[size_t(i)]; }
-    testing::CountingSession &counting(int i) { return *client(i).counting; }
-    Contender &contender(int i) { return *m_contenders[size_t(i)]; }
-
-    bool allQuiet()
-    {
-        const auto isIdle = [](const auto &c) { return c->counting->isIdle(); };
-        return QTest::qWaitFor([&] { return std::all_of(m_clients.begin(), m_clients.end(), isIdle); }, 20'000);
-    }
-    int requests()
-    {
-        int all = 0;
-        for (const auto &c : m_clients)
-            all += c->counting->requests();
-        return all;
-    }
-    int events()
-    {
-        int all = 0;
-        for (const auto &c : m_clients)
-            all += c->counting->events();
-        return all;
-    }
     // Joins one after the other; each is queued before the next one comes.
-    bool queueUp(int n)
+    bool queueUpCounted(int n)
     {
         contender(0).acquire();
         if (!QTest::qWaitFor([this] { return contender(0).holds(); }, 20'000))
             return false;
         for (int i = 1; i < n; ++i) {
-            const int heard = requests() + joinCost(i);
+            // Its own requests, and in the herd everybody's.
+            const int heard = requests() + joinCost(i) + (m_recipe.contains("herd") ? i - 1 : 0);
             contender(i).acquire();
             if (!QTest::qWaitFor([&] { return requests() == heard; }, 20'000) || !allQuiet())
                 return false;
         }
         return true;
-    }
-    // Requests when a contender joins behind `ahead` others: its own, and in the herd everybody's.
-    int joinCost(int ahead) const
-    {
-        if (m_recipe.contains("herd"))
-            return 2 + (ahead - 1);
-        if (m_recipe == "zk-eager-mutex")
-            return ahead == 1 ? 4 : 5;
-        return m_recipe == "zk-ephemeral" ? 2 : 3;
     }
     int holder()
     {
@@ -199,24 +96,18 @@ class TestRecipesZooKeeper : public QObject {
 private slots:
     void initTestCase()
     {
-        auto made = sandbox::makeZooKeeper();
-        if (!made)
-            QSKIP(qPrintable(made.error().message));
-        m_server = std::move(*made);
-        const auto started = m_server->start(60s);
-        QVERIFY2(started, started ? "" : qPrintable(started.error().message));
+        const auto problem = startServer();
+        if (!m_server)
+            QSKIP(qPrintable(problem)); // not installed
+        QVERIFY2(problem.isEmpty(), qPrintable(problem));
     }
-    void cleanup()
-    {
-        m_contenders.clear();
-        m_clients.clear();
-    }
-    void cleanupTestCase() { zk::waitForClosingSessions(10s); }
+    void cleanup() { forgetContenders(); }
+    void cleanupTestCase() { closeSessions(); }
 
     void freeAcquireAndRelease_data() { recipesAsRows(); }
     void freeAcquireAndRelease()
     {
-        QVERIFY(prepare(1));
+        QVERIFY(prepare(rowsRecipe(), 1));
         const auto *recipe = recipes::findRecipe(m_recipe);
         contender(0).acquire();
         QTRY_VERIFY2(contender(0).granted, "no answer");
@@ -239,9 +130,9 @@ private slots:
     void queuedAcquire()
     {
         constexpr int n = 4;
-        QVERIFY(prepare(n));
+        QVERIFY(prepare(rowsRecipe(), n));
         const auto *recipe = recipes::findRecipe(m_recipe);
-        QVERIFY(queueUp(n));
+        QVERIFY(queueUpCounted(n));
         const int eventsBefore = events();
         QVERIFY(releaseOne(n - 1));
         QTRY_COMPARE(events() - eventsBefore, valueAt(recipe->wakeupsPerRelease, n));
@@ -259,9 +150,9 @@ private slots:
     void drain_data() { recipesAsRows(); }
     void drain()
     {
-        constexpr int n = 10;
-        QVERIFY(prepare(n));
-        QVERIFY(queueUp(n));
+        constexpr int n = 6;
+        QVERIFY(prepare(rowsRecipe(), n));
+        QVERIFY(queueUpCounted(n));
         const auto whole = drainOf(m_recipe, n);
         for (auto &c : m_clients)
             c->counting->reset();
@@ -273,52 +164,9 @@ private slots:
         QCOMPARE(requests(), whole.requests);
         QTRY_COMPARE(events(), whole.events);
         const auto soon = Deadline::after(m_loop, 10s);
-        const auto left = await(client(0).real->children(m_path.parent(), std::nullopt, soon));
+        const auto left = await(m_clients[0]->real->children(m_path.parent(), std::nullopt, soon));
         QVERIFY(left);
         QCOMPARE(left->names.size(), size_t(directory() == m_path ? 1 : 0));
-    }
-    void exclusion_data() { recipesAsRows(); }
-    void exclusion()
-    {
-        QFETCH(QByteArray, recipe);
-        constexpr int sessions = 3, perSession = 2, rounds = 12;
-        QVERIFY(prepare(recipe, sessions));
-        int inside = 0, most = 0, number = 0, failed = 0;
-        {
-            Scope scope(m_loop);
-            std::vector<std::unique_ptr<recipes::Lock>> locks;
-            for (int i = 0; i < sessions * perSession; ++i) {
-                auto &session = counting(i % sessions);
-                auto made = recipes::makeLock(recipe, session, m_path, {}, Random(100 + quint64(i)));
-                QVERIFY(made);
-                locks.push_back(std::move(*made));
-                scope.launch(addUnderZooKeeperLock(locks.back().get(), &m_loop, rounds, &inside, &most, &number, &failed));
-            }
-            QTRY_VERIFY_WITH_TIMEOUT(scope.isIdle(), 60'000);
-        }
-        QCOMPARE(failed, 0);
-        QCOMPARE(most, 1);
-        QCOMPARE(number, sessions * perSession * rounds);
-    }
-
-    void fencingTokensGrow_data() { recipesAsRows(); }
-    void fencingTokensGrow()
-    {
-        QVERIFY(prepare(2));
-        qint64 last = 0;
-        for (int round = 0; round < 6; ++round) {
-            auto &c = contender(round % 2);
-            c.acquire();
-            QTRY_VERIFY(c.holds());
-            const auto token = (*c.granted)->fencingToken;
-            QVERIFY(token && *token > last);
-            last = *token;
-            c.release();
-            QTRY_VERIFY(c.released);
-            // The sequence numbers begin anew with the directory; the tokens do not.
-            if (round == 2 && m_recipe != "zk-ephemeral")
-                QVERIFY(await(client(0).real->remove(directory(), zk::anyVersion, Deadline::after(m_loop, 10s))));
-        }
     }
 
     void namesAndDataAsCurator()
@@ -331,10 +179,10 @@ private slots:
             QStringLiteral("^_c_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-lock-[0-9]{10}$"));
         QVERIFY2(form.match(QString::fromLatin1(id)).hasMatch(), id);
         const auto soon = Deadline::after(m_loop, 10s);
-        const auto node = await(client(0).real->get(m_path.child(NodeName(id)), std::nullopt, soon));
+        const auto node = await(m_clients[0]->real->get(m_path.child(NodeName(id)), std::nullopt, soon));
         QVERIFY(node);
         QVERIFY2(node->data.isEmpty() || !QHostAddress(QString::fromLatin1(node->data)).isNull(), node->data);
-        QCOMPARE(node->stat.ephemeralOwner, client(0).real->id());
+        QCOMPARE(node->stat.ephemeralOwner, m_clients[0]->real->id());
         QCOMPARE(node->stat.czxid, *(*contender(0).granted)->fencingToken);
     }
 
@@ -342,7 +190,7 @@ private slots:
     {
         // A go-zookeeper and a kazoo contender before us, and children that are no contenders.
         QVERIFY(prepare("zk-mutex", 1));
-        auto &other = *client(0).real;
+        auto &other = *m_clients[0]->real;
         const auto soon = Deadline::after(m_loop, 20s);
         const auto make = [&](const char *name, zk::CreateMode mode) {
             return await(other.create(m_path.child(NodeName(name)), {}, mode, zk::openAcl(), soon));
