@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is played, in one line: "100 contenders, one lock", and the chips beside it.
+// What is played, in one line: "100 contenders, one lock", the chips beside it, and the buttons that play something else.
 #pragma once
 
 #include "ui/simulator/comparison.h"
 #include "ui/simulator/playedrun.h"
+
+#include <QWidget>
+
+class QBoxLayout;
+class QLabel;
+class QMenu;
+class QPushButton;
 
 namespace lockscope::ui {
 
@@ -15,7 +22,32 @@ struct HeadingChip {
     bool isReal = false;  // on real servers
 };
 
-[[nodiscard]] QString headingOf(const Comparison &comparison);
-[[nodiscard]] std::vector<HeadingChip> chipsOf(const Comparison &comparison, const std::vector<PlayedRunPtr> &runs);
+class SimulatorHeading : public QWidget {
+    Q_OBJECT
+public:
+    // `places`: the menu of the chip that says where it ran.
+    SimulatorHeading(QMenu *places, QMenu *exports, QWidget *parent);
+
+    void setRuns(const Comparison &comparison, const std::vector<PlayedRunPtr> &runs);
+    void setNarrow(bool isNarrow); // the buttons below
+    [[nodiscard]] QString text() const;
+    [[nodiscard]] QStringList chips() const;
+    [[nodiscard]] QPushButton &forkButton() { return *m_fork; }
+
+signals:
+    void comparisonChosen(const lockscope::ui::Comparison &comparison);
+    void scenarioRequested();
+
+private:
+    [[nodiscard]] QLayout *makeButtons(QMenu *exports);
+    [[nodiscard]] QWidget *makeChip(const HeadingChip &chip);
+
+    QMenu *m_places;
+    QBoxLayout *m_layout;
+    QWidget *m_chipRow;
+    QLabel *m_heading;
+    QPushButton *m_fork = nullptr;
+    std::vector<HeadingChip> m_chips;
+};
 
 } // namespace lockscope::ui

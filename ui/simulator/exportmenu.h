@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The menu of what goes to files, and comes from them: pictures, events, results, recordings.
+#pragma once
+
+#include "ui/simulator/runexport.h"
+
+#include <QMenu>
+
+#include <functional>
+
+namespace lockscope::ui {
+
+class Runner;
+
+enum class ExportKind { Png, Svg, Csv, Json, Recording };
+
+class ExportMenu : public QMenu {
+    Q_OBJECT
+public:
+    // `pictures`: the runs that are shown, as they are shown; `runner` writes what is long. Both outlive the menu.
+    ExportMenu(std::function<std::vector<RunPicture>()> pictures, Runner &runner, QWidget *parent);
+
+    // `run`: which, for what is of one run. told() follows.
+    void save(ExportKind kind, std::size_t run, const QString &file);
+
+signals:
+    void told(bool isGood, const QString &text);
+    void recordingsChosen(const QStringList &files);
+
+private:
+    void fill();
+    void askSave(ExportKind kind, std::size_t run);
+    void askOpen();
+
+    std::function<std::vector<RunPicture>()> m_pictures;
+    Runner &m_runner;
+};
+
+} // namespace lockscope::ui
