@@ -6,9 +6,9 @@
 #include <version>
 
 #include "ui/pages/page.h"
-#include "ui/simulator/exportmenu.h"
 #include "ui/simulator/playback.h"
 #include "ui/simulator/player.h"
+#include "ui/simulator/runexport.h"
 #include "ui/simulator/rungrid.h"
 
 class QLabel;

@@ -6,7 +6,7 @@
 
 #include "ui/models/connectionbook.h"
 #include "ui/simulator/comparison.h"
-#include "ui/simulator/serverrunner.h"
+#include "ui/simulator/runner.h"
 
 #include <QFrame>
 

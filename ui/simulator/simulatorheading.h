@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is played, in one line: "100 contenders, one lock", the chips beside it, and the buttons that play something else.
 #pragma once
 
 #include "ui/simulator/comparison.h"
 #include "ui/simulator/playedrun.h"
 
+#include <QLayout>
+#include <QList>
 #include <QWidget>
 
 class QBoxLayout;
@@ -14,6 +15,29 @@ class QPushButton;
 
 namespace lockscope::ui {
 
+// Lays widgets out like words: as many on a line as there is room for.
+class FlowLayout : public QLayout {
+public:
+    explicit FlowLayout(int spacing, QWidget *parent = nullptr);
+    ~FlowLayout() override;
+
+    void addItem(QLayoutItem *item) override { m_items << item; }
+    [[nodiscard]] int count() const override { return static_cast<int>(m_items.size()); }
+    [[nodiscard]] QLayoutItem *itemAt(int index) const override { return m_items.value(index); }
+    QLayoutItem *takeAt(int index) override;
+    [[nodiscard]] Qt::Orientations expandingDirections() const override { return {}; }
+    [[nodiscard]] bool hasHeightForWidth() const override { return true; }
+    [[nodiscard]] int heightForWidth(int width) const override { return layOut(QRect(0, 0, width, 0), false); }
+    void setGeometry(const QRect &rect) override;
+    [[nodiscard]] QSize sizeHint() const override;
+    [[nodiscard]] QSize minimumSize() const override;
+
+private:
+    int layOut(const QRect &rect, bool isReal) const;
+
+    QList<QLayoutItem *> m_items;
+};
+
 struct HeadingChip {
     QString text;
     bool isWarning = false;
@@ -22,6 +46,7 @@ struct HeadingChip {
     bool isReal = false;  // on real servers
 };
 
+// What is played, in one line: "100 contenders, one lock", the chips beside it, and the buttons that play something else.
 class SimulatorHeading : public QWidget {
     Q_OBJECT
 public:
