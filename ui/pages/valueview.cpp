@@ -2,6 +2,7 @@
 #include "ui/pages/valueview.h"
 
 #include "core/base/text.h"
+#include "ui/parts/parts.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
@@ -196,11 +197,8 @@ ValueView::ValueView(QWidget *parent) : QWidget(parent)
     m_forms->addTab(u"Text"_s);
     m_forms->addTab(u"JSON"_s);
     m_forms->addTab(u"Hex"_s);
-    m_size = new QLabel(this);
-    m_size->setProperty("look", u"small"_s);
-    m_note = new QLabel(this);
-    m_note->setProperty("look", u"small"_s);
-    m_note->setTextFormat(Qt::PlainText);
+    m_size = makeLabel({}, u"small"_s, this);
+    m_note = makeLabel({}, u"small"_s, this);
     m_showAll = new QPushButton(u"Show all"_s, this);
     m_showAll->setProperty("look", u"flat"_s);
     m_text = new QPlainTextEdit(this);

@@ -2,6 +2,7 @@
 #include "ui/shell/sidebar.h"
 
 #include "core/base/text.h"
+#include "ui/parts/parts.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
@@ -131,8 +132,7 @@ namespace {
 
 QLabel *sectionLabel(const QString &text, QWidget *parent)
 {
-    auto *section = new QLabel(text, parent);
-    section->setProperty("look", u"section"_s);
+    auto *section = makeLabel(text, u"section"_s, parent);
     section->setContentsMargins(8, 8, 8, 3);
     return section;
 }
