@@ -70,8 +70,9 @@ done
 
 pictures=$root/build/screenshots
 mkdir -p "$pictures"
+pages=$("$lockscope" --page '?' 2>&1 | sed -n 's/.*pages: //; s/,//gp') || true
 for theme in light dark; do
-    for page in locks znodes keys sessions log; do
+    for page in $pages; do
         "$lockscope" "${connections[@]}" "${view[@]}" --theme "$theme" --page "$page" --size 1440x900 --after 5 \
             --screenshot "$pictures/$page-$theme.png" || say "No picture of the $page page ($theme)."
     done

@@ -13,10 +13,9 @@
 #include "ui/pages/lockspage.h"
 #include "ui/pages/pages.h"
 #include "ui/pages/simulatorpage.h"
+#include "ui/shell/bars.h"
 #include "ui/shell/helpoverlay.h"
 #include "ui/shell/sidebar.h"
-#include "ui/shell/statusbar.h"
-#include "ui/shell/topbar.h"
 #include "ui/views/lockstable.h"
 
 #include <QAction>

@@ -97,3 +97,16 @@ def _body_brace(code, index):
             return None
         index += 1
     return None
+
+
+_OF_CLASS = re.compile(r"^(?:(?:class|struct) ((?:\w+::)*\w+)\b(?![^{]*;)|[^\s/#{}][^;=\n]*?\b((?:\w+::)*\w+)::~?(?:operator\W+|\w+)\()",
+                       re.M)
+
+
+def class_parts(code):
+    """(class, lines) of every definition at the left margin of a class, or of a member outside of it."""
+    for match in _OF_CLASS.finditer(code):
+        end = code.find("\n", match.end())
+        if not code[match.end():end].endswith(";"):
+            end = code.find("\n}", match.end()) + 1
+        yield match.group(1) or match.group(2), code.count("\n", match.start(), end) + 1

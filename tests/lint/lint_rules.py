@@ -84,7 +84,10 @@ class Includes(unittest.TestCase):
                 ("core/inspect/x.cpp", "core/recipes/lock.h"), ("core/operate/x.cpp", "core/recipes/zkmutex.h"),
                 ("core/inspect/x.cpp", "core/operate/gate.h"), ("core/base/x.cpp", "ui/mainwindow.h"),
                 ("core/sandbox/x.cpp", "app/lockscope/main.h"), ("ui/x.cpp", "app/lockscope/main.h"),
-                ("core/inspect/zookeeper/x.cpp", "core/workspace/backend.h"),
+                ("core/inspect/zookeeper/x.cpp", "core/workspace/backend.h"), ("ui/models/x.h", "ui/parts/parts.h"),
+                ("ui/simulator/x.cpp", "ui/pages/page.h"), ("ui/pages/x.cpp", "ui/shell/sidebar.h"),
+                ("ui/dialogs/x.cpp", "ui/mainwindow.h"), ("ui/pages/x.cpp", "core/rules/catalogue.h"),
+                ("ui/models/x.cpp", "core/workspace/workspace.h"),
         ]:
             self.assertNotEqual(found(path, f'#include "{name}"\n'), [], (path, name))
         for path, name in [
@@ -92,6 +95,8 @@ class Includes(unittest.TestCase):
                 ("core/recipes/x.cpp", "core/zookeeper/session.h"), ("core/workspace/x.cpp", "core/recipes/lock.h"),
                 ("ui/x.cpp", "core/workspace/backend.h"), ("app/x.cpp", "ui/mainwindow.h"),
                 ("tests/unit/x.cpp", "core/zookeeper/client.h"), ("core/operate/x.cpp", "core/operate/gate.h"),
+                ("ui/models/x.h", "core/workspace/values.h"), ("ui/pages/x.cpp", "ui/lessons/lessonview.h"),
+                ("ui/mainwindow.cpp", "ui/shell/sidebar.h"), ("tests/ui/x.cpp", "core/rules/catalogue.h"),
         ]:
             self.assertEqual(found(path, f'#include "{name}"\n'), [], (path, name))
         self.assertEqual(found("core/base/x.h", '// #include "ui/mainwindow.h"\n'), [])
@@ -146,6 +151,17 @@ class OneIdeaEach(unittest.TestCase):
     def test_size(self):
         self.assertNotEqual(found("core/base/x.cpp", "int a;\n" * 501), [])
         self.assertEqual(found("core/base/x.cpp", "int a;\n" * 500), [])
+
+    def test_class_size(self):
+        def told(lines, folder="core/base"):
+            sizes = lint.ClassSizes()
+            sizes.add(f"{folder}/x.h", "struct Other;\nclass X {\n    int f();\n};\nX::X() = default;\n")
+            for name in "fg":
+                sizes.add(f"{folder}/{name}.cpp", f"int X::{name}()\n{{\n" + "    a();\n" * lines + "}\n")
+            return [*sizes.findings()]
+        self.assertEqual(told(290), [])
+        self.assertNotEqual(told(300), [])
+        self.assertEqual(told(300, "tests/unit"), [])
 
     def test_machine_paths(self):
         for bad in ["see /home/ada/src", "cd /root/x", 'open("/Users/ada/x")', 'path = "/srv/checkout/build"']:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The manual pages and the shell completion name every command and option the programs have, and no others.
+"""The manual pages and the shell completion name every command, option and page the programs have, and no others.
 
 Usage: manual.py INSTALLER-FOLDER PROGRAM…
 """
@@ -29,6 +29,15 @@ def offered(program):
     return options, set(commands)
 
 
+def faults_of_pages(program, manual):
+    """What the manual says of --page, against the list that the program gives when there is no such page."""
+    refused = subprocess.run([program, "--page", "?"], capture_output=True, text=True, timeout=30, check=False)
+    pages = re.findall(r"[a-z]+", refused.stderr.rpartition("pages: ")[2])
+    told = re.search(r"--page.*\n.*\n(.*)", manual)
+    listed = [word for word in re.findall(r"\b[a-z]+\b", told.group(1)) if word != "or"] if told else []
+    return [] if pages and pages == listed else [f"the manual lists the pages {listed}, the program has {pages}"]
+
+
 def main(folder, programs):
     faults = []
     for program in programs:
@@ -39,6 +48,8 @@ def main(folder, programs):
         for kind, path in [("manual", f"man/{name}.1.in"), ("completion", f"completion/{name}")]:
             with open(os.path.join(folder, path), encoding="utf-8") as file:
                 text = file.read().replace("\\-", "-")
+            if kind == "manual" and "page" in options:
+                faults += faults_of_pages(program, text)
             faults += [f"{path} lacks --{option}" for option in sorted(options) if f"--{option}" not in text]
             faults += [f"{path} lacks the command {command}" for command in sorted(commands)
                        if not re.search(rf"\b{command}\b", text)]

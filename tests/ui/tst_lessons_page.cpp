@@ -6,11 +6,10 @@
 #include "ui/lessons/lessonlist.h"
 #include "ui/lessons/lessonpicture.h"
 #include "ui/lessons/lessonview.h"
-#include "ui/lessons/prooflist.h"
 #include "ui/lessons/questionbox.h"
 #include "ui/mainwindow.h"
 #include "ui/pages/lessonspage.h"
-#include "ui/simulator/countertiles.h"
+#include "ui/simulator/runpanel.h"
 #include "ui/theme/theme.h"
 
 #include <QApplication>

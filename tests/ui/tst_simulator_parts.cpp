@@ -3,7 +3,6 @@
 #include "tests/support/fakerecording.h"
 #include "tests/support/testmain.h"
 #include "ui/simulator/lanepaint.h"
-#include "ui/simulator/narrator.h"
 #include "ui/simulator/playback.h"
 #include "ui/simulator/runner.h"
 #include "ui/simulator/runpanel.h"

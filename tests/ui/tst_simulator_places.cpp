@@ -6,7 +6,6 @@
 #include "tests/support/testmain.h"
 #include "ui/mainwindow.h"
 #include "ui/pages/simulatorpage.h"
-#include "ui/simulator/countertiles.h"
 #include "ui/simulator/places.h"
 #include "ui/simulator/runpanel.h"
 #include "ui/simulator/scenariodialog.h"

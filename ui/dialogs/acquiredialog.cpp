@@ -4,6 +4,7 @@
 #include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/workspace/values.h"
+#include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
 #include <QCheckBox>
@@ -61,11 +62,8 @@ AcquireDialog::AcquireDialog(Backend &backend, const ConnectionBook &book, const
 {
     setWindowTitle(tr("Acquire a lock"));
     setObjectName(u"acquireDialog"_s);
-    auto *title = new QLabel(tr("Acquire a lock"), this);
-    title->setProperty("look", u"heading"_s);
-    m_why = new QLabel(this);
-    m_why->setTextFormat(Qt::PlainText);
-    m_why->setProperty("look", u"small"_s);
+    auto *title = makeLabel(tr("Acquire a lock"), u"heading"_s, this);
+    m_why = makeLabel({}, u"small"_s, this);
     m_why->setObjectName(u"obstacle"_s);
     m_why->setWordWrap(true);
     m_why->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
@@ -84,9 +82,7 @@ AcquireDialog::AcquireDialog(Backend &backend, const ConnectionBook &book, const
     column->setSpacing(14);
     column->addWidget(title);
     column->addWidget(makeFields());
-    m_about = new QLabel(this);
-    m_about->setTextFormat(Qt::PlainText);
-    m_about->setProperty("look", u"muted"_s);
+    m_about = makeLabel({}, u"muted"_s, this);
     m_about->setWordWrap(true);
     column->addWidget(m_about);
     column->addStretch();

@@ -2,6 +2,7 @@
 #include "ui/dialogs/connectdialog.h"
 
 #include "ui/dialogs/connectform.h"
+#include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
 #include <QBoxLayout>
@@ -97,8 +98,7 @@ QWidget *ConnectDialog::buildList()
     buttons->addWidget(m_duplicate);
     buttons->addWidget(m_delete);
     buttons->addStretch();
-    auto *title = new QLabel(u"SAVED CONNECTIONS"_s, side);
-    title->setProperty("look", u"section"_s);
+    auto *title = makeLabel(u"SAVED CONNECTIONS"_s, u"section"_s, side);
     title->setContentsMargins(14, 14, 8, 6);
     auto *layout = new QVBoxLayout(side);
     layout->setContentsMargins(0, 0, 1, 8);
@@ -113,8 +113,7 @@ QWidget *ConnectDialog::buildForm()
 {
     auto *panel = new QWidget(this);
     m_form = new ConnectForm(m_store.canKeepPasswords(), panel);
-    auto *title = new QLabel(u"Connect"_s, panel);
-    title->setProperty("look", u"heading"_s);
+    auto *title = makeLabel(u"Connect"_s, u"heading"_s, panel);
     m_save = new QPushButton(u"Save"_s, panel);
     m_save->setAutoDefault(false);
     auto *cancel = new QPushButton(u"Cancel"_s, panel);

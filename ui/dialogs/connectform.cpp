@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/dialogs/connectform.h"
 
+#include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
 #include <QAbstractButton>
@@ -177,14 +178,10 @@ void ConnectForm::buildMarks(QFormLayout *form)
     m_group->lineEdit()->setPlaceholderText(u"none"_s);
     m_production = new QCheckBox(u"Production: marked red, opens read-only"_s, this);
     m_readOnly = new QCheckBox(u"Open read-only"_s, this);
-    m_preview = new QLabel(this);
-    m_preview->setTextFormat(Qt::PlainText);
-    m_preview->setProperty("look", u"muted"_s);
+    m_preview = makeLabel({}, u"muted"_s, this);
     m_preview->setFont(monoFont());
     m_preview->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred); // a long one is cut, not the dialog wider
-    m_problem = new QLabel(this);
-    m_problem->setTextFormat(Qt::PlainText);
-    m_problem->setProperty("look", u"critical"_s);
+    m_problem = makeLabel({}, u"critical"_s, this);
     m_problem->setWordWrap(true);
     form->addRow(u"&Group"_s, m_group);
     form->addRow(u"Colour"_s, buildColours());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/dialogs/factsform.h"
 
+#include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
 #include <QFrame>
@@ -100,9 +101,7 @@ void FactsForm::clear()
 void FactsForm::addRow(const QString &title, QWidget *value, const QString &plain)
 {
     const int row = static_cast<int>(m_values.size()) * 2;
-    auto *name = new QLabel(title, this);
-    name->setTextFormat(Qt::PlainText);
-    name->setProperty("look", u"muted"_s);
+    auto *name = makeLabel(title, u"muted"_s, this);
     name->setContentsMargins(0, 6, 0, 6);
     m_grid->addWidget(name, row, 0, Qt::AlignTop);
     m_grid->addWidget(value, row, 1);
@@ -115,8 +114,7 @@ void FactsForm::addRow(const QString &title, QWidget *value, const QString &plai
 
 void FactsForm::addText(const QString &title, const QString &text)
 {
-    auto *value = new QLabel(text, this);
-    value->setTextFormat(Qt::PlainText);
+    auto *value = makeLabel(text, {}, this);
     value->setWordWrap(true);
     value->setTextInteractionFlags(Qt::TextSelectableByMouse);
     value->setContentsMargins(0, 6, 0, 6);

@@ -7,6 +7,7 @@
 #include "ui/dialogs/factsform.h"
 #include "ui/models/lockfacts.h"
 #include "ui/parts/notices.h"
+#include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
 #include <QApplication>
@@ -107,14 +108,11 @@ void ForceReleaseDialog::build()
     setWindowTitle(tr("Force-release"));
     setObjectName(u"forceReleaseDialog"_s);
     resize(860, 0);
-    auto *title = new QLabel(tr("Force-release"), this);
-    title->setProperty("look", u"heading"_s);
-    auto *name = new QLabel(label(m_lock.name, 70), this);
-    name->setTextFormat(Qt::PlainText);
+    auto *title = makeLabel(tr("Force-release"), u"heading"_s, this);
+    auto *name = makeLabel(label(m_lock.name, 70), {}, this);
     name->setFont(monoFont(16, QFont::DemiBold));
     name->setStyleSheet(u"font-size: 16px;"_s);
-    m_tag = new QLabel(this);
-    m_tag->setTextFormat(Qt::PlainText);
+    m_tag = makeLabel({}, {}, this);
     auto *head = new QHBoxLayout;
     head->setSpacing(8);
     head->addWidget(title);
@@ -188,9 +186,7 @@ QWidget *ForceReleaseDialog::makeButtons()
     m_release = new QPushButton(buttons);
     m_release->setObjectName(u"releaseButton"_s);
     m_release->setProperty("look", u"dangerFilled"_s);
-    m_why = new QLabel(buttons);
-    m_why->setTextFormat(Qt::PlainText);
-    m_why->setProperty("look", u"small"_s);
+    m_why = makeLabel({}, u"small"_s, buttons);
     m_why->setObjectName(u"obstacle"_s);
     m_why->setWordWrap(true);
     m_why->setAlignment(Qt::AlignRight | Qt::AlignVCenter);

@@ -3,9 +3,8 @@
 
 #include "core/base/text.h"
 #include "ui/parts/parts.h"
-#include "ui/simulator/countertiles.h"
 #include "ui/simulator/lanesview.h"
-#include "ui/simulator/legend.h"
+#include "ui/simulator/runpanel.h"
 #include "ui/theme/theme.h"
 
 #include <QBoxLayout>

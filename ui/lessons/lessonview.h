@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// One lesson: its steps on the left, its picture on the right. Next runs the picture on; a question stands before it.
 #pragma once
 
 #include <version>
@@ -7,8 +6,10 @@
 #include "ui/lessons/words.h"
 #include "ui/simulator/runner.h"
 
+#include <QFrame>
 #include <QWidget>
 
+class QGridLayout;
 class QLabel;
 class QPushButton;
 class QScrollArea;
@@ -18,9 +19,25 @@ namespace lockscope::ui {
 
 class Banner;
 class LessonPicture;
-class ProofList;
 class QuestionBox;
 
+// What a lesson ends in: its sentences, each with what was measured and whether it holds.
+class ProofList : public QFrame {
+    Q_OBJECT
+public:
+    explicit ProofList(QWidget *parent = nullptr);
+
+    void show(const simulate::Lesson &lesson, const simulate::PlayedRuns &runs, Language language);
+    // "✓ 45 wake-ups for nine hand-overs (45)".
+    [[nodiscard]] const QStringList &lines() const { return m_lines; }
+
+private:
+    QLabel *m_head;
+    QGridLayout *m_grid;
+    QStringList m_lines;
+};
+
+// One lesson: its steps on the left, its picture on the right. Next runs the picture on; a question stands before it.
 class LessonView : public QWidget {
     Q_OBJECT
 public:

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// A question that is answered before the picture goes on: its choices, and afterwards which one was right, and why.
 #pragma once
 
 #include <version>
@@ -7,13 +6,33 @@
 #include "ui/lessons/words.h"
 
 #include <QFrame>
+#include <QPushButton>
 
 class QLabel;
-class QPushButton;
 class QVBoxLayout;
 
 namespace lockscope::ui {
 
+// One choice of a question: a button whose text may take several lines, which a push button's own cannot.
+class ChoiceButton : public QPushButton {
+    Q_OBJECT
+public:
+    enum class Outcome { Right, Wrong, Other };
+
+    ChoiceButton(int number, const QString &text, QWidget *parent);
+    void setOutcome(Outcome outcome);
+
+    [[nodiscard]] QSize sizeHint() const override;
+    [[nodiscard]] QSize minimumSizeHint() const override;
+    [[nodiscard]] bool hasHeightForWidth() const override { return true; }
+    [[nodiscard]] int heightForWidth(int width) const override;
+
+private:
+    QLabel *m_number;
+    QLabel *m_text;
+};
+
+// A question that is answered before the picture goes on: its choices, and afterwards which one was right, and why.
 class QuestionBox : public QFrame {
     Q_OBJECT
 public:

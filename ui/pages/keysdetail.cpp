@@ -5,7 +5,6 @@
 #include "ui/models/keynode.h"
 #include "ui/models/keysmodel.h"
 #include "ui/pages/livetree.h"
-#include "ui/pages/treecells.h"
 #include "ui/pages/valueview.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"

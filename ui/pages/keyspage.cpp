@@ -5,7 +5,6 @@
 #include "ui/models/keynode.h"
 #include "ui/pages/keysdetail.h"
 #include "ui/pages/livetree.h"
-#include "ui/pages/treecells.h"
 #include "ui/parts/notices.h"
 #include "ui/theme/theme.h"
 

@@ -35,14 +35,6 @@ namespace {
 
 constexpr int narrowBelow = 780;
 
-QLabel *plainLabel(QWidget *parent, const QString &look)
-{
-    auto *label = new QLabel(parent);
-    label->setTextFormat(Qt::PlainText);
-    label->setProperty("look", look);
-    return label;
-}
-
 QWidget *hairline(QWidget *parent)
 {
     auto *line = new QFrame(parent);
@@ -94,7 +86,7 @@ QWidget *LockDetail::makeHeader()
     auto *header = new QWidget(m_content);
     m_pill = new PillLabel(header);
     m_answer = new AnswerLabel(header);
-    m_why = plainLabel(header, u"muted"_s);
+    m_why = makeLabel({}, u"muted"_s, header);
     m_why->setWordWrap(true);
     m_why->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_buttons = new QWidget(header);
@@ -132,7 +124,7 @@ QWidget *LockDetail::makeHeader()
 QWidget *LockDetail::makeQueuePane()
 {
     auto *pane = new QWidget(m_content);
-    m_queueTitle = plainLabel(pane, u"section"_s);
+    m_queueTitle = makeLabel({}, u"section"_s, pane);
     m_queueTitle->setText(tr("QUEUE"));
     m_queueTitle->setContentsMargins(8, 0, 0, 0);
     m_queueTable = new QueueTable(m_queue, QueueTable::Columns::Queue, pane);
@@ -153,10 +145,10 @@ QWidget *LockDetail::makeChainPane()
     m_tabs->setDocumentMode(true);
     m_tabs->tabBar()->setDrawBase(false);
     auto *pane = new QWidget(m_tabs);
-    m_caption = plainLabel(pane, u"muted"_s);
+    m_caption = makeLabel({}, u"muted"_s, pane);
     m_caption->setWordWrap(true);
     m_chain = new WatchChainView(pane);
-    m_next = plainLabel(pane, QString());
+    m_next = makeLabel({}, {}, pane);
     m_next->setWordWrap(true);
     m_next->setObjectName(u"nextOwner"_s);
     m_fold = new QPushButton(pane);

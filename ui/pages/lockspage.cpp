@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/parts/notices.h"
+#include "ui/parts/parts.h"
 #include "ui/views/holdspanel.h"
 #include "ui/views/lockstable.h"
 
@@ -105,8 +106,7 @@ QWidget *LocksPage::makeChips()
         m_table->setCurrentLock(m_table->currentLock(), false);
     });
     row->addStretch();
-    m_order = new QLabel(strip);
-    m_order->setProperty("look", u"muted"_s);
+    m_order = makeLabel({}, u"muted"_s, strip);
     m_order->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_order->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     row->addWidget(m_order, 1);

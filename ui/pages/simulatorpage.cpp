@@ -7,7 +7,8 @@
 #include "ui/simulator/faultmenu.h"
 #include "ui/simulator/lanesview.h"
 #include "ui/simulator/mustholdpanel.h"
-#include "ui/simulator/narrator.h"
+#include "ui/simulator/places.h"
+#include "ui/simulator/playback.h"
 #include "ui/simulator/runpanel.h"
 #include "ui/simulator/scalingchart.h"
 #include "ui/simulator/scenariodialog.h"
@@ -15,12 +16,12 @@
 #include "ui/simulator/transportbar.h"
 #include "ui/simulator/words.h"
 
+#include <QKeyEvent>
 #include <QLabel>
 #include <QMenu>
-#include <QProgressBar>
 #include <QPushButton>
 #include <QScrollArea>
-#include <QScrollBar>
+#include <QShortcut>
 #include <QStackedWidget>
 
 namespace lockscope::ui {
@@ -35,66 +36,137 @@ constexpr int narrowRun = 380;
 
 } // namespace
 
-SimulatorPage::SimulatorPage(QWidget *parent, Simulate simulate) : Page(parent), m_runner(std::move(simulate))
+SimulatorPage::SimulatorPage(QWidget *parent, Simulate simulate)
+    : Page(parent), m_runner(std::move(simulate)), m_grid(new RunGrid(m_playback)), m_player(new Player(m_runner, this)),
+      m_export(new ExportMenu([this] { return m_grid->pictures(); }, m_runner, this)), m_placeMenu(new QMenu(this)),
+      m_heading(new SimulatorHeading(m_placeMenu, m_export, this)), m_banner(new Banner(this)),
+      m_stack(new QStackedWidget(this)), m_empty(new EmptyNotice(this))
 {
-    m_placeMenu = new QMenu(this);
     m_placeMenu->setObjectName(u"placeMenu"_s);
-    connect(m_placeMenu, &QMenu::aboutToShow, this, [this] { fillPlaceMenu(*m_placeMenu); });
-    m_banner = new Banner(this);
     m_banner->hide();
-    connect(m_banner, &Banner::actionRequested, m_banner, &QWidget::hide);
-    m_empty = new EmptyNotice(this);
     m_empty->say(tr("Nothing played yet"),
                  tr("A scenario plays the real recipes in a simulated world, on virtual time, or on real servers, and shows who "
                     "waits, who is woken and what it costs."),
                  tr("Scenario…"));
-    connect(m_empty, &EmptyNotice::actionRequested, this, &SimulatorPage::openScenario);
-    m_stack = new QStackedWidget(this);
     m_stack->addWidget(m_empty);
-    m_stack->addWidget(buildPictures());
-
+    m_stack->addWidget(makePictures());
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(16, 12, 16, 8);
     column->setSpacing(10);
-    column->addWidget(buildHeader());
-    column->addWidget(buildProgress());
+    column->addWidget(m_heading);
+    column->addWidget(m_player);
     column->addWidget(m_banner);
     column->addWidget(m_stack, 1);
-    buildMenus();
     addKeys();
-    connectRunner();
+
+    connect(m_placeMenu, &QMenu::aboutToShow, this, &SimulatorPage::fillPlaceMenu);
+    connect(m_banner, &Banner::actionRequested, m_banner, &QWidget::hide);
+    connect(m_empty, &EmptyNotice::actionRequested, this, &SimulatorPage::openScenario);
+    connect(m_heading, &SimulatorHeading::scenarioRequested, this, &SimulatorPage::openScenario);
+    connect(m_heading, &SimulatorHeading::comparisonChosen, this, &SimulatorPage::play);
+    connect(&m_heading->forkButton(), &QPushButton::clicked, this, &SimulatorPage::openForkMenu);
+    connect(m_export, &ExportMenu::told, this, &SimulatorPage::say);
+    connect(m_export, &ExportMenu::recordingsChosen, this, &SimulatorPage::openRecordings);
+    connect(m_grid, &RunGrid::menuRequested, this, &SimulatorPage::openLaneMenu);
+    connect(m_player, &Player::played, this, &SimulatorPage::take);
+    connect(m_player, &Player::failed, this, [this](const QString &why) { say(false, why); });
+    connect(m_player, &Player::ended, this, &Page::settled);
+    connect(m_player, &Player::shareChanged, this, &Page::countChanged);
+    connect(m_player, &Player::sandboxRequested, this, &SimulatorPage::sandboxRequested);
+    connect(&m_runner, &Runner::scalingEnded, this, &Page::settled);
+    connect(&m_runner, &Runner::scaled, m_chart, &ScalingChart::add);
     connect(&m_playback, &Playback::moved, this, &SimulatorPage::showMoment);
-    showHeading();
+    m_heading->setRuns(m_shown, {});
 }
 
 SimulatorPage::~SimulatorPage()
 {
     stopListening(this);
+    delete m_grid; // it listens to the panels, too
 }
 
-void SimulatorPage::connectRunner()
+QWidget *SimulatorPage::makePictures()
 {
-    connect(&m_runner, &Runner::finished, this, &SimulatorPage::take);
-    connect(&m_runner, &Runner::failed, this, &SimulatorPage::takeFailure);
-    connect(&m_runner, &Runner::cancelled, this, &SimulatorPage::endBusy);
-    connect(&m_runner, &Runner::scalingEnded, this, &Page::settled);
-    connect(&m_runner, &Runner::scaled, m_chart, &ScalingChart::add);
-    connect(&m_runner, &Runner::progressed, this, [this](double share, Moment at) {
-        m_bar->setRange(0, share < 0 ? 0 : 1000);
-        m_bar->setValue(static_cast<int>(share * 1000));
-        m_progressText->setText(tr("Playing: %1 of simulated time").arg(momentText(at)));
-        emit countChanged(share < 0 ? tr("plays") : u"%1 %"_s.arg(static_cast<int>(share * 100)));
-    });
+    auto *pictures = new QWidget(this);
+    auto *column = new QVBoxLayout(pictures);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(8);
+    auto *inside = new QWidget;
+    auto *stack = new QVBoxLayout(inside);
+    stack->setContentsMargins(0, 0, 0, 0);
+    stack->setSpacing(8);
+    stack->addLayout(m_grid, 5);
+    auto *under = new QHBoxLayout;
+    under->addWidget(new Legend(inside), 1);
+    auto *overview = new QPushButton(tr("Overview"), inside);
+    overview->setObjectName(u"overviewButton"_s);
+    overview->setProperty("look", u"chip"_s);
+    overview->setToolTip(tr("All of the time, and as many contenders as fit, in thin lanes"));
+    overview->setCheckable(true);
+    overview->setFocusPolicy(Qt::TabFocus);
+    connect(overview, &QPushButton::toggled, m_grid, &RunGrid::setOverview);
+    under->addWidget(overview);
+    stack->addLayout(under);
+    m_lowerGrid = new QGridLayout;
+    m_lowerGrid->setSpacing(12);
+    m_chart = new ScalingChart(inside);
+    m_mustHold = new MustHoldPanel(inside);
+    connect(m_mustHold, &MustHoldPanel::violationChosen, this, &SimulatorPage::jumpTo);
+    connect(m_mustHold, &MustHoldPanel::promisesRequested, this, &SimulatorPage::openPromises);
+    stack->addLayout(m_lowerGrid, 2);
+    m_scroll = new QScrollArea(pictures);
+    m_scroll->setFrameShape(QFrame::NoFrame);
+    m_scroll->setWidgetResizable(true);
+    m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_scroll->setFocusPolicy(Qt::NoFocus);
+    m_scroll->setWidget(inside);
+    m_scroll->viewport()->setAutoFillBackground(false);
+    inside->setAutoFillBackground(false);
+    column->addWidget(m_scroll, 1);
+    m_transport = new TransportBar(m_playback, pictures);
+    column->addWidget(m_transport);
+    m_sentence = makeLabel({}, u"muted"_s, pictures);
+    m_sentence->setObjectName(u"sentence"_s);
+    m_sentence->setWordWrap(true);
+    m_sentence->setAlignment(Qt::AlignTop | Qt::AlignLeft);
+    m_sentence->setFixedHeight(2 * m_sentence->fontMetrics().lineSpacing() + 2); // does not move what stands above it
+    m_sentence->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    column->addWidget(m_sentence);
+    return pictures;
+}
+
+void SimulatorPage::addKeys()
+{
+    const auto on = [this](const QKeySequence &keys, auto slot) {
+        auto *shortcut = new QShortcut(keys, this);
+        shortcut->setContext(Qt::WidgetWithChildrenShortcut);
+        connect(shortcut, &QShortcut::activated, this, slot);
+    };
+    on(Qt::Key_Period, [this] { m_playback.toggle(); });
+    on(Qt::Key_Left, [this] { m_playback.stepBack(); });
+    on(Qt::Key_Right, [this] { m_playback.stepForward(); });
+    on(Qt::Key_Home, [this] { m_playback.toStart(); });
+    on(Qt::Key_End, [this] { m_playback.toEnd(); });
+    on(Qt::Key_F, [this] { openForkMenu(); });
+    on(Qt::Key_H, [this] { openPromises(); });
+    for (const auto key : {Qt::Key_Plus, Qt::Key_Equal})
+        on(key, [this] { m_playback.setSpeed(m_playback.speed() + 1); });
+    on(Qt::Key_Minus, [this] { m_playback.setSpeed(m_playback.speed() - 1); });
+}
+
+void SimulatorPage::keyPressEvent(QKeyEvent *event)
+{
+    // Not a shortcut: a button with the focus wants it for itself.
+    if (event->key() == Qt::Key_Space && event->modifiers() == Qt::NoModifier && !m_playback.runs().empty()) {
+        m_playback.toggle();
+        return;
+    }
+    Page::keyPressEvent(event);
 }
 
 bool SimulatorPage::isSettled() const
 {
-    return m_wasShown && !m_runner.isBusy() && !m_runner.isScaling() && !m_servers.isBusy() && !m_awaitsSandbox;
-}
-
-void SimulatorPage::play(const Comparison &comparison)
-{
-    begin(comparison, std::nullopt);
+    return m_wasShown && !m_player->isBusy() && !m_runner.isScaling();
 }
 
 void SimulatorPage::begin(const Comparison &comparison, std::optional<Moment> cursor)
@@ -105,194 +177,51 @@ void SimulatorPage::begin(const Comparison &comparison, std::optional<Moment> cu
         return;
     }
     m_playback.pause();
-    m_awaitsSandbox = false;
-    m_servers.abandon();
-    if (comparison.place.isReal())
-        m_runner.cancel();
-    m_pending = comparison;
     m_cursorAfter = cursor;
-    m_bar->setRange(0, 0);
-    m_progressText->setText(tr("Playing"));
-    m_progress->show();
-    if (comparison.place.isReal())
-        beginOnServers();
-    else
-        m_runner.play(comparison.scenarios());
+    m_player->play(comparison);
 }
 
 void SimulatorPage::openRecordings(const QStringList &files)
 {
     m_banner->hide();
     m_playback.pause();
-    m_awaitsSandbox = false;
-    m_servers.abandon();
-    m_pending = {};
     m_cursorAfter.reset();
-    m_bar->setRange(0, 0);
-    m_progressText->setText(tr("Reading"));
-    m_progress->show();
-    m_runner.load(files);
+    m_player->load(files);
 }
 
-void SimulatorPage::endBusy()
+void SimulatorPage::take(const Comparison &comparison, const std::vector<PlayedRunPtr> &runs)
 {
-    m_pending = {};
-    m_progress->hide();
-    emit countChanged({});
-    emit settled();
-}
-
-void SimulatorPage::takeFailure(const Error &error)
-{
-    say(false, error.message);
-    endBusy();
-}
-
-void SimulatorPage::take(const std::vector<PlayedRunPtr> &runs)
-{
-    m_shown = std::move(m_pending);
-    m_pending = {};
-    if (m_shown.recipes.empty()) { // read from files
-        m_shown.scenario = runs.front()->recording().scenario;
-        for (const auto &run : runs)
-            m_shown.recipes.push_back(run->recording().scenario.recipe);
-    }
-    const bool isFirst = m_playback.runs().empty();
-    showRuns(runs);
-    if (isFirst && isVisible())
-        focusContent();
-    if (m_cursorAfter)
-        m_playback.seek(*m_cursorAfter);
-    beginChart();
-    endBusy();
-}
-
-void SimulatorPage::showRuns(const std::vector<PlayedRunPtr> &runs)
-{
+    m_shown = comparison;
     auto before = m_playback.runs();
-    while (m_panels.size() > runs.size()) {
-        m_panels.back()->deleteLater();
-        m_panels.back()->hide();
-        m_panels.pop_back();
-    }
-    while (m_panels.size() < runs.size())
-        m_panels.push_back(makePanel());
-    Moment end{};
-    for (const auto &run : runs)
-        end = std::max(end, run->end());
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-        m_panels[i]->setRun(runs[i], end);
-        m_panels[i]->lanes().setDense(m_isDense);
-        m_panels[i]->lanes().setChosenLane(m_lane);
-    }
+    const bool isFirst = before.empty();
+    m_grid->setRuns(runs);
     place();
     m_mustHold->setRuns(runs);
     m_stack->setCurrentIndex(1);
-    m_fork->setEnabled(true);
-    m_export->setEnabled(true);
     m_playback.setRuns(runs);
     m_transport->refresh();
     m_runner.dispose(std::move(before));
-    showHeading();
-    // Once the lanes have their size. A fork stays at what was looked at.
-    if (!m_cursorAfter)
-        QMetaObject::invokeMethod(this, &SimulatorPage::fitTime, Qt::QueuedConnection);
-}
-
-void SimulatorPage::fitTime()
-{
-    double zoom = std::numeric_limits<double>::max();
-    for (auto *panel : m_panels)
-        zoom = std::min(zoom, panel->lanes().fittedZoom());
-    for (auto *panel : m_panels)
-        panel->lanes().setZoom(zoom, Moment{});
-}
-
-void SimulatorPage::setOverview(bool isOn)
-{
-    m_isDense = isOn;
-    for (auto *panel : m_panels)
-        panel->lanes().setDense(isOn);
-    fitTime();
-    showMoment();
-}
-
-RunPanel *SimulatorPage::makePanel()
-{
-    auto *panel = new RunPanel(m_scroll->widget());
-    auto &lanes = panel->lanes();
-    connect(&lanes, &LanesView::momentChosen, this, [this](Moment at) {
-        m_playback.pause();
-        m_playback.seek(at);
-    });
-    connect(&lanes, &LanesView::laneChosen, this, &SimulatorPage::chooseLane);
-    connect(&lanes, &LanesView::menuRequested, this,
-            [this, panel](int lane, const QPoint &at) { openLaneMenu(*panel, lane, at); });
-    connect(&lanes, &LanesView::zoomed, this, [this](double zoom, Moment around) {
-        for (auto *one : m_panels)
-            one->lanes().setZoom(zoom, around);
-    });
-    // The same contenders and the same time everywhere.
-    connect(&lanes, &LanesView::scrolledTo, this, [this](int vertical, int horizontal) {
-        for (auto *one : m_panels) {
-            one->lanes().verticalScrollBar()->setValue(vertical);
-            one->lanes().horizontalScrollBar()->setValue(horizontal);
-        }
-    });
-    return panel;
-}
-
-void SimulatorPage::openLaneMenu(RunPanel &panel, int lane, const QPoint &at)
-{
-    const auto &runs = m_playback.runs();
-    const auto number = static_cast<std::size_t>(std::ranges::find(m_panels, &panel) - m_panels.begin());
-    if (number >= runs.size())
-        return;
-    auto *menu = new QMenu(this);
-    menu->setObjectName(u"laneMenu"_s);
-    menu->setAttribute(Qt::WA_DeleteOnClose);
-    constexpr int reach = 4; // pixels beside a mark
-    const auto frame = panel.lanes().frame();
-    const int x = panel.lanes().viewport()->mapFromGlobal(at).x();
-    const auto message = messageBetween(*runs[number], lane, frame.momentAt(x - reach), frame.momentAt(x + reach));
-    if (message && !isFromServers())
-        addMessageFaults(*menu, m_shown, *runs[number], *message, [this](const PlannedFault &fault) { fork(fault); });
-    fillForkMenu(*menu, lane);
-    menu->popup(at);
-}
-
-void SimulatorPage::chooseLane(int lane)
-{
-    m_lane = lane;
-    for (auto *panel : m_panels) {
-        if (panel->lanes().chosenLane() != lane)
-            panel->lanes().setChosenLane(lane);
-    }
+    m_heading->setRuns(m_shown, runs);
+    if (isFirst && isVisible())
+        focusContent();
+    if (m_cursorAfter)
+        m_playback.seek(*m_cursorAfter); // a fork stays at what was looked at
+    else
+        QMetaObject::invokeMethod(m_grid, &RunGrid::fitTime, Qt::QueuedConnection); // once the lanes have their size
+    beginChart();
 }
 
 void SimulatorPage::place()
 {
-    const bool isNarrow = width() < std::max(narrowPage, narrowRun * static_cast<int>(m_panels.size()));
-    for (std::size_t i = 0; i < m_panels.size(); ++i) {
-        const int at = static_cast<int>(i);
-        m_runGrid->addWidget(m_panels[i], isNarrow ? at : 0, isNarrow ? 0 : at);
-        m_panels[i]->setMinimumHeight(isNarrow ? 330 : 260);
-        m_panels[i]->show();
-    }
-    // All alike, so that the lanes stand beside each other.
+    const auto runs = static_cast<int>(m_grid->panels().size());
+    const bool isNarrow = width() < std::max(narrowPage, narrowRun * runs);
     const auto margins = layout()->contentsMargins();
-    const int beside = isNarrow ? 1 : std::max(1, static_cast<int>(m_panels.size()));
-    const int each = (width() - margins.left() - margins.right() - (beside - 1) * m_runGrid->horizontalSpacing()) / beside;
-    const bool isTight = std::ranges::any_of(m_panels, [&](const RunPanel *panel) { return panel->headWidth() > each; });
-    for (auto *panel : m_panels)
-        panel->setBadgeBelow(isTight);
-    for (int column = 0; column < 3; ++column)
-        m_runGrid->setColumnStretch(column, (isNarrow ? column == 0 : column < static_cast<int>(m_panels.size())) ? 1 : 0);
+    m_grid->place(width() - margins.left() - margins.right(), isNarrow);
     m_lowerGrid->addWidget(m_chart, 0, 0);
     m_lowerGrid->addWidget(m_mustHold, isNarrow ? 1 : 0, isNarrow ? 0 : 1);
     m_lowerGrid->setColumnStretch(0, 5);
     m_lowerGrid->setColumnStretch(1, isNarrow ? 0 : 4);
-    m_headerLayout->setDirection(isNarrow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
+    m_heading->setNarrow(isNarrow);
 }
 
 // The same recipes with small numbers of contenders, none of which anything befalls.
@@ -303,17 +232,55 @@ void SimulatorPage::beginChart()
     base.faults.clear();
     base.planned.clear();
     base.contenders = 0;
-    if (m_charted == m_shown.recipes && m_chartScenario == base) {
-        m_chart->setIsElsewhere(isFromServers());
+    m_chart->setIsElsewhere(isFromServers());
+    if (m_charted == m_shown.recipes && m_chartScenario == base)
         return;
-    }
     m_charted = m_shown.recipes;
     m_chartScenario = base;
-    m_chart->setIsElsewhere(isFromServers());
     m_chart->begin(m_charted);
-    Comparison plain{base, m_charted};
-    auto scenarios = plain.scenarios();
-    m_runner.scale(scenarios, chartContenders());
+    m_runner.scale(Comparison{base, m_charted}.scenarios(), chartContenders());
+}
+
+bool SimulatorPage::isFromServers() const
+{
+    const auto &runs = m_playback.runs();
+    return std::any_of(runs.begin(), runs.end(), [](const auto &run) { return run->recording().world != "sim"; });
+}
+
+void SimulatorPage::playAt(const RunPlace &place)
+{
+    Comparison there = m_shown;
+    const int sessions = there.place.mostSessions;
+    there.place = place;
+    there.place.mostSessions = sessions;
+    play(there);
+}
+
+void SimulatorPage::fillPlaceMenu()
+{
+    QMenu &menu = *m_placeMenu;
+    const auto &book = m_player->book();
+    menu.clear();
+    menu.setToolTipsVisible(true);
+    menu.addSection(tr("Play the same on"));
+    for (const auto &choice : placeChoices(book)) {
+        QString obstacle = choice.obstacle;
+        Comparison there = m_shown;
+        there.place.kind = choice.place.kind;
+        there.place.connection = choice.place.connection;
+        if (obstacle.isEmpty() && there.place.isReal() && !wantsSandbox(book, there)) {
+            if (const auto runs = realRuns(book, there); !runs)
+                obstacle = runs.error().message;
+        } else if (const auto verdict = there.check(); obstacle.isEmpty() && !verdict) {
+            obstacle = verdict.error().message;
+        }
+        auto *action = menu.addAction(PlaceChoice{choice.place, choice.title, obstacle}.text().replace(u'&', u"&&"_s));
+        action->setEnabled(obstacle.isEmpty());
+        action->setData(choice.title);
+        action->setCheckable(true);
+        action->setChecked(there.place == m_shown.place);
+        connect(action, &QAction::triggered, this, [this, place = choice.place] { playAt(place); });
+    }
 }
 
 void SimulatorPage::fork(const PlannedFault &fault)
@@ -329,7 +296,13 @@ void SimulatorPage::fillForkMenu(QMenu &menu, int contender)
     if (runs.empty())
         return;
     if (isFromServers()) {
-        fillForkMenuOfServers(menu);
+        // Faults, and so forks, are for the simulated world: there the same scenario can be played.
+        auto *why = menu.addAction(tr("Real servers play no faults: fork a run of the simulated world"));
+        why->setObjectName(u"noFaults"_s);
+        why->setEnabled(false);
+        auto *instead = menu.addAction(tr("Play the same in the simulated world"));
+        instead->setObjectName(u"playSimulated"_s);
+        connect(instead, &QAction::triggered, this, [this] { playAt({}); });
         return;
     }
     const ForkPlace here{m_playback.at(), contender, runs.front()->laneName(contender)};
@@ -353,20 +326,40 @@ void SimulatorPage::openForkMenu()
     if (runs.empty())
         return;
     // Whom: the chosen lane, else who holds.
-    int contender = m_lane;
+    int contender = m_grid->chosenLane();
     if (contender == simulate::nobody)
         contender = std::max(0, runs.front()->holderAfter(m_playback.happened(0)));
     auto *menu = new QMenu(this);
     menu->setObjectName(u"forkMenu"_s);
     menu->setAttribute(Qt::WA_DeleteOnClose);
     fillForkMenu(*menu, contender);
-    menu->popup(m_fork->mapToGlobal(QPoint(0, m_fork->height() + 2)));
+    const auto &fork = m_heading->forkButton();
+    menu->popup(fork.mapToGlobal(QPoint(0, fork.height() + 2)));
+}
+
+void SimulatorPage::openLaneMenu(std::size_t run, int lane, const QPoint &at)
+{
+    const auto &runs = m_playback.runs();
+    if (run >= runs.size())
+        return;
+    auto *menu = new QMenu(this);
+    menu->setObjectName(u"laneMenu"_s);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    constexpr int reach = 4; // pixels beside a mark
+    const auto &lanes = panel(run).lanes();
+    const auto frame = lanes.frame();
+    const int x = lanes.viewport()->mapFromGlobal(at).x();
+    const auto message = messageBetween(*runs[run], lane, frame.momentAt(x - reach), frame.momentAt(x + reach));
+    if (message && !isFromServers())
+        addMessageFaults(*menu, m_shown, *runs[run], *message, [this](const PlannedFault &fault) { fork(fault); });
+    fillForkMenu(*menu, lane);
+    menu->popup(at);
 }
 
 void SimulatorPage::openScenario()
 {
-    const auto &now = !m_pending.recipes.empty() ? m_pending : m_shown;
-    auto *dialog = new ScenarioDialog(now.recipes.empty() ? presets().front().comparison : now, book(), window());
+    const auto &now = !m_player->pending().recipes.empty() ? m_player->pending() : m_shown;
+    auto *dialog = new ScenarioDialog(now.recipes.empty() ? presets().front().comparison : now, m_player->book(), window());
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &ScenarioDialog::chosen, this, &SimulatorPage::play);
     dialog->open();
@@ -388,15 +381,14 @@ void SimulatorPage::jumpTo(std::size_t run, const simulate::Violation &violation
     for (std::size_t i = count; i-- > 0 && m_playback.runs()[run]->event(i).at == violation.at;) {
         const auto &event = m_playback.runs()[run]->event(i);
         if (event.mark == simulate::Mark::Breaks && event.contender != simulate::nobody)
-            chooseLane(event.contender);
+            m_grid->chooseLane(event.contender);
     }
     m_sentence->setText(violation.message);
 }
 
 void SimulatorPage::showMoment()
 {
-    for (std::size_t i = 0; i < m_panels.size() && i < m_playback.runs().size(); ++i)
-        m_panels[i]->setCursor_(m_playback.at(), m_playback.happened(i));
+    m_grid->showMoment();
     m_mustHold->setMoment(m_playback.at(), m_playback.isAtEnd());
     m_sentence->setText(sentenceAt(m_playback));
 }
@@ -416,13 +408,13 @@ void SimulatorPage::setFilter(const QString &text)
     bool isNumber = false;
     const int lane = digits.toInt(&isNumber);
     if (isNumber && !runs.empty() && lane >= 0 && lane < runs.front()->lanes())
-        chooseLane(lane);
+        m_grid->chooseLane(lane);
 }
 
 void SimulatorPage::focusContent()
 {
-    if (!m_panels.empty())
-        m_panels.front()->lanes().setFocus();
+    if (panels() > 0)
+        panel(0).lanes().setFocus();
     else
         m_empty->setFocus();
 }
@@ -430,16 +422,34 @@ void SimulatorPage::focusContent()
 void SimulatorPage::showEvent(QShowEvent *event)
 {
     Page::showEvent(event);
-    const bool isBusy = m_runner.isBusy() || m_servers.isBusy() || m_awaitsSandbox;
-    if (std::exchange(m_wasShown, true) || isBusy || !m_playback.runs().empty())
-        return;
-    play(presets().front().comparison);
+    if (!std::exchange(m_wasShown, true) && !m_player->isBusy() && m_playback.runs().empty())
+        play(presets().front().comparison);
 }
 
 void SimulatorPage::resizeEvent(QResizeEvent *event)
 {
     Page::resizeEvent(event);
     place();
+}
+
+QString SimulatorPage::heading() const
+{
+    return m_heading->text();
+}
+
+QStringList SimulatorPage::chips() const
+{
+    return m_heading->chips();
+}
+
+QString SimulatorPage::sentence() const
+{
+    return m_sentence->text();
+}
+
+QString SimulatorPage::complaint() const
+{
+    return m_banner->isHidden() ? QString() : m_banner->sentence();
 }
 
 } // namespace lockscope::ui

@@ -6,34 +6,24 @@
 #include <version>
 
 #include "ui/pages/page.h"
-#include "ui/simulator/comparison.h"
 #include "ui/simulator/playback.h"
+#include "ui/simulator/player.h"
 #include "ui/simulator/runexport.h"
-#include "ui/simulator/runner.h"
-#include "ui/simulator/serverrunner.h"
+#include "ui/simulator/rungrid.h"
 
-class QBoxLayout;
-class QFrame;
-class QGridLayout;
 class QLabel;
-class QMenu;
-class QProgressBar;
-class QPushButton;
 class QScrollArea;
 class QStackedWidget;
 
 namespace lockscope::ui {
 
 class Banner;
-class ConnectionBook;
 class EmptyNotice;
-class FlowLayout;
 class MustHoldPanel;
 class RunPanel;
 class ScalingChart;
+class SimulatorHeading;
 class TransportBar;
-
-enum class ExportKind { Png, Svg, Csv, Json, Recording };
 
 class SimulatorPage : public Page {
     Q_OBJECT
@@ -41,12 +31,11 @@ public:
     explicit SimulatorPage(QWidget *parent = nullptr, Simulate simulate = simulate::simulate);
     ~SimulatorPage() override;
 
-    void setBackend(Backend *backend) override;
+    void setBackend(Backend *backend) override { m_player->setBackend(backend); }
     void showConnection(const ConnectionName &) override {} // the scenario says where
     // The window's, which outlives the page; without it there is only the simulated world.
-    void useConnections(const ConnectionBook &book);
-    // The sandbox starts (`state` says how far it is), or is all there: its servers are in the book.
-    void sandboxChanged(const QString &state, bool isComplete);
+    void useConnections(const ConnectionBook &book) { m_player->useConnections(book); }
+    void sandboxChanged(const QString &state, bool isComplete) { m_player->sandboxChanged(state, isComplete); }
     // The name of a contender chooses its lane.
     void setFilter(const QString &text) override;
     void focusContent() override;
@@ -54,16 +43,16 @@ public:
 
     // What is shown, and what to show.
     [[nodiscard]] const Comparison &comparison() const { return m_shown; }
-    void play(const Comparison &comparison);
+    void play(const Comparison &comparison) { begin(comparison, std::nullopt); }
     // The same once more, with a fault at a moment; the cursor stays there.
     void fork(const simulate::PlannedFault &fault);
     void openRecordings(const QStringList &files);
-    // `run`: which, for what is of one run. Says in the banner how it went.
-    void exportTo(ExportKind kind, std::size_t run, const QString &file);
+    // Says in the banner how it went.
+    void exportTo(ExportKind kind, std::size_t run, const QString &file) { m_export->save(kind, run, file); }
 
     [[nodiscard]] Playback &playback() { return m_playback; }
-    [[nodiscard]] RunPanel &panel(std::size_t run) { return *m_panels[run]; }
-    [[nodiscard]] std::size_t panels() const { return m_panels.size(); }
+    [[nodiscard]] RunPanel &panel(std::size_t run) { return *m_grid->panels()[run]; }
+    [[nodiscard]] std::size_t panels() const { return m_grid->panels().size(); }
     [[nodiscard]] TransportBar &transport() { return *m_transport; }
     [[nodiscard]] ScalingChart &chart() { return *m_chart; }
     [[nodiscard]] QString heading() const;
@@ -86,79 +75,41 @@ protected:
     void keyPressEvent(QKeyEvent *event) override;
 
 private:
-    QWidget *buildHeader();
-    QWidget *buildProgress();
-    QWidget *buildPictures();
-    void buildMenus();
+    QWidget *makePictures();
     void addKeys();
-    void connectRunner();
 
     void begin(const Comparison &comparison, std::optional<Moment> cursor);
-    void take(const std::vector<PlayedRunPtr> &runs);
-    void takeFailure(const Error &error);
-    void endBusy();
-    void showRuns(const std::vector<PlayedRunPtr> &runs);
-    RunPanel *makePanel();
+    void take(const Comparison &comparison, const std::vector<PlayedRunPtr> &runs);
     void place();
-    void fitTime();
-    void setOverview(bool isOn);
     void beginChart();
-    void showHeading();
     void showMoment();
+    [[nodiscard]] bool isFromServers() const;
+    void fillPlaceMenu();
+    void playAt(const RunPlace &place);
     void fillForkMenu(QMenu &menu, int contender);
     // The menu of a lane; what is a message at that point of the screen first.
-    void openLaneMenu(RunPanel &panel, int lane, const QPoint &at);
+    void openLaneMenu(std::size_t run, int lane, const QPoint &at);
     void jumpTo(std::size_t run, const simulate::Violation &violation);
-    void chooseLane(int lane);
     void say(bool isGood, const QString &text);
-
-    // simulatorpage_places.cpp
-    [[nodiscard]] const ConnectionBook &book() const;
-    void beginOnServers();
-    void showServerProgress(std::size_t run, const RealRunOptions &options, const RealRunProgress &progress);
-    void cancelRun();
-    [[nodiscard]] bool isFromServers() const;
-    void playAt(const RunPlace &place);
-    void fillPlaceMenu(QMenu &menu);
-    void fillForkMenuOfServers(QMenu &menu);
-
-    // simulatorpage_files.cpp
-    void fillExportMenu(QMenu &menu);
-    void askExport(ExportKind kind, std::size_t run);
-    void askOpen();
-    [[nodiscard]] std::vector<RunPicture> pictures();
 
     Playback m_playback;
     Runner m_runner;
-    ServerRunner m_servers;
-    const ConnectionBook *m_book = nullptr;
-    bool m_awaitsSandbox = false;
     Comparison m_shown;
-    Comparison m_pending;
     std::optional<Moment> m_cursorAfter; // where the cursor goes once the pending run is there
     std::vector<QByteArray> m_charted;
     simulate::Scenario m_chartScenario;
-    int m_lane = simulate::nobody;
-    bool m_isDense = false;
     bool m_wasShown = false;
 
-    QLabel *m_heading = nullptr;
-    QWidget *m_chipRow = nullptr;
-    QMenu *m_placeMenu = nullptr;
-    QBoxLayout *m_headerLayout = nullptr;
-    QPushButton *m_fork = nullptr;
-    QPushButton *m_export = nullptr;
-    QPushButton *m_overview = nullptr;
-    Banner *m_banner = nullptr;
-    QFrame *m_progress = nullptr;
-    QLabel *m_progressText = nullptr;
-    QProgressBar *m_bar = nullptr;
-    QStackedWidget *m_stack = nullptr;
-    EmptyNotice *m_empty = nullptr;
+    RunGrid *m_grid;
+    Player *m_player;
+    ExportMenu *m_export;
+    QMenu *m_placeMenu;
+    SimulatorHeading *m_heading;
+    Banner *m_banner;
+    QStackedWidget *m_stack;
+    EmptyNotice *m_empty;
     QScrollArea *m_scroll = nullptr;
-    QGridLayout *m_runGrid = nullptr;
     QGridLayout *m_lowerGrid = nullptr;
-    std::vector<RunPanel *> m_panels;
     ScalingChart *m_chart = nullptr;
     MustHoldPanel *m_mustHold = nullptr;
     TransportBar *m_transport = nullptr;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/shell/helpoverlay.h"
 
+#include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
 #include <QApplication>
@@ -28,8 +29,7 @@ HelpOverlay::HelpOverlay(const QStringList &pages, QWidget *window) : QWidget(wi
     grid->setContentsMargins(24, 20, 24, 20);
     grid->setHorizontalSpacing(28);
     grid->setVerticalSpacing(8);
-    auto *title = new QLabel(tr("Keys"), card);
-    title->setProperty("look", u"heading"_s);
+    auto *title = makeLabel(tr("Keys"), u"heading"_s, card);
     grid->addWidget(title, 0, 0, 1, 2);
     QList<std::pair<QString, QString>> keys;
     if (!pages.isEmpty())

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The left side: connections with state, mark and latency; the pages; the sandbox's state.
 #pragma once
 
 #include <version>
 
 #include "ui/models/connectionbook.h"
-#include "ui/shell/sideitem.h"
+#include "ui/theme/pill.h"
 
+#include <QAbstractButton>
 #include <QFrame>
 
 #include <functional>
 #include <map>
+#include <optional>
 
 class QButtonGroup;
 class QLabel;
@@ -18,6 +19,38 @@ class QVBoxLayout;
 
 namespace lockscope::ui {
 
+// One line of the side bar: a dot, a name, a tag, and something at the right.
+class SideItem : public QAbstractButton {
+    Q_OBJECT
+public:
+    explicit SideItem(const QString &text, QWidget *parent = nullptr);
+
+    void setDot(std::optional<Tone> tone, bool hollow = false);
+    // "PROD" in the critical colour, "DEV" in the friendly one.
+    void setTag(const QString &tag, Tone tone);
+    void setNote(const QString &note, std::optional<Tone> tone = {});
+    void setStripe(const QColor &colour); // at the left edge; invalid for none
+    [[nodiscard]] const QString &note() const { return m_note; }
+
+    [[nodiscard]] QSize sizeHint() const override;
+
+protected:
+    void paintEvent(QPaintEvent *event) override;
+    void enterEvent(QEnterEvent *event) override;
+    void leaveEvent(QEvent *event) override;
+
+private:
+    std::optional<Tone> m_dot;
+    bool m_hollow = false;
+    QString m_tag;
+    Tone m_tagTone = Tone::Free;
+    QString m_note;
+    std::optional<Tone> m_noteTone;
+    QColor m_stripe;
+    bool m_hovered = false;
+};
+
+// The left side: connections with state, mark and latency; the pages; the sandbox's state.
 class SideBar : public QFrame {
     Q_OBJECT
 public:

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lanes of one run: a contender each, over time. Up and Down choose a lane, Enter or the menu key asks for its menu,
-// Ctrl and the wheel zoom the time; a click sets the cursor.
 #pragma once
 
 #include <version>
@@ -8,9 +6,12 @@
 #include "ui/simulator/lanepaint.h"
 
 #include <QAbstractScrollArea>
+#include <QWidget>
 
 namespace lockscope::ui {
 
+// The lanes of one run: a contender each, over time. Up and Down choose a lane, Enter or the menu key asks for its menu,
+// Ctrl and the wheel zoom the time; a click sets the cursor.
 class LanesView : public QAbstractScrollArea {
     Q_OBJECT
 public:
@@ -69,6 +70,18 @@ private:
     int m_chosen = simulate::nobody;
     double m_gutter = 44;
     PaintCost m_cost;
+};
+
+// What the shapes of the lanes mean.
+class Legend : public QWidget {
+    Q_OBJECT
+public:
+    explicit Legend(QWidget *parent = nullptr);
+    [[nodiscard]] QSize sizeHint() const override;
+    [[nodiscard]] QSize minimumSizeHint() const override { return {40, sizeHint().height()}; }
+
+protected:
+    void paintEvent(QPaintEvent *event) override;
 };
 
 } // namespace lockscope::ui

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/simulator/playback.h"
 
+#include "core/base/text.h"
+#include "ui/simulator/words.h"
+#include "ui/theme/text.h"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -9,6 +13,8 @@ namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
+using simulate::Event;
+using simulate::Mark;
 
 namespace {
 
@@ -163,6 +169,133 @@ void Playback::setSpeed(int speed)
         return;
     m_speed = now;
     emit speedChanged(now);
+}
+
+namespace {
+
+QString shown(const QByteArray &text)
+{
+    return label(text, 80);
+}
+
+QString faultSentence(const Event &event, const QString &who)
+{
+    const auto kind = simulate::faultByName(event.what);
+    const QString what = kind ? summaryOf(*kind) : shown(event.what);
+    return event.contender == simulate::nobody ? tr("Fault: %1").arg(what) : tr("Fault that befalls %1: %2").arg(who, what);
+}
+
+QString contenderSentence(const Event &event, const QString &who)
+{
+    const QString what = shown(event.what);
+    switch (event.mark) {
+    case Mark::Joins: return tr("%1 asks for the lock.").arg(who);
+    case Mark::Request:
+        return event.where.isEmpty() ? tr("%1 sends %2.").arg(who, what)
+                                     : tr("%1 sends %2 %3.").arg(who, what, shown(event.where));
+    case Mark::Answer: return what.isEmpty() ? tr("%1 gets its answer.").arg(who) : tr("%1 gets its answer: %2.").arg(who, what);
+    case Mark::WatchEvent:
+        return event.isWasted ? tr("%1 is told by a watch, in vain: it is not its turn.").arg(who)
+                              : tr("%1 is told by its watch.").arg(who);
+    case Mark::Message:
+        return event.isWasted ? tr("%1 is told by a publish, in vain: somebody else was quicker.").arg(who)
+                              : tr("%1 is told by a publish.").arg(who);
+    case Mark::Holds:
+        return event.token > 0 ? tr("%1 holds the lock, with fencing token %2.").arg(who).arg(event.token)
+                               : tr("%1 holds the lock.").arg(who);
+    case Mark::Releases: return tr("%1 released the lock.").arg(who);
+    case Mark::Loses: return tr("%1 learns that it lost the lock.").arg(who);
+    case Mark::GivesUp: return what.isEmpty() ? tr("%1 gives up waiting.").arg(who) : tr("%1 gives up waiting: %2.").arg(who, what);
+    case Mark::Writes:
+        return event.token > 0 ? tr("%1 writes to what the lock guards, with token %2: %3.").arg(who).arg(event.token).arg(what)
+                               : tr("%1 writes to what the lock guards: %2.").arg(who, what);
+    case Mark::Pauses: return tr("%1 is paused: it hears nothing, and does not know that time passes.").arg(who);
+    case Mark::Resumes: return tr("%1 goes on where it was paused, believing what it believed.").arg(who);
+    case Mark::Dies: return tr("%1 dies.").arg(who);
+    case Mark::Comes: return tr("%1 is back.").arg(who);
+    default: return {};
+    }
+}
+
+QString letGo(const Event &event, const QString &who)
+{
+    if (event.mark == Mark::Dies)
+        return tr("%1 died").arg(who);
+    return event.mark == Mark::Loses ? tr("%1 lost the lock").arg(who) : tr("%1 released").arg(who);
+}
+
+} // namespace
+
+QString eventSentence(const PlayedRun &run, std::size_t index)
+{
+    const Event &event = run.event(index);
+    if (event.mark == Mark::Breaks)
+        return tr("What must hold does not: %1").arg(shown(event.where.isEmpty() ? event.what : event.where));
+    const QString who = event.contender < 0 ? tr("The server") : run.laneName(event.contender);
+    return event.mark == Mark::Fault ? faultSentence(event, who) : contenderSentence(event, who);
+}
+
+QString handOverSentence(const PlayedRun &run, std::size_t happened)
+{
+    const std::size_t release = run.lastRelease(happened);
+    if (release >= happened)
+        return {};
+    const Event &event = run.event(release);
+    const Tally then = run.wholeTallyAfter(release + 1);
+    const Tally now = run.wholeTallyAfter(happened);
+    const qint64 told = now.watchEvents - then.watchEvents;
+    const qint64 inVain = now.wastedWakeups - then.wastedWakeups;
+    const QString who = event.contender < 0 ? tr("the server") : run.laneName(event.contender);
+    QString sentence = letGo(event, who);
+    if (told == 1)
+        sentence += inVain == 0 ? tr("; one is told, and only that one") : tr("; one is told, in vain");
+    else if (told > 1 && inVain > 0)
+        sentence += tr("; %1 are told, %2 of them in vain").arg(countText(told), countText(inVain));
+    else if (told > 1)
+        sentence += tr("; %1 are told").arg(countText(told));
+    const int holder = run.holderAfter(happened);
+    if (holder != simulate::nobody && run.holderAfter(release + 1) != holder)
+        sentence += tr("; %1 holds now").arg(run.laneName(holder));
+    return sentence;
+}
+
+QString sideOf(std::size_t run, std::size_t runs)
+{
+    if (runs < 2)
+        return {};
+    if (run == 0)
+        return tr("On the left");
+    return run + 1 == runs ? tr("On the right") : tr("In the middle");
+}
+
+QString sentenceAt(const Playback &playback)
+{
+    const auto &runs = playback.runs();
+    const auto last = playback.lastRun();
+    if (!last)
+        return runs.empty() ? QString() : tr("Nothing has happened yet. Space plays, → steps to the first event.");
+    QStringList parts;
+    if (playback.isAtEnd()) {
+        parts << tr("All is over after %1.").arg(momentText(playback.end()));
+        for (std::size_t i = 0; i < runs.size(); ++i) {
+            const auto &total = runs[i]->recording().counters;
+            const QString inVain = total.wastedWakeups == 0 ? tr("no wake-up in vain")
+                                                            : tr("%1 wake-ups in vain").arg(countText(total.wastedWakeups));
+            const QString sum = tr("%1 requests and %2").arg(countText(total.requests), inVain);
+            parts << (runs.size() < 2 ? tr("It took %1.").arg(sum) : tr("%1 it took %2.").arg(sideOf(i, runs.size()), sum));
+        }
+    } else {
+        const QString what = eventSentence(*runs[*last], playback.happened(*last) - 1);
+        const QString side = sideOf(*last, runs.size());
+        parts << (side.isEmpty() ? what : u"%1: %2"_s.arg(side, what));
+    }
+    for (std::size_t i = 0; i < runs.size() && !playback.isAtEnd(); ++i) {
+        const QString handOver = handOverSentence(*runs[i], playback.happened(i));
+        const QString side = sideOf(i, runs.size());
+        if (!handOver.isEmpty())
+            parts << (side.isEmpty() ? handOver : u"%1 %2"_s.arg(side, handOver)) + u'.';
+    }
+    return parts.join(u' ');
 }
 
 } // namespace lockscope::ui

@@ -2,11 +2,14 @@
 #include "ui/simulator/runexport.h"
 
 #include "core/base/text.h"
+#include "ui/simulator/runner.h"
 #include "ui/simulator/words.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
 #include <QBuffer>
+#include <QFileDialog>
+#include <QFileInfo>
 #include <QImage>
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -134,6 +137,119 @@ QString saveBytes(const QByteArray &bytes, const QString &file)
     if (!to.open(QIODevice::WriteOnly) || to.write(bytes) != bytes.size() || !to.commit())
         return to.errorString();
     return {};
+}
+
+namespace {
+
+QString endingOf(ExportKind kind)
+{
+    switch (kind) {
+    case ExportKind::Png: return u"png"_s;
+    case ExportKind::Svg: return u"svg"_s;
+    case ExportKind::Csv: return u"csv"_s;
+    case ExportKind::Json: return u"json"_s;
+    case ExportKind::Recording: return u"lockscope"_s;
+    }
+    return {};
+}
+
+bool isOfOneRun(ExportKind kind)
+{
+    return kind == ExportKind::Csv || kind == ExportKind::Recording;
+}
+
+} // namespace
+
+ExportMenu::ExportMenu(std::function<std::vector<RunPicture>()> pictures, Runner &runner, QWidget *parent)
+    : QMenu(parent), m_pictures(std::move(pictures)), m_runner(runner)
+{
+    connect(this, &QMenu::aboutToShow, this, &ExportMenu::fill);
+}
+
+void ExportMenu::fill()
+{
+    clear();
+    const auto runs = m_pictures();
+    const auto add = [&](const QString &text, ExportKind kind) {
+        if (runs.empty())
+            return;
+        if (!isOfOneRun(kind) || runs.size() == 1) {
+            connect(addAction(text + u"…"_s), &QAction::triggered, this, [this, kind] { askSave(kind, 0); });
+            return;
+        }
+        auto *which = addMenu(text);
+        for (std::size_t i = 0; i < runs.size(); ++i) {
+            auto *action = which->addAction(label(runs[i].run->recording().scenario.recipe, 60) + u"…"_s);
+            connect(action, &QAction::triggered, this, [this, kind, i] { askSave(kind, i); });
+        }
+    };
+    add(tr("Picture (PNG)"), ExportKind::Png);
+    add(tr("Picture (SVG)"), ExportKind::Svg);
+    add(tr("Events (CSV)"), ExportKind::Csv);
+    add(tr("Results (JSON)"), ExportKind::Json);
+    add(tr("Recording"), ExportKind::Recording);
+    addSeparator();
+    connect(addAction(tr("Open recordings…")), &QAction::triggered, this, &ExportMenu::askOpen);
+}
+
+void ExportMenu::askSave(ExportKind kind, std::size_t run)
+{
+    const auto runs = m_pictures();
+    if (run >= runs.size())
+        return;
+    const auto &scenario = runs[run].run->recording().scenario;
+    auto *dialog = new QFileDialog(parentWidget(), tr("Export"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix(endingOf(kind));
+    dialog->selectFile(u"%1-%2-seed%3.%4"_s.arg(isOfOneRun(kind) ? label(scenario.recipe, 40) : u"simulation"_s)
+                           .arg(scenario.contenders)
+                           .arg(scenario.seed)
+                           .arg(endingOf(kind)));
+    connect(dialog, &QFileDialog::fileSelected, this, [this, kind, run](const QString &file) { save(kind, run, file); });
+    dialog->open();
+}
+
+void ExportMenu::askOpen()
+{
+    auto *dialog = new QFileDialog(parentWidget(), tr("Open recordings"));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(QFileDialog::ExistingFiles);
+    dialog->setNameFilters({tr("Recordings (*.lockscope)"), tr("All files (*)")});
+    connect(dialog, &QFileDialog::filesSelected, this, [this](const QStringList &files) {
+        constexpr qsizetype most = 3;
+        emit recordingsChosen(files.mid(0, most));
+    });
+    dialog->open();
+}
+
+void ExportMenu::save(ExportKind kind, std::size_t run, const QString &file)
+{
+    const auto pictures = m_pictures();
+    if (run >= pictures.size())
+        return;
+    const auto done = [this, file](const QString &failure) {
+        const QString name = QFileInfo(file).fileName();
+        emit told(failure.isEmpty(), failure.isEmpty() ? tr("Saved %1").arg(name)
+                                                       : tr("%1 was not saved: %2").arg(name, failure));
+    };
+    const auto later = [&](std::function<QByteArray()> bytes) {
+        m_runner.inBackground([bytes = std::move(bytes), file] { return saveBytes(bytes(), file); }, this, done);
+    };
+    // Pictures cost what they show; the rest may be millions of events.
+    switch (kind) {
+    case ExportKind::Png: done(savePng(pictures, file)); break;
+    case ExportKind::Svg: done(saveSvg(pictures, file)); break;
+    case ExportKind::Json: {
+        std::vector<PlayedRunPtr> runs;
+        for (const auto &picture : pictures)
+            runs.push_back(picture.run);
+        later([runs] { return resultsJson(runs); });
+        break;
+    }
+    case ExportKind::Csv: later([one = pictures[run].run] { return one->recording().toCsv(); }); break;
+    case ExportKind::Recording: later([one = pictures[run].run] { return one->recording().save(); }); break;
+    }
 }
 
 } // namespace lockscope::ui

@@ -2,13 +2,82 @@
 #include "ui/simulator/simulatorheading.h"
 
 #include "core/base/text.h"
+#include "ui/parts/parts.h"
 #include "ui/simulator/words.h"
 #include "ui/theme/text.h"
 
+#include <QBoxLayout>
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QLabel>
+#include <QMenu>
+#include <QPushButton>
+
+#include <algorithm>
 
 namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
+
+FlowLayout::FlowLayout(int spacing, QWidget *parent) : QLayout(parent)
+{
+    setSpacing(spacing);
+    setContentsMargins(0, 0, 0, 0);
+}
+
+FlowLayout::~FlowLayout()
+{
+    qDeleteAll(m_items);
+}
+
+QLayoutItem *FlowLayout::takeAt(int index)
+{
+    return index >= 0 && index < m_items.size() ? m_items.takeAt(index) : nullptr;
+}
+
+void FlowLayout::setGeometry(const QRect &rect)
+{
+    QLayout::setGeometry(rect);
+    layOut(rect, true);
+}
+
+QSize FlowLayout::sizeHint() const
+{
+    int width = 0;
+    for (const auto *item : m_items)
+        width += item->isEmpty() ? 0 : item->sizeHint().width() + spacing();
+    return {width, minimumSize().height()};
+}
+
+QSize FlowLayout::minimumSize() const
+{
+    QSize size;
+    for (const auto *item : m_items)
+        size = size.expandedTo(item->isEmpty() ? QSize() : item->minimumSize());
+    return size;
+}
+
+int FlowLayout::layOut(const QRect &rect, bool isReal) const
+{
+    int x = rect.left();
+    int y = rect.top();
+    int lineHeight = 0;
+    for (auto *item : m_items) {
+        if (item->isEmpty())
+            continue;
+        const QSize size = item->sizeHint();
+        if (x > rect.left() && x + size.width() > rect.left() + rect.width()) {
+            x = rect.left();
+            y += lineHeight + spacing();
+            lineHeight = 0;
+        }
+        if (isReal)
+            item->setGeometry(QRect(QPoint(x, y), QSize(std::min(size.width(), rect.width()), size.height())));
+        x += size.width() + spacing();
+        lineHeight = std::max(lineHeight, size.height());
+    }
+    return y + lineHeight - rect.top();
+}
 
 namespace {
 
@@ -38,8 +107,6 @@ QString arrivalText(const simulate::Scenario &scenario)
     return scenario.arrival == simulate::Arrival::Queued ? tr("all queue first")
                                                          : tr("arrive within %1").arg(durationText(scenario.arriveWithin));
 }
-
-} // namespace
 
 QString headingOf(const Comparison &comparison)
 {
@@ -76,6 +143,108 @@ std::vector<HeadingChip> chipsOf(const Comparison &comparison, const std::vector
         return chips;
     chips.push_back({faults.isEmpty() ? tr("no faults") : tr("faults: %1").arg(faults.join(u", "_s)), !faults.isEmpty(), {}});
     return chips;
+}
+
+} // namespace
+
+SimulatorHeading::SimulatorHeading(QMenu *places, QMenu *exports, QWidget *parent)
+    : QWidget(parent), m_places(places), m_layout(new QHBoxLayout(this)), m_chipRow(new QWidget(this)),
+      m_heading(makeLabel({}, u"heading"_s, m_chipRow))
+{
+    m_layout->setContentsMargins(0, 0, 0, 0);
+    m_layout->setSpacing(8);
+    auto *flow = new FlowLayout(8, m_chipRow);
+    flow->addWidget(m_heading);
+    QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Preferred);
+    policy.setHeightForWidth(true);
+    m_chipRow->setSizePolicy(policy);
+    m_layout->addWidget(m_chipRow, 1);
+    auto *buttons = makeButtons(exports);
+    m_layout->addLayout(buttons);
+    m_layout->setAlignment(buttons, Qt::AlignTop);
+}
+
+QLayout *SimulatorHeading::makeButtons(QMenu *exports)
+{
+    auto *buttons = new QHBoxLayout;
+    buttons->setSpacing(8);
+    const auto button = [&](const QString &text, const char *name, const QString &tip) {
+        auto *made = new QPushButton(text, this);
+        made->setObjectName(QString::fromLatin1(name));
+        made->setToolTip(tip);
+        buttons->addWidget(made);
+        return made;
+    };
+    auto *compare = button(tr("Compare ▾"), "compareButton", tr("Recipes worth seeing beside each other"));
+    auto *menu = new QMenu(compare);
+    for (const auto &preset : presets())
+        connect(menu->addAction(preset.title), &QAction::triggered, this,
+                [this, comparison = preset.comparison] { emit comparisonChosen(comparison); });
+    compare->setMenu(menu);
+    connect(button(tr("Scenario…"), "scenarioButton", tr("What is played")), &QPushButton::clicked, this,
+            &SimulatorHeading::scenarioRequested);
+    m_fork = button(tr("Fork here"), "forkButton", tr("Play it again, with something going wrong at the cursor (F)"));
+    m_fork->setEnabled(false);
+    button(tr("Export ▾"), "exportButton", tr("Pictures, events, results, the recording"))->setMenu(exports);
+    buttons->addStretch();
+    return buttons;
+}
+
+QWidget *SimulatorHeading::makeChip(const HeadingChip &chip)
+{
+    if (!chip.isPlace && chip.copies.isEmpty()) {
+        auto *text = makeLabel(chip.text, u"chip"_s, m_chipRow);
+        text->setProperty("tone", chip.isWarning ? u"warning"_s : QString());
+        return text;
+    }
+    auto *button = new QPushButton(chip.isPlace ? chip.text + u" ▾"_s : chip.text, m_chipRow);
+    button->setProperty("look", u"chip"_s);
+    button->setObjectName(chip.isPlace ? u"placeChip"_s : u"seedChip"_s);
+    if (chip.isPlace) {
+        button->setProperty("tone", chip.isReal ? u"real"_s : QString());
+        button->setToolTip(tr("Where it ran. Play the same somewhere else"));
+        button->setMenu(m_places);
+    } else {
+        button->setToolTip(tr("Copy the seed"));
+        connect(button, &QPushButton::clicked, this, [text = chip.copies] { QGuiApplication::clipboard()->setText(text); });
+    }
+    return button;
+}
+
+void SimulatorHeading::setRuns(const Comparison &comparison, const std::vector<PlayedRunPtr> &runs)
+{
+    m_heading->setText(headingOf(comparison));
+    m_chips = chipsOf(comparison, runs);
+    m_fork->setEnabled(!runs.empty());
+    auto *flow = m_chipRow->layout();
+    while (flow->count() > 1) {
+        auto *item = flow->takeAt(1);
+        item->widget()->hide();
+        item->widget()->deleteLater();
+        delete item;
+    }
+    for (const auto &chip : m_chips)
+        flow->addWidget(makeChip(chip));
+    for (auto *child : m_chipRow->findChildren<QWidget *>(Qt::FindDirectChildrenOnly))
+        child->show();
+}
+
+void SimulatorHeading::setNarrow(bool isNarrow)
+{
+    m_layout->setDirection(isNarrow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
+}
+
+QString SimulatorHeading::text() const
+{
+    return m_heading->text();
+}
+
+QStringList SimulatorHeading::chips() const
+{
+    QStringList texts;
+    for (const auto &chip : m_chips)
+        texts << chip.text;
+    return texts;
 }
 
 } // namespace lockscope::ui

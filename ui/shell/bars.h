@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The line at the top: title, find, what may be written and how much was, pause, help.
 #pragma once
 
 #include <version>
@@ -10,10 +9,12 @@
 
 class QLabel;
 class QLineEdit;
+class QProgressBar;
 class QPushButton;
 
 namespace lockscope::ui {
 
+// The line at the top: title, find, what may be written and how much was, pause, help.
 class TopBar : public QFrame {
     Q_OBJECT
 public:
@@ -45,6 +46,37 @@ private:
     QLabel *m_environment;
     QPushButton *m_writes;
     QPushButton *m_pause;
+};
+
+// The line at the bottom, honest: as of when, what watching costs, what could not be seen, how new
+// locks are found.
+class StatusBar : public QFrame {
+    Q_OBJECT
+public:
+    explicit StatusBar(const ConnectionBook &book, QWidget *parent = nullptr);
+
+    void setContext(const ConnectionName &connection); // empty: all
+    void setPaused(bool paused);
+
+protected:
+    void resizeEvent(QResizeEvent *event) override;
+
+private:
+    struct Sums;
+    void refresh();
+    void refreshProgress(const std::vector<const ConnectionStatus *> &shown);
+    void refreshCoverage(const std::vector<const ConnectionStatus *> &shown);
+
+    const ConnectionBook &m_book;
+    ConnectionName m_context;
+    bool m_paused = false;
+    QLabel *m_asOf;
+    QLabel *m_watches;
+    QProgressBar *m_budget;
+    QLabel *m_bytes;
+    QLabel *m_requests;
+    QLabel *m_coverage;
+    QLabel *m_progress;
 };
 
 } // namespace lockscope::ui

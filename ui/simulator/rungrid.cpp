@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/simulator/rungrid.h"
+
+#include "ui/simulator/lanesview.h"
+#include "ui/simulator/runpanel.h"
+
+#include <QScrollBar>
+
+namespace lockscope::ui {
+
+RunGrid::RunGrid(Playback &playback) : m_playback(playback)
+{
+    setSpacing(12);
+}
+
+void RunGrid::setRuns(const std::vector<PlayedRunPtr> &runs)
+{
+    while (m_panels.size() > runs.size()) {
+        m_panels.back()->deleteLater();
+        m_panels.back()->hide();
+        m_panels.pop_back();
+    }
+    while (m_panels.size() < runs.size())
+        m_panels.push_back(makePanel());
+    Moment end{};
+    for (const auto &run : runs)
+        end = std::max(end, run->end());
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        m_panels[i]->setRun(runs[i], end);
+        m_panels[i]->lanes().setDense(m_isDense);
+        m_panels[i]->lanes().setChosenLane(m_lane);
+    }
+}
+
+RunPanel *RunGrid::makePanel()
+{
+    auto *panel = new RunPanel(parentWidget());
+    auto &lanes = panel->lanes();
+    connect(&lanes, &LanesView::momentChosen, this, [this](Moment at) {
+        m_playback.pause();
+        m_playback.seek(at);
+    });
+    connect(&lanes, &LanesView::laneChosen, this, &RunGrid::chooseLane);
+    connect(&lanes, &LanesView::menuRequested, this, [this, panel](int lane, const QPoint &at) {
+        emit menuRequested(static_cast<std::size_t>(std::ranges::find(m_panels, panel) - m_panels.begin()), lane, at);
+    });
+    connect(&lanes, &LanesView::zoomed, this, [this](double zoom, Moment around) {
+        for (auto *one : m_panels)
+            one->lanes().setZoom(zoom, around);
+    });
+    connect(&lanes, &LanesView::scrolledTo, this, [this](int vertical, int horizontal) {
+        for (auto *one : m_panels) {
+            one->lanes().verticalScrollBar()->setValue(vertical);
+            one->lanes().horizontalScrollBar()->setValue(horizontal);
+        }
+    });
+    return panel;
+}
+
+void RunGrid::place(int width, bool isNarrow)
+{
+    for (std::size_t i = 0; i < m_panels.size(); ++i) {
+        const int at = static_cast<int>(i);
+        addWidget(m_panels[i], isNarrow ? at : 0, isNarrow ? 0 : at);
+        m_panels[i]->setMinimumHeight(isNarrow ? 330 : 260);
+        m_panels[i]->show();
+    }
+    // All alike, so that the lanes stand beside each other.
+    const int beside = isNarrow ? 1 : std::max(1, static_cast<int>(m_panels.size()));
+    const int each = (width - (beside - 1) * horizontalSpacing()) / beside;
+    const bool isTight = std::ranges::any_of(m_panels, [&](const RunPanel *panel) { return panel->headWidth() > each; });
+    for (auto *panel : m_panels)
+        panel->setBadgeBelow(isTight);
+    for (int column = 0; column < 3; ++column)
+        setColumnStretch(column, (isNarrow ? column == 0 : column < static_cast<int>(m_panels.size())) ? 1 : 0);
+}
+
+void RunGrid::fitTime()
+{
+    double zoom = std::numeric_limits<double>::max();
+    for (auto *panel : m_panels)
+        zoom = std::min(zoom, panel->lanes().fittedZoom());
+    for (auto *panel : m_panels)
+        panel->lanes().setZoom(zoom, Moment{});
+}
+
+void RunGrid::setOverview(bool isOn)
+{
+    m_isDense = isOn;
+    for (auto *panel : m_panels)
+        panel->lanes().setDense(isOn);
+    fitTime();
+    showMoment();
+}
+
+void RunGrid::chooseLane(int lane)
+{
+    m_lane = lane;
+    for (auto *panel : m_panels) {
+        if (panel->lanes().chosenLane() != lane)
+            panel->lanes().setChosenLane(lane);
+    }
+}
+
+void RunGrid::showMoment()
+{
+    for (std::size_t i = 0; i < m_panels.size() && i < m_playback.runs().size(); ++i)
+        m_panels[i]->setCursor_(m_playback.at(), m_playback.happened(i));
+}
+
+std::vector<RunPicture> RunGrid::pictures() const
+{
+    std::vector<RunPicture> all;
+    for (std::size_t i = 0; i < m_panels.size() && i < m_playback.runs().size(); ++i)
+        all.push_back({m_playback.runs()[i], m_panels[i]->lanes().frame(), m_playback.happened(i)});
+    return all;
+}
+
+} // namespace lockscope::ui
