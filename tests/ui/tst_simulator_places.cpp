@@ -6,7 +6,7 @@
 #include "tests/support/testmain.h"
 #include "ui/mainwindow.h"
 #include "ui/pages/simulatorpage.h"
-#include "ui/simulator/places.h"
+#include "ui/simulator/comparison.h"
 #include "ui/simulator/runpanel.h"
 #include "ui/simulator/scenariodialog.h"
 #include "ui/theme/theme.h"

@@ -4,11 +4,11 @@
 #include "core/base/text.h"
 #include "ui/simulator/words.h"
 
-
 #include <algorithm>
 
 namespace lockscope::ui {
 
+using Kind = RunPlace::Kind;
 using simulate::Scenario;
 
 namespace {
@@ -87,6 +87,96 @@ const std::vector<int> &chartContenders()
 {
     static const std::vector<int> all{10, 25, 50, 75, 100, 150, 200};
     return all;
+}
+
+namespace {
+
+// Why nothing can be played on a connection, whatever it is.
+std::optional<Error> obstacleOf(const ConnectionStatus &status)
+{
+    if (status.production)
+        return Error{ErrorCode::Refused, tr("production: nothing is ever simulated there")};
+    if (status.readOnlyForGood)
+        return Error{ErrorCode::Refused, tr("read-only for this run: contenders write")};
+    if (status.readOnly)
+        return Error{ErrorCode::Refused, tr("read-only: contenders write; allow writes on it first")};
+    if (status.state != ConnectionStatus::State::Connected)
+        return Error{ErrorCode::NotConnected, tr("not connected")};
+    return {};
+}
+
+Result<ConnectionName> sandboxServerFor(const ConnectionBook &book, BackendKind backend)
+{
+    const auto &servers = book.sandbox();
+    const auto found =
+        std::ranges::find_if(servers, [&](const auto &server) { return backendOf(server.second) == backend; });
+    if (found == servers.end())
+        return Error{ErrorCode::NotConnected,
+                     tr("the sandbox has no %1 that is connected; choose another recipe, or the simulated world")
+                         .arg(infoOf(backend).title)};
+    // Its first status may be on its way: the run itself waits until it is connected.
+    const auto *status = book.find(found->first);
+    if (status && status->readOnlyForGood)
+        return Error{ErrorCode::Refused, tr("the sandbox is read-only for this run: contenders write")};
+    return found->first;
+}
+
+Result<ConnectionName> connectionFor(const ConnectionBook &book, const RunPlace &place, const QByteArray &recipe)
+{
+    const auto backend = recipes::findRecipe(recipe)->backend; // it is playable: there is one
+    if (place.kind == Kind::Sandbox)
+        return sandboxServerFor(book, backend);
+    const auto *status = book.find(place.connection);
+    if (!status)
+        return Error{ErrorCode::NotConnected, tr("%1 is not open any more").arg(placeName(place))};
+    if (const auto obstacle = obstacleOf(*status))
+        return Error{obstacle->code, tr("nothing is played on %1: %2").arg(placeName(place), obstacle->message)};
+    if (backendOf(status->scheme) != backend)
+        return Error{ErrorCode::BadInput, tr("%1 is a lock on %2, which %3 is not")
+                                              .arg(label(recipe), infoOf(backend).title, placeName(place))};
+    return place.connection;
+}
+
+} // namespace
+
+std::vector<PlaceChoice> placeChoices(const ConnectionBook &book)
+{
+    std::vector<PlaceChoice> all{{{Kind::Simulated, {}}, tr("Simulated world"), {}},
+                                 {{Kind::Sandbox, {}},
+                                  book.sandbox().empty() ? tr("Sandbox (starts private servers)") : tr("Sandbox"),
+                                  {}}};
+    for (const auto &status : book.all()) {
+        if (book.sandbox().contains(status.name))
+            continue;
+        const auto obstacle = obstacleOf(status);
+        all.push_back({{Kind::Connection, status.name}, label(status.name.bytes(), 60), obstacle ? obstacle->message : QString()});
+    }
+    return all;
+}
+
+bool wantsSandbox(const ConnectionBook &book, const Comparison &comparison)
+{
+    const auto isMissing = [&](const QByteArray &recipe) {
+        const auto *info = recipes::findRecipe(recipe);
+        return info && std::ranges::none_of(book.sandbox(), [&](const auto &server) {
+            return backendOf(server.second) == info->backend;
+        });
+    };
+    return comparison.place.kind == Kind::Sandbox && std::ranges::any_of(comparison.recipes, isMissing);
+}
+
+Result<std::vector<RealRunOptions>> realRuns(const ConnectionBook &book, const Comparison &comparison)
+{
+    if (const auto verdict = comparison.check(); !verdict)
+        return verdict.error();
+    std::vector<RealRunOptions> runs;
+    for (auto &scenario : comparison.scenarios()) {
+        const auto connection = connectionFor(book, comparison.place, scenario.recipe);
+        if (!connection)
+            return connection.error();
+        runs.push_back({std::move(scenario), *connection, comparison.place.mostSessions});
+    }
+    return runs;
 }
 
 } // namespace lockscope::ui

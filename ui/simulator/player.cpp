@@ -3,7 +3,7 @@
 
 #include "core/base/text.h"
 #include "ui/parts/parts.h"
-#include "ui/simulator/places.h"
+#include "ui/simulator/comparison.h"
 #include "ui/simulator/words.h"
 #include "ui/theme/text.h"
 

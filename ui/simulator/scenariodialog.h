@@ -5,7 +5,7 @@
 
 #include <version>
 
-#include "ui/simulator/places.h"
+#include "ui/simulator/comparison.h"
 
 #include <QDialog>
 
