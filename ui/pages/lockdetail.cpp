@@ -3,6 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/inspect/json.h"
+#include "core/rules/catalogue.h"
 #include "ui/theme/plaintext.h"
 #include "ui/theme/theme.h"
 #include "ui/views/answerlabel.h"
@@ -339,7 +340,9 @@ void LockDetail::showNextOwner()
     const QString who = shortId(next->id) + u" · "_s + whoIs(*next);
     const bool watches = std::any_of(next->watches.begin(), next->watches.end(),
                                      [&](const auto &edge) { return edge.children || edge.target == from; });
-    m_next->setText(watches ? tr("next owner: %1 — woken by the deletion of %2").arg(who, shortId(from))
+    // Else the server itself lets it in.
+    const bool isWoken = recipes::recipeOf(m_lock->recipe).wakeUp != recipes::WakeUp::Answer;
+    m_next->setText(watches && isWoken ? tr("next owner: %1 — woken by the deletion of %2").arg(who, shortId(from))
                             : tr("next owner: %1").arg(who));
 }
 

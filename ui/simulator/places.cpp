@@ -31,7 +31,8 @@ std::optional<Error> obstacleOf(const ConnectionStatus &status)
 Result<ConnectionName> sandboxServerFor(const ConnectionBook &book, BackendKind backend)
 {
     const auto &servers = book.sandbox();
-    const auto found = std::ranges::find_if(servers, [&](const auto &server) { return backendOf(server.second) == backend; });
+    const auto found =
+        std::ranges::find_if(servers, [&](const auto &server) { return backendOf(server.second) == backend; });
     if (found == servers.end())
         return Error{ErrorCode::NotConnected,
                      tr("the sandbox has no %1 that is connected; choose another recipe, or the simulated world")
