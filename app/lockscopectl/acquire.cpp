@@ -135,8 +135,8 @@ Task<void> finishChores(Run &run)
 class Holding {
 public:
     Holding(Run &run, const Wish &wish, HeldLock &held, Events events, recipes::Grant grant)
-        : m_run(run), m_wish(wish), m_isOptimistic(recipes::recipeOf(wish.request.recipe).optimistic), m_held(held), m_events(std::move(events)), m_grant(std::move(grant)),
-          m_since(run.loop().now())
+        : m_run(run), m_wish(wish), m_isOptimistic(recipes::recipeOf(wish.request.recipe).optimistic), m_held(held),
+          m_events(std::move(events)), m_grant(std::move(grant)), m_since(run.loop().now())
     {
     }
 

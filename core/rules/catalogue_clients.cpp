@@ -49,7 +49,8 @@ std::vector<RecipeInfo> clientRecipes()
          .flaws = {u"a writer behind R readers lists again for each that leaves before an earlier one: up to "
                    "2+2R requests"_s,
                    u"a writer's release wakes all readers up to the next writer"_s,
-                   u"kazoo itself, before 2.9: a reader waits for writers behind it, too, which wait for the reader"_s,
+                   u"kazoo itself, before 2.9: a reader waits for writers behind it, too, which wait for the "
+                   "reader"_s,
                    u"a write lock without readers cannot be told from kazoo-lock"_s}},
         {.id = "kazoo-semaphore", .summary = u"kazoo's Semaphore"_s,
          .shape = Shape::Permits, .release = DeleteNode, .fair = true, .counted = true, .storesLimit = true,

@@ -85,11 +85,10 @@ Expectation twoBelieve(const RecipeInfo &recipe, FaultKind fault, const QByteArr
 {
     const auto backend = recipe.backend;
     const bool isRedis = backend == BackendKind::Redis;
-    if (isRedis && fault == FaultKind::Drift) {
-        return {recipe.renewed ? u"a slow clock believes longer than the lease lasts, when nothing gets through to prolong it"_s
-                               : u"a slow clock believes longer than the lease lasts, which nothing prolongs"_s,
+    if (isRedis && fault == FaultKind::Drift)
+        return {u"a slow clock believes longer than the lease lasts, "_s
+                    + (recipe.renewed ? u"when nothing gets through to prolong it"_s : u"which nothing prolongs"_s),
                 recipe.renewed || invariant == "effect"};
-    }
     if (isRedis && !recipe.namesHolder && isAny(nameOf(fault), {"partition", "delay"}))
         return {u"its DEL comes late, after its lease, and deletes the key of its successor"_s, true};
     if (recipe.endsBy == EndsBy::Timestamp && isAny(nameOf(fault), {"lose-request", "lose-reply"}))
@@ -123,7 +122,8 @@ Expectation heardLate(const RecipeInfo &recipe, FaultKind fault, const QByteArra
 Expectation leftBehind(const RecipeInfo &recipe, FaultKind fault)
 {
     const auto name = nameOf(fault);
-    if (recipe.endsBy == EndsBy::Timestamp && isAny(name, {"crash", "lose-request", "lose-reply", "partition", "dead-thread"}))
+    if (recipe.endsBy == EndsBy::Timestamp
+        && isAny(name, {"crash", "lose-request", "lose-reply", "partition", "dead-thread"}))
         return {u"its key has no TTL: what nobody gives back stays, with a time that has passed"_s};
     if (recipe.endsBy == EndsBy::PermitDeadline && isAny(name, {"crash", "dead-thread", "partition"}))
         return {u"a dead holder's permit is cleared away by the next who asks"_s, fault == FaultKind::Partition};

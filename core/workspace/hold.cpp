@@ -14,7 +14,11 @@ namespace lockscope {
 using namespace Qt::StringLiterals;
 
 struct HeldLock::Private {
-    Private(Workspace &w, HoldRequest r) : workspace(w), request(std::move(r)), recipe(recipes::recipeOf(request.recipe)), lost(w.loop()), keyNews(w.loop()), scope(w.loop()) {}
+    Private(Workspace &w, HoldRequest r)
+        : workspace(w), request(std::move(r)), recipe(recipes::recipeOf(request.recipe)), lost(w.loop()),
+          keyNews(w.loop()), scope(w.loop())
+    {
+    }
 
     Task<Result<bool>> connectSession(Deadline deadline);
     Task<Result<bool>> connectSql(Deadline deadline);

@@ -42,7 +42,8 @@ public:
                                                 const recipes::AcquireOptions &options, Random) override
     {
         m_furnish(name);
-        const QByteArray lock = recipes::recipeOf(recipe).shape == recipes::Shape::NamedLock ? "GET_LOCK#" + name : "shop.contract#name=" + name;
+        const bool isNamed = recipes::recipeOf(recipe).shape == recipes::Shape::NamedLock;
+        const QByteArray lock = (isNamed ? "GET_LOCK#" : "shop.contract#name=") + name;
         return recipes::makeLock(recipe, *m_counting, lock, options);
     }
     bool isConnected() const override { return m_real->state() == mariadb::SessionState::Connected; }

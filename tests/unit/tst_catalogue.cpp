@@ -63,8 +63,8 @@ private slots:
             QVERIFY2(!recipe.renewed || recipe.endsBy != EndsBy::Session, recipe.id);
             QVERIFY2(!recipe.losesTokensWithData || recipe.fenced, recipe.id);
             QVERIFY2(recipe.quorum == (recipe.release == ReleaseWay::QuorumDelete), recipe.id);
-            QVERIFY2((recipe.wakeupsPerRelease == u"0") == (recipe.wakeUp == WakeUp::Polling || recipe.wakeUp == WakeUp::Answer)
-                         || !recipe.acquirable, recipe.id);
+            const bool isWoken = recipe.wakeUp == WakeUp::Watch || recipe.wakeUp == WakeUp::Message;
+            QVERIFY2(!recipe.acquirable || isWoken == (recipe.wakeupsPerRelease != u"0"), recipe.id);
             QVERIFY2(recipe.interoperable.isEmpty() || recipeOf(recipe.interoperable).acquirable, recipe.id);
         }
     }

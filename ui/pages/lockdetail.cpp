@@ -3,6 +3,7 @@
 
 #include "core/base/text.h"
 #include "core/workspace/values.h"
+#include "ui/models/lockfacts.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"
@@ -323,7 +324,9 @@ void LockDetail::showNextOwner()
     const QString who = shortId(next->id) + u" · "_s + whoIs(*next);
     const bool watches = std::any_of(next->watches.begin(), next->watches.end(),
                                      [&](const auto &edge) { return edge.children || edge.target == from; });
-    m_next->setText(watches ? tr("next owner: %1 — woken by the deletion of %2").arg(who, shortId(from))
+    // Else the server itself lets it in.
+    const bool isWoken = recipes::recipeOf(m_lock->recipe).wakeUp != recipes::WakeUp::Answer;
+    m_next->setText(watches && isWoken ? tr("next owner: %1 — woken by the deletion of %2").arg(who, shortId(from))
                             : tr("next owner: %1").arg(who));
 }
 
