@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of what holds: made from the core's, cell for cell; it can be searched, says why, and is reached from the
 // window's help and from the simulator; so is the help on findings.
+#include "core/inspect/findings.h"
 #include "core/rules/catalogue.h"
 #include "core/simulate/checkers.h"
 #include "tests/support/fakebackend.h"

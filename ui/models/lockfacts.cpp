@@ -2,6 +2,7 @@
 #include "ui/models/lockfacts.h"
 
 #include "core/base/text.h"
+#include "core/inspect/findings.h"
 
 #include <array>
 

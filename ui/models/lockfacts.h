@@ -3,8 +3,12 @@
 // and filtering a hundred thousand of them touches no picture.
 #pragma once
 
-#include "core/inspect/findings.h"
+#include "core/inspect/picture.h"
 #include "ui/theme/pill.h"
+
+namespace lockscope::inspect {
+struct FindingKind;
+}
 
 namespace lockscope::ui {
 

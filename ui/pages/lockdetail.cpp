@@ -2,6 +2,7 @@
 #include "ui/pages/lockdetail.h"
 
 #include "core/base/text.h"
+#include "core/inspect/findings.h"
 #include "core/inspect/json.h"
 #include "ui/models/lockfacts.h"
 #include "ui/theme/plaintext.h"
