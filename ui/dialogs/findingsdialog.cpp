@@ -26,12 +26,14 @@ FindingsDialog::FindingsDialog(QWidget *parent) : QDialog(parent)
                                   u"title"_s, list));
         auto *help = makeSelectable(helpOn(kind), list, false);
         help->setWordWrap(true);
+        help->setMinimumWidth(1); // a wrapped label would rather be wide
         rows->addWidget(help);
         rows->addSpacing(8);
     }
     auto *scroll = new QScrollArea(this);
     scroll->setWidgetResizable(true);
     scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     scroll->setAccessibleName(windowTitle());
     scroll->setWidget(list);
     auto *buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
