@@ -187,9 +187,8 @@ private slots:
         const auto *findings = window.findChild<QDialog *>(u"findingsDialog"_s);
         QVERIFY(findings);
         const auto labels = findings->findChildren<QLabel *>();
-        for (const auto &kind : inspect::findingKinds()) {
-            QVERIFY2(std::ranges::any_of(labels, [&kind](const auto *one) { return one->text() == ui::helpOn(kind); }), kind.name);
-        }
+        for (const auto &kind : inspect::findingKinds())
+            QVERIFY2(std::ranges::find(labels, ui::helpOn(kind), &QLabel::text) != labels.end(), kind.name);
         delete findings;
 
         ui::SimulatorPage page(nullptr, test::fakeSimulate);
