@@ -240,7 +240,7 @@ QString optionsHelp(const std::vector<OptionSpec> &options)
 {
     QString text;
     for (const auto &option : options)
-        text += helpLine(u"--"_s + option.name + (option.value.isEmpty() ? QString() : u' ' + option.value), option.help);
+        text += helpLine((u"--"_s + option.name + u' ' + option.value).trimmed(), option.help);
     return text;
 }
 

@@ -59,8 +59,8 @@ Task<Exit> findings(Run &run)
     Table table({{u"SEVERITY"_s}, {u"CODE"_s}, {u"LOCK"_s, Table::Align::Left, true},
                  {u"MESSAGE"_s, Table::Align::Left, true}});
     for (const auto &found : all)
-        table.add({inspect::word(found.finding.severity), inspect::word(found.finding.code), escaped(found.lock.text()),
-                   shown(found.finding.message)});
+        table.add({inspect::word(found.finding.severity), inspect::word(found.finding.code),
+                   escaped(found.lock.text()), shown(found.finding.message)});
     print(table.isEmpty() ? u"nothing found to be wrong"_s : table.text(terminalWidth()));
     co_return looked;
 }

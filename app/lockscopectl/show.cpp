@@ -62,7 +62,8 @@ void printText(const LockPicture &lock, const QJsonArray &coverage)
     if (!lock.findings.empty())
         lines << QString();
     for (const auto &finding : lock.findings)
-        lines << u"%1 %2: %3"_s.arg(inspect::word(finding.severity), inspect::word(finding.code), shown(finding.message));
+        lines << u"%1 %2: %3"_s.arg(inspect::word(finding.severity), inspect::word(finding.code),
+                                    shown(finding.message));
     for (const auto &said : lock.nodes)
         lines << nodeLine(lock, said);
     for (const auto &companion : lock.companions)

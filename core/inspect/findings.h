@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be wrong with a lock: one table, from which --help, the window's help and docs/findings.md are made; and the
-// findings that need a picture only. What needs the servers' word is found where that is read.
+// What can be wrong with a lock: one table, from which --help, the window's help and docs/findings.md are made; and
+// the findings that need a picture only. What needs the servers' word is found where that is read.
 #pragma once
 
 #include "core/inspect/picture.h"

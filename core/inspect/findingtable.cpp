@@ -14,13 +14,13 @@ constexpr std::array findingTable{
     FindingKind{FindingCode::HolderDisconnected, "holder-disconnected", Severity::Warning, u"Holder disconnected",
                 u"the holder's session has no live connection, or is silent for longer than it should be",
                 u"`cons` of every member does not list the session, or its last packet there is old",
-                u"wait until the session expires: that gives the lock back. Force-release only if the client is dead: "
-                u"one that is merely cut off still believes that it holds"},
+                u"wait until the session expires: that gives the lock back. Force-release only if the client is "
+                u"dead: one that is merely cut off still believes that it holds"},
     FindingKind{FindingCode::NoTtl, "no-ttl", Severity::Critical, u"No TTL",
                 u"a Redis lock that never ends by itself",
                 u"`PTTL` of the key answers -1",
-                u"ask whether its holder is alive; if not, force-release. Let the client set the value and the expiry "
-                u"in one command (SET with NX and PX)"},
+                u"ask whether its holder is alive; if not, force-release. Let the client set the value and the "
+                u"expiry in one command (SET with NX and PX)"},
     FindingKind{FindingCode::ExpiredValue, "expired-value", Severity::Warning, u"Expired value",
                 u"a timestamp that is past, still there",
                 u"`GET` of the key is a moment before the server's `TIME`",
@@ -47,8 +47,8 @@ constexpr std::array findingTable{
     FindingKind{FindingCode::NoQuorum, "no-quorum", Severity::Warning, u"No quorum",
                 u"a Redlock key on less than a majority, or with several values",
                 u"`GET` of the key on every node",
-                u"wait: whoever set it is trying, or what it left behind expires. If it stays, look at the nodes that do "
-                u"not answer"},
+                u"wait: whoever set it is trying, or what it left behind expires. If it stays, look at the nodes that "
+                u"do not answer"},
     FindingKind{FindingCode::LongHeld, "long-held", Severity::Warning, u"Long held",
                 u"held for more than 10 minutes",
                 u"the age of the holder; \"at most\" where only the node's own age is known",
@@ -59,8 +59,8 @@ constexpr std::array findingTable{
                 u"look at who holds the lock, and for how long already"},
     FindingKind{FindingCode::StaleQueue, "stale-queue", Severity::Warning, u"Stale queue",
                 u"a queued waiter that is gone",
-                u"its session is in no member's `cons`; of Redisson's fair lock, its time in redisson_lock_timeout is "
-                u"past",
+                u"its session is in no member's `cons`; of Redisson's fair lock, its time in redisson_lock_timeout "
+                u"is past",
                 u"nothing: the session's end removes it, or the next client that asks. Until then it may delay those "
                 u"behind it"},
     FindingKind{FindingCode::ForeignNode, "foreign-node", Severity::Info, u"Foreign node",
@@ -82,8 +82,8 @@ constexpr std::array findingTable{
     FindingKind{FindingCode::IdleInTransaction, "idle-in-transaction", Severity::Warning, u"Idle in transaction",
                 u"the holder of a row runs no statement",
                 u"`SHOW PROCESSLIST` says Sleep while `information_schema.INNODB_TRX` lists its transaction",
-                u"find what its application waits for in the middle of a transaction. Only KILL of the connection ends "
-                u"it from outside"},
+                u"find what its application waits for in the middle of a transaction. Only KILL of the connection "
+                u"ends it from outside"},
 };
 
 constexpr bool isInOrder()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An observer's pictures as last told, by where they were seen, and what a new look changes. Every observer tells what
-// changed by one of these.
+// An observer's pictures as last told, by where they were seen, and what a new look changes. Every observer tells
+// what changed by one of these.
 #pragma once
 
 #include "core/inspect/picture.h"

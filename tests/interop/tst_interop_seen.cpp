@@ -164,7 +164,7 @@ private slots:
         QVERIFY(hasEveryEndpoint(lock));
         QCOMPARE(lock.state, LockState::Contended);
         QCOMPARE(lock.client, u"kazoo"_s);
-        QVERIFY2(lock.findings.empty(), lock.findings.empty() ? "" : qPrintable(inspect::word(lock.findings[0].code)));
+        QVERIFY2(lock.findings.empty(), lock.findings.empty() ? "" : qPrintable(word(lock.findings[0].code)));
 
         client->tell("release c0");
         QVERIFY(client->says("held c1"));

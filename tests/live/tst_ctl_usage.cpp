@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lockscopectl without servers: what is wrong is one line on stderr and the right status.
+#include "core/inspect/findings.h"
 #include "tests/support/testmain.h"
 #include "tst_ctl_fixture.h"
 
@@ -109,6 +110,13 @@ private slots:
         QCOMPARE(help.status, 0);
         QVERIFY2(help.out.startsWith("lockscopectl " + command.toUtf8()), help.what());
         QVERIFY2(help.out.contains("--connect"), help.what());
+    }
+
+    void helpOnFindingsNamesEveryCode()
+    {
+        const auto help = run({u"findings"_s, u"--help"_s});
+        for (const auto &kind : inspect::findingKinds())
+            QVERIFY2(help.out.contains(QByteArray("\n  ") + kind.name + ' '), kind.name);
     }
 
     void everyDocumentedRecipeIsListed()

@@ -165,7 +165,7 @@ private slots:
         QCOMPARE(lock.contenders[2].watches.front().target, idOf(lock, *two));
         QVERIFY(lock.contenders[0].endpoint->startsWith(QStringLiteral("127.0.0.1:")));
         QCOMPARE(*lock.contenders[0].identity, QByteArray("root"));
-        QVERIFY(std::ranges::any_of(lock.findings, [](const auto &f) { return f.code == FindingCode::IdleInTransaction; }));
+        QVERIFY(lock.find(FindingCode::IdleInTransaction));
         QVERIFY(std::ranges::any_of(sink.sessions, [&](const auto &s) {
             return s.session == sessionOf(*two) && s.waits == std::vector<QByteArray>{row};
         }));

@@ -293,7 +293,7 @@ private slots:
                 const auto path = "/l/" + QByteArray::number(below(600));
                 auto lock = zk(path, below(4));
                 if (below(5) == 0)
-                    lock.findings = {{inspect::FindingCode::LongWait, inspect::Severity::Warning, u"waits long"_s, {}}};
+                    addFinding(lock, inspect::FindingCode::LongWait, u"waits long"_s);
                 if (below(3) == 0) {
                     batch.push_back(change(ChangeKind::Removed, lock));
                     truth.erase(path);

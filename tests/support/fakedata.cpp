@@ -124,7 +124,7 @@ LockPicture redisLock(const QByteArray &connection, const QByteArray &key, std::
     if (ttl)
         holder.expiresAt = now + *ttl;
     else
-        lock.findings = {{FindingCode::NoTtl, Severity::Critical, u"never expires by itself; nobody refreshes it"_s, {holder.id}}};
+        addFinding(lock, FindingCode::NoTtl, u"never expires by itself; nobody refreshes it"_s, {holder.id});
     lock.contenders = {holder};
     return lock;
 }

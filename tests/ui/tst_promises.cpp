@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of what holds: made from the core's, cell for cell; it can be searched, says why, and is reached from the
 // window's help and from the simulator; so is the help on findings.
+#include "core/inspect/findings.h"
 #include "core/rules/catalogue.h"
 #include "core/simulate/promises.h"
 #include "tests/support/fakebackend.h"
@@ -186,9 +187,8 @@ private slots:
         const auto *findings = window.findChild<QDialog *>(u"findingsDialog"_s);
         QVERIFY(findings);
         const auto labels = findings->findChildren<QLabel *>();
-        for (const auto &kind : inspect::findingKinds()) {
-            QVERIFY2(std::ranges::any_of(labels, [&kind](const auto *one) { return one->text() == ui::helpOn(kind); }), kind.name);
-        }
+        for (const auto &kind : inspect::findingKinds())
+            QVERIFY2(std::ranges::find(labels, ui::helpOn(kind), &QLabel::text) != labels.end(), kind.name);
         delete findings;
 
         ui::SimulatorPage page(nullptr, test::fakeSimulate);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of findings: it has a row for every code that is reported and for no other, and the documents say what it says.
+// The table of findings: it has a row for every code that is reported and for no other, and the documents say what it
+// says.
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
 #include "tests/support/testmain.h"
@@ -36,15 +37,15 @@ QString page()
 {
     QString text = uR"(# Findings
 
-What can be wrong with a lock. `lockscopectl findings` lists what is; in the window it stands above the lock. The severity
-is the usual one: where less is known, or less is at stake, a finding is less severe.
+What can be wrong with a lock. `lockscopectl findings` lists what is; in the window it stands above the lock. The
+severity is the usual one: where less is known, or less is at stake, a finding is less severe.
 
 | code | severity | it means | how to confirm it | what to do |
 |---|---|---|---|---|
 )"_s;
     for (const auto &kind : findingKinds())
-        text += u"| `%1` | %2 | %3 | %4 | %5 |\n"_s.arg(word(kind.code), word(kind.severity), kind.meaning, kind.confirm,
-                                                       kind.remedy);
+        text += u"| `%1` | %2 | %3 | %4 | %5 |\n"_s.arg(word(kind.code), word(kind.severity), kind.meaning,
+                                                       kind.confirm, kind.remedy);
     return text + u"\nMade from `core/inspect/findingtable.cpp`: `tests/unit/tst_findings.cpp` says how.\n"_s;
 }
 

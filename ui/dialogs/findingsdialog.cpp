@@ -21,16 +21,18 @@ FindingsDialog::FindingsDialog(QWidget *parent) : QDialog(parent)
     auto *list = new QWidget;
     auto *rows = new QVBoxLayout(list);
     for (const auto &kind : inspect::findingKinds()) {
-        rows->addWidget(makeLabel(u"%1 · %2 · %3"_s.arg(kind.title, inspect::word(kind.code), inspect::word(kind.severity)),
-                                  u"title"_s, list));
+        const auto title = u"%1 · %2 · %3"_s.arg(kind.title, inspect::word(kind.code), inspect::word(kind.severity));
+        rows->addWidget(makeLabel(title, u"title"_s, list));
         auto *help = makeSelectable(helpOn(kind), list, false);
         help->setWordWrap(true);
+        help->setMinimumWidth(1); // a wrapped label would rather be wide
         rows->addWidget(help);
         rows->addSpacing(8);
     }
     auto *scroll = new QScrollArea(this);
     scroll->setWidgetResizable(true);
     scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     scroll->setAccessibleName(windowTitle());
     scroll->setWidget(list);
     auto *buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);

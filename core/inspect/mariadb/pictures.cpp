@@ -84,8 +84,8 @@ void addIdle(LockPicture &lock, const Contender &holder, const SqlTransaction &t
 {
     if (!process || !process->isIdle)
         return;
-    const auto message = u"connection %1 (%2) has been idle inside its transaction for %3; no statement runs that KILL "
-                      u"QUERY could end; rows locked: %4, modified: %5"_s
+    const auto message = u"connection %1 (%2) has been idle inside its transaction for %3; no statement runs that "
+                      u"KILL QUERY could end; rows locked: %4, modified: %5"_s
                           .arg(process->connection)
                           .arg(label(process->user, 40), spokenDuration(process->inState))
                           .arg(transaction.rowsLocked)

@@ -56,7 +56,8 @@ std::optional<LockPicture> timestampLock(const Case &about)
         lock.contenders.push_back(std::move(holder));
     } else {
         const QString ago = spokenDuration(about.context.observed - *moment);
-        addFinding(lock, FindingCode::ExpiredValue, u"its time was over %1 ago; whoever tries next takes it over"_s.arg(ago));
+        addFinding(lock, FindingCode::ExpiredValue,
+                   u"its time was over %1 ago; whoever tries next takes it over"_s.arg(ago));
     }
     judgeState(lock);
     return lock;

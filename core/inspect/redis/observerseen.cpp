@@ -105,8 +105,8 @@ std::optional<ServerTime> addLongHeld(LockPicture &lock, std::optional<ServerTim
             next = due;
     }
     if (!holders.empty())
-        addFinding(lock, FindingCode::LongHeld, Severity::Info, u"held for longer than "_s + spokenDuration(threshold),
-                   std::move(holders));
+        addFinding(lock, FindingCode::LongHeld, Severity::Info,
+                   u"held for longer than "_s + spokenDuration(threshold), std::move(holders));
     return next;
 }
 

@@ -188,7 +188,8 @@ void addNoTtl(LockPicture &lock, const Count &count)
     if (nodes.isEmpty())
         return;
     addFinding(lock, FindingCode::NoTtl,
-               u"the key has no expiry on %1: if nobody removes it, it stays there for ever"_s.arg(nodes.join(u", "_s)),
+               u"the key has no expiry on %1: if nobody removes it, it stays there for ever"_s.arg(
+                   nodes.join(u", "_s)),
                std::move(tokens));
 }
 

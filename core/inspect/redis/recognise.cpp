@@ -11,8 +11,8 @@ namespace lockscope::inspect {
 using namespace Qt::StringLiterals;
 
 using Rule = std::optional<LockPicture>(const Case &about);
-Rule redissonLeftOver, redissonReadWriteLock, redissonLock, redissonMultiLock, redissonPermitSemaphore, redissonSemaphore,
-    shedLockKey, tokenLock, timestampLock, naiveLock;
+Rule redissonLeftOver, redissonReadWriteLock, redissonLock, redissonMultiLock, redissonPermitSemaphore,
+    redissonSemaphore, shedLockKey, tokenLock, timestampLock, naiveLock;
 bool isCountDownLatch(const Case &about);
 
 namespace {
@@ -23,8 +23,8 @@ struct Recogniser {
     bool (*isNoLock)(const Case &about) = nullptr; // and no rule after it is asked
 };
 
-// In the order of docs/layouts.md, "Rules for Redis": what a client's own companions or fields prove comes before what a
-// value looks like, and a value that anybody may have written comes last.
+// In the order of docs/layouts.md, "Rules for Redis": what a client's own companions or fields prove comes before what
+// a value looks like, and a value that anybody may have written comes last.
 constexpr Recogniser recognisers[] = {
     {KeyType::None, redissonLeftOver},
     {KeyType::Hash, redissonReadWriteLock},

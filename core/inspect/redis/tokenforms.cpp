@@ -117,7 +117,7 @@ struct TokenForm {
 };
 constexpr TokenForm tokenForms[] = {
     {u"redsync", u"16 bytes in base64",
-     [](const QByteArray &value) { return value.size() == 24 && value.endsWith("==") && isBase64(value.chopped(2)); }},
+     [](const QByteArray &one) { return one.size() == 24 && one.endsWith("==") && isBase64(one.chopped(2)); }},
     {u"redlock-cpp", u"40 capital hex digits",
      [](const QByteArray &value) { return value.size() == 40 && isUpperHex(value); }},
     {nullptr, u"a UUID, as redlock-rb, Spring's lock registry and others write",

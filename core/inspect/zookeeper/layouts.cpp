@@ -4,12 +4,12 @@
 namespace lockscope::inspect {
 
 extern const Layout curatorReadWrite, curatorLatch, goLock, javaRecipe, cRecipe, solrElection, electionSupport,
-    clickHouseElection, hbaseTable, dotNetReadWrite, dotNetSemaphore, rubyLock, rubySemaphore, rubyElection, textbookShared,
-    herdNode, flatLock, plainLock, anySequence;
+    clickHouseElection, hbaseTable, dotNetReadWrite, dotNetSemaphore, rubyLock, rubySemaphore, rubyElection,
+    textbookShared, herdNode, flatLock, plainLock, anySequence;
 
-// A name belongs to the first that fits, and in a mixed directory the first one present names the lock. So the names that
-// only one client writes come first, then those of known systems, then what anybody may have called a node; of one client
-// the lock with more to it (read and write, leases) before the plain one, whose names may stand beside it.
+// A name belongs to the first that fits, and in a mixed directory the first one present names the lock. So the names
+// that only one client writes come first, then those of known systems, then what anybody may have called a node; of
+// one client the lock with more to it (read and write, leases) before the plain one, whose names may stand beside it.
 const std::vector<const Layout *> &layouts()
 {
     static const std::vector<const Layout *> inOrder{

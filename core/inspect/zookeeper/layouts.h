@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The layouts of queue locks, one row each: how a child's name looks, and what a directory of such children is (the rules
-// of docs/layouts.md, "Rules for ZooKeeper"). A row stands in the file of its family of clients; in which order the rows
-// are asked is said in layouts.cpp.
+// The layouts of queue locks, one row each: how a child's name looks, and what a directory of such children is (the
+// rules of docs/layouts.md, "Rules for ZooKeeper"). A row stands in the file of its family of clients; in which order
+// the rows are asked is said in layouts.cpp.
 #pragma once
 
 #include "core/inspect/zookeeper/names.h"
@@ -15,7 +15,7 @@ struct Claim {
     const Layout *layout = nullptr;
     recipes::SequencedName sequence;
     recipes::Access access = recipes::Access::Exclusive;
-    QByteArray group = {}; // the part of the name that tells one lock of the directory from another: see Layout::Extent
+    QByteArray group = {}; // what in the name tells one lock of the directory from another: see Layout::Extent
 };
 
 struct Member {
@@ -55,8 +55,8 @@ struct NameForm {
 };
 
 struct Layout {
-    // What is one lock: the directory, or the children of one group (Flat: always under the group's name; Siblings: under
-    // the directory's where there is one group only).
+    // What is one lock: the directory, or the children of one group (Flat: always under the group's name; Siblings:
+    // under the directory's where there is one group only).
     enum class Extent { Directory, Flat, Siblings };
     // Layouts that have a queue in common wait behind each other in one directory.
     enum Queue : unsigned { OwnQueue = 0, CuratorLikeQueue = 1, KazooQueue = 2, RecipeQueue = 4 };
@@ -73,7 +73,7 @@ struct Layout {
 
     Extent extent = Extent::Directory;
     unsigned queues = OwnQueue;
-    // Persistent children are contenders that outlive their session, not a queue of messages: the names are the client's.
+    // Persistent children are contenders that outlive their session, not messages: the names are the client's own.
     bool isUnmistakable = false;
     bool breaksBesideForeignNodes = false;
     bool seesOnlyItsOwnNames = false;   // other clients' only if it was told their pattern
@@ -83,7 +83,7 @@ struct Layout {
     // By `names` alone.
     [[nodiscard]] std::optional<Claim> claimName(const NodeName &name) const;
     [[nodiscard]] Description describe(const std::vector<Member> &members, const ZPath &directory) const;
-    [[nodiscard]] bool queuesWith(const Layout &other) const { return this == &other || (queues & other.queues) != 0; }
+    [[nodiscard]] bool queuesWith(const Layout &other) const { return this == &other || (queues & other.queues); }
 };
 
 // All of them, in the order in which they are asked.

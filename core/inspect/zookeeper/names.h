@@ -9,8 +9,8 @@
 
 namespace lockscope::inspect {
 
-// What a client puts before a name to know its own node again: Curator's "_c_<uuid36>-", go-zookeeper's "_c_<hex32>-",
-// kazoo's "<hex32>".
+// What a client puts before a name to know its own node again: Curator's "_c_<uuid36>-", go-zookeeper's
+// "_c_<hex32>-", kazoo's "<hex32>".
 enum class Protection { None, Dashed, Plain, Kazoo };
 struct ProtectedName {
     Protection kind = Protection::None;

@@ -67,8 +67,7 @@ std::vector<ReadRequest> placesOf(const QByteArray &name, const PictureStore &kn
     const ZPath path(name);
     std::vector<ReadRequest> places;
     const auto add = [&](const ZPath &directory, const QByteArray &only) {
-        const bool isThere = std::ranges::any_of(places, [&](const ReadRequest &one) { return one.path == directory; });
-        if (isThere)
+        if (std::ranges::find(places, directory, &ReadRequest::path) != places.end())
             return;
         ReadRequest request;
         request.path = directory;
@@ -90,7 +89,7 @@ Task<Result<LockPicture>> ZooKeeperObserver::readNow(QByteArray name, Deadline d
 {
     const ZPath path(name);
     if (!name.startsWith('/'))
-        co_return Error{ErrorCode::BadInput, u"%1 is no znode path: it has to begin with /"_s.arg(label(name)), false};
+        co_return Error{ErrorCode::BadInput, u"%1 is no znode path: it has to begin with /"_s.arg(label(name))};
     const auto &[session, source, loop, connection, chroot, options, sink] = d->ensemble;
     const std::vector<QByteArray> words{"dump", "cons", "wchp"};
     const auto evidenceDeadline = Deadline::at(std::min(loop.now() + 1s, deadline.when()));

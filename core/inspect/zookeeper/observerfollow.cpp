@@ -93,8 +93,9 @@ void DirectoryFollower::enqueue(const ZPath &path)
     if (directory.isQueued)
         return;
     directory.isQueued = true;
-    const auto soonest = directory.took > always ? directory.readAt + directory.took * restPerWork : m_ensemble.loop.now();
-    if (soonest > m_ensemble.loop.now()) {
+    const auto now = m_ensemble.loop.now();
+    const auto soonest = directory.took > always ? directory.readAt + directory.took * restPerWork : now;
+    if (soonest > now) {
         directory.later = m_ensemble.loop.callAt(soonest, [this, path] {
             m_queue.push_back(path);
             pump();

@@ -16,7 +16,8 @@ public:
     // `changed` is called when a reading has changed a lock.
     DirectoryFollower(const ObservedEnsemble &ensemble, ServerAnswers &answers, DirectoryJudge &judge,
                       std::function<void()> changed)
-        : m_ensemble(ensemble), m_answers(answers), m_judge(judge), m_changed(std::move(changed)), m_scope(ensemble.loop)
+        : m_ensemble(ensemble), m_answers(answers), m_judge(judge), m_changed(std::move(changed)),
+          m_scope(ensemble.loop)
     {
     }
 

@@ -72,7 +72,8 @@ std::vector<PictureChange> DirectoryJudge::judge(const DirectoryView &view, bool
 std::vector<PictureChange> DirectoryJudge::judgeAgain(const DirectoryView &view)
 {
     const auto &judged = m_judged[view.path];
-    const bool isTooSoon = judged.took > quickJudgement && m_ensemble.loop.now() < judged.at + judged.took * restPerWork;
+    const bool isSlow = judged.took > quickJudgement;
+    const bool isTooSoon = isSlow && m_ensemble.loop.now() < judged.at + judged.took * restPerWork;
     return isTooSoon ? std::vector<PictureChange>() : judge(view, false);
 }
 

@@ -18,7 +18,7 @@ public:
 
     // `isFirstLook`: since when they hold who hold now is not known.
     [[nodiscard]] std::vector<PictureChange> judge(const DirectoryView &view, bool isFirstLook);
-    // The same nodes may look different when the servers have said more. A queue of thousands takes long: then less often.
+    // The same nodes may look different when the servers have said more. Less often for a queue that takes long.
     [[nodiscard]] std::vector<PictureChange> judgeAgain(const DirectoryView &view);
     [[nodiscard]] std::vector<PictureChange> forget(const ZPath &directory);
 

@@ -225,7 +225,8 @@ void addMixture(LockPicture &lock, const std::vector<Placed> &queue)
     if (kazoos.empty() || kazoos.size() == queue.size() || lock.recipe.startsWith("kazoo-"))
         return;
     addFinding(lock, FindingCode::ForeignNode, Severity::Warning,
-               u"kazoo's nodes beside another client's exclude each other only if kazoo was given the pattern -lock-"_s,
+               u"kazoo's nodes beside another client's exclude each other only if kazoo was given the pattern "
+               "-lock-"_s,
                std::move(kazoos));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong with the sessions of a lock's contenders, from what the servers answered about them. Pure functions on
-// pictures; the one thing that needs memory (a watch missing twice in a row) is a small class.
+// What is wrong with the sessions of a lock's contenders, from what the servers answered about them. Pure functions
+// on pictures; the one thing that needs memory (a watch missing twice in a row) is a small class.
 #pragma once
 
 #include "core/inspect/zookeeper/recognise.h"
