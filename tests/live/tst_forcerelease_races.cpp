@@ -4,7 +4,7 @@
 // For every recipe of ZooKeeper and Redis that can be acquired and force-released, with its folder made anew between
 // the two holders, so that names come again. Others watch the same servers meanwhile. How often: LOCKSCOPE_RACES
 // (8 unless said).
-#include "redlock_fixture.h"
+#include "tests/support/redlockfixture.h"
 #include "tst_ctl_fixture.h"
 
 #include "core/async/scope.h"

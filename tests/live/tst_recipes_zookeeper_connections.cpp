@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The ZooKeeper recipes when connections break and sessions expire.
-#include "tests/live/recipefixture.h"
+#include "tests/support/recipefixture.h"
 #include "tests/support/testmain.h"
 
 using namespace lockscope;
