@@ -6,7 +6,7 @@
 #include "core/async/qtloop.h"
 #include "core/recipes/make.h"
 #include "core/sandbox/server.h"
-#include "tests/live/zookeeperfixture.h"
+#include "tests/support/zookeeperfixture.h"
 #include "tests/support/faultplan.h"
 
 #include <QDeadlineTimer>

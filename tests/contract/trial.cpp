@@ -7,30 +7,6 @@ namespace lockscope::contract {
 
 using namespace Qt::StringLiterals;
 
-void Contender::acquire(Deadline deadline)
-{
-    granted.reset();
-    m_scope.launch(acquiring(deadline));
-}
-
-void Contender::release()
-{
-    released.reset();
-    m_scope.launch(releasing());
-}
-
-void Contender::askWhether()
-{
-    mine.reset();
-    m_scope.launch(asking());
-}
-
-void Contender::heed()
-{
-    loss.reset();
-    m_scope.launch(heeding());
-}
-
 QString Contender::outcome() const
 {
     if (!granted)
@@ -38,33 +14,6 @@ QString Contender::outcome() const
     if (*granted)
         return u"granted "_s + QString::fromUtf8((*granted)->id);
     return u"error %1, \"%2\""_s.arg(int(granted->error().code)).arg(granted->error().message);
-}
-
-Task<void> Contender::acquiring(Deadline deadline)
-{
-    auto result = co_await lock->acquire(deadline);
-    granted.emplace(std::move(result));
-}
-
-Task<void> Contender::releasing()
-{
-    const auto deadline = Deadline::after(m_loop, 5s);
-    auto result = co_await lock->release(deadline);
-    released.emplace(std::move(result));
-}
-
-Task<void> Contender::asking()
-{
-    const auto deadline = Deadline::after(m_loop, 5s);
-    auto result = co_await lock->isStillMine(deadline);
-    mine.emplace(std::move(result));
-}
-
-Task<void> Contender::heeding()
-{
-    auto lost = lock->lost();
-    const auto why = co_await lost;
-    loss = why;
 }
 
 Trial::~Trial()

@@ -3,49 +3,24 @@
 #pragma once
 
 #include "arena.h"
-#include "core/async/scope.h"
+#include "tests/support/contender.h"
 #include "traits.h"
 
 namespace lockscope::contract {
 
-// One claim, and what came of what was asked of it. Destroying it destroys the Lock.
-class Contender {
+// With the client it uses. Destroying it destroys the Lock.
+class Contender : public test::Contender {
 public:
     Contender(Loop &loop, Client &client, std::unique_ptr<recipes::Lock> made)
-        : lock(std::move(made)), m_loop(loop), m_client(&client), m_scope(loop)
+        : test::Contender(loop, std::move(made)), m_client(&client)
     {
     }
-
-    void acquire(Deadline deadline = Deadline::never());
-    void tryOnce() { acquire(Deadline::at(m_loop.now())); }
-    void release();
-    void askWhether();
-    // Listens for the loss.
-    void heed();
-    // Lets go of what this object waits for, not of the lock.
-    void cancelWaits() { m_scope.cancelAll(); }
-
-    [[nodiscard]] bool holds() const { return granted && *granted; }
-    [[nodiscard]] const recipes::Grant &grant() const { return **granted; }
     [[nodiscard]] Client &client() const { return *m_client; }
     // In words, whatever happened to the last acquire.
     [[nodiscard]] QString outcome() const;
 
-    std::unique_ptr<recipes::Lock> lock;
-    std::optional<Result<recipes::Grant>> granted;
-    std::optional<Result<bool>> released;
-    std::optional<Result<bool>> mine;
-    std::optional<recipes::Loss> loss;
-
 private:
-    Task<void> acquiring(Deadline deadline);
-    Task<void> releasing();
-    Task<void> asking();
-    Task<void> heeding();
-
-    Loop &m_loop;
     Client *m_client;
-    Scope m_scope; // last: its coroutines use the lock
 };
 
 enum class Side { Write, Read };

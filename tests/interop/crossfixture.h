@@ -5,7 +5,7 @@
 
 #include "tests/interop/foreignclients.h"
 #include "tests/interop/ours.h"
-#include "tests/live/zookeeperfixture.h"
+#include "tests/support/zookeeperfixture.h"
 
 #include "core/recipes/make.h"
 #include "core/redis/client.h"

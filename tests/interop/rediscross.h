@@ -6,7 +6,7 @@
 #include "tests/interop/counting.h"
 #include "tests/interop/fetched.h"
 #include "tests/interop/ours.h"
-#include "tests/live/redlock_fixture.h"
+#include "tests/support/redlockfixture.h"
 
 #include "core/rules/catalogue.h"
 

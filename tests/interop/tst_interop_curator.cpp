@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Our Curator locks beside Curator itself: the same queue, and neither enters while the other is in.
 #include "tests/interop/foreignclients.h"
-#include "tests/live/curatorfixture.h"
+#include "tests/support/curatorfixture.h"
 
 #include "core/recipes/curator/revocation.h"
 #include "tests/support/testmain.h"

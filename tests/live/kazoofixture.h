@@ -2,7 +2,7 @@
 // What the tests of kazoo's recipes share: contenders for one lock, each with a session and options of its own.
 #pragma once
 
-#include "tests/live/recipefixture.h"
+#include "tests/support/recipefixture.h"
 
 namespace lockscope::test {
 

@@ -8,7 +8,7 @@
 
 #include <QTest>
 
-// Inline: redis_fixture.h has functions of the same names, and the tests of both are linked into one program.
+// Inline: redisfixture.h has functions of the same names, and the tests of both are linked into one program.
 namespace lockscope::testing::inline mariadbfixture {
 
 using namespace std::chrono_literals;

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/recipes/make.h"
-#include "redis_fixture.h"
+#include "tests/support/redisfixture.h"
 #include "tests/support/contender.h"
 #include "tests/support/countingredis.h"
 

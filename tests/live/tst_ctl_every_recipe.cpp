@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every recipe that can be acquired, none left out: lockscopectl holds it, a second one waits, `show` names it
 // with the right holder and queue, and the second one enters when the first gives it back.
-#include "redlock_fixture.h"
+#include "tests/support/redlockfixture.h"
 #include "tests/support/testmain.h"
 #include "tst_ctl_fixture.h"
 

@@ -3,7 +3,7 @@
 // private server's raw truth beside it.
 #pragma once
 
-#include "tests/live/zookeeperfixture.h"
+#include "tests/support/zookeeperfixture.h"
 
 #include <QJsonArray>
 #include <QJsonDocument>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lockscopectl on a set of Redis nodes: one lock on three servers, seen, held, lost and released.
-#include "redlock_fixture.h"
+#include "tests/support/redlockfixture.h"
 #include "tests/support/testmain.h"
 #include "tst_ctl_fixture.h"
 

@@ -3,8 +3,8 @@
 //
 // For every recipe of ZooKeeper and Redis that can be acquired and force-released, with its folder made anew between
 // the two holders, so that names come again. Others watch the same servers meanwhile. How often: LOCKSCOPE_RACES
-// (20 unless said).
-#include "redlock_fixture.h"
+// (8 unless said).
+#include "tests/support/redlockfixture.h"
 #include "tst_ctl_fixture.h"
 
 #include "core/async/scope.h"
@@ -62,7 +62,7 @@ class TestForceReleaseRaces : public QObject {
     static int races()
     {
         const int asked = qEnvironmentVariableIntValue("LOCKSCOPE_RACES");
-        return asked > 0 ? asked : 20;
+        return asked > 0 ? asked : 8;
     }
     Loop &loop() { return m_servers.loop; }
     Deadline soon() { return Deadline::after(loop(), 20s); }

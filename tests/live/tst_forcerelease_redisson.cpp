@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The script that takes a Redisson lock from one holder, on a real Redis: what is left, and who is told.
 #include "core/rules/redissonkeys.h"
-#include "redis_fixture.h"
+#include "tests/support/redisfixture.h"
 #include "tests/support/testmain.h"
 
 using namespace lockscope;

@@ -2,7 +2,7 @@
 // Holds as the window and the terminal have them, on a real ZooKeeper: who is released by force is told, one successor
 // enters, and whatever the old holder does then, the successor's node stays as it is.
 #include "core/workspace/hold.h"
-#include "tests/live/zookeeperfixture.h"
+#include "tests/support/zookeeperfixture.h"
 #include "tests/support/testmain.h"
 
 #include <QTemporaryDir>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The SQL session on a real MariaDB: values, deadlines, kinds of failure, and what becomes of what it held.
 #include "mariadbfixture.h"
-#include "tests/live/cable.h"
+#include "tests/support/cable.h"
 #include "tests/support/testmain.h"
 
 #include <QFile>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Curator's recipes on a real server: names, exact requests and watch events, order, exclusion, reentry.
-#include "tests/live/curatorfixture.h"
+// Curator's recipes on a real server: names, exact requests and watch events, order, reentry.
+#include "tests/support/curatorfixture.h"
 #include "tests/support/testmain.h"
 
 using namespace lockscope;

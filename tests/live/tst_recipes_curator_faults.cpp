@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Curator's recipes when something goes wrong: timeouts, cancels, lost replies, nodes that somebody takes
-// away. Wherever it happens, nothing is left in the lock's directories.
-#include "tests/live/curatorfixture.h"
+// Curator's recipes when something goes wrong: requests that are lost or held back at the one step that a
+// permit takes more than a lock, two heads of a queue, a connection that breaks. The rest: tests/contract.
+#include "tests/support/curatorfixture.h"
 #include "tests/support/testmain.h"
 
 using namespace lockscope;

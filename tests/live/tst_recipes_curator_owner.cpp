@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Curator's read/write lock with both sides in one hand (downgrade, upgrade), and asking a holder to let go.
-#include "tests/live/curatorfixture.h"
+#include "tests/support/curatorfixture.h"
 
 #include "core/recipes/curator/revocation.h"
 #include "tests/support/testmain.h"

@@ -2,7 +2,7 @@
 // The eager mutex under load: several sessions, attempts that are abandoned, and an operator who removes
 // waiters' nodes. One holder at a time, in the order of the queue.
 #include "core/async/sleep.h"
-#include "tests/live/recipefixture.h"
+#include "tests/support/recipefixture.h"
 #include "tests/support/testmain.h"
 
 #include <set>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The flat layout on a real server: several locks in one directory that do not mind each other.
 #include "core/rules/contenderid.h"
-#include "tests/live/recipefixture.h"
+#include "tests/support/recipefixture.h"
 #include "tests/support/testmain.h"
 
 using namespace lockscope;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kazoo's recipes on a real server: exact requests and watch events, order, sharing, exclusion, names.
+// kazoo's recipes on a real server: exact requests and watch events, order, sharing, names.
 #include "core/recipes/token.h"
 #include "tests/live/kazoofixture.h"
 #include "tests/support/testmain.h"

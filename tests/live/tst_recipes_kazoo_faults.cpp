@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kazoo's recipes when something goes wrong: timeouts, cancels, lost replies, nodes that somebody takes
-// away, connections that break.
+// kazoo's recipes when something goes wrong: the trade of the guard for a permit, its pool, a
+// connection that breaks. The rest: tests/contract.
 #include "tests/live/kazoofixture.h"
 #include "tests/support/testmain.h"
 

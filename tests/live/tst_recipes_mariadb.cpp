@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The SQL recipes on a real MariaDB: exact statements, exclusion, order, four kinds of failure that are not
-// the same, cancelling, and a connection that is taken away.
+// The SQL recipes on a real MariaDB: exact statements, order, conflicts, deadlocks, four kinds of failure
+// that are not the same, and names. The rest: tests/contract.
 #include "core/async/sleep.h"
 #include "core/recipes/make.h"
 #include "core/recipes/mariadb/rowname.h"
@@ -19,7 +19,9 @@ namespace {
 const QByteArray row("shop.stock#id=1");
 
 struct SqlClient {
-    explicit SqlClient(std::unique_ptr<mariadb::Session> itsSession) : session(std::move(itsSession)), sql(*session) {}
+    explicit SqlClient(std::unique_ptr<mariadb::Session> itsSession) : session(std::move(itsSession)), sql(*session)
+    {
+    }
     std::unique_ptr<mariadb::Session> session;
     CountingSql sql;
     std::unique_ptr<recipes::Lock> lockOf(const QByteArray &recipe, const QByteArray &name)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several locks as one, on real servers: all or none, one deadline, release in reverse whatever becomes of each.
-#include "tests/live/curatorfixture.h"
+#include "tests/support/curatorfixture.h"
 
 #include "core/recipes/multilock.h"
 #include "core/redis/client.h"

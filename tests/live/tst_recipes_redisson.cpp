@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Redisson's RLock and RFencedLock on a real Redis: exact requests and wake-ups, byte-exact keys and
-// channels, reentrancy, the watchdog, and what is left when answers are lost or somebody gives up.
+// channels, reentrancy, and what is left when answers are lost. The rest: tests/contract.
 #include "rediscontender.h"
 #include "tests/support/testmain.h"
 

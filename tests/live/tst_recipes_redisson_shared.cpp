@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What several hold at once on a real Redis: Redisson's RReadWriteLock and its semaphore with expiring
-// permits. Byte-exact keys and messages, exact requests, who may be inside with whom, and shares that end alone.
+// permits. Byte-exact keys and messages, exact requests, and what one thread may hold
+// together. The rest: tests/contract.
 #include "core/recipes/redisson/scriptlock.h"
 #include "rediscontender.h"
 #include "tests/support/testmain.h"

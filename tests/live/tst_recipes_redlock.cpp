@@ -3,7 +3,7 @@
 // lost replies, the lease and its end.
 #include "core/recipes/make.h"
 #include "core/rules/turn.h"
-#include "redlock_fixture.h"
+#include "tests/support/redlockfixture.h"
 #include "tests/support/testmain.h"
 
 using namespace lockscope;

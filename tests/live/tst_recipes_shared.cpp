@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The textbook's read/write lock on a real server, with and without the herd: who shares, who waits for
 // whom, and what each step costs. (What it has in common with the other queues is tested with them.)
-#include "tests/live/recipefixture.h"
+#include "tests/support/recipefixture.h"
 #include "tests/support/testmain.h"
 
 using namespace lockscope;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ZooKeeper recipes on a real server: exact requests and watch events, order, exclusion.
-#include "tests/live/recipefixture.h"
+// The ZooKeeper recipes on a real server: exact requests and watch events, order, names.
+#include "tests/support/recipefixture.h"
 #include "tests/support/testmain.h"
 
 using namespace lockscope;

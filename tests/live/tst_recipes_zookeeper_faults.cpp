@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ZooKeeper recipes when something goes wrong: timeouts, cancels, lost replies, nodes that somebody
-// takes away, missing permissions. Every row runs for every recipe it concerns.
-#include "tests/live/recipefixture.h"
+// The ZooKeeper recipes when something goes wrong: requests that are held back or refused, old servers, a
+// spent counter, and whose node it is. The rest: tests/contract.
+#include "tests/support/recipefixture.h"
 #include "tests/support/testmain.h"
 
 using namespace lockscope;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The real Redis connection against a real redis-server: commands, scripts, pub/sub, and what
 // happens when the server refuses, hangs or dies.
-#include "redis_fixture.h"
+#include "tests/support/redisfixture.h"
 #include "tests/support/testmain.h"
 
 #include <QProcess>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Redis observer against a real redis-server: what it finds, how soon it sees a change, and what
 // it does where the server does not let it.
-#include "redis_fixture.h"
+#include "tests/support/redisfixture.h"
 
 #include "core/async/scope.h"
 #include "core/inspect/findings.h"

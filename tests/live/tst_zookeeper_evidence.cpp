@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asking real members: both ways, refusals, members that are down, silent or something else entirely.
-#include "tests/live/zookeeperfixture.h"
+#include "tests/support/zookeeperfixture.h"
 
 #include "core/zookeeper/evidence.h"
 #include "tests/support/testmain.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The observer against a real server: what it finds, what a server proves, how it follows changes, and
 // what it says when it may not ask.
-#include "tests/live/zookeeperfixture.h"
+#include "tests/support/zookeeperfixture.h"
 
 #include "core/async/scope.h"
 #include "core/inspect/zookeeper/observer.h"

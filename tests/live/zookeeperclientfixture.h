@@ -3,7 +3,7 @@
 // a node of its own.
 #pragma once
 
-#include "tests/live/zookeeperfixture.h"
+#include "tests/support/zookeeperfixture.h"
 
 namespace lockscope::test {
 

@@ -6,7 +6,7 @@
 #include "rediscommands.h"
 #include "redisworld.h"
 
-#include "tests/live/redis_fixture.h"
+#include "tests/support/redisfixture.h"
 #include "tests/support/testmain.h"
 
 using namespace lockscope;

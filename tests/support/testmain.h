@@ -6,6 +6,14 @@
 #include <QCoreApplication>
 #include <QTest>
 
+// Qt Test waits for five seconds, which is short where several servers and tests share two cores under a sanitizer.
+#undef QTRY_VERIFY
+#undef QTRY_VERIFY2
+#undef QTRY_COMPARE
+#define QTRY_VERIFY(expression) QTRY_VERIFY_WITH_TIMEOUT((expression), 30'000)
+#define QTRY_VERIFY2(expression, message) QTRY_VERIFY2_WITH_TIMEOUT((expression), message, 30'000)
+#define QTRY_COMPARE(expression, expected) QTRY_COMPARE_WITH_TIMEOUT(expression, expected, 30'000)
+
 namespace lockscope::testing {
 
 using TestRun = int (*)(int argc, char **argv);

@@ -3,7 +3,7 @@
 // contenders for one lock with a session each.
 #pragma once
 
-#include "tests/live/contender.h"
+#include "tests/support/zookeepercontender.h"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include "core/async/qtloop.h"
 #include "core/sandbox/server.h"
 #include "core/zookeeper/client.h"
-#include "tests/live/cable.h"
+#include "tests/support/cable.h"
 
 #include <QEventLoop>
 #include <QTest>

@@ -3,7 +3,7 @@
 // of its own.
 #pragma once
 
-#include "tests/live/recipefixture.h"
+#include "tests/support/recipefixture.h"
 
 #include "core/recipes/curator/readwritelock.h"
 #include "core/recipes/curator/semaphore.h"

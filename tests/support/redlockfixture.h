@@ -4,9 +4,9 @@
 #pragma once
 
 #include "core/recipes/redis/redlock.h"
-#include "redis_fixture.h"
 #include "tests/support/contender.h"
 #include "tests/support/countingredis.h"
+#include "tests/support/redisfixture.h"
 
 namespace lockscope::testing {
 

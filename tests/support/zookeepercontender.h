@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/recipes/make.h"
-#include "tests/live/zookeeperfixture.h"
+#include "tests/support/zookeeperfixture.h"
 #include "tests/support/contender.h"
 #include "tests/support/countingsession.h"
 #include "tests/support/faultysession.h"
@@ -27,8 +27,8 @@ struct Client {
     std::unique_ptr<testing::CountingSession> counting;
 };
 
-inline std::unique_ptr<Contender> contenderWith(Client &client, const QByteArray &recipe, const ZPath &path, quint64 seed,
-                                                const recipes::AcquireOptions &options = {})
+inline std::unique_ptr<Contender> contenderWith(Client &client, const QByteArray &recipe, const ZPath &path,
+                                                quint64 seed, const recipes::AcquireOptions &options = {})
 {
     auto made = recipes::makeLock(recipe, *client.counting, path, options, Random(seed));
     if (!made)

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// What release counts in many runs is played a tenth as often under a sanitizer, which looks at each run instead.
+#pragma once
+
+namespace lockscope::test {
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr int sanitizerShare = 10;
+#else
+inline constexpr int sanitizerShare = 1;
+#endif
+
+} // namespace lockscope::test
