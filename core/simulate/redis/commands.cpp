@@ -8,7 +8,7 @@ const RedisCommand *findCommand(const QByteArray &name)
 {
     static const RedisCommands all = [] {
         RedisCommands table;
-        for (const auto group : {keyCommands, expiryCommands, textCommands, hashCommands, listCommands, setCommands,
+        for (const auto group : {keyCommands, expiryCommands, textCommands, hashCommands, listCommands,
                                  sortedSetCommands, serverCommands, scriptCommands})
             table.merge(group());
         return table;

@@ -78,13 +78,14 @@ bool allows(const Conditions &only, std::optional<Millis> current, Millis when)
            && !(only.lt && current && when >= *current);
 }
 
-Value expire(Execution &run, const Command &command, ExpiryUnit unit)
+template <qint64 millis>
+Value expireBy(Execution &run, const Command &command)
 {
     const auto only = conditionsOf(run, command);
     const auto number = run.integer(command[2]);
     if (run.isRefused())
         return {};
-    const auto when = momentOf(run, number, unit, command[0]);
+    const auto when = momentOf(run, number, {millis, false}, command[0]);
     if (run.isRefused())
         return {};
     const auto *entry = run.keys.look(command[1]);
@@ -92,12 +93,6 @@ Value expire(Execution &run, const Command &command, ExpiryUnit unit)
         return replies::integer(0);
     expireAt(run, command[1], when);
     return replies::integer(1);
-}
-
-template <qint64 millis, bool isMoment>
-Value expireBy(Execution &run, const Command &command)
-{
-    return expire(run, command, {millis, isMoment});
 }
 
 // -2 no key, -1 no expiry.
@@ -112,24 +107,12 @@ Value timeLeft(Execution &run, const Command &command)
     return replies::integer(static_cast<qint64>((static_cast<quint64>(time.count()) + millis / 2) / millis));
 }
 
-Value persist(Execution &run, const Command &command)
-{
-    const auto *entry = run.keys.look(command[1]);
-    if (!entry || !entry->expiresAt)
-        return replies::integer(0);
-    run.keys.expireAt(command[1], std::nullopt);
-    return replies::integer(1);
-}
-
 } // namespace
 
 RedisCommands expiryCommands()
 {
-    return {{"EXPIRE", {-3, expireBy<1000, false>}},  {"PEXPIRE", {-3, expireBy<1, false>}},
-            {"EXPIREAT", {-3, expireBy<1000, true>}}, {"PEXPIREAT", {-3, expireBy<1, true>}},
-            {"TTL", {2, timeLeft<1000, false>}},      {"PTTL", {2, timeLeft<1, false>}},
-            {"EXPIRETIME", {2, timeLeft<1000, true>}}, {"PEXPIRETIME", {2, timeLeft<1, true>}},
-            {"PERSIST", {2, persist}}};
+    return {{"EXPIRE", {-3, expireBy<1000>}}, {"PEXPIRE", {-3, expireBy<1>}}, {"TTL", {2, timeLeft<1000, false>}},
+            {"PTTL", {2, timeLeft<1, false>}}, {"PEXPIRETIME", {2, timeLeft<1, true>}}};
 }
 
 } // namespace lockscope::simulate

@@ -27,27 +27,12 @@ Value hSet(Execution &run, const Command &command)
     qint64 added = 0;
     for (qsizetype i = 2; i < command.size(); i += 2)
         added += hash->insert_or_assign(command[i], command[i + 1]).second ? 1 : 0;
-    return command[0].toUpper() == "HMSET" ? replies::ok() : replies::integer(added);
-}
-
-Value hSetNx(Execution &run, const Command &command)
-{
-    auto *hash = run.open<RedisHash>(command[1]);
-    return hash ? replies::integer(hash->emplace(command[2], command[3]).second ? 1 : 0) : Value();
+    return replies::integer(added);
 }
 
 Value hGet(Execution &run, const Command &command)
 {
     return fieldOf(run.read<RedisHash>(command[1]), command[2]);
-}
-
-Value hMGet(Execution &run, const Command &command)
-{
-    const auto *hash = run.read<RedisHash>(command[1]);
-    std::vector<Value> texts;
-    for (qsizetype i = 2; i < command.size(); ++i)
-        texts.push_back(fieldOf(hash, command[i]));
-    return replies::array(std::move(texts));
 }
 
 Value hDel(Execution &run, const Command &command)
@@ -91,21 +76,13 @@ Value hLen(Execution &run, const Command &command)
     return replies::integer(hash ? static_cast<qint64>(hash->size()) : 0);
 }
 
-Value hStrLen(Execution &run, const Command &command)
-{
-    return replies::integer(hGet(run, command).text.size());
-}
-
-template <bool fields, bool values>
-Value hAll(Execution &run, const Command &command)
+Value hGetAll(Execution &run, const Command &command)
 {
     std::vector<Value> texts;
     const auto *hash = run.read<RedisHash>(command[1]);
     for (const auto &[field, value] : hash ? *hash : RedisHash()) {
-        if (fields)
-            texts.push_back(replies::bulk(field));
-        if (values)
-            texts.push_back(replies::bulk(value));
+        texts.push_back(replies::bulk(field));
+        texts.push_back(replies::bulk(value));
     }
     return replies::array(std::move(texts));
 }
@@ -114,11 +91,8 @@ Value hAll(Execution &run, const Command &command)
 
 RedisCommands hashCommands()
 {
-    return {{"HSET", {-4, hSet}},         {"HMSET", {-4, hSet}},         {"HSETNX", {4, hSetNx}},
-            {"HGET", {3, hGet}},          {"HMGET", {-3, hMGet}},        {"HDEL", {-3, hDel}},
-            {"HEXISTS", {3, hExists}},    {"HINCRBY", {4, hIncrBy}},     {"HLEN", {2, hLen}},
-            {"HSTRLEN", {3, hStrLen}},    {"HGETALL", {2, hAll<true, true>}},
-            {"HKEYS", {2, hAll<true, false>}}, {"HVALS", {2, hAll<false, true>}}};
+    return {{"HSET", {-4, hSet}},      {"HGET", {3, hGet}},       {"HDEL", {-3, hDel}}, {"HEXISTS", {3, hExists}},
+            {"HINCRBY", {4, hIncrBy}}, {"HGETALL", {2, hGetAll}}, {"HLEN", {2, hLen}}};
 }
 
 } // namespace lockscope::simulate

@@ -16,19 +16,17 @@ qint64 sizeOf(const RedisList *list)
     return list ? static_cast<qint64>(list->size()) : 0;
 }
 
-template <bool atFront>
-Value push(Execution &run, const Command &command)
+Value rPush(Execution &run, const Command &command)
 {
     auto *list = run.open<RedisList>(command[1]);
     if (!list)
         return {};
     for (qsizetype i = 2; i < command.size(); ++i)
-        list->insert(atFront ? list->begin() : list->end(), command[i]);
+        list->push_back(command[i]);
     return replies::integer(sizeOf(list));
 }
 
-template <bool atFront>
-Value pop(Execution &run, const Command &command)
+Value lPop(Execution &run, const Command &command)
 {
     if (command.size() > 3)
         return run.refuse(wrongCount(command[0]));
@@ -43,16 +41,11 @@ Value pop(Execution &run, const Command &command)
         return replies::nil();
     std::vector<Value> taken;
     while (!list->empty() && static_cast<qint64>(taken.size()) < count) {
-        taken.push_back(replies::bulk(atFront ? list->front() : list->back()));
-        atFront ? list->pop_front() : list->pop_back();
+        taken.push_back(replies::bulk(list->front()));
+        list->pop_front();
     }
     run.dropIfEmpty(command[1]);
     return isMany ? replies::array(std::move(taken)) : taken.front();
-}
-
-Value lLen(Execution &run, const Command &command)
-{
-    return replies::integer(sizeOf(run.read<RedisList>(command[1])));
 }
 
 Value lIndex(Execution &run, const Command &command)
@@ -109,9 +102,8 @@ Value lRem(Execution &run, const Command &command)
 
 RedisCommands listCommands()
 {
-    return {{"LPUSH", {-3, push<true>}}, {"RPUSH", {-3, push<false>}}, {"LPOP", {-2, pop<true>}},
-            {"RPOP", {-2, pop<false>}},  {"LLEN", {2, lLen}},          {"LINDEX", {3, lIndex}},
-            {"LRANGE", {4, lRange}},     {"LREM", {4, lRem}}};
+    return {{"RPUSH", {-3, rPush}}, {"LPOP", {-2, lPop}}, {"LINDEX", {3, lIndex}}, {"LRANGE", {4, lRange}},
+            {"LREM", {4, lRem}}};
 }
 
 } // namespace lockscope::simulate

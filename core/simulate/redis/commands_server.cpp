@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands on the server itself, its clients and its channels.
 #include "core/simulate/redis/execution.h"
-#include "core/simulate/redis/glob.h"
 #include "core/simulate/redis/server.h"
 
 namespace lockscope::simulate {
@@ -21,11 +20,6 @@ Value ping(Execution &run, const Command &command)
     return command.size() == 2 ? replies::bulk(command[1]) : replies::status("PONG");
 }
 
-Value echo(Execution &, const Command &command)
-{
-    return replies::bulk(command[1]);
-}
-
 Value time(Execution &run, const Command &)
 {
     const auto micros = run.now.count();
@@ -39,16 +33,6 @@ Value select(Execution &run, const Command &command)
     if (!run.isRefused() && database != 0)
         run.refuse("ERR DB index is out of range");
     return replies::ok();
-}
-
-// There are no replicas that could acknowledge anything in time.
-Value wait(Execution &run, const Command &command)
-{
-    run.integer(command[1]);
-    const auto timeout = run.integer(command[2], "ERR timeout is not an integer or out of range");
-    if (timeout < 0)
-        run.refuse("ERR timeout is negative");
-    return replies::integer(0);
 }
 
 QByteArray wrongSubcommandCount(const Command &command)
@@ -130,48 +114,15 @@ Value unsubscribe(Execution &run, const Command &command)
     return lastOf(run, std::move(confirmations));
 }
 
-Value pubSub(Execution &run, const Command &command)
-{
-    const auto what = command[1].toUpper();
-    const auto &channels = run.server.publisher().topics(ChannelKind::Channel);
-    std::vector<Value> found;
-    if (what == "NUMPAT" && command.size() > 2)
-        return run.refuse(wrongSubcommandCount(command));
-    if (what == "NUMPAT")
-        return replies::integer(static_cast<qint64>(run.server.publisher().topics(ChannelKind::Pattern).size()));
-    if (what == "CHANNELS" && command.size() > 3)
-        return run.refuse("ERR unknown subcommand or wrong number of arguments for '" + beginning(command[1])
-                          + "'. Try PUBSUB HELP.");
-    if (what == "CHANNELS") {
-        for (const auto &[channel, sessions] : channels) {
-            if (matchesGlob(command.value(2, "*"), channel))
-                found.push_back(replies::bulk(channel));
-        }
-        return replies::array(std::move(found));
-    }
-    if (what != "NUMSUB")
-        return run.refuse(unknownSubcommand(command));
-    for (const auto &channel : command.sliced(2)) {
-        const auto at = channels.find(channel);
-        const auto listeners = at == channels.end() ? 0 : static_cast<qint64>(at->second.size());
-        found.push_back(replies::bulk(channel));
-        found.push_back(replies::integer(listeners));
-    }
-    return replies::array(std::move(found));
-}
-
 } // namespace
 
 RedisCommands serverCommands()
 {
     return {{"PING", {-1, ping}},
-            {"ECHO", {2, echo}},
             {"TIME", {1, time}},
             {"SELECT", {2, select}},
-            {"WAIT", {3, wait, RedisCommand::Where::NotInScripts}},
             {"CLIENT", {-2, client, RedisCommand::Where::NotInScripts}},
             {"PUBLISH", {3, publish}},
-            {"PUBSUB", {-2, pubSub}},
             {"SUBSCRIBE", {-2, subscribe<ChannelKind::Channel>, RedisCommand::Where::NotInScripts}},
             {"PSUBSCRIBE", {-2, subscribe<ChannelKind::Pattern>, RedisCommand::Where::NotInScripts}},
             {"UNSUBSCRIBE", {-1, unsubscribe<ChannelKind::Channel>, RedisCommand::Where::NotInScripts}},

@@ -139,15 +139,6 @@ Value zCard(Execution &run, const Command &command)
     return replies::integer(set ? static_cast<qint64>(set->scores.size()) : 0);
 }
 
-Value zRank(Execution &run, const Command &command)
-{
-    const auto *set = run.read<RedisSortedSet>(command[1]);
-    if (!set || !set->scores.contains(command[2]))
-        return replies::nil();
-    const auto at = set->order.find({set->scores.at(command[2]), command[2]});
-    return replies::integer(std::distance(set->order.begin(), at));
-}
-
 struct ScoreRange {
     double least = 0, most = 0;
     bool leastIsOut = false, mostIsOut = false;
@@ -183,35 +174,17 @@ Members within(const RedisSortedSet *set, const ScoreRange &range)
     return found;
 }
 
-Value zCount(Execution &run, const Command &command)
-{
-    const auto range = scoreRange(run, command[2], command[3]);
-    if (run.isRefused())
-        return {};
-    return replies::integer(static_cast<qint64>(within(run.read<RedisSortedSet>(command[1]), range).size()));
-}
-
-Value zRemRangeByScore(Execution &run, const Command &command)
-{
-    const auto range = scoreRange(run, command[2], command[3]);
-    auto *set = run.isRefused() ? nullptr : run.write<RedisSortedSet>(command[1]);
-    const auto found = within(set, range);
-    for (const auto &[score, member] : found)
-        set->take(member);
-    run.dropIfEmpty(command[1]);
-    return replies::integer(static_cast<qint64>(found.size()));
-}
-
 // --- ZRANGE and its kin ----------------------------------------------------------------------------
 
 struct RangeOptions {
-    bool byScore = false, isReversed = false, withScores = false;
+    bool byScore = false, withScores = false;
     qint64 offset = 0, limit = -1;
 };
 
-// `all`: with what only ZRANGE itself takes.
-RangeOptions rangeOptions(Execution &run, const Command &command, RangeOptions options, bool all)
+RangeOptions rangeOptions(Execution &run, const Command &command, bool byScore)
 {
+    RangeOptions options;
+    options.byScore = byScore;
     for (qsizetype i = 4; i < command.size() && !run.isRefused(); ++i) {
         const auto option = command[i].toUpper();
         if (option == "WITHSCORES") {
@@ -220,10 +193,6 @@ RangeOptions rangeOptions(Execution &run, const Command &command, RangeOptions o
             options.offset = run.integer(command[i + 1]);
             options.limit = run.integer(command[i + 2]);
             i += 2;
-        } else if (option == "BYSCORE" && all && !options.byScore) {
-            options.byScore = true;
-        } else if (option == "REV" && all && !options.isReversed) {
-            options.isReversed = true;
         } else {
             run.refuseSyntax();
         }
@@ -255,13 +224,10 @@ Value shown(const Members &members, bool withScores)
 
 Value rangeByScore(Execution &run, const Command &command, const RangeOptions &options)
 {
-    const int least = options.isReversed ? 3 : 2;
-    const auto range = scoreRange(run, command[least], command[5 - least]);
+    const auto range = scoreRange(run, command[2], command[3]);
     if (run.isRefused())
         return {};
     auto found = within(run.read<RedisSortedSet>(command[1]), range);
-    if (options.isReversed)
-        std::reverse(found.begin(), found.end());
     return shown(cut(std::move(found), options.offset, options.limit), options.withScores);
 }
 
@@ -275,26 +241,20 @@ Value rangeByIndex(Execution &run, const Command &command, const RangeOptions &o
     const auto size = set ? static_cast<qint64>(set->order.size()) : 0;
     const auto range = rangeOf(first, last, size);
     Members found;
-    if (range.first < range.end && options.isReversed) {
-        const auto at = std::next(set->order.rbegin(), range.first);
-        found.assign(at, std::next(at, range.end - range.first));
-    } else if (range.first < range.end) {
+    if (range.first < range.end) {
         const auto at = std::next(set->order.begin(), range.first);
         found.assign(at, std::next(at, range.end - range.first));
     }
     return shown(found, options.withScores);
 }
 
-template <bool byScore, bool isReversed, bool all>
+template <bool byScore>
 Value zRange(Execution &run, const Command &command)
 {
-    RangeOptions options;
-    options.byScore = byScore;
-    options.isReversed = isReversed;
-    options = rangeOptions(run, command, options, all);
+    const auto options = rangeOptions(run, command, byScore);
     if (run.isRefused())
         return {};
-    return options.byScore ? rangeByScore(run, command, options) : rangeByIndex(run, command, options);
+    return byScore ? rangeByScore(run, command, options) : rangeByIndex(run, command, options);
 }
 
 } // namespace
@@ -306,13 +266,8 @@ RedisCommands sortedSetCommands()
             {"ZREM", {-3, zRem}},
             {"ZSCORE", {3, zScore}},
             {"ZCARD", {2, zCard}},
-            {"ZRANK", {3, zRank}},
-            {"ZCOUNT", {4, zCount}},
-            {"ZREMRANGEBYSCORE", {4, zRemRangeByScore}},
-            {"ZRANGE", {-4, zRange<false, false, true>}},
-            {"ZREVRANGE", {-4, zRange<false, true, false>}},
-            {"ZRANGEBYSCORE", {-4, zRange<true, false, false>}},
-            {"ZREVRANGEBYSCORE", {-4, zRange<true, true, false>}}};
+            {"ZRANGE", {-4, zRange<false>}},
+            {"ZRANGEBYSCORE", {-4, zRange<true>}}};
 }
 
 } // namespace lockscope::simulate

@@ -115,7 +115,6 @@ using RedisCommands = std::map<QByteArray, RedisCommand>;
 [[nodiscard]] RedisCommands textCommands();
 [[nodiscard]] RedisCommands hashCommands();
 [[nodiscard]] RedisCommands listCommands();
-[[nodiscard]] RedisCommands setCommands();
 [[nodiscard]] RedisCommands sortedSetCommands();
 [[nodiscard]] RedisCommands serverCommands();
 [[nodiscard]] RedisCommands scriptCommands();

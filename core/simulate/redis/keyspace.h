@@ -22,7 +22,6 @@ namespace lockscope::simulate {
 using RedisText = QByteArray;
 using RedisHash = std::map<QByteArray, QByteArray>;
 using RedisList = std::deque<QByteArray>;
-using RedisSet = std::set<QByteArray>;
 struct RedisSortedSet {
     std::map<QByteArray, double> scores;
     std::set<std::pair<double, QByteArray>> order;
@@ -31,7 +30,7 @@ struct RedisSortedSet {
     bool put(const QByteArray &member, double score);
     bool take(const QByteArray &member);
 };
-using RedisContent = std::variant<RedisText, RedisList, RedisSet, RedisSortedSet, RedisHash>;
+using RedisContent = std::variant<RedisText, RedisList, RedisSortedSet, RedisHash>;
 
 class Keyspace {
 public:
