@@ -72,7 +72,7 @@ Result<void> readLook(const Arguments &arguments, WindowOptions &options)
     options.theme = arguments.value(u"theme"_s, u"auto"_s);
     if (!QStringList{u"auto"_s, u"light"_s, u"dark"_s}.contains(options.theme))
         return bad(u"--theme is auto, light or dark, not %1"_s.arg(options.theme));
-    const auto language = simulate::languageByName(arguments.value(u"language"_s, u"en"_s).toUtf8());
+    const auto language = lessons::languageByName(arguments.value(u"language"_s, u"en"_s).toUtf8());
     if (!language)
         return bad(u"--language is en, zh_CN or ru, not %1"_s.arg(arguments.value(u"language"_s)));
     options.language = *language;

@@ -4,7 +4,7 @@
 
 #include "app/commandline.h"
 #include "core/inspect/picture.h"
-#include "core/simulate/lessons.h"
+#include "core/lessons/lessons.h"
 
 #include <QSize>
 
@@ -21,7 +21,7 @@ struct WindowOptions {
     QSize size{1440, 900};
     int scalePercent = 100;
     QString theme;                 // auto, light, dark
-    simulate::Language language = simulate::Language::English; // of the lessons
+    lessons::Language language = lessons::Language::English; // of the lessons
     QString screenshot;            // empty: stay
     std::chrono::milliseconds after{15'000};
 };

@@ -3,8 +3,8 @@
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/table.h"
+#include "core/contention/promises.h"
 #include "core/rules/catalogue.h"
-#include "core/simulate/promises.h"
 
 #include <QJsonArray>
 
@@ -67,10 +67,10 @@ void printTable()
 // One entry for each fault that can happen to it, and each invariant.
 QJsonArray promisesJson(const QByteArray &recipe, bool fenced)
 {
-    using Verdict = simulate::Promise::Verdict;
+    using Verdict = contention::Promise::Verdict;
     QJsonArray array;
-    for (const auto fault : simulate::faultsFor(recipe)) {
-        for (const auto &promise : simulate::promisesOf(recipe, fault, fenced))
+    for (const auto fault : contention::faultsFor(recipe)) {
+        for (const auto &promise : contention::promisesOf(recipe, fault, fenced))
             array.append(QJsonObject{{u"fault"_s, QString::fromLatin1(nameOf(fault))},
                                      {u"invariant"_s, QString::fromLatin1(promise.invariant)},
                                      {u"promised"_s, promise.verdict != Verdict::NotPromised},
@@ -85,11 +85,11 @@ QJsonArray promisesJson(const QByteArray &recipe, bool fenced)
 void addPromises(Table &table, const QByteArray &recipe, bool fenced)
 {
     bool isAny = false;
-    for (const auto fault : simulate::faultsFor(recipe)) {
-        for (const auto &promise : simulate::promisesOf(recipe, fault, fenced)) {
+    for (const auto fault : contention::faultsFor(recipe)) {
+        for (const auto &promise : contention::promisesOf(recipe, fault, fenced)) {
             if (!promise.mayBreak())
                 continue;
-            const bool isRare = promise.verdict == simulate::Promise::Verdict::MayBreakRarely;
+            const bool isRare = promise.verdict == contention::Promise::Verdict::MayBreakRarely;
             table.add({isAny ? QString() : QString::fromLatin1(recipe), QString::fromLatin1(nameOf(fault)),
                        QString::fromLatin1(promise.invariant) + (isRare ? u" (rarely)"_s : QString()), promise.because});
             isAny = true;
@@ -102,11 +102,11 @@ void addPromises(Table &table, const QByteArray &recipe, bool fenced)
 void printPromises(bool fenced)
 {
     Table table({{u"RECIPE"_s}, {u"FAULT"_s}, {u"MAY BREAK"_s}, {u"BECAUSE"_s, Table::Align::Left, true}});
-    for (const auto &recipe : simulate::promisingRecipes())
+    for (const auto &recipe : contention::promisingRecipes())
         addPromises(table, recipe, fenced);
     print(table.text(terminalWidth()));
     QStringList words;
-    for (const auto &invariant : simulate::invariants())
+    for (const auto &invariant : contention::invariants())
         words << u"  "_s + QString::fromLatin1(invariant.name).leftJustified(13) + invariant.words;
     print(u"\nEverything else holds, under every fault that can happen to the recipe (order: of the fair ones). "
           u"What must hold:\n"_s + words.join(u'\n'));

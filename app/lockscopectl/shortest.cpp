@@ -2,7 +2,7 @@
 #include "app/lockscopectl/shortest.h"
 
 #include "app/lockscopectl/output.h"
-#include "core/simulate/story.h"
+#include "core/contention/story.h"
 
 #include <QJsonArray>
 #include <QThread>
@@ -10,7 +10,7 @@
 namespace lockscope::ctl {
 
 using namespace Qt::StringLiterals;
-using simulate::Shortest;
+using contention::Shortest;
 
 namespace {
 
@@ -22,7 +22,7 @@ constexpr std::size_t mostLines = 200;
 
 } // namespace
 
-Result<int> replaysFor(Run &run, const simulate::Scenario &scenario)
+Result<int> replaysFor(Run &run, const contention::Scenario &scenario)
 {
     if (run.has(u"shrink"_s)) {
         bool isNumber = false;
@@ -36,12 +36,12 @@ Result<int> replaysFor(Run &run, const simulate::Scenario &scenario)
     return run.json || !run.workspace.links().empty() || size > largestByDefault ? 0 : replaysByDefault;
 }
 
-Task<Result<Shortest>> findShortest(Run &run, simulate::Scenario scenario, QByteArray invariant, int most)
+Task<Result<Shortest>> findShortest(Run &run, contention::Scenario scenario, QByteArray invariant, int most)
 {
     const OneShot<Result<Shortest>> found(run.loop());
     Loop *loop = &run.loop();
     const std::unique_ptr<QThread> thread(QThread::create([found, scenario, invariant, most, loop] {
-        const auto result = simulate::shrink(scenario, simulate::breaks(invariant), most);
+        const auto result = contention::shrink(scenario, contention::breaks(invariant), most);
         loop->post([found, result] { found.complete(result); });
     }));
     thread->start();
@@ -54,18 +54,18 @@ void printShortest(const Shortest &shortest, const QByteArray &invariant)
 {
     print(u"\nThe shortest schedule found that breaks %1 (%2 replays):\n    %3"_s.arg(
         QString::fromLatin1(invariant), QString::number(shortest.replays),
-        simulate::commandLine(shortest.recording.scenario)));
-    const auto lines = simulate::eventLines(shortest.recording, invariant, mostLines);
+        contention::commandLine(shortest.recording.scenario)));
+    const auto lines = contention::eventLines(shortest.recording, invariant, mostLines);
     for (const auto &line : lines)
         print(line);
 }
 
 QJsonObject toJson(const Shortest &shortest, const QByteArray &invariant)
 {
-    const auto lines = simulate::eventLines(shortest.recording, invariant, mostLines);
+    const auto lines = contention::eventLines(shortest.recording, invariant, mostLines);
     return {{u"invariant"_s, QString::fromLatin1(invariant)},
             {u"scenario"_s, shortest.recording.scenario.toJson()},
-            {u"command"_s, simulate::commandLine(shortest.recording.scenario)},
+            {u"command"_s, contention::commandLine(shortest.recording.scenario)},
             {u"replays"_s, shortest.replays},
             {u"events"_s, QJsonArray::fromStringList(lines)}};
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "app/lockscopectl/command.h"
-#include "core/simulate/shrink.h"
+#include "core/contention/shrink.h"
 
 #include <QJsonObject>
 
@@ -11,14 +11,14 @@ namespace lockscope::ctl {
 
 // How many replays --shrink allows for this scenario: without the option so many, in a text, as it takes a moment; with
 // --json none. BadInput.
-[[nodiscard]] Result<int> replaysFor(Run &run, const simulate::Scenario &scenario);
+[[nodiscard]] Result<int> replaysFor(Run &run, const contention::Scenario &scenario);
 
 // Of the first violation. On a thread of its own, so that Ctrl-C ends it.
-[[nodiscard]] Task<Result<simulate::Shortest>> findShortest(Run &run, simulate::Scenario scenario,
-                                                            QByteArray invariant, int mostReplays);
+[[nodiscard]] Task<Result<contention::Shortest>> findShortest(Run &run, contention::Scenario scenario,
+                                                              QByteArray invariant, int mostReplays);
 
-void printShortest(const simulate::Shortest &shortest, const QByteArray &invariant);
+void printShortest(const contention::Shortest &shortest, const QByteArray &invariant);
 // "shortest" of an entry of "runs".
-[[nodiscard]] QJsonObject toJson(const simulate::Shortest &shortest, const QByteArray &invariant);
+[[nodiscard]] QJsonObject toJson(const contention::Shortest &shortest, const QByteArray &invariant);
 
 } // namespace lockscope::ctl

@@ -7,8 +7,8 @@
 #include "app/lockscopectl/table.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
+#include "core/contention/simulation.h"
 #include "core/rules/catalogue.h"
-#include "core/simulate/simulation.h"
 #include "core/workspace/realrun.h"
 
 #include <QFile>
@@ -23,8 +23,8 @@ namespace lockscope::ctl {
 
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
-using simulate::Recording;
-using simulate::Scenario;
+using contention::Recording;
+using contention::Scenario;
 
 namespace {
 
@@ -60,13 +60,13 @@ Result<bool> readFaults(Run &run, Scenario *scenario)
 {
     for (const auto &name : run.arguments.options.value(u"fault"_s)) {
         if (name == "all"_L1) {
-            scenario->faults = simulate::faultsFor(scenario->recipe);
+            scenario->faults = contention::faultsFor(scenario->recipe);
             continue;
         }
-        const auto fault = simulate::faultByName(name.toUtf8());
+        const auto fault = contention::faultByName(name.toUtf8());
         if (!fault) {
             QStringList known;
-            for (const auto kind : simulate::allFaults())
+            for (const auto kind : contention::allFaults())
                 known << QString::fromLatin1(nameOf(kind));
             return badUsage(u"there is no fault \"%1\"; there are: %2, all"_s.arg(name, known.join(u", "_s)));
         }
@@ -111,7 +111,7 @@ Result<Scenario> readScenario(Run &run, const QString &recipe)
     if (run.has(u"wait"_s))
         scenario.wait = wait;
     if (run.has(u"spread"_s))
-        scenario.arrival = simulate::Arrival::Spread;
+        scenario.arrival = contention::Arrival::Spread;
     scenario.checksFencingTokens = run.has(u"fencing"_s);
     // Of very many only the counters; whoever wants the events asks for the file.
     scenario.keepsEvents = run.has(u"save"_s);
@@ -172,7 +172,7 @@ Result<std::vector<Scenario>> readScenarios(Run &run)
     return scenarios;
 }
 
-QString ms(simulate::Moment moment)
+QString ms(contention::Moment moment)
 {
     return spokenDuration(std::chrono::duration_cast<std::chrono::milliseconds>(moment));
 }
@@ -194,7 +194,7 @@ void printTable(const std::vector<Recording> &runs)
     }
     print(table.text(terminalWidth()));
     for (const auto &run : runs) {
-        if (simulate::isOptimistic(run.scenario.recipe))
+        if (contention::isOptimistic(run.scenario.recipe))
             print(u"%1: nobody is kept out; GRANTS counts how often the work was begun, again after each conflict."_s.arg(
                 QString::fromUtf8(run.scenario.recipe)));
         if (!run.note.isEmpty())
@@ -218,7 +218,7 @@ void printTable(const std::vector<Recording> &runs)
 }
 
 // By the runs' places, where something did not hold and a search was wanted.
-using Shorter = std::map<std::size_t, simulate::Shortest>;
+using Shorter = std::map<std::size_t, contention::Shortest>;
 
 QJsonObject answer(const std::vector<Recording> &runs, const Shorter &shorter)
 {
@@ -238,7 +238,7 @@ Task<Result<Recording>> playSimulated(Run &run, Scenario scenario)
     const OneShot<std::shared_ptr<Result<Recording>>> played(run.loop());
     Loop *loop = &run.loop();
     const std::unique_ptr<QThread> thread(QThread::create([played, scenario, loop] {
-        auto result = std::make_shared<Result<Recording>>(simulate::simulate(scenario));
+        auto result = std::make_shared<Result<Recording>>(contention::simulate(scenario));
         loop->post([played, result = std::move(result)] { played.complete(result); });
     }));
     thread->start();

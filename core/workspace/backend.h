@@ -131,7 +131,7 @@ public:
 
     // Plays on the servers of a connection (realrun.h); how far it is comes through runProgressed. Returns the
     // run's id.
-    virtual quint64 playOnServers(RealRunOptions options, QObject *context, Answer<simulate::Recording> answer) = 0;
+    virtual quint64 playOnServers(RealRunOptions options, QObject *context, Answer<contention::Recording> answer) = 0;
     virtual void cancelRun(quint64 runId) = 0; // its answer, Cancelled, comes once it took away what it made
 
 signals:

@@ -199,7 +199,7 @@ void LiveBackend::forceRelease(operate::ForceReleasePlan plan, const QString &re
     });
 }
 
-quint64 LiveBackend::playOnServers(RealRunOptions options, QObject *context, Answer<simulate::Recording> answer)
+quint64 LiveBackend::playOnServers(RealRunOptions options, QObject *context, Answer<contention::Recording> answer)
 {
     const auto id = m_nextRun++;
     onIoThread([id, options = std::move(options), deliver = deliveredTo(context, std::move(answer))](IoSide &io) {

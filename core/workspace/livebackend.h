@@ -41,7 +41,7 @@ public:
     void forceRelease(operate::ForceReleasePlan plan, const QString &reason, QObject *context,
                       Answer<operate::ForceReleaseOutcome> answer) override;
 
-    quint64 playOnServers(RealRunOptions options, QObject *context, Answer<simulate::Recording> answer) override;
+    quint64 playOnServers(RealRunOptions options, QObject *context, Answer<contention::Recording> answer) override;
     void cancelRun(quint64 runId) override;
 
 private:

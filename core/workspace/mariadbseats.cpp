@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/simulate/traced/tracedsql.h"
+#include "core/contention/traced/tracedsql.h"
 #include "core/workspace/seats.h"
 
 #include "core/base/text.h"
@@ -18,7 +18,7 @@ public:
     {
         for (int i = 0; i < m_scenario.contenders; ++i) {
             m_sessions.push_back(m_link.openSqlSession());
-            m_traced.push_back(std::make_unique<simulate::TracedSql>(*m_sessions.back(), context.trace, i));
+            m_traced.push_back(std::make_unique<contention::TracedSql>(*m_sessions.back(), context.trace, i));
         }
     }
 
@@ -74,11 +74,11 @@ public:
 
 private:
     Link &m_link;
-    const simulate::Scenario m_scenario;
+    const contention::Scenario m_scenario;
     const QByteArray m_name;
     const bool m_isNamed;
     std::vector<std::unique_ptr<mariadb::Session>> m_sessions;
-    std::vector<std::unique_ptr<simulate::TracedSql>> m_traced; // by contender
+    std::vector<std::unique_ptr<contention::TracedSql>> m_traced; // by contender
 };
 
 } // namespace

@@ -4,7 +4,7 @@
 #include "core/async/scope.h"
 #include "core/async/sleep.h"
 #include "core/base/text.h"
-#include "core/simulate/checkers.h"
+#include "core/contention/checkers.h"
 #include "core/workspace/seats.h"
 
 namespace lockscope {
@@ -12,8 +12,8 @@ namespace lockscope {
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 using Stage = RealRunProgress::Stage;
-using simulate::Recording;
-using simulate::Scenario;
+using contention::Recording;
+using contention::Scenario;
 
 struct RealRun::Private {
     Private(Workspace &w, RealRunOptions o)
@@ -21,10 +21,10 @@ struct RealRun::Private {
           trace(options.scenario, [this] { return now(); }, 2'000'000), checkers(options.scenario, trace),
           resource(trace, options.scenario.checksFencingTokens), random(Random::fromSystem())
     {
-        trace.onEvent([this](const simulate::Event &event) { checkers.see(event); });
+        trace.onEvent([this](const contention::Event &event) { checkers.see(event); });
     }
 
-    [[nodiscard]] simulate::Moment now() const { return workspace.loop().now() - began; }
+    [[nodiscard]] contention::Moment now() const { return workspace.loop().now() - began; }
     [[nodiscard]] int sessions() const;
     [[nodiscard]] Result<bool> check(Link &link) const;
     Task<Result<bool>> takeSeats();
@@ -35,13 +35,13 @@ struct RealRun::Private {
     const RealRunOptions options;
     OneShot<bool> cancelled;
     Instant began;
-    simulate::Trace trace;
-    simulate::Checkers checkers;
-    simulate::Resource resource;
+    contention::Trace trace;
+    contention::Checkers checkers;
+    contention::Resource resource;
     Random random;
     Stage stage = Stage::Connecting;
     std::unique_ptr<Seats> seats;
-    std::unique_ptr<simulate::Round> round;
+    std::unique_ptr<contention::Round> round;
 };
 
 int RealRun::Private::sessions() const
@@ -97,9 +97,9 @@ Task<void> RealRun::Private::playRound()
 {
     const auto &scenario = options.scenario;
     // Real servers and clients share this machine's processors: a little slower than the simulated ones.
-    round = std::make_unique<simulate::Round>(workspace.loop(), scenario, trace, resource, 3ms);
+    round = std::make_unique<contention::Round>(workspace.loop(), scenario, trace, resource, 3ms);
     for (int i = 0; i < scenario.contenders; ++i) {
-        auto lock = seats->makeLock(i, simulate::isReader(scenario, i));
+        auto lock = seats->makeLock(i, contention::isReader(scenario, i));
         if (lock)
             round->add(i, workspace.loop(), *std::move(lock));
         else
@@ -132,7 +132,7 @@ Task<Recording> RealRun::Private::finish()
     const auto limit = Deadline::after(workspace.loop(), 10s);
     auto left = co_await seats->tidy(limit);
     if (!left.empty())
-        trace.breaks("cleanliness", simulate::nobody, u"left behind: %1"_s.arg(label(left.front())));
+        trace.breaks("cleanliness", contention::nobody, u"left behind: %1"_s.arg(label(left.front())));
     auto recording = trace.take(options.connection.bytes());
     recording.leftBehind = std::move(left);
     recording.counters.longestOverlap = checkers.longestOverlap();

@@ -6,7 +6,7 @@
 // production; faults are for the simulated world. Loop thread only; the workspace outlives it.
 #pragma once
 
-#include "core/simulate/round.h"
+#include "core/contention/round.h"
 #include "core/workspace/realrunrules.h"
 #include "core/workspace/workspace.h"
 
@@ -18,7 +18,7 @@ public:
     ~RealRun();
 
     // The recording's world is the connection's name; its note says how many share a session.
-    [[nodiscard]] Task<Result<simulate::Recording>> play();
+    [[nodiscard]] Task<Result<contention::Recording>> play();
     // Ends the run; play() still takes away what it made, then says Cancelled.
     void cancel();
     [[nodiscard]] RealRunProgress progress() const;

@@ -7,7 +7,7 @@ namespace lockscope {
 
 using namespace Qt::StringLiterals;
 
-Result<bool> playableOnServers(const simulate::Scenario &scenario, int mostSessions, const QString &where)
+Result<bool> playableOnServers(const contention::Scenario &scenario, int mostSessions, const QString &where)
 {
     const auto bad = [](const QString &why) { return Error{ErrorCode::BadInput, u"simulate: "_s + why}; };
     if (!scenario.faults.empty() || !scenario.planned.empty())

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "core/base/connectionuri.h"
+#include "core/contention/recording.h"
 #include "core/rules/catalogue.h"
-#include "core/simulate/recording.h"
 
 namespace lockscope {
 
@@ -14,7 +14,7 @@ constexpr int mostSessionsUnlessSaid = 50;
 constexpr int mostContendersOnServers = 1000;
 
 struct RealRunOptions {
-    simulate::Scenario scenario;
+    contention::Scenario scenario;
     ConnectionName connection;
     int mostSessions = mostSessionsUnlessSaid;
 };
@@ -22,7 +22,7 @@ struct RealRunOptions {
 struct RealRunProgress {
     enum class Stage { Connecting, Playing, Tidying };
     Stage stage = Stage::Connecting;
-    simulate::Moment at{}; // since the sessions stood
+    contention::Moment at{}; // since the sessions stood
     qint64 grants = 0;
     qint64 grantsExpected = 0;
     int sessions = 0; // so many in all
@@ -30,6 +30,7 @@ struct RealRunProgress {
 
 // BadInput: faults, a broken variant, two locks, too many contenders, sessions that cannot be shared. `where` is
 // the connection's name, as it is shown.
-[[nodiscard]] Result<bool> playableOnServers(const simulate::Scenario &scenario, int mostSessions, const QString &where);
+[[nodiscard]] Result<bool> playableOnServers(const contention::Scenario &scenario, int mostSessions,
+                                             const QString &where);
 
 } // namespace lockscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/simulate/traced/tracedconnection.h"
+#include "core/contention/traced/tracedconnection.h"
 #include "core/workspace/seats.h"
 
 namespace lockscope {
@@ -16,7 +16,7 @@ public:
             process.connections = m_link.openContenderConnections();
             for (const auto &connection : process.connections)
                 process.traced.push_back(
-                    std::make_unique<simulate::TracedConnection>(*connection.gated, context.trace, i));
+                    std::make_unique<contention::TracedConnection>(*connection.gated, context.trace, i));
         }
     }
 
@@ -77,11 +77,11 @@ public:
 private:
     struct Process {
         std::vector<ContenderConnection> connections; // one per node
-        std::vector<std::unique_ptr<simulate::TracedConnection>> traced;
+        std::vector<std::unique_ptr<contention::TracedConnection>> traced;
     };
 
     Link &m_link;
-    const simulate::Scenario m_scenario;
+    const contention::Scenario m_scenario;
     const RedisKey m_key;
     std::vector<Process> m_processes;
 };

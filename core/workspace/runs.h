@@ -10,7 +10,7 @@ namespace lockscope {
 
 class Runs {
 public:
-    using Deliver = std::function<void(Result<simulate::Recording>)>;
+    using Deliver = std::function<void(Result<contention::Recording>)>;
     using Tell = std::function<void(quint64, const RealRunProgress &)>;
 
     // `tell` hears how far each of them is, some times a second.

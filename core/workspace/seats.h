@@ -3,8 +3,8 @@
 // run's trace. One implementation per backend.
 #pragma once
 
+#include "core/contention/trace.h"
 #include "core/recipes/make.h"
-#include "core/simulate/trace.h"
 #include "core/workspace/workspace.h"
 
 namespace lockscope {
@@ -22,8 +22,8 @@ public:
 
 struct SeatsContext {
     Link &link;
-    const simulate::Scenario &scenario;
-    simulate::Trace &trace;
+    const contention::Scenario &scenario;
+    contention::Trace &trace;
     int sessions;    // so many at most
     QByteArray name; // of this run alone: letters and digits
 };

@@ -4,12 +4,12 @@
 #pragma once
 
 #include "core/connections/connectionstore.h"
+#include "core/contention/promises.h"
+#include "core/contention/simulation.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
+#include "core/lessons/lessons.h"
 #include "core/operate/commandlog.h"
 #include "core/operate/forcereleaseplan.h"
 #include "core/rules/catalogue.h"
-#include "core/simulate/lessons.h"
-#include "core/simulate/promises.h"
-#include "core/simulate/simulation.h"
 #include "core/workspace/realrunrules.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/simulate/traced/tracedsession.h"
+#include "core/contention/traced/tracedsession.h"
 #include "core/workspace/seats.h"
 
 namespace lockscope {
@@ -15,7 +15,7 @@ public:
         for (int i = 0; i < context.sessions; ++i)
             m_sessions.push_back(m_link.openContenderSession());
         for (int i = 0; i < m_scenario.contenders; ++i)
-            m_traced.push_back(std::make_unique<simulate::TracedSession>(
+            m_traced.push_back(std::make_unique<contention::TracedSession>(
                 *m_sessions[std::size_t(i % context.sessions)], context.trace, i));
     }
 
@@ -77,10 +77,10 @@ public:
 
 private:
     Link &m_link;
-    const simulate::Scenario m_scenario;
+    const contention::Scenario m_scenario;
     const ZPath m_root, m_lock;
     std::vector<std::unique_ptr<zk::Session>> m_sessions;
-    std::vector<std::unique_ptr<simulate::TracedSession>> m_traced; // by contender
+    std::vector<std::unique_ptr<contention::TracedSession>> m_traced; // by contender
 };
 
 } // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether the window stays fluid while the simulator's page plays 100,000 contenders, or a herd of 2,000, and while
 // what was played is looked at. Prints how long the GUI thread was busy in a turn; asserts only that it was played.
-#include "core/simulate/simulation.h"
+#include "core/contention/simulation.h"
 #include "tests/bench/metered.h"
 #include "ui/pages/simulatorpage.h"
 #include "ui/simulator/playback.h"
@@ -30,7 +30,7 @@ private slots:
         ui::Comparison comparison = ui::presets().front().comparison;
         comparison.scenario.contenders = contenders;
         comparison.recipes = {recipe};
-        ui::SimulatorPage page(nullptr, simulate::simulate);
+        ui::SimulatorPage page(nullptr, contention::simulate);
         page.resize(1440, 900);
         page.show();
         const auto isPlayed = [&] { return page.isSettled() && page.comparison().scenario == comparison.scenario; };

@@ -21,7 +21,7 @@ MOST_TEST_LINES = 650  # a suite is a list: longer before it is hard to find one
 MOST_CLASS_LINES = 600  # over all files that define its members
 # Longer when the rule came. Each follows all that one server does, and its members share that state; none may grow.
 LONG_CLASSES = {"core/inspect/redis RedisObserver": 700, "core/inspect/zookeeper ZooKeeperObserver::Private": 700,
-                "core/simulate/zookeeper Ensemble": 650}
+                "core/world/zookeeper Ensemble": 650}
 
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
 _COMMENTS = {".lua": "-- ", ".py": "# ", ".sh": "# ", ".cmake": "# "}
@@ -114,10 +114,12 @@ _USES = {
     "recipes": _PORTS | {"rules"},
     "inspect": _PORTS | {"rules"},
     "operate": _PORTS | {"rules", "inspect"},
-    "simulate": _PORTS | {"rules", "recipes"},
+    "world": _PORTS | {"rules"},
+    "contention": _PORTS | {"rules", "recipes", "world"},
+    "lessons": {"base", "contention"},
     "sandbox": _PORTS | {"rules", "recipes"},
     "connections": {"base"},
-    "workspace": _PORTS | {"rules", "recipes", "inspect", "operate", "simulate", "connections"},
+    "workspace": _PORTS | {"rules", "recipes", "inspect", "operate", "contention", "lessons", "connections"},
 }
 # The same of the rooms of ui (ui/CMakeLists.txt), and all that any of them sees of the core.
 _UI_USES = {

@@ -61,7 +61,7 @@ class TestBackendRuns : public QObject {
         options.scenario.hold = hold;
         return options;
     }
-    using Answer = std::optional<Result<simulate::Recording>>;
+    using Answer = std::optional<Result<contention::Recording>>;
     std::shared_ptr<Answer> play(const RealRunOptions &options, quint64 *id = nullptr)
     {
         m_progress.clear();

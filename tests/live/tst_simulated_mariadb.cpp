@@ -32,7 +32,7 @@ struct Step {
 QByteArray words(const Result<mariadb::Rows> &answer)
 {
     if (answer) {
-        simulate::SqlAnswer same;
+        world::SqlAnswer same;
         same.rows = *answer;
         return test::SqlWorld::words(same);
     }

@@ -3,7 +3,7 @@
 // answered, in the order of the answers.
 #pragma once
 
-#include "core/simulate/mariadb/server.h"
+#include "core/world/mariadb/server.h"
 
 namespace lockscope::test {
 
@@ -25,7 +25,7 @@ public:
     }
     void run(char name, const QByteArray &text, const QByteArrayList &parameters = {})
     {
-        server.execute(connections.at(name), text, parameters, [this, name](const simulate::SqlAnswer &answer) {
+        server.execute(connections.at(name), text, parameters, [this, name](const world::SqlAnswer &answer) {
             answers << QByteArray(1, name) + ' ' + words(answer);
         });
     }
@@ -55,7 +55,7 @@ public:
     QByteArrayList heard() { return std::exchange(answers, {}); }
 
     // "1205", "row 1", "no row", "1 changed".
-    static QByteArray words(const simulate::SqlAnswer &answer)
+    static QByteArray words(const world::SqlAnswer &answer)
     {
         if (answer.error != 0)
             return QByteArray::number(answer.error);
@@ -65,7 +65,7 @@ public:
     }
 
     VirtualLoop world;
-    simulate::SqlServer server{world};
+    world::SqlServer server{world};
     std::map<char, mariadb::ConnectionId> connections;
     QByteArrayList answers;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every lesson is played: it loads in three languages, its picture comes to each of its steps, and its numbers prove
 // what it says. Files that are no lessons are refused by file and field.
-#include "core/simulate/lessons.h"
-#include "core/simulate/simulation.h"
+#include "core/contention/simulation.h"
+#include "core/lessons/lessons.h"
 #include "tests/support/testmain.h"
 
 #include <QDir>
@@ -11,7 +11,8 @@
 #include <QTest>
 
 using namespace lockscope;
-using namespace lockscope::simulate;
+using namespace lockscope::contention;
+using namespace lockscope::lessons;
 using namespace Qt::StringLiterals;
 
 namespace {
@@ -127,7 +128,7 @@ private slots:
         const auto &lesson = m_all.lessons[number];
         std::vector<Recording> runs;
         for (const auto &run : lesson.runs) {
-            auto recording = simulate::simulate(run.scenario);
+            auto recording = contention::simulate(run.scenario);
             QVERIFY2(recording, recording ? "" : qPrintable(recording.error().message));
             QVERIFY(!recording->isCut);
             runs.push_back(*std::move(recording));
@@ -175,7 +176,7 @@ private slots:
         QFETCH(bool, holds);
         const auto lesson = readLesson(broken(R"("counter": "grants", "is": "== 3")", proof), u"x.json"_s);
         QVERIFY2(lesson, lesson ? "" : qPrintable(lesson.error().message));
-        const auto run = simulate::simulate(lesson->runs.front().scenario);
+        const auto run = contention::simulate(lesson->runs.front().scenario);
         QVERIFY(run);
         QCOMPARE(prove(lesson->proves.front(), {&*run}).holds, holds);
     }
@@ -184,7 +185,7 @@ private slots:
     {
         const auto lesson = readLesson(broken(R"("contender": 1)", R"("contender": 1, "count": 2)"), u"x.json"_s);
         QVERIFY(lesson);
-        const auto run = simulate::simulate(lesson->runs.front().scenario);
+        const auto run = contention::simulate(lesson->runs.front().scenario);
         QVERIFY(run);
         QVERIFY(!momentOf(*lesson->steps.front().until, {&*run}));
     }

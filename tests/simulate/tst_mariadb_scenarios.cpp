@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The SQL recipes, as they are, in whole runs on the simulated MariaDB.
-#include "core/simulate/simulation.h"
+#include "core/contention/simulation.h"
 #include "tests/support/testmain.h"
 
 #include <QTest>
@@ -9,7 +9,7 @@
 
 using namespace lockscope;
 using namespace Qt::StringLiterals;
-using namespace lockscope::simulate;
+using namespace lockscope::contention;
 using namespace std::chrono_literals;
 
 namespace {
@@ -66,17 +66,17 @@ private slots:
     {
         QFETCH(QByteArray, recipe);
         const auto scenario = scenarioOf(recipe);
-        const auto one = simulate::simulate(scenario);
+        const auto one = contention::simulate(scenario);
         QVERIFY2(one, one ? "" : qPrintable(one.error().message));
         QVERIFY2(one->violations.empty(), complaint(*one));
         QVERIFY(one->leftBehind.empty());
         QCOMPARE(count(*one, Mark::Writes) > 0, true);
-        const auto again = simulate::simulate(scenario);
+        const auto again = contention::simulate(scenario);
         QVERIFY(again);
         QCOMPARE(again->eventHash, one->eventHash);
         auto other = scenario;
         other.seed = 5;
-        const auto different = simulate::simulate(other);
+        const auto different = contention::simulate(other);
         QVERIFY(different);
         QVERIFY(different->eventHash != one->eventHash);
     }
@@ -93,7 +93,7 @@ private slots:
     {
         QFETCH(QByteArray, recipe);
         QFETCH(int, statements);
-        const auto run = simulate::simulate(scenarioOf(recipe));
+        const auto run = contention::simulate(scenarioOf(recipe));
         QVERIFY(run);
         std::vector<int> expected;
         for (int i = 0; i < 20; ++i)
@@ -106,7 +106,7 @@ private slots:
     // They all hold at once; one of them wins each time, and the others do their work again.
     void anOptimisticLockWorksInVainButLosesNothing()
     {
-        const auto run = simulate::simulate(scenarioOf("sql-version"));
+        const auto run = contention::simulate(scenarioOf("sql-version"));
         QVERIFY(run);
         QCOMPARE(count(*run, Mark::Writes), 20);
         const auto conflicts = count(*run, Mark::GivesUp);
@@ -147,7 +147,7 @@ private slots:
             scenario.seed = seed;
             scenario.contenders = 6;
             scenario.faults = {kind};
-            const auto run = simulate::simulate(scenario);
+            const auto run = contention::simulate(scenario);
             QVERIFY(run);
             for (const auto &violation : run->violations) {
                 const bool isBelief = violation.invariant == "exclusion" || violation.invariant == "effect";
@@ -171,7 +171,7 @@ private slots:
             scenario.wait = std::chrono::seconds(2);
             scenario.planned = {{FaultKind::Partition, std::chrono::milliseconds(10 * seed), int(seed % 2),
                                  std::chrono::seconds(seed % 4 < 2 ? 9 : 20)}};
-            const auto run = simulate::simulate(scenario);
+            const auto run = contention::simulate(scenario);
             QVERIFY(run);
             QVERIFY2(run->violations.empty(), complaint(*run));
         }
@@ -186,7 +186,7 @@ private slots:
             scenario.contenders = 4;
             scenario.hold = 5s;
             scenario.faults = {FaultKind::ForceRelease};
-            const auto run = simulate::simulate(scenario);
+            const auto run = contention::simulate(scenario);
             QVERIFY(run);
             longest = std::max(longest, run->counters.longestOverlap);
         }

@@ -2,15 +2,15 @@
 // The classic mistakes that recipes of the catalogue make as they were published, each beside what avoids it: under
 // the same fault the one breaks, in some seeds, and the other never. (Mistakes that no recipe makes are variants:
 // tst_seeds.cpp.)
-#include "core/simulate/shrink.h"
-#include "core/simulate/simulation.h"
-#include "core/simulate/story.h"
+#include "core/contention/shrink.h"
+#include "core/contention/simulation.h"
+#include "core/contention/story.h"
 #include "tests/support/testmain.h"
 
 #include <QTest>
 
 using namespace lockscope;
-using namespace lockscope::simulate;
+using namespace lockscope::contention;
 using namespace std::chrono_literals;
 
 namespace {
@@ -79,7 +79,7 @@ private slots:
         int caught = 0, counted = 0;
         for (quint64 seed = 1; seed <= seeds; ++seed) {
             mistaken.seed = sound.seed = seed;
-            const auto bad = simulate::simulate(mistaken), good = simulate::simulate(sound);
+            const auto bad = contention::simulate(mistaken), good = contention::simulate(sound);
             QVERIFY(bad && good);
             if (happened(*bad, how) && breaks(invariant)(*bad))
                 ++caught;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Processes and wires of the simulated world: what is paused, cut, lost or killed behaves as it does on a
 // machine.
-#include "core/simulate/network.h"
+#include "core/world/network.h"
 #include "tests/support/testmain.h"
 
 #include <QTest>
 
 using namespace lockscope;
-using namespace lockscope::simulate;
+using namespace lockscope::world;
 using namespace std::chrono_literals;
 
 class TestSimulatedNetwork : public QObject {

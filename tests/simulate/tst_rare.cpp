@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // What may break, says the table, but so seldom that seeds drawn at random cannot be relied on to show it: each of
 // these has a story here that makes it happen, by the fault in question: without it, it does not.
+#include "core/contention/expectations.h"
+#include "core/contention/faults.h"
+#include "core/contention/overlap.h"
+#include "core/contention/shrink.h"
+#include "core/contention/simulation.h"
+#include "core/contention/story.h"
+#include "core/contention/variants/variants.h"
 #include "core/rules/catalogue.h"
-#include "core/simulate/expectations.h"
-#include "core/simulate/faults.h"
-#include "core/simulate/overlap.h"
-#include "core/simulate/shrink.h"
-#include "core/simulate/simulation.h"
-#include "core/simulate/story.h"
-#include "core/simulate/variants/variants.h"
 #include "tests/support/sanitizershare.h"
 #include "tests/support/testmain.h"
 
 #include <QTest>
 
 using namespace lockscope;
-using namespace lockscope::simulate;
+using namespace lockscope::contention;
 using namespace std::chrono_literals;
 
 namespace {
@@ -229,7 +229,7 @@ const std::vector<Story> &stories()
 
 bool breaksIn(const Scenario &scenario, const QByteArray &invariant)
 {
-    const auto played = simulate::simulate(scenario);
+    const auto played = contention::simulate(scenario);
     return played && breaks(invariant)(*played);
 }
 

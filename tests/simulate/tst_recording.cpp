@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scenarios and recordings as files: what was written is read back, what is wrong is said.
-#include "core/simulate/recording.h"
-#include "core/simulate/trace.h"
+#include "core/contention/recording.h"
+#include "core/contention/trace.h"
 #include "tests/support/testmain.h"
 
 #include <QJsonDocument>
 #include <QTest>
 
 using namespace lockscope;
-using namespace lockscope::simulate;
+using namespace lockscope::contention;
 using namespace std::chrono_literals;
 
 namespace {

@@ -5,7 +5,7 @@
 
 using namespace lockscope;
 using namespace lockscope::testing;
-using namespace lockscope::simulate;
+using namespace lockscope::world;
 using redis::ConnectionState;
 
 class TestSimulatedRedisConnection : public QObject {

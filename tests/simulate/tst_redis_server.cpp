@@ -16,10 +16,10 @@ class TestSimulatedRedisServer : public QObject {
     Q_OBJECT
 
     std::unique_ptr<RedisWorld> m_world;
-    simulate::Process *m_process = nullptr;
+    world::Process *m_process = nullptr;
     redis::Connection *m_client = nullptr;
 
-    simulate::RedisServer &server() { return m_world->server(); }
+    world::RedisServer &server() { return m_world->server(); }
     QByteArray tell(redis::Command command) { return m_world->tell(*m_client, std::move(command)); }
     QByteArray direct(const redis::Command &command) { return RedisWorld::textOf(server().execute(command)); }
     QByteArray script(const QByteArray &text) { return direct({"EVAL", text, "0"}); }

@@ -5,13 +5,13 @@
 // LOCKSCOPE_SEEDS says how many per recipe (./test.sh --soak N). A failure prints the seed's scenario, for
 // `lockscopectl simulate`, the shortest one found that breaks the same, and its events. LOCKSCOPE_SURVEY=1 prints
 // what broke instead of judging it. What is too rare for seeds drawn at random is shown in tst_rare.cpp.
+#include "core/contention/expectations.h"
+#include "core/contention/overlap.h"
+#include "core/contention/shrink.h"
+#include "core/contention/simulation.h"
+#include "core/contention/story.h"
+#include "core/contention/variants/variants.h"
 #include "core/rules/catalogue.h"
-#include "core/simulate/expectations.h"
-#include "core/simulate/overlap.h"
-#include "core/simulate/shrink.h"
-#include "core/simulate/simulation.h"
-#include "core/simulate/story.h"
-#include "core/simulate/variants/variants.h"
 #include "tests/support/sanitizershare.h"
 #include "tests/support/testmain.h"
 
@@ -24,7 +24,7 @@
 #include <thread>
 
 using namespace lockscope;
-using namespace lockscope::simulate;
+using namespace lockscope::contention;
 using namespace std::chrono_literals;
 
 namespace {
@@ -181,7 +181,7 @@ void playAll(const QByteArray &recipe, int seeds, Tally &tally)
     const auto work = [&] {
         for (auto seed = next++; seed <= count; seed = next++) {
             const auto scenario = scenarioOf(recipe, seed);
-            judge(scenario, simulate::simulate(scenario), tally);
+            judge(scenario, contention::simulate(scenario), tally);
         }
     };
     std::thread other(work); // two cores
@@ -283,7 +283,7 @@ private slots:
                 continue;
             for (quint64 seed = 1; seed <= 10; ++seed) {
                 const auto scenario = scenarioOf(recipe.id, seed);
-                const auto once = simulate::simulate(scenario), again = simulate::simulate(scenario);
+                const auto once = contention::simulate(scenario), again = contention::simulate(scenario);
                 QVERIFY2(once && again, recipe.id);
                 QVERIFY2(once->eventHash == again->eventHash, describe(scenario));
             }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a run that broke something to the shortest found that breaks the same: smaller, the same whenever it is asked
 // for, and replayed by what is printed of it.
-#include "core/simulate/shrink.h"
-#include "core/simulate/simulation.h"
-#include "core/simulate/story.h"
+#include "core/contention/shrink.h"
+#include "core/contention/simulation.h"
+#include "core/contention/story.h"
 #include "tests/support/testmain.h"
 
 #include <QJsonArray>
@@ -11,7 +11,7 @@
 #include <QTest>
 
 using namespace lockscope;
-using namespace lockscope::simulate;
+using namespace lockscope::contention;
 using namespace std::chrono_literals;
 using namespace Qt::StringLiterals;
 
@@ -111,13 +111,13 @@ private slots:
     {
         auto scenario = crowded();
         scenario.rounds = 1;
-        const auto whole = simulate::simulate(scenario);
+        const auto whole = contention::simulate(scenario);
         QVERIFY(whole);
         int told = 0;
         for (std::size_t number = 0; number < scenario.faults.size(); ++number) {
             auto without = scenario;
             without.withheld = {static_cast<int>(number)};
-            const auto rest = simulate::simulate(without);
+            const auto rest = contention::simulate(without);
             QVERIFY(rest);
             const auto kind = nameOf(scenario.faults[number]);
             const auto isIt = [&](const Event &event) { return event.mark == Mark::Fault && event.what == kind; };

@@ -3,15 +3,15 @@
 // each, and waiting in virtual time.
 #pragma once
 
-#include "core/simulate/zookeeper/session.h"
+#include "core/world/zookeeper/session.h"
 
 #include <QTest>
 
 namespace lockscope::test {
 
-using namespace simulate;
+using namespace world;
 using namespace std::chrono_literals;
-namespace keeper = simulate::zookeeper;
+namespace keeper = world::zookeeper;
 
 class ZooKeeperWorld {
 public:

@@ -148,7 +148,7 @@ void FakeBackend::forceRelease(operate::ForceReleasePlan plan, const QString &re
     });
 }
 
-quint64 FakeBackend::playOnServers(RealRunOptions options, QObject *context, Answer<simulate::Recording> answer)
+quint64 FakeBackend::playOnServers(RealRunOptions options, QObject *context, Answer<contention::Recording> answer)
 {
     calls << u"playOnServers %1 %2 %3"_s.arg(words(options.connection), QString::fromLatin1(options.scenario.recipe))
                  .arg(options.scenario.contenders);
@@ -163,7 +163,7 @@ void FakeBackend::cancelRun(quint64 runId)
     calls << u"cancelRun %1"_s.arg(runId);
 }
 
-void FakeBackend::answerRun(quint64 id, Result<simulate::Recording> result)
+void FakeBackend::answerRun(quint64 id, Result<contention::Recording> result)
 {
     runs.erase(id);
     auto asked = m_runAnswers.extract(id);

@@ -38,7 +38,7 @@ public:
     std::optional<AcquireRequest> lastAcquire;
     // The runs that were asked for and not answered yet, by id; answerRun() does it.
     std::map<quint64, RealRunOptions> runs;
-    void answerRun(quint64 id, Result<simulate::Recording> result);
+    void answerRun(quint64 id, Result<contention::Recording> result);
     std::optional<operate::ForceReleasePlan> lastForced;
     QString lastReason;
     std::vector<ConnectionSpec> connected;
@@ -72,7 +72,7 @@ public:
                           Answer<operate::ForceReleasePlan> answer) override;
     void forceRelease(operate::ForceReleasePlan plan, const QString &reason, QObject *context,
                       Answer<operate::ForceReleaseOutcome> answer) override;
-    quint64 playOnServers(RealRunOptions options, QObject *context, Answer<simulate::Recording> answer) override;
+    quint64 playOnServers(RealRunOptions options, QObject *context, Answer<contention::Recording> answer) override;
     void cancelRun(quint64 runId) override;
 
 private:
@@ -81,7 +81,7 @@ private:
     std::deque<std::pair<QPointer<QObject>, std::function<void()>>> m_held;
     quint64 m_nextHold = 1;
     quint64 m_nextRun = 1;
-    std::map<quint64, std::pair<QPointer<QObject>, Answer<simulate::Recording>>> m_runAnswers;
+    std::map<quint64, std::pair<QPointer<QObject>, Answer<contention::Recording>>> m_runAnswers;
 };
 
 } // namespace lockscope::test

@@ -3,14 +3,14 @@
 // watch, in whatever size a view has to bear.
 #pragma once
 
-#include "core/simulate/simulation.h"
+#include "core/contention/simulation.h"
 
 namespace lockscope::test {
 
-using simulate::Event;
-using simulate::Mark;
-using simulate::Moment;
-using simulate::Recording;
+using contention::Event;
+using contention::Mark;
+using contention::Moment;
+using contention::Recording;
 
 struct FakeQueue {
     QByteArray recipe = "zk-mutex";
@@ -64,7 +64,7 @@ inline Recording fakeQueue(const FakeQueue &queue)
 }
 
 // As fakeQueue, and a planned fault is an event of its contender.
-inline Result<Recording> fakeSimulate(const simulate::Scenario &scenario, const simulate::OnProgress &onProgress)
+inline Result<Recording> fakeSimulate(const contention::Scenario &scenario, const contention::OnProgress &onProgress)
 {
     if (onProgress && !onProgress({Moment{}, 0, scenario.contenders}))
         return Error{ErrorCode::Cancelled, QStringLiteral("cancelled")};

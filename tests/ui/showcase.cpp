@@ -2,7 +2,7 @@
 // Paints the window with invented data, so that its look can be judged without servers.
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakedata.h"
-#include "core/simulate/simulation.h"
+#include "core/contention/simulation.h"
 #include "ui/dialogs/promisesdialog.h"
 #include "ui/lessons/lessonpicture.h"
 #include "ui/lessons/lessonview.h"
@@ -33,7 +33,7 @@ void answerRuns(test::FakeBackend &backend)
 {
     while (!backend.runs.empty()) {
         const auto [id, options] = *backend.runs.begin();
-        auto recording = simulate::simulate(options.scenario);
+        auto recording = contention::simulate(options.scenario);
         if (recording)
             recording->world = options.connection.bytes();
         backend.answerRun(id, std::move(recording));
@@ -109,7 +109,8 @@ int main(int argc, char **argv)
         auto comparison = ui::presets().at(parser.value(u"preset"_s).toUInt()).comparison;
         const std::chrono::milliseconds cursor(parser.value(u"cursor"_s).toInt());
         if (parser.isSet(u"pause"_s))
-            comparison.scenario.planned = {{simulate::FaultKind::Pause, cursor, parser.value(u"pause"_s).toInt(), 0ms}};
+            comparison.scenario.planned =
+                {{contention::FaultKind::Pause, cursor, parser.value(u"pause"_s).toInt(), 0ms}};
         if (parser.isSet(u"on"_s)) {
             comparison.place = {ui::RunPlace::Kind::Connection, ConnectionName(parser.value(u"on"_s).toUtf8())};
             comparison.scenario.contenders = 40;
@@ -127,7 +128,7 @@ int main(int argc, char **argv)
     if (parser.value(u"dialog"_s) == "scenario"_L1)
         simulator->openScenario();
     auto &lessons = *window.findChild<ui::LessonsPage *>();
-    lessons.setLanguage(simulate::languageByName(parser.value(u"language"_s).toUtf8()).value());
+    lessons.setLanguage(lessons::languageByName(parser.value(u"language"_s).toUtf8()).value());
     const bool isLesson = parser.isSet(u"lesson"_s);
     if (isLesson) {
         lessons.lesson().picture().setPace(0ms);

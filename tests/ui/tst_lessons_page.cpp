@@ -49,7 +49,7 @@ struct Scene {
     }
     LessonView &lesson() { return page.lesson(); }
 
-    LessonsPage page{nullptr, {simulate::lessonFolders().front()}};
+    LessonsPage page{nullptr, {lessons::lessonFolders().front()}};
 };
 
 } // namespace
@@ -101,7 +101,7 @@ private slots:
     void everyLessonRunsToItsEndAndProvesItsPoint_data()
     {
         QTest::addColumn<std::size_t>("number");
-        const auto all = simulate::loadLessons({simulate::lessonFolders().front()});
+        const auto all = lessons::loadLessons({lessons::lessonFolders().front()});
         QVERIFY(!all.lessons.empty());
         for (std::size_t i = 0; i < all.lessons.size(); ++i)
             QTest::newRow(all.lessons[i].id) << i;
@@ -249,9 +249,9 @@ private slots:
 
     void aRunThatCannotBePlayedIsSaid()
     {
-        LessonsPage page(nullptr, {simulate::lessonFolders().front()},
-                         [](const simulate::Scenario &, const simulate::OnProgress &) {
-                             return Result<simulate::Recording>(Error{ErrorCode::Unsupported, u"no such world"_s});
+        LessonsPage page(nullptr, {lessons::lessonFolders().front()},
+                         [](const contention::Scenario &, const contention::OnProgress &) {
+                             return Result<contention::Recording>(Error{ErrorCode::Unsupported, u"no such world"_s});
                          });
         page.show();
         page.openLesson(0);

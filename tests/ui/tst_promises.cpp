@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of what holds: made from the core's, cell for cell; it can be searched, says why, and is reached from the
 // window's help and from the simulator; so is the help on findings.
+#include "core/contention/promises.h"
 #include "core/inspect/findings.h"
 #include "core/rules/catalogue.h"
-#include "core/simulate/promises.h"
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakerecording.h"
 #include "tests/support/testmain.h"
@@ -25,7 +25,7 @@
 
 using namespace Qt::StringLiterals;
 using namespace lockscope;
-using simulate::FaultKind;
+using contention::FaultKind;
 using ui::PromisesDialog;
 using ui::PromisesModel;
 
@@ -97,16 +97,16 @@ private slots:
             model.setFenced(isFenced);
             for (int row = 0; row < model.rowCount(); ++row) {
                 for (int column = 0; column < model.columnCount(); ++column) {
-                    const auto faults = simulate::faultsFor(model.recipe(row));
+                    const auto faults = contention::faultsFor(model.recipe(row));
                     const bool canHappen = std::count(faults.begin(), faults.end(), model.fault(column)) > 0;
                     const auto &promises = model.promises(row, column);
-                    QCOMPARE(promises.size(), canHappen ? simulate::invariants().size() : 0u);
+                    QCOMPARE(promises.size(), canHappen ? contention::invariants().size() : 0u);
                     QCOMPARE(model.pill(model.index(row, column)).has_value(), canHappen);
                     for (const auto &promise : promises) {
-                        if (promise.verdict == simulate::Promise::Verdict::NotPromised)
+                        if (promise.verdict == contention::Promise::Verdict::NotPromised)
                             continue;
-                        const auto expected = simulate::expectationOf(model.recipe(row), model.fault(column),
-                                                                      promise.invariant, isFenced);
+                        const auto expected = contention::expectationOf(model.recipe(row), model.fault(column),
+                                                                        promise.invariant, isFenced);
                         QCOMPARE(promise.mayBreak(), expected.mayBreak());
                         QCOMPARE(promise.because, expected.because);
                         broken += promise.mayBreak();
@@ -115,7 +115,7 @@ private slots:
             }
         }
         QVERIFY(broken > 50);
-        QCOMPARE(static_cast<std::size_t>(model.rowCount()), simulate::promisingRecipes().size());
+        QCOMPARE(static_cast<std::size_t>(model.rowCount()), contention::promisingRecipes().size());
     }
 
     void aCellSaysWhatHoldsAndWhyNot()
@@ -124,7 +124,7 @@ private slots:
         dialog.show();
         choose(dialog, "redis-set-nx", FaultKind::RestartEmpty);
         const auto reasons = dialog.reasons();
-        QCOMPARE(static_cast<std::size_t>(reasons.size()), simulate::invariants().size());
+        QCOMPARE(static_cast<std::size_t>(reasons.size()), contention::invariants().size());
         QVERIFY2(reasons.front().startsWith(u"never two holders: may break because "_s), qPrintable(reasons.front()));
         QVERIFY(reasons.filter(u"first come, first served: not promised"_s).size() == 1);
         choose(dialog, "zk-mutex", FaultKind::Crash);

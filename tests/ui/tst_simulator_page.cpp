@@ -33,9 +33,9 @@
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 using namespace lockscope;
-using simulate::FaultKind;
-using simulate::Mark;
-using simulate::Scenario;
+using contention::FaultKind;
+using contention::Mark;
+using contention::Scenario;
 using ui::Comparison;
 using ui::Moment;
 
@@ -49,7 +49,7 @@ Comparison herdAgainstPredecessor(int contenders)
 }
 
 // Two hold at once at 80 ms.
-Result<simulate::Recording> brokenSimulate(const Scenario &scenario, const simulate::OnProgress &onProgress)
+Result<contention::Recording> brokenSimulate(const Scenario &scenario, const contention::OnProgress &onProgress)
 {
     auto recording = test::fakeSimulate(scenario, onProgress);
     if (recording && scenario.recipe == "zk-herd-mutex")
@@ -209,8 +209,9 @@ private slots:
     // The very request that was clicked is lost.
     void aMessageCanBeMadeToGoWrong()
     {
-        const auto withoutChart = [](const Scenario &scenario, const simulate::OnProgress &onProgress) {
-            return scenario.keepsEvents ? simulate::simulate(scenario, onProgress) : test::fakeSimulate(scenario, onProgress);
+        const auto withoutChart = [](const Scenario &scenario, const contention::OnProgress &onProgress) {
+            return scenario.keepsEvents ? contention::simulate(scenario, onProgress)
+                : test::fakeSimulate(scenario, onProgress);
         };
         open(withoutChart, 5);
         const auto run = playback().runs()[1];
@@ -290,7 +291,9 @@ private slots:
         // Theirs as well: a run that is not wanted any more may end after this function.
         const auto mayEnd = std::make_shared<QSemaphore>();
         const auto begun = std::make_shared<std::atomic<int>>(0);
-        const auto slow = [mayEnd, begun](const Scenario &scenario, const simulate::OnProgress &onProgress) -> Result<simulate::Recording> {
+        const auto slow =
+            [mayEnd, begun](const Scenario &scenario,
+                            const contention::OnProgress &onProgress) -> Result<contention::Recording> {
             if (scenario.keepsEvents && scenario.contenders == 33) {
                 ++*begun;
                 while (!mayEnd->tryAcquire(1, 5)) {

@@ -19,9 +19,9 @@ using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 using namespace lockscope;
 using namespace lockscope::ui;
-using simulate::Event;
-using simulate::Mark;
-using simulate::Recording;
+using contention::Event;
+using contention::Mark;
+using contention::Recording;
 using test::FakeQueue;
 using test::fakeQueue;
 
@@ -106,7 +106,7 @@ private slots:
 
     void eventsOfNoLaneAreNoLane()
     {
-        const auto run = played(one({eventAt(1ms, simulate::nobody, Mark::Fault), eventAt(2ms, 5, Mark::Joins)}));
+        const auto run = played(one({eventAt(1ms, contention::nobody, Mark::Fault), eventAt(2ms, 5, Mark::Joins)}));
         QCOMPARE(run->lanes(), 2);
         QVERIFY(run->troublesOf().of(0).empty());
         QVERIFY(run->spans(0).empty());

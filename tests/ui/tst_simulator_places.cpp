@@ -26,7 +26,7 @@
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 using namespace lockscope;
-using simulate::FaultKind;
+using contention::FaultKind;
 using ui::Comparison;
 using ui::RunPlace;
 using PlaceKind = RunPlace::Kind;
@@ -56,7 +56,7 @@ RunPlace at(const char *name)
     return {PlaceKind::Connection, ConnectionName(name)};
 }
 
-simulate::Recording recordingOf(const RealRunOptions &options)
+contention::Recording recordingOf(const RealRunOptions &options)
 {
     auto recording = *test::fakeSimulate(options.scenario, {});
     recording.world = options.connection.bytes();

@@ -127,7 +127,7 @@ QWidget *PromisesDialog::makeChoices()
     m_invariant->setObjectName(u"invariant"_s);
     m_invariant->setAccessibleName(tr("What must hold"));
     m_invariant->addItem(tr("All that must hold"), QByteArray());
-    for (const auto &invariant : simulate::invariants())
+    for (const auto &invariant : contention::invariants())
         m_invariant->addItem(invariant.words, invariant.name);
     m_fenced = new QCheckBox(tr("Older fencing tokens are refused"), choices);
     m_fenced->setObjectName(u"fenced"_s);
@@ -204,7 +204,7 @@ void PromisesDialog::filter()
         isReason = isReason || (!namesRows && !namesColumns);
     }
     const auto hasReason = [&](int row, int column) {
-        return std::ranges::any_of(m_model->promises(row, column), [&](const simulate::Promise &promise) {
+        return std::ranges::any_of(m_model->promises(row, column), [&](const contention::Promise &promise) {
             return promise.because.contains(m_find->text().trimmed(), Qt::CaseInsensitive);
         });
     };
@@ -244,7 +244,7 @@ void PromisesDialog::showReasons()
     m_title->setText(tr("%1 under %2").arg(QString::fromLatin1(m_model->recipe(at.row())), QString::fromLatin1(nameOf(fault))));
     const auto &promises = m_model->promises(at.row(), at.column());
     m_summary->setText(promises.empty() ? tr("Cannot happen to this recipe: %1").arg(summaryOf(fault)) : summaryOf(fault));
-    const auto &invariants = simulate::invariants();
+    const auto &invariants = contention::invariants();
     for (std::size_t i = 0; i < promises.size(); ++i) {
         const int row = static_cast<int>(i);
         auto *pill = new PillLabel(m_lines);

@@ -90,7 +90,7 @@ LessonList::LessonList(QWidget *parent)
     column->addWidget(m_rows, 1);
 }
 
-void LessonList::show(const simulate::Lessons &lessons, Language language)
+void LessonList::show(const lessons::Lessons &lessons, Language language)
 {
     const auto &words = lessonWords(language);
     m_heading->setText(words.heading);

@@ -19,7 +19,7 @@ class LessonList : public QWidget {
 public:
     explicit LessonList(QWidget *parent = nullptr);
 
-    void show(const simulate::Lessons &lessons, Language language);
+    void show(const lessons::Lessons &lessons, Language language);
     void setFilter(const QString &text);
     void choose(std::size_t lesson);
     [[nodiscard]] QListWidget &rows() { return *m_rows; }

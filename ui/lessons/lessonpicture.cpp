@@ -102,7 +102,7 @@ void LessonPicture::clear()
     m_playback.setRuns({});
 }
 
-void LessonPicture::setRuns(const simulate::Lesson &lesson, const std::vector<PlayedRunPtr> &runs, Language language)
+void LessonPicture::setRuns(const lessons::Lesson &lesson, const std::vector<PlayedRunPtr> &runs, Language language)
 {
     clear();
     Moment end{};

@@ -24,7 +24,7 @@ public:
     ~LessonPicture() override;
 
     // The cursor is before everything. Nothing is shown until there are runs.
-    void setRuns(const simulate::Lesson &lesson, const std::vector<PlayedRunPtr> &runs, Language language);
+    void setRuns(const lessons::Lesson &lesson, const std::vector<PlayedRunPtr> &runs, Language language);
     void clear();
     // Runs there in a moment if that is later, and is there at once if it is not.
     void runTo(Moment at);

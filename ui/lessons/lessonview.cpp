@@ -31,7 +31,7 @@ ProofList::ProofList(QWidget *parent)
     m_grid->setColumnStretch(1, 1);
 }
 
-void ProofList::show(const simulate::Lesson &lesson, const simulate::PlayedRuns &runs, Language language)
+void ProofList::show(const lessons::Lesson &lesson, const lessons::PlayedRuns &runs, Language language)
 {
     const auto &words = lessonWords(language);
     m_head->setText(words.proof.toUpper());
@@ -42,14 +42,14 @@ void ProofList::show(const simulate::Lesson &lesson, const simulate::PlayedRuns 
     }
     m_lines.clear();
     for (const auto &proof : lesson.proves) {
-        const auto proven = simulate::prove(proof, runs);
+        const auto proven = lessons::prove(proof, runs);
         const int row = m_grid->rowCount();
         auto *tick = makeLabel(proven.holds ? u"✓"_s : u"✗"_s, u"tick"_s, this);
         tick->setProperty("tone", proven.holds ? u"ok"_s : u"critical"_s);
         tick->setAccessibleName(proven.holds ? words.holds : words.doesNotHold);
         auto *text = makeLabel(proof.text.in(language), u"choice"_s, this);
         text->setWordWrap(true);
-        const bool isViolation = proof.of == simulate::Proof::Of::Violation;
+        const bool isViolation = proof.of == lessons::Proof::Of::Violation;
         const QString found = !isViolation                       ? proven.measured
                               : proven.measured == "present"_L1 ? words.present
                                                                  : words.absent;
@@ -153,7 +153,7 @@ QWidget *LessonView::buildStory()
     return story;
 }
 
-void LessonView::open(const simulate::Lesson &lesson, int number, Language language)
+void LessonView::open(const lessons::Lesson &lesson, int number, Language language)
 {
     const auto &words = lessonWords(language);
     m_lesson = lesson;
@@ -170,7 +170,7 @@ void LessonView::open(const simulate::Lesson &lesson, int number, Language langu
     m_proof->hide();
     m_back->setText(words.back);
     showButtons();
-    std::vector<simulate::Scenario> scenarios;
+    std::vector<contention::Scenario> scenarios;
     for (const auto &run : lesson.runs)
         scenarios.push_back(run.scenario);
     m_runner.play(scenarios);
@@ -199,9 +199,9 @@ void LessonView::take(const std::vector<PlayedRunPtr> &runs)
     emit played();
 }
 
-simulate::PlayedRuns LessonView::recordings() const
+lessons::PlayedRuns LessonView::recordings() const
 {
-    simulate::PlayedRuns runs;
+    lessons::PlayedRuns runs;
     for (const auto &run : m_picture->runs())
         runs.push_back(&run->recording());
     return runs;
@@ -214,7 +214,7 @@ Moment LessonView::momentOfStep(std::size_t step) const
         return m_picture->end();
     for (std::size_t i = step + 1; i-- > 0;) {
         const auto &until = m_lesson.steps[i].until;
-        if (const auto moment = until ? simulate::momentOf(*until, recordings()) : std::nullopt)
+        if (const auto moment = until ? lessons::momentOf(*until, recordings()) : std::nullopt)
             return *moment;
     }
     return Moment(-1); // before everything

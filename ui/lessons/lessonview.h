@@ -27,7 +27,7 @@ class ProofList : public QFrame {
 public:
     explicit ProofList(QWidget *parent = nullptr);
 
-    void show(const simulate::Lesson &lesson, const simulate::PlayedRuns &runs, Language language);
+    void show(const lessons::Lesson &lesson, const lessons::PlayedRuns &runs, Language language);
     // "✓ 45 wake-ups for nine hand-overs (45)".
     [[nodiscard]] const QStringList &lines() const { return m_lines; }
 
@@ -44,7 +44,7 @@ public:
     LessonView(Simulate simulate, QWidget *parent);
 
     // `number`: as the list counts it, from 1.
-    void open(const simulate::Lesson &lesson, int number, Language language);
+    void open(const lessons::Lesson &lesson, int number, Language language);
     void close();
     // Where there is nothing to wait for: to the next step; shows the answer if nobody chose one.
     void next();
@@ -56,7 +56,7 @@ public:
     [[nodiscard]] bool isAtProof() const { return m_isPlayed && m_step == m_lesson.steps.size(); }
     [[nodiscard]] bool isPlayed() const { return m_isPlayed; }
     [[nodiscard]] bool isBusy() const { return m_runner.isBusy(); }
-    [[nodiscard]] const simulate::Lesson &lesson() const { return m_lesson; }
+    [[nodiscard]] const lessons::Lesson &lesson() const { return m_lesson; }
     [[nodiscard]] LessonPicture &picture() { return *m_picture; }
     [[nodiscard]] QuestionBox &question() { return *m_question; }
     [[nodiscard]] const ProofList &proof() const { return *m_proof; }
@@ -75,10 +75,10 @@ private:
     void go(std::size_t step);
     void showButtons();
     [[nodiscard]] Moment momentOfStep(std::size_t step) const;
-    [[nodiscard]] simulate::PlayedRuns recordings() const;
+    [[nodiscard]] lessons::PlayedRuns recordings() const;
 
     Runner m_runner;
-    simulate::Lesson m_lesson;
+    lessons::Lesson m_lesson;
     Language m_language = Language::English;
     std::size_t m_step = 0;
     bool m_isPlayed = false;

@@ -75,7 +75,7 @@ QuestionBox::QuestionBox(QWidget *parent)
     column->addWidget(m_verdict);
 }
 
-void QuestionBox::show(const simulate::Question &question, Language language)
+void QuestionBox::show(const lessons::Question &question, Language language)
 {
     m_question = question;
     m_language = language;

@@ -38,7 +38,7 @@ class QuestionBox : public QFrame {
 public:
     explicit QuestionBox(QWidget *parent = nullptr);
 
-    void show(const simulate::Question &question, Language language);
+    void show(const lessons::Question &question, Language language);
     void choose(std::size_t choice);
     // The answer, without anybody having chosen: a remote control has no keys to choose by.
     void reveal();
@@ -52,7 +52,7 @@ signals:
 private:
     void showAnswer();
 
-    simulate::Question m_question;
+    lessons::Question m_question;
     Language m_language = Language::English;
     std::optional<std::size_t> m_answer;
     bool m_isRevealed = false;

@@ -6,7 +6,7 @@
 
 namespace lockscope::ui {
 
-using simulate::Language;
+using lessons::Language;
 
 struct LessonWords {
     QString heading, hint;     // of the list

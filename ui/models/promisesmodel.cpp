@@ -7,7 +7,7 @@
 namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
-using simulate::Promise;
+using contention::Promise;
 using Verdict = Promise::Verdict;
 
 namespace {
@@ -37,7 +37,7 @@ Pill pillOf(Verdict verdict)
 }
 
 PromisesModel::PromisesModel(QObject *parent)
-    : QAbstractTableModel(parent), m_recipes(simulate::promisingRecipes()), m_faults(simulate::allFaults())
+    : QAbstractTableModel(parent), m_recipes(contention::promisingRecipes()), m_faults(contention::allFaults())
 {
     fill();
 }
@@ -47,7 +47,7 @@ void PromisesModel::fill()
     m_cells.clear();
     for (const auto &recipe : m_recipes) {
         for (const auto fault : m_faults)
-            m_cells.push_back(simulate::promisesOf(recipe, fault, m_isFenced));
+            m_cells.push_back(contention::promisesOf(recipe, fault, m_isFenced));
     }
 }
 

@@ -28,9 +28,9 @@ public:
     [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
     [[nodiscard]] const QByteArray &recipe(int row) const { return m_recipes[static_cast<std::size_t>(row)]; }
-    [[nodiscard]] simulate::FaultKind fault(int column) const { return m_faults[static_cast<std::size_t>(column)]; }
+    [[nodiscard]] contention::FaultKind fault(int column) const { return m_faults[static_cast<std::size_t>(column)]; }
     // In the order of the invariants; empty where the fault cannot happen to the recipe.
-    [[nodiscard]] const std::vector<simulate::Promise> &promises(int row, int column) const;
+    [[nodiscard]] const std::vector<contention::Promise> &promises(int row, int column) const;
     // None where the fault cannot happen to the recipe.
     [[nodiscard]] std::optional<Pill> pill(const QModelIndex &index) const;
 
@@ -38,13 +38,13 @@ private:
     void fill();
 
     const std::vector<QByteArray> m_recipes;
-    const std::vector<simulate::FaultKind> m_faults;
-    std::vector<std::vector<simulate::Promise>> m_cells; // by row, then by column
+    const std::vector<contention::FaultKind> m_faults;
+    std::vector<std::vector<contention::Promise>> m_cells; // by row, then by column
     QByteArray m_invariant;
     bool m_isFenced = false;
 };
 
 // "● holds", "✕ may break", "◔ rarely breaks", "○ not promised".
-[[nodiscard]] Pill pillOf(simulate::Promise::Verdict verdict);
+[[nodiscard]] Pill pillOf(contention::Promise::Verdict verdict);
 
 } // namespace lockscope::ui

@@ -50,7 +50,7 @@ void LessonsPage::load()
     if (m_isLoaded)
         return;
     m_isLoaded = true;
-    m_lessons = simulate::loadLessons(m_folders);
+    m_lessons = lessons::loadLessons(m_folders);
     m_list->show(m_lessons, m_language);
     emit countChanged(QString::number(m_lessons.lessons.size()));
     emit settled();

@@ -18,8 +18,8 @@ class LessonView;
 class LessonsPage : public Page {
     Q_OBJECT
 public:
-    explicit LessonsPage(QWidget *parent = nullptr, const QStringList &folders = simulate::lessonFolders(),
-                         Simulate simulate = simulate::simulate);
+    explicit LessonsPage(QWidget *parent = nullptr, const QStringList &folders = lessons::lessonFolders(),
+                         Simulate simulate = contention::simulate);
 
     void setBackend(Backend *) override {}
     void showConnection(const ConnectionName &) override {} // they play in a world of their own
@@ -30,7 +30,7 @@ public:
     [[nodiscard]] bool isSettled() const override;
 
     void setLanguage(Language language);
-    [[nodiscard]] const simulate::Lessons &lessons() const { return m_lessons; }
+    [[nodiscard]] const lessons::Lessons &lessons() const { return m_lessons; }
     void openLesson(std::size_t lesson);
     void openList();
     [[nodiscard]] bool isListOpen() const;
@@ -45,7 +45,7 @@ private:
     void load();
 
     const QStringList m_folders;
-    simulate::Lessons m_lessons;
+    lessons::Lessons m_lessons;
     bool m_isLoaded = false;
     Language m_language = Language::English;
     std::optional<std::size_t> m_open;

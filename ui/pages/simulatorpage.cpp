@@ -27,7 +27,7 @@
 namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
-using simulate::PlannedFault;
+using contention::PlannedFault;
 
 namespace {
 
@@ -227,7 +227,7 @@ void SimulatorPage::place()
 // The same recipes with small numbers of contenders, none of which anything befalls.
 void SimulatorPage::beginChart()
 {
-    simulate::Scenario base = m_shown.scenario;
+    contention::Scenario base = m_shown.scenario;
     base.recipe.clear();
     base.faults.clear();
     base.planned.clear();
@@ -327,7 +327,7 @@ void SimulatorPage::openForkMenu()
         return;
     // Whom: the chosen lane, else who holds.
     int contender = m_grid->chosenLane();
-    if (contender == simulate::nobody)
+    if (contender == contention::nobody)
         contender = std::max(0, runs.front()->holderAfter(m_playback.happened(0)));
     auto *menu = new QMenu(this);
     menu->setObjectName(u"forkMenu"_s);
@@ -372,7 +372,7 @@ void SimulatorPage::openPromises()
     dialog->open();
 }
 
-void SimulatorPage::jumpTo(std::size_t run, const simulate::Violation &violation)
+void SimulatorPage::jumpTo(std::size_t run, const contention::Violation &violation)
 {
     m_playback.pause();
     m_playback.seek(violation.at);
@@ -380,7 +380,7 @@ void SimulatorPage::jumpTo(std::size_t run, const simulate::Violation &violation
     // The lane of whoever broke it.
     for (std::size_t i = count; i-- > 0 && m_playback.runs()[run]->event(i).at == violation.at;) {
         const auto &event = m_playback.runs()[run]->event(i);
-        if (event.mark == simulate::Mark::Breaks && event.contender != simulate::nobody)
+        if (event.mark == contention::Mark::Breaks && event.contender != contention::nobody)
             m_grid->chooseLane(event.contender);
     }
     m_sentence->setText(violation.message);

@@ -28,7 +28,7 @@ class TransportBar;
 class SimulatorPage : public Page {
     Q_OBJECT
 public:
-    explicit SimulatorPage(QWidget *parent = nullptr, Simulate simulate = simulate::simulate);
+    explicit SimulatorPage(QWidget *parent = nullptr, Simulate simulate = contention::simulate);
     ~SimulatorPage() override;
 
     void setBackend(Backend *backend) override { m_player->setBackend(backend); }
@@ -45,7 +45,7 @@ public:
     [[nodiscard]] const Comparison &comparison() const { return m_shown; }
     void play(const Comparison &comparison) { begin(comparison, std::nullopt); }
     // The same once more, with a fault at a moment; the cursor stays there.
-    void fork(const simulate::PlannedFault &fault);
+    void fork(const contention::PlannedFault &fault);
     void openRecordings(const QStringList &files);
     // Says in the banner how it went.
     void exportTo(ExportKind kind, std::size_t run, const QString &file) { m_export->save(kind, run, file); }
@@ -89,7 +89,7 @@ private:
     void fillForkMenu(QMenu &menu, int contender);
     // The menu of a lane; what is a message at that point of the screen first.
     void openLaneMenu(std::size_t run, int lane, const QPoint &at);
-    void jumpTo(std::size_t run, const simulate::Violation &violation);
+    void jumpTo(std::size_t run, const contention::Violation &violation);
     void say(bool isGood, const QString &text);
 
     Playback m_playback;
@@ -97,7 +97,7 @@ private:
     Comparison m_shown;
     std::optional<Moment> m_cursorAfter; // where the cursor goes once the pending run is there
     std::vector<QByteArray> m_charted;
-    simulate::Scenario m_chartScenario;
+    contention::Scenario m_chartScenario;
     bool m_wasShown = false;
 
     RunGrid *m_grid;

@@ -9,7 +9,7 @@
 namespace lockscope::ui {
 
 using Kind = RunPlace::Kind;
-using simulate::Scenario;
+using contention::Scenario;
 
 namespace {
 
@@ -31,10 +31,11 @@ std::vector<Scenario> Comparison::scenarios() const
         Scenario one = scenario;
         one.recipe = recipe;
         // A fault that can befall one of them, and not this one, stays out of this run alone.
-        const auto own = simulate::faultsFor(recipe);
-        const auto isForeign = [&](simulate::FaultKind kind) { return allows(kind) && std::ranges::count(own, kind) == 0; };
+        const auto own = contention::faultsFor(recipe);
+        const auto isForeign =
+            [&](contention::FaultKind kind) { return allows(kind) && std::ranges::count(own, kind) == 0; };
         std::erase_if(one.faults, isForeign);
-        std::erase_if(one.planned, [&](const simulate::PlannedFault &fault) { return isForeign(fault.kind); });
+        std::erase_if(one.planned, [&](const contention::PlannedFault &fault) { return isForeign(fault.kind); });
         all.push_back(std::move(one));
     }
     return all;
@@ -54,10 +55,10 @@ Result<bool> Comparison::check() const
     return true;
 }
 
-bool Comparison::allows(simulate::FaultKind kind) const
+bool Comparison::allows(contention::FaultKind kind) const
 {
     return std::any_of(recipes.begin(), recipes.end(), [&](const QByteArray &recipe) {
-        return std::ranges::count(simulate::faultsFor(recipe), kind) > 0;
+        return std::ranges::count(contention::faultsFor(recipe), kind) > 0;
     });
 }
 

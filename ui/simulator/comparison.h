@@ -25,15 +25,15 @@ struct RunPlace {
 [[nodiscard]] QString placeName(const RunPlace &place);
 
 struct Comparison {
-    simulate::Scenario scenario;    // its recipe is not used: those below are
+    contention::Scenario scenario;  // its recipe is not used: those below are
     std::vector<QByteArray> recipes; // one to three
     RunPlace place{};
 
-    [[nodiscard]] std::vector<simulate::Scenario> scenarios() const;
+    [[nodiscard]] std::vector<contention::Scenario> scenarios() const;
     // The first of its scenarios that is wrong, or that real servers cannot play, says why.
     [[nodiscard]] Result<bool> check() const;
     // Whether this fault can happen to any of the recipes.
-    [[nodiscard]] bool allows(simulate::FaultKind kind) const;
+    [[nodiscard]] bool allows(contention::FaultKind kind) const;
 };
 
 struct Preset {

@@ -14,9 +14,9 @@
 namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
-using simulate::FaultKind;
-using simulate::Moment;
-using simulate::PlannedFault;
+using contention::FaultKind;
+using contention::Moment;
+using contention::PlannedFault;
 
 void addFaults(QMenu &menu, const Comparison &comparison, const ForkPlace &place,
                std::function<void(const PlannedFault &)> chosen)
@@ -36,12 +36,12 @@ void addFaults(QMenu &menu, const Comparison &comparison, const ForkPlace &place
         QObject::connect(action, &QAction::triggered, &menu, [chosen, fault] { chosen(fault); });
     };
     menu.addSection(tr("%1 at %2").arg(place.name, at));
-    for (const auto kind : simulate::allFaults()) {
+    for (const auto kind : contention::allFaults()) {
         if (isOfContender(kind))
             add(kind);
     }
     menu.addSection(tr("The server at %1").arg(at));
-    for (const auto kind : simulate::allFaults()) {
+    for (const auto kind : contention::allFaults()) {
         if (!isOfContender(kind))
             add(kind);
     }
@@ -68,7 +68,7 @@ void addMessageFaults(QMenu &menu, const Comparison &comparison, const PlayedRun
 {
     const auto &message = run.event(event);
     const QString who = run.laneName(message.contender);
-    const bool isRequest = message.mark == simulate::Mark::Request;
+    const bool isRequest = message.mark == contention::Mark::Request;
     const QString what = isRequest ? label(message.what, 40) : tr("what it is told");
     menu.setToolTipsVisible(true);
     menu.addSection(tr("%1: %2 at %3").arg(who, what, momentText(message.at)));

@@ -11,7 +11,7 @@
 
 namespace lockscope::ui {
 
-using simulate::Mark;
+using contention::Mark;
 
 namespace {
 

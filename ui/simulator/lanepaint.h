@@ -23,7 +23,7 @@ struct LaneFrame {
     Moment from{}, to{};
     Moment cursor{};
     bool showsNames = true;
-    int chosenLane = simulate::nobody;
+    int chosenLane = contention::nobody;
     bool hasFocus = false;
 
     [[nodiscard]] double xOf(Moment at) const;

@@ -49,7 +49,7 @@ void LanesView::setRun(PlayedRunPtr run, Moment end)
     if (m_run && m_run->lanes() > 0)
         m_gutter = QFontMetricsF(monoFont(11)).horizontalAdvance(m_run->laneName(m_run->lanes() - 1)) + 18;
     if (!m_run || m_chosen >= m_run->lanes())
-        m_chosen = simulate::nobody;
+        m_chosen = contention::nobody;
     updateBars();
 }
 
@@ -147,7 +147,7 @@ void LanesView::follow(std::size_t happened)
     if (!m_run || happened == 0 || happened == m_run->eventCount())
         return;
     const int holder = m_run->holderAfter(happened);
-    if (holder != simulate::nobody)
+    if (holder != contention::nobody)
         reveal(holder);
     const LaneFrame now = frame();
     if (m_zoom > 1 && (m_cursor < now.from || m_cursor > now.to - span() / 10)) {
@@ -172,8 +172,8 @@ void LanesView::reveal(int lane)
 void LanesView::setChosenLane(int lane)
 {
     const int last = m_run ? m_run->lanes() - 1 : -1;
-    m_chosen = lane < 0 || last < 0 ? simulate::nobody : std::min(lane, last);
-    if (m_chosen != simulate::nobody) {
+    m_chosen = lane < 0 || last < 0 ? contention::nobody : std::min(lane, last);
+    if (m_chosen != contention::nobody) {
         reveal(m_chosen);
         setAccessibleDescription(m_run->laneName(m_chosen));
     }
@@ -192,11 +192,11 @@ void LanesView::keyPressEvent(QKeyEvent *event)
     case Qt::Key_Down: choose(m_chosen + 1); return;
     case Qt::Key_PageUp: choose(std::max(0, m_chosen - page)); return;
     case Qt::Key_PageDown: choose(std::max(0, m_chosen) + page); return;
-    case Qt::Key_Escape: choose(simulate::nobody); return;
+    case Qt::Key_Escape: choose(contention::nobody); return;
     case Qt::Key_Return:
     case Qt::Key_Enter:
     case Qt::Key_Menu:
-        if (m_chosen != simulate::nobody) {
+        if (m_chosen != contention::nobody) {
             const LaneFrame now = frame();
             const double y = now.lanes.top() + (m_chosen + 1) * now.laneHeight - now.scrolled;
             emit menuRequested(m_chosen, viewport()->mapToGlobal(QPointF(now.xOf(m_cursor), y).toPoint()));
@@ -229,7 +229,7 @@ void LanesView::mouseMoveEvent(QMouseEvent *event)
 
 void LanesView::contextMenuEvent(QContextMenuEvent *event)
 {
-    const int lane = m_run ? frame().laneAt(event->pos().y()) : simulate::nobody;
+    const int lane = m_run ? frame().laneAt(event->pos().y()) : contention::nobody;
     if (lane < 0 || lane >= m_run->lanes())
         return;
     setChosenLane(lane);

@@ -38,10 +38,10 @@ public:
     [[nodiscard]] const PaintCost &cost() const { return m_cost; }
 
 signals:
-    void momentChosen(lockscope::simulate::Moment at);
+    void momentChosen(lockscope::contention::Moment at);
     void laneChosen(int lane);
     void menuRequested(int lane, const QPoint &at);
-    void zoomed(double zoom, lockscope::simulate::Moment around);
+    void zoomed(double zoom, lockscope::contention::Moment around);
     void scrolledTo(int vertical, int horizontal);
 
 protected:
@@ -67,7 +67,7 @@ private:
     Moment m_cursor{};
     double m_zoom = 1;
     bool m_isDense = false;
-    int m_chosen = simulate::nobody;
+    int m_chosen = contention::nobody;
     double m_gutter = 44;
     PaintCost m_cost;
 };

@@ -19,7 +19,7 @@
 namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
-using simulate::Violation;
+using contention::Violation;
 
 namespace {
 

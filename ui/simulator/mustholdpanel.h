@@ -25,7 +25,7 @@ public:
 signals:
     // What should hold, and under which faults it cannot, is to be shown.
     void promisesRequested();
-    void violationChosen(std::size_t run, const lockscope::simulate::Violation &violation);
+    void violationChosen(std::size_t run, const lockscope::contention::Violation &violation);
 
 private:
     void addCell(const PlayedRunPtr &run, std::size_t number, const QByteArray &invariant, int row, int column);

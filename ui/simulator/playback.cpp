@@ -13,8 +13,8 @@ namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
-using simulate::Event;
-using simulate::Mark;
+using contention::Event;
+using contention::Mark;
 
 namespace {
 
@@ -180,9 +180,10 @@ QString shown(const QByteArray &text)
 
 QString faultSentence(const Event &event, const QString &who)
 {
-    const auto kind = simulate::faultByName(event.what);
+    const auto kind = contention::faultByName(event.what);
     const QString what = kind ? summaryOf(*kind) : shown(event.what);
-    return event.contender == simulate::nobody ? tr("Fault: %1").arg(what) : tr("Fault that befalls %1: %2").arg(who, what);
+    return event.contender == contention::nobody ? tr("Fault: %1").arg(what)
+        : tr("Fault that befalls %1: %2").arg(who, what);
 }
 
 QString contenderSentence(const Event &event, const QString &who)
@@ -254,7 +255,7 @@ QString handOverSentence(const PlayedRun &run, std::size_t happened)
     else if (told > 1)
         sentence += tr("; %1 are told").arg(countText(told));
     const int holder = run.holderAfter(happened);
-    if (holder != simulate::nobody && run.holderAfter(release + 1) != holder)
+    if (holder != contention::nobody && run.holderAfter(release + 1) != holder)
         sentence += tr("; %1 holds now").arg(run.laneName(holder));
     return sentence;
 }

@@ -8,8 +8,8 @@
 
 namespace lockscope::ui {
 
-using simulate::Event;
-using simulate::Mark;
+using contention::Event;
+using contention::Mark;
 
 namespace {
 
@@ -100,7 +100,7 @@ quint32 LaneEvents::wasted(int lane, std::size_t first, std::size_t last) const
     return m_wasted[base + last] - m_wasted[base + first];
 }
 
-PlayedRun::PlayedRun(simulate::Recording recording)
+PlayedRun::PlayedRun(contention::Recording recording)
     : m_recording(std::move(recording)), m_lanes(std::clamp(m_recording.scenario.contenders, 0, mostLanes))
 {
     indexLanes();
@@ -295,7 +295,7 @@ Moment PlayedRun::waitP99After(std::size_t count) const
 int PlayedRun::holderAfter(std::size_t count) const
 {
     const auto after = std::lower_bound(m_holds.begin(), m_holds.end(), count);
-    return after == m_holds.begin() ? simulate::nobody : m_recording.events[*(after - 1)].contender;
+    return after == m_holds.begin() ? contention::nobody : m_recording.events[*(after - 1)].contender;
 }
 
 std::size_t PlayedRun::lastRelease(std::size_t count) const

@@ -10,7 +10,7 @@
 
 namespace lockscope::ui {
 
-using simulate::Moment;
+using contention::Moment;
 
 enum class LaneState : quint8 { Away, Waits, Holds, Dead };
 
@@ -45,10 +45,10 @@ private:
 
 class PlayedRun {
 public:
-    explicit PlayedRun(simulate::Recording recording);
+    explicit PlayedRun(contention::Recording recording);
 
-    [[nodiscard]] const simulate::Recording &recording() const { return m_recording; }
-    [[nodiscard]] const simulate::Event &event(std::size_t index) const { return m_recording.events[index]; }
+    [[nodiscard]] const contention::Recording &recording() const { return m_recording; }
+    [[nodiscard]] const contention::Event &event(std::size_t index) const { return m_recording.events[index]; }
     [[nodiscard]] std::size_t eventCount() const { return m_recording.events.size(); }
     [[nodiscard]] int lanes() const { return m_lanes; }
     [[nodiscard]] QString laneName(int lane) const;
@@ -75,12 +75,12 @@ public:
 
 private:
     void indexLanes();
-    void indexEvents(LaneEvents &into, bool (*wanted)(const simulate::Event &));
+    void indexEvents(LaneEvents &into, bool (*wanted)(const contention::Event &));
     void tally();
     void rankWaits();
-    [[nodiscard]] bool isOfLane(const simulate::Event &event) const;
+    [[nodiscard]] bool isOfLane(const contention::Event &event) const;
 
-    simulate::Recording m_recording;
+    contention::Recording m_recording;
     int m_lanes = 0;
     std::vector<quint32> m_spanStart;
     std::vector<LaneSpan> m_spans;

@@ -76,7 +76,7 @@ void paintRuns(QPainter &painter, const std::vector<RunPicture> &runs)
         LaneFrame frame = one.frame;
         frame.lanes = QRectF(frame.lanes.left(), 0, runWidth - frame.lanes.left(), height);
         frame.hasFocus = false;
-        frame.chosenLane = simulate::nobody;
+        frame.chosenLane = contention::nobody;
         paintLanes(painter, *one.run, frame, t);
         paintTimeAxis(painter, frame, t);
         if (frame.cursor < one.run->end())

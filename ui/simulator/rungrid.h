@@ -36,7 +36,7 @@ private:
 
     Playback &m_playback;
     std::vector<RunPanel *> m_panels;
-    int m_lane = simulate::nobody;
+    int m_lane = contention::nobody;
     bool m_isDense = false;
 };
 

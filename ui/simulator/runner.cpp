@@ -11,8 +11,8 @@
 namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
-using simulate::Progress;
-using simulate::Scenario;
+using contention::Progress;
+using contention::Scenario;
 
 namespace {
 
@@ -37,7 +37,7 @@ Result<PlayedRunPtr> loadRun(const QString &file)
         return bad(from.errorString());
     if (from.size() > largestFile)
         return bad(u"larger than 1 GiB: no recording of ours"_s);
-    auto recording = simulate::Recording::load(from.readAll());
+    auto recording = contention::Recording::load(from.readAll());
     if (!recording)
         return bad(recording.error().message);
     // Whatever a file claims, pictures of its time can be drawn.
@@ -256,11 +256,12 @@ void ServerRunner::next()
 {
     const auto id = std::make_shared<quint64>(0);
     *id = m_backend->playOnServers(m_runs[m_recordings.size()], this,
-                                   [this, id](Result<simulate::Recording> result) { take(*id, std::move(result)); });
+                                   [this, id](Result<contention::Recording> result) { take(*id,
+                                                                                           std::move(result)); });
     m_id = *id;
 }
 
-void ServerRunner::take(quint64 id, Result<simulate::Recording> result)
+void ServerRunner::take(quint64 id, Result<contention::Recording> result)
 {
     if (id != m_id)
         return;
@@ -286,7 +287,7 @@ void ServerRunner::take(quint64 id, Result<simulate::Recording> result)
         next();
         return;
     }
-    const auto recordings = std::make_shared<std::vector<simulate::Recording>>(std::exchange(m_recordings, {}));
+    const auto recordings = std::make_shared<std::vector<contention::Recording>>(std::exchange(m_recordings, {}));
     end();
     emit played(recordings);
 }

@@ -16,10 +16,11 @@ namespace lockscope::ui {
 
 // Where a job looks whether it is still wanted.
 using Wanted = std::shared_ptr<std::atomic<bool>>;
-using Simulate = std::function<Result<simulate::Recording>(const simulate::Scenario &, const simulate::OnProgress &)>;
+using Simulate =
+    std::function<Result<contention::Recording>(const contention::Scenario &, const contention::OnProgress &)>;
 
 // Shared: a million events are not copied on the window's thread.
-using Recordings = std::shared_ptr<std::vector<simulate::Recording>>;
+using Recordings = std::shared_ptr<std::vector<contention::Recording>>;
 
 struct ScalingPoint {
     int run = 0; // which of the scenarios
@@ -37,7 +38,7 @@ public:
     ~Runner() override; // waits for what still runs, which learns that it is not wanted
 
     // finished() or failed() follows, unless cancelled or replaced.
-    void play(const std::vector<simulate::Scenario> &scenarios);
+    void play(const std::vector<contention::Scenario> &scenarios);
     void load(const QStringList &files);
     // Makes ready to be looked at what was played elsewhere.
     void show(const lockscope::ui::Recordings &recordings);
@@ -45,7 +46,7 @@ public:
     [[nodiscard]] bool isBusy() const { return m_playing != nullptr; }
 
     // scaled() follows for each scenario and number of contenders, then scalingEnded().
-    void scale(const std::vector<simulate::Scenario> &scenarios, const std::vector<int> &contenders);
+    void scale(const std::vector<contention::Scenario> &scenarios, const std::vector<int> &contenders);
     void cancelScaling();
     [[nodiscard]] bool isScaling() const { return m_scaling != nullptr; }
 
@@ -56,7 +57,7 @@ public:
 
 signals:
     // Of all runs: 0 … 1; negative when it cannot be known.
-    void progressed(double share, lockscope::simulate::Moment at);
+    void progressed(double share, lockscope::contention::Moment at);
     void finished(const std::vector<lockscope::ui::PlayedRunPtr> &runs);
     void failed(const lockscope::Error &error);
     void cancelled();
@@ -105,12 +106,12 @@ signals:
 
 private:
     void next();
-    void take(quint64 id, Result<simulate::Recording> result);
+    void take(quint64 id, Result<contention::Recording> result);
     void end();
 
     QPointer<Backend> m_backend;
     std::vector<RealRunOptions> m_runs;
-    std::vector<simulate::Recording> m_recordings;
+    std::vector<contention::Recording> m_recordings;
     std::optional<quint64> m_id; // of the run the servers are busy with
     bool m_wanted = false;       // somebody waits for what comes of it
     bool m_isCancelled = false;

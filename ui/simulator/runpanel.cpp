@@ -110,7 +110,7 @@ QString CounterTiles::wholeRun() const
     return m_whole->text();
 }
 
-WakeUps wakeUpsOf(const simulate::Recording &recording)
+WakeUps wakeUpsOf(const contention::Recording &recording)
 {
     const auto &counters = recording.counters;
     if (counters.grants < 2)

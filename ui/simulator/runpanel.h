@@ -77,6 +77,6 @@ struct WakeUps {
     QString words;
     bool isHerd = false;
 };
-[[nodiscard]] WakeUps wakeUpsOf(const simulate::Recording &recording);
+[[nodiscard]] WakeUps wakeUpsOf(const contention::Recording &recording);
 
 } // namespace lockscope::ui

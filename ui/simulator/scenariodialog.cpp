@@ -22,8 +22,8 @@
 namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
-using simulate::Arrival;
-using simulate::Scenario;
+using contention::Arrival;
+using contention::Scenario;
 
 namespace {
 
@@ -215,7 +215,7 @@ QWidget *ScenarioDialog::makeFaults()
     grid->setVerticalSpacing(4);
     grid->setColumnStretch(1, 1);
     int row = 0;
-    for (const auto kind : simulate::allFaults()) {
+    for (const auto kind : contention::allFaults()) {
         auto *check = new QCheckBox(QString::fromLatin1(nameOf(kind)), inside);
         check->setObjectName(u"fault-"_s + QString::fromLatin1(nameOf(kind)));
         connect(check, &QCheckBox::toggled, this, &ScenarioDialog::update_);

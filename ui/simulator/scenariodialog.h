@@ -46,7 +46,7 @@ private:
     void updateFaults(const Comparison &probe);
     [[nodiscard]] RunPlace place() const;
     [[nodiscard]] std::vector<QByteArray> recipes() const;
-    [[nodiscard]] Result<simulate::Scenario> readDurations(simulate::Scenario scenario) const;
+    [[nodiscard]] Result<contention::Scenario> readDurations(contention::Scenario scenario) const;
 
     Comparison m_before;
     const ConnectionBook &m_book;
@@ -66,7 +66,7 @@ private:
     QLineEdit *m_wait = nullptr;
     QLineEdit *m_seed = nullptr;
     QCheckBox *m_checksTokens = nullptr;
-    std::map<simulate::FaultKind, QCheckBox *> m_faults;
+    std::map<contention::FaultKind, QCheckBox *> m_faults;
     QLabel *m_faultsTitle = nullptr;
     QLabel *m_why = nullptr;
     QPushButton *m_play = nullptr;

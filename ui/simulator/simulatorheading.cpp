@@ -102,9 +102,9 @@ HeadingChip placeChip(const Comparison &comparison, const std::vector<PlayedRunP
     return chip;
 }
 
-QString arrivalText(const simulate::Scenario &scenario)
+QString arrivalText(const contention::Scenario &scenario)
 {
-    return scenario.arrival == simulate::Arrival::Queued ? tr("all queue first")
+    return scenario.arrival == contention::Arrival::Queued ? tr("all queue first")
                                                          : tr("arrive within %1").arg(durationText(scenario.arriveWithin));
 }
 

@@ -8,8 +8,8 @@ namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
-using simulate::FaultKind;
-using simulate::Moment;
+using contention::FaultKind;
+using contention::Moment;
 
 namespace {
 
@@ -87,7 +87,7 @@ QString faultTitle(FaultKind kind)
     return {};
 }
 
-QString plannedText(const simulate::PlannedFault &fault, const QString &lane)
+QString plannedText(const contention::PlannedFault &fault, const QString &lane)
 {
     const QString name = QString::fromLatin1(nameOf(fault.kind));
     const QString at = momentText(fault.at);

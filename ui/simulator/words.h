@@ -16,18 +16,18 @@ namespace lockscope::ui {
 }
 
 // "640 µs", "300.0 ms", "9.1 s", "4 m 12 s".
-[[nodiscard]] QString momentText(simulate::Moment at);
+[[nodiscard]] QString momentText(contention::Moment at);
 // As short as the axis wants it: "0", "250 ms", "2.5 s".
-[[nodiscard]] QString axisText(simulate::Moment at);
+[[nodiscard]] QString axisText(contention::Moment at);
 // "100 ms", "1.5 s": of a scenario.
 [[nodiscard]] QString durationText(std::chrono::milliseconds span);
 // "Watch the predecessor"; the recipe's id where there is no better word.
 [[nodiscard]] QString recipeTitle(const QByteArray &recipe);
 // "pause c07 at 300.0 ms".
-[[nodiscard]] QString plannedText(const simulate::PlannedFault &fault, const QString &lane);
+[[nodiscard]] QString plannedText(const contention::PlannedFault &fault, const QString &lane);
 // Whether a fault befalls one contender rather than the server or the world.
-[[nodiscard]] bool isOfContender(simulate::FaultKind kind);
+[[nodiscard]] bool isOfContender(contention::FaultKind kind);
 // As a menu names it: "Pause", "Lose its next request".
-[[nodiscard]] QString faultTitle(simulate::FaultKind kind);
+[[nodiscard]] QString faultTitle(contention::FaultKind kind);
 
 } // namespace lockscope::ui

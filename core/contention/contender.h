@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// One contender of a run: joins, holds, writes to what the lock guards, releases; and tells the trace what it
+// believes. The same on simulated and on real servers.
+#pragma once
+
+#include "core/async/scope.h"
+#include "core/contention/trace.h"
+#include "core/recipes/lock.h"
+
+#include <set>
+
+namespace lockscope::contention {
+
+// What the lock guards. It takes every write, or (checksTokens) none with an older fencing token than it saw.
+class Resource {
+public:
+    Resource(Trace &trace, bool checksTokens) : m_trace(trace), m_checksTokens(checksTokens) {}
+    // `grant` counts the grants of the run: a write of an earlier grant after one of a later grant is the
+    // damage that locks are to prevent.
+    void write(int contender, qint64 grant, std::optional<qint64> token, bool isShared);
+    // An optimistic lock's: it was accepted, as the successor of `version`, of which there is one.
+    void writeAfter(int contender, qint64 version);
+
+private:
+    Trace &m_trace;
+    const bool m_checksTokens;
+    qint64 m_newestGrant = 0, m_highestToken = 0;
+    std::set<qint64> m_succeeded; // versions
+};
+
+struct ContenderPlan {
+    int number = 0;
+    bool reads = false;
+    bool isShared = false; // others may hold at the same time: readers, permits
+    bool isOptimistic = false; // writes when it releases, if that succeeds; and comes again after a conflict
+    std::chrono::milliseconds hold{50};
+    std::optional<std::chrono::milliseconds> wait;
+};
+
+class Contender {
+public:
+    // `lock` is made for this contender; everything is on `loop` and outlives it. `whenDone` is called there once
+    // it has released, given up, or lost what it held.
+    Contender(Loop &loop, std::unique_ptr<recipes::Lock> lock, ContenderPlan plan, Trace &trace, Resource &resource,
+              std::function<void()> whenDone);
+    ~Contender();
+
+    void join();
+    // Keeps what it holds until then; without: as long as its plan says, from when it got it.
+    void holdUntil(OneShot<bool> mayRelease) { m_mayRelease = std::move(mayRelease); }
+    // Its thread dies: it neither works nor releases any more, while what renews its lease goes on.
+    void stopWorking();
+    [[nodiscard]] bool holds() const { return m_holds; }
+
+private:
+    Task<void> play();
+    // False: all of it was in vain, and has to be done again.
+    Task<bool> work(recipes::Grant grant);
+    void write(const recipes::Grant &grant);
+    [[nodiscard]] bool isWritten(const recipes::Grant &grant, const Result<bool> &released);
+
+    Loop &m_loop;
+    const ContenderPlan m_plan;
+    Trace &m_trace;
+    Resource &m_resource;
+    std::function<void()> m_whenDone;
+    std::optional<OneShot<bool>> m_mayRelease;
+    qint64 m_grant = 0;
+    bool m_holds = false, m_isStopped = false;
+    std::unique_ptr<recipes::Lock> m_lock;
+    Scope m_scope; // before everything it uses goes
+};
+
+} // namespace lockscope::contention

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/contention/mariadbservers.h"
+
+#include "core/contention/traced/tracedsql.h"
+#include "core/recipes/make.h"
+#include "core/world/mariadb/session.h"
+
+namespace lockscope::contention {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+const QByteArray sqlTable("sim.row"), sqlKey("id"), sqlRow("1");
+const QByteArray namedLock("sim");
+
+bool isNamed(const QByteArray &recipe)
+{
+    return recipes::recipeOf(recipe).shape == recipes::Shape::NamedLock;
+}
+
+class SqlAccess final : public Access {
+public:
+    SqlAccess(const ServersContext &context, world::SqlServer &server, world::Process &process, int contender)
+        : m_recipe(context.scenario.recipe), m_session(world::openSession(process, server, context.network)),
+          m_traced(*m_session, context.trace, contender)
+    {
+    }
+
+    [[nodiscard]] bool isReady() const override { return m_session->state() == mariadb::SessionState::Connected; }
+    [[nodiscard]] Result<std::unique_ptr<recipes::Lock>> makeLock(bool /*readMode*/, Random /*random*/) override
+    {
+        const auto lock = isNamed(m_recipe) ? "GET_LOCK#" + namedLock : sqlTable + '#' + sqlKey + '=' + sqlRow;
+        return recipes::makeLock(m_recipe, m_traced, lock, {});
+    }
+    [[nodiscard]] mariadb::ConnectionId connection() const { return m_session->connectionId(); }
+    // Told when it goes.
+    std::function<void()> onGone;
+    ~SqlAccess() override
+    {
+        if (onGone)
+            onGone();
+    }
+
+private:
+    const QByteArray m_recipe;
+    std::unique_ptr<mariadb::Session> m_session;
+    TracedSql m_traced;
+};
+
+class MariaDbServers final : public Servers {
+public:
+    explicit MariaDbServers(const ServersContext &context) : m_context(context), m_server(context.world)
+    {
+        m_server.addRow(sqlTable, sqlKey, sqlRow, 1);
+    }
+
+    [[nodiscard]] std::unique_ptr<Access> open(world::Process &process, int contender) override
+    {
+        auto access = std::make_unique<SqlAccess>(m_context, m_server, process, contender);
+        m_accesses[contender] = access.get();
+        access->onGone = [this, contender] { m_accesses.erase(contender); };
+        return access;
+    }
+    [[nodiscard]] int count() const override { return 1; }
+
+    bool expire(int contender) override
+    {
+        const auto at = m_accesses.find(contender);
+        return at != m_accesses.end() && m_server.kill(at->second->connection());
+    }
+    bool forceRelease(bool ofWaiter) override
+    {
+        const bool named = isNamed(m_context.scenario.recipe);
+        const world::RowId id{sqlTable, sqlRow};
+        const auto &rows = m_server.rowLocks();
+        const auto &names = m_server.namedLocks();
+        const auto whose = ofWaiter ? (named ? names.firstWaiterFor(namedLock) : rows.firstWaiterFor(id))
+                                    : (named ? names.holderOf(namedLock) : rows.holderOf(id));
+        return whose && m_server.kill(*whose);
+    }
+
+    [[nodiscard]] std::vector<QByteArray> leftBehind() const override
+    {
+        const auto left = m_server.leftBehind();
+        return {left.begin(), left.end()};
+    }
+    // Who died while it waited is noticed when it gets its turn, or within a second; and whose last message was
+    // late, when that has come: the end of a connection comes behind it.
+    [[nodiscard]] Duration longestGap() const override { return 2 * Duration(m_context.scenario.ttl) + 10s; }
+    [[nodiscard]] Duration longestLife() const override { return 2 * Duration(m_context.scenario.ttl) + 2s; }
+
+private:
+    const ServersContext m_context;
+    world::SqlServer m_server;
+    std::map<int, SqlAccess *> m_accesses; // of those that are there
+};
+
+} // namespace
+
+std::unique_ptr<Servers> makeMariaDbServers(const ServersContext &context)
+{
+    return std::make_unique<MariaDbServers>(context);
+}
+
+} // namespace lockscope::contention

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table recipe × fault × invariant as values, for the help of both programs. It is the one the tests hold all
+// seeds against (expectations.h): nothing is written down twice.
+#pragma once
+
+#include "core/contention/expectations.h"
+
+namespace lockscope::contention {
+
+struct Promise {
+    enum class Verdict {
+        Holds,
+        MayBreak,
+        MayBreakRarely, // with another fault beside it, or in very few schedules
+        NotPromised,    // not by this recipe, with or without a fault
+    };
+    QByteArray invariant;
+    Verdict verdict = Verdict::Holds;
+    QString because; // of what may break
+    [[nodiscard]] bool mayBreak() const { return verdict == Verdict::MayBreak || verdict == Verdict::MayBreakRarely; }
+};
+
+// The rows: every recipe that can be played and is no mistake on purpose.
+[[nodiscard]] std::vector<QByteArray> promisingRecipes();
+// One cell: a promise for each invariant, in their order; none where the fault cannot happen to the recipe.
+[[nodiscard]] std::vector<Promise> promisesOf(const QByteArray &recipe, FaultKind fault, bool fenced);
+
+} // namespace lockscope::contention

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/contention/recording.h"
+
+#include "core/base/text.h"
+
+#include <QCryptographicHash>
+#include <QJsonArray>
+#include <QJsonDocument>
+
+#include <cmath>
+
+namespace lockscope::contention {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr const char *markNames[] = {"joins",   "request", "answer", "watch-event", "message", "holds",
+                                     "releases", "loses",  "gives-up", "writes",    "pauses",  "resumes",
+                                     "dies",    "comes",   "fault",   "breaks"};
+constexpr auto recordingSchema = "lockscope-recording/1";
+
+std::optional<Mark> markByName(const QString &name)
+{
+    for (std::size_t i = 0; i < std::size(markNames); ++i) {
+        if (name == QLatin1StringView(markNames[i]))
+            return static_cast<Mark>(i);
+    }
+    return std::nullopt;
+}
+
+Moment fromMs(const QJsonValue &value)
+{
+    return Moment(std::llround(value.toDouble() * 1000));
+}
+
+QJsonArray violationsJson(const std::vector<Violation> &violations)
+{
+    QJsonArray array;
+    for (const auto &violation : violations)
+        array.append(QJsonObject{{u"invariant"_s, QString::fromLatin1(violation.invariant)},
+                                 {u"atMs"_s, inMs(violation.at)},
+                                 {u"message"_s, violation.message}});
+    return array;
+}
+
+QJsonArray eventJson(const Event &event)
+{
+    return {qint64(event.at.count()), event.contender, QString::fromLatin1(nameOf(event.mark)),
+            escaped(event.what), escaped(event.where), qint64(event.token), event.isWasted};
+}
+
+std::optional<Event> eventFrom(const QJsonArray &array, int contenders)
+{
+    const auto mark = markByName(array.at(2).toString());
+    const auto contender = array.at(1).toInt(contenders);
+    if (array.size() != 7 || !mark || contender < nobody || contender >= contenders)
+        return std::nullopt;
+    Event event;
+    event.at = Moment(array.at(0).toInteger());
+    event.contender = contender;
+    event.mark = *mark;
+    event.what = unescaped(array.at(3).toString()).value_or(QByteArray());
+    event.where = unescaped(array.at(4).toString()).value_or(QByteArray());
+    event.token = array.at(5).toInteger();
+    event.isWasted = array.at(6).toBool();
+    return event;
+}
+
+Counters countersFrom(const QJsonObject &result)
+{
+    Counters counters;
+    counters.grants = result.value(u"grants"_s).toInteger();
+    counters.requests = result.value(u"requests"_s).toInteger();
+    counters.watchEvents = result.value(u"watchEvents"_s).toInteger();
+    counters.wastedWakeups = result.value(u"wastedWakeups"_s).toInteger();
+    counters.allRequests = result.value(u"allRequests"_s).toInteger();
+    counters.allWatchEvents = result.value(u"allWatchEvents"_s).toInteger();
+    counters.bytes = result.value(u"bytes"_s).toInteger();
+    counters.longestOverlap = fromMs(result.value(u"longestOverlapMs"_s));
+    counters.fairness = result.value(u"fairness"_s).toDouble();
+    const auto waits = result.value(u"waitMs"_s).toObject();
+    counters.waits = {fromMs(waits.value(u"p50"_s)), fromMs(waits.value(u"p99"_s)), fromMs(waits.value(u"max"_s))};
+    return counters;
+}
+
+QByteArray quoted(const QByteArray &cell)
+{
+    auto text = escaped(cell).toUtf8();
+    // A spreadsheet takes what begins so for a formula.
+    if (!text.isEmpty() && QByteArrayView("=+-@").contains(text.front()))
+        text.prepend('\'');
+    if (text.contains(',') || text.contains('"'))
+        return '"' + text.replace('"', "\"\"") + '"';
+    return text;
+}
+
+QString hashText(quint64 hash)
+{
+    return u"0x"_s + QString::number(hash, 16).rightJustified(16, u'0');
+}
+
+} // namespace
+
+QByteArray nameOf(Mark mark)
+{
+    return markNames[static_cast<std::size_t>(mark)];
+}
+
+QByteArray Recording::laneName(int contender) const
+{
+    const auto digits = std::max<qsizetype>(2, QByteArray::number(scenario.contenders - 1).size());
+    return 'c' + QByteArray::number(contender).rightJustified(digits, '0');
+}
+
+QJsonObject Recording::toJson() const
+{
+    const QJsonObject waits{{u"p50"_s, inMs(counters.waits.p50)},
+                            {u"p99"_s, inMs(counters.waits.p99)},
+                            {u"max"_s, inMs(counters.waits.max)}};
+    QJsonObject object{{u"recipe"_s, QString::fromUtf8(scenario.recipe)},
+                       {u"contenders"_s, scenario.contenders},
+                       {u"rounds"_s, scenario.rounds},
+                       {u"seed"_s, qint64(scenario.seed)},
+                       {u"world"_s, escaped(world)},
+                       {u"grants"_s, counters.grants},
+                       {u"requests"_s, counters.requests},
+                       {u"watchEvents"_s, counters.watchEvents},
+                       {u"wastedWakeups"_s, counters.wastedWakeups},
+                       {u"allRequests"_s, counters.allRequests},
+                       {u"allWatchEvents"_s, counters.allWatchEvents},
+                       {u"bytes"_s, counters.bytes},
+                       {u"fairness"_s, counters.fairness},
+                       {u"longestOverlapMs"_s, inMs(counters.longestOverlap)},
+                       {u"waitMs"_s, waits},
+                       {u"elapsedMs"_s, inMs(elapsed)},
+                       {u"eventHash"_s, hashText(eventHash)},
+                       {u"violations"_s, violationsJson(violations)}};
+    if (!note.isEmpty())
+        object.insert(u"note"_s, escaped(note));
+    if (eventsNotKept > 0)
+        object.insert(u"eventsNotKept"_s, eventsNotKept);
+    return object;
+}
+
+QByteArray Recording::save() const
+{
+    QJsonArray left;
+    for (const auto &name : leftBehind)
+        left.append(escaped(name));
+    const QJsonObject object{{u"schema"_s, QLatin1StringView(recordingSchema)},
+                             {u"scenario"_s, scenario.toJson()},
+                             {u"result"_s, toJson()},
+                             {u"isCut"_s, isCut},
+                             {u"leftBehind"_s, left}};
+    // The events one by one: a tree of millions of them would take ten times what it says.
+    QByteArray bytes = "{\"events\":[";
+    for (const auto &event : events)
+        bytes += QJsonDocument(eventJson(event)).toJson(QJsonDocument::Compact) + ',';
+    if (!events.empty())
+        bytes.chop(1);
+    return bytes + "]," + QJsonDocument(object).toJson(QJsonDocument::Compact).sliced(1);
+}
+
+Result<Recording> Recording::load(const QByteArray &bytes)
+{
+    const auto bad = [](const QString &why) {
+        return Error{ErrorCode::BadInput, u"this is no recording of Lockscope: "_s + why};
+    };
+    QJsonParseError parsing;
+    const auto object = QJsonDocument::fromJson(bytes, &parsing).object();
+    if (parsing.error != QJsonParseError::NoError)
+        return bad(u"%1 at byte %2"_s.arg(parsing.errorString()).arg(parsing.offset));
+    if (object.value(u"schema"_s).toString() != QLatin1StringView(recordingSchema))
+        return bad(u"its schema is not %1"_s.arg(QLatin1StringView(recordingSchema)));
+    auto scenario = Scenario::fromJson(object.value(u"scenario"_s).toObject());
+    if (!scenario)
+        return bad(scenario.error().message);
+    if (const auto playable = scenario->check(); !playable)
+        return bad(playable.error().message);
+    Recording recording;
+    recording.scenario = *std::move(scenario);
+    const auto result = object.value(u"result"_s).toObject();
+    recording.world = result.value(u"world"_s).toString(u"sim"_s).toUtf8();
+    recording.note = result.value(u"note"_s).toString().toUtf8();
+    recording.counters = countersFrom(result);
+    recording.elapsed = fromMs(result.value(u"elapsedMs"_s));
+    recording.eventHash = result.value(u"eventHash"_s).toString().toULongLong(nullptr, 16);
+    recording.isCut = object.value(u"isCut"_s).toBool();
+    recording.eventsNotKept = result.value(u"eventsNotKept"_s).toInteger();
+    for (const auto &value : result.value(u"violations"_s).toArray()) {
+        const auto violation = value.toObject();
+        recording.violations.push_back({violation.value(u"invariant"_s).toString().toUtf8(),
+                                        fromMs(violation.value(u"atMs"_s)),
+                                        violation.value(u"message"_s).toString()});
+    }
+    for (const auto &name : object.value(u"leftBehind"_s).toArray())
+        recording.leftBehind.push_back(name.toString().toUtf8());
+    Moment last{};
+    for (const auto &value : object.value(u"events"_s).toArray()) {
+        auto event = eventFrom(value.toArray(), recording.scenario.contenders);
+        if (!event || event->at < last)
+            return bad(u"its event %1 cannot be read"_s.arg(recording.events.size() + 1));
+        last = event->at;
+        recording.events.push_back(*std::move(event));
+    }
+    return recording;
+}
+
+QByteArray Recording::toCsv() const
+{
+    QByteArray csv = "at_us,contender,mark,what,where,token,wasted\n";
+    for (const auto &event : events) {
+        csv += QByteArray::number(qint64(event.at.count())) + ',';
+        csv += (event.contender == nobody ? QByteArray() : laneName(event.contender)) + ',';
+        csv += nameOf(event.mark) + ',' + quoted(event.what) + ',' + quoted(event.where) + ',';
+        csv += (event.token == 0 ? QByteArray() : QByteArray::number(event.token)) + ',';
+        csv += event.isWasted ? "1\n" : "0\n";
+    }
+    return csv;
+}
+
+} // namespace lockscope::contention

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happened in one run: every event in its order, the counters, and what did not hold.
+//
+// A plain value that outlives the world it came from: the page plays it, the export writes it, the hash of its
+// events is what two runs of one seed are compared by.
+#pragma once
+
+#include "core/contention/scenario.h"
+
+namespace lockscope::contention {
+
+using Moment = std::chrono::microseconds; // since the start of the run, by the world's own clock
+[[nodiscard]] inline double inMs(Moment moment) { return static_cast<double>(moment.count()) / 1000; }
+
+enum class Mark : quint8 {
+    Joins,      // asks for the lock: waits from here on
+    Request,    // sends something; `what` is its verb, `where` the node or key
+    Answer,     // hears of it
+    WatchEvent, // is told by a watch; `isWasted` when it neither holds nor gave up by it
+    Message,    // is told by a publish
+    Holds,      // believes to hold from here on; `token` its fencing token
+    Releases,   // no longer believes so, of its own will
+    Loses,      // is told that it lost what it held
+    GivesUp,    // ends its wait without the lock; `what` says why
+    Writes,     // writes to the guarded resource, with its token; `what`: accepted or refused
+    Pauses,
+    Resumes,
+    Dies,
+    Comes,      // back, after it died
+    Fault,      // something went wrong in the world; `what` is its name; the contender it befell, or none
+    Breaks,     // an invariant did not hold; `what` is its name, `where` the sentence
+};
+[[nodiscard]] QByteArray nameOf(Mark mark);
+
+constexpr int nobody = -1;
+
+struct Event {
+    Moment at{};
+    qint32 contender = nobody;
+    Mark mark = Mark::Fault;
+    bool isWasted = false;
+    qint64 token = 0;
+    QByteArray what;
+    QByteArray where;
+};
+
+struct Violation {
+    QByteArray invariant; // "exclusion", "effect", "order", "progress", "cleanliness", "tokens"
+    Moment at{};
+    QString message;
+};
+
+struct Waits {
+    Moment p50{}, p99{}, max{};
+};
+
+struct Counters {
+    qint64 grants = 0;
+    // Of the drain: from the first release to the last; a contender's own events about itself left out.
+    qint64 requests = 0, watchEvents = 0, wastedWakeups = 0;
+    // Of the whole run.
+    qint64 allRequests = 0, allWatchEvents = 0, bytes = 0;
+    Waits waits;
+    Moment longestOverlap{}; // how long at most more believed to hold than may
+    double fairness = 1; // Jain's index over the contenders' waits: 1 equal, 1/N one waited for all
+};
+
+struct Recording {
+    Scenario scenario;
+    QByteArray world = "sim";  // or the connection it ran on
+    QByteArray note;           // what a reader must know: "50 sessions shared by 200 contenders"
+    std::vector<Event> events; // by time; empty when the scenario keeps none
+    bool isCut = false;        // more happened than was kept
+    qint64 eventsNotKept = 0;  // so many; they are in the counters and in the hash
+    Counters counters;
+    std::vector<Violation> violations;
+    Moment elapsed{};
+    quint64 eventHash = 0;
+    std::vector<QByteArray> leftBehind; // nodes and keys that were there at the end
+
+    [[nodiscard]] QByteArray laneName(int contender) const; // "c07"
+    // An entry of the terminal's "runs".
+    [[nodiscard]] QJsonObject toJson() const;
+    // The whole of it, and back. Anybody may have written the file: BadInput says what is wrong with it.
+    [[nodiscard]] QByteArray save() const;
+    [[nodiscard]] static Result<Recording> load(const QByteArray &bytes);
+    // One line per event: at_us,contender,mark,what,where,token
+    [[nodiscard]] QByteArray toCsv() const;
+};
+
+} // namespace lockscope::contention

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/contention/redisservers.h"
+
+#include "core/contention/variants/variants.h"
+#include "core/recipes/make.h"
+#include "core/rules/redissonkeys.h"
+#include "core/world/redis/connection.h"
+
+#include <algorithm>
+
+namespace lockscope::contention {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+const RedisKey lockKey("sim-lock");
+constexpr int redlockNodes = 5;
+
+// What the contenders of one process share: a connection to each server, and its subscriptions.
+struct Client {
+    std::vector<std::unique_ptr<redis::Connection>> connections;
+    std::vector<std::unique_ptr<TracedConnection>> traced;
+};
+
+bool failsOver(const Scenario &scenario)
+{
+    const auto isIt = [](const PlannedFault &fault) { return fault.kind == FaultKind::Failover; };
+    return std::count(scenario.faults.begin(), scenario.faults.end(), FaultKind::Failover) > 0
+           || std::any_of(scenario.planned.begin(), scenario.planned.end(), isIt);
+}
+
+class RedisAccess : public Access {
+public:
+    RedisAccess(std::shared_ptr<Client> client, const Scenario &scenario)
+        : m_scenario(scenario), m_client(std::move(client))
+    {
+    }
+    [[nodiscard]] bool isReady() const override
+    {
+        return std::all_of(m_client->connections.begin(), m_client->connections.end(), [](const auto &connection) {
+            return connection->state() == redis::ConnectionState::Connected;
+        });
+    }
+    [[nodiscard]] Result<std::unique_ptr<recipes::Lock>> makeLock(bool readMode, Random random) override
+    {
+        const recipes::AcquireOptions options{readMode, m_scenario.limit, m_scenario.ttl};
+        const auto *variant = findVariant(m_scenario.recipe);
+        const auto &id = variant ? variant->of : m_scenario.recipe;
+        if (!recipes::recipeOf(id).quorum)
+            return recipes::makeLock(id, *m_client->traced.front(), lockKey, options, random);
+        std::vector<redis::Connection *> nodes;
+        for (const auto &node : m_client->traced)
+            nodes.push_back(node.get());
+        return recipes::makeLock(id, nodes, lockKey, options, random);
+    }
+
+private:
+    const Scenario &m_scenario;
+    std::shared_ptr<Client> m_client;
+};
+
+class RedisServers : public Servers {
+public:
+    explicit RedisServers(const ServersContext &context) : m_context(context), m_random(context.random)
+    {
+        const int count = playable(context.scenario.recipe)->quorum ? redlockNodes : 1;
+        for (int i = 0; i < count; ++i) {
+            m_servers.push_back(std::make_unique<world::RedisServer>(context.network, i));
+            // Of a write or two, or of half a lease. Only for who will fail over: it copies what is changed.
+            const auto lag = m_random.below(2) == 0 ? Duration(20ms) : Duration(context.scenario.ttl / 2);
+            if (failsOver(context.scenario))
+                m_servers.back()->setReplicaLag(lag);
+        }
+    }
+
+    [[nodiscard]] std::unique_ptr<Access> open(world::Process &process, int contender) override
+    {
+        auto &shared = m_clients[process.number()];
+        auto client = shared.lock();
+        if (!client) {
+            client = std::make_shared<Client>();
+            for (const auto &server : m_servers) {
+                client->connections.push_back(world::openRedis(process, *server));
+                client->traced.push_back(tracedFor(m_context.scenario.recipe, *client->connections.back(),
+                                                   m_context.trace, contender));
+            }
+            shared = client;
+        }
+        return std::make_unique<RedisAccess>(client, m_context.scenario);
+    }
+    [[nodiscard]] int count() const override { return static_cast<int>(m_servers.size()); }
+
+    bool forceRelease(bool ofWaiter) override
+    {
+        if (ofWaiter)
+            return false;
+        bool any = false;
+        for (const auto &server : m_servers)
+            any = server->forceDelete(lockKey.bytes()) || any;
+        return any;
+    }
+    bool jumpClock(std::chrono::milliseconds by) override
+    {
+        for (const auto &server : m_servers)
+            server->jumpClock(by);
+        return true;
+    }
+    // Of a set, as many as it takes to matter: a majority of its nodes.
+    bool restartEmpty(Duration downFor) override
+    {
+        for (int i = 0; i < (count() + 1) / 2; ++i)
+            m_servers[std::size_t(i)]->restartEmpty(downFor);
+        return true;
+    }
+    bool failover() override
+    {
+        for (int i = 0; i < (count() + 1) / 2; ++i)
+            m_servers[std::size_t(i)]->failOver(20ms);
+        return true;
+    }
+    bool loseNextPublish() override
+    {
+        m_servers.front()->loseNextPublishes(1);
+        return true;
+    }
+
+    // Without what a recipe keeps on purpose: a semaphore's number of permits, a fenced lock's counter, and the
+    // latches of unlocks, which go with their time to live (longer than that where a clock jumped back).
+    [[nodiscard]] std::vector<QByteArray> leftBehind() const override
+    {
+        const redis::RedissonKeys beside(lockKey.bytes());
+        const bool isSemaphore = playable(m_context.scenario.recipe)->counted;
+        std::vector<QByteArray> left;
+        for (const auto &server : m_servers) {
+            for (const auto &key : server->keys()) {
+                const bool isKept = (isSemaphore && key == lockKey.bytes()) || key == beside.fencingToken()
+                    || key.startsWith(beside.unlockLatch({}));
+                if (!isKept)
+                    left.push_back(key);
+            }
+        }
+        return left;
+    }
+    // A waiter of a fair lock that died is given its 5 minutes first, as Redisson does; several can have died.
+    [[nodiscard]] Duration longestGap() const override
+    {
+        const bool isFair = playable(m_context.scenario.recipe)->lastingQueue;
+        const auto waiters = isFair ? m_context.scenario.contenders : 0;
+        return 2 * m_context.scenario.ttl + 10s + waiters * 5min;
+    }
+    [[nodiscard]] Duration longestLife() const override { return m_context.scenario.ttl + 10s; }
+
+private:
+    const ServersContext m_context;
+    Random m_random;
+    std::vector<std::unique_ptr<world::RedisServer>> m_servers;
+    std::map<int, std::weak_ptr<Client>> m_clients; // by process
+};
+
+} // namespace
+
+std::unique_ptr<Servers> makeRedisServers(const ServersContext &context)
+{
+    return std::make_unique<RedisServers>(context);
+}
+
+} // namespace lockscope::contention

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/contention/round.h"
+
+#include "core/async/sleep.h"
+
+#include <algorithm>
+
+namespace lockscope::contention {
+
+using namespace std::chrono_literals;
+
+bool isReader(const Scenario &scenario, int contender)
+{
+    // Spread evenly, and the same for every seed; the first writes.
+    return contender > 0
+        && contender * scenario.readersPercent / 100 != (contender - 1) * scenario.readersPercent / 100;
+}
+
+Round::Round(Loop &loop, const Scenario &scenario, Trace &trace, Resource &resource, Duration apart)
+    : m_loop(loop), m_scenario(scenario), m_trace(trace), m_resource(resource), m_apart(apart), m_allDone(loop),
+      m_notDone(scenario.contenders), m_isDone(std::size_t(scenario.contenders)),
+      m_contenders(std::size_t(scenario.contenders))
+{
+    m_trace.beginRound();
+}
+
+void Round::add(int number, Loop &loop, std::unique_ptr<recipes::Lock> lock)
+{
+    ContenderPlan plan;
+    plan.number = number;
+    plan.reads = isReader(m_scenario, number);
+    plan.isShared = plan.reads || m_scenario.limit > 1;
+    plan.isOptimistic = isOptimistic(m_scenario.recipe);
+    plan.hold = m_scenario.hold;
+    plan.wait = m_scenario.wait;
+    m_contenders[std::size_t(number)] = std::make_unique<Contender>(loop, std::move(lock), plan, m_trace, m_resource,
+                                                                    [this, number] { done(number); });
+}
+
+void Round::remove(int number)
+{
+    m_contenders[std::size_t(number)].reset();
+    done(number);
+}
+
+void Round::done(int number)
+{
+    if (m_isDone[std::size_t(number)])
+        return;
+    m_isDone[std::size_t(number)] = true;
+    if (--m_notDone == 0)
+        m_allDone.complete(true);
+}
+
+bool Round::holds(int number) const
+{
+    const auto &contender = m_contenders[std::size_t(number)];
+    return contender && contender->holds();
+}
+
+void Round::stopWorking(int number)
+{
+    if (auto &contender = m_contenders[std::size_t(number)])
+        contender->stopWorking();
+}
+
+Task<void> Round::join(Random random)
+{
+    if (m_scenario.arrival == Arrival::Queued)
+        co_await joinQueued();
+    else
+        co_await joinSpread(random);
+}
+
+Task<void> Round::joinQueued()
+{
+    const OneShot<bool> mayRelease(m_loop);
+    if (auto &first = m_contenders.front()) {
+        first->holdUntil(mayRelease);
+        first->join();
+    }
+    for (int waited = 0; waited < 5000 && !isDone(0) && !holds(0); ++waited) {
+        const auto pause = sleepFor(m_loop, 1ms);
+        co_await pause;
+    }
+    for (std::size_t i = 1; i < m_contenders.size(); ++i) {
+        if (auto &contender = m_contenders[i])
+            contender->join();
+        const auto pause = sleepFor(m_loop, m_apart);
+        co_await pause;
+    }
+    co_await untilQuiet();
+    mayRelease.complete(true);
+}
+
+Task<void> Round::joinSpread(Random random)
+{
+    std::vector<std::pair<Duration, std::size_t>> arrivals;
+    const auto within = std::chrono::duration_cast<Duration>(m_scenario.arriveWithin).count();
+    for (std::size_t i = 0; i < m_contenders.size(); ++i)
+        arrivals.emplace_back(Duration(static_cast<Duration::rep>(random.below(static_cast<quint64>(within) + 1))), i);
+    std::sort(arrivals.begin(), arrivals.end());
+    const auto began = m_loop.now();
+    for (const auto &[after, number] : arrivals) {
+        const auto moment = sleepUntil(m_loop, began + after);
+        co_await moment;
+        if (auto &contender = m_contenders[number])
+            contender->join();
+    }
+}
+
+// Nothing is asked or answered any more; or they poll, which goes on for ever.
+Task<void> Round::untilQuiet()
+{
+    const auto began = m_trace.now();
+    for (;;) {
+        const auto pause = sleepFor(m_loop, 2ms);
+        co_await pause;
+        const bool isQuiet = m_trace.now() - m_trace.lastTraffic() >= 4 * m_apart + 4ms;
+        if (isQuiet || m_trace.now() - began > 500 * std::max<Duration>(m_apart, 1ms))
+            co_return;
+    }
+}
+
+} // namespace lockscope::contention

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// One round of a scenario, on whatever servers: everybody joins, and in the end everybody is done.
+//
+// Queued: the first contender takes the lock, the others join while it holds, and when all of them have come to
+// rest it begins to release. Spread: they come when the seed says. Belongs to the thread of `loop`.
+#pragma once
+
+#include "core/base/random.h"
+#include "core/contention/contender.h"
+
+namespace lockscope::contention {
+
+class Round {
+public:
+    // `apart`: between two that join a queue, so that it stands in the order of the lanes.
+    Round(Loop &loop, const Scenario &scenario, Trace &trace, Resource &resource, Duration apart);
+
+    // Before join(): contender `number`, whose lock lives on `loop` (its process's).
+    void add(int number, Loop &loop, std::unique_ptr<recipes::Lock> lock);
+    // It died, or could not be made: it does not come to an end otherwise.
+    void remove(int number);
+
+    // Until all have joined; the Round outlives it.
+    [[nodiscard]] Task<void> join(Random random);
+    // True when the last one is done; waited for by one at a time.
+    [[nodiscard]] OneShot<bool> allDone() const { return m_allDone; }
+    [[nodiscard]] int notDone() const { return m_notDone; }
+    [[nodiscard]] bool isDone(int number) const { return m_isDone[std::size_t(number)]; }
+    [[nodiscard]] bool holds(int number) const;
+    void stopWorking(int number);
+
+private:
+    Task<void> joinQueued();
+    Task<void> joinSpread(Random random);
+    Task<void> untilQuiet();
+    void done(int number);
+    [[nodiscard]] bool reads(int number) const;
+
+    Loop &m_loop;
+    const Scenario m_scenario;
+    Trace &m_trace;
+    Resource &m_resource;
+    const Duration m_apart;
+    OneShot<bool> m_allDone;
+    int m_notDone;
+    std::vector<bool> m_isDone;
+    std::vector<std::unique_ptr<Contender>> m_contenders; // empty where one died
+};
+
+// Whether this contender of a read/write lock reads.
+[[nodiscard]] bool isReader(const Scenario &scenario, int contender);
+
+} // namespace lockscope::contention

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/contention/run.h"
+
+#include "core/async/sleep.h"
+#include "core/base/text.h"
+
+namespace lockscope::contention {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t mostEventsKept = 2'000'000;
+
+// Some instant that is no special number: scripts take 0 for "never".
+Instant begin(VirtualLoop &world)
+{
+    world.advance(std::chrono::hours(24 * 365 * 56));
+    return world.now();
+}
+
+// Streams of their own, so that a fault more does not change the latencies before it.
+Random stream(quint64 seed, quint64 number)
+{
+    return Random(seed * 0x9e3779b97f4a7c15 + number);
+}
+
+} // namespace
+
+Run::Run(const Scenario &scenario)
+    : m_scenario(scenario), m_start(begin(m_world)), m_random(stream(scenario.seed, 1)),
+      m_network(m_world, stream(scenario.seed, 2), {}),
+      m_trace(scenario, [this] { return now(); }, mostEventsKept), m_checkers(scenario, m_trace),
+      m_resource(m_trace, scenario.checksFencingTokens), m_scope(m_world)
+{
+    m_servers = makeServers({m_scenario, m_world, m_network, m_trace, stream(scenario.seed, 3)});
+    m_processes.resize(std::size_t((scenario.contenders + scenario.perProcess - 1) / scenario.perProcess));
+    m_accesses.resize(std::size_t(scenario.contenders));
+    if (!m_servers)
+        return;
+    Clients &clients = *this;
+    m_faults = std::make_unique<Faults>(m_scenario, m_world, m_network, *m_servers, clients, m_trace,
+                                        stream(scenario.seed, 4));
+    m_trace.onEvent([this](const Event &event) {
+        m_checkers.see(event);
+        m_faults->see(event);
+        if (event.mark == Mark::Holds)
+            m_lastGrant = event.at;
+    });
+}
+
+Run::~Run()
+{
+    // Locks that go would otherwise still be given back.
+    for (const auto &process : m_processes) {
+        if (process)
+            process->kill();
+    }
+    m_scope.cancelAll();
+    m_round.reset();
+    m_accesses.clear();
+}
+
+Moment Run::now() const
+{
+    return m_world.now() - m_start;
+}
+
+Result<bool> Run::start()
+{
+    if (!m_servers)
+        return Error{ErrorCode::Unsupported,
+                     u"the simulated world has no server yet for recipe %1"_s.arg(label(m_scenario.recipe))};
+    m_scope.launch(play());
+    return true;
+}
+
+void Run::advance()
+{
+    const auto next = m_world.next();
+    m_world.advance(std::max<Duration>(5ms, next ? *next - m_world.now() : Duration::zero()));
+}
+
+// --- the clients -----------------------------------------------------------------------------------
+
+world::Process *Run::processOf(int contender)
+{
+    const auto &process = m_processes[std::size_t(contender / m_scenario.perProcess)];
+    return process && process->isAlive() ? process.get() : nullptr;
+}
+
+bool Run::holds(int contender) const
+{
+    return m_round && m_round->holds(contender);
+}
+
+void Run::kill(int contender)
+{
+    auto *process = processOf(contender);
+    if (!process)
+        return;
+    process->kill();
+    const auto first = contender / m_scenario.perProcess * m_scenario.perProcess;
+    const auto last = std::min(first + m_scenario.perProcess, m_scenario.contenders);
+    for (int i = first; i < last; ++i) {
+        if (!m_accesses[std::size_t(i)])
+            continue;
+        m_trace.add({{}, i, Mark::Dies, false, 0, {}, {}});
+        if (m_round)
+            m_round->remove(i);
+        m_accesses[std::size_t(i)].reset();
+    }
+}
+
+void Run::stopWorking(int contender)
+{
+    if (m_round)
+        m_round->stopWorking(contender);
+}
+
+void Run::addContender(int number)
+{
+    auto lock = m_accesses[std::size_t(number)]->makeLock(isReader(m_scenario, number), Random(m_random.next()));
+    if (lock) {
+        m_round->add(number, *processOf(number), *std::move(lock));
+        return;
+    }
+    m_trace.add({{}, number, Mark::GivesUp, false, 0, lock.error().message.toUtf8(), {}});
+    m_round->remove(number);
+}
+
+// --- the rounds ------------------------------------------------------------------------------------
+
+Task<void> Run::play()
+{
+    for (int round = 0; round < m_scenario.rounds; ++round) {
+        co_await playRound();
+        if (m_round->notDone() > 0)
+            break; // stuck: said already
+    }
+    m_elapsed = now();
+    co_await cleanUp();
+    m_isOver = true;
+}
+
+Task<void> Run::playRound()
+{
+    m_round.reset();
+    co_await connectAll();
+    // A millisecond apart is more than the network's differences; very many come together.
+    const Duration apart = m_scenario.contenders <= 1000 ? Duration(1ms) : Duration(1us);
+    m_round = std::make_unique<Round>(m_world, m_scenario, m_trace, m_resource, apart);
+    for (int i = 0; i < m_scenario.contenders; ++i)
+        addContender(i);
+    m_faults->beginRound();
+    const Random arrivals(m_random.next());
+    co_await m_round->join(arrivals);
+    co_await untilDone();
+}
+
+Task<void> Run::connectAll()
+{
+    for (int i = 0; i < m_scenario.contenders; ++i) {
+        auto &access = m_accesses[std::size_t(i)];
+        auto &process = m_processes[std::size_t(i / m_scenario.perProcess)];
+        if (access && access->isReady())
+            continue;
+        access.reset();
+        if (!process || !process->isAlive()) {
+            if (process)
+                m_trace.add({{}, i, Mark::Comes, false, 0, {}, {}});
+            process = std::make_unique<world::Process>(m_world, i / m_scenario.perProcess);
+        }
+        access = m_servers->open(*process, i);
+    }
+    // With a server that is away they cannot; then they try as they are.
+    for (int waited = 0; waited < 5000; ++waited) {
+        bool areReady = true;
+        for (const auto &access : m_accesses)
+            areReady = areReady && access->isReady();
+        if (areReady)
+            co_return;
+        const auto pause = sleepFor(m_world, 1ms);
+        co_await pause;
+    }
+}
+
+// How long the lock may stay without a new holder while somebody waits, when nothing goes wrong any more.
+Duration Run::patience() const
+{
+    return m_servers->longestGap() + m_scenario.hold;
+}
+
+Task<void> Run::untilDone()
+{
+    while (m_round->notDone() > 0) {
+        const OneShot<bool> over(m_world);
+        m_round->allDone().then([over](bool) { over.complete(true); });
+        over.completeAt(Deadline::at(m_world.now() + patience() / 4), false);
+        co_await over;
+        const auto lastNews = std::max(m_lastGrant, m_faults->lastEnd());
+        if (m_round->notDone() == 0 || !m_faults->areOver() || now() - lastNews <= patience())
+            continue;
+        for (int i = 0; i < m_scenario.contenders; ++i) {
+            if (!m_round->isDone(i))
+                m_trace.breaks("progress", i,
+                               holds(i) ? u"still holds, long after everything was well again"_s
+                                        : u"still waits, long after everything was well again"_s);
+        }
+        co_return;
+    }
+}
+
+// Everybody goes, and one lease later nothing may be left.
+Task<void> Run::cleanUp()
+{
+    m_round.reset();
+    const auto grace = sleepFor(m_world, 2s); // for what goes on in the background
+    co_await grace;
+    for (const auto &process : m_processes) {
+        if (process)
+            process->kill();
+    }
+    for (auto &access : m_accesses)
+        access.reset();
+    const auto lease = sleepFor(m_world, m_servers->longestLife());
+    co_await lease;
+    m_leftBehind = m_servers->leftBehind();
+    if (m_leftBehind.empty())
+        co_return;
+    m_trace.breaks("cleanliness", nobody,
+                   u"left behind: %1%2"_s.arg(label(m_leftBehind.front()),
+                                              m_leftBehind.size() > 1
+                                                  ? u" and %1 more"_s.arg(m_leftBehind.size() - 1)
+                                                  : QString()));
+}
+
+Recording Run::take()
+{
+    auto recording = m_trace.take("sim");
+    recording.elapsed = m_elapsed;
+    recording.leftBehind = std::move(m_leftBehind);
+    recording.counters.longestOverlap = m_checkers.longestOverlap();
+    return recording;
+}
+
+} // namespace lockscope::contention

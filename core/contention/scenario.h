@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is to be played: which recipe, how many contenders, how they come, what goes wrong, by which seed.
+//
+// A plain value, the same for the window, the terminal, the lessons and the tests; and as JSON, which is how
+// lessons and recordings keep it.
+#pragma once
+
+#include "core/base/result.h"
+
+#include <QByteArrayList>
+#include <QJsonObject>
+
+#include <chrono>
+#include <optional>
+#include <vector>
+
+namespace lockscope::contention {
+
+// The names of the command line's --fault.
+enum class FaultKind {
+    Pause,
+    Crash,
+    LoseRequest,
+    LoseReply,
+    Delay,
+    Partition,
+    Expire,
+    Lag,
+    ClockJump,
+    Drift,
+    RestartEmpty,
+    Failover,
+    LostPublish,
+    DeadThread,
+    ForceRelease,
+};
+[[nodiscard]] const std::vector<FaultKind> &allFaults();
+[[nodiscard]] QByteArray nameOf(FaultKind fault); // "lose-request"
+[[nodiscard]] std::optional<FaultKind> faultByName(const QByteArray &name);
+// One line a person understands: what it does, for the help and the page.
+[[nodiscard]] QString summaryOf(FaultKind fault);
+
+// Those that can happen to a lock of this recipe; none if there is no such recipe.
+[[nodiscard]] std::vector<FaultKind> faultsFor(const QByteArray &recipe);
+
+// Whether nobody is kept out by who "holds" a lock of this recipe: it only decides, when it is given back,
+// whether the work counts or has to be done again.
+[[nodiscard]] bool isOptimistic(const QByteArray &recipe);
+
+// A fault that somebody chose: at this moment, on this contender. Beside the ones that are drawn by the seed.
+struct PlannedFault {
+    FaultKind kind = FaultKind::Pause;
+    std::chrono::microseconds at{0};             // since the start of the run
+    int contender = 0;                           // whom, or whose connection; for a server's fault not used
+    std::chrono::milliseconds lasts{0};          // 0: as long as the kind's own default
+    friend bool operator==(const PlannedFault &, const PlannedFault &) = default;
+};
+
+enum class Arrival {
+    Queued, // all join before the first release
+    Spread, // at moments drawn by the seed, within `arriveWithin`
+};
+
+struct Scenario {
+    QByteArray recipe = "zk-mutex";
+    int contenders = 10;
+    int rounds = 1;
+    std::chrono::milliseconds hold{50};
+    quint64 seed = 1;
+    std::vector<FaultKind> faults;             // each at least once per round, where it applies
+    // Those of them that are drawn and then do not happen, counted from 0 as they are drawn: round by round, each
+    // round's in the order above. Everything else happens as it would beside them.
+    std::vector<int> withheld;
+    std::vector<PlannedFault> planned;
+    Arrival arrival = Arrival::Queued;
+    std::chrono::milliseconds arriveWithin{1000}; // Spread
+    int perProcess = 1;                        // contenders that share a process, and its session
+    int limit = 1;                             // permits of a semaphore
+    int locks = 1;                             // 2: each contender wants both, one after the other
+    bool isOppositeOrder = false;              // every second one in the other order
+    int readersPercent = 0;                    // of a read/write lock's contenders
+    std::chrono::milliseconds ttl{30'000};     // of a lease
+    std::chrono::milliseconds sessionTimeout{10'000};
+    std::optional<std::chrono::milliseconds> wait; // total deadline of each acquire; none: without limit
+    bool checksFencingTokens = false;          // what the guarded resource does with an older token
+    bool keepsEvents = true;                   // false: counters and invariants only, for very many contenders
+
+    [[nodiscard]] QJsonObject toJson() const;
+    // BadInput names the field that is wrong and what it may be.
+    [[nodiscard]] static Result<Scenario> fromJson(const QJsonObject &object);
+    // BadInput: an unknown recipe or one that can only be seen, no contenders, a fault that cannot happen to it …
+    [[nodiscard]] Result<bool> check() const;
+    friend bool operator==(const Scenario &, const Scenario &) = default;
+};
+
+} // namespace lockscope::contention

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// The servers that contenders contend on, seen from a run: a way to open a connection, what can go wrong
+// with them, and what is left on them. One implementation per kind of server of the simulated world.
+#pragma once
+
+#include "core/recipes/lock.h"
+#include "core/base/random.h"
+#include "core/world/network.h"
+#include "core/contention/trace.h"
+
+namespace lockscope::contention {
+
+// One contender's way to the lock. Its process outlives it; where contenders share a process they share what
+// the real clients would share (a session, a subscription).
+class Access {
+public:
+    virtual ~Access() = default;
+    // Whether a request sent now would be sent.
+    [[nodiscard]] virtual bool isReady() const = 0;
+    // A contender of the scenario's recipe on the scenario's lock. Outlived by the Access.
+    [[nodiscard]] virtual Result<std::unique_ptr<recipes::Lock>> makeLock(bool readMode, Random random) = 0;
+};
+
+class Servers {
+public:
+    virtual ~Servers() = default;
+
+    [[nodiscard]] virtual std::unique_ptr<Access> open(world::Process &process, int contender) = 0;
+    [[nodiscard]] virtual int count() const = 0; // they are numbered from 0
+
+    // The faults that are the servers' own. Each returns whether it could be done now, for example whether
+    // anybody holds what is to be taken.
+    virtual bool expire(int /*contender*/) { return false; }
+    // As an operator does it: the node or key of who holds the lock by the server's word; or, by mistake, the
+    // node of one who waits (on servers where a waiter has something to lose).
+    virtual bool forceRelease(bool /*ofWaiter*/) { return false; }
+    virtual bool lag(Duration /*by*/, Duration /*lasts*/) { return false; }
+    virtual bool jumpClock(std::chrono::milliseconds /*by*/) { return false; }
+    virtual bool restartEmpty(Duration /*downFor*/) { return false; }
+    virtual bool failover() { return false; }
+    virtual bool loseNextPublish() { return false; }
+
+    // Nodes and keys of the lock that are there now, without what recipes leave on purpose.
+    [[nodiscard]] virtual std::vector<QByteArray> leftBehind() const = 0;
+    // How long at most the lock may stay free while somebody waits and nothing is wrong any more.
+    [[nodiscard]] virtual Duration longestGap() const = 0;
+    // After the last client went: how long until nothing may be left.
+    [[nodiscard]] virtual Duration longestLife() const = 0;
+};
+
+// The servers that the scenario's recipe needs.
+struct ServersContext {
+    const Scenario &scenario;
+    VirtualLoop &world;
+    world::Network &network;
+    Trace &trace;
+    Random random;
+};
+[[nodiscard]] std::unique_ptr<Servers> makeServers(const ServersContext &context);
+
+} // namespace lockscope::contention

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one run writes down while it goes: events, counters, waits. The ports tell it what is sent and heard,
+// the contenders what they believe, the faults what went wrong; the checkers read along.
+//
+// One thread: that of the run.
+#pragma once
+
+#include "core/contention/recording.h"
+
+#include <functional>
+
+namespace lockscope::contention {
+
+class Trace {
+public:
+    // `now` counts from the start of the run. At most so many events are kept; all of them count.
+    Trace(const Scenario &scenario, std::function<Moment()> now, std::size_t mostEventsKept);
+
+    // Fills in the moment. Every event passes here, in its order.
+    void add(Event &&event);
+    // Called for each event, after it was counted.
+    void onEvent(std::function<void(const Event &)> listener) { m_listeners.push_back(std::move(listener)); }
+
+    // Request and answer of a contender's port, with their size on the wire as far as it is known.
+    void sent(int contender, const QByteArray &verb, const QByteArray &where, qint64 bytes);
+    void answered(int contender, const QByteArray &verb, bool isError, qint64 bytes);
+    // A watch event or message that reached a contender.
+    void woken(int contender, Mark mark, const QByteArray &what, const QByteArray &where);
+
+    [[nodiscard]] bool isWaiting(int contender) const { return m_lanes[std::size_t(contender)].isWaiting; }
+    // When something was sent or answered last.
+    [[nodiscard]] Moment lastTraffic() const { return m_lastTraffic; }
+    [[nodiscard]] qint64 grants() const { return m_counters.grants; }
+    [[nodiscard]] Moment now() const { return m_now(); }
+    void breaks(const QByteArray &invariant, int contender, const QString &message);
+
+    // The drain of a round: counting of requests and watch events begins with its first release.
+    void beginRound() { m_isDraining = false; }
+
+    // What is known at the end. Leaves the trace empty.
+    [[nodiscard]] Recording take(QByteArray world);
+
+private:
+    struct Lane {
+        bool isWaiting = false;
+        Moment since{};
+        Moment waited{};
+        // A wake-up after which it has neither got the lock nor been woken again: index among the kept events.
+        std::optional<std::size_t> wakeUp;
+        bool wasWoken = false;
+        bool wokenInDrain = false;
+    };
+    void wasted(Lane &lane);
+    void note(Lane &lane, const Event &event);
+    void countWaits();
+
+    const Scenario m_scenario;
+    std::function<Moment()> m_now;
+    const std::size_t m_mostEventsKept;
+    std::vector<std::function<void(const Event &)>> m_listeners;
+    std::vector<Lane> m_lanes;
+    std::vector<Event> m_events;
+    qint64 m_notKept = 0;
+    std::vector<Violation> m_violations;
+    std::vector<Moment> m_waits;
+    Counters m_counters;
+    bool m_isDraining = false;
+    Moment m_lastTraffic{};
+    quint64 m_hash = 0xcbf29ce484222325; // FNV-1a
+};
+
+} // namespace lockscope::contention

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/contention/traced/tracedsession.h"
+
+namespace lockscope::contention {
+
+namespace {
+
+// What a packet takes beside the path, the data and the names in it: header, lengths, flags. By the layout of
+// ZooKeeper's jute records; good enough to compare recipes.
+constexpr qint64 packetBytes = 24;
+constexpr qint64 nameBytes = 4;
+
+namespace verbs {
+const QByteArray create("create"), remove("delete"), get("get"), set("set"), exists("exists"), list("list"),
+    multi("multi"), sync("sync"), getAcl("getAcl"), setAcl("setAcl"), addAuth("addAuth"),
+    removeWatches("removeWatches");
+}
+
+template <class T>
+qint64 sizeOf(const T &)
+{
+    return packetBytes;
+}
+qint64 sizeOf(const zk::Children &children)
+{
+    if (children.names.empty())
+        return packetBytes;
+    // All of one length, or nearly so.
+    return packetBytes + qint64(children.names.size()) * (nameBytes + children.names.front().bytes().size());
+}
+qint64 sizeOf(const zk::Node &node)
+{
+    return packetBytes + node.data.size();
+}
+
+QByteArray kindName(zk::EventKind kind)
+{
+    switch (kind) {
+    case zk::EventKind::Created: return QByteArrayLiteral("created");
+    case zk::EventKind::Deleted: return QByteArrayLiteral("deleted");
+    case zk::EventKind::DataChanged: return QByteArrayLiteral("data changed");
+    case zk::EventKind::ChildrenChanged: return QByteArrayLiteral("children changed");
+    case zk::EventKind::SessionOver: break;
+    }
+    return QByteArrayLiteral("session over");
+}
+
+} // namespace
+
+void TracedSession::sent(const QByteArray &verb, const ZPath &where, qint64 bytes)
+{
+    m_ear->trace->sent(m_ear->contender, verb, where.bytes(), packetBytes + where.bytes().size() + bytes);
+}
+
+template <class T>
+Reply<T> TracedSession::heard(const QByteArray &verb, Reply<T> inner)
+{
+    Reply<T> reply(loop());
+    inner.then([reply, &verb, weak = std::weak_ptr<Ear>(m_ear)](const Result<T> &result) {
+        if (const auto ear = weak.lock())
+            ear->trace->answered(ear->contender, verb, !result, result ? sizeOf(*result) : packetBytes);
+        reply.complete(result);
+    });
+    return reply;
+}
+
+std::optional<zk::Watch> TracedSession::observed(const std::optional<zk::Watch> &watch)
+{
+    if (!watch)
+        return watch;
+    zk::Watch inner(loop());
+    inner.event().then([outer = *watch, weak = std::weak_ptr<Ear>(m_ear)](const zk::WatchEvent &event) {
+        const auto ear = weak.lock();
+        if (ear && event.kind != zk::EventKind::SessionOver)
+            ear->trace->woken(ear->contender, Mark::WatchEvent, kindName(event.kind), event.path.bytes());
+        outer.event().complete(event);
+    });
+    return inner;
+}
+
+Reply<zk::Created> TracedSession::create(ZPath path, QByteArray data, zk::CreateMode mode, zk::Acls acls,
+                                         Deadline deadline)
+{
+    sent(verbs::create, path, data.size());
+    return heard(verbs::create,
+                 m_inner.create(std::move(path), std::move(data), mode, std::move(acls), deadline));
+}
+
+Reply<zk::Created> TracedSession::createWithTtl(ZPath path, QByteArray data, zk::CreateMode mode,
+                                                std::chrono::milliseconds timeToLive, zk::Acls acls,
+                                                Deadline deadline)
+{
+    sent(verbs::create, path, data.size());
+    return heard(verbs::create, m_inner.createWithTtl(std::move(path), std::move(data), mode, timeToLive,
+                                                                    std::move(acls), deadline));
+}
+
+Reply<bool> TracedSession::remove(ZPath path, qint32 version, Deadline deadline)
+{
+    sent(verbs::remove, path);
+    return heard(verbs::remove, m_inner.remove(std::move(path), version, deadline));
+}
+
+Reply<zk::Node> TracedSession::get(ZPath path, std::optional<zk::Watch> watch, Deadline deadline)
+{
+    sent(verbs::get, path);
+    return heard(verbs::get, m_inner.get(std::move(path), observed(watch), deadline));
+}
+
+Reply<zk::Stat> TracedSession::set(ZPath path, QByteArray data, qint32 version, Deadline deadline)
+{
+    sent(verbs::set, path, data.size());
+    return heard(verbs::set, m_inner.set(std::move(path), std::move(data), version, deadline));
+}
+
+Reply<zk::Stat> TracedSession::exists(ZPath path, std::optional<zk::Watch> watch, Deadline deadline)
+{
+    sent(verbs::exists, path);
+    return heard(verbs::exists, m_inner.exists(std::move(path), observed(watch), deadline));
+}
+
+Reply<zk::Children> TracedSession::children(ZPath path, std::optional<zk::Watch> watch, Deadline deadline)
+{
+    sent(verbs::list, path);
+    return heard(verbs::list, m_inner.children(std::move(path), observed(watch), deadline));
+}
+
+Reply<std::vector<zk::OpResult>> TracedSession::multi(std::vector<zk::Op> ops, Deadline deadline)
+{
+    sent(verbs::multi, ops.empty() ? ZPath() : ops.front().path);
+    return heard(verbs::multi, m_inner.multi(std::move(ops), deadline));
+}
+
+Reply<bool> TracedSession::sync(ZPath path, Deadline deadline)
+{
+    sent(verbs::sync, path);
+    return heard(verbs::sync, m_inner.sync(std::move(path), deadline));
+}
+
+Reply<zk::NodeAcls> TracedSession::acls(ZPath path, Deadline deadline)
+{
+    sent(verbs::getAcl, path);
+    return heard(verbs::getAcl, m_inner.acls(std::move(path), deadline));
+}
+
+Reply<bool> TracedSession::setAcls(ZPath path, zk::Acls acls, qint32 version, Deadline deadline)
+{
+    sent(verbs::setAcl, path);
+    return heard(verbs::setAcl, m_inner.setAcls(std::move(path), std::move(acls), version, deadline));
+}
+
+Reply<bool> TracedSession::addAuth(QByteArray scheme, QByteArray credentials, Deadline deadline)
+{
+    sent(verbs::addAuth, ZPath());
+    return heard(verbs::addAuth,
+                 m_inner.addAuth(std::move(scheme), std::move(credentials), deadline));
+}
+
+Reply<bool> TracedSession::removeWatches(ZPath path, zk::WatchKind kind, Deadline deadline)
+{
+    sent(verbs::removeWatches, path);
+    return heard(verbs::removeWatches, m_inner.removeWatches(std::move(path), kind, deadline));
+}
+
+} // namespace lockscope::contention

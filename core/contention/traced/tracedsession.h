@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// A ZooKeeper session that tells the trace what one contender sends and hears. In the simulated world and on
+// real servers alike; several contenders may share what stands behind it. Outlived by both.
+#pragma once
+
+#include "core/contention/trace.h"
+#include "core/zookeeper/session.h"
+
+namespace lockscope::contention {
+
+class TracedSession : public zk::Session {
+public:
+    TracedSession(zk::Session &inner, Trace &trace, int contender)
+        : m_inner(inner), m_ear(std::make_shared<Ear>(Ear{&trace, contender}))
+    {
+    }
+
+    [[nodiscard]] Loop &loop() const override { return m_inner.loop(); }
+    [[nodiscard]] zk::SessionState state() const override { return m_inner.state(); }
+    [[nodiscard]] zk::SessionId id() const override { return m_inner.id(); }
+    [[nodiscard]] std::chrono::milliseconds timeout() const override { return m_inner.timeout(); }
+    zk::StateSubscription onState(std::function<void(zk::SessionState)> listener) override
+    {
+        return m_inner.onState(std::move(listener));
+    }
+
+    Reply<zk::Created> create(ZPath path, QByteArray data, zk::CreateMode mode, zk::Acls acls,
+                              Deadline deadline) override;
+    Reply<zk::Created> createWithTtl(ZPath path, QByteArray data, zk::CreateMode mode,
+                                     std::chrono::milliseconds timeToLive, zk::Acls acls, Deadline deadline) override;
+    Reply<bool> remove(ZPath path, qint32 version, Deadline deadline) override;
+    Reply<zk::Node> get(ZPath path, std::optional<zk::Watch> watch, Deadline deadline) override;
+    Reply<zk::Stat> set(ZPath path, QByteArray data, qint32 version, Deadline deadline) override;
+    Reply<zk::Stat> exists(ZPath path, std::optional<zk::Watch> watch, Deadline deadline) override;
+    Reply<zk::Children> children(ZPath path, std::optional<zk::Watch> watch, Deadline deadline) override;
+    Reply<std::vector<zk::OpResult>> multi(std::vector<zk::Op> ops, Deadline deadline) override;
+    Reply<bool> sync(ZPath path, Deadline deadline) override;
+    Reply<zk::NodeAcls> acls(ZPath path, Deadline deadline) override;
+    Reply<bool> setAcls(ZPath path, zk::Acls acls, qint32 version, Deadline deadline) override;
+    Reply<bool> addAuth(QByteArray scheme, QByteArray credentials, Deadline deadline) override;
+    Reply<bool> removeWatches(ZPath path, zk::WatchKind kind, Deadline deadline) override;
+
+    [[nodiscard]] qsizetype watchedBytes() const override { return m_inner.watchedBytes(); }
+    [[nodiscard]] qsizetype watchBudgetBytes() const override { return m_inner.watchBudgetBytes(); }
+    [[nodiscard]] int watchCount() const override { return m_inner.watchCount(); }
+
+private:
+    // Whom what is heard belongs to; what comes after this session has gone is not written down.
+    struct Ear {
+        Trace *trace;
+        int contender;
+    };
+    // `verb` lives for ever.
+    template <class T>
+    Reply<T> heard(const QByteArray &verb, Reply<T> reply);
+    [[nodiscard]] std::optional<zk::Watch> observed(const std::optional<zk::Watch> &watch);
+    void sent(const QByteArray &verb, const ZPath &where, qint64 bytes = 0);
+
+    zk::Session &m_inner;
+    std::shared_ptr<Ear> m_ear;
+};
+
+} // namespace lockscope::contention

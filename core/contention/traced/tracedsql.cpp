@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/contention/traced/tracedsql.h"
+
+namespace lockscope::contention {
+
+Reply<mariadb::Rows> TracedSql::execute(mariadb::Statement statement, Deadline deadline)
+{
+    const auto verb = statement.text.left(statement.text.indexOf(' '));
+    m_trace->sent(m_contender, verb, statement.text, statement.text.size());
+    Reply<mariadb::Rows> reply(loop());
+    m_inner.execute(std::move(statement), deadline)
+        .then([reply, verb, trace = m_trace, contender = m_contender,
+               alive = std::weak_ptr<bool>(m_alive)](const Result<mariadb::Rows> &result) {
+            if (!alive.expired())
+                trace->answered(contender, verb, !result, 0);
+            reply.complete(result);
+        });
+    return reply;
+}
+
+} // namespace lockscope::contention

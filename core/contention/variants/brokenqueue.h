@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The queue lock with one step left out.
+#pragma once
+
+#include "core/recipes/zookeeper/sessionlock.h"
+
+namespace lockscope::contention {
+
+// As many a tutorial ends: "when the event comes, the lock is ours", without looking again.
+class ForgetsToLook : public recipes::SessionLock {
+public:
+    using SessionLock::SessionLock;
+
+protected:
+    Task<Result<recipes::Place>> enter(Deadline deadline) override;
+};
+
+// zk-eager-mutex without the watch on its own node.
+class BlindShortcut : public recipes::SessionLock {
+public:
+    using SessionLock::SessionLock;
+
+protected:
+    Task<Result<recipes::Place>> enter(Deadline deadline) override;
+};
+
+} // namespace lockscope::contention

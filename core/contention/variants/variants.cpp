@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/contention/variants/variants.h"
+
+#include "core/contention/variants/brokenports.h"
+#include "core/contention/variants/brokenqueue.h"
+
+#include <algorithm>
+
+namespace lockscope::contention {
+
+using namespace Qt::StringLiterals;
+
+const std::vector<Variant> &variants()
+{
+    static const std::vector<Variant> all{
+        {"broken-forgets-to-look", "zk-mutex",
+         u"woken by its predecessor's end it takes the lock without looking again: wrong when that one only gave up, "
+         u"crashed or was removed while it waited"_s},
+        {"broken-blind-shortcut", "zk-eager-mutex",
+         u"trusts its predecessor's end without watching its own node: wrong when an operator removed that"_s},
+        {"broken-lookup-without-sync", "zk-mutex",
+         u"after a lost reply it looks for its node on a follower that may lag, and makes a second one"_s},
+        {"broken-persistent-node", "zk-ephemeral",
+         u"its node is persistent: when the holder crashes, or its session ends, it stays for ever"_s},
+        {"broken-unlock-without-compare", "redis-set-nx",
+         u"unlocks with DEL: after its lease it deletes its successor's key"_s},
+    };
+    return all;
+}
+
+const Variant *findVariant(const QByteArray &id)
+{
+    const auto at = std::find_if(variants().begin(), variants().end(),
+                                 [&](const Variant &variant) { return variant.id == id; });
+    return at == variants().end() ? nullptr : &*at;
+}
+
+const recipes::RecipeInfo *playable(const QByteArray &id)
+{
+    const auto *variant = findVariant(id);
+    return recipes::findRecipe(variant ? variant->of : id);
+}
+
+Result<std::unique_ptr<recipes::Lock>> makePlayableLock(const QByteArray &id, zk::Session &session, const ZPath &lock,
+                                                        const recipes::AcquireOptions &options, Random random)
+{
+    if (id == "broken-forgets-to-look")
+        return std::unique_ptr<recipes::Lock>(std::make_unique<ForgetsToLook>(session, lock, random));
+    if (id == "broken-blind-shortcut")
+        return std::unique_ptr<recipes::Lock>(std::make_unique<BlindShortcut>(session, lock, random));
+    const auto *variant = findVariant(id);
+    return recipes::makeLock(variant ? variant->of : id, session, lock, options, random);
+}
+
+std::unique_ptr<TracedSession> tracedFor(const QByteArray &id, zk::Session &inner, Trace &trace, int contender)
+{
+    if (id == "broken-lookup-without-sync")
+        return std::make_unique<UnsyncedSession>(inner, trace, contender);
+    if (id == "broken-persistent-node")
+        return std::make_unique<PersistentSession>(inner, trace, contender);
+    return std::make_unique<TracedSession>(inner, trace, contender);
+}
+
+std::unique_ptr<TracedConnection> tracedFor(const QByteArray &id, redis::Connection &inner, Trace &trace,
+                                            int contender)
+{
+    if (id == "broken-unlock-without-compare")
+        return std::make_unique<UncomparingConnection>(inner, trace, contender);
+    return std::make_unique<TracedConnection>(inner, trace, contender);
+}
+
+} // namespace lockscope::contention

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// What lessons say about recordings: where the picture stops, and what has to be true at the end.
+#include "core/lessons/lessons.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace lockscope::lessons {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr const char *languageNames[] = {"en", "zh_CN", "ru"};
+
+struct NamedCounter {
+    const char *name;
+    double (*read)(const contention::Recording &run);
+};
+
+constexpr NamedCounter nameableCounters[] = {
+    {"grants", [](const contention::Recording &run) { return double(run.counters.grants); }},
+    {"requests", [](const contention::Recording &run) { return double(run.counters.requests); }},
+    {"watchEvents", [](const contention::Recording &run) { return double(run.counters.watchEvents); }},
+    {"wastedWakeups", [](const contention::Recording &run) { return double(run.counters.wastedWakeups); }},
+    {"allRequests", [](const contention::Recording &run) { return double(run.counters.allRequests); }},
+    {"allWatchEvents", [](const contention::Recording &run) { return double(run.counters.allWatchEvents); }},
+    {"bytes", [](const contention::Recording &run) { return double(run.counters.bytes); }},
+    {"fairness", [](const contention::Recording &run) { return run.counters.fairness; }},
+    {"longestOverlapMs",
+     [](const contention::Recording &run) { return contention::inMs(run.counters.longestOverlap); }},
+    {"waitP50Ms", [](const contention::Recording &run) { return contention::inMs(run.counters.waits.p50); }},
+    {"waitP99Ms", [](const contention::Recording &run) { return contention::inMs(run.counters.waits.p99); }},
+    {"waitMaxMs", [](const contention::Recording &run) { return contention::inMs(run.counters.waits.max); }},
+    {"elapsedMs", [](const contention::Recording &run) { return contention::inMs(run.elapsed); }},
+    {"leftBehind", [](const contention::Recording &run) { return double(run.leftBehind.size()); }},
+};
+
+double measure(const Proof &proof, const contention::Recording &run)
+{
+    switch (proof.of) {
+    case Proof::Of::Violation:
+        return std::any_of(run.violations.begin(), run.violations.end(),
+                           [&](const contention::Violation &violation) { return violation.invariant == proof.name; });
+    case Proof::Of::Events:
+        return double(std::count_if(run.events.begin(), run.events.end(),
+                                    [&](const contention::Event &event) { return proof.pattern.matches(event); }));
+    case Proof::Of::Counter:
+        break;
+    }
+    const auto at = std::find_if(std::begin(nameableCounters), std::end(nameableCounters),
+                                 [&](const NamedCounter &counter) { return proof.name == counter.name; });
+    return at->read(run);
+}
+
+bool compare(double left, Proof::Comparison comparison, double right)
+{
+    using enum Proof::Comparison;
+    switch (comparison) {
+    case Equal: return left == right;
+    case Unequal: return left != right;
+    case Less: return left < right;
+    case AtMost: return left <= right;
+    case More: return left > right;
+    case AtLeast: return left >= right;
+    }
+    return false;
+}
+
+QString spoken(double number)
+{
+    return QString::number(number, 'f', number == std::floor(number) ? 0 : 1);
+}
+
+} // namespace
+
+QByteArray nameOf(Language language)
+{
+    return languageNames[static_cast<std::size_t>(language)];
+}
+
+std::optional<Language> languageByName(const QByteArray &name)
+{
+    for (std::size_t i = 0; i < std::size(languageNames); ++i) {
+        if (name == languageNames[i])
+            return static_cast<Language>(i);
+    }
+    return std::nullopt;
+}
+
+const QString &Text::in(Language language) const
+{
+    const auto &wanted = language == Language::Chinese ? chinese : language == Language::Russian ? russian : english;
+    for (const auto *text : {&wanted, &english, &chinese}) {
+        if (!text->isEmpty())
+            return *text;
+    }
+    return russian;
+}
+
+bool EventPattern::matches(const contention::Event &event) const
+{
+    return (!mark || *mark == event.mark) && (!contender || *contender == event.contender)
+        && (!what || *what == event.what) && (!isWasted || *isWasted == event.isWasted);
+}
+
+std::optional<contention::Moment> momentOf(const Stop &stop, const PlayedRuns &runs)
+{
+    if (stop.isEnd) {
+        contention::Moment last{};
+        for (const auto *run : runs)
+            last = std::max({last, run->elapsed, run->events.empty() ? contention::Moment{} : run->events.back().at});
+        return last;
+    }
+    int left = stop.count;
+    for (const auto &event : runs[stop.run]->events) {
+        if (stop.pattern.matches(event) && --left == 0)
+            return event.at;
+    }
+    return std::nullopt;
+}
+
+const QList<QByteArray> &counterNames()
+{
+    static const auto names = [] {
+        QList<QByteArray> all;
+        for (const auto &counter : nameableCounters)
+            all << counter.name;
+        return all;
+    }();
+    return names;
+}
+
+Proven prove(const Proof &proof, const PlayedRuns &runs)
+{
+    const auto measured = measure(proof, *runs[proof.run]);
+    const auto wanted = proof.otherRun ? proof.number * measure(proof, *runs[*proof.otherRun]) : proof.number;
+    Proven proven{compare(measured, proof.comparison, wanted), {}};
+    if (proof.of == Proof::Of::Violation)
+        proven.measured = measured > 0 ? u"present"_s : u"absent"_s;
+    else
+        proven.measured = spoken(measured);
+    if (proof.otherRun)
+        proven.measured += u" / "_s + spoken(measure(proof, *runs[*proof.otherRun]));
+    return proven;
+}
+
+} // namespace lockscope::lessons

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/lessons/lessons.h"
+
+#include "core/base/text.h"
+#include "core/contention/expectations.h"
+#include "core/lessons/lessonreader.h"
+
+#include <QDir>
+#include <QJsonDocument>
+#include <QRegularExpression>
+#include <QStandardPaths>
+
+#include <algorithm>
+
+// Resources of a static library have to be asked for, and from outside of any namespace.
+static void initLessonResources()
+{
+    Q_INIT_RESOURCE(lockscope_core);
+}
+
+namespace lockscope::lessons {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr qint64 largestFile = 1 << 20;
+constexpr auto lessonSchema = "lockscope-lesson/1"_L1;
+// What can still be shown: a lesson is no benchmark.
+constexpr int mostContendersInLesson = 2000;
+
+template <class Names>
+QString oneOf(const Names &names)
+{
+    QStringList list;
+    for (const auto &name : names)
+        list << QString::fromLatin1(name);
+    return u"one of "_s + list.join(u", "_s);
+}
+
+QList<QByteArray> namesOfMarks()
+{
+    QList<QByteArray> names;
+    for (int i = 0; i <= static_cast<int>(contention::Mark::Breaks); ++i)
+        names << nameOf(static_cast<contention::Mark>(i));
+    return names;
+}
+
+QList<QByteArray> invariantNames()
+{
+    QList<QByteArray> names;
+    for (const auto &invariant : contention::invariants())
+        names << invariant.name;
+    return names;
+}
+
+LessonRun readRun(FieldReader reader)
+{
+    LessonRun run;
+    run.title = reader.words("title");
+    auto object = reader.object("scenario");
+    reader.nothingElse();
+    const auto known = contention::Scenario().toJson().keys() + QStringList{u"waitMs"_s};
+    for (const auto &field : object.json().keys()) {
+        if (!known.contains(field))
+            object.wrong({}, u"without \"%1\", which no scenario has"_s.arg(label(field.toUtf8(), 60)));
+    }
+    const auto scenario = contention::Scenario::fromJson(object.json());
+    const auto playable = scenario ? scenario->check() : Result<bool>(scenario.error());
+    if (!playable) {
+        object.wrong({}, u"one that can be played: "_s + playable.error().message);
+        return run;
+    }
+    if (scenario->contenders > mostContendersInLesson)
+        object.wrong(u"contenders"_s, u"%1 at most"_s.arg(mostContendersInLesson));
+    if (!scenario->keepsEvents)
+        object.wrong(u"keepsEvents"_s, u"left out: a lesson is looked at"_s);
+    run.scenario = *scenario;
+    return run;
+}
+
+EventPattern readPattern(FieldReader &reader, const contention::Scenario &scenario)
+{
+    EventPattern pattern;
+    if (reader.has("mark")) {
+        const auto names = namesOfMarks();
+        const auto at = names.indexOf(reader.text("mark").toUtf8());
+        if (at < 0)
+            reader.wrong(u"mark"_s, oneOf(names));
+        else
+            pattern.mark = static_cast<contention::Mark>(at);
+    }
+    if (reader.has("contender"))
+        pattern.contender = reader.number("contender", 0, scenario.contenders - 1);
+    if (reader.has("what"))
+        pattern.what = reader.text("what").toUtf8();
+    if (reader.has("wasted"))
+        pattern.isWasted = reader.flag("wasted");
+    if (!pattern.mark && !pattern.contender && !pattern.what && !pattern.isWasted)
+        reader.wrong({}, u"an event: by \"mark\", \"contender\", \"what\" or \"wasted\""_s);
+    return pattern;
+}
+
+std::size_t readRunNumber(FieldReader &reader, const std::vector<LessonRun> &runs)
+{
+    return static_cast<std::size_t>(reader.number("run", 0, static_cast<int>(runs.size()) - 1, 0));
+}
+
+Stop readStop(FieldReader reader, const std::vector<LessonRun> &runs)
+{
+    Stop stop;
+    stop.isEnd = reader.has("end") && reader.flag("end");
+    if (!stop.isEnd) {
+        stop.run = readRunNumber(reader, runs);
+        stop.pattern = readPattern(reader, runs[stop.run].scenario);
+        stop.count = reader.number("count", 1, 1'000'000, 1);
+    }
+    reader.nothingElse();
+    return stop;
+}
+
+Question readQuestion(FieldReader reader)
+{
+    Question question;
+    question.text = reader.words("text");
+    const auto choices = reader.list("choices", 2, 6);
+    for (qsizetype i = 0; i < choices.size(); ++i) {
+        // A choice is a text by itself.
+        FieldReader choice = reader.element("choices", choices, i);
+        question.choices.push_back({choice.text("en", QString()), choice.text("zh_CN", QString()),
+                                    choice.text("ru", QString())});
+        choice.nothingElse();
+        if (question.choices.back().in(Language::English).isEmpty())
+            choice.wrong({}, u"a text in \"en\", \"zh_CN\" or \"ru\""_s);
+    }
+    question.right = static_cast<std::size_t>(
+        reader.number("right", 0, std::max(0, static_cast<int>(question.choices.size()) - 1)));
+    question.because = reader.words("because");
+    reader.nothingElse();
+    return question;
+}
+
+Step readStep(FieldReader reader, const std::vector<LessonRun> &runs)
+{
+    Step step;
+    step.text = reader.words("text");
+    if (reader.has("question"))
+        step.question = readQuestion(reader.object("question"));
+    if (reader.has("until"))
+        step.until = readStop(reader.object("until"), runs);
+    reader.nothingElse();
+    return step;
+}
+
+// "== 45", "> 2.5", "< run 1", ">= 10 * run 1"; "present", "absent".
+void readComparison(FieldReader &reader, std::size_t runs, Proof &proof)
+{
+    static const QStringList operators{u"=="_s, u"!="_s, u"<"_s, u"<="_s, u">"_s, u">="_s};
+    static const QRegularExpression form(
+        u"^(==|!=|<=?|>=?) *(?:([0-9]+(?:\\.[0-9]+)?)|(?:([0-9]+(?:\\.[0-9]+)?) *\\* *)?run ([0-9]))$"_s);
+    const auto text = reader.text("is");
+    if (proof.of == Proof::Of::Violation) {
+        if (text != "present"_L1 && text != "absent"_L1)
+            reader.wrong(u"is"_s, u"present or absent"_s);
+        proof.number = text == "present"_L1 ? 1 : 0;
+        return;
+    }
+    const auto match = form.match(text);
+    if (!match.hasMatch()) {
+        reader.wrong(u"is"_s, u"like \"== 45\", \"> 2.5\", \"< run 1\" or \">= 10 * run 1\""_s);
+        return;
+    }
+    proof.comparison = static_cast<Proof::Comparison>(operators.indexOf(match.captured(1)));
+    if (match.captured(4).isEmpty()) {
+        proof.number = match.captured(2).toDouble();
+        return;
+    }
+    proof.number = match.captured(3).isEmpty() ? 1 : match.captured(3).toDouble();
+    proof.otherRun = match.captured(4).toULongLong();
+    if (*proof.otherRun >= runs)
+        reader.wrong(u"is"_s, u"about a run of the lesson: they count from 0"_s);
+}
+
+Proof readProof(FieldReader reader, const std::vector<LessonRun> &runs)
+{
+    Proof proof;
+    proof.run = readRunNumber(reader, runs);
+    if (reader.has("counter")) {
+        proof.name = reader.text("counter").toUtf8();
+        if (!counterNames().contains(proof.name))
+            reader.wrong(u"counter"_s, oneOf(counterNames()));
+    } else if (reader.has("violation")) {
+        proof.of = Proof::Of::Violation;
+        proof.name = reader.text("violation").toUtf8();
+        if (!invariantNames().contains(proof.name))
+            reader.wrong(u"violation"_s, oneOf(invariantNames()));
+    } else if (reader.has("events")) {
+        proof.of = Proof::Of::Events;
+        auto pattern = reader.object("events");
+        proof.pattern = readPattern(pattern, runs[proof.run].scenario);
+        pattern.nothingElse();
+    } else {
+        reader.wrong({}, u"about a \"counter\", a \"violation\" or \"events\""_s);
+    }
+    readComparison(reader, runs.size(), proof);
+    proof.text = reader.words("text");
+    reader.nothingElse();
+    return proof;
+}
+
+void readAll(FieldReader &reader, Lesson &lesson)
+{
+    static const QRegularExpression idForm(u"^[a-z0-9-]{1,60}$"_s);
+    if (reader.text("schema") != lessonSchema)
+        reader.wrong(u"schema"_s, u"\"%1\""_s.arg(lessonSchema));
+    lesson.id = reader.text("id").toUtf8();
+    if (!idForm.match(QString::fromUtf8(lesson.id)).hasMatch())
+        reader.wrong(u"id"_s, u"of small letters, digits and hyphens"_s);
+    lesson.title = reader.words("title");
+    lesson.summary = reader.words("summary");
+    const auto runs = reader.list("runs", 1, 2);
+    for (qsizetype i = 0; i < runs.size(); ++i)
+        lesson.runs.push_back(readRun(reader.element("runs", runs, i)));
+    if (lesson.runs.empty())
+        return;
+    const auto steps = reader.list("steps", 1, 40);
+    for (qsizetype i = 0; i < steps.size(); ++i)
+        lesson.steps.push_back(readStep(reader.element("steps", steps, i), lesson.runs));
+    const auto proves = reader.list("proves", 1, 20);
+    for (qsizetype i = 0; i < proves.size(); ++i)
+        lesson.proves.push_back(readProof(reader.element("proves", proves, i), lesson.runs));
+    reader.nothingElse();
+}
+
+Result<Lesson> readFile(const QString &path)
+{
+    QFile file(path);
+    const auto bad = [&path](const QString &why) {
+        return Error{ErrorCode::BadInput, u"%1: %2"_s.arg(label(path.toUtf8(), 300), why)};
+    };
+    // Not a pipe, which would never end.
+    if (!QFileInfo(path).isFile())
+        return bad(u"it is no file"_s);
+    if (!file.open(QIODevice::ReadOnly))
+        return bad(file.errorString());
+    const auto bytes = file.read(largestFile + 1);
+    if (bytes.size() > largestFile)
+        return bad(u"it is larger than a lesson may be (1 MiB)"_s);
+    return readLesson(bytes, path);
+}
+
+} // namespace
+
+Result<Lesson> readLesson(const QByteArray &bytes, const QString &file)
+{
+    const auto bad = [&file](const QString &why) {
+        return Error{ErrorCode::BadInput, u"%1: %2"_s.arg(label(file.toUtf8(), 300), why)};
+    };
+    QJsonParseError parsing;
+    const auto document = QJsonDocument::fromJson(bytes, &parsing);
+    if (parsing.error != QJsonParseError::NoError) {
+        const auto line = bytes.left(parsing.offset).count('\n') + 1;
+        return bad(u"this is no JSON, in line %1: %2"_s.arg(line).arg(parsing.errorString()));
+    }
+    if (!document.isObject())
+        return bad(u"a lesson is an object: { … }"_s);
+    std::optional<Error> error;
+    FieldReader reader(document.object(), {}, error);
+    Lesson lesson;
+    readAll(reader, lesson);
+    if (error)
+        return bad(error->message);
+    return lesson;
+}
+
+Lessons loadLessons(const QStringList &folders)
+{
+    Lessons all;
+    std::set<QByteArray> ids;
+    for (const auto &folder : folders) {
+        const QDir directory(folder);
+        for (const auto &name : directory.entryList({u"*.json"_s}, QDir::Files | QDir::System, QDir::Name)) {
+            auto lesson = readFile(directory.filePath(name));
+            if (lesson && !ids.insert(lesson->id).second)
+                lesson = Error{ErrorCode::BadInput, u"%1: there is a lesson \"%2\" already"_s.arg(
+                                                        label(directory.filePath(name).toUtf8(), 300),
+                                                        QString::fromUtf8(lesson->id))};
+            if (lesson)
+                all.lessons.push_back(*std::move(lesson));
+            else
+                all.refused.push_back(lesson.error());
+        }
+    }
+    return all;
+}
+
+QStringList lessonFolders()
+{
+    initLessonResources();
+    return {u":/lockscope/lessons"_s,
+            QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation) + u"/lockscope/lessons"_s};
+}
+
+} // namespace lockscope::lessons

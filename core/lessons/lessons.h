@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lessons: short stories on one or two recorded runs, each a file of text, scenarios and the numbers that prove
+// the point. Whoever writes another needs no C++: resources/lessons/README.md says what a file contains.
+#pragma once
+
+#include "core/contention/recording.h"
+
+#include <QStringList>
+
+namespace lockscope::lessons {
+
+enum class Language { English, Chinese, Russian };
+[[nodiscard]] QByteArray nameOf(Language language); // "en", "zh_CN", "ru"
+[[nodiscard]] std::optional<Language> languageByName(const QByteArray &name);
+
+// The same in each language.
+struct Text {
+    QString english, chinese, russian;
+    // In English where it is missing, and else in whatever language there is.
+    [[nodiscard]] const QString &in(Language language) const;
+};
+
+// Which events are meant; what is not said may be anything.
+struct EventPattern {
+    std::optional<contention::Mark> mark;
+    std::optional<int> contender;
+    std::optional<QByteArray> what;
+    std::optional<bool> isWasted;
+    [[nodiscard]] bool matches(const contention::Event &event) const;
+};
+
+// Where the picture stops: at the `count`th such event of a run.
+struct Stop {
+    std::size_t run = 0;
+    EventPattern pattern;
+    int count = 1;
+    bool isEnd = false; // of all runs, instead
+};
+// A lesson's runs, played: as many as it has. Not null.
+using PlayedRuns = std::vector<const contention::Recording *>;
+// The moment it stops at; none when the run never comes there.
+[[nodiscard]] std::optional<contention::Moment> momentOf(const Stop &stop, const PlayedRuns &runs);
+
+// To be answered before the picture goes on.
+struct Question {
+    Text text;
+    std::vector<Text> choices;
+    std::size_t right = 0;
+    Text because;
+};
+
+struct Step {
+    Text text;
+    std::optional<Question> question;
+    std::optional<Stop> until; // none: the picture stays where it is
+};
+
+struct LessonRun {
+    Text title;
+    contention::Scenario scenario;
+};
+
+// What has to be true at the end, and the sentence that says so.
+struct Proof {
+    enum class Of { Counter, Violation, Events };
+    enum class Comparison { Equal, Unequal, Less, AtMost, More, AtLeast };
+
+    std::size_t run = 0;
+    Of of = Of::Counter;
+    QByteArray name;      // of the counter or the invariant
+    EventPattern pattern; // how many of these there were
+    Comparison comparison = Comparison::Equal;
+    double number = 0;    // a violation: 1 present, 0 absent
+    std::optional<std::size_t> otherRun; // compared with `number` times what that run says
+    Text text;
+};
+struct Proven {
+    bool holds = false;
+    QString measured; // "45", "present"
+};
+[[nodiscard]] Proven prove(const Proof &proof, const PlayedRuns &runs);
+// The counters a proof can name.
+[[nodiscard]] const QList<QByteArray> &counterNames();
+
+struct Lesson {
+    QByteArray id;
+    Text title, summary;
+    std::vector<LessonRun> runs; // one, or two side by side
+    std::vector<Step> steps;
+    std::vector<Proof> proves;
+};
+
+// BadInput names the file and the field, and what it has to be. Anybody may have written it.
+[[nodiscard]] Result<Lesson> readLesson(const QByteArray &bytes, const QString &file);
+
+struct Lessons {
+    std::vector<Lesson> lessons;
+    std::vector<Error> refused; // one for each file that is none
+};
+// Every *.json of these folders, in the order of their names; folders that are not there have none.
+[[nodiscard]] Lessons loadLessons(const QStringList &folders);
+// Those that came with the program, and the user's own: lockscope/lessons where the system keeps a user's data.
+[[nodiscard]] QStringList lessonFolders();
+
+} // namespace lockscope::lessons

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/world/mariadb/link.h"
+
+namespace lockscope::world {
+
+using mariadb::ConnectionId;
+
+// Kept by the wire's listeners, by the server's connection and by what is on its way.
+struct SqlLink::Far : std::enable_shared_from_this<Far> {
+    SqlServer *server = nullptr;
+    Network *network = nullptr;
+    SqlLinkOptions options;
+    int process = 0;
+    std::weak_ptr<Wire> wire;
+    ConnectionId connection = 0;
+    quint64 silences = 0;
+
+    void greet()
+    {
+        connection = server->connect([weak = wire] {
+            if (const auto alive = weak.lock())
+                alive->close(End::Server);
+        });
+    }
+    [[nodiscard]] bool isCut() const
+    {
+        return network->isBlocked(process, options.server, Direction::ToServer)
+            || network->isBlocked(process, options.server, Direction::ToClient);
+    }
+    // The clocks of an end that hears nothing start now, unless it hears again.
+    void healthChanged()
+    {
+        const auto now = ++silences;
+        const auto alive = wire.lock();
+        if (!alive || !alive->isUp() || connection == 0)
+            return;
+        auto &world = network->world();
+        if (isCut()) {
+            world.runAt(world.now() + options.keepAlive, [self = shared_from_this(), now] {
+                const auto still = self->wire.lock();
+                if (now == self->silences && still)
+                    still->breakNow();
+            });
+        }
+        if (!alive->carries(Direction::ToServer))
+            watchIdle(now);
+    }
+    void watchIdle(quint64 silence)
+    {
+        const auto since = server->idleSince(connection);
+        auto &world = network->world();
+        const auto ends = since.value_or(world.now()) + options.idleAtMost;
+        if (since && ends <= world.now()) {
+            server->kill(connection);
+            return;
+        }
+        world.runAt(ends, [self = shared_from_this(), silence] {
+            if (silence == self->silences)
+                self->watchIdle(silence);
+        });
+    }
+};
+
+std::shared_ptr<SqlLink::Far> SqlLink::accept(SqlLink &link)
+{
+    auto far = std::make_shared<Far>();
+    far->server = &link.m_server;
+    far->network = &link.m_network;
+    far->options = link.m_options;
+    far->process = link.m_process;
+    far->wire = link.m_wire;
+    link.m_wire->onBroken(End::Server, [far] { far->server->disconnected(far->connection); });
+    link.m_wire->onHealth([far] { far->healthChanged(); });
+    return far;
+}
+
+std::shared_ptr<SqlLink> SqlLink::dial(Process &process, SqlServer &server, Network &network,
+                                       const SqlLinkOptions &options)
+{
+    auto wire = network.connect(process, options.server);
+    if (!wire)
+        return {};
+    std::shared_ptr<SqlLink> link(new SqlLink(server, network, options, process.number()));
+    link->m_wire = std::move(wire);
+    link->m_far = accept(*link);
+    link->m_wire->onBroken(End::Client, [weak = std::weak_ptr<SqlLink>(link)] {
+        if (const auto alive = weak.lock()) {
+            alive->m_isBroken = true;
+            if (const auto broken = std::exchange(alive->m_broken, {}))
+                broken();
+        }
+    });
+    link->m_wire->toServer([wire = link->m_wire, far = link->m_far, weak = std::weak_ptr<SqlLink>(link)] {
+        far->greet();
+        wire->toClient([weak, connection = far->connection] {
+            const auto alive = weak.lock();
+            if (!alive)
+                return;
+            if (const auto greeted = std::exchange(alive->m_greeted, {}))
+                greeted(connection);
+        });
+    });
+    return link;
+}
+
+void SqlLink::send(const mariadb::Statement &statement, std::function<void(const SqlAnswer &)> heard)
+{
+    m_wire->toServer([wire = m_wire, far = m_far, weak = weak_from_this(), statement, heard = std::move(heard)] {
+        far->server->execute(far->connection, statement.text, statement.parameters,
+                             [wire, weak, heard](const SqlAnswer &answer) {
+                                 wire->toClient([weak, heard, answer] {
+                                     if (!weak.expired())
+                                         heard(answer);
+                                 });
+                             });
+    });
+}
+
+void SqlLink::close()
+{
+    m_greeted = {};
+    m_broken = {};
+    m_wire->close(End::Client);
+}
+
+} // namespace lockscope::world

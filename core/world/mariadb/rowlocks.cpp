@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/world/mariadb/rowlocks.h"
+
+#include <algorithm>
+
+namespace lockscope::world {
+
+// The first lock on a table is a lock object of its own, shared with everybody (IX).
+void RowLocks::addTable(Transaction &transaction, const QByteArray &table)
+{
+    if (transaction.tables.insert(table).second)
+        ++transaction.weight;
+}
+
+RowLocks::Outcome RowLocks::lock(TransactionId transaction, const RowId &row, bool mayWait)
+{
+    auto &mine = m_transactions[transaction];
+    addTable(mine, row.table);
+    if (mine.rows.contains(row))
+        return Outcome::Granted;
+    const auto at = m_queues.find(row);
+    const bool isFree = at == m_queues.end();
+    if (!isFree && !mayWait)
+        return Outcome::Conflicts;
+    // What is had at once shares one object with the other rows of its page, all that these tables have; a
+    // wait is an object of its own, and stays one.
+    auto &objects = mine.objects[row.table];
+    if (!isFree || objects == 0) {
+        ++objects;
+        ++mine.weight;
+    }
+    m_queues[row].push_back(transaction);
+    if (!isFree) {
+        mine.waitsFor = row;
+        return Outcome::Waits;
+    }
+    mine.rows.insert(row);
+    return Outcome::Granted;
+}
+
+void RowLocks::lockGap(TransactionId transaction, const QByteArray &table)
+{
+    auto &mine = m_transactions[transaction];
+    addTable(mine, table);
+    if (mine.gaps.insert(table).second)
+        ++mine.weight;
+}
+
+std::optional<TransactionId> RowLocks::victimOf(TransactionId transaction) const
+{
+    // Everybody waits for one row, and so for one transaction: there is one way to go.
+    std::vector<TransactionId> circle;
+    for (auto next = transaction;;) {
+        const auto at = m_transactions.find(next);
+        if (at == m_transactions.end() || !at->second.waitsFor)
+            return std::nullopt;
+        circle.push_back(next);
+        next = m_queues.at(*at->second.waitsFor).front();
+        if (next == transaction)
+            break;
+        // A circle that it only waits for: it was there before, and is being broken.
+        if (std::find(circle.begin(), circle.end(), next) != circle.end())
+            return std::nullopt;
+    }
+    auto victim = transaction;
+    for (const auto candidate : circle) {
+        if (m_transactions.at(candidate).weight < m_transactions.at(victim).weight)
+            victim = candidate;
+    }
+    return victim;
+}
+
+void RowLocks::leave(TransactionId transaction, const RowId &row, std::vector<TransactionId> &granted)
+{
+    const auto at = m_queues.find(row);
+    if (at == m_queues.end())
+        return;
+    auto &queue = at->second;
+    const bool wasFirst = queue.front() == transaction;
+    std::erase(queue, transaction);
+    if (queue.empty()) {
+        m_queues.erase(at);
+        return;
+    }
+    if (!wasFirst)
+        return;
+    auto &next = m_transactions[queue.front()];
+    next.waitsFor.reset();
+    next.rows.insert(row);
+    granted.push_back(queue.front());
+}
+
+std::vector<TransactionId> RowLocks::stopWaiting(TransactionId transaction)
+{
+    std::vector<TransactionId> granted;
+    const auto at = m_transactions.find(transaction);
+    if (at == m_transactions.end() || !at->second.waitsFor)
+        return granted;
+    const auto row = *std::exchange(at->second.waitsFor, std::nullopt);
+    --at->second.objects[row.table];
+    --at->second.weight;
+    leave(transaction, row, granted);
+    return granted;
+}
+
+std::vector<TransactionId> RowLocks::release(TransactionId transaction)
+{
+    auto granted = stopWaiting(transaction);
+    const auto at = m_transactions.find(transaction);
+    if (at == m_transactions.end())
+        return granted;
+    const auto rows = std::move(at->second.rows);
+    m_transactions.erase(at);
+    for (const auto &row : rows)
+        leave(transaction, row, granted);
+    return granted;
+}
+
+std::optional<TransactionId> RowLocks::holderOf(const RowId &row) const
+{
+    const auto at = m_queues.find(row);
+    return at == m_queues.end() ? std::nullopt : std::optional(at->second.front());
+}
+
+std::optional<TransactionId> RowLocks::firstWaiterFor(const RowId &row) const
+{
+    const auto at = m_queues.find(row);
+    return at == m_queues.end() || at->second.size() < 2 ? std::nullopt : std::optional(at->second[1]);
+}
+
+std::vector<RowId> RowLocks::lockedRows() const
+{
+    std::vector<RowId> rows;
+    for (const auto &[row, queue] : m_queues)
+        rows.push_back(row);
+    return rows;
+}
+
+} // namespace lockscope::world

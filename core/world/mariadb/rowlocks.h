@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The row locks of the simulated MariaDB, as InnoDB keeps them: exclusive record locks, a queue per row in the
+// order of arrival, and a deadlock found by who closes the circle.
+//
+// Knows nothing of time and connections: a transaction is a number. Whoever calls tells the transactions
+// whose wait ended.
+#pragma once
+
+#include <QByteArray>
+
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <vector>
+
+namespace lockscope::world {
+
+using TransactionId = quint64;
+
+struct RowId {
+    QByteArray table;
+    QByteArray value;
+    friend bool operator<(const RowId &one, const RowId &other)
+    {
+        return std::tie(one.table, one.value) < std::tie(other.table, other.value);
+    }
+};
+
+class RowLocks {
+public:
+    enum class Outcome {
+        Granted,   // or its already
+        Waits,
+        Conflicts, // only without waiting: nothing was asked for
+    };
+    [[nodiscard]] Outcome lock(TransactionId transaction, const RowId &row, bool mayWait);
+    // A row that does not exist: only the gap is locked, which keeps nobody from locking it, too.
+    void lockGap(TransactionId transaction, const QByteArray &table);
+    // It changed one more row, which makes it more expensive to roll back.
+    void wrote(TransactionId transaction) { ++m_transactions[transaction].weight; }
+
+    // After it began to wait: whom to roll back, if it waits in a circle. The one that weighs least by what it
+    // wrote and by its lock objects; of equal ones the one that closed the circle.
+    [[nodiscard]] std::optional<TransactionId> victimOf(TransactionId transaction) const;
+
+    // Its statement ends without the lock; what it has it keeps. Returns who got a lock by that, in order.
+    [[nodiscard]] std::vector<TransactionId> stopWaiting(TransactionId transaction);
+    // Everything it has and waits for.
+    [[nodiscard]] std::vector<TransactionId> release(TransactionId transaction);
+
+    [[nodiscard]] std::optional<TransactionId> holderOf(const RowId &row) const;
+    [[nodiscard]] std::optional<TransactionId> firstWaiterFor(const RowId &row) const;
+    [[nodiscard]] std::vector<RowId> lockedRows() const;
+
+private:
+    struct Transaction {
+        std::set<RowId> rows; // locked, in no wait
+        std::optional<RowId> waitsFor;
+        std::map<QByteArray, int> objects; // on each table's records
+        std::set<QByteArray> tables, gaps;
+        qint64 weight = 0;
+    };
+    void addTable(Transaction &transaction, const QByteArray &table);
+    void leave(TransactionId transaction, const RowId &row, std::vector<TransactionId> &granted);
+
+    std::map<TransactionId, Transaction> m_transactions;
+    std::map<RowId, std::deque<TransactionId>> m_queues; // the first has it
+};
+
+} // namespace lockscope::world

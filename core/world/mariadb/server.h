@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// A MariaDB of the simulated world: tables of rows with a version, transactions, row locks, named locks, and
+// connections that run one statement at a time. On virtual time; belongs to the world's thread.
+//
+// As the real server it does not look whether a client is still there while a statement of it waits for a
+// row: who died in the queue gets the row in its turn, and gives it up then. A wait for a named lock looks once
+// a second. The differential test (tests/live/tst_simulated_mariadb.cpp) holds it against the real one.
+#pragma once
+
+#include "core/async/virtualloop.h"
+#include "core/mariadb/session.h"
+#include "core/world/mariadb/namedlocks.h"
+#include "core/world/mariadb/rowlocks.h"
+#include "core/world/mariadb/statements.h"
+
+namespace lockscope::world {
+
+struct SqlAnswer {
+    int error = 0; // the server's number; 0 when it went well
+    QByteArray message;
+    mariadb::Rows rows;
+};
+
+class SqlServer {
+public:
+    using OnAnswer = std::function<void(const SqlAnswer &)>;
+
+    explicit SqlServer(VirtualLoop &world) : m_world(world) {}
+    SqlServer(const SqlServer &) = delete;
+    SqlServer &operator=(const SqlServer &) = delete;
+
+    // A table has one column that names its rows, and `version`.
+    void addRow(const QByteArray &table, const QByteArray &key, const QByteArray &value, qint64 version);
+    [[nodiscard]] std::optional<qint64> committedVersion(const RowId &row) const;
+    [[nodiscard]] static QByteArray version() { return QByteArrayLiteral("10.11.6-MariaDB"); }
+
+    // `closed` is called when the server ends the connection: KILL, or idle for too long.
+    [[nodiscard]] mariadb::ConnectionId connect(std::function<void()> closed);
+    // Answered at once, or when its wait ends; never when the connection ends before.
+    void execute(mariadb::ConnectionId connection, const QByteArray &text, const QByteArrayList &parameters,
+                 OnAnswer answer);
+    // The client's end is closed.
+    void disconnected(mariadb::ConnectionId connection);
+    // KILL CONNECTION and KILL QUERY. False: there is no such connection.
+    bool kill(mariadb::ConnectionId connection);
+    bool killQuery(mariadb::ConnectionId connection);
+
+    // When the last statement of it came or ended; none when it runs one, or is gone.
+    [[nodiscard]] std::optional<Instant> idleSince(mariadb::ConnectionId connection) const;
+    // Who holds what and who waits, by the server's word; named locks by their name.
+    [[nodiscard]] const RowLocks &rowLocks() const { return m_rows; }
+    [[nodiscard]] const NamedLocks &namedLocks() const { return m_names; }
+    // Locks and open transactions, in words.
+    [[nodiscard]] QByteArrayList leftBehind() const;
+
+private:
+    struct Table {
+        QByteArray key;
+        std::map<QByteArray, qint64> versions; // by row, with what is not committed yet
+    };
+    struct Statement {
+        SqlStatement what;
+        QByteArrayList parameters;
+    };
+    struct Waiting {
+        Statement statement;
+        OnAnswer answer;
+        Instant since{};
+        Timer timer;
+    };
+    struct Connection {
+        mariadb::ConnectionId id = 0;
+        std::function<void()> closed;
+        std::chrono::seconds lockWaitTimeout{50};
+        bool isInTransaction = false;
+        bool isGone = false; // its client; noticed when the wait ends
+        std::map<RowId, qint64> before; // the versions that a rollback brings back
+        std::optional<std::map<RowId, qint64>> snapshot; // of the first plain read of the transaction
+        std::optional<Waiting> waiting;
+        Instant idleSince{};
+    };
+
+    // No answer yet: it waits.
+    [[nodiscard]] std::optional<SqlAnswer> run(Connection &connection, const Statement &statement, const OnAnswer &answer);
+    [[nodiscard]] SqlAnswer runSimple(Connection &connection, const Statement &statement);
+    [[nodiscard]] std::optional<SqlAnswer> lockRow(Connection &connection, const Statement &statement, const OnAnswer &answer);
+    [[nodiscard]] SqlAnswer haveRow(Connection &connection, const Statement &statement);
+    [[nodiscard]] std::optional<SqlAnswer> getLock(Connection &connection, const Statement &statement, const OnAnswer &answer);
+    [[nodiscard]] SqlAnswer readVersion(Connection &connection, const Statement &statement);
+    [[nodiscard]] std::optional<SqlAnswer> objectionTo(const Statement &statement) const;
+
+    void wait(Connection &connection, const Statement &statement, const OnAnswer &answer);
+    void endAt(Connection &connection, Instant when, const SqlAnswer &answer);
+    // The wait ends without the lock.
+    void stopWaiting(Connection &connection, const SqlAnswer &answer);
+    void tell(Connection &connection, const SqlAnswer &answer);
+    void commit(Connection &connection);
+    void rollback(Connection &connection);
+    void endTransaction(Connection &connection);
+    void endStatement(Connection &connection);
+    void close(mariadb::ConnectionId connection);
+    void goOn();
+    [[nodiscard]] Connection *find(mariadb::ConnectionId connection);
+
+    VirtualLoop &m_world;
+    std::map<QByteArray, Table> m_tables;
+    RowLocks m_rows;
+    NamedLocks m_names;
+    std::map<mariadb::ConnectionId, Connection> m_connections;
+    mariadb::ConnectionId m_lastConnection = 2; // a real one has some of its own
+    std::deque<mariadb::ConnectionId> m_granted; // their statements go on
+    bool m_goesOn = false;
+};
+
+} // namespace lockscope::world

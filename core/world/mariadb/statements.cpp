@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/world/mariadb/statements.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+namespace lockscope::world {
+
+namespace {
+
+using Kind = SqlStatement::Kind;
+
+// In a pattern: <word> takes an identifier, the same one wherever it comes again; # takes a number.
+struct Pattern {
+    Kind kind;
+    const char *text;
+};
+
+constexpr Pattern patterns[] = {
+    {Kind::Nothing, "DO 0"},
+    {Kind::SetUp, "SET SESSION autocommit = 1 , innodb_lock_wait_timeout = #"},
+    {Kind::LockTimeout, "SET SESSION innodb_lock_wait_timeout = #"},
+    {Kind::WhoAmI, "SELECT CONNECTION_ID ( ) , VERSION ( )"},
+    {Kind::Begin, "START TRANSACTION"},
+    {Kind::Commit, "COMMIT"},
+    {Kind::Rollback, "ROLLBACK"},
+    {Kind::InTransaction, "SELECT @@in_transaction AS <output>"},
+    {Kind::LockRow, "SELECT <key> FROM <schema> . <table> WHERE <key> = ? FOR UPDATE"},
+    {Kind::LockRowNow, "SELECT <key> FROM <schema> . <table> WHERE <key> = ? FOR UPDATE NOWAIT"},
+    {Kind::ReadVersion, "SELECT `version` AS <output> FROM <schema> . <table> WHERE <key> = ?"},
+    {Kind::WriteVersion, "UPDATE <schema> . <table> SET `version` = `version` + 1 WHERE <key> = ? AND `version` = ?"},
+    {Kind::GetLock, "SELECT GET_LOCK ( ? , ? ) AS <output>"},
+    {Kind::ReleaseLock, "SELECT RELEASE_LOCK ( ? ) AS <output>"},
+    {Kind::IsLockMine, "SELECT IS_USED_LOCK ( ? ) = CONNECTION_ID ( ) AS <output>"},
+    {Kind::KillQuery, "KILL QUERY #"},
+    {Kind::KillConnection, "KILL #"},
+};
+
+bool isWordByte(char byte)
+{
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') || byte == '_'
+        || byte == '@';
+}
+
+// Behind the closing backtick; -1 when there is none.
+qsizetype endOfQuoted(const QByteArray &text, qsizetype at)
+{
+    for (++at; at < text.size(); ++at) {
+        if (text[at] != '`')
+            continue;
+        if (at + 1 >= text.size() || text[at + 1] != '`')
+            return at + 1;
+        ++at; // doubled: one that belongs to the name
+    }
+    return -1;
+}
+
+// Words, numbers, names in backticks (with them) and signs. Empty when a backtick is not closed.
+QByteArrayList tokensOf(const QByteArray &text)
+{
+    QByteArrayList tokens;
+    for (qsizetype at = 0; at < text.size();) {
+        const auto begin = at;
+        if (text[at] == ' ') {
+            ++at;
+            continue;
+        }
+        if (text[at] == '`') {
+            at = endOfQuoted(text, at);
+            if (at < 0)
+                return {};
+        } else if (isWordByte(text[at])) {
+            while (at < text.size() && isWordByte(text[at]))
+                ++at;
+        } else {
+            ++at;
+        }
+        tokens << text.mid(begin, at - begin);
+    }
+    return tokens;
+}
+
+bool isNumber(const QByteArray &token)
+{
+    return !token.isEmpty() && std::all_of(token.begin(), token.end(), [](char byte) { return byte >= '0' && byte <= '9'; });
+}
+
+// Without its backticks; empty when the token is no name.
+QByteArray nameIn(const QByteArray &token)
+{
+    if (token.startsWith('`'))
+        return token.mid(1, token.size() - 2).replace("``", "`");
+    return isWordByte(token[0]) && !isNumber(token) ? token : QByteArray();
+}
+
+bool fits(const QByteArrayList &pattern, const QByteArrayList &tokens, SqlStatement &into)
+{
+    if (pattern.size() != tokens.size())
+        return false;
+    std::map<QByteArray, QByteArray> names;
+    for (qsizetype i = 0; i < pattern.size(); ++i) {
+        const auto &wanted = pattern[i];
+        const auto &token = tokens[i];
+        if (wanted.startsWith('<')) {
+            const auto name = nameIn(token);
+            const auto [at, isNew] = names.emplace(wanted, name);
+            if (name.isEmpty() || at->second != name)
+                return false;
+        } else if (wanted == "#") {
+            if (!isNumber(token))
+                return false;
+            into.number = token.toLongLong();
+        } else if (wanted.compare(token, Qt::CaseInsensitive) != 0) {
+            return false;
+        }
+    }
+    if (names.contains("<table>"))
+        into.table = names["<schema>"] + '.' + names["<table>"];
+    into.key = names["<key>"];
+    into.output = names["<output>"].toLower();
+    into.parameters = int(pattern.count("?"));
+    return true;
+}
+
+} // namespace
+
+std::optional<SqlStatement> readSqlStatement(const QByteArray &text)
+{
+    static const auto known = [] {
+        std::vector<std::pair<Kind, QByteArrayList>> all;
+        for (const auto &pattern : patterns)
+            all.emplace_back(pattern.kind, QByteArray(pattern.text).split(' '));
+        return all;
+    }();
+    const auto tokens = tokensOf(text);
+    for (const auto &[kind, pattern] : known) {
+        SqlStatement statement;
+        statement.kind = kind;
+        if (fits(pattern, tokens, statement))
+            return statement;
+    }
+    return std::nullopt;
+}
+
+} // namespace lockscope::world

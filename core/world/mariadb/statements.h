@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the statements that the simulated MariaDB understands: exactly those that the session and the recipes
+// of core/recipes/mariadb send. Anything else is an error, as it is on a real server that cannot read it.
+#pragma once
+
+#include <QByteArrayList>
+
+#include <optional>
+
+namespace lockscope::world {
+
+struct SqlStatement {
+    enum class Kind {
+        Nothing,       // DO 0
+        SetUp,         // autocommit, and a lock wait timeout
+        LockTimeout,   // SET SESSION innodb_lock_wait_timeout = seconds
+        WhoAmI,        // CONNECTION_ID(), VERSION()
+        Begin,
+        Commit,
+        Rollback,
+        InTransaction, // @@in_transaction
+        LockRow,       // SELECT … FOR UPDATE
+        LockRowNow,    // … NOWAIT
+        ReadVersion,
+        WriteVersion,  // SET version = version + 1 WHERE … AND version = …
+        GetLock,
+        ReleaseLock,
+        IsLockMine,    // IS_USED_LOCK(?) = CONNECTION_ID()
+        KillQuery,
+        KillConnection,
+    };
+    Kind kind = Kind::Nothing;
+    QByteArray table;  // "schema.table", where there is one
+    QByteArray key;    // the column that says which row
+    QByteArray output; // the column that is answered: its name in the answer
+    qint64 number = 0; // the one that stands in the text
+    int parameters = 0;
+};
+
+// Empty: a syntax error.
+[[nodiscard]] std::optional<SqlStatement> readSqlStatement(const QByteArray &text);
+
+} // namespace lockscope::world

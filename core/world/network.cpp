@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/world/network.h"
+
+namespace lockscope::world {
+
+Network::Network(VirtualLoop &world, Random random, Latency latency)
+    : m_world(world), m_random(random), m_latency(latency)
+{
+}
+
+// What is on its way or held back by a partition, and who listens at a wire's ends, may hold that wire: nobody else
+// would let go of them.
+Network::~Network()
+{
+    for (const auto &[process, wires] : m_wires) {
+        for (const auto &weak : wires) {
+            const auto wire = weak.lock();
+            if (!wire)
+                continue;
+            wire->m_isUp = false;
+            // Moved out first: what goes with them may come back to the wire.
+            const auto toServer = std::exchange(wire->m_toServer, {});
+            const auto toClient = std::exchange(wire->m_toClient, {});
+            const auto clientBroken = std::exchange(wire->m_clientBroken, {});
+            const auto serverBroken = std::exchange(wire->m_serverBroken, {});
+            const auto health = std::exchange(wire->m_healthListeners, {});
+        }
+    }
+}
+
+std::shared_ptr<Wire> Network::connect(Process &client, int server)
+{
+    const auto process = client.number();
+    if (m_down.contains(server) || isBlocked(process, server, Direction::ToServer)
+        || isBlocked(process, server, Direction::ToClient) || !client.isAlive())
+        return {};
+    if (m_listenedTo.insert(process).second) {
+        client.onChange([this, &client, process] { processChanged(process, client.isAlive()); });
+    }
+    std::shared_ptr<Wire> wire(new Wire(*this, client, server));
+    auto &wires = m_wires[process];
+    std::erase_if(wires, [](const std::weak_ptr<Wire> &old) { return old.expired(); });
+    wires.push_back(wire);
+    return wire;
+}
+
+void Network::block(int process, int server, Direction direction)
+{
+    if (!m_blocked.emplace(process, server, direction).second)
+        return;
+    for (const auto &wire : wiresOf(process))
+        wire->healthChanged();
+}
+
+void Network::open(int process, int server, Direction direction)
+{
+    if (m_blocked.erase({process, server, direction}) == 0)
+        return;
+    for (const auto &wire : wiresOf(process)) {
+        if (wire->m_server != server)
+            continue;
+        // What was held is sent again, in its order.
+        for (auto &[delay, arrives] : std::exchange(wire->way(direction).held, {}))
+            wire->schedule(direction, delay, std::move(arrives));
+        wire->healthChanged();
+    }
+}
+
+bool Network::isBlocked(int process, int server, Direction direction) const
+{
+    return !m_blocked.empty() && m_blocked.contains({process, server, direction});
+}
+
+void Network::setDown(int server, bool isDown)
+{
+    if (!isDown) {
+        m_down.erase(server);
+        return;
+    }
+    m_down.insert(server);
+    std::vector<int> processes;
+    for (const auto &[process, wires] : m_wires)
+        processes.push_back(process);
+    for (const auto process : processes) {
+        for (const auto &wire : wiresOf(process)) {
+            if (wire->m_server == server)
+                wire->breakNow();
+        }
+    }
+}
+
+void Network::breakWires(int process)
+{
+    for (const auto &wire : wiresOf(process))
+        wire->breakNow();
+}
+
+void Network::processChanged(int process, bool isAlive)
+{
+    const auto wires = wiresOf(process);
+    for (const auto &wire : wires) {
+        if (!isAlive) {
+            // The system closes what a dead program had open; a partition keeps that from the server.
+            wire->m_client = nullptr;
+            wire->close(End::Client);
+        }
+        wire->healthChanged();
+    }
+    // Its wires stay known: a partition may still hold back their end.
+    if (!isAlive)
+        m_listenedTo.erase(process);
+}
+
+std::vector<std::shared_ptr<Wire>> Network::wiresOf(int process)
+{
+    std::vector<std::shared_ptr<Wire>> alive;
+    for (const auto &weak : m_wires[process]) {
+        if (auto wire = weak.lock())
+            alive.push_back(std::move(wire));
+    }
+    return alive;
+}
+
+Duration Network::latency()
+{
+    const auto spread = static_cast<quint64>((m_latency.most - m_latency.least).count());
+    return m_latency.least + Duration(static_cast<Duration::rep>(m_random.below(spread + 1)));
+}
+
+// --- Wire ------------------------------------------------------------------------------------------
+
+Wire::Wire(Network &network, Process &client, int server)
+    : m_network(network), m_client(&client), m_process(client.number()), m_server(server)
+{
+}
+
+void Wire::onBroken(End end, std::function<void()> listener)
+{
+    (end == End::Client ? m_clientBroken : m_serverBroken) = std::move(listener);
+}
+
+void Wire::send(Direction direction, Call &&arrives)
+{
+    if (!m_isUp)
+        return;
+    auto delay = m_network.latency();
+    if (m_network.m_judge) {
+        const auto fate = m_network.m_judge({m_process, m_server, direction});
+        if (fate.isLost) {
+            breakNow();
+            return;
+        }
+        delay += fate.delay;
+        if (!m_isUp) // the judge may have killed the sender
+            return;
+    }
+    if (m_network.isBlocked(m_process, m_server, direction))
+        way(direction).held.emplace_back(delay, std::move(arrives));
+    else
+        schedule(direction, delay, std::move(arrives));
+}
+
+void Wire::schedule(Direction direction, Duration delay, Call &&arrives)
+{
+    auto &world = m_network.m_world;
+    auto &sent = way(direction);
+    sent.lastArrival = std::max(sent.lastArrival, world.now() + delay);
+    sent.flying.push(std::move(arrives));
+    world.runAt(sent.lastArrival, [self = shared_from_this(), direction] { self->arrive(direction); });
+}
+
+// The first of those that fly: none overtakes another.
+void Wire::arrive(Direction direction)
+{
+    auto &sent = way(direction);
+    if (sent.flying.isEmpty()) // the network is gone
+        return;
+    auto first = sent.flying.take();
+    if (sent.flying.isEmpty())
+        sent.flying.release();
+    if (!m_isUp)
+        return;
+    if (direction == Direction::ToServer)
+        first();
+    else if (m_client)
+        m_client->post(std::move(first));
+}
+
+void Wire::close(End by)
+{
+    if (!m_isUp)
+        return;
+    const auto direction = by == End::Client ? Direction::ToServer : Direction::ToClient;
+    (by == End::Client ? m_clientBroken : m_serverBroken) = {};
+    auto end = [self = shared_from_this(), by] {
+        if (!std::exchange(self->m_isUp, false))
+            return;
+        self->tellBroken(by == End::Client ? End::Server : End::Client);
+        self->healthChanged();
+    };
+    // Told like a message, also when it comes from a dead process: the system sends it.
+    const auto delay = m_network.latency();
+    if (m_network.isBlocked(m_process, m_server, direction)) {
+        way(direction).held.emplace_back(delay, std::move(end));
+        return;
+    }
+    if (direction == Direction::ToServer) {
+        schedule(direction, delay, std::move(end));
+        return;
+    }
+    // Not through the process's queue: a paused one finds a wire that is closed already.
+    auto &last = m_toClient.lastArrival;
+    last = std::max(last, m_network.m_world.now() + delay);
+    m_network.m_world.runAt(last, std::move(end));
+}
+
+void Wire::breakNow()
+{
+    if (!std::exchange(m_isUp, false))
+        return;
+    tellBroken(End::Client);
+    tellBroken(End::Server);
+    healthChanged();
+}
+
+void Wire::tellBroken(End end)
+{
+    auto listener = std::exchange(end == End::Client ? m_clientBroken : m_serverBroken, {});
+    if (!listener)
+        return;
+    auto &world = m_network.m_world;
+    world.runAt(world.now() + m_network.latency(),
+                [self = shared_from_this(), end, listener = std::move(listener)]() mutable {
+                    if (end == End::Server)
+                        listener();
+                    else if (self->m_client)
+                        self->m_client->post(std::move(listener));
+                });
+}
+
+bool Wire::carries(Direction direction) const
+{
+    const bool isRunning = m_client && m_client->isAlive() && !m_client->isPaused();
+    return m_isUp && isRunning && !m_network.isBlocked(m_process, m_server, direction);
+}
+
+void Wire::healthChanged()
+{
+    const auto listeners = m_healthListeners;
+    for (const auto &listener : listeners)
+        listener();
+}
+
+} // namespace lockscope::world

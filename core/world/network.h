@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// The network of the simulated world: wires between client processes and servers, and what can go wrong on
+// them.
+//
+// A wire is a TCP connection: what is sent in one direction arrives in its order, or the connection breaks.
+// A message that is lost for good therefore breaks it (lose-request, lose-reply); a partition only holds back
+// what is sent, until it heals or one side gives up. World's thread only.
+#pragma once
+
+#include "core/base/random.h"
+#include "core/world/process.h"
+
+#include <map>
+#include <set>
+
+namespace lockscope::world {
+
+enum class Direction { ToServer, ToClient };
+enum class End { Client, Server };
+
+struct Latency {
+    Duration least{200};
+    Duration most{300};
+};
+
+// What is about to be sent, for whoever decides its fate.
+struct Letter {
+    int process = 0; // Process::number
+    int server = 0;
+    Direction direction = Direction::ToServer;
+};
+struct Fate {
+    bool isLost = false;   // never arrives, and the connection breaks
+    Duration delay{};      // beside the latency
+};
+
+class Wire;
+
+class Network {
+public:
+    // Draws latencies of its own, so that a fault changes nothing before it happens.
+    Network(VirtualLoop &world, Random random, Latency latency);
+    ~Network();
+
+    // Open at once: who connects counts the round trip itself, by sending its greeting. Null when the server is
+    // down, or not to be reached in both directions.
+    [[nodiscard]] std::shared_ptr<Wire> connect(Process &client, int server);
+
+    // Asked for every message; none: all arrive.
+    void setJudge(std::function<Fate(const Letter &)> judge) { m_judge = std::move(judge); }
+    // Partition between this process and this server, one way; until opened again.
+    void block(int process, int server, Direction direction);
+    void open(int process, int server, Direction direction);
+    [[nodiscard]] bool isBlocked(int process, int server, Direction direction) const;
+    // A server that went down: its wires break, and none can be made.
+    void setDown(int server, bool isDown);
+    // Every wire of this process breaks, as at the end of a program or after a reset.
+    void breakWires(int process);
+
+    [[nodiscard]] VirtualLoop &world() const { return m_world; }
+
+private:
+    friend class Wire;
+    void processChanged(int process, bool isAlive);
+    [[nodiscard]] std::vector<std::shared_ptr<Wire>> wiresOf(int process);
+    [[nodiscard]] Duration latency();
+
+    VirtualLoop &m_world;
+    Random m_random;
+    const Latency m_latency;
+    std::function<Fate(const Letter &)> m_judge;
+    std::set<std::tuple<int, int, Direction>> m_blocked;
+    std::set<int> m_down;
+    std::map<int, std::vector<std::weak_ptr<Wire>>> m_wires; // by process
+    std::set<int> m_listenedTo;                              // processes whose changes we hear of
+};
+
+// Both ends hold it. The last messages are delivered before an end hears that the other closed it.
+class Wire : public std::enable_shared_from_this<Wire> {
+public:
+    // `arrives` runs in the world (ToServer), or on the process (ToClient: not while it is paused, never when it
+    // is dead). Sent on a broken wire it goes nowhere.
+    void toServer(Call &&arrives) { send(Direction::ToServer, std::move(arrives)); }
+    void toClient(Call &&arrives) { send(Direction::ToClient, std::move(arrives)); }
+
+    // Each end is told once when the wire broke or the other end closed it; on the process, and in the world.
+    void onBroken(End end, std::function<void()> listener);
+    // By either end: the other one hears of it after what was sent before.
+    void close(End by);
+    // Both hear of it, after the latency. What is on its way does not arrive.
+    void breakNow();
+    [[nodiscard]] bool isUp() const { return m_isUp; }
+
+    // Whether what is sent now gets through: not partitioned, and the process neither paused nor dead. Pings
+    // are not simulated one by one: an end that wants to notice silence starts its clock when this turns
+    // false, and stops it when it turns true.
+    [[nodiscard]] bool carries(Direction direction) const;
+    // Called in the world whenever carries() or isUp() may have changed.
+    void onHealth(std::function<void()> listener) { m_healthListeners.push_back(std::move(listener)); }
+
+private:
+    friend class Network;
+    Wire(Network &network, Process &client, int server);
+    struct Way {
+        Instant lastArrival{};
+        Fifo<Call> flying; // scheduled
+        std::vector<std::pair<Duration, Call>> held; // by a partition, with its delay
+    };
+    void send(Direction direction, Call &&arrives);
+    void schedule(Direction direction, Duration delay, Call &&arrives);
+    void arrive(Direction direction);
+    void tellBroken(End end);
+    void healthChanged();
+    Way &way(Direction direction) { return direction == Direction::ToServer ? m_toServer : m_toClient; }
+
+    Network &m_network;
+    Process *m_client; // null when it is gone
+    const int m_process, m_server;
+    bool m_isUp = true;
+    Way m_toServer, m_toClient;
+    std::function<void()> m_clientBroken, m_serverBroken;
+    std::vector<std::function<void()>> m_healthListeners;
+};
+
+} // namespace lockscope::world

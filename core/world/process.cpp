@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/world/process.h"
+
+namespace lockscope::world {
+
+// Outlives the process in what is queued in the world.
+struct Process::State : Doorway {
+    bool isPaused = false;
+    bool isAlive = true;
+    std::vector<Call> deferred;
+
+    void pass(Call &&call) override
+    {
+        if (!isAlive)
+            return;
+        if (isPaused)
+            deferred.push_back(std::move(call));
+        else
+            call();
+    }
+};
+
+Process::Process(VirtualLoop &world, int number)
+    : m_world(world), m_number(number), m_state(std::make_shared<State>())
+{
+}
+
+Process::~Process()
+{
+    kill();
+}
+
+void Process::post(Call call)
+{
+    if (m_state->isAlive)
+        m_world.postThrough(m_state, std::move(call));
+}
+
+Instant Process::now() const
+{
+    const auto world = m_world.now();
+    if (m_rate == 1)
+        return m_rateSinceOwn + (world - m_rateSinceWorld);
+    const auto passed = static_cast<double>((world - m_rateSinceWorld).count()) * m_rate;
+    return m_rateSinceOwn + Duration(static_cast<Duration::rep>(passed));
+}
+
+std::chrono::system_clock::time_point Process::wallNow() const
+{
+    return std::chrono::system_clock::time_point(now().time_since_epoch()) + m_wallOffset;
+}
+
+Timer Process::callAt(Instant when, Call call)
+{
+    if (!m_state->isAlive)
+        return {};
+    auto span = when - now();
+    if (m_rate != 1)
+        span = Duration(static_cast<Duration::rep>(std::ceil(static_cast<double>(span.count()) / m_rate)));
+    // Cancelling has to reach a call also when it is due already but deferred by a pause.
+    struct Pending {
+        Call call;
+        Timer timer;
+    };
+    auto pending = std::allocate_shared<Pending>(blocks::Allocator<Pending>());
+    pending->call = std::move(call);
+    pending->timer = m_world.callAt(m_world.now() + std::max(span, Duration::zero()),
+                                    [state = m_state, weak = std::weak_ptr<Pending>(pending)] {
+                                        state->pass([weak] {
+                                            if (const auto alive = weak.lock())
+                                                std::exchange(alive->call, {})();
+                                        });
+                                    });
+    return Timer(pending);
+}
+
+void Process::pause()
+{
+    if (!m_state->isAlive || std::exchange(m_state->isPaused, true))
+        return;
+    tell();
+}
+
+void Process::resume()
+{
+    if (!m_state->isAlive || !std::exchange(m_state->isPaused, false))
+        return;
+    // Through the queue, so that a pause that comes at once finds the rest of them.
+    for (auto &call : std::exchange(m_state->deferred, {}))
+        m_world.postThrough(m_state, std::move(call));
+    tell();
+}
+
+bool Process::isPaused() const
+{
+    return m_state->isPaused;
+}
+
+void Process::kill()
+{
+    if (!std::exchange(m_state->isAlive, false))
+        return;
+    // Destroyed after the loop over it: a capture's destructor may come back here.
+    const auto dropped = std::exchange(m_state->deferred, {});
+    tell();
+    m_listeners.clear();
+}
+
+bool Process::isAlive() const
+{
+    return m_state->isAlive;
+}
+
+void Process::onChange(std::function<void()> listener)
+{
+    m_listeners.push_back(std::move(listener));
+}
+
+void Process::tell()
+{
+    // A copy: a listener may add another.
+    const auto listeners = m_listeners;
+    for (const auto &listener : listeners)
+        listener();
+}
+
+void Process::setRate(double rate)
+{
+    m_rateSinceOwn = now();
+    m_rateSinceWorld = m_world.now();
+    m_rate = rate;
+}
+
+} // namespace lockscope::world

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commands on texts and counters.
+#include "core/world/redis/expiry.h"
+
+namespace lockscope::world {
+
+using redis::Command;
+using redis::Value;
+
+namespace {
+
+Value textOrNil(const RedisText *text)
+{
+    return text ? replies::bulk(*text) : replies::nil();
+}
+
+Value get(Execution &run, const Command &command)
+{
+    return textOrNil(run.read<RedisText>(command[1]));
+}
+
+struct SetOptions {
+    bool nx = false, xx = false, get = false, keepsTtl = false;
+    QByteArray unit; // EX, PX …; the same one again replaces it
+    QByteArray time;
+};
+
+SetOptions setOptions(Execution &run, const Command &command)
+{
+    SetOptions options;
+    for (qsizetype i = 3; i < command.size() && !run.isRefused(); ++i) {
+        const auto option = command[i].toUpper();
+        const bool isUnit = expiryUnit(option).has_value() && (options.unit.isEmpty() || options.unit == option);
+        if (option == "NX" && !options.xx) {
+            options.nx = true;
+        } else if (option == "XX" && !options.nx) {
+            options.xx = true;
+        } else if (option == "GET") {
+            options.get = true;
+        } else if (option == "KEEPTTL" && options.unit.isEmpty()) {
+            options.keepsTtl = true;
+        } else if (isUnit && !options.keepsTtl && i + 1 < command.size()) {
+            options.unit = option;
+            options.time = command[++i];
+        } else {
+            run.refuseSyntax();
+        }
+    }
+    return options;
+}
+
+Value set(Execution &run, const Command &command)
+{
+    const auto &key = command[1];
+    const auto options = setOptions(run, command);
+    std::optional<Keyspace::Millis> when;
+    if (!options.unit.isEmpty() && !run.isRefused())
+        when = expiryOf(run, options.time, *expiryUnit(options.unit), command[0]);
+    const auto old = options.get && !run.isRefused() ? textOrNil(run.read<RedisText>(key)) : Value();
+    if (run.isRefused())
+        return {};
+    const auto *entry = run.keys.look(key);
+    if ((options.nx && entry) || (options.xx && !entry))
+        return options.get ? old : replies::nil();
+    if (options.keepsTtl && entry)
+        when = entry->expiresAt;
+    run.keys.put(key, command[2]);
+    if (when)
+        run.keys.expireAt(key, when);
+    return options.get ? old : replies::ok();
+}
+
+Value setNx(Execution &run, const Command &command)
+{
+    if (run.keys.look(command[1]))
+        return replies::integer(0);
+    run.keys.put(command[1], command[2]);
+    return replies::integer(1);
+}
+
+Value getSet(Execution &run, const Command &command)
+{
+    const auto old = get(run, command);
+    if (run.isRefused())
+        return {};
+    run.keys.put(command[1], command[2]);
+    return old;
+}
+
+Value add(Execution &run, const QByteArray &key, qint64 by)
+{
+    const auto *text = run.read<RedisText>(key);
+    const auto old = text ? run.integer(*text) : 0;
+    if (run.isRefused())
+        return {};
+    qint64 sum = 0;
+    if (__builtin_add_overflow(old, by, &sum))
+        return run.refuse("ERR increment or decrement would overflow");
+    // In place: it keeps its time to live.
+    *run.open<RedisText>(key) = QByteArray::number(sum);
+    return replies::integer(sum);
+}
+
+Value incr(Execution &run, const Command &command)
+{
+    return add(run, command[1], 1);
+}
+
+Value incrBy(Execution &run, const Command &command)
+{
+    const auto by = run.integer(command[2]);
+    return run.isRefused() ? Value() : add(run, command[1], by);
+}
+
+Value decrBy(Execution &run, const Command &command)
+{
+    const auto by = run.integer(command[2]);
+    if (by == std::numeric_limits<qint64>::min())
+        return run.refuse("ERR decrement would overflow");
+    return run.isRefused() ? Value() : add(run, command[1], -by);
+}
+
+} // namespace
+
+RedisCommands textCommands()
+{
+    return {{"GET", {2, get}},       {"SET", {-3, set}},       {"SETNX", {3, setNx}},  {"GETSET", {3, getSet}},
+            {"INCR", {2, incr}},     {"INCRBY", {3, incrBy}},  {"DECRBY", {3, decrBy}}};
+}
+
+} // namespace lockscope::world

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/world/zookeeper/clientwatches.h"
+
+namespace lockscope::world::zookeeper {
+
+bool ClientWatches::reserve(const ZPath &path, zk::WatchKind kind)
+{
+    const auto at = m_places.find({path, kind});
+    if (at != m_places.end()) {
+        ++at->second.reserved;
+        return true;
+    }
+    if (m_bytes + path.bytes().size() > m_budgetBytes)
+        return false;
+    m_bytes += path.bytes().size();
+    m_places[{path, kind}].reserved = 1;
+    return true;
+}
+
+void ClientWatches::arm(const ZPath &path, zk::WatchKind kind, bool isMissing, zk::Watch listener)
+{
+    const auto at = m_places.find({path, kind});
+    if (at == m_places.end())
+        return;
+    auto &place = at->second;
+    --place.reserved;
+    (isMissing ? place.onMissing : place.onNode) = true;
+    // Listeners of earlier reads that gave up by themselves need not be kept.
+    std::erase_if(place.listeners, [](const zk::Watch &earlier) { return earlier.event().isComplete(); });
+    place.listeners.push_back(std::move(listener));
+}
+
+void ClientWatches::release(const ZPath &path, zk::WatchKind kind)
+{
+    const auto at = m_places.find({path, kind});
+    if (at == m_places.end())
+        return;
+    --at->second.reserved;
+    dropIfEmpty(at);
+}
+
+void ClientWatches::fire(const zk::WatchEvent &event)
+{
+    if (event.kind != zk::EventKind::ChildrenChanged)
+        fireOne(event, zk::WatchKind::Data);
+    if (event.kind == zk::EventKind::ChildrenChanged || event.kind == zk::EventKind::Deleted)
+        fireOne(event, zk::WatchKind::Children);
+}
+
+void ClientWatches::fireOne(const zk::WatchEvent &event, zk::WatchKind kind)
+{
+    const auto at = m_places.find({event.path, kind});
+    if (at == m_places.end())
+        return;
+    const auto listeners = std::exchange(at->second.listeners, {});
+    at->second.onNode = at->second.onMissing = false;
+    dropIfEmpty(at);
+    for (const auto &listener : listeners)
+        listener.event().complete(event);
+}
+
+void ClientWatches::remove(const ZPath &path, zk::WatchKind kind)
+{
+    const auto at = m_places.find({path, kind});
+    if (at == m_places.end())
+        return;
+    at->second.listeners.clear();
+    at->second.onNode = at->second.onMissing = false;
+    dropIfEmpty(at);
+}
+
+void ClientWatches::endSession()
+{
+    const auto places = std::exchange(m_places, {});
+    m_bytes = 0;
+    for (const auto &[key, place] : places) {
+        for (const auto &listener : place.listeners)
+            listener.event().complete({zk::EventKind::SessionOver, key.first});
+    }
+}
+
+void ClientWatches::putInto(Hello &hello) const
+{
+    for (const auto &[key, place] : m_places) {
+        const auto &[path, kind] = key;
+        if (place.onNode)
+            (kind == zk::WatchKind::Data ? hello.dataWatches : hello.childWatches).push_back(path);
+        if (place.onMissing)
+            hello.missingWatches.push_back(path);
+    }
+}
+
+void ClientWatches::dropIfEmpty(Places::iterator at)
+{
+    if (at->second.reserved > 0 || !at->second.listeners.empty())
+        return;
+    m_bytes -= at->first.first.bytes().size();
+    m_places.erase(at);
+}
+
+} // namespace lockscope::world::zookeeper

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The watches of one simulated session: who listens on which path, how many bytes of paths that makes, and
+// what has to be watched again after a reconnect. As zk::WatchRegistry, but walked in the order of the paths.
+#pragma once
+
+#include "core/world/zookeeper/protocol.h"
+
+namespace lockscope::world::zookeeper {
+
+class ClientWatches {
+public:
+    explicit ClientWatches(qsizetype budgetBytes) : m_budgetBytes(budgetBytes) {}
+
+    // Before a read with a watch leaves: books its place. False when the budget does not allow it.
+    [[nodiscard]] bool reserve(const ZPath &path, zk::WatchKind kind);
+    // The read is answered: it set the watch, on a node that is there or on one that is missing; or it did not.
+    void arm(const ZPath &path, zk::WatchKind kind, bool isMissing, zk::Watch listener);
+    void release(const ZPath &path, zk::WatchKind kind);
+
+    // To all whom it concerns: both kinds, when the node is gone.
+    void fire(const zk::WatchEvent &event);
+    // Taken off: the listeners are never called.
+    void remove(const ZPath &path, zk::WatchKind kind);
+    // The session is over: everybody is told so.
+    void endSession();
+    void putInto(Hello &hello) const;
+
+    [[nodiscard]] qsizetype bytes() const { return m_bytes; }
+    [[nodiscard]] qsizetype budgetBytes() const { return m_budgetBytes; }
+    [[nodiscard]] int count() const { return static_cast<int>(m_places.size()); }
+
+private:
+    struct Place {
+        int reserved = 0; // reads under way
+        bool onNode = false, onMissing = false; // what the servers watch
+        std::vector<zk::Watch, blocks::Allocator<zk::Watch>> listeners;
+    };
+    using Key = std::pair<ZPath, zk::WatchKind>;
+    using Places = std::map<Key, Place, std::less<Key>, blocks::Allocator<std::pair<const Key, Place>>>;
+    void fireOne(const zk::WatchEvent &event, zk::WatchKind kind);
+    void dropIfEmpty(Places::iterator at);
+
+    qsizetype m_budgetBytes;
+    qsizetype m_bytes = 0;
+    Places m_places;
+};
+
+} // namespace lockscope::world::zookeeper

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// Connections and sessions of the ensemble: who is connected, who has gone silent, who has expired.
+#include "core/world/zookeeper/ensemble.h"
+
+namespace lockscope::world::zookeeper {
+
+void Connection::greet(const Hello &hello)
+{
+    if (m_ensemble)
+        m_ensemble->greet(*this, hello);
+}
+
+void Connection::receive(quint64 number, const Request &request)
+{
+    if (m_ensemble)
+        m_ensemble->receive(*this, number, request);
+}
+
+Ensemble::Ensemble(Network &network, EnsembleOptions options) : m_network(network), m_options(options)
+{
+    const auto isOpen = [this](quint64 connection) { return m_connections.contains(connection); };
+    for (int i = 0; i < m_options.members; ++i)
+        m_members.emplace_back(isOpen);
+}
+
+Ensemble::~Ensemble()
+{
+    for (const auto &[number, connection] : m_connections)
+        connection->m_ensemble = nullptr;
+}
+
+std::shared_ptr<Connection> Ensemble::accept(int member, std::shared_ptr<Wire> wire, std::weak_ptr<Receiver> client)
+{
+    auto connection = std::make_shared<Connection>();
+    connection->m_ensemble = this;
+    connection->m_number = ++m_lastConnection;
+    connection->m_member = member;
+    connection->m_wire = std::move(wire);
+    connection->m_client = std::move(client);
+    connection->m_identities = {{"ip", "127.0.0.1"}};
+    m_connections.emplace(connection->m_number, connection);
+    const auto with = [this, weak = std::weak_ptr(connection)](auto call) {
+        return [this, weak, call] {
+            const auto alive = weak.lock();
+            if (alive && alive->m_ensemble)
+                (this->*call)(*alive);
+        };
+    };
+    connection->m_wire->onBroken(End::Server, with(&Ensemble::drop));
+    connection->m_wire->onHealth([this, weak = std::weak_ptr(connection)] {
+        const auto alive = weak.lock();
+        if (alive && alive->m_ensemble)
+            watchSilence(alive->m_session, false);
+    });
+    return connection;
+}
+
+void Ensemble::drop(Connection &connection)
+{
+    const auto keep = connection.shared_from_this();
+    const auto session = std::exchange(connection.m_session, 0);
+    connection.m_ensemble = nullptr;
+    connection.m_waiting.clear();
+    memberOf(connection).waiting.erase(connection.m_number);
+    connection.m_wire->close(End::Server);
+    m_connections.erase(connection.m_number);
+    const auto at = m_sessions.find(session);
+    if (at == m_sessions.end() || at->second.connection != keep)
+        return;
+    at->second.connection.reset();
+    watchSilence(session, false);
+}
+
+void Ensemble::greet(Connection &connection, const Hello &hello)
+{
+    // Who has seen more than this member must not look back in time.
+    if (hello.lastZxidSeen > memberOf(connection).applied) {
+        drop(connection);
+        return;
+    }
+    for (const auto &[scheme, secret] : hello.credentials) {
+        if (auto identity = identify(scheme, secret))
+            connection.m_identities.push_back(std::move(*identity));
+    }
+    if (hello.session.isNone()) {
+        openSession(connection, hello);
+        return;
+    }
+    const auto at = m_sessions.find(hello.session.value);
+    if (at == m_sessions.end()) {
+        sendWelcome(connection, {});
+        drop(connection);
+        return;
+    }
+    if (const auto earlier = at->second.connection)
+        drop(*earlier);
+    attach(connection, at->first);
+    sendWelcome(connection, {hello.session, at->second.timeout});
+    setWatchesAgain(connection, hello);
+}
+
+void Ensemble::openSession(Connection &connection, const Hello &hello)
+{
+    // The highest byte tells the member, as in the real one.
+    const auto id = (static_cast<quint64>(connection.m_member + 1) << 56) | ++m_lastSession;
+    const auto timeout = std::clamp(hello.timeout, 2 * m_options.tick, 20 * m_options.tick);
+    m_sessions[id].timeout = timeout;
+    attach(connection, id);
+    const auto stamp = newStamp();
+    publish({world().now(), stamp, {}});
+    orderly(connection, stamp.zxid, [this, &connection, id, timeout] { sendWelcome(connection, {{id}, timeout}); });
+}
+
+void Ensemble::attach(Connection &connection, quint64 session)
+{
+    connection.m_session = session;
+    m_sessions[session].connection = connection.shared_from_this();
+    watchSilence(session, true);
+}
+
+// The server's clock for a session runs from the last word it had. Pings say so all the time while the wire
+// carries them.
+void Ensemble::watchSilence(quint64 session, bool hasJustSpoken)
+{
+    const auto at = m_sessions.find(session);
+    if (at == m_sessions.end())
+        return;
+    auto &state = at->second;
+    if (state.connection && state.connection->m_wire->carries(Direction::ToServer)) {
+        state.isSilent = state.connection->m_isSilent = false;
+        state.expiry.cancel();
+        return;
+    }
+    if (state.isSilent && !hasJustSpoken)
+        return;
+    state.isSilent = true;
+    if (state.connection)
+        state.connection->m_isSilent = true;
+    // Sessions expire in heaps, on the tick after their time.
+    const Duration tick = m_options.tick;
+    const Duration time = (world().now() + state.timeout).time_since_epoch();
+    state.expiry = world().callAt(Instant((time / tick + 1) * tick), [this, session] { endSession(session); });
+}
+
+void Ensemble::endSession(quint64 session)
+{
+    const auto at = m_sessions.find(session);
+    if (at == m_sessions.end())
+        return;
+    const auto connection = at->second.connection;
+    const auto timer = std::move(at->second.expiry);
+    m_sessions.erase(at);
+    commitRemovals(leader().tree.ephemeralsOf(session));
+    if (connection && connection->m_ensemble)
+        drop(*connection);
+}
+
+// What has changed since the client last heard of anything fires at once, the rest is watched again.
+void Ensemble::setWatchesAgain(Connection &connection, const Hello &hello)
+{
+    auto &member = memberOf(connection);
+    for (const auto &path : hello.dataWatches) {
+        const auto *const node = member.tree.find(path);
+        if (!node)
+            sendEvent(connection, zk::EventKind::Deleted, path);
+        else if (node->mzxid > hello.lastZxidSeen)
+            sendEvent(connection, zk::EventKind::DataChanged, path);
+        else
+            member.data.add(path, connection.m_number);
+    }
+    for (const auto &path : hello.missingWatches) {
+        if (member.tree.find(path))
+            sendEvent(connection, zk::EventKind::Created, path);
+        else
+            member.data.add(path, connection.m_number);
+    }
+    for (const auto &path : hello.childWatches) {
+        const auto *const node = member.tree.find(path);
+        if (!node)
+            sendEvent(connection, zk::EventKind::Deleted, path);
+        else if (node->pzxid > hello.lastZxidSeen)
+            sendEvent(connection, zk::EventKind::ChildrenChanged, path);
+        else
+            member.children.add(path, connection.m_number);
+    }
+}
+
+void Ensemble::sendWelcome(Connection &connection, const Welcome &welcome)
+{
+    connection.m_wire->toClient([client = connection.m_client, welcome] {
+        if (const auto alive = client.lock())
+            alive->welcomed(welcome);
+    });
+}
+
+void Ensemble::sendAnswer(Connection &connection, quint64 number, Answer answer)
+{
+    answer.zxid = memberOf(connection).applied;
+    connection.m_wire->toClient([client = connection.m_client, number, answer = std::move(answer)] {
+        if (const auto alive = client.lock())
+            alive->answered(number, answer);
+    });
+}
+
+void Ensemble::sendEvent(Connection &connection, zk::EventKind kind, const ZPath &path)
+{
+    ++m_events;
+    connection.m_wire->toClient([client = connection.m_client, event = zk::WatchEvent{kind, path}] {
+        if (const auto alive = client.lock())
+            alive->notified(event);
+    });
+}
+
+} // namespace lockscope::world::zookeeper

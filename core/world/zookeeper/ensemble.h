@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+// The simulated ZooKeeper ensemble: a leader (member 0) and its followers, their znodes, sessions and watches, on
+// the world's time. What sessions do goes over wires (session.h); the functions below are for whoever directs the
+// world: they act at once, and past every access list.
+//
+// Not simulated: elections (a member that is down is one that cannot be reached) and pings one by one. The
+// ensemble outlives the sessions on it, and nothing of the world runs any more when it is gone.
+#pragma once
+
+#include "core/world/network.h"
+#include "core/world/zookeeper/rules.h"
+#include "core/world/zookeeper/watchlists.h"
+
+#include <deque>
+#include <list>
+
+namespace lockscope::world::zookeeper {
+
+struct EnsembleOptions {
+    int members = 1;
+    int firstServer = 0; // member i is server firstServer + i of the network
+    std::chrono::milliseconds tick{2'000}; // sessions last 2 to 20 ticks and expire on one
+    std::chrono::milliseconds reapingInterval{60'000}; // of containers and nodes whose time has passed
+};
+
+class Ensemble;
+
+// The servers' end of a connection. What is called on it has arrived.
+class Connection : public std::enable_shared_from_this<Connection> {
+public:
+    void greet(const Hello &hello);
+    void receive(quint64 number, const Request &request);
+
+private:
+    friend class Ensemble;
+    struct Waiting {
+        qint64 zxid; // goes on when the member has applied it
+        Call goOn;
+    };
+
+    Ensemble *m_ensemble = nullptr; // null when it is over
+    quint64 m_number = 0;
+    int m_member = 0;
+    quint64 m_session = 0;
+    bool m_isSilent = false; // as its session is
+    std::shared_ptr<Wire> m_wire;
+    std::weak_ptr<Receiver> m_client;
+    Identities m_identities;
+    std::list<Waiting> m_waiting; // behind a write or a sync, in their order
+};
+
+class Ensemble {
+public:
+    Ensemble(Network &network, EnsembleOptions options);
+    ~Ensemble();
+    Ensemble(const Ensemble &) = delete;
+    Ensemble &operator=(const Ensemble &) = delete;
+
+    [[nodiscard]] Network &network() const { return m_network; }
+    [[nodiscard]] int memberCount() const { return static_cast<int>(m_members.size()); }
+    [[nodiscard]] int serverOf(int member) const { return m_options.firstServer + member; }
+    // For sessions: the end of a wire that has just been made to that member.
+    [[nodiscard]] std::shared_ptr<Connection> accept(int member, std::shared_ptr<Wire> wire,
+                                                     std::weak_ptr<Receiver> client);
+
+    // As the leader has it.
+    [[nodiscard]] std::optional<zk::Node> node(const ZPath &path) const;
+    // Everything below it, parents first, siblings as they were made.
+    [[nodiscard]] std::vector<ZPath> below(const ZPath &path) const;
+    // False if it does not exist or has children.
+    bool removeByForce(const ZPath &path);
+    bool expire(zk::SessionId session);
+    [[nodiscard]] std::vector<zk::SessionId> sessions() const;
+    // A follower applies what the leader has decided that much later.
+    void setLag(int member, Duration lag);
+    // Of the servers' wall clock: what ctime and mtime say and a time to live counts by. Sessions do not notice.
+    void jumpClock(std::chrono::milliseconds by);
+    // As if that many children of it had been made already.
+    void presetCounter(const ZPath &path, qint32 creates);
+
+    [[nodiscard]] qint64 nodeCount() const;
+    [[nodiscard]] qint64 watchCount() const;
+    [[nodiscard]] qint64 requestCount() const { return m_requests; }
+    [[nodiscard]] qint64 eventCount() const { return m_events; }
+
+private:
+    friend class Connection;
+    struct Transaction {
+        Instant at{};
+        Stamp stamp;
+        std::vector<Change> changes;
+    };
+    struct Member {
+        explicit Member(const WatchLists::IsOpen &isOpen) : data(isOpen), children(isOpen) {}
+        Tree tree;
+        WatchLists data, children;
+        qint64 applied = 0;
+        Duration lag{};
+        std::deque<std::shared_ptr<const Transaction>> behind; // not applied yet
+        Timer catchUp;
+        std::set<quint64> waiting; // connections
+    };
+    struct Session {
+        std::chrono::milliseconds timeout{};
+        std::shared_ptr<Connection> connection;
+        bool isSilent = false;
+        Timer expiry;
+    };
+
+    // Connections and sessions.
+    void greet(Connection &connection, const Hello &hello);
+    void receive(Connection &connection, quint64 number, const Request &request);
+    void openSession(Connection &connection, const Hello &hello);
+    void attach(Connection &connection, quint64 session);
+    void drop(Connection &connection);
+    void setWatchesAgain(Connection &connection, const Hello &hello);
+    void watchSilence(quint64 session, bool hasJustSpoken);
+    void endSession(quint64 session);
+    void sendWelcome(Connection &connection, const Welcome &welcome);
+    void sendAnswer(Connection &connection, quint64 number, Answer answer);
+    void sendEvent(Connection &connection, zk::EventKind kind, const ZPath &path);
+
+    // Requests.
+    void serve(Connection &connection, quint64 number, const Request &request);
+    [[nodiscard]] Answer addAuth(Connection &connection, const Request &request);
+    [[nodiscard]] Answer execute(const Request &request, const Caller &caller);
+    [[nodiscard]] Answer executeAll(const Request &request, const Caller &caller);
+    void orderly(Connection &connection, qint64 zxid, Call goOn);
+    [[nodiscard]] Stamp newStamp();
+    // What the leader's tree has taken already.
+    void publish(Transaction transaction);
+    void commitRemovals(const std::vector<ZPath> &paths);
+    void catchUp(int member);
+    void announce(Member &member, const Change &change);
+    void tell(const std::vector<quint64> &connections, zk::EventKind kind, const ZPath &path, const zk::Acls &acls);
+    void goOnWaiting(Member &member);
+
+    // Containers and times to live.
+    void reapLater(const Change &change);
+    void planReaping(Instant due);
+    void reap();
+    [[nodiscard]] std::chrono::milliseconds wallNow() const;
+
+    Member &leader() { return m_members.front(); }
+    Member &memberOf(const Connection &connection) { return m_members[static_cast<std::size_t>(connection.m_member)]; }
+    [[nodiscard]] VirtualLoop &world() const { return m_network.world(); }
+
+    Network &m_network;
+    const EnsembleOptions m_options;
+    std::deque<Member> m_members; // the leader first
+    std::unordered_map<quint64, Session> m_sessions;
+    std::unordered_map<quint64, std::shared_ptr<Connection>> m_connections;
+    quint64 m_lastConnection = 0, m_lastSession = 0;
+    qint64 m_zxid = 0;
+    std::chrono::milliseconds m_clockOffset{0};
+    std::optional<Instant> m_reapingAt;
+    Timer m_reaping;
+    qint64 m_requests = 0, m_events = 0;
+};
+
+} // namespace lockscope::world::zookeeper

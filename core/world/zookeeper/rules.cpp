@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/world/zookeeper/rules.h"
+
+namespace lockscope::world::zookeeper {
+
+namespace {
+
+bool isNumbered(zk::CreateMode mode)
+{
+    return mode == zk::CreateMode::PersistentSequential || mode == zk::CreateMode::EphemeralSequential
+        || mode == zk::CreateMode::PersistentSequentialWithTtl;
+}
+
+NodeKind kindOf(zk::CreateMode mode)
+{
+    switch (mode) {
+    case zk::CreateMode::Persistent:
+    case zk::CreateMode::PersistentSequential: return NodeKind::Persistent;
+    case zk::CreateMode::Ephemeral:
+    case zk::CreateMode::EphemeralSequential: return NodeKind::Ephemeral;
+    case zk::CreateMode::Container: return NodeKind::Container;
+    case zk::CreateMode::PersistentWithTtl:
+    case zk::CreateMode::PersistentSequentialWithTtl: return NodeKind::TimeToLive;
+    }
+    return NodeKind::Persistent;
+}
+
+// Signed, and wraps: what comes after the largest number is the smallest.
+qint32 next(qint32 counter)
+{
+    return static_cast<qint32>(static_cast<quint32>(counter) + 1U);
+}
+
+bool isOther(qint32 asked, qint32 actual)
+{
+    return asked != zk::anyVersion && asked != actual;
+}
+
+Verdict judgeCreate(Tree &tree, const Request &request, const Caller &caller)
+{
+    const auto fixed = fixedUp(request.acls, *caller.identities);
+    if (!fixed)
+        return {Code::InvalidAcl, {}};
+    const auto *const parent = tree.find(request.path.parent());
+    if (!parent)
+        return {Code::NoNode, {}};
+    if (!isAllowed(*parent->acls, zk::perms::create, *caller.identities))
+        return {Code::NoAuth, {}};
+    Change change;
+    change.kind = Change::Kind::Create;
+    change.path = request.path;
+    if (isNumbered(request.mode))
+        change.path = ZPath(request.path.bytes() + QString::asprintf("%010d", parent->creates).toLatin1());
+    if (change.path.bytes().endsWith('/') && !change.path.isRoot())
+        return {Code::BadArguments, {}};
+    if (tree.find(change.path))
+        return {Code::NodeExists, {}};
+    if (parent->kind == NodeKind::Ephemeral)
+        return {Code::NoChildrenForEphemerals, {}};
+    change.data = request.data;
+    change.acls = std::make_shared<const zk::Acls>(*fixed);
+    change.parentAcls = parent->acls;
+    change.nodeKind = kindOf(request.mode);
+    change.owner = change.nodeKind == NodeKind::Ephemeral ? caller.session : 0;
+    change.timeToLive = request.timeToLive;
+    change.version = next(parent->creates);
+    return {Code::Ok, std::move(change)};
+}
+
+Verdict judgeRemove(Tree &tree, const Request &request, const Caller &caller)
+{
+    const auto &path = request.path.bytes();
+    if (path == "/" || path == "/zookeeper" || path == "/zookeeper/config" || path == "/zookeeper/quota")
+        return {Code::BadArguments, {}};
+    const auto *const parent = tree.find(request.path.parent());
+    if (!parent)
+        return {Code::NoNode, {}};
+    if (!isAllowed(*parent->acls, zk::perms::remove, *caller.identities))
+        return {Code::NoAuth, {}};
+    const auto *const node = tree.find(request.path);
+    if (!node)
+        return {Code::NoNode, {}};
+    if (isOther(request.version, node->version))
+        return {Code::BadVersion, {}};
+    if (node->childCount() > 0)
+        return {Code::NotEmpty, {}};
+    return {Code::Ok, removalOf(*node)};
+}
+
+Verdict judgeSet(const Znode &node, const Request &request, const Identities &who)
+{
+    if (!isAllowed(*node.acls, zk::perms::write, who))
+        return {Code::NoAuth, {}};
+    if (isOther(request.version, node.version))
+        return {Code::BadVersion, {}};
+    Change change;
+    change.kind = Change::Kind::SetData;
+    change.path = request.path;
+    change.data = request.data;
+    change.acls = node.acls;
+    change.version = next(node.version);
+    return {Code::Ok, std::move(change)};
+}
+
+Verdict judgeSetAcls(const Znode &node, const Request &request, zk::Acls fixed, const Identities &who)
+{
+    if (!isAllowed(*node.acls, zk::perms::admin, who))
+        return {Code::NoAuth, {}};
+    if (isOther(request.version, node.aversion))
+        return {Code::BadVersion, {}};
+    Change change;
+    change.kind = Change::Kind::SetAcls;
+    change.path = request.path;
+    change.acls = std::make_shared<const zk::Acls>(std::move(fixed));
+    change.version = next(node.aversion);
+    return {Code::Ok, std::move(change)};
+}
+
+Code judgeCheck(const Znode &node, const Request &request, const Identities &who)
+{
+    if (!isAllowed(*node.acls, zk::perms::read, who))
+        return Code::NoAuth;
+    return isOther(request.version, node.version) ? Code::BadVersion : Code::Ok;
+}
+
+int permissionFor(Verb verb)
+{
+    switch (verb) {
+    case Verb::Get:
+    case Verb::Children: return zk::perms::read;
+    case Verb::Acls: return zk::perms::read | zk::perms::admin;
+    default: return 0; // exists asks for none
+    }
+}
+
+} // namespace
+
+bool isWrite(Verb verb)
+{
+    switch (verb) {
+    case Verb::Create:
+    case Verb::Remove:
+    case Verb::Set:
+    case Verb::Multi:
+    case Verb::Check:
+    case Verb::SetAcls:
+    case Verb::Close: return true;
+    default: return false;
+    }
+}
+
+Change removalOf(const Znode &node)
+{
+    Change change;
+    change.kind = Change::Kind::Remove;
+    change.path = node.path();
+    change.acls = node.acls;
+    change.parentAcls = node.parent->acls;
+    return change;
+}
+
+Verdict judge(Tree &tree, const Request &request, const Caller &caller)
+{
+    if (request.verb == Verb::Create)
+        return judgeCreate(tree, request, caller);
+    if (request.verb == Verb::Remove)
+        return judgeRemove(tree, request, caller);
+    std::optional<zk::Acls> fixed;
+    if (request.verb == Verb::SetAcls) {
+        fixed = fixedUp(request.acls, *caller.identities);
+        if (!fixed)
+            return {Code::InvalidAcl, {}};
+    }
+    const auto *const node = tree.find(request.path);
+    if (!node)
+        return {Code::NoNode, {}};
+    if (request.verb == Verb::Set)
+        return judgeSet(*node, request, *caller.identities);
+    if (request.verb == Verb::SetAcls)
+        return judgeSetAcls(*node, request, std::move(*fixed), *caller.identities);
+    return {judgeCheck(*node, request, *caller.identities), {}};
+}
+
+Answer read(const Tree &tree, const Request &request, const Identities &who)
+{
+    Answer answer;
+    const auto *const node = tree.find(request.path);
+    if (!node) {
+        answer.code = Code::NoNode;
+        return answer;
+    }
+    const auto permission = permissionFor(request.verb);
+    if (permission != 0 && !isAllowed(*node->acls, permission, who)) {
+        answer.code = Code::NoAuth;
+        return answer;
+    }
+    answer.stat = node->stat();
+    if (request.verb == Verb::Get)
+        answer.data = node->data;
+    else if (request.verb == Verb::Children)
+        answer.names = node->childNames();
+    else if (request.verb == Verb::Acls)
+        answer.acls = isAllowed(*node->acls, zk::perms::admin, who) ? *node->acls : withoutSecrets(*node->acls);
+    return answer;
+}
+
+} // namespace lockscope::world::zookeeper

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// The life of a simulated session: connecting, silence, the end. What it sends is in sessionrequests.cpp.
+#include "core/world/zookeeper/simulatedsession.h"
+
+namespace lockscope::world::zookeeper {
+
+// One per connection, so that what a former one still brings finds nobody.
+class SimulatedSession::Inbox : public Receiver {
+public:
+    explicit Inbox(SimulatedSession *session) : m_session(session) {}
+    void close() { m_session = nullptr; }
+    [[nodiscard]] SimulatedSession *session() const { return m_session; }
+
+    void welcomed(const Welcome &welcome) override
+    {
+        if (m_session)
+            m_session->welcomed(welcome);
+    }
+    void answered(quint64 number, const Answer &answer) override
+    {
+        if (m_session)
+            m_session->answered(number, answer);
+    }
+    void notified(const zk::WatchEvent &event) override
+    {
+        if (m_session)
+            m_session->m_watches.fire(event);
+    }
+
+private:
+    SimulatedSession *m_session;
+};
+
+std::unique_ptr<zk::Session> openSession(Process &process, Ensemble &ensemble, SessionOptions options)
+{
+    return std::make_unique<SimulatedSession>(process, ensemble, std::move(options));
+}
+
+SimulatedSession::SimulatedSession(Process &process, Ensemble &ensemble, SessionOptions options)
+    : m_process(process), m_ensemble(ensemble), m_random(options.random), m_askedTimeout(options.timeout),
+      m_retryLeast(options.retryLeast), m_retryMost(options.retryMost), m_watches(options.watchBudgetBytes)
+{
+    const auto count = static_cast<quint64>(ensemble.memberCount());
+    m_member = options.member ? *options.member : static_cast<int>(m_random.below(count));
+    if (!options.user.isEmpty())
+        m_credentials.emplace_back("digest", options.user + ':' + options.password);
+    m_timer = m_process.callAt(m_process.now(), [this] { connect(); });
+}
+
+SimulatedSession::~SimulatedSession()
+{
+    endSession(zk::SessionState::Closed);
+}
+
+void SimulatedSession::connect()
+{
+    m_timer.cancel();
+    auto wire = m_ensemble.network().connect(m_process, m_ensemble.serverOf(m_member));
+    if (!wire) {
+        connectLater();
+        return;
+    }
+    m_inbox = std::make_shared<Inbox>(this);
+    m_wire = wire;
+    m_connection = m_ensemble.accept(m_member, wire, m_inbox);
+    Hello hello{m_id, m_askedTimeout, m_lastZxid, m_credentials, {}, {}, {}};
+    m_watches.putInto(hello);
+    // No answer to the greeting is silence as well.
+    m_silentSince.reset();
+    m_timer = m_process.callAt(m_process.now() + patience(), [this] { disconnected(); });
+    listenTo(wire);
+    wire->toServer([connection = m_connection, hello = std::move(hello)] { connection->greet(hello); });
+}
+
+void SimulatedSession::connectLater()
+{
+    m_member = (m_member + 1) % m_ensemble.memberCount();
+    const auto spread = static_cast<quint64>((m_retryMost - m_retryLeast).count());
+    const auto pause = m_retryLeast + Duration(static_cast<Duration::rep>(m_random.below(spread + 1)));
+    m_timer = m_process.callAt(m_process.now() + pause, [this] { connect(); });
+}
+
+void SimulatedSession::listenTo(const std::shared_ptr<Wire> &wire)
+{
+    wire->onBroken(End::Client, [inbox = m_inbox] {
+        if (auto *const session = inbox->session())
+            session->disconnected();
+    });
+    wire->onHealth([weak = std::weak_ptr(m_inbox)] {
+        const auto inbox = weak.lock();
+        if (inbox && inbox->session())
+            inbox->session()->healthChanged();
+    });
+}
+
+// A client that hears nothing for two thirds of its timeout looks for another server. A third before that it
+// would send a ping; here it counts from the moment at which pings, or their answers, no longer get through.
+Duration SimulatedSession::patience() const
+{
+    const Duration timeout = m_timeout.count() > 0 ? m_timeout : m_askedTimeout;
+    return timeout * 2 / 3;
+}
+
+// In the world, while the process may be paused.
+void SimulatedSession::healthChanged()
+{
+    if (m_state != zk::SessionState::Connected || !m_wire || !m_wire->isUp())
+        return;
+    const auto now = m_process.now();
+    if (m_wire->carries(Direction::ToServer) && m_wire->carries(Direction::ToClient)) {
+        const auto since = std::exchange(m_silentSince, {});
+        m_timer.cancel();
+        // Whoever was paused for so long finds out when it goes on, whatever has come meanwhile.
+        if (since && now - *since >= patience())
+            m_timer = m_process.callAt(now, [this] { disconnected(); });
+    } else if (!m_silentSince) {
+        m_silentSince = now;
+        m_timer = m_process.callAt(now + patience(), [this] { disconnected(); });
+    }
+}
+
+void SimulatedSession::hangUp()
+{
+    if (m_inbox)
+        m_inbox->close();
+    m_inbox.reset();
+    m_connection.reset();
+    m_silentSince.reset();
+    m_timer.cancel();
+    if (const auto wire = std::exchange(m_wire, {}))
+        wire->close(End::Client);
+}
+
+void SimulatedSession::disconnected()
+{
+    hangUp();
+    changeState(zk::SessionState::Connecting);
+    for (const auto &[number, request] : std::exchange(m_out, {}))
+        fail(request, zk::errorOf(static_cast<int>(Code::ConnectionLoss), request.attempt));
+    connectLater();
+}
+
+void SimulatedSession::welcomed(const Welcome &welcome)
+{
+    if (welcome.session.isNone()) {
+        endSession(zk::SessionState::Expired);
+        return;
+    }
+    m_timer.cancel();
+    m_id = welcome.session;
+    m_timeout = welcome.timeout;
+    m_connectedAt = m_process.wallNow();
+    changeState(zk::SessionState::Connected);
+    healthChanged(); // one direction may have been cut meanwhile
+}
+
+void SimulatedSession::changeState(zk::SessionState state)
+{
+    if (state == m_state)
+        return;
+    m_state = state;
+    std::erase_if(m_listeners, [](const auto &listener) { return listener.expired(); });
+    for (const auto &listener : m_listeners)
+        m_process.post([listener, state] {
+            if (const auto call = listener.lock())
+                (*call)(state);
+        });
+}
+
+void SimulatedSession::endSession(zk::SessionState state)
+{
+    if (state == zk::SessionState::Closed && m_state == zk::SessionState::Connected && m_process.isAlive())
+        m_wire->toServer([connection = m_connection] {
+            Request farewell;
+            farewell.verb = Verb::Close;
+            connection->receive(0, farewell);
+        });
+    hangUp();
+    changeState(state);
+    for (const auto &[number, request] : std::exchange(m_out, {}))
+        fail(request, state == zk::SessionState::Closed
+                 ? zk::errorOf(static_cast<int>(Code::Closing), request.attempt)
+                 : zk::notSent(state, request.attempt));
+    m_watches.endSession();
+}
+
+std::optional<std::chrono::system_clock::time_point> SimulatedSession::connectedAt() const
+{
+    if (m_state != zk::SessionState::Connected)
+        return {};
+    return m_connectedAt;
+}
+
+zk::StateSubscription SimulatedSession::onState(std::function<void(zk::SessionState)> listener)
+{
+    auto kept = std::make_shared<std::function<void(zk::SessionState)>>(std::move(listener));
+    m_listeners.emplace_back(kept);
+    return zk::StateSubscription(kept);
+}
+
+} // namespace lockscope::world::zookeeper

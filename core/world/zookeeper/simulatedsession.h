@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// The simulated session, as its own files see it; everybody else uses openSession().
+#pragma once
+
+#include "core/world/zookeeper/clientwatches.h"
+#include "core/world/zookeeper/session.h"
+#include "core/zookeeper/sendable.h"
+
+namespace lockscope::world::zookeeper {
+
+class SimulatedSession : public zk::Session {
+public:
+    SimulatedSession(Process &process, Ensemble &ensemble, SessionOptions options);
+    ~SimulatedSession() override;
+
+    [[nodiscard]] Loop &loop() const override { return m_process; }
+    [[nodiscard]] zk::SessionState state() const override { return m_state; }
+    [[nodiscard]] zk::SessionId id() const override { return m_id; }
+    [[nodiscard]] std::chrono::milliseconds timeout() const override { return m_timeout; }
+    [[nodiscard]] std::optional<std::chrono::system_clock::time_point> connectedAt() const override;
+    zk::StateSubscription onState(std::function<void(zk::SessionState)> listener) override;
+
+    Reply<zk::Created> create(ZPath path, QByteArray data, zk::CreateMode mode, zk::Acls acls,
+                              Deadline deadline) override;
+    Reply<zk::Created> createWithTtl(ZPath path, QByteArray data, zk::CreateMode mode,
+                                     std::chrono::milliseconds timeToLive, zk::Acls acls, Deadline deadline) override;
+    Reply<bool> remove(ZPath path, qint32 version, Deadline deadline) override;
+    Reply<zk::Node> get(ZPath path, std::optional<zk::Watch> watch, Deadline deadline) override;
+    Reply<zk::Stat> set(ZPath path, QByteArray data, qint32 version, Deadline deadline) override;
+    Reply<zk::Stat> exists(ZPath path, std::optional<zk::Watch> watch, Deadline deadline) override;
+    Reply<zk::Children> children(ZPath path, std::optional<zk::Watch> watch, Deadline deadline) override;
+    Reply<std::vector<zk::OpResult>> multi(std::vector<zk::Op> ops, Deadline deadline) override;
+    Reply<bool> sync(ZPath path, Deadline deadline) override;
+    Reply<zk::NodeAcls> acls(ZPath path, Deadline deadline) override;
+    Reply<bool> setAcls(ZPath path, zk::Acls acls, qint32 version, Deadline deadline) override;
+    Reply<bool> addAuth(QByteArray scheme, QByteArray credentials, Deadline deadline) override;
+    Reply<bool> removeWatches(ZPath path, zk::WatchKind kind, Deadline deadline) override;
+
+    [[nodiscard]] qsizetype watchedBytes() const override { return m_watches.bytes(); }
+    [[nodiscard]] qsizetype watchBudgetBytes() const override { return m_watches.budgetBytes(); }
+    [[nodiscard]] int watchCount() const override { return m_watches.count(); }
+
+private:
+    class Inbox;
+
+    // Of one request: what, until when, how big, and who watches.
+    struct Terms {
+        zk::Attempt attempt;
+        Deadline deadline;
+        qsizetype payloadBytes = 0;
+        std::optional<zk::Watch> watch;
+        std::vector<zk::Attempt> parts; // of a transaction
+    };
+    // A request that is out: `settle` is given the answer, or why there is none.
+    struct Outstanding {
+        zk::Attempt attempt;
+        std::vector<zk::Attempt> parts;
+        std::optional<zk::Watch> watch;
+        Verb verb = Verb::Check;
+        zk::WatchKind unwatched = zk::WatchKind::Data;
+        Instant due = Instant::max(); // by the process's clock; afterwards nobody waits for the answer any more
+        Callback<void(const Answer *, const Error *)> settle;
+    };
+    template <class T>
+    Reply<T> request(Terms terms, Request request, T (*taken)(const Answer &));
+    template <class T>
+    Reply<T> refused(Error error);
+    void send(Outstanding outstanding, Request request);
+    void settle(const Outstanding &outstanding, const Answer &answer);
+    void fail(const Outstanding &outstanding, const Error &error);
+    void giveUpAt(Instant due);
+    void giveUpOverdue();
+
+    void connect();
+    void connectLater();
+    void listenTo(const std::shared_ptr<Wire> &wire);
+    void healthChanged();
+    void disconnected();
+    void hangUp();
+    void welcomed(const Welcome &welcome);
+    void answered(quint64 number, const Answer &answer);
+    void changeState(zk::SessionState state);
+    void endSession(zk::SessionState state);
+    [[nodiscard]] Duration patience() const;
+
+    Process &m_process;
+    Ensemble &m_ensemble;
+    Random m_random;
+    const std::chrono::milliseconds m_askedTimeout;
+    const Duration m_retryLeast, m_retryMost;
+    zk::SessionState m_state = zk::SessionState::Connecting;
+    zk::SessionId m_id;
+    std::chrono::milliseconds m_timeout{};
+    std::chrono::system_clock::time_point m_connectedAt;
+    qint64 m_lastZxid = 0;
+    int m_member = 0;
+    std::vector<std::pair<QByteArray, QByteArray>> m_credentials;
+    ClientWatches m_watches;
+
+    // The present connection, or attempt at one.
+    std::shared_ptr<Inbox> m_inbox;
+    std::shared_ptr<Wire> m_wire;
+    std::shared_ptr<Connection> m_connection;
+    std::optional<Instant> m_silentSince; // by the process's clock
+    Timer m_timer;                        // until a silent connection is given up, or the next attempt
+
+    quint64 m_lastNumber = 0;
+    template <class Key, class Value>
+    using Map = std::map<Key, Value, std::less<Key>, blocks::Allocator<std::pair<const Key, Value>>>;
+    Map<quint64, Outstanding> m_out;
+    // One timer for all of them, at the earliest: nearly all are answered long before.
+    Instant m_earliestDue = Instant::max();
+    Timer m_dueTimer;
+    std::vector<std::weak_ptr<std::function<void(zk::SessionState)>>> m_listeners;
+};
+
+} // namespace lockscope::world::zookeeper

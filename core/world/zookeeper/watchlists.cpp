@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/world/zookeeper/watchlists.h"
+
+#include <algorithm>
+
+namespace lockscope::world::zookeeper {
+
+void WatchLists::sort(std::vector<quint64> &watchers)
+{
+    std::sort(watchers.begin(), watchers.end());
+    watchers.erase(std::unique(watchers.begin(), watchers.end()), watchers.end());
+}
+
+void WatchLists::tidy(std::vector<quint64> &watchers) const
+{
+    sort(watchers);
+    std::erase_if(watchers, [this](quint64 connection) { return !m_isOpen(connection); });
+}
+
+void WatchLists::add(const ZPath &path, quint64 connection)
+{
+    auto &list = m_lists[path];
+    list.watchers.push_back(connection);
+    if (list.watchers.size() < list.tidyAt)
+        return;
+    tidy(list.watchers);
+    list.tidyAt = std::max<std::size_t>(16, 2 * list.watchers.size());
+}
+
+void WatchLists::remove(const ZPath &path, quint64 connection)
+{
+    const auto at = m_lists.find(path);
+    if (at == m_lists.end())
+        return;
+    std::erase(at->second.watchers, connection);
+    if (at->second.watchers.empty())
+        m_lists.erase(at);
+}
+
+std::vector<quint64> WatchLists::take(const ZPath &path)
+{
+    const auto at = m_lists.find(path);
+    if (at == m_lists.end())
+        return {};
+    auto watchers = std::move(at->second.watchers);
+    m_lists.erase(at);
+    sort(watchers);
+    return watchers;
+}
+
+qint64 WatchLists::count() const
+{
+    qint64 count = 0;
+    for (const auto &[path, list] : m_lists) {
+        auto watchers = list.watchers;
+        tidy(watchers);
+        count += static_cast<qint64>(watchers.size());
+    }
+    return count;
+}
+
+} // namespace lockscope::world::zookeeper

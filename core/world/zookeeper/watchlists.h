@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who watches what on one server: the connections, by path. A watch fires once; a connection that watches a
+// path twice is told once. Connections that are gone are left in place until the list is used or grows.
+#pragma once
+
+#include "core/base/bytes.h"
+
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+namespace lockscope::world::zookeeper {
+
+class WatchLists {
+public:
+    using IsOpen = std::function<bool(quint64 connection)>;
+    explicit WatchLists(IsOpen isOpen) : m_isOpen(std::move(isOpen)) {}
+
+    void add(const ZPath &path, quint64 connection);
+    void remove(const ZPath &path, quint64 connection);
+    // Those that are to be told, as they connected, also who is gone since; the list is empty afterwards.
+    [[nodiscard]] std::vector<quint64> take(const ZPath &path);
+    // Of open connections, each counted once per path.
+    [[nodiscard]] qint64 count() const;
+
+private:
+    struct List {
+        std::vector<quint64> watchers;
+        std::size_t tidyAt = 16;
+    };
+    // Sorted, each once.
+    static void sort(std::vector<quint64> &watchers);
+    void tidy(std::vector<quint64> &watchers) const;
+
+    IsOpen m_isOpen;
+    std::unordered_map<ZPath, List> m_lists; // never walked where the order would show
+};
+
+} // namespace lockscope::world::zookeeper
