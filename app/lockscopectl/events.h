@@ -2,7 +2,7 @@
 // What happens to a command that waits for several things at once, in the order it happened.
 #pragma once
 
-#include "core/async/oneshot.h"
+#include "core/async/completion.h"
 
 #include <deque>
 
@@ -13,7 +13,7 @@ template <class Event>
 class EventQueue {
     struct State {
         std::deque<Event> waiting;
-        std::optional<OneShot<Event>> reader;
+        std::optional<Completion<Event>> reader;
     };
 
 public:
@@ -26,9 +26,9 @@ public:
         else
             m_state->waiting.push_back(std::move(event));
     }
-    [[nodiscard]] OneShot<Event> next() const
+    [[nodiscard]] Completion<Event> next() const
     {
-        OneShot<Event> event(*m_loop);
+        Completion<Event> event(*m_loop);
         if (m_state->waiting.empty()) {
             m_state->reader = event;
         } else {

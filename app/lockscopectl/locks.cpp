@@ -4,7 +4,7 @@
 #include "app/lockscopectl/lockwords.h"
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/table.h"
-#include "core/async/oneshot.h"
+#include "core/async/completion.h"
 #include "core/base/text.h"
 #include "core/inspect/json.h"
 
@@ -101,7 +101,7 @@ bool printChange(const inspect::PictureChange &change)
 // Until interrupted, or until nobody reads our lines any more.
 Task<Exit> watch(Run &run)
 {
-    const OneShot<Exit> ended(run.loop());
+    const Completion<Exit> ended(run.loop());
     const auto glob = run.arguments.value(u"match"_s);
     run.interrupts.setHandler([ended](Interrupt) { ended.complete(Exit::Done); });
     run.sink.onChange([ended, glob](const inspect::PictureChange &change) {

@@ -11,9 +11,9 @@ PrivateServers::PrivateServers(Loop &loop, sandbox::SandboxOptions options) : m_
 {
 }
 
-OneShot<bool> PrivateServers::start()
+Completion<bool> PrivateServers::start()
 {
-    OneShot<bool> done(m_loop);
+    Completion<bool> done(m_loop);
     QObject::connect(&m_sandbox, &sandbox::Sandbox::failed, &m_sandbox,
                      [](const QString &problem) { complain(u"sandbox: "_s + problem); });
     QObject::connect(&m_sandbox, &sandbox::Sandbox::finished, &m_sandbox,

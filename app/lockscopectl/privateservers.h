@@ -2,7 +2,7 @@
 // The servers of a sandbox, started without stopping the event loop. Main thread.
 #pragma once
 
-#include "core/async/oneshot.h"
+#include "core/async/completion.h"
 #include "core/sandbox/sandbox.h"
 
 namespace lockscope::ctl {
@@ -12,7 +12,7 @@ public:
     PrivateServers(Loop &loop, sandbox::SandboxOptions options);
 
     // Completes when each answers or has failed (which is reported on stderr): whether any answers.
-    [[nodiscard]] OneShot<bool> start();
+    [[nodiscard]] Completion<bool> start();
     [[nodiscard]] std::vector<ConnectionSpec> connections() const { return m_sandbox.connections(); }
 
 private:

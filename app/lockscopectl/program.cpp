@@ -125,7 +125,7 @@ Task<void> Program::fillInPasswords()
     for (auto &spec : m_connections.specs) {
         if (!savedFor(*store, spec))
             continue;
-        OneShot<ConnectionSpec> filled(m_loop);
+        Completion<ConnectionSpec> filled(m_loop);
         QObject context;
         fillInPassword(m_saved, spec, keychainPatience, &context,
                        [filled](const ConnectionSpec &known) { filled.complete(known); });

@@ -3,7 +3,7 @@
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/privateservers.h"
-#include "core/async/oneshot.h"
+#include "core/async/completion.h"
 #include "core/base/text.h"
 #include "core/sandbox/demo.h"
 
@@ -63,7 +63,7 @@ Task<Exit> runSandbox(Run &run)
     const auto options = readOptions(run);
     if (!options)
         co_return fail(options.error());
-    const OneShot<bool> ended(run.loop());
+    const Completion<bool> ended(run.loop());
     run.interrupts.setHandler([ended](Interrupt) { ended.complete(true); });
     PrivateServers servers(run.loop(), *options);
     auto answering = servers.start();

@@ -38,7 +38,7 @@ Result<int> replaysFor(Run &run, const contention::Scenario &scenario)
 
 Task<Result<Shortest>> findShortest(Run &run, contention::Scenario scenario, QByteArray invariant, int most)
 {
-    const OneShot<Result<Shortest>> found(run.loop());
+    const Completion<Result<Shortest>> found(run.loop());
     Loop *loop = &run.loop();
     const std::unique_ptr<QThread> thread(QThread::create([found, scenario, invariant, most, loop] {
         const auto result = contention::shrink(scenario, contention::breaks(invariant), most);

@@ -235,7 +235,7 @@ QJsonObject answer(const std::vector<Recording> &runs, const Shorter &shorter)
 // On a thread of its own, so that Ctrl-C ends it. Handed over and never copied: there may be millions of events.
 Task<Result<Recording>> playSimulated(Run &run, Scenario scenario)
 {
-    const OneShot<std::shared_ptr<Result<Recording>>> played(run.loop());
+    const Completion<std::shared_ptr<Result<Recording>>> played(run.loop());
     Loop *loop = &run.loop();
     const std::unique_ptr<QThread> thread(QThread::create([played, scenario, loop] {
         auto result = std::make_shared<Result<Recording>>(contention::simulate(scenario));

@@ -5,7 +5,7 @@
 
 #include <version>
 
-#include "core/async/blocks.h"
+#include "core/async/freelist.h"
 
 #include <cstddef>
 #include <utility>
@@ -43,7 +43,7 @@ public:
     void release() { Items().swap(m_items); }
 
 private:
-    using Items = std::vector<T, blocks::Allocator<T>>;
+    using Items = std::vector<T, freelist::Allocator<T>>;
     Items m_items;
     std::size_t m_begin = 0;
 };

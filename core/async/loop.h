@@ -8,7 +8,7 @@
 // moc 6.4 stops at the concepts of <chrono> when they come first in a Q_OBJECT header.
 #include <version>
 
-#include "core/async/callback.h"
+#include "core/async/moveonlyfunction.h"
 
 #include <chrono>
 #include <functional>

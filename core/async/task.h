@@ -11,7 +11,7 @@
 // moc 6.4 stops at <coroutine> when it comes first in a Q_OBJECT header.
 #include <version>
 
-#include "core/async/blocks.h"
+#include "core/async/freelist.h"
 
 #include <coroutine>
 #include <exception>
@@ -25,8 +25,8 @@ namespace detail {
 struct TaskPromiseBase {
     std::coroutine_handle<> parent;
 
-    static void *operator new(std::size_t bytes) { return blocks::take(bytes); }
-    static void operator delete(void *frame, std::size_t bytes) noexcept { blocks::give(frame, bytes); }
+    static void *operator new(std::size_t bytes) { return freelist::take(bytes); }
+    static void operator delete(void *frame, std::size_t bytes) noexcept { freelist::give(frame, bytes); }
 
     std::suspend_always initial_suspend() noexcept { return {}; }
     auto final_suspend() noexcept

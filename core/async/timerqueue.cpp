@@ -12,14 +12,14 @@ bool isLater(const TimerTable::Due &a, const TimerTable::Due &b)
     return a.when != b.when ? a.when > b.when : a.id > b.id;
 }
 
-// What a Timer keeps alive: it finds its entry again by place and number, so it stays valid after the call ran.
+// What a Timer keeps alive: it finds its entry again by slot and number, so it stays valid after the call ran.
 struct Handle {
     std::weak_ptr<TimerTable> table;
-    std::size_t place;
+    std::size_t slot;
     unsigned long long id;
 
-    Handle(std::weak_ptr<TimerTable> table_, std::size_t place_, unsigned long long id_)
-        : table(std::move(table_)), place(place_), id(id_)
+    Handle(std::weak_ptr<TimerTable> table_, std::size_t slot_, unsigned long long id_)
+        : table(std::move(table_)), slot(slot_), id(id_)
     {
     }
     Handle(const Handle &) = delete;
@@ -27,7 +27,7 @@ struct Handle {
     ~Handle()
     {
         if (const auto alive = table.lock())
-            alive->drop(place, id);
+            alive->drop(slot, id);
     }
 };
 
@@ -36,33 +36,33 @@ struct Handle {
 TimerTable::Due TimerTable::add(Instant when, Call &&call)
 {
     if (m_free.empty()) {
-        m_free.push_back(m_places.size());
-        m_places.emplace_back();
+        m_free.push_back(m_slots.size());
+        m_slots.emplace_back();
     }
-    const auto place = m_free.back();
+    const auto slot = m_free.back();
     m_free.pop_back();
-    m_places[place].call = std::move(call);
-    m_places[place].id = ++m_lastId;
-    const Due due{when, m_lastId, place};
+    m_slots[slot].call = std::move(call);
+    m_slots[slot].id = ++m_lastId;
+    const Due due{when, m_lastId, slot};
     m_heap.push_back(due);
     std::push_heap(m_heap.begin(), m_heap.end(), isLater);
     return due;
 }
 
-Call TimerTable::vacate(std::size_t place)
+Call TimerTable::vacate(std::size_t slot)
 {
-    auto call = std::move(m_places[place].call);
-    m_places[place].id = 0;
-    m_free.push_back(place);
+    auto call = std::move(m_slots[slot].call);
+    m_slots[slot].id = 0;
+    m_free.push_back(slot);
     return call;
 }
 
-void TimerTable::drop(std::size_t place, unsigned long long id)
+void TimerTable::drop(std::size_t slot, unsigned long long id)
 {
-    if (m_places[place].id != id)
+    if (m_slots[slot].id != id)
         return;
     // Goes last: what it captured may come back here.
-    const auto dropped = vacate(place);
+    const auto dropped = vacate(slot);
     tidy();
 }
 
@@ -74,8 +74,8 @@ void TimerTable::removeFirst()
 
 void TimerTable::tidy()
 {
-    const auto isLeft = [this](const Due &due) { return m_places[due.place].id != due.id; };
-    const auto alive = m_places.size() - m_free.size();
+    const auto isLeft = [this](const Due &due) { return m_slots[due.slot].id != due.id; };
+    const auto alive = m_slots.size() - m_free.size();
     if (m_heap.size() > 64 + 2 * alive) {
         std::erase_if(m_heap, isLeft);
         std::make_heap(m_heap.begin(), m_heap.end(), isLater);
@@ -86,7 +86,7 @@ void TimerTable::tidy()
 
 Call TimerTable::takeFirst()
 {
-    auto call = vacate(m_heap.front().place);
+    auto call = vacate(m_heap.front().slot);
     removeFirst();
     tidy();
     return call;
@@ -95,7 +95,7 @@ Call TimerTable::takeFirst()
 Timer TimerQueue::add(Instant when, Call &&call)
 {
     const auto due = m_table->add(when, std::move(call));
-    return Timer(std::allocate_shared<Handle>(blocks::Allocator<Handle>(), m_table, due.place, due.id));
+    return Timer(std::allocate_shared<Handle>(freelist::Allocator<Handle>(), m_table, due.slot, due.id));
 }
 
 void TimerQueue::addKept(Instant when, Call &&call)

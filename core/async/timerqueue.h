@@ -17,25 +17,25 @@ public:
     struct Due {
         Instant when;
         unsigned long long id; // the order made decides within a moment
-        std::size_t place;
+        std::size_t slot;
     };
     Due add(Instant when, Call &&call);
     // Nothing if it ran already.
-    void drop(std::size_t place, unsigned long long id);
+    void drop(std::size_t slot, unsigned long long id);
     [[nodiscard]] const Due *first() const { return m_heap.empty() ? nullptr : &m_heap.front(); }
     [[nodiscard]] Call takeFirst();
 
 private:
-    struct Place {
+    struct Slot {
         Call call;
         unsigned long long id = 0; // 0: free
     };
-    [[nodiscard]] Call vacate(std::size_t place);
+    [[nodiscard]] Call vacate(std::size_t slot);
     void removeFirst();
     // So that the first entry always stands for a call.
     void tidy();
 
-    std::vector<Place> m_places;
+    std::vector<Slot> m_slots;
     std::vector<std::size_t> m_free;
     std::vector<Due> m_heap;
     unsigned long long m_lastId = 0;

@@ -18,8 +18,8 @@ void VirtualLoop::runReady()
 {
     while (!m_queue.isEmpty()) {
         auto next = m_queue.take();
-        if (next.doorway)
-            next.doorway->pass(std::move(next.call));
+        if (next.hook)
+            next.hook->pass(std::move(next.call));
         else
             next.call();
     }

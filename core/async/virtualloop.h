@@ -8,17 +8,18 @@
 namespace lockscope {
 
 // Stands between the loop and what is posted through it: a process that may be paused, or dead.
-class Doorway {
+class ExecutorHook {
 public:
-    virtual ~Doorway() = default;
+    virtual ~ExecutorHook() = default;
     // Calls it, or keeps it, or drops it.
     virtual void pass(Call &&call) = 0;
 };
 
 class VirtualLoop : public Loop {
 public:
-    void post(Call call) override { m_queue.emplace(std::move(call), std::shared_ptr<Doorway>()); }
-    void postThrough(std::shared_ptr<Doorway> doorway, Call &&call) { m_queue.emplace(std::move(call), std::move(doorway)); }
+    void post(Call call) override { m_queue.emplace(std::move(call), std::shared_ptr<ExecutorHook>()); }
+    void postThrough(std::shared_ptr<ExecutorHook> hook,
+                     Call &&call) { m_queue.emplace(std::move(call), std::move(hook)); }
     [[nodiscard]] Instant now() const override { return m_now; }
     [[nodiscard]] std::chrono::system_clock::time_point wallNow() const override;
     [[nodiscard]] Timer callAt(Instant when, Call call) override;
@@ -38,7 +39,7 @@ public:
 private:
     struct Queued {
         Call call;
-        std::shared_ptr<Doorway> doorway;
+        std::shared_ptr<ExecutorHook> hook;
     };
     Fifo<Queued> m_queue;
     TimerQueue m_timers;

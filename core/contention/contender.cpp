@@ -23,9 +23,9 @@ QByteArray reason(recipes::Loss loss)
 }
 
 // Completes with true when the span is over, with false when the lock is lost before.
-OneShot<bool> spanOrLoss(Loop &loop, Duration span, const OneShot<bool> &lost)
+Completion<bool> spanOrLoss(Loop &loop, Duration span, const Completion<bool> &lost)
 {
-    OneShot<bool> over(loop);
+    Completion<bool> over(loop);
     lost.then([over](bool) { over.complete(false); });
     over.completeAt(Deadline::at(loop.now() + span), true);
     return over;
@@ -133,7 +133,7 @@ Task<bool> Contender::work(recipes::Grant grant)
     const auto name = grant.node.isEmpty() ? grant.id : grant.node.name().bytes();
     m_trace.add({{}, m_plan.number, Mark::Holds, false, grant.fencingToken.value_or(0), name, {}});
     m_grant = m_trace.grants();
-    OneShot<bool> lost(m_loop); // false: lost; listened to more than once
+    Completion<bool> lost(m_loop); // false: lost; listened to more than once
     const auto losing = m_lock->lost();
     losing.then([this, lost](const recipes::Loss &loss) {
         if (!std::exchange(m_holds, false))
@@ -151,7 +151,7 @@ Task<bool> Contender::work(recipes::Grant grant)
         const auto over = spanOrLoss(m_loop, half, lost);
         co_await over;
         if (m_isStopped) {
-            const OneShot<bool> never(m_loop);
+            const Completion<bool> never(m_loop);
             co_await never;
         }
         write(grant);

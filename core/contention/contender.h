@@ -47,7 +47,7 @@ public:
 
     void join();
     // Keeps what it holds until then; without: as long as its plan says, from when it got it.
-    void holdUntil(OneShot<bool> mayRelease) { m_mayRelease = std::move(mayRelease); }
+    void holdUntil(Completion<bool> mayRelease) { m_mayRelease = std::move(mayRelease); }
     // Its thread dies: it neither works nor releases any more, while what renews its lease goes on.
     void stopWorking();
     [[nodiscard]] bool holds() const { return m_holds; }
@@ -64,7 +64,7 @@ private:
     Trace &m_trace;
     Resource &m_resource;
     std::function<void()> m_whenDone;
-    std::optional<OneShot<bool>> m_mayRelease;
+    std::optional<Completion<bool>> m_mayRelease;
     qint64 m_grant = 0;
     bool m_holds = false, m_isStopped = false;
     std::unique_ptr<recipes::Lock> m_lock;

@@ -74,7 +74,7 @@ Task<void> Round::join(Random random)
 
 Task<void> Round::joinQueued()
 {
-    const OneShot<bool> mayRelease(m_loop);
+    const Completion<bool> mayRelease(m_loop);
     if (auto &first = m_contenders.front()) {
         first->holdUntil(mayRelease);
         first->join();

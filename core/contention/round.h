@@ -23,7 +23,7 @@ public:
     // Until all have joined; the Round outlives it.
     [[nodiscard]] Task<void> join(Random random);
     // True when the last one is done; waited for by one at a time.
-    [[nodiscard]] OneShot<bool> allDone() const { return m_allDone; }
+    [[nodiscard]] Completion<bool> allDone() const { return m_allDone; }
     [[nodiscard]] int notDone() const { return m_notDone; }
     [[nodiscard]] bool isDone(int number) const { return m_isDone[std::size_t(number)]; }
     [[nodiscard]] bool holds(int number) const;
@@ -41,7 +41,7 @@ private:
     Trace &m_trace;
     Resource &m_resource;
     const Duration m_apart;
-    OneShot<bool> m_allDone;
+    Completion<bool> m_allDone;
     int m_notDone;
     std::vector<bool> m_isDone;
     std::vector<std::unique_ptr<Contender>> m_contenders; // empty where one died

@@ -195,7 +195,7 @@ Duration Run::patience() const
 Task<void> Run::untilDone()
 {
     while (m_round->notDone() > 0) {
-        const OneShot<bool> over(m_world);
+        const Completion<bool> over(m_world);
         m_round->allDone().then([over](bool) { over.complete(true); });
         over.completeAt(Deadline::at(m_world.now() + patience() / 4), false);
         co_await over;

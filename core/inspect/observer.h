@@ -4,7 +4,7 @@
 // One implementation per backend. Loop thread only.
 #pragma once
 
-#include "core/async/oneshot.h"
+#include "core/async/completion.h"
 #include "core/async/task.h"
 #include "core/inspect/picture.h"
 
@@ -30,7 +30,7 @@ public:
     // Pausing stops sweeps and polls; what was found stays (and says how old it is).
     virtual void setPaused(bool paused) = 0;
     // Completes when everything that can be found at first sight has been reported once.
-    [[nodiscard]] virtual OneShot<bool> firstPicture() const = 0;
+    [[nodiscard]] virtual Completion<bool> firstPicture() const = 0;
     // Reads one lock afresh from the server (after a sync), whether known or not. NoNode when there is
     // no such lock now.
     virtual Task<Result<LockPicture>> readNow(QByteArray name, Deadline deadline) = 0;

@@ -10,7 +10,7 @@
 // (no such table, column or variable); Server for any other. All members: loop thread only.
 #pragma once
 
-#include "core/async/oneshot.h"
+#include "core/async/completion.h"
 #include "core/async/scope.h"
 
 #include <QByteArrayList>

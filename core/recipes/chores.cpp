@@ -9,9 +9,9 @@ void Chores::add(Scope &background, Task<bool> chore) const
     background.launch(run(m_list, std::move(chore)));
 }
 
-OneShot<bool> Chores::finished(Deadline deadline) const
+Completion<bool> Chores::finished(Deadline deadline) const
 {
-    const OneShot<bool> done(*m_list->loop);
+    const Completion<bool> done(*m_list->loop);
     if (m_list->running == 0) {
         done.complete(!std::exchange(m_list->failed, false));
         return done;

@@ -5,7 +5,7 @@
 // background it runs, and goes on when every handle is gone. Loop thread only.
 #pragma once
 
-#include "core/async/oneshot.h"
+#include "core/async/completion.h"
 #include "core/async/scope.h"
 
 #include <vector>
@@ -21,14 +21,14 @@ public:
     [[nodiscard]] bool isIdle() const { return m_list->running == 0; }
     // Completes when nothing is left to do: true if everything succeeded since it was asked last,
     // false if not or if the deadline passed first.
-    [[nodiscard]] OneShot<bool> finished(Deadline deadline) const;
+    [[nodiscard]] Completion<bool> finished(Deadline deadline) const;
 
 private:
     struct List {
         Loop *loop;
         int running;
         bool failed;
-        std::vector<OneShot<bool>> waiting;
+        std::vector<Completion<bool>> waiting;
     };
     static Task<void> run(std::shared_ptr<List> list, Task<bool> chore);
 

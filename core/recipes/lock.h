@@ -9,7 +9,7 @@
 // background for as long as the session or connection lives.
 #pragma once
 
-#include "core/async/oneshot.h"
+#include "core/async/completion.h"
 #include "core/async/task.h"
 #include "core/base/bytes.h"
 
@@ -48,7 +48,7 @@ public:
     // Completes when a lock we hold is lost without release(): session over, cut off for too long, lease
     // over. That our own node or key was taken is noticed by whoever watches it (workspace/hold.h), so
     // that the recipe's request counts stay those of the algorithm.
-    [[nodiscard]] virtual OneShot<Loss> lost() const = 0;
+    [[nodiscard]] virtual Completion<Loss> lost() const = 0;
     // Told by whoever watches the node of this grant: it is gone, or another's. Then we hold nothing any
     // more, nothing is removed, and lost() completes with TakenAway. Of a grant that is over: nothing. Recipes
     // that compare whatever they remove with what is theirs need not be told.

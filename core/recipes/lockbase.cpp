@@ -53,9 +53,9 @@ Task<Result<Grant>> LockBase::acquire(Deadline deadline)
         co_return again;
     }
     if (m_lost.isComplete())
-        m_lost = OneShot<Loss>(m_loop);
+        m_lost = Completion<Loss>(m_loop);
     // The recipe runs in a coroutine of its own, so that destroying the lock can end it, too.
-    const OneShot<Result<Grant>> outcome(m_loop);
+    const Completion<Result<Grant>> outcome(m_loop);
     m_attempt = outcome;
     Waiting waiting(m_self);
     m_taking.launch(run(deadline, outcome));
@@ -69,7 +69,7 @@ Task<Result<Grant>> LockBase::reenter(Deadline /*deadline*/)
     co_return Error{ErrorCode::BadInput, u"%1 is held by this object already, and not reentrant"_s.arg(m_name)};
 }
 
-Task<void> LockBase::run(Deadline deadline, OneShot<Result<Grant>> outcome)
+Task<void> LockBase::run(Deadline deadline, Completion<Result<Grant>> outcome)
 {
     auto taken = co_await take(deadline);
     if (taken) {

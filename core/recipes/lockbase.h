@@ -12,7 +12,7 @@ class LockBase : public Lock {
 public:
     Task<Result<Grant>> acquire(Deadline deadline) final;
     [[nodiscard]] int holdCount() const override { return isHeld() ? 1 : 0; }
-    [[nodiscard]] OneShot<Loss> lost() const final { return m_lost; }
+    [[nodiscard]] Completion<Loss> lost() const final { return m_lost; }
 
 protected:
     // `name` for messages: "lock /locks/orders".
@@ -38,13 +38,13 @@ protected:
 private:
     class Waiting;
 
-    Task<void> run(Deadline deadline, OneShot<Result<Grant>> outcome);
+    Task<void> run(Deadline deadline, Completion<Result<Grant>> outcome);
     void abandon();
 
     Loop &m_loop;
     QString m_name;
-    std::optional<OneShot<Result<Grant>>> m_attempt;
-    OneShot<Loss> m_lost;
+    std::optional<Completion<Result<Grant>>> m_attempt;
+    Completion<Loss> m_lost;
     std::shared_ptr<LockBase *> m_self;
     Scope m_taking;
 };

@@ -8,7 +8,7 @@
 // (NOPERM), TooLarge, Server for any other error reply. All members: loop thread only.
 #pragma once
 
-#include "core/async/oneshot.h"
+#include "core/async/completion.h"
 #include "core/async/scope.h"
 #include "core/base/bytes.h"
 

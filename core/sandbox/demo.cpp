@@ -40,7 +40,7 @@ Demo::Demo(Loop &loop, const std::vector<ConnectionSpec> &connections, Random ra
 
 Demo::~Demo() = default;
 
-OneShot<bool> Demo::filled() const
+Completion<bool> Demo::filled() const
 {
     return d->stage.filled();
 }

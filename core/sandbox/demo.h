@@ -18,7 +18,7 @@
 // What is taken away by force comes back after a while.
 #pragma once
 
-#include "core/async/oneshot.h"
+#include "core/async/completion.h"
 #include "core/base/connectionuri.h"
 #include "core/base/random.h"
 
@@ -35,7 +35,7 @@ public:
     ~Demo();
 
     // Completes when everything above can be seen: true; false when something did not come up in time.
-    [[nodiscard]] OneShot<bool> filled() const;
+    [[nodiscard]] Completion<bool> filled() const;
 
 private:
     struct Private;

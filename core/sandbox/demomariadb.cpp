@@ -28,7 +28,7 @@ Task<void> DemoMariaDb::playQueue(QByteArray recipe, QByteArray lock, int client
 {
     m_stage.sceneBegins();
     for (int i = 0; i < clients; ++i) {
-        const OneShot<bool> joined(m_stage.loop());
+        const Completion<bool> joined(m_stage.loop());
         m_scope.launch(contend(recipe, lock, hold, joined));
         co_await joined;
         auto pause = sleepFor(m_stage.loop(), 50ms);
@@ -37,7 +37,8 @@ Task<void> DemoMariaDb::playQueue(QByteArray recipe, QByteArray lock, int client
     m_stage.sceneIsUp();
 }
 
-Task<void> DemoMariaDb::contend(QByteArray recipe, QByteArray lock, std::chrono::milliseconds hold, OneShot<bool> joined)
+Task<void> DemoMariaDb::contend(QByteArray recipe, QByteArray lock, std::chrono::milliseconds hold,
+                                Completion<bool> joined)
 {
     const auto session = openSession();
     co_await untilConnected(session.get());
@@ -102,7 +103,7 @@ Task<bool> DemoMariaDb::work(recipes::Lock *lock, std::chrono::milliseconds span
 
 Task<void> DemoMariaDb::untilConnected(mariadb::Session *session)
 {
-    const OneShot<bool> done(m_stage.loop());
+    const Completion<bool> done(m_stage.loop());
     const auto subscription = session->onState([done](mariadb::SessionState) { done.complete(true); });
     if (session->state() != mariadb::SessionState::Connecting)
         co_return;

@@ -129,7 +129,7 @@ Task<void> DemoRedis::contend(RedisKey key, bool isFair)
 
 Task<void> DemoRedis::untilConnected(redis::Connection *connection)
 {
-    const OneShot<bool> done(m_stage.loop());
+    const Completion<bool> done(m_stage.loop());
     const auto subscription = connection->onState([done](redis::ConnectionState) { done.complete(true); });
     if (connection->state() != redis::ConnectionState::Connecting)
         co_return;

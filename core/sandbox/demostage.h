@@ -16,10 +16,10 @@ public:
     [[nodiscard]] Loop &loop() { return m_loop; }
     [[nodiscard]] Random &random() { return m_random; }
     [[nodiscard]] Random newRandom() { return Random(m_random.next()); }
-    [[nodiscard]] const OneShot<bool> &filled() const { return m_filled; }
+    [[nodiscard]] const Completion<bool> &filled() const { return m_filled; }
 
     // Between one and two thirds more of that, so that no two do everything in step.
-    [[nodiscard]] OneShot<bool> pauseOfAbout(std::chrono::milliseconds span)
+    [[nodiscard]] Completion<bool> pauseOfAbout(std::chrono::milliseconds span)
     {
         const auto extra = m_random.below(static_cast<quint64>(span.count()) * 2 / 3 + 1);
         return sleepFor(m_loop, span + std::chrono::milliseconds(extra));
@@ -35,7 +35,7 @@ public:
 private:
     Loop &m_loop;
     Random m_random;
-    OneShot<bool> m_filled;
+    Completion<bool> m_filled;
     int m_notUpYet = 0;
 };
 

@@ -195,7 +195,7 @@ Task<void> DemoZooKeeper::tellWhenUp(ZPath lock, size_t contenders)
 
 Task<void> DemoZooKeeper::untilConnected(zk::Session *session)
 {
-    const OneShot<bool> done(m_stage.loop());
+    const Completion<bool> done(m_stage.loop());
     const auto subscription = session->onState([done](zk::SessionState) { done.complete(true); });
     if (session->state() != zk::SessionState::Connecting)
         co_return;

@@ -39,10 +39,10 @@ struct HeldLock::Private {
     std::unique_ptr<zk::Session> session; // ZooKeeper: this contender's own
     std::unique_ptr<mariadb::Session> sql; // MariaDB: the same
     std::unique_ptr<recipes::Lock> lock;
-    OneShot<QString> lost;
+    Completion<QString> lost;
     bool releasing = false;
     // Redis: completed when a server says that the key changed; the subscriptions that tell.
-    OneShot<bool> keyNews;
+    Completion<bool> keyNews;
     std::vector<redis::Subscription> subscriptions;
     std::chrono::milliseconds askEvery{1000};
     Scope scope; // last: its coroutines use everything above
@@ -72,7 +72,7 @@ Task<Result<bool>> HeldLock::Private::connectSession(Deadline deadline)
 {
     auto *link = workspace.find(request.lock.connection);
     session = link->openContenderSession();
-    OneShot<zk::SessionState> settled(workspace.loop());
+    Completion<zk::SessionState> settled(workspace.loop());
     settled.completeAt(deadline, zk::SessionState::Connecting);
     auto subscription = session->onState([settled](zk::SessionState state) {
         if (state != zk::SessionState::Connecting)
@@ -91,7 +91,7 @@ Task<Result<bool>> HeldLock::Private::connectSession(Deadline deadline)
 Task<Result<bool>> HeldLock::Private::connectSql(Deadline deadline)
 {
     while (sql->state() == mariadb::SessionState::Connecting && !deadline.hasPassed(workspace.loop())) {
-        const OneShot<bool> changed(workspace.loop());
+        const Completion<bool> changed(workspace.loop());
         changed.completeAt(deadline, false);
         const auto subscription = sql->onState([changed](mariadb::SessionState) { changed.complete(true); });
         co_await changed;
@@ -184,7 +184,7 @@ Task<void> HeldLock::Private::heedKey(recipes::Grant grant)
 {
     auto &loop = workspace.loop();
     while (!releasing) {
-        keyNews = OneShot<bool>(loop);
+        keyNews = Completion<bool>(loop);
         keyNews.completeAt(Deadline::after(loop, askEvery), false);
         const auto limit = Deadline::after(loop, std::chrono::seconds(5));
         const auto mine = co_await lock->isStillMine(limit);
@@ -270,7 +270,7 @@ Task<Result<recipes::Grant>> HeldLock::acquire(std::optional<std::chrono::millis
     co_return grant;
 }
 
-OneShot<QString> HeldLock::lost() const
+Completion<QString> HeldLock::lost() const
 {
     return d->lost;
 }

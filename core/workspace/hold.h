@@ -29,7 +29,7 @@ public:
     // The wait counts from connected. Errors as recipes::Lock::acquire; Refused on a read-only link.
     [[nodiscard]] Task<Result<recipes::Grant>> acquire(std::optional<std::chrono::milliseconds> wait);
     // Completes with why, when the lock is lost while held.
-    [[nodiscard]] OneShot<QString> lost() const;
+    [[nodiscard]] Completion<QString> lost() const;
     // On a link made read-only since, the contender's own session is closed instead: it holds nothing else.
     // Refused where the lock is not the session's: a Redis key ends with its lease, a version is not written.
     [[nodiscard]] Task<Result<bool>> release(Deadline deadline);

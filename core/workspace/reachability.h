@@ -3,7 +3,7 @@
 // each host and reports when all of them failed. Loop thread only; never blocks.
 #pragma once
 
-#include "core/async/oneshot.h"
+#include "core/async/completion.h"
 #include "core/base/connectionuri.h"
 
 #include <memory>

@@ -33,7 +33,7 @@ struct RealRun::Private {
 
     Workspace &workspace;
     const RealRunOptions options;
-    OneShot<bool> cancelled;
+    Completion<bool> cancelled;
     Instant began;
     contention::Trace trace;
     contention::Checkers checkers;
@@ -108,7 +108,7 @@ Task<void> RealRun::Private::playRound()
     const Random arrivals(random.next());
     Scope joining(workspace.loop()); // ends with the round: who cancels does not wait for the last to come
     joining.launch(round->join(arrivals));
-    const OneShot<bool> over(workspace.loop());
+    const Completion<bool> over(workspace.loop());
     round->allDone().then([over](bool) { over.complete(true); });
     cancelled.then([over](bool) { over.complete(false); });
     // Far beyond what it takes: who is not through by then never will be.

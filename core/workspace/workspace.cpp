@@ -28,7 +28,7 @@ struct Workspace::Private {
     operate::CommandLog log;
     operate::AuditFile audit;
     std::function<void(Link &)> listener;
-    std::vector<OneShot<bool>> waiters; // for any link to change
+    std::vector<Completion<bool>> waiters; // for any link to change
     std::map<ConnectionName, std::unique_ptr<LinkBase>> links;
 };
 
@@ -110,7 +110,7 @@ Task<Result<bool>> Workspace::whenConnected(ConnectionName name, Deadline deadli
                             u"could not connect to %1 in time; is the server up and answering?"_s.arg(
                                 link->spec().displayUri()),
                             true};
-        OneShot<bool> changed(d->loop);
+        Completion<bool> changed(d->loop);
         changed.completeAt(deadline, false);
         d->waiters.push_back(changed);
         co_await changed;

@@ -4,7 +4,7 @@
 namespace lockscope::world {
 
 // Outlives the process in what is queued in the world.
-struct Process::State : Doorway {
+struct Process::State : ExecutorHook {
     bool isPaused = false;
     bool isAlive = true;
     std::vector<Call> deferred;
@@ -62,7 +62,7 @@ Timer Process::callAt(Instant when, Call call)
         Call call;
         Timer timer;
     };
-    auto pending = std::allocate_shared<Pending>(blocks::Allocator<Pending>());
+    auto pending = std::allocate_shared<Pending>(freelist::Allocator<Pending>());
     pending->call = std::move(call);
     pending->timer = m_world.callAt(m_world.now() + std::max(span, Duration::zero()),
                                     [state = m_state, weak = std::weak_ptr<Pending>(pending)] {

@@ -8,7 +8,7 @@
 // over, AuthFailed when the server refused the credentials. All members: loop thread only.
 #pragma once
 
-#include "core/async/oneshot.h"
+#include "core/async/completion.h"
 #include "core/async/scope.h"
 #include "core/base/znode.h"
 #include "core/zookeeper/namelist.h"
@@ -65,10 +65,10 @@ struct WatchEvent {
 class Watch {
 public:
     explicit Watch(Loop &loop) : m_event(loop) {}
-    [[nodiscard]] const OneShot<WatchEvent> &event() const { return m_event; }
+    [[nodiscard]] const Completion<WatchEvent> &event() const { return m_event; }
 
 private:
-    OneShot<WatchEvent> m_event;
+    Completion<WatchEvent> m_event;
 };
 
 enum class WatchKind { Data, Children }; // Data covers exists and get

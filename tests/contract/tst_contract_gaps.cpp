@@ -88,7 +88,7 @@ private slots:
         const auto *dispatcher = QAbstractEventDispatcher::instance();
         const auto before = dispatcher->children().size();
         for (int i = 0; i < 10; ++i) {
-            const OneShot<bool> answer(m_loop);
+            const Completion<bool> answer(m_loop);
             answer.completeAt(after(1ms), true);
             QVERIFY(test::await(answer, false));
         }

@@ -26,7 +26,7 @@ constexpr int watchers = 3;
 constexpr int aroundAtMost = 20'000; // us: longer than an act takes, most of which is its record
 
 template <class T>
-Task<void> into(Task<Result<T>> task, OneShot<Result<T>> done)
+Task<void> into(Task<Result<T>> task, Completion<Result<T>> done)
 {
     auto result = co_await task;
     done.complete(std::move(result));
@@ -68,14 +68,14 @@ class TestForceReleaseRaces : public QObject {
     Deadline soon() { return Deadline::after(loop(), 20s); }
 
     template <class T>
-    OneShot<Result<T>> begin(Task<Result<T>> task)
+    Completion<Result<T>> begin(Task<Result<T>> task)
     {
-        OneShot<Result<T>> done(loop());
+        Completion<Result<T>> done(loop());
         m_scope->launch(into(std::move(task), done));
         return done;
     }
     template <class T>
-    Result<T> end(const OneShot<Result<T>> &done)
+    Result<T> end(const Completion<Result<T>> &done)
     {
         return test::await<Result<T>>(done, Error{ErrorCode::TimedOut, u"the test waited in vain"_s, false});
     }

@@ -60,7 +60,7 @@ struct Client {
     ZPath node;
 };
 
-Task<void> store(Task<Result<LockPicture>> reading, OneShot<Result<LockPicture>> into)
+Task<void> store(Task<Result<LockPicture>> reading, Completion<Result<LockPicture>> into)
 {
     auto got = co_await reading;
     into.complete(std::move(got));
@@ -199,7 +199,7 @@ void TestZooKeeperObserver::look(const sandbox::ZooKeeperServer &server, Observe
 
 Result<LockPicture> TestZooKeeperObserver::readNow(const QByteArray &name)
 {
-    OneShot<Result<LockPicture>> done(m_loop);
+    Completion<Result<LockPicture>> done(m_loop);
     Scope scope(m_loop);
     scope.launch(store(m_observer->readNow(name, Deadline::after(m_loop, 10s)), done));
     return await<Result<LockPicture>>(done, Error{ErrorCode::TimedOut, u"never"_s, false});

@@ -44,7 +44,7 @@ public:
     Task<Result<bool>> release(Deadline deadline) override { return m_one.release(deadline); }
     [[nodiscard]] int holdCount() const override { return m_one.holdCount(); }
     Task<Result<bool>> isStillMine(Deadline deadline) override { return m_one.isStillMine(deadline); }
-    [[nodiscard]] OneShot<recipes::Loss> lost() const override { return m_one.lost(); }
+    [[nodiscard]] Completion<recipes::Loss> lost() const override { return m_one.lost(); }
 
 private:
     std::shared_ptr<recipes::CuratorReadWriteLock> m_both;

@@ -17,7 +17,7 @@ inline constexpr std::chrono::milliseconds patience{20'000};
 
 // Runs the thread's events until the reply is there; what it says if it never comes.
 template <class T>
-T await(const OneShot<T> &reply, T never, std::chrono::milliseconds atMost = patience)
+T await(const Completion<T> &reply, T never, std::chrono::milliseconds atMost = patience)
 {
     if (!reply.isComplete()) {
         QEventLoop events;

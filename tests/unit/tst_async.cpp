@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coroutines: tasks, one-shots, scopes and timers on virtual time.
-#include "core/async/oneshot.h"
+// Coroutines: tasks, completions, scopes and timers on virtual time.
+#include "core/async/completion.h"
 #include "core/async/qtloop.h"
 #include "core/async/scope.h"
 #include "core/async/sleep.h"
@@ -26,7 +26,7 @@ struct Guard {
     ~Guard() { flag = true; }
 };
 
-Task<int> sumOf(OneShot<int> first, OneShot<int> second)
+Task<int> sumOf(Completion<int> first, Completion<int> second)
 {
     const int a = co_await first;
     const int b = co_await second;
@@ -38,7 +38,7 @@ Task<int> readyValue(int value)
     co_return value;
 }
 
-Task<void> storeSum(OneShot<int> first, OneShot<int> second, int &out)
+Task<void> storeSum(Completion<int> first, Completion<int> second, int &out)
 {
     out = co_await sumOf(first, second);
 }
@@ -51,13 +51,13 @@ Task<void> countTo(int count, int &out)
     }
 }
 
-Task<void> waitGuarded(OneShot<int> value, bool &cleaned, int &got)
+Task<void> waitGuarded(Completion<int> value, bool &cleaned, int &got)
 {
     Guard guard(cleaned);
     got = co_await value;
 }
 
-Task<void> handOver(OneShot<int> mine, OneShot<int> next)
+Task<void> handOver(Completion<int> mine, Completion<int> next)
 {
     const int value = co_await mine;
     next.complete(value + 1);
@@ -82,7 +82,7 @@ private slots:
     void taskWaitsForItsParts()
     {
         VirtualLoop loop;
-        OneShot<int> first(loop), second(loop);
+        Completion<int> first(loop), second(loop);
         int sum = 0;
         Scope scope(loop);
         scope.launch(storeSum(first, second, sum));
@@ -98,7 +98,7 @@ private slots:
     void completionGoesThroughTheQueue()
     {
         VirtualLoop loop;
-        OneShot<int> value(loop);
+        Completion<int> value(loop);
         int got = 0;
         bool cleaned = false;
         Scope scope(loop);
@@ -112,7 +112,7 @@ private slots:
     void firstCompletionWins()
     {
         VirtualLoop loop;
-        OneShot<int> value(loop);
+        Completion<int> value(loop);
         value.complete(1);
         value.complete(2);
         QCOMPARE(value.value(), 1);
@@ -121,7 +121,7 @@ private slots:
     void deadlineCompletesLate()
     {
         VirtualLoop loop;
-        OneShot<int> value(loop);
+        Completion<int> value(loop);
         value.completeAt(Deadline::after(loop, 100ms), -1);
         loop.advance(99ms);
         QVERIFY(!value.isComplete());
@@ -132,7 +132,7 @@ private slots:
     void answerBeatsDeadlineAndDropsItsTimer()
     {
         VirtualLoop loop;
-        OneShot<int> value(loop);
+        Completion<int> value(loop);
         value.completeAt(Deadline::after(loop, 100ms), -1);
         value.complete(5);
         loop.advance(200ms);
@@ -144,7 +144,7 @@ private slots:
         VirtualLoop loop;
         int made = 0;
         const auto words = [&made] { return ++made; };
-        OneShot<int> inTime(loop), late(loop);
+        Completion<int> inTime(loop), late(loop);
         inTime.completeAtWith(Deadline::after(loop, 100ms), words);
         late.completeAtWith(Deadline::after(loop, 100ms), words);
         inTime.complete(7);
@@ -159,9 +159,10 @@ private slots:
     {
         const auto held = std::make_shared<int>(0);
         const auto probe = [&held](auto padding) {
-            Callback<int(int)> first([held, padding](int more) { return *held += more + int(padding.size()) * 0; });
+            MoveOnlyFunction<int(int)> first([held,
+                                              padding](int more) { return *held += more + int(padding.size()) * 0; });
             QCOMPARE(held.use_count(), 2);
-            Callback<int(int)> second(std::move(first));
+            MoveOnlyFunction<int(int)> second(std::move(first));
             QVERIFY(second && !first);
             const int before = *held;
             QCOMPARE(second(2), before + 2);
@@ -252,7 +253,7 @@ private slots:
     void destroyingAScopeCancels()
     {
         VirtualLoop loop;
-        OneShot<int> value(loop);
+        Completion<int> value(loop);
         bool cleaned = false;
         int got = 0;
         {
@@ -269,7 +270,7 @@ private slots:
     void cancelAfterCompletionBeforeResume()
     {
         VirtualLoop loop;
-        OneShot<int> value(loop);
+        Completion<int> value(loop);
         bool cleaned = false;
         int got = 0;
         auto scope = std::make_unique<Scope>(loop);
@@ -294,10 +295,10 @@ private slots:
     {
         VirtualLoop loop;
         Scope scope(loop);
-        OneShot<int> first(loop);
-        OneShot<int> current = first;
+        Completion<int> first(loop);
+        Completion<int> current = first;
         for (int i = 0; i < 100'000; ++i) {
-            OneShot<int> next(loop);
+            Completion<int> next(loop);
             scope.launch(handOver(current, next));
             current = next;
         }

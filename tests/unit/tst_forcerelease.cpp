@@ -90,7 +90,7 @@ public:
 
     void start() override {}
     void setPaused(bool) override {}
-    OneShot<bool> firstPicture() const override { return OneShot<bool>(m_loop); }
+    Completion<bool> firstPicture() const override { return Completion<bool>(m_loop); }
     Task<Result<LockPicture>> readNow(QByteArray, Deadline) override
     {
         const auto at = std::min<std::size_t>(static_cast<std::size_t>(reads), answers.size() - 1);

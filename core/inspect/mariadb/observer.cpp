@@ -52,7 +52,7 @@ void MariaDbObserver::setPaused(bool paused)
         return;
     m_isPaused = paused;
     if (paused)
-        m_resumed = OneShot<bool>(m_loop);
+        m_resumed = Completion<bool>(m_loop);
     else
         m_resumed.complete(true);
 }

@@ -21,7 +21,7 @@ public:
 
     void start() override;
     void setPaused(bool paused) override;
-    [[nodiscard]] OneShot<bool> firstPicture() const override { return m_firstPicture; }
+    [[nodiscard]] Completion<bool> firstPicture() const override { return m_firstPicture; }
     // The task must not outlive the observer.
     Task<Result<LockPicture>> readNow(QByteArray name, Deadline deadline) override;
     [[nodiscard]] std::vector<LockPicture> pictures() const override { return m_known.all(); }
@@ -44,14 +44,14 @@ private:
     ObserverOptions m_options;
     ObserverSink &m_sink;
     SqlReader m_reader;
-    OneShot<bool> m_firstPicture;
+    Completion<bool> m_firstPicture;
     PictureStore m_known;
     std::vector<SessionPicture> m_sessions;
     std::vector<Coverage> m_toldCoverage;
     Progress m_toldProgress;
     Cost m_toldCost;
     qint64 m_costRequests = 0;
-    OneShot<bool> m_resumed;
+    Completion<bool> m_resumed;
     bool m_isPaused = false;
     Scope m_work; // last: its coroutines use everything above
 };

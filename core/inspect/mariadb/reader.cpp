@@ -100,7 +100,7 @@ void SqlReader::note(const QString &gap)
 
 struct SqlReader::Pace {
     Instant lastLook{};
-    std::optional<OneShot<bool>> looking; // completes when the look under way has ended
+    std::optional<Completion<bool>> looking; // completes when the look under way has ended
 
     // One per server, for as long as somebody reads there.
     static std::shared_ptr<Pace> of(const QByteArray &server)
@@ -119,7 +119,7 @@ class SqlReader::Turn {
 public:
     Turn(std::shared_ptr<Pace> pace, Loop &loop) : m_pace(std::move(pace)), m_loop(loop)
     {
-        m_pace->looking = OneShot<bool>(loop);
+        m_pace->looking = Completion<bool>(loop);
     }
     Turn(const Turn &) = delete;
     Turn &operator=(const Turn &) = delete;

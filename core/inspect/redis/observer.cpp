@@ -77,7 +77,7 @@ void RedisObserver::connected()
 {
     m_refusals = {}; // rights may have changed
     m_batchWaiters.clear();
-    m_followed = OneShot<bool>(m_loop);
+    m_followed = Completion<bool>(m_loop);
     startFollowing();
     m_work.launch(work());
     m_work.launch(findForEver());
@@ -116,7 +116,7 @@ Task<void> RedisObserver::work()
     for (;;) {
         auto keys = takeBatch();
         if (keys.empty()) {
-            m_wake = OneShot<bool>(m_loop);
+            m_wake = Completion<bool>(m_loop);
             auto woken = m_wake;
             co_await woken;
             continue;
@@ -141,7 +141,7 @@ Task<void> RedisObserver::work()
     }
 }
 
-OneShot<bool> RedisObserver::nextBatchDone()
+Completion<bool> RedisObserver::nextBatchDone()
 {
     return m_batchWaiters.emplace_back(m_loop);
 }
@@ -405,7 +405,7 @@ void RedisObserver::setPaused(bool paused)
         return;
     m_paused = paused;
     if (paused)
-        m_resumed = OneShot<bool>(m_loop);
+        m_resumed = Completion<bool>(m_loop);
     else
         m_resumed.complete(true);
 }

@@ -28,7 +28,7 @@ public:
 
     void start() override;
     void setPaused(bool paused) override;
-    [[nodiscard]] OneShot<bool> firstPicture() const override { return m_firstPicture; }
+    [[nodiscard]] Completion<bool> firstPicture() const override { return m_firstPicture; }
     // The task must not outlive the observer.
     Task<Result<LockPicture>> readNow(QByteArray name, Deadline deadline) override;
     [[nodiscard]] std::vector<LockPicture> pictures() const override { return m_pictures.all(); }
@@ -75,7 +75,7 @@ private:
     [[nodiscard]] bool isWorthReading(const KeyView &view) const;
     Task<void> untilPageRead();
     Task<void> untilAllRead();
-    [[nodiscard]] OneShot<bool> nextBatchDone();
+    [[nodiscard]] Completion<bool> nextBatchDone();
     Task<Result<bool>> readBatch(std::vector<RedisKey> keys);
 
     // From what was read to pictures.
@@ -94,7 +94,7 @@ private:
     ConnectionName m_name;
     ObserverOptions m_options;
     ObserverSink &m_sink;
-    OneShot<bool> m_firstPicture;
+    Completion<bool> m_firstPicture;
     Refusals m_refusals;
     KeyReader m_reader;
     Follower m_follower;
@@ -114,10 +114,10 @@ private:
     std::set<RedisKey> m_forced;        // to be read even if nothing is there but companions
     std::set<RedisKey> m_plainHashes;   // looked into and no locks; not again before the next sweep
     bool m_batchOut = false;
-    OneShot<bool> m_wake;               // for the worker
-    std::vector<OneShot<bool>> m_batchWaiters;
-    OneShot<bool> m_followed;           // set up how to follow, or failed to
-    OneShot<bool> m_resumed;            // while paused
+    Completion<bool> m_wake;            // for the worker
+    std::vector<Completion<bool>> m_batchWaiters;
+    Completion<bool> m_followed;        // set up how to follow, or failed to
+    Completion<bool> m_resumed;         // while paused
     bool m_paused = false;
     bool m_started = false;
     bool m_wasConnected = false;

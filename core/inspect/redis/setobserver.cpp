@@ -133,7 +133,7 @@ struct RedisSetObserver::Reading {
     std::vector<NodeSight> sights;
     QStringList reasons; // of those that did not answer
     int out = 0;
-    OneShot<bool> done;
+    Completion<bool> done;
 };
 
 Task<void> RedisSetObserver::readPart(Part *part, QByteArray name, Deadline deadline, std::shared_ptr<Reading> reading,
@@ -154,7 +154,7 @@ Task<void> RedisSetObserver::readPart(Part *part, QByteArray name, Deadline dead
 Task<Result<LockPicture>> RedisSetObserver::readNow(QByteArray name, Deadline deadline)
 {
     const auto limit = Deadline::at(std::min<Instant>(deadline.when(), m_loop.now() + readNodeWithin));
-    const auto reading = std::make_shared<Reading>(Reading{{}, {}, 1, OneShot<bool>(m_loop)});
+    const auto reading = std::make_shared<Reading>(Reading{{}, {}, 1, Completion<bool>(m_loop)});
     for (const auto &part : m_parts)
         reading->sights.push_back({part->name(), false, std::nullopt});
     Scope scope(m_loop);

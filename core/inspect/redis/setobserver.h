@@ -21,7 +21,7 @@ public:
 
     void start() override;
     void setPaused(bool paused) override;
-    [[nodiscard]] OneShot<bool> firstPicture() const override { return m_firstPicture; }
+    [[nodiscard]] Completion<bool> firstPicture() const override { return m_firstPicture; }
     // Asks all nodes at once and gives none much time. The task must not outlive the observer.
     Task<Result<LockPicture>> readNow(QByteArray name, Deadline deadline) override;
     [[nodiscard]] std::vector<LockPicture> pictures() const override { return m_known.all(); }
@@ -48,7 +48,7 @@ private:
     Loop &m_loop;
     ConnectionName m_name;
     ObserverSink &m_sink;
-    OneShot<bool> m_firstPicture;
+    Completion<bool> m_firstPicture;
     PictureStore m_known;
     std::set<QByteArray> m_dirty;
     Timer m_mergeTimer;

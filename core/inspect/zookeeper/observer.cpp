@@ -38,7 +38,7 @@ void ZooKeeperObserver::setPaused(bool paused)
     d->finder.setPaused(paused);
 }
 
-OneShot<bool> ZooKeeperObserver::firstPicture() const
+Completion<bool> ZooKeeperObserver::firstPicture() const
 {
     return d->finder.firstPicture();
 }

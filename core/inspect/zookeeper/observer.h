@@ -25,7 +25,7 @@ public:
 
     void start() override;
     void setPaused(bool paused) override;
-    [[nodiscard]] OneShot<bool> firstPicture() const override;
+    [[nodiscard]] Completion<bool> firstPicture() const override;
     // Evidence is asked for along with it, for at most a second. The sink is told, too, if the lock's
     // directory is being followed.
     Task<Result<LockPicture>> readNow(QByteArray name, Deadline deadline) override;

@@ -15,7 +15,7 @@ public:
 
     void start();
     void setPaused(bool isPaused) { m_isPaused = isPaused; }
-    [[nodiscard]] const OneShot<bool> &firstPicture() const { return m_first; }
+    [[nodiscard]] const Completion<bool> &firstPicture() const { return m_first; }
     [[nodiscard]] ServerAnswers &answers() { return m_answers; }
     [[nodiscard]] const DirectoryJudge &judge() const { return m_judge; }
     [[nodiscard]] const Reporter &reporter() const { return m_reporter; }
@@ -44,8 +44,8 @@ private:
     DirectoryFollower m_follower;
     Reporter m_reporter;
 
-    OneShot<bool> m_connected; // for the first time
-    OneShot<bool> m_first;
+    Completion<bool> m_connected; // for the first time
+    Completion<bool> m_first;
     bool m_isPaused = false;
     bool m_wasBroken = false;
     int m_looks = 0;

@@ -126,7 +126,7 @@ void DirectoryFollower::pump()
         waiter.complete(true);
 }
 
-OneShot<bool> DirectoryFollower::whenIdle()
+Completion<bool> DirectoryFollower::whenIdle()
 {
     return m_idleWaiters.emplace_back(m_ensemble.loop);
 }

@@ -32,7 +32,7 @@ public:
 
     [[nodiscard]] bool isIdle() const { return m_queue.empty() && m_reading == 0; }
     // Completes when nothing is left to be read.
-    [[nodiscard]] OneShot<bool> whenIdle();
+    [[nodiscard]] Completion<bool> whenIdle();
     // What has to be known of us to say what could not be seen.
     void addTo(SearchFacts &facts) const;
     [[nodiscard]] qint64 requests() const { return m_requests; }
@@ -79,7 +79,7 @@ private:
     int m_reading = 0;
     qint64 m_requests = 0;
     Timer m_pumpSoon;
-    std::vector<OneShot<bool>> m_idleWaiters;
+    std::vector<Completion<bool>> m_idleWaiters;
     Scope m_scope; // last: its coroutines use all of the above
 };
 

@@ -18,7 +18,7 @@ Task<Result<void>> untilConnected(mariadb::Session *session, Deadline deadline)
             co_return Error{ErrorCode::AuthFailed, session->lastError()};
         if (state == mariadb::SessionState::Closed)
             co_return Error{ErrorCode::NotConnected, session->lastError()};
-        const OneShot<bool> changed(session->loop());
+        const Completion<bool> changed(session->loop());
         const auto subscription = session->onState([changed](mariadb::SessionState) { changed.complete(true); });
         changed.completeAt(deadline, false);
         const bool inTime = co_await changed;

@@ -17,7 +17,8 @@ int countOf(const std::vector<Vote> &votes, Vote vote)
 
 Ballot::Ballot(const RedisNodes &nodes, const Ask &ask, Reading reading)
     : m_state(std::make_shared<State>(State{std::vector<Vote>(nodes.size(), Vote::NotAsked),
-                                            OneShot<bool>(nodes.front()->loop()), OneShot<bool>(nodes.front()->loop()),
+                                            Completion<bool>(nodes.front()->loop()),
+                                                Completion<bool>(nodes.front()->loop()),
                                             {}, std::move(reading)}))
 {
     for (int node = 0; node < static_cast<int>(nodes.size()); ++node) {

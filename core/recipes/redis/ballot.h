@@ -36,9 +36,9 @@ public:
     Ballot(const RedisNodes &nodes, const Ask &ask, Reading reading);
 
     // True when a quorum of all nodes says yes; false as soon as no quorum can any more.
-    [[nodiscard]] OneShot<bool> decided() const { return m_state->decided; }
+    [[nodiscard]] Completion<bool> decided() const { return m_state->decided; }
     // When everyone asked has answered, or run out of time.
-    [[nodiscard]] OneShot<bool> counted() const { return m_state->counted; }
+    [[nodiscard]] Completion<bool> counted() const { return m_state->counted; }
     [[nodiscard]] Vote vote(int node) const { return m_state->votes[static_cast<std::size_t>(node)]; }
     [[nodiscard]] int count(Vote vote) const;
     [[nodiscard]] int answered() const { return count(Vote::Yes) + count(Vote::No); }
@@ -48,8 +48,8 @@ public:
 private:
     struct State {
         std::vector<Vote> votes;
-        OneShot<bool> decided;
-        OneShot<bool> counted;
+        Completion<bool> decided;
+        Completion<bool> counted;
         std::optional<Error> refusal;
         Reading reading;
     };

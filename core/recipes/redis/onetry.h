@@ -3,13 +3,13 @@
 // and whoever started it may stop waiting. What it got then is given back. Loop thread only.
 #pragma once
 
-#include "core/async/oneshot.h"
+#include "core/async/completion.h"
 
 namespace lockscope::recipes {
 
 class OneTry {
     struct State {
-        OneShot<Result<bool>> outcome;
+        Completion<Result<bool>> outcome;
         std::function<void()> giveBack;
         bool isWanted;
     };
@@ -17,7 +17,7 @@ class OneTry {
 public:
     // `giveBack` is called when the try got the lock and nobody is there to have it.
     OneTry(Loop &loop, std::function<void()> giveBack)
-        : m_state(std::make_shared<State>(State{OneShot<Result<bool>>(loop), std::move(giveBack), true}))
+        : m_state(std::make_shared<State>(State{Completion<Result<bool>>(loop), std::move(giveBack), true}))
     {
     }
     // For whoever tries. Whether it got the lock, or why nobody knows.
@@ -29,7 +29,7 @@ public:
             m_state->giveBack();
     }
     // For whoever waits.
-    [[nodiscard]] OneShot<Result<bool>> outcome() const { return m_state->outcome; }
+    [[nodiscard]] Completion<Result<bool>> outcome() const { return m_state->outcome; }
 
     // Stands for whoever waits, until it has taken what was got.
     class Waiter {

@@ -83,7 +83,7 @@ Task<Result<Grant>> RedlockLock::take(Deadline deadline)
     if (taken)
         co_return taken;
     // What was not taken away again cannot make it ours, unless it is a quorum.
-    std::vector<OneShot<bool>> cleaning;
+    std::vector<Completion<bool>> cleaning;
     const auto patience = answerBy(*m_nodes.front(), Deadline::at(m_loop->now()));
     for (const auto &chores : m_chores)
         cleaning.push_back(chores.finished(patience));

@@ -20,7 +20,7 @@ Task<Result<void>> untilConnected(redis::Connection *connection, Deadline deadli
             co_return Error{ErrorCode::AuthFailed, connection->lastError()};
         if (state == redis::ConnectionState::Closed)
             co_return Error{ErrorCode::NotConnected, connection->lastError()};
-        const OneShot<bool> changed(connection->loop());
+        const Completion<bool> changed(connection->loop());
         const auto subscription = connection->onState([changed](redis::ConnectionState) { changed.complete(true); });
         changed.completeAt(deadline, false);
         const bool inTime = co_await changed;
@@ -35,7 +35,7 @@ Deadline answerBy(const redis::Connection &connection, Deadline deadline)
     return Deadline::at(std::clamp<Instant>(deadline.when(), now + 500ms, now + 5s));
 }
 
-OneShot<bool> pauseBetweenTries(Loop &loop, Random &random, Deadline deadline)
+Completion<bool> pauseBetweenTries(Loop &loop, Random &random, Deadline deadline)
 {
     const auto pause = 25ms + std::chrono::milliseconds(random.below(51));
     return sleepUntil(loop, std::min<Instant>(loop.now() + pause, deadline.when()));

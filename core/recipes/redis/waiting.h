@@ -17,6 +17,6 @@ namespace lockscope::recipes {
 
 // A pause between two tries for a taken lock: 25 to 75 ms at random, so that those who wait do not
 // try in step; cut off at the deadline.
-[[nodiscard]] OneShot<bool> pauseBetweenTries(Loop &loop, Random &random, Deadline deadline);
+[[nodiscard]] Completion<bool> pauseBetweenTries(Loop &loop, Random &random, Deadline deadline);
 
 } // namespace lockscope::recipes

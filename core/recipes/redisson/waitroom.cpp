@@ -46,7 +46,7 @@ WaitRoom::Seat::~Seat()
         m_room->wake(1);
 }
 
-OneShot<bool> WaitRoom::Seat::wait(Instant until)
+Completion<bool> WaitRoom::Seat::wait(Instant until)
 {
     m_waiting.emplace(m_room->m_connection->loop());
     if (std::exchange(m_isTold, false)) {

@@ -32,7 +32,7 @@ public:
 
         [[nodiscard]] WaitRoom &room() const { return *m_room; }
         // True when it may try; false when that moment came first.
-        [[nodiscard]] OneShot<bool> wait(Instant until);
+        [[nodiscard]] Completion<bool> wait(Instant until);
         // It has tried, and has its answer.
         void tried() { m_isTrying = false; }
 
@@ -41,7 +41,7 @@ public:
         [[nodiscard]] bool isWaiting() const { return m_waiting && !m_waiting->isComplete(); }
 
         std::shared_ptr<WaitRoom> m_room;
-        std::optional<OneShot<bool>> m_waiting;
+        std::optional<Completion<bool>> m_waiting;
         bool m_isTold = false;   // while it did not wait
         bool m_isTrying = false; // told, and not tried yet
     };

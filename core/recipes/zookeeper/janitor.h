@@ -21,7 +21,7 @@ public:
     void followUp(Reply<zk::Created> creating, Claim claim) const;
     // Completes when there is nothing left to do: true if everything is gone, false if something could
     // not be removed or the deadline passed first.
-    [[nodiscard]] OneShot<bool> tidy(Deadline deadline) const { return m_chores.finished(deadline); }
+    [[nodiscard]] Completion<bool> tidy(Deadline deadline) const { return m_chores.finished(deadline); }
 
 private:
     zk::Session *m_session;

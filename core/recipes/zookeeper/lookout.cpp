@@ -109,7 +109,7 @@ Task<Result<void>> Lookout::untilChange(std::vector<ZPath> nodes, Deadline deadl
         if (!watched)
             co_return watched.error();
         if (isQuiet(nodes)) {
-            const OneShot<bool> news(m_session->loop());
+            const Completion<bool> news(m_session->loop());
             m_seen->news = news;
             news.completeAt(deadline, false);
             const bool inTime = co_await news;

@@ -41,7 +41,7 @@ private:
     struct Seen {
         bool broken = false;
         std::map<ZPath, Fate> nodes;
-        std::optional<OneShot<bool>> news;
+        std::optional<Completion<bool>> news;
     };
 
     void watch(const ZPath &node, const zk::Watch &watch);

@@ -51,7 +51,7 @@ Task<Result<void>> untilConnected(zk::Session *session, Deadline deadline)
             co_return Result<void>();
         if (state != zk::SessionState::Connecting)
             co_return sessionOver(state);
-        const OneShot<bool> changed(session->loop());
+        const Completion<bool> changed(session->loop());
         const auto subscription = session->onState([changed](zk::SessionState) { changed.complete(true); });
         changed.completeAt(deadline, false);
         const bool inTime = co_await changed;
@@ -71,7 +71,7 @@ Task<Result<void>> untilReconnected(zk::Session *session, Deadline deadline)
 Task<Result<void>> untilFired(zk::Session *session, zk::Watch watch, Deadline deadline)
 {
     // The watch's own event is left alone: the session may still complete it when we have gone.
-    const OneShot<std::optional<zk::WatchEvent>> news(session->loop());
+    const Completion<std::optional<zk::WatchEvent>> news(session->loop());
     watch.event().then([news](const zk::WatchEvent &event) { news.complete(event); });
     news.completeAt(deadline, std::nullopt);
     const auto event = co_await news;

@@ -33,10 +33,10 @@ private:
     struct Place {
         int reserved = 0; // reads under way
         bool onNode = false, onMissing = false; // what the servers watch
-        std::vector<zk::Watch, blocks::Allocator<zk::Watch>> listeners;
+        std::vector<zk::Watch, freelist::Allocator<zk::Watch>> listeners;
     };
     using Key = std::pair<ZPath, zk::WatchKind>;
-    using Places = std::map<Key, Place, std::less<Key>, blocks::Allocator<std::pair<const Key, Place>>>;
+    using Places = std::map<Key, Place, std::less<Key>, freelist::Allocator<std::pair<const Key, Place>>>;
     void fireOne(const zk::WatchEvent &event, zk::WatchKind kind);
     void dropIfEmpty(Places::iterator at);
 

@@ -59,7 +59,7 @@ private:
         Verb verb = Verb::Check;
         zk::WatchKind unwatched = zk::WatchKind::Data;
         Instant due = Instant::max(); // by the process's clock; afterwards nobody waits for the answer any more
-        Callback<void(const Answer *, const Error *)> settle;
+        MoveOnlyFunction<void(const Answer *, const Error *)> settle;
     };
     template <class T>
     Reply<T> request(Terms terms, Request request, T (*taken)(const Answer &));
@@ -106,7 +106,7 @@ private:
 
     quint64 m_lastNumber = 0;
     template <class Key, class Value>
-    using Map = std::map<Key, Value, std::less<Key>, blocks::Allocator<std::pair<const Key, Value>>>;
+    using Map = std::map<Key, Value, std::less<Key>, freelist::Allocator<std::pair<const Key, Value>>>;
     Map<quint64, Outstanding> m_out;
     // One timer for all of them, at the earliest: nearly all are answered long before.
     Instant m_earliestDue = Instant::max();

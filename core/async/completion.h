@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// OneShot<T>: a value that arrives once. The only leaf that coroutines wait on.
+// Completion<T>: a value that arrives once. The only leaf that coroutines wait on.
 //
 // Copies share one state: the sender completes it, one coroutine awaits it. The first complete()
 // wins, later ones are ignored, so a deadline and an answer may race for it. A coroutine that waits
@@ -19,9 +19,9 @@
 namespace lockscope {
 
 template <class T>
-class OneShot {
+class Completion {
     // Small: there are several of them for each of 100,000 waiters.
-    using Listener = Callback<void(const T &), 40>;
+    using Listener = MoveOnlyFunction<void(const T &), 40>;
     struct State {
         Loop *loop;
         std::optional<T> value;
@@ -31,7 +31,7 @@ class OneShot {
     };
 
 public:
-    explicit OneShot(Loop &loop) : m_state(std::allocate_shared<State>(blocks::Allocator<State>()))
+    explicit Completion(Loop &loop) : m_state(std::allocate_shared<State>(freelist::Allocator<State>()))
     {
         m_state->loop = &loop;
     }
@@ -72,7 +72,7 @@ public:
         m_state->timer = m_state->loop->callAt(
             deadline.when(), [state = std::weak_ptr<State>(m_state), makeLate = std::move(makeLate)] {
                 if (auto alive = state.lock())
-                    OneShot(alive).complete(makeLate());
+                    Completion(alive).complete(makeLate());
             });
     }
 
@@ -117,12 +117,12 @@ public:
     Awaiter operator co_await() const { return Awaiter(m_state); }
 
 private:
-    explicit OneShot(std::shared_ptr<State> state) : m_state(std::move(state)) {}
+    explicit Completion(std::shared_ptr<State> state) : m_state(std::move(state)) {}
     std::shared_ptr<State> m_state;
 };
 
 // What every request of a port returns: it has been sent already; the answer arrives once.
 template <class T>
-using Reply = OneShot<Result<T>>;
+using Reply = Completion<Result<T>>;
 
 } // namespace lockscope

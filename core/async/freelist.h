@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory for what lives shortly and comes again and again, of a few sizes: the frames of coroutines, the states of
-// one-shots, what a loop has queued. Each thread keeps some of what was given back, the last one first, which is
+// completions, what a loop has queued. Each thread keeps some of what was given back, the last one first, which is
 // still in the cache; a block may be given back on another thread than it was taken on.
 //
 // Under a sanitizer every block comes from the system, so that it sees who uses one too late.
@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <new>
 
-namespace lockscope::blocks {
+namespace lockscope::freelist {
 
 [[nodiscard]] void *take(std::size_t bytes);
 // `bytes` as it was taken.
@@ -31,4 +31,4 @@ struct Allocator {
     friend bool operator==(const Allocator &, const Allocator &) { return true; }
 };
 
-} // namespace lockscope::blocks
+} // namespace lockscope::freelist

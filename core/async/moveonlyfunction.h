@@ -5,7 +5,7 @@
 
 #include <version>
 
-#include "core/async/blocks.h"
+#include "core/async/freelist.h"
 
 #include <cstddef>
 #include <new>
@@ -16,20 +16,20 @@ namespace lockscope {
 
 // `room`: bytes of what needs no memory of its own. With the pointer beside it, one line of a cache.
 template <class Signature, std::size_t room = 56>
-class Callback;
+class MoveOnlyFunction;
 
 template <class Answer, class... Args, std::size_t room>
-class Callback<Answer(Args...), room> {
+class MoveOnlyFunction<Answer(Args...), room> {
     template <class Call>
     static constexpr bool fits = sizeof(Call) <= room && alignof(Call) <= alignof(void *)
         && std::is_nothrow_move_constructible_v<Call>;
 
 public:
-    Callback() = default;
+    MoveOnlyFunction() = default;
     template <class Call>
-        requires(!std::is_same_v<std::remove_cvref_t<Call>, Callback>
+        requires(!std::is_same_v<std::remove_cvref_t<Call>, MoveOnlyFunction>
                  && std::is_invocable_r_v<Answer, std::decay_t<Call> &, Args...>)
-    Callback(Call &&call)
+    MoveOnlyFunction(Call &&call)
     {
         using Kept = std::decay_t<Call>;
         if constexpr (requires { call == nullptr; }) {
@@ -39,18 +39,18 @@ public:
         if constexpr (fits<Kept>)
             new (m_room) Kept(std::forward<Call>(call));
         else
-            *reinterpret_cast<Kept **>(m_room) = new (blocks::take(sizeof(Kept))) Kept(std::forward<Call>(call));
+            *reinterpret_cast<Kept **>(m_room) = new (freelist::take(sizeof(Kept))) Kept(std::forward<Call>(call));
         m_manner = &manner<Kept>;
     }
-    Callback(Callback &&other) noexcept { take(other); }
-    Callback &operator=(Callback &&other) noexcept
+    MoveOnlyFunction(MoveOnlyFunction &&other) noexcept { take(other); }
+    MoveOnlyFunction &operator=(MoveOnlyFunction &&other) noexcept
     {
         // What was here goes last: its end may come back to this object.
-        Callback former(std::move(*this));
+        MoveOnlyFunction former(std::move(*this));
         take(other);
         return *this;
     }
-    ~Callback()
+    ~MoveOnlyFunction()
     {
         if (m_manner)
             m_manner->end(m_room);
@@ -89,10 +89,10 @@ private:
             auto &ended = kept<Kept>(at);
             ended.~Kept();
             if constexpr (!fits<Kept>)
-                blocks::give(&ended, sizeof(Kept));
+                freelist::give(&ended, sizeof(Kept));
         }};
 
-    void take(Callback &other) noexcept
+    void take(MoveOnlyFunction &other) noexcept
     {
         m_manner = std::exchange(other.m_manner, nullptr);
         if (m_manner)
@@ -103,6 +103,6 @@ private:
     alignas(void *) mutable std::byte m_room[room];
 };
 
-using Call = Callback<void()>;
+using Call = MoveOnlyFunction<void()>;
 
 } // namespace lockscope

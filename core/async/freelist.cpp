@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/async/blocks.h"
+#include "core/async/freelist.h"
 
 #include <array>
 
-namespace lockscope::blocks {
+namespace lockscope::freelist {
 
 namespace {
 
@@ -20,12 +20,12 @@ constexpr std::size_t mostKeptBytes = 2 * 1024 * 1024; // of each size
 struct Free {
     Free *next = nullptr;
 };
-struct Shelf {
+struct FreeList {
     Free *first = nullptr;
     std::size_t bytes = 0;
 };
 // No constructor and no destructor: nothing has to be asked before it is used, at whatever end of the thread.
-constinit thread_local std::array<Shelf, largest / step + 1> shelves;
+constinit thread_local std::array<FreeList, largest / step + 1> lists;
 constinit thread_local bool isCleared = false;
 
 // Gives everything back when the thread ends; after that nothing is kept.
@@ -34,10 +34,10 @@ struct Clearing {
     ~Clearing()
     {
         isCleared = true;
-        for (auto &shelf : shelves) {
-            while (shelf.first) {
-                auto *const block = shelf.first;
-                shelf.first = block->next;
+        for (auto &list : lists) {
+            while (list.first) {
+                auto *const block = list.first;
+                list.first = block->next;
                 ::operator delete(block);
             }
         }
@@ -46,14 +46,14 @@ struct Clearing {
     Clearing &operator=(const Clearing &) = delete;
 };
 
-constexpr std::size_t shelfFor(std::size_t bytes)
+constexpr std::size_t listFor(std::size_t bytes)
 {
     return (bytes + 7) / step;
 }
 
-constexpr std::size_t sizeOn(std::size_t shelf)
+constexpr std::size_t sizeOn(std::size_t list)
 {
-    return shelf * step + 8;
+    return list * step + 8;
 }
 
 } // namespace
@@ -62,31 +62,31 @@ void *take(std::size_t bytes)
 {
     if (!keeps || bytes > largest)
         return ::operator new(bytes);
-    const auto number = shelfFor(bytes);
-    auto &shelf = shelves[number];
-    auto *const block = shelf.first;
+    const auto number = listFor(bytes);
+    auto &list = lists[number];
+    auto *const block = list.first;
     if (!block)
         return ::operator new(sizeOn(number));
-    shelf.first = block->next;
-    shelf.bytes -= sizeOn(number);
+    list.first = block->next;
+    list.bytes -= sizeOn(number);
     return block;
 }
 
 void give(void *block, std::size_t bytes) noexcept
 {
-    const auto number = shelfFor(bytes);
-    if (!keeps || bytes > largest || isCleared || shelves[number].bytes >= mostKeptBytes) {
+    const auto number = listFor(bytes);
+    if (!keeps || bytes > largest || isCleared || lists[number].bytes >= mostKeptBytes) {
         ::operator delete(block);
         return;
     }
-    auto &shelf = shelves[number];
-    if (!shelf.first) {
+    auto &list = lists[number];
+    if (!list.first) {
         // The first block of a thread makes sure that there is somebody to clear up.
         static thread_local Clearing clearing;
         (void)&clearing;
     }
-    shelf.first = new (block) Free{shelf.first};
-    shelf.bytes += sizeOn(number);
+    list.first = new (block) Free{list.first};
+    list.bytes += sizeOn(number);
 }
 
-} // namespace lockscope::blocks
+} // namespace lockscope::freelist
