@@ -115,9 +115,9 @@ bool isBusy(redis::Connection &node, bool isSet)
     return !node.background().isIdle() && (!isSet || node.state() == redis::ConnectionState::Connected);
 }
 
-// Chores the recipes left behind: keys of ours that nobody waits for any more. Their connection is ours
+// Clean-up that recipes left behind: keys of ours that nobody waits for any more. Their connection is ours
 // and about to close, so they get a moment to be done.
-Task<void> finishChores(Run &run)
+Task<void> finishCleanup(Run &run)
 {
     const auto until = run.loop().now() + std::chrono::seconds(2);
     for (auto *link : run.workspace.links()) {
@@ -347,18 +347,18 @@ Task<Exit> acquire(Run &run)
         // Cancelled first, then destroyed: neither may be left waiting for the other.
         scope.cancelAll();
         held.reset();
-        co_await finishChores(run);
+        co_await finishCleanup(run);
         complain(u"interrupted while waiting for %1; nothing was left behind"_s.arg(
             escaped(wish->request.lock.text())));
         co_return Exit::Failed;
     }
     if (!*grant) {
-        co_await finishChores(run);
+        co_await finishCleanup(run);
         co_return failedToGet(*wish, grant->error());
     }
     Holding holding(run, *wish, *held, events, **grant);
     const auto status = co_await holding.go(run.loop().now() - begun);
-    co_await finishChores(run);
+    co_await finishCleanup(run);
     co_return status;
 }
 

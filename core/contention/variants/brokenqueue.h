@@ -12,7 +12,7 @@ public:
     using SessionLock::SessionLock;
 
 protected:
-    Task<Result<recipes::Place>> enter(Deadline deadline) override;
+    Task<Result<recipes::QueueEntry>> enter(Deadline deadline) override;
 };
 
 // zk-eager-mutex without the watch on its own node.
@@ -21,7 +21,7 @@ public:
     using SessionLock::SessionLock;
 
 protected:
-    Task<Result<recipes::Place>> enter(Deadline deadline) override;
+    Task<Result<recipes::QueueEntry>> enter(Deadline deadline) override;
 };
 
 } // namespace lockscope::contention

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The read/write lock. Source: Apache Curator, InterProcessReadWriteLock (as of 5.5).
-//   1. Stand in the mutex's line (queuemutex.cpp), with a node "_c_<uuid>-__WRIT__<seq>" or
-//      "_c_<uuid>-__READ__<seq>": readers and writers share one line.
+//   1. Join the mutex's queue (queuemutex.cpp), with a node "_c_<uuid>-__WRIT__<seq>" or
+//      "_c_<uuid>-__READ__<seq>": readers and writers share one queue.
 //   2. A writer enters when it is first, and waits for the node just before it, of either kind.
-//   3. A reader enters when no writer is before it, and waits for the first writer of the line. (Not
+//   3. A reader enters when no writer is before it, and waits for the first writer of the queue. (Not
 //      for the last one before it: each writer's release wakes all readers.)
 //   4. Downgrade: a reader whose owner is the writer at the head takes that writer's number for its
 //      own, without asking the server for one. So nobody stands between the two, and when the writer
@@ -40,14 +40,14 @@ std::optional<NodeName> CuratorWriteLock::heldNode() const
     return held() ? std::optional(held()->node()) : std::nullopt;
 }
 
-Task<Result<Place>> CuratorWriteLock::enter(Deadline deadline)
+Task<Result<QueueEntry>> CuratorWriteLock::enter(Deadline deadline)
 {
     if (m_reader && m_reader->isHeldOrWaiting())                                            // 5
         co_return Error{ErrorCode::BadInput,
                         u"its owner reads, and a reader cannot become a writer: release the read lock first"_s};
-    const Line line{path(), writes, turnToReadOrWrite};
-    auto place = co_await standInLine(janitor(), line, &random(), deadline);                // 1
-    co_return place;
+    const QueueSpec spec{path(), writes, turnToReadOrWrite};
+    auto entry = co_await acquireInQueue(cleanup(), spec, &random(), deadline);             // 1
+    co_return entry;
 }
 
 CuratorReadLock::CuratorReadLock(zk::Session &session, ZPath path, Random random, const CuratorWriteLock *writer)
@@ -55,7 +55,7 @@ CuratorReadLock::CuratorReadLock(zk::Session &session, ZPath path, Random random
 {
 }
 
-Task<Result<Place>> CuratorReadLock::enter(Deadline deadline)
+Task<Result<QueueEntry>> CuratorReadLock::enter(Deadline deadline)
 {
     if (m_writer && m_writer->isWaiting())
         co_return Error{ErrorCode::BadInput, u"its owner waits to write, and would wait for itself"_s};
@@ -64,22 +64,22 @@ Task<Result<Place>> CuratorReadLock::enter(Deadline deadline)
         auto beside = co_await enterBeside(*writer, deadline);
         co_return beside;
     }
-    const Line line{path(), reads, turnToReadOrWrite};
-    auto place = co_await standInLine(janitor(), line, &random(), deadline);                // 1
-    co_return place;
+    const QueueSpec spec{path(), reads, turnToReadOrWrite};
+    auto entry = co_await acquireInQueue(cleanup(), spec, &random(), deadline);             // 1
+    co_return entry;
 }
 
-Task<Result<Place>> CuratorReadLock::enterBeside(NodeName writer, Deadline deadline)
+Task<Result<QueueEntry>> CuratorReadLock::enterBeside(NodeName writer, Deadline deadline)
 {
     const auto number = writer.bytes().mid(writer.bytes().lastIndexOf(writes) + writes.size());
     Claim claim = protectedClaim(path(), reads + number, random());                         // 4
     claim.sequential = false;
-    auto joined = co_await joinQueue(janitor(), claim, Listing::Plain, deadline);
+    auto joined = co_await joinQueue(cleanup(), claim, Listing::Plain, deadline);
     if (!joined)
         co_return joined.error();
     const Turn turn = turnToReadOrWrite(joined->queue, writer);
     if (turn.isMine())
-        co_return std::move(joined->place);
+        co_return std::move(joined->entry);
     co_return Error{ErrorCode::NotHeld,
                     u"the write lock of its owner was taken away (%1 is gone)"_s.arg(label(writer.bytes()))};
 }

@@ -22,7 +22,7 @@ public:
     [[nodiscard]] std::optional<NodeName> heldNode() const;
 
 protected:
-    Task<Result<Place>> enter(Deadline deadline) override;
+    Task<Result<QueueEntry>> enter(Deadline deadline) override;
     [[nodiscard]] bool isReentrant() const override { return true; }
 
 private:
@@ -36,11 +36,11 @@ public:
     [[nodiscard]] bool isHeldOrWaiting() const { return isAcquiring() || holdCount() > 0; }
 
 protected:
-    Task<Result<Place>> enter(Deadline deadline) override;
+    Task<Result<QueueEntry>> enter(Deadline deadline) override;
     [[nodiscard]] bool isReentrant() const override { return true; }
 
 private:
-    Task<Result<Place>> enterBeside(NodeName writer, Deadline deadline);
+    Task<Result<QueueEntry>> enterBeside(NodeName writer, Deadline deadline);
 
     const CuratorWriteLock *m_writer;
 };

@@ -17,7 +17,7 @@ Task<Result<void>> requestRevocation(zk::Session *session, ZPath holder, Deadlin
         const auto set = co_await setting;                                                   // 1
         if (set)
             co_return Result<void>();
-        if (!isConnectionTrouble(set.error()))
+        if (!isConnectionError(set.error()))
             co_return set.error();
         connected = co_await untilReconnected(session, deadline);
     }
@@ -37,7 +37,7 @@ Task<Result<bool>> untilRevocationRequested(zk::Session *session, ZPath ourNode,
             connected = co_await untilFired(session, watch, deadline);                       // 3
         } else if (read.error().code == ErrorCode::NoNode) {
             co_return false;
-        } else if (isConnectionTrouble(read.error())) {
+        } else if (isConnectionError(read.error())) {
             connected = co_await untilReconnected(session, deadline);
         } else {
             co_return read.error();

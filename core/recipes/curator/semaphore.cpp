@@ -33,11 +33,11 @@ void CuratorSemaphore::setLimit(int limit)
         m_watch->event().complete({zk::EventKind::ChildrenChanged, path()});
 }
 
-Task<Result<Place>> CuratorSemaphore::enter(Deadline deadline)
+Task<Result<QueueEntry>> CuratorSemaphore::enter(Deadline deadline)
 {
-    const Line locks = mutexLine(path().child(NodeName("locks")));
+    const QueueSpec locks = mutexQueueSpec(path().child(NodeName("locks")));
     for (;;) {
-        const auto head = co_await standInLine(janitor(), locks, &random(), deadline);       // 1
+        const auto head = co_await acquireInQueue(cleanup(), locks, &random(), deadline);    // 1
         if (!head)
             co_return head.error();
         auto lease = co_await takeLease(deadline);
@@ -48,18 +48,18 @@ Task<Result<Place>> CuratorSemaphore::enter(Deadline deadline)
 }
 
 // NotHeld when our lease was taken away while we waited.
-Task<Result<Place>> CuratorSemaphore::takeLease(Deadline deadline)
+Task<Result<QueueEntry>> CuratorSemaphore::takeLease(Deadline deadline)
 {
     const ZPath leases = path().child(NodeName("leases"));
     const Claim claim = protectedClaim(leases, "lease-", random());
-    auto joined = co_await joinQueue(janitor(), claim, Listing::Watched, deadline);          // 2
+    auto joined = co_await joinQueue(cleanup(), claim, Listing::Watched, deadline);          // 2
     if (!joined)
         co_return joined.error();
-    Place place = std::move(joined->place);
+    QueueEntry entry = std::move(joined->entry);
     std::optional<zk::Watch> news = joined->queue.watch;
     const QByteArrayList bases{"lease-"};
     const auto myTurn = [&](const Listed &queue) {
-        return turnInQueue(contendersBefore(queue, bases, place.node(), m_limit), place.node(), m_limit);
+        return turnInQueue(contendersBefore(queue, bases, entry.node(), m_limit), entry.node(), m_limit);
     };
     Turn turn = myTurn(joined->takeQueue());                                                 // 3
     while (turn.kind == Turn::Kind::WaitFor) {
@@ -75,8 +75,8 @@ Task<Result<Place>> CuratorSemaphore::takeLease(Deadline deadline)
         turn = myTurn(*listed);
     }
     if (turn.isMine())
-        co_return std::move(place);
-    place.forget();
+        co_return std::move(entry);
+    entry.forget();
     co_return Error{ErrorCode::NotHeld, QStringLiteral("our lease was taken away")};
 }
 

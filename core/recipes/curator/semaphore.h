@@ -17,10 +17,10 @@ public:
     void setLimit(int limit);
 
 protected:
-    Task<Result<Place>> enter(Deadline deadline) override;
+    Task<Result<QueueEntry>> enter(Deadline deadline) override;
 
 private:
-    Task<Result<Place>> takeLease(Deadline deadline);
+    Task<Result<QueueEntry>> takeLease(Deadline deadline);
 
     int m_limit;
     std::optional<zk::Watch> m_watch; // of the leases, the latest

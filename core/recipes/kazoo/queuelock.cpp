@@ -2,7 +2,7 @@
 // kazoo's locks. Source: kazoo 2.8, kazoo.recipe.lock; the algorithm is that of the ZooKeeper recipes,
 // "Locks" and "Shared Locks".
 //   1. Join the queue: create an ephemeral sequential child "<uuid hex>__lock__" (a reader "__rlock__"),
-//      and list the children in the same breath.
+//      and list the children pipelined with it.
 //   2. A Lock holds when no lock is before it, a WriteLock when nobody is, a ReadLock when no writer is.
 //   3. Otherwise watch the nearest of those before ours until it goes; list again. Go to 2.
 //   4. If our own node was taken away meanwhile, go to 1: at the end of the queue.
@@ -74,22 +74,22 @@ QueueLock::QueueLock(zk::Session &session, ZPath path, Random random, Kind kind)
 {
 }
 
-Task<Result<Place>> QueueLock::enter(Deadline deadline)
+Task<Result<QueueEntry>> QueueLock::enter(Deadline deadline)
 {
     for (;;) {
         const Claim claim = contender(m_kind, path(), hostAddress(), random());
-        auto joined = co_await joinQueue(janitor(), claim, Listing::Plain, deadline);        // 1
+        auto joined = co_await joinQueue(cleanup(), claim, Listing::Plain, deadline);        // 1
         if (!joined)
             co_return joined.error();
-        Place place = std::move(joined->place);
-        const ZPath node = place.path();
+        QueueEntry entry = std::move(joined->entry);
+        const ZPath node = entry.path();
         Listed queue = joined->takeQueue();
         const auto turn = co_await untilTurn(session(), m_kind, node, std::move(queue), deadline);
         if (!turn)
             co_return turn.error();
         if (*turn)
-            co_return std::move(place);
-        place.forget();                                                                      // 4
+            co_return std::move(entry);
+        entry.forget();                                                                      // 4
     }
 }
 

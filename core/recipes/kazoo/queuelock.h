@@ -24,7 +24,7 @@ public:
     QueueLock(zk::Session &session, ZPath path, Random random, Kind kind);
 
 protected:
-    Task<Result<Place>> enter(Deadline deadline) override;
+    Task<Result<QueueEntry>> enter(Deadline deadline) override;
 
 private:
     Kind m_kind;

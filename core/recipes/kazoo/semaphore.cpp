@@ -2,7 +2,7 @@
 // kazoo's semaphore. Source: kazoo 2.8, kazoo.recipe.lock.
 // The pool is a node whose data is the number of permits; each of its children is a lease. Who may make
 // the next lease is decided by a kazoo Lock beside it, the guard, in "<pool>-__lock__".
-//   1. Join the guard's queue (kazoo/queuelock.cpp), list it, and read the pool in the same breath.
+//   1. Join the guard's queue (kazoo/queuelock.cpp), list it, and read the pool pipelined with it.
 //   2. The pool's number must be ours. If there is no pool yet, make it with our number.
 //   3. Wait for our turn in the guard's queue.
 //   4. At its head: while all permits are taken, wait until the pool's children change.
@@ -29,7 +29,7 @@ Semaphore::Semaphore(zk::Session &session, ZPath pool, int limit, Random random)
 {
 }
 
-Task<Result<Place>> Semaphore::enter(Deadline deadline)
+Task<Result<QueueEntry>> Semaphore::enter(Deadline deadline)
 {
     for (;;) {
         std::optional<Reply<zk::Node>> asked;
@@ -37,14 +37,14 @@ Task<Result<Place>> Semaphore::enter(Deadline deadline)
             asked = session()->get(path(), std::nullopt, by);
         };
         const Claim waiting = guard();
-        auto joined = co_await joinQueue(janitor(), waiting, Listing::Plain, deadline, askPool);   // 1
+        auto joined = co_await joinQueue(cleanup(), waiting, Listing::Plain, deadline, askPool);   // 1
         if (!joined)
             co_return joined.error();
-        Place place = std::move(joined->place);
+        QueueEntry entry = std::move(joined->entry);
         const auto leases = co_await leasesOut(*asked, deadline);                                  // 2
         if (!leases)
             co_return leases.error();
-        const ZPath node = place.path();
+        const ZPath node = entry.path();
         Listed queue = joined->takeQueue();
         const bool atOnce = turnOf(Kind::Lock, queue, node.name()).isMine();
         const auto turn = co_await untilTurn(session(), Kind::Lock, node, std::move(queue), deadline); // 3
@@ -57,7 +57,7 @@ Task<Result<Place>> Semaphore::enter(Deadline deadline)
         if (!room)
             co_return room.error();
         const Claim wanted = lease();
-        auto traded = co_await tradePlace(janitor(), &place, wanted, deadline);                    // 5
+        auto traded = co_await tradeEntry(cleanup(), &entry, wanted, deadline);                    // 5
         if (traded || traded.error().code != ErrorCode::NoNode)
             co_return traded;
     }
@@ -118,7 +118,7 @@ Task<Result<int>> Semaphore::leasesOut(Reply<zk::Node> asked, Deadline deadline)
         }
         if (pool.error().code == ErrorCode::NoNode)
             next = co_await makePool(deadline);
-        else if (isConnectionTrouble(pool.error()))
+        else if (isConnectionError(pool.error()))
             next = co_await untilReconnected(session(), deadline);
         else
             next = pool.error();
@@ -141,7 +141,7 @@ Task<Result<void>> Semaphore::makePool(Deadline deadline)
         const ZPath above = path().parent();
         if (created.error().code == ErrorCode::NoNode && !above.isRoot())
             next = co_await makeDirectory(session(), above, zk::CreateMode::Persistent, deadline);
-        else if (isConnectionTrouble(created.error()))
+        else if (isConnectionError(created.error()))
             next = co_await untilReconnected(session(), deadline);
         if (!next)
             co_return next.error();

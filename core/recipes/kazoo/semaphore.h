@@ -11,7 +11,7 @@ public:
     Semaphore(zk::Session &session, ZPath pool, int limit, Random random);
 
 protected:
-    Task<Result<Place>> enter(Deadline deadline) override;
+    Task<Result<QueueEntry>> enter(Deadline deadline) override;
 
 private:
     [[nodiscard]] Claim guard();

@@ -56,12 +56,12 @@ Reply<zk::Created> sendTrade(zk::Session *session, const ZPath &old, const Claim
 
 } // namespace
 
-Task<Result<Place>> tradePlace(Janitor janitor, Place *old, Claim claim, Deadline deadline)
+Task<Result<QueueEntry>> tradeEntry(BackgroundCleanup cleanup, QueueEntry *old, Claim claim, Deadline deadline)
 {
-    auto *session = janitor.session();
+    auto *session = cleanup.session();
     for (;;) {
         auto trading = sendTrade(session, old->path(), claim, answerBy(*session, deadline));
-        Place place(janitor, trading, claim);
+        QueueEntry entry(cleanup, trading, claim);
         old->doubt();
         const auto traded = co_await trading;
         std::optional<zk::Created> made;
@@ -75,11 +75,11 @@ Task<Result<Place>> tradePlace(Janitor janitor, Place *old, Claim claim, Deadlin
         }
         if (made) {
             old->forget();
-            place.settle(*made);
-            co_return std::move(place);
+            entry.settle(*made);
+            co_return std::move(entry);
         }
-        place.forget();
-        if (!isConnectionTrouble(traded.error()))
+        entry.forget();
+        if (!isConnectionError(traded.error()))
             co_return traded.error();
         const auto connected = co_await untilReconnected(session, deadline);
         if (!connected)

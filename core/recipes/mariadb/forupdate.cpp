@@ -26,7 +26,7 @@ ForUpdateLock::ForUpdateLock(mariadb::Session &session, const QByteArray &lock, 
 
 Task<Result<Grant>> ForUpdateLock::takeOn(mariadb::ConnectionId connection, Deadline deadline)
 {
-    UndoGuard guard(chores(), undoing(connection));                                     // 5
+    UndoGuard guard(waitGroup(), undoing(connection));                                  // 5
     auto beginning = session().begin(connection, answerBy(session(), deadline));        // 1
     const auto begun = co_await beginning;
     if (!begun)
@@ -70,7 +70,7 @@ Task<Result<bool>> ForUpdateLock::release(Deadline deadline)
     const auto what = name();
     const auto connection = session().connectionId();
     forget();
-    UndoGuard guard(chores(), undoing(connection)); // should the COMMIT not be done
+    UndoGuard guard(waitGroup(), undoing(connection)); // should the COMMIT not be done
     auto committing = session().commit(connection, answerBy(session(), deadline));      // 6
     const auto committed = co_await committing;
     if (!committed && committed.error().code == ErrorCode::SessionExpired) // before the COMMIT was sent

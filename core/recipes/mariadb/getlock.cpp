@@ -38,7 +38,7 @@ GetLockLock::GetLockLock(mariadb::Session &session, const QByteArray &lock, QByt
 
 Task<Result<Grant>> GetLockLock::takeOn(mariadb::ConnectionId connection, Deadline deadline)
 {
-    UndoGuard guard(chores(), undoing(connection));                                     // 3
+    UndoGuard guard(waitGroup(), undoing(connection));                                  // 3
     const auto got = co_await getLock(connection, deadline);                            // 1
     if (!got)
         co_return got.error();
@@ -92,7 +92,7 @@ Task<Result<bool>> GetLockLock::release(Deadline deadline)
     std::optional<UndoGuard> guard; // should there be no answer
     if (--m_count == 0) {
         forget();
-        guard.emplace(chores(), undoing(connection));
+        guard.emplace(waitGroup(), undoing(connection));
     }
     const mariadb::Statement statement{"SELECT RELEASE_LOCK(?) AS again", {m_name}, connection, false};
     auto releasing = session().execute(statement, answerBy(session(), deadline));       // 5

@@ -19,7 +19,7 @@ constexpr auto pauseBetweenLooks = 2ms; // only where an earlier attempt came to
 } // namespace
 
 SqlLock::SqlLock(mariadb::Session &session, const QByteArray &lock)
-    : LockBase(session.loop(), u"lock "_s + label(lock)), m_session(&session), m_chores(session.loop()),
+    : LockBase(session.loop(), u"lock "_s + label(lock)), m_session(&session), m_waitGroup(session.loop()),
       m_state(session.onState([this](mariadb::SessionState state) { heed(state); }))
 {
 }
@@ -37,7 +37,7 @@ Task<Result<Grant>> SqlLock::take(Deadline deadline)
     if (taken)
         co_return taken;
     Error why = taken.error();
-    auto cleaned = m_chores.finished(answerBy(*m_session, deadline));
+    auto cleaned = m_waitGroup.finished(answerBy(*m_session, deadline));
     const bool isClean = co_await cleaned;
     if (!isClean && why.code == ErrorCode::TimedOut) {
         why.code = ErrorCode::UnknownOutcome;
@@ -85,7 +85,7 @@ Grant SqlLock::holdOn(mariadb::ConnectionId connection)
 void SqlLock::letGo()
 {
     if (isHeld())
-        undoInBackground(m_chores, undoing(*m_connection));
+        undoInBackground(m_waitGroup, undoing(*m_connection));
     m_connection.reset();
 }
 

@@ -31,14 +31,14 @@ protected:
     void forget() { m_connection.reset(); }
 
     [[nodiscard]] mariadb::Session &session() const { return *m_session; }
-    [[nodiscard]] const Chores &chores() const { return m_chores; }
+    [[nodiscard]] const WaitGroup &waitGroup() const { return m_waitGroup; }
 
 private:
     [[nodiscard]] Task<Result<void>> untilGivenBack(Deadline deadline);
     void heed(mariadb::SessionState state);
 
     mariadb::Session *m_session;
-    Chores m_chores;
+    WaitGroup m_waitGroup;
     std::optional<mariadb::ConnectionId> m_connection; // that holds it
     mariadb::Subscription m_state;
 };

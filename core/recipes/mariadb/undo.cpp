@@ -45,9 +45,9 @@ Task<bool> undoAll(Undo undo)
 
 } // namespace
 
-void undoInBackground(const Chores &chores, Undo undo)
+void undoInBackground(const WaitGroup &waitGroup, Undo undo)
 {
-    chores.add(undo.session->background(), undoAll(undo));
+    waitGroup.add(undo.session->background(), undoAll(undo));
 }
 
 } // namespace lockscope::recipes

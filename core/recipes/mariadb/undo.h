@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/mariadb/session.h"
-#include "core/recipes/chores.h"
+#include "core/recipes/waitgroup.h"
 
 namespace lockscope::recipes {
 
@@ -17,23 +17,23 @@ struct Undo {
 };
 
 // Ends what the connection waits for and undoes it, in the background.
-void undoInBackground(const Chores &chores, Undo undo);
+void undoInBackground(const WaitGroup &waitGroup, Undo undo);
 
 // Something may be held: undone when this goes out of scope, unless it is kept.
 class UndoGuard {
 public:
-    UndoGuard(Chores chores, Undo undo) : m_chores(std::move(chores)), m_undo(std::move(undo)) {}
+    UndoGuard(WaitGroup waitGroup, Undo undo) : m_waitGroup(std::move(waitGroup)), m_undo(std::move(undo)) {}
     UndoGuard(const UndoGuard &) = delete;
     UndoGuard &operator=(const UndoGuard &) = delete;
     ~UndoGuard()
     {
         if (!m_isKept)
-            undoInBackground(m_chores, m_undo);
+            undoInBackground(m_waitGroup, m_undo);
     }
     void keep() { m_isKept = true; }
 
 private:
-    Chores m_chores;
+    WaitGroup m_waitGroup;
     Undo m_undo;
     bool m_isKept = false;
 };

@@ -19,9 +19,9 @@
 #include "core/recipes/redis/getset.h"
 
 #include "core/base/text.h"
-#include "core/recipes/redis/onetry.h"
+#include "core/recipes/connectionerrors.h"
+#include "core/recipes/redis/detachedattempt.h"
 #include "core/recipes/redis/waiting.h"
-#include "core/recipes/trouble.h"
 
 namespace lockscope::recipes {
 
@@ -59,7 +59,7 @@ Task<Result<bool>> takeIt(redis::Connection *connection, TokenKey stamp, Deadlin
         co_return true;
     auto getting = connection->command({"GET", key}, deadline);                             // 2
     const auto old = co_await getting;
-    if (!old && isConnectionTrouble(old.error()))
+    if (!old && isConnectionError(old.error()))
         co_return false; // only a look, and nothing of ours is there
     if (!old)
         co_return old.error();
@@ -72,7 +72,7 @@ Task<Result<bool>> takeIt(redis::Connection *connection, TokenKey stamp, Deadlin
     co_return current->text == old->text;
 }
 
-Task<bool> tryOnce(redis::Connection *connection, TokenKey stamp, OneTry one, Deadline deadline)
+Task<bool> tryOnce(redis::Connection *connection, TokenKey stamp, DetachedAttempt one, Deadline deadline)
 {
     const auto got = co_await takeIt(connection, stamp, deadline);
     one.finish(got);
@@ -83,7 +83,7 @@ Task<bool> tryOnce(redis::Connection *connection, TokenKey stamp, OneTry one, De
 
 GetSetLock::GetSetLock(redis::Connection &connection, RedisKey key, std::chrono::milliseconds ttl, Random random)
     : LockBase(connection.loop(), u"lock "_s + label(key.bytes())), m_connection(&connection),
-      m_stamp{std::move(key), LockValue()}, m_ttl(ttl), m_random(std::move(random)), m_chores(connection.loop())
+      m_stamp{std::move(key), LockValue()}, m_ttl(ttl), m_random(std::move(random)), m_waitGroup(connection.loop())
 {
 }
 
@@ -96,12 +96,12 @@ Task<Result<Grant>> GetSetLock::take(Deadline deadline)
             co_return connected.error();
         const auto asked = loop.now();
         m_stamp.token = LockValue(QByteArray::number(qint64((wallTime(loop) + m_ttl).count())));
-        const OneTry one(loop, [connection = m_connection, chores = m_chores, stamp = m_stamp] {
-            removeToken(*connection, chores, stamp);
+        const DetachedAttempt one(loop, [connection = m_connection, waitGroup = m_waitGroup, stamp = m_stamp] {
+            removeToken(*connection, waitGroup, stamp);
         });
-        OneTry::Waiter waiter(one);
-        m_chores.add(m_connection->background(),
-                     tryOnce(m_connection, m_stamp, one, answerBy(*m_connection, deadline)));
+        DetachedAttempt::Waiter waiter(one);
+        m_waitGroup.add(m_connection->background(),
+                        tryOnce(m_connection, m_stamp, one, answerBy(*m_connection, deadline)));
         auto outcome = one.outcome();
         const auto got = co_await outcome;
         if (!got && got.error().code != ErrorCode::NotConnected)
@@ -159,7 +159,7 @@ void GetSetLock::letGo()
     if (!m_life)
         return;
     m_life.reset();
-    removeToken(*m_connection, m_chores, m_stamp);
+    removeToken(*m_connection, m_waitGroup, m_stamp);
 }
 
 } // namespace lockscope::recipes

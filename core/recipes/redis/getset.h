@@ -3,10 +3,10 @@
 #pragma once
 
 #include "core/base/random.h"
-#include "core/recipes/chores.h"
 #include "core/recipes/lockbase.h"
 #include "core/recipes/redis/keepalive.h"
 #include "core/recipes/redis/tokenkey.h"
+#include "core/recipes/waitgroup.h"
 
 namespace lockscope::recipes {
 
@@ -30,7 +30,7 @@ private:
     TokenKey m_stamp; // the last one we wrote
     std::chrono::milliseconds m_ttl;
     Random m_random;
-    Chores m_chores;
+    WaitGroup m_waitGroup;
     std::optional<KeepAlive> m_life;
 };
 

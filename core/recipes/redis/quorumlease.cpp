@@ -53,7 +53,7 @@ Duration QuorumLease::validity() const
     return until ? std::max(Duration::zero(), *until - m_loop->now()) : Duration::zero();
 }
 
-Ballot QuorumLease::prolong() const
+QuorumCall QuorumLease::prolong() const
 {
     const auto sent = m_loop->now();
     // Not beyond the time it is ours for: at its end we say so, whoever still owes an answer.
@@ -64,12 +64,12 @@ Ballot QuorumLease::prolong() const
             redis::loadScript("compare-and-expire"), {m_ours.key.bytes()},
             {m_ours.token.bytes(), QByteArray::number(qint64(m_ttl.count()))}, deadline);
     };
-    Ballot::Reading reading;
+    QuorumCall::Reading reading;
     reading.isYes = [](const redis::Value &answer) { return answer.integer == 1; };
     reading.onVote = [standing = m_standing, ends = KeepAlive::validUntil(sent, m_ttl)](int node, Vote vote) {
         standing->note(node, vote, ends);
     };
-    return Ballot(m_nodes, ask, std::move(reading));
+    return QuorumCall(m_nodes, ask, std::move(reading));
 }
 
 Task<void> QuorumLease::keep(Instant asked)
@@ -84,8 +84,8 @@ Task<void> QuorumLease::keep(Instant asked)
             co_return;
         }
         const auto sent = m_loop->now();
-        const auto ballot = prolong();
-        auto decided = ballot.decided();
+        const auto call = prolong();
+        auto decided = call.decided();
         const bool prolonged = co_await decided;
         if (!m_standing->validUntil()) { // a quorum of keys is gone, or another's
             end(Loss::TakenAway);

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "core/recipes/lock.h"
-#include "core/recipes/redis/ballot.h"
+#include "core/recipes/redis/quorumcall.h"
 #include "core/recipes/redis/tokenkey.h"
 
 namespace lockscope::recipes {
@@ -36,8 +36,8 @@ public:
     [[nodiscard]] bool isOver() const;
     [[nodiscard]] Duration validity() const;
     // The full TTL again, on every node where the key is still ours. Yes when that was a quorum.
-    // The ballot may outlive the lease.
-    [[nodiscard]] Ballot prolong() const;
+    // The call may outlive the lease.
+    [[nodiscard]] QuorumCall prolong() const;
 
 private:
     Task<void> keep(Instant asked);

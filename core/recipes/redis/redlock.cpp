@@ -29,7 +29,7 @@ namespace {
 
 // Asks all nodes to delete the key where it holds our token; by `standing` only those where it does as far
 // as we know.
-Ballot askToDelete(const RedisNodes &nodes, const TokenKey &ours, const Standing &standing, Deadline deadline)
+QuorumCall askToDelete(const RedisNodes &nodes, const TokenKey &ours, const Standing &standing, Deadline deadline)
 {
     const auto ask = [&](int node) -> std::optional<Reply<redis::Value>> {
         if (!standing.isOn(node))
@@ -37,15 +37,15 @@ Ballot askToDelete(const RedisNodes &nodes, const TokenKey &ours, const Standing
         return nodes[static_cast<std::size_t>(node)]->script(redis::loadScript("compare-and-delete"),
                                                              {ours.key.bytes()}, {ours.token.bytes()}, deadline);
     };
-    return Ballot(nodes, ask, {[](const redis::Value &answer) { return answer.integer == 1; }});
+    return QuorumCall(nodes, ask, {[](const redis::Value &answer) { return answer.integer == 1; }});
 }
 
 // Our token may stand on these nodes: unless somebody says that it does not, or keeps it, it is taken away
 // when this goes out of scope.
 class NodesGuard {
 public:
-    NodesGuard(const RedisNodes &nodes, std::vector<Chores> chores, TokenKey ours)
-        : m_nodes(nodes), m_chores(std::move(chores)), m_ours(std::move(ours)), m_suspect(nodes.size(), true)
+    NodesGuard(const RedisNodes &nodes, std::vector<WaitGroup> waitGroups, TokenKey ours)
+        : m_nodes(nodes), m_waitGroups(std::move(waitGroups)), m_ours(std::move(ours)), m_suspect(nodes.size(), true)
     {
     }
     NodesGuard(const NodesGuard &) = delete;
@@ -54,7 +54,7 @@ public:
     {
         for (std::size_t node = 0; node < m_nodes.size(); ++node) {
             if (m_suspect[node])
-                removeToken(*m_nodes[node], m_chores[node], m_ours);
+                removeToken(*m_nodes[node], m_waitGroups[node], m_ours);
         }
     }
     void forget(int node) { m_suspect[static_cast<std::size_t>(node)] = false; }
@@ -62,7 +62,7 @@ public:
 
 private:
     RedisNodes m_nodes;
-    std::vector<Chores> m_chores;
+    std::vector<WaitGroup> m_waitGroups;
     TokenKey m_ours;
     std::vector<bool> m_suspect;
 };
@@ -74,7 +74,7 @@ RedlockLock::RedlockLock(RedisNodes nodes, RedisKey key, std::chrono::millisecon
       m_loop(&m_nodes.front()->loop()), m_key(std::move(key)), m_ttl(ttl), m_random(std::move(random))
 {
     for (std::size_t node = 0; node < m_nodes.size(); ++node)
-        m_chores.emplace_back(*m_loop); // one each: copies would share their count
+        m_waitGroups.emplace_back(*m_loop); // one each: copies would share their count
 }
 
 Task<Result<Grant>> RedlockLock::take(Deadline deadline)
@@ -85,8 +85,8 @@ Task<Result<Grant>> RedlockLock::take(Deadline deadline)
     // What was not taken away again cannot make it ours, unless it is a quorum.
     std::vector<Completion<bool>> cleaning;
     const auto patience = answerBy(*m_nodes.front(), Deadline::at(m_loop->now()));
-    for (const auto &chores : m_chores)
-        cleaning.push_back(chores.finished(patience));
+    for (const auto &waitGroup : m_waitGroups)
+        cleaning.push_back(waitGroup.finished(patience));
     int unclean = 0;
     for (const auto &cleaned : cleaning) {
         const bool clean = co_await cleaned;
@@ -125,38 +125,38 @@ Task<Result<bool>> RedlockLock::round()
     const TokenKey ours{m_key, LockValue(uuidToken(m_random))};
     const auto asked = m_loop->now();
     const auto standing = std::make_shared<Standing>(Standing{{m_nodes.size(), std::nullopt}});
-    NodesGuard guard(m_nodes, m_chores, ours);
+    NodesGuard guard(m_nodes, m_waitGroups, ours);
     const auto limit = nodeDeadline(*m_loop, m_ttl);
     const auto ask = [&](int node) -> std::optional<Reply<redis::Value>> {
         // A node that still owes us the answer to an earlier round is left in peace.
-        if (!m_chores[static_cast<std::size_t>(node)].isIdle())
+        if (!m_waitGroups[static_cast<std::size_t>(node)].isIdle())
             return std::nullopt;
         return m_nodes[static_cast<std::size_t>(node)]->command(
             {"SET", ours.key.bytes(), ours.token.bytes(), "NX", "PX", QByteArray::number(qint64(m_ttl.count()))},
             limit);
     };
-    Ballot::Reading reading;
+    QuorumCall::Reading reading;
     reading.isYes = [](const redis::Value &answer) { return !answer.isNil(); };
     reading.onVote = [standing, ends = KeepAlive::validUntil(asked, m_ttl)](int node, Vote vote) {
         standing->note(node, vote, ends);
     };
-    const Ballot ballot(m_nodes, ask, std::move(reading));                              // 1
-    auto decided = ballot.decided();
+    const QuorumCall call(m_nodes, ask, std::move(reading));                            // 1
+    auto decided = call.decided();
     const bool enough = co_await decided;
     for (int node = 0; node < static_cast<int>(m_nodes.size()); ++node) {
-        if (ballot.vote(node) == Vote::NotAsked || ballot.vote(node) == Vote::Failed)
+        if (call.vote(node) == Vote::NotAsked || call.vote(node) == Vote::Failed)
             guard.forget(node);
     }
-    m_silent = ballot.count(Vote::NotAsked) + ballot.count(Vote::Unknown);
+    m_silent = call.count(Vote::NotAsked) + call.count(Vote::Unknown);
     const auto until = standing->validUntil();
     if (enough && until && m_loop->now() < *until) {                                    // 2
         guard.forgetAll();
         m_lease.emplace(m_nodes, ours, m_ttl, standing, asked, [this](Loss loss) { lose(loss); }); // 4
         co_return true;
     }
-    const int refused = ballot.count(Vote::Failed);
+    const int refused = call.count(Vote::Failed);
     if (refused > spare())
-        co_return *ballot.refusal();
+        co_return *call.refusal();
     co_return false;
 }
 
@@ -194,24 +194,24 @@ Task<Result<bool>> RedlockLock::release(Deadline /*deadline*/)
     m_lease.reset();
     const auto what = name();
     const int enough = quorum();
-    NodesGuard guard(m_nodes, m_chores, ours); // where there is no answer, or nobody to hear it
-    const auto ballot = askToDelete(m_nodes, ours, *standing, nodeDeadline(*m_loop, m_ttl)); // 5
-    auto counted = ballot.counted();
+    NodesGuard guard(m_nodes, m_waitGroups, ours); // where there is no answer, or nobody to hear it
+    const auto call = askToDelete(m_nodes, ours, *standing, nodeDeadline(*m_loop, m_ttl)); // 5
+    auto counted = call.counted();
     co_await counted; // `this` may be gone by now
     int possible = 0;
     for (int node = 0; node < static_cast<int>(standing->until.size()); ++node) {
-        const auto vote = ballot.vote(node);
+        const auto vote = call.vote(node);
         if (vote == Vote::Yes || vote == Vote::No)
             guard.forget(node);
         possible += standing->isOn(node) && vote != Vote::No ? 1 : 0;
     }
-    if (ballot.count(Vote::Yes) >= enough)
+    if (call.count(Vote::Yes) >= enough)
         co_return true;
     if (possible < enough)
         co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more"_s.arg(what)};
     co_return Error{ErrorCode::UnknownOutcome,
                     u"%1 may still be held, it is being given back in the background: %2 of %3 nodes answered"_s
-                        .arg(what).arg(ballot.answered()).arg(standing->until.size())};
+                        .arg(what).arg(call.answered()).arg(standing->until.size())};
 }
 
 Task<Result<bool>> RedlockLock::isStillMine(Deadline deadline)
@@ -225,15 +225,15 @@ Task<Result<bool>> RedlockLock::isStillMine(Deadline deadline)
     const auto ask = [&](int node) {
         return m_nodes[static_cast<std::size_t>(node)]->command({"GET", ours.key.bytes()}, Deadline::at(limit));
     };
-    const Ballot ballot(m_nodes, ask, {[ours](const redis::Value &answer) {
+    const QuorumCall call(m_nodes, ask, {[ours](const redis::Value &answer) {
                             return !answer.isNil() && answer.text == ours.token.bytes();
-                        }});
-    auto decided = ballot.decided();
+                          }});
+    auto decided = call.decided();
     const bool mine = co_await decided;
-    if (mine || ballot.count(Vote::No) > nodes - enough)
+    if (mine || call.count(Vote::No) > nodes - enough)
         co_return mine;
     co_return Error{ErrorCode::NotConnected,
-                    u"%1 of %2 nodes answered in time, and it takes %3"_s.arg(ballot.answered()).arg(nodes).arg(enough),
+                    u"%1 of %2 nodes answered in time, and it takes %3"_s.arg(call.answered()).arg(nodes).arg(enough),
                     true};
 }
 
@@ -243,22 +243,22 @@ Task<Result<bool>> RedlockLock::extend()
     if (!isHeld())
         co_return notHeld;
     const auto standing = m_lease->standing();
-    const auto ballot = m_lease->prolong();
-    auto decided = ballot.decided();
+    const auto call = m_lease->prolong();
+    auto decided = call.decided();
     const bool prolonged = co_await decided; // `this` may be gone by now
     if (prolonged)
         co_return true;
     if (!standing->validUntil())
         co_return notHeld;
     co_return Error{ErrorCode::UnknownOutcome,
-                    u"%1 of %2 nodes answered in time"_s.arg(ballot.answered()).arg(standing->until.size()), true};
+                    u"%1 of %2 nodes answered in time"_s.arg(call.answered()).arg(standing->until.size()), true};
 }
 
 void RedlockLock::letGo()
 {
     if (!m_lease)
         return;
-    const NodesGuard guard(m_nodes, m_chores, m_lease->key());
+    const NodesGuard guard(m_nodes, m_waitGroups, m_lease->key());
     m_lease.reset();
 }
 

@@ -38,7 +38,7 @@ private:
     RedisKey m_key;
     std::chrono::milliseconds m_ttl;
     Random m_random;
-    std::vector<Chores> m_chores; // what is being taken away, per node
+    std::vector<WaitGroup> m_waitGroups; // what is being taken away, per node
     int m_silent = 0;             // nodes that did not answer in the last round
     std::optional<QuorumLease> m_lease;
 };

@@ -13,9 +13,9 @@
 #include "core/recipes/redis/setnx.h"
 
 #include "core/base/text.h"
+#include "core/recipes/connectionerrors.h"
 #include "core/recipes/redis/waiting.h"
 #include "core/recipes/token.h"
-#include "core/recipes/trouble.h"
 #include "core/redis/client.h"
 
 namespace lockscope::recipes {
@@ -24,7 +24,7 @@ using namespace Qt::StringLiterals;
 
 SetNxLock::SetNxLock(redis::Connection &connection, RedisKey key, std::chrono::milliseconds ttl, Random random)
     : LockBase(connection.loop(), u"lock "_s + label(key.bytes())), m_connection(&connection), m_key(std::move(key)),
-      m_ttl(ttl), m_random(std::move(random)), m_chores(connection.loop())
+      m_ttl(ttl), m_random(std::move(random)), m_waitGroup(connection.loop())
 {
 }
 
@@ -34,7 +34,7 @@ Task<Result<Grant>> SetNxLock::take(Deadline deadline)
     if (taken)
         co_return taken;
     Error why = taken.error();
-    auto cleaned = m_chores.finished(answerBy(*m_connection, Deadline::at(m_connection->loop().now())));
+    auto cleaned = m_waitGroup.finished(answerBy(*m_connection, Deadline::at(m_connection->loop().now())));
     const bool clean = co_await cleaned;
     if (!clean && why.code == ErrorCode::TimedOut) {
         why.code = ErrorCode::UnknownOutcome;
@@ -52,7 +52,7 @@ Task<Result<Grant>> SetNxLock::poll(Deadline deadline)
             co_return connected.error();
         // A new token for every try: taking away what an earlier one left can never hit this one.
         const TokenKey ours{m_key, LockValue(uuidToken(m_random))};
-        TokenGuard guard(*m_connection, m_chores, ours);
+        TokenGuard guard(*m_connection, m_waitGroup, ours);
         const auto asked = loop.now();
         const auto set = co_await setOnce(ours, &guard, deadline);                         // 1, 2
         if (!set)
@@ -83,7 +83,7 @@ Task<Result<bool>> SetNxLock::setOnce(TokenKey ours, TokenGuard *guard, Deadline
         co_return holds;
     }
     guard->forget();
-    if (!set && !isConnectionTrouble(set.error()))
+    if (!set && !isConnectionError(set.error()))
         co_return set.error();
     co_return false;
 }
@@ -128,7 +128,7 @@ Task<Result<bool>> SetNxLock::release(Deadline deadline)
     const TokenKey ours = m_lease->key();
     m_lease.reset();
     const auto what = name();
-    TokenGuard guard(*m_connection, m_chores, ours); // if there is no answer, or nobody to hear it
+    TokenGuard guard(*m_connection, m_waitGroup, ours); // if there is no answer, or nobody to hear it
     auto deleting = m_connection->script(redis::loadScript("compare-and-delete"), {ours.key.bytes()},
                                          {ours.token.bytes()}, answerBy(*m_connection, deadline));
     const auto deleted = co_await deleting;
@@ -158,7 +158,7 @@ void SetNxLock::letGo()
 {
     if (!m_lease)
         return;
-    removeToken(*m_connection, m_chores, m_lease->key());
+    removeToken(*m_connection, m_waitGroup, m_lease->key());
     m_lease.reset();
 }
 

@@ -31,7 +31,7 @@ private:
     RedisKey m_key;
     std::chrono::milliseconds m_ttl;
     Random m_random;
-    Chores m_chores;
+    WaitGroup m_waitGroup;
     std::optional<Lease> m_lease;
 };
 

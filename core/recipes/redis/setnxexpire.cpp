@@ -16,7 +16,7 @@
 #include "core/recipes/redis/setnxexpire.h"
 
 #include "core/base/text.h"
-#include "core/recipes/redis/onetry.h"
+#include "core/recipes/redis/detachedattempt.h"
 #include "core/recipes/redis/waiting.h"
 
 namespace lockscope::recipes {
@@ -27,7 +27,8 @@ namespace {
 
 const QByteArray mark = "1";
 
-Task<bool> tryOnce(redis::Connection *connection, RedisKey key, std::chrono::seconds ttl, OneTry one, Deadline deadline)
+Task<bool> tryOnce(redis::Connection *connection, RedisKey key, std::chrono::seconds ttl, DetachedAttempt one,
+                   Deadline deadline)
 {
     auto setting = connection->command({"SETNX", key.bytes(), mark}, deadline);             // 1
     const auto set = co_await setting;
@@ -61,7 +62,7 @@ void sendDelete(redis::Connection &connection, const RedisKey &key)
 SetNxExpireLock::SetNxExpireLock(redis::Connection &connection, RedisKey key, std::chrono::milliseconds ttl,
                                  Random random)
     : LockBase(connection.loop(), u"lock "_s + label(key.bytes())), m_connection(&connection), m_key(std::move(key)),
-      m_ttl(std::chrono::ceil<std::chrono::seconds>(ttl)), m_random(std::move(random)), m_chores(connection.loop())
+      m_ttl(std::chrono::ceil<std::chrono::seconds>(ttl)), m_random(std::move(random)), m_waitGroup(connection.loop())
 {
 }
 
@@ -73,10 +74,10 @@ Task<Result<Grant>> SetNxExpireLock::take(Deadline deadline)
         if (!connected)
             co_return connected.error();
         const auto asked = loop.now();
-        const OneTry one(loop, [connection = m_connection, key = m_key] { sendDelete(*connection, key); });
-        OneTry::Waiter waiter(one);
-        m_chores.add(m_connection->background(),
-                     tryOnce(m_connection, m_key, m_ttl, one, answerBy(*m_connection, deadline)));
+        const DetachedAttempt one(loop, [connection = m_connection, key = m_key] { sendDelete(*connection, key); });
+        DetachedAttempt::Waiter waiter(one);
+        m_waitGroup.add(m_connection->background(),
+                        tryOnce(m_connection, m_key, m_ttl, one, answerBy(*m_connection, deadline)));
         auto outcome = one.outcome();
         const auto got = co_await outcome;
         if (!got && got.error().code != ErrorCode::NotConnected)

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "core/base/random.h"
-#include "core/recipes/chores.h"
 #include "core/recipes/lockbase.h"
 #include "core/recipes/redis/keepalive.h"
+#include "core/recipes/waitgroup.h"
 
 namespace lockscope::recipes {
 
@@ -31,7 +31,7 @@ private:
     RedisKey m_key;
     std::chrono::seconds m_ttl;
     Random m_random;
-    Chores m_chores;
+    WaitGroup m_waitGroup;
     std::optional<KeepAlive> m_life;
 };
 

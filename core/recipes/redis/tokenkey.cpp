@@ -4,8 +4,8 @@
 #include "core/async/sleep.h"
 #include "core/base/logging.h"
 #include "core/base/text.h"
+#include "core/recipes/connectionerrors.h"
 #include "core/recipes/redis/waiting.h"
-#include "core/recipes/trouble.h"
 #include "core/redis/client.h"
 
 namespace lockscope::recipes {
@@ -30,7 +30,7 @@ Task<bool> takeAway(redis::Connection *connection, TokenKey ours)
         const auto deleted = co_await deleting;
         if (deleted)
             co_return true;
-        if (!isConnectionTrouble(deleted.error())) {
+        if (!isConnectionError(deleted.error())) {
             qCWarning(logRedis).noquote() << "cannot take away" << label(ours.key.bytes()) << "-"
                                           << deleted.error().message << "- it goes with its TTL";
             co_return false;
@@ -52,7 +52,7 @@ Task<Result<bool>> holdsToken(redis::Connection *connection, TokenKey ours, Dead
         const auto value = co_await asking;
         if (value)
             co_return !value->isNil() && value->text == ours.token.bytes();
-        if (!isConnectionTrouble(value.error()))
+        if (!isConnectionError(value.error()))
             co_return value.error();
         // A server that hangs keeps the connection: nothing else would end this.
         if (deadline.hasPassed(connection->loop()))
@@ -62,9 +62,9 @@ Task<Result<bool>> holdsToken(redis::Connection *connection, TokenKey ours, Dead
     }
 }
 
-void removeToken(redis::Connection &connection, const Chores &chores, TokenKey ours)
+void removeToken(redis::Connection &connection, const WaitGroup &waitGroup, TokenKey ours)
 {
-    chores.add(connection.background(), takeAway(&connection, std::move(ours)));
+    waitGroup.add(connection.background(), takeAway(&connection, std::move(ours)));
 }
 
 } // namespace lockscope::recipes

@@ -3,7 +3,7 @@
 // only; the connection outlives it.
 #pragma once
 
-#include "core/recipes/chores.h"
+#include "core/recipes/waitgroup.h"
 #include "core/redis/connection.h"
 
 namespace lockscope::recipes {
@@ -19,14 +19,14 @@ struct TokenKey {
 // Takes the key away in the background, if it holds our token: for when a SET's reply is still out, or
 // a release got none. A SET that is still under way on a broken connection may land later; its TTL
 // ends it.
-void removeToken(redis::Connection &connection, const Chores &chores, TokenKey ours);
+void removeToken(redis::Connection &connection, const WaitGroup &waitGroup, TokenKey ours);
 
 // A SET is out: unless somebody says that the key is not ours, or keeps it, it is taken away when this
 // goes out of scope.
 class TokenGuard {
 public:
-    TokenGuard(redis::Connection &connection, Chores chores, TokenKey ours)
-        : m_connection(&connection), m_chores(std::move(chores)), m_ours(std::move(ours))
+    TokenGuard(redis::Connection &connection, WaitGroup waitGroup, TokenKey ours)
+        : m_connection(&connection), m_waitGroup(std::move(waitGroup)), m_ours(std::move(ours))
     {
     }
     TokenGuard(const TokenGuard &) = delete;
@@ -34,13 +34,13 @@ public:
     ~TokenGuard()
     {
         if (!m_isForgotten)
-            removeToken(*m_connection, m_chores, m_ours);
+            removeToken(*m_connection, m_waitGroup, m_ours);
     }
     void forget() { m_isForgotten = true; }
 
 private:
     redis::Connection *m_connection;
-    Chores m_chores;
+    WaitGroup m_waitGroup;
     TokenKey m_ours;
     bool m_isForgotten = false;
 };

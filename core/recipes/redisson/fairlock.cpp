@@ -10,7 +10,7 @@
 //   4. To give up waiting, one script: leave the queue, and move everybody up who stood behind us. If
 //      the lock is free and we were at the head, the next one hears of it.
 //   5. To release, one script as for the RLock; it publishes "0" for the head of the queue alone.
-#include "core/recipes/redisson/moves.h"
+#include "core/recipes/redisson/scriptset.h"
 
 #include "core/rules/redissonkeys.h"
 
@@ -26,32 +26,32 @@ namespace {
 // keeps everybody else from a free lock for so long, should it die.
 constexpr std::chrono::milliseconds waiterIsGiven = 300s;
 
-void giveWaiter(Moves &moves, std::optional<Duration> wait)
+void giveWaiter(ScriptSet &scripts, std::optional<Duration> wait)
 {
     const auto given = inMilliseconds(wait ? std::max(std::chrono::ceil<std::chrono::milliseconds>(*wait), 1ms)
                                            : waiterIsGiven);
-    moves.enter.args[2] = given;
-    moves.leaveQueue->args[1] = given;
+    scripts.enter.args[2] = given;
+    scripts.leaveQueue->args[1] = given;
 }
 
 } // namespace
 
-Moves redissonFairLock(const RedisKey &lock, const QByteArray &owner, std::chrono::milliseconds lease)
+ScriptSet redissonFairLock(const RedisKey &lock, const QByteArray &owner, std::chrono::milliseconds lease)
 {
     const redis::RedissonKeys names(lock.bytes());
     const QByteArray ttl = inMilliseconds(lease);
     const QByteArray given = inMilliseconds(waiterIsGiven);
     const QByteArrayList keys{lock.bytes(), names.fairQueue(), names.fairDeadlines()};
-    Moves moves = redissonLock(lock, owner, lease);
-    moves.enter = {"redisson-fair-acquire", keys, {owner, ttl, given, "1"}};                // 1
-    moves.tryEnter = {"redisson-fair-acquire", keys, {owner, ttl, given, "0"}};
-    moves.channel = names.channel() + ':' + owner;                                          // 2, 3
-    moves.leaveQueue = {"redisson-fair-leave", keys, {owner, given, names.channel()}};      // 4
-    moves.leave = {"redisson-fair-release",                                                 // 5
-                   {lock.bytes(), {}, names.fairQueue(), names.fairDeadlines()},
-                   {owner, ttl, names.channel(), inMilliseconds(latchIsKept)}};
-    moves.setWait = giveWaiter;
-    return moves;
+    ScriptSet scripts = redissonLock(lock, owner, lease);
+    scripts.enter = {"redisson-fair-acquire", keys, {owner, ttl, given, "1"}};              // 1
+    scripts.tryEnter = {"redisson-fair-acquire", keys, {owner, ttl, given, "0"}};
+    scripts.channel = names.channel() + ':' + owner;                                        // 2, 3
+    scripts.leaveQueue = {"redisson-fair-leave", keys, {owner, given, names.channel()}};    // 4
+    scripts.leave = {"redisson-fair-release",                                               // 5
+                     {lock.bytes(), {}, names.fairQueue(), names.fairDeadlines()},
+                     {owner, ttl, names.channel(), inMilliseconds(latchIsKept)}};
+    scripts.setWait = giveWaiter;
+    return scripts;
 }
 
 } // namespace lockscope::recipes

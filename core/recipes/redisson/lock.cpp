@@ -13,7 +13,7 @@
 //      the latch is deleted when it was heard.
 //
 // The reply to 1 lost: look how often we hold it. A message wakes one waiter of each process. Not fair.
-#include "core/recipes/redisson/moves.h"
+#include "core/recipes/redisson/scriptset.h"
 
 #include "core/rules/redissonkeys.h"
 
@@ -28,32 +28,32 @@ int wakesOne(const QByteArray & /*payload*/)
 
 } // namespace
 
-Moves redissonLock(const RedisKey &lock, const QByteArray &owner, std::chrono::milliseconds lease)
+ScriptSet redissonLock(const RedisKey &lock, const QByteArray &owner, std::chrono::milliseconds lease)
 {
     const redis::RedissonKeys names(lock.bytes());
     const QByteArray ttl = inMilliseconds(lease);
-    Moves moves;
-    moves.id = owner;
-    moves.enter = {"redisson-acquire", {lock.bytes()}, {owner, ttl}};                       // 1
-    moves.tryEnter = moves.enter;
-    moves.count = {"HGET", lock.bytes(), owner};
-    moves.channel = names.channel();                                                        // 2–4
-    moves.wakes = wakesOne;
-    moves.renew = {"redisson-renew", {lock.bytes()}, {owner, ttl}};                         // 5
-    moves.latchPrefix = names.unlockLatch({});
-    moves.leave = {"redisson-release", {lock.bytes(), {}},                                  // 6
-                   {owner, ttl, moves.channel, inMilliseconds(latchIsKept)}};
-    moves.takeAway = takeAwayField(lock, owner);
-    return moves;
+    ScriptSet scripts;
+    scripts.id = owner;
+    scripts.enter = {"redisson-acquire", {lock.bytes()}, {owner, ttl}};                     // 1
+    scripts.tryEnter = scripts.enter;
+    scripts.count = {"HGET", lock.bytes(), owner};
+    scripts.channel = names.channel();                                                      // 2–4
+    scripts.wakes = wakesOne;
+    scripts.renew = {"redisson-renew", {lock.bytes()}, {owner, ttl}};                       // 5
+    scripts.latchPrefix = names.unlockLatch({});
+    scripts.leave = {"redisson-release", {lock.bytes(), {}},                                // 6
+                     {owner, ttl, scripts.channel, inMilliseconds(latchIsKept)}};
+    scripts.takeAway = takeAwayField(lock, owner);
+    return scripts;
 }
 
-Moves redissonFencedLock(const RedisKey &lock, const QByteArray &owner, std::chrono::milliseconds lease)
+ScriptSet redissonFencedLock(const RedisKey &lock, const QByteArray &owner, std::chrono::milliseconds lease)
 {
-    Moves moves = redissonLock(lock, owner, lease);
-    moves.tokenKey = redis::RedissonKeys(lock.bytes()).fencingToken();
-    moves.enter.keys << moves.tokenKey;
-    moves.tryEnter = moves.enter;
-    return moves;
+    ScriptSet scripts = redissonLock(lock, owner, lease);
+    scripts.tokenKey = redis::RedissonKeys(lock.bytes()).fencingToken();
+    scripts.enter.keys << scripts.tokenKey;
+    scripts.tryEnter = scripts.enter;
+    return scripts;
 }
 
 ScriptCall takeAwayField(const RedisKey &lock, const QByteArray &field)

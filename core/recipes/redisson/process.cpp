@@ -21,15 +21,16 @@ QByteArray RedissonProcess::newThread()
     return m_uuid + ':' + QByteArray::number(++m_threads);
 }
 
-std::shared_ptr<WaitRoom> RedissonProcess::room(const QByteArray &channel, WaitRoom::Wakes wakes)
+std::shared_ptr<ReleaseSubscription> RedissonProcess::subscription(const QByteArray &channel,
+                                                                   ReleaseSubscription::Wakes wakes)
 {
-    auto room = m_rooms[channel].lock();
-    if (!room) {
-        std::erase_if(m_rooms, [](const auto &entry) { return entry.second.expired(); });
-        room = std::make_shared<WaitRoom>(*m_connection, channel, wakes);
-        m_rooms[channel] = room;
+    auto subscription = m_subscriptions[channel].lock();
+    if (!subscription) {
+        std::erase_if(m_subscriptions, [](const auto &entry) { return entry.second.expired(); });
+        subscription = std::make_shared<ReleaseSubscription>(*m_connection, channel, wakes);
+        m_subscriptions[channel] = subscription;
     }
-    return room;
+    return subscription;
 }
 
 } // namespace lockscope::recipes

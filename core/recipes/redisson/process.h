@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/base/random.h"
-#include "core/recipes/redisson/waitroom.h"
+#include "core/recipes/redisson/releasesubscription.h"
 
 #include <map>
 
@@ -19,13 +19,14 @@ public:
 
     // "<uuid>:<number>", as a holder stands in the lock.
     [[nodiscard]] QByteArray newThread();
-    [[nodiscard]] std::shared_ptr<WaitRoom> room(const QByteArray &channel, WaitRoom::Wakes wakes);
+    [[nodiscard]] std::shared_ptr<ReleaseSubscription> subscription(const QByteArray &channel,
+                                                                    ReleaseSubscription::Wakes wakes);
 
 private:
     redis::Connection *m_connection;
     QByteArray m_uuid;
     qint64 m_threads = 0;
-    std::map<QByteArray, std::weak_ptr<WaitRoom>> m_rooms;
+    std::map<QByteArray, std::weak_ptr<ReleaseSubscription>> m_subscriptions;
 };
 
 } // namespace lockscope::recipes

@@ -14,7 +14,7 @@
 //
 // A writer may begin to read; a reader that begins to write waits for itself. Readers that keep coming
 // keep a writer out. The reply lost, the latch: as for the RLock.
-#include "core/recipes/redisson/moves.h"
+#include "core/recipes/redisson/scriptset.h"
 
 #include "core/rules/redissonkeys.h"
 
@@ -29,45 +29,45 @@ int wakesAllAfterWriter(const QByteArray &payload)
     return payload == "1" ? INT_MAX : 1;
 }
 
-Moves movesOf(const RedisKey &lock, const QByteArray &field)
+ScriptSet scriptsOf(const RedisKey &lock, const QByteArray &field)
 {
     const redis::RedissonKeys names(lock.bytes());
-    Moves moves;
-    moves.id = field;
-    moves.count = {"HGET", lock.bytes(), field};
-    moves.channel = names.readWriteChannel();                                               // 3
-    moves.wakes = wakesAllAfterWriter;
-    moves.latchPrefix = names.unlockLatch({});
-    moves.takeAway = takeAwayField(lock, field);
-    return moves;
+    ScriptSet scripts;
+    scripts.id = field;
+    scripts.count = {"HGET", lock.bytes(), field};
+    scripts.channel = names.readWriteChannel();                                             // 3
+    scripts.wakes = wakesAllAfterWriter;
+    scripts.latchPrefix = names.unlockLatch({});
+    scripts.takeAway = takeAwayField(lock, field);
+    return scripts;
 }
 
 } // namespace
 
-Moves redissonReadLock(const RedisKey &lock, const QByteArray &owner, std::chrono::milliseconds lease)
+ScriptSet redissonReadLock(const RedisKey &lock, const QByteArray &owner, std::chrono::milliseconds lease)
 {
     const QByteArray ttl = inMilliseconds(lease);
     const QByteArray prefix = redis::RedissonKeys(lock.bytes()).readerTimeoutPrefix();
-    Moves moves = movesOf(lock, owner);
-    moves.enter = {"redisson-read-acquire", {lock.bytes()}, {owner, ttl, prefix}};          // 1
-    moves.tryEnter = moves.enter;
-    moves.renew = {"redisson-read-renew", {lock.bytes()}, {owner, ttl, prefix}};            // 4
-    moves.leave = {"redisson-read-release", {lock.bytes(), {}},                             // 5
-                   {owner, prefix, moves.channel, inMilliseconds(latchIsKept)}};
-    return moves;
+    ScriptSet scripts = scriptsOf(lock, owner);
+    scripts.enter = {"redisson-read-acquire", {lock.bytes()}, {owner, ttl, prefix}};        // 1
+    scripts.tryEnter = scripts.enter;
+    scripts.renew = {"redisson-read-renew", {lock.bytes()}, {owner, ttl, prefix}};          // 4
+    scripts.leave = {"redisson-read-release", {lock.bytes(), {}},                           // 5
+                     {owner, prefix, scripts.channel, inMilliseconds(latchIsKept)}};
+    return scripts;
 }
 
-Moves redissonWriteLock(const RedisKey &lock, const QByteArray &owner, std::chrono::milliseconds lease)
+ScriptSet redissonWriteLock(const RedisKey &lock, const QByteArray &owner, std::chrono::milliseconds lease)
 {
     const QByteArray ttl = inMilliseconds(lease);
     const QByteArray field = owner + ":write";
-    Moves moves = movesOf(lock, field);
-    moves.enter = {"redisson-write-acquire", {lock.bytes()}, {field, ttl}};                 // 2
-    moves.tryEnter = moves.enter;
-    moves.renew = {"redisson-renew", {lock.bytes()}, {field, ttl}};                         // 4
-    moves.leave = {"redisson-write-release", {lock.bytes(), {}},                            // 6
-                   {field, ttl, moves.channel, inMilliseconds(latchIsKept)}};
-    return moves;
+    ScriptSet scripts = scriptsOf(lock, field);
+    scripts.enter = {"redisson-write-acquire", {lock.bytes()}, {field, ttl}};               // 2
+    scripts.tryEnter = scripts.enter;
+    scripts.renew = {"redisson-renew", {lock.bytes()}, {field, ttl}};                       // 4
+    scripts.leave = {"redisson-write-release", {lock.bytes(), {}},                          // 6
+                     {field, ttl, scripts.channel, inMilliseconds(latchIsKept)}};
+    return scripts;
 }
 
 } // namespace lockscope::recipes

@@ -26,7 +26,7 @@ bool wasRefused(const Error &error)
 ScriptLock::ScriptLock(redis::Connection &connection, const RedisKey &key, std::chrono::milliseconds ttl, Random random,
                        Recipe recipe)
     : LockBase(connection.loop(), u"lock "_s + label(key.bytes())), m_connection(&connection), m_ttl(ttl),
-      m_random(std::move(random)), m_recipe(std::move(recipe)), m_moves(m_recipe()), m_chores(connection.loop())
+      m_random(std::move(random)), m_recipe(std::move(recipe)), m_scripts(m_recipe()), m_waitGroup(connection.loop())
 {
 }
 
@@ -35,16 +35,16 @@ Task<Result<Grant>> ScriptLock::take(Deadline deadline)
     // A lease of before that ran out may have left something, too.
     const auto &loop = m_connection->loop();
     if (m_needsNewId || m_held)
-        m_moves = m_recipe();
+        m_scripts = m_recipe();
     m_held.reset();
-    m_needsNewId = m_moves.isForOneHold;
-    if (m_moves.setWait)
-        m_moves.setWait(m_moves, deadline.isNever() ? std::nullopt : std::optional(deadline.remaining(loop)));
+    m_needsNewId = m_scripts.isForOneHold;
+    if (m_scripts.setWait)
+        m_scripts.setWait(m_scripts, deadline.isNever() ? std::nullopt : std::optional(deadline.remaining(loop)));
     auto entered = co_await enter(deadline);
     if (entered)
         co_return entered;
     Error why = entered.error();
-    auto cleaned = m_chores.finished(answerBy(*m_connection, Deadline::at(m_connection->loop().now())));
+    auto cleaned = m_waitGroup.finished(answerBy(*m_connection, Deadline::at(m_connection->loop().now())));
     const bool clean = co_await cleaned;
     m_needsNewId = m_needsNewId || !clean;
     if (!clean && why.code == ErrorCode::TimedOut) {
@@ -58,39 +58,40 @@ Task<Result<Grant>> ScriptLock::enter(Deadline deadline)
 {
     auto &loop = m_connection->loop();
     const bool waits = !deadline.hasPassed(loop);
-    const ScriptCall call = waits ? m_moves.enter : m_moves.tryEnter;
-    Trace trace(*m_connection, m_chores, m_moves);
-    std::optional<WaitRoom::Seat> seat;
+    const ScriptCall call = waits ? m_scripts.enter : m_scripts.tryEnter;
+    CleanupGuard cleanupGuard(*m_connection, m_waitGroup, m_scripts);
+    std::optional<ReleaseSubscription::Waiter> waiter;
     for (;;) {
         const auto connected = co_await untilConnected(m_connection, deadline);
         if (!connected)
             co_return connected.error();
-        trace.mayBe(true, waits);
+        cleanupGuard.mayBe(true, waits);
         const auto asked = loop.now();
-        const auto entered = co_await enterOnce(m_connection, m_moves, call, 0, deadline);
+        const auto entered = co_await enterOnce(m_connection, m_scripts, call, 0, deadline);
         if (!entered) {
             if (wasRefused(entered.error()))
-                trace.mayBe(false, waits);
+                cleanupGuard.mayBe(false, waits);
             co_return entered.error();
         }
-        if (seat)
-            seat->tried();
+        if (waiter)
+            waiter->tried();
         const bool isOurs = entered->kind == Entered::Kind::Ours;
         if (isOurs && loop.now() < KeepAlive::validUntil(asked, m_ttl)) {
-            trace.forget();
+            cleanupGuard.forget();
             co_return hold(*entered, asked);
         }
         if (isOurs)
-            co_await clearUp(m_connection, m_moves, true); // heard of it too late
-        trace.mayBe(false, waits);
+            co_await clearUp(m_connection, m_scripts, true); // heard of it too late
+        cleanupGuard.mayBe(false, waits);
         if (entered->kind == Entered::Kind::OtherLimit)
             co_return Error{ErrorCode::BadInput, u"it has %1 permits, not the number given"_s.arg(entered->count)};
         if (deadline.hasPassed(loop))
             co_return Error{ErrorCode::TimedOut, u"timed out waiting for its holder"_s, true};
-        if (!seat) {
+        if (!waiter) {
             // Only who did not get it at once listens, and then tries once more.
-            seat.emplace(RedissonProcess::of(*m_connection, m_random).room(m_moves.channel, m_moves.wakes));
-            auto listening = seat->room().hearing(answerBy(*m_connection, deadline));
+            waiter.emplace(RedissonProcess::of(*m_connection, m_random).subscription(m_scripts.channel,
+                                                                                     m_scripts.wakes));
+            auto listening = waiter->subscription().hearing(answerBy(*m_connection, deadline));
             const auto heard = co_await listening;
             if (!heard && heard.error().code == ErrorCode::NoPermission)
                 co_return heard.error();
@@ -98,7 +99,7 @@ Task<Result<Grant>> ScriptLock::enter(Deadline deadline)
         }
         const auto known = entered->kind == Entered::Kind::Unsent ? 50ms : entered->wait;
         const auto most = known < 0ms ? m_ttl : std::clamp<std::chrono::milliseconds>(known, 1ms, std::max(m_ttl, 1ms));
-        auto told = seat->wait(std::min<Instant>(loop.now() + most, deadline.when()));
+        auto told = waiter->wait(std::min<Instant>(loop.now() + most, deadline.when()));
         const bool isTold = co_await told;
         if (!isTold && deadline.hasPassed(loop))
             co_return Error{ErrorCode::TimedOut, u"timed out waiting for its holder"_s, true};
@@ -109,8 +110,9 @@ Grant ScriptLock::hold(const Entered &entered, Instant asked)
 {
     // One, also where the server counts more: then the script was sent again because its answer was lost, and what is
     // too many goes with the release.
-    m_held.emplace(Grant{m_moves.id, entered.token, {}}, 1, m_connection->loop(), m_ttl, asked,
-                   [connection = m_connection, renew = m_moves.renew](std::chrono::milliseconds, Deadline deadline) {
+    m_held.emplace(Grant{m_scripts.id, entered.token, {}}, 1, m_connection->loop(), m_ttl, asked,
+                   [connection = m_connection, renew = m_scripts.renew](std::chrono::milliseconds,
+                                                                        Deadline deadline) {
                        return connection->script(redis::loadScript(renew.script), renew.keys, renew.args, deadline);
                    },
                    [this](Loss loss) { lose(loss); });
@@ -120,7 +122,7 @@ Grant ScriptLock::hold(const Entered &entered, Instant asked)
 // Counted on the server, as all of Redisson's are.
 Task<Result<Grant>> ScriptLock::reenter(Deadline deadline)
 {
-    if (!m_moves.isReentrant) {
+    if (!m_scripts.isReentrant) {
         auto refused = co_await LockBase::reenter(deadline);
         co_return refused;
     }
@@ -128,14 +130,14 @@ Task<Result<Grant>> ScriptLock::reenter(Deadline deadline)
     const auto what = name();
     auto *connection = m_connection;
     auto &loop = connection->loop();
-    const Moves moves = m_moves;
+    const ScriptSet scripts = m_scripts;
     const qint64 before = m_held->count;
     for (;;) {
         const auto connected = co_await untilConnected(connection, deadline);
         if (!connected)
             co_return connected.error();
         const auto asked = loop.now();
-        const auto entered = co_await enterOnce(connection, moves, moves.tryEnter, before, deadline);
+        const auto entered = co_await enterOnce(connection, scripts, scripts.tryEnter, before, deadline);
         if (!entered)
             co_return entered.error();
         if (alive.expired())
@@ -169,17 +171,17 @@ Task<Result<bool>> ScriptLock::release(Deadline deadline)
         co_return Error{ErrorCode::NotHeld, u"%1 is not held by us"_s.arg(what)};
     }
     const auto alive = self();
-    const Moves moves = m_moves;
+    const ScriptSet scripts = m_scripts;
     auto *connection = m_connection;
     const bool isLast = --m_held->count == 0;
-    Trace trace(*connection, m_chores, moves);
+    CleanupGuard cleanupGuard(*connection, m_waitGroup, scripts);
     if (isLast) {
         m_held.reset();
         m_needsNewId = true; // until we know better
-        trace.mayBe(true, false);
+        cleanupGuard.mayBe(true, false);
     }
     const auto request = m_random.bytes(16).toHex();
-    const auto left = co_await leaveOnce(connection, moves, request, deadline);
+    const auto left = co_await leaveOnce(connection, scripts, request, deadline);
     if (!left)
         co_return Error{left.error().code,
                         (isLast ? u"%1 may still be held, it is being given back in the background: %2"_s
@@ -187,9 +189,9 @@ Task<Result<bool>> ScriptLock::release(Deadline deadline)
     // More than we know of: a reply that was lost. Then the trace takes the rest away.
     const bool isCounted = *left == (isLast ? 1 : 0);
     if (*left != 0)
-        trace.forget();
+        cleanupGuard.forget();
     if (isLast && *left != 0 && !alive.expired() && !m_held && !isAcquiring())
-        m_needsNewId = moves.isForOneHold;
+        m_needsNewId = scripts.isForOneHold;
     if (*left < 0 || (!isLast && !isCounted)) {
         if (!isLast && !alive.expired())
             forfeit();
@@ -203,7 +205,7 @@ Task<Result<bool>> ScriptLock::isStillMine(Deadline deadline)
     const bool isOurs = isHeld();
     if (!isOurs)
         co_return false;
-    auto asking = m_connection->command(m_moves.count, deadline);
+    auto asking = m_connection->command(m_scripts.count, deadline);
     const auto count = co_await asking;
     if (!count)
         co_return count.error();
@@ -223,7 +225,7 @@ void ScriptLock::letGo()
     if (!m_held)
         return;
     m_held.reset();
-    m_chores.add(m_connection->background(), clearUp(m_connection, m_moves, true));
+    m_waitGroup.add(m_connection->background(), clearUp(m_connection, m_scripts, true));
 }
 
 } // namespace lockscope::recipes

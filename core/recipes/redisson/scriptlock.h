@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // What all of Redisson's locks share: they enter by one script, wait for a message, renew a lease while
-// they hold, and leave by one script. Which scripts those are is the recipe (moves.h).
+// they hold, and leave by one script. Which scripts those are is the recipe (scriptset.h).
 #pragma once
 
 #include "core/recipes/lockbase.h"
 #include "core/recipes/redis/keepalive.h"
-#include "core/recipes/redisson/errands.h"
 #include "core/recipes/redisson/process.h"
+#include "core/recipes/redisson/scriptcalls.h"
 
 namespace lockscope::recipes {
 
 class ScriptLock final : public LockBase {
 public:
-    // Makes the moves of one holder; called again when another id is needed: for a permit with every
+    // Makes the scripts of one holder; called again when another id is needed: for a permit with every
     // hold, for the others after something of the last hold may still be under way.
-    using Recipe = std::function<Moves()>;
+    using Recipe = std::function<ScriptSet()>;
 
     ScriptLock(redis::Connection &connection, const RedisKey &key, std::chrono::milliseconds ttl, Random random,
                Recipe recipe);
@@ -49,9 +49,9 @@ private:
     std::chrono::milliseconds m_ttl;
     Random m_random;
     Recipe m_recipe;
-    Moves m_moves;
+    ScriptSet m_scripts;
     bool m_needsNewId = false;
-    Chores m_chores;
+    WaitGroup m_waitGroup;
     std::optional<Held> m_held;
 };
 

@@ -12,7 +12,7 @@
 //
 // The reply to 1 lost: look for our permit. The reply to 4 lost: send it again, a permit goes only once.
 // Who believes in another number of permits is refused. The number stays when nobody holds a permit.
-#include "core/recipes/redisson/moves.h"
+#include "core/recipes/redisson/scriptset.h"
 
 #include "core/rules/redissonkeys.h"
 
@@ -29,26 +29,27 @@ int wakesAsManyAsAreLeft(const QByteArray &left)
 
 } // namespace
 
-Moves redissonPermit(const RedisKey &semaphore, const QByteArray &permit, int limit, std::chrono::milliseconds lease)
+ScriptSet redissonPermit(const RedisKey &semaphore, const QByteArray &permit, int limit,
+                         std::chrono::milliseconds lease)
 {
     const redis::RedissonKeys names(semaphore.bytes());
     const QByteArray deadlines = names.permitDeadlines();
     const QByteArrayList keys{semaphore.bytes(), deadlines};
     const QByteArray ttl = inMilliseconds(lease);
-    Moves moves;
-    moves.id = permit.toHex(); // as Redisson shows it
-    moves.channel = names.semaphoreChannel();                                               // 2
-    moves.wakes = wakesAsManyAsAreLeft;
-    moves.enter = {"redisson-permit-acquire", keys,                                         // 1
-                   {permit, ttl, QByteArray::number(limit), moves.channel}};
-    moves.tryEnter = moves.enter;
-    moves.count = {"ZSCORE", deadlines, permit};
-    moves.renew = {"redisson-permit-renew", {deadlines}, {permit, ttl}};                    // 3
-    moves.leave = {"redisson-permit-release", keys, {permit, moves.channel}};               // 4
-    moves.takeAway = moves.leave;
-    moves.isReentrant = false;
-    moves.isForOneHold = true;
-    return moves;
+    ScriptSet scripts;
+    scripts.id = permit.toHex(); // as Redisson shows it
+    scripts.channel = names.semaphoreChannel();                                             // 2
+    scripts.wakes = wakesAsManyAsAreLeft;
+    scripts.enter = {"redisson-permit-acquire", keys,                                       // 1
+                     {permit, ttl, QByteArray::number(limit), scripts.channel}};
+    scripts.tryEnter = scripts.enter;
+    scripts.count = {"ZSCORE", deadlines, permit};
+    scripts.renew = {"redisson-permit-renew", {deadlines}, {permit, ttl}};                  // 3
+    scripts.leave = {"redisson-permit-release", keys, {permit, scripts.channel}};           // 4
+    scripts.takeAway = scripts.leave;
+    scripts.isReentrant = false;
+    scripts.isForOneHold = true;
+    return scripts;
 }
 
 } // namespace lockscope::recipes

@@ -71,7 +71,7 @@ Task<Result<std::optional<zk::Created>>> findOwn(zk::Session *session, Claim cla
         if (!connected)
             co_return connected.error();
         auto found = co_await lookOnce(session, claim, deadline);
-        if (found || !isConnectionTrouble(found.error()))
+        if (found || !isConnectionError(found.error()))
             co_return found;
     }
 }
@@ -107,7 +107,7 @@ Task<Result<void>> makeDirectory(zk::Session *session, ZPath path, zk::CreateMod
             missing.push_back(next.parent());
         } else if (created.error().code == ErrorCode::Unsupported && kind == zk::CreateMode::Container) {
             kind = zk::CreateMode::Persistent; // a server before 3.5
-        } else if (isConnectionTrouble(created.error())) {
+        } else if (isConnectionError(created.error())) {
             const auto connected = co_await untilReconnected(session, deadline);
             if (!connected)
                 co_return connected.error();

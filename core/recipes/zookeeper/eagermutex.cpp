@@ -18,8 +18,8 @@
 // Saves a round trip per hand-off, for one or two requests more; without network delay it gains nothing.
 #include "core/recipes/zookeeper/eagermutex.h"
 
-#include "core/recipes/zookeeper/lookout.h"
 #include "core/recipes/zookeeper/mutexnames.h"
+#include "core/recipes/zookeeper/watchset.h"
 
 namespace lockscope::recipes {
 
@@ -41,35 +41,35 @@ Rank rankOf(const Listed &children, const NodeName &me)
 
 } // namespace
 
-Task<Result<Place>> EagerMutex::enter(Deadline deadline)
+Task<Result<QueueEntry>> EagerMutex::enter(Deadline deadline)
 {
     for (;;) {
-        Lookout lookout(session());
+        WatchSet watchSet(session());
         const Claim claim = mutexClaim(path(), random());
-        auto joined = co_await joinQueue(janitor(), claim, Listing::Plain, deadline);        // 1
+        auto joined = co_await joinQueue(cleanup(), claim, Listing::Plain, deadline);        // 1
         if (!joined)
             co_return joined.error();
-        Place place = std::move(joined->place);
-        Rank rank = rankOf(joined->takeQueue(), place.node());                               // 2
+        QueueEntry entry = std::move(joined->entry);
+        Rank rank = rankOf(joined->takeQueue(), entry.node());                               // 2
         while (rank.turn.kind == Turn::Kind::WaitFor) {
             const ZPath predecessor = path().child(*rank.turn.predecessor);
-            std::vector<ZPath> watched{place.path(), predecessor};
+            std::vector<ZPath> watched{entry.path(), predecessor};
             if (rank.predecessors.kind == Turn::Kind::WaitFor)
                 watched.push_back(path().child(*rank.predecessors.predecessor));
-            const auto changed = co_await lookout.untilChange(watched, deadline);            // 3
+            const auto changed = co_await watchSet.untilChange(watched, deadline);           // 3
             if (!changed)
                 co_return changed.error();
-            if (rank.predecessors.isMine() && lookout.sawGo(predecessor, place.path()))                 // 4
-                co_return std::move(place);
-            lookout.startAnew();
+            if (rank.predecessors.isMine() && watchSet.sawGo(predecessor, entry.path()))                // 4
+                co_return std::move(entry);
+            watchSet.startAnew();
             const auto listed = co_await listQueue(session(), path(), Listing::Plain, deadline); // 5
             if (!listed)
                 co_return listed.error();
-            rank = rankOf(*listed, place.node());
+            rank = rankOf(*listed, entry.node());
         }
         if (rank.turn.isMine())
-            co_return std::move(place);
-        place.forget();                                                                      // 6
+            co_return std::move(entry);
+        entry.forget();                                                                      // 6
     }
 }
 

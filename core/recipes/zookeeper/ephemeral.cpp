@@ -17,14 +17,14 @@
 
 namespace lockscope::recipes {
 
-Task<Result<Place>> EphemeralLock::enter(Deadline deadline)
+Task<Result<QueueEntry>> EphemeralLock::enter(Deadline deadline)
 {
     Claim claim;
     claim.path = path();
     claim.sequential = false;
     claim.data = hostAddress() + ' ' + uuidToken(random()); // all of them have one name: this tells ours
     for (;;) {
-        auto claimed = co_await claimPlace(janitor(), claim, deadline);       // 1
+        auto claimed = co_await createEntry(cleanup(), claim, deadline);      // 1
         if (claimed || claimed.error().code != ErrorCode::NodeExists)
             co_return claimed;
         const auto gone = co_await untilGone(session(), path(), deadline);    // 2

@@ -3,7 +3,7 @@
 // the nodes /locks/stock_lock_<seq>. Those tutorials split a node's name at the first "_lock_", hence no
 // name of a lock may contain that; and when they wake up they believe that it is their turn. Here:
 //   1. Join the queue: create an ephemeral sequential node "<lock>_lock_" in the directory, and list the
-//      directory in the same breath.
+//      directory pipelined with it.
 //   2. Of the nodes with our lock's name (all locks share one counter, so their numbers have gaps), the
 //      lowest number holds it.
 //   3. Otherwise watch the one just before ours, and only that one, until it goes; list again. Go to 2:
@@ -43,7 +43,7 @@ std::optional<Error> FlatMutex::objectionTo(const NodeName &lock)
     return Error{ErrorCode::BadInput, why.arg(label(lock.bytes()))};
 }
 
-Task<Result<Place>> FlatMutex::enter(Deadline deadline)
+Task<Result<QueueEntry>> FlatMutex::enter(Deadline deadline)
 {
     const ZPath directory = path().parent();
     const NodeName base(path().name().bytes() + separator);
@@ -51,11 +51,11 @@ Task<Result<Place>> FlatMutex::enter(Deadline deadline)
     claim.path = directory.child(base);
     claim.data = hostAddress() + ' ' + uuidToken(random()); // the name does not tell ours from others'
     for (;;) {
-        auto joined = co_await joinQueue(janitor(), claim, Listing::Plain, deadline);        // 1
+        auto joined = co_await joinQueue(cleanup(), claim, Listing::Plain, deadline);        // 1
         if (!joined)
             co_return joined.error();
-        Place place = std::move(joined->place);
-        Turn turn = turnInQueue(contendersOf(base, joined->takeQueue()), place.node());      // 2
+        QueueEntry entry = std::move(joined->entry);
+        Turn turn = turnInQueue(contendersOf(base, joined->takeQueue()), entry.node());      // 2
         while (turn.kind == Turn::Kind::WaitFor) {
             const ZPath predecessor = directory.child(*turn.predecessor);
             const auto gone = co_await untilGone(session(), predecessor, deadline);          // 3
@@ -64,11 +64,11 @@ Task<Result<Place>> FlatMutex::enter(Deadline deadline)
             const auto listed = co_await listQueue(session(), directory, Listing::Plain, deadline);
             if (!listed)
                 co_return listed.error();
-            turn = turnInQueue(contendersOf(base, *listed), place.node());
+            turn = turnInQueue(contendersOf(base, *listed), entry.node());
         }
         if (turn.isMine())
-            co_return std::move(place);
-        place.forget();                                                                      // 4
+            co_return std::move(entry);
+        entry.forget();                                                                      // 4
     }
 }
 

@@ -14,7 +14,7 @@ public:
     [[nodiscard]] static std::optional<Error> objectionTo(const NodeName &lock);
 
 protected:
-    Task<Result<Place>> enter(Deadline deadline) override;
+    Task<Result<QueueEntry>> enter(Deadline deadline) override;
 };
 
 } // namespace lockscope::recipes

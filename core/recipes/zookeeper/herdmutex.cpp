@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The queue lock with the herd effect; for teaching and for comparison with zk-mutex. Source: the
 // remark on the herd effect in the ZooKeeper recipes, "Locks".
-//   1. Join the queue: create an ephemeral sequential child "herd-", and in the same breath list the
+//   1. Join the queue: create an ephemeral sequential child "herd-", and pipelined with it list the
 //      children with a watch on them.
 //   2. The lowest number holds the lock.
 //   3. Otherwise wait until any child comes or goes, list again with a watch. Go to 2.
@@ -15,18 +15,18 @@
 
 namespace lockscope::recipes {
 
-Task<Result<Place>> HerdMutex::enter(Deadline deadline)
+Task<Result<QueueEntry>> HerdMutex::enter(Deadline deadline)
 {
     const QByteArrayList bases{"herd-"};
     Claim claim;
     claim.path = path().child(NodeName("herd-"));
     claim.data = hostAddress() + ' ' + uuidToken(random()); // the name does not tell ours from others'
     for (;;) {
-        auto joined = co_await joinQueue(janitor(), claim, Listing::Watched, deadline);      // 1
+        auto joined = co_await joinQueue(cleanup(), claim, Listing::Watched, deadline);      // 1
         if (!joined)
             co_return joined.error();
-        Place place = std::move(joined->place);
-        const NodeName me = place.node();
+        QueueEntry entry = std::move(joined->entry);
+        const NodeName me = entry.node();
         std::optional<zk::Watch> news = joined->queue.watch;
         Turn turn = turnInQueue(contendersBefore(joined->takeQueue(), bases, me), me);
         while (turn.kind == Turn::Kind::WaitFor) {
@@ -41,8 +41,8 @@ Task<Result<Place>> HerdMutex::enter(Deadline deadline)
             turn = turnInQueue(contendersBefore(*listed, bases, me), me);
         }
         if (turn.isMine())                                                                   // 2
-            co_return std::move(place);
-        place.forget();                                                                      // 4
+            co_return std::move(entry);
+        entry.forget();                                                                      // 4
     }
 }
 

@@ -11,7 +11,7 @@ public:
     using SessionLock::SessionLock;
 
 protected:
-    Task<Result<Place>> enter(Deadline deadline) override;
+    Task<Result<QueueEntry>> enter(Deadline deadline) override;
 };
 
 } // namespace lockscope::recipes

@@ -60,38 +60,38 @@ zk::NameList::const_iterator placeOf(const NodeName &me, qint64 number, const zk
 
 } // namespace
 
-Task<Result<Joined>> joinQueue(Janitor janitor, Claim claim, Listing how, Deadline deadline,
-                               std::function<void(Deadline by)> inTheSameBreath)
+Task<Result<Joined>> joinQueue(BackgroundCleanup cleanup, Claim claim, Listing how, Deadline deadline,
+                               std::function<void(Deadline by)> pipelined)
 {
-    auto *session = janitor.session();
+    auto *session = cleanup.session();
     const ZPath directory = claim.path.parent();
     std::optional<zk::Watch> watch;
     std::optional<Reply<zk::Children>> listing;
     const std::function<void(Deadline)> list = [&](Deadline by) {
         watch = watchFor(session, how);
         listing = session->children(directory, watch, by);
-        if (inTheSameBreath)
-            inTheSameBreath(by);
+        if (pipelined)
+            pipelined(by);
     };
-    auto place = co_await claimPlace(janitor, claim, deadline, list);
-    if (!place && place.error().code == ErrorCode::NodeExists)
+    auto entry = co_await createEntry(cleanup, claim, deadline, list);
+    if (!entry && entry.error().code == ErrorCode::NodeExists)
         co_return counterSpent(directory);
-    if (!place)
-        co_return place.error();
-    if (isCounterSpent(place->node()))
+    if (!entry)
+        co_return entry.error();
+    if (isCounterSpent(entry->node()))
         co_return counterSpent(directory);
     auto reply = *listing;
     auto listed = co_await reply;
     if (listed) {
-        Joined joined{std::move(*place), {std::move(listed->names), watch}};
+        Joined joined{std::move(*entry), {std::move(listed->names), watch}};
         co_return std::move(joined);
     }
-    if (!isConnectionTrouble(listed.error()) && listed.error().code != ErrorCode::NoNode)
+    if (!isConnectionError(listed.error()) && listed.error().code != ErrorCode::NoNode)
         co_return listed.error();
     auto again = co_await listQueue(session, directory, how, deadline);
     if (!again)
         co_return again.error();
-    Joined joined{std::move(*place), std::move(*again)};
+    Joined joined{std::move(*entry), std::move(*again)};
     co_return std::move(joined);
 }
 
@@ -107,7 +107,7 @@ Task<Result<Listed>> listQueue(zk::Session *session, ZPath directory, Listing ho
         }
         if (listed.error().code == ErrorCode::NoNode)
             co_return Listed();
-        if (!isConnectionTrouble(listed.error()))
+        if (!isConnectionError(listed.error()))
             co_return listed.error();
         const auto connected = co_await untilReconnected(session, deadline);
         if (!connected)

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/rules/turn.h"
-#include "core/recipes/zookeeper/place.h"
+#include "core/recipes/zookeeper/queueentry.h"
 
 #include <QByteArrayList>
 
@@ -18,7 +18,7 @@ struct Listed {
     std::optional<zk::Watch> watch; // Watched, unless the directory is gone
 };
 struct Joined {
-    Place place;
+    QueueEntry entry;
     Listed queue;
 
     // Gives the list away: a thousand waiters of one process must not each keep a list of a thousand names.
@@ -27,10 +27,10 @@ struct Joined {
 
 // Creates the claim's node and lists the directory; both leave together, and because a server answers
 // a session in order, the list knows the node. Server error when the directory's counter is used up:
-// numbers no longer tell then who came first. `inTheSameBreath`, if given, is called after each pair, as
+// numbers no longer tell then who came first. `pipelined`, if given, is called after each pair, as
 // in claimPlace().
-[[nodiscard]] Task<Result<Joined>> joinQueue(Janitor janitor, Claim claim, Listing how, Deadline deadline,
-                                             std::function<void(Deadline by)> inTheSameBreath = {});
+[[nodiscard]] Task<Result<Joined>> joinQueue(BackgroundCleanup cleanup, Claim claim, Listing how, Deadline deadline,
+                                             std::function<void(Deadline by)> pipelined = {});
 
 // The directory's children now; none if it is gone. Keeps trying over broken connections.
 [[nodiscard]] Task<Result<Listed>> listQueue(zk::Session *session, ZPath directory, Listing how, Deadline deadline);

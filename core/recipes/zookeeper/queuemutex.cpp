@@ -2,7 +2,7 @@
 // The queue lock. Source: ZooKeeper recipes, "Locks"; names as Curator's InterProcessMutex.
 //   1. Join the queue: create an ephemeral sequential child "_c_<uuid>-lock-", and list the children in
 //      the same breath.
-//   2. The lowest number holds the lock. (Read and write locks decide otherwise: theirs is the same line.)
+//   2. The lowest number holds the lock. (Read and write locks decide otherwise: theirs is the same queue.)
 //   3. Otherwise watch the child just before ours, and only that one, until it goes; list again.
 //      Go to 2.
 //   4. If our own node was taken away meanwhile, go to 1: at the end of the queue, as Curator does.
@@ -23,42 +23,42 @@ Turn turnInMutex(const Listed &queue, const NodeName &me)
 
 } // namespace
 
-Line mutexLine(ZPath directory)
+QueueSpec mutexQueueSpec(ZPath directory)
 {
     return {std::move(directory), mutexBase, turnInMutex};
 }
 
-Task<Result<Place>> standInLine(Janitor janitor, Line line, Random *random, Deadline deadline)
+Task<Result<QueueEntry>> acquireInQueue(BackgroundCleanup cleanup, QueueSpec spec, Random *random, Deadline deadline)
 {
-    auto *session = janitor.session();
+    auto *session = cleanup.session();
     for (;;) {
-        const Claim claim = protectedClaim(line.directory, line.base, *random);
-        auto joined = co_await joinQueue(janitor, claim, Listing::Plain, deadline);          // 1
+        const Claim claim = protectedClaim(spec.directory, spec.base, *random);
+        auto joined = co_await joinQueue(cleanup, claim, Listing::Plain, deadline);          // 1
         if (!joined)
             co_return joined.error();
-        Place place = std::move(joined->place);
-        Turn turn = line.turnOf(joined->takeQueue(), place.node());                          // 2
+        QueueEntry entry = std::move(joined->entry);
+        Turn turn = spec.turnOf(joined->takeQueue(), entry.node());                          // 2
         while (turn.kind == Turn::Kind::WaitFor) {
-            const ZPath predecessor = line.directory.child(*turn.predecessor);
+            const ZPath predecessor = spec.directory.child(*turn.predecessor);
             const auto gone = co_await untilGone(session, predecessor, deadline);            // 3
             if (!gone)
                 co_return gone.error();
-            const auto listed = co_await listQueue(session, line.directory, Listing::Plain, deadline);
+            const auto listed = co_await listQueue(session, spec.directory, Listing::Plain, deadline);
             if (!listed)
                 co_return listed.error();
-            turn = line.turnOf(*listed, place.node());
+            turn = spec.turnOf(*listed, entry.node());
         }
         if (turn.isMine())
-            co_return std::move(place);
-        place.forget();                                                                      // 4
+            co_return std::move(entry);
+        entry.forget();                                                                      // 4
     }
 }
 
-Task<Result<Place>> QueueMutex::enter(Deadline deadline)
+Task<Result<QueueEntry>> QueueMutex::enter(Deadline deadline)
 {
-    const Line line = mutexLine(path());
-    auto place = co_await standInLine(janitor(), line, &random(), deadline);
-    co_return place;
+    const QueueSpec spec = mutexQueueSpec(path());
+    auto entry = co_await acquireInQueue(cleanup(), spec, &random(), deadline);
+    co_return entry;
 }
 
 } // namespace lockscope::recipes

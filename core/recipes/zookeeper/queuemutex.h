@@ -10,23 +10,24 @@
 namespace lockscope::recipes {
 
 // A queue of Curator's kind: they differ in the name of their nodes and in who may enter.
-struct Line {
+struct QueueSpec {
     ZPath directory;
     QByteArray base; // "lock-"
     Turn (*turnOf)(const Listed &queue, const NodeName &me);
 };
-// Stands in line and comes back with the place when it may enter.
-[[nodiscard]] Task<Result<Place>> standInLine(Janitor janitor, Line line, Random *random, Deadline deadline);
+// Joins the queue and comes back with its entry when it may enter.
+[[nodiscard]] Task<Result<QueueEntry>> acquireInQueue(BackgroundCleanup cleanup, QueueSpec spec, Random *random,
+                                                      Deadline deadline);
 
-// A line where only the first may enter.
-[[nodiscard]] Line mutexLine(ZPath directory);
+// A queue where only the first may enter.
+[[nodiscard]] QueueSpec mutexQueueSpec(ZPath directory);
 
 class QueueMutex : public SessionLock {
 public:
     using SessionLock::SessionLock;
 
 protected:
-    Task<Result<Place>> enter(Deadline deadline) override;
+    Task<Result<QueueEntry>> enter(Deadline deadline) override;
 };
 
 } // namespace lockscope::recipes

@@ -24,7 +24,7 @@ Duration certainLife(const zk::Session &session)
 
 SessionLock::SessionLock(zk::Session &session, ZPath path, Random random)
     : LockBase(session.loop(), u"lock "_s + label(path.bytes())), m_session(&session), m_path(std::move(path)),
-      m_random(std::move(random)), m_janitor(session)
+      m_random(std::move(random)), m_cleanup(session)
 {
     m_states = session.onState([this](zk::SessionState state) { sessionChanged(state); });
 }
@@ -46,7 +46,7 @@ Task<Result<Grant>> SessionLock::take(Deadline deadline)
         co_return grant();
     }
     Error why = entered.error();
-    auto tidied = m_janitor.tidy(answerBy(*m_session, Deadline::at(m_session->loop().now())));
+    auto tidied = m_cleanup.tidy(answerBy(*m_session, Deadline::at(m_session->loop().now())));
     const bool clean = co_await tidied;
     if (!clean && why.code == ErrorCode::TimedOut) {
         why.code = ErrorCode::UnknownOutcome;
@@ -82,11 +82,12 @@ Task<Result<bool>> SessionLock::release(Deadline deadline)
     const auto what = name();
     const auto alive = self();
     auto *const session = m_session;
-    Place place(std::move(*m_held)); // if an answer is lost or nobody waits for it any more, the janitor sees to it
+    // if an answer is lost or nobody waits for it any more, the cleanup sees to it
+    QueueEntry entry(std::move(*m_held));
     m_held.reset();
-    const zk::Created node = place.created();
+    const zk::Created node = entry.created();
     Result<bool> removed = true;
-    if (place.mayBeAnothers()) {
+    if (entry.mayBeAnothers()) {
         const auto by = answerBy(*session, deadline);
         removed = co_await stillStands(session, node, by);
         if (removed && !*removed)
@@ -94,21 +95,21 @@ Task<Result<bool>> SessionLock::release(Deadline deadline)
     }
     if (removed) {
         auto removal = session->remove(node.path, zk::anyVersion, answerBy(*session, deadline));
-        place.doubt();
+        entry.doubt();
         removed = co_await removal;
     }
-    if (!removed && isConnectionTrouble(removed.error()))
+    if (!removed && isConnectionError(removed.error()))
         co_return Error{removed.error().code,
                         u"%1 may still be held, its node is being taken away in the background: %2"_s.arg(
                             what, removed.error().message)};
     const bool notOurs = !removed
         && (removed.error().code == ErrorCode::NoNode || removed.error().code == ErrorCode::SessionExpired);
     if (!removed && !notOurs && !alive.expired() && !isAcquiring() && !isHeld()) {
-        place.trust(); // refused: it stands, and it is ours still
-        m_held.emplace(std::move(place));
+        entry.trust(); // refused: it stands, and it is ours still
+        m_held.emplace(std::move(entry));
         co_return removed.error();
     }
-    place.forget();
+    entry.forget();
     if (notOurs)
         co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more: %2"_s.arg(what, removed.error().message)};
     co_return removed;

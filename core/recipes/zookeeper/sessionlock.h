@@ -3,7 +3,7 @@
 // with the session, cleaning up and the fencing token are the same for all of them.
 //
 // A delete names nothing but the path, and a data version. A node whose name may come again
-// (Claim::nameComesAgain) is therefore looked at before each removal, here and by the janitor: only the
+// (Claim::nameComesAgain) is therefore looked at before each removal, here and by the cleanup: only the
 // one with our czxid and owner is removed. Between that look and the delete a moment remains in which
 // somebody may take our node away and another make his own. No request of ZooKeeper's closes it (check
 // and delete in one transaction compare the version, which starts at 0 with every node) but the end of
@@ -12,7 +12,7 @@
 
 #include "core/base/random.h"
 #include "core/recipes/lockbase.h"
-#include "core/recipes/zookeeper/place.h"
+#include "core/recipes/zookeeper/queueentry.h"
 
 namespace lockscope::recipes {
 
@@ -28,16 +28,16 @@ public:
 
 protected:
     // The recipe: comes back with the place that holds the lock.
-    virtual Task<Result<Place>> enter(Deadline deadline) = 0;
+    virtual Task<Result<QueueEntry>> enter(Deadline deadline) = 0;
     // Reentry is counted here; the server sees none of it, as with Curator.
     [[nodiscard]] virtual bool isReentrant() const { return false; }
 
     [[nodiscard]] zk::Session *session() const { return m_session; }
-    [[nodiscard]] const Janitor &janitor() const { return m_janitor; }
+    [[nodiscard]] const BackgroundCleanup &cleanup() const { return m_cleanup; }
     [[nodiscard]] const ZPath &path() const { return m_path; }
     [[nodiscard]] Random &random() { return m_random; }
     // What we hold it by, while we do.
-    [[nodiscard]] const std::optional<Place> &held() const { return m_held; }
+    [[nodiscard]] const std::optional<QueueEntry> &held() const { return m_held; }
 
 private:
     Task<Result<Grant>> take(Deadline deadline) final;
@@ -52,8 +52,8 @@ private:
     zk::Session *m_session;
     ZPath m_path;
     Random m_random;
-    Janitor m_janitor;
-    std::optional<Place> m_held;
+    BackgroundCleanup m_cleanup;
+    std::optional<QueueEntry> m_held;
     int m_holdCount = 0; // while held
     zk::StateSubscription m_states;
     Timer m_stopsBelieving; // runs while we hold it and are cut off

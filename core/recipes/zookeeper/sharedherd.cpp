@@ -2,7 +2,7 @@
 // The shared lock with the herd effect; for teaching and for comparison with zk-shared. Source: "From Paxos
 // to ZooKeeper" (Ni Chao, 2015), shared locks; the order is that of the ZooKeeper recipes, "Shared Locks".
 //   1. Join the queue: create an ephemeral sequential child "<host>-R-" to read or "<host>-W-" to write,
-//      and in the same breath list the children with a watch on them.
+//      and pipelined with it list the children with a watch on them.
 //   2. A reader is in when no writer has a lower number, a writer when nobody has.
 //   3. Otherwise wait until any child comes or goes, list again with a watch. Go to 2.
 //   4. If our own node was taken away meanwhile, go to 1: at the end of the queue.
@@ -14,16 +14,16 @@
 
 namespace lockscope::recipes {
 
-Task<Result<Place>> SharedHerd::enter(Deadline deadline)
+Task<Result<QueueEntry>> SharedHerd::enter(Deadline deadline)
 {
     const Claim claim = sharedClaim(path(), m_access, random());
     for (;;) {
-        auto joined = co_await joinQueue(janitor(), claim, Listing::Watched, deadline);      // 1
+        auto joined = co_await joinQueue(cleanup(), claim, Listing::Watched, deadline);      // 1
         if (!joined)
             co_return joined.error();
-        Place place = std::move(joined->place);
+        QueueEntry entry = std::move(joined->entry);
         std::optional<zk::Watch> news = joined->queue.watch;
-        Turn turn = turnInReadWriteQueue(sharedQueue(joined->takeQueue()), place.node());    // 2
+        Turn turn = turnInReadWriteQueue(sharedQueue(joined->takeQueue()), entry.node());    // 2
         while (turn.kind == Turn::Kind::WaitFor) {
             const zk::Watch watch = *news;
             const auto changed = co_await untilFired(session(), watch, deadline);            // 3
@@ -33,11 +33,11 @@ Task<Result<Place>> SharedHerd::enter(Deadline deadline)
             if (!listed)
                 co_return listed.error();
             news = listed->watch;
-            turn = turnInReadWriteQueue(sharedQueue(*listed), place.node());
+            turn = turnInReadWriteQueue(sharedQueue(*listed), entry.node());
         }
         if (turn.isMine())
-            co_return std::move(place);
-        place.forget();                                                                      // 4
+            co_return std::move(entry);
+        entry.forget();                                                                      // 4
     }
 }
 

@@ -2,7 +2,7 @@
 // The shared lock without the herd. Source: "From Paxos to ZooKeeper" (Ni Chao, 2015), shared locks, the
 // improvement; the same as the ZooKeeper recipes, "Shared Locks".
 //   1. Join the queue: create an ephemeral sequential child "<host>-R-" to read or "<host>-W-" to write,
-//      and list the children in the same breath.
+//      and list the children pipelined with it.
 //   2. A reader is in when no writer has a lower number, a writer when nobody has.
 //   3. Otherwise a reader watches the last writer before it, a writer the child just before it, whatever
 //      that is; only that one, until it goes; list again. Go to 2: there may be others before it.
@@ -16,15 +16,15 @@
 
 namespace lockscope::recipes {
 
-Task<Result<Place>> SharedLock::enter(Deadline deadline)
+Task<Result<QueueEntry>> SharedLock::enter(Deadline deadline)
 {
     const Claim claim = sharedClaim(path(), m_access, random());
     for (;;) {
-        auto joined = co_await joinQueue(janitor(), claim, Listing::Plain, deadline);        // 1
+        auto joined = co_await joinQueue(cleanup(), claim, Listing::Plain, deadline);        // 1
         if (!joined)
             co_return joined.error();
-        Place place = std::move(joined->place);
-        Turn turn = turnInReadWriteQueue(sharedQueue(joined->takeQueue()), place.node());    // 2
+        QueueEntry entry = std::move(joined->entry);
+        Turn turn = turnInReadWriteQueue(sharedQueue(joined->takeQueue()), entry.node());    // 2
         while (turn.kind == Turn::Kind::WaitFor) {
             const ZPath blocker = path().child(*turn.predecessor);
             const auto gone = co_await untilGone(session(), blocker, deadline);              // 3
@@ -33,11 +33,11 @@ Task<Result<Place>> SharedLock::enter(Deadline deadline)
             const auto listed = co_await listQueue(session(), path(), Listing::Plain, deadline);
             if (!listed)
                 co_return listed.error();
-            turn = turnInReadWriteQueue(sharedQueue(*listed), place.node());
+            turn = turnInReadWriteQueue(sharedQueue(*listed), entry.node());
         }
         if (turn.isMine())
-            co_return std::move(place);
-        place.forget();                                                                      // 4
+            co_return std::move(entry);
+        entry.forget();                                                                      // 4
     }
 }
 

@@ -15,7 +15,7 @@ public:
     }
 
 protected:
-    Task<Result<Place>> enter(Deadline deadline) override;
+    Task<Result<QueueEntry>> enter(Deadline deadline) override;
 
 private:
     Access m_access;

@@ -106,7 +106,7 @@ Task<Result<void>> untilGone(zk::Session *session, ZPath node, Deadline deadline
         }
         if (trouble->code == ErrorCode::NoNode)
             co_return Result<void>();
-        if (!isConnectionTrouble(*trouble))
+        if (!isConnectionError(*trouble))
             co_return *trouble;
         const auto connected = co_await untilReconnected(session, deadline);
         if (!connected)

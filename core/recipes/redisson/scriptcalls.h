@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The single errands that a Redisson lock is made of, without a lock object: they go on, if need be, in
+// The single script calls that a Redisson lock is made of, without a lock object: they go on, if need be, in
 // the background of the connection. Loop thread only; the connection outlives them.
 #pragma once
 
 #include "core/async/task.h"
-#include "core/recipes/chores.h"
-#include "core/recipes/redisson/moves.h"
+#include "core/recipes/redisson/scriptset.h"
+#include "core/recipes/waitgroup.h"
 
 namespace lockscope::recipes {
 
@@ -19,31 +19,31 @@ struct Entered {
 
 // Sends one of the two scripts. The reply lost: looks whether we hold it more often than `before`, over
 // broken connections until the deadline.
-[[nodiscard]] Task<Result<Entered>> enterOnce(redis::Connection *connection, Moves moves, ScriptCall call,
+[[nodiscard]] Task<Result<Entered>> enterOnce(redis::Connection *connection, ScriptSet scripts, ScriptCall call,
                                               qint64 before, Deadline deadline);
 
-// Gives one hold back; the reply lost: sends it again until the deadline. 1, 0 or -1 as moves.leave says.
-[[nodiscard]] Task<Result<qint64>> leaveOnce(redis::Connection *connection, Moves moves, QByteArray request,
+// Gives one hold back; the reply lost: sends it again until the deadline. 1, 0 or -1 as scripts.leave says.
+[[nodiscard]] Task<Result<qint64>> leaveOnce(redis::Connection *connection, ScriptSet scripts, QByteArray request,
                                              Deadline deadline);
 
 // Takes away what may be left of us: the place in the queue, and with `mayHold` all holds. Over broken
 // connections, for as long as it takes; false when the server refuses.
-[[nodiscard]] Task<bool> clearUp(redis::Connection *connection, Moves moves, bool mayHold);
+[[nodiscard]] Task<bool> clearUp(redis::Connection *connection, ScriptSet scripts, bool mayHold);
 
 // Something of ours may be on the server: unless somebody says that it is not, or keeps it, it is taken
 // away in the background when this goes out of scope.
-class Trace {
+class CleanupGuard {
 public:
-    Trace(redis::Connection &connection, Chores chores, Moves moves)
-        : m_connection(&connection), m_chores(std::move(chores)), m_moves(std::move(moves))
+    CleanupGuard(redis::Connection &connection, WaitGroup waitGroup, ScriptSet scripts)
+        : m_connection(&connection), m_waitGroup(std::move(waitGroup)), m_scripts(std::move(scripts))
     {
     }
-    Trace(const Trace &) = delete;
-    Trace &operator=(const Trace &) = delete;
-    ~Trace()
+    CleanupGuard(const CleanupGuard &) = delete;
+    CleanupGuard &operator=(const CleanupGuard &) = delete;
+    ~CleanupGuard()
     {
-        if (m_mayHold || (m_mayQueue && m_moves.leaveQueue))
-            m_chores.add(m_connection->background(), clearUp(m_connection, m_moves, m_mayHold));
+        if (m_mayHold || (m_mayQueue && m_scripts.leaveQueue))
+            m_waitGroup.add(m_connection->background(), clearUp(m_connection, m_scripts, m_mayHold));
     }
     void mayBe(bool holding, bool queued)
     {
@@ -54,8 +54,8 @@ public:
 
 private:
     redis::Connection *m_connection;
-    Chores m_chores;
-    Moves m_moves;
+    WaitGroup m_waitGroup;
+    ScriptSet m_scripts;
     bool m_mayHold = false;
     bool m_mayQueue = false;
 };

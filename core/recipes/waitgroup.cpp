@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/recipes/chores.h"
+#include "core/recipes/waitgroup.h"
 
 namespace lockscope::recipes {
 
-void Chores::add(Scope &background, Task<bool> chore) const
+void WaitGroup::add(Scope &background, Task<bool> work) const
 {
     ++m_list->running;
-    background.launch(run(m_list, std::move(chore)));
+    background.launch(run(m_list, std::move(work)));
 }
 
-Completion<bool> Chores::finished(Deadline deadline) const
+Completion<bool> WaitGroup::finished(Deadline deadline) const
 {
     const Completion<bool> done(*m_list->loop);
     if (m_list->running == 0) {
@@ -22,9 +22,9 @@ Completion<bool> Chores::finished(Deadline deadline) const
     return done;
 }
 
-Task<void> Chores::run(std::shared_ptr<List> list, Task<bool> chore)
+Task<void> WaitGroup::run(std::shared_ptr<List> list, Task<bool> work)
 {
-    const bool succeeded = co_await chore;
+    const bool succeeded = co_await work;
     --list->running;
     list->failed = list->failed || !succeeded;
     if (list->running > 0)

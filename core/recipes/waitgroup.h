@@ -12,12 +12,12 @@
 
 namespace lockscope::recipes {
 
-class Chores {
+class WaitGroup {
 public:
-    explicit Chores(Loop &loop) : m_list(std::make_shared<List>(List{&loop, 0, false, {}})) {}
+    explicit WaitGroup(Loop &loop) : m_list(std::make_shared<List>(List{&loop, 0, false, {}})) {}
 
     // Starts it at once. Its value says whether it succeeded.
-    void add(Scope &background, Task<bool> chore) const;
+    void add(Scope &background, Task<bool> work) const;
     [[nodiscard]] bool isIdle() const { return m_list->running == 0; }
     // Completes when nothing is left to do: true if everything succeeded since it was asked last,
     // false if not or if the deadline passed first.
@@ -30,7 +30,7 @@ private:
         bool failed;
         std::vector<Completion<bool>> waiting;
     };
-    static Task<void> run(std::shared_ptr<List> list, Task<bool> chore);
+    static Task<void> run(std::shared_ptr<List> list, Task<bool> work);
 
     std::shared_ptr<List> m_list;
 };

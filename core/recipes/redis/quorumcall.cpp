@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/recipes/redis/ballot.h"
+#include "core/recipes/redis/quorumcall.h"
 
-#include "core/recipes/trouble.h"
+#include "core/recipes/connectionerrors.h"
 #include "core/rules/turn.h"
 
 namespace lockscope::recipes {
@@ -15,7 +15,7 @@ int countOf(const std::vector<Vote> &votes, Vote vote)
 
 } // namespace
 
-Ballot::Ballot(const RedisNodes &nodes, const Ask &ask, Reading reading)
+QuorumCall::QuorumCall(const RedisNodes &nodes, const Ask &ask, Reading reading)
     : m_state(std::make_shared<State>(State{std::vector<Vote>(nodes.size(), Vote::NotAsked),
                                             Completion<bool>(nodes.front()->loop()),
                                                 Completion<bool>(nodes.front()->loop()),
@@ -34,17 +34,17 @@ Ballot::Ballot(const RedisNodes &nodes, const Ask &ask, Reading reading)
     judge(*m_state);
 }
 
-int Ballot::count(Vote vote) const
+int QuorumCall::count(Vote vote) const
 {
     return countOf(m_state->votes, vote);
 }
 
-void Ballot::take(const std::shared_ptr<State> &state, int node, const Result<redis::Value> &answer)
+void QuorumCall::take(const std::shared_ptr<State> &state, int node, const Result<redis::Value> &answer)
 {
     auto vote = Vote::Unknown;
     if (answer)
         vote = state->reading.isYes(*answer) ? Vote::Yes : Vote::No;
-    else if (!isConnectionTrouble(answer.error())) {
+    else if (!isConnectionError(answer.error())) {
         vote = Vote::Failed;
         if (!state->refusal)
             state->refusal = answer.error();
@@ -55,7 +55,7 @@ void Ballot::take(const std::shared_ptr<State> &state, int node, const Result<re
     judge(*state);
 }
 
-void Ballot::judge(const State &state)
+void QuorumCall::judge(const State &state)
 {
     const int enough = quorumOf(static_cast<int>(state.votes.size()));
     const int yes = countOf(state.votes, Vote::Yes);

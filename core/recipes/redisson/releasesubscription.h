@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where those wait who hear of a release by a message: one room per process and channel, with one
+// Where those wait who hear of a release by a message: one per process and channel, with one
 // subscription that all of its waiters share. A message lets as many of them try as it says, the one
 // that waits longest first; a release costs one try per process, not one per waiter. Loop thread only;
 // the connection outlives it.
@@ -11,36 +11,36 @@
 
 namespace lockscope::recipes {
 
-class WaitRoom {
+class ReleaseSubscription {
 public:
     // How many waiters a message with this payload wakes.
     using Wakes = int (*)(const QByteArray &payload);
 
-    WaitRoom(redis::Connection &connection, const QByteArray &channel, Wakes wakes);
+    ReleaseSubscription(redis::Connection &connection, const QByteArray &channel, Wakes wakes);
 
     // Completes when no message can be missed any more.
     [[nodiscard]] Reply<qint64> hearing(Deadline deadline) const { return m_connection->subscriberId(deadline); }
 
-    // One waiter. Sits down before the try that may fail, so that no message falls in between.
-    class Seat {
+    // One waiter. Subscribed before the try that may fail, so that no message falls in between.
+    class Waiter {
     public:
-        explicit Seat(std::shared_ptr<WaitRoom> room);
-        Seat(const Seat &) = delete;
-        Seat &operator=(const Seat &) = delete;
+        explicit Waiter(std::shared_ptr<ReleaseSubscription> subscription);
+        Waiter(const Waiter &) = delete;
+        Waiter &operator=(const Waiter &) = delete;
         // What it was told and made no use of goes to another one.
-        ~Seat();
+        ~Waiter();
 
-        [[nodiscard]] WaitRoom &room() const { return *m_room; }
+        [[nodiscard]] ReleaseSubscription &subscription() const { return *m_subscription; }
         // True when it may try; false when that moment came first.
         [[nodiscard]] Completion<bool> wait(Instant until);
         // It has tried, and has its answer.
         void tried() { m_isTrying = false; }
 
     private:
-        friend class WaitRoom;
+        friend class ReleaseSubscription;
         [[nodiscard]] bool isWaiting() const { return m_waiting && !m_waiting->isComplete(); }
 
-        std::shared_ptr<WaitRoom> m_room;
+        std::shared_ptr<ReleaseSubscription> m_subscription;
         std::optional<Completion<bool>> m_waiting;
         bool m_isTold = false;   // while it did not wait
         bool m_isTrying = false; // told, and not tried yet
@@ -50,7 +50,7 @@ private:
     void wake(int most);
 
     redis::Connection *m_connection;
-    std::vector<Seat *> m_seats; // who came first sits first
+    std::vector<Waiter *> m_waiters; // who came first is first
     redis::Subscription m_states;
     redis::Subscription m_messages;
 };

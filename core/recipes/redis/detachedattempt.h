@@ -7,7 +7,7 @@
 
 namespace lockscope::recipes {
 
-class OneTry {
+class DetachedAttempt {
     struct State {
         Completion<Result<bool>> outcome;
         std::function<void()> giveBack;
@@ -16,7 +16,7 @@ class OneTry {
 
 public:
     // `giveBack` is called when the try got the lock and nobody is there to have it.
-    OneTry(Loop &loop, std::function<void()> giveBack)
+    DetachedAttempt(Loop &loop, std::function<void()> giveBack)
         : m_state(std::make_shared<State>(State{Completion<Result<bool>>(loop), std::move(giveBack), true}))
     {
     }
@@ -34,7 +34,7 @@ public:
     // Stands for whoever waits, until it has taken what was got.
     class Waiter {
     public:
-        explicit Waiter(const OneTry &one) : m_state(one.m_state) {}
+        explicit Waiter(const DetachedAttempt &one) : m_state(one.m_state) {}
         Waiter(const Waiter &) = delete;
         Waiter &operator=(const Waiter &) = delete;
         ~Waiter()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One question put to all nodes of a set at once, and what has come back so far.
 //
-// Answers that come after the ballot is gone still reach whoever gave it `onVote`. Loop thread only; the
+// Answers that come after the call is gone still reach whoever gave it `onVote`. Loop thread only; the
 // connections outlive it.
 #pragma once
 
@@ -24,7 +24,7 @@ enum class Vote {
     Unknown,  // no answer in time, or the connection broke
 };
 
-class Ballot {
+class QuorumCall {
 public:
     // Sends the question to one node; empty if this one is not to be asked.
     using Ask = std::function<std::optional<Reply<redis::Value>>(int node)>;
@@ -33,7 +33,7 @@ public:
         std::function<void(int node, Vote vote)> onVote = {};
     };
     // Asks every node that is connected.
-    Ballot(const RedisNodes &nodes, const Ask &ask, Reading reading);
+    QuorumCall(const RedisNodes &nodes, const Ask &ask, Reading reading);
 
     // True when a quorum of all nodes says yes; false as soon as no quorum can any more.
     [[nodiscard]] Completion<bool> decided() const { return m_state->decided; }

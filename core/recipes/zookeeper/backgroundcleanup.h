@@ -5,14 +5,14 @@
 // outlives it.
 #pragma once
 
-#include "core/recipes/chores.h"
+#include "core/recipes/waitgroup.h"
 #include "core/recipes/zookeeper/claim.h"
 
 namespace lockscope::recipes {
 
-class Janitor {
+class BackgroundCleanup {
 public:
-    explicit Janitor(zk::Session &session) : m_session(&session), m_chores(session.loop()) {}
+    explicit BackgroundCleanup(zk::Session &session) : m_session(&session), m_waitGroup(session.loop()) {}
 
     [[nodiscard]] zk::Session *session() const { return m_session; }
     // Removes that node, and no other that may have got its name meanwhile. `looksFirst`: its name may be
@@ -21,11 +21,11 @@ public:
     void followUp(Reply<zk::Created> creating, Claim claim) const;
     // Completes when there is nothing left to do: true if everything is gone, false if something could
     // not be removed or the deadline passed first.
-    [[nodiscard]] Completion<bool> tidy(Deadline deadline) const { return m_chores.finished(deadline); }
+    [[nodiscard]] Completion<bool> tidy(Deadline deadline) const { return m_waitGroup.finished(deadline); }
 
 private:
     zk::Session *m_session;
-    Chores m_chores;
+    WaitGroup m_waitGroup;
 };
 
 } // namespace lockscope::recipes

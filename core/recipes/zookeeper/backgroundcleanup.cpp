@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/recipes/zookeeper/janitor.h"
+#include "core/recipes/zookeeper/backgroundcleanup.h"
 
 #include "core/base/logging.h"
 #include "core/base/text.h"
@@ -41,7 +41,7 @@ Task<bool> takeAway(zk::Session *session, zk::Created node, bool looksFirst)
         }
         if (trouble->code == ErrorCode::NoNode || isOver(*trouble))
             co_return true;
-        if (!isConnectionTrouble(*trouble)) {
+        if (!isConnectionError(*trouble)) {
             qCWarning(logZooKeeper).noquote()
                 << "session" << session->id().text() << "cannot take away" << label(node.path.bytes()) << "-"
                 << trouble->message << "- it goes with the session";
@@ -74,14 +74,14 @@ Task<bool> clearUp(zk::Session *session, Reply<zk::Created> creating, Claim clai
 
 } // namespace
 
-void Janitor::remove(zk::Created node, bool looksFirst) const
+void BackgroundCleanup::remove(zk::Created node, bool looksFirst) const
 {
-    m_chores.add(m_session->background(), takeAway(m_session, std::move(node), looksFirst));
+    m_waitGroup.add(m_session->background(), takeAway(m_session, std::move(node), looksFirst));
 }
 
-void Janitor::followUp(Reply<zk::Created> creating, Claim claim) const
+void BackgroundCleanup::followUp(Reply<zk::Created> creating, Claim claim) const
 {
-    m_chores.add(m_session->background(), clearUp(m_session, std::move(creating), std::move(claim)));
+    m_waitGroup.add(m_session->background(), clearUp(m_session, std::move(creating), std::move(claim)));
 }
 
 } // namespace lockscope::recipes

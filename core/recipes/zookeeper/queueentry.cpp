@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/recipes/zookeeper/place.h"
+#include "core/recipes/zookeeper/queueentry.h"
 
 #include "core/recipes/zookeeper/waiting.h"
 
 namespace lockscope::recipes {
 
-Place::Place(Janitor janitor, Reply<zk::Created> creating, Claim claim)
-    : m_state(std::make_unique<State>(State{std::move(janitor), std::move(claim), std::move(creating), {}}))
+QueueEntry::QueueEntry(BackgroundCleanup cleanup, Reply<zk::Created> creating, Claim claim)
+    : m_state(std::make_unique<State>(State{std::move(cleanup), std::move(claim), std::move(creating), {}}))
 {
 }
 
-Place &Place::operator=(Place &&other) noexcept
+QueueEntry &QueueEntry::operator=(QueueEntry &&other) noexcept
 {
     if (this == &other)
         return *this;
@@ -19,13 +19,13 @@ Place &Place::operator=(Place &&other) noexcept
     return *this;
 }
 
-void Place::settle(zk::Created created)
+void QueueEntry::settle(zk::Created created)
 {
     m_state->creating.reset();
     m_state->created = std::move(created);
 }
 
-void Place::forget()
+void QueueEntry::forget()
 {
     if (!m_state)
         return;
@@ -33,34 +33,34 @@ void Place::forget()
     m_state->created.reset();
 }
 
-void Place::leave()
+void QueueEntry::leave()
 {
     // Taken first: what it leaves behind may come back here.
     const auto left = std::move(m_state);
     if (!left)
         return;
     if (left->creating)
-        left->janitor.followUp(*left->creating, left->claim);
+        left->cleanup.followUp(*left->creating, left->claim);
     if (left->created)
-        left->janitor.remove(*left->created, left->mayBeAnothers());
+        left->cleanup.remove(*left->created, left->mayBeAnothers());
 }
 
-Task<Result<Place>> claimPlace(Janitor janitor, Claim claim, Deadline deadline,
-                               std::function<void(Deadline by)> inTheSameBreath)
+Task<Result<QueueEntry>> createEntry(BackgroundCleanup cleanup, Claim claim, Deadline deadline,
+                                     std::function<void(Deadline by)> pipelined)
 {
-    auto *session = janitor.session();
+    auto *session = cleanup.session();
     const ZPath directory = claim.path.parent();
     auto connected = co_await untilConnected(session, deadline);
     while (connected) {
         const auto by = answerBy(*session, deadline);
         auto creating = session->create(claim.path, claim.data, claim.mode(), zk::openAcl(), by);
-        if (inTheSameBreath)
-            inTheSameBreath(by);
-        Place place(janitor, creating, claim);
+        if (pipelined)
+            pipelined(by);
+        QueueEntry entry(cleanup, creating, claim);
         const auto created = co_await creating;
         if (created) {
-            place.settle(*created);
-            co_return std::move(place);
+            entry.settle(*created);
+            co_return std::move(entry);
         }
         const auto code = created.error().code;
         if (code == ErrorCode::UnknownOutcome) {
@@ -68,14 +68,14 @@ Task<Result<Place>> claimPlace(Janitor janitor, Claim claim, Deadline deadline,
             if (!own)
                 co_return own.error();
             if (*own) {
-                place.settle(**own);
-                co_return std::move(place);
+                entry.settle(**own);
+                co_return std::move(entry);
             }
         }
-        place.forget();
+        entry.forget();
         if (code == ErrorCode::NoNode) {
             connected = co_await makeDirectory(session, directory, claim.parentKind, deadline);
-        } else if (isConnectionTrouble(created.error())) {
+        } else if (isConnectionError(created.error())) {
             connected = co_await untilReconnected(session, deadline);
         } else {
             co_return created.error();

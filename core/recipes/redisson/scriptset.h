@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/base/random.h"
-#include "core/recipes/redisson/waitroom.h"
+#include "core/recipes/redisson/releasesubscription.h"
 
 namespace lockscope::recipes {
 
@@ -14,7 +14,7 @@ struct ScriptCall {
     QByteArrayList args;
 };
 
-struct Moves {
+struct ScriptSet {
     QByteArray id; // what stands for our hold: a hash's field, a permit
     // Answers {1, times held, fencing token if there is one} when it is ours, {0, milliseconds to wait
     // at most} when not, {-1, its own limit} when it has another limit than we think.
@@ -29,10 +29,10 @@ struct Moves {
     ScriptCall renew;       // answers 1 as long as it is ours
     std::optional<ScriptCall> leaveQueue;
     // Where the others are told how long we will wait; empty: for ever. Null where they are not.
-    void (*setWait)(Moves &moves, std::optional<Duration> wait) = nullptr;
+    void (*setWait)(ScriptSet &scripts, std::optional<Duration> wait) = nullptr;
     ScriptCall takeAway; // all of our holds at once, if any
     QByteArray channel;
-    WaitRoom::Wakes wakes;
+    ReleaseSubscription::Wakes wakes;
     bool isReentrant = true;
     bool isForOneHold = false; // another id every time
 };
@@ -49,13 +49,17 @@ inline constexpr std::chrono::milliseconds latchIsKept{13'500};
 [[nodiscard]] ScriptCall takeAwayField(const RedisKey &lock, const QByteArray &field);
 
 // The recipes. `owner`: "<uuid>:<thread>". The algorithm of each stands in its .cpp.
-[[nodiscard]] Moves redissonLock(const RedisKey &lock, const QByteArray &owner, std::chrono::milliseconds lease);
-[[nodiscard]] Moves redissonFencedLock(const RedisKey &lock, const QByteArray &owner, std::chrono::milliseconds lease);
-[[nodiscard]] Moves redissonFairLock(const RedisKey &lock, const QByteArray &owner, std::chrono::milliseconds lease);
-[[nodiscard]] Moves redissonReadLock(const RedisKey &lock, const QByteArray &owner, std::chrono::milliseconds lease);
-[[nodiscard]] Moves redissonWriteLock(const RedisKey &lock, const QByteArray &owner, std::chrono::milliseconds lease);
+[[nodiscard]] ScriptSet redissonLock(const RedisKey &lock, const QByteArray &owner, std::chrono::milliseconds lease);
+[[nodiscard]] ScriptSet redissonFencedLock(const RedisKey &lock, const QByteArray &owner,
+                                           std::chrono::milliseconds lease);
+[[nodiscard]] ScriptSet redissonFairLock(const RedisKey &lock, const QByteArray &owner,
+                                         std::chrono::milliseconds lease);
+[[nodiscard]] ScriptSet redissonReadLock(const RedisKey &lock, const QByteArray &owner,
+                                         std::chrono::milliseconds lease);
+[[nodiscard]] ScriptSet redissonWriteLock(const RedisKey &lock, const QByteArray &owner,
+                                          std::chrono::milliseconds lease);
 // `permit`: 16 bytes.
-[[nodiscard]] Moves redissonPermit(const RedisKey &semaphore, const QByteArray &permit, int limit,
-                                   std::chrono::milliseconds lease);
+[[nodiscard]] ScriptSet redissonPermit(const RedisKey &semaphore, const QByteArray &permit, int limit,
+                                       std::chrono::milliseconds lease);
 
 } // namespace lockscope::recipes

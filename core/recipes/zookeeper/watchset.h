@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lookout over a few nodes: what became of them, in the order in which it happened.
+// A watch set: a few nodes: what became of them, in the order in which it happened.
 //
 // A server tells a session of changes in their order, and this keeps that order up to whoever asks
 // here: an event counts from the moment it is handed on through the loop's queue, as the state of the
 // session does. The order holds on one unbroken connection only. After a reconnect the server tells of
-// what was missed in any order; then the lookout says that it was broken, and nothing that it saw may
+// what was missed in any order; then the watch set says that it was broken, and nothing that it saw may
 // be built upon until its owner has listed again. Loop thread only; the session outlives it.
 #pragma once
 
@@ -15,14 +15,14 @@
 
 namespace lockscope::recipes {
 
-class Lookout {
+class WatchSet {
 public:
-    explicit Lookout(zk::Session *session);
+    explicit WatchSet(zk::Session *session);
 
     // To be called right before listing: that list will know of whatever was missed.
     void startAnew() { m_seen->broken = false; }
 
-    // Watches these nodes (only what is not watched yet is asked for, all in one breath and in this
+    // Watches these nodes (only what is not watched yet is asked for, all pipelined and in this
     // order) and returns when one of them is gone, or when the connection broke and is back: then list
     // again. SessionExpired when it never will be back, TimedOut.
     Task<Result<void>> untilChange(std::vector<ZPath> nodes, Deadline deadline);
@@ -32,7 +32,7 @@ public:
     [[nodiscard]] bool sawGo(const ZPath &node, const ZPath &whileThisStood) const;
 
 private:
-    enum class Fate {
+    enum class NodeState {
         Watched,
         Changed, // its data did, and the watch is spent
         Gone,    // the watch told of its deletion
@@ -40,13 +40,13 @@ private:
     };
     struct Seen {
         bool broken = false;
-        std::map<ZPath, Fate> nodes;
+        std::map<ZPath, NodeState> nodes;
         std::optional<Completion<bool>> news;
     };
 
     void watch(const ZPath &node, const zk::Watch &watch);
     Task<Result<void>> watchAll(std::vector<ZPath> nodes, Deadline deadline);
-    [[nodiscard]] bool is(const ZPath &node, Fate fate) const;
+    [[nodiscard]] bool is(const ZPath &node, NodeState state) const;
     // Whether all of them are watched, and the connection held.
     [[nodiscard]] bool isQuiet(const std::vector<ZPath> &nodes) const;
     [[nodiscard]] bool mustWatchAgain(const std::vector<ZPath> &nodes) const;

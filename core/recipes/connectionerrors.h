@@ -7,7 +7,7 @@
 namespace lockscope::recipes {
 
 // Nothing was sent, or nobody knows what became of it.
-[[nodiscard]] inline bool isConnectionTrouble(const Error &error)
+[[nodiscard]] inline bool isConnectionError(const Error &error)
 {
     return error.code == ErrorCode::UnknownOutcome || error.code == ErrorCode::NotConnected;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/recipes/redisson/errands.h"
+#include "core/recipes/redisson/scriptcalls.h"
 
 #include "core/async/sleep.h"
 #include "core/base/logging.h"
 #include "core/base/text.h"
+#include "core/recipes/connectionerrors.h"
 #include "core/recipes/redis/waiting.h"
-#include "core/recipes/trouble.h"
 #include "core/redis/client.h"
 
 namespace lockscope::recipes {
@@ -50,7 +50,7 @@ Task<Result<redis::Value>> ask(redis::Connection *connection, redis::Command que
             co_return connected.error();
         auto asking = connection->command(question, answerBy(*connection, deadline));
         const auto answer = co_await asking;
-        if (answer || !isConnectionTrouble(answer.error()))
+        if (answer || !isConnectionError(answer.error()))
             co_return answer;
         // A server that hangs keeps the connection: nothing else would end this.
         if (deadline.hasPassed(connection->loop()))
@@ -60,9 +60,10 @@ Task<Result<redis::Value>> ask(redis::Connection *connection, redis::Command que
     }
 }
 
-Task<Result<Entered>> lookWhetherOurs(redis::Connection *connection, Moves moves, qint64 before, Deadline deadline)
+Task<Result<Entered>> lookWhetherOurs(redis::Connection *connection, ScriptSet scripts, qint64 before,
+                                      Deadline deadline)
 {
-    const auto count = co_await ask(connection, moves.count, deadline);
+    const auto count = co_await ask(connection, scripts.count, deadline);
     if (!count)
         co_return count.error();
     Entered entered;
@@ -74,10 +75,10 @@ Task<Result<Entered>> lookWhetherOurs(redis::Connection *connection, Moves moves
     }
     entered.kind = Entered::Kind::Ours;
     entered.count = before + 1;
-    if (moves.tokenKey.isEmpty())
+    if (scripts.tokenKey.isEmpty())
         co_return entered;
     // While we hold it nobody else counts it up.
-    const redis::Command question{"GET", moves.tokenKey};
+    const redis::Command question{"GET", scripts.tokenKey};
     const auto token = co_await ask(connection, question, deadline);
     if (!token)
         co_return token.error();
@@ -97,7 +98,7 @@ Task<bool> insist(redis::Connection *connection, ScriptCall call)
         const auto answer = co_await sending;
         if (answer)
             co_return true;
-        if (!isConnectionTrouble(answer.error())) {
+        if (!isConnectionError(answer.error())) {
             qCWarning(logRedis).noquote() << "cannot clear up" << label(call.keys.first()) << "-"
                                           << answer.error().message << "- it goes with its lease";
             co_return false;
@@ -109,31 +110,32 @@ Task<bool> insist(redis::Connection *connection, ScriptCall call)
 
 } // namespace
 
-Task<Result<Entered>> enterOnce(redis::Connection *connection, Moves moves, ScriptCall call, qint64 before,
+Task<Result<Entered>> enterOnce(redis::Connection *connection, ScriptSet scripts, ScriptCall call, qint64 before,
                                 Deadline deadline)
 {
     auto entering = send(*connection, call, deadline);
     const auto answer = co_await entering;
     if (answer)
-        co_return readEntered(*answer, !moves.tokenKey.isEmpty());
+        co_return readEntered(*answer, !scripts.tokenKey.isEmpty());
     if (answer.error().code == ErrorCode::UnknownOutcome) {
-        auto found = co_await lookWhetherOurs(connection, moves, before, deadline);
+        auto found = co_await lookWhetherOurs(connection, scripts, before, deadline);
         co_return found;
     }
-    if (!isConnectionTrouble(answer.error()))
+    if (!isConnectionError(answer.error()))
         co_return answer.error();
     Entered unsent;
     unsent.kind = Entered::Kind::Unsent;
     co_return unsent;
 }
 
-Task<Result<qint64>> leaveOnce(redis::Connection *connection, Moves moves, QByteArray request, Deadline deadline)
+Task<Result<qint64>> leaveOnce(redis::Connection *connection, ScriptSet scripts, QByteArray request,
+                               Deadline deadline)
 {
     auto &loop = connection->loop();
-    const bool hasLatch = !moves.latchPrefix.isEmpty();
-    const QByteArray latch = moves.latchPrefix + request;
+    const bool hasLatch = !scripts.latchPrefix.isEmpty();
+    const QByteArray latch = scripts.latchPrefix + request;
     if (hasLatch)
-        moves.leave.keys[1] = latch;
+        scripts.leave.keys[1] = latch;
     bool mayHaveLanded = false;
     for (;;) {
         const auto connected = co_await untilConnected(connection, deadline);
@@ -141,7 +143,7 @@ Task<Result<qint64>> leaveOnce(redis::Connection *connection, Moves moves, QByte
             co_return Error{ErrorCode::UnknownOutcome, connected.error().message, true};
         if (!connected)
             co_return connected.error();
-        auto leaving = send(*connection, moves.leave, deadline);
+        auto leaving = send(*connection, scripts.leave, deadline);
         const auto answer = co_await leaving;
         if (answer && hasLatch) {
             // Heard: nobody will ask again. Nobody waits for this, either.
@@ -154,7 +156,7 @@ Task<Result<qint64>> leaveOnce(redis::Connection *connection, Moves moves, QByte
             const bool wasUs = verdict < 0 && mayHaveLanded;
             co_return qint64(wasUs || verdict > 0 ? 1 : -1);
         }
-        if (!isConnectionTrouble(answer.error()) || deadline.hasPassed(loop))
+        if (!isConnectionError(answer.error()) || deadline.hasPassed(loop))
             co_return answer.error();
         mayHaveLanded = mayHaveLanded || answer.error().code == ErrorCode::UnknownOutcome;
         auto pause = sleepFor(loop, pauseAfterTrouble);
@@ -162,16 +164,16 @@ Task<Result<qint64>> leaveOnce(redis::Connection *connection, Moves moves, QByte
     }
 }
 
-Task<bool> clearUp(redis::Connection *connection, Moves moves, bool mayHold)
+Task<bool> clearUp(redis::Connection *connection, ScriptSet scripts, bool mayHold)
 {
     bool isDone = true;
-    if (moves.leaveQueue) {
-        const ScriptCall leaving = *moves.leaveQueue;
+    if (scripts.leaveQueue) {
+        const ScriptCall leaving = *scripts.leaveQueue;
         isDone = co_await insist(connection, leaving);
     }
     if (!mayHold)
         co_return isDone;
-    const ScriptCall takingAway = moves.takeAway;
+    const ScriptCall takingAway = scripts.takeAway;
     const bool isAway = co_await insist(connection, takingAway);
     co_return isDone && isAway;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/recipes/zookeeper/lookout.h"
+#include "core/recipes/zookeeper/watchset.h"
 
 #include "core/recipes/zookeeper/waiting.h"
 
@@ -18,7 +18,7 @@ Error timedOut()
 
 } // namespace
 
-Lookout::Lookout(zk::Session *session) : m_session(session), m_seen(std::make_shared<Seen>())
+WatchSet::WatchSet(zk::Session *session) : m_session(session), m_seen(std::make_shared<Seen>())
 {
     m_states = session->onState([seen = std::weak_ptr<Seen>(m_seen)](zk::SessionState state) {
         const auto alive = seen.lock();
@@ -30,31 +30,31 @@ Lookout::Lookout(zk::Session *session) : m_session(session), m_seen(std::make_sh
     });
 }
 
-void Lookout::watch(const ZPath &node, const zk::Watch &watch)
+void WatchSet::watch(const ZPath &node, const zk::Watch &watch)
 {
     // From now on, not from the answer on: the event may come before anybody looks at that.
-    m_seen->nodes[node] = Fate::Watched;
+    m_seen->nodes[node] = NodeState::Watched;
     watch.event().then([seen = std::weak_ptr<Seen>(m_seen), node](const zk::WatchEvent &event) {
         const auto alive = seen.lock();
         if (!alive)
             return;
         if (event.kind == zk::EventKind::SessionOver)
             alive->broken = true;
-        else if (alive->nodes[node] != Fate::Gone)
-            alive->nodes[node] = event.kind == zk::EventKind::Deleted ? Fate::Gone : Fate::Changed;
+        else if (alive->nodes[node] != NodeState::Gone)
+            alive->nodes[node] = event.kind == zk::EventKind::Deleted ? NodeState::Gone : NodeState::Changed;
         if (alive->news)
             alive->news->complete(true);
     });
 }
 
-Task<Result<void>> Lookout::watchAll(std::vector<ZPath> nodes, Deadline deadline)
+Task<Result<void>> WatchSet::watchAll(std::vector<ZPath> nodes, Deadline deadline)
 {
     const auto by = answerBy(*m_session, deadline);
     std::vector<ZPath> asked;
     std::vector<Reply<zk::Node>> replies;
     for (const auto &node : nodes) {
         const auto known = m_seen->nodes.find(node);
-        if (known != m_seen->nodes.end() && known->second != Fate::Changed)
+        if (known != m_seen->nodes.end() && known->second != NodeState::Changed)
             continue;
         const zk::Watch news(m_session->loop());
         watch(node, news);
@@ -69,12 +69,12 @@ Task<Result<void>> Lookout::watchAll(std::vector<ZPath> nodes, Deadline deadline
             continue;
         const ZPath &node = asked[i];
         if (read.error().code == ErrorCode::NoNode) {
-            m_seen->nodes[node] = Fate::Missing;
+            m_seen->nodes[node] = NodeState::Missing;
             continue;
         }
         m_seen->nodes.erase(node);
         m_seen->broken = true; // whatever was heard without this watch proves nothing
-        if (!isConnectionTrouble(read.error()))
+        if (!isConnectionError(read.error()))
             trouble = read.error();
     }
     if (trouble)
@@ -82,25 +82,25 @@ Task<Result<void>> Lookout::watchAll(std::vector<ZPath> nodes, Deadline deadline
     co_return Result<void>();
 }
 
-bool Lookout::is(const ZPath &node, Fate fate) const
+bool WatchSet::is(const ZPath &node, NodeState state) const
 {
     const auto known = m_seen->nodes.find(node);
-    return known != m_seen->nodes.end() && known->second == fate;
+    return known != m_seen->nodes.end() && known->second == state;
 }
 
-bool Lookout::isQuiet(const std::vector<ZPath> &nodes) const
+bool WatchSet::isQuiet(const std::vector<ZPath> &nodes) const
 {
     return !m_seen->broken
-        && std::ranges::all_of(nodes, [this](const ZPath &node) { return is(node, Fate::Watched); });
+        && std::ranges::all_of(nodes, [this](const ZPath &node) { return is(node, NodeState::Watched); });
 }
 
 // Data that changed means nothing; but it has to be watched again.
-bool Lookout::mustWatchAgain(const std::vector<ZPath> &nodes) const
+bool WatchSet::mustWatchAgain(const std::vector<ZPath> &nodes) const
 {
-    return std::ranges::any_of(nodes, [this](const ZPath &node) { return is(node, Fate::Changed); });
+    return std::ranges::any_of(nodes, [this](const ZPath &node) { return is(node, NodeState::Changed); });
 }
 
-Task<Result<void>> Lookout::untilChange(std::vector<ZPath> nodes, Deadline deadline)
+Task<Result<void>> WatchSet::untilChange(std::vector<ZPath> nodes, Deadline deadline)
 {
     while (!m_seen->broken) {
         if (deadline.hasPassed(m_session->loop()))
@@ -123,9 +123,9 @@ Task<Result<void>> Lookout::untilChange(std::vector<ZPath> nodes, Deadline deadl
     co_return connected;
 }
 
-bool Lookout::sawGo(const ZPath &node, const ZPath &whileThisStood) const
+bool WatchSet::sawGo(const ZPath &node, const ZPath &whileThisStood) const
 {
-    return !m_seen->broken && is(node, Fate::Gone) && is(whileThisStood, Fate::Watched);
+    return !m_seen->broken && is(node, NodeState::Gone) && is(whileThisStood, NodeState::Watched);
 }
 
 } // namespace lockscope::recipes

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Place: our node in the queue, as a guard. When it goes out of scope the node is taken away in the
+// QueueEntry: our node in the queue, as a guard. When it goes out of scope the node is taken away in the
 // background, also while the reply to its create is still out. Loop thread only.
 #pragma once
 
-#include "core/recipes/zookeeper/janitor.h"
+#include "core/recipes/zookeeper/backgroundcleanup.h"
 
 namespace lockscope::recipes {
 
-class Place {
+class QueueEntry {
 public:
     // A create is out: whatever it makes is ours.
-    Place(Janitor janitor, Reply<zk::Created> creating, Claim claim);
-    ~Place() { leave(); }
-    Place(Place &&other) noexcept = default;
-    Place &operator=(Place &&other) noexcept;
+    QueueEntry(BackgroundCleanup cleanup, Reply<zk::Created> creating, Claim claim);
+    ~QueueEntry() { leave(); }
+    QueueEntry(QueueEntry &&other) noexcept = default;
+    QueueEntry &operator=(QueueEntry &&other) noexcept;
 
     // The node stands.
     void settle(zk::Created created);
@@ -38,7 +38,7 @@ private:
 
     // Behind a pointer: it is handed through half a dozen coroutines, each of which has room for two of it.
     struct State {
-        Janitor janitor;
+        BackgroundCleanup cleanup;
         Claim claim;
         std::optional<Reply<zk::Created>> creating;
         std::optional<zk::Created> created;
@@ -51,9 +51,9 @@ private:
 // Makes the claim's node and comes back with it, whatever happens on the way: missing directories are
 // made, a lost reply is followed up (found: adopted; not found: created again). All nodes are open to
 // everybody (world:anyone), as the clients' own defaults are; ZooKeeper's ACLs are not inherited.
-// `inTheSameBreath`, if given, is called right after each create was sent, with the deadline of its
+// `pipelined`, if given, is called right after each create was sent, with the deadline of its
 // requests.
-[[nodiscard]] Task<Result<Place>> claimPlace(Janitor janitor, Claim claim, Deadline deadline,
-                                             std::function<void(Deadline by)> inTheSameBreath = {});
+[[nodiscard]] Task<Result<QueueEntry>> createEntry(BackgroundCleanup cleanup, Claim claim, Deadline deadline,
+                                                   std::function<void(Deadline by)> pipelined = {});
 
 } // namespace lockscope::recipes
