@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/text.h"
-#include "core/operate/passage.h"
+#include "core/operate/gateinterceptor.h"
 
 namespace lockscope::operate {
 

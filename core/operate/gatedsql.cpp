@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/text.h"
 #include "core/mariadb/freshness.h"
-#include "core/operate/passage.h"
+#include "core/operate/gateinterceptor.h"
 
 #include <algorithm>
 

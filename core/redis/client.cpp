@@ -171,7 +171,7 @@ private:
     Loop &m_loop;
     std::vector<std::weak_ptr<StateListener>> m_stateListeners;
     std::shared_ptr<PubSub> m_pubSub;
-    Link m_link;
+    RespConnection m_link;
 };
 
 } // namespace

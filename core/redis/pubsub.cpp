@@ -49,9 +49,9 @@ void PubSub::open()
 {
     if (m_link)
         return;
-    m_link = std::make_unique<Link>(m_loop, m_options, m_makeTransport,
-                                    Link::Callbacks{[this] { linkChanged(); },
-                                                    [this](const Value &push) { received(push); }});
+    const RespConnection::Callbacks callbacks{[this] { linkChanged(); },
+                                              [this](const Value &push) { received(push); }};
+    m_link = std::make_unique<RespConnection>(m_loop, m_options, m_makeTransport, callbacks);
 }
 
 Subscription PubSub::subscribe(Kind kind, const QByteArray &name, Listener listener)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pub/sub side of a client: a Link of its own, opened with the first use, the channels and
+// The pub/sub side of a client: a RespConnection of its own, opened with the first use, the channels and
 // patterns that somebody listens to, and the client id that CLIENT TRACKING redirects to.
 //
 // Listeners of one channel share one subscription at the server. They are called through the loop's
 // queue, so they may destroy whatever they like. Loop thread only.
 #pragma once
 
-#include "core/redis/link.h"
+#include "core/redis/respconnection.h"
 
 #include <map>
 #include <set>
@@ -61,7 +61,7 @@ private:
     std::vector<Reply<qint64>> m_idWaiters;
     bool m_wasConnected = false;
     bool m_restoring = false;
-    std::unique_ptr<Link> m_link; // last, so that it goes first: its call-backs use the rest
+    std::unique_ptr<RespConnection> m_link; // last, so that it goes first: its call-backs use the rest
 };
 
 } // namespace lockscope::redis

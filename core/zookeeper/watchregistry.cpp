@@ -5,22 +5,22 @@ namespace lockscope::zk {
 
 bool WatchRegistry::reserve(const ZPath &path, WatchKind kind)
 {
-    const auto at = m_places.find({path, kind});
-    if (at != m_places.end()) {
+    const auto at = m_slots.find({path, kind});
+    if (at != m_slots.end()) {
         ++at->second.reserved;
         return true;
     }
     if (m_bytes + bytesOf(path) > m_budgetBytes)
         return false;
     m_bytes += bytesOf(path);
-    m_places.emplace(Key{path, kind}, Place{1, {}});
+    m_slots.emplace(Key{path, kind}, WatchSlot{1, {}});
     return true;
 }
 
 void WatchRegistry::arm(const ZPath &path, WatchKind kind, Watch listener)
 {
-    const auto at = m_places.find({path, kind});
-    if (at == m_places.end())
+    const auto at = m_slots.find({path, kind});
+    if (at == m_slots.end())
         return;
     --at->second.reserved;
     // Listeners of earlier reads that gave up by themselves need not be kept.
@@ -30,8 +30,8 @@ void WatchRegistry::arm(const ZPath &path, WatchKind kind, Watch listener)
 
 void WatchRegistry::release(const ZPath &path, WatchKind kind)
 {
-    const auto at = m_places.find({path, kind});
-    if (at == m_places.end())
+    const auto at = m_slots.find({path, kind});
+    if (at == m_slots.end())
         return;
     --at->second.reserved;
     dropIfEmpty(at);
@@ -39,8 +39,8 @@ void WatchRegistry::release(const ZPath &path, WatchKind kind)
 
 void WatchRegistry::fire(const ZPath &path, WatchKind kind, EventKind event)
 {
-    const auto at = m_places.find({path, kind});
-    if (at == m_places.end())
+    const auto at = m_slots.find({path, kind});
+    if (at == m_slots.end())
         return;
     const auto listeners = std::exchange(at->second.listeners, {});
     dropIfEmpty(at);
@@ -50,8 +50,8 @@ void WatchRegistry::fire(const ZPath &path, WatchKind kind, EventKind event)
 
 void WatchRegistry::remove(const ZPath &path, WatchKind kind)
 {
-    const auto at = m_places.find({path, kind});
-    if (at == m_places.end())
+    const auto at = m_slots.find({path, kind});
+    if (at == m_slots.end())
         return;
     at->second.listeners.clear();
     dropIfEmpty(at);
@@ -59,19 +59,19 @@ void WatchRegistry::remove(const ZPath &path, WatchKind kind)
 
 void WatchRegistry::endSession()
 {
-    const auto places = std::exchange(m_places, {});
+    const auto all = std::exchange(m_slots, {});
     m_bytes = 0;
-    for (const auto &[key, place] : places)
-        for (const auto &listener : place.listeners)
+    for (const auto &[key, slot] : all)
+        for (const auto &listener : slot.listeners)
             listener.event().complete({EventKind::SessionOver, key.path});
 }
 
-void WatchRegistry::dropIfEmpty(Places::iterator at)
+void WatchRegistry::dropIfEmpty(WatchSlots::iterator at)
 {
     if (at->second.reserved > 0 || !at->second.listeners.empty())
         return;
     m_bytes -= bytesOf(at->first.path);
-    m_places.erase(at);
+    m_slots.erase(at);
 }
 
 } // namespace lockscope::zk

@@ -35,7 +35,7 @@ public:
     [[nodiscard]] qsizetype bytes() const { return m_bytes; }
     [[nodiscard]] qsizetype budgetBytes() const { return m_budgetBytes; }
     // Paths and kinds that are watched or about to be.
-    [[nodiscard]] int count() const { return static_cast<int>(m_places.size()); }
+    [[nodiscard]] int count() const { return static_cast<int>(m_slots.size()); }
 
 private:
     struct Key {
@@ -46,19 +46,19 @@ private:
     struct KeyHash {
         size_t operator()(const Key &key) const { return qHash(key.path, static_cast<size_t>(key.kind)); }
     };
-    struct Place {
+    struct WatchSlot {
         int reserved = 0; // reads under way
         std::vector<Watch> listeners;
     };
-    using Places = std::unordered_map<Key, Place, KeyHash>;
+    using WatchSlots = std::unordered_map<Key, WatchSlot, KeyHash>;
 
     [[nodiscard]] qsizetype bytesOf(const ZPath &path) const { return m_prefixBytes + path.bytes().size(); }
-    void dropIfEmpty(Places::iterator at);
+    void dropIfEmpty(WatchSlots::iterator at);
 
     qsizetype m_budgetBytes;
     qsizetype m_prefixBytes;
     qsizetype m_bytes = 0;
-    Places m_places;
+    WatchSlots m_slots;
 };
 
 } // namespace lockscope::zk

@@ -5,35 +5,35 @@ namespace lockscope::world::zookeeper {
 
 bool ClientWatches::reserve(const ZPath &path, zk::WatchKind kind)
 {
-    const auto at = m_places.find({path, kind});
-    if (at != m_places.end()) {
+    const auto at = m_slots.find({path, kind});
+    if (at != m_slots.end()) {
         ++at->second.reserved;
         return true;
     }
     if (m_bytes + path.bytes().size() > m_budgetBytes)
         return false;
     m_bytes += path.bytes().size();
-    m_places[{path, kind}].reserved = 1;
+    m_slots[{path, kind}].reserved = 1;
     return true;
 }
 
 void ClientWatches::arm(const ZPath &path, zk::WatchKind kind, bool isMissing, zk::Watch listener)
 {
-    const auto at = m_places.find({path, kind});
-    if (at == m_places.end())
+    const auto at = m_slots.find({path, kind});
+    if (at == m_slots.end())
         return;
-    auto &place = at->second;
-    --place.reserved;
-    (isMissing ? place.onMissing : place.onNode) = true;
+    auto &slot = at->second;
+    --slot.reserved;
+    (isMissing ? slot.onMissing : slot.onNode) = true;
     // Listeners of earlier reads that gave up by themselves need not be kept.
-    std::erase_if(place.listeners, [](const zk::Watch &earlier) { return earlier.event().isComplete(); });
-    place.listeners.push_back(std::move(listener));
+    std::erase_if(slot.listeners, [](const zk::Watch &earlier) { return earlier.event().isComplete(); });
+    slot.listeners.push_back(std::move(listener));
 }
 
 void ClientWatches::release(const ZPath &path, zk::WatchKind kind)
 {
-    const auto at = m_places.find({path, kind});
-    if (at == m_places.end())
+    const auto at = m_slots.find({path, kind});
+    if (at == m_slots.end())
         return;
     --at->second.reserved;
     dropIfEmpty(at);
@@ -49,8 +49,8 @@ void ClientWatches::fire(const zk::WatchEvent &event)
 
 void ClientWatches::fireOne(const zk::WatchEvent &event, zk::WatchKind kind)
 {
-    const auto at = m_places.find({event.path, kind});
-    if (at == m_places.end())
+    const auto at = m_slots.find({event.path, kind});
+    if (at == m_slots.end())
         return;
     const auto listeners = std::exchange(at->second.listeners, {});
     at->second.onNode = at->second.onMissing = false;
@@ -61,8 +61,8 @@ void ClientWatches::fireOne(const zk::WatchEvent &event, zk::WatchKind kind)
 
 void ClientWatches::remove(const ZPath &path, zk::WatchKind kind)
 {
-    const auto at = m_places.find({path, kind});
-    if (at == m_places.end())
+    const auto at = m_slots.find({path, kind});
+    if (at == m_slots.end())
         return;
     at->second.listeners.clear();
     at->second.onNode = at->second.onMissing = false;
@@ -71,31 +71,31 @@ void ClientWatches::remove(const ZPath &path, zk::WatchKind kind)
 
 void ClientWatches::endSession()
 {
-    const auto places = std::exchange(m_places, {});
+    const auto all = std::exchange(m_slots, {});
     m_bytes = 0;
-    for (const auto &[key, place] : places) {
-        for (const auto &listener : place.listeners)
+    for (const auto &[key, slot] : all) {
+        for (const auto &listener : slot.listeners)
             listener.event().complete({zk::EventKind::SessionOver, key.first});
     }
 }
 
 void ClientWatches::putInto(Hello &hello) const
 {
-    for (const auto &[key, place] : m_places) {
+    for (const auto &[key, slot] : m_slots) {
         const auto &[path, kind] = key;
-        if (place.onNode)
+        if (slot.onNode)
             (kind == zk::WatchKind::Data ? hello.dataWatches : hello.childWatches).push_back(path);
-        if (place.onMissing)
+        if (slot.onMissing)
             hello.missingWatches.push_back(path);
     }
 }
 
-void ClientWatches::dropIfEmpty(Places::iterator at)
+void ClientWatches::dropIfEmpty(WatchSlots::iterator at)
 {
     if (at->second.reserved > 0 || !at->second.listeners.empty())
         return;
     m_bytes -= at->first.first.bytes().size();
-    m_places.erase(at);
+    m_slots.erase(at);
 }
 
 } // namespace lockscope::world::zookeeper

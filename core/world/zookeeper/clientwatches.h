@@ -27,22 +27,22 @@ public:
 
     [[nodiscard]] qsizetype bytes() const { return m_bytes; }
     [[nodiscard]] qsizetype budgetBytes() const { return m_budgetBytes; }
-    [[nodiscard]] int count() const { return static_cast<int>(m_places.size()); }
+    [[nodiscard]] int count() const { return static_cast<int>(m_slots.size()); }
 
 private:
-    struct Place {
+    struct WatchSlot {
         int reserved = 0; // reads under way
         bool onNode = false, onMissing = false; // what the servers watch
         std::vector<zk::Watch, freelist::Allocator<zk::Watch>> listeners;
     };
     using Key = std::pair<ZPath, zk::WatchKind>;
-    using Places = std::map<Key, Place, std::less<Key>, freelist::Allocator<std::pair<const Key, Place>>>;
+    using WatchSlots = std::map<Key, WatchSlot, std::less<Key>, freelist::Allocator<std::pair<const Key, WatchSlot>>>;
     void fireOne(const zk::WatchEvent &event, zk::WatchKind kind);
-    void dropIfEmpty(Places::iterator at);
+    void dropIfEmpty(WatchSlots::iterator at);
 
     qsizetype m_budgetBytes;
     qsizetype m_bytes = 0;
-    Places m_places;
+    WatchSlots m_slots;
 };
 
 } // namespace lockscope::world::zookeeper

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One connection to one Redis: connects, logs in, carries commands and replies in order, and connects again with
-// back-off when it breaks. The command connection and the pub/sub connection of a client are one Link each.
+// back-off when it breaks. The command connection and the pub/sub connection of a client are one RespConnection each.
 //
-// The call-backs run on the transport's own stack: they must not destroy the Link. Loop thread only.
+// The call-backs run on the transport's own stack: they must not destroy the RespConnection. Loop thread only.
 #pragma once
 
 #include "core/redis/client.h"
@@ -12,7 +12,7 @@
 
 namespace lockscope::redis {
 
-class Link {
+class RespConnection {
 public:
     // All replies of one send, or why there are none.
     using Done = std::function<void(Result<std::vector<Value>>)>;
@@ -24,11 +24,11 @@ public:
     };
 
     // Connects at once; the first call-back comes later, from the event loop.
-    Link(Loop &loop, ConnectionOptions options, MakeTransport makeTransport, Callbacks callbacks);
+    RespConnection(Loop &loop, ConnectionOptions options, MakeTransport makeTransport, Callbacks callbacks);
     // What is out is answered with UnknownOutcome. Does not block.
-    ~Link();
-    Link(const Link &) = delete;
-    Link &operator=(const Link &) = delete;
+    ~RespConnection();
+    RespConnection(const RespConnection &) = delete;
+    RespConnection &operator=(const RespConnection &) = delete;
 
     [[nodiscard]] ConnectionState state() const { return m_state; }
     [[nodiscard]] QString lastError() const { return m_lastError; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/redis/link.h"
+#include "core/redis/respconnection.h"
 
 #include "core/base/logging.h"
 #include "core/base/text.h"
@@ -40,26 +40,27 @@ bool isPassing(const Value &reply)
 
 } // namespace
 
-Link::Link(Loop &loop, ConnectionOptions options, MakeTransport makeTransport, Callbacks callbacks)
+RespConnection::RespConnection(Loop &loop, ConnectionOptions options, MakeTransport makeTransport,
+                               Callbacks callbacks)
     : m_loop(loop), m_options(std::move(options)), m_callbacks(std::move(callbacks)),
       m_makeTransport(std::move(makeTransport))
 {
     m_timer = m_loop.callAt(m_loop.now(), [this] { connectNow(); });
 }
 
-Link::~Link()
+RespConnection::~RespConnection()
 {
     m_transport.reset();
     const Error gone{ErrorCode::UnknownOutcome, u"the connection was closed while a command was out"_s, false};
     answerAll(gone, gone);
 }
 
-QString Link::place() const
+QString RespConnection::place() const
 {
     return m_options.host.host + u':' + QString::number(m_options.host.port);
 }
 
-Error Link::notConnected() const
+Error RespConnection::notConnected() const
 {
     if (m_state == ConnectionState::AuthFailed)
         return {ErrorCode::AuthFailed, m_lastError, false};
@@ -67,7 +68,7 @@ Error Link::notConnected() const
     return {ErrorCode::NotConnected, u"not connected to Redis at "_s + place() + u": "_s + why, true};
 }
 
-void Link::connectNow()
+void RespConnection::connectNow()
 {
     m_reader = std::make_unique<RespReader>(m_options.replyLimitBytes);
     m_timer = m_loop.callAt(m_loop.now() + attemptAtMost,
@@ -76,7 +77,7 @@ void Link::connectNow()
                                    [this](const QString &why) { broken(place() + u": "_s + why); }});
 }
 
-void Link::opened()
+void RespConnection::opened()
 {
     QByteArray bytes;
     size_t replies = 1;
@@ -99,7 +100,7 @@ void Link::opened()
     m_transport->write(bytes);
 }
 
-void Link::loggedIn(const std::vector<Value> &replies)
+void RespConnection::loggedIn(const std::vector<Value> &replies)
 {
     size_t at = 0;
     for (const auto &reply : replies) {
@@ -138,7 +139,7 @@ void Link::loggedIn(const std::vector<Value> &replies)
     m_callbacks.stateChanged();
 }
 
-void Link::refuse(const Error &why)
+void RespConnection::refuse(const Error &why)
 {
     m_transport.reset();
     m_timer.cancel();
@@ -149,7 +150,7 @@ void Link::refuse(const Error &why)
     m_callbacks.stateChanged();
 }
 
-void Link::read(QByteArrayView bytes)
+void RespConnection::read(QByteArrayView bytes)
 {
     m_heardAt = m_loop.now();
     m_reader->feed(bytes);
@@ -166,7 +167,7 @@ void Link::read(QByteArrayView bytes)
 }
 
 // False when the connection it came from is no more.
-bool Link::accept(Value reply)
+bool RespConnection::accept(Value reply)
 {
     const auto *transport = m_transport.get();
     if (m_pending.empty()) {
@@ -187,12 +188,12 @@ bool Link::accept(Value reply)
     return m_transport.get() == transport;
 }
 
-void Link::broken(const QString &why)
+void RespConnection::broken(const QString &why)
 {
     broken(Error{ErrorCode::UnknownOutcome, why, true});
 }
 
-void Link::broken(const Error &why)
+void RespConnection::broken(const Error &why)
 {
     if (!m_transport)
         return;
@@ -208,7 +209,7 @@ void Link::broken(const Error &why)
     m_callbacks.stateChanged();
 }
 
-void Link::answerAll(const Error &first, const Error &rest)
+void RespConnection::answerAll(const Error &first, const Error &rest)
 {
     auto unanswered = std::exchange(m_pending, {});
     bool isFirst = true;
@@ -216,7 +217,7 @@ void Link::answerAll(const Error &first, const Error &rest)
         pending.done(std::exchange(isFirst, false) ? first : rest);
 }
 
-void Link::planReconnect()
+void RespConnection::planReconnect()
 {
     if (m_state == ConnectionState::Connected && m_loop.now() - m_connectedAt >= settled)
         m_pause = {};
@@ -224,7 +225,7 @@ void Link::planReconnect()
     m_pause = std::clamp(m_pause * 2, firstPause, longestPause);
 }
 
-void Link::beat()
+void RespConnection::beat()
 {
     const auto silent = m_loop.now() - m_heardAt;
     if (silent >= silentAtMost) {
@@ -240,13 +241,13 @@ void Link::beat()
     m_timer = m_loop.callAt(m_loop.now() + beatEvery, [this] { beat(); });
 }
 
-void Link::send(const QByteArray &bytes, size_t replies, Done done)
+void RespConnection::send(const QByteArray &bytes, size_t replies, Done done)
 {
     m_pending.push_back({replies, {}, std::move(done)});
     m_transport->write(bytes);
 }
 
-void Link::sendUnanswered(const QByteArray &bytes)
+void RespConnection::sendUnanswered(const QByteArray &bytes)
 {
     // The one before, of several, may have found the connection broken.
     if (m_transport)
