@@ -52,7 +52,7 @@ Faults::Faults(const Scenario &scenario, VirtualLoop &world, world::Network &net
       m_seed(random.next())
 {
     if (!scenario.faults.empty() || !scenario.planned.empty())
-        m_network.setJudge([this](const world::Letter &letter) { return judge(letter); });
+        m_network.setJudge([this](const world::Message &message) { return judge(message); });
     quint64 number = 0;
     for (const auto &planned : scenario.planned) {
         auto fault = std::make_shared<Drawn>(draw(planned.kind, number++));
@@ -306,19 +306,19 @@ void Faults::lieInWait(const Shared &fault)
     });
 }
 
-world::Fate Faults::judge(const world::Letter &letter)
+world::Delivery Faults::judge(const world::Message &message)
 {
     for (std::size_t i = 0; i < m_ambushes.size(); ++i) {
         const auto fault = m_ambushes[i];
         auto *process = fault->victim == nobody ? nullptr : m_clients.processOf(fault->victim);
-        if (fault->victim != nobody && (!process || process->number() != letter.process))
+        if (fault->victim != nobody && (!process || process->number() != message.process))
             continue;
         const auto wanted = fault->kind == FaultKind::LoseReply ? world::Direction::ToClient
             : world::Direction::ToServer;
-        if (letter.direction != wanted || fault->skips-- > 0)
+        if (message.direction != wanted || fault->skips-- > 0)
             continue;
         m_ambushes.erase(m_ambushes.begin() + static_cast<std::ptrdiff_t>(i));
-        const auto victim = letter.process * m_scenario.perProcess;
+        const auto victim = message.process * m_scenario.perProcess;
         tell(*fault, victim);
         endsAfter(Duration::zero(), [] {});
         if (fault->kind == FaultKind::Delay)

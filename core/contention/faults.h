@@ -64,7 +64,7 @@ private:
     [[nodiscard]] bool strike(const Shared &fault, int victim);
     [[nodiscard]] bool strikeServer(Drawn &fault, int victim);
     void lieInWait(const Shared &fault);
-    [[nodiscard]] world::Fate judge(const world::Letter &letter);
+    [[nodiscard]] world::Delivery judge(const world::Message &message);
     void pause(const Drawn &fault, int victim);
     void partition(Drawn &fault, int victim);
     void drift(Drawn &fault, int victim);

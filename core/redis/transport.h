@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a RespConnection sends and hears bytes through: a socket, or a wire of the simulated world.
+// What a RespConnection sends and hears bytes through: a socket, or a link of the simulated world.
 //
 // Destroying it ends the connection; no call-back comes afterwards, and it may be destroyed from inside
 // one. Loop thread only.

@@ -8,27 +8,27 @@ Network::Network(VirtualLoop &world, Random random, Latency latency)
 {
 }
 
-// What is on its way or held back by a partition, and who listens at a wire's ends, may hold that wire: nobody else
+// What is on its way or held back by a partition, and who listens at a link's ends, may hold that link: nobody else
 // would let go of them.
 Network::~Network()
 {
-    for (const auto &[process, wires] : m_wires) {
-        for (const auto &weak : wires) {
-            const auto wire = weak.lock();
-            if (!wire)
+    for (const auto &[process, links] : m_links) {
+        for (const auto &weak : links) {
+            const auto link = weak.lock();
+            if (!link)
                 continue;
-            wire->m_isUp = false;
-            // Moved out first: what goes with them may come back to the wire.
-            const auto toServer = std::exchange(wire->m_toServer, {});
-            const auto toClient = std::exchange(wire->m_toClient, {});
-            const auto clientBroken = std::exchange(wire->m_clientBroken, {});
-            const auto serverBroken = std::exchange(wire->m_serverBroken, {});
-            const auto health = std::exchange(wire->m_healthListeners, {});
+            link->m_isUp = false;
+            // Moved out first: what goes with them may come back to the link.
+            const auto toServer = std::exchange(link->m_toServer, {});
+            const auto toClient = std::exchange(link->m_toClient, {});
+            const auto clientBroken = std::exchange(link->m_clientBroken, {});
+            const auto serverBroken = std::exchange(link->m_serverBroken, {});
+            const auto health = std::exchange(link->m_healthListeners, {});
         }
     }
 }
 
-std::shared_ptr<Wire> Network::connect(Process &client, int server)
+std::shared_ptr<NetworkLink> Network::connect(Process &client, int server)
 {
     const auto process = client.number();
     if (m_down.contains(server) || isBlocked(process, server, Direction::ToServer)
@@ -37,32 +37,32 @@ std::shared_ptr<Wire> Network::connect(Process &client, int server)
     if (m_listenedTo.insert(process).second) {
         client.onChange([this, &client, process] { processChanged(process, client.isAlive()); });
     }
-    std::shared_ptr<Wire> wire(new Wire(*this, client, server));
-    auto &wires = m_wires[process];
-    std::erase_if(wires, [](const std::weak_ptr<Wire> &old) { return old.expired(); });
-    wires.push_back(wire);
-    return wire;
+    std::shared_ptr<NetworkLink> link(new NetworkLink(*this, client, server));
+    auto &links = m_links[process];
+    std::erase_if(links, [](const std::weak_ptr<NetworkLink> &old) { return old.expired(); });
+    links.push_back(link);
+    return link;
 }
 
 void Network::block(int process, int server, Direction direction)
 {
     if (!m_blocked.emplace(process, server, direction).second)
         return;
-    for (const auto &wire : wiresOf(process))
-        wire->healthChanged();
+    for (const auto &link : linksOf(process))
+        link->healthChanged();
 }
 
 void Network::open(int process, int server, Direction direction)
 {
     if (m_blocked.erase({process, server, direction}) == 0)
         return;
-    for (const auto &wire : wiresOf(process)) {
-        if (wire->m_server != server)
+    for (const auto &link : linksOf(process)) {
+        if (link->m_server != server)
             continue;
         // What was held is sent again, in its order.
-        for (auto &[delay, arrives] : std::exchange(wire->way(direction).held, {}))
-            wire->schedule(direction, delay, std::move(arrives));
-        wire->healthChanged();
+        for (auto &[delay, arrives] : std::exchange(link->way(direction).held, {}))
+            link->schedule(direction, delay, std::move(arrives));
+        link->healthChanged();
     }
 }
 
@@ -79,44 +79,44 @@ void Network::setDown(int server, bool isDown)
     }
     m_down.insert(server);
     std::vector<int> processes;
-    for (const auto &[process, wires] : m_wires)
+    for (const auto &[process, links] : m_links)
         processes.push_back(process);
     for (const auto process : processes) {
-        for (const auto &wire : wiresOf(process)) {
-            if (wire->m_server == server)
-                wire->breakNow();
+        for (const auto &link : linksOf(process)) {
+            if (link->m_server == server)
+                link->breakNow();
         }
     }
 }
 
-void Network::breakWires(int process)
+void Network::breakLinks(int process)
 {
-    for (const auto &wire : wiresOf(process))
-        wire->breakNow();
+    for (const auto &link : linksOf(process))
+        link->breakNow();
 }
 
 void Network::processChanged(int process, bool isAlive)
 {
-    const auto wires = wiresOf(process);
-    for (const auto &wire : wires) {
+    const auto links = linksOf(process);
+    for (const auto &link : links) {
         if (!isAlive) {
             // The system closes what a dead program had open; a partition keeps that from the server.
-            wire->m_client = nullptr;
-            wire->close(End::Client);
+            link->m_client = nullptr;
+            link->close(End::Client);
         }
-        wire->healthChanged();
+        link->healthChanged();
     }
-    // Its wires stay known: a partition may still hold back their end.
+    // Its links stay known: a partition may still hold back their end.
     if (!isAlive)
         m_listenedTo.erase(process);
 }
 
-std::vector<std::shared_ptr<Wire>> Network::wiresOf(int process)
+std::vector<std::shared_ptr<NetworkLink>> Network::linksOf(int process)
 {
-    std::vector<std::shared_ptr<Wire>> alive;
-    for (const auto &weak : m_wires[process]) {
-        if (auto wire = weak.lock())
-            alive.push_back(std::move(wire));
+    std::vector<std::shared_ptr<NetworkLink>> alive;
+    for (const auto &weak : m_links[process]) {
+        if (auto link = weak.lock())
+            alive.push_back(std::move(link));
     }
     return alive;
 }
@@ -127,30 +127,30 @@ Duration Network::latency()
     return m_latency.least + Duration(static_cast<Duration::rep>(m_random.below(spread + 1)));
 }
 
-// --- Wire ------------------------------------------------------------------------------------------
+// --- NetworkLink ------------------------------------------------------------------------------------------
 
-Wire::Wire(Network &network, Process &client, int server)
+NetworkLink::NetworkLink(Network &network, Process &client, int server)
     : m_network(network), m_client(&client), m_process(client.number()), m_server(server)
 {
 }
 
-void Wire::onBroken(End end, std::function<void()> listener)
+void NetworkLink::onBroken(End end, std::function<void()> listener)
 {
     (end == End::Client ? m_clientBroken : m_serverBroken) = std::move(listener);
 }
 
-void Wire::send(Direction direction, Call &&arrives)
+void NetworkLink::send(Direction direction, Call &&arrives)
 {
     if (!m_isUp)
         return;
     auto delay = m_network.latency();
     if (m_network.m_judge) {
-        const auto fate = m_network.m_judge({m_process, m_server, direction});
-        if (fate.isLost) {
+        const auto delivery = m_network.m_judge({m_process, m_server, direction});
+        if (delivery.isLost) {
             breakNow();
             return;
         }
-        delay += fate.delay;
+        delay += delivery.delay;
         if (!m_isUp) // the judge may have killed the sender
             return;
     }
@@ -160,7 +160,7 @@ void Wire::send(Direction direction, Call &&arrives)
         schedule(direction, delay, std::move(arrives));
 }
 
-void Wire::schedule(Direction direction, Duration delay, Call &&arrives)
+void NetworkLink::schedule(Direction direction, Duration delay, Call &&arrives)
 {
     auto &world = m_network.m_world;
     auto &sent = way(direction);
@@ -170,7 +170,7 @@ void Wire::schedule(Direction direction, Duration delay, Call &&arrives)
 }
 
 // The first of those that fly: none overtakes another.
-void Wire::arrive(Direction direction)
+void NetworkLink::arrive(Direction direction)
 {
     auto &sent = way(direction);
     if (sent.flying.isEmpty()) // the network is gone
@@ -186,7 +186,7 @@ void Wire::arrive(Direction direction)
         m_client->post(std::move(first));
 }
 
-void Wire::close(End by)
+void NetworkLink::close(End by)
 {
     if (!m_isUp)
         return;
@@ -208,13 +208,13 @@ void Wire::close(End by)
         schedule(direction, delay, std::move(end));
         return;
     }
-    // Not through the process's queue: a paused one finds a wire that is closed already.
+    // Not through the process's queue: a paused one finds a link that is closed already.
     auto &last = m_toClient.lastArrival;
     last = std::max(last, m_network.m_world.now() + delay);
     m_network.m_world.runAt(last, std::move(end));
 }
 
-void Wire::breakNow()
+void NetworkLink::breakNow()
 {
     if (!std::exchange(m_isUp, false))
         return;
@@ -223,7 +223,7 @@ void Wire::breakNow()
     healthChanged();
 }
 
-void Wire::tellBroken(End end)
+void NetworkLink::tellBroken(End end)
 {
     auto listener = std::exchange(end == End::Client ? m_clientBroken : m_serverBroken, {});
     if (!listener)
@@ -238,13 +238,13 @@ void Wire::tellBroken(End end)
                 });
 }
 
-bool Wire::carries(Direction direction) const
+bool NetworkLink::carries(Direction direction) const
 {
     const bool isRunning = m_client && m_client->isAlive() && !m_client->isPaused();
     return m_isUp && isRunning && !m_network.isBlocked(m_process, m_server, direction);
 }
 
-void Wire::healthChanged()
+void NetworkLink::healthChanged()
 {
     const auto listeners = m_healthListeners;
     for (const auto &listener : listeners)

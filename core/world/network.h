@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The network of the simulated world: wires between client processes and servers, and what can go wrong on
+// The network of the simulated world: links between client processes and servers, and what can go wrong on
 // them.
 //
-// A wire is a TCP connection: what is sent in one direction arrives in its order, or the connection breaks.
+// A link is a TCP connection: what is sent in one direction arrives in its order, or the connection breaks.
 // A message that is lost for good therefore breaks it (lose-request, lose-reply); a partition only holds back
 // what is sent, until it heals or one side gives up. World's thread only.
 #pragma once
@@ -23,18 +23,18 @@ struct Latency {
     Duration most{300};
 };
 
-// What is about to be sent, for whoever decides its fate.
-struct Letter {
+// What is about to be sent, for whoever decides its delivery.
+struct Message {
     int process = 0; // Process::number
     int server = 0;
     Direction direction = Direction::ToServer;
 };
-struct Fate {
+struct Delivery {
     bool isLost = false;   // never arrives, and the connection breaks
     Duration delay{};      // beside the latency
 };
 
-class Wire;
+class NetworkLink;
 
 class Network {
 public:
@@ -44,46 +44,46 @@ public:
 
     // Open at once: who connects counts the round trip itself, by sending its greeting. Null when the server is
     // down, or not to be reached in both directions.
-    [[nodiscard]] std::shared_ptr<Wire> connect(Process &client, int server);
+    [[nodiscard]] std::shared_ptr<NetworkLink> connect(Process &client, int server);
 
     // Asked for every message; none: all arrive.
-    void setJudge(std::function<Fate(const Letter &)> judge) { m_judge = std::move(judge); }
+    void setJudge(std::function<Delivery(const Message &)> judge) { m_judge = std::move(judge); }
     // Partition between this process and this server, one way; until opened again.
     void block(int process, int server, Direction direction);
     void open(int process, int server, Direction direction);
     [[nodiscard]] bool isBlocked(int process, int server, Direction direction) const;
-    // A server that went down: its wires break, and none can be made.
+    // A server that went down: its links break, and none can be made.
     void setDown(int server, bool isDown);
-    // Every wire of this process breaks, as at the end of a program or after a reset.
-    void breakWires(int process);
+    // Every link of this process breaks, as at the end of a program or after a reset.
+    void breakLinks(int process);
 
     [[nodiscard]] VirtualLoop &world() const { return m_world; }
 
 private:
-    friend class Wire;
+    friend class NetworkLink;
     void processChanged(int process, bool isAlive);
-    [[nodiscard]] std::vector<std::shared_ptr<Wire>> wiresOf(int process);
+    [[nodiscard]] std::vector<std::shared_ptr<NetworkLink>> linksOf(int process);
     [[nodiscard]] Duration latency();
 
     VirtualLoop &m_world;
     Random m_random;
     const Latency m_latency;
-    std::function<Fate(const Letter &)> m_judge;
+    std::function<Delivery(const Message &)> m_judge;
     std::set<std::tuple<int, int, Direction>> m_blocked;
     std::set<int> m_down;
-    std::map<int, std::vector<std::weak_ptr<Wire>>> m_wires; // by process
+    std::map<int, std::vector<std::weak_ptr<NetworkLink>>> m_links; // by process
     std::set<int> m_listenedTo;                              // processes whose changes we hear of
 };
 
 // Both ends hold it. The last messages are delivered before an end hears that the other closed it.
-class Wire : public std::enable_shared_from_this<Wire> {
+class NetworkLink : public std::enable_shared_from_this<NetworkLink> {
 public:
     // `arrives` runs in the world (ToServer), or on the process (ToClient: not while it is paused, never when it
-    // is dead). Sent on a broken wire it goes nowhere.
+    // is dead). Sent on a broken link it goes nowhere.
     void toServer(Call &&arrives) { send(Direction::ToServer, std::move(arrives)); }
     void toClient(Call &&arrives) { send(Direction::ToClient, std::move(arrives)); }
 
-    // Each end is told once when the wire broke or the other end closed it; on the process, and in the world.
+    // Each end is told once when the link broke or the other end closed it; on the process, and in the world.
     void onBroken(End end, std::function<void()> listener);
     // By either end: the other one hears of it after what was sent before.
     void close(End by);
@@ -100,7 +100,7 @@ public:
 
 private:
     friend class Network;
-    Wire(Network &network, Process &client, int server);
+    NetworkLink(Network &network, Process &client, int server);
     struct Way {
         Instant lastArrival{};
         Fifo<Call> flying; // scheduled

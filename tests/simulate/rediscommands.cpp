@@ -5,7 +5,7 @@ namespace lockscope::testing {
 
 namespace {
 
-// The command, and a letter for each argument; what stands after a bar is options, of which some are taken.
+// The command, and a message for each argument; what stands after a bar is options, of which some are taken.
 struct Pattern {
     QByteArray name;
     QByteArray arguments;

@@ -23,7 +23,7 @@ private:
     }
     [[nodiscard]] redis::Command plain();
     [[nodiscard]] redis::Command script();
-    // By the letter of a pattern.
+    // By the message of a pattern.
     [[nodiscard]] QByteArray argument(char kind);
     [[nodiscard]] QByteArray milliseconds();
 

@@ -146,9 +146,9 @@ private slots:
         world.loop.advance(5ms);
         QCOMPARE(codeOf(written), done);
         bool isLost = false;
-        world.network.setJudge([&](const Letter &letter) {
+        world.network.setJudge([&](const Message &message) {
             const auto direction = isRequest ? Direction::ToServer : Direction::ToClient;
-            return Fate{letter.direction == direction && !std::exchange(isLost, true), {}};
+            return Delivery{message.direction == direction && !std::exchange(isLost, true), {}};
         });
         const auto reply = isCommit ? world.a->commit(connection, Deadline::never()) : world.lockRow(*world.a);
         const auto queued = world.lockRow(*world.a);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Processes and wires of the simulated world: what is paused, cut, lost or killed behaves as it does on a
+// Processes and links of the simulated world: what is paused, cut, lost or killed behaves as it does on a
 // machine.
 #include "core/world/network.h"
 #include "tests/support/testmain.h"
@@ -30,9 +30,9 @@ private slots:
     {
         Network network(world, Random(1), {100us, 900us});
         Process client(world, 0);
-        const auto wire = network.connect(client, 0);
+        const auto link = network.connect(client, 0);
         for (int i = 0; i < 20; ++i)
-            wire->toServer(say(QByteArray::number(i)));
+            link->toServer(say(QByteArray::number(i)));
         world.advance(5ms);
         QByteArrayList expected;
         for (int i = 0; i < 20; ++i)
@@ -44,12 +44,12 @@ private slots:
     {
         Network network(world, Random(1), {});
         Process client(world, 0);
-        const auto wire = network.connect(client, 0);
+        const auto link = network.connect(client, 0);
         const auto timer = client.callAt(client.now() + 10ms, say("timer"));
         auto cancelled = client.callAt(client.now() + 10ms, say("cancelled"));
         client.pause();
-        QVERIFY(!wire->carries(Direction::ToServer));
-        wire->toClient(say("message"));
+        QVERIFY(!link->carries(Direction::ToServer));
+        link->toClient(say("message"));
         client.post(say("posted"));
         world.advance(1s);
         QCOMPARE(heard, QByteArrayList());
@@ -57,41 +57,42 @@ private slots:
         client.resume();
         world.runReady();
         QCOMPARE(heard, (QByteArrayList{"posted", "message", "timer"}));
-        QVERIFY(wire->carries(Direction::ToServer));
+        QVERIFY(link->carries(Direction::ToServer));
     }
 
     void aLostMessageBreaksTheConnectionForBoth()
     {
         Network network(world, Random(1), {});
         Process client(world, 0);
-        const auto wire = network.connect(client, 0);
-        wire->onBroken(End::Client, say("client hears"));
-        wire->onBroken(End::Server, say("server hears"));
-        network.setJudge([](const Letter &letter) { return Fate{letter.direction == Direction::ToClient, {}}; });
-        wire->toServer(say("request"));
+        const auto link = network.connect(client, 0);
+        link->onBroken(End::Client, say("client hears"));
+        link->onBroken(End::Server, say("server hears"));
+        network.setJudge([](const Message &message) { return Delivery{message.direction == Direction::ToClient,
+                                                                      {}}; });
+        link->toServer(say("request"));
         world.advance(1ms);
-        wire->toClient(say("reply"));
-        wire->toServer(say("next request"));
+        link->toClient(say("reply"));
+        link->toServer(say("next request"));
         world.advance(1ms);
         QCOMPARE(heard.first(), QByteArray("request"));
         QCOMPARE(heard.size(), 3);
         QVERIFY(heard.contains("client hears") && heard.contains("server hears"));
-        QVERIFY(!wire->isUp());
+        QVERIFY(!link->isUp());
     }
 
     void aPartitionHoldsBackOneWay()
     {
         Network network(world, Random(1), {});
         Process client(world, 3);
-        const auto wire = network.connect(client, 0);
+        const auto link = network.connect(client, 0);
         int changes = 0;
-        wire->onHealth([&changes] { ++changes; });
+        link->onHealth([&changes] { ++changes; });
         network.block(3, 0, Direction::ToServer);
-        wire->toServer(say("request"));
-        wire->toClient(say("event"));
+        link->toServer(say("request"));
+        link->toClient(say("event"));
         world.advance(1min);
         QCOMPARE(heard, (QByteArrayList{"event"}));
-        QVERIFY(!wire->carries(Direction::ToServer) && wire->carries(Direction::ToClient));
+        QVERIFY(!link->carries(Direction::ToServer) && link->carries(Direction::ToClient));
         QVERIFY(!network.connect(client, 0));
         QVERIFY(network.connect(client, 1)); // another server
         network.open(3, 0, Direction::ToServer);
@@ -104,14 +105,14 @@ private slots:
     {
         Network network(world, Random(1), {});
         auto client = std::make_unique<Process>(world, 0);
-        const auto wire = network.connect(*client, 0);
-        wire->onBroken(End::Server, say("end"));
-        wire->onBroken(End::Client, say("never"));
-        wire->toServer(say("request"));
+        const auto link = network.connect(*client, 0);
+        link->onBroken(End::Server, say("end"));
+        link->onBroken(End::Client, say("never"));
+        link->toServer(say("request"));
         client->post(say("never"));
         const auto timer = client->callAt(client->now(), say("never"));
         client->kill();
-        wire->toClient(say("never"));
+        link->toClient(say("never"));
         client.reset();
         world.advance(1s);
         QCOMPARE(heard, (QByteArrayList{"request", "end"}));
@@ -121,9 +122,9 @@ private slots:
     {
         Network network(world, Random(1), {});
         auto client = std::make_unique<Process>(world, 0);
-        // The server's end keeps the wire, as its end of a connection does.
-        const auto wire = network.connect(*client, 0);
-        wire->onBroken(End::Server, say("end"));
+        // The server's end keeps the link, as its end of a connection does.
+        const auto link = network.connect(*client, 0);
+        link->onBroken(End::Server, say("end"));
         network.block(0, 0, Direction::ToServer);
         client->kill();
         client.reset();
@@ -145,9 +146,9 @@ private slots:
     {
         Network network(world, Random(1), {});
         Process client(world, 0);
-        const auto wire = network.connect(client, 2);
+        const auto link = network.connect(client, 2);
         const auto other = network.connect(client, 1);
-        wire->onBroken(End::Client, say("broken"));
+        link->onBroken(End::Client, say("broken"));
         other->onBroken(End::Client, say("never"));
         network.setDown(2, true);
         QVERIFY(!network.connect(client, 2));

@@ -30,10 +30,10 @@ class TestSimulatedRedisConnection : public QObject {
     void loseNext(Direction direction)
     {
         auto isDone = std::make_shared<bool>(false);
-        m_world->network.setJudge([isDone, direction](const Letter &letter) {
-            const bool isIt = letter.direction == direction && !*isDone;
+        m_world->network.setJudge([isDone, direction](const Message &message) {
+            const bool isIt = message.direction == direction && !*isDone;
             *isDone = *isDone || isIt;
-            return Fate{isIt, {}};
+            return Delivery{isIt, {}};
         });
     }
 
@@ -79,7 +79,7 @@ private slots:
         const auto late = m_client->command({"PING"}, Deadline::at(m_world->world.now()));
         pass(1ms);
         QCOMPARE(late.value().error().code, ErrorCode::TimedOut);
-        m_world->network.setJudge([](const Letter &) { return Fate{false, 600ms}; });
+        m_world->network.setJudge([](const Message &) { return Delivery{false, 600ms}; });
         QCOMPARE(codeOf({"SET", "key", "1"}), code(ErrorCode::UnknownOutcome));
         m_world->network.setJudge({});
         pass(1s);
@@ -143,7 +143,7 @@ private slots:
         QCOMPARE(heard, (QByteArrayList{"one", "n*"}));
         int restored = 0;
         const auto state = m_client->onState([&](ConnectionState now) { restored += now == ConnectionState::Connected ? 1 : 0; });
-        m_world->network.breakWires(0);
+        m_world->network.breakLinks(0);
         pass(100ms);
         QVERIFY(restored >= 1);
         QVERIFY(id() > before);

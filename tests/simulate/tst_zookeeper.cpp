@@ -22,10 +22,10 @@ class TestSimulatedZooKeeper : public QObject {
         return result ? ErrorCode::Server : result.error().code;
     }
     // Loses the n-th message in that direction, once.
-    static std::function<Fate(const Letter &)> losing(Direction direction, int n)
+    static std::function<Delivery(const Message &)> losing(Direction direction, int n)
     {
-        return [direction, left = n](const Letter &letter) mutable {
-            return Fate{letter.direction == direction && --left == 0, {}};
+        return [direction, left = n](const Message &message) mutable {
+            return Delivery{message.direction == direction && --left == 0, {}};
         };
     }
 
@@ -183,8 +183,8 @@ void TestSimulatedZooKeeper::aDeadlinePassesWhileTheRequestIsOut()
 {
     ZooKeeperWorld world;
     const auto client = world.open();
-    world.network.setJudge([](const Letter &letter) {
-        return Fate{false, letter.direction == Direction::ToClient ? Duration(2s) : Duration(0)};
+    world.network.setJudge([](const Message &message) {
+        return Delivery{false, message.direction == Direction::ToClient ? Duration(2s) : Duration(0)};
     });
     const auto soon = Deadline::after(*client.process, 1s);
     const zk::Watch watch(*client.process);
@@ -222,7 +222,7 @@ void TestSimulatedZooKeeper::watchesAreSetAgainAfterAReconnect()
     world.network.setDown(0, false);
     // Somebody else is quicker to be back.
     QVERIFY(world.waitFor([&] { return other->state() == SessionState::Connected; }));
-    world.network.breakWires(client.process->number());
+    world.network.breakLinks(client.process->number());
     QVERIFY(world.await(other->set(ZPath("/changes"), "x", zk::anyVersion, never)));
     QVERIFY(world.await(other->remove(ZPath("/goes"), zk::anyVersion, never)));
     QVERIFY(world.make(other, "/grows/child"));
@@ -454,7 +454,7 @@ void TestSimulatedZooKeeper::theSameSeedGivesTheSameRun()
                     heard << number + ' ' + made->path.bytes() + ' ' + QByteArray::number(qint64(at));
                 });
         }
-        world.network.breakWires(3);
+        world.network.breakLinks(3);
         world.loop.advance(5s);
         heard << QByteArray::number(world.ensemble.requestCount());
         return heard;

@@ -49,16 +49,16 @@ QByteArray kindName(zk::EventKind kind)
 
 void TracedSession::sent(const QByteArray &verb, const ZPath &where, qint64 bytes)
 {
-    m_ear->trace->sent(m_ear->contender, verb, where.bytes(), packetBytes + where.bytes().size() + bytes);
+    m_context->trace->sent(m_context->contender, verb, where.bytes(), packetBytes + where.bytes().size() + bytes);
 }
 
 template <class T>
 Reply<T> TracedSession::heard(const QByteArray &verb, Reply<T> inner)
 {
     Reply<T> reply(loop());
-    inner.then([reply, &verb, weak = std::weak_ptr<Ear>(m_ear)](const Result<T> &result) {
-        if (const auto ear = weak.lock())
-            ear->trace->answered(ear->contender, verb, !result, result ? sizeOf(*result) : packetBytes);
+    inner.then([reply, &verb, weak = std::weak_ptr<TraceContext>(m_context)](const Result<T> &result) {
+        if (const auto context = weak.lock())
+            context->trace->answered(context->contender, verb, !result, result ? sizeOf(*result) : packetBytes);
         reply.complete(result);
     });
     return reply;
@@ -69,10 +69,10 @@ std::optional<zk::Watch> TracedSession::observed(const std::optional<zk::Watch> 
     if (!watch)
         return watch;
     zk::Watch inner(loop());
-    inner.event().then([outer = *watch, weak = std::weak_ptr<Ear>(m_ear)](const zk::WatchEvent &event) {
-        const auto ear = weak.lock();
-        if (ear && event.kind != zk::EventKind::SessionOver)
-            ear->trace->woken(ear->contender, Mark::WatchEvent, kindName(event.kind), event.path.bytes());
+    inner.event().then([outer = *watch, weak = std::weak_ptr<TraceContext>(m_context)](const zk::WatchEvent &event) {
+        const auto context = weak.lock();
+        if (context && event.kind != zk::EventKind::SessionOver)
+            context->trace->woken(context->contender, Mark::WatchEvent, kindName(event.kind), event.path.bytes());
         outer.event().complete(event);
     });
     return inner;

@@ -11,7 +11,7 @@ namespace lockscope::contention {
 class TracedSession : public zk::Session {
 public:
     TracedSession(zk::Session &inner, Trace &trace, int contender)
-        : m_inner(inner), m_ear(std::make_shared<Ear>(Ear{&trace, contender}))
+        : m_inner(inner), m_context(std::make_shared<TraceContext>(TraceContext{&trace, contender}))
     {
     }
 
@@ -46,7 +46,7 @@ public:
 
 private:
     // Whom what is heard belongs to; what comes after this session has gone is not written down.
-    struct Ear {
+    struct TraceContext {
         Trace *trace;
         int contender;
     };
@@ -57,7 +57,7 @@ private:
     void sent(const QByteArray &verb, const ZPath &where, qint64 bytes = 0);
 
     zk::Session &m_inner;
-    std::shared_ptr<Ear> m_ear;
+    std::shared_ptr<TraceContext> m_context;
 };
 
 } // namespace lockscope::contention

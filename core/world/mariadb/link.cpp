@@ -5,19 +5,19 @@ namespace lockscope::world {
 
 using mariadb::ConnectionId;
 
-// Kept by the wire's listeners, by the server's connection and by what is on its way.
+// Kept by the link's listeners, by the server's connection and by what is on its way.
 struct SqlLink::Far : std::enable_shared_from_this<Far> {
     SqlServer *server = nullptr;
     Network *network = nullptr;
     SqlLinkOptions options;
     int process = 0;
-    std::weak_ptr<Wire> wire;
+    std::weak_ptr<NetworkLink> networkLink;
     ConnectionId connection = 0;
     quint64 silences = 0;
 
     void greet()
     {
-        connection = server->connect([weak = wire] {
+        connection = server->connect([weak = networkLink] {
             if (const auto alive = weak.lock())
                 alive->close(End::Server);
         });
@@ -31,13 +31,13 @@ struct SqlLink::Far : std::enable_shared_from_this<Far> {
     void healthChanged()
     {
         const auto now = ++silences;
-        const auto alive = wire.lock();
+        const auto alive = networkLink.lock();
         if (!alive || !alive->isUp() || connection == 0)
             return;
         auto &world = network->world();
         if (isCut()) {
             world.runAt(world.now() + options.keepAlive, [self = shared_from_this(), now] {
-                const auto still = self->wire.lock();
+                const auto still = self->networkLink.lock();
                 if (now == self->silences && still)
                     still->breakNow();
             });
@@ -68,31 +68,32 @@ std::shared_ptr<SqlLink::Far> SqlLink::accept(SqlLink &link)
     far->network = &link.m_network;
     far->options = link.m_options;
     far->process = link.m_process;
-    far->wire = link.m_wire;
-    link.m_wire->onBroken(End::Server, [far] { far->server->disconnected(far->connection); });
-    link.m_wire->onHealth([far] { far->healthChanged(); });
+    far->networkLink = link.m_networkLink;
+    link.m_networkLink->onBroken(End::Server, [far] { far->server->disconnected(far->connection); });
+    link.m_networkLink->onHealth([far] { far->healthChanged(); });
     return far;
 }
 
 std::shared_ptr<SqlLink> SqlLink::dial(Process &process, SqlServer &server, Network &network,
                                        const SqlLinkOptions &options)
 {
-    auto wire = network.connect(process, options.server);
-    if (!wire)
+    auto networkLink = network.connect(process, options.server);
+    if (!networkLink)
         return {};
     std::shared_ptr<SqlLink> link(new SqlLink(server, network, options, process.number()));
-    link->m_wire = std::move(wire);
+    link->m_networkLink = std::move(networkLink);
     link->m_far = accept(*link);
-    link->m_wire->onBroken(End::Client, [weak = std::weak_ptr<SqlLink>(link)] {
+    link->m_networkLink->onBroken(End::Client, [weak = std::weak_ptr<SqlLink>(link)] {
         if (const auto alive = weak.lock()) {
             alive->m_isBroken = true;
             if (const auto broken = std::exchange(alive->m_broken, {}))
                 broken();
         }
     });
-    link->m_wire->toServer([wire = link->m_wire, far = link->m_far, weak = std::weak_ptr<SqlLink>(link)] {
+    link->m_networkLink->toServer([networkLink = link->m_networkLink, far = link->m_far,
+                                   weak = std::weak_ptr<SqlLink>(link)] {
         far->greet();
-        wire->toClient([weak, connection = far->connection] {
+        networkLink->toClient([weak, connection = far->connection] {
             const auto alive = weak.lock();
             if (!alive)
                 return;
@@ -105,10 +106,11 @@ std::shared_ptr<SqlLink> SqlLink::dial(Process &process, SqlServer &server, Netw
 
 void SqlLink::send(const mariadb::Statement &statement, std::function<void(const SqlAnswer &)> heard)
 {
-    m_wire->toServer([wire = m_wire, far = m_far, weak = weak_from_this(), statement, heard = std::move(heard)] {
+    m_networkLink->toServer([networkLink = m_networkLink, far = m_far, weak = weak_from_this(), statement,
+                             heard = std::move(heard)] {
         far->server->execute(far->connection, statement.text, statement.parameters,
-                             [wire, weak, heard](const SqlAnswer &answer) {
-                                 wire->toClient([weak, heard, answer] {
+                             [networkLink, weak, heard](const SqlAnswer &answer) {
+                                 networkLink->toClient([weak, heard, answer] {
                                      if (!weak.expired())
                                          heard(answer);
                                  });
@@ -120,7 +122,7 @@ void SqlLink::close()
 {
     m_greeted = {};
     m_broken = {};
-    m_wire->close(End::Client);
+    m_networkLink->close(End::Client);
 }
 
 } // namespace lockscope::world

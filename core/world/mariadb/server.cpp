@@ -91,7 +91,7 @@ void SqlServer::execute(ConnectionId connection, const QByteArray &text, const Q
 {
     auto *by = find(connection);
     if (!by || by->waiting)
-        return; // its wire is being closed
+        return; // its link is being closed
     const auto what = readSqlStatement(text);
     std::optional<SqlAnswer> answered;
     if (!what || what->parameters != parameters.size())

@@ -19,21 +19,21 @@ public:
     }
     ~WireTransport() override
     {
-        if (m_wire)
-            m_wire->close(End::Client);
+        if (m_link)
+            m_link->close(End::Client);
     }
 
     void write(const QByteArray &bytes) override
     {
-        m_wire->toServer([&server = m_server, session = m_session, bytes] { server.received(session, bytes); });
+        m_link->toServer([&server = m_server, session = m_session, bytes] { server.received(session, bytes); });
     }
 
 private:
     void connectNow()
     {
         auto &network = m_server.network();
-        m_wire = network.connect(m_process, m_server.number());
-        if (m_wire) {
+        m_link = network.connect(m_process, m_server.number());
+        if (m_link) {
             opened();
         } else if (isCutOff()) {
             // What asks for a connection is lost on the way, and sent again until somebody gives up.
@@ -54,14 +54,14 @@ private:
     {
         // What arrives finds nobody once we are gone.
         const std::weak_ptr<Callbacks> weak = m_callbacks;
-        m_session = m_server.accept(m_process.number(), [wire = m_wire, weak](const QByteArray &bytes) {
-            wire->toClient([weak, bytes] {
+        m_session = m_server.accept(m_process.number(), [link = m_link, weak](const QByteArray &bytes) {
+            link->toClient([weak, bytes] {
                 if (const auto callbacks = weak.lock())
                     callbacks->received(bytes);
             });
         });
-        m_wire->onBroken(End::Server, [&server = m_server, session = m_session] { server.ended(session); });
-        m_wire->onBroken(End::Client, [weak] {
+        m_link->onBroken(End::Server, [&server = m_server, session = m_session] { server.ended(session); });
+        m_link->onBroken(End::Client, [weak] {
             if (const auto callbacks = weak.lock())
                 callbacks->broken(u"the connection broke"_s);
         });
@@ -71,7 +71,7 @@ private:
     Process &m_process;
     RedisServer &m_server;
     const std::shared_ptr<Callbacks> m_callbacks;
-    std::shared_ptr<Wire> m_wire;
+    std::shared_ptr<NetworkLink> m_link;
     qint64 m_session = 0;
     Timer m_retry;
 };

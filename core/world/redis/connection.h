@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A client program's connection to a simulated Redis: the real client, over a wire of the simulated world.
+// A client program's connection to a simulated Redis: the real client, over a link of the simulated world.
 #pragma once
 
 #include "core/world/redis/server.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A simulated Redis: one server as a state machine in the simulated world.
 //
-// It speaks the protocol over the world's wires, answers as a Redis 7 does (the commands that locks and their
+// It speaks the protocol over the world's links, answers as a Redis 7 does (the commands that locks and their
 // inspectors use; database 0 only, without persistence), runs the real scripts in an embedded Lua, and can fail
 // as a real one does. World's thread only; it must outlive what is queued in the world, as its network must.
 #pragma once
@@ -46,7 +46,7 @@ public:
     [[nodiscard]] const Counts &counts() const { return m_counts; }
     // Every key that is there now, by name.
     [[nodiscard]] std::vector<QByteArray> keys();
-    // By somebody at the server's own console: no wire, no client.
+    // By somebody at the server's own console: no link, no client.
     redis::Value execute(const redis::Command &command);
 
     // --- What can go wrong -----------------------------------------------------------------------------

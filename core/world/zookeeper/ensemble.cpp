@@ -29,13 +29,14 @@ Ensemble::~Ensemble()
         connection->m_ensemble = nullptr;
 }
 
-std::shared_ptr<Connection> Ensemble::accept(int member, std::shared_ptr<Wire> wire, std::weak_ptr<Receiver> client)
+std::shared_ptr<Connection> Ensemble::accept(int member, std::shared_ptr<NetworkLink> link,
+                                             std::weak_ptr<Receiver> client)
 {
     auto connection = std::make_shared<Connection>();
     connection->m_ensemble = this;
     connection->m_number = ++m_lastConnection;
     connection->m_member = member;
-    connection->m_wire = std::move(wire);
+    connection->m_link = std::move(link);
     connection->m_client = std::move(client);
     connection->m_identities = {{"ip", "127.0.0.1"}};
     m_connections.emplace(connection->m_number, connection);
@@ -46,8 +47,8 @@ std::shared_ptr<Connection> Ensemble::accept(int member, std::shared_ptr<Wire> w
                 (this->*call)(*alive);
         };
     };
-    connection->m_wire->onBroken(End::Server, with(&Ensemble::drop));
-    connection->m_wire->onHealth([this, weak = std::weak_ptr(connection)] {
+    connection->m_link->onBroken(End::Server, with(&Ensemble::drop));
+    connection->m_link->onHealth([this, weak = std::weak_ptr(connection)] {
         const auto alive = weak.lock();
         if (alive && alive->m_ensemble)
             watchSilence(alive->m_session, false);
@@ -62,7 +63,7 @@ void Ensemble::drop(Connection &connection)
     connection.m_ensemble = nullptr;
     connection.m_waiting.clear();
     memberOf(connection).waiting.erase(connection.m_number);
-    connection.m_wire->close(End::Server);
+    connection.m_link->close(End::Server);
     m_connections.erase(connection.m_number);
     const auto at = m_sessions.find(session);
     if (at == m_sessions.end() || at->second.connection != keep)
@@ -118,7 +119,7 @@ void Ensemble::attach(Connection &connection, quint64 session)
     watchSilence(session, true);
 }
 
-// The server's clock for a session runs from the last word it had. Pings say so all the time while the wire
+// The server's clock for a session runs from the last word it had. Pings say so all the time while the link
 // carries them.
 void Ensemble::watchSilence(quint64 session, bool hasJustSpoken)
 {
@@ -126,7 +127,7 @@ void Ensemble::watchSilence(quint64 session, bool hasJustSpoken)
     if (at == m_sessions.end())
         return;
     auto &state = at->second;
-    if (state.connection && state.connection->m_wire->carries(Direction::ToServer)) {
+    if (state.connection && state.connection->m_link->carries(Direction::ToServer)) {
         state.isSilent = state.connection->m_isSilent = false;
         state.expiry.cancel();
         return;
@@ -187,7 +188,7 @@ void Ensemble::setWatchesAgain(Connection &connection, const Hello &hello)
 
 void Ensemble::sendWelcome(Connection &connection, const Welcome &welcome)
 {
-    connection.m_wire->toClient([client = connection.m_client, welcome] {
+    connection.m_link->toClient([client = connection.m_client, welcome] {
         if (const auto alive = client.lock())
             alive->welcomed(welcome);
     });
@@ -196,7 +197,7 @@ void Ensemble::sendWelcome(Connection &connection, const Welcome &welcome)
 void Ensemble::sendAnswer(Connection &connection, quint64 number, Answer answer)
 {
     answer.zxid = memberOf(connection).applied;
-    connection.m_wire->toClient([client = connection.m_client, number, answer = std::move(answer)] {
+    connection.m_link->toClient([client = connection.m_client, number, answer = std::move(answer)] {
         if (const auto alive = client.lock())
             alive->answered(number, answer);
     });
@@ -205,7 +206,7 @@ void Ensemble::sendAnswer(Connection &connection, quint64 number, Answer answer)
 void Ensemble::sendEvent(Connection &connection, zk::EventKind kind, const ZPath &path)
 {
     ++m_events;
-    connection.m_wire->toClient([client = connection.m_client, event = zk::WatchEvent{kind, path}] {
+    connection.m_link->toClient([client = connection.m_client, event = zk::WatchEvent{kind, path}] {
         if (const auto alive = client.lock())
             alive->notified(event);
     });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The simulated ZooKeeper ensemble: a leader (member 0) and its followers, their znodes, sessions and watches, on
-// the world's time. What sessions do goes over wires (session.h); the functions below are for whoever directs the
+// the world's time. What sessions do goes over links (session.h); the functions below are for whoever directs the
 // world: they act at once, and past every access list.
 //
 // Not simulated: elections (a member that is down is one that cannot be reached) and pings one by one. The
@@ -43,7 +43,7 @@ private:
     int m_member = 0;
     quint64 m_session = 0;
     bool m_isSilent = false; // as its session is
-    std::shared_ptr<Wire> m_wire;
+    std::shared_ptr<NetworkLink> m_link;
     std::weak_ptr<Receiver> m_client;
     Identities m_identities;
     std::list<Waiting> m_waiting; // behind a write or a sync, in their order
@@ -59,8 +59,8 @@ public:
     [[nodiscard]] Network &network() const { return m_network; }
     [[nodiscard]] int memberCount() const { return static_cast<int>(m_members.size()); }
     [[nodiscard]] int serverOf(int member) const { return m_options.firstServer + member; }
-    // For sessions: the end of a wire that has just been made to that member.
-    [[nodiscard]] std::shared_ptr<Connection> accept(int member, std::shared_ptr<Wire> wire,
+    // For sessions: the end of a link that has just been made to that member.
+    [[nodiscard]] std::shared_ptr<Connection> accept(int member, std::shared_ptr<NetworkLink> link,
                                                      std::weak_ptr<Receiver> client);
 
     // As the leader has it.

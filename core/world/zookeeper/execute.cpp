@@ -10,7 +10,7 @@ void Ensemble::receive(Connection &connection, quint64 number, const Request &re
     const auto keep = connection.shared_from_this();
     ++m_requests;
     // Of who talks all the time there is nothing to be noted.
-    if (connection.m_isSilent || !connection.m_wire->carries(Direction::ToServer))
+    if (connection.m_isSilent || !connection.m_link->carries(Direction::ToServer))
         watchSilence(connection.m_session, true);
     if (request.verb == Verb::Close) {
         endSession(connection.m_session);

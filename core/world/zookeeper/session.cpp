@@ -55,21 +55,21 @@ SimulatedSession::~SimulatedSession()
 void SimulatedSession::connect()
 {
     m_timer.cancel();
-    auto wire = m_ensemble.network().connect(m_process, m_ensemble.serverOf(m_member));
-    if (!wire) {
+    auto link = m_ensemble.network().connect(m_process, m_ensemble.serverOf(m_member));
+    if (!link) {
         connectLater();
         return;
     }
     m_inbox = std::make_shared<Inbox>(this);
-    m_wire = wire;
-    m_connection = m_ensemble.accept(m_member, wire, m_inbox);
+    m_link = link;
+    m_connection = m_ensemble.accept(m_member, link, m_inbox);
     Hello hello{m_id, m_askedTimeout, m_lastZxid, m_credentials, {}, {}, {}};
     m_watches.putInto(hello);
     // No answer to the greeting is silence as well.
     m_silentSince.reset();
     m_timer = m_process.callAt(m_process.now() + patience(), [this] { disconnected(); });
-    listenTo(wire);
-    wire->toServer([connection = m_connection, hello = std::move(hello)] { connection->greet(hello); });
+    listenTo(link);
+    link->toServer([connection = m_connection, hello = std::move(hello)] { connection->greet(hello); });
 }
 
 void SimulatedSession::connectLater()
@@ -80,13 +80,13 @@ void SimulatedSession::connectLater()
     m_timer = m_process.callAt(m_process.now() + pause, [this] { connect(); });
 }
 
-void SimulatedSession::listenTo(const std::shared_ptr<Wire> &wire)
+void SimulatedSession::listenTo(const std::shared_ptr<NetworkLink> &link)
 {
-    wire->onBroken(End::Client, [inbox = m_inbox] {
+    link->onBroken(End::Client, [inbox = m_inbox] {
         if (auto *const session = inbox->session())
             session->disconnected();
     });
-    wire->onHealth([weak = std::weak_ptr(m_inbox)] {
+    link->onHealth([weak = std::weak_ptr(m_inbox)] {
         const auto inbox = weak.lock();
         if (inbox && inbox->session())
             inbox->session()->healthChanged();
@@ -104,10 +104,10 @@ Duration SimulatedSession::patience() const
 // In the world, while the process may be paused.
 void SimulatedSession::healthChanged()
 {
-    if (m_state != zk::SessionState::Connected || !m_wire || !m_wire->isUp())
+    if (m_state != zk::SessionState::Connected || !m_link || !m_link->isUp())
         return;
     const auto now = m_process.now();
-    if (m_wire->carries(Direction::ToServer) && m_wire->carries(Direction::ToClient)) {
+    if (m_link->carries(Direction::ToServer) && m_link->carries(Direction::ToClient)) {
         const auto since = std::exchange(m_silentSince, {});
         m_timer.cancel();
         // Whoever was paused for so long finds out when it goes on, whatever has come meanwhile.
@@ -127,8 +127,8 @@ void SimulatedSession::hangUp()
     m_connection.reset();
     m_silentSince.reset();
     m_timer.cancel();
-    if (const auto wire = std::exchange(m_wire, {}))
-        wire->close(End::Client);
+    if (const auto link = std::exchange(m_link, {}))
+        link->close(End::Client);
 }
 
 void SimulatedSession::disconnected()
@@ -170,7 +170,7 @@ void SimulatedSession::changeState(zk::SessionState state)
 void SimulatedSession::endSession(zk::SessionState state)
 {
     if (state == zk::SessionState::Closed && m_state == zk::SessionState::Connected && m_process.isAlive())
-        m_wire->toServer([connection = m_connection] {
+        m_link->toServer([connection = m_connection] {
             Request farewell;
             farewell.verb = Verb::Close;
             connection->receive(0, farewell);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ZooKeeper session of the simulated world: the whole port, over a wire to the ensemble, on a process that can
+// A ZooKeeper session of the simulated world: the whole port, over a link to the ensemble, on a process that can
 // be paused and killed. It behaves as the session on libzookeeper (core/zookeeper/client.h) does.
 #pragma once
 

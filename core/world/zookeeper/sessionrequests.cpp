@@ -106,7 +106,7 @@ void SimulatedSession::send(Outstanding outstanding, Request request)
     const auto number = ++m_lastNumber;
     giveUpAt(outstanding.due);
     m_out.emplace_hint(m_out.end(), number, std::move(outstanding));
-    m_wire->toServer([connection = m_connection, number, request = std::move(request)] {
+    m_link->toServer([connection = m_connection, number, request = std::move(request)] {
         connection->receive(number, request);
     });
 }

@@ -73,7 +73,7 @@ private:
 
     void connect();
     void connectLater();
-    void listenTo(const std::shared_ptr<Wire> &wire);
+    void listenTo(const std::shared_ptr<NetworkLink> &link);
     void healthChanged();
     void disconnected();
     void hangUp();
@@ -99,7 +99,7 @@ private:
 
     // The present connection, or attempt at one.
     std::shared_ptr<Inbox> m_inbox;
-    std::shared_ptr<Wire> m_wire;
+    std::shared_ptr<NetworkLink> m_link;
     std::shared_ptr<Connection> m_connection;
     std::optional<Instant> m_silentSince; // by the process's clock
     Timer m_timer;                        // until a silent connection is given up, or the next attempt
