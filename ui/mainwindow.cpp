@@ -8,7 +8,7 @@
 #include "ui/dialogs/connectform.h"
 #include "ui/dialogs/findingsdialog.h"
 #include "ui/dialogs/forcereleasedialog.h"
-#include "ui/dialogs/promisesdialog.h"
+#include "ui/dialogs/guaranteesdialog.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
 #include "ui/pages/pages.h"
@@ -72,7 +72,7 @@ void MainWindow::connectParts()
     for (const auto &row : allPages())
         titles << row.title;
     m_help = new HelpOverlay(titles, this);
-    connect(m_help, &HelpOverlay::promisesRequested, this, &MainWindow::openPromises);
+    connect(m_help, &HelpOverlay::guaranteesRequested, this, &MainWindow::openGuarantees);
     connect(m_help, &HelpOverlay::findingsRequested, this, &MainWindow::openFindingsHelp);
     connect(m_top, &TopBar::findChanged, this, [this](const QString &text) { currentPage()->setFilter(text); });
     connect(m_top, &TopBar::findDone, this, [this] { currentPage()->focusContent(); });
@@ -349,9 +349,9 @@ void MainWindow::openAcquire()
     dialog->open();
 }
 
-void MainWindow::openPromises()
+void MainWindow::openGuarantees()
 {
-    auto *dialog = new PromisesDialog({}, this);
+    auto *dialog = new GuaranteesDialog({}, this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->open();
 }

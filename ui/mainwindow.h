@@ -57,7 +57,7 @@ public:
 public slots:
     void openForceRelease();
     void openAcquire();
-    void openPromises();
+    void openGuarantees();
     void openFindingsHelp();
 
 signals:

@@ -3,7 +3,7 @@
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/table.h"
-#include "core/contention/promises.h"
+#include "core/contention/guarantees.h"
 #include "core/rules/catalogue.h"
 
 #include <QJsonArray>
@@ -65,33 +65,34 @@ void printTable()
 }
 
 // One entry for each fault that can happen to it, and each invariant.
-QJsonArray promisesJson(const QByteArray &recipe, bool fenced)
+QJsonArray guaranteesJson(const QByteArray &recipe, bool fenced)
 {
-    using Verdict = contention::Promise::Verdict;
+    using Verdict = contention::Guarantee::Verdict;
     QJsonArray array;
     for (const auto fault : contention::faultsFor(recipe)) {
-        for (const auto &promise : contention::promisesOf(recipe, fault, fenced))
+        for (const auto &guarantee : contention::guaranteesOf(recipe, fault, fenced))
             array.append(QJsonObject{{u"fault"_s, QString::fromLatin1(nameOf(fault))},
-                                     {u"invariant"_s, QString::fromLatin1(promise.invariant)},
-                                     {u"promised"_s, promise.verdict != Verdict::NotPromised},
-                                     {u"holds"_s, promise.verdict == Verdict::Holds},
-                                     {u"rarely"_s, promise.verdict == Verdict::MayBreakRarely},
-                                     {u"because"_s, countOrNull(promise.because)}});
+                                     {u"invariant"_s, QString::fromLatin1(guarantee.invariant)},
+                                     {u"promised"_s, guarantee.verdict != Verdict::NotGuaranteed},
+                                     {u"holds"_s, guarantee.verdict == Verdict::Holds},
+                                     {u"rarely"_s, guarantee.verdict == Verdict::MayBreakRarely},
+                                     {u"because"_s, countOrNull(guarantee.because)}});
     }
     return array;
 }
 
 // The rows of one recipe: what may break, by reason.
-void addPromises(Table &table, const QByteArray &recipe, bool fenced)
+void addGuarantees(Table &table, const QByteArray &recipe, bool fenced)
 {
     bool isAny = false;
     for (const auto fault : contention::faultsFor(recipe)) {
-        for (const auto &promise : contention::promisesOf(recipe, fault, fenced)) {
-            if (!promise.mayBreak())
+        for (const auto &guarantee : contention::guaranteesOf(recipe, fault, fenced)) {
+            if (!guarantee.mayBreak())
                 continue;
-            const bool isRare = promise.verdict == contention::Promise::Verdict::MayBreakRarely;
+            const bool isRare = guarantee.verdict == contention::Guarantee::Verdict::MayBreakRarely;
             table.add({isAny ? QString() : QString::fromLatin1(recipe), QString::fromLatin1(nameOf(fault)),
-                       QString::fromLatin1(promise.invariant) + (isRare ? u" (rarely)"_s : QString()), promise.because});
+                       QString::fromLatin1(guarantee.invariant) + (isRare ? u" (rarely)"_s : QString()),
+                           guarantee.because});
             isAny = true;
         }
     }
@@ -99,11 +100,11 @@ void addPromises(Table &table, const QByteArray &recipe, bool fenced)
         table.add({QString::fromLatin1(recipe), u"any"_s, u"-"_s, u"all of it holds"_s});
 }
 
-void printPromises(bool fenced)
+void printGuarantees(bool fenced)
 {
     Table table({{u"RECIPE"_s}, {u"FAULT"_s}, {u"MAY BREAK"_s}, {u"BECAUSE"_s, Table::Align::Left, true}});
-    for (const auto &recipe : contention::promisingRecipes())
-        addPromises(table, recipe, fenced);
+    for (const auto &recipe : contention::guaranteedRecipes())
+        addGuarantees(table, recipe, fenced);
     print(table.text(terminalWidth()));
     QStringList words;
     for (const auto &invariant : contention::invariants())
@@ -120,7 +121,7 @@ Task<Exit> listRecipes(Run &run)
         co_return fail(Error{ErrorCode::BadInput, u"recipes: --fencing is for the table of --faults"_s});
     if (!run.json) {
         if (withFaults)
-            printPromises(fenced);
+            printGuarantees(fenced);
         else
             printTable();
         co_return Exit::Done;
@@ -129,7 +130,7 @@ Task<Exit> listRecipes(Run &run)
     for (const auto &recipe : recipes::catalogue()) {
         auto entry = recipeJson(recipe);
         if (withFaults)
-            entry.insert(u"promises"_s, recipe.acquirable ? promisesJson(recipe.id, fenced) : QJsonArray());
+            entry.insert(u"promises"_s, recipe.acquirable ? guaranteesJson(recipe.id, fenced) : QJsonArray());
         array.append(entry);
     }
     printJson(QJsonObject{{u"recipes"_s, array}});

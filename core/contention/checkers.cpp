@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/checkers.h"
 
-#include "core/contention/variants/variants.h"
+#include "core/contention/mutants/mutants.h"
 #include "core/rules/turn.h"
 
 #include <algorithm>

@@ -19,7 +19,7 @@ bool isNamed(const QByteArray &recipe)
     return recipes::recipeOf(recipe).shape == recipes::Shape::NamedLock;
 }
 
-class SqlAccess final : public Access {
+class SqlAccess final : public ContenderAccess {
 public:
     SqlAccess(const ServersContext &context, world::SqlServer &server, world::Process &process, int contender)
         : m_recipe(context.scenario.recipe), m_session(world::openSession(process, server, context.network)),
@@ -55,7 +55,7 @@ public:
         m_server.addRow(sqlTable, sqlKey, sqlRow, 1);
     }
 
-    [[nodiscard]] std::unique_ptr<Access> open(world::Process &process, int contender) override
+    [[nodiscard]] std::unique_ptr<ContenderAccess> open(world::Process &process, int contender) override
     {
         auto access = std::make_unique<SqlAccess>(m_context, m_server, process, contender);
         m_accesses[contender] = access.get();

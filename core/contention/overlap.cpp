@@ -2,7 +2,7 @@
 #include "core/contention/overlap.h"
 
 #include "core/contention/faults.h"
-#include "core/contention/variants/variants.h"
+#include "core/contention/mutants/mutants.h"
 
 #include <algorithm>
 

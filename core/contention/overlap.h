@@ -16,7 +16,7 @@ struct OverlapBound {
     QString words; // "the pause, less the session's timeout"
 };
 
-// Of that fault alone; whether it makes two believe at all is in expectations.h. None where it never does.
+// Of that fault alone; whether it makes two believe at all is in guaranteerules.h. None where it never does.
 [[nodiscard]] std::optional<OverlapBound> overlapBound(const Scenario &scenario, FaultKind fault);
 // Of all that is to happen in it.
 [[nodiscard]] Duration overlapBound(const Scenario &scenario);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/redisservers.h"
 
-#include "core/contention/variants/variants.h"
+#include "core/contention/mutants/mutants.h"
 #include "core/recipes/make.h"
 #include "core/rules/redissonkeys.h"
 #include "core/world/redis/connection.h"
@@ -30,7 +30,7 @@ bool failsOver(const Scenario &scenario)
            || std::any_of(scenario.planned.begin(), scenario.planned.end(), isIt);
 }
 
-class RedisAccess : public Access {
+class RedisAccess : public ContenderAccess {
 public:
     RedisAccess(std::shared_ptr<Client> client, const Scenario &scenario)
         : m_scenario(scenario), m_client(std::move(client))
@@ -45,8 +45,8 @@ public:
     [[nodiscard]] Result<std::unique_ptr<recipes::Lock>> makeLock(bool readMode, Random random) override
     {
         const recipes::AcquireOptions options{readMode, m_scenario.limit, m_scenario.ttl};
-        const auto *variant = findVariant(m_scenario.recipe);
-        const auto &id = variant ? variant->of : m_scenario.recipe;
+        const auto *mutant = findMutant(m_scenario.recipe);
+        const auto &id = mutant ? mutant->of : m_scenario.recipe;
         if (!recipes::recipeOf(id).quorum)
             return recipes::makeLock(id, *m_client->traced.front(), lockKey, options, random);
         std::vector<redis::Connection *> nodes;
@@ -74,7 +74,7 @@ public:
         }
     }
 
-    [[nodiscard]] std::unique_ptr<Access> open(world::Process &process, int contender) override
+    [[nodiscard]] std::unique_ptr<ContenderAccess> open(world::Process &process, int contender) override
     {
         auto &shared = m_clients[process.number()];
         auto client = shared.lock();

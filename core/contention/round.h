@@ -6,7 +6,7 @@
 #pragma once
 
 #include "core/base/random.h"
-#include "core/contention/contender.h"
+#include "core/contention/contenderactor.h"
 
 namespace lockscope::contention {
 
@@ -44,7 +44,7 @@ private:
     Completion<bool> m_allDone;
     int m_notDone;
     std::vector<bool> m_isDone;
-    std::vector<std::unique_ptr<Contender>> m_contenders; // empty where one died
+    std::vector<std::unique_ptr<ContenderActor>> m_contenders; // empty where one died
 };
 
 // Whether this contender of a read/write lock reads.

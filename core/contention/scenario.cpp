@@ -2,7 +2,7 @@
 #include "core/contention/scenario.h"
 
 #include "core/base/text.h"
-#include "core/contention/variants/variants.h"
+#include "core/contention/mutants/mutants.h"
 
 #include <QJsonArray>
 

@@ -2,8 +2,8 @@
 #include "core/contention/servers.h"
 
 #include "core/contention/mariadbservers.h"
+#include "core/contention/mutants/mutants.h"
 #include "core/contention/redisservers.h"
-#include "core/contention/variants/variants.h"
 #include "core/contention/zookeeperservers.h"
 
 namespace lockscope::contention {

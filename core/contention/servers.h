@@ -12,9 +12,9 @@ namespace lockscope::contention {
 
 // One contender's way to the lock. Its process outlives it; where contenders share a process they share what
 // the real clients would share (a session, a subscription).
-class Access {
+class ContenderAccess {
 public:
-    virtual ~Access() = default;
+    virtual ~ContenderAccess() = default;
     // Whether a request sent now would be sent.
     [[nodiscard]] virtual bool isReady() const = 0;
     // A contender of the scenario's recipe on the scenario's lock. Outlived by the Access.
@@ -25,7 +25,7 @@ class Servers {
 public:
     virtual ~Servers() = default;
 
-    [[nodiscard]] virtual std::unique_ptr<Access> open(world::Process &process, int contender) = 0;
+    [[nodiscard]] virtual std::unique_ptr<ContenderAccess> open(world::Process &process, int contender) = 0;
     [[nodiscard]] virtual int count() const = 0; // they are numbered from 0
 
     // The faults that are the servers' own. Each returns whether it could be done now, for example whether

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/simulation.h"
 
-#include "core/contention/run.h"
+#include "core/contention/simulatedrun.h"
 
 namespace lockscope::contention {
 
@@ -11,7 +11,7 @@ Result<Recording> simulate(const Scenario &scenario, const OnProgress &onProgres
 {
     if (const auto playable = scenario.check(); !playable)
         return playable.error();
-    Run run(scenario);
+    SimulatedRun run(scenario);
     if (const auto started = run.start(); !started)
         return started.error();
     const auto expected = qint64(scenario.contenders) * scenario.rounds;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/zookeeperservers.h"
 
-#include "core/contention/variants/variants.h"
+#include "core/contention/mutants/mutants.h"
 #include "core/recipes/multilock.h"
 #include "core/rules/turn.h"
 #include "core/world/zookeeper/session.h"
@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 const ZPath lockPath("/sim/lock"), otherPath("/sim/other");
 
-class ZooKeeperAccess : public Access {
+class ZooKeeperAccess : public ContenderAccess {
 public:
     ZooKeeperAccess(std::shared_ptr<zk::Session> session, const ServersContext &context, int contender)
         : m_scenario(context.scenario), m_contender(contender), m_session(std::move(session)),
@@ -70,7 +70,7 @@ public:
         });
     }
 
-    [[nodiscard]] std::unique_ptr<Access> open(world::Process &process, int contender) override
+    [[nodiscard]] std::unique_ptr<ContenderAccess> open(world::Process &process, int contender) override
     {
         auto &shared = m_sessions[process.number()];
         auto session = shared.lock();

@@ -2,7 +2,7 @@
 #include "core/lessons/lessons.h"
 
 #include "core/base/text.h"
-#include "core/contention/expectations.h"
+#include "core/contention/guaranteerules.h"
 #include "core/lessons/lessonreader.h"
 
 #include <QDir>

@@ -5,7 +5,7 @@
 #include "core/async/sleep.h"
 #include "core/base/text.h"
 #include "core/contention/checkers.h"
-#include "core/workspace/seats.h"
+#include "core/workspace/contenderpool.h"
 
 namespace lockscope {
 
@@ -27,7 +27,7 @@ struct RealRun::Private {
     [[nodiscard]] contention::Moment now() const { return workspace.loop().now() - began; }
     [[nodiscard]] int sessions() const;
     [[nodiscard]] Result<bool> check(Link &link) const;
-    Task<Result<bool>> takeSeats();
+    Task<Result<bool>> takePool();
     Task<void> playRound();
     Task<Recording> finish();
 
@@ -40,7 +40,7 @@ struct RealRun::Private {
     contention::Resource resource;
     Random random;
     Stage stage = Stage::Connecting;
-    std::unique_ptr<Seats> seats;
+    std::unique_ptr<ContenderPool> pool;
     std::unique_ptr<contention::Round> round;
 };
 
@@ -68,18 +68,18 @@ Result<bool> RealRun::Private::check(Link &link) const
     return true;
 }
 
-Task<Result<bool>> RealRun::Private::takeSeats()
+Task<Result<bool>> RealRun::Private::takePool()
 {
     auto *link = workspace.find(options.connection);
-    const SeatsContext context{*link, options.scenario, trace, sessions(), random.bytes(6).toHex()};
+    const ContenderPoolContext context{*link, options.scenario, trace, sessions(), random.bytes(6).toHex()};
     if (link->zookeeper())
-        seats = makeZooKeeperSeats(context);
+        pool = makeZooKeeperPool(context);
     else if (link->mariadb())
-        seats = makeMariaDbSeats(context);
+        pool = makeMariaDbPool(context);
     else
-        seats = makeRedisSeats(context);
+        pool = makeRedisPool(context);
     const auto limit = Deadline::after(workspace.loop(), 15s);
-    while (!seats->areReady()) {
+    while (!pool->isReady()) {
         if (cancelled.isComplete())
             co_return Error{ErrorCode::Cancelled, u"the run was ended before it began"_s};
         if (limit.hasPassed(workspace.loop()))
@@ -89,7 +89,7 @@ Task<Result<bool>> RealRun::Private::takeSeats()
         const auto pause = sleepFor(workspace.loop(), 5ms);
         co_await pause;
     }
-    auto prepared = co_await seats->prepare(limit);
+    auto prepared = co_await pool->prepare(limit);
     co_return prepared;
 }
 
@@ -99,7 +99,7 @@ Task<void> RealRun::Private::playRound()
     // Real servers and clients share this machine's processors: a little slower than the simulated ones.
     round = std::make_unique<contention::Round>(workspace.loop(), scenario, trace, resource, 3ms);
     for (int i = 0; i < scenario.contenders; ++i) {
-        auto lock = seats->makeLock(i, contention::isReader(scenario, i));
+        auto lock = pool->makeLock(i, contention::isReader(scenario, i));
         if (lock)
             round->add(i, workspace.loop(), *std::move(lock));
         else
@@ -130,7 +130,7 @@ Task<Recording> RealRun::Private::finish()
     const auto pause = sleepFor(workspace.loop(), isStuck ? 1000ms : 50ms); // what goes on in the background
     co_await pause;
     const auto limit = Deadline::after(workspace.loop(), 10s);
-    auto left = co_await seats->tidy(limit);
+    auto left = co_await pool->tidy(limit);
     if (!left.empty())
         trace.breaks("cleanliness", contention::nobody, u"left behind: %1"_s.arg(label(left.front())));
     auto recording = trace.take(options.connection.bytes());
@@ -159,9 +159,9 @@ Task<Result<Recording>> RealRun::play()
         co_return connected.error();
     if (const auto allowed = d->check(*d->workspace.find(d->options.connection)); !allowed)
         co_return allowed.error();
-    const auto seated = co_await d->takeSeats();
-    if (!seated)
-        co_return seated.error();
+    const auto taken = co_await d->takePool();
+    if (!taken)
+        co_return taken.error();
     d->began = d->workspace.loop().now();
     d->stage = Stage::Playing;
     for (int i = 0; i < d->options.scenario.rounds && !d->cancelled.isComplete(); ++i)

@@ -28,7 +28,7 @@ struct RealRunProgress {
     int sessions = 0; // so many in all
 };
 
-// BadInput: faults, a broken variant, two locks, too many contenders, sessions that cannot be shared. `where` is
+// BadInput: faults, a mutant, two locks, too many contenders, sessions that cannot be shared. `where` is
 // the connection's name, as it is shown.
 [[nodiscard]] Result<bool> playableOnServers(const contention::Scenario &scenario, int mostSessions,
                                              const QString &where);

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/connections/connectionstore.h"
-#include "core/contention/promises.h"
+#include "core/contention/guarantees.h"
 #include "core/contention/simulation.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"

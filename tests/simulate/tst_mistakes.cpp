@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The classic mistakes that recipes of the catalogue make as they were published, each beside what avoids it: under
-// the same fault the one breaks, in some seeds, and the other never. (Mistakes that no recipe makes are variants:
+// the same fault the one breaks, in some seeds, and the other never. (Mistakes that no recipe makes are mutants:
 // tst_seeds.cpp.)
 #include "core/contention/shrink.h"
 #include "core/contention/simulation.h"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What may break, says the table, but so seldom that seeds drawn at random cannot be relied on to show it: each of
 // these has a story here that makes it happen, by the fault in question: without it, it does not.
-#include "core/contention/expectations.h"
 #include "core/contention/faults.h"
+#include "core/contention/guaranteerules.h"
+#include "core/contention/mutants/mutants.h"
 #include "core/contention/overlap.h"
 #include "core/contention/shrink.h"
 #include "core/contention/simulation.h"
 #include "core/contention/story.h"
-#include "core/contention/variants/variants.h"
 #include "core/rules/catalogue.h"
 #include "tests/support/sanitizershare.h"
 #include "tests/support/testmain.h"
@@ -265,7 +265,7 @@ private slots:
                 continue;
             for (const auto fault : faultsFor(recipe.id)) {
                 for (const auto &invariant : invariants()) {
-                    if (!expectationOf(recipe.id, fault, invariant.name, false).isRare)
+                    if (!guaranteeRule(recipe.id, fault, invariant.name, false).isRare)
                         continue;
                     QTest::newRow(recipe.id + ' ' + nameOf(fault) + ' ' + invariant.name)
                         << recipe.id << fault << invariant.name;
@@ -291,7 +291,7 @@ private slots:
                 continue;
             // Not by something else that may break it anyhow.
             for (const auto &planned : scenario.planned) {
-                const auto expected = expectationOf(recipe, planned.kind, invariant, false);
+                const auto expected = guaranteeRule(recipe, planned.kind, invariant, false);
                 QVERIFY(planned.kind == fault || !expected.mayBreak());
             }
             qInfo("%d: %s", telling, qPrintable(commandLine(scenario)));
@@ -318,7 +318,7 @@ private slots:
             if (!recipe.acquirable)
                 continue;
             for (const auto fault : faultsFor(recipe.id)) {
-                const auto expected = expectationOf(recipe.id, fault, "exclusion", false);
+                const auto expected = guaranteeRule(recipe.id, fault, "exclusion", false);
                 if (!expected.mayBreak())
                     continue;
                 auto scenario = plain(recipe.id);

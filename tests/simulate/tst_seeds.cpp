@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every recipe under every fault, many seeds: what the table says holds, holds in each of them; what may break is
-// seen to break; two never believe for longer than they may; and the broken variants are caught.
+// seen to break; two never believe for longer than they may; and the broken mutants are caught.
 //
 // LOCKSCOPE_SEEDS says how many per recipe (./test.sh --soak N). A failure prints the seed's scenario, for
 // `lockscopectl simulate`, the shortest one found that breaks the same, and its events. LOCKSCOPE_SURVEY=1 prints
 // what broke instead of judging it. What is too rare for seeds drawn at random is shown in tst_rare.cpp.
-#include "core/contention/expectations.h"
+#include "core/contention/guaranteerules.h"
+#include "core/contention/mutants/mutants.h"
 #include "core/contention/overlap.h"
 #include "core/contention/shrink.h"
 #include "core/contention/simulation.h"
 #include "core/contention/story.h"
-#include "core/contention/variants/variants.h"
 #include "core/rules/catalogue.h"
 #include "tests/support/sanitizershare.h"
 #include "tests/support/testmain.h"
@@ -34,7 +34,7 @@ constexpr int seedsByDefault = 10'000 / test::sanitizerShare;
 // So many the rarest of what may break by one fault takes to be seen.
 constexpr int seedsToSeeEverything = 10'000;
 // The mistakes show seldom: fewer seeds need not catch them.
-constexpr int seedsToCatchVariants = 4000;
+constexpr int seedsToCatchMutants = 4000;
 
 int seedCount()
 {
@@ -96,7 +96,7 @@ struct Tally {
 bool isAllowed(const Scenario &scenario, const QByteArray &invariant)
 {
     return std::any_of(scenario.faults.begin(), scenario.faults.end(), [&](FaultKind fault) {
-        return expectationOf(scenario.recipe, fault, invariant, scenario.checksFencingTokens).mayBreak();
+        return guaranteeRule(scenario.recipe, fault, invariant, scenario.checksFencingTokens).mayBreak();
     });
 }
 
@@ -208,7 +208,7 @@ class TestSeeds : public QObject {
 private slots:
     void initTestCase()
     {
-        const bool isSeen = seedCount() >= seedsToSeeEverything, isCaught = seedCount() >= seedsToCatchVariants;
+        const bool isSeen = seedCount() >= seedsToSeeEverything, isCaught = seedCount() >= seedsToCatchMutants;
         qInfo("%d seeds each: what may break %s be seen to break, broken variants %s be caught", seedCount(),
               isSeen ? "must" : "need not", isCaught ? "must" : "need not");
     }
@@ -238,7 +238,7 @@ private slots:
             return;
         for (const auto fault : faultsFor(recipe)) {
             for (const auto &invariant : invariants()) {
-                const auto expected = expectationOf(recipe, fault, invariant.name, false);
+                const auto expected = guaranteeRule(recipe, fault, invariant.name, false);
                 QVERIFY2(!expected.mayBreak() || expected.isRare || tally.broke.contains({fault, invariant.name}),
                          nameOf(fault) + " was never seen to break " + invariant.name + ", which the table says may be: "
                              + expected.because.toUtf8());
@@ -246,28 +246,28 @@ private slots:
         }
     }
 
-    void brokenVariantsAreCaught_data()
+    void brokenMutantsAreCaught_data()
     {
-        QTest::addColumn<QByteArray>("variant");
-        for (const auto &variant : variants())
-            QTest::newRow(variant.id) << variant.id;
+        QTest::addColumn<QByteArray>("mutant");
+        for (const auto &mutant : mutants())
+            QTest::newRow(mutant.id) << mutant.id;
     }
     // By something that the recipe it is a mistake in never breaks.
-    void brokenVariantsAreCaught()
+    void brokenMutantsAreCaught()
     {
-        QFETCH(QByteArray, variant);
-        const auto &sound = findVariant(variant)->of;
+        QFETCH(QByteArray, mutant);
+        const auto &sound = findMutant(mutant)->of;
         Tally tally;
-        playAll(variant, seedCount(), tally);
+        playAll(mutant, seedCount(), tally);
         if (qEnvironmentVariableIsSet("LOCKSCOPE_SURVEY")) {
             survey(tally);
             return;
         }
-        if (seedCount() < seedsToCatchVariants)
+        if (seedCount() < seedsToCatchMutants)
             return;
         QByteArrayList caught;
         for (const auto &[key, times] : tally.broke) {
-            const auto expected = expectationOf(sound, key.first, key.second, false);
+            const auto expected = guaranteeRule(sound, key.first, key.second, false);
             if (!expected.mayBreak() || (expected.isRare && times.first >= 5))
                 caught << nameOf(key.first) + " breaks " + key.second;
         }

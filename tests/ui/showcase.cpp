@@ -3,7 +3,7 @@
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakedata.h"
 #include "core/contention/simulation.h"
-#include "ui/dialogs/promisesdialog.h"
+#include "ui/dialogs/guaranteesdialog.h"
 #include "ui/lessons/lessonpicture.h"
 #include "ui/lessons/lessonview.h"
 #include "ui/mainwindow.h"
@@ -124,7 +124,7 @@ int main(int argc, char **argv)
         answerRuns(backend);
     }
     if (parser.value(u"dialog"_s) == "promises"_L1)
-        simulator->openPromises();
+        simulator->openGuarantees();
     if (parser.value(u"dialog"_s) == "scenario"_L1)
         simulator->openScenario();
     auto &lessons = *window.findChild<ui::LessonsPage *>();
@@ -139,8 +139,8 @@ int main(int argc, char **argv)
             simulator->findChild<QPushButton *>(u"overviewButton"_s)->setChecked(true);
         if (parser.value(u"dialog"_s) == "help"_L1)
             QTest::keyClick(&window, Qt::Key_F1);
-        if (auto *promises = window.findChild<ui::PromisesDialog *>())
-            promises->table().setCurrentIndex(promises->table().model()->index(0, 0));
+        if (auto *guarantees = window.findChild<ui::GuaranteesDialog *>())
+            guarantees->table().setCurrentIndex(guarantees->table().model()->index(0, 0));
         if (parser.isSet(u"cursor"_s))
             simulator->playback().seek(std::chrono::milliseconds(parser.value(u"cursor"_s).toInt()));
         QString whyNot;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/pages/simulatorpage.h"
 
-#include "ui/dialogs/promisesdialog.h"
+#include "ui/dialogs/guaranteesdialog.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/comparison.h"
@@ -112,7 +112,7 @@ QWidget *SimulatorPage::makePictures()
     m_chart = new ScalingChart(inside);
     m_mustHold = new MustHoldPanel(inside);
     connect(m_mustHold, &MustHoldPanel::violationChosen, this, &SimulatorPage::jumpTo);
-    connect(m_mustHold, &MustHoldPanel::promisesRequested, this, &SimulatorPage::openPromises);
+    connect(m_mustHold, &MustHoldPanel::guaranteesRequested, this, &SimulatorPage::openGuarantees);
     stack->addLayout(m_lowerGrid, 2);
     m_scroll = new QScrollArea(pictures);
     m_scroll->setFrameShape(QFrame::NoFrame);
@@ -148,7 +148,7 @@ void SimulatorPage::addKeys()
     on(Qt::Key_Home, [this] { m_playback.toStart(); });
     on(Qt::Key_End, [this] { m_playback.toEnd(); });
     on(Qt::Key_F, [this] { openForkMenu(); });
-    on(Qt::Key_H, [this] { openPromises(); });
+    on(Qt::Key_H, [this] { openGuarantees(); });
     for (const auto key : {Qt::Key_Plus, Qt::Key_Equal})
         on(key, [this] { m_playback.setSpeed(m_playback.speed() + 1); });
     on(Qt::Key_Minus, [this] { m_playback.setSpeed(m_playback.speed() - 1); });
@@ -365,9 +365,9 @@ void SimulatorPage::openScenario()
     dialog->open();
 }
 
-void SimulatorPage::openPromises()
+void SimulatorPage::openGuarantees()
 {
-    auto *dialog = new PromisesDialog(m_shown.recipes, window());
+    auto *dialog = new GuaranteesDialog(m_shown.recipes, window());
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->open();
 }

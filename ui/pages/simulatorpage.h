@@ -67,7 +67,7 @@ signals:
 public slots:
     void openScenario();
     void openForkMenu();
-    void openPromises();
+    void openGuarantees();
 
 protected:
     void showEvent(QShowEvent *event) override;

@@ -59,15 +59,15 @@ HelpOverlay::HelpOverlay(const QStringList &pages, QWidget *window) : QWidget(wi
         grid->addWidget(new QLabel(what, card), row, 1);
         ++row;
     }
-    auto *promises = new QPushButton(tr("What holds, and what may break: every recipe, every fault…"), card);
-    promises->setObjectName(u"openPromises"_s);
-    connect(promises, &QPushButton::clicked, this, [this] { leaveFor(&HelpOverlay::promisesRequested); });
-    grid->addWidget(promises, row, 0, 1, 2, Qt::AlignLeft);
+    auto *guarantees = new QPushButton(tr("What holds, and what may break: every recipe, every fault…"), card);
+    guarantees->setObjectName(u"openPromises"_s);
+    connect(guarantees, &QPushButton::clicked, this, [this] { leaveFor(&HelpOverlay::guaranteesRequested); });
+    grid->addWidget(guarantees, row, 0, 1, 2, Qt::AlignLeft);
     auto *findings = new QPushButton(tr("What findings mean, and what to do…"), card);
     findings->setObjectName(u"openFindings"_s);
     connect(findings, &QPushButton::clicked, this, [this] { leaveFor(&HelpOverlay::findingsRequested); });
     grid->addWidget(findings, row + 1, 0, 1, 2, Qt::AlignLeft);
-    m_promises = promises;
+    m_guarantees = guarantees;
     auto *column = new QVBoxLayout(this);
     column->addWidget(card, 0, Qt::AlignCenter);
     hide();
@@ -110,9 +110,9 @@ void HelpOverlay::leaveFor(void (HelpOverlay::*request)())
 void HelpOverlay::keyPressEvent(QKeyEvent *event)
 {
     if (event->key() == Qt::Key_Tab)
-        m_promises->setFocus();
+        m_guarantees->setFocus();
     else if (event->key() == Qt::Key_H)
-        leaveFor(&HelpOverlay::promisesRequested);
+        leaveFor(&HelpOverlay::guaranteesRequested);
     else if (event->key() == Qt::Key_F)
         leaveFor(&HelpOverlay::findingsRequested);
     else

@@ -19,7 +19,7 @@ public:
 
 signals:
     // What holds under which fault is to be shown.
-    void promisesRequested();
+    void guaranteesRequested();
     // What findings mean is to be shown.
     void findingsRequested();
 
@@ -33,7 +33,7 @@ private:
     void close();
     void leaveFor(void (HelpOverlay::*request)());
 
-    QWidget *m_promises = nullptr;
+    QWidget *m_guarantees = nullptr;
     QPointer<QWidget> m_focusBefore;
 };
 

@@ -72,12 +72,12 @@ MustHoldPanel::MustHoldPanel(QWidget *parent) : QFrame(parent), m_grid(nullptr)
     column->setSpacing(4);
     auto *head = new QHBoxLayout;
     head->addWidget(makeLabel(tr("Must hold"), u"title"_s, this), 1);
-    auto *promises = new QPushButton(tr("What should hold?"), this);
-    promises->setObjectName(u"promisesButton"_s);
-    promises->setProperty("look", u"flat"_s);
-    promises->setToolTip(tr("What each recipe keeps under each fault, and why not (H)"));
-    connect(promises, &QPushButton::clicked, this, &MustHoldPanel::promisesRequested);
-    head->addWidget(promises);
+    auto *guarantees = new QPushButton(tr("What should hold?"), this);
+    guarantees->setObjectName(u"promisesButton"_s);
+    guarantees->setProperty("look", u"flat"_s);
+    guarantees->setToolTip(tr("What each recipe keeps under each fault, and why not (H)"));
+    connect(guarantees, &QPushButton::clicked, this, &MustHoldPanel::guaranteesRequested);
+    head->addWidget(guarantees);
     column->addLayout(head);
     column->addStretch();
 }
@@ -124,8 +124,9 @@ void MustHoldPanel::addCell(const PlayedRunPtr &run, std::size_t number, const Q
     if (broken == violations.end()) {
         auto *pill = new PillLabel(m_rows);
         pill->setObjectName(name);
-        const bool isPromised = invariant != "order" || isFair(*run);
-        pill->setPill({isPromised ? PillShape::Disc : PillShape::Ring, isPromised ? Tone::Ok : Tone::Free, heldText(*run, invariant)});
+        const bool isGuaranteed = invariant != "order" || isFair(*run);
+        pill->setPill({isGuaranteed ? PillShape::Disc : PillShape::Ring, isGuaranteed ? Tone::Ok : Tone::Free,
+                       heldText(*run, invariant)});
         m_grid->addWidget(pill, row, column, Qt::AlignLeft);
         return;
     }

@@ -24,7 +24,7 @@ public:
 
 signals:
     // What should hold, and under which faults it cannot, is to be shown.
-    void promisesRequested();
+    void guaranteesRequested();
     void violationChosen(std::size_t run, const lockscope::contention::Violation &violation);
 
 private:

@@ -16,13 +16,13 @@ class QTableView;
 
 namespace lockscope::ui {
 
-class PromisesModel;
+class GuaranteesModel;
 
-class PromisesDialog : public QDialog {
+class GuaranteesDialog : public QDialog {
     Q_OBJECT
 public:
     // Opens on these recipes; on all of them where there are none.
-    explicit PromisesDialog(const std::vector<QByteArray> &recipes, QWidget *parent = nullptr);
+    explicit GuaranteesDialog(const std::vector<QByteArray> &recipes, QWidget *parent = nullptr);
 
     [[nodiscard]] QTableView &table() const { return *m_table; }
     // What stands below the table: a line for each invariant.
@@ -38,7 +38,7 @@ private:
     [[nodiscard]] bool isOfServer(int row) const;
     void showReasons();
 
-    PromisesModel *m_model;
+    GuaranteesModel *m_model;
     QTableView *m_table;
     QLineEdit *m_find = nullptr;
     QComboBox *m_server = nullptr;

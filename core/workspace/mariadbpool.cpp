@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/traced/tracedsql.h"
-#include "core/workspace/seats.h"
+#include "core/workspace/contenderpool.h"
 
 #include "core/base/text.h"
 
@@ -10,9 +10,9 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-class MariaDbSeats : public Seats {
+class MariaDbPool : public ContenderPool {
 public:
-    explicit MariaDbSeats(const SeatsContext &context)
+    explicit MariaDbPool(const ContenderPoolContext &context)
         : m_link(context.link), m_scenario(context.scenario), m_name("lockscope_simulate_" + context.name),
           m_isNamed(recipes::recipeOf(context.scenario.recipe).shape == recipes::Shape::NamedLock)
     {
@@ -22,7 +22,7 @@ public:
         }
     }
 
-    [[nodiscard]] bool areReady() const override
+    [[nodiscard]] bool isReady() const override
     {
         return std::all_of(m_sessions.begin(), m_sessions.end(), [](const auto &session) {
             return session->state() == mariadb::SessionState::Connected;
@@ -83,9 +83,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<Seats> makeMariaDbSeats(const SeatsContext &context)
+std::unique_ptr<ContenderPool> makeMariaDbPool(const ContenderPoolContext &context)
 {
-    return std::make_unique<MariaDbSeats>(context);
+    return std::make_unique<MariaDbPool>(context);
 }
 
 } // namespace lockscope

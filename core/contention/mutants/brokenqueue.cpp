@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/contention/variants/brokenqueue.h"
+#include "core/contention/mutants/brokenqueue.h"
 
 #include "core/recipes/zookeeper/mutexnames.h"
 #include "core/recipes/zookeeper/waiting.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/contention/variants/variants.h"
+#include "core/contention/mutants/mutants.h"
 
-#include "core/contention/variants/brokenports.h"
-#include "core/contention/variants/brokenqueue.h"
+#include "core/contention/mutants/brokenports.h"
+#include "core/contention/mutants/brokenqueue.h"
 
 #include <algorithm>
 
@@ -10,9 +10,9 @@ namespace lockscope::contention {
 
 using namespace Qt::StringLiterals;
 
-const std::vector<Variant> &variants()
+const std::vector<Mutant> &mutants()
 {
-    static const std::vector<Variant> all{
+    static const std::vector<Mutant> all{
         {"broken-forgets-to-look", "zk-mutex",
          u"woken by its predecessor's end it takes the lock without looking again: wrong when that one only gave up, "
          u"crashed or was removed while it waited"_s},
@@ -28,17 +28,17 @@ const std::vector<Variant> &variants()
     return all;
 }
 
-const Variant *findVariant(const QByteArray &id)
+const Mutant *findMutant(const QByteArray &id)
 {
-    const auto at = std::find_if(variants().begin(), variants().end(),
-                                 [&](const Variant &variant) { return variant.id == id; });
-    return at == variants().end() ? nullptr : &*at;
+    const auto at = std::find_if(mutants().begin(), mutants().end(),
+                                 [&](const Mutant &mutant) { return mutant.id == id; });
+    return at == mutants().end() ? nullptr : &*at;
 }
 
 const recipes::RecipeInfo *playable(const QByteArray &id)
 {
-    const auto *variant = findVariant(id);
-    return recipes::findRecipe(variant ? variant->of : id);
+    const auto *mutant = findMutant(id);
+    return recipes::findRecipe(mutant ? mutant->of : id);
 }
 
 Result<std::unique_ptr<recipes::Lock>> makePlayableLock(const QByteArray &id, zk::Session &session, const ZPath &lock,
@@ -48,8 +48,8 @@ Result<std::unique_ptr<recipes::Lock>> makePlayableLock(const QByteArray &id, zk
         return std::unique_ptr<recipes::Lock>(std::make_unique<ForgetsToLook>(session, lock, random));
     if (id == "broken-blind-shortcut")
         return std::unique_ptr<recipes::Lock>(std::make_unique<BlindShortcut>(session, lock, random));
-    const auto *variant = findVariant(id);
-    return recipes::makeLock(variant ? variant->of : id, session, lock, options, random);
+    const auto *mutant = findMutant(id);
+    return recipes::makeLock(mutant ? mutant->of : id, session, lock, options, random);
 }
 
 std::unique_ptr<TracedSession> tracedFor(const QByteArray &id, zk::Session &inner, Trace &trace, int contender)

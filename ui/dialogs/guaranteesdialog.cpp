@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/dialogs/promisesdialog.h"
+#include "ui/dialogs/guaranteesdialog.h"
 
 #include "core/workspace/values.h"
-#include "ui/models/promisesmodel.h"
+#include "ui/models/guaranteesmodel.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 #include "ui/views/celldelegate.h"
@@ -25,9 +25,9 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-class PromisesDelegate : public CellDelegate {
+class GuaranteesDelegate : public CellDelegate {
 public:
-    PromisesDelegate(const PromisesModel *model, QObject *parent) : CellDelegate(parent), m_model(model) {}
+    GuaranteesDelegate(const GuaranteesModel *model, QObject *parent) : CellDelegate(parent), m_model(model) {}
 
 protected:
     [[nodiscard]] CellLook look(const QModelIndex &index) const override
@@ -40,7 +40,7 @@ protected:
     }
 
 private:
-    const PromisesModel *m_model;
+    const GuaranteesModel *m_model;
 };
 
 template <class Has>
@@ -55,8 +55,8 @@ bool anyBelow(int count, Has has)
 
 } // namespace
 
-PromisesDialog::PromisesDialog(const std::vector<QByteArray> &recipes, QWidget *parent)
-    : QDialog(parent), m_model(new PromisesModel(this)), m_table(new QTableView(this))
+GuaranteesDialog::GuaranteesDialog(const std::vector<QByteArray> &recipes, QWidget *parent)
+    : QDialog(parent), m_model(new GuaranteesModel(this)), m_table(new QTableView(this))
 {
     setWindowTitle(tr("What holds, and what may break"));
     setObjectName(u"promisesDialog"_s);
@@ -93,11 +93,11 @@ PromisesDialog::PromisesDialog(const std::vector<QByteArray> &recipes, QWidget *
     m_table->setFocus();
 }
 
-void PromisesDialog::makeTable()
+void GuaranteesDialog::makeTable()
 {
     CellDelegate::prepare(*m_table);
     m_table->setModel(m_model);
-    m_table->setItemDelegate(new PromisesDelegate(m_model, m_table));
+    m_table->setItemDelegate(new GuaranteesDelegate(m_model, m_table));
     m_table->setSelectionBehavior(QAbstractItemView::SelectItems);
     m_table->setAccessibleName(tr("What holds under which fault"));
     auto *rows = m_table->verticalHeader();
@@ -105,10 +105,10 @@ void PromisesDialog::makeTable()
     rows->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     rows->setHighlightSections(false);
     m_table->resizeColumnsToContents();
-    connect(m_table->selectionModel(), &QItemSelectionModel::currentChanged, this, &PromisesDialog::showReasons);
+    connect(m_table->selectionModel(), &QItemSelectionModel::currentChanged, this, &GuaranteesDialog::showReasons);
 }
 
-QWidget *PromisesDialog::makeChoices()
+QWidget *GuaranteesDialog::makeChoices()
 {
     auto *choices = new QWidget(this);
     auto *row = new QHBoxLayout(choices);
@@ -136,8 +136,8 @@ QWidget *PromisesDialog::makeChoices()
     row->addWidget(m_server);
     row->addWidget(m_invariant);
     row->addWidget(m_fenced);
-    connect(m_find, &QLineEdit::textChanged, this, &PromisesDialog::filter);
-    connect(m_server, &QComboBox::currentIndexChanged, this, &PromisesDialog::filter);
+    connect(m_find, &QLineEdit::textChanged, this, &GuaranteesDialog::filter);
+    connect(m_server, &QComboBox::currentIndexChanged, this, &GuaranteesDialog::filter);
     connect(m_invariant, &QComboBox::currentIndexChanged, this, [this] {
         m_model->setInvariant(m_invariant->currentData().toByteArray());
         showReasons();
@@ -149,7 +149,7 @@ QWidget *PromisesDialog::makeChoices()
     return choices;
 }
 
-QWidget *PromisesDialog::makeReasons()
+QWidget *GuaranteesDialog::makeReasons()
 {
     auto *reasons = new QWidget(this);
     auto *column = new QVBoxLayout(reasons);
@@ -172,24 +172,24 @@ QWidget *PromisesDialog::makeReasons()
     return reasons;
 }
 
-bool PromisesDialog::rowHas(int row, const QString &text) const
+bool GuaranteesDialog::rowHas(int row, const QString &text) const
 {
     return QString::fromLatin1(m_model->recipe(row)).contains(text, Qt::CaseInsensitive);
 }
 
-bool PromisesDialog::columnHas(int column, const QString &text) const
+bool GuaranteesDialog::columnHas(int column, const QString &text) const
 {
     return QString::fromLatin1(nameOf(m_model->fault(column))).contains(text, Qt::CaseInsensitive);
 }
 
-bool PromisesDialog::isOfServer(int row) const
+bool GuaranteesDialog::isOfServer(int row) const
 {
     const int chosen = m_server->currentIndex();
     return chosen == 0 || static_cast<int>(recipes::findRecipe(m_model->recipe(row))->backend) == chosen - 1;
 }
 
 // Every word names recipes or faults; else the whole text is looked for in the reasons.
-void PromisesDialog::filter()
+void GuaranteesDialog::filter()
 {
     const int columns = m_model->columnCount();
     QStringList ofRows, ofColumns;
@@ -204,8 +204,8 @@ void PromisesDialog::filter()
         isReason = isReason || (!namesRows && !namesColumns);
     }
     const auto hasReason = [&](int row, int column) {
-        return std::ranges::any_of(m_model->promises(row, column), [&](const contention::Promise &promise) {
-            return promise.because.contains(m_find->text().trimmed(), Qt::CaseInsensitive);
+        return std::ranges::any_of(m_model->guarantees(row, column), [&](const contention::Guarantee &guarantee) {
+            return guarantee.because.contains(m_find->text().trimmed(), Qt::CaseInsensitive);
         });
     };
     const auto names = [](const QStringList &words, auto has) { return words.isEmpty() || std::ranges::any_of(words, has); };
@@ -226,7 +226,7 @@ void PromisesDialog::filter()
     showReasons();
 }
 
-void PromisesDialog::showReasons()
+void GuaranteesDialog::showReasons()
 {
     while (auto *item = m_grid->takeAt(0)) {
         item->widget()->hide();
@@ -242,24 +242,26 @@ void PromisesDialog::showReasons()
     }
     const auto fault = m_model->fault(at.column());
     m_title->setText(tr("%1 under %2").arg(QString::fromLatin1(m_model->recipe(at.row())), QString::fromLatin1(nameOf(fault))));
-    const auto &promises = m_model->promises(at.row(), at.column());
-    m_summary->setText(promises.empty() ? tr("Cannot happen to this recipe: %1").arg(summaryOf(fault)) : summaryOf(fault));
+    const auto &guarantees = m_model->guarantees(at.row(), at.column());
+    m_summary->setText(guarantees.empty() ? tr("Cannot happen to this recipe: %1").arg(summaryOf(fault))
+                       : summaryOf(fault));
     const auto &invariants = contention::invariants();
-    for (std::size_t i = 0; i < promises.size(); ++i) {
+    for (std::size_t i = 0; i < guarantees.size(); ++i) {
         const int row = static_cast<int>(i);
         auto *pill = new PillLabel(m_lines);
-        pill->setPill(pillOf(promises[i].verdict));
+        pill->setPill(pillOf(guarantees[i].verdict));
         m_grid->addWidget(makeLabel(invariants[i].words, {}, m_lines), row, 0);
         m_grid->addWidget(pill, row, 1, Qt::AlignLeft);
-        auto *because = makeLabel(promises[i].because.isEmpty() ? QString() : tr("because %1").arg(promises[i].because),
-                                  u"muted"_s, m_lines);
+        auto *because =
+            makeLabel(guarantees[i].because.isEmpty() ? QString() : tr("because %1").arg(guarantees[i].because),
+                      u"muted"_s, m_lines);
         because->setWordWrap(true);
         because->setObjectName(QString::fromLatin1(invariants[i].name));
         m_grid->addWidget(because, row, 2);
     }
 }
 
-QStringList PromisesDialog::reasons() const
+QStringList GuaranteesDialog::reasons() const
 {
     QStringList lines;
     for (int row = 0; row < m_grid->rowCount() && m_grid->itemAtPosition(row, 0); ++row) {

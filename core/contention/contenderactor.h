@@ -37,13 +37,13 @@ struct ContenderPlan {
     std::optional<std::chrono::milliseconds> wait;
 };
 
-class Contender {
+class ContenderActor {
 public:
     // `lock` is made for this contender; everything is on `loop` and outlives it. `whenDone` is called there once
     // it has released, given up, or lost what it held.
-    Contender(Loop &loop, std::unique_ptr<recipes::Lock> lock, ContenderPlan plan, Trace &trace, Resource &resource,
-              std::function<void()> whenDone);
-    ~Contender();
+    ContenderActor(Loop &loop, std::unique_ptr<recipes::Lock> lock, ContenderPlan plan, Trace &trace,
+                   Resource &resource, std::function<void()> whenDone);
+    ~ContenderActor();
 
     void join();
     // Keeps what it holds until then; without: as long as its plan says, from when it got it.

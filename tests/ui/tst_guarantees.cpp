@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of what holds: made from the core's, cell for cell; it can be searched, says why, and is reached from the
 // window's help and from the simulator; so is the help on findings.
-#include "core/contention/promises.h"
+#include "core/contention/guarantees.h"
 #include "core/inspect/findings.h"
 #include "core/rules/catalogue.h"
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakerecording.h"
 #include "tests/support/testmain.h"
-#include "ui/dialogs/promisesdialog.h"
+#include "ui/dialogs/guaranteesdialog.h"
 #include "ui/mainwindow.h"
+#include "ui/models/guaranteesmodel.h"
 #include "ui/models/lockfacts.h"
-#include "ui/models/promisesmodel.h"
 #include "ui/pages/simulatorpage.h"
 #include "ui/theme/theme.h"
 
@@ -26,12 +26,12 @@
 using namespace Qt::StringLiterals;
 using namespace lockscope;
 using contention::FaultKind;
-using ui::PromisesDialog;
-using ui::PromisesModel;
+using ui::GuaranteesDialog;
+using ui::GuaranteesModel;
 
 namespace {
 
-int rowOf(const PromisesModel &model, const QByteArray &recipe)
+int rowOf(const GuaranteesModel &model, const QByteArray &recipe)
 {
     for (int row = 0; row < model.rowCount(); ++row) {
         if (model.recipe(row) == recipe)
@@ -40,7 +40,7 @@ int rowOf(const PromisesModel &model, const QByteArray &recipe)
     return -1;
 }
 
-int columnOf(const PromisesModel &model, FaultKind fault)
+int columnOf(const GuaranteesModel &model, FaultKind fault)
 {
     for (int column = 0; column < model.columnCount(); ++column) {
         if (model.fault(column) == fault)
@@ -69,16 +69,16 @@ int shownColumns(const QTableView &table)
 
 } // namespace
 
-class TestPromises : public QObject {
+class TestGuarantees : public QObject {
     Q_OBJECT
 
     std::unique_ptr<ui::Theme> m_theme;
 
-    static const PromisesModel &modelOf(const PromisesDialog &dialog)
+    static const GuaranteesModel &modelOf(const GuaranteesDialog &dialog)
     {
-        return *qobject_cast<PromisesModel *>(dialog.table().model());
+        return *qobject_cast<GuaranteesModel *>(dialog.table().model());
     }
-    static void choose(PromisesDialog &dialog, const QByteArray &recipe, FaultKind fault)
+    static void choose(GuaranteesDialog &dialog, const QByteArray &recipe, FaultKind fault)
     {
         const auto &model = modelOf(dialog);
         dialog.table().setCurrentIndex(model.index(rowOf(model, recipe), columnOf(model, fault)));
@@ -91,7 +91,7 @@ private slots:
     // Every cell is what the tests of the seeds ask, for every invariant, with and without fencing.
     void everyCellIsTheCoresExpectation()
     {
-        PromisesModel model;
+        GuaranteesModel model;
         int broken = 0;
         for (const bool isFenced : {false, true}) {
             model.setFenced(isFenced);
@@ -99,28 +99,28 @@ private slots:
                 for (int column = 0; column < model.columnCount(); ++column) {
                     const auto faults = contention::faultsFor(model.recipe(row));
                     const bool canHappen = std::count(faults.begin(), faults.end(), model.fault(column)) > 0;
-                    const auto &promises = model.promises(row, column);
-                    QCOMPARE(promises.size(), canHappen ? contention::invariants().size() : 0u);
+                    const auto &guarantees = model.guarantees(row, column);
+                    QCOMPARE(guarantees.size(), canHappen ? contention::invariants().size() : 0u);
                     QCOMPARE(model.pill(model.index(row, column)).has_value(), canHappen);
-                    for (const auto &promise : promises) {
-                        if (promise.verdict == contention::Promise::Verdict::NotPromised)
+                    for (const auto &guarantee : guarantees) {
+                        if (guarantee.verdict == contention::Guarantee::Verdict::NotGuaranteed)
                             continue;
-                        const auto expected = contention::expectationOf(model.recipe(row), model.fault(column),
-                                                                        promise.invariant, isFenced);
-                        QCOMPARE(promise.mayBreak(), expected.mayBreak());
-                        QCOMPARE(promise.because, expected.because);
-                        broken += promise.mayBreak();
+                        const auto expected = contention::guaranteeRule(model.recipe(row), model.fault(column),
+                                                                        guarantee.invariant, isFenced);
+                        QCOMPARE(guarantee.mayBreak(), expected.mayBreak());
+                        QCOMPARE(guarantee.because, expected.because);
+                        broken += guarantee.mayBreak();
                     }
                 }
             }
         }
         QVERIFY(broken > 50);
-        QCOMPARE(static_cast<std::size_t>(model.rowCount()), contention::promisingRecipes().size());
+        QCOMPARE(static_cast<std::size_t>(model.rowCount()), contention::guaranteedRecipes().size());
     }
 
     void aCellSaysWhatHoldsAndWhyNot()
     {
-        PromisesDialog dialog({});
+        GuaranteesDialog dialog({});
         dialog.show();
         choose(dialog, "redis-set-nx", FaultKind::RestartEmpty);
         const auto reasons = dialog.reasons();
@@ -137,7 +137,7 @@ private slots:
 
     void oneInvariantAndFencingChangeTheCells()
     {
-        PromisesDialog dialog({});
+        GuaranteesDialog dialog({});
         const auto &model = modelOf(dialog);
         const auto cell = model.index(rowOf(model, "zk-mutex"), columnOf(model, FaultKind::Pause));
         QCOMPARE(cell.data().toString(), u"may break"_s);
@@ -153,7 +153,7 @@ private slots:
 
     void searchFindsRecipesFaultsAndReasons()
     {
-        PromisesDialog dialog({"zk-herd-mutex", "zk-mutex"});
+        GuaranteesDialog dialog({"zk-herd-mutex", "zk-mutex"});
         QCOMPARE(shownRows(dialog.table()), (QStringList{u"zk-herd-mutex"_s, u"zk-mutex"_s}));
         auto *find = dialog.findChild<QLineEdit *>(u"findPromise"_s);
         find->clear();
@@ -179,7 +179,7 @@ private slots:
         window.show();
         QVERIFY(QTest::qWaitForWindowExposed(&window));
         window.findChild<QPushButton *>(u"openPromises"_s)->click();
-        auto *all = window.findChild<PromisesDialog *>(u"promisesDialog"_s);
+        auto *all = window.findChild<GuaranteesDialog *>(u"promisesDialog"_s);
         QVERIFY(all);
         QVERIFY(shownRows(all->table()).size() > 20);
         delete all;
@@ -196,11 +196,11 @@ private slots:
         page.show();
         QVERIFY(QTest::qWaitFor([&] { return page.isSettled(); }));
         page.findChild<QPushButton *>(u"promisesButton"_s)->click();
-        const auto *own = page.findChild<PromisesDialog *>(u"promisesDialog"_s);
+        const auto *own = page.findChild<GuaranteesDialog *>(u"promisesDialog"_s);
         QVERIFY(own);
         QCOMPARE(shownRows(own->table()), (QStringList{u"zk-herd-mutex"_s, u"zk-mutex"_s}));
     }
 };
 
-LOCKSCOPE_GUI_TEST(TestPromises)
-#include "tst_promises.moc"
+LOCKSCOPE_GUI_TEST(TestGuarantees)
+#include "tst_guarantees.moc"

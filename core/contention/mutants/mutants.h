@@ -9,17 +9,17 @@
 
 namespace lockscope::contention {
 
-struct Variant {
+struct Mutant {
     QByteArray id;   // "broken-…"
     QByteArray of;   // the recipe it is a mistake in
     QString summary; // what is wrong, and when that shows
 };
-[[nodiscard]] const std::vector<Variant> &variants();
-[[nodiscard]] const Variant *findVariant(const QByteArray &id);
-// What can be played by this id: the catalogue's entry, also of a variant. Null when there is none.
+[[nodiscard]] const std::vector<Mutant> &mutants();
+[[nodiscard]] const Mutant *findMutant(const QByteArray &id);
+// What can be played by this id: the catalogue's entry, also of a mutant. Null when there is none.
 [[nodiscard]] const recipes::RecipeInfo *playable(const QByteArray &id);
 
-// As recipes::makeLock, for variants too.
+// As recipes::makeLock, for mutants too.
 [[nodiscard]] Result<std::unique_ptr<recipes::Lock>> makePlayableLock(const QByteArray &id, zk::Session &session,
                                                                       const ZPath &lock,
                                                                       const recipes::AcquireOptions &options,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/contention/contender.h"
+#include "core/contention/contenderactor.h"
 
 #include "core/async/sleep.h"
 #include "core/base/text.h"
@@ -54,26 +54,26 @@ void Resource::writeAfter(int contender, qint64 version)
         m_trace.breaks("effect", contender, u"a second write was accepted as the successor of version %1"_s.arg(version));
 }
 
-Contender::Contender(Loop &loop, std::unique_ptr<recipes::Lock> lock, ContenderPlan plan, Trace &trace,
-                     Resource &resource, std::function<void()> whenDone)
+ContenderActor::ContenderActor(Loop &loop, std::unique_ptr<recipes::Lock> lock, ContenderPlan plan, Trace &trace,
+                               Resource &resource, std::function<void()> whenDone)
     : m_loop(loop), m_plan(std::move(plan)), m_trace(trace), m_resource(resource), m_whenDone(std::move(whenDone)),
       m_lock(std::move(lock)), m_scope(loop)
 {
 }
 
-Contender::~Contender() = default;
+ContenderActor::~ContenderActor() = default;
 
-void Contender::join()
+void ContenderActor::join()
 {
     m_scope.launch(play());
 }
 
-void Contender::stopWorking()
+void ContenderActor::stopWorking()
 {
     m_isStopped = true;
 }
 
-Task<void> Contender::play()
+Task<void> ContenderActor::play()
 {
     m_trace.add({{}, m_plan.number, Mark::Joins, false, 0, m_plan.reads ? "read" : "write", {}});
     const auto deadline = m_plan.wait ? Deadline::after(m_loop, *m_plan.wait) : Deadline::never();
@@ -102,7 +102,7 @@ Task<void> Contender::play()
         m_whenDone();
 }
 
-void Contender::write(const recipes::Grant &grant)
+void ContenderActor::write(const recipes::Grant &grant)
 {
     if (!m_holds || m_plan.isOptimistic)
         return;
@@ -110,7 +110,7 @@ void Contender::write(const recipes::Grant &grant)
 }
 
 // What was written is in the row the version is of: accepted with it, or not at all.
-bool Contender::isWritten(const recipes::Grant &grant, const Result<bool> &released)
+bool ContenderActor::isWritten(const recipes::Grant &grant, const Result<bool> &released)
 {
     if (released) {
         m_resource.writeAfter(m_plan.number, grant.fencingToken.value_or(0));
@@ -126,7 +126,7 @@ bool Contender::isWritten(const recipes::Grant &grant, const Result<bool> &relea
     return !isInVain;
 }
 
-Task<bool> Contender::work(recipes::Grant grant)
+Task<bool> ContenderActor::work(recipes::Grant grant)
 {
     m_holds = true;
     // What stands for the hold on the server: a node's name has its place in the queue in it.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/traced/tracedconnection.h"
-#include "core/workspace/seats.h"
+#include "core/workspace/contenderpool.h"
 
 namespace lockscope {
 
 namespace {
 
-class RedisSeats : public Seats {
+class RedisPool : public ContenderPool {
 public:
-    explicit RedisSeats(const SeatsContext &context)
+    explicit RedisPool(const ContenderPoolContext &context)
         : m_link(context.link), m_scenario(context.scenario), m_key("lockscope-simulate:" + context.name)
     {
         for (int i = 0; i < context.sessions; ++i) {
@@ -20,7 +20,7 @@ public:
         }
     }
 
-    [[nodiscard]] bool areReady() const override
+    [[nodiscard]] bool isReady() const override
     {
         for (const auto &process : m_processes) {
             for (const auto &connection : process.connections) {
@@ -88,9 +88,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<Seats> makeRedisSeats(const SeatsContext &context)
+std::unique_ptr<ContenderPool> makeRedisPool(const ContenderPoolContext &context)
 {
-    return std::make_unique<RedisSeats>(context);
+    return std::make_unique<RedisPool>(context);
 }
 
 } // namespace lockscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the contenders of a run on real servers sit: sessions of their own, behind the connection's gate and the
+// What the contenders of a run on real servers use: sessions of their own, behind the connection's gate and the
 // run's trace. One implementation per backend.
 #pragma once
 
@@ -9,10 +9,10 @@
 
 namespace lockscope {
 
-class Seats {
+class ContenderPool {
 public:
-    virtual ~Seats() = default;
-    [[nodiscard]] virtual bool areReady() const = 0;
+    virtual ~ContenderPool() = default;
+    [[nodiscard]] virtual bool isReady() const = 0;
     // Makes what the lock needs on the server.
     [[nodiscard]] virtual Task<Result<bool>> prepare(Deadline deadline) = 0;
     [[nodiscard]] virtual Result<std::unique_ptr<recipes::Lock>> makeLock(int contender, bool readMode) = 0;
@@ -20,15 +20,15 @@ public:
     [[nodiscard]] virtual Task<std::vector<QByteArray>> tidy(Deadline deadline) = 0;
 };
 
-struct SeatsContext {
+struct ContenderPoolContext {
     Link &link;
     const contention::Scenario &scenario;
     contention::Trace &trace;
     int sessions;    // so many at most
     QByteArray name; // of this run alone: letters and digits
 };
-[[nodiscard]] std::unique_ptr<Seats> makeZooKeeperSeats(const SeatsContext &context);
-[[nodiscard]] std::unique_ptr<Seats> makeRedisSeats(const SeatsContext &context);
-[[nodiscard]] std::unique_ptr<Seats> makeMariaDbSeats(const SeatsContext &context);
+[[nodiscard]] std::unique_ptr<ContenderPool> makeZooKeeperPool(const ContenderPoolContext &context);
+[[nodiscard]] std::unique_ptr<ContenderPool> makeRedisPool(const ContenderPoolContext &context);
+[[nodiscard]] std::unique_ptr<ContenderPool> makeMariaDbPool(const ContenderPoolContext &context);
 
 } // namespace lockscope

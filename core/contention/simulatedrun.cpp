@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/contention/run.h"
+#include "core/contention/simulatedrun.h"
 
 #include "core/async/sleep.h"
 #include "core/base/text.h"
@@ -28,7 +28,7 @@ Random stream(quint64 seed, quint64 number)
 
 } // namespace
 
-Run::Run(const Scenario &scenario)
+SimulatedRun::SimulatedRun(const Scenario &scenario)
     : m_scenario(scenario), m_start(begin(m_world)), m_random(stream(scenario.seed, 1)),
       m_network(m_world, stream(scenario.seed, 2), {}),
       m_trace(scenario, [this] { return now(); }, mostEventsKept), m_checkers(scenario, m_trace),
@@ -50,7 +50,7 @@ Run::Run(const Scenario &scenario)
     });
 }
 
-Run::~Run()
+SimulatedRun::~SimulatedRun()
 {
     // Locks that go would otherwise still be given back.
     for (const auto &process : m_processes) {
@@ -62,12 +62,12 @@ Run::~Run()
     m_accesses.clear();
 }
 
-Moment Run::now() const
+Moment SimulatedRun::now() const
 {
     return m_world.now() - m_start;
 }
 
-Result<bool> Run::start()
+Result<bool> SimulatedRun::start()
 {
     if (!m_servers)
         return Error{ErrorCode::Unsupported,
@@ -76,7 +76,7 @@ Result<bool> Run::start()
     return true;
 }
 
-void Run::advance()
+void SimulatedRun::advance()
 {
     const auto next = m_world.next();
     m_world.advance(std::max<Duration>(5ms, next ? *next - m_world.now() : Duration::zero()));
@@ -84,18 +84,18 @@ void Run::advance()
 
 // --- the clients -----------------------------------------------------------------------------------
 
-world::Process *Run::processOf(int contender)
+world::Process *SimulatedRun::processOf(int contender)
 {
     const auto &process = m_processes[std::size_t(contender / m_scenario.perProcess)];
     return process && process->isAlive() ? process.get() : nullptr;
 }
 
-bool Run::holds(int contender) const
+bool SimulatedRun::holds(int contender) const
 {
     return m_round && m_round->holds(contender);
 }
 
-void Run::kill(int contender)
+void SimulatedRun::kill(int contender)
 {
     auto *process = processOf(contender);
     if (!process)
@@ -113,13 +113,13 @@ void Run::kill(int contender)
     }
 }
 
-void Run::stopWorking(int contender)
+void SimulatedRun::stopWorking(int contender)
 {
     if (m_round)
         m_round->stopWorking(contender);
 }
 
-void Run::addContender(int number)
+void SimulatedRun::addContender(int number)
 {
     auto lock = m_accesses[std::size_t(number)]->makeLock(isReader(m_scenario, number), Random(m_random.next()));
     if (lock) {
@@ -132,7 +132,7 @@ void Run::addContender(int number)
 
 // --- the rounds ------------------------------------------------------------------------------------
 
-Task<void> Run::play()
+Task<void> SimulatedRun::play()
 {
     for (int round = 0; round < m_scenario.rounds; ++round) {
         co_await playRound();
@@ -144,7 +144,7 @@ Task<void> Run::play()
     m_isOver = true;
 }
 
-Task<void> Run::playRound()
+Task<void> SimulatedRun::playRound()
 {
     m_round.reset();
     co_await connectAll();
@@ -159,7 +159,7 @@ Task<void> Run::playRound()
     co_await untilDone();
 }
 
-Task<void> Run::connectAll()
+Task<void> SimulatedRun::connectAll()
 {
     for (int i = 0; i < m_scenario.contenders; ++i) {
         auto &access = m_accesses[std::size_t(i)];
@@ -187,12 +187,12 @@ Task<void> Run::connectAll()
 }
 
 // How long the lock may stay without a new holder while somebody waits, when nothing goes wrong any more.
-Duration Run::patience() const
+Duration SimulatedRun::patience() const
 {
     return m_servers->longestGap() + m_scenario.hold;
 }
 
-Task<void> Run::untilDone()
+Task<void> SimulatedRun::untilDone()
 {
     while (m_round->notDone() > 0) {
         const Completion<bool> over(m_world);
@@ -213,7 +213,7 @@ Task<void> Run::untilDone()
 }
 
 // Everybody goes, and one lease later nothing may be left.
-Task<void> Run::cleanUp()
+Task<void> SimulatedRun::cleanUp()
 {
     m_round.reset();
     const auto grace = sleepFor(m_world, 2s); // for what goes on in the background
@@ -236,7 +236,7 @@ Task<void> Run::cleanUp()
                                                   : QString()));
 }
 
-Recording Run::take()
+Recording SimulatedRun::take()
 {
     auto recording = m_trace.take("sim");
     recording.elapsed = m_elapsed;

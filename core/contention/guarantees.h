@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table recipe × fault × invariant as values, for the help of both programs. It is the one the tests hold all
-// seeds against (expectations.h): nothing is written down twice.
+// seeds against (guaranteerules.h): nothing is written down twice.
 #pragma once
 
-#include "core/contention/expectations.h"
+#include "core/contention/guaranteerules.h"
 
 namespace lockscope::contention {
 
-struct Promise {
+struct Guarantee {
     enum class Verdict {
         Holds,
         MayBreak,
         MayBreakRarely, // with another fault beside it, or in very few schedules
-        NotPromised,    // not by this recipe, with or without a fault
+        NotGuaranteed,  // not by this recipe, with or without a fault
     };
     QByteArray invariant;
     Verdict verdict = Verdict::Holds;
@@ -21,8 +21,8 @@ struct Promise {
 };
 
 // The rows: every recipe that can be played and is no mistake on purpose.
-[[nodiscard]] std::vector<QByteArray> promisingRecipes();
+[[nodiscard]] std::vector<QByteArray> guaranteedRecipes();
 // One cell: a promise for each invariant, in their order; none where the fault cannot happen to the recipe.
-[[nodiscard]] std::vector<Promise> promisesOf(const QByteArray &recipe, FaultKind fault, bool fenced);
+[[nodiscard]] std::vector<Guarantee> guaranteesOf(const QByteArray &recipe, FaultKind fault, bool fenced);
 
 } // namespace lockscope::contention

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/models/promisesmodel.h"
+#include "ui/models/guaranteesmodel.h"
 
 #include "core/workspace/values.h"
 #include "ui/theme/text.h"
@@ -7,15 +7,15 @@
 namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
-using contention::Promise;
-using Verdict = Promise::Verdict;
+using contention::Guarantee;
+using Verdict = Guarantee::Verdict;
 
 namespace {
 
 int gravity(Verdict verdict)
 {
     switch (verdict) {
-    case Verdict::NotPromised: return 0;
+    case Verdict::NotGuaranteed: return 0;
     case Verdict::Holds: return 1;
     case Verdict::MayBreakRarely: return 2;
     case Verdict::MayBreak: return 3;
@@ -28,71 +28,71 @@ int gravity(Verdict verdict)
 Pill pillOf(Verdict verdict)
 {
     switch (verdict) {
-    case Verdict::Holds: return {PillShape::Disc, Tone::Ok, PromisesModel::tr("holds")};
-    case Verdict::MayBreak: return {PillShape::Cross, Tone::Critical, PromisesModel::tr("may break")};
-    case Verdict::MayBreakRarely: return {PillShape::Quarter, Tone::Warning, PromisesModel::tr("rarely breaks")};
-    case Verdict::NotPromised: return {PillShape::Ring, Tone::Free, PromisesModel::tr("not promised")};
+    case Verdict::Holds: return {PillShape::Disc, Tone::Ok, GuaranteesModel::tr("holds")};
+    case Verdict::MayBreak: return {PillShape::Cross, Tone::Critical, GuaranteesModel::tr("may break")};
+    case Verdict::MayBreakRarely: return {PillShape::Quarter, Tone::Warning, GuaranteesModel::tr("rarely breaks")};
+    case Verdict::NotGuaranteed: return {PillShape::Ring, Tone::Free, GuaranteesModel::tr("not promised")};
     }
     return {};
 }
 
-PromisesModel::PromisesModel(QObject *parent)
-    : QAbstractTableModel(parent), m_recipes(contention::promisingRecipes()), m_faults(contention::allFaults())
+GuaranteesModel::GuaranteesModel(QObject *parent)
+    : QAbstractTableModel(parent), m_recipes(contention::guaranteedRecipes()), m_faults(contention::allFaults())
 {
     fill();
 }
 
-void PromisesModel::fill()
+void GuaranteesModel::fill()
 {
     m_cells.clear();
     for (const auto &recipe : m_recipes) {
         for (const auto fault : m_faults)
-            m_cells.push_back(contention::promisesOf(recipe, fault, m_isFenced));
+            m_cells.push_back(contention::guaranteesOf(recipe, fault, m_isFenced));
     }
 }
 
-void PromisesModel::setInvariant(const QByteArray &invariant)
+void GuaranteesModel::setInvariant(const QByteArray &invariant)
 {
     m_invariant = invariant;
     emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
 }
 
-void PromisesModel::setFenced(bool isFenced)
+void GuaranteesModel::setFenced(bool isFenced)
 {
     m_isFenced = isFenced;
     fill();
     emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
 }
 
-int PromisesModel::rowCount(const QModelIndex &parent) const
+int GuaranteesModel::rowCount(const QModelIndex &parent) const
 {
     return parent.isValid() ? 0 : static_cast<int>(m_recipes.size());
 }
 
-int PromisesModel::columnCount(const QModelIndex &parent) const
+int GuaranteesModel::columnCount(const QModelIndex &parent) const
 {
     return parent.isValid() ? 0 : static_cast<int>(m_faults.size());
 }
 
-const std::vector<Promise> &PromisesModel::promises(int row, int column) const
+const std::vector<Guarantee> &GuaranteesModel::guarantees(int row, int column) const
 {
     return m_cells[static_cast<std::size_t>(row) * m_faults.size() + static_cast<std::size_t>(column)];
 }
 
-std::optional<Pill> PromisesModel::pill(const QModelIndex &index) const
+std::optional<Pill> GuaranteesModel::pill(const QModelIndex &index) const
 {
-    const auto &all = promises(index.row(), index.column());
+    const auto &all = guarantees(index.row(), index.column());
     std::optional<Verdict> worst;
-    for (const auto &promise : all) {
-        if (!m_invariant.isEmpty() && promise.invariant != m_invariant)
+    for (const auto &guarantee : all) {
+        if (!m_invariant.isEmpty() && guarantee.invariant != m_invariant)
             continue;
-        if (!worst || gravity(promise.verdict) > gravity(*worst))
-            worst = promise.verdict;
+        if (!worst || gravity(guarantee.verdict) > gravity(*worst))
+            worst = guarantee.verdict;
     }
     return worst ? std::optional(pillOf(*worst)) : std::nullopt;
 }
 
-QVariant PromisesModel::data(const QModelIndex &index, int role) const
+QVariant GuaranteesModel::data(const QModelIndex &index, int role) const
 {
     if (!index.isValid())
         return {};
@@ -109,7 +109,7 @@ QVariant PromisesModel::data(const QModelIndex &index, int role) const
     }
 }
 
-QVariant PromisesModel::headerData(int section, Qt::Orientation orientation, int role) const
+QVariant GuaranteesModel::headerData(int section, Qt::Orientation orientation, int role) const
 {
     const bool isFault = orientation == Qt::Horizontal;
     if (role == Qt::TextAlignmentRole)

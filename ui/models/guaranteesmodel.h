@@ -12,10 +12,10 @@
 
 namespace lockscope::ui {
 
-class PromisesModel : public QAbstractTableModel {
+class GuaranteesModel : public QAbstractTableModel {
     Q_OBJECT
 public:
-    explicit PromisesModel(QObject *parent = nullptr);
+    explicit GuaranteesModel(QObject *parent = nullptr);
 
     // Of one invariant; empty: the worst of all of them.
     void setInvariant(const QByteArray &invariant);
@@ -30,7 +30,7 @@ public:
     [[nodiscard]] const QByteArray &recipe(int row) const { return m_recipes[static_cast<std::size_t>(row)]; }
     [[nodiscard]] contention::FaultKind fault(int column) const { return m_faults[static_cast<std::size_t>(column)]; }
     // In the order of the invariants; empty where the fault cannot happen to the recipe.
-    [[nodiscard]] const std::vector<contention::Promise> &promises(int row, int column) const;
+    [[nodiscard]] const std::vector<contention::Guarantee> &guarantees(int row, int column) const;
     // None where the fault cannot happen to the recipe.
     [[nodiscard]] std::optional<Pill> pill(const QModelIndex &index) const;
 
@@ -39,12 +39,12 @@ private:
 
     const std::vector<QByteArray> m_recipes;
     const std::vector<contention::FaultKind> m_faults;
-    std::vector<std::vector<contention::Promise>> m_cells; // by row, then by column
+    std::vector<std::vector<contention::Guarantee>> m_cells; // by row, then by column
     QByteArray m_invariant;
     bool m_isFenced = false;
 };
 
 // "● holds", "✕ may break", "◔ rarely breaks", "○ not promised".
-[[nodiscard]] Pill pillOf(contention::Promise::Verdict verdict);
+[[nodiscard]] Pill pillOf(contention::Guarantee::Verdict verdict);
 
 } // namespace lockscope::ui

@@ -16,14 +16,14 @@ struct Invariant {
 };
 [[nodiscard]] const std::vector<Invariant> &invariants();
 
-struct Expectation {
+struct GuaranteeRule {
     QString because; // empty: it holds; of "exclusion" also for how long at most (overlap.h)
     bool isRare = false; // it takes another fault beside it, or more seeds than every test run plays, to be seen
     [[nodiscard]] bool mayBreak() const { return !because.isEmpty(); }
 };
 
 // `invariant` by its name. With `fenced` the guarded resource refuses older fencing tokens.
-[[nodiscard]] Expectation expectationOf(const QByteArray &recipe, FaultKind fault, const QByteArray &invariant,
-                                        bool fenced);
+[[nodiscard]] GuaranteeRule guaranteeRule(const QByteArray &recipe, FaultKind fault, const QByteArray &invariant,
+                                          bool fenced);
 
 } // namespace lockscope::contention

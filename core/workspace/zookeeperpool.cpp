@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/traced/tracedsession.h"
-#include "core/workspace/seats.h"
+#include "core/workspace/contenderpool.h"
 
 namespace lockscope {
 
 namespace {
 
-class ZooKeeperSeats : public Seats {
+class ZooKeeperPool : public ContenderPool {
 public:
-    explicit ZooKeeperSeats(const SeatsContext &context)
+    explicit ZooKeeperPool(const ContenderPoolContext &context)
         : m_link(context.link), m_scenario(context.scenario), m_root("/lockscope-simulate-" + context.name),
           m_lock(m_root.bytes() + "/lock")
     {
@@ -19,7 +19,7 @@ public:
                 *m_sessions[std::size_t(i % context.sessions)], context.trace, i));
     }
 
-    [[nodiscard]] bool areReady() const override
+    [[nodiscard]] bool isReady() const override
     {
         return std::all_of(m_sessions.begin(), m_sessions.end(), [](const auto &session) {
             return session->state() == zk::SessionState::Connected;
@@ -85,9 +85,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<Seats> makeZooKeeperSeats(const SeatsContext &context)
+std::unique_ptr<ContenderPool> makeZooKeeperPool(const ContenderPoolContext &context)
 {
-    return std::make_unique<ZooKeeperSeats>(context);
+    return std::make_unique<ZooKeeperPool>(context);
 }
 
 } // namespace lockscope

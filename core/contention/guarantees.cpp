@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/contention/promises.h"
+#include "core/contention/guarantees.h"
 
 #include "core/rules/catalogue.h"
 
@@ -10,7 +10,7 @@ namespace lockscope::contention {
 namespace {
 
 // As the checkers look at it: those who get permits may overtake each other on their way back from the server.
-bool isPromised(const recipes::RecipeInfo &recipe, const QByteArray &invariant)
+bool isGuaranteed(const recipes::RecipeInfo &recipe, const QByteArray &invariant)
 {
     if (invariant == "order")
         return recipe.fair && !recipe.counted;
@@ -19,7 +19,7 @@ bool isPromised(const recipes::RecipeInfo &recipe, const QByteArray &invariant)
 
 } // namespace
 
-std::vector<QByteArray> promisingRecipes()
+std::vector<QByteArray> guaranteedRecipes()
 {
     std::vector<QByteArray> ids;
     for (const auto &recipe : recipes::catalogue()) {
@@ -29,19 +29,19 @@ std::vector<QByteArray> promisingRecipes()
     return ids;
 }
 
-std::vector<Promise> promisesOf(const QByteArray &recipe, FaultKind fault, bool fenced)
+std::vector<Guarantee> guaranteesOf(const QByteArray &recipe, FaultKind fault, bool fenced)
 {
-    using Verdict = Promise::Verdict;
+    using Verdict = Guarantee::Verdict;
     const auto *info = recipes::findRecipe(recipe);
     if (!info || std::ranges::count(faultsFor(recipe), fault) == 0)
         return {};
-    std::vector<Promise> all;
+    std::vector<Guarantee> all;
     for (const auto &invariant : invariants()) {
-        if (!isPromised(*info, invariant.name)) {
-            all.push_back({invariant.name, Verdict::NotPromised, {}});
+        if (!isGuaranteed(*info, invariant.name)) {
+            all.push_back({invariant.name, Verdict::NotGuaranteed, {}});
             continue;
         }
-        const auto expected = expectationOf(recipe, fault, invariant.name, fenced);
+        const auto expected = guaranteeRule(recipe, fault, invariant.name, fenced);
         const auto verdict = !expected.mayBreak() ? Verdict::Holds
             : expected.isRare                     ? Verdict::MayBreakRarely
                                                   : Verdict::MayBreak;

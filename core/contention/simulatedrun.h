@@ -11,10 +11,10 @@
 
 namespace lockscope::contention {
 
-class Run : private Clients {
+class SimulatedRun : private Clients {
 public:
-    explicit Run(const Scenario &scenario);
-    ~Run() override;
+    explicit SimulatedRun(const Scenario &scenario);
+    ~SimulatedRun() override;
 
     // Unsupported when there is no simulated server for the recipe.
     [[nodiscard]] Result<bool> start();
@@ -49,7 +49,7 @@ private:
     Resource m_resource;
     std::unique_ptr<Servers> m_servers;
     std::vector<std::unique_ptr<world::Process>> m_processes; // empty where one died
-    std::vector<std::unique_ptr<Access>> m_accesses; // by contender; empty where one died
+    std::vector<std::unique_ptr<ContenderAccess>> m_accesses; // by contender; empty where one died
     std::unique_ptr<Faults> m_faults;
     std::unique_ptr<Round> m_round;
     Moment m_lastGrant{};

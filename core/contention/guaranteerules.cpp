@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/contention/expectations.h"
+#include "core/contention/guaranteerules.h"
 
+#include "core/contention/mutants/mutants.h"
 #include "core/contention/overlap.h"
-#include "core/contention/variants/variants.h"
 
 namespace lockscope::contention {
 
@@ -73,7 +73,7 @@ QString ofRedis(const RecipeInfo &recipe, FaultKind fault)
 }
 
 // The one flaw of SETNX and EXPIRE: between the two the key has no end.
-Expectation endless(FaultKind fault)
+GuaranteeRule endless(FaultKind fault)
 {
     if (!isAny(nameOf(fault), {"crash", "lose-request", "lose-reply", "partition", "failover", "pause"}))
         return {};
@@ -81,7 +81,7 @@ Expectation endless(FaultKind fault)
 }
 
 // Beside what breaks by one fault alone: what takes two of them.
-Expectation twoBelieve(const RecipeInfo &recipe, FaultKind fault, const QByteArray &invariant)
+GuaranteeRule twoBelieve(const RecipeInfo &recipe, FaultKind fault, const QByteArray &invariant)
 {
     const auto backend = recipe.backend;
     const bool isRedis = backend == BackendKind::Redis;
@@ -106,7 +106,7 @@ Expectation twoBelieve(const RecipeInfo &recipe, FaultKind fault, const QByteArr
     return {};
 }
 
-Expectation heardLate(const RecipeInfo &recipe, FaultKind fault, const QByteArray &invariant)
+GuaranteeRule heardLate(const RecipeInfo &recipe, FaultKind fault, const QByteArray &invariant)
 {
     const auto because = u"who hears of its grant only when that is over already believes in it after its successor"_s;
     const bool hasOrder = recipe.fair && !recipe.counted;
@@ -119,7 +119,7 @@ Expectation heardLate(const RecipeInfo &recipe, FaultKind fault, const QByteArra
     return {};
 }
 
-Expectation leftBehind(const RecipeInfo &recipe, FaultKind fault)
+GuaranteeRule leftBehind(const RecipeInfo &recipe, FaultKind fault)
 {
     const auto name = nameOf(fault);
     if (recipe.endsBy == EndsBy::Timestamp
@@ -160,7 +160,7 @@ const std::vector<Invariant> &invariants()
     return all;
 }
 
-Expectation expectationOf(const QByteArray &recipe, FaultKind fault, const QByteArray &invariant, bool fenced)
+GuaranteeRule guaranteeRule(const QByteArray &recipe, FaultKind fault, const QByteArray &invariant, bool fenced)
 {
     const auto *info = playable(recipe);
     if (!info)
@@ -176,7 +176,7 @@ Expectation expectationOf(const QByteArray &recipe, FaultKind fault, const QByte
     if (invariant == "progress" || invariant == "cleanliness") {
         if (!info->atomicAcquire)
             return endless(fault);
-        return invariant == "cleanliness" ? leftBehind(*info, fault) : Expectation();
+        return invariant == "cleanliness" ? leftBehind(*info, fault) : GuaranteeRule();
     }
     if (invariant == "tokens" && losesTokens(*info, fault))
         return {u"its counter is lost with the data"_s};
