@@ -41,11 +41,11 @@ Error badAcquire(const QString &what)
     return Error{ErrorCode::BadInput, u"acquire: "_s + what};
 }
 
-Result<std::optional<milliseconds>> durationOption(Run &run, const QString &name)
+Result<std::optional<milliseconds>> durationOption(CommandContext &context, const QString &name)
 {
-    if (!run.has(name))
+    if (!context.has(name))
         return std::optional<milliseconds>();
-    const auto span = parseDuration(run.arguments.value(name));
+    const auto span = parseDuration(context.arguments.value(name));
     if (!span)
         return badAcquire(u"--%1: %2"_s.arg(name, span.error().message));
     return std::optional(*span);
@@ -63,27 +63,27 @@ Result<void> checkRecipe(const QByteArray &id)
     return {};
 }
 
-Result<Wish> readWish(Run &run)
+Result<Wish> readWish(CommandContext &context)
 {
     Wish wish;
-    const auto name = lockOf(run);
+    const auto name = lockOf(context);
     if (!name)
         return name.error();
     wish.request.lock = *name;
-    wish.request.recipe = run.arguments.value(u"recipe"_s).toUtf8();
+    wish.request.recipe = context.arguments.value(u"recipe"_s).toUtf8();
     if (auto known = checkRecipe(wish.request.recipe); !known)
         return known.error();
-    const auto mode = run.arguments.value(u"mode"_s, u"write"_s);
+    const auto mode = context.arguments.value(u"mode"_s, u"write"_s);
     if (mode != "read"_L1 && mode != "write"_L1)
         return badAcquire(u"--mode is read or write"_s);
     wish.request.readMode = mode == "read"_L1;
     bool isNumber = true;
-    wish.request.limit = run.arguments.value(u"limit"_s, u"1"_s).toInt(&isNumber);
+    wish.request.limit = context.arguments.value(u"limit"_s, u"1"_s).toInt(&isNumber);
     if (!isNumber || wish.request.limit < 1)
         return badAcquire(u"--limit wants a number, 1 or more"_s);
-    const auto wait = durationOption(run, u"wait"_s);
-    const auto hold = durationOption(run, u"hold"_s);
-    const auto ttl = durationOption(run, u"ttl"_s);
+    const auto wait = durationOption(context, u"wait"_s);
+    const auto hold = durationOption(context, u"hold"_s);
+    const auto ttl = durationOption(context, u"ttl"_s);
     for (const auto *option : {&wait, &hold, &ttl}) {
         if (!*option)
             return option->error();
@@ -93,8 +93,8 @@ Result<Wish> readWish(Run &run)
     wish.request.ttl = (*ttl).value_or(wish.request.ttl);
     if (wish.request.ttl.count() == 0)
         return badAcquire(u"--ttl must be more than 0"_s);
-    wish.command = run.arguments.rest;
-    if (run.arguments.hasRest && wish.command.isEmpty())
+    wish.command = context.arguments.rest;
+    if (context.arguments.hasRest && wish.command.isEmpty())
         return badAcquire(u"no command after --"_s);
     if (!wish.command.isEmpty() && wish.hold)
         return badAcquire(u"--hold and a command exclude each other: with a command the lock is held while it runs"_s);
@@ -117,14 +117,14 @@ bool isBusy(redis::Connection &node, bool isSet)
 
 // Clean-up that recipes left behind: keys of ours that nobody waits for any more. Their connection is ours
 // and about to close, so they get a moment to be done.
-Task<void> finishCleanup(Run &run)
+Task<void> finishCleanup(CommandContext &context)
 {
-    const auto until = run.loop().now() + std::chrono::seconds(2);
-    for (auto *link : run.workspace.links()) {
+    const auto until = context.loop().now() + std::chrono::seconds(2);
+    for (auto *link : context.workspace.links()) {
         const auto nodes = link->redisNodes();
         for (auto *node : nodes) {
-            while (isBusy(*node, nodes.size() > 1) && run.loop().now() < until) {
-                const auto pause = sleepFor(run.loop(), milliseconds(5));
+            while (isBusy(*node, nodes.size() > 1) && context.loop().now() < until) {
+                const auto pause = sleepFor(context.loop(), milliseconds(5));
                 co_await pause;
             }
         }
@@ -134,8 +134,9 @@ Task<void> finishCleanup(Run &run)
 // The time it is held: what happens, and how the program ends for it.
 class Holding {
 public:
-    Holding(Run &run, const Wish &wish, HeldLock &held, Events events, recipes::Grant grant)
-        : m_run(run), m_wish(wish), m_isOptimistic(recipes::recipeOf(wish.request.recipe).optimistic), m_held(held),
+    Holding(CommandContext &run, const Wish &wish, HeldLock &held, Events events, recipes::Grant grant)
+        : m_context(run), m_wish(wish), m_isOptimistic(recipes::recipeOf(wish.request.recipe).optimistic),
+            m_held(held),
           m_events(std::move(events)), m_grant(std::move(grant)), m_since(run.loop().now())
     {
     }
@@ -154,7 +155,7 @@ private:
         return m_grant.fencingToken ? QString::number(*m_grant.fencingToken) : QString();
     }
 
-    Run &m_run;
+    CommandContext &m_context;
     const Wish &m_wish;
     const bool m_isOptimistic;
     HeldLock &m_held;
@@ -169,7 +170,7 @@ private:
 void Holding::printHad(Duration waited) const
 {
     const auto span = std::chrono::duration_cast<milliseconds>(waited);
-    if (m_run.json) {
+    if (m_context.json) {
         QJsonObject had{{u"acquired"_s, true},
                         {u"lock"_s, lock()},
                         {u"id"_s, escaped(m_grant.id)},
@@ -188,8 +189,8 @@ void Holding::printHad(Duration waited) const
 
 void Holding::printGivenBack(const QString &reason) const
 {
-    const auto span = std::chrono::duration_cast<milliseconds>(m_run.loop().now() - m_since);
-    if (m_run.json) {
+    const auto span = std::chrono::duration_cast<milliseconds>(m_context.loop().now() - m_since);
+    if (m_context.json) {
         QJsonObject back{{u"released"_s, true},
                          {u"lock"_s, lock()},
                          {u"id"_s, escaped(m_grant.id)},
@@ -209,13 +210,13 @@ void Holding::printGivenBack(const QString &reason) const
 bool Holding::begin()
 {
     if (m_wish.hold) {
-        m_holdTimer = m_run.loop().callAt(m_since + *m_wish.hold, [events = m_events] {
+        m_holdTimer = m_context.loop().callAt(m_since + *m_wish.hold, [events = m_events] {
             events.push(Event{Event::Kind::HoldOver, {}, 0, {}});
         });
     }
     if (m_wish.command.isEmpty())
         return true;
-    m_command = std::make_unique<ChildCommand>(m_wish.command, m_run.json, [events = m_events](int status) {
+    m_command = std::make_unique<ChildCommand>(m_wish.command, m_context.json, [events = m_events](int status) {
         events.push(Event{Event::Kind::CommandEnded, {}, status, {}});
     });
     const auto started = m_command->start(lock(), token());
@@ -268,12 +269,12 @@ Task<Exit> Holding::go(Duration waited)
         const auto status = co_await once(waited, &isConflict);
         if (!isConflict)
             co_return status;
-        const auto begun = m_run.loop().now();
+        const auto begun = m_context.loop().now();
         const auto again = co_await m_held.acquire(m_wish.wait);
         if (!again)
             co_return fail(again.error());
         m_grant = *again;
-        m_since = m_run.loop().now();
+        m_since = m_context.loop().now();
         waited = m_since - begun;
     }
 }
@@ -288,11 +289,11 @@ Task<Exit> Holding::once(Duration waited, bool *isConflict)
     if (!begun)
         m_events.push(Event{Event::Kind::HoldOver, {}, 0, {}});
     const auto reason = co_await untilOver();
-    const auto deadline = Deadline::after(m_run.loop(), std::chrono::seconds(10));
+    const auto deadline = Deadline::after(m_context.loop(), std::chrono::seconds(10));
     if (reason == "lost"_L1) {
         printGivenBack(reason);
         // Lost on a majority of the nodes; what is still ours on the others goes, too.
-        if (m_run.workspace.find(m_wish.request.lock.connection)->redisNodes().size() > 1) {
+        if (m_context.workspace.find(m_wish.request.lock.connection)->redisNodes().size() > 1) {
             auto rest = m_held.release(deadline);
             co_await rest;
         }
@@ -322,24 +323,24 @@ Exit failedToGet(const Wish &wish, const Error &error)
     return Exit::TimedOut;
 }
 
-Task<Exit> acquire(Run &run)
+Task<Exit> acquire(CommandContext &context)
 {
-    const auto wish = readWish(run);
+    const auto wish = readWish(context);
     if (!wish)
         co_return fail(wish.error());
-    const Events events(run.loop());
-    run.interrupts.setHandler([events](Interrupt interrupt) {
+    const Events events(context.loop());
+    context.interrupts.setHandler([events](Interrupt interrupt) {
         events.push(Event{Event::Kind::Interrupted, interrupt, 0, {}});
     });
-    const auto connectBy = Deadline::after(run.loop(), std::chrono::seconds(15));
-    const auto connected = co_await run.workspace.whenConnected(wish->request.lock.connection, connectBy);
+    const auto connectBy = Deadline::after(context.loop(), std::chrono::seconds(15));
+    const auto connected = co_await context.workspace.whenConnected(wish->request.lock.connection, connectBy);
     if (!connected)
         co_return fail(connected.error());
 
-    const auto begun = run.loop().now();
-    auto held = std::make_unique<HeldLock>(run.workspace, wish->request);
+    const auto begun = context.loop().now();
+    auto held = std::make_unique<HeldLock>(context.workspace, wish->request);
     std::optional<Result<recipes::Grant>> grant;
-    Scope scope(run.loop());
+    Scope scope(context.loop());
     scope.launch(acquireInto(*held, wish->wait, events, grant));
     const auto first = events.next();
     const auto event = co_await first;
@@ -347,18 +348,18 @@ Task<Exit> acquire(Run &run)
         // Cancelled first, then destroyed: neither may be left waiting for the other.
         scope.cancelAll();
         held.reset();
-        co_await finishCleanup(run);
+        co_await finishCleanup(context);
         complain(u"interrupted while waiting for %1; nothing was left behind"_s.arg(
             escaped(wish->request.lock.text())));
         co_return Exit::Failed;
     }
     if (!*grant) {
-        co_await finishCleanup(run);
+        co_await finishCleanup(context);
         co_return failedToGet(*wish, grant->error());
     }
-    Holding holding(run, *wish, *held, events, **grant);
-    const auto status = co_await holding.go(run.loop().now() - begun);
-    co_await finishCleanup(run);
+    Holding holding(context, *wish, *held, events, **grant);
+    const auto status = co_await holding.go(context.loop().now() - begun);
+    co_await finishCleanup(context);
     co_return status;
 }
 

@@ -14,16 +14,16 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-Task<Exit> audit(Run &run)
+Task<Exit> audit(CommandContext &context)
 {
     QStringList problems;
-    const auto records = run.workspace.audit().read(&problems);
+    const auto records = context.workspace.audit().read(&problems);
     if (!records)
         co_return fail(records.error());
     for (const auto &problem : problems)
         complain(u"audit: "_s + problem);
     const auto status = problems.isEmpty() ? Exit::Done : Exit::Failed;
-    if (run.json) {
+    if (context.json) {
         QJsonArray array;
         for (const auto &record : *records)
             array.append(operate::toJson(record));
@@ -37,7 +37,7 @@ Task<Exit> audit(Run &run)
         table.add({operate::toJson(record).value("time"_L1).toString(), shown(record.actor), shown(record.action),
                    escaped(record.lock), label(record.holder), shown(record.phase), shown(record.outcome),
                    shown(record.reason)});
-    print(table.isEmpty() ? u"nothing was forced yet (%1)"_s.arg(run.workspace.audit().path())
+    print(table.isEmpty() ? u"nothing was forced yet (%1)"_s.arg(context.workspace.audit().path())
                           : table.text(terminalWidth()));
     co_return status;
 }

@@ -14,7 +14,7 @@ using app::Arguments;
 using app::Exit;
 using app::OptionSpec;
 
-struct Run {
+struct CommandContext {
     const Arguments &arguments;
     Workspace &workspace;
     Sink &sink;
@@ -42,7 +42,7 @@ struct CommandSpec {
     bool mayConnect = false; // goes without, too, and knows sim:
     bool observes = false;  // looks at everything, not only at what it asks for
     bool takesRest = false; // "-- CMD…"
-    Task<Exit> (*run)(Run &run) = nullptr;
+    Task<Exit> (*run)(CommandContext &context) = nullptr;
 };
 
 [[nodiscard]] const std::vector<CommandSpec> &commands();
@@ -52,13 +52,13 @@ struct CommandSpec {
 [[nodiscard]] Exit fail(const Error &error);
 
 // Connects every connection. What cannot be reached is reported; Done when all of them stand.
-[[nodiscard]] Task<Exit> connectAll(Run &run);
+[[nodiscard]] Task<Exit> connectAll(CommandContext &context);
 // The same, and waits until each has told everything it can see at first.
-[[nodiscard]] Task<Exit> lookAround(Run &run);
-[[nodiscard]] QJsonArray coverageJson(Run &run);
+[[nodiscard]] Task<Exit> lookAround(CommandContext &context);
+[[nodiscard]] QJsonArray coverageJson(CommandContext &context);
 // The lock of the first word.
-[[nodiscard]] Result<inspect::LockName> lockOf(Run &run);
-[[nodiscard]] Deadline requestDeadline(Run &run);
+[[nodiscard]] Result<inspect::LockName> lockOf(CommandContext &context);
+[[nodiscard]] Deadline requestDeadline(CommandContext &context);
 
 [[nodiscard]] CommandSpec locksCommand();
 [[nodiscard]] CommandSpec showCommand();

@@ -34,11 +34,11 @@ QJsonObject findingJson(const FoundFinding &found)
             {u"contenders"_s, contenders}};
 }
 
-Task<Exit> findings(Run &run)
+Task<Exit> findings(CommandContext &context)
 {
-    const auto looked = co_await lookAround(run);
+    const auto looked = co_await lookAround(context);
     std::vector<FoundFinding> all;
-    for (auto *link : run.workspace.links()) {
+    for (auto *link : context.workspace.links()) {
         if (!link->isConnected())
             continue;
         for (const auto &lock : link->observer().pictures()) {
@@ -49,11 +49,11 @@ Task<Exit> findings(Run &run)
     std::stable_sort(all.begin(), all.end(), [](const FoundFinding &a, const FoundFinding &b) {
         return a.finding.severity > b.finding.severity;
     });
-    if (run.json) {
+    if (context.json) {
         QJsonArray array;
         for (const auto &found : all)
             array.append(findingJson(found));
-        printJson(QJsonObject{{u"findings"_s, array}, {u"coverage"_s, coverageJson(run)}});
+        printJson(QJsonObject{{u"findings"_s, array}, {u"coverage"_s, coverageJson(context)}});
         co_return looked;
     }
     Table table({{u"SEVERITY"_s}, {u"CODE"_s}, {u"LOCK"_s, Table::Align::Left, true},

@@ -22,7 +22,8 @@ QJsonArray toArray(const QStringList &texts)
 }
 
 // The answer in JSON (docs/command-line.md); `outcome` says in words what came of it.
-QJsonObject answer(Run &run, const QString &lock, const QByteArray &holder, const std::optional<ForceReleasePlan> &plan)
+QJsonObject answer(CommandContext &context, const QString &lock, const QByteArray &holder,
+                   const std::optional<ForceReleasePlan> &plan)
 {
     const auto next = plan ? plan->nextHolder : std::nullopt;
     QJsonObject json{{u"released"_s, false},
@@ -32,7 +33,7 @@ QJsonObject answer(Run &run, const QString &lock, const QByteArray &holder, cons
                      {u"guard"_s, plan ? QJsonValue(plan->guardText) : QJsonValue(QJsonValue::Null)},
                      {u"nextHolder"_s, next ? QJsonValue(escaped(*next)) : QJsonValue(QJsonValue::Null)},
                      {u"warnings"_s, toArray(plan ? plan->warnings : QStringList())},
-                     {u"reason"_s, run.has(u"reason"_s) ? QJsonValue(run.arguments.value(u"reason"_s))
+                     {u"reason"_s, context.has(u"reason"_s) ? QJsonValue(context.arguments.value(u"reason"_s))
                                                         : QJsonValue(QJsonValue::Null)}};
     if (plan) {
         json["wakes"_L1] = plan->wakes;
@@ -62,10 +63,10 @@ QString preview(const ForceReleasePlan &plan)
 
 // A line from the terminal without stopping the event loop: sessions have to be kept alive meanwhile.
 // An end of file or an interrupt answers with nothing.
-Task<QString> askTerminal(Run &run, QString question)
+Task<QString> askTerminal(CommandContext &context, QString question)
 {
     remark(question);
-    const EventQueue<QString> lines(run.loop());
+    const EventQueue<QString> lines(context.loop());
     QSocketNotifier notifier(STDIN_FILENO, QSocketNotifier::Read);
     QObject::connect(&notifier, &QSocketNotifier::activated, &notifier, [lines, &notifier] {
         char buffer[256];
@@ -73,34 +74,34 @@ Task<QString> askTerminal(Run &run, QString question)
         notifier.setEnabled(false);
         lines.push(QString::fromUtf8(buffer, std::max<ssize_t>(0, got)).trimmed());
     });
-    run.interrupts.setHandler([lines](Interrupt) { lines.push(QString()); });
+    context.interrupts.setHandler([lines](Interrupt) { lines.push(QString()); });
     const auto next = lines.next();
     const auto line = co_await next;
     co_return line;
 }
 
 // On a production connection a yes out of habit is not enough.
-Task<Result<bool>> confirmed(Run &run, ForceReleasePlan plan)
+Task<Result<bool>> confirmed(CommandContext &context, ForceReleasePlan plan)
 {
-    if (run.has(u"yes"_s))
+    if (context.has(u"yes"_s))
         co_return true;
     const Error no{ErrorCode::Refused, u"not confirmed: nothing was sent; run again with --yes, or answer on a terminal"_s};
     if (!::isatty(STDIN_FILENO))
         co_return no;
     const auto &name = plan.before.lock.connection;
-    const bool isProduction = run.workspace.find(name)->gate().isProduction();
+    const bool isProduction = context.workspace.find(name)->gate().isProduction();
     const auto wanted = isProduction ? escaped(name.bytes()) : u"yes"_s;
     const auto question = isProduction ? u"This is production. Type the connection's name (%1) to release: "_s.arg(wanted)
                                        : u"Type yes to release: "_s;
-    const auto typed = co_await askTerminal(run, question);
+    const auto typed = co_await askTerminal(context, question);
     if (typed == wanted)
         co_return true;
     co_return no;
 }
 
-Exit refuse(Run &run, QJsonObject json, const Error &error)
+Exit refuse(CommandContext &context, QJsonObject json, const Error &error)
 {
-    if (run.json) {
+    if (context.json) {
         json["outcome"_L1] = error.message;
         printJson(json);
     }
@@ -109,68 +110,68 @@ Exit refuse(Run &run, QJsonObject json, const Error &error)
     return error.code == ErrorCode::NoNode ? Exit::Refused : app::exitFor(error.code);
 }
 
-Task<Exit> act(Run &run, ForceReleasePlan plan, QJsonObject json)
+Task<Exit> act(CommandContext &context, ForceReleasePlan plan, QJsonObject json)
 {
-    const auto reason = run.arguments.value(u"reason"_s);
-    const auto deadline = requestDeadline(run);
-    const auto outcome = co_await run.workspace.forceRelease(plan, reason, deadline);
+    const auto reason = context.arguments.value(u"reason"_s);
+    const auto deadline = requestDeadline(context);
+    const auto outcome = co_await context.workspace.forceRelease(plan, reason, deadline);
     if (!outcome)
-        co_return refuse(run, json, outcome.error());
+        co_return refuse(context, json, outcome.error());
     json["released"_L1] = outcome->released;
     json["outcome"_L1] = outcome->message;
-    if (run.json)
+    if (context.json)
         printJson(json);
     else
         print(outcome->message);
     co_return outcome->released ? Exit::Done : Exit::Failed;
 }
 
-Task<Exit> forceRelease(Run &run)
+Task<Exit> forceRelease(CommandContext &context)
 {
-    const auto lock = lockOf(run);
+    const auto lock = lockOf(context);
     if (!lock)
         co_return fail(lock.error());
-    const auto holder = unescaped(run.arguments.value(u"holder"_s));
+    const auto holder = unescaped(context.arguments.value(u"holder"_s));
     if (!holder || holder->isEmpty())
         co_return fail(Error{ErrorCode::BadInput,
                              u"force-release: say from whom: --holder ID; `show` lists the ids"_s});
     const auto name = escaped(lock->text());
-    const auto deadline = requestDeadline(run);
-    auto plan = co_await run.workspace.planForceRelease(*lock, *holder, deadline);
+    const auto deadline = requestDeadline(context);
+    auto plan = co_await context.workspace.planForceRelease(*lock, *holder, deadline);
     if (!plan && (plan.error().code == ErrorCode::Refused || plan.error().code == ErrorCode::NoNode))
-        co_return refuse(run, answer(run, name, *holder, {}), plan.error());
+        co_return refuse(context, answer(context, name, *holder, {}), plan.error());
     if (!plan)
         co_return fail(plan.error());
 
-    if (!plan->risk.isEmpty() && !run.has(u"not-exact"_s))
-        co_return refuse(run, answer(run, name, plan->holder, *plan),
+    if (!plan->risk.isEmpty() && !context.has(u"not-exact"_s))
+        co_return refuse(context, answer(context, name, plan->holder, *plan),
                          Error{ErrorCode::Refused, u"%1 has no identity: nothing was sent: %2; --not-exact releases it all "
                                                    u"the same"_s.arg(name, plan->risk)});
     plan->isRiskAccepted = true;
 
-    auto json = answer(run, name, plan->holder, *plan);
-    if (run.has(u"dry-run"_s)) {
+    auto json = answer(context, name, plan->holder, *plan);
+    if (context.has(u"dry-run"_s)) {
         json["dryRun"_L1] = true;
-        if (run.json)
+        if (context.json)
             printJson(json);
         else
             print(preview(*plan) + u"dry run: nothing was sent"_s);
         co_return Exit::Done;
     }
-    const auto &gate = run.workspace.find(lock->connection)->gate();
+    const auto &gate = context.workspace.find(lock->connection)->gate();
     if (gate.isReadOnly())
-        co_return refuse(run, json, Error{ErrorCode::Refused,
-                                          u"%1: its connection is %2read-only, nothing was sent; %3"_s.arg(
+        co_return refuse(context, json, Error{ErrorCode::Refused,
+                                              u"%1: its connection is %2read-only, nothing was sent; %3"_s.arg(
                                               name, gate.isProduction() ? u"production, so "_s : QString(), gate.remedy())});
-    const bool willAsk = !run.has(u"yes"_s) && ::isatty(STDIN_FILENO);
-    if (!run.json)
+    const bool willAsk = !context.has(u"yes"_s) && ::isatty(STDIN_FILENO);
+    if (!context.json)
         print(preview(*plan).chopped(1));
     else if (willAsk)
         remark(preview(*plan));
-    const auto yes = co_await confirmed(run, *plan);
+    const auto yes = co_await confirmed(context, *plan);
     if (!yes)
-        co_return refuse(run, json, yes.error());
-    const auto status = co_await act(run, *plan, json);
+        co_return refuse(context, json, yes.error());
+    const auto status = co_await act(context, *plan, json);
     co_return status;
 }
 

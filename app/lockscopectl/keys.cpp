@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // keys: raw Redis keys that match, none of them touched.
+#include "app/lockscopectl/browsetarget.h"
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
-#include "app/lockscopectl/place.h"
 #include "app/lockscopectl/table.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
@@ -46,16 +46,17 @@ void printRows(const std::vector<KeyRow> &rows)
     print(table.isEmpty() ? u"no keys match"_s : table.text(terminalWidth()));
 }
 
-Task<Exit> keys(Run &run)
+Task<Exit> keys(CommandContext &context)
 {
-    const auto place = readPlace(run, BackendKind::Redis, u"*"_s);
-    if (!place)
-        co_return fail(place.error());
+    const auto target = readTarget(context, BackendKind::Redis, u"*"_s);
+    if (!target)
+        co_return fail(target.error());
     std::vector<KeyRow> rows;
     quint64 cursor = 0;
     do {
-        const auto deadline = requestDeadline(run);
-        const auto page = co_await questions::scanKeys(run.workspace, place->connection, place->what, cursor, deadline);
+        const auto deadline = requestDeadline(context);
+        const auto page =
+            co_await questions::scanKeys(context.workspace, target->connection, target->what, cursor, deadline);
         if (!page)
             co_return fail(page.error());
         if (!page->missing.isEmpty())
@@ -64,7 +65,7 @@ Task<Exit> keys(Run &run)
         cursor = page->cursor;
     } while (cursor != 0);
     tidy(rows);
-    if (!run.json) {
+    if (!context.json) {
         printRows(rows);
         co_return Exit::Done;
     }

@@ -27,11 +27,11 @@ bool matches(const QString &glob, const LockPicture &lock)
         || ::fnmatch(pattern.constData(), escaped(lock.lock.name).toUtf8().constData(), 0) == 0;
 }
 
-std::vector<LockPicture> foundLocks(Run &run)
+std::vector<LockPicture> foundLocks(CommandContext &context)
 {
-    const auto glob = run.arguments.value(u"match"_s);
+    const auto glob = context.arguments.value(u"match"_s);
     std::vector<LockPicture> locks;
-    for (auto *link : run.workspace.links()) {
+    for (auto *link : context.workspace.links()) {
         if (!link->isConnected())
             continue;
         for (auto &lock : link->observer().pictures()) {
@@ -54,7 +54,7 @@ void sortByNeed(std::vector<LockPicture> &locks)
     });
 }
 
-void printTable(Run &run, const std::vector<LockPicture> &locks)
+void printTable(CommandContext &context, const std::vector<LockPicture> &locks)
 {
     Table table({{u"STATE"_s},
                  {u"LOCK"_s, Table::Align::Left, true},
@@ -67,7 +67,7 @@ void printTable(Run &run, const std::vector<LockPicture> &locks)
         table.add({stateWord(lock), escaped(lock.lock.text()), holderWords(lock), waitingWords(lock), ageWords(lock),
                    escaped(lock.recipe), findingWords(lock)});
     print(table.isEmpty() ? u"no locks found"_s : table.text(terminalWidth()));
-    const auto coverage = coverageJson(run);
+    const auto coverage = coverageJson(context);
     for (const auto &part : coverage) {
         const auto entry = part.toObject();
         if (!entry.value("complete"_L1).toBool())
@@ -76,18 +76,18 @@ void printTable(Run &run, const std::vector<LockPicture> &locks)
     }
 }
 
-void printAll(Run &run, std::vector<LockPicture> locks)
+void printAll(CommandContext &context, std::vector<LockPicture> locks)
 {
-    if (!run.json) {
+    if (!context.json) {
         sortByNeed(locks);
-        printTable(run, locks);
+        printTable(context, locks);
         return;
     }
     std::sort(locks.begin(), locks.end(), [](const auto &a, const auto &b) { return a.lock < b.lock; });
     QJsonArray array;
     for (const auto &lock : locks)
         array.append(inspect::toJson(lock));
-    printJson(QJsonObject{{u"locks"_s, array}, {u"coverage"_s, coverageJson(run)}});
+    printJson(QJsonObject{{u"locks"_s, array}, {u"coverage"_s, coverageJson(context)}});
 }
 
 bool printChange(const inspect::PictureChange &change)
@@ -99,20 +99,20 @@ bool printChange(const inspect::PictureChange &change)
 }
 
 // Until interrupted, or until nobody reads our lines any more.
-Task<Exit> watch(Run &run)
+Task<Exit> watch(CommandContext &context)
 {
-    const Completion<Exit> ended(run.loop());
-    const auto glob = run.arguments.value(u"match"_s);
-    run.interrupts.setHandler([ended](Interrupt) { ended.complete(Exit::Done); });
-    run.sink.onChange([ended, glob](const inspect::PictureChange &change) {
+    const Completion<Exit> ended(context.loop());
+    const auto glob = context.arguments.value(u"match"_s);
+    context.interrupts.setHandler([ended](Interrupt) { ended.complete(Exit::Done); });
+    context.sink.onChange([ended, glob](const inspect::PictureChange &change) {
         if (matches(glob, change.lock) && !printChange(change))
             ended.complete(Exit::Done);
     });
     // The sink may have heard of changes before the listener was there.
-    const auto connected = co_await connectAll(run);
+    const auto connected = co_await connectAll(context);
     if (connected != Exit::Done)
         co_return connected;
-    run.workspace.onLinkChanged([broken = std::set<ConnectionName>()](Link &link) mutable {
+    context.workspace.onLinkChanged([broken = std::set<ConnectionName>()](Link &link) mutable {
         const auto &name = link.spec().name;
         if (link.isConnected())
             broken.erase(name);
@@ -120,20 +120,20 @@ Task<Exit> watch(Run &run)
             complain(u"%1: the connection broke; trying again"_s.arg(escaped(name.bytes())));
     });
     const auto status = co_await ended;
-    run.sink.onChange({});
+    context.sink.onChange({});
     co_return status;
 }
 
-Task<Exit> locks(Run &run)
+Task<Exit> locks(CommandContext &context)
 {
-    if (run.has(u"watch"_s)) {
-        const auto watched = co_await watch(run);
+    if (context.has(u"watch"_s)) {
+        const auto watched = co_await watch(context);
         co_return watched;
     }
-    const auto looked = co_await lookAround(run);
-    const auto links = run.workspace.links();
+    const auto looked = co_await lookAround(context);
+    const auto links = context.workspace.links();
     if (std::any_of(links.begin(), links.end(), [](const Link *link) { return link->isConnected(); }))
-        printAll(run, foundLocks(run));
+        printAll(context, foundLocks(context));
     co_return looked;
 }
 

@@ -33,18 +33,18 @@ Exit fail(const Error &error)
     return app::exitFor(error.code);
 }
 
-Deadline requestDeadline(Run &run)
+Deadline requestDeadline(CommandContext &context)
 {
-    return Deadline::after(run.loop(), askWithin);
+    return Deadline::after(context.loop(), askWithin);
 }
 
-Task<Exit> connectAll(Run &run)
+Task<Exit> connectAll(CommandContext &context)
 {
     auto worst = Exit::Done;
-    const auto deadline = Deadline::after(run.loop(), connectWithin);
-    for (auto *link : run.workspace.links()) {
+    const auto deadline = Deadline::after(context.loop(), connectWithin);
+    for (auto *link : context.workspace.links()) {
         const auto name = link->spec().name;
-        const auto connected = co_await run.workspace.whenConnected(name, deadline);
+        const auto connected = co_await context.workspace.whenConnected(name, deadline);
         if (!connected) {
             complain(u"%1: %2"_s.arg(escaped(name.bytes()), withRemedy(connected.error())));
             worst = Exit::NoConnection;
@@ -53,28 +53,28 @@ Task<Exit> connectAll(Run &run)
     co_return worst;
 }
 
-Task<Exit> lookAround(Run &run)
+Task<Exit> lookAround(CommandContext &context)
 {
-    const auto connected = co_await connectAll(run);
-    run.sink.showProgress(!run.json);
-    for (auto *link : run.workspace.links()) {
+    const auto connected = co_await connectAll(context);
+    context.sink.showProgress(!context.json);
+    for (auto *link : context.workspace.links()) {
         if (!link->isConnected())
             continue;
         const auto complete = link->observer().firstPicture();
-        complete.completeAt(Deadline::after(run.loop(), lookWithin), false);
+        complete.completeAt(Deadline::after(context.loop(), lookWithin), false);
         const bool seen = co_await complete;
         if (!seen)
             complain(u"%1: the first look did not end in time; what follows is not everything"_s.arg(
                 escaped(link->spec().name.bytes())));
     }
-    run.sink.showProgress(false);
+    context.sink.showProgress(false);
     co_return connected;
 }
 
-QJsonArray coverageJson(Run &run)
+QJsonArray coverageJson(CommandContext &context)
 {
     std::vector<inspect::Coverage> all;
-    for (auto *link : run.workspace.links()) {
+    for (auto *link : context.workspace.links()) {
         if (!link->isConnected()) {
             const auto problem = link->problem();
             all.push_back({link->spec().name, false, problem ? problem->message : u"not connected"_s});
@@ -86,9 +86,9 @@ QJsonArray coverageJson(Run &run)
     return inspect::toJson(all);
 }
 
-Result<inspect::LockName> lockOf(Run &run)
+Result<inspect::LockName> lockOf(CommandContext &context)
 {
-    return run.workspace.parseLock(run.word(0));
+    return context.workspace.parseLock(context.word(0));
 }
 
 } // namespace lockscope::ctl

@@ -24,7 +24,8 @@ Program::Program(const CommandSpec &command, Arguments arguments, app::Connectio
     : m_command(command), m_arguments(std::move(arguments)), m_connections(std::move(connections)),
       m_saved(ConnectionStore::defaultFile(), systemSecrets()),
       m_workspace(std::make_unique<Workspace>(m_loop, workspaceOptions(), &m_sink)),
-      m_run{m_arguments, *m_workspace, m_sink, m_interrupts, m_arguments.has(u"json"_s), m_connections.readOnly, {}},
+      m_context{m_arguments, *m_workspace, m_sink, m_interrupts, m_arguments.has(u"json"_s), m_connections.readOnly,
+                {}},
       m_scope(m_loop)
 {
 }
@@ -79,7 +80,7 @@ Task<Exit> Program::runCommand()
         if (added != Exit::Done)
             co_return added;
     }
-    const auto status = co_await m_command.run(m_run);
+    const auto status = co_await m_command.run(m_context);
     co_return status;
 }
 
@@ -89,7 +90,7 @@ void Program::takeSimulated()
     std::erase_if(m_connections.specs, [this](const ConnectionSpec &spec) {
         if (spec.scheme != Scheme::Simulated)
             return false;
-        m_run.simulatedSeed = spec.seed;
+        m_context.simulatedSeed = spec.seed;
         return true;
     });
 }

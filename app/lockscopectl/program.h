@@ -35,7 +35,7 @@ private:
     Sink m_sink;
     std::unique_ptr<PrivateServers> m_servers; // of a sandbox: connection; outlive the workspace
     std::unique_ptr<Workspace> m_workspace;
-    Run m_run;
+    CommandContext m_context;
     Scope m_scope; // last: its coroutine uses everything above
 };
 

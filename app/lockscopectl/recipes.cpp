@@ -113,13 +113,13 @@ void printGuarantees(bool fenced)
           u"What must hold:\n"_s + words.join(u'\n'));
 }
 
-Task<Exit> listRecipes(Run &run)
+Task<Exit> listRecipes(CommandContext &context)
 {
-    const bool withFaults = run.has(u"faults"_s);
-    const bool fenced = run.has(u"fencing"_s);
+    const bool withFaults = context.has(u"faults"_s);
+    const bool fenced = context.has(u"fencing"_s);
     if (fenced && !withFaults)
         co_return fail(Error{ErrorCode::BadInput, u"recipes: --fencing is for the table of --faults"_s});
-    if (!run.json) {
+    if (!context.json) {
         if (withFaults)
             printGuarantees(fenced);
         else

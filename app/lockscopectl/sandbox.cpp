@@ -15,22 +15,22 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-Result<sandbox::SandboxOptions> readOptions(Run &run)
+Result<sandbox::SandboxOptions> readOptions(CommandContext &context)
 {
     sandbox::SandboxOptions options;
-    const bool isChosen = run.has(u"zk"_s) || run.has(u"redis"_s) || run.has(u"mariadb"_s);
-    options.zooKeeper = !isChosen || run.has(u"zk"_s);
-    options.mariaDb = run.has(u"mariadb"_s);
+    const bool isChosen = context.has(u"zk"_s) || context.has(u"redis"_s) || context.has(u"mariadb"_s);
+    options.zooKeeper = !isChosen || context.has(u"zk"_s);
+    options.mariaDb = context.has(u"mariadb"_s);
     bool isNumber = true;
-    options.redis = run.has(u"redis"_s) ? run.arguments.value(u"redis"_s).toInt(&isNumber) : isChosen ? 0 : 1;
+    options.redis = context.has(u"redis"_s) ? context.arguments.value(u"redis"_s).toInt(&isNumber) : isChosen ? 0 : 1;
     if (!isNumber || options.redis < 0 || options.redis > 64)
         return Error{ErrorCode::BadInput, u"sandbox: --redis wants a number of servers, up to 64"_s};
     return options;
 }
 
-bool printConnections(Run &run, const std::vector<ConnectionSpec> &connections)
+bool printConnections(CommandContext &context, const std::vector<ConnectionSpec> &connections)
 {
-    if (!run.json) {
+    if (!context.json) {
         QStringList lines;
         for (const auto &connection : connections)
             lines << sandbox::connectArgument(connection);
@@ -58,14 +58,14 @@ void tellOfSet(const std::vector<ConnectionSpec> &connections)
         remark(u"together they are a Redlock set: --connect %1\n"_s.arg(set.displayUri()));
 }
 
-Task<Exit> runSandbox(Run &run)
+Task<Exit> runSandbox(CommandContext &context)
 {
-    const auto options = readOptions(run);
+    const auto options = readOptions(context);
     if (!options)
         co_return fail(options.error());
-    const Completion<bool> ended(run.loop());
-    run.interrupts.setHandler([ended](Interrupt) { ended.complete(true); });
-    PrivateServers servers(run.loop(), *options);
+    const Completion<bool> ended(context.loop());
+    context.interrupts.setHandler([ended](Interrupt) { ended.complete(true); });
+    PrivateServers servers(context.loop(), *options);
     auto answering = servers.start();
     // An interrupt while they start ends it as well.
     ended.then([answering](bool) { answering.complete(false); });
@@ -75,8 +75,8 @@ Task<Exit> runSandbox(Run &run)
     if (!any)
         co_return Exit::Failed;
     std::unique_ptr<sandbox::Demo> demo;
-    if (run.has(u"demo"_s)) {
-        demo = std::make_unique<sandbox::Demo>(run.loop(), servers.connections(), Random::fromSystem());
+    if (context.has(u"demo"_s)) {
+        demo = std::make_unique<sandbox::Demo>(context.loop(), servers.connections(), Random::fromSystem());
         // Whoever reads the URIs finds the locks there.
         const auto filled = demo->filled();
         ended.then([filled](bool) { filled.complete(false); });
@@ -84,7 +84,7 @@ Task<Exit> runSandbox(Run &run)
         if (!complete && !ended.isComplete())
             complain(u"sandbox: some of the demo's locks did not come up in time"_s);
     }
-    if (!ended.isComplete() && !printConnections(run, servers.connections()))
+    if (!ended.isComplete() && !printConnections(context, servers.connections()))
         co_return Exit::Failed;
     tellOfSet(servers.connections());
     co_await ended;

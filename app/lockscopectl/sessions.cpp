@@ -40,10 +40,10 @@ QJsonObject sessionJson(const SessionPicture &session)
     return json;
 }
 
-std::vector<SessionPicture> foundSessions(Run &run)
+std::vector<SessionPicture> foundSessions(CommandContext &context)
 {
     std::vector<SessionPicture> all;
-    for (auto *link : run.workspace.links()) {
+    for (auto *link : context.workspace.links()) {
         if (!link->isConnected())
             continue;
         for (auto &session : link->observer().sessions())
@@ -70,18 +70,18 @@ void printTable(const std::vector<SessionPicture> &all)
     print(table.isEmpty() ? u"no sessions seen"_s : table.text(terminalWidth()));
 }
 
-Task<Exit> sessions(Run &run)
+Task<Exit> sessions(CommandContext &context)
 {
-    const auto looked = co_await lookAround(run);
-    const auto all = foundSessions(run);
-    if (!run.json) {
+    const auto looked = co_await lookAround(context);
+    const auto all = foundSessions(context);
+    if (!context.json) {
         printTable(all);
         co_return looked;
     }
     QJsonArray array;
     for (const auto &session : all)
         array.append(sessionJson(session));
-    printJson(QJsonObject{{u"sessions"_s, array}, {u"coverage"_s, coverageJson(run)}});
+    printJson(QJsonObject{{u"sessions"_s, array}, {u"coverage"_s, coverageJson(context)}});
     co_return looked;
 }
 

@@ -22,24 +22,25 @@ constexpr std::size_t mostLines = 200;
 
 } // namespace
 
-Result<int> replaysFor(Run &run, const contention::Scenario &scenario)
+Result<int> replaysFor(CommandContext &context, const contention::Scenario &scenario)
 {
-    if (run.has(u"shrink"_s)) {
+    if (context.has(u"shrink"_s)) {
         bool isNumber = false;
-        const auto number = run.arguments.value(u"shrink"_s).toInt(&isNumber);
+        const auto number = context.arguments.value(u"shrink"_s).toInt(&isNumber);
         if (!isNumber || number < 0 || number > mostReplays)
             return Error{ErrorCode::BadInput,
                          u"simulate: --shrink wants a whole number from 0 to %1"_s.arg(mostReplays)};
         return number;
     }
     const auto size = qint64(scenario.contenders) * scenario.rounds;
-    return run.json || !run.workspace.links().empty() || size > largestByDefault ? 0 : replaysByDefault;
+    return context.json || !context.workspace.links().empty() || size > largestByDefault ? 0 : replaysByDefault;
 }
 
-Task<Result<Shortest>> findShortest(Run &run, contention::Scenario scenario, QByteArray invariant, int most)
+Task<Result<Shortest>> findShortest(CommandContext &context, contention::Scenario scenario, QByteArray invariant,
+                                    int most)
 {
-    const Completion<Result<Shortest>> found(run.loop());
-    Loop *loop = &run.loop();
+    const Completion<Result<Shortest>> found(context.loop());
+    Loop *loop = &context.loop();
     const std::unique_ptr<QThread> thread(QThread::create([found, scenario, invariant, most, loop] {
         const auto result = contention::shrink(scenario, contention::breaks(invariant), most);
         loop->post([found, result] { found.complete(result); });

@@ -11,10 +11,10 @@ namespace lockscope::ctl {
 
 // How many replays --shrink allows for this scenario: without the option so many, in a text, as it takes a moment; with
 // --json none. BadInput.
-[[nodiscard]] Result<int> replaysFor(Run &run, const contention::Scenario &scenario);
+[[nodiscard]] Result<int> replaysFor(CommandContext &context, const contention::Scenario &scenario);
 
 // Of the first violation. On a thread of its own, so that Ctrl-C ends it.
-[[nodiscard]] Task<Result<contention::Shortest>> findShortest(Run &run, contention::Scenario scenario,
+[[nodiscard]] Task<Result<contention::Shortest>> findShortest(CommandContext &context, contention::Scenario scenario,
                                                               QByteArray invariant, int mostReplays);
 
 void printShortest(const contention::Shortest &shortest, const QByteArray &invariant);

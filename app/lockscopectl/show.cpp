@@ -76,17 +76,17 @@ void printText(const LockPicture &lock, const QJsonArray &coverage)
     print(lines.join(u'\n'));
 }
 
-Task<Exit> show(Run &run)
+Task<Exit> show(CommandContext &context)
 {
-    const auto name = lockOf(run);
+    const auto name = lockOf(context);
     if (!name)
         co_return fail(name.error());
-    const auto deadline = requestDeadline(run);
-    const auto lock = co_await run.workspace.read(*name, deadline);
+    const auto deadline = requestDeadline(context);
+    const auto lock = co_await context.workspace.read(*name, deadline);
     if (!lock)
         co_return fail(lock.error());
-    const auto coverage = inspect::toJson(run.workspace.find(name->connection)->observer().coverage());
-    if (run.json)
+    const auto coverage = inspect::toJson(context.workspace.find(name->connection)->observer().coverage());
+    if (context.json)
         printJson(QJsonObject{{u"lock"_s, inspect::toJson(*lock)}, {u"coverage"_s, coverage}});
     else
         printText(*lock, coverage);

@@ -33,32 +33,32 @@ Error badUsage(const QString &what)
     return Error{ErrorCode::BadInput, u"simulate: "_s + what};
 }
 
-Result<bool> readNumber(Run &run, const QString &option, int least, int most, int *into)
+Result<bool> readNumber(CommandContext &context, const QString &option, int least, int most, int *into)
 {
-    if (!run.has(option))
+    if (!context.has(option))
         return true;
     bool isNumber = false;
-    const auto number = run.arguments.value(option).toInt(&isNumber);
+    const auto number = context.arguments.value(option).toInt(&isNumber);
     if (!isNumber || number < least || number > most)
         return badUsage(u"--%1 wants a whole number from %2 to %3"_s.arg(option).arg(least).arg(most));
     *into = number;
     return true;
 }
 
-Result<bool> readSpan(Run &run, const QString &option, std::chrono::milliseconds *into)
+Result<bool> readSpan(CommandContext &context, const QString &option, std::chrono::milliseconds *into)
 {
-    if (!run.has(option))
+    if (!context.has(option))
         return true;
-    const auto span = parseDuration(run.arguments.value(option));
+    const auto span = parseDuration(context.arguments.value(option));
     if (!span)
         return badUsage(u"--%1: %2"_s.arg(option, span.error().message));
     *into = *span;
     return true;
 }
 
-Result<bool> readFaults(Run &run, Scenario *scenario)
+Result<bool> readFaults(CommandContext &context, Scenario *scenario)
 {
-    for (const auto &name : run.arguments.options.value(u"fault"_s)) {
+    for (const auto &name : context.arguments.options.value(u"fault"_s)) {
         if (name == "all"_L1) {
             scenario->faults = contention::faultsFor(scenario->recipe);
             continue;
@@ -76,59 +76,60 @@ Result<bool> readFaults(Run &run, Scenario *scenario)
     return true;
 }
 
-Result<bool> readSeed(Run &run, Scenario *scenario)
+Result<bool> readSeed(CommandContext &context, Scenario *scenario)
 {
-    if (run.simulatedSeed)
-        scenario->seed = *run.simulatedSeed;
-    if (!run.has(u"seed"_s))
+    if (context.simulatedSeed)
+        scenario->seed = *context.simulatedSeed;
+    if (!context.has(u"seed"_s))
         return true;
     bool isNumber = false;
-    scenario->seed = run.arguments.value(u"seed"_s).toULongLong(&isNumber);
+    scenario->seed = context.arguments.value(u"seed"_s).toULongLong(&isNumber);
     if (!isNumber)
         return badUsage(u"--seed wants a whole number"_s);
     return true;
 }
 
-Result<Scenario> readScenario(Run &run, const QString &recipe)
+Result<Scenario> readScenario(CommandContext &context, const QString &recipe)
 {
     Scenario scenario;
     scenario.recipe = recipe.toUtf8();
-    if (!run.has(u"contenders"_s))
+    if (!context.has(u"contenders"_s))
         return badUsage(u"say how many: --contenders N"_s);
     std::chrono::milliseconds wait{};
     for (const auto &read :
-         {readNumber(run, u"contenders"_s, 1, 100'000, &scenario.contenders),
-          readNumber(run, u"rounds"_s, 1, 1'000'000, &scenario.rounds),
-          readNumber(run, u"limit"_s, 1, 100'000, &scenario.limit),
-          readNumber(run, u"readers"_s, 0, 100, &scenario.readersPercent),
-          readNumber(run, u"per-process"_s, 1, 100'000, &scenario.perProcess),
-          readSpan(run, u"hold"_s, &scenario.hold), readSpan(run, u"ttl"_s, &scenario.ttl),
-          readSpan(run, u"session-timeout"_s, &scenario.sessionTimeout), readSpan(run, u"wait"_s, &wait),
-          readSpan(run, u"spread"_s, &scenario.arriveWithin), readFaults(run, &scenario), readSeed(run, &scenario)}) {
+         {readNumber(context, u"contenders"_s, 1, 100'000, &scenario.contenders),
+          readNumber(context, u"rounds"_s, 1, 1'000'000, &scenario.rounds),
+          readNumber(context, u"limit"_s, 1, 100'000, &scenario.limit),
+          readNumber(context, u"readers"_s, 0, 100, &scenario.readersPercent),
+          readNumber(context, u"per-process"_s, 1, 100'000, &scenario.perProcess),
+          readSpan(context, u"hold"_s, &scenario.hold), readSpan(context, u"ttl"_s, &scenario.ttl),
+          readSpan(context, u"session-timeout"_s, &scenario.sessionTimeout), readSpan(context, u"wait"_s, &wait),
+          readSpan(context, u"spread"_s, &scenario.arriveWithin), readFaults(context, &scenario), readSeed(context,
+              &scenario)}) {
         if (!read)
             return read.error();
     }
-    if (run.has(u"wait"_s))
+    if (context.has(u"wait"_s))
         scenario.wait = wait;
-    if (run.has(u"spread"_s))
+    if (context.has(u"spread"_s))
         scenario.arrival = contention::Arrival::Spread;
-    scenario.checksFencingTokens = run.has(u"fencing"_s);
+    scenario.checksFencingTokens = context.has(u"fencing"_s);
     // Of very many only the counters; whoever wants the events asks for the file.
-    scenario.keepsEvents = run.has(u"save"_s);
+    scenario.keepsEvents = context.has(u"save"_s);
     if (const auto playable = scenario.check(); !playable)
         return badUsage(playable.error().message);
     return scenario;
 }
 
 // --scenario: the JSON itself, or a file with it.
-Result<Scenario> readWhole(Run &run)
+Result<Scenario> readWhole(CommandContext &context)
 {
     for (const auto *other : {"recipe", "contenders", "rounds", "hold", "seed", "fault", "spread", "readers", "limit",
                               "ttl", "session-timeout", "wait", "per-process", "fencing"}) {
-        if (run.has(QString::fromLatin1(other)))
+        if (context.has(QString::fromLatin1(other)))
             return badUsage(u"--scenario says everything; leave out --%1"_s.arg(QString::fromLatin1(other)));
     }
-    const auto given = run.arguments.value(u"scenario"_s);
+    const auto given = context.arguments.value(u"scenario"_s);
     auto bytes = given.toUtf8();
     if (!given.trimmed().startsWith(u'{')) {
         QFile file(given);
@@ -143,28 +144,28 @@ Result<Scenario> readWhole(Run &run)
     auto scenario = Scenario::fromJson(json.object());
     if (!scenario)
         return badUsage(scenario.error().message);
-    scenario->keepsEvents = run.has(u"save"_s);
+    scenario->keepsEvents = context.has(u"save"_s);
     if (const auto playable = scenario->check(); !playable)
         return badUsage(playable.error().message);
     return scenario;
 }
 
-Result<std::vector<Scenario>> readScenarios(Run &run)
+Result<std::vector<Scenario>> readScenarios(CommandContext &context)
 {
     std::vector<Scenario> scenarios;
-    if (run.has(u"scenario"_s)) {
-        const auto scenario = readWhole(run);
+    if (context.has(u"scenario"_s)) {
+        const auto scenario = readWhole(context);
         if (!scenario)
             return scenario.error();
         return std::vector{*scenario};
     }
-    const auto names = run.arguments.options.value(u"recipe"_s);
+    const auto names = context.arguments.options.value(u"recipe"_s);
     if (names.isEmpty())
         return badUsage(u"say which recipe: --recipe R; `lockscopectl recipes` lists them"_s);
-    if (names.size() > 1 && run.has(u"save"_s))
+    if (names.size() > 1 && context.has(u"save"_s))
         return badUsage(u"--save takes the recording of one recipe"_s);
     for (const auto &name : names) {
-        const auto scenario = readScenario(run, name);
+        const auto scenario = readScenario(context, name);
         if (!scenario)
             return scenario.error();
         scenarios.push_back(*scenario);
@@ -233,10 +234,10 @@ QJsonObject answer(const std::vector<Recording> &runs, const Shorter &shorter)
 }
 
 // On a thread of its own, so that Ctrl-C ends it. Handed over and never copied: there may be millions of events.
-Task<Result<Recording>> playSimulated(Run &run, Scenario scenario)
+Task<Result<Recording>> playSimulated(CommandContext &context, Scenario scenario)
 {
-    const Completion<std::shared_ptr<Result<Recording>>> played(run.loop());
-    Loop *loop = &run.loop();
+    const Completion<std::shared_ptr<Result<Recording>>> played(context.loop());
+    Loop *loop = &context.loop();
     const std::unique_ptr<QThread> thread(QThread::create([played, scenario, loop] {
         auto result = std::make_shared<Result<Recording>>(contention::simulate(scenario));
         loop->post([played, result = std::move(result)] { played.complete(result); });
@@ -248,46 +249,46 @@ Task<Result<Recording>> playSimulated(Run &run, Scenario scenario)
 }
 
 // The first connection whose servers speak the recipe's language.
-Result<ConnectionName> connectionFor(Run &run, const Scenario &scenario)
+Result<ConnectionName> connectionFor(CommandContext &context, const Scenario &scenario)
 {
     const auto *recipe = recipes::findRecipe(scenario.recipe);
     if (!recipe)
         return badUsage(u"%1 is a mistake made on purpose, for the simulated world alone (sim:)"_s.arg(
             label(scenario.recipe)));
-    for (auto *link : run.workspace.links()) {
+    for (auto *link : context.workspace.links()) {
         if (backendOf(link->spec().scheme) == recipe->backend)
             return link->spec().name;
     }
     return badUsage(u"recipe %1 is for another kind of server than those connected"_s.arg(label(scenario.recipe)));
 }
 
-Task<Result<Recording>> playOnServers(Run &run, Scenario scenario)
+Task<Result<Recording>> playOnServers(CommandContext &context, Scenario scenario)
 {
-    const auto connection = connectionFor(run, scenario);
+    const auto connection = connectionFor(context, scenario);
     if (!connection)
         co_return connection.error();
     RealRunOptions options{scenario, *connection};
-    if (const auto sessions = readNumber(run, u"sessions"_s, 1, 1000, &options.mostSessions); !sessions)
+    if (const auto sessions = readNumber(context, u"sessions"_s, 1, 1000, &options.mostSessions); !sessions)
         co_return sessions.error();
-    RealRun onServers(run.workspace, options);
-    run.interrupts.setHandler([&onServers](Interrupt) { onServers.cancel(); });
+    RealRun onServers(context.workspace, options);
+    context.interrupts.setHandler([&onServers](Interrupt) { onServers.cancel(); });
     auto played = co_await onServers.play();
     co_return played;
 }
 
-Task<Result<Recording>> play(Run &run, Scenario scenario)
+Task<Result<Recording>> play(CommandContext &context, Scenario scenario)
 {
-    if (run.workspace.links().empty()) {
-        auto played = co_await playSimulated(run, scenario);
+    if (context.workspace.links().empty()) {
+        auto played = co_await playSimulated(context, scenario);
         co_return std::move(played);
     }
-    auto played = co_await playOnServers(run, scenario);
+    auto played = co_await playOnServers(context, scenario);
     co_return played;
 }
 
-Result<bool> save(Run &run, const Recording &recording)
+Result<bool> save(CommandContext &context, const Recording &recording)
 {
-    const auto name = run.arguments.value(u"save"_s);
+    const auto name = context.arguments.value(u"save"_s);
     QSaveFile file(name);
     const auto bytes = recording.save();
     if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit())
@@ -295,29 +296,29 @@ Result<bool> save(Run &run, const Recording &recording)
     return true;
 }
 
-Task<Exit> runSimulate(Run &run)
+Task<Exit> runSimulate(CommandContext &context)
 {
-    const auto scenarios = readScenarios(run);
+    const auto scenarios = readScenarios(context);
     if (!scenarios)
         co_return fail(scenarios.error());
     std::vector<Recording> runs;
     std::vector<int> replays;
     for (const auto &scenario : *scenarios) {
-        const auto most = replaysFor(run, scenario);
+        const auto most = replaysFor(context, scenario);
         if (!most)
             co_return fail(most.error());
         replays.push_back(*most);
-        auto played = co_await play(run, scenario);
+        auto played = co_await play(context, scenario);
         if (!played)
             co_return fail(played.error());
         runs.push_back(*std::move(played));
     }
-    if (run.has(u"save"_s)) {
-        const auto saved = save(run, runs.front());
+    if (context.has(u"save"_s)) {
+        const auto saved = save(context, runs.front());
         if (!saved)
             co_return fail(saved.error());
     }
-    if (!run.json)
+    if (!context.json)
         printTable(runs);
     Shorter shorter;
     for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -326,14 +327,14 @@ Task<Exit> runSimulate(Run &run)
         const auto scenario = runs[i].scenario;
         const auto invariant = runs[i].violations.front().invariant;
         const auto most = replays[i];
-        const auto found = co_await findShortest(run, scenario, invariant, most);
+        const auto found = co_await findShortest(context, scenario, invariant, most);
         if (!found)
             co_return fail(found.error());
         shorter.emplace(i, *found);
-        if (!run.json)
+        if (!context.json)
             printShortest(*found, invariant);
     }
-    if (run.json)
+    if (context.json)
         printJson(answer(runs, shorter));
     co_return Exit::Done;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // tree: raw znodes below a path, parents before children.
+#include "app/lockscopectl/browsetarget.h"
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/lockwords.h"
 #include "app/lockscopectl/output.h"
-#include "app/lockscopectl/place.h"
 #include "app/lockscopectl/table.h"
 #include "core/base/instant.h"
 #include "core/base/text.h"
@@ -78,7 +78,8 @@ QString line(const FoundNode &node)
 
 // Depth first, so that children stand below their parent. A node whose children cannot be listed
 // carries the reason; the rest goes on.
-Task<std::vector<FoundNode>> descend(Run &run, ConnectionName connection, FoundNode root, int mostDepth)
+Task<std::vector<FoundNode>> descend(CommandContext &context, ConnectionName connection, FoundNode root,
+                                     int mostDepth)
 {
     std::vector<FoundNode> found;
     std::vector<FoundNode> toDo{std::move(root)};
@@ -89,8 +90,8 @@ Task<std::vector<FoundNode>> descend(Run &run, ConnectionName connection, FoundN
         const bool isLeaf = node.error || (node.stat && node.stat->numChildren == 0);
         if (isLeaf || node.depth >= mostDepth)
             continue;
-        const auto deadline = requestDeadline(run);
-        const auto rows = co_await questions::listZnodes(run.workspace, connection, node.path, deadline);
+        const auto deadline = requestDeadline(context);
+        const auto rows = co_await questions::listZnodes(context.workspace, connection, node.path, deadline);
         if (!rows) {
             found.back().error = rows.error();
             continue;
@@ -103,41 +104,42 @@ Task<std::vector<FoundNode>> descend(Run &run, ConnectionName connection, FoundN
     co_return found;
 }
 
-Task<Exit> tree(Run &run)
+Task<Exit> tree(CommandContext &context)
 {
-    const auto place = readPlace(run, BackendKind::ZooKeeper, u"/"_s);
-    if (!place)
-        co_return fail(place.error());
+    const auto target = readTarget(context, BackendKind::ZooKeeper, u"/"_s);
+    if (!target)
+        co_return fail(target.error());
     bool isNumber = true;
-    const int mostDepth = run.has(u"depth"_s) ? run.arguments.value(u"depth"_s).toInt(&isNumber)
+    const int mostDepth = context.has(u"depth"_s) ? context.arguments.value(u"depth"_s).toInt(&isNumber)
                                               : std::numeric_limits<int>::max();
     if (!isNumber || mostDepth < 0)
         co_return fail(Error{ErrorCode::BadInput, u"--depth wants a number, 0 or more"_s});
-    const ZPath path(place->what);
+    const ZPath path(target->what);
     if (!path.bytes().startsWith('/') || (path.bytes().endsWith('/') && !path.isRoot()))
         co_return fail(Error{ErrorCode::BadInput,
-                             u"\"%1\" is no path of a znode; write for example zk:/locks"_s.arg(escaped(place->what))});
-    const auto deadline = requestDeadline(run);
-    const auto connected = co_await run.workspace.whenConnected(place->connection, deadline);
+                             u"\"%1\" is no path of a znode; write for example zk:/locks"_s.arg(
+                                 escaped(target->what))});
+    const auto deadline = requestDeadline(context);
+    const auto connected = co_await context.workspace.whenConnected(target->connection, deadline);
     if (!connected)
         co_return fail(connected.error());
-    auto reply = run.workspace.find(place->connection)->zookeeper()->exists(path, std::nullopt, deadline);
+    auto reply = context.workspace.find(target->connection)->zookeeper()->exists(path, std::nullopt, deadline);
     const auto stat = co_await reply;
     if (!stat)
         co_return fail(stat.error());
     FoundNode root;
     root.path = path;
     root.stat = *stat;
-    const auto found = co_await descend(run, place->connection, root, mostDepth);
+    const auto found = co_await descend(context, target->connection, root, mostDepth);
     QJsonArray array;
     QStringList lines;
     for (const auto &node : found) {
-        if (run.json)
+        if (context.json)
             array.append(nodeJson(node));
         else
             lines << line(node);
     }
-    if (run.json)
+    if (context.json)
         printJson(QJsonObject{{u"nodes"_s, array}});
     else
         print(lines.join(u'\n'));

@@ -6,11 +6,11 @@
 
 namespace lockscope::ctl {
 
-struct Place {
+struct BrowseTarget {
     ConnectionName connection;
     QByteArray what; // unescaped
 };
 // Without CONNECTION the only one of that backend; `otherwise` when there is no word at all.
-[[nodiscard]] Result<Place> readPlace(Run &run, BackendKind backend, const QString &otherwise);
+[[nodiscard]] Result<BrowseTarget> readTarget(CommandContext &context, BackendKind backend, const QString &otherwise);
 
 } // namespace lockscope::ctl

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "app/lockscopectl/place.h"
+#include "app/lockscopectl/browsetarget.h"
 
 #include "core/base/text.h"
 
@@ -7,27 +7,27 @@ namespace lockscope::ctl {
 
 using namespace Qt::StringLiterals;
 
-Result<Place> readPlace(Run &run, BackendKind backend, const QString &otherwise)
+Result<BrowseTarget> readTarget(CommandContext &context, BackendKind backend, const QString &otherwise)
 {
     const auto &wanted = infoOf(backend).title;
-    const auto word = run.word(0).isEmpty() ? otherwise : run.word(0);
+    const auto word = context.word(0).isEmpty() ? otherwise : context.word(0);
     const auto raw = unescaped(word);
     if (!raw)
         return Error{ErrorCode::BadInput, u"\"%1\" holds a broken \\ escape (write \\\\ or \\xHH)"_s.arg(word)};
     // A colon may belong to a key: only the name of a connection before it makes it a separator.
     const auto colon = raw->indexOf(':');
-    if (auto *link = colon > 0 ? run.workspace.find(ConnectionName(raw->left(colon))) : nullptr) {
+    if (auto *link = colon > 0 ? context.workspace.find(ConnectionName(raw->left(colon))) : nullptr) {
         if (backendOf(link->spec().scheme) != backend)
             return Error{ErrorCode::BadInput, u"connection %1 is no %2"_s.arg(escaped(raw->left(colon)), wanted)};
-        return Place{link->spec().name, raw->mid(colon + 1)};
+        return BrowseTarget{link->spec().name, raw->mid(colon + 1)};
     }
     std::vector<Link *> fitting;
-    for (auto *link : run.workspace.links()) {
+    for (auto *link : context.workspace.links()) {
         if (backendOf(link->spec().scheme) == backend)
             fitting.push_back(link);
     }
     if (fitting.size() == 1)
-        return Place{fitting.front()->spec().name, *raw};
+        return BrowseTarget{fitting.front()->spec().name, *raw};
     return Error{ErrorCode::BadInput, fitting.empty()
                      ? u"there is no %1 connection; give one with --connect"_s.arg(wanted)
                      : u"there are %1 %2 connections; say which: CONNECTION:%3"_s.arg(fitting.size()).arg(wanted, word)};
