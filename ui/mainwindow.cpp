@@ -99,7 +99,7 @@ void MainWindow::connectParts()
     connect(m_locks, &LocksPage::currentLockChanged, this, &MainWindow::showContext);
     connect(m_locks, &LocksPage::forceReleaseRequested, this, &MainWindow::openForceRelease);
     connect(m_locks, &LocksPage::acquireRequested, this, &MainWindow::openAcquire);
-    connect(&m_book, &ConnectionBook::changed, this, &MainWindow::checkFirstPicture);
+    connect(&m_book, &ConnectionBook::changed, this, &MainWindow::checkFirstSnapshot);
 }
 
 void MainWindow::addPage(const PageRow &row)
@@ -111,7 +111,7 @@ void MainWindow::addPage(const PageRow &row)
     m_side->addPage(row.title, number);
     connect(page, &Page::countChanged, this,
             [this, number](const QString &count) { m_side->setPageCount(number, count); });
-    connect(page, &Page::settled, this, &MainWindow::checkFirstPicture);
+    connect(page, &Page::settled, this, &MainWindow::checkFirstSnapshot);
     connect(page, &Page::lockActivated, this, &MainWindow::selectLock);
     page->setBackend(&m_backend);
     auto *shortcut = new QShortcut(QKeySequence(u"Ctrl+%1"_s.arg(number + 1)), this);
@@ -272,14 +272,14 @@ void MainWindow::openConnect()
     dialog->open();
 }
 
-bool MainWindow::isFirstPictureComplete() const
+bool MainWindow::isFirstSnapshotComplete() const
 {
     if (!showsConnections())
         return currentPage()->isSettled();
     using State = ConnectionStatus::State;
     const auto &all = m_book.all();
     return !all.empty() && std::all_of(all.begin(), all.end(), [](const ConnectionStatus &status) {
-        return status.progress.firstPictureComplete || status.state == State::AuthFailed;
+        return status.progress.firstSnapshotComplete || status.state == State::AuthFailed;
     });
 }
 
@@ -288,12 +288,12 @@ bool MainWindow::isAllThereIs() const
     return showsConnections() || currentPage()->isSettled();
 }
 
-void MainWindow::checkFirstPicture()
+void MainWindow::checkFirstSnapshot()
 {
-    if (m_firstPictureTold || !isFirstPictureComplete())
+    if (m_firstSnapshotTold || !isFirstSnapshotComplete())
         return;
-    m_firstPictureTold = true;
-    emit firstPictureComplete();
+    m_firstSnapshotTold = true;
+    emit firstSnapshotComplete();
 }
 
 void MainWindow::keyPressEvent(QKeyEvent *event)
@@ -328,7 +328,7 @@ void MainWindow::resizeEvent(QResizeEvent *event)
 
 void MainWindow::openForceRelease()
 {
-    const auto *lock = m_locks->detail().picture();
+    const auto *lock = m_locks->detail().snapshot();
     const QByteArray holder = m_locks->detail().holder();
     if (currentPage() != m_locks || !lock || holder.isEmpty())
         return;
@@ -341,7 +341,7 @@ void MainWindow::openAcquire()
 {
     if (m_book.all().empty())
         return;
-    const auto *lock = currentPage() == m_locks ? m_locks->detail().picture() : nullptr;
+    const auto *lock = currentPage() == m_locks ? m_locks->detail().snapshot() : nullptr;
     auto *dialog = new AcquireDialog(m_backend, m_book, lock, this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &AcquireDialog::acquiring, this,

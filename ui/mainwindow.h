@@ -46,7 +46,7 @@ public:
     [[nodiscard]] LocksPage &locksPage() { return *m_locks; }
     [[nodiscard]] ConnectionBook &connections() { return m_book; }
     // Whether every connection has reported all it can find at first sight (or failed).
-    [[nodiscard]] bool isFirstPictureComplete() const;
+    [[nodiscard]] bool isFirstSnapshotComplete() const;
     // Without a connection nothing more will come to the page that is shown.
     [[nodiscard]] bool isAllThereIs() const;
 
@@ -61,7 +61,7 @@ public slots:
     void openFindingsHelp();
 
 signals:
-    void firstPictureComplete();
+    void firstSnapshotComplete();
     // "+ Connect…" was chosen and there is no store.
     void connectRequested();
     // Something is to be played on a sandbox, which does not run. setSandbox() follows.
@@ -82,7 +82,7 @@ private:
     void showContext();
     void askReadOnly(const ConnectionName &name, bool readOnly);
     void showWritesMenu(const QPoint &at);
-    void checkFirstPicture();
+    void checkFirstSnapshot();
     void openConnect();
     [[nodiscard]] Page *currentPage() const;
     [[nodiscard]] bool showsConnections() const;
@@ -101,7 +101,7 @@ private:
     ConnectionName m_connection; // chosen in the side bar
     bool m_paused = false;
     bool m_wasShown = false;
-    bool m_firstPictureTold = false;
+    bool m_firstSnapshotTold = false;
 };
 
 } // namespace lockscope::ui

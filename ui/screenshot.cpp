@@ -52,9 +52,9 @@ ScreenshotTaker::ScreenshotTaker(MainWindow &window, QString file, std::chrono::
                                  std::function<void(const QString &)> done)
     : QObject(&window), m_window(window), m_file(std::move(file)), m_done(std::move(done))
 {
-    connect(&window, &MainWindow::firstPictureComplete, this, &ScreenshotTaker::settle);
+    connect(&window, &MainWindow::firstSnapshotComplete, this, &ScreenshotTaker::settle);
     QTimer::singleShot(atMost, this, &ScreenshotTaker::take);
-    if (window.isFirstPictureComplete())
+    if (window.isFirstSnapshotComplete())
         settle();
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "app/commandline.h"
-#include "core/inspect/picture.h"
+#include "core/inspect/snapshot.h"
 #include "core/lessons/lessons.h"
 
 #include <QSize>

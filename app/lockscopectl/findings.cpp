@@ -41,7 +41,7 @@ Task<Exit> findings(CommandContext &context)
     for (auto *link : context.workspace.links()) {
         if (!link->isConnected())
             continue;
-        for (const auto &lock : link->observer().pictures()) {
+        for (const auto &lock : link->observer().snapshots()) {
             for (const auto &finding : lock.findings)
                 all.push_back({finding, lock.lock});
         }

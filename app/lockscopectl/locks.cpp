@@ -15,26 +15,26 @@
 namespace lockscope::ctl {
 
 using namespace Qt::StringLiterals;
-using inspect::LockPicture;
+using inspect::LockSnapshot;
 
 namespace {
 
 // Against CONNECTION:NAME, or NAME alone; * matches slashes and colons too.
-bool matches(const QString &glob, const LockPicture &lock)
+bool matches(const QString &glob, const LockSnapshot &lock)
 {
     const auto pattern = glob.toUtf8();
     return glob.isEmpty() || ::fnmatch(pattern.constData(), escaped(lock.lock.text()).toUtf8().constData(), 0) == 0
         || ::fnmatch(pattern.constData(), escaped(lock.lock.name).toUtf8().constData(), 0) == 0;
 }
 
-std::vector<LockPicture> foundLocks(CommandContext &context)
+std::vector<LockSnapshot> foundLocks(CommandContext &context)
 {
     const auto glob = context.arguments.value(u"match"_s);
-    std::vector<LockPicture> locks;
+    std::vector<LockSnapshot> locks;
     for (auto *link : context.workspace.links()) {
         if (!link->isConnected())
             continue;
-        for (auto &lock : link->observer().pictures()) {
+        for (auto &lock : link->observer().snapshots()) {
             if (matches(glob, lock))
                 locks.push_back(std::move(lock));
         }
@@ -43,9 +43,9 @@ std::vector<LockPicture> foundLocks(CommandContext &context)
 }
 
 // What needs a person first: the gravest finding, then the longest queue, then the name.
-void sortByNeed(std::vector<LockPicture> &locks)
+void sortByNeed(std::vector<LockSnapshot> &locks)
 {
-    std::stable_sort(locks.begin(), locks.end(), [](const LockPicture &a, const LockPicture &b) {
+    std::stable_sort(locks.begin(), locks.end(), [](const LockSnapshot &a, const LockSnapshot &b) {
         if (a.worst() != b.worst())
             return a.worst() > b.worst();
         if (a.waiterCount() != b.waiterCount())
@@ -54,7 +54,7 @@ void sortByNeed(std::vector<LockPicture> &locks)
     });
 }
 
-void printTable(CommandContext &context, const std::vector<LockPicture> &locks)
+void printTable(CommandContext &context, const std::vector<LockSnapshot> &locks)
 {
     Table table({{u"STATE"_s},
                  {u"LOCK"_s, Table::Align::Left, true},
@@ -76,7 +76,7 @@ void printTable(CommandContext &context, const std::vector<LockPicture> &locks)
     }
 }
 
-void printAll(CommandContext &context, std::vector<LockPicture> locks)
+void printAll(CommandContext &context, std::vector<LockSnapshot> locks)
 {
     if (!context.json) {
         sortByNeed(locks);
@@ -90,7 +90,7 @@ void printAll(CommandContext &context, std::vector<LockPicture> locks)
     printJson(QJsonObject{{u"locks"_s, array}, {u"coverage"_s, coverageJson(context)}});
 }
 
-bool printChange(const inspect::PictureChange &change)
+bool printChange(const inspect::SnapshotChange &change)
 {
     const auto now = std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
     return printJsonLine(QJsonObject{{u"time"_s, inspect::isoTime(now)},
@@ -104,7 +104,7 @@ Task<Exit> watch(CommandContext &context)
     const Completion<Exit> ended(context.loop());
     const auto glob = context.arguments.value(u"match"_s);
     context.interrupts.setHandler([ended](Interrupt) { ended.complete(Exit::Done); });
-    context.sink.onChange([ended, glob](const inspect::PictureChange &change) {
+    context.sink.onChange([ended, glob](const inspect::SnapshotChange &change) {
         if (matches(glob, change.lock) && !printChange(change))
             ended.complete(Exit::Done);
     });

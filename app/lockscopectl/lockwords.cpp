@@ -10,14 +10,14 @@ namespace lockscope::ctl {
 
 using namespace Qt::StringLiterals;
 using inspect::Contender;
-using inspect::LockPicture;
+using inspect::LockSnapshot;
 using inspect::Role;
 
 namespace {
 
 constexpr int mostText = 60;
 
-const Contender *firstHolder(const LockPicture &lock)
+const Contender *firstHolder(const LockSnapshot &lock)
 {
     for (const auto &contender : lock.contenders) {
         if (contender.role == Role::Holder)
@@ -43,7 +43,7 @@ QString shown(const std::optional<QString> &text)
     return text ? shown(*text) : u"-"_s;
 }
 
-QString stateWord(const LockPicture &lock)
+QString stateWord(const LockSnapshot &lock)
 {
     const auto word = inspect::word(lock.state);
     switch (lock.state) {
@@ -60,7 +60,7 @@ QString roleWord(Role role)
     return (role == Role::Holder ? shape(u"● "_s, u"* "_s) : shape(u"○ "_s, u"o "_s)) + word;
 }
 
-QString holderWords(const LockPicture &lock)
+QString holderWords(const LockSnapshot &lock)
 {
     const auto *holder = firstHolder(lock);
     if (!holder)
@@ -72,14 +72,14 @@ QString holderWords(const LockPicture &lock)
     return others > 0 ? u"%1 +%2"_s.arg(name).arg(others) : name;
 }
 
-QString waitingWords(const LockPicture &lock)
+QString waitingWords(const LockSnapshot &lock)
 {
     const auto count = QString::number(lock.waiterCount());
     // Clients that poll cannot be seen: the number is then the least there may be.
     return lock.waitersKnown ? count : count + u'+';
 }
 
-QString ageWords(const LockPicture &lock)
+QString ageWords(const LockSnapshot &lock)
 {
     const auto *holder = firstHolder(lock);
     return holder ? ageWords(*holder, serverNow(lock)) : u"-"_s;
@@ -104,7 +104,7 @@ QString watchWords(const Contender &contender)
     return words.isEmpty() ? u"-"_s : words.join(u", "_s);
 }
 
-QString findingWords(const LockPicture &lock)
+QString findingWords(const LockSnapshot &lock)
 {
     QStringList codes;
     for (const auto &finding : lock.findings) {
@@ -118,7 +118,7 @@ QString findingWords(const LockPicture &lock)
     return codes.join(u", "_s);
 }
 
-inspect::ServerTime serverNow(const LockPicture &lock)
+inspect::ServerTime serverNow(const LockSnapshot &lock)
 {
     const auto ours = std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
     return ours + lock.serverAhead;

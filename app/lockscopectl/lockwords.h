@@ -2,24 +2,24 @@
 // Locks in words for people: the cells of tables, escaped.
 #pragma once
 
-#include "core/inspect/picture.h"
+#include "core/inspect/snapshot.h"
 
 namespace lockscope::ctl {
 
 // "● held": shape and word, so that neither colour nor a font is needed to tell states apart.
-[[nodiscard]] QString stateWord(const inspect::LockPicture &lock);
+[[nodiscard]] QString stateWord(const inspect::LockSnapshot &lock);
 [[nodiscard]] QString roleWord(inspect::Role role);
 // "10.0.3.7:56332", else what the client wrote, else its id; "+2" when more hold it.
-[[nodiscard]] QString holderWords(const inspect::LockPicture &lock);
-[[nodiscard]] QString waitingWords(const inspect::LockPicture &lock);
+[[nodiscard]] QString holderWords(const inspect::LockSnapshot &lock);
+[[nodiscard]] QString waitingWords(const inspect::LockSnapshot &lock);
 // How long the first holder holds it: "≤ 4 m 12 s" where that is the most it can be.
-[[nodiscard]] QString ageWords(const inspect::LockPicture &lock);
+[[nodiscard]] QString ageWords(const inspect::LockSnapshot &lock);
 [[nodiscard]] QString ageWords(const inspect::Contender &contender, inspect::ServerTime now);
 [[nodiscard]] QString watchWords(const inspect::Contender &contender);
-[[nodiscard]] QString findingWords(const inspect::LockPicture &lock);
+[[nodiscard]] QString findingWords(const inspect::LockSnapshot &lock);
 // Text of ours that may hold text of theirs (an endpoint, a client's name).
 [[nodiscard]] QString shown(const QString &text);
 [[nodiscard]] QString shown(const std::optional<QString> &text);
-[[nodiscard]] inspect::ServerTime serverNow(const inspect::LockPicture &lock);
+[[nodiscard]] inspect::ServerTime serverNow(const inspect::LockSnapshot &lock);
 
 } // namespace lockscope::ctl

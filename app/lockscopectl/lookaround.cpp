@@ -60,7 +60,7 @@ Task<Exit> lookAround(CommandContext &context)
     for (auto *link : context.workspace.links()) {
         if (!link->isConnected())
             continue;
-        const auto complete = link->observer().firstPicture();
+        const auto complete = link->observer().firstSnapshot();
         complete.completeAt(Deadline::after(context.loop(), lookWithin), false);
         const bool seen = co_await complete;
         if (!seen)

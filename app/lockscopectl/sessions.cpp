@@ -11,7 +11,7 @@
 namespace lockscope::ctl {
 
 using namespace Qt::StringLiterals;
-using inspect::SessionPicture;
+using inspect::SessionSnapshot;
 
 namespace {
 
@@ -24,7 +24,7 @@ QString names(const std::vector<QByteArray> &locks)
 }
 
 // Locks as every other answer names them: CONNECTION:NAME.
-QJsonArray lockNames(const SessionPicture &session, const std::vector<QByteArray> &locks)
+QJsonArray lockNames(const SessionSnapshot &session, const std::vector<QByteArray> &locks)
 {
     QJsonArray array;
     for (const auto &name : locks)
@@ -32,7 +32,7 @@ QJsonArray lockNames(const SessionPicture &session, const std::vector<QByteArray
     return array;
 }
 
-QJsonObject sessionJson(const SessionPicture &session)
+QJsonObject sessionJson(const SessionSnapshot &session)
 {
     auto json = inspect::toJson(session);
     json["holds"_L1] = lockNames(session, session.holds);
@@ -40,9 +40,9 @@ QJsonObject sessionJson(const SessionPicture &session)
     return json;
 }
 
-std::vector<SessionPicture> foundSessions(CommandContext &context)
+std::vector<SessionSnapshot> foundSessions(CommandContext &context)
 {
-    std::vector<SessionPicture> all;
+    std::vector<SessionSnapshot> all;
     for (auto *link : context.workspace.links()) {
         if (!link->isConnected())
             continue;
@@ -52,7 +52,7 @@ std::vector<SessionPicture> foundSessions(CommandContext &context)
     return all;
 }
 
-void printTable(const std::vector<SessionPicture> &all)
+void printTable(const std::vector<SessionSnapshot> &all)
 {
     Table table({{u"SESSION"_s},
                  {u"CONNECTION"_s},

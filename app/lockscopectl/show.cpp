@@ -11,11 +11,11 @@
 namespace lockscope::ctl {
 
 using namespace Qt::StringLiterals;
-using inspect::LockPicture;
+using inspect::LockSnapshot;
 
 namespace {
 
-QString queueTable(const LockPicture &lock)
+QString queueTable(const LockSnapshot &lock)
 {
     Table table({{u"#"_s, Table::Align::Right},
                  {u"ROLE"_s},
@@ -39,7 +39,7 @@ QString queueTable(const LockPicture &lock)
     return table.text(terminalWidth());
 }
 
-QString nodeLine(const LockPicture &lock, const inspect::NodeSaid &said)
+QString nodeLine(const LockSnapshot &lock, const inspect::NodeSaid &said)
 {
     if (!said.answered)
         return u"node %1: no answer"_s.arg(shown(said.node));
@@ -50,7 +50,7 @@ QString nodeLine(const LockPicture &lock, const inspect::NodeSaid &said)
     return u"node %1: %2%3"_s.arg(shown(said.node), escaped(*said.value), left);
 }
 
-void printText(const LockPicture &lock, const QJsonArray &coverage)
+void printText(const LockSnapshot &lock, const QJsonArray &coverage)
 {
     QStringList lines;
     lines << inspect::answerSentence(lock, serverNow(lock));

@@ -15,7 +15,7 @@ Sink::~Sink()
     clearProgress();
 }
 
-void Sink::onChange(std::function<void(const inspect::PictureChange &)> listener)
+void Sink::onChange(std::function<void(const inspect::SnapshotChange &)> listener)
 {
     m_listener = std::move(listener);
 }
@@ -27,7 +27,7 @@ void Sink::showProgress(bool shown)
         clearProgress();
 }
 
-void Sink::locksChanged(std::vector<inspect::PictureChange> changes)
+void Sink::locksChanged(std::vector<inspect::SnapshotChange> changes)
 {
     if (!m_listener)
         return;

@@ -11,12 +11,12 @@ namespace lockscope::ctl {
 class Sink : public inspect::ObserverSink {
 public:
     ~Sink() override;
-    void onChange(std::function<void(const inspect::PictureChange &)> listener);
+    void onChange(std::function<void(const inspect::SnapshotChange &)> listener);
     // Shows how far the search is, on stderr, when that is a terminal.
     void showProgress(bool shown);
 
-    void locksChanged(std::vector<inspect::PictureChange> changes) override;
-    void sessionsChanged(const ConnectionName &, std::vector<inspect::SessionPicture>) override {}
+    void locksChanged(std::vector<inspect::SnapshotChange> changes) override;
+    void sessionsChanged(const ConnectionName &, std::vector<inspect::SessionSnapshot>) override {}
     void coverageChanged(const ConnectionName &, std::vector<inspect::Coverage>) override {}
     void progressed(inspect::Progress progress) override;
     void costChanged(const ConnectionName &, inspect::Cost) override {}
@@ -24,7 +24,7 @@ public:
 private:
     void clearProgress();
 
-    std::function<void(const inspect::PictureChange &)> m_listener;
+    std::function<void(const inspect::SnapshotChange &)> m_listener;
     bool m_progressShown = false;
     bool m_lineUsed = false;
 };

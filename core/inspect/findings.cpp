@@ -20,7 +20,7 @@ bool isWokenBy(const Contender &waiter, const Contender &holder)
 
 } // namespace
 
-void addAgeFindings(LockPicture &lock, const Thresholds &thresholds)
+void addAgeFindings(LockSnapshot &lock, const Thresholds &thresholds)
 {
     for (const auto &one : lock.contenders) {
         if (one.role == Role::Holder && one.heldSince) {
@@ -38,7 +38,7 @@ void addAgeFindings(LockPicture &lock, const Thresholds &thresholds)
     }
 }
 
-void addHerdFinding(LockPicture &lock)
+void addHerdFinding(LockSnapshot &lock)
 {
     const auto holder = std::ranges::find(lock.contenders, Role::Holder, &Contender::role);
     if (holder == lock.contenders.end())

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What can be wrong with a lock: one table, from which --help, the window's help and docs/findings.md are made; and
-// the findings that need a picture only. What needs the servers' word is found where that is read.
+// the findings that need a snapshot only. What needs the servers' word is found where that is read.
 #pragma once
 
-#include "core/inspect/picture.h"
+#include "core/inspect/snapshot.h"
 
 #include <span>
 
@@ -42,8 +42,8 @@ struct FindingKind {
 [[nodiscard]] const FindingKind &kindOf(FindingCode code);
 
 // As severe as the table says, or as told.
-void addFinding(LockPicture &lock, FindingCode code, QString message, std::vector<QByteArray> contenders = {});
-void addFinding(LockPicture &lock, FindingCode code, Severity severity, QString message,
+void addFinding(LockSnapshot &lock, FindingCode code, QString message, std::vector<QByteArray> contenders = {});
+void addFinding(LockSnapshot &lock, FindingCode code, Severity severity, QString message,
                 std::vector<QByteArray> contenders = {});
 
 struct Thresholds {
@@ -52,9 +52,9 @@ struct Thresholds {
 };
 
 // long-held, long-wait. A holder whose age is only an upper bound is reported as info.
-void addAgeFindings(LockPicture &lock, const Thresholds &thresholds);
+void addAgeFindings(LockSnapshot &lock, const Thresholds &thresholds);
 
 // herd: two or more waiters that one release wakes although only one of them can go on.
-void addHerdFinding(LockPicture &lock);
+void addHerdFinding(LockSnapshot &lock);
 
 } // namespace lockscope::inspect

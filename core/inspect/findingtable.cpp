@@ -113,13 +113,13 @@ QString word(FindingCode code)
     return QString::fromLatin1(kindOf(code).name);
 }
 
-void addFinding(LockPicture &lock, FindingCode code, Severity severity, QString message,
+void addFinding(LockSnapshot &lock, FindingCode code, Severity severity, QString message,
                 std::vector<QByteArray> contenders)
 {
     lock.findings.push_back({code, severity, std::move(message), std::move(contenders)});
 }
 
-void addFinding(LockPicture &lock, FindingCode code, QString message, std::vector<QByteArray> contenders)
+void addFinding(LockSnapshot &lock, FindingCode code, QString message, std::vector<QByteArray> contenders)
 {
     addFinding(lock, code, kindOf(code).severity, std::move(message), std::move(contenders));
 }

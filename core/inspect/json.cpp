@@ -137,7 +137,7 @@ QString isoTime(ServerTime time)
     return lockscope::isoTime(time.time_since_epoch());
 }
 
-QJsonObject toJson(const LockPicture &lock)
+QJsonObject toJson(const LockSnapshot &lock)
 {
     QJsonArray contenders;
     for (const auto &contender : lock.contenders)
@@ -176,7 +176,7 @@ QJsonArray toJson(const std::vector<Coverage> &coverage)
     return out;
 }
 
-QJsonObject toJson(const SessionPicture &session, std::optional<ServerTime> now)
+QJsonObject toJson(const SessionSnapshot &session, std::optional<ServerTime> now)
 {
     const auto ours = std::chrono::time_point_cast<milliseconds>(std::chrono::system_clock::now());
     return {

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures as the JSON of docs/command-line.md ("schema": "lockscope/1"), and the one-sentence
+// Snapshots as the JSON of docs/command-line.md ("schema": "lockscope/1"), and the one-sentence
 // answer that every view of a lock begins with.
 #pragma once
 
-#include "core/inspect/picture.h"
+#include "core/inspect/snapshot.h"
 
 #include <QJsonArray>
 #include <QJsonObject>
 
 namespace lockscope::inspect {
 
-[[nodiscard]] QJsonObject toJson(const LockPicture &lock);
+[[nodiscard]] QJsonObject toJson(const LockSnapshot &lock);
 [[nodiscard]] QJsonArray toJson(const std::vector<Coverage> &coverage);
 // `now` is the server's clock; ours when it is not known.
-[[nodiscard]] QJsonObject toJson(const SessionPicture &session, std::optional<ServerTime> now = std::nullopt);
+[[nodiscard]] QJsonObject toJson(const SessionSnapshot &session, std::optional<ServerTime> now = std::nullopt);
 [[nodiscard]] QString isoTime(ServerTime time);
 
 // "/locks/orders is held by 10.0.3.7 for 4 m 12 s; 3 wait, the oldest 3 m 58 s", at the server's `now`.
-[[nodiscard]] QString answerSentence(const LockPicture &lock, ServerTime now);
+[[nodiscard]] QString answerSentence(const LockSnapshot &lock, ServerTime now);
 // The words of the JSON: "contended", "curator-mutex" stays as it is, "waiter" …
 [[nodiscard]] QString word(LockState state);
 [[nodiscard]] QString word(Role role);

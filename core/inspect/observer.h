@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// An observer keeps the pictures of one connection's locks up to date: it finds locks, watches what
+// An observer keeps the snapshots of one connection's locks up to date: it finds locks, watches what
 // is cheap to watch, re-reads what changed, and says what it could not see and what it costs.
 // One implementation per backend. Loop thread only.
 #pragma once
 
 #include "core/async/completion.h"
 #include "core/async/task.h"
-#include "core/inspect/picture.h"
+#include "core/inspect/snapshot.h"
 
 namespace lockscope::inspect {
 
@@ -14,8 +14,8 @@ namespace lockscope::inspect {
 class ObserverSink {
 public:
     virtual ~ObserverSink() = default;
-    virtual void locksChanged(std::vector<PictureChange> changes) = 0;
-    virtual void sessionsChanged(const ConnectionName &connection, std::vector<SessionPicture> sessions) = 0;
+    virtual void locksChanged(std::vector<SnapshotChange> changes) = 0;
+    virtual void sessionsChanged(const ConnectionName &connection, std::vector<SessionSnapshot> sessions) = 0;
     virtual void coverageChanged(const ConnectionName &connection, std::vector<Coverage> coverage) = 0;
     virtual void progressed(Progress progress) = 0;
     virtual void costChanged(const ConnectionName &connection, Cost cost) = 0;
@@ -30,19 +30,19 @@ public:
     // Pausing stops sweeps and polls; what was found stays (and says how old it is).
     virtual void setPaused(bool paused) = 0;
     // Completes when everything that can be found at first sight has been reported once.
-    [[nodiscard]] virtual Completion<bool> firstPicture() const = 0;
+    [[nodiscard]] virtual Completion<bool> firstSnapshot() const = 0;
     // Reads one lock afresh from the server (after a sync), whether known or not. NoNode when there is
     // no such lock now.
-    virtual Task<Result<LockPicture>> readNow(QByteArray name, Deadline deadline) = 0;
+    virtual Task<Result<LockSnapshot>> readNow(QByteArray name, Deadline deadline) = 0;
     // Everything known now.
-    [[nodiscard]] virtual std::vector<LockPicture> pictures() const = 0;
-    [[nodiscard]] virtual std::vector<SessionPicture> sessions() const = 0;
+    [[nodiscard]] virtual std::vector<LockSnapshot> snapshots() const = 0;
+    [[nodiscard]] virtual std::vector<SessionSnapshot> sessions() const = 0;
     [[nodiscard]] virtual std::vector<Coverage> coverage() const = 0;
 };
 
 struct ObserverOptions {
     bool includeLowConfidence = false; // --all
-    bool follow = true;                // false: one first picture, no watches (lockscopectl locks)
+    bool follow = true;                // false: one first snapshot, no watches (lockscopectl locks)
     std::chrono::milliseconds dumpEvery{1000};
     std::chrono::milliseconds pollEvery{250};
     std::chrono::milliseconds longHeld{std::chrono::minutes(10)};

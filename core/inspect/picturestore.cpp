@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/picturestore.h"
 
-#include "core/inspect/sameness.h"
+#include "core/inspect/equivalence.h"
 
 #include <algorithm>
 
 namespace lockscope::inspect {
 
-std::vector<PictureChange> PictureStore::replace(const QByteArray &source, std::vector<LockPicture> now)
+std::vector<SnapshotChange> SnapshotStore::replace(const QByteArray &source, std::vector<LockSnapshot> now)
 {
-    std::vector<PictureChange> changes;
+    std::vector<SnapshotChange> changes;
     std::vector<QByteArray> names;
-    for (auto &picture : now) {
-        const auto name = picture.lock.name;
+    for (auto &snapshot : now) {
+        const auto name = snapshot.lock.name;
         names.push_back(name);
         const auto at = m_locks.find(name);
         if (at == m_locks.end())
-            changes.push_back({ChangeKind::Added, picture});
-        else if (!saysTheSame(at->second.second, picture, m_wavering))
-            changes.push_back({ChangeKind::Changed, picture});
-        m_locks.insert_or_assign(name, std::pair(source, std::move(picture)));
+            changes.push_back({ChangeKind::Added, snapshot});
+        else if (!isEquivalent(at->second.second, snapshot, m_wavering))
+            changes.push_back({ChangeKind::Changed, snapshot});
+        m_locks.insert_or_assign(name, std::pair(source, std::move(snapshot)));
     }
     for (const auto &name : std::exchange(m_names[source], names)) {
         const auto at = m_locks.find(name);
@@ -35,24 +35,24 @@ std::vector<PictureChange> PictureStore::replace(const QByteArray &source, std::
     return changes;
 }
 
-const LockPicture *PictureStore::find(const QByteArray &name) const
+const LockSnapshot *SnapshotStore::find(const QByteArray &name) const
 {
     const auto at = m_locks.find(name);
     return at == m_locks.end() ? nullptr : &at->second.second;
 }
 
-std::optional<QByteArray> PictureStore::sourceOf(const QByteArray &name) const
+std::optional<QByteArray> SnapshotStore::sourceOf(const QByteArray &name) const
 {
     const auto at = m_locks.find(name);
     return at == m_locks.end() ? std::nullopt : std::optional(at->second.first);
 }
 
-std::vector<LockPicture> PictureStore::all() const
+std::vector<LockSnapshot> SnapshotStore::all() const
 {
-    std::vector<LockPicture> pictures;
+    std::vector<LockSnapshot> snapshots;
     for (const auto &[name, entry] : m_locks)
-        pictures.push_back(entry.second);
-    return pictures;
+        snapshots.push_back(entry.second);
+    return snapshots;
 }
 
 } // namespace lockscope::inspect

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// An observer's pictures as last told, by where they were seen, and what a new look changes. Every observer tells
+// An observer's snapshots as last told, by where they were seen, and what a new look changes. Every observer tells
 // what changed by one of these.
 #pragma once
 
-#include "core/inspect/picture.h"
+#include "core/inspect/snapshot.h"
 
 #include <map>
 
 namespace lockscope::inspect {
 
-class PictureStore {
+class SnapshotStore {
 public:
     // Moments of expiry that differ by no more than `wavering` are no news.
-    explicit PictureStore(std::chrono::milliseconds wavering = {}) : m_wavering(wavering) {}
+    explicit SnapshotStore(std::chrono::milliseconds wavering = {}) : m_wavering(wavering) {}
 
     // What is seen at `source` (a directory, a key, or all of a server) now instead of what was seen there before.
-    [[nodiscard]] std::vector<PictureChange> replace(const QByteArray &source, std::vector<LockPicture> now);
+    [[nodiscard]] std::vector<SnapshotChange> replace(const QByteArray &source, std::vector<LockSnapshot> now);
 
-    [[nodiscard]] const LockPicture *find(const QByteArray &name) const;
+    [[nodiscard]] const LockSnapshot *find(const QByteArray &name) const;
     [[nodiscard]] std::optional<QByteArray> sourceOf(const QByteArray &name) const;
-    [[nodiscard]] std::vector<LockPicture> all() const;
-    // Source and picture, by name.
-    [[nodiscard]] const std::map<QByteArray, std::pair<QByteArray, LockPicture>> &entries() const { return m_locks; }
+    [[nodiscard]] std::vector<LockSnapshot> all() const;
+    // Source and snapshot, by name.
+    [[nodiscard]] const std::map<QByteArray, std::pair<QByteArray, LockSnapshot>> &entries() const { return m_locks; }
 
 private:
-    std::map<QByteArray, std::pair<QByteArray, LockPicture>> m_locks;
+    std::map<QByteArray, std::pair<QByteArray, LockSnapshot>> m_locks;
     std::map<QByteArray, std::vector<QByteArray>> m_names; // by source
     std::chrono::milliseconds m_wavering;
 };

@@ -67,7 +67,7 @@ QString heldFor(const std::vector<const Contender *> &all, ServerTime now)
     return all.size() == 1 ? u" for "_s + bound + span : u", the longest for "_s + bound + span;
 }
 
-QString waiting(const LockPicture &lock, ServerTime now)
+QString waiting(const LockSnapshot &lock, ServerTime now)
 {
     const int count = lock.waiterCount();
     const QString unseen = u"others may wait unseen"_s;
@@ -86,7 +86,7 @@ QString waiting(const LockPicture &lock, ServerTime now)
 
 } // namespace
 
-QString answerSentence(const LockPicture &lock, ServerTime now)
+QString answerSentence(const LockSnapshot &lock, ServerTime now)
 {
     const QString name = label(lock.lock.name, 120);
     std::vector<const Contender *> holding;

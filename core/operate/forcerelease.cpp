@@ -9,13 +9,13 @@
 namespace lockscope::operate {
 
 using namespace Qt::StringLiterals;
-using inspect::LockPicture;
+using inspect::LockSnapshot;
 using inspect::Role;
 
 namespace {
 
 // Empty when the same contender, with the same identity, still holds.
-std::optional<Error> refusalAfterReading(const ForceReleasePlan &plan, const Result<LockPicture> &fresh)
+std::optional<Error> refusalAfterReading(const ForceReleasePlan &plan, const Result<LockSnapshot> &fresh)
 {
     if (!fresh)
         return fresh.error().code == ErrorCode::NoNode ? goneAlready(plan) : fresh.error();
@@ -33,7 +33,8 @@ std::optional<Error> refusalAfterReading(const ForceReleasePlan &plan, const Res
     return std::nullopt;
 }
 
-AuditRecord recordOf(const ForceReleasePlan &plan, const QString &phase, const QString &reason, const LockPicture &before)
+AuditRecord recordOf(const ForceReleasePlan &plan, const QString &phase, const QString &reason,
+                     const LockSnapshot &before)
 {
     AuditRecord record;
     record.time = std::chrono::system_clock::now();
@@ -47,14 +48,14 @@ AuditRecord recordOf(const ForceReleasePlan &plan, const QString &phase, const Q
     return record;
 }
 
-bool stillHolds(const ForceReleasePlan &plan, const LockPicture &after)
+bool stillHolds(const ForceReleasePlan &plan, const LockSnapshot &after)
 {
     const auto *holder = after.find(plan.holder);
     const bool counts = holder && (holder->role == Role::Holder || recipes::recipeOf(after.recipe).quorum);
     return counts && holder->guard == plan.guard;
 }
 
-QString nowText(const ForceReleasePlan &plan, const std::optional<LockPicture> &after)
+QString nowText(const ForceReleasePlan &plan, const std::optional<LockSnapshot> &after)
 {
     QStringList holders;
     for (const auto &contender : after ? after->contenders : std::vector<inspect::Contender>()) {
@@ -72,7 +73,7 @@ QString nowText(const ForceReleasePlan &plan, const std::optional<LockPicture> &
     return u"nobody holds it yet, %1 wait"_s.arg(waiting);
 }
 
-ForceReleaseOutcome outcomeOf(const ForceReleasePlan &plan, const Result<LockPicture> &reread, const Sent &sent)
+ForceReleaseOutcome outcomeOf(const ForceReleasePlan &plan, const Result<LockSnapshot> &reread, const Sent &sent)
 {
     const auto told = sent.told;
     ForceReleaseOutcome outcome;
@@ -95,7 +96,7 @@ ForceReleaseOutcome outcomeOf(const ForceReleasePlan &plan, const Result<LockPic
 }
 
 // The answer was lost: only a second look can tell, and what it tells is said as what it is.
-Result<ForceReleaseOutcome> outcomeOfUnknown(const ForceReleasePlan &plan, const Result<LockPicture> &reread,
+Result<ForceReleaseOutcome> outcomeOfUnknown(const ForceReleasePlan &plan, const Result<LockSnapshot> &reread,
                                              const Error &lost)
 {
     const bool isGone = !reread && reread.error().code == ErrorCode::NoNode;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Force-release: taking a lock from its holder against its will, the careful way.
 //
-//   1. Plan from a picture: what will be sent, the guard, who is next, what is lost besides.
+//   1. Plan from a snapshot: what will be sent, the guard, who is next, what is lost besides.
 //   2. Read the lock afresh. Refused unless the same contender, with the same identity, still holds.
 //   3. Write the intent to the audit file (flushed). If that fails nothing is sent.
 //   4. Send the library-correct release: delete of the exact node (with its version), Redis
@@ -29,7 +29,7 @@ struct ForceReleaseTools {
     redis::Connection *connection = nullptr; // gated
     AuditFile *audit = nullptr;
     Loop *loop = nullptr;
-    std::vector<redis::Connection *> nodes = {}; // of a Redlock set, gated, in the order of the picture's
+    std::vector<redis::Connection *> nodes = {}; // of a Redlock set, gated, in the order of the snapshot's
     mariadb::Session *sql = nullptr;         // gated
 };
 

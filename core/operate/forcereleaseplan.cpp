@@ -11,15 +11,15 @@ namespace lockscope::operate {
 
 using namespace Qt::StringLiterals;
 using inspect::Contender;
-using inspect::LockPicture;
+using inspect::LockSnapshot;
 using inspect::Role;
 using recipes::recipeOf;
 
 namespace {
 
-QString lockText(const LockPicture &picture)
+QString lockText(const LockSnapshot &snapshot)
 {
-    return label(picture.lock.text());
+    return label(snapshot.lock.text());
 }
 
 QString nameOf(const Contender &contender)
@@ -41,10 +41,10 @@ QString idsOf(const std::vector<const Contender *> &contenders)
     return ids.join(u", "_s);
 }
 
-std::vector<const Contender *> holdersOf(const LockPicture &picture)
+std::vector<const Contender *> holdersOf(const LockSnapshot &snapshot)
 {
     std::vector<const Contender *> holders;
-    for (const auto &one : picture.contenders) {
+    for (const auto &one : snapshot.contenders) {
         if (one.role == Role::Holder)
             holders.push_back(&one);
     }
@@ -52,11 +52,11 @@ std::vector<const Contender *> holdersOf(const LockPicture &picture)
 }
 
 // What the session has in the lock; what it holds, if it holds anything.
-std::vector<const Contender *> ofSession(const LockPicture &picture, const QByteArray &session)
+std::vector<const Contender *> ofSession(const LockSnapshot &snapshot, const QByteArray &session)
 {
     std::vector<const Contender *> all;
     bool holds = false;
-    for (const auto &one : picture.contenders) {
+    for (const auto &one : snapshot.contenders) {
         if (!one.session || one.session->toUtf8() != session)
             continue;
         all.push_back(&one);
@@ -68,15 +68,15 @@ std::vector<const Contender *> ofSession(const LockPicture &picture, const QByte
 }
 
 // Whom the operator means by `holder`; Refused where that could be another by now.
-Result<const Contender *> meant(const LockPicture &picture, const QByteArray &holder)
+Result<const Contender *> meant(const LockSnapshot &snapshot, const QByteArray &holder)
 {
-    const auto lock = lockText(picture);
+    const auto lock = lockText(snapshot);
     const auto said = label(holder, 80);
-    if (const auto *exact = picture.find(holder))
+    if (const auto *exact = snapshot.find(holder))
         return exact;
     static const QByteArray bySession = "session:";
     if (holder.startsWith(bySession + "0x")) {
-        const auto found = ofSession(picture, holder.mid(bySession.size()));
+        const auto found = ofSession(snapshot, holder.mid(bySession.size()));
         if (found.size() == 1)
             return found.front();
         if (found.size() > 1)
@@ -84,14 +84,14 @@ Result<const Contender *> meant(const LockPicture &picture, const QByteArray &ho
                            u"say which one: "_s + idsOf(found));
     }
     std::vector<const Contender *> fuller;
-    for (const auto &one : picture.contenders) {
+    for (const auto &one : snapshot.contenders) {
         if (recipes::isFullFormOf(one.id, holder))
             fuller.push_back(&one);
     }
     if (!fuller.empty())
         return refused(u"\"%1\" is a name that comes again, and may be another's by now, in %2"_s.arg(said, lock),
                        u"the one there now is %1: look at it, and say that"_s.arg(idsOf(fuller)));
-    const auto holders = holdersOf(picture);
+    const auto holders = holdersOf(snapshot);
     if (holders.empty())
         return refused(u"nobody holds %1"_s.arg(lock), u"there is nothing to release"_s);
     return refused(u"\"%1\" does not hold %2 (any more, or never did)"_s.arg(said, lock),
@@ -100,14 +100,14 @@ Result<const Contender *> meant(const LockPicture &picture, const QByteArray &ho
 
 // Empty when the contender holds. On a Redlock set a claim below the majority may be taken away, too: that is how
 // what a dead client left behind goes.
-std::optional<Error> refusalOf(const LockPicture &picture, const Contender &contender)
+std::optional<Error> refusalOf(const LockSnapshot &snapshot, const Contender &contender)
 {
-    if (recipeOf(picture.recipe).quorum || contender.role == Role::Holder)
+    if (recipeOf(snapshot.recipe).quorum || contender.role == Role::Holder)
         return std::nullopt;
-    const auto holders = holdersOf(picture);
+    const auto holders = holdersOf(snapshot);
     if (holders.empty())
-        return refused(u"nobody holds %1"_s.arg(lockText(picture)), u"there is nothing to release"_s);
-    return refused(u"\"%1\" waits for %2 and does not hold it"_s.arg(label(contender.id, 80), lockText(picture)),
+        return refused(u"nobody holds %1"_s.arg(lockText(snapshot)), u"there is nothing to release"_s);
+    return refused(u"\"%1\" waits for %2 and does not hold it"_s.arg(label(contender.id, 80), lockText(snapshot)),
                    u"held by "_s + idsOf(holders));
 }
 
@@ -256,13 +256,13 @@ QString plural(int count, const QString &one, const QString &many)
     return count == 1 ? one : many.arg(count);
 }
 
-QString wakesText(const LockPicture &picture, const Contender &holder, ReleaseWay way)
+QString wakesText(const LockSnapshot &snapshot, const Contender &holder, ReleaseWay way)
 {
     switch (way) {
     case ReleaseWay::CompareAndDelete:
     case ReleaseWay::QuorumDelete: return u"nobody is told: clients that want it poll, and find it free"_s;
     case ReleaseWay::KillConnection:
-        return picture.waiterCount() == 0 ? u"nobody waits"_s : u"the first in line, by the server itself"_s;
+        return snapshot.waiterCount() == 0 ? u"nobody waits"_s : u"the first in line, by the server itself"_s;
     case ReleaseWay::RedissonUnlock:
     case ReleaseWay::RedissonPermit:
         return u"the waiting clients, by the publish; a bare DEL would leave them asleep"_s;
@@ -271,7 +271,7 @@ QString wakesText(const LockPicture &picture, const Contender &holder, ReleaseWa
     }
     int watchers = 0;
     bool herd = false;
-    for (const auto &contender : picture.contenders) {
+    for (const auto &contender : snapshot.contenders) {
         const bool watches = std::any_of(contender.watches.begin(), contender.watches.end(), [&](const auto &edge) {
             return edge.children || edge.target == holder.id;
         });
@@ -279,7 +279,7 @@ QString wakesText(const LockPicture &picture, const Contender &holder, ReleaseWa
         herd = herd || (watches && watchers > 1);
     }
     if (watchers == 0)
-        return picture.waiterCount() == 0 ? u"nobody waits"_s : u"no waiter seen to watch it"_s;
+        return snapshot.waiterCount() == 0 ? u"nobody waits"_s : u"no waiter seen to watch it"_s;
     const auto text = plural(watchers, u"1 waiter, by the deletion; nothing else to publish"_s,
                              u"%1 waiters, by the deletion; nothing else to publish"_s);
     return herd ? text + u" (a herd: one of them gets it)"_s : text;
@@ -287,12 +287,12 @@ QString wakesText(const LockPicture &picture, const Contender &holder, ReleaseWa
 
 void planGentler(ForceReleasePlan &plan, const Contender &holder)
 {
-    const auto &picture = plan.before;
-    const auto &recipe = recipeOf(picture.recipe);
+    const auto &snapshot = plan.before;
+    const auto &recipe = recipeOf(snapshot.recipe);
     const auto then = plan.nextHolder ? u"; then %1 gets the lock"_s.arg(label(*plan.nextHolder, 80))
                                       : u"; then the lock is free"_s;
     if (holder.expiresAt) {
-        const auto left = spokenDuration(*holder.expiresAt - picture.observed);
+        const auto left = spokenDuration(*holder.expiresAt - snapshot.observed);
         plan.gentler << (recipe.endsBy == recipes::EndsBy::Session
                              ? u"its session ends by itself in %1 unless the client comes back"_s.arg(left) + then
                              : u"its TTL runs out in %1 unless the holder renews it"_s.arg(left) + then);
@@ -306,8 +306,8 @@ void planGentler(ForceReleasePlan &plan, const Contender &holder)
 
 void planWarnings(ForceReleasePlan &plan, const Contender &holder)
 {
-    const auto &picture = plan.before;
-    const auto &recipe = recipeOf(picture.recipe);
+    const auto &snapshot = plan.before;
+    const auto &recipe = recipeOf(snapshot.recipe);
     plan.warnings.prepend(
         recipe.release == ReleaseWay::KillConnection
             ? u"the old holder (%1) is told only by its next statement, which fails; until then it may go on with what "
@@ -321,37 +321,38 @@ void planWarnings(ForceReleasePlan &plan, const Contender &holder)
         plan.gentler << u"waiting does not help: it has no TTL and never ends by itself"_s;
     if (holder.reentry > 1)
         plan.warnings << u"its holder has taken it %1 times; all of them are released at once"_s.arg(holder.reentry);
-    if (picture.holderCount() > 1)
-        plan.warnings << u"%1 hold it; only this one is released"_s.arg(picture.holderCount());
-    if (picture.confidence == inspect::Confidence::Low)
+    if (snapshot.holderCount() > 1)
+        plan.warnings << u"%1 hold it; only this one is released"_s.arg(snapshot.holderCount());
+    if (snapshot.confidence == inspect::Confidence::Low)
         plan.warnings << u"that this is a lock is a guess (%1): look at the raw %2 first"_s.arg(
-            picture.why, infoOf(picture.backend).entry);
-    if (!picture.waitersKnown)
+            snapshot.why, infoOf(snapshot.backend).entry);
+    if (!snapshot.waitersKnown)
         plan.warnings << u"clients that poll leave no trace: who gets it next is not known"_s;
 }
 
 } // namespace
 
-Result<ForceReleasePlan> planForceRelease(const LockPicture &picture, const QByteArray &holder)
+Result<ForceReleasePlan> planForceRelease(const LockSnapshot &snapshot, const QByteArray &holder)
 {
-    const auto who = meant(picture, holder);
+    const auto who = meant(snapshot, holder);
     if (!who)
         return who.error();
     const auto &contender = **who;
-    if (auto refusal = refusalOf(picture, contender))
+    if (auto refusal = refusalOf(snapshot, contender))
         return *refusal;
-    const auto way = releaseWay(picture);
+    const auto way = releaseWay(snapshot);
     if (!way)
         return way.error();
     if (!isIdentified(contender, *way))
-        return refused(u"the identity of \"%1\" in %2 could not be read"_s.arg(label(contender.id, 80), lockText(picture)),
+        return refused(u"the identity of \"%1\" in %2 could not be read"_s.arg(label(contender.id, 80),
+                                                                               lockText(snapshot)),
                        u"check the permissions on its node or key"_s);
 
     ForceReleasePlan plan;
-    plan.before = picture;
+    plan.before = snapshot;
     plan.holder = contender.id;
     plan.guard = contender.guard;
-    if (const auto *next = picture.nextAfter(contender.id))
+    if (const auto *next = snapshot.nextAfter(contender.id))
         plan.nextHolder = next->id;
     switch (*way) {
     case ReleaseWay::DeleteNode: planDelete(plan, contender); break;
@@ -362,7 +363,7 @@ Result<ForceReleasePlan> planForceRelease(const LockPicture &picture, const QByt
     case ReleaseWay::KillConnection: planKill(plan, contender); break;
     case ReleaseWay::None: break;
     }
-    plan.wakes = wakesText(picture, contender, *way);
+    plan.wakes = wakesText(snapshot, contender, *way);
     planGentler(plan, contender);
     planRisk(plan, contender);
     planWarnings(plan, contender);

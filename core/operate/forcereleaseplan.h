@@ -3,14 +3,14 @@
 #pragma once
 
 #include "core/base/result.h"
-#include "core/inspect/picture.h"
+#include "core/inspect/snapshot.h"
 
 #include <QStringList>
 
 namespace lockscope::operate {
 
 struct ForceReleasePlan {
-    inspect::LockPicture before;
+    inspect::LockSnapshot before;
     QByteArray holder;                 // the contender's id
     inspect::Identity guard;
     QStringList commands;              // exactly what will be sent, for people
@@ -29,13 +29,14 @@ struct ForceReleasePlan {
 
 struct ForceReleaseOutcome {
     bool released = false;
-    std::optional<inspect::LockPicture> after; // empty: the lock is gone
+    std::optional<inspect::LockSnapshot> after; // empty: the lock is gone
     QString message;                           // one sentence for a person
 };
 
-// `holder` is a contender's id, or "session:0x…". Refused if it does not hold in this picture (a waiter's id, an
+// `holder` is a contender's id, or "session:0x…". Refused if it does not hold in this snapshot (a waiter's id, an
 // old id, nobody holds), or could mean another (a name without what makes it unmistakable, a session that holds it
 // twice): the message says the full ids. Unsupported for recipes whose hold cannot be taken away. Any thread.
-[[nodiscard]] Result<ForceReleasePlan> planForceRelease(const inspect::LockPicture &picture, const QByteArray &holder);
+[[nodiscard]] Result<ForceReleasePlan> planForceRelease(const inspect::LockSnapshot &snapshot,
+                                                        const QByteArray &holder);
 
 } // namespace lockscope::operate

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/base/result.h"
-#include "core/inspect/picture.h"
+#include "core/inspect/snapshot.h"
 #include "core/rules/catalogue.h"
 
 namespace lockscope::operate {
@@ -11,6 +11,6 @@ namespace lockscope::operate {
 using recipes::ReleaseWay;
 
 // Never None: Unsupported, with the reason, for a hold that cannot be taken away.
-[[nodiscard]] Result<ReleaseWay> releaseWay(const inspect::LockPicture &picture);
+[[nodiscard]] Result<ReleaseWay> releaseWay(const inspect::LockSnapshot &snapshot);
 
 } // namespace lockscope::operate

@@ -22,7 +22,7 @@ private:
         std::chrono::milliseconds hold;
     };
     [[nodiscard]] std::unique_ptr<zk::Session> openSession();
-    // One after the other, so that the first picture has a full queue.
+    // One after the other, so that the first snapshot has a full queue.
     Task<void> playQueue(Part part, int contenders);
     Task<void> contend(Part part);
     Task<bool> holdOnce(zk::Session *session, Part part);

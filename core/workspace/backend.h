@@ -22,7 +22,7 @@ struct ConnectionStatus {
     QString uri;                  // without credentials
     State state = State::Connecting;
     QString message;              // why it is not connected, one line
-    std::chrono::system_clock::time_point asOf; // the last moment its pictures were true
+    std::chrono::system_clock::time_point asOf; // the last moment its snapshots were true
     std::optional<std::chrono::microseconds> latency; // of a recent request
     bool production = false;
     bool readOnly = false;
@@ -35,9 +35,9 @@ struct ConnectionStatus {
 
 // One frame's worth of news.
 struct Batch {
-    std::vector<inspect::PictureChange> locks;
+    std::vector<inspect::SnapshotChange> locks;
     std::vector<ConnectionStatus> connections;          // those that changed
-    std::vector<inspect::SessionPicture> sessions;      // of the connections in sessionsOf, complete
+    std::vector<inspect::SessionSnapshot> sessions;     // of the connections in sessionsOf, complete
     std::vector<ConnectionName> sessionsOf;
     std::vector<inspect::Coverage> coverage;            // of the connections in coverageOf, complete
     std::vector<ConnectionName> coverageOf;

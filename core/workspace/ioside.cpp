@@ -278,7 +278,7 @@ Task<void> IoSide::followZnode(ConnectionName name, ZPath path)
 
 // --- news --------------------------------------------------------------------------------------
 
-void IoSide::locksChanged(std::vector<inspect::PictureChange> changes)
+void IoSide::locksChanged(std::vector<inspect::SnapshotChange> changes)
 {
     for (auto &change : changes) {
         const auto name = change.lock.lock;
@@ -294,7 +294,7 @@ void IoSide::locksChanged(std::vector<inspect::PictureChange> changes)
     scheduleFlush();
 }
 
-void IoSide::sessionsChanged(const ConnectionName &connection, std::vector<inspect::SessionPicture> sessions)
+void IoSide::sessionsChanged(const ConnectionName &connection, std::vector<inspect::SessionSnapshot> sessions)
 {
     if (isLeaving(connection))
         return;

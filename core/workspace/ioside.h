@@ -38,8 +38,8 @@ public:
     void batchTaken();
 
     // ObserverSink
-    void locksChanged(std::vector<inspect::PictureChange> changes) override;
-    void sessionsChanged(const ConnectionName &connection, std::vector<inspect::SessionPicture> sessions) override;
+    void locksChanged(std::vector<inspect::SnapshotChange> changes) override;
+    void sessionsChanged(const ConnectionName &connection, std::vector<inspect::SessionSnapshot> sessions) override;
     void coverageChanged(const ConnectionName &connection, std::vector<inspect::Coverage> coverage) override;
     void progressed(inspect::Progress progress) override;
     void costChanged(const ConnectionName &connection, inspect::Cost cost) override;
@@ -71,7 +71,7 @@ private:
     QtLoop m_loop;
     std::unique_ptr<Workspace> m_workspace;
     Batch m_pending;
-    std::map<inspect::LockName, inspect::PictureChange> m_pendingLocks; // the newest per lock
+    std::map<inspect::LockName, inspect::SnapshotChange> m_pendingLocks; // the newest per lock
     std::map<quint64, operate::LogEntry> m_pendingLog;
     std::set<ConnectionName> m_pendingStatus;
     bool m_flushScheduled = false;

@@ -55,7 +55,7 @@ private:
     {
         if (state == mariadb::SessionState::Connected && !m_started && m_context.options.observe) {
             m_started = true;
-            m_observer->firstPicture().then([this](bool) { m_relay.firstPictureComplete(); });
+            m_observer->firstSnapshot().then([this](bool) { m_relay.firstSnapshotComplete(); });
             m_observer->start();
         }
         m_context.changed(*this);

@@ -50,7 +50,7 @@ private:
     {
         if (state == redis::ConnectionState::Connected && !m_started && m_context.options.observe) {
             m_started = true;
-            m_observer->firstPicture().then([this](bool) { m_relay.firstPictureComplete(); });
+            m_observer->firstSnapshot().then([this](bool) { m_relay.firstSnapshotComplete(); });
             m_observer->start();
         }
         m_context.changed(*this);

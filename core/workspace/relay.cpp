@@ -4,11 +4,11 @@
 namespace lockscope {
 
 using inspect::ChangeKind;
-using inspect::PictureChange;
+using inspect::SnapshotChange;
 
-void Relay::locksChanged(std::vector<PictureChange> changes)
+void Relay::locksChanged(std::vector<SnapshotChange> changes)
 {
-    std::vector<PictureChange> news;
+    std::vector<SnapshotChange> news;
     for (auto &change : changes) {
         const auto &name = change.lock.lock;
         const bool wasKnown = m_known.contains(name) || m_unconfirmed.contains(name);
@@ -26,7 +26,7 @@ void Relay::locksChanged(std::vector<PictureChange> changes)
     tell(std::move(news));
 }
 
-void Relay::sessionsChanged(const ConnectionName &connection, std::vector<inspect::SessionPicture> sessions)
+void Relay::sessionsChanged(const ConnectionName &connection, std::vector<inspect::SessionSnapshot> sessions)
 {
     m_heardAt = std::chrono::system_clock::now();
     if (m_sink)
@@ -61,11 +61,11 @@ void Relay::observerReplaced()
     m_known.clear();
 }
 
-void Relay::firstPictureComplete()
+void Relay::firstSnapshotComplete()
 {
-    std::vector<PictureChange> gone;
-    for (auto &[name, picture] : m_unconfirmed)
-        gone.push_back({ChangeKind::Removed, std::move(picture)});
+    std::vector<SnapshotChange> gone;
+    for (auto &[name, snapshot] : m_unconfirmed)
+        gone.push_back({ChangeKind::Removed, std::move(snapshot)});
     m_unconfirmed.clear();
     tell(std::move(gone));
 }
@@ -73,10 +73,10 @@ void Relay::firstPictureComplete()
 void Relay::removeAll()
 {
     observerReplaced();
-    firstPictureComplete();
+    firstSnapshotComplete();
 }
 
-void Relay::tell(std::vector<PictureChange> changes)
+void Relay::tell(std::vector<SnapshotChange> changes)
 {
     m_heardAt = std::chrono::system_clock::now();
     if (m_sink && !changes.empty())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stands between an observer and the program's sink, and outlives observers: a ZooKeeper session that
-// expired gets a new observer, whose first picture must not look like news, and what vanished
+// expired gets a new observer, whose first snapshot must not look like news, and what vanished
 // meanwhile must be told as removed.
 #pragma once
 
@@ -12,34 +12,34 @@ namespace lockscope {
 
 class Relay : public inspect::ObserverSink {
 public:
-    // `sink` may be null; then pictures are only kept.
+    // `sink` may be null; then snapshots are only kept.
     Relay(ConnectionName connection, inspect::ObserverSink *sink) : m_connection(std::move(connection)), m_sink(sink) {}
 
-    void locksChanged(std::vector<inspect::PictureChange> changes) override;
-    void sessionsChanged(const ConnectionName &connection, std::vector<inspect::SessionPicture> sessions) override;
+    void locksChanged(std::vector<inspect::SnapshotChange> changes) override;
+    void sessionsChanged(const ConnectionName &connection, std::vector<inspect::SessionSnapshot> sessions) override;
     void coverageChanged(const ConnectionName &connection, std::vector<inspect::Coverage> coverage) override;
     void progressed(inspect::Progress progress) override;
     void costChanged(const ConnectionName &connection, inspect::Cost cost) override;
 
     // A new observer starts from nothing.
     void observerReplaced();
-    // Its first picture is complete: what only the old one knew is gone.
-    void firstPictureComplete();
+    // Its first snapshot is complete: what only the old one knew is gone.
+    void firstSnapshotComplete();
     // The connection is removed: everything of it is gone.
     void removeAll();
 
     [[nodiscard]] const inspect::Progress &progress() const { return m_progress; }
     [[nodiscard]] const inspect::Cost &cost() const { return m_cost; }
-    // The last moment this connection's pictures were known to be true.
+    // The last moment this connection's snapshots were known to be true.
     [[nodiscard]] std::chrono::system_clock::time_point heardAt() const { return m_heardAt; }
 
 private:
-    void tell(std::vector<inspect::PictureChange> changes);
+    void tell(std::vector<inspect::SnapshotChange> changes);
 
     ConnectionName m_connection;
     inspect::ObserverSink *m_sink;
-    std::map<inspect::LockName, inspect::LockPicture> m_known;
-    std::map<inspect::LockName, inspect::LockPicture> m_unconfirmed; // of the observer before
+    std::map<inspect::LockName, inspect::LockSnapshot> m_known;
+    std::map<inspect::LockName, inspect::LockSnapshot> m_unconfirmed; // of the observer before
     inspect::Progress m_progress;
     inspect::Cost m_cost;
     std::chrono::system_clock::time_point m_heardAt{};

@@ -136,23 +136,23 @@ Result<inspect::LockName> Workspace::parseLock(const QString &text) const
     return lock;
 }
 
-Task<Result<inspect::LockPicture>> Workspace::read(inspect::LockName lock, Deadline deadline)
+Task<Result<inspect::LockSnapshot>> Workspace::read(inspect::LockName lock, Deadline deadline)
 {
     auto connected = co_await whenConnected(lock.connection, deadline);
     if (!connected)
         co_return connected.error();
     auto &observer = find(lock.connection)->observer();
-    auto picture = co_await observer.readNow(lock.name, deadline);
-    co_return picture;
+    auto snapshot = co_await observer.readNow(lock.name, deadline);
+    co_return snapshot;
 }
 
 Task<Result<operate::ForceReleasePlan>> Workspace::planForceRelease(inspect::LockName lock, QByteArray holder,
                                                                     Deadline deadline)
 {
-    auto picture = co_await read(lock, deadline);
-    if (!picture)
-        co_return picture.error();
-    co_return operate::planForceRelease(*picture, holder);
+    auto snapshot = co_await read(lock, deadline);
+    if (!snapshot)
+        co_return snapshot.error();
+    co_return operate::planForceRelease(*snapshot, holder);
 }
 
 Task<Result<operate::ForceReleaseOutcome>> Workspace::forceRelease(operate::ForceReleasePlan plan, QString reason,

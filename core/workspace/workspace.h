@@ -54,7 +54,7 @@ public:
     [[nodiscard]] virtual std::optional<Duration> latency() const = 0;
     [[nodiscard]] virtual const inspect::Progress &progress() const = 0;
     [[nodiscard]] virtual const inspect::Cost &cost() const = 0;
-    // The last moment this connection's pictures were known to be true.
+    // The last moment this connection's snapshots were known to be true.
     [[nodiscard]] virtual std::chrono::system_clock::time_point heardAt() const = 0;
 };
 
@@ -80,7 +80,7 @@ public:
     // connections there are.
     [[nodiscard]] Result<inspect::LockName> parseLock(const QString &text) const;
     // Reads the lock afresh. With `nearMiss` names in the error when there is no such lock.
-    [[nodiscard]] Task<Result<inspect::LockPicture>> read(inspect::LockName lock, Deadline deadline);
+    [[nodiscard]] Task<Result<inspect::LockSnapshot>> read(inspect::LockName lock, Deadline deadline);
     [[nodiscard]] Task<Result<operate::ForceReleasePlan>> planForceRelease(inspect::LockName lock, QByteArray holder,
                                                                            Deadline deadline);
     [[nodiscard]] Task<Result<operate::ForceReleaseOutcome>> forceRelease(operate::ForceReleasePlan plan,

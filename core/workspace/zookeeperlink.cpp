@@ -84,7 +84,7 @@ private:
             m_problem.reset();
             if (!m_started && m_context.options.observe) {
                 m_started = true;
-                m_observer->firstPicture().then([this](bool) { m_relay.firstPictureComplete(); });
+                m_observer->firstSnapshot().then([this](bool) { m_relay.firstSnapshotComplete(); });
                 m_observer->start();
             }
         } else if (state == zk::SessionState::Expired) {

@@ -25,8 +25,8 @@ constexpr int contendersEach = 3;
 constexpr int directories = 1000;
 
 struct NullSink : inspect::ObserverSink {
-    void locksChanged(std::vector<inspect::PictureChange>) override {}
-    void sessionsChanged(const ConnectionName &, std::vector<inspect::SessionPicture>) override {}
+    void locksChanged(std::vector<inspect::SnapshotChange>) override {}
+    void sessionsChanged(const ConnectionName &, std::vector<inspect::SessionSnapshot>) override {}
     void coverageChanged(const ConnectionName &, std::vector<inspect::Coverage>) override {}
     void progressed(inspect::Progress) override {}
     void costChanged(const ConnectionName &, inspect::Cost) override {}
@@ -166,9 +166,9 @@ private slots:
             timer.restart();
             inspect::ZooKeeperObserver observer(session, evidence, ConnectionName("zk"), {}, options, sink);
             observer.start();
-            QTRY_VERIFY_WITH_TIMEOUT(observer.firstPicture().isComplete(), 60'000);
+            QTRY_VERIFY_WITH_TIMEOUT(observer.firstSnapshot().isComplete(), 60'000);
             observed.add(timer.nsecsElapsed());
-            QCOMPARE(static_cast<int>(observer.pictures().size()), lockCount);
+            QCOMPARE(static_cast<int>(observer.snapshots().size()), lockCount);
         }
         bench::report(u"first look, %1 znodes, 300 locks: observer ÷ plain client"_s.arg(m_znodes), observed, plain);
     }

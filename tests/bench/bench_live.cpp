@@ -68,8 +68,8 @@ class BenchLive : public QObject {
     [[nodiscard]] Deadline soon() const { return Deadline::after(m_loop, 10s); }
     [[nodiscard]] int contenders(const inspect::LockName &lock) const
     {
-        const auto *picture = m_locks->picture(lock);
-        return picture ? int(picture->contenders.size()) : 0;
+        const auto *snapshot = m_locks->snapshot(lock);
+        return snapshot ? int(snapshot->contenders.size()) : 0;
     }
     // Runs the thread's events until it is so; QTRY would look only every few milliseconds.
     template <class F>
@@ -140,7 +140,7 @@ private slots:
         keys.scheme = Scheme::Redis;
         keys.hosts = {m_redis->address()};
         m_backend->connectTo(keys);
-        QVERIFY(runUntil([&] { return m_window->isFirstPictureComplete(); }));
+        QVERIFY(runUntil([&] { return m_window->isFirstSnapshotComplete(); }));
         for (auto *view : m_window->findChildren<QAbstractItemView *>()) {
             auto *model = qobject_cast<ui::LocksModel *>(view->model());
             if (model && !qobject_cast<QHeaderView *>(view)) {

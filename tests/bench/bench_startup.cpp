@@ -17,7 +17,7 @@ class BenchStartUp : public QObject {
     Q_OBJECT
 
     // Nanoseconds from start to end; -1 if it failed or painted nothing.
-    static qint64 timeOf(const QString &program, const QStringList &arguments, const QString &picture)
+    static qint64 timeOf(const QString &program, const QStringList &arguments, const QString &snapshot)
     {
         QElapsedTimer timer;
         timer.start();
@@ -25,7 +25,7 @@ class BenchStartUp : public QObject {
         process.start(program, arguments);
         const bool ended = process.waitForFinished(30'000);
         const auto took = timer.nsecsElapsed();
-        const bool painted = QFile::exists(picture) && QFile::remove(picture);
+        const bool painted = QFile::exists(snapshot) && QFile::remove(snapshot);
         return ended && process.exitCode() == 0 && painted ? took : -1;
     }
 
@@ -33,14 +33,14 @@ private slots:
     void firstFrame()
     {
         QTemporaryDir folder;
-        const auto picture = folder.filePath(u"window.png"_s);
+        const auto snapshot = folder.filePath(u"window.png"_s);
         bench::Medians ours;
         bench::Medians plain;
         for (int round = 0; round < 9; ++round) {
             const auto us = timeOf(QStringLiteral(LOCKSCOPE),
-                                   {u"--screenshot"_s, picture, u"--after"_s, u"0"_s, u"--size"_s, u"1280x800"_s},
-                                   picture);
-            const auto them = timeOf(QStringLiteral(PLAINWINDOW), {picture}, picture);
+                                   {u"--screenshot"_s, snapshot, u"--after"_s, u"0"_s, u"--size"_s, u"1280x800"_s},
+                                   snapshot);
+            const auto them = timeOf(QStringLiteral(PLAINWINDOW), {snapshot}, snapshot);
             QVERIFY(us > 0 && them > 0);
             if (round == 0)
                 continue; // the first one of each reads its files from the disk

@@ -162,7 +162,7 @@ private slots:
         spec.hosts = {m_server->address()};
         spec.adminPort = m_server->adminPort();
         m_backend->connectTo(spec);
-        QTRY_VERIFY_WITH_TIMEOUT(m_window->isFirstPictureComplete(), 30'000);
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->isFirstSnapshotComplete(), 30'000);
     }
 
     void churn()

@@ -23,8 +23,8 @@ namespace {
 
 // The observers are asked, not listened to.
 struct Silence : ObserverSink {
-    void locksChanged(std::vector<PictureChange>) override {}
-    void sessionsChanged(const ConnectionName &, std::vector<SessionPicture>) override {}
+    void locksChanged(std::vector<SnapshotChange>) override {}
+    void sessionsChanged(const ConnectionName &, std::vector<SessionSnapshot>) override {}
     void coverageChanged(const ConnectionName &, std::vector<Coverage>) override {}
     void progressed(Progress) override {}
     void costChanged(const ConnectionName &, Cost) override {}
@@ -32,14 +32,14 @@ struct Silence : ObserverSink {
 
 constexpr int seenPatienceMs = 20'000;
 
-int placeOf(const LockPicture &lock, const QByteArray &id)
+int placeOf(const LockSnapshot &lock, const QByteArray &id)
 {
     const auto at = std::ranges::find(lock.contenders, id, &Contender::id);
     return at == lock.contenders.end() ? -1 : static_cast<int>(at - lock.contenders.begin());
 }
 
 // "0 holds read, 1 waits write ->0": contenders by their place, a proven watch as ->, an inferred as ~>.
-QByteArray draw(const LockPicture &lock)
+QByteArray draw(const LockSnapshot &lock)
 {
     QByteArrayList out;
     for (size_t i = 0; i < lock.contenders.size(); ++i) {
@@ -54,7 +54,7 @@ QByteArray draw(const LockPicture &lock)
     return lock.recipe + ": " + out.join(", ");
 }
 
-QByteArrayList identities(const LockPicture &lock)
+QByteArrayList identities(const LockSnapshot &lock)
 {
     QByteArrayList out;
     for (const auto &one : lock.contenders)
@@ -62,7 +62,7 @@ QByteArrayList identities(const LockPicture &lock)
     return out;
 }
 
-bool hasEveryEndpoint(const LockPicture &lock)
+bool hasEveryEndpoint(const LockSnapshot &lock)
 {
     return std::ranges::all_of(lock.contenders, [](const Contender &one) {
         return one.session && one.session->startsWith(u"0x"_s) && one.endpoint && one.endpoint->startsWith(u"127.0.0.1:"_s);
@@ -88,15 +88,15 @@ class TestInteropSeen : public QObject {
     {
         return u"%1:%2"_s.arg(m_zooKeeper->address().host).arg(m_zooKeeper->address().port);
     }
-    static LockPicture lockOf(const Observer &observer, const QByteArray &name)
+    static LockSnapshot lockOf(const Observer &observer, const QByteArray &name)
     {
-        for (auto &picture : observer.pictures()) {
-            if (picture.lock.name == name)
-                return picture;
+        for (auto &snapshot : observer.snapshots()) {
+            if (snapshot.lock.name == name)
+                return snapshot;
         }
         return {};
     }
-    LockPicture seen(const QByteArray &path) const { return lockOf(*m_zooKeeperObserver, path); }
+    LockSnapshot seen(const QByteArray &path) const { return lockOf(*m_zooKeeperObserver, path); }
 
     // Each queues after the one before is seen to, so the order is known.
     bool queueUp(ForeignClient &client, const QByteArrayList &kinds, const QByteArray &path, const QByteArray &limit = "1")

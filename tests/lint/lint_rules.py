@@ -80,7 +80,7 @@ class Includes(unittest.TestCase):
     def test_arrows(self):
         for path, name in [
                 ("core/base/x.h", "core/async/task.h"), ("core/zookeeper/x.h", "core/rules/turn.h"),
-                ("core/redis/x.cpp", "core/zookeeper/session.h"), ("core/recipes/x.h", "core/inspect/picture.h"),
+                ("core/redis/x.cpp", "core/zookeeper/session.h"), ("core/recipes/x.h", "core/inspect/snapshot.h"),
                 ("core/inspect/x.cpp", "core/recipes/lock.h"), ("core/operate/x.cpp", "core/recipes/zkmutex.h"),
                 ("core/inspect/x.cpp", "core/operate/gate.h"), ("core/base/x.cpp", "ui/mainwindow.h"),
                 ("core/sandbox/x.cpp", "app/lockscope/main.h"), ("ui/x.cpp", "app/lockscope/main.h"),

@@ -16,7 +16,7 @@ namespace {
 
 // Puts batches together as the models of the window do.
 struct Seen {
-    std::map<inspect::LockName, inspect::LockPicture> locks;
+    std::map<inspect::LockName, inspect::LockSnapshot> locks;
     std::map<ConnectionName, ConnectionStatus> connections;
     std::map<quint64, Hold> holds;
     int logEntries = 0;

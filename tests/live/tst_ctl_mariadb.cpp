@@ -58,12 +58,12 @@ private slots:
         const auto id = had.value("id"_L1).toString();
         Ctl waiter(acquiring(lock, recipe, {u"--hold"_s, u"100ms"_s}));
         QTRY_COMPARE_WITH_TIMEOUT(shown(lock).value("contenders"_L1).toArray().size(), 2, patienceMs);
-        const auto picture = shown(lock);
-        QCOMPARE(picture.value("recipe"_L1).toString(), recipe);
-        QCOMPARE(picture.value("backend"_L1).toString(), u"mariadb"_s);
-        QCOMPARE(picture.value("state"_L1).toString(), u"contended"_s);
-        const auto first = picture.value("contenders"_L1).toArray().at(0).toObject();
-        const auto second = picture.value("contenders"_L1).toArray().at(1).toObject();
+        const auto snapshot = shown(lock);
+        QCOMPARE(snapshot.value("recipe"_L1).toString(), recipe);
+        QCOMPARE(snapshot.value("backend"_L1).toString(), u"mariadb"_s);
+        QCOMPARE(snapshot.value("state"_L1).toString(), u"contended"_s);
+        const auto first = snapshot.value("contenders"_L1).toArray().at(0).toObject();
+        const auto second = snapshot.value("contenders"_L1).toArray().at(1).toObject();
         QCOMPARE(first.value("id"_L1).toString(), id);
         QCOMPARE(first.value("role"_L1).toString(), u"holder"_s);
         QCOMPARE(second.value("role"_L1).toString(), u"waiter"_s);

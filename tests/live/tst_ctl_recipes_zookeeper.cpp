@@ -112,11 +112,11 @@ private slots:
         QVERIFY2(QTest::qWaitFor(isSeen, 3 * patienceMs), qPrintable(seen.join(u" | "_s)));
         const auto ran = m_servers.run({u"show"_s, u"zk:"_s + lock, u"--json"_s});
         QVERIFY2(ran.status == 0, ran.what());
-        const auto picture = ran.json().value("lock"_L1).toObject();
-        QCOMPARE(picture.value("lock"_L1).toString(), u"zk:"_s + lock);
-        QCOMPARE(picture.value("recipe"_L1).toString(), seenAs);
-        QCOMPARE(picture.value("state"_L1).toString(), u"contended"_s);
-        const auto contenders = picture.value("contenders"_L1).toArray();
+        const auto snapshot = ran.json().value("lock"_L1).toObject();
+        QCOMPARE(snapshot.value("lock"_L1).toString(), u"zk:"_s + lock);
+        QCOMPARE(snapshot.value("recipe"_L1).toString(), seenAs);
+        QCOMPARE(snapshot.value("state"_L1).toString(), u"contended"_s);
+        const auto contenders = snapshot.value("contenders"_L1).toArray();
         QCOMPARE(contenders.size(), modes.size());
         QCOMPARE(contenders[0].toObject().value("id"_L1), first.value("id"_L1));
         for (int i = 0; i < contenders.size(); ++i) {
@@ -126,7 +126,7 @@ private slots:
             const auto mode = shares ? (modes[i] == u'R' ? u"read"_s : u"write"_s) : u"exclusive"_s;
             QCOMPARE(contender.value("mode"_L1).toString(), mode);
         }
-        for (const auto &entry : picture.value("findings"_L1).toArray())
+        for (const auto &entry : snapshot.value("findings"_L1).toArray())
             QVERIFY2(entry.toObject().value("severity"_L1).toString() == u"info"_s, ran.what());
 
         // And the queue moves on.

@@ -103,8 +103,8 @@ class TestForceReleaseRaces : public QObject {
     }
     [[nodiscard]] bool stillHolds(const inspect::LockName &lock, const QByteArray &id)
     {
-        const auto picture = perform(m_workspace->read(lock, soon()));
-        const auto *holder = picture ? picture->find(id) : nullptr;
+        const auto snapshot = perform(m_workspace->read(lock, soon()));
+        const auto *holder = snapshot ? snapshot->find(id) : nullptr;
         return holder && holder->role == inspect::Role::Holder;
     }
 

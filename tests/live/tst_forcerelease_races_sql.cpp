@@ -22,14 +22,14 @@ using namespace lockscope::inspect;
 namespace {
 
 struct Deaf : ObserverSink {
-    void locksChanged(std::vector<PictureChange>) override {}
-    void sessionsChanged(const ConnectionName &, std::vector<SessionPicture>) override {}
+    void locksChanged(std::vector<SnapshotChange>) override {}
+    void sessionsChanged(const ConnectionName &, std::vector<SessionSnapshot>) override {}
     void coverageChanged(const ConnectionName &, std::vector<Coverage>) override {}
     void progressed(Progress) override {}
     void costChanged(const ConnectionName &, Cost) override {}
 };
 
-Task<void> readInto(Observer *observer, QByteArray name, Deadline deadline, std::optional<Result<LockPicture>> *out)
+Task<void> readInto(Observer *observer, QByteArray name, Deadline deadline, std::optional<Result<LockSnapshot>> *out)
 {
     auto read = co_await observer->readNow(name, deadline);
     out->emplace(std::move(read));
@@ -145,9 +145,9 @@ class TestForceReleaseRacesSql : public MariaDbFixture {
                 send(session, "START TRANSACTION"),
                 send(session, "SELECT id FROM shop.stock WHERE id = 2 FOR UPDATE")};
     }
-    Result<LockPicture> readNow(Observer &observer, const QByteArray &lock)
+    Result<LockSnapshot> readNow(Observer &observer, const QByteArray &lock)
     {
-        std::optional<Result<LockPicture>> read;
+        std::optional<Result<LockSnapshot>> read;
         Scope scope(m_loop);
         scope.launch(readInto(&observer, lock, soon(), &read));
         if (!QTest::qWaitFor([&] { return read.has_value(); }, patienceMs))
@@ -256,9 +256,9 @@ private slots:
             const int before = quantity();
             hold(*old, named);
             const auto waiting = wait(*next, named);
-            const auto picture = readNow(observer, named ? name : row);
-            const auto plan = picture ? operate::planForceRelease(*picture, picture->contenders[0].id)
-                                      : Result<operate::ForceReleasePlan>(picture.error());
+            const auto snapshot = readNow(observer, named ? name : row);
+            const auto plan = snapshot ? operate::planForceRelease(*snapshot, snapshot->contenders[0].id)
+                                      : Result<operate::ForceReleasePlan>(snapshot.error());
             if (!plan || plan->before.contenders[0].session != QString::number(connection)) {
                 ++unseen; // what may be old shows no lock, or the one before
                 continue;
@@ -313,12 +313,13 @@ private slots:
             hold(*old, false);
             const auto waiting = wait(*next, false);
             // What may be old shows no lock, or the one before: then one looks again.
-            auto picture = readNow(observer, row);
-            const auto isSeen = [&] { return picture && picture->contenders[0].session == QString::number(connection); };
+            auto snapshot = readNow(observer, row);
+            const auto isSeen =
+                [&] { return snapshot && snapshot->contenders[0].session == QString::number(connection); };
             for (int looks = 0; !isSeen() && looks < 20; ++looks)
-                picture = readNow(observer, row);
-            QVERIFY2(isSeen(), textOf(picture));
-            const auto plan = operate::planForceRelease(*picture, picture->contenders[0].id);
+                snapshot = readNow(observer, row);
+            QVERIFY2(isSeen(), textOf(snapshot));
+            const auto plan = operate::planForceRelease(*snapshot, snapshot->contenders[0].id);
             QVERIFY2(plan, textOf(plan));
             Scope polling(m_loop);
             if (poller == int(Poller::Every60ms))
@@ -343,10 +344,10 @@ private slots:
             auto old = openConnected(), next = openConnected(), third = openConnected();
             hold(*old, false);
             auto waiting = wait(*next, false);
-            const auto picture = readNow(observer, row);
-            QVERIFY2(picture, textOf(picture));
-            const auto id = picture->contenders[0].id;
-            const auto plan = operate::planForceRelease(*picture, id);
+            const auto snapshot = readNow(observer, row);
+            QVERIFY2(snapshot, textOf(snapshot));
+            const auto id = snapshot->contenders[0].id;
+            const auto plan = operate::planForceRelease(*snapshot, id);
             QVERIFY2(plan, textOf(plan));
             must(*old, "COMMIT");
             QVERIFY(answerOf(waiting));
@@ -355,8 +356,8 @@ private slots:
             std::ignore = wait(*third, false);
             const auto now = readNow(observer, row);
             QVERIFY2(now, textOf(now));
-            QCOMPARE(now->contenders[0].session, picture->contenders[0].session);
-            sameSecond += now->contenders[0].heldSince == picture->contenders[0].heldSince ? 1 : 0;
+            QCOMPARE(now->contenders[0].session, snapshot->contenders[0].session);
+            sameSecond += now->contenders[0].heldSince == snapshot->contenders[0].heldSince ? 1 : 0;
             const auto again = operate::planForceRelease(*now, id);
             QVERIFY(!again);
             QCOMPARE(again.error().code, ErrorCode::Refused);

@@ -103,19 +103,19 @@ class TestHold : public QObject {
         return *m_claimants.back();
     }
     // What the lock looks like to everybody.
-    Result<inspect::LockPicture> picture()
+    Result<inspect::LockSnapshot> snapshot()
     {
         return finish(m_workspace->read({ConnectionName("zk"), path.bytes()}, soon()));
     }
     size_t seen()
     {
-        const auto lock = picture();
+        const auto lock = snapshot();
         return lock ? lock->contenders.size() : 0;
     }
-    // Takes the lock from whoever holds it; the id is what the picture says.
+    // Takes the lock from whoever holds it; the id is what the snapshot says.
     Result<operate::ForceReleaseOutcome> force()
     {
-        const auto lock = picture();
+        const auto lock = snapshot();
         if (!lock)
             return lock.error();
         const auto plan = operate::planForceRelease(*lock, lock->contenders.front().id);

@@ -19,13 +19,13 @@ using namespace lockscope::inspect;
 namespace {
 
 struct MariaDbSink : ObserverSink {
-    std::map<QByteArray, LockPicture> locks;
-    std::vector<SessionPicture> sessions;
+    std::map<QByteArray, LockSnapshot> locks;
+    std::vector<SessionSnapshot> sessions;
     std::vector<Coverage> coverage;
     int removed = 0;
     Progress progress;
 
-    void locksChanged(std::vector<PictureChange> changes) override
+    void locksChanged(std::vector<SnapshotChange> changes) override
     {
         for (auto &change : changes) {
             if (change.kind == ChangeKind::Removed) {
@@ -36,13 +36,14 @@ struct MariaDbSink : ObserverSink {
             }
         }
     }
-    void sessionsChanged(const ConnectionName &, std::vector<SessionPicture> news) override { sessions = std::move(news); }
+    void sessionsChanged(const ConnectionName &,
+                         std::vector<SessionSnapshot> news) override { sessions = std::move(news); }
     void coverageChanged(const ConnectionName &, std::vector<Coverage> news) override { coverage = std::move(news); }
     void progressed(Progress news) override { progress = std::move(news); }
     void costChanged(const ConnectionName &, Cost) override {}
 };
 
-Task<void> readInto(Observer *observer, QByteArray name, Deadline deadline, std::optional<Result<LockPicture>> *out)
+Task<void> readInto(Observer *observer, QByteArray name, Deadline deadline, std::optional<Result<LockSnapshot>> *out)
 {
     auto read = co_await observer->readNow(name, deadline);
     out->emplace(std::move(read));
@@ -75,10 +76,10 @@ class TestMariaDbObserver : public MariaDbFixture {
     const QByteArray row{"shop.stock#id=1"};
 
     QString sessionOf(const mariadb::Session &session) { return QString::number(session.connectionId()); }
-    // Of whoever the connection is in this picture.
-    QByteArray idOf(const LockPicture &picture, const mariadb::Session &session)
+    // Of whoever the connection is in this snapshot.
+    QByteArray idOf(const LockSnapshot &snapshot, const mariadb::Session &session)
     {
-        for (const auto &one : picture.contenders) {
+        for (const auto &one : snapshot.contenders) {
             if (one.session == sessionOf(session))
                 return one.id;
         }
@@ -107,9 +108,9 @@ class TestMariaDbObserver : public MariaDbFixture {
             qFatal("nobody waits");
         return session;
     }
-    Result<LockPicture> readNow(Observer &observer, const QByteArray &name)
+    Result<LockSnapshot> readNow(Observer &observer, const QByteArray &name)
     {
-        std::optional<Result<LockPicture>> read;
+        std::optional<Result<LockSnapshot>> read;
         Scope scope(m_loop);
         scope.launch(readInto(&observer, name, soon(), &read));
         if (!QTest::qWaitFor([&] { return read.has_value(); }, patienceMs))
@@ -147,7 +148,7 @@ private slots:
         MariaDbSink sink;
         MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, sink);
         observer.start();
-        QTRY_VERIFY(observer.firstPicture().isComplete());
+        QTRY_VERIFY(observer.firstSnapshot().isComplete());
         auto one = holder();
         std::optional<Reply<mariadb::Rows>> second, third;
         auto two = waiter(second);
@@ -202,7 +203,7 @@ private slots:
         const auto session = openConnected(), reading = openConnected();
         MariaDbObserver observer(*session, ConnectionName("db"), {}, sink);
         observer.start();
-        QTRY_VERIFY(observer.firstPicture().isComplete());
+        QTRY_VERIFY(observer.firstSnapshot().isComplete());
         const auto saysOld = [&] {
             return std::ranges::any_of(observer.coverage(), [](const auto &part) {
                 return !part.complete && part.message.contains(QStringLiteral("may be old"));
@@ -239,7 +240,7 @@ private slots:
         MariaDbObserver one(*session, ConnectionName("db"), {}, first), two(*other, ConnectionName("db2"), {}, second);
         one.start();
         two.start();
-        QTRY_VERIFY(one.firstPicture().isComplete() && two.firstPicture().isComplete());
+        QTRY_VERIFY(one.firstSnapshot().isComplete() && two.firstSnapshot().isComplete());
         for (int i = 0; i < 20; ++i) {
             QTest::qWait(50);
             for (const auto *observer : {&one, &two})
@@ -294,7 +295,7 @@ private slots:
         MariaDbSink sink;
         MariaDbObserver observer(*session, ConnectionName("db"), {}, sink);
         observer.start();
-        QTRY_VERIFY(observer.firstPicture().isComplete());
+        QTRY_VERIFY(observer.firstSnapshot().isComplete());
         QVERIFY(std::ranges::any_of(observer.coverage(), [](const auto &part) {
             return !part.complete && part.message.contains(QStringLiteral("PROCESS"));
         }));
@@ -313,10 +314,10 @@ private slots:
         MariaDbObserver observer(*session, ConnectionName("db"), {}, sink);
         auto one = openConnected();
         QVERIFY(run(*one, "SELECT GET_LOCK('not yours', 1)"));
-        const auto picture = readNow(observer, "GET_LOCK#not yours");
-        QVERIFY2(picture, textOf(picture));
-        QVERIFY(!picture->waitersKnown);
-        const auto plan = operate::planForceRelease(*picture, idOf(*picture, *one));
+        const auto snapshot = readNow(observer, "GET_LOCK#not yours");
+        QVERIFY2(snapshot, textOf(snapshot));
+        QVERIFY(!snapshot->waitersKnown);
+        const auto plan = operate::planForceRelease(*snapshot, idOf(*snapshot, *one));
         QVERIFY2(plan, textOf(plan));
         const auto outcome = forceRelease(*plan, observer, audit, session.get());
         QVERIFY(!outcome);
@@ -333,15 +334,16 @@ private slots:
         auto one = holder();
         std::optional<Reply<mariadb::Rows>> reply;
         auto two = waiter(reply);
-        const auto picture = readNow(observer, row);
-        QVERIFY2(picture, textOf(picture));
-        const auto plan = operate::planForceRelease(*picture, idOf(*picture, *one));
+        const auto snapshot = readNow(observer, row);
+        QVERIFY2(snapshot, textOf(snapshot));
+        const auto plan = operate::planForceRelease(*snapshot, idOf(*snapshot, *one));
         QVERIFY2(plan, textOf(plan));
         const auto outcome = forceRelease(*plan, observer, audit);
         QVERIFY2(outcome, textOf(outcome));
         QVERIFY2(outcome->released, qPrintable(outcome->message));
         QVERIFY(answerOf(*reply)); // who waited has it
-        QTRY_VERIFY(one->state() != mariadb::SessionState::Connected || sessionOf(*one) != *picture->contenders[0].session);
+        QTRY_VERIFY(one->state() != mariadb::SessionState::Connected
+                    || sessionOf(*one) != *snapshot->contenders[0].session);
         // Once more with the same plan: it does not hold any more, and nobody else is hit.
         const auto again = forceRelease(*plan, observer, audit);
         QVERIFY(!again);
@@ -358,9 +360,9 @@ private slots:
         auto one = holder();
         std::optional<Reply<mariadb::Rows>> reply;
         auto two = waiter(reply);
-        const auto picture = readNow(observer, row);
-        QVERIFY2(picture, textOf(picture));
-        const auto plan = operate::planForceRelease(*picture, idOf(*picture, *one));
+        const auto snapshot = readNow(observer, row);
+        QVERIFY2(snapshot, textOf(snapshot));
+        const auto plan = operate::planForceRelease(*snapshot, idOf(*snapshot, *one));
         QVERIFY2(plan, textOf(plan));
         QVERIFY(run(*one, "COMMIT"));
         QVERIFY(answerOf(*reply));
@@ -385,9 +387,9 @@ private slots:
         MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, sink);
         auto one = openConnected();
         QVERIFY(run(*one, "SELECT GET_LOCK(?, 1)", {"forced"}));
-        const auto picture = readNow(observer, "GET_LOCK#forced");
-        QVERIFY2(picture, textOf(picture));
-        const auto plan = operate::planForceRelease(*picture, idOf(*picture, *one));
+        const auto snapshot = readNow(observer, "GET_LOCK#forced");
+        QVERIFY2(snapshot, textOf(snapshot));
+        const auto plan = operate::planForceRelease(*snapshot, idOf(*snapshot, *one));
         QVERIFY2(plan, textOf(plan));
         const auto outcome = forceRelease(*plan, observer, audit);
         QVERIFY2(outcome, textOf(outcome));

@@ -23,18 +23,18 @@ const QByteArray holderField("3f1c6a52-8d0e-4b5f-9f0a-0d6e5c4b3a21:1");
 const QByteArray waiterField("9b2f4c1d-1111-4222-8333-444455556666:7");
 
 struct RedisSink : ObserverSink {
-    std::vector<PictureChange> changes;
+    std::vector<SnapshotChange> changes;
     std::vector<Progress> steps;
     std::vector<Coverage> said;
-    std::vector<SessionPicture> clients;
+    std::vector<SessionSnapshot> clients;
     Cost cost;
 
-    void locksChanged(std::vector<PictureChange> news) override
+    void locksChanged(std::vector<SnapshotChange> news) override
     {
         for (auto &change : news)
             changes.push_back(std::move(change));
     }
-    void sessionsChanged(const ConnectionName &, std::vector<SessionPicture> sessions) override
+    void sessionsChanged(const ConnectionName &, std::vector<SessionSnapshot> sessions) override
     {
         clients = std::move(sessions);
     }
@@ -47,7 +47,7 @@ struct RedisSink : ObserverSink {
 
     [[nodiscard]] int count(ChangeKind kind, const QByteArray &name) const
     {
-        return static_cast<int>(std::count_if(changes.begin(), changes.end(), [&](const PictureChange &change) {
+        return static_cast<int>(std::count_if(changes.begin(), changes.end(), [&](const SnapshotChange &change) {
             return change.kind == kind && change.lock.lock.name == name;
         }));
     }
@@ -59,10 +59,10 @@ struct RedisSink : ObserverSink {
     }
 };
 
-Task<void> keep(Task<Result<LockPicture>> reading, std::optional<Result<LockPicture>> &into)
+Task<void> keep(Task<Result<LockSnapshot>> reading, std::optional<Result<LockSnapshot>> &into)
 {
-    auto picture = co_await reading;
-    into = std::move(picture);
+    auto snapshot = co_await reading;
+    into = std::move(snapshot);
 }
 
 } // namespace
@@ -103,17 +103,17 @@ class TestRedisObserver : public QObject {
         m_observer = std::make_unique<RedisObserver>(*m_connection, ConnectionName("redis"), options, m_sink);
         m_observer->start();
     }
-    bool firstPicture()
+    bool firstSnapshot()
     {
-        const auto first = m_observer->firstPicture();
+        const auto first = m_observer->firstSnapshot();
         return eventually([&] { return first.isComplete(); });
     }
-    const LockPicture *lockNamed(const QByteArray &name)
+    const LockSnapshot *lockNamed(const QByteArray &name)
     {
-        m_pictures = m_observer->pictures();
-        for (const auto &picture : m_pictures) {
-            if (picture.lock.name == name)
-                return &picture;
+        m_snapshots = m_observer->snapshots();
+        for (const auto &snapshot : m_snapshots) {
+            if (snapshot.lock.name == name)
+                return &snapshot;
         }
         return nullptr;
     }
@@ -125,7 +125,7 @@ class TestRedisObserver : public QObject {
     {
         return eventually([&] { return lockNamed(name) == nullptr; });
     }
-    std::vector<LockPicture> m_pictures;
+    std::vector<LockSnapshot> m_snapshots;
 
 private slots:
     void init()
@@ -150,8 +150,8 @@ private slots:
         QCOMPARE(act({"SET", "just-a-cache-entry", token, "PX", "60000"}), "OK");
         QCOMPARE(act({"HSET", "user:17", "name", "Ada", "mail", "ada@example.org"}), "2");
         observe();
-        QVERIFY(firstPicture());
-        QCOMPARE(m_observer->pictures().size(), 3u);
+        QVERIFY(firstSnapshot());
+        QCOMPARE(m_observer->snapshots().size(), 3u);
 
         const auto *orders = lockNamed("orders-lock");
         QVERIFY(orders);
@@ -177,7 +177,7 @@ private slots:
     void seesAcquireRenewalAndRelease()
     {
         observe();
-        QVERIFY(firstPicture());
+        QVERIFY(firstSnapshot());
         QCOMPARE(m_sink.how(), u"client tracking"_s);
         QCOMPARE(act({"SET", "orders-lock", token, "NX", "PX", "30000"}), "OK");
         QVERIFY(appears("orders-lock"));
@@ -201,7 +201,7 @@ private slots:
         QVERIFY(serve(std::move(options)));
         QCOMPARE(act({"DEBUG", "SET-ACTIVE-EXPIRE", "0"}), "OK");
         observe();
-        QVERIFY(firstPicture());
+        QVERIFY(firstSnapshot());
         QCOMPARE(act({"SET", "short-lock", token, "PX", "300"}), "OK");
         QVERIFY(appears("short-lock"));
         QVERIFY(goes("short-lock"));
@@ -211,8 +211,8 @@ private slots:
     {
         QCOMPARE(act({"MSET", "a-lock", token, "b-lock", token}), "OK");
         observe();
-        QVERIFY(firstPicture());
-        QCOMPARE(m_observer->pictures().size(), 2u);
+        QVERIFY(firstSnapshot());
+        QCOMPARE(m_observer->snapshots().size(), 2u);
         QCOMPARE(act({"FLUSHALL"}), "OK");
         QVERIFY(goes("a-lock"));
         QVERIFY(goes("b-lock"));
@@ -225,10 +225,10 @@ private slots:
         QCOMPARE(act({"RPUSH", "redisson_lock_queue:{orders}", waiterField}), "1");
         QCOMPARE(act({"ZADD", "redisson_lock_timeout:{orders}", "99999999999999", waiterField}), "1");
         observe();
-        QVERIFY(firstPicture());
+        QVERIFY(firstSnapshot());
         const auto *lock = lockNamed("orders");
         QVERIFY(lock);
-        QCOMPARE(m_observer->pictures().size(), 1u); // companions are no locks
+        QCOMPARE(m_observer->snapshots().size(), 1u); // companions are no locks
         QVERIFY(lock->find(holderField));
         QVERIFY(lock->find(waiterField));
         QVERIFY(lock->companions.size() >= 1);
@@ -244,7 +244,7 @@ private slots:
         QCOMPARE(act({"HSET", "orders", holderField, "1"}), "1");
         QCOMPARE(act({"PEXPIRE", "orders", "60000"}), "1");
         observe();
-        QVERIFY(firstPicture());
+        QVERIFY(firstSnapshot());
         const auto waiters = [&] {
             const auto *lock = lockNamed("orders");
             return lock ? lock->waiterCount() : -1;
@@ -262,7 +262,7 @@ private slots:
         QCOMPARE(act({"SET", "lock-registry:orders", process, "PX", "60000"}), "OK");
         QCOMPARE(act({"SET", "lock-registry:stock", process, "PX", "60000"}), "OK");
         observe();
-        QVERIFY(firstPicture());
+        QVERIFY(firstSnapshot());
         const auto client = [&] {
             const auto *lock = lockNamed("lock-registry:stock");
             return lock ? lock->client.value_or(u"nobody"_s) : u"no lock"_s;
@@ -283,15 +283,15 @@ private slots:
             commands.push_back({"SET", name, token, "PX", "60000"});
         QVERIFY(answerOf(m_other->pipeline(std::move(commands), soon())));
         observe();
-        QVERIFY(firstPicture());
-        QCOMPARE(m_observer->pictures().size(), 3u);
+        QVERIFY(firstSnapshot());
+        QCOMPARE(m_observer->snapshots().size(), 3u);
         const auto &steps = m_sink.steps;
         QVERIFY(std::any_of(steps.begin(), steps.end(), [](const Progress &step) {
             return step.running && step.total == 50'003 && step.done < step.total;
         }));
         QCOMPARE(steps.back().done, 50'003);
         QVERIFY(!steps.back().running);
-        QVERIFY(steps.back().firstPictureComplete);
+        QVERIFY(steps.back().firstSnapshotComplete);
     }
 
     void aPausedSweepStandsStill()
@@ -306,19 +306,19 @@ private slots:
         // Whatever it would send is answered before what is sent after it.
         for (int i = 0; i < 20; ++i)
             QCOMPARE(valueOf(m_connection->command({"PING"}, soon())).text, "PONG");
-        QVERIFY(!m_observer->firstPicture().isComplete());
+        QVERIFY(!m_observer->firstSnapshot().isComplete());
         m_observer->setPaused(false);
-        QVERIFY(firstPicture());
+        QVERIFY(firstSnapshot());
         QVERIFY(lockNamed("orders-lock"));
     }
 
-    void onePictureWithoutFollowing()
+    void oneSnapshotWithoutFollowing()
     {
         QCOMPARE(act({"SET", "orders-lock", token}), "OK");
         ObserverOptions options;
         options.follow = false;
         observe(options);
-        QVERIFY(firstPicture());
+        QVERIFY(firstSnapshot());
         QVERIFY(lockNamed("orders-lock"));
         QVERIFY(!act({"CLIENT", "LIST"}).contains("flags=t"));
         QCOMPARE(m_sink.how(), u"SCAN"_s);
@@ -330,7 +330,7 @@ private slots:
                       "-config", "-client|list"}),
                  "OK");
         observe({}, "watcher");
-        QVERIFY(firstPicture());
+        QVERIFY(firstSnapshot());
         QCOMPARE(m_sink.how(), u"polling every 250 ms"_s);
         QVERIFY(m_sink.says(u"client tracking refused"_s));
         QVERIFY(m_sink.says(u"CONFIG refused"_s));
@@ -343,7 +343,7 @@ private slots:
         QCOMPARE(act({"SET", "orders-lock", token}), "OK");
         QCOMPARE(act({"ACL", "SETUSER", "watcher", "on", ">pw", "allkeys", "+@all", "-client|tracking"}), "OK");
         observe({}, "watcher");
-        QVERIFY(firstPicture());
+        QVERIFY(firstSnapshot());
         const QByteArray other("ffffffffffffffffffffffffffffffff");
         QCOMPARE(act({"SET", "orders-lock", other}), "OK");
         QTRY_COMPARE(lockNamed("orders-lock")->contenders.front().guard.value, other);
@@ -358,7 +358,7 @@ private slots:
                       "-client|tracking"}),
                  "OK");
         observe({}, "watcher");
-        QVERIFY(firstPicture());
+        QVERIFY(firstSnapshot());
         QCOMPARE(m_sink.how(), u"keyspace events"_s);
         QCOMPARE(act({"SET", "orders-lock", token}), "OK");
         QVERIFY(appears("orders-lock"));
@@ -372,7 +372,7 @@ private slots:
         QCOMPARE(act({"ACL", "SETUSER", "watcher", "on", ">pw", "~mine*", "+type", "+pttl", "+getrange", "+scan"}),
                  "OK");
         observe({}, "watcher");
-        QVERIFY(firstPicture());
+        QVERIFY(firstSnapshot());
         QVERIFY(lockNamed("mine-lock"));
         QVERIFY(!lockNamed("other-lock"));
         QVERIFY(m_sink.says(u"keys, among them other-lock"_s));
@@ -380,16 +380,16 @@ private slots:
 
         QCOMPARE(act({"ACL", "SETUSER", "watcher", "-scan"}), "OK");
         observe({}, "watcher");
-        QVERIFY(firstPicture());
+        QVERIFY(firstSnapshot());
         QVERIFY(m_sink.says(u"SCAN refused"_s));
-        QVERIFY(m_observer->pictures().empty());
+        QVERIFY(m_observer->snapshots().empty());
     }
 
     void comesBackAfterARestart()
     {
         QCOMPARE(act({"SET", "orders-lock", token}), "OK");
         observe();
-        QVERIFY(firstPicture());
+        QVERIFY(firstSnapshot());
         m_server->stop();
         QTRY_VERIFY(m_sink.says(u"not connected"_s));
         QVERIFY(lockNamed("orders-lock")); // kept, as of then
@@ -404,7 +404,7 @@ private slots:
     void theSubscribersConnectionAloneBreaks()
     {
         observe();
-        QVERIFY(firstPicture());
+        QVERIFY(firstSnapshot());
         QCOMPARE(act({"SET", "a-lock", token}), "OK");
         QVERIFY(appears("a-lock"));
         QCOMPARE(act({"CLIENT", "KILL", "TYPE", "pubsub"}), "1");
@@ -421,7 +421,7 @@ private slots:
     {
         QCOMPARE(act({"SET", "quiet-lock", token}), "OK");
         observe();
-        QVERIFY(firstPicture());
+        QVERIFY(firstSnapshot());
         std::vector<redis::Command> noise;
         for (int i = 0; i < 5'000; ++i)
             noise.push_back({"SET", "noise:" + QByteArray::number(i), "x"});
@@ -440,7 +440,7 @@ private slots:
         ObserverOptions options;
         options.longHeld = 200ms;
         observe(options);
-        QVERIFY(firstPicture());
+        QVERIFY(firstSnapshot());
         const auto isLongHeld = [&] {
             const auto *lock = lockNamed("old-lock");
             return lock && std::any_of(lock->findings.begin(), lock->findings.end(),
@@ -453,10 +453,10 @@ private slots:
     {
         QCOMPARE(act({"SET", "orders-lock", token, "PX", "60000"}), "OK");
         observe();
-        QVERIFY(firstPicture());
+        QVERIFY(firstSnapshot());
         Scope scope(m_loop);
-        std::optional<Result<LockPicture>> there;
-        std::optional<Result<LockPicture>> absent;
+        std::optional<Result<LockSnapshot>> there;
+        std::optional<Result<LockSnapshot>> absent;
         scope.launch(keep(m_observer->readNow("orders-lock", soon()), there));
         scope.launch(keep(m_observer->readNow("absent-lock", soon()), absent));
         QTRY_VERIFY(there && absent);
@@ -470,7 +470,7 @@ private slots:
     {
         QCOMPARE(act({"CLIENT", "SETNAME", "worker-7"}), "OK");
         observe();
-        QVERIFY(firstPicture());
+        QVERIFY(firstSnapshot());
         QCOMPARE(m_observer->sessions().size(), 1u); // ours are left out
         QCOMPARE(m_observer->sessions().front().client, u"worker-7"_s);
         QVERIFY(m_observer->sessions().front().endpoint->startsWith(u"127.0.0.1:"_s));

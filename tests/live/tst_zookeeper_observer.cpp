@@ -18,15 +18,15 @@ using namespace Qt::StringLiterals;
 namespace {
 
 struct ZooKeeperSink : ObserverSink {
-    std::map<QByteArray, LockPicture> locks; // as told
-    std::vector<SessionPicture> sessions;
+    std::map<QByteArray, LockSnapshot> locks; // as told
+    std::vector<SessionSnapshot> sessions;
     std::vector<Coverage> coverage;
     Progress progress;
     Cost cost;
     int changes = 0;
     bool isConsistent = true; // only unknown locks are added, only known ones changed or removed
 
-    void locksChanged(std::vector<PictureChange> news) override
+    void locksChanged(std::vector<SnapshotChange> news) override
     {
         for (const auto &change : news) {
             ++changes;
@@ -38,12 +38,12 @@ struct ZooKeeperSink : ObserverSink {
                 locks.insert_or_assign(name, change.lock);
         }
     }
-    void sessionsChanged(const ConnectionName &, std::vector<SessionPicture> now) override { sessions = now; }
+    void sessionsChanged(const ConnectionName &, std::vector<SessionSnapshot> now) override { sessions = now; }
     void coverageChanged(const ConnectionName &, std::vector<Coverage> now) override { coverage = now; }
     void progressed(Progress now) override { progress = now; }
     void costChanged(const ConnectionName &, Cost now) override { cost = now; }
 
-    const LockPicture *find(const QByteArray &name) const
+    const LockSnapshot *find(const QByteArray &name) const
     {
         const auto at = locks.find(name);
         return at == locks.end() ? nullptr : &at->second;
@@ -60,7 +60,7 @@ struct Client {
     ZPath node;
 };
 
-Task<void> store(Task<Result<LockPicture>> reading, Completion<Result<LockPicture>> into)
+Task<void> store(Task<Result<LockSnapshot>> reading, Completion<Result<LockSnapshot>> into)
 {
     auto got = co_await reading;
     into.complete(std::move(got));
@@ -85,7 +85,7 @@ private slots:
     void aCrawlWhereDumpIsRefused();
     void nodesThatMayNotBeRead();
     void beyondTheWatchBudgetItPolls();
-    void aBrokenConnectionKeepsThePictures();
+    void aBrokenConnectionKeepsTheSnapshots();
     void readNowIsFresh();
     void withoutFollowingNothingIsWatched();
     void locksAmongManyNodes();
@@ -97,7 +97,7 @@ private:
     // Joins a queue; waiters watch the node before theirs.
     Client join(const QByteArray &directory, const QByteArray &base = "-lock-");
     void look(const sandbox::ZooKeeperServer &server, ObserverOptions options = {}, zk::SessionOptions how = {});
-    Result<LockPicture> readNow(const QByteArray &name);
+    Result<LockSnapshot> readNow(const QByteArray &name);
 
     QtLoop m_loop;
     std::unique_ptr<sandbox::ZooKeeperServer> m_open;   // allows everything
@@ -194,15 +194,15 @@ void TestZooKeeperObserver::look(const sandbox::ZooKeeperServer &server, Observe
     m_source = std::make_unique<zk::EvidenceSource>(m_loop, std::vector{server.address()}, server.adminPort());
     m_observer = std::make_unique<ZooKeeperObserver>(*m_session, *m_source, ConnectionName("zk"), chroot, options, m_sink);
     m_observer->start();
-    QVERIFY(await(m_observer->firstPicture(), false));
+    QVERIFY(await(m_observer->firstSnapshot(), false));
 }
 
-Result<LockPicture> TestZooKeeperObserver::readNow(const QByteArray &name)
+Result<LockSnapshot> TestZooKeeperObserver::readNow(const QByteArray &name)
 {
-    Completion<Result<LockPicture>> done(m_loop);
+    Completion<Result<LockSnapshot>> done(m_loop);
     Scope scope(m_loop);
     scope.launch(store(m_observer->readNow(name, Deadline::after(m_loop, 10s)), done));
-    return await<Result<LockPicture>>(done, Error{ErrorCode::TimedOut, u"never"_s, false});
+    return await<Result<LockSnapshot>>(done, Error{ErrorCode::TimedOut, u"never"_s, false});
 }
 
 void TestZooKeeperObserver::aQueueInOrderWithProvenWatches()
@@ -232,7 +232,7 @@ void TestZooKeeperObserver::aQueueInOrderWithProvenWatches()
     }
     QVERIFY(!m_sink.says(u"answered wchp"_s));
     QVERIFY(m_sink.progress.how.startsWith(u"dump every "_s));
-    QVERIFY(m_sink.progress.firstPictureComplete);
+    QVERIFY(m_sink.progress.firstSnapshotComplete);
     QVERIFY(m_sink.cost.watches > 0);
 }
 
@@ -243,7 +243,7 @@ void TestZooKeeperObserver::sessionsKnowWhatTheyHoldAndAwait()
     const auto waiter = join("/sessions/a");
     look(*m_open);
     const auto find = [this](const Client &client) {
-        const auto at = std::ranges::find(m_sink.sessions, client.session->id().text(), &SessionPicture::session);
+        const auto at = std::ranges::find(m_sink.sessions, client.session->id().text(), &SessionSnapshot::session);
         return at == m_sink.sessions.end() ? nullptr : &*at;
     };
     QVERIFY(find(holder) && find(waiter));
@@ -429,7 +429,7 @@ void TestZooKeeperObserver::beyondTheWatchBudgetItPolls()
     QTRY_VERIFY(!m_sink.find("/budget/one") && !m_sink.find("/budget/two"));
 }
 
-void TestZooKeeperObserver::aBrokenConnectionKeepsThePictures()
+void TestZooKeeperObserver::aBrokenConnectionKeepsTheSnapshots()
 {
     ensure("/broken/x");
     std::vector<Client> clients;

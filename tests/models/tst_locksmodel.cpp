@@ -19,8 +19,8 @@ using namespace lockscope;
 using namespace lockscope::ui;
 using inspect::ChangeKind;
 using inspect::LockName;
-using inspect::LockPicture;
-using inspect::PictureChange;
+using inspect::LockSnapshot;
+using inspect::SnapshotChange;
 using test::change;
 using test::queueLock;
 using test::redisLock;
@@ -74,8 +74,9 @@ private:
     std::unique_ptr<LocksModel> m_model;
     std::unique_ptr<QAbstractItemModelTester> m_tester;
 
-    LockPicture zk(const QByteArray &path, int waiters) { return queueLock("zk", path, waiters, test::serverTime(start)); }
-    void add(LockPicture lock) { m_model->apply({change(ChangeKind::Added, std::move(lock))}); }
+    LockSnapshot zk(const QByteArray &path,
+                    int waiters) { return queueLock("zk", path, waiters, test::serverTime(start)); }
+    void add(LockSnapshot lock) { m_model->apply({change(ChangeKind::Added, std::move(lock))}); }
 
 private slots:
     void init()
@@ -158,7 +159,7 @@ private slots:
                         change(ChangeKind::Removed, zk("/c", 0))});
         QCOMPARE(recorder.take(), (QStringList{u"-1-3"_s}));
         QCOMPARE(m_model->counts().all, 1);
-        QVERIFY(!m_model->picture({ConnectionName("zk"), "/b"}));
+        QVERIFY(!m_model->snapshot({ConnectionName("zk"), "/b"}));
     }
 
     void filterKeepsOrderAndCounts()
@@ -194,13 +195,13 @@ private slots:
         QCOMPARE(recorder.take(), (QStringList{u"+0-0"_s}));
         m_model->apply({change(ChangeKind::Changed, zk("/a", 0))});
         QCOMPARE(recorder.take(), (QStringList{u"-0-0"_s}));
-        QVERIFY(m_model->picture({ConnectionName("zk"), "/a"}));
+        QVERIFY(m_model->snapshot({ConnectionName("zk"), "/a"}));
     }
 
     void scatteredBatchesAreOneLayoutChange()
     {
-        std::vector<PictureChange> even;
-        std::vector<PictureChange> odd;
+        std::vector<SnapshotChange> even;
+        std::vector<SnapshotChange> odd;
         for (int i = 0; i < 1000; ++i) {
             const auto path = "/l/" + QByteArray::number(i).rightJustified(5, '0');
             (i % 2 ? odd : even).push_back(change(ChangeKind::Added, zk(path, 0)));
@@ -284,10 +285,10 @@ private slots:
         // Against the plainest model there is: a map, sorted afresh.
         std::mt19937 random(20240117);
         const auto below = [&random](int bound) { return static_cast<int>(random() % static_cast<unsigned>(bound)); };
-        std::map<QByteArray, LockPicture> truth;
+        std::map<QByteArray, LockSnapshot> truth;
         m_tester.reset(); // checks every row on every signal; the comparison below does that once a batch
         for (int round = 0; round < 150; ++round) {
-            std::vector<PictureChange> batch;
+            std::vector<SnapshotChange> batch;
             const int size = round % 10 == 0 ? 300 : below(8) + 1;
             for (int i = 0; i < size; ++i) {
                 const auto path = "/l/" + QByteArray::number(below(600));
@@ -334,7 +335,7 @@ private slots:
         QAbstractItemModelTester tester(&queue, QAbstractItemModelTester::FailureReportingMode::QtTest);
         queue.setClock([this] { return m_now; });
         auto lock = zk("/a", 4);
-        queue.setPicture(lock);
+        queue.setSnapshot(lock);
         Recorder recorder(queue);
         QCOMPARE(queue.rowCount(), 5);
         QCOMPARE(queue.pillAt(0).word, u"holds"_s);
@@ -342,15 +343,15 @@ private slots:
         lock.contenders.erase(lock.contenders.begin());
         lock.contenders[0].role = inspect::Role::Holder;
         lock.contenders[0].heldSince = test::serverTime(start);
-        queue.setPicture(lock);
+        queue.setSnapshot(lock);
         QCOMPARE(recorder.take(), (QStringList{u"-0-0"_s, u"~0-0"_s}));
         QCOMPARE(second.row(), 1);
         auto joined = zk("/a", 7);
         lock.contenders.insert(lock.contenders.end(), joined.contenders.begin() + 5, joined.contenders.end());
-        queue.setPicture(lock);
+        queue.setSnapshot(lock);
         QCOMPARE(recorder.take(), (QStringList{u"+4-6"_s}));
         std::swap(lock.contenders[1], lock.contenders[2]);
-        queue.setPicture(lock);
+        queue.setSnapshot(lock);
         QCOMPARE(recorder.take(), (QStringList{u"2>1"_s, u"~1-1"_s}));
         QCOMPARE(second.row(), 2);
     }

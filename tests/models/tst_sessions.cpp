@@ -14,15 +14,15 @@ using namespace lockscope::test;
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 using inspect::ServerTime;
-using inspect::SessionPicture;
+using inspect::SessionSnapshot;
 
 namespace {
 
 const ConnectionName zkName("zk"_ba);
 const ConnectionName redisName("redis"_ba);
 
-SessionPicture session(const ConnectionName &connection, const QString &id, std::vector<QByteArray> holds = {},
-                       std::vector<QByteArray> waits = {})
+SessionSnapshot session(const ConnectionName &connection, const QString &id, std::vector<QByteArray> holds = {},
+                        std::vector<QByteArray> waits = {})
 {
     return {connection, id, u"10.0.0.1:4000"_s, std::nullopt, std::move(holds), std::move(waits), std::nullopt};
 }

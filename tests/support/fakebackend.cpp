@@ -39,7 +39,7 @@ void FakeBackend::deliverAnswers()
     }
 }
 
-void FakeBackend::tellLocks(std::vector<inspect::PictureChange> changes)
+void FakeBackend::tellLocks(std::vector<inspect::SnapshotChange> changes)
 {
     Batch batch;
     batch.locks = std::move(changes);

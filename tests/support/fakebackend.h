@@ -49,7 +49,7 @@ public:
 
     // What the live backend would tell.
     void tell(const Batch &batch) { emit updated(batch); }
-    void tellLocks(std::vector<inspect::PictureChange> changes);
+    void tellLocks(std::vector<inspect::SnapshotChange> changes);
     void tellConnection(const ConnectionStatus &status);
     void tellHold(const Hold &hold) { emit holdChanged(hold); }
     void tellRun(quint64 id, const RealRunProgress &progress) { emit runProgressed(id, progress); }

@@ -13,7 +13,7 @@ using inspect::Contender;
 using inspect::Evidence;
 using inspect::Finding;
 using inspect::FindingCode;
-using inspect::LockPicture;
+using inspect::LockSnapshot;
 using inspect::LockState;
 using inspect::Mode;
 using inspect::Role;
@@ -41,7 +41,7 @@ QByteArray sequenceName(const QByteArray &base, int sequence)
     return base + QByteArray::number(sequence).rightJustified(10, '0');
 }
 
-void addQueue(LockPicture &lock, const std::vector<Claim> &claims, ServerTime now)
+void addQueue(LockSnapshot &lock, const std::vector<Claim> &claims, ServerTime now)
 {
     for (const auto &claim : claims) {
         Contender c;
@@ -66,9 +66,9 @@ void addQueue(LockPicture &lock, const std::vector<Claim> &claims, ServerTime no
                                             : LockState::Held;
 }
 
-LockPicture zkLock(const QByteArray &connection, const QByteArray &path, const QByteArray &recipe, ServerTime now)
+LockSnapshot zkLock(const QByteArray &connection, const QByteArray &path, const QByteArray &recipe, ServerTime now)
 {
-    LockPicture lock;
+    LockSnapshot lock;
     lock.lock = {ConnectionName(connection), path};
     lock.backend = BackendKind::ZooKeeper;
     lock.recipe = recipe;
@@ -84,12 +84,12 @@ ServerTime serverTime(std::chrono::system_clock::time_point time)
     return std::chrono::time_point_cast<milliseconds>(time);
 }
 
-inspect::PictureChange change(ChangeKind kind, LockPicture lock)
+inspect::SnapshotChange change(ChangeKind kind, LockSnapshot lock)
 {
     return {kind, std::move(lock)};
 }
 
-LockPicture queueLock(const QByteArray &connection, const QByteArray &path, int waiters, ServerTime now)
+LockSnapshot queueLock(const QByteArray &connection, const QByteArray &path, int waiters, ServerTime now)
 {
     auto lock = zkLock(connection, path, "curator-mutex", now);
     lock.client = u"Curator"_s;
@@ -105,9 +105,10 @@ LockPicture queueLock(const QByteArray &connection, const QByteArray &path, int 
     return lock;
 }
 
-LockPicture redisLock(const QByteArray &connection, const QByteArray &key, std::optional<milliseconds> ttl, ServerTime now)
+LockSnapshot redisLock(const QByteArray &connection, const QByteArray &key, std::optional<milliseconds> ttl,
+                       ServerTime now)
 {
-    LockPicture lock;
+    LockSnapshot lock;
     lock.lock = {ConnectionName(connection), key};
     lock.backend = BackendKind::Redis;
     lock.recipe = ttl ? "redis-set-nx" : "redis-setnx-expire";
@@ -150,7 +151,7 @@ ConnectionStatus connectedStatus(const QByteArray &name, Scheme scheme, bool pro
 
 namespace {
 
-LockPicture sleeping(ServerTime now)
+LockSnapshot sleeping(ServerTime now)
 {
     auto lock = zkLock("orders-zk", "/locks/orders", "curator-mutex", now);
     lock.client = u"Curator"_s;
@@ -167,7 +168,7 @@ LockPicture sleeping(ServerTime now)
     return lock;
 }
 
-LockPicture disconnected(ServerTime now)
+LockSnapshot disconnected(ServerTime now)
 {
     auto lock = zkLock("orders-zk", "/locks/billing/close", "kazoo-lock", now);
     lock.client = u"kazoo"_s;
@@ -184,7 +185,7 @@ LockPicture disconnected(ServerTime now)
     return lock;
 }
 
-LockPicture herd(ServerTime now)
+LockSnapshot herd(ServerTime now)
 {
     auto lock = zkLock("orders-zk", "/jobs/export", "zk-herd-mutex", now);
     lock.why = u"49 ephemeral children are named herd-<seq>; each watches the children"_s;
@@ -202,7 +203,7 @@ LockPicture herd(ServerTime now)
     return lock;
 }
 
-LockPicture readWrite(ServerTime now)
+LockSnapshot readWrite(ServerTime now)
 {
     auto lock = zkLock("orders-zk", "/catalog/rw", "curator-rwlock", now);
     lock.client = u"Curator"_s;
@@ -223,9 +224,9 @@ LockPicture readWrite(ServerTime now)
     return lock;
 }
 
-LockPicture fair(ServerTime now)
+LockSnapshot fair(ServerTime now)
 {
-    LockPicture lock;
+    LockSnapshot lock;
     lock.lock = {ConnectionName("cache-redis"), "stock"};
     lock.backend = BackendKind::Redis;
     lock.recipe = "redisson-fair-lock";
@@ -253,7 +254,7 @@ LockPicture fair(ServerTime now)
     return lock;
 }
 
-LockPicture leader(ServerTime now)
+LockSnapshot leader(ServerTime now)
 {
     auto lock = zkLock("orders-zk", "/leader/scheduler", "curator-leader", now);
     lock.client = u"Curator"_s;
@@ -273,7 +274,8 @@ Batch showcase(std::chrono::system_clock::time_point clock)
 {
     const auto now = serverTime(clock);
     Batch batch;
-    const auto add = [&batch](LockPicture lock) { batch.locks.push_back(change(ChangeKind::Added, std::move(lock))); };
+    const auto add =
+        [&batch](LockSnapshot lock) { batch.locks.push_back(change(ChangeKind::Added, std::move(lock))); };
     add(sleeping(now));
     add(disconnected(now));
     add(herd(now));
@@ -299,7 +301,7 @@ Batch showcase(std::chrono::system_clock::time_point clock)
         for (const auto &c : lock.lock.contenders) {
             if (!c.session)
                 continue;
-            inspect::SessionPicture session{
+            inspect::SessionSnapshot session{
                 lock.lock.lock.connection, *c.session, c.endpoint, lock.lock.client, {}, {}, c.expiresAt};
             (c.role == Role::Holder ? session.holds : session.waits) = {lock.lock.lock.name};
             batch.sessions.push_back(session);

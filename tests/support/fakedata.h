@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures to show: single ones for tests, and a scene of a busy afternoon for looking at the window.
+// Snapshots to show: single ones for tests, and a scene of a busy afternoon for looking at the window.
 #pragma once
 
 #include "core/workspace/backend.h"
 
 namespace lockscope::test {
 
-// Added, Changed or Removed of one picture.
-[[nodiscard]] inspect::PictureChange change(inspect::ChangeKind kind, inspect::LockPicture lock);
+// Added, Changed or Removed of one snapshot.
+[[nodiscard]] inspect::SnapshotChange change(inspect::ChangeKind kind, inspect::LockSnapshot lock);
 
 // A Curator mutex with one holder and `waiters` behind it, each watching the one before; ages count
 // back from `now`.
-[[nodiscard]] inspect::LockPicture queueLock(const QByteArray &connection, const QByteArray &path, int waiters,
-                                             inspect::ServerTime now);
+[[nodiscard]] inspect::LockSnapshot queueLock(const QByteArray &connection, const QByteArray &path, int waiters,
+                                              inspect::ServerTime now);
 // A SET NX lock; `ttl` empty: it never expires (with the finding no-ttl).
-[[nodiscard]] inspect::LockPicture redisLock(const QByteArray &connection, const QByteArray &key,
-                                             std::optional<std::chrono::milliseconds> ttl, inspect::ServerTime now);
+[[nodiscard]] inspect::LockSnapshot redisLock(const QByteArray &connection, const QByteArray &key,
+                                              std::optional<std::chrono::milliseconds> ttl, inspect::ServerTime now);
 
 [[nodiscard]] ConnectionStatus connectedStatus(const QByteArray &name, Scheme scheme, bool production,
                                                std::chrono::system_clock::time_point asOf);

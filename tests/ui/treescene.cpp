@@ -143,17 +143,17 @@ Result<KeyDetail> readKey(const RedisKey &name)
     return detail;
 }
 
-inspect::SessionPicture session(const QByteArray &connection, const QString &id, const QString &endpoint,
-                                const QString &client, std::vector<QByteArray> holds, std::vector<QByteArray> waits)
+inspect::SessionSnapshot session(const QByteArray &connection, const QString &id, const QString &endpoint,
+                                 const QString &client, std::vector<QByteArray> holds, std::vector<QByteArray> waits)
 {
     return {ConnectionName(connection), id, endpoint, client, std::move(holds), std::move(waits), std::nullopt};
 }
 
-std::vector<inspect::SessionPicture> sessions(std::chrono::system_clock::time_point now)
+std::vector<inspect::SessionSnapshot> sessions(std::chrono::system_clock::time_point now)
 {
     const QByteArray zk = "orders-zk";
     const QByteArray redis = "cache-redis";
-    std::vector<inspect::SessionPicture> all{
+    std::vector<inspect::SessionSnapshot> all{
         session(zk, u"0x1000009b4890001"_s, u"10.0.3.7:56332"_s, u"Curator"_s, {"/locks/orders"}, {}),
         session(zk, u"0x1000009b4890002"_s, u"10.0.3.9:41120"_s, u"Curator"_s, {"/jobs/export"}, {"/locks/orders"}),
         session(zk, u"0x2000009b4890007"_s, u"10.0.4.2:50218"_s, u"kazoo"_s, {}, {"/locks/orders", "/locks/billing/close"}),

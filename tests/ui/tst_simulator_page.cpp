@@ -388,7 +388,7 @@ private slots:
         test::FakeBackend backend;
         ui::MainWindow window(backend);
         QVERIFY(window.showPage(u"simulator"_s));
-        QVERIFY(!window.isFirstPictureComplete());
+        QVERIFY(!window.isFirstSnapshotComplete());
         window.show();
         auto *page = window.findChild<ui::SimulatorPage *>();
         QVERIFY(QTest::qWaitFor([&] { return page->panels() == 2 || !page->complaint().isEmpty(); }, 60'000));

@@ -6,7 +6,7 @@
 #include "ui/simulator/playback.h"
 #include "ui/simulator/runner.h"
 #include "ui/simulator/runpanel.h"
-#include "ui/simulator/words.h"
+#include "ui/simulator/simulatorwords.h"
 #include "ui/theme/theme.h"
 
 #include <QApplication>

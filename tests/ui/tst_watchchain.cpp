@@ -12,14 +12,14 @@ using namespace std::chrono_literals;
 using namespace lockscope;
 using namespace lockscope::ui;
 using inspect::Evidence;
-using inspect::LockPicture;
+using inspect::LockSnapshot;
 
 namespace {
 
 const SystemTime chainPresent = SystemTime(1'700'000'000s);
 constexpr QSizeF view(700, 300);
 
-LockPicture queue(int waiters)
+LockSnapshot queue(int waiters)
 {
     return test::queueLock("zk", "/locks/a", waiters, test::serverTime(chainPresent));
 }

@@ -34,7 +34,7 @@ using namespace std::chrono_literals;
 using namespace lockscope;
 using inspect::ChangeKind;
 using inspect::LockName;
-using inspect::LockPicture;
+using inspect::LockSnapshot;
 using test::change;
 using test::queueLock;
 
@@ -43,13 +43,13 @@ namespace {
 const ui::SystemTime present = ui::SystemTime(1'700'000'000s);
 const LockName orders{ConnectionName("zk"), "/locks/orders"};
 
-LockPicture ordersLock(int waiters = 3)
+LockSnapshot ordersLock(int waiters = 3)
 {
     return queueLock("zk", "/locks/orders", waiters, test::serverTime(present));
 }
 
 // The same lock after its holder let go.
-LockPicture movedUp(LockPicture lock)
+LockSnapshot movedUp(LockSnapshot lock)
 {
     lock.contenders.erase(lock.contenders.begin());
     auto &head = lock.contenders.front();
@@ -62,7 +62,7 @@ LockPicture movedUp(LockPicture lock)
     return lock;
 }
 
-operate::ForceReleasePlan planOf(const LockPicture &lock)
+operate::ForceReleasePlan planOf(const LockSnapshot &lock)
 {
     operate::ForceReleasePlan plan;
     plan.before = lock;
@@ -159,16 +159,16 @@ private slots:
     {
         connectAs(true);
         m_window->selectLock(orders);
-        QVERIFY(!detail().picture());
+        QVERIFY(!detail().snapshot());
         m_backend->tellLocks({change(ChangeKind::Added, ordersLock())});
-        QVERIFY(detail().picture());
+        QVERIFY(detail().snapshot());
         QVERIFY(page().table().currentIndex().isValid());
     }
 
     void selectionAndScrollSurviveAThousandUpdates()
     {
         connectAs(true);
-        std::vector<inspect::PictureChange> many;
+        std::vector<inspect::SnapshotChange> many;
         for (int i = 0; i < 300; ++i)
             many.push_back(change(ChangeKind::Added, queueLock("zk", "/l/" + QByteArray::number(1000 + i), 0,
                                                                test::serverTime(present))));
@@ -189,7 +189,7 @@ private slots:
         QCOMPARE(table.currentIndex().row(), row);
         QVERIFY(table.selectionModel()->isRowSelected(row));
         QCOMPARE(table.rowViewportPosition(row), y);
-        QCOMPARE(detail().picture()->lock, chosen);
+        QCOMPARE(detail().snapshot()->lock, chosen);
     }
 
     void goneLockSaysSoAndChoosesNoNeighbour()
@@ -432,7 +432,7 @@ private slots:
         };
         QVERIFY(says(u"No connection yet"_s));
         auto status = test::connectedStatus("zk", Scheme::ZooKeeper, false, present);
-        status.progress.firstPictureComplete = false;
+        status.progress.firstSnapshotComplete = false;
         m_backend->tellConnection(status);
         QVERIFY(says(u"Looking for locks"_s));
         connectAs(false, false);
@@ -489,16 +489,16 @@ private slots:
         QCOMPARE(other.size(), QSize(1000, 700));
     }
 
-    void screenshotIsTakenOnceTheFirstPictureIsComplete()
+    void screenshotIsTakenOnceTheFirstSnapshotIsComplete()
     {
         QTemporaryDir folder;
         const QString file = folder.filePath(u"window.png"_s);
         std::optional<QString> failure;
         new ui::ScreenshotTaker(*m_window, file, 60s, [&](const QString &what) { failure = what; });
         auto status = test::connectedStatus("zk", Scheme::ZooKeeper, false, present);
-        status.progress.firstPictureComplete = false;
+        status.progress.firstSnapshotComplete = false;
         m_backend->tellConnection(status);
-        QVERIFY(!m_window->isFirstPictureComplete());
+        QVERIFY(!m_window->isFirstSnapshotComplete());
         connectAs(true);
         m_backend->tellLocks({change(ChangeKind::Added, ordersLock())});
         QTRY_VERIFY(failure.has_value());

@@ -105,7 +105,7 @@ private slots:
 
     void isAsSevereAsTheTableUnlessTold()
     {
-        LockPicture lock;
+        LockSnapshot lock;
         addFinding(lock, FindingCode::NoTtl, u"for ever"_s, {"a"});
         addFinding(lock, FindingCode::LongHeld, Severity::Info, u"at most"_s);
         QCOMPARE(lock.findings[0], (Finding{FindingCode::NoTtl, Severity::Critical, u"for ever"_s, {"a"}}));

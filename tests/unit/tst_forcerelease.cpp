@@ -41,64 +41,64 @@ Contender contender(int n)
 }
 
 // Curator's queue: one holder, two waiters.
-LockPicture queue()
+LockSnapshot queue()
 {
-    LockPicture picture;
-    picture.lock = LockName{ConnectionName("zk"), "/locks/orders"};
-    picture.recipe = "curator-mutex";
-    picture.confidence = Confidence::High;
-    picture.state = LockState::Contended;
-    picture.contenders = {contender(0), contender(1), contender(2)};
-    return picture;
+    LockSnapshot snapshot;
+    snapshot.lock = LockName{ConnectionName("zk"), "/locks/orders"};
+    snapshot.recipe = "curator-mutex";
+    snapshot.confidence = Confidence::High;
+    snapshot.state = LockState::Contended;
+    snapshot.contenders = {contender(0), contender(1), contender(2)};
+    return snapshot;
 }
 
-LockPicture redisLock(const QByteArray &recipe, const QByteArray &value)
+LockSnapshot redisLock(const QByteArray &recipe, const QByteArray &value)
 {
-    LockPicture picture;
-    picture.lock = LockName{ConnectionName("redis"), "orders-lock"};
-    picture.backend = BackendKind::Redis;
-    picture.recipe = recipe;
-    picture.confidence = Confidence::High;
-    picture.state = LockState::Held;
-    picture.waitersKnown = false;
+    LockSnapshot snapshot;
+    snapshot.lock = LockName{ConnectionName("redis"), "orders-lock"};
+    snapshot.backend = BackendKind::Redis;
+    snapshot.recipe = recipe;
+    snapshot.confidence = Confidence::High;
+    snapshot.state = LockState::Held;
+    snapshot.waitersKnown = false;
     Contender holder;
     holder.id = value;
     holder.role = Role::Holder;
     holder.guard.value = value;
-    picture.contenders = {holder};
-    return picture;
+    snapshot.contenders = {holder};
+    return snapshot;
 }
 
 // The token on all three nodes of a set, or on one.
-LockPicture onSet(Role role)
+LockSnapshot onSet(Role role)
 {
-    auto picture = redisLock("redlock", "token");
-    picture.contenders[0].role = role;
+    auto snapshot = redisLock("redlock", "token");
+    snapshot.contenders[0].role = role;
     for (const auto *node : {"n1:6379", "n2:6379", "n3:6379"})
-        picture.nodes.push_back({QString::fromLatin1(node), true, QByteArray("token"), {}});
+        snapshot.nodes.push_back({QString::fromLatin1(node), true, QByteArray("token"), {}});
     if (role != Role::Holder)
-        picture.nodes[1].value = picture.nodes[2].value = {};
-    return picture;
+        snapshot.nodes[1].value = snapshot.nodes[2].value = {};
+    return snapshot;
 }
 
 // Answers with what a test put there; afterwards, with what was put there for later.
 class FakeObserver : public Observer {
 public:
     explicit FakeObserver(VirtualLoop &loop) : m_loop(loop) {}
-    std::vector<Result<LockPicture>> answers; // the last one is repeated
+    std::vector<Result<LockSnapshot>> answers; // the last one is repeated
     int reads = 0;
 
     void start() override {}
     void setPaused(bool) override {}
-    Completion<bool> firstPicture() const override { return Completion<bool>(m_loop); }
-    Task<Result<LockPicture>> readNow(QByteArray, Deadline) override
+    Completion<bool> firstSnapshot() const override { return Completion<bool>(m_loop); }
+    Task<Result<LockSnapshot>> readNow(QByteArray, Deadline) override
     {
         const auto at = std::min<std::size_t>(static_cast<std::size_t>(reads), answers.size() - 1);
         ++reads;
         co_return answers[at];
     }
-    std::vector<LockPicture> pictures() const override { return {}; }
-    std::vector<SessionPicture> sessions() const override { return {}; }
+    std::vector<LockSnapshot> snapshots() const override { return {}; }
+    std::vector<SessionSnapshot> sessions() const override { return {}; }
     std::vector<Coverage> coverage() const override { return {}; }
 
 private:
@@ -139,9 +139,9 @@ struct ReleaseWorld {
             tree.put(contender(n).guard.path, contender(n).guard.czxid, contender(n).guard.owner);
     }
 
-    Result<ForceReleaseOutcome> release(const LockPicture &picture)
+    Result<ForceReleaseOutcome> release(const LockSnapshot &snapshot)
     {
-        const auto plan = planForceRelease(picture, picture.contenders[0].id);
+        const auto plan = planForceRelease(snapshot, snapshot.contenders[0].id);
         return plan ? release(*plan) : plan.error();
     }
     Result<ForceReleaseOutcome> release(const ForceReleasePlan &plan)
@@ -163,12 +163,12 @@ struct ReleaseWorld {
     }
 };
 
-LockPicture afterwards()
+LockSnapshot afterwards()
 {
-    auto picture = queue();
-    picture.contenders.erase(picture.contenders.begin());
-    picture.contenders[0].role = Role::Holder;
-    return picture;
+    auto snapshot = queue();
+    snapshot.contenders.erase(snapshot.contenders.begin());
+    snapshot.contenders[0].role = Role::Holder;
+    return snapshot;
 }
 
 } // namespace
@@ -197,9 +197,9 @@ private slots:
 
     void aFreeLockIsRefused()
     {
-        auto picture = queue();
-        picture.contenders.clear();
-        const auto plan = planForceRelease(picture, nodeName(0));
+        auto snapshot = queue();
+        snapshot.contenders.clear();
+        const auto plan = planForceRelease(snapshot, nodeName(0));
         QVERIFY(!plan);
         QCOMPARE(plan.error().code, ErrorCode::Refused);
         QVERIFY(plan.error().message.contains(u"nobody holds"_s));
@@ -214,9 +214,9 @@ private slots:
     void recipesWithoutASafeWayAreUnsupported()
     {
         QFETCH(QByteArray, recipe);
-        auto picture = queue();
-        picture.recipe = recipe;
-        const auto plan = planForceRelease(picture, nodeName(0));
+        auto snapshot = queue();
+        snapshot.recipe = recipe;
+        const auto plan = planForceRelease(snapshot, nodeName(0));
         QVERIFY(!plan);
         QCOMPARE(plan.error().code, ErrorCode::Unsupported);
     }
@@ -231,10 +231,10 @@ private slots:
     void whatLivesOnOneNodeOfASetIsUnsupported()
     {
         QFETCH(QByteArray, recipe);
-        auto picture = redisLock(recipe, "token");
-        QVERIFY(planForceRelease(picture, "token"));
-        picture.nodes = {{u"a:1"_s, true, {}, {}}, {u"b:1"_s, true, {}, {}}, {u"c:1"_s, true, {}, {}}};
-        const auto plan = planForceRelease(picture, "token");
+        auto snapshot = redisLock(recipe, "token");
+        QVERIFY(planForceRelease(snapshot, "token"));
+        snapshot.nodes = {{u"a:1"_s, true, {}, {}}, {u"b:1"_s, true, {}, {}}, {u"c:1"_s, true, {}, {}}};
+        const auto plan = planForceRelease(snapshot, "token");
         QVERIFY(!plan);
         QVERIFY2(plan.error().message.contains(u"one node of a set"_s), qPrintable(plan.error().message));
     }
@@ -256,11 +256,11 @@ private slots:
 
     void aFixedNameLeavesAGap()
     {
-        auto picture = queue();
-        picture.recipe = "zk-ephemeral";
-        picture.lock.name = "/locks/orders/0000000001";
-        picture.contenders[0].guard.path = picture.lock.name;
-        const auto plan = planForceRelease(picture, nodeName(0));
+        auto snapshot = queue();
+        snapshot.recipe = "zk-ephemeral";
+        snapshot.lock.name = "/locks/orders/0000000001";
+        snapshot.contenders[0].guard.path = snapshot.lock.name;
+        const auto plan = planForceRelease(snapshot, nodeName(0));
         QVERIFY(plan);
         QVERIFY(!plan->exact);
         QVERIFY(plan->warnings.join(u' ').contains(u"name that comes again"_s));
@@ -268,34 +268,34 @@ private slots:
 
     void aNameThatComesAgainIsRefusedWithTheFullId()
     {
-        auto picture = queue();
-        picture.contenders[0].id = "leader@24353";
-        const auto bare = planForceRelease(picture, "leader");
+        auto snapshot = queue();
+        snapshot.contenders[0].id = "leader@24353";
+        const auto bare = planForceRelease(snapshot, "leader");
         QVERIFY(!bare);
         QCOMPARE(bare.error().code, ErrorCode::Refused);
         QVERIFY2(bare.error().message.contains(u"leader@24353"_s), qPrintable(bare.error().message));
-        QVERIFY(!planForceRelease(picture, "leader@24352"));
-        const auto full = planForceRelease(picture, "leader@24353");
+        QVERIFY(!planForceRelease(snapshot, "leader@24352"));
+        const auto full = planForceRelease(snapshot, "leader@24353");
         QVERIFY(full);
         QCOMPARE(full->holder, QByteArray("leader@24353"));
     }
 
     void aSessionNamesWhatItHolds()
     {
-        auto picture = queue();
-        for (std::size_t n = 0; n < picture.contenders.size(); ++n)
-            picture.contenders[n].session = u"0x%1"_s.arg(0x10 + n, 0, 16);
-        const auto byHolder = planForceRelease(picture, "session:0x10");
+        auto snapshot = queue();
+        for (std::size_t n = 0; n < snapshot.contenders.size(); ++n)
+            snapshot.contenders[n].session = u"0x%1"_s.arg(0x10 + n, 0, 16);
+        const auto byHolder = planForceRelease(snapshot, "session:0x10");
         QVERIFY(byHolder);
         QCOMPARE(byHolder->holder, nodeName(0));
-        const auto byWaiter = planForceRelease(picture, "session:0x11");
+        const auto byWaiter = planForceRelease(snapshot, "session:0x11");
         QVERIFY(!byWaiter && byWaiter.error().message.contains(u"waits"_s));
-        QVERIFY(!planForceRelease(picture, "session:0x99"));
+        QVERIFY(!planForceRelease(snapshot, "session:0x99"));
         // One that waits besides holding means what it holds; one that holds twice must say which.
-        picture.contenders[1].session = u"0x10"_s;
-        QVERIFY(planForceRelease(picture, "session:0x10"));
-        picture.contenders[1].role = Role::Holder;
-        const auto twice = planForceRelease(picture, "session:0x10");
+        snapshot.contenders[1].session = u"0x10"_s;
+        QVERIFY(planForceRelease(snapshot, "session:0x10"));
+        snapshot.contenders[1].role = Role::Holder;
+        const auto twice = planForceRelease(snapshot, "session:0x10");
         QVERIFY(!twice);
         QVERIFY2(twice.error().message.contains(label(nodeName(1), 80)), qPrintable(twice.error().message));
     }
@@ -303,16 +303,16 @@ private slots:
     void aConstantValueIsComparedWithItsExpiry()
     {
         ReleaseWorld w;
-        auto picture = redisLock("redis-setnx-expire", "1");
-        picture.contenders[0].id = "1@1763780400123";
-        picture.contenders[0].guard.expiryMs = 1763780400123;
-        QVERIFY(!planForceRelease(picture, "1"));
-        const auto plan = planForceRelease(picture, "1@1763780400123");
+        auto snapshot = redisLock("redis-setnx-expire", "1");
+        snapshot.contenders[0].id = "1@1763780400123";
+        snapshot.contenders[0].guard.expiryMs = 1763780400123;
+        QVERIFY(!planForceRelease(snapshot, "1"));
+        const auto plan = planForceRelease(snapshot, "1@1763780400123");
         QVERIFY(plan && !plan->exact && plan->risk.isEmpty());
-        w.observer.answers = {picture, noNode()};
+        w.observer.answers = {snapshot, noNode()};
         w.store.next.kind = redis::Value::Kind::Integer;
         w.store.next.integer = 1;
-        QVERIFY(w.release(picture));
+        QVERIFY(w.release(snapshot));
         QCOMPARE(w.store.sent[0],
                  (redis::Command{"EVALSHA", "compare-and-delete-until", "orders-lock", "1", "1763780400123"}));
     }
@@ -320,12 +320,12 @@ private slots:
     void aConstantValueWithoutExpiryIsReleasedOnlyAtARisk()
     {
         ReleaseWorld w;
-        auto picture = redisLock("redis-setnx-expire", "1");
-        picture.contenders[0].guard.comesAgain = true;
-        w.observer.answers = {picture, noNode()};
+        auto snapshot = redisLock("redis-setnx-expire", "1");
+        snapshot.contenders[0].guard.comesAgain = true;
+        w.observer.answers = {snapshot, noNode()};
         w.store.next.kind = redis::Value::Kind::Integer;
         w.store.next.integer = 1;
-        auto plan = planForceRelease(picture, "1");
+        auto plan = planForceRelease(snapshot, "1");
         QVERIFY(plan && !plan->exact && !plan->risk.isEmpty());
         QVERIFY2(plan->warnings.contains(plan->risk), "the risk is said before");
         const auto refused = w.release(*plan);
@@ -339,18 +339,18 @@ private slots:
 
     void anElectionIsWarnedOf()
     {
-        auto picture = queue();
-        picture.recipe = "curator-leader";
-        const auto plan = planForceRelease(picture, nodeName(0));
+        auto snapshot = queue();
+        snapshot.recipe = "curator-leader";
+        const auto plan = planForceRelease(snapshot, nodeName(0));
         QVERIFY(plan);
         QVERIFY(plan->warnings.join(u' ').contains(u"deposes the leader"_s));
     }
 
     void anUnreadIdentityIsRefused()
     {
-        auto picture = queue();
-        picture.contenders[0].guard.czxid = 0;
-        const auto plan = planForceRelease(picture, nodeName(0));
+        auto snapshot = queue();
+        snapshot.contenders[0].guard.czxid = 0;
+        const auto plan = planForceRelease(snapshot, nodeName(0));
         QVERIFY(!plan);
         QCOMPARE(plan.error().code, ErrorCode::Refused);
     }
@@ -417,7 +417,7 @@ private slots:
             fresh.contenders[0].guard.czxid += 100;
         if (change == 3)
             fresh.contenders[0].role = Role::Waiter;
-        w.observer.answers = {change == 0 ? Result<LockPicture>(noNode()) : fresh};
+        w.observer.answers = {change == 0 ? Result<LockSnapshot>(noNode()) : fresh};
         const auto outcome = w.release(queue());
         QVERIFY(!outcome);
         QCOMPARE(outcome.error().code, ErrorCode::Refused);
@@ -482,8 +482,8 @@ private slots:
         ReleaseWorld w;
         w.tree.fails[u"remove"_s] = Error{ErrorCode::UnknownOutcome, u"connection lost"_s};
         const Error broken{ErrorCode::NotConnected, u"no connection"_s};
-        w.observer.answers = {queue(), second == 0 ? Result<LockPicture>(afterwards())
-                                       : second == 1 ? Result<LockPicture>(queue()) : broken};
+        w.observer.answers = {queue(), second == 0 ? Result<LockSnapshot>(afterwards())
+                                       : second == 1 ? Result<LockSnapshot>(queue()) : broken};
         const auto outcome = w.release(queue());
         QCOMPARE(bool(outcome), second != 2);
         if (outcome)
@@ -496,11 +496,11 @@ private slots:
     void aRedisTokenIsComparedInTheScript()
     {
         ReleaseWorld w;
-        const auto picture = redisLock("redis-set-nx", "tok\"en");
-        w.observer.answers = {picture, noNode()};
+        const auto snapshot = redisLock("redis-set-nx", "tok\"en");
+        w.observer.answers = {snapshot, noNode()};
         w.store.next.kind = redis::Value::Kind::Integer;
         w.store.next.integer = 1;
-        const auto outcome = w.release(picture);
+        const auto outcome = w.release(snapshot);
         QVERIFY(outcome);
         QVERIFY(outcome->released && !outcome->after);
         QVERIFY2(outcome->message.contains(u"free now"_s), qPrintable(outcome->message));
@@ -518,11 +518,11 @@ private slots:
     {
         QFETCH(int, answer);
         ReleaseWorld w;
-        const auto picture = redisLock("redis-setnx-expire", "1");
-        w.observer.answers = {picture, noNode()};
+        const auto snapshot = redisLock("redis-setnx-expire", "1");
+        w.observer.answers = {snapshot, noNode()};
         w.store.next.kind = redis::Value::Kind::Integer;
         w.store.next.integer = answer;
-        const auto outcome = w.release(picture);
+        const auto outcome = w.release(snapshot);
         QVERIFY(!outcome);
         QCOMPARE(outcome.error().code, ErrorCode::Refused);
     }
@@ -530,11 +530,11 @@ private slots:
     void aClaimOnASetIsDeletedOnEveryNode()
     {
         ReleaseWorld w;
-        const auto picture = onSet(Role::Holder);
-        w.observer.answers = {picture, noNode()};
+        const auto snapshot = onSet(Role::Holder);
+        w.observer.answers = {snapshot, noNode()};
         w.store.next.kind = redis::Value::Kind::Integer;
         w.store.next.integer = 1;
-        const auto outcome = w.release(picture);
+        const auto outcome = w.release(snapshot);
         QVERIFY(outcome && outcome->released);
         QVERIFY2(outcome->message.contains(u"on 3 of 3 nodes"_s), qPrintable(outcome->message));
         QCOMPARE(w.store.sent.size(), 3U);
@@ -571,10 +571,10 @@ private slots:
     void aSetWhoseNodesDoNotAnswerIsSaid()
     {
         ReleaseWorld w;
-        const auto picture = onSet(Role::Holder);
+        const auto snapshot = onSet(Role::Holder);
         w.store.failure = Error{ErrorCode::UnknownOutcome, u"connection lost"_s};
-        w.observer.answers = {picture, Error{ErrorCode::NotConnected, u"no connection"_s}};
-        const auto outcome = w.release(picture);
+        w.observer.answers = {snapshot, Error{ErrorCode::NotConnected, u"no connection"_s}};
+        const auto outcome = w.release(snapshot);
         QVERIFY(!outcome);
         QCOMPARE(outcome.error().code, ErrorCode::UnknownOutcome);
         QVERIFY2(outcome.error().message.contains(u"n3:6379: connection lost"_s), qPrintable(outcome.error().message));
@@ -595,16 +595,16 @@ private slots:
         QFETCH(QByteArray, channel);
         QFETCH(QByteArray, timeouts);
         ReleaseWorld w;
-        auto picture = redisLock("redisson-lock", "0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a29:1");
-        picture.lock.name = lock;
-        w.observer.answers = {picture, noNode()};
+        auto snapshot = redisLock("redisson-lock", "0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a29:1");
+        snapshot.lock.name = lock;
+        w.observer.answers = {snapshot, noNode()};
         w.store.next.kind = redis::Value::Kind::Array;
         redis::Value one, told;
         one.kind = told.kind = redis::Value::Kind::Integer;
         one.integer = 1;
         told.integer = 3;
         w.store.next.items = {one, told};
-        const auto outcome = w.release(picture);
+        const auto outcome = w.release(snapshot);
         QVERIFY(outcome);
         QVERIFY2(outcome->message.contains(u"3 subscribers told"_s), qPrintable(outcome->message));
         QCOMPARE(w.store.sent[0].value(2), lock);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The observer's pure parts: which directories to read, when two pictures say the same, who the sessions
+// The observer's pure parts: which directories to read, when two snapshots say the same, who the sessions
 // are, what the coverage says.
+#include "core/inspect/equivalence.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/picturestore.h"
-#include "core/inspect/sameness.h"
 #include "core/inspect/zookeeper/observercandidates.h"
 #include "core/inspect/zookeeper/observerreport.h"
 #include "tests/support/testmain.h"
@@ -17,9 +17,9 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-LockPicture picture(const QByteArray &name, std::vector<QByteArray> contenders = {"a", "b"})
+LockSnapshot snapshot(const QByteArray &name, std::vector<QByteArray> contenders = {"a", "b"})
 {
-    LockPicture lock;
+    LockSnapshot lock;
     lock.lock = {ConnectionName("zk"), name};
     lock.recipe = "zk-mutex";
     for (const auto &id : contenders) {
@@ -104,7 +104,7 @@ private slots:
     {
         QFETCH(bool, same);
         QFETCH(int, change);
-        auto before = picture("/x");
+        auto before = snapshot("/x");
         before.findings.push_back({FindingCode::LongHeld, Severity::Warning, u"held for 10 m 1 s"_s, {"a"}});
         before.contenders[0].expiresAt = ServerTime(10s);
         before.contenders[1].watches.push_back({"a", false, inspect::Evidence::Inferred});
@@ -121,19 +121,19 @@ private slots:
         case 8: now.findings.clear(); break;
         default: now.state = LockState::Contended; break;
         }
-        QCOMPARE(saysTheSame(before, now, 2500ms), same);
+        QCOMPARE(isEquivalent(before, now, 2500ms), same);
     }
 
     void theStoreTellsWhatChanged()
     {
-        PictureStore store;
-        auto changes = store.replace("/d", {picture("/d/a"), picture("/d/b")});
+        SnapshotStore store;
+        auto changes = store.replace("/d", {snapshot("/d/a"), snapshot("/d/b")});
         QCOMPARE(changes.size(), std::size_t(2));
         QCOMPARE(changes[0].kind, ChangeKind::Added);
-        QVERIFY(store.replace("/d", {picture("/d/a"), picture("/d/b")}).empty());
+        QVERIFY(store.replace("/d", {snapshot("/d/a"), snapshot("/d/b")}).empty());
         QCOMPARE(store.sourceOf("/d/b"), QByteArray("/d"));
 
-        changes = store.replace("/d", {picture("/d/b", {"b"})});
+        changes = store.replace("/d", {snapshot("/d/b", {"b"})});
         QCOMPARE(changes.size(), std::size_t(2));
         QCOMPARE(changes[0].kind, ChangeKind::Changed);
         QCOMPARE(changes[1].kind, ChangeKind::Removed);
@@ -149,17 +149,17 @@ private slots:
 
     void aLockThatMovesToAnotherDirectoryStays()
     {
-        PictureStore store;
-        QCOMPARE(store.replace("/s/locks", {picture("/s")}).size(), std::size_t(1));
-        QVERIFY(store.replace("/s", {picture("/s")}).empty());
+        SnapshotStore store;
+        QCOMPARE(store.replace("/s/locks", {snapshot("/s")}).size(), std::size_t(1));
+        QVERIFY(store.replace("/s", {snapshot("/s")}).empty());
         QVERIFY(store.replace("/s/locks", {}).empty());
         QVERIFY(store.find("/s"));
     }
 
     void sessionsOfEverySource()
     {
-        PictureStore store;
-        QCOMPARE(store.replace("/x", {picture("/x", {"1", "2"})}).size(), std::size_t(1));
+        SnapshotStore store;
+        QCOMPARE(store.replace("/x", {snapshot("/x", {"1", "2"})}).size(), std::size_t(1));
         zk::Evidence evidence;
         evidence.connections[{1}].endpoint = u"10.0.0.1:5"_s;
         evidence.expiresIn[{2}] = 4s;
@@ -175,10 +175,10 @@ private slots:
 
         auto later = sessions;
         later[1].expiresAt = ServerTime(106s);
-        QVERIFY(sayTheSame(sessions, later));
+        QVERIFY(isEquivalent(sessions, later));
         later[1].expiresAt = ServerTime(110s);
-        QVERIFY(!sayTheSame(sessions, later));
-        QVERIFY(!sayTheSame(sessions, {sessions[0]}));
+        QVERIFY(!isEquivalent(sessions, later));
+        QVERIFY(!isEquivalent(sessions, {sessions[0]}));
     }
 
     void coverageSaysWhatIsMissing()

@@ -22,7 +22,7 @@ const QByteArray three = R"(
     {h2}__lock__0000000002 s2
     {h3}__lock__0000000003 s3)";
 
-QByteArray edge(const LockPicture &lock, size_t contender)
+QByteArray edge(const LockSnapshot &lock, size_t contender)
 {
     const auto &edges = lock.contenders.at(contender).watches;
     if (edges.size() != 1)

@@ -107,7 +107,7 @@ class TestRecogniseRedis : public QObject {
         Beside beside(expand(*text));
         beside.context.includeLowConfidence = includeLow;
         const auto lock = recognise(*main, beside.companions, beside.context);
-        return lock ? draw(std::vector<LockPicture>{*lock}) : QByteArray();
+        return lock ? draw(std::vector<LockSnapshot>{*lock}) : QByteArray();
     }
     static void check()
     {
@@ -418,7 +418,7 @@ private slots:
     void springIsSeenTogether()
     {
         Beside beside("");
-        std::vector<LockPicture> locks;
+        std::vector<LockSnapshot> locks;
         for (const char *key : {"app-lock:a", "app-lock:b", "other-lock:c"})
             locks.push_back(*recognise(string(key, "{u7}"), {}, beside.context));
         locks.push_back(*recognise(string("app-lock:d", "{u8}"), {}, beside.context));

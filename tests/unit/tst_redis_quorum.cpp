@@ -3,7 +3,7 @@
 #include "core/inspect/findings.h"
 #include "core/inspect/redis/quorum.h"
 #include "core/inspect/json.h"
-#include "core/inspect/sameness.h"
+#include "core/inspect/equivalence.h"
 #include "tests/support/testmain.h"
 
 #include <QJsonArray>
@@ -26,7 +26,7 @@ NodeSight sightOf(const QString &word, int number)
     NodeSight sight{u"n%1"_s.arg(number), word != "?"_L1, std::nullopt};
     if (word == "?"_L1 || word == "-"_L1)
         return sight;
-    LockPicture lock;
+    LockSnapshot lock;
     lock.lock = {ConnectionName("set"), "orders-lock"};
     lock.backend = BackendKind::Redis;
     lock.recipe = word == "R"_L1 ? "redisson-lock" : "redis-set-nx";
@@ -40,7 +40,7 @@ NodeSight sightOf(const QString &word, int number)
     if (word.size() > 1)
         holder.expiresAt = quorumNoon + std::chrono::seconds(word.mid(1).toInt());
     lock.contenders.push_back(holder);
-    sight.picture = lock;
+    sight.snapshot = lock;
     return sight;
 }
 
@@ -53,7 +53,7 @@ std::vector<NodeSight> sightsOf(const QString &row)
 }
 
 // "held: holder A 20, waiter B 30; no-quorum info A B"
-QString shown(const std::optional<LockPicture> &lock)
+QString shown(const std::optional<LockSnapshot> &lock)
 {
     if (!lock)
         return u"none"_s;
@@ -169,7 +169,7 @@ private slots:
                                                   {u"ttlMs"_s, 20'000}}));
         QCOMPARE(json[2].toObject(), (QJsonObject{{u"node"_s, u"n3"_s}, {u"answered"_s, false},
                                                   {u"value"_s, QJsonValue::Null}, {u"ttlMs"_s, QJsonValue::Null}}));
-        QVERIFY(!toJson(*sightOf(u"A10"_s, 1).picture).contains("nodes"_L1));
+        QVERIFY(!toJson(*sightOf(u"A10"_s, 1).snapshot).contains("nodes"_L1));
     }
 
     void theFindingSaysHowManySaidWhat()
@@ -190,7 +190,7 @@ private slots:
     {
         auto sights = sightsOf(u"A10 A20 A30"_s);
         // The second node's clock is an hour ahead, so are its moments.
-        auto &ahead = *sights[1].picture;
+        auto &ahead = *sights[1].snapshot;
         ahead.serverAhead = 3'600'000ms;
         ahead.observed += 1h;
         *ahead.contenders.front().expiresAt += 1h;
@@ -203,10 +203,10 @@ private slots:
     void heldSinceAMajorityHadIt()
     {
         auto sights = sightsOf(u"A10 A20 A30 - -"_s);
-        sights[0].picture->contenders.front().heldSince = quorumNoon - 9s;
-        sights[1].picture->contenders.front().heldSince = quorumNoon - 5s;
+        sights[0].snapshot->contenders.front().heldSince = quorumNoon - 9s;
+        sights[1].snapshot->contenders.front().heldSince = quorumNoon - 5s;
         QVERIFY(!mergeNodes(sights)->contenders.front().heldSince);
-        sights[2].picture->contenders.front().heldSince = quorumNoon - 7s;
+        sights[2].snapshot->contenders.front().heldSince = quorumNoon - 7s;
         QCOMPARE(mergeNodes(sights)->contenders.front().heldSince, std::optional(quorumNoon - 5s));
     }
 
@@ -214,18 +214,18 @@ private slots:
     {
         auto sights = sightsOf(u"A10 A20 A30"_s);
         const Finding found{FindingCode::LongHeld, Severity::Info, u"held for longer than 10 m"_s, {"A"}};
-        sights[0].picture->findings.push_back(found);
+        sights[0].snapshot->findings.push_back(found);
         QVERIFY(mergeNodes(sights)->findings.empty());
-        sights[2].picture->findings.push_back(found);
+        sights[2].snapshot->findings.push_back(found);
         QCOMPARE(mergeNodes(sights)->findings, std::vector<Finding>{found});
     }
 
     void whatANodeSaysIsNews()
     {
         const auto before = *mergeNodes(sightsOf(u"A10 A20 A30 - -"_s));
-        QVERIFY(saysTheSame(before, *mergeNodes(sightsOf(u"A10 A20 A30 - -"_s))));
-        QVERIFY(!saysTheSame(before, *mergeNodes(sightsOf(u"A10 A20 - A30 -"_s))));
-        QVERIFY(!saysTheSame(before, *mergeNodes(sightsOf(u"A10 A20 A30 - ?"_s))));
+        QVERIFY(isEquivalent(before, *mergeNodes(sightsOf(u"A10 A20 A30 - -"_s))));
+        QVERIFY(!isEquivalent(before, *mergeNodes(sightsOf(u"A10 A20 - A30 -"_s))));
+        QVERIFY(!isEquivalent(before, *mergeNodes(sightsOf(u"A10 A20 A30 - ?"_s))));
     }
 };
 

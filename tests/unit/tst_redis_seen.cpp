@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a Redis observer remembers between two looks, and the prefixes it asks the server to track.
+#include "core/inspect/equivalence.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/redis/observerfollow.h"
 #include "core/inspect/redis/observerseen.h"
-#include "core/inspect/sameness.h"
 #include "tests/support/testmain.h"
 
 #include <QTest>
@@ -35,14 +35,14 @@ KeyView hashKey(std::vector<std::pair<QByteArray, QByteArray>> fields)
     return view;
 }
 
-LockPicture heldBy(const QByteArray &id, std::optional<ServerTime> since, std::optional<ServerTime> expiresAt)
+LockSnapshot heldBy(const QByteArray &id, std::optional<ServerTime> since, std::optional<ServerTime> expiresAt)
 {
     Contender holder;
     holder.id = id;
     holder.role = Role::Holder;
     holder.heldSince = since;
     holder.expiresAt = expiresAt;
-    LockPicture lock;
+    LockSnapshot lock;
     lock.state = LockState::Held;
     lock.contenders.push_back(holder);
     return lock;
@@ -94,7 +94,7 @@ private slots:
         QCOMPARE(seen.cameAt(lockKey), noon + 10s);
     }
 
-    void aKeyThatCameAfterTheFirstPicture()
+    void aKeyThatCameAfterTheFirstSnapshot()
     {
         SeenSince seen;
         seen.note(stringKey("a"), noon, true);
@@ -140,7 +140,7 @@ private slots:
         newer.observed = noon + 1s;
         newer.serverAhead = 2ms;
         steady(newer, older);
-        QCOMPARE(saysTheSame(newer, older), same);
+        QCOMPARE(isEquivalent(newer, older), same);
         QCOMPARE(newer.observed, noon + 1s);
     }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Directories and pictures as text, for tables of recognition rules.
+// Directories and snapshots as text, for tables of recognition rules.
 //
 // A directory is lines of "name owner [data]": owner is s1…s9 or - for a persistent node; a name may
 // stand below "locks/", "leases/" or "~guard/" (the sibling <directory>-__lock__). {u1} is a UUID,
 // {h1} the same without dashes, {d1} the session s1 in decimal, {x1} in 16 hex digits. Line n is made
 // at n seconds, as transaction n. A line "s2 > name" is a watch that the servers list.
 //
-// A picture is "lock recipe confidence state [!finding…]" and a line per contender:
+// A snapshot is "lock recipe confidence state [!finding…]" and a line per contender:
 // "id role mode position session → edges"; a proven edge is "→id", an inferred one "⇢id".
 #pragma once
 
@@ -84,7 +84,7 @@ struct Input {
     Input(const Input &) = delete;
     Input &operator=(const Input &) = delete;
 
-    [[nodiscard]] std::vector<LockPicture> locks() const { return recognise(directory, context); }
+    [[nodiscard]] std::vector<LockSnapshot> locks() const { return recognise(directory, context); }
 
 private:
     static quint64 owner(const QByteArray &text) { return text == "-" ? 0 : sessionNumber(text.mid(1).toInt()); }
@@ -131,7 +131,7 @@ inline QByteArray draw(const Contender &one)
     return out;
 }
 
-inline QByteArray draw(const std::vector<LockPicture> &locks)
+inline QByteArray draw(const std::vector<LockSnapshot> &locks)
 {
     QByteArrayList out;
     for (const auto &lock : locks) {

@@ -56,7 +56,7 @@ void showRow(QGridLayout &grid, QWidget *field, bool visible)
 
 } // namespace
 
-AcquireDialog::AcquireDialog(Backend &backend, const ConnectionBook &book, const inspect::LockPicture *like,
+AcquireDialog::AcquireDialog(Backend &backend, const ConnectionBook &book, const inspect::LockSnapshot *like,
                              QWidget *parent)
     : QDialog(parent), m_backend(backend), m_book(book)
 {

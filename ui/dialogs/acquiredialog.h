@@ -23,7 +23,7 @@ class AcquireDialog : public QDialog {
     Q_OBJECT
 public:
     // Fills in `like`'s name and the recipe its clients use, if given.
-    AcquireDialog(Backend &backend, const ConnectionBook &book, const inspect::LockPicture *like,
+    AcquireDialog(Backend &backend, const ConnectionBook &book, const inspect::LockSnapshot *like,
                   QWidget *parent = nullptr);
 
     // What the fields say now, or what is wrong with them.

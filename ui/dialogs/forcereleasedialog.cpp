@@ -25,7 +25,7 @@ namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
 using inspect::Contender;
-using inspect::LockPicture;
+using inspect::LockSnapshot;
 using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 
@@ -49,7 +49,7 @@ QString timeOf(SystemTime time)
     return QDateTime::fromMSecsSinceEpoch(ms).toString(u"HH:mm:ss"_s);
 }
 
-QString takenFrom(const Contender &holder, const LockPicture &lock)
+QString takenFrom(const Contender &holder, const LockSnapshot &lock)
 {
     QStringList parts{label(holder.id, 120)};
     if (holder.endpoint)

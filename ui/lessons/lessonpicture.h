@@ -4,7 +4,7 @@
 
 #include <version>
 
-#include "ui/lessons/words.h"
+#include "ui/lessons/lessonwords.h"
 #include "ui/simulator/playback.h"
 
 #include <QWidget>

@@ -3,7 +3,7 @@
 
 #include <version>
 
-#include "ui/lessons/words.h"
+#include "ui/lessons/lessonwords.h"
 #include "ui/simulator/runner.h"
 
 #include <QFrame>

@@ -3,7 +3,7 @@
 
 #include <version>
 
-#include "ui/lessons/words.h"
+#include "ui/lessons/lessonwords.h"
 
 #include <QFrame>
 #include <QPushButton>

@@ -11,7 +11,7 @@ using namespace Qt::StringLiterals;
 using inspect::Contender;
 using inspect::Finding;
 using inspect::FindingCode;
-using inspect::LockPicture;
+using inspect::LockSnapshot;
 using inspect::LockState;
 using inspect::Mode;
 using inspect::Role;
@@ -34,7 +34,7 @@ constexpr std::array<NamedState, 5> namedStates{{
     {FindingCode::HolderDisconnected, PillShape::Bars, u"disconnected"},
 }};
 
-void setState(LockFacts &facts, const LockPicture &lock)
+void setState(LockFacts &facts, const LockSnapshot &lock)
 {
     for (std::size_t i = 0; i < namedStates.size(); ++i) {
         const auto &state = namedStates[i];
@@ -63,7 +63,7 @@ void setState(LockFacts &facts, const LockPicture &lock)
     }
 }
 
-void addHolder(LockFacts &facts, const Contender &holder, const LockPicture &lock)
+void addHolder(LockFacts &facts, const Contender &holder, const LockSnapshot &lock)
 {
     ++facts.holders;
     if (holder.heldSince) {
@@ -77,7 +77,7 @@ void addHolder(LockFacts &facts, const Contender &holder, const LockPicture &loc
         facts.expiresAt = ourTime(*holder.expiresAt, lock);
 }
 
-void addWaiter(LockFacts &facts, const Contender &waiter, const LockPicture &lock)
+void addWaiter(LockFacts &facts, const Contender &waiter, const LockSnapshot &lock)
 {
     ++facts.waiters;
     if (!waiter.waitingSince)
@@ -94,7 +94,7 @@ QString counted(int count, const QString &one, const QString &many)
     return u"%1 %2"_s.arg(count).arg(count == 1 ? one : many);
 }
 
-QString holderText(const LockFacts &facts, const LockPicture &lock)
+QString holderText(const LockFacts &facts, const LockSnapshot &lock)
 {
     const auto first = std::find_if(lock.contenders.begin(), lock.contenders.end(),
                                     [](const Contender &c) { return c.role == Role::Holder; });
@@ -109,7 +109,7 @@ QString holderText(const LockFacts &facts, const LockPicture &lock)
     return (first->endpoint ? who.left(who.lastIndexOf(u':')) : who) + u" (gone)"_s;
 }
 
-QString waitingText(const LockFacts &facts, const LockPicture &lock)
+QString waitingText(const LockFacts &facts, const LockSnapshot &lock)
 {
     if (!lock.waitersKnown)
         return facts.waiters == 0 ? u"?"_s : u"%1+"_s.arg(facts.waiters);
@@ -128,7 +128,7 @@ QString waitingText(const LockFacts &facts, const LockPicture &lock)
     return QString::number(facts.waiters);
 }
 
-QString findingText(const LockPicture &lock)
+QString findingText(const LockSnapshot &lock)
 {
     if (lock.findings.empty())
         return {};
@@ -149,12 +149,12 @@ QString helpOn(const inspect::FindingKind &kind)
     return u"It means: %1.\nTo confirm: %2.\nWhat to do: %3."_s.arg(kind.meaning, kind.confirm, kind.remedy);
 }
 
-SystemTime ourTime(inspect::ServerTime server, const LockPicture &lock)
+SystemTime ourTime(inspect::ServerTime server, const LockSnapshot &lock)
 {
     return SystemTime(std::chrono::duration_cast<SystemTime::duration>((server - lock.serverAhead).time_since_epoch()));
 }
 
-inspect::ServerTime serverTimeAt(SystemTime ours, const LockPicture &lock)
+inspect::ServerTime serverTimeAt(SystemTime ours, const LockSnapshot &lock)
 {
     return std::chrono::time_point_cast<milliseconds>(ours) + lock.serverAhead;
 }
@@ -186,7 +186,7 @@ QString whoIs(const Contender &contender)
     return shortId(contender.id);
 }
 
-Pill pillOf(const Contender &contender, const LockPicture &lock)
+Pill pillOf(const Contender &contender, const LockSnapshot &lock)
 {
     if (contender.role == Role::Waiter)
         return {PillShape::Ring, Tone::Wait, contender.position ? QString::number(*contender.position) : u"waits"_s};
@@ -199,7 +199,7 @@ Pill pillOf(const Contender &contender, const LockPicture &lock)
     return {PillShape::Disc, Tone::Hold, u"holds"_s};
 }
 
-LockFacts factsOf(const LockPicture &lock)
+LockFacts factsOf(const LockSnapshot &lock)
 {
     LockFacts facts;
     facts.waitersKnown = lock.waitersKnown;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a row of the table says about a lock, derived once when its picture changes, so that sorting
-// and filtering a hundred thousand of them touches no picture.
+// What a row of the table says about a lock, derived once when its snapshot changes, so that sorting
+// and filtering a hundred thousand of them touches no snapshot.
 #pragma once
 
 #include "core/workspace/values.h"
@@ -32,15 +32,15 @@ struct LockFacts {
     [[nodiscard]] bool isContended() const { return waiters > 0; }
 };
 
-[[nodiscard]] LockFacts factsOf(const inspect::LockPicture &lock);
+[[nodiscard]] LockFacts factsOf(const inspect::LockSnapshot &lock);
 // What a finding means, how to confirm it, what to do: plain text of three lines.
 [[nodiscard]] QString helpOn(const inspect::FindingKind &kind);
 // Who a contender is, as short as possible: its endpoint, else what it wrote about itself, else its id.
 [[nodiscard]] QString whoIs(const inspect::Contender &contender);
 // The id as people tell contenders apart: "…0041" for a queue node, both ends of a long token.
 [[nodiscard]] QString shortId(const QByteArray &fullId);
-[[nodiscard]] Pill pillOf(const inspect::Contender &contender, const inspect::LockPicture &lock);
-[[nodiscard]] SystemTime ourTime(inspect::ServerTime server, const inspect::LockPicture &lock);
-[[nodiscard]] inspect::ServerTime serverTimeAt(SystemTime ours, const inspect::LockPicture &lock);
+[[nodiscard]] Pill pillOf(const inspect::Contender &contender, const inspect::LockSnapshot &lock);
+[[nodiscard]] SystemTime ourTime(inspect::ServerTime server, const inspect::LockSnapshot &lock);
+[[nodiscard]] inspect::ServerTime serverTimeAt(SystemTime ours, const inspect::LockSnapshot &lock);
 
 } // namespace lockscope::ui

@@ -49,8 +49,8 @@ QString LockRow::cell(int column, SystemTime now) const
     const auto age = [now](SystemTime since) { return spokenDuration(duration_cast<milliseconds>(now - since)); };
     switch (column) {
     case State: return facts.pill.word;
-    case Lock: return label(picture.lock.name, 400);
-    case Recipe: return QString::fromLatin1(picture.recipe);
+    case Lock: return label(snapshot.lock.name, 400);
+    case Recipe: return QString::fromLatin1(snapshot.recipe);
     case Holder: return facts.holder;
     case Waiting: return facts.waiting;
     case OldestWait: return facts.oldestWait ? age(*facts.oldestWait) : u"—"_s;
@@ -74,9 +74,9 @@ QString LockRow::cell(int column, SystemTime now) const
 const QString &LockRow::haystack() const
 {
     if (m_haystack.isEmpty()) {
-        QStringList parts{label(picture.lock.text(), 1000), QString::fromLatin1(picture.recipe),
-                          picture.client.value_or(QString()), facts.pill.word, facts.finding};
-        for (const auto &c : picture.contenders)
+        QStringList parts{label(snapshot.lock.text(), 1000), QString::fromLatin1(snapshot.recipe),
+                          snapshot.client.value_or(QString()), facts.pill.word, facts.finding};
+        for (const auto &c : snapshot.contenders)
             parts << c.endpoint.value_or(QString()) << c.session.value_or(QString()) << label(c.id, 100);
         m_haystack = parts.join(u'\n').toLower();
     }
@@ -98,7 +98,7 @@ int LockOrder::compare(const LockRow &a, const LockRow &b) const
     switch (column) {
     case LockRow::State: order = threeWay(a.facts.stateRank, b.facts.stateRank); break;
     case LockRow::Lock: break;
-    case LockRow::Recipe: order = a.picture.recipe.compare(b.picture.recipe); break;
+    case LockRow::Recipe: order = a.snapshot.recipe.compare(b.snapshot.recipe); break;
     case LockRow::Holder: order = a.facts.holder.compare(b.facts.holder); break;
     case LockRow::Waiting: order = threeWay(a.facts.waiters, b.facts.waiters); break;
     case LockRow::OldestWait: order = byAge(a.facts.oldestWait, b.facts.oldestWait); break;
@@ -115,15 +115,15 @@ int LockOrder::compare(const LockRow &a, const LockRow &b) const
         break;
     }
     if (order == 0)
-        order = a.picture.lock.name.compare(b.picture.lock.name);
+        order = a.snapshot.lock.name.compare(b.snapshot.lock.name);
     if (order == 0)
-        order = a.picture.lock.connection.bytes().compare(b.picture.lock.connection.bytes());
+        order = a.snapshot.lock.connection.bytes().compare(b.snapshot.lock.connection.bytes());
     return direction == Qt::DescendingOrder && column >= 0 ? -order : order;
 }
 
 bool LockFilter::isOfConnection(const LockRow &row) const
 {
-    return connection.isEmpty() || row.picture.lock.connection == connection;
+    return connection.isEmpty() || row.snapshot.lock.connection == connection;
 }
 
 bool LockFilter::shows(const LockRow &row) const

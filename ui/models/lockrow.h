@@ -9,7 +9,7 @@ namespace lockscope::ui {
 struct LockRow {
     enum Column { State, Lock, Recipe, Holder, Waiting, OldestWait, Held, FindingColumn, ColumnCount };
 
-    explicit LockRow(const inspect::LockPicture &lock) : picture(lock), facts(factsOf(lock))
+    explicit LockRow(const inspect::LockSnapshot &lock) : snapshot(lock), facts(factsOf(lock))
     {
         // Standing by is what an election's waiters are for; days of it must not top the list.
         isElection = recipes::recipeOf(lock.recipe).electsLeader;
@@ -22,7 +22,7 @@ struct LockRow {
     // Everything the filter looks into, in one lower-case string, made when first searched.
     [[nodiscard]] const QString &haystack() const;
 
-    inspect::LockPicture picture;
+    inspect::LockSnapshot snapshot;
     LockFacts facts;
     bool isElection = false;
     bool mine = false;

@@ -12,8 +12,8 @@ namespace lockscope::ui {
 using namespace Qt::StringLiterals;
 using inspect::ChangeKind;
 using inspect::LockName;
-using inspect::LockPicture;
-using inspect::PictureChange;
+using inspect::LockSnapshot;
+using inspect::SnapshotChange;
 
 // Beyond this many places in one batch, one change of layout is cheaper for a view than so many signals.
 constexpr std::size_t scatteredPlaces = 200;
@@ -40,14 +40,14 @@ int LocksModel::position(const Rows &rows, const LockRow &entry) const
     return static_cast<int>(std::lower_bound(rows.begin(), rows.end(), &entry, m_order) - rows.begin());
 }
 
-void LocksModel::apply(const std::vector<PictureChange> &changes)
+void LocksModel::apply(const std::vector<SnapshotChange> &changes)
 {
     if (changes.empty())
         return;
     emit aboutToApply();
     // Within one batch only the last word about a lock counts.
-    std::unordered_map<LockName, const PictureChange *, NameHash> last;
-    std::vector<const PictureChange *> order;
+    std::unordered_map<LockName, const SnapshotChange *, NameHash> last;
+    std::vector<const SnapshotChange *> order;
     for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
         if (last.try_emplace(change->lock.lock, &*change).second)
             order.push_back(&*change);
@@ -59,7 +59,7 @@ void LocksModel::apply(const std::vector<PictureChange> &changes)
     std::vector<std::unique_ptr<LockRow>> fresh;
     std::vector<int> changedRows;
     for (auto it = order.rbegin(); it != order.rend(); ++it) {
-        const PictureChange &change = **it;
+        const SnapshotChange &change = **it;
         const auto known = m_entries.find(change.lock.lock);
         if (change.kind == ChangeKind::Removed) {
             if (known != m_entries.end())
@@ -94,7 +94,7 @@ void LocksModel::apply(const std::vector<PictureChange> &changes)
         emit countsChanged();
     emit applied();
     for (const auto *change : order)
-        emit pictureChanged(change->lock.lock);
+        emit snapshotChanged(change->lock.lock);
 }
 
 void LocksModel::Move::take()
@@ -116,7 +116,7 @@ void LocksModel::remove(const Rows &doomed)
     removeShown(visible);
     removeFromAll(doomed);
     for (auto *entry : doomed)
-        m_entries.erase(LockName(entry->picture.lock));
+        m_entries.erase(LockName(entry->snapshot.lock));
 }
 
 void LocksModel::move(std::vector<Move> moves)
@@ -197,7 +197,7 @@ void LocksModel::add(std::vector<std::unique_ptr<LockRow>> fresh)
         all.push_back(entry.get());
         if (m_filter.shows(*entry))
             visible.push_back(entry.get());
-        const LockName name = entry->picture.lock;
+        const LockName name = entry->snapshot.lock;
         m_entries.emplace(name, std::move(entry));
     }
     insertIntoAll(all);
@@ -373,7 +373,7 @@ void LocksModel::setMine(QSet<LockName> mine)
 {
     m_mine = std::move(mine);
     for (auto *entry : m_all) {
-        const bool isMine = m_mine.contains(entry->picture.lock);
+        const bool isMine = m_mine.contains(entry->snapshot.lock);
         if (isMine == entry->mine)
             continue;
         count(*entry, -1);
@@ -390,7 +390,7 @@ void LocksModel::removeConnection(const ConnectionName &connection)
     emit aboutToApply();
     Rows doomed;
     for (auto *entry : m_all) {
-        if (entry->picture.lock.connection == connection)
+        if (entry->snapshot.lock.connection == connection)
             doomed.push_back(entry);
     }
     remove(doomed);
@@ -407,15 +407,15 @@ void LocksModel::setFrozen(const ConnectionName &connection, std::optional<Syste
         m_frozen.erase(connection);
 }
 
-const LockPicture *LocksModel::picture(const LockName &lock) const
+const LockSnapshot *LocksModel::snapshot(const LockName &lock) const
 {
     const auto known = m_entries.find(lock);
-    return known == m_entries.end() ? nullptr : &known->second->picture;
+    return known == m_entries.end() ? nullptr : &known->second->snapshot;
 }
 
-const LockPicture &LocksModel::pictureAt(int row) const
+const LockSnapshot &LocksModel::snapshotAt(int row) const
 {
-    return m_shown[static_cast<std::size_t>(row)]->picture;
+    return m_shown[static_cast<std::size_t>(row)]->snapshot;
 }
 
 const LockFacts &LocksModel::factsAt(int row) const
@@ -476,13 +476,14 @@ QVariant LocksModel::data(const QModelIndex &index, int role) const
     if (!checkIndex(index, CheckIndexOption::IndexIsValid | CheckIndexOption::ParentIsInvalid))
         return {};
     const LockRow &entry = *m_shown[static_cast<std::size_t>(index.row())];
-    const auto text = [&] { return entry.cell(index.column(), nowOf(entry.picture.lock.connection)); };
+    const auto text = [&] { return entry.cell(index.column(), nowOf(entry.snapshot.lock.connection)); };
     switch (role) {
     case Qt::DisplayRole: return text();
     case Qt::TextAlignmentRole: return QVariant::fromValue(LockRow::alignmentOf(index.column()));
     case Qt::ToolTipRole:
         if (index.column() == LockRow::Lock)
-            return plainToolTip(label(entry.picture.lock.text(), 1500) + u'\n' + label(entry.picture.why.toUtf8(), 400));
+            return plainToolTip(label(entry.snapshot.lock.text(), 1500) + u'\n' + label(entry.snapshot.why.toUtf8(),
+                                                                                        400));
         return plainToolTip(text());
     default: return {};
     }

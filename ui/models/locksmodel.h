@@ -34,7 +34,7 @@ public:
     // The present of this connection's locks: our clock, or the moment it broke.
     [[nodiscard]] SystemTime nowOf(const ConnectionName &connection) const;
 
-    void apply(const std::vector<inspect::PictureChange> &changes);
+    void apply(const std::vector<inspect::SnapshotChange> &changes);
     // A broken connection's ages stand still at `asOf`; empty lets them run again.
     void setFrozen(const ConnectionName &connection, std::optional<SystemTime> asOf);
     [[nodiscard]] bool isFrozen(const ConnectionName &connection) const { return m_frozen.contains(connection); }
@@ -51,8 +51,8 @@ public:
     [[nodiscard]] const LockCounts &counts() const { return m_counts; }
 
     // What is known of a lock, filtered out or not; null if there is no such lock (now).
-    [[nodiscard]] const inspect::LockPicture *picture(const inspect::LockName &lock) const;
-    [[nodiscard]] const inspect::LockPicture &pictureAt(int row) const;
+    [[nodiscard]] const inspect::LockSnapshot *snapshot(const inspect::LockName &lock) const;
+    [[nodiscard]] const inspect::LockSnapshot &snapshotAt(int row) const;
     [[nodiscard]] const LockFacts &factsAt(int row) const;
     // -1 if it is not shown.
     [[nodiscard]] int rowOf(const inspect::LockName &lock) const;
@@ -73,8 +73,8 @@ signals:
     // Around everything apply() does, so that a view can keep its place.
     void aboutToApply();
     void applied();
-    // A picture was added, changed or removed (shown or not).
-    void pictureChanged(const lockscope::inspect::LockName &lock);
+    // A snapshot was added, changed or removed (shown or not).
+    void snapshotChanged(const lockscope::inspect::LockName &lock);
 
 private:
     using Rows = std::vector<LockRow *>; // in order, unless said otherwise

@@ -14,20 +14,20 @@ namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
 using inspect::Contender;
-using inspect::LockPicture;
+using inspect::LockSnapshot;
 using inspect::Mode;
 using inspect::Role;
 using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 
-void QueueModel::setPicture(const LockPicture &lock)
+void QueueModel::setSnapshot(const LockSnapshot &lock)
 {
     std::vector<Contender> next = lock.contenders;
     m_lock = lock;
     m_lock.contenders.clear();
     removeGone(next);
     placeInOrder(next);
-    emit pictureSet();
+    emit snapshotSet();
 }
 
 void QueueModel::removeGone(const std::vector<Contender> &next)
@@ -76,7 +76,7 @@ void QueueModel::placeInOrder(const std::vector<Contender> &next)
         const auto old = std::find_if(m_rows.begin() + row, m_rows.end(),
                                       [&](const Contender &c) { return c.id == next[at].id; });
         if (old == m_rows.end())
-            continue; // an id twice in one picture: the second has no row of its own
+            continue; // an id twice in one snapshot: the second has no row of its own
         const int from = static_cast<int>(old - m_rows.begin());
         beginMoveRows({}, from, from, {}, row);
         std::rotate(m_rows.begin() + row, old, old + 1);

@@ -21,7 +21,7 @@ public:
 
     explicit QueueModel(QObject *parent = nullptr) : QAbstractTableModel(parent) {}
 
-    void setPicture(const inspect::LockPicture &lock);
+    void setSnapshot(const inspect::LockSnapshot &lock);
     // The present, by our clock, for the ages.
     void setClock(std::function<SystemTime()> clock) { m_clock = std::move(clock); }
     void tick();
@@ -39,7 +39,7 @@ public:
     [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
 signals:
-    void pictureSet();
+    void snapshotSet();
 
 private:
     void removeGone(const std::vector<inspect::Contender> &next);
@@ -47,7 +47,7 @@ private:
     [[nodiscard]] QString cell(const inspect::Contender &contender, int column) const;
     [[nodiscard]] QString rawCell(const inspect::Contender &contender, int column) const;
 
-    inspect::LockPicture m_lock; // without its contenders: those are the rows
+    inspect::LockSnapshot m_lock; // without its contenders: those are the rows
     std::vector<inspect::Contender> m_rows;
     std::function<SystemTime()> m_clock = [] { return std::chrono::system_clock::now(); };
 };

@@ -13,19 +13,19 @@ namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
-using inspect::SessionPicture;
+using inspect::SessionSnapshot;
 using std::chrono::milliseconds;
 
 namespace {
 
 constexpr auto sessionExpiresSoon = 3s;
 
-bool isBefore(const SessionPicture &a, const SessionPicture &b)
+bool isBefore(const SessionSnapshot &a, const SessionSnapshot &b)
 {
     return a.connection != b.connection ? a.connection < b.connection : a.session < b.session;
 }
 
-bool isSame(const SessionPicture &a, const SessionPicture &b)
+bool isSame(const SessionSnapshot &a, const SessionSnapshot &b)
 {
     return a.connection == b.connection && a.session == b.session;
 }
@@ -50,15 +50,15 @@ QString locksText(const std::vector<QByteArray> &names)
 
 SessionsModel::SessionsModel(QObject *parent, Clock clock) : QAbstractTableModel(parent), m_clock(std::move(clock)) {}
 
-void SessionsModel::apply(const std::vector<ConnectionName> &connections, std::vector<SessionPicture> sessions)
+void SessionsModel::apply(const std::vector<ConnectionName> &connections, std::vector<SessionSnapshot> sessions)
 {
-    const auto isTold = [&](const SessionPicture &row) {
+    const auto isTold = [&](const SessionSnapshot &row) {
         return std::find(connections.begin(), connections.end(), row.connection) != connections.end();
     };
-    std::erase_if(sessions, [&](const SessionPicture &row) { return !isTold(row); });
+    std::erase_if(sessions, [&](const SessionSnapshot &row) { return !isTold(row); });
     std::sort(sessions.begin(), sessions.end(), isBefore);
     sessions.erase(std::unique(sessions.begin(), sessions.end(), isSame), sessions.end());
-    const auto isGone = [&](const SessionPicture &row) {
+    const auto isGone = [&](const SessionSnapshot &row) {
         return isTold(row) && !std::binary_search(sessions.begin(), sessions.end(), row, isBefore);
     };
     for (int last = rowCount() - 1; last >= 0; --last) {
@@ -109,7 +109,7 @@ int SessionsModel::columnCount(const QModelIndex &) const
     return ColumnCount;
 }
 
-QString SessionsModel::display(const SessionPicture &session, int column) const
+QString SessionsModel::display(const SessionSnapshot &session, int column) const
 {
     switch (column) {
     case Connection:
@@ -135,7 +135,7 @@ QString SessionsModel::display(const SessionPicture &session, int column) const
     }
 }
 
-QVariant SessionsModel::sortKey(const SessionPicture &session, int column) const
+QVariant SessionsModel::sortKey(const SessionSnapshot &session, int column) const
 {
     if (column == Holds)
         return static_cast<int>(session.holds.size());

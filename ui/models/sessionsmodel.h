@@ -21,8 +21,8 @@ public:
     explicit SessionsModel(QObject *parent = nullptr, Clock clock = std::chrono::system_clock::now);
 
     // The complete sessions of these connections.
-    void apply(const std::vector<ConnectionName> &connections, std::vector<inspect::SessionPicture> sessions);
-    [[nodiscard]] const inspect::SessionPicture &at(int row) const { return m_rows[static_cast<std::size_t>(row)]; }
+    void apply(const std::vector<ConnectionName> &connections, std::vector<inspect::SessionSnapshot> sessions);
+    [[nodiscard]] const inspect::SessionSnapshot &at(int row) const { return m_rows[static_cast<std::size_t>(row)]; }
 
     [[nodiscard]] int rowCount(const QModelIndex &parent = {}) const override;
     [[nodiscard]] int columnCount(const QModelIndex &parent = {}) const override;
@@ -30,11 +30,11 @@ public:
     [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
 private:
-    [[nodiscard]] QString display(const inspect::SessionPicture &session, int column) const;
-    [[nodiscard]] QVariant sortKey(const inspect::SessionPicture &session, int column) const;
+    [[nodiscard]] QString display(const inspect::SessionSnapshot &session, int column) const;
+    [[nodiscard]] QVariant sortKey(const inspect::SessionSnapshot &session, int column) const;
 
     Clock m_clock;
-    std::vector<inspect::SessionPicture> m_rows;
+    std::vector<inspect::SessionSnapshot> m_rows;
 };
 
 } // namespace lockscope::ui

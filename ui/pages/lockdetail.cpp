@@ -28,7 +28,7 @@ namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
 using inspect::Contender;
-using inspect::LockPicture;
+using inspect::LockSnapshot;
 using inspect::Role;
 using inspect::Severity;
 
@@ -193,13 +193,13 @@ void LockDetail::clear()
     m_stack->setCurrentWidget(m_empty);
 }
 
-void LockDetail::setPicture(const LockPicture &lock)
+void LockDetail::setSnapshot(const LockSnapshot &lock)
 {
     const bool isAnother = !m_lock || m_lock->lock != lock.lock;
     m_lock = lock;
     m_gone = false;
-    m_queue.setPicture(lock);
-    m_chain->setPicture(lock);
+    m_queue.setSnapshot(lock);
+    m_chain->setSnapshot(lock);
     if (isAnother) {
         m_queueTable->clearSelection();
         m_queueTable->setCurrentIndex({});

@@ -34,17 +34,17 @@ public:
     explicit LockDetail(QWidget *parent = nullptr);
 
     void setClock(std::function<SystemTime()> clock);
-    // Shows this picture; the same lock again updates in place.
-    void setPicture(const inspect::LockPicture &lock);
+    // Shows this snapshot; the same lock again updates in place.
+    void setSnapshot(const inspect::LockSnapshot &lock);
     // Nothing is chosen: teaches what would be here.
     void clear();
-    // The lock vanished: its last picture stays, pale, and says so.
+    // The lock vanished: its last snapshot stays, pale, and says so.
     void setGone(bool gone);
     // The connection is broken: pale, ages stand still.
     void setStale(bool stale);
     void tick();
 
-    [[nodiscard]] const inspect::LockPicture *picture() const { return m_lock ? &*m_lock : nullptr; }
+    [[nodiscard]] const inspect::LockSnapshot *snapshot() const { return m_lock ? &*m_lock : nullptr; }
     // The holder a force-release is about: the chosen one, else the first; empty if nobody holds.
     [[nodiscard]] QByteArray holder() const;
     [[nodiscard]] QString note() const;
@@ -69,7 +69,7 @@ private:
     void updateFold();
     void updateVeil();
 
-    std::optional<inspect::LockPicture> m_lock;
+    std::optional<inspect::LockSnapshot> m_lock;
     bool m_gone = false;
     bool m_stale = false;
     bool m_narrow = false;

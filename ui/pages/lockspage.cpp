@@ -50,14 +50,14 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     column->addWidget(makeChips());
     column->addWidget(m_splitter, 1);
 
-    connect(m_table, &LocksTable::chosen, this, &LocksPage::showPicture);
+    connect(m_table, &LocksTable::chosen, this, &LocksPage::showSnapshot);
     connect(m_table, &LocksTable::opened, m_detail, &LockDetail::focusQueue);
     connect(m_table, &LocksTable::orderChanged, this, &LocksPage::showOrder);
     connect(&m_model, &LocksModel::countsChanged, this, &LocksPage::showCounts);
     connect(&m_model, &LocksModel::applied, this, &LocksPage::showEmptyNotice);
-    connect(&m_model, &LocksModel::pictureChanged, this, [this](const LockName &lock) {
+    connect(&m_model, &LocksModel::snapshotChanged, this, [this](const LockName &lock) {
         if (m_table->currentLock() == lock)
-            showPicture();
+            showSnapshot();
     });
     connect(&book, &ConnectionBook::staleChanged, this, &LocksPage::onStale);
     connect(&book, &ConnectionBook::changed, this, [this] {
@@ -75,7 +75,7 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     connect(m_holds, &HoldsPanel::changed, this, [this] { m_model.setMine(m_holds->locks()); });
     connect(m_holds, &HoldsPanel::lockActivated, this, &LocksPage::selectLock);
     m_detail->setClock([this] {
-        const auto *lock = m_detail->picture();
+        const auto *lock = m_detail->snapshot();
         return m_model.nowOf(lock ? lock->lock.connection : ConnectionName());
     });
     showOrder();
@@ -163,8 +163,8 @@ void LocksPage::focusContent()
 {
     m_table->setFocus(Qt::OtherFocusReason);
     if (!m_table->currentLock() && m_model.rowCount() > 0) {
-        m_table->setCurrentLock(m_model.pictureAt(0).lock, true);
-        showPicture();
+        m_table->setCurrentLock(m_model.snapshotAt(0).lock, true);
+        showSnapshot();
     }
 }
 
@@ -176,17 +176,17 @@ std::optional<LockName> LocksPage::currentLock() const
 void LocksPage::selectLock(const LockName &lock)
 {
     m_table->setCurrentLock(lock, true);
-    showPicture();
+    showSnapshot();
 }
 
-void LocksPage::showPicture()
+void LocksPage::showSnapshot()
 {
     const auto current = m_table->currentLock();
-    const auto *picture = current ? m_model.picture(*current) : nullptr;
-    if (picture) {
-        m_detail->setPicture(*picture);
+    const auto *snapshot = current ? m_model.snapshot(*current) : nullptr;
+    if (snapshot) {
+        m_detail->setSnapshot(*snapshot);
         m_detail->setStale(m_model.isFrozen(current->connection));
-    } else if (current && m_detail->picture() && m_detail->picture()->lock == *current) {
+    } else if (current && m_detail->snapshot() && m_detail->snapshot()->lock == *current) {
         m_detail->setGone(true);
     } else {
         m_detail->clear();
@@ -234,7 +234,7 @@ void LocksPage::showEmptyNotice()
             continue;
         if (status.state != ConnectionStatus::State::Connected)
             unconnected = &status;
-        else if (!status.progress.firstPictureComplete)
+        else if (!status.progress.firstSnapshotComplete)
             looking = &status;
     }
     const QLocale english(QLocale::English);

@@ -60,7 +60,7 @@ protected:
 private:
     QWidget *makeChips();
     void apply(const Batch &batch);
-    void showPicture();
+    void showSnapshot();
     void showCounts();
     void showEmptyNotice();
     void showBroken();

@@ -154,14 +154,14 @@ void SessionsPage::focusContent()
         m_table->setCurrentIndex(m_proxy->index(0, 0));
 }
 
-const inspect::SessionPicture *SessionsPage::pictureAt(const QModelIndex &row) const
+const inspect::SessionSnapshot *SessionsPage::snapshotAt(const QModelIndex &row) const
 {
     return row.isValid() ? &m_model.at(m_ofConnection->mapToSource(m_proxy->mapToSource(row)).row()) : nullptr;
 }
 
 void SessionsPage::activate(const QModelIndex &row)
 {
-    const auto *session = pictureAt(row);
+    const auto *session = snapshotAt(row);
     if (!session)
         return;
     // What it waits for is why somebody looks; else what it holds.
@@ -172,7 +172,7 @@ void SessionsPage::activate(const QModelIndex &row)
 
 void SessionsPage::showMenu(const QPoint &at)
 {
-    const auto *session = pictureAt(m_table->indexAt(at));
+    const auto *session = snapshotAt(m_table->indexAt(at));
     if (!session)
         return;
     QMenu menu(this);

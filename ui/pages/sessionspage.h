@@ -40,7 +40,7 @@ private:
     void say();
     void showMenu(const QPoint &at);
     void activate(const QModelIndex &row);
-    [[nodiscard]] const inspect::SessionPicture *pictureAt(const QModelIndex &row) const;
+    [[nodiscard]] const inspect::SessionSnapshot *snapshotAt(const QModelIndex &row) const;
 
     SessionsModel m_model;
     QSortFilterProxyModel *m_proxy = nullptr; // text and order

@@ -13,8 +13,8 @@
 #include "ui/simulator/scalingchart.h"
 #include "ui/simulator/scenariodialog.h"
 #include "ui/simulator/simulatorheading.h"
+#include "ui/simulator/simulatorwords.h"
 #include "ui/simulator/transportbar.h"
-#include "ui/simulator/words.h"
 
 #include <QKeyEvent>
 #include <QLabel>

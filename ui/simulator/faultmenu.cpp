@@ -4,7 +4,7 @@
 #include "core/base/text.h"
 #include "ui/simulator/comparison.h"
 #include "ui/simulator/playedrun.h"
-#include "ui/simulator/words.h"
+#include "ui/simulator/simulatorwords.h"
 
 #include <QAction>
 #include <QMenu>

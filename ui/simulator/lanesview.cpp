@@ -2,7 +2,7 @@
 #include "ui/simulator/lanesview.h"
 
 #include "ui/simulator/playback.h"
-#include "ui/simulator/words.h"
+#include "ui/simulator/simulatorwords.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 

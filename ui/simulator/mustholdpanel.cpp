@@ -5,7 +5,7 @@
 #include "core/workspace/values.h"
 #include "ui/parts/parts.h"
 #include "ui/simulator/runpanel.h"
-#include "ui/simulator/words.h"
+#include "ui/simulator/simulatorwords.h"
 #include "ui/theme/pill.h"
 #include "ui/theme/text.h"
 

@@ -2,7 +2,7 @@
 #include "ui/simulator/playback.h"
 
 #include "core/base/text.h"
-#include "ui/simulator/words.h"
+#include "ui/simulator/simulatorwords.h"
 #include "ui/theme/text.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "ui/simulator/scalingchart.h"
 
 #include "ui/parts/parts.h"
-#include "ui/simulator/words.h"
+#include "ui/simulator/simulatorwords.h"
 #include "ui/theme/theme.h"
 
 #include <QBoxLayout>

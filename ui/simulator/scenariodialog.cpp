@@ -4,7 +4,7 @@
 #include "core/base/duration.h"
 #include "core/workspace/values.h"
 #include "ui/parts/parts.h"
-#include "ui/simulator/words.h"
+#include "ui/simulator/simulatorwords.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 

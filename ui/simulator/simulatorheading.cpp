@@ -3,7 +3,7 @@
 
 #include "core/base/text.h"
 #include "ui/parts/parts.h"
-#include "ui/simulator/words.h"
+#include "ui/simulator/simulatorwords.h"
 #include "ui/theme/text.h"
 
 #include <QBoxLayout>

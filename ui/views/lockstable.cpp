@@ -16,7 +16,7 @@ CellLook LocksDelegate::look(const QModelIndex &index) const
 {
     const Tokens &t = Theme::tokens();
     const LockFacts &facts = m_model.factsAt(index.row());
-    const bool stale = m_model.isFrozen(m_model.pictureAt(index.row()).lock.connection);
+    const bool stale = m_model.isFrozen(m_model.snapshotAt(index.row()).lock.connection);
     CellLook cell{textFont(), t.text, Qt::ElideRight, {}, false, stale};
     switch (index.column()) {
     case LockRow::State: cell.pill = facts.pill; break;
@@ -63,11 +63,11 @@ LocksTable::LocksTable(LocksModel &model, QWidget *parent) : QTableView(parent),
     connect(selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex &current) {
         if (m_updating || !current.isValid())
             return;
-        m_current = m_model.pictureAt(current.row()).lock;
+        m_current = m_model.snapshotAt(current.row()).lock;
         emit chosen(*m_current);
     });
     connect(this, &QTableView::doubleClicked, this, [this](const QModelIndex &index) {
-        emit opened(m_model.pictureAt(index.row()).lock);
+        emit opened(m_model.snapshotAt(index.row()).lock);
     });
 }
 
@@ -114,7 +114,7 @@ void LocksTable::remember()
     int row = m_current ? m_model.rowOf(*m_current) : -1;
     if (row < first || row > last)
         row = first;
-    m_anchor = m_model.pictureAt(row).lock;
+    m_anchor = m_model.snapshotAt(row).lock;
     m_anchorY = rowViewportPosition(row);
 }
 
@@ -138,7 +138,7 @@ void LocksTable::keyPressEvent(QKeyEvent *event)
 {
     if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) {
         if (currentIndex().isValid())
-            emit opened(m_model.pictureAt(currentIndex().row()).lock);
+            emit opened(m_model.snapshotAt(currentIndex().row()).lock);
         return;
     }
     if (event->key() == Qt::Key_Space) {

@@ -40,7 +40,7 @@ QueueTable::QueueTable(QueueModel &model, Columns columns, QWidget *parent)
             emit chosen(m_model.contenderAt(current.row()).id);
     });
     // Which columns have something to say changes with the lock.
-    connect(&model, &QueueModel::pictureSet, this, &QueueTable::fitColumns);
+    connect(&model, &QueueModel::snapshotSet, this, &QueueTable::fitColumns);
 }
 
 QByteArray QueueTable::currentContender() const

@@ -14,7 +14,7 @@ namespace lockscope::ui {
 using namespace Qt::StringLiterals;
 using inspect::Contender;
 using inspect::Evidence;
-using inspect::LockPicture;
+using inspect::LockSnapshot;
 using inspect::Mode;
 using inspect::Role;
 using std::chrono::duration_cast;
@@ -36,7 +36,7 @@ struct Drawn {
     int hidden = 0;
 };
 
-Drawn drawn(const LockPicture &lock, bool whole, std::size_t headCount, std::size_t tailCount, std::size_t foldAbove)
+Drawn drawn(const LockSnapshot &lock, bool whole, std::size_t headCount, std::size_t tailCount, std::size_t foldAbove)
 {
     Drawn result;
     const auto &all = lock.contenders;
@@ -53,7 +53,7 @@ Drawn drawn(const LockPicture &lock, bool whole, std::size_t headCount, std::siz
     return result;
 }
 
-ChainBox boxOf(const Contender &contender, const LockPicture &lock, SystemTime now)
+ChainBox boxOf(const Contender &contender, const LockSnapshot &lock, SystemTime now)
 {
     ChainBox box;
     box.contender = contender.id;
@@ -87,7 +87,7 @@ struct Herd {
     QByteArray target;
 };
 
-Herd herdOf(const LockPicture &lock)
+Herd herdOf(const LockSnapshot &lock)
 {
     QHash<QByteArray, int> watchers;
     int childWatchers = 0;
@@ -111,7 +111,7 @@ Herd herdOf(const LockPicture &lock)
 }
 
 // How many waiters the release of one holder wakes at most, as far as watches tell.
-int wokenByRelease(const LockPicture &lock)
+int wokenByRelease(const LockSnapshot &lock)
 {
     std::ptrdiff_t most = 0;
     for (const auto &holder : lock.contenders) {
@@ -126,7 +126,7 @@ int wokenByRelease(const LockPicture &lock)
     return static_cast<int>(most);
 }
 
-QString captionOf(const LockPicture &lock, const Herd &herd)
+QString captionOf(const LockSnapshot &lock, const Herd &herd)
 {
     const bool hasWatches = std::any_of(lock.contenders.begin(), lock.contenders.end(),
                                         [](const Contender &c) { return !c.watches.empty(); });
@@ -200,7 +200,7 @@ ChainArrow upwards(const QRectF &from, const QRectF &to, bool seen)
 }
 
 struct Builder {
-    const LockPicture &lock;
+    const LockSnapshot &lock;
     SystemTime now;
     ChainPicture result;
     QHash<QByteArray, std::size_t> boxOfContender;
@@ -371,7 +371,7 @@ struct Builder {
 
 } // namespace
 
-ChainPicture layOutChain(const LockPicture &lock, SystemTime now, QSizeF view, bool whole)
+ChainPicture layOutChain(const LockSnapshot &lock, SystemTime now, QSizeF view, bool whole)
 {
     Builder builder{lock, now, {}, {}};
     const Herd herd = herdOf(lock);

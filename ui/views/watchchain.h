@@ -41,6 +41,6 @@ struct ChainPicture {
 // what the view can show.
 constexpr int chainFoldAbove = 20;
 
-[[nodiscard]] ChainPicture layOutChain(const inspect::LockPicture &lock, SystemTime now, QSizeF view, bool whole);
+[[nodiscard]] ChainPicture layOutChain(const inspect::LockSnapshot &lock, SystemTime now, QSizeF view, bool whole);
 
 } // namespace lockscope::ui

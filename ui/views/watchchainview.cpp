@@ -130,7 +130,7 @@ WatchChainView::WatchChainView(QWidget *parent) : QAbstractScrollArea(parent)
     verticalScrollBar()->setSingleStep(20);
 }
 
-void WatchChainView::setPicture(const inspect::LockPicture &lock)
+void WatchChainView::setSnapshot(const inspect::LockSnapshot &lock)
 {
     if (lock.lock != m_lock.lock) {
         m_whole = false;

@@ -20,7 +20,7 @@ public:
 
     void setClock(std::function<SystemTime()> clock) { m_clock = std::move(clock); }
     // A change of lock goes back to the folded view.
-    void setPicture(const inspect::LockPicture &lock);
+    void setSnapshot(const inspect::LockSnapshot &lock);
     void tick();
     void setCurrentContender(const QByteArray &id);
     void setWhole(bool whole);
@@ -49,7 +49,7 @@ private:
     [[nodiscard]] int currentBox() const;
     void reveal(const QRectF &box);
 
-    inspect::LockPicture m_lock;
+    inspect::LockSnapshot m_lock;
     ChainPicture m_chain;
     QByteArray m_current;
     bool m_whole = false;

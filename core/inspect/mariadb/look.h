@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one look at a MariaDB or MySQL server said, as plain values, and the pure functions that make pictures
+// What one look at a MariaDB or MySQL server said, as plain values, and the pure functions that make snapshots
 // of it.
 #pragma once
 
-#include "core/inspect/picture.h"
+#include "core/inspect/snapshot.h"
 
 #include <map>
 
@@ -75,10 +75,10 @@ struct SqlLook {
 // "shop.stock#id=1", as acquire takes it. What cannot be named by columns is named by the index.
 [[nodiscard]] QByteArray rowLockName(const SqlLockWait &wait, const IndexColumns &columns);
 // Every row lock somebody waits for, and every named lock.
-[[nodiscard]] std::vector<LockPicture> picturesOf(const SqlLook &look, const ConnectionName &connection);
-// Who has a transaction, or is in one of the pictures.
-[[nodiscard]] std::vector<SessionPicture> sessionsOf(const SqlLook &look, const std::vector<LockPicture> &pictures,
-                                                     const ConnectionName &connection);
+[[nodiscard]] std::vector<LockSnapshot> snapshotsOf(const SqlLook &look, const ConnectionName &connection);
+// Who has a transaction, or is in one of the snapshots.
+[[nodiscard]] std::vector<SessionSnapshot> sessionsOf(const SqlLook &look, const std::vector<LockSnapshot> &snapshots,
+                                                      const ConnectionName &connection);
 // The name in a waiting GET_LOCK('name', …), for servers that tell only who waits, not for what.
 [[nodiscard]] std::optional<QByteArray> namedLockIn(const QByteArray &statement);
 

@@ -19,7 +19,7 @@ constexpr auto leastPause = 250ms;
 constexpr auto lookTakesAtMost = 10s;
 
 // Ages of waits are measured anew at each look, a little off.
-void steady(LockPicture &newer, const LockPicture &older)
+void steady(LockSnapshot &newer, const LockSnapshot &older)
 {
     for (auto &one : newer.contenders) {
         const auto *before = older.find(one.id);
@@ -35,7 +35,7 @@ void steady(LockPicture &newer, const LockPicture &older)
 MariaDbObserver::MariaDbObserver(mariadb::Session &session, ConnectionName name, ObserverOptions options,
                                  ObserverSink &sink)
     : m_session(session), m_loop(session.loop()), m_name(std::move(name)), m_options(options), m_sink(sink),
-      m_reader(session), m_firstPicture(m_loop), m_resumed(m_loop), m_work(m_loop)
+      m_reader(session), m_firstSnapshot(m_loop), m_resumed(m_loop), m_work(m_loop)
 {
     m_resumed.complete(true);
 }
@@ -65,8 +65,8 @@ Task<void> MariaDbObserver::poll()
         const auto begun = m_loop.now();
         const auto limit = Deadline::after(m_loop, lookTakesAtMost);
         const auto look = co_await lookAndTell(limit);
-        if (look && !m_firstPicture.isComplete()) {
-            m_firstPicture.complete(true);
+        if (look && !m_firstSnapshot.isComplete()) {
+            m_firstSnapshot.complete(true);
             tellCoverage();
         }
         tellProgress();
@@ -81,10 +81,10 @@ Task<void> MariaDbObserver::poll()
     }
 }
 
-// The first picture, and an only one, is worth some patience with a copy that is old.
+// The first snapshot, and an only one, is worth some patience with a copy that is old.
 Task<Result<SqlLook>> MariaDbObserver::lookAndTell(Deadline deadline)
 {
-    const bool isFirst = !m_firstPicture.isComplete();
+    const bool isFirst = !m_firstSnapshot.isComplete();
     auto looking = isFirst ? m_reader.freshLook(deadline) : m_reader.look(deadline);
     auto look = co_await looking;
     if (look)
@@ -93,7 +93,7 @@ Task<Result<SqlLook>> MariaDbObserver::lookAndTell(Deadline deadline)
     co_return look;
 }
 
-Task<Result<LockPicture>> MariaDbObserver::readNow(QByteArray name, Deadline deadline)
+Task<Result<LockSnapshot>> MariaDbObserver::readNow(QByteArray name, Deadline deadline)
 {
     const QByteArray namedPrefix("GET_LOCK#");
     const bool isNamed = name.startsWith(namedPrefix);
@@ -105,9 +105,9 @@ Task<Result<LockPicture>> MariaDbObserver::readNow(QByteArray name, Deadline dea
         const auto look = co_await looking;
         if (!look)
             co_return look.error();
-        auto pictures = steadied(picturesOf(*look, m_name));
-        const auto at = std::ranges::find(pictures, name, [](const LockPicture &one) { return one.lock.name; });
-        if (at != pictures.end())
+        auto snapshots = steadied(snapshotsOf(*look, m_name));
+        const auto at = std::ranges::find(snapshots, name, [](const LockSnapshot &one) { return one.lock.name; });
+        if (at != snapshots.end())
             co_return std::move(*at);
         mayBeOld = !isNamed && !look->rowsAreFresh;
         if (!mayBeOld)
@@ -131,21 +131,21 @@ QString MariaDbObserver::oldRowsText() const
            u"nobody does the server makes a new copy of what it says there"_s.arg(m_reader.ageOfRows());
 }
 
-std::vector<LockPicture> MariaDbObserver::steadied(std::vector<LockPicture> pictures) const
+std::vector<LockSnapshot> MariaDbObserver::steadied(std::vector<LockSnapshot> snapshots) const
 {
-    for (auto &picture : pictures) {
-        if (const auto *known = m_known.find(picture.lock.name))
-            steady(picture, *known);
-        addAgeFindings(picture, {m_options.longHeld, m_options.longWait});
+    for (auto &snapshot : snapshots) {
+        if (const auto *known = m_known.find(snapshot.lock.name))
+            steady(snapshot, *known);
+        addAgeFindings(snapshot, {m_options.longHeld, m_options.longWait});
     }
-    return pictures;
+    return snapshots;
 }
 
 void MariaDbObserver::settle(const SqlLook &look)
 {
-    auto pictures = steadied(picturesOf(look, m_name));
-    auto sessions = sessionsOf(look, pictures, m_name);
-    auto changes = m_known.replace({}, std::move(pictures));
+    auto snapshots = steadied(snapshotsOf(look, m_name));
+    auto sessions = sessionsOf(look, snapshots, m_name);
+    auto changes = m_known.replace({}, std::move(snapshots));
     if (!changes.empty())
         m_sink.locksChanged(std::move(changes));
     if (sessions == m_sessions)
@@ -186,7 +186,7 @@ void MariaDbObserver::tellProgress()
 {
     const auto every = std::max<std::chrono::milliseconds>(m_options.pollEvery, leastPause);
     const auto how = m_options.follow ? u"polling every %1 ms"_s.arg(every.count()) : u"one look"_s;
-    const Progress progress{m_name, how, 0, 0, false, m_firstPicture.isComplete()};
+    const Progress progress{m_name, how, 0, 0, false, m_firstSnapshot.isComplete()};
     if (progress == m_toldProgress)
         return;
     m_toldProgress = progress;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the pictures of one MariaDB or MySQL server's locks up to date, by asking: such a server tells
+// Keeps the snapshots of one MariaDB or MySQL server's locks up to date, by asking: such a server tells
 // nothing unasked. At most every 250 ms, and resting nine times as long as a look takes; less often where the looks
 // of others keep the server from renewing what it tells of rows (core/mariadb/freshness.h). Coverage says then how
-// old that may be, and so does each picture of a row.
+// old that may be, and so does each snapshot of a row.
 //
 // Survives reconnects. Loop thread only; not to be destroyed from within a call to its sink.
 #pragma once
@@ -21,17 +21,17 @@ public:
 
     void start() override;
     void setPaused(bool paused) override;
-    [[nodiscard]] Completion<bool> firstPicture() const override { return m_firstPicture; }
+    [[nodiscard]] Completion<bool> firstSnapshot() const override { return m_firstSnapshot; }
     // The task must not outlive the observer.
-    Task<Result<LockPicture>> readNow(QByteArray name, Deadline deadline) override;
-    [[nodiscard]] std::vector<LockPicture> pictures() const override { return m_known.all(); }
-    [[nodiscard]] std::vector<SessionPicture> sessions() const override { return m_sessions; }
+    Task<Result<LockSnapshot>> readNow(QByteArray name, Deadline deadline) override;
+    [[nodiscard]] std::vector<LockSnapshot> snapshots() const override { return m_known.all(); }
+    [[nodiscard]] std::vector<SessionSnapshot> sessions() const override { return m_sessions; }
     [[nodiscard]] std::vector<Coverage> coverage() const override;
 
 private:
     Task<void> poll();
     Task<Result<SqlLook>> lookAndTell(Deadline deadline);
-    [[nodiscard]] std::vector<LockPicture> steadied(std::vector<LockPicture> pictures) const;
+    [[nodiscard]] std::vector<LockSnapshot> steadied(std::vector<LockSnapshot> snapshots) const;
     [[nodiscard]] QString oldRowsText() const;
     void settle(const SqlLook &look);
     void tellCoverage();
@@ -44,9 +44,9 @@ private:
     ObserverOptions m_options;
     ObserverSink &m_sink;
     SqlReader m_reader;
-    Completion<bool> m_firstPicture;
-    PictureStore m_known;
-    std::vector<SessionPicture> m_sessions;
+    Completion<bool> m_firstSnapshot;
+    SnapshotStore m_known;
+    std::vector<SessionSnapshot> m_sessions;
     std::vector<Coverage> m_toldCoverage;
     Progress m_toldProgress;
     Cost m_toldCost;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The id under which pictures show what one of our own connections holds.
+// The id under which snapshots show what one of our own connections holds.
 #pragma once
 
 #include "core/async/task.h"

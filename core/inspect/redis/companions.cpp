@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which keys belong to which lock, which are worth reading, and where waiters listen.
 #include "core/base/identifiers.h"
+#include "core/inspect/lockterms.h"
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/recognise.h"
-#include "core/inspect/words.h"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Locks without a token: SETNX with any value, and SETNX with a moment as the value.
 #include "core/inspect/findings.h"
+#include "core/inspect/lockterms.h"
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/pieces.h"
-#include "core/inspect/words.h"
 
 #include "core/base/duration.h"
 
@@ -36,7 +36,7 @@ std::optional<ServerTime> readMoment(const QByteArray &value, ServerTime now)
 
 } // namespace
 
-std::optional<LockPicture> timestampLock(const Case &about)
+std::optional<LockSnapshot> timestampLock(const Case &about)
 {
     if (!about.main.value || about.main.ttl)
         return std::nullopt;
@@ -44,8 +44,8 @@ std::optional<LockPicture> timestampLock(const Case &about)
     const bool named = saysLock(about.name());
     if (!moment || (!named && !about.context.includeLowConfidence))
         return std::nullopt;
-    LockPicture lock = pictureOf(about, "redis-getset", std::nullopt, named ? Confidence::Medium : Confidence::Low,
-                                 u"the value is a moment, %1, and the key has no expiry"_s.arg(
+    LockSnapshot lock = snapshotOf(about, "redis-getset", std::nullopt, named ? Confidence::Medium : Confidence::Low,
+                                   u"the value is a moment, %1, and the key has no expiry"_s.arg(
                                      *moment > about.context.observed ? u"to come"_s : u"gone by"_s));
     lock.waitersKnown = false;
     if (*moment > about.context.observed) {
@@ -63,12 +63,12 @@ std::optional<LockPicture> timestampLock(const Case &about)
     return lock;
 }
 
-std::optional<LockPicture> naiveLock(const Case &about)
+std::optional<LockSnapshot> naiveLock(const Case &about)
 {
     if (!about.main.value || about.main.value->size() > longestMark || !saysLock(about.name()))
         return std::nullopt;
-    LockPicture lock = pictureOf(about, "redis-setnx-expire", std::nullopt, Confidence::Medium,
-                                 u"the key's name says lock, and its value is no random token"_s);
+    LockSnapshot lock = snapshotOf(about, "redis-setnx-expire", std::nullopt, Confidence::Medium,
+                                   u"the key's name says lock, and its value is no random token"_s);
     lock.waitersKnown = false;
     Contender holder = holderOf(about, *about.main.value);
     // "1" says nothing about anybody.

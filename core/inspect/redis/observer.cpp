@@ -29,7 +29,7 @@ constexpr auto afterExpiry = 2ms;
 RedisObserver::RedisObserver(redis::Connection &connection, ConnectionName name, ObserverOptions options,
                              ObserverSink &sink)
     : m_connection(connection), m_loop(connection.loop()), m_name(std::move(name)), m_options(options), m_sink(sink),
-      m_firstPicture(m_loop), m_reader(connection, m_refusals),
+      m_firstSnapshot(m_loop), m_reader(connection, m_refusals),
       m_follower(connection, m_reader, m_refusals,
                  {[this](const RedisKey &key) { enqueue(key); }, [this] { enqueueKnown(); }}),
       m_wake(m_loop), m_followed(m_loop), m_resumed(m_loop), m_work(m_loop), m_follow(m_loop)
@@ -214,7 +214,7 @@ Task<Result<bool>> RedisObserver::readBatch(std::vector<RedisKey> keys)
     auto gathered = co_await m_reader.gather(std::move(worthReading));
     if (!gathered)
         co_return gathered.error();
-    std::vector<PictureChange> changes;
+    std::vector<SnapshotChange> changes;
     for (const auto &one : *gathered)
         settle(one, clock, changes);
     if (!changes.empty())
@@ -233,8 +233,8 @@ bool RedisObserver::isWorthReading(const KeyView &view) const
     return isSuspect(view.key, view.type, view.ttl, m_options.includeLowConfidence);
 }
 
-std::optional<LockPicture> RedisObserver::pictureOf(const KeyReader::Gathered &gathered, KeyReader::Clock clock,
-                                                    bool includeLowConfidence) const
+std::optional<LockSnapshot> RedisObserver::snapshotOf(const KeyReader::Gathered &gathered, KeyReader::Clock clock,
+                                                      bool includeLowConfidence) const
 {
     RedisContext context;
     context.connection = m_name;
@@ -244,29 +244,29 @@ std::optional<LockPicture> RedisObserver::pictureOf(const KeyReader::Gathered &g
     context.includeLowConfidence = includeLowConfidence;
     if (const auto came = m_seen.cameAt(gathered.main.key))
         context.firstSeen[gathered.main.key] = *came;
-    auto picture = recognise(gathered.main, gathered.companions, context);
-    if (!picture)
-        return picture;
-    if (const auto *before = m_pictures.find(picture->lock.name))
-        steady(*picture, *before);
-    addLongHeld(*picture, m_seen.heldAtLeastSince(gathered.main.key), clock.now, m_options.longHeld);
-    return picture;
+    auto snapshot = recognise(gathered.main, gathered.companions, context);
+    if (!snapshot)
+        return snapshot;
+    if (const auto *before = m_snapshots.find(snapshot->lock.name))
+        steady(*snapshot, *before);
+    addLongHeld(*snapshot, m_seen.heldAtLeastSince(gathered.main.key), clock.now, m_options.longHeld);
+    return snapshot;
 }
 
 void RedisObserver::settle(const KeyReader::Gathered &gathered, KeyReader::Clock clock,
-                           std::vector<PictureChange> &changes)
+                           std::vector<SnapshotChange> &changes)
 {
     const auto &key = gathered.main.key;
-    m_seen.note(gathered.main, clock.now, m_firstPicture.isComplete() && m_follower.tellsOfNewKeys());
-    auto picture = pictureOf(gathered, clock, m_options.includeLowConfidence);
-    std::vector<LockPicture> seen;
-    if (picture)
-        seen.push_back(*picture);
-    for (auto &change : m_pictures.replace(key.bytes(), std::move(seen))) {
+    m_seen.note(gathered.main, clock.now, m_firstSnapshot.isComplete() && m_follower.tellsOfNewKeys());
+    auto snapshot = snapshotOf(gathered, clock, m_options.includeLowConfidence);
+    std::vector<LockSnapshot> seen;
+    if (snapshot)
+        seen.push_back(*snapshot);
+    for (auto &change : m_snapshots.replace(key.bytes(), std::move(seen))) {
         m_reorderPrefixes |= change.kind != ChangeKind::Changed;
         changes.push_back(std::move(change));
     }
-    if (!picture) {
+    if (!snapshot) {
         m_seen.forget(key);
         if (gathered.main.type == KeyType::Hash && m_plainHashes.size() < plainHashesKept)
             m_plainHashes.insert(key);
@@ -275,20 +275,20 @@ void RedisObserver::settle(const KeyReader::Gathered &gathered, KeyReader::Clock
     }
     auto &known = m_known[key];
     known.subscribers = gathered.subscribers;
-    planNextLook(gathered, known, std::move(*picture));
+    planNextLook(gathered, known, std::move(*snapshot));
 }
 
 // Nobody tells of a key that expired until something touches it, and nobody tells that time passes.
-void RedisObserver::planNextLook(const KeyReader::Gathered &gathered, Known &known, LockPicture picture)
+void RedisObserver::planNextLook(const KeyReader::Gathered &gathered, Known &known, LockSnapshot snapshot)
 {
-    const auto now = picture.observed;
+    const auto now = snapshot.observed;
     const auto &key = gathered.main.key;
-    auto next = addLongHeld(picture, m_seen.heldAtLeastSince(key), now, m_options.longHeld);
+    auto next = addLongHeld(snapshot, m_seen.heldAtLeastSince(key), now, m_options.longHeld);
     const auto consider = [&](ServerTime when) {
         if (when >= now && (!next || when < *next))
             next = when;
     };
-    // The times to live as just read, not the steadied ones of the picture.
+    // The times to live as just read, not the steadied ones of the snapshot.
     if (gathered.main.ttl)
         consider(now + *gathered.main.ttl);
     for (const auto &companion : gathered.companions) {
@@ -296,7 +296,7 @@ void RedisObserver::planNextLook(const KeyReader::Gathered &gathered, Known &kno
             consider(now + *companion.ttl);
     }
     // Times written into values; one in the past changes no more.
-    for (const auto &contender : picture.contenders) {
+    for (const auto &contender : snapshot.contenders) {
         if (contender.expiresAt)
             consider(*contender.expiresAt);
     }
@@ -307,7 +307,7 @@ void RedisObserver::planNextLook(const KeyReader::Gathered &gathered, Known &kno
     known.nextLook = m_loop.callAt(m_loop.now() + (*next - now) + afterExpiry, [this, key] { enqueue(key); });
 }
 
-Task<Result<LockPicture>> RedisObserver::readNow(QByteArray name, Deadline deadline)
+Task<Result<LockSnapshot>> RedisObserver::readNow(QByteArray name, Deadline deadline)
 {
     const RedisKey asked(name);
     const auto key = companionOf(asked).value_or(asked);
@@ -323,9 +323,9 @@ Task<Result<LockPicture>> RedisObserver::readNow(QByteArray name, Deadline deadl
     if (!gathered)
         co_return gathered.error();
     // Who names a lock gets to see it, however little its name says.
-    auto picture = pictureOf(gathered->front(), clock, true);
-    if (picture)
-        co_return std::move(*picture);
+    auto snapshot = snapshotOf(gathered->front(), clock, true);
+    if (snapshot)
+        co_return std::move(*snapshot);
     const auto refused = refusals.messages();
     if (!refused.empty())
         co_return Error{ErrorCode::NoPermission, refused.front(), false};
@@ -338,7 +338,7 @@ std::vector<Coverage> RedisObserver::coverage() const
     if (m_connection.state() != redis::ConnectionState::Connected) {
         const auto why = m_connection.lastError();
         out.push_back({m_name, false, why.isEmpty() ? u"not connected yet"_s : u"not connected: "_s + why});
-    } else if (!m_firstPicture.isComplete()) {
+    } else if (!m_firstSnapshot.isComplete()) {
         out.push_back({m_name, false, u"the first sweep is still under way"_s});
     }
     for (const auto &message : m_refusals.messages())
@@ -380,7 +380,7 @@ void RedisObserver::tellProgress(bool atOnce)
     if (!atOnce && m_loop.now() - m_progressToldAt < progressEvery)
         return;
     Progress progress{m_name,        how(), m_sweep.done, m_sweep.total, m_sweep.running,
-                      m_firstPicture.isComplete()};
+                      m_firstSnapshot.isComplete()};
     if (progress == m_toldProgress)
         return;
     m_progressToldAt = m_loop.now();

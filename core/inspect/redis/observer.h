@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the pictures of one Redis' locks up to date.
+// Keeps the snapshots of one Redis' locks up to date.
 //
 // Finding: SCAN, one page at a time; of each page first type and time to live, values only of what
 // may be a lock. The first sweep runs at full pace, later ones rest nine times as long as they work.
@@ -28,11 +28,11 @@ public:
 
     void start() override;
     void setPaused(bool paused) override;
-    [[nodiscard]] Completion<bool> firstPicture() const override { return m_firstPicture; }
+    [[nodiscard]] Completion<bool> firstSnapshot() const override { return m_firstSnapshot; }
     // The task must not outlive the observer.
-    Task<Result<LockPicture>> readNow(QByteArray name, Deadline deadline) override;
-    [[nodiscard]] std::vector<LockPicture> pictures() const override { return m_pictures.all(); }
-    [[nodiscard]] std::vector<SessionPicture> sessions() const override { return m_sessions; }
+    Task<Result<LockSnapshot>> readNow(QByteArray name, Deadline deadline) override;
+    [[nodiscard]] std::vector<LockSnapshot> snapshots() const override { return m_snapshots.all(); }
+    [[nodiscard]] std::vector<SessionSnapshot> sessions() const override { return m_sessions; }
     [[nodiscard]] std::vector<Coverage> coverage() const override;
 
 private:
@@ -78,11 +78,11 @@ private:
     [[nodiscard]] Completion<bool> nextBatchDone();
     Task<Result<bool>> readBatch(std::vector<RedisKey> keys);
 
-    // From what was read to pictures.
-    [[nodiscard]] std::optional<LockPicture> pictureOf(const KeyReader::Gathered &gathered, KeyReader::Clock clock,
-                                                       bool includeLowConfidence) const;
-    void settle(const KeyReader::Gathered &gathered, KeyReader::Clock clock, std::vector<PictureChange> &changes);
-    void planNextLook(const KeyReader::Gathered &gathered, Known &known, LockPicture picture);
+    // From what was read to snapshots.
+    [[nodiscard]] std::optional<LockSnapshot> snapshotOf(const KeyReader::Gathered &gathered, KeyReader::Clock clock,
+                                                         bool includeLowConfidence) const;
+    void settle(const KeyReader::Gathered &gathered, KeyReader::Clock clock, std::vector<SnapshotChange> &changes);
+    void planNextLook(const KeyReader::Gathered &gathered, Known &known, LockSnapshot snapshot);
 
     void tellProgress(bool atOnce);
     void tellCoverage();
@@ -94,15 +94,15 @@ private:
     ConnectionName m_name;
     ObserverOptions m_options;
     ObserverSink &m_sink;
-    Completion<bool> m_firstPicture;
+    Completion<bool> m_firstSnapshot;
     Refusals m_refusals;
     KeyReader m_reader;
     Follower m_follower;
 
-    PictureStore m_pictures;
+    SnapshotStore m_snapshots;
     std::map<RedisKey, Known> m_known; // what else is known of their locks
     SeenSince m_seen;
-    std::vector<SessionPicture> m_sessions;
+    std::vector<SessionSnapshot> m_sessions;
     std::vector<Coverage> m_toldCoverage;
     Progress m_toldProgress;
     Cost m_toldCost;

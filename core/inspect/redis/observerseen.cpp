@@ -67,7 +67,7 @@ std::optional<ServerTime> SeenSince::heldAtLeastSince(const RedisKey &key) const
     return at == m_seen.end() ? std::nullopt : std::optional(at->second.since);
 }
 
-void steady(LockPicture &newer, const LockPicture &older)
+void steady(LockSnapshot &newer, const LockSnapshot &older)
 {
     // Whose client it is may have followed from other locks beside it.
     const bool sameHolder = !newer.contenders.empty() && !older.contenders.empty()
@@ -89,7 +89,7 @@ void steady(LockPicture &newer, const LockPicture &older)
     }
 }
 
-std::optional<ServerTime> addLongHeld(LockPicture &lock, std::optional<ServerTime> seenSince, ServerTime now,
+std::optional<ServerTime> addLongHeld(LockSnapshot &lock, std::optional<ServerTime> seenSince, ServerTime now,
                                       std::chrono::milliseconds threshold)
 {
     std::optional<ServerTime> next;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only a look that lasts can know: since when a key has held what it holds, and pictures that do
+// What only a look that lasts can know: since when a key has held what it holds, and snapshots that do
 // not flicker by the milliseconds by which two measurements of one moment differ. Pure bookkeeping.
 #pragma once
 
@@ -28,11 +28,11 @@ private:
     std::map<RedisKey, Seen> m_seen;
 };
 
-// Takes over from the older picture of the same lock what the newer one only measured again: moments
+// Takes over from the older snapshot of the same lock what the newer one only measured again: moments
 // of expiry within the error of measurement, and earlier sightings of the same contenders.
-void steady(LockPicture &newer, const LockPicture &older);
+void steady(LockSnapshot &newer, const LockSnapshot &older);
 // Adds `long-held` for holders past the threshold; the moment the next one will be, if any.
-std::optional<ServerTime> addLongHeld(LockPicture &lock, std::optional<ServerTime> seenSince, ServerTime now,
+std::optional<ServerTime> addLongHeld(LockSnapshot &lock, std::optional<ServerTime> seenSince, ServerTime now,
                                       std::chrono::milliseconds threshold);
 
 } // namespace lockscope::inspect

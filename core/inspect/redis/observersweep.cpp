@@ -60,7 +60,7 @@ Task<void> RedisObserver::findForEver()
             co_await pause;
             continue;
         }
-        m_firstPicture.complete(true);
+        m_firstSnapshot.complete(true);
         tellProgress(true);
         tellCoverage();
         if (!m_options.follow)
@@ -92,7 +92,7 @@ Task<Result<bool>> RedisObserver::sweep()
         tellProgress(!*more);
         if (!*more)
             break;
-        if (m_firstPicture.isComplete()) {
+        if (m_firstSnapshot.isComplete()) {
             auto rest = sleepFor(m_loop, (m_loop.now() - begun) * restPerWork);
             co_await rest;
         }
@@ -108,12 +108,12 @@ Task<Result<bool>> RedisObserver::sweep()
 // Some clients are known only by what several of their locks have in common.
 void RedisObserver::attributeClients()
 {
-    auto attributed = pictures();
+    auto attributed = snapshots();
     attributeToRegistries(attributed);
-    std::vector<PictureChange> changes;
-    for (auto &picture : attributed) {
-        const auto key = picture.lock.name;
-        std::ranges::move(m_pictures.replace(key, {std::move(picture)}), std::back_inserter(changes));
+    std::vector<SnapshotChange> changes;
+    for (auto &snapshot : attributed) {
+        const auto key = snapshot.lock.name;
+        std::ranges::move(m_snapshots.replace(key, {std::move(snapshot)}), std::back_inserter(changes));
     }
     if (!changes.empty())
         m_sink.locksChanged(std::move(changes));
@@ -227,7 +227,7 @@ Task<void> RedisObserver::narrow()
 {
     m_reorderPrefixes = false;
     std::vector<RedisKey> keys;
-    for (const auto &[key, entry] : m_pictures.entries()) {
+    for (const auto &[key, entry] : m_snapshots.entries()) {
         keys.push_back(RedisKey(key));
         for (const auto &companion : entry.second.companions)
             keys.push_back(RedisKey(companion));
@@ -254,14 +254,14 @@ Task<void> RedisObserver::readSessions()
         tellCoverage();
         co_return;
     }
-    std::vector<SessionPicture> sessions;
+    std::vector<SessionSnapshot> sessions;
     for (const auto &line : list.text.split('\n')) {
         auto fields = fieldsOf(line);
         const auto &id = fields["id"];
         // Ours are left out: nobody looks for a lock in its inspector.
         if (id.isEmpty() || id == QByteArray::number(got->front().integer) || id == m_follower.subscriberId())
             continue;
-        SessionPicture session;
+        SessionSnapshot session;
         session.connection = m_name;
         session.session = label(id, 40);
         if (const auto &address = fields["addr"]; !address.isEmpty())

@@ -34,10 +34,10 @@ std::optional<ServerTime> Case::expiry(const KeyView &key) const
     return key.ttl ? std::optional(context.observed + *key.ttl) : std::nullopt;
 }
 
-LockPicture pictureOf(const Case &about, const QByteArray &recipe, std::optional<QString> client,
-                      Confidence confidence, QString why)
+LockSnapshot snapshotOf(const Case &about, const QByteArray &recipe, std::optional<QString> client,
+                        Confidence confidence, QString why)
 {
-    LockPicture lock;
+    LockSnapshot lock;
     lock.lock = {about.context.connection, about.name()};
     lock.backend = BackendKind::Redis;
     lock.recipe = recipe;
@@ -71,7 +71,7 @@ void tellApartByExpiry(Contender &holder, const KeyView &main)
     holder.id = recipes::constantContenderId(holder.guard.value, *holder.guard.expiryMs);
 }
 
-void addSubscribers(LockPicture &lock, const Case &about, const QByteArray &channel, Mode mode)
+void addSubscribers(LockSnapshot &lock, const Case &about, const QByteArray &channel, Mode mode)
 {
     const auto count = about.subscribers(channel);
     lock.waitersKnown = count.has_value() && *count <= mostSubscribers;
@@ -83,7 +83,7 @@ void addSubscribers(LockPicture &lock, const Case &about, const QByteArray &chan
     }
 }
 
-void addNoTtl(LockPicture &lock, const Case &about)
+void addNoTtl(LockSnapshot &lock, const Case &about)
 {
     if (about.main.ttl || lock.holderCount() == 0)
         return;
@@ -96,7 +96,7 @@ void addNoTtl(LockPicture &lock, const Case &about)
                std::move(holders));
 }
 
-void judgeState(LockPicture &lock)
+void judgeState(LockSnapshot &lock)
 {
     if (lock.holderCount() == 0)
         lock.state = LockState::Free;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pieces that all pictures of Redis locks share.
+// The pieces that all snapshots of Redis locks share.
 #pragma once
 
 #include "core/inspect/redis/recognise.h"
@@ -18,15 +18,15 @@ struct Case {
     [[nodiscard]] std::optional<ServerTime> expiry(const KeyView &key) const;
 };
 
-[[nodiscard]] LockPicture pictureOf(const Case &about, const QByteArray &recipe, std::optional<QString> client,
-                                    Confidence confidence, QString why);
+[[nodiscard]] LockSnapshot snapshotOf(const Case &about, const QByteArray &recipe, std::optional<QString> client,
+                                      Confidence confidence, QString why);
 // A holder whose id is `value`; expires with the key, held since we saw it come.
 [[nodiscard]] Contender holderOf(const Case &about, const QByteArray &value);
 // For a value that the next holder may write as well: it names this hold only with the moment at which it ends.
 void tellApartByExpiry(Contender &holder, const KeyView &main);
 // "subscriber 1" …: known to wait, not known by name.
-void addSubscribers(LockPicture &lock, const Case &about, const QByteArray &channel, Mode mode);
-void addNoTtl(LockPicture &lock, const Case &about);
-void judgeState(LockPicture &lock);
+void addSubscribers(LockSnapshot &lock, const Case &about, const QByteArray &channel, Mode mode);
+void addNoTtl(LockSnapshot &lock, const Case &about);
+void judgeState(LockSnapshot &lock);
 
 } // namespace lockscope::inspect

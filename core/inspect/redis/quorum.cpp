@@ -15,14 +15,14 @@ using namespace Qt::StringLiterals;
 namespace {
 
 // A key that is one string with the owner's token in it.
-bool isTokenLock(const LockPicture &picture)
+bool isTokenLock(const LockSnapshot &snapshot)
 {
-    const auto &recipe = recipes::recipeOf(picture.recipe);
-    return recipe.shape == recipes::Shape::Key && !recipe.quorum && picture.contenders.size() == 1;
+    const auto &recipe = recipes::recipeOf(snapshot.recipe);
+    return recipe.shape == recipes::Shape::Key && !recipe.quorum && snapshot.contenders.size() == 1;
 }
 
 // One token and where it stands.
-struct Claim {
+struct TokenVotes {
     QByteArray token;
     std::vector<const NodeSight *> on;
 
@@ -30,17 +30,18 @@ struct Claim {
 };
 
 struct Count {
-    std::vector<Claim> claims; // most votes first
+    std::vector<TokenVotes> candidates; // most votes first
     int nodes = 0;
     int silent = 0;
     QStringList strangers; // nodes that have a lock of another kind there
 
     [[nodiscard]] int quorum() const { return recipes::quorumOf(nodes); }
     [[nodiscard]] int answered() const { return nodes - silent; }
-    [[nodiscard]] bool hasMajority() const { return claims.front().votes() >= quorum(); }
+    [[nodiscard]] bool hasMajority() const { return candidates.front().votes() >= quorum(); }
     // Whether the nodes that do not answer could make it one.
-    [[nodiscard]] bool mayBeMajority() const { return claims.front().votes() + silent >= quorum(); }
-    [[nodiscard]] bool firstLeads() const { return claims.size() == 1 || claims[1].votes() < claims[0].votes(); }
+    [[nodiscard]] bool mayBeMajority() const { return candidates.front().votes() + silent >= quorum(); }
+    [[nodiscard]] bool firstLeads() const { return candidates.size() == 1
+                                           || candidates[1].votes() < candidates[0].votes(); }
 };
 
 Count countOf(const std::vector<NodeSight> &sights)
@@ -49,34 +50,35 @@ Count countOf(const std::vector<NodeSight> &sights)
     count.nodes = static_cast<int>(sights.size());
     for (const auto &sight : sights) {
         count.silent += sight.answered ? 0 : 1;
-        if (!sight.answered || !sight.picture)
+        if (!sight.answered || !sight.snapshot)
             continue;
-        if (!isTokenLock(*sight.picture)) {
+        if (!isTokenLock(*sight.snapshot)) {
             count.strangers << sight.node;
             continue;
         }
-        const auto &token = sight.picture->contenders.front().guard.value;
-        const auto known = std::ranges::find(count.claims, token, &Claim::token);
-        auto &claim = known == count.claims.end() ? count.claims.emplace_back(Claim{token, {}}) : *known;
-        claim.on.push_back(&sight);
+        const auto &token = sight.snapshot->contenders.front().guard.value;
+        const auto known = std::ranges::find(count.candidates, token, &TokenVotes::token);
+        auto &candidate = known == count.candidates.end() ? count.candidates.emplace_back(TokenVotes{token, {}})
+            : *known;
+        candidate.on.push_back(&sight);
     }
-    std::stable_sort(count.claims.begin(), count.claims.end(),
-                     [](const Claim &a, const Claim &b) { return a.votes() > b.votes(); });
+    std::stable_sort(count.candidates.begin(), count.candidates.end(),
+                     [](const TokenVotes &a, const TokenVotes &b) { return a.votes() > b.votes(); });
     return count;
 }
 
 // The nodes' clocks differ: all moments are told by the clock of one of them.
-ServerTime toClockOf(const LockPicture &reference, const LockPicture &from, ServerTime moment)
+ServerTime toClockOf(const LockSnapshot &reference, const LockSnapshot &from, ServerTime moment)
 {
     return moment + reference.serverAhead - from.serverAhead;
 }
 
-std::vector<ServerTime> moments(const Claim &claim, const LockPicture &reference,
+std::vector<ServerTime> moments(const TokenVotes &candidate, const LockSnapshot &reference,
                                 std::optional<ServerTime> Contender::*moment)
 {
     std::vector<ServerTime> all;
-    for (const auto *sight : claim.on) {
-        const auto &own = *sight->picture;
+    for (const auto *sight : candidate.on) {
+        const auto &own = *sight->snapshot;
         if (const auto &at = own.contenders.front().*moment)
             all.push_back(toClockOf(reference, own, *at));
     }
@@ -85,11 +87,11 @@ std::vector<ServerTime> moments(const Claim &claim, const LockPicture &reference
 
 // When a majority's hold ends: a key that never expires outlasts all others. What is less than a majority
 // ends with its last key.
-std::optional<ServerTime> endOf(const Claim &claim, const Count &count, const LockPicture &reference)
+std::optional<ServerTime> endOf(const TokenVotes &candidate, const Count &count, const LockSnapshot &reference)
 {
-    auto ends = moments(claim, reference, &Contender::expiresAt);
-    const auto endless = static_cast<std::size_t>(claim.votes()) - ends.size();
-    if (claim.votes() < count.quorum()) {
+    auto ends = moments(candidate, reference, &Contender::expiresAt);
+    const auto endless = static_cast<std::size_t>(candidate.votes()) - ends.size();
+    if (candidate.votes() < count.quorum()) {
         const bool ending = endless == 0 && !ends.empty();
         return ending ? std::optional(*std::ranges::max_element(ends)) : std::nullopt;
     }
@@ -99,38 +101,38 @@ std::optional<ServerTime> endOf(const Claim &claim, const Count &count, const Lo
 }
 
 // A majority had it from the moment the quorum-th node was seen to.
-std::optional<ServerTime> beginningOf(const Claim &claim, const Count &count, const LockPicture &reference)
+std::optional<ServerTime> beginningOf(const TokenVotes &candidate, const Count &count, const LockSnapshot &reference)
 {
-    auto since = moments(claim, reference, &Contender::heldSince);
-    const auto enough = static_cast<std::size_t>(std::min(count.quorum(), claim.votes()));
+    auto since = moments(candidate, reference, &Contender::heldSince);
+    const auto enough = static_cast<std::size_t>(std::min(count.quorum(), candidate.votes()));
     if (since.size() < enough)
         return std::nullopt;
     std::ranges::sort(since);
     return since[enough - 1];
 }
 
-Contender contenderOf(const Claim &claim, const Count &count, const LockPicture &reference, bool holds)
+Contender contenderOf(const TokenVotes &candidate, const Count &count, const LockSnapshot &reference, bool holds)
 {
-    const auto &own = claim.on.front()->picture->contenders.front();
+    const auto &own = candidate.on.front()->snapshot->contenders.front();
     Contender contender;
-    contender.id = claim.token;
+    contender.id = candidate.token;
     contender.role = holds ? Role::Holder : Role::Waiter;
     contender.identity = own.identity;
     contender.guard.value = own.guard.value;
     // The nodes' moments of expiry differ: only a value of its own tells one hold from the next.
     contender.guard.comesAgain = own.guard.comesAgain || own.guard.expiryMs;
-    contender.expiresAt = endOf(claim, count, reference);
-    (holds ? contender.heldSince : contender.waitingSince) = beginningOf(claim, count, reference);
+    contender.expiresAt = endOf(candidate, count, reference);
+    (holds ? contender.heldSince : contender.waitingSince) = beginningOf(candidate, count, reference);
     contender.heldAtMost = holds && own.heldAtMost;
     return contender;
 }
 
-QString placesOf(const Claim &claim)
+QString placesOf(const TokenVotes &candidate)
 {
     QStringList nodes;
-    for (const auto *sight : claim.on)
+    for (const auto *sight : candidate.on)
         nodes << sight->node;
-    return u"%1 on %2 of them (%3)"_s.arg(label(claim.token, 80)).arg(claim.votes()).arg(nodes.join(u", "_s));
+    return u"%1 on %2 of them (%3)"_s.arg(label(candidate.token, 80)).arg(candidate.votes()).arg(nodes.join(u", "_s));
 }
 
 // "of 5 nodes: A on 3 of them (…), B on 1 of them (…), nothing on 1"
@@ -138,9 +140,9 @@ QString tally(const Count &count)
 {
     QStringList parts;
     int empty = count.answered() - static_cast<int>(count.strangers.size());
-    for (const auto &claim : count.claims) {
-        parts << placesOf(claim);
-        empty -= claim.votes();
+    for (const auto &candidate : count.candidates) {
+        parts << placesOf(candidate);
+        empty -= candidate.votes();
     }
     if (!count.strangers.isEmpty())
         parts << u"a lock of another kind on %1"_s.arg(count.strangers.join(u", "_s));
@@ -151,14 +153,14 @@ QString tally(const Count &count)
     return u"of %1 nodes: "_s.arg(count.nodes) + parts.join(u", "_s);
 }
 
-void addNoQuorum(LockPicture &lock, const Count &count)
+void addNoQuorum(LockSnapshot &lock, const Count &count)
 {
-    const bool disagree = count.claims.size() > 1 || !count.strangers.isEmpty();
+    const bool disagree = count.candidates.size() > 1 || !count.strangers.isEmpty();
     if (count.hasMajority() && !disagree)
         return;
     std::vector<QByteArray> tokens;
-    for (const auto &claim : count.claims)
-        tokens.push_back(claim.token);
+    for (const auto &candidate : count.candidates)
+        tokens.push_back(candidate.token);
     QString message;
     if (count.hasMajority())
         message = u"a majority holds one value, others are there, too (a client that is trying, or what one "
@@ -172,17 +174,17 @@ void addNoQuorum(LockPicture &lock, const Count &count)
                message + tally(count), std::move(tokens));
 }
 
-void addNoTtl(LockPicture &lock, const Count &count)
+void addNoTtl(LockSnapshot &lock, const Count &count)
 {
     std::vector<QByteArray> tokens;
     QStringList nodes;
-    for (const auto &claim : count.claims) {
-        for (const auto *sight : claim.on) {
-            if (sight->picture->contenders.front().expiresAt)
+    for (const auto &candidate : count.candidates) {
+        for (const auto *sight : candidate.on) {
+            if (sight->snapshot->contenders.front().expiresAt)
                 continue;
             nodes << sight->node;
-            if (tokens.empty() || tokens.back() != claim.token)
-                tokens.push_back(claim.token);
+            if (tokens.empty() || tokens.back() != candidate.token)
+                tokens.push_back(candidate.token);
         }
     }
     if (nodes.isEmpty())
@@ -194,12 +196,12 @@ void addNoTtl(LockPicture &lock, const Count &count)
 }
 
 // The nodes know how long they have seen it; a majority of them decides.
-void addLongHeld(LockPicture &lock, const Count &count)
+void addLongHeld(LockSnapshot &lock, const Count &count)
 {
     std::optional<Finding> found;
     int votes = 0;
-    for (const auto *sight : count.claims.front().on) {
-        const auto *longHeld = sight->picture->find(FindingCode::LongHeld);
+    for (const auto *sight : count.candidates.front().on) {
+        const auto *longHeld = sight->snapshot->find(FindingCode::LongHeld);
         if (!longHeld)
             continue;
         ++votes;
@@ -209,16 +211,16 @@ void addLongHeld(LockPicture &lock, const Count &count)
         lock.findings.push_back(*found);
 }
 
-std::vector<NodeSaid> whatWasSaid(const std::vector<NodeSight> &sights, const LockPicture &reference)
+std::vector<NodeSaid> whatWasSaid(const std::vector<NodeSight> &sights, const LockSnapshot &reference)
 {
     std::vector<NodeSaid> all;
     for (const auto &sight : sights) {
         NodeSaid said{sight.node, sight.answered, std::nullopt, std::nullopt};
-        if (sight.answered && sight.picture && isTokenLock(*sight.picture)) {
-            const auto &own = sight.picture->contenders.front();
+        if (sight.answered && sight.snapshot && isTokenLock(*sight.snapshot)) {
+            const auto &own = sight.snapshot->contenders.front();
             said.value = own.guard.value;
             if (own.expiresAt)
-                said.expiresAt = toClockOf(reference, *sight.picture, *own.expiresAt);
+                said.expiresAt = toClockOf(reference, *sight.snapshot, *own.expiresAt);
         }
         all.push_back(std::move(said));
     }
@@ -226,12 +228,12 @@ std::vector<NodeSaid> whatWasSaid(const std::vector<NodeSight> &sights, const Lo
 }
 
 // A lock that lives on one node of the set, such as Redisson's.
-std::optional<LockPicture> strangerAmong(const std::vector<NodeSight> &sights)
+std::optional<LockSnapshot> strangerAmong(const std::vector<NodeSight> &sights)
 {
     for (const auto &sight : sights) {
-        if (!sight.answered || !sight.picture)
+        if (!sight.answered || !sight.snapshot)
             continue;
-        auto lock = *sight.picture;
+        auto lock = *sight.snapshot;
         lock.why += u"; on %1, one node of a set"_s.arg(sight.node);
         lock.nodes = whatWasSaid(sights, lock);
         return lock;
@@ -241,15 +243,15 @@ std::optional<LockPicture> strangerAmong(const std::vector<NodeSight> &sights)
 
 } // namespace
 
-std::optional<LockPicture> mergeNodes(const std::vector<NodeSight> &sights)
+std::optional<LockSnapshot> mergeNodes(const std::vector<NodeSight> &sights)
 {
     const auto count = countOf(sights);
-    if (count.claims.empty())
+    if (count.candidates.empty())
         return strangerAmong(sights);
-    const auto &first = count.claims.front();
-    const auto &reference = *first.on.front()->picture;
+    const auto &first = count.candidates.front();
+    const auto &reference = *first.on.front()->snapshot;
 
-    LockPicture lock;
+    LockSnapshot lock;
     lock.lock = reference.lock;
     lock.backend = BackendKind::Redis;
     lock.recipe = "redlock";
@@ -261,12 +263,12 @@ std::optional<LockPicture> mergeNodes(const std::vector<NodeSight> &sights)
     lock.serverAhead = reference.serverAhead;
     lock.observed = reference.observed;
     for (const auto &sight : sights) {
-        if (sight.answered && sight.picture)
-            lock.observed = std::max(lock.observed, toClockOf(reference, *sight.picture, sight.picture->observed));
+        if (sight.answered && sight.snapshot)
+            lock.observed = std::max(lock.observed, toClockOf(reference, *sight.snapshot, sight.snapshot->observed));
     }
     const bool held = count.hasMajority() || (count.mayBeMajority() && count.firstLeads());
-    for (const auto &claim : count.claims)
-        lock.contenders.push_back(contenderOf(claim, count, reference, held && &claim == &first));
+    for (const auto &candidate : count.candidates)
+        lock.contenders.push_back(contenderOf(candidate, count, reference, held && &candidate == &first));
     lock.state = !held ? LockState::Free : lock.waiterCount() > 0 ? LockState::Contended : LockState::Held;
     addNoQuorum(lock, count);
     addNoTtl(lock, count);

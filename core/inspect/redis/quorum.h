@@ -2,16 +2,16 @@
 // From what each node of a Redlock set says of a key to the one lock that they are together. Pure.
 #pragma once
 
-#include "core/inspect/picture.h"
+#include "core/inspect/snapshot.h"
 
 namespace lockscope::inspect {
 
-// One node's own picture of the key; empty when it has none there. `answered` is false for a node that
+// One node's own snapshot of the key; empty when it has none there. `answered` is false for a node that
 // could not be asked: then nothing is known of it.
 struct NodeSight {
     QString node;
     bool answered = false;
-    std::optional<LockPicture> picture;
+    std::optional<LockSnapshot> snapshot;
 };
 
 // The lock under the key, from the sights of all nodes in the order of the set. The holder is the token
@@ -19,6 +19,6 @@ struct NodeSight {
 // claims that do not hold. Where so many nodes do not answer that a token may have a majority, it is taken for
 // the holder if no other has as many votes. A lock of another kind (Redisson's hash, say) is shown as its node shows it. Empty when no
 // node has anything there.
-[[nodiscard]] std::optional<LockPicture> mergeNodes(const std::vector<NodeSight> &sights);
+[[nodiscard]] std::optional<LockSnapshot> mergeNodes(const std::vector<NodeSight> &sights);
 
 } // namespace lockscope::inspect

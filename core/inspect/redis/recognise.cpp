@@ -10,7 +10,7 @@ namespace lockscope::inspect {
 
 using namespace Qt::StringLiterals;
 
-using Rule = std::optional<LockPicture>(const Case &about);
+using Rule = std::optional<LockSnapshot>(const Case &about);
 Rule redissonLeftOver, redissonReadWriteLock, redissonLock, redissonMultiLock, redissonPermitSemaphore,
     redissonSemaphore, shedLockKey, tokenLock, timestampLock, naiveLock;
 bool isCountDownLatch(const Case &about);
@@ -41,8 +41,8 @@ constexpr Recogniser recognisers[] = {
 
 } // namespace
 
-std::optional<LockPicture> recognise(const KeyView &main, const std::vector<KeyView> &companions,
-                                     const RedisContext &context)
+std::optional<LockSnapshot> recognise(const KeyView &main, const std::vector<KeyView> &companions,
+                                      const RedisContext &context)
 {
     if (companionOf(main.key))
         return std::nullopt;
@@ -58,14 +58,14 @@ std::optional<LockPicture> recognise(const KeyView &main, const std::vector<KeyV
     return std::nullopt;
 }
 
-void attributeToRegistries(std::vector<LockPicture> &locks)
+void attributeToRegistries(std::vector<LockSnapshot> &locks)
 {
-    const auto registryOf = [](const LockPicture &lock) { return lock.lock.name.left(lock.lock.name.indexOf(':')); };
-    const auto isCandidate = [](const LockPicture &lock) {
+    const auto registryOf = [](const LockSnapshot &lock) { return lock.lock.name.left(lock.lock.name.indexOf(':')); };
+    const auto isCandidate = [](const LockSnapshot &lock) {
         return lock.recipe == "redis-set-nx" && !lock.client && lock.lock.name.indexOf(':') > 0
             && lock.contenders.size() == 1 && isUuid36(lock.contenders[0].id);
     };
-    std::map<std::pair<QByteArray, QByteArray>, std::vector<LockPicture *>> groups;
+    std::map<std::pair<QByteArray, QByteArray>, std::vector<LockSnapshot *>> groups;
     for (auto &lock : locks) {
         if (isCandidate(lock))
             groups[{registryOf(lock), lock.contenders[0].id}].push_back(&lock);

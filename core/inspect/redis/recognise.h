@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// From Redis keys to the locks among them. Pure: views in, pictures out. The rules are those of
+// From Redis keys to the locks among them. Pure: views in, snapshots out. The rules are those of
 // docs/layouts.md, "Rules for Redis", in the order given there; companion keys are attached to their lock.
 #pragma once
 
-#include "core/inspect/picture.h"
+#include "core/inspect/snapshot.h"
 
 #include <map>
 
@@ -43,10 +43,10 @@ struct RedisContext {
 [[nodiscard]] std::vector<QByteArray> channelsToCount(const KeyView &main);
 
 // One main key with its companions → its lock, if it is one.
-[[nodiscard]] std::optional<LockPicture> recognise(const KeyView &main, const std::vector<KeyView> &companions,
-                                                   const RedisContext &context);
+[[nodiscard]] std::optional<LockSnapshot> recognise(const KeyView &main, const std::vector<KeyView> &companions,
+                                                    const RedisContext &context);
 
 // What one key alone cannot tell: Spring's lock registry writes one UUID under all keys of its prefix.
-void attributeToRegistries(std::vector<LockPicture> &locks);
+void attributeToRegistries(std::vector<LockSnapshot> &locks);
 
 } // namespace lockscope::inspect

@@ -30,7 +30,7 @@ Contender holderOfField(const Case &about, const std::pair<QByteArray, QByteArra
 }
 
 // The waiters of a fair lock, in order, each with the moment until which the others wait for it.
-void addFairQueue(LockPicture &lock, const Case &about, const KeyView &queue, const KeyView *deadlines)
+void addFairQueue(LockSnapshot &lock, const Case &about, const KeyView &queue, const KeyView *deadlines)
 {
     std::map<QByteArray, double> deadlineOf;
     if (deadlines)
@@ -69,7 +69,7 @@ std::optional<ServerTime> lastReadHold(const Case &about, const QByteArray &fiel
     return last;
 }
 
-void attach(LockPicture &lock, const Case &about)
+void attach(LockSnapshot &lock, const Case &about)
 {
     for (const auto &key : about.companions) {
         if (key.type != KeyType::None)
@@ -85,14 +85,14 @@ const KeyView *fairQueue(const Case &about)
 
 } // namespace
 
-std::optional<LockPicture> redissonReadWriteLock(const Case &about)
+std::optional<LockSnapshot> redissonReadWriteLock(const Case &about)
 {
     const auto &fields = about.main.fields;
     const auto mode = std::ranges::find(fields, "mode", &std::pair<QByteArray, QByteArray>::first);
     if (mode == fields.end() || (mode->second != "read" && mode->second != "write"))
         return std::nullopt;
-    LockPicture lock = pictureOf(about, "redisson-rwlock", redissonClient, Confidence::High,
-                                 u"a hash with the field mode and fields <uuid>:<thread>"_s);
+    LockSnapshot lock = snapshotOf(about, "redisson-rwlock", redissonClient, Confidence::High,
+                                   u"a hash with the field mode and fields <uuid>:<thread>"_s);
     for (const auto &field : fields) {
         const auto read = readHolder(field.first);
         if (!read)
@@ -118,16 +118,16 @@ std::optional<LockPicture> redissonReadWriteLock(const Case &about)
     return lock;
 }
 
-std::optional<LockPicture> redissonLock(const Case &about)
+std::optional<LockSnapshot> redissonLock(const Case &about)
 {
     const auto &fields = about.main.fields;
     if (fields.empty() || !std::ranges::all_of(fields, isHold))
         return std::nullopt;
     const KeyView *token = about.companion(prefixed(redisson::token, about.name()));
     const KeyView *queue = fairQueue(about);
-    LockPicture lock = pictureOf(about, "redisson-lock", redissonClient, Confidence::Medium,
-                                 u"a hash of <uuid>:<thread>; a spin lock and a fair lock nobody waits for look the "
-                                 "same"_s);
+    LockSnapshot lock = snapshotOf(about, "redisson-lock", redissonClient, Confidence::Medium,
+                                   u"a hash of <uuid>:<thread>; a spin lock and a fair lock nobody waits for look the "
+                                   "same"_s);
     for (const auto &field : fields)
         lock.contenders.push_back(holderOfField(about, field));
     addNoTtl(lock, about);
@@ -151,15 +151,15 @@ std::optional<LockPicture> redissonLock(const Case &about)
     return lock;
 }
 
-std::optional<LockPicture> redissonMultiLock(const Case &about)
+std::optional<LockSnapshot> redissonMultiLock(const Case &about)
 {
     // "<f>" → holder, "<f>:<holder>:expire_time" → ms, "<f>:<holder>:lock_count" → n
     const auto valueOf = [&about](const QByteArray &field) -> std::optional<QByteArray> {
         const auto found = std::ranges::find(about.main.fields, field, &std::pair<QByteArray, QByteArray>::first);
         return found == about.main.fields.end() ? std::nullopt : std::optional(found->second);
     };
-    LockPicture lock = pictureOf(about, "redisson-lock", redissonClient, Confidence::High,
-                                 u"a hash with fields ending in :expire_time and :lock_count (a group of locks)"_s);
+    LockSnapshot lock = snapshotOf(about, "redisson-lock", redissonClient, Confidence::High,
+                                   u"a hash with fields ending in :expire_time and :lock_count (a group of locks)"_s);
     for (const auto &[field, owner] : about.main.fields) {
         const QByteArray stem = field + ':' + owner + ':';
         const auto expires = readInteger(valueOf(stem + "expire_time").value_or(QByteArray()));
@@ -179,11 +179,11 @@ std::optional<LockPicture> redissonMultiLock(const Case &about)
     return lock;
 }
 
-std::optional<LockPicture> redissonLeftOver(const Case &about)
+std::optional<LockSnapshot> redissonLeftOver(const Case &about)
 {
     if (const KeyView *queue = fairQueue(about)) {
-        LockPicture lock = pictureOf(about, "redisson-fair-lock", redissonClient, Confidence::High,
-                                     u"redisson_lock_queue without the lock's own key"_s);
+        LockSnapshot lock = snapshotOf(about, "redisson-fair-lock", redissonClient, Confidence::High,
+                                       u"redisson_lock_queue without the lock's own key"_s);
         addFairQueue(lock, about, *queue, about.companion(prefixed(redisson::timeouts, about.name())));
         attach(lock, about);
         const auto *stale = lock.find(FindingCode::StaleQueue);
@@ -193,8 +193,8 @@ std::optional<LockPicture> redissonLeftOver(const Case &about)
     }
     // The counter of fencing tokens stays for ever, by design.
     if (about.companion(prefixed(redisson::token, about.name()))) {
-        LockPicture lock = pictureOf(about, "redisson-fenced-lock", redissonClient, Confidence::High,
-                                     u"redisson_lock_token without the lock's own key"_s);
+        LockSnapshot lock = snapshotOf(about, "redisson-fenced-lock", redissonClient, Confidence::High,
+                                       u"redisson_lock_token without the lock's own key"_s);
         attach(lock, about);
         return lock;
     }

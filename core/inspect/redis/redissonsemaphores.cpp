@@ -23,7 +23,7 @@ std::optional<qint64> permitsLeft(const Case &about)
 
 } // namespace
 
-std::optional<LockPicture> redissonPermitSemaphore(const Case &about)
+std::optional<LockSnapshot> redissonPermitSemaphore(const Case &about)
 {
     const auto left = permitsLeft(about);
     const KeyView *timeouts = about.companion(suffixed(about.name(), redisson::permitTimeouts));
@@ -33,8 +33,8 @@ std::optional<LockPicture> redissonPermitSemaphore(const Case &about)
         timeouts->scored, [](const auto &entry) { return entry.first.size() == permitIdBytes; });
     if (!ids)
         return std::nullopt;
-    LockPicture lock = pictureOf(about, "redisson-semaphore", u"Redisson"_s, Confidence::High,
-                                 u"an integer beside {name}:timeout with permit ids; %1 permits left"_s.arg(*left));
+    LockSnapshot lock = snapshotOf(about, "redisson-semaphore", u"Redisson"_s, Confidence::High,
+                                   u"an integer beside {name}:timeout with permit ids; %1 permits left"_s.arg(*left));
     lock.companions = {timeouts->key.bytes()};
     int expired = 0;
     for (const auto &[id, expiryMs] : timeouts->scored) {
@@ -62,15 +62,15 @@ std::optional<LockPicture> redissonPermitSemaphore(const Case &about)
     return lock;
 }
 
-std::optional<LockPicture> redissonSemaphore(const Case &about)
+std::optional<LockSnapshot> redissonSemaphore(const Case &about)
 {
     const auto left = permitsLeft(about);
     const QByteArray channel = prefixed(redisson::semaphoreChannel, about.name());
     if (!left || about.subscribers(channel).value_or(0) == 0)
         return std::nullopt;
-    LockPicture lock = pictureOf(about, "redisson-semaphore", u"Redisson"_s, Confidence::High,
-                                 u"an integer whose channel redisson_sc has subscribers; %1 permits left, and nobody "
-                                 "writes down who has the others"_s.arg(*left));
+    LockSnapshot lock = snapshotOf(about, "redisson-semaphore", u"Redisson"_s, Confidence::High,
+                                   u"an integer whose channel redisson_sc has subscribers; %1 permits left, and nobody "
+                                   "writes down who has the others"_s.arg(*left));
     addSubscribers(lock, about, channel, Mode::Permit);
     lock.state = *left > 0 ? LockState::Free : LockState::Contended;
     return lock;

@@ -34,14 +34,14 @@ public:
     {
         m_isConnected = isConnected();
         m_states = m_node.connection->onState([this](redis::ConnectionState) { m_set.connectionChanged(*this); });
-        m_observer.firstPicture().then([this](bool) {
+        m_observer.firstSnapshot().then([this](bool) {
             m_set.dirtyAll();
-            m_set.judgeFirstPicture();
+            m_set.judgeFirstSnapshot();
         });
         m_observer.start();
     }
 
-    void locksChanged(std::vector<PictureChange> changes) override
+    void locksChanged(std::vector<SnapshotChange> changes) override
     {
         for (auto &change : changes) {
             const auto name = change.lock.lock.name;
@@ -52,7 +52,7 @@ public:
             m_set.dirty(name);
         }
     }
-    void sessionsChanged(const ConnectionName &, std::vector<SessionPicture>) override
+    void sessionsChanged(const ConnectionName &, std::vector<SessionSnapshot>) override
     {
         m_set.m_sink.sessionsChanged(m_set.m_name, m_set.sessions());
     }
@@ -73,12 +73,12 @@ public:
     {
         return m_node.connection->state() == redis::ConnectionState::Connected;
     }
-    [[nodiscard]] bool isDone() const { return m_observer.firstPicture().isComplete(); }
+    [[nodiscard]] bool isDone() const { return m_observer.firstSnapshot().isComplete(); }
     // True if that is news.
     [[nodiscard]] bool noteConnected() { return std::exchange(m_isConnected, isConnected()) != isConnected(); }
     [[nodiscard]] RedisObserver &observer() { return m_observer; }
     [[nodiscard]] const RedisObserver &observer() const { return m_observer; }
-    [[nodiscard]] const std::map<QByteArray, LockPicture> &locks() const { return m_locks; }
+    [[nodiscard]] const std::map<QByteArray, LockSnapshot> &locks() const { return m_locks; }
     [[nodiscard]] const Progress &progress() const { return m_progress; }
     [[nodiscard]] const Cost &cost() const { return m_cost; }
     [[nodiscard]] NodeSight sightOf(const QByteArray &lock) const
@@ -93,7 +93,7 @@ private:
     RedisSetObserver &m_set;
     Node m_node;
     bool m_isConnected = false;
-    std::map<QByteArray, LockPicture> m_locks;
+    std::map<QByteArray, LockSnapshot> m_locks;
     Progress m_progress;
     Cost m_cost;
     RedisObserver m_observer;
@@ -102,7 +102,7 @@ private:
 
 RedisSetObserver::RedisSetObserver(std::vector<Node> nodes, ConnectionName name, ObserverOptions options,
                                    ObserverSink &sink)
-    : m_loop(nodes.front().connection->loop()), m_name(std::move(name)), m_sink(sink), m_firstPicture(m_loop),
+    : m_loop(nodes.front().connection->loop()), m_name(std::move(name)), m_sink(sink), m_firstSnapshot(m_loop),
       m_known(wavering)
 {
     for (auto &node : nodes)
@@ -117,7 +117,7 @@ void RedisSetObserver::start()
         return;
     for (const auto &part : m_parts)
         part->start();
-    judgeFirstPicture();
+    judgeFirstSnapshot();
     tellCoverage();
 }
 
@@ -143,7 +143,7 @@ Task<void> RedisSetObserver::readPart(Part *part, QByteArray name, Deadline dead
     auto &sight = reading->sights[index];
     sight.answered = read || read.error().code == ErrorCode::NoNode;
     if (read)
-        sight.picture = std::move(*read);
+        sight.snapshot = std::move(*read);
     part->silence = sight.answered ? QString() : read.error().message;
     if (!sight.answered)
         reading->reasons << u"%1: %2"_s.arg(part->name(), read.error().message);
@@ -151,7 +151,7 @@ Task<void> RedisSetObserver::readPart(Part *part, QByteArray name, Deadline dead
         reading->done.complete(true);
 }
 
-Task<Result<LockPicture>> RedisSetObserver::readNow(QByteArray name, Deadline deadline)
+Task<Result<LockSnapshot>> RedisSetObserver::readNow(QByteArray name, Deadline deadline)
 {
     const auto limit = Deadline::at(std::min<Instant>(deadline.when(), m_loop.now() + readNodeWithin));
     const auto reading = std::make_shared<Reading>(Reading{{}, {}, 1, Completion<bool>(m_loop)});
@@ -190,7 +190,7 @@ void RedisSetObserver::connectionChanged(Part &part)
 {
     if (part.noteConnected()) {
         dirtyAll();
-        judgeFirstPicture();
+        judgeFirstSnapshot();
     }
     tellCoverage();
 }
@@ -199,8 +199,8 @@ void RedisSetObserver::dirty(const QByteArray &name)
 {
     const bool isFirst = m_dirty.empty();
     m_dirty.insert(name);
-    // Before the first picture is complete nothing is told: it would be a lock on the first of five nodes.
-    if (isFirst && m_firstPicture.isComplete())
+    // Before the first snapshot is complete nothing is told: it would be a lock on the first of five nodes.
+    if (isFirst && m_firstSnapshot.isComplete())
         m_mergeTimer = m_loop.callAt(m_loop.now() + mergeAfter, [this] { mergeDirty(); });
 }
 
@@ -216,12 +216,12 @@ void RedisSetObserver::dirtyAll()
 
 void RedisSetObserver::mergeDirty()
 {
-    std::vector<PictureChange> changes;
+    std::vector<SnapshotChange> changes;
     for (const auto &name : std::exchange(m_dirty, {})) {
         std::vector<NodeSight> sights;
         for (const auto &part : m_parts)
             sights.push_back(part->sightOf(name));
-        std::vector<LockPicture> seen;
+        std::vector<LockSnapshot> seen;
         if (auto merged = mergeNodes(sights))
             seen.push_back(std::move(*merged));
         std::ranges::move(m_known.replace(name, std::move(seen)), std::back_inserter(changes));
@@ -231,9 +231,9 @@ void RedisSetObserver::mergeDirty()
 }
 
 // Nodes that are not connected are not waited for, and no node for ever.
-void RedisSetObserver::judgeFirstPicture()
+void RedisSetObserver::judgeFirstSnapshot()
 {
-    if (!m_started || m_firstPicture.isComplete())
+    if (!m_started || m_firstSnapshot.isComplete())
         return;
     int done = 0;
     int busy = 0;
@@ -242,25 +242,25 @@ void RedisSetObserver::judgeFirstPicture()
         busy += part->isConnected() && !part->isDone() ? 1 : 0;
     }
     if (busy == 0 && done > 0)
-        completeFirstPicture();
+        completeFirstSnapshot();
     else if (done >= recipes::quorumOf(static_cast<int>(m_parts.size())))
-        m_patience = m_loop.callAt(m_loop.now() + patienceWithOthers, [this] { completeFirstPicture(); });
+        m_patience = m_loop.callAt(m_loop.now() + patienceWithOthers, [this] { completeFirstSnapshot(); });
 }
 
-void RedisSetObserver::completeFirstPicture()
+void RedisSetObserver::completeFirstSnapshot()
 {
     m_patience.cancel();
     mergeDirty();
-    m_firstPicture.complete(true);
+    m_firstSnapshot.complete(true);
     tellProgress();
     tellCoverage();
 }
 
 // --- and what we tell --------------------------------------------------------------------------
 
-std::vector<SessionPicture> RedisSetObserver::sessions() const
+std::vector<SessionSnapshot> RedisSetObserver::sessions() const
 {
-    std::vector<SessionPicture> out;
+    std::vector<SessionSnapshot> out;
     for (const auto &part : m_parts) {
         for (auto session : part->observer().sessions()) {
             session.session += u'@' + part->name(); // every node numbers its own clients
@@ -307,7 +307,7 @@ void RedisSetObserver::tellProgress()
         if (all.how.isEmpty() && !one.how.isEmpty())
             all.how = u"%1 nodes, %2"_s.arg(m_parts.size()).arg(one.how);
     }
-    all.firstPictureComplete = m_firstPicture.isComplete();
+    all.firstSnapshotComplete = m_firstSnapshot.isComplete();
     m_sink.progressed(std::move(all));
 }
 

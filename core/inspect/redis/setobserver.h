@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the pictures of a Redlock set up to date: an observer on each node, and one lock per key made of
-// what they say (quorum.h). A node that is not connected, or whose first picture is not complete, has not
+// Keeps the snapshots of a Redlock set up to date: an observer on each node, and one lock per key made of
+// what they say (quorum.h). A node that is not connected, or whose first snapshot is not complete, has not
 // answered; coverage says which. Loop thread only; not to be destroyed from within a call to its sink.
 #pragma once
 
@@ -21,11 +21,11 @@ public:
 
     void start() override;
     void setPaused(bool paused) override;
-    [[nodiscard]] Completion<bool> firstPicture() const override { return m_firstPicture; }
+    [[nodiscard]] Completion<bool> firstSnapshot() const override { return m_firstSnapshot; }
     // Asks all nodes at once and gives none much time. The task must not outlive the observer.
-    Task<Result<LockPicture>> readNow(QByteArray name, Deadline deadline) override;
-    [[nodiscard]] std::vector<LockPicture> pictures() const override { return m_known.all(); }
-    [[nodiscard]] std::vector<SessionPicture> sessions() const override;
+    Task<Result<LockSnapshot>> readNow(QByteArray name, Deadline deadline) override;
+    [[nodiscard]] std::vector<LockSnapshot> snapshots() const override { return m_known.all(); }
+    [[nodiscard]] std::vector<SessionSnapshot> sessions() const override;
     [[nodiscard]] std::vector<Coverage> coverage() const override;
 
 private:
@@ -39,8 +39,8 @@ private:
     void dirty(const QByteArray &name);
     void dirtyAll();
     void mergeDirty();
-    void judgeFirstPicture();
-    void completeFirstPicture();
+    void judgeFirstSnapshot();
+    void completeFirstSnapshot();
     void tellCoverage();
     void tellProgress();
     void tellCost();
@@ -48,8 +48,8 @@ private:
     Loop &m_loop;
     ConnectionName m_name;
     ObserverSink &m_sink;
-    Completion<bool> m_firstPicture;
-    PictureStore m_known;
+    Completion<bool> m_firstSnapshot;
+    SnapshotStore m_known;
     std::set<QByteArray> m_dirty;
     Timer m_mergeTimer;
     Timer m_patience; // with nodes that do not get done

@@ -3,7 +3,7 @@
 #include "core/inspect/redis/pieces.h"
 #include "core/inspect/redis/tokens.h"
 
-#include "core/inspect/words.h"
+#include "core/inspect/lockterms.h"
 
 #include <QDateTime>
 
@@ -13,9 +13,9 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-std::optional<LockPicture> setNx(const Case &about, const Token &token, Confidence confidence)
+std::optional<LockSnapshot> setNx(const Case &about, const Token &token, Confidence confidence)
 {
-    LockPicture lock = pictureOf(about, "redis-set-nx", token.client, confidence, token.why);
+    LockSnapshot lock = snapshotOf(about, "redis-set-nx", token.client, confidence, token.why);
     lock.waitersKnown = false; // they poll
     Contender holder = holderOf(about, *about.main.value);
     holder.identity = token.identity;
@@ -31,7 +31,7 @@ std::optional<LockPicture> setNx(const Case &about, const Token &token, Confiden
 
 } // namespace
 
-std::optional<LockPicture> shedLockKey(const Case &about)
+std::optional<LockSnapshot> shedLockKey(const Case &about)
 {
     // job-lock:<environment>:<name>, "ADDED:<instant>@<host>", later with ":<uuid>" behind it.
     static const QByteArray added = "ADDED:";
@@ -51,7 +51,7 @@ std::optional<LockPicture> shedLockKey(const Case &about)
     return lock;
 }
 
-std::optional<LockPicture> tokenLock(const Case &about)
+std::optional<LockSnapshot> tokenLock(const Case &about)
 {
     if (!about.main.value)
         return std::nullopt;

@@ -2,7 +2,7 @@
 // The forms of the random tokens that Redis lock clients write.
 #pragma once
 
-#include "core/inspect/picture.h"
+#include "core/inspect/snapshot.h"
 
 namespace lockscope::inspect {
 

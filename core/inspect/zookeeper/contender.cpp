@@ -58,7 +58,7 @@ void markWaiter(Contender &contender, const ZnodeView &node)
     contender.waitingSince = momentOf(node.stat.ctime);
 }
 
-void numberAndJudge(LockPicture &lock)
+void numberAndJudge(LockSnapshot &lock)
 {
     for (size_t i = 0; i < lock.contenders.size(); ++i)
         lock.contenders[i].position = static_cast<int>(i);
@@ -68,9 +68,9 @@ void numberAndJudge(LockPicture &lock)
         lock.state = lock.waiterCount() == 0 ? LockState::Held : LockState::Contended;
 }
 
-LockPicture emptyPicture(const QByteArray &name, const RecogniseContext &context)
+LockSnapshot emptySnapshot(const QByteArray &name, const RecogniseContext &context)
 {
-    LockPicture out;
+    LockSnapshot out;
     out.lock = {context.connection, name};
     out.backend = BackendKind::ZooKeeper;
     out.observed = context.observed;
@@ -78,7 +78,7 @@ LockPicture emptyPicture(const QByteArray &name, const RecogniseContext &context
     return out;
 }
 
-void addForeignNodes(LockPicture &lock, const std::vector<const ZnodeView *> &nodes, bool breaksTheRecipe)
+void addForeignNodes(LockSnapshot &lock, const std::vector<const ZnodeView *> &nodes, bool breaksTheRecipe)
 {
     if (nodes.empty())
         return;
@@ -91,7 +91,7 @@ void addForeignNodes(LockPicture &lock, const std::vector<const ZnodeView *> &no
     addFinding(lock, FindingCode::ForeignNode, breaksTheRecipe ? Severity::Warning : Severity::Info, message);
 }
 
-void addPersistentNode(LockPicture &lock, const QByteArray &id)
+void addPersistentNode(LockSnapshot &lock, const QByteArray &id)
 {
     addFinding(lock, FindingCode::PersistentNode,
                u"%1 is no ephemeral node: it stays when its client dies"_s.arg(label(id, 80)), {id});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a znode to a contender, and the pieces of a picture that all ZooKeeper locks share.
+// From a znode to a contender, and the pieces of a snapshot that all ZooKeeper locks share.
 #pragma once
 
 #include "core/inspect/zookeeper/layouts.h"
@@ -18,13 +18,13 @@ void markHolder(Contender &contender, const ZnodeView &node, const RecogniseCont
 void markWaiter(Contender &contender, const ZnodeView &node);
 
 // Sets positions in the given order, and the state from who holds and who waits.
-void numberAndJudge(LockPicture &lock);
+void numberAndJudge(LockSnapshot &lock);
 
-// A picture with all that comes from the context; state free, nobody in it.
-[[nodiscard]] LockPicture emptyPicture(const QByteArray &name, const RecogniseContext &context);
+// A snapshot with all that comes from the context; state free, nobody in it.
+[[nodiscard]] LockSnapshot emptySnapshot(const QByteArray &name, const RecogniseContext &context);
 
 // Children that no rule of the lock's recipe knows.
-void addForeignNodes(LockPicture &lock, const std::vector<const ZnodeView *> &nodes, bool breaksTheRecipe);
-void addPersistentNode(LockPicture &lock, const QByteArray &id);
+void addForeignNodes(LockSnapshot &lock, const std::vector<const ZnodeView *> &nodes, bool breaksTheRecipe);
+void addPersistentNode(LockSnapshot &lock, const QByteArray &id);
 
 } // namespace lockscope::inspect

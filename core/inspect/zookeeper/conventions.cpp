@@ -12,33 +12,33 @@ using recipes::Access;
 
 namespace {
 
-std::optional<Claim> claimTextbook(const Layout &layout, const ZnodeView &node)
+std::optional<LayoutMatch> matchTextbook(const Layout &layout, const ZnodeView &node)
 {
     auto sequence = recipes::readSequence(node.name);
     const bool reads = sequence && sequence->prefix.endsWith("-R-");
     if (!sequence || (!reads && !sequence->prefix.endsWith("-W-")))
         return std::nullopt;
-    return Claim{&layout, std::move(*sequence), reads ? Access::Shared : Access::Exclusive};
+    return LayoutMatch{&layout, std::move(*sequence), reads ? Access::Shared : Access::Exclusive};
 }
 
-std::optional<Claim> claimFlat(const Layout &layout, const ZnodeView &node)
+std::optional<LayoutMatch> matchFlat(const Layout &layout, const ZnodeView &node)
 {
     static const QByteArray mark = "_lock_";
     auto sequence = recipes::readSequence(node.name);
     if (!sequence || !sequence->prefix.endsWith(mark) || sequence->prefix.size() == mark.size())
         return std::nullopt;
     const QByteArray lock = sequence->prefix.chopped(mark.size());
-    return Claim{&layout, std::move(*sequence), Access::Exclusive, lock};
+    return LayoutMatch{&layout, std::move(*sequence), Access::Exclusive, lock};
 }
 
-std::optional<Claim> claimAny(const Layout &layout, const ZnodeView &node)
+std::optional<LayoutMatch> matchAny(const Layout &layout, const ZnodeView &node)
 {
     auto sequence = recipes::readSequence(node.name);
     if (!sequence)
         return std::nullopt;
     const auto protection = readProtection(sequence->prefix);
     const QByteArray base = sequence->prefix.mid(protection.kind == Protection::Kazoo ? 0 : protection.length);
-    return Claim{&layout, std::move(*sequence), Access::Exclusive, base};
+    return LayoutMatch{&layout, std::move(*sequence), Access::Exclusive, base};
 }
 
 bool isNpmLock(const Member &member)
@@ -60,7 +60,7 @@ void npmLock(Description &description, const std::vector<Member> &members, const
 } // namespace
 
 extern const Layout textbookShared{
-    .claims = claimTextbook,
+    .matches = matchTextbook,
     .description = {.recipe = "zk-shared",
                     .form = u"<host>-R-<seq> or <host>-W-<seq>"_s,
                     .confidence = Confidence::Medium,
@@ -79,7 +79,7 @@ extern const Layout herdNode{
 };
 
 extern const Layout flatLock{
-    .claims = claimFlat,
+    .matches = matchFlat,
     .description = {.recipe = "zk-flat-mutex",
                     .form = u"<lock>_lock_<seq>"_s,
                     .confidence = Confidence::Medium,
@@ -98,7 +98,7 @@ extern const Layout plainLock{
 };
 
 extern const Layout anySequence{
-    .claims = claimAny,
+    .matches = matchAny,
     .description = {.recipe = "zk-mutex",
                     .form = u"<name><seq>"_s,
                     .note = u"a queue lock or an election, by the order alone"_s,

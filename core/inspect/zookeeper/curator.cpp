@@ -30,7 +30,7 @@ void mutexOrLeader(Description &description, const std::vector<Member> &members,
 {
     std::vector<Member> curators;
     std::ranges::copy_if(members, std::back_inserter(curators),
-                         [](const auto &one) { return one.claim.layout == &curatorLock; });
+                         [](const auto &one) { return one.match.layout == &curatorLock; });
     if (directory.parent().name().bytes() == "SpringIntegration-LockRegistry") {
         description.client = u"Spring Integration"_s;
     } else if (!curators.empty() && std::ranges::all_of(curators, hasTextOfItsOwn)) {

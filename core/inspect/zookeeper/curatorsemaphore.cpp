@@ -18,8 +18,8 @@ std::vector<Placed> placedPart(const std::vector<ZnodeView> &part, const ZPath &
 {
     std::vector<Member> members;
     for (const auto &node : part) {
-        if (auto claimed = layout.claim(node, directory))
-            members.push_back({&node, std::move(*claimed)});
+        if (auto matched = layout.match(node, directory))
+            members.push_back({&node, std::move(*matched)});
     }
     const Description description = layout.describe(members, directory);
     return place(description, std::move(members), 1);
@@ -46,7 +46,7 @@ struct Parts {
     const ZnodeView *pending = nullptr;
 };
 
-void addHolders(LockPicture &lock, const Parts &parts, const RecogniseContext &context)
+void addHolders(LockSnapshot &lock, const Parts &parts, const RecogniseContext &context)
 {
     const ServerView servers(context);
     for (const auto &lease : parts.leases) {
@@ -73,7 +73,7 @@ WatchEdge edgeTo(const Placed &waiter, const Placed &predecessor, const QByteArr
     return {target, false, proven ? Evidence::Server : Evidence::Inferred};
 }
 
-void addWaiters(LockPicture &lock, const Parts &parts, const RecogniseContext &context)
+void addWaiters(LockSnapshot &lock, const Parts &parts, const RecogniseContext &context)
 {
     const ServerView servers(context);
     QByteArray previous;
@@ -95,11 +95,11 @@ void addWaiters(LockPicture &lock, const Parts &parts, const RecogniseContext &c
     }
 }
 
-void addUnknown(LockPicture &lock, const std::vector<ZnodeView> &part, const ZPath &path, const Layout &layout)
+void addUnknown(LockSnapshot &lock, const std::vector<ZnodeView> &part, const ZPath &path, const Layout &layout)
 {
     std::vector<const ZnodeView *> foreign;
     for (const auto &node : part) {
-        if (!layout.claim(node, path))
+        if (!layout.match(node, path))
             foreign.push_back(&node);
     }
     addForeignNodes(lock, foreign, false);
@@ -107,7 +107,7 @@ void addUnknown(LockPicture &lock, const std::vector<ZnodeView> &part, const ZPa
 
 } // namespace
 
-std::optional<LockPicture> curatorSemaphore(const DirectoryView &directory, const RecogniseContext &context)
+std::optional<LockSnapshot> curatorSemaphore(const DirectoryView &directory, const RecogniseContext &context)
 {
     const auto locks = directory.parts.find("locks");
     const auto leases = directory.parts.find("leases");
@@ -123,7 +123,7 @@ std::optional<LockPicture> curatorSemaphore(const DirectoryView &directory, cons
         return std::nullopt;
     parts.pending = pendingLease(parts.leases, parts.locks);
 
-    LockPicture lock = emptyPicture(directory.path.bytes(), context);
+    LockSnapshot lock = emptySnapshot(directory.path.bytes(), context);
     lock.recipe = "curator-semaphore";
     lock.client = u"Curator"_s;
     lock.confidence = Confidence::High;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which queue locks a directory is, or holds: one lock, several flat ones, or siblings that merely
 // look like a queue.
-#include "core/inspect/words.h"
+#include "core/inspect/lockterms.h"
 #include "core/inspect/zookeeper/queue.h"
 
 #include <algorithm>
@@ -16,14 +16,14 @@ bool isEphemeral(const Member &member)
     return !member.node->stat.ephemeralOwner.isNone();
 }
 
-std::vector<Member> claimedMembers(const DirectoryView &directory)
+std::vector<Member> matchedMembers(const DirectoryView &directory)
 {
     std::vector<Member> out;
     for (const auto &child : directory.children) {
         if (isNoLock(directory.path, child.name))
             continue;
-        if (auto claimed = claim(child, directory.path))
-            out.push_back({&child, std::move(*claimed)});
+        if (auto matched = matchLayout(child, directory.path))
+            out.push_back({&child, std::move(*matched)});
     }
     return out;
 }
@@ -33,7 +33,7 @@ const Layout *leadingLayout(const std::vector<Member> &members)
 {
     const auto leads = [&members](const Layout *layout) {
         return std::ranges::any_of(members, [layout](const Member &one) {
-            return one.claim.layout == layout && (layout->isUnmistakable || isEphemeral(one));
+            return one.match.layout == layout && (layout->isUnmistakable || isEphemeral(one));
         });
     };
     const auto found = std::ranges::find_if(layouts(), leads);
@@ -44,16 +44,16 @@ std::map<QByteArray, std::vector<Member>> grouped(const std::vector<Member> &mem
 {
     std::map<QByteArray, std::vector<Member>> out;
     for (const auto &one : members) {
-        if (one.claim.layout == &layout && isEphemeral(one))
-            out[one.claim.group].push_back(one);
+        if (one.match.layout == &layout && isEphemeral(one))
+            out[one.match.group].push_back(one);
     }
     return out;
 }
 
-std::vector<LockPicture> flatLocks(const Layout &layout, const std::vector<Member> &members,
-                                   const DirectoryView &directory, const RecogniseContext &context)
+std::vector<LockSnapshot> flatLocks(const Layout &layout, const std::vector<Member> &members,
+                                    const DirectoryView &directory, const RecogniseContext &context)
 {
-    std::vector<LockPicture> locks;
+    std::vector<LockSnapshot> locks;
     for (auto &[group, queue] : grouped(members, layout)) {
         const Description description = layout.describe(queue, directory.path);
         const QByteArray name = directory.path.child(NodeName(group)).bytes();
@@ -63,14 +63,14 @@ std::vector<LockPicture> flatLocks(const Layout &layout, const std::vector<Membe
 }
 
 // Siblings of no known name: a queue if there are several, or if a name says so.
-std::vector<LockPicture> siblingLocks(const Layout &layout, const std::vector<Member> &members,
-                                      const DirectoryView &directory, const RecogniseContext &context)
+std::vector<LockSnapshot> siblingLocks(const Layout &layout, const std::vector<Member> &members,
+                                       const DirectoryView &directory, const RecogniseContext &context)
 {
     auto groups = grouped(members, layout);
     std::erase_if(groups, [&directory](const auto &entry) {
         return entry.second.size() < 2 && !saysLock(entry.first) && !saysLock(directory.path.name().bytes());
     });
-    std::vector<LockPicture> locks;
+    std::vector<LockSnapshot> locks;
     for (auto &[group, queue] : groups) {
         const Description description = layout.describe(queue, directory.path);
         QByteArray base = group;
@@ -87,7 +87,7 @@ std::vector<LockPicture> siblingLocks(const Layout &layout, const std::vector<Me
 
 QueueLocks queueLocks(const DirectoryView &directory, const RecogniseContext &context)
 {
-    const auto members = claimedMembers(directory);
+    const auto members = matchedMembers(directory);
     const auto *leading = leadingLayout(members);
     if (!leading)
         return {};
@@ -99,7 +99,7 @@ QueueLocks queueLocks(const DirectoryView &directory, const RecogniseContext &co
     std::vector<Member> queue;
     std::set<const ZnodeView *> known;
     for (const auto &one : members) {
-        if (leading->queuesWith(*one.claim.layout)) {
+        if (leading->queuesWith(*one.match.layout)) {
             queue.push_back(one);
             known.insert(one.node);
         }
@@ -110,7 +110,7 @@ QueueLocks queueLocks(const DirectoryView &directory, const RecogniseContext &co
             foreign.push_back(&child);
     }
     const Description description = leading->describe(queue, directory.path);
-    LockPicture lock = queueLock(directory.path.bytes(), description, std::move(queue), directory.path, context);
+    LockSnapshot lock = queueLock(directory.path.bytes(), description, std::move(queue), directory.path, context);
     addForeignNodes(lock, foreign, leading->breaksBesideForeignNodes);
     return {{std::move(lock)}, true};
 }

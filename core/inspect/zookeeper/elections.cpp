@@ -8,20 +8,20 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-std::optional<Claim> claimSolr(const Layout &layout, const ZnodeView &node)
+std::optional<LayoutMatch> matchSolr(const Layout &layout, const ZnodeView &node)
 {
     const auto owner = static_cast<qint64>(node.stat.ephemeralOwner.value);
     if (!node.name.bytes().startsWith(QByteArray::number(owner) + '-'))
         return std::nullopt;
     auto sequence = recipes::readSequence(node.name, "-n_");
-    return sequence ? std::optional(Claim{&layout, std::move(*sequence)}) : std::nullopt;
+    return sequence ? std::optional(LayoutMatch{&layout, std::move(*sequence)}) : std::nullopt;
 }
 
 } // namespace
 
 extern const Layout solrElection{
     .isEphemeralOnly = true,
-    .claims = claimSolr,
+    .matches = matchSolr,
     .description = {.recipe = "zk-election",
                     .client = u"Solr"_s,
                     .form = u"<session>-<node>-n_<seq>"_s,

@@ -30,7 +30,7 @@ std::optional<QByteArray> unquoted(const std::optional<QByteArray> &identity)
     return inner.isEmpty() ? std::nullopt : std::optional(inner);
 }
 
-void addLeases(LockPicture &lock, const DirectoryView &directory, const RecogniseContext &context)
+void addLeases(LockSnapshot &lock, const DirectoryView &directory, const RecogniseContext &context)
 {
     const ServerView servers(context);
     std::vector<const ZnodeView *> leases;
@@ -49,16 +49,16 @@ void addLeases(LockPicture &lock, const DirectoryView &directory, const Recognis
     }
 }
 
-void addGuards(LockPicture &lock, const std::vector<ZnodeView> &guards, const ZPath &path,
+void addGuards(LockSnapshot &lock, const std::vector<ZnodeView> &guards, const ZPath &path,
                const RecogniseContext &context)
 {
     std::vector<Member> members;
     for (const auto &node : guards) {
-        if (auto claimed = kazooLock.claim(node, path))
-            members.push_back({&node, std::move(*claimed)});
+        if (auto matched = kazooLock.match(node, path))
+            members.push_back({&node, std::move(*matched)});
     }
     const Description description = kazooLock.describe(members, path);
-    LockPicture queue = queueLock(path.bytes(), description, std::move(members), path, context);
+    LockSnapshot queue = queueLock(path.bytes(), description, std::move(members), path, context);
     for (auto &waiter : queue.contenders) {
         if (waiter.role == Role::Holder) {
             // It holds the guard, not a permit: it watches the pool's children.
@@ -88,13 +88,13 @@ QByteArray kazooGuardName(const ZPath &pool)
     return pool.name().bytes() + "-__lock__";
 }
 
-std::optional<LockPicture> kazooSemaphore(const DirectoryView &directory, const RecogniseContext &context)
+std::optional<LockSnapshot> kazooSemaphore(const DirectoryView &directory, const RecogniseContext &context)
 {
     const auto guard = directory.parts.find(kazooGuardName(directory.path));
     if (guard == directory.parts.end() || !isDigits(directory.data) || directory.data.size() > longestNumber)
         return std::nullopt;
     const ZPath guardPath = directory.path.parent().child(NodeName(guard->first));
-    LockPicture lock = emptyPicture(directory.path.bytes(), context);
+    LockSnapshot lock = emptySnapshot(directory.path.bytes(), context);
     lock.recipe = "kazoo-semaphore";
     lock.client = u"kazoo"_s;
     lock.confidence = Confidence::High;

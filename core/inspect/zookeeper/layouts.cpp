@@ -23,24 +23,24 @@ const std::vector<const Layout *> &layouts()
     return inOrder;
 }
 
-std::optional<Claim> Layout::claimName(const NodeName &name) const
+std::optional<LayoutMatch> Layout::matchName(const NodeName &name) const
 {
     for (const auto &form : names) {
         const auto before = form.protection == Protection::None ? ProtectedName{} : readProtection(name.bytes());
         if (before.kind != form.protection)
             continue;
         if (auto sequence = sequenceAt(name, before.length, form.base))
-            return Claim{this, std::move(*sequence), form.access, {}};
+            return LayoutMatch{this, std::move(*sequence), form.access, {}};
     }
     return std::nullopt;
 }
 
-std::optional<Claim> Layout::claim(const ZnodeView &node, const ZPath &directory) const
+std::optional<LayoutMatch> Layout::matchLayout(const ZnodeView &node, const ZPath &directory) const
 {
     const bool isElsewhere = !below.isEmpty() && directory.parent().name().bytes() != below;
     if (isElsewhere || (isEphemeralOnly && node.stat.ephemeralOwner.isNone()))
         return std::nullopt;
-    return claims ? claims(*this, node) : claimName(node.name);
+    return matches ? matches(*this, node) : matchName(node.name);
 }
 
 Description Layout::describe(const std::vector<Member> &members, const ZPath &directory) const
@@ -51,11 +51,11 @@ Description Layout::describe(const std::vector<Member> &members, const ZPath &di
     return out;
 }
 
-std::optional<Claim> claim(const ZnodeView &node, const ZPath &directory)
+std::optional<LayoutMatch> matchLayout(const ZnodeView &node, const ZPath &directory)
 {
     for (const auto *layout : layouts()) {
-        if (auto claimed = layout->claim(node, directory))
-            return claimed;
+        if (auto matched = layout->matchLayout(node, directory))
+            return matched;
     }
     return std::nullopt;
 }

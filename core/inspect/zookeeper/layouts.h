@@ -11,7 +11,7 @@ namespace lockscope::inspect {
 
 struct Layout;
 
-struct Claim {
+struct LayoutMatch {
     const Layout *layout = nullptr;
     recipes::SequencedName sequence;
     recipes::Access access = recipes::Access::Exclusive;
@@ -20,7 +20,7 @@ struct Claim {
 
 struct Member {
     const ZnodeView *node = nullptr;
-    Claim claim;
+    LayoutMatch match;
 };
 
 // How a queue decides who holds it; the decisions themselves are in core/rules/turn.h.
@@ -65,7 +65,7 @@ struct Layout {
     bool isEphemeralOnly = false;
     QByteArray below = {}; // the name that the directory's parent must have; empty: any
     // In place of `names`, where they cannot say it.
-    std::optional<Claim> (*claims)(const Layout &layout, const ZnodeView &node) = nullptr;
+    std::optional<LayoutMatch> (*matches)(const Layout &layout, const ZnodeView &node) = nullptr;
 
     Description description;
     // What the members, or the place, say beyond that.
@@ -79,9 +79,9 @@ struct Layout {
     bool seesOnlyItsOwnNames = false;   // other clients' only if it was told their pattern
     bool mayShareNumbers = false;       // equal numbers do not mean that the counter has run over
 
-    [[nodiscard]] std::optional<Claim> claim(const ZnodeView &node, const ZPath &directory) const;
+    [[nodiscard]] std::optional<LayoutMatch> matchLayout(const ZnodeView &node, const ZPath &directory) const;
     // By `names` alone.
-    [[nodiscard]] std::optional<Claim> claimName(const NodeName &name) const;
+    [[nodiscard]] std::optional<LayoutMatch> matchName(const NodeName &name) const;
     [[nodiscard]] Description describe(const std::vector<Member> &members, const ZPath &directory) const;
     [[nodiscard]] bool queuesWith(const Layout &other) const { return this == &other || (queues & other.queues); }
 };
@@ -89,7 +89,7 @@ struct Layout {
 // All of them, in the order in which they are asked.
 [[nodiscard]] const std::vector<const Layout *> &layouts();
 // What the first layout that fits says.
-[[nodiscard]] std::optional<Claim> claim(const ZnodeView &node, const ZPath &directory);
+[[nodiscard]] std::optional<LayoutMatch> matchLayout(const ZnodeView &node, const ZPath &directory);
 
 // Those that are parts of a semaphore, too.
 extern const Layout curatorLease, curatorLock, kazooRead, kazooLock;

@@ -28,9 +28,9 @@ std::optional<ServerTime> readInstant(const QByteArray &text)
     return ServerTime(std::chrono::milliseconds(moment.toMSecsSinceEpoch() + fraction));
 }
 
-LockPicture leaseOf(const QByteArray &name, const QString &client, const RecogniseContext &context)
+LockSnapshot leaseOf(const QByteArray &name, const QString &client, const RecogniseContext &context)
 {
-    LockPicture lock = emptyPicture(name, context);
+    LockSnapshot lock = emptySnapshot(name, context);
     lock.recipe = "zk-lease";
     lock.client = client;
     lock.confidence = Confidence::High;
@@ -38,7 +38,7 @@ LockPicture leaseOf(const QByteArray &name, const QString &client, const Recogni
     return lock;
 }
 
-void addHolder(LockPicture &lock, const ZnodeView &node, const ZPath &directory, std::optional<ServerTime> until,
+void addHolder(LockSnapshot &lock, const ZnodeView &node, const ZPath &directory, std::optional<ServerTime> until,
                std::optional<QByteArray> who, const RecogniseContext &context)
 {
     if (until && *until <= lock.observed)
@@ -54,27 +54,27 @@ void addHolder(LockPicture &lock, const ZnodeView &node, const ZPath &directory,
     lock.state = LockState::Held;
 }
 
-std::optional<LockPicture> kazooLease(const ZnodeView &node, const ZPath &directory, const RecogniseContext &context)
+std::optional<LockSnapshot> kazooLease(const ZnodeView &node, const ZPath &directory, const RecogniseContext &context)
 {
     if (node.name.bytes() != "lease_holder" || !node.data)
         return std::nullopt;
     const auto json = QJsonDocument::fromJson(*node.data).object();
     if (!json.contains("holder"_L1) || !json.contains("end"_L1))
         return std::nullopt;
-    LockPicture lock = leaseOf(directory.bytes(), u"kazoo"_s, context);
+    LockSnapshot lock = leaseOf(directory.bytes(), u"kazoo"_s, context);
     lock.why = u"a node lease_holder whose JSON names holder and end"_s;
     const auto end = readInstant(json.value("end"_L1).toString().toLatin1());
     addHolder(lock, node, directory, end, json.value("holder"_L1).toString().toUtf8().left(256), context);
     return lock;
 }
 
-std::optional<LockPicture> shedLock(const ZnodeView &node, const ZPath &directory, const RecogniseContext &context)
+std::optional<LockSnapshot> shedLock(const ZnodeView &node, const ZPath &directory, const RecogniseContext &context)
 {
     // An empty or unreadable instant counts as locked there; a folder of other things does not.
     if (directory.name().bytes() != "shedlock" || !node.stat.ephemeralOwner.isNone() || node.stat.numChildren > 0)
         return std::nullopt;
     const auto until = node.data ? readInstant(*node.data) : std::nullopt;
-    LockPicture lock = leaseOf(directory.child(node.name).bytes(), u"ShedLock"_s, context);
+    LockSnapshot lock = leaseOf(directory.child(node.name).bytes(), u"ShedLock"_s, context);
     lock.why = until ? u"a node below shedlock whose data is the instant until which it is locked"_s
                      : u"a node below shedlock without a readable instant, which counts as locked"_s;
     addHolder(lock, node, directory, until, std::nullopt, context);
@@ -83,9 +83,9 @@ std::optional<LockPicture> shedLock(const ZnodeView &node, const ZPath &director
 
 } // namespace
 
-std::vector<LockPicture> leaseLocks(const DirectoryView &directory, const RecogniseContext &context)
+std::vector<LockSnapshot> leaseLocks(const DirectoryView &directory, const RecogniseContext &context)
 {
-    std::vector<LockPicture> locks;
+    std::vector<LockSnapshot> locks;
     for (const auto &child : directory.children) {
         if (auto lease = kazooLease(child, directory.path, context))
             locks.push_back(std::move(*lease));

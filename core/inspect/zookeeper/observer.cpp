@@ -38,17 +38,17 @@ void ZooKeeperObserver::setPaused(bool paused)
     d->finder.setPaused(paused);
 }
 
-Completion<bool> ZooKeeperObserver::firstPicture() const
+Completion<bool> ZooKeeperObserver::firstSnapshot() const
 {
-    return d->finder.firstPicture();
+    return d->finder.firstSnapshot();
 }
 
-std::vector<LockPicture> ZooKeeperObserver::pictures() const
+std::vector<LockSnapshot> ZooKeeperObserver::snapshots() const
 {
-    return d->finder.judge().pictures().all();
+    return d->finder.judge().snapshots().all();
 }
 
-std::vector<SessionPicture> ZooKeeperObserver::sessions() const
+std::vector<SessionSnapshot> ZooKeeperObserver::sessions() const
 {
     return d->finder.reporter().sessions();
 }
@@ -62,7 +62,7 @@ namespace {
 
 // Where a lock of that name may lie: where we know it, in the directory of that name, or as one node (or
 // one base name) of its parent.
-std::vector<ReadRequest> placesOf(const QByteArray &name, const PictureStore &known, Deadline deadline)
+std::vector<ReadRequest> placesOf(const QByteArray &name, const SnapshotStore &known, Deadline deadline)
 {
     const ZPath path(name);
     std::vector<ReadRequest> places;
@@ -85,7 +85,7 @@ std::vector<ReadRequest> placesOf(const QByteArray &name, const PictureStore &kn
 
 } // namespace
 
-Task<Result<LockPicture>> ZooKeeperObserver::readNow(QByteArray name, Deadline deadline)
+Task<Result<LockSnapshot>> ZooKeeperObserver::readNow(QByteArray name, Deadline deadline)
 {
     const ZPath path(name);
     if (!name.startsWith('/'))
@@ -98,7 +98,7 @@ Task<Result<LockPicture>> ZooKeeperObserver::readNow(QByteArray name, Deadline d
     auto synced = co_await syncing;
     if (!synced && synced.error().code != ErrorCode::NoNode)
         co_return synced.error();
-    const auto places = placesOf(name, d->finder.judge().pictures(), deadline);
+    const auto places = placesOf(name, d->finder.judge().snapshots(), deadline);
     std::vector<ReadAnswer> answers;
     for (const auto &place : places) {
         auto answer = co_await readDirectory(session, place);
@@ -111,9 +111,9 @@ Task<Result<LockPicture>> ZooKeeperObserver::readNow(QByteArray name, Deadline d
     if (said)
         d->finder.answers().absorb(std::move(*said));
     for (auto &answer : answers) {
-        auto pictures = d->finder.judge().picturesOf(answer.view);
-        const auto at = std::ranges::find(pictures, name, [](const LockPicture &lock) { return lock.lock.name; });
-        if (at == pictures.end())
+        auto snapshots = d->finder.judge().snapshotsOf(answer.view);
+        const auto at = std::ranges::find(snapshots, name, [](const LockSnapshot &lock) { return lock.lock.name; });
+        if (at == snapshots.end())
             continue;
         addAgeFindings(*at, {options.longHeld, options.longWait});
         co_return *at;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the pictures of one ZooKeeper connection's locks up to date.
+// Keeps the snapshots of one ZooKeeper connection's locks up to date.
 //
 // Finding: `dump` of the servers names every ephemeral node, so only directories that may hold a lock are
 // read; where `dump` is refused, a bounded crawl. Following: one children watch per lock directory; an
@@ -7,7 +7,7 @@
 // cheap, `cons` and `wchp` soon after changes, and a slow sweep looks for lock nodes without a session.
 //
 // The session (already behind the gate) and the source must outlive the observer. A broken connection
-// leaves the pictures as they are, and everything is read again when it is back; when the session is over
+// leaves the snapshots as they are, and everything is read again when it is back; when the session is over
 // the observer falls silent: whoever opens the next one makes a new observer. Loop thread only.
 #pragma once
 
@@ -25,12 +25,12 @@ public:
 
     void start() override;
     void setPaused(bool paused) override;
-    [[nodiscard]] Completion<bool> firstPicture() const override;
+    [[nodiscard]] Completion<bool> firstSnapshot() const override;
     // Evidence is asked for along with it, for at most a second. The sink is told, too, if the lock's
     // directory is being followed.
-    Task<Result<LockPicture>> readNow(QByteArray name, Deadline deadline) override;
-    [[nodiscard]] std::vector<LockPicture> pictures() const override;
-    [[nodiscard]] std::vector<SessionPicture> sessions() const override;
+    Task<Result<LockSnapshot>> readNow(QByteArray name, Deadline deadline) override;
+    [[nodiscard]] std::vector<LockSnapshot> snapshots() const override;
+    [[nodiscard]] std::vector<SessionSnapshot> sessions() const override;
     [[nodiscard]] std::vector<Coverage> coverage() const override;
 
 private:

@@ -2,7 +2,7 @@
 #include "core/inspect/zookeeper/observercrawl.h"
 
 #include "core/async/sleep.h"
-#include "core/inspect/words.h"
+#include "core/inspect/lockterms.h"
 #include "core/rules/turn.h"
 
 #include <deque>

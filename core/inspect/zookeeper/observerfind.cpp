@@ -25,7 +25,7 @@ constexpr int totalsEvery = 10;            // looks between two of wchs and mntr
 LockFinder::LockFinder(const ObservedEnsemble &ensemble)
     : m_ensemble(ensemble), m_answers(ensemble), m_judge(ensemble, m_answers),
       m_follower(ensemble, m_answers, m_judge, [this] { wantEdges(); }),
-      m_reporter(ensemble, m_answers, m_judge.pictures()), m_connected(ensemble.loop), m_first(ensemble.loop),
+      m_reporter(ensemble, m_answers, m_judge.snapshots()), m_connected(ensemble.loop), m_first(ensemble.loop),
       m_scope(ensemble.loop)
 {
 }

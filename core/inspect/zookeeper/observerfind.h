@@ -15,7 +15,7 @@ public:
 
     void start();
     void setPaused(bool isPaused) { m_isPaused = isPaused; }
-    [[nodiscard]] const Completion<bool> &firstPicture() const { return m_first; }
+    [[nodiscard]] const Completion<bool> &firstSnapshot() const { return m_first; }
     [[nodiscard]] ServerAnswers &answers() { return m_answers; }
     [[nodiscard]] const DirectoryJudge &judge() const { return m_judge; }
     [[nodiscard]] const Reporter &reporter() const { return m_reporter; }

@@ -220,7 +220,8 @@ void DirectoryFollower::finish(const ZPath &path, Instant started, Result<ReadAn
 }
 
 // The directory may be forgotten by it.
-std::vector<PictureChange> DirectoryFollower::take(const ZPath &path, Directory &directory, Result<ReadAnswer> answer)
+std::vector<SnapshotChange> DirectoryFollower::take(const ZPath &path, Directory &directory,
+                                                    Result<ReadAnswer> answer)
 {
     if (answer) {
         // Who got there while we could not look did so at an unknown time.
@@ -242,7 +243,7 @@ std::vector<PictureChange> DirectoryFollower::take(const ZPath &path, Directory 
     return {};
 }
 
-std::vector<PictureChange> DirectoryFollower::forget(const ZPath &path)
+std::vector<SnapshotChange> DirectoryFollower::forget(const ZPath &path)
 {
     m_directories.erase(path);
     m_unreadable.erase(path);
@@ -262,7 +263,7 @@ void DirectoryFollower::readAllAgain()
 
 void DirectoryFollower::judgeAll()
 {
-    std::vector<PictureChange> changes;
+    std::vector<SnapshotChange> changes;
     for (const auto &[path, directory] : m_directories) {
         if (directory.known)
             std::ranges::move(m_judge.judgeAgain(directory.known->view), std::back_inserter(changes));

@@ -66,8 +66,9 @@ private:
     void watchSet(const ZPath &directory, const ZPath &folder);
     void watchFired(const ZPath &directory, const std::shared_ptr<WatchSlot> &slot, zk::EventKind event);
     void finish(const ZPath &path, Instant started, Result<ReadAnswer> answer);
-    [[nodiscard]] std::vector<PictureChange> take(const ZPath &path, Directory &directory, Result<ReadAnswer> answer);
-    [[nodiscard]] std::vector<PictureChange> forget(const ZPath &path);
+    [[nodiscard]] std::vector<SnapshotChange> take(const ZPath &path, Directory &directory,
+                                                   Result<ReadAnswer> answer);
+    [[nodiscard]] std::vector<SnapshotChange> forget(const ZPath &path);
 
     const ObservedEnsemble &m_ensemble;
     ServerAnswers &m_answers;

@@ -14,7 +14,7 @@ namespace {
 constexpr Duration quickJudgement = 5ms;
 } // namespace
 
-std::vector<LockPicture> DirectoryJudge::picturesOf(const DirectoryView &view) const
+std::vector<LockSnapshot> DirectoryJudge::snapshotsOf(const DirectoryView &view) const
 {
     auto context = m_answers.context();
     const auto at = m_judged.find(view.path);
@@ -24,11 +24,11 @@ std::vector<LockPicture> DirectoryJudge::picturesOf(const DirectoryView &view) c
 
 // Since when somebody holds is not on the wire; it is what we saw ourselves. Of those who held when we
 // first looked nothing is known.
-void DirectoryJudge::noteHeads(HeadSince &headSince, std::vector<LockPicture> &now, bool isFirstLook) const
+void DirectoryJudge::noteHeads(HeadSince &headSince, std::vector<LockSnapshot> &now, bool isFirstLook) const
 {
     std::set<HeadSince::key_type> heads;
     for (auto &lock : now) {
-        const auto *before = m_pictures.find(lock.lock.name);
+        const auto *before = m_snapshots.find(lock.lock.name);
         for (auto &contender : lock.contenders) {
             const HeadSince::key_type node(ZPath(contender.guard.path), contender.guard.czxid);
             if (contender.role != Role::Holder)
@@ -48,44 +48,44 @@ void DirectoryJudge::noteHeads(HeadSince &headSince, std::vector<LockPicture> &n
     std::erase_if(headSince, [&heads](const auto &entry) { return !heads.contains(entry.first); });
 }
 
-std::vector<PictureChange> DirectoryJudge::judge(const DirectoryView &view, bool isFirstLook)
+std::vector<SnapshotChange> DirectoryJudge::judge(const DirectoryView &view, bool isFirstLook)
 {
     const auto started = m_ensemble.loop.now();
     auto &judged = m_judged[view.path];
-    auto pictures = picturesOf(view);
+    auto snapshots = snapshotsOf(view);
     if (!m_ensemble.options.includeLowConfidence)
-        std::erase_if(pictures, [](const LockPicture &lock) { return lock.confidence == Confidence::Low; });
-    noteHeads(judged.headSince, pictures, isFirstLook);
+        std::erase_if(snapshots, [](const LockSnapshot &lock) { return lock.confidence == Confidence::Low; });
+    noteHeads(judged.headSince, snapshots, isFirstLook);
     const auto context = m_answers.context();
-    for (auto &lock : pictures) {
+    for (auto &lock : snapshots) {
         addAgeFindings(lock, {m_ensemble.options.longHeld, m_ensemble.options.longWait});
         if (context.evidence)
             m_wakeups.judge(lock, context);
     }
-    judged.hadLock |= !pictures.empty();
-    auto changes = replace(view.path, std::move(pictures));
+    judged.hadLock |= !snapshots.empty();
+    auto changes = replace(view.path, std::move(snapshots));
     judged.at = m_ensemble.loop.now();
     judged.took = judged.at - started;
     return changes;
 }
 
-std::vector<PictureChange> DirectoryJudge::judgeAgain(const DirectoryView &view)
+std::vector<SnapshotChange> DirectoryJudge::judgeAgain(const DirectoryView &view)
 {
     const auto &judged = m_judged[view.path];
     const bool isSlow = judged.took > quickJudgement;
     const bool isTooSoon = isSlow && m_ensemble.loop.now() < judged.at + judged.took * restPerWork;
-    return isTooSoon ? std::vector<PictureChange>() : judge(view, false);
+    return isTooSoon ? std::vector<SnapshotChange>() : judge(view, false);
 }
 
-std::vector<PictureChange> DirectoryJudge::forget(const ZPath &directory)
+std::vector<SnapshotChange> DirectoryJudge::forget(const ZPath &directory)
 {
     m_judged.erase(directory);
     return replace(directory, {});
 }
 
-std::vector<PictureChange> DirectoryJudge::replace(const ZPath &directory, std::vector<LockPicture> now)
+std::vector<SnapshotChange> DirectoryJudge::replace(const ZPath &directory, std::vector<LockSnapshot> now)
 {
-    auto changes = m_pictures.replace(directory.bytes(), std::move(now));
+    auto changes = m_snapshots.replace(directory.bytes(), std::move(now));
     for (const auto &change : changes) {
         if (change.kind == ChangeKind::Removed)
             m_wakeups.forget(change.lock.lock);

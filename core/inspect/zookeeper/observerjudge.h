@@ -17,15 +17,15 @@ public:
     }
 
     // `isFirstLook`: since when they hold who hold now is not known.
-    [[nodiscard]] std::vector<PictureChange> judge(const DirectoryView &view, bool isFirstLook);
+    [[nodiscard]] std::vector<SnapshotChange> judge(const DirectoryView &view, bool isFirstLook);
     // The same nodes may look different when the servers have said more. Less often for a queue that takes long.
-    [[nodiscard]] std::vector<PictureChange> judgeAgain(const DirectoryView &view);
-    [[nodiscard]] std::vector<PictureChange> forget(const ZPath &directory);
+    [[nodiscard]] std::vector<SnapshotChange> judgeAgain(const DirectoryView &view);
+    [[nodiscard]] std::vector<SnapshotChange> forget(const ZPath &directory);
 
     // As it is now, those of low confidence, too; nothing is remembered.
-    [[nodiscard]] std::vector<LockPicture> picturesOf(const DirectoryView &view) const;
+    [[nodiscard]] std::vector<LockSnapshot> snapshotsOf(const DirectoryView &view) const;
     [[nodiscard]] bool hadLock(const ZPath &directory) const;
-    [[nodiscard]] const PictureStore &pictures() const { return m_pictures; }
+    [[nodiscard]] const SnapshotStore &snapshots() const { return m_snapshots; }
 
 private:
     struct Judged {
@@ -34,13 +34,13 @@ private:
         Duration took{};
         Instant at{}; // when that was done
     };
-    void noteHeads(HeadSince &headSince, std::vector<LockPicture> &now, bool isFirstLook) const;
-    [[nodiscard]] std::vector<PictureChange> replace(const ZPath &directory, std::vector<LockPicture> now);
+    void noteHeads(HeadSince &headSince, std::vector<LockSnapshot> &now, bool isFirstLook) const;
+    [[nodiscard]] std::vector<SnapshotChange> replace(const ZPath &directory, std::vector<LockSnapshot> now);
 
     const ObservedEnsemble &m_ensemble;
     const ServerAnswers &m_answers;
     std::map<ZPath, Judged> m_judged;
-    PictureStore m_pictures{expiryWavers};
+    SnapshotStore m_snapshots{expiryWavers};
     LostWakeupMemory m_wakeups;
 };
 

@@ -43,11 +43,11 @@ QString howFound(const zk::Evidence &evidence, const SearchFacts &search)
 
 } // namespace
 
-std::vector<SessionPicture> sessionsOf(const ConnectionName &connection, const zk::Evidence &evidence,
-                                       const PictureStore &pictures, zk::SessionId ourselves, ServerTime asked)
+std::vector<SessionSnapshot> sessionsOf(const ConnectionName &connection, const zk::Evidence &evidence,
+                                        const SnapshotStore &snapshots, zk::SessionId ourselves, ServerTime asked)
 {
-    std::map<QString, SessionPicture> bySession;
-    const auto add = [&](zk::SessionId id) -> SessionPicture & {
+    std::map<QString, SessionSnapshot> bySession;
+    const auto add = [&](zk::SessionId id) -> SessionSnapshot & {
         auto &session = bySession[id.text()];
         session.connection = connection;
         session.session = id.text();
@@ -61,7 +61,7 @@ std::vector<SessionPicture> sessionsOf(const ConnectionName &connection, const z
         add(id).endpoint = facts.endpoint;
     for (const auto &[id, left] : evidence.expiresIn)
         add(id).expiresAt = asked + left;
-    for (const auto &[name, entry] : pictures.entries()) {
+    for (const auto &[name, entry] : snapshots.entries()) {
         const auto &lock = entry.second;
         for (const auto &contender : lock.contenders) {
             if (!contender.session)
@@ -76,15 +76,15 @@ std::vector<SessionPicture> sessionsOf(const ConnectionName &connection, const z
                 session.client = lock.client;
         }
     }
-    std::vector<SessionPicture> sessions;
+    std::vector<SessionSnapshot> sessions;
     for (auto &[id, session] : bySession)
         sessions.push_back(std::move(session));
     return sessions;
 }
 
-bool sayTheSame(const std::vector<SessionPicture> &before, const std::vector<SessionPicture> &now)
+bool isEquivalent(const std::vector<SessionSnapshot> &before, const std::vector<SessionSnapshot> &now)
 {
-    return std::ranges::equal(before, now, [&](const SessionPicture &a, SessionPicture b) {
+    return std::ranges::equal(before, now, [&](const SessionSnapshot &a, SessionSnapshot b) {
         if (a.expiresAt && b.expiresAt && std::chrono::abs(*a.expiresAt - *b.expiresAt) <= expiryWavers)
             b.expiresAt = a.expiresAt;
         return a == b;

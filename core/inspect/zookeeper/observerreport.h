@@ -11,12 +11,12 @@ namespace lockscope::inspect {
 inline constexpr std::chrono::milliseconds expiryWavers{2500};
 
 // `asked` is the servers' time of the evidence.
-[[nodiscard]] std::vector<SessionPicture> sessionsOf(const ConnectionName &connection, const zk::Evidence &evidence,
-                                                     const PictureStore &pictures, zk::SessionId ourselves,
-                                                     ServerTime asked);
+[[nodiscard]] std::vector<SessionSnapshot> sessionsOf(const ConnectionName &connection, const zk::Evidence &evidence,
+                                                      const SnapshotStore &snapshots, zk::SessionId ourselves,
+                                                      ServerTime asked);
 
 // Apart from when living sessions would expire, which every ping puts off.
-[[nodiscard]] bool sayTheSame(const std::vector<SessionPicture> &before, const std::vector<SessionPicture> &now);
+[[nodiscard]] bool isEquivalent(const std::vector<SessionSnapshot> &before, const std::vector<SessionSnapshot> &now);
 
 // How the search went, apart from what the servers answered.
 struct SearchFacts {

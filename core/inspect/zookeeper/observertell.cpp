@@ -12,9 +12,9 @@ using namespace Qt::StringLiterals;
 
 void Reporter::tell(const SearchFacts &search, qint64 requests)
 {
-    auto sessions = sessionsOf(m_ensemble.connection, m_answers.latest(), m_pictures, m_ensemble.session.id(),
+    auto sessions = sessionsOf(m_ensemble.connection, m_answers.latest(), m_snapshots, m_ensemble.session.id(),
                                m_answers.askedAt());
-    if (!sayTheSame(m_sessions, sessions)) {
+    if (!isEquivalent(m_sessions, sessions)) {
         m_sessions = std::move(sessions);
         m_ensemble.sink.sessionsChanged(m_ensemble.connection, m_sessions);
     }
@@ -49,7 +49,7 @@ void Reporter::tellProgress(bool isRunning, bool isFirstComplete, Duration lookT
     auto now = m_progress.value_or(Progress{});
     now.connection = m_ensemble.connection;
     now.running = isRunning;
-    now.firstPictureComplete = isFirstComplete;
+    now.firstSnapshotComplete = isFirstComplete;
     now.how = u"crawl"_s;
     if (!m_answers.isKnown() || m_answers.canDump()) {
         const auto every = std::max<Duration>(m_ensemble.options.dumpEvery, lookTook * restPerWork);

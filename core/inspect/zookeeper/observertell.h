@@ -8,8 +8,8 @@ namespace lockscope::inspect {
 
 class Reporter {
 public:
-    Reporter(const ObservedEnsemble &ensemble, const ServerAnswers &answers, const PictureStore &pictures)
-        : m_ensemble(ensemble), m_answers(answers), m_pictures(pictures)
+    Reporter(const ObservedEnsemble &ensemble, const ServerAnswers &answers, const SnapshotStore &snapshots)
+        : m_ensemble(ensemble), m_answers(answers), m_snapshots(snapshots)
     {
     }
 
@@ -18,7 +18,7 @@ public:
     void tellProgress(bool isRunning, bool isFirstComplete, Duration lookTook);
     void tellCrawled(qint64 done, qint64 total);
 
-    [[nodiscard]] const std::vector<SessionPicture> &sessions() const { return m_sessions; }
+    [[nodiscard]] const std::vector<SessionSnapshot> &sessions() const { return m_sessions; }
     [[nodiscard]] const std::vector<Coverage> &coverage() const { return m_coverage; }
 
 private:
@@ -27,8 +27,8 @@ private:
 
     const ObservedEnsemble &m_ensemble;
     const ServerAnswers &m_answers;
-    const PictureStore &m_pictures;
-    std::vector<SessionPicture> m_sessions;
+    const SnapshotStore &m_snapshots;
+    std::vector<SessionSnapshot> m_sessions;
     std::vector<Coverage> m_coverage;
     std::optional<Progress> m_progress;
     std::optional<Cost> m_cost;

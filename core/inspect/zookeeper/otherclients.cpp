@@ -11,7 +11,7 @@ using recipes::Access;
 
 namespace {
 
-std::optional<Claim> claimHBase(const Layout &layout, const ZnodeView &node)
+std::optional<LayoutMatch> matchHBase(const Layout &layout, const ZnodeView &node)
 {
     auto sequence = recipes::readSequence(node.name);
     if (!sequence)
@@ -21,12 +21,12 @@ std::optional<Claim> claimHBase(const Layout &layout, const ZnodeView &node)
     // HBase puts a header that begins with this byte before everything it stores.
     if (!isNamed || !node.data || !node.data->startsWith('\xff'))
         return std::nullopt;
-    return Claim{&layout, std::move(*sequence), reads ? Access::Shared : Access::Exclusive};
+    return LayoutMatch{&layout, std::move(*sequence), reads ? Access::Shared : Access::Exclusive};
 }
 
 void sharedIfRead(Description &description, const std::vector<Member> &members, const ZPath &)
 {
-    if (std::ranges::none_of(members, [](const auto &one) { return one.claim.access == Access::Shared; }))
+    if (std::ranges::none_of(members, [](const auto &one) { return one.match.access == Access::Shared; }))
         return;
     description.recipe = "zk-shared";
     description.discipline = Discipline::ReadWrite;
@@ -36,7 +36,7 @@ void sharedIfRead(Description &description, const std::vector<Member> &members, 
 } // namespace
 
 extern const Layout hbaseTable{
-    .claims = claimHBase,
+    .matches = matchHBase,
     .description = {.recipe = "zk-shared",
                     .client = u"HBase before 2.0"_s,
                     .form = u"read-<pid@host><seq> or write-…"_s,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One ephemeral node without a number: whoever makes it holds the lock, everybody else watches it.
 #include "core/inspect/findings.h"
-#include "core/inspect/words.h"
+#include "core/inspect/lockterms.h"
 #include "core/inspect/zookeeper/names.h"
 #include "core/inspect/zookeeper/sessionfindings.h"
 #include "core/inspect/zookeeper/singles.h"
@@ -51,9 +51,9 @@ Contender waiterOf(zk::SessionId session, const NodeName &watched, const ServerV
 }
 
 // The holder, exact to the moment: the node was made when the lock was taken.
-LockPicture heldBy(const ZnodeView &node, const DirectoryView &directory, const RecogniseContext &context)
+LockSnapshot heldBy(const ZnodeView &node, const DirectoryView &directory, const RecogniseContext &context)
 {
-    LockPicture lock = emptyPicture(directory.path.child(node.name).bytes(), context);
+    LockSnapshot lock = emptySnapshot(directory.path.child(node.name).bytes(), context);
     Contender holder = contenderOf(node, directory.path, ServerView(context));
     holder.role = Role::Holder;
     holder.heldSince = momentOf(node.stat.ctime);
@@ -63,7 +63,7 @@ LockPicture heldBy(const ZnodeView &node, const DirectoryView &directory, const 
     return lock;
 }
 
-void addOnlookers(LockPicture &lock, const ZnodeView &node, const std::vector<zk::SessionId> &sessions,
+void addOnlookers(LockSnapshot &lock, const ZnodeView &node, const std::vector<zk::SessionId> &sessions,
                   const RecogniseContext &context)
 {
     const ServerView servers(context);
@@ -113,7 +113,7 @@ bool isAt(const LeaderNode &leader, const ZPath &directory, const NodeName &name
     return name.bytes() == leader.name && (!leader.isPlace || leader.isPlace(directory));
 }
 
-std::optional<LockPicture> leaderLock(const ZnodeView &node, const Surroundings &around)
+std::optional<LockSnapshot> leaderLock(const ZnodeView &node, const Surroundings &around)
 {
     const auto &[directory, context, owners, alone] = around;
     const auto leader = std::ranges::find_if(leaderNodes, [&](const LeaderNode &one) {
@@ -121,7 +121,7 @@ std::optional<LockPicture> leaderLock(const ZnodeView &node, const Surroundings 
     });
     if (leader == std::end(leaderNodes))
         return std::nullopt;
-    LockPicture lock = heldBy(node, directory, context);
+    LockSnapshot lock = heldBy(node, directory, context);
     lock.recipe = "zk-election";
     lock.confidence = Confidence::High;
     lock.client = QString::fromUtf16(leader->client);
@@ -135,14 +135,14 @@ std::optional<LockPicture> leaderLock(const ZnodeView &node, const Surroundings 
     return lock;
 }
 
-std::optional<LockPicture> plain(const ZnodeView &node, const Surroundings &around)
+std::optional<LockSnapshot> plain(const ZnodeView &node, const Surroundings &around)
 {
     const auto &[directory, context, owners, alone] = around;
     const bool named = saysLock(node.name.bytes()) || saysLock(directory.path.name().bytes());
     if (!named && !alone)
         return std::nullopt; // members of a group, most likely
     const auto waiting = onlookers(node, around);
-    LockPicture lock = heldBy(node, directory, context);
+    LockSnapshot lock = heldBy(node, directory, context);
     lock.recipe = "zk-ephemeral";
     addOnlookers(lock, node, waiting, context);
     lock.confidence = named || !waiting.empty() ? Confidence::Medium : Confidence::Low;
@@ -161,7 +161,7 @@ bool isLeaderNode(const ZPath &directory, const NodeName &name)
     return std::ranges::any_of(leaderNodes, [&](const LeaderNode &one) { return isAt(one, directory, name); });
 }
 
-std::vector<LockPicture> plainLocks(const DirectoryView &directory, const RecogniseContext &context)
+std::vector<LockSnapshot> plainLocks(const DirectoryView &directory, const RecogniseContext &context)
 {
     std::vector<const ZnodeView *> nodes;
     Surroundings around{directory, context, {}, false};
@@ -171,7 +171,7 @@ std::vector<LockPicture> plainLocks(const DirectoryView &directory, const Recogn
             nodes.push_back(&child);
     }
     around.alone = nodes.size() == 1;
-    std::vector<LockPicture> locks;
+    std::vector<LockSnapshot> locks;
     for (const auto *node : nodes) {
         auto lock = leaderLock(*node, around);
         if (!lock)

@@ -36,14 +36,14 @@ using Writers = std::map<std::pair<qint64, zk::SessionId>, Turn>;
 
 std::pair<qint64, zk::SessionId> stampOf(const Placed &one)
 {
-    return {one.member.claim.sequence.sequence, one.member.node->stat.ephemeralOwner};
+    return {one.member.match.sequence.sequence, one.member.node->stat.ephemeralOwner};
 }
 
 Writers writersOf(const std::vector<Placed> &queue)
 {
     Writers writers;
     for (const auto &one : queue) {
-        if (one.member.claim.access == Access::Exclusive)
+        if (one.member.match.access == Access::Exclusive)
             writers.emplace(stampOf(one), one.turn);
     }
     return writers;
@@ -51,7 +51,7 @@ Writers writersOf(const std::vector<Placed> &queue)
 
 bool isDowngraded(const Placed &one, const Writers &writers)
 {
-    return one.member.claim.access == Access::Shared && writers.contains(stampOf(one));
+    return one.member.match.access == Access::Shared && writers.contains(stampOf(one));
 }
 
 // Of the queue before and with the i-th, what its turn can depend on. The decision functions search
@@ -87,7 +87,7 @@ private:
 
 Mode modeOf(const Member &member, Mode exclusive)
 {
-    return member.claim.access == Access::Shared ? Mode::Read : exclusive;
+    return member.match.access == Access::Shared ? Mode::Read : exclusive;
 }
 
 // Who watches whom, as far as the servers' answers prove it.
@@ -151,12 +151,12 @@ bool isAcceptable(const Placed &waiter, const Placed &watched, const Description
     if (waiter.turn.predecessor && watched.member.node->name == *waiter.turn.predecessor)
         return true;
     // Which writer a reader waits for differs from version to version.
-    return description.discipline != Discipline::Mutex && waiter.member.claim.access == Access::Shared
-        && watched.member.claim.access == Access::Exclusive;
+    return description.discipline != Discipline::Mutex && waiter.member.match.access == Access::Shared
+        && watched.member.match.access == Access::Exclusive;
 }
 
 void addEdges(Contender &contender, const Placed &waiter, const std::vector<Placed> &queue,
-              const Description &description, const Watching &watching, LockPicture &lock)
+              const Description &description, const Watching &watching, LockSnapshot &lock)
 {
     if (description.discipline == Discipline::Herd) {
         contender.watches.push_back({{}, true, Evidence::Inferred});
@@ -189,14 +189,14 @@ void addEdges(Contender &contender, const Placed &waiter, const std::vector<Plac
 }
 
 // Equal numbers mean that the server's counter has run over, unless they are meant: a reader's of its own writer.
-void addOverflow(LockPicture &lock, const std::vector<Placed> &queue)
+void addOverflow(LockSnapshot &lock, const std::vector<Placed> &queue)
 {
     const Writers writers = writersOf(queue);
     std::map<qint64, std::vector<QByteArray>> byNumber;
     for (const auto &one : queue) {
-        const bool meant = one.member.claim.layout->mayShareNumbers || isDowngraded(one, writers);
+        const bool meant = one.member.match.layout->mayShareNumbers || isDowngraded(one, writers);
         if (!meant)
-            byNumber[one.member.claim.sequence.sequence].push_back(one.member.node->name.bytes());
+            byNumber[one.member.match.sequence.sequence].push_back(one.member.node->name.bytes());
     }
     for (auto &[number, names] : byNumber) {
         if (names.size() < 2)
@@ -208,18 +208,18 @@ void addOverflow(LockPicture &lock, const std::vector<Placed> &queue)
     }
 }
 
-void addRevocation(LockPicture &lock, const Member &member)
+void addRevocation(LockSnapshot &lock, const Member &member)
 {
     if (isRevocation(*member.node))
         addFinding(lock, FindingCode::RevocationRequested, u"somebody asked this contender to let go"_s,
                    {member.node->name.bytes()});
 }
 
-void addMixture(LockPicture &lock, const std::vector<Placed> &queue)
+void addMixture(LockSnapshot &lock, const std::vector<Placed> &queue)
 {
     std::vector<QByteArray> kazoos;
     for (const auto &one : queue) {
-        if (one.member.claim.layout->seesOnlyItsOwnNames)
+        if (one.member.match.layout->seesOnlyItsOwnNames)
             kazoos.push_back(one.member.node->name.bytes());
     }
     if (kazoos.empty() || kazoos.size() == queue.size() || lock.recipe.startsWith("kazoo-"))
@@ -246,7 +246,7 @@ std::vector<Placed> place(const Description &description, std::vector<Member> me
 {
     std::vector<recipes::Queued> queue;
     for (const auto &member : members)
-        queue.push_back({member.claim.sequence, member.claim.access});
+        queue.push_back({member.match.sequence, member.match.access});
     recipes::sortQueue(queue);
     std::map<NodeName, const Member *> byName;
     for (const auto &member : members)
@@ -265,10 +265,10 @@ std::vector<Placed> place(const Description &description, std::vector<Member> me
     return out;
 }
 
-LockPicture queueLock(const QByteArray &name, const Description &description, std::vector<Member> members,
-                      const ZPath &directory, const RecogniseContext &context)
+LockSnapshot queueLock(const QByteArray &name, const Description &description, std::vector<Member> members,
+                       const ZPath &directory, const RecogniseContext &context)
 {
-    LockPicture lock = emptyPicture(name, context);
+    LockSnapshot lock = emptySnapshot(name, context);
     lock.recipe = description.recipe;
     lock.client = description.client;
     lock.confidence = description.confidence;

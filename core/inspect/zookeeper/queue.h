@@ -8,9 +8,9 @@
 namespace lockscope::inspect {
 
 // One lock from the members of one layout (and of those that queue together with it).
-[[nodiscard]] LockPicture queueLock(const QByteArray &name, const Description &description,
-                                    std::vector<Member> members, const ZPath &directory,
-                                    const RecogniseContext &context);
+[[nodiscard]] LockSnapshot queueLock(const QByteArray &name, const Description &description,
+                                     std::vector<Member> members, const ZPath &directory,
+                                     const RecogniseContext &context);
 
 // The members of a queue in order, each with its turn.
 struct Placed {
@@ -21,7 +21,7 @@ struct Placed {
 
 // All queue locks of a directory; `foreign` receives its children that belong to none of them.
 struct QueueLocks {
-    std::vector<LockPicture> locks;
+    std::vector<LockSnapshot> locks;
     bool claimsDirectory = false; // the directory is one lock: whatever else lies in it is foreign
 };
 [[nodiscard]] QueueLocks queueLocks(const DirectoryView &directory, const RecogniseContext &context);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/zookeeper/recognise.h"
 
-#include "core/inspect/words.h"
+#include "core/inspect/lockterms.h"
 #include "core/inspect/zookeeper/queue.h"
 #include "core/inspect/zookeeper/semaphores.h"
 #include "core/inspect/zookeeper/singles.h"
@@ -15,7 +15,7 @@ namespace lockscope::inspect {
 
 namespace {
 
-void append(std::vector<LockPicture> &to, std::vector<LockPicture> more)
+void append(std::vector<LockSnapshot> &to, std::vector<LockSnapshot> more)
 {
     std::ranges::move(more, std::back_inserter(to));
 }
@@ -27,7 +27,7 @@ bool hasChild(const DirectoryView &directory, const QByteArray &name)
 
 bool isAny(const std::vector<NodeName> &names, const Layout &layout)
 {
-    return std::ranges::any_of(names, [&layout](const auto &name) { return layout.claimName(name).has_value(); });
+    return std::ranges::any_of(names, [&layout](const auto &name) { return layout.matchName(name).has_value(); });
 }
 
 // Curator's semaphore keeps its queue and its leases in two folders. Leases can be nothing else; a queue
@@ -55,10 +55,10 @@ bool mayBeLock(const ZPath &directory, const NodeName &name)
         || saysLock(name.bytes()) || saysLock(directory.name().bytes());
 }
 
-std::vector<LockPicture> locksByNames(const DirectoryView &directory, const RecogniseContext &context);
+std::vector<LockSnapshot> locksByNames(const DirectoryView &directory, const RecogniseContext &context);
 
 // A folder "locks" without "leases" beside it is a directory of its own after all.
-std::vector<LockPicture> locksInPart(const DirectoryView &directory, const RecogniseContext &context)
+std::vector<LockSnapshot> locksInPart(const DirectoryView &directory, const RecogniseContext &context)
 {
     const auto locks = directory.parts.find("locks");
     if (locks == directory.parts.end())
@@ -70,11 +70,11 @@ std::vector<LockPicture> locksInPart(const DirectoryView &directory, const Recog
 }
 
 // All recognisers know contenders by their nodes' names.
-std::vector<LockPicture> locksByNames(const DirectoryView &directory, const RecogniseContext &context)
+std::vector<LockSnapshot> locksByNames(const DirectoryView &directory, const RecogniseContext &context)
 {
     if (isNoLockDirectory(directory.path))
         return {};
-    std::vector<LockPicture> found;
+    std::vector<LockSnapshot> found;
     if (auto semaphore = curatorSemaphore(directory, context))
         found.push_back(std::move(*semaphore));
     else
@@ -98,7 +98,7 @@ std::vector<LockPicture> locksByNames(const DirectoryView &directory, const Reco
 }
 
 // From names, which may come again, to ids, which never do.
-void giveIds(LockPicture &lock)
+void giveIds(LockSnapshot &lock)
 {
     QHash<QByteArray, QByteArray> ids;
     for (auto &contender : lock.contenders) {
@@ -155,7 +155,7 @@ std::vector<ZPath> partsToRead(const DirectoryView &directory)
     return parts;
 }
 
-std::vector<LockPicture> recognise(const DirectoryView &directory, const RecogniseContext &context)
+std::vector<LockSnapshot> recognise(const DirectoryView &directory, const RecogniseContext &context)
 {
     auto locks = locksByNames(directory, context);
     std::ranges::for_each(locks, giveIds);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a directory of znodes to the locks in it. Pure: views in, pictures out.
+// From a directory of znodes to the locks in it. Pure: views in, snapshots out.
 //
 // The rules are those of docs/layouts.md, "Rules for ZooKeeper", in the order given there. Whose turn it is
 // and who ought to watch whom comes from the recipes' own decision functions (core/recipes), never
 // from a second copy here.
 #pragma once
 
-#include "core/inspect/picture.h"
+#include "core/inspect/snapshot.h"
 #include "core/zookeeper/evidence.h"
 #include "core/zookeeper/session.h"
 
@@ -53,6 +53,6 @@ struct RecogniseContext {
 [[nodiscard]] std::vector<ZPath> partsToRead(const DirectoryView &directory);
 
 // Every lock in the directory; empty if there is none.
-[[nodiscard]] std::vector<LockPicture> recognise(const DirectoryView &directory, const RecogniseContext &context);
+[[nodiscard]] std::vector<LockSnapshot> recognise(const DirectoryView &directory, const RecogniseContext &context);
 
 } // namespace lockscope::inspect

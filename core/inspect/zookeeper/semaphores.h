@@ -6,10 +6,10 @@
 
 namespace lockscope::inspect {
 
-[[nodiscard]] std::optional<LockPicture> curatorSemaphore(const DirectoryView &directory,
-                                                          const RecogniseContext &context);
-[[nodiscard]] std::optional<LockPicture> kazooSemaphore(const DirectoryView &directory,
-                                                        const RecogniseContext &context);
+[[nodiscard]] std::optional<LockSnapshot> curatorSemaphore(const DirectoryView &directory,
+                                                           const RecogniseContext &context);
+[[nodiscard]] std::optional<LockSnapshot> kazooSemaphore(const DirectoryView &directory,
+                                                         const RecogniseContext &context);
 // "<name>-__lock__", beside the pool.
 [[nodiscard]] QByteArray kazooGuardName(const ZPath &pool);
 

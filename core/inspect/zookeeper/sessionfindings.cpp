@@ -21,7 +21,7 @@ QString named(const Contender &contender)
 }
 
 // Recipes that wait on the node before them with exists or get, which servers list in wchp.
-bool hasVisibleWatches(const LockPicture &lock)
+bool hasVisibleWatches(const LockSnapshot &lock)
 {
     static const std::vector<QByteArray> always{"curator-mutex",   "curator-rwlock", "curator-leader",
                                                 "curator-semaphore", "kazoo-lock",   "kazoo-rwlock",
@@ -32,7 +32,7 @@ bool hasVisibleWatches(const LockPicture &lock)
     return (lock.recipe == "zk-mutex" || lock.recipe == "zk-election") && lock.client.has_value();
 }
 
-void addDisconnected(LockPicture &lock, Contender &contender, const SessionHealth &health)
+void addDisconnected(LockSnapshot &lock, Contender &contender, const SessionHealth &health)
 {
     QString message = health.connected
         ? u"session %1 has been silent for %2"_s.arg(named(contender), spokenDuration(*health.silence))
@@ -48,7 +48,7 @@ void addDisconnected(LockPicture &lock, Contender &contender, const SessionHealt
 
 } // namespace
 
-void addSessionFindings(LockPicture &lock, const RecogniseContext &context)
+void addSessionFindings(LockSnapshot &lock, const RecogniseContext &context)
 {
     const ServerView servers(context);
     for (auto &one : lock.contenders) {
@@ -66,7 +66,7 @@ void addSessionFindings(LockPicture &lock, const RecogniseContext &context)
     }
 }
 
-std::vector<QByteArray> watchingNothing(const LockPicture &lock, const RecogniseContext &context)
+std::vector<QByteArray> watchingNothing(const LockSnapshot &lock, const RecogniseContext &context)
 {
     const ServerView servers(context);
     if (!servers.knowsAllWatches() || !hasVisibleWatches(lock))
@@ -91,7 +91,7 @@ std::vector<QByteArray> watchingNothing(const LockPicture &lock, const Recognise
     return suspects;
 }
 
-void LostWakeupMemory::judge(LockPicture &lock, const RecogniseContext &context)
+void LostWakeupMemory::judge(LockSnapshot &lock, const RecogniseContext &context)
 {
     const auto suspects = watchingNothing(lock, context);
     if (suspects.empty()) {

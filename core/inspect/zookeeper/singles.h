@@ -7,8 +7,8 @@
 
 namespace lockscope::inspect {
 
-[[nodiscard]] std::vector<LockPicture> plainLocks(const DirectoryView &directory, const RecogniseContext &context);
-[[nodiscard]] std::vector<LockPicture> leaseLocks(const DirectoryView &directory, const RecogniseContext &context);
+[[nodiscard]] std::vector<LockSnapshot> plainLocks(const DirectoryView &directory, const RecogniseContext &context);
+[[nodiscard]] std::vector<LockSnapshot> leaseLocks(const DirectoryView &directory, const RecogniseContext &context);
 // Leader nodes of HDFS, YARN, Kafka and HBase, by name and place alone.
 [[nodiscard]] bool isLeaderNode(const ZPath &directory, const NodeName &name);
 

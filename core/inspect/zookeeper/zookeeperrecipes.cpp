@@ -9,20 +9,20 @@ using namespace Qt::StringLiterals;
 namespace {
 
 // The id in the name must be the owner's: anybody may call a node x-1-0000000001.
-std::optional<Claim> claimOwned(const Layout &layout, const ZnodeView &node, const QByteArray &owner)
+std::optional<LayoutMatch> matchOwned(const Layout &layout, const ZnodeView &node, const QByteArray &owner)
 {
     auto sequence = sequenceAt(node.name, 0, "x-" + owner + '-');
-    return sequence ? std::optional(Claim{&layout, std::move(*sequence)}) : std::nullopt;
+    return sequence ? std::optional(LayoutMatch{&layout, std::move(*sequence)}) : std::nullopt;
 }
 
-std::optional<Claim> claimDecimal(const Layout &layout, const ZnodeView &node)
+std::optional<LayoutMatch> matchDecimal(const Layout &layout, const ZnodeView &node)
 {
-    return claimOwned(layout, node, QByteArray::number(static_cast<qint64>(node.stat.ephemeralOwner.value)));
+    return matchOwned(layout, node, QByteArray::number(static_cast<qint64>(node.stat.ephemeralOwner.value)));
 }
 
-std::optional<Claim> claimHex(const Layout &layout, const ZnodeView &node)
+std::optional<LayoutMatch> matchHex(const Layout &layout, const ZnodeView &node)
 {
-    return claimOwned(layout, node, QByteArray::number(node.stat.ephemeralOwner.value, 16).rightJustified(16, '0'));
+    return matchOwned(layout, node, QByteArray::number(node.stat.ephemeralOwner.value, 16).rightJustified(16, '0'));
 }
 
 Description recipeOf(const QString &client, const QString &form)
@@ -40,14 +40,14 @@ Description recipeOf(const QString &client, const QString &form)
 // The two write the same names but for the radix.
 extern const Layout javaRecipe{
     .isEphemeralOnly = true,
-    .claims = claimDecimal,
+    .matches = matchDecimal,
     .description = recipeOf(u"ZooKeeper's Java recipe"_s, u"x-<session, decimal>-<seq>"_s),
     .queues = Layout::RecipeQueue,
 };
 
 extern const Layout cRecipe{
     .isEphemeralOnly = true,
-    .claims = claimHex,
+    .matches = matchHex,
     .description = recipeOf(u"ZooKeeper's C recipe"_s, u"x-<session, hex>-<seq>"_s),
     .queues = Layout::RecipeQueue,
 };

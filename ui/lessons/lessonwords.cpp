@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/lessons/words.h"
+#include "ui/lessons/lessonwords.h"
 
 namespace lockscope::ui {
 

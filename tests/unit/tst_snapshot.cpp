@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures as values, as JSON and as a sentence; names that say lock.
+// Snapshots as values, as JSON and as a sentence; names that say lock.
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
-#include "core/inspect/words.h"
+#include "core/inspect/lockterms.h"
 #include "tests/support/testmain.h"
 
 #include <QJsonDocument>
@@ -32,9 +32,9 @@ QJsonObject json(QByteArray text)
     return QJsonDocument::fromJson(text.replace('\'', '"')).object();
 }
 
-LockPicture orders()
+LockSnapshot orders()
 {
-    LockPicture lock;
+    LockSnapshot lock;
     lock.lock = {ConnectionName("zk"), "/locks/orders"};
     lock.recipe = "kazoo-lock";
     lock.client = u"kazoo"_s;
@@ -59,7 +59,7 @@ LockPicture orders()
 
 } // namespace
 
-class TestPicture : public QObject {
+class TestSnapshot : public QObject {
     Q_OBJECT
 private slots:
     void isTheDocumentedJson()
@@ -106,7 +106,7 @@ private slots:
 
     void saysSessionsAndCoverage()
     {
-        SessionPicture session;
+        SessionSnapshot session;
         session.connection = ConnectionName("zk");
         session.session = u"0x1"_s;
         session.holds = {"/locks/a"};
@@ -142,7 +142,7 @@ private slots:
         lock.contenders[1].position.reset();
         QVERIFY2(!lock.nextAfter("a-0"), "no order, no next");
 
-        LockPicture shared = orders();
+        LockSnapshot shared = orders();
         shared.contenders[0].mode = Mode::Read;
         auto second = one("r-1", Role::Holder, 1);
         second.mode = Mode::Read;
@@ -152,7 +152,7 @@ private slots:
 
     void answersInOneSentence_data()
     {
-        QTest::addColumn<LockPicture>("lock");
+        QTest::addColumn<LockSnapshot>("lock");
         QTest::addColumn<QString>("sentence");
 
         auto lock = orders();
@@ -201,7 +201,7 @@ private slots:
         QTest::newRow("permits")
             << readers << u"/locks/orders is held by 2 permit holders, the longest for 4 m 12 s; nobody waits"_s;
 
-        LockPicture counter;
+        LockSnapshot counter;
         counter.lock.name = "sem";
         counter.state = LockState::Held;
         counter.waitersKnown = false;
@@ -210,7 +210,7 @@ private slots:
     }
     void answersInOneSentence()
     {
-        QFETCH(LockPicture, lock);
+        QFETCH(LockSnapshot, lock);
         QFETCH(QString, sentence);
         QCOMPARE(answerSentence(lock, now), sentence);
     }
@@ -235,5 +235,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_TEST(TestPicture)
-#include "tst_picture.moc"
+LOCKSCOPE_TEST(TestSnapshot)
+#include "tst_snapshot.moc"

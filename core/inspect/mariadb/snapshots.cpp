@@ -80,7 +80,8 @@ QByteArray guardOf(const SqlTransaction &transaction)
     return "trx " + transaction.id + " started " + QByteArray::number(qint64(started));
 }
 
-void addIdle(LockPicture &lock, const Contender &holder, const SqlTransaction &transaction, const SqlProcess *process)
+void addIdle(LockSnapshot &lock, const Contender &holder, const SqlTransaction &transaction,
+             const SqlProcess *process)
 {
     if (!process || !process->isIdle)
         return;
@@ -95,7 +96,7 @@ void addIdle(LockPicture &lock, const Contender &holder, const SqlTransaction &t
 }
 
 // Sorts, numbers the places, and says who waits for whom: the one before.
-void finish(LockPicture &lock, Evidence evidence)
+void finish(LockSnapshot &lock, Evidence evidence)
 {
     const auto since = [](const Contender &one) { return one.waitingSince.value_or(ServerTime::max()); };
     std::ranges::stable_sort(lock.contenders, [&since](const Contender &a, const Contender &b) {
@@ -116,9 +117,9 @@ void finish(LockPicture &lock, Evidence evidence)
     lock.state = lock.waiterCount() > 0 ? LockState::Contended : isHeld ? LockState::Held : LockState::Free;
 }
 
-LockPicture empty(const SqlLook &look, const ConnectionName &connection, const QByteArray &name)
+LockSnapshot empty(const SqlLook &look, const ConnectionName &connection, const QByteArray &name)
 {
-    LockPicture lock;
+    LockSnapshot lock;
     lock.lock = {connection, name};
     lock.backend = BackendKind::MariaDb;
     lock.confidence = Confidence::High;
@@ -139,8 +140,8 @@ Contender unnumbered(Role role, const QByteArray &mode)
 }
 
 // All pairs about one record.
-LockPicture rowLock(const Looked &looked, LockPicture lock,
-                    const std::vector<const SqlLockWait *> &waits)
+LockSnapshot rowLock(const Looked &looked, LockSnapshot lock,
+                     const std::vector<const SqlLockWait *> &waits)
 {
     lock.recipe = "sql-for-update";
     lock.why = u"InnoDB says who waits for this record of index %1, and who is in the way"_s.arg(
@@ -187,7 +188,7 @@ LockPicture rowLock(const Looked &looked, LockPicture lock,
     return lock;
 }
 
-LockPicture namedLock(const Looked &looked, LockPicture lock, const std::vector<const SqlNamedLock *> &parts)
+LockSnapshot namedLock(const Looked &looked, LockSnapshot lock, const std::vector<const SqlNamedLock *> &parts)
 {
     lock.recipe = "sql-get-lock";
     lock.why = u"a user-level lock of this name is granted or asked for"_s;
@@ -221,7 +222,7 @@ QByteArray namedContenderId(quint64 connection, ServerTime serverStarted)
     return QByteArray::number(connection) + '@' + QByteArray::number(qint64(serverStarted.time_since_epoch().count()));
 }
 
-std::vector<LockPicture> picturesOf(const SqlLook &look, const ConnectionName &connection)
+std::vector<LockSnapshot> snapshotsOf(const SqlLook &look, const ConnectionName &connection)
 {
     const Looked looked(look);
     std::map<QByteArray, std::vector<const SqlLockWait *>> rows;
@@ -230,20 +231,20 @@ std::vector<LockPicture> picturesOf(const SqlLook &look, const ConnectionName &c
     std::map<QByteArray, std::vector<const SqlNamedLock *>> named;
     for (const auto &part : look.namedLocks)
         named["GET_LOCK#" + part.name].push_back(&part);
-    std::vector<LockPicture> pictures;
+    std::vector<LockSnapshot> snapshots;
     for (const auto &[name, waits] : rows)
-        pictures.push_back(rowLock(looked, empty(look, connection, name), waits));
+        snapshots.push_back(rowLock(looked, empty(look, connection, name), waits));
     for (const auto &[name, parts] : named)
-        pictures.push_back(namedLock(looked, empty(look, connection, name), parts));
-    std::erase_if(pictures, [](const LockPicture &one) { return one.contenders.empty(); });
-    return pictures;
+        snapshots.push_back(namedLock(looked, empty(look, connection, name), parts));
+    std::erase_if(snapshots, [](const LockSnapshot &one) { return one.contenders.empty(); });
+    return snapshots;
 }
 
-std::vector<SessionPicture> sessionsOf(const SqlLook &look, const std::vector<LockPicture> &pictures,
-                                       const ConnectionName &connection)
+std::vector<SessionSnapshot> sessionsOf(const SqlLook &look, const std::vector<LockSnapshot> &snapshots,
+                                        const ConnectionName &connection)
 {
-    std::map<quint64, SessionPicture> sessions;
-    const auto of = [&](quint64 id) -> SessionPicture & {
+    std::map<quint64, SessionSnapshot> sessions;
+    const auto of = [&](quint64 id) -> SessionSnapshot & {
         auto &session = sessions[id];
         session.connection = connection;
         session.session = QString::number(id);
@@ -253,7 +254,7 @@ std::vector<SessionPicture> sessionsOf(const SqlLook &look, const std::vector<Lo
         if (transaction.connection != 0)
             of(transaction.connection);
     }
-    for (const auto &lock : pictures) {
+    for (const auto &lock : snapshots) {
         for (const auto &one : lock.contenders) {
             if (!one.session)
                 continue;
@@ -268,7 +269,7 @@ std::vector<SessionPicture> sessionsOf(const SqlLook &look, const std::vector<Lo
         at->second.endpoint = QString::fromUtf8(process.host);
         at->second.client = QString::fromUtf8(process.user);
     }
-    std::vector<SessionPicture> all;
+    std::vector<SessionSnapshot> all;
     for (auto &[id, session] : sessions)
         all.push_back(std::move(session));
     return all;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The picture of a lock: plain values, as the JSON (docs/command-line.md) and the window show them.
+// The snapshot of a lock: plain values, as the JSON (docs/command-line.md) and the window show them.
 //
-// Times are the server's clock (ServerTime); a picture carries how far that clock is from ours, so
+// Times are the server's clock (ServerTime); a snapshot carries how far that clock is from ours, so
 // that ages keep counting between two looks. Facts a server said and things we conclude are kept
 // apart: see Evidence.
 #pragma once
@@ -85,7 +85,7 @@ struct Contender {
     friend bool operator==(const Contender &, const Contender &) = default;
 };
 
-enum class FindingCode : quint8; // core/inspect/findings.h, not all of which every picture has to know
+enum class FindingCode : quint8; // core/inspect/findings.h, not all of which every snapshot has to know
 
 struct Finding {
     FindingCode code{};
@@ -104,7 +104,7 @@ struct NodeSaid {
     friend bool operator==(const NodeSaid &, const NodeSaid &) = default;
 };
 
-struct LockPicture {
+struct LockSnapshot {
     LockName lock;
     BackendKind backend = BackendKind::ZooKeeper;
     QByteArray recipe; // docs/command-line.md, "Recipe ids"
@@ -122,7 +122,7 @@ struct LockPicture {
     ServerTime observed{};
     std::chrono::milliseconds serverAhead{}; // server's clock minus ours
     bool mayBeOld = false; // the server answered from a copy that it made at `observed` or later
-    friend bool operator==(const LockPicture &, const LockPicture &) = default;
+    friend bool operator==(const LockSnapshot &, const LockSnapshot &) = default;
 
     [[nodiscard]] int holderCount() const;
     [[nodiscard]] int waiterCount() const;
@@ -151,7 +151,7 @@ struct Progress {
     qint64 done = 0;      // znodes or keys looked at
     qint64 total = 0;     // 0: unknown
     bool running = false; // a sweep is under way
-    bool firstPictureComplete = false;
+    bool firstSnapshotComplete = false;
     friend bool operator==(const Progress &, const Progress &) = default;
 };
 
@@ -165,7 +165,7 @@ struct Cost {
 };
 
 // A client as the servers know it.
-struct SessionPicture {
+struct SessionSnapshot {
     ConnectionName connection;
     QString session;
     std::optional<QString> endpoint;
@@ -173,13 +173,13 @@ struct SessionPicture {
     std::vector<QByteArray> holds; // LOCK names without the connection
     std::vector<QByteArray> waits;
     std::optional<ServerTime> expiresAt;
-    friend bool operator==(const SessionPicture &, const SessionPicture &) = default;
+    friend bool operator==(const SessionSnapshot &, const SessionSnapshot &) = default;
 };
 
 enum class ChangeKind { Added, Changed, Removed };
-struct PictureChange {
+struct SnapshotChange {
     ChangeKind kind = ChangeKind::Changed;
-    LockPicture lock; // Removed: the last picture
+    LockSnapshot lock; // Removed: the last snapshot
 };
 
 } // namespace lockscope::inspect

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ui/simulator/words.h"
+#include "ui/simulator/simulatorwords.h"
 
 #include "core/base/duration.h"
 #include "core/workspace/values.h"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether two pictures of a lock say the same, so that there is no news to tell.
+// Whether two snapshots of a lock say the same, so that there is no news to tell.
 #pragma once
 
-#include "core/inspect/picture.h"
+#include "core/inspect/snapshot.h"
 
 namespace lockscope::inspect {
 
 // Whether a person or a program would call them the same: not when they were looked at, nor the seconds
 // in a message that counts them, nor moments of expiry that differ by no more than `wavering`.
-[[nodiscard]] bool saysTheSame(const LockPicture &before, const LockPicture &now,
-                               std::chrono::milliseconds wavering = {});
+[[nodiscard]] bool isEquivalent(const LockSnapshot &before, const LockSnapshot &now,
+                                std::chrono::milliseconds wavering = {});
 
 } // namespace lockscope::inspect

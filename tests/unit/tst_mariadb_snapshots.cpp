@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From rows of a MariaDB server to pictures: names, who holds and who waits, what is odd.
+// From rows of a MariaDB server to snapshots: names, who holds and who waits, what is odd.
 #include "core/inspect/findings.h"
 #include "core/inspect/mariadb/look.h"
 #include "core/mariadb/freshness.h"
@@ -59,7 +59,7 @@ QByteArray rowId(quint64 connection, int started, const QByteArray &transaction)
     return rowContenderId(connection, transaction, at(started));
 }
 
-QByteArrayList ids(const LockPicture &lock, Role role)
+QByteArrayList ids(const LockSnapshot &lock, Role role)
 {
     QByteArrayList all;
     for (const auto &one : lock.contenders) {
@@ -71,7 +71,7 @@ QByteArrayList ids(const LockPicture &lock, Role role)
 
 } // namespace
 
-class TestMariaDbPictures : public QObject {
+class TestMariaDbSnapshots : public QObject {
     Q_OBJECT
 private slots:
     void rowsAreNamedAsAcquireTakesThem_data()
@@ -118,9 +118,9 @@ private slots:
         // A later waiter lists the earlier one among those in its way.
         const auto look = lookOf({transaction("10", 1, 0), transaction("12", 3, 5, at(20)), transaction("11", 2, 6, at(10))},
                                  {wait("11", "10"), wait("12", "10"), wait("12", "11")});
-        const auto pictures = picturesOf(look, db);
-        QCOMPARE(pictures.size(), size_t(1));
-        const auto &lock = pictures.front();
+        const auto snapshots = snapshotsOf(look, db);
+        QCOMPARE(snapshots.size(), size_t(1));
+        const auto &lock = snapshots.front();
         QCOMPARE(lock.lock.text(), QByteArray("db:shop.stock#id=1"));
         QCOMPARE(lock.backend, BackendKind::MariaDb);
         QCOMPARE(lock.recipe, QByteArray("sql-for-update"));
@@ -140,24 +140,24 @@ private slots:
     void anIdleHolderIsShownAsSuch()
     {
         const auto look = lookOf({transaction("10", 1, 0), transaction("11", 2, 5, at(20))}, {wait("11", "10")});
-        const auto lock = picturesOf(look, db).front();
+        const auto lock = snapshotsOf(look, db).front();
         QCOMPARE(lock.findings.size(), size_t(1));
         QCOMPARE(lock.findings.front().code, FindingCode::IdleInTransaction);
         QCOMPARE(lock.findings.front().severity, Severity::Warning);
         QCOMPARE(lock.findings.front().contenders, std::vector<QByteArray>{rowId(1, 0, "10")});
         auto busy = look;
         busy.processes[0].isIdle = false;
-        QVERIFY(picturesOf(busy, db).front().findings.empty());
+        QVERIFY(snapshotsOf(busy, db).front().findings.empty());
     }
 
     void aCycleIsTwoLocksEachHeldByTheOthersWaiter()
     {
         const auto look = lookOf({transaction("10", 1, 0, at(20)), transaction("11", 2, 5, at(21))},
                                  {wait("10", "11", "1"), wait("11", "10", "2")});
-        const auto pictures = picturesOf(look, db);
-        QCOMPARE(pictures.size(), size_t(2));
-        QCOMPARE(ids(pictures[0], Role::Holder), QByteArrayList{rowId(2, 5, "11")});
-        QCOMPARE(ids(pictures[1], Role::Holder), QByteArrayList{rowId(1, 0, "10")});
+        const auto snapshots = snapshotsOf(look, db);
+        QCOMPARE(snapshots.size(), size_t(2));
+        QCOMPARE(ids(snapshots[0], Role::Holder), QByteArrayList{rowId(2, 5, "11")});
+        QCOMPARE(ids(snapshots[1], Role::Holder), QByteArrayList{rowId(1, 0, "10")});
     }
 
     void readersShare()
@@ -168,7 +168,7 @@ private slots:
         other.blockingMode = "S,REC_NOT_GAP";
         const auto look = lookOf({transaction("10", 1, 0), transaction("11", 2, 1), transaction("12", 3, 2, at(9))},
                                  {readers, other});
-        const auto lock = picturesOf(look, db).front();
+        const auto lock = snapshotsOf(look, db).front();
         QCOMPARE(ids(lock, Role::Holder), (QByteArrayList{rowId(1, 0, "10"), rowId(2, 1, "11")}));
         QCOMPARE(lock.contenders[0].mode, Mode::Read);
         QCOMPARE(lock.contenders[2].mode, Mode::Exclusive);
@@ -187,7 +187,7 @@ private slots:
         reader.blockingMode = "S";
         auto look = lookOf({transaction("0", 1, 0), transaction("0", 4, 0), transaction("12", 3, 2, at(9))}, {reader});
         look.transactions[1].rowsLocked = 0; // it has locked nothing, so it is in nobody's way
-        const auto lock = picturesOf(look, db).front();
+        const auto lock = snapshotsOf(look, db).front();
         QCOMPARE(ids(lock, Role::Holder), QByteArrayList{"1@1700000000000"});
         QCOMPARE(ids(lock, Role::Waiter), QByteArrayList{rowId(3, 2, "12")});
     }
@@ -196,7 +196,7 @@ private slots:
         auto reader = wait("12", "0");
         reader.blockingMode = "S";
         const auto look = lookOf({transaction("0", 1, 0), transaction("0", 4, 0), transaction("12", 3, 2, at(9))}, {reader});
-        const auto lock = picturesOf(look, db).front();
+        const auto lock = snapshotsOf(look, db).front();
         QCOMPARE(lock.holderCount(), 1);
         QVERIFY(!lock.contenders[0].session);
         const auto plan = operate::planForceRelease(lock, lock.contenders[0].id);
@@ -208,23 +208,23 @@ private slots:
     {
         auto look = lookOf({transaction("10", 1, 0), transaction("11", 2, 5, at(20))}, {wait("11", "10")});
         look.namedLocks = {{"Nightly", 1, true}};
-        QVERIFY(!picturesOf(look, db)[0].mayBeOld);
+        QVERIFY(!snapshotsOf(look, db)[0].mayBeOld);
         look.rowsAreFresh = false;
         look.rowsAsOf = at(80);
-        const auto pictures = picturesOf(look, db);
-        QVERIFY(pictures[0].mayBeOld);
-        QCOMPARE(pictures[0].observed, at(80));
-        QVERIFY(!pictures[1].mayBeOld); // named locks are told as they are
-        QCOMPARE(pictures[1].observed, at(100));
+        const auto snapshots = snapshotsOf(look, db);
+        QVERIFY(snapshots[0].mayBeOld);
+        QCOMPARE(snapshots[0].observed, at(80));
+        QVERIFY(!snapshots[1].mayBeOld); // named locks are told as they are
+        QCOMPARE(snapshots[1].observed, at(100));
     }
 
     void whoWaitsForANameIsNotKnownWithoutThePrivilege()
     {
         auto look = lookOf({transaction("10", 1, 0)}, {});
         look.namedLocks = {{"Nightly", 1, true}};
-        QVERIFY(picturesOf(look, db).front().waitersKnown);
+        QVERIFY(snapshotsOf(look, db).front().waitersKnown);
         look.seesAllProcesses = false;
-        QVERIFY(!picturesOf(look, db).front().waitersKnown);
+        QVERIFY(!snapshotsOf(look, db).front().waitersKnown);
     }
 
     void namedLocksHaveHoldersAndWaiters()
@@ -232,16 +232,16 @@ private slots:
         auto look = lookOf({transaction("10", 1, 0), transaction("11", 2, 5)}, {});
         look.serverStarted = at(-1000);
         look.namedLocks = {{"Nightly", 2, false}, {"Nightly", 1, true}, {"other", 1, true}};
-        const auto pictures = picturesOf(look, db);
-        QCOMPARE(pictures.size(), size_t(2));
-        QCOMPARE(pictures[0].lock.name, QByteArray("GET_LOCK#Nightly"));
-        QCOMPARE(pictures[0].recipe, QByteArray("sql-get-lock"));
-        QCOMPARE(pictures[0].state, LockState::Contended);
-        QCOMPARE(ids(pictures[0], Role::Holder), QByteArrayList{"1@1699999000000"});
-        QCOMPARE(*pictures[0].contenders[0].session, QStringLiteral("1"));
-        QCOMPARE(*pictures[0].contenders[1].waitingSince, at(55));
-        QCOMPARE(pictures[1].state, LockState::Held);
-        const auto sessions = sessionsOf(look, pictures, db);
+        const auto snapshots = snapshotsOf(look, db);
+        QCOMPARE(snapshots.size(), size_t(2));
+        QCOMPARE(snapshots[0].lock.name, QByteArray("GET_LOCK#Nightly"));
+        QCOMPARE(snapshots[0].recipe, QByteArray("sql-get-lock"));
+        QCOMPARE(snapshots[0].state, LockState::Contended);
+        QCOMPARE(ids(snapshots[0], Role::Holder), QByteArrayList{"1@1699999000000"});
+        QCOMPARE(*snapshots[0].contenders[0].session, QStringLiteral("1"));
+        QCOMPARE(*snapshots[0].contenders[1].waitingSince, at(55));
+        QCOMPARE(snapshots[1].state, LockState::Held);
+        const auto sessions = sessionsOf(look, snapshots, db);
         QCOMPARE(sessions.size(), size_t(2));
         QCOMPARE(sessions[0].holds, (std::vector<QByteArray>{"GET_LOCK#Nightly", "GET_LOCK#other"}));
         QCOMPARE(sessions[1].waits, std::vector<QByteArray>{"GET_LOCK#Nightly"});
@@ -269,7 +269,7 @@ private slots:
     void aHolderIsKilledByItsConnection()
     {
         const auto look = lookOf({transaction("10", 1, 0), transaction("11", 2, 5, at(20))}, {wait("11", "10")});
-        const auto lock = picturesOf(look, db).front();
+        const auto lock = snapshotsOf(look, db).front();
         const auto plan = operate::planForceRelease(lock, rowId(1, 0, "10"));
         QVERIFY2(plan, plan ? "" : qPrintable(plan.error().message));
         QCOMPARE(plan->commands.back(), QStringLiteral("KILL CONNECTION 1"));
@@ -338,5 +338,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_TEST(TestMariaDbPictures)
-#include "tst_mariadb_pictures.moc"
+LOCKSCOPE_TEST(TestMariaDbSnapshots)
+#include "tst_mariadb_snapshots.moc"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/inspect/picture.h"
+#include "core/inspect/snapshot.h"
 
 #include "core/rules/contenderid.h"
 
@@ -14,17 +14,17 @@ QByteArray nameInId(const QByteArray &contenderId)
     return !name.isEmpty() && recipes::isFullFormOf(contenderId, name) ? name : contenderId;
 }
 
-int LockPicture::holderCount() const
+int LockSnapshot::holderCount() const
 {
     return static_cast<int>(std::ranges::count(contenders, Role::Holder, &Contender::role));
 }
 
-int LockPicture::waiterCount() const
+int LockSnapshot::waiterCount() const
 {
     return static_cast<int>(std::ranges::count(contenders, Role::Waiter, &Contender::role));
 }
 
-Severity LockPicture::worst() const
+Severity LockSnapshot::worst() const
 {
     Severity worst = Severity::Info;
     for (const auto &finding : findings)
@@ -32,19 +32,19 @@ Severity LockPicture::worst() const
     return worst;
 }
 
-const Contender *LockPicture::find(const QByteArray &id) const
+const Contender *LockSnapshot::find(const QByteArray &id) const
 {
     const auto found = std::ranges::find(contenders, id, &Contender::id);
     return found == contenders.end() ? nullptr : &*found;
 }
 
-const Finding *LockPicture::find(FindingCode code) const
+const Finding *LockSnapshot::find(FindingCode code) const
 {
     const auto found = std::ranges::find(findings, code, &Finding::code);
     return found == findings.end() ? nullptr : &*found;
 }
 
-const Contender *LockPicture::nextAfter(const QByteArray &id) const
+const Contender *LockSnapshot::nextAfter(const QByteArray &id) const
 {
     const Contender *leaving = find(id);
     if (!leaving || leaving->role != Role::Holder)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/inspect/words.h"
+#include "core/inspect/lockterms.h"
 
 #include <QByteArrayList>
 

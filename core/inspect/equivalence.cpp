@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/inspect/sameness.h"
+#include "core/inspect/equivalence.h"
 
 #include <algorithm>
 
@@ -34,7 +34,7 @@ bool sameFinding(const Finding &before, const Finding &now)
 
 } // namespace
 
-bool saysTheSame(const LockPicture &before, const LockPicture &now, std::chrono::milliseconds wavering)
+bool isEquivalent(const LockSnapshot &before, const LockSnapshot &now, std::chrono::milliseconds wavering)
 {
     const auto sameOne = [wavering](const Contender &a, const Contender &b) { return sameContender(a, b, wavering); };
     return before.lock == now.lock && before.backend == now.backend && before.recipe == now.recipe
