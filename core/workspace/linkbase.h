@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the links of all backends share: spec, gate, relay, the telling of state changes.
+// What the links of all backends share: spec, gate, proxy, the telling of state changes.
 #pragma once
 
 #include "core/redis/client.h"
-#include "core/workspace/relay.h"
+#include "core/workspace/observerproxy.h"
 #include "core/workspace/workspace.h"
 
 namespace lockscope {
@@ -28,17 +28,17 @@ public:
     [[nodiscard]] std::vector<ContenderConnection> openContenderConnections() override { return {}; }
     [[nodiscard]] std::unique_ptr<mariadb::Session> openSqlSession() override { return nullptr; }
     [[nodiscard]] std::optional<Duration> latency() const override { return m_gate.latency(); }
-    [[nodiscard]] const inspect::Progress &progress() const override { return m_relay.progress(); }
-    [[nodiscard]] const inspect::Cost &cost() const override { return m_relay.cost(); }
-    [[nodiscard]] std::chrono::system_clock::time_point heardAt() const override { return m_relay.heardAt(); }
-    [[nodiscard]] Relay &relay() { return m_relay; }
+    [[nodiscard]] const inspect::Progress &progress() const override { return m_proxy.progress(); }
+    [[nodiscard]] const inspect::Cost &cost() const override { return m_proxy.cost(); }
+    [[nodiscard]] std::chrono::system_clock::time_point heardAt() const override { return m_proxy.heardAt(); }
+    [[nodiscard]] ObserverProxy &proxy() { return m_proxy; }
 
 protected:
     LinkBase(ConnectionSpec spec, LinkContext context)
         : m_context(std::move(context)), m_password(spec.password), m_spec(withoutPassword(std::move(spec))),
           m_gate(m_spec.name, (m_spec.readOnly || m_spec.production) && !m_spec.armed, m_spec.production,
                  m_context.log),
-          m_relay(m_spec.name, m_context.sink)
+          m_proxy(m_spec.name, m_context.sink)
     {
         if (m_context.options.readOnly)
             m_gate.lockReadOnly();
@@ -73,7 +73,7 @@ protected:
     QString m_password;
     ConnectionSpec m_spec;
     operate::Gate m_gate;
-    Relay m_relay;
+    ObserverProxy m_proxy;
 };
 
 [[nodiscard]] std::unique_ptr<LinkBase> makeZooKeeperLink(ConnectionSpec spec, LinkContext context);

@@ -2,7 +2,7 @@
 #include "core/workspace/livebackend.h"
 
 #include "core/base/logging.h"
-#include "core/workspace/ioside.h"
+#include "core/workspace/iocontroller.h"
 #include "core/workspace/questions.h"
 #include "core/zookeeper/client.h"
 
@@ -29,7 +29,7 @@ LiveBackend::LiveBackend(WorkspaceOptions options, QObject *parent) : Backend(pa
     m_thread.start();
     // The I/O side is made in its thread, before anything is asked of it.
     QMetaObject::invokeMethod(
-        starter, [this, options] { m_io = new IoSide(*this, options); }, Qt::BlockingQueuedConnection);
+        starter, [this, options] { m_io = new IoController(*this, options); }, Qt::BlockingQueuedConnection);
     starter->deleteLater();
 }
 
@@ -37,7 +37,7 @@ LiveBackend::~LiveBackend()
 {
     // Runs take away what they made before their servers are left.
     const auto areOver = std::make_shared<QSemaphore>();
-    onIoThread([areOver](IoSide &io) { io.runs().endAll([areOver] { areOver->release(); }); });
+    onIoThread([areOver](IoController &io) { io.runs().endAll([areOver] { areOver->release(); }); });
     if (!areOver->tryAcquire(1, lastTidying))
         qCWarning(logInspect, "closing: a run on real servers had no time to take away what it made");
     QMetaObject::invokeMethod(
@@ -48,7 +48,7 @@ LiveBackend::~LiveBackend()
     zk::waitForClosingSessions(2s);
 }
 
-void LiveBackend::onIoThread(std::function<void(IoSide &)> work)
+void LiveBackend::onIoThread(std::function<void(IoController &)> work)
 {
     m_io->loop().post([this, work = std::move(work)] { work(*m_io); });
 }
@@ -71,22 +71,22 @@ std::function<void(Result<T>)> LiveBackend::deliveredTo(QObject *context, Answer
 
 void LiveBackend::connectTo(ConnectionSpec spec)
 {
-    onIoThread([spec = std::move(spec)](IoSide &io) { io.add(spec); });
+    onIoThread([spec = std::move(spec)](IoController &io) { io.add(spec); });
 }
 
 void LiveBackend::disconnectFrom(const ConnectionName &name)
 {
-    onIoThread([name](IoSide &io) { io.remove(name); });
+    onIoThread([name](IoController &io) { io.remove(name); });
 }
 
 void LiveBackend::setReadOnly(const ConnectionName &name, bool readOnly)
 {
-    onIoThread([name, readOnly](IoSide &io) { io.setReadOnly(name, readOnly); });
+    onIoThread([name, readOnly](IoController &io) { io.setReadOnly(name, readOnly); });
 }
 
 void LiveBackend::setPaused(bool paused)
 {
-    onIoThread([paused](IoSide &io) { io.setPaused(paused); });
+    onIoThread([paused](IoController &io) { io.setPaused(paused); });
 }
 
 namespace {
@@ -128,7 +128,7 @@ Task<void> answering(Task<Result<T>> question, std::function<void(Result<T>)> de
 void LiveBackend::listZnodes(const ConnectionName &name, const ZPath &path, QObject *context,
                              Answer<std::vector<ZnodeRow>> answer)
 {
-    onIoThread([name, path, deliver = deliveredTo(context, std::move(answer))](IoSide &io) {
+    onIoThread([name, path, deliver = deliveredTo(context, std::move(answer))](IoController &io) {
         const auto limit = Deadline::after(io.loop(), answerWithin);
         io.launch(name, answering(questions::listZnodes(io.workspace(), name, path, limit), deliver));
     });
@@ -137,7 +137,7 @@ void LiveBackend::listZnodes(const ConnectionName &name, const ZPath &path, QObj
 void LiveBackend::readZnode(const ConnectionName &name, const ZPath &path, QObject *context,
                             Answer<ZnodeDetail> answer)
 {
-    onIoThread([name, path, deliver = deliveredTo(context, std::move(answer))](IoSide &io) {
+    onIoThread([name, path, deliver = deliveredTo(context, std::move(answer))](IoController &io) {
         const auto limit = Deadline::after(io.loop(), answerWithin);
         io.launch(name, answering(questions::readZnode(io.workspace(), name, path, limit), deliver));
     });
@@ -145,13 +145,13 @@ void LiveBackend::readZnode(const ConnectionName &name, const ZPath &path, QObje
 
 void LiveBackend::watchZnodes(const ConnectionName &name, const std::vector<ZPath> &paths)
 {
-    onIoThread([name, paths](IoSide &io) { io.watchZnodes(name, paths); });
+    onIoThread([name, paths](IoController &io) { io.watchZnodes(name, paths); });
 }
 
 void LiveBackend::scanKeys(const ConnectionName &name, const QByteArray &pattern, quint64 cursor, QObject *context,
                            Answer<KeyPage> answer)
 {
-    onIoThread([name, pattern, cursor, deliver = deliveredTo(context, std::move(answer))](IoSide &io) {
+    onIoThread([name, pattern, cursor, deliver = deliveredTo(context, std::move(answer))](IoController &io) {
         const auto limit = Deadline::after(io.loop(), answerWithin);
         io.launch(name, answering(questions::scanKeys(io.workspace(), name, pattern, cursor, limit), deliver));
     });
@@ -160,7 +160,7 @@ void LiveBackend::scanKeys(const ConnectionName &name, const QByteArray &pattern
 void LiveBackend::readKey(const ConnectionName &name, const RedisKey &key, QObject *context,
                           Answer<KeyDetail> answer)
 {
-    onIoThread([name, key, deliver = deliveredTo(context, std::move(answer))](IoSide &io) {
+    onIoThread([name, key, deliver = deliveredTo(context, std::move(answer))](IoController &io) {
         const auto limit = Deadline::after(io.loop(), answerWithin);
         io.launch(name, answering(questions::readKey(io.workspace(), name, key, limit), deliver));
     });
@@ -169,19 +169,19 @@ void LiveBackend::readKey(const ConnectionName &name, const RedisKey &key, QObje
 quint64 LiveBackend::acquire(AcquireRequest request)
 {
     const auto id = m_nextHold++;
-    onIoThread([id, request = std::move(request)](IoSide &io) { io.acquire(id, request); });
+    onIoThread([id, request = std::move(request)](IoController &io) { io.acquire(id, request); });
     return id;
 }
 
 void LiveBackend::release(quint64 holdId)
 {
-    onIoThread([holdId](IoSide &io) { io.release(holdId); });
+    onIoThread([holdId](IoController &io) { io.release(holdId); });
 }
 
 void LiveBackend::planForceRelease(const inspect::LockName &lock, const QByteArray &holder, QObject *context,
                                    Answer<operate::ForceReleasePlan> answer)
 {
-    onIoThread([lock, holder, deliver = deliveredTo(context, std::move(answer))](IoSide &io) {
+    onIoThread([lock, holder, deliver = deliveredTo(context, std::move(answer))](IoController &io) {
         const auto limit = Deadline::after(io.loop(), answerWithin);
         io.launch(lock.connection, answering(io.workspace().planForceRelease(lock, holder, limit), deliver));
     });
@@ -190,7 +190,7 @@ void LiveBackend::planForceRelease(const inspect::LockName &lock, const QByteArr
 void LiveBackend::forceRelease(operate::ForceReleasePlan plan, const QString &reason, QObject *context,
                                Answer<operate::ForceReleaseOutcome> answer)
 {
-    onIoThread([plan = std::move(plan), reason, deliver = deliveredTo(context, std::move(answer))](IoSide &io) {
+    onIoThread([plan = std::move(plan), reason, deliver = deliveredTo(context, std::move(answer))](IoController &io) {
         const auto limit = Deadline::after(io.loop(), answerWithin);
         const Error dropped{ErrorCode::UnknownOutcome,
                             u"the connection was closed meanwhile: the lock may or may not have been released"_s};
@@ -202,7 +202,8 @@ void LiveBackend::forceRelease(operate::ForceReleasePlan plan, const QString &re
 quint64 LiveBackend::playOnServers(RealRunOptions options, QObject *context, Answer<contention::Recording> answer)
 {
     const auto id = m_nextRun++;
-    onIoThread([id, options = std::move(options), deliver = deliveredTo(context, std::move(answer))](IoSide &io) {
+    onIoThread([id, options = std::move(options),
+                deliver = deliveredTo(context, std::move(answer))](IoController &io) {
         io.runs().play(id, options, deliver);
     });
     return id;
@@ -210,7 +211,7 @@ quint64 LiveBackend::playOnServers(RealRunOptions options, QObject *context, Ans
 
 void LiveBackend::cancelRun(quint64 runId)
 {
-    onIoThread([runId](IoSide &io) { io.runs().cancel(runId); });
+    onIoThread([runId](IoController &io) { io.runs().cancel(runId); });
 }
 
 } // namespace lockscope

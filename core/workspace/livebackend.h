@@ -12,7 +12,7 @@
 
 namespace lockscope {
 
-class IoSide;
+class IoController;
 
 class LiveBackend : public Backend {
     Q_OBJECT
@@ -45,15 +45,15 @@ public:
     void cancelRun(quint64 runId) override;
 
 private:
-    friend class IoSide;
+    friend class IoController;
     // Runs `work` on the I/O thread.
-    void onIoThread(std::function<void(IoSide &)> work);
+    void onIoThread(std::function<void(IoController &)> work);
     // Wraps an answer so that it is called in the GUI thread while `context` lives.
     template <class T>
     std::function<void(Result<T>)> deliveredTo(QObject *context, Answer<T> answer);
 
     QThread m_thread;
-    IoSide *m_io = nullptr; // lives and dies in m_thread
+    IoController *m_io = nullptr; // lives and dies in m_thread
     quint64 m_nextHold = 1;
     quint64 m_nextRun = 1;
 };

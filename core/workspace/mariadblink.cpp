@@ -17,7 +17,7 @@ public:
         m_session = mariadb::openSession(m_context.loop, sessionOptions());
         m_gated = operate::gated(*m_session, m_gate);
         m_observer = std::make_unique<inspect::MariaDbObserver>(*m_gated, m_spec.name, m_context.options.observer,
-                                                                m_relay);
+                                                                m_proxy);
         m_state = m_session->onState([this](mariadb::SessionState state) { stateChanged(state); });
     }
 
@@ -55,7 +55,7 @@ private:
     {
         if (state == mariadb::SessionState::Connected && !m_started && m_context.options.observe) {
             m_started = true;
-            m_observer->firstSnapshot().then([this](bool) { m_relay.firstSnapshotComplete(); });
+            m_observer->firstSnapshot().then([this](bool) { m_proxy.firstSnapshotComplete(); });
             m_observer->start();
         }
         m_context.changed(*this);

@@ -17,7 +17,7 @@ public:
         m_connection = redis::openConnection(m_context.loop, redisOptions(m_spec.hosts.front()));
         m_gated = operate::gated(*m_connection, m_gate);
         m_observer = std::make_unique<inspect::RedisObserver>(*m_gated, m_spec.name, m_context.options.observer,
-                                                              m_relay);
+                                                              m_proxy);
         m_state = m_connection->onState([this](redis::ConnectionState state) { stateChanged(state); });
     }
 
@@ -50,7 +50,7 @@ private:
     {
         if (state == redis::ConnectionState::Connected && !m_started && m_context.options.observe) {
             m_started = true;
-            m_observer->firstSnapshot().then([this](bool) { m_relay.firstSnapshotComplete(); });
+            m_observer->firstSnapshot().then([this](bool) { m_proxy.firstSnapshotComplete(); });
             m_observer->start();
         }
         m_context.changed(*this);

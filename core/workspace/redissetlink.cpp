@@ -30,7 +30,7 @@ public:
             m_nodes.push_back(std::move(node));
         }
         m_observer = std::make_unique<inspect::RedisSetObserver>(std::move(observed), m_spec.name,
-                                                                 m_context.options.observer, m_relay);
+                                                                 m_context.options.observer, m_proxy);
         m_settling = m_context.loop.callAt(m_context.loop.now() + settlingTime, [this] {
             m_settled = true;
             stateChanged();
@@ -107,7 +107,7 @@ private:
     {
         if (isConnected() && !m_started && m_context.options.observe) {
             m_started = true;
-            m_observer->firstSnapshot().then([this](bool) { m_relay.firstSnapshotComplete(); });
+            m_observer->firstSnapshot().then([this](bool) { m_proxy.firstSnapshotComplete(); });
             m_observer->start();
         }
         m_context.changed(*this);

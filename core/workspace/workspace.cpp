@@ -72,7 +72,7 @@ void Workspace::remove(const ConnectionName &name)
     const auto at = d->links.find(name);
     if (at == d->links.end())
         return;
-    at->second->relay().removeAll();
+    at->second->proxy().removeAll();
     d->links.erase(at);
 }
 

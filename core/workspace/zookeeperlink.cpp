@@ -73,7 +73,7 @@ private:
         m_session = zk::openSession(m_context.loop, sessionOptions());
         m_gated = operate::gated(*m_session, m_gate);
         m_observer = std::make_unique<inspect::ZooKeeperObserver>(*m_gated, m_evidence, m_spec.name, m_spec.chroot,
-                                                                  m_context.options.observer, m_relay);
+                                                                  m_context.options.observer, m_proxy);
         m_started = false;
         m_state = m_session->onState([this](zk::SessionState state) { stateChanged(state); });
     }
@@ -84,11 +84,11 @@ private:
             m_problem.reset();
             if (!m_started && m_context.options.observe) {
                 m_started = true;
-                m_observer->firstSnapshot().then([this](bool) { m_relay.firstSnapshotComplete(); });
+                m_observer->firstSnapshot().then([this](bool) { m_proxy.firstSnapshotComplete(); });
                 m_observer->start();
             }
         } else if (state == zk::SessionState::Expired) {
-            m_relay.observerReplaced();
+            m_proxy.observerReplaced();
             m_context.loop.post([alive = std::weak_ptr<int>(m_alive), this] {
                 if (!alive.expired())
                     open();

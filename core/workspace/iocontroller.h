@@ -14,10 +14,10 @@
 
 namespace lockscope {
 
-class IoSide : public inspect::ObserverSink {
+class IoController : public inspect::ObserverSink {
 public:
-    IoSide(LiveBackend &front, WorkspaceOptions options);
-    ~IoSide() override;
+    IoController(LiveBackend &front, WorkspaceOptions options);
+    ~IoController() override;
 
     [[nodiscard]] Loop &loop() { return m_loop; }
     [[nodiscard]] Workspace &workspace() { return *m_workspace; }

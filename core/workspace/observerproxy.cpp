@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/workspace/relay.h"
+#include "core/workspace/observerproxy.h"
 
 namespace lockscope {
 
 using inspect::ChangeKind;
 using inspect::SnapshotChange;
 
-void Relay::locksChanged(std::vector<SnapshotChange> changes)
+void ObserverProxy::locksChanged(std::vector<SnapshotChange> changes)
 {
     std::vector<SnapshotChange> news;
     for (auto &change : changes) {
@@ -26,20 +26,20 @@ void Relay::locksChanged(std::vector<SnapshotChange> changes)
     tell(std::move(news));
 }
 
-void Relay::sessionsChanged(const ConnectionName &connection, std::vector<inspect::SessionSnapshot> sessions)
+void ObserverProxy::sessionsChanged(const ConnectionName &connection, std::vector<inspect::SessionSnapshot> sessions)
 {
     m_heardAt = std::chrono::system_clock::now();
     if (m_sink)
         m_sink->sessionsChanged(connection, std::move(sessions));
 }
 
-void Relay::coverageChanged(const ConnectionName &connection, std::vector<inspect::Coverage> coverage)
+void ObserverProxy::coverageChanged(const ConnectionName &connection, std::vector<inspect::Coverage> coverage)
 {
     if (m_sink)
         m_sink->coverageChanged(connection, std::move(coverage));
 }
 
-void Relay::progressed(inspect::Progress progress)
+void ObserverProxy::progressed(inspect::Progress progress)
 {
     m_heardAt = std::chrono::system_clock::now();
     m_progress = progress;
@@ -47,7 +47,7 @@ void Relay::progressed(inspect::Progress progress)
         m_sink->progressed(std::move(progress));
 }
 
-void Relay::costChanged(const ConnectionName &connection, inspect::Cost cost)
+void ObserverProxy::costChanged(const ConnectionName &connection, inspect::Cost cost)
 {
     m_heardAt = std::chrono::system_clock::now();
     m_cost = cost;
@@ -55,13 +55,13 @@ void Relay::costChanged(const ConnectionName &connection, inspect::Cost cost)
         m_sink->costChanged(connection, cost);
 }
 
-void Relay::observerReplaced()
+void ObserverProxy::observerReplaced()
 {
     m_unconfirmed.merge(m_known);
     m_known.clear();
 }
 
-void Relay::firstSnapshotComplete()
+void ObserverProxy::firstSnapshotComplete()
 {
     std::vector<SnapshotChange> gone;
     for (auto &[name, snapshot] : m_unconfirmed)
@@ -70,13 +70,13 @@ void Relay::firstSnapshotComplete()
     tell(std::move(gone));
 }
 
-void Relay::removeAll()
+void ObserverProxy::removeAll()
 {
     observerReplaced();
     firstSnapshotComplete();
 }
 
-void Relay::tell(std::vector<SnapshotChange> changes)
+void ObserverProxy::tell(std::vector<SnapshotChange> changes)
 {
     m_heardAt = std::chrono::system_clock::now();
     if (m_sink && !changes.empty())

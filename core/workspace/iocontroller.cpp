@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/workspace/ioside.h"
+#include "core/workspace/iocontroller.h"
 
 #include "core/async/sleep.h"
 #include "core/mariadb/client.h"
@@ -17,7 +17,7 @@ constexpr auto statusEvery = 500ms;
 
 } // namespace
 
-IoSide::IoSide(LiveBackend &front, WorkspaceOptions options)
+IoController::IoController(LiveBackend &front, WorkspaceOptions options)
     : m_front(front), m_workspace(std::make_unique<Workspace>(m_loop, std::move(options), this)),
       m_runs(std::make_unique<Runs>(
           *m_workspace, [this](quint64 id, const RealRunProgress &progress) { tellRun(id, progress); }))
@@ -27,7 +27,7 @@ IoSide::IoSide(LiveBackend &front, WorkspaceOptions options)
     refreshStatuses();
 }
 
-IoSide::~IoSide()
+IoController::~IoController()
 {
     m_tasks.clear();
     m_followed.clear();
@@ -39,7 +39,7 @@ IoSide::~IoSide()
     mariadb::waitForClosingSessions(std::chrono::seconds(2));
 }
 
-void IoSide::add(ConnectionSpec spec)
+void IoController::add(ConnectionSpec spec)
 {
     const auto name = spec.name;
     if (isLeaving(name)) {
@@ -61,7 +61,7 @@ void IoSide::add(ConnectionSpec spec)
     statusChanged(name);
 }
 
-void IoSide::launch(const ConnectionName &name, Task<void> task)
+void IoController::launch(const ConnectionName &name, Task<void> task)
 {
     auto &tasks = m_tasks[name];
     if (!tasks)
@@ -69,7 +69,7 @@ void IoSide::launch(const ConnectionName &name, Task<void> task)
     tasks->launch(std::move(task));
 }
 
-void IoSide::remove(const ConnectionName &name)
+void IoController::remove(const ConnectionName &name)
 {
     // Whatever uses the link goes before it.
     m_tasks.erase(name);
@@ -84,7 +84,7 @@ void IoSide::remove(const ConnectionName &name)
     m_runs->endOn(name, u"closed"_s, [this, name] { closeLink(name); });
 }
 
-void IoSide::closeLink(const ConnectionName &name)
+void IoController::closeLink(const ConnectionName &name)
 {
     m_workspace->remove(name);
     const auto next = std::exchange(m_leaving[name], std::nullopt);
@@ -93,7 +93,7 @@ void IoSide::closeLink(const ConnectionName &name)
         add(*next);
 }
 
-void IoSide::setReadOnly(const ConnectionName &name, bool readOnly)
+void IoController::setReadOnly(const ConnectionName &name, bool readOnly)
 {
     if (readOnly && m_runs->areOn(name)) { // what a run made is taken away first
         m_runs->endOn(name, u"made read-only"_s, [this, name] { setReadOnly(name, true); });
@@ -105,14 +105,14 @@ void IoSide::setReadOnly(const ConnectionName &name, bool readOnly)
     }
 }
 
-void IoSide::setPaused(bool paused)
+void IoController::setPaused(bool paused)
 {
     for (auto *link : m_workspace->links())
         link->observer().setPaused(paused);
 }
 
 // A session of its own lets go when it closes; what is left of a lease ends with its TTL.
-void IoSide::abandonHolds(const ConnectionName &name)
+void IoController::abandonHolds(const ConnectionName &name)
 {
     for (auto &[id, pending] : m_holds) {
         auto &[hold, lock, scope, isReleasing] = pending;
@@ -136,7 +136,7 @@ void IoSide::abandonHolds(const ConnectionName &name)
 
 // --- holds -------------------------------------------------------------------------------------
 
-void IoSide::acquire(quint64 id, AcquireRequest request)
+void IoController::acquire(quint64 id, AcquireRequest request)
 {
     PendingHold pending;
     pending.hold.id = id;
@@ -150,7 +150,7 @@ void IoSide::acquire(quint64 id, AcquireRequest request)
     kept.scope->launch(runHold(id));
 }
 
-Task<void> IoSide::runHold(quint64 id)
+Task<void> IoController::runHold(quint64 id)
 {
     auto *lock = m_holds[id].lock.get();
     const auto wait = m_holds[id].hold.request.wait;
@@ -181,7 +181,7 @@ Task<void> IoSide::runHold(quint64 id)
     tellHold(still->second.hold);
 }
 
-void IoSide::release(quint64 id)
+void IoController::release(quint64 id)
 {
     const auto at = m_holds.find(id);
     if (at == m_holds.end())
@@ -204,7 +204,7 @@ void IoSide::release(quint64 id)
     tellHold(hold);
 }
 
-Task<void> IoSide::endHold(quint64 id)
+Task<void> IoController::endHold(quint64 id)
 {
     auto *lock = m_holds[id].lock.get();
     const auto limit = Deadline::after(m_loop, 10s);
@@ -219,13 +219,13 @@ Task<void> IoSide::endHold(quint64 id)
     tellHold(at->second.hold);
 }
 
-void IoSide::tellHold(const Hold &hold)
+void IoController::tellHold(const Hold &hold)
 {
     QMetaObject::invokeMethod(
         &m_front, [front = &m_front, hold] { emit front->holdChanged(hold); }, Qt::QueuedConnection);
 }
 
-void IoSide::tellRun(quint64 id, const RealRunProgress &progress)
+void IoController::tellRun(quint64 id, const RealRunProgress &progress)
 {
     QMetaObject::invokeMethod(
         &m_front, [front = &m_front, id, progress] { emit front->runProgressed(id, progress); }, Qt::QueuedConnection);
@@ -233,7 +233,7 @@ void IoSide::tellRun(quint64 id, const RealRunProgress &progress)
 
 // --- the live tree -----------------------------------------------------------------------------
 
-void IoSide::watchZnodes(const ConnectionName &name, std::vector<ZPath> paths)
+void IoController::watchZnodes(const ConnectionName &name, std::vector<ZPath> paths)
 {
     auto &followed = m_followed[name];
     const std::set<ZPath> wanted(paths.begin(), paths.end());
@@ -248,7 +248,7 @@ void IoSide::watchZnodes(const ConnectionName &name, std::vector<ZPath> paths)
 }
 
 // Tells of every change of the children of one path, through reconnects.
-Task<void> IoSide::followZnode(ConnectionName name, ZPath path)
+Task<void> IoController::followZnode(ConnectionName name, ZPath path)
 {
     bool first = true;
     for (;;) {
@@ -278,7 +278,7 @@ Task<void> IoSide::followZnode(ConnectionName name, ZPath path)
 
 // --- news --------------------------------------------------------------------------------------
 
-void IoSide::locksChanged(std::vector<inspect::SnapshotChange> changes)
+void IoController::locksChanged(std::vector<inspect::SnapshotChange> changes)
 {
     for (auto &change : changes) {
         const auto name = change.lock.lock;
@@ -294,7 +294,7 @@ void IoSide::locksChanged(std::vector<inspect::SnapshotChange> changes)
     scheduleFlush();
 }
 
-void IoSide::sessionsChanged(const ConnectionName &connection, std::vector<inspect::SessionSnapshot> sessions)
+void IoController::sessionsChanged(const ConnectionName &connection, std::vector<inspect::SessionSnapshot> sessions)
 {
     if (isLeaving(connection))
         return;
@@ -305,7 +305,7 @@ void IoSide::sessionsChanged(const ConnectionName &connection, std::vector<inspe
     scheduleFlush();
 }
 
-void IoSide::coverageChanged(const ConnectionName &connection, std::vector<inspect::Coverage> coverage)
+void IoController::coverageChanged(const ConnectionName &connection, std::vector<inspect::Coverage> coverage)
 {
     if (isLeaving(connection))
         return;
@@ -316,17 +316,17 @@ void IoSide::coverageChanged(const ConnectionName &connection, std::vector<inspe
     scheduleFlush();
 }
 
-void IoSide::progressed(inspect::Progress progress)
+void IoController::progressed(inspect::Progress progress)
 {
     statusChanged(progress.connection);
 }
 
-void IoSide::costChanged(const ConnectionName &connection, inspect::Cost)
+void IoController::costChanged(const ConnectionName &connection, inspect::Cost)
 {
     statusChanged(connection);
 }
 
-void IoSide::logged(const operate::LogEntry &entry)
+void IoController::logged(const operate::LogEntry &entry)
 {
     m_pendingLog.insert_or_assign(entry.number, entry);
     // The window keeps no more than the log does.
@@ -335,7 +335,7 @@ void IoSide::logged(const operate::LogEntry &entry)
     scheduleFlush();
 }
 
-ConnectionStatus IoSide::statusOf(Link &link) const
+ConnectionStatus IoController::statusOf(Link &link) const
 {
     ConnectionStatus status;
     status.name = link.spec().name;
@@ -361,7 +361,7 @@ ConnectionStatus IoSide::statusOf(Link &link) const
     return status;
 }
 
-void IoSide::statusChanged(const ConnectionName &name)
+void IoController::statusChanged(const ConnectionName &name)
 {
     if (isLeaving(name))
         return;
@@ -369,14 +369,14 @@ void IoSide::statusChanged(const ConnectionName &name)
     scheduleFlush();
 }
 
-void IoSide::refreshStatuses()
+void IoController::refreshStatuses()
 {
     for (auto *link : m_workspace->links())
         statusChanged(link->spec().name);
     m_statusTimer = m_loop.callAt(m_loop.now() + statusEvery, [this] { refreshStatuses(); });
 }
 
-void IoSide::scheduleFlush()
+void IoController::scheduleFlush()
 {
     if (m_flushScheduled || m_batchOnItsWay)
         return;
@@ -384,7 +384,7 @@ void IoSide::scheduleFlush()
     m_flushTimer = m_loop.callAt(m_loop.now() + frame, [this] { flush(); });
 }
 
-void IoSide::flush()
+void IoController::flush()
 {
     m_flushScheduled = false;
     auto batch = std::exchange(m_pending, {});
@@ -403,12 +403,12 @@ void IoSide::flush()
         &m_front,
         [front = &m_front, batch = std::move(batch)] {
             emit front->updated(batch);
-            front->onIoThread([](IoSide &io) { io.batchTaken(); });
+            front->onIoThread([](IoController &io) { io.batchTaken(); });
         },
         Qt::QueuedConnection);
 }
 
-void IoSide::batchTaken()
+void IoController::batchTaken()
 {
     m_batchOnItsWay = false;
     const bool more = !m_pendingLocks.empty() || !m_pendingLog.empty() || !m_pendingStatus.empty()
