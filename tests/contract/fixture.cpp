@@ -36,7 +36,7 @@ QString Fixture::reasonToSkip()
     if (!why.isEmpty())
         return why;
     const auto &there = standing(recipeOfRow());
-    return there.arena || there.isFailure ? QString() : there.whyNot;
+    return there.environment || there.isFailure ? QString() : there.whyNot;
 }
 
 const RecipeInfo &Fixture::recipeOfRow()
@@ -44,37 +44,37 @@ const RecipeInfo &Fixture::recipeOfRow()
     return *recipes::findRecipe(*static_cast<QByteArray *>(QTest::qData("recipe", QMetaType::QByteArray)));
 }
 
-Arena &Fixture::arenaOfRow()
+TestEnvironment &Fixture::environmentOfRow()
 {
     auto &there = standing(recipeOfRow());
-    if (!there.arena)
+    if (!there.environment)
         qFatal("%s", qPrintable(there.whyNot)); // a server that is installed does not start
-    return *there.arena;
+    return *there.environment;
 }
 
 Fixture::Standing &Fixture::standing(const RecipeInfo &recipe)
 {
-    const auto key = arenaKey(recipe);
-    const auto found = m_arenas.find(key);
-    if (found != m_arenas.end())
+    const auto key = environmentKey(recipe);
+    const auto found = m_environments.find(key);
+    if (found != m_environments.end())
         return found->second;
-    auto &there = m_arenas[key];
-    there.arena = makeArena(recipe, m_loop);
-    if (!there.arena) {
+    auto &there = m_environments[key];
+    there.environment = makeEnvironment(recipe, m_loop);
+    if (!there.environment) {
         there.whyNot = u"no arena for %1"_s.arg(QString::fromLatin1(key));
         there.isFailure = true;
         return there;
     }
-    const auto started = there.arena->start();
+    const auto started = there.environment->start();
     if (!started) {
-        there.arena.reset();
+        there.environment.reset();
         there.whyNot = started.error().message;
         there.isFailure = started.error().code != ErrorCode::Unsupported;
     }
     return there;
 }
 
-Trial &Fixture::scene(const std::function<QString(Trial &)> &prepare, const std::function<QString()> &act)
+TestCase &Fixture::scene(const std::function<QString(TestCase &)> &prepare, const std::function<QString()> &act)
 {
     if (m_sceneOf != QTest::currentTestFunction()) {
         endScene();
@@ -82,39 +82,39 @@ Trial &Fixture::scene(const std::function<QString(Trial &)> &prepare, const std:
         for (const auto &id : std::as_const(m_applicable)) {
             const auto *recipe = recipes::findRecipe(id);
             auto &there = standing(*recipe);
-            if (!there.arena)
+            if (!there.environment)
                 continue;
-            auto &trial = m_scene[id];
-            trial = std::make_unique<Trial>(*there.arena, *recipe);
-            trial->problem = prepare(*trial);
+            auto &test = m_scene[id];
+            test = std::make_unique<TestCase>(*there.environment, *recipe);
+            test->problem = prepare(*test);
         }
         const QString wrong = act();
-        for (auto &[id, trial] : m_scene) {
-            if (trial->problem.isEmpty())
-                trial->problem = wrong;
+        for (auto &[id, test] : m_scene) {
+            if (test->problem.isEmpty())
+                test->problem = wrong;
         }
     }
     return *m_scene.at(recipeOfRow().id);
 }
 
-std::vector<Trial *> Fixture::sceneTrials()
+std::vector<TestCase *> Fixture::sceneTests()
 {
-    std::vector<Trial *> trials;
-    for (const auto &[id, trial] : m_scene) {
-        if (trial->problem.isEmpty())
-            trials.push_back(trial.get());
+    std::vector<TestCase *> tests;
+    for (const auto &[id, test] : m_scene) {
+        if (test->problem.isEmpty())
+            tests.push_back(test.get());
     }
-    return trials;
+    return tests;
 }
 
-std::vector<Arena *> Fixture::sceneArenas()
+std::vector<TestEnvironment *> Fixture::sceneEnvironments()
 {
-    std::vector<Arena *> arenas;
-    for (const auto *trial : sceneTrials()) {
-        if (std::find(arenas.begin(), arenas.end(), &trial->arena) == arenas.end())
-            arenas.push_back(&trial->arena);
+    std::vector<TestEnvironment *> environments;
+    for (const auto *test : sceneTests()) {
+        if (std::find(environments.begin(), environments.end(), &test->environment) == environments.end())
+            environments.push_back(&test->environment);
     }
-    return arenas;
+    return environments;
 }
 
 void Fixture::notHereRows(const QByteArray &letters)
@@ -155,19 +155,19 @@ QString Fixture::whatIsMissing(char letter, int first, int last) const
 
 int Fixture::stepsOfAWaiter(qsizetype queue)
 {
-    Trial trial(arenaOfRow(), recipeOfRow());
-    QString wrong = trial.takes(trial.join());
+    TestCase test(environmentOfRow(), recipeOfRow());
+    QString wrong = test.takes(test.join());
     for (qsizetype i = 1; i < queue; ++i)
-        wrong += trial.waits(trial.join());
-    auto &last = trial.join();
-    wrong += trial.waits(last);
+        wrong += test.waits(test.join());
+    auto &last = test.join();
+    wrong += test.waits(last);
     return wrong.isEmpty() ? last.client().plan.passed() : 0;
 }
 
-QString Fixture::contendAll(Trial &trial, int rounds, Tally *tally)
+QString Fixture::contendAll(TestCase &test, int rounds, Tally *tally)
 {
     Scope scope(m_loop);
-    for (auto &contender : trial.contenders)
+    for (auto &contender : test.contenders)
         scope.launch(contend(contender.get(), &m_loop, rounds, tally));
     if (!eventually([&] { return scope.isIdle(); }, 60s))
         return u"somebody never gets in: %1 entered"_s.arg(tally->entered);
@@ -178,13 +178,13 @@ void Fixture::endScene()
 {
     m_scene.clear();
     m_sceneOf.clear();
-    for (auto &[key, there] : m_arenas) {
-        if (there.arena)
-            there.arena->bury();
+    for (auto &[key, there] : m_environments) {
+        if (there.environment)
+            there.environment->bury();
     }
 }
 
-QString Fixture::startArenas()
+QString Fixture::startEnvironments()
 {
     for (const auto &recipe : recipes::catalogue()) {
         if (!recipe.acquirable)

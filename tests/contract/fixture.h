@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the suites share: rows made of the catalogue, an arena for each, scenes that all recipes play in
+// What the suites share: rows made of the catalogue, an environment for each, scenes that all recipes play in
 // at once (where something slow happens to the server, it happens once).
 #pragma once
 
-#include "trial.h"
+#include "testcase.h"
 
 #include <QTest>
 
@@ -22,7 +22,7 @@ using namespace Qt::StringLiterals;
 // A lock of the row's recipe; skips the row when the behaviour does not apply.
 #define TRIAL(name) \
     SKIP_ROWS_THAT_DO_NOT_APPLY; \
-    Trial name(arenaOfRow(), recipeOfRow())
+    TestCase name(environmentOfRow(), recipeOfRow())
 #define SKIP_ROWS_THAT_DO_NOT_APPLY \
     do { \
         const QString why = reasonToSkip(); \
@@ -39,14 +39,14 @@ protected:
     // One row per acquirable recipe.
     void rows(const QByteArray &behaviour, const std::vector<Need> &needs, const QString &instead = {});
     [[nodiscard]] QString reasonToSkip();
-    [[nodiscard]] Arena &arenaOfRow();
+    [[nodiscard]] TestEnvironment &environmentOfRow();
     [[nodiscard]] static const RecipeInfo &recipeOfRow();
 
-    // The trial of the row's recipe, after all that apply were prepared and then the act was done, once.
-    Trial &scene(const std::function<QString(Trial &)> &prepare, const std::function<QString()> &act);
-    [[nodiscard]] std::vector<Trial *> sceneTrials();
-    // The arenas that the scene plays in.
-    [[nodiscard]] std::vector<Arena *> sceneArenas();
+    // The test of the row's recipe, after all that apply were prepared and then the act was done, once.
+    TestCase &scene(const std::function<QString(TestCase &)> &prepare, const std::function<QString()> &act);
+    [[nodiscard]] std::vector<TestCase *> sceneTests();
+    // The environments that the scene plays in.
+    [[nodiscard]] std::vector<TestEnvironment *> sceneEnvironments();
 
     // Rows of what is not checked here, and a check that every behaviour of the letters has a test here.
     static void notHereRows(const QByteArray &letters);
@@ -60,22 +60,22 @@ protected:
     // them), until it waits.
     int stepsOfAWaiter(qsizetype queue);
     // All of them contend for some rounds.
-    QString contendAll(Trial &trial, int rounds, Tally *tally);
+    QString contendAll(TestCase &test, int rounds, Tally *tally);
 
-    QString startArenas();
+    QString startEnvironments();
     void endScene();
 
 private:
     struct Standing {
-        std::unique_ptr<Arena> arena;
+        std::unique_ptr<TestEnvironment> environment;
         QString whyNot;
         bool isFailure = false;
     };
     Standing &standing(const RecipeInfo &recipe);
 
-    std::map<QByteArray, Standing> m_arenas;
+    std::map<QByteArray, Standing> m_environments;
     QByteArrayList m_applicable;
-    std::map<QByteArray, std::unique_ptr<Trial>> m_scene;
+    std::map<QByteArray, std::unique_ptr<TestCase>> m_scene;
     QByteArray m_sceneOf;
 };
 

@@ -16,17 +16,17 @@ class TestContractFaults : public Fixture {
     // Restarts the servers of the scene once.
     QString restartAll()
     {
-        for (auto *arena : sceneArenas()) {
-            const auto restarted = arena->restart();
+        for (auto *environment : sceneEnvironments()) {
+            const auto restarted = environment->restart();
             if (!restarted)
                 return restarted.error().message;
         }
         return {};
     }
     // One attempt to acquire whose n-th request goes wrong; whether it had so many.
-    QString faultyAcquire(Trial &trial, int step, Fate fate, bool *isThrough)
+    QString faultyAcquire(TestCase &test, int step, RequestFault fate, bool *isThrough)
     {
-        auto &one = trial.join();
+        auto &one = test.join();
         auto &plan = one.client().plan;
         plan.at(step, fate);
         one.acquire(soon());
@@ -36,12 +36,12 @@ class TestContractFaults : public Fixture {
         plan.forget();
         QString wrong;
         if (one.holds()) {
-            wrong = trial.isHeldBy(one);
-            wrong += trial.knowsItIsMine(one);
-            wrong += trial.givesBack(one);
+            wrong = test.isHeldBy(one);
+            wrong += test.knowsItIsMine(one);
+            wrong += test.givesBack(one);
         }
-        trial.contenders.pop_back();
-        wrong += trial.isClean();
+        test.contenders.pop_back();
+        wrong += test.isClean();
         return wrong.isEmpty() ? wrong : u"step %1: "_s.arg(step) + wrong;
     }
 
@@ -50,7 +50,7 @@ private slots:
     {
         OK(whatIsMissing("G"));
         reapsContainersSoon = true;
-        OK(startArenas());
+        OK(startEnvironments());
     }
     void cleanupTestCase() { endScene(); }
     void elsewhere_data() { notHereRows("G"); }
@@ -67,16 +67,16 @@ private slots:
     void G1_troubleWhileAcquiringLeavesNothing()
     {
         SKIP_ROWS_THAT_DO_NOT_APPLY;
-        for (const auto fate : {Fate::LoseReply, Fate::LoseRequest}) {
+        for (const auto fate : {RequestFault::LoseReply, RequestFault::LoseRequest}) {
             bool isThrough = false;
-            auto trial = std::make_unique<Trial>(arenaOfRow(), recipeOfRow());
+            auto test = std::make_unique<TestCase>(environmentOfRow(), recipeOfRow());
             for (int step = 1; step < mostSteps && !isThrough; ++step) {
-                trial->options.ttl = 3s;
-                OK(faultyAcquire(*trial, step, fate, &isThrough));
-                if (fate == Fate::LoseReply) // from nothing: the directories are made again
-                    trial = std::make_unique<Trial>(arenaOfRow(), recipeOfRow());
+                test->options.ttl = 3s;
+                OK(faultyAcquire(*test, step, fate, &isThrough));
+                if (fate == RequestFault::LoseReply) // from nothing: the directories are made again
+                    test = std::make_unique<TestCase>(environmentOfRow(), recipeOfRow());
             }
-            OK(trial->takes(trial->join())); // it can be had
+            OK(test->takes(test->join())); // it can be had
             QVERIFY(isThrough);
         }
     }
@@ -84,29 +84,29 @@ private slots:
     void G3_aWaiterTakenAwayComesBack_data() { rows("G3", {Need::Fair, Need::ZooKeeper}); }
     void G3_aWaiterTakenAwayComesBack()
     {
-        TRIAL(trial);
-        OK(trial.takes(trial.join()));
-        const auto before = trial.claims();
-        OK(trial.waits(trial.join()));
+        TRIAL(test);
+        OK(test.takes(test.join()));
+        const auto before = test.claims();
+        OK(test.waits(test.join()));
         bool isTaken = false;
-        for (const auto &claim : trial.claims()) {
+        for (const auto &claim : test.claims()) {
             if (before.contains(claim))
                 continue;
-            const bool isOurDoing = trial.arena.takeAwayClaim(claim);
+            const bool isOurDoing = test.environment.takeAwayClaim(claim);
             isTaken = isTaken || isOurDoing;
             // Whoever stands in two queues leaves the one when it is taken out of the other.
-            QVERIFY(isOurDoing || !trial.claims().contains(claim));
+            QVERIFY(isOurDoing || !test.claims().contains(claim));
         }
         QVERIFY(isTaken);
-        auto &third = trial.join(); // somebody else wants it, too, and may come first now
+        auto &third = test.join(); // somebody else wants it, too, and may come first now
         third.acquire();
-        OK(trial.givesBack(trial[0]));
-        EVENTUALLY(trial[1].holds() || third.holds());
+        OK(test.givesBack(test[0]));
+        EVENTUALLY(test[1].holds() || third.holds());
         const bool isThird = third.holds();
-        OK(trial.givesBack(isThird ? third : trial[1]));
-        OK(trial.comesToHold(isThird ? trial[1] : third));
-        OK(trial.givesBack(isThird ? trial[1] : third));
-        OK(trial.isClean()); // no orphan
+        OK(test.givesBack(isThird ? third : test[1]));
+        OK(test.comesToHold(isThird ? test[1] : third));
+        OK(test.givesBack(isThird ? test[1] : third));
+        OK(test.isClean()); // no orphan
     }
 
     // All at once: the server is gone between the steps of an acquire, and back.
@@ -114,22 +114,22 @@ private slots:
     void G4_aServerLostOnTheWay()
     {
         SKIP_ROWS_THAT_DO_NOT_APPLY;
-        auto &trial = scene(
-            [](Trial &t) {
+        auto &test = scene(
+            [](TestCase &t) {
                 for (int i = 0; i < 3; ++i)
                     t.join();
                 return QString();
             },
             [this] {
-                for (auto *t : sceneTrials()) {
+                for (auto *t : sceneTests()) {
                     for (auto &contender : t->contenders)
                         contender->acquire();
                 }
                 return restartAll(); // while requests are under way
             });
-        OK(trial.problem);
+        OK(test.problem);
         std::set<Contender *> waiting;
-        for (auto &contender : trial.contenders)
+        for (auto &contender : test.contenders)
             waiting.insert(contender.get());
         while (!waiting.empty()) {
             Contender *next = nullptr;
@@ -139,16 +139,16 @@ private slots:
                 return next != nullptr;
             });
             QVERIFY(found);
-            OK(trial.comesToHold(*next));
+            OK(test.comesToHold(*next));
             next->release();
             EVENTUALLY(next->released);
             if (!*next->released) { // a lease may be gone with the server's data
-                QVERIFY2(trial.recipe.endsBy != recipes::EndsBy::Session, qPrintable(next->released->error().message));
+                QVERIFY2(test.recipe.endsBy != recipes::EndsBy::Session, qPrintable(next->released->error().message));
                 QCOMPARE(next->released->error().code, ErrorCode::NotHeld);
             }
             waiting.erase(next);
         }
-        OK(trial.isClean());
+        OK(test.isClean());
     }
 
     // All at once: one holds, one waits, the server starts again.
@@ -156,27 +156,27 @@ private slots:
     void G5_aRestartBetweenHolderAndWaiter()
     {
         SKIP_ROWS_THAT_DO_NOT_APPLY;
-        auto &trial = scene(
-            [](Trial &t) {
+        auto &test = scene(
+            [](TestCase &t) {
                 t.options.ttl = 30s; // until its row has its turn
                 const QString wrong = t.takes(t.join());
                 return wrong + t.waits(t.join());
             },
             [this] { return restartAll(); });
-        OK(trial.problem);
-        EVENTUALLY(trial[0].client().isConnected() && trial[1].client().isConnected());
-        if (trial.recipe.backend == BackendKind::ZooKeeper) {
-            OK(trial.isHeldBy(trial[0])); // its session outlived the server
-            QVERIFY(!trial[1].granted);
-            OK(trial.givesBack(trial[0]));
+        OK(test.problem);
+        EVENTUALLY(test[0].client().isConnected() && test[1].client().isConnected());
+        if (test.recipe.backend == BackendKind::ZooKeeper) {
+            OK(test.isHeldBy(test[0])); // its session outlived the server
+            QVERIFY(!test[1].granted);
+            OK(test.givesBack(test[0]));
         } else {
-            trial[0].release(); // what it held may be gone with the data: it ends in any case
-            EVENTUALLY(trial[0].released);
+            test[0].release(); // what it held may be gone with the data: it ends in any case
+            EVENTUALLY(test[0].released);
         }
-        OK(trial.comesToHold(trial[1]));
-        OK(trial.isHeldBy(trial[1]));
-        OK(trial.givesBack(trial[1]));
-        OK(trial.isClean());
+        OK(test.comesToHold(test[1]));
+        OK(test.isHeldBy(test[1]));
+        OK(test.givesBack(test[1]));
+        OK(test.isClean());
     }
 
     // All at once: the holder's session ends while another waits.
@@ -187,32 +187,32 @@ private slots:
     void G6_anEndedSessionLetsTheNextIn()
     {
         SKIP_ROWS_THAT_DO_NOT_APPLY;
-        auto &trial = scene(
-            [](Trial &t) {
+        auto &test = scene(
+            [](TestCase &t) {
                 auto &mortal = t.joinMortal();
                 const QString wrong = t.takes(mortal);
                 mortal.heed();
                 return wrong + t.waits(t.join());
             },
             [this] {
-                for (auto *t : sceneTrials())
+                for (auto *t : sceneTests())
                     (*t)[0].client().cut();
-                for (auto *t : sceneTrials())
+                for (auto *t : sceneTests())
                     t->problem = t->comesToHold((*t)[1]);
-                for (auto *t : sceneTrials())
+                for (auto *t : sceneTests())
                     (*t)[0].client().mend();
                 return QString();
             });
-        OK(trial.problem);
-        OK(trial.isHeldBy(trial[1]));
-        EVENTUALLY(trial[0].loss);
+        OK(test.problem);
+        OK(test.isHeldBy(test[1]));
+        EVENTUALLY(test[0].loss);
         // On ZooKeeper it does not wait to be told: cut off it stops believing before its session can be over.
-        const bool isZooKeeper = trial.recipe.backend == BackendKind::ZooKeeper;
-        QCOMPARE(*trial[0].loss, isZooKeeper ? recipes::Loss::CutOff : recipes::Loss::SessionOver);
-        OK(trial.isNotHeldBy(trial[0]));
-        OK(trial.isHeldBy(trial[1]));
-        OK(trial.givesBack(trial[1]));
-        OK(trial.isClean());
+        const bool isZooKeeper = test.recipe.backend == BackendKind::ZooKeeper;
+        QCOMPARE(*test[0].loss, isZooKeeper ? recipes::Loss::CutOff : recipes::Loss::SessionOver);
+        OK(test.isNotHeldBy(test[0]));
+        OK(test.isHeldBy(test[1]));
+        OK(test.givesBack(test[1]));
+        OK(test.isClean());
     }
 
     // All at once: the client closes with its locks: in good order, or not.
@@ -220,30 +220,30 @@ private slots:
     void G8_aClosedClientsLocksAreFree()
     {
         SKIP_ROWS_THAT_DO_NOT_APPLY;
-        auto &trial = scene(
-            [](Trial &t) {
+        auto &test = scene(
+            [](TestCase &t) {
                 const QString wrong = t.takes(t.joinMortal());
                 return wrong + t.isHeldBy(t[0]);
             },
             [this] {
-                for (auto *t : sceneTrials())
+                for (auto *t : sceneTests())
                     t->contenders.clear();
-                for (auto *arena : sceneArenas())
-                    arena->bury();
+                for (auto *environment : sceneEnvironments())
+                    environment->bury();
                 return QString();
             });
-        OK(trial.problem);
-        OK(trial.isClean());
-        OK(trial.takes(trial.join()));
+        OK(test.problem);
+        OK(test.isClean());
+        OK(test.takes(test.join()));
     }
 
     void G9_noHoldIsForEver_data() { rows("G9", {}); }
     void G9_noHoldIsForEver()
     {
-        TRIAL(trial);
-        auto &one = trial.join();
-        OK(trial.takes(one));
-        OK(trial.arena.whatIsForEver(trial.name, one.grant()));
+        TRIAL(test);
+        auto &one = test.join();
+        OK(test.takes(one));
+        OK(test.environment.whatIsForEver(test.name, one.grant()));
     }
 
     void G10_emptyDirectoriesAreTheServersToRemove_data() { rows("G10", {Need::Containers}); }
@@ -251,21 +251,21 @@ private slots:
     void G10_emptyDirectoriesAreTheServersToRemove()
     {
         SKIP_ROWS_THAT_DO_NOT_APPLY;
-        auto &trial = scene(
-            [](Trial &t) {
+        auto &test = scene(
+            [](TestCase &t) {
                 const QString wrong = t.takes(t.join());
                 return wrong + t.givesBack(t[0]);
             },
             [] { return QString(); });
-        OK(trial.problem);
-        EVENTUALLY(!trial.arena.directories(trial.name).contains("orders"));
+        OK(test.problem);
+        EVENTUALLY(!test.environment.directories(test.name).contains("orders"));
     }
 
     void G12_unreachableIsAnErrorInTime_data() { rows("G12", {}); }
     void G12_unreachableIsAnErrorInTime()
     {
-        TRIAL(trial);
-        auto &one = trial.joinMortal();
+        TRIAL(test);
+        auto &one = test.joinMortal();
         one.client().cut();
         EVENTUALLY(!one.client().isConnected());
         one.acquire(after(200ms));
@@ -274,39 +274,39 @@ private slots:
         const auto code = one.granted->error().code;
         QVERIFY2(code == ErrorCode::TimedOut || code == ErrorCode::NotConnected || code == ErrorCode::SessionExpired,
                  qPrintable(one.outcome()));
-        OK(trial.isClean());
+        OK(test.isClean());
     }
 
     void G16_tokensGrow_data() { rows("G16", {Need::Token}); }
     void G16_tokensGrow()
     {
-        TRIAL(trial);
-        trial.join();
-        trial.join();
+        TRIAL(test);
+        test.join();
+        test.join();
         std::optional<qint64> last;
         for (size_t i = 0; i < 6; ++i) {
-            auto &one = trial[i % 2];
-            OK(trial.takes(one));
+            auto &one = test[i % 2];
+            OK(test.takes(one));
             QVERIFY(one.grant().fencingToken);
             QVERIFY(!last || *one.grant().fencingToken > *last);
             last = one.grant().fencingToken;
-            OK(trial.givesBack(one));
+            OK(test.givesBack(one));
         }
     }
 
     void G17_takenAwayIsFree_data() { rows("G17", {Need::Record, Need::Exclusive}); }
     void G17_takenAwayIsFree()
     {
-        TRIAL(trial);
-        trial.options.ttl = 1s; // who waits for a message that never comes waits no longer
-        auto &old = trial.join();
-        auto &next = trial.join();
-        OK(trial.takes(old));
-        OK(trial.waits(next));
-        QVERIFY(trial.arena.takeAway(trial.name, old.grant()));
-        OK(trial.comesToHold(next));
-        OK(trial.isHeldBy(next));
-        OK(trial.knowsItIsMine(old, false));
+        TRIAL(test);
+        test.options.ttl = 1s; // who waits for a message that never comes waits no longer
+        auto &old = test.join();
+        auto &next = test.join();
+        OK(test.takes(old));
+        OK(test.waits(next));
+        QVERIFY(test.environment.takeAway(test.name, old.grant()));
+        OK(test.comesToHold(next));
+        OK(test.isHeldBy(next));
+        OK(test.knowsItIsMine(old, false));
     }
 };
 

@@ -32,37 +32,37 @@ class TestContractGaps : public Fixture {
     Q_OBJECT
 
     // A holder and three waiters, in order.
-    QString queueOfFour(Trial &trial)
+    QString queueOfFour(TestCase &test)
     {
-        QString wrong = trial.takes(trial.join());
+        QString wrong = test.takes(test.join());
         for (int i = 0; i < 3; ++i)
-            wrong += trial.waits(trial.join());
+            wrong += test.waits(test.join());
         return wrong;
     }
     // The one before it goes while this request of the third is held back.
-    QString leftAtStep(Trial &trial, int step)
+    QString leftAtStep(TestCase &test, int step)
     {
-        QString wrong = trial.takes(trial.join());
-        wrong += trial.waits(trial.join());
-        auto &third = trial.join();
+        QString wrong = test.takes(test.join());
+        wrong += test.waits(test.join());
+        auto &third = test.join();
         auto &client = third.client();
-        client.plan.at(step, Fate::HoldRequest);
+        client.plan.at(step, RequestFault::HoldRequest);
         third.acquire();
         if (!eventually([&] { return client.plan.isOver(); }))
             return u"it has no such step"_s;
         settle(client);
-        const auto queue = trial.claims().size();
-        trial[1].lock.reset();
-        if (!eventually([&] { return trial.claims().size() < queue; }))
+        const auto queue = test.claims().size();
+        test[1].lock.reset();
+        if (!eventually([&] { return test.claims().size() < queue; }))
             wrong += u"the second does not leave"_s;
-        wrong += trial.waits(trial.join()); // a fourth, behind
+        wrong += test.waits(test.join()); // a fourth, behind
         client.letThrough();
-        wrong += trial.givesBack(trial[0]);
-        wrong += trial.comesToHold(third);
-        if (trial[3].granted)
+        wrong += test.givesBack(test[0]);
+        wrong += test.comesToHold(third);
+        if (test[3].granted)
             wrong += u"the fourth overtook it"_s;
-        wrong += trial.givesBack(third);
-        wrong += trial.comesToHold(trial[3]);
+        wrong += test.givesBack(third);
+        wrong += test.comesToHold(test[3]);
         return wrong;
     }
 
@@ -70,7 +70,7 @@ private slots:
     void initTestCase()
     {
         OK(whatIsMissing('H', 1, 5));
-        OK(startArenas());
+        OK(startEnvironments());
     }
     void cleanupTestCase() { endScene(); }
     void formulae()
@@ -98,22 +98,22 @@ private slots:
     void H1_requestsOfAFreeLock_data() { rows("H1", {}); }
     void H1_requestsOfAFreeLock()
     {
-        TRIAL(trial);
-        const auto acquiring = valueOf(trial.recipe.requestsAcquireFree, 1);
-        const auto releasing = valueOf(trial.recipe.requestsRelease, 1);
+        TRIAL(test);
+        const auto acquiring = valueOf(test.recipe.requestsAcquireFree, 1);
+        const auto releasing = valueOf(test.recipe.requestsRelease, 1);
         if (!acquiring || !releasing)
             QSKIP("the catalogue says it in words: the recipe's own test counts");
-        auto &one = trial.join();
-        OK(trial.takes(one)); // makes what is made once
-        OK(trial.givesBack(one));
+        auto &one = test.join();
+        OK(test.takes(one)); // makes what is made once
+        OK(test.givesBack(one));
         settle(one.client());
         for (int i = 0; i < 2; ++i) {
             one.client().resetCounts();
-            OK(trial.takes(one));
+            OK(test.takes(one));
             settle(one.client());
             QVERIFY2(one.client().requests() == *acquiring, one.client().spoken().constData());
             one.client().resetCounts();
-            OK(trial.givesBack(one));
+            OK(test.givesBack(one));
             settle(one.client());
             QVERIFY2(one.client().requests() == *releasing, one.client().spoken().constData());
         }
@@ -122,21 +122,21 @@ private slots:
     void H1_requestsOfTheLastOfFour_data() { rows("H1", {Need::Exclusive}); }
     void H1_requestsOfTheLastOfFour()
     {
-        TRIAL(trial);
-        const auto expected = valueOf(trial.recipe.requestsAcquireQueued, 4);
+        TRIAL(test);
+        const auto expected = valueOf(test.recipe.requestsAcquireQueued, 4);
         if (!expected)
             QSKIP("the catalogue says it in words: the recipe's own test counts");
-        OK(queueOfFour(trial));
-        Contender *holder = &trial[0];
+        OK(queueOfFour(test));
+        Contender *holder = &test[0];
         for (int left = 3; left > 0; --left) {
-            OK(trial.givesBack(*holder));
+            OK(test.givesBack(*holder));
             Contender *next = nullptr;
             EVENTUALLY([&] {
-                for (auto &contender : trial.contenders)
+                for (auto &contender : test.contenders)
                     next = contender->holds() && contender->lock->holdCount() > 0 ? contender.get() : next;
                 return next != nullptr;
             }());
-            for (auto &contender : trial.contenders)
+            for (auto &contender : test.contenders)
                 settle(contender->client());
             holder = next;
         }
@@ -147,28 +147,28 @@ private slots:
     void H1_wakeUpsOfARelease_data() { rows("H1", {Need::Exclusive}); }
     void H1_wakeUpsOfARelease()
     {
-        TRIAL(trial);
-        const auto expected = valueOf(trial.recipe.wakeupsPerRelease, 4);
+        TRIAL(test);
+        const auto expected = valueOf(test.recipe.wakeupsPerRelease, 4);
         if (!expected)
             QSKIP("the catalogue says it in words: the recipe's own test counts");
-        OK(queueOfFour(trial));
-        for (auto &contender : trial.contenders)
+        OK(queueOfFour(test));
+        for (auto &contender : test.contenders)
             settle(contender->client()); // an arrival may have woken the others
-        for (auto &contender : trial.contenders)
+        for (auto &contender : test.contenders)
             contender->client().resetCounts();
-        OK(trial.givesBack(trial[0]));
-        EVENTUALLY(trial[1].holds() || trial[2].holds() || trial[3].holds());
+        OK(test.givesBack(test[0]));
+        EVENTUALLY(test[1].holds() || test[2].holds() || test[3].holds());
         // Of those that are woken; what the new holder hears once it is in wakes nobody.
-        const auto woken = [&trial] {
+        const auto woken = [&test] {
             int all = 0;
-            for (auto &contender : trial.contenders) {
+            for (auto &contender : test.contenders) {
                 const int heard = contender->client().wakeUps();
                 all += contender->holds() ? std::min(heard, 1) : heard;
             }
             return all;
         };
         EVENTUALLY(woken() >= *expected);
-        for (auto &contender : trial.contenders)
+        for (auto &contender : test.contenders)
             settle(contender->client()); // and nobody else
         QCOMPARE(woken(), *expected);
     }
@@ -181,8 +181,8 @@ private slots:
         const int steps = std::min(stepsOfAWaiter(2), mostSteps);
         QVERIFY(steps > 1);
         for (int step = 2; step <= steps; ++step) { // before the second it does not queue
-            Trial trial(arenaOfRow(), recipeOfRow());
-            const auto wrong = leftAtStep(trial, step);
+            TestCase test(environmentOfRow(), recipeOfRow());
+            const auto wrong = leftAtStep(test, step);
             QVERIFY2(wrong.isEmpty(), qPrintable(u"step %1 of %2: "_s.arg(step).arg(steps) + wrong));
         }
     }
@@ -190,44 +190,44 @@ private slots:
     void H3_aLostReplyMakesNoSecondClaim_data() { rows("H3", {Need::Exclusive, Need::Outlives}); }
     void H3_aLostReplyMakesNoSecondClaim()
     {
-        TRIAL(trial);
-        auto &holder = trial.join();
-        OK(trial.takes(holder));
-        const auto held = trial.claims();
-        auto &waiter = trial.join();
-        OK(trial.waits(waiter));
-        const auto queued = trial.claims().size();
+        TRIAL(test);
+        auto &holder = test.join();
+        OK(test.takes(holder));
+        const auto held = test.claims();
+        auto &waiter = test.join();
+        OK(test.waits(waiter));
+        const auto queued = test.claims().size();
         const int steps = std::min(waiter.client().plan.passed(), mostSteps);
         waiter.cancelWaits();
-        EVENTUALLY(trial.claims() == held);
+        EVENTUALLY(test.claims() == held);
         for (int step = 1; step <= steps; ++step) {
-            waiter.client().plan.at(step, Fate::LoseReply);
+            waiter.client().plan.at(step, RequestFault::LoseReply);
             waiter.acquire();
             EVENTUALLY(waiter.client().plan.isOver());
             settle(waiter.client());
-            EVENTUALLY(trial.claims().size() == queued); // it is found again, not made again
+            EVENTUALLY(test.claims().size() == queued); // it is found again, not made again
             QVERIFY2(!waiter.granted, qPrintable(waiter.outcome())); // and it goes on waiting
             waiter.cancelWaits();
-            EVENTUALLY(trial.claims() == held);
+            EVENTUALLY(test.claims() == held);
         }
-        OK(trial.givesBack(holder));
-        waiter.client().plan.at(1, Fate::LoseReply);
-        OK(trial.takes(waiter));
-        QCOMPARE(trial.claims().size(), held.size());
-        OK(trial.givesBack(waiter));
-        OK(trial.isClean());
+        OK(test.givesBack(holder));
+        waiter.client().plan.at(1, RequestFault::LoseReply);
+        OK(test.takes(waiter));
+        QCOMPARE(test.claims().size(), held.size());
+        OK(test.givesBack(waiter));
+        OK(test.isClean());
     }
 
     void H4_aReleaseInTroubleIsFollowedUp_data() { rows("H4", {Need::Outlives}); }
     void H4_aReleaseInTroubleIsFollowedUp()
     {
-        TRIAL(trial);
-        trial.options.ttl = 5s;
-        auto &one = trial.join();
-        for (const auto fate : {Fate::LoseReply, Fate::LoseRequest}) {
+        TRIAL(test);
+        test.options.ttl = 5s;
+        auto &one = test.join();
+        for (const auto fate : {RequestFault::LoseReply, RequestFault::LoseRequest}) {
             bool isThrough = false;
             for (int step = 1; step < mostSteps && !isThrough; ++step) {
-                OK(trial.takes(one));
+                OK(test.takes(one));
                 one.client().plan.at(step, fate);
                 one.release();
                 EVENTUALLY(one.released);
@@ -236,13 +236,13 @@ private slots:
                 if (!*one.released)
                     QCOMPARE(one.released->error().code, ErrorCode::UnknownOutcome);
                 QCOMPARE(one.lock->holdCount(), 0); // whatever came of it, we do not hold it
-                OK(trial.isClean());
+                OK(test.isClean());
             }
             QVERIFY(isThrough);
         }
-        OK(trial.takes(one)); // and nothing old takes the new one away
+        OK(test.takes(one)); // and nothing old takes the new one away
         settle(one.client());
-        OK(trial.isHeldBy(one));
+        OK(test.isHeldBy(one));
     }
 };
 

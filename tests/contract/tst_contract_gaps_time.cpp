@@ -11,31 +11,31 @@ class TestContractGapsTime : public Fixture {
 
     std::map<QByteArray, std::vector<qint64>> m_tokens; // of a scene
 
-    void noteToken(Trial &trial, Contender &who) { m_tokens[trial.recipe.id].push_back(*who.grant().fencingToken); }
-    QString takesAndNotes(Trial &trial, Contender &who)
+    void noteToken(TestCase &test, Contender &who) { m_tokens[test.recipe.id].push_back(*who.grant().fencingToken); }
+    QString takesAndNotes(TestCase &test, Contender &who)
     {
-        const QString wrong = trial.takes(who);
+        const QString wrong = test.takes(who);
         if (wrong.isEmpty())
-            noteToken(trial, who);
+            noteToken(test, who);
         return wrong;
     }
     // The holder releases while this request of the waiter, or its reply, is held back.
-    QString releasedAtStep(Trial &trial, int step, Fate fate)
+    QString releasedAtStep(TestCase &test, int step, RequestFault fate)
     {
-        auto &holder = trial.join();
-        auto &waiter = trial.join();
-        QString wrong = trial.takes(holder);
+        auto &holder = test.join();
+        auto &waiter = test.join();
+        QString wrong = test.takes(holder);
         waiter.client().plan.at(step, fate);
         waiter.acquire();
         if (!eventually([&] { return waiter.client().plan.isOver(); }))
             return u"it has no such step"_s;
         // A statement that waits for the lock is answered only afterwards.
         eventually([&] { return waiter.client().held() > 0; }, 300ms);
-        wrong += trial.givesBack(holder);
+        wrong += test.givesBack(holder);
         waiter.client().letThrough();
-        wrong += trial.comesToHold(waiter);
-        wrong += trial.givesBack(waiter);
-        wrong += trial.isClean();
+        wrong += test.comesToHold(waiter);
+        wrong += test.givesBack(waiter);
+        wrong += test.isClean();
         return wrong;
     }
 
@@ -43,7 +43,7 @@ private slots:
     void initTestCase()
     {
         OK(whatIsMissing('H', 5, behavioursUnder('H')));
-        OK(startArenas());
+        OK(startEnvironments());
     }
     void cleanupTestCase() { endScene(); }
     void elsewhere_data() { notHereRows("H"); }
@@ -58,14 +58,14 @@ private slots:
     void H6_anyPermitWakesAWaiter()
     {
         for (const size_t leaver : {0u, 1u, 2u}) {
-            TRIAL(trial);
-            trial.options.limit = 3;
+            TRIAL(test);
+            test.options.limit = 3;
             for (int i = 0; i < 3; ++i)
-                OK(trial.takes(trial.join()));
-            auto &waiter = trial.join();
-            OK(trial.waits(waiter));
-            OK(trial.givesBack(trial[leaver]));
-            OK(trial.comesToHold(waiter));
+                OK(test.takes(test.join()));
+            auto &waiter = test.join();
+            OK(test.waits(waiter));
+            OK(test.givesBack(test[leaver]));
+            OK(test.comesToHold(waiter));
         }
     }
 
@@ -73,10 +73,10 @@ private slots:
     void H7_oneDeadlineHoweverOftenWoken_data() { rows("H7", {Need::Exclusive}); }
     void H7_oneDeadlineHoweverOftenWoken()
     {
-        TRIAL(trial);
-        OK(trial.takes(trial.join()));
-        auto &waiter = trial.join();
-        auto &restless = trial.join();
+        TRIAL(test);
+        OK(test.takes(test.join()));
+        auto &waiter = test.join();
+        auto &restless = test.join();
         waiter.client().resetCounts();
         waiter.acquire(after(500ms));
         restless.tryOnce();
@@ -85,12 +85,12 @@ private slots:
                 return true;
             if (restless.granted)
                 restless.tryOnce();
-            trial.arena.disturb(trial.name);
+            test.environment.disturb(test.name);
             return false;
         }, 10s);
         QVERIFY(ended);
         QVERIFY(!waiter.holds());
-        if (trial.recipe.wakeupsPerRelease != u"0"_s)
+        if (test.recipe.wakeupsPerRelease != u"0"_s)
             QVERIFY(waiter.client().wakeUps() > 2);
         QCOMPARE(waiter.granted->error().code, ErrorCode::TimedOut);
         EVENTUALLY(restless.granted);
@@ -99,15 +99,15 @@ private slots:
     void H8_theHolderCanTellThatItIsGone_data() { rows("H8", {Need::Record}); }
     void H8_theHolderCanTellThatItIsGone()
     {
-        TRIAL(trial);
-        trial.options.ttl = 900ms;
-        auto &one = trial.join();
-        OK(trial.takes(one));
+        TRIAL(test);
+        test.options.ttl = 900ms;
+        auto &one = test.join();
+        OK(test.takes(one));
         one.heed();
-        OK(trial.knowsItIsMine(one));
-        QVERIFY(trial.arena.takeAway(trial.name, one.grant()));
-        OK(trial.knowsItIsMine(one, false));
-        if (trial.recipe.renewed) {
+        OK(test.knowsItIsMine(one));
+        QVERIFY(test.environment.takeAway(test.name, one.grant()));
+        OK(test.knowsItIsMine(one, false));
+        if (test.recipe.renewed) {
             EVENTUALLY(one.loss); // asked or not, when it is to be prolonged
             QCOMPARE(*one.loss, recipes::Loss::TakenAway);
         }
@@ -118,8 +118,8 @@ private slots:
     void H9_releasedAsItsRenewalStarts()
     {
         SKIP_ROWS_THAT_DO_NOT_APPLY;
-        auto &trial = scene(
-            [](Trial &t) {
+        auto &test = scene(
+            [](TestCase &t) {
                 t.options.ttl = 900ms;
                 QString wrong;
                 auto &one = t.join();
@@ -134,9 +134,9 @@ private slots:
                 linger(1100ms);
                 return QString();
             });
-        OK(trial.problem);
-        QVERIFY2(trial.claims().isEmpty(), trial.claims().join(' ').constData());
-        OK(trial.isClean());
+        OK(test.problem);
+        QVERIFY2(test.claims().isEmpty(), test.claims().join(' ').constData());
+        OK(test.isClean());
     }
 
     // The release falls between any two steps of the waiter, before or after the server has read it.
@@ -146,11 +146,11 @@ private slots:
         SKIP_ROWS_THAT_DO_NOT_APPLY;
         const int steps = std::min(stepsOfAWaiter(1), 6);
         QVERIFY(steps > 0);
-        for (const auto fate : {Fate::HoldRequest, Fate::HoldReply}) {
+        for (const auto fate : {RequestFault::HoldRequest, RequestFault::HoldReply}) {
             for (int step = 1; step <= steps; ++step) {
-                Trial trial(arenaOfRow(), recipeOfRow());
-                const auto wrong = releasedAtStep(trial, step, fate);
-                const auto what = fate == Fate::HoldRequest ? u"request"_s : u"reply"_s;
+                TestCase test(environmentOfRow(), recipeOfRow());
+                const auto wrong = releasedAtStep(test, step, fate);
+                const auto what = fate == RequestFault::HoldRequest ? u"request"_s : u"reply"_s;
                 QVERIFY2(wrong.isEmpty(), qPrintable(u"%1 %2 of %3: "_s.arg(what).arg(step).arg(steps) + wrong));
             }
         }
@@ -160,16 +160,16 @@ private slots:
     void H10_aLostMessageCostsALease_data() { rows("H10", {Need::Exclusive, Need::Redis, Need::Woken}); }
     void H10_aLostMessageCostsALease()
     {
-        TRIAL(trial);
-        trial.options.ttl = 900ms;
-        auto &holder = trial.join();
-        OK(trial.takes(holder));
-        auto &waiter = trial.joinMortal(); // its client hears nothing for the rest of its life
-        OK(trial.waits(waiter));
+        TRIAL(test);
+        test.options.ttl = 900ms;
+        auto &holder = test.join();
+        OK(test.takes(holder));
+        auto &waiter = test.joinMortal(); // its client hears nothing for the rest of its life
+        OK(test.waits(waiter));
         waiter.client().deafen();
         waiter.client().resetCounts();
-        OK(trial.givesBack(holder));
-        OK(trial.comesToHold(waiter));
+        OK(test.givesBack(holder));
+        OK(test.comesToHold(waiter));
         QCOMPARE(waiter.client().wakeUps(), 0);
     }
 
@@ -178,11 +178,11 @@ private slots:
     void H11_tokensGrowThroughEverything()
     {
         SKIP_ROWS_THAT_DO_NOT_APPLY;
-        auto &trial = scene([this](Trial &t) { return takesAndNotes(t, t.joinMortal()); },
-                            [this] { return tokensThroughEverything(); });
-        OK(trial.problem);
-        const auto &tokens = m_tokens[trial.recipe.id];
-        QCOMPARE(tokens.size(), trial.recipe.losesTokensWithData ? 3u : 5u);
+        auto &test = scene([this](TestCase &t) { return takesAndNotes(t, t.joinMortal()); },
+                           [this] { return tokensThroughEverything(); });
+        OK(test.problem);
+        const auto &tokens = m_tokens[test.recipe.id];
+        QCOMPARE(tokens.size(), test.recipe.losesTokensWithData ? 3u : 5u);
         for (size_t i = 1; i < tokens.size(); ++i)
             QVERIFY2(tokens[i] > tokens[i - 1], QByteArray::number(qint64(i)).constData());
     }
@@ -191,13 +191,13 @@ private slots:
     void H13_losersDoNotProlongIt_data() { rows("H13", {Need::Lease, Need::Exclusive}); }
     void H13_losersDoNotProlongIt()
     {
-        TRIAL(trial);
-        auto &dead = trial.joinMortal();
-        OK(trial.takes(dead));
+        TRIAL(test);
+        auto &dead = test.joinMortal();
+        OK(test.takes(dead));
         dead.client().cut();
-        trial.options.ttl = 10s;
-        auto &loser = trial.join();
-        auto &another = trial.join();
+        test.options.ttl = 10s;
+        auto &loser = test.join();
+        auto &another = test.join();
         loser.tryOnce();
         another.tryOnce();
         const bool entered = eventually([&] {
@@ -213,29 +213,29 @@ private slots:
 private:
     QString tokensThroughEverything()
     {
-        for (auto *t : sceneTrials())
+        for (auto *t : sceneTests())
             (*t)[0].client().cut();
-        for (auto *t : sceneTrials()) {
+        for (auto *t : sceneTests()) {
             t->problem = takesAndNotes(*t, t->join());
             if (!t->problem.isEmpty())
                 continue;
-            t->arena.takeAway(t->name, (*t)[1].grant());
+            t->environment.takeAway(t->name, (*t)[1].grant());
             t->problem = takesAndNotes(*t, t->join());
             t->problem += t->givesBack((*t)[2]);
         }
-        for (auto *arena : sceneArenas()) {
-            const auto restarted = arena->restart();
+        for (auto *environment : sceneEnvironments()) {
+            const auto restarted = environment->restart();
             if (!restarted)
                 return restarted.error().message;
         }
-        for (auto *t : sceneTrials()) {
+        for (auto *t : sceneTests()) {
             if (t->recipe.losesTokensWithData)
                 continue;
             auto &after = t->join();
             t->problem = takesAndNotes(*t, after);
             t->problem += t->givesBack(after);
             t->problem += t->isClean();
-            if (!t->arena.clear(t->name))
+            if (!t->environment.clear(t->name))
                 t->problem += u"its directories cannot be removed"_s;
             t->problem += takesAndNotes(*t, after);
         }

@@ -9,17 +9,17 @@ using namespace lockscope::contract;
 class TestContractLeases : public Fixture {
     Q_OBJECT
 
-    std::map<QByteArray, std::vector<std::unique_ptr<Trial>>> m_more; // of a scene with several locks per recipe
+    std::map<QByteArray, std::vector<std::unique_ptr<TestCase>>> m_more; // of a scene with several locks per recipe
 
     // The first holder is cut off, the second waits, until it has it.
     QString cutOffAndWait()
     {
-        for (auto *trial : sceneTrials())
-            (*trial)[0].client().cut();
-        for (auto *trial : sceneTrials())
-            trial->problem = trial->comesToHold((*trial)[1]);
-        for (auto *trial : sceneTrials())
-            (*trial)[0].client().mend();
+        for (auto *test : sceneTests())
+            (*test)[0].client().cut();
+        for (auto *test : sceneTests())
+            test->problem = test->comesToHold((*test)[1]);
+        for (auto *test : sceneTests())
+            (*test)[0].client().mend();
         return {};
     }
 
@@ -27,7 +27,7 @@ private slots:
     void initTestCase()
     {
         OK(whatIsMissing("D"));
-        OK(startArenas());
+        OK(startEnvironments());
     }
     void cleanupTestCase()
     {
@@ -45,16 +45,16 @@ private slots:
     void D1_theTtlIsAsAsked_data() { rows("D1", {Need::Lease}); }
     void D1_theTtlIsAsAsked()
     {
-        TRIAL(trial);
-        trial.options.ttl = 7s;
-        auto &one = trial.join();
-        OK(trial.takes(one));
-        const auto left = trial.arena.leaseLeft(trial.name);
+        TRIAL(test);
+        test.options.ttl = 7s;
+        auto &one = test.join();
+        OK(test.takes(one));
+        const auto left = test.environment.leaseLeft(test.name);
         QVERIFY2(left && *left > 2s && *left <= 7s, qPrintable(QString::number(left.value_or(-1ms).count())));
-        auto options = trial.options;
+        auto options = test.options;
         for (const auto span : {0ms, -5ms}) {
             options.ttl = span;
-            const auto made = one.client().make(recipeOfRow().id, trial.name, options, Random(1));
+            const auto made = one.client().make(recipeOfRow().id, test.name, options, Random(1));
             QVERIFY(!made);
             QCOMPARE(made.error().code, ErrorCode::BadInput);
         }
@@ -65,8 +65,8 @@ private slots:
     void D2_theLeaseEndsForTheNext()
     {
         SKIP_ROWS_THAT_DO_NOT_APPLY;
-        auto &trial = scene(
-            [](Trial &t) {
+        auto &test = scene(
+            [](TestCase &t) {
                 auto &mortal = t.joinMortal();
                 const QString wrong = t.takes(mortal);
                 mortal.heed();
@@ -74,9 +74,9 @@ private slots:
                 return wrong + t.waits(t.join());
             },
             [this] { return cutOffAndWait(); });
-        OK(trial.problem);
-        OK(trial.isHeldBy(trial[1]));
-        EVENTUALLY(trial[0].loss);
+        OK(test.problem);
+        OK(test.isHeldBy(test[1]));
+        EVENTUALLY(test[0].loss);
     }
 
     void D3_aLateReleaseFreesNobodyElse_data()
@@ -86,20 +86,20 @@ private slots:
     void D3_aLateReleaseFreesNobodyElse()
     {
         SKIP_ROWS_THAT_DO_NOT_APPLY;
-        auto &trial = scene(
-            [](Trial &t) {
+        auto &test = scene(
+            [](TestCase &t) {
                 const QString wrong = t.takes(t.joinMortal());
                 t.options.ttl = 30s;
                 return wrong + t.waits(t.join());
             },
             [this] { return cutOffAndWait(); });
-        OK(trial.problem);
-        EVENTUALLY(trial[0].client().isConnected());
-        OK(trial.isNotHeldBy(trial[0]));
-        OK(trial.isHeldBy(trial[1]));
-        OK(trial.knowsItIsMine(trial[1]));
-        OK(trial.givesBack(trial[1]));
-        OK(trial.isClean());
+        OK(test.problem);
+        EVENTUALLY(test[0].client().isConnected());
+        OK(test.isNotHeldBy(test[0]));
+        OK(test.isHeldBy(test[1]));
+        OK(test.knowsItIsMine(test[1]));
+        OK(test.givesBack(test[1]));
+        OK(test.isClean());
     }
 
     // All at once: the client is gone for good.
@@ -107,16 +107,16 @@ private slots:
     void D4_aDeadHoldersLockIsFree()
     {
         SKIP_ROWS_THAT_DO_NOT_APPLY;
-        auto &trial = scene([](Trial &t) { return t.takes(t.joinMortal()); },
-                            [this] {
-                                for (auto *t : sceneTrials()) {
+        auto &test = scene([](TestCase &t) { return t.takes(t.joinMortal()); },
+                           [this] {
+                                for (auto *t : sceneTests()) {
                                     (*t)[0].client().cut();
                                     t->contenders.front()->lock.reset(); // it can tell nobody
                                 }
                                 return QString();
-                            });
-        OK(trial.problem);
-        OK(trial.takes(trial.join()));
+                           });
+        OK(test.problem);
+        OK(test.takes(test.join()));
     }
 
     // All at once: many holders, several leases long.
@@ -124,11 +124,12 @@ private slots:
     void D5_manyLeasesAreKept()
     {
         SKIP_ROWS_THAT_DO_NOT_APPLY;
-        auto &trial = scene(
-            [this](Trial &t) {
+        auto &test = scene(
+            [this](TestCase &t) {
                 QString wrong;
                 for (int i = 0; i < 8; ++i) {
-                    auto &other = m_more[t.recipe.id].emplace_back(std::make_unique<Trial>(t.arena, t.recipe));
+                    auto &other =
+                        m_more[t.recipe.id].emplace_back(std::make_unique<TestCase>(t.environment, t.recipe));
                     other->options.ttl = 1200ms;
                     wrong += other->takes(other->join());
                     other->contenders.back()->heed();
@@ -139,13 +140,13 @@ private slots:
                 linger(2700ms);
                 return QString();
             });
-        OK(trial.problem);
-        for (auto &other : m_more[trial.recipe.id]) {
+        OK(test.problem);
+        for (auto &other : m_more[test.recipe.id]) {
             OK(other->isHeldBy((*other)[0]));
             OK(other->knowsItIsMine((*other)[0]));
             QVERIFY(!(*other)[0].loss);
         }
-        m_more.erase(trial.recipe.id);
+        m_more.erase(test.recipe.id);
     }
 
     // All at once: the server starts again, empty.
@@ -153,18 +154,18 @@ private slots:
     void D6_aRestartedServerForgets()
     {
         SKIP_ROWS_THAT_DO_NOT_APPLY;
-        auto &trial = scene(
-            [](Trial &t) {
+        auto &test = scene(
+            [](TestCase &t) {
                 t.options.ttl = 2s;
                 return t.takes(t.join());
             },
             [this] {
-                for (auto *arena : sceneArenas()) {
-                    const auto restarted = arena->restart();
+                for (auto *environment : sceneEnvironments()) {
+                    const auto restarted = environment->restart();
                     if (!restarted)
                         return restarted.error().message;
                 }
-                for (auto *t : sceneTrials()) {
+                for (auto *t : sceneTests()) {
                     eventually([t] { return (*t)[0].client().isConnected(); });
                     t->problem = t->isNotHeldBy((*t)[0]);
                     t->options.ttl = 1s;
@@ -174,27 +175,27 @@ private slots:
                 linger(1300ms);
                 return QString();
             });
-        OK(trial.problem);
-        if (!trial.recipe.renewed)
+        OK(test.problem);
+        if (!test.recipe.renewed)
             return; // it is over, as it should be
-        auto &next = trial[1];
-        OK(trial.isHeldBy(next));
+        auto &next = test[1];
+        OK(test.isHeldBy(next));
         QVERIFY(!next.loss);
-        OK(trial.givesBack(next));
-        OK(trial.isClean());
+        OK(test.givesBack(next));
+        OK(test.isClean());
     }
 
     // Tries and releases of other locks on the same client do not stop a lease from being kept.
     void D7_aBusyClientKeepsItsLeases_data() { rows("D7", {Need::Renewed}); }
     void D7_aBusyClientKeepsItsLeases()
     {
-        TRIAL(trial);
-        auto &client = trial.client(0);
-        trial.options.ttl = 2s;
-        auto &steady = trial.joinWith(client);
+        TRIAL(test);
+        auto &client = test.client(0);
+        test.options.ttl = 2s;
+        auto &steady = test.joinWith(client);
         steady.heed();
-        OK(trial.takes(steady));
-        Trial busy(trial.arena, trial.recipe);
+        OK(test.takes(steady));
+        TestCase busy(test.environment, test.recipe);
         busy.options.ttl = 2s;
         for (int i = 0; i < 3; ++i)
             busy.joinWith(client);
@@ -209,46 +210,46 @@ private slots:
             }
         }
         QVERIFY(!steady.loss);
-        OK(trial.isHeldBy(steady));
-        OK(trial.knowsItIsMine(steady));
-        OK(trial.givesBack(steady));
-        OK(trial.isClean());
+        OK(test.isHeldBy(steady));
+        OK(test.knowsItIsMine(steady));
+        OK(test.givesBack(steady));
+        OK(test.isClean());
     }
 
     // A lost lease is neither made again nor prolonged for whoever has the lock now.
     void D10_aLostLeaseIsNotProlonged_data() { rows("D10", {Need::Renewed, Need::Record, Need::Exclusive}); }
     void D10_aLostLeaseIsNotProlonged()
     {
-        TRIAL(trial);
-        trial.options.ttl = 900ms;
-        auto &old = trial.join();
-        OK(trial.takes(old));
+        TRIAL(test);
+        test.options.ttl = 900ms;
+        auto &old = test.join();
+        OK(test.takes(old));
         old.heed();
-        QVERIFY(trial.arena.takeAway(trial.name, old.grant()));
-        auto &next = trial.joinMortal();
-        OK(trial.takes(next));
+        QVERIFY(test.environment.takeAway(test.name, old.grant()));
+        auto &next = test.joinMortal();
+        OK(test.takes(next));
         next.client().cut(); // nobody prolongs this one
         EVENTUALLY(old.loss);
-        auto &third = trial.join();
+        auto &third = test.join();
         third.client().resetCounts();
-        OK(trial.takes(third)); // its lease ended, and nobody else's renewal kept it
-        if (trial.recipe.wakeupsPerRelease != u"0"_s) // who does not poll asks no more than now and then
+        OK(test.takes(third)); // its lease ended, and nobody else's renewal kept it
+        if (test.recipe.wakeupsPerRelease != u"0"_s) // who does not poll asks no more than now and then
             QVERIFY2(third.client().requests() <= 20, third.client().spoken().constData());
     }
 
     void D11_aMissingLeaseIsNotRevived_data() { rows("D11", {Need::Renewed, Need::Record}); }
     void D11_aMissingLeaseIsNotRevived()
     {
-        TRIAL(trial);
-        trial.options.ttl = 600ms;
-        auto &one = trial.join();
-        OK(trial.takes(one));
+        TRIAL(test);
+        test.options.ttl = 600ms;
+        auto &one = test.join();
+        OK(test.takes(one));
         one.heed();
-        QVERIFY(trial.arena.takeAway(trial.name, one.grant()));
+        QVERIFY(test.environment.takeAway(test.name, one.grant()));
         EVENTUALLY(one.loss); // it asked, and was told
         QCOMPARE(one.lock->holdCount(), 0);
-        QVERIFY(trial.claims().isEmpty());
-        OK(trial.isNotHeldBy(one));
+        QVERIFY(test.claims().isEmpty());
+        OK(test.isNotHeldBy(one));
     }
 
     // All at once: who holds works on past the first lease, who waits waits.
@@ -256,8 +257,8 @@ private slots:
     void D12_theHolderOutlivesItsFirstLease()
     {
         SKIP_ROWS_THAT_DO_NOT_APPLY;
-        auto &trial = scene(
-            [](Trial &t) {
+        auto &test = scene(
+            [](TestCase &t) {
                 t.options.ttl = 1s;
                 const QString wrong = t.takes(t.join());
                 t[0].heed();
@@ -267,23 +268,23 @@ private slots:
                 linger(2300ms);
                 return QString();
             });
-        OK(trial.problem);
-        QVERIFY(!trial[0].loss);
-        QVERIFY(!trial[1].granted);
-        OK(trial.isHeldBy(trial[0]));
-        OK(trial.givesBack(trial[0]));
-        OK(trial.comesToHold(trial[1]));
+        OK(test.problem);
+        QVERIFY(!test[0].loss);
+        QVERIFY(!test[1].granted);
+        OK(test.isHeldBy(test[0]));
+        OK(test.givesBack(test[0]));
+        OK(test.comesToHold(test[1]));
     }
 
     void D13_aFreeLockHasNoLease_data() { rows("D13", {Need::Lease}); }
     void D13_aFreeLockHasNoLease()
     {
-        TRIAL(trial);
-        auto &one = trial.join();
-        OK(trial.takes(one));
-        QVERIFY(trial.arena.leaseLeft(trial.name));
-        OK(trial.givesBack(one));
-        QVERIFY(!trial.arena.leaseLeft(trial.name));
+        TRIAL(test);
+        auto &one = test.join();
+        OK(test.takes(one));
+        QVERIFY(test.environment.leaseLeft(test.name));
+        OK(test.givesBack(one));
+        QVERIFY(!test.environment.leaseLeft(test.name));
     }
 };
 

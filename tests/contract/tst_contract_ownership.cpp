@@ -13,7 +13,7 @@ private slots:
     void initTestCase()
     {
         OK(whatIsMissing("A"));
-        OK(startArenas());
+        OK(startEnvironments());
     }
     void cleanupTestCase() { endScene(); }
     void elsewhere_data() { notHereRows("A"); }
@@ -27,61 +27,61 @@ private slots:
     void A1_oneHoldsAndHandsOver_data() { rows("A1", {Need::Exclusive}); }
     void A1_oneHoldsAndHandsOver()
     {
-        TRIAL(trial);
-        auto &one = trial.join();
-        auto &two = trial.join();
-        OK(trial.takes(one));
-        OK(trial.waits(two));
+        TRIAL(test);
+        auto &one = test.join();
+        auto &two = test.join();
+        OK(test.takes(one));
+        OK(test.waits(two));
         QCOMPARE(one.lock->holdCount(), 1);
         QCOMPARE(two.lock->holdCount(), 0);
-        OK(trial.isHeldBy(one));
-        OK(trial.givesBack(one));
-        OK(trial.comesToHold(two));
-        OK(trial.isHeldBy(two));
+        OK(test.isHeldBy(one));
+        OK(test.givesBack(one));
+        OK(test.comesToHold(two));
+        OK(test.isHeldBy(two));
         QCOMPARE(one.lock->holdCount(), 0);
-        OK(trial.givesBack(two));
-        OK(trial.isClean());
+        OK(test.givesBack(two));
+        OK(test.isClean());
     }
 
     // Locks of one client, as threads of one program.
     void A2_manyOnOneClient_data() { rows("A2", {Need::Exclusive, Need::SharedClient}); }
     void A2_manyOnOneClient()
     {
-        TRIAL(trial);
-        auto &client = trial.client(0);
+        TRIAL(test);
+        auto &client = test.client(0);
         for (int i = 0; i < 5; ++i)
-            trial.joinWith(client);
+            test.joinWith(client);
         Tally tally;
-        OK(contendAll(trial, 1, &tally));
+        OK(contendAll(test, 1, &tally));
         QCOMPARE(tally.most, 1);
         QCOMPARE(tally.entered, 5);
-        OK(trial.isClean());
+        OK(test.isClean());
     }
 
     void A3_theGuardedCounterIsExact_data() { rows("A3", {Need::Exclusive}); }
     void A3_theGuardedCounterIsExact()
     {
-        TRIAL(trial);
+        TRIAL(test);
         for (int i = 0; i < 4; ++i)
-            trial.join();
+            test.join();
         Tally tally;
-        OK(contendAll(trial, 4, &tally));
+        OK(contendAll(test, 4, &tally));
         QCOMPARE(tally.most, 1);
         QCOMPARE(tally.counter, 16);
-        OK(trial.isClean());
+        OK(test.isClean());
     }
 
     void A4_oneOfManyTriesSucceeds_data() { rows("A4", {Need::Exclusive, Need::SharedClient}); }
     void A4_oneOfManyTriesSucceeds()
     {
-        TRIAL(trial);
+        TRIAL(test);
         for (size_t i = 0; i < 12; ++i)
-            trial.joinWith(trial.client(i % 4));
-        for (auto &contender : trial.contenders)
+            test.joinWith(test.client(i % 4));
+        for (auto &contender : test.contenders)
             contender->tryOnce();
         int entered = 0;
         Contender *winner = nullptr;
-        for (auto &contender : trial.contenders) {
+        for (auto &contender : test.contenders) {
             EVENTUALLY(contender->granted);
             if (contender->holds()) {
                 ++entered;
@@ -91,146 +91,146 @@ private slots:
             }
         }
         QCOMPARE(entered, 1);
-        OK(trial.isHeldBy(*winner));
-        OK(trial.givesBack(*winner));
-        OK(trial.isClean());
+        OK(test.isHeldBy(*winner));
+        OK(test.givesBack(*winner));
+        OK(test.isClean());
     }
 
     void A5_aTryOfAHeldLockLeavesNothing_data() { rows("A5", {Need::Exclusive}); }
     void A5_aTryOfAHeldLockLeavesNothing()
     {
-        TRIAL(trial);
-        auto &holder = trial.join();
-        auto &other = trial.join();
-        OK(trial.takes(holder));
+        TRIAL(test);
+        auto &holder = test.join();
+        auto &other = test.join();
+        OK(test.takes(holder));
         settle(holder.client()); // a semaphore's holder leaves its queue in the background
-        const auto before = trial.claims();
+        const auto before = test.claims();
         for (int i = 0; i < 3; ++i)
-            OK(trial.isRefused(other));
-        QCOMPARE(trial.claims(), before); // at once
-        OK(trial.isHeldBy(holder));
+            OK(test.isRefused(other));
+        QCOMPARE(test.claims(), before); // at once
+        OK(test.isHeldBy(holder));
     }
 
     void A6_againOnTheSameObject_data() { rows("A6", {}); }
     void A6_againOnTheSameObject()
     {
-        TRIAL(trial);
-        auto &one = trial.join();
-        OK(trial.takes(one));
-        OK(trial.givesBack(one));
-        OK(trial.isClean());
-        const auto furniture = trial.arena.everything();
+        TRIAL(test);
+        auto &one = test.join();
+        OK(test.takes(one));
+        OK(test.givesBack(one));
+        OK(test.isClean());
+        const auto furniture = test.environment.everything();
         for (int i = 0; i < 3; ++i) {
-            OK(trial.takes(one));
-            OK(trial.isHeldBy(one));
-            OK(trial.givesBack(one));
+            OK(test.takes(one));
+            OK(test.isHeldBy(one));
+            OK(test.givesBack(one));
         }
-        OK(trial.isClean());
-        QCOMPARE(trial.arena.everything(), furniture); // no use leaves more behind than the first
+        OK(test.isClean());
+        QCOMPARE(test.environment.everything(), furniture); // no use leaves more behind than the first
     }
 
     void A7_destroyingTheLockReleases_data() { rows("A7", {Need::Exclusive}); }
     void A7_destroyingTheLockReleases()
     {
-        TRIAL(trial);
-        auto &guard = trial.join();
-        auto &other = trial.join();
-        OK(trial.takes(guard));
-        OK(trial.isRefused(other));
+        TRIAL(test);
+        auto &guard = test.join();
+        auto &other = test.join();
+        OK(test.takes(guard));
+        OK(test.isRefused(other));
         guard.lock.reset();
-        OK(trial.takes(other));
-        OK(trial.givesBack(other));
-        OK(trial.isClean());
+        OK(test.takes(other));
+        OK(test.givesBack(other));
+        OK(test.isClean());
     }
 
     void A8_theErrorNamesTheLock_data() { rows("A8", {Need::Exclusive}); }
     void A8_theErrorNamesTheLock()
     {
-        TRIAL(trial);
-        OK(trial.takes(trial.join()));
-        auto &other = trial.join();
-        OK(trial.isRefused(other));
-        QVERIFY2(other.outcome().contains(QString::fromLatin1(trial.name)), qPrintable(other.outcome()));
-        OK(trial.isNotHeldBy(other));
+        TRIAL(test);
+        OK(test.takes(test.join()));
+        auto &other = test.join();
+        OK(test.isRefused(other));
+        QVERIFY2(other.outcome().contains(QString::fromLatin1(test.name)), qPrintable(other.outcome()));
+        OK(test.isNotHeldBy(other));
         const auto words = other.released->error().message;
-        QVERIFY2(words.contains(QString::fromLatin1(trial.name)), qPrintable(words));
+        QVERIFY2(words.contains(QString::fromLatin1(test.name)), qPrintable(words));
     }
 
     void A9_whoseItIs_data() { rows("A9", {Need::Exclusive}); }
     void A9_whoseItIs()
     {
-        TRIAL(trial);
-        auto &holder = trial.join();
-        auto &other = trial.join();
-        OK(trial.knowsItIsMine(holder, false));
-        OK(trial.takes(holder));
-        OK(trial.knowsItIsMine(holder, true));
-        OK(trial.knowsItIsMine(other, false));
-        OK(trial.givesBack(holder));
-        OK(trial.knowsItIsMine(holder, false));
+        TRIAL(test);
+        auto &holder = test.join();
+        auto &other = test.join();
+        OK(test.knowsItIsMine(holder, false));
+        OK(test.takes(holder));
+        OK(test.knowsItIsMine(holder, true));
+        OK(test.knowsItIsMine(other, false));
+        OK(test.givesBack(holder));
+        OK(test.knowsItIsMine(holder, false));
     }
 
     void A10_onlyTheHolderReleases_data() { rows("A10", {}); }
     void A10_onlyTheHolderReleases()
     {
-        TRIAL(trial);
-        auto &holder = trial.join();
-        auto &other = trial.join();
-        OK(trial.takes(holder));
-        const auto before = trial.claims();
-        OK(trial.isNotHeldBy(other));
-        QCOMPARE(trial.claims(), before);
-        OK(trial.knowsItIsMine(holder));
-        OK(trial.givesBack(holder));
-        OK(trial.isNotHeldBy(holder)); // twice is once too often
+        TRIAL(test);
+        auto &holder = test.join();
+        auto &other = test.join();
+        OK(test.takes(holder));
+        const auto before = test.claims();
+        OK(test.isNotHeldBy(other));
+        QCOMPARE(test.claims(), before);
+        OK(test.knowsItIsMine(holder));
+        OK(test.givesBack(holder));
+        OK(test.isNotHeldBy(holder)); // twice is once too often
     }
 
     void A11_whatAnotherTookIsNotReleased_data() { rows("A11", {Need::Exclusive, Need::Record}); }
     void A11_whatAnotherTookIsNotReleased()
     {
-        TRIAL(trial);
-        auto &old = trial.join();
-        auto &next = trial.join();
-        OK(trial.takes(old));
-        QVERIFY(trial.arena.takeAway(trial.name, old.grant()));
-        OK(trial.takes(next));
-        OK(trial.isNotHeldBy(old));
+        TRIAL(test);
+        auto &old = test.join();
+        auto &next = test.join();
+        OK(test.takes(old));
+        QVERIFY(test.environment.takeAway(test.name, old.grant()));
+        OK(test.takes(next));
+        OK(test.isNotHeldBy(old));
         QCOMPARE(old.lock->holdCount(), 0); // its own idea of it is cleared all the same
-        OK(trial.isHeldBy(next));
-        OK(trial.knowsItIsMine(next));
-        OK(trial.givesBack(next));
-        OK(trial.isClean());
+        OK(test.isHeldBy(next));
+        OK(test.knowsItIsMine(next));
+        OK(test.givesBack(next));
+        OK(test.isClean());
     }
 
     void A14_everythingCarriesTheName_data() { rows("A14", {}); }
     void A14_everythingCarriesTheName()
     {
-        TRIAL(trial);
-        const auto before = trial.arena.everything();
-        auto &holder = trial.join();
-        auto &waiter = trial.join();
-        OK(trial.takes(holder));
-        if (!trial.recipe.optimistic)
-            OK(trial.waits(waiter));
-        for (const auto &thing : trial.arena.everything())
-            QVERIFY2(before.contains(thing) || thing.contains(trial.name), thing.constData());
+        TRIAL(test);
+        const auto before = test.environment.everything();
+        auto &holder = test.join();
+        auto &waiter = test.join();
+        OK(test.takes(holder));
+        if (!test.recipe.optimistic)
+            OK(test.waits(waiter));
+        for (const auto &thing : test.environment.everything())
+            QVERIFY2(before.contains(thing) || thing.contains(test.name), thing.constData());
     }
 
     void A15_forbiddenIsAnError_data() { rows("A15", {}); }
     void A15_forbiddenIsAnError()
     {
         SKIP_ROWS_THAT_DO_NOT_APPLY;
-        auto &arena = arenaOfRow();
+        auto &environment = environmentOfRow();
         std::unique_ptr<Client> client; // outlives the lock
-        Trial trial(arena, recipeOfRow());
-        client = arena.powerless(trial.name);
-        auto &one = trial.joinWith(*client);
+        TestCase test(environment, recipeOfRow());
+        client = environment.powerless(test.name);
+        auto &one = test.joinWith(*client);
         one.acquire(after(10s));
         EVENTUALLY(one.granted);
         QVERIFY(!one.holds());
         QVERIFY2(one.granted->error().code == ErrorCode::NoPermission, qPrintable(one.outcome()));
-        trial.contenders.clear();
-        QVERIFY(trial.claims().isEmpty());
+        test.contenders.clear();
+        QVERIFY(test.claims().isEmpty());
     }
 };
 

@@ -13,7 +13,7 @@ private slots:
     void initTestCase()
     {
         OK(whatIsMissing("E"));
-        OK(startArenas());
+        OK(startEnvironments());
     }
     void cleanupTestCase() { endScene(); }
     void elsewhere_data() { notHereRows("E"); }
@@ -27,37 +27,37 @@ private slots:
     void E1_readersTogetherWritersAlone_data() { rows("E1", {Need::ReadWrite}); }
     void E1_readersTogetherWritersAlone()
     {
-        TRIAL(trial);
+        TRIAL(test);
         for (int i = 0; i < 3; ++i)
-            OK(trial.takes(trial.join(Side::Read)));
+            OK(test.takes(test.join(Side::Read)));
         for (int i = 0; i < 3; ++i)
-            OK(trial.isHeldBy(trial[size_t(i)]));
-        auto &writer = trial.join();
-        OK(trial.isRefused(writer));
+            OK(test.isHeldBy(test[size_t(i)]));
+        auto &writer = test.join();
+        OK(test.isRefused(writer));
         for (int i = 0; i < 3; ++i)
-            OK(trial.givesBack(trial[size_t(i)]));
-        OK(trial.takes(writer));
-        OK(trial.isRefused(trial[0]));
-        auto &another = trial.join();
-        OK(trial.isRefused(another));
-        OK(trial.givesBack(writer));
-        OK(trial.isClean());
+            OK(test.givesBack(test[size_t(i)]));
+        OK(test.takes(writer));
+        OK(test.isRefused(test[0]));
+        auto &another = test.join();
+        OK(test.isRefused(another));
+        OK(test.givesBack(writer));
+        OK(test.isClean());
     }
 
     void E1_writersExcludeUnderLoad_data() { rows("E1", {Need::ReadWrite}); }
     void E1_writersExcludeUnderLoad()
     {
-        TRIAL(trial);
+        TRIAL(test);
         for (int i = 0; i < 3; ++i)
-            trial.join();
-        Trial readers(trial.arena, trial.recipe);
+            test.join();
+        TestCase readers(test.environment, test.recipe);
         Tally written, read;
         std::vector<Contender *> reading;
         for (int i = 0; i < 3; ++i)
-            reading.push_back(&trial.joinWith(trial.client(size_t(i)), Side::Read));
+            reading.push_back(&test.joinWith(test.client(size_t(i)), Side::Read));
         Scope scope(m_loop);
         for (size_t i = 0; i < 3; ++i) {
-            scope.launch(contend(&trial[i], &m_loop, 3, &written));
+            scope.launch(contend(&test[i], &m_loop, 3, &written));
             scope.launch(contend(reading[i], &m_loop, 3, &read));
         }
         int together = 0, overlaps = 0;
@@ -73,42 +73,42 @@ private slots:
         QCOMPARE(written.counter, 9);
         QCOMPARE(read.entered, 9);
         QCOMPARE(overlaps, 0);
-        OK(trial.isClean());
+        OK(test.isClean());
     }
 
     // A reader of the same client that asks to write: refused or out of time, never for ever.
     void E2_anUpgradeNeverHangs_data() { rows("E2", {Need::ReadWrite}); }
     void E2_anUpgradeNeverHangs()
     {
-        TRIAL(trial);
-        auto &client = trial.client(0);
-        auto &reader = trial.joinWith(client, Side::Read);
-        auto &writer = trial.joinWith(client);
-        OK(trial.takes(reader));
-        const auto before = trial.claims();
+        TRIAL(test);
+        auto &client = test.client(0);
+        auto &reader = test.joinWith(client, Side::Read);
+        auto &writer = test.joinWith(client);
+        OK(test.takes(reader));
+        const auto before = test.claims();
         writer.acquire(after(300ms));
         EVENTUALLY(writer.granted);
         QVERIFY(!writer.holds());
-        EVENTUALLY(trial.claims() == before);
-        OK(trial.isHeldBy(reader));
-        OK(trial.givesBack(reader));
-        OK(trial.takes(writer));
+        EVENTUALLY(test.claims() == before);
+        OK(test.isHeldBy(reader));
+        OK(test.givesBack(reader));
+        OK(test.takes(writer));
     }
 
     void E5_readersEnterTogetherAfterAWriter_data() { rows("E5", {Need::ReadWrite}); }
     void E5_readersEnterTogetherAfterAWriter()
     {
-        TRIAL(trial);
-        OK(trial.takes(trial.join()));
+        TRIAL(test);
+        OK(test.takes(test.join()));
         for (size_t i = 0; i < 10; ++i)
-            trial.joinWith(trial.client(1 + i % 3), Side::Read).acquire();
+            test.joinWith(test.client(1 + i % 3), Side::Read).acquire();
         linger(100ms);
         for (size_t i = 1; i <= 10; ++i)
-            QVERIFY(!trial[i].granted);
-        OK(trial.givesBack(trial[0]));
+            QVERIFY(!test[i].granted);
+        OK(test.givesBack(test[0]));
         for (size_t i = 1; i <= 10; ++i)
-            OK(trial.comesToHold(trial[i])); // all of them, and none releases
-        OK(trial.isRefused(trial[0]));
+            OK(test.comesToHold(test[i])); // all of them, and none releases
+        OK(test.isRefused(test[0]));
     }
 
     // All at once: one of two readers dies.
@@ -116,26 +116,26 @@ private slots:
     void E6_aDeadReadersShareIsItsOwn()
     {
         SKIP_ROWS_THAT_DO_NOT_APPLY;
-        auto &trial = scene(
-            [](Trial &t) {
+        auto &test = scene(
+            [](TestCase &t) {
                 QString wrong = t.takes(t.joinMortal(Side::Read));
                 t.options.ttl = 30s;
                 wrong += t.takes(t.join(Side::Read));
                 return wrong + t.waits(t.join());
             },
             [this] {
-                for (auto *t : sceneTrials())
+                for (auto *t : sceneTests())
                     (*t)[0].client().cut();
                 linger(2500ms);
                 return QString();
             });
-        OK(trial.problem);
-        QVERIFY(!trial[2].granted);
-        OK(trial.isHeldBy(trial[1]));
-        OK(trial.knowsItIsMine(trial[1]));
-        OK(trial.givesBack(trial[1]));
-        OK(trial.comesToHold(trial[2])); // nothing but the living was in its way
-        OK(trial.isHeldBy(trial[2]));
+        OK(test.problem);
+        QVERIFY(!test[2].granted);
+        OK(test.isHeldBy(test[1]));
+        OK(test.knowsItIsMine(test[1]));
+        OK(test.givesBack(test[1]));
+        OK(test.comesToHold(test[2])); // nothing but the living was in its way
+        OK(test.isHeldBy(test[2]));
     }
 
     // All at once: all readers die.
@@ -143,66 +143,66 @@ private slots:
     void E7_deadReadersLetAWriterIn()
     {
         SKIP_ROWS_THAT_DO_NOT_APPLY;
-        auto &trial = scene(
-            [](Trial &t) {
+        auto &test = scene(
+            [](TestCase &t) {
                 QString wrong;
                 for (int i = 0; i < 3; ++i)
                     wrong += t.takes(t.joinMortal(Side::Read));
                 return wrong + t.waits(t.join());
             },
             [this] {
-                for (auto *t : sceneTrials()) {
+                for (auto *t : sceneTests()) {
                     for (size_t i = 0; i < 3; ++i)
                         (*t)[i].client().cut();
                 }
                 return QString();
             });
-        OK(trial.problem);
-        OK(trial.comesToHold(trial[3]));
-        OK(trial.isHeldBy(trial[3]));
-        OK(trial.givesBack(trial[3]));
+        OK(test.problem);
+        OK(test.comesToHold(test[3]));
+        OK(test.isHeldBy(test[3]));
+        OK(test.givesBack(test[3]));
     }
 
     void E8_oneReaderTakenAwayLeavesTheOther_data() { rows("E8", {Need::ReadWrite, Need::Record}); }
     void E8_oneReaderTakenAwayLeavesTheOther()
     {
-        TRIAL(trial);
-        trial.options.ttl = 2s;
-        auto &one = trial.join(Side::Read);
-        auto &two = trial.join(Side::Read);
-        auto &writer = trial.join();
-        OK(trial.takes(one));
-        OK(trial.takes(two));
-        QVERIFY(trial.arena.takeAway(trial.name, one.grant()));
-        OK(trial.knowsItIsMine(one, false));
-        OK(trial.knowsItIsMine(two));
-        OK(trial.isRefused(writer));
-        OK(trial.givesBack(two));
-        OK(trial.takes(writer));
+        TRIAL(test);
+        test.options.ttl = 2s;
+        auto &one = test.join(Side::Read);
+        auto &two = test.join(Side::Read);
+        auto &writer = test.join();
+        OK(test.takes(one));
+        OK(test.takes(two));
+        QVERIFY(test.environment.takeAway(test.name, one.grant()));
+        OK(test.knowsItIsMine(one, false));
+        OK(test.knowsItIsMine(two));
+        OK(test.isRefused(writer));
+        OK(test.givesBack(two));
+        OK(test.takes(writer));
         // And the write side: its removal frees it for a reader.
-        QVERIFY(trial.arena.takeAway(trial.name, writer.grant()));
-        OK(trial.takes(two));
-        OK(trial.isHeldBy(two));
+        QVERIFY(test.environment.takeAway(test.name, writer.grant()));
+        OK(test.takes(two));
+        OK(test.isHeldBy(two));
     }
 
     // A reader that comes after a waiting writer does not overtake it.
     void E10_aWaitingWriterIsNotStarved_data() { rows("E10", {Need::ReadWrite, Need::Fair}); }
     void E10_aWaitingWriterIsNotStarved()
     {
-        TRIAL(trial);
-        auto &early = trial.join(Side::Read);
-        auto &writer = trial.join();
-        auto &late = trial.join(Side::Read);
-        OK(trial.takes(early));
-        OK(trial.waits(writer));
-        OK(trial.waits(late));
-        OK(trial.givesBack(early));
-        OK(trial.comesToHold(writer));
+        TRIAL(test);
+        auto &early = test.join(Side::Read);
+        auto &writer = test.join();
+        auto &late = test.join(Side::Read);
+        OK(test.takes(early));
+        OK(test.waits(writer));
+        OK(test.waits(late));
+        OK(test.givesBack(early));
+        OK(test.comesToHold(writer));
         QVERIFY(!late.granted);
-        OK(trial.givesBack(writer));
-        OK(trial.comesToHold(late));
-        OK(trial.givesBack(late));
-        OK(trial.isClean());
+        OK(test.givesBack(writer));
+        OK(test.comesToHold(late));
+        OK(test.givesBack(late));
+        OK(test.isClean());
     }
 };
 

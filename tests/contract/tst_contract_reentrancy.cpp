@@ -13,94 +13,94 @@ private slots:
     void initTestCase()
     {
         OK(whatIsMissing("B"));
-        OK(startArenas());
+        OK(startEnvironments());
     }
     void cleanupTestCase() { endScene(); }
 
     void B1_freeAfterAsManyReleases_data() { rows("B1", {Need::Reentrant}, u"B4 is checked instead"_s); }
     void B1_freeAfterAsManyReleases()
     {
-        TRIAL(trial);
-        auto &one = trial.join();
+        TRIAL(test);
+        auto &one = test.join();
         for (int i = 0; i < 3; ++i)
-            OK(trial.takes(one));
+            OK(test.takes(one));
         for (int i = 0; i < 3; ++i) {
-            OK(trial.isHeldBy(one));
-            OK(trial.givesBack(one));
+            OK(test.isHeldBy(one));
+            OK(test.givesBack(one));
         }
-        OK(trial.isClean());
-        OK(trial.isNotHeldBy(one));
+        OK(test.isClean());
+        OK(test.isNotHeldBy(one));
     }
 
     void B2_othersStayOut_data() { rows("B2", {Need::Reentrant}, u"B4 is checked instead"_s); }
     void B2_othersStayOut()
     {
-        TRIAL(trial);
-        auto &one = trial.join();
-        auto &two = trial.join();
-        OK(trial.takes(one));
-        OK(trial.takes(one));
-        OK(trial.isRefused(two));
-        OK(trial.givesBack(one));
-        OK(trial.isRefused(two));
-        OK(trial.knowsItIsMine(one));
-        OK(trial.givesBack(one));
-        OK(trial.takes(two));
+        TRIAL(test);
+        auto &one = test.join();
+        auto &two = test.join();
+        OK(test.takes(one));
+        OK(test.takes(one));
+        OK(test.isRefused(two));
+        OK(test.givesBack(one));
+        OK(test.isRefused(two));
+        OK(test.knowsItIsMine(one));
+        OK(test.givesBack(one));
+        OK(test.takes(two));
     }
 
     void B3_theCountIsOnesOwn_data() { rows("B3", {Need::Reentrant}, u"B4 is checked instead"_s); }
     void B3_theCountIsOnesOwn()
     {
-        TRIAL(trial);
-        auto &one = trial.join();
-        auto &two = trial.join();
+        TRIAL(test);
+        auto &one = test.join();
+        auto &two = test.join();
         QCOMPARE(one.lock->holdCount(), 0);
-        OK(trial.takes(one));
+        OK(test.takes(one));
         QCOMPARE(one.lock->holdCount(), 1);
         const auto first = one.grant();
-        OK(trial.takes(one));
+        OK(test.takes(one));
         QCOMPARE(one.lock->holdCount(), 2);
         QCOMPARE(one.grant().id, first.id); // the same hold once more
         QCOMPARE(one.grant().fencingToken, first.fencingToken);
         QCOMPARE(two.lock->holdCount(), 0);
-        OK(trial.givesBack(one));
+        OK(test.givesBack(one));
         QCOMPARE(one.lock->holdCount(), 1);
-        OK(trial.givesBack(one));
+        OK(test.givesBack(one));
         QCOMPARE(one.lock->holdCount(), 0);
     }
 
     void B4_onceIsAll_data() { rows("B4", {Need::NotReentrant}, u"B1 is checked instead"_s); }
     void B4_onceIsAll()
     {
-        TRIAL(trial);
-        auto &one = trial.join();
-        OK(trial.takes(one));
-        const auto before = trial.claims();
+        TRIAL(test);
+        auto &one = test.join();
+        OK(test.takes(one));
+        const auto before = test.claims();
         one.acquire(soon()); // says so at once instead of waiting for itself
         EVENTUALLY(one.granted);
         QVERIFY(!one.holds());
         QCOMPARE(one.granted->error().code, ErrorCode::BadInput);
         QCOMPARE(one.lock->holdCount(), 1);
-        QCOMPARE(trial.claims(), before);
-        OK(trial.givesBack(one));
-        OK(trial.isClean());
-        OK(trial.isNotHeldBy(one));
+        QCOMPARE(test.claims(), before);
+        OK(test.givesBack(one));
+        OK(test.isClean());
+        OK(test.isNotHeldBy(one));
     }
 
     // A Lock is one contender, as a thread is: two of one client are two.
     void B5_anotherObjectOfTheClientStaysOut_data() { rows("B5", {Need::Exclusive, Need::SharedClient}); }
     void B5_anotherObjectOfTheClientStaysOut()
     {
-        TRIAL(trial);
-        auto &client = trial.client(0);
-        auto &one = trial.joinWith(client);
-        auto &two = trial.joinWith(client);
-        OK(trial.takes(one));
-        OK(trial.isRefused(two));
-        OK(trial.isNotHeldBy(two));
-        OK(trial.isHeldBy(one));
-        OK(trial.givesBack(one));
-        OK(trial.takes(two));
+        TRIAL(test);
+        auto &client = test.client(0);
+        auto &one = test.joinWith(client);
+        auto &two = test.joinWith(client);
+        OK(test.takes(one));
+        OK(test.isRefused(two));
+        OK(test.isNotHeldBy(two));
+        OK(test.isHeldBy(one));
+        OK(test.givesBack(one));
+        OK(test.takes(two));
     }
 
     // All at once: an earlier owner nests and un-nests, then another holds for several leases.
@@ -108,8 +108,8 @@ private slots:
     void B6_prolongedAfterAnotherNested()
     {
         SKIP_ROWS_THAT_DO_NOT_APPLY;
-        auto &trial = scene(
-            [](Trial &t) {
+        auto &test = scene(
+            [](TestCase &t) {
                 t.options.ttl = 1s;
                 QString wrong = t.takes(t.join());
                 wrong += t.takes(t[0]);
@@ -123,30 +123,30 @@ private slots:
                 linger(2300ms);
                 return QString();
             });
-        OK(trial.problem);
-        OK(trial.isHeldBy(trial[1]));
-        OK(trial.knowsItIsMine(trial[1]));
-        QVERIFY(!trial[1].loss);
-        OK(trial.givesBack(trial[1]));
-        OK(trial.isClean());
+        OK(test.problem);
+        OK(test.isHeldBy(test[1]));
+        OK(test.knowsItIsMine(test[1]));
+        QVERIFY(!test[1].loss);
+        OK(test.givesBack(test[1]));
+        OK(test.isClean());
     }
 
     void B7_aPartialReleaseKeepsTheLeaseLong_data() { rows("B7", {Need::Reentrant, Need::Lease}); }
     void B7_aPartialReleaseKeepsTheLeaseLong()
     {
-        TRIAL(trial);
-        trial.options.ttl = 4s; // prolonged by itself after a third of it
-        auto &one = trial.join();
-        OK(trial.takes(one));
-        OK(trial.takes(one));
-        EVENTUALLY(trial.arena.leaseLeft(trial.name) < 3800ms);
-        const auto before = trial.arena.leaseLeft(trial.name);
-        OK(trial.givesBack(one));
-        const auto after = trial.arena.leaseLeft(trial.name);
+        TRIAL(test);
+        test.options.ttl = 4s; // prolonged by itself after a third of it
+        auto &one = test.join();
+        OK(test.takes(one));
+        OK(test.takes(one));
+        EVENTUALLY(test.environment.leaseLeft(test.name) < 3800ms);
+        const auto before = test.environment.leaseLeft(test.name);
+        OK(test.givesBack(one));
+        const auto after = test.environment.leaseLeft(test.name);
         QVERIFY(before && after && *after <= 4s);
         // Redisson sets the whole lease again; it must not be shorter than what was left, whoever holds it.
         QVERIFY2(*after > *before, qPrintable(QString::number(after->count())));
-        OK(trial.knowsItIsMine(one));
+        OK(test.knowsItIsMine(one));
     }
 };
 

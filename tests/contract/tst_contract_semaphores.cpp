@@ -13,7 +13,7 @@ private slots:
     void initTestCase()
     {
         OK(whatIsMissing("F"));
-        OK(startArenas());
+        OK(startEnvironments());
     }
     void cleanupTestCase() { endScene(); }
     void elsewhere_data() { notHereRows("F"); }
@@ -27,49 +27,49 @@ private slots:
     void F1_neverMoreThanTheLimit_data() { rows("F1", {Need::Counted}); }
     void F1_neverMoreThanTheLimit()
     {
-        TRIAL(trial);
-        trial.options.limit = 3;
+        TRIAL(test);
+        test.options.limit = 3;
         for (int i = 0; i < 6; ++i)
-            trial.join();
+            test.join();
         Scope scope(m_loop);
         Tally tally;
-        for (auto &contender : trial.contenders)
+        for (auto &contender : test.contenders)
             scope.launch(contend(contender.get(), &m_loop, 3, &tally));
         EVENTUALLY(scope.isIdle());
         QVERIFY2(tally.failures.isEmpty(), qPrintable(tally.failures.join(u"; "_s)));
         QVERIFY(tally.most <= 3);
         QCOMPARE(tally.entered, 18);
         for (size_t i = 0; i < 3; ++i)
-            OK(trial.takes(trial[i])); // and not fewer
-        OK(trial.isRefused(trial[3]));
+            OK(test.takes(test[i])); // and not fewer
+        OK(test.isRefused(test[3]));
         for (size_t i = 0; i < 3; ++i)
-            OK(trial.givesBack(trial[i]));
-        OK(trial.isClean());
+            OK(test.givesBack(test[i]));
+        OK(test.isClean());
     }
 
     void F2_anyReleaseLetsTheNextIn_data() { rows("F2", {Need::Counted}); }
     void F2_anyReleaseLetsTheNextIn()
     {
-        TRIAL(trial);
-        trial.options.limit = 2;
+        TRIAL(test);
+        test.options.limit = 2;
         for (int i = 0; i < 2; ++i)
-            OK(trial.takes(trial.join()));
-        auto &third = trial.join();
-        OK(trial.waits(third));
-        OK(trial.givesBack(trial[0]));
-        OK(trial.comesToHold(third));
-        OK(trial.isHeldBy(third));
-        OK(trial.isHeldBy(trial[1]));
+            OK(test.takes(test.join()));
+        auto &third = test.join();
+        OK(test.waits(third));
+        OK(test.givesBack(test[0]));
+        OK(test.comesToHold(third));
+        OK(test.isHeldBy(third));
+        OK(test.isHeldBy(test[1]));
     }
 
     void F4_noPermitsAreNoLock_data() { rows("F4", {Need::Counted}); }
     void F4_noPermitsAreNoLock()
     {
-        TRIAL(trial);
-        auto options = trial.options;
+        TRIAL(test);
+        auto options = test.options;
         for (const int limit : {0, -1}) {
             options.limit = limit;
-            const auto made = trial.client(0).make(trial.recipe.id, trial.name, options, Random(1));
+            const auto made = test.client(0).make(test.recipe.id, test.name, options, Random(1));
             QVERIFY(!made);
             QCOMPARE(made.error().code, ErrorCode::BadInput);
         }
@@ -78,41 +78,41 @@ private slots:
     void F5_clientsThatDisagree_data() { rows("F5", {Need::Counted}); }
     void F5_clientsThatDisagree()
     {
-        TRIAL(trial);
-        if (!trial.recipe.storesLimit)
+        TRIAL(test);
+        if (!test.recipe.storesLimit)
             QSKIP("the limit is not stored on the server: the catalogue names it as a flaw");
-        trial.options.limit = 2;
-        OK(trial.takes(trial.join()));
-        trial.options.limit = 3;
-        auto &other = trial.join();
+        test.options.limit = 2;
+        OK(test.takes(test.join()));
+        test.options.limit = 3;
+        auto &other = test.join();
         other.acquire(soon());
         EVENTUALLY(other.granted);
         QVERIFY(!other.holds());
         QVERIFY2(other.granted->error().code == ErrorCode::BadInput || other.granted->error().code == ErrorCode::Refused,
                  qPrintable(other.outcome()));
-        OK(trial.isHeldBy(trial[0]));
-        OK(trial.givesBack(trial[0]));
-        OK(trial.isClean());
+        OK(test.isHeldBy(test[0]));
+        OK(test.givesBack(test[0]));
+        OK(test.isClean());
     }
 
     void F6_onePermitEach_data() { rows("F6", {Need::Counted, Need::NotReentrant}); }
     void F6_onePermitEach()
     {
-        TRIAL(trial);
-        trial.options.limit = 2;
-        auto &one = trial.join();
-        OK(trial.takes(one));
-        const auto before = trial.claims();
+        TRIAL(test);
+        test.options.limit = 2;
+        auto &one = test.join();
+        OK(test.takes(one));
+        const auto before = test.claims();
         one.acquire(soon());
         EVENTUALLY(one.granted);
         QVERIFY(!one.holds());
         QCOMPARE(one.granted->error().code, ErrorCode::BadInput);
-        QCOMPARE(trial.claims(), before);
-        OK(trial.takes(trial.join()));
-        OK(trial.givesBack(one));
-        OK(trial.isNotHeldBy(one));
-        OK(trial.givesBack(trial[1]));
-        OK(trial.isClean());
+        QCOMPARE(test.claims(), before);
+        OK(test.takes(test.join()));
+        OK(test.givesBack(one));
+        OK(test.isNotHeldBy(one));
+        OK(test.givesBack(test[1]));
+        OK(test.isClean());
     }
 
     // All at once: one of two holders dies.
@@ -120,8 +120,8 @@ private slots:
     void F7_aDeadHoldersPermitIsFree()
     {
         SKIP_ROWS_THAT_DO_NOT_APPLY;
-        auto &trial = scene(
-            [](Trial &t) {
+        auto &test = scene(
+            [](TestCase &t) {
                 t.options.limit = 2;
                 auto &mortal = t.joinMortal();
                 QString wrong = t.takes(mortal);
@@ -131,18 +131,18 @@ private slots:
                 return wrong + t.waits(t.join());
             },
             [this] {
-                for (auto *t : sceneTrials())
+                for (auto *t : sceneTests())
                     (*t)[0].client().cut();
                 return QString();
             });
-        OK(trial.problem);
-        OK(trial.comesToHold(trial[2]));
-        OK(trial.isHeldBy(trial[1]));
-        OK(trial.isHeldBy(trial[2]));
-        trial[0].client().mend();
-        EVENTUALLY(trial[0].loss);
-        OK(trial.isNotHeldBy(trial[0]));
-        OK(trial.isHeldBy(trial[2]));
+        OK(test.problem);
+        OK(test.comesToHold(test[2]));
+        OK(test.isHeldBy(test[1]));
+        OK(test.isHeldBy(test[2]));
+        test[0].client().mend();
+        EVENTUALLY(test[0].loss);
+        OK(test.isNotHeldBy(test[0]));
+        OK(test.isHeldBy(test[2]));
     }
 };
 

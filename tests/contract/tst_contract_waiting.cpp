@@ -12,9 +12,9 @@ class TestContractWaiting : public Fixture {
     Q_OBJECT
 
     // The error of somebody who cannot even ask.
-    QString errorWhenCutOff(Trial &trial)
+    QString errorWhenCutOff(TestCase &test)
     {
-        auto &lonely = trial.joinMortal();
+        auto &lonely = test.joinMortal();
         lonely.client().cut();
         eventually([&] { return !lonely.client().isConnected(); });
         lonely.acquire(after(100ms));
@@ -26,7 +26,7 @@ private slots:
     void initTestCase()
     {
         OK(whatIsMissing("C"));
-        OK(startArenas());
+        OK(startEnvironments());
     }
     void cleanupTestCase() { endScene(); }
     void elsewhere_data() { notHereRows("C"); }
@@ -40,121 +40,122 @@ private slots:
     void C1_firstComeFirstServed_data() { rows("C1", {Need::Fair, Need::Exclusive}); }
     void C1_firstComeFirstServed()
     {
-        TRIAL(trial);
-        OK(trial.takes(trial.join()));
+        TRIAL(test);
+        OK(test.takes(test.join()));
         for (size_t i = 1; i < 5; ++i)
-            OK(trial.waits(trial.join()));
+            OK(test.waits(test.join()));
         for (size_t i = 0; i < 5; ++i) {
-            OK(trial.comesToHold(trial[i]));
-            OK(trial.isHeldBy(trial[i]));
+            OK(test.comesToHold(test[i]));
+            OK(test.isHeldBy(test[i]));
             for (size_t later = i + 1; later < 5; ++later)
-                QVERIFY(!trial[later].granted);
-            const auto queue = trial.claims().size();
-            OK(trial.givesBack(trial[i]));
-            EVENTUALLY(trial.hasLeft(trial[i], queue));
+                QVERIFY(!test[later].granted);
+            const auto queue = test.claims().size();
+            OK(test.givesBack(test[i]));
+            EVENTUALLY(test.hasLeft(test[i], queue));
         }
-        OK(trial.isClean());
+        OK(test.isClean());
     }
 
     void C2_aDeadlineIsKept_data() { rows("C2", {Need::Exclusive}); }
     void C2_aDeadlineIsKept()
     {
-        TRIAL(trial);
-        OK(trial.takes(trial.join()));
-        const auto before = trial.claims();
-        auto &late = trial.join();
+        TRIAL(test);
+        OK(test.takes(test.join()));
+        const auto before = test.claims();
+        auto &late = test.join();
         const auto began = m_loop.now();
-        OK(trial.isRefused(late, after(150ms)));
+        OK(test.isRefused(late, after(150ms)));
         const auto waited = m_loop.now() - began;
         QVERIFY(waited >= 150ms); // not before its time; and not ten seconds after it
         QVERIFY(waited < 10s);
-        QCOMPARE(trial.claims(), before);
+        QCOMPARE(test.claims(), before);
     }
 
     void C3_pollsWithPauses_data() { rows("C3", {Need::Polls, Need::Exclusive}); }
     void C3_pollsWithPauses()
     {
-        TRIAL(trial);
-        OK(trial.takes(trial.join()));
-        auto &waiter = trial.join();
+        TRIAL(test);
+        OK(test.takes(test.join()));
+        auto &waiter = test.join();
         waiter.client().resetCounts();
-        OK(trial.isRefused(waiter, after(500ms)));
+        OK(test.isRefused(waiter, after(500ms)));
         QVERIFY(waiter.client().requests() >= 2);
         // 25 ms at least between two tries of a few requests each.
-        QVERIFY2(waiter.client().requests() <= 21 * (trial.recipe.quorum ? 15 : 5), waiter.client().spoken().constData());
+        QVERIFY2(waiter.client().requests() <= 21 * (test.recipe.quorum ? 15 : 5),
+                 waiter.client().spoken().constData());
         waiter.client().resetCounts();
-        OK(trial.isRefused(waiter)); // no time at all: one try, no pause
-        QVERIFY2(waiter.client().requests() <= (trial.recipe.quorum ? 15 : 5), waiter.client().spoken().constData());
+        OK(test.isRefused(waiter)); // no time at all: one try, no pause
+        QVERIFY2(waiter.client().requests() <= (test.recipe.quorum ? 15 : 5), waiter.client().spoken().constData());
     }
 
     void C4_noTimeNoWait_data() { rows("C4", {Need::Fair, Need::Exclusive}); }
     void C4_noTimeNoWait()
     {
-        TRIAL(trial);
-        OK(trial.takes(trial.join()));
-        OK(trial.waits(trial.join()));
-        const auto queue = trial.claims();
-        auto &third = trial.join();
-        OK(trial.isRefused(third));
-        QCOMPARE(trial.claims(), queue);
-        OK(trial.givesBack(trial[0]));
-        OK(trial.comesToHold(trial[1]));
+        TRIAL(test);
+        OK(test.takes(test.join()));
+        OK(test.waits(test.join()));
+        const auto queue = test.claims();
+        auto &third = test.join();
+        OK(test.isRefused(third));
+        QCOMPARE(test.claims(), queue);
+        OK(test.givesBack(test[0]));
+        OK(test.comesToHold(test[1]));
     }
 
     void C5_aWaitCanBeCancelled_data() { rows("C5", {Need::Exclusive}); }
     void C5_aWaitCanBeCancelled()
     {
-        TRIAL(trial);
-        auto &holder = trial.join();
-        auto &waiter = trial.join();
-        OK(trial.takes(holder));
-        const auto before = trial.claims();
-        OK(trial.waits(waiter));
+        TRIAL(test);
+        auto &holder = test.join();
+        auto &waiter = test.join();
+        OK(test.takes(holder));
+        const auto before = test.claims();
+        OK(test.waits(waiter));
         waiter.cancelWaits();
-        EVENTUALLY(trial.claims() == before);
+        EVENTUALLY(test.claims() == before);
         QVERIFY(!waiter.granted);
         waiter.acquire(); // the object is as good as new
-        OK(trial.givesBack(holder));
-        OK(trial.comesToHold(waiter));
-        OK(trial.givesBack(waiter));
-        OK(trial.isClean());
+        OK(test.givesBack(holder));
+        OK(test.comesToHold(waiter));
+        OK(test.givesBack(waiter));
+        OK(test.isClean());
     }
 
     void C6_aWaiterThatLeavesBlocksNobody_data() { rows("C6", {Need::Exclusive}); }
     void C6_aWaiterThatLeavesBlocksNobody()
     {
-        TRIAL(trial);
-        OK(trial.takes(trial.join()));
+        TRIAL(test);
+        OK(test.takes(test.join()));
         for (int i = 0; i < 3; ++i)
-            OK(trial.waits(trial.join()));
-        trial[1].lock.reset();
-        EVENTUALLY(trial[1].granted);
-        QCOMPARE(trial[1].granted->error().code, ErrorCode::Cancelled);
-        trial[3].cancelWaits(); // the last one goes, too
-        OK(trial.givesBack(trial[0]));
-        OK(trial.comesToHold(trial[2]));
-        OK(trial.givesBack(trial[2]));
-        OK(trial.isClean());
+            OK(test.waits(test.join()));
+        test[1].lock.reset();
+        EVENTUALLY(test[1].granted);
+        QCOMPARE(test[1].granted->error().code, ErrorCode::Cancelled);
+        test[3].cancelWaits(); // the last one goes, too
+        OK(test.givesBack(test[0]));
+        OK(test.comesToHold(test[2]));
+        OK(test.givesBack(test[2]));
+        OK(test.isClean());
     }
 
     // Cancelled while a request is out: whatever it does on the server is undone, and nothing keeps it alive.
     void C8_cancelledAtAnyStep_data() { rows("C8", {}); }
     void C8_cancelledAtAnyStep()
     {
-        TRIAL(trial);
-        trial.options.ttl = 2s;
-        auto &client = trial.client(0);
+        TRIAL(test);
+        test.options.ttl = 2s;
+        auto &client = test.client(0);
         for (int step = 1; step < 20; ++step) {
-            auto &one = trial.joinWith(client);
-            client.plan.at(step, Fate::HoldReply);
+            auto &one = test.joinWith(client);
+            client.plan.at(step, RequestFault::HoldReply);
             one.acquire();
             EVENTUALLY(client.held() > 0 || one.granted);
             const bool isThrough = client.held() == 0;
             one.cancelWaits();
-            trial.contenders.pop_back();
+            test.contenders.pop_back();
             client.plan.forget();
             client.letThrough();
-            OK(trial.isClean());
+            OK(test.isClean());
             if (isThrough)
                 return; // it takes fewer steps
         }
@@ -164,23 +165,23 @@ private slots:
     void C9_abandonedWaitsDoNotAddUp_data() { rows("C9", {Need::Fair, Need::Lease}); }
     void C9_abandonedWaitsDoNotAddUp()
     {
-        TRIAL(trial);
-        OK(trial.takes(trial.join()));
-        const auto before = trial.claims();
-        auto &fickle = trial.join();
+        TRIAL(test);
+        OK(test.takes(test.join()));
+        const auto before = test.claims();
+        auto &fickle = test.join();
         for (int i = 0; i < 4; ++i)
-            OK(trial.isRefused(fickle, after(60ms)));
+            OK(test.isRefused(fickle, after(60ms)));
         for (int i = 0; i < 2; ++i) {
-            OK(trial.waits(fickle));
+            OK(test.waits(fickle));
             fickle.cancelWaits();
-            EVENTUALLY(trial.claims() == before);
+            EVENTUALLY(test.claims() == before);
         }
-        auto &patient = trial.join();
-        OK(trial.waits(patient));
-        OK(trial.givesBack(trial[0]));
-        OK(trial.comesToHold(patient));
-        OK(trial.givesBack(patient));
-        OK(trial.isClean());
+        auto &patient = test.join();
+        OK(test.waits(patient));
+        OK(test.givesBack(test[0]));
+        OK(test.comesToHold(patient));
+        OK(test.givesBack(patient));
+        OK(test.isClean());
     }
 
     // All at once: the server hangs until a wait has timed out.
@@ -188,19 +189,19 @@ private slots:
     void C10_aPauseLeavesNoWaiter()
     {
         SKIP_ROWS_THAT_DO_NOT_APPLY;
-        auto &trial = scene(
-            [](Trial &t) {
+        auto &test = scene(
+            [](TestCase &t) {
                 QString wrong = t.takes(t.join());
                 t.join();
                 return wrong;
             },
             [this] {
-                for (auto *t : sceneTrials())
+                for (auto *t : sceneTests())
                     (*t)[1].acquire(after(1200ms));
                 linger(300ms);
-                for (auto *arena : sceneArenas())
-                    arena->pause();
-                const auto all = sceneTrials();
+                for (auto *environment : sceneEnvironments())
+                    environment->pause();
+                const auto all = sceneTests();
                 eventually([&all] {
                     return std::all_of(all.begin(), all.end(), [](auto *t) { return (*t)[1].granted.has_value(); });
                 });
@@ -208,34 +209,34 @@ private slots:
                     if (!(*t)[1].granted)
                         t->problem = u"the wait does not end while the server hangs"_s;
                 }
-                for (auto *arena : sceneArenas())
-                    arena->resume();
+                for (auto *environment : sceneEnvironments())
+                    environment->resume();
                 return QString();
             });
-        OK(trial.problem);
-        QVERIFY(!trial[1].holds());
-        const auto code = trial[1].granted->error().code;
+        OK(test.problem);
+        QVERIFY(!test[1].holds());
+        const auto code = test[1].granted->error().code;
         QVERIFY2(code == ErrorCode::TimedOut || code == ErrorCode::UnknownOutcome
-                     || (code == ErrorCode::NotConnected && trial.recipe.quorum)
-                     || (code == ErrorCode::SessionExpired && livesWithConnection(trial.recipe)),
-                 qPrintable(trial[1].outcome()));
-        OK(trial.knowsItIsMine(trial[0]));
-        OK(trial.givesBack(trial[0]));
-        OK(trial.isClean());
-        OK(trial.takes(trial[1]));
+                     || (code == ErrorCode::NotConnected && test.recipe.quorum)
+                     || (code == ErrorCode::SessionExpired && livesWithConnection(test.recipe)),
+                 qPrintable(test[1].outcome()));
+        OK(test.knowsItIsMine(test[0]));
+        OK(test.givesBack(test[0]));
+        OK(test.isClean());
+        OK(test.takes(test[1]));
     }
 
     void C11_manyWaitersOnOneConnection_data() { rows("C11", {Need::Exclusive, Need::SharedClient}); }
     void C11_manyWaitersOnOneConnection()
     {
         SKIP_ROWS_THAT_DO_NOT_APPLY;
-        auto &arena = arenaOfRow();
-        auto &client = arena.client(0);
-        std::vector<std::unique_ptr<Trial>> locks;
+        auto &environment = environmentOfRow();
+        auto &client = environment.client(0);
+        std::vector<std::unique_ptr<TestCase>> locks;
         std::vector<Tally> tallies(4);
         Scope scope(m_loop);
         for (auto &tally : tallies) {
-            locks.push_back(std::make_unique<Trial>(arena, recipeOfRow()));
+            locks.push_back(std::make_unique<TestCase>(environment, recipeOfRow()));
             for (int i = 0; i < 4; ++i)
                 scope.launch(contend(&locks.back()->joinWith(client), &m_loop, 2, &tally));
         }
@@ -252,13 +253,13 @@ private slots:
     void C13_takenIsNotUnreachable_data() { rows("C13", {Need::Exclusive}); }
     void C13_takenIsNotUnreachable()
     {
-        TRIAL(trial);
-        OK(trial.takes(trial.join()));
-        auto &other = trial.join();
-        OK(trial.isRefused(other, after(50ms)));
+        TRIAL(test);
+        OK(test.takes(test.join()));
+        auto &other = test.join();
+        OK(test.isRefused(other, after(50ms)));
         const auto taken = other.granted->error().message;
-        const auto unreachable = errorWhenCutOff(trial);
-        const auto word = trial.recipe.quorum ? u"nodes answered"_s : u"connect"_s;
+        const auto unreachable = errorWhenCutOff(test);
+        const auto word = test.recipe.quorum ? u"nodes answered"_s : u"connect"_s;
         QVERIFY2(unreachable.contains(word, Qt::CaseInsensitive), qPrintable(unreachable));
         QVERIFY2(!taken.contains(word, Qt::CaseInsensitive), qPrintable(taken));
     }
@@ -266,17 +267,17 @@ private slots:
     void C14_foreignNodesAreIgnored_data() { rows("C14", {Need::ZooKeeper}); }
     void C14_foreignNodesAreIgnored()
     {
-        TRIAL(trial);
-        auto &one = trial.join();
-        auto &two = trial.join();
-        OK(trial.takes(one)); // makes its directories
-        OK(trial.givesBack(one));
-        OK(trial.arena.addForeign(trial.name));
-        OK(trial.takes(one));
-        OK(trial.waits(two));
-        OK(trial.givesBack(one));
-        OK(trial.comesToHold(two));
-        OK(trial.isHeldBy(two));
+        TRIAL(test);
+        auto &one = test.join();
+        auto &two = test.join();
+        OK(test.takes(one)); // makes its directories
+        OK(test.givesBack(one));
+        OK(test.environment.addForeign(test.name));
+        OK(test.takes(one));
+        OK(test.waits(two));
+        OK(test.givesBack(one));
+        OK(test.comesToHold(two));
+        OK(test.isHeldBy(two));
     }
 };
 

@@ -194,7 +194,7 @@ class References(unittest.TestCase):
                     "// rules of the lock-layout reference, part E1", "// Redisson's scripts (reference B1, B2)",
                     "# the contract's list", "// part A6 of the reference"]:
             self.assertNotEqual(found("core/base/x.cpp", bad + "\n"), [], bad)
-        for good in ["tests/contract/trial.h", "namespace lockscope::contract {", "// const auto seed 42", "// a seed 0 is one, too",
+        for good in ["tests/contract/testcase.h", "namespace lockscope::contract {", "// const auto seed 42", "// a seed 0 is one, too",
                      "// by reference, not by value", "shop.contract"]:
             self.assertEqual(found("core/base/x.cpp", good + "\n"), [], good)
 

@@ -34,22 +34,22 @@ private slots:
     void cancelledWhileTheLeaseIsMade_data()
     {
         QTest::addColumn<int>("fate");
-        QTest::newRow("reply still under way") << int(Fate::HoldReply);
-        QTest::newRow("request still under way") << int(Fate::HoldRequest);
-        QTest::newRow("reply lost") << int(Fate::LoseReply);
+        QTest::newRow("reply still under way") << int(RequestFault::HoldReply);
+        QTest::newRow("request still under way") << int(RequestFault::HoldRequest);
+        QTest::newRow("reply lost") << int(RequestFault::LoseReply);
     }
     void cancelledWhileTheLeaseIsMade()
     {
         QFETCH(int, fate);
         m_kind = "2";
         QVERIFY(prepare({m_kind}));
-        faulty(0).plan(Request::Create, 2, Fate(fate));
+        faulty(0).plan(Request::Create, 2, RequestFault(fate));
         contender(0).acquire();
         QTRY_COMPARE(counting(0).count(Request::Create), 2);
         contender(0).lock.reset();
         QTRY_VERIFY(contender(0).granted);
         QCOMPARE(contender(0).granted->error().code, ErrorCode::Cancelled);
-        if (fate == int(Fate::HoldReply))
+        if (fate == int(RequestFault::HoldReply))
             QTRY_COMPARE(namesIn(leases()).size(), 1);
         faulty(0).letThrough();
         QTRY_COMPARE(counting(0).count(Request::Remove), 2); // the lease and the place in line
@@ -65,9 +65,10 @@ private slots:
         for (const auto *kind : {"mutex", "read", "write", "semaphore-mutex", "2"}) {
             const bool semaphore = isSemaphore(kind);
             for (int nth = 1; nth <= (semaphore ? 2 : 1); ++nth) {
-                QTest::addRow("%s, create %d, reply lost", kind, nth) << QByteArray(kind) << nth << int(Fate::LoseReply);
+                QTest::addRow("%s, create %d, reply lost", kind,
+                              nth) << QByteArray(kind) << nth << int(RequestFault::LoseReply);
                 QTest::addRow("%s, create %d, request lost", kind, nth)
-                    << QByteArray(kind) << nth << int(Fate::LoseRequest);
+                    << QByteArray(kind) << nth << int(RequestFault::LoseRequest);
             }
         }
     }
@@ -77,7 +78,7 @@ private slots:
         QFETCH(int, fate);
         m_kind = rowsKind();
         QVERIFY(prepare({m_kind}));
-        faulty(0).plan(Request::Create, nth, Fate(fate));
+        faulty(0).plan(Request::Create, nth, RequestFault(fate));
         contender(0).acquire();
         QVERIFY(gets(0));
         QTRY_COMPARE(nodeCount(), 1);
@@ -86,7 +87,7 @@ private slots:
         QVERIFY(stat);
         QCOMPARE(stat->czxid, *grant.fencingToken);
         const int creates = isSemaphore(m_kind) ? 2 : 1;
-        QCOMPARE(counting(0).count(Request::Create), fate == int(Fate::LoseRequest) ? creates + 1 : creates);
+        QCOMPARE(counting(0).count(Request::Create), fate == int(RequestFault::LoseRequest) ? creates + 1 : creates);
         QVERIFY(givesBack(0));
         QCOMPARE(nodeCount(), 0);
     }
@@ -96,7 +97,7 @@ private slots:
     {
         m_kind = "2";
         QVERIFY(prepare({m_kind, m_kind}));
-        faulty(0).plan(Request::Remove, 1, Fate::LoseRequest);
+        faulty(0).plan(Request::Remove, 1, RequestFault::LoseRequest);
         contender(0).acquire();
         QVERIFY(getsInPeace(0));
         contender(1).acquire();

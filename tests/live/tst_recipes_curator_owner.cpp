@@ -113,15 +113,15 @@ private slots:
     void downgradeWithTheReplyLost_data()
     {
         QTest::addColumn<int>("fate");
-        QTest::newRow("reply") << int(Fate::LoseReply);
-        QTest::newRow("request") << int(Fate::LoseRequest);
+        QTest::newRow("reply") << int(RequestFault::LoseReply);
+        QTest::newRow("request") << int(RequestFault::LoseRequest);
     }
     void downgradeWithTheReplyLost()
     {
         QFETCH(int, fate);
         QVERIFY(prepareOwner({}));
         QVERIFY(had(writer()));
-        faulty(0).plan(Request::Create, 1, Fate(fate));
+        faulty(0).plan(Request::Create, 1, RequestFault(fate));
         QVERIFY(had(reader()));
         QCOMPARE(namesIn(m_path).size(), 2);
         QVERIFY(gone(reader()));
@@ -249,7 +249,7 @@ private slots:
         std::optional<Result<void>> asked;
         auto &asker = addClient();
         QVERIFY(waitForState(*asker.real, zk::SessionState::Connected));
-        asker.faulty->plan(Request::Set, 1, Fate::LoseRequest);
+        asker.faulty->plan(Request::Set, 1, RequestFault::LoseRequest);
         Scope scope(m_loop);
         scope.launch(ask(asker.counting.get(), (*contender(0).granted)->node, soon(), &asked));
         QTRY_VERIFY(asked && *asked);

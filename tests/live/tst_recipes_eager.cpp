@@ -285,7 +285,7 @@ private slots:
         QCOMPARE(counting(1).requests(), 1);
         QVERIFY(!contender(1).granted);
         // And once more, with the new watch held back until both nodes are gone.
-        faulty(1).plan(Request::Get, 1, Fate::HoldRequest);
+        faulty(1).plan(Request::Get, 1, RequestFault::HoldRequest);
         QVERIFY(await(m_admin->set(nodeOf(all[1]), "again", zk::anyVersion, soon())));
         QTRY_COMPARE(counting(1).count(Request::Get), 2);
         QVERIFY(takeAway(all[1]));
@@ -325,7 +325,7 @@ private slots:
         QFETCH(int, gone);
         QVERIFY(prepare("zk-eager-mutex", 3));
         QVERIFY(queueUp(2));
-        faulty(2).plan(Request::Get, held, Fate::HoldRequest);
+        faulty(2).plan(Request::Get, held, RequestFault::HoldRequest);
         contender(2).acquire();
         QTRY_COMPARE(counting(2).count(Request::Get), 3);
         const auto all = queue();
@@ -346,7 +346,7 @@ private slots:
     {
         QVERIFY(prepare("zk-eager-mutex", 2));
         QVERIFY(queueUp(1));
-        faulty(1).plan(Request::Get, 2, Fate::HoldRequest);
+        faulty(1).plan(Request::Get, 2, RequestFault::HoldRequest);
         contender(1).acquire();
         QTRY_COMPARE(counting(1).count(Request::Get), 2);
         QVERIFY(releases(0));
@@ -361,8 +361,8 @@ private slots:
         QTest::addColumn<int>("which");
         QTest::addColumn<int>("fate");
         for (const int which : {1, 2, 3}) {
-            QTest::addRow("watch %d, reply lost", which) << which << int(Fate::LoseReply);
-            QTest::addRow("watch %d, request lost", which) << which << int(Fate::LoseRequest);
+            QTest::addRow("watch %d, reply lost", which) << which << int(RequestFault::LoseReply);
+            QTest::addRow("watch %d, request lost", which) << which << int(RequestFault::LoseRequest);
         }
     }
     void aWatchesReplyIsLost()
@@ -371,7 +371,7 @@ private slots:
         QFETCH(int, fate);
         QVERIFY(prepare("zk-eager-mutex", 3));
         QVERIFY(queueUp(2));
-        faulty(2).plan(Request::Get, which, Fate(fate));
+        faulty(2).plan(Request::Get, which, RequestFault(fate));
         contender(2).acquire();
         QTRY_COMPARE(counting(2).count(Request::Get), 4);
         QVERIFY(isQuiet(2));

@@ -131,7 +131,7 @@ private slots:
                                                            directory().child(NodeName("stock")), 99));
         contender(0).acquire();
         QTRY_VERIFY(contender(0).holds());
-        faulty(0).plan(Request::Create, 1, Fate::LoseReply);
+        faulty(0).plan(Request::Create, 1, RequestFault::LoseReply);
         contender(1).acquire();
         QTRY_COMPARE(nodes().size(), 2);
         QTRY_VERIFY(counting(0).isIdle());

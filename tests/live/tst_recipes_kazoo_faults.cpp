@@ -47,9 +47,9 @@ private slots:
         QTest::addColumn<int>("fate");
         QTest::addColumn<int>("trades");
         const int multi = int(Request::Multi), look = int(Request::Exists);
-        QTest::newRow("reply lost") << multi << int(Fate::LoseReply) << 1;
-        QTest::newRow("request lost") << multi << int(Fate::LoseRequest) << 2;
-        QTest::newRow("the look at it lost") << look << int(Fate::LoseReply) << 1;
+        QTest::newRow("reply lost") << multi << int(RequestFault::LoseReply) << 1;
+        QTest::newRow("request lost") << multi << int(RequestFault::LoseRequest) << 2;
+        QTest::newRow("the look at it lost") << look << int(RequestFault::LoseReply) << 1;
     }
     void tradeReplyLost()
     {
@@ -58,7 +58,7 @@ private slots:
         QFETCH(int, trades);
         QVERIFY(begin("kazoo-semaphore", 2, 3));
         QVERIFY(hold(0));
-        faulty(1).plan(Request(request), 1, Fate(fate));
+        faulty(1).plan(Request(request), 1, RequestFault(fate));
         QVERIFY(hold(1));
         QCOMPARE(counting(1).count(Request::Multi), trades);
         QVERIFY(allQuiet());
@@ -75,15 +75,15 @@ private slots:
     void cancelWhileTheTradeIsOut_data()
     {
         QTest::addColumn<int>("fate");
-        QTest::newRow("reply still under way") << int(Fate::HoldReply);
-        QTest::newRow("request still under way") << int(Fate::HoldRequest);
-        QTest::newRow("reply lost") << int(Fate::LoseReply);
+        QTest::newRow("reply still under way") << int(RequestFault::HoldReply);
+        QTest::newRow("request still under way") << int(RequestFault::HoldRequest);
+        QTest::newRow("reply lost") << int(RequestFault::LoseReply);
     }
     void cancelWhileTheTradeIsOut()
     {
         QFETCH(int, fate);
         QVERIFY(begin("kazoo-semaphore", 1, 2));
-        faulty(0).plan(Request::Multi, 1, Fate(fate));
+        faulty(0).plan(Request::Multi, 1, RequestFault(fate));
         contender(0).acquire();
         QTRY_COMPARE(counting(0).count(Request::Multi), 1);
         contender(0).lock.reset();

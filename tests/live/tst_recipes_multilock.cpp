@@ -121,7 +121,7 @@ private slots:
             QVERIFY(waits(i + 1, 3));
         }
         // The second removal is held up: only the last part is free by then.
-        faulty(0).plan(Request::Remove, 2, Fate::HoldRequest);
+        faulty(0).plan(Request::Remove, 2, RequestFault::HoldRequest);
         contender(0).release();
         QTRY_VERIFY(waiters[2]->holds());
         QVERIFY(!waiters[1]->granted && !waiters[0]->granted && !contender(0).released);
@@ -225,7 +225,7 @@ private slots:
         addMulti(3);
         contender(0).acquire();
         QVERIFY(gets(0));
-        faulty(0).plan(Request::Remove, 1, Fate::HoldReply);
+        faulty(0).plan(Request::Remove, 1, RequestFault::HoldReply);
         contender(0).release();
         QTRY_COMPARE(sizes(3), (QList<int>{1, 1, 0}));
         contender(0).cancelWaits();
@@ -261,7 +261,7 @@ private slots:
         addMulti(3);
         contender(0).acquire();
         QVERIFY(gets(0));
-        faulty(0).plan(Request::Remove, 2, Fate::Refuse);
+        faulty(0).plan(Request::Remove, 2, RequestFault::Refuse);
         contender(0).release();
         QTRY_VERIFY(contender(0).released);
         QCOMPARE(contender(0).released->error().code, ErrorCode::Unsupported);

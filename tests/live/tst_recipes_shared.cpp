@@ -201,7 +201,7 @@ private slots:
         QVERIFY(queueAs("zk-shared", "RW"));
         QVERIFY(add(m_server->address()));
         m_contenders[2] = contenderWith(*m_clients[2], m_recipe, m_path, 12, modeOf('R'));
-        faulty(2).plan(Request::Get, 1, Fate::HoldRequest);
+        faulty(2).plan(Request::Get, 1, RequestFault::HoldRequest);
         contender(2).acquire();
         QTRY_COMPARE(counting(2).count(Request::Get), 1);
         contender(1).lock.reset();
@@ -219,7 +219,7 @@ private slots:
         QVERIFY(queueAs(rowsRecipe(), "W"));
         m_contenders.push_back(contenderWith(*m_clients[0], m_recipe, m_path, 99));
         const auto first = nodes();
-        faulty(0).plan(Request::Create, 1, Fate::LoseReply);
+        faulty(0).plan(Request::Create, 1, RequestFault::LoseReply);
         contender(1).acquire();
         QTRY_COMPARE(nodes().size(), 2);
         QTRY_VERIFY(counting(0).isIdle());

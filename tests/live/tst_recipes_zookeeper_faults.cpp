@@ -48,23 +48,24 @@ private slots:
         QTest::addColumn<QByteArray>("recipe");
         QTest::addColumn<int>("fate");
         for (const auto &recipe : allRecipes) {
-            QTest::addRow("%s, reply still under way", recipe.constData()) << recipe << int(Fate::HoldReply);
-            QTest::addRow("%s, request still under way", recipe.constData()) << recipe << int(Fate::HoldRequest);
-            QTest::addRow("%s, reply lost", recipe.constData()) << recipe << int(Fate::LoseReply);
+            QTest::addRow("%s, reply still under way", recipe.constData()) << recipe << int(RequestFault::HoldReply);
+            QTest::addRow("%s, request still under way",
+                          recipe.constData()) << recipe << int(RequestFault::HoldRequest);
+            QTest::addRow("%s, reply lost", recipe.constData()) << recipe << int(RequestFault::LoseReply);
         }
     }
     void cancelWhileCreateIsOut()
     {
         QFETCH(int, fate);
         QVERIFY(prepare(rowsRecipe(), 1));
-        faulty(0).plan(Request::Create, 1, Fate(fate));
+        faulty(0).plan(Request::Create, 1, RequestFault(fate));
         contender(0).acquire();
         QCOMPARE(counting(0).count(Request::Create), 1);
         contender(0).lock.reset();
         // What is sent from now on comes after the create, so when the clean-up is idle all is done.
         QTRY_VERIFY(contender(0).granted);
         QCOMPARE(contender(0).granted->error().code, ErrorCode::Cancelled);
-        if (fate == int(Fate::HoldReply))
+        if (fate == int(RequestFault::HoldReply))
             QTRY_COMPARE(nodes().size(), 1);
         faulty(0).letThrough();
         QTRY_COMPARE(counting(0).count(Request::Remove), 1);
@@ -77,8 +78,8 @@ private slots:
         QTest::addColumn<int>("fate");
         QTest::addColumn<int>("creates");
         for (const auto &recipe : allRecipes) {
-            QTest::addRow("%s, reply lost", recipe.constData()) << recipe << int(Fate::LoseReply) << 1;
-            QTest::addRow("%s, request lost", recipe.constData()) << recipe << int(Fate::LoseRequest) << 2;
+            QTest::addRow("%s, reply lost", recipe.constData()) << recipe << int(RequestFault::LoseReply) << 1;
+            QTest::addRow("%s, request lost", recipe.constData()) << recipe << int(RequestFault::LoseRequest) << 2;
         }
     }
     void createReplyLost()
@@ -86,7 +87,7 @@ private slots:
         QFETCH(int, fate);
         QFETCH(int, creates);
         QVERIFY(prepare(rowsRecipe(), 1));
-        faulty(0).plan(Request::Create, 1, Fate(fate));
+        faulty(0).plan(Request::Create, 1, RequestFault(fate));
         QVERIFY(queueUp(1));
         QCOMPARE(counting(0).count(Request::Create), creates);
         QCOMPARE(nodes(), QByteArrayList{(*contender(0).granted)->node.name().bytes()});
@@ -100,8 +101,8 @@ private slots:
         QTest::addColumn<QByteArray>("recipe");
         QTest::addColumn<int>("fate");
         for (const QByteArray recipe : {"zk-ephemeral", "zk-mutex"}) {
-            QTest::addRow("%s, reply lost", recipe.constData()) << recipe << int(Fate::LoseReply);
-            QTest::addRow("%s, request lost", recipe.constData()) << recipe << int(Fate::LoseRequest);
+            QTest::addRow("%s, reply lost", recipe.constData()) << recipe << int(RequestFault::LoseReply);
+            QTest::addRow("%s, request lost", recipe.constData()) << recipe << int(RequestFault::LoseRequest);
         }
     }
     void releaseIsFollowedUp()
@@ -109,7 +110,7 @@ private slots:
         QFETCH(int, fate);
         QVERIFY(prepare(rowsRecipe(), 2));
         QVERIFY(queueUp(2));
-        faulty(0).plan(Request::Remove, 1, Fate(fate));
+        faulty(0).plan(Request::Remove, 1, RequestFault(fate));
         contender(0).release();
         QTRY_VERIFY(contender(0).released);
         QCOMPARE(contender(0).released->error().code, ErrorCode::UnknownOutcome);
@@ -127,7 +128,7 @@ private slots:
     {
         QVERIFY(prepare(rowsRecipe(), 1));
         QVERIFY(queueUp(1));
-        faulty(0).plan(Request::Remove, 1, Fate::Refuse);
+        faulty(0).plan(Request::Remove, 1, RequestFault::Refuse);
         contender(0).release();
         QTRY_VERIFY(contender(0).released);
         QCOMPARE(contender(0).released->error().code, ErrorCode::Unsupported);
@@ -174,7 +175,7 @@ private slots:
     {
         QVERIFY(prepare("zk-mutex", 1, false));
         // The lock's node: no directory. The directory: no directory above. That one: refused as a container.
-        faulty(0).plan(Request::Create, 3, Fate::Refuse);
+        faulty(0).plan(Request::Create, 3, RequestFault::Refuse);
         QVERIFY(queueUp(1));
         QCOMPARE(nodes().size(), 1);
     }

@@ -36,12 +36,12 @@ QByteArray CountingSession::spoken() const
     return parts.join(", ");
 }
 
-Fate CountingSession::fateOf(Request kind)
+RequestFault CountingSession::fateOf(Request kind)
 {
     ++m_counts[kind];
     if (m_out++ == 0)
         ++m_roundTrips;
-    return Fate::Pass;
+    return RequestFault::Pass;
 }
 
 void CountingSession::fired(const zk::WatchEvent &event)

@@ -25,7 +25,7 @@ public:
     [[nodiscard]] QByteArray spoken() const;
 
 protected:
-    Fate fateOf(Request kind) override;
+    RequestFault fateOf(Request kind) override;
     void answered() override { --m_out; }
     void fired(const zk::WatchEvent &event) override;
 

@@ -4,7 +4,7 @@
 
 namespace lockscope::testing {
 
-enum class Fate {
+enum class RequestFault {
     Pass,
     LoseRequest, // nothing is sent; UnknownOutcome
     LoseReply,   // it is sent and done; UnknownOutcome
@@ -16,7 +16,7 @@ enum class Fate {
 class FaultPlan {
 public:
     // 1 is the next one.
-    void at(int nth, Fate fate)
+    void at(int nth, RequestFault fate)
     {
         forget();
         m_left = nth;
@@ -27,16 +27,16 @@ public:
     [[nodiscard]] bool isOver() const { return m_left <= 0; }
     // How many there were since.
     [[nodiscard]] int passed() const { return m_passed; }
-    [[nodiscard]] Fate next()
+    [[nodiscard]] RequestFault next()
     {
         ++m_passed;
-        return m_left > 0 && --m_left == 0 ? m_fate : Fate::Pass;
+        return m_left > 0 && --m_left == 0 ? m_fate : RequestFault::Pass;
     }
 
 private:
     int m_left = 0;
     int m_passed = 0;
-    Fate m_fate = Fate::Pass;
+    RequestFault m_fate = RequestFault::Pass;
 };
 
 } // namespace lockscope::testing

@@ -13,12 +13,12 @@ public:
     using SessionDecorator::SessionDecorator;
 
     // 1 is the next one.
-    void plan(Request kind, int nth, Fate fate) { m_plans[kind].push_back({nth, fate}); }
+    void plan(Request kind, int nth, RequestFault fate) { m_plans[kind].push_back({nth, fate}); }
 
 protected:
-    Fate fateOf(Request kind) override
+    RequestFault fateOf(Request kind) override
     {
-        Fate fate = Fate::Pass;
+        RequestFault fate = RequestFault::Pass;
         for (auto &[left, planned] : m_plans[kind]) {
             if (--left == 0)
                 fate = planned;
@@ -27,7 +27,7 @@ protected:
     }
 
 private:
-    std::map<Request, std::vector<std::pair<int, Fate>>> m_plans;
+    std::map<Request, std::vector<std::pair<int, RequestFault>>> m_plans;
 };
 
 } // namespace lockscope::testing

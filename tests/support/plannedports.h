@@ -15,7 +15,7 @@ public:
     PlannedSession(zk::Session &inner, FaultPlan &plan) : SessionDecorator(inner, true), m_plan(plan) {}
 
 protected:
-    Fate fateOf(Request) override { return m_plan.next(); }
+    RequestFault fateOf(Request) override { return m_plan.next(); }
 
 private:
     FaultPlan &m_plan;
@@ -35,11 +35,11 @@ public:
         Reply<T> reply(*m_loop);
         const Error lost{ErrorCode::UnknownOutcome, QStringLiteral("lost on the way, by the test"), true};
         const auto fate = m_plan->next();
-        if (fate == Fate::LoseRequest) {
+        if (fate == RequestFault::LoseRequest) {
             reply.complete(lost);
             return reply;
         }
-        if (fate == Fate::Refuse) {
+        if (fate == RequestFault::Refuse) {
             reply.complete(Error{ErrorCode::Unsupported, QStringLiteral("refused by the test")});
             return reply;
         }
@@ -48,10 +48,10 @@ public:
             --*out;
             reply.complete(result);
         };
-        m_held->pass(Way::Out, fate == Fate::HoldRequest, [send, answer, lost, fate, held = m_held] {
+        m_held->pass(Way::Out, fate == RequestFault::HoldRequest, [send, answer, lost, fate, held = m_held] {
             send().then([answer, lost, fate, held, times = held->times()](const Result<T> &result) {
-                const bool isToBeHeld = fate == Fate::HoldReply && held->times() == times;
-                const Result<T> told = fate == Fate::LoseReply ? Result<T>(lost) : result;
+                const bool isToBeHeld = fate == RequestFault::HoldReply && held->times() == times;
+                const Result<T> told = fate == RequestFault::LoseReply ? Result<T>(lost) : result;
                 held->pass(Way::In, isToBeHeld, [answer, told] { answer(told); });
             });
         });

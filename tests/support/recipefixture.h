@@ -10,7 +10,7 @@
 namespace lockscope::test {
 
 using namespace std::chrono_literals;
-using testing::Fate;
+using testing::RequestFault;
 using testing::Request;
 
 // Those whose nodes queue, and all.

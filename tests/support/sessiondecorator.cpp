@@ -24,18 +24,18 @@ Reply<T> SessionDecorator::pass(Request kind, std::function<Reply<T>()> send)
             (*alive)->answered();
         reply.complete(result);
     };
-    if (fate == Fate::LoseRequest) {
+    if (fate == RequestFault::LoseRequest) {
         answer(lost());
         return reply;
     }
-    if (fate == Fate::Refuse) {
+    if (fate == RequestFault::Refuse) {
         answer(Error{ErrorCode::Unsupported, QStringLiteral("refused by the test")});
         return reply;
     }
-    m_held->pass(Way::Out, fate == Fate::HoldRequest, [send, answer, fate, held = m_held] {
+    m_held->pass(Way::Out, fate == RequestFault::HoldRequest, [send, answer, fate, held = m_held] {
         send().then([answer, fate, held, times = held->times()](const Result<T> &result) {
-            const bool isToBeHeld = fate == Fate::HoldReply && held->times() == times;
-            const Result<T> told = fate == Fate::LoseReply ? Result<T>(lost()) : result;
+            const bool isToBeHeld = fate == RequestFault::HoldReply && held->times() == times;
+            const Result<T> told = fate == RequestFault::LoseReply ? Result<T>(lost()) : result;
             held->pass(Way::In, isToBeHeld, [answer, told] { answer(told); });
         });
     });

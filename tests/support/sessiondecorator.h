@@ -54,7 +54,7 @@ public:
 
 protected:
     // Called for every request, before it is sent.
-    virtual Fate fateOf(Request kind) = 0;
+    virtual RequestFault fateOf(Request kind) = 0;
     virtual void answered() {}
     virtual void fired(const zk::WatchEvent &) {}
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "trial.h"
+#include "testcase.h"
 
 #include "core/async/sleep.h"
 
@@ -16,39 +16,39 @@ QString Contender::outcome() const
     return u"error %1, \"%2\""_s.arg(int(granted->error().code)).arg(granted->error().message);
 }
 
-Trial::~Trial()
+TestCase::~TestCase()
 {
     contenders.clear();
-    // The next trial uses the same clients: what is cleared up in the background is not counted there.
+    // The next test uses the same clients: what is cleared up in the background is not counted there.
     eventually([this] { return claims().isEmpty(); }, 500ms);
 }
 
-Contender &Trial::joinWith(Client &client, Side side)
+Contender &TestCase::joinWith(Client &client, Side side)
 {
     auto with = options;
     with.readMode = side == Side::Read;
-    // The name's number makes the tokens of different trials different.
+    // The name's number makes the tokens of different tests different.
     const quint64 seed = qHash(name) + 1000 * ++m_seed;
     auto made = client.make(recipe.id, name, with, Random(seed));
     if (!made)
         qFatal("%s", qPrintable(made.error().message));
-    contenders.push_back(std::make_unique<Contender>(arena.loop(), client, std::move(*made)));
+    contenders.push_back(std::make_unique<Contender>(environment.loop(), client, std::move(*made)));
     return *contenders.back();
 }
 
-Contender &Trial::joinMortal(Side side)
+Contender &TestCase::joinMortal(Side side)
 {
     options.ttl = 1s;
-    return joinWith(arena.mortal(1s), side);
+    return joinWith(environment.mortal(1s), side);
 }
 
-QString Trial::takes(Contender &who)
+QString TestCase::takes(Contender &who)
 {
     who.acquire();
     return comesToHold(who);
 }
 
-QString Trial::comesToHold(Contender &who)
+QString TestCase::comesToHold(Contender &who)
 {
     eventually([&] { return who.granted.has_value(); });
     if (!who.holds())
@@ -59,7 +59,7 @@ QString Trial::comesToHold(Contender &who)
     return {};
 }
 
-QString Trial::givesBack(Contender &who)
+QString TestCase::givesBack(Contender &who)
 {
     who.release();
     if (!eventually([&] { return who.released.has_value(); }))
@@ -67,7 +67,7 @@ QString Trial::givesBack(Contender &who)
     return *who.released ? QString() : u"cannot release: "_s + who.released->error().message;
 }
 
-QString Trial::isRefused(Contender &who, Deadline deadline)
+QString TestCase::isRefused(Contender &who, Deadline deadline)
 {
     who.acquire(deadline);
     if (!eventually([&] { return who.granted.has_value(); }))
@@ -79,7 +79,7 @@ QString Trial::isRefused(Contender &who, Deadline deadline)
     return {};
 }
 
-QString Trial::waits(Contender &who)
+QString TestCase::waits(Contender &who)
 {
     const auto before = claims().size();
     who.client().resetCounts();
@@ -93,7 +93,7 @@ QString Trial::waits(Contender &who)
     return who.granted ? u"does not wait: "_s + who.outcome() : QString();
 }
 
-QString Trial::knowsItIsMine(Contender &who, bool isMine)
+QString TestCase::knowsItIsMine(Contender &who, bool isMine)
 {
     who.askWhether();
     if (!eventually([&] { return who.mine.has_value(); }))
@@ -105,7 +105,7 @@ QString Trial::knowsItIsMine(Contender &who, bool isMine)
     return isMine ? u"does not know that it is its own"_s : u"believes that it is its own"_s;
 }
 
-QString Trial::isNotHeldBy(Contender &who)
+QString TestCase::isNotHeldBy(Contender &who)
 {
     who.release();
     if (!eventually([&] { return who.released.has_value(); }))
@@ -120,27 +120,27 @@ QString Trial::isNotHeldBy(Contender &who)
     return {};
 }
 
-QString Trial::isClean()
+QString TestCase::isClean()
 {
     if (!eventually([this] { return claims().isEmpty(); }, 10s))
         return u"left on the server: "_s + QString::fromUtf8(claims().join(" | "));
-    if (!eventually([this] { return arena.channels(name).isEmpty(); }, 10s))
-        return u"still listened to: "_s + QString::fromUtf8(arena.channels(name).join(" | "));
+    if (!eventually([this] { return environment.channels(name).isEmpty(); }, 10s))
+        return u"still listened to: "_s + QString::fromUtf8(environment.channels(name).join(" | "));
     return {};
 }
 
-bool Trial::hasLeft(Contender &who, qsizetype claimsBefore)
+bool TestCase::hasLeft(Contender &who, qsizetype claimsBefore)
 {
     if (!livesWithConnection(recipe))
-        return !arena.confirms(name, who.grant());
+        return !environment.confirms(name, who.grant());
     return claims().size() < claimsBefore; // a row that the next one holds looks as if the last one did
 }
 
-QString Trial::isHeldBy(Contender &who)
+QString TestCase::isHeldBy(Contender &who)
 {
     if (!who.holds())
         return u"does not hold it: "_s + who.outcome();
-    if (recipe.optimistic || arena.confirms(name, who.grant()))
+    if (recipe.optimistic || environment.confirms(name, who.grant()))
         return {};
     return u"the server does not have %1 but %2"_s.arg(QString::fromUtf8(who.grant().id),
                                                        QString::fromUtf8(claims().join(" | ")));

@@ -14,7 +14,7 @@
 namespace lockscope::contract {
 
 using namespace std::chrono_literals;
-using testing::Fate;
+using testing::RequestFault;
 
 inline constexpr auto patience = 20s;
 
@@ -24,14 +24,14 @@ bool eventually(const std::function<bool()> &holds, std::chrono::milliseconds at
 void linger(std::chrono::milliseconds span);
 
 // A lock on the server: all it leaves there carries this name.
-using TrialName = QByteArray;
+using TestName = QByteArray;
 
 // A session or connection of its own, behind a cable that can be cut and ports that count and fail.
 class Client {
 public:
     virtual ~Client() = default;
 
-    virtual Result<std::unique_ptr<recipes::Lock>> make(const QByteArray &recipe, const TrialName &name,
+    virtual Result<std::unique_ptr<recipes::Lock>> make(const QByteArray &recipe, const TestName &name,
                                                         const recipes::AcquireOptions &options, Random random) = 0;
     [[nodiscard]] virtual bool isConnected() const = 0;
     // Whether it can never be connected again.
@@ -54,15 +54,15 @@ public:
     virtual void letThrough() = 0;
 };
 
-class Arena {
+class TestEnvironment {
 public:
-    explicit Arena(Loop &loop) : m_loop(loop) {}
-    virtual ~Arena() = default;
+    explicit TestEnvironment(Loop &loop) : m_loop(loop) {}
+    virtual ~TestEnvironment() = default;
 
     // What went wrong. Unsupported: the programs are not installed.
     virtual Result<bool> start() = 0;
     [[nodiscard]] Loop &loop() { return m_loop; }
-    [[nodiscard]] TrialName freshName(const recipes::RecipeInfo &recipe)
+    [[nodiscard]] TestName freshName(const recipes::RecipeInfo &recipe)
     {
         return "contract-" + QByteArray::number(++m_names) + (recipe.counted ? "-permits" : "-lock");
     }
@@ -74,32 +74,32 @@ public:
     // Lets go of the mortal clients; their locks must be gone.
     void bury() { m_mortals.clear(); }
     // May read, but write nothing under that name.
-    virtual std::unique_ptr<Client> powerless(const TrialName &name) = 0;
+    virtual std::unique_ptr<Client> powerless(const TestName &name) = 0;
 
     // What contenders have on the server now, one entry each or more: nodes, keys with their values,
     // fields, members, entries. Sorted.
-    virtual QByteArrayList claims(const TrialName &name) = 0;
+    virtual QByteArrayList claims(const TestName &name) = 0;
     // Whether the server says that this is held by its holder.
-    virtual bool confirms(const TrialName &name, const recipes::Grant &grant) = 0;
+    virtual bool confirms(const TestName &name, const recipes::Grant &grant) = 0;
     // As an operator would: removes what stands for the hold, and tells nobody.
-    virtual bool takeAway(const TrialName &name, const recipes::Grant &grant) = 0;
+    virtual bool takeAway(const TestName &name, const recipes::Grant &grant) = 0;
     // The same for a waiter's entry, as claims() shows it.
     virtual bool takeAwayClaim(const QByteArray &claim) = 0;
     // Whether the hold ends by itself when its holder is gone: says what does not.
-    virtual QString whatIsForEver(const TrialName &name, const recipes::Grant &grant) = 0;
+    virtual QString whatIsForEver(const TestName &name, const recipes::Grant &grant) = 0;
     // Names of the nodes below the lock's own, whatever they are.
-    virtual QByteArrayList directories(const TrialName &) { return {}; }
+    virtual QByteArrayList directories(const TestName &) { return {}; }
     // Channels somebody listens to.
-    virtual QByteArrayList channels(const TrialName &) { return {}; }
-    virtual std::optional<std::chrono::milliseconds> leaseLeft(const TrialName &) { return std::nullopt; }
+    virtual QByteArrayList channels(const TestName &) { return {}; }
+    virtual std::optional<std::chrono::milliseconds> leaseLeft(const TestName &) { return std::nullopt; }
     // Everything on the server, of any name: nodes, keys, channels.
     virtual QByteArrayList everything() = 0;
     // Puts something that is no contender where the lock is. What went wrong.
-    virtual QString addForeign(const TrialName &name) = 0;
+    virtual QString addForeign(const TestName &name) = 0;
     // Wakes whoever waits for it, without reason: what waiters look at changes, and nobody comes or goes.
-    virtual void disturb(const TrialName &) {}
+    virtual void disturb(const TestName &) {}
     // What stays when it is free (directories) goes, too.
-    virtual bool clear(const TrialName &name) = 0;
+    virtual bool clear(const TestName &name) = 0;
 
     virtual void pause() = 0;
     virtual void resume() = 0;
@@ -124,13 +124,13 @@ private:
 // Containers that are empty go at once, and not within a minute: for a suite that does not count requests.
 inline bool reapsContainersSoon = false;
 
-std::unique_ptr<Arena> makeZooKeeperArena(Loop &loop);
-std::unique_ptr<Arena> makeRedisArena(Loop &loop);
-std::unique_ptr<Arena> makeSeveralRedisArena(Loop &loop); // for Redlock
-std::unique_ptr<Arena> makeMariaDbArena(Loop &loop);
-// Null when there is no arena for such recipes.
-std::unique_ptr<Arena> makeArena(const recipes::RecipeInfo &recipe, Loop &loop);
-// Recipes with the same key share an arena.
-QByteArray arenaKey(const recipes::RecipeInfo &recipe);
+std::unique_ptr<TestEnvironment> makeZooKeeperEnvironment(Loop &loop);
+std::unique_ptr<TestEnvironment> makeRedisEnvironment(Loop &loop);
+std::unique_ptr<TestEnvironment> makeSeveralRedisEnvironment(Loop &loop); // for Redlock
+std::unique_ptr<TestEnvironment> makeMariaDbEnvironment(Loop &loop);
+// Null when there is no environment for such recipes.
+std::unique_ptr<TestEnvironment> makeEnvironment(const recipes::RecipeInfo &recipe, Loop &loop);
+// Recipes with the same key share an environment.
+QByteArray environmentKey(const recipes::RecipeInfo &recipe);
 
 } // namespace lockscope::contract

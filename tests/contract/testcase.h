@@ -2,7 +2,7 @@
 // One lock of one recipe, and the contenders for it.
 #pragma once
 
-#include "arena.h"
+#include "testenvironment.h"
 #include "tests/support/contender.h"
 #include "traits.h"
 
@@ -25,32 +25,33 @@ private:
 
 enum class Side { Write, Read };
 
-class Trial {
+class TestCase {
 public:
-    Trial(Arena &where, const RecipeInfo &which) : arena(where), recipe(which), name(where.freshName(which))
+    TestCase(TestEnvironment &where, const RecipeInfo &which) : environment(where), recipe(which),
+        name(where.freshName(which))
     {
         if (livesWithConnection(recipe)) // those of other recipes in the same scene must not meet
             m_firstClient = 8 * size_t(&which - recipes::catalogue().data());
     }
-    ~Trial();
-    Trial(const Trial &) = delete;
-    Trial &operator=(const Trial &) = delete;
+    ~TestCase();
+    TestCase(const TestCase &) = delete;
+    TestCase &operator=(const TestCase &) = delete;
 
-    // With the next standing client of the arena.
+    // With the next standing client of the environment.
     Contender &join(Side side = Side::Write) { return joinWith(client(contenders.size()), side); }
-    Client &client(size_t i) { return arena.client(m_firstClient + i); }
+    Client &client(size_t i) { return environment.client(m_firstClient + i); }
     Contender &joinWith(Client &client, Side side = Side::Write);
     // With a client that dies when it is cut off.
     Contender &joinMortal(Side side = Side::Write);
     Contender &operator[](size_t i) { return *contenders[i]; }
 
-    [[nodiscard]] QByteArrayList claims() { return arena.claims(name); }
+    [[nodiscard]] QByteArrayList claims() { return environment.claims(name); }
 
     // Each says what went wrong; empty if it went as it should.
     QString takes(Contender &who);
     QString givesBack(Contender &who);
     QString isRefused(Contender &who, Deadline deadline);
-    QString isRefused(Contender &who) { return isRefused(who, Deadline::at(arena.loop().now())); }
+    QString isRefused(Contender &who) { return isRefused(who, Deadline::at(environment.loop().now())); }
     QString comesToHold(Contender &who);
     // Starts to acquire and has settled down to wait.
     QString waits(Contender &who);
@@ -63,9 +64,9 @@ public:
     // The server's word.
     QString isHeldBy(Contender &who);
 
-    Arena &arena;
+    TestEnvironment &environment;
     const RecipeInfo &recipe;
-    const TrialName name;
+    const TestName name;
     std::vector<std::unique_ptr<Contender>> contenders;
     recipes::AcquireOptions options;
     QString problem; // of the scene it is part of

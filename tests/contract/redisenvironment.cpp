@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One Redis: a lock is every key, field, member and entry that carries its name.
-#include "arena.h"
+#include "testenvironment.h"
 
 #include "core/redis/client.h"
 #include "tests/support/countingredis.h"
@@ -32,7 +32,7 @@ public:
         m_counting = std::make_unique<testing::CountingRedis>(*m_planned);
     }
 
-    Result<std::unique_ptr<recipes::Lock>> make(const QByteArray &recipe, const TrialName &name,
+    Result<std::unique_ptr<recipes::Lock>> make(const QByteArray &recipe, const TestName &name,
                                                 const recipes::AcquireOptions &options, Random random) override
     {
         return recipes::makeLock(recipe, *m_counting, RedisKey(name), options, std::move(random));
@@ -74,10 +74,10 @@ bool isOf(const QByteArray &claim, const recipes::Grant &grant)
     return claim.contains(grant.id) || (grant.id.size() == 32 && claim.contains(QByteArray::fromHex(grant.id)));
 }
 
-class RedisArena : public Arena {
+class RedisEnvironment : public TestEnvironment {
 public:
-    using Arena::Arena;
-    ~RedisArena() override { dismissClients(); }
+    using TestEnvironment::TestEnvironment;
+    ~RedisEnvironment() override { dismissClients(); }
 
     Result<bool> start() override
     {
@@ -96,7 +96,7 @@ public:
         return true;
     }
 
-    QByteArrayList claims(const TrialName &name) override
+    QByteArrayList claims(const TestName &name) override
     {
         QByteArrayList all;
         for (const auto &key : keys('*' + name + '*')) {
@@ -106,12 +106,12 @@ public:
         std::sort(all.begin(), all.end());
         return all;
     }
-    bool confirms(const TrialName &name, const recipes::Grant &grant) override
+    bool confirms(const TestName &name, const recipes::Grant &grant) override
     {
         const auto all = claims(name);
         return std::any_of(all.begin(), all.end(), [&](const auto &claim) { return isOf(claim, grant); });
     }
-    bool takeAway(const TrialName &name, const recipes::Grant &grant) override
+    bool takeAway(const TestName &name, const recipes::Grant &grant) override
     {
         bool taken = false;
         for (const auto &key : keys('*' + name + '*')) {
@@ -127,7 +127,7 @@ public:
     {
         return removePart(claim.left(claim.indexOf(" -> ")), claim, {claim});
     }
-    QString whatIsForEver(const TrialName &name, const recipes::Grant &) override
+    QString whatIsForEver(const TestName &name, const recipes::Grant &) override
     {
         for (const auto &key : keys('*' + name + '*')) {
             if (!isFurniture(key) && ask({"PTTL", key}).integer == -1)
@@ -135,14 +135,14 @@ public:
         }
         return {};
     }
-    QByteArrayList channels(const TrialName &name) override
+    QByteArrayList channels(const TestName &name) override
     {
         QByteArrayList heard;
         for (const auto &channel : ask({"PUBSUB", "CHANNELS", '*' + name + '*'}).items)
             heard << channel.text;
         return heard;
     }
-    std::optional<std::chrono::milliseconds> leaseLeft(const TrialName &name) override
+    std::optional<std::chrono::milliseconds> leaseLeft(const TestName &name) override
     {
         qint64 longest = -1;
         for (const auto &key : keys('*' + name + '*')) {
@@ -168,19 +168,19 @@ public:
         std::sort(all.begin(), all.end());
         return all;
     }
-    QString addForeign(const TrialName &) override { return u"nothing stands beside a key"_s; }
-    void disturb(const TrialName &name) override
+    QString addForeign(const TestName &) override { return u"nothing stands beside a key"_s; }
+    void disturb(const TestName &name) override
     {
         for (const auto &channel : channels(name))
             ask({"PUBLISH", channel, "1"});
     }
-    bool clear(const TrialName &name) override
+    bool clear(const TestName &name) override
     {
         for (const auto &key : keys('*' + name + '*'))
             ask({"DEL", key});
         return true;
     }
-    std::unique_ptr<Client> powerless(const TrialName &) override
+    std::unique_ptr<Client> powerless(const TestName &) override
     {
         auto client = connectFor(nullptr, "onlooker");
         eventually([&] { return client->isConnected(); });
@@ -281,13 +281,13 @@ private:
 // One client of several nodes; whatever is planned counts over all of them.
 class SeveralClient : public Client {
 public:
-    SeveralClient(std::vector<std::unique_ptr<RedisArena>> &nodes, const QByteArray &user)
+    SeveralClient(std::vector<std::unique_ptr<RedisEnvironment>> &nodes, const QByteArray &user)
     {
         for (auto &node : nodes)
             m_nodes.push_back(node->connectFor(&plan, user));
     }
 
-    Result<std::unique_ptr<recipes::Lock>> make(const QByteArray &recipe, const TrialName &name,
+    Result<std::unique_ptr<recipes::Lock>> make(const QByteArray &recipe, const TestName &name,
                                                 const recipes::AcquireOptions &options, Random random) override
     {
         std::vector<redis::Connection *> connections;
@@ -333,58 +333,58 @@ private:
 };
 
 // Three independent Redis. A lock is what a majority of them says.
-class SeveralArena : public Arena {
+class SeveralEnvironment : public TestEnvironment {
 public:
-    explicit SeveralArena(Loop &loop) : Arena(loop)
+    explicit SeveralEnvironment(Loop &loop) : TestEnvironment(loop)
     {
         for (int i = 0; i < 3; ++i)
-            m_nodes.push_back(std::make_unique<RedisArena>(loop));
+            m_nodes.push_back(std::make_unique<RedisEnvironment>(loop));
     }
 
-    Result<bool> start() override { return each(&RedisArena::start); }
-    QByteArrayList claims(const TrialName &name) override
+    Result<bool> start() override { return each(&RedisEnvironment::start); }
+    QByteArrayList claims(const TestName &name) override
     {
-        return gather([&](RedisArena &node) { return node.claims(name); });
+        return gather([&](RedisEnvironment &node) { return node.claims(name); });
     }
-    bool confirms(const TrialName &name, const recipes::Grant &grant) override
+    bool confirms(const TestName &name, const recipes::Grant &grant) override
     {
         return std::count_if(m_nodes.begin(), m_nodes.end(),
                              [&](auto &node) { return node->confirms(name, grant); }) >= 2;
     }
-    bool takeAway(const TrialName &name, const recipes::Grant &grant) override
+    bool takeAway(const TestName &name, const recipes::Grant &grant) override
     {
         for (auto &node : m_nodes)
             node->takeAway(name, grant);
         return claims(name).isEmpty();
     }
     bool takeAwayClaim(const QByteArray &) override { return false; }
-    QString whatIsForEver(const TrialName &name, const recipes::Grant &grant) override
+    QString whatIsForEver(const TestName &name, const recipes::Grant &grant) override
     {
         QString wrong;
         for (auto &node : m_nodes)
             wrong += node->whatIsForEver(name, grant);
         return wrong;
     }
-    QByteArrayList channels(const TrialName &name) override
+    QByteArrayList channels(const TestName &name) override
     {
-        return gather([&](RedisArena &node) { return node.channels(name); });
+        return gather([&](RedisEnvironment &node) { return node.channels(name); });
     }
-    std::optional<std::chrono::milliseconds> leaseLeft(const TrialName &name) override
+    std::optional<std::chrono::milliseconds> leaseLeft(const TestName &name) override
     {
         return m_nodes.front()->leaseLeft(name);
     }
     QByteArrayList everything() override
     {
-        return gather([](RedisArena &node) { return node.everything(); });
+        return gather([](RedisEnvironment &node) { return node.everything(); });
     }
-    QString addForeign(const TrialName &) override { return u"nothing stands beside a key"_s; }
-    bool clear(const TrialName &name) override
+    QString addForeign(const TestName &) override { return u"nothing stands beside a key"_s; }
+    bool clear(const TestName &name) override
     {
         for (auto &node : m_nodes)
             node->clear(name);
         return true;
     }
-    std::unique_ptr<Client> powerless(const TrialName &) override
+    std::unique_ptr<Client> powerless(const TestName &) override
     {
         auto client = std::make_unique<SeveralClient>(m_nodes, "onlooker");
         eventually([&] { return client->isConnected(); });
@@ -400,7 +400,7 @@ public:
         for (auto &node : m_nodes)
             node->resume();
     }
-    Result<bool> restart() override { return each(&RedisArena::restart); }
+    Result<bool> restart() override { return each(&RedisEnvironment::restart); }
 
 protected:
     std::unique_ptr<Client> connect(std::chrono::milliseconds) override
@@ -409,7 +409,7 @@ protected:
     }
 
 private:
-    Result<bool> each(Result<bool> (RedisArena::*act)())
+    Result<bool> each(Result<bool> (RedisEnvironment::*act)())
     {
         for (auto &node : m_nodes) {
             auto done = (node.get()->*act)();
@@ -418,7 +418,7 @@ private:
         }
         return true;
     }
-    QByteArrayList gather(const std::function<QByteArrayList(RedisArena &)> &part)
+    QByteArrayList gather(const std::function<QByteArrayList(RedisEnvironment &)> &part)
     {
         QByteArrayList all;
         for (size_t i = 0; i < m_nodes.size(); ++i) {
@@ -428,19 +428,19 @@ private:
         return all;
     }
 
-    std::vector<std::unique_ptr<RedisArena>> m_nodes;
+    std::vector<std::unique_ptr<RedisEnvironment>> m_nodes;
 };
 
 } // namespace
 
-std::unique_ptr<Arena> makeRedisArena(Loop &loop)
+std::unique_ptr<TestEnvironment> makeRedisEnvironment(Loop &loop)
 {
-    return std::make_unique<RedisArena>(loop);
+    return std::make_unique<RedisEnvironment>(loop);
 }
 
-std::unique_ptr<Arena> makeSeveralRedisArena(Loop &loop)
+std::unique_ptr<TestEnvironment> makeSeveralRedisEnvironment(Loop &loop)
 {
-    return std::make_unique<SeveralArena>(loop);
+    return std::make_unique<SeveralEnvironment>(loop);
 }
 
 } // namespace lockscope::contract

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // MariaDB: a lock is a row of shop.contract or a named lock; both live with a connection.
-#include "arena.h"
+#include "testenvironment.h"
 
 #include "core/mariadb/client.h"
 #include "tests/support/countingsql.h"
@@ -28,7 +28,7 @@ std::unique_ptr<mariadb::Session> openSession(Loop &loop, const HostPort &server
 
 class MariaDbClient : public Client {
 public:
-    MariaDbClient(Loop &loop, const HostPort &server, std::function<void(const TrialName &)> furnish,
+    MariaDbClient(Loop &loop, const HostPort &server, std::function<void(const TestName &)> furnish,
                   const QString &user = u"root"_s)
         : m_furnish(std::move(furnish))
     {
@@ -38,7 +38,7 @@ public:
         m_counting = std::make_unique<testing::CountingSql>(*m_planned);
     }
 
-    Result<std::unique_ptr<recipes::Lock>> make(const QByteArray &recipe, const TrialName &name,
+    Result<std::unique_ptr<recipes::Lock>> make(const QByteArray &recipe, const TestName &name,
                                                 const recipes::AcquireOptions &options, Random) override
     {
         m_furnish(name);
@@ -63,17 +63,17 @@ public:
     void letThrough() override { m_planned->traffic().letThrough(); }
 
 private:
-    std::function<void(const TrialName &)> m_furnish;
+    std::function<void(const TestName &)> m_furnish;
     std::unique_ptr<Cable> m_cable;
     std::unique_ptr<mariadb::Session> m_real;
     std::unique_ptr<testing::PlannedSql> m_planned;
     std::unique_ptr<testing::CountingSql> m_counting;
 };
 
-class MariaDbArena : public Arena {
+class MariaDbEnvironment : public TestEnvironment {
 public:
-    using Arena::Arena;
-    ~MariaDbArena() override
+    using TestEnvironment::TestEnvironment;
+    ~MariaDbEnvironment() override
     {
         dismissClients();
         m_admin.reset();
@@ -104,7 +104,7 @@ public:
         return true;
     }
 
-    QByteArrayList claims(const TrialName &name) override
+    QByteArrayList claims(const TestName &name) override
     {
         QByteArrayList all;
         const auto named = ask("SELECT t.PROCESSLIST_ID AS id, m.LOCK_STATUS AS status FROM "
@@ -122,18 +122,18 @@ public:
         std::sort(all.begin(), all.end());
         return all;
     }
-    bool confirms(const TrialName &name, const recipes::Grant &grant) override
+    bool confirms(const TestName &name, const recipes::Grant &grant) override
     {
         const auto owner = ask("SELECT IS_USED_LOCK(?) AS owner", {name});
         return isRowLocked(name) || (owner && owner->cell(0, "owner") == grant.id);
     }
     // As force-release does: the connection goes, and all it holds.
-    bool takeAway(const TrialName &, const recipes::Grant &grant) override { return bool(ask("KILL " + grant.id)); }
+    bool takeAway(const TestName &, const recipes::Grant &grant) override { return bool(ask("KILL " + grant.id)); }
     bool takeAwayClaim(const QByteArray &claim) override
     {
         return bool(ask("KILL " + claim.mid(claim.lastIndexOf(' ') + 1)));
     }
-    QString whatIsForEver(const TrialName &, const recipes::Grant &) override { return {}; }
+    QString whatIsForEver(const TestName &, const recipes::Grant &) override { return {}; }
     QByteArrayList everything() override
     {
         QByteArrayList names;
@@ -144,9 +144,9 @@ public:
         std::sort(names.begin(), names.end());
         return names;
     }
-    QString addForeign(const TrialName &) override { return u"nothing stands beside a row"_s; }
-    bool clear(const TrialName &) override { return true; }
-    std::unique_ptr<Client> powerless(const TrialName &) override
+    QString addForeign(const TestName &) override { return u"nothing stands beside a row"_s; }
+    bool clear(const TestName &) override { return true; }
+    std::unique_ptr<Client> powerless(const TestName &) override
     {
         auto client = std::make_unique<MariaDbClient>(loop(), m_server->address(), furnishing(), u"onlooker"_s);
         eventually([&] { return client->isConnected(); });
@@ -176,9 +176,9 @@ private:
         return await(m_admin->execute({text, parameters, std::nullopt, false}, Deadline::after(loop(), 15s)));
     }
     // Every lock has its row, whether its recipe wants one or not.
-    std::function<void(const TrialName &)> furnishing()
+    std::function<void(const TestName &)> furnishing()
     {
-        return [this](const TrialName &name) {
+        return [this](const TestName &name) {
             if (m_furnished.contains(name))
                 return; // and it may be locked by now
             m_furnished << name;
@@ -186,7 +186,7 @@ private:
                 qFatal("no row for a lock");
         };
     }
-    bool isRowLocked(const TrialName &name)
+    bool isRowLocked(const TestName &name)
     {
         const auto all = ask("SELECT name FROM shop.contract WHERE name = ? FOR UPDATE SKIP LOCKED", {name});
         return all && all->rows.empty();
@@ -199,9 +199,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<Arena> makeMariaDbArena(Loop &loop)
+std::unique_ptr<TestEnvironment> makeMariaDbEnvironment(Loop &loop)
 {
-    return std::make_unique<MariaDbArena>(loop);
+    return std::make_unique<MariaDbEnvironment>(loop);
 }
 
 } // namespace lockscope::contract

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ZooKeeper: a lock is /<name>/<…>; contenders are the ephemeral nodes below.
-#include "arena.h"
+#include "testenvironment.h"
 
 #include "tests/support/countingsession.h"
 #include "tests/support/plannedports.h"
@@ -28,7 +28,7 @@ public:
         m_counting = std::make_unique<testing::CountingSession>(*m_planned);
     }
 
-    Result<std::unique_ptr<recipes::Lock>> make(const QByteArray &recipe, const TrialName &name,
+    Result<std::unique_ptr<recipes::Lock>> make(const QByteArray &recipe, const TestName &name,
                                                 const recipes::AcquireOptions &options, Random random) override
     {
         return recipes::makeLock(recipe, *m_counting, ZPath('/' + name + "/orders"), options, std::move(random));
@@ -56,10 +56,10 @@ private:
     std::unique_ptr<testing::CountingSession> m_counting;
 };
 
-class ZooKeeperArena : public Arena {
+class ZooKeeperEnvironment : public TestEnvironment {
 public:
-    using Arena::Arena;
-    ~ZooKeeperArena() override
+    using TestEnvironment::TestEnvironment;
+    ~ZooKeeperEnvironment() override
     {
         dismissClients();
         m_admin.reset();
@@ -89,7 +89,7 @@ public:
         return true;
     }
 
-    QByteArrayList claims(const TrialName &name) override
+    QByteArrayList claims(const TestName &name) override
     {
         QByteArrayList contenders;
         for (const auto &[path, stat] : below(ZPath('/' + name))) {
@@ -99,12 +99,12 @@ public:
         std::sort(contenders.begin(), contenders.end());
         return contenders;
     }
-    bool confirms(const TrialName &, const recipes::Grant &grant) override
+    bool confirms(const TestName &, const recipes::Grant &grant) override
     {
         const auto stat = await(m_admin->exists(grant.node, std::nullopt, soon()));
         return stat && (!grant.fencingToken || stat->czxid == *grant.fencingToken);
     }
-    bool takeAway(const TrialName &, const recipes::Grant &grant) override
+    bool takeAway(const TestName &, const recipes::Grant &grant) override
     {
         return bool(await(m_admin->remove(grant.node, zk::anyVersion, soon())));
     }
@@ -112,14 +112,14 @@ public:
     {
         return bool(await(m_admin->remove(ZPath(claim), zk::anyVersion, soon())));
     }
-    QString whatIsForEver(const TrialName &, const recipes::Grant &grant) override
+    QString whatIsForEver(const TestName &, const recipes::Grant &grant) override
     {
         const auto stat = await(m_admin->exists(grant.node, std::nullopt, soon()));
         if (!stat)
             return stat.error().message;
         return isEphemeral(*stat) ? QString() : u"%1 is persistent"_s.arg(QString::fromUtf8(grant.node.bytes()));
     }
-    QByteArrayList directories(const TrialName &name) override
+    QByteArrayList directories(const TestName &name) override
     {
         QByteArrayList names;
         for (const auto &[path, stat] : below(ZPath('/' + name)))
@@ -134,7 +134,7 @@ public:
         std::sort(paths.begin(), paths.end());
         return paths;
     }
-    QString addForeign(const TrialName &name) override
+    QString addForeign(const TestName &name) override
     {
         const ZPath lock('/' + name + "/orders");
         const bool isDirectory = bool(await(m_admin->exists(lock, std::nullopt, soon())));
@@ -147,7 +147,7 @@ public:
         }
         return {};
     }
-    void disturb(const TrialName &name) override
+    void disturb(const TestName &name) override
     {
         for (const auto &claim : claims(name)) {
             const ZPath node(claim);
@@ -159,7 +159,7 @@ public:
             (void)await(m_admin->remove(passing, zk::anyVersion, soon()));
         }
     }
-    bool clear(const TrialName &name) override
+    bool clear(const TestName &name) override
     {
         auto all = below(ZPath('/' + name));
         std::reverse(all.begin(), all.end()); // children before their parents
@@ -170,7 +170,7 @@ public:
         }
         return cleared;
     }
-    std::unique_ptr<Client> powerless(const TrialName &name) override
+    std::unique_ptr<Client> powerless(const TestName &name) override
     {
         const zk::Acls readOnly{{zk::perms::read, "world", "anyone"}};
         const auto made = await(
@@ -241,9 +241,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<Arena> makeZooKeeperArena(Loop &loop)
+std::unique_ptr<TestEnvironment> makeZooKeeperEnvironment(Loop &loop)
 {
-    return std::make_unique<ZooKeeperArena>(loop);
+    return std::make_unique<ZooKeeperEnvironment>(loop);
 }
 
 } // namespace lockscope::contract

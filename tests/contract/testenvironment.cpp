@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "arena.h"
+#include "testenvironment.h"
 
 namespace lockscope::contract {
 
@@ -25,7 +25,7 @@ void linger(std::chrono::milliseconds span)
     eventually([] { return false; }, span);
 }
 
-Client &Arena::client(size_t i)
+Client &TestEnvironment::client(size_t i)
 {
     if (m_clients.size() <= i)
         m_clients.resize(i + 1);
@@ -39,7 +39,7 @@ Client &Arena::client(size_t i)
     return *client;
 }
 
-Client &Arena::mortal(std::chrono::milliseconds span)
+Client &TestEnvironment::mortal(std::chrono::milliseconds span)
 {
     m_mortals.push_back(connect(span));
     auto &client = *m_mortals.back();
@@ -47,7 +47,7 @@ Client &Arena::mortal(std::chrono::milliseconds span)
     return client;
 }
 
-QByteArray arenaKey(const recipes::RecipeInfo &recipe)
+QByteArray environmentKey(const recipes::RecipeInfo &recipe)
 {
     switch (recipe.backend) {
     case BackendKind::ZooKeeper:
@@ -60,18 +60,18 @@ QByteArray arenaKey(const recipes::RecipeInfo &recipe)
     return {};
 }
 
-std::unique_ptr<Arena> makeArena(const recipes::RecipeInfo &recipe, Loop &loop)
+std::unique_ptr<TestEnvironment> makeEnvironment(const recipes::RecipeInfo &recipe, Loop &loop)
 {
-    const auto key = arenaKey(recipe);
+    const auto key = environmentKey(recipe);
     if (key == "ZooKeeper")
-        return makeZooKeeperArena(loop);
+        return makeZooKeeperEnvironment(loop);
     if (key == "Redis")
-        return makeRedisArena(loop);
+        return makeRedisEnvironment(loop);
     if (key == "several Redis")
-        return makeSeveralRedisArena(loop);
+        return makeSeveralRedisEnvironment(loop);
     if (key == "MariaDB")
-        return makeMariaDbArena(loop);
-    return nullptr; // a new backend: its arena comes beside these
+        return makeMariaDbEnvironment(loop);
+    return nullptr; // a new backend: its environment comes beside these
 }
 
 } // namespace lockscope::contract
