@@ -18,7 +18,7 @@ std::vector<Placed> placedPart(const std::vector<ZnodeView> &part, const ZPath &
 {
     std::vector<Member> members;
     for (const auto &node : part) {
-        if (auto matched = layout.match(node, directory))
+        if (auto matched = layout.matchLayout(node, directory))
             members.push_back({&node, std::move(*matched)});
     }
     const Description description = layout.describe(members, directory);
@@ -99,7 +99,7 @@ void addUnknown(LockSnapshot &lock, const std::vector<ZnodeView> &part, const ZP
 {
     std::vector<const ZnodeView *> foreign;
     for (const auto &node : part) {
-        if (!layout.match(node, path))
+        if (!layout.matchLayout(node, path))
             foreign.push_back(&node);
     }
     addForeignNodes(lock, foreign, false);

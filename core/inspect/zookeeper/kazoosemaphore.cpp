@@ -54,7 +54,7 @@ void addGuards(LockSnapshot &lock, const std::vector<ZnodeView> &guards, const Z
 {
     std::vector<Member> members;
     for (const auto &node : guards) {
-        if (auto matched = kazooLock.match(node, path))
+        if (auto matched = kazooLock.matchLayout(node, path))
             members.push_back({&node, std::move(*matched)});
     }
     const Description description = kazooLock.describe(members, path);
