@@ -8,8 +8,8 @@ packages_to_build=(build-essential cmake ninja-build ccache pkg-config
 packages_to_run=(libzookeeper-java libservlet-api-java libslf4j-java default-jre-headless redis-server
     mariadb-server-core libqt6sql6-mysql
     libqt6svg6 qt6-wayland fonts-inter fonts-jetbrains-mono)
-# Other people's lock clients, to be recognised; a compiler for theirs; a display; certificates.
-packages_to_test=(python3 python3-kazoo python3-redis libcurator-recipes-java default-jdk-headless xvfb openssl)
+# Other people's lock clients, to be recognised; a compiler for theirs; a display; certificates; the style.
+packages_to_test=(python3 python3-kazoo python3-redis libcurator-recipes-java default-jdk-headless xvfb openssl clang-format)
 
 say() { printf '%s\n' "$*" >&2; }
 

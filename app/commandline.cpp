@@ -50,7 +50,8 @@ Error unknownOption(const QString &name, const std::vector<OptionSpec> &known)
 {
     const OptionSpec *nearest = nullptr;
     for (const auto &option : known) {
-        if (distance(name, option.name) <= 2 && (!nearest || distance(name, option.name) < distance(name, nearest->name)))
+        if (distance(name, option.name) <= 2
+            && (!nearest || distance(name, option.name) < distance(name, nearest->name)))
             nearest = &option;
     }
     const auto hint = nearest ? u"did you mean --%1?"_s.arg(nearest->name) : u"see --help"_s;
@@ -233,7 +234,7 @@ QString helpLine(const QString &head, const QString &help)
     lines << line;
     const auto first = u"  "_s + head;
     return (first.size() < column ? first.leftJustified(column) : first + u'\n' + QString(column, u' '))
-        + lines.join(u'\n' + QString(column, u' ')) + u'\n';
+           + lines.join(u'\n' + QString(column, u' ')) + u'\n';
 }
 
 QString optionsHelp(const std::vector<OptionSpec> &options)

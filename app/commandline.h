@@ -18,8 +18,8 @@ enum class Exit { Done = 0, Failed = 1, BadUsage = 2, NoConnection = 3, Refused 
 [[nodiscard]] Exit exitFor(ErrorCode code);
 
 struct OptionSpec {
-    QString name;         // "connect"
-    QString value;        // what the value is called in --help ("[NAME=]URI"); empty for a switch
+    QString name;  // "connect"
+    QString value; // what the value is called in --help ("[NAME=]URI"); empty for a switch
     QString help;
     bool repeatable = false;
 };

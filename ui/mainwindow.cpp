@@ -215,8 +215,9 @@ void MainWindow::askReadOnly(const ConnectionName &name, bool readOnly)
     question->setAttribute(Qt::WA_DeleteOnClose);
     question->setObjectName(u"armQuestion"_s);
     question->setTextFormat(Qt::PlainText);
-    question->setInformativeText(tr("Looking stays as it is. Acquire and force-release become possible, each with its own "
-                                    "confirmation, until you make it read-only again or close the window."));
+    question->setInformativeText(
+        tr("Looking stays as it is. Acquire and force-release become possible, each with its own "
+           "confirmation, until you make it read-only again or close the window."));
     auto *arm = question->addButton(tr("Allow writes on %1").arg(shown), QMessageBox::DestructiveRole);
     arm->setProperty("look", u"danger"_s);
     question->setDefaultButton(QMessageBox::Cancel);
@@ -231,7 +232,7 @@ void MainWindow::showWritesMenu(const QPoint &at)
     for (const auto &status : m_book.all()) {
         const QString shown = label(status.name.bytes(), 60);
         auto *action = menu->addAction(status.readOnlyForGood ? tr("%1 is read-only for this run").arg(shown)
-                                           : status.readOnly  ? tr("Allow writes on %1…").arg(shown)
+                                       : status.readOnly      ? tr("Allow writes on %1…").arg(shown)
                                                               : tr("Make %1 read-only").arg(shown));
         action->setEnabled(!status.readOnlyForGood);
         connect(action, &QAction::triggered, this,

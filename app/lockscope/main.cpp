@@ -69,7 +69,8 @@ void planPicture(ui::MainWindow &window, const app::WindowOptions &options)
     takePicture(window, options, isAlone ? std::min(options.after, afterNothing) : options.after);
 }
 
-// Starts the sandbox, once; asked again the window is connected to what it was disconnected from, and hears what there is.
+// Starts the sandbox, once; asked again the window is connected to what it was disconnected from, and hears what
+// there is.
 void beginSandbox(std::unique_ptr<app::PrivateSandbox> &sandbox, bool demo, Backend &backend, ui::MainWindow &window)
 {
     if (sandbox) {

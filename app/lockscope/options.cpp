@@ -94,7 +94,8 @@ const std::vector<OptionSpec> &windowOptions()
         options.push_back({u"scale"_s, u"PERCENT"_s, u"scale everything"_s});
         options.push_back({u"theme"_s, u"NAME"_s, u"auto, light or dark"_s});
         options.push_back({u"language"_s, u"CODE"_s, u"en, zh_CN or ru: of the lessons; all else is in English"_s});
-        options.push_back({u"screenshot"_s, u"FILE"_s, u"save the page as PNG once its first picture is complete; leave"_s});
+        options.push_back(
+            {u"screenshot"_s, u"FILE"_s, u"save the page as PNG once its first picture is complete; leave"_s});
         options.push_back({u"after"_s, u"SECONDS"_s, u"save it after that time at the latest (15)"_s});
         return options;
     }();
@@ -105,7 +106,8 @@ Result<WindowOptions> readWindowOptions(const Arguments &arguments)
 {
     WindowOptions options;
     if (!arguments.words.isEmpty())
-        return bad(u"lockscope takes options only, not \"%1\"; lockscopectl has commands"_s.arg(arguments.words.first()));
+        return bad(
+            u"lockscope takes options only, not \"%1\"; lockscopectl has commands"_s.arg(arguments.words.first()));
     auto connections = readConnections(arguments, environmentValue);
     if (!connections)
         return connections.error();
@@ -138,8 +140,8 @@ QString windowHelp()
     return u"lockscope: the locks of ZooKeeper, Redis and MariaDB, seen as locks\n\n"
            "  lockscope [--connect [NAME=]URI]… [OPTION]…\n\n"
            "Without --connect it opens on the saved connections.\n\nOptions\n"_s
-        + optionsHelp(windowOptions())
-        + u"\nlockscopectl is the same for terminals. Inside the window, ? shows the keys.\n"_s;
+           + optionsHelp(windowOptions())
+           + u"\nlockscopectl is the same for terminals. Inside the window, ? shows the keys.\n"_s;
 }
 
 } // namespace lockscope::app

@@ -15,14 +15,14 @@ namespace lockscope::app {
 
 struct WindowOptions {
     Connections connections;
-    bool demo = false;             // fill a sandbox with live locks
+    bool demo = false; // fill a sandbox with live locks
     std::optional<inspect::LockName> lock;
-    QString page;                  // empty: locks
+    QString page; // empty: locks
     QSize size{1440, 900};
     int scalePercent = 100;
-    QString theme;                 // auto, light, dark
+    QString theme;                                           // auto, light, dark
     lessons::Language language = lessons::Language::English; // of the lessons
-    QString screenshot;            // empty: stay
+    QString screenshot;                                      // empty: stay
     std::chrono::milliseconds after{15'000};
 };
 

@@ -45,7 +45,7 @@ private:
     bool m_isComplete = false;
     sandbox::Sandbox m_sandbox;
     QThread m_demoThread;
-    Loop *m_demoLoop = nullptr;          // both live in m_demoThread
+    Loop *m_demoLoop = nullptr; // both live in m_demoThread
     sandbox::Demo *m_demo = nullptr;
 };
 

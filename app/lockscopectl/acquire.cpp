@@ -97,7 +97,8 @@ Result<Wish> readWish(CommandContext &context)
     if (context.arguments.hasRest && wish.command.isEmpty())
         return badAcquire(u"no command after --"_s);
     if (!wish.command.isEmpty() && wish.hold)
-        return badAcquire(u"--hold and a command exclude each other: with a command the lock is held while it runs"_s);
+        return badAcquire(
+            u"--hold and a command exclude each other: with a command the lock is held while it runs"_s);
     return wish;
 }
 
@@ -136,8 +137,7 @@ class Holding {
 public:
     Holding(CommandContext &run, const Wish &wish, HeldLock &held, Events events, recipes::Grant grant)
         : m_context(run), m_wish(wish), m_isOptimistic(recipes::recipeOf(wish.request.recipe).optimistic),
-            m_held(held),
-          m_events(std::move(events)), m_grant(std::move(grant)), m_since(run.loop().now())
+          m_held(held), m_events(std::move(events)), m_grant(std::move(grant)), m_since(run.loop().now())
     {
     }
 
@@ -249,13 +249,9 @@ Task<QString> Holding::untilOver()
                 co_return reason;
             m_command->terminate(graceWithoutLock);
             break;
-        case Event::Kind::CommandEnded:
-            m_status = event.status;
-            co_return reason;
-        case Event::Kind::HoldOver:
-            co_return reason;
-        case Event::Kind::Decided:
-            break;
+        case Event::Kind::CommandEnded: m_status = event.status; co_return reason;
+        case Event::Kind::HoldOver: co_return reason;
+        case Event::Kind::Decided: break;
         }
     }
 }
@@ -349,8 +345,8 @@ Task<Exit> acquire(CommandContext &context)
         scope.cancelAll();
         held.reset();
         co_await finishCleanup(context);
-        complain(u"interrupted while waiting for %1; nothing was left behind"_s.arg(
-            escaped(wish->request.lock.text())));
+        complain(
+            u"interrupted while waiting for %1; nothing was left behind"_s.arg(escaped(wish->request.lock.text())));
         co_return Exit::Failed;
     }
     if (!*grant) {
@@ -371,12 +367,13 @@ CommandSpec acquireCommand()
     spec.name = u"acquire"_s;
     spec.words = u"LOCK --recipe R"_s;
     spec.summary = u"take a lock, hold it, give it back; with -- CMD, run CMD under it and return its status"_s;
-    spec.more = u"Prints a line when the lock is had and one when it is given back. CMD gets LOCKSCOPE_LOCK and, where "
-                u"there is one, LOCKSCOPE_FENCING_TOKEN. If the lock is lost CMD and what it started get SIGTERM, "
-                u"after 5 s SIGKILL, and the status is 1 (on a terminal only CMD itself). CMD is killed when lockscopectl is. "
-                u"SIGINT and SIGTERM end CMD first and then release the lock; a second one kills CMD. An optimistic lock "
-                u"(sql-version) learns only at the end that somebody was faster: then all of it is done again, and the "
-                u"answer counts the conflicts."_s;
+    spec.more =
+        u"Prints a line when the lock is had and one when it is given back. CMD gets LOCKSCOPE_LOCK and, where "
+        u"there is one, LOCKSCOPE_FENCING_TOKEN. If the lock is lost CMD and what it started get SIGTERM, "
+        u"after 5 s SIGKILL, and the status is 1 (on a terminal only CMD itself). CMD is killed when lockscopectl is. "
+        u"SIGINT and SIGTERM end CMD first and then release the lock; a second one kills CMD. An optimistic lock "
+        u"(sql-version) learns only at the end that somebody was faster: then all of it is done again, and the "
+        u"answer counts the conflicts."_s;
     spec.options = {
         {u"recipe"_s, u"R"_s, u"one of `lockscopectl recipes`"_s},
         {u"mode"_s, u"read|write"_s, u"for read/write locks (write)"_s},

@@ -28,9 +28,11 @@ Result<BrowseTarget> readTarget(CommandContext &context, BackendKind backend, co
     }
     if (fitting.size() == 1)
         return BrowseTarget{fitting.front()->spec().name, *raw};
-    return Error{ErrorCode::BadInput, fitting.empty()
-                     ? u"there is no %1 connection; give one with --connect"_s.arg(wanted)
-                     : u"there are %1 %2 connections; say which: CONNECTION:%3"_s.arg(fitting.size()).arg(wanted, word)};
+    return Error{
+        ErrorCode::BadInput,
+        fitting.empty()
+            ? u"there is no %1 connection; give one with --connect"_s.arg(wanted)
+            : u"there are %1 %2 connections; say which: CONNECTION:%3"_s.arg(fitting.size()).arg(wanted, word)};
 }
 
 } // namespace lockscope::ctl

@@ -31,17 +31,17 @@ struct CommandContext {
 
 struct CommandSpec {
     QString name;
-    QString words;     // "LOCK", "[CONNECTION:]PATH"
-    QString summary;   // one line
-    QString more;      // what --help says besides; may be empty
-    QString list;      // what --help lists after that, heading and lines; may be empty
+    QString words;   // "LOCK", "[CONNECTION:]PATH"
+    QString summary; // one line
+    QString more;    // what --help says besides; may be empty
+    QString list;    // what --help lists after that, heading and lines; may be empty
     std::vector<OptionSpec> options;
     int fewestWords = 0;
     int mostWords = 0;
-    bool connects = true;   // needs --connect
+    bool connects = true;    // needs --connect
     bool mayConnect = false; // goes without, too, and knows sim:
-    bool observes = false;  // looks at everything, not only at what it asks for
-    bool takesRest = false; // "-- CMD…"
+    bool observes = false;   // looks at everything, not only at what it asks for
+    bool takesRest = false;  // "-- CMD…"
     Task<Exit> (*run)(CommandContext &context) = nullptr;
 };
 

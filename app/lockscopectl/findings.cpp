@@ -56,7 +56,9 @@ Task<Exit> findings(CommandContext &context)
         printJson(QJsonObject{{u"findings"_s, array}, {u"coverage"_s, coverageJson(context)}});
         co_return looked;
     }
-    Table table({{u"SEVERITY"_s}, {u"CODE"_s}, {u"LOCK"_s, Table::Align::Left, true},
+    Table table({{u"SEVERITY"_s},
+                 {u"CODE"_s},
+                 {u"LOCK"_s, Table::Align::Left, true},
                  {u"MESSAGE"_s, Table::Align::Left, true}});
     for (const auto &found : all)
         table.add({inspect::word(found.finding.severity), inspect::word(found.finding.code),

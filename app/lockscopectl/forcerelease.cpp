@@ -34,7 +34,7 @@ QJsonObject answer(CommandContext &context, const QString &lock, const QByteArra
                      {u"nextHolder"_s, next ? QJsonValue(escaped(*next)) : QJsonValue(QJsonValue::Null)},
                      {u"warnings"_s, toArray(plan ? plan->warnings : QStringList())},
                      {u"reason"_s, context.has(u"reason"_s) ? QJsonValue(context.arguments.value(u"reason"_s))
-                                                        : QJsonValue(QJsonValue::Null)}};
+                                                            : QJsonValue(QJsonValue::Null)}};
     if (plan) {
         json["wakes"_L1] = plan->wakes;
         json["gentler"_L1] = toArray(plan->gentler);
@@ -85,14 +85,16 @@ Task<Result<bool>> confirmed(CommandContext &context, ForceReleasePlan plan)
 {
     if (context.has(u"yes"_s))
         co_return true;
-    const Error no{ErrorCode::Refused, u"not confirmed: nothing was sent; run again with --yes, or answer on a terminal"_s};
+    const Error no{ErrorCode::Refused,
+                   u"not confirmed: nothing was sent; run again with --yes, or answer on a terminal"_s};
     if (!::isatty(STDIN_FILENO))
         co_return no;
     const auto &name = plan.before.lock.connection;
     const bool isProduction = context.workspace.find(name)->gate().isProduction();
     const auto wanted = isProduction ? escaped(name.bytes()) : u"yes"_s;
-    const auto question = isProduction ? u"This is production. Type the connection's name (%1) to release: "_s.arg(wanted)
-                                       : u"Type yes to release: "_s;
+    const auto question = isProduction
+                              ? u"This is production. Type the connection's name (%1) to release: "_s.arg(wanted)
+                              : u"Type yes to release: "_s;
     const auto typed = co_await askTerminal(context, question);
     if (typed == wanted)
         co_return true;
@@ -133,8 +135,8 @@ Task<Exit> forceRelease(CommandContext &context)
         co_return fail(lock.error());
     const auto holder = unescaped(context.arguments.value(u"holder"_s));
     if (!holder || holder->isEmpty())
-        co_return fail(Error{ErrorCode::BadInput,
-                             u"force-release: say from whom: --holder ID; `show` lists the ids"_s});
+        co_return fail(
+            Error{ErrorCode::BadInput, u"force-release: say from whom: --holder ID; `show` lists the ids"_s});
     const auto name = escaped(lock->text());
     const auto deadline = requestDeadline(context);
     auto plan = co_await context.workspace.planForceRelease(*lock, *holder, deadline);
@@ -144,9 +146,10 @@ Task<Exit> forceRelease(CommandContext &context)
         co_return fail(plan.error());
 
     if (!plan->risk.isEmpty() && !context.has(u"not-exact"_s))
-        co_return refuse(context, answer(context, name, plan->holder, *plan),
-                         Error{ErrorCode::Refused, u"%1 has no identity: nothing was sent: %2; --not-exact releases it all "
-                                                   u"the same"_s.arg(name, plan->risk)});
+        co_return refuse(
+            context, answer(context, name, plan->holder, *plan),
+            Error{ErrorCode::Refused, u"%1 has no identity: nothing was sent: %2; --not-exact releases it all "
+                                      u"the same"_s.arg(name, plan->risk)});
     plan->isRiskAccepted = true;
 
     auto json = answer(context, name, plan->holder, *plan);
@@ -160,9 +163,10 @@ Task<Exit> forceRelease(CommandContext &context)
     }
     const auto &gate = context.workspace.find(lock->connection)->gate();
     if (gate.isReadOnly())
-        co_return refuse(context, json, Error{ErrorCode::Refused,
-                                              u"%1: its connection is %2read-only, nothing was sent; %3"_s.arg(
-                                              name, gate.isProduction() ? u"production, so "_s : QString(), gate.remedy())});
+        co_return refuse(context, json,
+                         Error{ErrorCode::Refused,
+                               u"%1: its connection is %2read-only, nothing was sent; %3"_s.arg(
+                                   name, gate.isProduction() ? u"production, so "_s : QString(), gate.remedy())});
     const bool willAsk = !context.has(u"yes"_s) && ::isatty(STDIN_FILENO);
     if (!context.json)
         print(preview(*plan).chopped(1));
@@ -183,16 +187,19 @@ CommandSpec forceReleaseCommand()
     spec.name = u"force-release"_s;
     spec.words = u"LOCK --holder ID"_s;
     spec.summary = u"take a lock from its holder, guarded: acts only if ID still holds it"_s;
-    spec.more = u"Shows what will be sent, who gets the lock next and what the old holder may still believe, and asks "
-                u"(on a terminal) unless --yes. Then reads again, writes the intent to the audit file, sends, reads "
-                u"again and reports. Status 4 if anything changed in between: then nothing was taken away."_s;
+    spec.more =
+        u"Shows what will be sent, who gets the lock next and what the old holder may still believe, and asks "
+        u"(on a terminal) unless --yes. Then reads again, writes the intent to the audit file, sends, reads "
+        u"again and reports. Status 4 if anything changed in between: then nothing was taken away."_s;
     spec.options = {
         {u"holder"_s, u"ID"_s, u"the contender that must still hold it, as `show` prints it, or session:0x…"_s},
         {u"reason"_s, u"TEXT"_s, u"why, for the audit record"_s},
         {u"dry-run"_s, {}, u"show what would be done, and do nothing"_s},
         {u"yes"_s, {}, u"do not ask"_s},
-        {u"not-exact"_s, {}, u"also where nothing tells the holder from the next one (a key with the value 1 and no "
-                             u"expiry, say): whoever holds it when the command arrives loses it"_s},
+        {u"not-exact"_s,
+         {},
+         u"also where nothing tells the holder from the next one (a key with the value 1 and no "
+         u"expiry, say): whoever holds it when the command arrives loses it"_s},
     };
     spec.fewestWords = spec.mostWords = 1;
     spec.run = forceRelease;

@@ -45,7 +45,7 @@ QString commandHelp(const CommandSpec &command)
     const auto words = command.words.isEmpty() ? QString() : u' ' + command.words;
     const auto rest = command.takesRest ? u" [-- CMD…]"_s : QString();
     QString text = u"lockscopectl %1%2%3%4\n\n"_s.arg(command.name, words,
-                                                     command.options.empty() ? QString() : u" [OPTION]…"_s, rest);
+                                                      command.options.empty() ? QString() : u" [OPTION]…"_s, rest);
     text += wrapped(command.summary) + u'\n';
     if (!command.more.isEmpty())
         text += u'\n' + wrapped(command.more) + u'\n';

@@ -24,7 +24,7 @@ bool matches(const QString &glob, const LockSnapshot &lock)
 {
     const auto pattern = glob.toUtf8();
     return glob.isEmpty() || ::fnmatch(pattern.constData(), escaped(lock.lock.text()).toUtf8().constData(), 0) == 0
-        || ::fnmatch(pattern.constData(), escaped(lock.lock.name).toUtf8().constData(), 0) == 0;
+           || ::fnmatch(pattern.constData(), escaped(lock.lock.name).toUtf8().constData(), 0) == 0;
 }
 
 std::vector<LockSnapshot> foundLocks(CommandContext &context)
@@ -72,7 +72,7 @@ void printTable(CommandContext &context, const std::vector<LockSnapshot> &locks)
         const auto entry = part.toObject();
         if (!entry.value("complete"_L1).toBool())
             remark(u"not everything is seen: %1: %2\n"_s.arg(entry.value("connection"_L1).toString(),
-                                                            shown(entry.value("message"_L1).toString())));
+                                                             shown(entry.value("message"_L1).toString())));
     }
 }
 

@@ -65,9 +65,9 @@ QString holderWords(const LockSnapshot &lock)
     const auto *holder = firstHolder(lock);
     if (!holder)
         return u"-"_s;
-    const auto name = holder->endpoint ? shown(*holder->endpoint)
-        : holder->identity && !holder->identity->isEmpty() ? label(*holder->identity, mostText)
-                                                           : label(holder->id, mostText);
+    const auto name = holder->endpoint                                   ? shown(*holder->endpoint)
+                      : holder->identity && !holder->identity->isEmpty() ? label(*holder->identity, mostText)
+                                                                         : label(holder->id, mostText);
     const int others = lock.holderCount() - 1;
     return others > 0 ? u"%1 +%2"_s.arg(name).arg(others) : name;
 }
@@ -108,9 +108,9 @@ QString findingWords(const LockSnapshot &lock)
 {
     QStringList codes;
     for (const auto &finding : lock.findings) {
-        const auto mark = finding.severity == inspect::Severity::Critical ? u"!! "_s
-            : finding.severity == inspect::Severity::Warning              ? u"! "_s
-                                                                          : QString();
+        const auto mark = finding.severity == inspect::Severity::Critical  ? u"!! "_s
+                          : finding.severity == inspect::Severity::Warning ? u"! "_s
+                                                                           : QString();
         const auto code = mark + inspect::word(finding.code);
         if (!codes.contains(code))
             codes << code;

@@ -88,8 +88,8 @@ int runCommand(const CommandSpec &command, const QStringList &words)
     if (!connections)
         return endAsBadUsage(connections.error().message);
     if (command.connects && connections->specs.empty())
-        return endAsBadUsage(u"%1 needs a connection: --connect zk://host:2181, redis://host:6379 or sandbox:"_s.arg(
-            command.name));
+        return endAsBadUsage(
+            u"%1 needs a connection: --connect zk://host:2181, redis://host:6379 or sandbox:"_s.arg(command.name));
     Program program(command, *arguments, std::move(*connections));
     return program.exec();
 }

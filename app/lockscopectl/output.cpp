@@ -17,7 +17,7 @@ namespace {
 bool write(std::FILE *to, const QByteArray &bytes)
 {
     const bool written = std::fwrite(bytes.constData(), 1, static_cast<std::size_t>(bytes.size()), to)
-        == static_cast<std::size_t>(bytes.size());
+                         == static_cast<std::size_t>(bytes.size());
     return std::fflush(to) == 0 && written;
 }
 

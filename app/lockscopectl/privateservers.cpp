@@ -7,9 +7,7 @@ namespace lockscope::ctl {
 
 using namespace Qt::StringLiterals;
 
-PrivateServers::PrivateServers(Loop &loop, sandbox::SandboxOptions options) : m_loop(loop), m_sandbox(options)
-{
-}
+PrivateServers::PrivateServers(Loop &loop, sandbox::SandboxOptions options) : m_loop(loop), m_sandbox(options) {}
 
 Completion<bool> PrivateServers::start()
 {

@@ -55,7 +55,9 @@ void printTable()
                  {u"WAKE-UPS"_s, Table::Align::Right},
                  {u"WHAT IT IS"_s, Table::Align::Left, true}});
     for (const auto &recipe : recipes::catalogue()) {
-        const auto acquirable = !recipe.acquirable ? u"seen only"_s : recipe.teachingOnly ? u"for teaching"_s : u"yes"_s;
+        const auto acquirable = !recipe.acquirable    ? u"seen only"_s
+                                : recipe.teachingOnly ? u"for teaching"_s
+                                                      : u"yes"_s;
         table.add({QString::fromUtf8(recipe.id), acquirable, orDash(recipe.requestsAcquireFree),
                    orDash(recipe.requestsAcquireQueued), orDash(recipe.requestsRelease),
                    orDash(recipe.wakeupsPerRelease), recipe.summary});
@@ -92,7 +94,7 @@ void addGuarantees(Table &table, const QByteArray &recipe, bool fenced)
             const bool isRare = guarantee.verdict == contention::Guarantee::Verdict::MayBreakRarely;
             table.add({isAny ? QString() : QString::fromLatin1(recipe), QString::fromLatin1(nameOf(fault)),
                        QString::fromLatin1(guarantee.invariant) + (isRare ? u" (rarely)"_s : QString()),
-                           guarantee.because});
+                       guarantee.because});
             isAny = true;
         }
     }
@@ -110,7 +112,8 @@ void printGuarantees(bool fenced)
     for (const auto &invariant : contention::invariants())
         words << u"  "_s + QString::fromLatin1(invariant.name).leftJustified(13) + invariant.words;
     print(u"\nEverything else holds, under every fault that can happen to the recipe (order: of the fair ones). "
-          u"What must hold:\n"_s + words.join(u'\n'));
+          u"What must hold:\n"_s
+          + words.join(u'\n'));
 }
 
 Task<Exit> listRecipes(CommandContext &context)
@@ -144,8 +147,9 @@ CommandSpec recipesCommand()
     CommandSpec spec;
     spec.name = u"recipes"_s;
     spec.summary = u"the lock recipes, with requests and wake-ups per operation, and their flaws"_s;
-    spec.more = u"--faults shows the table that every test run holds thousands of simulated seeds against: which recipe keeps "
-                u"which promise under which fault, and why not. `simulate --fault F` shows it happen."_s;
+    spec.more =
+        u"--faults shows the table that every test run holds thousands of simulated seeds against: which recipe keeps "
+        u"which promise under which fault, and why not. `simulate --fault F` shows it happen."_s;
     spec.options = {
         {u"faults"_s, {}, u"what may break under which fault, because …; what is not listed holds"_s},
         {u"fencing"_s, {}, u"of --faults: what the lock guards refuses a write with an older fencing token"_s},

@@ -64,9 +64,8 @@ void printTable(const std::vector<SessionSnapshot> &all)
     const auto now = std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
     for (const auto &session : all)
         table.add({shown(session.session), escaped(session.connection.bytes()), shown(session.endpoint),
-                   shown(session.client),
-                   session.expiresAt ? spokenDuration(*session.expiresAt - now) : u"-"_s, names(session.holds),
-                   names(session.waits)});
+                   shown(session.client), session.expiresAt ? spokenDuration(*session.expiresAt - now) : u"-"_s,
+                   names(session.holds), names(session.waits)});
     print(table.isEmpty() ? u"no sessions seen"_s : table.text(terminalWidth()));
 }
 

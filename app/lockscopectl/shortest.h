@@ -9,8 +9,8 @@
 
 namespace lockscope::ctl {
 
-// How many replays --shrink allows for this scenario: without the option so many, in a text, as it takes a moment; with
-// --json none. BadInput.
+// How many replays --shrink allows for this scenario: without the option so many, in a text, as it takes a moment;
+// with --json none. BadInput.
 [[nodiscard]] Result<int> replaysFor(CommandContext &context, const contention::Scenario &scenario);
 
 // Of the first violation. On a thread of its own, so that Ctrl-C ends it.

@@ -28,8 +28,8 @@ QString queueTable(const LockSnapshot &lock)
                  {u"IDENTITY"_s, Table::Align::Left, true}});
     const auto now = serverNow(lock);
     for (const auto &contender : lock.contenders) {
-        const auto role = roleWord(contender.role)
-            + (contender.reentry > 1 ? u" ×%1"_s.arg(contender.reentry) : QString());
+        const auto role =
+            roleWord(contender.role) + (contender.reentry > 1 ? u" ×%1"_s.arg(contender.reentry) : QString());
         // The id is never cut: it is what --holder takes.
         table.add({contender.position ? QString::number(*contender.position) : u"-"_s, role,
                    inspect::word(contender.mode), escaped(contender.id), shown(contender.session),
@@ -45,8 +45,8 @@ QString nodeLine(const LockSnapshot &lock, const inspect::NodeSaid &said)
         return u"node %1: no answer"_s.arg(shown(said.node));
     if (!said.value)
         return u"node %1: no token"_s.arg(shown(said.node));
-    const auto left = said.expiresAt ? u", for "_s + spokenDuration(*said.expiresAt - serverNow(lock))
-                                     : u", without an expiry"_s;
+    const auto left =
+        said.expiresAt ? u", for "_s + spokenDuration(*said.expiresAt - serverNow(lock)) : u", without an expiry"_s;
     return u"node %1: %2%3"_s.arg(shown(said.node), escaped(*said.value), left);
 }
 
@@ -56,7 +56,7 @@ void printText(const LockSnapshot &lock, const QJsonArray &coverage)
     lines << inspect::answerSentence(lock, serverNow(lock));
     const auto client = lock.client ? u" (%1)"_s.arg(shown(*lock.client)) : QString();
     lines << u"%1%2, confidence %3: %4"_s.arg(escaped(lock.recipe), client, inspect::word(lock.confidence),
-                                             shown(lock.why));
+                                              shown(lock.why));
     if (!lock.contenders.empty())
         lines << QString() << queueTable(lock);
     if (!lock.findings.empty())

@@ -104,8 +104,8 @@ Result<Scenario> readScenario(CommandContext &context, const QString &recipe)
           readNumber(context, u"per-process"_s, 1, 100'000, &scenario.perProcess),
           readSpan(context, u"hold"_s, &scenario.hold), readSpan(context, u"ttl"_s, &scenario.ttl),
           readSpan(context, u"session-timeout"_s, &scenario.sessionTimeout), readSpan(context, u"wait"_s, &wait),
-          readSpan(context, u"spread"_s, &scenario.arriveWithin), readFaults(context, &scenario), readSeed(context,
-              &scenario)}) {
+          readSpan(context, u"spread"_s, &scenario.arriveWithin), readFaults(context, &scenario),
+          readSeed(context, &scenario)}) {
         if (!read)
             return read.error();
     }
@@ -181,9 +181,16 @@ QString ms(contention::Moment moment)
 void printTable(const std::vector<Recording> &runs)
 {
     using Align = Table::Align;
-    Table table({{u"RECIPE"_s}, {u"WORLD"_s}, {u"GRANTS"_s, Align::Right}, {u"REQUESTS"_s, Align::Right},
-                 {u"EVENTS"_s, Align::Right}, {u"WASTED"_s, Align::Right}, {u"WAIT P50"_s, Align::Right},
-                 {u"P99"_s, Align::Right}, {u"MAX"_s, Align::Right}, {u"TOOK"_s, Align::Right},
+    Table table({{u"RECIPE"_s},
+                 {u"WORLD"_s},
+                 {u"GRANTS"_s, Align::Right},
+                 {u"REQUESTS"_s, Align::Right},
+                 {u"EVENTS"_s, Align::Right},
+                 {u"WASTED"_s, Align::Right},
+                 {u"WAIT P50"_s, Align::Right},
+                 {u"P99"_s, Align::Right},
+                 {u"MAX"_s, Align::Right},
+                 {u"TOOK"_s, Align::Right},
                  {u"DID NOT HOLD"_s, Align::Right}});
     for (const auto &run : runs) {
         const auto &counters = run.counters;
@@ -196,8 +203,8 @@ void printTable(const std::vector<Recording> &runs)
     print(table.text(terminalWidth()));
     for (const auto &run : runs) {
         if (contention::isOptimistic(run.scenario.recipe))
-            print(u"%1: nobody is kept out; GRANTS counts how often the work was begun, again after each conflict."_s.arg(
-                QString::fromUtf8(run.scenario.recipe)));
+            print(u"%1: nobody is kept out; GRANTS counts how often the work was begun, again after each conflict."_s
+                      .arg(QString::fromUtf8(run.scenario.recipe)));
         if (!run.note.isEmpty())
             print(u"%1: %2"_s.arg(QString::fromUtf8(run.scenario.recipe), escaped(run.note)));
         if (run.isCut)
@@ -214,8 +221,9 @@ void printTable(const std::vector<Recording> &runs)
         if (run.violations.size() > most)
             print(u"… and %1 more; --json has all of them"_s.arg(run.violations.size() - most));
     }
-    print(u"\nREQUESTS, EVENTS and WASTED (wake-ups after which the lock was not had) are those of the drain: from the "
-          u"first release to the last."_s);
+    print(
+        u"\nREQUESTS, EVENTS and WASTED (wake-ups after which the lock was not had) are those of the drain: from the "
+        u"first release to the last."_s);
 }
 
 // By the runs' places, where something did not hold and a search was wanted.
@@ -253,8 +261,8 @@ Result<ConnectionName> connectionFor(CommandContext &context, const Scenario &sc
 {
     const auto *recipe = recipes::findRecipe(scenario.recipe);
     if (!recipe)
-        return badUsage(u"%1 is a mistake made on purpose, for the simulated world alone (sim:)"_s.arg(
-            label(scenario.recipe)));
+        return badUsage(
+            u"%1 is a mistake made on purpose, for the simulated world alone (sim:)"_s.arg(label(scenario.recipe)));
     for (auto *link : context.workspace.links()) {
         if (backendOf(link->spec().scheme) == recipe->backend)
             return link->spec().name;
@@ -346,10 +354,11 @@ CommandSpec simulateCommand()
     CommandSpec spec;
     spec.name = u"simulate"_s;
     spec.summary = u"play contention by a recipe: what it costs, and what does not hold"_s;
-    spec.more = u"Without --connect (or with sim:) it plays in the simulated world: no server, virtual time, the same seed "
-                u"the same run.\nWith a connection it plays on its real servers, on a lock of its own, and never on "
-                u"one marked production. Status 0 also when something did not hold: the answer says what, and when. What "
-                u"holds under which fault: lockscopectl recipes --faults."_s;
+    spec.more =
+        u"Without --connect (or with sim:) it plays in the simulated world: no server, virtual time, the same seed "
+        u"the same run.\nWith a connection it plays on its real servers, on a lock of its own, and never on "
+        u"one marked production. Status 0 also when something did not hold: the answer says what, and when. What "
+        u"holds under which fault: lockscopectl recipes --faults."_s;
     spec.options = {
         {u"recipe"_s, u"R"_s, u"the recipe; several are played one after the other, with the same seed"_s, true},
         {u"contenders"_s, u"N"_s, u"how many want the lock, up to 100000"_s},
@@ -367,8 +376,9 @@ CommandSpec simulateCommand()
         {u"sessions"_s, u"N"_s, u"on real servers at most so many sessions (50); more contenders share them"_s},
         {u"fencing"_s, {}, u"what the lock guards refuses a write with an older fencing token"_s},
         {u"scenario"_s, u"JSON"_s, u"instead of all that: a scenario as --json prints it, or a file with one"_s},
-        {u"shrink"_s, u"N"_s, u"when something did not hold: at most so many replays to find a shorter schedule that "
-                              u"breaks the same, with its events (200; in --json, or for very many, 0)"_s},
+        {u"shrink"_s, u"N"_s,
+         u"when something did not hold: at most so many replays to find a shorter schedule that "
+         u"breaks the same, with its events (200; in --json, or for very many, 0)"_s},
         {u"save"_s, u"FILE"_s, u"write the recording, for the window's simulator page"_s},
     };
     spec.connects = false;

@@ -35,8 +35,8 @@ QJsonObject nodeJson(const FoundNode &node)
         json[field] = node.stat ? value : QJsonValue(QJsonValue::Null);
     };
     const auto stat = node.stat.value_or(zk::Stat());
-    set("ephemeralOwner"_L1, stat.ephemeralOwner.isNone() ? QJsonValue(QJsonValue::Null)
-                                                          : QJsonValue(stat.ephemeralOwner.text()));
+    set("ephemeralOwner"_L1,
+        stat.ephemeralOwner.isNone() ? QJsonValue(QJsonValue::Null) : QJsonValue(stat.ephemeralOwner.text()));
     set("czxid"_L1, QString::number(stat.czxid));
     set("mzxid"_L1, QString::number(stat.mzxid));
     set("version"_L1, stat.version);
@@ -111,14 +111,13 @@ Task<Exit> tree(CommandContext &context)
         co_return fail(target.error());
     bool isNumber = true;
     const int mostDepth = context.has(u"depth"_s) ? context.arguments.value(u"depth"_s).toInt(&isNumber)
-                                              : std::numeric_limits<int>::max();
+                                                  : std::numeric_limits<int>::max();
     if (!isNumber || mostDepth < 0)
         co_return fail(Error{ErrorCode::BadInput, u"--depth wants a number, 0 or more"_s});
     const ZPath path(target->what);
     if (!path.bytes().startsWith('/') || (path.bytes().endsWith('/') && !path.isRoot()))
-        co_return fail(Error{ErrorCode::BadInput,
-                             u"\"%1\" is no path of a znode; write for example zk:/locks"_s.arg(
-                                 escaped(target->what))});
+        co_return fail(Error{ErrorCode::BadInput, u"\"%1\" is no path of a znode; write for example zk:/locks"_s.arg(
+                                                      escaped(target->what))});
     const auto deadline = requestDeadline(context);
     const auto connected = co_await context.workspace.whenConnected(target->connection, deadline);
     if (!connected)

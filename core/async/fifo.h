@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// First in, first out, in one piece of memory: for queues that are short or empty most of the time, of which there may be
-// very many. (A std::deque takes half a kilobyte when it is empty.)
+// First in, first out, in one piece of memory: for queues that are short or empty most of the time, of which there
+// may be very many. (A std::deque takes half a kilobyte when it is empty.)
 #pragma once
 
 #include <version>

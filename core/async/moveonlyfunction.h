@@ -22,14 +22,14 @@ template <class Answer, class... Args, std::size_t room>
 class MoveOnlyFunction<Answer(Args...), room> {
     template <class Call>
     static constexpr bool fits = sizeof(Call) <= room && alignof(Call) <= alignof(void *)
-        && std::is_nothrow_move_constructible_v<Call>;
+                                 && std::is_nothrow_move_constructible_v<Call>;
 
 public:
     MoveOnlyFunction() = default;
     template <class Call>
-        requires(!std::is_same_v<std::remove_cvref_t<Call>, MoveOnlyFunction>
-                 && std::is_invocable_r_v<Answer, std::decay_t<Call> &, Args...>)
-    MoveOnlyFunction(Call &&call)
+    requires(!std::is_same_v<std::remove_cvref_t<Call>,
+                             MoveOnlyFunction> && std::is_invocable_r_v<Answer, std::decay_t<Call> &, Args...>)
+        MoveOnlyFunction(Call &&call)
     {
         using Kept = std::decay_t<Call>;
         if constexpr (requires { call == nullptr; }) {

@@ -18,8 +18,10 @@ public:
 class VirtualLoop : public Loop {
 public:
     void post(Call call) override { m_queue.emplace(std::move(call), std::shared_ptr<ExecutorHook>()); }
-    void postThrough(std::shared_ptr<ExecutorHook> hook,
-                     Call &&call) { m_queue.emplace(std::move(call), std::move(hook)); }
+    void postThrough(std::shared_ptr<ExecutorHook> hook, Call &&call)
+    {
+        m_queue.emplace(std::move(call), std::move(hook));
+    }
     [[nodiscard]] Instant now() const override { return m_now; }
     [[nodiscard]] std::chrono::system_clock::time_point wallNow() const override;
     [[nodiscard]] Timer callAt(Instant when, Call call) override;

@@ -31,11 +31,11 @@ struct ConnectionSpec {
     std::vector<HostPort> hosts;
     QString user;
     QString password;
-    QByteArray chroot;       // ZooKeeper: "" or "/a/b"
+    QByteArray chroot;        // ZooKeeper: "" or "/a/b"
     quint16 adminPort = 8080; // ZooKeeper's AdminServer
-    int database = 0;        // Redis
-    QString databaseName;    // MariaDB
-    quint64 seed = 0;        // sim:
+    int database = 0;         // Redis
+    QString databaseName;     // MariaDB
+    quint64 seed = 0;         // sim:
     bool production = false;
     bool readOnly = false;
     bool armed = false; // writes are allowed although it is production or read-only by its mark

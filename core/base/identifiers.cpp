@@ -12,9 +12,8 @@ constexpr qsizetype hexLength = 32;
 
 bool isHex(const QByteArray &text)
 {
-    return !text.isEmpty() && std::ranges::all_of(text, [](char c) {
-        return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-    });
+    return !text.isEmpty()
+           && std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
 bool isDigits(const QByteArray &text)

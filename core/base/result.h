@@ -12,33 +12,33 @@
 namespace lockscope {
 
 enum class ErrorCode {
-    BadInput,         // the caller's words are wrong; nothing was sent
-    NotConnected,     // nothing was sent: there is no connection
-    UnknownOutcome,   // the connection broke (or the deadline passed) while the request was out
-    SessionExpired,   // the ZooKeeper session is over, its ephemeral nodes are gone; the SQL connection, its locks
-    AuthFailed,       // the server refused the credentials
-    NoPermission,     // an ACL (ZooKeeper, Redis) forbids this on this object
-    NoNode,           // the znode (or its parent) does not exist
-    NoRow,            // no row, or no table, of this name
-    DeadlockVictim,   // the server broke a deadlock by rolling our transaction back
+    BadInput,       // the caller's words are wrong; nothing was sent
+    NotConnected,   // nothing was sent: there is no connection
+    UnknownOutcome, // the connection broke (or the deadline passed) while the request was out
+    SessionExpired, // the ZooKeeper session is over, its ephemeral nodes are gone; the SQL connection, its locks
+    AuthFailed,     // the server refused the credentials
+    NoPermission,   // an ACL (ZooKeeper, Redis) forbids this on this object
+    NoNode,         // the znode (or its parent) does not exist
+    NoRow,          // no row, or no table, of this name
+    DeadlockVictim, // the server broke a deadlock by rolling our transaction back
     NodeExists,
-    BadVersion,       // it is another version by now
+    BadVersion, // it is another version by now
     NotEmpty,
     NoChildrenForEphemerals,
-    TooLarge,         // more than a buffer or a cap of ours takes
-    BudgetExceeded,   // our own watch budget
-    TimedOut,         // a wait ended at its deadline; nothing of ours was left behind
+    TooLarge,       // more than a buffer or a cap of ours takes
+    BudgetExceeded, // our own watch budget
+    TimedOut,       // a wait ended at its deadline; nothing of ours was left behind
     Cancelled,
-    Refused,          // a guard said no: read-only, not confirmed, identity changed
-    NotHeld,          // release or extend of something that is not ours (any more)
-    Unsupported,      // this server, or this build, cannot
-    Server,           // any other error the server reported
+    Refused,     // a guard said no: read-only, not confirmed, identity changed
+    NotHeld,     // release or extend of something that is not ours (any more)
+    Unsupported, // this server, or this build, cannot
+    Server,      // any other error the server reported
 };
 
 struct Error {
     ErrorCode code = ErrorCode::Server;
-    QString message;         // one line for a person; no secrets
-    bool retryable = false;  // whether trying the same again can help
+    QString message;        // one line for a person; no secrets
+    bool retryable = false; // whether trying the same again can help
 };
 
 template <class T>

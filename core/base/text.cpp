@@ -13,14 +13,16 @@ bool isControl(char32_t c)
 {
     // C0, DEL, C1, and the marks that reorder or hide text in a terminal or a label.
     return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x200b && c <= 0x200f) || (c >= 0x202a && c <= 0x202e)
-        || (c >= 0x2066 && c <= 0x2069) || c == 0x2028 || c == 0x2029 || c == 0xfeff;
+           || (c >= 0x2066 && c <= 0x2069) || c == 0x2028 || c == 0x2029 || c == 0xfeff;
 }
 
 void appendHex(QString &out, const char *from, qsizetype count)
 {
     for (qsizetype i = 0; i < count; ++i)
-        out += QStringLiteral("\\x%1").arg(static_cast<uchar>(from[i]), 2, 16, QLatin1Char('0')).toUpper().replace(
-            QLatin1Char('X'), QLatin1Char('x'));
+        out += QStringLiteral("\\x%1")
+                   .arg(static_cast<uchar>(from[i]), 2, 16, QLatin1Char('0'))
+                   .toUpper()
+                   .replace(QLatin1Char('X'), QLatin1Char('x'));
 }
 
 // The length of the valid UTF-8 sequence at `from`, 0 if there is none.
@@ -53,7 +55,8 @@ qsizetype sequenceLength(const char *from, qsizetype left, char32_t *code)
 QString escaped(const QByteArray &bytes)
 {
     // Nearly every name is plain.
-    const bool isPlain = std::all_of(bytes.begin(), bytes.end(), [](char c) { return c >= 0x20 && c < 0x7f && c != '\\'; });
+    const bool isPlain =
+        std::all_of(bytes.begin(), bytes.end(), [](char c) { return c >= 0x20 && c < 0x7f && c != '\\'; });
     if (isPlain)
         return QString::fromLatin1(bytes);
     QString out;

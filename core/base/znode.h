@@ -45,6 +45,9 @@ struct Acl {
     friend bool operator==(const Acl &, const Acl &) = default;
 };
 using Acls = std::vector<Acl>;
-[[nodiscard]] inline Acls openAcl() { return {{perms::all, "world", "anyone"}}; }
+[[nodiscard]] inline Acls openAcl()
+{
+    return {{perms::all, "world", "anyone"}};
+}
 
 } // namespace lockscope::zk

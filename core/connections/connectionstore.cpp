@@ -24,8 +24,7 @@ constexpr int formatVersion = 1;
 
 const std::array<QString, 7> &colourWords()
 {
-    static const std::array words{QString(),    u"red"_s,  u"orange"_s, u"yellow"_s,
-                                  u"green"_s, u"teal"_s, u"blue"_s};
+    static const std::array words{QString(), u"red"_s, u"orange"_s, u"yellow"_s, u"green"_s, u"teal"_s, u"blue"_s};
     return words;
 }
 
@@ -160,8 +159,8 @@ Result<void> ConnectionStore::store(std::vector<SavedConnection> connections)
     QDir().mkpath(QFileInfo(m_file).absolutePath());
     QSaveFile file(m_file); // whole or not at all
     const bool isWritten = file.open(QIODevice::WriteOnly)
-        && file.setPermissions(QFileDevice::ReadOwner | QFileDevice::WriteOwner)
-        && file.write(document.toJson()) >= 0 && file.commit();
+                           && file.setPermissions(QFileDevice::ReadOwner | QFileDevice::WriteOwner)
+                           && file.write(document.toJson()) >= 0 && file.commit();
     if (!isWritten)
         return Error{ErrorCode::Server, u"could not write %1: %2"_s.arg(m_file, file.errorString())};
     m_all = std::move(connections);
@@ -237,7 +236,8 @@ void ConnectionStore::readPassword(const QString &id, QObject *context, SecretSt
 {
     const auto *saved = find(id);
     if (!m_secrets || !saved || !saved->hasPassword) {
-        QMetaObject::invokeMethod(context, [found = std::move(found)] { found(std::nullopt); }, Qt::QueuedConnection);
+        QMetaObject::invokeMethod(
+            context, [found = std::move(found)] { found(std::nullopt); }, Qt::QueuedConnection);
         return;
     }
     m_secrets->read(keyOf(id), context, std::move(found));
@@ -265,9 +265,8 @@ void ConnectionStore::writePassword(const QString &id, const QString &password, 
         done(note(false));
         return;
     }
-    m_secrets->write(keyOf(id), password, context, [note, done = std::move(done)](const QString &why) {
-        done(why.isEmpty() ? note(true) : why);
-    });
+    m_secrets->write(keyOf(id), password, context,
+                     [note, done = std::move(done)](const QString &why) { done(why.isEmpty() ? note(true) : why); });
 }
 
 } // namespace lockscope

@@ -16,11 +16,11 @@ namespace lockscope {
 enum class ConnectionColour { None, Red, Orange, Yellow, Green, Teal, Blue };
 
 struct SavedConnection {
-    QString id;      // stays when the name changes; the keychain knows it by this
-    QString name;    // as in LOCK: letters, digits, . _ -
-    QString group;   // empty: none
+    QString id;    // stays when the name changes; the keychain knows it by this
+    QString name;  // as in LOCK: letters, digits, . _ -
+    QString group; // empty: none
     ConnectionColour colour = ConnectionColour::None;
-    QString uri;     // without user and password
+    QString uri; // without user and password
     QString user;
     bool production = false;
     bool readOnly = false;

@@ -24,8 +24,8 @@ void fillInPassword(ConnectionStore &store, ConnectionSpec spec, std::chrono::mi
         spec.production = spec.production || saved->production;
         spec.readOnly = spec.readOnly || saved->readOnly || saved->production;
     }
-    const bool isKept = saved && saved->hasPassword && store.canKeepPasswords()
-        && (spec.user.isEmpty() || spec.user == saved->user);
+    const bool isKept =
+        saved && saved->hasPassword && store.canKeepPasswords() && (spec.user.isEmpty() || spec.user == saved->user);
     if (!isKept || !spec.password.isEmpty()) {
         ready(std::move(spec));
         return;

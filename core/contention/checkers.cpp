@@ -10,7 +10,8 @@ namespace lockscope::contention {
 
 using namespace Qt::StringLiterals;
 
-Checkers::Checkers(const Scenario &scenario, Trace &trace) : m_scenario(scenario), m_trace(trace), m_isOptimistic(isOptimistic(scenario.recipe))
+Checkers::Checkers(const Scenario &scenario, Trace &trace)
+    : m_scenario(scenario), m_trace(trace), m_isOptimistic(isOptimistic(scenario.recipe))
 {
     const auto *recipe = playable(scenario.recipe);
     // Permits and readers may overtake each other on their way back from the server.
@@ -25,16 +26,11 @@ void Checkers::see(const Event &event)
         if (event.what != "again")
             m_readers[event.contender] = event.what == "read";
         break;
-    case Mark::Holds:
-        begins(event);
-        break;
+    case Mark::Holds: begins(event); break;
     case Mark::Releases:
     case Mark::Loses:
-    case Mark::Dies:
-        ends(event);
-        break;
-    default:
-        break;
+    case Mark::Dies: ends(event); break;
+    default: break;
     }
 }
 

@@ -51,7 +51,8 @@ void Resource::writeAfter(int contender, qint64 version)
 {
     m_trace.add({{}, contender, Mark::Writes, false, version, "accepted", {}});
     if (!m_succeeded.insert(version).second)
-        m_trace.breaks("effect", contender, u"a second write was accepted as the successor of version %1"_s.arg(version));
+        m_trace.breaks("effect", contender,
+                       u"a second write was accepted as the successor of version %1"_s.arg(version));
 }
 
 ContenderActor::ContenderActor(Loop &loop, std::unique_ptr<recipes::Lock> lock, ContenderPlan plan, Trace &trace,
@@ -118,11 +119,16 @@ bool ContenderActor::isWritten(const recipes::Grant &grant, const Result<bool> &
     }
     const auto &why = released.error();
     const auto message = why.message.toUtf8();
-    m_trace.add({{}, m_plan.number, Mark::GivesUp, false, 0,
-                 why.code == ErrorCode::BadVersion ? "conflict: " + message : message, {}});
+    m_trace.add({{},
+                 m_plan.number,
+                 Mark::GivesUp,
+                 false,
+                 0,
+                 why.code == ErrorCode::BadVersion ? "conflict: " + message : message,
+                 {}});
     // Who does not know whether it was written must not write it twice.
     const bool isInVain = why.code == ErrorCode::BadVersion || why.code == ErrorCode::NotConnected
-        || why.code == ErrorCode::TimedOut || why.code == ErrorCode::Cancelled;
+                          || why.code == ErrorCode::TimedOut || why.code == ErrorCode::Cancelled;
     return !isInVain;
 }
 

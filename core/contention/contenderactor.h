@@ -31,7 +31,7 @@ private:
 struct ContenderPlan {
     int number = 0;
     bool reads = false;
-    bool isShared = false; // others may hold at the same time: readers, permits
+    bool isShared = false;     // others may hold at the same time: readers, permits
     bool isOptimistic = false; // writes when it releases, if that succeeds; and comes again after a conflict
     std::chrono::milliseconds hold{50};
     std::optional<std::chrono::milliseconds> wait;

@@ -14,7 +14,7 @@ namespace {
 bool waitsForMessage(FaultKind kind)
 {
     return kind == FaultKind::Crash || kind == FaultKind::LoseRequest || kind == FaultKind::LoseReply
-        || kind == FaultKind::Delay;
+           || kind == FaultKind::Delay;
 }
 
 bool hasSessions(const QByteArray &recipe)
@@ -48,8 +48,8 @@ Duration longestOf(const Scenario &scenario, FaultKind kind)
 
 Faults::Faults(const Scenario &scenario, VirtualLoop &world, world::Network &network, Servers &servers,
                Clients &clients, Trace &trace, Random random)
-    : m_scenario(scenario), m_world(world), m_network(network), m_servers(servers), m_clients(clients), m_trace(trace),
-      m_seed(random.next())
+    : m_scenario(scenario), m_world(world), m_network(network), m_servers(servers), m_clients(clients),
+      m_trace(trace), m_seed(random.next())
 {
     if (!scenario.faults.empty() || !scenario.planned.empty())
         m_network.setJudge([this](const world::Message &message) { return judge(message); });
@@ -80,8 +80,8 @@ Faults::Drawn Faults::draw(FaultKind kind, quint64 number)
     fault.kind = kind;
     fault.afterGrants = static_cast<int>(random.below(static_cast<quint64>(m_scenario.contenders + 1) / 2 + 1));
     fault.onHolder = random.below(3) != 0;
-    fault.after = Duration(static_cast<Duration::rep>(random.below(
-        static_cast<quint64>(std::chrono::duration_cast<Duration>(m_scenario.hold).count()) + 1)));
+    fault.after = Duration(static_cast<Duration::rep>(
+        random.below(static_cast<quint64>(std::chrono::duration_cast<Duration>(m_scenario.hold).count()) + 1)));
     fault.skips = static_cast<int>(random.below(4));
     const auto percent = static_cast<double>(random.below(100)) / 100;
     const bool isShort = random.below(2) == 0;
@@ -170,9 +170,7 @@ bool Faults::strike(const Shared &fault, int victim)
             return false;
         pause(*fault, victim);
         return true;
-    case FaultKind::Partition:
-        partition(*fault, victim);
-        return true;
+    case FaultKind::Partition: partition(*fault, victim); return true;
     case FaultKind::Drift:
         if (!process)
             return false;
@@ -185,8 +183,7 @@ bool Faults::strike(const Shared &fault, int victim)
         m_clients.stopWorking(victim);
         endsAfter(2 * lease(), [this, victim] { m_clients.kill(victim); });
         return true;
-    default:
-        return strikeServer(*fault, victim);
+    default: return strikeServer(*fault, victim);
     }
 }
 
@@ -196,9 +193,7 @@ bool Faults::strikeServer(Drawn &fault, int victim)
     QByteArray how;
     Duration over{};
     switch (fault.kind) {
-    case FaultKind::Expire:
-        isDone = m_servers.expire(victim);
-        break;
+    case FaultKind::Expire: isDone = m_servers.expire(victim); break;
     case FaultKind::ForceRelease:
         // Mostly the holder's; by mistake a waiter's.
         isDone = (!fault.onHolder && m_servers.forceRelease(true)) || m_servers.forceRelease(false);
@@ -210,7 +205,8 @@ bool Faults::strikeServer(Drawn &fault, int victim)
         victim = nobody;
         break;
     case FaultKind::ClockJump: {
-        const auto by = std::chrono::duration_cast<std::chrono::milliseconds>(fault.random.below(2) == 0 ? -fault.lasts : fault.lasts);
+        const auto by = std::chrono::duration_cast<std::chrono::milliseconds>(
+            fault.random.below(2) == 0 ? -fault.lasts : fault.lasts);
         auto *process = m_clients.processOf(victim);
         isDone = fault.random.below(2) == 0 && m_servers.jumpClock(by);
         how = isDone ? QByteArrayLiteral("the server's") : QByteArrayLiteral("a client's");
@@ -234,8 +230,7 @@ bool Faults::strikeServer(Drawn &fault, int victim)
         isDone = m_servers.loseNextPublish();
         victim = nobody;
         break;
-    default:
-        break;
+    default: break;
     }
     if (!isDone)
         return false;
@@ -313,8 +308,8 @@ world::Delivery Faults::judge(const world::Message &message)
         auto *process = fault->victim == nobody ? nullptr : m_clients.processOf(fault->victim);
         if (fault->victim != nobody && (!process || process->number() != message.process))
             continue;
-        const auto wanted = fault->kind == FaultKind::LoseReply ? world::Direction::ToClient
-            : world::Direction::ToServer;
+        const auto wanted =
+            fault->kind == FaultKind::LoseReply ? world::Direction::ToClient : world::Direction::ToServer;
         if (message.direction != wanted || fault->skips-- > 0)
             continue;
         m_ambushes.erase(m_ambushes.begin() + static_cast<std::ptrdiff_t>(i));

@@ -49,10 +49,10 @@ private:
         bool onHolder = true;
         Duration after{};
         Duration lasts{};
-        int skips = 0;                // so many messages go well before
-        int victim = nobody;          // while it lies in wait; nobody: whoever comes
+        int skips = 0;       // so many messages go well before
+        int victim = nobody; // while it lies in wait; nobody: whoever comes
         bool isPlanned = false;
-        bool lastsAsPlanned = false;  // not as long as the seed drew
+        bool lastsAsPlanned = false; // not as long as the seed drew
         int tries = 0;
     };
     using Shared = std::shared_ptr<Drawn>;
@@ -85,8 +85,8 @@ private:
     int m_drawn = 0; // of the scenario's faults
     int m_pending = 0;
     Moment m_lastEnd{};
-    std::vector<Shared> m_waiting;   // for their number of grants
-    std::vector<Shared> m_ambushes;  // for a message
+    std::vector<Shared> m_waiting;  // for their number of grants
+    std::vector<Shared> m_ambushes; // for a message
 };
 
 } // namespace lockscope::contention

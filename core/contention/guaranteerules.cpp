@@ -30,10 +30,8 @@ QString ofZooKeeper(FaultKind fault)
         return u"a pause longer than the session: the server gives the lock on, and who is paused cannot know"_s;
     case FaultKind::Expire:
         return u"the server ends the session, and its client hears of it only when it has connected again"_s;
-    case FaultKind::ForceRelease:
-        return u"whoever lost the lock by force believes to hold it until it looks"_s;
-    default:
-        return {};
+    case FaultKind::ForceRelease: return u"whoever lost the lock by force believes to hold it until it looks"_s;
+    default: return {};
     }
 }
 
@@ -45,30 +43,26 @@ QString ofMariaDb(const RecipeInfo &recipe, FaultKind fault)
     case FaultKind::Expire:
     case FaultKind::ForceRelease:
         return u"the connection was killed: its locks are gone at once, and its client hears of it when it asks"_s;
-    default:
-        return {};
+    default: return {};
     }
 }
 
 QString ofRedis(const RecipeInfo &recipe, FaultKind fault)
 {
     switch (fault) {
-    case FaultKind::Pause:
-        return u"a pause longer than the lease: the key expires, and who is paused cannot know"_s;
+    case FaultKind::Pause: return u"a pause longer than the lease: the key expires, and who is paused cannot know"_s;
     case FaultKind::ForceRelease:
         if (recipe.counted)
             return {}; // its key holds the number of free permits, not those that are out
         return u"whoever lost the lock by force believes to hold it until it prolongs its lease"_s;
     case FaultKind::ClockJump:
         return recipe.endsBy == EndsBy::Timestamp
-            ? u"its times are the clients' own: one clock that is ahead takes the lock over"_s
-            : u"a server's clock that jumps ahead ends leases early"_s;
+                   ? u"its times are the clients' own: one clock that is ahead takes the lock over"_s
+                   : u"a server's clock that jumps ahead ends leases early"_s;
     case FaultKind::RestartEmpty:
         return u"the key is gone with the data, and its holder believes on until it prolongs its lease"_s;
-    case FaultKind::Failover:
-        return u"the replica that took over never saw the key"_s;
-    default:
-        return {};
+    case FaultKind::Failover: return u"the replica that took over never saw the key"_s;
+    default: return {};
     }
 }
 
@@ -92,10 +86,12 @@ GuaranteeRule twoBelieve(const RecipeInfo &recipe, FaultKind fault, const QByteA
     if (isRedis && !recipe.namesHolder && isAny(nameOf(fault), {"partition", "delay"}))
         return {u"its DEL comes late, after its lease, and deletes the key of its successor"_s, true};
     if (recipe.endsBy == EndsBy::Timestamp && isAny(nameOf(fault), {"lose-request", "lose-reply"}))
-        return {u"two that ask in the same millisecond write the same time, and who did not hear takes it for its own"_s,
-                true};
+        return {
+            u"two that ask in the same millisecond write the same time, and who did not hear takes it for its own"_s,
+            true};
     if (backend == BackendKind::MariaDb && !recipe.optimistic && fault == FaultKind::Pause)
-        return {u"a pause longer than the server keeps an idle connection (8 hours): its locks are gone with that"_s, true};
+        return {u"a pause longer than the server keeps an idle connection (8 hours): its locks are gone with that"_s,
+                true};
     if (backend == BackendKind::ZooKeeper && fault == FaultKind::Drift)
         return {u"a slow clock that is cut off believes longer than its session lives"_s, true};
     switch (backend) {
@@ -108,12 +104,13 @@ GuaranteeRule twoBelieve(const RecipeInfo &recipe, FaultKind fault, const QByteA
 
 GuaranteeRule heardLate(const RecipeInfo &recipe, FaultKind fault, const QByteArray &invariant)
 {
-    const auto because = u"who hears of its grant only when that is over already believes in it after its successor"_s;
+    const auto because =
+        u"who hears of its grant only when that is over already believes in it after its successor"_s;
     const bool hasOrder = recipe.fair && !recipe.counted;
     if (isAny(nameOf(fault), {"pause", "partition"}) && (invariant == "tokens" || hasOrder))
         return {because, true};
-    // Forced between its look and its delete, it deletes the node of its successor, who hears of its grant late from a
-    // follower that lags. (Forced before that it sees whose node it is, and deletes nothing.)
+    // Forced between its look and its delete, it deletes the node of its successor, who hears of its grant late from
+    // a follower that lags. (Forced before that it sees whose node it is, and deletes nothing.)
     if (fault == FaultKind::ForceRelease && recipe.shape == Shape::Node && invariant == "tokens")
         return {because, true};
     return {};
@@ -150,12 +147,9 @@ bool losesTokens(const RecipeInfo &recipe, FaultKind fault)
 const std::vector<Invariant> &invariants()
 {
     static const std::vector<Invariant> all{
-        {"exclusion", u"never two holders"_s},
-        {"effect", u"no write of a former holder after its successor's"_s},
-        {"order", u"first come, first served"_s},
-        {"progress", u"no lost wake-up: everybody comes to an end"_s},
-        {"cleanliness", u"nothing left behind"_s},
-        {"tokens", u"fencing tokens only grow"_s},
+        {"exclusion", u"never two holders"_s},     {"effect", u"no write of a former holder after its successor's"_s},
+        {"order", u"first come, first served"_s},  {"progress", u"no lost wake-up: everybody comes to an end"_s},
+        {"cleanliness", u"nothing left behind"_s}, {"tokens", u"fencing tokens only grow"_s},
     };
     return all;
 }

@@ -43,7 +43,7 @@ std::vector<Guarantee> guaranteesOf(const QByteArray &recipe, FaultKind fault, b
         }
         const auto expected = guaranteeRule(recipe, fault, invariant.name, fenced);
         const auto verdict = !expected.mayBreak() ? Verdict::Holds
-            : expected.isRare                     ? Verdict::MayBreakRarely
+                             : expected.isRare    ? Verdict::MayBreakRarely
                                                   : Verdict::MayBreak;
         all.push_back({invariant.name, verdict, expected.because});
     }

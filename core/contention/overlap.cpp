@@ -35,22 +35,19 @@ std::optional<OverlapBound> ofZooKeeper(const Scenario &scenario, FaultKind faul
     case FaultKind::Pause:
         return OverlapBound{less(longestOf(scenario, fault), scenario.sessionTimeout) + connectsAgain,
                             u"the pause, less the session's timeout, and a new connection"_s};
-    case FaultKind::Expire:
-        return OverlapBound{connectsAgain, u"a new connection"_s};
+    case FaultKind::Expire: return OverlapBound{connectsAgain, u"a new connection"_s};
     case FaultKind::Drift:
         return OverlapBound{scaled(scenario.sessionTimeout, 1 / slowClock - 1),
                             u"what the clock is late by at the end of the session"_s};
-    case FaultKind::ForceRelease:
-        return OverlapBound{scenario.hold + joining(scenario), u"as long as it works"_s};
-    default:
-        return {};
+    case FaultKind::ForceRelease: return OverlapBound{scenario.hold + joining(scenario), u"as long as it works"_s};
+    default: return {};
     }
 }
 
 bool isOnTheWay(FaultKind fault)
 {
     return fault == FaultKind::Partition || fault == FaultKind::Delay || fault == FaultKind::LoseRequest
-        || fault == FaultKind::LoseReply;
+           || fault == FaultKind::LoseReply;
 }
 
 std::optional<OverlapBound> ofRedis(const Scenario &scenario, FaultKind fault)
@@ -69,14 +66,12 @@ std::optional<OverlapBound> ofRedis(const Scenario &scenario, FaultKind fault)
     case FaultKind::Drift:
         return OverlapBound{scaled(lease, 1 / slowClock - 1), u"what the clock is late by at the end of the lease"_s};
     case FaultKind::ForceRelease:
-    case FaultKind::ClockJump:
-        return isLong ? untilAsked : untilOver;
+    case FaultKind::ClockJump: return isLong ? untilAsked : untilOver;
     case FaultKind::RestartEmpty:
     case FaultKind::Failover:
         // While the server is away it asks again at every twentieth.
         return isLong ? OverlapBound{untilAsked.atMost + lease / 20, untilAsked.words} : untilOver;
-    default:
-        return {};
+    default: return {};
     }
 }
 
@@ -88,8 +83,7 @@ std::optional<OverlapBound> ofMariaDb(const Scenario &scenario, FaultKind fault)
         return OverlapBound{asksEvery + connectsAgain, u"a second, when it asks whether its connection stands"_s};
     case FaultKind::Pause:
         return OverlapBound{longestOf(scenario, fault) + asksEvery + connectsAgain, u"the pause, and a second"_s};
-    default:
-        return {};
+    default: return {};
     }
 }
 

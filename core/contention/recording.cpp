@@ -15,9 +15,9 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr const char *markNames[] = {"joins",   "request", "answer", "watch-event", "message", "holds",
-                                     "releases", "loses",  "gives-up", "writes",    "pauses",  "resumes",
-                                     "dies",    "comes",   "fault",   "breaks"};
+constexpr const char *markNames[] = {"joins",    "request", "answer",   "watch-event", "message", "holds",
+                                     "releases", "loses",   "gives-up", "writes",      "pauses",  "resumes",
+                                     "dies",     "comes",   "fault",    "breaks"};
 constexpr auto recordingSchema = "lockscope-recording/1";
 
 std::optional<Mark> markByName(const QString &name)
@@ -46,8 +46,13 @@ QJsonArray violationsJson(const std::vector<Violation> &violations)
 
 QJsonArray eventJson(const Event &event)
 {
-    return {qint64(event.at.count()), event.contender, QString::fromLatin1(nameOf(event.mark)),
-            escaped(event.what), escaped(event.where), qint64(event.token), event.isWasted};
+    return {qint64(event.at.count()),
+            event.contender,
+            QString::fromLatin1(nameOf(event.mark)),
+            escaped(event.what),
+            escaped(event.where),
+            qint64(event.token),
+            event.isWasted};
 }
 
 std::optional<Event> eventFrom(const QJsonArray &array, int contenders)

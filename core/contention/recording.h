@@ -10,7 +10,10 @@
 namespace lockscope::contention {
 
 using Moment = std::chrono::microseconds; // since the start of the run, by the world's own clock
-[[nodiscard]] inline double inMs(Moment moment) { return static_cast<double>(moment.count()) / 1000; }
+[[nodiscard]] inline double inMs(Moment moment)
+{
+    return static_cast<double>(moment.count()) / 1000;
+}
 
 enum class Mark : quint8 {
     Joins,      // asks for the lock: waits from here on
@@ -26,9 +29,9 @@ enum class Mark : quint8 {
     Pauses,
     Resumes,
     Dies,
-    Comes,      // back, after it died
-    Fault,      // something went wrong in the world; `what` is its name; the contender it befell, or none
-    Breaks,     // an invariant did not hold; `what` is its name, `where` the sentence
+    Comes,  // back, after it died
+    Fault,  // something went wrong in the world; `what` is its name; the contender it befell, or none
+    Breaks, // an invariant did not hold; `what` is its name, `where` the sentence
 };
 [[nodiscard]] QByteArray nameOf(Mark mark);
 
@@ -62,7 +65,7 @@ struct Counters {
     qint64 allRequests = 0, allWatchEvents = 0, bytes = 0;
     Waits waits;
     Moment longestOverlap{}; // how long at most more believed to hold than may
-    double fairness = 1; // Jain's index over the contenders' waits: 1 equal, 1/N one waited for all
+    double fairness = 1;     // Jain's index over the contenders' waits: 1 equal, 1/N one waited for all
 };
 
 struct Recording {

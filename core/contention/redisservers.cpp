@@ -82,8 +82,8 @@ public:
             client = std::make_shared<Client>();
             for (const auto &server : m_servers) {
                 client->connections.push_back(world::openRedis(process, *server));
-                client->traced.push_back(tracedFor(m_context.scenario.recipe, *client->connections.back(),
-                                                   m_context.trace, contender));
+                client->traced.push_back(
+                    tracedFor(m_context.scenario.recipe, *client->connections.back(), m_context.trace, contender));
             }
             shared = client;
         }
@@ -135,7 +135,7 @@ public:
         for (const auto &server : m_servers) {
             for (const auto &key : server->keys()) {
                 const bool isKept = (isSemaphore && key == lockKey.bytes()) || key == beside.fencingToken()
-                    || key.startsWith(beside.unlockLatch({}));
+                                    || key.startsWith(beside.unlockLatch({}));
                 if (!isKept)
                     left.push_back(key);
             }

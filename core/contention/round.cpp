@@ -13,7 +13,7 @@ bool isReader(const Scenario &scenario, int contender)
 {
     // Spread evenly, and the same for every seed; the first writes.
     return contender > 0
-        && contender * scenario.readersPercent / 100 != (contender - 1) * scenario.readersPercent / 100;
+           && contender * scenario.readersPercent / 100 != (contender - 1) * scenario.readersPercent / 100;
 }
 
 Round::Round(Loop &loop, const Scenario &scenario, Trace &trace, Resource &resource, Duration apart)
@@ -33,9 +33,8 @@ void Round::add(int number, Loop &loop, std::unique_ptr<recipes::Lock> lock)
     plan.isOptimistic = isOptimistic(m_scenario.recipe);
     plan.hold = m_scenario.hold;
     plan.wait = m_scenario.wait;
-    m_contenders[std::size_t(number)] =
-        std::make_unique<ContenderActor>(loop, std::move(lock), plan, m_trace, m_resource,
-                                         [this, number] { done(number); });
+    m_contenders[std::size_t(number)] = std::make_unique<ContenderActor>(
+        loop, std::move(lock), plan, m_trace, m_resource, [this, number] { done(number); });
 }
 
 void Round::remove(int number)
@@ -99,7 +98,8 @@ Task<void> Round::joinSpread(Random random)
     std::vector<std::pair<Duration, std::size_t>> arrivals;
     const auto within = std::chrono::duration_cast<Duration>(m_scenario.arriveWithin).count();
     for (std::size_t i = 0; i < m_contenders.size(); ++i)
-        arrivals.emplace_back(Duration(static_cast<Duration::rep>(random.below(static_cast<quint64>(within) + 1))), i);
+        arrivals.emplace_back(Duration(static_cast<Duration::rep>(random.below(static_cast<quint64>(within) + 1))),
+                              i);
     std::sort(arrivals.begin(), arrivals.end());
     const auto began = m_loop.now();
     for (const auto &[after, number] : arrivals) {

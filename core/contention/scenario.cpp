@@ -24,12 +24,14 @@ struct FaultWords {
 const std::vector<FaultWords> &words()
 {
     static const std::vector<FaultWords> all{
-        {FaultKind::Pause, "pause", u"a client stops for a while (SIGSTOP, garbage collection), shorter or longer than its lease"_s},
+        {FaultKind::Pause, "pause",
+         u"a client stops for a while (SIGSTOP, garbage collection), shorter or longer than its lease"_s},
         {FaultKind::Crash, "crash", u"a client dies between two of its requests"_s},
         {FaultKind::LoseRequest, "lose-request", u"a request never arrives; the connection breaks"_s},
         {FaultKind::LoseReply, "lose-reply", u"a request is done, its reply never arrives; the connection breaks"_s},
         {FaultKind::Delay, "delay", u"a message is late"_s},
-        {FaultKind::Partition, "partition", u"nothing gets through between a client and the server, one way or both"_s},
+        {FaultKind::Partition, "partition",
+         u"nothing gets through between a client and the server, one way or both"_s},
         {FaultKind::Expire, "expire", u"the server ends a client's session"_s},
         {FaultKind::Lag, "lag", u"a follower shows an older state than the leader's"_s},
         {FaultKind::ClockJump, "clock-jump", u"a wall clock jumps"_s},
@@ -37,7 +39,8 @@ const std::vector<FaultWords> &words()
         {FaultKind::RestartEmpty, "restart-empty", u"the server comes back without its data"_s},
         {FaultKind::Failover, "failover", u"a replica takes over that never saw the last writes"_s},
         {FaultKind::LostPublish, "lost-publish", u"a published message reaches nobody"_s},
-        {FaultKind::DeadThread, "dead-thread", u"the thread that holds the lock dies; what keeps the lease alive does not"_s},
+        {FaultKind::DeadThread, "dead-thread",
+         u"the thread that holds the lock dies; what keeps the lease alive does not"_s},
         {FaultKind::ForceRelease, "force-release", u"an operator takes the lock away from its holder"_s},
     };
     return all;
@@ -140,16 +143,12 @@ PlannedFault readPlanned(Reader &outer, const QJsonObject &object)
 bool canHappen(FaultKind fault, BackendKind backend)
 {
     switch (fault) {
-    case FaultKind::Expire:
-        return backend != BackendKind::Redis; // it has no sessions
-    case FaultKind::Lag:
-        return backend == BackendKind::ZooKeeper;
+    case FaultKind::Expire: return backend != BackendKind::Redis; // it has no sessions
+    case FaultKind::Lag: return backend == BackendKind::ZooKeeper;
     case FaultKind::RestartEmpty:
     case FaultKind::Failover:
-    case FaultKind::LostPublish:
-        return backend == BackendKind::Redis;
-    default:
-        return true;
+    case FaultKind::LostPublish: return backend == BackendKind::Redis;
+    default: return true;
     }
 }
 
@@ -313,8 +312,9 @@ Result<bool> Scenario::check() const
     if (perProcess > 1 && info->backend == BackendKind::MariaDb)
         return bad(u"a session on MariaDB carries one lock at a time: one contender per process"_s);
     const auto isForced = [](const PlannedFault &fault) { return fault.kind == FaultKind::ForceRelease; };
-    if (locks != 1 && (std::count(faults.begin(), faults.end(), FaultKind::ForceRelease) > 0
-                       || std::any_of(planned.begin(), planned.end(), isForced)))
+    if (locks != 1
+        && (std::count(faults.begin(), faults.end(), FaultKind::ForceRelease) > 0
+            || std::any_of(planned.begin(), planned.end(), isForced)))
         return bad(u"of two locks none can be force-released here"_s);
     for (const auto fault : faults) {
         if (!canHappen(fault, info->backend))

@@ -50,9 +50,9 @@ enum class FaultKind {
 // A fault that somebody chose: at this moment, on this contender. Beside the ones that are drawn by the seed.
 struct PlannedFault {
     FaultKind kind = FaultKind::Pause;
-    std::chrono::microseconds at{0};             // since the start of the run
-    int contender = 0;                           // whom, or whose connection; for a server's fault not used
-    std::chrono::milliseconds lasts{0};          // 0: as long as the kind's own default
+    std::chrono::microseconds at{0};    // since the start of the run
+    int contender = 0;                  // whom, or whose connection; for a server's fault not used
+    std::chrono::milliseconds lasts{0}; // 0: as long as the kind's own default
     friend bool operator==(const PlannedFault &, const PlannedFault &) = default;
 };
 
@@ -67,23 +67,23 @@ struct Scenario {
     int rounds = 1;
     std::chrono::milliseconds hold{50};
     quint64 seed = 1;
-    std::vector<FaultKind> faults;             // each at least once per round, where it applies
+    std::vector<FaultKind> faults; // each at least once per round, where it applies
     // Those of them that are drawn and then do not happen, counted from 0 as they are drawn: round by round, each
     // round's in the order above. Everything else happens as it would beside them.
     std::vector<int> withheld;
     std::vector<PlannedFault> planned;
     Arrival arrival = Arrival::Queued;
     std::chrono::milliseconds arriveWithin{1000}; // Spread
-    int perProcess = 1;                        // contenders that share a process, and its session
-    int limit = 1;                             // permits of a semaphore
-    int locks = 1;                             // 2: each contender wants both, one after the other
-    bool isOppositeOrder = false;              // every second one in the other order
-    int readersPercent = 0;                    // of a read/write lock's contenders
-    std::chrono::milliseconds ttl{30'000};     // of a lease
+    int perProcess = 1;                           // contenders that share a process, and its session
+    int limit = 1;                                // permits of a semaphore
+    int locks = 1;                                // 2: each contender wants both, one after the other
+    bool isOppositeOrder = false;                 // every second one in the other order
+    int readersPercent = 0;                       // of a read/write lock's contenders
+    std::chrono::milliseconds ttl{30'000};        // of a lease
     std::chrono::milliseconds sessionTimeout{10'000};
     std::optional<std::chrono::milliseconds> wait; // total deadline of each acquire; none: without limit
-    bool checksFencingTokens = false;          // what the guarded resource does with an older token
-    bool keepsEvents = true;                   // false: counters and invariants only, for very many contenders
+    bool checksFencingTokens = false;              // what the guarded resource does with an older token
+    bool keepsEvents = true;                       // false: counters and invariants only, for very many contenders
 
     [[nodiscard]] QJsonObject toJson() const;
     // BadInput names the field that is wrong and what it may be.

@@ -140,9 +140,10 @@ bool Search::hasFewerFaults()
         isThinner = thinsOut<FaultKind>(m_shortest.faults, [](Scenario &candidate, std::vector<FaultKind> kept) {
             candidate.faults = std::move(kept);
         });
-    isThinner = thinsOut<PlannedFault>(m_shortest.planned, [](Scenario &candidate, std::vector<PlannedFault> kept) {
-        candidate.planned = std::move(kept);
-    }) || isThinner;
+    isThinner = thinsOut<PlannedFault>(
+                    m_shortest.planned,
+                    [](Scenario &candidate, std::vector<PlannedFault> kept) { candidate.planned = std::move(kept); })
+                || isThinner;
     const auto drawn = m_shortest.rounds * static_cast<int>(m_shortest.faults.size());
     std::vector<int> happen;
     for (int number = 0; number < drawn; ++number) {
@@ -152,13 +153,15 @@ bool Search::hasFewerFaults()
     }
     if (happen.size() < 2)
         return isThinner;
-    return thinsOut<int>(std::move(happen), [drawn](Scenario &candidate, const std::vector<int> &kept) {
-        candidate.withheld.clear();
-        for (int number = 0; number < drawn; ++number) {
-            if (std::find(kept.begin(), kept.end(), number) == kept.end())
-                candidate.withheld.push_back(number);
-        }
-    }) || isThinner;
+    return thinsOut<int>(std::move(happen),
+                         [drawn](Scenario &candidate, const std::vector<int> &kept) {
+                             candidate.withheld.clear();
+                             for (int number = 0; number < drawn; ++number) {
+                                 if (std::find(kept.begin(), kept.end(), number) == kept.end())
+                                     candidate.withheld.push_back(number);
+                             }
+                         })
+           || isThinner;
 }
 
 // What makes a scenario special and may have nothing to do with it.

@@ -30,9 +30,9 @@ Random stream(quint64 seed, quint64 number)
 
 SimulatedRun::SimulatedRun(const Scenario &scenario)
     : m_scenario(scenario), m_start(begin(m_world)), m_random(stream(scenario.seed, 1)),
-      m_network(m_world, stream(scenario.seed, 2), {}),
-      m_trace(scenario, [this] { return now(); }, mostEventsKept), m_checkers(scenario, m_trace),
-      m_resource(m_trace, scenario.checksFencingTokens), m_scope(m_world)
+      m_network(m_world, stream(scenario.seed, 2), {}), m_trace(
+                                                            scenario, [this] { return now(); }, mostEventsKept),
+      m_checkers(scenario, m_trace), m_resource(m_trace, scenario.checksFencingTokens), m_scope(m_world)
 {
     m_servers = makeServers({m_scenario, m_world, m_network, m_trace, stream(scenario.seed, 3)});
     m_processes.resize(std::size_t((scenario.contenders + scenario.perProcess - 1) / scenario.perProcess));
@@ -231,9 +231,8 @@ Task<void> SimulatedRun::cleanUp()
         co_return;
     m_trace.breaks("cleanliness", nobody,
                    u"left behind: %1%2"_s.arg(label(m_leftBehind.front()),
-                                              m_leftBehind.size() > 1
-                                                  ? u" and %1 more"_s.arg(m_leftBehind.size() - 1)
-                                                  : QString()));
+                                              m_leftBehind.size() > 1 ? u" and %1 more"_s.arg(m_leftBehind.size() - 1)
+                                                                      : QString()));
 }
 
 Recording SimulatedRun::take()

@@ -17,7 +17,7 @@ bool hasOptionsForAll(Scenario scenario)
     const Scenario plain;
     scenario.keepsEvents = plain.keepsEvents; // not of the run, of what is kept of it
     return scenario.planned.empty() && scenario.withheld.empty() && scenario.locks == plain.locks
-        && scenario.isOppositeOrder == plain.isOppositeOrder;
+           && scenario.isOppositeOrder == plain.isOppositeOrder;
 }
 
 // In quotes no shell looks into.

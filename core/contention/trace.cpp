@@ -81,11 +81,8 @@ void Trace::note(Lane &lane, const Event &event)
         wasted(lane);
         lane.isWaiting = false;
         break;
-    case Mark::Releases:
-        m_isDraining = true;
-        break;
-    default:
-        break;
+    case Mark::Releases: m_isDraining = true; break;
+    default: break;
     }
 }
 
@@ -149,9 +146,7 @@ void Trace::countWaits()
     if (m_waits.empty())
         return;
     std::sort(m_waits.begin(), m_waits.end());
-    const auto at = [this](int percent) {
-        return m_waits[(m_waits.size() - 1) * std::size_t(percent) / 100];
-    };
+    const auto at = [this](int percent) { return m_waits[(m_waits.size() - 1) * std::size_t(percent) / 100]; };
     m_counters.waits = {at(50), at(99), m_waits.back()};
     double sum = 0, squares = 0;
     for (const auto &lane : m_lanes) {

@@ -54,8 +54,8 @@ private:
 bool has(const Scenario &scenario, FaultKind kind)
 {
     return std::find(scenario.faults.begin(), scenario.faults.end(), kind) != scenario.faults.end()
-        || std::any_of(scenario.planned.begin(), scenario.planned.end(),
-                       [kind](const PlannedFault &fault) { return fault.kind == kind; });
+           || std::any_of(scenario.planned.begin(), scenario.planned.end(),
+                          [kind](const PlannedFault &fault) { return fault.kind == kind; });
 }
 
 class ZooKeeperServers : public Servers {

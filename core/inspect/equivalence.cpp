@@ -7,7 +7,8 @@ namespace lockscope::inspect {
 
 namespace {
 
-bool isAbout(const std::optional<ServerTime> &a, const std::optional<ServerTime> &b, std::chrono::milliseconds wavering)
+bool isAbout(const std::optional<ServerTime> &a, const std::optional<ServerTime> &b,
+             std::chrono::milliseconds wavering)
 {
     if (!a || !b)
         return a.has_value() == b.has_value();
@@ -38,11 +39,11 @@ bool isEquivalent(const LockSnapshot &before, const LockSnapshot &now, std::chro
 {
     const auto sameOne = [wavering](const Contender &a, const Contender &b) { return sameContender(a, b, wavering); };
     return before.lock == now.lock && before.backend == now.backend && before.recipe == now.recipe
-        && before.client == now.client && before.why == now.why && before.confidence == now.confidence
-        && before.state == now.state && before.waitersKnown == now.waitersKnown
-        && before.companions == now.companions && std::ranges::equal(before.nodes, now.nodes, sameNode)
-        && std::ranges::equal(before.contenders, now.contenders, sameOne)
-        && std::ranges::equal(before.findings, now.findings, sameFinding);
+           && before.client == now.client && before.why == now.why && before.confidence == now.confidence
+           && before.state == now.state && before.waitersKnown == now.waitersKnown
+           && before.companions == now.companions && std::ranges::equal(before.nodes, now.nodes, sameNode)
+           && std::ranges::equal(before.contenders, now.contenders, sameOne)
+           && std::ranges::equal(before.findings, now.findings, sameFinding);
 }
 
 } // namespace lockscope::inspect

@@ -31,8 +31,8 @@ enum class FindingCode : quint8 {
 
 struct FindingKind {
     FindingCode code;
-    const char *name;   // "no-ttl", stable: scripts ask for it
-    Severity severity;  // unless what was seen says otherwise
+    const char *name;  // "no-ttl", stable: scripts ask for it
+    Severity severity; // unless what was seen says otherwise
     QStringView title;
     QStringView meaning;
     QStringView confirm; // how to see it without us

@@ -25,8 +25,8 @@ bool isLetter(char c)
 
 bool isLockWord(const QByteArray &word)
 {
-    static const QByteArrayList words{"lock",   "locks",   "mutex",     "mutexes",   "mutices",
-                                      "lease",  "leases",  "semaphore", "semaphores"};
+    static const QByteArrayList words{"lock",  "locks",  "mutex",     "mutexes",   "mutices",
+                                      "lease", "leases", "semaphore", "semaphores"};
     return words.contains(word.toLower());
 }
 
@@ -38,9 +38,9 @@ bool saysLock(const QByteArray &name)
     for (qsizetype at = 0; at <= name.size(); ++at) {
         const bool end = at == name.size() || !isLetter(name[at]);
         // "orderLock" parts before the capital; "HTTPLock" before the last of a run of capitals.
-        const bool hump = !end && at > start && isCapital(name[at])
-            && (isSmall(name[at - 1])
-                || (isCapital(name[at - 1]) && at + 1 < name.size() && isSmall(name[at + 1])));
+        const bool hump =
+            !end && at > start && isCapital(name[at])
+            && (isSmall(name[at - 1]) || (isCapital(name[at - 1]) && at + 1 < name.size() && isSmall(name[at + 1])));
         if (!end && !hump)
             continue;
         if (isLockWord(name.mid(start, at - start)))

@@ -23,8 +23,8 @@ std::vector<SnapshotChange> SnapshotStore::replace(const QByteArray &source, std
     }
     for (const auto &name : std::exchange(m_names[source], names)) {
         const auto at = m_locks.find(name);
-        const bool isGone = at != m_locks.end() && at->second.first == source
-            && std::ranges::find(names, name) == names.end();
+        const bool isGone =
+            at != m_locks.end() && at->second.first == source && std::ranges::find(names, name) == names.end();
         if (!isGone)
             continue;
         changes.push_back({ChangeKind::Removed, std::move(at->second.second)});

@@ -45,8 +45,8 @@ QString holders(const std::vector<const Contender *> &all)
         return u"%1 readers"_s.arg(all.size());
     // A writer that also took the read lock is one client with two nodes.
     const bool oneSession = first.session && std::ranges::all_of(all, [&first](const auto *one) {
-        return one->session == first.session && one->mode != Mode::Permit;
-    });
+                                return one->session == first.session && one->mode != Mode::Permit;
+                            });
     if (oneSession)
         return whom(first);
     const bool permits = std::ranges::all_of(all, [](const auto *one) { return one->mode == Mode::Permit; });

@@ -57,13 +57,13 @@ struct WatchEdge {
 
 // The identity a force-release is guarded by; which fields are set depends on the backend.
 struct Identity {
-    QByteArray path;               // ZooKeeper: the contender's node
-    qint64 czxid = 0;              // ZooKeeper
-    quint64 owner = 0;             // ZooKeeper: ephemeralOwner
-    qint32 version = 0;            // ZooKeeper: data version
-    QByteArray value;              // Redis: the token, or the hash field; SQL: transaction or connection, in words
+    QByteArray path;                // ZooKeeper: the contender's node
+    qint64 czxid = 0;               // ZooKeeper
+    quint64 owner = 0;              // ZooKeeper: ephemeralOwner
+    qint32 version = 0;             // ZooKeeper: data version
+    QByteArray value;               // Redis: the token, or the hash field; SQL: transaction or connection, in words
     std::optional<qint64> expiryMs; // Redis, where every holder writes the same value: when this one's ends
-    bool comesAgain = false;       // nothing the server says tells this hold from a later one
+    bool comesAgain = false;        // nothing the server says tells this hold from a later one
     friend bool operator==(const Identity &, const Identity &) = default;
 };
 
@@ -72,8 +72,8 @@ struct Contender {
     Role role = Role::Waiter;
     Mode mode = Mode::Exclusive;
     std::optional<int> position;
-    std::optional<QString> session;    // "0x1000009b4890001", a Redis client id …
-    std::optional<QString> endpoint;   // "10.0.3.7:56332"
+    std::optional<QString> session;     // "0x1000009b4890001", a Redis client id …
+    std::optional<QString> endpoint;    // "10.0.3.7:56332"
     std::optional<QByteArray> identity; // what the client wrote about itself
     int reentry = 1;
     std::optional<ServerTime> heldSince;
@@ -121,7 +121,7 @@ struct LockSnapshot {
     std::vector<NodeSaid> nodes;        // of a set of Redis nodes: all of them, in the order of the set
     ServerTime observed{};
     std::chrono::milliseconds serverAhead{}; // server's clock minus ours
-    bool mayBeOld = false; // the server answered from a copy that it made at `observed` or later
+    bool mayBeOld = false;                   // the server answered from a copy that it made at `observed` or later
     friend bool operator==(const LockSnapshot &, const LockSnapshot &) = default;
 
     [[nodiscard]] int holderCount() const;

@@ -46,8 +46,7 @@ double measure(const Proof &proof, const contention::Recording &run)
     case Proof::Of::Events:
         return double(std::count_if(run.events.begin(), run.events.end(),
                                     [&](const contention::Event &event) { return proof.pattern.matches(event); }));
-    case Proof::Of::Counter:
-        break;
+    case Proof::Of::Counter: break;
     }
     const auto at = std::find_if(std::begin(nameableCounters), std::end(nameableCounters),
                                  [&](const NamedCounter &counter) { return proof.name == counter.name; });
@@ -102,7 +101,7 @@ const QString &Text::in(Language language) const
 bool EventPattern::matches(const contention::Event &event) const
 {
     return (!mark || *mark == event.mark) && (!contender || *contender == event.contender)
-        && (!what || *what == event.what) && (!isWasted || *isWasted == event.isWasted);
+           && (!what || *what == event.what) && (!isWasted || *isWasted == event.isWasted);
 }
 
 std::optional<contention::Moment> momentOf(const Stop &stop, const PlayedRuns &runs)

@@ -127,8 +127,8 @@ Question readQuestion(FieldReader reader)
     for (qsizetype i = 0; i < choices.size(); ++i) {
         // A choice is a text by itself.
         FieldReader choice = reader.element("choices", choices, i);
-        question.choices.push_back({choice.text("en", QString()), choice.text("zh_CN", QString()),
-                                    choice.text("ru", QString())});
+        question.choices.push_back(
+            {choice.text("en", QString()), choice.text("zh_CN", QString()), choice.text("ru", QString())});
         choice.nothingElse();
         if (question.choices.back().in(Language::English).isEmpty())
             choice.wrong({}, u"a text in \"en\", \"zh_CN\" or \"ru\""_s);
@@ -282,9 +282,9 @@ Lessons loadLessons(const QStringList &folders)
         for (const auto &name : directory.entryList({u"*.json"_s}, QDir::Files | QDir::System, QDir::Name)) {
             auto lesson = readFile(directory.filePath(name));
             if (lesson && !ids.insert(lesson->id).second)
-                lesson = Error{ErrorCode::BadInput, u"%1: there is a lesson \"%2\" already"_s.arg(
-                                                        label(directory.filePath(name).toUtf8(), 300),
-                                                        QString::fromUtf8(lesson->id))};
+                lesson = Error{ErrorCode::BadInput,
+                               u"%1: there is a lesson \"%2\" already"_s.arg(
+                                   label(directory.filePath(name).toUtf8(), 300), QString::fromUtf8(lesson->id))};
             if (lesson)
                 all.lessons.push_back(*std::move(lesson));
             else

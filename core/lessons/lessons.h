@@ -70,7 +70,7 @@ struct Proof {
     QByteArray name;      // of the counter or the invariant
     EventPattern pattern; // how many of these there were
     Comparison comparison = Comparison::Equal;
-    double number = 0;    // a violation: 1 present, 0 absent
+    double number = 0;                   // a violation: 1 present, 0 absent
     std::optional<std::size_t> otherRun; // compared with `number` times what that run says
     Text text;
 };

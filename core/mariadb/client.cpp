@@ -110,14 +110,14 @@ private:
             answered(number, Error{ErrorCode::Cancelled, u"ended before it was sent"_s, true});
             return;
         }
-        at->second.timer = m_loop.callAt(
-            m_loop.now() + killTakesAtMost, [this] { giveUpOnServer(u"the server does not answer, not even KILL"_s); });
+        at->second.timer = m_loop.callAt(m_loop.now() + killTakesAtMost,
+                                         [this] { giveUpOnServer(u"the server does not answer, not even KILL"_s); });
     }
 
     void giveUpOnServer(const QString &why)
     {
-        qCDebug(logMariaDb).noquote() << "session" << m_connection << "at" << m_options.host.host << m_options.host.port
-                                      << "is left:" << why;
+        qCDebug(logMariaDb).noquote() << "session" << m_connection << "at" << m_options.host.host
+                                      << m_options.host.port << "is left:" << why;
         const auto unsent = m_worker->close();
         startWorker();
         notConnected(Error{ErrorCode::NotConnected, why, true});
@@ -160,7 +160,8 @@ private:
         m_connection = connection;
         m_version = std::move(version);
         m_lastError.clear();
-        qCDebug(logMariaDb).noquote() << "session" << connection << "at" << m_options.host.host << m_options.host.port;
+        qCDebug(logMariaDb).noquote() << "session" << connection << "at" << m_options.host.host
+                                      << m_options.host.port;
         become(SessionState::Connected);
     }
     void notConnected(Error why) override
@@ -168,7 +169,7 @@ private:
         m_connection = 0;
         m_question = 0;
         m_lastError = why.message;
-        become(why.code == ErrorCode::AuthFailed     ? SessionState::AuthFailed
+        become(why.code == ErrorCode::AuthFailed    ? SessionState::AuthFailed
                : why.code == ErrorCode::Unsupported ? SessionState::Closed
                                                     : SessionState::Connecting);
     }

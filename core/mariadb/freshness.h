@@ -18,7 +18,8 @@ namespace lockscope::mariadb {
 constexpr std::chrono::milliseconds copyRestsFor{120};
 
 // Once per connection: without it START TRANSACTION … SNAPSHOT opens a read view.
-inline const QByteArray withoutReadView = QByteArrayLiteral("SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED");
+inline const QByteArray withoutReadView =
+    QByteArrayLiteral("SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED");
 inline const QByteArray beginLook = QByteArrayLiteral("START TRANSACTION READ ONLY, WITH CONSISTENT SNAPSHOT");
 inline const QByteArray endLook = QByteArrayLiteral("ROLLBACK");
 
@@ -27,8 +28,8 @@ inline const QByteArray endLook = QByteArrayLiteral("ROLLBACK");
 // True, in the table INNODB_TRX called t, of our own transaction in a copy that was made while we asked.
 [[nodiscard]] QByteArray isMarked(const QByteArray &mark);
 
-// Which server this is, and since when it runs: "server" (a name) and "started" (seconds since 1970). Both sides of the
-// difference are of one moment, so that the same server always says the same.
+// Which server this is, and since when it runs: "server" (a name) and "started" (seconds since 1970). Both sides of
+// the difference are of one moment, so that the same server always says the same.
 [[nodiscard]] QByteArray serverQuestion(const Session &session);
 
 // What SHOW ENGINE INNODB STATUS says of a transaction: it prints them as they are, not from the copy.

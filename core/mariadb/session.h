@@ -66,7 +66,7 @@ public:
 
     [[nodiscard]] virtual Loop &loop() const = 0;
     [[nodiscard]] virtual SessionState state() const = 0;
-    [[nodiscard]] virtual QString lastError() const = 0; // why it is not connected; empty when it is
+    [[nodiscard]] virtual QString lastError() const = 0;         // why it is not connected; empty when it is
     [[nodiscard]] virtual ConnectionId connectionId() const = 0; // 0 when there is none
     [[nodiscard]] virtual QByteArray serverVersion() const = 0;  // "10.11.6-MariaDB"
     // Called on every change; with Connecting also when another attempt failed (lastError says why).

@@ -36,8 +36,7 @@ bool isLostConnection(int number)
     case 2055: // lost, with what the system said
     case 4031: // closed for having been idle (MySQL)
         return true;
-    default:
-        return false;
+    default: return false;
     }
 }
 
@@ -46,14 +45,15 @@ Error statementError(const QSqlError &error, bool isLasting)
     const int number = numberOf(error);
     if (isLostConnection(number)) {
         if (isLasting)
-            return Error{ErrorCode::UnknownOutcome,
-                         u"the connection broke while this was out, it may or may not have been done: "_s + said(error),
-                         true};
+            return Error{
+                ErrorCode::UnknownOutcome,
+                u"the connection broke while this was out, it may or may not have been done: "_s + said(error), true};
         return Error{ErrorCode::SessionExpired,
                      u"the connection was lost, and everything it held with it: "_s + said(error), true};
     }
     switch (number) {
-    case 1205: return Error{ErrorCode::TimedOut, u"the server's lock wait timeout ended the wait: "_s + said(error), true};
+    case 1205:
+        return Error{ErrorCode::TimedOut, u"the server's lock wait timeout ended the wait: "_s + said(error), true};
     case 1969: // max_statement_time
     case 3024: // max_execution_time
         return Error{ErrorCode::TimedOut, u"the server's time limit ended the statement: "_s + said(error), true};
@@ -65,14 +65,22 @@ Error statementError(const QSqlError &error, bool isLasting)
                      true};
     case numbers::queryInterrupted:
         return Error{ErrorCode::Cancelled, u"the statement was ended from outside: "_s + said(error), true};
-    case 1044: case 1095: case 1142: case 1143: case 1227: case 1370:
-        return Error{ErrorCode::NoPermission, said(error)};
-    case 1049: case 1054: case 1109: case 1146: case 1193:
-        return Error{ErrorCode::Unsupported, said(error)};
+    case 1044:
+    case 1095:
+    case 1142:
+    case 1143:
+    case 1227:
+    case 1370: return Error{ErrorCode::NoPermission, said(error)};
+    case 1049:
+    case 1054:
+    case 1109:
+    case 1146:
+    case 1193: return Error{ErrorCode::Unsupported, said(error)};
     case 1094: // no such connection to kill
         return Error{ErrorCode::NoRow, said(error)};
-    case 1059: case 1064: case 1411:
-        return Error{ErrorCode::BadInput, said(error)};
+    case 1059:
+    case 1064:
+    case 1411: return Error{ErrorCode::BadInput, said(error)};
     default: return Error{ErrorCode::Server, said(error)};
     }
 }
@@ -80,8 +88,14 @@ Error statementError(const QSqlError &error, bool isLasting)
 Error connectError(const QSqlError &error)
 {
     switch (numberOf(error)) {
-    case 1044: case 1045: case 1130: case 1251: case 1698: case 1820: case 1862: case 4151:
-        return Error{ErrorCode::AuthFailed, said(error)};
+    case 1044:
+    case 1045:
+    case 1130:
+    case 1251:
+    case 1698:
+    case 1820:
+    case 1862:
+    case 4151: return Error{ErrorCode::AuthFailed, said(error)};
     case 1049: return Error{ErrorCode::Unsupported, said(error)};
     default: return Error{ErrorCode::NotConnected, said(error), true};
     }

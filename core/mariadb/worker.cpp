@@ -151,13 +151,15 @@ std::deque<Worker::Job> Worker::close()
         return unsent;
     ++m_killsOut;
     // What is to last is given a moment: a COMMIT on its way is not to be cut off.
-    sendKill(shared_from_this(), "KILL " + QByteArray::number(m_connection), m_running->statement.isLasting ? 1000ms : 0ms);
+    sendKill(shared_from_this(), "KILL " + QByteArray::number(m_connection),
+             m_running->statement.isLasting ? 1000ms : 0ms);
     return unsent;
 }
 
 Error Worker::notSent(const Statement &statement, const QString &why)
 {
-    return {statement.connection ? ErrorCode::SessionExpired : ErrorCode::NotConnected, u"nothing was sent: "_s + why, true};
+    return {statement.connection ? ErrorCode::SessionExpired : ErrorCode::NotConnected, u"nothing was sent: "_s + why,
+            true};
 }
 
 void Worker::sendKill(const std::shared_ptr<Worker> &worker, const QByteArray &text, std::chrono::milliseconds after)
@@ -228,7 +230,7 @@ bool Worker::connectNow(SqlConnection &connection)
     QSqlQuery query(connection.database());
     // A wait ends by our deadlines; giving up after the server's 50 s would lose the place in the queue.
     const bool isSetUp = query.exec(u"SET SESSION autocommit=1, innodb_lock_wait_timeout=100000000"_s)
-        && query.exec(u"SELECT CONNECTION_ID(), VERSION()"_s) && query.next();
+                         && query.exec(u"SELECT CONNECTION_ID(), VERSION()"_s) && query.next();
     if (!isSetUp) {
         tellLost(connectError(query.lastError()));
         query.clear();

@@ -50,7 +50,8 @@ private:
     void main();
     void work(SqlConnection &connection);
     [[nodiscard]] bool connectNow(SqlConnection &connection);
-    [[nodiscard]] bool serve(const SqlConnection &connection); // until the connection is lost (true) or closed (false)
+    [[nodiscard]] bool serve(
+        const SqlConnection &connection); // until the connection is lost (true) or closed (false)
     [[nodiscard]] Result<Rows> runStatement(const SqlConnection &connection, const Statement &statement,
                                             bool *isLost) const;
     void pauseForGood();
@@ -58,7 +59,8 @@ private:
     // With the mutex held.
     void tellLostLocked(const Error &why);
     void post(std::function<void(WorkerNews &)> call);
-    static void sendKill(const std::shared_ptr<Worker> &worker, const QByteArray &text, std::chrono::milliseconds after);
+    static void sendKill(const std::shared_ptr<Worker> &worker, const QByteArray &text,
+                         std::chrono::milliseconds after);
 
     std::mutex m_mutex;
     std::condition_variable m_changed;

@@ -126,7 +126,7 @@ QByteArray readRange(int fd, qint64 from, qint64 to)
 }
 
 struct Tail {
-    QByteArray hash;        // of the last whole record; empty when there is none
+    QByteArray hash; // of the last whole record; empty when there is none
     bool endsInNewline = true;
 };
 
@@ -258,8 +258,8 @@ Result<void> AuditFile::append(AuditRecord record)
     if (auto made = makeFolder(m_path); !made)
         return made;
     // O_CLOEXEC: a command run under a lock must not inherit the record of what was forced.
-    const Descriptor fd(::open(QFile::encodeName(m_path).constData(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC,
-                               S_IRUSR | S_IWUSR));
+    const Descriptor fd(
+        ::open(QFile::encodeName(m_path).constData(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR));
     if (fd.get() < 0)
         return cannot(u"open"_s, m_path);
     closeToOthers(fd.get());
@@ -311,7 +311,8 @@ Result<std::vector<AuditRecord>> AuditFile::read(QStringList *problems) const
             continue;
         }
         if (hashOf(previous, json) != record.hash)
-            report(number, u"does not follow from the line before: this line was changed, or one before it removed"_s);
+            report(number,
+                   u"does not follow from the line before: this line was changed, or one before it removed"_s);
         previous = record.hash;
         records.push_back(std::move(record));
     }

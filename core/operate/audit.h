@@ -18,16 +18,16 @@ namespace lockscope::operate {
 
 struct AuditRecord {
     std::chrono::system_clock::time_point time; // now, when not set
-    QString actor;      // user@host
-    QString action;     // "force-release"
-    QByteArray lock;    // CONNECTION:NAME
+    QString actor;                              // user@host
+    QString action;                             // "force-release"
+    QByteArray lock;                            // CONNECTION:NAME
     QByteArray holder;
     QString reason;
     QString phase;      // "intent" or "result"
     QString outcome;    // result: "released", "refused: …", "unknown: …"
     QJsonObject before; // LOCK in JSON: docs/command-line.md
     QJsonObject after;
-    QByteArray hash;    // SHA-256 over the previous record's hash and this record
+    QByteArray hash; // SHA-256 over the previous record's hash and this record
 };
 
 class AuditFile {

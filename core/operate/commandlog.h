@@ -20,9 +20,9 @@ struct LogEntry {
     ConnectionName connection;
     Kind kind = Kind::Sent;
     bool write = false;
-    bool refused = false;    // the gate said no; nothing was sent
-    QString text;            // "getChildren /locks/orders watch", "SET orders-lock … NX PX 30000"
-    QString outcome;         // "ok, 4 children", "NoNode", empty while out
+    bool refused = false; // the gate said no; nothing was sent
+    QString text;         // "getChildren /locks/orders watch", "SET orders-lock … NX PX 30000"
+    QString outcome;      // "ok, 4 children", "NoNode", empty while out
     std::chrono::microseconds took{};
 };
 

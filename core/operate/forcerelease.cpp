@@ -81,7 +81,8 @@ ForceReleaseOutcome outcomeOf(const ForceReleasePlan &plan, const Result<LockSna
     const auto lock = label(plan.before.lock.text());
     const auto where = sent.where.isEmpty() ? QString() : u' ' + sent.where;
     const auto taken = u"%1: taken from %2"_s.arg(lock, label(plan.holder, 80)) + where;
-    const auto woken = told > 0 ? (told == 1 ? u" (1 subscriber told)"_s : u" (%1 subscribers told)"_s.arg(told)) : QString();
+    const auto woken =
+        told > 0 ? (told == 1 ? u" (1 subscriber told)"_s : u" (%1 subscribers told)"_s.arg(told)) : QString();
     if (reread)
         outcome.after = *reread;
     if (!reread && reread.error().code != ErrorCode::NoNode) {
@@ -89,9 +90,10 @@ ForceReleaseOutcome outcomeOf(const ForceReleasePlan &plan, const Result<LockSna
         return outcome;
     }
     outcome.released = !outcome.after || !stillHolds(plan, *outcome.after);
-    outcome.message = outcome.released
-        ? u"%1%2; %3"_s.arg(taken, woken, nowText(plan, outcome.after))
-        : u"%1: the command went through, yet %2 still holds it; look again"_s.arg(lock, label(plan.holder, 80));
+    outcome.message =
+        outcome.released
+            ? u"%1%2; %3"_s.arg(taken, woken, nowText(plan, outcome.after))
+            : u"%1: the command went through, yet %2 still holds it; look again"_s.arg(lock, label(plan.holder, 80));
     return outcome;
 }
 
@@ -109,8 +111,9 @@ Result<ForceReleaseOutcome> outcomeOfUnknown(const ForceReleasePlan &plan, const
         outcome.after = *reread;
     outcome.released = isGone || !stillHolds(plan, *reread);
     outcome.message = u"%1: the answer was lost, but read again, "_s.arg(label(plan.before.lock.text()))
-        + (outcome.released ? u"%1 does not hold it any more; %2"_s.arg(label(plan.holder, 80), nowText(plan, outcome.after))
-                            : u"%1 still holds it"_s.arg(label(plan.holder, 80)));
+                      + (outcome.released ? u"%1 does not hold it any more; %2"_s.arg(label(plan.holder, 80),
+                                                                                      nowText(plan, outcome.after))
+                                          : u"%1 still holds it"_s.arg(label(plan.holder, 80)));
     return outcome;
 }
 
@@ -118,9 +121,9 @@ QString auditOutcome(const Result<Sent> &sent)
 {
     if (sent)
         return sent->where.isEmpty() ? u"released"_s : u"released "_s + sent->where;
-    const auto word = sent.error().code == ErrorCode::Refused ? u"refused: "_s
-        : sent.error().code == ErrorCode::UnknownOutcome      ? u"unknown: "_s
-                                                              : u"failed: "_s;
+    const auto word = sent.error().code == ErrorCode::Refused          ? u"refused: "_s
+                      : sent.error().code == ErrorCode::UnknownOutcome ? u"unknown: "_s
+                                                                       : u"failed: "_s;
     return word + sent.error().message;
 }
 
@@ -130,7 +133,8 @@ Task<Result<ForceReleaseOutcome>> forceRelease(ForceReleasePlan plan, ForceRelea
                                                Deadline deadline)
 {
     if (!plan.risk.isEmpty() && !plan.isRiskAccepted)
-        co_return Error{ErrorCode::Refused, u"%1: nothing was sent: %2"_s.arg(label(plan.before.lock.text()), plan.risk)};
+        co_return Error{ErrorCode::Refused,
+                        u"%1: nothing was sent: %2"_s.arg(label(plan.before.lock.text()), plan.risk)};
     const auto fresh = co_await tools.observer->readNow(plan.before.lock.name, deadline);
     if (auto refusal = refusalAfterReading(plan, fresh))
         co_return *refusal;

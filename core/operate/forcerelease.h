@@ -25,16 +25,16 @@ namespace lockscope::operate {
 // What step 2 to 5 work on; one of session, connection, nodes and sql is set. All outlive the task.
 struct ForceReleaseTools {
     inspect::Observer *observer = nullptr;
-    zk::Session *session = nullptr;         // gated
+    zk::Session *session = nullptr;          // gated
     redis::Connection *connection = nullptr; // gated
     AuditFile *audit = nullptr;
     Loop *loop = nullptr;
     std::vector<redis::Connection *> nodes = {}; // of a Redlock set, gated, in the order of the snapshot's
-    mariadb::Session *sql = nullptr;         // gated
+    mariadb::Session *sql = nullptr;             // gated
 };
 
-// Steps 2 to 5. Errors: Refused when the hold is gone or another's by now (nothing is taken away), or when the gate or
-// the audit file says no; UnknownOutcome when the answer was lost and a second look failed too.
+// Steps 2 to 5. Errors: Refused when the hold is gone or another's by now (nothing is taken away), or when the gate
+// or the audit file says no; UnknownOutcome when the answer was lost and a second look failed too.
 [[nodiscard]] Task<Result<ForceReleaseOutcome>> forceRelease(ForceReleasePlan plan, ForceReleaseTools tools,
                                                              QString reason, Deadline deadline);
 

@@ -124,16 +124,17 @@ void planDelete(ForceReleasePlan &plan, const Contender &holder)
     const auto path = escaped(holder.guard.path);
     plan.commands << u"sync %1"_s.arg(path) << u"getData %1"_s.arg(path)
                   << u"delete %1 version %2"_s.arg(path).arg(holder.guard.version);
-    const auto owner = holder.guard.owner == 0 ? u"no owner session (persistent)"_s
-                                               : u"owner 0x%1"_s.arg(holder.guard.owner, 0, 16);
-    plan.guardText = u"czxid 0x%1, %2 and data version %3, read again right before the delete"_s
-                         .arg(holder.guard.czxid, 0, 16)
-                         .arg(owner)
-                         .arg(holder.guard.version);
+    const auto owner =
+        holder.guard.owner == 0 ? u"no owner session (persistent)"_s : u"owner 0x%1"_s.arg(holder.guard.owner, 0, 16);
+    plan.guardText =
+        u"czxid 0x%1, %2 and data version %3, read again right before the delete"_s.arg(holder.guard.czxid, 0, 16)
+            .arg(owner)
+            .arg(holder.guard.version);
     plan.exact = recipes::isGivenOnce(ZPath(holder.guard.path).name());
     if (!plan.exact)
-        plan.warnings << u"ZooKeeper cannot delete a name that comes again only if it is still the same node: should it be "
-                         u"re-created in the moment between the last look and the delete, the new holder loses it"_s;
+        plan.warnings
+            << u"ZooKeeper cannot delete a name that comes again only if it is still the same node: should it be "
+               u"re-created in the moment between the last look and the delete, the new holder loses it"_s;
 }
 
 // What is at stake where the value is the same for every holder and nothing else tells them apart.
@@ -143,13 +144,15 @@ void planRisk(ForceReleasePlan &plan, const Contender &holder)
         return;
     const auto value = label(holder.guard.value, 80);
     const auto &recipe = recipeOf(plan.before.recipe);
-    const auto why = recipe.quorum ? u"its moment of expiry differs from node to node"_s
+    const auto why =
+        recipe.quorum ? u"its moment of expiry differs from node to node"_s
         : holder.expiresAt && recipe.endsBy != recipes::EndsBy::Timestamp
-        ? u"this server does not say to the millisecond when the key ends (Redis does from version 7)"_s
-        : u"the key has no expiry"_s;
+            ? u"this server does not say to the millisecond when the key ends (Redis does from version 7)"_s
+            : u"the key has no expiry"_s;
     plan.exact = false;
-    plan.risk = u"the value \"%1\" is one that another holder may write as well, and %2: should the lock pass to another "
-                u"before the command arrives, that one loses it"_s.arg(value, why);
+    plan.risk =
+        u"the value \"%1\" is one that another holder may write as well, and %2: should the lock pass to another "
+        u"before the command arrives, that one loses it"_s.arg(value, why);
     plan.warnings << plan.risk;
 }
 
@@ -159,7 +162,8 @@ void planDeleteUntil(ForceReleasePlan &plan, const Contender &holder)
     const auto value = escaped(holder.guard.value);
     const auto expiry = QString::number(*holder.guard.expiryMs);
     plan.commands << u"EVALSHA compare-and-delete-until 1 %1 %2 %3"_s.arg(key, value, expiry)
-                  << u"in the script: DEL %1, only if GET %1 is %2 and PEXPIRETIME %1 is %3"_s.arg(key, value, expiry);
+                  << u"in the script: DEL %1, only if GET %1 is %2 and PEXPIRETIME %1 is %3"_s.arg(key, value,
+                                                                                                   expiry);
     plan.guardText = u"the key must still hold %1 and still end at %2 (ms since 1970); compared and deleted in one "
                      u"script"_s.arg(value, expiry);
     plan.exact = false;
@@ -196,10 +200,12 @@ void planQuorumDelete(ForceReleasePlan &plan, const Contender &holder)
     if (holder.role == Role::Holder)
         return;
     plan.guardText += u"; and it must still be on less than a majority"_s;
-    const auto *owner = plan.before.contenders.front().role == Role::Holder ? &plan.before.contenders.front() : nullptr;
+    const auto *owner =
+        plan.before.contenders.front().role == Role::Holder ? &plan.before.contenders.front() : nullptr;
     plan.warnings << u"%1 does not hold the lock: it is on %2 of %3 nodes only. This takes away what a client left "
-                     u"behind, or a try that is under way; %4"_s
-                         .arg(label(holder.id, 80)).arg(votes).arg(plan.before.nodes.size())
+                     u"behind, or a try that is under way; %4"_s.arg(label(holder.id, 80))
+                         .arg(votes)
+                         .arg(plan.before.nodes.size())
                          .arg(owner ? u"%1 keeps the lock"_s.arg(label(owner->id, 80)) : u"nobody holds it now"_s);
 }
 
@@ -236,19 +242,24 @@ void planKill(ForceReleasePlan &plan, const Contender &holder)
 {
     const bool isNamed = recipeOf(plan.before.recipe).shape == recipes::Shape::NamedLock;
     const auto connection = label(holder.session.value_or(QString()).toUtf8(), 40);
-    const auto holds = isNamed ? u"IS_USED_LOCK(…) = %1"_s.arg(connection)
-                               : u"INNODB_TRX (or INNODB STATUS), read afresh, has this transaction of connection %1"_s.arg(connection);
-    plan.commands << u"BEGIN NOT ATOMIC IF %1 THEN KILL CONNECTION %2 (in one statement where the server can)"_s.arg(holds, connection)
+    const auto holds =
+        isNamed
+            ? u"IS_USED_LOCK(…) = %1"_s.arg(connection)
+            : u"INNODB_TRX (or INNODB STATUS), read afresh, has this transaction of connection %1"_s.arg(connection);
+    plan.commands << u"BEGIN NOT ATOMIC IF %1 THEN KILL CONNECTION %2 (in one statement where the server can)"_s.arg(
+        holds, connection)
                   << u"KILL CONNECTION %1"_s.arg(connection);
-    plan.guardText = isNamed ? u"%1 must still hold it, looked at right before the KILL"_s.arg(label(holder.guard.value))
-                             : u"%1 (ms since 1970), looked at right before the KILL; what may be old does not count"_s.arg(
-                                   label(holder.guard.value));
+    plan.guardText =
+        isNamed ? u"%1 must still hold it, looked at right before the KILL"_s.arg(label(holder.guard.value))
+                : u"%1 (ms since 1970), looked at right before the KILL; what may be old does not count"_s.arg(
+                    label(holder.guard.value));
     plan.exact = false;
-    plan.warnings << u"KILL knows only the connection: should it let go and take something else in the moment between "
-                     u"the last look and the KILL, it loses that"_s
-                  << u"everything this connection holds goes with it: its whole transaction is rolled back, which may "
-                     u"take as long as its changes took, and its named locks are released. A pool may have lent the "
-                     u"connection to other work"_s;
+    plan.warnings
+        << u"KILL knows only the connection: should it let go and take something else in the moment between "
+           u"the last look and the KILL, it loses that"_s
+        << u"everything this connection holds goes with it: its whole transaction is rolled back, which may "
+           u"take as long as its changes took, and its named locks are released. A pool may have lent the "
+           u"connection to other work"_s;
 }
 
 QString plural(int count, const QString &one, const QString &many)
@@ -272,9 +283,8 @@ QString wakesText(const LockSnapshot &snapshot, const Contender &holder, Release
     int watchers = 0;
     bool herd = false;
     for (const auto &contender : snapshot.contenders) {
-        const bool watches = std::any_of(contender.watches.begin(), contender.watches.end(), [&](const auto &edge) {
-            return edge.children || edge.target == holder.id;
-        });
+        const bool watches = std::any_of(contender.watches.begin(), contender.watches.end(),
+                                         [&](const auto &edge) { return edge.children || edge.target == holder.id; });
         watchers += watches ? 1 : 0;
         herd = herd || (watches && watchers > 1);
     }
@@ -300,8 +310,9 @@ void planGentler(ForceReleasePlan &plan, const Contender &holder)
     if (recipe.revocable)
         plan.gentler << u"ask the holder: setData %1 __REVOKE__ (works if its client made the lock revocable)"_s.arg(
             escaped(holder.guard.path));
-    plan.gentler << (holder.endpoint ? u"have the client at %1 release it, or stop it"_s.arg(label(holder.endpoint->toUtf8()))
-                                     : u"have the client that holds it release it, or stop it"_s);
+    plan.gentler << (holder.endpoint
+                         ? u"have the client at %1 release it, or stop it"_s.arg(label(holder.endpoint->toUtf8()))
+                         : u"have the client that holds it release it, or stop it"_s);
 }
 
 void planWarnings(ForceReleasePlan &plan, const Contender &holder)
@@ -344,9 +355,9 @@ Result<ForceReleasePlan> planForceRelease(const LockSnapshot &snapshot, const QB
     if (!way)
         return way.error();
     if (!isIdentified(contender, *way))
-        return refused(u"the identity of \"%1\" in %2 could not be read"_s.arg(label(contender.id, 80),
-                                                                               lockText(snapshot)),
-                       u"check the permissions on its node or key"_s);
+        return refused(
+            u"the identity of \"%1\" in %2 could not be read"_s.arg(label(contender.id, 80), lockText(snapshot)),
+            u"check the permissions on its node or key"_s);
 
     ForceReleasePlan plan;
     plan.before = snapshot;

@@ -11,26 +11,26 @@ namespace lockscope::operate {
 
 struct ForceReleasePlan {
     inspect::LockSnapshot before;
-    QByteArray holder;                 // the contender's id
+    QByteArray holder; // the contender's id
     inspect::Identity guard;
-    QStringList commands;              // exactly what will be sent, for people
-    QString guardText;                 // "czxid 0x5f21 and owner 0x2000009b4890007, read again right before"
-    bool exact = true;                 // false: a gap remains, see docs/layouts.md, "Way of release"
+    QStringList commands; // exactly what will be sent, for people
+    QString guardText;    // "czxid 0x5f21 and owner 0x2000009b4890007, read again right before"
+    bool exact = true;    // false: a gap remains, see docs/layouts.md, "Way of release"
     // Not empty: nothing tells this hold from a later one, so that the release may hit whoever holds it then.
     // Refused unless somebody who read it says so.
     QString risk;
     bool isRiskAccepted = false;
-    std::optional<QByteArray> nextHolder; // contender id
-    QString wakes;                     // "1 waiter, by the deletion; nothing else to publish"
+    std::optional<QByteArray> nextHolder;   // contender id
+    QString wakes;                          // "1 waiter, by the deletion; nothing else to publish"
     std::vector<QByteArray> otherLocksLost; // by the same act: none for a delete of one node
-    QStringList gentler;               // "its session ends by itself in 6.4 s; then … gets the lock"
-    QStringList warnings;              // always says that the old holder may still believe it holds
+    QStringList gentler;                    // "its session ends by itself in 6.4 s; then … gets the lock"
+    QStringList warnings;                   // always says that the old holder may still believe it holds
 };
 
 struct ForceReleaseOutcome {
     bool released = false;
     std::optional<inspect::LockSnapshot> after; // empty: the lock is gone
-    QString message;                           // one sentence for a person
+    QString message;                            // one sentence for a person
 };
 
 // `holder` is a contender's id, or "session:0x…". Refused if it does not hold in this snapshot (a waiter's id, an

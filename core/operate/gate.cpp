@@ -30,8 +30,9 @@ void Gate::lockReadOnly()
 
 QString Gate::remedy() const
 {
-    return m_readOnlyForGood ? u"start without --read-only to allow writes"_s
-                             : u"allow writes on it first (lockscopectl: --arm %1)"_s.arg(escaped(m_connection.bytes()));
+    return m_readOnlyForGood
+               ? u"start without --read-only to allow writes"_s
+               : u"allow writes on it first (lockscopectl: --arm %1)"_s.arg(escaped(m_connection.bytes()));
 }
 
 Result<quint64> Gate::enter(const QString &text, bool write)

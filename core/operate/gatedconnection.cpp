@@ -39,7 +39,8 @@ QString pipelineOutcome(const std::vector<redis::Value> &values)
 {
     if (values.size() == 1)
         return outcomeOfValue(values.front());
-    const auto errors = std::count_if(values.begin(), values.end(), [](const auto &value) { return value.isError(); });
+    const auto errors =
+        std::count_if(values.begin(), values.end(), [](const auto &value) { return value.isError(); });
     return errors == 0 ? u"ok, %1 answers"_s.arg(values.size())
                        : u"%1 answers, %2 of them errors"_s.arg(values.size()).arg(errors);
 }
@@ -82,7 +83,8 @@ public:
     Reply<redis::Value> command(redis::Command command, Deadline deadline) override
     {
         return pass<redis::Value>(
-            commandText(command), isWrite(command), [&] { return m_inner.command(command, deadline); }, outcomeOfValue);
+            commandText(command), isWrite(command), [&] { return m_inner.command(command, deadline); },
+            outcomeOfValue);
     }
     Reply<std::vector<redis::Value>> pipeline(std::vector<redis::Command> commands, Deadline deadline) override
     {
@@ -90,7 +92,8 @@ public:
         return pass<std::vector<redis::Value>>(
             pipelineText(commands), write, [&] { return m_inner.pipeline(commands, deadline); }, pipelineOutcome);
     }
-    Reply<redis::Value> script(redis::Script script, QByteArrayList keys, QByteArrayList args, Deadline deadline) override
+    Reply<redis::Value> script(redis::Script script, QByteArrayList keys, QByteArrayList args,
+                               Deadline deadline) override
     {
         // A script may do anything; nobody reads Lua here to find out.
         return pass<redis::Value>(
@@ -131,9 +134,11 @@ private:
 
     std::function<void(const redis::Message &)> noting(std::function<void(const redis::Message &)> listener) const
     {
-        return [weak = std::weak_ptr(m_key), node = m_node, listener = std::move(listener)](const redis::Message &message) {
+        return [weak = std::weak_ptr(m_key), node = m_node,
+                listener = std::move(listener)](const redis::Message &message) {
             if (const auto alive = weak.lock())
-                alive->gate->event(node + u"message on %1: %2"_s.arg(label(message.channel, 80), label(message.payload, 80)));
+                alive->gate->event(
+                    node + u"message on %1: %2"_s.arg(label(message.channel, 80), label(message.payload, 80)));
             listener(message);
         };
     }

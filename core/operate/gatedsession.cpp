@@ -117,13 +117,17 @@ public:
     zk::SessionState state() const override { return m_inner.state(); }
     zk::SessionId id() const override { return m_inner.id(); }
     std::chrono::milliseconds timeout() const override { return m_inner.timeout(); }
-    std::optional<std::chrono::system_clock::time_point> connectedAt() const override { return m_inner.connectedAt(); }
+    std::optional<std::chrono::system_clock::time_point> connectedAt() const override
+    {
+        return m_inner.connectedAt();
+    }
     zk::StateSubscription onState(std::function<void(zk::SessionState)> listener) override
     {
         return m_inner.onState(std::move(listener));
     }
 
-    Reply<zk::Created> create(ZPath path, QByteArray data, zk::CreateMode mode, zk::Acls acls, Deadline deadline) override
+    Reply<zk::Created> create(ZPath path, QByteArray data, zk::CreateMode mode, zk::Acls acls,
+                              Deadline deadline) override
     {
         const auto text = u"create %1 %2, %3"_s.arg(shown(path), word(mode), shownData(data));
         return pass<zk::Created>(
@@ -149,8 +153,7 @@ public:
     {
         const auto noted = note(watch);
         return pass<zk::Node>(
-            u"getData "_s + shown(path) + watchText(watch), false,
-            [&] { return m_inner.get(path, noted, deadline); },
+            u"getData "_s + shown(path) + watchText(watch), false, [&] { return m_inner.get(path, noted, deadline); },
             [](const zk::Node &node) { return u"ok, %1 bytes"_s.arg(node.data.size()); });
     }
     Reply<zk::Stat> set(ZPath path, QByteArray data, qint32 version, Deadline deadline) override

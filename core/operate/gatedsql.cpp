@@ -14,12 +14,13 @@ namespace {
 // A question that locks, writes a file, or changes who holds a named lock.
 bool locksOrWrites(const QByteArray &select)
 {
-    const QByteArray words[] = {"FOR UPDATE",   "FOR SHARE",         "LOCK IN SHARE MODE", " INTO ",
-                                "RELEASE_LOCK", "RELEASE_ALL_LOCKS", "NEXTVAL",            "SETVAL"};
+    const QByteArray words[] = {"FOR UPDATE", "FOR SHARE",    "LOCK IN SHARE MODE",
+                                " INTO ",     "RELEASE_LOCK", "RELEASE_ALL_LOCKS",
+                                "NEXTVAL",    "SETVAL"};
     // IS_USED_LOCK and IS_FREE_LOCK only ask.
     return select.contains("GET_LOCK") || std::any_of(std::begin(words), std::end(words), [&](const auto &word) {
-        return select.contains(word);
-    });
+               return select.contains(word);
+           });
 }
 
 QString statementText(const mariadb::Statement &statement)

@@ -30,9 +30,9 @@ struct Target {
     mariadb::Session *session = nullptr;
     mariadb::ConnectionId ours = 0; // every statement is for this connection of ours, or is not sent
     mariadb::ConnectionId connection = 0;
-    QByteArray lock;        // a named lock's name; empty for a row
-    QByteArray guard;       // a row's: "trx 4711 started 1700000000000"
-    QByteArray transaction; // its number; empty while it has none
+    QByteArray lock;          // a named lock's name; empty for a row
+    QByteArray guard;         // a row's: "trx 4711 started 1700000000000"
+    QByteArray transaction;   // its number; empty while it has none
     QByteArray serverStarted; // a named lock's: seconds since 1970
 };
 
@@ -67,9 +67,12 @@ QByteArray namedBlock(const Target &target, const QByteArray &then)
     return "BEGIN NOT ATOMIC DECLARE said VARCHAR(8) DEFAULT 'gone'; "
            "DECLARE started BIGINT DEFAULT (SELECT UNIX_TIMESTAMP() - VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS "
            "WHERE VARIABLE_NAME = 'UPTIME'); "
-           "IF started <> " + target.serverStarted + " THEN SET said = 'another'; "
-           "ELSEIF IS_USED_LOCK(" + literal(target.lock) + ") = " + number(target.connection)
-        + " THEN " + then + "SET said = 'held'; END IF; SELECT said; END";
+           "IF started <> "
+           + target.serverStarted
+           + " THEN SET said = 'another'; "
+             "ELSEIF IS_USED_LOCK("
+           + literal(target.lock) + ") = " + number(target.connection) + " THEN " + then
+           + "SET said = 'held'; END IF; SELECT said; END";
 }
 
 // The same, or old.
@@ -77,12 +80,17 @@ QByteArray rowBlock(const Target &target, const QByteArray &then)
 {
     const auto connection = number(target.connection);
     return "BEGIN NOT ATOMIC DECLARE fresh, present, same INT DEFAULT 0; " + mariadb::withoutReadView + "; "
-        + mariadb::beginLook + "; SELECT COALESCE(SUM(" + mariadb::isMarked(mariadb::freshMark()) + "), 0), "
-          "COALESCE(SUM(t.trx_mysql_thread_id = " + connection + "), 0), COALESCE(SUM(t.trx_mysql_thread_id = " + connection
-        + " AND CONCAT('trx ', t.trx_id, ' started ', CAST(UNIX_TIMESTAMP(t.trx_started) * 1000 AS SIGNED)) = "
-        + literal(target.guard) + "), 0) INTO fresh, present, same FROM information_schema.INNODB_TRX t; "
-          "IF fresh = 1 AND same = 1 THEN " + then + "END IF; " + mariadb::endLook + "; SELECT CASE WHEN fresh <> 1 THEN 'old' "
-          "WHEN same = 1 THEN 'held' WHEN present > 0 THEN 'another' ELSE 'gone' END AS said; END";
+           + mariadb::beginLook + "; SELECT COALESCE(SUM(" + mariadb::isMarked(mariadb::freshMark())
+           + "), 0), "
+             "COALESCE(SUM(t.trx_mysql_thread_id = "
+           + connection + "), 0), COALESCE(SUM(t.trx_mysql_thread_id = " + connection
+           + " AND CONCAT('trx ', t.trx_id, ' started ', CAST(UNIX_TIMESTAMP(t.trx_started) * 1000 AS SIGNED)) = "
+           + literal(target.guard)
+           + "), 0) INTO fresh, present, same FROM information_schema.INNODB_TRX t; "
+             "IF fresh = 1 AND same = 1 THEN "
+           + then + "END IF; " + mariadb::endLook
+           + "; SELECT CASE WHEN fresh <> 1 THEN 'old' "
+             "WHEN same = 1 THEN 'held' WHEN present > 0 THEN 'another' ELSE 'gone' END AS said; END";
 }
 
 Result<Verdict> verdictOf(const Result<Rows> &answer)
@@ -95,8 +103,11 @@ Result<Verdict> verdictOf(const Result<Rows> &answer)
     if (!answer)
         return answer.error();
     const auto said = answer->cell(0, "said").value_or("old");
-    return said == "held" ? Verdict::Killed : said == "gone" ? Verdict::Gone
-        : said == "another" ? Verdict::Another : said == "busy" ? Verdict::Busy : Verdict::Old;
+    return said == "held"      ? Verdict::Killed
+           : said == "gone"    ? Verdict::Gone
+           : said == "another" ? Verdict::Another
+           : said == "busy"    ? Verdict::Busy
+                               : Verdict::Old;
 }
 
 Task<Result<Verdict>> killInBlock(Target target, Deadline deadline)
@@ -138,8 +149,11 @@ Task<Result<QByteArray>> askActivity(Target target, Deadline deadline)
 {
     if (!mariadb::isMariaDb(*target.session))
         co_return QByteArray("unknown");
-    auto asking = ask(target, "SELECT CONCAT(QUERY_ID, ' ', COMMAND) AS activity FROM information_schema.PROCESSLIST "
-                              "WHERE ID = " + number(target.connection), deadline);
+    auto asking = ask(target,
+                      "SELECT CONCAT(QUERY_ID, ' ', COMMAND) AS activity FROM information_schema.PROCESSLIST "
+                      "WHERE ID = "
+                          + number(target.connection),
+                      deadline);
     const auto answer = co_await asking;
     if (!answer)
         co_return answer.error();
@@ -153,9 +167,9 @@ QByteArray killIfStill(const Target &target, const QByteArray &activity)
     if (!mariadb::isMariaDb(*target.session))
         return kill;
     return "BEGIN NOT ATOMIC DECLARE said VARCHAR(8) DEFAULT 'another'; IF CONNECTION_ID() = " + number(target.ours)
-        + " THEN SET said = 'busy'; IF (SELECT CONCAT(QUERY_ID, ' ', COMMAND) FROM information_schema.PROCESSLIST WHERE ID = "
-        + number(target.connection) + ") = " + literal(activity) + " THEN " + kill
-        + "; SET said = 'held'; END IF; END IF; SELECT said; END";
+           + " THEN SET said = 'busy'; IF (SELECT CONCAT(QUERY_ID, ' ', COMMAND) FROM information_schema.PROCESSLIST WHERE ID = "
+           + number(target.connection) + ") = " + literal(activity) + " THEN " + kill
+           + "; SET said = 'held'; END IF; END IF; SELECT said; END";
 }
 
 Task<Result<Verdict>> killAfterLook(Target target, QByteArray activity, Deadline deadline)
@@ -193,8 +207,9 @@ Task<Result<Verdict>> killByStatus(Target target, Deadline deadline)
 // MySQL has no blocks.
 Task<Result<bool>> holdsName(Target target, Deadline deadline)
 {
-    auto asking = ask(target, "SELECT IS_USED_LOCK(" + literal(target.lock) + ") = " + number(target.connection) + " AS held",
-                      deadline);
+    auto asking =
+        ask(target, "SELECT IS_USED_LOCK(" + literal(target.lock) + ") = " + number(target.connection) + " AS held",
+            deadline);
     const auto answer = co_await asking;
     if (!answer)
         co_return answer.error();
@@ -286,18 +301,20 @@ Result<Target> targetOf(const ForceReleasePlan &plan, mariadb::Session *session)
     // the look is over, another of the same connection may say the same.
     target.transaction.clear();
     if (!holder->heldSince || plan.before.observed - *holder->heldSince < 2s)
-        return changedMeanwhile(plan, u"it has no number, and began so shortly before that another could pass for it"_s);
+        return changedMeanwhile(plan,
+                                u"it has no number, and began so shortly before that another could pass for it"_s);
     return target;
 }
 
 Error mayBeOld(const ForceReleasePlan &plan)
 {
-    return Error{ErrorCode::Refused,
-                 u"whether %1 still holds %2 is not known, and nothing was taken away: somebody reads INNODB_TRX more often "
-                 u"than every 100 ms, so what the server says there may be old, and SHOW ENGINE INNODB STATUS does not say "
-                 u"it either; have that reader rest, and try again"_s.arg(label(plan.holder, 80),
-                                                                         label(plan.before.lock.text())),
-                 true};
+    return Error{
+        ErrorCode::Refused,
+        u"whether %1 still holds %2 is not known, and nothing was taken away: somebody reads INNODB_TRX more often "
+        u"than every 100 ms, so what the server says there may be old, and SHOW ENGINE INNODB STATUS does not say "
+        u"it either; have that reader rest, and try again"_s.arg(label(plan.holder, 80),
+                                                                 label(plan.before.lock.text())),
+        true};
 }
 
 } // namespace
@@ -313,17 +330,19 @@ Task<Result<Sent>> killConnection(ForceReleasePlan plan, mariadb::Session *sessi
         co_return verdict.error();
     if (!verdict)
         co_return Error{verdict.error().code,
-                        u"nothing was taken away: the last look at %1 failed: %2"_s.arg(label(plan.before.lock.text()),
-                                                                                      verdict.error().message),
+                        u"nothing was taken away: the last look at %1 failed: %2"_s.arg(
+                            label(plan.before.lock.text()), verdict.error().message),
                         verdict.error().retryable};
     if (*verdict == Verdict::Gone)
         co_return goneAlready(plan);
     if (*verdict == Verdict::Another)
         co_return changedMeanwhile(plan, u"it is another transaction or another connection by now"_s);
     if (*verdict == Verdict::Busy)
-        co_return Error{ErrorCode::Refused,
-                        u"%1 ran other statements between each look and the act, so that it could have let go: nothing was "
-                        u"taken away; try again"_s.arg(label(plan.holder, 80)), true};
+        co_return Error{
+            ErrorCode::Refused,
+            u"%1 ran other statements between each look and the act, so that it could have let go: nothing was "
+            u"taken away; try again"_s.arg(label(plan.holder, 80)),
+            true};
     if (*verdict == Verdict::Old)
         co_return mayBeOld(plan);
     co_await untilGone(*target);

@@ -77,9 +77,9 @@ Task<Result<Sent>> compareAndDelete(ForceReleasePlan plan, redis::Connection *co
 struct Tally {
     int nodes = 0;
     int deleted = 0;
-    int gone = 0;    // no key there
-    int others = 0;  // another value there
-    int unknown = 0; // sent, and no answer
+    int gone = 0;       // no key there
+    int others = 0;     // another value there
+    int unknown = 0;    // sent, and no answer
     QStringList failed; // "10.0.3.7:6379: not connected"
 };
 
@@ -99,9 +99,13 @@ Result<Sent> outcomeOfTally(const ForceReleasePlan &plan, const Tally &tally, co
     // A majority that did not answer may still hold it, whatever the others say when they are read again.
     const int silent = tally.nodes - tally.deleted - tally.gone - tally.others;
     if (silent >= recipes::quorumOf(tally.nodes) && tally.deleted > 0)
-        return Error{ErrorCode::Server,
-                     u"deleted on %1 of %2 nodes, but %3 did not answer%4: a majority may still hold it; try again when "
-                     u"they do"_s.arg(tally.deleted).arg(tally.nodes).arg(silent).arg(failures)};
+        return Error{
+            ErrorCode::Server,
+            u"deleted on %1 of %2 nodes, but %3 did not answer%4: a majority may still hold it; try again when "
+            u"they do"_s.arg(tally.deleted)
+                .arg(tally.nodes)
+                .arg(silent)
+                .arg(failures)};
     const auto own = tally.gone > 0 ? u", gone from %1 already"_s.arg(tally.gone) : QString();
     if (tally.deleted > 0)
         return Sent{0, u"on %1 of %2 nodes"_s.arg(tally.deleted).arg(tally.nodes) + own + failures};

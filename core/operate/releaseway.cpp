@@ -29,9 +29,9 @@ Result<ReleaseWay> releaseWay(const inspect::LockSnapshot &snapshot)
     const bool isKnown = way != ReleaseWay::None && (way != ReleaseWay::RedissonPermit || hasPermits(snapshot));
     if (isKnown && isOnSet == (way == ReleaseWay::QuorumDelete))
         return way;
-    const auto why = isOnSet                   ? u"it is on one node of a set; connect that node by itself"_s
-        : recipe.releaseRefusal.isEmpty() ? u"this version knows no safe way for this recipe"_s
-                                          : recipe.releaseRefusal;
+    const auto why = isOnSet                           ? u"it is on one node of a set; connect that node by itself"_s
+                     : recipe.releaseRefusal.isEmpty() ? u"this version knows no safe way for this recipe"_s
+                                                       : recipe.releaseRefusal;
     return Error{ErrorCode::Unsupported, u"force-release of %1 (%2) is not possible: %3"_s.arg(
                                              label(snapshot.lock.text()), label(snapshot.recipe), why)};
 }

@@ -16,17 +16,17 @@
 namespace lockscope::recipes {
 
 struct Grant {
-    QByteArray id;                       // what --holder takes and the inspector shows (contenderid.h)
-    std::optional<qint64> fencingToken;  // only grows from one holder to the next
-    ZPath node;                          // ZooKeeper: the node that stands for the hold
-    int conflicts = 0;                   // optimistic locks: releases in a row that came too late before this
+    QByteArray id;                      // what --holder takes and the inspector shows (contenderid.h)
+    std::optional<qint64> fencingToken; // only grows from one holder to the next
+    ZPath node;                         // ZooKeeper: the node that stands for the hold
+    int conflicts = 0;                  // optimistic locks: releases in a row that came too late before this
 };
 
 enum class Loss {
-    SessionOver,  // the ZooKeeper session expired: our node is gone
-    CutOff,       // no connection for so long that the session may be over: it may be somebody else's by now
-    TakenAway,    // our node or key was removed or replaced
-    LeaseOver,    // the lease ran out
+    SessionOver, // the ZooKeeper session expired: our node is gone
+    CutOff,      // no connection for so long that the session may be over: it may be somebody else's by now
+    TakenAway,   // our node or key was removed or replaced
+    LeaseOver,   // the lease ran out
 };
 
 class Lock {

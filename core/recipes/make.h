@@ -20,7 +20,8 @@ namespace lockscope::recipes {
                                                      const RedisKey &lock, const AcquireOptions &options,
                                                      Random random);
 // On a set of independent Redis nodes, all of which must outlive the lock: redlock, and nothing else.
-[[nodiscard]] Result<std::unique_ptr<Lock>> makeLock(const QByteArray &id, const std::vector<redis::Connection *> &nodes,
+[[nodiscard]] Result<std::unique_ptr<Lock>> makeLock(const QByteArray &id,
+                                                     const std::vector<redis::Connection *> &nodes,
                                                      const RedisKey &lock, const AcquireOptions &options,
                                                      Random random);
 // "shop.stock#id=1", or "GET_LOCK#name" for sql-get-lock. A session carries one lock at a time.

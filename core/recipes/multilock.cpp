@@ -54,7 +54,7 @@ Task<Result<Grant>> MultiLock::take(Deadline deadline)
     std::optional<Error> why;
     QByteArray ids;
     for (const auto &member : m_members) {
-        auto granted = co_await member->acquire(deadline);                                   // 1
+        auto granted = co_await member->acquire(deadline); // 1
         if (!granted) {
             why = granted.error();
             break;
@@ -67,7 +67,7 @@ Task<Result<Grant>> MultiLock::take(Deadline deadline)
     if (!why)
         co_return Grant{ids, std::nullopt, {}};
     m_grants.clear();
-    const auto released = co_await release(deadline);                                        // 2
+    const auto released = co_await release(deadline); // 2
     const bool clean = released || released.error().code == ErrorCode::NotHeld;
     if (!clean) {
         why->code = ErrorCode::UnknownOutcome;
@@ -85,7 +85,7 @@ Task<Result<bool>> MultiLock::release(Deadline deadline)
     std::optional<Error> first;
     QStringList failures;
     std::vector<Lock *> refused;
-    while (!alive.expired() && !m_owed.empty()) {                                            // 3
+    while (!alive.expired() && !m_owed.empty()) { // 3
         Lock *member = m_owed.back();
         m_owed.pop_back();
         const auto released = co_await member->release(deadline);

@@ -16,9 +16,9 @@ namespace {
 // Commands after which replies no longer follow requests one to one.
 bool changesProtocol(const Command &command)
 {
-    static constexpr std::array<QByteArrayView, 12> names{
-        "SUBSCRIBE", "PSUBSCRIBE",   "SSUBSCRIBE",   "UNSUBSCRIBE", "PUNSUBSCRIBE", "SUNSUBSCRIBE",
-        "MONITOR",   "HELLO",        "RESET",        "QUIT",        "SYNC",         "PSYNC"};
+    static constexpr std::array<QByteArrayView, 12> names{"SUBSCRIBE",    "PSUBSCRIBE",   "SSUBSCRIBE", "UNSUBSCRIBE",
+                                                          "PUNSUBSCRIBE", "SUNSUBSCRIBE", "MONITOR",    "HELLO",
+                                                          "RESET",        "QUIT",         "SYNC",       "PSYNC"};
     const auto name = command.first().toUpper();
     if (name == "CLIENT" && command.size() > 1)
         return command[1].toUpper() == "REPLY";
@@ -112,15 +112,14 @@ public:
         const auto withText = call("EVAL", script.text);
         m_link.send(encode(bySha), 1, [this, reply, withText](Result<std::vector<Value>> got) {
             // Who was told "unknown outcome" already must not have it happen after all.
-            const bool again = got && got->front().isError() && got->front().text.startsWith("NOSCRIPT")
-                               && !reply.isComplete();
+            const bool again =
+                got && got->front().isError() && got->front().text.startsWith("NOSCRIPT") && !reply.isComplete();
             if (!again) {
                 reply.complete(asResult(std::move(got)));
                 return;
             }
-            m_link.send(encode(withText), 1, [reply](Result<std::vector<Value>> second) {
-                reply.complete(asResult(std::move(second)));
-            });
+            m_link.send(encode(withText), 1,
+                        [reply](Result<std::vector<Value>> second) { reply.complete(asResult(std::move(second))); });
         });
         reply.completeAt(deadline, late(u"script "_s + label(script.name, 40)));
         return reply;

@@ -22,7 +22,7 @@ struct ConnectionOptions {
     // PEM file (empty: none more). There is no way to skip the check.
     QString caCertificateFile;
     qint64 replyLimitBytes = 256LL * 1024 * 1024; // a reply beyond it breaks the connection (TooLarge)
-    bool logs = true;        // false where connections break by the thousand: in a simulated world
+    bool logs = true; // false where connections break by the thousand: in a simulated world
 };
 
 // Returns at once, in state Connecting. Loop thread only.

@@ -39,7 +39,7 @@ using Command = QByteArrayList;
 struct Script {
     QByteArray name; // for the command log: "redis-set-nx/release"
     QByteArray text;
-    QByteArray sha;  // lower-case hex
+    QByteArray sha; // lower-case hex
 };
 
 struct Message {

@@ -69,7 +69,8 @@ bool isTooDeep(const redisReadTask *task)
 }
 
 // The count is an int before hiredis 1, and a size_t since.
-template <typename Count> void *createArray(const redisReadTask *task, Count count)
+template <typename Count>
+void *createArray(const redisReadTask *task, Count count)
 {
     if (task->type != REDIS_REPLY_ARRAY)
         return refuseResp3(task);
@@ -105,7 +106,8 @@ void freeValue(void *value)
 }
 
 // A template so that what hiredis does not have yet need not compile.
-template <typename Functions> Functions makeAssembly()
+template <typename Functions>
+Functions makeAssembly()
 {
     Functions functions{};
     functions.createString = createString;
@@ -114,7 +116,10 @@ template <typename Functions> Functions makeAssembly()
     functions.createNil = createNil;
     functions.freeObject = freeValue;
     // For a function that is missing the parser would make a pointer out of the type's number.
-    if constexpr (requires { functions.createDouble; functions.createBool; }) {
+    if constexpr (requires {
+                      functions.createDouble;
+                      functions.createBool;
+                  }) {
         functions.createDouble = [](const redisReadTask *task, double, char *, size_t) { return refuseResp3(task); };
         functions.createBool = [](const redisReadTask *task, int) { return refuseResp3(task); };
     }

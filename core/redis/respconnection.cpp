@@ -71,8 +71,7 @@ Error RespConnection::notConnected() const
 void RespConnection::connectNow()
 {
     m_reader = std::make_unique<RespReader>(m_options.replyLimitBytes);
-    m_timer = m_loop.callAt(m_loop.now() + attemptAtMost,
-                            [this] { broken(place() + u": no answer within 5 s"_s); });
+    m_timer = m_loop.callAt(m_loop.now() + attemptAtMost, [this] { broken(place() + u": no answer within 5 s"_s); });
     m_transport = m_makeTransport({[this] { opened(); }, [this](QByteArrayView bytes) { read(bytes); },
                                    [this](const QString &why) { broken(place() + u": "_s + why); }});
 }

@@ -69,7 +69,7 @@ private:
     std::unique_ptr<Transport> m_transport;
     std::unique_ptr<RespReader> m_reader;
     std::deque<Pending> m_pending;
-    Timer m_timer; // the attempt's limit, the pause before the next attempt, or the next beat
+    Timer m_timer;      // the attempt's limit, the pause before the next attempt, or the next beat
     Duration m_pause{}; // before the next attempt
     Instant m_connectedAt{};
     Instant m_heardAt{};

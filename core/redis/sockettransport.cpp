@@ -61,7 +61,10 @@ private:
     };
     class Handling {
     public:
-        explicit Handling(std::shared_ptr<State> state) : m_state(std::move(state)) { ++m_state->signalsBeingHandled; }
+        explicit Handling(std::shared_ptr<State> state) : m_state(std::move(state))
+        {
+            ++m_state->signalsBeingHandled;
+        }
         ~Handling() { --m_state->signalsBeingHandled; }
         Handling(const Handling &) = delete;
         Handling &operator=(const Handling &) = delete;

@@ -106,7 +106,8 @@ struct AcquireOptions {
 };
 // Why this recipe cannot be made on such a server with these options: unknown, of another backend,
 // only seen, without a read mode or a limit.
-[[nodiscard]] std::optional<Error> objectionTo(const QByteArray &id, BackendKind backend, const AcquireOptions &options);
+[[nodiscard]] std::optional<Error> objectionTo(const QByteArray &id, BackendKind backend,
+                                               const AcquireOptions &options);
 
 // The families, one file each, in the order of the catalogue.
 [[nodiscard]] std::vector<RecipeInfo> zookeeperRecipes();

@@ -25,7 +25,7 @@ QByteArray constantContenderId(const QByteArray &value, qint64 expiryMs)
 bool isFullFormOf(const QByteArray &id, const QByteArray &bare)
 {
     return id.size() > bare.size() + 1 && id.startsWith(bare) && id[bare.size()] == '@'
-        && isDigits(id.mid(bare.size() + 1));
+           && isDigits(id.mid(bare.size() + 1));
 }
 
 } // namespace lockscope::recipes

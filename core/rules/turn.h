@@ -14,8 +14,8 @@ namespace lockscope::recipes {
 
 // A queue node's name, read: base name and the server's sequence number.
 struct SequencedName {
-    QByteArray prefix;     // everything before the number
-    qint64 sequence = 0;   // signed 32-bit on the wire; may be negative after 2^31 creates
+    QByteArray prefix;   // everything before the number
+    qint64 sequence = 0; // signed 32-bit on the wire; may be negative after 2^31 creates
     NodeName name;
 };
 // Reads the number at the end: ten digits, or a minus and nine or ten of them; empty if there is

@@ -75,7 +75,8 @@ pid_t waitFor(pid_t pid, int options)
 Error couldNotStart(const QByteArray &program, int error)
 {
     return {ErrorCode::Server,
-            u"starting %1 failed: %2"_s.arg(QString::fromLocal8Bit(program), QString::fromLocal8Bit(std::strerror(error))),
+            u"starting %1 failed: %2"_s.arg(QString::fromLocal8Bit(program),
+                                            QString::fromLocal8Bit(std::strerror(error))),
             false};
 }
 

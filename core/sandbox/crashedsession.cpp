@@ -95,7 +95,8 @@ private:
 
     [[nodiscard]] Error failure(const QString &why) const
     {
-        return {ErrorCode::Server, u"creating %1 failed: %2"_s.arg(QString::fromUtf8(m_node.path.bytes()), why), true};
+        return {ErrorCode::Server, u"creating %1 failed: %2"_s.arg(QString::fromUtf8(m_node.path.bytes()), why),
+                true};
     }
 
     void finish(Result<ZPath> result)

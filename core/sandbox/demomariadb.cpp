@@ -65,8 +65,12 @@ Task<void> DemoMariaDb::playConflict(QByteArray lock)
     const auto session = openSession();
     co_await untilConnected(session.get());
     const auto soon = Deadline::after(m_stage.loop(), 10s);
-    const mariadb::Statement create{"CREATE TABLE IF NOT EXISTS shop.version_conflicts (happened TIMESTAMP(3) NOT NULL "
-                                    "DEFAULT CURRENT_TIMESTAMP(3), version BIGINT NOT NULL)", {}, {}, true};
+    const mariadb::Statement create{
+        "CREATE TABLE IF NOT EXISTS shop.version_conflicts (happened TIMESTAMP(3) NOT NULL "
+        "DEFAULT CURRENT_TIMESTAMP(3), version BIGINT NOT NULL)",
+        {},
+        {},
+        true};
     auto creating = session->execute(create, soon);
     co_await creating;
     const auto one = recipes::makeLock("sql-version", *session, lock, {});
@@ -79,7 +83,8 @@ Task<void> DemoMariaDb::playConflict(QByteArray lock)
         const auto limit = Deadline::after(m_stage.loop(), 5s);
         const auto late = co_await (*one)->release(limit);
         if (stale && written && !late && late.error().code == ErrorCode::BadVersion) {
-            const mariadb::Statement note{"INSERT INTO shop.version_conflicts (version) VALUES (?)", {stale->id}, {}, true};
+            const mariadb::Statement note{
+                "INSERT INTO shop.version_conflicts (version) VALUES (?)", {stale->id}, {}, true};
             auto noting = session->execute(note, limit);
             co_await noting;
             if (!std::exchange(isUp, true))
@@ -98,7 +103,7 @@ Task<bool> DemoMariaDb::work(recipes::Lock *lock, std::chrono::milliseconds span
     auto pause = sleepFor(m_stage.loop(), span);
     co_await pause;
     const auto written = co_await lock->release(limit);
-    co_return grant && written;
+    co_return grant &&written;
 }
 
 Task<void> DemoMariaDb::untilConnected(mariadb::Session *session)

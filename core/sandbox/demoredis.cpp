@@ -16,7 +16,8 @@ QByteArray timeToken(DemoStage &stage)
     using Ticks = std::chrono::duration<qint64, std::ratio<1, 10'000'000>>;
     constexpr qint64 ticksFrom1582To1970 = 0x01b21dd213814000;
     const auto sinceEpoch = stage.loop().wallNow().time_since_epoch();
-    const auto ticks = static_cast<quint64>(std::chrono::duration_cast<Ticks>(sinceEpoch).count() + ticksFrom1582To1970);
+    const auto ticks =
+        static_cast<quint64>(std::chrono::duration_cast<Ticks>(sinceEpoch).count() + ticksFrom1582To1970);
     const auto hex = QByteArray::number(ticks, 16).rightJustified(15, '0');
     return hex.right(8) + hex.mid(3, 4) + '1' + hex.left(3) + 'a' + stage.random().bytes(8).toHex().left(15);
 }
@@ -109,8 +110,8 @@ Task<void> DemoRedis::playRedisson(RedisKey lock, bool isFair, int clients)
 Task<void> DemoRedis::contend(RedisKey key, bool isFair)
 {
     const auto connection = openConnection();
-    auto made = recipes::makeLock(isFair ? "redisson-fair-lock" : "redisson-lock", *connection, key, {},
-                                  m_stage.newRandom());
+    auto made =
+        recipes::makeLock(isFair ? "redisson-fair-lock" : "redisson-lock", *connection, key, {}, m_stage.newRandom());
     if (!made)
         qFatal("%s", qPrintable(made.error().message)); // a broken build
     const auto lock = std::move(*made);

@@ -78,8 +78,8 @@ public:
         QByteArrayList arguments{
             m_program, "--no-defaults", "--datadir=" + path(u"data"_s), "--bind-address=127.0.0.1",
             "--port=" + QByteArray::number(m_port),
-            // Whoever connects is root here, and the server runs as whoever started it: its LOAD DATA and INTO OUTFILE
-            // reach an empty folder and nothing else of that person's.
+            // Whoever connects is root here, and the server runs as whoever started it: its LOAD DATA and INTO
+            // OUTFILE reach an empty folder and nothing else of that person's.
             "--secure-file-priv=" + path(exchange),
             // Below the data folder: no name outside ours, however long that is.
             "--socket=mariadb.sock", "--pid-file=mariadb.pid", "--tmpdir=" + QFile::encodeName(folder.path()),
@@ -92,8 +92,8 @@ public:
             "--innodb-autoextend-increment=1", "--innodb-data-file-path=ibdata1:4M:autoextend",
             "--innodb-temp-data-file-path=ibtmp1:2M:autoextend", "--aria-pagecache-buffer-size=1M",
             "--key-buffer-size=64K", "--table-open-cache=200", "--thread-stack=256K",
-            "--performance-schema-digests-size=0",
-            "--performance-schema-max-statement-classes=0", "--performance-schema-events-statements-history-long-size=0",
+            "--performance-schema-digests-size=0", "--performance-schema-max-statement-classes=0",
+            "--performance-schema-events-statements-history-long-size=0",
             "--performance-schema-events-stages-history-long-size=0",
             "--performance-schema-events-waits-history-long-size=0",
             // Who waits for a named lock is on no other record.
@@ -102,7 +102,8 @@ public:
         if (::geteuid() == 0)
             arguments << "--user=root";
         if (!QFile::exists(folder.file(lastFile)))
-            arguments << "--skip-grant-tables" << "--init-file=" + path(u"init.sql"_s);
+            arguments << "--skip-grant-tables"
+                      << "--init-file=" + path(u"init.sql"_s);
         return arguments + m_options.moreArguments;
     }
 
@@ -151,7 +152,8 @@ Result<std::unique_ptr<Server>> makeMariaDb(MariaDbOptions options)
     const QString program = findServer();
     if (program.isEmpty() || sqlPrefix().isEmpty())
         return Error{ErrorCode::Unsupported,
-                     u"no private MariaDB: mariadbd is not installed; Debian's package is mariadb-server-core"_s, false};
+                     u"no private MariaDB: mariadbd is not installed; Debian's package is mariadb-server-core"_s,
+                     false};
     return std::unique_ptr<Server>(std::make_unique<MariaDbServer>(QFile::encodeName(program), std::move(options)));
 }
 

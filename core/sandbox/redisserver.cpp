@@ -22,14 +22,16 @@ QByteArray quoted(const QByteArray &bytes)
 
 class RedisKind : public ServerKind {
 public:
-    RedisKind(QByteArray program, RedisOptions options) : m_program(std::move(program)), m_options(std::move(options)) {}
+    RedisKind(QByteArray program, RedisOptions options) : m_program(std::move(program)), m_options(std::move(options))
+    {
+    }
 
     QString name() const override { return u"Redis"_s; }
 
     Result<bool> prepare(const TemporaryFolder &folder, quint16 port) override
     {
         QByteArray text = "bind 127.0.0.1\nport " + QByteArray::number(port)
-            + "\nprotected-mode yes\nsave \"\"\nappendonly no\ndaemonize no\n";
+                          + "\nprotected-mode yes\nsave \"\"\nappendonly no\ndaemonize no\n";
         text += "dir " + quoted(QFile::encodeName(folder.path())) + '\n';
         if (!m_options.notifyKeyspaceEvents.isEmpty())
             text += "notify-keyspace-events " + quoted(m_options.notifyKeyspaceEvents) + '\n';

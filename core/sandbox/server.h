@@ -26,19 +26,19 @@ public:
     // true (it answers) or fails. Both in the thread that start() would be called in.
     virtual Result<bool> begin() = 0;
     virtual Result<bool> poll() = 0;
-    virtual void stop() = 0;            // SIGKILL, waits
-    virtual void pause() = 0;           // SIGSTOP
-    virtual void resume() = 0;          // SIGCONT
+    virtual void stop() = 0;   // SIGKILL, waits
+    virtual void pause() = 0;  // SIGSTOP
+    virtual void resume() = 0; // SIGCONT
     [[nodiscard]] virtual HostPort address() const = 0;
     [[nodiscard]] virtual QString log() const = 0; // what it printed
 };
 
 struct ZooKeeperOptions {
     bool adminServer = true;
-    QByteArray fourLetterWords = "*"; // the whitelist
+    QByteArray fourLetterWords = "*";    // the whitelist
     std::chrono::milliseconds tick{200}; // sessions from 2 to 100 ticks … see maxSession
     std::chrono::milliseconds maxSession{60'000};
-    bool syncsItsLog = false; // as a server does whose data must outlive the machine
+    bool syncsItsLog = false;                          // as a server does whose data must outlive the machine
     std::chrono::milliseconds reapingInterval{60'000}; // looks for empty containers and nodes past their TTL
 };
 class ZooKeeperServer : public Server {

@@ -27,13 +27,15 @@ const QString ownerFile = u"owner"_s;
 
 Error failed(const QString &what, const QString &path)
 {
-    return {ErrorCode::Server, u"%1 %2 failed: %3"_s.arg(what, path, QString::fromLocal8Bit(std::strerror(errno))), false};
+    return {ErrorCode::Server, u"%1 %2 failed: %3"_s.arg(what, path, QString::fromLocal8Bit(std::strerror(errno))),
+            false};
 }
 
 // True when the process that made this folder is certainly gone.
 bool isAbandoned(const QFileInfo &folder)
 {
-    const int fd = ::open(QFile::encodeName(folder.filePath() + u'/' + ownerFile).constData(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    const int fd =
+        ::open(QFile::encodeName(folder.filePath() + u'/' + ownerFile).constData(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (fd >= 0) {
         // The file appears under this name when it is locked already, so free means left behind.
         const bool free = ::flock(fd, LOCK_EX | LOCK_NB) == 0;
@@ -87,7 +89,7 @@ bool TemporaryFolder::markAsOwned()
     const QByteArray unsigned_ = QFile::encodeName(file(u"owner.new"_s));
     m_lock = ::open(unsigned_.constData(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     return m_lock >= 0 && ::flock(m_lock, LOCK_EX | LOCK_NB) == 0
-        && ::rename(unsigned_.constData(), QFile::encodeName(file(ownerFile)).constData()) == 0;
+           && ::rename(unsigned_.constData(), QFile::encodeName(file(ownerFile)).constData()) == 0;
 }
 
 void sweepLeftovers()

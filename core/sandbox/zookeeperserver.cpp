@@ -14,16 +14,17 @@ namespace {
 
 // Debian's jar names what it needs in its manifest, except for these two.
 const QByteArray zookeeperJar = "/usr/share/java/zookeeper.jar";
-const QByteArray servletJar = "/usr/share/java/servlet-api.jar";   // for the AdminServer
-const QByteArray loggingJar = "/usr/share/java/slf4j-simple.jar";  // else it prints nothing
+const QByteArray servletJar = "/usr/share/java/servlet-api.jar";  // for the AdminServer
+const QByteArray loggingJar = "/usr/share/java/slf4j-simple.jar"; // else it prints nothing
 
 Result<bool> mustExist(const QByteArray &file, const QString &package)
 {
     if (QFile::exists(QFile::decodeName(file)))
         return true;
-    return Error{ErrorCode::Unsupported,
-                 u"no private ZooKeeper: %1 is missing; Debian's package is %2"_s.arg(QFile::decodeName(file), package),
-                 false};
+    return Error{
+        ErrorCode::Unsupported,
+        u"no private ZooKeeper: %1 is missing; Debian's package is %2"_s.arg(QFile::decodeName(file), package),
+        false};
 }
 
 // Everything it needs; an error when Debian's is asked for and is not installed.
@@ -52,12 +53,13 @@ public:
 
     Result<bool> prepare(const TemporaryFolder &folder, quint16 port) override
     {
-        QByteArray text = "clientPortAddress=127.0.0.1\nclientPort=" + QByteArray::number(port)
+        QByteArray text =
+            "clientPortAddress=127.0.0.1\nclientPort=" + QByteArray::number(port)
             + "\nmaxClientCnxns=0\ntickTime=" + QByteArray::number(static_cast<qint64>(m_options.tick.count()))
             + "\nmaxSessionTimeout=" + QByteArray::number(static_cast<qint64>(m_options.maxSession.count()))
             + "\n4lw.commands.whitelist=" + m_options.fourLetterWords
-            + "\ndataDir=" + QFile::encodeName(folder.file(u"data"_s)) + "\nadmin.enableServer="
-            + (m_options.adminServer ? "true" : "false") + '\n';
+            + "\ndataDir=" + QFile::encodeName(folder.file(u"data"_s))
+            + "\nadmin.enableServer=" + (m_options.adminServer ? "true" : "false") + '\n';
         m_adminPort = 0;
         if (m_options.adminServer) {
             do
@@ -126,7 +128,8 @@ Result<std::unique_ptr<ZooKeeperServer>> makeZooKeeper(ZooKeeperOptions options)
     const QString java = QStandardPaths::findExecutable(u"java"_s);
     if (java.isEmpty())
         return Error{ErrorCode::Unsupported,
-                     u"no private ZooKeeper: java is not installed; Debian's package is default-jre-headless"_s, false};
+                     u"no private ZooKeeper: java is not installed; Debian's package is default-jre-headless"_s,
+                     false};
     auto classes = classPath(options.adminServer);
     if (!classes)
         return classes.error();

@@ -19,10 +19,10 @@ struct ConnectionStatus {
     enum class State { Connecting, Connected, Broken, AuthFailed };
     ConnectionName name;
     Scheme scheme = Scheme::ZooKeeper;
-    QString uri;                  // without credentials
+    QString uri; // without credentials
     State state = State::Connecting;
-    QString message;              // why it is not connected, one line
-    std::chrono::system_clock::time_point asOf; // the last moment its snapshots were true
+    QString message;                                  // why it is not connected, one line
+    std::chrono::system_clock::time_point asOf;       // the last moment its snapshots were true
     std::optional<std::chrono::microseconds> latency; // of a recent request
     bool production = false;
     bool readOnly = false;
@@ -36,12 +36,12 @@ struct ConnectionStatus {
 // One frame's worth of news.
 struct Batch {
     std::vector<inspect::SnapshotChange> locks;
-    std::vector<ConnectionStatus> connections;          // those that changed
-    std::vector<inspect::SessionSnapshot> sessions;     // of the connections in sessionsOf, complete
+    std::vector<ConnectionStatus> connections;      // those that changed
+    std::vector<inspect::SessionSnapshot> sessions; // of the connections in sessionsOf, complete
     std::vector<ConnectionName> sessionsOf;
-    std::vector<inspect::Coverage> coverage;            // of the connections in coverageOf, complete
+    std::vector<inspect::Coverage> coverage; // of the connections in coverageOf, complete
     std::vector<ConnectionName> coverageOf;
-    std::vector<operate::LogEntry> log;                 // new or finished entries
+    std::vector<operate::LogEntry> log; // new or finished entries
 };
 
 struct ZnodeRow {
@@ -52,12 +52,12 @@ struct ZnodeRow {
 };
 struct ZnodeDetail {
     zk::Stat stat;
-    QByteArray data;            // capped at 1 MiB; dataLength says the whole
+    QByteArray data; // capped at 1 MiB; dataLength says the whole
     zk::Acls acls;
 };
 struct KeyRow {
     RedisKey key;
-    QByteArray type;            // "string", "hash" …
+    QByteArray type; // "string", "hash" …
     std::optional<std::chrono::milliseconds> ttl;
     std::optional<qint64> bytes;
 };
@@ -69,10 +69,10 @@ struct KeyDetail {
 };
 struct KeyPage {
     std::vector<KeyRow> rows;
-    quint64 cursor = 0;         // 0: the scan is done
-    qint64 scanned = 0;         // keys looked at for this page
-    qint64 total = 0;           // DBSIZE
-    QString missing;            // of a set: which node did not answer, and why
+    quint64 cursor = 0; // 0: the scan is done
+    qint64 scanned = 0; // keys looked at for this page
+    qint64 total = 0;   // DBSIZE
+    QString missing;    // of a set: which node did not answer, and why
 };
 
 struct AcquireRequest {
@@ -89,10 +89,10 @@ struct Hold {
     quint64 id = 0;
     AcquireRequest request;
     State state = State::Waiting;
-    QByteArray contender;       // once known
+    QByteArray contender; // once known
     std::optional<qint64> fencingToken;
     std::chrono::system_clock::time_point since;
-    QString message;            // why it failed or was lost
+    QString message; // why it failed or was lost
 };
 
 class Backend : public QObject {
@@ -112,12 +112,14 @@ public:
 
     virtual void listZnodes(const ConnectionName &name, const ZPath &path, QObject *context,
                             Answer<std::vector<ZnodeRow>> answer) = 0;
-    virtual void readZnode(const ConnectionName &name, const ZPath &path, QObject *context, Answer<ZnodeDetail> answer) = 0;
+    virtual void readZnode(const ConnectionName &name, const ZPath &path, QObject *context,
+                           Answer<ZnodeDetail> answer) = 0;
     // Tells (znodesChanged) when the children of these paths change: what is expanded and on screen.
     virtual void watchZnodes(const ConnectionName &name, const std::vector<ZPath> &paths) = 0;
     virtual void scanKeys(const ConnectionName &name, const QByteArray &pattern, quint64 cursor, QObject *context,
                           Answer<KeyPage> answer) = 0;
-    virtual void readKey(const ConnectionName &name, const RedisKey &key, QObject *context, Answer<KeyDetail> answer) = 0;
+    virtual void readKey(const ConnectionName &name, const RedisKey &key, QObject *context,
+                         Answer<KeyDetail> answer) = 0;
 
     // Progress of the hold comes through holdChanged. Returns the hold's id.
     virtual quint64 acquire(AcquireRequest request) = 0;

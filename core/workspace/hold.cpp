@@ -36,7 +36,7 @@ struct HeldLock::Private {
     Workspace &workspace;
     HoldRequest request;
     const recipes::RecipeInfo &recipe;
-    std::unique_ptr<zk::Session> session; // ZooKeeper: this contender's own
+    std::unique_ptr<zk::Session> session;  // ZooKeeper: this contender's own
     std::unique_ptr<mariadb::Session> sql; // MariaDB: the same
     std::unique_ptr<recipes::Lock> lock;
     Completion<QString> lost;
@@ -53,14 +53,10 @@ namespace {
 QString lossText(recipes::Loss loss)
 {
     switch (loss) {
-    case recipes::Loss::SessionOver:
-        return u"the session is over"_s;
-    case recipes::Loss::CutOff:
-        return u"there was no connection for so long that the session may be over"_s;
-    case recipes::Loss::TakenAway:
-        return u"it was taken away: our node or key is gone"_s;
-    case recipes::Loss::LeaseOver:
-        return u"the lease ran out"_s;
+    case recipes::Loss::SessionOver: return u"the session is over"_s;
+    case recipes::Loss::CutOff: return u"there was no connection for so long that the session may be over"_s;
+    case recipes::Loss::TakenAway: return u"it was taken away: our node or key is gone"_s;
+    case recipes::Loss::LeaseOver: return u"the lease ran out"_s;
     }
     return {};
 }
@@ -111,8 +107,7 @@ Result<bool> HeldLock::Private::makeLock()
     const auto nodes = link->redisNodes();
     const RedisKey key(request.lock.name);
     auto random = Random::fromSystem();
-    Result<std::unique_ptr<recipes::Lock>> made(
-        Error{ErrorCode::Unsupported, u"this connection has no recipes"_s});
+    Result<std::unique_ptr<recipes::Lock>> made(Error{ErrorCode::Unsupported, u"this connection has no recipes"_s});
     if (sql)
         made = recipes::makeLock(id, *sql, request.lock.name, options);
     else if (session)
@@ -202,13 +197,13 @@ Task<void> HeldLock::Private::heedKey(recipes::Grant grant)
 Task<void> HeldLock::Private::listenTo(redis::Connection *node)
 {
     auto &loop = workspace.loop();
-    subscriptions.push_back(node->subscribe("__redis__:invalidate", [this](const redis::Message &) {
-        keyNews.complete(true);
-    }));
+    subscriptions.push_back(
+        node->subscribe("__redis__:invalidate", [this](const redis::Message &) { keyNews.complete(true); }));
     auto subscriber = node->subscriberId(Deadline::after(loop, std::chrono::seconds(2)));
     const auto id = co_await subscriber;
-    const redis::Command track{"CLIENT", "TRACKING", "ON", "REDIRECT", QByteArray::number(id ? *id : 0),
-                               "BCAST", "PREFIX", request.lock.name};
+    const redis::Command track{
+        "CLIENT", "TRACKING",       "ON", "REDIRECT", QByteArray::number(id ? *id : 0), "BCAST",
+        "PREFIX", request.lock.name};
     auto reply = node->command(track, Deadline::after(loop, std::chrono::seconds(2)));
     const auto tracked = co_await reply;
     // An overlapping prefix means that the observer tracks this key already.

@@ -19,8 +19,8 @@ constexpr auto statusEvery = 500ms;
 
 IoController::IoController(LiveBackend &front, WorkspaceOptions options)
     : m_front(front), m_workspace(std::make_unique<Workspace>(m_loop, std::move(options), this)),
-      m_runs(std::make_unique<Runs>(
-          *m_workspace, [this](quint64 id, const RealRunProgress &progress) { tellRun(id, progress); }))
+      m_runs(std::make_unique<Runs>(*m_workspace,
+                                    [this](quint64 id, const RealRunProgress &progress) { tellRun(id, progress); }))
 {
     m_workspace->onLinkChanged([this](Link &link) { statusChanged(link.spec().name); });
     m_workspace->log().setListener([this](const operate::LogEntry &entry) { logged(entry); });
@@ -228,7 +228,8 @@ void IoController::tellHold(const Hold &hold)
 void IoController::tellRun(quint64 id, const RealRunProgress &progress)
 {
     QMetaObject::invokeMethod(
-        &m_front, [front = &m_front, id, progress] { emit front->runProgressed(id, progress); }, Qt::QueuedConnection);
+        &m_front, [front = &m_front, id, progress] { emit front->runProgressed(id, progress); },
+        Qt::QueuedConnection);
 }
 
 // --- the live tree -----------------------------------------------------------------------------
@@ -412,7 +413,8 @@ void IoController::batchTaken()
 {
     m_batchOnItsWay = false;
     const bool more = !m_pendingLocks.empty() || !m_pendingLog.empty() || !m_pendingStatus.empty()
-        || !m_pending.sessionsOf.empty() || !m_pending.coverageOf.empty() || !m_pending.connections.empty();
+                      || !m_pending.sessionsOf.empty() || !m_pending.coverageOf.empty()
+                      || !m_pending.connections.empty();
     if (more)
         scheduleFlush();
 }

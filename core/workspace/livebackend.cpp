@@ -157,8 +157,7 @@ void LiveBackend::scanKeys(const ConnectionName &name, const QByteArray &pattern
     });
 }
 
-void LiveBackend::readKey(const ConnectionName &name, const RedisKey &key, QObject *context,
-                          Answer<KeyDetail> answer)
+void LiveBackend::readKey(const ConnectionName &name, const RedisKey &key, QObject *context, Answer<KeyDetail> answer)
 {
     onIoThread([name, key, deliver = deliveredTo(context, std::move(answer))](IoController &io) {
         const auto limit = Deadline::after(io.loop(), answerWithin);
@@ -202,10 +201,8 @@ void LiveBackend::forceRelease(operate::ForceReleasePlan plan, const QString &re
 quint64 LiveBackend::playOnServers(RealRunOptions options, QObject *context, Answer<contention::Recording> answer)
 {
     const auto id = m_nextRun++;
-    onIoThread([id, options = std::move(options),
-                deliver = deliveredTo(context, std::move(answer))](IoController &io) {
-        io.runs().play(id, options, deliver);
-    });
+    onIoThread([id, options = std::move(options), deliver = deliveredTo(context, std::move(answer))](
+                   IoController &io) { io.runs().play(id, options, deliver); });
     return id;
 }
 

@@ -27,11 +27,13 @@ public:
 
     void listZnodes(const ConnectionName &name, const ZPath &path, QObject *context,
                     Answer<std::vector<ZnodeRow>> answer) override;
-    void readZnode(const ConnectionName &name, const ZPath &path, QObject *context, Answer<ZnodeDetail> answer) override;
+    void readZnode(const ConnectionName &name, const ZPath &path, QObject *context,
+                   Answer<ZnodeDetail> answer) override;
     void watchZnodes(const ConnectionName &name, const std::vector<ZPath> &paths) override;
     void scanKeys(const ConnectionName &name, const QByteArray &pattern, quint64 cursor, QObject *context,
                   Answer<KeyPage> answer) override;
-    void readKey(const ConnectionName &name, const RedisKey &key, QObject *context, Answer<KeyDetail> answer) override;
+    void readKey(const ConnectionName &name, const RedisKey &key, QObject *context,
+                 Answer<KeyDetail> answer) override;
 
     quint64 acquire(AcquireRequest request) override;
     void release(quint64 holdId) override;

@@ -16,8 +16,8 @@ public:
     {
         m_session = mariadb::openSession(m_context.loop, sessionOptions());
         m_gated = operate::gated(*m_session, m_gate);
-        m_observer = std::make_unique<inspect::MariaDbObserver>(*m_gated, m_spec.name, m_context.options.observer,
-                                                                m_proxy);
+        m_observer =
+            std::make_unique<inspect::MariaDbObserver>(*m_gated, m_spec.name, m_context.options.observer, m_proxy);
         m_state = m_session->onState([this](mariadb::SessionState state) { stateChanged(state); });
     }
 

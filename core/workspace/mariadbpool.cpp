@@ -24,9 +24,8 @@ public:
 
     [[nodiscard]] bool isReady() const override
     {
-        return std::all_of(m_sessions.begin(), m_sessions.end(), [](const auto &session) {
-            return session->state() == mariadb::SessionState::Connected;
-        });
+        return std::all_of(m_sessions.begin(), m_sessions.end(),
+                           [](const auto &session) { return session->state() == mariadb::SessionState::Connected; });
     }
 
     // A row of our own needs a table of our own, and that a database.
@@ -35,8 +34,9 @@ public:
         if (m_isNamed)
             co_return true;
         const QByteArrayList statements{"CREATE DATABASE " + m_name,
-                                        "CREATE TABLE " + m_name + ".row (id INT PRIMARY KEY, version BIGINT NOT NULL) "
-                                                                   "ENGINE=InnoDB",
+                                        "CREATE TABLE " + m_name
+                                            + ".row (id INT PRIMARY KEY, version BIGINT NOT NULL) "
+                                              "ENGINE=InnoDB",
                                         "INSERT INTO " + m_name + ".row VALUES (1, 0)"};
         for (const auto &text : statements) {
             const mariadb::Statement statement{text, {}, {}, true};

@@ -13,8 +13,10 @@ namespace lockscope {
 class ObserverProxy : public inspect::ObserverSink {
 public:
     // `sink` may be null; then snapshots are only kept.
-    ObserverProxy(ConnectionName connection, inspect::ObserverSink *sink) : m_connection(std::move(connection)),
-        m_sink(sink) {}
+    ObserverProxy(ConnectionName connection, inspect::ObserverSink *sink)
+        : m_connection(std::move(connection)), m_sink(sink)
+    {
+    }
 
     void locksChanged(std::vector<inspect::SnapshotChange> changes) override;
     void sessionsChanged(const ConnectionName &connection, std::vector<inspect::SessionSnapshot> sessions) override;

@@ -141,8 +141,8 @@ namespace {
 Task<Result<KeyPage>> scanNode(redis::Connection *redis, QByteArray pattern, quint64 cursor, Deadline deadline)
 {
     const QByteArray count = "1000";
-    const redis::Command scan{"SCAN", QByteArray::number(cursor), "MATCH", pattern.isEmpty() ? "*" : pattern,
-                              "COUNT", count};
+    const redis::Command scan{"SCAN", QByteArray::number(cursor), "MATCH", pattern.isEmpty() ? "*" : pattern, "COUNT",
+                              count};
     auto sizeReply = redis->command(redis::Command{"DBSIZE"}, deadline);
     auto scanReply = redis->command(scan, deadline);
     const auto size = co_await sizeReply;
@@ -199,7 +199,7 @@ Task<Result<KeyDetail>> readKeyOn(redis::Connection *redis, RedisKey key, Deadli
         detail.items.push_back(item.text.left(dataCapBytes));
     const bool moreToScan = scanned && value->items.size() == 2 && value->items[0].text != "0";
     detail.cut = moreToScan || items.size() >= static_cast<std::size_t>(itemCap)
-        || (detail.row.type == "string" && value->text.size() == dataCapBytes);
+                 || (detail.row.type == "string" && value->text.size() == dataCapBytes);
     co_return detail;
 }
 
@@ -217,7 +217,8 @@ Task<Result<KeyPage>> scanKeys(Workspace &workspace, ConnectionName name, QByteA
         co_return wrongBackend(name, u"Redis"_s);
     const bool isSet = nodes.size() > 1;
     const auto number = isSet ? std::min(static_cast<std::size_t>(cursor >> nodeShift), nodes.size() - 1) : 0;
-    const auto limit = isSet ? Deadline::at(std::min(deadline.when(), workspace.loop().now() + nodeWithin)) : deadline;
+    const auto limit =
+        isSet ? Deadline::at(std::min(deadline.when(), workspace.loop().now() + nodeWithin)) : deadline;
     const auto ownCursor = isSet ? cursor & (cursorOn(1, 0) - 1) : cursor;
     auto page = co_await scanNode(nodes[number], pattern, ownCursor, limit);
     if (!isSet)
@@ -226,8 +227,8 @@ Task<Result<KeyPage>> scanKeys(Workspace &workspace, ConnectionName name, QByteA
     if (page)
         result = std::move(*page);
     else
-        result.missing = u"node %1 did not answer: %2"_s.arg(displayHost(link->spec().hosts[number]),
-                                                           page.error().message);
+        result.missing =
+            u"node %1 did not answer: %2"_s.arg(displayHost(link->spec().hosts[number]), page.error().message);
     result.total *= static_cast<qint64>(nodes.size());
     if (result.cursor != 0)
         result.cursor = cursorOn(number, result.cursor);
@@ -246,8 +247,8 @@ Task<Result<KeyDetail>> readKey(Workspace &workspace, ConnectionName name, Redis
     // Of a set, as the first node has it that has it at all.
     for (auto *node : nodes) {
         const auto limit = nodes.size() == 1
-            ? deadline
-            : Deadline::at(std::min(deadline.when(), workspace.loop().now() + nodeWithin));
+                               ? deadline
+                               : Deadline::at(std::min(deadline.when(), workspace.loop().now() + nodeWithin));
         detail = co_await readKeyOn(node, key, limit);
         if (detail)
             break;

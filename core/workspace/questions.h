@@ -8,8 +8,8 @@
 
 namespace lockscope::questions {
 
-// The children of a path with their Stat, sorted by name; of more than 5,000 only the names. A child that cannot be read carries its
-// error; the list itself fails only when the path cannot be listed.
+// The children of a path with their Stat, sorted by name; of more than 5,000 only the names. A child that cannot be
+// read carries its error; the list itself fails only when the path cannot be listed.
 [[nodiscard]] Task<Result<std::vector<ZnodeRow>>> listZnodes(Workspace &workspace, ConnectionName name, ZPath path,
                                                              Deadline deadline);
 // Data (at most 1 MiB of it), Stat and ACL.

@@ -18,8 +18,10 @@ using contention::Scenario;
 struct RealRun::Private {
     Private(Workspace &w, RealRunOptions o)
         : workspace(w), options(std::move(o)), cancelled(w.loop()), began(w.loop().now()),
-          trace(options.scenario, [this] { return now(); }, 2'000'000), checkers(options.scenario, trace),
-          resource(trace, options.scenario.checksFencingTokens), random(Random::fromSystem())
+          trace(
+              options.scenario, [this] { return now(); }, 2'000'000),
+          checkers(options.scenario, trace), resource(trace, options.scenario.checksFencingTokens),
+          random(Random::fromSystem())
     {
         trace.onEvent([this](const contention::Event &event) { checkers.see(event); });
     }
@@ -63,8 +65,8 @@ Result<bool> RealRun::Private::check(Link &link) const
     if (const auto playable = playableOnServers(scenario, options.mostSessions, name); !playable)
         return playable.error();
     if (backendOf(link.spec().scheme) != recipes::findRecipe(scenario.recipe)->backend)
-        return Error{ErrorCode::BadInput,
-                     u"simulate: recipe %1 is for another kind of server than %2"_s.arg(label(scenario.recipe), name)};
+        return Error{ErrorCode::BadInput, u"simulate: recipe %1 is for another kind of server than %2"_s.arg(
+                                              label(scenario.recipe), name)};
     return true;
 }
 
@@ -85,7 +87,8 @@ Task<Result<bool>> RealRun::Private::takePool()
         if (limit.hasPassed(workspace.loop()))
             co_return Error{ErrorCode::NotConnected,
                             u"could not open %1 sessions on %2 within 15 s; try with fewer sessions"_s.arg(
-                                QString::number(context.sessions), link->spec().displayUri()), true};
+                                QString::number(context.sessions), link->spec().displayUri()),
+                            true};
         const auto pause = sleepFor(workspace.loop(), 5ms);
         co_await pause;
     }
@@ -138,7 +141,7 @@ Task<Recording> RealRun::Private::finish()
     recording.counters.longestOverlap = checkers.longestOverlap();
     if (sessions() < options.scenario.contenders)
         recording.note = QByteArray::number(sessions()) + " sessions shared by "
-            + QByteArray::number(options.scenario.contenders) + " contenders";
+                         + QByteArray::number(options.scenario.contenders) + " contenders";
     co_return recording;
 }
 
@@ -168,7 +171,8 @@ Task<Result<Recording>> RealRun::play()
         co_await d->playRound();
     auto recording = co_await d->finish();
     if (d->cancelled.isComplete())
-        co_return Error{ErrorCode::Cancelled, u"the run was ended after %1 ms"_s.arg(recording.elapsed.count() / 1000)};
+        co_return Error{ErrorCode::Cancelled,
+                        u"the run was ended after %1 ms"_s.arg(recording.elapsed.count() / 1000)};
     co_return recording;
 }
 
@@ -180,7 +184,8 @@ void RealRun::cancel()
 RealRunProgress RealRun::progress() const
 {
     const auto &scenario = d->options.scenario;
-    RealRunProgress progress{d->stage, {}, d->trace.grants(), qint64(scenario.contenders) * scenario.rounds, d->sessions()};
+    RealRunProgress progress{
+        d->stage, {}, d->trace.grants(), qint64(scenario.contenders) * scenario.rounds, d->sessions()};
     if (d->stage != Stage::Connecting)
         progress.at = d->now();
     return progress;

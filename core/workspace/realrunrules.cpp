@@ -18,7 +18,8 @@ Result<bool> playableOnServers(const contention::Scenario &scenario, int mostSes
     if (scenario.locks != 1)
         return bad(u"on real servers there is one lock; two of them are for the simulated world"_s);
     if (scenario.contenders > mostContendersOnServers)
-        return bad(u"on real servers up to %1 contenders, not %2; the simulated world takes more"_s.arg(mostContendersOnServers)
+        return bad(u"on real servers up to %1 contenders, not %2; the simulated world takes more"_s
+                       .arg(mostContendersOnServers)
                        .arg(scenario.contenders));
     if (recipe->backend == BackendKind::MariaDb && scenario.contenders > mostSessions)
         return bad(u"a session on MariaDB carries one lock at a time: up to %1 contenders in as many sessions"_s.arg(

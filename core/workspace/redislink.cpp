@@ -16,8 +16,8 @@ public:
     {
         m_connection = redis::openConnection(m_context.loop, redisOptions(m_spec.hosts.front()));
         m_gated = operate::gated(*m_connection, m_gate);
-        m_observer = std::make_unique<inspect::RedisObserver>(*m_gated, m_spec.name, m_context.options.observer,
-                                                              m_proxy);
+        m_observer =
+            std::make_unique<inspect::RedisObserver>(*m_gated, m_spec.name, m_context.options.observer, m_proxy);
         m_state = m_connection->onState([this](redis::ConnectionState state) { stateChanged(state); });
     }
 

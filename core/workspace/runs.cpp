@@ -39,8 +39,9 @@ Task<void> Runs::follow(quint64 id)
     auto one = std::move(at->second);
     m_running.erase(at);
     if (!one.ended.isEmpty())
-        played = Error{ErrorCode::NotConnected,
-                       u"simulate: connection %1 was %2 while it was played on"_s.arg(escaped(one.on.bytes()), one.ended)};
+        played =
+            Error{ErrorCode::NotConnected,
+                  u"simulate: connection %1 was %2 while it was played on"_s.arg(escaped(one.on.bytes()), one.ended)};
     one.deliver(std::move(played));
     // Once this frame, and with it the run's sessions, is gone.
     m_workspace.loop().post([this] { callWaiting(); });
@@ -54,7 +55,8 @@ void Runs::cancel(quint64 id)
 
 bool Runs::areOn(const ConnectionName &name) const
 {
-    return std::any_of(m_running.begin(), m_running.end(), [&](const auto &entry) { return entry.second.on == name; });
+    return std::any_of(m_running.begin(), m_running.end(),
+                       [&](const auto &entry) { return entry.second.on == name; });
 }
 
 void Runs::endOn(const ConnectionName &name, const QString &what, std::function<void()> done)

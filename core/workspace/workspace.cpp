@@ -42,13 +42,12 @@ Workspace::~Workspace() = default;
 Result<void> Workspace::add(ConnectionSpec spec)
 {
     if (d->links.contains(spec.name))
-        return Error{ErrorCode::BadInput, u"there is a connection named %1 already"_s.arg(escaped(spec.name.bytes()))};
+        return Error{ErrorCode::BadInput,
+                     u"there is a connection named %1 already"_s.arg(escaped(spec.name.bytes()))};
     const LinkContext context{d->loop, d->options, d->log, d->sink, [this](Link &link) { d->linkChanged(link); }};
     const auto name = spec.name;
     switch (spec.scheme) {
-    case Scheme::ZooKeeper:
-        d->links.emplace(name, makeZooKeeperLink(std::move(spec), context));
-        return {};
+    case Scheme::ZooKeeper: d->links.emplace(name, makeZooKeeperLink(std::move(spec), context)); return {};
     case Scheme::Redis:
     case Scheme::RedisTls:
         d->links.emplace(name, spec.hosts.size() > 1 ? makeRedisSetLink(std::move(spec), context)
@@ -60,11 +59,11 @@ Result<void> Workspace::add(ConnectionSpec spec)
         d->links.emplace(name, makeMariaDbLink(std::move(spec), context));
         return {};
     case Scheme::Simulated:
-    case Scheme::Sandbox:
-        break;
+    case Scheme::Sandbox: break;
     }
     return Error{ErrorCode::Unsupported,
-                 u"%1: this version cannot open it; use zk://, redis://, rediss://, mariadb:// or sandbox:"_s.arg(spec.displayUri())};
+                 u"%1: this version cannot open it; use zk://, redis://, rediss://, mariadb:// or sandbox:"_s.arg(
+                     spec.displayUri())};
 }
 
 void Workspace::remove(const ConnectionName &name)
@@ -106,10 +105,10 @@ Task<Result<bool>> Workspace::whenConnected(ConnectionName name, Deadline deadli
         if (auto problem = link->problem())
             co_return *problem;
         if (deadline.hasPassed(d->loop))
-            co_return Error{ErrorCode::NotConnected,
-                            u"could not connect to %1 in time; is the server up and answering?"_s.arg(
-                                link->spec().displayUri()),
-                            true};
+            co_return Error{
+                ErrorCode::NotConnected,
+                u"could not connect to %1 in time; is the server up and answering?"_s.arg(link->spec().displayUri()),
+                true};
         Completion<bool> changed(d->loop);
         changed.completeAt(deadline, false);
         d->waiters.push_back(changed);
@@ -123,8 +122,8 @@ Result<inspect::LockName> Workspace::parseLock(const QString &text) const
     QStringList names;
     for (const auto &[name, link] : d->links)
         names << escaped(name.bytes());
-    const auto hint = u"write CONNECTION:NAME, for example %1:…; connections: %2"_s.arg(
-        names.value(0, u"zk"_s), names.join(u", "_s));
+    const auto hint = u"write CONNECTION:NAME, for example %1:…; connections: %2"_s.arg(names.value(0, u"zk"_s),
+                                                                                        names.join(u", "_s));
     if (!raw)
         return Error{ErrorCode::BadInput, u"\"%1\" holds a broken \\ escape (write \\\\ or \\xHH)"_s.arg(text)};
     const auto colon = raw->indexOf(':');

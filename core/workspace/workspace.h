@@ -16,9 +16,9 @@ namespace lockscope {
 
 struct WorkspaceOptions {
     inspect::ObserverOptions observer;
-    bool readOnly = false;   // --read-only: for every connection, for good
-    bool observe = true;     // false: nothing is looked for, only what is asked is read
-    QString auditPath;       // the default file when empty
+    bool readOnly = false; // --read-only: for every connection, for good
+    bool observe = true;   // false: nothing is looked for, only what is asked is read
+    QString auditPath;     // the default file when empty
 };
 
 // A Redis connection of one contender of ours, and the same behind the gate.

@@ -26,10 +26,7 @@ public:
     }
 
     [[nodiscard]] bool isConnected() const override { return m_session->state() == zk::SessionState::Connected; }
-    [[nodiscard]] std::optional<Error> problem() const override
-    {
-        return isConnected() ? std::nullopt : m_problem;
-    }
+    [[nodiscard]] std::optional<Error> problem() const override { return isConnected() ? std::nullopt : m_problem; }
     [[nodiscard]] zk::Session *zookeeper() override { return m_gated.get(); }
     [[nodiscard]] inspect::Observer &observer() override { return *m_observer; }
 
@@ -112,9 +109,9 @@ private:
             auto reply = m_reachability.check(limit);
             const auto reachable = co_await reply;
             if (!reachable && !isConnected()) {
-                m_problem = Error{ErrorCode::NotConnected,
-                                  u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), reachable.error().message),
-                                  true};
+                m_problem =
+                    Error{ErrorCode::NotConnected,
+                          u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), reachable.error().message), true};
                 m_context.changed(*this);
             } else if (reachable) {
                 m_problem.reset(); // somebody listens: the client gets on with it

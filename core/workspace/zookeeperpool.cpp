@@ -21,9 +21,8 @@ public:
 
     [[nodiscard]] bool isReady() const override
     {
-        return std::all_of(m_sessions.begin(), m_sessions.end(), [](const auto &session) {
-            return session->state() == zk::SessionState::Connected;
-        });
+        return std::all_of(m_sessions.begin(), m_sessions.end(),
+                           [](const auto &session) { return session->state() == zk::SessionState::Connected; });
     }
 
     // A container goes by itself should we not get to it; before 3.5 servers know none.

@@ -30,8 +30,8 @@ struct Message {
     Direction direction = Direction::ToServer;
 };
 struct Delivery {
-    bool isLost = false;   // never arrives, and the connection breaks
-    Duration delay{};      // beside the latency
+    bool isLost = false; // never arrives, and the connection breaks
+    Duration delay{};    // beside the latency
 };
 
 class NetworkLink;
@@ -72,7 +72,7 @@ private:
     std::set<std::tuple<int, int, Direction>> m_blocked;
     std::set<int> m_down;
     std::map<int, std::vector<std::weak_ptr<NetworkLink>>> m_links; // by process
-    std::set<int> m_listenedTo;                              // processes whose changes we hear of
+    std::set<int> m_listenedTo;                                     // processes whose changes we hear of
 };
 
 // Both ends hold it. The last messages are delivered before an end hears that the other closed it.
@@ -103,7 +103,7 @@ private:
     NetworkLink(Network &network, Process &client, int server);
     struct Way {
         Instant lastArrival{};
-        Fifo<Call> flying; // scheduled
+        Fifo<Call> flying;                           // scheduled
         std::vector<std::pair<Duration, Call>> held; // by a partition, with its delay
     };
     void send(Direction direction, Call &&arrives);

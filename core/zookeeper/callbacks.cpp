@@ -59,9 +59,8 @@ void onWatch(int type, const char *path, void *mailbox, WatchKind kind)
         event = EventKind::ChildrenChanged;
     else
         return;
-    static_cast<Mailbox *>(mailbox)->post([path = ZPath(QByteArray(path)), kind, event](Client &client) {
-        client.watchFired(path, kind, event);
-    });
+    static_cast<Mailbox *>(mailbox)->post(
+        [path = ZPath(QByteArray(path)), kind, event](Client &client) { client.watchFired(path, kind, event); });
 }
 
 } // namespace
@@ -73,9 +72,8 @@ void onSession(zhandle_t *handle, int type, int state, const char *, void *mailb
     const SessionId id{static_cast<quint64>(zoo_client_id(handle)->client_id)};
     const std::chrono::milliseconds negotiated(zoo_recv_timeout(handle));
     const auto when = std::chrono::system_clock::now();
-    static_cast<Mailbox *>(mailbox)->post([state, id, negotiated, when](Client &client) {
-        client.stateReported(state, id, negotiated, when);
-    });
+    static_cast<Mailbox *>(mailbox)->post(
+        [state, id, negotiated, when](Client &client) { client.stateReported(state, id, negotiated, when); });
 }
 
 void onDataWatch(zhandle_t *, int type, int, const char *path, void *mailbox)
@@ -150,9 +148,8 @@ void onAcls(int returnCode, ACL_vector *acls, ::Stat *stat, const void *data)
 void onUnwatched(int returnCode, const void *data)
 {
     const auto call = takeBack<UnwatchCall>(data);
-    call->mailbox->post([id = call->id, returnCode, kind = call->kind](Client &client) {
-        client.unwatched(id, returnCode, kind);
-    });
+    call->mailbox->post(
+        [id = call->id, returnCode, kind = call->kind](Client &client) { client.unwatched(id, returnCode, kind); });
 }
 
 void onMulti(int returnCode, const void *data)
@@ -165,10 +162,8 @@ void onMulti(int returnCode, const void *data)
         return;
     }
     const auto part = call->failedPart();
-    call->mailbox->post([id = call->id, code = call->failedCode(returnCode), part,
-                         attempt = call->attempt(part)](Client &client) {
-        client.multiFailed(id, code, part, attempt);
-    });
+    call->mailbox->post([id = call->id, code = call->failedCode(returnCode), part, attempt = call->attempt(part)](
+                            Client &client) { client.multiFailed(id, code, part, attempt); });
 }
 
 CAcls::CAcls(Acls acls) : m_acls(std::move(acls))
@@ -196,16 +191,12 @@ MultiCall::MultiCall(Mailbox *mailboxOfSession, quint64 callId, std::vector<Op> 
                                m_acls.back().vector(), libraryMode(op.mode), m_created[i].data(),
                                static_cast<int>(m_created[i].size()));
             break;
-        case Op::Kind::Remove:
-            zoo_delete_op_init(&m_parts[i], op.path.bytes().constData(), op.version);
-            break;
+        case Op::Kind::Remove: zoo_delete_op_init(&m_parts[i], op.path.bytes().constData(), op.version); break;
         case Op::Kind::Set:
             zoo_set_op_init(&m_parts[i], op.path.bytes().constData(), op.data.constData(), length, op.version,
                             &m_stats[i]);
             break;
-        case Op::Kind::Check:
-            zoo_check_op_init(&m_parts[i], op.path.bytes().constData(), op.version);
-            break;
+        case Op::Kind::Check: zoo_check_op_init(&m_parts[i], op.path.bytes().constData(), op.version); break;
         }
     }
 }

@@ -42,7 +42,8 @@ void openHandle(const std::shared_ptr<Mailbox> &mailbox, const SessionOptions &o
     if (!options.user.isEmpty()) {
         // The library sends it after every connect, before any request of ours.
         const auto credentials = options.user + ':' + options.password;
-        zoo_add_auth(handle, "digest", credentials.constData(), static_cast<int>(credentials.size()), nullptr, nullptr);
+        zoo_add_auth(handle, "digest", credentials.constData(), static_cast<int>(credentials.size()), nullptr,
+                     nullptr);
     }
     if (!mailbox->putHandle(handle)) {
         closeInBackground(handle, mailbox);
@@ -84,8 +85,9 @@ void Client::handleOpened()
 void Client::openFailed(int systemError)
 {
     // The name cannot be looked up now; that may change (a network that comes up later).
-    qCInfo(logZooKeeper, "cannot open a session on %s: %s; trying again in %lld ms", connectString(m_options).constData(),
-           std::strerror(systemError), static_cast<long long>(m_openRetry.count()));
+    qCInfo(logZooKeeper, "cannot open a session on %s: %s; trying again in %lld ms",
+           connectString(m_options).constData(), std::strerror(systemError),
+           static_cast<long long>(m_openRetry.count()));
     m_openTimer = m_loop.callAt(m_loop.now() + m_openRetry, [this] { open(); });
     m_openRetry = std::min<std::chrono::milliseconds>(m_openRetry * 2, std::chrono::seconds(5));
 }

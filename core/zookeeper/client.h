@@ -15,8 +15,8 @@ namespace lockscope::zk {
 struct SessionOptions {
     std::vector<HostPort> hosts;
     QByteArray chroot;
-    QByteArray user;      // digest auth when not empty
-    QByteArray password;  // never logged
+    QByteArray user;     // digest auth when not empty
+    QByteArray password; // never logged
     std::chrono::milliseconds timeout{10'000};
     qsizetype watchBudgetBytes = 512 * 1024;
 };

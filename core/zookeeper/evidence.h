@@ -17,7 +17,7 @@
 namespace lockscope::zk {
 
 struct ConnectionFacts {
-    QString endpoint;                       // "10.0.3.7:56332"
+    QString endpoint;                        // "10.0.3.7:56332"
     std::chrono::milliseconds established{}; // the server's epoch at connect
     std::chrono::milliseconds timeout{};
     std::optional<std::chrono::milliseconds> silence; // since its last request or ping, if known
@@ -29,7 +29,7 @@ struct Evidence {
         int members = 0;
         int answered = 0;
         std::set<QByteArray> ways; // of those that answered: "4lw", "admin"
-        QString refusal; // of one that did not: "not in the whitelist", "connection refused"
+        QString refusal;           // of one that did not: "not in the whitelist", "connection refused"
     };
     std::map<QByteArray, Answer> answers;
     [[nodiscard]] bool isComplete(const QByteArray &command) const;
@@ -41,7 +41,7 @@ struct Evidence {
     std::map<ZPath, std::set<SessionId>> dataWatches;         // wchp; exists and get watches only
     std::optional<qint64> childWatchTotal;                    // mntr's watch count minus wchs' total
     std::chrono::system_clock::time_point askedAt;            // our clock
-    std::chrono::milliseconds serverAhead{}; // the server's clock minus ours, where known beforehand
+    std::chrono::milliseconds serverAhead{};                  // the server's clock minus ours, where known beforehand
 
     // What a single member said, in its own terms; settle() makes `silence`, `expiresIn` and
     // `childWatchTotal` of it. Another member's monotonic clock has nothing to do with it, so settle

@@ -100,9 +100,9 @@ bool readAdmin(const QByteArray &command, const QByteArray &json, Evidence &into
 
 QByteArray adminName(const QByteArray &fourLetterWord)
 {
-    static const std::map<QByteArray, QByteArray> names{{"dump", "dump"},          {"cons", "connections"},
-                                                        {"wchp", "watches_by_path"}, {"wchs", "watch_summary"},
-                                                        {"mntr", "monitor"},       {"srvr", "server_stats"}};
+    static const std::map<QByteArray, QByteArray> names{
+        {"dump", "dump"},          {"cons", "connections"}, {"wchp", "watches_by_path"},
+        {"wchs", "watch_summary"}, {"mntr", "monitor"},     {"srvr", "server_stats"}};
     const auto at = names.find(fourLetterWord);
     return at == names.end() ? QByteArray() : at->second;
 }

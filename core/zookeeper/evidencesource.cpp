@@ -23,8 +23,7 @@ public:
     using Done = std::function<void(QByteArray answer, QString failure)>;
 
     Exchange(Loop &loop, const HostPort &to, QByteArray question, Instant until, Done done)
-        : m_done(std::move(done)),
-          m_timer(loop.callAt(until, [this] { finish(u"no answer in time"_s); }))
+        : m_done(std::move(done)), m_timer(loop.callAt(until, [this] { finish(u"no answer in time"_s); }))
     {
         connect(&m_socket, &QTcpSocket::connected, this, [this, question] { m_socket.write(question); });
         connect(&m_socket, &QTcpSocket::readyRead, this, [this] { read(); });
@@ -129,7 +128,7 @@ void EvidenceSource::Private::ask(Question question)
     if (question.viaAdmin) {
         to.port = adminPort;
         words = "GET /commands/" + adminName(question.command) + " HTTP/1.0\r\nHost: " + member.host.toUtf8()
-            + "\r\nAccept: application/json\r\nConnection: close\r\n\r\n";
+                + "\r\nAccept: application/json\r\nConnection: close\r\n\r\n";
     }
     // A way that is filtered answers with silence; it must leave time for the other one.
     const auto now = loop.now();

@@ -67,8 +67,8 @@ public:
 private:
     std::mutex m_mutex;
     std::atomic<int> m_callsOut = 0;
-    Loop *m_loop;                   // null once closed
-    Client *m_client;               // touched by the loop's thread only
+    Loop *m_loop;     // null once closed
+    Client *m_client; // touched by the loop's thread only
     zhandle_t *m_handle = nullptr;
 };
 

@@ -8,7 +8,8 @@ namespace lockscope::zk {
 
 namespace {
 
-std::optional<WatchRequest> watchRequest(const std::optional<Watch> &watch, WatchKind kind, bool alsoWhenMissing = false)
+std::optional<WatchRequest> watchRequest(const std::optional<Watch> &watch, WatchKind kind,
+                                         bool alsoWhenMissing = false)
 {
     if (!watch)
         return {};
@@ -153,10 +154,11 @@ Reply<bool> Client::remove(ZPath path, qint32 version, Deadline deadline)
 
 Reply<Node> Client::get(ZPath path, std::optional<Watch> watch, Deadline deadline)
 {
-    return request<Node>({{"read", path}, deadline, 0, watchRequest(watch, WatchKind::Data)}, newCall(), [&](Call *call) {
-        return zoo_awget(m_handle, path.bytes().constData(), watch ? callbacks::onDataWatch : nullptr, m_mailbox.get(),
-                         callbacks::onNode, call);
-    });
+    return request<Node>(
+        {{"read", path}, deadline, 0, watchRequest(watch, WatchKind::Data)}, newCall(), [&](Call *call) {
+            return zoo_awget(m_handle, path.bytes().constData(), watch ? callbacks::onDataWatch : nullptr,
+                             m_mailbox.get(), callbacks::onNode, call);
+        });
 }
 
 Reply<Stat> Client::set(ZPath path, QByteArray data, qint32 version, Deadline deadline)
@@ -192,8 +194,8 @@ Reply<std::vector<OpResult>> Client::multi(std::vector<Op> ops, Deadline deadlin
         return refused<Results>(m_loop, std::move(*why));
     const auto payload = sizeOf(ops);
     Terms terms{{"change", ops.front().path}, deadline, payload, {}};
-    auto call = std::make_unique<callbacks::MultiCall>(m_mailbox.get(), m_nextId++, std::move(ops),
-                                                       m_options.chroot.size());
+    auto call =
+        std::make_unique<callbacks::MultiCall>(m_mailbox.get(), m_nextId++, std::move(ops), m_options.chroot.size());
     return request<Results>(std::move(terms), std::move(call),
                             [&](callbacks::MultiCall *multi) { return multi->send(m_handle); });
 }
@@ -225,8 +227,8 @@ Reply<bool> Client::addAuth(QByteArray scheme, QByteArray credentials, Deadline 
 {
     const Attempt attempt{"add credentials of the scheme", ZPath(scheme)};
     return request<bool>({attempt, deadline, credentials.size(), {}}, newCall(), [&](Call *call) {
-        return zoo_add_auth(m_handle, scheme.constData(), credentials.constData(), static_cast<int>(credentials.size()),
-                            callbacks::onDone, call);
+        return zoo_add_auth(m_handle, scheme.constData(), credentials.constData(),
+                            static_cast<int>(credentials.size()), callbacks::onDone, call);
     });
 }
 

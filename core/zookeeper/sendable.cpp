@@ -44,8 +44,9 @@ std::optional<Error> whyNotSent(SessionState state, const Attempt &attempt, qsiz
     if (state != SessionState::Connected)
         return notSent(state, attempt);
     if (payloadBytes + attempt.path.bytes().size() + requestHeaderBytes > requestLimitBytes)
-        return makeError(ErrorCode::TooLarge, attempt,
-                         u"%1 bytes are more than a ZooKeeper server takes in one request (1 MiB)"_s.arg(payloadBytes));
+        return makeError(
+            ErrorCode::TooLarge, attempt,
+            u"%1 bytes are more than a ZooKeeper server takes in one request (1 MiB)"_s.arg(payloadBytes));
     if (deadline.hasPassed(loop))
         return makeError(ErrorCode::TimedOut, attempt, u"no time was left; nothing was sent"_s);
     return {};
@@ -75,7 +76,7 @@ bool isPath(const ZPath &path, CreateMode mode)
     if (path.isRoot())
         return true;
     const bool isNumbered = mode == CreateMode::PersistentSequential || mode == CreateMode::EphemeralSequential
-        || mode == CreateMode::PersistentSequentialWithTtl;
+                            || mode == CreateMode::PersistentSequentialWithTtl;
     for (qsizetype begin = 1; begin <= bytes.size();) {
         const auto slash = bytes.indexOf('/', begin);
         const auto end = slash < 0 ? bytes.size() : slash;

@@ -11,7 +11,8 @@ namespace lockscope::zk {
                                               Deadline deadline, const Loop &loop);
 // Why such a node cannot be made by create() (no time to live) or createWithTtl().
 [[nodiscard]] std::optional<Error> whyNoTtl(const ZPath &path, CreateMode mode);
-[[nodiscard]] std::optional<Error> whyBadTtl(const ZPath &path, CreateMode mode, std::chrono::milliseconds timeToLive);
+[[nodiscard]] std::optional<Error> whyBadTtl(const ZPath &path, CreateMode mode,
+                                             std::chrono::milliseconds timeToLive);
 // What the library takes for a path; the mode is that of a create.
 [[nodiscard]] bool isPath(const ZPath &path, CreateMode mode = CreateMode::Persistent);
 // Why these cannot be one transaction.

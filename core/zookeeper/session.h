@@ -114,7 +114,7 @@ public:
 
     [[nodiscard]] virtual Loop &loop() const = 0;
     [[nodiscard]] virtual SessionState state() const = 0;
-    [[nodiscard]] virtual SessionId id() const = 0; // none until connected
+    [[nodiscard]] virtual SessionId id() const = 0;                      // none until connected
     [[nodiscard]] virtual std::chrono::milliseconds timeout() const = 0; // as negotiated
     // When the present connection was made, by our wall clock; empty while not connected and in worlds
     // without one. Beside the server's own word for that moment (`cons`) it tells how far its clock is off.

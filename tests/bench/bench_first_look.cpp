@@ -74,7 +74,7 @@ Task<void> queueUp(zk::Session &session, int contender, bool &done)
     std::vector<Reply<zk::Created>> out;
     for (int i = 0; i < lockCount; ++i) {
         const auto uuid = QByteArray::number(i).rightJustified(8, '0') + "-0000-4000-8000-"
-            + QByteArray::number(contender).rightJustified(12, '0');
+                          + QByteArray::number(contender).rightJustified(12, '0');
         out.push_back(session.create(ZPath(lockPath(i) + "/_c_" + uuid + "-lock-"), "10.0.0.1",
                                      zk::CreateMode::EphemeralSequential, zk::openAcl(), Deadline::never()));
     }
@@ -190,8 +190,8 @@ private slots:
             const auto found = ctl.readAllStandardOutput().count("\"lock\": \"zk:/locks/lock-");
             QCOMPARE(static_cast<int>(found), lockCount);
         }
-        bench::report(u"lockscopectl locks, whole process, %1 znodes, 300 locks ÷ plain client"_s.arg(m_znodes), whole,
-                      m_plain);
+        bench::report(u"lockscopectl locks, whole process, %1 znodes, 300 locks ÷ plain client"_s.arg(m_znodes),
+                      whole, m_plain);
     }
 
     void cleanupTestCase()

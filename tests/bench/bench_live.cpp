@@ -116,12 +116,12 @@ private slots:
         m_keys = redis::openConnection(m_loop, connection);
         QVERIFY(runUntil([&] {
             return m_writer->state() == zk::SessionState::Connected
-                && m_listener->state() == zk::SessionState::Connected
-                && m_keys->state() == redis::ConnectionState::Connected;
+                   && m_listener->state() == zk::SessionState::Connected
+                   && m_keys->state() == redis::ConnectionState::Connected;
         }));
         for (const char *path : {"/locks", "/locks/orders", "/locks/orders/lock-"}) {
-            const auto mode = QByteArray(path).endsWith('-') ? zk::CreateMode::EphemeralSequential
-                                                             : zk::CreateMode::Persistent;
+            const auto mode =
+                QByteArray(path).endsWith('-') ? zk::CreateMode::EphemeralSequential : zk::CreateMode::Persistent;
             const auto made = m_writer->create(ZPath(path), {}, mode, zk::openAcl(), soon());
             QVERIFY(runUntil([&] { return made.isComplete(); }) && made.value());
         }

@@ -114,8 +114,8 @@ class BenchRedisRecipes : public QObject {
             scope.launch(runCycle(&lock, &cycle));
             QVERIFY(bench::waitUntil([&] { return cycle.released >= 0; }));
             const auto ping = timeOf(node, {"PING"});
-            const auto set = timeOf(node, {"SET", "bench-bare", "0f3c2a14-97a1-4d7e-8c55-2f8f2a0d9b11", "NX", "PX",
-                                           "30000"});
+            const auto set =
+                timeOf(node, {"SET", "bench-bare", "0f3c2a14-97a1-4d7e-8c55-2f8f2a0d9b11", "NX", "PX", "30000"});
             const auto removed = timeOfScript(node);
             QVERIFY(ping > 0 && set > 0 && removed > 0);
             if (round < 0)
@@ -200,9 +200,11 @@ private slots:
         auto setNx = recipes::makeLock("redis-set-nx", node, key, {}, Random(1));
         QVERIFY(setNx);
         measure(**setNx, node, rounds, token);
-        bench::report(u"redis-set-nx%1, acquire and release (goal ≤ 2.2) ÷ PING"_s.arg(where), token.cycle, token.ping);
-        bench::report(u"its two commands alone%1, SET NX PX and the script that compares and deletes ÷ PING"_s.arg(where),
-                      token.bare, token.ping);
+        bench::report(u"redis-set-nx%1, acquire and release (goal ≤ 2.2) ÷ PING"_s.arg(where), token.cycle,
+                      token.ping);
+        bench::report(
+            u"its two commands alone%1, SET NX PX and the script that compares and deletes ÷ PING"_s.arg(where),
+            token.bare, token.ping);
         Times redisson;
         auto hash = recipes::makeLock("redisson-lock", node, key, {}, Random(1));
         QVERIFY(hash);
@@ -234,8 +236,8 @@ private slots:
         bench::Medians polled;
         handOffs("redisson-lock", 60, published);
         handOffs("redis-set-nx", 60, polled);
-        bench::report(u"hand-off (goal ≥ 50): redis-set-nx, polled every 25 to 75 ms ÷ redisson-lock, published"_s, polled,
-                      published);
+        bench::report(u"hand-off (goal ≥ 50): redis-set-nx, polled every 25 to 75 ms ÷ redisson-lock, published"_s,
+                      polled, published);
     }
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long the simulated world takes for very many contenders, and how much memory: the terminal's own simulate, from
-// its start to its end, as a process of its own. Asserts only that everybody had the lock and that it cost what it must.
+// its start to its end, as a process of its own. Asserts only that everybody had the lock and that it cost what it
+// must.
 #include "tests/bench/report.h"
 
 #include <QElapsedTimer>

@@ -34,7 +34,8 @@ private slots:
         page.resize(1440, 900);
         page.show();
         const auto isPlayed = [&] { return page.isSettled() && page.comparison().scenario == comparison.scenario; };
-        const auto what = u"the simulator's page, %1 contenders of %2, "_s.arg(contenders).arg(QString::fromLatin1(recipe));
+        const auto what =
+            u"the simulator's page, %1 contenders of %2, "_s.arg(contenders).arg(QString::fromLatin1(recipe));
         bool played = false;
         const auto whilePlaying = bench::metered().during([&] {
             page.play(comparison);

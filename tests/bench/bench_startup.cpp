@@ -37,9 +37,9 @@ private slots:
         bench::Medians ours;
         bench::Medians plain;
         for (int round = 0; round < 9; ++round) {
-            const auto us = timeOf(QStringLiteral(LOCKSCOPE),
-                                   {u"--screenshot"_s, snapshot, u"--after"_s, u"0"_s, u"--size"_s, u"1280x800"_s},
-                                   snapshot);
+            const auto us =
+                timeOf(QStringLiteral(LOCKSCOPE),
+                       {u"--screenshot"_s, snapshot, u"--after"_s, u"0"_s, u"--size"_s, u"1280x800"_s}, snapshot);
             const auto them = timeOf(QStringLiteral(PLAINWINDOW), {snapshot}, snapshot);
             QVERIFY(us > 0 && them > 0);
             if (round == 0)
@@ -47,8 +47,9 @@ private slots:
             ours.add(us);
             plain.add(them);
         }
-        bench::report(u"from exec to the first frame in a file and out again (limit 300 ms): lockscope ÷ a plain Qt window"_s,
-                      ours, plain);
+        bench::report(
+            u"from exec to the first frame in a file and out again (limit 300 ms): lockscope ÷ a plain Qt window"_s,
+            ours, plain);
     }
 };
 

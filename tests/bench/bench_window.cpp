@@ -56,7 +56,9 @@ Task<void> fill(zk::Session &session, ZPath parent, int from, int count, QByteAr
 // The tree the bench looks at, and its churn, on a thread of their own.
 class OtherClients : public QThread {
 public:
-    OtherClients(HostPort server, int znodes, int children) : m_server(server), m_znodes(znodes), m_children(children) {}
+    OtherClients(HostPort server, int znodes, int children) : m_server(server), m_znodes(znodes), m_children(children)
+    {
+    }
     std::atomic<bool> isFilled = false;
     std::atomic<int> changes = 0;
 
@@ -105,10 +107,10 @@ private:
     {
         const auto tag = QByteArray::number(number).rightJustified(12, '0');
         const ZPath name(lock.bytes() + "/_c_00000000-0000-4000-8000-" + tag + "-lock-");
-        auto held = session.create(name, "10.0.0.1", zk::CreateMode::EphemeralSequential, zk::openAcl(),
-                                   Deadline::never());
-        auto waiting = second.create(name, "10.0.0.2", zk::CreateMode::EphemeralSequential, zk::openAcl(),
-                                     Deadline::never());
+        auto held =
+            session.create(name, "10.0.0.1", zk::CreateMode::EphemeralSequential, zk::openAcl(), Deadline::never());
+        auto waiting =
+            second.create(name, "10.0.0.2", zk::CreateMode::EphemeralSequential, zk::openAcl(), Deadline::never());
         const auto holder = co_await held;
         co_await waiting;
         if (!holder)
@@ -170,9 +172,10 @@ private slots:
         const int before = m_others->changes;
         const auto turns = bench::metered().during([] { QTest::qWait(8000); });
         QVERIFY(m_others->changes > before);
-        bench::report(u"GUI thread, one turn, %1 changes in 8 s among 300 locks and %2 znodes"_s
-                          .arg(m_others->changes - before).arg(m_znodes),
-                      turns);
+        bench::report(
+            u"GUI thread, one turn, %1 changes in 8 s among 300 locks and %2 znodes"_s.arg(m_others->changes - before)
+                .arg(m_znodes),
+            turns);
     }
 
     void aWideDirectory()

@@ -101,10 +101,10 @@ QString benchClient(const QString &name)
 
 Foreign curator(const HostPort &server, const QByteArray &path, int contenders)
 {
-    return Foreign(interop::javaClient(benchClient(u"CuratorCycles.java"_s),
-                                       {u"%1:%2"_s.arg(server.host).arg(server.port), QString::fromUtf8(path),
-                                        QString::number(contenders)},
-                                       interop::JavaSpeed::Full));
+    return Foreign(interop::javaClient(
+        benchClient(u"CuratorCycles.java"_s),
+        {u"%1:%2"_s.arg(server.host).arg(server.port), QString::fromUtf8(path), QString::number(contenders)},
+        interop::JavaSpeed::Full));
 }
 
 Foreign kazoo(const HostPort &server, const QByteArray &path)
@@ -338,8 +338,10 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(session->watchCount(), count - 1, 60'000);
         QCOMPARE(holders.size(), 1u);
         const auto each = (::mallinfo2().uordblks - bytesBefore) / count;
-        QTextStream(stdout) << u"BENCH 1000 waiting contenders of zk-mutex on one session: %1 bytes each (goal ≤ 8192), "
-                               u"%2 threads more (goal 0)\n"_s.arg(each).arg(threads() - threadsBefore);
+        QTextStream(stdout)
+            << u"BENCH 1000 waiting contenders of zk-mutex on one session: %1 bytes each (goal ≤ 8192), "
+               u"%2 threads more (goal 0)\n"_s.arg(each)
+                   .arg(threads() - threadsBefore);
         bench::write({{u"what"_s, u"1000 waiting contenders of zk-mutex on one session"_s},
                       {u"bytesEach"_s, qint64(each)},
                       {u"threadsMore"_s, threads() - threadsBefore}});

@@ -39,7 +39,8 @@ public:
         const bool done = QApplication::notify(receiver, event);
         const qint64 took = busyNanoseconds() - began;
         if (took > 16'000'000)
-            qInfo("%.1f ms: %s event %d", double(took) / 1e6, receiver->metaObject()->className(), int(event->type()));
+            qInfo("%.1f ms: %s event %d", double(took) / 1e6, receiver->metaObject()->className(),
+                  int(event->type()));
         m_turns.add(took);
         --m_depth;
         return done;

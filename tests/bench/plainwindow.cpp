@@ -17,8 +17,7 @@ int main(int argc, char **argv)
     window.setCentralWidget(table);
     window.resize(1280, 800);
     window.show();
-    QTimer::singleShot(0, &window, [&] {
-        QApplication::exit(window.grab().save(QApplication::arguments().at(1)) ? 0 : 1);
-    });
+    QTimer::singleShot(0, &window,
+                       [&] { QApplication::exit(window.grab().save(QApplication::arguments().at(1)) ? 0 : 1); });
     return QApplication::exec();
 }

@@ -12,22 +12,22 @@ namespace lockscope::contract {
 using namespace Qt::StringLiterals;
 
 // For helpers that return what went wrong, empty if nothing.
-#define OK(expression) \
-    do { \
-        const QString wrong = (expression); \
-        QVERIFY2(wrong.isEmpty(), qPrintable(QStringLiteral(#expression ": ") + wrong)); \
+#define OK(expression)                                                                                               \
+    do {                                                                                                             \
+        const QString wrong = (expression);                                                                          \
+        QVERIFY2(wrong.isEmpty(), qPrintable(QStringLiteral(#expression ": ") + wrong));                             \
     } while (false)
-#define EVENTUALLY(condition) \
+#define EVENTUALLY(condition)                                                                                        \
     QVERIFY2(lockscope::contract::eventually([&] { return bool(condition); }), "never: " #condition)
 // A lock of the row's recipe; skips the row when the behaviour does not apply.
-#define TRIAL(name) \
-    SKIP_ROWS_THAT_DO_NOT_APPLY; \
+#define TRIAL(name)                                                                                                  \
+    SKIP_ROWS_THAT_DO_NOT_APPLY;                                                                                     \
     TestCase name(environmentOfRow(), recipeOfRow())
-#define SKIP_ROWS_THAT_DO_NOT_APPLY \
-    do { \
-        const QString why = reasonToSkip(); \
-        if (!why.isEmpty()) \
-            QSKIP(qPrintable(why)); \
+#define SKIP_ROWS_THAT_DO_NOT_APPLY                                                                                  \
+    do {                                                                                                             \
+        const QString why = reasonToSkip();                                                                          \
+        if (!why.isEmpty())                                                                                          \
+            QSKIP(qPrintable(why));                                                                                  \
     } while (false)
 
 class Fixture : public QObject {

@@ -49,7 +49,8 @@ public:
     bool isConnected() const override { return m_real->state() == mariadb::SessionState::Connected; }
     bool isOver() const override
     {
-        return m_real->state() != mariadb::SessionState::Connected && m_real->state() != mariadb::SessionState::Connecting;
+        return m_real->state() != mariadb::SessionState::Connected
+               && m_real->state() != mariadb::SessionState::Connecting;
     }
     int requests() const override { return m_counting->statements(); }
     QByteArray spoken() const override { return QByteArray::number(requests()) + " statements"; }
@@ -92,11 +93,12 @@ public:
         m_admin = openSession(loop(), m_server->address(), u"root"_s);
         if (!eventually([this] { return m_admin->state() == mariadb::SessionState::Connected; }))
             return Error{ErrorCode::NotConnected, m_admin->lastError()};
-        for (const QByteArray text : {
-                 "CREATE TABLE shop.contract (name VARCHAR(64) PRIMARY KEY, version BIGINT NOT NULL DEFAULT 0) ENGINE=InnoDB",
-                 "CREATE USER 'onlooker'@'%'",
-                 "CREATE USER 'onlooker'@'localhost'",
-             }) {
+        for (
+            const QByteArray text : {
+                "CREATE TABLE shop.contract (name VARCHAR(64) PRIMARY KEY, version BIGINT NOT NULL DEFAULT 0) ENGINE=InnoDB",
+                "CREATE USER 'onlooker'@'%'",
+                "CREATE USER 'onlooker'@'localhost'",
+            }) {
             const auto done = ask(text);
             if (!done)
                 return done.error();
@@ -110,13 +112,16 @@ public:
         const auto named = ask("SELECT t.PROCESSLIST_ID AS id, m.LOCK_STATUS AS status FROM "
                                "performance_schema.metadata_locks m JOIN performance_schema.threads t "
                                "ON t.THREAD_ID = m.OWNER_THREAD_ID WHERE m.OBJECT_TYPE = 'USER LEVEL LOCK' "
-                               "AND m.OBJECT_NAME = ?", {name});
+                               "AND m.OBJECT_NAME = ?",
+                               {name});
         for (size_t row = 0; named && row < named->rows.size(); ++row)
-            all << "GET_LOCK " + named->cell(row, "status").value_or("?") + ' ' + named->cell(row, "id").value_or("?");
+            all << "GET_LOCK " + named->cell(row, "status").value_or("?") + ' '
+                       + named->cell(row, "id").value_or("?");
         if (isRowLocked(name))
             all << "row " + name;
-        const auto waiting = ask("SELECT ID AS id FROM information_schema.PROCESSLIST WHERE COMMAND IN ('Query', 'Execute') "
-                                 "AND ID <> CONNECTION_ID() AND INFO LIKE '%contract%FOR UPDATE%'");
+        const auto waiting =
+            ask("SELECT ID AS id FROM information_schema.PROCESSLIST WHERE COMMAND IN ('Query', 'Execute') "
+                "AND ID <> CONNECTION_ID() AND INFO LIKE '%contract%FOR UPDATE%'");
         for (size_t row = 0; waiting && isRowLocked(name) && row < waiting->rows.size(); ++row)
             all << "waiting " + waiting->cell(row, "id").value_or("?");
         std::sort(all.begin(), all.end());

@@ -116,8 +116,8 @@ public:
         bool taken = false;
         for (const auto &key : keys('*' + name + '*')) {
             const auto parts = isFurniture(key) ? QByteArrayList() : partsOf(key);
-            const auto ours = std::find_if(parts.begin(), parts.end(),
-                                           [&](const auto &part) { return isOf(part, grant); });
+            const auto ours =
+                std::find_if(parts.begin(), parts.end(), [&](const auto &part) { return isOf(part, grant); });
             if (ours != parts.end())
                 taken = removePart(key, *ours, parts) || taken;
         }
@@ -153,7 +153,7 @@ public:
                 const auto now = ask({"TIME"}).items;
                 if (ends.size() == 2 && now.size() == 2)
                     longest = std::max(longest, qint64(ends[1].text.toDouble()) - now[0].text.toLongLong() * 1000
-                                           - now[1].text.toLongLong() / 1000);
+                                                    - now[1].text.toLongLong() / 1000);
             }
         }
         if (longest < 0)
@@ -259,8 +259,8 @@ private:
         const QByteArray type = rest.left(rest.indexOf(' '));
         const QByteArray item = rest.mid(type.size() + 1);
         // A read/write lock's hash says its mode beside its holders.
-        const auto holders = std::count_if(parts.begin(), parts.end(),
-                                           [](const auto &each) { return !each.endsWith(" hash mode"); });
+        const auto holders =
+            std::count_if(parts.begin(), parts.end(), [](const auto &each) { return !each.endsWith(" hash mode"); });
         if (type == "hash" && holders > 1)
             return ask({"HDEL", key, item}).integer > 0;
         if (type == "zset" && key.startsWith('{') && key.endsWith("-permits}:timeout"))
@@ -299,9 +299,15 @@ public:
     {
         return std::all_of(m_nodes.begin(), m_nodes.end(), [](const auto &node) { return node->isConnected(); });
     }
-    int requests() const override { return sum([](const RedisClient &node) { return node.requests(); }); }
+    int requests() const override
+    {
+        return sum([](const RedisClient &node) { return node.requests(); });
+    }
     QByteArray spoken() const override { return QByteArray::number(requests()) + " commands"; }
-    int wakeUps() const override { return sum([](const RedisClient &node) { return node.wakeUps(); }); }
+    int wakeUps() const override
+    {
+        return sum([](const RedisClient &node) { return node.wakeUps(); });
+    }
     void resetCounts() override { each(&RedisClient::resetCounts); }
     bool isIdle() const override
     {
@@ -348,8 +354,8 @@ public:
     }
     bool confirms(const TestName &name, const recipes::Grant &grant) override
     {
-        return std::count_if(m_nodes.begin(), m_nodes.end(),
-                             [&](auto &node) { return node->confirms(name, grant); }) >= 2;
+        return std::count_if(m_nodes.begin(), m_nodes.end(), [&](auto &node) { return node->confirms(name, grant); })
+               >= 2;
     }
     bool takeAway(const TestName &name, const recipes::Grant &grant) override
     {

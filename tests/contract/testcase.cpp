@@ -84,9 +84,8 @@ QString TestCase::waits(Contender &who)
     const auto before = claims().size();
     who.client().resetCounts();
     who.acquire();
-    const bool queued = eventually([&] {
-        return who.client().requests() > 0 && (!recipe.fair || claims().size() > before);
-    });
+    const bool queued =
+        eventually([&] { return who.client().requests() > 0 && (!recipe.fair || claims().size() > before); });
     settle(who.client());
     if (!queued)
         return u"does not queue: "_s + who.outcome();

@@ -27,8 +27,8 @@ enum class Side { Write, Read };
 
 class TestCase {
 public:
-    TestCase(TestEnvironment &where, const RecipeInfo &which) : environment(where), recipe(which),
-        name(where.freshName(which))
+    TestCase(TestEnvironment &where, const RecipeInfo &which)
+        : environment(where), recipe(which), name(where.freshName(which))
     {
         if (livesWithConnection(recipe)) // those of other recipes in the same scene must not meet
             m_firstClient = 8 * size_t(&which - recipes::catalogue().data());

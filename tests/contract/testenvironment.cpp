@@ -50,12 +50,9 @@ Client &TestEnvironment::mortal(std::chrono::milliseconds span)
 QByteArray environmentKey(const recipes::RecipeInfo &recipe)
 {
     switch (recipe.backend) {
-    case BackendKind::ZooKeeper:
-        return "ZooKeeper";
-    case BackendKind::Redis:
-        return recipe.quorum ? "several Redis" : "Redis";
-    case BackendKind::MariaDb:
-        return "MariaDB";
+    case BackendKind::ZooKeeper: return "ZooKeeper";
+    case BackendKind::Redis: return recipe.quorum ? "several Redis" : "Redis";
+    case BackendKind::MariaDb: return "MariaDB";
     }
     return {};
 }

@@ -41,7 +41,7 @@ public:
     [[nodiscard]] virtual QByteArray spoken() const = 0;
     [[nodiscard]] virtual int wakeUps() const = 0; // watch events, messages
     virtual void resetCounts() = 0;
-    [[nodiscard]] virtual bool isIdle() const = 0; // no request is out but those held back
+    [[nodiscard]] virtual bool isIdle() const = 0;            // no request is out but those held back
     [[nodiscard]] virtual int listeners() const { return 0; } // watches it still has
 
     virtual void cut() = 0;

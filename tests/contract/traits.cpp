@@ -19,25 +19,35 @@ struct Exception {
 const std::vector<Exception> &exceptions()
 {
     static const std::vector<Exception> all{
-        {{"A4"}, [](const RecipeInfo &recipe) { return recipe.quorum; },
+        {{"A4"},
+         [](const RecipeInfo &recipe) { return recipe.quorum; },
          u"tries that split the votes may all fail; A3 is checked instead"_s},
-        {{"G1", "G4", "G5", "H3"}, [](const RecipeInfo &recipe) { return !recipe.atomicAcquire; },
+        {{"G1", "G4", "G5", "H3"},
+         [](const RecipeInfo &recipe) { return !recipe.atomicAcquire; },
          u"a reply that is lost between its two commands locks for ever"_s},
-        {{"A11", "D3", "G5"}, [](const RecipeInfo &recipe) { return !recipe.namesHolder; },
+        {{"A11", "D3", "G5"},
+         [](const RecipeInfo &recipe) { return !recipe.namesHolder; },
          u"whoever comes late releases the next one's"_s},
-        {{"G17", "H8"}, [](const RecipeInfo &recipe) { return !recipe.namesHolder; },
+        {{"G17", "H8"},
+         [](const RecipeInfo &recipe) { return !recipe.namesHolder; },
          u"its value does not say whose it is"_s},
-        {{"D1", "D13", "G8", "G9", "H4"}, [](const RecipeInfo &recipe) { return recipe.endsBy == EndsBy::Timestamp; },
+        {{"D1", "D13", "G8", "G9", "H4"},
+         [](const RecipeInfo &recipe) { return recipe.endsBy == EndsBy::Timestamp; },
          u"the value says until when, and the key has no TTL"_s},
-        {{"G8", "G9"}, [](const RecipeInfo &recipe) { return recipe.endsBy == EndsBy::PermitDeadline; },
+        {{"G8", "G9"},
+         [](const RecipeInfo &recipe) { return recipe.endsBy == EndsBy::PermitDeadline; },
          u"a permit ends by its own note, which goes when the next one asks"_s},
-        {{"C14"}, [](const RecipeInfo &recipe) { return recipe.shape == Shape::Permits; },
+        {{"C14"},
+         [](const RecipeInfo &recipe) { return recipe.shape == Shape::Permits; },
          u"kazoo takes every child for a permit that is out, and so do we"_s},
-        {{"C14"}, [](const RecipeInfo &recipe) { return recipe.shape == Shape::Node; },
+        {{"C14"},
+         [](const RecipeInfo &recipe) { return recipe.shape == Shape::Node; },
          u"the lock is one node, and no directory: nothing foreign can stand in it"_s},
-        {{"A15"}, [](const RecipeInfo &recipe) { return recipe.shape == Shape::NamedLock; },
+        {{"A15"},
+         [](const RecipeInfo &recipe) { return recipe.shape == Shape::NamedLock; },
          u"a named lock needs no privilege"_s},
-        {{"H11"}, [](const RecipeInfo &recipe) { return recipe.optimistic; },
+        {{"H11"},
+         [](const RecipeInfo &recipe) { return recipe.optimistic; },
          u"a version grows with each write, not with each reading; G16 is checked instead"_s},
     };
     return all;
@@ -48,43 +58,26 @@ QString lacking(const RecipeInfo &recipe, Need need)
     const bool isLeased = recipe.endsBy != EndsBy::Session;
     const auto unless = [](bool has, const QString &words) { return has ? QString() : words; };
     switch (need) {
-    case Need::Exclusive:
-        return unless(!recipe.optimistic, u"nobody waits for anybody"_s);
-    case Need::Fair:
-        return unless(recipe.fair, u"not fair"_s);
-    case Need::Reentrant:
-        return unless(recipe.reentrant, u"not reentrant"_s);
-    case Need::NotReentrant:
-        return unless(!recipe.reentrant, u"reentrant"_s);
-    case Need::Lease:
-        return unless(isLeased, u"held by a session, not by a lease"_s);
-    case Need::Session:
-        return unless(!isLeased, u"held by a lease, not by a session"_s);
+    case Need::Exclusive: return unless(!recipe.optimistic, u"nobody waits for anybody"_s);
+    case Need::Fair: return unless(recipe.fair, u"not fair"_s);
+    case Need::Reentrant: return unless(recipe.reentrant, u"not reentrant"_s);
+    case Need::NotReentrant: return unless(!recipe.reentrant, u"reentrant"_s);
+    case Need::Lease: return unless(isLeased, u"held by a session, not by a lease"_s);
+    case Need::Session: return unless(!isLeased, u"held by a lease, not by a session"_s);
     case Need::Renewed:
-        return unless(recipe.renewed, isLeased ? u"its lease is not prolonged"_s
-                                               : u"held by a session, not by a lease"_s);
-    case Need::ReadWrite:
-        return unless(recipe.readWrite, u"no read mode"_s);
-    case Need::Counted:
-        return unless(recipe.counted, u"one permit only"_s);
-    case Need::Token:
-        return unless(recipe.fenced, u"no fencing token"_s);
-    case Need::Record:
-        return unless(!recipe.optimistic, u"the server does not know who holds it"_s);
-    case Need::Polls:
-        return unless(recipe.wakeupsPerRelease == u"0"_s, u"its waiters are woken"_s);
-    case Need::Woken:
-        return unless(recipe.wakeupsPerRelease != u"0"_s, u"its waiters hear nothing"_s);
-    case Need::SharedClient:
-        return unless(!livesWithConnection(recipe), u"one connection carries one such lock"_s);
-    case Need::Containers:
-        return unless(recipe.containers, u"it makes no directories that the server removes"_s);
-    case Need::Outlives:
-        return unless(!livesWithConnection(recipe), u"it ends with its connection"_s);
-    case Need::ZooKeeper:
-        return unless(recipe.backend == BackendKind::ZooKeeper, u"not on ZooKeeper"_s);
-    case Need::Redis:
-        return unless(recipe.backend == BackendKind::Redis, u"not on Redis"_s);
+        return unless(recipe.renewed,
+                      isLeased ? u"its lease is not prolonged"_s : u"held by a session, not by a lease"_s);
+    case Need::ReadWrite: return unless(recipe.readWrite, u"no read mode"_s);
+    case Need::Counted: return unless(recipe.counted, u"one permit only"_s);
+    case Need::Token: return unless(recipe.fenced, u"no fencing token"_s);
+    case Need::Record: return unless(!recipe.optimistic, u"the server does not know who holds it"_s);
+    case Need::Polls: return unless(recipe.wakeupsPerRelease == u"0"_s, u"its waiters are woken"_s);
+    case Need::Woken: return unless(recipe.wakeupsPerRelease != u"0"_s, u"its waiters hear nothing"_s);
+    case Need::SharedClient: return unless(!livesWithConnection(recipe), u"one connection carries one such lock"_s);
+    case Need::Containers: return unless(recipe.containers, u"it makes no directories that the server removes"_s);
+    case Need::Outlives: return unless(!livesWithConnection(recipe), u"it ends with its connection"_s);
+    case Need::ZooKeeper: return unless(recipe.backend == BackendKind::ZooKeeper, u"not on ZooKeeper"_s);
+    case Need::Redis: return unless(recipe.backend == BackendKind::Redis, u"not on Redis"_s);
     }
     return {};
 }
@@ -145,21 +138,14 @@ const std::vector<NotHere> &notHere()
 int behavioursUnder(char letter)
 {
     switch (letter) {
-    case 'A':
-        return 16;
-    case 'B':
-        return 7;
-    case 'C':
-        return 15;
-    case 'D':
-        return 13;
+    case 'A': return 16;
+    case 'B': return 7;
+    case 'C': return 15;
+    case 'D': return 13;
     case 'E':
-    case 'F':
-        return 10;
-    case 'G':
-        return 17;
-    default:
-        return 15; // H
+    case 'F': return 10;
+    case 'G': return 17;
+    default: return 15; // H
     }
 }
 

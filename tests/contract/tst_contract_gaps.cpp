@@ -20,9 +20,7 @@ std::optional<int> valueOf(const QString &formula, int n)
     const auto match = shape.match(QString(formula).remove(u' ').replace(u'−', u'-'));
     if (!match.hasMatch() || formula.isEmpty())
         return std::nullopt;
-    const int factor = match.captured(2).isEmpty() ? 0
-        : match.captured(1).isEmpty()              ? 1
-                                                   : match.captured(1).toInt();
+    const int factor = match.captured(2).isEmpty() ? 0 : match.captured(1).isEmpty() ? 1 : match.captured(1).toInt();
     return factor * n + match.captured(3).toInt();
 }
 
@@ -205,7 +203,7 @@ private slots:
             waiter.acquire();
             EVENTUALLY(waiter.client().plan.isOver());
             settle(waiter.client());
-            EVENTUALLY(test.claims().size() == queued); // it is found again, not made again
+            EVENTUALLY(test.claims().size() == queued);              // it is found again, not made again
             QVERIFY2(!waiter.granted, qPrintable(waiter.outcome())); // and it goes on waiting
             waiter.cancelWaits();
             EVENTUALLY(test.claims() == held);

@@ -80,14 +80,16 @@ private slots:
         waiter.client().resetCounts();
         waiter.acquire(after(500ms));
         restless.tryOnce();
-        const bool ended = eventually([&] {
-            if (waiter.granted)
-                return true;
-            if (restless.granted)
-                restless.tryOnce();
-            test.environment.disturb(test.name);
-            return false;
-        }, 10s);
+        const bool ended = eventually(
+            [&] {
+                if (waiter.granted)
+                    return true;
+                if (restless.granted)
+                    restless.tryOnce();
+                test.environment.disturb(test.name);
+                return false;
+            },
+            10s);
         QVERIFY(ended);
         QVERIFY(!waiter.holds());
         if (test.recipe.wakeupsPerRelease != u"0"_s)
@@ -200,13 +202,15 @@ private slots:
         auto &another = test.join();
         loser.tryOnce();
         another.tryOnce();
-        const bool entered = eventually([&] {
-            for (auto *each : {&loser, &another}) {
-                if (each->granted && !each->holds())
-                    each->tryOnce();
-            }
-            return loser.holds() || another.holds();
-        }, 8s);
+        const bool entered = eventually(
+            [&] {
+                for (auto *each : {&loser, &another}) {
+                    if (each->granted && !each->holds())
+                        each->tryOnce();
+                }
+                return loser.holds() || another.holds();
+            },
+            8s);
         QVERIFY(entered);
     }
 

@@ -109,11 +109,11 @@ private slots:
         SKIP_ROWS_THAT_DO_NOT_APPLY;
         auto &test = scene([](TestCase &t) { return t.takes(t.joinMortal()); },
                            [this] {
-                                for (auto *t : sceneTests()) {
-                                    (*t)[0].client().cut();
-                                    t->contenders.front()->lock.reset(); // it can tell nobody
-                                }
-                                return QString();
+                               for (auto *t : sceneTests()) {
+                                   (*t)[0].client().cut();
+                                   t->contenders.front()->lock.reset(); // it can tell nobody
+                               }
+                               return QString();
                            });
         OK(test.problem);
         OK(test.takes(test.join()));
@@ -232,7 +232,7 @@ private slots:
         EVENTUALLY(old.loss);
         auto &third = test.join();
         third.client().resetCounts();
-        OK(test.takes(third)); // its lease ended, and nobody else's renewal kept it
+        OK(test.takes(third));                       // its lease ended, and nobody else's renewal kept it
         if (test.recipe.wakeupsPerRelease != u"0"_s) // who does not poll asks no more than now and then
             QVERIFY2(third.client().requests() <= 20, third.client().spoken().constData());
     }

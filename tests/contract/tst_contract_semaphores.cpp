@@ -88,7 +88,8 @@ private slots:
         other.acquire(soon());
         EVENTUALLY(other.granted);
         QVERIFY(!other.holds());
-        QVERIFY2(other.granted->error().code == ErrorCode::BadInput || other.granted->error().code == ErrorCode::Refused,
+        QVERIFY2(other.granted->error().code == ErrorCode::BadInput
+                     || other.granted->error().code == ErrorCode::Refused,
                  qPrintable(other.outcome()));
         OK(test.isHeldBy(test[0]));
         OK(test.givesBack(test[0]));

@@ -140,8 +140,8 @@ public:
         const bool isDirectory = bool(await(m_admin->exists(lock, std::nullopt, soon())));
         for (const auto *word : {"readme", "note-0000000000", "0000000001"}) {
             const auto path = (isDirectory ? lock : lock.parent()).child(NodeName(word));
-            const auto made = await(
-                m_admin->create(path, "not a contender", zk::CreateMode::Persistent, zk::openAcl(), soon()));
+            const auto made =
+                await(m_admin->create(path, "not a contender", zk::CreateMode::Persistent, zk::openAcl(), soon()));
             if (!made)
                 return made.error().message;
         }
@@ -173,8 +173,7 @@ public:
     std::unique_ptr<Client> powerless(const TestName &name) override
     {
         const zk::Acls readOnly{{zk::perms::read, "world", "anyone"}};
-        const auto made = await(
-            m_admin->create(ZPath('/' + name), {}, zk::CreateMode::Persistent, readOnly, soon()));
+        const auto made = await(m_admin->create(ZPath('/' + name), {}, zk::CreateMode::Persistent, readOnly, soon()));
         if (!made)
             qFatal("%s", qPrintable(made.error().message));
         auto client = connect(10s);

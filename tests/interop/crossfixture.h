@@ -81,7 +81,7 @@ protected:
         const bool ready = QTest::qWaitFor(
             [&] {
                 return m_session->state() == zk::SessionState::Connected
-                    && m_connection->state() == redis::ConnectionState::Connected;
+                       && m_connection->state() == redis::ConnectionState::Connected;
             },
             patienceMs);
         return ready ? QString() : QStringLiteral("no connection");
@@ -123,8 +123,9 @@ protected:
         options.limit = limit;
         Random random(1000 + m_ours.size());
         auto session = m_pair.client == Client::RedisPy ? nullptr : newSession();
-        auto made = session ? recipes::makeLock(m_pair.recipe, *session, ZPath(m_lock), options, std::move(random))
-                            : recipes::makeLock(m_pair.recipe, *m_connection, RedisKey(m_lock), options, std::move(random));
+        auto made =
+            session ? recipes::makeLock(m_pair.recipe, *session, ZPath(m_lock), options, std::move(random))
+                    : recipes::makeLock(m_pair.recipe, *m_connection, RedisKey(m_lock), options, std::move(random));
         if (!made)
             qFatal("%s", qPrintable(made.error().message));
         m_ours.push_back(std::make_unique<Ours>(std::move(session), std::move(*made), m_loop));

@@ -23,7 +23,8 @@ inline QByteArray whyNotFetched(const char *what)
 inline std::unique_ptr<ForeignClient> redissonContenders(const QStringList &server)
 {
     const QStringList java{QStringLiteral("-XX:TieredStopAtLevel=1"), QStringLiteral("-cp"),
-                           fetched("REDISSON") + QStringLiteral("/*"), clientFile(QStringLiteral("RedissonContenders.java"))};
+                           fetched("REDISSON") + QStringLiteral("/*"),
+                           clientFile(QStringLiteral("RedissonContenders.java"))};
     return std::make_unique<ForeignClient>(QStringLiteral("java"), java + server);
 }
 

@@ -70,14 +70,16 @@ inline std::unique_ptr<ForeignClient> pythonClient(const QString &file, const QS
 // For QSKIP, where a release of Debian does not have them: why they cannot be started; empty if they can.
 inline QByteArray whyNoPythonClients()
 {
-    const int status = QProcess::execute(pythonProgram(), {QStringLiteral("-c"), QStringLiteral("import kazoo, redis")});
-    return status == 0 ? QByteArray()
-                       : "kazoo and redis-py are not both installed; Debian's packages are python3-kazoo and python3-redis";
+    const int status =
+        QProcess::execute(pythonProgram(), {QStringLiteral("-c"), QStringLiteral("import kazoo, redis")});
+    return status == 0
+               ? QByteArray()
+               : "kazoo and redis-py are not both installed; Debian's packages are python3-kazoo and python3-redis";
 }
 inline QByteArray whyNoCurator()
 {
     const bool isThere = qEnvironmentVariableIsSet("LOCKSCOPE_INTEROP_JARS")
-        || QFile::exists(QStringLiteral("/usr/share/java/curator-recipes.jar"));
+                         || QFile::exists(QStringLiteral("/usr/share/java/curator-recipes.jar"));
     return isThere ? QByteArray() : "Curator is not installed; Debian's package is libcurator-recipes-java";
 }
 

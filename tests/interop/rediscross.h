@@ -126,10 +126,12 @@ protected:
         for (int i = 0; i < theirContenders; ++i) {
             names << 'c' + QByteArray::number(++m_names);
             for (const auto &program : programs)
-                program->tell("count " + names.last() + ' ' + what + ' ' + file.toUtf8() + ' ' + QByteArray::number(rounds));
+                program->tell("count " + names.last() + ' ' + what + ' ' + file.toUtf8() + ' '
+                              + QByteArray::number(rounds));
         }
         const auto haveCounted = [&](const std::unique_ptr<ForeignClient> &program) {
-            return std::ranges::all_of(names, [&](const QByteArray &name) { return program->hasSaid("counted " + name); });
+            return std::ranges::all_of(names,
+                                       [&](const QByteArray &name) { return program->hasSaid("counted " + name); });
         };
         // No pauses between looks, as QTest's own waiting makes: our contenders are in this thread.
         QEventLoop events;
@@ -149,7 +151,7 @@ protected:
         if (scope.isIdle() && failed == 0 && numberIn(file) == all)
             return {};
         return QByteArray::number(numberIn(file)) + " instead of " + QByteArray::number(all) + ", "
-            + QByteArray::number(failed) + " of ours failed" + (scope.isIdle() ? "" : ", ours did not end");
+               + QByteArray::number(failed) + " of ours failed" + (scope.isIdle() ? "" : ", ours did not end");
     }
 
     // What lockscopectl prints as JSON, with the first so many servers as one connection. Empty if it fails.

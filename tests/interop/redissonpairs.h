@@ -99,7 +99,7 @@ protected:
         QByteArrayList all;
         for (const auto &key : ask({"KEYS", '*' + m_lock + '*'}).items) {
             const bool isKept = key.text.startsWith("redisson_lock_token:")
-                || key.text.startsWith("redisson_unlock_latch:") || m_pair.kind == "semaphore";
+                                || key.text.startsWith("redisson_unlock_latch:") || m_pair.kind == "semaphore";
             if (!isKept)
                 all << key.text;
         }

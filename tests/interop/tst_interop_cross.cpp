@@ -30,7 +30,7 @@ class TestInteropCross : public CrossFixture {
         for (const auto client : {Client::Kazoo, Client::Curator, Client::RedisPy}) {
             m_pair.client = client;
             m_programs[client] = client == Client::Curator ? javaClient(u"CuratorClient.java"_s, theirServer())
-                : client == Client::Kazoo                  ? pythonClient(u"kazoo_client.py"_s, theirServer())
+                                 : client == Client::Kazoo ? pythonClient(u"kazoo_client.py"_s, theirServer())
                                                            : pythonClient(u"redis_client.py"_s, theirServer());
         }
     }
@@ -70,14 +70,14 @@ class TestInteropCross : public CrossFixture {
         const bool isRedis = m_pair.client == Client::RedisPy;
         const auto lock = (isRedis ? u"redis:"_s : u"zk:"_s) + QString::fromLatin1(m_lock);
         QProcess ctl;
-        ctl.start(QStringLiteral(LOCKSCOPECTL),
-                  {u"force-release"_s, lock, u"--holder"_s, QString::fromLatin1(holder), u"--yes"_s, u"--json"_s,
-                   u"--connect"_s, isRedis ? redis : zk});
+        ctl.start(QStringLiteral(LOCKSCOPECTL), {u"force-release"_s, lock, u"--holder"_s, QString::fromLatin1(holder),
+                                                 u"--yes"_s, u"--json"_s, u"--connect"_s, isRedis ? redis : zk});
         // Our own sessions and leases go on meanwhile.
         const bool ended = QTest::qWaitFor([&] { return ctl.state() == QProcess::NotRunning; }, patienceMs);
         const auto answer = ctl.readAllStandardOutput();
         const auto released = QJsonDocument::fromJson(answer).object()["released"_L1].toBool();
-        return ended && ctl.exitCode() == 0 && released ? QByteArray() : answer + ctl.readAllStandardError() + "(no success)";
+        return ended && ctl.exitCode() == 0 && released ? QByteArray()
+                                                        : answer + ctl.readAllStandardError() + "(no success)";
     }
 
 private slots:
@@ -146,7 +146,8 @@ private slots:
     {
         begin();
         if (m_pair.kind == "read" && program().hasSaid("ready 2.8.0"))
-            QSKIP("kazoo 2.8 lets a reader wait for writers behind it, too: they wait for each other (kazoo issue 649)");
+            QSKIP(
+                "kazoo 2.8 lets a reader wait for writers behind it, too: they wait for each other (kazoo issue 649)");
         constexpr int places = 6;
         std::vector<Ours *> us(places, nullptr);
         std::vector<QByteArray> them(places);

@@ -31,10 +31,7 @@ class TestInteropCtl : public QObject {
     std::unique_ptr<sandbox::ZooKeeperServer> m_zooKeeper;
     std::unique_ptr<sandbox::Server> m_redis;
 
-    QString ensemble() const
-    {
-        return u"%1:%2"_s.arg(m_zooKeeper->address().host).arg(m_zooKeeper->address().port);
-    }
+    QString ensemble() const { return u"%1:%2"_s.arg(m_zooKeeper->address().host).arg(m_zooKeeper->address().port); }
     QStringList connections() const
     {
         return {u"--connect"_s, u"zk://%1?admin=%2"_s.arg(ensemble()).arg(m_zooKeeper->adminPort()), u"--connect"_s,
@@ -61,8 +58,8 @@ class TestInteropCtl : public QObject {
         }
         QVERIFY2(client.says("held c0"), client.everythingSaid().constData());
         // The last waiter sets its watch a moment after its node appears.
-        QTRY_COMPARE_WITH_TIMEOUT(show(lock)["contenders"_L1].toArray()[3].toObject()["watches"_L1].toArray().size(), 1,
-                                  ctlPatienceMs);
+        QTRY_COMPARE_WITH_TIMEOUT(show(lock)["contenders"_L1].toArray()[3].toObject()["watches"_L1].toArray().size(),
+                                  1, ctlPatienceMs);
         QTRY_COMPARE_WITH_TIMEOUT(evidenceOfLast(lock), u"server"_s, ctlPatienceMs);
 
         const auto seen = show(lock);

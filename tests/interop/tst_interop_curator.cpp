@@ -37,8 +37,8 @@ class TestInteropCurator : public CuratorFixture {
     {
         const QByteArray name = "t" + QByteArray::number(++m_names);
         const bool counted = kind.toInt() > 0;
-        m_curator->tell("acquire " + name + ' ' + (counted ? QByteArray("semaphore") : kind) + ' ' + m_path.bytes() + ' '
-                        + (counted ? kind : QByteArray("1")));
+        m_curator->tell("acquire " + name + ' ' + (counted ? QByteArray("semaphore") : kind) + ' ' + m_path.bytes()
+                        + ' ' + (counted ? kind : QByteArray("1")));
         return name;
     }
     bool hold(const QByteArray &name) { return m_curator->says("held " + name); }
@@ -59,8 +59,10 @@ class TestInteropCurator : public CuratorFixture {
         QTest::addColumn<QByteArray>("kind");
         QTest::addColumn<QByteArray>("their");
         const QList<std::pair<QByteArray, QByteArray>> pairs{
-            {"mutex", "mutex"}, {"semaphore-mutex", "semaphore-mutex"}, {"write", "write"}, {"read", "write"},
-            {"write", "read"},  {"1", "1"}, {"1", "semaphore-mutex"}};
+            {"mutex", "mutex"},      {"semaphore-mutex", "semaphore-mutex"},
+            {"write", "write"},      {"read", "write"},
+            {"write", "read"},       {"1", "1"},
+            {"1", "semaphore-mutex"}};
         for (const auto &[ours, their] : pairs)
             QTest::addRow("our %s, their %s", ours.constData(), their.constData()) << ours << their;
     }
@@ -216,7 +218,8 @@ private slots:
         m_curator->tell("release " + name);
         QVERIFY2(m_curator->says("reads " + name), m_curator->everythingSaid().constData());
         if (namesIn(m_path).first().last(10) != written) {
-            QVERIFY2(qEnvironmentVariableIsEmpty("LOCKSCOPE_INTEROP_JARS"), "the newest Curator reads under its number");
+            QVERIFY2(qEnvironmentVariableIsEmpty("LOCKSCOPE_INTEROP_JARS"),
+                     "the newest Curator reads under its number");
             QSKIP("this Curator is older than 5.5: its reader stands behind those who queued (CURATOR-276)");
         }
         QVERIFY(waits(0, 5)); // both have looked again

@@ -209,7 +209,8 @@ private slots:
         QTest::addColumn<bool>("holdersAreKnown");
         QTest::newRow("spin lock") << QByteArray("spin") << u"redisson-lock"_s << u"held"_s << true;
         QTest::newRow("group of locks") << QByteArray("group") << u"redisson-lock"_s << u"contended"_s << true;
-        QTest::newRow("plain semaphore") << QByteArray("permits") << u"redisson-semaphore"_s << u"contended"_s << false;
+        QTest::newRow("plain semaphore")
+            << QByteArray("permits") << u"redisson-semaphore"_s << u"contended"_s << false;
     }
     void itsOtherLocksAreRecognised()
     {

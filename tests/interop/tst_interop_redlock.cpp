@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our Redlock beside node-redlock and redsync on three nodes, and our lock of one node beside theirs on one: who holds
-// keeps the other out, also with one node of three gone. Waiters poll, on either side.
+// Our Redlock beside node-redlock and redsync on three nodes, and our lock of one node beside theirs on one: who
+// holds keeps the other out, also with one node of three gone. Waiters poll, on either side.
 #include "core/recipes/make.h"
 #include "tests/interop/rediscross.h"
 #include "tests/support/testmain.h"
@@ -71,7 +71,8 @@ class TestInteropRedlock : public RedisCross {
         options.ttl = longLease;
         Random random(1000 + m_ours.size());
         if (m_servers == 1)
-            return keep(recipes::makeLock("redis-set-nx", *m_client.front(), RedisKey(m_lock), options, std::move(random)));
+            return keep(
+                recipes::makeLock("redis-set-nx", *m_client.front(), RedisKey(m_lock), options, std::move(random)));
         std::vector<redis::Connection *> all;
         for (const auto &one : m_client)
             all.push_back(one.get());

@@ -65,7 +65,8 @@ QByteArrayList identities(const LockSnapshot &lock)
 bool hasEveryEndpoint(const LockSnapshot &lock)
 {
     return std::ranges::all_of(lock.contenders, [](const Contender &one) {
-        return one.session && one.session->startsWith(u"0x"_s) && one.endpoint && one.endpoint->startsWith(u"127.0.0.1:"_s);
+        return one.session && one.session->startsWith(u"0x"_s) && one.endpoint
+               && one.endpoint->startsWith(u"127.0.0.1:"_s);
     });
 }
 
@@ -84,10 +85,7 @@ class TestInteropSeen : public QObject {
     std::unique_ptr<redis::Connection> m_connection;
     std::unique_ptr<Observer> m_redisObserver;
 
-    QString ensemble() const
-    {
-        return u"%1:%2"_s.arg(m_zooKeeper->address().host).arg(m_zooKeeper->address().port);
-    }
+    QString ensemble() const { return u"%1:%2"_s.arg(m_zooKeeper->address().host).arg(m_zooKeeper->address().port); }
     static LockSnapshot lockOf(const Observer &observer, const QByteArray &name)
     {
         for (auto &snapshot : observer.snapshots()) {
@@ -99,7 +97,8 @@ class TestInteropSeen : public QObject {
     LockSnapshot seen(const QByteArray &path) const { return lockOf(*m_zooKeeperObserver, path); }
 
     // Each queues after the one before is seen to, so the order is known.
-    bool queueUp(ForeignClient &client, const QByteArrayList &kinds, const QByteArray &path, const QByteArray &limit = "1")
+    bool queueUp(ForeignClient &client, const QByteArrayList &kinds, const QByteArray &path,
+                 const QByteArray &limit = "1")
     {
         for (int i = 0; i < kinds.size(); ++i) {
             client.tell("acquire c" + QByteArray::number(i) + ' ' + kinds[i] + ' ' + path + ' ' + limit);
@@ -156,9 +155,11 @@ private slots:
     {
         const auto client = pythonClient(u"kazoo_client.py"_s, {ensemble()});
         QVERIFY2(client->says("ready"), client->everythingSaid().constData());
-        QVERIFY2(queueUp(*client, {"lock", "lock", "lock", "lock"}, "/locks/kazoo"), client->everythingSaid().constData());
+        QVERIFY2(queueUp(*client, {"lock", "lock", "lock", "lock"}, "/locks/kazoo"),
+                 client->everythingSaid().constData());
         QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/locks/kazoo")),
-                                  QByteArray("kazoo-lock: 0 holds, 1 waits ->0, 2 waits ->1, 3 waits ->2"), seenPatienceMs);
+                                  QByteArray("kazoo-lock: 0 holds, 1 waits ->0, 2 waits ->1, 3 waits ->2"),
+                                  seenPatienceMs);
         const auto lock = seen("/locks/kazoo");
         QCOMPARE(identities(lock), (QByteArrayList{"c0", "c1", "c2", "c3"}));
         QVERIFY(hasEveryEndpoint(lock));
@@ -168,7 +169,8 @@ private slots:
 
         client->tell("release c0");
         QVERIFY(client->says("held c1"));
-        QTRY_COMPARE_WITH_TIMEOUT(identities(seen("/locks/kazoo")), (QByteArrayList{"c1", "c2", "c3"}), seenPatienceMs);
+        QTRY_COMPARE_WITH_TIMEOUT(identities(seen("/locks/kazoo")), (QByteArrayList{"c1", "c2", "c3"}),
+                                  seenPatienceMs);
         QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/locks/kazoo")),
                                   QByteArray("kazoo-lock: 0 holds, 1 waits ->0, 2 waits ->1"), seenPatienceMs);
         const auto holder = seen("/locks/kazoo").contenders[0];
@@ -178,9 +180,11 @@ private slots:
     void kazooReadWriteLock()
     {
         const auto client = pythonClient(u"kazoo_client.py"_s, {ensemble()});
-        QVERIFY2(queueUp(*client, {"read", "read", "write", "read"}, "/locks/kazoo-rw"), client->everythingSaid().constData());
+        QVERIFY2(queueUp(*client, {"read", "read", "write", "read"}, "/locks/kazoo-rw"),
+                 client->everythingSaid().constData());
         QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/locks/kazoo-rw")),
-                                  QByteArray("kazoo-rwlock: 0 holds, 1 holds, 2 waits ->1, 3 waits ->2"), seenPatienceMs);
+                                  QByteArray("kazoo-rwlock: 0 holds, 1 holds, 2 waits ->1, 3 waits ->2"),
+                                  seenPatienceMs);
         QCOMPARE(seen("/locks/kazoo-rw").contenders[2].mode, Mode::Write);
     }
 
@@ -190,7 +194,8 @@ private slots:
         QVERIFY2(queueUp(*client, {"semaphore", "semaphore", "semaphore"}, "/locks/pool", "2"),
                  client->everythingSaid().constData());
         QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/locks/pool")),
-                                  QByteArray("kazoo-semaphore: 0 holds, 1 holds, 2 waits ~>children"), seenPatienceMs);
+                                  QByteArray("kazoo-semaphore: 0 holds, 1 holds, 2 waits ~>children"),
+                                  seenPatienceMs);
         QCOMPARE(identities(seen("/locks/pool")), (QByteArrayList{"c0", "c1", "c2"}));
     }
 
@@ -198,7 +203,8 @@ private slots:
     {
         const auto client = javaClient(u"CuratorClient.java"_s, {ensemble()});
         QVERIFY2(client->says("ready"), client->everythingSaid().constData());
-        QVERIFY2(queueUp(*client, {"mutex", "mutex", "mutex"}, "/locks/curator"), client->everythingSaid().constData());
+        QVERIFY2(queueUp(*client, {"mutex", "mutex", "mutex"}, "/locks/curator"),
+                 client->everythingSaid().constData());
         QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/locks/curator")),
                                   QByteArray("curator-mutex: 0 holds, 1 waits ->0, 2 waits ->1"), seenPatienceMs);
         const auto lock = seen("/locks/curator");
@@ -213,7 +219,8 @@ private slots:
     void curatorReadWriteLock()
     {
         const auto client = javaClient(u"CuratorClient.java"_s, {ensemble()});
-        QVERIFY2(queueUp(*client, {"write", "write", "read"}, "/locks/curator-rw"), client->everythingSaid().constData());
+        QVERIFY2(queueUp(*client, {"write", "write", "read"}, "/locks/curator-rw"),
+                 client->everythingSaid().constData());
         // Its readers wait for the lowest writer.
         QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/locks/curator-rw")),
                                   QByteArray("curator-rwlock: 0 holds, 1 waits ->0, 2 waits ->0"), seenPatienceMs);
@@ -224,21 +231,23 @@ private slots:
         const auto client = javaClient(u"CuratorClient.java"_s, {ensemble()});
         QVERIFY2(queueUp(*client, {"semaphore", "semaphore", "semaphore", "semaphore"}, "/app/sem", "2"),
                  client->everythingSaid().constData());
-        QTRY_COMPARE_WITH_TIMEOUT(
-            draw(seen("/app/sem")),
-            QByteArray("curator-semaphore: 0 holds, 1 holds, 2 waits ~>children, 3 waits ->2"), seenPatienceMs);
+        QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/app/sem")),
+                                  QByteArray("curator-semaphore: 0 holds, 1 holds, 2 waits ~>children, 3 waits ->2"),
+                                  seenPatienceMs);
         QVERIFY2(seen("/app/sem").contenders[2].id.contains("-lease-"), "the third has asked for its lease");
         client->tell("release c1");
         QVERIFY(client->says("held c2"));
         QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/app/sem")),
-                                  QByteArray("curator-semaphore: 0 holds, 1 holds, 2 waits ~>children"), seenPatienceMs);
+                                  QByteArray("curator-semaphore: 0 holds, 1 holds, 2 waits ~>children"),
+                                  seenPatienceMs);
     }
 
     void curatorLatch()
     {
         const auto client = javaClient(u"CuratorClient.java"_s, {ensemble()});
         QVERIFY2(queueUp(*client, {"latch", "latch"}, "/app/latch"), client->everythingSaid().constData());
-        QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/app/latch")), QByteArray("curator-leader: 0 holds, 1 waits ->0"), seenPatienceMs);
+        QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/app/latch")), QByteArray("curator-leader: 0 holds, 1 waits ->0"),
+                                  seenPatienceMs);
         QCOMPARE(identities(seen("/app/latch")), (QByteArrayList{"c0", "c1"}));
     }
 
@@ -258,7 +267,8 @@ private slots:
         QVERIFY2(client->says("ready"), client->everythingSaid().constData());
         client->tell("acquire a orders-lock 60");
         QVERIFY2(client->says("held a"), client->everythingSaid().constData());
-        QTRY_COMPARE_WITH_TIMEOUT(lockOf(*m_redisObserver, "orders-lock").contenders.size(), size_t(1), seenPatienceMs);
+        QTRY_COMPARE_WITH_TIMEOUT(lockOf(*m_redisObserver, "orders-lock").contenders.size(), size_t(1),
+                                  seenPatienceMs);
         const auto lock = lockOf(*m_redisObserver, "orders-lock");
         QCOMPARE(lock.recipe, QByteArray("redis-set-nx"));
         QCOMPARE(lock.client, u"redis-py"_s);
@@ -271,7 +281,8 @@ private slots:
         client->tell("release a");
         QTRY_VERIFY_WITH_TIMEOUT(lockOf(*m_redisObserver, "orders-lock").contenders.empty(), seenPatienceMs);
         client->tell("acquire b orders-lock 0");
-        QTRY_COMPARE_WITH_TIMEOUT(lockOf(*m_redisObserver, "orders-lock").worst(), Severity::Critical, seenPatienceMs);
+        QTRY_COMPARE_WITH_TIMEOUT(lockOf(*m_redisObserver, "orders-lock").worst(), Severity::Critical,
+                                  seenPatienceMs);
         QCOMPARE(lockOf(*m_redisObserver, "orders-lock").findings[0].code, FindingCode::NoTtl);
     }
 };

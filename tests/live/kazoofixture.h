@@ -26,7 +26,10 @@ protected:
     }
 
     [[nodiscard]] bool isSemaphore() const { return m_recipe == "kazoo-semaphore"; }
-    [[nodiscard]] ZPath guards() const { return m_path.parent().child(NodeName(m_path.name().bytes() + "-__lock__")); }
+    [[nodiscard]] ZPath guards() const
+    {
+        return m_path.parent().child(NodeName(m_path.name().bytes() + "-__lock__"));
+    }
     // A fresh lock whose directories stand, so that no test counts their making.
     bool begin(const QByteArray &recipe, int permits = 1)
     {
@@ -35,13 +38,12 @@ protected:
         const auto pool = isSemaphore() ? QByteArray::number(permits) : QByteArray();
         const auto kind = zk::CreateMode::Persistent;
         return make(m_path.parent()) && (!isSemaphore() || make(guards()))
-            && bool(await(m_admin->create(m_path, pool, kind, zk::openAcl(), soon())));
+               && bool(await(m_admin->create(m_path, pool, kind, zk::openAcl(), soon())));
     }
     bool join(const recipes::AcquireOptions &options = {})
     {
         m_clients.push_back(std::make_unique<Client>(m_loop, m_server->address()));
-        m_contenders.push_back(
-            contenderWith(*m_clients.back(), m_recipe, m_path, m_clients.size(), options));
+        m_contenders.push_back(contenderWith(*m_clients.back(), m_recipe, m_path, m_clients.size(), options));
         return waitForState(*m_clients.back()->real, zk::SessionState::Connected);
     }
     bool begin(const QByteArray &recipe, int permits, int contenders)

@@ -84,7 +84,8 @@ protected:
     }
     [[nodiscard]] Deadline soon() const { return Deadline::after(m_loop, 15s); }
 
-    Result<mariadb::Rows> run(mariadb::Session &session, const QByteArray &text, const QByteArrayList &parameters = {})
+    Result<mariadb::Rows> run(mariadb::Session &session, const QByteArray &text,
+                              const QByteArrayList &parameters = {})
     {
         return answerOf(session.execute({text, parameters, std::nullopt, false}, soon()));
     }
@@ -96,14 +97,21 @@ protected:
             return textOf(rows);
         return rows->rows.empty() ? QByteArray() : rows->rows.front().front().value_or("NULL");
     }
-    bool kill(const mariadb::Session &session) { return bool(run(*m_admin, "KILL " + QByteArray::number(session.connectionId()))); }
+    bool kill(const mariadb::Session &session)
+    {
+        return bool(run(*m_admin, "KILL " + QByteArray::number(session.connectionId())));
+    }
     // So many wait for a row or a named lock now.
     bool someWait(int count)
     {
-        return QTest::qWaitFor([&] {
-            return ask("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE COMMAND IN ('Query', 'Execute') "
-                       "AND ID <> CONNECTION_ID() AND (STATE = 'User lock' OR INFO LIKE '%FOR UPDATE%')").toInt() == count;
-        }, patienceMs);
+        return QTest::qWaitFor(
+            [&] {
+                return ask("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE COMMAND IN ('Query', 'Execute') "
+                           "AND ID <> CONNECTION_ID() AND (STATE = 'User lock' OR INFO LIKE '%FOR UPDATE%')")
+                           .toInt()
+                       == count;
+            },
+            patienceMs);
     }
     // No transaction is left. Asked slowly: the server's snapshot of them rests while somebody keeps reading.
     bool nothingIsHeld()

@@ -258,7 +258,8 @@ private slots:
         QCOMPARE((*page)->rows.size(), std::size_t(1));
         QVERIFY((*page)->rows[0].ttl.has_value());
         std::optional<Result<KeyDetail>> detail;
-        m_backend->readKey(redisName, RedisKey("invoice-lock"), this, [&](auto answer) { detail = std::move(answer); });
+        m_backend->readKey(redisName, RedisKey("invoice-lock"), this,
+                           [&](auto answer) { detail = std::move(answer); });
         QTRY_VERIFY_WITH_TIMEOUT(detail.has_value() && *detail, 15'000);
         QCOMPARE((*detail)->items.at(0), m_seen.holds[hold].contender);
         m_backend->release(hold);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs on real servers as the window asks for them: played, told of, ended early, refused; and the server is left as it
-// was found, also when the connection or the window is closed meanwhile.
+// Runs on real servers as the window asks for them: played, told of, ended early, refused; and the server is left as
+// it was found, also when the connection or the window is closed meanwhile.
 #include "core/sandbox/server.h"
 #include "core/workspace/livebackend.h"
 #include "tests/support/testmain.h"
@@ -66,7 +66,8 @@ class TestBackendRuns : public QObject {
     {
         m_progress.clear();
         const auto answer = std::make_shared<Answer>();
-        const auto run = m_backend->playOnServers(options, this, [answer](auto result) { *answer = std::move(result); });
+        const auto run =
+            m_backend->playOnServers(options, this, [answer](auto result) { *answer = std::move(result); });
         if (id)
             *id = run;
         return answer;
@@ -187,7 +188,8 @@ private slots:
     {
         const auto refusal = [this](const RealRunOptions &options) {
             const auto answer = play(options);
-            return isAnswered(*answer) && !**answer ? (*answer)->error() : Error{ErrorCode::Server, u"it was played"_s};
+            return isAnswered(*answer) && !**answer ? (*answer)->error()
+                                                    : Error{ErrorCode::Server, u"it was played"_s};
         };
         m_backend->setReadOnly(runsOnZk, true);
         QTRY_VERIFY_WITH_TIMEOUT(m_connections[runsOnZk].readOnly, 10'000);

@@ -23,7 +23,8 @@ class TestCtlAcquire : public QObject {
     }
     int contenders(const QString &lock)
     {
-        const auto listed = await(m_servers.session->children(ZPath(lock.mid(3).toUtf8()), std::nullopt, m_servers.soon()));
+        const auto listed =
+            await(m_servers.session->children(ZPath(lock.mid(3).toUtf8()), std::nullopt, m_servers.soon()));
         return listed ? static_cast<int>(listed->names.size()) : -1;
     }
     static bool runs(pid_t process)
@@ -32,7 +33,10 @@ class TestCtlAcquire : public QObject {
         // Who is dead and not yet asked for runs no more.
         return status.open(QIODevice::ReadOnly) && !status.readAll().contains(") Z ");
     }
-    static QStringList locks(int count) { return {u"zk:/locks/both%1"_s.arg(count), u"redis:both-lock%1"_s.arg(count)}; }
+    static QStringList locks(int count)
+    {
+        return {u"zk:/locks/both%1"_s.arg(count), u"redis:both-lock%1"_s.arg(count)};
+    }
 
 private slots:
     void initTestCase()
@@ -139,8 +143,8 @@ private slots:
     void aCommandRunsUnderTheLock()
     {
         const auto lock = freshLock();
-        const auto ran = run(acquire(lock, {u"--"_s, u"sh"_s, u"-c"_s,
-                                            u"echo \"$LOCKSCOPE_LOCK/$LOCKSCOPE_FENCING_TOKEN\"; exit 7"_s}));
+        const auto ran = run(acquire(
+            lock, {u"--"_s, u"sh"_s, u"-c"_s, u"echo \"$LOCKSCOPE_LOCK/$LOCKSCOPE_FENCING_TOKEN\"; exit 7"_s}));
         QVERIFY2(ran.status == 7, ran.what());
         QVERIFY2(ran.out.contains("\n" + lock.toUtf8() + '/') && !ran.out.contains("/\n"), ran.what());
         QCOMPARE(contenders(lock), 0);
@@ -165,7 +169,8 @@ private slots:
     void aCommandEndsBeforeTheLockIsGivenBack()
     {
         const auto lock = freshLock();
-        Ctl ctl(acquire(lock, {u"--"_s, u"sh"_s, u"-c"_s, u"trap 'echo stopping; exit 9' TERM; echo ready; while :; do sleep 0.02; done"_s}));
+        Ctl ctl(acquire(lock, {u"--"_s, u"sh"_s, u"-c"_s,
+                               u"trap 'echo stopping; exit 9' TERM; echo ready; while :; do sleep 0.02; done"_s}));
         QVERIFY(ctl.line().startsWith("acquired"));
         QCOMPARE(ctl.line(), QByteArray("ready"));
         ctl.signal(SIGTERM);
@@ -228,7 +233,8 @@ private slots:
     {
         Ctl ctl(acquire(u"redis:noticed-lock"_s, {u"--json"_s}));
         const auto id = ctl.jsonLine().value("id"_L1).toString();
-        const auto forced = m_servers.run({u"force-release"_s, u"redis:noticed-lock"_s, u"--holder"_s, id, u"--yes"_s});
+        const auto forced =
+            m_servers.run({u"force-release"_s, u"redis:noticed-lock"_s, u"--holder"_s, id, u"--yes"_s});
         QVERIFY2(forced.status == 0, forced.what());
         QCOMPARE(ctl.jsonLine().value("reason"_L1).toString(), u"lost"_s);
         QCOMPARE(ctl.finish().status, 1);

@@ -25,8 +25,9 @@ class TestCtlCurator : public QObject {
         QStringList out;
         for (const auto &entry : contenders) {
             const auto one = entry.toObject();
-            QString text = u"%1 %2 %3"_s.arg(out.size()).arg(
-                one.value("role"_L1).toString() == u"holder"_s ? u"holds"_s : u"waits"_s, one.value("mode"_L1).toString());
+            QString text = u"%1 %2 %3"_s.arg(out.size())
+                               .arg(one.value("role"_L1).toString() == u"holder"_s ? u"holds"_s : u"waits"_s,
+                                    one.value("mode"_L1).toString());
             for (const auto &watch : one.value("watches"_L1).toArray()) {
                 const auto target = watch.toObject().value("target"_L1).toString();
                 text += watch.toObject().value("evidence"_L1).toString() == u"server"_s ? u" ->"_s : u" ~>"_s;
@@ -68,8 +69,8 @@ private slots:
             << u"curator-semaphore"_s << QStringList{two, two, two, two} << 2
             << u"curator-semaphore: 0 holds permit, 1 holds permit, 2 waits permit ~>children, 3 waits permit ->2"_s;
         QTest::newRow("read and write")
-            << u"curator-rwlock"_s << QStringList{u"--mode read"_s, u"--mode read"_s, QString(), u"--mode write"_s, u"--mode read"_s}
-            << 2
+            << u"curator-rwlock"_s
+            << QStringList{u"--mode read"_s, u"--mode read"_s, QString(), u"--mode write"_s, u"--mode read"_s} << 2
             << u"curator-rwlock: 0 holds read, 1 holds read, 2 waits write ->1, 3 waits write ->2, 4 waits read ->2"_s;
     }
     void isSeenAsWhatItIs()

@@ -105,12 +105,18 @@ private slots:
         QFETCH(const QString, recipe);
         QFETCH(const QString, backend);
         const auto looks = looksOf(recipe);
-        const auto place = !looks.place.isEmpty() ? looks.place : (backend == u"zookeeper" ? u"/locks/"_s : QString()) + u"lock-of-"_s + recipe;
+        const auto place = !looks.place.isEmpty()
+                               ? looks.place
+                               : (backend == u"zookeeper" ? u"/locks/"_s : QString()) + u"lock-of-"_s + recipe;
         const auto lock = u"it:"_s + place;
         const auto to = connect(recipe, backend);
         const auto acquire = to + QStringList{u"acquire"_s, lock, u"--recipe"_s, recipe, u"--json"_s} + looks.with;
         const auto contenders = [&] {
-            return test::run(to + QStringList{u"show"_s, lock, u"--json"_s}).json().value("lock"_L1).toObject()["contenders"_L1].toArray();
+            return test::run(to + QStringList{u"show"_s, lock, u"--json"_s})
+                .json()
+                .value("lock"_L1)
+                .toObject()["contenders"_L1]
+                .toArray();
         };
 
         Ctl first(acquire + QStringList{u"--hold"_s, u"60s"_s});
@@ -126,7 +132,8 @@ private slots:
             return;
         }
         QTRY_COMPARE_WITH_TIMEOUT(contenders().size(), looks.seen, patienceMs);
-        const auto seen = test::run(to + QStringList{u"show"_s, lock, u"--json"_s}).json().value("lock"_L1).toObject();
+        const auto seen =
+            test::run(to + QStringList{u"show"_s, lock, u"--json"_s}).json().value("lock"_L1).toObject();
         QCOMPARE(seen["recipe"_L1].toString(), looks.as.isEmpty() ? recipe : looks.as);
         const auto queue = seen["contenders"_L1].toArray();
         QCOMPARE(queue[0].toObject()["role"_L1].toString(), u"holder"_s);

@@ -25,10 +25,7 @@ struct Ran {
 
     [[nodiscard]] QJsonObject json() const { return QJsonDocument::fromJson(out).object(); }
     // For QVERIFY2: everything there is to know about a failure.
-    [[nodiscard]] QByteArray what() const
-    {
-        return "status " + QByteArray::number(status) + "\n" + out + "\n" + err;
-    }
+    [[nodiscard]] QByteArray what() const { return "status " + QByteArray::number(status) + "\n" + out + "\n" + err; }
 };
 
 // The program while it runs.
@@ -124,7 +121,9 @@ struct Servers {
 
     [[nodiscard]] QString zk() const
     {
-        return QStringLiteral("zk://127.0.0.1:%1?admin=%2").arg(zooKeeper->address().port).arg(zooKeeper->adminPort());
+        return QStringLiteral("zk://127.0.0.1:%1?admin=%2")
+            .arg(zooKeeper->address().port)
+            .arg(zooKeeper->adminPort());
     }
     [[nodiscard]] QString redisUri(const QString &credentials = {}) const
     {
@@ -149,7 +148,8 @@ struct Servers {
         for (const auto &name : listed ? listed->names : std::vector<NodeName>()) {
             const auto stat = await(session->exists(ZPath(path).child(name), std::nullopt, soon()));
             facts << QString::fromUtf8(name.bytes())
-                    + (stat ? QStringLiteral(" %1 %2 %3").arg(stat->czxid).arg(stat->mzxid).arg(stat->pzxid) : QString());
+                         + (stat ? QStringLiteral(" %1 %2 %3").arg(stat->czxid).arg(stat->mzxid).arg(stat->pzxid)
+                                 : QString());
         }
         facts.sort();
         facts << (listed ? QStringLiteral("%1 %2").arg(listed->stat.pzxid).arg(listed->stat.cversion) : QString());

@@ -45,8 +45,8 @@ private slots:
     void init()
     {
         m_lock = u"zk:/locks/forced%1"_s.arg(++m_count);
-        const auto arguments = m_servers.connect()
-            + QStringList{u"acquire"_s, m_lock, u"--recipe"_s, u"zk-mutex"_s, u"--json"_s};
+        const auto arguments =
+            m_servers.connect() + QStringList{u"acquire"_s, m_lock, u"--recipe"_s, u"zk-mutex"_s, u"--json"_s};
         for (int n = 0; n < 3; ++n) {
             m_queue.push_back(std::make_unique<Ctl>(arguments));
             if (n == 0)
@@ -72,7 +72,8 @@ private slots:
     {
         QTest::addColumn<QString>("who"); // an id, or the index of a contender
         QTest::addColumn<QStringList>("options");
-        QTest::newRow("yesterday's id") << u"_c_11111111-2222-3333-4444-555555555555-lock-0000000000"_s << QStringList{u"--yes"_s};
+        QTest::newRow("yesterday's id") << u"_c_11111111-2222-3333-4444-555555555555-lock-0000000000"_s
+                                        << QStringList{u"--yes"_s};
         QTest::newRow("a waiter's id") << u"1"_s << QStringList{u"--yes"_s};
         QTest::newRow("read-only") << u"0"_s << QStringList{u"--yes"_s, u"--read-only"_s};
         QTest::newRow("not confirmed") << u"0"_s << QStringList{};
@@ -101,7 +102,8 @@ private slots:
         const auto ran = force(m_ids[0], {u"--dry-run"_s, u"--json"_s, u"--reason"_s, u"a look"_s});
         QVERIFY2(ran.status == 0 && ran.err.isEmpty(), ran.what());
         const auto json = ran.json();
-        for (const auto &field : words("released lock holder commands guard nextHolder warnings reason dryRun schema"))
+        for (const auto &field :
+             words("released lock holder commands guard nextHolder warnings reason dryRun schema"))
             QVERIFY2(json.contains(field), qPrintable(field));
         QCOMPARE(json.value("released"_L1), QJsonValue(false));
         QCOMPARE(json.value("dryRun"_L1), QJsonValue(true));
@@ -141,7 +143,8 @@ private slots:
         const auto intent = all[0].toObject();
         const auto result = all[1].toObject();
         for (const auto &record : {intent, result})
-            QCOMPARE(fields(record), sorted(words("time actor action lock holder reason phase outcome before after hash")));
+            QCOMPARE(fields(record),
+                     sorted(words("time actor action lock holder reason phase outcome before after hash")));
         QCOMPARE(intent.value("phase"_L1).toString(), u"intent"_s);
         QCOMPARE(result.value("phase"_L1).toString(), u"result"_s);
         QCOMPARE(result.value("outcome"_L1).toString(), u"released"_s);
@@ -173,7 +176,8 @@ private slots:
         QFile blocker(folder.filePath(u"state"_s)); // a file where the folder should be stops root too
         QVERIFY(blocker.open(QIODevice::WriteOnly));
         const auto before = m_servers.childrenWithZxids(path());
-        const auto ran = test::run(m_servers.connect() + QStringList{u"force-release"_s, m_lock, u"--holder"_s, m_ids[0], u"--yes"_s},
+        const auto ran = test::run(m_servers.connect()
+                                       + QStringList{u"force-release"_s, m_lock, u"--holder"_s, m_ids[0], u"--yes"_s},
                                    {{u"XDG_STATE_HOME"_s, blocker.fileName()}});
         QVERIFY2(ran.status == 4 && ran.err.contains("audit.jsonl"), ran.what());
         QCOMPARE(m_servers.childrenWithZxids(path()), before);
@@ -211,7 +215,9 @@ private slots:
         options.host = m_servers.redis->address();
         const auto client = redis::openConnection(m_servers.loop, options);
         QTRY_COMPARE(client->state(), redis::ConnectionState::Connected);
-        const auto ask = [&](const redis::Command &command) { return test::await(client->command(command, m_servers.soon())); };
+        const auto ask = [&](const redis::Command &command) {
+            return test::await(client->command(command, m_servers.soon()));
+        };
         QVERIFY(ask({"SET", "constant-lock", "1", "PX", "60000"}));
         const auto id = contenders().first().toObject().value("id"_L1).toString();
         const auto expiry = ask({"PEXPIRETIME", "constant-lock"});
@@ -236,7 +242,9 @@ private slots:
         options.host = m_servers.redis->address();
         const auto client = redis::openConnection(m_servers.loop, options);
         QTRY_COMPARE(client->state(), redis::ConnectionState::Connected);
-        const auto ask = [&](const redis::Command &command) { return test::await(client->command(command, m_servers.soon())); };
+        const auto ask = [&](const redis::Command &command) {
+            return test::await(client->command(command, m_servers.soon()));
+        };
         QVERIFY(ask({"SET", "endless-lock", "1"}));
         for (const auto &option : {u"--yes"_s, u"--dry-run"_s}) {
             const auto refused = force(u"1"_s, {option});
@@ -266,8 +274,8 @@ private slots:
         const auto refused = force(m_ids[0], production);
         QVERIFY2(refused.status == 4 && refused.err.contains("--arm zk"), refused.what());
         QCOMPARE(force(m_ids[0], armed + QStringList{u"--read-only"_s}).status, 4);
-        const auto taken = m_servers.run(QStringList{u"acquire"_s, m_lock, u"--recipe"_s, u"zk-mutex"_s, u"--production"_s,
-                                                     u"zk"_s, u"--wait"_s, u"1s"_s});
+        const auto taken = m_servers.run(QStringList{u"acquire"_s, m_lock, u"--recipe"_s, u"zk-mutex"_s,
+                                                     u"--production"_s, u"zk"_s, u"--wait"_s, u"1s"_s});
         QVERIFY2(taken.status == 4 && taken.err.contains("--arm zk"), taken.what());
         QCOMPARE(m_servers.childrenWithZxids(path()), before);
         const auto ran = force(m_ids[0], armed);
@@ -303,8 +311,8 @@ private slots:
             const auto stat = await(m_servers.session->exists(ZPath(path()), std::nullopt, m_servers.soon()));
             return stat ? *stat : zk::Stat();
         };
-        const auto arguments = m_servers.connect()
-            + QStringList{u"acquire"_s, m_lock, u"--recipe"_s, u"zk-ephemeral"_s, u"--json"_s};
+        const auto arguments =
+            m_servers.connect() + QStringList{u"acquire"_s, m_lock, u"--recipe"_s, u"zk-ephemeral"_s, u"--json"_s};
         Ctl old(arguments);
         QVERIFY(old.jsonLine().value("acquired"_L1).toBool());
         std::array<Ctl, 2> waiters{Ctl(arguments), Ctl(arguments)};

@@ -40,15 +40,16 @@ private slots:
         QTest::addColumn<QStringList>("modes");
         const QStringList none, read{u"--mode"_s, u"read"_s}, write{u"--mode"_s, u"write"_s};
         const auto exclusive = u"exclusive"_s;
-        QTest::newRow("lock") << u"kazoo-lock"_s << none << none << u"kazoo-lock"_s << QStringList{exclusive, exclusive};
+        QTest::newRow("lock") << u"kazoo-lock"_s << none << none << u"kazoo-lock"_s
+                              << QStringList{exclusive, exclusive};
         QTest::newRow("reader waits for writer")
             << u"kazoo-rwlock"_s << write << read << u"kazoo-rwlock"_s << QStringList{u"write"_s, u"read"_s};
         QTest::newRow("writer waits for reader")
             << u"kazoo-rwlock"_s << read << write << u"kazoo-rwlock"_s << QStringList{u"read"_s, u"write"_s};
-        QTest::newRow("writers only")
-            << u"kazoo-rwlock"_s << write << write << u"kazoo-lock"_s << QStringList{exclusive, exclusive};
-        QTest::newRow("semaphore")
-            << u"kazoo-semaphore"_s << none << none << u"kazoo-semaphore"_s << QStringList{u"permit"_s, u"permit"_s};
+        QTest::newRow("writers only") << u"kazoo-rwlock"_s << write << write << u"kazoo-lock"_s
+                                      << QStringList{exclusive, exclusive};
+        QTest::newRow("semaphore") << u"kazoo-semaphore"_s << none << none << u"kazoo-semaphore"_s
+                                   << QStringList{u"permit"_s, u"permit"_s};
     }
     void isShownAsWhatItIs()
     {
@@ -69,8 +70,8 @@ private slots:
         const bool onChildren = recipe == u"kazoo-semaphore"_s;
         const auto evidence = onChildren ? u"inferred"_s : u"server"_s;
         QTRY_COMPARE_WITH_TIMEOUT(contenders(show(lock)).size(), 2, patienceMs);
-        QTRY_COMPARE_WITH_TIMEOUT(firstWatch(contenders(show(lock))[1].toObject())["evidence"_L1].toString(), evidence,
-                                  patienceMs);
+        QTRY_COMPARE_WITH_TIMEOUT(firstWatch(contenders(show(lock))[1].toObject())["evidence"_L1].toString(),
+                                  evidence, patienceMs);
 
         const auto seen = show(lock);
         QCOMPARE(seen["recipe"_L1].toString(), seenAs);
@@ -94,7 +95,8 @@ private slots:
     void readersHoldTogether()
     {
         const auto lock = u"zk:/locks/readers"_s;
-        const QStringList words{u"acquire"_s, lock, u"--recipe"_s, u"kazoo-rwlock"_s, u"--mode"_s, u"read"_s, u"--json"_s};
+        const QStringList words{u"acquire"_s, lock,      u"--recipe"_s, u"kazoo-rwlock"_s,
+                                u"--mode"_s,  u"read"_s, u"--json"_s};
         Ctl first(m_servers.connect() + words);
         Ctl second(m_servers.connect() + words);
         QVERIFY(first.jsonLine().value("acquired"_L1).toBool());
@@ -106,7 +108,8 @@ private slots:
 
     void aLimitThatDisagreesIsRefused()
     {
-        const QStringList words{u"acquire"_s, u"zk:/locks/permits"_s, u"--recipe"_s, u"kazoo-semaphore"_s, u"--limit"_s};
+        const QStringList words{u"acquire"_s, u"zk:/locks/permits"_s, u"--recipe"_s, u"kazoo-semaphore"_s,
+                                u"--limit"_s};
         Ctl holder(m_servers.connect() + words + QStringList{u"2"_s, u"--json"_s});
         QVERIFY(holder.jsonLine().value("acquired"_L1).toBool());
         const auto other = m_servers.run(words + QStringList{u"3"_s});

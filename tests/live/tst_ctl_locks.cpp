@@ -49,7 +49,8 @@ class TestCtlLocks : public QObject {
     }
     void checkContender(const QJsonObject &contender) const
     {
-        for (const auto &field : words("id role mode position session endpoint identity reentry heldMs waitingMs ttlMs watches"))
+        for (const auto &field :
+             words("id role mode position session endpoint identity reentry heldMs waitingMs ttlMs watches"))
             QVERIFY2(contender.contains(field), qPrintable(field));
         QVERIFY(contender.value("id"_L1).isString());
         QVERIFY(words("holder waiter").contains(contender.value("role"_L1).toString()));
@@ -66,7 +67,8 @@ class TestCtlLocks : public QObject {
     }
     void checkLock(const QJsonObject &lock) const
     {
-        for (const auto &field : words("lock backend recipe client why confidence state contenders findings observed"))
+        for (const auto &field :
+             words("lock backend recipe client why confidence state contenders findings observed"))
             QVERIFY2(lock.contains(field), qPrintable(field));
         QVERIFY(words("zookeeper redis mariadb").contains(lock.value("backend"_L1).toString()));
         QVERIFY(words("high medium low").contains(lock.value("confidence"_L1).toString()));
@@ -103,7 +105,8 @@ private slots:
         m_redis = redis::openConnection(m_servers.loop, options);
         QTRY_COMPARE(m_redis->state(), redis::ConnectionState::Connected);
         // A queue of three, a Redis token without a TTL, Redisson's hash.
-        const auto arguments = m_servers.connect()
+        const auto arguments =
+            m_servers.connect()
             + QStringList{u"acquire"_s, u"zk:/locks/orders"_s, u"--recipe"_s, u"zk-mutex"_s, u"--json"_s};
         for (int n = 0; n < 3; ++n) {
             m_queue.push_back(std::make_unique<Ctl>(arguments));
@@ -228,7 +231,8 @@ private slots:
         QCOMPARE(nodes.size(), 5);
         for (const auto &entry : nodes) {
             const auto node = entry.toObject();
-            QCOMPARE(fields(node), sorted(words("path ephemeralOwner czxid mzxid version children dataBytes ctime mtime error")));
+            QCOMPARE(fields(node),
+                     sorted(words("path ephemeralOwner czxid mzxid version children dataBytes ctime mtime error")));
             QVERIFY(node.value("czxid"_L1).toString().toLongLong() > 0);
             QVERIFY(isIsoUtc(node.value("ctime"_L1)) && isIsoUtc(node.value("mtime"_L1)));
             QVERIFY(isTextOrNull(node.value("ephemeralOwner"_L1)));
@@ -299,13 +303,22 @@ private slots:
                                         QStringList{u"tree"_s, u"/hostile"_s}, QStringList{u"sessions"_s}}) {
                 const auto ran = m_servers.run(json ? command + QStringList{u"--json"_s} : command);
                 QVERIFY2(ran.status == 0, ran.what());
-                QVERIFY2(!ran.out.contains('\x1b') && !ran.out.contains('\x07') && !ran.out.contains('\xff'), ran.what());
+                QVERIFY2(!ran.out.contains('\x1b') && !ran.out.contains('\x07') && !ran.out.contains('\xff'),
+                         ran.what());
             }
         }
         const auto shown = m_servers.run({u"show"_s, lock, u"--json"_s}).json().value("lock"_L1).toObject();
         QCOMPARE(shown.value("lock"_L1).toString(), lock);
-        const auto identity = m_servers.run({u"show"_s, u"zk:/hostile"_s, u"--json"_s}).json().value("lock"_L1).toObject()
-                                  .value("contenders"_L1).toArray().first().toObject().value("identity"_L1).toString();
+        const auto identity = m_servers.run({u"show"_s, u"zk:/hostile"_s, u"--json"_s})
+                                  .json()
+                                  .value("lock"_L1)
+                                  .toObject()
+                                  .value("contenders"_L1)
+                                  .toArray()
+                                  .first()
+                                  .toObject()
+                                  .value("identity"_L1)
+                                  .toString();
         QCOMPARE(identity, u"\\x1B]0;owned\\x07<b>\\xFE"_s);
         QVERIFY(send({"DEL", name}));
     }
@@ -324,7 +337,8 @@ private slots:
         // exists needs no permission, and a node without children is not asked for them.
         QVERIFY(await(m_servers.session->exists(ZPath("/private/closed"), std::nullopt, m_servers.soon())));
         const auto taking = m_servers.run({u"acquire"_s, u"zk:/private/closed"_s, u"--recipe"_s, u"zk-mutex"_s});
-        QVERIFY2(taking.status == 1 && taking.err.contains("permission") && taking.err.count('\n') == 1, taking.what());
+        QVERIFY2(taking.status == 1 && taking.err.contains("permission") && taking.err.count('\n') == 1,
+                 taking.what());
     }
 
     void aChrootIsTakenOff()
@@ -369,7 +383,8 @@ private slots:
         Ctl sandbox({u"sandbox"_s, u"--redis"_s, u"2"_s});
         const auto first = sandbox.line();
         const auto second = sandbox.line();
-        QVERIFY2(first.startsWith("redis=redis://127.0.0.1:") && second.startsWith("redis2=redis://127.0.0.1:"), first);
+        QVERIFY2(first.startsWith("redis=redis://127.0.0.1:") && second.startsWith("redis2=redis://127.0.0.1:"),
+                 first);
         QCOMPARE(run({u"keys"_s, u"*"_s, u"--connect"_s, QString::fromUtf8(first)}).status, 0);
         sandbox.signal(SIGINT);
         QCOMPARE(sandbox.finish().status, 0);

@@ -20,7 +20,8 @@ class TestCtlMariaDb : public QObject {
     {
         return {u"--connect"_s, u"mariadb://%1@127.0.0.1:%2/shop"_s.arg(credentials).arg(m_server->address().port)};
     }
-    [[nodiscard]] QStringList acquiring(const QString &lock, const QString &recipe, const QStringList &more = {}) const
+    [[nodiscard]] QStringList acquiring(const QString &lock, const QString &recipe,
+                                        const QStringList &more = {}) const
     {
         return connect() + QStringList{u"acquire"_s, lock, u"--recipe"_s, recipe, u"--json"_s} + more;
     }
@@ -113,12 +114,17 @@ private slots:
         QTest::addColumn<int>("status");
         QTest::addColumn<QByteArray>("says");
         const auto row = u"mariadb:shop.stock#id=3"_s;
-        QTest::newRow("no row") << acquiring(u"mariadb:shop.stock#id=4711"_s, u"sql-for-update"_s) << 1 << QByteArray("no such row");
-        QTest::newRow("no row by that name") << acquiring(u"mariadb:stock"_s, u"sql-for-update"_s) << 2 << QByteArray("SCHEMA.TABLE#");
+        QTest::newRow("no row") << acquiring(u"mariadb:shop.stock#id=4711"_s, u"sql-for-update"_s) << 1
+                                << QByteArray("no such row");
+        QTest::newRow("no row by that name")
+            << acquiring(u"mariadb:stock"_s, u"sql-for-update"_s) << 2 << QByteArray("SCHEMA.TABLE#");
         QTest::newRow("no named lock") << acquiring(row, u"sql-get-lock"_s) << 2 << QByteArray("GET_LOCK#");
-        QTest::newRow("another backend's recipe") << acquiring(row, u"zk-mutex"_s) << 2 << QByteArray("another kind of server");
-        QTest::newRow("read-only") << acquiring(row, u"sql-for-update"_s, {u"--read-only"_s}) << 4 << QByteArray("read-only");
-        QTest::newRow("wrong password") << connect(u"root:hunter2"_s) + QStringList{u"locks"_s} << 3 << QByteArray("refused the credentials");
+        QTest::newRow("another backend's recipe")
+            << acquiring(row, u"zk-mutex"_s) << 2 << QByteArray("another kind of server");
+        QTest::newRow("read-only") << acquiring(row, u"sql-for-update"_s, {u"--read-only"_s}) << 4
+                                   << QByteArray("read-only");
+        QTest::newRow("wrong password") << connect(u"root:hunter2"_s) + QStringList{u"locks"_s} << 3
+                                        << QByteArray("refused the credentials");
     }
     void whatCannotBeHadSaysWhy()
     {

@@ -20,7 +20,7 @@ class TestCtlRecipesRedis : public QObject {
     {
         QTest::addColumn<QString>("recipe");
         QTest::addColumn<QStringList>("options");
-        QTest::addColumn<QString>("mode"); // of the holder
+        QTest::addColumn<QString>("mode");   // of the holder
         QTest::addColumn<QString>("waiter"); // how the waiter is seen; empty: it polls
         const QString subscriber = u"subscriber 1"_s;
         const QString alone = u"exclusive"_s;
@@ -31,13 +31,11 @@ class TestCtlRecipesRedis : public QObject {
         QTest::newRow("fair") << u"redisson-fair-lock"_s << QStringList() << alone << u"by id"_s;
         QTest::newRow("fenced") << u"redisson-fenced-lock"_s << QStringList() << alone << subscriber;
         QTest::newRow("write") << u"redisson-rwlock"_s << QStringList() << u"write"_s << subscriber;
-        QTest::newRow("read") << u"redisson-rwlock"_s << QStringList{u"--mode"_s, u"read"_s} << u"read"_s << subscriber;
+        QTest::newRow("read") << u"redisson-rwlock"_s << QStringList{u"--mode"_s, u"read"_s} << u"read"_s
+                              << subscriber;
         QTest::newRow("semaphore") << u"redisson-semaphore"_s << QStringList() << u"permit"_s << subscriber;
     }
-    QStringList connect() const
-    {
-        return {u"--connect"_s, u"redis://127.0.0.1:%1"_s.arg(m_redis->address().port)};
-    }
+    QStringList connect() const { return {u"--connect"_s, u"redis://127.0.0.1:%1"_s.arg(m_redis->address().port)}; }
     QStringList acquire(const QString &recipe, const QStringList &more = {}) const
     {
         return connect() + QStringList{u"acquire"_s, m_lock, u"--recipe"_s, recipe, u"--json"_s} + more;

@@ -21,7 +21,8 @@ class TestCtlRecipesZooKeeper : public QObject {
     }
     int nodesIn(const QString &directory)
     {
-        const auto listed = await(m_servers.session->children(ZPath(directory.toUtf8()), std::nullopt, m_servers.soon()));
+        const auto listed =
+            await(m_servers.session->children(ZPath(directory.toUtf8()), std::nullopt, m_servers.soon()));
         return listed ? static_cast<int>(listed->names.size()) : 0;
     }
     QJsonArray shown(const QString &lock)
@@ -64,7 +65,7 @@ private slots:
     void showNamesWhatIsAcquired_data()
     {
         QTest::addColumn<QString>("recipe");
-        QTest::addColumn<QString>("modes");   // of the contenders, in order
+        QTest::addColumn<QString>("modes"); // of the contenders, in order
         QTest::addColumn<QString>("seenAs");
         QTest::addColumn<int>("holders");
         QTest::addColumn<QString>("watches"); // of each contender, in order
@@ -74,8 +75,8 @@ private slots:
                               << u" | 0:server | 1:server"_s;
         QTest::newRow("shared") << u"zk-shared"_s << u"RRWRWR"_s << u"zk-shared"_s << 2
                                 << u" |  | 1:server | 2:server | 3:server | 4:server"_s;
-        QTest::newRow("shared, a reader behind writers") << u"zk-shared"_s << u"WRR"_s << u"zk-shared"_s << 1
-                                                         << u" | 0:server | 0:server"_s;
+        QTest::newRow("shared, a reader behind writers")
+            << u"zk-shared"_s << u"WRR"_s << u"zk-shared"_s << 1 << u" | 0:server | 0:server"_s;
         QTest::newRow("shared, the herd") << u"zk-shared-herd"_s << u"RWR"_s << u"zk-shared"_s << 1
                                           << u" | children:inferred | children:inferred"_s;
     }
@@ -87,8 +88,8 @@ private slots:
         QFETCH(int, holders);
         QFETCH(QString, watches);
         // Each row has a place of its own: who was ended there leaves nodes until its session is over.
-        const QString lock = u"/shown/%1/stock"_s.arg(
-            QString::fromUtf8(QTest::currentDataTag()).remove(u',').replace(u' ', u'-'));
+        const QString lock =
+            u"/shown/%1/stock"_s.arg(QString::fromUtf8(QTest::currentDataTag()).remove(u',').replace(u' ', u'-'));
         const bool shares = recipe.startsWith(u"zk-shared"_s);
         for (int i = 0; i < modes.size(); ++i) {
             QStringList arguments{u"acquire"_s, u"zk:"_s + lock, u"--recipe"_s, recipe, u"--json"_s};

@@ -63,7 +63,10 @@ class TestCtlRedlock : public QObject {
             values << node.stored(redlockKeyOfCtl);
         return values;
     }
-    QJsonObject shown() const { return run({u"show"_s, u"redis:orders-lock"_s, u"--json"_s}).json().value("lock"_L1).toObject(); }
+    QJsonObject shown() const
+    {
+        return run({u"show"_s, u"redis:orders-lock"_s, u"--json"_s}).json().value("lock"_L1).toObject();
+    }
     static QStringList acquire(const QStringList &more = {})
     {
         return QStringList{u"--json"_s, u"acquire"_s, u"redis:orders-lock"_s, u"--recipe"_s, u"redlock"_s} + more;
@@ -71,7 +74,8 @@ class TestCtlRedlock : public QObject {
     static QStringList release(const QByteArray &holder, const QStringList &more)
     {
         return QStringList{u"--json"_s, u"force-release"_s, u"redis:orders-lock"_s, u"--holder"_s,
-                           QString::fromUtf8(holder)} + more;
+                           QString::fromUtf8(holder)}
+               + more;
     }
 
 private slots:
@@ -165,8 +169,8 @@ private slots:
         set(0, tokenB);
         set(2, tokenB);
         lock = shown();
-        QCOMPARE(rolesOf(lock), (QStringList{u"holder "_s + QString::fromUtf8(tokenB),
-                                             u"waiter "_s + QString::fromUtf8(tokenA)}));
+        QCOMPARE(rolesOf(lock),
+                 (QStringList{u"holder "_s + QString::fromUtf8(tokenB), u"waiter "_s + QString::fromUtf8(tokenA)}));
         finding = findingOf(lock, u"no-quorum"_s);
         QCOMPARE(finding.value("severity"_L1), QJsonValue(u"info"_s));
     }
@@ -343,8 +347,9 @@ private slots:
             QVERIFY2(line.startsWith(name), line);
             hosts << line.mid(name.size());
         }
-        const auto ran = test::run({u"--connect"_s, u"set=redis://"_s + QString::fromUtf8(hosts.join(',')),
-                                    u"acquire"_s, u"set:orders"_s, u"--recipe"_s, u"redlock"_s, u"--hold"_s, u"10ms"_s});
+        const auto ran =
+            test::run({u"--connect"_s, u"set=redis://"_s + QString::fromUtf8(hosts.join(',')), u"acquire"_s,
+                       u"set:orders"_s, u"--recipe"_s, u"redlock"_s, u"--hold"_s, u"10ms"_s});
         QVERIFY2(ran.status == 0, ran.what());
         sandbox.signal(SIGTERM);
         const auto ended = sandbox.finish();

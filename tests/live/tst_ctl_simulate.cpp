@@ -62,19 +62,23 @@ private slots:
     void theSameSeedIsTheSameRun()
     {
         const auto words = simulating(u"redisson-lock"_s, 5) + QStringList{u"--fault"_s, u"all"_s, u"--seed"_s};
-        const auto hash = [&](const QString &seed) { return firstRun(run(words + QStringList{seed})).value("eventHash"_L1); };
+        const auto hash = [&](const QString &seed) {
+            return firstRun(run(words + QStringList{seed})).value("eventHash"_L1);
+        };
         QVERIFY(!hash(u"7"_s).toString().isEmpty());
         QCOMPARE(hash(u"7"_s), hash(u"7"_s));
         QVERIFY(hash(u"7"_s) != hash(u"8"_s));
         const QStringList sim{u"--connect"_s, u"sim:7"_s};
-        const auto bySim = firstRun(run(sim + simulating(u"redisson-lock"_s, 5) + QStringList{u"--fault"_s, u"all"_s}));
+        const auto bySim =
+            firstRun(run(sim + simulating(u"redisson-lock"_s, 5) + QStringList{u"--fault"_s, u"all"_s}));
         QCOMPARE(bySim.value("eventHash"_L1), hash(u"7"_s));
     }
 
     void aViolationSaysWhatWhenAndHowToSeeItAgain()
     {
-        const auto ran = run(simulating(u"redis-set-nx"_s, 3)
-                             + QStringList{u"--fault"_s, u"restart-empty"_s, u"--hold"_s, u"500ms"_s, u"--seed"_s, u"1"_s});
+        const auto ran =
+            run(simulating(u"redis-set-nx"_s, 3)
+                + QStringList{u"--fault"_s, u"restart-empty"_s, u"--hold"_s, u"500ms"_s, u"--seed"_s, u"1"_s});
         QCOMPARE(ran.status, 0);
         const auto violations = firstRun(ran).value("violations"_L1).toArray();
         QVERIFY2(!violations.isEmpty(), ran.what());
@@ -86,7 +90,7 @@ private slots:
     void theShortestScheduleIsToldAndReplayed()
     {
         const auto crowd = simulating(u"redis-set-nx"_s, 8)
-            + QStringList{u"--rounds"_s, u"3"_s, u"--fault"_s, u"all"_s, u"--hold"_s, u"300ms"_s};
+                           + QStringList{u"--rounds"_s, u"3"_s, u"--fault"_s, u"all"_s, u"--hold"_s, u"300ms"_s};
         const auto plain = firstRun(run(crowd));
         QVERIFY(!plain.value("violations"_L1).toArray().isEmpty());
         QVERIFY(!plain.contains("shortest"_L1));
@@ -134,7 +138,9 @@ private slots:
     {
         const QStringList connect{u"--connect"_s, m_servers.zk()};
         const double n = 50;
-        const auto isNear = [](double counted, double expected) { return std::abs(counted - expected) <= 0.05 * expected; };
+        const auto isNear = [](double counted, double expected) {
+            return std::abs(counted - expected) <= 0.05 * expected;
+        };
         Ctl predecessor(connect + simulating(u"zk-mutex"_s, 50));
         const auto one = predecessor.finish();
         const auto counted = firstRun(one);

@@ -90,7 +90,8 @@ private slots:
         const auto help = run({u"--help"_s});
         QCOMPARE(help.status, 0);
         QVERIFY(help.err.isEmpty());
-        for (const auto &command : words("locks show sessions findings tree keys recipes acquire force-release simulate sandbox audit"))
+        for (const auto &command :
+             words("locks show sessions findings tree keys recipes acquire force-release simulate sandbox audit"))
             QVERIFY2(help.out.contains("\n  " + command.toUtf8() + ' '), help.what());
         for (const auto &command : words("record replay"))
             QVERIFY2(!help.out.contains(command.toUtf8()), help.what());
@@ -100,7 +101,8 @@ private slots:
     void everyCommandHasHelp_data()
     {
         QTest::addColumn<QString>("command");
-        for (const auto &command : words("locks show sessions findings tree keys recipes acquire force-release simulate sandbox audit"))
+        for (const auto &command :
+             words("locks show sessions findings tree keys recipes acquire force-release simulate sandbox audit"))
             QTest::newRow(qPrintable(command)) << command;
     }
     void everyCommandHasHelp()
@@ -129,17 +131,19 @@ private slots:
         for (const auto &entry : json.value("recipes"_L1).toArray()) {
             const auto recipe = entry.toObject();
             ids << recipe.value("id"_L1).toString();
-            for (const auto &field : words("id backend acquirable fair reentrant teachingOnly requests wakeupsPerRelease flaws"))
+            for (const auto &field :
+                 words("id backend acquirable fair reentrant teachingOnly requests wakeupsPerRelease flaws"))
                 QVERIFY2(recipe.contains(field), qPrintable(ids.last() + u' ' + field));
             QCOMPARE(fields(recipe.value("requests"_L1).toObject()), words("acquireFree acquireQueued release"));
             QVERIFY(recipe.value("flaws"_L1).isArray());
         }
-        for (const auto &id : words("zk-ephemeral zk-herd-mutex zk-mutex zk-eager-mutex zk-flat-mutex zk-shared-herd zk-shared "
-                                    "zk-election zk-lease curator-mutex curator-semaphore-mutex curator-rwlock "
-                                    "curator-semaphore curator-leader zookeeper-recipe-lock kazoo-lock kazoo-rwlock "
-                                    "kazoo-semaphore redis-setnx-expire redis-getset redis-set-nx redlock redisson-lock "
-                                    "redisson-fair-lock redisson-rwlock redisson-fenced-lock redisson-semaphore "
-                                    "sql-for-update sql-version sql-get-lock"))
+        for (const auto &id :
+             words("zk-ephemeral zk-herd-mutex zk-mutex zk-eager-mutex zk-flat-mutex zk-shared-herd zk-shared "
+                   "zk-election zk-lease curator-mutex curator-semaphore-mutex curator-rwlock "
+                   "curator-semaphore curator-leader zookeeper-recipe-lock kazoo-lock kazoo-rwlock "
+                   "kazoo-semaphore redis-setnx-expire redis-getset redis-set-nx redlock redisson-lock "
+                   "redisson-fair-lock redisson-rwlock redisson-fenced-lock redisson-semaphore "
+                   "sql-for-update sql-version sql-get-lock"))
             QVERIFY2(ids.contains(id), qPrintable(id));
     }
 
@@ -147,11 +151,16 @@ private slots:
     void recipesSayWhatHoldsUnderWhichFault()
     {
         QVERIFY(!run({u"recipes"_s, u"--json"_s}).out.contains("promises"));
-        const auto promised = [this](const QStringList &more, const QString &recipe, const QString &fault, const QString &invariant) {
-            for (const auto &entry : run(QStringList{u"recipes"_s, u"--faults"_s, u"--json"_s} + more).json().value("recipes"_L1).toArray()) {
+        const auto promised = [this](const QStringList &more, const QString &recipe, const QString &fault,
+                                     const QString &invariant) {
+            for (const auto &entry : run(QStringList{u"recipes"_s, u"--faults"_s, u"--json"_s} + more)
+                                         .json()
+                                         .value("recipes"_L1)
+                                         .toArray()) {
                 for (const auto &promise : entry.toObject().value("promises"_L1).toArray()) {
                     const auto one = promise.toObject();
-                    if (entry.toObject().value("id"_L1) == recipe && one.value("fault"_L1) == fault && one.value("invariant"_L1) == invariant)
+                    if (entry.toObject().value("id"_L1) == recipe && one.value("fault"_L1) == fault
+                        && one.value("invariant"_L1) == invariant)
                         return one;
                 }
             }
@@ -165,7 +174,8 @@ private slots:
         QVERIFY(promised({u"--fencing"_s}, u"zk-mutex"_s, u"pause"_s, u"effect"_s).value("holds"_L1).toBool());
         const auto text = run({u"recipes"_s, u"--faults"_s});
         QCOMPARE(text.status, 0);
-        QVERIFY2(text.out.contains("Everything else holds") && text.out.contains("replica that took over"), text.what());
+        QVERIFY2(text.out.contains("Everything else holds") && text.out.contains("replica that took over"),
+                 text.what());
         QCOMPARE(run({u"recipes"_s, u"--fencing"_s}).status, 2);
     }
 

@@ -140,12 +140,14 @@ private slots:
     {
         const auto queue = children("/locks/nightly-report");
         QCOMPARE(queue.size(), 2);
-        auto holder = wait(m_session->get(ZPath("/locks/nightly-report/" + queue.first()), std::nullopt, Deadline::never()));
+        auto holder =
+            wait(m_session->get(ZPath("/locks/nightly-report/" + queue.first()), std::nullopt, Deadline::never()));
         QVERIFY(holder);
         const auto session = holder->stat.ephemeralOwner.text().toLatin1();
         QVERIFY(fourLetters("dump").contains(session));
         QVERIFY(!fourLetters("cons").contains(session));
-        auto waiter = wait(m_session->get(ZPath("/locks/nightly-report/" + queue.last()), std::nullopt, Deadline::never()));
+        auto waiter =
+            wait(m_session->get(ZPath("/locks/nightly-report/" + queue.last()), std::nullopt, Deadline::never()));
         QVERIFY(waiter);
         QVERIFY(fourLetters("cons").contains(waiter->stat.ephemeralOwner.text().toLatin1()));
     }
@@ -199,8 +201,8 @@ private slots:
         // Who was killed while it held comes back.
         const auto holder = number("SELECT IS_USED_LOCK('nightly-report')");
         QVERIFY(wait(m_sql->execute({"KILL " + QByteArray::number(holder), {}, {}, false}, Deadline::never())));
-        // It holds on to what it lost, gives it back in vain, and rests before that. Looked at once each time: a waiter
-        // asks anew now and then, and QTRY would look a second time.
+        // It holds on to what it lost, gives it back in vain, and rests before that. Looked at once each time: a
+        // waiter asks anew now and then, and QTRY would look a second time.
         const QByteArray queued("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE = 'User lock'");
         QVERIFY(QTest::qWaitFor([&] { return number(queued) == 1; }, 90'000));
     }

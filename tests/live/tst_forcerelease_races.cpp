@@ -42,8 +42,8 @@ enum class Swap {
 struct Tally {
     int released = 0; // from the one that was looked at
     int refused = 0;
-    int wrong = 0;    // the next holder lost it
-    int inGap = 0;    // the same where the preview said that it can happen: a fixed ZooKeeper name
+    int wrong = 0; // the next holder lost it
+    int inGap = 0; // the same where the preview said that it can happen: a fixed ZooKeeper name
 };
 
 } // namespace
@@ -167,13 +167,15 @@ private slots:
         QStringList hosts;
         for (const auto &node : m_nodes)
             hosts << displayHost(node.server->address());
-        for (const auto &uri : {u"zk="_s + m_servers.zk(), u"redis="_s + m_servers.redisUri(), u"set=redis://"_s + hosts.join(u',')}) {
+        for (const auto &uri :
+             {u"zk="_s + m_servers.zk(), u"redis="_s + m_servers.redisUri(), u"set=redis://"_s + hosts.join(u',')}) {
             auto spec = parseConnection(uri);
             QVERIFY(spec);
             QVERIFY(m_workspace->add(*spec));
         }
         for (int n = 0; n < watchers; ++n)
-            m_watchers.push_back(std::make_unique<Ctl>(m_servers.connect() + QStringList{u"locks"_s, u"--all"_s, u"--watch"_s}));
+            m_watchers.push_back(
+                std::make_unique<Ctl>(m_servers.connect() + QStringList{u"locks"_s, u"--all"_s, u"--watch"_s}));
     }
     void cleanupTestCase()
     {
@@ -192,7 +194,10 @@ private slots:
             if (!recipe.acquirable || recipe.backend == BackendKind::MariaDb)
                 continue; // SQL: tst_forcerelease_races_sql
             const bool isZooKeeper = recipe.backend == BackendKind::ZooKeeper;
-            QTest::newRow(recipe.id) << recipe.id << QByteArray(isZooKeeper ? "zk" : recipe.id == "redlock" ? "set" : "redis");
+            QTest::newRow(recipe.id) << recipe.id
+                                     << QByteArray(isZooKeeper              ? "zk"
+                                                   : recipe.id == "redlock" ? "set"
+                                                                            : "redis");
         }
     }
     void theNextHolderKeepsIt()
@@ -202,7 +207,8 @@ private slots:
         HoldRequest request;
         request.recipe = recipe;
         const bool isZooKeeper = connection == "zk";
-        request.lock = {ConnectionName(connection), (isZooKeeper ? "/races/lock-" : "races-lock-") + QByteArray::number(++m_lockCount)};
+        request.lock = {ConnectionName(connection),
+                        (isZooKeeper ? "/races/lock-" : "races-lock-") + QByteArray::number(++m_lockCount)};
         if (recipe == "redisson-semaphore") {
             HeldLock holder(*m_workspace, request);
             QVERIFY(perform(holder.acquire(10s)));
@@ -220,7 +226,8 @@ private slots:
             }
             static const char *const names[] = {"before the start", "before the act", "around the act"};
             qInfo("%-24s swapped %-17s released %d, refused %d, wrong holders %d, in the gap that was said %d",
-                  recipe.constData(), names[static_cast<int>(when)], tally.released, tally.refused, tally.wrong, tally.inGap);
+                  recipe.constData(), names[static_cast<int>(when)], tally.released, tally.refused, tally.wrong,
+                  tally.inGap);
             QCOMPARE(tally.wrong, 0);
             if (when != Swap::Around)
                 QCOMPARE(tally.refused, races());

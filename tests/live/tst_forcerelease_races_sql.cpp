@@ -76,14 +76,15 @@ public:
 struct Counts {
     int killedRightly = 0;
     int refused = 0;
-    int wrong = 0;       // killed in what it did after it had let go, and that was known when the KILL was sent
-    // It let go after the block that looks and kills was sent, and was quicker than the server between the two: killed
-    // in what it did next. KILL takes no condition, so this remains; microseconds, or a time slice on a busy machine.
+    int wrong = 0; // killed in what it did after it had let go, and that was known when the KILL was sent
+    // It let go after the block that looks and kills was sent, and was quicker than the server between the two:
+    // killed in what it did next. KILL takes no condition, so this remains; microseconds, or a time slice on a busy
+    // machine.
     int inTheGap = 0;
-    int crossed = 0;     // it was letting go when the KILL came: that was done, and nothing after it
-    int stillHolds = 0;  // killed, and said to hold still
-    int tooCareful = 0;  // of those refused: it still held
-    int other = 0;       // any other error
+    int crossed = 0;    // it was letting go when the KILL came: that was done, and nothing after it
+    int stillHolds = 0; // killed, and said to hold still
+    int tooCareful = 0; // of those refused: it still held
+    int other = 0;      // any other error
 };
 
 } // namespace
@@ -129,7 +130,8 @@ class TestForceReleaseRacesSql : public MariaDbFixture {
     {
         if (!isNamed)
             must(session, "START TRANSACTION");
-        auto waiting = send(session, isNamed ? "SELECT GET_LOCK('race', 100)" : "SELECT id FROM shop.stock WHERE id = 1 FOR UPDATE");
+        auto waiting = send(session, isNamed ? "SELECT GET_LOCK('race', 100)"
+                                             : "SELECT id FROM shop.stock WHERE id = 1 FOR UPDATE");
         if (!someWait(1))
             qFatal("nobody waits");
         return waiting;
@@ -140,10 +142,10 @@ class TestForceReleaseRacesSql : public MariaDbFixture {
     {
         if (session.connectionId() != connection)
             return {};
-        return {send(session, isNamed ? "UPDATE shop.stock SET quantity = quantity + RELEASE_LOCK('race') WHERE id = 1"
-                                      : "COMMIT"),
-                send(session, "START TRANSACTION"),
-                send(session, "SELECT id FROM shop.stock WHERE id = 2 FOR UPDATE")};
+        return {
+            send(session, isNamed ? "UPDATE shop.stock SET quantity = quantity + RELEASE_LOCK('race') WHERE id = 1"
+                                  : "COMMIT"),
+            send(session, "START TRANSACTION"), send(session, "SELECT id FROM shop.stock WHERE id = 2 FOR UPDATE")};
     }
     Result<LockSnapshot> readNow(Observer &observer, const QByteArray &lock)
     {
@@ -183,7 +185,8 @@ class TestForceReleaseRacesSql : public MariaDbFixture {
             auto &process = all.emplace_back(std::make_unique<QProcess>());
             process->setStandardOutputFile(QProcess::nullDevice());
             process->setStandardErrorFile(QProcess::nullDevice());
-            process->start(QStringLiteral(LOCKSCOPECTL), {QStringLiteral("--connect"), uri, QStringLiteral("locks"), QStringLiteral("--watch")});
+            process->start(QStringLiteral(LOCKSCOPECTL),
+                           {QStringLiteral("--connect"), uri, QStringLiteral("locks"), QStringLiteral("--watch")});
             process->waitForStarted();
         }
         return all;
@@ -203,7 +206,7 @@ class TestForceReleaseRacesSql : public MariaDbFixture {
         // A KILL that came while it was letting go lets that be done, and even answered, but no more.
         const bool wentOn = told.size() > 1 && bool(answerOf(told[1]));
         const bool lives = old.state() == mariadb::SessionState::Connected && old.connectionId() == connection
-            && bool(answerOf(send(old, "SELECT 1")));
+                           && bool(answerOf(send(old, "SELECT 1")));
         counts.wrong += !lives && hadLetGo && wentOn && hadLetGoAtKill ? 1 : 0;
         counts.inTheGap += !lives && hadLetGo && wentOn && !hadLetGoAtKill ? 1 : 0;
         counts.crossed += !lives && hadLetGo && !wentOn ? 1 : 0;
@@ -246,7 +249,10 @@ private slots:
         const auto session = openConnected(), reading = openConnected();
         MariaDbObserver observer(*session, ConnectionName("db"), {}, m_sink);
         // Until the act there is a fresh look and a rest; where others read, some more: about half of that time.
-        const quint64 longest = named ? 400 : poller == int(Poller::None) ? 800 : poller == int(Poller::ThreeWatch) ? 1500 : 3500;
+        const quint64 longest = named                               ? 400
+                                : poller == int(Poller::None)       ? 800
+                                : poller == int(Poller::ThreeWatch) ? 1500
+                                                                    : 3500;
         Counts counts;
         int unseen = 0;
         // Where chance was against all of them, some who do not let go: they are killed, or all this shows nothing.
@@ -258,7 +264,7 @@ private slots:
             const auto waiting = wait(*next, named);
             const auto snapshot = readNow(observer, named ? name : row);
             const auto plan = snapshot ? operate::planForceRelease(*snapshot, snapshot->contenders[0].id)
-                                      : Result<operate::ForceReleasePlan>(snapshot.error());
+                                       : Result<operate::ForceReleasePlan>(snapshot.error());
             if (!plan || plan->before.contenders[0].session != QString::number(connection)) {
                 ++unseen; // what may be old shows no lock, or the one before
                 continue;
@@ -272,7 +278,8 @@ private slots:
             std::vector<Reply<mariadb::Rows>> gone;
             KillWatch killing(*session);
             killing.hasLetGo = [&] { return !gone.empty() && gone[0].isComplete(); };
-            const auto outcome = release(*plan, observer, killing, moment, [&] { gone = letGo(*old, connection, named); });
+            const auto outcome =
+                release(*plan, observer, killing, moment, [&] { gone = letGo(*old, connection, named); });
             judge(outcome, killing.hadLetGoAtKill, *old, connection, before, gone, counts);
             if (!outcome && gone.empty()) {
                 ++counts.tooCareful;
@@ -283,8 +290,9 @@ private slots:
         }
         stop(processes);
         qInfo("%d killed rightly, %d refused (%d while it held), %d wrong, %d between the server's look and "
-              "its KILL, %d crossed, %d said to hold still, %d other, %d unseen", counts.killedRightly, counts.refused,
-              counts.tooCareful, counts.wrong, counts.inTheGap, counts.crossed, counts.stillHolds, counts.other, unseen);
+              "its KILL, %d crossed, %d said to hold still, %d other, %d unseen",
+              counts.killedRightly, counts.refused, counts.tooCareful, counts.wrong, counts.inTheGap, counts.crossed,
+              counts.stillHolds, counts.other, unseen);
         QCOMPARE(counts.wrong, 0);
         QCOMPARE(counts.stillHolds, 0);
         QCOMPARE(counts.other, 0);
@@ -314,8 +322,9 @@ private slots:
             const auto waiting = wait(*next, false);
             // What may be old shows no lock, or the one before: then one looks again.
             auto snapshot = readNow(observer, row);
-            const auto isSeen =
-                [&] { return snapshot && snapshot->contenders[0].session == QString::number(connection); };
+            const auto isSeen = [&] {
+                return snapshot && snapshot->contenders[0].session == QString::number(connection);
+            };
             for (int looks = 0; !isSeen() && looks < 20; ++looks)
                 snapshot = readNow(observer, row);
             QVERIFY2(isSeen(), textOf(snapshot));

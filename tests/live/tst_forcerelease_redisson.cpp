@@ -48,9 +48,8 @@ class TestForceReleaseRedisson : public QObject {
     }
     redis::Subscription listen(const QByteArray &channel)
     {
-        auto subscription = m_connection->subscribe(channel, [this](const redis::Message &message) {
-            m_heard << message.channel + ' ' + message.payload;
-        });
+        auto subscription = m_connection->subscribe(
+            channel, [this](const redis::Message &message) { m_heard << message.channel + ' ' + message.payload; });
         // Confirmed before anything is published.
         QTest::qWait(0);
         (void)answerOf(m_connection->subscriberId(soon()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds as the window and the terminal have them, on a real ZooKeeper: who is released by force is told, one successor
-// enters, and whatever the old holder does then, the successor's node stays as it is.
+// Holds as the window and the terminal have them, on a real ZooKeeper: who is released by force is told, one
+// successor enters, and whatever the old holder does then, the successor's node stays as it is.
 #include "core/workspace/hold.h"
 #include "tests/support/zookeeperfixture.h"
 #include "tests/support/testmain.h"
@@ -38,7 +38,7 @@ Task<void> keep(Task<Result<T>> task, std::optional<Result<T>> *result)
 struct Claimant {
     explicit Claimant(Workspace &workspace)
         : hold(std::make_unique<HeldLock>(
-              workspace, HoldRequest{{ConnectionName("zk"), path.bytes()}, "zk-ephemeral", false, 1, 30'000ms})),
+            workspace, HoldRequest{{ConnectionName("zk"), path.bytes()}, "zk-ephemeral", false, 1, 30'000ms})),
           loop(workspace.loop()), scope(loop)
     {
         scope.launch(keep(hold->acquire(std::nullopt), &granted));
@@ -229,8 +229,9 @@ private slots:
         }
         const auto ms = [](Duration span) { return std::chrono::duration<double, std::milli>(span).count(); };
         std::sort(untilTold.begin(), untilTold.end());
-        qInfo("%d rounds; from the start of the force-release until its holder was told: median %.1f ms, at most %.1f ms",
-              rounds(), ms(untilTold[untilTold.size() / 2]), ms(untilTold.back()));
+        qInfo(
+            "%d rounds; from the start of the force-release until its holder was told: median %.1f ms, at most %.1f ms",
+            rounds(), ms(untilTold[untilTold.size() / 2]), ms(untilTold.back()));
         QVERIFY(untilTold.back() < 10s); // a second is what is promised; the rest is for a busy machine
     }
 };

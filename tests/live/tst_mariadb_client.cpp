@@ -18,7 +18,8 @@ class TestMariaDbClient : public MariaDbFixture {
 
     Reply<mariadb::Rows> lockRow(mariadb::Session &session, const QByteArray &id, Deadline deadline)
     {
-        return session.execute({"SELECT id FROM shop.stock WHERE id = ? FOR UPDATE", {id}, std::nullopt, false}, deadline);
+        return session.execute({"SELECT id FROM shop.stock WHERE id = ? FOR UPDATE", {id}, std::nullopt, false},
+                               deadline);
     }
     std::unique_ptr<mariadb::Session> openThrough(const test::Cable &cable)
     {
@@ -55,8 +56,11 @@ private slots:
     void parametersAreBoundAndValuesComeAsText()
     {
         const QByteArray hostile("'; DROP TABLE stock; -- \xe2\x82\xac \\ \"");
-        const auto rows = run(*m_admin, "SELECT CAST(? AS CHAR(80)) AS Text, 42 AS n, NULLIF(1, 1) AS nothing, CAST(1.50 AS DECIMAL(5,2)) AS d, "
-                                        "x'00ff' AS raw", {hostile});
+        const auto rows = run(
+            *m_admin,
+            "SELECT CAST(? AS CHAR(80)) AS Text, 42 AS n, NULLIF(1, 1) AS nothing, CAST(1.50 AS DECIMAL(5,2)) AS d, "
+            "x'00ff' AS raw",
+            {hostile});
         QVERIFY2(rows, textOf(rows));
         QCOMPARE(rows->columns, (QByteArrayList{"text", "n", "nothing", "d", "raw"}));
         QCOMPARE(*rows->cell(0, "text"), hostile);
@@ -261,8 +265,10 @@ private slots:
         QVERIFY(bystander);
         const auto theirs = bystander->execute(sleeping(6), soon());
         cable.leadTo({elsewhere->address()});
-        QTest::ignoreMessage(QtWarningMsg, QRegularExpression(QStringLiteral("^KILL QUERY %1 was not sent: .* another server$")
-                                                                  .arg(session->connectionId())));
+        QTest::ignoreMessage(
+            QtWarningMsg,
+            QRegularExpression(
+                QStringLiteral("^KILL QUERY %1 was not sent: .* another server$").arg(session->connectionId())));
         const auto ours = answerOf(session->execute(sleeping(6), Deadline::after(m_loop, 300ms)));
         QCOMPARE(codeOf(ours), code(ErrorCode::UnknownOutcome)); // nobody could end it
         const auto slept = answerOf(theirs);
@@ -270,7 +276,7 @@ private slots:
         QCOMPARE(slept->rows.front().front(), mariadb::Rows::Cell("0")); // 1 when it is ended early
         session.reset();
         bystander.reset();
-        cable.cut(); // it does not carry while we wait
+        cable.cut();                          // it does not carry while we wait
         mariadb::waitForClosingSessions(10s); // before their servers
     }
 
@@ -317,7 +323,8 @@ private slots:
     {
         auto session = openConnected();
         m_server->pause();
-        const auto answer = answerOf(session->execute({"SELECT 1", {}, std::nullopt, false}, Deadline::after(m_loop, 300ms)));
+        const auto answer =
+            answerOf(session->execute({"SELECT 1", {}, std::nullopt, false}, Deadline::after(m_loop, 300ms)));
         QCOMPARE(codeOf(answer), code(ErrorCode::UnknownOutcome));
         QCOMPARE(session->state(), SessionState::Connecting);
         m_server->resume();

@@ -36,8 +36,10 @@ struct MariaDbSink : ObserverSink {
             }
         }
     }
-    void sessionsChanged(const ConnectionName &,
-                         std::vector<SessionSnapshot> news) override { sessions = std::move(news); }
+    void sessionsChanged(const ConnectionName &, std::vector<SessionSnapshot> news) override
+    {
+        sessions = std::move(news);
+    }
     void coverageChanged(const ConnectionName &, std::vector<Coverage> news) override { coverage = std::move(news); }
     void progressed(Progress news) override { progress = std::move(news); }
     void costChanged(const ConnectionName &, Cost) override {}
@@ -103,7 +105,8 @@ class TestMariaDbObserver : public MariaDbFixture {
     {
         auto session = openConnected();
         must(*session, "START TRANSACTION");
-        reply = session->execute({"SELECT id FROM shop.stock WHERE id = ? FOR UPDATE", {"1"}, {}, false}, Deadline::never());
+        reply = session->execute({"SELECT id FROM shop.stock WHERE id = ? FOR UPDATE", {"1"}, {}, false},
+                                 Deadline::never());
         if (!someWait(already + 1))
             qFatal("nobody waits");
         return session;
@@ -237,7 +240,8 @@ private slots:
     {
         MariaDbSink first, second;
         const auto session = openConnected(), other = openConnected();
-        MariaDbObserver one(*session, ConnectionName("db"), {}, first), two(*other, ConnectionName("db2"), {}, second);
+        MariaDbObserver one(*session, ConnectionName("db"), {}, first),
+            two(*other, ConnectionName("db2"), {}, second);
         one.start();
         two.start();
         QTRY_VERIFY(one.firstSnapshot().isComplete() && two.firstSnapshot().isComplete());
@@ -267,7 +271,8 @@ private slots:
         observer.start();
         auto one = openConnected(), two = openConnected();
         QVERIFY(run(*one, "SELECT GET_LOCK(?, 1)", {"Nightly 'x'"}));
-        const auto reply = two->execute({"SELECT GET_LOCK('Nightly \\'x\\'', 100)", {}, {}, false}, Deadline::never());
+        const auto reply =
+            two->execute({"SELECT GET_LOCK('Nightly \\'x\\'', 100)", {}, {}, false}, Deadline::never());
         const QByteArray name("GET_LOCK#Nightly 'x'");
         QTRY_VERIFY(sink.locks.contains(name) && sink.locks[name].contenders.size() == 2);
         QCOMPARE(*sink.locks[name].contenders[0].session, sessionOf(*one));
@@ -283,7 +288,9 @@ private slots:
         const auto quiet = readNow(observer, "GET_LOCK#quiet");
         QVERIFY2(quiet, textOf(quiet));
         QCOMPARE(*quiet->contenders.front().session, sessionOf(*one));
-        QVERIFY(run(*m_admin, "UPDATE performance_schema.setup_instruments SET ENABLED = 'YES' WHERE NAME = 'wait/lock/metadata/sql/mdl'"));
+        QVERIFY(run(
+            *m_admin,
+            "UPDATE performance_schema.setup_instruments SET ENABLED = 'YES' WHERE NAME = 'wait/lock/metadata/sql/mdl'"));
     }
 
     void aMissingPrivilegeIsNamed()

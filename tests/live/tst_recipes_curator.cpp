@@ -58,8 +58,7 @@ private slots:
         const auto *recipe = recipes::findRecipe(curatorRecipe(rowsKind()));
         contender(0).acquire();
         QVERIFY(getsInPeace(0));
-        const QByteArray spoken =
-            isSemaphore(rowsKind()) ? "create 2, remove 1, children 2" : "create 1, children 1";
+        const QByteArray spoken = isSemaphore(rowsKind()) ? "create 2, remove 1, children 2" : "create 1, children 1";
         QCOMPARE(counting(0).spoken(), spoken);
         QCOMPARE(counting(0).requests(), recipe->requestsAcquireFree.toInt());
         QTRY_VERIFY(counting(0).isIdle());

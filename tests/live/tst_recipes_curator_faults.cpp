@@ -65,8 +65,8 @@ private slots:
         for (const auto *kind : {"mutex", "read", "write", "semaphore-mutex", "2"}) {
             const bool semaphore = isSemaphore(kind);
             for (int nth = 1; nth <= (semaphore ? 2 : 1); ++nth) {
-                QTest::addRow("%s, create %d, reply lost", kind,
-                              nth) << QByteArray(kind) << nth << int(RequestFault::LoseReply);
+                QTest::addRow("%s, create %d, reply lost", kind, nth)
+                    << QByteArray(kind) << nth << int(RequestFault::LoseReply);
                 QTest::addRow("%s, create %d, request lost", kind, nth)
                     << QByteArray(kind) << nth << int(RequestFault::LoseRequest);
             }

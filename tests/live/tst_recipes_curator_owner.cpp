@@ -32,7 +32,8 @@ class TestRecipesCuratorOwner : public CuratorFixture {
     {
         m_path = ZPath("/curator-owner-" + QByteArray::number(++m_runs));
         auto &client = addClient();
-        auto both = std::make_shared<recipes::CuratorReadWriteLock>(*client.counting, m_path, Random(quint64(m_runs)));
+        auto both =
+            std::make_shared<recipes::CuratorReadWriteLock>(*client.counting, m_path, Random(quint64(m_runs)));
         addSides(both);
         bool ready = make(m_path) && waitForState(*client.real, zk::SessionState::Connected);
         for (const auto &kind : others)
@@ -148,7 +149,8 @@ private slots:
         QVERIFY(prepareOwner({"write"}));
         QVERIFY(had(reader()));
         QVERIFY(isRefused(writer(), 0)); // at once, and nothing is sent
-        QVERIFY2(writer().error().contains(QStringLiteral("release the read lock first")), qPrintable(writer().error()));
+        QVERIFY2(writer().error().contains(QStringLiteral("release the read lock first")),
+                 qPrintable(writer().error()));
         QVERIFY(gone(reader()));
         QVERIFY(had(writer()));
         QVERIFY(had(reader()));
@@ -235,8 +237,8 @@ private slots:
         QVERIFY(!*asked && asked->error().code == ErrorCode::NoNode);
         std::optional<Result<bool>> late;
         QVERIFY(had(contender(0)));
-        scope.launch(heed(m_clients[0]->counting.get(), (*contender(0).granted)->node,
-                          Deadline::after(m_loop, 100ms), &late));
+        scope.launch(
+            heed(m_clients[0]->counting.get(), (*contender(0).granted)->node, Deadline::after(m_loop, 100ms), &late));
         QTRY_VERIFY(late);
         QVERIFY(!*late && late->error().code == ErrorCode::TimedOut);
     }

@@ -51,13 +51,19 @@ class TestRecipesEager : public RecipeFixture {
         return names;
     }
     bool queued(int n) { return prepare("zk-eager-mutex", n) && queueUp(n); }
-    bool isQuiet(int i) { return QTest::qWaitFor([&] { return counting(i).isIdle(); }, 20'000); }
+    bool isQuiet(int i)
+    {
+        return QTest::qWaitFor([&] { return counting(i).isIdle(); }, 20'000);
+    }
     // The waiter has noticed that its node is gone and stands at the end of the queue again.
     bool hasJoinedAgain(int i, int creates, int nodesNow)
     {
-        return QTest::qWaitFor([&] {
-            return counting(i).count(Request::Create) == creates && counting(i).isIdle() && nodes().size() == nodesNow;
-        }, 20'000);
+        return QTest::qWaitFor(
+            [&] {
+                return counting(i).count(Request::Create) == creates && counting(i).isIdle()
+                       && nodes().size() == nodesNow;
+            },
+            20'000);
     }
     bool releases(int i)
     {

@@ -39,9 +39,8 @@ Task<void> contend(recipes::Lock *lock, Load *load, int rounds, int impatient, R
 {
     for (int i = 0; i < rounds; ++i) {
         const bool hurries = int(random.below(100)) < impatient;
-        const auto deadline = hurries
-            ? Deadline::after(*load->loop, std::chrono::milliseconds(1 + random.below(15)))
-            : Deadline::never();
+        const auto deadline = hurries ? Deadline::after(*load->loop, std::chrono::milliseconds(1 + random.below(15)))
+                                      : Deadline::never();
         const auto grant = co_await lock->acquire(deadline);
         if (!grant) {
             if (hurries && grant.error().code == ErrorCode::TimedOut)

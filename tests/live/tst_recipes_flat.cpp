@@ -24,7 +24,7 @@ class TestRecipesFlat : public RecipeFixture {
     bool waits(int i)
     {
         return QTest::qWaitFor([&] { return counting(i).count(Request::Get) >= 1 && counting(i).isIdle(); }, 20'000)
-            && !contender(i).granted;
+               && !contender(i).granted;
     }
 
 private slots:
@@ -127,8 +127,7 @@ private slots:
     void lostReplyBesideAnotherOfTheSameSession()
     {
         QVERIFY(prepareFor({"stock"}));
-        m_contenders.push_back(contenderWith(*m_clients[0], m_recipe,
-                                                           directory().child(NodeName("stock")), 99));
+        m_contenders.push_back(contenderWith(*m_clients[0], m_recipe, directory().child(NodeName("stock")), 99));
         contender(0).acquire();
         QTRY_VERIFY(contender(0).holds());
         faulty(0).plan(Request::Create, 1, RequestFault::LoseReply);

@@ -44,7 +44,8 @@ private slots:
         const auto *recipe = recipes::findRecipe(m_recipe);
         QVERIFY2(hold(0), qPrintable(contender(0).error()));
         QVERIFY(allQuiet());
-        const char *spoken = isSemaphore() ? "create 1, get 1, exists 1, children 1, multi 1" : "create 1, children 1";
+        const char *spoken =
+            isSemaphore() ? "create 1, get 1, exists 1, children 1, multi 1" : "create 1, children 1";
         QCOMPARE(counting(0).spoken(), QByteArray(spoken));
         QCOMPARE(counting(0).requests(), recipe->requestsAcquireFree.toInt());
         QCOMPARE(counting(0).roundTrips(), isSemaphore() ? 2 : 1);
@@ -75,8 +76,8 @@ private slots:
             QVERIFY(getsIn(i + 1)); // first come, first served
         }
         QCOMPARE(counting(n - 1).requests(), recipe->requestsAcquireQueued.toInt());
-        const char *spoken = isSemaphore() ? "create 1, get 3, exists 1, children 3, multi 1"
-                                           : "create 1, get 1, children 2";
+        const char *spoken =
+            isSemaphore() ? "create 1, get 3, exists 1, children 3, multi 1" : "create 1, get 1, children 2";
         QCOMPARE(counting(n - 1).spoken(), QByteArray(spoken));
     }
 
@@ -139,7 +140,7 @@ private slots:
         QVERIFY(join(options) && join());
         QVERIFY(hold(0));
         const QString marker = isSemaphore() ? QString()
-            : read                           ? QStringLiteral("__rlock__[0-9]{10}")
+                               : read        ? QStringLiteral("__rlock__[0-9]{10}")
                                              : QStringLiteral("__lock__[0-9]{10}");
         const QRegularExpression form(QStringLiteral("^[0-9a-f]{32}") + marker + QStringLiteral("$"));
         QVERIFY2(form.match(QString::fromLatin1(nameOf(0))).hasMatch(), nameOf(0).constData());

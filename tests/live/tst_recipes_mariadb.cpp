@@ -112,15 +112,16 @@ private slots:
         QTest::addColumn<QByteArray>("column");
         QTest::addColumn<QByteArray>("value");
         QTest::newRow("plain") << row << QByteArray("`shop`.`stock`") << QByteArray("id") << QByteArray("1");
-        QTest::newRow("value with everything") << QByteArray("s.t#c=a=b#c.d") << QByteArray("`s`.`t`") << QByteArray("c")
-                                               << QByteArray("a=b#c.d");
-        QTest::newRow("backticks") << QByteArray("`s.s`.`t``#`#`c=`=1") << QByteArray("`s.s`.`t``#`") << QByteArray("c=")
-                                   << QByteArray("1");
-        QTest::newRow("a backtick inside") << QByteArray("s.a`b#c=1") << QByteArray("`s`.`a``b`") << QByteArray("c")
-                                           << QByteArray("1");
+        QTest::newRow("value with everything")
+            << QByteArray("s.t#c=a=b#c.d") << QByteArray("`s`.`t`") << QByteArray("c") << QByteArray("a=b#c.d");
+        QTest::newRow("backticks") << QByteArray("`s.s`.`t``#`#`c=`=1") << QByteArray("`s.s`.`t``#`")
+                                   << QByteArray("c=") << QByteArray("1");
+        QTest::newRow("a backtick inside")
+            << QByteArray("s.a`b#c=1") << QByteArray("`s`.`a``b`") << QByteArray("c") << QByteArray("1");
         QTest::newRow("no schema") << QByteArray("stock#id=1") << QByteArray() << QByteArray() << QByteArray();
         QTest::newRow("no column") << QByteArray("shop.stock") << QByteArray() << QByteArray() << QByteArray();
-        QTest::newRow("open backtick") << QByteArray("`shop.stock#id=1") << QByteArray() << QByteArray() << QByteArray();
+        QTest::newRow("open backtick") << QByteArray("`shop.stock#id=1") << QByteArray() << QByteArray()
+                                       << QByteArray();
         QTest::newRow("a named lock") << QByteArray("GET_LOCK#x") << QByteArray() << QByteArray() << QByteArray();
     }
     void namesAreRead()
@@ -300,7 +301,8 @@ private slots:
         QVERIFY(run(*other, "START TRANSACTION"));
         for (const auto *id : {"2", "3", "4"})
             QVERIFY(run(*other, "UPDATE shop.stock SET quantity = quantity + 1 WHERE id = ?", {id}));
-        const auto wants = other->execute({"SELECT id FROM shop.stock WHERE id = 1 FOR UPDATE", {}, {}, false}, soon());
+        const auto wants =
+            other->execute({"SELECT id FROM shop.stock WHERE id = 1 FOR UPDATE", {}, {}, false}, soon());
         QVERIFY(someWait(1));
         const auto victim = run(*one.session, "SELECT id FROM shop.stock WHERE id = 2 FOR UPDATE");
         QVERIFY2(codeOf(victim) == code(ErrorCode::DeadlockVictim), textOf(victim));

@@ -141,7 +141,8 @@ private slots:
         contender(0).acquire(Deadline::after(m_loop, 200ms)); // one deadline for all
         QTRY_VERIFY(contender(0).granted);
         QCOMPARE(contender(0).granted->error().code, ErrorCode::TimedOut);
-        QVERIFY2(contender(0).error().contains(QString::fromLatin1(path(1).bytes())), qPrintable(contender(0).error()));
+        QVERIFY2(contender(0).error().contains(QString::fromLatin1(path(1).bytes())),
+                 qPrintable(contender(0).error()));
         QCOMPARE(sizes(3), (QList<int>{0, 1, 0})); // at once: before the timeout was reported
         QCOMPARE(contender(0).lock->holdCount(), 0);
         contender(0).acquire();

@@ -119,9 +119,8 @@ private slots:
     void theMessageIsRedissons()
     {
         QByteArrayList heard;
-        const auto subscription = m_admin->subscribe(mutexChannel, [&heard](const redis::Message &message) {
-            heard << message.payload;
-        });
+        const auto subscription =
+            m_admin->subscribe(mutexChannel, [&heard](const redis::Message &message) { heard << message.payload; });
         QVERIFY(answerOf(m_admin->subscriberId(Deadline::after(m_loop, 5s))));
         auto &one = add(process());
         QVERIFY(holdsNow(one));
@@ -240,7 +239,8 @@ private slots:
         auto &second = add(redis);
         QVERIFY(waitsNow(first, redis));
         QVERIFY(waitsNow(second, redis));
-        redis.plan(mutexEnter, Fault::HoldReply); // the try of the one that is woken: it gets the lock and does not know
+        redis.plan(mutexEnter,
+                   Fault::HoldReply); // the try of the one that is woken: it gets the lock and does not know
         holder.release();
         QTRY_COMPARE(held().size(), 2);
         first.cancelWaits();
@@ -279,8 +279,8 @@ private slots:
         QTRY_COMPARE(keys(), leftOver());
     }
 
-    // A first try whose answer was lost, and that landed after we looked and tried again: the server counts two holds of
-    // ours, we have one, and its release leaves nothing.
+    // A first try whose answer was lost, and that landed after we looked and tried again: the server counts two holds
+    // of ours, we have one, and its release leaves nothing.
     void aFreshHoldCountsOne()
     {
         auto &one = add(process());

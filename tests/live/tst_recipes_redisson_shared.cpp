@@ -79,7 +79,8 @@ class TestRecipesRedissonShared : public RedisRecipeFixture {
     redis::Subscription listen(const QByteArray &channel)
     {
         m_heard.clear();
-        auto subscription = m_admin->subscribe(channel, [this](const redis::Message &message) { m_heard << message.payload; });
+        auto subscription =
+            m_admin->subscribe(channel, [this](const redis::Message &message) { m_heard << message.payload; });
         (void)answerOf(m_admin->subscriberId(Deadline::after(m_loop, 5s)));
         return subscription;
     }
@@ -210,7 +211,8 @@ private slots:
         auto &writer = *both.second;
         QVERIFY(holdsNow(writer));
         QVERIFY(holdsNow(reader));
-        QCOMPARE(held(), (std::map<QByteArray, QByteArray>{{"mode", "write"}, {reader.id(), "1"}, {writer.id(), "1"}}));
+        QCOMPARE(held(),
+                 (std::map<QByteArray, QByteArray>{{"mode", "write"}, {reader.id(), "1"}, {writer.id(), "1"}}));
         auto &other = add(process(), reading());
         other.tryOnce();
         QTRY_VERIFY(other.granted);

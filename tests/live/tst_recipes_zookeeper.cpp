@@ -121,7 +121,8 @@ private slots:
         contender(0).release();
         QTRY_VERIFY(contender(0).released);
         QVERIFY(*contender(0).released);
-        QCOMPARE(counting(0).spoken(), QByteArray(m_recipe == "zk-ephemeral" ? "remove 1, exists 1, sync 1" : "remove 1"));
+        QCOMPARE(counting(0).spoken(),
+                 QByteArray(m_recipe == "zk-ephemeral" ? "remove 1, exists 1, sync 1" : "remove 1"));
         QCOMPARE(counting(0).requests(), recipe->requestsRelease.toInt());
         QCOMPARE(counting(0).roundTrips(), m_recipe == "zk-ephemeral" ? 2 : 1);
     }

@@ -49,8 +49,8 @@ private slots:
         QTest::addColumn<int>("fate");
         for (const auto &recipe : allRecipes) {
             QTest::addRow("%s, reply still under way", recipe.constData()) << recipe << int(RequestFault::HoldReply);
-            QTest::addRow("%s, request still under way",
-                          recipe.constData()) << recipe << int(RequestFault::HoldRequest);
+            QTest::addRow("%s, request still under way", recipe.constData())
+                << recipe << int(RequestFault::HoldRequest);
             QTest::addRow("%s, reply lost", recipe.constData()) << recipe << int(RequestFault::LoseReply);
         }
     }
@@ -91,7 +91,8 @@ private slots:
         QVERIFY(queueUp(1));
         QCOMPARE(counting(0).count(Request::Create), creates);
         QCOMPARE(nodes(), QByteArrayList{(*contender(0).granted)->node.name().bytes()});
-        const auto stat = await(m_admin->exists(nodeOf((*contender(0).granted)->node.name().bytes()), std::nullopt, soon()));
+        const auto stat =
+            await(m_admin->exists(nodeOf((*contender(0).granted)->node.name().bytes()), std::nullopt, soon()));
         QVERIFY(stat);
         QCOMPARE(stat->czxid, *(*contender(0).granted)->fencingToken);
     }
@@ -163,7 +164,8 @@ private slots:
     {
         QVERIFY(prepare("zk-mutex", 2));
         QVERIFY(queueUp(2));
-        QVERIFY(await(m_admin->set(nodeOf((*contender(0).granted)->node.name().bytes()), "__REVOKE__", zk::anyVersion, soon())));
+        QVERIFY(await(m_admin->set(nodeOf((*contender(0).granted)->node.name().bytes()), "__REVOKE__", zk::anyVersion,
+                                   soon())));
         QTRY_COMPARE(counting(1).count(Request::Get), 2); // it watches again
         QTRY_VERIFY(counting(1).isIdle());
         QVERIFY(!contender(1).granted);

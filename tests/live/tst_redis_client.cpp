@@ -201,9 +201,10 @@ private slots:
 
     void refusedSubscriptionIsToldByTheSubscriberId()
     {
-        QCOMPARE(valueOf(send({"ACL", "SETUSER", "reader", "on", ">pw", "allkeys", "+@all", "resetchannels",
-                               "&mine"})).text,
-                 QByteArray("OK"));
+        QCOMPARE(
+            valueOf(send({"ACL", "SETUSER", "reader", "on", ">pw", "allkeys", "+@all", "resetchannels", "&mine"}))
+                .text,
+            QByteArray("OK"));
         auto options = optionsFor(m_server->address());
         options.user = "reader";
         options.password = "pw";
@@ -223,9 +224,8 @@ private slots:
         QByteArrayList heard;
         auto first = m_connection->subscribe("news", [&](const redis::Message &m) { heard << "1:" + m.payload; });
         auto second = m_connection->subscribe("news", [&](const redis::Message &m) { heard << "2:" + m.payload; });
-        auto pattern = m_connection->subscribePattern("n*", [&](const redis::Message &m) {
-            heard << m.pattern + ' ' + m.channel + ' ' + m.payload;
-        });
+        auto pattern = m_connection->subscribePattern(
+            "n*", [&](const redis::Message &m) { heard << m.pattern + ' ' + m.channel + ' ' + m.payload; });
         QVERIFY(answerOf(m_connection->subscriberId(soon())));
         QCOMPARE(valueOf(send({"PUBLISH", "news", "a"})).integer, 2); // one channel, one pattern
         QTRY_COMPARE(heard, (QByteArrayList{"1:a", "2:a", "n* news a"}));
@@ -333,7 +333,7 @@ private slots:
         QCOMPARE(valueOf(patient).text, QByteArray("patient"));
         QCOMPARE(valueOf(send({"ECHO", "after"})).text, QByteArray("after"));
         QCOMPARE(valueOf(send({"GET", "late"})).text, QByteArray("1")); // it did happen
-        QVERIFY(valueOf(send({"GET", "scripted"})).isNil()); // after "unknown" nothing more was sent
+        QVERIFY(valueOf(send({"GET", "scripted"})).isNil());            // after "unknown" nothing more was sent
     }
 
     void aReplyBeyondTheLimitBreaksTheConnection()
@@ -376,9 +376,8 @@ private slots:
     {
         QTcpServer web;
         QVERIFY(web.listen(QHostAddress::LocalHost));
-        connect(&web, &QTcpServer::newConnection, this, [&] {
-            web.nextPendingConnection()->write("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
-        });
+        connect(&web, &QTcpServer::newConnection, this,
+                [&] { web.nextPendingConnection()->write("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"); });
         const auto connection = redis::openConnection(m_loop, optionsFor({u"127.0.0.1"_s, web.serverPort()}));
         QTRY_VERIFY(connection->lastError().contains(u"not the protocol of Redis"_s));
         QCOMPARE(connection->state(), ConnectionState::Connecting);
@@ -398,9 +397,10 @@ private slots:
         QCOMPARE(madeCertificate, 0);
         const auto port = freePort();
         sandbox::RedisOptions serverOptions;
-        serverOptions.moreArguments = {"--tls-port", QByteArray::number(port), "--tls-cert-file",
-                                       QFile::encodeName(file(u"cert.pem"_s)), "--tls-key-file",
-                                       QFile::encodeName(file(u"key.pem"_s)), "--tls-auth-clients", "no"};
+        serverOptions.moreArguments = {"--tls-port",         QByteArray::number(port),
+                                       "--tls-cert-file",    QFile::encodeName(file(u"cert.pem"_s)),
+                                       "--tls-key-file",     QFile::encodeName(file(u"key.pem"_s)),
+                                       "--tls-auth-clients", "no"};
         const auto server = startServer(serverOptions);
         if (!server)
             QSKIP("this redis-server has no TLS");

@@ -354,9 +354,9 @@ private slots:
     void trackingRefusedThenKeyspaceEvents()
     {
         QCOMPARE(act({"CONFIG", "SET", "notify-keyspace-events", "AE"}), "OK");
-        QCOMPARE(act({"ACL", "SETUSER", "watcher", "on", ">pw", "allkeys", "allchannels", "+@all",
-                      "-client|tracking"}),
-                 "OK");
+        QCOMPARE(
+            act({"ACL", "SETUSER", "watcher", "on", ">pw", "allkeys", "allchannels", "+@all", "-client|tracking"}),
+            "OK");
         observe({}, "watcher");
         QVERIFY(firstSnapshot());
         QCOMPARE(m_sink.how(), u"keyspace events"_s);
@@ -393,7 +393,7 @@ private slots:
         m_server->stop();
         QTRY_VERIFY(m_sink.says(u"not connected"_s));
         QVERIFY(lockNamed("orders-lock")); // kept, as of then
-        QVERIFY(m_server->start(10s)); // empty now
+        QVERIFY(m_server->start(10s));     // empty now
         QVERIFY(goes("orders-lock"));
         QVERIFY(becomes(*m_other, ConnectionState::Connected));
         QTRY_COMPARE(m_sink.how(), u"client tracking"_s);
@@ -443,8 +443,9 @@ private slots:
         QVERIFY(firstSnapshot());
         const auto isLongHeld = [&] {
             const auto *lock = lockNamed("old-lock");
-            return lock && std::any_of(lock->findings.begin(), lock->findings.end(),
-                                       [](const Finding &finding) { return finding.code == FindingCode::LongHeld; });
+            return lock && std::any_of(lock->findings.begin(), lock->findings.end(), [](const Finding &finding) {
+                       return finding.code == FindingCode::LongHeld;
+                   });
         };
         QTRY_VERIFY(isLongHeld());
     }

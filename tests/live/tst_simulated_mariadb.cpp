@@ -39,8 +39,8 @@ QByteArray words(const Result<mariadb::Rows> &answer)
     static const QRegularExpression number(QStringLiteral("\\((\\d+)\\)$"));
     const auto said = number.match(answer.error().message);
     return answer.error().code == ErrorCode::SessionExpired ? QByteArray("closed")
-           : said.hasMatch()                               ? said.captured(1).toLatin1()
-                                                           : answer.error().message.toUtf8();
+           : said.hasMatch()                                ? said.captured(1).toLatin1()
+                                                            : answer.error().message.toUtf8();
 }
 
 } // namespace
@@ -54,7 +54,7 @@ class TestSimulatedAgainstReal : public MariaDbFixture {
     };
     std::unique_ptr<test::SqlWorld> m_sim;
     std::map<char, Real> m_real;
-    std::map<char, bool> m_waits; // in the simulation: for a named lock?
+    std::map<char, bool> m_waits;           // in the simulation: for a named lock?
     std::map<char, bool> m_isInTransaction; // as far as the drawing has to know
     QByteArrayList m_log;
     std::map<QByteArray, int> m_seen; // answers of all seeds
@@ -82,9 +82,11 @@ class TestSimulatedAgainstReal : public MariaDbFixture {
 
     void send(char name, const Step &step)
     {
-        m_log << QByteArray(1, name) + ": " + step.text + (step.parameters.isEmpty() ? "" : " <- " + step.parameters.join(", "));
+        m_log << QByteArray(1, name) + ": " + step.text
+                     + (step.parameters.isEmpty() ? "" : " <- " + step.parameters.join(", "));
         auto &real = m_real[name];
-        real.out = real.session->execute({step.text, step.parameters, real.session->connectionId(), false}, Deadline::never());
+        real.out = real.session->execute({step.text, step.parameters, real.session->connectionId(), false},
+                                         Deadline::never());
         m_waits[name] = step.isForName();
         m_sim->run(name, step.text, step.parameters);
         if (step.mayTake > 0ms)
@@ -96,20 +98,24 @@ class TestSimulatedAgainstReal : public MariaDbFixture {
     {
         for (const auto &answer : expected)
             m_waits.erase(answer[0]);
-        const auto named = std::count_if(m_waits.begin(), m_waits.end(), [](const auto &wait) { return wait.second; });
+        const auto named =
+            std::count_if(m_waits.begin(), m_waits.end(), [](const auto &wait) { return wait.second; });
         const auto waits = QByteArray::number(std::ssize(m_waits) - named) + '/' + QByteArray::number(named);
-        return QTest::qWaitFor([&] {
-            const auto answered = std::count_if(m_real.begin(), m_real.end(), [](const auto &real) {
-                return real.second.out && real.second.out->isComplete();
-            });
-            return answered >= expected.size() && (m_waits.empty() || waitsOfReal() == waits);
-        }, patienceMs);
+        return QTest::qWaitFor(
+            [&] {
+                const auto answered = std::count_if(m_real.begin(), m_real.end(), [](const auto &real) {
+                    return real.second.out && real.second.out->isComplete();
+                });
+                return answered >= expected.size() && (m_waits.empty() || waitsOfReal() == waits);
+            },
+            patienceMs);
     }
     QByteArray waitsOfReal()
     {
-        return ask("SELECT CONCAT((SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = "
-                   "'INNODB_ROW_LOCK_CURRENT_WAITS'), '/', (SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE "
-                   "STATE = 'User lock'))");
+        return ask(
+            "SELECT CONCAT((SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = "
+            "'INNODB_ROW_LOCK_CURRENT_WAITS'), '/', (SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE "
+            "STATE = 'User lock'))");
     }
     QByteArrayList heardFromReal()
     {
@@ -140,7 +146,7 @@ class TestSimulatedAgainstReal : public MariaDbFixture {
         if (heard == expected && isAtRest)
             return {};
         return "\n" + m_log.join('\n') + "\n    but the real server: " + heard.join("; ")
-            + (isAtRest ? "" : "; waits: " + waitsOfReal());
+               + (isAtRest ? "" : "; waits: " + waitsOfReal());
     }
 
     // Much of what closes circles: seeds of rows, seeds of names, and seeds of both.
@@ -159,7 +165,8 @@ class TestSimulatedAgainstReal : public MariaDbFixture {
             return {"START TRANSACTION", {}};
         }
         const auto id = QByteArray(random.below(2) == 0 ? "1" : "2");
-        const auto version = m_sim->server.committedVersion({"shop.stock", id}).value_or(0) + qint64(random.below(3) == 0);
+        const auto version =
+            m_sim->server.committedVersion({"shop.stock", id}).value_or(0) + qint64(random.below(3) == 0);
         const auto what = random.below(10);
         if (what == 0) {
             m_isInTransaction[by] = false;
@@ -224,9 +231,9 @@ class TestSimulatedAgainstReal : public MariaDbFixture {
             m_sim->answers.removeAll(QByteArray(1, name) + " closed");
         const auto different = difference();
         const auto &session = *m_real[name].session;
-        const bool isBack = QTest::qWaitFor([&] {
-            return session.state() == SessionState::Connected && session.connectionId() != before;
-        }, patienceMs);
+        const bool isBack = QTest::qWaitFor(
+            [&] { return session.state() == SessionState::Connected && session.connectionId() != before; },
+            patienceMs);
         return isBack ? different : different + "; it did not connect again";
     }
 
@@ -262,7 +269,8 @@ class TestSimulatedAgainstReal : public MariaDbFixture {
     QByteArray playPrelude(char name, const QByteArray &id, Random &random)
     {
         const QByteArray lock("SELECT `id` FROM `shop`.`stock` WHERE `id` = ? FOR UPDATE");
-        const QByteArray write("UPDATE `shop`.`stock` SET `version` = `version` + 1 WHERE `id` = ? AND `version` = ?");
+        const QByteArray write(
+            "UPDATE `shop`.`stock` SET `version` = `version` + 1 WHERE `id` = ? AND `version` = ?");
         send(name, {"START TRANSACTION", {}});
         auto different = difference();
         int writes = 0;

@@ -85,7 +85,8 @@ void TestZooKeeperEvidence::bothWaysSayTheSame()
     const auto &facts = said->connections.at(session->id());
     QVERIFY(facts.endpoint.startsWith(u"127.0.0.1:"_s));
     QCOMPARE(facts.timeout, session->timeout());
-    const auto connected = std::chrono::duration_cast<std::chrono::milliseconds>(session->connectedAt()->time_since_epoch());
+    const auto connected =
+        std::chrono::duration_cast<std::chrono::milliseconds>(session->connectedAt()->time_since_epoch());
     QVERIFY(std::chrono::abs(connected - facts.established) < 5s); // one machine, one clock
     QVERIFY(said->expiresIn.at(session->id()) <= session->timeout() + 1s);
 

@@ -75,10 +75,10 @@ void TestZooKeeperNodes::nodesAreCreatedReadWrittenAndDeleted()
 
 void TestZooKeeperNodes::sequenceAndContainerNodes()
 {
-    const auto first = await(m_session->create(ZPath(under("lock-")), {}, CreateMode::EphemeralSequential, openAcl(),
-                                               Deadline::never()));
-    const auto second = await(m_session->create(ZPath(under("lock-")), {}, CreateMode::PersistentSequential, openAcl(),
-                                                Deadline::never()));
+    const auto first = await(
+        m_session->create(ZPath(under("lock-")), {}, CreateMode::EphemeralSequential, openAcl(), Deadline::never()));
+    const auto second = await(
+        m_session->create(ZPath(under("lock-")), {}, CreateMode::PersistentSequential, openAcl(), Deadline::never()));
     QVERIFY(first && second);
     QCOMPARE(first->path.bytes(), under("lock-0000000000"));
     QCOMPARE(second->path.bytes(), under("lock-0000000001"));
@@ -96,8 +96,8 @@ void TestZooKeeperNodes::sequenceAndContainerNodes()
 void TestZooKeeperNodes::nodesWithTimeToLive()
 {
     const auto create = [this](const char *name, CreateMode mode, std::chrono::milliseconds timeToLive) {
-        return await(m_session->createWithTtl(ZPath(under(name)), "data", mode, timeToLive, openAcl(),
-                                              Deadline::never()));
+        return await(
+            m_session->createWithTtl(ZPath(under(name)), "data", mode, timeToLive, openAcl(), Deadline::never()));
     };
     const auto plain = create("plain", CreateMode::PersistentWithTtl, 90s);
     QVERIFY2(plain, plain ? "" : qPrintable(plain.error().message));
@@ -120,8 +120,10 @@ void TestZooKeeperNodes::nodesWithTimeToLive()
 void TestZooKeeperNodes::aTimeToLiveThatCannotBeIsRefusedBeforeSending()
 {
     const auto code = [this](CreateMode mode, std::chrono::milliseconds timeToLive) {
-        return await(m_session->createWithTtl(ZPath(under("ttl")), {}, mode, timeToLive, openAcl(), Deadline::never()))
-            .error().code;
+        return await(
+                   m_session->createWithTtl(ZPath(under("ttl")), {}, mode, timeToLive, openAcl(), Deadline::never()))
+            .error()
+            .code;
     };
     QCOMPARE(code(CreateMode::PersistentWithTtl, 0ms), ErrorCode::BadInput);
     QCOMPARE(code(CreateMode::PersistentWithTtl, std::chrono::milliseconds(qint64(1) << 40)), ErrorCode::BadInput);
@@ -231,7 +233,8 @@ void TestZooKeeperNodes::pathsAreBelowTheChroot()
     const Watch children(m_loop);
     const Watch data(m_loop);
     QVERIFY(await(inside->children(ZPath("/"), children, Deadline::never())));
-    const auto made = await(inside->create(ZPath("/a-"), {}, CreateMode::EphemeralSequential, openAcl(), Deadline::never()));
+    const auto made =
+        await(inside->create(ZPath("/a-"), {}, CreateMode::EphemeralSequential, openAcl(), Deadline::never()));
     QVERIFY(made);
     QCOMPARE(made->path.bytes(), QByteArray("/a-0000000000"));
     const auto event = await(children.event(), WatchEvent{});
@@ -265,11 +268,13 @@ void TestZooKeeperNodes::listIsSentTogetherWithCreate()
 void TestZooKeeperNodes::dataBeyondTheServersBufferIsRefused()
 {
     const QByteArray big(1'000'000, 'x');
-    const auto fits = await(m_session->create(ZPath(under("big")), big, CreateMode::Persistent, openAcl(), Deadline::never()));
+    const auto fits =
+        await(m_session->create(ZPath(under("big")), big, CreateMode::Persistent, openAcl(), Deadline::never()));
     QVERIFY(fits);
     const auto read = await(m_session->get(ZPath(under("big")), {}, Deadline::never()));
     QCOMPARE(read->data.size(), big.size());
-    const auto refused = await(m_session->set(ZPath(m_root), QByteArray(2'000'000, 'x'), anyVersion, Deadline::never()));
+    const auto refused =
+        await(m_session->set(ZPath(m_root), QByteArray(2'000'000, 'x'), anyVersion, Deadline::never()));
     QVERIFY(!refused);
     QCOMPARE(refused.error().code, ErrorCode::TooLarge);
     QCOMPARE(m_session->state(), SessionState::Connected); // sending it would have broken the connection
@@ -294,7 +299,8 @@ void TestZooKeeperNodes::binaryDataAndOddNames()
 {
     const QByteArray name("\xc3\xa4 <b>%s</b>\n\\x");
     const QByteArray data("\0\xff\x1b[31m\n", 8);
-    const auto made = await(m_session->create(ZPath(under(name)), data, CreateMode::Persistent, openAcl(), Deadline::never()));
+    const auto made =
+        await(m_session->create(ZPath(under(name)), data, CreateMode::Persistent, openAcl(), Deadline::never()));
     if (!made) { // newlines are not allowed by every server
         QCOMPARE(made.error().code, ErrorCode::BadInput);
         return;

@@ -105,7 +105,7 @@ private:
     sandbox::ZooKeeperServer *m_server = nullptr;       // where clients() go
     std::unique_ptr<zk::Session> m_maker;               // makes directories
     int m_uuid = 0;
-    QByteArrayList m_queue;                             // nodes in the order joined
+    QByteArrayList m_queue; // nodes in the order joined
 
     ZooKeeperSink m_sink;
     std::unique_ptr<zk::Session> m_session;
@@ -175,24 +175,28 @@ Client TestZooKeeperObserver::join(const QByteArray &directory, const QByteArray
     if (!client.session)
         return client;
     const auto uuid = "_c_00000000-0000-4000-8000-" + QByteArray::number(++m_uuid).rightJustified(12, '0');
-    const auto made = await(client.session->create(ZPath(directory + '/' + uuid + base), "10.0.0.1",
-                                                   zk::CreateMode::EphemeralSequential, zk::openAcl(), Deadline::never()));
+    const auto made =
+        await(client.session->create(ZPath(directory + '/' + uuid + base), "10.0.0.1",
+                                     zk::CreateMode::EphemeralSequential, zk::openAcl(), Deadline::never()));
     if (!made)
         return client;
     client.node = made->path;
-    if (!m_queue.isEmpty() && !await(client.session->get(ZPath(m_queue.back()), zk::Watch(m_loop), Deadline::never())))
+    if (!m_queue.isEmpty()
+        && !await(client.session->get(ZPath(m_queue.back()), zk::Watch(m_loop), Deadline::never())))
         qWarning("the node before is gone");
     m_queue.append(client.node.bytes());
     return client;
 }
 
-void TestZooKeeperObserver::look(const sandbox::ZooKeeperServer &server, ObserverOptions options, zk::SessionOptions how)
+void TestZooKeeperObserver::look(const sandbox::ZooKeeperServer &server, ObserverOptions options,
+                                 zk::SessionOptions how)
 {
     const auto chroot = how.chroot;
     m_session = open(server, std::move(how));
     QVERIFY(m_session);
     m_source = std::make_unique<zk::EvidenceSource>(m_loop, std::vector{server.address()}, server.adminPort());
-    m_observer = std::make_unique<ZooKeeperObserver>(*m_session, *m_source, ConnectionName("zk"), chroot, options, m_sink);
+    m_observer =
+        std::make_unique<ZooKeeperObserver>(*m_session, *m_source, ConnectionName("zk"), chroot, options, m_sink);
     m_observer->start();
     QVERIFY(await(m_observer->firstSnapshot(), false));
 }
@@ -317,7 +321,8 @@ void TestZooKeeperObserver::plainAndCompositeLocks()
     ensure("/various/semaphore/locks");
     ensure("/various/semaphore/leases");
     const auto holder = open(*m_open);
-    QVERIFY(await(holder->create(ZPath("/various/master-lock"), "me", zk::CreateMode::Ephemeral, zk::openAcl(), Deadline::never())));
+    QVERIFY(await(holder->create(ZPath("/various/master-lock"), "me", zk::CreateMode::Ephemeral, zk::openAcl(),
+                                 Deadline::never())));
     const auto lease = join("/various/semaphore/leases", "-lease-");
     look(*m_open);
     const auto *plain = m_sink.find("/various/master-lock");
@@ -395,8 +400,8 @@ void TestZooKeeperObserver::nodesThatMayNotBeRead()
                                            zk::CreateMode::EphemeralSequential, onlyAlice, Deadline::never()));
     QVERIFY(made);
     ensure("/private/closed-lock");
-    const auto inside = await(client->create(ZPath("/private/closed-lock/lock-"), {}, zk::CreateMode::EphemeralSequential,
-                                             zk::openAcl(), Deadline::never()));
+    const auto inside = await(client->create(ZPath("/private/closed-lock/lock-"), {},
+                                             zk::CreateMode::EphemeralSequential, zk::openAcl(), Deadline::never()));
     QVERIFY(inside);
     QVERIFY(await(client->setAcls(ZPath("/private/closed-lock"), onlyAlice, zk::anyVersion, Deadline::never())));
     look(*m_open);
@@ -472,8 +477,10 @@ void TestZooKeeperObserver::readNowIsFresh()
     QCOMPARE(readNow("no path").error().code, ErrorCode::BadInput);
 
     // Locks that came later, in each of the places a name can mean.
-    QVERIFY(await(m_maker->create(ZPath("/now/plain-lock"), {}, zk::CreateMode::Ephemeral, zk::openAcl(), Deadline::never())));
-    QVERIFY(await(m_maker->create(ZPath("/now/stock_lock_"), {}, zk::CreateMode::EphemeralSequential, zk::openAcl(), Deadline::never())));
+    QVERIFY(await(
+        m_maker->create(ZPath("/now/plain-lock"), {}, zk::CreateMode::Ephemeral, zk::openAcl(), Deadline::never())));
+    QVERIFY(await(m_maker->create(ZPath("/now/stock_lock_"), {}, zk::CreateMode::EphemeralSequential, zk::openAcl(),
+                                  Deadline::never())));
     QCOMPARE(readNow("/now/plain-lock")->recipe, QByteArray("zk-ephemeral"));
     QCOMPARE(readNow("/now/stock")->recipe, QByteArray("zk-flat-mutex"));
     m_maker = open(*m_open);
@@ -502,9 +509,9 @@ void TestZooKeeperObserver::locksAmongManyNodes()
         const QByteArray directory = "/many/lock" + QByteArray::number(i);
         m_maker->create(ZPath(directory), {}, zk::CreateMode::Persistent, zk::openAcl(), Deadline::never());
         for (int k = 0; k < 3; ++k)
-            made.push_back(m_maker->create(ZPath(directory + "/_c_00000000-0000-4000-8000-00000000000"
-                                                 + QByteArray::number(k) + "-lock-"),
-                                           {}, zk::CreateMode::EphemeralSequential, zk::openAcl(), Deadline::never()));
+            made.push_back(m_maker->create(
+                ZPath(directory + "/_c_00000000-0000-4000-8000-00000000000" + QByteArray::number(k) + "-lock-"), {},
+                zk::CreateMode::EphemeralSequential, zk::openAcl(), Deadline::never()));
     }
     for (int i = 0; i < others; ++i)
         made.push_back(m_maker->create(ZPath("/many/n" + QByteArray::number(i)), {}, zk::CreateMode::Persistent,
@@ -516,8 +523,9 @@ void TestZooKeeperObserver::locksAmongManyNodes()
     clock.start();
     look(*m_open, once);
     qInfo("%d locks among %d znodes: %lld ms", locks, others, clock.elapsed());
-    QCOMPARE(std::ranges::count_if(m_sink.locks, [](const auto &lock) { return lock.first.startsWith("/many/lock"); }),
-             locks);
+    QCOMPARE(
+        std::ranges::count_if(m_sink.locks, [](const auto &lock) { return lock.first.startsWith("/many/lock"); }),
+        locks);
     m_maker = open(*m_open);
 }
 

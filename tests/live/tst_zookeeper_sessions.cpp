@@ -90,7 +90,7 @@ void TestZooKeeperSessions::anExpiredSessionIsOver()
 
     cable.cut();
     QVERIFY(waitForState(*session, SessionState::Connecting));
-    QVERIFY(!watch.event().isComplete()); // a broken connection is not the end
+    QVERIFY(!watch.event().isComplete());                                 // a broken connection is not the end
     QCOMPARE(await(gone.event(), WatchEvent{}).kind, EventKind::Deleted); // the server gave the session up
     cable.mend();
     QVERIFY(waitForState(*session, SessionState::Expired));

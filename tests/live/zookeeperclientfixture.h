@@ -33,8 +33,8 @@ protected:
     bool prepare()
     {
         m_session = open();
-        m_root = QByteArray("/") + QTest::currentTestFunction()
-            + (QTest::currentDataTag() ? QTest::currentDataTag() : "");
+        m_root =
+            QByteArray("/") + QTest::currentTestFunction() + (QTest::currentDataTag() ? QTest::currentDataTag() : "");
         return m_session && make(*m_session, m_root);
     }
     void stopServer()

@@ -23,8 +23,8 @@ bool Player::begin(const ZPath &root)
     m_watches.clear();
     m_zxids.clear();
     m_lastWatch = 0;
-    const auto made = m_seats.front().session->create(root, {}, zk::CreateMode::Persistent, zk::openAcl(),
-                                                      Deadline::never());
+    const auto made =
+        m_seats.front().session->create(root, {}, zk::CreateMode::Persistent, zk::openAcl(), Deadline::never());
     const bool isMade = m_stage.waitFor([&made] { return made.isComplete(); }) && made.value();
     waitForEvents(); // of whoever still watches the root
     return isMade;
@@ -53,7 +53,7 @@ QByteArrayList Player::play(const Burst &burst)
     for (std::size_t i = 0; i < m_seats.size(); ++i) {
         const auto &session = *m_seats[i].session;
         all << QByteArray::number(i) + " watches " + QByteArray::number(session.watchCount()) + ", "
-                + QByteArray::number(session.watchedBytes()) + " bytes";
+                   + QByteArray::number(session.watchedBytes()) + " bytes";
     }
     return all;
 }
@@ -99,7 +99,7 @@ void Player::take(const Reply<T> &reply, const Note &note, QByteArray (Player::*
     reply.then([this, note, say](const Result<T> &result) {
         note(result ? (this->*say)(*result)
                     : "error " + QByteArray::number(static_cast<int>(result.error().code)) + ' '
-                        + result.error().message.toUtf8());
+                          + result.error().message.toUtf8());
     });
 }
 
@@ -112,22 +112,18 @@ void Player::send(zk::Session &session, const Command &command, const Note &note
     case Kind::Create:
         return take(session.create(path, command.data, command.mode, command.acls, never), note, &Player::sayCreated);
     case Kind::CreateWithTtl:
-        return take(session.createWithTtl(path, command.data, command.mode, std::chrono::hours(1), command.acls, never),
-                    note, &Player::sayCreated);
-    case Kind::Remove:
-        return take(session.remove(path, command.version, never), note, &Player::sayDone);
-    case Kind::Set:
-        return take(session.set(path, command.data, command.version, never), note, &Player::sayStat);
-    case Kind::Multi:
-        return take(session.multi(command.ops, never), note, &Player::sayResults);
+        return take(
+            session.createWithTtl(path, command.data, command.mode, std::chrono::hours(1), command.acls, never), note,
+            &Player::sayCreated);
+    case Kind::Remove: return take(session.remove(path, command.version, never), note, &Player::sayDone);
+    case Kind::Set: return take(session.set(path, command.data, command.version, never), note, &Player::sayStat);
+    case Kind::Multi: return take(session.multi(command.ops, never), note, &Player::sayResults);
     case Kind::SetAcls:
         return take(session.setAcls(path, command.acls, command.version, never), note, &Player::sayDone);
-    case Kind::AddAuth:
-        return take(session.addAuth("digest", command.data, never), note, &Player::sayDone);
+    case Kind::AddAuth: return take(session.addAuth("digest", command.data, never), note, &Player::sayDone);
     case Kind::RemoveWatches:
         return take(session.removeWatches(path, command.watchKind, never), note, &Player::sayDone);
-    default:
-        sendRead(session, command, note);
+    default: sendRead(session, command, note);
     }
 }
 
@@ -137,18 +133,13 @@ void Player::sendRead(zk::Session &session, const Command &command, const Note &
     const auto never = Deadline::never();
     const auto &path = command.path;
     switch (command.kind) {
-    case Kind::Get:
-        return take(session.get(path, watch(session, command), never), note, &Player::sayNode);
-    case Kind::Exists:
-        return take(session.exists(path, watch(session, command), never), note, &Player::sayStat);
+    case Kind::Get: return take(session.get(path, watch(session, command), never), note, &Player::sayNode);
+    case Kind::Exists: return take(session.exists(path, watch(session, command), never), note, &Player::sayStat);
     case Kind::Children:
         return take(session.children(path, watch(session, command), never), note, &Player::sayChildren);
-    case Kind::Sync:
-        return take(session.sync(path, never), note, &Player::sayDone);
-    case Kind::Acls:
-        return take(session.acls(path, never), note, &Player::sayAcls);
-    default:
-        qFatal("not a read");
+    case Kind::Sync: return take(session.sync(path, never), note, &Player::sayDone);
+    case Kind::Acls: return take(session.acls(path, never), note, &Player::sayAcls);
+    default: qFatal("not a read");
     }
 }
 
@@ -164,9 +155,10 @@ QByteArray Player::text(const zk::Stat &stat)
 {
     m_zxids.insert(m_zxids.end(), {stat.czxid, stat.mzxid, stat.pzxid});
     const auto number = [](const char *name, qint32 value) { return QByteArray(name) + QByteArray::number(value); };
-    return number("version ", stat.version) + number(" cversion ", stat.cversion) + number(" aversion ", stat.aversion)
-        + number(" length ", stat.dataLength) + number(" children ", stat.numChildren) + " owner "
-        + textOfOwner(stat.ephemeralOwner) + (stat.mtime < stat.ctime ? " changed before it was made" : "");
+    return number("version ", stat.version) + number(" cversion ", stat.cversion)
+           + number(" aversion ", stat.aversion) + number(" length ", stat.dataLength)
+           + number(" children ", stat.numChildren) + " owner " + textOfOwner(stat.ephemeralOwner)
+           + (stat.mtime < stat.ctime ? " changed before it was made" : "");
 }
 
 QByteArray Player::sayCreated(const zk::Created &created)

@@ -7,16 +7,21 @@ namespace lockscope::test {
 
 namespace {
 
-constexpr const char *verbs[] = {"create",   "create with a time to live", "delete", "get",  "set",     "exists",
-                                 "children", "multi",                      "sync",   "acls", "setAcls", "addAuth",
+constexpr const char *verbs[] = {"create",        "create with a time to live",
+                                 "delete",        "get",
+                                 "set",           "exists",
+                                 "children",      "multi",
+                                 "sync",          "acls",
+                                 "setAcls",       "addAuth",
                                  "removeWatches", "close"};
-constexpr const char *modes[] = {"Persistent", "Ephemeral", "PersistentSequential", "EphemeralSequential",
-                                 "Container",  "PersistentWithTtl", "PersistentSequentialWithTtl"};
+constexpr const char *modes[] = {
+    "Persistent", "Ephemeral",         "PersistentSequential",       "EphemeralSequential",
+    "Container",  "PersistentWithTtl", "PersistentSequentialWithTtl"};
 
 bool isNumbered(zk::CreateMode mode)
 {
     return mode == zk::CreateMode::PersistentSequential || mode == zk::CreateMode::EphemeralSequential
-        || mode == zk::CreateMode::PersistentSequentialWithTtl;
+           || mode == zk::CreateMode::PersistentSequentialWithTtl;
 }
 
 QByteArray textOf(const zk::Acls &acls)
@@ -75,11 +80,11 @@ Command ScriptWriter::command()
     using Kind = Command::Kind;
     // The more often, the more it does.
     static constexpr Kind kinds[] = {
-        Kind::Create, Kind::Create, Kind::Create, Kind::Create, Kind::Create, Kind::Create, Kind::Create,
-        Kind::CreateWithTtl, Kind::Remove, Kind::Remove, Kind::Remove, Kind::Remove, Kind::Get, Kind::Get,
-        Kind::Set, Kind::Set, Kind::Exists, Kind::Exists, Kind::Exists, Kind::Children, Kind::Children, Kind::Children,
-        Kind::Multi, Kind::Multi, Kind::Multi, Kind::Sync, Kind::Acls, Kind::SetAcls, Kind::AddAuth,
-        Kind::RemoveWatches,
+        Kind::Create, Kind::Create,        Kind::Create,   Kind::Create,   Kind::Create,  Kind::Create,
+        Kind::Create, Kind::CreateWithTtl, Kind::Remove,   Kind::Remove,   Kind::Remove,  Kind::Remove,
+        Kind::Get,    Kind::Get,           Kind::Set,      Kind::Set,      Kind::Exists,  Kind::Exists,
+        Kind::Exists, Kind::Children,      Kind::Children, Kind::Children, Kind::Multi,   Kind::Multi,
+        Kind::Multi,  Kind::Sync,          Kind::Acls,     Kind::SetAcls,  Kind::AddAuth, Kind::RemoveWatches,
     };
     Command command;
     command.kind = kinds[m_random.below(std::size(kinds))];
@@ -133,8 +138,17 @@ ZPath ScriptWriter::path()
 
 ZPath ScriptWriter::hostilePath()
 {
-    const QByteArrayList paths{"/", "/zookeeper", "relative", "", m_root + '/', m_root + "//a", m_root + "/../a",
-                               m_root + "/a/.", m_root + "/.hidden", m_root + "/missing/a", m_root + "/a\nb"};
+    const QByteArrayList paths{"/",
+                               "/zookeeper",
+                               "relative",
+                               "",
+                               m_root + '/',
+                               m_root + "//a",
+                               m_root + "/../a",
+                               m_root + "/a/.",
+                               m_root + "/.hidden",
+                               m_root + "/missing/a",
+                               m_root + "/a\nb"};
     return ZPath(paths[static_cast<qsizetype>(m_random.below(static_cast<quint64>(paths.size())))]);
 }
 

@@ -12,7 +12,19 @@ namespace lockscope::test {
 
 struct Command {
     enum class Kind {
-        Create, CreateWithTtl, Remove, Get, Set, Exists, Children, Multi, Sync, Acls, SetAcls, AddAuth, RemoveWatches,
+        Create,
+        CreateWithTtl,
+        Remove,
+        Get,
+        Set,
+        Exists,
+        Children,
+        Multi,
+        Sync,
+        Acls,
+        SetAcls,
+        AddAuth,
+        RemoveWatches,
         Close,
     };
     Kind kind = Kind::Get;

@@ -7,8 +7,8 @@
 
 namespace lockscope::test {
 
-inline QString treeText(const QAbstractItemModel &model, std::initializer_list<int> columns, const QModelIndex &parent = {},
-                        int depth = 0)
+inline QString treeText(const QAbstractItemModel &model, std::initializer_list<int> columns,
+                        const QModelIndex &parent = {}, int depth = 0)
 {
     QString text;
     for (int row = 0; row < model.rowCount(parent); ++row) {
@@ -31,13 +31,16 @@ public:
         const auto note = [this](QChar sign, const QModelIndex &parent, int first, int last) {
             words << QStringLiteral("%1%2 %3-%4").arg(sign).arg(parent.data().toString()).arg(first).arg(last);
         };
-        connect(&model, &QAbstractItemModel::rowsInserted, this,
-                [note](const QModelIndex &parent, int first, int last) { note(QLatin1Char('+'), parent, first, last); });
-        connect(&model, &QAbstractItemModel::rowsRemoved, this,
-                [note](const QModelIndex &parent, int first, int last) { note(QLatin1Char('-'), parent, first, last); });
-        connect(&model, &QAbstractItemModel::dataChanged, this, [note](const QModelIndex &from, const QModelIndex &to) {
-            note(QLatin1Char('~'), from.parent(), from.row(), to.row());
-        });
+        connect(
+            &model, &QAbstractItemModel::rowsInserted, this,
+            [note](const QModelIndex &parent, int first, int last) { note(QLatin1Char('+'), parent, first, last); });
+        connect(
+            &model, &QAbstractItemModel::rowsRemoved, this,
+            [note](const QModelIndex &parent, int first, int last) { note(QLatin1Char('-'), parent, first, last); });
+        connect(&model, &QAbstractItemModel::dataChanged, this,
+                [note](const QModelIndex &from, const QModelIndex &to) {
+                    note(QLatin1Char('~'), from.parent(), from.row(), to.row());
+                });
         connect(&model, &QAbstractItemModel::modelReset, this, [this] { words << QStringLiteral("reset"); });
     }
     QStringList take() { return std::exchange(words, {}); }

@@ -36,7 +36,8 @@ class TestKeys : public QObject {
         KeysModel model{nullptr, [this] { return now; }};
         World()
         {
-            backend.onScanKeys = [this](const ConnectionName &, const QByteArray &, quint64 cursor) -> Result<KeyPage> {
+            backend.onScanKeys = [this](const ConnectionName &, const QByteArray &,
+                                        quint64 cursor) -> Result<KeyPage> {
                 if (cursor >= pages.size())
                     return Error{ErrorCode::Server, u"bad cursor"_s};
                 KeyPage page;
@@ -64,19 +65,18 @@ private slots:
                        {row("a:b:c"), row("a:b"), row("a"), row("lock:orders", 29s)},
                        {row("a:b:d"), row("zebra"), row("lock:")}};
         QVERIFY(world.scan());
-        QCOMPARE(treeText(world.model, {0, 1}),
-                 u"a:|3 keys\n"
-                 "  b:|2 keys\n"
-                 "    c|string\n"
-                 "    d|string\n"
-                 "  b|string\n"
-                 "lock:|3 keys\n"
-                 "  \"\"|string\n"
-                 "  orders|string\n"
-                 "  stock|string\n"
-                 "a|string\n"
-                 "plain|string\n"
-                 "zebra|string\n"_s);
+        QCOMPARE(treeText(world.model, {0, 1}), u"a:|3 keys\n"
+                                                "  b:|2 keys\n"
+                                                "    c|string\n"
+                                                "    d|string\n"
+                                                "  b|string\n"
+                                                "lock:|3 keys\n"
+                                                "  \"\"|string\n"
+                                                "  orders|string\n"
+                                                "  stock|string\n"
+                                                "a|string\n"
+                                                "plain|string\n"
+                                                "zebra|string\n"_s);
         QCOMPARE(world.model.progress().loaded, 9);
         QCOMPARE(world.model.progressText(), u"9 keys"_s);
         QCOMPARE(world.model.keyOf(world.model.find(RedisKey("a:b:d"_ba))).bytes(), "a:b:d"_ba);
@@ -128,7 +128,8 @@ private slots:
         const auto asked = world.backend.calls.size();
         QTest::qWait(60); // the page that was out, and no more
         QVERIFY(world.backend.calls.size() <= asked + 1);
-        QVERIFY2(world.model.progressText().startsWith(u"paused · scanned "_s), qPrintable(world.model.progressText()));
+        QVERIFY2(world.model.progressText().startsWith(u"paused · scanned "_s),
+                 qPrintable(world.model.progressText()));
         world.model.proceed();
         QTRY_COMPARE(world.model.progress().scan, KeysModel::Scan::Done);
         QCOMPARE(world.model.progress().loaded, 6);

@@ -34,19 +34,18 @@ class Recorder : public QObject {
 public:
     explicit Recorder(QAbstractItemModel &model)
     {
-        connect(&model, &QAbstractItemModel::rowsInserted, this, [this](const QModelIndex &, int first, int last) {
-            lines << u"+%1-%2"_s.arg(first).arg(last);
-        });
-        connect(&model, &QAbstractItemModel::rowsRemoved, this, [this](const QModelIndex &, int first, int last) {
-            lines << u"-%1-%2"_s.arg(first).arg(last);
-        });
+        connect(&model, &QAbstractItemModel::rowsInserted, this,
+                [this](const QModelIndex &, int first, int last) { lines << u"+%1-%2"_s.arg(first).arg(last); });
+        connect(&model, &QAbstractItemModel::rowsRemoved, this,
+                [this](const QModelIndex &, int first, int last) { lines << u"-%1-%2"_s.arg(first).arg(last); });
         connect(&model, &QAbstractItemModel::rowsMoved, this,
                 [this](const QModelIndex &, int first, int, const QModelIndex &, int to) {
                     lines << u"%1>%2"_s.arg(first).arg(to);
                 });
-        connect(&model, &QAbstractItemModel::dataChanged, this, [this](const QModelIndex &from, const QModelIndex &upTo) {
-            lines << u"~%1-%2"_s.arg(from.row()).arg(upTo.row());
-        });
+        connect(&model, &QAbstractItemModel::dataChanged, this,
+                [this](const QModelIndex &from, const QModelIndex &upTo) {
+                    lines << u"~%1-%2"_s.arg(from.row()).arg(upTo.row());
+                });
         connect(&model, &QAbstractItemModel::layoutChanged, this, [this] { lines << u"layout"_s; });
         connect(&model, &QAbstractItemModel::modelReset, this, [this] { lines << u"reset"_s; });
     }
@@ -74,8 +73,10 @@ private:
     std::unique_ptr<LocksModel> m_model;
     std::unique_ptr<QAbstractItemModelTester> m_tester;
 
-    LockSnapshot zk(const QByteArray &path,
-                    int waiters) { return queueLock("zk", path, waiters, test::serverTime(start)); }
+    LockSnapshot zk(const QByteArray &path, int waiters)
+    {
+        return queueLock("zk", path, waiters, test::serverTime(start));
+    }
     void add(LockSnapshot lock) { m_model->apply({change(ChangeKind::Added, std::move(lock))}); }
 
 private slots:
@@ -212,7 +213,11 @@ private slots:
         Recorder recorder(*m_model);
         m_model->apply(odd);
         QCOMPARE(recorder.take(), (QStringList{u"+500-999"_s, u"layout"_s}));
-        QVERIFY(names(*m_model) == [&] { auto list = names(*m_model); list.sort(); return list; }());
+        QVERIFY(names(*m_model) == [&] {
+            auto list = names(*m_model);
+            list.sort();
+            return list;
+        }());
         QCOMPARE(kept.data().toString(), keptName);
         for (auto &removed : odd)
             removed.kind = ChangeKind::Removed;

@@ -36,18 +36,18 @@ private slots:
     {
         SessionsModel model;
         QAbstractItemModelTester tester(&model);
-        model.apply({zkName, redisName}, {session(zkName, u"0x3"_s), session(zkName, u"0x1"_s, {"/a"}), session(redisName, u"7"_s),
-                                  session(zkName, u"0x2"_s)});
+        model.apply({zkName, redisName}, {session(zkName, u"0x3"_s), session(zkName, u"0x1"_s, {"/a"}),
+                                          session(redisName, u"7"_s), session(zkName, u"0x2"_s)});
         QCOMPARE(treeText(model, {0, 1, 4}), u"redis|7|\nzk|0x1|/a\nzk|0x2|\nzk|0x3|\n"_s);
         SignalWords signalWords(model);
         const QPersistentModelIndex kept = model.index(3, 0);
-        model.apply({zkName}, {session(zkName, u"0x1"_s, {"/a"}), session(zkName, u"0x3"_s, {}, {"/a", "/b"}), session(zkName, u"0x4"_s),
-                           session(zkName, u"0x5"_s)});
+        model.apply({zkName}, {session(zkName, u"0x1"_s, {"/a"}), session(zkName, u"0x3"_s, {}, {"/a", "/b"}),
+                               session(zkName, u"0x4"_s), session(zkName, u"0x5"_s)});
         QCOMPARE(signalWords.take(), QStringList({u"- 2-2"_s, u"+ 3-4"_s, u"~ 2-2"_s}));
         QCOMPARE(treeText(model, {0, 1, 5}), u"redis|7|\nzk|0x1|\nzk|0x3|2: /a, /b\nzk|0x4|\nzk|0x5|\n"_s);
         QCOMPARE(kept.row(), 2);
-        model.apply({zkName}, {session(zkName, u"0x1"_s, {"/a"}), session(zkName, u"0x3"_s, {}, {"/a", "/b"}), session(zkName, u"0x4"_s),
-                           session(zkName, u"0x5"_s)});
+        model.apply({zkName}, {session(zkName, u"0x1"_s, {"/a"}), session(zkName, u"0x3"_s, {}, {"/a", "/b"}),
+                               session(zkName, u"0x4"_s), session(zkName, u"0x5"_s)});
         QVERIFY(signalWords.words.isEmpty());
         model.apply({zkName}, {});
         QCOMPARE(treeText(model, {0, 1}), u"redis|7\n"_s); // the other connection's stay

@@ -118,14 +118,13 @@ private slots:
         tester.setUseFetchMore(false);
         QVERIFY(world.load("/locks"));
         QVERIFY(world.load("/locks/orders"));
-        QCOMPARE(treeText(world.model, {0, 1, 3}),
-                 u"/|2|\n"
-                 "  app|0|\n"
-                 "  locks|2|\n"
-                 "    orders|2|\n"
-                 "      c-0000000001|0|0x1000009b4890001\n"
-                 "      c-0000000002|0|0x1000009b4890001\n"
-                 "    stock|0|\n"_s);
+        QCOMPARE(treeText(world.model, {0, 1, 3}), u"/|2|\n"
+                                                   "  app|0|\n"
+                                                   "  locks|2|\n"
+                                                   "    orders|2|\n"
+                                                   "      c-0000000001|0|0x1000009b4890001\n"
+                                                   "      c-0000000002|0|0x1000009b4890001\n"
+                                                   "    stock|0|\n"_s);
         QCOMPARE(world.backend.calls,
                  QStringList({u"listZnodes zk /"_s, u"listZnodes zk /locks"_s, u"listZnodes zk /locks/orders"_s}));
         QCOMPARE(world.model.loadedCount(), 7);
@@ -217,7 +216,7 @@ private slots:
         QTRY_VERIFY(locks.data(ZnodeNode::ForbiddenRole).toBool());
         QCOMPARE(locks.data(ZnodeNode::ErrorRole).toString(), u"no READ for us"_s);
         QCOMPARE(locks.sibling(locks.row(), ZnodeNode::Children).data().toString(), u"no access"_s);
-        QVERIFY(!world.model.canFetchMore(locks)); // views would ask for ever
+        QVERIFY(!world.model.canFetchMore(locks));                      // views would ask for ever
         QCOMPARE(world.model.rowCount(world.model.find(path("/"))), 2); // the rest works
         world.ensemble.allow("/locks");
         world.model.refresh(path("/locks"));
@@ -261,8 +260,8 @@ private slots:
         world.connectTo();
         QVERIFY(world.load("/"));
         const QString long60(60, u'x');
-        QCOMPARE(treeText(world.model, {0}),
-                 u"/\n  <b>bold</b>\n  esc\\x1B[31m\n  \"tail \"\n  "_s + long60 + u" … "_s + long60 + u" (1,000 bytes)\n"_s);
+        QCOMPARE(treeText(world.model, {0}), u"/\n  <b>bold</b>\n  esc\\x1B[31m\n  \"tail \"\n  "_s + long60
+                                                 + u" … "_s + long60 + u" (1,000 bytes)\n"_s);
         const auto tip = world.model.index(0, 0, world.model.index(0, 0)).data(Qt::ToolTipRole).toString();
         QVERIFY2(tip.contains(u"&lt;b&gt;"_s), qPrintable(tip));
     }
@@ -272,9 +271,8 @@ private slots:
         World world;
         world.connectTo();
         QByteArray found;
-        connect(&world.model, &ZnodesModel::revealed, this, [&](const QModelIndex &index) {
-            found = index.data(ZnodeNode::PathRole).toByteArray();
-        });
+        connect(&world.model, &ZnodesModel::revealed, this,
+                [&](const QModelIndex &index) { found = index.data(ZnodeNode::PathRole).toByteArray(); });
         world.model.reveal(path("/locks/orders/c-0000000002"));
         QTRY_COMPARE(found, "/locks/orders/c-0000000002"_ba);
     }
@@ -284,7 +282,8 @@ private slots:
         World world;
         world.connectTo();
         QString why;
-        connect(&world.model, &ZnodesModel::revealFailed, this, [&](const ZPath &, const QString &text) { why = text; });
+        connect(&world.model, &ZnodesModel::revealFailed, this,
+                [&](const ZPath &, const QString &text) { why = text; });
         world.model.reveal(path("/locks/nothing/here"));
         QTRY_COMPARE(why, u"/locks has no child nothing"_s);
         why.clear();

@@ -14,18 +14,53 @@ struct Pattern {
 
 const std::vector<Pattern> &patterns()
 {
-    static const std::vector<Pattern> all{
-        {"SET", "kv", {"NX", "XX", "GET", "KEEPTTL", "PX m", "EX m"}}, {"SETNX", "kv"}, {"GET", "k"},
-        {"GETSET", "kv"}, {"INCR", "k"}, {"INCRBY", "kn"}, {"DECRBY", "kn"}, {"DEL", "kk"}, {"EXISTS", "kk"},
-        {"KEYS", "g"}, {"DBSIZE", ""}, {"EXPIRE", "km", {"NX", "XX", "GT", "LT"}},
-        {"PEXPIRE", "km", {"NX", "XX", "GT", "LT"}}, {"TTL", "k"}, {"PTTL", "k"}, {"PEXPIRETIME", "k"},
-        {"HSET", "Hhw"}, {"HSET", "Hhwhw"}, {"HGET", "Hh"}, {"HDEL", "Hhh"}, {"HEXISTS", "Hh"}, {"HINCRBY", "Hhw"},
-        {"HGETALL", "H"}, {"HLEN", "H"}, {"RPUSH", "Lh"}, {"LPOP", "L"}, {"LPOP", "Ln"}, {"LINDEX", "Li"},
-        {"LRANGE", "Lii"}, {"LREM", "Lih"}, {"ZADD", "Zsh", {"NX", "XX", "GT", "LT", "CH", "INCR"}},
-        {"ZADD", "Zshsh"}, {"ZINCRBY", "Zsh"}, {"ZREM", "Zh"}, {"ZSCORE", "Zh"}, {"ZCARD", "Z"},
-        {"ZRANGE", "Zii", {"WITHSCORES"}}, {"ZRANGEBYSCORE", "Zbb", {"WITHSCORES", "LIMIT i i"}}, {"PING", ""},
-        {"TIME", ""}, {"SELECT", "0"}, {"PUBLISH", "cv"}, {"PUBLISH", "cv"}, {"CLIENT", "", {"GETNAME", "NOPE"}},
-        {"SCRIPT", "", {"FLUSH", "EXISTS e", "LOAD x", "NOPE"}}, {"NOSUCH", "kv"}, {"FLUSHALL", ""}};
+    static const std::vector<Pattern> all{{"SET", "kv", {"NX", "XX", "GET", "KEEPTTL", "PX m", "EX m"}},
+                                          {"SETNX", "kv"},
+                                          {"GET", "k"},
+                                          {"GETSET", "kv"},
+                                          {"INCR", "k"},
+                                          {"INCRBY", "kn"},
+                                          {"DECRBY", "kn"},
+                                          {"DEL", "kk"},
+                                          {"EXISTS", "kk"},
+                                          {"KEYS", "g"},
+                                          {"DBSIZE", ""},
+                                          {"EXPIRE", "km", {"NX", "XX", "GT", "LT"}},
+                                          {"PEXPIRE", "km", {"NX", "XX", "GT", "LT"}},
+                                          {"TTL", "k"},
+                                          {"PTTL", "k"},
+                                          {"PEXPIRETIME", "k"},
+                                          {"HSET", "Hhw"},
+                                          {"HSET", "Hhwhw"},
+                                          {"HGET", "Hh"},
+                                          {"HDEL", "Hhh"},
+                                          {"HEXISTS", "Hh"},
+                                          {"HINCRBY", "Hhw"},
+                                          {"HGETALL", "H"},
+                                          {"HLEN", "H"},
+                                          {"RPUSH", "Lh"},
+                                          {"LPOP", "L"},
+                                          {"LPOP", "Ln"},
+                                          {"LINDEX", "Li"},
+                                          {"LRANGE", "Lii"},
+                                          {"LREM", "Lih"},
+                                          {"ZADD", "Zsh", {"NX", "XX", "GT", "LT", "CH", "INCR"}},
+                                          {"ZADD", "Zshsh"},
+                                          {"ZINCRBY", "Zsh"},
+                                          {"ZREM", "Zh"},
+                                          {"ZSCORE", "Zh"},
+                                          {"ZCARD", "Z"},
+                                          {"ZRANGE", "Zii", {"WITHSCORES"}},
+                                          {"ZRANGEBYSCORE", "Zbb", {"WITHSCORES", "LIMIT i i"}},
+                                          {"PING", ""},
+                                          {"TIME", ""},
+                                          {"SELECT", "0"},
+                                          {"PUBLISH", "cv"},
+                                          {"PUBLISH", "cv"},
+                                          {"CLIENT", "", {"GETNAME", "NOPE"}},
+                                          {"SCRIPT", "", {"FLUSH", "EXISTS e", "LOAD x", "NOPE"}},
+                                          {"NOSUCH", "kv"},
+                                          {"FLUSHALL", ""}};
     return all;
 }
 
@@ -101,47 +136,33 @@ QByteArray RandomCommands::argument(char kind)
     if (QByteArray("HLZ").contains(kind) && chance(8))
         return one(keys);
     switch (kind) {
-    case 'H':
-        return "hash";
-    case 'L':
-        return "list";
-    case 'Z':
-        return "scores";
-    case 'k':
-        return one(keys.first(chance(85) ? 3 : keys.size()));
-    case 'o':
-        return one(holders);
+    case 'H': return "hash";
+    case 'L': return "list";
+    case 'Z': return "scores";
+    case 'k': return one(keys.first(chance(85) ? 3 : keys.size()));
+    case 'o': return one(holders);
     case 'h': // a field or a member
         return one(holders + QByteArrayList{"mode", "a", ""});
     case 'w': // never large: scripts count up to what stands in a hash
         return one({"1", "2", "3", "0", "-1", "read", "write", "abc", ""});
-    case 'm':
-        return milliseconds();
+    case 'm': return milliseconds();
     case 'n':
         return one({"1", "0", "-1", "7", "abc", "", "3.5", " 1", "01", "-0", "+1", "9223372036854775807",
                     "-9223372036854775808", "9223372036854775808"});
-    case 'i':
-        return one({"0", "1", "2", "-1", "-2", "-100", "100", "abc"});
-    case 's':
-        return one({"1", "2", "-3", "2.5", "0.1", "1e3", "inf", "-inf", "nan", "abc", "", " 1", "0x10"});
-    case 'b':
-        return one({"0", "1", "(1", "2.5", "-inf", "+inf", "(inf", "(", "", "abc", "nan"});
-    case 'g':
-        return one({"*", "*s*", "[a-l]*", "[^h]*", "?ext", "nothing", "h\\ash", "t*t", "lat[c]h"});
-    case 'c':
-        return one({"news", "other", "news:me:1"});
-    case 'p':
-        return "{hash}:";
-    case 'e':
-        return redis::loadScript("compare-and-delete").sha;
-    case 'x':
-        return one({redis::loadScript("compare-and-delete").text, "return 7", "return ("});
+    case 'i': return one({"0", "1", "2", "-1", "-2", "-100", "100", "abc"});
+    case 's': return one({"1", "2", "-3", "2.5", "0.1", "1e3", "inf", "-inf", "nan", "abc", "", " 1", "0x10"});
+    case 'b': return one({"0", "1", "(1", "2.5", "-inf", "+inf", "(inf", "(", "", "abc", "nan"});
+    case 'g': return one({"*", "*s*", "[a-l]*", "[^h]*", "?ext", "nothing", "h\\ash", "t*t", "lat[c]h"});
+    case 'c': return one({"news", "other", "news:me:1"});
+    case 'p': return "{hash}:";
+    case 'e': return redis::loadScript("compare-and-delete").sha;
+    case 'x': return one({redis::loadScript("compare-and-delete").text, "return 7", "return ("});
     case '0':
     case '1':
-    case '3':
-        return QByteArray(1, kind);
+    case '3': return QByteArray(1, kind);
     default:
-        return one({"1", "2", "me:1", "token", "", "abc", QByteArray("\0\r\n\xff", 4), "9223372036854775807", "10.5"});
+        return one(
+            {"1", "2", "me:1", "token", "", "abc", QByteArray("\0\r\n\xff", 4), "9223372036854775807", "10.5"});
     }
 }
 

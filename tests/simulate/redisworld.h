@@ -57,21 +57,17 @@ struct RedisWorld {
     static QByteArray textOf(const redis::Value &value)
     {
         switch (value.kind) {
-        case redis::Value::Kind::Nil:
-            return "(nil)";
-        case redis::Value::Kind::Integer:
-            return QByteArray::number(value.integer);
+        case redis::Value::Kind::Nil: return "(nil)";
+        case redis::Value::Kind::Integer: return QByteArray::number(value.integer);
         case redis::Value::Kind::Array: {
             QByteArrayList items;
             for (const auto &item : value.items)
                 items << textOf(item);
             return '[' + items.join(' ') + ']';
         }
-        case redis::Value::Kind::Error:
-            return '-' + value.text;
+        case redis::Value::Kind::Error: return '-' + value.text;
         case redis::Value::Kind::Status:
-        case redis::Value::Kind::Bulk:
-            break;
+        case redis::Value::Kind::Bulk: break;
         }
         return value.text;
     }

@@ -40,7 +40,8 @@ public:
     }
     void write(char name, const QByteArray &id, const QByteArray &version)
     {
-        run(name, "UPDATE `shop`.`stock` SET `version` = `version` + 1 WHERE `id` = ? AND `version` = ?", {id, version});
+        run(name, "UPDATE `shop`.`stock` SET `version` = `version` + 1 WHERE `id` = ? AND `version` = ?",
+            {id, version});
     }
     void readVersion(char name, const QByteArray &id)
     {

@@ -40,8 +40,8 @@ QByteArray broken(const char *part, const char *by)
 QStringList missing(const Text &text)
 {
     QStringList languages;
-    for (const auto &[name, words] : {std::pair{u"en"_s, text.english}, {u"zh_CN"_s, text.chinese},
-                                      {u"ru"_s, text.russian}}) {
+    for (const auto &[name, words] :
+         {std::pair{u"en"_s, text.english}, {u"zh_CN"_s, text.chinese}, {u"ru"_s, text.russian}}) {
         if (words.trimmed().isEmpty())
             languages << name;
     }
@@ -205,12 +205,14 @@ private slots:
         row("a text in no language", broken(R"({"en": "S"})", R"({"de": "S"})"), u"\"summary.de\""_s);
         row("an empty text", broken(R"({"en": "S"})", "{}"), u"\"summary\""_s);
         row("a long text", broken("\"S\"", '"' + QByteArray(3000, 'x') + '"'), u"\"summary.en\""_s);
-        row("an unknown recipe", broken("zk-mutex", "nope"), u"\"runs[0].scenario\" has to be one that can be played"_s);
+        row("an unknown recipe", broken("zk-mutex", "nope"),
+            u"\"runs[0].scenario\" has to be one that can be played"_s);
         row("a wrong number", broken("\"contenders\": 3", "\"contenders\": 0"), u"\"contenders\""_s);
         row("too many", broken("\"contenders\": 3", "\"contenders\": 50000"), u"\"runs[0].scenario.contenders\""_s);
         row("without events", broken("\"contenders\": 3", "\"keepsEvents\": false"), u"scenario.keepsEvents"_s);
         row("a field misspelt", broken("\"contenders\": 3", "\"contender\": 3"), u"without \"contender\""_s);
-        row("no step", broken("\"steps\": [{", "\"steps\": [], \"more\": [{"), u"\"steps\" has to be a list of 1 to 40"_s);
+        row("no step", broken("\"steps\": [{", "\"steps\": [], \"more\": [{"),
+            u"\"steps\" has to be a list of 1 to 40"_s);
         row("no such mark", broken("\"holds\"", "\"has\""), u"\"steps[0].until.mark\" has to be one of joins"_s);
         row("no such contender", broken("\"contender\": 1", "\"contender\": 3"), u"\"steps[0].until.contender\""_s);
         row("no event", broken(R"({"mark": "holds", "contender": 1})", "{}"), u"\"steps[0].until\""_s);
@@ -222,7 +224,8 @@ private slots:
         row("no comparison", broken("== 3", "= 3"), u"\"proves[0].is\""_s);
         row("a run too far", broken("== 3", "== run 1"), u"\"proves[0].is\""_s);
         row("about nothing", broken("\"counter\": \"grants\"", "\"run\": 0"), u"\"proves[0]\""_s);
-        row("a field too many", broken("\"summary\"", "\"sumary\": 1, \"summary\""), u"there is no field \"sumary\""_s);
+        row("a field too many", broken("\"summary\"", "\"sumary\": 1, \"summary\""),
+            u"there is no field \"sumary\""_s);
     }
     void wrongFilesAreRefusedByFileAndField()
     {

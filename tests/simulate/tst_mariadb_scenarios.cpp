@@ -140,7 +140,8 @@ private slots:
         QFETCH(QByteArray, recipe);
         QFETCH(int, fault);
         const auto kind = static_cast<FaultKind>(fault);
-        const bool mayBreak = recipe != "sql-version" && (kind == FaultKind::Expire || kind == FaultKind::ForceRelease);
+        const bool mayBreak =
+            recipe != "sql-version" && (kind == FaultKind::Expire || kind == FaultKind::ForceRelease);
         int believers = 0;
         for (quint64 seed = 1; seed <= 20; ++seed) {
             auto scenario = scenarioOf(recipe);

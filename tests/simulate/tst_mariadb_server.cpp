@@ -281,8 +281,8 @@ private slots:
         QTest::newRow("an open backtick") << QByteArray("SELECT `version AS version") << QByteArray("a 1064");
         QTest::newRow("without its parameter")
             << QByteArray("SELECT `id` FROM `shop`.`stock` WHERE `id` = ? FOR UPDATE") << QByteArray("a 1064");
-        QTest::newRow("two columns")
-            << QByteArray("SELECT `id` FROM `shop`.`stock` WHERE `name` = 1 FOR UPDATE") << QByteArray("a 1064");
+        QTest::newRow("two columns") << QByteArray("SELECT `id` FROM `shop`.`stock` WHERE `name` = 1 FOR UPDATE")
+                                     << QByteArray("a 1064");
         QTest::newRow("in lower case") << QByteArray("commit") << QByteArray("a 0 changed");
         QTest::newRow("do nothing") << QByteArray("DO 0") << QByteArray("a 0 changed");
     }

@@ -37,7 +37,8 @@ class TestSimulatedSqlSession : public QObject {
         Network network{loop, Random(3), {}};
         SqlServer server{loop};
         Process one{loop, 1}, two{loop, 2};
-        std::unique_ptr<mariadb::Session> a = openSession(one, server, network), b = openSession(two, server, network);
+        std::unique_ptr<mariadb::Session> a = openSession(one, server, network),
+                                          b = openSession(two, server, network);
 
         World()
         {
@@ -51,8 +52,9 @@ class TestSimulatedSqlSession : public QObject {
         }
         Reply<mariadb::Rows> lockRow(mariadb::Session &session, Deadline deadline = Deadline::never())
         {
-            return session.execute({"SELECT `id` FROM `sim`.`row` WHERE `id` = ? FOR UPDATE", {"1"},
-                                    session.connectionId(), false}, deadline);
+            return session.execute(
+                {"SELECT `id` FROM `sim`.`row` WHERE `id` = ? FOR UPDATE", {"1"}, session.connectionId(), false},
+                deadline);
         }
         // In a transaction of its own.
         Reply<mariadb::Rows> take(mariadb::Session &session, Deadline deadline = Deadline::never())
@@ -85,7 +87,8 @@ private slots:
         QCOMPARE(codeOf(waiting), open);
         world.loop.advance(205ms);
         QCOMPARE(codeOf(waiting), code(ErrorCode::TimedOut));
-        const auto next = world.b->execute({"SELECT @@in_transaction AS mine", {}, connection, false}, Deadline::never());
+        const auto next =
+            world.b->execute({"SELECT @@in_transaction AS mine", {}, connection, false}, Deadline::never());
         world.loop.advance(5ms);
         QCOMPARE(codeOf(next), done);
         QCOMPARE(next.value()->cell(0, "mine"), std::optional<QByteArray>("1"));
@@ -140,8 +143,11 @@ private slots:
         World world;
         QCOMPARE(codeOf(world.take(*world.a)), done);
         const auto connection = world.a->connectionId();
-        const mariadb::Statement write{"UPDATE `sim`.`row` SET `version` = `version` + 1 WHERE `id` = ? AND `version` = ?",
-                                       {"1", "1"}, connection, false};
+        const mariadb::Statement write{
+            "UPDATE `sim`.`row` SET `version` = `version` + 1 WHERE `id` = ? AND `version` = ?",
+            {"1", "1"},
+            connection,
+            false};
         const auto written = world.a->execute(write, Deadline::never());
         world.loop.advance(5ms);
         QCOMPARE(codeOf(written), done);
@@ -269,7 +275,8 @@ private slots:
         World world;
         world.network.setDown(0, true);
         int attempts = 0;
-        const auto subscription = world.a->onState([&](SessionState state) { attempts += state == SessionState::Connecting; });
+        const auto subscription =
+            world.a->onState([&](SessionState state) { attempts += state == SessionState::Connecting; });
         world.loop.advance(10s);
         QCOMPARE(world.a->state(), SessionState::Connecting);
         QVERIFY2(attempts >= 6 && attempts <= 10, QByteArray::number(attempts));
@@ -284,11 +291,11 @@ private slots:
     {
         World world;
         QCOMPARE(codeOf(world.take(*world.a)), done);
-        const auto once = world.b->execute({"SELECT `id` FROM `sim`.`row` WHERE `id` = ? FOR UPDATE NOWAIT", {"1"}, {}, false},
-                                           Deadline::never());
+        const auto once = world.b->execute(
+            {"SELECT `id` FROM `sim`.`row` WHERE `id` = ? FOR UPDATE NOWAIT", {"1"}, {}, false}, Deadline::never());
         const auto wrong = world.b->execute({"SELEKT", {}, {}, false}, Deadline::never());
-        const auto missing = world.b->execute({"SELECT `id` FROM `no`.`row` WHERE `id` = ? FOR UPDATE", {"1"}, {}, false},
-                                              Deadline::never());
+        const auto missing = world.b->execute(
+            {"SELECT `id` FROM `no`.`row` WHERE `id` = ? FOR UPDATE", {"1"}, {}, false}, Deadline::never());
         world.loop.advance(5ms);
         QCOMPARE(codeOf(once), code(ErrorCode::TimedOut));
         QVERIFY(once.value().error().message.contains(QStringLiteral("1205")));

@@ -21,10 +21,7 @@ class TestSimulatedNetwork : public QObject {
     }
 
 private slots:
-    void init()
-    {
-        heard.clear();
-    }
+    void init() { heard.clear(); }
 
     void messagesArriveInTheirOrder()
     {
@@ -67,8 +64,9 @@ private slots:
         const auto link = network.connect(client, 0);
         link->onBroken(End::Client, say("client hears"));
         link->onBroken(End::Server, say("server hears"));
-        network.setJudge([](const Message &message) { return Delivery{message.direction == Direction::ToClient,
-                                                                      {}}; });
+        network.setJudge([](const Message &message) {
+            return Delivery{message.direction == Direction::ToClient, {}};
+        });
         link->toServer(say("request"));
         world.advance(1ms);
         link->toClient(say("reply"));

@@ -215,9 +215,7 @@ const std::vector<Story> &stories()
              return isProlonged(recipe) && isOne(invariant, {"exclusion", "effect"});
          },
          FaultKind::Drift, 400, slowAndCutOff},
-        {[](const auto &recipe, const auto &invariant) {
-             return isCareless(recipe) && invariant == "effect";
-         },
+        {[](const auto &recipe, const auto &invariant) { return isCareless(recipe) && invariant == "effect"; },
          FaultKind::Drift, 500, slow},
         {[](const auto &recipe, const auto &invariant) {
              return recipe.backend == BackendKind::MariaDb && isOne(invariant, {"exclusion", "effect"});

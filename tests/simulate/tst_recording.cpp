@@ -71,8 +71,8 @@ private slots:
         QTest::newRow("half a contender") << QByteArray(R"({"contenders":1.5})") << "\"contenders\"";
         QTest::newRow("a text for a number") << QByteArray(R"({"rounds":"many"})") << "\"rounds\"";
         QTest::newRow("fault") << QByteArray(R"({"faults":["rain"]})") << "lose-request";
-        QTest::newRow("impossible fault") << QByteArray(R"({"recipe":"zk-mutex","faults":["failover"]})")
-                                          << "failover cannot happen to zk-mutex";
+        QTest::newRow("impossible fault")
+            << QByteArray(R"({"recipe":"zk-mutex","faults":["failover"]})") << "failover cannot happen to zk-mutex";
         QTest::newRow("no such contender")
             << QByteArray(R"({"contenders":2,"planned":[{"fault":"crash","contender":2}]})") << "no contender 2";
         QTest::newRow("readers of a mutex") << QByteArray(R"({"readersPercent":10})") << "no read mode";
@@ -135,7 +135,8 @@ private slots:
     {
         Scenario scenario;
         scenario.contenders = 2;
-        Trace trace(scenario, [] { return Moment(5); }, 3);
+        Trace trace(
+            scenario, [] { return Moment(5); }, 3);
         for (int i = 0; i < 5; ++i)
             trace.sent(1, "list", "/x", 10);
         const auto recording = trace.take("sim");
@@ -146,7 +147,8 @@ private slots:
         QCOMPARE(recording.toJson().value(QStringLiteral("eventsNotKept")).toInteger(), 2);
         // Who wants none of them misses none.
         scenario.keepsEvents = false;
-        Trace counting(scenario, [] { return Moment(5); }, 3);
+        Trace counting(
+            scenario, [] { return Moment(5); }, 3);
         counting.sent(1, "list", "/x", 10);
         const auto counted = counting.take("sim");
         QVERIFY(!counted.isCut && counted.events.empty() && counted.eventsNotKept == 0);
@@ -156,14 +158,15 @@ private slots:
     {
         QTest::addColumn<QByteArray>("bytes");
         QTest::newRow("nothing") << QByteArray();
-        QTest::newRow("no JSON") << QByteArray("\x7f" "ELF");
+        QTest::newRow("no JSON") << QByteArray("\x7f"
+                                               "ELF");
         QTest::newRow("another thing") << QByteArray(R"({"schema":"lockscope/1"})");
         QTest::newRow("hostile scenario")
             << QByteArray(R"({"schema":"lockscope-recording/1","scenario":{"contenders":1e18}})");
-        QTest::newRow("a lane that is not there")
-            << QByteArray(R"({"schema":"lockscope-recording/1","scenario":{"contenders":2},"events":[[1,2,"joins","","",0,false]]})");
-        QTest::newRow("time goes back")
-            << QByteArray(R"({"schema":"lockscope-recording/1","scenario":{"contenders":2},"events":[[5,0,"joins","","",0,false],[4,0,"holds","","",0,false]]})");
+        QTest::newRow("a lane that is not there") << QByteArray(
+            R"({"schema":"lockscope-recording/1","scenario":{"contenders":2},"events":[[1,2,"joins","","",0,false]]})");
+        QTest::newRow("time goes back") << QByteArray(
+            R"({"schema":"lockscope-recording/1","scenario":{"contenders":2},"events":[[5,0,"joins","","",0,false],[4,0,"holds","","",0,false]]})");
     }
     void whatIsNoRecordingIsRefused()
     {

@@ -115,7 +115,8 @@ private slots:
         const auto began = m_world->world.now();
         const auto subscription = m_client->onState([&](ConnectionState state) {
             QCOMPARE(state, ConnectionState::Connecting);
-            attempts.push_back(std::chrono::duration_cast<std::chrono::milliseconds>(m_world->world.now() - began).count());
+            attempts.push_back(
+                std::chrono::duration_cast<std::chrono::milliseconds>(m_world->world.now() - began).count());
         });
         m_world->network.setDown(0, true);
         pass(20s);
@@ -142,7 +143,8 @@ private slots:
         pass(10ms);
         QCOMPARE(heard, (QByteArrayList{"one", "n*"}));
         int restored = 0;
-        const auto state = m_client->onState([&](ConnectionState now) { restored += now == ConnectionState::Connected ? 1 : 0; });
+        const auto state =
+            m_client->onState([&](ConnectionState now) { restored += now == ConnectionState::Connected ? 1 : 0; });
         m_world->network.breakLinks(0);
         pass(100ms);
         QVERIFY(restored >= 1);

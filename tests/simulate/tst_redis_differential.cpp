@@ -144,8 +144,8 @@ class TestRedisDifferential : public QObject {
                 continue;
             // Not in the test's message, which would be cut.
             fputs((before + m_story).constData(), stderr);
-            return shown(commands[i]) + "\nreally: " + RedisWorld::textOf(real[i]) + "\nsimulated: "
-                   + RedisWorld::textOf(simulated[i]);
+            return shown(commands[i]) + "\nreally: " + RedisWorld::textOf(real[i])
+                   + "\nsimulated: " + RedisWorld::textOf(simulated[i]);
         }
         return {};
     }
@@ -218,39 +218,76 @@ private slots:
     void scripts_data()
     {
         QTest::addColumn<QByteArray>("script");
-        for (const QByteArray script :
-             {"return 1.9", "return -1.9", "return {1, 2.7, 'x', {3, true, false}, nil, 5}", "return nil", "return true",
-              "return false", "return {}", "return function() end", "return {ok = 'FINE'}", "return {err = 'MINE it is'}",
-              "return {err = 'one'}", "return redis.status_reply('GOOD')", "return redis.error_reply('BAD thing')",
-              "return redis.error_reply('bad')", "return redis.error_reply('-BAD thing')", "return redis.error_reply(1, 2)",
-              "return redis.sha1hex('')", "return redis.sha1hex('abc')", "return redis.replicate_commands()",
-              "return #KEYS .. ':' .. #ARGV .. ':' .. KEYS[1] .. ARGV[1]", "return KEYS[7]", "return nosuch",
-              "made = 1", "local x = nil; return x.y", "error('boom')", "error({err = 'MY boom'})", "return (",
-              "return redis.call('NOSUCH')", "return redis.call('GET')", "return redis.call()", "return redis.pcall()",
-              "return redis.call('GET', {})", "return redis.call('SUBSCRIBE', 'x')", "return redis.call('EVAL', '1', 0)",
-              "return redis.call('INCR', KEYS[1])", "return redis.pcall('INCR', KEYS[1])",
-              "local r = redis.pcall('INCR', KEYS[1])\nreturn {r.err, type(r)}", "return redis.call('SET', KEYS[1], 'v')",
-              "local r = redis.call('SET', KEYS[1], 'v') return r.ok", "return redis.call('GET', 'nothing') == false",
-              "return redis.call('SET', KEYS[1], 12345678901234)\n", "redis.call('SET', KEYS[1], 1.5)\nreturn redis.call('GET', KEYS[1])",
-              "redis.call('SET', KEYS[1], 0.1)\nreturn redis.call('GET', KEYS[1])",
-              "redis.call('DEL', KEYS[1]) redis.call('INCRBY', KEYS[1], 10) return redis.call('GET', KEYS[1])",
-              "return redis.call('HGETALL', 'nothing')", "return tonumber('12') + 1", "return tostring(1700000000000)",
-              "return math.floor(7.9)", "return string.sub('abcdef', -3)", "return table.concat({'a', 'b'}, '-')",
-              "local t = {} for i, v in ipairs({5, 6}) do t[#t + 1] = v * 2 end return t",
-              "local ok, e = pcall(function() return redis.call('INCR', KEYS[1]) end)\nreturn {tostring(ok), type(e)}",
-              "\n\nreturn redis.call('HGET', KEYS[1], 'f')", "local function f() return redis.call('LPOP', KEYS[1]) end\nreturn f()",
-              "return math.huge", "return redis.call('PING')"})
+        for (
+            const QByteArray script :
+            {"return 1.9",
+             "return -1.9",
+             "return {1, 2.7, 'x', {3, true, false}, nil, 5}",
+             "return nil",
+             "return true",
+             "return false",
+             "return {}",
+             "return function() end",
+             "return {ok = 'FINE'}",
+             "return {err = 'MINE it is'}",
+             "return {err = 'one'}",
+             "return redis.status_reply('GOOD')",
+             "return redis.error_reply('BAD thing')",
+             "return redis.error_reply('bad')",
+             "return redis.error_reply('-BAD thing')",
+             "return redis.error_reply(1, 2)",
+             "return redis.sha1hex('')",
+             "return redis.sha1hex('abc')",
+             "return redis.replicate_commands()",
+             "return #KEYS .. ':' .. #ARGV .. ':' .. KEYS[1] .. ARGV[1]",
+             "return KEYS[7]",
+             "return nosuch",
+             "made = 1",
+             "local x = nil; return x.y",
+             "error('boom')",
+             "error({err = 'MY boom'})",
+             "return (",
+             "return redis.call('NOSUCH')",
+             "return redis.call('GET')",
+             "return redis.call()",
+             "return redis.pcall()",
+             "return redis.call('GET', {})",
+             "return redis.call('SUBSCRIBE', 'x')",
+             "return redis.call('EVAL', '1', 0)",
+             "return redis.call('INCR', KEYS[1])",
+             "return redis.pcall('INCR', KEYS[1])",
+             "local r = redis.pcall('INCR', KEYS[1])\nreturn {r.err, type(r)}",
+             "return redis.call('SET', KEYS[1], 'v')",
+             "local r = redis.call('SET', KEYS[1], 'v') return r.ok",
+             "return redis.call('GET', 'nothing') == false",
+             "return redis.call('SET', KEYS[1], 12345678901234)\n",
+             "redis.call('SET', KEYS[1], 1.5)\nreturn redis.call('GET', KEYS[1])",
+             "redis.call('SET', KEYS[1], 0.1)\nreturn redis.call('GET', KEYS[1])",
+             "redis.call('DEL', KEYS[1]) redis.call('INCRBY', KEYS[1], 10) return redis.call('GET', KEYS[1])",
+             "return redis.call('HGETALL', 'nothing')",
+             "return tonumber('12') + 1",
+             "return tostring(1700000000000)",
+             "return math.floor(7.9)",
+             "return string.sub('abcdef', -3)",
+             "return table.concat({'a', 'b'}, '-')",
+             "local t = {} for i, v in ipairs({5, 6}) do t[#t + 1] = v * 2 end return t",
+             "local ok, e = pcall(function() return redis.call('INCR', KEYS[1]) end)\nreturn {tostring(ok), type(e)}",
+             "\n\nreturn redis.call('HGET', KEYS[1], 'f')",
+             "local function f() return redis.call('LPOP', KEYS[1]) end\nreturn f()",
+             "return math.huge",
+             "return redis.call('PING')"})
             QTest::newRow(script.left(60).simplified().constData()) << script;
     }
     void scripts()
     {
         QFETCH(QByteArray, script);
-        QCOMPARE(difference({{"SET", "key", "no number"},
-                             {"EVAL", script, "1", "key", "arg"},
-                             {"GET", "key"},
-                             {"EVALSHA", QCryptographicHash::hash(script, QCryptographicHash::Sha1).toHex(), "1", "key"},
-                             {"SET", "key", "again"}}),
-                 QByteArray());
+        QCOMPARE(
+            difference({{"SET", "key", "no number"},
+                        {"EVAL", script, "1", "key", "arg"},
+                        {"GET", "key"},
+                        {"EVALSHA", QCryptographicHash::hash(script, QCryptographicHash::Sha1).toHex(), "1", "key"},
+                        {"SET", "key", "again"}}),
+            QByteArray());
     }
 
     void whatAnEvalMayBeCalledWith()
@@ -282,11 +319,15 @@ private slots:
 
     void aTimeThatPasses()
     {
-        const std::vector<redis::Command> before{{"SET", "short", "1", "PX", "30"}, {"HSET", "hash", "f", "1"},
-                                                 {"PEXPIRE", "hash", "30"}, {"SET", "long", "1", "EX", "1000"}};
-        const std::vector<redis::Command> after{{"GET", "short"}, {"EXISTS", "short", "hash", "long"}, {"DBSIZE"},
-                                                {"PTTL", "short"}, {"TTL", "long"}, {"KEYS", "*"}, {"INCR", "short"},
-                                                {"HINCRBY", "hash", "f", "1"}, {"PTTL", "hash"}};
+        const std::vector<redis::Command> before{{"SET", "short", "1", "PX", "30"},
+                                                 {"HSET", "hash", "f", "1"},
+                                                 {"PEXPIRE", "hash", "30"},
+                                                 {"SET", "long", "1", "EX", "1000"}};
+        const std::vector<redis::Command> after{{"GET", "short"},  {"EXISTS", "short", "hash", "long"},
+                                                {"DBSIZE"},        {"PTTL", "short"},
+                                                {"TTL", "long"},   {"KEYS", "*"},
+                                                {"INCR", "short"}, {"HINCRBY", "hash", "f", "1"},
+                                                {"PTTL", "hash"}};
         QCOMPARE(difference(before), QByteArray());
         QTest::qWait(300);
         QCOMPARE(difference(after), QByteArray()); // its clock is set to the present one

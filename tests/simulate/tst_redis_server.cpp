@@ -27,8 +27,8 @@ class TestSimulatedRedisServer : public QObject {
     // Who hears what of a channel, from now on.
     redis::Subscription listen(QByteArrayList &heard)
     {
-        auto subscription = m_client->subscribe(
-            "news", [&heard](const redis::Message &message) { heard << message.payload; });
+        auto subscription =
+            m_client->subscribe("news", [&heard](const redis::Message &message) { heard << message.payload; });
         pass(10ms);
         return subscription;
     }

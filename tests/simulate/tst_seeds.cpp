@@ -55,7 +55,9 @@ Scenario scenarioOf(const QByteArray &recipe, quint64 seed)
     scenario.contenders = 2 + int(random.below(3));
     // Shorter than what it takes to connect again, longer than that, longer than a lease.
     const auto length = random.below(10);
-    scenario.hold = std::chrono::milliseconds(length < 6 ? 5 + random.below(40) : length < 9 ? 100 + random.below(500) : 8000);
+    scenario.hold = std::chrono::milliseconds(length < 6   ? 5 + random.below(40)
+                                              : length < 9 ? 100 + random.below(500)
+                                                           : 8000);
     scenario.ttl = 3s;
     scenario.sessionTimeout = 4s;
     scenario.keepsEvents = false;
@@ -133,7 +135,7 @@ QByteArray shortestOf(const Tally &tally)
     const auto &recording = found->recording;
     const auto events = eventLines(recording, invariant, lines);
     return "The shortest schedule found that breaks the same:\n" + describe(recording.scenario) + '\n'
-        + events.join(u'\n').toUtf8();
+           + events.join(u'\n').toUtf8();
 }
 
 void judge(const Scenario &scenario, const Result<Recording> &played, Tally &tally)
@@ -231,8 +233,9 @@ private slots:
         }
         if (tally.firstUnexpected)
             qInfo("%s", shortestOf(tally).constData());
-        QVERIFY2(tally.unexpected.isEmpty(), QByteArray::number(tally.unexpected.size()) + " seeds broke what holds, the first: "
-                                                 + tally.unexpected.value(0));
+        QVERIFY2(tally.unexpected.isEmpty(),
+                 QByteArray::number(tally.unexpected.size())
+                     + " seeds broke what holds, the first: " + tally.unexpected.value(0));
         // Enough seeds to see the rarest of them.
         if (seedCount() < seedsToSeeEverything)
             return;
@@ -240,8 +243,8 @@ private slots:
             for (const auto &invariant : invariants()) {
                 const auto expected = guaranteeRule(recipe, fault, invariant.name, false);
                 QVERIFY2(!expected.mayBreak() || expected.isRare || tally.broke.contains({fault, invariant.name}),
-                         nameOf(fault) + " was never seen to break " + invariant.name + ", which the table says may be: "
-                             + expected.because.toUtf8());
+                         nameOf(fault) + " was never seen to break " + invariant.name
+                             + ", which the table says may be: " + expected.because.toUtf8());
             }
         }
     }

@@ -170,7 +170,8 @@ private slots:
         QVERIFY(lines.size() > 5);
         QVERIFY2(lines.first().contains(u"c00"_s), qPrintable(lines.first()));
         QVERIFY2(lines.last().contains(u"all believe to hold it"_s), qPrintable(lines.last()));
-        QVERIFY(std::any_of(lines.begin(), lines.end(), [](const QString &line) { return line.contains(u"fault"_s); }));
+        QVERIFY(
+            std::any_of(lines.begin(), lines.end(), [](const QString &line) { return line.contains(u"fault"_s); }));
         const auto last = eventLines(found->recording, "exclusion", 3);
         QCOMPARE(last.size(), 4);
         QCOMPARE(last.last(), lines.last());

@@ -17,10 +17,7 @@ class TestSimulatedZooKeeper : public QObject {
     {
         return client->onState([states](SessionState state) { states->push_back(state); });
     }
-    static ErrorCode codeOf(const auto &result)
-    {
-        return result ? ErrorCode::Server : result.error().code;
-    }
+    static ErrorCode codeOf(const auto &result) { return result ? ErrorCode::Server : result.error().code; }
     // Loses the n-th message in that direction, once.
     static std::function<Delivery(const Message &)> losing(Direction direction, int n)
     {

@@ -144,8 +144,8 @@ void TestSimulatedZooKeeperCrowd::aLongQueueDrains()
     for (auto &contender : crowd) {
         contender.client = world.begin();
         contender.scope = std::make_unique<Scope>(*contender.client.process);
-        contender.lock = *recipes::makeLock(QTest::currentDataTag(), *contender.client.session, ZPath("/locks/it"), {},
-                                            Random(m_tokens.size()));
+        contender.lock = *recipes::makeLock(QTest::currentDataTag(), *contender.client.session, ZPath("/locks/it"),
+                                            {}, Random(m_tokens.size()));
     }
     world.loop.advance(10ms);
     for (auto &contender : crowd)

@@ -85,8 +85,8 @@ private slots:
         QVERIFY(world.make(admin, "/locks"));
         std::vector<std::unique_ptr<Visitor>> visitors;
         for (quint64 i = 0; i < contenders; ++i)
-            visitors.push_back(std::make_unique<Visitor>(world.open(), QTest::currentDataTag(),
-                                                         ZPath("/locks/it"), i));
+            visitors.push_back(
+                std::make_unique<Visitor>(world.open(), QTest::currentDataTag(), ZPath("/locks/it"), i));
         for (const auto &visitor : visitors)
             visitor->scope.launch(visit(visitor.get(), rounds));
         QVERIFY(world.waitFor([&] {

@@ -15,12 +15,8 @@ Reply<Value> CountingRedis::pass(const QByteArray &word, const std::function<Rep
     Reply<Value> reply(m_inner.loop());
     const Error lost{ErrorCode::UnknownOutcome, QStringLiteral("lost on the way, by the test"), true};
     switch (plan->second.first) {
-    case Fault::LoseRequest:
-        reply.complete(lost);
-        break;
-    case Fault::LoseReply:
-        send().then([reply, lost](const Result<Value> &) { reply.complete(lost); });
-        break;
+    case Fault::LoseRequest: reply.complete(lost); break;
+    case Fault::LoseReply: send().then([reply, lost](const Result<Value> &) { reply.complete(lost); }); break;
     case Fault::HoldReply:
         send().then([reply, held = m_held](const Result<Value> &result) {
             held->push_back([reply, result] { reply.complete(result); });

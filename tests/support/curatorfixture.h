@@ -39,7 +39,10 @@ inline QByteArray curatorRecipe(const QByteArray &kind)
 // A side of a lock whose sides belong together.
 class Side : public recipes::Lock {
 public:
-    Side(std::shared_ptr<recipes::CuratorReadWriteLock> both, recipes::Lock &one) : m_both(std::move(both)), m_one(one) {}
+    Side(std::shared_ptr<recipes::CuratorReadWriteLock> both, recipes::Lock &one)
+        : m_both(std::move(both)), m_one(one)
+    {
+    }
     Task<Result<recipes::Grant>> acquire(Deadline deadline) override { return m_one.acquire(deadline); }
     Task<Result<bool>> release(Deadline deadline) override { return m_one.release(deadline); }
     [[nodiscard]] int holdCount() const override { return m_one.holdCount(); }
@@ -54,7 +57,10 @@ private:
 class CuratorFixture : public RecipeFixture {
 protected:
     static bool isSemaphore(const QByteArray &kind) { return kind == "semaphore-mutex" || kind.toInt() > 0; }
-    static QByteArray rowsKind() { return *static_cast<QByteArray *>(QTest::qData("kind", qMetaTypeId<QByteArray>())); }
+    static QByteArray rowsKind()
+    {
+        return *static_cast<QByteArray *>(QTest::qData("kind", qMetaTypeId<QByteArray>()));
+    }
     static void kindsAsRows(const QByteArrayList &kinds)
     {
         QTest::addColumn<QByteArray>("kind");
@@ -136,7 +142,7 @@ protected:
         who.acquire();
         const bool answered = QTest::qWaitFor([&] { return who.granted.has_value(); }, 20'000);
         return answered && !who.holds() && who.granted->error().code == ErrorCode::BadInput
-            && counting(i).requests() == before;
+               && counting(i).requests() == before;
     }
 };
 

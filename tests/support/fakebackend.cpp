@@ -83,7 +83,8 @@ void FakeBackend::listZnodes(const ConnectionName &name, const ZPath &path, QObj
     });
 }
 
-void FakeBackend::readZnode(const ConnectionName &name, const ZPath &path, QObject *context, Answer<ZnodeDetail> answer)
+void FakeBackend::readZnode(const ConnectionName &name, const ZPath &path, QObject *context,
+                            Answer<ZnodeDetail> answer)
 {
     calls << u"readZnode %1 %2"_s.arg(words(name), escaped(path.bytes()));
     later(context, [this, name, path, answer] {
@@ -111,9 +112,8 @@ void FakeBackend::scanKeys(const ConnectionName &name, const QByteArray &pattern
 void FakeBackend::readKey(const ConnectionName &name, const RedisKey &key, QObject *context, Answer<KeyDetail> answer)
 {
     calls << u"readKey %1 %2"_s.arg(words(name), escaped(key.bytes()));
-    later(context, [this, name, key, answer] {
-        answer(onReadKey ? onReadKey(name, key) : notScripted(u"readKey"_s));
-    });
+    later(context,
+          [this, name, key, answer] { answer(onReadKey ? onReadKey(name, key) : notScripted(u"readKey"_s)); });
 }
 
 quint64 FakeBackend::acquire(AcquireRequest request)

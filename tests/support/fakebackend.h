@@ -31,8 +31,10 @@ public:
     std::function<Result<ZnodeDetail>(const ConnectionName &, const ZPath &)> onReadZnode;
     std::function<Result<KeyPage>(const ConnectionName &, const QByteArray &, quint64)> onScanKeys;
     std::function<Result<KeyDetail>(const ConnectionName &, const RedisKey &)> onReadKey;
-    std::function<Result<operate::ForceReleasePlan>(const inspect::LockName &, const QByteArray &)> onPlanForceRelease;
-    std::function<Result<operate::ForceReleaseOutcome>(const operate::ForceReleasePlan &, const QString &)> onForceRelease;
+    std::function<Result<operate::ForceReleasePlan>(const inspect::LockName &, const QByteArray &)>
+        onPlanForceRelease;
+    std::function<Result<operate::ForceReleaseOutcome>(const operate::ForceReleasePlan &, const QString &)>
+        onForceRelease;
 
     // What acquire() and forceRelease() were last asked.
     std::optional<AcquireRequest> lastAcquire;
@@ -61,11 +63,13 @@ public:
     void setPaused(bool paused) override;
     void listZnodes(const ConnectionName &name, const ZPath &path, QObject *context,
                     Answer<std::vector<ZnodeRow>> answer) override;
-    void readZnode(const ConnectionName &name, const ZPath &path, QObject *context, Answer<ZnodeDetail> answer) override;
+    void readZnode(const ConnectionName &name, const ZPath &path, QObject *context,
+                   Answer<ZnodeDetail> answer) override;
     void watchZnodes(const ConnectionName &name, const std::vector<ZPath> &paths) override;
     void scanKeys(const ConnectionName &name, const QByteArray &pattern, quint64 cursor, QObject *context,
                   Answer<KeyPage> answer) override;
-    void readKey(const ConnectionName &name, const RedisKey &key, QObject *context, Answer<KeyDetail> answer) override;
+    void readKey(const ConnectionName &name, const RedisKey &key, QObject *context,
+                 Answer<KeyDetail> answer) override;
     quint64 acquire(AcquireRequest request) override;
     void release(quint64 holdId) override;
     void planForceRelease(const inspect::LockName &lock, const QByteArray &holder, QObject *context,

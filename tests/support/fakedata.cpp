@@ -62,7 +62,7 @@ void addQueue(LockSnapshot &lock, const std::vector<Claim> &claims, ServerTime n
         lock.contenders.push_back(std::move(c));
     }
     lock.state = lock.contenders.size() > 1 ? LockState::Contended
-        : lock.contenders.empty()           ? LockState::Free
+                 : lock.contenders.empty()  ? LockState::Free
                                             : LockState::Held;
 }
 
@@ -112,7 +112,8 @@ LockSnapshot redisLock(const QByteArray &connection, const QByteArray &key, std:
     lock.lock = {ConnectionName(connection), key};
     lock.backend = BackendKind::Redis;
     lock.recipe = ttl ? "redis-set-nx" : "redis-setnx-expire";
-    lock.why = ttl ? u"a string of 32 hex digits under a key that says lock"_s : u"value “1” under a key that says lock"_s;
+    lock.why =
+        ttl ? u"a string of 32 hex digits under a key that says lock"_s : u"value “1” under a key that says lock"_s;
     lock.confidence = inspect::Confidence::Medium;
     lock.state = LockState::Held;
     lock.waitersKnown = false;
@@ -136,14 +137,15 @@ ConnectionStatus connectedStatus(const QByteArray &name, Scheme scheme, bool pro
     ConnectionStatus status;
     status.name = ConnectionName(name);
     status.scheme = scheme;
-    status.uri = (scheme == Scheme::ZooKeeper ? u"zk://%1:2181"_s : u"redis://%1:6379"_s).arg(QString::fromLatin1(name));
+    status.uri =
+        (scheme == Scheme::ZooKeeper ? u"zk://%1:2181"_s : u"redis://%1:6379"_s).arg(QString::fromLatin1(name));
     status.state = ConnectionStatus::State::Connected;
     status.asOf = asOf;
     status.latency = scheme == Scheme::ZooKeeper ? 1200us : 400us;
     status.production = production;
     status.readOnly = production;
-    status.progress = {status.name, scheme == Scheme::ZooKeeper ? u"dump every 1 s"_s : u"tracking"_s, 311420, 311420, false,
-                       true};
+    status.progress = {
+        status.name, scheme == Scheme::ZooKeeper ? u"dump every 1 s"_s : u"tracking"_s, 311420, 311420, false, true};
     status.cost = {scheme == Scheme::ZooKeeper ? 214 : 0, scheme == Scheme::ZooKeeper ? 38 * 1024 : 0,
                    scheme == Scheme::ZooKeeper ? 512 * 1024 : 0, scheme == Scheme::ZooKeeper ? 12.0 : 3.5};
     return status;
@@ -163,8 +165,10 @@ LockSnapshot sleeping(ServerTime now)
               {sequenceName(base, 43), u"0x2000009b4890007"_s, u"10.0.4.2:50218"_s, 80s},
               {sequenceName(base, 44), u"0x3000009b4890003"_s, u"10.0.4.9:38830"_s, 2s, Evidence::Inferred}},
              now);
-    lock.findings = {{FindingCode::LostWakeup, Severity::Critical,
-                      u"waits but watches nothing: no release will wake it"_s, {lock.contenders[3].id}}};
+    lock.findings = {{FindingCode::LostWakeup,
+                      Severity::Critical,
+                      u"waits but watches nothing: no release will wake it"_s,
+                      {lock.contenders[3].id}}};
     return lock;
 }
 
@@ -176,12 +180,15 @@ LockSnapshot disconnected(ServerTime now)
     std::vector<Claim> claims;
     for (int i = 0; i < 8; ++i) {
         claims.push_back({sequenceName("59c1d03b2d0c4b3f8f5e7f2f6f4ab112__lock__", 18 + i), hexSession(0x700 + i),
-                          u"10.0.4.%1:50218"_s.arg(i == 0 ? 21 : 1 + i), i == 0 ? milliseconds(123s) : milliseconds(101s - i * 13s)});
+                          u"10.0.4.%1:50218"_s.arg(i == 0 ? 21 : 1 + i),
+                          i == 0 ? milliseconds(123s) : milliseconds(101s - i * 13s)});
     }
     addQueue(lock, claims, now);
     lock.contenders[0].expiresAt = now + 6400ms;
-    lock.findings = {{FindingCode::HolderDisconnected, Severity::Warning,
-                      u"the holder's session has no connection and ends in 6.4 s"_s, {lock.contenders[0].id}}};
+    lock.findings = {{FindingCode::HolderDisconnected,
+                      Severity::Warning,
+                      u"the holder's session has no connection and ends in 6.4 s"_s,
+                      {lock.contenders[0].id}}};
     return lock;
 }
 
@@ -274,8 +281,9 @@ Batch showcase(std::chrono::system_clock::time_point clock)
 {
     const auto now = serverTime(clock);
     Batch batch;
-    const auto add =
-        [&batch](LockSnapshot lock) { batch.locks.push_back(change(ChangeKind::Added, std::move(lock))); };
+    const auto add = [&batch](LockSnapshot lock) {
+        batch.locks.push_back(change(ChangeKind::Added, std::move(lock)));
+    };
     add(sleeping(now));
     add(disconnected(now));
     add(herd(now));

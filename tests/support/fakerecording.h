@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recordings that nobody played: a queue of contenders that hold one after the other, with children watch or predecessor
-// watch, in whatever size a view has to bear.
+// Recordings that nobody played: a queue of contenders that hold one after the other, with children watch or
+// predecessor watch, in whatever size a view has to bear.
 #pragma once
 
 #include "core/contention/simulation.h"
@@ -20,8 +20,8 @@ struct FakeQueue {
     quint64 seed = 7;
 };
 
-// All join at 0 … 1 ms; contender i holds from 1 ms + i · (hold + 1 ms) on. On a release either the next is told, or all who
-// wait, and those whose turn it is not ask again.
+// All join at 0 … 1 ms; contender i holds from 1 ms + i · (hold + 1 ms) on. On a release either the next is told, or
+// all who wait, and those whose turn it is not ask again.
 inline Recording fakeQueue(const FakeQueue &queue)
 {
     using namespace std::chrono_literals;
@@ -68,8 +68,8 @@ inline Result<Recording> fakeSimulate(const contention::Scenario &scenario, cons
 {
     if (onProgress && !onProgress({Moment{}, 0, scenario.contenders}))
         return Error{ErrorCode::Cancelled, QStringLiteral("cancelled")};
-    auto recording = fakeQueue({scenario.recipe, scenario.contenders, scenario.recipe == "zk-herd-mutex", scenario.hold,
-                                scenario.seed});
+    auto recording = fakeQueue(
+        {scenario.recipe, scenario.contenders, scenario.recipe == "zk-herd-mutex", scenario.hold, scenario.seed});
     recording.scenario = scenario;
     for (const auto &fault : scenario.planned) {
         const Event event{fault.at, fault.contender, Mark::Fault, false, 0, nameOf(fault.kind), {}};

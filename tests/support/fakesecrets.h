@@ -25,14 +25,16 @@ public:
         if (!m_box.isLocked && secret != m_box.secrets.end())
             value = secret->second;
         if (!m_box.isSilent)
-            QMetaObject::invokeMethod(context, [found, value] { found(value); }, Qt::QueuedConnection);
+            QMetaObject::invokeMethod(
+                context, [found, value] { found(value); }, Qt::QueuedConnection);
     }
     void write(const QString &key, const QString &secret, QObject *context, Done done) override
     {
         if (!m_box.isLocked)
             m_box.secrets[key] = secret;
         const QString why = m_box.isLocked ? QStringLiteral("the keychain is locked") : QString();
-        QMetaObject::invokeMethod(context, [done, why] { done(why); }, Qt::QueuedConnection);
+        QMetaObject::invokeMethod(
+            context, [done, why] { done(why); }, Qt::QueuedConnection);
     }
     void remove(const QString &key) override { m_box.secrets.erase(key); }
 

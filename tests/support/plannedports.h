@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A ZooKeeper session, a Redis connection and an SQL session that follow a FaultPlan: requests go wrong by their number, so that a
-// test need not know what a recipe asks in which step. What is held back holds up what comes after it, as on a real connection.
+// A ZooKeeper session, a Redis connection and an SQL session that follow a FaultPlan: requests go wrong by their
+// number, so that a test need not know what a recipe asks in which step. What is held back holds up what comes after
+// it, as on a real connection.
 #pragma once
 
 #include "core/mariadb/session.h"
@@ -144,8 +145,8 @@ public:
 private:
     redis::Connection &m_inner;
     PlannedTraffic m_traffic;
-    [[nodiscard]] std::function<void(const redis::Message &)>
-    heard(std::function<void(const redis::Message &)> listener) const;
+    [[nodiscard]] std::function<void(const redis::Message &)> heard(
+        std::function<void(const redis::Message &)> listener) const;
     // Counts when it is let go of.
     [[nodiscard]] redis::Subscription counted(redis::Subscription inner);
 

@@ -10,12 +10,12 @@
 namespace lockscope::test {
 
 using namespace std::chrono_literals;
-using testing::RequestFault;
 using testing::Request;
+using testing::RequestFault;
 
 // Those whose nodes queue, and all.
-inline const QByteArrayList queueRecipes{"zk-herd-mutex", "zk-mutex",  "zk-eager-mutex", "zk-flat-mutex",
-                                         "zk-shared-herd", "zk-shared"};
+inline const QByteArrayList queueRecipes{"zk-herd-mutex", "zk-mutex",       "zk-eager-mutex",
+                                         "zk-flat-mutex", "zk-shared-herd", "zk-shared"};
 inline const QByteArrayList allRecipes = QByteArrayList{"zk-ephemeral"} + queueRecipes;
 
 class RecipeFixture : public QObject {
@@ -93,10 +93,7 @@ protected:
         std::sort(names.begin(), names.end());
         return names;
     }
-    [[nodiscard]] ZPath nodeOf(const QByteArray &id) const
-    {
-        return directory().child(NodeName(id));
-    }
+    [[nodiscard]] ZPath nodeOf(const QByteArray &id) const { return directory().child(NodeName(id)); }
     bool takeAway(const QByteArray &id) { return bool(await(m_admin->remove(nodeOf(id), zk::anyVersion, soon()))); }
     // create, list and the watches; in the herd the list is the watch, the simple lock has no list.
     [[nodiscard]] int joinCost(int ahead) const
@@ -110,9 +107,12 @@ protected:
     {
         for (int i = 0; i < n; ++i) {
             contender(i).acquire();
-            const bool queued = QTest::qWaitFor([&] {
-                return i == 0 ? contender(0).holds() : counting(i).isIdle() && counting(i).requests() >= joinCost(i);
-            }, 20'000);
+            const bool queued = QTest::qWaitFor(
+                [&] {
+                    return i == 0 ? contender(0).holds()
+                                  : counting(i).isIdle() && counting(i).requests() >= joinCost(i);
+                },
+                20'000);
             if (!queued)
                 return false;
         }

@@ -47,14 +47,14 @@ std::optional<Watch> SessionDecorator::observed(const std::optional<Watch> &watc
     if (!watch)
         return watch;
     Watch inner(m_inner.loop());
-    inner.event().then([outer = *watch, self = std::weak_ptr<SessionDecorator *>(m_self),
-                        held = m_held](const WatchEvent &event) {
-        held->passEvent([outer, self, event] {
-            if (const auto alive = self.lock())
-                (*alive)->fired(event);
-            outer.event().complete(event);
+    inner.event().then(
+        [outer = *watch, self = std::weak_ptr<SessionDecorator *>(m_self), held = m_held](const WatchEvent &event) {
+            held->passEvent([outer, self, event] {
+                if (const auto alive = self.lock())
+                    (*alive)->fired(event);
+                outer.event().complete(event);
+            });
         });
-    });
     return inner;
 }
 
@@ -66,9 +66,8 @@ Reply<Created> SessionDecorator::create(ZPath path, QByteArray data, CreateMode 
 Reply<Created> SessionDecorator::createWithTtl(ZPath path, QByteArray data, CreateMode mode,
                                                std::chrono::milliseconds timeToLive, Acls acls, Deadline deadline)
 {
-    return pass<Created>(Request::Create, [=, this] {
-        return m_inner.createWithTtl(path, data, mode, timeToLive, acls, deadline);
-    });
+    return pass<Created>(Request::Create,
+                         [=, this] { return m_inner.createWithTtl(path, data, mode, timeToLive, acls, deadline); });
 }
 
 Reply<bool> SessionDecorator::remove(ZPath path, qint32 version, Deadline deadline)

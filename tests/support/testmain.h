@@ -24,11 +24,11 @@ struct TestRegistration {
 
 } // namespace lockscope::testing
 
-#define LOCKSCOPE_TEST_IN(Application, Class) \
-    static const lockscope::testing::TestRegistration registered##Class(__FILE__, [](int argc, char **argv) { \
-        Application application(argc, argv); \
-        Class test; \
-        return QTest::qExec(&test, argc, argv); \
+#define LOCKSCOPE_TEST_IN(Application, Class)                                                                        \
+    static const lockscope::testing::TestRegistration registered##Class(__FILE__, [](int argc, char **argv) {        \
+        Application application(argc, argv);                                                                         \
+        Class test;                                                                                                  \
+        return QTest::qExec(&test, argc, argv);                                                                      \
     });
 #define LOCKSCOPE_TEST(Class) LOCKSCOPE_TEST_IN(QCoreApplication, Class)
 // Needs a window system, the offscreen one at least; include <QApplication>.

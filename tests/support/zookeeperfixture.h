@@ -34,7 +34,8 @@ T await(const Completion<T> &reply, T never, std::chrono::milliseconds atMost = 
 template <class T>
 Result<T> await(const Reply<T> &reply, std::chrono::milliseconds atMost = patience)
 {
-    return await<Result<T>>(reply, Error{ErrorCode::TimedOut, QStringLiteral("the test waited in vain"), false}, atMost);
+    return await<Result<T>>(reply, Error{ErrorCode::TimedOut, QStringLiteral("the test waited in vain"), false},
+                            atMost);
 }
 
 inline bool waitForState(const zk::Session &session, zk::SessionState state)

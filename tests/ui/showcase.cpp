@@ -47,21 +47,22 @@ int main(int argc, char **argv)
     QApplication app(argc, argv);
     QCommandLineParser parser;
     parser.addHelpOption();
-    parser.addOptions({{u"theme"_s, u"auto, light or dark"_s, u"word"_s, u"light"_s},
-                       {u"size"_s, u"WxH"_s, u"size"_s, u"1440x900"_s},
-                       {u"lock"_s, u"CONNECTION:NAME to choose"_s, u"lock"_s, u"orders-zk:/locks/orders"_s},
-                       {u"scene"_s, u"busy, broken, empty or none"_s, u"scene"_s, u"busy"_s},
-                       {u"dialog"_s, u"force-release, acquire, scenario, promises or help"_s, u"dialog"_s},
-                       {u"page"_s, ui::pageIds().join(u", "_s), u"page"_s, u"locks"_s},
-                       {u"preset"_s, u"of the simulator: which, from 0"_s, u"number"_s, u"0"_s},
-                       {u"on"_s, u"of the simulator: the connection it pretends to play on"_s, u"name"_s},
-                       {u"cursor"_s, u"of the simulator, in ms"_s, u"ms"_s},
-                       {u"lesson"_s, u"of the lessons: which, from 1"_s, u"number"_s},
-                       {u"step"_s, u"how often Next is pressed in it"_s, u"number"_s, u"0"_s},
-                       {u"language"_s, u"of the lessons: en, zh_CN or ru"_s, u"code"_s, u"en"_s},
-                       {u"overview"_s, u"of the simulator: thin lanes"_s},
-                       {u"pause"_s, u"of the simulator: fork at the cursor, with a paused contender"_s, u"contender"_s},
-                       {u"find"_s, u"text of the find field"_s, u"text"_s}});
+    parser.addOptions(
+        {{u"theme"_s, u"auto, light or dark"_s, u"word"_s, u"light"_s},
+         {u"size"_s, u"WxH"_s, u"size"_s, u"1440x900"_s},
+         {u"lock"_s, u"CONNECTION:NAME to choose"_s, u"lock"_s, u"orders-zk:/locks/orders"_s},
+         {u"scene"_s, u"busy, broken, empty or none"_s, u"scene"_s, u"busy"_s},
+         {u"dialog"_s, u"force-release, acquire, scenario, promises or help"_s, u"dialog"_s},
+         {u"page"_s, ui::pageIds().join(u", "_s), u"page"_s, u"locks"_s},
+         {u"preset"_s, u"of the simulator: which, from 0"_s, u"number"_s, u"0"_s},
+         {u"on"_s, u"of the simulator: the connection it pretends to play on"_s, u"name"_s},
+         {u"cursor"_s, u"of the simulator, in ms"_s, u"ms"_s},
+         {u"lesson"_s, u"of the lessons: which, from 1"_s, u"number"_s},
+         {u"step"_s, u"how often Next is pressed in it"_s, u"number"_s, u"0"_s},
+         {u"language"_s, u"of the lessons: en, zh_CN or ru"_s, u"code"_s, u"en"_s},
+         {u"overview"_s, u"of the simulator: thin lanes"_s},
+         {u"pause"_s, u"of the simulator: fork at the cursor, with a paused contender"_s, u"contender"_s},
+         {u"find"_s, u"text of the find field"_s, u"text"_s}});
     parser.addPositionalArgument(u"file"_s, u"the PNG to write"_s);
     parser.process(app);
 
@@ -109,8 +110,8 @@ int main(int argc, char **argv)
         auto comparison = ui::presets().at(parser.value(u"preset"_s).toUInt()).comparison;
         const std::chrono::milliseconds cursor(parser.value(u"cursor"_s).toInt());
         if (parser.isSet(u"pause"_s))
-            comparison.scenario.planned =
-                {{contention::FaultKind::Pause, cursor, parser.value(u"pause"_s).toInt(), 0ms}};
+            comparison.scenario.planned = {
+                {contention::FaultKind::Pause, cursor, parser.value(u"pause"_s).toInt(), 0ms}};
         if (parser.isSet(u"on"_s)) {
             comparison.place = {ui::RunPlace::Kind::Connection, ConnectionName(parser.value(u"on"_s).toUtf8())};
             comparison.scenario.contenders = 40;

@@ -95,7 +95,8 @@ Result<ZnodeDetail> read(const ZPath &path)
     detail.stat = statOf(path.bytes());
     detail.data = dataOf(path.bytes());
     detail.stat.dataLength = static_cast<qint32>(detail.data.size());
-    detail.acls = {{zk::perms::all, "digest", "ops:Zk1xQp0/9vYf8rJ1bqSg3yX6lAs="}, {zk::perms::read, "world", "anyone"}};
+    detail.acls = {{zk::perms::all, "digest", "ops:Zk1xQp0/9vYf8rJ1bqSg3yX6lAs="},
+                   {zk::perms::read, "world", "anyone"}};
     return detail;
 }
 
@@ -156,7 +157,8 @@ std::vector<inspect::SessionSnapshot> sessions(std::chrono::system_clock::time_p
     std::vector<inspect::SessionSnapshot> all{
         session(zk, u"0x1000009b4890001"_s, u"10.0.3.7:56332"_s, u"Curator"_s, {"/locks/orders"}, {}),
         session(zk, u"0x1000009b4890002"_s, u"10.0.3.9:41120"_s, u"Curator"_s, {"/jobs/export"}, {"/locks/orders"}),
-        session(zk, u"0x2000009b4890007"_s, u"10.0.4.2:50218"_s, u"kazoo"_s, {}, {"/locks/orders", "/locks/billing/close"}),
+        session(zk, u"0x2000009b4890007"_s, u"10.0.4.2:50218"_s, u"kazoo"_s, {},
+                {"/locks/orders", "/locks/billing/close"}),
         session(zk, u"0x3000009b4890003"_s, u"10.0.4.9:38830"_s, u"go-zookeeper"_s, {}, {"/locks/orders"}),
         session(zk, u"0x2000009b4890009"_s, u"10.0.3.2:55012"_s, u"Curator"_s,
                 {"/leader/scheduler", "/locks/catalog", "/locks/reports/daily"}, {}),
@@ -169,8 +171,8 @@ std::vector<inspect::SessionSnapshot> sessions(std::chrono::system_clock::time_p
     return all;
 }
 
-operate::LogEntry entry(quint64 number, const QByteArray &connection, operate::LogEntry::Kind kind, const QString &text,
-                        const QString &outcome, Duration took)
+operate::LogEntry entry(quint64 number, const QByteArray &connection, operate::LogEntry::Kind kind,
+                        const QString &text, const QString &outcome, Duration took)
 {
     operate::LogEntry made;
     made.number = number;
@@ -197,7 +199,8 @@ std::vector<operate::LogEntry> log()
         entry(6, zk, Kind::Event, u"children of /locks/orders changed"_s, {}, {}),
         entry(7, zk, Kind::Sent, u"getChildren /locks/orders watch"_s, u"ok, 3 children"_s, 1180us),
         entry(8, redis, Kind::Event, u"invalidated stock"_s, {}, {}),
-        entry(9, zk, Kind::Sent, u"delete /locks/billing/close/59c1e0d2__lock__0000000018 version 0"_s, u"ok"_s, 2300us),
+        entry(9, zk, Kind::Sent, u"delete /locks/billing/close/59c1e0d2__lock__0000000018 version 0"_s, u"ok"_s,
+              2300us),
         entry(10, redis, Kind::Sent, u"EVALSHA compare-and-delete 1 invoice-lock …"_s, u"read-only"_s, {}),
         entry(11, redis, Kind::Sent, u"PTTL nightly-report-lock"_s, {}, {}),
     };

@@ -20,7 +20,6 @@
 #include <QTest>
 #include <QTreeWidget>
 
-
 using namespace lockscope;
 using namespace lockscope::ui;
 using lockscope::testing::FakeSecrets;
@@ -91,7 +90,8 @@ private slots:
         QVERIFY(id);
         QVERIFY(store->save(saved(u"cache"_s, u"redis://ops:s3cret@10.0.5.1/2"_s))); // pasted with a password
         QVERIFY(!written().contains("s3cret"));
-        QCOMPARE(QFile::permissions(file()) & (QFileDevice::ReadGroup | QFileDevice::ReadOther), QFileDevice::Permissions());
+        QCOMPARE(QFile::permissions(file()) & (QFileDevice::ReadGroup | QFileDevice::ReadOther),
+                 QFileDevice::Permissions());
 
         auto again = openStore();
         QCOMPARE(again->all().size(), 2u);
@@ -281,7 +281,8 @@ private slots:
         for (const auto choice : {ThemeChoice::Light, ThemeChoice::Dark}) {
             Theme::instance()->setChoice(choice);
             QCoreApplication::processEvents();
-            const QString shot = u"%1/connect-%2.png"_s.arg(folder, choice == ThemeChoice::Dark ? u"dark"_s : u"light"_s);
+            const QString shot =
+                u"%1/connect-%2.png"_s.arg(folder, choice == ThemeChoice::Dark ? u"dark"_s : u"light"_s);
             QVERIFY(dialog.grab().save(shot));
         }
         Theme::instance()->setChoice(ThemeChoice::Light);

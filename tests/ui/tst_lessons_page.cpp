@@ -60,10 +60,7 @@ class TestLessonsPage : public QObject {
     std::unique_ptr<Theme> m_theme;
 
 private slots:
-    void initTestCase()
-    {
-        m_theme = std::make_unique<Theme>(*qApp, ThemeChoice::Light);
-    }
+    void initTestCase() { m_theme = std::make_unique<Theme>(*qApp, ThemeChoice::Light); }
 
     void cleanupTestCase() { m_theme.reset(); }
 
@@ -203,7 +200,8 @@ private slots:
     {
         Scene scene;
         QVERIFY(scene.open(0));
-        for (const auto &[language, next] : {std::pair{Language::Chinese, u"下一步"_s}, {Language::Russian, u"Дальше"_s},
+        for (const auto &[language, next] : {std::pair{Language::Chinese, u"下一步"_s},
+                                             {Language::Russian, u"Дальше"_s},
                                              {Language::English, u"Next"_s}}) {
             scene.page.setLanguage(language);
             QTRY_VERIFY(scene.lesson().isPlayed());

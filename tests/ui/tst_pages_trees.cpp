@@ -51,7 +51,8 @@ class TestPagesTrees : public QObject {
         for (const auto choice : {ThemeChoice::Light, ThemeChoice::Dark}) {
             Theme::instance()->setChoice(choice);
             QCoreApplication::processEvents();
-            const QString file = u"%1/%2-%3.png"_s.arg(folder, name, choice == ThemeChoice::Dark ? u"dark"_s : u"light"_s);
+            const QString file =
+                u"%1/%2-%3.png"_s.arg(folder, name, choice == ThemeChoice::Dark ? u"dark"_s : u"light"_s);
             QVERIFY2(page.grab().save(file), qPrintable(file));
         }
         Theme::instance()->setChoice(before);
@@ -131,7 +132,8 @@ private slots:
         const int before = tree->visualRect(chosen).top();
         for (int i = 0; i < 50; ++i)
             names[i] = "a" + QByteArray::number(i); // fifty others, all above
-        names << "b1" << "b2";
+        names << "b1"
+              << "b2";
         backend.tellZnodesChanged(ConnectionName("orders-zk"_ba), path("/"));
         QTRY_VERIFY(rowOf(tree, u"b2"_s).isValid());
         QTRY_COMPARE(tree->visualRect(chosen).top(), before);
@@ -141,7 +143,8 @@ private slots:
         backend.tellZnodesChanged(ConnectionName("orders-zk"_ba), path("/"));
         QTRY_VERIFY(!chosen.isValid());
         QCOMPARE(page.detail()->path().bytes(), "/n1203"_ba);
-        QVERIFY2(page.detail()->bannerText().contains(u"gone"_s) || page.detail()->bannerText().contains(u"no such node"_s),
+        QVERIFY2(page.detail()->bannerText().contains(u"gone"_s)
+                     || page.detail()->bannerText().contains(u"no such node"_s),
                  qPrintable(page.detail()->bannerText()));
     }
 
@@ -155,7 +158,8 @@ private slots:
         tree->expand(rowOf(tree, u"locks"_s));
         QTRY_VERIFY(rowOf(tree, u"orders"_s).isValid());
         QTRY_VERIFY(backend.wasCalled(u"watchZnodes orders-zk / /locks"_s));
-        QTRY_COMPARE(backend.calls.filter(u"listZnodes orders-zk /locks"_s).size(), 2); // again, now that it is watched
+        QTRY_COMPARE(backend.calls.filter(u"listZnodes orders-zk /locks"_s).size(),
+                     2); // again, now that it is watched
         const auto asked = backend.calls.filter(u"listZnodes"_s).size();
         page.setFilter(u"ORD"_s);
         QTRY_VERIFY(!rowOf(tree, u"app"_s).isValid());
@@ -203,7 +207,8 @@ private slots:
         page.focusContent();
         tree->setCurrentIndex(rowOf(tree, u"invoice-lock"_s));
         QTRY_COMPARE(page.detail()->value()->shownText(), u"b0f1c2d3e4a5968778695a4b3c2d1e0f"_s);
-        QVERIFY2(page.detail()->summaryText().startsWith(u"string · expires in "_s), qPrintable(page.detail()->summaryText()));
+        QVERIFY2(page.detail()->summaryText().startsWith(u"string · expires in "_s),
+                 qPrintable(page.detail()->summaryText()));
         tree->setCurrentIndex(rowOf(tree, u"stock"_s));
         QTRY_VERIFY(page.detail()->items()->isVisible());
         QTRY_COMPARE(page.detail()->items()->model()->rowCount(), 2);
@@ -215,7 +220,8 @@ private slots:
             return Result<KeyDetail>(Error{ErrorCode::NoNode, u"no such key"_s});
         };
         page.detail()->refresh();
-        QTRY_VERIFY2(page.detail()->bannerText().startsWith(u"This key is gone"_s), qPrintable(page.detail()->bannerText()));
+        QTRY_VERIFY2(page.detail()->bannerText().startsWith(u"This key is gone"_s),
+                     qPrintable(page.detail()->bannerText()));
         QVERIFY(!rowOf(tree, u"stock"_s).isValid());
         QCOMPARE(page.detail()->key().bytes(), "stock"_ba);
     }
@@ -328,11 +334,13 @@ private slots:
     {
         ValueView view;
         view.setValue("<b>bold</b>\x1b[31m\xff", 17, false);
-        QCOMPARE(view.form(), ValueForm::Hex == bestForm("<b>bold</b>\x1b[31m\xff") ? ValueForm::Hex : ValueForm::Text);
+        QCOMPARE(view.form(),
+                 ValueForm::Hex == bestForm("<b>bold</b>\x1b[31m\xff") ? ValueForm::Hex : ValueForm::Text);
         view.setForm(ValueForm::Text);
         QCOMPARE(view.shownText(), u"<b>bold</b>\\x1B[31m\\xFF"_s);
         view.setForm(ValueForm::Hex);
-        QVERIFY(view.shownText().startsWith(u"00000000  3c 62 3e 62 6f 6c 64 3c  2f 62 3e 1b 5b 33 31 6d  |<b>bold</b>.[31m|\n"_s));
+        QVERIFY(view.shownText().startsWith(
+            u"00000000  3c 62 3e 62 6f 6c 64 3c  2f 62 3e 1b 5b 33 31 6d  |<b>bold</b>.[31m|\n"_s));
         const QByteArray megabyte(1024 * 1024, 'x');
         view.setForm(ValueForm::Text);
         view.setValue(megabyte, megabyte.size(), false);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of the simulator on real servers, through the window's own backend: herd against predecessor on a ZooKeeper,
-// polling against publish on a Redis, in the lanes of the simulated world; and nothing on a read-only connection.
+// The page of the simulator on real servers, through the window's own backend: herd against predecessor on a
+// ZooKeeper, polling against publish on a Redis, in the lanes of the simulated world; and nothing on a read-only
+// connection.
 #include "core/sandbox/server.h"
 #include "core/workspace/livebackend.h"
 #include "tests/support/fakerecording.h"
@@ -35,10 +36,12 @@ class TestSimulatorLive : public QObject {
     ui::SimulatorPage &page() { return *m_page; }
     bool isConnected(const char *name)
     {
-        return QTest::qWaitFor([&] {
-            const auto *status = m_book.find(ConnectionName(name));
-            return status && status->state == ConnectionStatus::State::Connected;
-        }, 20'000);
+        return QTest::qWaitFor(
+            [&] {
+                const auto *status = m_book.find(ConnectionName(name));
+                return status && status->state == ConnectionStatus::State::Connected;
+            },
+            20'000);
     }
     bool isSettled()
     {

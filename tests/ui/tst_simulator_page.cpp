@@ -79,7 +79,7 @@ private:
     {
         return QTest::qWaitFor([&] {
             return m_page->isSettled() && m_page->comparison().scenario == comparison.scenario
-                && m_page->panels() == comparison.recipes.size();
+                   && m_page->panels() == comparison.recipes.size();
         });
     }
     void open(ui::Simulate simulate, int contenders = 20)
@@ -145,7 +145,8 @@ private slots:
         pressKey(Qt::Key_Right);
         QCOMPARE(playback().happenedInAll(), 2u);
         const auto place = u"t = 0.0 ms · event 2 of %1"_s;
-        QVERIFY2(m_page->transport().place().startsWith(place.left(place.size() - 2)), qPrintable(m_page->transport().place()));
+        QVERIFY2(m_page->transport().place().startsWith(place.left(place.size() - 2)),
+                 qPrintable(m_page->transport().place()));
         QVERIFY(m_page->sentence().contains(u"asks for the lock"_s));
         pressKey(Qt::Key_Left);
         QCOMPARE(playback().happenedInAll(), 1u);
@@ -198,7 +199,8 @@ private slots:
         forked.scenario.planned = {{FaultKind::Pause, 120ms, 1, 0ms}};
         QVERIFY(isPlayed(forked));
         QCOMPARE(playback().at(), Moment(120ms));
-        QVERIFY2(m_page->chips().contains(u"faults: pause c01 at 120.0 ms"_s), qPrintable(m_page->chips().join(u';')));
+        QVERIFY2(m_page->chips().contains(u"faults: pause c01 at 120.0 ms"_s),
+                 qPrintable(m_page->chips().join(u';')));
         QCOMPARE(playback().runs()[0]->troublesOf().of(1).size(), 1u);
         menu->close();
         m_page->openForkMenu();
@@ -211,7 +213,7 @@ private slots:
     {
         const auto withoutChart = [](const Scenario &scenario, const contention::OnProgress &onProgress) {
             return scenario.keepsEvents ? contention::simulate(scenario, onProgress)
-                : test::fakeSimulate(scenario, onProgress);
+                                        : test::fakeSimulate(scenario, onProgress);
         };
         open(withoutChart, 5);
         const auto run = playback().runs()[1];
@@ -291,9 +293,8 @@ private slots:
         // Theirs as well: a run that is not wanted any more may end after this function.
         const auto mayEnd = std::make_shared<QSemaphore>();
         const auto begun = std::make_shared<std::atomic<int>>(0);
-        const auto slow =
-            [mayEnd, begun](const Scenario &scenario,
-                            const contention::OnProgress &onProgress) -> Result<contention::Recording> {
+        const auto slow = [mayEnd, begun](const Scenario &scenario,
+                                          const contention::OnProgress &onProgress) -> Result<contention::Recording> {
             if (scenario.keepsEvents && scenario.contenders == 33) {
                 ++*begun;
                 while (!mayEnd->tryAcquire(1, 5)) {
@@ -338,8 +339,8 @@ private slots:
         QVERIFY(!dialog->findChild<QCheckBox *>(u"fault-failover"_s)->isEnabled());
         dialog->findChild<QCheckBox *>(u"fault-crash"_s)->setChecked(true);
         dialog->findChild<QSpinBox *>(u"contenders"_s)->setValue(12);
-        dialog->findChild<QComboBox *>(u"recipe0"_s)->setCurrentIndex(
-            dialog->findChild<QComboBox *>(u"recipe0"_s)->findData(QByteArray("zk-mutex")));
+        dialog->findChild<QComboBox *>(u"recipe0"_s)
+            ->setCurrentIndex(dialog->findChild<QComboBox *>(u"recipe0"_s)->findData(QByteArray("zk-mutex")));
         dialog->findChild<QComboBox *>(u"recipe1"_s)->setCurrentIndex(0);
         QVERIFY(play->isEnabled());
         const auto wanted = *dialog->comparison();

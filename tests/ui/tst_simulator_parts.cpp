@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of the simulator's page that need no window: the index of a run, the cursor, the words, the painting's cost.
+// The parts of the simulator's page that need no window: the index of a run, the cursor, the words, the painting's
+// cost.
 #include "tests/support/fakerecording.h"
 #include "tests/support/testmain.h"
 #include "ui/simulator/lanepaint.h"
@@ -86,9 +87,10 @@ class TestSimulatorParts : public QObject {
 private slots:
     void laneIsWhatItsEventsMakeIt()
     {
-        const auto run = played(one({eventAt(1ms, 0, Mark::Joins), eventAt(2ms, 0, Mark::Holds), eventAt(3ms, 0, Mark::Pauses),
-                                     eventAt(4ms, 1, Mark::Joins), eventAt(5ms, 0, Mark::Resumes), eventAt(6ms, 0, Mark::Releases),
-                                     eventAt(7ms, 1, Mark::Dies), eventAt(9ms, 1, Mark::Comes)}));
+        const auto run =
+            played(one({eventAt(1ms, 0, Mark::Joins), eventAt(2ms, 0, Mark::Holds), eventAt(3ms, 0, Mark::Pauses),
+                        eventAt(4ms, 1, Mark::Joins), eventAt(5ms, 0, Mark::Resumes), eventAt(6ms, 0, Mark::Releases),
+                        eventAt(7ms, 1, Mark::Dies), eventAt(9ms, 1, Mark::Comes)}));
         const auto first = run->spans(0);
         QCOMPARE(first.size(), 4u);
         QCOMPARE(first[0].state, LaneState::Waits);
@@ -122,7 +124,8 @@ private slots:
         Tally last;
         for (std::size_t count = 0; count <= run->eventCount(); ++count) {
             const Tally now = run->tallyAfter(count);
-            QVERIFY(now.requests >= last.requests && now.watchEvents >= last.watchEvents && now.wastedWakeups >= last.wastedWakeups);
+            QVERIFY(now.requests >= last.requests && now.watchEvents >= last.watchEvents
+                    && now.wastedWakeups >= last.wastedWakeups);
             last = now;
         }
         QCOMPARE(last.requests, total.requests);
@@ -161,9 +164,10 @@ private slots:
 
     void whatOneIsToldAboutItselfDoesNotCount()
     {
-        const auto run = played(one({eventAt(1ms, 0, Mark::Joins), eventAt(2ms, 0, Mark::Holds), eventAt(2ms, 1, Mark::Joins),
-                                     eventAt(3ms, 0, Mark::Releases), eventAt(4ms, 0, Mark::WatchEvent), // its own node went
-                                     eventAt(4ms, 1, Mark::WatchEvent), eventAt(5ms, 1, Mark::Holds)}));
+        const auto run =
+            played(one({eventAt(1ms, 0, Mark::Joins), eventAt(2ms, 0, Mark::Holds), eventAt(2ms, 1, Mark::Joins),
+                        eventAt(3ms, 0, Mark::Releases), eventAt(4ms, 0, Mark::WatchEvent), // its own node went
+                        eventAt(4ms, 1, Mark::WatchEvent), eventAt(5ms, 1, Mark::Holds)}));
         QCOMPARE(run->wholeTallyAfter(5).watchEvents, 0);
         QCOMPARE(run->wholeTallyAfter(6).watchEvents, 1);
         QCOMPARE(handOverSentence(*run, 7), u"c00 released; one is told, and only that one; c01 holds now"_s);
@@ -227,8 +231,9 @@ private slots:
         playback.toStart();
         QVERIFY(sentenceAt(playback).startsWith(u"Nothing has happened yet"_s));
         playback.toEnd();
-        QCOMPARE(sentenceAt(playback), u"All is over after 5.10 s. On the left it took 5,050 requests and 4,851 wake-ups in "
-                                       "vain. On the right it took 199 requests and no wake-up in vain."_s);
+        QCOMPARE(sentenceAt(playback),
+                 u"All is over after 5.10 s. On the left it took 5,050 requests and 4,851 wake-ups in "
+                 "vain. On the right it took 199 requests and no wake-up in vain."_s);
         playback.setRuns({predecessor(3)});
         playback.toStart();
         playback.stepForward();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the page of the simulator plays: it offers what can be played on, says why the rest cannot, asks the backend for
-// real runs one after the other, and shows them in the same lanes.
+// Where the page of the simulator plays: it offers what can be played on, says why the rest cannot, asks the backend
+// for real runs one after the other, and shows them in the same lanes.
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakerecording.h"
 #include "tests/support/testmain.h"
@@ -92,7 +92,8 @@ class TestSimulatorPlaces : public QObject {
     }
     QString progressText()
     {
-        for (const auto *label : m_page->findChild<QPushButton *>(u"cancelRun"_s)->parentWidget()->findChildren<QLabel *>())
+        for (const auto *label :
+             m_page->findChild<QPushButton *>(u"cancelRun"_s)->parentWidget()->findChildren<QLabel *>())
             return label->text();
         return {};
     }
@@ -166,7 +167,8 @@ private slots:
         QCOMPARE(m_page->complaint(), QString());
         QCOMPARE(m_page->panels(), 2u);
         QCOMPARE(m_page->panel(0).tiles().watchEvents(), u"190"_s);
-        QCOMPARE(m_page->chips(), (QStringList{u"played on zk"_s, u"real time"_s, u"hold 50 ms"_s, u"all queue first"_s}));
+        QCOMPARE(m_page->chips(),
+                 (QStringList{u"played on zk"_s, u"real time"_s, u"hold 50 ms"_s, u"all queue first"_s}));
         QVERIFY(m_page->findChild<QPushButton *>(u"placeChip"_s)->text().startsWith(u"played on zk"_s));
     }
 
@@ -192,7 +194,8 @@ private slots:
         QVERIFY(refusal(on(at("billing"), {"zk-mutex"})).contains(u"read-only"_s));
         QVERIFY(refusal(on(at("away"), {"zk-mutex"})).contains(u"not connected"_s));
         QVERIFY(refusal(on(at("closed"), {"zk-mutex"})).contains(u"not open any more"_s));
-        QVERIFY(refusal(on(at("redis"), {"zk-mutex"})).contains(u"zk-mutex is a lock on ZooKeeper, which redis is not"_s));
+        QVERIFY(refusal(on(at("redis"), {"zk-mutex"}))
+                    .contains(u"zk-mutex is a lock on ZooKeeper, which redis is not"_s));
         QVERIFY(refusal(on(at("zk"), {"zk-mutex"}, 1001)).contains(u"up to 1000 contenders"_s));
         QVERIFY(refusal(on(at("sql"), {"sql-for-update"}, 51)).contains(u"one lock at a time: up to 50"_s));
         QVERIFY(refusal(on(at("zk"), {"broken-forgets-to-look"})).contains(u"simulated world alone"_s));

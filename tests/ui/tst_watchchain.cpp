@@ -123,7 +123,8 @@ private slots:
         const auto redis = test::redisLock("redis", "k", 10s, test::serverTime(chainPresent));
         QCOMPARE(layOutChain(redis, chainPresent, view, false).caption,
                  u"No server knows who waits: clients of this recipe ask again and again."_s);
-        QCOMPARE(layOutChain(queue(0), chainPresent, view, false).caption, u"Nobody waits. A release wakes nobody."_s);
+        QCOMPARE(layOutChain(queue(0), chainPresent, view, false).caption,
+                 u"Nobody waits. A release wakes nobody."_s);
         auto free = queue(0);
         free.contenders.clear();
         const auto chain = layOutChain(free, chainPresent, view, false);

@@ -146,7 +146,8 @@ private slots:
         for (int row = 0; row < queue->model()->rowCount(); ++row)
             who << queue->model()->index(row, ui::QueueModel::Place).data().toString();
         QCOMPARE(who, (QStringList{u"holds"_s, u"1"_s, u"2"_s, u"3"_s}));
-        QCOMPARE(part<QLabel>("nextOwner")->text(), u"next owner: …0042 · 10.0.3.8:56315 — woken by the deletion of …0041"_s);
+        QCOMPARE(part<QLabel>("nextOwner")->text(),
+                 u"next owner: …0042 · 10.0.3.8:56315 — woken by the deletion of …0041"_s);
 
         QTest::keyClick(&page().table(), Qt::Key_Down);
         QCOMPARE(page().currentLock()->name, "/a");
@@ -243,7 +244,8 @@ private slots:
         auto *release = dialog->findChild<QPushButton *>(u"releaseButton"_s);
         QTRY_VERIFY(release->isVisible());
         QCOMPARE(release->text(), u"Release from 10.0.3.7"_s);
-        QCOMPARE(dialog->facts().valueOf(u"Next owner"_s), u"…0042 · 10.0.3.8:56315, waiting 3 m 58 s; 2 more behind it"_s);
+        QCOMPARE(dialog->facts().valueOf(u"Next owner"_s),
+                 u"…0042 · 10.0.3.8:56315, waiting 3 m 58 s; 2 more behind it"_s);
         QVERIFY(dialog->facts().valueOf(u"Will be sent"_s).startsWith(u"delete /locks/orders/_c_"_s));
         QVERIFY(!release->isEnabled());
         auto *typed = dialog->findChild<QLineEdit *>(u"typeName"_s);

@@ -159,8 +159,8 @@ private slots:
     {
         const auto held = std::make_shared<int>(0);
         const auto probe = [&held](auto padding) {
-            MoveOnlyFunction<int(int)> first([held,
-                                              padding](int more) { return *held += more + int(padding.size()) * 0; });
+            MoveOnlyFunction<int(int)> first(
+                [held, padding](int more) { return *held += more + int(padding.size()) * 0; });
             QCOMPARE(held.use_count(), 2);
             MoveOnlyFunction<int(int)> second(std::move(first));
             QVERIFY(second && !first);

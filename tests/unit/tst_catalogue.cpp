@@ -47,9 +47,9 @@ private slots:
     {
         for (const auto &recipe : catalogue()) {
             QVERIFY2(!recipe.summary.isEmpty() && !recipe.summary.contains(QLatin1Char('\n')), recipe.id);
-            const auto backend = recipe.id.startsWith("sql-") ? BackendKind::MariaDb
-                : recipe.id.startsWith("redis") || recipe.id == "redlock" ? BackendKind::Redis
-                                                                          : BackendKind::ZooKeeper;
+            const auto backend = recipe.id.startsWith("sql-")                              ? BackendKind::MariaDb
+                                 : recipe.id.startsWith("redis") || recipe.id == "redlock" ? BackendKind::Redis
+                                                                                           : BackendKind::ZooKeeper;
             QVERIFY2(recipe.backend == backend, recipe.id);
             QCOMPARE(findRecipe(recipe.id), &recipe);
         }
@@ -77,8 +77,8 @@ private slots:
                                      recipe.wakeupsPerRelease};
             for (const auto &count : counts)
                 QVERIFY2(count.isEmpty() != recipe.acquirable, recipe.id);
-            const bool saysSo = !recipe.flaws.empty()
-                && recipe.flaws.front().startsWith(QStringLiteral("recognised only"));
+            const bool saysSo =
+                !recipe.flaws.empty() && recipe.flaws.front().startsWith(QStringLiteral("recognised only"));
             QVERIFY2(saysSo != recipe.acquirable, recipe.id);
             if (!recipe.acquirable)
                 seenOnly << recipe.id;

@@ -41,18 +41,23 @@ private slots:
     {
         QTest::addColumn<QStringList>("arguments");
         QTest::addColumn<QString>("says");
-        QTest::newRow("unknown option") << QStringList{u"--frobnicate"_s} << u"unknown option --frobnicate; see --help"_s;
+        QTest::newRow("unknown option") << QStringList{u"--frobnicate"_s}
+                                        << u"unknown option --frobnicate; see --help"_s;
         QTest::newRow("nearly right") << QStringList{u"--jsn"_s} << u"did you mean --json?"_s;
-        QTest::newRow("nearly right, with value") << QStringList{u"--conect=zk://h"_s} << u"did you mean --connect?"_s;
+        QTest::newRow("nearly right, with value")
+            << QStringList{u"--conect=zk://h"_s} << u"did you mean --connect?"_s;
         QTest::newRow("single dash") << QStringList{u"-x"_s} << u"unknown option -x"_s;
         QTest::newRow("value missing") << QStringList{u"--hold"_s} << u"--hold wants a value: --hold D"_s;
         QTest::newRow("value missing before --") << QStringList{u"--hold"_s, u"--"_s} << u"--hold wants a value"_s;
         QTest::newRow("switch with value") << QStringList{u"--all=yes"_s} << u"--all takes no value"_s;
-        QTest::newRow("given twice") << QStringList{u"--hold"_s, u"1s"_s, u"--hold=2s"_s} << u"--hold is given twice"_s;
+        QTest::newRow("given twice") << QStringList{u"--hold"_s, u"1s"_s, u"--hold=2s"_s}
+                                     << u"--hold is given twice"_s;
         QTest::newRow("no uri") << QStringList{u"--connect"_s, u"nonsense"_s} << u"not of the form [NAME=]SCHEME:"_s;
         QTest::newRow("unknown scheme") << QStringList{u"--connect"_s, u"etcd://h"_s} << u"unknown scheme \"etcd\""_s;
-        QTest::newRow("bad port") << QStringList{u"--connect"_s, u"zk://h:99999"_s} << u"is not between 1 and 65535"_s;
-        QTest::newRow("one name twice") << QStringList{u"--connect"_s, u"a=zk://h"_s, u"--connect"_s, u"a=redis://h"_s}
+        QTest::newRow("bad port") << QStringList{u"--connect"_s, u"zk://h:99999"_s}
+                                  << u"is not between 1 and 65535"_s;
+        QTest::newRow("one name twice") << QStringList{u"--connect"_s, u"a=zk://h"_s, u"--connect"_s,
+                                                       u"a=redis://h"_s}
                                         << u"two connections are named a"_s;
         QTest::newRow("arm of nothing") << QStringList{u"--arm"_s, u"zk"_s} << u"--arm zk names no connection"_s;
         QTest::newRow("production of nothing") << QStringList{u"--production"_s, u"zk"_s} << u"names no connection"_s;
@@ -89,7 +94,8 @@ private slots:
 
     void whatFollowsTwoDashesIsLeftAlone()
     {
-        const auto read = readArguments({u"acquire"_s, u"zk:/a"_s, u"--"_s, u"make"_s, u"--json"_s, u"--"_s, u"x"_s}, known());
+        const auto read =
+            readArguments({u"acquire"_s, u"zk:/a"_s, u"--"_s, u"make"_s, u"--json"_s, u"--"_s, u"x"_s}, known());
         QVERIFY(read && read->hasRest);
         QCOMPARE(read->rest, (QStringList{u"make"_s, u"--json"_s, u"--"_s, u"x"_s}));
         QVERIFY(!read->has(u"json"_s));
@@ -113,9 +119,10 @@ private slots:
     {
         const auto environment = [](const QByteArray &variable) {
             return variable == "LOCKSCOPE_PASSWORD_MY_ZK" || variable == "LOCKSCOPE_PASSWORD_REDIS" ? u"fromenv"_s
-                                                                                                   : QString();
+                                                                                                    : QString();
         };
-        const auto read = readArguments({u"--connect"_s, u"my-zk=zk://bob@h"_s, u"--connect"_s, u"redis://:fromuri@h"_s}, known());
+        const auto read =
+            readArguments({u"--connect"_s, u"my-zk=zk://bob@h"_s, u"--connect"_s, u"redis://:fromuri@h"_s}, known());
         QVERIFY(read);
         const auto connections = readConnections(*read, environment);
         QVERIFY(connections);

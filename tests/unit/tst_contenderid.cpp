@@ -20,7 +20,9 @@ private slots:
         const QByteArray hex = "0e7d6b1a7c8e4b6e9a3e2f5d1c4b3a2f";
         const QByteArray digits = "01234567890123456789012345678901";
         const auto once = [](const char *what, const QByteArray &name) { QTest::newRow(what) << name << name; };
-        const auto again = [](const char *what, const QByteArray &name) { QTest::newRow(what) << name << name + "@4294967301"; };
+        const auto again = [](const char *what, const QByteArray &name) {
+            QTest::newRow(what) << name << name + "@4294967301";
+        };
         once("Curator", "_c_" + uuid + "-lock-0000000041");
         once("Curator's writer", "_c_" + uuid + "-__WRIT__0000000041");
         once("Curator after 2^31 creates", "_c_" + uuid + "-lock--2147483648");

@@ -141,7 +141,8 @@ private slots:
         QTest::addColumn<qint64>("leftMs"); // -1: unknown
         QTest::newRow("utc") << QByteArray("Sat Nov 21 01:45:39 UTC 2026") << qint64(0) << qint64(9000);
         QTest::newRow("another zone") << QByteArray("Sat Nov 21 02:45:39 CET 2026") << qint64(0) << qint64(9000);
-        QTest::newRow("a zone of quarters") << QByteArray("Sat Nov 21 07:30:39 NPT 2026") << qint64(0) << qint64(9000);
+        QTest::newRow("a zone of quarters")
+            << QByteArray("Sat Nov 21 07:30:39 NPT 2026") << qint64(0) << qint64(9000);
         QTest::newRow("another day") << QByteArray("Fri Nov 20 17:45:39 PST 2026") << qint64(0) << qint64(9000);
         QTest::newRow("over the hour") << QByteArray("Sat Nov 21 01:52:30 UTC 2026") << qint64(0) << qint64(420'000);
         QTest::newRow("just past") << QByteArray("Sat Nov 21 01:45:29 UTC 2026") << qint64(0) << qint64(0);
@@ -157,7 +158,8 @@ private slots:
         zk::Evidence evidence;
         evidence.askedAt = at(45, 30);
         evidence.serverAhead = std::chrono::milliseconds(serverAheadMs);
-        readDump("SessionTracker dump:\nSession Sets (1)/(1):\n1 expire at " + date + ":\n\t0x1\nephemeral nodes dump:\n",
+        readDump("SessionTracker dump:\nSession Sets (1)/(1):\n1 expire at " + date
+                     + ":\n\t0x1\nephemeral nodes dump:\n",
                  evidence);
         if (leftMs < 0)
             QVERIFY(evidence.expiresIn.empty());
@@ -286,9 +288,10 @@ private slots:
     void adminTotals()
     {
         zk::Evidence evidence;
-        QVERIFY(readAdmin("watch_summary",
-                          R"({"num_connections":2,"num_paths":2,"num_total_watches":3,"command":"watch_summary","error":null})",
-                          evidence));
+        QVERIFY(readAdmin(
+            "watch_summary",
+            R"({"num_connections":2,"num_paths":2,"num_total_watches":3,"command":"watch_summary","error":null})",
+            evidence));
         QVERIFY(readAdmin("monitor", R"({"watch_count":10,"command":"monitor","error":null})", evidence));
         evidence.settle();
         QCOMPARE(evidence.childWatchTotal, qint64(7));
@@ -302,8 +305,7 @@ private slots:
         QTest::newRow("other json") << QByteArray(R"({"status":"ok"})");
         QTest::newRow("array") << QByteArray("[]");
         QTest::newRow("cut") << dumpJson.left(100);
-        QTest::newRow("unknown command")
-            << QByteArray(R"({"command":"dump","error":"Unknown command: dump"})");
+        QTest::newRow("unknown command") << QByteArray(R"({"command":"dump","error":"Unknown command: dump"})");
         QTest::newRow("another command") << QByteArray(R"({"command":"monitor","error":null})");
         QTest::newRow("nothing in it") << QByteArray(R"({"command":"dump","error":null})");
     }

@@ -45,7 +45,7 @@ severity is the usual one: where less is known, or less is at stake, a finding i
 )"_s;
     for (const auto &kind : findingKinds())
         text += u"| `%1` | %2 | %3 | %4 | %5 |\n"_s.arg(word(kind.code), word(kind.severity), kind.meaning,
-                                                       kind.confirm, kind.remedy);
+                                                        kind.confirm, kind.remedy);
     return text + u"\nMade from `core/inspect/findingtable.cpp`: `tests/unit/tst_findings.cpp` says how.\n"_s;
 }
 

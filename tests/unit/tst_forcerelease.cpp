@@ -23,7 +23,8 @@ constexpr quint64 headOwner = 0x2000009b4890007;
 
 QByteArray nodeName(int n)
 {
-    return "_c_0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a2" + QByteArray::number(n) + "-lock-000000004" + QByteArray::number(n);
+    return "_c_0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a2" + QByteArray::number(n) + "-lock-000000004"
+           + QByteArray::number(n);
 }
 
 Contender contender(int n)
@@ -158,7 +159,8 @@ struct ReleaseWorld {
         QStringList phases;
         const auto records = audit.read(nullptr);
         for (const auto &record : records ? *records : std::vector<AuditRecord>())
-            phases << record.phase + (record.outcome.isEmpty() ? QString() : u": "_s + record.outcome.section(u':', 0, 0));
+            phases << record.phase
+                          + (record.outcome.isEmpty() ? QString() : u": "_s + record.outcome.section(u':', 0, 0));
         return phases;
     }
 };
@@ -362,7 +364,8 @@ private slots:
         const auto outcome = w.release(queue());
         QVERIFY(outcome);
         QVERIFY(outcome->released);
-        QVERIFY2(outcome->message.contains(u"held by %1 now"_s.arg(label(nodeName(1)))), qPrintable(outcome->message));
+        QVERIFY2(outcome->message.contains(u"held by %1 now"_s.arg(label(nodeName(1)))),
+                 qPrintable(outcome->message));
         QVERIFY(!w.tree.nodes.contains(ZPath(contender(0).guard.path)));
         QVERIFY(w.tree.nodes.contains(ZPath(contender(1).guard.path)));
         QCOMPARE(w.tree.sent.size(), 3); // sync, get, remove
@@ -482,8 +485,9 @@ private slots:
         ReleaseWorld w;
         w.tree.fails[u"remove"_s] = Error{ErrorCode::UnknownOutcome, u"connection lost"_s};
         const Error broken{ErrorCode::NotConnected, u"no connection"_s};
-        w.observer.answers = {queue(), second == 0 ? Result<LockSnapshot>(afterwards())
-                                       : second == 1 ? Result<LockSnapshot>(queue()) : broken};
+        w.observer.answers = {queue(), second == 0   ? Result<LockSnapshot>(afterwards())
+                                       : second == 1 ? Result<LockSnapshot>(queue())
+                                                     : broken};
         const auto outcome = w.release(queue());
         QCOMPARE(bool(outcome), second != 2);
         if (outcome)
@@ -577,7 +581,8 @@ private slots:
         const auto outcome = w.release(snapshot);
         QVERIFY(!outcome);
         QCOMPARE(outcome.error().code, ErrorCode::UnknownOutcome);
-        QVERIFY2(outcome.error().message.contains(u"n3:6379: connection lost"_s), qPrintable(outcome.error().message));
+        QVERIFY2(outcome.error().message.contains(u"n3:6379: connection lost"_s),
+                 qPrintable(outcome.error().message));
     }
 
     void redissonNamesItsKeysAndChannels_data()
@@ -585,8 +590,10 @@ private slots:
         QTest::addColumn<QByteArray>("lock");
         QTest::addColumn<QByteArray>("channel");
         QTest::addColumn<QByteArray>("timeouts");
-        QTest::newRow("plain") << QByteArray("orders") << QByteArray("redisson_lock__channel:{orders}") << QByteArray("{orders}:");
-        QTest::newRow("with a tag") << QByteArray("{shop}:orders") << QByteArray("redisson_lock__channel:{shop}:orders")
+        QTest::newRow("plain") << QByteArray("orders") << QByteArray("redisson_lock__channel:{orders}")
+                               << QByteArray("{orders}:");
+        QTest::newRow("with a tag") << QByteArray("{shop}:orders")
+                                    << QByteArray("redisson_lock__channel:{shop}:orders")
                                     << QByteArray("{shop}:orders:");
     }
     void redissonNamesItsKeysAndChannels()

@@ -38,7 +38,9 @@ private slots:
     {
         QTest::addColumn<QByteArray>("command");
         QTest::addColumn<bool>("write");
-        const auto row = [](const char *command, bool write) { QTest::newRow(command) << QByteArray(command) << write; };
+        const auto row = [](const char *command, bool write) {
+            QTest::newRow(command) << QByteArray(command) << write;
+        };
         row("GET k", false);
         row("get k", false);
         row("PTTL k", false);
@@ -139,7 +141,8 @@ private slots:
         const auto never = Deadline::never();
         const auto set = w.redis->command(words("SET k v"), never);
         const auto mixed = w.redis->pipeline({words("GET k"), words("DEL k")}, never);
-        const auto script = w.redis->script(redis::Script{"redis-set-nx/release", "return 1", "abc"}, {"k"}, {"v"}, never);
+        const auto script =
+            w.redis->script(redis::Script{"redis-set-nx/release", "return 1", "abc"}, {"k"}, {"v"}, never);
         w.loop.runReady();
         QCOMPARE(set.value().error().code, ErrorCode::Refused);
         QCOMPARE(mixed.value().error().code, ErrorCode::Refused);
@@ -252,7 +255,8 @@ private slots:
         w.loop.runReady();
         QVERIFY(auth.value() && hello.value() && config.value() && acl.value() && digest.value() && acls.value());
         for (const auto &entry : w.log.entries()) {
-            QVERIFY2(!entry.text.contains(u"hunter2"_s) && !entry.outcome.contains(u"hunter2"_s), qPrintable(entry.text));
+            QVERIFY2(!entry.text.contains(u"hunter2"_s) && !entry.outcome.contains(u"hunter2"_s),
+                     qPrintable(entry.text));
             QVERIFY2(!entry.text.contains(QChar(0x1b)) && entry.text.size() < 400, qPrintable(entry.text));
         }
         QVERIFY(w.last().text.contains(u"\\x1B[31m"_s));

@@ -90,14 +90,16 @@ private slots:
                                       << QByteArray("7, 'x'") << QByteArray("shop.stock#a=7,b=x");
         QTest::newRow("another index") << stock << QByteArray("by_name") << QByteArrayList{"name"}
                                        << QByteArray("'kettle', 1") << QByteArray("shop.stock#name=kettle");
-        QTest::newRow("beyond the last") << stock << QByteArray("PRIMARY") << QByteArrayList{"id"}
-                                         << QByteArray("supremum pseudo-record")
-                                         << QByteArray("shop.stock#PRIMARY:supremum pseudo-record");
+        QTest::newRow("beyond the last")
+            << stock << QByteArray("PRIMARY") << QByteArrayList{"id"} << QByteArray("supremum pseudo-record")
+            << QByteArray("shop.stock#PRIMARY:supremum pseudo-record");
         QTest::newRow("no key") << stock << QByteArray("GEN_CLUST_INDEX") << QByteArrayList()
-                                << QByteArray("0x000000000200") << QByteArray("shop.stock#GEN_CLUST_INDEX:0x000000000200");
+                                << QByteArray("0x000000000200")
+                                << QByteArray("shop.stock#GEN_CLUST_INDEX:0x000000000200");
         QTest::newRow("not in memory") << stock << QByteArray("PRIMARY") << QByteArrayList{"id"} << QByteArray()
                                        << QByteArray("shop.stock#PRIMARY:?");
-        QTest::newRow("the table") << stock << QByteArray() << QByteArrayList() << QByteArray() << QByteArray("shop.stock");
+        QTest::newRow("the table") << stock << QByteArray() << QByteArrayList() << QByteArray()
+                                   << QByteArray("shop.stock");
         QTest::newRow("odd names") << QByteArray("`s.s`.`a``b` /* Partition `p0` */") << QByteArray("PRIMARY")
                                    << QByteArrayList{"c=d"} << QByteArray("1") << QByteArray("`s.s`.`a``b`#`c=d`=1");
     }
@@ -116,8 +118,9 @@ private slots:
     void whoIsInTheWayAndDoesNotWaitHolds()
     {
         // A later waiter lists the earlier one among those in its way.
-        const auto look = lookOf({transaction("10", 1, 0), transaction("12", 3, 5, at(20)), transaction("11", 2, 6, at(10))},
-                                 {wait("11", "10"), wait("12", "10"), wait("12", "11")});
+        const auto look =
+            lookOf({transaction("10", 1, 0), transaction("12", 3, 5, at(20)), transaction("11", 2, 6, at(10))},
+                   {wait("11", "10"), wait("12", "10"), wait("12", "11")});
         const auto snapshots = snapshotsOf(look, db);
         QCOMPARE(snapshots.size(), size_t(1));
         const auto &lock = snapshots.front();
@@ -127,7 +130,8 @@ private slots:
         QCOMPARE(lock.state, LockState::Contended);
         QCOMPARE(ids(lock, Role::Holder), QByteArrayList{"1@1700000000010"});
         QCOMPARE(*lock.contenders[0].session, QStringLiteral("1"));
-        QCOMPARE(ids(lock, Role::Waiter), (QByteArrayList{"2@1700000006011", "3@1700000005012"})); // by how long they wait
+        QCOMPARE(ids(lock, Role::Waiter),
+                 (QByteArrayList{"2@1700000006011", "3@1700000005012"})); // by how long they wait
         const auto &holder = lock.contenders[0];
         QCOMPARE(holder.heldSince, at(0));
         QVERIFY(holder.heldAtMost);
@@ -185,7 +189,8 @@ private slots:
     {
         auto reader = wait("12", "0");
         reader.blockingMode = "S";
-        auto look = lookOf({transaction("0", 1, 0), transaction("0", 4, 0), transaction("12", 3, 2, at(9))}, {reader});
+        auto look =
+            lookOf({transaction("0", 1, 0), transaction("0", 4, 0), transaction("12", 3, 2, at(9))}, {reader});
         look.transactions[1].rowsLocked = 0; // it has locked nothing, so it is in nobody's way
         const auto lock = snapshotsOf(look, db).front();
         QCOMPARE(ids(lock, Role::Holder), QByteArrayList{"1@1700000000000"});
@@ -195,7 +200,8 @@ private slots:
     {
         auto reader = wait("12", "0");
         reader.blockingMode = "S";
-        const auto look = lookOf({transaction("0", 1, 0), transaction("0", 4, 0), transaction("12", 3, 2, at(9))}, {reader});
+        const auto look =
+            lookOf({transaction("0", 1, 0), transaction("0", 4, 0), transaction("12", 3, 2, at(9))}, {reader});
         const auto lock = snapshotsOf(look, db).front();
         QCOMPARE(lock.holderCount(), 1);
         QVERIFY(!lock.contenders[0].session);
@@ -254,7 +260,8 @@ private slots:
         QTest::addColumn<QByteArray>("name");
         QTest::newRow("plain") << QByteArray("SELECT GET_LOCK('a',10)") << QByteArray("a");
         QTest::newRow("spaces, case, double quotes") << QByteArray("do get_lock ( \"b c\" , 1)") << QByteArray("b c");
-        QTest::newRow("doubled and escaped") << QByteArray("SELECT GET_LOCK('it''s \\'x\\'', 1)") << QByteArray("it's 'x'");
+        QTest::newRow("doubled and escaped")
+            << QByteArray("SELECT GET_LOCK('it''s \\'x\\'', 1)") << QByteArray("it's 'x'");
         QTest::newRow("an expression") << QByteArray("SELECT GET_LOCK(CONCAT('a', 'b'), 1)") << QByteArray();
         QTest::newRow("another") << QByteArray("SELECT 1") << QByteArray();
         QTest::newRow("cut off") << QByteArray("SELECT GET_LOCK(") << QByteArray();
@@ -323,11 +330,12 @@ private slots:
                                  "SHOW PROCESSLIST", "START TRANSACTION READ ONLY, WITH CONSISTENT SNAPSHOT",
                                  "SET SESSION TRANSACTION ISOLATION LEVEL READ UNCOMMITTED"})
             QTest::newRow(read) << QByteArray(read) << false;
-        for (const auto *write : {"UPDATE t SET a = 1", "SELECT id FROM t FOR UPDATE", "SELECT id FROM t for  update",
-                                  "select GET_LOCK('a', 1)", "SELECT RELEASE_LOCK('a')", "SELECT 1 INTO OUTFILE 'x'",
-                                  "KILL CONNECTION 1", "START TRANSACTION", "COMMIT", "CALL p()", "SET GLOBAL x = 1", "",
-                                  "DO SLEEP(1)", "START TRANSACTION READ ONLY, WITH CONSISTENT SNAPSHOT; DELETE FROM t",
-                                  "BEGIN NOT ATOMIC KILL 1; END", "WITH a AS (SELECT 1) SELECT * FROM a", "SELECT\n1\nFOR\nUPDATE"})
+        for (const auto *write :
+             {"UPDATE t SET a = 1", "SELECT id FROM t FOR UPDATE", "SELECT id FROM t for  update",
+              "select GET_LOCK('a', 1)", "SELECT RELEASE_LOCK('a')", "SELECT 1 INTO OUTFILE 'x'", "KILL CONNECTION 1",
+              "START TRANSACTION", "COMMIT", "CALL p()", "SET GLOBAL x = 1", "", "DO SLEEP(1)",
+              "START TRANSACTION READ ONLY, WITH CONSISTENT SNAPSHOT; DELETE FROM t", "BEGIN NOT ATOMIC KILL 1; END",
+              "WITH a AS (SELECT 1) SELECT * FROM a", "SELECT\n1\nFOR\nUPDATE"})
             QTest::newRow(write) << QByteArray(write) << true;
     }
     void questionsAreNoWritesAndLocksAre()

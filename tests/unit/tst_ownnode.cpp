@@ -27,7 +27,8 @@ class Server : public fakes::Session {
 public:
     using fakes::Session::Session;
 
-    Reply<zk::Created> create(ZPath node, QByteArray data, zk::CreateMode mode, zk::Acls acls, Deadline deadline) override
+    Reply<zk::Created> create(ZPath node, QByteArray data, zk::CreateMode mode, zk::Acls acls,
+                              Deadline deadline) override
     {
         const Reply<zk::Created> reply(loop());
         if (nodes.contains(node)) {

@@ -81,8 +81,9 @@ private slots:
             s3 > {h2}__lock__0000000002
             s3 > {h3}__lock__0000000003)");
         const auto lock = input.locks()[0];
-        QCOMPARE(draw(lock.contenders[2]),
-                 expand("{h3}__lock__0000000003 waits exclusive 2 ->{h2}__lock__0000000002 ->{h1}__lock__0000000001"));
+        QCOMPARE(
+            draw(lock.contenders[2]),
+            expand("{h3}__lock__0000000003 waits exclusive 2 ->{h2}__lock__0000000002 ->{h1}__lock__0000000001"));
         QVERIFY(!lock.find(FindingCode::WrongWatch));
     }
 
@@ -153,7 +154,8 @@ private slots:
         const auto lock = input.locks()[0];
         const auto *gone = lock.find(FindingCode::HolderDisconnected);
         QVERIFY(gone);
-        QCOMPARE(gone->message, QStringLiteral("session 0x100000000000001 has no live connection; it expires in 3.2 s"));
+        QCOMPARE(gone->message,
+                 QStringLiteral("session 0x100000000000001 has no live connection; it expires in 3.2 s"));
         QCOMPARE(gone->contenders, std::vector<QByteArray>{lock.contenders[0].id});
         QCOMPARE(*lock.contenders[0].expiresAt, lock.observed + 3200ms);
         QVERIFY(lock.find(FindingCode::StaleQueue));
@@ -204,7 +206,8 @@ private slots:
         QVERIFY(lock.find(FindingCode::LostWakeup));
         QCOMPARE(lock.find(FindingCode::LostWakeup)->contenders, std::vector<QByteArray>{lock.contenders[2].id});
 
-        input.evidence.dataWatches[ZPath(expand("/l/{h2}__lock__0000000002"))].insert(zk::SessionId{sessionNumber(3)});
+        input.evidence.dataWatches[ZPath(expand("/l/{h2}__lock__0000000002"))].insert(
+            zk::SessionId{sessionNumber(3)});
         input.evidence.askedAt += 1s;
         QVERIFY(!judged().find(FindingCode::LostWakeup));
         input.evidence.dataWatches.erase(ZPath(expand("/l/{h2}__lock__0000000002")));
@@ -217,10 +220,12 @@ private slots:
         QTest::addColumn<QByteArray>("nodes");
         QTest::addColumn<int>("suspects");
         QTest::newRow("kazoo") << three << 2;
-        QTest::newRow("herd: child watches are never listed") << QByteArray("herd-0000000001 s1\nherd-0000000002 s2") << 0;
+        QTest::newRow("herd: child watches are never listed")
+            << QByteArray("herd-0000000001 s1\nherd-0000000002 s2") << 0;
         QTest::newRow("textbook: may watch the children") << QByteArray("a-W-0000000001 s1\nb-W-0000000002 s2") << 0;
         QTest::newRow("nobody's names: may poll") << QByteArray("lock-0000000001 s1\nlock-0000000002 s2") << 0;
-        QTest::newRow("two nodes of one session") << QByteArray("{h1}__lock__0000000001 s1\n{h2}__lock__0000000002 s1") << 0;
+        QTest::newRow("two nodes of one session")
+            << QByteArray("{h1}__lock__0000000001 s1\n{h2}__lock__0000000002 s1") << 0;
         QTest::newRow("persistent") << QByteArray("{h1}__lock__0000000001 s1\n{h2}__lock__0000000002 -") << 0;
     }
     void lostWakeupOnlyWhereItCanBeSeen()
@@ -263,7 +268,8 @@ private slots:
         QTest::addColumn<QByteArray>("ephemerals");
         QTest::addColumn<QByteArray>("directory"); // empty: none
         const auto row = [](const char *parent, const char *ephemerals, const char *directory) {
-            QTest::addRow("%s %s", parent, ephemerals) << QByteArray(parent) << QByteArray(ephemerals) << QByteArray(directory);
+            QTest::addRow("%s %s", parent, ephemerals)
+                << QByteArray(parent) << QByteArray(ephemerals) << QByteArray(directory);
         };
         row("/l/orders", "_c_{u1}-lock-0000000001", "/l/orders");
         row("/l/sem/locks", "_c_{u1}-lock-0000000001", "/l/sem");
@@ -296,7 +302,8 @@ private slots:
     void partsWorthReading()
     {
         const Input composite("/l/sem", "locks - \nleases - ");
-        QCOMPARE(partsToRead(composite.directory), (std::vector<ZPath>{ZPath("/l/sem/locks"), ZPath("/l/sem/leases")}));
+        QCOMPARE(partsToRead(composite.directory),
+                 (std::vector<ZPath>{ZPath("/l/sem/locks"), ZPath("/l/sem/leases")}));
         const Input pool("/l/pool", "{h1} s1", "3");
         QCOMPARE(partsToRead(pool.directory), (std::vector<ZPath>{ZPath("/l/pool-__lock__")}));
         const Input queue("/l/q", three);
@@ -312,11 +319,14 @@ private slots:
             QByteArray text;
             for (int i = 0; i < 40; ++i) {
                 const bool reads = i < 3 || i * 7 % 5 > 1;
-                const QByteArray base = curator ? (reads ? "-__READ__" : "-__WRIT__") : (reads ? "__rlock__" : "__lock__");
-                const QByteArray name = expand(QByteArray(curator ? "_c_{u" : "{h") + QByteArray::number(9 - i % 9) + '}')
-                    + base + QByteArray::number(i).rightJustified(10, '0');
+                const QByteArray base =
+                    curator ? (reads ? "-__READ__" : "-__WRIT__") : (reads ? "__rlock__" : "__lock__");
+                const QByteArray name =
+                    expand(QByteArray(curator ? "_c_{u" : "{h") + QByteArray::number(9 - i % 9) + '}') + base
+                    + QByteArray::number(i).rightJustified(10, '0');
                 text += name + " s" + QByteArray::number(i % 9 + 1) + '\n';
-                whole.push_back({*recipes::readSequence(NodeName(name)), reads ? recipes::Access::Shared : recipes::Access::Exclusive});
+                whole.push_back({*recipes::readSequence(NodeName(name)),
+                                 reads ? recipes::Access::Shared : recipes::Access::Exclusive});
             }
             const auto lock = Input("/l", text).locks()[0];
             QCOMPARE(lock.contenders.size(), size_t(40));
@@ -333,9 +343,10 @@ private slots:
     {
         // Bytes that are no UTF-8, numbers that are no numbers, a megabyte of data.
         Input input("/l", "");
-        for (const auto &name : {QByteArray("\xff\xfe"), QByteArray("_c_"), QByteArray("_c_-lock-"), QByteArray("x-"),
-                                 QByteArray("0000000001"), QByteArray("__lock__99999999999"), QByteArray(5000, '-'),
-                                 QByteArray("{\n}"), QByteArray("-W-"), QByteArray("lock-"), QByteArray("_lock_0000000001")}) {
+        for (const auto &name :
+             {QByteArray("\xff\xfe"), QByteArray("_c_"), QByteArray("_c_-lock-"), QByteArray("x-"),
+              QByteArray("0000000001"), QByteArray("__lock__99999999999"), QByteArray(5000, '-'), QByteArray("{\n}"),
+              QByteArray("-W-"), QByteArray("lock-"), QByteArray("_lock_0000000001")}) {
             ZnodeView node;
             node.name = NodeName(name);
             node.stat.ephemeralOwner = zk::SessionId{sessionNumber(1)};

@@ -69,7 +69,8 @@ private:
             if (kind == "list")
                 view.items.push_back(word);
             else
-                view.scored.emplace_back(word.left(word.lastIndexOf('=')), word.mid(word.lastIndexOf('=') + 1).toDouble());
+                view.scored.emplace_back(word.left(word.lastIndexOf('=')),
+                                         word.mid(word.lastIndexOf('=') + 1).toDouble());
         }
         return view;
     }
@@ -119,7 +120,8 @@ private slots:
     void redisson_data()
     {
         columns();
-        row("1 read lock, writers wait", hash("rw", "mode read\n{u1}:5 2\n{u2}:7 1"), "channel redisson_rwlock:{rw} 2", R"(
+        row("1 read lock, writers wait", hash("rw", "mode read\n{u1}:5 2\n{u2}:7 1"),
+            "channel redisson_rwlock:{rw} 2", R"(
             rw redisson-rwlock high contended (Redisson)
             {u1}:5 holds read -
             {u2}:7 holds read -
@@ -134,14 +136,16 @@ private slots:
             {u1}:5 holds exclusive -)");
         row("2b fair, contended: the list is the queue", hash("orders", "{u1}:5 1"), R"(
             list redisson_lock_queue:{orders} {u3}:1 {u2}:9
-            zset redisson_lock_timeout:{orders} {u2}:9=1700000300000 {u3}:1=1700000200000)", R"(
+            zset redisson_lock_timeout:{orders} {u2}:9=1700000300000 {u3}:1=1700000200000)",
+            R"(
             orders redisson-fair-lock high contended (Redisson)
             {u1}:5 holds exclusive 0
             {u3}:1 waits exclusive 1
             {u2}:9 waits exclusive 2)");
         row("2b a queue entry without a deadline, one past it", hash("orders", "{u1}:5 1"), R"(
             list redisson_lock_queue:{orders} {u3}:1 {u2}:9 {u4}:4
-            zset redisson_lock_timeout:{orders} {u2}:9=1699999999999 {u4}:4=1700000009000)", R"(
+            zset redisson_lock_timeout:{orders} {u2}:9=1699999999999 {u4}:4=1700000009000)",
+            R"(
             orders redisson-fair-lock high contended (Redisson) !stale-queue
             {u1}:5 holds exclusive 0
             {u3}:1 waits exclusive 1
@@ -149,12 +153,14 @@ private slots:
             {u4}:4 waits exclusive 3)");
         row("2b leftovers: the queue without its lock", missing("orders"), R"(
             list redisson_lock_queue:{orders} {u3}:1
-            zset redisson_lock_timeout:{orders} {u3}:1=1600000000000)", R"(
+            zset redisson_lock_timeout:{orders} {u3}:1=1600000000000)",
+            R"(
             orders redisson-fair-lock high free (Redisson) !stale-queue !litter
             {u3}:1 waits exclusive 0)");
         row("2a a fenced lock that nobody holds", missing("f"), "string redisson_lock_token:{f} 42", R"(
             f redisson-fenced-lock high free (Redisson))");
-        row("2c lock, waiters by their number only", hash("orders", "{u1}:5 3"), "channel redisson_lock__channel:{orders} 2", R"(
+        row("2c lock, waiters by their number only", hash("orders", "{u1}:5 3"),
+            "channel redisson_lock__channel:{orders} 2", R"(
             orders redisson-lock medium contended (Redisson)
             {u1}:5 holds exclusive -
             subscriber 1 waits exclusive -
@@ -162,17 +168,21 @@ private slots:
         row("2c lock without expiry", hash("orders", "{u1}:5 1", -1), "channel redisson_lock__channel:{orders} 0", R"(
             orders redisson-lock medium held (Redisson) !no-ttl
             {u1}:5 holds exclusive -)");
-        row("2c a name with braces of its own", hash("{a}b", "{u1}:-7 1"), "channel redisson_lock__channel:{a}b 1", R"(
+        row("2c a name with braces of its own", hash("{a}b", "{u1}:-7 1"), "channel redisson_lock__channel:{a}b 1",
+            R"(
             {a}b redisson-lock medium contended (Redisson)
             {u1}:-7 holds exclusive -
             subscriber 1 waits exclusive -)");
-        row("3 a group of locks", hash("group", "YWJj {u1}:5\nYWJj:{u1}:5:expire_time 1700000009000\n"
-                                       "YWJj:{u1}:5:lock_count 2"), "", R"(
+        row("3 a group of locks",
+            hash("group", "YWJj {u1}:5\nYWJj:{u1}:5:expire_time 1700000009000\n"
+                          "YWJj:{u1}:5:lock_count 2"),
+            "", R"(
             group redisson-lock high held (Redisson)
             YWJj holds exclusive -)");
         row("4 semaphore with permits", string("sem", "1", -1),
             "zset {sem}:timeout 0123456789abcdef=1700000009000 fedcba9876543210=922337203685477 "
-            "expired-expired-=1600000000000\nchannel redisson_sc:{sem} 1", R"(
+            "expired-expired-=1600000000000\nchannel redisson_sc:{sem} 1",
+            R"(
             sem redisson-semaphore high contended (Redisson) !litter
             30313233343536373839616263646566 holds permit -
             66656463626139383736353433323130 holds permit -
@@ -181,7 +191,8 @@ private slots:
             sem redisson-semaphore high contended (Redisson)
             subscriber 1 waits permit -)");
         row("5 an integer alone is nothing", string("sem", "0", -1), "", "");
-        row("6 count-down latch", string("my-lock", "3", -1), "channel redisson_countdownlatch__channel__{my-lock} 1", "");
+        row("6 count-down latch", string("my-lock", "3", -1), "channel redisson_countdownlatch__channel__{my-lock} 1",
+            "");
         row("7 unlock latch", string("redisson_unlock_latch:{orders}:{h1}", "1"), "", "");
         row("7 queue key", keyOf("redisson_lock_queue:{orders}", KeyType::List, -1, {}), "", "");
         row("another hash", hash("user:7", "name x\nage 7"), "", "");
@@ -297,8 +308,12 @@ private slots:
         // Endless, and a moment, can be anybody's.
         RedisContext context;
         context.observed = ServerTime(milliseconds(1700000000000));
-        QVERIFY(recognise(keyOf("lock.orders", KeyType::String, -1, "1700000060000"), {}, context)->contenders[0].guard.comesAgain);
-        QVERIFY(recognise(keyOf("orders-lock", KeyType::String, -1, "1"), {}, RedisContext())->contenders[0].guard.comesAgain);
+        QVERIFY(recognise(keyOf("lock.orders", KeyType::String, -1, "1700000060000"), {}, context)
+                    ->contenders[0]
+                    .guard.comesAgain);
+        QVERIFY(recognise(keyOf("orders-lock", KeyType::String, -1, "1"), {}, RedisContext())
+                    ->contenders[0]
+                    .guard.comesAgain);
     }
 
     void withAll_data()
@@ -321,7 +336,9 @@ private slots:
     void agesAndLeases()
     {
         Beside beside("");
-        const auto held = [&beside](const KeyView &key) { return recognise(key, beside.companions, beside.context)->contenders[0]; };
+        const auto held = [&beside](const KeyView &key) {
+            return recognise(key, beside.companions, beside.context)->contenders[0];
+        };
         const KeyView py = string("orders-lock", uuid1, 5000);
         QCOMPARE(*held(py).heldSince, now);
         QVERIFY(held(py).heldAtMost);
@@ -339,14 +356,16 @@ private slots:
 
     void redissonHolds()
     {
-        Beside beside(expand("string {rw}:{u1}:5:rwlock_timeout:1 1 4000\nstring {rw}:{u1}:5:rwlock_timeout:2 1 9000"));
+        Beside beside(
+            expand("string {rw}:{u1}:5:rwlock_timeout:1 1 4000\nstring {rw}:{u1}:5:rwlock_timeout:2 1 9000"));
         const auto lock = recognise(hash("rw", "mode read\n{u1}:5 2"), beside.companions, beside.context);
         QCOMPARE(lock->contenders[0].reentry, 2);
         QCOMPARE(*lock->contenders[0].expiresAt, now + milliseconds(9000));
         QCOMPARE(lock->companions.size(), size_t(2));
         QVERIFY2(!lock->waitersKnown, "the channel was not counted");
-        const auto group = recognise(hash("g", "YWJj {u1}:5\nYWJj:{u1}:5:expire_time 1700000009000\nYWJj:{u1}:5:lock_count 2"),
-                                     {}, Beside("").context);
+        const auto group =
+            recognise(hash("g", "YWJj {u1}:5\nYWJj:{u1}:5:expire_time 1700000009000\nYWJj:{u1}:5:lock_count 2"), {},
+                      Beside("").context);
         QCOMPARE(group->contenders[0].reentry, 2);
         QCOMPARE(group->contenders[0].identity, expand("{u1}:5"));
     }

@@ -59,7 +59,8 @@ QString shown(const std::optional<LockSnapshot> &lock)
         return u"none"_s;
     QStringList contenders;
     for (const auto &one : lock->contenders) {
-        const auto left = one.expiresAt ? std::chrono::duration_cast<std::chrono::seconds>(*one.expiresAt - quorumNoon) : 0s;
+        const auto left =
+            one.expiresAt ? std::chrono::duration_cast<std::chrono::seconds>(*one.expiresAt - quorumNoon) : 0s;
         contenders << u"%1 %2 %3"_s.arg(word(one.role), QString::fromUtf8(one.id),
                                         one.expiresAt ? QString::number(left.count()) : u"never"_s);
     }
@@ -165,18 +166,21 @@ private slots:
         // In the answer to programs, too; a lock that is on no set has no such field.
         const auto json = toJson(*lock).value("nodes"_L1).toArray();
         QCOMPARE(json.size(), 5);
-        QCOMPARE(json[3].toObject(), (QJsonObject{{u"node"_s, u"n4"_s}, {u"answered"_s, true}, {u"value"_s, u"B"_s},
-                                                  {u"ttlMs"_s, 20'000}}));
-        QCOMPARE(json[2].toObject(), (QJsonObject{{u"node"_s, u"n3"_s}, {u"answered"_s, false},
-                                                  {u"value"_s, QJsonValue::Null}, {u"ttlMs"_s, QJsonValue::Null}}));
+        QCOMPARE(
+            json[3].toObject(),
+            (QJsonObject{{u"node"_s, u"n4"_s}, {u"answered"_s, true}, {u"value"_s, u"B"_s}, {u"ttlMs"_s, 20'000}}));
+        QCOMPARE(json[2].toObject(), (QJsonObject{{u"node"_s, u"n3"_s},
+                                                  {u"answered"_s, false},
+                                                  {u"value"_s, QJsonValue::Null},
+                                                  {u"ttlMs"_s, QJsonValue::Null}}));
         QVERIFY(!toJson(*sightOf(u"A10"_s, 1).snapshot).contains("nodes"_L1));
     }
 
     void theFindingSaysHowManySaidWhat()
     {
         const auto few = noQuorumText(u"A10 - - - B20"_s);
-        for (const auto *part : {"A on 1 of them (n1)", "B on 1 of them (n5)", "nothing on 3", "of 5 nodes",
-                                 "nobody holds it"})
+        for (const auto *part :
+             {"A on 1 of them (n1)", "B on 1 of them (n5)", "nothing on 3", "of 5 nodes", "nobody holds it"})
             QVERIFY2(few.contains(QLatin1StringView(part)), qPrintable(few));
         const auto stray = noQuorumText(u"A10 A10 B20"_s);
         QVERIFY2(stray.contains(u"a majority holds one value"_s) && stray.contains(u"B on 1 of them (n3)"_s),

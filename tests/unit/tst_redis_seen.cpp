@@ -180,8 +180,8 @@ private slots:
         QTest::addColumn<QByteArrayList>("wanted");
         QTest::newRow("none") << QByteArrayList{} << QByteArrayList{};
         QTest::newRow("apart") << QByteArrayList{"b", "a"} << QByteArrayList{"a", "b"};
-        QTest::newRow("one covers another") << QByteArrayList{"lock:a:1", "lock:a", "lock:b"}
-                                            << QByteArrayList{"lock:a", "lock:b"};
+        QTest::newRow("one covers another")
+            << QByteArrayList{"lock:a:1", "lock:a", "lock:b"} << QByteArrayList{"lock:a", "lock:b"};
         QTest::newRow("twice the same") << QByteArrayList{"x", "x"} << QByteArrayList{"x"};
         QTest::newRow("a chain") << QByteArrayList{"aaa", "aa", "ab", "a"} << QByteArrayList{"a"};
     }

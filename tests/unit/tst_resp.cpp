@@ -18,18 +18,12 @@ constexpr qint64 mebibyte = 1024 * 1024;
 QByteArray shown(const Value &value)
 {
     switch (value.kind) {
-    case Value::Kind::Nil:
-        return "nil";
-    case Value::Kind::Status:
-        return '+' + value.text;
-    case Value::Kind::Error:
-        return '-' + value.text;
-    case Value::Kind::Integer:
-        return ':' + QByteArray::number(value.integer);
-    case Value::Kind::Bulk:
-        return '"' + value.text + '"';
-    case Value::Kind::Array:
-        break;
+    case Value::Kind::Nil: return "nil";
+    case Value::Kind::Status: return '+' + value.text;
+    case Value::Kind::Error: return '-' + value.text;
+    case Value::Kind::Integer: return ':' + QByteArray::number(value.integer);
+    case Value::Kind::Bulk: return '"' + value.text + '"';
+    case Value::Kind::Array: break;
     }
     QByteArrayList items;
     for (const auto &item : value.items)
@@ -88,20 +82,19 @@ private slots:
         QTest::newRow("integers") << QByteArray(":0\r\n:-9223372036854775808\r\n:9223372036854775807\r\n")
                                   << QByteArrayList{":0", ":-9223372036854775808", ":9223372036854775807"};
         QTest::newRow("bulk") << QByteArray("$5\r\na\r\nbc\r\n") << QByteArrayList{"\"a\r\nbc\""};
-        QTest::newRow("bulk with a zero byte") << QByteArray("$2\r\n\0x\r\n", 8)
-                                               << QByteArrayList{QByteArray("\"\0x\"", 4)};
+        QTest::newRow("bulk with a zero byte")
+            << QByteArray("$2\r\n\0x\r\n", 8) << QByteArrayList{QByteArray("\"\0x\"", 4)};
         QTest::newRow("empty bulk") << QByteArray("$0\r\n\r\n") << QByteArrayList{"\"\""};
         QTest::newRow("nil bulk") << QByteArray("$-1\r\n") << QByteArrayList{"nil"};
         QTest::newRow("nil array") << QByteArray("*-1\r\n") << QByteArrayList{"nil"};
         QTest::newRow("empty array") << QByteArray("*0\r\n") << QByteArrayList{"[]"};
-        QTest::newRow("array of all kinds")
-            << QByteArray("*6\r\n+a\r\n-b\r\n:1\r\n$1\r\nc\r\n$-1\r\n*0\r\n")
-            << QByteArrayList{"[+a, -b, :1, \"c\", nil, []]"};
+        QTest::newRow("array of all kinds") << QByteArray("*6\r\n+a\r\n-b\r\n:1\r\n$1\r\nc\r\n$-1\r\n*0\r\n")
+                                            << QByteArrayList{"[+a, -b, :1, \"c\", nil, []]"};
         QTest::newRow("nested, with siblings after it")
             << QByteArray("*3\r\n*2\r\n:1\r\n*1\r\n:2\r\n*0\r\n:3\r\n+next\r\n")
             << QByteArrayList{"[[:1, [:2]], [], :3]", "+next"};
-        QTest::newRow("eight arrays deep")
-            << QByteArray("*1\r\n").repeated(8) + ":1\r\n" << QByteArrayList{"[[[[[[[[:1]]]]]]]]"};
+        QTest::newRow("eight arrays deep") << QByteArray("*1\r\n").repeated(8) + ":1\r\n"
+                                           << QByteArrayList{"[[[[[[[[:1]]]]]]]]"};
         QTest::newRow("nothing") << QByteArray() << QByteArrayList{};
     }
     void replies()
@@ -150,17 +143,20 @@ private slots:
         QTest::newRow("a bulk beyond the limit")
             << QByteArray("$9999999\r\n") + QByteArray(2 * mebibyte, 'x') << tooLarge;
         QTest::newRow("bulk that whole is too large")
-            << QByteArray("$1100000\r\n") + QByteArray(1100000, 'x') + "\r\n" << tooLarge;
+            << QByteArray("$1100000\r\n") + QByteArray(1100000, 'x') + "\r\n"
+            << tooLarge;
         QTest::newRow("a line without end") << QByteArray(2 * mebibyte, '+') << tooLarge;
         QTest::newRow("nine arrays deep") << QByteArray("*1\r\n").repeated(9) + ":1\r\n" << notRedis;
-        QTest::newRow("nine arrays deep, the last one empty") << QByteArray("*1\r\n").repeated(8) + "*0\r\n" << notRedis;
+        QTest::newRow("nine arrays deep, the last one empty") << QByteArray("*1\r\n").repeated(8) + "*0\r\n"
+                                                              << notRedis;
         QTest::newRow("as deep as there are bytes") << QByteArray("*1\r\n").repeated(100'000) << notRedis;
         // Only who says HELLO 3 may be sent these. hiredis parses them since version 1.
         QTest::newRow("RESP3 null") << QByteArray("_\r\n") << notRedis;
         QTest::newRow("RESP3 double") << QByteArray(",3.25\r\n") << notRedis;
         QTest::newRow("RESP3 infinity") << QByteArray(",-inf\r\n") << notRedis;
         QTest::newRow("RESP3 boolean") << QByteArray("#t\r\n") << notRedis;
-        QTest::newRow("RESP3 big number") << QByteArray("(3492890328409238509324850943850943825024385\r\n") << notRedis;
+        QTest::newRow("RESP3 big number")
+            << QByteArray("(3492890328409238509324850943850943825024385\r\n") << notRedis;
         QTest::newRow("RESP3 verbatim text") << QByteArray("=8\r\ntxt:some\r\n") << notRedis;
         QTest::newRow("RESP3 blob error") << QByteArray("!6\r\nERR no\r\n") << notRedis;
         QTest::newRow("RESP3 map") << QByteArray("%1\r\n+a\r\n+b\r\n") << notRedis;

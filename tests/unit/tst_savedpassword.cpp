@@ -39,7 +39,8 @@ class TestSavedPassword : public QObject {
         fillInPassword(store, *spec, 50ms, &context, [&](ConnectionSpec known) { filled = std::move(known); });
         if (!QTest::qWaitFor([&] { return filled.has_value(); }))
             return u"no answer"_s;
-        return filled->user + u':' + filled->password + (filled->production && filled->readOnly ? u" production"_s : QString());
+        return filled->user + u':' + filled->password
+               + (filled->production && filled->readOnly ? u" production"_s : QString());
     }
 
 private slots:

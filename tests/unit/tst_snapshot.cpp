@@ -111,9 +111,12 @@ private slots:
         session.session = u"0x1"_s;
         session.holds = {"/locks/a"};
         session.expiresAt = now + 2s;
-        const QJsonObject expected{{u"session"_s, u"0x1"_s},   {u"connection"_s, u"zk"_s},
-                                   {u"endpoint"_s, QJsonValue()}, {u"client"_s, QJsonValue()},
-                                   {u"holds"_s, QJsonArray{u"/locks/a"_s}}, {u"waits"_s, QJsonArray()},
+        const QJsonObject expected{{u"session"_s, u"0x1"_s},
+                                   {u"connection"_s, u"zk"_s},
+                                   {u"endpoint"_s, QJsonValue()},
+                                   {u"client"_s, QJsonValue()},
+                                   {u"holds"_s, QJsonArray{u"/locks/a"_s}},
+                                   {u"waits"_s, QJsonArray()},
                                    {u"expiresMs"_s, 2000}};
         QCOMPARE(toJson(session, now), expected);
         const auto coverage = toJson(std::vector<Coverage>{{ConnectionName("zk"), false, u"watches: 1 of 3"_s}});
@@ -193,8 +196,8 @@ private slots:
         auto second = one("r", Role::Holder, 1);
         second.mode = Mode::Read;
         readers.contenders.insert(readers.contenders.begin(), second);
-        QTest::newRow("readers") << readers
-                                 << u"/locks/orders is held by 2 readers, the longest for 4 m 12 s; 1 waits, for 3 m 58 s"_s;
+        QTest::newRow("readers")
+            << readers << u"/locks/orders is held by 2 readers, the longest for 4 m 12 s; 1 waits, for 3 m 58 s"_s;
         for (auto &contender : readers.contenders)
             contender.mode = Mode::Permit;
         readers.contenders.pop_back();
@@ -219,9 +222,9 @@ private slots:
     {
         QTest::addColumn<QByteArray>("name");
         QTest::addColumn<bool>("says");
-        for (const char *name : {"lock", "orders-lock", "lock:orders", "orderLock", "OrderLock", "LOCK_orders",
-                                 "my.lock.7", "lock7", "cron:mutex", "lease/3", "api_semaphore", "locks/orders",
-                                 "HTTPLock", "лиса:lock"})
+        for (const char *name :
+             {"lock", "orders-lock", "lock:orders", "orderLock", "OrderLock", "LOCK_orders", "my.lock.7", "lock7",
+              "cron:mutex", "lease/3", "api_semaphore", "locks/orders", "HTTPLock", "лиса:lock"})
             QTest::newRow(name) << QByteArray(name) << true;
         for (const char *name : {"block", "clock", "release", "blockLister", "unlocked", "Clock", "orders", "",
                                  "flock:1", "locksmith", "semaphored", "BLOCK-7"})

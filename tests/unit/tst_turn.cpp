@@ -54,8 +54,8 @@ private slots:
         QTest::newRow("curator") << uuid + "lock-0000000041" << QByteArray("lock-") << uuid + "lock-" << qint64(41);
         QTest::newRow("curator, base unknown")
             << uuid + "lock-0000000041" << QByteArray() << uuid + "lock-" << qint64(41);
-        QTest::newRow("kazoo")
-            << QByteArray("ab__lock__0000000007") << QByteArray("__lock__") << QByteArray("ab__lock__") << qint64(7);
+        QTest::newRow("kazoo") << QByteArray("ab__lock__0000000007") << QByteArray("__lock__")
+                               << QByteArray("ab__lock__") << qint64(7);
         QTest::newRow("largest") << QByteArray("lock-2147483647") << QByteArray("lock-") << QByteArray("lock-")
                                  << qint64(2147483647);
         QTest::newRow("large after a dash, base unknown")
@@ -68,13 +68,12 @@ private slots:
             << QByteArray("lock--2147483648") << QByteArray("lock-") << QByteArray("lock-") << qint64(-2147483648LL);
         QTest::newRow("smallest, base unknown")
             << QByteArray("lock--2147483648") << QByteArray() << QByteArray("lock-") << qint64(-2147483648LL);
-        QTest::newRow("smallest, base without dash")
-            << QByteArray("a__WRIT__-2147483648") << QByteArray("__WRIT__") << QByteArray("a__WRIT__")
-            << qint64(-2147483648LL);
+        QTest::newRow("smallest, base without dash") << QByteArray("a__WRIT__-2147483648") << QByteArray("__WRIT__")
+                                                     << QByteArray("a__WRIT__") << qint64(-2147483648LL);
         QTest::newRow("number alone") << QByteArray("0000000003") << QByteArray() << QByteArray() << qint64(3);
         QTest::newRow("negative alone") << QByteArray("-000000003") << QByteArray() << QByteArray() << qint64(-3);
-        QTest::newRow("other base")
-            << QByteArray("read-0000000003") << QByteArray("lock-") << QByteArray() << qint64(-99);
+        QTest::newRow("other base") << QByteArray("read-0000000003") << QByteArray("lock-") << QByteArray()
+                                    << qint64(-99);
         QTest::newRow("base not right before")
             << QByteArray("lock-x0000000003") << QByteArray("lock-") << QByteArray() << qint64(-99);
         QTest::newRow("too short") << QByteArray("lock-12") << QByteArray("lock-") << QByteArray() << qint64(-99);

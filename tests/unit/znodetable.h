@@ -123,7 +123,7 @@ private:
 inline QByteArray draw(const Contender &one)
 {
     QByteArray out = one.id + (one.role == Role::Holder ? " holds " : " waits ") + word(one.mode).toLatin1() + ' '
-        + (one.position ? QByteArray::number(*one.position) : QByteArray("-"));
+                     + (one.position ? QByteArray::number(*one.position) : QByteArray("-"));
     for (const auto &edge : one.watches) {
         out += edge.evidence == Evidence::Server ? " ->" : " ~>";
         out += edge.children ? QByteArray("children") : edge.target;
@@ -136,7 +136,7 @@ inline QByteArray draw(const std::vector<LockSnapshot> &locks)
     QByteArrayList out;
     for (const auto &lock : locks) {
         QByteArray head = lock.lock.name + ' ' + lock.recipe + ' ' + word(lock.confidence).toLatin1() + ' '
-            + word(lock.state).toLatin1();
+                          + word(lock.state).toLatin1();
         if (lock.client)
             head += " (" + lock.client->toUtf8() + ')';
         for (const auto &finding : lock.findings)

@@ -31,7 +31,7 @@ bool isOffered(const recipes::RecipeInfo &recipe, const ConnectionStatus &status
     const auto backend = backendOf(status.scheme);
     const bool isSet = backend == BackendKind::Redis && status.uri.contains(u',');
     return recipe.acquirable && recipe.backend == backend && recipe.quorum == isSet
-        && !(recipe.teachingOnly && status.production);
+           && !(recipe.teachingOnly && status.production);
 }
 
 // Which of ours queues with the clients that left this lock.
@@ -207,8 +207,8 @@ void AcquireDialog::showRecipe()
     showRow(*m_grid, m_ttl, isRedis());
     if (recipe) {
         QStringList about{tr("Requests: %1 when free, %2 when queued, %3 to release; a release wakes %4.")
-                              .arg(recipe->requestsAcquireFree, recipe->requestsAcquireQueued, recipe->requestsRelease,
-                                   recipe->wakeupsPerRelease)};
+                              .arg(recipe->requestsAcquireFree, recipe->requestsAcquireQueued,
+                                   recipe->requestsRelease, recipe->wakeupsPerRelease)};
         if (recipe->teachingOnly)
             about << tr("For teaching only.");
         for (const auto &flaw : recipe->flaws)
@@ -262,8 +262,9 @@ QString AcquireDialog::obstacle() const
         if (status->state != ConnectionStatus::State::Connected)
             return tr("%1 is not connected").arg(name);
         if (status->readOnly)
-            return status->readOnlyForGood ? tr("%1 is read-only for this run (--read-only)").arg(name)
-                                           : tr("%1 is read-only; allow writes at the top right of the window").arg(name);
+            return status->readOnlyForGood
+                       ? tr("%1 is read-only for this run (--read-only)").arg(name)
+                       : tr("%1 is read-only; allow writes at the top right of the window").arg(name);
     }
     const auto now = request();
     return now ? QString() : now.error().message;

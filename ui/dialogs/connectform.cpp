@@ -71,20 +71,13 @@ QColor colourOf(ConnectionColour colour)
 {
     const Tokens &tokens = Theme::tokens();
     switch (colour) {
-    case ConnectionColour::None:
-        return {};
-    case ConnectionColour::Red:
-        return tokens.critical;
-    case ConnectionColour::Orange:
-        return tokens.warning;
-    case ConnectionColour::Yellow:
-        return tokens.wait;
-    case ConnectionColour::Green:
-        return tokens.ok;
-    case ConnectionColour::Teal:
-        return tokens.hold;
-    case ConnectionColour::Blue:
-        return tokens.accent;
+    case ConnectionColour::None: return {};
+    case ConnectionColour::Red: return tokens.critical;
+    case ConnectionColour::Orange: return tokens.warning;
+    case ConnectionColour::Yellow: return tokens.wait;
+    case ConnectionColour::Green: return tokens.ok;
+    case ConnectionColour::Teal: return tokens.hold;
+    case ConnectionColour::Blue: return tokens.accent;
     }
     return {};
 }
@@ -130,7 +123,8 @@ ConnectForm::ConnectForm(bool canKeepPasswords, QWidget *parent) : QWidget(paren
 void ConnectForm::buildAddress(QFormLayout *form)
 {
     m_kind = new QComboBox(this);
-    m_kind->addItems({u"ZooKeeper"_s, u"Redis"_s, u"MariaDB or MySQL"_s, u"Sandbox: private servers on this machine"_s});
+    m_kind->addItems(
+        {u"ZooKeeper"_s, u"Redis"_s, u"MariaDB or MySQL"_s, u"Sandbox: private servers on this machine"_s});
     m_name = new QLineEdit(this);
     m_name->setPlaceholderText(u"orders-zk"_s);
     m_hosts = new QLineEdit(this);
@@ -319,10 +313,12 @@ Result<SavedConnection> ConnectForm::read()
     connection.id = m_id;
     connection.name = m_name->text().trimmed();
     if (!plainName.match(connection.name).hasMatch())
-        return wrong(u"A name has letters, digits and . _ - only: it stands before the ':' of a lock's name."_s, m_name);
+        return wrong(u"A name has letters, digits and . _ - only: it stands before the ':' of a lock's name."_s,
+                     m_name);
     if (kind() != Sandbox && m_hosts->text().trimmed().isEmpty())
-        return wrong(u"Which host? Write for example %1"_s.arg(kind() == Redis ? u"10.0.5.1:6379"_s : u"10.0.1.11:2181"_s),
-                     m_hosts);
+        return wrong(
+            u"Which host? Write for example %1"_s.arg(kind() == Redis ? u"10.0.5.1:6379"_s : u"10.0.1.11:2181"_s),
+            m_hosts);
     const auto spec = parseConnection(uri());
     if (!spec)
         return wrong(withoutProgram(spec.error().message), m_hosts);

@@ -57,7 +57,8 @@ QString takenFrom(const Contender &holder, const LockSnapshot &lock)
     if (holder.session)
         parts << QCoreApplication::translate("ForceRelease", "session %1").arg(label(holder.session->toUtf8(), 40));
     if (holder.heldSince)
-        parts << QCoreApplication::translate("ForceRelease", "since %1").arg(timeOf(ourTime(*holder.heldSince, lock)));
+        parts
+            << QCoreApplication::translate("ForceRelease", "since %1").arg(timeOf(ourTime(*holder.heldSince, lock)));
     return parts.join(u" · "_s);
 }
 
@@ -67,8 +68,8 @@ QString nextOwner(const operate::ForceReleasePlan &plan)
     const Contender *next = plan.nextHolder ? lock.find(*plan.nextHolder) : nullptr;
     if (!next)
         return lock.waitersKnown && lock.waiterCount() == 0
-            ? QCoreApplication::translate("ForceRelease", "nobody waits: the lock will be free")
-            : QCoreApplication::translate("ForceRelease", "not known: whoever asks first");
+                   ? QCoreApplication::translate("ForceRelease", "nobody waits: the lock will be free")
+                   : QCoreApplication::translate("ForceRelease", "not known: whoever asks first");
     QString text = shortId(next->id) + u" · "_s + whoIs(*next);
     if (next->waitingSince)
         text += QCoreApplication::translate("ForceRelease", ", waiting %1")
@@ -291,9 +292,9 @@ void ForceReleaseDialog::showError(const Error &error)
     const bool refused = error.code == ErrorCode::Refused || error.code == ErrorCode::NoNode;
     const bool unknown = error.code == ErrorCode::UnknownOutcome;
     m_state->say(unknown || !refused ? Banner::Look::Critical : Banner::Look::Warning,
-                 refused       ? tr("Refused: nothing was sent.")
-                     : unknown ? tr("Not known whether it was released.")
-                               : tr("Failed."),
+                 refused   ? tr("Refused: nothing was sent.")
+                 : unknown ? tr("Not known whether it was released.")
+                           : tr("Failed."),
                  label(error.message.toUtf8(), 600));
     m_again->show();
 }

@@ -63,9 +63,10 @@ GuaranteesDialog::GuaranteesDialog(const std::vector<QByteArray> &recipes, QWidg
     makeTable();
     m_nothing = makeLabel(tr("No recipe, no fault and no reason has this text."), u"muted"_s, this);
     m_nothing->hide();
-    auto *about = makeLabel(tr("No lock survives every fault. This is what each recipe keeps, and what it cannot keep; every test "
-                               "run plays thousands of schedules against this very table."),
-                            u"muted"_s, this);
+    auto *about = makeLabel(
+        tr("No lock survives every fault. This is what each recipe keeps, and what it cannot keep; every test "
+           "run plays thousands of schedules against this very table."),
+        u"muted"_s, this);
     about->setWordWrap(true);
     auto *close = new QPushButton(tr("Close"), this);
     close->setDefault(true);
@@ -208,7 +209,9 @@ void GuaranteesDialog::filter()
             return guarantee.because.contains(m_find->text().trimmed(), Qt::CaseInsensitive);
         });
     };
-    const auto names = [](const QStringList &words, auto has) { return words.isEmpty() || std::ranges::any_of(words, has); };
+    const auto names = [](const QStringList &words, auto has) {
+        return words.isEmpty() || std::ranges::any_of(words, has);
+    };
     bool isAny = false;
     for (int row = 0; row < m_model->rowCount(); ++row) {
         const bool isWanted = isReason ? anyBelow(columns, [&](int column) { return hasReason(row, column); })
@@ -218,8 +221,9 @@ void GuaranteesDialog::filter()
     }
     for (int column = 0; column < columns; ++column) {
         const auto isShownWithReason = [&](int row) { return !m_table->isRowHidden(row) && hasReason(row, column); };
-        const bool isWanted = isReason ? anyBelow(m_model->rowCount(), isShownWithReason)
-                                       : names(ofColumns, [&](const QString &word) { return columnHas(column, word); });
+        const bool isWanted = isReason
+                                  ? anyBelow(m_model->rowCount(), isShownWithReason)
+                                  : names(ofColumns, [&](const QString &word) { return columnHas(column, word); });
         m_table->setColumnHidden(column, !isWanted);
     }
     m_nothing->setVisible(!isAny);
@@ -241,10 +245,11 @@ void GuaranteesDialog::showReasons()
         return;
     }
     const auto fault = m_model->fault(at.column());
-    m_title->setText(tr("%1 under %2").arg(QString::fromLatin1(m_model->recipe(at.row())), QString::fromLatin1(nameOf(fault))));
+    m_title->setText(
+        tr("%1 under %2").arg(QString::fromLatin1(m_model->recipe(at.row())), QString::fromLatin1(nameOf(fault))));
     const auto &guarantees = m_model->guarantees(at.row(), at.column());
     m_summary->setText(guarantees.empty() ? tr("Cannot happen to this recipe: %1").arg(summaryOf(fault))
-                       : summaryOf(fault));
+                                          : summaryOf(fault));
     const auto &invariants = contention::invariants();
     for (std::size_t i = 0; i < guarantees.size(); ++i) {
         const int row = static_cast<int>(i);
@@ -265,7 +270,9 @@ QStringList GuaranteesDialog::reasons() const
 {
     QStringList lines;
     for (int row = 0; row < m_grid->rowCount() && m_grid->itemAtPosition(row, 0); ++row) {
-        const auto text = [&](int column) { return qobject_cast<QLabel *>(m_grid->itemAtPosition(row, column)->widget())->text(); };
+        const auto text = [&](int column) {
+            return qobject_cast<QLabel *>(m_grid->itemAtPosition(row, column)->widget())->text();
+        };
         const auto *pill = qobject_cast<PillLabel *>(m_grid->itemAtPosition(row, 1)->widget());
         lines << u"%1: %2 %3"_s.arg(text(0), pill->pill().word, text(2)).trimmed();
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The help on what a lock keeps when something goes wrong: recipe × fault as a table that can be searched, and below it
-// why, for the cell that is chosen.
+// The help on what a lock keeps when something goes wrong: recipe × fault as a table that can be searched, and below
+// it why, for the cell that is chosen.
 #pragma once
 
 #include <version>

@@ -33,7 +33,8 @@ public:
     {
         const auto &tokens = Theme::tokens();
         painter->save();
-        const bool isLit = option.state.testFlag(QStyle::State_Selected) || option.state.testFlag(QStyle::State_MouseOver);
+        const bool isLit =
+            option.state.testFlag(QStyle::State_Selected) || option.state.testFlag(QStyle::State_MouseOver);
         painter->fillRect(option.rect, isLit ? tokens.selection : tokens.panel);
         painter->setPen(tokens.line);
         painter->drawLine(option.rect.bottomLeft(), option.rect.bottomRight());
@@ -53,7 +54,8 @@ public:
         font.setWeight(QFont::Normal);
         painter->setFont(font);
         painter->setPen(tokens.muted);
-        painter->drawText(words, Qt::AlignLeft | Qt::AlignBottom, cut(painter, index.data(summaryRole), words.width()));
+        painter->drawText(words, Qt::AlignLeft | Qt::AlignBottom,
+                          cut(painter, index.data(summaryRole), words.width()));
         painter->restore();
     }
 
@@ -119,7 +121,7 @@ void LessonList::setFilter(const QString &text)
     for (int row = 0; row < m_rows->count(); ++row) {
         const auto *item = m_rows->item(row);
         const bool isWanted = item->text().contains(text, Qt::CaseInsensitive)
-            || item->data(summaryRole).toString().contains(text, Qt::CaseInsensitive);
+                              || item->data(summaryRole).toString().contains(text, Qt::CaseInsensitive);
         m_rows->setRowHidden(row, !isWanted);
     }
 }

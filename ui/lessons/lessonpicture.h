@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runs of a lesson beside each other (below, where the window is narrow), with one cursor that runs on to where a step wants it.
+// The runs of a lesson beside each other (below, where the window is narrow), with one cursor that runs on to where a
+// step wants it.
 #pragma once
 
 #include <version>

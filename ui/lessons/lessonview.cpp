@@ -50,9 +50,9 @@ void ProofList::show(const lessons::Lesson &lesson, const lessons::PlayedRuns &r
         auto *text = makeLabel(proof.text.in(language), u"choice"_s, this);
         text->setWordWrap(true);
         const bool isViolation = proof.of == lessons::Proof::Of::Violation;
-        const QString found = !isViolation                       ? proven.measured
+        const QString found = !isViolation                      ? proven.measured
                               : proven.measured == "present"_L1 ? words.present
-                                                                 : words.absent;
+                                                                : words.absent;
         auto *measured = makeLabel(found, u"muted"_s, this);
         measured->setAccessibleName(words.measured.arg(found));
         m_grid->addWidget(tick, row, 0, Qt::AlignTop);

@@ -9,14 +9,14 @@ namespace lockscope::ui {
 using lessons::Language;
 
 struct LessonWords {
-    QString heading, hint;     // of the list
+    QString heading, hint; // of the list
     QString back, next, answer, finish, list;
-    QString step;              // "Step %1 of %2"
-    QString predict;           // above a question
+    QString step;    // "Step %1 of %2"
+    QString predict; // above a question
     QString right, wrong;
-    QString proof, measured;   // "%1 measured"
+    QString proof, measured; // "%1 measured"
     QString playing;
-    QString refused;           // "%n file(s) …" with %1
+    QString refused;            // "%n file(s) …" with %1
     QString holds, doesNotHold; // for who cannot see ✓ and ✗
     QString present, absent;    // a violation
 };

@@ -60,7 +60,8 @@ std::vector<inspect::Coverage> ConnectionBook::coverageOf(const ConnectionName &
 bool ConnectionBook::isStale(const ConnectionStatus &status)
 {
     // asOf is set by the first look; before it there is nothing that could be stale.
-    return status.state != ConnectionStatus::State::Connected && status.asOf != std::chrono::system_clock::time_point{};
+    return status.state != ConnectionStatus::State::Connected
+           && status.asOf != std::chrono::system_clock::time_point{};
 }
 
 bool ConnectionChoice::canShow(const ConnectionStatus &status) const
@@ -79,8 +80,9 @@ bool ConnectionChoice::take(const std::vector<ConnectionStatus> &statuses)
             *known = status;
     }
     const auto *now = shown();
-    return now && std::any_of(statuses.begin(), statuses.end(),
-                              [&](const ConnectionStatus &status) { return status.name == now->name; });
+    return now && std::any_of(statuses.begin(), statuses.end(), [&](const ConnectionStatus &status) {
+               return status.name == now->name;
+           });
 }
 
 const ConnectionStatus *ConnectionChoice::shown() const

@@ -100,7 +100,8 @@ QVariant GuaranteesModel::data(const QModelIndex &index, int role) const
     switch (role) {
     case Qt::DisplayRole: return shown ? shown->word : u"–"_s;
     case Qt::ToolTipRole:
-        return shown ? QVariant() : plainToolTip(tr("Cannot happen to %1").arg(QString::fromLatin1(recipe(index.row()))));
+        return shown ? QVariant()
+                     : plainToolTip(tr("Cannot happen to %1").arg(QString::fromLatin1(recipe(index.row()))));
     case Qt::AccessibleTextRole:
         return tr("%1 under %2: %3")
             .arg(QString::fromLatin1(recipe(index.row())), QString::fromLatin1(nameOf(fault(index.column()))),

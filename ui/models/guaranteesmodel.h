@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table recipe × fault as a model: a row for each recipe, a column for each fault, and in the cell whether what must
-// hold does. Made from the core's table; it has no words of its own for why.
+// The table recipe × fault as a model: a row for each recipe, a column for each fault, and in the cell whether what
+// must hold does. Made from the core's table; it has no words of its own for why.
 #pragma once
 
 #include <version>

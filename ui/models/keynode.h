@@ -21,15 +21,18 @@ struct KeyNode : TreeNode {
     QByteArray type;
     std::optional<std::chrono::milliseconds> ttl;
     std::optional<qint64> bytes;
-    Moment seen;           // when ttl was true
-    quint32 round = 0;     // the last scan that met it
+    Moment seen;       // when ttl was true
+    quint32 round = 0; // the last scan that met it
 
     [[nodiscard]] KeyNode *child(int at) const
     {
         return static_cast<KeyNode *>(children[static_cast<std::size_t>(at)].get());
     }
     [[nodiscard]] int count() const { return static_cast<int>(children.size()); }
-    [[nodiscard]] bool is(bool asFolder, const QByteArray &name) const { return isFolder == asFolder && segment == name; }
+    [[nodiscard]] bool is(bool asFolder, const QByteArray &name) const
+    {
+        return isFolder == asFolder && segment == name;
+    }
     // Folders first, then by name.
     [[nodiscard]] bool isBefore(bool asFolder, const QByteArray &name) const
     {

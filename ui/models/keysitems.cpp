@@ -76,10 +76,8 @@ QVariant KeyItemsModel::data(const QModelIndex &index, int role) const
         return isPairs ? nameText(m_items[2 * row]) : m_shape == Shape::Numbered ? QString::number(row) : QString();
     case Qt::ToolTipRole:
         return plainToolTip(label(index.column() == Label && isPairs ? m_items[2 * row] : value, 2000));
-    case ValueRole:
-        return value;
-    default:
-        return {};
+    case ValueRole: return value;
+    default: return {};
     }
 }
 

@@ -32,7 +32,8 @@ struct KeysModel::Entry {
 };
 
 KeysModel::KeysModel(QObject *parent, Clock clock)
-    : TreeModel(std::make_unique<KeyNode>(), parent), m_clock(std::move(clock)), m_answers(std::make_unique<QObject>())
+    : TreeModel(std::make_unique<KeyNode>(), parent), m_clock(std::move(clock)),
+      m_answers(std::make_unique<QObject>())
 {
     constexpr auto frame = 16ms;
     m_next.setSingleShot(true);
@@ -114,28 +115,23 @@ QVariant KeysModel::data(const QModelIndex &index, int role) const
         return {};
     const KeyNode *asked = node(index);
     switch (role) {
-    case Qt::DisplayRole:
-        return asked->cell(index.column(), m_clock());
+    case Qt::DisplayRole: return asked->cell(index.column(), m_clock());
     case Qt::ToolTipRole:
         return index.column() == KeyNode::Name ? plainToolTip(label(asked->fullName(), 2000)) : QVariant();
     case Qt::TextAlignmentRole:
         if (index.column() >= KeyNode::Ttl)
             return QVariant::fromValue(Qt::AlignRight | Qt::AlignVCenter);
         return {};
-    case KeyRole:
-        return asked->fullName();
-    case FolderRole:
-        return asked->isFolder;
+    case KeyRole: return asked->fullName();
+    case FolderRole: return asked->isFolder;
     case ToneRole: {
         const auto rest = index.column() == KeyNode::Ttl ? asked->left(m_clock()) : std::nullopt;
         if (!rest || *rest >= keyExpiresSoon)
             return {};
         return static_cast<int>(*rest <= 0ms ? Tone::Free : Tone::Wait);
     }
-    case FilterRole:
-        return escaped(asked->segment);
-    default:
-        return {};
+    case FilterRole: return escaped(asked->segment);
+    default: return {};
     }
 }
 
@@ -227,7 +223,8 @@ void KeysModel::take(Result<KeyPage> page)
 void KeysModel::merge(std::vector<KeyRow> rows)
 {
     std::sort(rows.begin(), rows.end(), [](const KeyRow &a, const KeyRow &b) { return a.key < b.key; });
-    const auto end = std::unique(rows.begin(), rows.end(), [](const KeyRow &a, const KeyRow &b) { return a.key == b.key; });
+    const auto end =
+        std::unique(rows.begin(), rows.end(), [](const KeyRow &a, const KeyRow &b) { return a.key == b.key; });
     rows.erase(end, rows.end());
     m_progress.loaded += mergeInto(static_cast<KeyNode *>(root()), rows, 0, true);
 }
@@ -239,7 +236,8 @@ std::vector<KeysModel::Entry> KeysModel::entriesOf(std::span<KeyRow> rows, qsize
         const auto [segment, isFolder] = segmentAt(rows[first].key.bytes(), prefix, depth);
         std::size_t last = first + 1;
         // Keys of one folder stand side by side, since they share what is before the ':' and the ':'.
-        while (isFolder && last < rows.size() && segmentAt(rows[last].key.bytes(), prefix, depth) == std::pair(segment, true))
+        while (isFolder && last < rows.size()
+               && segmentAt(rows[last].key.bytes(), prefix, depth) == std::pair(segment, true))
             ++last;
         entries.push_back({segment, isFolder, rows.subspan(first, last - first)});
         first = last;
@@ -320,7 +318,9 @@ void KeysModel::fill(KeyNode *leaf, const KeyRow &row) const
 qint64 KeysModel::sweepUnseen(KeyNode *folder)
 {
     qint64 gone = 0;
-    const auto isGone = [this](const KeyNode *child) { return child->isFolder ? child->keys == 0 : child->round != m_round; };
+    const auto isGone = [this](const KeyNode *child) {
+        return child->isFolder ? child->keys == 0 : child->round != m_round;
+    };
     int firstChanged = -1;
     int lastChanged = -1;
     for (int row = 0; row < folder->count(); ++row) {
@@ -386,16 +386,11 @@ QString KeysModel::progressText() const
     const QString scanned = countText(m_progress.scanned);
     const QString total = countText(std::max(m_progress.total, m_progress.scanned));
     switch (m_progress.scan) {
-    case Scan::Idle:
-        return u"not scanned"_s;
-    case Scan::Running:
-        return u"scanned %1 of %2 keys"_s.arg(scanned, total);
-    case Scan::Paused:
-        return u"paused · scanned %1 of %2 keys"_s.arg(scanned, total);
-    case Scan::Failed:
-        return u"stopped at %1 of %2 keys: %3"_s.arg(scanned, total, m_progress.error);
-    case Scan::Done:
-        break;
+    case Scan::Idle: return u"not scanned"_s;
+    case Scan::Running: return u"scanned %1 of %2 keys"_s.arg(scanned, total);
+    case Scan::Paused: return u"paused · scanned %1 of %2 keys"_s.arg(scanned, total);
+    case Scan::Failed: return u"stopped at %1 of %2 keys: %3"_s.arg(scanned, total, m_progress.error);
+    case Scan::Done: break;
     }
     if (m_pattern.isEmpty())
         return m_progress.loaded == 1 ? u"1 key"_s : u"%1 keys"_s.arg(countText(m_progress.loaded));

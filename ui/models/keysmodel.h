@@ -50,7 +50,7 @@ public:
     void setPattern(const QByteArray &pattern);
     [[nodiscard]] const QByteArray &pattern() const { return m_pattern; }
 
-    void start();    // from the beginning; what is in the tree stays until the scan is through
+    void start(); // from the beginning; what is in the tree stays until the scan is through
     void pause();
     void proceed();
     [[nodiscard]] const Progress &progress() const { return m_progress; }

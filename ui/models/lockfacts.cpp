@@ -132,9 +132,8 @@ QString findingText(const LockSnapshot &lock)
 {
     if (lock.findings.empty())
         return {};
-    const auto worst = std::max_element(lock.findings.begin(), lock.findings.end(), [](const Finding &a, const Finding &b) {
-        return a.severity < b.severity;
-    });
+    const auto worst = std::max_element(lock.findings.begin(), lock.findings.end(),
+                                        [](const Finding &a, const Finding &b) { return a.severity < b.severity; });
     if (worst->code == FindingCode::NoTtl)
         return u"no TTL"_s;
     if (worst->code == FindingCode::Herd)
@@ -151,7 +150,8 @@ QString helpOn(const inspect::FindingKind &kind)
 
 SystemTime ourTime(inspect::ServerTime server, const LockSnapshot &lock)
 {
-    return SystemTime(std::chrono::duration_cast<SystemTime::duration>((server - lock.serverAhead).time_since_epoch()));
+    return SystemTime(
+        std::chrono::duration_cast<SystemTime::duration>((server - lock.serverAhead).time_since_epoch()));
 }
 
 inspect::ServerTime serverTimeAt(SystemTime ours, const LockSnapshot &lock)
@@ -192,7 +192,7 @@ Pill pillOf(const Contender &contender, const LockSnapshot &lock)
         return {PillShape::Ring, Tone::Wait, contender.position ? QString::number(*contender.position) : u"waits"_s};
     const auto isDisconnected = std::ranges::any_of(lock.findings, [&contender](const Finding &f) {
         return f.code == FindingCode::HolderDisconnected
-            && std::ranges::find(f.contenders, contender.id) != f.contenders.end();
+               && std::ranges::find(f.contenders, contender.id) != f.contenders.end();
     });
     if (isDisconnected)
         return {PillShape::Bars, Tone::Warning, u"holds"_s};

@@ -11,24 +11,24 @@ namespace lockscope::ui {
 using SystemTime = std::chrono::system_clock::time_point;
 
 struct LockFacts {
-    std::optional<inspect::Severity> worst;  // of its findings; empty without one
+    std::optional<inspect::Severity> worst; // of its findings; empty without one
     int findings = 0;
     int holders = 0;
     int waiters = 0;
     bool waitersKnown = true;
     // By our clock: the server's moments less how far its clock is ahead.
-    qint64 waitingSinceSumMs = 0;            // over the waiters whose beginning is known
+    qint64 waitingSinceSumMs = 0; // over the waiters whose beginning is known
     int waitersTimed = 0;
     std::optional<SystemTime> oldestWait;
     std::optional<SystemTime> heldSince;
     bool heldAtMost = false;
-    std::optional<SystemTime> expiresAt;     // of the first holder
+    std::optional<SystemTime> expiresAt; // of the first holder
     bool holderDisconnected = false;
     Pill pill;
-    int stateRank = 0;                       // worse first
+    int stateRank = 0; // worse first
     QString holder;
-    QString waiting;                         // "3", "1 writer", "?"
-    QString finding;                         // without what ticks
+    QString waiting; // "3", "1 writer", "?"
+    QString finding; // without what ticks
     [[nodiscard]] bool isContended() const { return waiters > 0; }
 };
 

@@ -10,10 +10,7 @@
 namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
-using inspect::ChangeKind;
-using inspect::LockName;
-using inspect::LockSnapshot;
-using inspect::SnapshotChange;
+using inspect::ChangeKind, inspect::LockName, inspect::LockSnapshot, inspect::SnapshotChange;
 
 // Beyond this many places in one batch, one change of layout is cheaper for a view than so many signals.
 constexpr std::size_t scatteredPlaces = 200;
@@ -244,7 +241,8 @@ void LocksModel::removeShown(const Rows &doomed)
         for (auto *entry : doomed)
             entry->leaving = true;
         rearrangeShown([this] {
-            std::stable_partition(m_shown.begin(), m_shown.end(), [](const LockRow *entry) { return !entry->leaving; });
+            std::stable_partition(m_shown.begin(), m_shown.end(),
+                                  [](const LockRow *entry) { return !entry->leaving; });
         });
         for (auto *entry : doomed)
             entry->leaving = false;
@@ -290,7 +288,8 @@ void LocksModel::insertShown(Rows fresh)
         endInsertRows();
     }
     if (scattered)
-        rearrangeShown([&] { std::inplace_merge(m_shown.begin(), m_shown.begin() + middle, m_shown.end(), m_order); });
+        rearrangeShown(
+            [&] { std::inplace_merge(m_shown.begin(), m_shown.begin() + middle, m_shown.end(), m_order); });
 }
 
 void LocksModel::rearrangeShown(const std::function<void()> &rearrange)
@@ -482,8 +481,8 @@ QVariant LocksModel::data(const QModelIndex &index, int role) const
     case Qt::TextAlignmentRole: return QVariant::fromValue(LockRow::alignmentOf(index.column()));
     case Qt::ToolTipRole:
         if (index.column() == LockRow::Lock)
-            return plainToolTip(label(entry.snapshot.lock.text(), 1500) + u'\n' + label(entry.snapshot.why.toUtf8(),
-                                                                                        400));
+            return plainToolTip(label(entry.snapshot.lock.text(), 1500) + u'\n'
+                                + label(entry.snapshot.why.toUtf8(), 400));
         return plainToolTip(text());
     default: return {};
     }

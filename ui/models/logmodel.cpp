@@ -39,12 +39,9 @@ QString kindText(const LogEntry &entry)
     if (entry.refused)
         return u"✕ refused"_s;
     switch (entry.kind) {
-    case LogEntry::Kind::Event:
-        return u"← event"_s;
-    case LogEntry::Kind::State:
-        return u"● state"_s;
-    case LogEntry::Kind::Sent:
-        break;
+    case LogEntry::Kind::Event: return u"← event"_s;
+    case LogEntry::Kind::State: return u"● state"_s;
+    case LogEntry::Kind::Sent: break;
     }
     return entry.write ? u"→ write"_s : u"→ read"_s;
 }
@@ -93,12 +90,14 @@ void LogModel::apply(const std::vector<LogEntry> &entries)
         dropFront(std::min(overflow, rowCount()));
         if (excess > 0) { // a batch larger than the ring: its oldest never get in
             for (int i = 0; i < excess; ++i)
-                m_places.remove({fresh[static_cast<std::size_t>(i)].connection, fresh[static_cast<std::size_t>(i)].number});
+                m_places.remove(
+                    {fresh[static_cast<std::size_t>(i)].connection, fresh[static_cast<std::size_t>(i)].number});
             fresh.erase(fresh.begin(), fresh.begin() + excess);
             m_dropped += excess;
         }
         beginInsertRows({}, rowCount(), rowCount() + static_cast<int>(fresh.size()) - 1);
-        m_entries.insert(m_entries.end(), std::make_move_iterator(fresh.begin()), std::make_move_iterator(fresh.end()));
+        m_entries.insert(m_entries.end(), std::make_move_iterator(fresh.begin()),
+                         std::make_move_iterator(fresh.end()));
         endInsertRows();
     }
     emit turnEnds();
@@ -134,19 +133,14 @@ QString LogModel::display(const LogEntry &entry, int column)
         const auto sinceEpoch = std::chrono::duration_cast<std::chrono::milliseconds>(entry.time.time_since_epoch());
         return QDateTime::fromMSecsSinceEpoch(sinceEpoch.count()).toString(u"HH:mm:ss.zzz"_s);
     }
-    case Connection:
-        return escaped(entry.connection.bytes());
-    case Kind:
-        return kindText(entry);
-    case Text:
-        return entry.text;
-    case Outcome:
-        return entry.outcome.isEmpty() && entry.kind == LogEntry::Kind::Sent ? u"…"_s : entry.outcome;
+    case Connection: return escaped(entry.connection.bytes());
+    case Kind: return kindText(entry);
+    case Text: return entry.text;
+    case Outcome: return entry.outcome.isEmpty() && entry.kind == LogEntry::Kind::Sent ? u"…"_s : entry.outcome;
     case Took:
         return entry.took.count() == 0 ? QString()
                                        : QString::number(static_cast<double>(entry.took.count()) / 1000.0, 'f', 1);
-    default:
-        return {};
+    default: return {};
     }
 }
 
@@ -172,22 +166,15 @@ QVariant LogModel::data(const QModelIndex &index, int role) const
         return {};
     const auto &entry = at(index.row());
     switch (role) {
-    case Qt::DisplayRole:
-        return display(entry, index.column());
-    case Qt::ToolTipRole:
-        return plainToolTip(display(entry, index.column()));
+    case Qt::DisplayRole: return display(entry, index.column());
+    case Qt::ToolTipRole: return plainToolTip(display(entry, index.column()));
     case Qt::TextAlignmentRole:
         return index.column() == Took ? QVariant::fromValue(Qt::AlignRight | Qt::AlignVCenter) : QVariant();
-    case WriteRole:
-        return entry.kind == LogEntry::Kind::Sent && (entry.write || entry.refused);
-    case EventRole:
-        return entry.kind != LogEntry::Kind::Sent;
-    case FilterRole:
-        return QString(display(entry, Connection) + u'\n' + entry.text + u'\n' + entry.outcome);
-    case ToneRole:
-        return tone(entry, index.column());
-    default:
-        return {};
+    case WriteRole: return entry.kind == LogEntry::Kind::Sent && (entry.write || entry.refused);
+    case EventRole: return entry.kind != LogEntry::Kind::Sent;
+    case FilterRole: return QString(display(entry, Connection) + u'\n' + entry.text + u'\n' + entry.outcome);
+    case ToneRole: return tone(entry, index.column());
+    default: return {};
     }
 }
 
@@ -228,7 +215,7 @@ bool LogFilter::filterAcceptsRow(int row, const QModelIndex &parent) const
     const QModelIndex index = sourceModel()->index(row, 0, parent);
     if (m_onlyWrites || m_onlyEvents) {
         const bool isWanted = (m_onlyWrites && index.data(LogModel::WriteRole).toBool())
-            || (m_onlyEvents && index.data(LogModel::EventRole).toBool());
+                              || (m_onlyEvents && index.data(LogModel::EventRole).toBool());
         if (!isWanted)
             return false;
     }

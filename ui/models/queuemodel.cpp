@@ -73,8 +73,8 @@ void QueueModel::placeInOrder(const std::vector<Contender> &next)
             at = upTo - 1;
             continue;
         }
-        const auto old = std::find_if(m_rows.begin() + row, m_rows.end(),
-                                      [&](const Contender &c) { return c.id == next[at].id; });
+        const auto old =
+            std::find_if(m_rows.begin() + row, m_rows.end(), [&](const Contender &c) { return c.id == next[at].id; });
         if (old == m_rows.end())
             continue; // an id twice in one snapshot: the second has no row of its own
         const int from = static_cast<int>(old - m_rows.begin());
@@ -200,10 +200,8 @@ QVariant QueueModel::data(const QModelIndex &index, int role) const
         return {};
     const Contender &contender = contenderAt(index.row());
     switch (role) {
-    case Qt::DisplayRole:
-        return index.column() == Place ? pillAt(index.row()).word : cell(contender, index.column());
-    case Qt::TextAlignmentRole:
-        return QVariant::fromValue(alignmentOf(index.column()));
+    case Qt::DisplayRole: return index.column() == Place ? pillAt(index.row()).word : cell(contender, index.column());
+    case Qt::TextAlignmentRole: return QVariant::fromValue(alignmentOf(index.column()));
     case Qt::ToolTipRole: {
         QString tip = label(contender.id, 400);
         if (contender.identity)

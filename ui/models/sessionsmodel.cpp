@@ -112,26 +112,19 @@ int SessionsModel::columnCount(const QModelIndex &) const
 QString SessionsModel::display(const SessionSnapshot &session, int column) const
 {
     switch (column) {
-    case Connection:
-        return escaped(session.connection.bytes());
-    case Session:
-        return session.session;
-    case Endpoint:
-        return session.endpoint.value_or(u"unknown"_s);
-    case Client:
-        return session.client.value_or(QString());
-    case Holds:
-        return locksText(session.holds);
-    case Waits:
-        return locksText(session.waits);
+    case Connection: return escaped(session.connection.bytes());
+    case Session: return session.session;
+    case Endpoint: return session.endpoint.value_or(u"unknown"_s);
+    case Client: return session.client.value_or(QString());
+    case Holds: return locksText(session.holds);
+    case Waits: return locksText(session.waits);
     case Expires: {
         if (!session.expiresAt)
             return {};
         const auto left = std::chrono::duration_cast<milliseconds>(*session.expiresAt - m_clock());
         return left <= 0ms ? u"now"_s : u"in "_s + spokenDuration(left);
     }
-    default:
-        return {};
+    default: return {};
     }
 }
 
@@ -142,7 +135,8 @@ QVariant SessionsModel::sortKey(const SessionSnapshot &session, int column) cons
     if (column == Waits)
         return static_cast<int>(session.waits.size());
     if (column == Expires)
-        return session.expiresAt ? QVariant(qint64(session.expiresAt->time_since_epoch().count())) : QVariant(LLONG_MAX);
+        return session.expiresAt ? QVariant(qint64(session.expiresAt->time_since_epoch().count()))
+                                 : QVariant(LLONG_MAX);
     return display(session, column);
 }
 
@@ -152,8 +146,7 @@ QVariant SessionsModel::data(const QModelIndex &index, int role) const
         return {};
     const auto &session = at(index.row());
     switch (role) {
-    case Qt::DisplayRole:
-        return display(session, index.column());
+    case Qt::DisplayRole: return display(session, index.column());
     case Qt::ToolTipRole:
         if (index.column() == Holds)
             return plainToolTip(namesText(session.holds, "\n"_L1));
@@ -162,8 +155,7 @@ QVariant SessionsModel::data(const QModelIndex &index, int role) const
         return plainToolTip(display(session, index.column()));
     case Qt::TextAlignmentRole:
         return index.column() == Expires ? QVariant::fromValue(Qt::AlignRight | Qt::AlignVCenter) : QVariant();
-    case SortRole:
-        return sortKey(session, index.column());
+    case SortRole: return sortKey(session, index.column());
     case FilterRole: {
         QStringList all;
         for (int column = 0; column < Expires; ++column)
@@ -178,14 +170,13 @@ QVariant SessionsModel::data(const QModelIndex &index, int role) const
         if (index.column() == Expires && session.expiresAt && *session.expiresAt - m_clock() < sessionExpiresSoon)
             return static_cast<int>(Tone::Warning);
         return {};
-    default:
-        return {};
+    default: return {};
     }
 }
 
 QVariant SessionsModel::headerData(int section, Qt::Orientation orientation, int role) const
 {
-    static const std::array titles{u"Connection"_s, u"Session"_s, u"Endpoint"_s, u"Client"_s,
+    static const std::array titles{u"Connection"_s, u"Session"_s,   u"Endpoint"_s, u"Client"_s,
                                    u"Holds"_s,      u"Waits for"_s, u"Expires"_s};
     if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount)
         return {};

@@ -72,7 +72,8 @@ QVariant ZnodeNode::data(int column, int role) const
         if (column == Modified && isStatKnown)
             return timeOf(stat.mtime).toString(u"yyyy-MM-dd HH:mm:ss.zzz"_s);
         return column == Name ? plainToolTip(label(path().bytes(), 2000)) : QVariant();
-    case Qt::TextAlignmentRole: return isZnodeNumber(column) ? QVariant::fromValue(Qt::AlignRight | Qt::AlignVCenter) : QVariant();
+    case Qt::TextAlignmentRole:
+        return isZnodeNumber(column) ? QVariant::fromValue(Qt::AlignRight | Qt::AlignVCenter) : QVariant();
     case PathRole: return path().bytes();
     case ErrorRole: return error ? error->message : QString();
     case ForbiddenRole: return error && error->code == ErrorCode::NoPermission;
@@ -84,8 +85,8 @@ QVariant ZnodeNode::data(int column, int role) const
 
 QVariant ZnodeNode::header(int column, int role)
 {
-    static const std::array titles{u"Name"_s, u"Children"_s, u"Bytes"_s, u"Ephemeral owner"_s, u"Version"_s,
-                                   u"Modified"_s};
+    static const std::array titles{u"Name"_s,    u"Children"_s, u"Bytes"_s, u"Ephemeral owner"_s,
+                                   u"Version"_s, u"Modified"_s};
     if (role == Qt::DisplayRole)
         return titles[static_cast<std::size_t>(column)];
     if (role == Qt::TextAlignmentRole)

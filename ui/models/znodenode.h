@@ -20,7 +20,7 @@ struct ZnodeNode : TreeNode {
     };
     enum class Load : quint8 {
         NotAsked,
-        Asked,   // the question is out, or the answer is being merged
+        Asked, // the question is out, or the answer is being merged
         Loaded,
         Resting, // a big folder, just listed: not asked again for a while
         Failed,

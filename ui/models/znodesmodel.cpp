@@ -164,9 +164,8 @@ void ZnodesModel::list(ZnodeNode *node)
     node->load = ZnodeNode::Load::Asked;
     node->askAgain = false;
     const ZPath path = node->path();
-    m_backend->listZnodes(m_connection, path, m_answers.get(), [this, path](Result<std::vector<ZnodeRow>> answer) {
-        take(path, std::move(answer));
-    });
+    m_backend->listZnodes(m_connection, path, m_answers.get(),
+                          [this, path](Result<std::vector<ZnodeRow>> answer) { take(path, std::move(answer)); });
 }
 
 void ZnodesModel::refresh(const ZPath &path)
@@ -175,16 +174,11 @@ void ZnodesModel::refresh(const ZPath &path)
     if (!node)
         return;
     switch (node->load) {
-    case ZnodeNode::Load::NotAsked:
-        return; // nobody has looked inside yet
+    case ZnodeNode::Load::NotAsked: return; // nobody has looked inside yet
     case ZnodeNode::Load::Asked:
-    case ZnodeNode::Load::Resting:
-        node->askAgain = true;
-        return;
+    case ZnodeNode::Load::Resting: node->askAgain = true; return;
     case ZnodeNode::Load::Loaded:
-    case ZnodeNode::Load::Failed:
-        list(node);
-        return;
+    case ZnodeNode::Load::Failed: list(node); return;
     }
 }
 
@@ -233,7 +227,8 @@ void ZnodesModel::work()
         // Out of the queue while it is worked on: views may ask for more in between.
         auto filling = std::move(m_fillings.front());
         m_fillings.pop_front();
-        budget -= filling->isHeaped() ? mergePage(*filling, budget) : 1 + filling->heapUp(rowsPerTurn * heapSteps) / heapSteps;
+        budget -= filling->isHeaped() ? mergePage(*filling, budget)
+                                      : 1 + filling->heapUp(rowsPerTurn * heapSteps) / heapSteps;
         if (filling->isDone())
             finish(std::move(filling));
         else
@@ -250,9 +245,9 @@ int ZnodesModel::mergePage(ZnodeFilling &filling, int budget)
 {
     ZnodeNode *node = filling.node;
     // What lies behind the largest name is gone, and what lies behind the limit waits; it leaves from the back.
-    const int kept = filling.isFull() ? filling.at
-        : filling.rows.empty()        ? 0
-                                      : node->upperBound(filling.largest, filling.at);
+    const int kept = filling.isFull()       ? filling.at
+                     : filling.rows.empty() ? 0
+                                            : node->upperBound(filling.largest, filling.at);
     if (kept < node->count()) {
         const int count = std::min(node->count() - kept, budget * removeSteps);
         removeRun(node, node->count() - count, count);
@@ -377,8 +372,8 @@ void ZnodesModel::finish(std::unique_ptr<ZnodeFilling> filling)
     m_expandabilityChanged |= total == 0;
     if (total > bigFolder) {
         node->load = ZnodeNode::Load::Resting;
-        const auto rest = std::min<std::chrono::milliseconds>(std::chrono::milliseconds(total / childrenPerRestMs),
-                                                              longestRest);
+        const auto rest =
+            std::min<std::chrono::milliseconds>(std::chrono::milliseconds(total / childrenPerRestMs), longestRest);
         QTimer::singleShot(rest, m_answers.get(), [this, path = node->path()] { rested(path); });
     } else if (node->askAgain) {
         list(node);
@@ -490,9 +485,10 @@ void ZnodesModel::followReveal()
         return;
     }
     m_wanted.reset();
-    const QString why = nearest->error ? nearest->error->message
-                                       : QStringLiteral("%1 has no child %2").arg(nameText(above.bytes()),
-                                             nameText(nextPart(above, path)));
+    const QString why =
+        nearest->error
+            ? nearest->error->message
+            : QStringLiteral("%1 has no child %2").arg(nameText(above.bytes()), nameText(nextPart(above, path)));
     emit revealFailed(path, why);
 }
 

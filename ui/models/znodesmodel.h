@@ -108,7 +108,7 @@ private:
     QTimer m_turn;
     qint64 m_loaded = 0;
     bool m_expandabilityChanged = false;
-    std::optional<Wanted> m_wanted; // by reveal()
+    std::optional<Wanted> m_wanted;     // by reveal()
     std::unique_ptr<QObject> m_answers; // answers come while it lives
 };
 

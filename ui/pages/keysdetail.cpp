@@ -39,7 +39,8 @@ KeyDetailView::KeyDetailView(QWidget *parent) : QWidget(parent)
     connect(&m_tick, &QTimer::timeout, this, &KeyDetailView::sayRest);
 
     auto *empty = new EmptyNotice(this);
-    empty->say(u"No key chosen"_s, u"Choose a key at the left to see its type, what is left of its time, and its value."_s);
+    empty->say(u"No key chosen"_s,
+               u"Choose a key at the left to see its type, what is left of its time, and its value."_s);
     auto *content = new QFrame(this);
     content->setProperty("look", u"panel"_s);
     m_content = new QSplitter(Qt::Vertical, content);
@@ -91,7 +92,8 @@ QWidget *KeyDetailView::buildHead()
     m_name->setStyleSheet(u"QLineEdit { border: none; padding: 0; background: transparent; }"_s);
     m_name->setAccessibleName(u"Name of the key"_s);
     auto *copy = new QPushButton(u"Copy name"_s, head);
-    connect(copy, &QPushButton::clicked, this, [this] { QGuiApplication::clipboard()->setText(escaped(m_key.bytes())); });
+    connect(copy, &QPushButton::clicked, this,
+            [this] { QGuiApplication::clipboard()->setText(escaped(m_key.bytes())); });
     m_summary = makeLabel({}, u"small"_s, head);
     m_summary->setWordWrap(true);
     m_banner = new QFrame(head);
@@ -182,15 +184,17 @@ void KeyDetailView::showItem()
     const QModelIndex item = m_itemsView->currentIndex();
     const QByteArray value = item.isValid() ? item.data(KeyItemsModel::ValueRole).toByteArray() : QByteArray();
     const bool isString = m_items.shape() == KeyItemsModel::Shape::Single && m_detail->cut && m_detail->row.bytes;
-    m_value->setValue(value, isString ? std::max(*m_detail->row.bytes, static_cast<qint64>(value.size())) : value.size(),
+    m_value->setValue(value,
+                      isString ? std::max(*m_detail->row.bytes, static_cast<qint64>(value.size())) : value.size(),
                       sender() != m_itemsView->selectionModel());
 }
 
 void KeyDetailView::showGone()
 {
     const QString at = QDateTime::currentDateTime().toString(u"HH:mm:ss"_s);
-    m_bannerText->setText(m_detail ? u"This key is gone; found missing at %1. What was last read stays below."_s.arg(at)
-                                   : u"There is no such key (asked at %1)."_s.arg(at));
+    m_bannerText->setText(m_detail
+                              ? u"This key is gone; found missing at %1. What was last read stays below."_s.arg(at)
+                              : u"There is no such key (asked at %1)."_s.arg(at));
     m_banner->show();
     m_summary->clear();
     if (m_detail)
@@ -208,7 +212,7 @@ void KeyDetailView::sayRest()
     const QString rest = KeyNode::ttlText(row.ttl, m_seen, now);
     QStringList parts{label(row.type, 40)};
     const bool hasTtl = row.ttl && row.ttl->count() != -1;
-    parts << (!hasTtl ? u"no TTL: it stays until somebody deletes it"_s
+    parts << (!hasTtl                ? u"no TTL: it stays until somebody deletes it"_s
               : rest == u"expired"_s ? rest
                                      : u"expires in %1"_s.arg(rest));
     if (row.bytes)

@@ -55,9 +55,10 @@ KeysPage::KeysPage(QWidget *parent) : Page(parent)
     layout->addWidget(m_splitter, 1);
 
     auto *empty = new EmptyNotice(this);
-    empty->say(u"No Redis here yet"_s,
-               u"Connect to one (redis://host:6379/0) and its keys appear as a tree by ':', found by SCAN a page at a "
-               u"time, with their type, their value, and the time they have left."_s);
+    empty->say(
+        u"No Redis here yet"_s,
+        u"Connect to one (redis://host:6379/0) and its keys appear as a tree by ':', found by SCAN a page at a "
+        u"time, with their type, their value, and the time they have left."_s);
     m_stack = new QStackedWidget(this);
     m_stack->addWidget(empty);
     m_stack->addWidget(content);
@@ -215,17 +216,11 @@ void KeysPage::startIfWanted()
 void KeysPage::scanClicked()
 {
     switch (m_model.progress().scan) {
-    case KeysModel::Scan::Running:
-        m_model.pause();
-        return;
+    case KeysModel::Scan::Running: m_model.pause(); return;
     case KeysModel::Scan::Paused:
-    case KeysModel::Scan::Failed:
-        m_model.proceed();
-        return;
+    case KeysModel::Scan::Failed: m_model.proceed(); return;
     case KeysModel::Scan::Idle:
-    case KeysModel::Scan::Done:
-        m_model.start();
-        return;
+    case KeysModel::Scan::Done: m_model.start(); return;
     }
 }
 

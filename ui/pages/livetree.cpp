@@ -68,7 +68,8 @@ void LiveTree::resizeEvent(QResizeEvent *event)
 void LiveTree::holdPlace()
 {
     // At the very top new rows may push in; anywhere else nothing jumps.
-    m_held = verticalScrollBar()->value() > 0 ? QPersistentModelIndex(indexAt(QPoint(0, 0))) : QPersistentModelIndex();
+    m_held =
+        verticalScrollBar()->value() > 0 ? QPersistentModelIndex(indexAt(QPoint(0, 0))) : QPersistentModelIndex();
     if (m_held.isValid())
         m_heldAt = visualRect(m_held).top();
 }
@@ -152,7 +153,8 @@ void TreeCellDelegate::paint(QPainter *painter, const QStyleOptionViewItem &opti
     if (option.state & QStyle::State_Selected)
         painter->fillRect(option.rect, Theme::tokens().selection);
     if (m_hasHairlines)
-        painter->fillRect(QRect(option.rect.left(), option.rect.bottom(), option.rect.width(), 1), Theme::tokens().line);
+        painter->fillRect(QRect(option.rect.left(), option.rect.bottom(), option.rect.width(), 1),
+                          Theme::tokens().line);
     const auto alignmentValue = index.data(Qt::TextAlignmentRole);
     const auto alignment = alignmentValue.isValid() ? alignmentValue.value<Qt::Alignment>()
                                                     : Qt::Alignment(Qt::AlignLeft | Qt::AlignVCenter);

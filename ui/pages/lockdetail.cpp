@@ -289,9 +289,9 @@ void LockDetail::showFindings()
         m_findings->addWidget(new Banner(m_content));
     for (qsizetype i = 0; i < shown; ++i) {
         const auto &finding = findings[static_cast<std::size_t>(i)];
-        const auto look = finding.severity == Severity::Critical ? Banner::Look::Critical
-            : finding.severity == Severity::Warning              ? Banner::Look::Warning
-                                                                 : Banner::Look::Info;
+        const auto look = finding.severity == Severity::Critical  ? Banner::Look::Critical
+                          : finding.severity == Severity::Warning ? Banner::Look::Warning
+                                                                  : Banner::Look::Info;
         QString sentence = label(finding.message.toUtf8(), 400);
         if (i == most - 1 && static_cast<qsizetype>(findings.size()) > most)
             sentence += tr("  (and %1 more)").arg(static_cast<qsizetype>(findings.size()) - most);
@@ -312,11 +312,11 @@ void LockDetail::showNextOwner()
     const Contender *next = m_lock->nextAfter(from);
     if (!next) {
         const bool someoneWaits = m_lock->waiterCount() > 0 || !m_lock->waitersKnown;
-        const bool inOrder = std::any_of(m_lock->contenders.begin(), m_lock->contenders.end(), [](const Contender &c) {
-            return c.role == Role::Waiter && c.position.has_value();
-        });
+        const bool inOrder =
+            std::any_of(m_lock->contenders.begin(), m_lock->contenders.end(),
+                        [](const Contender &c) { return c.role == Role::Waiter && c.position.has_value(); });
         m_next->setText(!someoneWaits ? tr("next owner: nobody waits")
-                            : inOrder && m_lock->holderCount() > 1
+                        : inOrder && m_lock->holderCount() > 1
                             ? tr("next owner: nobody until the other holders let go too")
                             : tr("next owner: whoever asks first"));
         return;
@@ -327,7 +327,7 @@ void LockDetail::showNextOwner()
     // Else the server itself lets it in.
     const bool isWoken = recipes::recipeOf(m_lock->recipe).wakeUp != recipes::WakeUp::Answer;
     m_next->setText(watches && isWoken ? tr("next owner: %1 — woken by the deletion of %2").arg(who, shortId(from))
-                            : tr("next owner: %1").arg(who));
+                                       : tr("next owner: %1").arg(who));
 }
 
 void LockDetail::choose(const QByteArray &contender)

@@ -28,7 +28,8 @@ using inspect::LockName;
 LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     : Page(parent), m_book(book), m_banners(new QVBoxLayout), m_holds(new HoldsPanel(this)),
       m_splitter(new QSplitter(Qt::Vertical, this)), m_stack(new QStackedWidget(m_splitter)),
-      m_table(new LocksTable(m_model, m_stack)), m_empty(new EmptyNotice(m_stack)), m_detail(new LockDetail(m_splitter))
+      m_table(new LocksTable(m_model, m_stack)), m_empty(new EmptyNotice(m_stack)),
+      m_detail(new LockDetail(m_splitter))
 {
     m_banners->setContentsMargins(12, 0, 12, 0);
     m_banners->setSpacing(4);
@@ -239,11 +240,12 @@ void LocksPage::showEmptyNotice()
     }
     const QLocale english(QLocale::English);
     if (m_book.all().empty()) {
-        m_empty->say(tr("No connection yet"),
-                     tr("Lockscope shows the locks that Curator, kazoo, Redisson, redis-py and others keep in ZooKeeper and "
-                        "Redis: who holds, who waits, for how long. Looking changes nothing on a server.\n\n"
-                        "To try it without a server of your own: lockscope --connect sandbox:"),
-                     tr("Connect…"));
+        m_empty->say(
+            tr("No connection yet"),
+            tr("Lockscope shows the locks that Curator, kazoo, Redisson, redis-py and others keep in ZooKeeper and "
+               "Redis: who holds, who waits, for how long. Looking changes nothing on a server.\n\n"
+               "To try it without a server of your own: lockscope --connect sandbox:"),
+            tr("Connect…"));
     } else if (m_model.counts().all > 0) {
         const QString all = english.toString(m_model.counts().all);
         m_empty->say(m_filter.isEmpty() ? tr("None of %1 locks is in this view").arg(all)
@@ -261,9 +263,10 @@ void LocksPage::showEmptyNotice()
         m_empty->say(tr("%1 is not connected").arg(label(unconnected->name.bytes(), 60)),
                      label(unconnected->message.toUtf8(), 300));
     } else {
-        m_empty->say(tr("No locks here now"),
-                     tr("The first look is complete and found none. A lock appears here as soon as a client takes one; "
-                        "the line at the bottom says how new ones are found and what could not be seen."));
+        m_empty->say(
+            tr("No locks here now"),
+            tr("The first look is complete and found none. A lock appears here as soon as a client takes one; "
+               "the line at the bottom says how new ones are found and what could not be seen."));
     }
     m_stack->setCurrentWidget(m_empty);
 }
@@ -291,8 +294,9 @@ void LocksPage::showBroken()
         const auto &status = *broken[i];
         const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(status.asOf.time_since_epoch()).count();
         const bool refused = status.state == ConnectionStatus::State::AuthFailed;
-        QString sentence = tr("as of %1. %2").arg(QDateTime::fromMSecsSinceEpoch(ms).toString(u"HH:mm:ss"_s),
-                                                  label(status.message.toUtf8(), 240));
+        QString sentence =
+            tr("as of %1. %2")
+                .arg(QDateTime::fromMSecsSinceEpoch(ms).toString(u"HH:mm:ss"_s), label(status.message.toUtf8(), 240));
         if (!refused)
             sentence += tr(" Trying again by itself.");
         static_cast<Banner *>(m_banners->itemAt(static_cast<int>(i))->widget())

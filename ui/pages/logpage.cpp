@@ -37,9 +37,10 @@ LogPage::LogPage(QWidget *parent) : Page(parent)
     buildTable();
     layout->addWidget(m_table, 1);
     auto *empty = new EmptyNotice(this);
-    empty->say(u"Nothing sent, nothing seen"_s,
-               u"Every command that Lockscope sends to a server and every event that a server reports stands here, with "
-               u"its outcome and how long it took. The newest 5,000 are kept."_s);
+    empty->say(
+        u"Nothing sent, nothing seen"_s,
+        u"Every command that Lockscope sends to a server and every event that a server reports stands here, with "
+        u"its outcome and how long it took. The newest 5,000 are kept."_s);
     m_stack = new QStackedWidget(this);
     m_stack->addWidget(empty);
     m_stack->addWidget(content);

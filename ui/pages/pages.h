@@ -16,8 +16,8 @@ class ConnectionBook;
 class Page;
 
 struct PageRow {
-    QString id;    // the word of --page
-    QString title; // as the side bar says it
+    QString id;                   // the word of --page
+    QString title;                // as the side bar says it
     bool showsConnections = true; // complete when they are; if not, Page::isSettled() says when it is
     Page *(*make)(const ConnectionBook &book, QWidget *parent);
 };

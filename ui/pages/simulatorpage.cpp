@@ -37,17 +37,19 @@ constexpr int narrowRun = 380;
 } // namespace
 
 SimulatorPage::SimulatorPage(QWidget *parent, Simulate simulate)
-    : Page(parent), m_runner(std::move(simulate)), m_grid(new RunGrid(m_playback)), m_player(new Player(m_runner, this)),
+    : Page(parent), m_runner(std::move(simulate)), m_grid(new RunGrid(m_playback)),
+      m_player(new Player(m_runner, this)),
       m_export(new ExportMenu([this] { return m_grid->pictures(); }, m_runner, this)), m_placeMenu(new QMenu(this)),
       m_heading(new SimulatorHeading(m_placeMenu, m_export, this)), m_banner(new Banner(this)),
       m_stack(new QStackedWidget(this)), m_empty(new EmptyNotice(this))
 {
     m_placeMenu->setObjectName(u"placeMenu"_s);
     m_banner->hide();
-    m_empty->say(tr("Nothing played yet"),
-                 tr("A scenario plays the real recipes in a simulated world, on virtual time, or on real servers, and shows who "
-                    "waits, who is woken and what it costs."),
-                 tr("Scenario…"));
+    m_empty->say(
+        tr("Nothing played yet"),
+        tr("A scenario plays the real recipes in a simulated world, on virtual time, or on real servers, and shows who "
+           "waits, who is woken and what it costs."),
+        tr("Scenario…"));
     m_stack->addWidget(m_empty);
     m_stack->addWidget(makePictures());
     auto *column = new QVBoxLayout(this);
@@ -274,7 +276,8 @@ void SimulatorPage::fillPlaceMenu()
         } else if (const auto verdict = there.check(); obstacle.isEmpty() && !verdict) {
             obstacle = verdict.error().message;
         }
-        auto *action = menu.addAction(PlaceChoice{choice.place, choice.title, obstacle}.text().replace(u'&', u"&&"_s));
+        auto *action =
+            menu.addAction(PlaceChoice{choice.place, choice.title, obstacle}.text().replace(u'&', u"&&"_s));
         action->setEnabled(obstacle.isEmpty());
         action->setData(choice.title);
         action->setCheckable(true);
@@ -359,7 +362,8 @@ void SimulatorPage::openLaneMenu(std::size_t run, int lane, const QPoint &at)
 void SimulatorPage::openScenario()
 {
     const auto &now = !m_player->pending().recipes.empty() ? m_player->pending() : m_shown;
-    auto *dialog = new ScenarioDialog(now.recipes.empty() ? presets().front().comparison : now, m_player->book(), window());
+    auto *dialog =
+        new ScenarioDialog(now.recipes.empty() ? presets().front().comparison : now, m_player->book(), window());
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &ScenarioDialog::chosen, this, &SimulatorPage::play);
     dialog->open();

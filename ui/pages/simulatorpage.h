@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of the simulator: a scenario played with one to three recipes beside each other, one time cursor over them; in
-// the simulated world, or on real servers: those of the sandbox or of a connection.
+// The page of the simulator: a scenario played with one to three recipes beside each other, one time cursor over
+// them; in the simulated world, or on real servers: those of the sandbox or of a connection.
 #pragma once
 
 #include <version>

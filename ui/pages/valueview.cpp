@@ -113,8 +113,7 @@ std::optional<QString> prettyJson(const QByteArray &bytes)
         case ' ':
         case '\t':
         case '\r':
-        case '\n':
-            break;
+        case '\n': break;
         case '{':
         case '[': {
             out += c;
@@ -138,12 +137,8 @@ std::optional<QString> prettyJson(const QByteArray &bytes)
             out += c;
             newLine();
             break;
-        case ':':
-            out += ": ";
-            break;
-        default:
-            out += c;
-            isInString = c == '"';
+        case ':': out += ": "; break;
+        default: out += c; isInString = c == '"';
         }
     }
     return readableText(out).text;
@@ -285,15 +280,13 @@ QString ValueView::textOf(QStringList &notes) const
 {
     const QByteArray shown = m_isAll ? m_value : m_value.left(shownAtFirst);
     switch (form()) {
-    case ValueForm::Hex:
-        return hexDump(shown);
+    case ValueForm::Hex: return hexDump(shown);
     case ValueForm::Json:
         if (const auto pretty = prettyJson(m_value))
             return m_isAll ? *pretty : pretty->left(shownAtFirst);
         notes << (m_value.isEmpty() ? u"nothing to read as JSON"_s : u"not JSON, shown as text"_s);
         break;
-    case ValueForm::Text:
-        break;
+    case ValueForm::Text: break;
     }
     const auto readable = readableText(shown);
     if (readable.isEscaped)

@@ -23,8 +23,8 @@ constexpr qsizetype longestLine = 2000;
 
 struct ReadableText {
     QString text;
-    bool isEscaped = false;   // some bytes stand as \xHH, and then every backslash is doubled
-    bool isBroken = false;    // a line longer than longestLine was broken
+    bool isEscaped = false; // some bytes stand as \xHH, and then every backslash is doubled
+    bool isBroken = false;  // a line longer than longestLine was broken
 };
 [[nodiscard]] ReadableText readableText(const QByteArray &bytes);
 

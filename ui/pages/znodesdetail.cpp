@@ -57,16 +57,15 @@ QString summaryText(const zk::Stat &stat)
                                            : u"ephemeral, lives as long as session "_s + stat.ephemeralOwner.text());
     if (stat.numChildren > 0)
         parts << (stat.numChildren == 1 ? u"1 child"_s : u"%1 children"_s.arg(countText(stat.numChildren)));
-    parts << (stat.version == 0 ? u"data never changed"_s
-                                : u"data changed %1 ×"_s.arg(countText(stat.version)));
+    parts << (stat.version == 0 ? u"data never changed"_s : u"data changed %1 ×"_s.arg(countText(stat.version)));
     return parts.join(u" · "_s);
 }
 
 const QStringList &statFields()
 {
-    static const QStringList fields{u"czxid"_s,   u"created"_s,  u"mzxid"_s,    u"modified"_s,
-                                    u"pzxid"_s,   u"version"_s,  u"cversion"_s, u"aversion"_s,
-                                    u"owner"_s,   u"length"_s,   u"children"_s};
+    static const QStringList fields{u"czxid"_s, u"created"_s, u"mzxid"_s,    u"modified"_s,
+                                    u"pzxid"_s, u"version"_s, u"cversion"_s, u"aversion"_s,
+                                    u"owner"_s, u"length"_s,  u"children"_s};
     return fields;
 }
 
@@ -79,8 +78,9 @@ ZnodeDetailView::ZnodeDetailView(QWidget *parent) : QWidget(parent)
     connect(&m_again, &QTimer::timeout, this, &ZnodeDetailView::ask);
 
     m_empty = new EmptyNotice(this);
-    m_empty->say(u"No znode chosen"_s,
-                 u"Choose a node at the left, or type its path above, to see its stat, its permissions and its data."_s);
+    m_empty->say(
+        u"No znode chosen"_s,
+        u"Choose a node at the left, or type its path above, to see its stat, its permissions and its data."_s);
     m_value = new ValueView(this);
     auto *content = new QFrame(this);
     content->setProperty("look", u"panel"_s);

@@ -142,10 +142,10 @@ void ZnodesPage::connectModel()
     m_proxy->setSourceModel(&m_model);
     m_tree->setModel(m_proxy);
     m_tree->setWidths(ZnodeNode::Name, {{ZnodeNode::Children, 84},
-                                          {ZnodeNode::Bytes, 72},
-                                          {ZnodeNode::Owner, 146},
-                                          {ZnodeNode::Version, 64},
-                                          {ZnodeNode::Modified, 108}});
+                                        {ZnodeNode::Bytes, 72},
+                                        {ZnodeNode::Owner, 146},
+                                        {ZnodeNode::Version, 64},
+                                        {ZnodeNode::Modified, 108}});
 
     connect(&m_model, &ZnodesModel::turnBegins, m_tree, &LiveTree::holdPlace);
     connect(&m_model, &ZnodesModel::turnEnds, m_tree, &LiveTree::keepPlace);
@@ -159,7 +159,7 @@ void ZnodesPage::connectModel()
         m_filled = path;
         m_fillingText = done == total ? QString()
                                       : u"%1: the first %2 of %3 children; scroll on for more"_s.arg(
-                                            label(path.bytes(), 40), countText(done), countText(total));
+                                          label(path.bytes(), 40), countText(done), countText(total));
     });
     connect(&m_model, &ZnodesModel::revealed, this, [this](const QModelIndex &index) {
         const QModelIndex shown = m_proxy->mapFromSource(index);
@@ -317,7 +317,8 @@ void ZnodesPage::watchWhatShows()
             const ZPath path = pathAt(index);
             if (index.data(ZnodeNode::ErrorRole).toString().isEmpty())
                 wanted.insert(path.bytes());
-            if (m_model.heldBack(path) > 0 && m_tree->isOnScreen(m_proxy->index(m_proxy->rowCount(index) - 1, 0, index)))
+            if (m_model.heldBack(path) > 0
+                && m_tree->isOnScreen(m_proxy->index(m_proxy->rowCount(index) - 1, 0, index)))
                 m_model.showMore(path);
         }
     }
@@ -389,8 +390,8 @@ void ZnodesPage::sayStatus()
     const QModelIndex filled = m_model.find(m_filled);
     if (!filled.isValid() || (m_model.isLoaded(filled) && m_model.heldBack(m_filled) == 0))
         m_fillingText.clear(); // it shrank, or it is gone
-    const QString loaded = m_model.loadedCount() == 1 ? u"1 node"_s
-                                                      : u"%1 nodes"_s.arg(countText(m_model.loadedCount()));
+    const QString loaded =
+        m_model.loadedCount() == 1 ? u"1 node"_s : u"%1 nodes"_s.arg(countText(m_model.loadedCount()));
     if (!m_fillingText.isEmpty())
         m_status->setText(m_fillingText);
     else if (!m_filter->text().isEmpty())

@@ -15,7 +15,8 @@ namespace lockscope::ui {
 using namespace Qt::StringLiterals;
 
 Banner::Banner(QWidget *parent)
-    : QFrame(parent), m_word(makeLabel({}, {}, this)), m_sentence(makeLabel({}, {}, this)), m_action(new QPushButton(this))
+    : QFrame(parent), m_word(makeLabel({}, {}, this)), m_sentence(makeLabel({}, {}, this)),
+      m_action(new QPushButton(this))
 {
     m_word->setProperty("weight", u"bold"_s);
     m_sentence->setWordWrap(true);
@@ -126,9 +127,9 @@ bool StaleBanner::show(const ConnectionStatus &status)
     using State = ConnectionStatus::State;
     const bool isStale = status.state != State::Connected;
     if (isStale) {
-        QString text = status.state == State::Connecting ? u"Connecting"_s
-            : status.state == State::AuthFailed          ? u"Login refused"_s
-                                                         : u"Not connected"_s;
+        QString text = status.state == State::Connecting   ? u"Connecting"_s
+                       : status.state == State::AuthFailed ? u"Login refused"_s
+                                                           : u"Not connected"_s;
         if (!status.message.isEmpty())
             text += u": "_s + status.message;
         const auto asOf = std::chrono::duration_cast<std::chrono::milliseconds>(status.asOf.time_since_epoch());

@@ -124,7 +124,7 @@ void TopBar::refresh()
     const qsizetype count = one ? 1 : static_cast<qsizetype>(all.size());
     const QString sent = writes == 1 ? u"1 write sent"_s : u"%1 writes sent"_s.arg(writes);
     const QString may = readOnly == count ? u"READ-ONLY"_s
-        : readOnly == 0                   ? u"WRITES ALLOWED"_s
+                        : readOnly == 0   ? u"WRITES ALLOWED"_s
                                           : u"READ-ONLY %1 of %2"_s.arg(readOnly).arg(count);
     m_writes->setVisible(count > 0);
     m_writes->setText(may + u" · "_s + sent);
@@ -261,8 +261,8 @@ void StatusBar::refresh()
     }
     // With several connections the oldest counts: everything on screen is at least that new.
     m_asOf->setText(shown.empty() ? tr("no connection")
-                        : !oldest ? tr("nothing seen yet")
-                                  : tr("as of %1").arg(clockTime(*oldest)) + (m_paused ? tr(" · paused") : QString()));
+                    : !oldest     ? tr("nothing seen yet")
+                              : tr("as of %1").arg(clockTime(*oldest)) + (m_paused ? tr(" · paused") : QString()));
     setTone(*m_asOf, stale ? u"critical"_s : m_paused ? u"warning"_s : QString());
     const bool budgeted = sum.watchBudgetBytes > 0;
     m_watches->setVisible(budgeted || sum.watches > 0);
@@ -272,8 +272,8 @@ void StatusBar::refresh()
     if (budgeted) {
         m_budget->setRange(0, 1000);
         m_budget->setValue(static_cast<int>(std::min<qint64>(1000, sum.watchedBytes * 1000 / sum.watchBudgetBytes)));
-        m_bytes->setText(tr("%1 of %2 KiB")
-                             .arg(grouped((sum.watchedBytes + 1023) / 1024), grouped(sum.watchBudgetBytes / 1024)));
+        m_bytes->setText(
+            tr("%1 of %2 KiB").arg(grouped((sum.watchedBytes + 1023) / 1024), grouped(sum.watchBudgetBytes / 1024)));
     }
     m_requests->setVisible(!shown.empty());
     m_requests->setText(tr("%1 requests/s").arg(sum.requestsPerSecond, 0, 'f', sum.requestsPerSecond < 9.95 ? 1 : 0));
@@ -288,7 +288,7 @@ void StatusBar::refreshCoverage(const std::vector<const ConnectionStatus *> &sho
         for (const auto &coverage : m_book.coverageOf(status->name)) {
             if (!coverage.complete)
                 missing << (shown.size() > 1 ? label(status->name.bytes(), 30) + u": "_s : QString())
-                        + label(coverage.message.toUtf8(), 160);
+                               + label(coverage.message.toUtf8(), 160);
         }
     }
     m_coverage->setText(missing.isEmpty() ? QString() : tr("◐ coverage: ") + missing.join(u" · "_s));
@@ -316,7 +316,8 @@ void StatusBar::refreshProgress(const std::vector<const ConnectionStatus *> &sho
         tips << label(status->name.bytes(), 40) + u": "_s + line;
     }
     // All of them fit only for one or two; the tip has the rest.
-    m_progress->setText(lines.size() > 1 && width() < 1300 ? lines.front() + u" …"_s : lines.mid(0, 2).join(u" · "_s));
+    m_progress->setText(lines.size() > 1 && width() < 1300 ? lines.front() + u" …"_s
+                                                           : lines.mid(0, 2).join(u" · "_s));
     m_progress->setVisible(width() > 760);
     m_progress->setToolTip(plainToolTip(tips.join(u'\n')));
 }

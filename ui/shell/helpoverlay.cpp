@@ -42,10 +42,12 @@ HelpOverlay::HelpOverlay(const QStringList &pages, QWidget *window) : QWidget(wi
          << std::pair(u"Ctrl+Shift+A"_s, tr("acquire the chosen lock"))
          << std::pair(u"Space"_s, tr("pause and resume looking"))
          << std::pair(u"F5"_s, tr("read what is on screen again"))
-         << std::pair(u"+ − 0"_s, tr("zoom the watch chain")) << std::pair(u"Space or ."_s, tr("in the simulator: play and pause"))
+         << std::pair(u"+ − 0"_s, tr("zoom the watch chain"))
+         << std::pair(u"Space or ."_s, tr("in the simulator: play and pause"))
          << std::pair(u"← → Home End"_s, tr("in the simulator: one event back, one on, to the start, to the end"))
          << std::pair(u"+ − F"_s, tr("in the simulator: faster, slower, fork at the cursor"))
-         << std::pair(u"↑ ↓ Enter"_s, tr("in the simulator: choose a contender, and what befalls it or its message at the cursor"))
+         << std::pair(u"↑ ↓ Enter"_s,
+                      tr("in the simulator: choose a contender, and what befalls it or its message at the cursor"))
          << std::pair(u"H"_s, tr("in the simulator, and here: what holds, and what may break"))
          << std::pair(u"F"_s, tr("here: what findings mean, and what to do"))
          << std::pair(u"PgDn PgUp"_s, tr("in a lesson: next step and back; 1 to 6 answer, Esc leaves"))
@@ -104,7 +106,7 @@ void HelpOverlay::paintEvent(QPaintEvent *)
 void HelpOverlay::leaveFor(void (HelpOverlay::*request)())
 {
     close();
-    emit (this->*request)();
+    emit(this->*request)();
 }
 
 void HelpOverlay::keyPressEvent(QKeyEvent *event)

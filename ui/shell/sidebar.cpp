@@ -115,7 +115,8 @@ void SideItem::paintEvent(QPaintEvent *)
     painter.setFont(textFont(13, isChecked() ? QFont::DemiBold : QFont::Normal));
     painter.setPen(isEnabled() ? t.text : t.muted);
     const QFontMetricsF metrics(painter.font());
-    const QString name = metrics.elidedText(text(), Qt::ElideMiddle, inside.width() - (tagWidth > 0 ? tagWidth + 8 : 0));
+    const QString name =
+        metrics.elidedText(text(), Qt::ElideMiddle, inside.width() - (tagWidth > 0 ? tagWidth + 8 : 0));
     painter.drawText(inside, Qt::AlignVCenter | Qt::AlignLeft | Qt::TextSingleLine, name);
     if (tagWidth > 0) {
         const QRectF tag(inside.left() + metrics.horizontalAdvance(name) + 8, box.center().y() - 8, tagWidth, 16);
@@ -258,9 +259,8 @@ SideItem *SideBar::itemOf(const ConnectionName &name)
         setCurrentConnection(m_connection == name ? ConnectionName() : name);
         emit connectionChosen(m_connection);
     });
-    connect(item, &QWidget::customContextMenuRequested, this, [this, name, item](const QPoint &at) {
-        showMenu(name, item->mapToGlobal(at));
-    });
+    connect(item, &QWidget::customContextMenuRequested, this,
+            [this, name, item](const QPoint &at) { showMenu(name, item->mapToGlobal(at)); });
     m_connections->addWidget(item);
     m_items.emplace(name, item);
     return item;

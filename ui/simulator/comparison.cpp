@@ -32,8 +32,9 @@ std::vector<Scenario> Comparison::scenarios() const
         one.recipe = recipe;
         // A fault that can befall one of them, and not this one, stays out of this run alone.
         const auto own = contention::faultsFor(recipe);
-        const auto isForeign =
-            [&](contention::FaultKind kind) { return allows(kind) && std::ranges::count(own, kind) == 0; };
+        const auto isForeign = [&](contention::FaultKind kind) {
+            return allows(kind) && std::ranges::count(own, kind) == 0;
+        };
         std::erase_if(one.faults, isForeign);
         std::erase_if(one.planned, [&](const contention::PlannedFault &fault) { return isForeign(fault.kind); });
         all.push_back(std::move(one));
@@ -133,8 +134,9 @@ Result<ConnectionName> connectionFor(const ConnectionBook &book, const RunPlace 
     if (const auto obstacle = obstacleOf(*status))
         return Error{obstacle->code, tr("nothing is played on %1: %2").arg(placeName(place), obstacle->message)};
     if (backendOf(status->scheme) != backend)
-        return Error{ErrorCode::BadInput, tr("%1 is a lock on %2, which %3 is not")
-                                              .arg(label(recipe), infoOf(backend).title, placeName(place))};
+        return Error{
+            ErrorCode::BadInput,
+            tr("%1 is a lock on %2, which %3 is not").arg(label(recipe), infoOf(backend).title, placeName(place))};
     return place.connection;
 }
 
@@ -142,15 +144,16 @@ Result<ConnectionName> connectionFor(const ConnectionBook &book, const RunPlace 
 
 std::vector<PlaceChoice> placeChoices(const ConnectionBook &book)
 {
-    std::vector<PlaceChoice> all{{{Kind::Simulated, {}}, tr("Simulated world"), {}},
-                                 {{Kind::Sandbox, {}},
-                                  book.sandbox().empty() ? tr("Sandbox (starts private servers)") : tr("Sandbox"),
-                                  {}}};
+    std::vector<PlaceChoice> all{
+        {{Kind::Simulated, {}}, tr("Simulated world"), {}},
+        {{Kind::Sandbox, {}}, book.sandbox().empty() ? tr("Sandbox (starts private servers)") : tr("Sandbox"), {}}};
     for (const auto &status : book.all()) {
         if (book.sandbox().contains(status.name))
             continue;
         const auto obstacle = obstacleOf(status);
-        all.push_back({{Kind::Connection, status.name}, label(status.name.bytes(), 60), obstacle ? obstacle->message : QString()});
+        all.push_back({{Kind::Connection, status.name},
+                       label(status.name.bytes(), 60),
+                       obstacle ? obstacle->message : QString()});
     }
     return all;
 }
@@ -160,8 +163,8 @@ bool wantsSandbox(const ConnectionBook &book, const Comparison &comparison)
     const auto isMissing = [&](const QByteArray &recipe) {
         const auto *info = recipes::findRecipe(recipe);
         return info && std::ranges::none_of(book.sandbox(), [&](const auto &server) {
-            return backendOf(server.second) == info->backend;
-        });
+                   return backendOf(server.second) == info->backend;
+               });
     };
     return comparison.place.kind == Kind::Sandbox && std::ranges::any_of(comparison.recipes, isMissing);
 }

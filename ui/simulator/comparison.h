@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is played beside each other, and where: one scenario, one seed, up to three recipes; and the ones worth showing.
+// What is played beside each other, and where: one scenario, one seed, up to three recipes; and the ones worth
+// showing.
 #pragma once
 
 #include "ui/models/connectionbook.h"
@@ -11,7 +12,7 @@ namespace lockscope::ui {
 struct RunPlace {
     enum class Kind {
         Simulated,
-        Sandbox,    // on whichever of its servers speaks the recipe's language
+        Sandbox, // on whichever of its servers speaks the recipe's language
         Connection,
     };
     Kind kind = Kind::Simulated;
@@ -25,7 +26,7 @@ struct RunPlace {
 [[nodiscard]] QString placeName(const RunPlace &place);
 
 struct Comparison {
-    contention::Scenario scenario;  // its recipe is not used: those below are
+    contention::Scenario scenario;   // its recipe is not used: those below are
     std::vector<QByteArray> recipes; // one to three
     RunPlace place{};
 
@@ -52,14 +53,18 @@ struct PlaceChoice {
     QString title;    // "Simulated world", "Sandbox", "orders-zk"
     QString obstacle; // why nothing can be played there; empty: it can
     friend bool operator==(const PlaceChoice &, const PlaceChoice &) = default;
-    [[nodiscard]] QString text() const { return obstacle.isEmpty() ? title : title + QStringLiteral(" — ") + obstacle; }
+    [[nodiscard]] QString text() const
+    {
+        return obstacle.isEmpty() ? title : title + QStringLiteral(" — ") + obstacle;
+    }
 };
 [[nodiscard]] std::vector<PlaceChoice> placeChoices(const ConnectionBook &book);
 
 // What the backend is asked for, one run for each recipe; of a comparison on real servers. Refused: production,
 // read-only; NotConnected; BadInput: what cannot be played there, or is for another kind of server.
 [[nodiscard]] Result<std::vector<RealRunOptions>> realRuns(const ConnectionBook &book, const Comparison &comparison);
-// Whether it is to be played on a server of the sandbox that is not connected: it has to be started, or connected to again.
+// Whether it is to be played on a server of the sandbox that is not connected: it has to be started, or connected to
+// again.
 [[nodiscard]] bool wantsSandbox(const ConnectionBook &book, const Comparison &comparison);
 
 } // namespace lockscope::ui

@@ -23,8 +23,8 @@ void addFaults(QMenu &menu, const Comparison &comparison, const ForkPlace &place
                std::function<void(const contention::PlannedFault &)> chosen);
 
 // The request, or what a lane is told, nearest to the middle of a stretch of time; its index among the events.
-[[nodiscard]] std::optional<std::size_t> messageBetween(const PlayedRun &run, int lane, std::chrono::microseconds from,
-                                                        std::chrono::microseconds to);
+[[nodiscard]] std::optional<std::size_t> messageBetween(const PlayedRun &run, int lane,
+                                                        std::chrono::microseconds from, std::chrono::microseconds to);
 // Adds what can befall this very message; each happens right before it.
 void addMessageFaults(QMenu &menu, const Comparison &comparison, const PlayedRun &run, std::size_t event,
                       std::function<void(const contention::PlannedFault &)> chosen);

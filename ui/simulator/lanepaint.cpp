@@ -15,7 +15,7 @@ using contention::Mark;
 
 namespace {
 
-constexpr double markGap = 5;      // pixels that a mark takes; those nearer to each other are one
+constexpr double markGap = 5; // pixels that a mark takes; those nearer to each other are one
 constexpr double denseMarkGap = 2;
 
 QColor blend(const QColor &over, const QColor &under, float amount)
@@ -80,7 +80,8 @@ Moments firstFrom(Moments begin, Moments end, Moment moment)
 // One lane, in its rectangle.
 class LanePainter {
 public:
-    LanePainter(QPainter &painter, const PlayedRun &run, const LaneFrame &frame, const Tokens &tokens, PaintCost &cost)
+    LanePainter(QPainter &painter, const PlayedRun &run, const LaneFrame &frame, const Tokens &tokens,
+                PaintCost &cost)
         : m_painter(painter), m_run(run), m_frame(frame), m_t(tokens), m_cost(cost)
     {
     }
@@ -99,8 +100,9 @@ private:
     void bar(const LaneSpan &span, double left, double right, const QRectF &lane)
     {
         const bool isThin = span.state != LaneState::Holds;
-        const double height = m_frame.isDense() ? std::max(1.0, lane.height() * (isThin ? 0.5 : 1.0) - (isThin ? 0 : 0.5))
-                                                : (isThin ? 6.0 : 15.0);
+        const double height = m_frame.isDense()
+                                  ? std::max(1.0, lane.height() * (isThin ? 0.5 : 1.0) - (isThin ? 0 : 0.5))
+                                  : (isThin ? 6.0 : 15.0);
         const QRectF rect(left, lane.center().y() - height / 2, right - left, height);
         ++m_cost.bars;
         if (span.state == LaneState::Dead) {
@@ -136,12 +138,15 @@ private:
     void groups(const LaneEvents &events, int lane, double gap, Draw draw)
     {
         const auto all = events.momentsOf(lane);
-        const double perPixel = static_cast<double>((m_frame.to - m_frame.from).count()) / std::max(1.0, m_frame.lanes.width());
+        const double perPixel =
+            static_cast<double>((m_frame.to - m_frame.from).count()) / std::max(1.0, m_frame.lanes.width());
         const Moment apart(std::max<Moment::rep>(1, std::llround(std::ceil(gap * perPixel))));
         auto first = std::lower_bound(all.begin(), all.end(), m_frame.from);
         while (first != all.end() && *first <= m_frame.to) {
-            const auto last = *first < Moment::max() - apart ? firstFrom(first + 1, all.end(), *first + apart) : all.end();
-            draw(m_frame.xOf(*first), static_cast<std::size_t>(first - all.begin()), static_cast<std::size_t>(last - all.begin()));
+            const auto last =
+                *first < Moment::max() - apart ? firstFrom(first + 1, all.end(), *first + apart) : all.end();
+            draw(m_frame.xOf(*first), static_cast<std::size_t>(first - all.begin()),
+                 static_cast<std::size_t>(last - all.begin()));
             ++m_cost.marks;
             first = last;
         }
@@ -214,7 +219,8 @@ private:
     PaintCost &m_cost;
 };
 
-void paintName(QPainter &painter, const PlayedRun &run, int lane, const QRectF &rect, const LaneFrame &frame, const Tokens &t)
+void paintName(QPainter &painter, const PlayedRun &run, int lane, const QRectF &rect, const LaneFrame &frame,
+               const Tokens &t)
 {
     if (lane == frame.chosenLane) {
         painter.setBrush(t.selection);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws the lanes of a run: what is in sight and no more, and never more than one thing per pixel of a lane, so that a
-// frame costs what its picture shows and not what the run holds.
+// Draws the lanes of a run: what is in sight and no more, and never more than one thing per pixel of a lane, so that
+// a frame costs what its picture shows and not what the run holds.
 #pragma once
 
 #include "ui/simulator/playedrun.h"
@@ -17,9 +17,9 @@ enum class LaneGlyph { Waits, Holds, Paused, Dead, Woken, WokenInVain, Request, 
 void paintGlyph(QPainter &painter, const QRectF &rect, LaneGlyph glyph, const Tokens &tokens);
 
 struct LaneFrame {
-    QRectF lanes;              // where the lanes are; names stand left of it, the axis below
+    QRectF lanes; // where the lanes are; names stand left of it, the axis below
     double laneHeight = 26;
-    double scrolled = 0;       // pixels of lanes above the picture
+    double scrolled = 0; // pixels of lanes above the picture
     Moment from{}, to{};
     Moment cursor{};
     bool showsNames = true;

@@ -121,7 +121,8 @@ double LanesView::fittedZoom() const
     first.scrolled = 0;
     const auto spans = m_run->spans(std::min(first.laneAt(first.lanes.bottom()), m_run->lanes() - 1));
     const Moment last = spans.empty() ? m_end : spans.back().to;
-    return std::clamp(static_cast<double>(m_end.count()) / std::max(1.0, 1.15 * static_cast<double>(last.count())), 1.0, mostZoom);
+    return std::clamp(static_cast<double>(m_end.count()) / std::max(1.0, 1.15 * static_cast<double>(last.count())),
+                      1.0, mostZoom);
 }
 
 void LanesView::setZoom(double zoom, Moment around)
@@ -151,7 +152,8 @@ void LanesView::follow(std::size_t happened)
         reveal(holder);
     const LaneFrame now = frame();
     if (m_zoom > 1 && (m_cursor < now.from || m_cursor > now.to - span() / 10)) {
-        const double from = static_cast<double>((m_cursor - span() / 10).count()) / static_cast<double>(m_end.count());
+        const double from =
+            static_cast<double>((m_cursor - span() / 10).count()) / static_cast<double>(m_end.count());
         horizontalScrollBar()->setValue(static_cast<int>(from * zoomSteps));
     }
 }
@@ -259,9 +261,8 @@ QString LanesView::tipAt(const QPoint &position) const
     const Moment to = now.momentAt(position.x() + 4);
     for (const auto *events : {&m_run->signalsOf(), &m_run->requestsOf(), &m_run->troublesOf()}) {
         const auto all = events->of(lane);
-        const auto first = std::lower_bound(all.begin(), all.end(), from, [this](quint32 index, Moment at) {
-            return m_run->event(index).at < at;
-        });
+        const auto first = std::lower_bound(all.begin(), all.end(), from,
+                                            [this](quint32 index, Moment at) { return m_run->event(index).at < at; });
         for (auto it = first; it != all.end() && m_run->event(*it).at <= to && it - first < 4; ++it)
             lines << momentText(m_run->event(*it).at) + u"  "_s + eventSentence(*m_run, *it);
     }
@@ -301,7 +302,8 @@ void LanesView::paintEvent(QPaintEvent *)
     const LaneFrame now = frame();
     if (m_run->eventCount() == 0) {
         painter.setPen(t.muted);
-        painter.drawText(viewport()->rect(), Qt::AlignCenter, tr("Its events were not kept: only the counters are known."));
+        painter.drawText(viewport()->rect(), Qt::AlignCenter,
+                         tr("Its events were not kept: only the counters are known."));
         return;
     }
     m_cost = paintLanes(painter, *m_run, now, t);
@@ -320,14 +322,10 @@ constexpr double gap = 16;
 
 std::vector<std::pair<LaneGlyph, QString>> entries()
 {
-    return {{LaneGlyph::Waits, Legend::tr("waits")},
-            {LaneGlyph::Holds, Legend::tr("holds")},
-            {LaneGlyph::Paused, Legend::tr("paused")},
-            {LaneGlyph::Dead, Legend::tr("dies")},
-            {LaneGlyph::Woken, Legend::tr("is told")},
-            {LaneGlyph::WokenInVain, Legend::tr("is told in vain")},
-            {LaneGlyph::Request, Legend::tr("request")},
-            {LaneGlyph::Trouble, Legend::tr("fault")}};
+    return {{LaneGlyph::Waits, Legend::tr("waits")},     {LaneGlyph::Holds, Legend::tr("holds")},
+            {LaneGlyph::Paused, Legend::tr("paused")},   {LaneGlyph::Dead, Legend::tr("dies")},
+            {LaneGlyph::Woken, Legend::tr("is told")},   {LaneGlyph::WokenInVain, Legend::tr("is told in vain")},
+            {LaneGlyph::Request, Legend::tr("request")}, {LaneGlyph::Trouble, Legend::tr("fault")}};
 }
 
 double widthOf(const QFontMetricsF &metrics, const QString &word)

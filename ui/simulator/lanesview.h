@@ -10,8 +10,8 @@
 
 namespace lockscope::ui {
 
-// The lanes of one run: a contender each, over time. Up and Down choose a lane, Enter or the menu key asks for its menu,
-// Ctrl and the wheel zoom the time; a click sets the cursor.
+// The lanes of one run: a contender each, over time. Up and Down choose a lane, Enter or the menu key asks for its
+// menu, Ctrl and the wheel zoom the time; a click sets the cursor.
 class LanesView : public QAbstractScrollArea {
     Q_OBJECT
 public:

@@ -32,12 +32,18 @@ struct Invariant {
 const std::vector<Invariant> &invariants()
 {
     static const std::vector<Invariant> all{
-        {"exclusion", MustHoldPanel::tr("never two holders"), MustHoldPanel::tr("Never more believe to hold than the lock permits")},
-        {"effect", MustHoldPanel::tr("no late write"), MustHoldPanel::tr("What the lock guards is never written by one whose turn is over")},
-        {"order", MustHoldPanel::tr("first come, first served"), MustHoldPanel::tr("Grants follow the order of the queue, where the recipe promises it")},
-        {"progress", MustHoldPanel::tr("no lost wake-up"), MustHoldPanel::tr("Whoever waits gets the lock once nothing goes wrong any more")},
-        {"cleanliness", MustHoldPanel::tr("nothing left behind"), MustHoldPanel::tr("No node and no key is there at the end")},
-        {"tokens", MustHoldPanel::tr("fencing tokens only grow"), MustHoldPanel::tr("A later holder has a larger token")},
+        {"exclusion", MustHoldPanel::tr("never two holders"),
+         MustHoldPanel::tr("Never more believe to hold than the lock permits")},
+        {"effect", MustHoldPanel::tr("no late write"),
+         MustHoldPanel::tr("What the lock guards is never written by one whose turn is over")},
+        {"order", MustHoldPanel::tr("first come, first served"),
+         MustHoldPanel::tr("Grants follow the order of the queue, where the recipe promises it")},
+        {"progress", MustHoldPanel::tr("no lost wake-up"),
+         MustHoldPanel::tr("Whoever waits gets the lock once nothing goes wrong any more")},
+        {"cleanliness", MustHoldPanel::tr("nothing left behind"),
+         MustHoldPanel::tr("No node and no key is there at the end")},
+        {"tokens", MustHoldPanel::tr("fencing tokens only grow"),
+         MustHoldPanel::tr("A later holder has a larger token")},
     };
     return all;
 }
@@ -58,7 +64,8 @@ QString heldText(const PlayedRun &run, const QByteArray &invariant)
         return MustHoldPanel::tr("%1 grants").arg(countText(recording.counters.grants));
     if (invariant == "cleanliness")
         return recording.leftBehind.empty() ? MustHoldPanel::tr("nothing")
-                                            : MustHoldPanel::tr("%1 may stay").arg(countText(static_cast<qint64>(recording.leftBehind.size())));
+                                            : MustHoldPanel::tr("%1 may stay")
+                                                  .arg(countText(static_cast<qint64>(recording.leftBehind.size())));
     return MustHoldPanel::tr("held");
 }
 
@@ -115,7 +122,8 @@ void MustHoldPanel::setRuns(const std::vector<PlayedRunPtr> &runs)
     m_rows->show();
 }
 
-void MustHoldPanel::addCell(const PlayedRunPtr &run, std::size_t number, const QByteArray &invariant, int row, int column)
+void MustHoldPanel::addCell(const PlayedRunPtr &run, std::size_t number, const QByteArray &invariant, int row,
+                            int column)
 {
     const auto &violations = run->recording().violations;
     const auto broken = std::find_if(violations.begin(), violations.end(),
@@ -134,7 +142,8 @@ void MustHoldPanel::addCell(const PlayedRunPtr &run, std::size_t number, const Q
     jump->setObjectName(name);
     jump->setProperty("look", u"violation"_s);
     jump->setToolTip(plainToolTip(label(broken->message.toUtf8(), 300)));
-    connect(jump, &QPushButton::clicked, this, [this, number, violation = *broken] { emit violationChosen(number, violation); });
+    connect(jump, &QPushButton::clicked, this,
+            [this, number, violation = *broken] { emit violationChosen(number, violation); });
     m_grid->addWidget(jump, row, column, Qt::AlignLeft);
     m_broken.push_back({jump, broken->at});
     light(m_broken.back());
@@ -154,7 +163,8 @@ void MustHoldPanel::light(const Broken &broken) const
     const QString tone = isAhead ? u"ahead"_s : u"broken"_s;
     if (broken.button->property("tone").toString() == tone)
         return;
-    broken.button->setText(isAhead ? tr("● until %1").arg(momentText(broken.at)) : tr("✕ at %1").arg(momentText(broken.at)));
+    broken.button->setText(isAhead ? tr("● until %1").arg(momentText(broken.at))
+                                   : tr("✕ at %1").arg(momentText(broken.at)));
     broken.button->setProperty("tone", tone);
     broken.button->style()->unpolish(broken.button);
     broken.button->style()->polish(broken.button);

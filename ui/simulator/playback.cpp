@@ -151,7 +151,8 @@ void Playback::advance(Moment byTheWall)
 
 const std::vector<double> &Playback::speeds()
 {
-    static const std::vector<double> all{1.0 / 64, 1.0 / 32, 1.0 / 16, 1.0 / 8, 1.0 / 4, 1.0 / 2, 1, 2, 4, 8, 16, 64, 0};
+    static const std::vector<double> all{1.0 / 64, 1.0 / 32, 1.0 / 16, 1.0 / 8, 1.0 / 4, 1.0 / 2, 1,
+                                         2,        4,        8,        16,      64,      0};
     return all;
 }
 
@@ -183,7 +184,7 @@ QString faultSentence(const Event &event, const QString &who)
     const auto kind = contention::faultByName(event.what);
     const QString what = kind ? summaryOf(*kind) : shown(event.what);
     return event.contender == contention::nobody ? tr("Fault: %1").arg(what)
-        : tr("Fault that befalls %1: %2").arg(who, what);
+                                                 : tr("Fault that befalls %1: %2").arg(who, what);
 }
 
 QString contenderSentence(const Event &event, const QString &who)
@@ -194,7 +195,8 @@ QString contenderSentence(const Event &event, const QString &who)
     case Mark::Request:
         return event.where.isEmpty() ? tr("%1 sends %2.").arg(who, what)
                                      : tr("%1 sends %2 %3.").arg(who, what, shown(event.where));
-    case Mark::Answer: return what.isEmpty() ? tr("%1 gets its answer.").arg(who) : tr("%1 gets its answer: %2.").arg(who, what);
+    case Mark::Answer:
+        return what.isEmpty() ? tr("%1 gets its answer.").arg(who) : tr("%1 gets its answer: %2.").arg(who, what);
     case Mark::WatchEvent:
         return event.isWasted ? tr("%1 is told by a watch, in vain: it is not its turn.").arg(who)
                               : tr("%1 is told by its watch.").arg(who);
@@ -206,10 +208,12 @@ QString contenderSentence(const Event &event, const QString &who)
                                : tr("%1 holds the lock.").arg(who);
     case Mark::Releases: return tr("%1 released the lock.").arg(who);
     case Mark::Loses: return tr("%1 learns that it lost the lock.").arg(who);
-    case Mark::GivesUp: return what.isEmpty() ? tr("%1 gives up waiting.").arg(who) : tr("%1 gives up waiting: %2.").arg(who, what);
+    case Mark::GivesUp:
+        return what.isEmpty() ? tr("%1 gives up waiting.").arg(who) : tr("%1 gives up waiting: %2.").arg(who, what);
     case Mark::Writes:
-        return event.token > 0 ? tr("%1 writes to what the lock guards, with token %2: %3.").arg(who).arg(event.token).arg(what)
-                               : tr("%1 writes to what the lock guards: %2.").arg(who, what);
+        return event.token > 0
+                   ? tr("%1 writes to what the lock guards, with token %2: %3.").arg(who).arg(event.token).arg(what)
+                   : tr("%1 writes to what the lock guards: %2.").arg(who, what);
     case Mark::Pauses: return tr("%1 is paused: it hears nothing, and does not know that time passes.").arg(who);
     case Mark::Resumes: return tr("%1 goes on where it was paused, believing what it believed.").arg(who);
     case Mark::Dies: return tr("%1 dies.").arg(who);
@@ -280,10 +284,12 @@ QString sentenceAt(const Playback &playback)
         parts << tr("All is over after %1.").arg(momentText(playback.end()));
         for (std::size_t i = 0; i < runs.size(); ++i) {
             const auto &total = runs[i]->recording().counters;
-            const QString inVain = total.wastedWakeups == 0 ? tr("no wake-up in vain")
-                                                            : tr("%1 wake-ups in vain").arg(countText(total.wastedWakeups));
+            const QString inVain = total.wastedWakeups == 0
+                                       ? tr("no wake-up in vain")
+                                       : tr("%1 wake-ups in vain").arg(countText(total.wastedWakeups));
             const QString sum = tr("%1 requests and %2").arg(countText(total.requests), inVain);
-            parts << (runs.size() < 2 ? tr("It took %1.").arg(sum) : tr("%1 it took %2.").arg(sideOf(i, runs.size()), sum));
+            parts << (runs.size() < 2 ? tr("It took %1.").arg(sum)
+                                      : tr("%1 it took %2.").arg(sideOf(i, runs.size()), sum));
         }
     } else {
         const QString what = eventSentence(*runs[*last], playback.happened(*last) - 1);

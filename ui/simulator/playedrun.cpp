@@ -29,7 +29,7 @@ bool isRequest(const Event &event)
 bool isTrouble(const Event &event)
 {
     return event.mark == Mark::Fault || event.mark == Mark::Dies || event.mark == Mark::Loses
-        || event.mark == Mark::Breaks || event.mark == Mark::GivesUp;
+           || event.mark == Mark::Breaks || event.mark == Mark::GivesUp;
 }
 
 bool isRelease(const Event &event)

@@ -57,7 +57,7 @@ public:
 
     // What a lane did, by time; nothing where it was away.
     [[nodiscard]] std::span<const LaneSpan> spans(int lane) const;
-    [[nodiscard]] const LaneEvents &signalsOf() const { return m_signals; }   // watch events and messages
+    [[nodiscard]] const LaneEvents &signalsOf() const { return m_signals; } // watch events and messages
     [[nodiscard]] const LaneEvents &requestsOf() const { return m_requests; }
     [[nodiscard]] const LaneEvents &troublesOf() const { return m_troubles; } // faults, deaths, losses
 
@@ -85,10 +85,10 @@ private:
     std::vector<quint32> m_spanStart;
     std::vector<LaneSpan> m_spans;
     LaneEvents m_signals, m_requests, m_troubles;
-    std::vector<Tally> m_tallies; // after each thousandth event
+    std::vector<Tally> m_tallies;           // after each thousandth event
     std::optional<std::size_t> m_drainFrom; // the first release
     Tally m_beforeDrain;
-    std::vector<bool> m_isAboutItself;    // of each event
+    std::vector<bool> m_isAboutItself;                    // of each event
     std::vector<quint32> m_holds, m_waitEnds, m_releases; // events
     std::vector<Moment> m_waits, m_waitP99s;              // beside m_waitEnds: each, and of all until then
 };

@@ -47,8 +47,9 @@ Player::Player(Runner &runner, QWidget *parent)
                 const bool isDone = progress.stage == RealRunProgress::Stage::Tidying;
                 const double done = isDone ? 1
                                            : static_cast<double>(progress.grants)
-                        / static_cast<double>(std::max<qint64>(1, progress.grantsExpected));
-                showProgress((static_cast<double>(run) + std::min(done, 1.0)) / static_cast<double>(m_pending.recipes.size()),
+                                                 / static_cast<double>(std::max<qint64>(1, progress.grantsExpected));
+                showProgress((static_cast<double>(run) + std::min(done, 1.0))
+                                 / static_cast<double>(m_pending.recipes.size()),
                              serverText(options, progress));
             });
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The comparison under way: started where it says, in the simulated world or on real servers; how far it is, and its end.
+// The comparison under way: started where it says, in the simulated world or on real servers; how far it is, and its
+// end.
 #pragma once
 
 #include <version>

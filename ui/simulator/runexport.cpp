@@ -206,7 +206,8 @@ void ExportMenu::askSave(ExportKind kind, std::size_t run)
                            .arg(scenario.contenders)
                            .arg(scenario.seed)
                            .arg(endingOf(kind)));
-    connect(dialog, &QFileDialog::fileSelected, this, [this, kind, run](const QString &file) { save(kind, run, file); });
+    connect(dialog, &QFileDialog::fileSelected, this,
+            [this, kind, run](const QString &file) { save(kind, run, file); });
     dialog->open();
 }
 
@@ -230,8 +231,8 @@ void ExportMenu::save(ExportKind kind, std::size_t run, const QString &file)
         return;
     const auto done = [this, file](const QString &failure) {
         const QString name = QFileInfo(file).fileName();
-        emit told(failure.isEmpty(), failure.isEmpty() ? tr("Saved %1").arg(name)
-                                                       : tr("%1 was not saved: %2").arg(name, failure));
+        emit told(failure.isEmpty(),
+                  failure.isEmpty() ? tr("Saved %1").arg(name) : tr("%1 was not saved: %2").arg(name, failure));
     };
     const auto later = [&](std::function<QByteArray()> bytes) {
         m_runner.inBackground([bytes = std::move(bytes), file] { return saveBytes(bytes(), file); }, this, done);

@@ -16,7 +16,7 @@ class Runner;
 // Runs as files: pictures of their lanes, their events, their results.
 struct RunPicture {
     PlayedRunPtr run;
-    LaneFrame frame;       // as on the screen; its place is chosen by the picture
+    LaneFrame frame; // as on the screen; its place is chosen by the picture
     std::size_t happened = 0;
 };
 

@@ -68,7 +68,8 @@ void RunGrid::place(int width, bool isNarrow)
     // All alike, so that the lanes stand beside each other.
     const int beside = isNarrow ? 1 : std::max(1, static_cast<int>(m_panels.size()));
     const int each = (width - (beside - 1) * horizontalSpacing()) / beside;
-    const bool isTight = std::ranges::any_of(m_panels, [&](const RunPanel *panel) { return panel->headWidth() > each; });
+    const bool isTight =
+        std::ranges::any_of(m_panels, [&](const RunPanel *panel) { return panel->headWidth() > each; });
     for (auto *panel : m_panels)
         panel->setBadgeBelow(isTight);
     for (int column = 0; column < 3; ++column)

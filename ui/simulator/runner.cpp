@@ -109,10 +109,10 @@ void Runner::play(const std::vector<Scenario> &scenarios)
                     return wanted->load();
                 sinceTold.start();
                 const double done = static_cast<double>(progress.grants)
-                    / static_cast<double>(std::max<qint64>(1, progress.grantsExpected));
-                const double share = progress.grantsExpected > 0
-                    ? (static_cast<double>(i) + std::min(done, 1.0)) / static_cast<double>(scenarios.size())
-                    : -1;
+                                    / static_cast<double>(std::max<qint64>(1, progress.grantsExpected));
+                const double share = progress.grantsExpected > 0 ? (static_cast<double>(i) + std::min(done, 1.0))
+                                                                       / static_cast<double>(scenarios.size())
+                                                                 : -1;
                 tell(wanted, share, progress.at);
                 return wanted->load();
             };
@@ -182,7 +182,8 @@ void Runner::scale(const std::vector<Scenario> &scenarios, const std::vector<int
                 const auto recording = m_simulate(scenario, goesOn);
                 if (!recording)
                     continue; // a gap in the line; the run itself says why
-                const ScalingPoint point{static_cast<int>(i), count, recording->counters.requests, recording->elapsed};
+                const ScalingPoint point{static_cast<int>(i), count, recording->counters.requests,
+                                         recording->elapsed};
                 QMetaObject::invokeMethod(
                     this,
                     [this, wanted, point] {
@@ -255,9 +256,9 @@ void ServerRunner::play(std::vector<RealRunOptions> runs)
 void ServerRunner::next()
 {
     const auto id = std::make_shared<quint64>(0);
-    *id = m_backend->playOnServers(m_runs[m_recordings.size()], this,
-                                   [this, id](Result<contention::Recording> result) { take(*id,
-                                                                                           std::move(result)); });
+    *id =
+        m_backend->playOnServers(m_runs[m_recordings.size()], this,
+                                 [this, id](Result<contention::Recording> result) { take(*id, std::move(result)); });
     m_id = *id;
 }
 

@@ -29,8 +29,8 @@ struct ScalingPoint {
     Moment elapsed{};
 };
 
-// Plays scenarios, and whatever else takes long, away from the window's thread. A newer job of a kind takes the place of
-// the older: what that still answers is dropped.
+// Plays scenarios, and whatever else takes long, away from the window's thread. A newer job of a kind takes the place
+// of the older: what that still answers is dropped.
 class Runner : public QObject {
     Q_OBJECT
 public:
@@ -72,7 +72,7 @@ private:
     Simulate m_simulate;
     Wanted m_playing;
     Wanted m_scaling;
-    QThreadPool m_pool;      // one job at a time: an outdated one leaves soon
+    QThreadPool m_pool; // one job at a time: an outdated one leaves soon
     QThreadPool m_chartPool;
 };
 
@@ -99,7 +99,8 @@ public:
 
 signals:
     // `run` of `runs` is played now.
-    void progressed(std::size_t run, const lockscope::RealRunOptions &options, const lockscope::RealRunProgress &progress);
+    void progressed(std::size_t run, const lockscope::RealRunOptions &options,
+                    const lockscope::RealRunProgress &progress);
     void played(const lockscope::ui::Recordings &recordings);
     void failed(const lockscope::Error &error);
     void cancelled();
@@ -115,7 +116,7 @@ private:
     std::optional<quint64> m_id; // of the run the servers are busy with
     bool m_wanted = false;       // somebody waits for what comes of it
     bool m_isCancelled = false;
-    bool m_hasNext = false;      // m_runs wait for it to end
+    bool m_hasNext = false; // m_runs wait for it to end
 };
 
 } // namespace lockscope::ui

@@ -39,9 +39,9 @@ CounterTiles::CounterTiles(QWidget *parent) : QWidget(parent), m_grid(new QGridL
     m_grid->setContentsMargins(0, 0, 0, 0);
     m_grid->setSpacing(8);
     const std::array<QString, 4> names{tr("requests"), tr("watch events"), tr("wasted wake-ups"), tr("wait p99")};
-    const std::array<QString, 4> tips{
-        tr("Sent from the first release on"), tr("Of watches, or messages of a publish, from the first release on"),
-        tr("Told, and yet not its turn"), tr("99 of 100 waits so far were not longer")};
+    const std::array<QString, 4> tips{tr("Sent from the first release on"),
+                                      tr("Of watches, or messages of a publish, from the first release on"),
+                                      tr("Told, and yet not its turn"), tr("99 of 100 waits so far were not longer")};
     for (std::size_t i = 0; i < m_tiles.size(); ++i) {
         auto *tile = new QFrame(this);
         tile->setProperty("look", u"tile"_s);
@@ -60,7 +60,8 @@ CounterTiles::CounterTiles(QWidget *parent) : QWidget(parent), m_grid(new QGridL
     }
     m_whole = makeLabel({}, u"small"_s, this);
     m_whole->setMinimumWidth(10);
-    m_whole->setToolTip(tr("Bytes over all wires. Fairness is Jain's index over the waits: 1 if all waited equally long."));
+    m_whole->setToolTip(
+        tr("Bytes over all wires. Fairness is Jain's index over the waits: 1 if all waited equally long."));
     place(4);
 }
 
@@ -117,7 +118,8 @@ WakeUps wakeUpsOf(const contention::Recording &recording)
         return {};
     if (counters.watchEvents == 0) {
         const bool isQueuedThere = recipes::recipeOf(recording.scenario.recipe).wakeUp == recipes::WakeUp::Answer;
-        return {isQueuedThere ? RunPanel::tr("the answer comes when it is its turn") : RunPanel::tr("nobody is told: it asks again"),
+        return {isQueuedThere ? RunPanel::tr("the answer comes when it is its turn")
+                              : RunPanel::tr("nobody is told: it asks again"),
                 false};
     }
     const double each = static_cast<double>(counters.watchEvents) / static_cast<double>(counters.grants - 1);

@@ -172,7 +172,8 @@ QWidget *ScenarioDialog::makeNumbers()
     m_readers->setSuffix(u" %"_s);
     m_perProcess = makeSpin("perProcess", 1, 10'000, 1);
     m_sessions = makeSpin("sessions", 1, mostContendersOnServers, mostSessionsUnlessSaid);
-    m_sessions->setToolTip(tr("On real servers: one allows some 60 connections from one address; more contenders share sessions"));
+    m_sessions->setToolTip(
+        tr("On real servers: one allows some 60 connections from one address; more contenders share sessions"));
     m_arrival = new QComboBox(this);
     m_arrival->addItems({tr("all queue before the first release"), tr("spread over a time")});
     connect(m_arrival, &QComboBox::currentIndexChanged, this, &ScenarioDialog::update_);
@@ -282,9 +283,9 @@ Result<Scenario> ScenarioDialog::readDurations(Scenario scenario) const
         QString name;
         std::chrono::milliseconds *into;
     };
-    for (const auto &[edit, name, into] : {Field{m_arriveWithin, tr("within"), &scenario.arriveWithin},
-                                           Field{m_hold, tr("hold"), &scenario.hold},
-                                           Field{m_ttl, tr("lease"), &scenario.ttl}}) {
+    for (const auto &[edit, name, into] :
+         {Field{m_arriveWithin, tr("within"), &scenario.arriveWithin}, Field{m_hold, tr("hold"), &scenario.hold},
+          Field{m_ttl, tr("lease"), &scenario.ttl}}) {
         const auto span = parseDuration(edit->text().trimmed());
         if (!span)
             return bad(tr("%1: %2").arg(name, span.error().message));
@@ -340,8 +341,9 @@ void ScenarioDialog::updateFaults(const Comparison &probe)
     for (const auto &[kind, check] : m_faults) {
         const bool can = probe.allows(kind);
         check->setEnabled(can && !probe.place.isReal());
-        check->setToolTip(!can ? tr("Cannot happen to these recipes")
-                               : probe.place.isReal() ? tr("For the simulated world: on real servers nothing is broken") : QString());
+        check->setToolTip(!can                   ? tr("Cannot happen to these recipes")
+                          : probe.place.isReal() ? tr("For the simulated world: on real servers nothing is broken")
+                                                 : QString());
     }
     const QString title = tr("WHAT GOES WRONG, AT LEAST ONCE IN EACH ROUND");
     m_faultsTitle->setText(probe.place.isReal() ? tr("WHAT GOES WRONG: NOTHING, ON REAL SERVERS") : title);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What to play, and where: recipes, contenders, how they come, what goes wrong, by which seed. Says what is wrong with it
-// before it can be played.
+// What to play, and where: recipes, contenders, how they come, what goes wrong, by which seed. Says what is wrong
+// with it before it can be played.
 #pragma once
 
 #include <version>

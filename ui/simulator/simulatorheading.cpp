@@ -98,14 +98,17 @@ HeadingChip placeChip(const Comparison &comparison, const std::vector<PlayedRunP
     const bool isSandbox = comparison.place.kind == RunPlace::Kind::Sandbox;
     const QString played = isSandbox ? tr("played on %1 of the sandbox").arg(names) : tr("played on %1").arg(names);
     // Both only where recordings of both were opened.
-    chip.text = !chip.isReal ? tr("simulated world") : isSimulated ? tr("simulated world, and %1").arg(played) : played;
+    chip.text = !chip.isReal  ? tr("simulated world")
+                : isSimulated ? tr("simulated world, and %1").arg(played)
+                              : played;
     return chip;
 }
 
 QString arrivalText(const contention::Scenario &scenario)
 {
-    return scenario.arrival == contention::Arrival::Queued ? tr("all queue first")
-                                                         : tr("arrive within %1").arg(durationText(scenario.arriveWithin));
+    return scenario.arrival == contention::Arrival::Queued
+               ? tr("all queue first")
+               : tr("arrive within %1").arg(durationText(scenario.arriveWithin));
 }
 
 QString headingOf(const Comparison &comparison)
@@ -113,9 +116,11 @@ QString headingOf(const Comparison &comparison)
     if (comparison.recipes.empty())
         return tr("Simulator");
     const auto &scenario = comparison.scenario;
-    const QString who = scenario.contenders == 1 ? tr("1 contender") : tr("%1 contenders").arg(countText(scenario.contenders));
+    const QString who =
+        scenario.contenders == 1 ? tr("1 contender") : tr("%1 contenders").arg(countText(scenario.contenders));
     const QString what = scenario.limit > 1 ? tr("%1 permits").arg(countText(scenario.limit)) : tr("one lock");
-    return scenario.rounds > 1 ? tr("%1, %2, %3 rounds").arg(who, what, countText(scenario.rounds)) : tr("%1, %2").arg(who, what);
+    return scenario.rounds > 1 ? tr("%1, %2, %3 rounds").arg(who, what, countText(scenario.rounds))
+                               : tr("%1, %2").arg(who, what);
 }
 
 std::vector<HeadingChip> chipsOf(const Comparison &comparison, const std::vector<PlayedRunPtr> &runs)
@@ -138,10 +143,12 @@ std::vector<HeadingChip> chipsOf(const Comparison &comparison, const std::vector
     for (const auto kind : scenario.faults)
         faults << QString::fromLatin1(nameOf(kind));
     for (const auto &planned : scenario.planned)
-        faults << plannedText(planned, runs.empty() ? QString::number(planned.contender) : runs.front()->laneName(planned.contender));
+        faults << plannedText(planned, runs.empty() ? QString::number(planned.contender)
+                                                    : runs.front()->laneName(planned.contender));
     if (chips.front().isReal && faults.isEmpty())
         return chips;
-    chips.push_back({faults.isEmpty() ? tr("no faults") : tr("faults: %1").arg(faults.join(u", "_s)), !faults.isEmpty(), {}});
+    chips.push_back(
+        {faults.isEmpty() ? tr("no faults") : tr("faults: %1").arg(faults.join(u", "_s)), !faults.isEmpty(), {}});
     return chips;
 }
 
@@ -206,7 +213,8 @@ QWidget *SimulatorHeading::makeChip(const HeadingChip &chip)
         button->setMenu(m_places);
     } else {
         button->setToolTip(tr("Copy the seed"));
-        connect(button, &QPushButton::clicked, this, [text = chip.copies] { QGuiApplication::clipboard()->setText(text); });
+        connect(button, &QPushButton::clicked, this,
+                [text = chip.copies] { QGuiApplication::clipboard()->setText(text); });
     }
     return button;
 }

@@ -41,12 +41,13 @@ private:
 struct HeadingChip {
     QString text;
     bool isWarning = false;
-    QString copies; // what a click puts on the clipboard; empty: no button
+    QString copies;       // what a click puts on the clipboard; empty: no button
     bool isPlace = false; // where it ran; a click offers other places
     bool isReal = false;  // on real servers
 };
 
-// What is played, in one line: "100 contenders, one lock", the chips beside it, and the buttons that play something else.
+// What is played, in one line: "100 contenders, one lock", the chips beside it, and the buttons that play something
+// else.
 class SimulatorHeading : public QWidget {
     Q_OBJECT
 public:

@@ -45,7 +45,8 @@ QString axisText(Moment at)
 
 QString durationText(std::chrono::milliseconds span)
 {
-    return span < 1s ? u"%1 ms"_s.arg(span.count()) : u"%1 s"_s.arg(shortNumber(static_cast<double>(span.count()) / 1e3));
+    return span < 1s ? u"%1 ms"_s.arg(span.count())
+                     : u"%1 s"_s.arg(shortNumber(static_cast<double>(span.count()) / 1e3));
 }
 
 QString recipeTitle(const QByteArray &recipe)

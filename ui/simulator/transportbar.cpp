@@ -60,9 +60,8 @@ TransportBar::TransportBar(Playback &playback, QWidget *parent)
     m_row->addWidget(m_slider, 1);
     m_place->setFont(monoFont());
     m_outer->addWidget(m_place);
-    connect(&m_playback, &Playback::playingChanged, this, [this](bool isPlaying) {
-        m_play->setText(isPlaying ? tr("‖ pause") : tr("▶ play"));
-    });
+    connect(&m_playback, &Playback::playingChanged, this,
+            [this](bool isPlaying) { m_play->setText(isPlaying ? tr("‖ pause") : tr("▶ play")); });
     connect(&m_playback, &Playback::moved, this, &TransportBar::refresh);
 }
 
@@ -86,7 +85,8 @@ void TransportBar::refresh()
 {
     const QSignalBlocker quiet(m_slider);
     const auto end = std::max<Moment::rep>(1, m_playback.end().count());
-    m_slider->setValue(static_cast<int>(static_cast<double>(m_playback.at().count()) / static_cast<double>(end) * sliderSteps));
+    m_slider->setValue(
+        static_cast<int>(static_cast<double>(m_playback.at().count()) / static_cast<double>(end) * sliderSteps));
     const bool hasEvents = m_playback.eventsInAll() > 0;
     m_place->setText(hasEvents ? tr("t = %1 · event %2 of %3")
                                      .arg(momentText(m_playback.at()),

@@ -188,12 +188,28 @@ QString styleSheetOf(const Tokens &t)
     QString sheet = QString::fromLatin1(controls) + QString::fromLatin1(views) + QString::fromLatin1(frames);
     // Longer names first: "@line" must not eat the start of another name.
     const std::array<std::pair<QLatin1String, QColor>, 22> names{{
-        {"@background"_L1, t.background}, {"@panel"_L1, t.panel}, {"@line"_L1, t.line}, {"@text"_L1, t.text},
-        {"@muted"_L1, t.muted}, {"@selection"_L1, t.selection}, {"@accent"_L1, t.accent}, {"@onAccent"_L1, t.onAccent},
-        {"@holdSoft"_L1, t.holdSoft}, {"@hold"_L1, t.hold}, {"@waitSoft"_L1, t.waitSoft}, {"@wait"_L1, t.wait},
-        {"@criticalSoft"_L1, t.criticalSoft}, {"@critical"_L1, t.critical}, {"@onCritical"_L1, t.onCritical},
-        {"@warningSoft"_L1, t.warningSoft}, {"@warning"_L1, t.warning}, {"@freeSoft"_L1, t.freeSoft},
-        {"@free"_L1, t.free}, {"@okSoft"_L1, t.okSoft}, {"@ok"_L1, t.ok}, {"@code"_L1, t.code},
+        {"@background"_L1, t.background},
+        {"@panel"_L1, t.panel},
+        {"@line"_L1, t.line},
+        {"@text"_L1, t.text},
+        {"@muted"_L1, t.muted},
+        {"@selection"_L1, t.selection},
+        {"@accent"_L1, t.accent},
+        {"@onAccent"_L1, t.onAccent},
+        {"@holdSoft"_L1, t.holdSoft},
+        {"@hold"_L1, t.hold},
+        {"@waitSoft"_L1, t.waitSoft},
+        {"@wait"_L1, t.wait},
+        {"@criticalSoft"_L1, t.criticalSoft},
+        {"@critical"_L1, t.critical},
+        {"@onCritical"_L1, t.onCritical},
+        {"@warningSoft"_L1, t.warningSoft},
+        {"@warning"_L1, t.warning},
+        {"@freeSoft"_L1, t.freeSoft},
+        {"@free"_L1, t.free},
+        {"@okSoft"_L1, t.okSoft},
+        {"@ok"_L1, t.ok},
+        {"@code"_L1, t.code},
     }};
     sheet.replace("@shade"_L1, t.dark ? "dark"_L1 : "light"_L1);
     for (const auto &[name, colour] : names)

@@ -26,7 +26,7 @@ QString nameText(const QByteArray &name)
 {
     if (name.size() > longestBytes)
         return u"%1 … %2 (%3 bytes)"_s.arg(escaped(name.left(keptBytes)), escaped(name.right(keptBytes)),
-                                         countText(name.size()));
+                                           countText(name.size()));
     return needsQuotes(name) ? u'"' + escaped(name) + u'"' : escaped(name);
 }
 

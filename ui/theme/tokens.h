@@ -9,13 +9,13 @@ namespace lockscope::ui {
 struct Tokens {
     bool dark = false;
     QColor background, panel, line, text, muted, selection, accent, onAccent;
-    QColor hold, holdSoft;         // "Soft" is the fill behind text of the colour it belongs to
+    QColor hold, holdSoft; // "Soft" is the fill behind text of the colour it belongs to
     QColor wait, waitSoft;
     QColor critical, criticalSoft, onCritical;
     QColor warning, warningSoft;
     QColor free, freeSoft;
     QColor ok, okSoft;
-    QColor code;                   // behind text that can be pasted
+    QColor code; // behind text that can be pasted
 };
 
 [[nodiscard]] const Tokens &lightTokens();

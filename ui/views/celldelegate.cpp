@@ -31,8 +31,8 @@ void CellDelegate::prepare(QTableView &table)
 QSize CellDelegate::sizeHint(const QStyleOptionViewItem &option, const QModelIndex &index) const
 {
     const CellLook cell = look(index);
-    const qreal width = cell.pill ? pillSize(*cell.pill).width()
-                                  : tabularWidth(cell.font, displayText(index.data(), option.locale));
+    const qreal width =
+        cell.pill ? pillSize(*cell.pill).width() : tabularWidth(cell.font, displayText(index.data(), option.locale));
     return {static_cast<int>(width) + 2 * padding + 1, rowHeight};
 }
 

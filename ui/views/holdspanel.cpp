@@ -70,9 +70,9 @@ public:
             widget->style()->unpolish(widget);
             widget->style()->polish(widget);
         }
-        m_act->setText(isOver(hold.state)                ? tr("Dismiss")
-                           : hold.state == State::Waiting ? tr("Stop waiting")
-                                                          : tr("Release"));
+        m_act->setText(isOver(hold.state)             ? tr("Dismiss")
+                       : hold.state == State::Waiting ? tr("Stop waiting")
+                                                      : tr("Release"));
         tick();
     }
 
@@ -86,8 +86,9 @@ public:
         switch (m_hold.state) {
         case State::Waiting: m_text->setText(tr("%1 · %2 · waiting %3").arg(lock, recipe, age)); break;
         case State::Held:
-            m_text->setText(tr("%1 · %2 · held %3").arg(lock, recipe, age)
-                            + (m_hold.fencingToken ? tr(" · fencing token %1").arg(*m_hold.fencingToken) : QString()));
+            m_text->setText(
+                tr("%1 · %2 · held %3").arg(lock, recipe, age)
+                + (m_hold.fencingToken ? tr(" · fencing token %1").arg(*m_hold.fencingToken) : QString()));
             break;
         case State::Released: m_text->setText(tr("%1 was released%2").arg(lock, because)); break;
         case State::Lost:

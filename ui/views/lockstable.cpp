@@ -24,17 +24,15 @@ CellLook LocksDelegate::look(const QModelIndex &index) const
         cell.font = monoFont(12, QFont::Bold);
         cell.elide = Qt::ElideMiddle; // both ends of a path tell more than its middle
         break;
-    case LockRow::Holder:
-        cell.font = monoFont();
-        break;
+    case LockRow::Holder: cell.font = monoFont(); break;
     case LockRow::Waiting:
     case LockRow::OldestWait:
     case LockRow::Held: cell.tabular = true; break;
     case LockRow::FindingColumn:
         cell.tabular = true;
-        cell.colour = facts.worst == Severity::Critical ? t.critical
-            : facts.worst == Severity::Warning          ? t.warning
-                                                        : t.muted;
+        cell.colour = facts.worst == Severity::Critical  ? t.critical
+                      : facts.worst == Severity::Warning ? t.warning
+                                                         : t.muted;
         break;
     default: break;
     }
@@ -66,9 +64,8 @@ LocksTable::LocksTable(LocksModel &model, QWidget *parent) : QTableView(parent),
         m_current = m_model.snapshotAt(current.row()).lock;
         emit chosen(*m_current);
     });
-    connect(this, &QTableView::doubleClicked, this, [this](const QModelIndex &index) {
-        emit opened(m_model.snapshotAt(index.row()).lock);
-    });
+    connect(this, &QTableView::doubleClicked, this,
+            [this](const QModelIndex &index) { emit opened(m_model.snapshotAt(index.row()).lock); });
 }
 
 std::pair<int, int> LocksTable::visibleRows() const

@@ -53,8 +53,9 @@ void QueueTable::setCurrentContender(const QByteArray &id)
     const int row = m_model.rowOf(id);
     if (row < 0 || row == currentIndex().row())
         return;
-    selectionModel()->setCurrentIndex(m_model.index(row, m_columns == Columns::Raw ? QueueModel::Node : QueueModel::Place),
-                                      QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+    selectionModel()->setCurrentIndex(
+        m_model.index(row, m_columns == Columns::Raw ? QueueModel::Node : QueueModel::Place),
+        QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
     scrollTo(currentIndex());
 }
 

@@ -118,8 +118,9 @@ int wokenByRelease(const LockSnapshot &lock)
         if (holder.role != Role::Holder)
             continue;
         const auto woken = std::count_if(lock.contenders.begin(), lock.contenders.end(), [&](const Contender &c) {
-            return std::any_of(c.watches.begin(), c.watches.end(),
-                               [&](const inspect::WatchEdge &edge) { return edge.children || edge.target == holder.id; });
+            return std::any_of(c.watches.begin(), c.watches.end(), [&](const inspect::WatchEdge &edge) {
+                return edge.children || edge.target == holder.id;
+            });
         });
         most = std::max(most, woken);
     }
@@ -238,9 +239,9 @@ struct Builder {
         for (std::size_t i = 0; i < result.boxes.size(); ++i) {
             const int column = static_cast<int>(i) % perLine;
             const int line = static_cast<int>(i) / perLine;
-            result.boxes[i].box = QRectF(QPointF(margin + column * (boxSize.width() + gapX),
-                                                 margin + line * (boxSize.height() + gapY)),
-                                         boxSize);
+            result.boxes[i].box =
+                QRectF(QPointF(margin + column * (boxSize.width() + gapX), margin + line * (boxSize.height() + gapY)),
+                       boxSize);
         }
         for (const auto &contender : lock.contenders) {
             if (boxOfContender.contains(contender.id))

@@ -21,11 +21,11 @@ struct ChainBox {
 };
 
 struct ChainArrow {
-    QPainterPath path;    // from the waiter to what it watches
+    QPainterPath path; // from the waiter to what it watches
     QPointF tip;
-    qreal tipAngle = 0;   // degrees, the way the arrow flies in
-    bool seen = false;    // a server said so; else inferred
-    QPointF wordAt;       // centre of "seen" or "inferred"
+    qreal tipAngle = 0; // degrees, the way the arrow flies in
+    bool seen = false;  // a server said so; else inferred
+    QPointF wordAt;     // centre of "seen" or "inferred"
     bool showWord = true;
 };
 
@@ -34,7 +34,7 @@ struct ChainPicture {
     std::vector<ChainArrow> arrows;
     QSizeF size;
     QString caption;
-    int hidden = 0;       // contenders behind the box "… n more"
+    int hidden = 0; // contenders behind the box "… n more"
 };
 
 // Queues of more than this are drawn with their middle folded, unless asked for whole; a herd folds to

@@ -65,7 +65,8 @@ void drawCompact(QPainter &painter, const ChainBox &box, const Tokens &t)
         painter.drawText(line, Qt::AlignCenter, box.title);
         return;
     }
-    paintShape(painter, QRectF(line.left(), line.top(), 10, line.height()), box.pill.shape, toneColor(t, box.pill.tone));
+    paintShape(painter, QRectF(line.left(), line.top(), 10, line.height()), box.pill.shape,
+               toneColor(t, box.pill.tone));
     painter.setFont(monoFont(12, QFont::DemiBold));
     painter.setPen(toneColor(t, box.pill.tone));
     drawElided(painter, line.adjusted(17, 0, 0, 0), Qt::AlignVCenter | Qt::AlignLeft, box.title);
@@ -85,17 +86,20 @@ void drawTall(QPainter &painter, const ChainBox &box, const Tokens &t)
     const QColor colour = toneColor(t, box.pill.tone);
     painter.setFont(monoFont(12, QFont::DemiBold));
     const bool hasShape = box.pill.shape != PillShape::None;
-    const qreal titleWidth = std::min(QFontMetricsF(painter.font()).horizontalAdvance(box.title), inside.width() - 16);
+    const qreal titleWidth =
+        std::min(QFontMetricsF(painter.font()).horizontalAdvance(box.title), inside.width() - 16);
     const qreal left = inside.center().x() - (titleWidth + (hasShape ? 16 : 0)) / 2;
     if (hasShape)
         paintShape(painter, QRectF(left, inside.top(), 10, third), box.pill.shape, colour);
     painter.setPen(colour);
-    drawElided(painter, QRectF(left + (hasShape ? 16 : 0), inside.top(), titleWidth + 1, third), Qt::AlignVCenter, box.title);
+    drawElided(painter, QRectF(left + (hasShape ? 16 : 0), inside.top(), titleWidth + 1, third), Qt::AlignVCenter,
+               box.title);
     painter.setFont(textFont(12));
     painter.setPen(box.kind == ChainBox::Kind::More ? t.accent : t.text);
     drawElided(painter, QRectF(inside.left(), inside.top() + third, inside.width(), third), Qt::AlignCenter, box.who);
     painter.setPen(t.muted);
-    drawTabular(painter, QRectF(inside.left(), inside.top() + 2 * third, inside.width(), third), Qt::AlignHCenter, box.age);
+    drawTabular(painter, QRectF(inside.left(), inside.top() + 2 * third, inside.width(), third), Qt::AlignHCenter,
+                box.age);
 }
 
 void drawBox(QPainter &painter, const ChainBox &box, const Tokens &t, bool isCurrent, bool hasFocus)
@@ -187,7 +191,8 @@ int WatchChainView::currentBox() const
 
 int WatchChainView::boxAt(const QPoint &position) const
 {
-    const QPointF at = QPointF(position + QPoint(horizontalScrollBar()->value(), verticalScrollBar()->value())) / m_zoom;
+    const QPointF at =
+        QPointF(position + QPoint(horizontalScrollBar()->value(), verticalScrollBar()->value())) / m_zoom;
     for (std::size_t i = 0; i < m_chain.boxes.size(); ++i) {
         if (m_chain.boxes[i].box.contains(at))
             return static_cast<int>(i);
@@ -277,7 +282,8 @@ bool WatchChainView::viewportEvent(QEvent *event)
     if (event->type() == QEvent::ToolTip) {
         const auto *help = static_cast<QHelpEvent *>(event);
         const int box = boxAt(help->pos());
-        const auto *contender = box < 0 ? nullptr : m_lock.find(m_chain.boxes[static_cast<std::size_t>(box)].contender);
+        const auto *contender =
+            box < 0 ? nullptr : m_lock.find(m_chain.boxes[static_cast<std::size_t>(box)].contender);
         if (contender) {
             QString tip = label(contender->id, 400);
             if (contender->session)

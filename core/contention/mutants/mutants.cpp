@@ -30,8 +30,8 @@ const std::vector<Mutant> &mutants()
 
 const Mutant *findMutant(const QByteArray &id)
 {
-    const auto at = std::find_if(mutants().begin(), mutants().end(),
-                                 [&](const Mutant &mutant) { return mutant.id == id; });
+    const auto at =
+        std::find_if(mutants().begin(), mutants().end(), [&](const Mutant &mutant) { return mutant.id == id; });
     return at == mutants().end() ? nullptr : &*at;
 }
 

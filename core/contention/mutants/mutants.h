@@ -27,7 +27,7 @@ struct Mutant {
 // The port such a contender talks through.
 [[nodiscard]] std::unique_ptr<TracedSession> tracedFor(const QByteArray &id, zk::Session &inner, Trace &trace,
                                                        int contender);
-[[nodiscard]] std::unique_ptr<TracedConnection> tracedFor(const QByteArray &id, redis::Connection &inner, Trace &trace,
-                                                          int contender);
+[[nodiscard]] std::unique_ptr<TracedConnection> tracedFor(const QByteArray &id, redis::Connection &inner,
+                                                          Trace &trace, int contender);
 
 } // namespace lockscope::contention

@@ -39,8 +39,8 @@ Reply<T> TracedConnection::heard(const QByteArray &verb, Reply<T> inner)
     return reply;
 }
 
-std::function<void(const redis::Message &)>
-TracedConnection::observed(std::function<void(const redis::Message &)> listener)
+std::function<void(const redis::Message &)> TracedConnection::observed(
+    std::function<void(const redis::Message &)> listener)
 {
     return [listener = std::move(listener), trace = m_trace, contender = m_contender,
             alive = std::weak_ptr<bool>(m_alive)](const redis::Message &message) {

@@ -35,8 +35,8 @@ public:
 private:
     template <class T>
     Reply<T> heard(const QByteArray &verb, Reply<T> reply);
-    [[nodiscard]] std::function<void(const redis::Message &)>
-    observed(std::function<void(const redis::Message &)> listener);
+    [[nodiscard]] std::function<void(const redis::Message &)> observed(
+        std::function<void(const redis::Message &)> listener);
     // Tells of the SUBSCRIBE, and of the UNSUBSCRIBE when it is let go.
     [[nodiscard]] redis::Subscription kept(const QByteArray &channel, redis::Subscription inner);
 

@@ -82,8 +82,7 @@ Reply<zk::Created> TracedSession::create(ZPath path, QByteArray data, zk::Create
                                          Deadline deadline)
 {
     sent(verbs::create, path, data.size());
-    return heard(verbs::create,
-                 m_inner.create(std::move(path), std::move(data), mode, std::move(acls), deadline));
+    return heard(verbs::create, m_inner.create(std::move(path), std::move(data), mode, std::move(acls), deadline));
 }
 
 Reply<zk::Created> TracedSession::createWithTtl(ZPath path, QByteArray data, zk::CreateMode mode,
@@ -92,7 +91,7 @@ Reply<zk::Created> TracedSession::createWithTtl(ZPath path, QByteArray data, zk:
 {
     sent(verbs::create, path, data.size());
     return heard(verbs::create, m_inner.createWithTtl(std::move(path), std::move(data), mode, timeToLive,
-                                                                    std::move(acls), deadline));
+                                                      std::move(acls), deadline));
 }
 
 Reply<bool> TracedSession::remove(ZPath path, qint32 version, Deadline deadline)
@@ -152,8 +151,7 @@ Reply<bool> TracedSession::setAcls(ZPath path, zk::Acls acls, qint32 version, De
 Reply<bool> TracedSession::addAuth(QByteArray scheme, QByteArray credentials, Deadline deadline)
 {
     sent(verbs::addAuth, ZPath());
-    return heard(verbs::addAuth,
-                 m_inner.addAuth(std::move(scheme), std::move(credentials), deadline));
+    return heard(verbs::addAuth, m_inner.addAuth(std::move(scheme), std::move(credentials), deadline));
 }
 
 Reply<bool> TracedSession::removeWatches(ZPath path, zk::WatchKind kind, Deadline deadline)

@@ -22,10 +22,10 @@ struct SqlTransaction {
 // One pair of INNODB_LOCK_WAITS (data_lock_waits): who asks for which record, and who is in the way. Earlier
 // waiters are in the way of later ones, too.
 struct SqlLockWait {
-    QByteArray requesting, blocking; // transactions
-    QByteArray table;                // "`shop`.`stock`"
-    QByteArray index;                // "PRIMARY"; empty for a lock on the table
-    QByteArray data;                 // "1", "'abc', 7", "supremum pseudo-record"; empty when not known
+    QByteArray requesting, blocking;        // transactions
+    QByteArray table;                       // "`shop`.`stock`"
+    QByteArray index;                       // "PRIMARY"; empty for a lock on the table
+    QByteArray data;                        // "1", "'abc', 7", "supremum pseudo-record"; empty when not known
     QByteArray requestedMode, blockingMode; // "X", "S", "X,REC_NOT_GAP"
 };
 

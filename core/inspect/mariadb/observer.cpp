@@ -121,7 +121,7 @@ Task<Result<LockSnapshot>> MariaDbObserver::readNow(QByteArray name, Deadline de
         co_return Error{ErrorCode::Refused,
                         u"whether anybody holds %1 is not known: "_s.arg(label(name, 80)) + oldRowsText(), true};
     const auto hint = isNamed ? u"nobody holds or wants a lock of this name"_s
-                                                   : u"nobody waits for it, and a server shows a row lock only then"_s;
+                              : u"nobody waits for it, and a server shows a row lock only then"_s;
     co_return Error{ErrorCode::NoNode, u"no lock is seen at %1: %2"_s.arg(label(name, 80), hint)};
 }
 
@@ -168,8 +168,9 @@ std::vector<Coverage> MariaDbObserver::coverage() const
     if (m_reader.hasLooked() && !m_reader.rowsAreFresh())
         all.push_back({m_name, false, oldRowsText()});
     if (all.empty())
-        all.push_back({m_name, true, u"every named lock, and every row lock that somebody waits for; a row lock "
-                                     u"nobody waits for cannot be seen"_s});
+        all.push_back({m_name, true,
+                       u"every named lock, and every row lock that somebody waits for; a row lock "
+                       u"nobody waits for cannot be seen"_s});
     return all;
 }
 

@@ -25,8 +25,11 @@ Task<std::optional<QByteArray>> ownRowId(mariadb::Session *session, Deadline dea
         // The transaction that holds the lock is in each new copy, and makes the mark visible there.
         const auto mark = mariadb::freshMark();
         const mariadb::Statement question{"SELECT t.trx_id AS id, UNIX_TIMESTAMP(t.trx_started) AS started "
-                                          "FROM information_schema.INNODB_TRX t WHERE " + mariadb::isMarked(mark),
-                                          {}, connection, false};
+                                          "FROM information_schema.INNODB_TRX t WHERE "
+                                              + mariadb::isMarked(mark),
+                                          {},
+                                          connection,
+                                          false};
         auto asking = session->execute(question, deadline);
         const auto rows = co_await asking;
         if (!rows)

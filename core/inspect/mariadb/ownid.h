@@ -9,6 +9,7 @@ namespace lockscope::inspect {
 
 // Empty where the server does not tell: without PROCESS, or while others keep what it says of transactions from being
 // renewed. `recipe`: sql-for-update or sql-get-lock; none has an id of this kind else. The session holds it now.
-[[nodiscard]] Task<std::optional<QByteArray>> ownContenderId(mariadb::Session *session, QByteArray recipe, Deadline deadline);
+[[nodiscard]] Task<std::optional<QByteArray>> ownContenderId(mariadb::Session *session, QByteArray recipe,
+                                                             Deadline deadline);
 
 } // namespace lockscope::inspect

@@ -45,9 +45,8 @@ const QByteArray byPerformanceSchema =
     "FROM performance_schema.metadata_locks m "
     "JOIN performance_schema.threads t ON t.THREAD_ID = m.OWNER_THREAD_ID "
     "WHERE m.OBJECT_TYPE = 'USER LEVEL LOCK'";
-const QByteArray byPlugin =
-    "SELECT TABLE_SCHEMA AS name, THREAD_ID AS connection, 'GRANTED' AS status "
-    "FROM information_schema.METADATA_LOCK_INFO WHERE LOCK_TYPE = 'User lock'";
+const QByteArray byPlugin = "SELECT TABLE_SCHEMA AS name, THREAD_ID AS connection, 'GRANTED' AS status "
+                            "FROM information_schema.METADATA_LOCK_INFO WHERE LOCK_TYPE = 'User lock'";
 const QByteArray instrument =
     "SELECT COUNT(*) AS enabled FROM performance_schema.setup_instruments "
     "WHERE NAME = 'wait/lock/metadata/sql/mdl' AND ENABLED = 'YES' AND @@performance_schema = 1";
@@ -70,7 +69,7 @@ std::optional<ServerTime> moment(const Rows &rows, std::size_t row, const QByteA
 bool isRefusal(const Error &error)
 {
     return error.code == ErrorCode::NoPermission || error.code == ErrorCode::Unsupported
-        || error.code == ErrorCode::Server || error.code == ErrorCode::BadInput;
+           || error.code == ErrorCode::Server || error.code == ErrorCode::BadInput;
 }
 
 // Reads only, and has locked nothing: another observer's look, most likely.
@@ -250,9 +249,13 @@ Task<Result<Rows>> SqlReader::askForRows(QByteArray mark, Deadline deadline)
     constexpr auto longerThanQuestion = 5s;
     const auto &columns = hasDataLocks(m_session) ? mySqlRowLocks : mariaDbRowLocks;
     auto beginning = send(mariadb::beginLook, deadline);
-    auto asking = send("SELECT " + mariadb::isMarked(mark) + " AS is_fresh, "
-                           "t.trx_mysql_thread_id = CONNECTION_ID() AS is_ours, " + columns, deadline);
-    auto ending = send(mariadb::endLook, deadline.isNever() ? deadline : Deadline::at(deadline.when() + longerThanQuestion));
+    auto asking = send("SELECT " + mariadb::isMarked(mark)
+                           + " AS is_fresh, "
+                             "t.trx_mysql_thread_id = CONNECTION_ID() AS is_ours, "
+                           + columns,
+                       deadline);
+    auto ending =
+        send(mariadb::endLook, deadline.isNever() ? deadline : Deadline::at(deadline.when() + longerThanQuestion));
     const auto begun = co_await beginning;
     auto rows = co_await asking;
     const auto ended = co_await ending;
@@ -286,9 +289,9 @@ Task<Result<bool>> SqlReader::readRowLocks(SqlLook *look, Deadline deadline)
             return one.id == id && one.connection == connection;
         });
         if (!isKnown && !isOurs && !isIdleReader(*rows, i))
-            look->transactions.push_back({id, connection, moment(*rows, i, "started"),
-                                          moment(*rows, i, "wait_started"), text(*rows, i, "rows_locked").toLongLong(),
-                                          text(*rows, i, "rows_modified").toLongLong()});
+            look->transactions.push_back(
+                {id, connection, moment(*rows, i, "started"), moment(*rows, i, "wait_started"),
+                 text(*rows, i, "rows_locked").toLongLong(), text(*rows, i, "rows_modified").toLongLong()});
         if (rows->cell(i, "blocking") && !isOurs)
             look->waits.push_back({id, text(*rows, i, "blocking"), text(*rows, i, "lock_table"),
                                    text(*rows, i, "lock_index"), text(*rows, i, "lock_data"),
@@ -406,10 +409,11 @@ Task<Result<bool>> SqlReader::readColumns(SqlLook *look, Deadline deadline)
         const std::pair index(wait.table, wait.index);
         if (wait.index.isEmpty() || m_columns.contains(index))
             continue;
-        auto asking = send("SELECT COLUMN_NAME AS name FROM information_schema.STATISTICS WHERE "
-                           "CONCAT('`', REPLACE(TABLE_SCHEMA, '`', '``'), '`.`', REPLACE(TABLE_NAME, '`', '``'), '`') = ? "
-                           "AND INDEX_NAME = ? ORDER BY SEQ_IN_INDEX",
-                           deadline, {wait.table, wait.index});
+        auto asking =
+            send("SELECT COLUMN_NAME AS name FROM information_schema.STATISTICS WHERE "
+                 "CONCAT('`', REPLACE(TABLE_SCHEMA, '`', '``'), '`.`', REPLACE(TABLE_NAME, '`', '``'), '`') = ? "
+                 "AND INDEX_NAME = ? ORDER BY SEQ_IN_INDEX",
+                 deadline, {wait.table, wait.index});
         const auto rows = co_await asking;
         if (!rows)
             co_return rows.error();

@@ -57,7 +57,8 @@ private:
     Task<Result<bool>> readNamedLocks(SqlLook *look, Deadline deadline, QByteArray also);
     Task<Result<bool>> addHolders(SqlLook *look, Deadline deadline, QByteArray also);
     Task<Result<bool>> readColumns(SqlLook *look, Deadline deadline);
-    [[nodiscard]] Reply<mariadb::Rows> send(const QByteArray &text, Deadline deadline, const QByteArrayList &parameters = {});
+    [[nodiscard]] Reply<mariadb::Rows> send(const QByteArray &text, Deadline deadline,
+                                            const QByteArrayList &parameters = {});
     void note(const QString &gap);
 
     mariadb::Session &m_session;
@@ -73,7 +74,7 @@ private:
     bool m_hasLooked = false;
     bool m_rowsAreFresh = true;
     int m_oldInARow = 0;
-    std::optional<Instant> m_lastFresh;        // by our clock
+    std::optional<Instant> m_lastFresh;         // by our clock
     std::optional<ServerTime> m_lastFreshThere; // by the server's
     Random m_random = Random::fromSystem();
 };

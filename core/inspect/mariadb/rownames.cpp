@@ -9,8 +9,9 @@ namespace {
 // `a` as it is written in a LOCK: bare unless it holds what ends a name there.
 QByteArray written(const QByteArray &identifier)
 {
-    const bool isPlain = !identifier.isEmpty()
-        && std::none_of(identifier.begin(), identifier.end(), [](char c) { return QByteArrayView(".#=`").contains(c); });
+    const bool isPlain = !identifier.isEmpty() && std::none_of(identifier.begin(), identifier.end(), [](char c) {
+        return QByteArrayView(".#=`").contains(c);
+    });
     if (isPlain)
         return identifier;
     QByteArray quoted = identifier;
@@ -79,7 +80,7 @@ QByteArray rowLockName(const SqlLockWait &wait, const IndexColumns &columns)
     const auto at = columns.find({wait.table, wait.index});
     const auto parts = values(wait.data);
     const bool isRecord = at != columns.end() && !at->second.isEmpty() && at->second.size() <= parts.size()
-        && !wait.data.startsWith("supremum");
+                          && !wait.data.startsWith("supremum");
     if (!isRecord)
         return table + '#' + written(wait.index) + ':' + (wait.data.isEmpty() ? QByteArray("?") : wait.data);
     QByteArrayList named;

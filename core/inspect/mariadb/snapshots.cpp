@@ -86,11 +86,10 @@ void addIdle(LockSnapshot &lock, const Contender &holder, const SqlTransaction &
     if (!process || !process->isIdle)
         return;
     const auto message = u"connection %1 (%2) has been idle inside its transaction for %3; no statement runs that "
-                      u"KILL QUERY could end; rows locked: %4, modified: %5"_s
-                          .arg(process->connection)
-                          .arg(label(process->user, 40), spokenDuration(process->inState))
-                          .arg(transaction.rowsLocked)
-                          .arg(transaction.rowsModified);
+                         u"KILL QUERY could end; rows locked: %4, modified: %5"_s.arg(process->connection)
+                             .arg(label(process->user, 40), spokenDuration(process->inState))
+                             .arg(transaction.rowsLocked)
+                             .arg(transaction.rowsModified);
     addFinding(lock, FindingCode::IdleInTransaction,
                process->inState >= idleIsOdd ? Severity::Warning : Severity::Info, message, {holder.id});
 }
@@ -140,8 +139,7 @@ Contender unnumbered(Role role, const QByteArray &mode)
 }
 
 // All pairs about one record.
-LockSnapshot rowLock(const Looked &looked, LockSnapshot lock,
-                     const std::vector<const SqlLockWait *> &waits)
+LockSnapshot rowLock(const Looked &looked, LockSnapshot lock, const std::vector<const SqlLockWait *> &waits)
 {
     lock.recipe = "sql-for-update";
     lock.why = u"InnoDB says who waits for this record of index %1, and who is in the way"_s.arg(
@@ -165,8 +163,9 @@ LockSnapshot rowLock(const Looked &looked, LockSnapshot lock,
             return;
         }
         const auto &transaction = *found.front();
-        auto one = looked.contender(transaction.connection,
-                                    rowContenderId(transaction.connection, id, transaction.started.value_or(ServerTime())));
+        auto one =
+            looked.contender(transaction.connection,
+                             rowContenderId(transaction.connection, id, transaction.started.value_or(ServerTime())));
         one.mode = modeOf(mode);
         one.guard.value = guardOf(transaction);
         if (isWaiting) {
@@ -197,7 +196,8 @@ LockSnapshot namedLock(const Looked &looked, LockSnapshot lock, const std::vecto
     for (const auto *part : parts) {
         auto one = looked.contender(part->connection, namedContenderId(part->connection, started));
         const auto *process = looked.process(part->connection);
-        one.guard.value = "connection " + QByteArray::number(part->connection) + (process ? " of " + process->user + " from " + process->host : QByteArray());
+        one.guard.value = "connection " + QByteArray::number(part->connection)
+                          + (process ? " of " + process->user + " from " + process->host : QByteArray());
         if (part->isGranted)
             one.role = Role::Holder;
         else if (process)
@@ -214,12 +214,13 @@ QByteArray rowContenderId(quint64 connection, const QByteArray &transaction, Ser
 {
     const auto second = std::chrono::floor<std::chrono::seconds>(started.time_since_epoch()).count();
     return QByteArray::number(connection) + '@'
-        + QByteArray::number(qint64(second) * 1000 + qint64(transaction.toULongLong() % 1000));
+           + QByteArray::number(qint64(second) * 1000 + qint64(transaction.toULongLong() % 1000));
 }
 
 QByteArray namedContenderId(quint64 connection, ServerTime serverStarted)
 {
-    return QByteArray::number(connection) + '@' + QByteArray::number(qint64(serverStarted.time_since_epoch().count()));
+    return QByteArray::number(connection) + '@'
+           + QByteArray::number(qint64(serverStarted.time_since_epoch().count()));
 }
 
 std::vector<LockSnapshot> snapshotsOf(const SqlLook &look, const ConnectionName &connection)

@@ -55,15 +55,13 @@ bool isSuspect(const RedisKey &key, KeyType type, std::optional<std::chrono::mil
     case KeyType::Hash:
         // Redisson's locks may have any name, but hardly ever no expiry.
         return named || ttl.has_value() || includeLowConfidence;
-    case KeyType::String:
-        return named || key.bytes().startsWith("redlock:") || includeLowConfidence;
+    case KeyType::String: return named || key.bytes().startsWith("redlock:") || includeLowConfidence;
     case KeyType::None:
     case KeyType::List:
     case KeyType::Set:
     case KeyType::SortedSet:
     case KeyType::Stream:
-    case KeyType::Other:
-        break;
+    case KeyType::Other: break;
     }
     return false;
 }

@@ -46,7 +46,7 @@ std::optional<LockSnapshot> timestampLock(const Case &about)
         return std::nullopt;
     LockSnapshot lock = snapshotOf(about, "redis-getset", std::nullopt, named ? Confidence::Medium : Confidence::Low,
                                    u"the value is a moment, %1, and the key has no expiry"_s.arg(
-                                     *moment > about.context.observed ? u"to come"_s : u"gone by"_s));
+                                       *moment > about.context.observed ? u"to come"_s : u"gone by"_s));
     lock.waitersKnown = false;
     if (*moment > about.context.observed) {
         Contender holder = holderOf(about, *about.main.value);

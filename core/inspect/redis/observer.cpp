@@ -362,15 +362,11 @@ QString RedisObserver::how() const
     if (!m_options.follow)
         return u"SCAN"_s;
     switch (m_follower.mode()) {
-    case Follower::Mode::Tracking:
-        return u"client tracking"_s;
-    case Follower::Mode::NarrowTracking:
-        return u"client tracking of known locks, new ones by SCAN"_s;
-    case Follower::Mode::KeyspaceEvents:
-        return u"keyspace events"_s;
+    case Follower::Mode::Tracking: return u"client tracking"_s;
+    case Follower::Mode::NarrowTracking: return u"client tracking of known locks, new ones by SCAN"_s;
+    case Follower::Mode::KeyspaceEvents: return u"keyspace events"_s;
     case Follower::Mode::NotYet:
-    case Follower::Mode::Polling:
-        break;
+    case Follower::Mode::Polling: break;
     }
     return u"polling every %1 ms"_s.arg(m_options.pollEvery.count());
 }
@@ -379,8 +375,7 @@ void RedisObserver::tellProgress(bool atOnce)
 {
     if (!atOnce && m_loop.now() - m_progressToldAt < progressEvery)
         return;
-    Progress progress{m_name,        how(), m_sweep.done, m_sweep.total, m_sweep.running,
-                      m_firstSnapshot.isComplete()};
+    Progress progress{m_name, how(), m_sweep.done, m_sweep.total, m_sweep.running, m_firstSnapshot.isComplete()};
     if (progress == m_toldProgress)
         return;
     m_progressToldAt = m_loop.now();

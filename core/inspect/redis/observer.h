@@ -109,15 +109,15 @@ private:
     Instant m_progressToldAt{};
     qint64 m_costRequests = 0;
 
-    std::set<RedisKey> m_urgent;        // changed, expired, polled: before the sweep's keys
-    std::vector<RedisKey> m_page;       // of the sweep, not yet read
-    std::set<RedisKey> m_forced;        // to be read even if nothing is there but companions
-    std::set<RedisKey> m_plainHashes;   // looked into and no locks; not again before the next sweep
+    std::set<RedisKey> m_urgent;      // changed, expired, polled: before the sweep's keys
+    std::vector<RedisKey> m_page;     // of the sweep, not yet read
+    std::set<RedisKey> m_forced;      // to be read even if nothing is there but companions
+    std::set<RedisKey> m_plainHashes; // looked into and no locks; not again before the next sweep
     bool m_batchOut = false;
-    Completion<bool> m_wake;            // for the worker
+    Completion<bool> m_wake; // for the worker
     std::vector<Completion<bool>> m_batchWaiters;
-    Completion<bool> m_followed;        // set up how to follow, or failed to
-    Completion<bool> m_resumed;         // while paused
+    Completion<bool> m_followed; // set up how to follow, or failed to
+    Completion<bool> m_resumed;  // while paused
     bool m_paused = false;
     bool m_started = false;
     bool m_wasConnected = false;

@@ -73,9 +73,8 @@ Task<Result<Follower::Mode>> Follower::setUp()
 
 Task<Result<bool>> Follower::tryTracking()
 {
-    m_subscription = m_connection.subscribe("__redis__:invalidate", [this](const redis::Message &message) {
-        heard(message, RedisKey(message.payload));
-    });
+    m_subscription = m_connection.subscribe(
+        "__redis__:invalidate", [this](const redis::Message &message) { heard(message, RedisKey(message.payload)); });
     const auto deadline = Deadline::after(m_connection.loop(), redisAnswersWithin);
     auto idReply = m_connection.subscriberId(deadline);
     auto id = co_await idReply;

@@ -40,14 +40,10 @@ std::vector<Command> questions(const KeyView &view, bool withExpiry)
         if (withExpiry)
             return {{"GETRANGE", key, "0", lastByteOfValue.toByteArray()}, {"PEXPIRETIME", key}};
         return {{"GETRANGE", key, "0", lastByteOfValue.toByteArray()}};
-    case KeyType::Hash:
-        return {{"HLEN", key}, {"MEMORY", "USAGE", key}};
-    case KeyType::List:
-        return {{"LRANGE", key, "0", lastItem.toByteArray()}};
-    case KeyType::SortedSet:
-        return {{"ZRANGE", key, "0", lastItem.toByteArray(), "WITHSCORES"}};
-    default:
-        return {};
+    case KeyType::Hash: return {{"HLEN", key}, {"MEMORY", "USAGE", key}};
+    case KeyType::List: return {{"LRANGE", key, "0", lastItem.toByteArray()}};
+    case KeyType::SortedSet: return {{"ZRANGE", key, "0", lastItem.toByteArray(), "WITHSCORES"}};
+    default: return {};
     }
 }
 

@@ -24,8 +24,8 @@ QByteArray fingerprint(const KeyView &main, ServerTime now)
         const auto value = main.value.value_or(QByteArray());
         const bool isToken = readToken(main.key.bytes(), value, false, now).has_value();
         return isToken || !main.expiresAt
-            ? value
-            : recipes::constantContenderId(value, main.expiresAt->time_since_epoch().count());
+                   ? value
+                   : recipes::constantContenderId(value, main.expiresAt->time_since_epoch().count());
     }
     QByteArray names;
     for (const auto &[name, value] : main.fields)

@@ -40,8 +40,10 @@ struct Count {
     [[nodiscard]] bool hasMajority() const { return candidates.front().votes() >= quorum(); }
     // Whether the nodes that do not answer could make it one.
     [[nodiscard]] bool mayBeMajority() const { return candidates.front().votes() + silent >= quorum(); }
-    [[nodiscard]] bool firstLeads() const { return candidates.size() == 1
-                                           || candidates[1].votes() < candidates[0].votes(); }
+    [[nodiscard]] bool firstLeads() const
+    {
+        return candidates.size() == 1 || candidates[1].votes() < candidates[0].votes();
+    }
 };
 
 Count countOf(const std::vector<NodeSight> &sights)
@@ -58,8 +60,8 @@ Count countOf(const std::vector<NodeSight> &sights)
         }
         const auto &token = sight.snapshot->contenders.front().guard.value;
         const auto known = std::ranges::find(count.candidates, token, &TokenVotes::token);
-        auto &candidate = known == count.candidates.end() ? count.candidates.emplace_back(TokenVotes{token, {}})
-            : *known;
+        auto &candidate =
+            known == count.candidates.end() ? count.candidates.emplace_back(TokenVotes{token, {}}) : *known;
         candidate.on.push_back(&sight);
     }
     std::stable_sort(count.candidates.begin(), count.candidates.end(),
@@ -164,12 +166,12 @@ void addNoQuorum(LockSnapshot &lock, const Count &count)
     QString message;
     if (count.hasMajority())
         message = u"a majority holds one value, others are there, too (a client that is trying, or what one "
-                          u"left behind): "_s;
+                  u"left behind): "_s;
     else if (count.mayBeMajority())
         message = u"too many nodes do not answer to tell whether a majority holds it: "_s;
     else
         message = u"no value is on a majority (%1), so nobody holds it; whoever set it is trying, or left it "
-                          u"behind: "_s.arg(count.quorum());
+                  u"behind: "_s.arg(count.quorum());
     addFinding(lock, FindingCode::NoQuorum, count.hasMajority() ? Severity::Info : Severity::Warning,
                message + tally(count), std::move(tokens));
 }
@@ -189,10 +191,10 @@ void addNoTtl(LockSnapshot &lock, const Count &count)
     }
     if (nodes.isEmpty())
         return;
-    addFinding(lock, FindingCode::NoTtl,
-               u"the key has no expiry on %1: if nobody removes it, it stays there for ever"_s.arg(
-                   nodes.join(u", "_s)),
-               std::move(tokens));
+    addFinding(
+        lock, FindingCode::NoTtl,
+        u"the key has no expiry on %1: if nobody removes it, it stays there for ever"_s.arg(nodes.join(u", "_s)),
+        std::move(tokens));
 }
 
 // The nodes know how long they have seen it; a majority of them decides.
@@ -257,8 +259,8 @@ std::optional<LockSnapshot> mergeNodes(const std::vector<NodeSight> &sights)
     lock.recipe = "redlock";
     lock.client = reference.client;
     lock.confidence = first.votes() > 1 ? Confidence::High : reference.confidence;
-    lock.why = u"the same token on %1 of %2 independent nodes; %3"_s.arg(first.votes()).arg(count.nodes).arg(
-        reference.why);
+    lock.why =
+        u"the same token on %1 of %2 independent nodes; %3"_s.arg(first.votes()).arg(count.nodes).arg(reference.why);
     lock.waitersKnown = false; // they poll
     lock.serverAhead = reference.serverAhead;
     lock.observed = reference.observed;

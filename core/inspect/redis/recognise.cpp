@@ -23,8 +23,8 @@ struct Recogniser {
     bool (*isNoLock)(const Case &about) = nullptr; // and no rule after it is asked
 };
 
-// In the order of docs/layouts.md, "Rules for Redis": what a client's own companions or fields prove comes before what
-// a value looks like, and a value that anybody may have written comes last.
+// In the order of docs/layouts.md, "Rules for Redis": what a client's own companions or fields prove comes before
+// what a value looks like, and a value that anybody may have written comes last.
 constexpr Recogniser recognisers[] = {
     {KeyType::None, redissonLeftOver},
     {KeyType::Hash, redissonReadWriteLock},
@@ -63,7 +63,7 @@ void attributeToRegistries(std::vector<LockSnapshot> &locks)
     const auto registryOf = [](const LockSnapshot &lock) { return lock.lock.name.left(lock.lock.name.indexOf(':')); };
     const auto isCandidate = [](const LockSnapshot &lock) {
         return lock.recipe == "redis-set-nx" && !lock.client && lock.lock.name.indexOf(':') > 0
-            && lock.contenders.size() == 1 && isUuid36(lock.contenders[0].id);
+               && lock.contenders.size() == 1 && isUuid36(lock.contenders[0].id);
     };
     std::map<std::pair<QByteArray, QByteArray>, std::vector<LockSnapshot *>> groups;
     for (auto &lock : locks) {
@@ -76,8 +76,8 @@ void attributeToRegistries(std::vector<LockSnapshot> &locks)
         for (auto *lock : members) {
             lock->client = u"Spring Integration"_s;
             lock->confidence = Confidence::High;
-            lock->why = u"the same UUID under %1 keys of one prefix, as Spring's lock registry writes"_s
-                            .arg(members.size());
+            lock->why =
+                u"the same UUID under %1 keys of one prefix, as Spring's lock registry writes"_s.arg(members.size());
         }
     }
 }

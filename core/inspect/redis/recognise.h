@@ -15,17 +15,17 @@ struct KeyView {
     RedisKey key;
     KeyType type = KeyType::None;
     std::optional<std::chrono::milliseconds> ttl; // empty: never expires
-    std::optional<ServerTime> expiresAt; // the same as the server's own moment; strings only, Redis 7
+    std::optional<ServerTime> expiresAt;          // the same as the server's own moment; strings only, Redis 7
     // Read only when the key is a suspect, and capped.
     std::optional<QByteArray> value;
-    std::vector<std::pair<QByteArray, QByteArray>> fields;  // hash
-    std::vector<QByteArray> items;                          // list, in order
-    std::vector<std::pair<QByteArray, double>> scored;      // sorted set
+    std::vector<std::pair<QByteArray, QByteArray>> fields; // hash
+    std::vector<QByteArray> items;                         // list, in order
+    std::vector<std::pair<QByteArray, double>> scored;     // sorted set
 };
 
 struct RedisContext {
     ConnectionName connection;
-    ServerTime observed{};                   // TIME of the server
+    ServerTime observed{}; // TIME of the server
     std::chrono::milliseconds serverAhead{};
     std::map<QByteArray, qint64> subscribers; // PUBSUB NUMSUB of the channels asked for
     std::map<RedisKey, ServerTime> firstSeen; // own observation, with the value unchanged since

@@ -49,9 +49,9 @@ void addFairQueue(LockSnapshot &lock, const Case &about, const KeyView &queue, c
     for (size_t i = 0; i < lock.contenders.size(); ++i)
         lock.contenders[i].position = static_cast<int>(i);
     if (!gone.empty()) {
-        const QString message = u"%1 of %2 in the queue are past their deadline or have none: they are gone"_s
-                                    .arg(gone.size())
-                                    .arg(queue.items.size());
+        const QString message =
+            u"%1 of %2 in the queue are past their deadline or have none: they are gone"_s.arg(gone.size())
+                .arg(queue.items.size());
         addFinding(lock, FindingCode::StaleQueue, message, std::move(gone));
     }
 }
@@ -125,9 +125,10 @@ std::optional<LockSnapshot> redissonLock(const Case &about)
         return std::nullopt;
     const KeyView *token = about.companion(prefixed(redisson::token, about.name()));
     const KeyView *queue = fairQueue(about);
-    LockSnapshot lock = snapshotOf(about, "redisson-lock", redissonClient, Confidence::Medium,
-                                   u"a hash of <uuid>:<thread>; a spin lock and a fair lock nobody waits for look the "
-                                   "same"_s);
+    LockSnapshot lock =
+        snapshotOf(about, "redisson-lock", redissonClient, Confidence::Medium,
+                   u"a hash of <uuid>:<thread>; a spin lock and a fair lock nobody waits for look the "
+                   "same"_s);
     for (const auto &field : fields)
         lock.contenders.push_back(holderOfField(about, field));
     addNoTtl(lock, about);

@@ -29,8 +29,8 @@ std::optional<LockSnapshot> redissonPermitSemaphore(const Case &about)
     const KeyView *timeouts = about.companion(suffixed(about.name(), redisson::permitTimeouts));
     if (!left || !timeouts || timeouts->type != KeyType::SortedSet || timeouts->scored.empty())
         return std::nullopt;
-    const bool ids = std::ranges::all_of(
-        timeouts->scored, [](const auto &entry) { return entry.first.size() == permitIdBytes; });
+    const bool ids =
+        std::ranges::all_of(timeouts->scored, [](const auto &entry) { return entry.first.size() == permitIdBytes; });
     if (!ids)
         return std::nullopt;
     LockSnapshot lock = snapshotOf(about, "redisson-semaphore", u"Redisson"_s, Confidence::High,
@@ -68,9 +68,10 @@ std::optional<LockSnapshot> redissonSemaphore(const Case &about)
     const QByteArray channel = prefixed(redisson::semaphoreChannel, about.name());
     if (!left || about.subscribers(channel).value_or(0) == 0)
         return std::nullopt;
-    LockSnapshot lock = snapshotOf(about, "redisson-semaphore", u"Redisson"_s, Confidence::High,
-                                   u"an integer whose channel redisson_sc has subscribers; %1 permits left, and nobody "
-                                   "writes down who has the others"_s.arg(*left));
+    LockSnapshot lock =
+        snapshotOf(about, "redisson-semaphore", u"Redisson"_s, Confidence::High,
+                   u"an integer whose channel redisson_sc has subscribers; %1 permits left, and nobody "
+                   "writes down who has the others"_s.arg(*left));
     addSubscribers(lock, about, channel, Mode::Permit);
     lock.state = *left > 0 ? LockState::Free : LockState::Contended;
     return lock;

@@ -69,10 +69,7 @@ public:
     }
 
     [[nodiscard]] const QString &name() const { return m_node.name; }
-    [[nodiscard]] bool isConnected() const
-    {
-        return m_node.connection->state() == redis::ConnectionState::Connected;
-    }
+    [[nodiscard]] bool isConnected() const { return m_node.connection->state() == redis::ConnectionState::Connected; }
     [[nodiscard]] bool isDone() const { return m_observer.firstSnapshot().isComplete(); }
     // True if that is news.
     [[nodiscard]] bool noteConnected() { return std::exchange(m_isConnected, isConnected()) != isConnected(); }
@@ -136,8 +133,8 @@ struct RedisSetObserver::Reading {
     Completion<bool> done;
 };
 
-Task<void> RedisSetObserver::readPart(Part *part, QByteArray name, Deadline deadline, std::shared_ptr<Reading> reading,
-                                      std::size_t index)
+Task<void> RedisSetObserver::readPart(Part *part, QByteArray name, Deadline deadline,
+                                      std::shared_ptr<Reading> reading, std::size_t index)
 {
     auto read = co_await part->observer().readNow(name, deadline);
     auto &sight = reading->sights[index];

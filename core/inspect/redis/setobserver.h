@@ -12,7 +12,7 @@ namespace lockscope::inspect {
 class RedisSetObserver : public Observer {
 public:
     struct Node {
-        QString name; // "10.0.3.7:6379"
+        QString name;                  // "10.0.3.7:6379"
         redis::Connection *connection; // behind the gate
     };
     // The connections and `sink` must outlive the observer; at least one node.

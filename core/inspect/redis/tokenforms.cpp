@@ -138,7 +138,7 @@ std::optional<ServerTime> momentInUuid(const QByteArray &hex32, ServerTime now)
         return std::nullopt;
     // time_low, time_mid, time_hi: 100 ns since 15 October 1582.
     const quint64 ticks = ((hex32.mid(12, 4).toULongLong(nullptr, 16) & 0x0fff) << 48)
-        | (hex32.mid(8, 4).toULongLong(nullptr, 16) << 32) | hex32.left(8).toULongLong(nullptr, 16);
+                          | (hex32.mid(8, 4).toULongLong(nullptr, 16) << 32) | hex32.left(8).toULongLong(nullptr, 16);
     constexpr qint64 epochOffsetMs = 12219292800000;
     const ServerTime moment{milliseconds(static_cast<qint64>(ticks / 10000) - epochOffsetMs)};
     constexpr auto day = std::chrono::hours(24);

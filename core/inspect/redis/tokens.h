@@ -10,9 +10,9 @@ struct Token {
     std::optional<QString> client;
     QString why;
     Confidence confidence = Confidence::Medium;
-    bool keyProvesIt = false;             // the key's own form says whose lock it is
-    std::optional<QByteArray> identity;   // what it says about its owner
-    std::optional<ServerTime> madeAt;     // the moment written into the token
+    bool keyProvesIt = false;           // the key's own form says whose lock it is
+    std::optional<QByteArray> identity; // what it says about its owner
+    std::optional<ServerTime> madeAt;   // the moment written into the token
 };
 
 // Empty if the value has the form of no known token. `hasSignal`: python-redis-lock's list of wake-ups

@@ -33,8 +33,8 @@ const ZnodeView *pendingLease(const std::vector<Placed> &leases, const std::vect
         return nullptr;
     const ZnodeView &newest = *leases.back().member.node;
     const ZnodeView &head = *locks.front().member.node;
-    const bool sameSession = newest.stat.ephemeralOwner == head.stat.ephemeralOwner
-        && !newest.stat.ephemeralOwner.isNone();
+    const bool sameSession =
+        newest.stat.ephemeralOwner == head.stat.ephemeralOwner && !newest.stat.ephemeralOwner.isNone();
     return sameSession && newest.stat.czxid > head.stat.czxid ? &newest : nullptr;
 }
 
@@ -65,11 +65,9 @@ WatchEdge edgeTo(const Placed &waiter, const Placed &predecessor, const QByteArr
                  const ServerView &servers)
 {
     const auto session = waiter.member.node->stat.ephemeralOwner;
-    const auto nodes = std::ranges::count_if(parts.locks, [session](const Placed &one) {
-        return one.member.node->stat.ephemeralOwner == session;
-    });
-    const bool proven = nodes == 1
-        && servers.watches(session, parts.locksPath.child(predecessor.member.node->name));
+    const auto nodes = std::ranges::count_if(
+        parts.locks, [session](const Placed &one) { return one.member.node->stat.ephemeralOwner == session; });
+    const bool proven = nodes == 1 && servers.watches(session, parts.locksPath.child(predecessor.member.node->name));
     return {target, false, proven ? Evidence::Server : Evidence::Inferred};
 }
 

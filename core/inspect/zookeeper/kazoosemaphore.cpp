@@ -100,8 +100,8 @@ std::optional<LockSnapshot> kazooSemaphore(const DirectoryView &directory, const
     lock.confidence = Confidence::High;
     lock.companions = {guardPath.bytes()};
     addLeases(lock, directory, context);
-    lock.why = u"%1 leases named <uuid>, at most %2 by the node's data, beside a guard <pool>-__lock__"_s
-                   .arg(QString::number(lock.contenders.size()), QString::fromLatin1(directory.data));
+    lock.why = u"%1 leases named <uuid>, at most %2 by the node's data, beside a guard <pool>-__lock__"_s.arg(
+        QString::number(lock.contenders.size()), QString::fromLatin1(directory.data));
     addGuards(lock, guard->second, guardPath, context);
     numberAndJudge(lock);
     std::vector<const ZnodeView *> foreign;

@@ -13,12 +13,10 @@ extern const Layout curatorReadWrite, curatorLatch, goLock, javaRecipe, cRecipe,
 const std::vector<const Layout *> &layouts()
 {
     static const std::vector<const Layout *> inOrder{
-        &curatorReadWrite, &curatorLease, &curatorLatch, &curatorLock, &goLock,
-        &kazooRead, &kazooLock,
-        &javaRecipe, &cRecipe,
-        &solrElection, &electionSupport, &clickHouseElection,
-        &hbaseTable, &dotNetReadWrite, &dotNetSemaphore, &rubyLock, &rubySemaphore, &rubyElection,
-        &textbookShared, &herdNode, &flatLock, &plainLock, &anySequence,
+        &curatorReadWrite, &curatorLease,    &curatorLatch,    &curatorLock,  &goLock,          &kazooRead,
+        &kazooLock,        &javaRecipe,      &cRecipe,         &solrElection, &electionSupport, &clickHouseElection,
+        &hbaseTable,       &dotNetReadWrite, &dotNetSemaphore, &rubyLock,     &rubySemaphore,   &rubyElection,
+        &textbookShared,   &herdNode,        &flatLock,        &plainLock,    &anySequence,
     };
     return inOrder;
 }

@@ -25,20 +25,20 @@ struct Member {
 
 // How a queue decides who holds it; the decisions themselves are in core/rules/turn.h.
 enum class Discipline {
-    Mutex,              // the lowest; each waits for the one before
-    CuratorReadWrite,   // a reader watches the lowest writer
-    ReadWrite,          // a reader watches the nearest writer before it
-    Herd,               // the lowest; all watch the children
+    Mutex,            // the lowest; each waits for the one before
+    CuratorReadWrite, // a reader watches the lowest writer
+    ReadWrite,        // a reader watches the nearest writer before it
+    Herd,             // the lowest; all watch the children
 };
 
 struct Description {
     QByteArray recipe;
     std::optional<QString> client = {};
-    QString form = {};            // how the names look: "_c_<uuid>-lock-<seq>"
-    QString note = {};            // more to say in `why`, or empty
+    QString form = {}; // how the names look: "_c_<uuid>-lock-<seq>"
+    QString note = {}; // more to say in `why`, or empty
     Confidence confidence = Confidence::Low;
     Discipline discipline = Discipline::Mutex;
-    Mode mode = Mode::Exclusive;  // of those that do not share
+    Mode mode = Mode::Exclusive; // of those that do not share
     // Whether the watches expected are sure enough to call another one wrong.
     bool watchesAreCertain = false;
     // Whether somebody may watch the children instead of its predecessor.
@@ -76,8 +76,8 @@ struct Layout {
     // Persistent children are contenders that outlive their session, not messages: the names are the client's own.
     bool isUnmistakable = false;
     bool breaksBesideForeignNodes = false;
-    bool seesOnlyItsOwnNames = false;   // other clients' only if it was told their pattern
-    bool mayShareNumbers = false;       // equal numbers do not mean that the counter has run over
+    bool seesOnlyItsOwnNames = false; // other clients' only if it was told their pattern
+    bool mayShareNumbers = false;     // equal numbers do not mean that the counter has run over
 
     [[nodiscard]] std::optional<LayoutMatch> matchLayout(const ZnodeView &node, const ZPath &directory) const;
     // By `names` alone.

@@ -16,8 +16,7 @@ namespace {
 // "2026-03-01T10:00:00.123456789Z" or without zone (UTC); empty if it is no instant.
 std::optional<ServerTime> readInstant(const QByteArray &text)
 {
-    static const QRegularExpression form(
-        u"^(\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2})(?:\\.(\\d{1,9}))?Z?$"_s);
+    static const QRegularExpression form(u"^(\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2})(?:\\.(\\d{1,9}))?Z?$"_s);
     const auto match = form.match(QString::fromLatin1(text.left(64)));
     if (!match.hasMatch())
         return std::nullopt;

@@ -19,9 +19,15 @@ bool isBelow(const ZPath &directory, const char *folder)
 bool isMessage(const QByteArray &base)
 {
     static const QByteArrayList bases{
-        "config_change_", "isr_change_",  "log_dir_event_", "acl_changes_", "token_change_", // Kafka
-        "log-",           "queue-",       "abandonable_lock-", // ClickHouse
-        "qn-", // DistributedQueue
+        "config_change_",
+        "isr_change_",
+        "log_dir_event_",
+        "acl_changes_",
+        "token_change_", // Kafka
+        "log-",
+        "queue-",
+        "abandonable_lock-", // ClickHouse
+        "qn-",               // DistributedQueue
     };
     return bases.contains(base);
 }
@@ -32,8 +38,8 @@ bool isNoLockDirectory(const ZPath &directory)
 {
     const QByteArray name = directory.name().bytes();
     const QByteArray parent = directory.parent().name().bytes();
-    const bool kafka = (name == "ids" && (parent == "brokers" || isBelow(directory, "consumers")))
-        || isBelow(directory, "owners");
+    const bool kafka =
+        (name == "ids" && (parent == "brokers" || isBelow(directory, "consumers"))) || isBelow(directory, "owners");
     const bool hbase = parent == "hbase" && (name == "rs" || name == "backup-masters" || name == "draining");
     const bool solr = name == "live_nodes" || isBelow(directory, "leaders");
     const bool clickHouse = isBelow(directory, "block_numbers") || name == "mutations";

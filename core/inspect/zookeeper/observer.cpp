@@ -21,8 +21,8 @@ struct ZooKeeperObserver::Private {
 
 ZooKeeperObserver::ZooKeeperObserver(zk::Session &session, zk::EvidenceSource &source, ConnectionName connection,
                                      QByteArray chroot, ObserverOptions options, ObserverSink &sink)
-    : d(std::make_unique<Private>(ObservedEnsemble{session, source, session.loop(), std::move(connection),
-                                                   std::move(chroot), options, sink}))
+    : d(std::make_unique<Private>(
+        ObservedEnsemble{session, source, session.loop(), std::move(connection), std::move(chroot), options, sink}))
 {
 }
 

@@ -13,8 +13,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr qint64 stretch = 64;         // znodes between two rests
-constexpr qint64 reportEvery = 2'000;  // znodes
+constexpr qint64 stretch = 64;        // znodes between two rests
+constexpr qint64 reportEvery = 2'000; // znodes
 constexpr auto retryAfter = 500ms;
 
 struct Listing {
@@ -32,7 +32,7 @@ bool isWorthReading(const ZPath &path)
 bool isOver(const Error &error)
 {
     return error.code == ErrorCode::SessionExpired || error.code == ErrorCode::AuthFailed
-        || error.code == ErrorCode::Cancelled;
+           || error.code == ErrorCode::Cancelled;
 }
 
 bool isBrokenConnection(const Error &error)

@@ -12,15 +12,15 @@ namespace lockscope::inspect {
 
 struct CrawlOptions {
     std::size_t inFlight = 16;
-    qint64 most = 200'000;  // znodes
-    int restTimes = 0;      // after each stretch of work, rest that many times as long
+    qint64 most = 200'000; // znodes
+    int restTimes = 0;     // after each stretch of work, rest that many times as long
     std::function<bool()> isPaused;
     // What was found so far (complete at the end) and how many znodes were looked at.
     std::function<void(qint64 seen, qint64 known)> progressed;
 };
 
 struct CrawlReport {
-    NamesByParent suspects;   // ephemerals, and numbered or lock-named nodes without a session
+    NamesByParent suspects; // ephemerals, and numbered or lock-named nodes without a session
     qint64 seen = 0;
     bool isCut = false;       // stopped at `most`
     bool sessionOver = false; // it ended before the crawl did

@@ -12,13 +12,13 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto firstPatience = 1500ms;     // for evidence at first sight
-constexpr auto patience = 5s;              // later
-constexpr auto whenRefused = 10s;          // how often to ask servers that answer nothing of use
+constexpr auto firstPatience = 1500ms; // for evidence at first sight
+constexpr auto patience = 5s;          // later
+constexpr auto whenRefused = 10s;      // how often to ask servers that answer nothing of use
 constexpr auto edgesEvery = 250ms;
 constexpr auto sweepEvery = 60s;
 constexpr auto pausePoll = 200ms;
-constexpr int totalsEvery = 10;            // looks between two of wchs and mntr
+constexpr int totalsEvery = 10; // looks between two of wchs and mntr
 
 } // namespace
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds locks: asks the servers again and again, crawls where they do not tell, and hands the directories that turn up
-// to the follower.
+// Finds locks: asks the servers again and again, crawls where they do not tell, and hands the directories that turn
+// up to the follower.
 #pragma once
 
 #include "core/inspect/zookeeper/observercrawl.h"

@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr int mostReading = 32;  // directories at a time
+constexpr int mostReading = 32;   // directories at a time
 constexpr Duration always = 10ms; // what is read faster than this needs no rest
 constexpr int readAtOnce = 20;    // directories read again because of their age, per look
 // So old may be what is known of a node: its client may change what it wrote into it.

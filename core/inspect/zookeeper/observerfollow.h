@@ -45,16 +45,16 @@ private:
     };
     // A directory that holds a lock, or may.
     struct Directory {
-        std::shared_ptr<const ReadAnswer> known; // as last read; null before
-        std::vector<ZPath> suspects;             // as last named by `dump` or a crawl, sorted
+        std::shared_ptr<const ReadAnswer> known;             // as last read; null before
+        std::vector<ZPath> suspects;                         // as last named by `dump` or a crawl, sorted
         std::map<ZPath, std::shared_ptr<WatchSlot>> watches; // by folder
         bool isQueued = false;
         bool isReading = false;
-        bool isStale = false;                    // something happened while it was being read
-        bool hadGap = false;                     // the connection was broken since it was read
-        Duration took{};                         // the last reading
+        bool isStale = false; // something happened while it was being read
+        bool hadGap = false;  // the connection was broken since it was read
+        Duration took{};      // the last reading
         Instant readAt{};
-        Instant readInFullAt{};                  // nodes known before included
+        Instant readInFullAt{}; // nodes known before included
         Timer later;
     };
 

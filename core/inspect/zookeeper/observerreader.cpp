@@ -56,7 +56,7 @@ ZnodeView viewOf(const NodeName &name, zk::Node node)
 bool isAboutThisNode(const Error &error)
 {
     return error.code == ErrorCode::NoPermission || error.code == ErrorCode::TooLarge
-        || error.code == ErrorCode::BadInput || error.code == ErrorCode::Server;
+           || error.code == ErrorCode::BadInput || error.code == ErrorCode::Server;
 }
 
 // A node whose data we may not read still shows whose it is: exists needs no permission.

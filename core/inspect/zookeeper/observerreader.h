@@ -16,9 +16,9 @@ namespace lockscope::inspect {
 struct ReadAnswer {
     DirectoryView view;
     std::map<QByteArray, zk::Stat> partStats; // of the folders in `view.parts`
-    bool overBudget = false; // some folder could not be watched
-    qint64 unread = 0;       // children left out because there are too many
-    qint64 requests = 0;     // what it cost
+    bool overBudget = false;                  // some folder could not be watched
+    qint64 unread = 0;                        // children left out because there are too many
+    qint64 requests = 0;                      // what it cost
 };
 
 struct ReadRequest {

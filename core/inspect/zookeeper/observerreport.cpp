@@ -24,7 +24,9 @@ std::optional<QString> shortfall(const zk::Evidence &evidence, const QByteArray 
     const auto at = evidence.answers.find(command);
     if (at == evidence.answers.end() || at->second.answered == at->second.members)
         return {};
-    auto message = u"%1: %2 of %3 members answered %4"_s.arg(what).arg(at->second.answered).arg(at->second.members)
+    auto message = u"%1: %2 of %3 members answered %4"_s.arg(what)
+                       .arg(at->second.answered)
+                       .arg(at->second.members)
                        .arg(QString::fromLatin1(command));
     if (!at->second.refusal.isEmpty())
         message += u" (%1)"_s.arg(at->second.refusal);
@@ -36,8 +38,8 @@ QString howFound(const zk::Evidence &evidence, const SearchFacts &search)
     const auto at = evidence.answers.find("dump");
     const int members = at == evidence.answers.end() ? 0 : at->second.members;
     const auto refusal = at == evidence.answers.end() ? QString() : at->second.refusal;
-    auto message = u"dump refused by all %1 members: found by crawling %2 znodes"_s.arg(members).arg(
-        counted(search.crawlSeen));
+    auto message =
+        u"dump refused by all %1 members: found by crawling %2 znodes"_s.arg(members).arg(counted(search.crawlSeen));
     return refusal.isEmpty() ? message : message + u" (%1)"_s.arg(refusal);
 }
 
@@ -115,8 +117,8 @@ std::vector<Coverage> coverageOf(const ConnectionName &connection, const zk::Evi
     if (coverage.empty())
         coverage.push_back({connection, true, u"every member answered"_s});
     if (const auto others = evidence.childWatchTotal.value_or(0) - search.ownChildWatches; others > 0)
-        coverage.push_back({connection, true,
-                            u"%1 child watches exist; servers do not say whose"_s.arg(counted(others))});
+        coverage.push_back(
+            {connection, true, u"%1 child watches exist; servers do not say whose"_s.arg(counted(others))});
     return coverage;
 }
 

@@ -20,14 +20,14 @@ inline constexpr std::chrono::milliseconds expiryWavers{2500};
 
 // How the search went, apart from what the servers answered.
 struct SearchFacts {
-    bool crawled = false;          // instead of `dump`
-    bool sweepComplete = false;    // nodes without a session were looked for everywhere
+    bool crawled = false;       // instead of `dump`
+    bool sweepComplete = false; // nodes without a session were looked for everywhere
     qint64 crawlSeen = 0;
     bool crawlCut = false;
     qint64 refusedDirectories = 0; // we may not list them
     ZPath firstRefused;
-    int polledDirectories = 0;     // no watch: the budget is used up
-    qint64 unreadNodes = 0;        // in directories with too many children
+    int polledDirectories = 0; // no watch: the budget is used up
+    qint64 unreadNodes = 0;    // in directories with too many children
     int ownChildWatches = 0;
 };
 [[nodiscard]] std::vector<Coverage> coverageOf(const ConnectionName &connection, const zk::Evidence &evidence,

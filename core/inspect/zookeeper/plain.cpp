@@ -20,8 +20,7 @@ namespace {
 
 bool isPlain(const ZnodeView &node, const ZPath &directory)
 {
-    return !node.stat.ephemeralOwner.isNone() && !isNoLock(directory, node.name)
-        && !recipes::readSequence(node.name);
+    return !node.stat.ephemeralOwner.isNone() && !isNoLock(directory, node.name) && !recipes::readSequence(node.name);
 }
 
 // The directory and who owns anything in it.

@@ -24,8 +24,7 @@ Turn turnOf(const Description &description, const std::vector<recipes::Queued> &
     case Discipline::ReadWrite:
         return recipes::turnInReadWriteQueue(queue, me, recipes::ReaderWatches::NearestWriter);
     case Discipline::Mutex:
-    case Discipline::Herd:
-        break;
+    case Discipline::Herd: break;
     }
     return recipes::turnInQueue(queue, me, permits);
 }
@@ -94,8 +93,7 @@ Mode modeOf(const Member &member, Mode exclusive)
 class Watching {
 public:
     Watching(const std::vector<Placed> &queue, const ZPath &directory, const RecogniseContext &context)
-        : m_queue(queue)
-        , m_servers(context)
+        : m_queue(queue), m_servers(context)
     {
         for (const auto &one : queue)
             ++m_nodesOf[one.member.node->stat.ephemeralOwner];
@@ -152,7 +150,7 @@ bool isAcceptable(const Placed &waiter, const Placed &watched, const Description
         return true;
     // Which writer a reader waits for differs from version to version.
     return description.discipline != Discipline::Mutex && waiter.member.match.access == Access::Shared
-        && watched.member.match.access == Access::Exclusive;
+           && watched.member.match.access == Access::Exclusive;
 }
 
 void addEdges(Contender &contender, const Placed &waiter, const std::vector<Placed> &queue,
@@ -181,7 +179,7 @@ void addEdges(Contender &contender, const Placed &waiter, const std::vector<Plac
         return;
     // Only child watches are never listed: whoever watches none of the nodes must watch those.
     const bool children = description.mayWatchChildren && timely && watching.servers().knowsAllWatches()
-        && watching.isProvable(*waiter.member.node);
+                          && watching.isProvable(*waiter.member.node);
     if (children)
         contender.watches.push_back({{}, true, Evidence::Inferred});
     else if (waiter.turn.predecessor)
@@ -201,9 +199,9 @@ void addOverflow(LockSnapshot &lock, const std::vector<Placed> &queue)
     for (auto &[number, names] : byNumber) {
         if (names.size() < 2)
             continue;
-        const QString message = u"%1 nodes carry the number %2: more than one of them may believe it holds"_s
-                                    .arg(names.size())
-                                    .arg(number);
+        const QString message =
+            u"%1 nodes carry the number %2: more than one of them may believe it holds"_s.arg(names.size())
+                .arg(number);
         addFinding(lock, FindingCode::SequenceOverflow, message, std::move(names));
     }
 }
@@ -232,8 +230,8 @@ void addMixture(LockSnapshot &lock, const std::vector<Placed> &queue)
 
 QString whyOf(const Description &description, const std::vector<Placed> &queue)
 {
-    const auto persistent = std::ranges::count_if(
-        queue, [](const auto &one) { return one.member.node->stat.ephemeralOwner.isNone(); });
+    const auto persistent =
+        std::ranges::count_if(queue, [](const auto &one) { return one.member.node->stat.ephemeralOwner.isNone(); });
     const QString kind = persistent == 0 ? u"ephemeral "_s : QString();
     const QString children = queue.size() == 1 ? u"child"_s : u"children"_s;
     QString why = u"%1 %2%3 named %4"_s.arg(queue.size()).arg(kind, children, description.form);

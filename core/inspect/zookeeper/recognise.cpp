@@ -52,7 +52,7 @@ std::optional<ZPath> guardedPool(const ZPath &directory, const std::vector<NodeN
 bool mayBeLock(const ZPath &directory, const NodeName &name)
 {
     return recipes::readSequence(name) || isHex32(name.bytes()) || isLeaderNode(directory, name)
-        || saysLock(name.bytes()) || saysLock(directory.name().bytes());
+           || saysLock(name.bytes()) || saysLock(directory.name().bytes());
 }
 
 std::vector<LockSnapshot> locksByNames(const DirectoryView &directory, const RecogniseContext &context);
@@ -104,8 +104,8 @@ void giveIds(LockSnapshot &lock)
     for (auto &contender : lock.contenders) {
         if (contender.guard.czxid == 0)
             continue; // no node of its own
-        const QByteArray name = std::exchange(
-            contender.id, recipes::nodeContenderId(NodeName(contender.id), contender.guard.czxid));
+        const QByteArray name =
+            std::exchange(contender.id, recipes::nodeContenderId(NodeName(contender.id), contender.guard.czxid));
         if (name != contender.id)
             ids.insert(name, contender.id);
     }

@@ -17,8 +17,8 @@ namespace lockscope::inspect {
 struct ZnodeView {
     NodeName name;
     zk::Stat stat;
-    std::optional<QByteArray> data;  // empty optional: not read (too large, no permission)
-    std::optional<QString> error;    // why it could not be read
+    std::optional<QByteArray> data; // empty optional: not read (too large, no permission)
+    std::optional<QString> error;   // why it could not be read
 };
 
 // A directory and what was read around it. Paths are below the connection's chroot.
@@ -37,9 +37,9 @@ using HeadSince = std::map<std::pair<ZPath, qint64>, ServerTime>;
 
 struct RecogniseContext {
     ConnectionName connection;
-    QByteArray chroot;              // evidence carries full paths
+    QByteArray chroot;                      // evidence carries full paths
     const zk::Evidence *evidence = nullptr; // null: nothing a server said is known
-    zk::SessionId ourselves;        // its watches are left out
+    zk::SessionId ourselves;                // its watches are left out
     ServerTime observed{};
     std::chrono::milliseconds serverAhead{};
     const HeadSince *headSince = nullptr;

@@ -23,9 +23,9 @@ QString named(const Contender &contender)
 // Recipes that wait on the node before them with exists or get, which servers list in wchp.
 bool hasVisibleWatches(const LockSnapshot &lock)
 {
-    static const std::vector<QByteArray> always{"curator-mutex",   "curator-rwlock", "curator-leader",
-                                                "curator-semaphore", "kazoo-lock",   "kazoo-rwlock",
-                                                "kazoo-semaphore", "zookeeper-recipe-lock"};
+    static const std::vector<QByteArray> always{"curator-mutex",     "curator-rwlock",       "curator-leader",
+                                                "curator-semaphore", "kazoo-lock",           "kazoo-rwlock",
+                                                "kazoo-semaphore",   "zookeeper-recipe-lock"};
     if (std::ranges::find(always, lock.recipe) != always.end())
         return true;
     // Others of this layout may poll or watch the children; a known client does not.
@@ -34,9 +34,9 @@ bool hasVisibleWatches(const LockSnapshot &lock)
 
 void addDisconnected(LockSnapshot &lock, Contender &contender, const SessionHealth &health)
 {
-    QString message = health.connected
-        ? u"session %1 has been silent for %2"_s.arg(named(contender), spokenDuration(*health.silence))
-        : u"session %1 has no live connection"_s.arg(named(contender));
+    QString message = health.connected ? u"session %1 has been silent for %2"_s.arg(named(contender),
+                                                                                    spokenDuration(*health.silence))
+                                       : u"session %1 has no live connection"_s.arg(named(contender));
     if (health.expiresIn) {
         message += u"; it expires in %1"_s.arg(spokenDuration(*health.expiresIn));
         contender.expiresAt = lock.observed + *health.expiresIn;

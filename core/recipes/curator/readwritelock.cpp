@@ -24,7 +24,7 @@ namespace {
 const QByteArray writes = "__WRIT__";
 const QByteArray reads = "__READ__";
 
-Turn turnToReadOrWrite(const Listed &listed, const NodeName &me)                            // 2, 3
+Turn turnToReadOrWrite(const Listed &listed, const NodeName &me) // 2, 3
 {
     auto queue = contendersIn(listed, {writes});
     for (auto &reader : contendersIn(listed, {reads}))
@@ -42,11 +42,11 @@ std::optional<NodeName> CuratorWriteLock::heldNode() const
 
 Task<Result<QueueEntry>> CuratorWriteLock::enter(Deadline deadline)
 {
-    if (m_reader && m_reader->isHeldOrWaiting())                                            // 5
+    if (m_reader && m_reader->isHeldOrWaiting()) // 5
         co_return Error{ErrorCode::BadInput,
                         u"its owner reads, and a reader cannot become a writer: release the read lock first"_s};
     const QueueSpec spec{path(), writes, turnToReadOrWrite};
-    auto entry = co_await acquireInQueue(cleanup(), spec, &random(), deadline);             // 1
+    auto entry = co_await acquireInQueue(cleanup(), spec, &random(), deadline); // 1
     co_return entry;
 }
 
@@ -65,14 +65,14 @@ Task<Result<QueueEntry>> CuratorReadLock::enter(Deadline deadline)
         co_return beside;
     }
     const QueueSpec spec{path(), reads, turnToReadOrWrite};
-    auto entry = co_await acquireInQueue(cleanup(), spec, &random(), deadline);             // 1
+    auto entry = co_await acquireInQueue(cleanup(), spec, &random(), deadline); // 1
     co_return entry;
 }
 
 Task<Result<QueueEntry>> CuratorReadLock::enterBeside(NodeName writer, Deadline deadline)
 {
     const auto number = writer.bytes().mid(writer.bytes().lastIndexOf(writes) + writes.size());
-    Claim claim = protectedClaim(path(), reads + number, random());                         // 4
+    Claim claim = protectedClaim(path(), reads + number, random()); // 4
     claim.sequential = false;
     auto joined = co_await joinQueue(cleanup(), claim, Listing::Plain, deadline);
     if (!joined)

@@ -14,7 +14,7 @@ Task<Result<void>> requestRevocation(zk::Session *session, ZPath holder, Deadlin
     auto connected = co_await untilConnected(session, deadline);
     while (connected) {
         auto setting = session->set(holder, revocationMark, zk::anyVersion, answerBy(*session, deadline));
-        const auto set = co_await setting;                                                   // 1
+        const auto set = co_await setting; // 1
         if (set)
             co_return Result<void>();
         if (!isConnectionError(set.error()))
@@ -30,11 +30,11 @@ Task<Result<bool>> untilRevocationRequested(zk::Session *session, ZPath ourNode,
     while (connected) {
         const zk::Watch watch(session->loop());
         auto reading = session->get(ourNode, watch, answerBy(*session, deadline));
-        const auto read = co_await reading;                                                  // 2
+        const auto read = co_await reading; // 2
         if (read && read->data == revocationMark)
             co_return true;
         if (read) {
-            connected = co_await untilFired(session, watch, deadline);                       // 3
+            connected = co_await untilFired(session, watch, deadline); // 3
         } else if (read.error().code == ErrorCode::NoNode) {
             co_return false;
         } else if (isConnectionError(read.error())) {

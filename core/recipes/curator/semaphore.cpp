@@ -37,14 +37,14 @@ Task<Result<QueueEntry>> CuratorSemaphore::enter(Deadline deadline)
 {
     const QueueSpec locks = mutexQueueSpec(path().child(NodeName("locks")));
     for (;;) {
-        const auto head = co_await acquireInQueue(cleanup(), locks, &random(), deadline);    // 1
+        const auto head = co_await acquireInQueue(cleanup(), locks, &random(), deadline); // 1
         if (!head)
             co_return head.error();
         auto lease = co_await takeLease(deadline);
         const bool isGone = !lease && lease.error().code == ErrorCode::NotHeld;
         if (!isGone)
-            co_return lease;                                                                 // 6
-    }                                                                                        // 5
+            co_return lease; // 6
+    }                        // 5
 }
 
 // NotHeld when our lease was taken away while we waited.
@@ -52,7 +52,7 @@ Task<Result<QueueEntry>> CuratorSemaphore::takeLease(Deadline deadline)
 {
     const ZPath leases = path().child(NodeName("leases"));
     const Claim claim = protectedClaim(leases, "lease-", random());
-    auto joined = co_await joinQueue(cleanup(), claim, Listing::Watched, deadline);          // 2
+    auto joined = co_await joinQueue(cleanup(), claim, Listing::Watched, deadline); // 2
     if (!joined)
         co_return joined.error();
     QueueEntry entry = std::move(joined->entry);
@@ -61,11 +61,11 @@ Task<Result<QueueEntry>> CuratorSemaphore::takeLease(Deadline deadline)
     const auto myTurn = [&](const Listed &queue) {
         return turnInQueue(contendersBefore(queue, bases, entry.node(), m_limit), entry.node(), m_limit);
     };
-    Turn turn = myTurn(joined->takeQueue());                                                 // 3
+    Turn turn = myTurn(joined->takeQueue()); // 3
     while (turn.kind == Turn::Kind::WaitFor) {
         m_watch = news;
         const zk::Watch watch = *news;
-        const auto changed = co_await untilFired(session(), watch, deadline);                // 4
+        const auto changed = co_await untilFired(session(), watch, deadline); // 4
         if (!changed)
             co_return changed.error();
         const auto listed = co_await listQueue(session(), leases, Listing::Watched, deadline);

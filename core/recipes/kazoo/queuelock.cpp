@@ -55,10 +55,10 @@ Turn turnOf(Kind kind, const Listed &queue, const NodeName &me)
 Task<Result<bool>> untilTurn(zk::Session *session, Kind kind, ZPath node, Listed queue, Deadline deadline)
 {
     const ZPath directory = node.parent();
-    Turn turn = turnOf(kind, std::exchange(queue, {}), node.name());                         // 2
+    Turn turn = turnOf(kind, std::exchange(queue, {}), node.name()); // 2
     while (turn.kind == Turn::Kind::WaitFor) {
         const ZPath predecessor = directory.child(*turn.predecessor);
-        const auto gone = co_await untilGone(session, predecessor, deadline);                // 3
+        const auto gone = co_await untilGone(session, predecessor, deadline); // 3
         if (!gone)
             co_return gone.error();
         const auto listed = co_await listQueue(session, directory, Listing::Plain, deadline);
@@ -78,7 +78,7 @@ Task<Result<QueueEntry>> QueueLock::enter(Deadline deadline)
 {
     for (;;) {
         const Claim claim = contender(m_kind, path(), hostAddress(), random());
-        auto joined = co_await joinQueue(cleanup(), claim, Listing::Plain, deadline);        // 1
+        auto joined = co_await joinQueue(cleanup(), claim, Listing::Plain, deadline); // 1
         if (!joined)
             co_return joined.error();
         QueueEntry entry = std::move(joined->entry);
@@ -89,7 +89,7 @@ Task<Result<QueueEntry>> QueueLock::enter(Deadline deadline)
             co_return turn.error();
         if (*turn)
             co_return std::move(entry);
-        entry.forget();                                                                      // 4
+        entry.forget(); // 4
     }
 }
 

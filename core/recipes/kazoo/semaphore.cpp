@@ -37,11 +37,11 @@ Task<Result<QueueEntry>> Semaphore::enter(Deadline deadline)
             asked = session()->get(path(), std::nullopt, by);
         };
         const Claim waiting = guard();
-        auto joined = co_await joinQueue(cleanup(), waiting, Listing::Plain, deadline, askPool);   // 1
+        auto joined = co_await joinQueue(cleanup(), waiting, Listing::Plain, deadline, askPool); // 1
         if (!joined)
             co_return joined.error();
         QueueEntry entry = std::move(joined->entry);
-        const auto leases = co_await leasesOut(*asked, deadline);                                  // 2
+        const auto leases = co_await leasesOut(*asked, deadline); // 2
         if (!leases)
             co_return leases.error();
         const ZPath node = entry.path();
@@ -53,11 +53,11 @@ Task<Result<QueueEntry>> Semaphore::enter(Deadline deadline)
         if (!*turn)
             continue;
         // Of whoever was before us we know that it took a permit or gave up, but not which.
-        const auto room = co_await untilRoom(atOnce ? *leases : m_limit, deadline);                // 4
+        const auto room = co_await untilRoom(atOnce ? *leases : m_limit, deadline); // 4
         if (!room)
             co_return room.error();
         const Claim wanted = lease();
-        auto traded = co_await tradeEntry(cleanup(), &entry, wanted, deadline);                    // 5
+        auto traded = co_await tradeEntry(cleanup(), &entry, wanted, deadline); // 5
         if (traded || traded.error().code != ErrorCode::NoNode)
             co_return traded;
     }
@@ -112,8 +112,9 @@ Task<Result<int>> Semaphore::leasesOut(Reply<zk::Node> asked, Deadline deadline)
             bool isNumber = false;
             const int permits = pool->data.toInt(&isNumber); // other data is somebody's else, and no limit
             if (isNumber && permits != m_limit)
-                co_return Error{ErrorCode::BadInput,
-                                u"the semaphore has %1 permits by its node's data, not %2"_s.arg(permits).arg(m_limit)};
+                co_return Error{
+                    ErrorCode::BadInput,
+                    u"the semaphore has %1 permits by its node's data, not %2"_s.arg(permits).arg(m_limit)};
             co_return pool->stat.numChildren;
         }
         if (pool.error().code == ErrorCode::NoNode)

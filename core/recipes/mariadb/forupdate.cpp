@@ -26,15 +26,15 @@ ForUpdateLock::ForUpdateLock(mariadb::Session &session, const QByteArray &lock, 
 
 Task<Result<Grant>> ForUpdateLock::takeOn(mariadb::ConnectionId connection, Deadline deadline)
 {
-    UndoGuard guard(waitGroup(), undoing(connection));                                  // 5
-    auto beginning = session().begin(connection, answerBy(session(), deadline));        // 1
+    UndoGuard guard(waitGroup(), undoing(connection));                           // 5
+    auto beginning = session().begin(connection, answerBy(session(), deadline)); // 1
     const auto begun = co_await beginning;
     if (!begun)
         co_return begun.error();
-    const auto row = co_await lockRow(connection, deadline);                            // 2, 3
+    const auto row = co_await lockRow(connection, deadline); // 2, 3
     if (!row)
         co_return row.error();
-    if (row->rows.empty())                                                              // 4
+    if (row->rows.empty()) // 4
         co_return Error{ErrorCode::NoRow, u"there is no such row, so there is nothing to lock"_s};
     guard.keep();
     co_return holdOn(connection);
@@ -45,7 +45,9 @@ Task<Result<mariadb::Rows>> ForUpdateLock::lockRow(mariadb::ConnectionId connect
     const auto column = quotedIdentifier(m_row.column);
     const mariadb::Statement select{"SELECT " + column + " FROM " + m_row.quotedTable() + " WHERE " + column
                                         + " = ? FOR UPDATE",
-                                    {m_row.value}, connection, false};
+                                    {m_row.value},
+                                    connection,
+                                    false};
     auto once = select;
     once.text += " NOWAIT";
     auto &loop = session().loop();
@@ -53,8 +55,8 @@ Task<Result<mariadb::Rows>> ForUpdateLock::lockRow(mariadb::ConnectionId connect
         const bool hasTime = !deadline.hasPassed(loop);
         if (!hasTime && !isFirst)
             co_return Error{ErrorCode::TimedOut, u"timed out waiting for its holder"_s, true};
-        auto locking = hasTime ? session().execute(select, deadline)
-                               : session().execute(once, answerBy(session(), deadline));
+        auto locking =
+            hasTime ? session().execute(select, deadline) : session().execute(once, answerBy(session(), deadline));
         auto row = co_await locking;
         if (row || row.error().code != ErrorCode::TimedOut || !hasTime)
             co_return row;
@@ -70,8 +72,8 @@ Task<Result<bool>> ForUpdateLock::release(Deadline deadline)
     const auto what = name();
     const auto connection = session().connectionId();
     forget();
-    UndoGuard guard(waitGroup(), undoing(connection)); // should the COMMIT not be done
-    auto committing = session().commit(connection, answerBy(session(), deadline));      // 6
+    UndoGuard guard(waitGroup(), undoing(connection));                             // should the COMMIT not be done
+    auto committing = session().commit(connection, answerBy(session(), deadline)); // 6
     const auto committed = co_await committing;
     if (!committed && committed.error().code == ErrorCode::SessionExpired) // before the COMMIT was sent
         co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more: %2"_s.arg(what, committed.error().message)};

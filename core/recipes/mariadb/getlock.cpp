@@ -38,8 +38,8 @@ GetLockLock::GetLockLock(mariadb::Session &session, const QByteArray &lock, QByt
 
 Task<Result<Grant>> GetLockLock::takeOn(mariadb::ConnectionId connection, Deadline deadline)
 {
-    UndoGuard guard(waitGroup(), undoing(connection));                                  // 3
-    const auto got = co_await getLock(connection, deadline);                            // 1
+    UndoGuard guard(waitGroup(), undoing(connection));       // 3
+    const auto got = co_await getLock(connection, deadline); // 1
     if (!got)
         co_return got.error();
     if (!*got)
@@ -52,7 +52,7 @@ Task<Result<Grant>> GetLockLock::takeOn(mariadb::ConnectionId connection, Deadli
 Task<Result<Grant>> GetLockLock::reenter(Deadline deadline)
 {
     const auto connection = session().connectionId();
-    const auto got = co_await getLock(connection, deadline);                            // 4
+    const auto got = co_await getLock(connection, deadline); // 4
     if (!got)
         co_return got.error();
     if (!*got)
@@ -65,17 +65,19 @@ Task<Result<bool>> GetLockLock::getLock(mariadb::ConnectionId connection, Deadli
 {
     auto &loop = session().loop();
     for (;;) {
-        const mariadb::Statement question{"SELECT GET_LOCK(?, ?) AS mine",
-                                          {m_name, secondsLeft(loop, deadline)}, connection, false};
+        const mariadb::Statement question{
+            "SELECT GET_LOCK(?, ?) AS mine", {m_name, secondsLeft(loop, deadline)}, connection, false};
         // The server keeps the time; ours only ends what it forgot.
-        const auto latest = deadline.isNever() ? deadline : Deadline::at(std::max(deadline.when(), loop.now()) + 500ms);
+        const auto latest =
+            deadline.isNever() ? deadline : Deadline::at(std::max(deadline.when(), loop.now()) + 500ms);
         auto asking = session().execute(question, latest);
         const auto answer = co_await asking;
         if (!answer)
             co_return answer.error();
         const auto mine = answer->cell(0, "mine");
-        if (!mine)                                                                      // 2
-            co_return Error{ErrorCode::Cancelled, u"the server ended the wait (NULL): KILL QUERY, or out of memory"_s, true};
+        if (!mine) // 2
+            co_return Error{ErrorCode::Cancelled, u"the server ended the wait (NULL): KILL QUERY, or out of memory"_s,
+                            true};
         if (*mine == "1" || !deadline.isNever())
             co_return *mine == "1";
     }
@@ -95,7 +97,7 @@ Task<Result<bool>> GetLockLock::release(Deadline deadline)
         guard.emplace(waitGroup(), undoing(connection));
     }
     const mariadb::Statement statement{"SELECT RELEASE_LOCK(?) AS again", {m_name}, connection, false};
-    auto releasing = session().execute(statement, answerBy(session(), deadline));       // 5
+    auto releasing = session().execute(statement, answerBy(session(), deadline)); // 5
     const auto released = co_await releasing;
     if (!released && released.error().code == ErrorCode::SessionExpired)
         co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more: %2"_s.arg(what, released.error().message)};

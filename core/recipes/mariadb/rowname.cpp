@@ -60,9 +60,9 @@ Result<RowName> readRowName(const QByteArray &lock)
     row.value = rest;
     const bool isComplete = !row.schema.isEmpty() && !row.table.isEmpty() && !row.column.isEmpty();
     if (!isComplete || lock.contains('\0'))
-        return Error{ErrorCode::BadInput,
-                     u"\"%1\" names no row; write SCHEMA.TABLE#COLUMN=VALUE, for example shop.stock#id=1"_s.arg(
-                         label(lock))};
+        return Error{
+            ErrorCode::BadInput,
+            u"\"%1\" names no row; write SCHEMA.TABLE#COLUMN=VALUE, for example shop.stock#id=1"_s.arg(label(lock))};
     return row;
 }
 
@@ -70,9 +70,9 @@ Result<QByteArray> readNamedLock(const QByteArray &lock)
 {
     const auto name = lock.mid(namedLockPrefix.size());
     if (!lock.startsWith(namedLockPrefix) || name.isEmpty())
-        return Error{ErrorCode::BadInput,
-                     u"\"%1\" is no named lock; write GET_LOCK#NAME, for example GET_LOCK#nightly-report"_s.arg(
-                         label(lock))};
+        return Error{
+            ErrorCode::BadInput,
+            u"\"%1\" is no named lock; write GET_LOCK#NAME, for example GET_LOCK#nightly-report"_s.arg(label(lock))};
     return name;
 }
 

@@ -46,8 +46,8 @@ Task<Result<Grant>> SqlLock::take(Deadline deadline)
     co_return why;
 }
 
-// What is still being given back, by whatever lock of this session, must not hit what is taken now: to the server they
-// are one connection's.
+// What is still being given back, by whatever lock of this session, must not hit what is taken now: to the server
+// they are one connection's.
 Task<Result<void>> SqlLock::untilGivenBack(Deadline deadline)
 {
     const auto atLeast = answerBy(*m_session, deadline);

@@ -31,11 +31,11 @@ Task<bool> undoAll(Undo undo)
         if (!undone) {
             const auto code = undone.error().code;
             // BadInput: a name the server does not take was never locked.
-            const bool isGone = code == ErrorCode::SessionExpired || code == ErrorCode::NotConnected
-                || code == ErrorCode::BadInput;
+            const bool isGone =
+                code == ErrorCode::SessionExpired || code == ErrorCode::NotConnected || code == ErrorCode::BadInput;
             if (!isGone)
-                qCWarning(logMariaDb).noquote() << "connection" << undo.connection << "may hold a lock still -"
-                                                << undone.error().message;
+                qCWarning(logMariaDb).noquote()
+                    << "connection" << undo.connection << "may hold a lock still -" << undone.error().message;
             co_return isGone;
         }
         if (undone->cell(0, "again") != QByteArray("1"))

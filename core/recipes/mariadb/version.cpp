@@ -41,7 +41,7 @@ Task<Result<Grant>> VersionLock::take(Deadline deadline)
     const auto connected = co_await untilConnected(m_session, deadline);
     if (!connected)
         co_return connected.error();
-    const auto version = co_await readVersion(deadline);                                // 1
+    const auto version = co_await readVersion(deadline); // 1
     if (!version)
         co_return version.error();
     m_version = *version;
@@ -52,7 +52,9 @@ Task<Result<qint64>> VersionLock::readVersion(Deadline deadline)
 {
     const mariadb::Statement select{"SELECT " + versionColumn + " AS version FROM " + m_row.quotedTable() + " WHERE "
                                         + quotedIdentifier(m_row.column) + " = ?",
-                                    {m_row.value}, {}, false};
+                                    {m_row.value},
+                                    {},
+                                    false};
     auto reading = m_session->execute(select, answerBy(*m_session, deadline));
     const auto row = co_await reading;
     if (!row)
@@ -76,17 +78,21 @@ Task<Result<bool>> VersionLock::release(Deadline deadline)
     const mariadb::Statement update{"UPDATE " + m_row.quotedTable() + " SET " + versionColumn + " = " + versionColumn
                                         + " + 1 WHERE " + quotedIdentifier(m_row.column) + " = ? AND " + versionColumn
                                         + " = ?",
-                                    {m_row.value, QByteArray::number(version)}, {}, true};
-    auto writing = m_session->execute(update, answerBy(*m_session, deadline));          // 3
+                                    {m_row.value, QByteArray::number(version)},
+                                    {},
+                                    true};
+    auto writing = m_session->execute(update, answerBy(*m_session, deadline)); // 3
     const auto written = co_await writing;
     if (!written)
         co_return Error{written.error().code, u"%1: %2"_s.arg(what, written.error().message)};
     const bool isConflict = written->affected == 0;
     const int conflicts = alive.expired() ? int(isConflict) : m_conflicts = isConflict ? m_conflicts + 1 : 0;
-    if (isConflict)                                                                     // 4
+    if (isConflict) // 4
         co_return Error{ErrorCode::BadVersion,
                         u"%1: conflict, somebody wrote since version %2 was read; nothing was written, do the work "
-                        u"again from what is there now (conflicts in a row: %3)"_s.arg(what).arg(version).arg(conflicts),
+                        u"again from what is there now (conflicts in a row: %3)"_s.arg(what)
+                            .arg(version)
+                            .arg(conflicts),
                         true};
     co_return true;
 }

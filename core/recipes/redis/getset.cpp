@@ -47,7 +47,7 @@ bool isPast(const QByteArray &value, const Loop &loop)
 Task<Result<bool>> takeIt(redis::Connection *connection, TokenKey stamp, Deadline deadline)
 {
     const auto &key = stamp.key.bytes();
-    auto setting = connection->command({"SETNX", key, stamp.token.bytes()}, deadline);      // 1
+    auto setting = connection->command({"SETNX", key, stamp.token.bytes()}, deadline); // 1
     const auto set = co_await setting;
     if (!set && set.error().code == ErrorCode::UnknownOutcome) {
         auto holds = co_await holdsToken(connection, stamp, deadline);
@@ -57,7 +57,7 @@ Task<Result<bool>> takeIt(redis::Connection *connection, TokenKey stamp, Deadlin
         co_return set.error();
     if (set->integer == 1)
         co_return true;
-    auto getting = connection->command({"GET", key}, deadline);                             // 2
+    auto getting = connection->command({"GET", key}, deadline); // 2
     const auto old = co_await getting;
     if (!old && isConnectionError(old.error()))
         co_return false; // only a look, and nothing of ours is there
@@ -65,7 +65,7 @@ Task<Result<bool>> takeIt(redis::Connection *connection, TokenKey stamp, Deadlin
         co_return old.error();
     if (old->isNil() || !isPast(old->text, connection->loop()))
         co_return false;
-    auto swapping = connection->command({"GETSET", key, stamp.token.bytes()}, deadline);    // 3
+    auto swapping = connection->command({"GETSET", key, stamp.token.bytes()}, deadline); // 3
     const auto current = co_await swapping;
     if (!current)
         co_return current.error();
@@ -82,8 +82,9 @@ Task<bool> tryOnce(redis::Connection *connection, TokenKey stamp, DetachedAttemp
 } // namespace
 
 GetSetLock::GetSetLock(redis::Connection &connection, RedisKey key, std::chrono::milliseconds ttl, Random random)
-    : LockBase(connection.loop(), u"lock "_s + label(key.bytes())), m_connection(&connection),
-      m_stamp{std::move(key), LockValue()}, m_ttl(ttl), m_random(std::move(random)), m_waitGroup(connection.loop())
+    : LockBase(connection.loop(), u"lock "_s + label(key.bytes())),
+      m_connection(&connection), m_stamp{std::move(key), LockValue()}, m_ttl(ttl), m_random(std::move(random)),
+      m_waitGroup(connection.loop())
 {
 }
 
@@ -126,7 +127,7 @@ Task<Result<bool>> GetSetLock::release(Deadline deadline)
     m_life.reset();
     auto *connection = m_connection;
     const QByteArray key = m_stamp.key.bytes();
-    auto getting = connection->command({"GET", key}, answerBy(*connection, deadline));      // 4
+    auto getting = connection->command({"GET", key}, answerBy(*connection, deadline)); // 4
     const auto value = co_await getting;
     if (!value)
         co_return Error{value.error().code,

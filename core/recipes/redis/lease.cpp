@@ -7,12 +7,12 @@ namespace lockscope::recipes {
 
 Lease::Lease(redis::Connection &connection, TokenKey ours, std::chrono::milliseconds ttl, Instant asked,
              std::function<void(Loss)> onEnd)
-    : m_ours(std::move(ours)),
-      m_life(connection.loop(), ttl, asked,
-             [&connection, ours = m_ours](std::chrono::milliseconds more, Deadline deadline) {
-                 return prolongToken(connection, ours, more, deadline);
-             },
-             std::move(onEnd))
+    : m_ours(std::move(ours)), m_life(
+                                   connection.loop(), ttl, asked,
+                                   [&connection, ours = m_ours](std::chrono::milliseconds more, Deadline deadline) {
+                                       return prolongToken(connection, ours, more, deadline);
+                                   },
+                                   std::move(onEnd))
 {
 }
 

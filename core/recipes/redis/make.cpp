@@ -40,10 +40,9 @@ std::unique_ptr<Lock> scripted(redis::Connection &connection, const RedisKey &lo
 {
     auto &process = RedissonProcess::of(connection, random);
     const auto movesOf = options.readMode ? readMoves : moves;
-    return std::make_unique<ScriptLock>(connection, lock, options.ttl, std::move(random),
-                                        [&process, movesOf, lock, ttl = options.ttl] {
-                                            return movesOf(lock, process.newThread(), ttl);
-                                        });
+    return std::make_unique<ScriptLock>(
+        connection, lock, options.ttl, std::move(random),
+        [&process, movesOf, lock, ttl = options.ttl] { return movesOf(lock, process.newThread(), ttl); });
 }
 
 std::unique_ptr<Lock> permit(redis::Connection &connection, const RedisKey &lock, const AcquireOptions &options,

@@ -18,8 +18,9 @@ int countOf(const std::vector<Vote> &votes, Vote vote)
 QuorumCall::QuorumCall(const RedisNodes &nodes, const Ask &ask, Reading reading)
     : m_state(std::make_shared<State>(State{std::vector<Vote>(nodes.size(), Vote::NotAsked),
                                             Completion<bool>(nodes.front()->loop()),
-                                                Completion<bool>(nodes.front()->loop()),
-                                            {}, std::move(reading)}))
+                                            Completion<bool>(nodes.front()->loop()),
+                                            {},
+                                            std::move(reading)}))
 {
     for (int node = 0; node < static_cast<int>(nodes.size()); ++node) {
         const auto index = static_cast<std::size_t>(node);

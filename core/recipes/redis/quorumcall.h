@@ -20,8 +20,8 @@ enum class Vote {
     Out,
     Yes,
     No,
-    Failed,   // the server (or the gate) refused: nothing came of it
-    Unknown,  // no answer in time, or the connection broke
+    Failed,  // the server (or the gate) refused: nothing came of it
+    Unknown, // no answer in time, or the connection broke
 };
 
 class QuorumCall {

@@ -105,7 +105,7 @@ Task<Result<Grant>> RedlockLock::rounds(Deadline deadline)
     for (;;) {
         if (const auto never = hopeless())
             co_return *never;
-        const auto had = co_await round();                                              // 1, 2, 3
+        const auto had = co_await round(); // 1, 2, 3
         if (!had)
             co_return had.error();
         if (*had)
@@ -114,7 +114,7 @@ Task<Result<Grant>> RedlockLock::rounds(Deadline deadline)
             co_return tooFew(static_cast<int>(m_nodes.size()) - m_silent);
         if (deadline.hasPassed(*m_loop))
             co_return Error{ErrorCode::TimedOut, u"timed out waiting for its holder"_s, true};
-        auto pause = pauseBetweenTries(*m_loop, m_random, deadline);                    // 3
+        auto pause = pauseBetweenTries(*m_loop, m_random, deadline); // 3
         co_await pause;
     }
 }
@@ -140,7 +140,7 @@ Task<Result<bool>> RedlockLock::round()
     reading.onVote = [standing, ends = KeepAlive::validUntil(asked, m_ttl)](int node, Vote vote) {
         standing->note(node, vote, ends);
     };
-    const QuorumCall call(m_nodes, ask, std::move(reading));                            // 1
+    const QuorumCall call(m_nodes, ask, std::move(reading)); // 1
     auto decided = call.decided();
     const bool enough = co_await decided;
     for (int node = 0; node < static_cast<int>(m_nodes.size()); ++node) {
@@ -149,7 +149,7 @@ Task<Result<bool>> RedlockLock::round()
     }
     m_silent = call.count(Vote::NotAsked) + call.count(Vote::Unknown);
     const auto until = standing->validUntil();
-    if (enough && until && m_loop->now() < *until) {                                    // 2
+    if (enough && until && m_loop->now() < *until) { // 2
         guard.forgetAll();
         m_lease.emplace(m_nodes, ours, m_ttl, standing, asked, [this](Loss loss) { lose(loss); }); // 4
         co_return true;
@@ -177,9 +177,9 @@ std::optional<Error> RedlockLock::hopeless() const
 
 Error RedlockLock::tooFew(int answered) const
 {
-    return Error{ErrorCode::NotConnected,
-                 u"%1 of %2 nodes answered in time, and it takes %3"_s.arg(answered).arg(m_nodes.size()).arg(quorum()),
-                 true};
+    return Error{
+        ErrorCode::NotConnected,
+        u"%1 of %2 nodes answered in time, and it takes %3"_s.arg(answered).arg(m_nodes.size()).arg(quorum()), true};
 }
 
 Task<Result<bool>> RedlockLock::release(Deadline /*deadline*/)
@@ -209,9 +209,11 @@ Task<Result<bool>> RedlockLock::release(Deadline /*deadline*/)
         co_return true;
     if (possible < enough)
         co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more"_s.arg(what)};
-    co_return Error{ErrorCode::UnknownOutcome,
-                    u"%1 may still be held, it is being given back in the background: %2 of %3 nodes answered"_s
-                        .arg(what).arg(call.answered()).arg(standing->until.size())};
+    co_return Error{
+        ErrorCode::UnknownOutcome,
+        u"%1 may still be held, it is being given back in the background: %2 of %3 nodes answered"_s.arg(what)
+            .arg(call.answered())
+            .arg(standing->until.size())};
 }
 
 Task<Result<bool>> RedlockLock::isStillMine(Deadline deadline)
@@ -226,7 +228,7 @@ Task<Result<bool>> RedlockLock::isStillMine(Deadline deadline)
         return m_nodes[static_cast<std::size_t>(node)]->command({"GET", ours.key.bytes()}, Deadline::at(limit));
     };
     const QuorumCall call(m_nodes, ask, {[ours](const redis::Value &answer) {
-                            return !answer.isNil() && answer.text == ours.token.bytes();
+                              return !answer.isNil() && answer.text == ours.token.bytes();
                           }});
     auto decided = call.decided();
     const bool mine = co_await decided;

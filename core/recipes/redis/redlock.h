@@ -39,7 +39,7 @@ private:
     std::chrono::milliseconds m_ttl;
     Random m_random;
     std::vector<WaitGroup> m_waitGroups; // what is being taken away, per node
-    int m_silent = 0;             // nodes that did not answer in the last round
+    int m_silent = 0;                    // nodes that did not answer in the last round
     std::optional<QuorumLease> m_lease;
 };
 

@@ -54,7 +54,7 @@ Task<Result<Grant>> SetNxLock::poll(Deadline deadline)
         const TokenKey ours{m_key, LockValue(uuidToken(m_random))};
         TokenGuard guard(*m_connection, m_waitGroup, ours);
         const auto asked = loop.now();
-        const auto set = co_await setOnce(ours, &guard, deadline);                         // 1, 2
+        const auto set = co_await setOnce(ours, &guard, deadline); // 1, 2
         if (!set)
             co_return set.error();
         if (*set && loop.now() < KeepAlive::validUntil(asked, m_ttl)) {
@@ -64,7 +64,7 @@ Task<Result<Grant>> SetNxLock::poll(Deadline deadline)
         }
         if (deadline.hasPassed(loop))
             co_return Error{ErrorCode::TimedOut, u"timed out waiting for its holder"_s, true};
-        auto pause = pauseBetweenTries(loop, m_random, deadline);                          // 3
+        auto pause = pauseBetweenTries(loop, m_random, deadline); // 3
         co_await pause;
     }
 }
@@ -100,13 +100,13 @@ Task<Result<bool>> SetNxLock::extend(std::chrono::milliseconds ttl, Deadline dea
     const auto alive = self();
     const TokenKey ours = m_lease->key();
     const auto asked = loop.now();
-    auto extending = prolongToken(*m_connection, ours, ttl, deadline);                     // 5
+    auto extending = prolongToken(*m_connection, ours, ttl, deadline); // 5
     const auto extended = co_await extending;
     // Gone, or given back and perhaps taken anew, while we waited.
     const bool isSame = !alive.expired() && m_lease && m_lease->key().token == ours.token;
     if (!extended)
-        co_return Error{extended.error().code, u"%1 may or may not have its new TTL: %2"_s.arg(
-                                                   what, extended.error().message)};
+        co_return Error{extended.error().code,
+                        u"%1 may or may not have its new TTL: %2"_s.arg(what, extended.error().message)};
     if (isSame && extended->integer == 1) {
         m_lease->restart(ttl, asked);
         co_return true;

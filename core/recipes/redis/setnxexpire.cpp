@@ -30,7 +30,7 @@ const QByteArray mark = "1";
 Task<bool> tryOnce(redis::Connection *connection, RedisKey key, std::chrono::seconds ttl, DetachedAttempt one,
                    Deadline deadline)
 {
-    auto setting = connection->command({"SETNX", key.bytes(), mark}, deadline);             // 1
+    auto setting = connection->command({"SETNX", key.bytes(), mark}, deadline); // 1
     const auto set = co_await setting;
     if (!set) {
         one.finish(set.error());
@@ -40,15 +40,15 @@ Task<bool> tryOnce(redis::Connection *connection, RedisKey key, std::chrono::sec
         one.finish(false);
         co_return true;
     }
-    auto expiring = connection->command(                                                    // 2
+    auto expiring = connection->command( // 2
         {"EXPIRE", key.bytes(), QByteArray::number(qint64(ttl.count()))}, deadline);
     const auto expiry = co_await expiring;
     if (expiry)
         one.finish(true);
     else
-        one.finish(Error{ErrorCode::UnknownOutcome,
-                         u"the key is set, but it may have no expiry and stay for ever: %1"_s.arg(
-                             expiry.error().message)});
+        one.finish(
+            Error{ErrorCode::UnknownOutcome,
+                  u"the key is set, but it may have no expiry and stay for ever: %1"_s.arg(expiry.error().message)});
     co_return bool(expiry);
 }
 
@@ -89,7 +89,7 @@ Task<Result<Grant>> SetNxExpireLock::take(Deadline deadline)
         }
         if (deadline.hasPassed(loop))
             co_return Error{ErrorCode::TimedOut, u"timed out waiting for its holder"_s, true};
-        auto pause = pauseBetweenTries(loop, m_random, deadline);                          // 3
+        auto pause = pauseBetweenTries(loop, m_random, deadline); // 3
         co_await pause;
     }
 }

@@ -28,8 +28,8 @@ constexpr std::chrono::milliseconds waiterIsGiven = 300s;
 
 void giveWaiter(ScriptSet &scripts, std::optional<Duration> wait)
 {
-    const auto given = inMilliseconds(wait ? std::max(std::chrono::ceil<std::chrono::milliseconds>(*wait), 1ms)
-                                           : waiterIsGiven);
+    const auto given =
+        inMilliseconds(wait ? std::max(std::chrono::ceil<std::chrono::milliseconds>(*wait), 1ms) : waiterIsGiven);
     scripts.enter.args[2] = given;
     scripts.leaveQueue->args[1] = given;
 }
@@ -43,11 +43,11 @@ ScriptSet redissonFairLock(const RedisKey &lock, const QByteArray &owner, std::c
     const QByteArray given = inMilliseconds(waiterIsGiven);
     const QByteArrayList keys{lock.bytes(), names.fairQueue(), names.fairDeadlines()};
     ScriptSet scripts = redissonLock(lock, owner, lease);
-    scripts.enter = {"redisson-fair-acquire", keys, {owner, ttl, given, "1"}};              // 1
+    scripts.enter = {"redisson-fair-acquire", keys, {owner, ttl, given, "1"}}; // 1
     scripts.tryEnter = {"redisson-fair-acquire", keys, {owner, ttl, given, "0"}};
-    scripts.channel = names.channel() + ':' + owner;                                        // 2, 3
-    scripts.leaveQueue = {"redisson-fair-leave", keys, {owner, given, names.channel()}};    // 4
-    scripts.leave = {"redisson-fair-release",                                               // 5
+    scripts.channel = names.channel() + ':' + owner;                                     // 2, 3
+    scripts.leaveQueue = {"redisson-fair-leave", keys, {owner, given, names.channel()}}; // 4
+    scripts.leave = {"redisson-fair-release",                                            // 5
                      {lock.bytes(), {}, names.fairQueue(), names.fairDeadlines()},
                      {owner, ttl, names.channel(), inMilliseconds(latchIsKept)}};
     scripts.setWait = giveWaiter;

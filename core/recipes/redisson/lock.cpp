@@ -34,14 +34,15 @@ ScriptSet redissonLock(const RedisKey &lock, const QByteArray &owner, std::chron
     const QByteArray ttl = inMilliseconds(lease);
     ScriptSet scripts;
     scripts.id = owner;
-    scripts.enter = {"redisson-acquire", {lock.bytes()}, {owner, ttl}};                     // 1
+    scripts.enter = {"redisson-acquire", {lock.bytes()}, {owner, ttl}}; // 1
     scripts.tryEnter = scripts.enter;
     scripts.count = {"HGET", lock.bytes(), owner};
-    scripts.channel = names.channel();                                                      // 2–4
+    scripts.channel = names.channel(); // 2–4
     scripts.wakes = wakesOne;
-    scripts.renew = {"redisson-renew", {lock.bytes()}, {owner, ttl}};                       // 5
+    scripts.renew = {"redisson-renew", {lock.bytes()}, {owner, ttl}}; // 5
     scripts.latchPrefix = names.unlockLatch({});
-    scripts.leave = {"redisson-release", {lock.bytes(), {}},                                // 6
+    scripts.leave = {"redisson-release",
+                     {lock.bytes(), {}}, // 6
                      {owner, ttl, scripts.channel, inMilliseconds(latchIsKept)}};
     scripts.takeAway = takeAwayField(lock, owner);
     return scripts;

@@ -7,8 +7,7 @@ namespace lockscope::recipes {
 
 RedissonProcess &RedissonProcess::of(redis::Connection &connection, Random &random)
 {
-    return connection.kept<RedissonProcess>(
-        [&] { return std::make_shared<RedissonProcess>(connection, random); });
+    return connection.kept<RedissonProcess>([&] { return std::make_shared<RedissonProcess>(connection, random); });
 }
 
 RedissonProcess::RedissonProcess(redis::Connection &connection, Random &random)

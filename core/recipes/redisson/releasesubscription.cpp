@@ -13,8 +13,8 @@ ReleaseSubscription::ReleaseSubscription(redis::Connection &connection, const QB
         if (state == redis::ConnectionState::Connected)
             wake(INT_MAX);
     });
-    m_messages = connection.subscribe(channel,
-                                      [this, wakes](const redis::Message &message) { wake(wakes(message.payload)); });
+    m_messages =
+        connection.subscribe(channel, [this, wakes](const redis::Message &message) { wake(wakes(message.payload)); });
 }
 
 void ReleaseSubscription::wake(int most)

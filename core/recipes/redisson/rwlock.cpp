@@ -35,7 +35,7 @@ ScriptSet scriptsOf(const RedisKey &lock, const QByteArray &field)
     ScriptSet scripts;
     scripts.id = field;
     scripts.count = {"HGET", lock.bytes(), field};
-    scripts.channel = names.readWriteChannel();                                             // 3
+    scripts.channel = names.readWriteChannel(); // 3
     scripts.wakes = wakesAllAfterWriter;
     scripts.latchPrefix = names.unlockLatch({});
     scripts.takeAway = takeAwayField(lock, field);
@@ -49,10 +49,11 @@ ScriptSet redissonReadLock(const RedisKey &lock, const QByteArray &owner, std::c
     const QByteArray ttl = inMilliseconds(lease);
     const QByteArray prefix = redis::RedissonKeys(lock.bytes()).readerTimeoutPrefix();
     ScriptSet scripts = scriptsOf(lock, owner);
-    scripts.enter = {"redisson-read-acquire", {lock.bytes()}, {owner, ttl, prefix}};        // 1
+    scripts.enter = {"redisson-read-acquire", {lock.bytes()}, {owner, ttl, prefix}}; // 1
     scripts.tryEnter = scripts.enter;
-    scripts.renew = {"redisson-read-renew", {lock.bytes()}, {owner, ttl, prefix}};          // 4
-    scripts.leave = {"redisson-read-release", {lock.bytes(), {}},                           // 5
+    scripts.renew = {"redisson-read-renew", {lock.bytes()}, {owner, ttl, prefix}}; // 4
+    scripts.leave = {"redisson-read-release",
+                     {lock.bytes(), {}}, // 5
                      {owner, prefix, scripts.channel, inMilliseconds(latchIsKept)}};
     return scripts;
 }
@@ -62,10 +63,11 @@ ScriptSet redissonWriteLock(const RedisKey &lock, const QByteArray &owner, std::
     const QByteArray ttl = inMilliseconds(lease);
     const QByteArray field = owner + ":write";
     ScriptSet scripts = scriptsOf(lock, field);
-    scripts.enter = {"redisson-write-acquire", {lock.bytes()}, {field, ttl}};               // 2
+    scripts.enter = {"redisson-write-acquire", {lock.bytes()}, {field, ttl}}; // 2
     scripts.tryEnter = scripts.enter;
-    scripts.renew = {"redisson-renew", {lock.bytes()}, {field, ttl}};                       // 4
-    scripts.leave = {"redisson-write-release", {lock.bytes(), {}},                          // 6
+    scripts.renew = {"redisson-renew", {lock.bytes()}, {field, ttl}}; // 4
+    scripts.leave = {"redisson-write-release",
+                     {lock.bytes(), {}}, // 6
                      {field, ttl, scripts.channel, inMilliseconds(latchIsKept)}};
     return scripts;
 }

@@ -175,7 +175,7 @@ Task<bool> clearUp(redis::Connection *connection, ScriptSet scripts, bool mayHol
         co_return isDone;
     const ScriptCall takingAway = scripts.takeAway;
     const bool isAway = co_await insist(connection, takingAway);
-    co_return isDone && isAway;
+    co_return isDone &&isAway;
 }
 
 } // namespace lockscope::recipes

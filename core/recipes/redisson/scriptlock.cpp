@@ -23,8 +23,8 @@ bool wasRefused(const Error &error)
 
 } // namespace
 
-ScriptLock::ScriptLock(redis::Connection &connection, const RedisKey &key, std::chrono::milliseconds ttl, Random random,
-                       Recipe recipe)
+ScriptLock::ScriptLock(redis::Connection &connection, const RedisKey &key, std::chrono::milliseconds ttl,
+                       Random random, Recipe recipe)
     : LockBase(connection.loop(), u"lock "_s + label(key.bytes())), m_connection(&connection), m_ttl(ttl),
       m_random(std::move(random)), m_recipe(std::move(recipe)), m_scripts(m_recipe()), m_waitGroup(connection.loop())
 {
@@ -89,8 +89,8 @@ Task<Result<Grant>> ScriptLock::enter(Deadline deadline)
             co_return Error{ErrorCode::TimedOut, u"timed out waiting for its holder"_s, true};
         if (!waiter) {
             // Only who did not get it at once listens, and then tries once more.
-            waiter.emplace(RedissonProcess::of(*m_connection, m_random).subscription(m_scripts.channel,
-                                                                                     m_scripts.wakes));
+            waiter.emplace(
+                RedissonProcess::of(*m_connection, m_random).subscription(m_scripts.channel, m_scripts.wakes));
             auto listening = waiter->subscription().hearing(answerBy(*m_connection, deadline));
             const auto heard = co_await listening;
             if (!heard && heard.error().code == ErrorCode::NoPermission)
@@ -98,7 +98,8 @@ Task<Result<Grant>> ScriptLock::enter(Deadline deadline)
             continue;
         }
         const auto known = entered->kind == Entered::Kind::Unsent ? 50ms : entered->wait;
-        const auto most = known < 0ms ? m_ttl : std::clamp<std::chrono::milliseconds>(known, 1ms, std::max(m_ttl, 1ms));
+        const auto most =
+            known < 0ms ? m_ttl : std::clamp<std::chrono::milliseconds>(known, 1ms, std::max(m_ttl, 1ms));
         auto told = waiter->wait(std::min<Instant>(loop.now() + most, deadline.when()));
         const bool isTold = co_await told;
         if (!isTold && deadline.hasPassed(loop))
@@ -110,12 +111,12 @@ Grant ScriptLock::hold(const Entered &entered, Instant asked)
 {
     // One, also where the server counts more: then the script was sent again because its answer was lost, and what is
     // too many goes with the release.
-    m_held.emplace(Grant{m_scripts.id, entered.token, {}}, 1, m_connection->loop(), m_ttl, asked,
-                   [connection = m_connection, renew = m_scripts.renew](std::chrono::milliseconds,
-                                                                        Deadline deadline) {
-                       return connection->script(redis::loadScript(renew.script), renew.keys, renew.args, deadline);
-                   },
-                   [this](Loss loss) { lose(loss); });
+    m_held.emplace(
+        Grant{m_scripts.id, entered.token, {}}, 1, m_connection->loop(), m_ttl, asked,
+        [connection = m_connection, renew = m_scripts.renew](std::chrono::milliseconds, Deadline deadline) {
+            return connection->script(redis::loadScript(renew.script), renew.keys, renew.args, deadline);
+        },
+        [this](Loss loss) { lose(loss); });
     return m_held->grant;
 }
 
@@ -185,7 +186,8 @@ Task<Result<bool>> ScriptLock::release(Deadline deadline)
     if (!left)
         co_return Error{left.error().code,
                         (isLast ? u"%1 may still be held, it is being given back in the background: %2"_s
-                                : u"%1 may be held once more than we think: %2"_s).arg(what, left.error().message)};
+                                : u"%1 may be held once more than we think: %2"_s)
+                            .arg(what, left.error().message)};
     // More than we know of: a reply that was lost. Then the trace takes the rest away.
     const bool isCounted = *left == (isLast ? 1 : 0);
     if (*left != 0)

@@ -37,15 +37,16 @@ ScriptSet redissonPermit(const RedisKey &semaphore, const QByteArray &permit, in
     const QByteArrayList keys{semaphore.bytes(), deadlines};
     const QByteArray ttl = inMilliseconds(lease);
     ScriptSet scripts;
-    scripts.id = permit.toHex(); // as Redisson shows it
-    scripts.channel = names.semaphoreChannel();                                             // 2
+    scripts.id = permit.toHex();                // as Redisson shows it
+    scripts.channel = names.semaphoreChannel(); // 2
     scripts.wakes = wakesAsManyAsAreLeft;
-    scripts.enter = {"redisson-permit-acquire", keys,                                       // 1
+    scripts.enter = {"redisson-permit-acquire",
+                     keys, // 1
                      {permit, ttl, QByteArray::number(limit), scripts.channel}};
     scripts.tryEnter = scripts.enter;
     scripts.count = {"ZSCORE", deadlines, permit};
-    scripts.renew = {"redisson-permit-renew", {deadlines}, {permit, ttl}};                  // 3
-    scripts.leave = {"redisson-permit-release", keys, {permit, scripts.channel}};           // 4
+    scripts.renew = {"redisson-permit-renew", {deadlines}, {permit, ttl}};        // 3
+    scripts.leave = {"redisson-permit-release", keys, {permit, scripts.channel}}; // 4
     scripts.takeAway = scripts.leave;
     scripts.isReentrant = false;
     scripts.isForOneHold = true;

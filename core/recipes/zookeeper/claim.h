@@ -9,10 +9,10 @@
 namespace lockscope::recipes {
 
 struct Claim {
-    ZPath path;                // as asked for; a sequential one without its number
-    QByteArray data;           // our mark, unless the name itself is unique
+    ZPath path;      // as asked for; a sequential one without its number
+    QByteArray data; // our mark, unless the name itself is unique
     bool sequential = true;
-    bool isUnique = false;     // the name holds a random token: it is nobody else's, now or ever
+    bool isUnique = false; // the name holds a random token: it is nobody else's, now or ever
     // What a missing parent is created as: what the recipe's own client creates.
     zk::CreateMode parentKind = zk::CreateMode::Persistent;
 

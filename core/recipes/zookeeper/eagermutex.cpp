@@ -46,20 +46,20 @@ Task<Result<QueueEntry>> EagerMutex::enter(Deadline deadline)
     for (;;) {
         WatchSet watchSet(session());
         const Claim claim = mutexClaim(path(), random());
-        auto joined = co_await joinQueue(cleanup(), claim, Listing::Plain, deadline);        // 1
+        auto joined = co_await joinQueue(cleanup(), claim, Listing::Plain, deadline); // 1
         if (!joined)
             co_return joined.error();
         QueueEntry entry = std::move(joined->entry);
-        Rank rank = rankOf(joined->takeQueue(), entry.node());                               // 2
+        Rank rank = rankOf(joined->takeQueue(), entry.node()); // 2
         while (rank.turn.kind == Turn::Kind::WaitFor) {
             const ZPath predecessor = path().child(*rank.turn.predecessor);
             std::vector<ZPath> watched{entry.path(), predecessor};
             if (rank.predecessors.kind == Turn::Kind::WaitFor)
                 watched.push_back(path().child(*rank.predecessors.predecessor));
-            const auto changed = co_await watchSet.untilChange(watched, deadline);           // 3
+            const auto changed = co_await watchSet.untilChange(watched, deadline); // 3
             if (!changed)
                 co_return changed.error();
-            if (rank.predecessors.isMine() && watchSet.sawGo(predecessor, entry.path()))                // 4
+            if (rank.predecessors.isMine() && watchSet.sawGo(predecessor, entry.path())) // 4
                 co_return std::move(entry);
             watchSet.startAnew();
             const auto listed = co_await listQueue(session(), path(), Listing::Plain, deadline); // 5
@@ -69,7 +69,7 @@ Task<Result<QueueEntry>> EagerMutex::enter(Deadline deadline)
         }
         if (rank.turn.isMine())
             co_return std::move(entry);
-        entry.forget();                                                                      // 6
+        entry.forget(); // 6
     }
 }
 

@@ -24,10 +24,10 @@ Task<Result<QueueEntry>> EphemeralLock::enter(Deadline deadline)
     claim.sequential = false;
     claim.data = hostAddress() + ' ' + uuidToken(random()); // all of them have one name: this tells ours
     for (;;) {
-        auto claimed = co_await createEntry(cleanup(), claim, deadline);      // 1
+        auto claimed = co_await createEntry(cleanup(), claim, deadline); // 1
         if (claimed || claimed.error().code != ErrorCode::NodeExists)
             co_return claimed;
-        const auto gone = co_await untilGone(session(), path(), deadline);    // 2
+        const auto gone = co_await untilGone(session(), path(), deadline); // 2
         if (!gone)
             co_return gone.error();
     }

@@ -22,7 +22,7 @@ Task<Result<QueueEntry>> HerdMutex::enter(Deadline deadline)
     claim.path = path().child(NodeName("herd-"));
     claim.data = hostAddress() + ' ' + uuidToken(random()); // the name does not tell ours from others'
     for (;;) {
-        auto joined = co_await joinQueue(cleanup(), claim, Listing::Watched, deadline);      // 1
+        auto joined = co_await joinQueue(cleanup(), claim, Listing::Watched, deadline); // 1
         if (!joined)
             co_return joined.error();
         QueueEntry entry = std::move(joined->entry);
@@ -31,7 +31,7 @@ Task<Result<QueueEntry>> HerdMutex::enter(Deadline deadline)
         Turn turn = turnInQueue(contendersBefore(joined->takeQueue(), bases, me), me);
         while (turn.kind == Turn::Kind::WaitFor) {
             const zk::Watch watch = *news;
-            const auto changed = co_await untilFired(session(), watch, deadline);            // 3
+            const auto changed = co_await untilFired(session(), watch, deadline); // 3
             if (!changed)
                 co_return changed.error();
             const auto listed = co_await listQueue(session(), path(), Listing::Watched, deadline);
@@ -40,9 +40,9 @@ Task<Result<QueueEntry>> HerdMutex::enter(Deadline deadline)
             news = listed->watch;
             turn = turnInQueue(contendersBefore(*listed, bases, me), me);
         }
-        if (turn.isMine())                                                                   // 2
+        if (turn.isMine()) // 2
             co_return std::move(entry);
-        entry.forget();                                                                      // 4
+        entry.forget(); // 4
     }
 }
 

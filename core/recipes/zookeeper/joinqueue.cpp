@@ -44,8 +44,8 @@ std::optional<SequencedName> contender(const NodeName &name, const QByteArrayLis
     return std::nullopt;
 }
 
-// Where the name with that number is, or would be, in a list that ascends. Mostly the numbers follow each other, so that
-// its distance from the first one is known.
+// Where the name with that number is, or would be, in a list that ascends. Mostly the numbers follow each other, so
+// that its distance from the first one is known.
 zk::NameList::const_iterator placeOf(const NodeName &me, qint64 number, const zk::NameList &names)
 {
     const auto numberAt = [](const NodeName &name) { return *sequenceOf(name); };

@@ -40,7 +40,7 @@ struct Joined {
 [[nodiscard]] std::vector<Queued> contendersIn(const Listed &queue, const QByteArrayList &bases);
 // Enough of them to tell whether it is the turn of `me` and whom it waits for: at least `ahead` of those before it,
 // as far as there are so many. Quick on a list that is known to ascend.
-[[nodiscard]] std::vector<Queued> contendersBefore(const Listed &queue, const QByteArrayList &bases, const NodeName &me,
-                                                   int ahead = 1);
+[[nodiscard]] std::vector<Queued> contendersBefore(const Listed &queue, const QByteArrayList &bases,
+                                                   const NodeName &me, int ahead = 1);
 
 } // namespace lockscope::recipes

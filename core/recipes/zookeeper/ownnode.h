@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The holder's notice: the node a hold stands on is watched, so that its holder learns at once when it was released by
-// force. Beside the recipe, and not counted as part of it.
+// The holder's notice: the node a hold stands on is watched, so that its holder learns at once when it was released
+// by force. Beside the recipe, and not counted as part of it.
 #pragma once
 
 #include "core/recipes/lock.h"

@@ -33,14 +33,14 @@ Task<Result<QueueEntry>> acquireInQueue(BackgroundCleanup cleanup, QueueSpec spe
     auto *session = cleanup.session();
     for (;;) {
         const Claim claim = protectedClaim(spec.directory, spec.base, *random);
-        auto joined = co_await joinQueue(cleanup, claim, Listing::Plain, deadline);          // 1
+        auto joined = co_await joinQueue(cleanup, claim, Listing::Plain, deadline); // 1
         if (!joined)
             co_return joined.error();
         QueueEntry entry = std::move(joined->entry);
-        Turn turn = spec.turnOf(joined->takeQueue(), entry.node());                          // 2
+        Turn turn = spec.turnOf(joined->takeQueue(), entry.node()); // 2
         while (turn.kind == Turn::Kind::WaitFor) {
             const ZPath predecessor = spec.directory.child(*turn.predecessor);
-            const auto gone = co_await untilGone(session, predecessor, deadline);            // 3
+            const auto gone = co_await untilGone(session, predecessor, deadline); // 3
             if (!gone)
                 co_return gone.error();
             const auto listed = co_await listQueue(session, spec.directory, Listing::Plain, deadline);
@@ -50,7 +50,7 @@ Task<Result<QueueEntry>> acquireInQueue(BackgroundCleanup cleanup, QueueSpec spe
         }
         if (turn.isMine())
             co_return std::move(entry);
-        entry.forget();                                                                      // 4
+        entry.forget(); // 4
     }
 }
 

@@ -102,8 +102,8 @@ Task<Result<bool>> SessionLock::release(Deadline deadline)
         co_return Error{removed.error().code,
                         u"%1 may still be held, its node is being taken away in the background: %2"_s.arg(
                             what, removed.error().message)};
-    const bool notOurs = !removed
-        && (removed.error().code == ErrorCode::NoNode || removed.error().code == ErrorCode::SessionExpired);
+    const bool notOurs =
+        !removed && (removed.error().code == ErrorCode::NoNode || removed.error().code == ErrorCode::SessionExpired);
     if (!removed && !notOurs && !alive.expired() && !isAcquiring() && !isHeld()) {
         entry.trust(); // refused: it stands, and it is ours still
         m_held.emplace(std::move(entry));
@@ -132,7 +132,7 @@ Task<Result<bool>> SessionLock::isStillMine(Deadline deadline)
 void SessionLock::noteTakenAway(const Grant &grant)
 {
     if (!m_held || m_held->created().stat.czxid != grant.fencingToken)
-        return; // a hold that is over already
+        return;       // a hold that is over already
     m_held->forget(); // what stands there now, if anything, is another's
     m_held.reset();
     lose(Loss::TakenAway);

@@ -18,15 +18,15 @@ Task<Result<QueueEntry>> SharedHerd::enter(Deadline deadline)
 {
     const Claim claim = sharedClaim(path(), m_access, random());
     for (;;) {
-        auto joined = co_await joinQueue(cleanup(), claim, Listing::Watched, deadline);      // 1
+        auto joined = co_await joinQueue(cleanup(), claim, Listing::Watched, deadline); // 1
         if (!joined)
             co_return joined.error();
         QueueEntry entry = std::move(joined->entry);
         std::optional<zk::Watch> news = joined->queue.watch;
-        Turn turn = turnInReadWriteQueue(sharedQueue(joined->takeQueue()), entry.node());    // 2
+        Turn turn = turnInReadWriteQueue(sharedQueue(joined->takeQueue()), entry.node()); // 2
         while (turn.kind == Turn::Kind::WaitFor) {
             const zk::Watch watch = *news;
-            const auto changed = co_await untilFired(session(), watch, deadline);            // 3
+            const auto changed = co_await untilFired(session(), watch, deadline); // 3
             if (!changed)
                 co_return changed.error();
             const auto listed = co_await listQueue(session(), path(), Listing::Watched, deadline);
@@ -37,7 +37,7 @@ Task<Result<QueueEntry>> SharedHerd::enter(Deadline deadline)
         }
         if (turn.isMine())
             co_return std::move(entry);
-        entry.forget();                                                                      // 4
+        entry.forget(); // 4
     }
 }
 

@@ -20,14 +20,14 @@ Task<Result<QueueEntry>> SharedLock::enter(Deadline deadline)
 {
     const Claim claim = sharedClaim(path(), m_access, random());
     for (;;) {
-        auto joined = co_await joinQueue(cleanup(), claim, Listing::Plain, deadline);        // 1
+        auto joined = co_await joinQueue(cleanup(), claim, Listing::Plain, deadline); // 1
         if (!joined)
             co_return joined.error();
         QueueEntry entry = std::move(joined->entry);
-        Turn turn = turnInReadWriteQueue(sharedQueue(joined->takeQueue()), entry.node());    // 2
+        Turn turn = turnInReadWriteQueue(sharedQueue(joined->takeQueue()), entry.node()); // 2
         while (turn.kind == Turn::Kind::WaitFor) {
             const ZPath blocker = path().child(*turn.predecessor);
-            const auto gone = co_await untilGone(session(), blocker, deadline);              // 3
+            const auto gone = co_await untilGone(session(), blocker, deadline); // 3
             if (!gone)
                 co_return gone.error();
             const auto listed = co_await listQueue(session(), path(), Listing::Plain, deadline);
@@ -37,7 +37,7 @@ Task<Result<QueueEntry>> SharedLock::enter(Deadline deadline)
         }
         if (turn.isMine())
             co_return std::move(entry);
-        entry.forget();                                                                      // 4
+        entry.forget(); // 4
     }
 }
 

@@ -91,7 +91,7 @@ bool WatchSet::is(const ZPath &node, NodeState state) const
 bool WatchSet::isQuiet(const std::vector<ZPath> &nodes) const
 {
     return !m_seen->broken
-        && std::ranges::all_of(nodes, [this](const ZPath &node) { return is(node, NodeState::Watched); });
+           && std::ranges::all_of(nodes, [this](const ZPath &node) { return is(node, NodeState::Watched); });
 }
 
 // Data that changed means nothing; but it has to be watched again.

@@ -25,7 +25,7 @@ struct SqlLink::Far : std::enable_shared_from_this<Far> {
     [[nodiscard]] bool isCut() const
     {
         return network->isBlocked(process, options.server, Direction::ToServer)
-            || network->isBlocked(process, options.server, Direction::ToClient);
+               || network->isBlocked(process, options.server, Direction::ToClient);
     }
     // The clocks of an end that hears nothing start now, unless it hears again.
     void healthChanged()
@@ -90,32 +90,32 @@ std::shared_ptr<SqlLink> SqlLink::dial(Process &process, SqlServer &server, Netw
                 broken();
         }
     });
-    link->m_networkLink->toServer([networkLink = link->m_networkLink, far = link->m_far,
-                                   weak = std::weak_ptr<SqlLink>(link)] {
-        far->greet();
-        networkLink->toClient([weak, connection = far->connection] {
-            const auto alive = weak.lock();
-            if (!alive)
-                return;
-            if (const auto greeted = std::exchange(alive->m_greeted, {}))
-                greeted(connection);
+    link->m_networkLink->toServer(
+        [networkLink = link->m_networkLink, far = link->m_far, weak = std::weak_ptr<SqlLink>(link)] {
+            far->greet();
+            networkLink->toClient([weak, connection = far->connection] {
+                const auto alive = weak.lock();
+                if (!alive)
+                    return;
+                if (const auto greeted = std::exchange(alive->m_greeted, {}))
+                    greeted(connection);
+            });
         });
-    });
     return link;
 }
 
 void SqlLink::send(const mariadb::Statement &statement, std::function<void(const SqlAnswer &)> heard)
 {
-    m_networkLink->toServer([networkLink = m_networkLink, far = m_far, weak = weak_from_this(), statement,
-                             heard = std::move(heard)] {
-        far->server->execute(far->connection, statement.text, statement.parameters,
-                             [networkLink, weak, heard](const SqlAnswer &answer) {
-                                 networkLink->toClient([weak, heard, answer] {
-                                     if (!weak.expired())
-                                         heard(answer);
+    m_networkLink->toServer(
+        [networkLink = m_networkLink, far = m_far, weak = weak_from_this(), statement, heard = std::move(heard)] {
+            far->server->execute(far->connection, statement.text, statement.parameters,
+                                 [networkLink, weak, heard](const SqlAnswer &answer) {
+                                     networkLink->toClient([weak, heard, answer] {
+                                         if (!weak.expired())
+                                             heard(answer);
+                                     });
                                  });
-                             });
-    });
+        });
 }
 
 void SqlLink::close()

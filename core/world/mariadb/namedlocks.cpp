@@ -90,7 +90,8 @@ std::optional<ConnectionNumber> NamedLocks::holderOf(const QByteArray &name) con
 std::optional<ConnectionNumber> NamedLocks::firstWaiterFor(const QByteArray &name) const
 {
     const auto at = m_locks.find(name);
-    return at == m_locks.end() || at->second.waiting.empty() ? std::nullopt : std::optional(at->second.waiting.front());
+    return at == m_locks.end() || at->second.waiting.empty() ? std::nullopt
+                                                             : std::optional(at->second.waiting.front());
 }
 
 std::vector<QByteArray> NamedLocks::names() const

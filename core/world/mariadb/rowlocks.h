@@ -31,7 +31,7 @@ struct RowId {
 class RowLocks {
 public:
     enum class Outcome {
-        Granted,   // or its already
+        Granted, // or its already
         Waits,
         Conflicts, // only without waiting: nothing was asked for
     };

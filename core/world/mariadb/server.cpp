@@ -116,7 +116,8 @@ void SqlServer::disconnected(ConnectionId connection)
         close(connection);
     } else if (!std::exchange(gone->isGone, true) && isForNamedLock(gone->waiting->statement.what)) {
         const auto waited = m_world.now() - gone->waiting->since;
-        const auto looks = gone->waiting->since + (waited / Duration(looksAfterClientEvery) + 1) * Duration(looksAfterClientEvery);
+        const auto looks =
+            gone->waiting->since + (waited / Duration(looksAfterClientEvery) + 1) * Duration(looksAfterClientEvery);
         endAt(*gone, looks, {});
     }
     goOn();
@@ -144,7 +145,8 @@ bool SqlServer::killQuery(ConnectionId connection)
         // A wait for a named lock answers NULL instead of failing.
         const bool isNamed = isForNamedLock(killed->waiting->statement.what);
         const auto output = killed->waiting->statement.what.output;
-        stopWaiting(*killed, isNamed ? cells({output}, {std::nullopt}) : error(1317, "Query execution was interrupted"));
+        stopWaiting(*killed,
+                    isNamed ? cells({output}, {std::nullopt}) : error(1317, "Query execution was interrupted"));
     }
     goOn();
     return true;
@@ -289,10 +291,8 @@ std::optional<SqlAnswer> SqlServer::run(Connection &connection, const Statement 
     switch (statement.what.kind) {
     case Kind::LockRow:
     case Kind::LockRowNow:
-    case Kind::WriteVersion:
-        return lockRow(connection, statement, answer);
-    case Kind::GetLock:
-        return getLock(connection, statement, answer);
+    case Kind::WriteVersion: return lockRow(connection, statement, answer);
+    case Kind::GetLock: return getLock(connection, statement, answer);
     case Kind::KillQuery:
         if (ConnectionId(statement.what.number) == connection.id)
             return error(1317, "Query execution was interrupted");
@@ -302,8 +302,7 @@ std::optional<SqlAnswer> SqlServer::run(Connection &connection, const Statement 
         const bool isDone = statement.what.kind == Kind::KillQuery ? killQuery(whom) : kill(whom);
         return isDone ? SqlAnswer() : error(1094, "There is no connection " + QByteArray::number(whom));
     }
-    default:
-        return runSimple(connection, statement);
+    default: return runSimple(connection, statement);
     }
 }
 
@@ -315,22 +314,15 @@ SqlAnswer SqlServer::runSimple(Connection &connection, const Statement &statemen
     case Kind::LockTimeout:
         connection.lockWaitTimeout = std::chrono::seconds(std::min<qint64>(what.number, noLockWaitTimeout.count()));
         break;
-    case Kind::WhoAmI:
-        return cells({"connection_id()", "version()"}, {QByteArray::number(connection.id), version()});
+    case Kind::WhoAmI: return cells({"connection_id()", "version()"}, {QByteArray::number(connection.id), version()});
     case Kind::Begin:
         commit(connection);
         connection.isInTransaction = true;
         break;
-    case Kind::Commit:
-        commit(connection);
-        break;
-    case Kind::Rollback:
-        rollback(connection);
-        break;
-    case Kind::InTransaction:
-        return cells({what.output}, {connection.isInTransaction ? "1" : "0"});
-    case Kind::ReadVersion:
-        return readVersion(connection, statement);
+    case Kind::Commit: commit(connection); break;
+    case Kind::Rollback: rollback(connection); break;
+    case Kind::InTransaction: return cells({what.output}, {connection.isInTransaction ? "1" : "0"});
+    case Kind::ReadVersion: return readVersion(connection, statement);
     case Kind::ReleaseLock: {
         std::vector<ConnectionId> granted;
         const auto released = m_names.release(connection.id, parameters.front(), granted);
@@ -339,15 +331,16 @@ SqlAnswer SqlServer::runSimple(Connection &connection, const Statement &statemen
     }
     case Kind::IsLockMine: {
         const auto holder = m_names.holderOf(parameters.front());
-        return cells({what.output}, {holder ? std::optional<QByteArray>(*holder == connection.id ? "1" : "0") : std::nullopt});
+        return cells({what.output},
+                     {holder ? std::optional<QByteArray>(*holder == connection.id ? "1" : "0") : std::nullopt});
     }
-    default:
-        break;
+    default: break;
     }
     return {};
 }
 
-std::optional<SqlAnswer> SqlServer::lockRow(Connection &connection, const Statement &statement, const OnAnswer &answer)
+std::optional<SqlAnswer> SqlServer::lockRow(Connection &connection, const Statement &statement,
+                                            const OnAnswer &answer)
 {
     const RowId row{statement.what.table, statement.parameters.front()};
     if (!m_tables.at(row.table).versions.contains(row.value)) {
@@ -356,13 +349,9 @@ std::optional<SqlAnswer> SqlServer::lockRow(Connection &connection, const Statem
     }
     const bool mayWait = statement.what.kind != Kind::LockRowNow && connection.lockWaitTimeout > 0s;
     switch (m_rows.lock(connection.id, row, mayWait)) {
-    case RowLocks::Outcome::Granted:
-        return haveRow(connection, statement);
-    case RowLocks::Outcome::Conflicts:
-        endStatement(connection);
-        return lockWaitTimeout();
-    case RowLocks::Outcome::Waits:
-        break;
+    case RowLocks::Outcome::Granted: return haveRow(connection, statement);
+    case RowLocks::Outcome::Conflicts: endStatement(connection); return lockWaitTimeout();
+    case RowLocks::Outcome::Waits: break;
     }
     const auto victim = m_rows.victimOf(connection.id);
     if (victim == connection.id) {
@@ -428,7 +417,8 @@ SqlAnswer SqlServer::readVersion(Connection &connection, const Statement &statem
     return answer;
 }
 
-std::optional<SqlAnswer> SqlServer::getLock(Connection &connection, const Statement &statement, const OnAnswer &answer)
+std::optional<SqlAnswer> SqlServer::getLock(Connection &connection, const Statement &statement,
+                                            const OnAnswer &answer)
 {
     const auto &[what, parameters] = statement;
     bool isNumber = false;
@@ -436,12 +426,9 @@ std::optional<SqlAnswer> SqlServer::getLock(Connection &connection, const Statem
     if (parameters.front().isEmpty() || !isNumber || seconds < 0)
         return cells({what.output}, {std::nullopt});
     switch (m_names.lock(connection.id, parameters.front(), seconds > 0)) {
-    case NamedLocks::Outcome::Granted:
-        return cells({what.output}, {"1"});
-    case NamedLocks::Outcome::Conflicts:
-        return cells({what.output}, {"0"});
-    case NamedLocks::Outcome::Waits:
-        break;
+    case NamedLocks::Outcome::Granted: return cells({what.output}, {"1"});
+    case NamedLocks::Outcome::Conflicts: return cells({what.output}, {"0"});
+    case NamedLocks::Outcome::Waits: break;
     }
     const auto victim = m_names.chooseVictim(connection.id);
     if (victim == connection.id) {

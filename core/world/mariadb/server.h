@@ -73,19 +73,22 @@ private:
         std::function<void()> closed;
         std::chrono::seconds lockWaitTimeout{50};
         bool isInTransaction = false;
-        bool isGone = false; // its client; noticed when the wait ends
-        std::map<RowId, qint64> before; // the versions that a rollback brings back
+        bool isGone = false;                             // its client; noticed when the wait ends
+        std::map<RowId, qint64> before;                  // the versions that a rollback brings back
         std::optional<std::map<RowId, qint64>> snapshot; // of the first plain read of the transaction
         std::optional<Waiting> waiting;
         Instant idleSince{};
     };
 
     // No answer yet: it waits.
-    [[nodiscard]] std::optional<SqlAnswer> run(Connection &connection, const Statement &statement, const OnAnswer &answer);
+    [[nodiscard]] std::optional<SqlAnswer> run(Connection &connection, const Statement &statement,
+                                               const OnAnswer &answer);
     [[nodiscard]] SqlAnswer runSimple(Connection &connection, const Statement &statement);
-    [[nodiscard]] std::optional<SqlAnswer> lockRow(Connection &connection, const Statement &statement, const OnAnswer &answer);
+    [[nodiscard]] std::optional<SqlAnswer> lockRow(Connection &connection, const Statement &statement,
+                                                   const OnAnswer &answer);
     [[nodiscard]] SqlAnswer haveRow(Connection &connection, const Statement &statement);
-    [[nodiscard]] std::optional<SqlAnswer> getLock(Connection &connection, const Statement &statement, const OnAnswer &answer);
+    [[nodiscard]] std::optional<SqlAnswer> getLock(Connection &connection, const Statement &statement,
+                                                   const OnAnswer &answer);
     [[nodiscard]] SqlAnswer readVersion(Connection &connection, const Statement &statement);
     [[nodiscard]] std::optional<SqlAnswer> objectionTo(const Statement &statement) const;
 
@@ -107,7 +110,7 @@ private:
     RowLocks m_rows;
     NamedLocks m_names;
     std::map<mariadb::ConnectionId, Connection> m_connections;
-    mariadb::ConnectionId m_lastConnection = 2; // a real one has some of its own
+    mariadb::ConnectionId m_lastConnection = 2;  // a real one has some of its own
     std::deque<mariadb::ConnectionId> m_granted; // their statements go on
     bool m_goesOn = false;
 };

@@ -22,7 +22,8 @@ constexpr Duration connectTakesAtMost = 5s, killAnswersWithin = 2s, killTakesAtM
 
 Error notSent(const Statement &statement, const QString &why)
 {
-    return {statement.connection ? ErrorCode::SessionExpired : ErrorCode::NotConnected, u"nothing was sent: "_s + why, true};
+    return {statement.connection ? ErrorCode::SessionExpired : ErrorCode::NotConnected, u"nothing was sent: "_s + why,
+            true};
 }
 
 QSqlError sqlError(int number, const QByteArray &message)
@@ -115,11 +116,11 @@ private:
 
     quint64 m_lastNumber = 0;
     std::map<quint64, Pending> m_pending;
-    std::deque<Job> m_jobs;      // not sent yet
+    std::deque<Job> m_jobs; // not sent yet
     std::optional<Job> m_running;
-    bool m_wasKilled = false;    // a KILL QUERY may have come too late for its statement
-    bool m_isHarmless = false;   // what is out is there for it to hit
-    quint64 m_question = 0;      // is anybody there? 0: not asked now
+    bool m_wasKilled = false;  // a KILL QUERY may have come too late for its statement
+    bool m_isHarmless = false; // what is out is there for it to hit
+    quint64 m_question = 0;    // is anybody there? 0: not asked now
     int m_looksInVain = 0;
     std::map<quint64, Killing> m_killings;
 
@@ -182,9 +183,8 @@ void SimulatedSession::end(quint64 number, bool isTimeout)
     }
     if (m_running && m_running->number == number)
         killQuery();
-    at->second.timer = m_process.callAt(m_process.now() + killTakesAtMost, [this] {
-        giveUpOnServer(u"the server does not answer, not even KILL"_s);
-    });
+    at->second.timer = m_process.callAt(m_process.now() + killTakesAtMost,
+                                        [this] { giveUpOnServer(u"the server does not answer, not even KILL"_s); });
 }
 
 // On a connection of its own. What is sent next waits until this is over, or has taken too long.
@@ -299,7 +299,7 @@ void SimulatedSession::dial()
     // A partition does not refuse: it is silent until the time for connecting is over.
     const auto number = m_process.number();
     const bool isSilent = m_network.isBlocked(number, m_options.server, Direction::ToServer)
-        || m_network.isBlocked(number, m_options.server, Direction::ToClient);
+                          || m_network.isBlocked(number, m_options.server, Direction::ToClient);
     if (!isSilent)
         cannotConnect(u"the server refused the connection"_s);
 }
@@ -308,7 +308,8 @@ void SimulatedSession::greeted(ConnectionId connection)
 {
     m_connecting.cancel();
     // Never waits, and cannot fail: it goes before whatever is sent first.
-    m_link->send({"SET SESSION autocommit=1, innodb_lock_wait_timeout=100000000", {}, {}, false}, [](const SqlAnswer &) {});
+    m_link->send({"SET SESSION autocommit=1, innodb_lock_wait_timeout=100000000", {}, {}, false},
+                 [](const SqlAnswer &) {});
     m_backOff = {};
     m_wasKilled = false;
     m_connection = connection;
@@ -377,8 +378,8 @@ void SimulatedSession::lost(const Error &why)
     for (const auto &job : unsent)
         answered(job.number, notSent(job.statement, why.message));
     if (running)
-        answered(running->number, mariadb::statementError(sqlError(2013, "Lost connection to server"),
-                                                          running->statement.isLasting));
+        answered(running->number,
+                 mariadb::statementError(sqlError(2013, "Lost connection to server"), running->statement.isLasting));
     m_backOff = {};
     m_connecting = in(Duration::zero(), &SimulatedSession::dial);
 }

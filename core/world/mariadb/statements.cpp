@@ -40,7 +40,7 @@ constexpr Pattern patterns[] = {
 bool isWordByte(char byte)
 {
     return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') || byte == '_'
-        || byte == '@';
+           || byte == '@';
 }
 
 // Behind the closing backtick; -1 when there is none.
@@ -83,7 +83,8 @@ QByteArrayList tokensOf(const QByteArray &text)
 
 bool isNumber(const QByteArray &token)
 {
-    return !token.isEmpty() && std::all_of(token.begin(), token.end(), [](char byte) { return byte >= '0' && byte <= '9'; });
+    return !token.isEmpty()
+           && std::all_of(token.begin(), token.end(), [](char byte) { return byte >= '0' && byte <= '9'; });
 }
 
 // Without its backticks; empty when the token is no name.

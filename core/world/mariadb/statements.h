@@ -11,10 +11,10 @@ namespace lockscope::world {
 
 struct SqlStatement {
     enum class Kind {
-        Nothing,       // DO 0
-        SetUp,         // autocommit, and a lock wait timeout
-        LockTimeout,   // SET SESSION innodb_lock_wait_timeout = seconds
-        WhoAmI,        // CONNECTION_ID(), VERSION()
+        Nothing,     // DO 0
+        SetUp,       // autocommit, and a lock wait timeout
+        LockTimeout, // SET SESSION innodb_lock_wait_timeout = seconds
+        WhoAmI,      // CONNECTION_ID(), VERSION()
         Begin,
         Commit,
         Rollback,
@@ -22,10 +22,10 @@ struct SqlStatement {
         LockRow,       // SELECT … FOR UPDATE
         LockRowNow,    // … NOWAIT
         ReadVersion,
-        WriteVersion,  // SET version = version + 1 WHERE … AND version = …
+        WriteVersion, // SET version = version + 1 WHERE … AND version = …
         GetLock,
         ReleaseLock,
-        IsLockMine,    // IS_USED_LOCK(?) = CONNECTION_ID()
+        IsLockMine, // IS_USED_LOCK(?) = CONNECTION_ID()
         KillQuery,
         KillConnection,
     };

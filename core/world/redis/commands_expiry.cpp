@@ -111,8 +111,11 @@ Value timeLeft(Execution &run, const Command &command)
 
 RedisCommands expiryCommands()
 {
-    return {{"EXPIRE", {-3, expireBy<1000>}}, {"PEXPIRE", {-3, expireBy<1>}}, {"TTL", {2, timeLeft<1000, false>}},
-            {"PTTL", {2, timeLeft<1, false>}}, {"PEXPIRETIME", {2, timeLeft<1, true>}}};
+    return {{"EXPIRE", {-3, expireBy<1000>}},
+            {"PEXPIRE", {-3, expireBy<1>}},
+            {"TTL", {2, timeLeft<1000, false>}},
+            {"PTTL", {2, timeLeft<1, false>}},
+            {"PEXPIRETIME", {2, timeLeft<1, true>}}};
 }
 
 } // namespace lockscope::world

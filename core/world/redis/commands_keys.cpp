@@ -54,7 +54,10 @@ Value flushKeys(Execution &run, const Command &command)
 
 RedisCommands keyCommands()
 {
-    return {{"DEL", {-2, del}}, {"EXISTS", {-2, exists}}, {"KEYS", {2, keys}}, {"DBSIZE", {1, dbSize}},
+    return {{"DEL", {-2, del}},
+            {"EXISTS", {-2, exists}},
+            {"KEYS", {2, keys}},
+            {"DBSIZE", {1, dbSize}},
             {"FLUSHALL", {-1, flushKeys}}};
 }
 

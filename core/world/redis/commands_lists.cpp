@@ -102,7 +102,10 @@ Value lRem(Execution &run, const Command &command)
 
 RedisCommands listCommands()
 {
-    return {{"RPUSH", {-3, rPush}}, {"LPOP", {-2, lPop}}, {"LINDEX", {3, lIndex}}, {"LRANGE", {4, lRange}},
+    return {{"RPUSH", {-3, rPush}},
+            {"LPOP", {-2, lPop}},
+            {"LINDEX", {3, lIndex}},
+            {"LRANGE", {4, lRange}},
             {"LREM", {4, lRem}}};
 }
 

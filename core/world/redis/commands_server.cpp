@@ -69,8 +69,8 @@ Value publish(Execution &run, const Command &command)
 
 Value confirmation(const Execution &run, const QByteArray &what, const Value &name)
 {
-    return replies::array({replies::bulk(what), name,
-                           replies::integer(static_cast<qint64>(run.session->subscriptions()))});
+    return replies::array(
+        {replies::bulk(what), name, replies::integer(static_cast<qint64>(run.session->subscriptions()))});
 }
 
 // One reply for each name.

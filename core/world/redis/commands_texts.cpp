@@ -124,8 +124,8 @@ Value decrBy(Execution &run, const Command &command)
 
 RedisCommands textCommands()
 {
-    return {{"GET", {2, get}},       {"SET", {-3, set}},       {"SETNX", {3, setNx}},  {"GETSET", {3, getSet}},
-            {"INCR", {2, incr}},     {"INCRBY", {3, incrBy}},  {"DECRBY", {3, decrBy}}};
+    return {{"GET", {2, get}},   {"SET", {-3, set}},      {"SETNX", {3, setNx}},  {"GETSET", {3, getSet}},
+            {"INCR", {2, incr}}, {"INCRBY", {3, incrBy}}, {"DECRBY", {3, decrBy}}};
 }
 
 } // namespace lockscope::world

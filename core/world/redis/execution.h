@@ -25,10 +25,7 @@ public:
     RedisSession *const session;         // null in a script
     std::vector<redis::Value> before;    // replies that go out before the one returned
 
-    [[nodiscard]] Keyspace::Millis nowMillis() const
-    {
-        return std::chrono::duration_cast<Keyspace::Millis>(now);
-    }
+    [[nodiscard]] Keyspace::Millis nowMillis() const { return std::chrono::duration_cast<Keyspace::Millis>(now); }
 
     redis::Value refuse(const QByteArray &text)
     {
@@ -95,7 +92,10 @@ private:
         return found;
     }
     template <class T>
-    static std::size_t sizeOf(const T &collection) { return collection.size(); }
+    static std::size_t sizeOf(const T &collection)
+    {
+        return collection.size();
+    }
     static std::size_t sizeOf(const RedisText &) { return 1; } // an empty text is one, too
     static std::size_t sizeOf(const RedisSortedSet &members) { return members.scores.size(); }
 

@@ -7,8 +7,8 @@
 namespace lockscope::world {
 
 struct ExpiryUnit {
-    qint64 millis = 1000;      // what one of it is
-    bool isMoment = false;     // since 1970, not from now on
+    qint64 millis = 1000;  // what one of it is
+    bool isMoment = false; // since 1970, not from now on
 };
 // "EX", "PX", "EXAT", "PXAT"; empty for anything else.
 [[nodiscard]] std::optional<ExpiryUnit> expiryUnit(const QByteArray &option);

@@ -98,8 +98,9 @@ int sha1Hex(lua_State *lua)
         pushError(lua, "wrong number of arguments");
         return lua_error(lua);
     }
-    pushReply(lua, replies::bulk(
-                       QCryptographicHash::hash(textAt(lua, 1).value_or(QByteArray()), QCryptographicHash::Sha1).toHex()));
+    pushReply(lua,
+              replies::bulk(
+                  QCryptographicHash::hash(textAt(lua, 1).value_or(QByteArray()), QCryptographicHash::Sha1).toHex()));
     return 1;
 }
 
@@ -192,7 +193,8 @@ void openLibraries(lua_State *lua)
         lua_call(lua, 1, 0);
     }
     // Ways out, and the C library's randomness, which all threads share.
-    for (const auto *name : {"dofile", "loadfile", "print", "require", "module", "newproxy", "collectgarbage", "_G"}) {
+    for (const auto *name :
+         {"dofile", "loadfile", "print", "require", "module", "newproxy", "collectgarbage", "_G"}) {
         lua_pushnil(lua);
         lua_setglobal(lua, name);
     }
@@ -203,14 +205,10 @@ void openLibraries(lua_State *lua)
     }
     lua_pop(lua, 1);
     lua_register(lua, "pcall", plainPcall);
-    const luaL_Reg functions[]{{"call", redisCall},
-                               {"pcall", redisPcall},
-                               {"error_reply", errorReply},
-                               {"status_reply", statusReply},
-                               {"sha1hex", sha1Hex},
-                               {"replicate_commands", replicateCommands},
-                               {"log", logNothing},
-                               {nullptr, nullptr}};
+    const luaL_Reg functions[]{{"call", redisCall},         {"pcall", redisPcall},
+                               {"error_reply", errorReply}, {"status_reply", statusReply},
+                               {"sha1hex", sha1Hex},        {"replicate_commands", replicateCommands},
+                               {"log", logNothing},         {nullptr, nullptr}};
     luaL_register(lua, "redis", functions);
     lua_pop(lua, 1);
 }
@@ -299,7 +297,8 @@ Value ScriptEngine::run(const QByteArray &sha, const QByteArrayList &keys, const
 Value ScriptEngine::failure(const QByteArray &sha)
 {
     if (!lua_istable(m_lua, -1))
-        return replies::error("ERR Error running script " + sha + ", " + textAt(m_lua, -1).value_or("execution failure"));
+        return replies::error("ERR Error running script " + sha + ", "
+                              + textAt(m_lua, -1).value_or("execution failure"));
     const auto field = [this](const char *name) {
         lua_getfield(m_lua, -1, name);
         const auto text = textAt(m_lua, -1).value_or(QByteArray());

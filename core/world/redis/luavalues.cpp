@@ -68,21 +68,11 @@ Value takeTable(lua_State *lua)
 void pushReply(lua_State *lua, const Value &reply)
 {
     switch (reply.kind) {
-    case Kind::Nil:
-        lua_pushboolean(lua, 0);
-        return;
-    case Kind::Status:
-        pushField(lua, "ok", reply.text);
-        return;
-    case Kind::Error:
-        pushError(lua, '-' + reply.text);
-        return;
-    case Kind::Integer:
-        lua_pushnumber(lua, static_cast<lua_Number>(reply.integer));
-        return;
-    case Kind::Bulk:
-        pushText(lua, reply.text);
-        return;
+    case Kind::Nil: lua_pushboolean(lua, 0); return;
+    case Kind::Status: pushField(lua, "ok", reply.text); return;
+    case Kind::Error: pushError(lua, '-' + reply.text); return;
+    case Kind::Integer: lua_pushnumber(lua, static_cast<lua_Number>(reply.integer)); return;
+    case Kind::Bulk: pushText(lua, reply.text); return;
     case Kind::Array:
         lua_createtable(lua, static_cast<int>(reply.items.size()), 0);
         int place = 0;
@@ -120,21 +110,14 @@ Value takeReply(lua_State *lua)
         return replies::error("ERR reached lua stack limit");
     }
     switch (lua_type(lua, -1)) {
-    case LUA_TSTRING:
-        value = replies::bulk(*textAt(lua, -1));
-        break;
-    case LUA_TNUMBER:
-        value = replies::integer(truncated(lua_tonumber(lua, -1)));
-        break;
+    case LUA_TSTRING: value = replies::bulk(*textAt(lua, -1)); break;
+    case LUA_TNUMBER: value = replies::integer(truncated(lua_tonumber(lua, -1))); break;
     case LUA_TBOOLEAN:
         if (lua_toboolean(lua, -1) != 0)
             value = replies::integer(1);
         break;
-    case LUA_TTABLE:
-        value = takeTable(lua);
-        break;
-    default:
-        break;
+    case LUA_TTABLE: value = takeTable(lua); break;
+    default: break;
     }
     lua_pop(lua, 1);
     return value;

@@ -12,7 +12,8 @@ namespace lockscope::world {
 [[nodiscard]] std::optional<qint64> redisInteger(const QByteArray &text);
 // "inf" and "-inf" too; never not-a-number.
 [[nodiscard]] std::optional<double> redisDouble(const QByteArray &text);
-// The end of a range of scores: as redisDouble, but an empty text is zero and leading blanks are none of its business.
+// The end of a range of scores: as redisDouble, but an empty text is zero and leading blanks are none of its
+// business.
 [[nodiscard]] std::optional<double> redisBound(const QByteArray &text);
 [[nodiscard]] QByteArray redisText(double number);
 

@@ -68,21 +68,11 @@ Value array(std::vector<Value> items)
 void appendTo(QByteArray &bytes, const Value &reply)
 {
     switch (reply.kind) {
-    case Kind::Nil:
-        bytes += "$-1";
-        break;
-    case Kind::Status:
-        bytes += '+' + inOneLine(reply.text);
-        break;
-    case Kind::Error:
-        bytes += '-' + inOneLine(reply.text);
-        break;
-    case Kind::Integer:
-        bytes += ':' + QByteArray::number(reply.integer);
-        break;
-    case Kind::Bulk:
-        bytes += '$' + QByteArray::number(reply.text.size()) + "\r\n" + reply.text;
-        break;
+    case Kind::Nil: bytes += "$-1"; break;
+    case Kind::Status: bytes += '+' + inOneLine(reply.text); break;
+    case Kind::Error: bytes += '-' + inOneLine(reply.text); break;
+    case Kind::Integer: bytes += ':' + QByteArray::number(reply.integer); break;
+    case Kind::Bulk: bytes += '$' + QByteArray::number(reply.text.size()) + "\r\n" + reply.text; break;
     case Kind::Array:
         bytes += '*' + QByteArray::number(static_cast<qint64>(reply.items.size())) + "\r\n";
         for (const auto &item : reply.items)

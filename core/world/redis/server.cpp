@@ -44,7 +44,8 @@ Command commandOf(const Value &request)
 } // namespace
 
 RedisServer::RedisServer(Network &network, int number)
-    : m_network(network), m_number(number), m_scripts([this](const Command &command) { return runFromScript(command); })
+    : m_network(network), m_number(number),
+      m_scripts([this](const Command &command) { return runFromScript(command); })
 {
 }
 

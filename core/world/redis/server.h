@@ -16,7 +16,7 @@ namespace lockscope::world {
 class RedisServer {
 public:
     struct Counts {
-        qint64 commands = 0;  // of clients, with EVAL and what logs in; not what scripts call
+        qint64 commands = 0; // of clients, with EVAL and what logs in; not what scripts call
         qint64 fromScripts = 0;
         qint64 published = 0;
         qint64 delivered = 0; // messages sent to subscribers
@@ -73,7 +73,8 @@ public:
 
 private:
     [[nodiscard]] std::chrono::microseconds now() const;
-    [[nodiscard]] redis::Value run(const redis::Command &command, RedisSession *session, std::vector<redis::Value> *before);
+    [[nodiscard]] redis::Value run(const redis::Command &command, RedisSession *session,
+                                   std::vector<redis::Value> *before);
     [[nodiscard]] redis::Value runFromScript(const redis::Command &command);
     [[nodiscard]] RedisSession *sessionOf(qint64 id);
     void send(qint64 session, const std::vector<redis::Value> &replies);

@@ -9,7 +9,8 @@
 namespace lockscope::world {
 
 struct RedisSession {
-    RedisSession(qint64 number, int itsProcess, std::function<void(const QByteArray &)> howToReachIt, qint64 limitBytes)
+    RedisSession(qint64 number, int itsProcess, std::function<void(const QByteArray &)> howToReachIt,
+                 qint64 limitBytes)
         : id(number), process(itsProcess), deliver(std::move(howToReachIt)), reader(limitBytes)
     {
     }

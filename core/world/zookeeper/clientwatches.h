@@ -31,7 +31,7 @@ public:
 
 private:
     struct WatchSlot {
-        int reserved = 0; // reads under way
+        int reserved = 0;                       // reads under way
         bool onNode = false, onMissing = false; // what the servers watch
         std::vector<zk::Watch, freelist::Allocator<zk::Watch>> listeners;
     };

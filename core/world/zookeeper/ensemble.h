@@ -18,8 +18,8 @@ namespace lockscope::world::zookeeper {
 
 struct EnsembleOptions {
     int members = 1;
-    int firstServer = 0; // member i is server firstServer + i of the network
-    std::chrono::milliseconds tick{2'000}; // sessions last 2 to 20 ticks and expire on one
+    int firstServer = 0;                               // member i is server firstServer + i of the network
+    std::chrono::milliseconds tick{2'000};             // sessions last 2 to 20 ticks and expire on one
     std::chrono::milliseconds reapingInterval{60'000}; // of containers and nodes whose time has passed
 };
 
@@ -142,7 +142,10 @@ private:
     [[nodiscard]] std::chrono::milliseconds wallNow() const;
 
     Member &leader() { return m_members.front(); }
-    Member &memberOf(const Connection &connection) { return m_members[static_cast<std::size_t>(connection.m_member)]; }
+    Member &memberOf(const Connection &connection)
+    {
+        return m_members[static_cast<std::size_t>(connection.m_member)];
+    }
     [[nodiscard]] VirtualLoop &world() const { return m_network.world(); }
 
     Network &m_network;

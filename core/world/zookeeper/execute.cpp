@@ -70,11 +70,8 @@ void Ensemble::serve(Connection &connection, quint64 number, const Request &requ
     auto &member = memberOf(connection);
     Answer answer;
     switch (request.verb) {
-    case Verb::Sync:
-        break;
-    case Verb::AddAuth:
-        answer = addAuth(connection, request);
-        break;
+    case Verb::Sync: break;
+    case Verb::AddAuth: answer = addAuth(connection, request); break;
     case Verb::Unwatch:
         (request.unwatched == zk::WatchKind::Data ? member.data : member.children)
             .remove(request.path, connection.m_number);
@@ -226,9 +223,7 @@ void Ensemble::announce(Member &member, const Change &change)
     const auto &path = change.path;
     const auto &acls = *change.acls;
     switch (change.kind) {
-    case Change::Kind::Create:
-        tell(member.data.take(path), zk::EventKind::Created, path, acls);
-        break;
+    case Change::Kind::Create: tell(member.data.take(path), zk::EventKind::Created, path, acls); break;
     case Change::Kind::Remove: {
         // Who watches both its data and its children is told once.
         const auto told = member.data.take(path);
@@ -238,17 +233,15 @@ void Ensemble::announce(Member &member, const Change &change)
         tell(others, zk::EventKind::Deleted, path, acls);
         break;
     }
-    case Change::Kind::SetData:
-        tell(member.data.take(path), zk::EventKind::DataChanged, path, acls);
-        return;
-    case Change::Kind::SetAcls:
-        return;
+    case Change::Kind::SetData: tell(member.data.take(path), zk::EventKind::DataChanged, path, acls); return;
+    case Change::Kind::SetAcls: return;
     }
     const auto parent = path.parent();
     tell(member.children.take(parent), zk::EventKind::ChildrenChanged, parent, *change.parentAcls);
 }
 
-// Whoever is still connected. Who may not read the node is not told, though its watch is spent: so do servers since 3.8.4 (CVE-2024-23944).
+// Whoever is still connected. Who may not read the node is not told, though its watch is spent: so do servers since
+// 3.8.4 (CVE-2024-23944).
 void Ensemble::tell(const std::vector<quint64> &connections, zk::EventKind kind, const ZPath &path,
                     const zk::Acls &acls)
 {

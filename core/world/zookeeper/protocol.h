@@ -22,7 +22,22 @@ enum class Code : int {
     Closing = -116,
 };
 
-enum class Verb { Create, Remove, Get, Set, Exists, Children, Multi, Check, Sync, Acls, SetAcls, AddAuth, Unwatch, Close };
+enum class Verb {
+    Create,
+    Remove,
+    Get,
+    Set,
+    Exists,
+    Children,
+    Multi,
+    Check,
+    Sync,
+    Acls,
+    SetAcls,
+    AddAuth,
+    Unwatch,
+    Close
+};
 
 struct Request {
     Verb verb = Verb::Check;

@@ -8,7 +8,7 @@ namespace {
 bool isNumbered(zk::CreateMode mode)
 {
     return mode == zk::CreateMode::PersistentSequential || mode == zk::CreateMode::EphemeralSequential
-        || mode == zk::CreateMode::PersistentSequentialWithTtl;
+           || mode == zk::CreateMode::PersistentSequentialWithTtl;
 }
 
 NodeKind kindOf(zk::CreateMode mode)

@@ -179,8 +179,8 @@ void SimulatedSession::endSession(zk::SessionState state)
     changeState(state);
     for (const auto &[number, request] : std::exchange(m_out, {}))
         fail(request, state == zk::SessionState::Closed
-                 ? zk::errorOf(static_cast<int>(Code::Closing), request.attempt)
-                 : zk::notSent(state, request.attempt));
+                          ? zk::errorOf(static_cast<int>(Code::Closing), request.attempt)
+                          : zk::notSent(state, request.attempt));
     m_watches.endSession();
 }
 

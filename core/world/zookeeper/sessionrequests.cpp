@@ -87,8 +87,13 @@ Reply<T> SimulatedSession::request(Terms terms, Request request, T (*taken)(cons
     }
     Reply<T> reply(m_process);
     request.watches = terms.watch.has_value();
-    Outstanding outstanding{std::move(terms.attempt), std::move(terms.parts), std::move(terms.watch), request.verb,
-                            request.unwatched, terms.deadline.when(), {}};
+    Outstanding outstanding{std::move(terms.attempt),
+                            std::move(terms.parts),
+                            std::move(terms.watch),
+                            request.verb,
+                            request.unwatched,
+                            terms.deadline.when(),
+                            {}};
     outstanding.settle = [reply, taken](const Answer *answer, const Error *error) {
         if (reply.isComplete()) // too late
             return;
@@ -106,9 +111,8 @@ void SimulatedSession::send(Outstanding outstanding, Request request)
     const auto number = ++m_lastNumber;
     giveUpAt(outstanding.due);
     m_out.emplace_hint(m_out.end(), number, std::move(outstanding));
-    m_link->toServer([connection = m_connection, number, request = std::move(request)] {
-        connection->receive(number, request);
-    });
+    m_link->toServer(
+        [connection = m_connection, number, request = std::move(request)] { connection->receive(number, request); });
 }
 
 void SimulatedSession::giveUpAt(Instant due)
@@ -165,8 +169,8 @@ void SimulatedSession::settle(const Outstanding &request, const Answer &answer)
     }
     const auto code = static_cast<int>(answer.code);
     const auto error = request.verb == Verb::Multi
-        ? zk::partFailed(code, request.parts[answer.failedPart], answer.failedPart)
-        : zk::errorOf(code, request.attempt);
+                           ? zk::partFailed(code, request.parts[answer.failedPart], answer.failedPart)
+                           : zk::errorOf(code, request.attempt);
     request.settle(nullptr, &error);
 }
 
@@ -233,7 +237,8 @@ Reply<zk::Stat> SimulatedSession::exists(ZPath path, std::optional<zk::Watch> wa
 
 Reply<zk::Children> SimulatedSession::children(ZPath path, std::optional<zk::Watch> watch, Deadline deadline)
 {
-    return request({{"list", path}, deadline, 0, std::move(watch), {}}, requestOf(Verb::Children, path), takeChildren);
+    return request({{"list", path}, deadline, 0, std::move(watch), {}}, requestOf(Verb::Children, path),
+                   takeChildren);
 }
 
 Reply<std::vector<zk::OpResult>> SimulatedSession::multi(std::vector<zk::Op> ops, Deadline deadline)

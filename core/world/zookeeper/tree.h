@@ -20,7 +20,7 @@ struct Znode {
     Znode();
     ~Znode();
 
-    Znode *parent = nullptr;              // null: the root
+    Znode *parent = nullptr;                    // null: the root
     Znode *older = nullptr, *younger = nullptr; // siblings, as they were made
     QByteArray name;
     QByteArray data;
