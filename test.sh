@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Installs what is missing, builds, and runs the tests. Arguments go to ctest: ./test.sh -L unit
 # With --soak N, the recipes are held against N seeds each in the simulated world, after the other tests.
+# With --build-only, nothing is run.
 # With --interop, the interop tests run once more, against the newest clients and ZooKeeper server that can be fetched.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -10,11 +11,12 @@ source "$root/.ci/packages.sh"
 preset=${LOCKSCOPE_PRESET:-release}
 build=$root/build/$preset
 
-interop= soak=
+interop= soak= build_only=
 arguments=()
 while [ $# -gt 0 ]; do
     case $1 in
     --interop) interop=yes ;;
+    --build-only) build_only=yes ;;
     --soak)
         soak=${2:-}
         [[ $soak =~ ^[1-9][0-9]*$ ]] || { echo "test.sh: --soak wants a number of seeds" >&2; exit 2; }
@@ -31,6 +33,7 @@ export LC_ALL=C.UTF-8
 need_packages "${packages_to_build[@]}" "${packages_to_run[@]}" "${packages_to_test[@]}"
 (cd "$root" && cmake --preset "$preset" -DLOCKSCOPE_TESTS=ON ${LOCKSCOPE_WERROR:+-DLOCKSCOPE_WERROR="$LOCKSCOPE_WERROR"})
 cmake --build "$build"
+[ -z "$build_only" ] || exit 0
 
 # The tests write settings and audit records of their own, not those of whoever runs them.
 export XDG_CONFIG_HOME=$build/home/config XDG_STATE_HOME=$build/home/state

@@ -231,7 +231,7 @@ bool ConnectDialog::save()
     const auto fields = read();
     if (!fields)
         return false;
-    const SavedConnection connection = *fields;
+    const SavedConnection &connection = *fields;
     if (connection.name.isEmpty()) {
         m_form->say(u"Give it a name to save it."_s);
         return false;

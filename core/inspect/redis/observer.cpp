@@ -207,9 +207,9 @@ Task<Result<bool>> RedisObserver::readBatch(std::vector<RedisKey> keys)
     const auto clock = m_reader.clock();
     std::vector<KeyView> worthReading;
     for (auto &view : *looked) {
+        m_forced.erase(view.key);
         if (isWorthReading(view))
             worthReading.push_back(std::move(view));
-        m_forced.erase(view.key);
     }
     auto gathered = co_await m_reader.gather(std::move(worthReading));
     if (!gathered)

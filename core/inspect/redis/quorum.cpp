@@ -6,6 +6,8 @@
 #include "core/rules/catalogue.h"
 #include "core/rules/turn.h"
 
+#include <QStringList>
+
 #include <algorithm>
 
 namespace lockscope::inspect {

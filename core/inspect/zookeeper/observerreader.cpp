@@ -109,7 +109,7 @@ Task<Result<Nodes>> readNodes(zk::Session &session, ZPath folder, std::vector<No
             nodes.views.push_back(viewOf(first.name, std::move(*node)));
         } else if (isAboutThisNode(node.error())) {
             const ZPath path = folder.child(first.name);
-            const Error why = node.error();
+            const Error &why = node.error();
             auto view = co_await readStatOnly(session, path, why, deadline);
             ++nodes.requests;
             if (view)
