@@ -50,7 +50,7 @@ ChildCommand::ChildCommand(QStringList words, bool stdoutToStderr, std::function
                      });
 }
 
-Result<bool> ChildCommand::start(const QString &lock, const QString &fencingToken)
+Result<void> ChildCommand::start(const QString &lock, const QString &fencingToken)
 {
     auto environment = environmentWithoutSecrets();
     environment.insert(u"LOCKSCOPE_LOCK"_s, lock);
@@ -60,7 +60,7 @@ Result<bool> ChildCommand::start(const QString &lock, const QString &fencingToke
     m_process.start(m_words.value(0), m_words.mid(1));
     // Forks and reports within milliseconds; nothing else could be done meanwhile anyway.
     if (m_process.waitForStarted())
-        return true;
+        return {};
     return Error{ErrorCode::Server,
                  u"could not run \"%1\": %2"_s.arg(label(m_words.value(0).toUtf8()), m_process.errorString())};
 }

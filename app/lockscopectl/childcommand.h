@@ -18,7 +18,7 @@ public:
     // `ended` is called once with the status to return (128 + the signal that ended it).
     ChildCommand(QStringList words, bool stdoutToStderr, std::function<void(int)> ended);
     // The lock and its fencing token are handed over as LOCKSCOPE_LOCK and LOCKSCOPE_FENCING_TOKEN.
-    [[nodiscard]] Result<bool> start(const QString &lock, const QString &fencingToken);
+    [[nodiscard]] Result<void> start(const QString &lock, const QString &fencingToken);
 
     // Passes it on unless the terminal did; the second one kills.
     void heed(Interrupt interrupt);

@@ -81,10 +81,10 @@ Task<QString> askTerminal(CommandContext &context, QString question)
 }
 
 // On a production connection a yes out of habit is not enough.
-Task<Result<bool>> confirmed(CommandContext &context, ForceReleasePlan plan)
+Task<Result<void>> confirmed(CommandContext &context, ForceReleasePlan plan)
 {
     if (context.has(u"yes"_s))
-        co_return true;
+        co_return Result<void>();
     const Error no{ErrorCode::Refused,
                    u"not confirmed: nothing was sent; run again with --yes, or answer on a terminal"_s};
     if (!::isatty(STDIN_FILENO))
@@ -97,7 +97,7 @@ Task<Result<bool>> confirmed(CommandContext &context, ForceReleasePlan plan)
                               : u"Type yes to release: "_s;
     const auto typed = co_await askTerminal(context, question);
     if (typed == wanted)
-        co_return true;
+        co_return Result<void>();
     co_return no;
 }
 

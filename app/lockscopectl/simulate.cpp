@@ -33,30 +33,30 @@ Error badUsage(const QString &what)
     return Error{ErrorCode::BadInput, u"simulate: "_s + what};
 }
 
-Result<bool> readNumber(CommandContext &context, const QString &option, int least, int most, int *into)
+Result<void> readNumber(CommandContext &context, const QString &option, int least, int most, int *into)
 {
     if (!context.has(option))
-        return true;
+        return {};
     bool isNumber = false;
     const auto number = context.arguments.value(option).toInt(&isNumber);
     if (!isNumber || number < least || number > most)
         return badUsage(u"--%1 wants a whole number from %2 to %3"_s.arg(option).arg(least).arg(most));
     *into = number;
-    return true;
+    return {};
 }
 
-Result<bool> readSpan(CommandContext &context, const QString &option, std::chrono::milliseconds *into)
+Result<void> readSpan(CommandContext &context, const QString &option, std::chrono::milliseconds *into)
 {
     if (!context.has(option))
-        return true;
+        return {};
     const auto span = parseDuration(context.arguments.value(option));
     if (!span)
         return badUsage(u"--%1: %2"_s.arg(option, span.error().message));
     *into = *span;
-    return true;
+    return {};
 }
 
-Result<bool> readFaults(CommandContext &context, Scenario *scenario)
+Result<void> readFaults(CommandContext &context, Scenario *scenario)
 {
     for (const auto &name : context.arguments.options.value(u"fault"_s)) {
         if (name == "all"_L1) {
@@ -73,20 +73,20 @@ Result<bool> readFaults(CommandContext &context, Scenario *scenario)
         if (std::find(scenario->faults.begin(), scenario->faults.end(), *fault) == scenario->faults.end())
             scenario->faults.push_back(*fault);
     }
-    return true;
+    return {};
 }
 
-Result<bool> readSeed(CommandContext &context, Scenario *scenario)
+Result<void> readSeed(CommandContext &context, Scenario *scenario)
 {
     if (context.simulatedSeed)
         scenario->seed = *context.simulatedSeed;
     if (!context.has(u"seed"_s))
-        return true;
+        return {};
     bool isNumber = false;
     scenario->seed = context.arguments.value(u"seed"_s).toULongLong(&isNumber);
     if (!isNumber)
         return badUsage(u"--seed wants a whole number"_s);
-    return true;
+    return {};
 }
 
 Result<Scenario> readScenario(CommandContext &context, const QString &recipe)
@@ -294,14 +294,14 @@ Task<Result<Recording>> play(CommandContext &context, Scenario scenario)
     co_return played;
 }
 
-Result<bool> save(CommandContext &context, const Recording &recording)
+Result<void> save(CommandContext &context, const Recording &recording)
 {
     const auto name = context.arguments.value(u"save"_s);
     QSaveFile file(name);
     const auto bytes = recording.save();
     if (!file.open(QIODevice::WriteOnly) || file.write(bytes) != bytes.size() || !file.commit())
         return Error{ErrorCode::BadInput, u"could not write the recording to %1: %2"_s.arg(name, file.errorString())};
-    return true;
+    return {};
 }
 
 Task<Exit> runSimulate(CommandContext &context)

@@ -111,7 +111,7 @@ void ContenderActor::write(const recipes::Grant &grant)
 }
 
 // What was written is in the row the version is of: accepted with it, or not at all.
-bool ContenderActor::isWritten(const recipes::Grant &grant, const Result<bool> &released)
+bool ContenderActor::isWritten(const recipes::Grant &grant, const Result<void> &released)
 {
     if (released) {
         m_resource.writeAfter(m_plan.number, grant.fencingToken.value_or(0));

@@ -57,7 +57,7 @@ private:
     // False: all of it was in vain, and has to be done again.
     Task<bool> work(recipes::Grant grant);
     void write(const recipes::Grant &grant);
-    [[nodiscard]] bool isWritten(const recipes::Grant &grant, const Result<bool> &released);
+    [[nodiscard]] bool isWritten(const recipes::Grant &grant, const Result<void> &released);
 
     Loop &m_loop;
     const ContenderPlan m_plan;

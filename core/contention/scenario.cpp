@@ -288,7 +288,7 @@ Result<Scenario> Scenario::fromJson(const QJsonObject &object)
     return scenario;
 }
 
-Result<bool> Scenario::check() const
+Result<void> Scenario::check() const
 {
     const auto bad = [](const QString &message) { return Error{ErrorCode::BadInput, message}; };
     const auto *info = playable(recipe);
@@ -326,7 +326,7 @@ Result<bool> Scenario::check() const
         if (fault.contender < 0 || fault.contender >= contenders)
             return bad(u"there is no contender %1 that a fault could befall"_s.arg(fault.contender));
     }
-    return true;
+    return {};
 }
 
 } // namespace lockscope::contention

@@ -89,7 +89,7 @@ struct Scenario {
     // BadInput names the field that is wrong and what it may be.
     [[nodiscard]] static Result<Scenario> fromJson(const QJsonObject &object);
     // BadInput: an unknown recipe or one that can only be seen, no contenders, a fault that cannot happen to it …
-    [[nodiscard]] Result<bool> check() const;
+    [[nodiscard]] Result<void> check() const;
     friend bool operator==(const Scenario &, const Scenario &) = default;
 };
 

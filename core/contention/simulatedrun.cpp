@@ -67,13 +67,13 @@ Moment SimulatedRun::now() const
     return m_world.now() - m_start;
 }
 
-Result<bool> SimulatedRun::start()
+Result<void> SimulatedRun::start()
 {
     if (!m_servers)
         return Error{ErrorCode::Unsupported,
                      u"the simulated world has no server yet for recipe %1"_s.arg(label(m_scenario.recipe))};
     m_scope.launch(play());
-    return true;
+    return {};
 }
 
 void SimulatedRun::advance()

@@ -17,7 +17,7 @@ public:
     ~SimulatedRun() override;
 
     // Unsupported when there is no simulated server for the recipe.
-    [[nodiscard]] Result<bool> start();
+    [[nodiscard]] Result<void> start();
     [[nodiscard]] bool isOver() const { return m_isOver; }
     // Goes on for a while of its own time.
     void advance();

@@ -66,7 +66,7 @@ LessonRun readRun(FieldReader reader)
             object.wrong({}, u"without \"%1\", which no scenario has"_s.arg(label(field.toUtf8(), 60)));
     }
     const auto scenario = contention::Scenario::fromJson(object.json());
-    const auto playable = scenario ? scenario->check() : Result<bool>(scenario.error());
+    const auto playable = scenario ? scenario->check() : Result<void>(scenario.error());
     if (!playable) {
         object.wrong({}, u"one that can be played: "_s + playable.error().message);
         return run;

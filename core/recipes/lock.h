@@ -40,7 +40,7 @@ public:
     virtual Task<Result<Grant>> acquire(Deadline deadline) = 0;
     // Gives back one acquire. NotHeld when it was not ours any more. UnknownOutcome is followed up in
     // the background.
-    virtual Task<Result<bool>> release(Deadline deadline) = 0;
+    virtual Task<Result<void>> release(Deadline deadline) = 0;
     // How many times we hold it and did not release it yet; 0 when we do not.
     [[nodiscard]] virtual int holdCount() const = 0;
     // Asks the server.

@@ -76,7 +76,7 @@ Task<Result<Grant>> MultiLock::take(Deadline deadline)
     co_return *why;
 }
 
-Task<Result<bool>> MultiLock::release(Deadline deadline)
+Task<Result<void>> MultiLock::release(Deadline deadline)
 {
     if (m_owed.empty())
         co_return Error{ErrorCode::NotHeld, name() + u" are not held by us"_s};
@@ -100,7 +100,7 @@ Task<Result<bool>> MultiLock::release(Deadline deadline)
     if (!alive.expired())
         m_owed.insert(m_owed.begin(), refused.begin(), refused.end());
     if (!first)
-        co_return true;
+        co_return Result<void>();
     co_return Error{first->code, failures.join(u"; "_s), first->retryable};
 }
 

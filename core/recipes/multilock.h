@@ -17,7 +17,7 @@ public:
 
     // Every member, the last one first; one that fails does not stop the others. The error is the first
     // one's and names all that failed. Members that refused are held still: release again.
-    Task<Result<bool>> release(Deadline deadline) override;
+    Task<Result<void>> release(Deadline deadline) override;
     // Whether all are; the first that cannot be asked is the error.
     Task<Result<bool>> isStillMine(Deadline deadline) override;
     // Each member's, in order, as of the last acquire. The grant of the whole has no node and no fencing

@@ -82,7 +82,7 @@ Error couldNotStart(const QByteArray &program, int error)
 
 } // namespace
 
-Result<bool> ChildProcess::start(const Command &command)
+Result<void> ChildProcess::start(const Command &command)
 {
     kill();
     const QByteArray program = command.arguments.front();
@@ -117,7 +117,7 @@ Result<bool> ChildProcess::start(const Command &command)
         return couldNotStart(program, error);
     }
     m_pid = pid;
-    return true;
+    return {};
 }
 
 bool ChildProcess::isRunning()

@@ -28,7 +28,7 @@ public:
     ChildProcess &operator=(const ChildProcess &) = delete;
 
     // An error if it could not be started at all, the program's name being wrong included.
-    [[nodiscard]] Result<bool> start(const Command &command);
+    [[nodiscard]] Result<void> start(const Command &command);
     [[nodiscard]] bool isRunning();
     [[nodiscard]] pid_t pid() const { return m_pid; } // 0 when there is none
     void kill();                                      // SIGKILL, and waits for its end

@@ -54,7 +54,7 @@ public:
 
     QString name() const override { return u"MariaDB"_s; }
 
-    Result<bool> prepare(const TemporaryFolder &folder, quint16 port) override
+    Result<void> prepare(const TemporaryFolder &folder, quint16 port) override
     {
         m_port = port;
         QDir data(folder.file(u"data"_s));
@@ -123,9 +123,9 @@ public:
         : m_kind(std::move(program), std::move(options)), m_process(m_kind)
     {
     }
-    Result<bool> begin() override { return m_process.begin(); }
+    Result<void> begin() override { return m_process.begin(); }
     Result<bool> poll() override { return m_process.poll(); }
-    Result<bool> start(std::chrono::milliseconds atMost) override { return m_process.start(atMost); }
+    Result<void> start(std::chrono::milliseconds atMost) override { return m_process.start(atMost); }
     void stop() override { m_process.stop(); }
     void pause() override { m_process.pause(); }
     void resume() override { m_process.resume(); }

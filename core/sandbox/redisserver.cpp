@@ -28,7 +28,7 @@ public:
 
     QString name() const override { return u"Redis"_s; }
 
-    Result<bool> prepare(const TemporaryFolder &folder, quint16 port) override
+    Result<void> prepare(const TemporaryFolder &folder, quint16 port) override
     {
         QByteArray text = "bind 127.0.0.1\nport " + QByteArray::number(port)
                           + "\nprotected-mode yes\nsave \"\"\nappendonly no\ndaemonize no\n";
@@ -66,9 +66,9 @@ public:
         : m_kind(std::move(program), std::move(options)), m_process(m_kind)
     {
     }
-    Result<bool> begin() override { return m_process.begin(); }
+    Result<void> begin() override { return m_process.begin(); }
     Result<bool> poll() override { return m_process.poll(); }
-    Result<bool> start(std::chrono::milliseconds atMost) override { return m_process.start(atMost); }
+    Result<void> start(std::chrono::milliseconds atMost) override { return m_process.start(atMost); }
     void stop() override { m_process.stop(); }
     void pause() override { m_process.pause(); }
     void resume() override { m_process.resume(); }

@@ -49,7 +49,7 @@ void Sandbox::begin()
     m_poll.start();
 }
 
-Result<bool> Sandbox::start()
+Result<void> Sandbox::start()
 {
     begin();
     m_poll.stop();
@@ -60,7 +60,7 @@ Result<bool> Sandbox::start()
     }
     if (connections().empty())
         return Error{ErrorCode::Unsupported, u"no sandbox: "_s + m_problems.join(u"; "_s), false};
-    return true;
+    return {};
 }
 
 void Sandbox::add(const QByteArray &name, Scheme scheme, Result<std::unique_ptr<Server>> made)

@@ -30,7 +30,7 @@ public:
     // Launches; answered() and failed() tell of each server, finished() when that was all.
     void begin();
     // The same, and waits. An error when no server could be started.
-    [[nodiscard]] Result<bool> start();
+    [[nodiscard]] Result<void> start();
 
     [[nodiscard]] bool isFinished() const { return m_starting.empty(); }
     // Named zk, redis, redis2 …, mariadb; only those that answer, in this order.

@@ -21,10 +21,10 @@ class Server {
 public:
     virtual ~Server() = default;
     // Starts (or starts again, on the same port and data) and returns when it answers. Blocks.
-    virtual Result<bool> start(std::chrono::milliseconds atMost) = 0;
+    virtual Result<void> start(std::chrono::milliseconds atMost) = 0;
     // The same in steps that never block: begin() launches, then poll() now and then, until it says
     // true (it answers) or fails. Both in the thread that start() would be called in.
-    virtual Result<bool> begin() = 0;
+    virtual Result<void> begin() = 0;
     virtual Result<bool> poll() = 0;
     virtual void stop() = 0;   // SIGKILL, waits
     virtual void pause() = 0;  // SIGSTOP

@@ -23,10 +23,10 @@ bool saysAddressInUse(const QString &log)
 
 } // namespace
 
-Result<bool> ServerProcess::begin()
+Result<void> ServerProcess::begin()
 {
     if (m_child.isRunning())
-        return true;
+        return {};
     if (!m_folder) {
         auto folder = TemporaryFolder::make();
         if (!folder)
@@ -41,7 +41,7 @@ Result<bool> ServerProcess::begin()
     return launch();
 }
 
-Result<bool> ServerProcess::prepareElsewhere()
+Result<void> ServerProcess::prepareElsewhere()
 {
     m_port = freeLoopbackPort();
     if (m_port == 0)
@@ -49,7 +49,7 @@ Result<bool> ServerProcess::prepareElsewhere()
     return m_kind.prepare(*m_folder, m_port);
 }
 
-Result<bool> ServerProcess::launch()
+Result<void> ServerProcess::launch()
 {
     m_isReady = false;
     m_question.reset();
@@ -67,10 +67,10 @@ Result<bool> ServerProcess::poll()
         qCInfo(logSandbox).noquote() << m_kind.name() << "found its port taken, trying another";
         auto prepared = prepareElsewhere();
         if (!prepared)
-            return prepared;
+            return prepared.error();
         auto launched = launch();
         if (!launched)
-            return launched;
+            return launched.error();
     }
     if (m_isReady)
         return true;
@@ -88,7 +88,7 @@ Result<bool> ServerProcess::poll()
     return true;
 }
 
-Result<bool> ServerProcess::start(std::chrono::milliseconds atMost)
+Result<void> ServerProcess::start(std::chrono::milliseconds atMost)
 {
     auto begun = begin();
     if (!begun)
@@ -96,8 +96,10 @@ Result<bool> ServerProcess::start(std::chrono::milliseconds atMost)
     const auto until = std::chrono::steady_clock::now() + atMost;
     for (;;) {
         auto ready = poll();
-        if (!ready || *ready)
-            return ready;
+        if (!ready)
+            return ready.error();
+        if (*ready)
+            return {};
         if (std::chrono::steady_clock::now() >= until) {
             stop();
             return gaveUp(u"it did not answer within %1 s"_s.arg(std::chrono::duration<double>(atMost).count()));

@@ -15,7 +15,7 @@ public:
     virtual ~ServerKind() = default;
     [[nodiscard]] virtual QString name() const = 0; // "ZooKeeper"
     // Takes ports and writes the configuration. Called again after "address in use".
-    [[nodiscard]] virtual Result<bool> prepare(const TemporaryFolder &folder, quint16 port) = 0;
+    [[nodiscard]] virtual Result<void> prepare(const TemporaryFolder &folder, quint16 port) = 0;
     [[nodiscard]] virtual QByteArrayList arguments(const TemporaryFolder &folder) const = 0;
     // A question that a server answers when it is ready, and whether this is such an answer.
     [[nodiscard]] virtual QByteArray question() const = 0;
@@ -27,9 +27,9 @@ public:
     explicit ServerProcess(ServerKind &kind) : m_kind(kind) {}
 
     // As in Server.
-    [[nodiscard]] Result<bool> begin();
+    [[nodiscard]] Result<void> begin();
     [[nodiscard]] Result<bool> poll();
-    [[nodiscard]] Result<bool> start(std::chrono::milliseconds atMost);
+    [[nodiscard]] Result<void> start(std::chrono::milliseconds atMost);
     void stop() { m_child.kill(); }
     void pause() { m_child.suspend(); }
     void resume() { m_child.resume(); }
@@ -37,8 +37,8 @@ public:
     [[nodiscard]] QString log() const;
 
 private:
-    [[nodiscard]] Result<bool> launch();
-    [[nodiscard]] Result<bool> prepareElsewhere();
+    [[nodiscard]] Result<void> launch();
+    [[nodiscard]] Result<void> prepareElsewhere();
     [[nodiscard]] Error gaveUp(const QString &how) const;
 
     ServerKind &m_kind;

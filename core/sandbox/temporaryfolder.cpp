@@ -71,7 +71,7 @@ TemporaryFolder::~TemporaryFolder()
         ::close(m_lock);
 }
 
-Result<bool> TemporaryFolder::write(const QString &name, const QByteArray &text) const
+Result<void> TemporaryFolder::write(const QString &name, const QByteArray &text) const
 {
     const QString path = file(name);
     const int fd = ::open(QFile::encodeName(path).constData(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -81,7 +81,7 @@ Result<bool> TemporaryFolder::write(const QString &name, const QByteArray &text)
     ::close(fd);
     if (written != text.size())
         return failed(u"writing"_s, path);
-    return true;
+    return {};
 }
 
 bool TemporaryFolder::markAsOwned()

@@ -22,7 +22,7 @@ public:
     [[nodiscard]] QString path() const { return m_path; }
     [[nodiscard]] QString file(const QString &name) const { return m_path + QLatin1Char('/') + name; }
     // A file only we can read.
-    [[nodiscard]] Result<bool> write(const QString &name, const QByteArray &text) const;
+    [[nodiscard]] Result<void> write(const QString &name, const QByteArray &text) const;
 
 private:
     explicit TemporaryFolder(QString path) : m_path(std::move(path)) {}

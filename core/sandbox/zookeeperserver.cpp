@@ -17,10 +17,10 @@ const QByteArray zookeeperJar = "/usr/share/java/zookeeper.jar";
 const QByteArray servletJar = "/usr/share/java/servlet-api.jar";  // for the AdminServer
 const QByteArray loggingJar = "/usr/share/java/slf4j-simple.jar"; // else it prints nothing
 
-Result<bool> mustExist(const QByteArray &file, const QString &package)
+Result<void> mustExist(const QByteArray &file, const QString &package)
 {
     if (QFile::exists(QFile::decodeName(file)))
-        return true;
+        return {};
     return Error{
         ErrorCode::Unsupported,
         u"no private ZooKeeper: %1 is missing; Debian's package is %2"_s.arg(QFile::decodeName(file), package),
@@ -51,7 +51,7 @@ public:
 
     QString name() const override { return u"ZooKeeper"_s; }
 
-    Result<bool> prepare(const TemporaryFolder &folder, quint16 port) override
+    Result<void> prepare(const TemporaryFolder &folder, quint16 port) override
     {
         QByteArray text =
             "clientPortAddress=127.0.0.1\nclientPort=" + QByteArray::number(port)
@@ -106,9 +106,9 @@ public:
         : m_kind(std::move(java), std::move(classPath), std::move(options)), m_process(m_kind)
     {
     }
-    Result<bool> begin() override { return m_process.begin(); }
+    Result<void> begin() override { return m_process.begin(); }
     Result<bool> poll() override { return m_process.poll(); }
-    Result<bool> start(std::chrono::milliseconds atMost) override { return m_process.start(atMost); }
+    Result<void> start(std::chrono::milliseconds atMost) override { return m_process.start(atMost); }
     void stop() override { m_process.stop(); }
     void pause() override { m_process.pause(); }
     void resume() override { m_process.resume(); }

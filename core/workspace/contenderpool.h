@@ -14,7 +14,7 @@ public:
     virtual ~ContenderPool() = default;
     [[nodiscard]] virtual bool isReady() const = 0;
     // Makes what the lock needs on the server.
-    [[nodiscard]] virtual Task<Result<bool>> prepare(Deadline deadline) = 0;
+    [[nodiscard]] virtual Task<Result<void>> prepare(Deadline deadline) = 0;
     [[nodiscard]] virtual Result<std::unique_ptr<recipes::Lock>> makeLock(int contender, bool readMode) = 0;
     // What is there of the lock now that everybody gave it back; then takes all of it away.
     [[nodiscard]] virtual Task<std::vector<QByteArray>> tidy(Deadline deadline) = 0;

@@ -20,9 +20,9 @@ struct HeldLock::Private {
     {
     }
 
-    Task<Result<bool>> connectSession(Deadline deadline);
-    Task<Result<bool>> connectSql(Deadline deadline);
-    Result<bool> makeLock();
+    Task<Result<void>> connectSession(Deadline deadline);
+    Task<Result<void>> connectSql(Deadline deadline);
+    Result<void> makeLock();
     Task<QByteArray> contenderIdOf(QByteArray granted);
     void watchOver(const recipes::Grant &grant);
     // On a connection that was made read-only meanwhile no release is sent. But what a contender's own session
@@ -64,7 +64,7 @@ QString lossText(recipes::Loss loss)
 } // namespace
 
 // A session of its own, and a little patience until it stands.
-Task<Result<bool>> HeldLock::Private::connectSession(Deadline deadline)
+Task<Result<void>> HeldLock::Private::connectSession(Deadline deadline)
 {
     auto *link = workspace.find(request.lock.connection);
     session = link->openContenderSession();
@@ -75,16 +75,16 @@ Task<Result<bool>> HeldLock::Private::connectSession(Deadline deadline)
             settled.complete(state);
     });
     if (session->state() == zk::SessionState::Connected)
-        co_return true;
+        co_return Result<void>();
     const auto state = co_await settled;
     if (state == zk::SessionState::Connected)
-        co_return true;
+        co_return Result<void>();
     const bool refused = state == zk::SessionState::AuthFailed;
     co_return Error{refused ? ErrorCode::AuthFailed : ErrorCode::NotConnected,
                     u"no session for the contender at %1"_s.arg(link->spec().displayUri()), !refused};
 }
 
-Task<Result<bool>> HeldLock::Private::connectSql(Deadline deadline)
+Task<Result<void>> HeldLock::Private::connectSql(Deadline deadline)
 {
     while (sql->state() == mariadb::SessionState::Connecting && !deadline.hasPassed(workspace.loop())) {
         const Completion<bool> changed(workspace.loop());
@@ -93,13 +93,13 @@ Task<Result<bool>> HeldLock::Private::connectSql(Deadline deadline)
         co_await changed;
     }
     if (sql->state() == mariadb::SessionState::Connected)
-        co_return true;
+        co_return Result<void>();
     const bool refused = sql->state() == mariadb::SessionState::AuthFailed;
     co_return Error{refused ? ErrorCode::AuthFailed : ErrorCode::NotConnected,
                     u"no session for the contender: %1"_s.arg(sql->lastError()), !refused};
 }
 
-Result<bool> HeldLock::Private::makeLock()
+Result<void> HeldLock::Private::makeLock()
 {
     recipes::AcquireOptions options{request.readMode, request.limit, request.ttl};
     auto *link = workspace.find(request.lock.connection);
@@ -119,7 +119,7 @@ Result<bool> HeldLock::Private::makeLock()
     if (!made)
         return made.error();
     lock = std::move(*made);
-    return true;
+    return {};
 }
 
 // What the inspector calls our hold, as far as that is the server's to say; asked outside of the recipe's counts. A
@@ -253,7 +253,7 @@ Task<Result<recipes::Grant>> HeldLock::acquire(std::optional<std::chrono::millis
             co_return session.error();
     }
     // Once more, after a conflict: the same lock, which counts them.
-    if (const auto made = d->lock ? Result<bool>(true) : d->makeLock(); !made)
+    if (const auto made = d->lock ? Result<void>() : d->makeLock(); !made)
         co_return made.error();
     // The wait counts from connected.
     const auto deadline = wait ? Deadline::after(d->workspace.loop(), *wait) : Deadline::never();
@@ -270,16 +270,16 @@ Completion<QString> HeldLock::lost() const
     return d->lost;
 }
 
-Task<Result<bool>> HeldLock::release(Deadline deadline)
+Task<Result<void>> HeldLock::release(Deadline deadline)
 {
     d->releasing = true;
     if (!d->lock)
-        co_return true;
+        co_return Result<void>();
     const auto released = co_await d->lock->release(deadline);
     const bool isRefused = !released && released.error().code == ErrorCode::Refused;
     if (isRefused && d->isGivenBackBySession()) {
         d->closeSession();
-        co_return true;
+        co_return Result<void>();
     }
     co_return released;
 }

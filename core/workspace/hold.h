@@ -32,7 +32,7 @@ public:
     [[nodiscard]] Completion<QString> lost() const;
     // On a link made read-only since, the contender's own session is closed instead: it holds nothing else.
     // Refused where the lock is not the session's: a Redis key ends with its lease, a version is not written.
-    [[nodiscard]] Task<Result<bool>> release(Deadline deadline);
+    [[nodiscard]] Task<Result<void>> release(Deadline deadline);
 
 private:
     struct Private;

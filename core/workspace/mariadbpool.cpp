@@ -29,10 +29,10 @@ public:
     }
 
     // A row of our own needs a table of our own, and that a database.
-    Task<Result<bool>> prepare(Deadline deadline) override
+    Task<Result<void>> prepare(Deadline deadline) override
     {
         if (m_isNamed)
-            co_return true;
+            co_return Result<void>();
         const QByteArrayList statements{"CREATE DATABASE " + m_name,
                                         "CREATE TABLE " + m_name
                                             + ".row (id INT PRIMARY KEY, version BIGINT NOT NULL) "
@@ -47,7 +47,7 @@ public:
                                 u"simulate needs a row of its own, and could not make it on %1: %2"_s.arg(
                                     m_link.spec().displayUri(), done.error().message)};
         }
-        co_return true;
+        co_return Result<void>();
     }
 
     Result<std::unique_ptr<recipes::Lock>> makeLock(int contender, bool readMode) override

@@ -28,8 +28,8 @@ struct RealRun::Private {
 
     [[nodiscard]] contention::Moment now() const { return workspace.loop().now() - began; }
     [[nodiscard]] int sessions() const;
-    [[nodiscard]] Result<bool> check(Link &link) const;
-    Task<Result<bool>> takePool();
+    [[nodiscard]] Result<void> check(Link &link) const;
+    Task<Result<void>> takePool();
     Task<void> playRound();
     Task<Recording> finish();
 
@@ -53,7 +53,7 @@ int RealRun::Private::sessions() const
     return std::min(processes, std::max(1, options.mostSessions));
 }
 
-Result<bool> RealRun::Private::check(Link &link) const
+Result<void> RealRun::Private::check(Link &link) const
 {
     const auto &scenario = options.scenario;
     const auto name = escaped(options.connection.bytes());
@@ -67,10 +67,10 @@ Result<bool> RealRun::Private::check(Link &link) const
     if (backendOf(link.spec().scheme) != recipes::findRecipe(scenario.recipe)->backend)
         return Error{ErrorCode::BadInput, u"simulate: recipe %1 is for another kind of server than %2"_s.arg(
                                               label(scenario.recipe), name)};
-    return true;
+    return {};
 }
 
-Task<Result<bool>> RealRun::Private::takePool()
+Task<Result<void>> RealRun::Private::takePool()
 {
     auto *link = workspace.find(options.connection);
     const ContenderPoolContext context{*link, options.scenario, trace, sessions(), random.bytes(6).toHex()};

@@ -7,7 +7,7 @@ namespace lockscope {
 
 using namespace Qt::StringLiterals;
 
-Result<bool> playableOnServers(const contention::Scenario &scenario, int mostSessions, const QString &where)
+Result<void> playableOnServers(const contention::Scenario &scenario, int mostSessions, const QString &where)
 {
     const auto bad = [](const QString &why) { return Error{ErrorCode::BadInput, u"simulate: "_s + why}; };
     if (!scenario.faults.empty() || !scenario.planned.empty())
@@ -24,7 +24,7 @@ Result<bool> playableOnServers(const contention::Scenario &scenario, int mostSes
     if (recipe->backend == BackendKind::MariaDb && scenario.contenders > mostSessions)
         return bad(u"a session on MariaDB carries one lock at a time: up to %1 contenders in as many sessions"_s.arg(
             mostSessions));
-    return true;
+    return {};
 }
 
 } // namespace lockscope

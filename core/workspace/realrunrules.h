@@ -30,7 +30,7 @@ struct RealRunProgress {
 
 // BadInput: faults, a mutant, two locks, too many contenders, sessions that cannot be shared. `where` is
 // the connection's name, as it is shown.
-[[nodiscard]] Result<bool> playableOnServers(const contention::Scenario &scenario, int mostSessions,
+[[nodiscard]] Result<void> playableOnServers(const contention::Scenario &scenario, int mostSessions,
                                              const QString &where);
 
 } // namespace lockscope

@@ -31,7 +31,7 @@ public:
         return true;
     }
 
-    Task<Result<bool>> prepare(Deadline) override { co_return true; }
+    Task<Result<void>> prepare(Deadline) override { co_return Result<void>(); }
 
     Result<std::unique_ptr<recipes::Lock>> makeLock(int contender, bool readMode) override
     {

@@ -94,14 +94,14 @@ void Workspace::onLinkChanged(std::function<void(Link &)> listener)
     d->listener = std::move(listener);
 }
 
-Task<Result<bool>> Workspace::whenConnected(ConnectionName name, Deadline deadline)
+Task<Result<void>> Workspace::whenConnected(ConnectionName name, Deadline deadline)
 {
     for (;;) {
         auto *link = find(name);
         if (!link)
             co_return Error{ErrorCode::BadInput, u"there is no connection named %1"_s.arg(escaped(name.bytes()))};
         if (link->isConnected())
-            co_return true;
+            co_return Result<void>();
         if (auto problem = link->problem())
             co_return *problem;
         if (deadline.hasPassed(d->loop))

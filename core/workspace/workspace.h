@@ -75,7 +75,7 @@ public:
 
     // Until connected. The link's problem as soon as the server refused the credentials or no host can be
     // reached, or when the deadline passes (the link itself keeps trying).
-    [[nodiscard]] Task<Result<bool>> whenConnected(ConnectionName name, Deadline deadline);
+    [[nodiscard]] Task<Result<void>> whenConnected(ConnectionName name, Deadline deadline);
     // "CONNECTION:NAME" split at the first colon, the name unescaped; NoNode-like errors name the
     // connections there are.
     [[nodiscard]] Result<inspect::LockName> parseLock(const QString &text) const;

@@ -26,7 +26,7 @@ public:
     }
 
     // A container goes by itself should we not get to it; before 3.5 servers know none.
-    Task<Result<bool>> prepare(Deadline deadline) override
+    Task<Result<void>> prepare(Deadline deadline) override
     {
         const auto open = zk::openAcl();
         auto making = m_link.zookeeper()->create(m_root, {}, zk::CreateMode::Container, open, deadline);
@@ -37,7 +37,7 @@ public:
         }
         if (!made)
             co_return made.error();
-        co_return true;
+        co_return Result<void>();
     }
 
     Result<std::unique_ptr<recipes::Lock>> makeLock(int contender, bool readMode) override

@@ -81,7 +81,7 @@ public:
         mariadb::waitForClosingSessions(5s);
     }
 
-    Result<bool> start() override
+    Result<void> start() override
     {
         auto made = sandbox::makeMariaDb();
         if (!made)
@@ -103,7 +103,7 @@ public:
             if (!done)
                 return done.error();
         }
-        return true;
+        return {};
     }
 
     QByteArrayList claims(const TestName &name) override
@@ -160,7 +160,7 @@ public:
 
     void pause() override { m_server->pause(); }
     void resume() override { m_server->resume(); }
-    Result<bool> restart() override
+    Result<void> restart() override
     {
         m_server->stop();
         auto started = m_server->start(60s);

@@ -79,7 +79,7 @@ public:
     using TestEnvironment::TestEnvironment;
     ~RedisEnvironment() override { dismissClients(); }
 
-    Result<bool> start() override
+    Result<void> start() override
     {
         auto made = sandbox::makeRedis();
         if (!made)
@@ -93,7 +93,7 @@ public:
         m_admin = redis::openConnection(loop(), options);
         if (!eventually([this] { return m_admin->state() == redis::ConnectionState::Connected; }))
             return Error{ErrorCode::NotConnected, m_admin->lastError()};
-        return true;
+        return {};
     }
 
     QByteArrayList claims(const TestName &name) override
@@ -189,7 +189,7 @@ public:
 
     void pause() override { m_server->pause(); }
     void resume() override { m_server->resume(); }
-    Result<bool> restart() override
+    Result<void> restart() override
     {
         m_server->stop();
         auto started = m_server->start(20s);
@@ -347,7 +347,7 @@ public:
             m_nodes.push_back(std::make_unique<RedisEnvironment>(loop));
     }
 
-    Result<bool> start() override { return each(&RedisEnvironment::start); }
+    Result<void> start() override { return each(&RedisEnvironment::start); }
     QByteArrayList claims(const TestName &name) override
     {
         return gather([&](RedisEnvironment &node) { return node.claims(name); });
@@ -406,7 +406,7 @@ public:
         for (auto &node : m_nodes)
             node->resume();
     }
-    Result<bool> restart() override { return each(&RedisEnvironment::restart); }
+    Result<void> restart() override { return each(&RedisEnvironment::restart); }
 
 protected:
     std::unique_ptr<Client> connect(std::chrono::milliseconds) override
@@ -415,14 +415,14 @@ protected:
     }
 
 private:
-    Result<bool> each(Result<bool> (RedisEnvironment::*act)())
+    Result<void> each(Result<void> (RedisEnvironment::*act)())
     {
         for (auto &node : m_nodes) {
             auto done = (node.get()->*act)();
             if (!done)
                 return done;
         }
-        return true;
+        return {};
     }
     QByteArrayList gather(const std::function<QByteArrayList(RedisEnvironment &)> &part)
     {

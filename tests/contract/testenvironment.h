@@ -60,7 +60,7 @@ public:
     virtual ~TestEnvironment() = default;
 
     // What went wrong. Unsupported: the programs are not installed.
-    virtual Result<bool> start() = 0;
+    virtual Result<void> start() = 0;
     [[nodiscard]] Loop &loop() { return m_loop; }
     [[nodiscard]] TestName freshName(const recipes::RecipeInfo &recipe)
     {
@@ -103,7 +103,7 @@ public:
 
     virtual void pause() = 0;
     virtual void resume() = 0;
-    virtual Result<bool> restart() = 0;
+    virtual Result<void> restart() = 0;
 
 protected:
     // First thing in a destructor: their sessions close in the background, and are waited for.

@@ -66,7 +66,7 @@ public:
         zk::waitForClosingSessions(5s);
     }
 
-    Result<bool> start() override
+    Result<void> start() override
     {
         sandbox::ZooKeeperOptions options;
         options.adminServer = false;
@@ -86,7 +86,7 @@ public:
         m_admin = zk::openSession(loop(), session);
         if (!eventually([this] { return m_admin->state() == zk::SessionState::Connected; }))
             return Error{ErrorCode::NotConnected, u"no session"_s};
-        return true;
+        return {};
     }
 
     QByteArrayList claims(const TestName &name) override
@@ -183,7 +183,7 @@ public:
 
     void pause() override { m_server->pause(); }
     void resume() override { m_server->resume(); }
-    Result<bool> restart() override
+    Result<void> restart() override
     {
         m_server->stop();
         auto started = m_server->start(60s);

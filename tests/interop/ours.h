@@ -27,7 +27,7 @@ public:
     [[nodiscard]] QByteArray id() const { return (*granted)->id; }
 
     std::optional<Result<recipes::Grant>> granted;
-    std::optional<Result<bool>> released;
+    std::optional<Result<void>> released;
     std::optional<Result<bool>> mine;
 
 private:

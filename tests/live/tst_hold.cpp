@@ -68,7 +68,7 @@ struct Claimant {
     std::unique_ptr<HeldLock> hold;
     Loop &loop;
     std::optional<Result<recipes::Grant>> granted;
-    std::optional<Result<bool>> released;
+    std::optional<Result<void>> released;
     std::optional<QString> loss;
     Instant lostAt{};
     Scope scope; // last: its coroutines use the hold

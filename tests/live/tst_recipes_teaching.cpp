@@ -22,7 +22,7 @@ class TestRecipesTeaching : public RedisRecipeFixture {
     struct Extended {
         std::unique_ptr<recipes::SetNxLock> lock;
         std::optional<Result<recipes::Grant>> granted;
-        std::optional<Result<bool>> done;
+        std::optional<Result<void>> done;
     };
     static Task<void> acquiring(Extended *it)
     {

@@ -32,7 +32,7 @@ struct Somebody {
     ZooKeeperWorld::Client client;
     std::unique_ptr<recipes::Lock> lock;
     std::optional<Result<recipes::Grant>> granted;
-    std::optional<Result<bool>> released;
+    std::optional<Result<void>> released;
     std::optional<recipes::Loss> loss;
     std::optional<Instant> lostAt;
     Scope scope; // last: its coroutines use the lock

@@ -53,7 +53,7 @@ public:
 
     std::unique_ptr<recipes::Lock> lock;
     std::optional<Result<recipes::Grant>> granted;
-    std::optional<Result<bool>> released;
+    std::optional<Result<void>> released;
     std::optional<Result<bool>> mine;
     std::optional<recipes::Loss> loss;
 

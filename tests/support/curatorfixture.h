@@ -44,7 +44,7 @@ public:
     {
     }
     Task<Result<recipes::Grant>> acquire(Deadline deadline) override { return m_one.acquire(deadline); }
-    Task<Result<bool>> release(Deadline deadline) override { return m_one.release(deadline); }
+    Task<Result<void>> release(Deadline deadline) override { return m_one.release(deadline); }
     [[nodiscard]] int holdCount() const override { return m_one.holdCount(); }
     Task<Result<bool>> isStillMine(Deadline deadline) override { return m_one.isStillMine(deadline); }
     [[nodiscard]] Completion<recipes::Loss> lost() const override { return m_one.lost(); }

@@ -112,7 +112,7 @@ public:
     }
 
     recipes::RedlockLock &redlock; // as long as there is the lock
-    std::optional<Result<bool>> extended;
+    std::optional<Result<void>> extended;
 
 private:
     Task<void> extending()

@@ -56,7 +56,7 @@ Task<void> acquiring(Lock *lock, std::optional<Grant> *grant)
         *grant = *got;
 }
 
-Task<void> releasing(Lock *lock, std::optional<Result<bool>> *released)
+Task<void> releasing(Lock *lock, std::optional<Result<void>> *released)
 {
     const auto done = co_await lock->release(Deadline::never());
     released->emplace(done);
@@ -72,7 +72,7 @@ class TestOwnNode : public QObject {
         Server server{loop};
         std::unique_ptr<Lock> lock;
         std::optional<Grant> grant;
-        std::optional<Result<bool>> released;
+        std::optional<Result<void>> released;
         Scope scope{loop};
 
         World()

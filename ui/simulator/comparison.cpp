@@ -42,7 +42,7 @@ std::vector<Scenario> Comparison::scenarios() const
     return all;
 }
 
-Result<bool> Comparison::check() const
+Result<void> Comparison::check() const
 {
     if (recipes.empty())
         return Error{ErrorCode::BadInput, tr("choose a recipe")};
@@ -53,7 +53,7 @@ Result<bool> Comparison::check() const
         if (!verdict)
             return verdict;
     }
-    return true;
+    return {};
 }
 
 bool Comparison::allows(contention::FaultKind kind) const

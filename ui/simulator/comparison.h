@@ -32,7 +32,7 @@ struct Comparison {
 
     [[nodiscard]] std::vector<contention::Scenario> scenarios() const;
     // The first of its scenarios that is wrong, or that real servers cannot play, says why.
-    [[nodiscard]] Result<bool> check() const;
+    [[nodiscard]] Result<void> check() const;
     // Whether this fault can happen to any of the recipes.
     [[nodiscard]] bool allows(contention::FaultKind kind) const;
 };

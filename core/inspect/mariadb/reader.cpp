@@ -194,11 +194,11 @@ QString SqlReader::ageOfRows() const
 }
 
 // On every connection anew: it may lead to another server.
-Task<Result<bool>> SqlReader::meetServer(Deadline deadline)
+Task<Result<void>> SqlReader::meetServer(Deadline deadline)
 {
     const auto connection = m_session.connectionId();
     if (m_pace && m_knownFor == connection)
-        co_return true;
+        co_return Result<void>();
     auto settingUp = send(mariadb::withoutReadView, deadline);
     auto asking = send(mariadb::serverQuestion(m_session), deadline);
     const auto setUp = co_await settingUp;
@@ -213,7 +213,7 @@ Task<Result<bool>> SqlReader::meetServer(Deadline deadline)
     m_lastFresh.reset();
     m_lastFreshThere.reset();
     m_knownFor = connection;
-    co_return true;
+    co_return Result<void>();
 }
 
 Task<Result<SqlLook>> SqlReader::ask(Deadline deadline, QByteArray also)
@@ -266,7 +266,7 @@ Task<Result<Rows>> SqlReader::askForRows(QByteArray mark, Deadline deadline)
     co_return rows;
 }
 
-Task<Result<bool>> SqlReader::readRowLocks(SqlLook *look, Deadline deadline)
+Task<Result<void>> SqlReader::readRowLocks(SqlLook *look, Deadline deadline)
 {
     const auto mark = mariadb::freshMark();
     const auto rows = co_await askForRows(mark, deadline);
@@ -277,7 +277,7 @@ Task<Result<bool>> SqlReader::readRowLocks(SqlLook *look, Deadline deadline)
         look->seesAllProcesses = !isPrivilege;
         note(isPrivilege ? u"row locks cannot be seen: the PROCESS privilege is missing (GRANT PROCESS ON *.* TO …)"_s
                          : u"row locks cannot be seen: "_s + rows.error().message);
-        co_return true;
+        co_return Result<void>();
     }
     look->rowsAreFresh = false;
     for (std::size_t i = 0; i < rows->rows.size(); ++i) {
@@ -297,10 +297,10 @@ Task<Result<bool>> SqlReader::readRowLocks(SqlLook *look, Deadline deadline)
                                    text(*rows, i, "lock_index"), text(*rows, i, "lock_data"),
                                    text(*rows, i, "requested_mode"), text(*rows, i, "blocking_mode")});
     }
-    co_return true;
+    co_return Result<void>();
 }
 
-Task<Result<bool>> SqlReader::readProcesses(SqlLook *look, Deadline deadline)
+Task<Result<void>> SqlReader::readProcesses(SqlLook *look, Deadline deadline)
 {
     const QByteArray time = mariadb::isMariaDb(m_session) ? "TIME_MS" : "TIME * 1000";
     auto asking = send("SELECT ID, USER, HOST, COMMAND, STATE, INFO, " + time
@@ -323,7 +323,7 @@ Task<Result<bool>> SqlReader::readProcesses(SqlLook *look, Deadline deadline)
     }
     const auto ours = std::chrono::time_point_cast<std::chrono::milliseconds>(m_session.loop().wallNow());
     look->ahead = look->now.time_since_epoch() - ours.time_since_epoch();
-    co_return true;
+    co_return Result<void>();
 }
 
 Task<Result<SqlReader::NamedLocks>> SqlReader::findNamedLocks(Deadline deadline)
@@ -341,7 +341,7 @@ Task<Result<SqlReader::NamedLocks>> SqlReader::findNamedLocks(Deadline deadline)
     co_return plugin ? NamedLocks::Plugin : NamedLocks::WaitersOnly;
 }
 
-Task<Result<bool>> SqlReader::readNamedLocks(SqlLook *look, Deadline deadline, QByteArray also)
+Task<Result<void>> SqlReader::readNamedLocks(SqlLook *look, Deadline deadline, QByteArray also)
 {
     if (m_namedLocks == NamedLocks::NotAsked) {
         const auto found = co_await findNamedLocks(deadline);
@@ -362,7 +362,7 @@ Task<Result<bool>> SqlReader::readNamedLocks(SqlLook *look, Deadline deadline, Q
     }
     if (m_namedLocks == NamedLocks::PerformanceSchema) {
         look->seesAllProcesses = true; // as far as these are concerned
-        co_return true;
+        co_return Result<void>();
     }
     if (!look->seesAllProcesses)
         note(u"who waits for a named lock cannot be seen: the PROCESS privilege is missing"_s);
@@ -372,7 +372,7 @@ Task<Result<bool>> SqlReader::readNamedLocks(SqlLook *look, Deadline deadline, Q
             look->namedLocks.push_back({*name, process.connection, false});
     }
     if (m_namedLocks == NamedLocks::Plugin)
-        co_return true;
+        co_return Result<void>();
     note(u"named locks nobody waits for cannot be seen: performance_schema with the instrument "
          u"wait/lock/metadata/sql/mdl is off, and the plugin metadata_lock_info is not installed"_s);
     const auto added = co_await addHolders(look, deadline, also);
@@ -380,7 +380,7 @@ Task<Result<bool>> SqlReader::readNamedLocks(SqlLook *look, Deadline deadline, Q
 }
 
 // Whoever is waited for, by name: the server tells that without any instrument.
-Task<Result<bool>> SqlReader::addHolders(SqlLook *look, Deadline deadline, QByteArray also)
+Task<Result<void>> SqlReader::addHolders(SqlLook *look, Deadline deadline, QByteArray also)
 {
     QByteArrayList names;
     if (!also.isEmpty())
@@ -397,10 +397,10 @@ Task<Result<bool>> SqlReader::addHolders(SqlLook *look, Deadline deadline, QByte
         if (rows->cell(0, "connection"))
             look->namedLocks.push_back({name, text(*rows, 0, "connection").toULongLong(), true});
     }
-    co_return true;
+    co_return Result<void>();
 }
 
-Task<Result<bool>> SqlReader::readColumns(SqlLook *look, Deadline deadline)
+Task<Result<void>> SqlReader::readColumns(SqlLook *look, Deadline deadline)
 {
     constexpr std::size_t mostKept = 1000;
     if (m_columns.size() > mostKept)
@@ -421,7 +421,7 @@ Task<Result<bool>> SqlReader::readColumns(SqlLook *look, Deadline deadline)
         for (std::size_t i = 0; i < rows->rows.size(); ++i)
             columns << text(*rows, i, "name");
     }
-    co_return true;
+    co_return Result<void>();
 }
 
 } // namespace lockscope::inspect

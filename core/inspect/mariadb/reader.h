@@ -48,15 +48,15 @@ private:
         if (state != mariadb::SessionState::Connected)
             m_knownFor = 0;
     }
-    Task<Result<bool>> meetServer(Deadline deadline);
+    Task<Result<void>> meetServer(Deadline deadline);
     Task<Result<SqlLook>> ask(Deadline deadline, QByteArray also);
     Task<Result<mariadb::Rows>> askForRows(QByteArray mark, Deadline deadline);
     Task<Result<NamedLocks>> findNamedLocks(Deadline deadline);
-    Task<Result<bool>> readRowLocks(SqlLook *look, Deadline deadline);
-    Task<Result<bool>> readProcesses(SqlLook *look, Deadline deadline);
-    Task<Result<bool>> readNamedLocks(SqlLook *look, Deadline deadline, QByteArray also);
-    Task<Result<bool>> addHolders(SqlLook *look, Deadline deadline, QByteArray also);
-    Task<Result<bool>> readColumns(SqlLook *look, Deadline deadline);
+    Task<Result<void>> readRowLocks(SqlLook *look, Deadline deadline);
+    Task<Result<void>> readProcesses(SqlLook *look, Deadline deadline);
+    Task<Result<void>> readNamedLocks(SqlLook *look, Deadline deadline, QByteArray also);
+    Task<Result<void>> addHolders(SqlLook *look, Deadline deadline, QByteArray also);
+    Task<Result<void>> readColumns(SqlLook *look, Deadline deadline);
     [[nodiscard]] Reply<mariadb::Rows> send(const QByteArray &text, Deadline deadline,
                                             const QByteArrayList &parameters = {});
     void note(const QString &gap);

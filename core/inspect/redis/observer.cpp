@@ -199,7 +199,7 @@ void RedisObserver::enqueueKnown()
     wakeWorker();
 }
 
-Task<Result<bool>> RedisObserver::readBatch(std::vector<RedisKey> keys)
+Task<Result<void>> RedisObserver::readBatch(std::vector<RedisKey> keys)
 {
     auto looked = co_await m_reader.look(std::move(keys));
     if (!looked)
@@ -220,7 +220,7 @@ Task<Result<bool>> RedisObserver::readBatch(std::vector<RedisKey> keys)
     if (!changes.empty())
         m_sink.locksChanged(std::move(changes));
     tellCoverage();
-    co_return true;
+    co_return Result<void>();
 }
 
 bool RedisObserver::isWorthReading(const KeyView &view) const

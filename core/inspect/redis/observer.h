@@ -58,14 +58,14 @@ private:
     Task<void> housekeeping();
 
     // Finding (observersweep.cpp).
-    Task<Result<bool>> sweep();
+    Task<Result<void>> sweep();
     Task<Result<bool>> sweepPage();
     Task<void> countKeys();
     void attributeClients();
     Task<void> narrow();
     Task<void> untilResumed();
     Task<void> readSessions();
-    Task<Result<bool>> recount();
+    Task<Result<void>> recount();
 
     // The queue of keys to read.
     void enqueue(const RedisKey &key);
@@ -76,7 +76,7 @@ private:
     Task<void> untilPageRead();
     Task<void> untilAllRead();
     [[nodiscard]] Completion<bool> nextBatchDone();
-    Task<Result<bool>> readBatch(std::vector<RedisKey> keys);
+    Task<Result<void>> readBatch(std::vector<RedisKey> keys);
 
     // From what was read to snapshots.
     [[nodiscard]] std::optional<LockSnapshot> snapshotOf(const KeyReader::Gathered &gathered, KeyReader::Clock clock,

@@ -73,7 +73,7 @@ Task<void> RedisObserver::findForEver()
 }
 
 // One whole sweep. After an error it goes on at the page where it stood.
-Task<Result<bool>> RedisObserver::sweep()
+Task<Result<void>> RedisObserver::sweep()
 {
     if (!m_sweep.running) {
         m_sweep = {};
@@ -102,7 +102,7 @@ Task<Result<bool>> RedisObserver::sweep()
     enqueueKnown();
     co_await untilAllRead();
     attributeClients();
-    co_return true;
+    co_return Result<void>();
 }
 
 // Some clients are known only by what several of their locks have in common.
@@ -184,7 +184,7 @@ Task<void> RedisObserver::pulse()
     }
 }
 
-Task<Result<bool>> RedisObserver::recount()
+Task<Result<void>> RedisObserver::recount()
 {
     std::vector<QByteArray> channels;
     for (const auto &[key, known] : m_known) {
@@ -201,7 +201,7 @@ Task<Result<bool>> RedisObserver::recount()
                 enqueue(key);
         }
     }
-    co_return true;
+    co_return Result<void>();
 }
 
 Task<void> RedisObserver::housekeeping()

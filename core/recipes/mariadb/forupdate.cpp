@@ -63,7 +63,7 @@ Task<Result<mariadb::Rows>> ForUpdateLock::lockRow(mariadb::ConnectionId connect
     }
 }
 
-Task<Result<bool>> ForUpdateLock::release(Deadline deadline)
+Task<Result<void>> ForUpdateLock::release(Deadline deadline)
 {
     if (!isHeld()) {
         forget();
@@ -80,7 +80,7 @@ Task<Result<bool>> ForUpdateLock::release(Deadline deadline)
     if (!committed)
         co_return Error{committed.error().code, u"%1: %2"_s.arg(what, committed.error().message)};
     guard.keep();
-    co_return true;
+    co_return Result<void>();
 }
 
 mariadb::Statement ForUpdateLock::whetherMine() const

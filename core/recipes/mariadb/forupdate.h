@@ -14,7 +14,7 @@ public:
 
     // UnknownOutcome when the connection broke while the COMMIT was out: the lock is gone in any case,
     // whether what was written stays is not known.
-    Task<Result<bool>> release(Deadline deadline) override;
+    Task<Result<void>> release(Deadline deadline) override;
 
 private:
     Task<Result<Grant>> takeOn(mariadb::ConnectionId connection, Deadline deadline) override;

@@ -83,7 +83,7 @@ Task<Result<bool>> GetLockLock::getLock(mariadb::ConnectionId connection, Deadli
     }
 }
 
-Task<Result<bool>> GetLockLock::release(Deadline deadline)
+Task<Result<void>> GetLockLock::release(Deadline deadline)
 {
     if (!isHeld()) {
         forget();
@@ -109,7 +109,7 @@ Task<Result<bool>> GetLockLock::release(Deadline deadline)
         guard->keep();
     if (released->cell(0, "again") != QByteArray("1"))
         co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more"_s.arg(what)};
-    co_return true;
+    co_return Result<void>();
 }
 
 mariadb::Statement GetLockLock::whetherMine() const

@@ -13,7 +13,7 @@ public:
     ~GetLockLock() override { shutDown(); }
 
     [[nodiscard]] int holdCount() const override { return isHeld() ? m_count : 0; }
-    Task<Result<bool>> release(Deadline deadline) override;
+    Task<Result<void>> release(Deadline deadline) override;
 
 private:
     Task<Result<Grant>> reenter(Deadline deadline) override;

@@ -68,7 +68,7 @@ Task<Result<qint64>> VersionLock::readVersion(Deadline deadline)
     co_return version;
 }
 
-Task<Result<bool>> VersionLock::release(Deadline deadline)
+Task<Result<void>> VersionLock::release(Deadline deadline)
 {
     if (!m_version)
         co_return Error{ErrorCode::NotHeld, u"%1: no version was read, or it was written already"_s.arg(name())};
@@ -94,7 +94,7 @@ Task<Result<bool>> VersionLock::release(Deadline deadline)
                             .arg(version)
                             .arg(conflicts),
                         true};
-    co_return true;
+    co_return Result<void>();
 }
 
 Task<Result<bool>> VersionLock::isStillMine(Deadline deadline)

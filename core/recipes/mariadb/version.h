@@ -15,7 +15,7 @@ public:
 
     // BadVersion when somebody else wrote meanwhile: nothing was written, and the work has to be done
     // again, from acquire() on. UnknownOutcome when the answer was lost: it may have been written.
-    Task<Result<bool>> release(Deadline deadline) override;
+    Task<Result<void>> release(Deadline deadline) override;
     Task<Result<bool>> isStillMine(Deadline deadline) override;
 
 private:

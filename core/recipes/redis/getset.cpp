@@ -119,7 +119,7 @@ Task<Result<Grant>> GetSetLock::take(Deadline deadline)
     }
 }
 
-Task<Result<bool>> GetSetLock::release(Deadline deadline)
+Task<Result<void>> GetSetLock::release(Deadline deadline)
 {
     const auto what = name();
     if (!m_life)
@@ -141,7 +141,7 @@ Task<Result<bool>> GetSetLock::release(Deadline deadline)
                         u"%1 may still be held, until its time is past: %2"_s.arg(what, deleted.error().message)};
     if (deleted->integer != 1)
         co_return Error{ErrorCode::NotHeld, u"%1 was gone"_s.arg(what)};
-    co_return true;
+    co_return Result<void>();
 }
 
 Task<Result<bool>> GetSetLock::isStillMine(Deadline deadline)

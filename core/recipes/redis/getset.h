@@ -16,7 +16,7 @@ public:
     ~GetSetLock() override { shutDown(); }
 
     // NotHeld when the time that the key says is past: then it is left alone.
-    Task<Result<bool>> release(Deadline deadline) override;
+    Task<Result<void>> release(Deadline deadline) override;
     // Whether our time is not over and the key says one that is not past: a loser may have changed it.
     Task<Result<bool>> isStillMine(Deadline deadline) override;
 

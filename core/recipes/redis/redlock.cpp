@@ -182,7 +182,7 @@ Error RedlockLock::tooFew(int answered) const
         u"%1 of %2 nodes answered in time, and it takes %3"_s.arg(answered).arg(m_nodes.size()).arg(quorum()), true};
 }
 
-Task<Result<bool>> RedlockLock::release(Deadline /*deadline*/)
+Task<Result<void>> RedlockLock::release(Deadline /*deadline*/)
 {
     const bool wasHeld = isHeld();
     if (!wasHeld) {
@@ -206,7 +206,7 @@ Task<Result<bool>> RedlockLock::release(Deadline /*deadline*/)
         possible += standing->isOn(node) && vote != Vote::No ? 1 : 0;
     }
     if (call.count(Vote::Yes) >= enough)
-        co_return true;
+        co_return Result<void>();
     if (possible < enough)
         co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more"_s.arg(what)};
     co_return Error{
@@ -239,7 +239,7 @@ Task<Result<bool>> RedlockLock::isStillMine(Deadline deadline)
                     true};
 }
 
-Task<Result<bool>> RedlockLock::extend()
+Task<Result<void>> RedlockLock::extend()
 {
     const Error notHeld{ErrorCode::NotHeld, u"%1 is not held by us"_s.arg(name())};
     if (!isHeld())
@@ -249,7 +249,7 @@ Task<Result<bool>> RedlockLock::extend()
     auto decided = call.decided();
     const bool prolonged = co_await decided; // `this` may be gone by now
     if (prolonged)
-        co_return true;
+        co_return Result<void>();
     if (!standing->validUntil())
         co_return notHeld;
     co_return Error{ErrorCode::UnknownOutcome,

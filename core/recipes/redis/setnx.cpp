@@ -88,7 +88,7 @@ Task<Result<bool>> SetNxLock::setOnce(TokenKey ours, TokenGuard *guard, Deadline
     co_return false;
 }
 
-Task<Result<bool>> SetNxLock::extend(std::chrono::milliseconds ttl, Deadline deadline)
+Task<Result<void>> SetNxLock::extend(std::chrono::milliseconds ttl, Deadline deadline)
 {
     const auto what = name();
     if (ttl.count() < 1)
@@ -109,7 +109,7 @@ Task<Result<bool>> SetNxLock::extend(std::chrono::milliseconds ttl, Deadline dea
                         u"%1 may or may not have its new TTL: %2"_s.arg(what, extended.error().message)};
     if (isSame && extended->integer == 1) {
         m_lease->restart(ttl, asked);
-        co_return true;
+        co_return Result<void>();
     }
     if (isSame) {
         m_lease.reset();
@@ -118,7 +118,7 @@ Task<Result<bool>> SetNxLock::extend(std::chrono::milliseconds ttl, Deadline dea
     co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more"_s.arg(what)};
 }
 
-Task<Result<bool>> SetNxLock::release(Deadline deadline)
+Task<Result<void>> SetNxLock::release(Deadline deadline)
 {
     const bool wasHeld = isHeld();
     if (!wasHeld) {
@@ -139,7 +139,7 @@ Task<Result<bool>> SetNxLock::release(Deadline deadline)
     guard.forget();
     if (deleted->integer != 1)
         co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more"_s.arg(what)};
-    co_return true;
+    co_return Result<void>();
 }
 
 Task<Result<bool>> SetNxLock::isStillMine(Deadline deadline)

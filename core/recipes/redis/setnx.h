@@ -16,8 +16,8 @@ public:
 
     // Gives it this TTL, counted from now; it is the one to prolong by afterwards, too. NotHeld when it
     // is not ours any more; then nothing is changed.
-    Task<Result<bool>> extend(std::chrono::milliseconds ttl, Deadline deadline);
-    Task<Result<bool>> release(Deadline deadline) override;
+    Task<Result<void>> extend(std::chrono::milliseconds ttl, Deadline deadline);
+    Task<Result<void>> release(Deadline deadline) override;
     Task<Result<bool>> isStillMine(Deadline deadline) override;
 
 private:

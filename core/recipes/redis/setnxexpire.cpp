@@ -94,7 +94,7 @@ Task<Result<Grant>> SetNxExpireLock::take(Deadline deadline)
     }
 }
 
-Task<Result<bool>> SetNxExpireLock::release(Deadline deadline)
+Task<Result<void>> SetNxExpireLock::release(Deadline deadline)
 {
     const auto what = name();
     if (!m_life)
@@ -108,7 +108,7 @@ Task<Result<bool>> SetNxExpireLock::release(Deadline deadline)
                             what, deleted.error().message)};
     if (deleted->integer != 1)
         co_return Error{ErrorCode::NotHeld, u"%1 was not there any more"_s.arg(what)};
-    co_return true;
+    co_return Result<void>();
 }
 
 Task<Result<bool>> SetNxExpireLock::isStillMine(Deadline deadline)

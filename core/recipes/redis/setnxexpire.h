@@ -16,7 +16,7 @@ public:
     ~SetNxExpireLock() override { shutDown(); }
 
     // True whenever there was a key to delete, whosever it was.
-    Task<Result<bool>> release(Deadline deadline) override;
+    Task<Result<void>> release(Deadline deadline) override;
     // Whether our time is not over and the key is there: it does not say whose it is.
     Task<Result<bool>> isStillMine(Deadline deadline) override;
     void noteTakenAway(const Grant &grant) override;

@@ -163,7 +163,7 @@ Task<Result<Grant>> ScriptLock::reenter(Deadline deadline)
     co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more"_s.arg(what)};
 }
 
-Task<Result<bool>> ScriptLock::release(Deadline deadline)
+Task<Result<void>> ScriptLock::release(Deadline deadline)
 {
     const auto what = name();
     const bool wasHeld = isHeld();
@@ -199,7 +199,7 @@ Task<Result<bool>> ScriptLock::release(Deadline deadline)
             forfeit();
         co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more"_s.arg(what)};
     }
-    co_return true;
+    co_return Result<void>();
 }
 
 Task<Result<bool>> ScriptLock::isStillMine(Deadline deadline)

@@ -20,7 +20,7 @@ public:
                Recipe recipe);
     ~ScriptLock() override { shutDown(); }
 
-    Task<Result<bool>> release(Deadline deadline) override;
+    Task<Result<void>> release(Deadline deadline) override;
     Task<Result<bool>> isStillMine(Deadline deadline) override;
     [[nodiscard]] int holdCount() const override { return isHeld() ? static_cast<int>(m_held->count) : 0; }
 

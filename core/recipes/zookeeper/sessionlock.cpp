@@ -71,13 +71,13 @@ Task<Result<Grant>> SessionLock::reenter(Deadline deadline)
     co_return grant();
 }
 
-Task<Result<bool>> SessionLock::release(Deadline deadline)
+Task<Result<void>> SessionLock::release(Deadline deadline)
 {
     if (!m_held)
         co_return Error{ErrorCode::NotHeld, name() + u" is not held by us"_s};
     if (m_holdCount > 1) {
         --m_holdCount;
-        co_return true;
+        co_return Result<void>();
     }
     const auto what = name();
     const auto alive = self();
@@ -86,17 +86,21 @@ Task<Result<bool>> SessionLock::release(Deadline deadline)
     QueueEntry entry(std::move(*m_held));
     m_held.reset();
     const zk::Created node = entry.created();
-    Result<bool> removed = true;
+    Result<void> removed;
     if (entry.mayBeAnothers()) {
         const auto by = answerBy(*session, deadline);
-        removed = co_await stillStands(session, node, by);
-        if (removed && !*removed)
+        const auto stands = co_await stillStands(session, node, by);
+        if (!stands)
+            removed = stands.error();
+        else if (!*stands)
             removed = Error{ErrorCode::NoNode, u"its node was taken away"_s};
     }
     if (removed) {
         auto removal = session->remove(node.path, zk::anyVersion, answerBy(*session, deadline));
         entry.doubt();
-        removed = co_await removal;
+        const auto gone = co_await removal;
+        if (!gone)
+            removed = gone.error();
     }
     if (!removed && isConnectionError(removed.error()))
         co_return Error{removed.error().code,

@@ -21,7 +21,7 @@ public:
     SessionLock(zk::Session &session, ZPath path, Random random);
     ~SessionLock() override;
 
-    Task<Result<bool>> release(Deadline deadline) final;
+    Task<Result<void>> release(Deadline deadline) final;
     Task<Result<bool>> isStillMine(Deadline deadline) final;
     void noteTakenAway(const Grant &grant) final;
     [[nodiscard]] int holdCount() const final { return m_held ? m_holdCount : 0; }
