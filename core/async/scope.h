@@ -10,6 +10,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 
 namespace lockscope {
 
@@ -55,6 +56,20 @@ private:
     }
 
     std::shared_ptr<State> m_state;
+};
+
+// A scope that is made when the first task needs one.
+class LazyScope {
+public:
+    [[nodiscard]] Scope &in(Loop &loop)
+    {
+        if (!m_scope)
+            m_scope.emplace(loop);
+        return *m_scope;
+    }
+
+private:
+    std::optional<Scope> m_scope;
 };
 
 } // namespace lockscope

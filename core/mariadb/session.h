@@ -12,6 +12,7 @@
 
 #include "core/async/completion.h"
 #include "core/async/scope.h"
+#include "core/async/subscription.h"
 
 #include <QByteArrayList>
 
@@ -50,16 +51,6 @@ struct Rows {
 
 enum class SessionState { Connecting, Connected, AuthFailed, Closed };
 
-// Unsubscribes when destroyed.
-class [[nodiscard]] Subscription {
-public:
-    Subscription() = default;
-    explicit Subscription(std::shared_ptr<void> keepAlive) : m_keepAlive(std::move(keepAlive)) {}
-
-private:
-    std::shared_ptr<void> m_keepAlive;
-};
-
 class Session {
 public:
     virtual ~Session() = default;
@@ -92,15 +83,10 @@ public:
 
     // Work that goes on after whoever started it is gone, for as long as the session object lives: giving
     // back a lock nobody waits for any more. Must not call the session from a destructor.
-    [[nodiscard]] Scope &background()
-    {
-        if (!m_background)
-            m_background = std::make_unique<Scope>(loop());
-        return *m_background;
-    }
+    [[nodiscard]] Scope &background() { return m_background.in(loop()); }
 
 private:
-    std::unique_ptr<Scope> m_background;
+    LazyScope m_background;
 };
 
 [[nodiscard]] inline bool isMariaDb(const Session &session)

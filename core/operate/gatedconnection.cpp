@@ -2,6 +2,7 @@
 #include "core/base/text.h"
 #include "core/operate/gateinterceptor.h"
 #include "core/operate/rediscommands.h"
+#include "core/redis/forwardingconnection.h"
 
 namespace lockscope::operate {
 
@@ -62,60 +63,51 @@ QString word(redis::ConnectionState state)
     return {};
 }
 
-class GatedConnection final : public redis::Connection {
+class GatedConnection final : public redis::ForwardingConnection {
 public:
-    GatedConnection(redis::Connection &inner, Gate &gate, const QString &node)
-        : m_inner(inner), m_key(std::make_shared<GateKey>(GateKey{&gate})),
+    GatedConnection(redis::Connection &connection, Gate &gate, const QString &node)
+        : ForwardingConnection(connection), m_key(std::make_shared<GateKey>(GateKey{&gate})),
           m_node(node.isEmpty() ? QString() : node + u": "_s)
     {
-        m_states = m_inner.onState(
+        m_states = connection.onState(
             [this](redis::ConnectionState state) { m_key->gate->state(m_node + u"connection: "_s + word(state)); });
-    }
-
-    Loop &loop() const override { return m_inner.loop(); }
-    redis::ConnectionState state() const override { return m_inner.state(); }
-    QString lastError() const override { return m_inner.lastError(); }
-    redis::Subscription onState(std::function<void(redis::ConnectionState)> listener) override
-    {
-        return m_inner.onState(std::move(listener));
     }
 
     Reply<redis::Value> command(redis::Command command, Deadline deadline) override
     {
         return pass<redis::Value>(
-            commandText(command), isWrite(command), [&] { return m_inner.command(command, deadline); },
+            commandText(command), isWrite(command), [&] { return inner().command(command, deadline); },
             outcomeOfValue);
     }
     Reply<std::vector<redis::Value>> pipeline(std::vector<redis::Command> commands, Deadline deadline) override
     {
         const bool write = std::any_of(commands.begin(), commands.end(), isWrite);
         return pass<std::vector<redis::Value>>(
-            pipelineText(commands), write, [&] { return m_inner.pipeline(commands, deadline); }, pipelineOutcome);
+            pipelineText(commands), write, [&] { return inner().pipeline(commands, deadline); }, pipelineOutcome);
     }
     Reply<redis::Value> script(redis::Script script, QByteArrayList keys, QByteArrayList args,
                                Deadline deadline) override
     {
         // A script may do anything; nobody reads Lua here to find out.
         return pass<redis::Value>(
-            scriptText(script, keys, args), true, [&] { return m_inner.script(script, keys, args, deadline); },
+            scriptText(script, keys, args), true, [&] { return inner().script(script, keys, args, deadline); },
             outcomeOfValue);
     }
 
-    redis::Subscription subscribe(QByteArray channel, std::function<void(const redis::Message &)> listener) override
+    Subscription subscribe(QByteArray channel, std::function<void(const redis::Message &)> listener) override
     {
         logSubscription({"SUBSCRIBE", channel});
-        return m_inner.subscribe(channel, noting(std::move(listener)));
+        return inner().subscribe(channel, noting(std::move(listener)));
     }
-    redis::Subscription subscribePattern(QByteArray pattern,
-                                         std::function<void(const redis::Message &)> listener) override
+    Subscription subscribePattern(QByteArray pattern, std::function<void(const redis::Message &)> listener) override
     {
         logSubscription({"PSUBSCRIBE", pattern});
-        return m_inner.subscribePattern(pattern, noting(std::move(listener)));
+        return inner().subscribePattern(pattern, noting(std::move(listener)));
     }
     Reply<qint64> subscriberId(Deadline deadline) override
     {
         return pass<qint64>(
-            u"CLIENT ID (subscriber)"_s, false, [&] { return m_inner.subscriberId(deadline); },
+            u"CLIENT ID (subscriber)"_s, false, [&] { return inner().subscriberId(deadline); },
             [](qint64 id) { return u"ok, %1"_s.arg(id); });
     }
 
@@ -123,7 +115,7 @@ private:
     template <class T, class Send, class Describe>
     Reply<T> pass(const QString &text, bool write, Send send, Describe describe)
     {
-        return passThrough<T>(m_key, m_inner.loop(), m_node + text, write, send, describe);
+        return passThrough<T>(m_key, inner().loop(), m_node + text, write, send, describe);
     }
 
     void logSubscription(const redis::Command &command)
@@ -143,10 +135,9 @@ private:
         };
     }
 
-    redis::Connection &m_inner;
     std::shared_ptr<GateKey> m_key;
     QString m_node; // "10.0.3.7:6379: " before everything in the log
-    redis::Subscription m_states;
+    Subscription m_states;
 };
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/text.h"
 #include "core/operate/gateinterceptor.h"
+#include "core/zookeeper/forwardingsession.h"
 
 namespace lockscope::operate {
 
@@ -101,29 +102,16 @@ QString statOutcome(const zk::Stat &stat)
     return u"ok, version %1"_s.arg(stat.version);
 }
 
-class GatedSession final : public zk::Session {
+class GatedSession final : public zk::ForwardingSession {
 public:
-    // `owned` is empty when somebody else owns `inner`.
-    GatedSession(zk::Session &inner, std::unique_ptr<zk::Session> owned, Gate &gate)
-        : m_owned(std::move(owned)), m_inner(inner), m_key(std::make_shared<GateKey>(GateKey{&gate}))
+    // `owned` is empty when somebody else owns `session`.
+    GatedSession(zk::Session &session, std::unique_ptr<zk::Session> owned, Gate &gate)
+        : ForwardingSession(session), m_owned(std::move(owned)), m_key(std::make_shared<GateKey>(GateKey{&gate}))
     {
-        m_states = m_inner.onState([this](zk::SessionState state) {
-            const auto id = m_inner.id().isNone() ? u"session"_s : u"session "_s + m_inner.id().text();
+        m_states = session.onState([this](zk::SessionState state) {
+            const auto id = inner().id().isNone() ? u"session"_s : u"session "_s + inner().id().text();
             m_key->gate->state(id + u": "_s + word(state));
         });
-    }
-
-    Loop &loop() const override { return m_inner.loop(); }
-    zk::SessionState state() const override { return m_inner.state(); }
-    zk::SessionId id() const override { return m_inner.id(); }
-    std::chrono::milliseconds timeout() const override { return m_inner.timeout(); }
-    std::optional<std::chrono::system_clock::time_point> connectedAt() const override
-    {
-        return m_inner.connectedAt();
-    }
-    zk::StateSubscription onState(std::function<void(zk::SessionState)> listener) override
-    {
-        return m_inner.onState(std::move(listener));
     }
 
     Reply<zk::Created> create(ZPath path, QByteArray data, zk::CreateMode mode, zk::Acls acls,
@@ -131,7 +119,7 @@ public:
     {
         const auto text = u"create %1 %2, %3"_s.arg(shown(path), word(mode), shownData(data));
         return pass<zk::Created>(
-            text, true, [&] { return m_inner.create(path, data, mode, acls, deadline); },
+            text, true, [&] { return inner().create(path, data, mode, acls, deadline); },
             [](const zk::Created &made) { return u"ok, "_s + shown(made.path); });
     }
     Reply<zk::Created> createWithTtl(ZPath path, QByteArray data, zk::CreateMode mode,
@@ -140,41 +128,41 @@ public:
         const auto text = u"create %1 %2 of %3 ms, %4"_s.arg(shown(path), word(mode),
                                                              QString::number(timeToLive.count()), shownData(data));
         return pass<zk::Created>(
-            text, true, [&] { return m_inner.createWithTtl(path, data, mode, timeToLive, acls, deadline); },
+            text, true, [&] { return inner().createWithTtl(path, data, mode, timeToLive, acls, deadline); },
             [](const zk::Created &made) { return u"ok, "_s + shown(made.path); });
     }
     Reply<bool> remove(ZPath path, qint32 version, Deadline deadline) override
     {
         return pass<bool>(
             u"delete "_s + shown(path) + versionText(version), true,
-            [&] { return m_inner.remove(path, version, deadline); }, done);
+            [&] { return inner().remove(path, version, deadline); }, done);
     }
     Reply<zk::Node> get(ZPath path, std::optional<zk::Watch> watch, Deadline deadline) override
     {
         const auto noted = note(watch);
         return pass<zk::Node>(
-            u"getData "_s + shown(path) + watchText(watch), false, [&] { return m_inner.get(path, noted, deadline); },
+            u"getData "_s + shown(path) + watchText(watch), false, [&] { return inner().get(path, noted, deadline); },
             [](const zk::Node &node) { return u"ok, %1 bytes"_s.arg(node.data.size()); });
     }
     Reply<zk::Stat> set(ZPath path, QByteArray data, qint32 version, Deadline deadline) override
     {
         const auto text = u"setData "_s + shown(path) + versionText(version) + u", "_s + shownData(data);
         return pass<zk::Stat>(
-            text, true, [&] { return m_inner.set(path, data, version, deadline); }, statOutcome);
+            text, true, [&] { return inner().set(path, data, version, deadline); }, statOutcome);
     }
     Reply<zk::Stat> exists(ZPath path, std::optional<zk::Watch> watch, Deadline deadline) override
     {
         const auto noted = note(watch);
         return pass<zk::Stat>(
             u"exists "_s + shown(path) + watchText(watch), false,
-            [&] { return m_inner.exists(path, noted, deadline); }, statOutcome);
+            [&] { return inner().exists(path, noted, deadline); }, statOutcome);
     }
     Reply<zk::Children> children(ZPath path, std::optional<zk::Watch> watch, Deadline deadline) override
     {
         const auto noted = note(watch);
         return pass<zk::Children>(
             u"getChildren "_s + shown(path) + watchText(watch), false,
-            [&] { return m_inner.children(path, noted, deadline); },
+            [&] { return inner().children(path, noted, deadline); },
             [](const zk::Children &list) {
                 return list.names.size() == 1 ? u"ok, 1 child"_s : u"ok, %1 children"_s.arg(list.names.size());
             });
@@ -182,18 +170,18 @@ public:
     Reply<std::vector<zk::OpResult>> multi(std::vector<zk::Op> ops, Deadline deadline) override
     {
         return pass<std::vector<zk::OpResult>>(
-            multiText(ops), changesAnything(ops), [&] { return m_inner.multi(ops, deadline); },
+            multiText(ops), changesAnything(ops), [&] { return inner().multi(ops, deadline); },
             [](const std::vector<zk::OpResult> &results) { return u"ok, %1 parts"_s.arg(results.size()); });
     }
     Reply<bool> sync(ZPath path, Deadline deadline) override
     {
         return pass<bool>(
-            u"sync "_s + shown(path), false, [&] { return m_inner.sync(path, deadline); }, done);
+            u"sync "_s + shown(path), false, [&] { return inner().sync(path, deadline); }, done);
     }
     Reply<zk::NodeAcls> acls(ZPath path, Deadline deadline) override
     {
         return pass<zk::NodeAcls>(
-            u"getACL "_s + shown(path), false, [&] { return m_inner.acls(path, deadline); },
+            u"getACL "_s + shown(path), false, [&] { return inner().acls(path, deadline); },
             [](const zk::NodeAcls &node) { return u"ok, %1 entries"_s.arg(node.acls.size()); });
     }
     Reply<bool> setAcls(ZPath path, zk::Acls acls, qint32 version, Deadline deadline) override
@@ -201,31 +189,27 @@ public:
         // The entries stay out: a digest id is as good as a password to guess at.
         const auto text = u"setACL "_s + shown(path) + versionText(version) + u", %1 entries"_s.arg(acls.size());
         return pass<bool>(
-            text, true, [&] { return m_inner.setAcls(path, acls, version, deadline); }, done);
+            text, true, [&] { return inner().setAcls(path, acls, version, deadline); }, done);
     }
     Reply<bool> addAuth(QByteArray scheme, QByteArray credentials, Deadline deadline) override
     {
         return pass<bool>(
             u"addAuth %1 (credentials not shown)"_s.arg(label(scheme)), false,
-            [&] { return m_inner.addAuth(scheme, credentials, deadline); }, done);
+            [&] { return inner().addAuth(scheme, credentials, deadline); }, done);
     }
     Reply<bool> removeWatches(ZPath path, zk::WatchKind kind, Deadline deadline) override
     {
         const auto what = kind == zk::WatchKind::Children ? u" children"_s : u" data"_s;
         return pass<bool>(
             u"removeWatches "_s + shown(path) + what, false,
-            [&] { return m_inner.removeWatches(path, kind, deadline); }, done);
+            [&] { return inner().removeWatches(path, kind, deadline); }, done);
     }
-
-    qsizetype watchedBytes() const override { return m_inner.watchedBytes(); }
-    qsizetype watchBudgetBytes() const override { return m_inner.watchBudgetBytes(); }
-    int watchCount() const override { return m_inner.watchCount(); }
 
 private:
     template <class T, class Send, class Describe>
     Reply<T> pass(const QString &text, bool write, Send send, Describe describe)
     {
-        return passThrough<T>(m_key, m_inner.loop(), text, write, send, describe);
+        return passThrough<T>(m_key, inner().loop(), text, write, send, describe);
     }
 
     static QString watchText(const std::optional<zk::Watch> &watch) { return watch ? u" watch"_s : QString(); }
@@ -236,7 +220,7 @@ private:
     {
         if (!callers)
             return std::nullopt;
-        zk::Watch noted(m_inner.loop());
+        zk::Watch noted(inner().loop());
         noted.event().then([weak = std::weak_ptr(m_key), forward = *callers](const zk::WatchEvent &event) {
             // The end of a session fires every watch; the state says it once.
             const auto alive = weak.lock();
@@ -248,9 +232,8 @@ private:
     }
 
     std::unique_ptr<zk::Session> m_owned;
-    zk::Session &m_inner;
     std::shared_ptr<GateKey> m_key;
-    zk::StateSubscription m_states;
+    Subscription m_states;
 };
 
 } // namespace

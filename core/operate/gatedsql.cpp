@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/text.h"
+#include "core/mariadb/forwardingsession.h"
 #include "core/mariadb/freshness.h"
 #include "core/operate/gateinterceptor.h"
 
@@ -50,33 +51,24 @@ QString word(mariadb::SessionState state)
     return {};
 }
 
-class GatedSql final : public mariadb::Session {
+class GatedSql final : public mariadb::ForwardingSession {
 public:
-    GatedSql(mariadb::Session &inner, std::unique_ptr<mariadb::Session> owned, Gate &gate)
-        : m_owned(std::move(owned)), m_inner(inner), m_key(std::make_shared<GateKey>(GateKey{&gate}))
+    GatedSql(mariadb::Session &session, std::unique_ptr<mariadb::Session> owned, Gate &gate)
+        : ForwardingSession(session), m_owned(std::move(owned)), m_key(std::make_shared<GateKey>(GateKey{&gate}))
     {
-        m_states = m_inner.onState([this](mariadb::SessionState state) { noteState(state); });
+        m_states = session.onState([this](mariadb::SessionState state) { noteState(state); });
     }
 
-    Loop &loop() const override { return m_inner.loop(); }
-    mariadb::SessionState state() const override { return m_inner.state(); }
-    QString lastError() const override { return m_inner.lastError(); }
-    mariadb::ConnectionId connectionId() const override { return m_inner.connectionId(); }
-    QByteArray serverVersion() const override { return m_inner.serverVersion(); }
-    mariadb::Subscription onState(std::function<void(mariadb::SessionState)> listener) override
-    {
-        return m_inner.onState(std::move(listener));
-    }
     Reply<mariadb::Rows> execute(mariadb::Statement statement, Deadline deadline) override
     {
         return passThrough<mariadb::Rows>(
-            m_key, m_inner.loop(), statementText(statement), isSqlWrite(statement),
-            [&] { return m_inner.execute(statement, deadline); }, outcomeOfRows);
+            m_key, inner().loop(), statementText(statement), isSqlWrite(statement),
+            [&] { return inner().execute(statement, deadline); }, outcomeOfRows);
     }
     void interrupt(mariadb::ConnectionId connection) override
     {
         m_key->gate->event(u"ends what connection %1 of ours waits for"_s.arg(connection));
-        m_inner.interrupt(connection);
+        inner().interrupt(connection);
     }
 
 private:
@@ -84,15 +76,14 @@ private:
     void noteState(mariadb::SessionState state)
     {
         if (state != m_noted)
-            m_key->gate->state(u"session %1: "_s.arg(m_inner.connectionId()) + word(state));
+            m_key->gate->state(u"session %1: "_s.arg(inner().connectionId()) + word(state));
         m_noted = state;
     }
 
     std::unique_ptr<mariadb::Session> m_owned;
-    mariadb::Session &m_inner;
     std::shared_ptr<GateKey> m_key;
     std::optional<mariadb::SessionState> m_noted;
-    mariadb::Subscription m_states;
+    Subscription m_states;
 };
 
 } // namespace

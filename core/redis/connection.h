@@ -10,6 +10,7 @@
 
 #include "core/async/completion.h"
 #include "core/async/scope.h"
+#include "core/async/subscription.h"
 #include "core/base/bytes.h"
 
 #include <QByteArrayList>
@@ -52,16 +53,6 @@ struct Message {
 
 enum class ConnectionState { Connecting, Connected, AuthFailed, Closed };
 
-// Unsubscribes when destroyed.
-class [[nodiscard]] Subscription {
-public:
-    Subscription() = default;
-    explicit Subscription(std::shared_ptr<void> keepAlive) : m_keepAlive(std::move(keepAlive)) {}
-
-private:
-    std::shared_ptr<void> m_keepAlive;
-};
-
 class Connection {
 public:
     virtual ~Connection() = default;
@@ -93,12 +84,7 @@ public:
 
     // Work that goes on after whoever started it is gone, for as long as the connection object lives:
     // taking away a key nobody waits for any more. Must not call the connection from a destructor.
-    [[nodiscard]] Scope &background()
-    {
-        if (!m_background)
-            m_background = std::make_unique<Scope>(loop());
-        return *m_background;
-    }
+    [[nodiscard]] Scope &background() { return m_background.in(loop()); }
     // What there is once per connection, one of each type: made when first asked for, gone with it.
     template <class T>
     [[nodiscard]] T &kept(const std::function<std::shared_ptr<T>()> &make)
@@ -111,7 +97,7 @@ public:
 
 private:
     std::map<std::type_index, std::shared_ptr<void>> m_kept;
-    std::unique_ptr<Scope> m_background;
+    LazyScope m_background;
 };
 
 } // namespace lockscope::redis

@@ -43,7 +43,7 @@ struct HeldLock::Private {
     bool releasing = false;
     // Redis: completed when a server says that the key changed; the subscriptions that tell.
     Completion<bool> keyNews;
-    std::vector<redis::Subscription> subscriptions;
+    std::vector<Subscription> subscriptions;
     std::chrono::milliseconds askEvery{1000};
     Scope scope; // last: its coroutines use everything above
 };

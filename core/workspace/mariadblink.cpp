@@ -64,7 +64,7 @@ private:
     std::unique_ptr<mariadb::Session> m_session;
     std::unique_ptr<mariadb::Session> m_gated;
     std::unique_ptr<inspect::MariaDbObserver> m_observer;
-    mariadb::Subscription m_state;
+    Subscription m_state;
     bool m_started = false;
 };
 

@@ -59,7 +59,7 @@ private:
     std::unique_ptr<redis::Connection> m_connection;
     std::unique_ptr<redis::Connection> m_gated;
     std::unique_ptr<inspect::RedisObserver> m_observer;
-    redis::Subscription m_state;
+    Subscription m_state;
     bool m_started = false;
 };
 

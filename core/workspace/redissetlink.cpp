@@ -83,7 +83,7 @@ private:
         QString name;
         std::unique_ptr<redis::Connection> client;
         std::unique_ptr<redis::Connection> gated;
-        redis::Subscription state;
+        Subscription state;
     };
 
     [[nodiscard]] int size() const { return static_cast<int>(m_nodes.size()); }

@@ -128,7 +128,7 @@ private:
     std::unique_ptr<zk::Session> m_session;
     std::unique_ptr<zk::Session> m_gated;
     std::unique_ptr<inspect::ZooKeeperObserver> m_observer;
-    zk::StateSubscription m_state;
+    Subscription m_state;
     std::optional<Error> m_problem;
     bool m_started = false;
     bool m_probing = false;

@@ -151,11 +151,11 @@ std::optional<std::chrono::system_clock::time_point> Client::connectedAt() const
     return m_reported.when;
 }
 
-StateSubscription Client::onState(std::function<void(SessionState)> listener)
+Subscription Client::onState(std::function<void(SessionState)> listener)
 {
     auto kept = std::make_shared<std::function<void(SessionState)>>(std::move(listener));
     m_listeners.emplace_back(kept);
-    return StateSubscription(kept);
+    return Subscription(kept);
 }
 
 } // namespace lockscope::zk

@@ -66,7 +66,7 @@ public:
     [[nodiscard]] SessionId id() const override { return m_id; }
     [[nodiscard]] std::chrono::milliseconds timeout() const override { return m_timeout; }
     [[nodiscard]] std::optional<std::chrono::system_clock::time_point> connectedAt() const override;
-    StateSubscription onState(std::function<void(SessionState)> listener) override;
+    Subscription onState(std::function<void(SessionState)> listener) override;
 
     Reply<Created> create(ZPath path, QByteArray data, CreateMode mode, Acls acls, Deadline deadline) override;
     Reply<Created> createWithTtl(ZPath path, QByteArray data, CreateMode mode, std::chrono::milliseconds timeToLive,

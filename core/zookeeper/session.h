@@ -10,6 +10,7 @@
 
 #include "core/async/completion.h"
 #include "core/async/scope.h"
+#include "core/async/subscription.h"
 #include "core/base/znode.h"
 #include "core/zookeeper/namelist.h"
 
@@ -96,16 +97,6 @@ struct OpResult {
     Stat stat;     // Set only
 };
 
-// Unsubscribes when destroyed.
-class [[nodiscard]] StateSubscription {
-public:
-    StateSubscription() = default;
-    explicit StateSubscription(std::shared_ptr<void> keepAlive) : m_keepAlive(std::move(keepAlive)) {}
-
-private:
-    std::shared_ptr<void> m_keepAlive;
-};
-
 constexpr qint32 anyVersion = -1;
 
 class Session {
@@ -120,7 +111,7 @@ public:
     // without one. Beside the server's own word for that moment (`cons`) it tells how far its clock is off.
     [[nodiscard]] virtual std::optional<std::chrono::system_clock::time_point> connectedAt() const { return {}; }
     // Called on every change, through the queue, from then on.
-    virtual StateSubscription onState(std::function<void(SessionState)> listener) = 0;
+    virtual Subscription onState(std::function<void(SessionState)> listener) = 0;
 
     // BadInput for the modes with a TTL.
     virtual Reply<Created> create(ZPath path, QByteArray data, CreateMode mode, Acls acls, Deadline deadline) = 0;
@@ -152,15 +143,10 @@ public:
 
     // Work that goes on after whoever started it is gone, for as long as the session lives: taking away
     // a node nobody waits for any more. Such work must not call the session from a destructor.
-    [[nodiscard]] Scope &background()
-    {
-        if (!m_background)
-            m_background = std::make_unique<Scope>(loop());
-        return *m_background;
-    }
+    [[nodiscard]] Scope &background() { return m_background.in(loop()); }
 
 private:
-    std::unique_ptr<Scope> m_background;
+    LazyScope m_background;
 };
 
 } // namespace lockscope::zk

@@ -46,7 +46,7 @@ class TestForceReleaseRedisson : public QObject {
         }
         return {answer.items[0].integer, answer.items[1].integer};
     }
-    redis::Subscription listen(const QByteArray &channel)
+    Subscription listen(const QByteArray &channel)
     {
         auto subscription = m_connection->subscribe(
             channel, [this](const redis::Message &message) { m_heard << message.channel + ' ' + message.payload; });

@@ -76,7 +76,7 @@ class TestRecipesRedissonShared : public RedisRecipeFixture {
         one.acquire();
         return eventually([&] { return redis.count(enter) == before + 2; });
     }
-    redis::Subscription listen(const QByteArray &channel)
+    Subscription listen(const QByteArray &channel)
     {
         m_heard.clear();
         auto subscription =

@@ -106,7 +106,7 @@ class TestRedisDifferential : public QObject {
     redis::Connection *m_simulated = nullptr;
     QByteArray m_story; // the last commands and their answers
     QByteArrayList m_heardReally, m_heardSimulated;
-    std::vector<redis::Subscription> m_subscriptions;
+    std::vector<Subscription> m_subscriptions;
 
     // The same time on both.
     void setClock()

@@ -25,7 +25,7 @@ class TestSimulatedRedisServer : public QObject {
     QByteArray script(const QByteArray &text) { return direct({"EVAL", text, "0"}); }
     void pass(Duration span) { m_world->world.advance(span); }
     // Who hears what of a channel, from now on.
-    redis::Subscription listen(QByteArrayList &heard)
+    Subscription listen(QByteArrayList &heard)
     {
         auto subscription =
             m_client->subscribe("news", [&heard](const redis::Message &message) { heard << message.payload; });

@@ -13,7 +13,7 @@ class TestSimulatedZooKeeper : public QObject {
     Q_OBJECT
 
     // What a session went through.
-    static zk::StateSubscription listen(const ZooKeeperWorld::Client &client, std::vector<SessionState> *states)
+    static Subscription listen(const ZooKeeperWorld::Client &client, std::vector<SessionState> *states)
     {
         return client->onState([states](SessionState state) { states->push_back(state); });
     }

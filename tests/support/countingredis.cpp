@@ -12,7 +12,7 @@ Reply<Value> CountingRedis::pass(const QByteArray &word, const std::function<Rep
     if (plan == m_plans.end() || plan->second.second == 0)
         return send();
     --plan->second.second;
-    Reply<Value> reply(m_inner.loop());
+    Reply<Value> reply(inner().loop());
     const Error lost{ErrorCode::UnknownOutcome, QStringLiteral("lost on the way, by the test"), true};
     switch (plan->second.first) {
     case Fault::LoseRequest: reply.complete(lost); break;
@@ -28,32 +28,31 @@ Reply<Value> CountingRedis::pass(const QByteArray &word, const std::function<Rep
 
 Reply<Value> CountingRedis::command(redis::Command command, Deadline deadline)
 {
-    return pass(command.first(), [&] { return m_inner.command(command, deadline); });
+    return pass(command.first(), [&] { return inner().command(command, deadline); });
 }
 
 Reply<std::vector<Value>> CountingRedis::pipeline(std::vector<redis::Command> commands, Deadline deadline)
 {
     for (const auto &command : commands)
         ++m_counts[command.first()];
-    return m_inner.pipeline(std::move(commands), deadline);
+    return inner().pipeline(std::move(commands), deadline);
 }
 
 Reply<Value> CountingRedis::script(redis::Script script, QByteArrayList keys, QByteArrayList args, Deadline deadline)
 {
-    return pass(script.name, [&] { return m_inner.script(script, keys, args, deadline); });
+    return pass(script.name, [&] { return inner().script(script, keys, args, deadline); });
 }
 
-redis::Subscription CountingRedis::subscribe(QByteArray channel, std::function<void(const redis::Message &)> listener)
+Subscription CountingRedis::subscribe(QByteArray channel, std::function<void(const redis::Message &)> listener)
 {
     ++m_counts["SUBSCRIBE"];
-    return m_inner.subscribe(std::move(channel), std::move(listener));
+    return inner().subscribe(std::move(channel), std::move(listener));
 }
 
-redis::Subscription CountingRedis::subscribePattern(QByteArray pattern,
-                                                    std::function<void(const redis::Message &)> listener)
+Subscription CountingRedis::subscribePattern(QByteArray pattern, std::function<void(const redis::Message &)> listener)
 {
     ++m_counts["PSUBSCRIBE"];
-    return m_inner.subscribePattern(std::move(pattern), std::move(listener));
+    return inner().subscribePattern(std::move(pattern), std::move(listener));
 }
 
 int CountingRedis::count(const QByteArray &word) const

@@ -2,7 +2,7 @@
 // Counts the commands that go through a Redis connection, and loses chosen ones.
 #pragma once
 
-#include "core/redis/connection.h"
+#include "core/redis/forwardingconnection.h"
 
 #include <functional>
 #include <map>
@@ -10,28 +10,20 @@
 
 namespace lockscope::testing {
 
-class CountingRedis : public redis::Connection {
+class CountingRedis : public redis::ForwardingConnection {
 public:
     enum class Fault { LoseRequest, LoseReply, HoldReply };
 
-    explicit CountingRedis(redis::Connection &inner) : m_inner(inner), m_held(std::make_shared<Held>()) {}
-
-    [[nodiscard]] Loop &loop() const override { return m_inner.loop(); }
-    [[nodiscard]] redis::ConnectionState state() const override { return m_inner.state(); }
-    [[nodiscard]] QString lastError() const override { return m_inner.lastError(); }
-    redis::Subscription onState(std::function<void(redis::ConnectionState)> listener) override
+    explicit CountingRedis(redis::Connection &inner) : ForwardingConnection(inner), m_held(std::make_shared<Held>())
     {
-        return m_inner.onState(std::move(listener));
     }
 
     Reply<redis::Value> command(redis::Command command, Deadline deadline) override;
     Reply<std::vector<redis::Value>> pipeline(std::vector<redis::Command> commands, Deadline deadline) override;
     Reply<redis::Value> script(redis::Script script, QByteArrayList keys, QByteArrayList args,
                                Deadline deadline) override;
-    redis::Subscription subscribe(QByteArray channel, std::function<void(const redis::Message &)> listener) override;
-    redis::Subscription subscribePattern(QByteArray pattern,
-                                         std::function<void(const redis::Message &)> listener) override;
-    Reply<qint64> subscriberId(Deadline deadline) override { return m_inner.subscriberId(deadline); }
+    Subscription subscribe(QByteArray channel, std::function<void(const redis::Message &)> listener) override;
+    Subscription subscribePattern(QByteArray pattern, std::function<void(const redis::Message &)> listener) override;
 
     // By the first word of a command, or a script's name.
     [[nodiscard]] int count(const QByteArray &word) const;
@@ -45,7 +37,6 @@ private:
     using Held = std::vector<std::function<void()>>;
     Reply<redis::Value> pass(const QByteArray &word, const std::function<Reply<redis::Value>()> &send);
 
-    redis::Connection &m_inner;
     std::map<QByteArray, int> m_counts;
     std::map<QByteArray, std::pair<Fault, int>> m_plans;
     std::shared_ptr<Held> m_held;

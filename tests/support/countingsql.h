@@ -2,27 +2,18 @@
 // Counts the statements that go through an SQL session, and loses chosen ones.
 #pragma once
 
-#include "core/mariadb/session.h"
+#include "core/mariadb/forwardingsession.h"
 
 #include <map>
 
 namespace lockscope::testing {
 
-class CountingSql : public mariadb::Session {
+class CountingSql : public mariadb::ForwardingSession {
 public:
     enum class Fault { LoseRequest, LoseReply };
 
-    explicit CountingSql(mariadb::Session &inner) : m_inner(inner) {}
+    explicit CountingSql(mariadb::Session &inner) : ForwardingSession(inner) {}
 
-    [[nodiscard]] Loop &loop() const override { return m_inner.loop(); }
-    [[nodiscard]] mariadb::SessionState state() const override { return m_inner.state(); }
-    [[nodiscard]] QString lastError() const override { return m_inner.lastError(); }
-    [[nodiscard]] mariadb::ConnectionId connectionId() const override { return m_inner.connectionId(); }
-    [[nodiscard]] QByteArray serverVersion() const override { return m_inner.serverVersion(); }
-    mariadb::Subscription onState(std::function<void(mariadb::SessionState)> listener) override
-    {
-        return m_inner.onState(std::move(listener));
-    }
     Reply<mariadb::Rows> execute(mariadb::Statement statement, Deadline deadline) override
     {
         const auto word = statement.text.split(' ').first();
@@ -34,17 +25,17 @@ public:
             if (fault == Fault::LoseRequest)
                 reply.complete(lost);
             else
-                m_inner.execute(std::move(statement), deadline).then([reply, lost](const Result<mariadb::Rows> &) {
+                inner().execute(std::move(statement), deadline).then([reply, lost](const Result<mariadb::Rows> &) {
                     reply.complete(lost);
                 });
             return reply;
         }
-        return m_inner.execute(std::move(statement), deadline);
+        return inner().execute(std::move(statement), deadline);
     }
     void interrupt(mariadb::ConnectionId connection) override
     {
         ++m_interrupts;
-        m_inner.interrupt(connection);
+        inner().interrupt(connection);
     }
 
     // By the first word of a statement: "SELECT", "START", "COMMIT".
@@ -70,7 +61,6 @@ public:
     }
 
 private:
-    mariadb::Session &m_inner;
     std::map<QByteArray, int> m_counts;
     int m_interrupts = 0;
     QByteArray m_faultWord;

@@ -8,22 +8,22 @@ using redis::Value;
 
 Reply<mariadb::Rows> PlannedSql::execute(mariadb::Statement statement, Deadline deadline)
 {
-    return m_traffic.pass<mariadb::Rows>([=, this] { return m_inner.execute(statement, deadline); });
+    return m_traffic.pass<mariadb::Rows>([=, this] { return inner().execute(statement, deadline); });
 }
 
 Reply<Value> PlannedRedis::command(redis::Command command, Deadline deadline)
 {
-    return m_traffic.pass<Value>([=, this] { return m_inner.command(command, deadline); });
+    return m_traffic.pass<Value>([=, this] { return inner().command(command, deadline); });
 }
 
 Reply<std::vector<Value>> PlannedRedis::pipeline(std::vector<redis::Command> commands, Deadline deadline)
 {
-    return m_traffic.pass<std::vector<Value>>([=, this] { return m_inner.pipeline(commands, deadline); });
+    return m_traffic.pass<std::vector<Value>>([=, this] { return inner().pipeline(commands, deadline); });
 }
 
 Reply<Value> PlannedRedis::script(redis::Script script, QByteArrayList keys, QByteArrayList args, Deadline deadline)
 {
-    return m_traffic.pass<Value>([=, this] { return m_inner.script(script, keys, args, deadline); });
+    return m_traffic.pass<Value>([=, this] { return inner().script(script, keys, args, deadline); });
 }
 
 std::function<void(const Message &)> PlannedRedis::heard(std::function<void(const Message &)> listener) const
@@ -36,20 +36,20 @@ std::function<void(const Message &)> PlannedRedis::heard(std::function<void(cons
     };
 }
 
-redis::Subscription PlannedRedis::subscribe(QByteArray channel, std::function<void(const Message &)> listener)
+Subscription PlannedRedis::subscribe(QByteArray channel, std::function<void(const Message &)> listener)
 {
-    return counted(m_inner.subscribe(std::move(channel), heard(std::move(listener))));
+    return counted(inner().subscribe(std::move(channel), heard(std::move(listener))));
 }
 
-redis::Subscription PlannedRedis::subscribePattern(QByteArray pattern, std::function<void(const Message &)> listener)
+Subscription PlannedRedis::subscribePattern(QByteArray pattern, std::function<void(const Message &)> listener)
 {
-    return counted(m_inner.subscribePattern(std::move(pattern), heard(std::move(listener))));
+    return counted(inner().subscribePattern(std::move(pattern), heard(std::move(listener))));
 }
 
-redis::Subscription PlannedRedis::counted(redis::Subscription inner)
+Subscription PlannedRedis::counted(Subscription inner)
 {
-    auto both = std::make_shared<redis::Subscription>(std::move(inner));
-    return redis::Subscription(std::shared_ptr<void>(both.get(), [both, count = m_unsubscriptions](void *) mutable {
+    auto both = std::make_shared<Subscription>(std::move(inner));
+    return Subscription(std::shared_ptr<void>(both.get(), [both, count = m_unsubscriptions](void *) mutable {
         ++*count;
         both.reset();
     }));

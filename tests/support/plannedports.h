@@ -4,8 +4,8 @@
 // it, as on a real connection.
 #pragma once
 
-#include "core/mariadb/session.h"
-#include "core/redis/connection.h"
+#include "core/mariadb/forwardingsession.h"
+#include "core/redis/forwardingconnection.h"
 #include "tests/support/faultplan.h"
 #include "tests/support/sessiondecorator.h"
 
@@ -82,53 +82,34 @@ private:
     std::shared_ptr<int> m_out;
 };
 
-class PlannedSql : public mariadb::Session {
+class PlannedSql : public mariadb::ForwardingSession {
 public:
-    PlannedSql(mariadb::Session &inner, FaultPlan &plan) : m_inner(inner), m_traffic(inner.loop(), plan) {}
+    PlannedSql(mariadb::Session &inner, FaultPlan &plan) : ForwardingSession(inner), m_traffic(inner.loop(), plan) {}
 
-    [[nodiscard]] Loop &loop() const override { return m_inner.loop(); }
-    [[nodiscard]] mariadb::SessionState state() const override { return m_inner.state(); }
-    [[nodiscard]] QString lastError() const override { return m_inner.lastError(); }
-    [[nodiscard]] mariadb::ConnectionId connectionId() const override { return m_inner.connectionId(); }
-    [[nodiscard]] QByteArray serverVersion() const override { return m_inner.serverVersion(); }
-    mariadb::Subscription onState(std::function<void(mariadb::SessionState)> listener) override
-    {
-        return m_inner.onState(std::move(listener));
-    }
     Reply<mariadb::Rows> execute(mariadb::Statement statement, Deadline deadline) override;
-    void interrupt(mariadb::ConnectionId connection) override { m_inner.interrupt(connection); }
 
     [[nodiscard]] PlannedTraffic &traffic() { return m_traffic; }
 
 private:
-    mariadb::Session &m_inner;
     PlannedTraffic m_traffic;
 };
 
-class PlannedRedis : public redis::Connection {
+class PlannedRedis : public redis::ForwardingConnection {
 public:
     PlannedRedis(redis::Connection &inner, FaultPlan &plan)
-        : m_inner(inner), m_traffic(inner.loop(), plan), m_messages(std::make_shared<int>(0))
+        : ForwardingConnection(inner), m_traffic(inner.loop(), plan), m_messages(std::make_shared<int>(0))
     {
     }
 
-    [[nodiscard]] Loop &loop() const override { return m_inner.loop(); }
-    [[nodiscard]] redis::ConnectionState state() const override { return m_inner.state(); }
-    [[nodiscard]] QString lastError() const override { return m_inner.lastError(); }
-    redis::Subscription onState(std::function<void(redis::ConnectionState)> listener) override
-    {
-        return m_inner.onState(std::move(listener));
-    }
     Reply<redis::Value> command(redis::Command command, Deadline deadline) override;
     Reply<std::vector<redis::Value>> pipeline(std::vector<redis::Command> commands, Deadline deadline) override;
     Reply<redis::Value> script(redis::Script script, QByteArrayList keys, QByteArrayList args,
                                Deadline deadline) override;
-    redis::Subscription subscribe(QByteArray channel, std::function<void(const redis::Message &)> listener) override;
-    redis::Subscription subscribePattern(QByteArray pattern,
-                                         std::function<void(const redis::Message &)> listener) override;
+    Subscription subscribe(QByteArray channel, std::function<void(const redis::Message &)> listener) override;
+    Subscription subscribePattern(QByteArray pattern, std::function<void(const redis::Message &)> listener) override;
     Reply<qint64> subscriberId(Deadline deadline) override
     {
-        return m_traffic.follow(m_inner.subscriberId(deadline));
+        return m_traffic.follow(inner().subscriberId(deadline));
     }
 
     [[nodiscard]] PlannedTraffic &traffic() { return m_traffic; }
@@ -143,12 +124,11 @@ public:
     }
 
 private:
-    redis::Connection &m_inner;
     PlannedTraffic m_traffic;
     [[nodiscard]] std::function<void(const redis::Message &)> heard(
         std::function<void(const redis::Message &)> listener) const;
     // Counts when it is let go of.
-    [[nodiscard]] redis::Subscription counted(redis::Subscription inner);
+    [[nodiscard]] Subscription counted(Subscription inner);
 
     std::shared_ptr<int> m_messages;
     std::shared_ptr<bool> m_isDeaf = std::make_shared<bool>(false);

@@ -3,7 +3,7 @@
 // counting and the faulty session.
 #pragma once
 
-#include "core/zookeeper/session.h"
+#include "core/zookeeper/forwardingsession.h"
 #include "tests/support/faultplan.h"
 #include "tests/support/heldback.h"
 
@@ -11,21 +11,12 @@ namespace lockscope::testing {
 
 enum class Request { Create, Remove, Get, Set, Exists, Children, Multi, Sync, Acls, SetAcls, AddAuth, RemoveWatches };
 
-class SessionDecorator : public zk::Session {
+class SessionDecorator : public zk::ForwardingSession {
 public:
     explicit SessionDecorator(zk::Session &inner, bool keepsOrder = false)
-        : m_inner(inner), m_self(std::make_shared<SessionDecorator *>(this)),
+        : ForwardingSession(inner), m_self(std::make_shared<SessionDecorator *>(this)),
           m_held(std::make_shared<HeldBack>(keepsOrder))
     {
-    }
-
-    [[nodiscard]] Loop &loop() const override { return m_inner.loop(); }
-    [[nodiscard]] zk::SessionState state() const override { return m_inner.state(); }
-    [[nodiscard]] zk::SessionId id() const override { return m_inner.id(); }
-    [[nodiscard]] std::chrono::milliseconds timeout() const override { return m_inner.timeout(); }
-    zk::StateSubscription onState(std::function<void(zk::SessionState)> listener) override
-    {
-        return m_inner.onState(std::move(listener));
     }
 
     Reply<zk::Created> create(ZPath path, QByteArray data, zk::CreateMode mode, zk::Acls acls,
@@ -44,10 +35,6 @@ public:
     Reply<bool> addAuth(QByteArray scheme, QByteArray credentials, Deadline deadline) override;
     Reply<bool> removeWatches(ZPath path, zk::WatchKind kind, Deadline deadline) override;
 
-    [[nodiscard]] qsizetype watchedBytes() const override { return m_inner.watchedBytes(); }
-    [[nodiscard]] qsizetype watchBudgetBytes() const override { return m_inner.watchBudgetBytes(); }
-    [[nodiscard]] int watchCount() const override { return m_inner.watchCount(); }
-
     // Sends and answers what was held back.
     void letThrough() { m_held->letThrough(); }
     [[nodiscard]] qsizetype held() const { return m_held->size(); }
@@ -63,7 +50,6 @@ private:
     Reply<T> pass(Request kind, std::function<Reply<T>()> send);
     [[nodiscard]] std::optional<zk::Watch> observed(const std::optional<zk::Watch> &watch);
 
-    zk::Session &m_inner;
     std::shared_ptr<SessionDecorator *> m_self;
     std::shared_ptr<HeldBack> m_held;
 };

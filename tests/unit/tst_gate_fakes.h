@@ -42,7 +42,7 @@ public:
     zk::SessionState state() const override { return zk::SessionState::Connected; }
     zk::SessionId id() const override { return zk::SessionId{0x10}; }
     std::chrono::milliseconds timeout() const override { return std::chrono::milliseconds(10'000); }
-    zk::StateSubscription onState(std::function<void(zk::SessionState)> listener) override
+    Subscription onState(std::function<void(zk::SessionState)> listener) override
     {
         stateListener = std::move(listener);
         return {};
@@ -177,7 +177,7 @@ public:
     Loop &loop() const override { return m_loop; }
     redis::ConnectionState state() const override { return redis::ConnectionState::Connected; }
     QString lastError() const override { return {}; }
-    redis::Subscription onState(std::function<void(redis::ConnectionState)>) override { return {}; }
+    Subscription onState(std::function<void(redis::ConnectionState)>) override { return {}; }
 
     Reply<redis::Value> command(redis::Command command, Deadline) override
     {
@@ -194,12 +194,12 @@ public:
         sent.push_back(redis::Command{"EVALSHA", script.name} + keys + args);
         return answer<redis::Value>(next);
     }
-    redis::Subscription subscribe(QByteArray, std::function<void(const redis::Message &)> listener) override
+    Subscription subscribe(QByteArray, std::function<void(const redis::Message &)> listener) override
     {
         messageListener = std::move(listener);
         return {};
     }
-    redis::Subscription subscribePattern(QByteArray, std::function<void(const redis::Message &)> listener) override
+    Subscription subscribePattern(QByteArray, std::function<void(const redis::Message &)> listener) override
     {
         messageListener = std::move(listener);
         return {};

@@ -50,12 +50,12 @@ std::function<void(const redis::Message &)> TracedConnection::observed(
     };
 }
 
-redis::Subscription TracedConnection::kept(const QByteArray &channel, redis::Subscription inner)
+Subscription TracedConnection::kept(const QByteArray &channel, Subscription inner)
 {
     m_trace->sent(m_contender, QByteArrayLiteral("SUBSCRIBE"), channel, sizeOf(QByteArrayList{"SUBSCRIBE", channel}));
     m_trace->answered(m_contender, QByteArrayLiteral("SUBSCRIBE"), false, 0);
     struct Both {
-        redis::Subscription inner;
+        Subscription inner;
         std::function<void()> end;
         ~Both() { end(); }
     };
@@ -66,14 +66,14 @@ redis::Subscription TracedConnection::kept(const QByteArray &channel, redis::Sub
                     sizeOf(QByteArrayList{"UNSUBSCRIBE", channel}));
         trace->answered(contender, QByteArrayLiteral("UNSUBSCRIBE"), false, 0);
     };
-    return redis::Subscription(std::shared_ptr<Both>(new Both{std::move(inner), std::move(end)}));
+    return Subscription(std::shared_ptr<Both>(new Both{std::move(inner), std::move(end)}));
 }
 
 Reply<redis::Value> TracedConnection::command(redis::Command command, Deadline deadline)
 {
     const auto verb = command.value(0);
     m_trace->sent(m_contender, verb, command.value(1), sizeOf(command));
-    return heard(verb, m_inner.command(std::move(command), deadline));
+    return heard(verb, inner().command(std::move(command), deadline));
 }
 
 Reply<std::vector<redis::Value>> TracedConnection::pipeline(std::vector<redis::Command> commands, Deadline deadline)
@@ -83,7 +83,7 @@ Reply<std::vector<redis::Value>> TracedConnection::pipeline(std::vector<redis::C
     const auto bytes = std::accumulate(commands.begin(), commands.end(), qint64(0),
                                        [](qint64 sum, const auto &command) { return sum + sizeOf(command); });
     m_trace->sent(m_contender, verb, where, bytes);
-    return heard(verb, m_inner.pipeline(std::move(commands), deadline));
+    return heard(verb, inner().pipeline(std::move(commands), deadline));
 }
 
 Reply<redis::Value> TracedConnection::script(redis::Script script, QByteArrayList keys, QByteArrayList args,
@@ -91,21 +91,20 @@ Reply<redis::Value> TracedConnection::script(redis::Script script, QByteArrayLis
 {
     const auto verb = script.name;
     m_trace->sent(m_contender, verb, keys.value(0), script.sha.size() + sizeOf(keys) + sizeOf(args));
-    return heard(verb, m_inner.script(std::move(script), std::move(keys), std::move(args), deadline));
+    return heard(verb, inner().script(std::move(script), std::move(keys), std::move(args), deadline));
 }
 
-redis::Subscription TracedConnection::subscribe(QByteArray channel,
+Subscription TracedConnection::subscribe(QByteArray channel, std::function<void(const redis::Message &)> listener)
+{
+    auto subscription = inner().subscribe(channel, observed(std::move(listener)));
+    return kept(channel, std::move(subscription));
+}
+
+Subscription TracedConnection::subscribePattern(QByteArray pattern,
                                                 std::function<void(const redis::Message &)> listener)
 {
-    auto inner = m_inner.subscribe(channel, observed(std::move(listener)));
-    return kept(channel, std::move(inner));
-}
-
-redis::Subscription TracedConnection::subscribePattern(QByteArray pattern,
-                                                       std::function<void(const redis::Message &)> listener)
-{
-    auto inner = m_inner.subscribePattern(pattern, observed(std::move(listener)));
-    return kept(pattern, std::move(inner));
+    auto subscription = inner().subscribePattern(pattern, observed(std::move(listener)));
+    return kept(pattern, std::move(subscription));
 }
 
 } // namespace lockscope::contention

@@ -4,33 +4,23 @@
 #pragma once
 
 #include "core/contention/trace.h"
-#include "core/redis/connection.h"
+#include "core/redis/forwardingconnection.h"
 
 namespace lockscope::contention {
 
-class TracedConnection : public redis::Connection {
+class TracedConnection : public redis::ForwardingConnection {
 public:
     TracedConnection(redis::Connection &inner, Trace &trace, int contender)
-        : m_inner(inner), m_trace(&trace), m_contender(contender)
+        : ForwardingConnection(inner), m_trace(&trace), m_contender(contender)
     {
-    }
-
-    [[nodiscard]] Loop &loop() const override { return m_inner.loop(); }
-    [[nodiscard]] redis::ConnectionState state() const override { return m_inner.state(); }
-    [[nodiscard]] QString lastError() const override { return m_inner.lastError(); }
-    redis::Subscription onState(std::function<void(redis::ConnectionState)> listener) override
-    {
-        return m_inner.onState(std::move(listener));
     }
 
     Reply<redis::Value> command(redis::Command command, Deadline deadline) override;
     Reply<std::vector<redis::Value>> pipeline(std::vector<redis::Command> commands, Deadline deadline) override;
     Reply<redis::Value> script(redis::Script script, QByteArrayList keys, QByteArrayList args,
                                Deadline deadline) override;
-    redis::Subscription subscribe(QByteArray channel, std::function<void(const redis::Message &)> listener) override;
-    redis::Subscription subscribePattern(QByteArray pattern,
-                                         std::function<void(const redis::Message &)> listener) override;
-    Reply<qint64> subscriberId(Deadline deadline) override { return m_inner.subscriberId(deadline); }
+    Subscription subscribe(QByteArray channel, std::function<void(const redis::Message &)> listener) override;
+    Subscription subscribePattern(QByteArray pattern, std::function<void(const redis::Message &)> listener) override;
 
 private:
     template <class T>
@@ -38,9 +28,8 @@ private:
     [[nodiscard]] std::function<void(const redis::Message &)> observed(
         std::function<void(const redis::Message &)> listener);
     // Tells of the SUBSCRIBE, and of the UNSUBSCRIBE when it is let go.
-    [[nodiscard]] redis::Subscription kept(const QByteArray &channel, redis::Subscription inner);
+    [[nodiscard]] Subscription kept(const QByteArray &channel, Subscription inner);
 
-    redis::Connection &m_inner;
     Trace *m_trace;
     const int m_contender;
     std::shared_ptr<bool> m_alive = std::make_shared<bool>(true);

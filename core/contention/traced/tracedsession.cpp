@@ -82,7 +82,7 @@ Reply<zk::Created> TracedSession::create(ZPath path, QByteArray data, zk::Create
                                          Deadline deadline)
 {
     sent(verbs::create, path, data.size());
-    return heard(verbs::create, m_inner.create(std::move(path), std::move(data), mode, std::move(acls), deadline));
+    return heard(verbs::create, inner().create(std::move(path), std::move(data), mode, std::move(acls), deadline));
 }
 
 Reply<zk::Created> TracedSession::createWithTtl(ZPath path, QByteArray data, zk::CreateMode mode,
@@ -90,74 +90,74 @@ Reply<zk::Created> TracedSession::createWithTtl(ZPath path, QByteArray data, zk:
                                                 Deadline deadline)
 {
     sent(verbs::create, path, data.size());
-    return heard(verbs::create, m_inner.createWithTtl(std::move(path), std::move(data), mode, timeToLive,
+    return heard(verbs::create, inner().createWithTtl(std::move(path), std::move(data), mode, timeToLive,
                                                       std::move(acls), deadline));
 }
 
 Reply<bool> TracedSession::remove(ZPath path, qint32 version, Deadline deadline)
 {
     sent(verbs::remove, path);
-    return heard(verbs::remove, m_inner.remove(std::move(path), version, deadline));
+    return heard(verbs::remove, inner().remove(std::move(path), version, deadline));
 }
 
 Reply<zk::Node> TracedSession::get(ZPath path, std::optional<zk::Watch> watch, Deadline deadline)
 {
     sent(verbs::get, path);
-    return heard(verbs::get, m_inner.get(std::move(path), observed(watch), deadline));
+    return heard(verbs::get, inner().get(std::move(path), observed(watch), deadline));
 }
 
 Reply<zk::Stat> TracedSession::set(ZPath path, QByteArray data, qint32 version, Deadline deadline)
 {
     sent(verbs::set, path, data.size());
-    return heard(verbs::set, m_inner.set(std::move(path), std::move(data), version, deadline));
+    return heard(verbs::set, inner().set(std::move(path), std::move(data), version, deadline));
 }
 
 Reply<zk::Stat> TracedSession::exists(ZPath path, std::optional<zk::Watch> watch, Deadline deadline)
 {
     sent(verbs::exists, path);
-    return heard(verbs::exists, m_inner.exists(std::move(path), observed(watch), deadline));
+    return heard(verbs::exists, inner().exists(std::move(path), observed(watch), deadline));
 }
 
 Reply<zk::Children> TracedSession::children(ZPath path, std::optional<zk::Watch> watch, Deadline deadline)
 {
     sent(verbs::list, path);
-    return heard(verbs::list, m_inner.children(std::move(path), observed(watch), deadline));
+    return heard(verbs::list, inner().children(std::move(path), observed(watch), deadline));
 }
 
 Reply<std::vector<zk::OpResult>> TracedSession::multi(std::vector<zk::Op> ops, Deadline deadline)
 {
     sent(verbs::multi, ops.empty() ? ZPath() : ops.front().path);
-    return heard(verbs::multi, m_inner.multi(std::move(ops), deadline));
+    return heard(verbs::multi, inner().multi(std::move(ops), deadline));
 }
 
 Reply<bool> TracedSession::sync(ZPath path, Deadline deadline)
 {
     sent(verbs::sync, path);
-    return heard(verbs::sync, m_inner.sync(std::move(path), deadline));
+    return heard(verbs::sync, inner().sync(std::move(path), deadline));
 }
 
 Reply<zk::NodeAcls> TracedSession::acls(ZPath path, Deadline deadline)
 {
     sent(verbs::getAcl, path);
-    return heard(verbs::getAcl, m_inner.acls(std::move(path), deadline));
+    return heard(verbs::getAcl, inner().acls(std::move(path), deadline));
 }
 
 Reply<bool> TracedSession::setAcls(ZPath path, zk::Acls acls, qint32 version, Deadline deadline)
 {
     sent(verbs::setAcl, path);
-    return heard(verbs::setAcl, m_inner.setAcls(std::move(path), std::move(acls), version, deadline));
+    return heard(verbs::setAcl, inner().setAcls(std::move(path), std::move(acls), version, deadline));
 }
 
 Reply<bool> TracedSession::addAuth(QByteArray scheme, QByteArray credentials, Deadline deadline)
 {
     sent(verbs::addAuth, ZPath());
-    return heard(verbs::addAuth, m_inner.addAuth(std::move(scheme), std::move(credentials), deadline));
+    return heard(verbs::addAuth, inner().addAuth(std::move(scheme), std::move(credentials), deadline));
 }
 
 Reply<bool> TracedSession::removeWatches(ZPath path, zk::WatchKind kind, Deadline deadline)
 {
     sent(verbs::removeWatches, path);
-    return heard(verbs::removeWatches, m_inner.removeWatches(std::move(path), kind, deadline));
+    return heard(verbs::removeWatches, inner().removeWatches(std::move(path), kind, deadline));
 }
 
 } // namespace lockscope::contention

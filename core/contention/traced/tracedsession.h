@@ -4,24 +4,15 @@
 #pragma once
 
 #include "core/contention/trace.h"
-#include "core/zookeeper/session.h"
+#include "core/zookeeper/forwardingsession.h"
 
 namespace lockscope::contention {
 
-class TracedSession : public zk::Session {
+class TracedSession : public zk::ForwardingSession {
 public:
     TracedSession(zk::Session &inner, Trace &trace, int contender)
-        : m_inner(inner), m_context(std::make_shared<TraceContext>(TraceContext{&trace, contender}))
+        : ForwardingSession(inner), m_context(std::make_shared<TraceContext>(TraceContext{&trace, contender}))
     {
-    }
-
-    [[nodiscard]] Loop &loop() const override { return m_inner.loop(); }
-    [[nodiscard]] zk::SessionState state() const override { return m_inner.state(); }
-    [[nodiscard]] zk::SessionId id() const override { return m_inner.id(); }
-    [[nodiscard]] std::chrono::milliseconds timeout() const override { return m_inner.timeout(); }
-    zk::StateSubscription onState(std::function<void(zk::SessionState)> listener) override
-    {
-        return m_inner.onState(std::move(listener));
     }
 
     Reply<zk::Created> create(ZPath path, QByteArray data, zk::CreateMode mode, zk::Acls acls,
@@ -40,10 +31,6 @@ public:
     Reply<bool> addAuth(QByteArray scheme, QByteArray credentials, Deadline deadline) override;
     Reply<bool> removeWatches(ZPath path, zk::WatchKind kind, Deadline deadline) override;
 
-    [[nodiscard]] qsizetype watchedBytes() const override { return m_inner.watchedBytes(); }
-    [[nodiscard]] qsizetype watchBudgetBytes() const override { return m_inner.watchBudgetBytes(); }
-    [[nodiscard]] int watchCount() const override { return m_inner.watchCount(); }
-
 private:
     // Whom what is heard belongs to; what comes after this session has gone is not written down.
     struct TraceContext {
@@ -56,7 +43,6 @@ private:
     [[nodiscard]] std::optional<zk::Watch> observed(const std::optional<zk::Watch> &watch);
     void sent(const QByteArray &verb, const ZPath &where, qint64 bytes = 0);
 
-    zk::Session &m_inner;
     std::shared_ptr<TraceContext> m_context;
 };
 

@@ -8,7 +8,8 @@ Reply<mariadb::Rows> TracedSql::execute(mariadb::Statement statement, Deadline d
     const auto verb = statement.text.left(statement.text.indexOf(' '));
     m_trace->sent(m_contender, verb, statement.text, statement.text.size());
     Reply<mariadb::Rows> reply(loop());
-    m_inner.execute(std::move(statement), deadline)
+    inner()
+        .execute(std::move(statement), deadline)
         .then([reply, verb, trace = m_trace, contender = m_contender,
                alive = std::weak_ptr<bool>(m_alive)](const Result<mariadb::Rows> &result) {
             if (!alive.expired())

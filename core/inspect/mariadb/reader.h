@@ -62,7 +62,7 @@ private:
     void note(const QString &gap);
 
     mariadb::Session &m_session;
-    mariadb::Subscription m_state;
+    Subscription m_state;
     mariadb::ConnectionId m_knownFor = 0; // the connection all this was found out on
     NamedLocks m_namedLocks = NamedLocks::NotAsked;
     IndexColumns m_columns;

@@ -125,7 +125,7 @@ private:
     int m_loudSeconds = 0;
     Sweep m_sweep;
 
-    redis::Subscription m_onState;
+    Subscription m_onState;
     Scope m_work;   // of one connected spell
     Scope m_follow; // setting up how to follow; again when only the subscriber's connection broke
 };

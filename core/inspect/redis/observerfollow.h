@@ -47,7 +47,7 @@ private:
     Mode m_mode = Mode::NotYet;
     qint64 m_heard = 0;
     QByteArray m_subscriberId;
-    redis::Subscription m_subscription;
+    Subscription m_subscription;
 };
 
 // The fewest prefixes that cover these keys and do not overlap (Redis refuses those).

@@ -94,7 +94,7 @@ private:
     Progress m_progress;
     Cost m_cost;
     RedisObserver m_observer;
-    redis::Subscription m_states;
+    Subscription m_states;
 };
 
 RedisSetObserver::RedisSetObserver(std::vector<Node> nodes, ConnectionName name, ObserverOptions options,

@@ -56,7 +56,7 @@ private:
     CrawlReport m_crawled;
     bool m_hasCrawled = false; // to the end, at least once
     qint64 m_requests = 0;     // the follower's not included
-    zk::StateSubscription m_states;
+    Subscription m_states;
     Scope m_scope; // last: its coroutines use all of the above
 };
 

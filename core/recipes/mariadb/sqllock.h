@@ -40,7 +40,7 @@ private:
     mariadb::Session *m_session;
     WaitGroup m_waitGroup;
     std::optional<mariadb::ConnectionId> m_connection; // that holds it
-    mariadb::Subscription m_state;
+    Subscription m_state;
 };
 
 } // namespace lockscope::recipes

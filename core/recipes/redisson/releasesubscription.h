@@ -51,8 +51,8 @@ private:
 
     redis::Connection *m_connection;
     std::vector<Waiter *> m_waiters; // who came first is first
-    redis::Subscription m_states;
-    redis::Subscription m_messages;
+    Subscription m_states;
+    Subscription m_messages;
 };
 
 } // namespace lockscope::recipes

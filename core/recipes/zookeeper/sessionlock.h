@@ -55,7 +55,7 @@ private:
     BackgroundCleanup m_cleanup;
     std::optional<QueueEntry> m_held;
     int m_holdCount = 0; // while held
-    zk::StateSubscription m_states;
+    Subscription m_states;
     Timer m_stopsBelieving; // runs while we hold it and are cut off
 };
 

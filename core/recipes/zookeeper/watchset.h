@@ -53,7 +53,7 @@ private:
 
     zk::Session *m_session;
     std::shared_ptr<Seen> m_seen;
-    zk::StateSubscription m_states;
+    Subscription m_states;
 };
 
 } // namespace lockscope::recipes

@@ -54,11 +54,11 @@ public:
     QString lastError() const override { return m_lastError; }
     ConnectionId connectionId() const override { return m_connection; }
     QByteArray serverVersion() const override { return m_version; }
-    mariadb::Subscription onState(std::function<void(SessionState)> listener) override
+    Subscription onState(std::function<void(SessionState)> listener) override
     {
         auto kept = std::make_shared<StateListener>(std::move(listener));
         m_stateListeners.push_back(kept);
-        return mariadb::Subscription(std::move(kept));
+        return Subscription(std::move(kept));
     }
     Reply<Rows> execute(Statement statement, Deadline deadline) override;
     void interrupt(ConnectionId connection) override;

@@ -191,11 +191,11 @@ std::optional<std::chrono::system_clock::time_point> SimulatedSession::connected
     return m_connectedAt;
 }
 
-zk::StateSubscription SimulatedSession::onState(std::function<void(zk::SessionState)> listener)
+Subscription SimulatedSession::onState(std::function<void(zk::SessionState)> listener)
 {
     auto kept = std::make_shared<std::function<void(zk::SessionState)>>(std::move(listener));
     m_listeners.emplace_back(kept);
-    return zk::StateSubscription(kept);
+    return Subscription(kept);
 }
 
 } // namespace lockscope::world::zookeeper

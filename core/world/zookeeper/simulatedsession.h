@@ -18,7 +18,7 @@ public:
     [[nodiscard]] zk::SessionId id() const override { return m_id; }
     [[nodiscard]] std::chrono::milliseconds timeout() const override { return m_timeout; }
     [[nodiscard]] std::optional<std::chrono::system_clock::time_point> connectedAt() const override;
-    zk::StateSubscription onState(std::function<void(zk::SessionState)> listener) override;
+    Subscription onState(std::function<void(zk::SessionState)> listener) override;
 
     Reply<zk::Created> create(ZPath path, QByteArray data, zk::CreateMode mode, zk::Acls acls,
                               Deadline deadline) override;
