@@ -29,7 +29,7 @@ struct RealRun::Private {
     [[nodiscard]] contention::Moment now() const { return workspace.loop().now() - began; }
     [[nodiscard]] int sessions() const;
     [[nodiscard]] Result<bool> check(Link &link) const;
-    Task<Result<bool>> takePool();
+    Task<Result<void>> takePool();
     Task<void> playRound();
     Task<Recording> finish();
 
@@ -70,16 +70,11 @@ Result<bool> RealRun::Private::check(Link &link) const
     return true;
 }
 
-Task<Result<bool>> RealRun::Private::takePool()
+Task<Result<void>> RealRun::Private::takePool()
 {
     auto *link = workspace.find(options.connection);
-    const ContenderPoolContext context{*link, options.scenario, trace, sessions(), random.bytes(6).toHex()};
-    if (link->zookeeper())
-        pool = makeZooKeeperPool(context);
-    else if (link->mariadb())
-        pool = makeMariaDbPool(context);
-    else
-        pool = makeRedisPool(context);
+    const ContenderPoolContext context{options.scenario, trace, sessions(), random.bytes(6).toHex()};
+    pool = link->openPool(context);
     const auto limit = Deadline::after(workspace.loop(), 15s);
     while (!pool->isReady()) {
         if (cancelled.isComplete())
