@@ -138,14 +138,22 @@ Result<Arguments> readArguments(const QStringList &arguments, const std::vector<
     return read;
 }
 
+namespace {
+
+QString serverUris()
+{
+    QString all;
+    for (const auto &backend : allBackends())
+        all += backend.uriHelp + u", "_s;
+    return all;
+}
+
+} // namespace
+
 const std::vector<OptionSpec> &sharedOptions()
 {
     static const std::vector<OptionSpec> options{
-        {u"connect"_s, u"[NAME=]URI"_s,
-         u"zk://[user:password@]host:port[,host:port…][/chroot][?admin=PORT], "
-         u"redis://[user:password@]host:port[,host:port…][/db] (several: a Redlock set), rediss://…, "
-         u"mariadb://[user[:password]@]host:port[/database], "
-         u"or sandbox: (private servers for this run). Repeatable"_s,
+        {u"connect"_s, u"[NAME=]URI"_s, serverUris() + u"or sandbox: (private servers for this run). Repeatable"_s,
          true},
         {u"read-only"_s, {}, u"refuse every write, whatever asks for it"_s, false},
         {u"production"_s, u"NAME"_s, u"mark connection NAME as production for this run. Repeatable"_s, true},

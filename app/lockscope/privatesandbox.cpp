@@ -1,26 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/lockscope/privatesandbox.h"
 
+#include "core/async/closing.h"
 #include "core/async/qtloop.h"
-#include "core/mariadb/client.h"
 
 namespace lockscope::app {
 
 using namespace Qt::StringLiterals;
 
-namespace {
-
-sandbox::SandboxOptions everything()
-{
-    sandbox::SandboxOptions options;
-    options.mariaDb = true;
-    return options;
-}
-
-} // namespace
-
 PrivateSandbox::PrivateSandbox(Backend &backend, bool demo, std::function<bool(const ConnectionName &)> isTaken)
-    : m_backend(backend), m_wantsDemo(demo), m_isTaken(std::move(isTaken)), m_sandbox(everything())
+    : m_backend(backend), m_wantsDemo(demo), m_isTaken(std::move(isTaken)),
+      m_sandbox(sandbox::SandboxOptions::everything())
 {
     connect(&m_sandbox, &sandbox::Sandbox::answered, this, [this](const ConnectionSpec &spec) {
         m_names.emplace(spec.name, m_isTaken(spec.name) ? ConnectionName("sandbox-" + spec.name.bytes()) : spec.name);
@@ -44,7 +34,7 @@ PrivateSandbox::~PrivateSandbox()
         Qt::BlockingQueuedConnection);
     m_demoThread.quit();
     m_demoThread.wait();
-    mariadb::waitForClosingSessions(std::chrono::seconds(2));
+    waitForClosing(std::chrono::seconds(2));
 }
 
 void PrivateSandbox::connectTo(ConnectionSpec spec)

@@ -110,24 +110,15 @@ Task<void> acquireInto(HeldLock &held, std::optional<milliseconds> wait, Events 
     events.push(Event{});
 }
 
-// Of a set, a node that is gone is not waited for.
-bool isBusy(redis::Connection &node, bool isSet)
-{
-    return !node.background().isIdle() && (!isSet || node.state() == redis::ConnectionState::Connected);
-}
-
 // Clean-up that recipes left behind: keys of ours that nobody waits for any more. Their connection is ours
 // and about to close, so they get a moment to be done.
 Task<void> finishCleanup(CommandContext &context)
 {
     const auto until = context.loop().now() + std::chrono::seconds(2);
     for (auto *link : context.workspace.links()) {
-        const auto nodes = link->redisNodes();
-        for (auto *node : nodes) {
-            while (isBusy(*node, nodes.size() > 1) && context.loop().now() < until) {
-                const auto pause = sleepFor(context.loop(), milliseconds(5));
-                co_await pause;
-            }
+        while (link->isCleaningUp() && context.loop().now() < until) {
+            const auto pause = sleepFor(context.loop(), milliseconds(5));
+            co_await pause;
         }
     }
 }
@@ -289,7 +280,7 @@ Task<Exit> Holding::once(Duration waited, bool *isConflict)
     if (reason == "lost"_L1) {
         printGivenBack(reason);
         // Lost on a majority of the nodes; what is still ours on the others goes, too.
-        if (m_context.workspace.find(m_wish.request.lock.connection)->redisNodes().size() > 1) {
+        if (recipes::recipeOf(m_wish.request.recipe).quorum) {
             auto rest = m_held.release(deadline);
             co_await rest;
         }

@@ -92,9 +92,10 @@ Task<Result<void>> confirmed(CommandContext &context, ForceReleasePlan plan)
     const auto &name = plan.before.lock.connection;
     const bool isProduction = context.workspace.find(name)->gate().isProduction();
     const auto wanted = isProduction ? escaped(name.bytes()) : u"yes"_s;
+    const auto act = plan.act.isEmpty() ? u"release"_s : plan.act;
     const auto question = isProduction
-                              ? u"This is production. Type the connection's name (%1) to release: "_s.arg(wanted)
-                              : u"Type yes to release: "_s;
+                              ? u"This is production. Type the connection's name (%1) to %2: "_s.arg(wanted, act)
+                              : u"Type yes to %1: "_s.arg(act);
     const auto typed = co_await askTerminal(context, question);
     if (typed == wanted)
         co_return Result<void>();

@@ -30,9 +30,11 @@ QString generalHelp()
     for (const auto &command : commands())
         text += u"  %1%2\n"_s.arg(command.name.leftJustified(16), command.summary);
     text += u"\nOptions, before or after the command\n"_s + app::optionsHelp(app::sharedOptions());
-    text += u"\nLOCK is CONNECTION:NAME: a queue's directory (zk:/locks/orders), a lock's only node, a Redis key\n"
-            u"(redis:orders-lock), a row (mariadb:shop.stock#id=1) or a named SQL lock (mariadb:GET_LOCK#name).\n"
-            u"A D is a duration: 500ms, 30s, 2m. Passwords may come from LOCKSCOPE_PASSWORD_<NAME> or from the\n"
+    QStringList locks;
+    for (const auto &backend : allBackends())
+        locks << backend.lockHelp;
+    text += u'\n' + wrapped(u"LOCK is CONNECTION:NAME: "_s + locks.join(u", "_s) + u'.') + u'\n';
+    text += u"A D is a duration: 500ms, 30s, 2m. Passwords may come from LOCKSCOPE_PASSWORD_<NAME> or from the\n"
             u"keychain (saved by the window for that name and address) instead of the URI.\n\n"
             u"Status: 0 done, 1 failed, 2 bad usage, 3 could not connect or authenticate, 4 refused by a guard,\n"
             u"5 timed out waiting.\n\n"

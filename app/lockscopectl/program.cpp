@@ -2,9 +2,8 @@
 #include "app/lockscopectl/program.h"
 
 #include "app/lockscopectl/output.h"
+#include "core/async/closing.h"
 #include "core/base/text.h"
-#include "core/mariadb/client.h"
-#include "core/zookeeper/client.h"
 
 #include <QCoreApplication>
 
@@ -35,8 +34,7 @@ Program::~Program()
     m_scope.cancelAll();
     m_workspace.reset();
     // Our ephemerals must not outlive us, and a sandbox's server must still be there to hear the farewell.
-    zk::waitForClosingSessions(std::chrono::seconds(3));
-    mariadb::waitForClosingSessions(std::chrono::seconds(3));
+    waitForClosing(std::chrono::seconds(3));
 }
 
 int Program::exec()
@@ -103,9 +101,7 @@ Task<Exit> Program::openSandbox()
     if (std::none_of(specs.begin(), specs.end(), isSandbox))
         co_return Exit::Done;
     std::erase_if(specs, isSandbox);
-    sandbox::SandboxOptions everything;
-    everything.mariaDb = true;
-    m_servers = std::make_unique<PrivateServers>(m_loop, everything);
+    m_servers = std::make_unique<PrivateServers>(m_loop, sandbox::SandboxOptions::everything());
     const auto starting = m_servers->start();
     const bool any = co_await starting;
     if (!any)

@@ -6,8 +6,11 @@
 #include "core/async/completion.h"
 #include "core/base/text.h"
 #include "core/sandbox/demo.h"
+#include "core/sandbox/kit.h"
 
 #include <QJsonArray>
+
+#include <algorithm>
 
 namespace lockscope::ctl {
 
@@ -18,13 +21,20 @@ namespace {
 Result<sandbox::SandboxOptions> readOptions(CommandContext &context)
 {
     sandbox::SandboxOptions options;
-    const bool isChosen = context.has(u"zk"_s) || context.has(u"redis"_s) || context.has(u"mariadb"_s);
-    options.zooKeeper = !isChosen || context.has(u"zk"_s);
-    options.mariaDb = context.has(u"mariadb"_s);
-    bool isNumber = true;
-    options.redis = context.has(u"redis"_s) ? context.arguments.value(u"redis"_s).toInt(&isNumber) : isChosen ? 0 : 1;
-    if (!isNumber || options.redis < 0 || options.redis > 64)
-        return Error{ErrorCode::BadInput, u"sandbox: --redis wants a number of servers, up to 64"_s};
+    const auto isChosen = [&context](const BackendInfo &backend) { return context.has(backend.defaultName); };
+    if (std::ranges::none_of(allBackends(), isChosen))
+        return options;
+    for (const auto &backend : allBackends()) {
+        const int most = sandbox::kitOf(backend.kind).most;
+        bool isNumber = true;
+        int &count = options.servers[backend.kind];
+        count = isChosen(backend) ? 1 : 0;
+        if (count == 1 && most > 1)
+            count = context.arguments.value(backend.defaultName).toInt(&isNumber);
+        if (!isNumber || count < 0 || count > most)
+            return Error{ErrorCode::BadInput,
+                         u"sandbox: --%1 wants a number of servers, up to %2"_s.arg(backend.defaultName).arg(most)};
+    }
     return options;
 }
 
@@ -49,10 +59,11 @@ bool printConnections(CommandContext &context, const std::vector<ConnectionSpec>
 void tellOfSet(const std::vector<ConnectionSpec> &connections)
 {
     ConnectionSpec set;
-    set.scheme = Scheme::Redis;
     for (const auto &connection : connections) {
-        if (connection.scheme == Scheme::Redis)
-            set.hosts.push_back(connection.hosts.front());
+        if (!infoOf(*backendOf(connection.scheme)).isNodesApart)
+            continue;
+        set.scheme = connection.scheme;
+        set.hosts.push_back(connection.hosts.front());
     }
     if (set.hosts.size() >= 3)
         remark(u"together they are a Redlock set: --connect %1\n"_s.arg(set.displayUri()));
@@ -100,12 +111,11 @@ CommandSpec sandboxCommand()
     spec.summary = u"start private servers on loopback, print their URIs, stay until interrupted"_s;
     spec.more = u"Prints one NAME=URI per line (each fits --connect) once all of them answer. Without a choice: "
                 u"ZooKeeper and one Redis. Nothing is left behind."_s;
-    spec.options = {
-        {u"zk"_s, {}, u"a ZooKeeper"_s},
-        {u"redis"_s, u"N"_s, u"N Redis servers"_s},
-        {u"mariadb"_s, {}, u"a MariaDB"_s},
-        {u"demo"_s, {}, u"fill them with live locks"_s},
-    };
+    for (const auto &backend : allBackends()) {
+        const auto &kit = sandbox::kitOf(backend.kind);
+        spec.options.push_back({backend.defaultName, kit.most > 1 ? u"N"_s : QString(), kit.what});
+    }
+    spec.options.push_back({u"demo"_s, {}, u"fill them with live locks"_s});
     spec.connects = false;
     spec.run = runSandbox;
     return spec;

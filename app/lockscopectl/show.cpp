@@ -17,14 +17,15 @@ namespace {
 
 QString queueTable(const LockSnapshot &lock)
 {
+    const auto &words = infoOf(lock.backend).words;
     Table table({{u"#"_s, Table::Align::Right},
                  {u"ROLE"_s},
                  {u"MODE"_s},
                  {u"ID"_s},
-                 {u"SESSION"_s},
+                 {words.client.toUpper()},
                  {u"ENDPOINT"_s},
                  {u"AGE"_s, Table::Align::Right},
-                 {u"WATCHES"_s, Table::Align::Left, true},
+                 {words.waitsFor.toUpper(), Table::Align::Left, true},
                  {u"IDENTITY"_s, Table::Align::Left, true}});
     const auto now = serverNow(lock);
     for (const auto &contender : lock.contenders) {

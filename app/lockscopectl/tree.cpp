@@ -8,6 +8,7 @@
 #include "core/base/instant.h"
 #include "core/base/text.h"
 #include "core/workspace/questions.h"
+#include "core/workspace/zookeeperlink.h"
 
 #include <QJsonArray>
 
@@ -122,7 +123,7 @@ Task<Exit> tree(CommandContext &context)
     const auto connected = co_await context.workspace.whenConnected(target->connection, deadline);
     if (!connected)
         co_return fail(connected.error());
-    auto reply = context.workspace.find(target->connection)->zookeeper()->exists(path, std::nullopt, deadline);
+    auto reply = zooKeeperOf(context.workspace.find(target->connection))->exists(path, std::nullopt, deadline);
     const auto stat = co_await reply;
     if (!stat)
         co_return fail(stat.error());

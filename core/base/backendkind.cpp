@@ -1,21 +1,136 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/base/backendkind.h"
 
-#include <array>
+#include <algorithm>
 
 namespace lockscope {
 
 using namespace Qt::StringLiterals;
 
+namespace {
+
+BackendInfo zooKeeper()
+{
+    return {
+        .kind = BackendKind::ZooKeeper,
+        .word = u"zookeeper"_s,
+        .title = u"ZooKeeper"_s,
+        .defaultName = u"zk"_s,
+        .defaultPort = 2181,
+        .schemes = {{u"zk"_s, Scheme::ZooKeeper}},
+        .path = UriPath::Chroot,
+        .hasAdminPort = true,
+        .isNodesApart = false,
+        .namesPaths = true,
+        .hasTtl = false,
+        .oneLockEach = false,
+        .uriHelp = u"zk://[user:password@]host:port[,host:port…][/chroot][?admin=PORT]"_s,
+        .lockHelp = u"a queue's directory (zk:/locks/orders), a lock's only node"_s,
+        .exampleLock = u"/locks/orders"_s,
+        .exampleHosts = u"10.0.1.11:2181,10.0.1.12:2181"_s,
+        .pathLabel = u"&Chroot"_s,
+        .pathMissing = u"none: the whole tree"_s,
+        .words = {.entry = u"node"_s,
+                  .looked = u"znodes"_s,
+                  .client = u"session"_s,
+                  .waitsFor = u"watches"_s,
+                  .whoWaits = u"Who watches whom"_s,
+                  .raw = u"Raw nodes"_s,
+                  .rawEntry = u"Node"_s,
+                  .rawValue = u"Data"_s,
+                  .wokenBy = u"woken by the deletion of %1"_s,
+                  .nothing = u"no node of it is left"_s},
+    };
+}
+
+BackendInfo redis()
+{
+    return {
+        .kind = BackendKind::Redis,
+        .word = u"redis"_s,
+        .title = u"Redis"_s,
+        .defaultName = u"redis"_s,
+        .defaultPort = 6379,
+        .schemes = {{u"redis"_s, Scheme::Redis}, {u"rediss"_s, Scheme::RedisTls, true}},
+        .path = UriPath::DatabaseNumber,
+        .hasAdminPort = false,
+        .isNodesApart = true,
+        .namesPaths = false,
+        .hasTtl = true,
+        .oneLockEach = false,
+        .uriHelp = u"redis://[user:password@]host:port[,host:port…][/db] (several: a Redlock set), rediss://…"_s,
+        .lockHelp = u"a Redis key (redis:orders-lock)"_s,
+        .exampleLock = u"orders-lock"_s,
+        .exampleHosts = u"10.0.5.1:6379 (several: a Redlock set)"_s,
+        .pathLabel = u"&Database"_s,
+        .pathMissing = u"0"_s,
+        .words = {.entry = u"key"_s,
+                  .looked = u"keys"_s,
+                  .client = u"client"_s,
+                  .waitsFor = u"waits for"_s,
+                  .whoWaits = u"Who waits for whom"_s,
+                  .raw = u"Raw values"_s,
+                  .rawEntry = u"In the key"_s,
+                  .rawValue = u"Value"_s,
+                  .wokenBy = u"woken by the message that %1 let go"_s,
+                  .nothing = u"no key of it is left"_s},
+    };
+}
+
+BackendInfo mariaDb()
+{
+    return {
+        .kind = BackendKind::MariaDb,
+        .word = u"mariadb"_s,
+        .title = u"MariaDB or MySQL"_s,
+        .defaultName = u"mariadb"_s,
+        .defaultPort = 3306,
+        .schemes = {{u"mariadb"_s, Scheme::MariaDb}, {u"mysql"_s, Scheme::MariaDb}},
+        .path = UriPath::DatabaseName,
+        .hasAdminPort = false,
+        .isNodesApart = false,
+        .namesPaths = false,
+        .hasTtl = false,
+        .oneLockEach = true,
+        .uriHelp = u"mariadb://[user[:password]@]host:port[/database]"_s,
+        .lockHelp = u"a row (mariadb:shop.stock#id=1), a named SQL lock (mariadb:GET_LOCK#name)"_s,
+        .exampleLock = u"shop.stock#id=1"_s,
+        .exampleHosts = u"10.0.6.1:3306"_s,
+        .pathLabel = u"&Database"_s,
+        .pathMissing = u"none: all that the user may see"_s,
+        .words = {.entry = u"row"_s,
+                  .looked = u"locks"_s,
+                  .client = u"connection"_s,
+                  .waitsFor = u"waits for"_s,
+                  .whoWaits = u"Who blocks whom"_s,
+                  .raw = u"Connections"_s,
+                  .rawEntry = u"Connection"_s,
+                  .rawValue = u"Transaction or connection"_s,
+                  .wokenBy = {},
+                  .nothing = u"the server shows nobody who holds it or waits for it"_s},
+    };
+}
+
+} // namespace
+
+const std::vector<BackendInfo> &allBackends()
+{
+    static const std::vector<BackendInfo> all{zooKeeper(), redis(), mariaDb()};
+    return all;
+}
+
 const BackendInfo &infoOf(BackendKind kind)
 {
-    // In the order of the enumeration.
-    static const std::array<BackendInfo, 3> all{{
-        {u"zookeeper"_s, u"ZooKeeper"_s, u"node"_s, u"/locks/orders"_s},
-        {u"redis"_s, u"Redis"_s, u"key"_s, u"orders-lock"_s},
-        {u"mariadb"_s, u"MariaDB or MySQL"_s, u"row"_s, u"shop.stock#id=1"_s},
-    }};
-    return all.at(static_cast<std::size_t>(kind));
+    return allBackends()[static_cast<std::size_t>(kind)];
+}
+
+std::optional<BackendKind> backendOf(Scheme scheme)
+{
+    for (const auto &backend : allBackends()) {
+        if (std::ranges::find(backend.schemes, scheme, &BackendScheme::scheme) != backend.schemes.end())
+            return backend.kind;
+    }
+    return std::nullopt;
 }
 
 } // namespace lockscope

@@ -1,21 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kinds of servers that locks live on, and what is called how there. A new kind is one more entry here, and its
-// schemes in connectionuri.cpp.
+// The kinds of servers that locks live on: the registry of backends. What each has of its own stands in its own
+// files; what they have in common is said here, and shared code reads that instead of asking which backend it is.
+// ARCHITECTURE.md says what a new one takes.
 #pragma once
 
 #include <QString>
 
+#include <optional>
+#include <vector>
+
 namespace lockscope {
 
-enum class BackendKind { ZooKeeper, Redis, MariaDb };
+// All there are. A room that has something of each (a link, a way of release, recipes, simulated servers …) walks
+// this list for the functions that make it: make<Name>Link(), releaseMethodsOf<Name>() and so on.
+#define LOCKSCOPE_BACKENDS(EACH) EACH(ZooKeeper) EACH(Redis) EACH(MariaDb)
+
+#define LOCKSCOPE_KIND(Name) Name,
+enum class BackendKind { LOCKSCOPE_BACKENDS(LOCKSCOPE_KIND) };
+#undef LOCKSCOPE_KIND
+
+// What stands before the colon of a connection's URI.
+enum class Scheme { ZooKeeper, Redis, RedisTls, MariaDb, Sandbox, Simulated };
+
+struct BackendScheme {
+    QString word; // "zk"
+    Scheme scheme;
+    bool tls = false;
+};
+
+// What the path of a connection's URI means.
+enum class UriPath { Chroot, DatabaseNumber, DatabaseName };
+
+// What people who run such servers call the parts of a lock.
+struct BackendWords {
+    QString entry;    // what stands for a lock: a "node", a "key", a "row"
+    QString looked;   // what is looked through to find them, many: "znodes"
+    QString client;   // who holds or waits, as the server knows it: a "session", a "connection"
+    QString waitsFor; // what a waiter does to the one before it: it "watches", "waits for"
+    QString whoWaits; // the title of the picture of that
+    QString raw;      // the title of what the server says, as it says it
+    QString rawEntry; // a contender there
+    QString rawValue; // and what it left
+    QString wokenBy;  // how the next one hears that %1 let go; empty: the server lets it in
+    QString nothing;  // of a lock that is gone
+};
 
 struct BackendInfo {
-    QString word;        // of the JSON: "zookeeper"
+    BackendKind kind;
+    QString word;        // of the JSON, of sandbox options: "zookeeper"
     QString title;       // "ZooKeeper"
-    QString entry;       // what stands for a lock there: a "node", a "key", a "row"
-    QString exampleLock; // a name that a lock may have
+    QString defaultName; // of a connection
+    quint16 defaultPort;
+    std::vector<BackendScheme> schemes; // the first is the one that is written
+    UriPath path;
+    bool hasAdminPort; // the URI takes ?admin=PORT
+    bool isNodesApart; // several hosts are independent nodes, of which a majority counts: none may stand there twice
+    bool namesPaths;   // a lock's name is a path: "/" first, none at the end
+    bool hasTtl;       // holds are leases, whose length the client says
+    bool oneLockEach;  // a session carries one lock at a time
+    QString uriHelp;   // its URIs, for --help
+    QString lockHelp;  // what its locks are called, likewise
+    QString exampleLock;
+    QString exampleHosts;           // for a form
+    QString pathLabel, pathMissing; // there: what the URI's path is called, and what it means when there is none
+    BackendWords words;
 };
 
 [[nodiscard]] const BackendInfo &infoOf(BackendKind kind);
+[[nodiscard]] const std::vector<BackendInfo> &allBackends(); // in the order of the enumeration
+// What answers under it; nothing for what stands for several servers, or for none.
+[[nodiscard]] std::optional<BackendKind> backendOf(Scheme scheme);
 
 } // namespace lockscope

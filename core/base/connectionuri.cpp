@@ -16,31 +16,38 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
+// Of a whole URI: what it stands for, which are no servers by themselves for two of them.
 struct SchemeRow {
-    QLatin1StringView word;
+    QString word;
     Scheme scheme;
-    std::optional<BackendKind> backend;
-    QLatin1StringView defaultName;
-    quint16 defaultPort;
+    QString defaultName;
+    const BackendInfo *backend = nullptr;
 };
 
-constexpr SchemeRow schemes[] = {
-    {"zk"_L1, Scheme::ZooKeeper, BackendKind::ZooKeeper, "zk"_L1, 2181},
-    {"redis"_L1, Scheme::Redis, BackendKind::Redis, "redis"_L1, 6379},
-    {"rediss"_L1, Scheme::RedisTls, BackendKind::Redis, "redis"_L1, 6379},
-    {"mariadb"_L1, Scheme::MariaDb, BackendKind::MariaDb, "mariadb"_L1, 3306},
-    {"mysql"_L1, Scheme::MariaDb, BackendKind::MariaDb, "mariadb"_L1, 3306},
-    {"sandbox"_L1, Scheme::Sandbox, {}, "sandbox"_L1, 0},
-    {"sim"_L1, Scheme::Simulated, {}, "sim"_L1, 0},
-};
+const std::vector<SchemeRow> &schemes()
+{
+    static const auto all = [] {
+        std::vector<SchemeRow> rows;
+        for (const auto &backend : allBackends()) {
+            for (const auto &scheme : backend.schemes)
+                rows.push_back({scheme.word, scheme.scheme, backend.defaultName, &backend});
+        }
+        rows.push_back({u"sandbox"_s, Scheme::Sandbox, u"sandbox"_s});
+        rows.push_back({u"sim"_s, Scheme::Simulated, u"sim"_s});
+        return rows;
+    }();
+    return all;
+}
 
 const SchemeRow &rowOf(Scheme scheme)
 {
-    for (const auto &row : schemes) {
-        if (row.scheme == scheme)
-            return row;
-    }
-    return schemes[0];
+    return *std::ranges::find(schemes(), scheme, &SchemeRow::scheme);
+}
+
+// Another word for one that stands before it.
+bool isAlias(const SchemeRow &row)
+{
+    return &rowOf(row.scheme) != &row;
 }
 
 Error badUri(const QString &why)
@@ -72,7 +79,7 @@ Result<HostPort> parseHost(const QString &text, quint16 defaultPort)
     return host;
 }
 
-Result<void> parseAuthority(const QString &authority, quint16 defaultPort, ConnectionSpec &spec)
+Result<void> parseAuthority(const QString &authority, const BackendInfo &backend, ConnectionSpec &spec)
 {
     const auto at = authority.lastIndexOf(u'@');
     if (at >= 0) {
@@ -82,23 +89,22 @@ Result<void> parseAuthority(const QString &authority, quint16 defaultPort, Conne
         spec.password = colon < 0 ? QString() : decoded(credentials.mid(colon + 1));
     }
     for (const auto &part : authority.mid(at + 1).split(u',')) {
-        auto host = parseHost(part, defaultPort);
+        auto host = parseHost(part, backend.defaultPort);
         if (!host)
             return host.error();
         // A majority of independent nodes cannot count one of them twice.
-        const bool isSet = backendOf(spec.scheme) == BackendKind::Redis;
-        if (isSet && std::find(spec.hosts.begin(), spec.hosts.end(), *host) != spec.hosts.end())
+        if (backend.isNodesApart && std::find(spec.hosts.begin(), spec.hosts.end(), *host) != spec.hosts.end())
             return badUri(u"the set names the node %1 twice"_s.arg(displayHost(*host)));
         spec.hosts.push_back(*host);
     }
     return {};
 }
 
-Result<void> parsePath(const QString &path, ConnectionSpec &spec)
+Result<void> parsePath(const QString &path, const BackendInfo &backend, ConnectionSpec &spec)
 {
     if (path.isEmpty() || path == "/"_L1)
         return {};
-    if (spec.scheme == Scheme::ZooKeeper) {
+    if (backend.path == UriPath::Chroot) {
         QString chroot = decoded(path);
         while (chroot.endsWith(u'/'))
             chroot.chop(1);
@@ -107,24 +113,24 @@ Result<void> parsePath(const QString &path, ConnectionSpec &spec)
         spec.chroot = chroot.toUtf8();
         return {};
     }
-    if (spec.scheme == Scheme::MariaDb) {
+    if (backend.path == UriPath::DatabaseName) {
         spec.databaseName = decoded(path.mid(1));
         return {};
     }
     bool isNumber = false;
     spec.database = path.mid(1).toInt(&isNumber);
     if (!isNumber || spec.database < 0)
-        return badUri(u"\"%1\" is no Redis database number"_s.arg(path.mid(1)));
+        return badUri(u"\"%1\" is no %2 database number"_s.arg(path.mid(1), backend.title));
     return {};
 }
 
-Result<void> parseQuery(const QString &query, ConnectionSpec &spec)
+Result<void> parseQuery(const QString &query, const BackendInfo &backend, ConnectionSpec &spec)
 {
     const auto items = QUrlQuery(query).queryItems();
     for (const auto &[key, value] : items) {
         bool isNumber = false;
         const auto port = value.toUInt(&isNumber);
-        if (spec.scheme != Scheme::ZooKeeper || key != "admin"_L1)
+        if (!backend.hasAdminPort || key != "admin"_L1)
             return badUri(u"unknown option \"%1\""_s.arg(key));
         if (!isNumber || port == 0 || port > 65535)
             return badUri(u"admin=%1 is no port"_s.arg(value));
@@ -142,18 +148,23 @@ Result<void> parseServer(const QString &rest, const SchemeRow &row, ConnectionSp
     const auto match = form.match(rest);
     if (!match.hasMatch() || match.capturedLength(1) == 0)
         return badUri(u"%1: names no host"_s.arg(row.word));
-    if (auto done = parseAuthority(match.captured(1), row.defaultPort, spec); !done)
+    if (auto done = parseAuthority(match.captured(1), *row.backend, spec); !done)
         return done;
-    if (auto done = parsePath(match.captured(2), spec); !done)
+    if (auto done = parsePath(match.captured(2), *row.backend, spec); !done)
         return done;
-    return parseQuery(match.captured(3), spec);
+    return parseQuery(match.captured(3), *row.backend, spec);
 }
 
 } // namespace
 
-std::optional<BackendKind> backendOf(Scheme scheme)
+QStringList serverSchemes()
 {
-    return rowOf(scheme).backend;
+    QStringList words;
+    for (const auto &row : schemes()) {
+        if (row.backend && !isAlias(row))
+            words << row.word;
+    }
+    return words;
 }
 
 Result<ConnectionSpec> parseConnection(const QString &argument)
@@ -162,7 +173,7 @@ Result<ConnectionSpec> parseConnection(const QString &argument)
     const auto match = form.match(argument);
     if (!match.hasMatch())
         return badUri(u"not of the form [NAME=]SCHEME:…"_s);
-    for (const auto &row : schemes) {
+    for (const auto &row : schemes()) {
         if (match.captured(2) != row.word)
             continue;
         ConnectionSpec spec;
@@ -177,13 +188,14 @@ Result<ConnectionSpec> parseConnection(const QString &argument)
             if (!isNumber)
                 return badUri(u"the seed of sim:%1 is no number"_s.arg(rest));
         }
-        if (row.defaultPort == 0)
+        if (!row.backend)
             return spec;
         if (auto done = parseServer(rest, row, spec); !done)
             return done.error();
         return spec;
     }
-    return badUri(u"unknown scheme \"%1\" (zk, redis, rediss, mariadb, sandbox, sim)"_s.arg(match.captured(2)));
+    return badUri(
+        u"unknown scheme \"%1\" (%2, sandbox, sim)"_s.arg(match.captured(2), serverSchemes().join(u", "_s)));
 }
 
 Result<void> nameConnections(std::vector<ConnectionSpec> &specs)
@@ -196,7 +208,7 @@ Result<void> nameConnections(std::vector<ConnectionSpec> &specs)
     for (auto &spec : specs) {
         if (!spec.name.isEmpty())
             continue;
-        const QByteArray base(rowOf(spec.scheme).defaultName.data(), rowOf(spec.scheme).defaultName.size());
+        const QByteArray base = rowOf(spec.scheme).defaultName.toLatin1();
         QByteArray name = base;
         for (int n = 2; !taken.insert(name).second; ++n)
             name = base + QByteArray::number(n);

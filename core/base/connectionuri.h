@@ -11,10 +11,6 @@
 
 namespace lockscope {
 
-enum class Scheme { ZooKeeper, Redis, RedisTls, MariaDb, Sandbox, Simulated };
-// What answers under it; nothing for what stands for several servers, or for none.
-[[nodiscard]] std::optional<BackendKind> backendOf(Scheme scheme);
-
 struct HostPort {
     QString host;
     quint16 port = 0;
@@ -31,10 +27,10 @@ struct ConnectionSpec {
     std::vector<HostPort> hosts;
     QString user;
     QString password;
-    QByteArray chroot;        // ZooKeeper: "" or "/a/b"
+    QByteArray chroot;        // UriPath::Chroot: "" or "/a/b"
     quint16 adminPort = 8080; // ZooKeeper's AdminServer
-    int database = 0;         // Redis
-    QString databaseName;     // MariaDB
+    int database = 0;         // UriPath::DatabaseNumber
+    QString databaseName;     // UriPath::DatabaseName
     quint64 seed = 0;         // sim:
     bool production = false;
     bool readOnly = false;
@@ -44,6 +40,8 @@ struct ConnectionSpec {
     [[nodiscard]] QString displayUri() const;
 };
 
+// "zk", "redis", "rediss", "mariadb": the schemes of servers.
+[[nodiscard]] QStringList serverSchemes();
 // Reads one argument. Without NAME= the name stays empty; nameConnections gives it one.
 [[nodiscard]] Result<ConnectionSpec> parseConnection(const QString &argument);
 // Names the nameless after their scheme: zk, redis, mariadb, sim; a second one zk2 …

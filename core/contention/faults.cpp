@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/faults.h"
 
+#include "core/contention/backendrules.h"
 #include "core/contention/mutants/mutants.h"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ bool waitsForMessage(FaultKind kind)
 bool hasSessions(const QByteArray &recipe)
 {
     const auto *info = playable(recipe);
-    return info && info->backend == BackendKind::ZooKeeper;
+    return info && rulesOf(info->backend).leasesAreSessions;
 }
 
 // As parts of a lease: shorter than that, or longer. Both are different stories.

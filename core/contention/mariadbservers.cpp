@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/contention/mariadbservers.h"
+// The simulated MariaDB that contenders of the SQL recipes contend on.
+#include "core/contention/servers.h"
 
 #include "core/contention/traced/tracedsql.h"
 #include "core/recipes/make.h"

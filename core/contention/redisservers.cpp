@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/contention/redisservers.h"
+// The simulated Redis as the servers of a run: one, or five for redlock.
+#include "core/contention/servers.h"
 
 #include "core/contention/mutants/mutants.h"
 #include "core/recipes/make.h"

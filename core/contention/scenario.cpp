@@ -2,6 +2,7 @@
 #include "core/contention/scenario.h"
 
 #include "core/base/text.h"
+#include "core/contention/backendrules.h"
 #include "core/contention/mutants/mutants.h"
 
 #include <QJsonArray>
@@ -139,19 +140,6 @@ PlannedFault readPlanned(Reader &outer, const QJsonObject &object)
     return fault;
 }
 
-// Whether such a thing can happen at all to a lock on such a server.
-bool canHappen(FaultKind fault, BackendKind backend)
-{
-    switch (fault) {
-    case FaultKind::Expire: return backend != BackendKind::Redis; // it has no sessions
-    case FaultKind::Lag: return backend == BackendKind::ZooKeeper;
-    case FaultKind::RestartEmpty:
-    case FaultKind::Failover:
-    case FaultKind::LostPublish: return backend == BackendKind::Redis;
-    default: return true;
-    }
-}
-
 } // namespace
 
 const std::vector<FaultKind> &allFaults()
@@ -189,7 +177,7 @@ std::vector<FaultKind> faultsFor(const QByteArray &recipe)
     std::vector<FaultKind> kinds;
     const auto *info = playable(recipe);
     for (const auto kind : allFaults()) {
-        if (info && canHappen(kind, info->backend))
+        if (info && rulesOf(info->backend).canHappen(kind))
             kinds.push_back(kind);
     }
     return kinds;
@@ -305,23 +293,24 @@ Result<void> Scenario::check() const
         return bad(u"the seed %1 is too large: below %2"_s.arg(seed).arg(seedLimit));
     if (limit != 1 && !info->counted)
         return bad(u"recipe %1 has one permit, not %2"_s.arg(name).arg(limit));
-    if (locks != 1 && info->backend != BackendKind::ZooKeeper)
+    if (locks != 1 && !rulesOf(info->backend).playsTwoLocks)
         return bad(u"recipe %1 is played with one lock: two are for those on ZooKeeper"_s.arg(name));
     if (readersPercent != 0 && !info->readWrite)
         return bad(u"recipe %1 has no read mode"_s.arg(name));
-    if (perProcess > 1 && info->backend == BackendKind::MariaDb)
-        return bad(u"a session on MariaDB carries one lock at a time: one contender per process"_s);
+    if (perProcess > 1 && infoOf(info->backend).oneLockEach)
+        return bad(u"a session on %1 carries one lock at a time: one contender per process"_s.arg(
+            infoOf(info->backend).title));
     const auto isForced = [](const PlannedFault &fault) { return fault.kind == FaultKind::ForceRelease; };
     if (locks != 1
         && (std::count(faults.begin(), faults.end(), FaultKind::ForceRelease) > 0
             || std::any_of(planned.begin(), planned.end(), isForced)))
         return bad(u"of two locks none can be force-released here"_s);
     for (const auto fault : faults) {
-        if (!canHappen(fault, info->backend))
+        if (!rulesOf(info->backend).canHappen(fault))
             return bad(u"the fault %1 cannot happen to %2"_s.arg(QString::fromLatin1(nameOf(fault)), name));
     }
     for (const auto &fault : planned) {
-        if (!canHappen(fault.kind, info->backend))
+        if (!rulesOf(info->backend).canHappen(fault.kind))
             return bad(u"the fault %1 cannot happen to %2"_s.arg(QString::fromLatin1(nameOf(fault.kind)), name));
         if (fault.contender < 0 || fault.contender >= contenders)
             return bad(u"there is no contender %1 that a fault could befall"_s.arg(fault.contender));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/recipes/lock.h"
+#include "core/base/backendkind.h"
 #include "core/base/random.h"
 #include "core/world/network.h"
 #include "core/contention/trace.h"
@@ -57,5 +58,9 @@ struct ServersContext {
     Random random;
 };
 [[nodiscard]] std::unique_ptr<Servers> makeServers(const ServersContext &context);
+#define LOCKSCOPE_SERVERS(Name)                                                                                      \
+    [[nodiscard]] std::unique_ptr<Servers> make##Name##Servers(const ServersContext &context);
+LOCKSCOPE_BACKENDS(LOCKSCOPE_SERVERS)
+#undef LOCKSCOPE_SERVERS
 
 } // namespace lockscope::contention

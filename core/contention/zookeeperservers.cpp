@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/contention/zookeeperservers.h"
+// The simulated ZooKeeper as the servers of a run: one server, or three where a follower is to lag.
+#include "core/contention/servers.h"
 
 #include "core/contention/mutants/mutants.h"
 #include "core/recipes/multilock.h"

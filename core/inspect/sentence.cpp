@@ -24,23 +24,23 @@ QString host(const QString &endpoint)
     return label(address.toUtf8(), labelLength);
 }
 
-QString whom(const Contender &contender)
+QString whom(const Contender &contender, const BackendWords &words)
 {
     if (contender.endpoint)
         return host(*contender.endpoint);
     if (contender.identity && !contender.identity->isEmpty())
         return label(*contender.identity, labelLength);
     if (contender.session)
-        return u"session "_s + label(contender.session->toUtf8(), labelLength);
+        return words.client + u' ' + label(contender.session->toUtf8(), labelLength);
     return label(contender.id, labelLength);
 }
 
-QString holders(const std::vector<const Contender *> &all)
+QString holders(const std::vector<const Contender *> &all, const BackendWords &words)
 {
     const Contender &first = *all.front();
     const bool reading = std::ranges::all_of(all, [](const auto *one) { return one->mode == Mode::Read; });
     if (all.size() == 1)
-        return reading ? u"reader "_s + whom(first) : whom(first);
+        return reading ? u"reader "_s + whom(first, words) : whom(first, words);
     if (reading)
         return u"%1 readers"_s.arg(all.size());
     // A writer that also took the read lock is one client with two nodes.
@@ -48,7 +48,7 @@ QString holders(const std::vector<const Contender *> &all)
                                 return one->session == first.session && one->mode != Mode::Permit;
                             });
     if (oneSession)
-        return whom(first);
+        return whom(first, words);
     const bool permits = std::ranges::all_of(all, [](const auto *one) { return one->mode == Mode::Permit; });
     return permits ? u"%1 permit holders"_s.arg(all.size()) : u"%1 holders"_s.arg(all.size());
 }
@@ -96,7 +96,7 @@ QString answerSentence(const LockSnapshot &lock, ServerTime now)
     }
     QString sentence = name;
     if (!holding.empty())
-        sentence += u" is held by "_s + holders(holding) + heldFor(holding, now);
+        sentence += u" is held by "_s + holders(holding, infoOf(lock.backend).words) + heldFor(holding, now);
     else if (lock.state == LockState::Free)
         sentence += u" is free"_s;
     else

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/mariadb/client.h"
 
+#include "core/async/closing.h"
 #include "core/base/logging.h"
 #include "core/base/text.h"
 #include "core/mariadb/worker.h"
@@ -219,6 +220,7 @@ private:
 
 std::unique_ptr<Session> openSession(Loop &loop, SessionOptions options)
 {
+    addClosing(&waitForClosingSessions);
     return std::make_unique<Client>(loop, std::move(options));
 }
 

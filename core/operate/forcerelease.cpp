@@ -142,7 +142,8 @@ Task<Result<ForceReleaseOutcome>> forceRelease(ForceReleasePlan plan, ForceRelea
     if (const auto written = tools.audit->append(intent); !written)
         co_return written.error();
 
-    const auto sent = co_await sendRelease(plan, tools, deadline);
+    auto sending = tools.send(plan, deadline);
+    const auto sent = co_await sending;
 
     // Reading again has time of its own: the deadline may have passed while the answer was out.
     constexpr std::chrono::seconds rereadWithin(5);

@@ -14,23 +14,22 @@
 #pragma once
 
 #include "core/inspect/observer.h"
-#include "core/mariadb/session.h"
 #include "core/operate/audit.h"
 #include "core/operate/forcereleaseplan.h"
-#include "core/redis/connection.h"
-#include "core/zookeeper/session.h"
 
 namespace lockscope::operate {
 
-// What step 2 to 5 work on; one of session, connection, nodes and sql is set. All outlive the task.
+struct Sent {
+    qint64 told = 0; // subscribers; 0 where nothing is published
+    QString where;   // of a set: on how many of its nodes
+};
+
+// What step 2 to 5 work on. All outlive the task.
 struct ForceReleaseTools {
     inspect::Observer *observer = nullptr;
-    zk::Session *session = nullptr;          // gated
-    redis::Connection *connection = nullptr; // gated
+    std::function<Task<Result<Sent>>(ForceReleasePlan, Deadline)> send = {}; // the backend's own (releaseact.h)
     AuditFile *audit = nullptr;
     Loop *loop = nullptr;
-    std::vector<redis::Connection *> nodes = {}; // of a Redlock set, gated, in the order of the snapshot's
-    mariadb::Session *sql = nullptr;             // gated
 };
 
 // Steps 2 to 5. Errors: Refused when the hold is gone or another's by now (nothing is taken away), or when the gate

@@ -3,9 +3,8 @@
 
 #include "core/base/duration.h"
 #include "core/base/text.h"
-#include "core/operate/releaseway.h"
+#include "core/operate/releasemethod.h"
 #include "core/rules/contenderid.h"
-#include "core/rules/redissonkeys.h"
 
 namespace lockscope::operate {
 
@@ -111,190 +110,6 @@ std::optional<Error> refusalOf(const LockSnapshot &snapshot, const Contender &co
                    u"held by "_s + idsOf(holders));
 }
 
-// Whether the guard says enough to tell this hold from a later one.
-bool isIdentified(const Contender &holder, ReleaseWay way)
-{
-    if (way == ReleaseWay::DeleteNode)
-        return holder.guard.path.startsWith('/') && holder.guard.czxid != 0;
-    return !holder.guard.value.isEmpty();
-}
-
-void planDelete(ForceReleasePlan &plan, const Contender &holder)
-{
-    const auto path = escaped(holder.guard.path);
-    plan.commands << u"sync %1"_s.arg(path) << u"getData %1"_s.arg(path)
-                  << u"delete %1 version %2"_s.arg(path).arg(holder.guard.version);
-    const auto owner =
-        holder.guard.owner == 0 ? u"no owner session (persistent)"_s : u"owner 0x%1"_s.arg(holder.guard.owner, 0, 16);
-    plan.guardText =
-        u"czxid 0x%1, %2 and data version %3, read again right before the delete"_s.arg(holder.guard.czxid, 0, 16)
-            .arg(owner)
-            .arg(holder.guard.version);
-    plan.exact = recipes::isGivenOnce(ZPath(holder.guard.path).name());
-    if (!plan.exact)
-        plan.warnings
-            << u"ZooKeeper cannot delete a name that comes again only if it is still the same node: should it be "
-               u"re-created in the moment between the last look and the delete, the new holder loses it"_s;
-}
-
-// What is at stake where the value is the same for every holder and nothing else tells them apart.
-void planRisk(ForceReleasePlan &plan, const Contender &holder)
-{
-    if (!holder.guard.comesAgain)
-        return;
-    const auto value = label(holder.guard.value, 80);
-    const auto &recipe = recipeOf(plan.before.recipe);
-    const auto why =
-        recipe.quorum ? u"its moment of expiry differs from node to node"_s
-        : holder.expiresAt && recipe.endsBy != recipes::EndsBy::Timestamp
-            ? u"this server does not say to the millisecond when the key ends (Redis does from version 7)"_s
-            : u"the key has no expiry"_s;
-    plan.exact = false;
-    plan.risk =
-        u"the value \"%1\" is one that another holder may write as well, and %2: should the lock pass to another "
-        u"before the command arrives, that one loses it"_s.arg(value, why);
-    plan.warnings << plan.risk;
-}
-
-void planDeleteUntil(ForceReleasePlan &plan, const Contender &holder)
-{
-    const auto key = escaped(plan.before.lock.name);
-    const auto value = escaped(holder.guard.value);
-    const auto expiry = QString::number(*holder.guard.expiryMs);
-    plan.commands << u"EVALSHA compare-and-delete-until 1 %1 %2 %3"_s.arg(key, value, expiry)
-                  << u"in the script: DEL %1, only if GET %1 is %2 and PEXPIRETIME %1 is %3"_s.arg(key, value,
-                                                                                                   expiry);
-    plan.guardText = u"the key must still hold %1 and still end at %2 (ms since 1970); compared and deleted in one "
-                     u"script"_s.arg(value, expiry);
-    plan.exact = false;
-    plan.warnings << u"every holder writes the same value: only the moment at which it ends tells them apart, to the "
-                     u"millisecond. One that took the key within a millisecond of this one would lose it"_s;
-}
-
-void planCompareAndDelete(ForceReleasePlan &plan, const Contender &holder)
-{
-    if (holder.guard.expiryMs) {
-        planDeleteUntil(plan, holder);
-        return;
-    }
-    const auto key = escaped(plan.before.lock.name);
-    const auto value = escaped(holder.guard.value);
-    plan.commands << u"EVALSHA compare-and-delete 1 %1 %2"_s.arg(key, value)
-                  << u"in the script: DEL %1, only if GET %1 is %2"_s.arg(key, value);
-    plan.guardText = u"the key must still hold %1; compared and deleted in one script"_s.arg(value);
-}
-
-void planQuorumDelete(ForceReleasePlan &plan, const Contender &holder)
-{
-    const auto key = escaped(plan.before.lock.name);
-    const auto value = escaped(holder.guard.value);
-    int votes = 0;
-    for (const auto &said : plan.before.nodes) {
-        plan.commands << u"%1: EVALSHA compare-and-delete 1 %2 %3"_s.arg(said.node, key, value);
-        votes += said.value == holder.guard.value ? 1 : 0;
-        if (!said.answered)
-            plan.warnings << u"node %1 did not answer: what it holds of this ends with its TTL"_s.arg(said.node);
-    }
-    plan.commands << u"in the script: DEL %1, only if GET %1 is %2"_s.arg(key, value);
-    plan.guardText = u"on each node the key must still hold %1; compared and deleted in one script"_s.arg(value);
-    if (holder.role == Role::Holder)
-        return;
-    plan.guardText += u"; and it must still be on less than a majority"_s;
-    const auto *owner =
-        plan.before.contenders.front().role == Role::Holder ? &plan.before.contenders.front() : nullptr;
-    plan.warnings << u"%1 does not hold the lock: it is on %2 of %3 nodes only. This takes away what a client left "
-                     u"behind, or a try that is under way; %4"_s.arg(label(holder.id, 80))
-                         .arg(votes)
-                         .arg(plan.before.nodes.size())
-                         .arg(owner ? u"%1 keeps the lock"_s.arg(label(owner->id, 80)) : u"nobody holds it now"_s);
-}
-
-void planRedisson(ForceReleasePlan &plan, const Contender &holder)
-{
-    const redis::RedissonKeys keys(plan.before.lock.name);
-    const auto key = escaped(plan.before.lock.name);
-    const auto field = escaped(holder.guard.value);
-    plan.commands << u"EVALSHA redisson-force-release 5 %1 … %2"_s.arg(key, field);
-    if (recipeOf(plan.before.recipe).readWrite) {
-        const bool isWriter = holder.guard.value.endsWith(":write");
-        plan.commands << u"in the script: HDEL %1 %2 (DEL when it was the last), PUBLISH %3 %4"_s.arg(
-            key, field, escaped(keys.readWriteChannel()), isWriter ? u"1"_s : u"0 when it was the last"_s);
-    } else {
-        plan.commands << u"in the script: DEL %1, PUBLISH %2 0, and to the head of a fair queue on %2:HEAD"_s.arg(
-            key, escaped(keys.channel()));
-    }
-    plan.guardText = u"the hash must still have the field %1; checked and released in one script"_s.arg(field);
-}
-
-void planPermit(ForceReleasePlan &plan, const Contender &holder)
-{
-    const redis::RedissonKeys keys(plan.before.lock.name);
-    const auto key = escaped(plan.before.lock.name);
-    const auto deadlines = escaped(keys.permitDeadlines());
-    const auto permit = escaped(holder.guard.value);
-    plan.commands << u"EVALSHA redisson-permit-release 2 %1 %2 %3 …"_s.arg(key, deadlines, permit)
-                  << u"in the script: ZREM %1 %2, INCRBY %3 1, PUBLISH %4 with the permits left"_s.arg(
-                         deadlines, permit, key, escaped(keys.semaphoreChannel()));
-    plan.guardText = u"the permit must still be out; checked and given back in one script"_s;
-}
-
-void planKill(ForceReleasePlan &plan, const Contender &holder)
-{
-    const bool isNamed = recipeOf(plan.before.recipe).shape == recipes::Shape::NamedLock;
-    const auto connection = label(holder.session.value_or(QString()).toUtf8(), 40);
-    const auto holds =
-        isNamed
-            ? u"IS_USED_LOCK(…) = %1"_s.arg(connection)
-            : u"INNODB_TRX (or INNODB STATUS), read afresh, has this transaction of connection %1"_s.arg(connection);
-    plan.commands << u"BEGIN NOT ATOMIC IF %1 THEN KILL CONNECTION %2 (in one statement where the server can)"_s.arg(
-        holds, connection)
-                  << u"KILL CONNECTION %1"_s.arg(connection);
-    plan.guardText =
-        isNamed ? u"%1 must still hold it, looked at right before the KILL"_s.arg(label(holder.guard.value))
-                : u"%1 (ms since 1970), looked at right before the KILL; what may be old does not count"_s.arg(
-                    label(holder.guard.value));
-    plan.exact = false;
-    plan.warnings
-        << u"KILL knows only the connection: should it let go and take something else in the moment between "
-           u"the last look and the KILL, it loses that"_s
-        << u"everything this connection holds goes with it: its whole transaction is rolled back, which may "
-           u"take as long as its changes took, and its named locks are released. A pool may have lent the "
-           u"connection to other work"_s;
-}
-
-QString plural(int count, const QString &one, const QString &many)
-{
-    return count == 1 ? one : many.arg(count);
-}
-
-QString wakesText(const LockSnapshot &snapshot, const Contender &holder, ReleaseWay way)
-{
-    switch (way) {
-    case ReleaseWay::CompareAndDelete:
-    case ReleaseWay::QuorumDelete: return u"nobody is told: clients that want it poll, and find it free"_s;
-    case ReleaseWay::KillConnection:
-        return snapshot.waiterCount() == 0 ? u"nobody waits"_s : u"the first in line, by the server itself"_s;
-    case ReleaseWay::RedissonUnlock:
-    case ReleaseWay::RedissonPermit:
-        return u"the waiting clients, by the publish; a bare DEL would leave them asleep"_s;
-    case ReleaseWay::DeleteNode:
-    case ReleaseWay::None: break;
-    }
-    int watchers = 0;
-    bool herd = false;
-    for (const auto &contender : snapshot.contenders) {
-        const bool watches = std::any_of(contender.watches.begin(), contender.watches.end(),
-                                         [&](const auto &edge) { return edge.children || edge.target == holder.id; });
-        watchers += watches ? 1 : 0;
-        herd = herd || (watches && watchers > 1);
-    }
-    if (watchers == 0)
-        return snapshot.waiterCount() == 0 ? u"nobody waits"_s : u"no waiter seen to watch it"_s;
-    const auto text = plural(watchers, u"1 waiter, by the deletion; nothing else to publish"_s,
-                             u"%1 waiters, by the deletion; nothing else to publish"_s);
-    return herd ? text + u" (a herd: one of them gets it)"_s : text;
-}
-
 void planGentler(ForceReleasePlan &plan, const Contender &holder)
 {
     const auto &snapshot = plan.before;
@@ -315,12 +130,12 @@ void planGentler(ForceReleasePlan &plan, const Contender &holder)
                          : u"have the client that holds it release it, or stop it"_s);
 }
 
-void planWarnings(ForceReleasePlan &plan, const Contender &holder)
+void planWarnings(ForceReleasePlan &plan, const Contender &holder, const ReleaseMethod &method)
 {
     const auto &snapshot = plan.before;
     const auto &recipe = recipeOf(snapshot.recipe);
     plan.warnings.prepend(
-        recipe.release == ReleaseWay::KillConnection
+        method.endsConnection
             ? u"the old holder (%1) is told only by its next statement, which fails; until then it may go on with what "
               u"lies outside this server"_s.arg(nameOf(holder))
             : u"the old holder (%1) may still believe it holds the lock, and go on working: nothing tells it. Only a "
@@ -336,7 +151,7 @@ void planWarnings(ForceReleasePlan &plan, const Contender &holder)
         plan.warnings << u"%1 hold it; only this one is released"_s.arg(snapshot.holderCount());
     if (snapshot.confidence == inspect::Confidence::Low)
         plan.warnings << u"that this is a lock is a guess (%1): look at the raw %2 first"_s.arg(
-            snapshot.why, infoOf(snapshot.backend).entry);
+            snapshot.why, infoOf(snapshot.backend).words.entry);
     if (!snapshot.waitersKnown)
         plan.warnings << u"clients that poll leave no trace: who gets it next is not known"_s;
 }
@@ -354,10 +169,11 @@ Result<ForceReleasePlan> planForceRelease(const LockSnapshot &snapshot, const QB
     const auto way = releaseWay(snapshot);
     if (!way)
         return way.error();
-    if (!isIdentified(contender, *way))
+    const auto &method = methodOf(*way);
+    if (method.isIdentified ? !method.isIdentified(contender) : contender.guard.value.isEmpty())
         return refused(
             u"the identity of \"%1\" in %2 could not be read"_s.arg(label(contender.id, 80), lockText(snapshot)),
-            u"check the permissions on its node or key"_s);
+            u"check the permissions on its %1"_s.arg(infoOf(snapshot.backend).words.entry));
 
     ForceReleasePlan plan;
     plan.before = snapshot;
@@ -365,19 +181,10 @@ Result<ForceReleasePlan> planForceRelease(const LockSnapshot &snapshot, const QB
     plan.guard = contender.guard;
     if (const auto *next = snapshot.nextAfter(contender.id))
         plan.nextHolder = next->id;
-    switch (*way) {
-    case ReleaseWay::DeleteNode: planDelete(plan, contender); break;
-    case ReleaseWay::CompareAndDelete: planCompareAndDelete(plan, contender); break;
-    case ReleaseWay::QuorumDelete: planQuorumDelete(plan, contender); break;
-    case ReleaseWay::RedissonUnlock: planRedisson(plan, contender); break;
-    case ReleaseWay::RedissonPermit: planPermit(plan, contender); break;
-    case ReleaseWay::KillConnection: planKill(plan, contender); break;
-    case ReleaseWay::None: break;
-    }
-    plan.wakes = wakesText(snapshot, contender, *way);
+    method.plan(plan, contender);
+    plan.wakes = method.wakes(snapshot, contender);
     planGentler(plan, contender);
-    planRisk(plan, contender);
-    planWarnings(plan, contender);
+    planWarnings(plan, contender, method);
     return plan;
 }
 

@@ -13,6 +13,7 @@ struct ForceReleasePlan {
     inspect::LockSnapshot before;
     QByteArray holder; // the contender's id
     inspect::Identity guard;
+    QString act;          // "KILL connection 13": where it is more than a release; else empty
     QStringList commands; // exactly what will be sent, for people
     QString guardText;    // "czxid 0x5f21 and owner 0x2000009b4890007, read again right before"
     bool exact = true;    // false: a gap remains, see docs/layouts.md, "Way of release"

@@ -5,6 +5,7 @@
 #include "core/base/random.h"
 #include "core/base/text.h"
 #include "core/mariadb/freshness.h"
+#include "core/operate/releasemethod.h"
 #include "core/rules/catalogue.h"
 
 #include <QStringDecoder>
@@ -317,7 +318,35 @@ Error mayBeOld(const ForceReleasePlan &plan)
         true};
 }
 
-} // namespace
+void planKill(ForceReleasePlan &plan, const inspect::Contender &holder)
+{
+    const bool isNamed = recipes::recipeOf(plan.before.recipe).shape == recipes::Shape::NamedLock;
+    const auto connection = label(holder.session.value_or(QString()).toUtf8(), 40);
+    const auto holds =
+        isNamed
+            ? u"IS_USED_LOCK(…) = %1"_s.arg(connection)
+            : u"INNODB_TRX (or INNODB STATUS), read afresh, has this transaction of connection %1"_s.arg(connection);
+    plan.commands << u"BEGIN NOT ATOMIC IF %1 THEN KILL CONNECTION %2 (in one statement where the server can)"_s.arg(
+        holds, connection)
+                  << u"KILL CONNECTION %1"_s.arg(connection);
+    plan.act = u"KILL connection %1"_s.arg(connection);
+    plan.guardText =
+        isNamed ? u"%1 must still hold it, looked at right before the KILL"_s.arg(label(holder.guard.value))
+                : u"%1 (ms since 1970), looked at right before the KILL; what may be old does not count"_s.arg(
+                    label(holder.guard.value));
+    plan.exact = false;
+    plan.warnings
+        << u"KILL knows only the connection: should it let go and take something else in the moment between "
+           u"the last look and the KILL, it loses that"_s
+        << u"everything this connection holds goes with it: its whole transaction is rolled back, which may "
+           u"take as long as its changes took, and its named locks are released. A pool may have lent the "
+           u"connection to other work"_s;
+}
+
+QString nextInLine(const inspect::LockSnapshot &snapshot, const inspect::Contender &)
+{
+    return snapshot.waiterCount() == 0 ? u"nobody waits"_s : u"the first in line, by the server itself"_s;
+}
 
 Task<Result<Sent>> killConnection(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline)
 {
@@ -347,6 +376,19 @@ Task<Result<Sent>> killConnection(ForceReleasePlan plan, mariadb::Session *sessi
         co_return mayBeOld(plan);
     co_await untilGone(*target);
     co_return Sent();
+}
+
+} // namespace
+
+std::vector<ReleaseMethod> releaseMethodsOfMariaDb()
+{
+    return {{ReleaseWay::KillConnection, &planKill, &nextInLine, {}, true}};
+}
+
+Task<Result<Sent>> sendRelease(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline)
+{
+    const auto way = releaseWay(plan.before);
+    return way && *way == ReleaseWay::KillConnection ? killConnection(plan, session, deadline) : nothingSent(plan);
 }
 
 } // namespace lockscope::operate

@@ -16,10 +16,11 @@
 // Afterwards it is looked at the same way whether the hold is gone: what is rolled back keeps its locks so long.
 #pragma once
 
+#include "core/mariadb/session.h"
 #include "core/operate/releaseact.h"
 
 namespace lockscope::operate {
 
-[[nodiscard]] Task<Result<Sent>> killConnection(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline);
+[[nodiscard]] Task<Result<Sent>> sendRelease(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline);
 
 } // namespace lockscope::operate

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one moment in which something is taken away: the guarded command itself.
+// What the senders of all backends share: the one moment in which something is taken away is theirs. Refused when the
+// hold was gone or another's at the last look; UnknownOutcome when the answer was lost; else what the server said.
 #pragma once
 
 #include "core/operate/forcerelease.h"
 
 namespace lockscope::operate {
 
-struct Sent {
-    qint64 told = 0; // subscribers; 0 where nothing is published
-    QString where;   // of a set: on how many of its nodes
-};
-// Refused when the hold was gone or another's at the last look; UnknownOutcome when the answer was lost;
-// else what the server said.
-[[nodiscard]] Task<Result<Sent>> sendRelease(ForceReleasePlan plan, ForceReleaseTools tools, Deadline deadline);
-
+// What a backend's own sender says where it does not know the plan's way: nothing was sent.
+[[nodiscard]] Task<Result<Sent>> nothingSent(ForceReleasePlan plan);
 // "… is gone already: nothing was sent", for whoever let go before we acted.
 [[nodiscard]] Error goneAlready(const ForceReleasePlan &plan);
 [[nodiscard]] Error changedMeanwhile(const ForceReleasePlan &plan, const QString &what);

@@ -2,6 +2,7 @@
 #include "core/operate/releaseway.h"
 
 #include "core/base/text.h"
+#include "core/operate/releasemethod.h"
 
 #include <algorithm>
 
@@ -34,6 +35,20 @@ Result<ReleaseWay> releaseWay(const inspect::LockSnapshot &snapshot)
                                                        : recipe.releaseRefusal;
     return Error{ErrorCode::Unsupported, u"force-release of %1 (%2) is not possible: %3"_s.arg(
                                              label(snapshot.lock.text()), label(snapshot.recipe), why)};
+}
+
+const ReleaseMethod &methodOf(ReleaseWay way)
+{
+    static const auto all = [] {
+        std::vector<ReleaseMethod> methods;
+#define LOCKSCOPE_RELEASES(Name) std::ranges::copy(releaseMethodsOf##Name(), std::back_inserter(methods));
+        LOCKSCOPE_BACKENDS(LOCKSCOPE_RELEASES)
+#undef LOCKSCOPE_RELEASES
+        return methods;
+    }();
+    const auto found = std::ranges::find(all, way, &ReleaseMethod::way);
+    Q_ASSERT(found != all.end());
+    return *found;
 }
 
 } // namespace lockscope::operate

@@ -13,8 +13,9 @@ const std::vector<RecipeInfo> &catalogue()
 {
     static const auto all = [] {
         std::vector<RecipeInfo> recipes;
-        for (const auto &family : {zookeeperRecipes(), clientRecipes(), redisRecipes(), sqlRecipes()})
-            recipes.insert(recipes.end(), family.begin(), family.end());
+#define LOCKSCOPE_RECIPES(Name) std::ranges::copy(recipesOf##Name(), std::back_inserter(recipes));
+        LOCKSCOPE_BACKENDS(LOCKSCOPE_RECIPES)
+#undef LOCKSCOPE_RECIPES
         for (auto &recipe : recipes) {
             recipe.acquirable = !recipe.requestsAcquireFree.isEmpty();
             if (!recipe.acquirable)

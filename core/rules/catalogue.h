@@ -109,10 +109,9 @@ struct AcquireOptions {
 [[nodiscard]] std::optional<Error> objectionTo(const QByteArray &id, BackendKind backend,
                                                const AcquireOptions &options);
 
-// The families, one file each, in the order of the catalogue.
-[[nodiscard]] std::vector<RecipeInfo> zookeeperRecipes();
-[[nodiscard]] std::vector<RecipeInfo> clientRecipes();
-[[nodiscard]] std::vector<RecipeInfo> redisRecipes();
-[[nodiscard]] std::vector<RecipeInfo> sqlRecipes();
+// Those of each backend, in the order of the catalogue.
+#define LOCKSCOPE_RECIPES(Name) [[nodiscard]] std::vector<RecipeInfo> recipesOf##Name();
+LOCKSCOPE_BACKENDS(LOCKSCOPE_RECIPES)
+#undef LOCKSCOPE_RECIPES
 
 } // namespace lockscope::recipes

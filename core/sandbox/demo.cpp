@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/sandbox/demo.h"
 
-#include "core/sandbox/demomariadb.h"
-#include "core/sandbox/demoredis.h"
-#include "core/sandbox/demozookeeper.h"
+#include "core/sandbox/kit.h"
 
 #include <algorithm>
 
@@ -15,25 +13,20 @@ struct Demo::Private {
     Private(Loop &loop, Random random) : stage(loop, random) {}
 
     DemoStage stage;
-    std::unique_ptr<DemoZooKeeper> zooKeeper;
-    std::unique_ptr<DemoRedis> redis;
-    std::unique_ptr<DemoMariaDb> mariaDb;
+    std::vector<std::shared_ptr<void>> scenes;
 };
 
 Demo::Demo(Loop &loop, const std::vector<ConnectionSpec> &connections, Random random)
     : d(std::make_unique<Private>(loop, random))
 {
-    const auto firstOf = [&connections](Scheme scheme) {
-        return std::ranges::find(connections, scheme, &ConnectionSpec::scheme);
-    };
     // Held open until all scenes are counted.
     d->stage.sceneBegins();
-    if (const auto found = firstOf(Scheme::ZooKeeper); found != connections.end())
-        d->zooKeeper = std::make_unique<DemoZooKeeper>(d->stage, *found);
-    if (const auto found = firstOf(Scheme::Redis); found != connections.end())
-        d->redis = std::make_unique<DemoRedis>(d->stage, *found);
-    if (const auto found = firstOf(Scheme::MariaDb); found != connections.end())
-        d->mariaDb = std::make_unique<DemoMariaDb>(d->stage, *found);
+    for (const auto &backend : allBackends()) {
+        const auto first = std::ranges::find_if(
+            connections, [&backend](const auto &one) { return backendOf(one.scheme) == backend.kind; });
+        if (first != connections.end())
+            d->scenes.push_back(kitOf(backend.kind).play(d->stage, *first));
+    }
     d->stage.sceneIsUp();
     d->stage.filled().completeAt(Deadline::after(loop, 30s), false);
 }

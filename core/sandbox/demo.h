@@ -28,7 +28,7 @@ namespace lockscope::sandbox {
 
 class Demo {
 public:
-    // Uses the first ZooKeeper, Redis and MariaDB among the connections; any of them may be missing.
+    // Uses the first of each backend among the connections; any of them may be missing.
     // Loop thread only, and the loop must be a thread's Qt event loop.
     Demo(Loop &loop, const std::vector<ConnectionSpec> &connections, Random random);
     // Ends what plays and closes its sessions in the background.

@@ -6,6 +6,8 @@
 // init-file: it starts without grant tables, makes them, and reads them as the last statement, all of it
 // before the first client is let in. That takes one second instead of the five of mariadb-install-db, and
 // one process that dies with us.
+#include "core/sandbox/demomariadb.h"
+#include "core/sandbox/kit.h"
 #include "core/sandbox/serverprocess.h"
 
 #include <QDir>
@@ -155,6 +157,19 @@ Result<std::unique_ptr<Server>> makeMariaDb(MariaDbOptions options)
                      u"no private MariaDB: mariadbd is not installed; Debian's package is mariadb-server-core"_s,
                      false};
     return std::unique_ptr<Server>(std::make_unique<MariaDbServer>(QFile::encodeName(program), std::move(options)));
+}
+
+SandboxKit sandboxOfMariaDb()
+{
+    const auto make = [] { return makeMariaDb(); };
+    return {.what = u"a MariaDB"_s,
+            .most = 1,
+            .usual = 0,
+            .user = u"root"_s,
+            .make = make,
+            .play = [](DemoStage &stage, const ConnectionSpec &server) {
+                return std::shared_ptr<void>(std::make_shared<DemoMariaDb>(stage, server));
+            }};
 }
 
 } // namespace lockscope::sandbox

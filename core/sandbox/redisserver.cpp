@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A private redis-server: nothing on disk, everything it must not tell the process list in a file.
+#include "core/sandbox/demoredis.h"
+#include "core/sandbox/kit.h"
 #include "core/sandbox/serverprocess.h"
 
 #include <QFile>
@@ -89,6 +91,19 @@ Result<std::unique_ptr<Server>> makeRedis(RedisOptions options)
         return Error{ErrorCode::Unsupported,
                      u"no private Redis: redis-server is not installed; Debian's package is redis-server"_s, false};
     return std::unique_ptr<Server>(std::make_unique<RedisServer>(QFile::encodeName(program), std::move(options)));
+}
+
+SandboxKit sandboxOfRedis()
+{
+    const auto make = [] { return makeRedis(); };
+    return {.what = u"N Redis servers"_s,
+            .most = 64,
+            .usual = 1,
+            .user = {},
+            .make = make,
+            .play = [](DemoStage &stage, const ConnectionSpec &server) {
+                return std::shared_ptr<void>(std::make_shared<DemoRedis>(stage, server));
+            }};
 }
 
 } // namespace lockscope::sandbox

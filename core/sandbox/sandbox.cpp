@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/sandbox/sandbox.h"
 
+#include "core/sandbox/kit.h"
+
 #include <algorithm>
+#include <array>
 #include <thread>
 
 using namespace Qt::StringLiterals;
@@ -11,18 +14,31 @@ namespace lockscope::sandbox {
 namespace {
 
 constexpr std::chrono::milliseconds pollEvery{10};
-// Long enough for a crashed holder that people want to look at.
-constexpr std::chrono::milliseconds longestSession{600'000};
+} // namespace
 
-template <class T>
-Result<std::unique_ptr<Server>> asServer(Result<std::unique_ptr<T>> made)
+const SandboxKit &kitOf(BackendKind backend)
 {
-    if (!made)
-        return made.error();
-    return std::unique_ptr<Server>(std::move(*made));
+#define LOCKSCOPE_SANDBOX(Name) sandboxOf##Name(),
+    static const std::array all{LOCKSCOPE_BACKENDS(LOCKSCOPE_SANDBOX)};
+#undef LOCKSCOPE_SANDBOX
+    return all[static_cast<std::size_t>(backend)];
 }
 
-} // namespace
+std::map<BackendKind, int> SandboxOptions::usual()
+{
+    std::map<BackendKind, int> servers;
+    for (const auto &backend : allBackends())
+        servers[backend.kind] = kitOf(backend.kind).usual;
+    return servers;
+}
+
+SandboxOptions SandboxOptions::everything()
+{
+    SandboxOptions options;
+    for (auto &[backend, count] : options.servers)
+        count = std::max(count, 1);
+    return options;
+}
 
 Sandbox::Sandbox(SandboxOptions options, QObject *parent) : QObject(parent), m_options(options)
 {
@@ -36,15 +52,11 @@ void Sandbox::begin()
 {
     sweepLeftovers();
     m_begunAt = std::chrono::steady_clock::now();
-    if (m_options.zooKeeper) {
-        ZooKeeperOptions options;
-        options.maxSession = longestSession;
-        add("zk", Scheme::ZooKeeper, asServer(makeZooKeeper(options)));
+    for (const auto &[backend, count] : m_options.servers) {
+        const auto name = infoOf(backend).defaultName.toLatin1();
+        for (int number = 1; number <= count; ++number)
+            add(number == 1 ? name : name + QByteArray::number(number), backend, kitOf(backend).make());
     }
-    for (int number = 1; number <= m_options.redis; ++number)
-        add(number == 1 ? QByteArray("redis") : "redis" + QByteArray::number(number), Scheme::Redis, makeRedis());
-    if (m_options.mariaDb)
-        add("mariadb", Scheme::MariaDb, makeMariaDb());
     // Also when nothing was started: finished() comes through the event loop in any case.
     m_poll.start();
 }
@@ -63,14 +75,14 @@ Result<void> Sandbox::start()
     return {};
 }
 
-void Sandbox::add(const QByteArray &name, Scheme scheme, Result<std::unique_ptr<Server>> made)
+void Sandbox::add(const QByteArray &name, BackendKind backend, Result<std::unique_ptr<Server>> made)
 {
     if (!made)
         return addProblem(made.error());
     auto begun = (*made)->begin();
     if (!begun)
         return addProblem(begun.error());
-    m_entries.push_back(std::make_unique<Entry>(Entry{name, std::move(*made), scheme}));
+    m_entries.push_back(std::make_unique<Entry>(Entry{name, std::move(*made), backend}));
     m_starting.push_back(m_entries.back().get());
 }
 
@@ -115,22 +127,15 @@ std::vector<ConnectionSpec> Sandbox::connections() const
     return specs;
 }
 
-quint16 Sandbox::Entry::adminPort() const
-{
-    const auto *zooKeeper = dynamic_cast<const ZooKeeperServer *>(server.get());
-    return zooKeeper ? zooKeeper->adminPort() : quint16(0);
-}
-
 ConnectionSpec Sandbox::specOf(const Entry &entry)
 {
     ConnectionSpec spec;
     spec.name = ConnectionName(entry.name);
     spec.hosts = {entry.server->address()};
-    spec.scheme = entry.scheme;
-    if (const auto adminPort = entry.adminPort(); adminPort != 0)
+    spec.scheme = infoOf(entry.backend).schemes.front().scheme;
+    spec.user = kitOf(entry.backend).user;
+    if (const auto adminPort = entry.server->adminPort(); adminPort != 0)
         spec.adminPort = adminPort;
-    if (entry.scheme == Scheme::MariaDb)
-        spec.user = u"root"_s;
     return spec;
 }
 
@@ -139,7 +144,8 @@ QString connectArgument(const ConnectionSpec &connection)
     QString argument = QString::fromUtf8(connection.name.bytes()) + u'=' + connection.displayUri();
     if (!connection.user.isEmpty())
         argument.replace(u"://"_s, u"://"_s + connection.user + u'@');
-    if (connection.scheme == Scheme::ZooKeeper)
+    const auto backend = backendOf(connection.scheme);
+    if (backend && infoOf(*backend).hasAdminPort)
         argument += u"?admin=%1"_s.arg(connection.adminPort);
     return argument;
 }

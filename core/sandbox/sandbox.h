@@ -12,13 +12,16 @@
 #include <QObject>
 #include <QTimer>
 
+#include <map>
+
 namespace lockscope::sandbox {
 
 struct SandboxOptions {
-    bool zooKeeper = true;
-    int redis = 1;
-    bool mariaDb = false;
-    std::chrono::milliseconds atMost{60'000}; // for all of them to answer
+    std::map<BackendKind, int> servers = usual(); // how many of each
+    std::chrono::milliseconds atMost{60'000};     // for all of them to answer
+
+    static std::map<BackendKind, int> usual();
+    static SandboxOptions everything();
 };
 
 class Sandbox : public QObject {
@@ -47,10 +50,9 @@ private:
     struct Entry {
         QByteArray name;
         std::unique_ptr<Server> server;
-        Scheme scheme;
-        quint16 adminPort() const;
+        BackendKind backend;
     };
-    void add(const QByteArray &name, Scheme scheme, Result<std::unique_ptr<Server>> made);
+    void add(const QByteArray &name, BackendKind backend, Result<std::unique_ptr<Server>> made);
     void addProblem(const Error &error);
     void step();
     [[nodiscard]] static ConnectionSpec specOf(const Entry &entry);

@@ -30,7 +30,8 @@ public:
     virtual void pause() = 0;  // SIGSTOP
     virtual void resume() = 0; // SIGCONT
     [[nodiscard]] virtual HostPort address() const = 0;
-    [[nodiscard]] virtual QString log() const = 0; // what it printed
+    [[nodiscard]] virtual quint16 adminPort() const { return 0; } // 0: none
+    [[nodiscard]] virtual QString log() const = 0;                // what it printed
 };
 
 struct ZooKeeperOptions {
@@ -43,7 +44,7 @@ struct ZooKeeperOptions {
 };
 class ZooKeeperServer : public Server {
 public:
-    [[nodiscard]] virtual quint16 adminPort() const = 0;
+    [[nodiscard]] quint16 adminPort() const override = 0;
 };
 // Debian's server, or the one of the class path in LOCKSCOPE_ZOOKEEPER_CLASSPATH. An error when the programs
 // are not installed; says which package to install.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A private ZooKeeper: one standalone server on loopback, from Debian's jar or from a class path that
 // LOCKSCOPE_ZOOKEEPER_CLASSPATH names.
+#include "core/sandbox/demozookeeper.h"
+#include "core/sandbox/kit.h"
 #include "core/sandbox/serverprocess.h"
 
 #include <QFile>
@@ -135,6 +137,26 @@ Result<std::unique_ptr<ZooKeeperServer>> makeZooKeeper(ZooKeeperOptions options)
         return classes.error();
     return std::unique_ptr<ZooKeeperServer>(
         std::make_unique<PrivateZooKeeper>(QFile::encodeName(java), std::move(*classes), std::move(options)));
+}
+
+SandboxKit sandboxOfZooKeeper()
+{
+    const auto make = []() -> Result<std::unique_ptr<Server>> {
+        ZooKeeperOptions options;
+        options.maxSession = std::chrono::minutes(10); // a crashed holder that people want to look at
+        auto made = makeZooKeeper(options);
+        if (!made)
+            return made.error();
+        return std::unique_ptr<Server>(std::move(*made));
+    };
+    return {.what = u"a ZooKeeper"_s,
+            .most = 1,
+            .usual = 1,
+            .user = {},
+            .make = make,
+            .play = [](DemoStage &stage, const ConnectionSpec &server) {
+                return std::shared_ptr<void>(std::make_shared<DemoZooKeeper>(stage, server));
+            }};
 }
 
 } // namespace lockscope::sandbox

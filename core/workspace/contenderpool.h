@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the contenders of a run on real servers use: sessions of their own, behind the connection's gate and the
-// run's trace. One implementation per backend.
+// run's trace. One implementation per backend, made by its link.
 #pragma once
 
 #include "core/contention/trace.h"
@@ -21,14 +21,10 @@ public:
 };
 
 struct ContenderPoolContext {
-    Link &link;
     const contention::Scenario &scenario;
     contention::Trace &trace;
     int sessions;    // so many at most
     QByteArray name; // of this run alone: letters and digits
 };
-[[nodiscard]] std::unique_ptr<ContenderPool> makeZooKeeperPool(const ContenderPoolContext &context);
-[[nodiscard]] std::unique_ptr<ContenderPool> makeRedisPool(const ContenderPoolContext &context);
-[[nodiscard]] std::unique_ptr<ContenderPool> makeMariaDbPool(const ContenderPoolContext &context);
 
 } // namespace lockscope

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workspace/hold.h"
 
-#include "core/async/scope.h"
-#include "core/async/sleep.h"
 #include "core/base/text.h"
-#include "core/inspect/mariadb/ownid.h"
-#include "core/recipes/make.h"
-#include "core/recipes/zookeeper/ownnode.h"
-#include "core/rules/contenderid.h"
+#include "core/rules/catalogue.h"
 
 namespace lockscope {
 
@@ -16,35 +11,21 @@ using namespace Qt::StringLiterals;
 struct HeldLock::Private {
     Private(Workspace &w, HoldRequest r)
         : workspace(w), request(std::move(r)), recipe(recipes::recipeOf(request.recipe)), lost(w.loop()),
-          keyNews(w.loop()), scope(w.loop())
+          scope(w.loop())
     {
     }
 
-    Task<Result<void>> connectSession(Deadline deadline);
-    Task<Result<void>> connectSql(Deadline deadline);
-    Result<void> makeLock();
-    Task<QByteArray> contenderIdOf(QByteArray granted);
     void watchOver(const recipes::Grant &grant);
-    // On a connection that was made read-only meanwhile no release is sent. But what a contender's own session
-    // holds ends with that session, and to end it is no write. (The optimistic lock's release is one.)
-    [[nodiscard]] bool isGivenBackBySession() const { return session || (sql && !recipe.optimistic); }
     void closeSession();
     Task<void> heedRecipe();
-    Task<void> heedKey(recipes::Grant grant);
-    Task<void> listenTo(redis::Connection *node);
 
     Workspace &workspace;
     HoldRequest request;
     const recipes::RecipeInfo &recipe;
-    std::unique_ptr<zk::Session> session;  // ZooKeeper: this contender's own
-    std::unique_ptr<mariadb::Session> sql; // MariaDB: the same
+    std::unique_ptr<OwnContender> contender;
     std::unique_ptr<recipes::Lock> lock;
     Completion<QString> lost;
     bool releasing = false;
-    // Redis: completed when a server says that the key changed; the subscriptions that tell.
-    Completion<bool> keyNews;
-    std::vector<Subscription> subscriptions;
-    std::chrono::milliseconds askEvery{1000};
     Scope scope; // last: its coroutines use everything above
 };
 
@@ -63,105 +44,28 @@ QString lossText(recipes::Loss loss)
 
 } // namespace
 
-// A session of its own, and a little patience until it stands.
-Task<Result<void>> HeldLock::Private::connectSession(Deadline deadline)
+Task<Result<void>> OwnContender::connect(Deadline)
 {
-    auto *link = workspace.find(request.lock.connection);
-    session = link->openContenderSession();
-    Completion<zk::SessionState> settled(workspace.loop());
-    settled.completeAt(deadline, zk::SessionState::Connecting);
-    auto subscription = session->onState([settled](zk::SessionState state) {
-        if (state != zk::SessionState::Connecting)
-            settled.complete(state);
-    });
-    if (session->state() == zk::SessionState::Connected)
-        co_return Result<void>();
-    const auto state = co_await settled;
-    if (state == zk::SessionState::Connected)
-        co_return Result<void>();
-    const bool refused = state == zk::SessionState::AuthFailed;
-    co_return Error{refused ? ErrorCode::AuthFailed : ErrorCode::NotConnected,
-                    u"no session for the contender at %1"_s.arg(link->spec().displayUri()), !refused};
+    co_return Result<void>();
 }
 
-Task<Result<void>> HeldLock::Private::connectSql(Deadline deadline)
+Task<QByteArray> OwnContender::idOf(QByteArray granted)
 {
-    while (sql->state() == mariadb::SessionState::Connecting && !deadline.hasPassed(workspace.loop())) {
-        const Completion<bool> changed(workspace.loop());
-        changed.completeAt(deadline, false);
-        const auto subscription = sql->onState([changed](mariadb::SessionState) { changed.complete(true); });
-        co_await changed;
-    }
-    if (sql->state() == mariadb::SessionState::Connected)
-        co_return Result<void>();
-    const bool refused = sql->state() == mariadb::SessionState::AuthFailed;
-    co_return Error{refused ? ErrorCode::AuthFailed : ErrorCode::NotConnected,
-                    u"no session for the contender: %1"_s.arg(sql->lastError()), !refused};
-}
-
-Result<void> HeldLock::Private::makeLock()
-{
-    recipes::AcquireOptions options{request.readMode, request.limit, request.ttl};
-    auto *link = workspace.find(request.lock.connection);
-    const auto &id = request.recipe;
-    const auto nodes = link->redisNodes();
-    const RedisKey key(request.lock.name);
-    auto random = Random::fromSystem();
-    Result<std::unique_ptr<recipes::Lock>> made(Error{ErrorCode::Unsupported, u"this connection has no recipes"_s});
-    if (sql)
-        made = recipes::makeLock(id, *sql, request.lock.name, options);
-    else if (session)
-        made = recipes::makeLock(id, *session, ZPath(request.lock.name), options, random);
-    else if (link->redis())
-        made = recipes::makeLock(id, *link->redis(), key, options, random);
-    else if (!nodes.empty())
-        made = recipes::makeLock(id, nodes, key, options, random);
-    if (!made)
-        return made.error();
-    lock = std::move(*made);
-    return {};
-}
-
-// What the inspector calls our hold, as far as that is the server's to say; asked outside of the recipe's counts. A
-// value that every holder writes names it only with the moment at which it ends, an SQL connection only with when it
-// or its transaction began.
-Task<QByteArray> HeldLock::Private::contenderIdOf(QByteArray granted)
-{
-    if (sql) {
-        constexpr std::chrono::milliseconds patience(1500);
-        const auto askBy = Deadline::after(workspace.loop(), patience);
-        const auto id = co_await inspect::ownContenderId(sql.get(), request.recipe, askBy);
-        co_return id.value_or(granted);
-    }
-    auto *connection = workspace.find(request.lock.connection)->redis();
-    if (!connection || recipe.namesHolder || recipe.endsBy != recipes::EndsBy::Lease)
-        co_return granted;
-    const redis::Command question{"PEXPIRETIME", request.lock.name};
-    auto asking = connection->command(question, Deadline::after(workspace.loop(), std::chrono::seconds(5)));
-    const auto expiry = co_await asking;
-    co_return expiry && expiry->integer > 0 ? recipes::constantContenderId(granted, expiry->integer) : granted;
+    co_return granted;
 }
 
 void HeldLock::Private::watchOver(const recipes::Grant &grant)
 {
     scope.launch(heedRecipe());
-    if (sql)
-        return; // the session itself asks whether it still stands, and the recipe tells
-    if (!session) {
-        scope.launch(heedKey(grant));
-        for (auto *node : workspace.find(request.lock.connection)->redisNodes())
-            scope.launch(listenTo(node));
-        return;
-    }
-    scope.launch(recipes::watchOwnNode(session.get(), lock.get(), grant)); // the lock tells heedRecipe
+    contender->watchOver({scope, *lock, releasing, [this](recipes::Loss loss) { lost.complete(lossText(loss)); }},
+                         grant);
 }
 
 void HeldLock::Private::closeSession()
 {
     scope.cancelAll();
     lock.reset();
-    sql.reset();
-    session.reset();
+    contender.reset();
 }
 
 Task<void> HeldLock::Private::heedRecipe()
@@ -170,46 +74,6 @@ Task<void> HeldLock::Private::heedRecipe()
     const auto loss = co_await lostByRecipe;
     if (!releasing)
         lost.complete(lossText(loss));
-}
-
-// Asks whether the key is still ours (on a set: on a majority of its nodes) whenever a server says that it
-// changed; where one does not tell (no permission for client tracking), every 250 ms. Once a second in any
-// case: a reconnect ends the tracking silently.
-Task<void> HeldLock::Private::heedKey(recipes::Grant grant)
-{
-    auto &loop = workspace.loop();
-    while (!releasing) {
-        keyNews = Completion<bool>(loop);
-        keyNews.completeAt(Deadline::after(loop, askEvery), false);
-        const auto limit = Deadline::after(loop, std::chrono::seconds(5));
-        const auto mine = co_await lock->isStillMine(limit);
-        if (mine && !*mine && !releasing) {
-            lock->noteTakenAway(grant);
-            lost.complete(lossText(recipes::Loss::TakenAway));
-            co_return;
-        }
-        auto news = keyNews;
-        co_await news;
-    }
-}
-
-// Has one server tell of changes of the key.
-Task<void> HeldLock::Private::listenTo(redis::Connection *node)
-{
-    auto &loop = workspace.loop();
-    subscriptions.push_back(
-        node->subscribe("__redis__:invalidate", [this](const redis::Message &) { keyNews.complete(true); }));
-    auto subscriber = node->subscriberId(Deadline::after(loop, std::chrono::seconds(2)));
-    const auto id = co_await subscriber;
-    const redis::Command track{
-        "CLIENT", "TRACKING",       "ON", "REDIRECT", QByteArray::number(id ? *id : 0), "BCAST",
-        "PREFIX", request.lock.name};
-    auto reply = node->command(track, Deadline::after(loop, std::chrono::seconds(2)));
-    const auto tracked = co_await reply;
-    // An overlapping prefix means that the observer tracks this key already.
-    if (!tracked && !tracked.error().message.contains("overlap"_L1))
-        askEvery = std::chrono::milliseconds(250);
-    keyNews.complete(true); // what changed until now nobody told
 }
 
 HeldLock::HeldLock(Workspace &workspace, HoldRequest request)
@@ -239,29 +103,26 @@ Task<Result<recipes::Grant>> HeldLock::acquire(std::optional<std::chrono::millis
         co_return Error{ErrorCode::Refused,
                         u"acquire refused: %1 is for teaching, and connection %2 is production"_s.arg(
                             QString::fromUtf8(d->recipe.id), QString::fromUtf8(link->spec().name.bytes()))};
-    if (link->zookeeper()) {
-        const auto session = co_await d->connectSession(connectBy);
-        if (!session)
-            co_return session.error();
-    }
-    if (link->mariadb() && !d->sql)
-        d->sql = link->openSqlSession();
+    if (!d->contender)
+        d->contender = link->openContender(d->request);
     d->releasing = false;
-    if (d->sql) {
-        const auto session = co_await d->connectSql(connectBy);
-        if (!session)
-            co_return session.error();
-    }
+    const auto session = co_await d->contender->connect(connectBy);
+    if (!session)
+        co_return session.error();
     // Once more, after a conflict: the same lock, which counts them.
-    if (const auto made = d->lock ? Result<void>() : d->makeLock(); !made)
-        co_return made.error();
+    if (!d->lock) {
+        auto made = d->contender->makeLock();
+        if (!made)
+            co_return made.error();
+        d->lock = std::move(*made);
+    }
     // The wait counts from connected.
     const auto deadline = wait ? Deadline::after(d->workspace.loop(), *wait) : Deadline::never();
     auto grant = co_await d->lock->acquire(deadline);
     if (!grant)
         co_return grant;
     d->watchOver(*grant);
-    grant->id = co_await d->contenderIdOf(grant->id);
+    grant->id = co_await d->contender->idOf(grant->id);
     co_return grant;
 }
 
@@ -277,7 +138,7 @@ Task<Result<void>> HeldLock::release(Deadline deadline)
         co_return Result<void>();
     const auto released = co_await d->lock->release(deadline);
     const bool isRefused = !released && released.error().code == ErrorCode::Refused;
-    if (isRefused && d->isGivenBackBySession()) {
+    if (isRefused && d->contender->isGivenBackBySession()) {
         d->closeSession();
         co_return Result<void>();
     }

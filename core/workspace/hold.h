@@ -7,18 +7,9 @@
 // cancels, destroying it while it holds releases in the background.
 #pragma once
 
-#include "core/recipes/lock.h"
 #include "core/workspace/workspace.h"
 
 namespace lockscope {
-
-struct HoldRequest {
-    inspect::LockName lock;
-    QByteArray recipe;
-    bool readMode = false;
-    int limit = 1;
-    std::chrono::milliseconds ttl{30'000};
-};
 
 class HeldLock {
 public:

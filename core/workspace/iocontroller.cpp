@@ -2,7 +2,7 @@
 #include "core/workspace/iocontroller.h"
 
 #include "core/async/sleep.h"
-#include "core/mariadb/client.h"
+#include "core/workspace/zookeeperlink.h"
 
 namespace lockscope {
 
@@ -35,8 +35,6 @@ IoController::~IoController()
     m_holds.clear();
     m_workspace->log().setListener({});
     m_workspace.reset();
-    // Their threads use Qt SQL's own statics, which must not go first.
-    mariadb::waitForClosingSessions(std::chrono::seconds(2));
 }
 
 void IoController::add(ConnectionSpec spec)
@@ -254,13 +252,13 @@ Task<void> IoController::followZnode(ConnectionName name, ZPath path)
     bool first = true;
     for (;;) {
         const auto connected = co_await m_workspace->whenConnected(name, Deadline::never());
-        auto *link = m_workspace->find(name);
-        if (!link || !link->zookeeper())
+        auto *session = zooKeeperOf(m_workspace->find(name));
+        if (!session)
             co_return;
         bool watching = false;
         if (connected) {
             zk::Watch watch(m_loop);
-            auto reply = link->zookeeper()->children(path, watch, Deadline::never());
+            auto reply = session->children(path, watch, Deadline::never());
             const auto listed = co_await reply;
             watching = static_cast<bool>(listed);
             if (watching && !first)

@@ -2,7 +2,6 @@
 // What the links of all backends share: spec, gate, proxy, the telling of state changes.
 #pragma once
 
-#include "core/redis/client.h"
 #include "core/workspace/observerproxy.h"
 #include "core/workspace/workspace.h"
 
@@ -20,13 +19,7 @@ class LinkBase : public Link {
 public:
     [[nodiscard]] const ConnectionSpec &spec() const override { return m_spec; }
     [[nodiscard]] operate::Gate &gate() override { return m_gate; }
-    [[nodiscard]] zk::Session *zookeeper() override { return nullptr; }
-    [[nodiscard]] redis::Connection *redis() override { return nullptr; }
-    [[nodiscard]] std::vector<redis::Connection *> redisNodes() override { return {}; }
-    [[nodiscard]] mariadb::Session *mariadb() override { return nullptr; }
-    [[nodiscard]] std::unique_ptr<zk::Session> openContenderSession() override { return nullptr; }
-    [[nodiscard]] std::vector<ContenderConnection> openContenderConnections() override { return {}; }
-    [[nodiscard]] std::unique_ptr<mariadb::Session> openSqlSession() override { return nullptr; }
+    [[nodiscard]] bool isCleaningUp() override { return false; }
     [[nodiscard]] std::optional<Duration> latency() const override { return m_gate.latency(); }
     [[nodiscard]] const inspect::Progress &progress() const override { return m_proxy.progress(); }
     [[nodiscard]] const inspect::Cost &cost() const override { return m_proxy.cost(); }
@@ -50,25 +43,6 @@ protected:
         return spec;
     }
 
-    // Of a Redis link.
-    [[nodiscard]] redis::ConnectionOptions redisOptions(const HostPort &host) const
-    {
-        redis::ConnectionOptions options;
-        options.host = host;
-        options.tls = m_spec.scheme == Scheme::RedisTls;
-        options.user = m_spec.user.toUtf8();
-        options.password = m_password.toUtf8();
-        options.database = m_spec.database;
-        return options;
-    }
-    [[nodiscard]] ContenderConnection openContenderConnection(const HostPort &host, const QString &node)
-    {
-        ContenderConnection connection;
-        connection.client = redis::openConnection(m_context.loop, redisOptions(host));
-        connection.gated = operate::gated(*connection.client, m_gate, node);
-        return connection;
-    }
-
     LinkContext m_context;
     QString m_password;
     ConnectionSpec m_spec;
@@ -76,9 +50,10 @@ protected:
     ObserverProxy m_proxy;
 };
 
-[[nodiscard]] std::unique_ptr<LinkBase> makeZooKeeperLink(ConnectionSpec spec, LinkContext context);
-[[nodiscard]] std::unique_ptr<LinkBase> makeRedisLink(ConnectionSpec spec, LinkContext context);
-[[nodiscard]] std::unique_ptr<LinkBase> makeRedisSetLink(ConnectionSpec spec, LinkContext context);
-[[nodiscard]] std::unique_ptr<LinkBase> makeMariaDbLink(ConnectionSpec spec, LinkContext context);
+// Starts connecting; an error for a URI that names what this backend cannot connect to.
+#define LOCKSCOPE_LINK(Name)                                                                                         \
+    [[nodiscard]] Result<std::unique_ptr<LinkBase>> make##Name##Link(ConnectionSpec spec, LinkContext context);
+LOCKSCOPE_BACKENDS(LOCKSCOPE_LINK)
+#undef LOCKSCOPE_LINK
 
 } // namespace lockscope

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/workspace/livebackend.h"
 
+#include "core/async/closing.h"
 #include "core/base/logging.h"
 #include "core/workspace/iocontroller.h"
 #include "core/workspace/questions.h"
-#include "core/zookeeper/client.h"
 
 #include <QPointer>
 #include <QSemaphore>
@@ -45,7 +45,7 @@ LiveBackend::~LiveBackend()
         Qt::BlockingQueuedConnection);
     m_thread.quit();
     m_thread.wait();
-    zk::waitForClosingSessions(2s);
+    waitForClosing(2s);
 }
 
 void LiveBackend::onIoThread(std::function<void(IoController &)> work)

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A MariaDB or MySQL connection: session, gate, observer. The session reconnects by itself.
+#include "core/workspace/mariadblink.h"
+
 #include "core/inspect/mariadb/observer.h"
+#include "core/inspect/mariadb/ownid.h"
 #include "core/mariadb/client.h"
+#include "core/operate/killconnection.h"
 #include "core/workspace/linkbase.h"
 
 namespace lockscope {
@@ -10,7 +14,55 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-class MariaDbLink : public LinkBase {
+class MariaDbContender : public OwnContender {
+public:
+    MariaDbContender(std::unique_ptr<mariadb::Session> session, HoldRequest request)
+        : m_session(std::move(session)), m_request(std::move(request))
+    {
+    }
+
+    Task<Result<void>> connect(Deadline deadline) override
+    {
+        auto &loop = m_session->loop();
+        while (m_session->state() == mariadb::SessionState::Connecting && !deadline.hasPassed(loop)) {
+            const Completion<bool> changed(loop);
+            changed.completeAt(deadline, false);
+            const auto subscription =
+                m_session->onState([changed](mariadb::SessionState) { changed.complete(true); });
+            co_await changed;
+        }
+        if (m_session->state() == mariadb::SessionState::Connected)
+            co_return Result<void>();
+        const bool refused = m_session->state() == mariadb::SessionState::AuthFailed;
+        co_return Error{refused ? ErrorCode::AuthFailed : ErrorCode::NotConnected,
+                        u"no session for the contender: %1"_s.arg(m_session->lastError()), !refused};
+    }
+    Result<std::unique_ptr<recipes::Lock>> makeLock() override
+    {
+        const recipes::AcquireOptions options{m_request.readMode, m_request.limit, m_request.ttl};
+        return recipes::makeLock(m_request.recipe, *m_session, m_request.lock.name, options);
+    }
+    // A connection names a hold only with when it or its transaction began.
+    Task<QByteArray> idOf(QByteArray granted) override
+    {
+        const auto askBy = Deadline::after(m_session->loop(), std::chrono::milliseconds(1500));
+        const auto id = co_await inspect::ownContenderId(m_session.get(), m_request.recipe, askBy);
+        co_return id.value_or(granted);
+    }
+    // The session itself asks whether it still stands, and the recipe tells.
+    void watchOver(const Holding &, const recipes::Grant &) override {}
+    // The optimistic lock's release is a write.
+    [[nodiscard]] bool isGivenBackBySession() const override
+    {
+        return !recipes::recipeOf(m_request.recipe).optimistic;
+    }
+
+private:
+    std::unique_ptr<mariadb::Session> m_session;
+    const HoldRequest m_request;
+};
+
+class MariaDbLink : public LinkBase, public MariaDbPort {
 public:
     MariaDbLink(ConnectionSpec spec, LinkContext context) : LinkBase(std::move(spec), std::move(context))
     {
@@ -32,12 +84,25 @@ public:
         return Error{ErrorCode::NotConnected,
                      u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), m_session->lastError()), true};
     }
-    [[nodiscard]] mariadb::Session *mariadb() override { return m_gated.get(); }
+    [[nodiscard]] mariadb::Session &session() override { return *m_gated; }
+    [[nodiscard]] QString uri() const override { return m_spec.displayUri(); }
     [[nodiscard]] inspect::Observer &observer() override { return *m_observer; }
 
-    [[nodiscard]] std::unique_ptr<mariadb::Session> openSqlSession() override
+    [[nodiscard]] std::unique_ptr<mariadb::Session> openSession() override
     {
         return operate::gated(mariadb::openSession(m_context.loop, sessionOptions()), m_gate);
+    }
+    [[nodiscard]] std::unique_ptr<OwnContender> openContender(const HoldRequest &request) override
+    {
+        return std::make_unique<MariaDbContender>(openSession(), request);
+    }
+    [[nodiscard]] std::unique_ptr<ContenderPool> openPool(const ContenderPoolContext &context) override
+    {
+        return makeMariaDbPool(*this, context);
+    }
+    [[nodiscard]] Task<Result<operate::Sent>> sendRelease(operate::ForceReleasePlan plan, Deadline deadline) override
+    {
+        return operate::sendRelease(std::move(plan), m_gated.get(), deadline);
     }
 
 private:
@@ -70,9 +135,11 @@ private:
 
 } // namespace
 
-std::unique_ptr<LinkBase> makeMariaDbLink(ConnectionSpec spec, LinkContext context)
+Result<std::unique_ptr<LinkBase>> makeMariaDbLink(ConnectionSpec spec, LinkContext context)
 {
-    return std::make_unique<MariaDbLink>(std::move(spec), std::move(context));
+    if (spec.hosts.size() > 1)
+        return Error{ErrorCode::BadInput, u"%1: one MariaDB server at a time"_s.arg(spec.displayUri())};
+    return std::unique_ptr<LinkBase>(std::make_unique<MariaDbLink>(std::move(spec), std::move(context)));
 }
 
 } // namespace lockscope

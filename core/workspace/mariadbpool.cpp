@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/traced/tracedsql.h"
-#include "core/workspace/contenderpool.h"
+#include "core/workspace/mariadblink.h"
 
 #include "core/base/text.h"
 
@@ -12,12 +12,12 @@ namespace {
 
 class MariaDbPool : public ContenderPool {
 public:
-    explicit MariaDbPool(const ContenderPoolContext &context)
-        : m_link(context.link), m_scenario(context.scenario), m_name("lockscope_simulate_" + context.name),
+    MariaDbPool(MariaDbPort &port, const ContenderPoolContext &context)
+        : m_port(port), m_scenario(context.scenario), m_name("lockscope_simulate_" + context.name),
           m_isNamed(recipes::recipeOf(context.scenario.recipe).shape == recipes::Shape::NamedLock)
     {
         for (int i = 0; i < m_scenario.contenders; ++i) {
-            m_sessions.push_back(m_link.openSqlSession());
+            m_sessions.push_back(m_port.openSession());
             m_traced.push_back(std::make_unique<contention::TracedSql>(*m_sessions.back(), context.trace, i));
         }
     }
@@ -40,12 +40,12 @@ public:
                                         "INSERT INTO " + m_name + ".row VALUES (1, 0)"};
         for (const auto &text : statements) {
             const mariadb::Statement statement{text, {}, {}, true};
-            auto executing = m_link.mariadb()->execute(statement, deadline);
+            auto executing = m_port.session().execute(statement, deadline);
             const auto done = co_await executing;
             if (!done)
                 co_return Error{done.error().code,
                                 u"simulate needs a row of its own, and could not make it on %1: %2"_s.arg(
-                                    m_link.spec().displayUri(), done.error().message)};
+                                    m_port.uri(), done.error().message)};
         }
         co_return Result<void>();
     }
@@ -63,7 +63,7 @@ public:
         const mariadb::Statement asking{"SELECT IS_USED_LOCK(?) AS holder", {m_name}, {}, false};
         const mariadb::Statement dropping{"DROP DATABASE " + m_name, {}, {}, true};
         const auto statement = m_isNamed ? asking : dropping;
-        auto executing = m_link.mariadb()->execute(statement, deadline);
+        auto executing = m_port.session().execute(statement, deadline);
         const auto done = co_await executing;
         if (m_isNamed && done && done->cell(0, "holder"))
             left.push_back("GET_LOCK#" + m_name);
@@ -73,7 +73,7 @@ public:
     }
 
 private:
-    Link &m_link;
+    MariaDbPort &m_port;
     const contention::Scenario m_scenario;
     const QByteArray m_name;
     const bool m_isNamed;
@@ -83,9 +83,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<ContenderPool> makeMariaDbPool(const ContenderPoolContext &context)
+std::unique_ptr<ContenderPool> makeMariaDbPool(MariaDbPort &port, const ContenderPoolContext &context)
 {
-    return std::make_unique<MariaDbPool>(context);
+    return std::make_unique<MariaDbPool>(port, context);
 }
 
 } // namespace lockscope

@@ -2,6 +2,8 @@
 #include "core/workspace/questions.h"
 
 #include "core/base/text.h"
+#include "core/workspace/redislink.h"
+#include "core/workspace/zookeeperlink.h"
 
 #include <algorithm>
 
@@ -79,7 +81,7 @@ Task<Result<std::vector<ZnodeRow>>> listZnodes(Workspace &workspace, ConnectionN
     const auto connected = co_await workspace.whenConnected(name, deadline);
     if (!connected)
         co_return connected.error();
-    auto *session = workspace.find(name)->zookeeper();
+    auto *session = zooKeeperOf(workspace.find(name));
     if (!session)
         co_return wrongBackend(name, u"ZooKeeper"_s);
     auto reply = session->children(path, std::nullopt, deadline);
@@ -119,7 +121,7 @@ Task<Result<ZnodeDetail>> readZnode(Workspace &workspace, ConnectionName name, Z
     const auto connected = co_await workspace.whenConnected(name, deadline);
     if (!connected)
         co_return connected.error();
-    auto *session = workspace.find(name)->zookeeper();
+    auto *session = zooKeeperOf(workspace.find(name));
     if (!session)
         co_return wrongBackend(name, u"ZooKeeper"_s);
     auto dataReply = session->get(path, std::nullopt, deadline);
@@ -212,7 +214,7 @@ Task<Result<KeyPage>> scanKeys(Workspace &workspace, ConnectionName name, QByteA
     if (!connected)
         co_return connected.error();
     auto *link = workspace.find(name);
-    const auto nodes = link->redisNodes();
+    const auto nodes = redisNodesOf(link);
     if (nodes.empty())
         co_return wrongBackend(name, u"Redis"_s);
     const bool isSet = nodes.size() > 1;
@@ -242,7 +244,7 @@ Task<Result<KeyDetail>> readKey(Workspace &workspace, ConnectionName name, Redis
     const auto connected = co_await workspace.whenConnected(name, deadline);
     if (!connected)
         co_return connected.error();
-    const auto nodes = workspace.find(name)->redisNodes();
+    const auto nodes = redisNodesOf(workspace.find(name));
     Result<KeyDetail> detail = wrongBackend(name, u"Redis"_s);
     // Of a set, as the first node has it that has it at all.
     for (auto *node : nodes) {

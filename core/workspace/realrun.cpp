@@ -73,13 +73,8 @@ Result<void> RealRun::Private::check(Link &link) const
 Task<Result<void>> RealRun::Private::takePool()
 {
     auto *link = workspace.find(options.connection);
-    const ContenderPoolContext context{*link, options.scenario, trace, sessions(), random.bytes(6).toHex()};
-    if (link->zookeeper())
-        pool = makeZooKeeperPool(context);
-    else if (link->mariadb())
-        pool = makeMariaDbPool(context);
-    else
-        pool = makeRedisPool(context);
+    const ContenderPoolContext context{options.scenario, trace, sessions(), random.bytes(6).toHex()};
+    pool = link->openPool(context);
     const auto limit = Deadline::after(workspace.loop(), 15s);
     while (!pool->isReady()) {
         if (cancelled.isComplete())

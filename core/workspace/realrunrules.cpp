@@ -21,10 +21,11 @@ Result<void> playableOnServers(const contention::Scenario &scenario, int mostSes
         return bad(u"on real servers up to %1 contenders, not %2; the simulated world takes more"_s
                        .arg(mostContendersOnServers)
                        .arg(scenario.contenders));
-    if (recipe->backend == BackendKind::MariaDb && scenario.contenders > mostSessions)
-        return bad(u"a session on MariaDB carries one lock at a time: up to %1 contenders in as many sessions"_s.arg(
-            mostSessions));
-    return {};
+    if (infoOf(recipe->backend).oneLockEach && scenario.contenders > mostSessions)
+        return bad(u"a session on %1 carries one lock at a time: up to %2 contenders in as many sessions"_s
+                       .arg(infoOf(recipe->backend).title)
+                       .arg(mostSessions));
+    return true;
 }
 
 } // namespace lockscope

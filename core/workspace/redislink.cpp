@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Redis connection: client, gate, observer. The client reconnects by itself.
+#include "core/workspace/redislink.h"
+
 #include "core/inspect/redis/observer.h"
-#include "core/redis/client.h"
-#include "core/workspace/linkbase.h"
+#include "core/operate/redisrelease.h"
 
 namespace lockscope {
 
@@ -10,11 +11,11 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-class RedisLink : public LinkBase {
+class RedisLink : public RedisLinkBase {
 public:
-    RedisLink(ConnectionSpec spec, LinkContext context) : LinkBase(std::move(spec), std::move(context))
+    RedisLink(ConnectionSpec spec, LinkContext context) : RedisLinkBase(std::move(spec), std::move(context))
     {
-        m_connection = redis::openConnection(m_context.loop, redisOptions(m_spec.hosts.front()));
+        m_connection = redis::openConnection(m_context.loop, connectionOptions(m_spec.hosts.front()));
         m_gated = operate::gated(*m_connection, m_gate);
         m_observer =
             std::make_unique<inspect::RedisObserver>(*m_gated, m_spec.name, m_context.options.observer, m_proxy);
@@ -35,14 +36,7 @@ public:
         return Error{ErrorCode::NotConnected,
                      u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), m_connection->lastError()), true};
     }
-    [[nodiscard]] redis::Connection *redis() override { return m_gated.get(); }
-    [[nodiscard]] std::vector<redis::Connection *> redisNodes() override { return {m_gated.get()}; }
-    [[nodiscard]] std::vector<ContenderConnection> openContenderConnections() override
-    {
-        std::vector<ContenderConnection> connections;
-        connections.push_back(openContenderConnection(m_spec.hosts.front(), {}));
-        return connections;
-    }
+    [[nodiscard]] std::vector<redis::Connection *> nodes() override { return {m_gated.get()}; }
     [[nodiscard]] inspect::Observer &observer() override { return *m_observer; }
 
 private:
@@ -65,9 +59,64 @@ private:
 
 } // namespace
 
-std::unique_ptr<LinkBase> makeRedisLink(ConnectionSpec spec, LinkContext context)
+redis::ConnectionOptions RedisLinkBase::connectionOptions(const HostPort &host) const
 {
-    return std::make_unique<RedisLink>(std::move(spec), std::move(context));
+    redis::ConnectionOptions options;
+    options.host = host;
+    options.tls = m_spec.scheme == Scheme::RedisTls;
+    options.user = m_spec.user.toUtf8();
+    options.password = m_password.toUtf8();
+    options.database = m_spec.database;
+    return options;
+}
+
+std::vector<RedisLinkBase::OwnConnection> RedisLinkBase::openConnections()
+{
+    std::vector<OwnConnection> connections;
+    for (const auto &host : m_spec.hosts) {
+        auto &one = connections.emplace_back();
+        one.client = redis::openConnection(m_context.loop, connectionOptions(host));
+        one.gated = operate::gated(*one.client, m_gate, nameOf(host));
+    }
+    return connections;
+}
+
+std::unique_ptr<OwnContender> RedisLinkBase::openContender(const HoldRequest &request)
+{
+    return makeRedisContender(nodes(), request);
+}
+
+std::unique_ptr<ContenderPool> RedisLinkBase::openPool(const ContenderPoolContext &context)
+{
+    return makeRedisPool(*this, context);
+}
+
+Task<Result<operate::Sent>> RedisLinkBase::sendRelease(operate::ForceReleasePlan plan, Deadline deadline)
+{
+    return operate::sendRelease(std::move(plan), nodes(), deadline);
+}
+
+// Of a set, a node that is gone is not waited for.
+bool RedisLinkBase::isCleaningUp()
+{
+    const auto all = nodes();
+    return std::ranges::any_of(all, [&all](redis::Connection *node) {
+        return !node->background().isIdle()
+               && (all.size() == 1 || node->state() == redis::ConnectionState::Connected);
+    });
+}
+
+std::vector<redis::Connection *> redisNodesOf(Link *link)
+{
+    auto *redis = dynamic_cast<RedisLinkBase *>(link);
+    return redis ? redis->nodes() : std::vector<redis::Connection *>();
+}
+
+Result<std::unique_ptr<LinkBase>> makeRedisLink(ConnectionSpec spec, LinkContext context)
+{
+    if (spec.hosts.size() > 1)
+        return makeRedisSetLink(std::move(spec), std::move(context));
+    return std::unique_ptr<LinkBase>(std::make_unique<RedisLink>(std::move(spec), std::move(context)));
 }
 
 } // namespace lockscope

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/traced/tracedconnection.h"
-#include "core/workspace/contenderpool.h"
+#include "core/workspace/redislink.h"
 
 namespace lockscope {
 
@@ -8,12 +8,12 @@ namespace {
 
 class RedisPool : public ContenderPool {
 public:
-    explicit RedisPool(const ContenderPoolContext &context)
-        : m_link(context.link), m_scenario(context.scenario), m_key("lockscope-simulate:" + context.name)
+    RedisPool(RedisLinkBase &link, const ContenderPoolContext &context)
+        : m_link(link), m_scenario(context.scenario), m_key("lockscope-simulate:" + context.name)
     {
         for (int i = 0; i < context.sessions; ++i) {
             auto &process = m_processes.emplace_back();
-            process.connections = m_link.openContenderConnections();
+            process.connections = m_link.openConnections();
             for (const auto &connection : process.connections)
                 process.traced.push_back(
                     std::make_unique<contention::TracedConnection>(*connection.gated, context.trace, i));
@@ -50,7 +50,7 @@ public:
     Task<std::vector<QByteArray>> tidy(Deadline deadline) override
     {
         std::vector<QByteArray> left;
-        for (auto *node : m_link.redisNodes()) {
+        for (auto *node : m_link.nodes()) {
             QByteArray cursor = "0";
             QByteArrayList found;
             do {
@@ -76,11 +76,11 @@ public:
 
 private:
     struct Process {
-        std::vector<ContenderConnection> connections; // one per node
+        std::vector<RedisLinkBase::OwnConnection> connections; // one per node
         std::vector<std::unique_ptr<contention::TracedConnection>> traced;
     };
 
-    Link &m_link;
+    RedisLinkBase &m_link;
     const contention::Scenario m_scenario;
     const RedisKey m_key;
     std::vector<Process> m_processes;
@@ -88,9 +88,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<ContenderPool> makeRedisPool(const ContenderPoolContext &context)
+std::unique_ptr<ContenderPool> makeRedisPool(RedisLinkBase &link, const ContenderPoolContext &context)
 {
-    return std::make_unique<RedisPool>(context);
+    return std::make_unique<RedisPool>(link, context);
 }
 
 } // namespace lockscope

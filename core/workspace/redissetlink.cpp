@@ -3,8 +3,7 @@
 // when a majority is, and the others had a moment to say what is the matter with them.
 #include "core/inspect/redis/setobserver.h"
 #include "core/rules/turn.h"
-#include "core/redis/client.h"
-#include "core/workspace/linkbase.h"
+#include "core/workspace/redislink.h"
 
 namespace lockscope {
 
@@ -15,15 +14,15 @@ namespace {
 // A mute node neither connects nor fails.
 constexpr std::chrono::seconds settlingTime(1);
 
-class RedisSetLink : public LinkBase {
+class RedisSetLink : public RedisLinkBase {
 public:
-    RedisSetLink(ConnectionSpec spec, LinkContext context) : LinkBase(std::move(spec), std::move(context))
+    RedisSetLink(ConnectionSpec spec, LinkContext context) : RedisLinkBase(std::move(spec), std::move(context))
     {
         std::vector<inspect::RedisSetObserver::Node> observed;
         for (const auto &host : m_spec.hosts) {
             Node node;
             node.name = displayHost(host);
-            node.client = redis::openConnection(m_context.loop, redisOptions(host));
+            node.client = redis::openConnection(m_context.loop, connectionOptions(host));
             node.gated = operate::gated(*node.client, m_gate, node.name);
             node.state = node.client->onState([this](redis::ConnectionState) { stateChanged(); });
             observed.push_back({node.name, node.gated.get()});
@@ -62,23 +61,18 @@ public:
             return Error{ErrorCode::AuthFailed, text};
         return Error{ErrorCode::NotConnected, text, true};
     }
-    [[nodiscard]] std::vector<redis::Connection *> redisNodes() override
+    [[nodiscard]] std::vector<redis::Connection *> nodes() override
     {
         std::vector<redis::Connection *> all;
         for (const auto &node : m_nodes)
             all.push_back(node.gated.get());
         return all;
     }
-    [[nodiscard]] std::vector<ContenderConnection> openContenderConnections() override
-    {
-        std::vector<ContenderConnection> connections;
-        for (const auto &node : m_nodes)
-            connections.push_back(openContenderConnection(m_spec.hosts[connections.size()], node.name));
-        return connections;
-    }
     [[nodiscard]] inspect::Observer &observer() override { return *m_observer; }
 
 private:
+    [[nodiscard]] QString nameOf(const HostPort &host) const override { return displayHost(host); }
+
     struct Node {
         QString name;
         std::unique_ptr<redis::Connection> client;

@@ -32,6 +32,18 @@ struct Workspace::Private {
     std::map<ConnectionName, std::unique_ptr<LinkBase>> links;
 };
 
+namespace {
+
+Result<std::unique_ptr<LinkBase>> makeLink(BackendKind backend, ConnectionSpec spec, const LinkContext &context)
+{
+#define LOCKSCOPE_LINK(Name) &make##Name##Link,
+    constexpr std::array makers{LOCKSCOPE_BACKENDS(LOCKSCOPE_LINK)};
+#undef LOCKSCOPE_LINK
+    return makers[static_cast<std::size_t>(backend)](std::move(spec), context);
+}
+
+} // namespace
+
 Workspace::Workspace(Loop &loop, WorkspaceOptions options, inspect::ObserverSink *sink)
     : d(std::make_unique<Private>(loop, std::move(options), sink))
 {
@@ -46,24 +58,15 @@ Result<void> Workspace::add(ConnectionSpec spec)
                      u"there is a connection named %1 already"_s.arg(escaped(spec.name.bytes()))};
     const LinkContext context{d->loop, d->options, d->log, d->sink, [this](Link &link) { d->linkChanged(link); }};
     const auto name = spec.name;
-    switch (spec.scheme) {
-    case Scheme::ZooKeeper: d->links.emplace(name, makeZooKeeperLink(std::move(spec), context)); return {};
-    case Scheme::Redis:
-    case Scheme::RedisTls:
-        d->links.emplace(name, spec.hosts.size() > 1 ? makeRedisSetLink(std::move(spec), context)
-                                                     : makeRedisLink(std::move(spec), context));
-        return {};
-    case Scheme::MariaDb:
-        if (spec.hosts.size() > 1)
-            return Error{ErrorCode::BadInput, u"%1: one MariaDB server at a time"_s.arg(spec.displayUri())};
-        d->links.emplace(name, makeMariaDbLink(std::move(spec), context));
-        return {};
-    case Scheme::Simulated:
-    case Scheme::Sandbox: break;
-    }
-    return Error{ErrorCode::Unsupported,
-                 u"%1: this version cannot open it; use zk://, redis://, rediss://, mariadb:// or sandbox:"_s.arg(
-                     spec.displayUri())};
+    const auto backend = backendOf(spec.scheme);
+    if (!backend)
+        return Error{ErrorCode::Unsupported, u"%1: this version cannot open it; use %2:// or sandbox:"_s.arg(
+                                                 spec.displayUri(), serverSchemes().join(u"://, "_s))};
+    auto link = makeLink(*backend, std::move(spec), context);
+    if (!link)
+        return link.error();
+    d->links.emplace(name, std::move(*link));
+    return {};
 }
 
 void Workspace::remove(const ConnectionName &name)
@@ -163,10 +166,9 @@ Task<Result<operate::ForceReleaseOutcome>> Workspace::forceRelease(operate::Forc
     auto *link = find(plan.before.lock.connection);
     operate::ForceReleaseTools tools;
     tools.observer = &link->observer();
-    tools.session = link->zookeeper();
-    tools.connection = link->redis();
-    tools.nodes = link->redisNodes();
-    tools.sql = link->mariadb();
+    tools.send = [link](operate::ForceReleasePlan sent, Deadline by) {
+        return link->sendRelease(std::move(sent), by);
+    };
     tools.audit = &d->audit;
     tools.loop = &d->loop;
     auto outcome = co_await operate::forceRelease(plan, tools, reason, deadline);

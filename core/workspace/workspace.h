@@ -8,7 +8,7 @@
 #include "core/inspect/observer.h"
 #include "core/operate/forcerelease.h"
 #include "core/operate/gate.h"
-#include "core/zookeeper/evidence.h"
+#include "core/workspace/owncontender.h"
 
 #include <map>
 
@@ -21,10 +21,8 @@ struct WorkspaceOptions {
     QString auditPath;     // the default file when empty
 };
 
-// A Redis connection of one contender of ours, and the same behind the gate.
-struct ContenderConnection {
-    std::unique_ptr<redis::Connection> client, gated; // gated stands before client
-};
+class ContenderPool;
+struct ContenderPoolContext;
 
 // One connection. A ZooKeeper session that expired is replaced by a new one, with a new observer;
 // whoever keeps pointers asks again after whenConnected().
@@ -37,19 +35,16 @@ public:
     [[nodiscard]] virtual bool isConnected() const = 0;
     // Why it is not connected: NotConnected (refused, name unknown, still trying) or AuthFailed.
     [[nodiscard]] virtual std::optional<Error> problem() const = 0;
-    // Null unless of that backend; redis() also of a set of nodes. Gated.
-    [[nodiscard]] virtual zk::Session *zookeeper() = 0;
-    [[nodiscard]] virtual redis::Connection *redis() = 0;
-    // The nodes of a Redlock set in the order of its URI, or the one Redis; empty for other backends. Gated.
-    [[nodiscard]] virtual std::vector<redis::Connection *> redisNodes() = 0;
-    [[nodiscard]] virtual mariadb::Session *mariadb() = 0;
     [[nodiscard]] virtual inspect::Observer &observer() = 0;
-    // A fresh ZooKeeper session for one contender of ours, gated and logged as this link's.
-    [[nodiscard]] virtual std::unique_ptr<zk::Session> openContenderSession() = 0;
-    // The same of a Redis link: a fresh connection to each of its nodes.
-    [[nodiscard]] virtual std::vector<ContenderConnection> openContenderConnections() = 0;
-    // The same of a MariaDB link.
-    [[nodiscard]] virtual std::unique_ptr<mariadb::Session> openSqlSession() = 0;
+    // A contender of ours on this connection.
+    [[nodiscard]] virtual std::unique_ptr<OwnContender> openContender(const HoldRequest &request) = 0;
+    // Those of a run on its servers.
+    [[nodiscard]] virtual std::unique_ptr<ContenderPool> openPool(const ContenderPoolContext &context) = 0;
+    // The guarded command of a force-release.
+    [[nodiscard]] virtual Task<Result<operate::Sent>> sendRelease(operate::ForceReleasePlan plan,
+                                                                  Deadline deadline) = 0;
+    // Whether recipes still take away what nobody waits for any more, over the link's own connection.
+    [[nodiscard]] virtual bool isCleaningUp() = 0;
     // Round trip of a recent request, once known.
     [[nodiscard]] virtual std::optional<Duration> latency() const = 0;
     [[nodiscard]] virtual const inspect::Progress &progress() const = 0;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A ZooKeeper connection: session, gate, evidence, observer. A session that expired is replaced.
+#include "core/workspace/zookeeperlink.h"
+
 #include "core/async/scope.h"
 #include "core/async/sleep.h"
 #include "core/inspect/zookeeper/observer.h"
+#include "core/operate/zookeeperrelease.h"
+#include "core/recipes/zookeeper/ownnode.h"
 #include "core/workspace/linkbase.h"
 #include "core/workspace/reachability.h"
 #include "core/zookeeper/client.h"
@@ -15,7 +19,49 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-class ZooKeeperLink : public LinkBase {
+class ZooKeeperContender : public OwnContender {
+public:
+    ZooKeeperContender(std::unique_ptr<zk::Session> session, HoldRequest request, QString uri)
+        : m_session(std::move(session)), m_request(std::move(request)), m_uri(std::move(uri))
+    {
+    }
+
+    Task<Result<void>> connect(Deadline deadline) override
+    {
+        Completion<zk::SessionState> settled(m_session->loop());
+        settled.completeAt(deadline, zk::SessionState::Connecting);
+        auto subscription = m_session->onState([settled](zk::SessionState state) {
+            if (state != zk::SessionState::Connecting)
+                settled.complete(state);
+        });
+        if (m_session->state() == zk::SessionState::Connected)
+            co_return Result<void>();
+        const auto state = co_await settled;
+        if (state == zk::SessionState::Connected)
+            co_return Result<void>();
+        const bool refused = state == zk::SessionState::AuthFailed;
+        co_return Error{refused ? ErrorCode::AuthFailed : ErrorCode::NotConnected,
+                        u"no session for the contender at %1"_s.arg(m_uri), !refused};
+    }
+    Result<std::unique_ptr<recipes::Lock>> makeLock() override
+    {
+        const recipes::AcquireOptions options{m_request.readMode, m_request.limit, m_request.ttl};
+        return recipes::makeLock(m_request.recipe, *m_session, ZPath(m_request.lock.name), options,
+                                 Random::fromSystem());
+    }
+    void watchOver(const Holding &holding, const recipes::Grant &grant) override
+    {
+        holding.scope.launch(recipes::watchOwnNode(m_session.get(), &holding.lock, grant)); // and the lock tells
+    }
+    [[nodiscard]] bool isGivenBackBySession() const override { return true; }
+
+private:
+    std::unique_ptr<zk::Session> m_session;
+    const HoldRequest m_request;
+    const QString m_uri;
+};
+
+class ZooKeeperLink : public LinkBase, public ZooKeeperPort {
 public:
     ZooKeeperLink(ConnectionSpec spec, LinkContext context)
         : LinkBase(std::move(spec), std::move(context)), m_evidence(m_context.loop, m_spec.hosts, m_spec.adminPort),
@@ -27,12 +73,24 @@ public:
 
     [[nodiscard]] bool isConnected() const override { return m_session->state() == zk::SessionState::Connected; }
     [[nodiscard]] std::optional<Error> problem() const override { return isConnected() ? std::nullopt : m_problem; }
-    [[nodiscard]] zk::Session *zookeeper() override { return m_gated.get(); }
+    [[nodiscard]] zk::Session &session() override { return *m_gated; }
     [[nodiscard]] inspect::Observer &observer() override { return *m_observer; }
 
-    [[nodiscard]] std::unique_ptr<zk::Session> openContenderSession() override
+    [[nodiscard]] std::unique_ptr<zk::Session> openSession() override
     {
         return operate::gated(zk::openSession(m_context.loop, sessionOptions()), m_gate);
+    }
+    [[nodiscard]] std::unique_ptr<OwnContender> openContender(const HoldRequest &request) override
+    {
+        return std::make_unique<ZooKeeperContender>(openSession(), request, m_spec.displayUri());
+    }
+    [[nodiscard]] std::unique_ptr<ContenderPool> openPool(const ContenderPoolContext &context) override
+    {
+        return makeZooKeeperPool(*this, context);
+    }
+    [[nodiscard]] Task<Result<operate::Sent>> sendRelease(operate::ForceReleasePlan plan, Deadline deadline) override
+    {
+        return operate::sendRelease(std::move(plan), m_gated.get(), deadline);
     }
 
 private:
@@ -138,9 +196,15 @@ private:
 
 } // namespace
 
-std::unique_ptr<LinkBase> makeZooKeeperLink(ConnectionSpec spec, LinkContext context)
+zk::Session *zooKeeperOf(Link *link)
 {
-    return std::make_unique<ZooKeeperLink>(std::move(spec), std::move(context));
+    auto *port = dynamic_cast<ZooKeeperPort *>(link);
+    return port ? &port->session() : nullptr;
+}
+
+Result<std::unique_ptr<LinkBase>> makeZooKeeperLink(ConnectionSpec spec, LinkContext context)
+{
+    return std::unique_ptr<LinkBase>(std::make_unique<ZooKeeperLink>(std::move(spec), std::move(context)));
 }
 
 } // namespace lockscope

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/contention/traced/tracedsession.h"
-#include "core/workspace/contenderpool.h"
+#include "core/workspace/zookeeperlink.h"
 
 namespace lockscope {
 
@@ -8,12 +8,12 @@ namespace {
 
 class ZooKeeperPool : public ContenderPool {
 public:
-    explicit ZooKeeperPool(const ContenderPoolContext &context)
-        : m_link(context.link), m_scenario(context.scenario), m_root("/lockscope-simulate-" + context.name),
+    ZooKeeperPool(ZooKeeperPort &port, const ContenderPoolContext &context)
+        : m_port(port), m_scenario(context.scenario), m_root("/lockscope-simulate-" + context.name),
           m_lock(m_root.bytes() + "/lock")
     {
         for (int i = 0; i < context.sessions; ++i)
-            m_sessions.push_back(m_link.openContenderSession());
+            m_sessions.push_back(m_port.openSession());
         for (int i = 0; i < m_scenario.contenders; ++i)
             m_traced.push_back(std::make_unique<contention::TracedSession>(
                 *m_sessions[std::size_t(i % context.sessions)], context.trace, i));
@@ -29,10 +29,10 @@ public:
     Task<Result<void>> prepare(Deadline deadline) override
     {
         const auto open = zk::openAcl();
-        auto making = m_link.zookeeper()->create(m_root, {}, zk::CreateMode::Container, open, deadline);
+        auto making = m_port.session().create(m_root, {}, zk::CreateMode::Container, open, deadline);
         auto made = co_await making;
         if (!made && made.error().code == ErrorCode::Unsupported) {
-            auto again = m_link.zookeeper()->create(m_root, {}, zk::CreateMode::Persistent, open, deadline);
+            auto again = m_port.session().create(m_root, {}, zk::CreateMode::Persistent, open, deadline);
             made = co_await again;
         }
         if (!made)
@@ -52,7 +52,7 @@ public:
     {
         std::vector<QByteArray> left;
         std::vector<ZPath> open{m_root}, all;
-        auto *session = m_link.zookeeper();
+        auto *session = &m_port.session();
         while (!open.empty()) {
             const auto path = open.back();
             open.pop_back();
@@ -75,7 +75,7 @@ public:
     }
 
 private:
-    Link &m_link;
+    ZooKeeperPort &m_port;
     const contention::Scenario m_scenario;
     const ZPath m_root, m_lock;
     std::vector<std::unique_ptr<zk::Session>> m_sessions;
@@ -84,9 +84,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<ContenderPool> makeZooKeeperPool(const ContenderPoolContext &context)
+std::unique_ptr<ContenderPool> makeZooKeeperPool(ZooKeeperPort &port, const ContenderPoolContext &context)
 {
-    return std::make_unique<ZooKeeperPool>(context);
+    return std::make_unique<ZooKeeperPool>(port, context);
 }
 
 } // namespace lockscope

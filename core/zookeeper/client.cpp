@@ -2,6 +2,7 @@
 // The life of a session: opening, states, the end. What it sends is in requests.cpp.
 #include "core/zookeeper/client.h"
 
+#include "core/async/closing.h"
 #include "core/base/logging.h"
 #include "core/zookeeper/background.h"
 #include "core/zookeeper/callbacks.h"
@@ -56,6 +57,7 @@ void openHandle(const std::shared_ptr<Mailbox> &mailbox, const SessionOptions &o
 
 std::unique_ptr<Session> openSession(Loop &loop, SessionOptions options)
 {
+    addClosing(&waitForClosingSessions);
     return std::make_unique<Client>(loop, std::move(options));
 }
 

@@ -103,13 +103,14 @@ _SERVERS = re.compile(r"^(?:Qt(?:Network|Sql)(?:/.*)?|Q(?:TcpSocket|TcpServer|Ud
                       r"|core/(?:zookeeper|redis)/client\.h)$")
 
 # What a room of core may include. core/CMakeLists.txt says the same, so that nothing else compiles; here it is worded.
-_PORTS = {"base", "async", "zookeeper", "redis", "mariadb"}
+_CORE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "core", "CMakeLists.txt")
+with open(_CORE, encoding="utf-8") as _file:
+    _BACKENDS = set(re.search(r"set\(LOCKSCOPE_BACKENDS ([^)]*)\)", _file.read()).group(1).split())
+_PORTS = {"base", "async"} | _BACKENDS
 _USES = {
     "base": set(),
     "async": {"base"},
-    "zookeeper": {"async", "base"},
-    "redis": {"async", "base"},
-    "mariadb": {"async", "base"},
+    **{backend: {"async", "base"} for backend in _BACKENDS},
     "rules": {"base"},
     "recipes": _PORTS | {"rules"},
     "inspect": _PORTS | {"rules"},

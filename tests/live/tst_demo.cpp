@@ -64,12 +64,6 @@ private:
         return std::ranges::all_of(queue.first(length - 1), isWatched) && !isWatched(queue.last());
     }
 
-    static sandbox::SandboxOptions everything()
-    {
-        sandbox::SandboxOptions options;
-        options.mariaDb = true;
-        return options;
-    }
     // The first number of the answer; -1 when there is none.
     qint64 number(const QByteArray &query)
     {
@@ -78,7 +72,7 @@ private:
         return rows && !rows->rows.empty() ? rows->rows[0][0].value_or("-1").toLongLong() : -1;
     }
 
-    sandbox::Sandbox m_sandbox{everything()};
+    sandbox::Sandbox m_sandbox{sandbox::SandboxOptions::everything()};
     std::unique_ptr<QtLoop> m_loop;
     HostPort m_zooKeeper;
     std::unique_ptr<zk::Session> m_session;

@@ -8,6 +8,7 @@
 #include "core/base/random.h"
 #include "core/inspect/mariadb/observer.h"
 #include "core/operate/forcerelease.h"
+#include "core/operate/killconnection.h"
 #include "mariadbfixture.h"
 #include "tests/support/countingsql.h"
 #include "tests/support/testmain.h"
@@ -163,7 +164,9 @@ class TestForceReleaseRacesSql : public MariaDbFixture {
         operate::AuditFile audit(m_folder.filePath(QStringLiteral("audit.jsonl")));
         operate::ForceReleaseTools tools;
         tools.observer = &observer;
-        tools.sql = &session;
+        tools.send = [&session](operate::ForceReleasePlan sent, Deadline by) {
+            return operate::sendRelease(std::move(sent), &session, by);
+        };
         tools.audit = &audit;
         tools.loop = &m_loop;
         std::optional<Outcome> outcome;

@@ -6,6 +6,7 @@
 #include "core/inspect/findings.h"
 #include "core/inspect/mariadb/observer.h"
 #include "core/operate/forcerelease.h"
+#include "core/operate/killconnection.h"
 #include "mariadbfixture.h"
 #include "tests/support/testmain.h"
 
@@ -125,7 +126,9 @@ class TestMariaDbObserver : public MariaDbFixture {
     {
         operate::ForceReleaseTools tools;
         tools.observer = &observer;
-        tools.sql = session ? session : m_admin.get();
+        tools.send = [used = session ? session : m_admin.get()](operate::ForceReleasePlan sent, Deadline by) {
+            return operate::sendRelease(std::move(sent), used, by);
+        };
         tools.audit = &audit;
         tools.loop = &m_loop;
         std::optional<Result<operate::ForceReleaseOutcome>> outcome;

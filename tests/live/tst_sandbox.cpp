@@ -200,7 +200,7 @@ private slots:
     void aSandboxTellsOfEachServerWithoutBlocking()
     {
         qRegisterMetaType<lockscope::ConnectionSpec>();
-        Sandbox sandbox({.zooKeeper = true, .redis = 2});
+        Sandbox sandbox({.servers = {{BackendKind::ZooKeeper, 1}, {BackendKind::Redis, 2}}});
         QSignalSpy answered(&sandbox, &Sandbox::answered);
         QSignalSpy finished(&sandbox, &Sandbox::finished);
         sandbox.begin();

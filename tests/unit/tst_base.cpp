@@ -10,6 +10,7 @@
 #include <QTest>
 
 #include <ctime>
+#include <set>
 
 using namespace lockscope;
 using namespace Qt::StringLiterals;
@@ -124,6 +125,33 @@ private slots:
         QCOMPARE(backendOf(Scheme::MariaDb), BackendKind::MariaDb);
         QVERIFY(!backendOf(Scheme::Sandbox) && !backendOf(Scheme::Simulated));
         QCOMPARE(infoOf(BackendKind::MariaDb).word, u"mariadb"_s);
+    }
+    // Shared code reads what it says of a backend from the entry: none may lack a part.
+    void eachBackendHasItsEntry()
+    {
+        std::set<QString> taken;
+        for (std::size_t i = 0; i < allBackends().size(); ++i) {
+            const auto &backend = allBackends()[i];
+            QCOMPARE(static_cast<std::size_t>(backend.kind), i);
+            QCOMPARE(&infoOf(backend.kind), &backend);
+            const auto &words = backend.words;
+            for (const auto &text :
+                 {backend.title, backend.uriHelp, backend.lockHelp, backend.exampleLock, backend.exampleHosts,
+                  backend.pathLabel, backend.pathMissing, words.entry, words.looked, words.client, words.waitsFor,
+                  words.whoWaits, words.raw, words.rawEntry, words.rawValue, words.nothing})
+                QVERIFY2(!text.isEmpty(), qPrintable(backend.word));
+            QVERIFY(taken.insert(backend.word).second && taken.insert(u"name "_s + backend.defaultName).second);
+            for (const auto &scheme : backend.schemes) {
+                QVERIFY(taken.insert(u"scheme "_s + scheme.word).second);
+                QCOMPARE(backendOf(scheme.scheme), backend.kind);
+                const auto spec = parseConnection(scheme.word + u"://host"_s);
+                QVERIFY2(spec, qPrintable(scheme.word));
+                QCOMPARE(spec->hosts.front().port, backend.defaultPort);
+            }
+            QVERIFY(
+                parseConnection(backend.schemes.front().word + u"://"_s + backend.exampleHosts.section(u' ', 0, 0)));
+        }
+        QCOMPARE(serverSchemes(), (QStringList{u"zk"_s, u"redis"_s, u"rediss"_s, u"mariadb"_s}));
     }
     void readsCredentials()
     {

@@ -5,6 +5,9 @@
 #include "core/base/text.h"
 #include "core/operate/forcerelease.h"
 #include "core/operate/gate.h"
+#include "core/operate/redisrelease.h"
+#include "core/operate/releaseway.h"
+#include "core/operate/zookeeperrelease.h"
 #include "tests/support/testmain.h"
 #include "tests/unit/tst_gate_fakes.h"
 
@@ -147,8 +150,13 @@ struct ReleaseWorld {
     }
     Result<ForceReleaseOutcome> release(const ForceReleasePlan &plan)
     {
-        ForceReleaseTools tools{&observer, zookeeper.get(), redis.get(), &audit, &loop, {}};
-        tools.nodes.assign(plan.before.nodes.size(), redis.get());
+        const std::vector<redis::Connection *> nodes(std::max<std::size_t>(1, plan.before.nodes.size()), redis.get());
+        const auto send = [this, nodes](ForceReleasePlan sent, Deadline by) {
+            const bool isNode = releaseWay(sent.before) && *releaseWay(sent.before) == ReleaseWay::DeleteNode;
+            return isNode ? sendRelease(std::move(sent), zookeeper.get(), by)
+                          : sendRelease(std::move(sent), nodes, by);
+        };
+        const ForceReleaseTools tools{&observer, send, &audit, &loop};
         Answer answer;
         scope.launch(run(plan, tools, &answer));
         loop.runUntilIdle();

@@ -29,7 +29,7 @@ constexpr int recipeRole = Qt::UserRole;
 bool isOffered(const recipes::RecipeInfo &recipe, const ConnectionStatus &status)
 {
     const auto backend = backendOf(status.scheme);
-    const bool isSet = backend == BackendKind::Redis && status.uri.contains(u',');
+    const bool isSet = backend && infoOf(*backend).isNodesApart && status.uri.contains(u',');
     return recipe.acquirable && recipe.backend == backend && recipe.quorum == isSet
            && !(recipe.teachingOnly && status.production);
 }
@@ -173,10 +173,11 @@ const ConnectionStatus *AcquireDialog::connection() const
     return m_book.find(ConnectionName(m_connection->currentData().toByteArray()));
 }
 
-bool AcquireDialog::isRedis() const
+bool AcquireDialog::hasTtl() const
 {
     const auto *status = connection();
-    return status && (backendOf(status->scheme) == BackendKind::Redis);
+    const auto backend = status ? backendOf(status->scheme) : std::nullopt;
+    return backend && infoOf(*backend).hasTtl;
 }
 
 void AcquireDialog::fillRecipes(const QByteArray &preferred)
@@ -204,7 +205,7 @@ void AcquireDialog::showRecipe()
     const auto *recipe = recipes::findRecipe(id);
     showRow(*m_grid, m_mode, recipe && recipe->readWrite);
     showRow(*m_grid, m_limit, recipe && recipe->counted);
-    showRow(*m_grid, m_ttl, isRedis());
+    showRow(*m_grid, m_ttl, hasTtl());
     if (recipe) {
         QStringList about{tr("Requests: %1 when free, %2 when queued, %3 to release; a release wakes %4.")
                               .arg(recipe->requestsAcquireFree, recipe->requestsAcquireQueued,
@@ -227,7 +228,8 @@ Result<AcquireRequest> AcquireDialog::request() const
     const auto name = unescaped(m_lock->text());
     if (!name || name->isEmpty())
         return Error{ErrorCode::BadInput, name ? tr("name the lock") : tr("a backslash in the name is written \\\\")};
-    const bool isPath = backendOf(status->scheme) == BackendKind::ZooKeeper;
+    const auto backend = backendOf(status->scheme);
+    const bool isPath = backend && infoOf(*backend).namesPaths;
     if (isPath && (!name->startsWith('/') || name->endsWith('/') || name->contains("//")))
         return Error{ErrorCode::BadInput, tr("a path begins with / and does not end with it")};
     request.lock = {status->name, *name};
@@ -243,7 +245,7 @@ Result<AcquireRequest> AcquireDialog::request() const
             return wait.error();
         request.wait = *wait;
     }
-    if (isRedis()) {
+    if (hasTtl()) {
         const auto ttl = parseDuration(m_ttl->text().trimmed());
         if (!ttl)
             return ttl.error();

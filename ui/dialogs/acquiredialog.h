@@ -41,7 +41,7 @@ private:
     void updateReady();
     void send();
     [[nodiscard]] const ConnectionStatus *connection() const;
-    [[nodiscard]] bool isRedis() const;
+    [[nodiscard]] bool hasTtl() const;
     [[nodiscard]] QString obstacle() const;
 
     Backend &m_backend;

@@ -123,8 +123,9 @@ ConnectForm::ConnectForm(bool canKeepPasswords, QWidget *parent) : QWidget(paren
 void ConnectForm::buildAddress(QFormLayout *form)
 {
     m_kind = new QComboBox(this);
-    m_kind->addItems(
-        {u"ZooKeeper"_s, u"Redis"_s, u"MariaDB or MySQL"_s, u"Sandbox: private servers on this machine"_s});
+    for (const auto &one : allBackends())
+        m_kind->addItem(one.title);
+    m_kind->addItem(u"Sandbox: private servers on this machine"_s);
     m_name = new QLineEdit(this);
     m_name->setPlaceholderText(u"orders-zk"_s);
     m_hosts = new QLineEdit(this);
@@ -133,7 +134,7 @@ void ConnectForm::buildAddress(QFormLayout *form)
     m_place->setFont(monoFont());
     m_placeLabel = new QLabel(this);
     m_placeLabel->setBuddy(m_place);
-    m_tls = new QCheckBox(u"Encrypt with TLS (rediss://)"_s, this);
+    m_tls = new QCheckBox(this);
     m_user = new QLineEdit(this);
     m_password = new QLineEdit(this);
     m_password->setEchoMode(QLineEdit::Password);
@@ -185,66 +186,54 @@ void ConnectForm::buildMarks(QFormLayout *form)
     form->addRow(QString(), m_problem);
 }
 
-ConnectForm::Kind ConnectForm::kind() const
+const BackendInfo *ConnectForm::backend() const
 {
-    return static_cast<Kind>(m_kind->currentIndex());
+    const auto at = static_cast<std::size_t>(std::max(0, m_kind->currentIndex()));
+    return at < allBackends().size() ? &allBackends()[at] : nullptr;
+}
+
+const BackendScheme *ConnectForm::tlsScheme() const
+{
+    const auto *chosen = backend();
+    const auto found = chosen ? std::ranges::find(chosen->schemes, true, &BackendScheme::tls)
+                              : std::vector<BackendScheme>::const_iterator();
+    return chosen && found != chosen->schemes.end() ? &*found : nullptr;
 }
 
 void ConnectForm::showKind()
 {
-    const bool isServer = kind() != Sandbox;
+    const auto *chosen = backend();
     for (QWidget *field : std::initializer_list<QWidget *>{m_hosts, m_place, m_user, m_password, m_keep}) {
-        field->setVisible(isServer);
+        field->setVisible(chosen);
         if (auto *label = m_form->labelForField(field))
-            label->setVisible(isServer);
+            label->setVisible(chosen);
     }
-    m_tls->setVisible(kind() == Redis);
-    struct Words {
-        QString hosts;
-        QString placeLabel;
-        QString place;
-    };
-    static const Words words[] = {
-        {u"10.0.1.11:2181,10.0.1.12:2181, or paste zk://…"_s, u"&Chroot"_s, u"none: the whole tree"_s},
-        {u"10.0.5.1:6379 (several: a Redlock set), or paste redis://…"_s, u"&Database"_s, u"0"_s},
-        {u"10.0.6.1:3306, or paste mariadb://…"_s, u"&Database"_s, u"none: all that the user may see"_s},
-        {},
-    };
-    m_hosts->setPlaceholderText(words[kind()].hosts);
-    m_placeLabel->setText(words[kind()].placeLabel);
-    m_place->setPlaceholderText(words[kind()].place);
+    const auto *tls = tlsScheme();
+    m_tls->setVisible(tls);
+    m_tls->setText(tls ? u"Encrypt with TLS (%1://)"_s.arg(tls->word) : QString());
+    m_hosts->setPlaceholderText(
+        chosen ? u"%1, or paste %2://…"_s.arg(chosen->exampleHosts, chosen->schemes.front().word) : QString());
+    m_placeLabel->setText(chosen ? chosen->pathLabel : QString());
+    m_place->setPlaceholderText(chosen ? chosen->pathMissing : QString());
     preview();
 }
 
 QString ConnectForm::uri() const
 {
-    if (kind() == Sandbox)
+    const auto *chosen = backend();
+    if (!chosen)
         return u"sandbox:"_s;
     QString place = m_place->text().trimmed();
     if (!place.isEmpty() && !place.startsWith(u'/'))
         place.prepend(u'/');
-    const QString redis = m_tls->isChecked() ? u"rediss"_s : u"redis"_s;
-    const QString scheme = kind() == ZooKeeper ? u"zk"_s : kind() == MariaDb ? u"mariadb"_s : redis;
+    const auto *tls = m_tls->isChecked() ? tlsScheme() : nullptr;
     // People write "a, b"; user and password have fields of their own.
     QString hosts = m_hosts->text();
     hosts.remove(u' ');
-    QString uri = u"%1://%2%3"_s.arg(scheme, hosts, place);
-    if (kind() == ZooKeeper && m_adminPort != 0)
+    QString uri = u"%1://%2%3"_s.arg((tls ? *tls : chosen->schemes.front()).word, hosts, place);
+    if (chosen->hasAdminPort && m_adminPort != 0)
         uri += u"?admin=%1"_s.arg(m_adminPort);
     return uri;
-}
-
-std::optional<ConnectForm::Kind> ConnectForm::kindOf(Scheme scheme)
-{
-    switch (scheme) {
-    case Scheme::ZooKeeper: return ZooKeeper;
-    case Scheme::Redis:
-    case Scheme::RedisTls: return Redis;
-    case Scheme::MariaDb: return MariaDb;
-    case Scheme::Sandbox:
-    case Scheme::Simulated: break;
-    }
-    return std::nullopt;
 }
 
 void ConnectForm::spread()
@@ -255,12 +244,11 @@ void ConnectForm::spread()
     const auto spec = parseConnection(text);
     if (!spec)
         return; // still being typed, or wrong: said when it is read
-    const auto kind = kindOf(spec->scheme);
+    const auto kind = backendOf(spec->scheme);
     if (!kind)
         return;
-    const bool isZooKeeper = *kind == ZooKeeper;
-    m_kind->setCurrentIndex(*kind);
-    m_tls->setChecked(spec->scheme == Scheme::RedisTls);
+    m_kind->setCurrentIndex(static_cast<int>(*kind));
+    m_tls->setChecked(tlsScheme() && tlsScheme()->scheme == spec->scheme);
     if (!spec->name.isEmpty())
         m_name->setText(QString::fromUtf8(spec->name.bytes()));
     if (!spec->user.isEmpty())
@@ -269,7 +257,8 @@ void ConnectForm::spread()
         m_password->setText(spec->password);
     const QString rest = uriOf(*spec).section(u"//"_s, 1).section(u'?', 0, 0);
     m_adminPort = spec->adminPort == ConnectionSpec().adminPort ? quint16(0) : spec->adminPort;
-    m_place->setText(rest.contains(u'/') ? (isZooKeeper ? rest.mid(rest.indexOf(u'/')) : rest.section(u'/', 1))
+    const bool isChroot = infoOf(*kind).path == UriPath::Chroot;
+    m_place->setText(rest.contains(u'/') ? (isChroot ? rest.mid(rest.indexOf(u'/')) : rest.section(u'/', 1))
                                          : QString());
     m_hosts->setText(rest.section(u'/', 0, 0));
     preview();
@@ -287,7 +276,7 @@ void ConnectForm::show(const SavedConnection &connection, const QStringList &gro
     m_keep->setChecked(m_keep->isEnabled() && m_keep->isChecked());
     m_name->setText(connection.name);
     m_user->clear();
-    m_kind->setCurrentIndex(connection.uri == "sandbox:"_L1 ? Sandbox : ZooKeeper);
+    m_kind->setCurrentIndex(connection.uri == "sandbox:"_L1 ? m_kind->count() - 1 : 0);
     m_hosts->setText(connection.uri == "sandbox:"_L1 ? QString() : connection.uri); // spreads
     m_user->setText(connection.user);
     m_group->clear();
@@ -315,15 +304,15 @@ Result<SavedConnection> ConnectForm::read()
     if (!plainName.match(connection.name).hasMatch())
         return wrong(u"A name has letters, digits and . _ - only: it stands before the ':' of a lock's name."_s,
                      m_name);
-    if (kind() != Sandbox && m_hosts->text().trimmed().isEmpty())
-        return wrong(
-            u"Which host? Write for example %1"_s.arg(kind() == Redis ? u"10.0.5.1:6379"_s : u"10.0.1.11:2181"_s),
-            m_hosts);
+    if (backend() && m_hosts->text().trimmed().isEmpty())
+        return wrong(u"Which host? Write for example %1"_s.arg(
+                         backend()->exampleHosts.section(u',', 0, 0).section(u' ', 0, 0)),
+                     m_hosts);
     const auto spec = parseConnection(uri());
     if (!spec)
         return wrong(withoutProgram(spec.error().message), m_hosts);
     connection.uri = uriOf(*spec);
-    connection.user = kind() == Sandbox ? QString() : m_user->text();
+    connection.user = backend() ? m_user->text() : QString();
     connection.group = m_group->currentText().trimmed();
     connection.colour = static_cast<ConnectionColour>(m_colours->checkedId());
     connection.production = m_production->isChecked();

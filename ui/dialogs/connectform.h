@@ -40,14 +40,12 @@ signals:
     void edited();
 
 private:
-    enum Kind { ZooKeeper, Redis, MariaDb, Sandbox };
-
     void buildAddress(QFormLayout *form);
     void buildMarks(QFormLayout *form);
     QWidget *buildColours();
-    [[nodiscard]] Kind kind() const;
-    // Empty for what has no address.
-    [[nodiscard]] static std::optional<Kind> kindOf(Scheme scheme);
+    // Null for the sandbox, which has no address.
+    [[nodiscard]] const BackendInfo *backend() const;
+    [[nodiscard]] const BackendScheme *tlsScheme() const; // null where there is none
     [[nodiscard]] QString uri() const;
     // A whole address, pasted: every part goes into its field.
     void spread();

@@ -55,7 +55,7 @@ QString takenFrom(const Contender &holder, const LockSnapshot &lock)
     if (holder.endpoint)
         parts << label(holder.endpoint->toUtf8(), 60);
     if (holder.session)
-        parts << QCoreApplication::translate("ForceRelease", "session %1").arg(label(holder.session->toUtf8(), 40));
+        parts << infoOf(lock.backend).words.client + u' ' + label(holder.session->toUtf8(), 40);
     if (holder.heldSince)
         parts
             << QCoreApplication::translate("ForceRelease", "since %1").arg(timeOf(ourTime(*holder.heldSince, lock)));
@@ -82,6 +82,9 @@ QString nextOwner(const operate::ForceReleasePlan &plan)
 
 QString fencing(const operate::ForceReleasePlan &plan)
 {
+    if (!plan.act.isEmpty())
+        return QCoreApplication::translate("ForceRelease",
+                                           "Until then it may go on with what lies outside this server.");
     QString text = QCoreApplication::translate(
         "ForceRelease", "Nothing tells it. A resource is safe from it only if it checks a fencing token");
     const auto *next = plan.nextHolder ? plan.before.find(*plan.nextHolder) : nullptr;
@@ -255,11 +258,16 @@ void ForceReleaseDialog::showPlan(const operate::ForceReleasePlan &plan)
     QStringList lost;
     for (const auto &name : plan.otherLocksLost)
         lost << label(name, 120);
-    m_facts->addText(tr("Other locks lost"), lost.isEmpty() ? tr("none") : lost.join(u", "_s));
+    m_facts->addText(tr("Other locks lost"), !lost.isEmpty()      ? lost.join(u", "_s)
+                                             : plan.act.isEmpty() ? tr("none")
+                                                                  : tr("all that the connection holds, see below"));
     if (!plan.gentler.isEmpty())
         m_gentler->say(Banner::Look::Warning, tr("Gentler:"), plan.gentler.join(u"\n"_s), tr("Wait for it"));
 
-    m_danger->say(Banner::Look::Critical, tr("The old holder may still believe it holds the lock."), fencing(plan));
+    m_danger->say(Banner::Look::Critical,
+                  plan.act.isEmpty() ? tr("The old holder may still believe it holds the lock.")
+                                     : tr("The old holder is told only by its next statement, which fails."),
+                  fencing(plan));
     while (auto *item = m_warnings->takeAt(0)) {
         delete item->widget();
         delete item;
@@ -271,7 +279,7 @@ void ForceReleaseDialog::showPlan(const operate::ForceReleasePlan &plan)
         banner->say(Banner::Look::Warning, {}, label(warning.toUtf8(), 400));
         m_warnings->addWidget(banner);
     }
-    m_release->setText(tr("Release from %1").arg(nameOfHolder()));
+    m_release->setText(plan.act.isEmpty() ? tr("Release from %1").arg(nameOfHolder()) : plan.act);
     m_acceptRisk->setVisible(!plan.risk.isEmpty());
     m_acceptRisk->setChecked(false);
     setStep(Step::Form);
@@ -318,7 +326,7 @@ void ForceReleaseDialog::send()
 void ForceReleaseDialog::showOutcome(const operate::ForceReleaseOutcome &outcome)
 {
     setStep(Step::Done);
-    QString after = tr("Read again: no node and no key of the lock is left.");
+    QString after = tr("Read again: %1.").arg(infoOf(m_plan->before.backend).words.nothing);
     if (outcome.after)
         after = tr("Read again: %1.").arg(inspect::answerSentence(*outcome.after, outcome.after->observed).left(500));
     m_state->say(outcome.released ? Banner::Look::Ok : Banner::Look::Critical,

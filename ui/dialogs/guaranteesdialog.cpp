@@ -123,7 +123,9 @@ QWidget *GuaranteesDialog::makeChoices()
     m_server = new QComboBox(choices);
     m_server->setObjectName(u"server"_s);
     m_server->setAccessibleName(tr("Servers"));
-    m_server->addItems({tr("All servers"), tr("ZooKeeper"), tr("Redis"), tr("MariaDB and MySQL")});
+    m_server->addItem(tr("All servers"));
+    for (const auto &backend : allBackends())
+        m_server->addItem(backend.title);
     m_invariant = new QComboBox(choices);
     m_invariant->setObjectName(u"invariant"_s);
     m_invariant->setAccessibleName(tr("What must hold"));

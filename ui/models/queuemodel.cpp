@@ -23,8 +23,10 @@ using std::chrono::milliseconds;
 void QueueModel::setSnapshot(const LockSnapshot &lock)
 {
     std::vector<Contender> next = lock.contenders;
-    m_lock = lock;
+    const bool isOtherBackend = std::exchange(m_lock, lock).backend != lock.backend;
     m_lock.contenders.clear();
+    if (isOtherBackend)
+        emit headerDataChanged(Qt::Horizontal, 0, ColumnCount - 1);
     removeGone(next);
     placeInOrder(next);
     emit snapshotSet();
@@ -126,6 +128,11 @@ bool QueueModel::hasSessions() const
     return std::any_of(m_rows.begin(), m_rows.end(), [](const Contender &c) { return c.session.has_value(); });
 }
 
+bool QueueModel::hasNodes() const
+{
+    return std::any_of(m_rows.begin(), m_rows.end(), [](const Contender &c) { return !c.guard.path.isEmpty(); });
+}
+
 bool QueueModel::hasModes() const
 {
     return std::any_of(m_rows.begin(), m_rows.end(),
@@ -173,9 +180,9 @@ QString QueueModel::rawCell(const Contender &contender, int column) const
     case Owner: return isNode && guard.owner != 0 ? u"0x%1"_s.arg(guard.owner, 0, 16) : u"—"_s;
     case Version: return isNode ? QString::number(guard.version) : u"—"_s;
     case Data:
-        if (contender.identity)
-            return label(*contender.identity, 200);
-        return guard.value.isEmpty() ? u"—"_s : label(guard.value, 200);
+        if (!guard.value.isEmpty() && !isNode)
+            return label(guard.value, 200);
+        return contender.identity ? label(*contender.identity, 200) : u"—"_s;
     default: return {};
     }
 }
@@ -218,8 +225,10 @@ QVariant QueueModel::headerData(int section, Qt::Orientation orientation, int ro
         return {};
     if (role == Qt::TextAlignmentRole)
         return QVariant::fromValue(alignmentOf(section));
-    static const QStringList titles{u"#"_s,    u"Who"_s,   u"Session"_s, u"Age"_s,     u"TTL"_s,
-                                    u"Node"_s, u"czxid"_s, u"Owner"_s,   u"Version"_s, u"Data"_s};
+    const auto &words = infoOf(m_lock.backend).words;
+    const QString session = words.client.left(1).toUpper() + words.client.mid(1);
+    const QStringList titles{u"#"_s,         u"Who"_s,   session,    u"Age"_s,     u"TTL"_s,
+                             words.rawEntry, u"czxid"_s, u"Owner"_s, u"Version"_s, words.rawValue};
     return role == Qt::DisplayRole ? QVariant(titles[section]) : QVariant();
 }
 

@@ -168,8 +168,8 @@ QWidget *LockDetail::makeChainPane()
     column->addWidget(m_next);
     column->addWidget(m_chain, 1);
     m_rawTable = new QueueTable(m_queue, QueueTable::Columns::Raw, m_tabs);
-    m_tabs->addTab(pane, tr("Who watches whom"));
-    m_tabs->addTab(m_rawTable, tr("Raw nodes"));
+    m_tabs->addTab(pane, {}); // their titles are the backend's words
+    m_tabs->addTab(m_rawTable, {});
     m_tabs->setMinimumWidth(320);
     connect(m_chain, &WatchChainView::chosen, this, &LockDetail::choose);
     connect(m_chain, &WatchChainView::captionChanged, m_caption, &QLabel::setText);
@@ -188,7 +188,7 @@ void LockDetail::clear()
     m_lock.reset();
     m_gone = m_stale = false;
     m_empty->say(tr("Choose a lock"),
-                 tr("You will see who holds it, who queues in which order, who watches whom, and what is wrong. "
+                 tr("You will see who holds it, who queues in which order, who waits for whom, and what is wrong. "
                     "↑ and ↓ walk through the list, Enter comes here."));
     m_stack->setCurrentWidget(m_empty);
 }
@@ -205,6 +205,11 @@ void LockDetail::setSnapshot(const LockSnapshot &lock)
         m_queueTable->setCurrentIndex({});
         m_queueTable->scrollToTop();
     }
+    const auto &words = infoOf(lock.backend).words;
+    m_tabs->setTabText(m_tabs->indexOf(m_chain->parentWidget()), words.whoWaits);
+    m_tabs->setTabText(m_tabs->indexOf(m_rawTable), words.raw);
+    m_chain->setAccessibleName(words.whoWaits);
+    m_rawTable->setAccessibleName(words.raw);
     showAnswer();
     showFindings();
     showNextOwner();
@@ -252,7 +257,7 @@ void LockDetail::showAnswer()
     const LockFacts facts = factsOf(*m_lock);
     if (m_gone) {
         m_pill->setPill({PillShape::Ring, Tone::Free, u"gone"_s});
-        m_answer->setSentence(tr("%1 is gone: no node and no key of it is left").arg(name), name);
+        m_answer->setSentence(tr("%1 is gone: %2").arg(name, infoOf(m_lock->backend).words.nothing), name);
     } else {
         m_pill->setPill(facts.pill);
         // Cut as a whole: a name of a megabyte must not be laid out once a second.
@@ -265,7 +270,7 @@ void LockDetail::showAnswer()
         why[0] += u", because "_s + label(m_lock->why.toUtf8(), 300);
     why << label(m_lock->lock.connection.bytes(), 40);
     const auto *head = m_lock->contenders.empty() ? nullptr : &m_lock->contenders.front();
-    if (m_lock->backend == BackendKind::ZooKeeper && head && head->role == Role::Holder && head->guard.czxid != 0)
+    if (head && head->role == Role::Holder && head->guard.czxid != 0)
         why << tr("fencing token 0x%1 (czxid)").arg(head->guard.czxid, 0, 16);
     if (m_lock->confidence != inspect::Confidence::High)
         why << tr("%1 confidence").arg(inspect::word(m_lock->confidence));
@@ -324,10 +329,12 @@ void LockDetail::showNextOwner()
     const QString who = shortId(next->id) + u" · "_s + whoIs(*next);
     const bool watches = std::any_of(next->watches.begin(), next->watches.end(),
                                      [&](const auto &edge) { return edge.children || edge.target == from; });
+    const auto wakeUp = recipes::recipeOf(m_lock->recipe).wakeUp;
     // Else the server itself lets it in.
-    const bool isWoken = recipes::recipeOf(m_lock->recipe).wakeUp != recipes::WakeUp::Answer;
-    m_next->setText(watches && isWoken ? tr("next owner: %1 — woken by the deletion of %2").arg(who, shortId(from))
-                                       : tr("next owner: %1").arg(who));
+    const bool isWoken = wakeUp == recipes::WakeUp::Message || (watches && wakeUp != recipes::WakeUp::Answer);
+    const auto &by = infoOf(m_lock->backend).words.wokenBy;
+    m_next->setText(tr("next owner: %1").arg(who)
+                    + (isWoken && !by.isEmpty() ? u" — "_s + by.arg(shortId(from)) : QString()));
 }
 
 void LockDetail::choose(const QByteArray &contender)

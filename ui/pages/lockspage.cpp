@@ -240,11 +240,15 @@ void LocksPage::showEmptyNotice()
     }
     const QLocale english(QLocale::English);
     if (m_book.all().empty()) {
+        QStringList servers;
+        for (const auto &backend : allBackends())
+            servers << backend.title;
         m_empty->say(
             tr("No connection yet"),
-            tr("Lockscope shows the locks that Curator, kazoo, Redisson, redis-py and others keep in ZooKeeper and "
-               "Redis: who holds, who waits, for how long. Looking changes nothing on a server.\n\n"
-               "To try it without a server of your own: lockscope --connect sandbox:"),
+            tr("Lockscope shows the locks that Curator, kazoo, Redisson, redis-py and others keep in %1: who holds, "
+               "who waits, for how long. Looking changes nothing on a server.\n\n"
+               "To try it without a server of your own: lockscope --connect sandbox:")
+                .arg(servers.join(u", "_s)),
             tr("Connect…"));
     } else if (m_model.counts().all > 0) {
         const QString all = english.toString(m_model.counts().all);

@@ -304,8 +304,8 @@ void StatusBar::refreshProgress(const std::vector<const ConnectionStatus *> &sho
         const auto &progress = status->progress;
         if (progress.how.isEmpty())
             continue;
-        const bool redis = backendOf(status->scheme) == BackendKind::Redis;
-        const QString things = redis ? tr("keys") : tr("znodes");
+        const auto backend = backendOf(status->scheme);
+        const QString things = backend ? infoOf(*backend).words.looked : QString();
         QString line;
         if (progress.running && progress.total > 0)
             line = tr("scanned %1 of %2 %3").arg(grouped(progress.done), grouped(progress.total), things);

@@ -31,7 +31,7 @@ QueueTable::QueueTable(QueueModel &model, Columns columns, QWidget *parent)
     setModel(&model);
     setItemDelegate(new QueueDelegate(model, this));
     CellDelegate::prepare(*this);
-    setAccessibleName(columns == Columns::Queue ? tr("Queue") : tr("Raw nodes"));
+    setAccessibleName(tr("Queue"));
     horizontalHeader()->setStretchLastSection(columns == Columns::Raw);
     for (int column = 0; column < QueueModel::ColumnCount; ++column)
         setColumnHidden(column, (column >= QueueModel::Node) != (columns == Columns::Raw));
@@ -77,6 +77,8 @@ void QueueTable::fitColumns()
 {
     const int width = viewport()->width();
     if (m_columns == Columns::Raw) {
+        for (const auto column : {QueueModel::Czxid, QueueModel::Owner, QueueModel::Version})
+            setColumnHidden(column, !m_model.hasNodes());
         setColumnWidth(QueueModel::Node, width * 42 / 100);
         setColumnWidth(QueueModel::Czxid, std::min(120, width * 14 / 100));
         setColumnWidth(QueueModel::Owner, std::min(170, width * 20 / 100));

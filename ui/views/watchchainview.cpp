@@ -128,7 +128,6 @@ WatchChainView::WatchChainView(QWidget *parent) : QAbstractScrollArea(parent)
 {
     setFrameShape(QFrame::NoFrame);
     setFocusPolicy(Qt::StrongFocus);
-    setAccessibleName(tr("Who watches whom"));
     setObjectName(QStringLiteral("watchChain"));
     horizontalScrollBar()->setSingleStep(20);
     verticalScrollBar()->setSingleStep(20);
@@ -287,7 +286,7 @@ bool WatchChainView::viewportEvent(QEvent *event)
         if (contender) {
             QString tip = label(contender->id, 400);
             if (contender->session)
-                tip += u"\nsession "_s + label(contender->session->toUtf8());
+                tip += u'\n' + infoOf(m_lock.backend).words.client + u' ' + label(contender->session->toUtf8());
             QToolTip::showText(help->globalPos(), plainToolTip(tip), viewport());
         } else {
             QToolTip::hideText();

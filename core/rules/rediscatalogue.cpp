@@ -191,7 +191,7 @@ std::vector<RecipeInfo> redissonRecipes()
 
 } // namespace
 
-std::vector<RecipeInfo> redisRecipes()
+std::vector<RecipeInfo> recipesOfRedis()
 {
     auto all = tokenRecipes();
     std::ranges::move(redissonRecipes(), std::back_inserter(all));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The textbook recipes on ZooKeeper, and what is only seen there.
-#include "core/rules/catalogue.h"
+#include "core/rules/zookeeperclients.h"
 
 #include <algorithm>
 
@@ -128,10 +128,11 @@ std::vector<RecipeInfo> seenOnZooKeeper()
 
 } // namespace
 
-std::vector<RecipeInfo> zookeeperRecipes()
+std::vector<RecipeInfo> recipesOfZooKeeper()
 {
     auto all = textbookRecipes();
     std::ranges::move(seenOnZooKeeper(), std::back_inserter(all));
+    std::ranges::move(zooKeeperClientRecipes(), std::back_inserter(all));
     return all;
 }
 

@@ -6,7 +6,7 @@ namespace lockscope::recipes {
 
 using namespace Qt::StringLiterals;
 
-std::vector<RecipeInfo> sqlRecipes()
+std::vector<RecipeInfo> recipesOfMariaDb()
 {
     constexpr auto mariaDb = BackendKind::MariaDb;
     using enum ReleaseWay;

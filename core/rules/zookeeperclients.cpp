@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The locks of ZooKeeper's well-known clients: Curator and kazoo.
-#include "core/rules/catalogue.h"
+#include "core/rules/zookeeperclients.h"
 
 namespace lockscope::recipes {
 
 using namespace Qt::StringLiterals;
 
-std::vector<RecipeInfo> clientRecipes()
+std::vector<RecipeInfo> zooKeeperClientRecipes()
 {
     using enum ReleaseWay;
     return {

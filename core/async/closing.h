@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sessions that were destroyed say farewell in the background. At its end a program waits for that, so that what they
+// hold is free; each port that has such sessions says here how.
+#pragma once
+
+#include <chrono>
+
+namespace lockscope {
+
+using WaitForClosing = void (*)(std::chrono::milliseconds atMost);
+
+// Any thread; the same one any number of times.
+void addClosing(WaitForClosing wait);
+// On a thread that is not the loop's: until all have closed, each port's at most that long.
+void waitForClosing(std::chrono::milliseconds atMost);
+
+} // namespace lockscope

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run on the simulated servers of one backend may come to: which faults can happen there, and what each may break
+// for how long. One implementation per backend, as a table of functions.
+#pragma once
+
+#include "core/contention/faults.h"
+#include "core/contention/guaranteerules.h"
+#include "core/contention/overlap.h"
+#include "core/rules/catalogue.h"
+
+namespace lockscope::contention {
+
+struct BackendRules {
+    bool (*canHappen)(FaultKind fault);
+    // Why two may believe to hold it, and for how long at most.
+    GuaranteeRule (*twoBelieve)(const recipes::RecipeInfo &recipe, FaultKind fault, const QByteArray &invariant);
+    std::optional<OverlapBound> (*overlap)(const Scenario &scenario, FaultKind fault);
+    // How long one that hears nothing believes by its own clock.
+    Duration (*believesFor)(const Scenario &scenario);
+    // What the order of grants and tokens may lose beside.
+    GuaranteeRule (*outOfOrder)(const recipes::RecipeInfo &recipe, FaultKind fault, const QByteArray &invariant);
+    bool leasesAreSessions; // a hold ends with a session, whose timeout is what faults are drawn by
+    bool playsTwoLocks;
+};
+[[nodiscard]] const BackendRules &rulesOf(BackendKind backend);
+
+#define LOCKSCOPE_RULES(Name) [[nodiscard]] BackendRules rulesOf##Name();
+LOCKSCOPE_BACKENDS(LOCKSCOPE_RULES)
+#undef LOCKSCOPE_RULES
+
+// The pause before a client connects again, the round trips of that, and of one question more.
+constexpr Duration connectsAgain = std::chrono::milliseconds(250);
+
+[[nodiscard]] inline Duration less(Duration span, Duration by)
+{
+    return std::max(span - by, Duration::zero());
+}
+[[nodiscard]] bool isAny(FaultKind fault, std::initializer_list<const char *> names);
+
+} // namespace lockscope::contention

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/contention/backendrules.h"
+#include "core/contention/mutants/mutants.h"
+
+namespace lockscope::contention {
+
+using namespace Qt::StringLiterals;
+using recipes::EndsBy;
+using recipes::RecipeInfo;
+
+namespace {
+
+bool isOnTheWay(FaultKind fault)
+{
+    return fault == FaultKind::Partition || fault == FaultKind::Delay || fault == FaultKind::LoseRequest
+           || fault == FaultKind::LoseReply;
+}
+
+std::optional<OverlapBound> overlapOnRedis(const Scenario &scenario, FaultKind fault)
+{
+    const Duration lease = scenario.ttl;
+    const bool isLong = playable(scenario.recipe)->renewed;
+    const OverlapBound untilAsked{lease / 3 + connectsAgain, u"a third of the lease, when it is prolonged next"_s};
+    const OverlapBound untilOver{lease, u"the lease"_s};
+    if (!isLong && isOnTheWay(fault))
+        return untilOver;
+    switch (fault) {
+    case FaultKind::Pause:
+        return isLong ? OverlapBound{less(longestOf(scenario, fault), lease * 2 / 3) + connectsAgain,
+                                     u"the pause, less two thirds of the lease"_s}
+                      : OverlapBound{longestOf(scenario, fault), u"the pause"_s};
+    case FaultKind::Drift:
+        return OverlapBound{scaled(lease, 1 / slowClock - 1), u"what the clock is late by at the end of the lease"_s};
+    case FaultKind::ForceRelease:
+    case FaultKind::ClockJump: return isLong ? untilAsked : untilOver;
+    case FaultKind::RestartEmpty:
+    case FaultKind::Failover:
+        // While the server is away it asks again at every twentieth.
+        return isLong ? OverlapBound{untilAsked.atMost + lease / 20, untilAsked.words} : untilOver;
+    default: return {};
+    }
+}
+
+bool canHappenOnRedis(FaultKind fault)
+{
+    return fault != FaultKind::Expire && fault != FaultKind::Lag; // it has no sessions
+}
+
+QString whyOnRedis(const RecipeInfo &recipe, FaultKind fault)
+{
+    switch (fault) {
+    case FaultKind::Pause: return u"a pause longer than the lease: the key expires, and who is paused cannot know"_s;
+    case FaultKind::ForceRelease:
+        if (recipe.counted)
+            return {}; // its key holds the number of free permits, not those that are out
+        return u"whoever lost the lock by force believes to hold it until it prolongs its lease"_s;
+    case FaultKind::ClockJump:
+        return recipe.endsBy == EndsBy::Timestamp
+                   ? u"its times are the clients' own: one clock that is ahead takes the lock over"_s
+                   : u"a server's clock that jumps ahead ends leases early"_s;
+    case FaultKind::RestartEmpty:
+        return u"the key is gone with the data, and its holder believes on until it prolongs its lease"_s;
+    case FaultKind::Failover: return u"the replica that took over never saw the key"_s;
+    default: return {};
+    }
+}
+
+// Beside what breaks by one fault alone: what takes two of them.
+GuaranteeRule twoBelieveOnRedis(const RecipeInfo &recipe, FaultKind fault, const QByteArray &invariant)
+{
+    if (fault == FaultKind::Drift)
+        return {u"a slow clock believes longer than the lease lasts, "_s
+                    + (recipe.renewed ? u"when nothing gets through to prolong it"_s : u"which nothing prolongs"_s),
+                recipe.renewed || invariant == "effect"};
+    if (!recipe.namesHolder && isAny(fault, {"partition", "delay"}))
+        return {u"its DEL comes late, after its lease, and deletes the key of its successor"_s, true};
+    if (recipe.endsBy == EndsBy::Timestamp && isAny(fault, {"lose-request", "lose-reply"}))
+        return {
+            u"two that ask in the same millisecond write the same time, and who did not hear takes it for its own"_s,
+            true};
+    return {whyOnRedis(recipe, fault)};
+}
+
+Duration leaseOnRedis(const Scenario &scenario)
+{
+    return scenario.ttl;
+}
+
+} // namespace
+
+BackendRules rulesOfRedis()
+{
+    return {&canHappenOnRedis, &twoBelieveOnRedis, &overlapOnRedis, &leaseOnRedis, nullptr, false, false};
+}
+
+} // namespace lockscope::contention

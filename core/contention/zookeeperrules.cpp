@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/contention/backendrules.h"
+
+namespace lockscope::contention {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using recipes::RecipeInfo;
+using recipes::Shape;
+
+namespace {
+
+// How much longer the first one works: where all queue first, until they have, a millisecond apart, and it is quiet.
+Duration joining(const Scenario &scenario)
+{
+    return scenario.arrival == Arrival::Queued ? (scenario.contenders + 20) * Duration(1ms) : Duration::zero();
+}
+
+std::optional<OverlapBound> overlapOnZooKeeper(const Scenario &scenario, FaultKind fault)
+{
+    switch (fault) {
+    case FaultKind::Pause:
+        return OverlapBound{less(longestOf(scenario, fault), scenario.sessionTimeout) + connectsAgain,
+                            u"the pause, less the session's timeout, and a new connection"_s};
+    case FaultKind::Expire: return OverlapBound{connectsAgain, u"a new connection"_s};
+    case FaultKind::Drift:
+        return OverlapBound{scaled(scenario.sessionTimeout, 1 / slowClock - 1),
+                            u"what the clock is late by at the end of the session"_s};
+    case FaultKind::ForceRelease: return OverlapBound{scenario.hold + joining(scenario), u"as long as it works"_s};
+    default: return {};
+    }
+}
+
+bool canHappenOnZooKeeper(FaultKind fault)
+{
+    return fault != FaultKind::RestartEmpty && fault != FaultKind::Failover && fault != FaultKind::LostPublish;
+}
+
+QString whyOnZooKeeper(FaultKind fault)
+{
+    switch (fault) {
+    case FaultKind::Pause:
+        return u"a pause longer than the session: the server gives the lock on, and who is paused cannot know"_s;
+    case FaultKind::Expire:
+        return u"the server ends the session, and its client hears of it only when it has connected again"_s;
+    case FaultKind::ForceRelease: return u"whoever lost the lock by force believes to hold it until it looks"_s;
+    default: return {};
+    }
+}
+
+GuaranteeRule twoBelieveOnZooKeeper(const RecipeInfo &, FaultKind fault, const QByteArray &)
+{
+    if (fault == FaultKind::Drift)
+        return {u"a slow clock that is cut off believes longer than its session lives"_s, true};
+    return {whyOnZooKeeper(fault)};
+}
+
+Duration sessionOrWork(const Scenario &scenario)
+{
+    return std::max<Duration>(scenario.sessionTimeout, scenario.hold);
+}
+
+GuaranteeRule heardLate(const RecipeInfo &recipe, FaultKind fault, const QByteArray &invariant)
+{
+    const auto because =
+        u"who hears of its grant only when that is over already believes in it after its successor"_s;
+    const bool hasOrder = recipe.fair && !recipe.counted;
+    if (isAny(fault, {"pause", "partition"}) && (invariant == "tokens" || hasOrder))
+        return {because, true};
+    // Forced between its look and its delete, it deletes the node of its successor, who hears of its grant late from
+    // a follower that lags. (Forced before that it sees whose node it is, and deletes nothing.)
+    if (fault == FaultKind::ForceRelease && recipe.shape == Shape::Node && invariant == "tokens")
+        return {because, true};
+    return {};
+}
+
+} // namespace
+
+BackendRules rulesOfZooKeeper()
+{
+    return {
+        &canHappenOnZooKeeper, &twoBelieveOnZooKeeper, &overlapOnZooKeeper, &sessionOrWork, &heardLate, true, true};
+}
+
+} // namespace lockscope::contention

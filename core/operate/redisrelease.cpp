@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/operate/redisrelease.h"
+
+#include "core/base/text.h"
+#include "core/operate/releasemethod.h"
+#include "core/redis/client.h"
+#include "core/rules/redissonkeys.h"
+#include "core/rules/turn.h"
+
+namespace lockscope::operate {
+
+using namespace Qt::StringLiterals;
+using inspect::Contender;
+using inspect::LockSnapshot;
+using inspect::Role;
+using recipes::recipeOf;
+
+namespace {
+
+// What is at stake where the value is the same for every holder and nothing else tells them apart.
+void planRisk(ForceReleasePlan &plan, const Contender &holder)
+{
+    if (!holder.guard.comesAgain)
+        return;
+    const auto value = label(holder.guard.value, 80);
+    const auto &recipe = recipeOf(plan.before.recipe);
+    const auto why =
+        recipe.quorum ? u"its moment of expiry differs from node to node"_s
+        : holder.expiresAt && recipe.endsBy != recipes::EndsBy::Timestamp
+            ? u"this server does not say to the millisecond when the key ends (Redis does from version 7)"_s
+            : u"the key has no expiry"_s;
+    plan.exact = false;
+    plan.risk =
+        u"the value \"%1\" is one that another holder may write as well, and %2: should the lock pass to another "
+        u"before the command arrives, that one loses it"_s.arg(value, why);
+    plan.warnings << plan.risk;
+}
+
+void planDeleteUntil(ForceReleasePlan &plan, const Contender &holder)
+{
+    const auto key = escaped(plan.before.lock.name);
+    const auto value = escaped(holder.guard.value);
+    const auto expiry = QString::number(*holder.guard.expiryMs);
+    plan.commands << u"EVALSHA compare-and-delete-until 1 %1 %2 %3"_s.arg(key, value, expiry)
+                  << u"in the script: DEL %1, only if GET %1 is %2 and PEXPIRETIME %1 is %3"_s.arg(key, value,
+                                                                                                   expiry);
+    plan.guardText = u"the key must still hold %1 and still end at %2 (ms since 1970); compared and deleted in one "
+                     u"script"_s.arg(value, expiry);
+    plan.exact = false;
+    plan.warnings << u"every holder writes the same value: only the moment at which it ends tells them apart, to the "
+                     u"millisecond. One that took the key within a millisecond of this one would lose it"_s;
+}
+
+void planCompareAndDelete(ForceReleasePlan &plan, const Contender &holder)
+{
+    if (holder.guard.expiryMs) {
+        planDeleteUntil(plan, holder);
+        return;
+    }
+    const auto key = escaped(plan.before.lock.name);
+    const auto value = escaped(holder.guard.value);
+    plan.commands << u"EVALSHA compare-and-delete 1 %1 %2"_s.arg(key, value)
+                  << u"in the script: DEL %1, only if GET %1 is %2"_s.arg(key, value);
+    plan.guardText = u"the key must still hold %1; compared and deleted in one script"_s.arg(value);
+}
+
+void planQuorumDelete(ForceReleasePlan &plan, const Contender &holder)
+{
+    const auto key = escaped(plan.before.lock.name);
+    const auto value = escaped(holder.guard.value);
+    int votes = 0;
+    for (const auto &said : plan.before.nodes) {
+        plan.commands << u"%1: EVALSHA compare-and-delete 1 %2 %3"_s.arg(said.node, key, value);
+        votes += said.value == holder.guard.value ? 1 : 0;
+        if (!said.answered)
+            plan.warnings << u"node %1 did not answer: what it holds of this ends with its TTL"_s.arg(said.node);
+    }
+    plan.commands << u"in the script: DEL %1, only if GET %1 is %2"_s.arg(key, value);
+    plan.guardText = u"on each node the key must still hold %1; compared and deleted in one script"_s.arg(value);
+    if (holder.role == Role::Holder)
+        return;
+    plan.guardText += u"; and it must still be on less than a majority"_s;
+    const auto *owner =
+        plan.before.contenders.front().role == Role::Holder ? &plan.before.contenders.front() : nullptr;
+    plan.warnings << u"%1 does not hold the lock: it is on %2 of %3 nodes only. This takes away what a client left "
+                     u"behind, or a try that is under way; %4"_s.arg(label(holder.id, 80))
+                         .arg(votes)
+                         .arg(plan.before.nodes.size())
+                         .arg(owner ? u"%1 keeps the lock"_s.arg(label(owner->id, 80)) : u"nobody holds it now"_s);
+}
+
+void planRedisson(ForceReleasePlan &plan, const Contender &holder)
+{
+    const redis::RedissonKeys keys(plan.before.lock.name);
+    const auto key = escaped(plan.before.lock.name);
+    const auto field = escaped(holder.guard.value);
+    plan.commands << u"EVALSHA redisson-force-release 5 %1 … %2"_s.arg(key, field);
+    if (recipeOf(plan.before.recipe).readWrite) {
+        const bool isWriter = holder.guard.value.endsWith(":write");
+        plan.commands << u"in the script: HDEL %1 %2 (DEL when it was the last), PUBLISH %3 %4"_s.arg(
+            key, field, escaped(keys.readWriteChannel()), isWriter ? u"1"_s : u"0 when it was the last"_s);
+    } else {
+        plan.commands << u"in the script: DEL %1, PUBLISH %2 0, and to the head of a fair queue on %2:HEAD"_s.arg(
+            key, escaped(keys.channel()));
+    }
+    plan.guardText = u"the hash must still have the field %1; checked and released in one script"_s.arg(field);
+}
+
+void planPermit(ForceReleasePlan &plan, const Contender &holder)
+{
+    const redis::RedissonKeys keys(plan.before.lock.name);
+    const auto key = escaped(plan.before.lock.name);
+    const auto deadlines = escaped(keys.permitDeadlines());
+    const auto permit = escaped(holder.guard.value);
+    plan.commands << u"EVALSHA redisson-permit-release 2 %1 %2 %3 …"_s.arg(key, deadlines, permit)
+                  << u"in the script: ZREM %1 %2, INCRBY %3 1, PUBLISH %4 with the permits left"_s.arg(
+                         deadlines, permit, key, escaped(keys.semaphoreChannel()));
+    plan.guardText = u"the permit must still be out; checked and given back in one script"_s;
+}
+
+QString nobodyWoken(const LockSnapshot &, const Contender &)
+{
+    return u"nobody is told: clients that want it poll, and find it free"_s;
+}
+
+QString wokenByPublish(const LockSnapshot &, const Contender &)
+{
+    return u"the waiting clients, by the publish; a bare DEL would leave them asleep"_s;
+}
+
+Task<Result<Sent>> compareAndDelete(ForceReleasePlan plan, redis::Connection *connection, Deadline deadline)
+{
+    const auto &until = plan.guard.expiryMs;
+    const auto script = redis::loadScript(until ? "compare-and-delete-until" : "compare-and-delete");
+    QByteArrayList arguments{plan.guard.value};
+    if (until)
+        arguments << QByteArray::number(*until);
+    auto reply = connection->script(script, {plan.before.lock.name}, arguments, deadline);
+    const auto answer = co_await reply;
+    if (!answer)
+        co_return answer.error();
+    if (answer->integer == 1)
+        co_return Sent();
+    if (answer->integer < 0)
+        co_return goneAlready(plan);
+    co_return changedMeanwhile(plan, u"the key holds another value, or ends at another moment"_s);
+}
+
+// What came of it on the nodes of a set.
+struct Tally {
+    int nodes = 0;
+    int deleted = 0;
+    int gone = 0;       // no key there
+    int others = 0;     // another value there
+    int unknown = 0;    // sent, and no answer
+    QStringList failed; // "10.0.3.7:6379: not connected"
+};
+
+void count(Tally &tally, const QString &node, const Result<redis::Value> &answer)
+{
+    if (answer) {
+        ++(answer->integer == 1 ? tally.deleted : answer->integer < 0 ? tally.gone : tally.others);
+        return;
+    }
+    tally.unknown += answer.error().code == ErrorCode::UnknownOutcome ? 1 : 0;
+    tally.failed << u"%1: %2"_s.arg(node, answer.error().message);
+}
+
+Result<Sent> outcomeOfTally(const ForceReleasePlan &plan, const Tally &tally, const std::optional<Error> &failure)
+{
+    const auto failures = tally.failed.isEmpty() ? QString() : u" (%1)"_s.arg(tally.failed.join(u"; "_s));
+    // A majority that did not answer may still hold it, whatever the others say when they are read again.
+    const int silent = tally.nodes - tally.deleted - tally.gone - tally.others;
+    if (silent >= recipes::quorumOf(tally.nodes) && tally.deleted > 0)
+        return Error{
+            ErrorCode::Server,
+            u"deleted on %1 of %2 nodes, but %3 did not answer%4: a majority may still hold it; try again when "
+            u"they do"_s.arg(tally.deleted)
+                .arg(tally.nodes)
+                .arg(silent)
+                .arg(failures)};
+    const auto own = tally.gone > 0 ? u", gone from %1 already"_s.arg(tally.gone) : QString();
+    if (tally.deleted > 0)
+        return Sent{0, u"on %1 of %2 nodes"_s.arg(tally.deleted).arg(tally.nodes) + own + failures};
+    if (tally.unknown > 0)
+        return Error{ErrorCode::UnknownOutcome, tally.failed.join(u"; "_s)};
+    if (failure)
+        return *failure;
+    return tally.others > 0 ? changedMeanwhile(plan, u"the nodes hold other values"_s) : goneAlready(plan);
+}
+
+// A node that does not answer must not keep the operator waiting: the others count.
+constexpr std::chrono::seconds nodeWithin(3);
+
+Task<Result<Sent>> deleteOnAll(ForceReleasePlan plan, std::vector<redis::Connection *> nodes, Deadline deadline)
+{
+    if (nodes.empty() || nodes.size() != plan.before.nodes.size())
+        co_return changedMeanwhile(plan, u"the connection is not the set of nodes it was"_s);
+    const auto script = redis::loadScript("compare-and-delete");
+    const auto limit = Deadline::at(std::min<Instant>(deadline.when(), nodes.front()->loop().now() + nodeWithin));
+    std::vector<Reply<redis::Value>> replies;
+    for (auto *node : nodes)
+        replies.push_back(node->script(script, {plan.before.lock.name}, {plan.guard.value}, limit));
+    Tally tally;
+    tally.nodes = static_cast<int>(nodes.size());
+    std::optional<Error> failure;
+    for (std::size_t i = 0; i < replies.size(); ++i) {
+        const auto answer = co_await replies[i];
+        count(tally, plan.before.nodes[i].node, answer);
+        if (!answer)
+            failure = answer.error();
+    }
+    co_return outcomeOfTally(plan, tally, failure);
+}
+
+Task<Result<Sent>> releaseRedisson(ForceReleasePlan plan, redis::Connection *connection, Deadline deadline)
+{
+    const auto script = redis::loadScript("redisson-force-release");
+    const redis::RedissonKeys names(plan.before.lock.name);
+    const QByteArrayList keys{plan.before.lock.name, names.channel(), names.readWriteChannel(), names.fairQueue(),
+                              names.fairDeadlines()};
+    const QByteArrayList args{plan.guard.value, names.readerTimeoutPrefix()};
+    auto reply = connection->script(script, keys, args, deadline);
+    const auto answer = co_await reply;
+    if (!answer)
+        co_return answer.error();
+    const qint64 outcome = answer->items.size() == 2 ? answer->items[0].integer : -2;
+    if (outcome > 0)
+        co_return Sent{answer->items[1].integer, {}};
+    if (outcome == -1)
+        co_return goneAlready(plan);
+    co_return changedMeanwhile(plan, outcome == 0 ? u"another holds it now"_s
+                                                  : u"it has fields that Redisson's lock does not have"_s);
+}
+
+Task<Result<Sent>> releasePermit(ForceReleasePlan plan, redis::Connection *connection, Deadline deadline)
+{
+    const auto script = redis::loadScript("redisson-permit-release");
+    const redis::RedissonKeys names(plan.before.lock.name);
+    const QByteArrayList keys{plan.before.lock.name, names.permitDeadlines()};
+    const QByteArrayList args{plan.guard.value, names.semaphoreChannel()};
+    auto reply = connection->script(script, keys, args, deadline);
+    const auto answer = co_await reply;
+    if (!answer)
+        co_return answer.error();
+    // One that ran out a moment ago comes back to the others all the same.
+    if (answer->items.size() == 2 && answer->items[0].integer >= 0)
+        co_return Sent{answer->items[1].integer, {}};
+    co_return goneAlready(plan);
+}
+
+} // namespace
+
+std::vector<ReleaseMethod> releaseMethodsOfRedis()
+{
+    const auto planKey = [](ForceReleasePlan &plan, const Contender &holder) {
+        planCompareAndDelete(plan, holder);
+        planRisk(plan, holder);
+    };
+    const auto planSet = [](ForceReleasePlan &plan, const Contender &holder) {
+        planQuorumDelete(plan, holder);
+        planRisk(plan, holder);
+    };
+    return {{ReleaseWay::CompareAndDelete, planKey, &nobodyWoken},
+            {ReleaseWay::QuorumDelete, planSet, &nobodyWoken},
+            {ReleaseWay::RedissonUnlock, &planRedisson, &wokenByPublish},
+            {ReleaseWay::RedissonPermit, &planPermit, &wokenByPublish}};
+}
+
+Task<Result<Sent>> sendRelease(ForceReleasePlan plan, std::vector<redis::Connection *> nodes, Deadline deadline)
+{
+    const auto way = releaseWay(plan.before);
+    switch (way ? *way : ReleaseWay::None) {
+    case ReleaseWay::QuorumDelete: return deleteOnAll(plan, nodes, deadline);
+    case ReleaseWay::RedissonUnlock: return releaseRedisson(plan, nodes.front(), deadline);
+    case ReleaseWay::RedissonPermit: return releasePermit(plan, nodes.front(), deadline);
+    case ReleaseWay::CompareAndDelete: return compareAndDelete(plan, nodes.front(), deadline);
+    default: return nothingSent(plan);
+    }
+}
+
+} // namespace lockscope::operate

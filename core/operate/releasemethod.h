@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ways of force-release as a table: each backend has rows for its own, in the file that also sends them.
+#pragma once
+
+#include "core/base/backendkind.h"
+#include "core/operate/forcereleaseplan.h"
+#include "core/operate/releaseway.h"
+
+namespace lockscope::operate {
+
+struct ReleaseMethod {
+    ReleaseWay way;
+    // Commands, guard and what is special about it, written into the plan.
+    void (*plan)(ForceReleasePlan &plan, const inspect::Contender &holder);
+    // Who hears of it, and by what.
+    QString (*wakes)(const inspect::LockSnapshot &snapshot, const inspect::Contender &holder);
+    // Whether the guard says enough to tell this hold from a later one; by its value where there is nothing here.
+    bool (*isIdentified)(const inspect::Contender &holder) = nullptr;
+    bool endsConnection = false; // so the old holder's next statement fails
+};
+[[nodiscard]] const ReleaseMethod &methodOf(ReleaseWay way); // not of None
+
+#define LOCKSCOPE_RELEASES(Name) [[nodiscard]] std::vector<ReleaseMethod> releaseMethodsOf##Name();
+LOCKSCOPE_BACKENDS(LOCKSCOPE_RELEASES)
+#undef LOCKSCOPE_RELEASES
+
+} // namespace lockscope::operate

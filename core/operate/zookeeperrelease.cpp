@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/operate/zookeeperrelease.h"
+
+#include "core/base/text.h"
+#include "core/operate/releasemethod.h"
+#include "core/rules/contenderid.h"
+
+namespace lockscope::operate {
+
+using namespace Qt::StringLiterals;
+using inspect::Contender;
+using inspect::LockSnapshot;
+
+namespace {
+
+void planDelete(ForceReleasePlan &plan, const Contender &holder)
+{
+    const auto path = escaped(holder.guard.path);
+    plan.commands << u"sync %1"_s.arg(path) << u"getData %1"_s.arg(path)
+                  << u"delete %1 version %2"_s.arg(path).arg(holder.guard.version);
+    const auto owner =
+        holder.guard.owner == 0 ? u"no owner session (persistent)"_s : u"owner 0x%1"_s.arg(holder.guard.owner, 0, 16);
+    plan.guardText =
+        u"czxid 0x%1, %2 and data version %3, read again right before the delete"_s.arg(holder.guard.czxid, 0, 16)
+            .arg(owner)
+            .arg(holder.guard.version);
+    plan.exact = recipes::isGivenOnce(ZPath(holder.guard.path).name());
+    if (!plan.exact)
+        plan.warnings
+            << u"ZooKeeper cannot delete a name that comes again only if it is still the same node: should it be "
+               u"re-created in the moment between the last look and the delete, the new holder loses it"_s;
+}
+
+QString wokenByDelete(const LockSnapshot &snapshot, const Contender &holder)
+{
+    int watchers = 0;
+    bool herd = false;
+    for (const auto &contender : snapshot.contenders) {
+        const bool watches = std::any_of(contender.watches.begin(), contender.watches.end(),
+                                         [&](const auto &edge) { return edge.children || edge.target == holder.id; });
+        watchers += watches ? 1 : 0;
+        herd = herd || (watches && watchers > 1);
+    }
+    if (watchers == 0)
+        return snapshot.waiterCount() == 0 ? u"nobody waits"_s : u"no waiter seen to watch it"_s;
+    const auto text = (watchers == 1 ? u"1 waiter"_s : u"%1 waiters"_s.arg(watchers))
+                      + u", by the deletion; nothing else to publish"_s;
+    return herd ? text + u" (a herd: one of them gets it)"_s : text;
+}
+
+// A read that failed has taken nothing away, whatever became of the read.
+Error nothingDeleted(const ForceReleasePlan &plan, const Error &why)
+{
+    const bool isLost = why.code == ErrorCode::UnknownOutcome;
+    return Error{isLost ? ErrorCode::NotConnected : why.code,
+                 u"nothing was deleted: the last look at \"%1\" in %2 failed: %3"_s.arg(
+                     label(plan.holder, 80), label(plan.before.lock.text()), why.message),
+                 why.retryable};
+}
+
+Task<Result<Sent>> deleteNode(ForceReleasePlan plan, zk::Session *session, Deadline deadline)
+{
+    const ZPath path(plan.guard.path);
+    auto syncReply = session->sync(path, deadline);
+    auto getReply = session->get(path, std::nullopt, deadline);
+    const auto synced = co_await syncReply;
+    const auto got = co_await getReply;
+    if (!synced)
+        co_return nothingDeleted(plan, synced.error());
+    if (!got && got.error().code == ErrorCode::NoNode)
+        co_return goneAlready(plan);
+    if (!got)
+        co_return nothingDeleted(plan, got.error());
+    const auto &stat = got->stat;
+    if (stat.czxid != plan.guard.czxid || stat.ephemeralOwner.value != plan.guard.owner)
+        co_return changedMeanwhile(plan, u"the node was made anew by session "_s + stat.ephemeralOwner.text());
+    auto removeReply = session->remove(path, plan.guard.version, deadline);
+    const auto removed = co_await removeReply;
+    if (removed)
+        co_return Sent();
+    if (removed.error().code == ErrorCode::NoNode)
+        co_return goneAlready(plan);
+    if (removed.error().code == ErrorCode::BadVersion)
+        co_return changedMeanwhile(plan, u"its data was changed"_s);
+    co_return removed.error();
+}
+
+} // namespace
+
+std::vector<ReleaseMethod> releaseMethodsOfZooKeeper()
+{
+    const auto isIdentified = [](const Contender &holder) {
+        return holder.guard.path.startsWith('/') && holder.guard.czxid != 0;
+    };
+    return {{ReleaseWay::DeleteNode, &planDelete, &wokenByDelete, isIdentified}};
+}
+
+Task<Result<Sent>> sendRelease(ForceReleasePlan plan, zk::Session *session, Deadline deadline)
+{
+    const auto way = releaseWay(plan.before);
+    return way && *way == ReleaseWay::DeleteNode ? deleteNode(plan, session, deadline) : nothingSent(plan);
+}
+
+} // namespace lockscope::operate

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// One contender of ours on a connection: its lock, with what that stands on and what the backend has beside it. Made
+// by the connection's link; HeldLock (hold.h) does with it what is the same for all.
+#pragma once
+
+#include "core/async/scope.h"
+#include "core/inspect/snapshot.h"
+#include "core/recipes/lock.h"
+
+namespace lockscope {
+
+struct HoldRequest {
+    inspect::LockName lock;
+    QByteArray recipe;
+    bool readMode = false;
+    int limit = 1;
+    std::chrono::milliseconds ttl{30'000};
+};
+
+class OwnContender {
+public:
+    virtual ~OwnContender() = default;
+
+    // A session of its own, as any other client would have, and a little patience until it stands; at once where the
+    // link's connection does.
+    [[nodiscard]] virtual Task<Result<void>> connect(Deadline deadline);
+    // It is outlived by the contender.
+    [[nodiscard]] virtual Result<std::unique_ptr<recipes::Lock>> makeLock() = 0;
+    // What the inspector calls our hold, as far as that is the server's to say; asked outside of the recipe's counts.
+    [[nodiscard]] virtual Task<QByteArray> idOf(QByteArray granted);
+
+    // The time it is held. All outlive what is launched.
+    struct Holding {
+        Scope &scope;
+        recipes::Lock &lock;
+        const bool &isReleasing;
+        std::function<void(recipes::Loss)> lost;
+    };
+    // Looks to it, beside the recipe, that we learn when our node or key is taken away.
+    virtual void watchOver(const Holding &holding, const recipes::Grant &grant) = 0;
+    // Whether what it holds ends with its own session: to close that is no write, and so is done on a connection that
+    // was made read-only meanwhile.
+    [[nodiscard]] virtual bool isGivenBackBySession() const { return false; }
+};
+
+} // namespace lockscope

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the links of one Redis and of a Redlock set share.
+#pragma once
+
+#include "core/redis/client.h"
+#include "core/workspace/contenderpool.h"
+#include "core/workspace/linkbase.h"
+
+namespace lockscope {
+
+class RedisLinkBase : public LinkBase {
+public:
+    // A connection of one contender of ours, and the same behind the gate.
+    struct OwnConnection {
+        std::unique_ptr<redis::Connection> client, gated; // gated stands before client
+    };
+
+    // In the order of the URI. Gated.
+    [[nodiscard]] virtual std::vector<redis::Connection *> nodes() = 0;
+    // A fresh connection to each of them, for a contender of ours.
+    [[nodiscard]] std::vector<OwnConnection> openConnections();
+
+    [[nodiscard]] std::unique_ptr<OwnContender> openContender(const HoldRequest &request) override;
+    [[nodiscard]] std::unique_ptr<ContenderPool> openPool(const ContenderPoolContext &context) override;
+    [[nodiscard]] Task<Result<operate::Sent>> sendRelease(operate::ForceReleasePlan plan, Deadline deadline) override;
+    [[nodiscard]] bool isCleaningUp() override;
+
+protected:
+    using LinkBase::LinkBase;
+    [[nodiscard]] redis::ConnectionOptions connectionOptions(const HostPort &host) const;
+    // For the log; empty of a Redis by itself.
+    [[nodiscard]] virtual QString nameOf(const HostPort & /*host*/) const { return {}; }
+};
+// Empty unless of that backend.
+[[nodiscard]] std::vector<redis::Connection *> redisNodesOf(Link *link);
+
+[[nodiscard]] std::unique_ptr<LinkBase> makeRedisSetLink(ConnectionSpec spec, LinkContext context);
+[[nodiscard]] std::unique_ptr<OwnContender> makeRedisContender(std::vector<redis::Connection *> nodes,
+                                                               const HoldRequest &request);
+[[nodiscard]] std::unique_ptr<ContenderPool> makeRedisPool(RedisLinkBase &link, const ContenderPoolContext &context);
+
+} // namespace lockscope

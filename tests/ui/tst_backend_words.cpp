@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// A lock is shown in the words of those who run its servers: a row lock has no nodes and no watches, and taking it away
+// is a KILL.
+#include "tests/support/fakebackend.h"
+#include "tests/support/fakedata.h"
+#include "tests/support/testmain.h"
+#include "tests/ui/themedapplication.h"
+#include "ui/dialogs/factsform.h"
+#include "ui/dialogs/forcereleasedialog.h"
+#include "ui/models/queuemodel.h"
+#include "ui/pages/lockdetail.h"
+#include "ui/views/queuetable.h"
+#include "ui/views/watchchainview.h"
+
+#include <QLabel>
+#include <QPushButton>
+#include <QTabWidget>
+#include <QTest>
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using namespace lockscope;
+using namespace lockscope::ui;
+using inspect::Evidence;
+using inspect::LockSnapshot;
+using inspect::Role;
+
+namespace {
+
+const SystemTime wordsPresent = SystemTime(1'700'000'000s);
+
+LockSnapshot rowLock()
+{
+    LockSnapshot lock;
+    lock.lock = {ConnectionName("sql"), "shop.stock#id=1"};
+    lock.backend = BackendKind::MariaDb;
+    lock.recipe = "sql-for-update";
+    lock.observed = test::serverTime(wordsPresent);
+    for (const QByteArray number : {"13", "14"}) {
+        inspect::Contender one;
+        one.id = number + "@1699999990000";
+        one.session = QString::fromLatin1(number);
+        one.identity = "app";
+        one.guard.value = "trx 47" + number + " started 1699999990000";
+        one.role = lock.contenders.empty() ? Role::Holder : Role::Waiter;
+        one.position = static_cast<int>(lock.contenders.size());
+        if (!lock.contenders.empty())
+            one.watches = {{lock.contenders.front().id, false, Evidence::Server}};
+        lock.contenders.push_back(one);
+    }
+    return lock;
+}
+
+LockSnapshot fairLock()
+{
+    auto lock = rowLock();
+    lock.lock = {ConnectionName("redis"), "payments:payout"};
+    lock.backend = BackendKind::Redis;
+    lock.recipe = "redisson-fair-lock";
+    lock.contenders.back().watches.clear(); // it sleeps until the server sends a message
+    return lock;
+}
+
+LockSnapshot queueOfTwo()
+{
+    return test::queueLock("zk", "/locks/orders", 1, test::serverTime(wordsPresent));
+}
+
+class Shown {
+public:
+    explicit Shown(const LockSnapshot &lock)
+    {
+        m_detail.setClock([] { return wordsPresent; });
+        m_detail.resize(1200, 600);
+        m_detail.show();
+        m_detail.setSnapshot(lock);
+    }
+    QStringList tabs()
+    {
+        const auto *all = m_detail.findChild<QTabWidget *>();
+        QStringList titles;
+        for (int i = 0; i < all->count(); ++i)
+            titles << all->tabText(i);
+        return titles;
+    }
+    QString nextOwner() { return m_detail.findChild<QLabel *>(u"nextOwner"_s)->text(); }
+    // Of the table that shows what the server says, as it says it.
+    QStringList rawTitles()
+    {
+        QStringList titles;
+        for (int column = 0; column < QueueModel::ColumnCount; ++column) {
+            if (!raw().isColumnHidden(column))
+                titles << raw().model()->headerData(column, Qt::Horizontal).toString();
+        }
+        return titles;
+    }
+    QString rawCell(int row, int column) { return raw().model()->index(row, column).data().toString(); }
+    QString sessionTitle() { return raw().model()->headerData(QueueModel::Session, Qt::Horizontal).toString(); }
+    LockDetail &detail() { return m_detail; }
+
+private:
+    QueueTable &raw()
+    {
+        for (auto *table : m_detail.findChildren<QueueTable *>()) {
+            if (table->objectName() != u"queueTable"_s)
+                return *table;
+        }
+        qFatal("there is no raw table");
+    }
+    LockDetail m_detail;
+};
+
+} // namespace
+
+class TestBackendWords : public QObject {
+    Q_OBJECT
+
+private slots:
+    void rowLockHasConnectionsAndNoWatches()
+    {
+        Shown shown(rowLock());
+        QCOMPARE(shown.tabs(), (QStringList{u"Who blocks whom"_s, u"Connections"_s}));
+        QCOMPARE(shown.nextOwner(), u"next owner: 14 · app"_s);
+        QCOMPARE(shown.sessionTitle(), u"Connection"_s);
+        QCOMPARE(shown.rawTitles(), (QStringList{u"Connection"_s, u"Transaction or connection"_s}));
+        QCOMPARE(shown.rawCell(0, QueueModel::Data), u"trx 4713 started 1699999990000"_s);
+    }
+
+    void keyHasClientsThatAMessageWakes()
+    {
+        Shown shown(fairLock());
+        QCOMPARE(shown.tabs(), (QStringList{u"Who waits for whom"_s, u"Raw values"_s}));
+        QVERIFY(shown.nextOwner().endsWith(u" — woken by the message that 13 let go"_s));
+        QCOMPARE(shown.sessionTitle(), u"Client"_s);
+    }
+
+    void queueOfNodesKeepsItsOwn()
+    {
+        Shown shown(rowLock());
+        shown.detail().setSnapshot(queueOfTwo()); // the words change with the lock
+        QCOMPARE(shown.tabs(), (QStringList{u"Who watches whom"_s, u"Raw nodes"_s}));
+        QVERIFY(shown.nextOwner().endsWith(u" — woken by the deletion of …0041"_s));
+        QCOMPARE(shown.sessionTitle(), u"Session"_s);
+        QCOMPARE(shown.rawTitles(), (QStringList{u"Node"_s, u"czxid"_s, u"Owner"_s, u"Version"_s, u"Data"_s}));
+    }
+
+    void aConnectionIsNotCalledASession()
+    {
+        auto lock = rowLock();
+        lock.contenders.front().identity.reset();
+        QVERIFY(inspect::answerSentence(lock, lock.observed).contains(u"is held by connection 13;"_s));
+    }
+
+    void killIsCalledKill()
+    {
+        const auto lock = rowLock();
+        test::FakeBackend backend;
+        const ConnectionBook book;
+        auto plan = operate::planForceRelease(lock, lock.contenders.front().id);
+        QVERIFY(plan);
+        QCOMPARE(plan->act, u"KILL connection 13"_s);
+        backend.onPlanForceRelease = [&](const inspect::LockName &, const QByteArray &) { return *plan; };
+        ForceReleaseDialog dialog(backend, book, lock.lock, plan->holder);
+        auto *release = dialog.findChild<QPushButton *>(u"releaseButton"_s);
+        QTRY_COMPARE(release->text(), u"KILL connection 13"_s);
+        QCOMPARE(dialog.facts().valueOf(u"Other locks lost"_s), u"all that the connection holds, see below"_s);
+    }
+};
+
+LOCKSCOPE_TEST_IN(test::ThemedApplication, TestBackendWords)
+#include "tst_backend_words.moc"
