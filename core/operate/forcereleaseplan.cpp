@@ -254,6 +254,7 @@ void planKill(ForceReleasePlan &plan, const Contender &holder)
                 : u"%1 (ms since 1970), looked at right before the KILL; what may be old does not count"_s.arg(
                     label(holder.guard.value));
     plan.exact = false;
+    plan.otherLocksKnown = false; // until the server was asked: killlosses.h
     plan.warnings
         << u"KILL knows only the connection: should it let go and take something else in the moment between "
            u"the last look and the KILL, it loses that"_s
@@ -273,7 +274,11 @@ QString wakesText(const LockSnapshot &snapshot, const Contender &holder, Release
     case ReleaseWay::CompareAndDelete:
     case ReleaseWay::QuorumDelete: return u"nobody is told: clients that want it poll, and find it free"_s;
     case ReleaseWay::KillConnection:
-        return snapshot.waiterCount() == 0 ? u"nobody waits"_s : u"the first in line, by the server itself"_s;
+        if (snapshot.waiterCount() > 0)
+            return u"the first in line, by the server itself"_s;
+        return snapshot.waitersKnown ? u"nobody waits"_s
+                                     : u"the first in line, by the server itself, if anybody waits: that cannot be "
+                                       u"seen without the PROCESS privilege"_s;
     case ReleaseWay::RedissonUnlock:
     case ReleaseWay::RedissonPermit:
         return u"the waiting clients, by the publish; a bare DEL would leave them asleep"_s;
@@ -289,7 +294,8 @@ QString wakesText(const LockSnapshot &snapshot, const Contender &holder, Release
         herd = herd || (watches && watchers > 1);
     }
     if (watchers == 0)
-        return snapshot.waiterCount() == 0 ? u"nobody waits"_s : u"no waiter seen to watch it"_s;
+        return snapshot.waiterCount() == 0 && snapshot.waitersKnown ? u"nobody waits"_s
+                                                                    : u"no waiter seen to watch it"_s;
     const auto text = plural(watchers, u"1 waiter, by the deletion; nothing else to publish"_s,
                              u"%1 waiters, by the deletion; nothing else to publish"_s);
     return herd ? text + u" (a herd: one of them gets it)"_s : text;
@@ -299,8 +305,9 @@ void planGentler(ForceReleasePlan &plan, const Contender &holder)
 {
     const auto &snapshot = plan.before;
     const auto &recipe = recipeOf(snapshot.recipe);
-    const auto then = plan.nextHolder ? u"; then %1 gets the lock"_s.arg(label(*plan.nextHolder, 80))
-                                      : u"; then the lock is free"_s;
+    const auto then = plan.nextHolder         ? u"; then %1 gets the lock"_s.arg(label(*plan.nextHolder, 80))
+                      : snapshot.waitersKnown ? u"; then the lock is free"_s
+                                              : u"; then it is free, or goes to somebody who is not seen here"_s;
     if (holder.expiresAt) {
         const auto left = spokenDuration(*holder.expiresAt - snapshot.observed);
         plan.gentler << (recipe.endsBy == recipes::EndsBy::Session
@@ -337,7 +344,10 @@ void planWarnings(ForceReleasePlan &plan, const Contender &holder)
     if (snapshot.confidence == inspect::Confidence::Low)
         plan.warnings << u"that this is a lock is a guess (%1): look at the raw %2 first"_s.arg(
             snapshot.why, infoOf(snapshot.backend).entry);
-    if (!snapshot.waitersKnown)
+    if (!snapshot.waitersKnown && recipe.release == ReleaseWay::KillConnection)
+        plan.warnings
+            << u"who waits for it cannot be seen without the PROCESS privilege: who gets it next is not known"_s;
+    else if (!snapshot.waitersKnown)
         plan.warnings << u"clients that poll leave no trace: who gets it next is not known"_s;
 }
 
