@@ -123,8 +123,11 @@ int run(QApplication &application, const app::WindowOptions &options)
         [&] {
             for (const auto &spec : options.connections.specs) {
                 if (spec.scheme != Scheme::Sandbox) {
-                    fillInPassword(store, spec, keychainPatience, &window,
-                                   [&backend](const ConnectionSpec &filled) { backend.connectTo(filled); });
+                    fillInPassword(store, spec, keychainPatience, &window, [&backend](const ConnectionSpec &filled) {
+                        if (!filled.password.isEmpty())
+                            app::keepMemoryPrivate();
+                        backend.connectTo(filled);
+                    });
                     continue;
                 }
                 beginSandbox(sandbox, options.demo, backend, window);

@@ -33,7 +33,8 @@ QString generalHelp()
     text += u"\nLOCK is CONNECTION:NAME: a queue's directory (zk:/locks/orders), a lock's only node, a Redis key\n"
             u"(redis:orders-lock), a row (mariadb:shop.stock#id=1) or a named SQL lock (mariadb:GET_LOCK#name).\n"
             u"A D is a duration: 500ms, 30s, 2m. Passwords may come from LOCKSCOPE_PASSWORD_<NAME> or from the\n"
-            u"keychain (saved by the window for that name and address) instead of the URI.\n\n"
+            u"keychain (saved by the window for that name and address) instead of the URI. For ZooKeeper and\n"
+            u"MariaDB no TLS is asked for: credentials travel in clear.\n\n"
             u"Status: 0 done, 1 failed, 2 bad usage, 3 could not connect or authenticate, 4 refused by a guard,\n"
             u"5 timed out waiting.\n\n"
             u"More about a command: lockscopectl COMMAND --help\n"_s;

@@ -14,6 +14,8 @@ public:
     void onChange(std::function<void(const inspect::SnapshotChange &)> listener);
     // Shows how far the search is, on stderr, when that is a terminal.
     void showProgress(bool shown);
+    // When that connection last told how far it is, or of a lock.
+    [[nodiscard]] std::optional<Instant> lastNews(const ConnectionName &name) const;
 
     void locksChanged(std::vector<inspect::SnapshotChange> changes) override;
     void sessionsChanged(const ConnectionName &, std::vector<inspect::SessionSnapshot>) override {}
@@ -25,6 +27,7 @@ private:
     void clearProgress();
 
     std::function<void(const inspect::SnapshotChange &)> m_listener;
+    std::map<ConnectionName, Instant> m_news;
     bool m_progressShown = false;
     bool m_lineUsed = false;
 };
