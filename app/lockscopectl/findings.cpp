@@ -64,11 +64,14 @@ Task<Exit> findings(CommandContext &context)
         table.add({inspect::word(found.finding.severity), inspect::word(found.finding.code),
                    escaped(found.lock.text()), harmless(found.finding.message)});
     const auto unseen = coverageWords(context);
+    const auto links = context.workspace.links();
+    const bool isAnySeen = std::ranges::any_of(links, [](const Link *link) { return link->isConnected(); });
     if (!table.isEmpty())
         print(table.text(terminalWidth()));
     else
         print(unseen.isEmpty() ? u"nothing is wrong with any lock that servers show"_s
-                               : u"nothing is wrong with what was seen, and that was not everything"_s);
+              : isAnySeen      ? u"nothing is wrong with what was seen, and that was not everything"_s
+                               : u"nothing could be looked at"_s);
     for (const auto &line : unseen)
         print(line);
     co_return looked;

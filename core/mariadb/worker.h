@@ -27,8 +27,8 @@ public:
     virtual void answered(quint64 number, Result<Rows> answer) = 0;
 };
 
-// The numbers that the connections of one session have had. A server that was started anew gives them again; here none
-// comes twice, so that what was meant for an earlier connection is never taken for a later one.
+// The numbers that the connections of one session have had. A server that was started anew gives them again; here
+// none comes twice, so that what was meant for an earlier connection is never taken for a later one.
 class UsedNumbers {
 public:
     // False: it was used before.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lockscopectl where things break: servers that stall, a disk that is full, operators that come at once or are killed,
-// privileges that are missing. What is said stays true, and every run ends.
+// lockscopectl where things break: servers that stall, a disk that is full, operators that come at once or are
+// killed, privileges that are missing. What is said stays true, and every run ends.
 #include "mariadbfixture.h"
 #include "tests/support/cable.h"
 #include "tests/support/testmain.h"
@@ -123,9 +123,42 @@ private slots:
             QVERIFY(hasEnded(*program));
             const auto ran = program->finish();
             QVERIFY2(ran.status == 3 || ran.status == 5, ran.what());
-            QVERIFY2(ran.err.contains("could not connect") || ran.err.contains("waited 30 s"), ran.what());
+            QVERIFY2(ran.err.contains("not answer") || ran.err.contains("answering?")
+                         || ran.err.contains("waited 30 s"),
+                     ran.what());
             QVERIFY2(!ran.out.contains("no locks found") || ran.out.contains("not everything was seen"), ran.what());
         }
+    }
+
+    // Paused, then killed and started again, while somebody watches: it is said, and what comes after is seen.
+    void aWatchSaysThatItIsBlindAndGoesOn()
+    {
+        Ctl watching(sql() + QStringList{u"locks"_s, u"--watch"_s});
+        const auto sees = [&](const QByteArray &name) {
+            const auto holder = openConnected();
+            if (!run(*holder, "SELECT GET_LOCK('" + name + "', 1)"))
+                return false;
+            for (int lines = 0; lines < 20; ++lines) {
+                const auto line = watching.line();
+                if (line.isEmpty() || line.contains(name))
+                    return line.contains("\"added\"");
+            }
+            return false;
+        };
+        QVERIFY(sees("at first"));
+        m_server->pause();
+        QTest::qWait(4000); // its look is out, and unanswered for two seconds of these
+        m_server->resume();
+        QVERIFY(sees("after the pause"));
+        m_server->stop();
+        const auto started = m_server->start(std::chrono::seconds(60));
+        QVERIFY2(started, testing::textOf(started));
+        QVERIFY(testing::becomes(*m_admin, mariadb::SessionState::Connected));
+        QVERIFY(sees("after the crash"));
+        watching.signal(SIGINT);
+        const auto ran = watching.finish();
+        QVERIFY2(ran.status == 0, ran.what());
+        QVERIFY2(ran.err.contains("has not answered") && ran.err.contains("the connection broke"), ran.what());
     }
 
     void withoutThePrivilegeNothingIsClaimed()

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the snapshots of one MariaDB or MySQL server's locks up to date, by asking: such a server tells
-// nothing unasked. At most every 250 ms, and resting nine times as long as a look takes (the quicker of the last two: one
-// that was slow once was held up, and is not made up for by resting); less often where the looks
-// of others keep the server from renewing what it tells of rows (core/mariadb/freshness.h). Coverage says then how
-// old that may be, and so does each snapshot of a row.
+// Keeps the snapshots of one MariaDB or MySQL server's locks up to date, by asking: such a server tells nothing
+// unasked. At most every 250 ms, and resting nine times as long as a look takes (the quicker of the last two: one
+// that was slow once was held up, and is not made up for by resting); less often where the looks of others keep the
+// server from renewing what it tells of rows (core/mariadb/freshness.h). Coverage says then how old that may be, and
+// so does each snapshot of a row.
 //
 // Survives reconnects. Loop thread only; not to be destroyed from within a call to its sink.
 #pragma once

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a lock on a SQL server is called: "shop.stock#id=1" for a row, "q.LOCKS#SCHED=s,NAME=trigger" for one whose key
-// has several columns, "GET_LOCK#name" for a named lock.
+// What a lock on a SQL server is called: "shop.stock#id=1" for a row, "q.LOCKS#SCHED=s,NAME=trigger" for one whose
+// key has several columns, "GET_LOCK#name" for a named lock.
 #pragma once
 
 #include "core/base/result.h"
@@ -22,8 +22,8 @@ struct RowName {
 
 // `name`, safe in a statement whatever it holds.
 [[nodiscard]] QByteArray quotedIdentifier(const QByteArray &name);
-// Schema and table end at the first "." and "#" outside backticks, a column at "=". A value ends where "," and the "=" of
-// another column follow; one that could be misread stands in backticks.
+// Schema and table end at the first "." and "#" outside backticks, a column at "=". A value ends where "," and the
+// "=" of another column follow; one that could be misread stands in backticks.
 [[nodiscard]] Result<RowName> readRowName(const QByteArray &lock);
 // The name after "GET_LOCK#".
 [[nodiscard]] Result<QByteArray> readNamedLock(const QByteArray &lock);
