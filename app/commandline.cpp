@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <sys/prctl.h>
 
 namespace lockscope::app {
 
@@ -226,6 +227,13 @@ QStringList takeArguments(int argc, char **argv)
         blankPassword(argv[i]);
     }
     return arguments;
+}
+
+void keepMemoryPrivate()
+{
+#ifndef __SANITIZE_ADDRESS__ // whose search for leaks has to look at this process
+    ::prctl(PR_SET_DUMPABLE, 0);
+#endif
 }
 
 QString helpLine(const QString &head, const QString &help)

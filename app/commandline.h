@@ -61,6 +61,10 @@ struct Connections {
 // `ps` does not show them. Call first thing in main.
 [[nodiscard]] QStringList takeArguments(int argc, char **argv);
 
+// No core dump of this process, and nobody but root reads its memory, from now on: it knows a password. (Commands it
+// starts are not concerned.)
+void keepMemoryPrivate();
+
 // A line of --help in two columns, the second one wrapped.
 [[nodiscard]] QString helpLine(const QString &head, const QString &help);
 // The options as --help lists them.

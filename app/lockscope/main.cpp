@@ -31,6 +31,13 @@ int fail(const QString &why, app::Exit status)
     return static_cast<int>(status);
 }
 
+void connectWith(Backend &backend, const ConnectionSpec &spec)
+{
+    if (!spec.password.isEmpty())
+        app::keepMemoryPrivate();
+    backend.connectTo(spec);
+}
+
 void openConnectDialog(ui::MainWindow &window, ConnectionStore &store, Backend &backend)
 {
     QStringList taken;
@@ -39,7 +46,7 @@ void openConnectDialog(ui::MainWindow &window, ConnectionStore &store, Backend &
     auto *dialog = new ui::ConnectDialog(store, taken, &window);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     QObject::connect(dialog, &ui::ConnectDialog::connectRequested, &backend,
-                     [&backend](const ConnectionSpec &spec) { backend.connectTo(spec); });
+                     [&backend](const ConnectionSpec &spec) { connectWith(backend, spec); });
     dialog->open();
 }
 
@@ -124,7 +131,7 @@ int run(QApplication &application, const app::WindowOptions &options)
             for (const auto &spec : options.connections.specs) {
                 if (spec.scheme != Scheme::Sandbox) {
                     fillInPassword(store, spec, keychainPatience, &window,
-                                   [&backend](const ConnectionSpec &filled) { backend.connectTo(filled); });
+                                   [&backend](const ConnectionSpec &filled) { connectWith(backend, filled); });
                     continue;
                 }
                 beginSandbox(sandbox, options.demo, backend, window);

@@ -8,11 +8,18 @@
 
 #include <QJsonArray>
 
+#include <algorithm>
+
 namespace lockscope::ctl {
 
 using namespace Qt::StringLiterals;
 
 namespace {
+
+QString outcomeWords(const operate::AuditRecord &record)
+{
+    return record.lacksResult ? u"no result recorded: under way, or its program was ended"_s : shown(record.outcome);
+}
 
 Task<Exit> audit(CommandContext &context)
 {
@@ -22,11 +29,19 @@ Task<Exit> audit(CommandContext &context)
         co_return fail(records.error());
     for (const auto &problem : problems)
         complain(u"audit: "_s + problem);
+    const auto unfinished = std::ranges::count(*records, true, &operate::AuditRecord::lacksResult);
+    if (unfinished > 0)
+        complain(u"audit: %1 without a result: whether the lock was released is not known, look at it"_s.arg(
+            unfinished == 1 ? u"1 intent is"_s : u"%1 intents are"_s.arg(unfinished)));
     const auto status = problems.isEmpty() ? Exit::Done : Exit::Failed;
     if (context.json) {
         QJsonArray array;
-        for (const auto &record : *records)
-            array.append(operate::toJson(record));
+        for (const auto &record : *records) {
+            auto json = operate::toJson(record);
+            if (record.lacksResult)
+                json["unfinished"_L1] = true;
+            array.append(json);
+        }
         printJson(QJsonObject{{u"records"_s, array}});
         co_return status;
     }
@@ -40,7 +55,7 @@ Task<Exit> audit(CommandContext &context)
                  {u"REASON"_s, Table::Align::Left, true}});
     for (const auto &record : *records)
         table.add({operate::toJson(record).value("time"_L1).toString(), shown(record.actor), shown(record.action),
-                   escaped(record.lock), label(record.holder), shown(record.phase), shown(record.outcome),
+                   escaped(record.lock), label(record.holder), shown(record.phase), outcomeWords(record),
                    shown(record.reason)});
     print(table.isEmpty() ? u"nothing was forced yet (%1)"_s.arg(context.workspace.audit().path())
                           : table.text(terminalWidth()));
@@ -54,8 +69,11 @@ CommandSpec auditCommand()
     CommandSpec spec;
     spec.name = u"audit"_s;
     spec.summary = u"what was forced, when, by whom, why, before and after"_s;
-    spec.more = u"Reads $XDG_STATE_HOME/lockscope/audit.jsonl (~/.local/state without it) and checks that each "
-                u"record follows from the one before; where one does not, says so and ends with status 1."_s;
+    spec.more =
+        u"Reads $XDG_STATE_HOME/lockscope/audit.jsonl (~/.local/state without it) and checks that each "
+        u"record follows from the one before and that none is missing at the end; where that is not so, says it and "
+        u"ends with status 1. Names intents that no result follows. To put the record away, move "
+        u"audit.jsonl and audit.jsonl.head together."_s;
     spec.connects = false;
     spec.run = audit;
     return spec;

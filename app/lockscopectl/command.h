@@ -38,10 +38,11 @@ struct CommandSpec {
     std::vector<OptionSpec> options;
     int fewestWords = 0;
     int mostWords = 0;
-    bool connects = true;    // needs --connect
-    bool mayConnect = false; // goes without, too, and knows sim:
-    bool observes = false;   // looks at everything, not only at what it asks for
-    bool takesRest = false;  // "-- CMD…"
+    bool connects = true;     // needs --connect
+    bool mayConnect = false;  // goes without, too, and knows sim:
+    bool observes = false;    // looks at everything, not only at what it asks for
+    bool takesRest = false;   // "-- CMD…"
+    bool answersSoon = false; // or its server does not: then it says what it waits for
     Task<Exit> (*run)(CommandContext &context) = nullptr;
 };
 
@@ -53,9 +54,11 @@ struct CommandSpec {
 
 // Connects every connection. What cannot be reached is reported; Done when all of them stand.
 [[nodiscard]] Task<Exit> connectAll(CommandContext &context);
-// The same, and waits until each has told everything it can see at first.
+// The same, and waits until each has told everything it can see at first. TimedOut: one of them did not in time.
 [[nodiscard]] Task<Exit> lookAround(CommandContext &context);
 [[nodiscard]] QJsonArray coverageJson(CommandContext &context);
+// "not everything was seen: …", a line for each thing that was not looked at; empty when all was.
+[[nodiscard]] QStringList coverageWords(CommandContext &context);
 // The lock of the first word.
 [[nodiscard]] Result<inspect::LockName> lockOf(CommandContext &context);
 [[nodiscard]] Deadline requestDeadline(CommandContext &context);

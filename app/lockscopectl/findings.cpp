@@ -29,7 +29,7 @@ QJsonObject findingJson(const FoundFinding &found)
         contenders.append(QJsonObject{{u"lock"_s, lock}, {u"id"_s, escaped(id)}});
     return {{u"code"_s, inspect::word(found.finding.code)},
             {u"severity"_s, inspect::word(found.finding.severity)},
-            {u"message"_s, shown(found.finding.message)},
+            {u"message"_s, harmless(found.finding.message)},
             {u"locks"_s, QJsonArray{lock}},
             {u"contenders"_s, contenders}};
 }
@@ -62,8 +62,18 @@ Task<Exit> findings(CommandContext &context)
                  {u"MESSAGE"_s, Table::Align::Left, true}});
     for (const auto &found : all)
         table.add({inspect::word(found.finding.severity), inspect::word(found.finding.code),
-                   escaped(found.lock.text()), shown(found.finding.message)});
-    print(table.isEmpty() ? u"nothing found to be wrong"_s : table.text(terminalWidth()));
+                   escaped(found.lock.text()), harmless(found.finding.message)});
+    const auto unseen = coverageWords(context);
+    const auto links = context.workspace.links();
+    const bool isAnySeen = std::ranges::any_of(links, [](const Link *link) { return link->isConnected(); });
+    if (!table.isEmpty())
+        print(table.text(terminalWidth()));
+    else
+        print(unseen.isEmpty() ? u"nothing is wrong with any lock that servers show"_s
+              : isAnySeen      ? u"nothing is wrong with what was seen, and that was not everything"_s
+                               : u"nothing could be looked at"_s);
+    for (const auto &line : unseen)
+        print(line);
     co_return looked;
 }
 

@@ -39,8 +39,23 @@ QJsonObject answer(CommandContext &context, const QString &lock, const QByteArra
         json["wakes"_L1] = plan->wakes;
         json["gentler"_L1] = toArray(plan->gentler);
         json["exact"_L1] = plan->exact;
+        QJsonArray others;
+        for (const auto &name : plan->otherLocksLost)
+            others.append(escaped(inspect::LockName{plan->before.lock.connection, name}.text()));
+        json["otherLocksLost"_L1] = plan->otherLocksKnown ? QJsonValue(others) : QJsonValue(QJsonValue::Null);
+        json["otherLocksSeen"_L1] = others;
     }
     return json;
+}
+
+QString otherLocks(const ForceReleasePlan &plan)
+{
+    QStringList names;
+    for (const auto &name : plan.otherLocksLost)
+        names << label(name, 120);
+    if (names.isEmpty())
+        return plan.otherLocksKnown ? u"no other lock"_s : u"not known"_s;
+    return names.join(u", "_s) + (plan.otherLocksKnown ? QString() : u"; there may be more"_s);
 }
 
 QString preview(const ForceReleasePlan &plan)
@@ -57,6 +72,7 @@ QString preview(const ForceReleasePlan &plan)
     add(u"only if"_s, {plan.guardText + (plan.exact ? QString() : u" (not exact, see the warning)"_s)});
     add(u"next holder"_s, {plan.nextHolder ? escaped(*plan.nextHolder) : u"nobody known"_s});
     add(u"wakes"_s, {plan.wakes});
+    add(u"also lost"_s, {otherLocks(plan)});
     add(u"warning"_s, plan.warnings);
     return lines.join(u'\n') + u'\n';
 }
@@ -203,6 +219,7 @@ CommandSpec forceReleaseCommand()
          u"expiry, say): whoever holds it when the command arrives loses it"_s},
     };
     spec.fewestWords = spec.mostWords = 1;
+    spec.answersSoon = true;
     spec.run = forceRelease;
     return spec;
 }

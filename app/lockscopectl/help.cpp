@@ -35,7 +35,8 @@ QString generalHelp()
         locks << backend.lockHelp;
     text += u'\n' + wrapped(u"LOCK is CONNECTION:NAME: "_s + locks.join(u", "_s) + u'.') + u'\n';
     text += u"A D is a duration: 500ms, 30s, 2m. Passwords may come from LOCKSCOPE_PASSWORD_<NAME> or from the\n"
-            u"keychain (saved by the window for that name and address) instead of the URI.\n\n"
+            u"keychain (saved by the window for that name and address) instead of the URI. For ZooKeeper and\n"
+            u"MariaDB no TLS is asked for: credentials travel in clear.\n\n"
             u"Status: 0 done, 1 failed, 2 bad usage, 3 could not connect or authenticate, 4 refused by a guard,\n"
             u"5 timed out waiting.\n\n"
             u"More about a command: lockscopectl COMMAND --help\n"_s;

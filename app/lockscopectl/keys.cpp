@@ -86,6 +86,7 @@ CommandSpec keysCommand()
     spec.summary = u"raw Redis keys with type, time to live and size"_s;
     spec.more = u"GLOB is Redis' own (*, ?, [abc]). The keys are found by SCAN and not read."_s;
     spec.mostWords = 1;
+    spec.answersSoon = true;
     spec.run = keys;
     return spec;
 }

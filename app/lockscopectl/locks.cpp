@@ -8,6 +8,8 @@
 #include "core/base/text.h"
 #include "core/inspect/json.h"
 
+#include <QRegularExpression>
+
 #include <algorithm>
 #include <fnmatch.h>
 #include <set>
@@ -67,13 +69,8 @@ void printTable(CommandContext &context, const std::vector<LockSnapshot> &locks)
         table.add({stateWord(lock), escaped(lock.lock.text()), holderWords(lock), waitingWords(lock), ageWords(lock),
                    escaped(lock.recipe), findingWords(lock)});
     print(table.isEmpty() ? u"no locks found"_s : table.text(terminalWidth()));
-    const auto coverage = coverageJson(context);
-    for (const auto &part : coverage) {
-        const auto entry = part.toObject();
-        if (!entry.value("complete"_L1).toBool())
-            remark(u"not everything is seen: %1: %2\n"_s.arg(entry.value("connection"_L1).toString(),
-                                                             shown(entry.value("message"_L1).toString())));
-    }
+    for (const auto &line : coverageWords(context))
+        print(line);
 }
 
 void printAll(CommandContext &context, std::vector<LockSnapshot> locks)
@@ -98,6 +95,28 @@ bool printChange(const inspect::SnapshotChange &change)
                                      {u"lock"_s, inspect::toJson(change.lock)}});
 }
 
+// Says on stderr what is not seen, each thing at most once a minute: how old it is changes all the time.
+class CoverageTeller {
+public:
+    explicit CoverageTeller(Loop &loop) : m_loop(&loop) {}
+    void operator()(const ConnectionName &name, const std::vector<inspect::Coverage> &coverage)
+    {
+        static const QRegularExpression numbers(u"[0-9]+"_s);
+        for (const auto &part : coverage) {
+            const auto kind = std::pair(name, QString(part.message).remove(numbers));
+            const auto told = m_told.find(kind);
+            if (part.complete || (told != m_told.end() && m_loop->now() - told->second < std::chrono::minutes(1)))
+                continue;
+            m_told[kind] = m_loop->now();
+            complain(u"%1: not everything is seen: %2"_s.arg(escaped(name.bytes()), harmless(part.message)));
+        }
+    }
+
+private:
+    Loop *m_loop;
+    std::map<std::pair<ConnectionName, QString>, Instant> m_told;
+};
+
 // Until interrupted, or until nobody reads our lines any more.
 Task<Exit> watch(CommandContext &context)
 {
@@ -108,6 +127,7 @@ Task<Exit> watch(CommandContext &context)
         if (matches(glob, change.lock) && !printChange(change))
             ended.complete(Exit::Done);
     });
+    context.sink.onCoverage(CoverageTeller(context.loop()));
     // The sink may have heard of changes before the listener was there.
     const auto connected = co_await connectAll(context);
     if (connected != Exit::Done)
@@ -121,6 +141,7 @@ Task<Exit> watch(CommandContext &context)
     });
     const auto status = co_await ended;
     context.sink.onChange({});
+    context.sink.onCoverage({});
     co_return status;
 }
 

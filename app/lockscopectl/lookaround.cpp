@@ -2,8 +2,13 @@
 // Connecting, and the first look: what most commands begin with.
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
+#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/inspect/json.h"
+
+#include <QJsonArray>
+
+#include <algorithm>
 
 namespace lockscope::ctl {
 
@@ -13,7 +18,8 @@ namespace {
 
 constexpr std::chrono::seconds connectWithin(10);
 constexpr std::chrono::seconds askWithin(30);
-// Millions of keys take their time; this only ends a wait for a server that went away.
+// Millions of keys take their time, and say so: who has no news for so long has gone away.
+constexpr std::chrono::seconds newsWithin(30);
 constexpr std::chrono::minutes lookWithin(10);
 
 QString withRemedy(const Error &error)
@@ -23,6 +29,30 @@ QString withRemedy(const Error &error)
     if (error.code == ErrorCode::AuthFailed)
         return error.message + u"; give user and password in the URI or in LOCKSCOPE_PASSWORD_<NAME>"_s;
     return error.message;
+}
+
+// Until it has told everything; false when it has stopped doing so. Says why on stderr then.
+Task<bool> waitForFirstLook(CommandContext &context, Link *link)
+{
+    auto &loop = context.loop();
+    const auto name = link->spec().name;
+    const auto first = link->observer().firstSnapshot();
+    const auto begun = loop.now();
+    while (!first.isComplete()) {
+        Completion<bool> news(loop);
+        first.then([news](bool) { news.complete(true); });
+        news.completeAt(Deadline::after(loop, std::chrono::seconds(1)), false);
+        co_await news;
+        const auto heard = std::max<Instant>(begun, context.sink.lastNews(name).value_or(begun));
+        const auto silentFor = loop.now() - heard;
+        if (first.isComplete() || (silentFor < newsWithin && loop.now() - begun < lookWithin))
+            continue;
+        const auto waited = silentFor < newsWithin ? std::chrono::seconds(lookWithin) : newsWithin;
+        complain(u"%1: the first look did not end: waited %2 for the server's answer; what follows is not "
+                 u"everything"_s.arg(escaped(name.bytes()), spokenDuration(waited)));
+        co_return false;
+    }
+    co_return true;
 }
 
 } // namespace
@@ -55,20 +85,17 @@ Task<Exit> connectAll(CommandContext &context)
 
 Task<Exit> lookAround(CommandContext &context)
 {
-    const auto connected = co_await connectAll(context);
+    auto status = co_await connectAll(context);
     context.sink.showProgress(!context.json);
     for (auto *link : context.workspace.links()) {
         if (!link->isConnected())
             continue;
-        const auto complete = link->observer().firstSnapshot();
-        complete.completeAt(Deadline::after(context.loop(), lookWithin), false);
-        const bool seen = co_await complete;
-        if (!seen)
-            complain(u"%1: the first look did not end in time; what follows is not everything"_s.arg(
-                escaped(link->spec().name.bytes())));
+        const bool seen = co_await waitForFirstLook(context, link);
+        if (!seen && status == Exit::Done)
+            status = Exit::TimedOut;
     }
     context.sink.showProgress(false);
-    co_return connected;
+    co_return status;
 }
 
 QJsonArray coverageJson(CommandContext &context)
@@ -82,8 +109,22 @@ QJsonArray coverageJson(CommandContext &context)
         }
         for (auto &part : link->observer().coverage())
             all.push_back(std::move(part));
+        if (!link->observer().firstSnapshot().isComplete())
+            all.push_back({link->spec().name, false, u"the first look did not end in time"_s});
     }
     return inspect::toJson(all);
+}
+
+QStringList coverageWords(CommandContext &context)
+{
+    QStringList lines;
+    for (const auto &part : coverageJson(context)) {
+        const auto entry = part.toObject();
+        if (!entry.value("complete"_L1).toBool())
+            lines << u"not everything was seen: %1: %2"_s.arg(entry.value("connection"_L1).toString(),
+                                                              harmless(entry.value("message"_L1).toString()));
+    }
+    return lines;
 }
 
 Result<inspect::LockName> lockOf(CommandContext &context)

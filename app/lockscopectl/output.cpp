@@ -2,6 +2,7 @@
 #include "app/lockscopectl/output.h"
 
 #include <QJsonDocument>
+#include <QRegularExpression>
 
 #include <cstdio>
 #include <langinfo.h>
@@ -51,6 +52,9 @@ void complain(const QString &message)
 {
     auto line = message;
     line.replace(u'\n', u' ');
+    // Whatever is wrong with a URI, or wherever it was written: no password in it is said again.
+    static const QRegularExpression credentials(u"://\\S*:\\S*@"_s);
+    line.replace(credentials, u"://…@"_s);
     write(stderr, "lockscopectl: " + line.toUtf8() + '\n');
 }
 

@@ -14,7 +14,7 @@ bool print(const QString &text);
 bool printJsonLine(QJsonObject object);
 // A whole answer, indented.
 bool printJson(QJsonObject object);
-// One line to stderr: what was tried, on what, what to do next.
+// One line to stderr: what was tried, on what, what to do next. Without the credentials of any URI in it.
 void complain(const QString &message);
 // To stderr as it is, for previews and questions under --json.
 void remark(const QString &text);

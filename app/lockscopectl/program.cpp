@@ -8,6 +8,7 @@
 #include <QCoreApplication>
 
 #include <algorithm>
+#include <unistd.h>
 
 namespace lockscope::ctl {
 
@@ -16,6 +17,7 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr std::chrono::seconds keychainPatience{30}; // it may ask its user
+constexpr std::chrono::seconds saysWhatItWaitsForAfter{3};
 
 } // namespace
 
@@ -77,9 +79,23 @@ Task<Exit> Program::runCommand()
         const auto added = addConnections();
         if (added != Exit::Done)
             co_return added;
+        if (m_command.answersSoon && ::isatty(STDERR_FILENO))
+            m_waiting = m_loop.callAt(m_loop.now() + saysWhatItWaitsForAfter, [this] { sayWhatItWaitsFor(); });
     }
     const auto status = co_await m_command.run(m_context);
+    m_waiting.cancel();
     co_return status;
+}
+
+void Program::sayWhatItWaitsFor() const
+{
+    for (auto *link : m_workspace->links()) {
+        const auto problem = link->problem();
+        const auto what = link->isConnected() ? u"its answer"_s
+                          : problem           ? u"a connection (%1)"_s.arg(problem->message)
+                                              : u"a connection"_s;
+        complain(u"%1: waiting for %2"_s.arg(link->spec().displayUri(), what));
+    }
 }
 
 // sim: is no server.
@@ -133,7 +149,10 @@ Task<void> Program::fillInPasswords()
 
 Exit Program::addConnections()
 {
-    for (const auto &spec : m_connections.specs) {
+    const auto &specs = m_connections.specs;
+    if (std::any_of(specs.begin(), specs.end(), [](const auto &spec) { return !spec.password.isEmpty(); }))
+        app::keepMemoryPrivate();
+    for (const auto &spec : specs) {
         if (const auto added = m_workspace->add(spec); !added) {
             complain(u"%1: %2"_s.arg(escaped(spec.name.bytes()), added.error().message));
             return Exit::BadUsage;

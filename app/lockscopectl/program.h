@@ -25,6 +25,7 @@ private:
     Task<Exit> openSandbox();
     Task<void> fillInPasswords();
     [[nodiscard]] Exit addConnections();
+    void sayWhatItWaitsFor() const;
 
     const CommandSpec &m_command;
     Arguments m_arguments;
@@ -36,6 +37,7 @@ private:
     std::unique_ptr<PrivateServers> m_servers; // of a sandbox: connection; outlive the workspace
     std::unique_ptr<Workspace> m_workspace;
     CommandContext m_context;
+    Timer m_waiting;
     Scope m_scope; // last: its coroutine uses everything above
 };
 

@@ -75,6 +75,8 @@ Task<Exit> sessions(CommandContext &context)
     const auto all = foundSessions(context);
     if (!context.json) {
         printTable(all);
+        for (const auto &line : coverageWords(context))
+            print(line);
         co_return looked;
     }
     QJsonArray array;

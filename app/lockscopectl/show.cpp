@@ -64,7 +64,7 @@ void printText(const LockSnapshot &lock, const QJsonArray &coverage)
         lines << QString();
     for (const auto &finding : lock.findings)
         lines << u"%1 %2: %3"_s.arg(inspect::word(finding.severity), inspect::word(finding.code),
-                                    shown(finding.message));
+                                    harmless(finding.message));
     for (const auto &said : lock.nodes)
         lines << nodeLine(lock, said);
     for (const auto &companion : lock.companions)
@@ -72,7 +72,7 @@ void printText(const LockSnapshot &lock, const QJsonArray &coverage)
     for (const auto &part : coverage) {
         const auto entry = part.toObject();
         if (!entry.value("complete"_L1).toBool())
-            lines << u"not everything is seen: %1"_s.arg(shown(entry.value("message"_L1).toString()));
+            lines << u"not everything was seen: %1"_s.arg(harmless(entry.value("message"_L1).toString()));
     }
     print(lines.join(u'\n'));
 }
@@ -103,6 +103,7 @@ CommandSpec showCommand()
     spec.words = u"LOCK"_s;
     spec.summary = u"one lock: who holds it, who waits in which order, who watches whom, what is wrong"_s;
     spec.fewestWords = spec.mostWords = 1;
+    spec.answersSoon = true;
     spec.run = show;
     return spec;
 }

@@ -27,8 +27,17 @@ void Sink::showProgress(bool shown)
         clearProgress();
 }
 
+std::optional<Instant> Sink::lastNews(const ConnectionName &name) const
+{
+    const auto at = m_news.find(name);
+    return at == m_news.end() ? std::nullopt : std::optional(at->second);
+}
+
 void Sink::locksChanged(std::vector<inspect::SnapshotChange> changes)
 {
+    if (!changes.empty())
+        m_news[changes.front().lock.lock.connection] =
+            std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now());
     if (!m_listener)
         return;
     for (const auto &change : changes)
@@ -37,6 +46,7 @@ void Sink::locksChanged(std::vector<inspect::SnapshotChange> changes)
 
 void Sink::progressed(inspect::Progress progress)
 {
+    m_news[progress.connection] = std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now());
     if (!m_progressShown || !progress.running)
         return;
     const auto of = progress.total > 0 ? u" of %L1"_s.arg(progress.total) : QString();

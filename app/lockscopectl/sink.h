@@ -12,12 +12,23 @@ class Sink : public inspect::ObserverSink {
 public:
     ~Sink() override;
     void onChange(std::function<void(const inspect::SnapshotChange &)> listener);
+    // Told whenever what can be seen changes.
+    void onCoverage(std::function<void(const ConnectionName &, const std::vector<inspect::Coverage> &)> listener)
+    {
+        m_coverageListener = std::move(listener);
+    }
     // Shows how far the search is, on stderr, when that is a terminal.
     void showProgress(bool shown);
+    // When that connection last told how far it is, or of a lock.
+    [[nodiscard]] std::optional<Instant> lastNews(const ConnectionName &name) const;
 
     void locksChanged(std::vector<inspect::SnapshotChange> changes) override;
     void sessionsChanged(const ConnectionName &, std::vector<inspect::SessionSnapshot>) override {}
-    void coverageChanged(const ConnectionName &, std::vector<inspect::Coverage>) override {}
+    void coverageChanged(const ConnectionName &name, std::vector<inspect::Coverage> coverage) override
+    {
+        if (m_coverageListener)
+            m_coverageListener(name, coverage);
+    }
     void progressed(inspect::Progress progress) override;
     void costChanged(const ConnectionName &, inspect::Cost) override {}
 
@@ -25,6 +36,8 @@ private:
     void clearProgress();
 
     std::function<void(const inspect::SnapshotChange &)> m_listener;
+    std::function<void(const ConnectionName &, const std::vector<inspect::Coverage> &)> m_coverageListener;
+    std::map<ConnectionName, Instant> m_news;
     bool m_progressShown = false;
     bool m_lineUsed = false;
 };

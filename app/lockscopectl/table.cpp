@@ -10,20 +10,27 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
+qsizetype cellsOfOne(char32_t c)
+{
+    const int width = ::wcwidth(static_cast<wchar_t>(c));
+    return width < 0 ? 1 : width; // unknown to this locale: assume one
+}
+
 constexpr qsizetype gap = 2;
 constexpr qsizetype narrowest = 8;
+constexpr qsizetype widestCell = 200; // of what may be cut: a key of 100 kB would pad every row
 
 QString cut(const QString &text, qsizetype cells)
 {
     if (cellsOf(text) <= cells)
         return text;
     // From the left: names differ at their end (a sequence number, a lock's own name).
-    QString kept = text;
-    while (!kept.isEmpty() && cellsOf(kept) > cells - 1) {
-        const bool isPair = kept.size() > 1 && kept[0].isHighSurrogate();
-        kept.remove(0, isPair ? 2 : 1);
-    }
-    return u'…' + kept;
+    const auto all = text.toUcs4();
+    qsizetype left = cells - 1;
+    auto from = all.size();
+    while (from > 0 && left >= cellsOfOne(all[from - 1]))
+        left -= cellsOfOne(all[--from]);
+    return u'…' + QString::fromUcs4(reinterpret_cast<const char32_t *>(all.constData()) + from, all.size() - from);
 }
 
 } // namespace
@@ -31,10 +38,8 @@ QString cut(const QString &text, qsizetype cells)
 qsizetype cellsOf(const QString &text)
 {
     qsizetype cells = 0;
-    for (const char32_t c : text.toUcs4()) {
-        const int width = ::wcwidth(static_cast<wchar_t>(c));
-        cells += width < 0 ? 1 : width; // unknown to this locale: assume one
-    }
+    for (const char32_t c : text.toUcs4())
+        cells += cellsOfOne(c);
     return cells;
 }
 
@@ -45,6 +50,8 @@ std::vector<qsizetype> Table::widths(int width) const
         auto most = cellsOf(m_columns[c].title);
         for (const auto &row : m_rows)
             most = std::max(most, cellsOf(row.value(static_cast<qsizetype>(c))));
+        if (m_columns[c].cuttable)
+            most = std::min(most, widestCell);
         wide.push_back(most);
     }
     const auto total = [&] {

@@ -21,7 +21,8 @@ public:
     explicit Table(std::vector<Column> columns) : m_columns(std::move(columns)) {}
     void add(QStringList cells) { m_rows.push_back(std::move(cells)); }
     [[nodiscard]] bool isEmpty() const { return m_rows.empty(); }
-    // Without a final newline. `width` 0: as wide as it gets.
+    // Without a final newline. `width` 0: as wide as it gets, but no cell that may be cut
+    // wider than 200.
     [[nodiscard]] QString text(int width) const;
 
 private:

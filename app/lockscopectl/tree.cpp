@@ -157,6 +157,7 @@ CommandSpec treeCommand()
     spec.more = u"At most 10,000 nodes. Without PATH everything from the root."_s;
     spec.options = {{u"depth"_s, u"N"_s, u"how many levels below PATH (0: only PATH itself)"_s}};
     spec.mostWords = 1;
+    spec.answersSoon = true;
     spec.run = tree;
     return spec;
 }

@@ -109,4 +109,10 @@ QString label(const QByteArray &bytes, int most)
     return text;
 }
 
+QString harmless(const QString &sentence, int most)
+{
+    auto text = label(sentence.toUtf8(), most);
+    return text.replace(QStringLiteral("\\\\"), QStringLiteral("\\"));
+}
+
 } // namespace lockscope

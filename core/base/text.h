@@ -17,5 +17,7 @@ namespace lockscope {
 [[nodiscard]] std::optional<QByteArray> unescaped(const QString &text);
 // For labels: escaped, and cut at `most` characters with an ellipsis.
 [[nodiscard]] QString label(const QByteArray &bytes, int most = 200);
+// A sentence of ours, with labels in it: what is escaped already stays as it is, and nothing raw is left.
+[[nodiscard]] QString harmless(const QString &sentence, int most = 1000);
 
 } // namespace lockscope

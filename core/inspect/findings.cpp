@@ -2,6 +2,7 @@
 #include "core/inspect/findings.h"
 
 #include "core/base/duration.h"
+#include "core/base/text.h"
 
 #include <algorithm>
 
@@ -18,6 +19,31 @@ bool isWokenBy(const Contender &waiter, const Contender &holder)
                                [&holder](const auto &edge) { return edge.children || edge.target == holder.id; });
 }
 
+// One finding, however many wait: they are one queue.
+void addLongWait(LockSnapshot &lock, std::chrono::milliseconds threshold)
+{
+    std::vector<QByteArray> waiting;
+    std::chrono::milliseconds longest{0};
+    QByteArray first;
+    for (const auto &one : lock.contenders) {
+        if (one.role != Role::Waiter || !one.waitingSince || lock.observed - *one.waitingSince <= threshold)
+            continue;
+        waiting.push_back(one.id);
+        const auto age = lock.observed - *one.waitingSince;
+        if (age > longest) {
+            longest = age;
+            first = one.id;
+        }
+    }
+    if (waiting.empty())
+        return;
+    const auto message = waiting.size() == 1 ? u"has waited for %1"_s.arg(spokenDuration(longest))
+                                             : u"%1 have waited for more than %2; the longest, %3, for %4"_s.arg(
+                                                 QString::number(waiting.size()), spokenDuration(threshold),
+                                                 label(first, 80), spokenDuration(longest));
+    addFinding(lock, FindingCode::LongWait, message, std::move(waiting));
+}
+
 } // namespace
 
 void addAgeFindings(LockSnapshot &lock, const Thresholds &thresholds)
@@ -30,12 +56,9 @@ void addAgeFindings(LockSnapshot &lock, const Thresholds &thresholds)
             const QString bound = one.heldAtMost ? u"at most "_s : QString();
             addFinding(lock, FindingCode::LongHeld, one.heldAtMost ? Severity::Info : Severity::Warning,
                        u"held for %1%2"_s.arg(bound, spokenDuration(age)), {one.id});
-        } else if (one.role == Role::Waiter && one.waitingSince) {
-            const auto age = lock.observed - *one.waitingSince;
-            if (age > thresholds.longWait)
-                addFinding(lock, FindingCode::LongWait, u"has waited for %1"_s.arg(spokenDuration(age)), {one.id});
         }
     }
+    addLongWait(lock, thresholds.longWait);
 }
 
 void addHerdFinding(LockSnapshot &lock)

@@ -83,7 +83,8 @@ private:
     void startWorker()
     {
         WorkerNews &news = *this;
-        m_worker = std::make_shared<Worker>(m_loop, news, m_options);
+        m_looksWhileConnecting = 0;
+        m_worker = std::make_shared<Worker>(m_loop, news, m_options, m_numbers);
         m_worker->start();
     }
 
@@ -140,6 +141,11 @@ private:
     // was stopped itself must not take that for the server's silence.
     void lookAfterIdle()
     {
+        // It may let us connect and then say nothing: Qt SQL has no limit for the statements after that.
+        if (m_state == SessionState::Connecting
+            && ++m_looksWhileConnecting * m_options.askIdleEvery >= m_options.connectsWithin)
+            giveUpOnServer(u"the server takes connections, and has said nothing more for %1 ms"_s.arg(
+                m_options.connectsWithin.count()));
         if (m_state != SessionState::Connected)
             return;
         if (m_question != 0) {
@@ -159,6 +165,7 @@ private:
     void connected(ConnectionId connection, QByteArray version) override
     {
         m_connection = connection;
+        m_looksWhileConnecting = 0;
         m_version = std::move(version);
         m_lastError.clear();
         qCDebug(logMariaDb).noquote() << "session" << connection << "at" << m_options.host.host
@@ -169,6 +176,7 @@ private:
     {
         m_connection = 0;
         m_question = 0;
+        m_looksWhileConnecting = 0;
         m_lastError = why.message;
         become(why.code == ErrorCode::AuthFailed    ? SessionState::AuthFailed
                : why.code == ErrorCode::Unsupported ? SessionState::Closed
@@ -212,7 +220,9 @@ private:
     std::map<quint64, Pending> m_pending;
     quint64 m_question = 0; // is anybody there? 0: not asked now
     int m_looksInVain = 0;
+    int m_looksWhileConnecting = 0;
     Timer m_lookTimer;
+    std::shared_ptr<UsedNumbers> m_numbers = std::make_shared<UsedNumbers>();
     std::shared_ptr<Worker> m_worker;
 };
 

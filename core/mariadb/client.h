@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The real SQL session: Qt SQL on a thread of its own, because Qt SQL blocks.
 //
-// Reconnects by itself with back-off (first at once, then doubling from 50 ms to 5 s); a wrong password is
+// Reconnects by itself with back-off (first at once, then doubling from 50 ms to 2 s); a wrong password is
 // AuthFailed and a missing database Closed, and neither is retried. An idle connection is asked once a
 // second whether it still stands, so that a session learns soon that it was killed, and within seconds that
 // the network is silent. A server that does not answer KILL QUERY either counts as gone.
@@ -24,6 +24,10 @@ struct SessionOptions {
     std::chrono::milliseconds askIdleEvery{1000};
     // Or the connection counts as gone, and what it holds as lost; a server that only hangs a while is waited for.
     std::chrono::milliseconds idleAnswersWithin{10'000};
+    // An attempt to connect that has led to nothing by then, not even to a refusal, is given up for another.
+    std::chrono::milliseconds connectsWithin{15'000};
+    // How long the network may be silent inside of an answer; 0: for ever, as who waits for a lock has to.
+    std::chrono::seconds readsWithin{0};
 };
 
 // Returns at once, in state Connecting. Loop thread only.

@@ -54,6 +54,16 @@ QByteArray SqlConnection::server() const
     QByteArray said;
     while (query.next())
         said += query.value(0).toByteArray() + '=' + query.value(1).toByteArray() + '\n';
+    if (said.isEmpty())
+        return said;
+    // Since when it runs: started anew it is another, whose numbers of connections mean others. Both sides of the
+    // difference are of one moment.
+    for (const auto *schema : {"information_schema", "performance_schema"}) {
+        query.exec(u"SELECT CAST(UNIX_TIMESTAMP() - VARIABLE_VALUE AS SIGNED) FROM %1.global_status "
+                   "WHERE VARIABLE_NAME = 'Uptime'"_s.arg(QLatin1StringView(schema)));
+        if (query.next())
+            return said + "started=" + query.value(0).toByteArray() + '\n';
+    }
     return said;
 }
 

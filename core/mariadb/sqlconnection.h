@@ -21,8 +21,8 @@ public:
 
     [[nodiscard]] bool open(); // if not, database() says why
     void close();              // may be opened again
-    // Which server it leads to, as the server says: its name, port and numbers. Empty if it does not say. A host
-    // name or a proxy may stand for several servers.
+    // Which server it leads to, as the server says: its name, port, numbers and start. Empty if it does not say. A
+    // host name or a proxy may stand for several servers.
     [[nodiscard]] QByteArray server() const;
     // Not to be kept beyond this object.
     [[nodiscard]] QSqlDatabase database() const;

@@ -97,6 +97,8 @@ Error connectError(const QSqlError &error)
     case 1862:
     case 4151: return Error{ErrorCode::AuthFailed, said(error)};
     case 1049: return Error{ErrorCode::Unsupported, said(error)};
+    case 2013:
+        return Error{ErrorCode::NotConnected, u"it takes connections, and does not answer: "_s + said(error), true};
     default: return Error{ErrorCode::NotConnected, said(error), true};
     }
 }

@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr std::chrono::milliseconds firstBackOff{50}, longestBackOff{5000};
+constexpr std::chrono::milliseconds firstBackOff{50}, longestBackOff{2000};
 
 // Threads that are ending, and KILLs under way. Never destroyed: they may go on when static objects are.
 struct Leaving {
@@ -108,8 +108,8 @@ void waitForClosingSessions(std::chrono::milliseconds atMost)
     leaving().changed.wait_for(lock, atMost, [] { return leaving().count == 0; });
 }
 
-Worker::Worker(Loop &loop, WorkerNews &news, SessionOptions options)
-    : m_loop(&loop), m_news(&news), m_options(std::move(options))
+Worker::Worker(Loop &loop, WorkerNews &news, SessionOptions options, std::shared_ptr<UsedNumbers> numbers)
+    : m_loop(&loop), m_news(&news), m_options(std::move(options)), m_numbers(std::move(numbers))
 {
 }
 
@@ -186,7 +186,10 @@ void Worker::sendKill(const std::shared_ptr<Worker> &worker, const QByteArray &t
 void Worker::main()
 {
     {
-        SqlConnection connection(m_options, u"MYSQL_OPT_CONNECT_TIMEOUT=5"_s);
+        auto timeouts = u"MYSQL_OPT_CONNECT_TIMEOUT=5;MYSQL_OPT_WRITE_TIMEOUT=30"_s;
+        if (m_options.readsWithin.count() > 0)
+            timeouts += u";MYSQL_OPT_READ_TIMEOUT=%1"_s.arg(m_options.readsWithin.count());
+        SqlConnection connection(m_options, timeouts);
         work(connection);
     }
     leaving().ends(); // close() began it
@@ -239,6 +242,12 @@ bool Worker::connectNow(SqlConnection &connection)
     }
     const auto number = query.value(0).toULongLong();
     const auto version = query.value(1).toString().toUtf8();
+    if (!m_numbers->add(number)) { // the next one is another
+        m_backOff = 0ms;
+        query.clear();
+        connection.close();
+        return false;
+    }
     const auto server = connection.server();
     const std::lock_guard lock(m_mutex);
     m_server = server;

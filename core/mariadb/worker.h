@@ -12,6 +12,7 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <set>
 
 namespace lockscope::mariadb {
 
@@ -26,6 +27,22 @@ public:
     virtual void answered(quint64 number, Result<Rows> answer) = 0;
 };
 
+// The numbers that the connections of one session have had. A server that was started anew gives them again; here
+// none comes twice, so that what was meant for an earlier connection is never taken for a later one.
+class UsedNumbers {
+public:
+    // False: it was used before.
+    [[nodiscard]] bool add(ConnectionId number)
+    {
+        const std::lock_guard lock(m_mutex);
+        return m_used.insert(number).second;
+    }
+
+private:
+    std::mutex m_mutex;
+    std::set<ConnectionId> m_used;
+};
+
 class Worker : public std::enable_shared_from_this<Worker> {
 public:
     struct Job {
@@ -33,7 +50,7 @@ public:
         Statement statement;
     };
 
-    Worker(Loop &loop, WorkerNews &news, SessionOptions options);
+    Worker(Loop &loop, WorkerNews &news, SessionOptions options, std::shared_ptr<UsedNumbers> numbers);
     // Loop thread, all of them.
     void start();
     void run(Job job);
@@ -67,6 +84,7 @@ private:
     Loop *m_loop;       // null when closed
     WorkerNews *m_news; // touched in the loop only; null when closed
     const SessionOptions m_options;
+    const std::shared_ptr<UsedNumbers> m_numbers;
     std::deque<Job> m_jobs;
     std::optional<Job> m_running;
     ConnectionId m_connection = 0;

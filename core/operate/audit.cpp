@@ -12,6 +12,7 @@
 #include <QSysInfo>
 #include <QThread>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
@@ -181,6 +182,54 @@ Result<void> writeAll(int fd, const QByteArray &bytes, const QString &path)
     return {};
 }
 
+QString headPath(const QString &path)
+{
+    return path + u".head"_s;
+}
+
+// The hash of the last record written; empty where none was kept.
+QByteArray readHead(const QString &path)
+{
+    QFile file(headPath(path));
+    return file.open(QIODevice::ReadOnly) ? file.read(200).trimmed() : QByteArray();
+}
+
+void writeHead(const QString &path, const QByteArray &hash)
+{
+    const auto next = QFile::encodeName(headPath(path) + u".new"_s);
+    {
+        const Descriptor fd(::open(next.constData(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR));
+        if (fd.get() < 0 || !writeAll(fd.get(), hash + '\n', headPath(path)))
+            return;
+    }
+    [[maybe_unused]] const bool isNamed =
+        ::rename(next.constData(), QFile::encodeName(headPath(path)).constData()) == 0;
+}
+
+// Asked only where it is not the last one.
+bool holdsHash(int fd, const QByteArray &hash)
+{
+    struct stat info = {};
+    return ::fstat(fd, &info) == 0 && readRange(fd, 0, info.st_size).contains("\"hash\":\"" + hash + '"');
+}
+
+// Each result is of the latest intent of its kind that has none yet.
+void markUnfinished(std::vector<AuditRecord> &records)
+{
+    for (auto result = records.begin(); result != records.end(); ++result) {
+        if (result->phase == "intent"_L1)
+            result->lacksResult = true;
+        if (result->phase != "result"_L1)
+            continue;
+        const auto intent = std::find_if(std::reverse_iterator(result), records.rend(), [&](const AuditRecord &one) {
+            return one.lacksResult && one.lock == result->lock && one.holder == result->holder
+                   && one.actor == result->actor && one.reason == result->reason;
+        });
+        if (intent != records.rend())
+            intent->lacksResult = false;
+    }
+}
+
 AuditRecord fromJson(const QJsonObject &json)
 {
     const auto text = [&](QLatin1StringView key) { return json.value(key).toString(); };
@@ -271,8 +320,11 @@ Result<void> AuditFile::append(AuditRecord record)
     if (record.time == std::chrono::system_clock::time_point{})
         record.time = std::chrono::system_clock::now();
     const auto tail = readTail(fd.get());
+    const auto head = readHead(m_path);
+    // What was cut off stays missing: the next record follows the one that is not there, and so the check says.
+    const bool isCut = !head.isEmpty() && head != tail.hash && !holdsHash(fd.get(), head);
     auto json = toJson(record);
-    json["hash"_L1] = QString::fromLatin1(hashOf(tail.hash, json));
+    json["hash"_L1] = QString::fromLatin1(hashOf(isCut ? head : tail.hash, json));
     // A writer that died in the middle left half a line: keep it apart, so that only it is lost.
     const QByteArray start = tail.endsInNewline ? "" : "\n";
     const auto line = start + QJsonDocument(json).toJson(QJsonDocument::Compact) + '\n';
@@ -284,6 +336,8 @@ Result<void> AuditFile::append(AuditRecord record)
         [[maybe_unused]] const bool isOut = isSizeKnown && ::ftruncate(fd.get(), before.st_size) == 0;
         return written;
     }
+    // The record is on disk; should this fail, the check begins one record earlier.
+    writeHead(m_path, json.value("hash"_L1).toString().toLatin1());
     return tail.hash.isEmpty() ? flushFolder(m_path) : Result<void>();
 }
 
@@ -291,8 +345,16 @@ Result<std::vector<AuditRecord>> AuditFile::read(QStringList *problems) const
 {
     std::vector<AuditRecord> records;
     QFile file(m_path);
-    if (!file.exists())
-        return records; // nothing was ever forced
+    const auto head = readHead(m_path);
+    const auto reportCut = [&] {
+        if (problems && !head.isEmpty())
+            *problems << u"%1: records are missing at its end: the last one written (%2…) is not there"_s.arg(
+                m_path, QString::fromLatin1(head.left(12)));
+    };
+    if (!file.exists()) { // nothing was ever forced, or it was taken away
+        reportCut();
+        return records;
+    }
     if (!file.open(QIODevice::ReadOnly))
         return Error{ErrorCode::NoPermission, u"cannot read the audit file %1: %2"_s.arg(m_path, file.errorString())};
     const auto report = [&](qint64 line, const QString &what) {
@@ -316,6 +378,9 @@ Result<std::vector<AuditRecord>> AuditFile::read(QStringList *problems) const
         previous = record.hash;
         records.push_back(std::move(record));
     }
+    if (std::ranges::find(records, head, &AuditRecord::hash) == records.end())
+        reportCut();
+    markUnfinished(records);
     return records;
 }
 

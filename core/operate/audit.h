@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The audit record of everything done by force: JSON lines in $XDG_STATE_HOME/lockscope/audit.jsonl,
 // an intent flushed to disk before the command is sent and a result after it. Each record carries the
-// hash of the one before it, so that a changed or removed line shows (lines cut off at the end do not:
-// nothing follows them). The file is locked while written. Where it cannot be written, nothing is forced.
-// Any thread; append blocks for the time of one disk flush.
+// hash of the one before it, so that a changed or removed line shows; and the hash of the last one is
+// kept in a file beside it (".head"), so that lines cut off at the end, and a removed file, show as well.
+// (Who may write both can forge both. To put the record away, move both.) The file is locked while
+// written. Where it cannot be written, nothing is forced. Any thread; append blocks for the time of one
+// disk flush.
 #pragma once
 
 #include "core/base/result.h"
@@ -27,7 +29,8 @@ struct AuditRecord {
     QString outcome;    // result: "released", "refused: …", "unknown: …"
     QJsonObject before; // LOCK in JSON: docs/command-line.md
     QJsonObject after;
-    QByteArray hash; // SHA-256 over the previous record's hash and this record
+    bool lacksResult = false; // an intent, read back, that no result follows: what came of it is not known
+    QByteArray hash;          // SHA-256 over the previous record's hash and this record
 };
 
 class AuditFile {
@@ -38,7 +41,8 @@ public:
 
     // Fills actor (if empty) and hash; returns only after the bytes are on disk.
     [[nodiscard]] Result<void> append(AuditRecord record);
-    // Reads every record; a line that is broken or whose hash does not follow is reported in `problems`.
+    // Reads every record; a line that is broken or whose hash does not follow, and that something is missing at the
+    // end, is reported in `problems`.
     [[nodiscard]] Result<std::vector<AuditRecord>> read(QStringList *problems) const;
 
 private:

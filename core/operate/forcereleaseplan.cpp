@@ -114,8 +114,9 @@ void planGentler(ForceReleasePlan &plan, const Contender &holder)
 {
     const auto &snapshot = plan.before;
     const auto &recipe = recipeOf(snapshot.recipe);
-    const auto then = plan.nextHolder ? u"; then %1 gets the lock"_s.arg(label(*plan.nextHolder, 80))
-                                      : u"; then the lock is free"_s;
+    const auto then = plan.nextHolder         ? u"; then %1 gets the lock"_s.arg(label(*plan.nextHolder, 80))
+                      : snapshot.waitersKnown ? u"; then the lock is free"_s
+                                              : u"; then it is free, or goes to somebody who is not seen here"_s;
     if (holder.expiresAt) {
         const auto left = spokenDuration(*holder.expiresAt - snapshot.observed);
         plan.gentler << (recipe.endsBy == recipes::EndsBy::Session
@@ -152,7 +153,10 @@ void planWarnings(ForceReleasePlan &plan, const Contender &holder, const Release
     if (snapshot.confidence == inspect::Confidence::Low)
         plan.warnings << u"that this is a lock is a guess (%1): look at the raw %2 first"_s.arg(
             snapshot.why, infoOf(snapshot.backend).words.entry);
-    if (!snapshot.waitersKnown)
+    if (!snapshot.waitersKnown && method.endsConnection)
+        plan.warnings
+            << u"who waits for it cannot be seen without the PROCESS privilege: who gets it next is not known"_s;
+    else if (!snapshot.waitersKnown)
         plan.warnings << u"clients that poll leave no trace: who gets it next is not known"_s;
 }
 

@@ -23,7 +23,8 @@ struct ForceReleasePlan {
     bool isRiskAccepted = false;
     std::optional<QByteArray> nextHolder;   // contender id
     QString wakes;                          // "1 waiter, by the deletion; nothing else to publish"
-    std::vector<QByteArray> otherLocksLost; // by the same act: none for a delete of one node
+    std::vector<QByteArray> otherLocksLost; // by the same act, as far as they are seen: none for one node or key
+    bool otherLocksKnown = true;            // false: there may be more of them
     QStringList gentler;                    // "its session ends by itself in 6.4 s; then … gets the lock"
     QStringList warnings;                   // always says that the old holder may still believe it holds
 };

@@ -335,6 +335,7 @@ void planKill(ForceReleasePlan &plan, const inspect::Contender &holder)
                 : u"%1 (ms since 1970), looked at right before the KILL; what may be old does not count"_s.arg(
                     label(holder.guard.value));
     plan.exact = false;
+    plan.otherLocksKnown = false; // until the server was asked: killlosses.h
     plan.warnings
         << u"KILL knows only the connection: should it let go and take something else in the moment between "
            u"the last look and the KILL, it loses that"_s
@@ -345,7 +346,11 @@ void planKill(ForceReleasePlan &plan, const inspect::Contender &holder)
 
 QString nextInLine(const inspect::LockSnapshot &snapshot, const inspect::Contender &)
 {
-    return snapshot.waiterCount() == 0 ? u"nobody waits"_s : u"the first in line, by the server itself"_s;
+    if (snapshot.waiterCount() > 0)
+        return u"the first in line, by the server itself"_s;
+    return snapshot.waitersKnown ? u"nobody waits"_s
+                                 : u"the first in line, by the server itself, if anybody waits: that cannot be seen "
+                                   u"without the PROCESS privilege"_s;
 }
 
 Task<Result<Sent>> killConnection(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline)

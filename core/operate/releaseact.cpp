@@ -19,8 +19,10 @@ QString holdText(const ForceReleasePlan &plan)
 
 Error goneAlready(const ForceReleasePlan &plan)
 {
-    return Error{ErrorCode::Refused,
-                 u"%1 is gone already: it let go by itself, and nothing was taken away"_s.arg(holdText(plan))};
+    return Error{
+        ErrorCode::Refused,
+        u"%1 is gone already: it let go, or somebody else took it away; nothing was taken away by this"_s.arg(
+            holdText(plan))};
 }
 
 Error changedMeanwhile(const ForceReleasePlan &plan, const QString &what)

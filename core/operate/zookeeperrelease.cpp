@@ -42,7 +42,8 @@ QString wokenByDelete(const LockSnapshot &snapshot, const Contender &holder)
         herd = herd || (watches && watchers > 1);
     }
     if (watchers == 0)
-        return snapshot.waiterCount() == 0 ? u"nobody waits"_s : u"no waiter seen to watch it"_s;
+        return snapshot.waiterCount() == 0 && snapshot.waitersKnown ? u"nobody waits"_s
+                                                                    : u"no waiter seen to watch it"_s;
     const auto text = (watchers == 1 ? u"1 waiter"_s : u"%1 waiters"_s.arg(watchers))
                       + u", by the deletion; nothing else to publish"_s;
     return herd ? text + u" (a herd: one of them gets it)"_s : text;

@@ -66,7 +66,10 @@ class MariaDbLink : public LinkBase, public MariaDbPort {
 public:
     MariaDbLink(ConnectionSpec spec, LinkContext context) : LinkBase(std::move(spec), std::move(context))
     {
-        m_session = mariadb::openSession(m_context.loop, sessionOptions());
+        // It looks and kills, and waits for no lock: silence means that nobody answers.
+        auto options = sessionOptions();
+        options.readsWithin = std::chrono::seconds(15);
+        m_session = mariadb::openSession(m_context.loop, std::move(options));
         m_gated = operate::gated(*m_session, m_gate);
         m_observer =
             std::make_unique<inspect::MariaDbObserver>(*m_gated, m_spec.name, m_context.options.observer, m_proxy);

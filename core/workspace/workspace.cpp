@@ -2,6 +2,7 @@
 #include "core/workspace/workspace.h"
 
 #include "core/base/text.h"
+#include "core/operate/killlosses.h"
 #include "core/workspace/linkbase.h"
 
 namespace lockscope {
@@ -145,6 +146,12 @@ Task<Result<inspect::LockSnapshot>> Workspace::read(inspect::LockName lock, Dead
         co_return connected.error();
     auto &observer = find(lock.connection)->observer();
     auto snapshot = co_await observer.readNow(lock.name, deadline);
+    const bool isSilent = !snapshot && snapshot.error().code == ErrorCode::TimedOut;
+    if (isSilent)
+        co_return Error{ErrorCode::TimedOut,
+                        u"waited for the answer of %1, which is connected: %2"_s.arg(
+                            find(lock.connection)->spec().displayUri(), snapshot.error().message),
+                        true};
     co_return snapshot;
 }
 
@@ -154,7 +161,12 @@ Task<Result<operate::ForceReleasePlan>> Workspace::planForceRelease(inspect::Loc
     auto snapshot = co_await read(lock, deadline);
     if (!snapshot)
         co_return snapshot.error();
-    co_return operate::planForceRelease(*snapshot, holder);
+    auto plan = operate::planForceRelease(*snapshot, holder);
+    if (!plan)
+        co_return plan.error();
+    auto *sql = find(lock.connection)->mariadb();
+    auto full = co_await operate::withKillLosses(*plan, sql, deadline);
+    co_return full;
 }
 
 Task<Result<operate::ForceReleaseOutcome>> Workspace::forceRelease(operate::ForceReleasePlan plan, QString reason,

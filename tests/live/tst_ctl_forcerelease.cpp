@@ -58,6 +58,7 @@ private slots:
             m_ids << contender.toObject().value("id"_L1).toString();
         QCOMPARE(m_ids.size(), 3);
         QFile::remove(m_servers.state.filePath(u"lockscope/audit.jsonl"_s));
+        QFile::remove(m_servers.state.filePath(u"lockscope/audit.jsonl.head"_s));
     }
     void cleanup()
     {

@@ -223,6 +223,20 @@ private slots:
                  u"redis:orders-lock"_s);
     }
 
+    // kazoo's acquire(ephemeral=False), its client gone: found, or it is said that nobody looked there.
+    void aLockWithoutASessionIsNotPassedOverInSilence()
+    {
+        const QByteArray name = "/locks/left-behind/83427f40e55111f1a2e7fac9e99d7ff8__lock__0000000000";
+        QVERIFY(m_servers.put("/locks/left-behind") && m_servers.put(name));
+        const auto text = m_servers.run({u"findings"_s});
+        QVERIFY2(text.out.contains("persistent-node") || text.out.contains("not everything was seen: zk: "),
+                 text.what());
+        const auto json = m_servers.run({u"findings"_s, u"--json"_s});
+        QVERIFY2(json.out.contains("persistent-node") || json.out.contains("\"complete\": false"), json.what());
+        QVERIFY(await(m_servers.session->remove(ZPath(name), -1, m_servers.soon())));
+        QVERIFY(await(m_servers.session->remove(ZPath("/locks/left-behind"), -1, m_servers.soon())));
+    }
+
     void treeHasEveryNodeWithItsStat()
     {
         const auto ran = m_servers.run({u"tree"_s, u"zk:/locks"_s, u"--json"_s});

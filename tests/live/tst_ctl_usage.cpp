@@ -179,6 +179,25 @@ private slots:
         QCOMPARE(run({u"recipes"_s, u"--fencing"_s}).status, 2);
     }
 
+    void aPasswordInTheWrongPlaceIsNotSaidAgain_data()
+    {
+        QTest::addColumn<QStringList>("arguments");
+        const auto uri = u"mariadb://root:hunter2@127.0.0.1:1/shop"_s;
+        QTest::newRow("no option") << QStringList{u"locks"_s, uri};
+        QTest::newRow("as a command") << QStringList{uri};
+        QTest::newRow("as a lock") << QStringList{u"--connect"_s, u"redis://127.0.0.1:1"_s, u"show"_s, uri};
+        QTest::newRow("as another option")
+            << QStringList{u"locks"_s, u"--production"_s, uri, u"--connect"_s, u"zk://h"_s};
+        QTest::newRow("a scheme unknown")
+            << QStringList{u"locks"_s, u"--connect"_s, u"mysqlx://root:hunter2@127.0.0.1:1"_s};
+    }
+    void aPasswordInTheWrongPlaceIsNotSaidAgain()
+    {
+        QFETCH(QStringList, arguments);
+        const auto ran = run(arguments);
+        QVERIFY2(ran.status == 2 && !(ran.out + ran.err).contains("hunter2"), ran.what());
+    }
+
     void anEmptyAuditIsNoError()
     {
         const QTemporaryDir state;

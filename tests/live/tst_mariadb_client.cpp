@@ -332,6 +332,29 @@ private slots:
         QCOMPARE(codeOf(run(*session, "SELECT 1")), -1);
     }
 
+    // A server that was started anew gives the same numbers to others: a session never takes one a second time.
+    void aNumberOfAnEarlierConnectionIsNotUsedAgain()
+    {
+        for (int i = 0; i < 40; ++i)
+            openConnected();
+        test::Cable cable(m_server->address());
+        auto session = mariadb::openSession(m_loop, optionsFor(cable.address()));
+        QVERIFY(becomes(*session, SessionState::Connected));
+        const auto before = session->connectionId();
+        cable.cut();
+        QTRY_COMPARE_WITH_TIMEOUT(session->state(), SessionState::Connecting, patienceMs);
+        m_server->stop();
+        const auto started = m_server->start(60s);
+        QVERIFY2(started, textOf(started));
+        QVERIFY(becomes(*m_admin, SessionState::Connected));
+        while (openConnected()->connectionId() + 1 < before) {
+        }
+        cable.mend(); // the next number is that of before
+        QVERIFY(becomes(*session, SessionState::Connected));
+        QVERIFY(session->connectionId() != before);
+        QCOMPARE(codeOf(run(*session, "SELECT 1")), -1);
+    }
+
     void aServerThatStartsAgainIsFoundAgain()
     {
         auto session = openConnected();

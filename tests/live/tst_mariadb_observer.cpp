@@ -238,6 +238,29 @@ private slots:
         QTRY_VERIFY(!sink.locks.contains(row));
     }
 
+    // One slow look says nothing of how much work a look is: the rhythm is back with the server.
+    void aStallIsSaidAndCostsOneLook()
+    {
+        MariaDbSink sink;
+        const auto session = openConnected();
+        MariaDbObserver observer(*session, ConnectionName("db"), {}, sink);
+        observer.start();
+        QTRY_VERIFY(observer.firstSnapshot().isComplete());
+        const auto isSilent = [&] {
+            return std::ranges::any_of(sink.coverage, [](const auto &part) {
+                return !part.complete && part.message.contains(QStringLiteral("has not answered"));
+            });
+        };
+        m_server->pause();
+        QTRY_VERIFY_WITH_TIMEOUT(isSilent(), patienceMs);
+        m_server->resume();
+        auto one = holder();
+        std::optional<Reply<mariadb::Rows>> reply;
+        auto two = waiter(reply);
+        QTRY_VERIFY_WITH_TIMEOUT(sink.locks.contains(row), 10'000);
+        QTRY_VERIFY(!isSilent());
+    }
+
     // Under two names, or in two windows: they take turns, and none keeps the other's copy old.
     void twoObserversOfOneServerShareItsCopy()
     {

@@ -118,6 +118,14 @@ private slots:
                                    << QByteArray("c=") << QByteArray("1");
         QTest::newRow("a backtick inside")
             << QByteArray("s.a`b#c=1") << QByteArray("`s`.`a``b`") << QByteArray("c") << QByteArray("1");
+        QTest::newRow("a key of two columns")
+            << QByteArray("q.QRTZ_LOCKS#SCHED_NAME=sched,LOCK_NAME=TRIGGER_ACCESS") << QByteArray("`q`.`QRTZ_LOCKS`")
+            << QByteArray("SCHED_NAME|LOCK_NAME") << QByteArray("sched|TRIGGER_ACCESS");
+        QTest::newRow("values and columns in backticks")
+            << QByteArray("q.t#a=`x,y=``1`,`b c`=2,d=3,4") << QByteArray("`q`.`t`") << QByteArray("a|b c|d")
+            << QByteArray("x,y=`1|2|3,4");
+        QTest::newRow("a comma in a text") << QByteArray("q.t#a=Smith, J. = x") << QByteArray("`q`.`t`")
+                                           << QByteArray("a") << QByteArray("Smith, J. = x");
         QTest::newRow("no schema") << QByteArray("stock#id=1") << QByteArray() << QByteArray() << QByteArray();
         QTest::newRow("no column") << QByteArray("shop.stock") << QByteArray() << QByteArray() << QByteArray();
         QTest::newRow("open backtick") << QByteArray("`shop.stock#id=1") << QByteArray() << QByteArray()
@@ -135,8 +143,8 @@ private slots:
         if (!read)
             return;
         QCOMPARE(read->quotedTable(), table);
-        QCOMPARE(read->column, column);
-        QCOMPARE(read->value, value);
+        QCOMPARE(read->columns.join('|'), column);
+        QCOMPARE(read->values.join('|'), value);
     }
 
     void statementsAreThoseOfTheCatalogue_data()

@@ -8,6 +8,8 @@
 #include <QTcpServer>
 #include <QTcpSocket>
 
+#include <optional>
+
 namespace lockscope::test {
 
 class Cable : public QObject {
@@ -31,6 +33,12 @@ public:
     }
     // Nothing gets through any more, and nobody is told.
     void fallSilent() { m_isSilent = true; }
+    // The same once the servers have said so many bytes.
+    void fallSilentAfter(qint64 bytes)
+    {
+        m_saysAtMost = bytes;
+        m_isSilent = bytes == 0;
+    }
     // For new connections; what fell silent stays so.
     void mend()
     {
@@ -57,6 +65,7 @@ private:
             m_servers.append(m_servers.takeFirst());
             m_ends.append(near);
             m_ends.append(far);
+            far->setProperty("isServer", true);
             carry(near, far);
             carry(far, near);
         }
@@ -67,6 +76,8 @@ private:
         const QPointer<QTcpSocket> other(to);
         connect(from, &QTcpSocket::readyRead, this, [this, from, other] {
             const auto bytes = from->readAll();
+            if (m_saysAtMost && from->property("isServer").toBool())
+                count(bytes.size());
             if (other && !m_isSilent && !from->property("isSilent").toBool())
                 other->write(bytes);
         });
@@ -78,7 +89,14 @@ private:
         });
     }
 
+    void count(qint64 said)
+    {
+        *m_saysAtMost -= said;
+        m_isSilent = m_isSilent || *m_saysAtMost < 0;
+    }
+
     QTcpServer m_listener;
+    std::optional<qint64> m_saysAtMost;
     QList<HostPort> m_servers;
     QList<QTcpSocket *> m_ends;
     bool m_isCut = false;

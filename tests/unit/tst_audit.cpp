@@ -209,6 +209,64 @@ private slots:
         QVERIFY2(problems.front().contains(u"line 1"_s), qPrintable(problems.front()));
     }
 
+    void aCutEndShows()
+    {
+        AuditFile file(freshPath());
+        for (const char *lock : {"zk:/a", "zk:/b", "zk:/c"})
+            QVERIFY(file.append(intent(lock)));
+        auto lines = contents(file.path()).split('\n');
+        lines.removeAt(2);
+        overwrite(file.path(), lines.join('\n'));
+        QCOMPARE(problemsOf(file).size(), 1);
+        QVERIFY2(problemsOf(file).front().contains(u"missing"_s), qPrintable(problemsOf(file).front()));
+        // Whatever is written after it does not hide that.
+        QVERIFY(file.append(intent("zk:/d")));
+        QCOMPARE(problemsOf(file).size(), 1);
+        QVERIFY2(problemsOf(file).front().contains(u"line 3"_s), qPrintable(problemsOf(file).front()));
+    }
+
+    void aRemovedFileShows()
+    {
+        AuditFile file(freshPath());
+        QVERIFY(file.append(intent("zk:/a")));
+        QVERIFY(QFile::remove(file.path()));
+        QCOMPARE(problemsOf(file).size(), 1);
+        QVERIFY(file.append(intent("zk:/b")));
+        QCOMPARE(problemsOf(file).size(), 1);
+        // Put away with its head, it is no loss.
+        QVERIFY(QFile::remove(file.path()) && QFile::remove(file.path() + u".head"_s));
+        QCOMPARE(problemsOf(file), QStringList());
+    }
+
+    // It may have died between the record and its hash beside it.
+    void aHeadThatIsOneRecordLateIsNoLoss()
+    {
+        AuditFile file(freshPath());
+        QVERIFY(file.append(intent("zk:/a")));
+        const auto head = contents(file.path() + u".head"_s);
+        QVERIFY(file.append(intent("zk:/b")));
+        overwrite(file.path() + u".head"_s, head);
+        QCOMPARE(problemsOf(file), QStringList());
+        QVERIFY(file.append(intent("zk:/c")));
+        QCOMPARE(problemsOf(file), QStringList());
+    }
+
+    void anIntentThatNoResultFollowsIsMarked()
+    {
+        AuditFile file(freshPath());
+        auto result = intent("zk:/a");
+        result.phase = u"result"_s;
+        QVERIFY(file.append(intent("zk:/a")));
+        QVERIFY(file.append(intent("zk:/b")));
+        QVERIFY(file.append(intent("zk:/a"))); // its program was killed, and this one came after it
+        QVERIFY(file.append(result));
+        const auto records = file.read(nullptr);
+        QVERIFY(records);
+        QVERIFY((*records)[0].lacksResult);
+        QVERIFY((*records)[1].lacksResult);
+        QVERIFY(!(*records)[2].lacksResult && !(*records)[3].lacksResult);
+    }
+
     void halfALineLosesOnlyItself()
     {
         AuditFile file(freshPath());

@@ -41,6 +41,15 @@ private slots:
         QCOMPARE(unescaped(text).value_or("?"), bytes);
     }
 
+    // Sentences are made of labels: those are not escaped a second time, and nothing raw gets through.
+    void aSentenceIsEscapedOnce()
+    {
+        const auto inside = label("a\\b\x1b");
+        QCOMPARE(harmless(QStringLiteral("held by ") + inside), QStringLiteral("held by ") + inside);
+        QCOMPARE(harmless(QStringLiteral("raw \x1b[2J")), QStringLiteral("raw \\x1B[2J"));
+        QVERIFY(harmless(QString(5000, u'x')).size() <= 1000);
+    }
+
     void refusesBrokenEscapes()
     {
         QVERIFY(!unescaped(u"\\q"_s));

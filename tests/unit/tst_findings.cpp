@@ -12,6 +12,7 @@
 using namespace lockscope;
 using namespace lockscope::inspect;
 using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -111,6 +112,30 @@ private slots:
         QCOMPARE(lock.findings[0], (Finding{FindingCode::NoTtl, Severity::Critical, u"for ever"_s, {"a"}}));
         QCOMPARE(lock.find(FindingCode::LongHeld)->severity, Severity::Info);
         QVERIFY(!lock.find(FindingCode::Herd));
+    }
+
+    // Five thousand in one queue are one finding, and the one who waits longest is named in it.
+    void aLongQueueIsOneFinding()
+    {
+        LockSnapshot lock;
+        lock.observed = ServerTime(1h);
+        for (int i = 0; i < 5000; ++i) {
+            Contender one;
+            one.id = "w" + QByteArray::number(i);
+            one.waitingSince = ServerTime(std::chrono::seconds(i == 7 ? 0 : 600));
+            lock.contenders.push_back(one);
+        }
+        addAgeFindings(lock, {});
+        QCOMPARE(lock.findings.size(), size_t(1));
+        QCOMPARE(lock.findings.front().contenders.size(), size_t(5000));
+        QVERIFY2(lock.findings.front().message.contains(u"5000"_s)
+                     && lock.findings.front().message.contains(u"w7,"_s),
+                 qPrintable(lock.findings.front().message));
+        LockSnapshot alone = lock;
+        alone.findings.clear();
+        alone.contenders.resize(1);
+        addAgeFindings(alone, {});
+        QVERIFY(alone.findings.front().message.startsWith(u"has waited for"_s));
     }
 
     void theDocumentsSayTheSame()

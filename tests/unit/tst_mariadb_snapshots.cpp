@@ -88,6 +88,13 @@ private slots:
                                 << QByteArray("shop.stock#sku=a, 'b'");
         QTest::newRow("a key of two") << stock << QByteArray("PRIMARY") << QByteArrayList{"a", "b"}
                                       << QByteArray("7, 'x'") << QByteArray("shop.stock#a=7,b=x");
+        QTest::newRow("Quartz") << QByteArray("`q`.`QRTZ_LOCKS`") << QByteArray("PRIMARY")
+                                << QByteArrayList{"SCHED_NAME", "LOCK_NAME"}
+                                << QByteArray("'sched', 'TRIGGER_ACCESS'")
+                                << QByteArray("q.QRTZ_LOCKS#SCHED_NAME=sched,LOCK_NAME=TRIGGER_ACCESS");
+        QTest::newRow("what could be misread")
+            << stock << QByteArray("PRIMARY") << QByteArrayList{"a", "b c"} << QByteArray("'x,b=1', '`'")
+            << QByteArray("shop.stock#a=`x,b=1`,`b c`=````");
         QTest::newRow("another index") << stock << QByteArray("by_name") << QByteArrayList{"name"}
                                        << QByteArray("'kettle', 1") << QByteArray("shop.stock#name=kettle");
         QTest::newRow("beyond the last")
@@ -230,7 +237,14 @@ private slots:
         look.namedLocks = {{"Nightly", 1, true}};
         QVERIFY(snapshotsOf(look, db).front().waitersKnown);
         look.seesAllProcesses = false;
-        QVERIFY(!snapshotsOf(look, db).front().waitersKnown);
+        const auto lock = snapshotsOf(look, db).front();
+        QVERIFY(!lock.waitersKnown);
+        const auto plan = operate::planForceRelease(lock, lock.contenders.front().id);
+        QVERIFY(plan);
+        QVERIFY2(plan->wakes.contains(QStringLiteral("cannot be seen")), qPrintable(plan->wakes));
+        const auto said = (plan->warnings + plan->gentler).join(u'\n');
+        QVERIFY2(said.contains(QStringLiteral("PROCESS")) && !said.contains(QStringLiteral("the lock is free")),
+                 qPrintable(said));
     }
 
     void namedLocksHaveHoldersAndWaiters()
@@ -262,6 +276,8 @@ private slots:
         QTest::newRow("spaces, case, double quotes") << QByteArray("do get_lock ( \"b c\" , 1)") << QByteArray("b c");
         QTest::newRow("doubled and escaped")
             << QByteArray("SELECT GET_LOCK('it''s \\'x\\'', 1)") << QByteArray("it's 'x'");
+        QTest::newRow("line ends and other bytes")
+            << QByteArray("SELECT GET_LOCK('a\\r\\nb\\t\\\\\\0', 1)") << QByteArray("a\r\nb\t\\\0", 7);
         QTest::newRow("an expression") << QByteArray("SELECT GET_LOCK(CONCAT('a', 'b'), 1)") << QByteArray();
         QTest::newRow("another") << QByteArray("SELECT 1") << QByteArray();
         QTest::newRow("cut off") << QByteArray("SELECT GET_LOCK(") << QByteArray();
@@ -280,7 +296,7 @@ private slots:
         const auto plan = operate::planForceRelease(lock, rowId(1, 0, "10"));
         QVERIFY2(plan, plan ? "" : qPrintable(plan.error().message));
         QCOMPARE(plan->commands.back(), QStringLiteral("KILL CONNECTION 1"));
-        QVERIFY(!plan->exact);
+        QVERIFY(!plan->exact && !plan->otherLocksKnown); // nobody has asked the server yet
         QCOMPARE(*plan->nextHolder, rowId(2, 5, "11"));
         QCOMPARE(plan->guard.value, QByteArray("trx 10 started 1700000000000"));
         const auto waiter = operate::planForceRelease(lock, rowId(2, 5, "11"));

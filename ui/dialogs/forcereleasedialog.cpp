@@ -258,9 +258,9 @@ void ForceReleaseDialog::showPlan(const operate::ForceReleasePlan &plan)
     QStringList lost;
     for (const auto &name : plan.otherLocksLost)
         lost << label(name, 120);
-    m_facts->addText(tr("Other locks lost"), !lost.isEmpty()      ? lost.join(u", "_s)
-                                             : plan.act.isEmpty() ? tr("none")
-                                                                  : tr("all that the connection holds, see below"));
+    const auto all = plan.otherLocksKnown ? tr("none") : tr("not known");
+    const auto seen = plan.otherLocksKnown ? lost.join(u", "_s) : tr("%1; there may be more").arg(lost.join(u", "_s));
+    m_facts->addText(tr("Other locks lost"), lost.isEmpty() ? all : seen);
     if (!plan.gentler.isEmpty())
         m_gentler->say(Banner::Look::Warning, tr("Gentler:"), plan.gentler.join(u"\n"_s), tr("Wait for it"));
 
@@ -276,7 +276,7 @@ void ForceReleaseDialog::showPlan(const operate::ForceReleasePlan &plan)
         if (warning.startsWith("the old holder"_L1))
             continue; // said above, larger
         auto *banner = new Banner(this);
-        banner->say(Banner::Look::Warning, {}, label(warning.toUtf8(), 400));
+        banner->say(Banner::Look::Warning, {}, harmless(warning, 400));
         m_warnings->addWidget(banner);
     }
     m_release->setText(plan.act.isEmpty() ? tr("Release from %1").arg(nameOfHolder()) : plan.act);
@@ -357,7 +357,7 @@ void ForceReleaseDialog::onBatch(const Batch &batch)
             continue;
         setStep(Step::Done);
         const QString now = inspect::answerSentence(change.lock, change.lock.observed).left(500);
-        m_state->say(Banner::Look::Ok, tr("It let go by itself."),
+        m_state->say(Banner::Look::Ok, tr("It does not hold it any more."),
                      isGone ? tr("The lock is gone; nothing was sent.") : tr("%1. Nothing was sent.").arg(now));
         return;
     }

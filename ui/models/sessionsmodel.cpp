@@ -114,8 +114,8 @@ QString SessionsModel::display(const SessionSnapshot &session, int column) const
     switch (column) {
     case Connection: return escaped(session.connection.bytes());
     case Session: return session.session;
-    case Endpoint: return session.endpoint.value_or(u"unknown"_s);
-    case Client: return session.client.value_or(QString());
+    case Endpoint: return session.endpoint ? label(session.endpoint->toUtf8(), 120) : u"unknown"_s;
+    case Client: return session.client ? label(session.client->toUtf8(), 120) : QString();
     case Holds: return locksText(session.holds);
     case Waits: return locksText(session.waits);
     case Expires: {

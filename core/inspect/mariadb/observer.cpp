@@ -17,6 +17,10 @@ namespace {
 
 constexpr auto leastPause = 250ms;
 constexpr auto lookTakesAtMost = 10s;
+// Then coverage says that the server does not answer.
+constexpr auto answersWithin = 2s;
+// After a look that failed: there was no work to rest from.
+constexpr auto restAfterFailure = 500ms;
 
 // Ages of waits are measured anew at each look, a little off.
 void steady(LockSnapshot &newer, const LockSnapshot &older)
@@ -64,7 +68,12 @@ Task<void> MariaDbObserver::poll()
         co_await resumed;
         const auto begun = m_loop.now();
         const auto limit = Deadline::after(m_loop, lookTakesAtMost);
+        auto silence = m_loop.callAt(begun + answersWithin, [this] {
+            m_notAnswering = u"the server has not answered for some seconds: what is shown is of before"_s;
+            tellCoverage();
+        });
         const auto look = co_await lookAndTell(limit);
+        silence = Timer();
         if (look && !m_firstSnapshot.isComplete()) {
             m_firstSnapshot.complete(true);
             tellCoverage();
@@ -72,13 +81,19 @@ Task<void> MariaDbObserver::poll()
         tellProgress();
         if (look && !m_options.follow)
             co_return;
-        const auto took = (m_loop.now() - begun) * restPerWork;
-        const auto usual = std::max<Duration>({took, m_options.pollEvery, leastPause});
+        const auto work = look ? workOf(m_loop.now() - begun) * restPerWork : Duration(restAfterFailure);
+        const auto usual = std::max<Duration>({work, m_options.pollEvery, leastPause});
         const auto rest = m_reader.restAfterLook(usual);
         tellCost(rest);
         auto pause = sleepFor(m_loop, rest);
         co_await pause;
     }
+}
+
+// A stall, the server's or ours, makes one look slow, and is no work that the server was put to.
+Duration MariaDbObserver::workOf(Duration took)
+{
+    return std::min(took, std::exchange(m_tookBefore, took));
 }
 
 // The first snapshot, and an only one, is worth some patience with a copy that is old.
@@ -89,6 +104,8 @@ Task<Result<SqlLook>> MariaDbObserver::lookAndTell(Deadline deadline)
     auto look = co_await looking;
     if (look)
         settle(*look);
+    m_notAnswering =
+        look ? QString() : u"the last look failed, what is shown is of before: "_s + look.error().message;
     tellCoverage();
     co_return look;
 }
@@ -163,6 +180,8 @@ std::vector<Coverage> MariaDbObserver::coverage() const
     } else if (!m_reader.hasLooked()) {
         all.push_back({m_name, false, u"the first look is still under way"_s});
     }
+    if (m_session.state() == mariadb::SessionState::Connected && !m_notAnswering.isEmpty())
+        all.push_back({m_name, false, m_notAnswering});
     for (const auto &gap : m_reader.gaps())
         all.push_back({m_name, false, gap});
     if (m_reader.hasLooked() && !m_reader.rowsAreFresh())

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the snapshots of one MariaDB or MySQL server's locks up to date, by asking: such a server tells
-// nothing unasked. At most every 250 ms, and resting nine times as long as a look takes; less often where the looks
-// of others keep the server from renewing what it tells of rows (core/mariadb/freshness.h). Coverage says then how
-// old that may be, and so does each snapshot of a row.
+// Keeps the snapshots of one MariaDB or MySQL server's locks up to date, by asking: such a server tells nothing
+// unasked. At most every 250 ms, and resting nine times as long as a look takes (the quicker of the last two: one
+// that was slow once was held up, and is not made up for by resting); less often where the looks of others keep the
+// server from renewing what it tells of rows (core/mariadb/freshness.h). Coverage says then how old that may be, and
+// so does each snapshot of a row.
 //
 // Survives reconnects. Loop thread only; not to be destroyed from within a call to its sink.
 #pragma once
@@ -33,6 +34,8 @@ private:
     Task<Result<SqlLook>> lookAndTell(Deadline deadline);
     [[nodiscard]] std::vector<LockSnapshot> steadied(std::vector<LockSnapshot> snapshots) const;
     [[nodiscard]] QString oldRowsText() const;
+    // How long a look took, for the rest after it.
+    [[nodiscard]] Duration workOf(Duration took);
     void settle(const SqlLook &look);
     void tellCoverage();
     void tellProgress();
@@ -53,6 +56,8 @@ private:
     qint64 m_costRequests = 0;
     Completion<bool> m_resumed;
     bool m_isPaused = false;
+    QString m_notAnswering; // why what is shown may be of earlier; empty while looks succeed
+    Duration m_tookBefore{0};
     Scope m_work; // last: its coroutines use everything above
 };
 

@@ -373,8 +373,12 @@ Task<Result<void>> SqlReader::readNamedLocks(SqlLook *look, Deadline deadline, Q
     }
     if (m_namedLocks == NamedLocks::Plugin)
         co_return Result<void>();
-    note(u"named locks nobody waits for cannot be seen: performance_schema with the instrument "
-         u"wait/lock/metadata/sql/mdl is off, and the plugin metadata_lock_info is not installed"_s);
+    const auto which = look->seesAllProcesses
+                           ? u"named locks nobody waits for cannot be seen"_s
+                           : u"others' named locks cannot be seen unless they are asked for by name"_s;
+    note(which
+         + u": performance_schema with the instrument wait/lock/metadata/sql/mdl is off or may not be read, and the "
+           u"plugin metadata_lock_info is not installed"_s);
     const auto added = co_await addHolders(look, deadline, also);
     co_return added;
 }

@@ -6,6 +6,12 @@ namespace lockscope::inspect {
 
 namespace {
 
+QByteArray inBackticks(QByteArray text)
+{
+    text.replace("`", "``");
+    return '`' + text + '`';
+}
+
 // `a` as it is written in a LOCK: bare unless it holds what ends a name there.
 QByteArray written(const QByteArray &identifier)
 {
@@ -14,9 +20,35 @@ QByteArray written(const QByteArray &identifier)
     });
     if (isPlain)
         return identifier;
-    QByteArray quoted = identifier;
-    quoted.replace("`", "``");
-    return '`' + quoted + '`';
+    return inBackticks(identifier);
+}
+
+// The columns of a key after the first one, and values: nothing in them may pass for the next column.
+bool isWord(const QByteArray &name)
+{
+    return !name.isEmpty() && std::all_of(name.begin(), name.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$';
+    });
+}
+
+QByteArray writtenValue(const QByteArray &value, bool isOnly)
+{
+    const bool isUnclear = value.contains(',') && (!isOnly || value.contains('='));
+    return value.startsWith('`') || isUnclear ? inBackticks(value) : value;
+}
+
+// What stands for a byte behind a backslash in a statement.
+char escapedByte(char c)
+{
+    switch (c) {
+    case '0': return '\0';
+    case 'b': return '\b';
+    case 'n': return '\n';
+    case 'r': return '\r';
+    case 't': return '\t';
+    case 'Z': return '\x1a';
+    default: return c;
+    }
 }
 
 // The text of a literal that begins at `at`, with its quotes doubled or escaped; `at` moves behind it.
@@ -25,8 +57,8 @@ QByteArray literal(const QByteArray &text, qsizetype &at)
     const char quote = text[at++];
     QByteArray out;
     for (; at < text.size(); ++at) {
-        if (text[at] == '\\' && quote == '\'' && at + 1 < text.size()) {
-            out += text[++at];
+        if (text[at] == '\\' && quote != '`' && at + 1 < text.size()) {
+            out += escapedByte(text[++at]);
         } else if (text[at] != quote) {
             out += text[at];
         } else if (at + 1 < text.size() && text[at + 1] == quote) {
@@ -84,8 +116,12 @@ QByteArray rowLockName(const SqlLockWait &wait, const IndexColumns &columns)
     if (!isRecord)
         return table + '#' + written(wait.index) + ':' + (wait.data.isEmpty() ? QByteArray("?") : wait.data);
     QByteArrayList named;
-    for (qsizetype i = 0; i < at->second.size(); ++i)
-        named << written(at->second[i]) + '=' + parts[i];
+    const bool isOnly = at->second.size() == 1;
+    for (qsizetype i = 0; i < at->second.size(); ++i) {
+        const auto &column = at->second[i];
+        named << (i == 0 || isWord(column) ? written(column) : inBackticks(column)) + '='
+                     + writtenValue(parts[i], isOnly);
+    }
     return table + '#' + named.join(',');
 }
 

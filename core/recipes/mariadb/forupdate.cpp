@@ -42,12 +42,9 @@ Task<Result<Grant>> ForUpdateLock::takeOn(mariadb::ConnectionId connection, Dead
 
 Task<Result<mariadb::Rows>> ForUpdateLock::lockRow(mariadb::ConnectionId connection, Deadline deadline)
 {
-    const auto column = quotedIdentifier(m_row.column);
-    const mariadb::Statement select{"SELECT " + column + " FROM " + m_row.quotedTable() + " WHERE " + column
-                                        + " = ? FOR UPDATE",
-                                    {m_row.value},
-                                    connection,
-                                    false};
+    const mariadb::Statement select{"SELECT " + quotedIdentifier(m_row.columns.front()) + " FROM "
+                                        + m_row.quotedTable() + " WHERE " + m_row.condition() + " FOR UPDATE",
+                                    m_row.values, connection, false};
     auto once = select;
     once.text += " NOWAIT";
     auto &loop = session().loop();

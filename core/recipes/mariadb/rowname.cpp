@@ -3,6 +3,9 @@
 
 #include "core/base/text.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace lockscope::recipes {
 
 using namespace Qt::StringLiterals;
@@ -36,6 +39,42 @@ QByteArray takeIdentifier(QByteArray &rest, char end)
     return name;
 }
 
+// A column that follows a comma: bare only where nothing in a text could pass for one.
+bool isBareColumn(const QByteArray &name)
+{
+    return !name.isEmpty() && std::all_of(name.begin(), name.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$';
+    });
+}
+
+// Takes a value off the front, and the next column that follows it, if one does.
+bool takeValue(QByteArray &rest, QByteArrayList &values, QByteArray &column)
+{
+    if (rest.startsWith('`')) {
+        rest += ','; // what it ends with where nothing follows
+        const auto before = rest;
+        values << takeIdentifier(rest, ',');
+        if (rest.isEmpty())
+            return before != rest;
+        rest.chop(1);
+        column = takeIdentifier(rest, '=');
+        return !column.isEmpty();
+    }
+    for (auto comma = rest.indexOf(','); comma >= 0; comma = rest.indexOf(',', comma + 1)) {
+        auto after = rest.mid(comma + 1);
+        const bool isQuoted = after.startsWith('`');
+        column = takeIdentifier(after, '=');
+        if (isQuoted ? column.isEmpty() : !isBareColumn(column))
+            continue;
+        values << rest.left(comma);
+        rest = after;
+        return true;
+    }
+    column.clear();
+    values << std::exchange(rest, QByteArray());
+    return true;
+}
+
 } // namespace
 
 QByteArray quotedIdentifier(const QByteArray &name)
@@ -50,19 +89,31 @@ QByteArray RowName::quotedTable() const
     return quotedIdentifier(schema) + '.' + quotedIdentifier(table);
 }
 
+QByteArray RowName::condition() const
+{
+    QByteArrayList parts;
+    for (const auto &column : columns)
+        parts << quotedIdentifier(column) + " = ?";
+    return parts.join(" AND ");
+}
+
 Result<RowName> readRowName(const QByteArray &lock)
 {
     RowName row;
     QByteArray rest = lock;
     row.schema = takeIdentifier(rest, '.');
     row.table = takeIdentifier(rest, '#');
-    row.column = takeIdentifier(rest, '=');
-    row.value = rest;
-    const bool isComplete = !row.schema.isEmpty() && !row.table.isEmpty() && !row.column.isEmpty();
+    auto column = takeIdentifier(rest, '=');
+    bool isComplete = !row.schema.isEmpty() && !row.table.isEmpty() && !column.isEmpty();
+    while (isComplete && !column.isEmpty()) {
+        row.columns << std::exchange(column, QByteArray());
+        isComplete = takeValue(rest, row.values, column);
+    }
     if (!isComplete || lock.contains('\0'))
         return Error{
             ErrorCode::BadInput,
-            u"\"%1\" names no row; write SCHEMA.TABLE#COLUMN=VALUE, for example shop.stock#id=1"_s.arg(label(lock))};
+            u"\"%1\" names no row; write SCHEMA.TABLE#COLUMN=VALUE[,COLUMN=VALUE…], for example shop.stock#id=1"_s
+                .arg(label(lock))};
     return row;
 }
 

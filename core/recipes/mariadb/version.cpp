@@ -51,8 +51,8 @@ Task<Result<Grant>> VersionLock::take(Deadline deadline)
 Task<Result<qint64>> VersionLock::readVersion(Deadline deadline)
 {
     const mariadb::Statement select{"SELECT " + versionColumn + " AS version FROM " + m_row.quotedTable() + " WHERE "
-                                        + quotedIdentifier(m_row.column) + " = ?",
-                                    {m_row.value},
+                                        + m_row.condition(),
+                                    m_row.values,
                                     {},
                                     false};
     auto reading = m_session->execute(select, answerBy(*m_session, deadline));
@@ -76,9 +76,8 @@ Task<Result<void>> VersionLock::release(Deadline deadline)
     const auto what = name();
     const auto alive = self();
     const mariadb::Statement update{"UPDATE " + m_row.quotedTable() + " SET " + versionColumn + " = " + versionColumn
-                                        + " + 1 WHERE " + quotedIdentifier(m_row.column) + " = ? AND " + versionColumn
-                                        + " = ?",
-                                    {m_row.value, QByteArray::number(version)},
+                                        + " + 1 WHERE " + m_row.condition() + " AND " + versionColumn + " = ?",
+                                    m_row.values + QByteArrayList{QByteArray::number(version)},
                                     {},
                                     true};
     auto writing = m_session->execute(update, answerBy(*m_session, deadline)); // 3

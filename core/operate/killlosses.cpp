@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/operate/killlosses.h"
+
+#include "core/base/duration.h"
+#include "core/base/text.h"
+#include "core/inspect/mariadb/reader.h"
+#include "core/rules/catalogue.h"
+
+#include <algorithm>
+
+namespace lockscope::operate {
+
+using namespace Qt::StringLiterals;
+using inspect::Role;
+using inspect::SqlLook;
+using inspect::SqlTransaction;
+
+namespace {
+
+// Tables that the connection keeps others out of. What every statement holds of a table is no lock of anybody's.
+const QByteArray tablesBySchema =
+    "SELECT CONCAT(m.OBJECT_SCHEMA, '.', m.OBJECT_NAME) AS name FROM performance_schema.metadata_locks m "
+    "JOIN performance_schema.threads t ON t.THREAD_ID = m.OWNER_THREAD_ID WHERE t.PROCESSLIST_ID = ? "
+    "AND m.OBJECT_TYPE = 'TABLE' AND m.LOCK_STATUS = 'GRANTED' AND m.LOCK_TYPE IN "
+    "('SHARED_NO_READ_WRITE', 'SHARED_READ_ONLY', 'SHARED_NO_WRITE', 'SHARED_UPGRADABLE', 'EXCLUSIVE')";
+const QByteArray tablesByPlugin =
+    "SELECT CONCAT(TABLE_SCHEMA, '.', TABLE_NAME) AS name FROM information_schema.METADATA_LOCK_INFO "
+    "WHERE THREAD_ID = ? AND LOCK_TYPE = 'Table metadata lock' AND LOCK_MODE IN ('MDL_SHARED_NO_READ_WRITE', "
+    "'MDL_SHARED_READ_ONLY', 'MDL_SHARED_NO_WRITE', 'MDL_SHARED_UPGRADABLE', 'MDL_EXCLUSIVE')";
+const QByteArray whetherInstrumented =
+    "SELECT COUNT(*) AS enabled FROM performance_schema.setup_instruments "
+    "WHERE NAME = 'wait/lock/metadata/sql/mdl' AND ENABLED = 'YES' AND @@performance_schema = 1";
+
+// Empty: the server does not say.
+Task<std::optional<QByteArrayList>> lockedTables(mariadb::Session *session, QByteArray connection, Deadline deadline)
+{
+    auto asking = session->execute({whetherInstrumented, {}, {}, false}, deadline);
+    const auto instrument = co_await asking;
+    const bool isInstrumented = instrument && instrument->cell(0, "enabled") == QByteArray("1");
+    const QByteArrayList parameters{connection};
+    auto listing =
+        session->execute({isInstrumented ? tablesBySchema : tablesByPlugin, parameters, {}, false}, deadline);
+    const auto rows = co_await listing;
+    if (!rows)
+        co_return std::nullopt;
+    QByteArrayList names;
+    for (std::size_t i = 0; i < rows->rows.size(); ++i)
+        names << rows->cell(i, "name").value_or(QByteArray());
+    co_return names;
+}
+
+QString counted(qint64 count, const QString &one, const QString &many)
+{
+    return count == 1 ? one : many.arg(count);
+}
+
+QString transactionWords(const SqlTransaction &transaction, const SqlLook &look)
+{
+    const auto age =
+        transaction.started ? u", %1 old,"_s.arg(spokenDuration(look.now - *transaction.started)) : QString();
+    return u"its transaction%1 has locked %2 and changed %3: all of that is rolled back"_s.arg(
+        age, counted(transaction.rowsLocked, u"1 row"_s, u"%1 rows"_s), QString::number(transaction.rowsModified));
+}
+
+// What the look says it holds. False: it holds rows, too, that the server does not name.
+bool addHeld(ForceReleasePlan &plan, const SqlLook &look, const QString &connection)
+{
+    qint64 namedRows = 0;
+    for (const auto &lock : inspect::snapshotsOf(look, plan.before.lock.connection)) {
+        const bool isHeld = std::ranges::any_of(lock.contenders, [&](const inspect::Contender &one) {
+            return one.role == Role::Holder && one.session == connection;
+        });
+        if (!isHeld)
+            continue;
+        namedRows += recipes::recipeOf(lock.recipe).shape == recipes::Shape::Row ? 1 : 0;
+        if (lock.lock.name != plan.before.lock.name)
+            plan.otherLocksLost.push_back(lock.lock.name);
+    }
+    const auto number = connection.toULongLong();
+    const auto transaction = std::ranges::find(look.transactions, number, &SqlTransaction::connection);
+    if (transaction == look.transactions.end())
+        return true;
+    plan.warnings << transactionWords(*transaction, look);
+    return transaction->rowsLocked <= namedRows;
+}
+
+} // namespace
+
+Task<ForceReleasePlan> withKillLosses(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline)
+{
+    const auto *holder = plan.before.find(plan.holder);
+    const bool isKill = recipes::recipeOf(plan.before.recipe).release == recipes::ReleaseWay::KillConnection;
+    if (!isKill || !session || !holder || !holder->session)
+        co_return plan;
+    const auto connection = *holder->session;
+    inspect::SqlReader reader(*session);
+    const auto look = co_await reader.freshLook(deadline);
+    const auto tables = co_await lockedTables(session, connection.toLatin1(), deadline);
+    const bool namesAllRows = look && addHeld(plan, *look, connection);
+    for (const auto &name : tables.value_or(QByteArrayList()))
+        plan.otherLocksLost.push_back(name);
+    const bool isAllSeen = look && look->rowsAreFresh && reader.gaps().isEmpty();
+    plan.otherLocksKnown = namesAllRows && isAllSeen && tables.has_value();
+    co_return plan;
+}
+
+} // namespace lockscope::operate

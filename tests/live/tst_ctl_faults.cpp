@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// lockscopectl where things break: servers that stall, a disk that is full, operators that come at once or are
+// killed, privileges that are missing. What is said stays true, and every run ends.
+#include "mariadbfixture.h"
+#include "tests/support/cable.h"
+#include "tests/support/testmain.h"
+#include "tst_ctl_fixture.h"
+
+#include "core/redis/client.h"
+
+#include <QRandomGenerator>
+
+using namespace lockscope;
+using namespace Qt::StringLiterals;
+using lockscope::test::Ctl;
+using lockscope::test::Ran;
+using lockscope::testing::MariaDbFixture;
+
+class TestCtlFaults : public MariaDbFixture {
+    Q_OBJECT
+
+    std::unique_ptr<sandbox::Server> m_redisServer;
+    std::unique_ptr<redis::Connection> m_redis;
+    QTemporaryDir m_state;
+    int m_count = 0;
+
+    [[nodiscard]] QStringList sql(const QString &user = u"root"_s) const
+    {
+        return {u"--connect"_s, u"mariadb://%1@127.0.0.1:%2"_s.arg(user).arg(m_server->address().port)};
+    }
+    [[nodiscard]] QStringList keys() const
+    {
+        return {u"--connect"_s, u"redis://127.0.0.1:%1"_s.arg(m_redisServer->address().port)};
+    }
+    // A held lock of its own, and the arguments that take it away.
+    QStringList forcing()
+    {
+        const auto key = "fault-lock-" + QByteArray::number(++m_count);
+        const QByteArray token = "83427f40e55111f1a2e7fac9e99d7ff8";
+        auto setting = m_redis->command({"SET", key, token}, soon());
+        static_cast<void>(testing::answerOf(setting));
+        return keys()
+               + QStringList{u"force-release"_s, u"redis:"_s + QString::fromUtf8(key), u"--holder"_s,
+                             QString::fromUtf8(token), u"--yes"_s};
+    }
+    bool isLastHeld()
+    {
+        auto asking = m_redis->command({"EXISTS", "fault-lock-" + QByteArray::number(m_count)}, soon());
+        const auto answer = testing::answerOf(asking);
+        return answer && answer->integer == 1;
+    }
+    static QJsonArray records() { return test::run({u"audit"_s, u"--json"_s}).json().value("records"_L1).toArray(); }
+    // Ends while the event loop of the test goes on: its cables are carried there.
+    static bool hasEnded(const Ctl &program)
+    {
+        return QTest::qWaitFor([&] { return program.pid() == 0; }, 90'000);
+    }
+
+private slots:
+    void initTestCase()
+    {
+        qputenv("XDG_STATE_HOME", m_state.path().toUtf8());
+        const auto problem = startServer();
+        QVERIFY2(problem.isEmpty(), qPrintable(problem));
+        auto made = sandbox::makeRedis();
+        QVERIFY2(made, made ? "" : qPrintable(made.error().message));
+        m_redisServer = std::move(*made);
+        const auto started = m_redisServer->start(std::chrono::seconds(60));
+        QVERIFY2(started, started ? "" : qPrintable(started.error().message));
+        redis::ConnectionOptions options;
+        options.host = m_redisServer->address();
+        m_redis = redis::openConnection(m_loop, options);
+        QTRY_COMPARE(m_redis->state(), redis::ConnectionState::Connected);
+        QVERIFY(run(*m_admin, "CREATE USER reader@'127.0.0.1'"));
+        QVERIFY(run(*m_admin, "CREATE DATABASE q"));
+        QVERIFY(run(*m_admin, "CREATE TABLE q.QRTZ_LOCKS (SCHED_NAME VARCHAR(60) NOT NULL, LOCK_NAME VARCHAR(40) NOT "
+                              "NULL, PRIMARY KEY (SCHED_NAME, LOCK_NAME)) ENGINE=InnoDB"));
+        QVERIFY(
+            run(*m_admin, "INSERT INTO q.QRTZ_LOCKS VALUES ('sched', 'TRIGGER_ACCESS'), ('sched', 'STATE_ACCESS')"));
+    }
+    void cleanupTestCase()
+    {
+        m_redis.reset();
+        m_redisServer.reset();
+        endServer();
+    }
+
+    // As Quartz locks, beside us: the name we print is one we take.
+    void aRowWithTwoKeyColumnsIsTakenByTheNameThatIsPrinted()
+    {
+        const auto lock = u"mariadb:q.QRTZ_LOCKS#SCHED_NAME=sched,LOCK_NAME=TRIGGER_ACCESS"_s;
+        const auto quartz = openConnected();
+        QVERIFY(run(*quartz, "SET autocommit=0"));
+        QVERIFY(
+            run(*quartz,
+                "SELECT * FROM q.QRTZ_LOCKS WHERE SCHED_NAME = 'sched' AND LOCK_NAME = 'TRIGGER_ACCESS' FOR UPDATE"));
+        Ctl waiter(sql() + QStringList{u"acquire"_s, lock, u"--recipe"_s, u"sql-for-update"_s, u"--json"_s});
+        QVERIFY(someWait(1));
+        const auto found = test::run(sql() + QStringList{u"locks"_s, u"--json"_s});
+        const auto locks = found.json().value("locks"_L1).toArray();
+        QCOMPARE(locks.size(), 1);
+        const auto seen = locks[0].toObject();
+        QCOMPARE(seen.value("lock"_L1).toString(), lock);
+        const auto holder = seen.value("contenders"_L1).toArray()[0].toObject().value("id"_L1).toString();
+        const auto forced =
+            test::run(sql() + QStringList{u"force-release"_s, lock, u"--holder"_s, holder, u"--yes"_s});
+        QVERIFY2(forced.status == 0, forced.what());
+        QVERIFY(waiter.jsonLine().value("acquired"_L1).toBool());
+    }
+
+    // The network falls silent at three moments: before the greeting, after the handshake, during the first look.
+    void aServerThatStallsIsNotWaitedForInSilence()
+    {
+        std::vector<std::unique_ptr<test::Cable>> cables;
+        std::vector<std::unique_ptr<Ctl>> programs;
+        for (const qint64 bytes : {0, 140, 1500}) {
+            cables.push_back(std::make_unique<test::Cable>(m_server->address()));
+            cables.back()->fallSilentAfter(bytes);
+            const auto uri = u"mariadb://root@127.0.0.1:%1"_s.arg(cables.back()->address().port);
+            programs.push_back(std::make_unique<Ctl>(QStringList{u"--connect"_s, uri, u"locks"_s}));
+        }
+        for (const auto &program : programs) {
+            QVERIFY(hasEnded(*program));
+            const auto ran = program->finish();
+            QVERIFY2(ran.status == 3 || ran.status == 5, ran.what());
+            QVERIFY2(ran.err.contains("not answer") || ran.err.contains("answering?")
+                         || ran.err.contains("waited 30 s"),
+                     ran.what());
+            QVERIFY2(!ran.out.contains("no locks found") || ran.out.contains("not everything was seen"), ran.what());
+        }
+    }
+
+    // Paused, then killed and started again, while somebody watches: it is said, and what comes after is seen.
+    void aWatchSaysThatItIsBlindAndGoesOn()
+    {
+        Ctl watching(sql() + QStringList{u"locks"_s, u"--watch"_s});
+        const auto sees = [&](const QByteArray &name) {
+            const auto holder = openConnected();
+            if (!run(*holder, "SELECT GET_LOCK('" + name + "', 1)"))
+                return false;
+            for (int lines = 0; lines < 20; ++lines) {
+                const auto line = watching.line();
+                if (line.isEmpty() || line.contains(name))
+                    return line.contains("\"added\"");
+            }
+            return false;
+        };
+        QVERIFY(sees("at first"));
+        m_server->pause();
+        QTest::qWait(4000); // its look is out, and unanswered for two seconds of these
+        m_server->resume();
+        QVERIFY(sees("after the pause"));
+        m_server->stop();
+        const auto started = m_server->start(std::chrono::seconds(60));
+        QVERIFY2(started, testing::textOf(started));
+        QVERIFY(testing::becomes(*m_admin, mariadb::SessionState::Connected));
+        QVERIFY(sees("after the crash"));
+        watching.signal(SIGINT);
+        const auto ran = watching.finish();
+        QVERIFY2(ran.status == 0, ran.what());
+        QVERIFY2(ran.err.contains("has not answered") && ran.err.contains("the connection broke"), ran.what());
+    }
+
+    void withoutThePrivilegeNothingIsClaimed()
+    {
+        const auto holder = openConnected();
+        QVERIFY(run(*holder, "SELECT GET_LOCK('not yours', 1)"));
+        const auto waiter = openConnected();
+        const auto waiting =
+            waiter->execute({"SELECT GET_LOCK('not yours', 1000)", {}, {}, false}, Deadline::never());
+        QVERIFY(someWait(1));
+        const auto lock = u"mariadb:GET_LOCK#not yours"_s;
+        const auto shown = test::run(sql(u"reader"_s) + QStringList{u"show"_s, lock});
+        QVERIFY2(shown.status == 0 && shown.out.contains("; who waits cannot be seen")
+                     && !shown.out.contains("; nobody waits"),
+                 shown.what());
+        const auto found = test::run(sql(u"reader"_s) + QStringList{u"findings"_s});
+        QVERIFY2(found.out.contains("not everything was seen") && found.out.contains("PROCESS"), found.what());
+        const auto json = test::run(sql(u"reader"_s) + QStringList{u"show"_s, lock, u"--json"_s}).json();
+        const auto id = json.value("lock"_L1).toObject().value("contenders"_L1).toArray()[0].toObject();
+        const auto forced = test::run(
+            sql(u"reader"_s)
+            + QStringList{u"force-release"_s, lock, u"--holder"_s, id.value("id"_L1).toString(), u"--yes"_s});
+        QVERIFY2(forced.status != 0 && !forced.err.contains("gone already") && !forced.out.contains("nobody waits\n"),
+                 forced.what());
+        QVERIFY2(forced.out.contains("not known"), forced.what()); // what else would be lost
+        QVERIFY(run(*holder, "SELECT 1"));
+    }
+
+    // What goes with the connection is said before.
+    void otherLocksAreNamedBeforeTheKill()
+    {
+        const auto holder = openConnected();
+        QVERIFY(run(*holder, "SELECT GET_LOCK('first', 1)"));
+        QVERIFY(run(*holder, "SELECT GET_LOCK('second', 1)"));
+        const auto lock = u"mariadb:GET_LOCK#first"_s;
+        const auto planned = [&] {
+            const auto shown = test::run(sql() + QStringList{u"show"_s, lock, u"--json"_s}).json();
+            const auto id = shown.value("lock"_L1).toObject().value("contenders"_L1).toArray()[0].toObject();
+            return test::run(sql()
+                             + QStringList{u"force-release"_s, lock, u"--holder"_s, id.value("id"_L1).toString(),
+                                           u"--dry-run"_s, u"--json"_s});
+        };
+        const auto named = planned();
+        QVERIFY2(named.json().value("otherLocksLost"_L1).toArray() == QJsonArray{u"mariadb:GET_LOCK#second"_s},
+                 named.what());
+        QVERIFY(run(*holder, "START TRANSACTION"));
+        QVERIFY(run(*holder, "UPDATE shop.stock SET quantity = quantity + 1 WHERE id = 2"));
+        const auto withRows = planned();
+        QVERIFY2(withRows.json().value("otherLocksLost"_L1).isNull(), withRows.what()); // rows have no names here
+        QVERIFY2(withRows.out.contains("changed 1") && withRows.out.contains("GET_LOCK#second"), withRows.what());
+    }
+
+    void exactlyOneOfTwoOperatorsTakesIt()
+    {
+        for (int round = 0; round < 5; ++round) {
+            const auto arguments = forcing();
+            Ctl one(arguments), two(arguments);
+            const std::array<Ran, 2> ran{one.finish(), two.finish()};
+            const int first = ran[0].status == 0 ? 0 : 1;
+            QVERIFY2(ran[first].status == 0 && ran[1 - first].status == 4, ran[0].what() + ran[1].what());
+            QVERIFY2(!ran[1 - first].err.contains("by itself"), ran[1 - first].what());
+            QVERIFY(!isLastHeld());
+        }
+        const auto audit = test::run({u"audit"_s});
+        QVERIFY2(audit.status == 0, audit.what());
+    }
+
+    void aKilledOperatorLeavesARecordThatSaysSo()
+    {
+        for (int round = 0; round < 8; ++round) {
+            Ctl operator_(forcing());
+            QTest::qWait(QRandomGenerator::global()->bounded(150));
+            operator_.signal(SIGKILL);
+            static_cast<void>(operator_.finish());
+        }
+        const auto audit = test::run({u"audit"_s});
+        QVERIFY2(audit.status == 0, audit.what());
+        int intents = 0, results = 0, unfinished = 0;
+        for (const auto &record : records()) {
+            const auto phase = record.toObject().value("phase"_L1).toString();
+            intents += phase == "intent"_L1 ? 1 : 0;
+            results += phase == "result"_L1 ? 1 : 0;
+            unfinished += record.toObject().value("unfinished"_L1).toBool() ? 1 : 0;
+        }
+        QCOMPARE(unfinished, intents - results);
+        QCOMPARE(audit.err.contains("without a result"), unfinished > 0);
+    }
+
+    void nothingIsSentWhereTheDiskIsFull()
+    {
+        const auto arguments = forcing();
+        const auto before = records().size();
+        QProcess shell;
+        shell.start(u"/bin/sh"_s, QStringList{u"-c"_s, u"trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\""_s,
+                                              QStringLiteral(LOCKSCOPECTL)}
+                                      + arguments);
+        QVERIFY(shell.waitForFinished(test::patienceMs));
+        const auto said = shell.readAllStandardError();
+        QVERIFY2(shell.exitCode() == 4 && said.contains("audit"), said);
+        QVERIFY(isLastHeld());
+        QCOMPARE(records().size(), before);
+        QCOMPARE(test::run({u"audit"_s}).status, 0);
+    }
+
+    void oneLongKeyPadsNoTable()
+    {
+        const QByteArray key = QByteArray(100'000, 'x') + "-lock";
+        auto setting = m_redis->command({"SET", key, "83427f40e55111f1a2e7fac9e99d7ff8"}, soon());
+        QVERIFY(testing::answerOf(setting));
+        const auto text = test::run(keys() + QStringList{u"locks"_s, u"--all"_s});
+        QVERIFY2(text.status == 0 && text.out.size() < 50'000, QByteArray::number(text.out.size()));
+        const auto json = test::run(keys() + QStringList{u"locks"_s, u"--all"_s, u"--json"_s});
+        QVERIFY(json.out.contains("redis:" + key));
+    }
+};
+
+LOCKSCOPE_TEST(TestCtlFaults)
+#include "tst_ctl_faults.moc"
