@@ -20,6 +20,11 @@ Result<sandbox::SandboxOptions> readOptions(CommandContext &context)
     sandbox::SandboxOptions options;
     const bool isChosen = context.has(u"zk"_s) || context.has(u"redis"_s) || context.has(u"mariadb"_s);
     options.zooKeeper = !isChosen || context.has(u"zk"_s);
+    bool isCount = true;
+    const auto members = context.arguments.value(u"zk"_s);
+    options.zooKeeperMembers = members.isEmpty() ? 1 : members.toInt(&isCount);
+    if (!isCount || options.zooKeeperMembers < 1 || options.zooKeeperMembers > 9)
+        return Error{ErrorCode::BadInput, u"sandbox: --zk wants a number of members, up to 9, or none for one"_s};
     options.mariaDb = context.has(u"mariadb"_s);
     bool isNumber = true;
     options.redis = context.has(u"redis"_s) ? context.arguments.value(u"redis"_s).toInt(&isNumber) : isChosen ? 0 : 1;
@@ -101,7 +106,7 @@ CommandSpec sandboxCommand()
     spec.more = u"Prints one NAME=URI per line (each fits --connect) once all of them answer. Without a choice: "
                 u"ZooKeeper and one Redis. Nothing is left behind."_s;
     spec.options = {
-        {u"zk"_s, {}, u"a ZooKeeper"_s},
+        {u"zk"_s, u"[N]"_s, u"a ZooKeeper; with N an ensemble of N members, under one URI"_s},
         {u"redis"_s, u"N"_s, u"N Redis servers"_s},
         {u"mariadb"_s, {}, u"a MariaDB"_s},
         {u"demo"_s, {}, u"fill them with live locks"_s},

@@ -36,11 +36,8 @@ void Sandbox::begin()
 {
     sweepLeftovers();
     m_begunAt = std::chrono::steady_clock::now();
-    if (m_options.zooKeeper) {
-        ZooKeeperOptions options;
-        options.maxSession = longestSession;
-        add("zk", Scheme::ZooKeeper, asServer(makeZooKeeper(options)));
-    }
+    if (m_options.zooKeeper)
+        addZooKeeper();
     for (int number = 1; number <= m_options.redis; ++number)
         add(number == 1 ? QByteArray("redis") : "redis" + QByteArray::number(number), Scheme::Redis, makeRedis());
     if (m_options.mariaDb)
@@ -67,11 +64,49 @@ void Sandbox::add(const QByteArray &name, Scheme scheme, Result<std::unique_ptr<
 {
     if (!made)
         return addProblem(made.error());
-    auto begun = (*made)->begin();
-    if (!begun)
-        return addProblem(begun.error());
-    m_entries.push_back(std::make_unique<Entry>(Entry{name, std::move(*made), scheme}));
+    std::vector<std::unique_ptr<Server>> servers;
+    servers.push_back(std::move(*made));
+    add(name, scheme, std::move(servers));
+}
+
+void Sandbox::add(const QByteArray &name, Scheme scheme, std::vector<std::unique_ptr<Server>> servers)
+{
+    for (const auto &server : servers) {
+        auto begun = server->begin();
+        if (!begun)
+            return addProblem(begun.error());
+    }
+    m_entries.push_back(std::make_unique<Entry>(Entry{name, std::move(servers), scheme}));
     m_starting.push_back(m_entries.back().get());
+}
+
+void Sandbox::addZooKeeper()
+{
+    ZooKeeperOptions options;
+    options.maxSession = longestSession;
+    if (m_options.zooKeeperMembers <= 1)
+        return add("zk", Scheme::ZooKeeper, asServer(makeZooKeeper(options)));
+    options.adminServer = false; // one URI has one port for it; four-letter words say the same
+    auto made = makeZooKeeperEnsemble(m_options.zooKeeperMembers, options);
+    if (!made)
+        return addProblem(made.error());
+    std::vector<std::unique_ptr<Server>> servers;
+    for (auto &member : *made)
+        servers.push_back(std::move(member));
+    add("zk", Scheme::ZooKeeper, std::move(servers));
+}
+
+// True when each of its servers answers.
+Result<bool> Sandbox::Entry::poll()
+{
+    bool isReady = true;
+    for (const auto &server : servers) {
+        auto answers = server->poll();
+        if (!answers)
+            return answers;
+        isReady &= *answers;
+    }
+    return isReady;
 }
 
 void Sandbox::addProblem(const Error &error)
@@ -85,7 +120,7 @@ void Sandbox::step()
     const bool isLate = std::chrono::steady_clock::now() - m_begunAt > m_options.atMost;
     const auto starting = std::exchange(m_starting, {});
     for (Entry *entry : starting) {
-        auto ready = entry->server->poll();
+        auto ready = entry->poll();
         if (ready && !*ready && isLate)
             ready = Error{ErrorCode::TimedOut,
                           u"the private server %1 did not answer within %2 s"_s.arg(QString::fromUtf8(entry->name))
@@ -117,7 +152,7 @@ std::vector<ConnectionSpec> Sandbox::connections() const
 
 quint16 Sandbox::Entry::adminPort() const
 {
-    const auto *zooKeeper = dynamic_cast<const ZooKeeperServer *>(server.get());
+    const auto *zooKeeper = dynamic_cast<const ZooKeeperServer *>(servers.front().get());
     return zooKeeper ? zooKeeper->adminPort() : quint16(0);
 }
 
@@ -125,7 +160,8 @@ ConnectionSpec Sandbox::specOf(const Entry &entry)
 {
     ConnectionSpec spec;
     spec.name = ConnectionName(entry.name);
-    spec.hosts = {entry.server->address()};
+    for (const auto &server : entry.servers)
+        spec.hosts.push_back(server->address());
     spec.scheme = entry.scheme;
     if (const auto adminPort = entry.adminPort(); adminPort != 0)
         spec.adminPort = adminPort;
@@ -139,7 +175,7 @@ QString connectArgument(const ConnectionSpec &connection)
     QString argument = QString::fromUtf8(connection.name.bytes()) + u'=' + connection.displayUri();
     if (!connection.user.isEmpty())
         argument.replace(u"://"_s, u"://"_s + connection.user + u'@');
-    if (connection.scheme == Scheme::ZooKeeper)
+    if (connection.scheme == Scheme::ZooKeeper && connection.hosts.size() == 1)
         argument += u"?admin=%1"_s.arg(connection.adminPort);
     return argument;
 }

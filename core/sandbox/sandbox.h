@@ -16,6 +16,7 @@ namespace lockscope::sandbox {
 
 struct SandboxOptions {
     bool zooKeeper = true;
+    int zooKeeperMembers = 1; // more: one ensemble, one connection
     int redis = 1;
     bool mariaDb = false;
     std::chrono::milliseconds atMost{60'000}; // for all of them to answer
@@ -46,11 +47,14 @@ signals:
 private:
     struct Entry {
         QByteArray name;
-        std::unique_ptr<Server> server;
+        std::vector<std::unique_ptr<Server>> servers; // several: an ensemble
         Scheme scheme;
         quint16 adminPort() const;
+        [[nodiscard]] Result<bool> poll();
     };
     void add(const QByteArray &name, Scheme scheme, Result<std::unique_ptr<Server>> made);
+    void add(const QByteArray &name, Scheme scheme, std::vector<std::unique_ptr<Server>> servers);
+    void addZooKeeper();
     void addProblem(const Error &error);
     void step();
     [[nodiscard]] static ConnectionSpec specOf(const Entry &entry);
