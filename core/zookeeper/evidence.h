@@ -79,9 +79,9 @@ void readMntr(const QByteArray &fourLetterAnswer, Evidence &into);
 // The AdminServer's name of a four-letter word; empty if it has none.
 [[nodiscard]] QByteArray adminName(const QByteArray &fourLetterWord);
 
-// Asks every member for `commands` (four-letter names): the named ones, and those that their configuration adds. Never
-// blocks; one try per member and command within the deadline. A member that is silent holds back nobody: the others'
-// answers are the round's, and it is asked whether it is back. The answer says per command who answered.
+// Asks every member for `commands` (four-letter names): the named ones, and those that their configuration adds.
+// Never blocks; one try per member and command within the deadline. A member that is silent holds back nobody: the
+// others' answers are the round's, and it is asked whether it is back. The answer says per command who answered.
 class EvidenceSource {
 public:
     EvidenceSource(Loop &loop, std::vector<HostPort> named, quint16 adminPort);

@@ -50,8 +50,8 @@ public:
     // The content of /zookeeper/config, read through a session. Empty where a server is standalone.
     void learnConfiguration(const QByteArray &text);
 
-    // Whose answer that is; empty where it cannot be told. Behind one address may be another server each time, so that
-    // `said` has to be of the same round.
+    // Whose answer that is; empty where it cannot be told. Behind one address may be another server each time, so
+    // that `said` has to be of the same round.
     [[nodiscard]] std::optional<qint64> whoIs(const Place &place, const MemberFacts &said) const;
     // How many servers there are; empty: not known.
     [[nodiscard]] std::optional<int> size() const;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes of well-known systems that look like locks and are none. What a folder is called proves nothing: an application
-// may keep its locks in "owners" or "taken". So a node is left out only where the whole place has the system's shape,
-// or its own name is that system's, and never where the name is a lock client's own.
+// Nodes of well-known systems that look like locks and are none. What a folder is called proves nothing: an
+// application may keep its locks in "owners" or "taken". So a node is left out only where the whole place has the
+// system's shape, or its own name is that system's, and never where the name is a lock client's own.
 #include "core/inspect/zookeeper/layouts.h"
 #include "core/inspect/zookeeper/names.h"
 

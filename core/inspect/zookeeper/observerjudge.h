@@ -18,8 +18,8 @@ public:
 
     // `isFirstLook`: since when they hold who hold now is not known.
     [[nodiscard]] std::vector<SnapshotChange> judge(const DirectoryView &view, bool isFirstLook);
-    // The same nodes may look different when the servers have said more. Less often for a queue that takes long. Nothing
-    // changes where a rule needs a list as new as what they said: see wantsNewerList().
+    // The same nodes may look different when the servers have said more. Less often for a queue that takes long.
+    // Nothing changes where a rule needs a list as new as what they said: see wantsNewerList().
     [[nodiscard]] std::vector<SnapshotChange> judgeAgain(const DirectoryView &view);
     [[nodiscard]] std::vector<SnapshotChange> forget(const ZPath &directory);
 
