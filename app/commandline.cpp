@@ -99,6 +99,11 @@ Exit exitFor(ErrorCode code)
     }
 }
 
+bool OptionSpec::takes(const QString &next) const
+{
+    return !value.isEmpty() && (value != "[N]"_L1 || (!next.isEmpty() && next.front().isDigit()));
+}
+
 Result<Arguments> readArguments(const QStringList &arguments, const std::vector<OptionSpec> &known)
 {
     Arguments read;
@@ -130,9 +135,14 @@ Result<Arguments> readArguments(const QStringList &arguments, const std::vector<
             return badUsage(u"--%1 is given twice"_s.arg(name));
         QString value;
         if (!option->value.isEmpty()) {
-            if (equals < 0 && (i + 1 >= arguments.size() || arguments[i + 1] == "--"_L1))
+            const bool isLast = i + 1 >= arguments.size() || arguments[i + 1] == "--"_L1;
+            const bool isOptional = option->value == "[N]"_L1;
+            if (equals < 0 && isLast && !isOptional)
                 return badUsage(u"--%1 wants a value: --%1 %2"_s.arg(name, option->value));
-            value = equals < 0 ? arguments[++i] : word.mid(equals + 1);
+            if (equals >= 0)
+                value = word.mid(equals + 1);
+            else if (!isLast && option->takes(arguments[i + 1]))
+                value = arguments[++i];
         }
         read.options[name] << value;
     }

@@ -19,9 +19,11 @@ enum class Exit { Done = 0, Failed = 1, BadUsage = 2, NoConnection = 3, Refused 
 
 struct OptionSpec {
     QString name;  // "connect"
-    QString value; // what the value is called in --help ("[NAME=]URI"); empty for a switch
+    QString value; // what the value is called in --help ("[NAME=]URI"); empty for a switch; "[N]": a number, or none
     QString help;
     bool repeatable = false;
+    // Whether the argument behind the option is its value.
+    [[nodiscard]] bool takes(const QString &next) const;
 };
 
 // What was read: words, options, and what stood after "--".

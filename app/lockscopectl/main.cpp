@@ -8,6 +8,8 @@
 #include <QCoreApplication>
 #include <QLoggingCategory>
 
+#include <algorithm>
+
 using namespace lockscope;
 using namespace lockscope::ctl;
 using namespace Qt::StringLiterals;
@@ -24,12 +26,16 @@ const QStringList &laterCommands()
 // The first word that is no option and no option's value, for any command's options.
 QString commandWord(const QStringList &arguments)
 {
-    QStringList valued;
+    std::vector<OptionSpec> valued;
     const auto note = [&](const std::vector<OptionSpec> &options) {
         for (const auto &option : options) {
             if (!option.value.isEmpty())
-                valued << u"--"_s + option.name;
+                valued.push_back(option);
         }
+    };
+    const auto isValueOf = [&](const QString &word, const QString &next) {
+        return std::ranges::any_of(
+            valued, [&](const auto &option) { return u"--"_s + option.name == word && option.takes(next); });
     };
     note(app::sharedOptions());
     for (const auto &command : commands()) {
@@ -39,7 +45,7 @@ QString commandWord(const QStringList &arguments)
     for (qsizetype i = 0; i < arguments.size(); ++i) {
         if (arguments[i] == "--"_L1)
             break;
-        if (valued.contains(arguments[i]))
+        if (i + 1 < arguments.size() && isValueOf(arguments[i], arguments[i + 1]))
             ++i;
         else if (!arguments[i].startsWith(u'-'))
             return arguments[i];

@@ -57,6 +57,8 @@ WorkspaceOptions Program::workspaceOptions() const
     options.observe = m_command.observes;
     options.observer.includeLowConfidence = m_arguments.has(u"all"_s);
     options.observer.follow = m_arguments.has(u"watch"_s);
+    options.observer.everywhere = !options.observer.follow;
+    options.observer.within = inspect::searchRoot(m_arguments.value(u"match"_s).toUtf8());
     return options;
 }
 

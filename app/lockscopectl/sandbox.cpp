@@ -25,15 +25,19 @@ Result<sandbox::SandboxOptions> readOptions(CommandContext &context)
     if (std::ranges::none_of(allBackends(), isChosen))
         return options;
     for (const auto &backend : allBackends()) {
-        const int most = sandbox::kitOf(backend.kind).most;
+        const auto &kit = sandbox::kitOf(backend.kind);
+        const auto number = context.arguments.value(backend.defaultName);
         bool isNumber = true;
         int &count = options.servers[backend.kind];
         count = isChosen(backend) ? 1 : 0;
-        if (count == 1 && most > 1)
-            count = context.arguments.value(backend.defaultName).toInt(&isNumber);
-        if (!isNumber || count < 0 || count > most)
-            return Error{ErrorCode::BadInput,
-                         u"sandbox: --%1 wants a number of servers, up to %2"_s.arg(backend.defaultName).arg(most)};
+        if (count == 1 && !number.isEmpty())
+            count = number.toInt(&isNumber);
+        const int least = kit.apart ? 0 : 1;
+        if (!isNumber || (isChosen(backend) && count < least) || count > kit.most)
+            return Error{ErrorCode::BadInput, u"sandbox: --%1 wants a number of %2, up to %3%4"_s.arg(
+                                                  backend.defaultName, kit.apart ? u"servers"_s : u"members"_s,
+                                                  QString::number(kit.most),
+                                                  kit.apart ? QString() : u", or none for one"_s)};
     }
     return options;
 }
@@ -113,7 +117,8 @@ CommandSpec sandboxCommand()
                 u"ZooKeeper and one Redis. Nothing is left behind."_s;
     for (const auto &backend : allBackends()) {
         const auto &kit = sandbox::kitOf(backend.kind);
-        spec.options.push_back({backend.defaultName, kit.most > 1 ? u"N"_s : QString(), kit.what});
+        const auto number = kit.most == 1 ? QString() : kit.apart ? u"N"_s : u"[N]"_s;
+        spec.options.push_back({backend.defaultName, number, kit.what});
     }
     spec.options.push_back({u"demo"_s, {}, u"fill them with live locks"_s});
     spec.connects = false;

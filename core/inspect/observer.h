@@ -40,9 +40,15 @@ public:
     [[nodiscard]] virtual std::vector<Coverage> coverage() const = 0;
 };
 
+// Where locks can be whose CONNECTION:NAME, or NAME, matches the glob: "/locks" for "zk:/locks/*"; empty: anywhere.
+[[nodiscard]] QByteArray searchRoot(const QByteArray &glob);
+
 struct ObserverOptions {
     bool includeLowConfidence = false; // --all
     bool follow = true;                // false: one first snapshot, no watches (lockscopectl locks)
+    bool everywhere = false;           // the first snapshot waits for what takes longer to find, too
+    QByteArray within;                 // ZooKeeper: only this path and below is searched; empty: everything
+    qint64 mostCrawled = 200'000;      // ZooKeeper: znodes asked in one walk
     std::chrono::milliseconds dumpEvery{1000};
     std::chrono::milliseconds pollEvery{250};
     std::chrono::milliseconds longHeld{std::chrono::minutes(10)};

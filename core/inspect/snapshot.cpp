@@ -53,7 +53,11 @@ const Contender *LockSnapshot::nextAfter(const QByteArray &id) const
     if (leaving->mode == Mode::Read && holderCount() > 1)
         return nullptr;
     const auto next = std::ranges::find(contenders, Role::Waiter, &Contender::role);
-    return next == contenders.end() || !next->position ? nullptr : &*next;
+    if (next == contenders.end() || !next->position)
+        return nullptr;
+    // A writer that reads as well goes on reading: beside it only readers get in.
+    const bool goesOnReading = leaving->mode == Mode::Write && holderCount() > 1;
+    return goesOnReading && next->mode != Mode::Read ? nullptr : &*next;
 }
 
 } // namespace lockscope::inspect

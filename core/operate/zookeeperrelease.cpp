@@ -63,16 +63,17 @@ Task<Result<Sent>> deleteNode(ForceReleasePlan plan, zk::Session *session, Deadl
 {
     const ZPath path(plan.guard.path);
     auto syncReply = session->sync(path, deadline);
-    auto getReply = session->get(path, std::nullopt, deadline);
+    // Whose node it is needs no permission to read what is in it.
+    auto lookReply = session->exists(path, std::nullopt, deadline);
     const auto synced = co_await syncReply;
-    const auto got = co_await getReply;
+    const auto got = co_await lookReply;
     if (!synced)
         co_return nothingDeleted(plan, synced.error());
     if (!got && got.error().code == ErrorCode::NoNode)
         co_return goneAlready(plan);
     if (!got)
         co_return nothingDeleted(plan, got.error());
-    const auto &stat = got->stat;
+    const auto &stat = *got;
     if (stat.czxid != plan.guard.czxid || stat.ephemeralOwner.value != plan.guard.owner)
         co_return changedMeanwhile(plan, u"the node was made anew by session "_s + stat.ephemeralOwner.text());
     auto removeReply = session->remove(path, plan.guard.version, deadline);

@@ -6,18 +6,33 @@
 #include "core/sandbox/demostage.h"
 #include "core/sandbox/server.h"
 
+#include <vector>
+
 namespace lockscope::sandbox {
 
 struct SandboxKit {
     QString what; // for the help: "a ZooKeeper", "N Redis servers"
     int most;     // so many at once
+    bool apart;   // each of them is a connection of its own; else they are one ensemble, and the number may be left out
     int usual;    // and without a choice
     QString user;
-    Result<std::unique_ptr<Server>> (*make)();
+    // So many of them: one, or an ensemble's members.
+    Result<std::vector<std::unique_ptr<Server>>> (*make)(int count);
     // The scenes go on for as long as what it returns lives.
     std::shared_ptr<void> (*play)(DemoStage &stage, const ConnectionSpec &server);
 };
 [[nodiscard]] const SandboxKit &kitOf(BackendKind backend);
+
+// One server, as make() gives it.
+template <class Made>
+Result<std::vector<std::unique_ptr<Server>>> alone(Result<std::unique_ptr<Made>> made)
+{
+    if (!made)
+        return made.error();
+    std::vector<std::unique_ptr<Server>> servers;
+    servers.push_back(std::move(*made));
+    return servers;
+}
 
 #define LOCKSCOPE_SANDBOX(Name) [[nodiscard]] SandboxKit sandboxOf##Name();
 LOCKSCOPE_BACKENDS(LOCKSCOPE_SANDBOX)

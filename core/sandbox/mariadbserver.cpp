@@ -161,9 +161,10 @@ Result<std::unique_ptr<Server>> makeMariaDb(MariaDbOptions options)
 
 SandboxKit sandboxOfMariaDb()
 {
-    const auto make = [] { return makeMariaDb(); };
+    const auto make = [](int) { return alone(makeMariaDb()); };
     return {.what = u"a MariaDB"_s,
             .most = 1,
+            .apart = true,
             .usual = 0,
             .user = u"root"_s,
             .make = make,

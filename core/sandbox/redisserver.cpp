@@ -95,9 +95,10 @@ Result<std::unique_ptr<Server>> makeRedis(RedisOptions options)
 
 SandboxKit sandboxOfRedis()
 {
-    const auto make = [] { return makeRedis(); };
+    const auto make = [](int) { return alone(makeRedis()); };
     return {.what = u"N Redis servers"_s,
             .most = 64,
+            .apart = true,
             .usual = 1,
             .user = {},
             .make = make,

@@ -14,6 +14,7 @@ namespace lockscope::sandbox {
 namespace {
 
 constexpr std::chrono::milliseconds pollEvery{10};
+
 } // namespace
 
 const SandboxKit &kitOf(BackendKind backend)
@@ -54,8 +55,10 @@ void Sandbox::begin()
     m_begunAt = std::chrono::steady_clock::now();
     for (const auto &[backend, count] : m_options.servers) {
         const auto name = infoOf(backend).defaultName.toLatin1();
-        for (int number = 1; number <= count; ++number)
-            add(number == 1 ? name : name + QByteArray::number(number), backend, kitOf(backend).make());
+        if (!kitOf(backend).apart && count > 0)
+            add(name, backend, count);
+        for (int number = 1; kitOf(backend).apart && number <= count; ++number)
+            add(number == 1 ? name : name + QByteArray::number(number), backend, 1);
     }
     // Also when nothing was started: finished() comes through the event loop in any case.
     m_poll.start();
@@ -75,15 +78,31 @@ Result<void> Sandbox::start()
     return {};
 }
 
-void Sandbox::add(const QByteArray &name, BackendKind backend, Result<std::unique_ptr<Server>> made)
+void Sandbox::add(const QByteArray &name, BackendKind backend, int count)
 {
+    auto made = kitOf(backend).make(count);
     if (!made)
         return addProblem(made.error());
-    auto begun = (*made)->begin();
-    if (!begun)
-        return addProblem(begun.error());
+    for (const auto &server : *made) {
+        auto begun = server->begin();
+        if (!begun)
+            return addProblem(begun.error());
+    }
     m_entries.push_back(std::make_unique<Entry>(Entry{name, std::move(*made), backend}));
     m_starting.push_back(m_entries.back().get());
+}
+
+// True when each of its servers answers.
+Result<bool> Sandbox::Entry::poll()
+{
+    bool isReady = true;
+    for (const auto &server : servers) {
+        auto answers = server->poll();
+        if (!answers)
+            return answers;
+        isReady &= *answers;
+    }
+    return isReady;
 }
 
 void Sandbox::addProblem(const Error &error)
@@ -97,7 +116,7 @@ void Sandbox::step()
     const bool isLate = std::chrono::steady_clock::now() - m_begunAt > m_options.atMost;
     const auto starting = std::exchange(m_starting, {});
     for (Entry *entry : starting) {
-        auto ready = entry->server->poll();
+        auto ready = entry->poll();
         if (ready && !*ready && isLate)
             ready = Error{ErrorCode::TimedOut,
                           u"the private server %1 did not answer within %2 s"_s.arg(QString::fromUtf8(entry->name))
@@ -131,10 +150,11 @@ ConnectionSpec Sandbox::specOf(const Entry &entry)
 {
     ConnectionSpec spec;
     spec.name = ConnectionName(entry.name);
-    spec.hosts = {entry.server->address()};
+    for (const auto &server : entry.servers)
+        spec.hosts.push_back(server->address());
     spec.scheme = infoOf(entry.backend).schemes.front().scheme;
     spec.user = kitOf(entry.backend).user;
-    if (const auto adminPort = entry.server->adminPort(); adminPort != 0)
+    if (const auto adminPort = entry.servers.front()->adminPort(); adminPort != 0)
         spec.adminPort = adminPort;
     return spec;
 }
@@ -144,8 +164,9 @@ QString connectArgument(const ConnectionSpec &connection)
     QString argument = QString::fromUtf8(connection.name.bytes()) + u'=' + connection.displayUri();
     if (!connection.user.isEmpty())
         argument.replace(u"://"_s, u"://"_s + connection.user + u'@');
+    // An ensemble's members have a port each, a URI says one: they are asked in four letters then.
     const auto backend = backendOf(connection.scheme);
-    if (backend && infoOf(*backend).hasAdminPort)
+    if (backend && infoOf(*backend).hasAdminPort && connection.hosts.size() == 1)
         argument += u"?admin=%1"_s.arg(connection.adminPort);
     return argument;
 }

@@ -49,10 +49,11 @@ signals:
 private:
     struct Entry {
         QByteArray name;
-        std::unique_ptr<Server> server;
+        std::vector<std::unique_ptr<Server>> servers; // several: an ensemble
         BackendKind backend;
+        [[nodiscard]] Result<bool> poll();
     };
-    void add(const QByteArray &name, BackendKind backend, Result<std::unique_ptr<Server>> made);
+    void add(const QByteArray &name, BackendKind backend, int count);
     void addProblem(const Error &error);
     void step();
     [[nodiscard]] static ConnectionSpec specOf(const Entry &entry);

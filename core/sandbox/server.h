@@ -49,6 +49,12 @@ public:
 // Debian's server, or the one of the class path in LOCKSCOPE_ZOOKEEPER_CLASSPATH. An error when the programs
 // are not installed; says which package to install.
 [[nodiscard]] Result<std::unique_ptr<ZooKeeperServer>> makeZooKeeper(ZooKeeperOptions options = {});
+// The members of one ensemble, server 1 first. A member answers once a majority runs: begin() all of them, then
+// poll() or startAll().
+using ZooKeeperMembers = std::vector<std::unique_ptr<ZooKeeperServer>>;
+[[nodiscard]] Result<ZooKeeperMembers> makeZooKeeperEnsemble(int members, ZooKeeperOptions options = {});
+// Blocks until each of them answers.
+[[nodiscard]] Result<void> startAll(const ZooKeeperMembers &members, std::chrono::milliseconds atMost);
 
 struct RedisOptions {
     QByteArray password;

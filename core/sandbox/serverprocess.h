@@ -14,6 +14,8 @@ class ServerKind {
 public:
     virtual ~ServerKind() = default;
     [[nodiscard]] virtual QString name() const = 0; // "ZooKeeper"
+    // The port it must have because others were told of it; 0: any that is free.
+    [[nodiscard]] virtual quint16 fixedPort() const { return 0; }
     // Takes ports and writes the configuration. Called again after "address in use".
     [[nodiscard]] virtual Result<void> prepare(const TemporaryFolder &folder, quint16 port) = 0;
     [[nodiscard]] virtual QByteArrayList arguments(const TemporaryFolder &folder) const = 0;

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A private ZooKeeper: one standalone server on loopback, from Debian's jar or from a class path that
-// LOCKSCOPE_ZOOKEEPER_CLASSPATH names.
+// A private ZooKeeper on loopback, one standalone server or the members of an ensemble, from Debian's jar or from a
+// class path that LOCKSCOPE_ZOOKEEPER_CLASSPATH names.
 #include "core/sandbox/demozookeeper.h"
 #include "core/sandbox/kit.h"
 #include "core/sandbox/serverprocess.h"
 
+#include <QDir>
 #include <QFile>
 #include <QStandardPaths>
+
+#include <set>
+#include <thread>
 
 using namespace Qt::StringLiterals;
 
@@ -42,16 +46,25 @@ Result<QByteArray> classPath(bool withAdminServer)
     return zookeeperJar + ':' + servletJar + ':' + loggingJar;
 }
 
+// A member's place in its ensemble; alone, there is none.
+struct Seat {
+    int id = 0; // from 1; 0: standalone
+    quint16 clientPort = 0;
+    QByteArray servers; // the lines server.N=… that every member has
+};
+
 class ZooKeeperKind : public ServerKind {
 public:
-    ZooKeeperKind(QByteArray java, QByteArray classPath, ZooKeeperOptions options)
-        : m_java(std::move(java)), m_classPath(std::move(classPath)), m_options(std::move(options))
+    ZooKeeperKind(QByteArray java, QByteArray classPath, ZooKeeperOptions options, Seat seat)
+        : m_java(std::move(java)), m_classPath(std::move(classPath)), m_options(std::move(options)),
+          m_seat(std::move(seat))
     {
     }
 
     [[nodiscard]] quint16 adminPort() const { return m_adminPort; }
 
     QString name() const override { return u"ZooKeeper"_s; }
+    quint16 fixedPort() const override { return m_seat.clientPort; }
 
     Result<void> prepare(const TemporaryFolder &folder, quint16 port) override
     {
@@ -68,6 +81,14 @@ public:
                 m_adminPort = freeLoopbackPort();
             while (m_adminPort == port);
             text += "admin.serverAddress=127.0.0.1\nadmin.serverPort=" + QByteArray::number(m_adminPort) + '\n';
+        }
+        if (m_seat.id != 0) {
+            // Limits in ticks: short ticks must not make a busy machine's members give each other up.
+            text += "initLimit=100\nsyncLimit=50\n" + m_seat.servers;
+            QDir(folder.path()).mkpath(u"data"_s);
+            auto written = folder.write(u"data/myid"_s, QByteArray::number(m_seat.id) + '\n');
+            if (!written)
+                return written;
         }
         return folder.write(u"zoo.cfg"_s, text);
     }
@@ -99,13 +120,14 @@ private:
     QByteArray m_java;
     QByteArray m_classPath;
     ZooKeeperOptions m_options;
+    Seat m_seat;
     quint16 m_adminPort = 0;
 };
 
 class PrivateZooKeeper : public ZooKeeperServer {
 public:
-    PrivateZooKeeper(QByteArray java, QByteArray classPath, ZooKeeperOptions options)
-        : m_kind(std::move(java), std::move(classPath), std::move(options)), m_process(m_kind)
+    PrivateZooKeeper(QByteArray java, QByteArray classPath, ZooKeeperOptions options, Seat seat)
+        : m_kind(std::move(java), std::move(classPath), std::move(options), std::move(seat)), m_process(m_kind)
     {
     }
     Result<void> begin() override { return m_process.begin(); }
@@ -123,9 +145,7 @@ private:
     ServerProcess m_process;
 };
 
-} // namespace
-
-Result<std::unique_ptr<ZooKeeperServer>> makeZooKeeper(ZooKeeperOptions options)
+Result<std::unique_ptr<ZooKeeperServer>> make(const ZooKeeperOptions &options, Seat seat)
 {
     const QString java = QStandardPaths::findExecutable(u"java"_s);
     if (java.isEmpty())
@@ -136,21 +156,88 @@ Result<std::unique_ptr<ZooKeeperServer>> makeZooKeeper(ZooKeeperOptions options)
     if (!classes)
         return classes.error();
     return std::unique_ptr<ZooKeeperServer>(
-        std::make_unique<PrivateZooKeeper>(QFile::encodeName(java), std::move(*classes), std::move(options)));
+        std::make_unique<PrivateZooKeeper>(QFile::encodeName(java), std::move(*classes), options, std::move(seat)));
+}
+
+quint16 unusedPort(std::set<quint16> &taken)
+{
+    auto port = freeLoopbackPort();
+    while (port != 0 && !taken.insert(port).second)
+        port = freeLoopbackPort();
+    return port;
+}
+
+} // namespace
+
+Result<std::unique_ptr<ZooKeeperServer>> makeZooKeeper(ZooKeeperOptions options)
+{
+    return make(options, {});
+}
+
+Result<ZooKeeperMembers> makeZooKeeperEnsemble(int members, ZooKeeperOptions options)
+{
+    std::set<quint16> taken;
+    std::vector<Seat> seats;
+    QByteArray servers;
+    for (int id = 1; id <= members; ++id) {
+        seats.push_back({id, unusedPort(taken), {}});
+        servers += "server." + QByteArray::number(id) + "=127.0.0.1:" + QByteArray::number(unusedPort(taken)) + ':'
+                   + QByteArray::number(unusedPort(taken))
+                   + ":participant;127.0.0.1:" + QByteArray::number(seats.back().clientPort) + '\n';
+    }
+    ZooKeeperMembers made;
+    for (auto &seat : seats) {
+        seat.servers = servers;
+        auto one = make(options, seat);
+        if (!one)
+            return one.error();
+        made.push_back(std::move(*one));
+    }
+    return made;
+}
+
+Result<void> startAll(const ZooKeeperMembers &members, std::chrono::milliseconds atMost)
+{
+    for (const auto &member : members) {
+        auto begun = member->begin();
+        if (!begun)
+            return begun;
+    }
+    const auto until = std::chrono::steady_clock::now() + atMost;
+    for (const auto &member : members) {
+        for (;;) {
+            auto ready = member->poll();
+            if (!ready || *ready)
+                break;
+            if (std::chrono::steady_clock::now() >= until)
+                return Error{ErrorCode::TimedOut, u"the private ensemble did not come up in time"_s, true};
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        }
+        auto ready = member->poll();
+        if (!ready)
+            return ready.error();
+    }
+    return {};
 }
 
 SandboxKit sandboxOfZooKeeper()
 {
-    const auto make = []() -> Result<std::unique_ptr<Server>> {
+    const auto make = [](int members) -> Result<std::vector<std::unique_ptr<Server>>> {
         ZooKeeperOptions options;
         options.maxSession = std::chrono::minutes(10); // a crashed holder that people want to look at
-        auto made = makeZooKeeper(options);
+        if (members == 1)
+            return alone(makeZooKeeper(options));
+        options.adminServer = false; // one URI has one port for it; four-letter words say the same
+        auto made = makeZooKeeperEnsemble(members, options);
         if (!made)
             return made.error();
-        return std::unique_ptr<Server>(std::move(*made));
+        std::vector<std::unique_ptr<Server>> servers;
+        std::ranges::move(*made, std::back_inserter(servers));
+        return servers;
     };
-    return {.what = u"a ZooKeeper"_s,
-            .most = 1,
+    return {.what = u"a ZooKeeper; with N an ensemble of N members, under one URI"_s,
+            .most = 9,
+            .apart = false,
             .usual = 1,
             .user = {},
             .make = make,

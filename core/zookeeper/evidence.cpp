@@ -6,7 +6,8 @@ namespace lockscope::zk {
 bool Evidence::isComplete(const QByteArray &command) const
 {
     const auto at = answers.find(command);
-    return at != answers.end() && at->second.members > 0 && at->second.answered == at->second.members;
+    return membersUnknown.isEmpty() && at != answers.end() && at->second.members > 0
+           && at->second.answered == at->second.members;
 }
 
 bool Evidence::hasAny(const QByteArray &command) const

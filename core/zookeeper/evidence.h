@@ -4,11 +4,13 @@
 //
 // Each member is asked for each command first by four-letter word, then over the AdminServer;
 // whichever answers counts. Watches and connections are per member, so they are complete only when
-// every member answered; ephemerals come from the tree and are the same everywhere.
+// every member that the configuration names answered (members.h); ephemerals come from the tree and are the same
+// everywhere.
 // Sources: ZooKeeper administrator's guide; formats as in DataTree, ServerCnxn and Commands.
 #pragma once
 
 #include "core/base/connectionuri.h"
+#include "core/zookeeper/members.h"
 #include "core/zookeeper/session.h"
 
 #include <map>
@@ -29,9 +31,11 @@ struct Evidence {
         int members = 0;
         int answered = 0;
         std::set<QByteArray> ways; // of those that answered: "4lw", "admin"
-        QString refusal;           // of one that did not: "not in the whitelist", "connection refused"
+        QString refusal;           // of those that did not: "server 2 (zk2:2181): connection refused"
     };
     std::map<QByteArray, Answer> answers;
+    // Not empty: how many members there are could not be found out, and why. Nothing is complete then.
+    QString membersUnknown;
     [[nodiscard]] bool isComplete(const QByteArray &command) const;
     [[nodiscard]] bool hasAny(const QByteArray &command) const;
 
@@ -41,6 +45,8 @@ struct Evidence {
     std::map<ZPath, std::set<SessionId>> dataWatches;         // wchp; exists and get watches only
     std::optional<qint64> childWatchTotal;                    // mntr's watch count minus wchs' total
     std::chrono::system_clock::time_point askedAt;            // our clock
+    Instant answeredAt{};                                     // when the last answer was there
+    Duration work{};                                          // what it cost the busiest member, at most
     std::chrono::milliseconds serverAhead{};                  // the server's clock minus ours, where known beforehand
 
     // What a single member said, in its own terms; settle() makes `silence`, `expiresIn` and
@@ -51,6 +57,7 @@ struct Evidence {
         std::map<SessionId, std::chrono::milliseconds> lastResponses; // monotonic (cons)
         std::optional<qint64> watchTotal;                             // mntr
         std::optional<qint64> dataWatchTotal;                         // wchs
+        MemberFacts member;                                           // srvr, conf
     };
     Raw raw;
     void settle();
@@ -72,17 +79,20 @@ void readMntr(const QByteArray &fourLetterAnswer, Evidence &into);
 // The AdminServer's name of a four-letter word; empty if it has none.
 [[nodiscard]] QByteArray adminName(const QByteArray &fourLetterWord);
 
-// Asks every member for `commands` (four-letter names). Never blocks; one try per member and
-// command within the deadline. The answer says per command who answered.
+// Asks every member for `commands` (four-letter names): the named ones, and those that their configuration adds.
+// Never blocks; one try per member and command within the deadline. A member that is silent holds back nobody: the
+// others' answers are the round's, and it is asked whether it is back. The answer says per command who answered.
 class EvidenceSource {
 public:
-    EvidenceSource(Loop &loop, std::vector<HostPort> members, quint16 adminPort);
+    EvidenceSource(Loop &loop, std::vector<HostPort> named, quint16 adminPort);
     ~EvidenceSource();
 
     // Never fails: who did not answer stands in Evidence::answers.
     [[nodiscard]] Reply<Evidence> ask(std::vector<QByteArray> commands, Deadline deadline);
     // The servers' clock minus ours, once known: their dump gives expiry by the clock on the wall.
     void setServerAhead(std::chrono::milliseconds ahead);
+    // What /zookeeper/config holds, for servers that do not answer `conf`.
+    void setConfiguration(const QByteArray &text);
 
 private:
     struct Private;

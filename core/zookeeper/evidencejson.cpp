@@ -94,6 +94,11 @@ bool readAdmin(const QByteArray &command, const QByteArray &json, Evidence &into
     } else if (command == "monitor") {
         into.raw.watchTotal = integer(answer[u"watch_count"_s]);
         return into.raw.watchTotal.has_value();
+    } else if (command == "server_stats") {
+        into.raw.member.mode = answer[u"server_stats"_s].toObject()[u"server_state"_s].toString().toUtf8();
+    } else if (command == "configuration") {
+        into.raw.member.serverId = integer(answer[u"server_id"_s]); // the members it leaves out
+        return into.raw.member.serverId.has_value();
     }
     return true;
 }
@@ -101,8 +106,8 @@ bool readAdmin(const QByteArray &command, const QByteArray &json, Evidence &into
 QByteArray adminName(const QByteArray &fourLetterWord)
 {
     static const std::map<QByteArray, QByteArray> names{
-        {"dump", "dump"},          {"cons", "connections"}, {"wchp", "watches_by_path"},
-        {"wchs", "watch_summary"}, {"mntr", "monitor"},     {"srvr", "server_stats"}};
+        {"dump", "dump"},    {"cons", "connections"},  {"wchp", "watches_by_path"}, {"wchs", "watch_summary"},
+        {"mntr", "monitor"}, {"srvr", "server_stats"}, {"conf", "configuration"}};
     const auto at = names.find(fourLetterWord);
     return at == names.end() ? QByteArray() : at->second;
 }

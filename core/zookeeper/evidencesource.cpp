@@ -4,67 +4,15 @@
 #include "core/zookeeper/evidence.h"
 
 #include "core/base/text.h"
+#include "core/zookeeper/exchange.h"
 
-#include <QHostAddress>
-#include <QTcpSocket>
+#include <algorithm>
 
 using namespace Qt::StringLiterals;
 
 namespace lockscope::zk {
 
 namespace {
-
-constexpr qint64 answerLimitBytes = 256LL * 1024 * 1024;
-
-// One connection: sends, reads until the other side closes. Tells once, through `done`, never from
-// inside the constructor. Destroying it gives up silently.
-class Exchange : public QObject {
-public:
-    using Done = std::function<void(QByteArray answer, QString failure)>;
-
-    Exchange(Loop &loop, const HostPort &to, QByteArray question, Instant until, Done done)
-        : m_done(std::move(done)), m_timer(loop.callAt(until, [this] { finish(u"no answer in time"_s); }))
-    {
-        connect(&m_socket, &QTcpSocket::connected, this, [this, question] { m_socket.write(question); });
-        connect(&m_socket, &QTcpSocket::readyRead, this, [this] { read(); });
-        connect(&m_socket, &QTcpSocket::disconnected, this, [this] { finish({}); });
-        connect(&m_socket, &QTcpSocket::errorOccurred, this, [this](QAbstractSocket::SocketError error) {
-            if (error == QAbstractSocket::ConnectionRefusedError)
-                finish(u"connection refused"_s);
-            else if (error == QAbstractSocket::RemoteHostClosedError)
-                finish({});
-            else
-                finish(m_socket.errorString());
-        });
-        // Queued: a refusal on loopback may be known before this returns.
-        QMetaObject::invokeMethod(
-            this, [this, to] { m_socket.connectToHost(to.host, to.port); }, Qt::QueuedConnection);
-    }
-    ~Exchange() override { m_socket.disconnect(this); }
-
-private:
-    void read()
-    {
-        m_answer += m_socket.readAll();
-        if (m_answer.size() > answerLimitBytes)
-            finish(u"its answer is too large"_s);
-    }
-    void finish(const QString &failure)
-    {
-        if (!m_done)
-            return;
-        m_answer += m_socket.readAll();
-        m_timer.cancel();
-        m_socket.disconnect(this);
-        const auto done = std::exchange(m_done, {});
-        done(std::move(m_answer), failure); // may destroy this
-    }
-
-    Done m_done;
-    QTcpSocket m_socket;
-    QByteArray m_answer;
-    Timer m_timer;
-};
 
 // The body of an HTTP/1.x answer with status 200; empty otherwise.
 QByteArray bodyOf(const QByteArray &http)
@@ -85,44 +33,127 @@ QString refusalIn(const QByteArray &answer)
     return answer.isEmpty() ? u"empty answer"_s : u"not understood: "_s + label(answer.left(80));
 }
 
-// All members' answers to one ask().
+// What one place says in one round.
+struct Seat {
+    Membership::Place place;
+    Evidence said;
+    int open = 0; // questions
+    qint64 bytes = 0;
+    Duration took{};
+    bool isHeard = false; // it said something, be it no
+    [[nodiscard]] bool hasAnswered() const
+    {
+        return std::ranges::any_of(said.answers, [](const auto &entry) { return entry.second.answered > 0; });
+    }
+};
+
+// All answers to one ask().
 struct Round {
     Reply<Evidence> reply;
-    std::vector<Evidence> members;
-    int open = 0;
+    std::vector<QByteArray> commands;
+    Evidence blank;
+    Instant started;
+    Instant deadline;
+    std::vector<Seat> seats;
+    Timer enough;
+    bool isOver = false;
 };
+
+constexpr auto identifyEvery = std::chrono::seconds(10); // where nobody says who the members are, or there is but one
+constexpr auto grace = std::chrono::milliseconds(500);   // for the slower ones, once one has answered
+constexpr auto graceForSilent = std::chrono::milliseconds(100);
+constexpr int mostTimesSlower = 4;
+
+// An answer that took long may have waited only: a server writes this many bytes in a microsecond, and more.
+constexpr qint64 bytesPerMicrosecond = 4;
+constexpr auto leastWork = std::chrono::milliseconds(20);
 
 } // namespace
 
 struct EvidenceSource::Private {
-    Private(Loop &l, std::vector<HostPort> m, quint16 port) : loop(l), members(std::move(m)), adminPort(port) {}
+    Private(Loop &l, std::vector<HostPort> named, quint16 port)
+        : loop(l), membership(std::move(named)), adminPort(port)
+    {
+    }
 
     struct Question {
         std::shared_ptr<Round> round;
-        std::size_t member;
+        std::size_t seat;
         QByteArray command;
         Instant deadline;
         bool viaAdmin = false;
         bool isLastWay = false;
     };
 
+    void begin(const std::shared_ptr<Round> &round, const std::vector<Membership::Place> &places);
+    [[nodiscard]] std::vector<QByteArray> questionsFor(const Membership::Place &place, const Round &round) const;
     void ask(Question question);
     void answered(const Question &question, const QByteArray &answer, const QString &failure);
     void settle(const Question &question);
+    void finishWhenEnough(const std::shared_ptr<Round> &round);
+    void finish(const std::shared_ptr<Round> &round);
+    // Members that have turned up in this round's answers.
+    [[nodiscard]] std::vector<Membership::Place> newPlaces(const Round &round) const;
+    void learnFrom(const Round &round);
+    [[nodiscard]] Evidence sumOf(Round &round) const;
+
+    [[nodiscard]] bool isSilent(const HostPort &at) const { return silent.contains(displayHost(at)); }
 
     Loop &loop;
-    std::vector<HostPort> members;
+    Membership membership;
     quint16 adminPort;
     std::chrono::milliseconds serverAhead{};
-    std::set<std::pair<std::size_t, QByteArray>> adminFirst; // member and command
+    std::set<std::pair<QString, QByteArray>> adminFirst; // place and command
+    std::set<QString> silent;                            // places that did not answer the last time
+    Instant identified{};
+    QString whyUnidentified; // "conf: not in the whitelist"
     quint64 nextExchange = 0;
     std::map<quint64, std::unique_ptr<Exchange>> exchanges;
     std::vector<std::weak_ptr<Round>> rounds;
 };
 
+std::vector<QByteArray> EvidenceSource::Private::questionsFor(const Membership::Place &place,
+                                                              const Round &round) const
+{
+    static const QByteArray probe = "srvr";
+    if (isSilent(place.at) && silent.size() < membership.places().size())
+        return {probe};
+    auto questions = round.commands;
+    const auto add = [&questions](const QByteArray &command) {
+        if (std::ranges::find(questions, command) == questions.end())
+            questions.push_back(command);
+    };
+    // Who is behind an address is asked in the same breath: another one may be the next time.
+    const bool isDue = identified == Instant{} || loop.now() - identified > identifyEvery;
+    if (!membership.configured().empty() || isDue)
+        add("conf");
+    if (isDue)
+        add(probe);
+    return questions;
+}
+
+void EvidenceSource::Private::begin(const std::shared_ptr<Round> &round, const std::vector<Membership::Place> &places)
+{
+    const auto first = round->seats.size();
+    std::vector<std::vector<QByteArray>> questions;
+    for (const auto &place : places) {
+        questions.push_back(questionsFor(place, *round));
+        Seat seat{place, round->blank, static_cast<int>(questions.back().size()), 0, {}, false};
+        for (const auto &command : questions.back())
+            seat.said.answers[command].members = 1;
+        round->seats.push_back(std::move(seat));
+    }
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        for (const auto &command : questions[i]) {
+            const bool viaAdmin = adminFirst.contains({displayHost(places[i].at), command});
+            ask({round, first + i, command, round->deadline, viaAdmin, adminPort == 0});
+        }
+    }
+}
+
 void EvidenceSource::Private::ask(Question question)
 {
-    const auto &member = members[question.member];
+    const auto &member = question.round->seats[question.seat].place.at;
     auto to = member;
     auto words = question.command;
     if (question.viaAdmin) {
@@ -146,15 +177,24 @@ void EvidenceSource::Private::ask(Question question)
 
 void EvidenceSource::Private::answered(const Question &question, const QByteArray &answer, const QString &failure)
 {
-    auto &evidence = question.round->members[question.member];
+    auto &seat = question.round->seats[question.seat];
+    const auto where = displayHost(seat.place.at);
+    // Once the round is over the answer only shows that the member is back.
+    Evidence late;
+    auto &evidence = question.round->isOver ? late : seat.said;
     auto &record = evidence.answers[question.command];
     const bool isRead = question.viaAdmin ? readAdmin(adminName(question.command), bodyOf(answer), evidence)
                                           : failure.isEmpty() && readFourLetter(question.command, answer, evidence);
-    const auto key = std::pair(question.member, question.command);
+    const auto key = std::pair(where, question.command);
+    if (!answer.isEmpty()) {
+        seat.isHeard = true;
+        silent.erase(where);
+    }
     if (isRead) {
         record.answered = 1;
         record.ways.insert(question.viaAdmin ? "admin" : "4lw");
         record.refusal.clear();
+        seat.bytes += answer.size();
         if (question.viaAdmin)
             adminFirst.insert(key);
         else
@@ -179,61 +219,232 @@ void EvidenceSource::Private::answered(const Question &question, const QByteArra
 
 void EvidenceSource::Private::settle(const Question &question)
 {
-    auto &round = *question.round;
-    if (--round.open > 0)
+    const auto round = question.round;
+    auto &seat = round->seats[question.seat];
+    if (round->isOver || --seat.open > 0)
         return;
-    Evidence all = std::exchange(round.members.front(), {});
-    all.settle();
-    for (std::size_t i = 1; i < round.members.size(); ++i) {
-        round.members[i].settle();
-        all.merge(round.members[i]);
-    }
-    round.reply.complete(std::move(all));
+    seat.took = loop.now() - round->started;
+    finishWhenEnough(round);
 }
 
-EvidenceSource::EvidenceSource(Loop &loop, std::vector<HostPort> members, quint16 adminPort)
-    : d(std::make_unique<Private>(loop, std::move(members), adminPort))
+std::vector<Membership::Place> EvidenceSource::Private::newPlaces(const Round &round) const
+{
+    auto places = membership.places();
+    std::erase_if(places, [&round](const auto &place) {
+        return std::ranges::any_of(round.seats, [&place](const Seat &seat) { return seat.place.at == place.at; });
+    });
+    return places;
+}
+
+void EvidenceSource::Private::finishWhenEnough(const std::shared_ptr<Round> &round)
+{
+    const auto isOpen = [](const Seat &seat) { return seat.open > 0; };
+    if (std::ranges::none_of(round->seats, isOpen)) {
+        learnFrom(*round);
+        const auto more = newPlaces(*round);
+        if (more.empty() || loop.now() >= round->deadline)
+            return finish(round);
+        round->enough.cancel();
+        return begin(round, more);
+    }
+    Duration slowest{};
+    for (const auto &seat : round->seats) {
+        if (seat.open == 0 && seat.isHeard)
+            slowest = std::max(slowest, seat.took);
+    }
+    if (slowest == Duration::zero())
+        return; // nobody yet: until the deadline
+    const bool isForSilentOnly = std::ranges::all_of(
+        round->seats, [&](const Seat &seat) { return seat.open == 0 || isSilent(seat.place.at); });
+    const auto until = isForSilentOnly ? loop.now() + graceForSilent
+                                       : round->started + std::max<Duration>(grace, slowest * mostTimesSlower);
+    round->enough = loop.callAt(until, [this, weak = std::weak_ptr(round)] {
+        const auto late = weak.lock();
+        if (!late || late->isOver)
+            return;
+        for (auto &seat : late->seats) {
+            if (seat.open == 0)
+                continue;
+            seat.open = 0;
+            for (auto &[command, answer] : seat.said.answers)
+                if (answer.answered == 0 && answer.refusal.isEmpty())
+                    answer.refusal = u"no answer in time"_s;
+        }
+        finishWhenEnough(late);
+    });
+}
+
+void EvidenceSource::Private::learnFrom(const Round &round)
+{
+    std::vector<std::pair<HostPort, MemberFacts>> said;
+    for (const auto &seat : round.seats) {
+        said.emplace_back(seat.place.at, seat.said.raw.member);
+        if (const auto conf = seat.said.answers.find("conf"); conf != seat.said.answers.end()) {
+            identified = loop.now();
+            if (conf->second.answered == 0)
+                whyUnidentified = u"conf: "_s + conf->second.refusal;
+        }
+        if (!seat.isHeard)
+            silent.insert(displayHost(seat.place.at));
+    }
+    membership.learn(said);
+    if (!membership.isKnown())
+        identified = {}; // the next round asks again
+}
+
+namespace {
+
+// What it cost a member at most to say that.
+Duration workOf(const Seat &seat)
+{
+    return std::min<Duration>(seat.took, leastWork + Duration(seat.bytes / bytesPerMicrosecond));
+}
+
+// Why a place did not answer; empty if it did.
+QString refusalOf(const Seat &seat, const QByteArray &command)
+{
+    const auto &answers = seat.said.answers;
+    if (const auto at = answers.find(command); at != answers.end())
+        return at->second.answered > 0 ? QString() : at->second.refusal;
+    // It was silent the last time, and asked no more than whether it is back.
+    const auto probed = answers.find("srvr");
+    const bool isBack = probed != answers.end() && probed->second.answered > 0;
+    return isBack || probed == answers.end() ? u"only just back"_s : probed->second.refusal;
+}
+
+// Who did not answer `command`, and why.
+QString refusalsOf(const QByteArray &command, const std::map<qint64, const Seat *> &byId,
+                   const Membership &membership)
+{
+    QStringList refusals;
+    for (const auto &server : membership.configured()) {
+        const auto at = byId.find(server.id);
+        QString why = server.client ? u"no answer"_s : u"where clients reach it is not in the configuration"_s;
+        if (at != byId.end())
+            why = refusalOf(*at->second, command);
+        if (why.isEmpty())
+            continue;
+        refusals << u"%1: %2"_s.arg(membership.nameOf(server.id), why);
+    }
+    return refusals.join(u"; "_s);
+}
+
+} // namespace
+
+Evidence EvidenceSource::Private::sumOf(Round &round) const
+{
+    Evidence all = round.blank;
+    std::map<qint64, const Seat *> byId; // in an ensemble
+    std::set<const Seat *> repeated;
+    const bool isEnsemble = !membership.configured().empty();
+    for (auto &seat : round.seats) {
+        const auto who = isEnsemble ? membership.whoIs(seat.place, seat.said.raw.member) : std::nullopt;
+        if (who && !byId.try_emplace(*who, &seat).second) {
+            // Two addresses of one server: the one that answers counts.
+            auto &known = byId[*who];
+            if (known->hasAnswered())
+                repeated.insert(&seat);
+            else
+                known = &seat;
+        }
+    }
+    for (auto &seat : round.seats) {
+        all.work = std::max(all.work, seat.hasAnswered() ? workOf(seat) : Duration{});
+        if (repeated.contains(&seat))
+            continue;
+        Evidence said = seat.said;
+        said.settle();
+        said.answers.clear();
+        all.merge(said);
+    }
+    const auto size = membership.size();
+    for (const auto &command : round.commands) {
+        Evidence::Answer sum;
+        const auto add = [&](const Seat &seat) {
+            if (sum.refusal.isEmpty())
+                sum.refusal = refusalOf(seat, command);
+            const auto at = seat.said.answers.find(command);
+            if (at == seat.said.answers.end())
+                return;
+            sum.answered += at->second.answered;
+            sum.ways.insert(at->second.ways.begin(), at->second.ways.end());
+        };
+        if (isEnsemble) {
+            for (const auto &[id, seat] : byId)
+                add(*seat);
+            sum.refusal = refusalsOf(command, byId, membership);
+        } else {
+            for (const auto &seat : round.seats)
+                add(seat);
+        }
+        sum.members = size.value_or(static_cast<int>(round.seats.size()));
+        all.answers[command] = std::move(sum);
+    }
+    if (!size)
+        all.membersUnknown = whyUnidentified.isEmpty() ? u"conf: no answer"_s : whyUnidentified;
+    return all;
+}
+
+void EvidenceSource::Private::finish(const std::shared_ptr<Round> &round)
+{
+    round->isOver = true;
+    round->enough.cancel();
+    auto all = sumOf(*round);
+    all.answeredAt = loop.now();
+    round->reply.complete(std::move(all));
+}
+
+EvidenceSource::EvidenceSource(Loop &loop, std::vector<HostPort> named, quint16 adminPort)
+    : d(std::make_unique<Private>(loop, std::move(named), adminPort))
 {
 }
 
 EvidenceSource::~EvidenceSource()
 {
-    for (const auto &weak : d->rounds)
-        if (const auto round = weak.lock())
+    for (const auto &weak : d->rounds) {
+        if (const auto round = weak.lock()) {
+            round->enough.cancel();
             round->reply.complete(Error{ErrorCode::Cancelled, u"no longer asked"_s, false});
+        }
+    }
     d->exchanges.clear();
 }
 
 Reply<Evidence> EvidenceSource::ask(std::vector<QByteArray> commands, Deadline deadline)
 {
     constexpr auto longest = std::chrono::seconds(30);
-    const auto until = deadline.isNever() ? d->loop.now() + longest : deadline.when();
+    const auto now = d->loop.now();
     Evidence blank;
     blank.askedAt = d->loop.wallNow();
     blank.serverAhead = d->serverAhead;
-    for (const auto &command : commands)
-        blank.answers[command].members = 1;
 
     Reply<Evidence> reply(d->loop);
-    if (d->members.empty() || commands.empty()) {
+    const auto places = d->membership.places();
+    if (places.empty() || commands.empty()) {
         reply.complete(blank);
         return reply;
     }
-    auto round = std::make_shared<Round>(Round{reply, std::vector<Evidence>(d->members.size(), blank), 0});
+    auto round = std::make_shared<Round>(Round{reply,
+                                               std::move(commands),
+                                               std::move(blank),
+                                               now,
+                                               deadline.isNever() ? now + longest : deadline.when(),
+                                               {},
+                                               {}});
     std::erase_if(d->rounds, [](const auto &over) { return over.expired(); });
     d->rounds.emplace_back(round);
-    round->open = static_cast<int>(d->members.size() * commands.size());
-    for (std::size_t member = 0; member < d->members.size(); ++member)
-        for (const auto &command : commands) {
-            const bool viaAdmin = d->adminFirst.contains({member, command});
-            d->ask({round, member, command, until, viaAdmin, d->adminPort == 0});
-        }
+    d->begin(round, places);
     return reply;
 }
 
 void EvidenceSource::setServerAhead(std::chrono::milliseconds ahead)
 {
     d->serverAhead = ahead;
+}
+
+void EvidenceSource::setConfiguration(const QByteArray &text)
+{
+    d->membership.learnConfiguration(text);
 }
 
 } // namespace lockscope::zk

@@ -180,7 +180,14 @@ bool readFourLetter(const QByteArray &command, const QByteArray &answer, Evidenc
         readMntr(answer, into);
         return into.raw.watchTotal.has_value();
     } else if (command == "srvr") {
-        return answer.contains("\nMode: ");
+        for (const auto &line : answer.split('\n'))
+            if (line.startsWith("Mode: "))
+                into.raw.member.mode = line.mid(6).trimmed();
+        return !into.raw.member.mode.isEmpty();
+    } else if (command == "conf") {
+        into.raw.member.serverId = numberAfter(answer, "serverId=");
+        into.raw.member.configured = readConfiguration(answer);
+        return into.raw.member.serverId.has_value();
     } else {
         return false;
     }

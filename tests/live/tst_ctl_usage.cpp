@@ -49,6 +49,9 @@ private slots:
         row("locks --connect zk://127.0.0.1:1 -- true", 2, "takes no command");
         row("force-release zk:/a --connect zk://127.0.0.1:1", 2, "--holder ID");
         row("sandbox --redis many", 2, "wants a number");
+        row("sandbox --zk 0", 2, "a number of members");
+        row("--zk 10 sandbox", 2, "a number of members");
+        row("--zk=x sandbox", 2, "a number of members");
         row("simulate --contenders 3", 2, "--recipe R");
         row("simulate --recipe zk-mutex", 2, "--contenders N");
         row("simulate --recipe zk-mutex --contenders none", 2, "whole number");

@@ -223,6 +223,25 @@ private slots:
         QCOMPARE(names, (QByteArrayList{"zk", "redis", "redis2"}));
     }
 
+    void anEnsembleIsOneConnection()
+    {
+        SandboxOptions options;
+        options.servers = {{BackendKind::ZooKeeper, 3}};
+        Sandbox sandbox(options);
+        auto started = sandbox.start();
+        QVERIFY2(started, whyNot(started).constData());
+        QCOMPARE(sandbox.connections().size(), size_t(1));
+        const auto connection = sandbox.connections().front();
+        QCOMPARE(connection.hosts.size(), size_t(3));
+        for (const auto &host : connection.hosts) {
+            QCOMPARE(host.host, u"127.0.0.1"_s);
+            QVERIFY(isListening(host));
+        }
+        auto read = parseConnection(connectArgument(connection));
+        QVERIFY2(read, whyNot(read).constData());
+        QVERIFY(read->hosts == connection.hosts);
+    }
+
     void whatIsNotInstalledIsNamedAndTheRestStarts()
     {
         const auto path = qgetenv("PATH");

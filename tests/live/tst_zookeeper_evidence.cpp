@@ -12,7 +12,41 @@ using namespace std::chrono_literals;
 using namespace Qt::StringLiterals;
 
 namespace {
+
 const std::vector<QByteArray> all{"dump", "cons", "wchp", "wchs", "mntr", "srvr"};
+
+// Answers as a member would; null: not in the whitelist.
+class ScriptedMember : public QTcpServer {
+public:
+    std::map<QByteArray, std::function<QByteArray()>> says;
+
+    ScriptedMember()
+    {
+        listen(QHostAddress::LocalHost);
+        connect(this, &QTcpServer::newConnection, this, [this] {
+            auto *visitor = nextPendingConnection();
+            connect(visitor, &QTcpSocket::readyRead, visitor, [this, visitor] {
+                const auto word = visitor->readAll();
+                const auto at = says.find(word);
+                visitor->write(at == says.end() ? word + " is not executed because it is not in the whitelist."
+                                                : at->second());
+                visitor->disconnectFromHost();
+            });
+        });
+    }
+    HostPort address() const { return {u"127.0.0.1"_s, serverPort()}; }
+    void alwaysSays(const QByteArray &word, const QByteArray &answer)
+    {
+        says[word] = [answer] { return answer; };
+    }
+};
+
+QByteArray consOf(int session)
+{
+    return " /10.0.0.1:5[1](queued=0,recved=1,sent=1,sid=0x" + QByteArray::number(session)
+           + ",lop=PING,est=1,to=10000,lcxid=0x1,lzxid=0x1,lresp=5,llat=0,minlat=0,avglat=0,maxlat=0)\n";
+}
+
 } // namespace
 
 class TestZooKeeperEvidence : public QObject {
@@ -22,6 +56,9 @@ private slots:
     void bothWaysSayTheSame();
     void refusedWordsAreAskedOfTheAdminServer();
     void aMemberThatIsDownIsCounted();
+    void oneOfAnEnsembleIsNotAll();
+    void behindOneAddressAreManyButOneAtATime();
+    void membersOfTheConfigurationAreAskedToo();
     void aServerOfAnotherKindIsNoAdminServer();
     void silenceEndsAtTheDeadline();
     void destroyedWhileAsking();
@@ -133,6 +170,68 @@ void TestZooKeeperEvidence::aMemberThatIsDownIsCounted()
     QCOMPARE(evidence->answers.at("srvr").refusal, u"connection refused"_s);
     QCOMPARE(evidence->answers.at("wchp").answered, 1);
     QVERIFY(evidence->hasAny("wchp") && !evidence->isComplete("wchp"));
+}
+
+void TestZooKeeperEvidence::oneOfAnEnsembleIsNotAll()
+{
+    ScriptedMember member;
+    member.alwaysSays("srvr", "Zookeeper version: 3.4.14\nMode: follower\n");
+    member.alwaysSays("cons", consOf(1));
+    EvidenceSource source(m_loop, {member.address()}, 0);
+    const auto evidence = ask(source, {"cons"});
+    QVERIFY(evidence);
+    QVERIFY(evidence->hasAny("cons") && !evidence->isComplete("cons"));
+    QCOMPARE(evidence->membersUnknown, u"conf: not in the whitelist"_s);
+    source.setConfiguration("server.1=127.0.0.1:2:3:participant\nserver.2=127.0.0.1:4:5:participant\n");
+    const auto counted = ask(source, {"cons"});
+    QVERIFY(counted && !counted->isComplete("cons"));
+    QCOMPARE(counted->answers.at("cons").members, 2);
+    QCOMPARE(counted->answers.at("cons").answered, 0); // whose answer it is, it did not say
+}
+
+void TestZooKeeperEvidence::behindOneAddressAreManyButOneAtATime()
+{
+    ScriptedMember balancer;
+    int asked = 0;
+    balancer.says["conf"] = [&asked] {
+        return "serverId=" + QByteArray::number(++asked % 3 + 1)
+               + "\nserver.1=zk1:2:3:participant\nserver.2=zk2:4:5:participant\nserver.3=zk3:4:5:participant\n";
+    };
+    balancer.alwaysSays("srvr", "Mode: follower\n");
+    balancer.alwaysSays("cons", consOf(1));
+    EvidenceSource source(m_loop, {balancer.address()}, 0);
+    for (int round = 0; round < 4; ++round) {
+        const auto evidence = ask(source, {"cons"});
+        QVERIFY(evidence && !evidence->isComplete("cons"));
+        QCOMPARE(evidence->answers.at("cons").members, 3);
+        QCOMPARE(evidence->answers.at("cons").answered, 1);
+        QVERIFY(
+            evidence->answers.at("cons").refusal.contains(u"where clients reach it is not in the configuration"_s));
+    }
+}
+
+void TestZooKeeperEvidence::membersOfTheConfigurationAreAskedToo()
+{
+    ScriptedMember one;
+    ScriptedMember two;
+    const auto line = [](int id, const ScriptedMember &member) {
+        return "server." + QByteArray::number(id) + "=127.0.0.1:1:2:participant;"
+               + QByteArray::number(member.serverPort()) + '\n';
+    };
+    const auto servers = line(1, one) + line(2, two);
+    one.alwaysSays("conf", "serverId=1\n" + servers);
+    two.alwaysSays("conf", "serverId=2\n" + servers);
+    one.alwaysSays("cons", consOf(1));
+    two.alwaysSays("cons", consOf(2));
+    EvidenceSource source(m_loop, {one.address()}, 0);
+    const auto evidence = ask(source, {"cons"});
+    QVERIFY2(evidence && evidence->isComplete("cons"), "the first answer is whole already");
+    QCOMPARE(evidence->connections.size(), std::size_t(2));
+    two.says.erase("cons");
+    const auto refused = ask(source, {"cons"});
+    QVERIFY(refused && !refused->isComplete("cons"));
+    QCOMPARE(refused->answers.at("cons").refusal,
+             u"server 2 (%1): not in the whitelist"_s.arg(displayHost(two.address())));
 }
 
 void TestZooKeeperEvidence::aServerOfAnotherKindIsNoAdminServer()

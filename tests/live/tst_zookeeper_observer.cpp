@@ -87,6 +87,7 @@ private slots:
     void beyondTheWatchBudgetItPolls();
     void aBrokenConnectionKeepsTheSnapshots();
     void readNowIsFresh();
+    void readAloneItSaysWhatWasNotSeen();
     void withoutFollowingNothingIsWatched();
     void locksAmongManyNodes();
     void destroyedAtAnyMoment();
@@ -484,6 +485,30 @@ void TestZooKeeperObserver::readNowIsFresh()
     QCOMPARE(readNow("/now/plain-lock")->recipe, QByteArray("zk-ephemeral"));
     QCOMPARE(readNow("/now/stock")->recipe, QByteArray("zk-flat-mutex"));
     m_maker = open(*m_open);
+}
+
+void TestZooKeeperObserver::readAloneItSaysWhatWasNotSeen()
+{
+    constexpr int crowd = 2100;
+    m_server = m_strict.get();
+    m_maker = open(*m_strict);
+    ensure("/crowd");
+    const ZPath name("/crowd/_c_00000000-0000-4000-8000-000000000001-lock-");
+    for (int i = 1; i < crowd; ++i)
+        m_maker->create(name, {}, zk::CreateMode::EphemeralSequential, zk::openAcl(), Deadline::never());
+    QVERIFY(await(m_maker->create(name, {}, zk::CreateMode::EphemeralSequential, zk::openAcl(), Deadline::never())));
+    m_session = open(*m_strict);
+    m_source = std::make_unique<zk::EvidenceSource>(m_loop, std::vector{m_strict->address()}, 0);
+    m_observer = std::make_unique<ZooKeeperObserver>(*m_session, *m_source, ConnectionName("zk"), QByteArray(),
+                                                     ObserverOptions{}, m_sink);
+    QVERIFY(m_observer->coverage().empty());
+    const auto lock = readNow("/crowd");
+    QVERIFY2(lock, "nothing is followed, as for `show`");
+    QCOMPARE(lock->contenders.size(), std::size_t(crowd));
+    const auto coverage = m_observer->coverage();
+    QVERIFY(std::ranges::any_of(coverage, [](const Coverage &one) {
+        return !one.complete && one.message.contains(u"watches: 0 of 1 members answered wchp"_s);
+    }));
 }
 
 void TestZooKeeperObserver::withoutFollowingNothingIsWatched()

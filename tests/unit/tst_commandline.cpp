@@ -92,6 +92,20 @@ private slots:
         QVERIFY(!read->hasRest);
     }
 
+    void aNumberThatMayBeLeftOut()
+    {
+        const std::vector<OptionSpec> options{{u"zk"_s, u"[N]"_s, {}}, {u"demo"_s, {}, {}}};
+        const auto valueIn = [&options](const QStringList &arguments) {
+            const auto read = readArguments(arguments, options);
+            return read ? read->words.join(u' ') + u'|' + read->value(u"zk"_s) : read.error().message;
+        };
+        QCOMPARE(valueIn({u"sandbox"_s, u"--zk"_s, u"3"_s}), u"sandbox|3"_s);
+        QCOMPARE(valueIn({u"--zk=3"_s, u"sandbox"_s}), u"sandbox|3"_s);
+        QCOMPARE(valueIn({u"--zk"_s, u"sandbox"_s}), u"sandbox|"_s);
+        QCOMPARE(valueIn({u"sandbox"_s, u"--zk"_s, u"--demo"_s}), u"sandbox|"_s);
+        QCOMPARE(valueIn({u"sandbox"_s, u"--zk"_s}), u"sandbox|"_s);
+    }
+
     void whatFollowsTwoDashesIsLeftAlone()
     {
         const auto read =

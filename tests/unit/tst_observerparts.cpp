@@ -3,6 +3,7 @@
 // are, what the coverage says.
 #include "core/inspect/equivalence.h"
 #include "core/inspect/findings.h"
+#include "core/inspect/observer.h"
 #include "core/inspect/picturestore.h"
 #include "core/inspect/zookeeper/observercandidates.h"
 #include "core/inspect/zookeeper/observerreport.h"
@@ -83,6 +84,32 @@ private slots:
         QCOMPARE(found.begin()->first, ZPath("/s"));
         QCOMPARE(found.begin()->second.size(), std::size_t(2));
         QVERIFY(std::ranges::is_sorted(found.begin()->second));
+    }
+
+    void aGlobNarrowsTheSearch_data()
+    {
+        QTest::addColumn<QByteArray>("glob");
+        QTest::addColumn<QByteArray>("root");
+        const auto row = [](const char *glob, const char *root) {
+            QTest::newRow(glob) << QByteArray(glob) << QByteArray(root);
+        };
+        row("zk:/locks/*", "/locks");
+        row("/locks/*", "/locks");
+        row("zk:/locks/eu/order?", "/locks/eu");
+        row("zk:/locks/orders", "/locks"); // a lock may be one node of its folder
+        row("zk:/lo*", "");
+        row("*", "");
+        row("*:/locks/*", "");
+        row("*/locks/*", "");
+        row("zk*", "");
+        row("redis:lock:*", "");
+        row("zk:/a\\\\b/*", ""); // escaped: not the name as it is
+    }
+    void aGlobNarrowsTheSearch()
+    {
+        QFETCH(QByteArray, glob);
+        QFETCH(QByteArray, root);
+        QCOMPARE(searchRoot(glob), root);
     }
 
     void whatMakesADifference_data()

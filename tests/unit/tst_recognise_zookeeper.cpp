@@ -155,7 +155,7 @@ private slots:
             _c_{h1}-lock-0000000000 s1
             _c_{u2}-lock-0000000001 s2 10.0.0.2)",
             R"(
-            /l/mixed curator-mutex medium contended (Curator)
+            /l/mixed curator-mutex medium contended (Curator and go-zookeeper)
             _c_{h1}-lock-0000000000 holds exclusive 0
             _c_{u2}-lock-0000000001 waits exclusive 1 ~>_c_{h1}-lock-0000000000)");
         row("kazoo beside Curator excludes only with the pattern", "/l/mixed", R"(
@@ -424,7 +424,7 @@ private slots:
             s2 > leader
             s3 > leader)",
             R"(
-            /app/main/leader zk-ephemeral medium contended !herd
+            /app/main/leader zk-ephemeral low contended !herd
             leader@1 holds exclusive 0
             s2 waits exclusive - ->leader@1
             s3 waits exclusive - ->leader@1)");

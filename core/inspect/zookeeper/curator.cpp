@@ -95,7 +95,7 @@ const Layout curatorLock{
 };
 
 // Reads Curator's and kazoo's names, and breaks on any other.
-extern const Layout goLock{
+const Layout goLock{
     .names = {{"lock-", Protection::Plain}},
     .description = {.recipe = "zk-mutex",
                     .client = u"go-zookeeper"_s,

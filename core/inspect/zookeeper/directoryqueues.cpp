@@ -9,6 +9,8 @@
 
 namespace lockscope::inspect {
 
+using namespace Qt::StringLiterals;
+
 namespace {
 
 bool isEphemeral(const Member &member)
@@ -38,6 +40,21 @@ const Layout *leadingLayout(const std::vector<Member> &members)
     };
     const auto found = std::ranges::find_if(layouts(), leads);
     return found == layouts().end() ? nullptr : *found;
+}
+
+// Names say little here; a server that lists each waiter's watch of its predecessor says much.
+bool watchesProveIt(const LockSnapshot &lock)
+{
+    const auto isProven = [&lock](const Contender &one) {
+        if (one.role == Role::Holder)
+            return true;
+        const auto before = *one.position - 1;
+        return std::ranges::any_of(one.watches, [&](const WatchEdge &edge) {
+            return edge.evidence == Evidence::Server && !edge.children
+                   && edge.target == lock.contenders[static_cast<std::size_t>(before)].id;
+        });
+    };
+    return lock.waiterCount() > 0 && std::ranges::all_of(lock.contenders, isProven);
 }
 
 std::map<QByteArray, std::vector<Member>> grouped(const std::vector<Member> &members, const Layout &layout)
@@ -79,8 +96,20 @@ std::vector<LockSnapshot> siblingLocks(const Layout &layout, const std::vector<M
         const bool several = groups.size() > 1 && !base.isEmpty();
         const ZPath name = several ? directory.path.child(NodeName(base)) : directory.path;
         locks.push_back(queueLock(name.bytes(), description, queue, directory.path, context));
+        if (watchesProveIt(locks.back())) {
+            locks.back().confidence = Confidence::Medium;
+            locks.back().why += u", and each waiter watches the one before it, as a server reports"_s;
+        }
     }
     return locks;
+}
+
+// Clients that read each other's names are one queue: it is not only the leading one's.
+void nameEveryClient(Description &description, const std::vector<Member> &members)
+{
+    const bool hasGo = std::ranges::any_of(members, [](const Member &one) { return one.match.layout == &goLock; });
+    if (hasGo && description.client && *description.client != *goLock.description.client)
+        description.client = *description.client + u" and "_s + *goLock.description.client;
 }
 
 } // namespace
@@ -109,7 +138,8 @@ QueueLocks queueLocks(const DirectoryView &directory, const RecogniseContext &co
         if (!known.contains(&child) && !isNoLock(directory.path, child.name) && child.name.bytes() != "lease_holder")
             foreign.push_back(&child);
     }
-    const Description description = leading->describe(queue, directory.path);
+    Description description = leading->describe(queue, directory.path);
+    nameEveryClient(description, queue);
     LockSnapshot lock = queueLock(directory.path.bytes(), description, std::move(queue), directory.path, context);
     addForeignNodes(lock, foreign, leading->breaksBesideForeignNodes);
     return {{std::move(lock)}, true};

@@ -3,9 +3,9 @@
 
 namespace lockscope::inspect {
 
-extern const Layout curatorReadWrite, curatorLatch, goLock, javaRecipe, cRecipe, solrElection, electionSupport,
+extern const Layout curatorReadWrite, curatorLatch, javaRecipe, cRecipe, solrElection, electionSupport,
     clickHouseElection, hbaseTable, dotNetReadWrite, dotNetSemaphore, rubyLock, rubySemaphore, rubyElection,
-    textbookShared, herdNode, flatLock, plainLock, anySequence;
+    rustLatch, textbookShared, herdNode, flatLock, plainLock, anySequence;
 
 // A name belongs to the first that fits, and in a mixed directory the first one present names the lock. So the names
 // that only one client writes come first, then those of known systems, then what anybody may have called a node; of
@@ -16,7 +16,7 @@ const std::vector<const Layout *> &layouts()
         &curatorReadWrite, &curatorLease,    &curatorLatch,    &curatorLock,  &goLock,          &kazooRead,
         &kazooLock,        &javaRecipe,      &cRecipe,         &solrElection, &electionSupport, &clickHouseElection,
         &hbaseTable,       &dotNetReadWrite, &dotNetSemaphore, &rubyLock,     &rubySemaphore,   &rubyElection,
-        &textbookShared,   &herdNode,        &flatLock,        &plainLock,    &anySequence,
+        &rustLatch,        &textbookShared,  &herdNode,        &flatLock,     &plainLock,       &anySequence,
     };
     return inOrder;
 }

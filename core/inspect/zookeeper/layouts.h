@@ -92,7 +92,7 @@ struct Layout {
 [[nodiscard]] std::optional<LayoutMatch> matchLayout(const ZnodeView &node, const ZPath &directory);
 
 // Those that are parts of a semaphore, too.
-extern const Layout curatorLease, curatorLock, kazooRead, kazooLock;
+extern const Layout curatorLease, curatorLock, goLock, kazooRead, kazooLock;
 
 // Nodes of well-known systems that look like locks and are none (rule 24 of docs/layouts.md).
 [[nodiscard]] bool isNoLockDirectory(const ZPath &directory);

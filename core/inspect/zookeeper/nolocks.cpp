@@ -1,18 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trees of well-known systems that look like locks and are none.
+// Nodes of well-known systems that look like locks and are none. What a folder is called proves nothing: an
+// application may keep its locks in "owners" or "taken". So a node is left out only where the whole place has the
+// system's shape, or its own name is that system's, and never where the name is a lock client's own.
 #include "core/inspect/zookeeper/layouts.h"
 #include "core/inspect/zookeeper/names.h"
 
 #include <QByteArrayList>
 
+#include <algorithm>
+#include <array>
+
 namespace lockscope::inspect {
 
 namespace {
 
-bool isBelow(const ZPath &directory, const char *folder)
+// The last names of a path, the last one first.
+class Tail {
+public:
+    explicit Tail(const ZPath &directory)
+    {
+        auto at = directory;
+        for (auto &name : m_names) {
+            if (at.isRoot())
+                break;
+            name = at.name().bytes();
+            at = at.parent();
+        }
+    }
+    // The path ends in those names; "*" is any one.
+    [[nodiscard]] bool is(std::initializer_list<const char *> shape) const
+    {
+        auto name = m_names.begin();
+        for (auto expected = std::rbegin(shape); expected != std::rend(shape); ++expected, ++name) {
+            if (name->isEmpty() || (qstrcmp(*expected, "*") != 0 && *name != *expected))
+                return false;
+        }
+        return true;
+    }
+    [[nodiscard]] const QByteArray &parent() const { return m_names[1]; }
+
+private:
+    std::array<QByteArray, 4> m_names;
+};
+
+bool isDecimal(const QByteArray &text)
 {
-    const QByteArray path = directory.bytes() + '/';
-    return path.contains(QByteArray("/") + folder + '/');
+    return !text.isEmpty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// "host:8983_solr"
+bool isSolrNode(const QByteArray &name)
+{
+    return name.contains(':') && name.contains('_');
+}
+
+// "rs1.example.com,16020,1700000000000"
+bool isHBaseServer(const QByteArray &name)
+{
+    const auto parts = name.split(',');
+    return parts.size() == 3 && isDecimal(parts[1]) && isDecimal(parts[2]);
+}
+
+bool isOfOtherSystem(const ZPath &directory, const QByteArray &name)
+{
+    const Tail tail(directory);
+    const bool kafka = (tail.is({"brokers", "ids"}) && isDecimal(name)) || tail.is({"consumers", "*", "ids"})
+                       || (tail.is({"consumers", "*", "owners", "*"}) && isDecimal(name));
+    const bool hbase = tail.parent().startsWith("hbase") && isHBaseServer(name)
+                       && (tail.is({"rs"}) || tail.is({"backup-masters"}) || tail.is({"draining"}));
+    const bool solr = (tail.is({"live_nodes"}) && isSolrNode(name))
+                      || (tail.is({"collections", "*", "leaders", "*"}) && name == "leader")
+                      || tail.is({"collections", "*", "leaders"})
+                      // Solr keeps the elected one's address beside the election queue.
+                      || (tail.is({"overseer_elect"}) && name == "leader");
+    // Numbers alone, and blocks being written.
+    const bool clickHouse =
+        (tail.is({"mutations"}) && isDecimal(name)) || (tail.is({"block_numbers", "*"}) && name.startsWith("block-"));
+    return kafka || hbase || solr || clickHouse;
 }
 
 // Numbered names that are messages, log entries or short-lived markers.
@@ -32,33 +96,33 @@ bool isMessage(const QByteArray &base)
     return bases.contains(base);
 }
 
+bool isOfKnownClient(const NodeName &name)
+{
+    return std::ranges::any_of(layouts(), [&name](const Layout *layout) {
+        return layout->isUnmistakable && layout->matchName(name).has_value();
+    });
+}
+
 } // namespace
 
 bool isNoLockDirectory(const ZPath &directory)
 {
-    const QByteArray name = directory.name().bytes();
-    const QByteArray parent = directory.parent().name().bytes();
-    const bool kafka =
-        (name == "ids" && (parent == "brokers" || isBelow(directory, "consumers"))) || isBelow(directory, "owners");
-    const bool hbase = parent == "hbase" && (name == "rs" || name == "backup-masters" || name == "draining");
-    const bool solr = name == "live_nodes" || isBelow(directory, "leaders");
-    const bool clickHouse = isBelow(directory, "block_numbers") || name == "mutations";
-    const bool zookeeper = directory.bytes() == "/zookeeper" || directory.bytes().startsWith("/zookeeper/");
-    // kazoo's LockingQueue: who has taken which entry.
-    return kafka || hbase || solr || clickHouse || zookeeper || name == "taken";
+    return directory.bytes() == "/zookeeper" || directory.bytes().startsWith("/zookeeper/");
 }
 
 bool isNoLock(const ZPath &directory, const NodeName &name)
 {
     const QByteArray &bytes = name.bytes();
-    if (bytes == "is_active" || bytes == "ready" || bytes == "leader_ack" || bytes.contains("__party__"))
+    if (isOfKnownClient(name))
+        return false;
+    if (isOfOtherSystem(directory, bytes))
         return true;
-    // Solr keeps the elected one's address beside the election queue.
-    if (bytes == "leader" && isBelow(directory, "overseer_elect"))
+    if (bytes == "is_active" || bytes == "ready" || bytes == "leader_ack" || bytes.contains("__party__"))
         return true;
     if (isUuid36(bytes)) // Curator's double barrier
         return true;
     const auto sequence = recipes::readSequence(name);
+    // kazoo's LockingQueue: its entries, and who has taken which.
     return sequence && (isMessage(sequence->prefix) || sequence->prefix.startsWith("entry-"));
 }
 

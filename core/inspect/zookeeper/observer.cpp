@@ -17,6 +17,7 @@ struct ZooKeeperObserver::Private {
 
     const ObservedEnsemble ensemble;
     LockFinder finder;
+    std::vector<Coverage> readCoverage; // of readNow(), where nothing is followed
 };
 
 ZooKeeperObserver::ZooKeeperObserver(zk::Session &session, zk::EvidenceSource &source, ConnectionName connection,
@@ -55,10 +56,13 @@ std::vector<SessionSnapshot> ZooKeeperObserver::sessions() const
 
 std::vector<Coverage> ZooKeeperObserver::coverage() const
 {
-    return d->finder.reporter().coverage();
+    const auto &found = d->finder.reporter().coverage();
+    return found.empty() ? d->readCoverage : found;
 }
 
 namespace {
+
+constexpr std::size_t mostContenders = 100'000; // of one lock that somebody asks for
 
 // Where a lock of that name may lie: where we know it, in the directory of that name, or as one node (or
 // one base name) of its parent.
@@ -72,6 +76,7 @@ std::vector<ReadRequest> placesOf(const QByteArray &name, const SnapshotStore &k
         ReadRequest request;
         request.path = directory;
         request.only = only;
+        request.most = mostContenders;
         request.deadline = deadline;
         places.push_back(std::move(request));
     };
@@ -92,8 +97,14 @@ Task<Result<LockSnapshot>> ZooKeeperObserver::readNow(QByteArray name, Deadline 
         co_return Error{ErrorCode::BadInput, u"%1 is no znode path: it has to begin with /"_s.arg(label(name))};
     const auto &[session, source, loop, connection, chroot, options, sink] = d->ensemble;
     const std::vector<QByteArray> words{"dump", "cons", "wchp"};
+    // First what the servers say, then the list: what is judged is never older than what it is judged by.
+    if (!d->finder.answers().isKnown())
+        co_await learnMembers(d->ensemble);
     const auto evidenceDeadline = Deadline::at(std::min(loop.now() + 1s, deadline.when()));
     auto asked = source.ask(words, evidenceDeadline);
+    auto said = co_await asked;
+    if (said)
+        d->finder.answers().absorb(std::move(*said));
     auto syncing = session.sync(path, deadline);
     auto synced = co_await syncing;
     if (!synced && synced.error().code != ErrorCode::NoNode)
@@ -107,9 +118,11 @@ Task<Result<LockSnapshot>> ZooKeeperObserver::readNow(QByteArray name, Deadline 
         else if (answer.error().code != ErrorCode::NoNode)
             co_return answer.error();
     }
-    auto said = co_await asked;
-    if (said)
-        d->finder.answers().absorb(std::move(*said));
+    SearchFacts facts;
+    facts.sweepComplete = true; // nothing was searched for
+    for (const auto &answer : answers)
+        facts.unreadNodes += answer.unread;
+    d->readCoverage = coverageOf(connection, d->finder.answers().latest(), facts);
     for (auto &answer : answers) {
         auto snapshots = d->finder.judge().snapshotsOf(answer.view);
         const auto at = std::ranges::find(snapshots, name, [](const LockSnapshot &lock) { return lock.lock.name; });

@@ -29,7 +29,10 @@ void ServerAnswers::absorb(zk::Evidence answer)
         if (const auto at = answer.answers.find(command); at != answer.answers.end())
             m_evidence.answers[command] = std::move(at->second);
     }
+    m_evidence.membersUnknown = answer.membersUnknown;
     m_evidence.askedAt = answer.askedAt;
+    m_evidence.answeredAt = answer.answeredAt;
+    m_evidence.work = answer.work;
     m_isKnown = true;
     learnServerClock();
 }
@@ -78,6 +81,17 @@ RecogniseContext ServerAnswers::context() const
     out.observed = serverNow();
     out.serverAhead = m_serverAhead;
     return out;
+}
+
+Task<void> learnMembers(const ObservedEnsemble &ensemble)
+{
+    // A session with a chroot cannot see it.
+    if (!ensemble.chroot.isEmpty() && ensemble.chroot != "/")
+        co_return;
+    auto reading = ensemble.session.get(ZPath("/zookeeper/config"), {}, Deadline::after(ensemble.loop, 1s));
+    auto node = co_await reading;
+    if (node)
+        ensemble.source.setConfiguration(node->data);
 }
 
 } // namespace lockscope::inspect

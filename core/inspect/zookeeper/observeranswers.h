@@ -2,6 +2,7 @@
 // What the servers of one connection answered last, and what their clock says.
 #pragma once
 
+#include "core/async/task.h"
 #include "core/inspect/observer.h"
 #include "core/inspect/zookeeper/recognise.h"
 
@@ -17,6 +18,9 @@ struct ObservedEnsemble {
     ObserverOptions options;
     ObserverSink &sink;
 };
+
+// Tells the source who the members are, as the ensemble itself keeps it.
+[[nodiscard]] Task<void> learnMembers(const ObservedEnsemble &ensemble);
 
 class ServerAnswers {
 public:

@@ -1,9 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/zookeeper/observercandidates.h"
 
+#include "core/inspect/observer.h"
+
 #include <algorithm>
 
 namespace lockscope::inspect {
+
+QByteArray searchRoot(const QByteArray &glob)
+{
+    const auto isLiteral = [](char c) { return c != '*' && c != '?' && c != '[' && c != '\\'; };
+    const auto literal = glob.left(std::ranges::find_if_not(glob, isLiteral) - glob.begin());
+    const auto slash = literal.indexOf('/');
+    // Before a path there is nothing, or a connection's name.
+    if (slash < 0 || (slash > 0 && literal.at(slash - 1) != ':'))
+        return {};
+    const auto path = literal.mid(slash);
+    return path.left(path.lastIndexOf('/'));
+}
 
 NamesByParent ephemeralsBelow(const zk::Evidence &evidence, const QByteArray &chroot)
 {

@@ -5,6 +5,7 @@
 #include "core/inspect/lockterms.h"
 #include "core/rules/turn.h"
 
+#include <array>
 #include <deque>
 
 namespace lockscope::inspect {
@@ -14,12 +15,29 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr qint64 stretch = 64;        // znodes between two rests
+constexpr Duration mostWork = 64ms;   // of a stretch: what took longer was waiting
+constexpr Duration leastRest = 200ms; // where there is any
+constexpr std::size_t smallFolder = 100;
+constexpr std::size_t sampled = 32;   // children of a large folder that show what the others may be
 constexpr qint64 reportEvery = 2'000; // znodes
 constexpr auto retryAfter = 500ms;
 
+// A large folder some of whose children are out to see what they are.
+struct Sample {
+    std::vector<NodeName> others;
+    std::size_t open = 0;
+    bool arePromising = false;
+};
+
 struct Listing {
     ZPath path;
+    std::shared_ptr<Sample> sample; // that it belongs to, or none
     Reply<zk::Children> reply;
+};
+
+struct Ahead {
+    ZPath path;
+    std::shared_ptr<Sample> sample;
 };
 
 // A node without a session may be part of a lock only if its name says so.
@@ -28,6 +46,10 @@ bool isWorthReading(const ZPath &path)
     const auto name = path.name();
     return recipes::readSequence(name) || saysLock(name.bytes()) || saysLock(path.parent().name().bytes());
 }
+
+// In the order in which they are asked.
+enum class Promise { Lock, Small, Sampled, Large, Leaf };
+constexpr std::size_t promises = 5;
 
 bool isOver(const Error &error)
 {
@@ -45,91 +67,167 @@ public:
     Crawler(zk::Session &session, CrawlOptions options, std::function<void(const NamesByParent &)> found)
         : m_session(session), m_options(std::move(options)), m_found(std::move(found))
     {
-        m_frontier.emplace_back(QByteArrayLiteral("/"));
+        ahead(Promise::Lock).push_back({m_options.from, nullptr});
     }
 
     Task<CrawlReport> run()
     {
         auto started = m_session.loop().now();
-        while (!m_frontier.empty() || !m_out.empty()) {
+        for (;;) {
             while (m_options.isPaused && m_options.isPaused()) {
                 auto later = sleepFor(m_session.loop(), retryAfter);
                 co_await later;
             }
             send();
+            if (m_out.empty())
+                break;
             const Listing first = std::move(m_out.front());
             m_out.pop_front();
             auto listed = co_await first.reply;
             if (listed) {
-                take(first.path, *listed);
+                take(first, *listed);
             } else if (isOver(listed.error())) {
                 m_report.sessionOver = true;
                 break;
             } else if (isBrokenConnection(listed.error())) {
-                m_frontier.push_front(first.path);
+                ahead(Promise::Lock).push_front({first.path, first.sample});
+                --m_asked;
                 auto later = sleepFor(m_session.loop(), retryAfter);
                 co_await later;
+                continue;
             } else if (listed.error().code == ErrorCode::NoPermission) {
-                refuse(first.path);
+                // Who may not list or read it is still told whose it is.
+                auto looking = m_session.exists(first.path, {}, Deadline::never());
+                auto stat = co_await looking;
+                if (stat)
+                    takeUnreadable(first, *stat);
             }
+            settle(first);
             if (m_options.restTimes > 0 && m_report.seen % stretch == 0) {
-                const auto worked = m_session.loop().now() - started;
-                auto rest = sleepFor(m_session.loop(), worked * m_options.restTimes);
+                const auto worked = std::min<Duration>(m_session.loop().now() - started, mostWork);
+                auto rest = sleepFor(m_session.loop(), std::max<Duration>(worked * m_options.restTimes, leastRest));
                 co_await rest;
                 started = m_session.loop().now();
             }
         }
+        m_report.isCut = !m_report.sessionOver && waiting() > 0;
         if (m_options.progressed)
             m_options.progressed(m_report.seen, m_report.seen);
         co_return std::move(m_report);
     }
 
 private:
+    std::deque<Ahead> &ahead(Promise promise) { return m_ahead[static_cast<std::size_t>(promise)]; }
+    [[nodiscard]] qint64 waiting() const
+    {
+        qint64 all = 0;
+        for (const auto &queue : m_ahead)
+            all += static_cast<qint64>(queue.size());
+        return all;
+    }
+
     void send()
     {
-        while (!m_frontier.empty() && m_out.size() < m_options.inFlight) {
-            auto path = std::move(m_frontier.front());
-            m_frontier.pop_front();
-            auto reply = m_session.children(path, {}, Deadline::never());
-            m_out.push_back({std::move(path), std::move(reply)});
+        for (auto &queue : m_ahead) {
+            while (!queue.empty() && m_out.size() < m_options.inFlight && m_asked < m_options.most) {
+                auto next = std::move(queue.front());
+                queue.pop_front();
+                ++m_asked;
+                auto reply = m_session.children(next.path, {}, Deadline::never());
+                m_out.push_back({std::move(next.path), std::move(next.sample), std::move(reply)});
+            }
         }
     }
 
-    void take(const ZPath &path, const zk::Children &listed)
+    void take(const Listing &asked, const zk::Children &listed)
     {
         ++m_report.seen;
-        if (!path.isRoot() && (!listed.stat.ephemeralOwner.isNone() || isWorthReading(path)))
-            m_report.suspects[path.parent()].push_back(path.name());
-        for (const auto &name : listed.names) {
-            const auto child = path.child(name);
-            if (child.bytes() == "/zookeeper")
-                continue;
-            if (m_report.seen + static_cast<qint64>(m_frontier.size() + m_out.size()) >= m_options.most) {
-                m_report.isCut = true;
-                break;
-            }
-            m_frontier.push_back(child);
-        }
+        const auto &path = asked.path;
+        const bool isEphemeral = !listed.stat.ephemeralOwner.isNone();
+        if (!path.isRoot() && (isEphemeral || isWorthReading(path)))
+            suspect(path);
+        if (asked.sample && (isEphemeral || listed.stat.numChildren > 0))
+            asked.sample->arePromising = true;
+        const auto names = listed.names.toVector();
+        if (names.size() <= smallFolder || isNamedSo(path))
+            for (const auto &name : names)
+                enqueue(isNamedSo(path.child(name)) || isNamedSo(path) ? Promise::Lock : Promise::Small,
+                        path.child(name), nullptr);
+        else
+            takeLarge(path, names);
         if (m_report.seen % reportEvery == 0) {
             if (m_options.progressed)
-                m_options.progressed(m_report.seen,
-                                     m_report.seen + static_cast<qint64>(m_frontier.size() + m_out.size()));
+                m_options.progressed(m_report.seen, m_report.seen + waiting() + static_cast<qint64>(m_out.size()));
             m_found(m_report.suspects);
         }
     }
 
-    void refuse(const ZPath &path)
+    static bool isNamedSo(const ZPath &path) { return !path.isRoot() && saysLock(path.name().bytes()); }
+
+    // Some from all over it, for its names may be in any order.
+    void takeLarge(const ZPath &path, const std::vector<NodeName> &names)
     {
-        ++m_report.seen;
-        if (m_report.refused++ == 0)
-            m_report.firstRefused = path;
+        const auto sample = std::make_shared<Sample>();
+        const auto step = names.size() / sampled;
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            const auto child = path.child(names[i]);
+            if (isNamedSo(child)) {
+                enqueue(Promise::Lock, child, nullptr);
+            } else if (i % step == 0 && sample->open < sampled) {
+                ++sample->open;
+                enqueue(Promise::Sampled, child, sample);
+            } else {
+                sample->others.push_back(names[i]);
+            }
+        }
     }
+
+    // The last of a sample decides about the others.
+    void settle(const Listing &asked)
+    {
+        if (!asked.sample || --asked.sample->open > 0)
+            return;
+        const auto folder = asked.path.parent();
+        for (const auto &name : asked.sample->others) {
+            const auto child = folder.child(name);
+            if (asked.sample->arePromising || m_options.opensLeaves) {
+                enqueue(asked.sample->arePromising ? Promise::Large : Promise::Leaf, child, nullptr);
+                continue;
+            }
+            ++m_report.unopened;
+            if (isWorthReading(child))
+                suspect(child);
+        }
+        asked.sample->others.clear();
+    }
+
+    void enqueue(Promise promise, ZPath child, std::shared_ptr<Sample> sample)
+    {
+        if (child.bytes() != "/zookeeper")
+            ahead(promise).push_back({std::move(child), std::move(sample)});
+    }
+
+    void takeUnreadable(const Listing &asked, const zk::Stat &stat)
+    {
+        const bool isEphemeral = !stat.ephemeralOwner.isNone();
+        if (!asked.path.isRoot() && (isEphemeral || isWorthReading(asked.path)))
+            suspect(asked.path);
+        ++m_report.seen;
+        if (asked.sample)
+            asked.sample->arePromising = true;
+        // An ephemeral has nothing below it; neither has a node without children.
+        if ((!isEphemeral && stat.numChildren > 0) && m_report.refused++ == 0)
+            m_report.firstRefused = asked.path;
+    }
+
+    void suspect(const ZPath &path) { m_report.suspects[path.parent()].push_back(path.name()); }
 
     zk::Session &m_session;
     CrawlOptions m_options;
     std::function<void(const NamesByParent &)> m_found;
-    std::deque<ZPath> m_frontier;
+    std::array<std::deque<Ahead>, promises> m_ahead;
     std::deque<Listing> m_out;
+    qint64 m_asked = 0;
     CrawlReport m_report;
 };
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks the tree, breadth first, for what no server lists: where `dump` is refused every ephemeral, and
-// anywhere the lock nodes that belong to no session. Bounded, and as gentle as told.
+// Walks the tree for what no server lists: where `dump` is refused every ephemeral, and anywhere the lock nodes that
+// belong to no session. Bounded, and as gentle as told.
+//
+// What promises most comes first, breadth first among equals: names that say lock and what is below them, small
+// folders and numbered children, some children of each large folder. The others of a large folder come last if those
+// were leaves: a budget must not go on a hundred thousand of them while locks stand elsewhere.
 #pragma once
 
 #include "core/async/task.h"
@@ -12,8 +16,11 @@ namespace lockscope::inspect {
 
 struct CrawlOptions {
     std::size_t inFlight = 16;
-    qint64 most = 200'000; // znodes
+    qint64 most = 200'000; // znodes asked
     int restTimes = 0;     // after each stretch of work, rest that many times as long
+    ZPath from{"/"};       // only what is there and below
+    // False: what looks like the leaves of a large folder is judged by its name only.
+    bool opensLeaves = true;
     std::function<bool()> isPaused;
     // What was found so far (complete at the end) and how many znodes were looked at.
     std::function<void(qint64 seen, qint64 known)> progressed;
@@ -23,6 +30,7 @@ struct CrawlReport {
     NamesByParent suspects; // ephemerals, and numbered or lock-named nodes without a session
     qint64 seen = 0;
     bool isCut = false;       // stopped at `most`
+    qint64 unopened = 0;      // of those that look like leaves
     bool sessionOver = false; // it ended before the crawl did
     qint64 refused = 0;       // directories we may not list
     ZPath firstRefused;

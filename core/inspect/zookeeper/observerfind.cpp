@@ -17,6 +17,7 @@ constexpr auto patience = 5s;          // later
 constexpr auto whenRefused = 10s;      // how often to ask servers that answer nothing of use
 constexpr auto edgesEvery = 250ms;
 constexpr auto sweepEvery = 60s;
+constexpr int restPerSweep = 3; // a watch at rest rests
 constexpr auto pausePoll = 200ms;
 constexpr int totalsEvery = 10; // looks between two of wchs and mntr
 
@@ -69,10 +70,11 @@ Task<void> LockFinder::firstLook()
 {
     tellProgress(true);
     co_await look(firstPatience);
-    if (m_answers.canDump()) {
+    if (m_answers.canDump())
         reconcileWithDump();
-    } else {
+    if (!m_answers.canDump() || m_ensemble.options.everywhere) {
         auto crawlOnce = crawlOptions(0);
+        crawlOnce.opensLeaves = !m_answers.canDump();
         auto found = [this](const NamesByParent &names) { m_follower.reconcile(candidates(names), false); };
         auto report = co_await crawl(m_ensemble.session, crawlOnce, found);
         crawlDone(report);
@@ -108,15 +110,21 @@ Task<void> LockFinder::keepLooking()
 Task<void> LockFinder::keepSweeping()
 {
     for (;;) {
+        const auto started = m_ensemble.loop.now();
         auto gentle = crawlOptions(restPerWork);
         gentle.inFlight = 8;
+        // Ephemerals stand in the dump. Without one the first look has opened them all.
+        gentle.opensLeaves = false;
         auto found = [this](const NamesByParent &names) { m_follower.reconcile(candidates(names), false); };
         auto report = co_await crawl(m_ensemble.session, gentle, found);
         if (report.sessionOver)
             co_return;
         crawlDone(report);
         tellAll();
-        auto later = sleepFor(m_ensemble.loop, sweepEvery);
+        const auto took = m_ensemble.loop.now() - started;
+        // Where no server lists the ephemerals, new locks are found by this alone.
+        const auto rest = m_answers.canDump() ? took * restPerSweep : Duration{};
+        auto later = sleepFor(m_ensemble.loop, std::max<Duration>(sweepEvery, rest));
         co_await later;
     }
 }
@@ -135,12 +143,14 @@ Task<void> LockFinder::look(std::chrono::milliseconds limit)
 {
     std::vector<QByteArray> words{"dump", "cons", "wchp"};
     if (m_looks++ % totalsEvery == 0) {
+        co_await learnMembers(m_ensemble);
+        ++m_requests;
         words.emplace_back("wchs");
         words.emplace_back("mntr");
     }
-    const auto started = m_ensemble.loop.now();
-    co_await ask(std::move(words), limit);
-    m_lookTook = m_ensemble.loop.now() - started;
+    const bool isAnswered = co_await ask(std::move(words), limit);
+    // Waiting is no work: after a stall the rhythm is the old one at once.
+    m_lookTook = isAnswered ? m_answers.latest().work : Duration{};
 }
 
 void LockFinder::reconcileWithDump()
@@ -152,6 +162,9 @@ CrawlOptions LockFinder::crawlOptions(int restTimes)
 {
     CrawlOptions how;
     how.restTimes = restTimes;
+    how.most = m_ensemble.options.mostCrawled;
+    if (!m_ensemble.options.within.isEmpty())
+        how.from = ZPath(m_ensemble.options.within);
     how.isPaused = [this] { return m_isPaused; };
     how.progressed = [this, last = qint64(0)](qint64 seen, qint64 known) mutable {
         m_requests += seen - std::exchange(last, seen);
@@ -191,7 +204,7 @@ Task<void> LockFinder::refreshEdges()
     m_edgesAsked = m_ensemble.loop.now();
     std::vector<QByteArray> words{"cons", "wchp"};
     const auto isAnswered = co_await ask(std::move(words), patience);
-    m_edgesTook = m_ensemble.loop.now() - m_edgesAsked;
+    m_edgesTook = m_answers.latest().work;
     if (isAnswered)
         m_follower.judgeAll();
 }
@@ -203,6 +216,7 @@ void LockFinder::tellAll()
     facts.sweepComplete = m_hasCrawled;
     facts.crawlSeen = m_crawled.seen;
     facts.crawlCut = m_crawled.isCut;
+    facts.unopened = m_crawled.unopened;
     facts.refusedDirectories = m_crawled.refused;
     facts.firstRefused = m_crawled.firstRefused;
     m_follower.addTo(facts);

@@ -11,9 +11,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr int mostReading = 32;   // directories at a time
-constexpr Duration always = 10ms; // what is read faster than this needs no rest
-constexpr int readAtOnce = 20;    // directories read again because of their age, per look
+constexpr int mostReading = 32;      // directories at a time
+constexpr Duration always = 10ms;    // what is read faster than this needs no rest
+constexpr Duration perRequest = 1ms; // more than that a server does not work for one
+constexpr int readAtOnce = 20;       // directories read again because of their age, per look
 // So old may be what is known of a node: its client may change what it wrote into it.
 constexpr Duration readInFullEvery = 60s;
 
@@ -209,6 +210,9 @@ void DirectoryFollower::finish(const ZPath &path, Instant started, Result<ReadAn
     directory.isReading = false;
     directory.readAt = m_ensemble.loop.now();
     directory.took = directory.readAt - started;
+    // What a stall or a long way added was no work.
+    if (answer)
+        directory.took = std::min<Duration>(directory.took, perRequest * answer->requests);
     const bool readAgain = std::exchange(directory.isStale, false);
     auto changes = take(path, directory, std::move(answer));
     if (!changes.empty()) {
@@ -264,12 +268,18 @@ void DirectoryFollower::readAllAgain()
 void DirectoryFollower::judgeAll()
 {
     std::vector<SnapshotChange> changes;
+    std::vector<ZPath> toRead;
     for (const auto &[path, directory] : m_directories) {
-        if (directory.known)
-            std::ranges::move(m_judge.judgeAgain(directory.known->view), std::back_inserter(changes));
+        if (!directory.known)
+            continue;
+        std::ranges::move(m_judge.judgeAgain(directory.known->view), std::back_inserter(changes));
+        if (m_judge.wantsNewerList(path))
+            toRead.push_back(path);
     }
     if (!changes.empty())
         m_ensemble.sink.locksChanged(std::move(changes));
+    for (const auto &path : toRead)
+        enqueue(path);
 }
 
 void DirectoryFollower::addTo(SearchFacts &facts) const

@@ -48,33 +48,53 @@ void DirectoryJudge::noteHeads(HeadSince &headSince, std::vector<LockSnapshot> &
     std::erase_if(headSince, [&heads](const auto &entry) { return !heads.contains(entry.first); });
 }
 
-std::vector<SnapshotChange> DirectoryJudge::judge(const DirectoryView &view, bool isFirstLook)
+std::vector<LockSnapshot> DirectoryJudge::look(Judged &judged, const DirectoryView &view, bool isFirstLook)
 {
     const auto started = m_ensemble.loop.now();
-    auto &judged = m_judged[view.path];
-    auto snapshots = snapshotsOf(view);
+    auto context = m_answers.context();
+    context.headSince = &judged.headSince;
+    context.listedAt = view.listedAt;
+    judged.wantsNewerList = false;
+    context.wantsNewerList = &judged.wantsNewerList;
+    auto snapshots = recognise(view, context);
     if (!m_ensemble.options.includeLowConfidence)
         std::erase_if(snapshots, [](const LockSnapshot &lock) { return lock.confidence == Confidence::Low; });
     noteHeads(judged.headSince, snapshots, isFirstLook);
-    const auto context = m_answers.context();
     for (auto &lock : snapshots) {
         addAgeFindings(lock, {m_ensemble.options.longHeld, m_ensemble.options.longWait});
         if (context.evidence)
             m_wakeups.judge(lock, context);
     }
-    judged.hadLock |= !snapshots.empty();
-    auto changes = replace(view.path, std::move(snapshots));
     judged.at = m_ensemble.loop.now();
     judged.took = judged.at - started;
-    return changes;
+    return snapshots;
+}
+
+std::vector<SnapshotChange> DirectoryJudge::judge(const DirectoryView &view, bool isFirstLook)
+{
+    auto &judged = m_judged[view.path];
+    auto snapshots = look(judged, view, isFirstLook);
+    judged.hadLock |= !snapshots.empty();
+    return replace(view.path, std::move(snapshots));
 }
 
 std::vector<SnapshotChange> DirectoryJudge::judgeAgain(const DirectoryView &view)
 {
-    const auto &judged = m_judged[view.path];
+    auto &judged = m_judged[view.path];
     const bool isSlow = judged.took > quickJudgement;
-    const bool isTooSoon = isSlow && m_ensemble.loop.now() < judged.at + judged.took * restPerWork;
-    return isTooSoon ? std::vector<SnapshotChange>() : judge(view, false);
+    if (isSlow && m_ensemble.loop.now() < judged.at + judged.took * restPerWork)
+        return {};
+    auto snapshots = look(judged, view, false);
+    if (judged.wantsNewerList)
+        return {};
+    judged.hadLock |= !snapshots.empty();
+    return replace(view.path, std::move(snapshots));
+}
+
+bool DirectoryJudge::wantsNewerList(const ZPath &directory) const
+{
+    const auto at = m_judged.find(directory);
+    return at != m_judged.end() && at->second.wantsNewerList;
 }
 
 std::vector<SnapshotChange> DirectoryJudge::forget(const ZPath &directory)

@@ -19,11 +19,14 @@ public:
     // `isFirstLook`: since when they hold who hold now is not known.
     [[nodiscard]] std::vector<SnapshotChange> judge(const DirectoryView &view, bool isFirstLook);
     // The same nodes may look different when the servers have said more. Less often for a queue that takes long.
+    // Nothing changes where a rule needs a list as new as what they said: see wantsNewerList().
     [[nodiscard]] std::vector<SnapshotChange> judgeAgain(const DirectoryView &view);
     [[nodiscard]] std::vector<SnapshotChange> forget(const ZPath &directory);
 
     // As it is now, those of low confidence, too; nothing is remembered.
     [[nodiscard]] std::vector<LockSnapshot> snapshotsOf(const DirectoryView &view) const;
+    // The last judgement had to leave something open until the directory is listed again.
+    [[nodiscard]] bool wantsNewerList(const ZPath &directory) const;
     [[nodiscard]] bool hadLock(const ZPath &directory) const;
     [[nodiscard]] const SnapshotStore &snapshots() const { return m_snapshots; }
 
@@ -31,9 +34,12 @@ private:
     struct Judged {
         HeadSince headSince; // holders that we saw get there
         bool hadLock = false;
+        bool wantsNewerList = false;
         Duration took{};
         Instant at{}; // when that was done
     };
+    // Judged, nothing told yet.
+    [[nodiscard]] std::vector<LockSnapshot> look(Judged &judged, const DirectoryView &view, bool isFirstLook);
     void noteHeads(HeadSince &headSince, std::vector<LockSnapshot> &now, bool isFirstLook) const;
     [[nodiscard]] std::vector<SnapshotChange> replace(const ZPath &directory, std::vector<LockSnapshot> now);
 

@@ -11,7 +11,6 @@ namespace lockscope::inspect {
 namespace {
 
 constexpr std::size_t inFlight = 128;           // requests out at a time for one directory
-constexpr std::size_t mostOthers = 2000;        // children read that nobody suspects
 constexpr qsizetype dataLimitBytes = 64 * 1024; // what a client writes about itself is shorter
 
 using KnownNodes = std::map<NodeName, ZnodeView>;
@@ -27,19 +26,24 @@ KnownNodes reusable(const std::vector<ZnodeView> &nodes)
     return known;
 }
 
-// Which of the names to read: all, unless there are too many; then the suspects and some of the others.
-std::vector<NodeName> chosen(const ZPath &folder, std::vector<NodeName> names, const ReadRequest &request)
+// Which of the names to read: all, unless there are too many; then the suspects and some of the others. How many were
+// left out is added to `unread`.
+std::vector<NodeName> chosen(const ZPath &folder, std::vector<NodeName> names, const ReadRequest &request,
+                             qint64 &unread)
 {
     if (!request.only.isEmpty())
         std::erase_if(names, [&](const NodeName &name) { return !name.bytes().startsWith(request.only); });
-    if (names.size() <= mostOthers)
+    if (names.size() <= request.most)
         return names;
     const auto isSuspect = [&](const NodeName &name) {
         return request.suspects && request.suspects->contains(folder.child(name));
     };
     const auto others = std::stable_partition(names.begin(), names.end(), isSuspect);
-    if (static_cast<std::size_t>(names.end() - others) > mostOthers)
-        names.erase(others + mostOthers, names.end());
+    const auto spare = static_cast<std::size_t>(names.end() - others);
+    if (spare > request.most) {
+        unread += static_cast<qint64>(spare - request.most);
+        names.erase(others + static_cast<std::ptrdiff_t>(request.most), names.end());
+    }
     return names;
 }
 
@@ -176,8 +180,7 @@ Task<Result<Part>> readPart(zk::Session &session, ZPath path, ReadRequest reques
     part.stat = listed->stat;
     part.overBudget = listed->overBudget;
     request.only.clear();
-    auto names = chosen(path, listed->names, request);
-    part.unread = static_cast<qint64>(listed->names.size() - names.size());
+    auto names = chosen(path, listed->names, request, part.unread);
     KnownNodes known;
     const auto name = path.name().bytes();
     if (request.known && request.known->partStats.contains(name)
@@ -209,6 +212,7 @@ Task<Result<ReadAnswer>> readDirectory(zk::Session &session, ReadRequest request
     ReadAnswer answer;
     answer.requests = 2;
     answer.view.path = request.path;
+    answer.view.listedAt = session.loop().now();
     const auto watch = watchOf(request, request.path);
     const auto nodeReply = session.get(request.path, {}, request.deadline);
     const auto listReply = session.children(request.path, watch, request.deadline);
@@ -228,9 +232,7 @@ Task<Result<ReadAnswer>> readDirectory(zk::Session &session, ReadRequest request
     // A parent made anew counts from the beginning.
     if (request.known && request.known->view.stat.czxid == listed->stat.czxid)
         known = reusable(request.known->view.children);
-    auto names = chosen(request.path, listed->names, request);
-    if (request.only.isEmpty())
-        answer.unread = static_cast<qint64>(listed->names.size() - names.size());
+    auto names = chosen(request.path, listed->names, request, answer.unread);
     auto children = co_await readNodes(session, request.path, std::move(names), std::move(known), request.deadline);
     if (!children)
         co_return children.error();
@@ -243,6 +245,7 @@ Task<Result<ReadAnswer>> readDirectory(zk::Session &session, ReadRequest request
             co_return part.error();
         add(answer, path.name().bytes(), std::move(*part));
     }
+    answer.view.isCut = answer.unread > 0;
     co_return answer;
 }
 

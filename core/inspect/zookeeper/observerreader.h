@@ -25,6 +25,8 @@ struct ReadRequest {
     ZPath path;
     // What was read before: nodes with a number are taken from it. Null: everything afresh.
     std::shared_ptr<const ReadAnswer> known;
+    // So many children are read that nobody suspects.
+    std::size_t most = 2000;
     // Read first where there are too many children to read them all.
     std::shared_ptr<const std::set<ZPath>> suspects;
     // Only children whose names begin so; empty: all.

@@ -102,8 +102,15 @@ std::vector<Coverage> coverageOf(const ConnectionName &connection, const zk::Evi
         missing(howFound(evidence, search));
     if (search.crawlCut)
         missing(u"the crawl stopped at %1 znodes: there may be more locks"_s.arg(counted(search.crawlSeen)));
+    if (search.unopened > 0)
+        missing(
+            u"%1 znodes in large folders, leaves like their neighbours, were not opened: a lock without a session "
+            "below one would be missed"_s.arg(counted(search.unopened)));
     if (!search.sweepComplete && !search.crawled)
         missing(u"lock nodes without a session: not looked for everywhere yet"_s);
+    if (!evidence.membersUnknown.isEmpty())
+        missing(u"connections and watches: whether these are all the members is not known (%1)"_s.arg(
+            evidence.membersUnknown));
     for (const auto &[command, what] : {std::pair("cons", u"connections"_s), std::pair("wchp", u"watches"_s)})
         if (const auto message = shortfall(evidence, command, what))
             missing(*message);

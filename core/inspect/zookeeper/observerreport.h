@@ -24,6 +24,7 @@ struct SearchFacts {
     bool sweepComplete = false; // nodes without a session were looked for everywhere
     qint64 crawlSeen = 0;
     bool crawlCut = false;
+    qint64 unopened = 0;           // leaves of large folders, by the looks of it
     qint64 refusedDirectories = 0; // we may not list them
     ZPath firstRefused;
     int polledDirectories = 0; // no watch: the budget is used up

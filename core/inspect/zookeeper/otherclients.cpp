@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HBase's table locks, DistributedLock for .NET, zk-ruby.
+// HBase's table locks, DistributedLock for .NET, zk-ruby, the latch of Rust's zookeeper crate.
 #include "core/inspect/zookeeper/layouts.h"
 
 #include <algorithm>
@@ -22,6 +22,17 @@ std::optional<LayoutMatch> matchHBase(const Layout &layout, const ZnodeView &nod
     if (!isNamed || !node.data || !node.data->startsWith('\xff'))
         return std::nullopt;
     return LayoutMatch{&layout, std::move(*sequence), reads ? Access::Shared : Access::Exclusive};
+}
+
+// "latch-<id>-<seq>": each has an id of its own, so that no two share the text before the number.
+std::optional<LayoutMatch> matchRustLatch(const Layout &layout, const ZnodeView &node)
+{
+    static const QByteArray mark = "latch-";
+    auto sequence = recipes::readSequence(node.name);
+    const bool isNamed = sequence && sequence->prefix.startsWith(mark) && sequence->prefix.endsWith('-');
+    if (!isNamed || sequence->prefix.size() < mark.size() + 2)
+        return std::nullopt;
+    return LayoutMatch{&layout, std::move(*sequence), Access::Exclusive, {}};
 }
 
 void sharedIfRead(Description &description, const std::vector<Member> &members, const ZPath &)
@@ -97,6 +108,16 @@ extern const Layout rubyElection{
                     .client = u"zk-ruby"_s,
                     .form = u"ballot<seq> below _zkelection"_s,
                     .confidence = Confidence::High,
+                    .watchesAreCertain = true},
+};
+
+extern const Layout rustLatch{
+    .isEphemeralOnly = true,
+    .matches = matchRustLatch,
+    .description = {.recipe = "zk-election",
+                    .client = u"Rust zookeeper"_s,
+                    .form = u"latch-<id>-<seq>"_s,
+                    .confidence = Confidence::Medium,
                     .watchesAreCertain = true},
 };
 

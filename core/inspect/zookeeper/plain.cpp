@@ -6,6 +6,7 @@
 #include "core/inspect/zookeeper/sessionfindings.h"
 #include "core/inspect/zookeeper/singles.h"
 
+#include <QHostAddress>
 #include <QJsonDocument>
 #include <QJsonObject>
 
@@ -134,20 +135,32 @@ std::optional<LockSnapshot> leaderLock(const ZnodeView &node, const Surroundings
     return lock;
 }
 
+// "10.0.3.7 <uuid>", as this client's own lock of one node has it.
+bool isOwnMark(const std::optional<QByteArray> &data)
+{
+    const auto space = data ? data->indexOf(' ') : -1;
+    QHostAddress address;
+    return space > 0 && address.setAddress(QString::fromLatin1(data->left(space))) && isUuid36(data->mid(space + 1));
+}
+
 std::optional<LockSnapshot> plain(const ZnodeView &node, const Surroundings &around)
 {
     const auto &[directory, context, owners, alone] = around;
     const bool named = saysLock(node.name.bytes()) || saysLock(directory.path.name().bytes());
-    if (!named && !alone)
+    const bool marked = isOwnMark(node.data);
+    if (!named && !marked && !alone)
         return std::nullopt; // members of a group, most likely
     const auto waiting = onlookers(node, around);
     LockSnapshot lock = heldBy(node, directory, context);
     lock.recipe = "zk-ephemeral";
     addOnlookers(lock, node, waiting, context);
-    lock.confidence = named || !waiting.empty() ? Confidence::Medium : Confidence::Low;
+    // Watched it may be by whoever wants to know the members of a group of one.
+    lock.confidence = named || marked ? Confidence::Medium : Confidence::Low;
     lock.why = u"a single ephemeral node without a number"_s;
     if (named)
         lock.why += u", and the name says lock"_s;
+    else if (marked)
+        lock.why += u", with an address and a UUID, as Lockscope writes"_s;
     else if (!waiting.empty())
         lock.why += u", watched by sessions that own nothing beside it"_s;
     return lock;

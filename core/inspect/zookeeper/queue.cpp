@@ -141,12 +141,24 @@ int permitsByWatches(const std::vector<Placed> &queue, const Watching &watching)
         else if (!watched.empty())
             return 1;
     }
-    return distances.size() == 1 ? static_cast<int>(*distances.begin()) : 1;
+    const bool isSemaphore = distances.size() == 1 && *distances.begin() > 1;
+    return isSemaphore && watching.servers().isListAsNew() ? static_cast<int>(*distances.begin()) : 1;
 }
 
-bool isAcceptable(const Placed &waiter, const Placed &watched, const Description &description)
+// A reader made by a writer for itself shares its number, so that a client may sort either first.
+bool isTwin(const Placed &one, const NodeName &name, const std::vector<Placed> &queue)
 {
-    if (waiter.turn.predecessor && watched.member.node->name == *waiter.turn.predecessor)
+    const auto other = std::ranges::find(queue, name, [](const Placed &placed) { return placed.member.node->name; });
+    return other != queue.end() && stampOf(*other) == stampOf(one) && !stampOf(one).second.isNone();
+}
+
+bool isAcceptable(const Placed &waiter, const Placed &watched, const Description &description,
+                  const std::vector<Placed> &queue)
+{
+    if (waiter.turn.predecessor
+        && (watched.member.node->name == *waiter.turn.predecessor
+            || (description.discipline == Discipline::CuratorReadWrite
+                && isTwin(watched, *waiter.turn.predecessor, queue))))
         return true;
     // Which writer a reader waits for differs from version to version.
     return description.discipline != Discipline::Mutex && waiter.member.match.access == Access::Shared
@@ -163,15 +175,15 @@ void addEdges(Contender &contender, const Placed &waiter, const std::vector<Plac
     const auto watched = watching.watchedBy(*waiter.member.node);
     bool right = false;
     for (const size_t i : watched) {
-        right |= isAcceptable(waiter, queue[i], description);
+        right |= isAcceptable(waiter, queue[i], description, queue);
         const WatchEdge edge{queue[i].member.node->name.bytes(), false, Evidence::Server};
         // The one it waits for comes first; an eager waiter watches one more.
         const bool expected = waiter.turn.predecessor && edge.target == waiter.turn.predecessor->bytes();
         contender.watches.insert(expected ? contender.watches.begin() : contender.watches.end(), edge);
     }
     const bool timely = contender.waitingSince && watching.servers().wasAskedAfter(*contender.waitingSince);
-    if (!watched.empty() && !right && timely && description.watchesAreCertain
-        && watching.servers().knowsAllWatches()) {
+    if (!watched.empty() && !right && timely && description.watchesAreCertain && watching.servers().knowsAllWatches()
+        && watching.servers().isListAsNew()) {
         addFinding(lock, FindingCode::WrongWatch, u"watches another node than the one it has to wait for"_s,
                    {contender.id});
     }

@@ -157,7 +157,13 @@ std::vector<ZPath> partsToRead(const DirectoryView &directory)
 
 std::vector<LockSnapshot> recognise(const DirectoryView &directory, const RecogniseContext &context)
 {
-    auto locks = locksByNames(directory, context);
+    auto here = context;
+    here.listedAt = directory.listedAt;
+    auto locks = locksByNames(directory, here);
+    if (directory.isCut) {
+        for (auto &lock : locks)
+            lock.waitersKnown = false;
+    }
     std::ranges::for_each(locks, giveIds);
     return locks;
 }

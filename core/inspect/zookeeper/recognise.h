@@ -29,6 +29,8 @@ struct DirectoryView {
     std::vector<ZnodeView> children;
     // Composite locks: the child directories "locks" and "leases", and the sibling "<name>-__lock__".
     std::map<QByteArray, std::vector<ZnodeView>> parts;
+    Instant listedAt{}; // it was listed then, or later
+    bool isCut = false; // children were left out because there are too many
 };
 
 // Since when we have seen each contender's node at the head (own observation): by path and czxid, for a path
@@ -43,6 +45,9 @@ struct RecogniseContext {
     ServerTime observed{};
     std::chrono::milliseconds serverAhead{};
     const HeadSince *headSince = nullptr;
+    Instant listedAt{}; // of the directory, set by recognise()
+    // Set where a rule kept silent only because the list is older than the evidence.
+    bool *wantsNewerList = nullptr;
 };
 
 // By names alone: might `parent` with these ephemeral children be (part of) a lock? Saves reading

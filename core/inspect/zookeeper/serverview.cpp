@@ -44,6 +44,14 @@ bool ServerView::knowsAllWatches() const
     return m_context.evidence && m_context.evidence->isComplete("wchp");
 }
 
+bool ServerView::isListAsNew() const
+{
+    const bool isAsNew = m_context.evidence && m_context.listedAt >= m_context.evidence->answeredAt;
+    if (!isAsNew && m_context.wantsNewerList)
+        *m_context.wantsNewerList = true;
+    return isAsNew;
+}
+
 bool ServerView::wasAskedAfter(ServerTime moment) const
 {
     if (!m_context.evidence)

@@ -26,6 +26,9 @@ public:
 
     // Every member answered `wchp`: a watch that is not listed does not exist.
     [[nodiscard]] bool knowsAllWatches() const;
+    // Whether the list that is judged shows what the servers' lists of watches may tell of: who moved up since then
+    // watches another node, or none any more. Asked last, where a rule would speak: it is noted that it could not.
+    [[nodiscard]] bool isListAsNew() const;
     // Whether the evidence is younger than that moment of the servers' clock.
     [[nodiscard]] bool wasAskedAfter(ServerTime moment) const;
     [[nodiscard]] bool watches(zk::SessionId session, const ZPath &path) const;

@@ -88,12 +88,16 @@ std::vector<QByteArray> watchingNothing(const LockSnapshot &lock, const Recognis
         if (!servers.watchesBelow(session, lock.lock.name))
             suspects.push_back(one.id);
     }
+    if (!suspects.empty() && !servers.isListAsNew())
+        return {};
     return suspects;
 }
 
 void LostWakeupMemory::judge(LockSnapshot &lock, const RecogniseContext &context)
 {
     const auto suspects = watchingNothing(lock, context);
+    if (suspects.empty() && context.wantsNewerList && *context.wantsNewerList)
+        return; // nothing new is known
     if (suspects.empty()) {
         m_suspects.erase(lock.lock);
         return;
