@@ -12,6 +12,7 @@
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
 #include "ui/pages/pages.h"
+#include "ui/models/pausablebackend.h"
 #include "ui/pages/simulatorpage.h"
 #include "ui/shell/bars.h"
 #include "ui/shell/helpoverlay.h"
@@ -33,8 +34,9 @@ namespace lockscope::ui {
 using namespace Qt::StringLiterals;
 
 MainWindow::MainWindow(Backend &backend, QWidget *parent)
-    : QMainWindow(parent), m_backend(backend), m_top(new TopBar(m_book, this)), m_side(new SideBar(m_book, this)),
-      m_status(new StatusBar(m_book, this)), m_stack(new QStackedWidget(this))
+    : QMainWindow(parent), m_backend(backend), m_screen(new PausableBackend(backend, this)),
+      m_top(new TopBar(m_book, this)), m_side(new SideBar(m_book, this)), m_status(new StatusBar(m_book, this)),
+      m_stack(new QStackedWidget(this))
 {
     setWindowTitle(u"Lockscope"_s);
     setMinimumSize(760, 480);
@@ -53,7 +55,7 @@ MainWindow::MainWindow(Backend &backend, QWidget *parent)
     setCentralWidget(centre);
 
     // The book hears each batch before any page does.
-    connect(&backend, &Backend::updated, &m_book, &ConnectionBook::apply);
+    connect(m_screen, &Backend::updated, &m_book, &ConnectionBook::apply);
     for (const auto &row : allPages())
         addPage(row);
     connectParts();
@@ -84,7 +86,7 @@ void MainWindow::connectParts()
     connect(m_side, &SideBar::connectRequested, this, &MainWindow::openConnect);
     connect(m_side, &SideBar::readOnlyRequested, this, &MainWindow::askReadOnly);
     connect(m_side, &SideBar::disconnectRequested, this, [this](const ConnectionName &name) {
-        m_backend.disconnectFrom(name);
+        m_screen->disconnectFrom(name);
         m_book.remove(name);
         m_locks->removeConnection(name);
         if (m_connection == name)
@@ -93,8 +95,10 @@ void MainWindow::connectParts()
     connect(m_locks, &LocksPage::connectRequested, this, &MainWindow::openConnect);
     connect(m_locks, &LocksPage::filterCleared, this, [this] {
         m_top->setFindText({});
+        m_locks->setFilter({}); // the find field tells a moment later
         m_locks->showAll();
-        setConnection({});
+        if (!m_connection.isEmpty())
+            setConnection({});
     });
     connect(m_locks, &LocksPage::currentLockChanged, this, &MainWindow::showContext);
     connect(m_locks, &LocksPage::forceReleaseRequested, this, &MainWindow::openForceRelease);
@@ -113,7 +117,7 @@ void MainWindow::addPage(const PageRow &row)
             [this, number](const QString &count) { m_side->setPageCount(number, count); });
     connect(page, &Page::settled, this, &MainWindow::checkFirstSnapshot);
     connect(page, &Page::lockActivated, this, &MainWindow::selectLock);
-    page->setBackend(&m_backend);
+    page->setBackend(m_screen);
     auto *shortcut = new QShortcut(QKeySequence(u"Ctrl+%1"_s.arg(number + 1)), this);
     connect(shortcut, &QShortcut::activated, this, [this, number] {
         showPageAt(number);
@@ -177,9 +181,16 @@ void MainWindow::setSandbox(const QString &state, bool isComplete)
 void MainWindow::setPaused(bool paused)
 {
     m_paused = paused;
-    m_backend.setPaused(paused);
+    const auto at = paused ? std::optional(std::chrono::system_clock::now()) : std::nullopt;
+    for (auto *page : m_pages)
+        page->freeze(at);
     m_top->setPaused(paused);
-    m_status->setPaused(paused);
+    disconnect(m_screen, &PausableBackend::waitingChanged, m_status, nullptr);
+    m_status->setPaused(at);
+    m_screen->setPaused(paused);
+    if (paused)
+        connect(m_screen, &PausableBackend::waitingChanged, m_status,
+                [this, at] { m_status->setPaused(at, m_screen->waiting()); });
 }
 
 void MainWindow::setConnection(const ConnectionName &name)
@@ -331,7 +342,7 @@ void MainWindow::openForceRelease()
 {
     const auto *lock = m_locks->detail().snapshot();
     const QByteArray holder = m_locks->detail().holder();
-    if (currentPage() != m_locks || !lock || holder.isEmpty())
+    if (currentPage() != m_locks || !lock || holder.isEmpty() || m_locks->currentLock() != lock->lock)
         return;
     auto *dialog = new ForceReleaseDialog(m_backend, m_book, lock->lock, holder, this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);

@@ -22,6 +22,7 @@ namespace lockscope::ui {
 class HelpOverlay;
 class LocksPage;
 struct PageRow;
+class PausableBackend;
 class SideBar;
 class SimulatorPage;
 class StatusBar;
@@ -87,7 +88,8 @@ private:
     [[nodiscard]] Page *currentPage() const;
     [[nodiscard]] bool showsConnections() const;
 
-    Backend &m_backend;
+    Backend &m_backend;        // for what is done: never paused
+    PausableBackend *m_screen; // for what is shown
     ConnectionBook m_book;
     TopBar *m_top;
     SideBar *m_side;

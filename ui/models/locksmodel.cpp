@@ -59,7 +59,9 @@ void LocksModel::apply(const std::vector<SnapshotChange> &changes)
         const SnapshotChange &change = **it;
         const auto known = m_entries.find(change.lock.lock);
         if (change.kind == ChangeKind::Removed) {
-            if (known != m_entries.end())
+            if (known != m_entries.end() && m_isHeld && known->second->shown)
+                leaveLater(*known->second, changedRows);
+            else if (known != m_entries.end())
                 doomed.push_back(known->second.get());
             continue;
         }
@@ -70,6 +72,12 @@ void LocksModel::apply(const std::vector<SnapshotChange> &changes)
             continue;
         }
         LockRow &entry = *known->second;
+        if (m_isHeld) {
+            keepPlace(entry, std::move(next));
+            if (entry.shown)
+                changedRows.push_back(position(m_shown, entry));
+            continue;
+        }
         const bool showNow = m_filter.shows(next);
         count(entry, -1);
         count(next, +1);
@@ -89,6 +97,7 @@ void LocksModel::apply(const std::vector<SnapshotChange> &changes)
 
     if (m_counts != countsBefore)
         emit countsChanged();
+    sayWaiting();
     emit applied();
     for (const auto *change : order)
         emit snapshotChanged(change->lock.lock);
@@ -106,7 +115,9 @@ void LocksModel::remove(const Rows &doomed)
         return;
     Rows visible;
     for (auto *entry : doomed) {
-        count(*entry, -1);
+        if (!entry->gone) // else it was counted when it left
+            count(*entry, -1);
+        m_waiting.remove(entry->snapshot.lock);
         if (entry->shown)
             visible.push_back(entry);
     }
@@ -192,8 +203,10 @@ void LocksModel::add(std::vector<std::unique_ptr<LockRow>> fresh)
     for (auto &entry : fresh) {
         count(*entry, +1);
         all.push_back(entry.get());
-        if (m_filter.shows(*entry))
+        if (m_filter.shows(*entry) && (!m_isHeld || m_shown.empty()))
             visible.push_back(entry.get());
+        else if (m_filter.shows(*entry))
+            m_waiting.insert(entry->snapshot.lock);
         const LockName name = entry->snapshot.lock;
         m_entries.emplace(name, std::move(entry));
     }
@@ -320,23 +333,6 @@ void LocksModel::emitRanges(std::vector<int> rows)
         emit dataChanged(index(range.first, 0), index(range.last, LockRow::ColumnCount - 1));
 }
 
-void LocksModel::refilter()
-{
-    emit aboutToApply();
-    Rows hiding;
-    Rows appearing;
-    for (auto *entry : m_all) {
-        const bool showNow = m_filter.shows(*entry);
-        if (entry->shown && !showNow)
-            hiding.push_back(entry);
-        else if (!entry->shown && showNow)
-            appearing.push_back(entry);
-    }
-    removeShown(hiding);
-    insertShown(std::move(appearing));
-    emit applied();
-}
-
 void LocksModel::setChip(Chip chip)
 {
     if (std::exchange(m_filter.chip, chip) != chip)
@@ -356,8 +352,10 @@ void LocksModel::setConnection(const ConnectionName &connection)
         return;
     m_filter.connection = connection;
     m_counts = {};
-    for (const auto *entry : m_all)
-        count(*entry, +1);
+    for (const auto *entry : m_all) {
+        if (!entry->gone)
+            count(*entry, +1);
+    }
     refilter();
     emit countsChanged();
 }
@@ -373,7 +371,7 @@ void LocksModel::setMine(QSet<LockName> mine)
     m_mine = std::move(mine);
     for (auto *entry : m_all) {
         const bool isMine = m_mine.contains(entry->snapshot.lock);
-        if (isMine == entry->mine)
+        if (isMine == entry->mine || entry->gone)
             continue;
         count(*entry, -1);
         entry->mine = isMine;
@@ -394,6 +392,7 @@ void LocksModel::removeConnection(const ConnectionName &connection)
     }
     remove(doomed);
     m_frozen.erase(connection);
+    sayWaiting();
     emit applied();
     emit countsChanged();
 }
@@ -409,7 +408,7 @@ void LocksModel::setFrozen(const ConnectionName &connection, std::optional<Syste
 const LockSnapshot *LocksModel::snapshot(const LockName &lock) const
 {
     const auto known = m_entries.find(lock);
-    return known == m_entries.end() ? nullptr : &known->second->snapshot;
+    return known == m_entries.end() || known->second->gone ? nullptr : &known->second->snapshot;
 }
 
 const LockSnapshot &LocksModel::snapshotAt(int row) const
@@ -420,6 +419,11 @@ const LockSnapshot &LocksModel::snapshotAt(int row) const
 const LockFacts &LocksModel::factsAt(int row) const
 {
     return m_shown[static_cast<std::size_t>(row)]->facts;
+}
+
+bool LocksModel::isGoneAt(int row) const
+{
+    return m_shown[static_cast<std::size_t>(row)]->gone;
 }
 
 int LocksModel::rowOf(const LockName &lock) const
@@ -436,22 +440,11 @@ void LocksModel::tick(int firstRow, int lastRow)
     emit dataChanged(index(firstRow, LockRow::OldestWait), index(last, LockRow::FindingColumn), {Qt::DisplayRole});
 }
 
-void LocksModel::rank()
-{
-    m_order.rankedAt = m_clock();
-    if (m_order.column >= 0 || std::is_sorted(m_all.begin(), m_all.end(), m_order))
-        return;
-    emit aboutToApply();
-    std::sort(m_all.begin(), m_all.end(), m_order);
-    if (!std::is_sorted(m_shown.begin(), m_shown.end(), m_order))
-        rearrangeShown([&] { std::sort(m_shown.begin(), m_shown.end(), m_order); });
-    emit applied();
-}
-
 void LocksModel::sort(int column, Qt::SortOrder order)
 {
     if (column == m_order.column && order == m_order.direction)
         return;
+    settle();
     emit aboutToApply();
     m_order.column = column;
     m_order.direction = order;

@@ -54,6 +54,7 @@ public:
     [[nodiscard]] const inspect::LockSnapshot *snapshot(const inspect::LockName &lock) const;
     [[nodiscard]] const inspect::LockSnapshot &snapshotAt(int row) const;
     [[nodiscard]] const LockFacts &factsAt(int row) const;
+    [[nodiscard]] bool isGoneAt(int row) const;
     // -1 if it is not shown.
     [[nodiscard]] int rowOf(const inspect::LockName &lock) const;
 
@@ -61,6 +62,18 @@ public:
     void tick(int firstRow, int lastRow);
     // Sums of waiting grow at different speeds: puts the rows in order by the present ones.
     void rank();
+    // While held no row moves, comes or goes: cells say what is the case now, all else waits. Somebody is about to
+    // click, and must hit what was aimed at.
+    void setOrderHeld(bool held);
+    // How many rows wait to move, come or go, and how many of them are critical.
+    struct Waiting {
+        int rows = 0;
+        int critical = 0;
+        friend bool operator==(const Waiting &, const Waiting &) = default;
+    };
+    [[nodiscard]] const Waiting &waiting() const { return m_waitingSaid; }
+    // Lets everything move that waits, held or not.
+    void settle();
 
     [[nodiscard]] int rowCount(const QModelIndex &parent = {}) const override;
     [[nodiscard]] int columnCount(const QModelIndex &parent = {}) const override;
@@ -70,6 +83,7 @@ public:
 
 signals:
     void countsChanged();
+    void waitingChanged();
     // Around everything apply() does, so that a view can keep its place.
     void aboutToApply();
     void applied();
@@ -100,6 +114,9 @@ private:
     void removeFromAll(const Rows &doomed);
     void insertIntoAll(const Rows &fresh);
     void rearrangeShown(const std::function<void()> &rearrange);
+    void keepPlace(LockRow &entry, LockRow next);
+    void leaveLater(LockRow &entry, std::vector<int> &changedRows);
+    void sayWaiting();
     void refilter();
     void emitRanges(std::vector<int> rows);
 
@@ -111,6 +128,10 @@ private:
     QSet<inspect::LockName> m_mine;
     LockOrder m_order;
     LockFilter m_filter;
+    bool m_isHeld = false;
+    QSet<inspect::LockName> m_waiting;
+    bool m_rankWaits = false;
+    Waiting m_waitingSaid;
     LockCounts m_counts; // of the chosen connection: the numbers on the chips are what a click shows
 };
 

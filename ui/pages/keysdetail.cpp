@@ -36,7 +36,10 @@ constexpr auto detailTicksEvery = 250ms;
 KeyDetailView::KeyDetailView(QWidget *parent) : QWidget(parent)
 {
     m_tick.setInterval(detailTicksEvery);
-    connect(&m_tick, &QTimer::timeout, this, &KeyDetailView::sayRest);
+    connect(&m_tick, &QTimer::timeout, this, [this] {
+        if (!m_isFrozen)
+            sayRest();
+    });
 
     auto *empty = new EmptyNotice(this);
     empty->say(u"No key chosen"_s,

@@ -51,11 +51,17 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     column->addWidget(makeChips());
     column->addWidget(m_splitter, 1);
 
+    m_model.setClock([this] { return m_frozenAt ? *m_frozenAt : m_clock(); });
     connect(m_table, &LocksTable::chosen, this, &LocksPage::showSnapshot);
     connect(m_table, &LocksTable::opened, m_detail, &LockDetail::focusQueue);
     connect(m_table, &LocksTable::orderChanged, this, &LocksPage::showOrder);
     connect(&m_model, &LocksModel::countsChanged, this, &LocksPage::showCounts);
-    connect(&m_model, &LocksModel::applied, this, &LocksPage::showEmptyNotice);
+    connect(&m_model, &LocksModel::applied, this, [this] {
+        followList();
+        showEmptyNotice();
+    });
+    connect(&m_model, &LocksModel::waitingChanged, this, &LocksPage::showWaiting);
+    connect(m_table, &LocksTable::inUseChanged, this, &LocksPage::holdOrder);
     connect(&m_model, &LocksModel::snapshotChanged, this, [this](const LockName &lock) {
         if (m_table->currentLock() == lock)
             showSnapshot();
@@ -104,9 +110,17 @@ QWidget *LocksPage::makeChips()
     m_chips->button(static_cast<int>(LocksModel::Chip::Warning))->setProperty("tone", u"warning"_s);
     connect(m_chips, &QButtonGroup::idClicked, this, [this](int chip) {
         m_model.setChip(static_cast<LocksModel::Chip>(chip));
-        m_table->setCurrentLock(m_table->currentLock(), false);
+        leaveHidden();
     });
     row->addStretch();
+    m_resort = new QPushButton(strip);
+    m_resort->setProperty("look", u"flat"_s);
+    m_resort->setObjectName(u"resort"_s);
+    m_resort->setToolTip(
+        tr("Rows stay where they are while the pointer is over them, and for two seconds after a key"));
+    m_resort->hide();
+    connect(m_resort, &QPushButton::clicked, &m_model, &LocksModel::settle);
+    row->addWidget(m_resort);
     m_order = makeLabel({}, u"muted"_s, strip);
     m_order->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_order->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
@@ -124,8 +138,15 @@ void LocksPage::setBackend(Backend *backend)
 
 void LocksPage::setClock(LocksModel::Clock clock)
 {
-    m_model.setClock(std::move(clock));
+    m_clock = std::move(clock);
     m_model.rank();
+}
+
+void LocksPage::freeze(std::optional<SystemTime> at)
+{
+    m_frozenAt = at;
+    if (!at)
+        showPresent();
 }
 
 void LocksPage::apply(const Batch &batch)
@@ -137,6 +158,7 @@ void LocksPage::showConnection(const ConnectionName &name)
 {
     m_connection = name;
     m_model.setConnection(name);
+    leaveHidden();
     showBroken();
     showEmptyNotice();
 }
@@ -145,6 +167,42 @@ void LocksPage::showAll()
 {
     m_chips->button(static_cast<int>(LocksModel::Chip::All))->setChecked(true);
     m_model.setChip(LocksModel::Chip::All);
+}
+
+// After somebody narrowed the list: the choice goes where the list still is, and the detail and the actions with it.
+void LocksPage::leaveHidden()
+{
+    m_table->leaveHidden();
+    followList();
+}
+
+// The detail shows what is chosen in the list, and nothing else.
+void LocksPage::followList()
+{
+    const auto current = m_table->currentLock();
+    const auto *shown = m_detail->snapshot();
+    if (shown ? shown->lock != current : current && m_model.snapshot(*current))
+        showSnapshot();
+}
+
+void LocksPage::holdOrder()
+{
+    // Until the first look is through the list is only being made.
+    const bool isLooking = std::any_of(m_book.all().begin(), m_book.all().end(), [](const ConnectionStatus &status) {
+        return status.state == ConnectionStatus::State::Connected && !status.progress.firstSnapshotComplete;
+    });
+    m_model.setOrderHeld(!isLooking && m_table->isInUse());
+}
+
+void LocksPage::showWaiting()
+{
+    const auto waiting = m_model.waiting();
+    QString text = waiting.rows == 1 ? tr("↕ 1 row wants to move") : tr("↕ %1 rows want to move").arg(waiting.rows);
+    if (waiting.critical > 0)
+        text += tr(", %1 critical").arg(waiting.critical);
+    m_resort->setText(text);
+    m_resort->setVisible(waiting.rows > 0);
+    m_resort->setProperty("tone", waiting.critical > 0 ? u"critical"_s : QString());
 }
 
 void LocksPage::removeConnection(const ConnectionName &name)
@@ -157,6 +215,7 @@ void LocksPage::setFilter(const QString &text)
 {
     m_filter = text.trimmed();
     m_model.setText(text);
+    leaveHidden();
     showEmptyNotice();
 }
 
@@ -176,6 +235,10 @@ std::optional<LockName> LocksPage::currentLock() const
 
 void LocksPage::selectLock(const LockName &lock)
 {
+    if (m_model.rowOf(lock) < 0) {
+        emit filterCleared(); // whoever asks for it wants to see it
+        m_model.settle();
+    }
     m_table->setCurrentLock(lock, true);
     showSnapshot();
 }
@@ -319,6 +382,13 @@ void LocksPage::timerEvent(QTimerEvent *event)
     Page::timerEvent(event);
     if (!isVisible() || window()->isMinimized())
         return;
+    holdOrder();
+    if (!m_frozenAt)
+        showPresent();
+}
+
+void LocksPage::showPresent()
+{
     if (++m_ticks % 5 == 0)
         m_model.rank();
     const auto [first, last] = m_table->visibleRows();

@@ -165,10 +165,22 @@ void SessionsPage::activate(const QModelIndex &row)
     const auto *session = snapshotAt(row);
     if (!session)
         return;
-    // What it waits for is why somebody looks; else what it holds.
-    const auto &locks = session->waits.empty() ? session->holds : session->waits;
-    if (!locks.empty())
-        emit lockActivated({session->connection, locks.front()});
+    // The one that was searched for; else what it waits for, which is why somebody looks; else what it holds.
+    const QByteArray *chosen = nullptr;
+    const QString wanted = m_filter->text();
+    for (const auto *locks : {&session->waits, &session->holds}) {
+        const auto found = std::find_if(locks->begin(), locks->end(), [&](const QByteArray &name) {
+            return !wanted.isEmpty() && nameText(name).contains(wanted, Qt::CaseInsensitive);
+        });
+        if (!chosen && found != locks->end())
+            chosen = &*found;
+    }
+    for (const auto *locks : {&session->waits, &session->holds}) {
+        if (!chosen && !locks->empty())
+            chosen = &locks->front();
+    }
+    if (chosen)
+        emit lockActivated({session->connection, *chosen});
 }
 
 void SessionsPage::showMenu(const QPoint &at)
@@ -205,6 +217,12 @@ void SessionsPage::hideEvent(QHideEvent *event)
 {
     Page::hideEvent(event);
     m_tick.stop();
+}
+
+void SessionsPage::freeze(std::optional<std::chrono::system_clock::time_point> at)
+{
+    m_frozenAt = at;
+    m_table->viewport()->update();
 }
 
 void SessionsPage::saveView(QSettings &settings) const

@@ -174,6 +174,8 @@ void ZnodesPage::connectModel()
     connect(m_tree->selectionModel(), &QItemSelectionModel::currentChanged, this, [this](const QModelIndex &current) {
         if (current.isValid())
             m_detail->show(m_backend, m_model.connection(), pathAt(current));
+        else if (!m_isLeaving)
+            m_detail->show(nullptr, {}, {}); // what a filter hides is not shown
     });
 }
 
@@ -291,6 +293,8 @@ void ZnodesPage::applyFilter()
             m_tree->expand(m_proxy->mapFromSource(m_model.find(ZPath(path))));
         m_tree->scrollTo(m_tree->currentIndex());
     }
+    if (!text.isEmpty() && !m_tree->currentIndex().isValid())
+        m_detail->show(nullptr, {}, {}); // what a filter hides is not shown
     sayStatus();
 }
 
@@ -343,7 +347,9 @@ void ZnodesPage::rowsLeave(const QModelIndex &parent, int first, int last)
         if (shown.parent() == parent && shown.row() >= first && shown.row() <= last) {
             // Quietly looking at a neighbour instead would be a trap.
             m_detail->showGone();
+            m_isLeaving = true;
             m_tree->setCurrentIndex({});
+            m_isLeaving = false;
             return;
         }
     }

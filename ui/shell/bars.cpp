@@ -71,7 +71,10 @@ TopBar::TopBar(const ConnectionBook &book, QWidget *parent)
     m_writes->setProperty("look", u"tag-readonly"_s);
     connect(m_writes, &QPushButton::clicked, this,
             [this] { emit writesMenuRequested(m_writes->mapToGlobal(QPoint(0, m_writes->height()))); });
-    m_pause->setToolTip(tr("Space"));
+    m_pause->setObjectName(u"pauseButton"_s);
+    m_pause->setToolTip(
+        tr("Space. Stops everything on screen, ages included; what changes meanwhile waits and is counted "
+           "below. Whatever you do is checked against the present all the same."));
     connect(m_pause, &QPushButton::clicked, this, &TopBar::pauseToggled);
     setPaused(false);
     auto *help = new QPushButton(u"?"_s, this);
@@ -234,9 +237,10 @@ void StatusBar::setContext(const ConnectionName &connection)
     refresh();
 }
 
-void StatusBar::setPaused(bool paused)
+void StatusBar::setPaused(std::optional<std::chrono::system_clock::time_point> at, int waiting)
 {
-    m_paused = paused;
+    m_pausedAt = at;
+    m_waiting = waiting;
     refresh();
 }
 
@@ -262,8 +266,14 @@ void StatusBar::refresh()
     // With several connections the oldest counts: everything on screen is at least that new.
     m_asOf->setText(shown.empty() ? tr("no connection")
                     : !oldest     ? tr("nothing seen yet")
-                              : tr("as of %1").arg(clockTime(*oldest)) + (m_paused ? tr(" · paused") : QString()));
-    setTone(*m_asOf, stale ? u"critical"_s : m_paused ? u"warning"_s : QString());
+                                  : tr("as of %1").arg(clockTime(*oldest)));
+    if (m_pausedAt) {
+        const QString held = m_waiting == 0   ? tr("nothing changed since")
+                             : m_waiting == 1 ? tr("1 change waits")
+                                              : tr("%1 changes wait").arg(grouped(m_waiting));
+        m_asOf->setText(tr("paused at %1 · %2").arg(clockTime(*m_pausedAt), held));
+    }
+    setTone(*m_asOf, stale ? u"critical"_s : m_pausedAt ? u"warning"_s : QString());
     const bool budgeted = sum.watchBudgetBytes > 0;
     m_watches->setVisible(budgeted || sum.watches > 0);
     m_watches->setText(tr("watches %1").arg(grouped(sum.watches)));

@@ -12,14 +12,19 @@ namespace lockscope::ui {
 using inspect::LockName;
 using inspect::Severity;
 
+constexpr std::chrono::seconds keyHoldsFor(2);
+
 CellLook LocksDelegate::look(const QModelIndex &index) const
 {
     const Tokens &t = Theme::tokens();
     const LockFacts &facts = m_model.factsAt(index.row());
-    const bool stale = m_model.isFrozen(m_model.snapshotAt(index.row()).lock.connection);
+    const bool isGone = m_model.isGoneAt(index.row());
+    const bool stale = isGone || m_model.isFrozen(m_model.snapshotAt(index.row()).lock.connection);
     CellLook cell{textFont(), t.text, Qt::ElideRight, {}, false, stale};
     switch (index.column()) {
-    case LockRow::State: cell.pill = facts.pill; break;
+    case LockRow::State:
+        cell.pill = isGone ? Pill{PillShape::Ring, Tone::Free, index.data().toString()} : facts.pill;
+        break;
     case LockRow::Lock:
         cell.font = monoFont(12, QFont::Bold);
         cell.elide = Qt::ElideMiddle; // both ends of a path tell more than its middle
@@ -80,7 +85,39 @@ std::pair<int, int> LocksTable::visibleRows() const
 
 std::optional<LockName> LocksTable::currentLock() const
 {
-    return m_current;
+    const bool isHidden = m_current && m_model.rowOf(*m_current) < 0 && m_model.snapshot(*m_current);
+    return isHidden ? std::nullopt : m_current;
+}
+
+void LocksTable::leaveHidden()
+{
+    if (m_current && !currentLock())
+        setCurrentLock(m_model.rowCount() > 0 ? std::optional(m_model.snapshotAt(0).lock) : std::nullopt, true);
+}
+
+bool LocksTable::isInUse() const
+{
+    return m_isPointerInside || (m_lastKey && m_clock() - *m_lastKey < keyHoldsFor);
+}
+
+bool LocksTable::viewportEvent(QEvent *event)
+{
+    if (event->type() == QEvent::Enter || event->type() == QEvent::Leave) {
+        m_isPointerInside = event->type() == QEvent::Enter;
+        emit inUseChanged();
+    }
+    return QTableView::viewportEvent(event);
+}
+
+// The base class would make the first row the current one without selecting it: it would look chosen to
+// the detail and not to the eye, and the first arrow would go to the second.
+void LocksTable::focusInEvent(QFocusEvent *event)
+{
+    m_updating = true;
+    QTableView::focusInEvent(event);
+    if (currentIndex().isValid() && !selectionModel()->isRowSelected(currentIndex().row()))
+        selectionModel()->clearCurrentIndex();
+    m_updating = false;
 }
 
 void LocksTable::setCurrentLock(const std::optional<LockName> &lock, bool reveal)
@@ -133,6 +170,8 @@ void LocksTable::settle()
 
 void LocksTable::keyPressEvent(QKeyEvent *event)
 {
+    m_lastKey = m_clock();
+    emit inUseChanged();
     if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) {
         if (currentIndex().isValid())
             emit opened(m_model.snapshotAt(currentIndex().row()).lock);
