@@ -84,7 +84,8 @@ void MainWindow::connectParts()
     connect(m_side, &SideBar::pageChosen, this, &MainWindow::showPageAt);
     connect(m_side, &SideBar::connectionChosen, this, &MainWindow::setConnection);
     connect(m_side, &SideBar::connectRequested, this, &MainWindow::openConnect);
-    connect(m_side, &SideBar::readOnlyRequested, this, &MainWindow::askReadOnly);
+    connect(m_side, &SideBar::readOnlyRequested, this,
+            [this](const ConnectionName &name, bool readOnly) { askReadOnly(name, readOnly); });
     connect(m_side, &SideBar::disconnectRequested, this, [this](const ConnectionName &name) {
         m_screen->disconnectFrom(name);
         m_book.remove(name);
@@ -212,7 +213,7 @@ void MainWindow::showContext()
     m_status->setContext(m_connection);
 }
 
-void MainWindow::askReadOnly(const ConnectionName &name, bool readOnly)
+void MainWindow::askReadOnly(const ConnectionName &name, bool readOnly, QWidget *over)
 {
     const auto *status = m_book.find(name);
     if (!status || readOnly || !status->production) {
@@ -222,7 +223,7 @@ void MainWindow::askReadOnly(const ConnectionName &name, bool readOnly)
     const QString shown = label(name.bytes(), 60);
     auto *question = new QMessageBox(QMessageBox::Warning, tr("Allow writes"),
                                      tr("%1 is marked as production. Allow Lockscope to write to it?").arg(shown),
-                                     QMessageBox::Cancel, this);
+                                     QMessageBox::Cancel, over ? over : this);
     question->setAttribute(Qt::WA_DeleteOnClose);
     question->setObjectName(u"armQuestion"_s);
     question->setTextFormat(Qt::PlainText);
@@ -341,11 +342,14 @@ void MainWindow::resizeEvent(QResizeEvent *event)
 void MainWindow::openForceRelease()
 {
     const auto *lock = m_locks->detail().snapshot();
-    const QByteArray holder = m_locks->detail().holder();
-    if (currentPage() != m_locks || !lock || holder.isEmpty() || m_locks->currentLock() != lock->lock)
+    if (currentPage() != m_locks || !lock || m_locks->detail().holder().isEmpty()
+        || m_locks->currentLock() != lock->lock)
         return;
-    auto *dialog = new ForceReleaseDialog(m_backend, m_book, lock->lock, holder, this);
+    auto *dialog = new ForceReleaseDialog(m_backend, m_book, *lock, m_locks->detail().chosen(), this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setClock([this] { return m_locks->now(); });
+    connect(dialog, &ForceReleaseDialog::armRequested, this,
+            [this, dialog](const ConnectionName &name) { askReadOnly(name, false, dialog); });
     dialog->open();
 }
 

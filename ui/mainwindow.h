@@ -81,7 +81,7 @@ private:
     void setPaused(bool paused);
     void setConnection(const ConnectionName &name);
     void showContext();
-    void askReadOnly(const ConnectionName &name, bool readOnly);
+    void askReadOnly(const ConnectionName &name, bool readOnly, QWidget *over = nullptr);
     void showWritesMenu(const QPoint &at);
     void checkFirstSnapshot();
     void openConnect();

@@ -245,7 +245,7 @@ private slots:
         QTRY_VERIFY(release->isVisible());
         QCOMPARE(release->text(), u"Release from 10.0.3.7"_s);
         QCOMPARE(dialog->facts().valueOf(u"Next owner"_s),
-                 u"…0042 · 10.0.3.8:56315, waiting 3 m 58 s; 2 more behind it"_s);
+                 u"10.0.3.8:56315 · …0042, waiting 3 m 58 s; 2 more behind it"_s);
         QVERIFY(dialog->facts().valueOf(u"Will be sent"_s).startsWith(u"delete /locks/orders/_c_"_s));
         QVERIFY(!release->isEnabled());
         auto *typed = dialog->findChild<QLineEdit *>(u"typeName"_s);
@@ -339,7 +339,8 @@ private slots:
     void waitingForTheGentlerWaySendsNothing()
     {
         connectAs(false);
-        const auto lock = ordersLock();
+        auto lock = ordersLock();
+        lock.contenders[0].expiresAt = lock.observed + 30s; // it ends by itself
         m_backend->tellLocks({change(ChangeKind::Added, lock)});
         m_window->selectLock(orders);
         m_backend->onPlanForceRelease = [&](const LockName &, const QByteArray &) { return planOf(lock); };

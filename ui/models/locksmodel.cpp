@@ -2,6 +2,7 @@
 #include "ui/models/locksmodel.h"
 
 #include "core/base/text.h"
+#include "ui/models/orderedrows.h"
 #include "ui/models/rowdelta.h"
 #include "ui/theme/text.h"
 
@@ -15,8 +16,6 @@ using inspect::ChangeKind, inspect::LockName, inspect::LockSnapshot, inspect::Sn
 // Beyond this many places in one batch, one change of layout is cheaper for a view than so many signals.
 constexpr std::size_t scatteredPlaces = 200;
 constexpr std::size_t manyMoves = 32;
-// Up to so many, finding each by bisection beats a pass over all rows.
-constexpr std::size_t fewRows = 64;
 
 LocksModel::LocksModel(QObject *parent)
     : QAbstractTableModel(parent), m_clock([] { return std::chrono::system_clock::now(); })
@@ -30,11 +29,6 @@ SystemTime LocksModel::nowOf(const ConnectionName &connection) const
 {
     const auto frozen = m_frozen.find(connection);
     return frozen == m_frozen.end() ? m_clock() : frozen->second;
-}
-
-int LocksModel::position(const Rows &rows, const LockRow &entry) const
-{
-    return static_cast<int>(std::lower_bound(rows.begin(), rows.end(), &entry, m_order) - rows.begin());
 }
 
 void LocksModel::apply(const std::vector<SnapshotChange> &changes)
@@ -122,7 +116,7 @@ void LocksModel::remove(const Rows &doomed)
             visible.push_back(entry);
     }
     removeShown(visible);
-    removeFromAll(doomed);
+    takeRows(m_all, doomed, m_order);
     for (auto *entry : doomed)
         m_entries.erase(LockName(entry->snapshot.lock));
 }
@@ -145,7 +139,7 @@ void LocksModel::move(std::vector<Move> moves)
             appearing.push_back(move.entry);
     }
     removeShown(hiding);
-    removeFromAll(moving);
+    takeRows(m_all, moving, m_order);
     if (within.size() <= manyMoves) {
         for (auto *move : within)
             moveWithin(*move);
@@ -166,7 +160,7 @@ void LocksModel::move(std::vector<Move> moves)
         move.take();
         move.entry->shown = false; // until insertShown has said so
     }
-    insertIntoAll(moving);
+    putRows(m_all, moving, m_order);
     insertShown(appearing);
 }
 
@@ -210,35 +204,8 @@ void LocksModel::add(std::vector<std::unique_ptr<LockRow>> fresh)
         const LockName name = entry->snapshot.lock;
         m_entries.emplace(name, std::move(entry));
     }
-    insertIntoAll(all);
+    putRows(m_all, all, m_order);
     insertShown(std::move(visible));
-}
-
-void LocksModel::removeFromAll(const Rows &doomed)
-{
-    if (doomed.size() <= fewRows) {
-        for (const auto *entry : doomed)
-            m_all.erase(m_all.begin() + position(m_all, *entry));
-        return;
-    }
-    for (auto *entry : doomed)
-        entry->leaving = true;
-    std::erase_if(m_all, [](const LockRow *entry) { return entry->leaving; });
-    for (auto *entry : doomed)
-        entry->leaving = false;
-}
-
-void LocksModel::insertIntoAll(const Rows &fresh)
-{
-    if (fresh.size() <= fewRows) {
-        for (auto *entry : fresh)
-            m_all.insert(m_all.begin() + position(m_all, *entry), entry);
-        return;
-    }
-    const auto middle = static_cast<std::ptrdiff_t>(m_all.size());
-    m_all.insert(m_all.end(), fresh.begin(), fresh.end());
-    std::sort(m_all.begin() + middle, m_all.end(), m_order);
-    std::inplace_merge(m_all.begin(), m_all.begin() + middle, m_all.end(), m_order);
 }
 
 void LocksModel::removeShown(const Rows &doomed)
@@ -276,18 +243,7 @@ void LocksModel::insertShown(Rows fresh)
     if (fresh.empty())
         return;
     std::sort(fresh.begin(), fresh.end(), m_order);
-    struct Group {
-        int at;
-        std::size_t first, count;
-    };
-    std::vector<Group> groups;
-    for (std::size_t i = 0; i < fresh.size(); ++i) {
-        const int at = position(m_shown, *fresh[i]);
-        if (!groups.empty() && groups.back().at == at)
-            ++groups.back().count;
-        else
-            groups.push_back({at, i, 1});
-    }
+    auto groups = placesOf(m_shown, fresh, m_order);
     const bool scattered = groups.size() > scatteredPlaces;
     const auto middle = static_cast<std::ptrdiff_t>(m_shown.size());
     if (scattered)
@@ -419,11 +375,6 @@ const LockSnapshot &LocksModel::snapshotAt(int row) const
 const LockFacts &LocksModel::factsAt(int row) const
 {
     return m_shown[static_cast<std::size_t>(row)]->facts;
-}
-
-bool LocksModel::isGoneAt(int row) const
-{
-    return m_shown[static_cast<std::size_t>(row)]->gone;
 }
 
 int LocksModel::rowOf(const LockName &lock) const

@@ -9,7 +9,7 @@
 #include <version>
 
 #include "core/workspace/backend.h"
-#include "ui/models/lockrow.h"
+#include "ui/models/orderedrows.h"
 
 #include <QAbstractTableModel>
 #include <QSet>
@@ -54,7 +54,7 @@ public:
     [[nodiscard]] const inspect::LockSnapshot *snapshot(const inspect::LockName &lock) const;
     [[nodiscard]] const inspect::LockSnapshot &snapshotAt(int row) const;
     [[nodiscard]] const LockFacts &factsAt(int row) const;
-    [[nodiscard]] bool isGoneAt(int row) const;
+    [[nodiscard]] bool isGoneAt(int row) const { return m_shown[static_cast<std::size_t>(row)]->gone; }
     // -1 if it is not shown.
     [[nodiscard]] int rowOf(const inspect::LockName &lock) const;
 
@@ -91,7 +91,6 @@ signals:
     void snapshotChanged(const lockscope::inspect::LockName &lock);
 
 private:
-    using Rows = std::vector<LockRow *>; // in order, unless said otherwise
     // A row whose new content stands elsewhere in the order, or passes the filter differently.
     struct Move {
         LockRow *entry = nullptr;
@@ -103,7 +102,8 @@ private:
         size_t operator()(const inspect::LockName &name) const { return qHash(name); }
     };
 
-    [[nodiscard]] int position(const Rows &rows, const LockRow &entry) const;
+    using Rows = LockRows; // in order, unless said otherwise
+    [[nodiscard]] int position(const Rows &rows, const LockRow &entry) const { return placeOf(rows, entry, m_order); }
     void count(const LockRow &entry, int by);
     void remove(const Rows &doomed);
     void move(std::vector<Move> moves);
@@ -111,8 +111,6 @@ private:
     void add(std::vector<std::unique_ptr<LockRow>> fresh);
     void removeShown(const Rows &doomed);
     void insertShown(Rows fresh);
-    void removeFromAll(const Rows &doomed);
-    void insertIntoAll(const Rows &fresh);
     void rearrangeShown(const std::function<void()> &rearrange);
     void keepPlace(LockRow &entry, LockRow next);
     void leaveLater(LockRow &entry, std::vector<int> &changedRows);

@@ -47,6 +47,8 @@ public:
     [[nodiscard]] std::optional<inspect::LockName> currentLock() const;
     // For tests and screenshots: a present that stands still.
     void setClock(LocksModel::Clock clock);
+    // The present, paused or not.
+    [[nodiscard]] SystemTime now() const { return m_clock(); }
 
 signals:
     void acquireRequested();
