@@ -94,6 +94,7 @@ void MainWindow::connectParts()
             setConnection({});
     });
     connect(m_locks, &LocksPage::connectRequested, this, &MainWindow::openConnect);
+    connect(m_locks, &LocksPage::sandboxRequested, this, &MainWindow::sandboxRequested);
     connect(m_locks, &LocksPage::filterCleared, this, [this] {
         m_top->setFindText({});
         m_locks->setFilter({}); // the find field tells a moment later
@@ -379,19 +380,31 @@ void MainWindow::openFindingsHelp()
     dialog->open();
 }
 
+void MainWindow::fitInto(const QRect &available)
+{
+    constexpr QSize frame(16, 44); // what a window manager puts around it
+    resize(size().boundedTo(available.size() - frame).expandedTo(minimumSize()));
+}
+
 void MainWindow::saveView(QSettings &settings) const
 {
     settings.setValue(u"window/geometry"_s, saveGeometry());
     settings.setValue(u"window/page"_s, pageIds().at(m_stack->currentIndex()));
-    for (const auto *page : m_pages)
-        page->saveView(settings);
+    for (std::size_t i = 0; i < m_pages.size(); ++i) {
+        settings.beginGroup(u"page-"_s + allPages()[i].id); // pages name their columns alike
+        m_pages[i]->saveView(settings);
+        settings.endGroup();
+    }
 }
 
 void MainWindow::restoreView(QSettings &settings)
 {
     restoreGeometry(settings.value(u"window/geometry"_s).toByteArray());
-    for (auto *page : m_pages)
-        page->restoreView(settings);
+    for (std::size_t i = 0; i < m_pages.size(); ++i) {
+        settings.beginGroup(u"page-"_s + allPages()[i].id);
+        m_pages[i]->restoreView(settings);
+        settings.endGroup();
+    }
     showPage(settings.value(u"window/page"_s).toString());
 }
 

@@ -51,6 +51,8 @@ public:
     // Without a connection nothing more will come to the page that is shown.
     [[nodiscard]] bool isAllThereIs() const;
 
+    // No larger than this screen, with a frame around it.
+    void fitInto(const QRect &available);
     // Sizes, splitters and columns; nothing that names a server.
     void saveView(QSettings &settings) const;
     void restoreView(QSettings &settings);

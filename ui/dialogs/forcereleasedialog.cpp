@@ -11,7 +11,6 @@
 
 #include <QCheckBox>
 #include <QComboBox>
-#include <QDateTime>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
@@ -23,16 +22,6 @@ namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
 using Words = ForceReleaseWords;
-
-namespace {
-
-QString hostOf(const QString &endpoint)
-{
-    const auto colon = endpoint.lastIndexOf(u':');
-    return colon > 0 ? endpoint.left(colon) : endpoint;
-}
-
-} // namespace
 
 ForceReleaseDialog::ForceReleaseDialog(Backend &backend, const ConnectionBook &book, inspect::LockSnapshot seen,
                                        QByteArray chosen, QWidget *parent)
@@ -192,19 +181,13 @@ void ForceReleaseDialog::tick()
 
 QString ForceReleaseDialog::nameOfHolder() const
 {
-    const auto *holder = m_plan ? m_plan->before.find(m_holder) : nullptr;
-    if (!holder)
-        return shortId(m_holder);
-    return holder->endpoint ? label(hostOf(*holder->endpoint).toUtf8(), 40) : whoIs(*holder);
+    return Words::hostOf(m_plan ? m_plan->before.find(m_holder) : nullptr, m_holder);
 }
 
 void ForceReleaseDialog::showError(const Error &error)
 {
     const bool refused = error.code == ErrorCode::Refused || error.code == ErrorCode::NoNode;
-    const bool unknown = error.code == ErrorCode::UnknownOutcome;
-    const QString word = refused   ? tr("Refused: nothing was sent.")
-                         : unknown ? tr("Not known whether it was released.")
-                                   : tr("Failed.");
+    const QString word = Words::failure(error.code);
     const QString why = label(error.message.toUtf8(), 1000);
     m_result = word + u' ' + why;
     m_state->say(refused ? Banner::Look::Warning : Banner::Look::Critical, word, why);
@@ -331,13 +314,6 @@ bool ForceReleaseDialog::isProduction() const
     return status && status->production;
 }
 
-bool ForceReleaseDialog::canArm() const
-{
-    const auto *status = m_book.find(m_lock.connection);
-    return m_step == Step::Form && status && status->readOnly && !status->readOnlyForGood
-           && status->state == ConnectionStatus::State::Connected;
-}
-
 QString ForceReleaseDialog::obstacle() const
 {
     const auto *status = m_book.find(m_lock.connection);
@@ -363,7 +339,9 @@ void ForceReleaseDialog::updateReady()
     m_release->setEnabled(why.isEmpty());
     m_why->setText(m_step == Step::Form ? why : QString());
     m_why->setVisible(!m_why->text().isEmpty());
-    const bool arm = canArm();
+    const auto *status = m_book.find(m_lock.connection);
+    const bool arm = m_step == Step::Form && status && status->readOnly && !status->readOnlyForGood
+                     && status->state == ConnectionStatus::State::Connected;
     const bool hadButton = std::exchange(m_armOffered, arm);
     m_arm->setVisible(arm);
     m_arm->setText(tr("Allow writes on %1…").arg(label(m_lock.connection.bytes(), 40)).replace(u'&', u"&&"_s));
@@ -383,19 +361,7 @@ QString ForceReleaseDialog::asCommand() const
 
 QString ForceReleaseDialog::note() const
 {
-    QStringList lines{
-        tr("Force-release of %1 (%2), %3")
-            .arg(label(m_lock.text(), 400), m_tag->text(), QDateTime::currentDateTimeUtc().toString(Qt::ISODate))};
-    if (const auto *holder = m_plan ? m_plan->before.find(m_holder) : nullptr)
-        lines << tr("from: %1").arg(Words::takenFrom(*holder, m_plan->before));
-    if (!m_reason->text().trimmed().isEmpty())
-        lines << tr("reason: %1").arg(m_reason->text().trimmed());
-    lines << tr("result: %1").arg(m_result);
-    if (m_plan) {
-        lines << tr("commands: %1").arg(m_plan->commands.join(u"; "_s));
-        lines << tr("guard: %1").arg(m_plan->guardText);
-    }
-    return lines.join(u'\n') + u'\n';
+    return Words::note(m_lock, m_tag->text(), m_plan ? &*m_plan : nullptr, m_reason->text().trimmed(), m_result);
 }
 
 } // namespace lockscope::ui

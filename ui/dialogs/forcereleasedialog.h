@@ -87,7 +87,6 @@ private:
     [[nodiscard]] QString obstacle() const;
     [[nodiscard]] QString nameOfHolder() const;
     [[nodiscard]] bool isProduction() const;
-    [[nodiscard]] bool canArm() const;
 
     Backend &m_backend;
     const ConnectionBook &m_book;

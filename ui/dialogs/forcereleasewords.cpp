@@ -120,6 +120,41 @@ QString ForceReleaseWords::holdersNow(const LockSnapshot &lock)
     return tr("The holder is now %1.").arg(who(*holders.front()));
 }
 
+QString ForceReleaseWords::hostOf(const Contender *holder, const QByteArray &id)
+{
+    if (!holder)
+        return shortId(id);
+    if (!holder->endpoint)
+        return whoIs(*holder);
+    const auto colon = holder->endpoint->lastIndexOf(u':');
+    return label((colon > 0 ? holder->endpoint->left(colon) : *holder->endpoint).toUtf8(), 40);
+}
+
+QString ForceReleaseWords::note(const inspect::LockName &lock, const QString &environment,
+                                const operate::ForceReleasePlan *plan, const QString &reason, const QString &result)
+{
+    QStringList lines{
+        tr("Force-release of %1 (%2), %3")
+            .arg(label(lock.text(), 400), environment, QDateTime::currentDateTimeUtc().toString(Qt::ISODate))};
+    if (const auto *holder = plan ? plan->before.find(plan->holder) : nullptr)
+        lines << tr("from: %1").arg(takenFrom(*holder, plan->before));
+    if (!reason.isEmpty())
+        lines << tr("reason: %1").arg(reason);
+    lines << tr("result: %1").arg(result);
+    if (plan) {
+        lines << tr("commands: %1").arg(plan->commands.join(u"; "_s));
+        lines << tr("guard: %1").arg(plan->guardText);
+    }
+    return lines.join(u'\n') + u'\n';
+}
+
+QString ForceReleaseWords::failure(ErrorCode code)
+{
+    if (code == ErrorCode::Refused || code == ErrorCode::NoNode)
+        return tr("Refused: nothing was sent.");
+    return code == ErrorCode::UnknownOutcome ? tr("Not known whether it was released.") : tr("Failed.");
+}
+
 QString ForceReleaseWords::command(const ConnectionStatus *status, const inspect::LockName &lock,
                                    const QByteArray &holder, bool notExact, const QString &reason)
 {

@@ -21,6 +21,13 @@ public:
     [[nodiscard]] static QStringList gentler(const operate::ForceReleasePlan &plan, SystemTime now);
     // Who has the lock in this snapshot, in a sentence.
     [[nodiscard]] static QString holdersNow(const inspect::LockSnapshot &lock);
+    // The host of a holder, or the shortest that tells it; null where only its id is known.
+    [[nodiscard]] static QString hostOf(const inspect::Contender *holder, const QByteArray &id);
+    // What was asked for and what came of it, as lines of text; the plan may be null.
+    [[nodiscard]] static QString note(const inspect::LockName &lock, const QString &environment,
+                                      const operate::ForceReleasePlan *plan, const QString &reason,
+                                      const QString &result);
+    [[nodiscard]] static QString failure(ErrorCode code);
     // As lockscopectl would be told.
     [[nodiscard]] static QString command(const ConnectionStatus *status, const inspect::LockName &lock,
                                          const QByteArray &holder, bool notExact, const QString &reason);

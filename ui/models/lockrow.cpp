@@ -34,8 +34,8 @@ int byAge(const std::optional<SystemTime> &a, const std::optional<SystemTime> &b
 
 QString LockRow::titleOf(int column)
 {
-    static const QStringList titles{u"State"_s,   u"Lock"_s,        u"Recipe"_s, u"Holder"_s,
-                                    u"Waiting"_s, u"Oldest wait"_s, u"Held"_s,   u"Finding"_s};
+    static const QStringList titles{u"State"_s,       u"Lock"_s, u"Recipe"_s,  u"Holder"_s,    u"Waiting"_s,
+                                    u"Oldest wait"_s, u"Held"_s, u"Finding"_s, u"Connection"_s};
     return titles[column];
 }
 
@@ -50,6 +50,7 @@ QString LockRow::cell(int column, SystemTime now) const
     switch (column) {
     case State: return gone ? u"gone"_s : facts.pill.word;
     case Lock: return label(snapshot.lock.name, 400);
+    case Connection: return label(snapshot.lock.connection.bytes(), 60);
     case Recipe: return QString::fromLatin1(snapshot.recipe);
     case Holder: return facts.holder;
     case Waiting: return facts.waiting;
@@ -100,6 +101,9 @@ int LockOrder::compare(const LockRow &rowA, const LockRow &rowB) const
     switch (column) {
     case LockRow::State: order = threeWay(a.stateRank, b.stateRank); break;
     case LockRow::Lock: break;
+    case LockRow::Connection:
+        order = rowA.snapshot.lock.connection.bytes().compare(rowB.snapshot.lock.connection.bytes());
+        break;
     case LockRow::Recipe: order = a.recipe.compare(b.recipe); break;
     case LockRow::Holder: order = a.holder.compare(b.holder); break;
     case LockRow::Waiting: order = threeWay(a.waiters, b.waiters); break;

@@ -7,7 +7,7 @@
 namespace lockscope::ui {
 
 struct LockRow {
-    enum Column { State, Lock, Recipe, Holder, Waiting, OldestWait, Held, FindingColumn, ColumnCount };
+    enum Column { State, Lock, Recipe, Holder, Waiting, OldestWait, Held, FindingColumn, Connection, ColumnCount };
 
     explicit LockRow(const inspect::LockSnapshot &lock) : snapshot(lock), facts(factsOf(lock)) {}
 

@@ -438,6 +438,8 @@ QVariant LocksModel::headerData(int section, Qt::Orientation orientation, int ro
         return {};
     if (role == Qt::TextAlignmentRole)
         return QVariant::fromValue(LockRow::alignmentOf(section));
+    if (role == Qt::InitialSortOrderRole) // who looks for waiters looks for the most
+        return section >= LockRow::Waiting && section <= LockRow::Held ? Qt::DescendingOrder : Qt::AscendingOrder;
     return role == Qt::DisplayRole ? QVariant(LockRow::titleOf(section)) : QVariant();
 }
 

@@ -18,8 +18,6 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr auto sessionExpiresSoon = 3s;
-
 bool isBefore(const SessionSnapshot &a, const SessionSnapshot &b)
 {
     return a.connection != b.connection ? a.connection < b.connection : a.session < b.session;
@@ -167,8 +165,6 @@ QVariant SessionsModel::data(const QModelIndex &index, int role) const
             return static_cast<int>(Tone::Hold);
         if (index.column() == Waits)
             return static_cast<int>(Tone::Wait);
-        if (index.column() == Expires && session.expiresAt && *session.expiresAt - m_clock() < sessionExpiresSoon)
-            return static_cast<int>(Tone::Warning);
         return {};
     default: return {};
     }
@@ -176,8 +172,8 @@ QVariant SessionsModel::data(const QModelIndex &index, int role) const
 
 QVariant SessionsModel::headerData(int section, Qt::Orientation orientation, int role) const
 {
-    static const std::array titles{u"Connection"_s, u"Session"_s,   u"Endpoint"_s, u"Client"_s,
-                                   u"Holds"_s,      u"Waits for"_s, u"Expires"_s};
+    static const std::array titles{u"Connection"_s, u"Session"_s,   u"Endpoint"_s,       u"Client"_s,
+                                   u"Holds"_s,      u"Waits for"_s, u"If silent, ends"_s};
     if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount)
         return {};
     if (role == Qt::DisplayRole)

@@ -314,7 +314,7 @@ void KeysPage::saveView(QSettings &settings) const
 void KeysPage::restoreView(QSettings &settings)
 {
     m_splitter->restoreState(settings.value(u"splitter"_s).toByteArray());
-    m_tree->header()->restoreState(settings.value(u"columns"_s).toByteArray());
+    m_tree->restoreColumns(settings.value(u"columns"_s).toByteArray());
 }
 
 } // namespace lockscope::ui

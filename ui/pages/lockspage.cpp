@@ -68,6 +68,12 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     });
     connect(&book, &ConnectionBook::staleChanged, this, &LocksPage::onStale);
     connect(&book, &ConnectionBook::changed, this, [this] {
+        std::set<ConnectionName> production;
+        for (const auto &status : m_book.all()) {
+            if (status.production)
+                production.insert(status.name);
+        }
+        m_table->setConnections(static_cast<int>(m_book.all().size()), std::move(production));
         showBroken();
         showEmptyNotice();
     });
@@ -79,6 +85,7 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
         else
             emit filterCleared();
     });
+    connect(m_empty, &EmptyNotice::secondRequested, this, &LocksPage::sandboxRequested);
     connect(m_holds, &HoldsPanel::changed, this, [this] { m_model.setMine(m_holds->locks()); });
     connect(m_holds, &HoldsPanel::lockActivated, this, &LocksPage::selectLock);
     m_detail->setClock([this] {
@@ -306,9 +313,8 @@ void LocksPage::showEmptyNotice()
         m_empty->say(
             tr("No connection yet"),
             tr("Lockscope shows the locks that Curator, kazoo, Redisson, redis-py and others keep in ZooKeeper and "
-               "Redis: who holds, who waits, for how long. Looking changes nothing on a server.\n\n"
-               "To try it without a server of your own: lockscope --connect sandbox:"),
-            tr("Connect…"));
+               "Redis: who holds, who waits, for how long. Looking changes nothing on a server."),
+            tr("Connect…"), tr("Try the sandbox"));
     } else if (m_model.counts().all > 0) {
         const QString all = english.toString(m_model.counts().all);
         m_empty->say(m_filter.isEmpty() ? tr("None of %1 locks is in this view").arg(all)
@@ -338,7 +344,9 @@ void LocksPage::showBroken()
 {
     std::vector<const ConnectionStatus *> broken;
     for (const auto &status : m_book.all()) {
-        if (ConnectionBook::isStale(status) && (m_connection.isEmpty() || status.name == m_connection))
+        const bool isFailed = status.state == ConnectionStatus::State::Broken
+                              || status.state == ConnectionStatus::State::AuthFailed; // also one that never was there
+        if ((isFailed || ConnectionBook::isStale(status)) && (m_connection.isEmpty() || status.name == m_connection))
             broken.push_back(&status);
     }
     while (m_banners->count() > static_cast<int>(broken.size())) {
@@ -350,6 +358,7 @@ void LocksPage::showBroken()
     while (m_banners->count() < static_cast<int>(broken.size())) {
         auto *banner = new Banner(this);
         banner->setObjectName(u"brokenBanner"_s);
+        connect(banner, &Banner::actionRequested, this, &LocksPage::connectRequested);
         m_banners->addWidget(banner);
     }
     m_banners->setContentsMargins(12, broken.empty() ? 0 : 8, 12, 0);
@@ -357,13 +366,19 @@ void LocksPage::showBroken()
         const auto &status = *broken[i];
         const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(status.asOf.time_since_epoch()).count();
         const bool refused = status.state == ConnectionStatus::State::AuthFailed;
-        QString sentence =
-            tr("as of %1. %2")
-                .arg(QDateTime::fromMSecsSinceEpoch(ms).toString(u"HH:mm:ss"_s), label(status.message.toUtf8(), 240));
+        const bool wasSeen = ConnectionBook::isStale(status);
+        QString sentence = label(status.message.toUtf8(), 400);
+        if (wasSeen)
+            sentence = tr("as of %1. %2").arg(QDateTime::fromMSecsSinceEpoch(ms).toString(u"HH:mm:ss"_s), sentence);
         if (!refused)
             sentence += tr(" Trying again by itself.");
         static_cast<Banner *>(m_banners->itemAt(static_cast<int>(i))->widget())
-            ->say(Banner::Look::Warning, tr("%1: connection lost").arg(label(status.name.bytes(), 60)), sentence);
+            ->say(Banner::Look::Warning,
+                  (refused   ? tr("%1: login refused")
+                   : wasSeen ? tr("%1: connection lost")
+                             : tr("%1: not connected"))
+                      .arg(label(status.name.bytes(), 60)),
+                  sentence, wasSeen && !refused ? QString() : tr("Edit…"));
     }
 }
 

@@ -54,6 +54,7 @@ signals:
     void acquireRequested();
     void forceReleaseRequested();
     void connectRequested();
+    void sandboxRequested();
     void filterCleared();
     void currentLockChanged();
 

@@ -79,7 +79,7 @@ SessionsPage::SessionsPage(QWidget *parent) : Page(parent)
                                               {SessionsModel::Endpoint, 160},
                                               {SessionsModel::Client, 110},
                                               {SessionsModel::Waits, 300},
-                                              {SessionsModel::Expires, 90}});
+                                              {SessionsModel::Expires, 118}});
     m_table->setContextMenuPolicy(Qt::CustomContextMenu);
     connect(m_table, &QWidget::customContextMenuRequested, this, &SessionsPage::showMenu);
     connect(m_table, &QTreeView::activated, this, &SessionsPage::activate);
@@ -232,7 +232,7 @@ void SessionsPage::saveView(QSettings &settings) const
 
 void SessionsPage::restoreView(QSettings &settings)
 {
-    m_table->header()->restoreState(settings.value(u"columns"_s).toByteArray());
+    m_table->restoreColumns(settings.value(u"columns"_s).toByteArray());
 }
 
 } // namespace lockscope::ui

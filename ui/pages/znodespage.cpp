@@ -123,7 +123,7 @@ QWidget *ZnodesPage::buildTree()
     copy->setShortcutContext(Qt::WidgetShortcut);
     connect(copy, &QAction::triggered, this,
             [this] { QGuiApplication::clipboard()->setText(escaped(pathAt(m_tree->currentIndex()).bytes())); });
-    auto *again = new QAction(u"List again"_s, m_tree);
+    auto *again = new QAction(u"Refresh"_s, m_tree);
     connect(again, &QAction::triggered, this, [this] { m_model.refresh(pathAt(m_tree->currentIndex())); });
     m_tree->addActions({copy, again});
     m_tree->setContextMenuPolicy(Qt::ActionsContextMenu);
@@ -427,7 +427,7 @@ void ZnodesPage::saveView(QSettings &settings) const
 void ZnodesPage::restoreView(QSettings &settings)
 {
     m_splitter->restoreState(settings.value(u"splitter"_s).toByteArray());
-    m_tree->header()->restoreState(settings.value(u"columns"_s).toByteArray());
+    m_tree->restoreColumns(settings.value(u"columns"_s).toByteArray());
 }
 
 } // namespace lockscope::ui

@@ -2,6 +2,7 @@
 #include "ui/shell/bars.h"
 
 #include "core/base/text.h"
+#include "ui/parts/environment.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
@@ -66,9 +67,12 @@ TopBar::TopBar(const ConnectionBook &book, QWidget *parent)
     });
 
     m_environment->setTextFormat(Qt::PlainText);
+    m_environment->setObjectName(u"environment"_s);
     m_environment->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     m_writes->setObjectName(u"writesButton"_s);
     m_writes->setProperty("look", u"tag-readonly"_s);
+    m_writes->setToolTip(
+        tr("Which connections Lockscope may write to, and how many writes it sent. A click changes it."));
     connect(m_writes, &QPushButton::clicked, this,
             [this] { emit writesMenuRequested(m_writes->mapToGlobal(QPoint(0, m_writes->height()))); });
     m_pause->setObjectName(u"pauseButton"_s);
@@ -109,11 +113,12 @@ void TopBar::refresh()
     const auto &all = m_book.all();
     m_environment->setVisible(one != nullptr);
     if (one) {
-        // The look first: a label takes its new padding into account when its text is set.
-        setLook(*m_environment, one->production ? u"tag-production"_s : u"tag-development"_s);
-        m_environment->setText(QString());
-        m_environment->setText((one->production ? u"PROD · "_s : u"DEV · "_s) + label(one->name.bytes(), 40));
+        showEnvironment(*m_environment, m_book, one->name);
     }
+    const bool production =
+        one ? one->production
+            : std::any_of(all.begin(), all.end(), [](const auto &status) { return status.production; });
+    setLook(*this, production ? u"topbar-production"_s : u"topbar"_s); // what is on screen may be production's
     qint64 writes = 0;
     qsizetype readOnly = 0;
     bool armedProduction = false;
@@ -301,7 +306,9 @@ void StatusBar::refreshCoverage(const std::vector<const ConnectionStatus *> &sho
                                + label(coverage.message.toUtf8(), 160);
         }
     }
-    m_coverage->setText(missing.isEmpty() ? QString() : tr("◐ coverage: ") + missing.join(u" · "_s));
+    missing.removeDuplicates();
+    const QString text = missing.isEmpty() ? QString() : tr("◐ coverage: ") + missing.join(u" · "_s);
+    m_coverage->setText(QFontMetrics(m_coverage->font()).elidedText(text, Qt::ElideRight, m_coverage->width()));
     m_coverage->setToolTip(plainToolTip(missing.join(u'\n')));
     setTone(*m_coverage, u"warning"_s);
 }

@@ -30,6 +30,12 @@ CellLook LocksDelegate::look(const QModelIndex &index) const
         cell.elide = Qt::ElideMiddle; // both ends of a path tell more than its middle
         break;
     case LockRow::Holder: cell.font = monoFont(); break;
+    case LockRow::Connection:
+        if (production.contains(m_model.snapshotAt(index.row()).lock.connection)) {
+            cell.colour = t.critical;
+            cell.prefix = QStringLiteral("PROD · ");
+        }
+        break;
     case LockRow::Waiting:
     case LockRow::OldestWait:
     case LockRow::Held: cell.tabular = true; break;
@@ -47,10 +53,12 @@ CellLook LocksDelegate::look(const QModelIndex &index) const
 LocksTable::LocksTable(LocksModel &model, QWidget *parent) : QTableView(parent), m_model(model)
 {
     setModel(&model);
-    setItemDelegate(new LocksDelegate(model, this));
+    setItemDelegate(m_cells = new LocksDelegate(model, this));
     CellDelegate::prepare(*this);
     setAccessibleName(tr("Locks"));
     setObjectName(QStringLiteral("locksTable"));
+    horizontalHeader()->moveSection(LockRow::Connection, LockRow::Recipe); // beside the lock
+    setColumnHidden(LockRow::Connection, true);
     horizontalHeader()->setStretchLastSection(true);
     horizontalHeader()->setSortIndicatorShown(true);
     horizontalHeader()->setSortIndicatorClearable(true);
@@ -190,6 +198,14 @@ void LocksTable::resizeEvent(QResizeEvent *event)
     fitColumns();
 }
 
+void LocksTable::setConnections(int count, std::set<ConnectionName> production)
+{
+    m_cells->production = std::move(production);
+    if (std::exchange(m_showsConnections, count > 1) != (count > 1))
+        fitColumns();
+    viewport()->update();
+}
+
 void LocksTable::fitColumns()
 {
     const int width = viewport()->width();
@@ -197,17 +213,21 @@ void LocksTable::fitColumns()
     // What a narrow window can do without, it goes without.
     setColumnHidden(LockRow::Recipe, width < 860);
     setColumnHidden(LockRow::Held, width < 720);
+    setColumnHidden(LockRow::Connection, !m_showsConnections);
     if (!m_widthsChosen) {
         const int state = 134;
         const int numbers = width < 720 ? 180 : 276;
-        const int rest = std::max(0, width - state - numbers);
+        const int connection = m_showsConnections ? 128 : 0;
+        const int rest = std::max(0, width - state - numbers - connection);
+        if (m_showsConnections)
+            setColumnWidth(LockRow::Connection, connection);
         setColumnWidth(LockRow::State, state);
         setColumnWidth(LockRow::Waiting, 84);
         setColumnWidth(LockRow::OldestWait, 96);
         setColumnWidth(LockRow::Held, 96);
         const bool recipe = !isColumnHidden(LockRow::Recipe);
-        setColumnWidth(LockRow::Lock, rest * (recipe ? 27 : 36) / 100);
-        setColumnWidth(LockRow::Recipe, rest * 17 / 100);
+        setColumnWidth(LockRow::Lock, rest * (recipe ? 33 : 42) / 100);
+        setColumnWidth(LockRow::Recipe, rest * 15 / 100);
         setColumnWidth(LockRow::Holder, rest * (recipe ? 22 : 28) / 100);
     }
     m_fitting = false;
@@ -225,7 +245,15 @@ void LocksTable::restoreColumns(const QByteArray &saved)
     m_fitting = true;
     m_widthsChosen = horizontalHeader()->restoreState(saved);
     horizontalHeader()->setStretchLastSection(true);
+    // An order chosen for one question must not hide a critical lock in the next window.
+    horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
+    for (int column = 0; column < LockRow::ColumnCount; ++column) {
+        const int least = horizontalHeader()->sectionSizeHint(column);
+        if (!isColumnHidden(column) && columnWidth(column) < least)
+            setColumnWidth(column, least);
+    }
     m_fitting = false;
+    fitColumns();
 }
 
 } // namespace lockscope::ui

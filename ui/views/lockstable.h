@@ -10,12 +10,16 @@
 
 #include <QTableView>
 
+#include <set>
+
 namespace lockscope::ui {
 
 class LocksDelegate : public CellDelegate {
     Q_OBJECT
 public:
     LocksDelegate(const LocksModel &model, QObject *parent) : CellDelegate(parent), m_model(model) {}
+
+    std::set<ConnectionName> production; // those that are marked so
 
 protected:
     [[nodiscard]] CellLook look(const QModelIndex &index) const override;
@@ -41,6 +45,8 @@ public:
     [[nodiscard]] bool isInUse() const;
     using Clock = std::function<std::chrono::steady_clock::time_point()>;
     void setClock(Clock clock) { m_clock = std::move(clock); }
+    // As soon as there are several connections each row says whose it is.
+    void setConnections(int count, std::set<ConnectionName> production);
     [[nodiscard]] QByteArray saveColumns() const;
     void restoreColumns(const QByteArray &saved);
 
@@ -66,6 +72,8 @@ private:
     std::optional<inspect::LockName> m_current; // survives while its row is gone or filtered out
     std::optional<inspect::LockName> m_anchor;  // the row that shall not move on screen
     int m_anchorY = 0;
+    LocksDelegate *m_cells = nullptr;
+    bool m_showsConnections = false;
     Clock m_clock = std::chrono::steady_clock::now;
     std::optional<std::chrono::steady_clock::time_point> m_lastKey;
     bool m_isPointerInside = false;
