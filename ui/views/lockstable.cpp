@@ -217,7 +217,7 @@ void LocksTable::fitColumns()
     if (!m_widthsChosen) {
         const int state = 134;
         const int numbers = width < 720 ? 180 : 276;
-        const int connection = m_showsConnections ? 128 : 0;
+        const int connection = m_showsConnections ? 140 : 0;
         const int rest = std::max(0, width - state - numbers - connection);
         if (m_showsConnections)
             setColumnWidth(LockRow::Connection, connection);
@@ -226,9 +226,9 @@ void LocksTable::fitColumns()
         setColumnWidth(LockRow::OldestWait, 96);
         setColumnWidth(LockRow::Held, 96);
         const bool recipe = !isColumnHidden(LockRow::Recipe);
-        setColumnWidth(LockRow::Lock, rest * (recipe ? 33 : 42) / 100);
-        setColumnWidth(LockRow::Recipe, rest * 15 / 100);
-        setColumnWidth(LockRow::Holder, rest * (recipe ? 22 : 28) / 100);
+        setColumnWidth(LockRow::Lock, rest * (recipe ? 31 : 42) / 100);
+        setColumnWidth(LockRow::Recipe, rest * 18 / 100);
+        setColumnWidth(LockRow::Holder, rest * (recipe ? 21 : 28) / 100);
     }
     m_fitting = false;
 }
