@@ -407,6 +407,9 @@ private slots:
         hold.state = Hold::State::Held;
         hold.fencingToken = 1250;
         m_backend->tellHold(hold);
+        const auto labels = holds->findChildren<QLabel *>();
+        QVERIFY(std::any_of(labels.begin(), labels.end(), // as the lock's detail writes it
+                            [](const QLabel *one) { return one->text().endsWith(u"fencing token 0x4e2"_s); }));
         const auto press = [&](const QString &text) {
             for (auto *button : holds->findChildren<QPushButton *>()) {
                 if (button->text() == text)

@@ -97,6 +97,18 @@ void SessionsModel::apply(const std::vector<ConnectionName> &connections, std::v
         emit dataChanged(index(firstChanged, 0), index(lastChanged, ColumnCount - 1));
 }
 
+void SessionsModel::setDown(const ConnectionName &name, bool down)
+{
+    if (m_down.contains(name) == down)
+        return;
+    if (down)
+        m_down.insert(name);
+    else
+        m_down.erase(name);
+    if (rowCount() > 0)
+        emit dataChanged(index(0, 0), index(rowCount() - 1, ColumnCount - 1));
+}
+
 int SessionsModel::rowCount(const QModelIndex &parent) const
 {
     return parent.isValid() ? 0 : static_cast<int>(m_rows.size());
@@ -117,6 +129,8 @@ QString SessionsModel::display(const SessionSnapshot &session, int column) const
     case Holds: return locksText(session.holds);
     case Waits: return locksText(session.waits);
     case Expires: {
+        if (m_down.contains(session.connection))
+            return u"not known"_s;
         if (!session.expiresAt)
             return {};
         const auto left = std::chrono::duration_cast<milliseconds>(*session.expiresAt - m_clock());
@@ -161,6 +175,8 @@ QVariant SessionsModel::data(const QModelIndex &index, int role) const
         return all.join(u'\n');
     }
     case ToneRole:
+        if (m_down.contains(session.connection))
+            return static_cast<int>(Tone::Free);
         if (index.column() == Holds)
             return static_cast<int>(Tone::Hold);
         if (index.column() == Waits)

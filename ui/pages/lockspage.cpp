@@ -108,6 +108,7 @@ QWidget *LocksPage::makeChips()
     for (int chip = 0; chip <= static_cast<int>(LocksModel::Chip::Mine); ++chip) {
         auto *button = new QPushButton(strip);
         button->setProperty("look", u"chip"_s);
+        button->setToolTip(tr("Counts all locks of the chosen connection; the find field narrows the list further"));
         button->setCheckable(true);
         button->setChecked(chip == 0);
         m_chips->addButton(button, chip);

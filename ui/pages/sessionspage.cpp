@@ -117,6 +117,8 @@ void SessionsPage::setBackend(Backend *backend)
 
 void SessionsPage::take(const Batch &batch)
 {
+    for (const auto &status : batch.connections)
+        m_model.setDown(status.name, status.state != ConnectionStatus::State::Connected);
     if (batch.sessionsOf.empty())
         return;
     m_table->holdPlace();

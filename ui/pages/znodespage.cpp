@@ -167,8 +167,10 @@ void ZnodesPage::connectModel()
         m_tree->scrollTo(shown, QAbstractItemView::PositionAtCenter);
         m_tree->setFocus();
     });
-    connect(&m_model, &ZnodesModel::revealFailed, this,
-            [this](const ZPath &, const QString &why) { m_status->setText(why); });
+    connect(&m_model, &ZnodesModel::revealFailed, this, [this](const ZPath &, const QString &why) {
+        m_complaint = why;
+        sayStatus();
+    });
     connect(m_detail, &ZnodeDetailView::looked, &m_model, &ZnodesModel::learn);
     connect(m_tree, &LiveTree::sightChanged, this, [this] { m_watchSoon.start(); });
     connect(m_tree->selectionModel(), &QItemSelectionModel::currentChanged, this, [this](const QModelIndex &current) {
@@ -383,6 +385,7 @@ void ZnodesPage::goTo(const ZPath &path)
         m_filterSoon.stop();
         applyFilter();
     }
+    m_complaint.clear();
     m_model.reveal(path);
 }
 
@@ -398,7 +401,9 @@ void ZnodesPage::sayStatus()
         m_fillingText.clear(); // it shrank, or it is gone
     const QString loaded =
         m_model.loadedCount() == 1 ? u"1 node"_s : u"%1 nodes"_s.arg(countText(m_model.loadedCount()));
-    if (!m_fillingText.isEmpty())
+    if (!m_complaint.isEmpty()) // stays until another path is asked for
+        m_status->setText(m_complaint);
+    else if (!m_fillingText.isEmpty())
         m_status->setText(m_fillingText);
     else if (!m_filter->text().isEmpty())
         m_status->setText(u"filters only the %1 loaded so far"_s.arg(loaded));
