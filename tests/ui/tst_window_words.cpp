@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the window says around the rows: whose they are, why a connection is not there, and what a restart brings back.
+// What the window says around the rows: whose they are, why a connection is not there, what a restart brings back.
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"

@@ -2,8 +2,8 @@
 // Force-release as a form of facts: what is taken from whom, what will be sent, under which guard,
 // who is next, and what the old holder will go on believing. The gentler way comes first.
 //
-// It plans on a fresh reading, follows the lock while it is open, and the core reads once more before it acts; where
-// holder and plan differ nothing is sent and the dialog says who holds it now. Whole on any screen: facts scroll, what
+// It plans on a fresh reading, follows the lock while it is open, and the core reads once more before it acts;
+// where holder and plan differ nothing is sent and the dialog says who holds it now. Whole on any screen: facts scroll, what
 // has to be typed and the buttons do not.
 #pragma once
 

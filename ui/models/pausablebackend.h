@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands between the backend and the pages, so that "Pause" stops all of them at once: while paused, news is kept
-// back, counted, and told as one batch afterwards. Questions and acts go through, and so does what somebody must
+// What stands between the backend and the pages, so that "Pause" stops all of them at once: while paused, news is
+// kept back, counted, and told as one batch afterwards. Questions and acts go through, and so does what somebody must
 // know before acting: whether a connection is there, and whether it may be written to. The observers go on looking,
 // or nobody could say what is held back. GUI thread only.
 #pragma once
