@@ -12,6 +12,7 @@
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
 #include "ui/pages/pages.h"
+#include "ui/models/pausablebackend.h"
 #include "ui/pages/simulatorpage.h"
 #include "ui/shell/bars.h"
 #include "ui/shell/helpoverlay.h"
@@ -33,8 +34,9 @@ namespace lockscope::ui {
 using namespace Qt::StringLiterals;
 
 MainWindow::MainWindow(Backend &backend, QWidget *parent)
-    : QMainWindow(parent), m_backend(backend), m_top(new TopBar(m_book, this)), m_side(new SideBar(m_book, this)),
-      m_status(new StatusBar(m_book, this)), m_stack(new QStackedWidget(this))
+    : QMainWindow(parent), m_backend(backend), m_screen(new PausableBackend(backend, this)),
+      m_top(new TopBar(m_book, this)), m_side(new SideBar(m_book, this)), m_status(new StatusBar(m_book, this)),
+      m_stack(new QStackedWidget(this))
 {
     setWindowTitle(u"Lockscope"_s);
     setMinimumSize(760, 480);
@@ -53,7 +55,7 @@ MainWindow::MainWindow(Backend &backend, QWidget *parent)
     setCentralWidget(centre);
 
     // The book hears each batch before any page does.
-    connect(&backend, &Backend::updated, &m_book, &ConnectionBook::apply);
+    connect(m_screen, &Backend::updated, &m_book, &ConnectionBook::apply);
     for (const auto &row : allPages())
         addPage(row);
     connectParts();
@@ -82,19 +84,23 @@ void MainWindow::connectParts()
     connect(m_side, &SideBar::pageChosen, this, &MainWindow::showPageAt);
     connect(m_side, &SideBar::connectionChosen, this, &MainWindow::setConnection);
     connect(m_side, &SideBar::connectRequested, this, &MainWindow::openConnect);
-    connect(m_side, &SideBar::readOnlyRequested, this, &MainWindow::askReadOnly);
+    connect(m_side, &SideBar::readOnlyRequested, this,
+            [this](const ConnectionName &name, bool readOnly) { askReadOnly(name, readOnly); });
     connect(m_side, &SideBar::disconnectRequested, this, [this](const ConnectionName &name) {
-        m_backend.disconnectFrom(name);
+        m_screen->disconnectFrom(name);
         m_book.remove(name);
         m_locks->removeConnection(name);
         if (m_connection == name)
             setConnection({});
     });
     connect(m_locks, &LocksPage::connectRequested, this, &MainWindow::openConnect);
+    connect(m_locks, &LocksPage::sandboxRequested, this, &MainWindow::sandboxRequested);
     connect(m_locks, &LocksPage::filterCleared, this, [this] {
         m_top->setFindText({});
+        m_locks->setFilter({}); // the find field tells a moment later
         m_locks->showAll();
-        setConnection({});
+        if (!m_connection.isEmpty())
+            setConnection({});
     });
     connect(m_locks, &LocksPage::currentLockChanged, this, &MainWindow::showContext);
     connect(m_locks, &LocksPage::forceReleaseRequested, this, &MainWindow::openForceRelease);
@@ -113,7 +119,7 @@ void MainWindow::addPage(const PageRow &row)
             [this, number](const QString &count) { m_side->setPageCount(number, count); });
     connect(page, &Page::settled, this, &MainWindow::checkFirstSnapshot);
     connect(page, &Page::lockActivated, this, &MainWindow::selectLock);
-    page->setBackend(&m_backend);
+    page->setBackend(m_screen);
     auto *shortcut = new QShortcut(QKeySequence(u"Ctrl+%1"_s.arg(number + 1)), this);
     connect(shortcut, &QShortcut::activated, this, [this, number] {
         showPageAt(number);
@@ -177,9 +183,16 @@ void MainWindow::setSandbox(const QString &state, bool isComplete)
 void MainWindow::setPaused(bool paused)
 {
     m_paused = paused;
-    m_backend.setPaused(paused);
+    const auto at = paused ? std::optional(std::chrono::system_clock::now()) : std::nullopt;
+    for (auto *page : m_pages)
+        page->freeze(at);
     m_top->setPaused(paused);
-    m_status->setPaused(paused);
+    disconnect(m_screen, &PausableBackend::waitingChanged, m_status, nullptr);
+    m_status->setPaused(at);
+    m_screen->setPaused(paused);
+    if (paused)
+        connect(m_screen, &PausableBackend::waitingChanged, m_status,
+                [this, at] { m_status->setPaused(at, m_screen->waiting()); });
 }
 
 void MainWindow::setConnection(const ConnectionName &name)
@@ -201,7 +214,7 @@ void MainWindow::showContext()
     m_status->setContext(m_connection);
 }
 
-void MainWindow::askReadOnly(const ConnectionName &name, bool readOnly)
+void MainWindow::askReadOnly(const ConnectionName &name, bool readOnly, QWidget *over)
 {
     const auto *status = m_book.find(name);
     if (!status || readOnly || !status->production) {
@@ -211,7 +224,7 @@ void MainWindow::askReadOnly(const ConnectionName &name, bool readOnly)
     const QString shown = label(name.bytes(), 60);
     auto *question = new QMessageBox(QMessageBox::Warning, tr("Allow writes"),
                                      tr("%1 is marked as production. Allow Lockscope to write to it?").arg(shown),
-                                     QMessageBox::Cancel, this);
+                                     QMessageBox::Cancel, over ? over : this);
     question->setAttribute(Qt::WA_DeleteOnClose);
     question->setObjectName(u"armQuestion"_s);
     question->setTextFormat(Qt::PlainText);
@@ -330,11 +343,14 @@ void MainWindow::resizeEvent(QResizeEvent *event)
 void MainWindow::openForceRelease()
 {
     const auto *lock = m_locks->detail().snapshot();
-    const QByteArray holder = m_locks->detail().holder();
-    if (currentPage() != m_locks || !lock || holder.isEmpty())
+    if (currentPage() != m_locks || !lock || m_locks->detail().holder().isEmpty()
+        || m_locks->currentLock() != lock->lock)
         return;
-    auto *dialog = new ForceReleaseDialog(m_backend, m_book, lock->lock, holder, this);
+    auto *dialog = new ForceReleaseDialog(m_backend, m_book, *lock, m_locks->detail().chosen(), this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setClock([this] { return m_locks->now(); });
+    connect(dialog, &ForceReleaseDialog::armRequested, this,
+            [this, dialog](const ConnectionName &name) { askReadOnly(name, false, dialog); });
     dialog->open();
 }
 
@@ -364,19 +380,31 @@ void MainWindow::openFindingsHelp()
     dialog->open();
 }
 
+void MainWindow::fitInto(const QRect &available)
+{
+    constexpr QSize frame(16, 44); // what a window manager puts around it
+    resize(size().boundedTo(available.size() - frame).expandedTo(minimumSize()));
+}
+
 void MainWindow::saveView(QSettings &settings) const
 {
     settings.setValue(u"window/geometry"_s, saveGeometry());
     settings.setValue(u"window/page"_s, pageIds().at(m_stack->currentIndex()));
-    for (const auto *page : m_pages)
-        page->saveView(settings);
+    for (std::size_t i = 0; i < m_pages.size(); ++i) {
+        settings.beginGroup(u"page-"_s + allPages()[i].id); // pages name their columns alike
+        m_pages[i]->saveView(settings);
+        settings.endGroup();
+    }
 }
 
 void MainWindow::restoreView(QSettings &settings)
 {
     restoreGeometry(settings.value(u"window/geometry"_s).toByteArray());
-    for (auto *page : m_pages)
-        page->restoreView(settings);
+    for (std::size_t i = 0; i < m_pages.size(); ++i) {
+        settings.beginGroup(u"page-"_s + allPages()[i].id);
+        m_pages[i]->restoreView(settings);
+        settings.endGroup();
+    }
     showPage(settings.value(u"window/page"_s).toString());
 }
 

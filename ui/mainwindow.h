@@ -22,6 +22,7 @@ namespace lockscope::ui {
 class HelpOverlay;
 class LocksPage;
 struct PageRow;
+class PausableBackend;
 class SideBar;
 class SimulatorPage;
 class StatusBar;
@@ -50,6 +51,8 @@ public:
     // Without a connection nothing more will come to the page that is shown.
     [[nodiscard]] bool isAllThereIs() const;
 
+    // No larger than this screen, with a frame around it.
+    void fitInto(const QRect &available);
     // Sizes, splitters and columns; nothing that names a server.
     void saveView(QSettings &settings) const;
     void restoreView(QSettings &settings);
@@ -80,14 +83,15 @@ private:
     void setPaused(bool paused);
     void setConnection(const ConnectionName &name);
     void showContext();
-    void askReadOnly(const ConnectionName &name, bool readOnly);
+    void askReadOnly(const ConnectionName &name, bool readOnly, QWidget *over = nullptr);
     void showWritesMenu(const QPoint &at);
     void checkFirstSnapshot();
     void openConnect();
     [[nodiscard]] Page *currentPage() const;
     [[nodiscard]] bool showsConnections() const;
 
-    Backend &m_backend;
+    Backend &m_backend;        // for what is done: never paused
+    PausableBackend *m_screen; // for what is shown
     ConnectionBook m_book;
     TopBar *m_top;
     SideBar *m_side;

@@ -11,6 +11,7 @@
 #include "ui/screenshot.h"
 #include "ui/theme/theme.h"
 
+#include <QScreen>
 #include <QApplication>
 #include <QIcon>
 #include <QSettings>
@@ -104,6 +105,7 @@ int run(QApplication &application, const app::WindowOptions &options)
     LiveBackend backend(workspace);
     ConnectionStore store(ConnectionStore::defaultFile(), systemSecrets());
     ui::MainWindow window(backend);
+    window.fitInto(window.screen()->availableGeometry());
     const bool forScreenshot = !options.screenshot.isEmpty();
     QSettings settings;
     if (!forScreenshot)

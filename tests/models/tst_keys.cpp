@@ -180,7 +180,7 @@ private slots:
         world.now += 11s;
         QCOMPARE(ttl("brief"), u"1.5 s"_s);
         world.now += 2s;
-        QCOMPARE(ttl("brief"), u"expired"_s);
+        QCOMPARE(ttl("brief"), u"due"_s);
         world.model.update({RedisKey("brief"_ba), "string"_ba, 20s, 64}); // somebody renewed it
         QCOMPARE(ttl("brief"), u"20 s"_s);
     }

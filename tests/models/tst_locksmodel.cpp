@@ -312,7 +312,9 @@ private slots:
                 m_model->setChip(round % 40 == 7 ? LocksModel::Chip::Contended : LocksModel::Chip::All);
             if (round % 30 == 11)
                 m_model->sort(round % 60 == 11 ? LockRow::Waiting : -1, Qt::AscendingOrder);
+            m_model->setOrderHeld(round % 3 != 0);
             m_model->apply(batch);
+            m_model->setOrderHeld(false);
             LocksModel fresh;
             fresh.setClock([this] { return m_now; });
             fresh.rank();
@@ -324,6 +326,47 @@ private slots:
             QCOMPARE(names(*m_model), names(fresh));
             QCOMPARE(m_model->counts(), fresh.counts());
         }
+    }
+
+    void aHeldOrderMovesNoRowAndSaysWhatWaits()
+    {
+        for (const auto *path : {"/a", "/b", "/c"})
+            add(zk(path, 0));
+        m_model->setOrderHeld(true);
+        Recorder recorder(*m_model);
+        m_model->apply({change(ChangeKind::Changed, zk("/c", 3))});
+        add(zk("/aa", 2));
+        m_model->apply({change(ChangeKind::Removed, zk("/b", 0))});
+        QCOMPARE(recorder.take(), (QStringList{u"~2-2"_s, u"~1-1"_s}));
+        QCOMPARE(names(*m_model).join(u' '), u"/a /b /c"_s);
+        QCOMPARE(m_model->factsAt(2).waiters, 3); // what it says is so, wherever it stands
+        QVERIFY(m_model->isGoneAt(1));
+        QVERIFY(!m_model->snapshot({ConnectionName("zk"), "/b"}));
+        QCOMPARE(m_model->counts(), (LockCounts{3, 2, 0, 0, 0}));
+        QCOMPARE(m_model->waiting(), (LocksModel::Waiting{3, 0}));
+        add(redisLock("redis", "forever", {}, test::serverTime(start)));
+        QCOMPARE(m_model->waiting(), (LocksModel::Waiting{4, 1}));
+        m_model->setOrderHeld(false);
+        QCOMPARE(names(*m_model).join(u' '), u"forever /c /aa /a"_s);
+        QCOMPARE(m_model->waiting(), (LocksModel::Waiting{}));
+    }
+
+    void whatComesBackWhileTheOrderIsHeldKeepsItsRow()
+    {
+        add(zk("/a", 0));
+        add(zk("/b", 0));
+        m_model->setOrderHeld(true);
+        m_model->apply({change(ChangeKind::Removed, zk("/a", 0))});
+        m_model->apply({change(ChangeKind::Added, zk("/a", 0))});
+        QVERIFY(!m_model->isGoneAt(0));
+        QCOMPARE(m_model->waiting(), (LocksModel::Waiting{}));
+        QCOMPARE(m_model->counts().all, 2);
+        m_model->settle(); // a click on the hint, with the pointer still there
+        m_model->apply({change(ChangeKind::Changed, zk("/b", 1))});
+        QCOMPARE(names(*m_model).join(u' '), u"/a /b"_s);
+        m_model->setText(u"/b"_s); // whoever searches wants to see it now
+        QCOMPARE(names(*m_model).join(u' '), u"/b"_s);
+        QCOMPARE(m_model->waiting(), (LocksModel::Waiting{}));
     }
 
     void hostileNamesStayText()

@@ -64,6 +64,22 @@ private slots:
         now += 7s;
         QCOMPARE(model.index(0, SessionsModel::Expires).data().toString(), u"now"_s);
     }
+
+    void sessionsOfADeadServerDoNotLookAlive()
+    {
+        SessionsModel model(nullptr, [] { return std::chrono::system_clock::time_point(); });
+        inspect::SessionSnapshot session;
+        session.connection = ConnectionName("cache");
+        session.expiresAt = inspect::ServerTime(6400ms);
+        model.apply({session.connection}, {session});
+        QCOMPARE(model.index(0, SessionsModel::Expires).data().toString(), u"in 6.4 s"_s);
+        model.setDown(ConnectionName("cache"), true);
+        QCOMPARE(model.index(0, SessionsModel::Expires).data().toString(), u"not known"_s);
+        QCOMPARE(model.index(0, SessionsModel::Holds).data(SessionsModel::ToneRole).toInt(),
+                 static_cast<int>(Tone::Free));
+        model.setDown(ConnectionName("cache"), false);
+        QCOMPARE(model.index(0, SessionsModel::Expires).data().toString(), u"in 6.4 s"_s);
+    }
 };
 
 LOCKSCOPE_TEST(TestSessions)

@@ -226,6 +226,24 @@ private slots:
         QCOMPARE(page.detail()->key().bytes(), "stock"_ba);
     }
 
+    void aChosenFolderShowsNoKeysDetail()
+    {
+        FakeBackend backend;
+        KeysPage page;
+        open(page, backend);
+        QTRY_VERIFY(rowOf(page.tree(), u"user:"_s).isValid());
+        const auto folder = rowOf(page.tree(), u"user:"_s);
+        page.tree()->expand(folder);
+        page.tree()->setCurrentIndex(page.tree()->model()->index(0, 0, folder));
+        QVERIFY(page.detail()->key().bytes().startsWith("user:"));
+        page.tree()->setCurrentIndex(folder);
+        QCOMPARE(page.detail()->key().bytes(), QByteArray());
+        // And what the filter hides is not on show either.
+        page.tree()->setCurrentIndex(page.tree()->model()->index(0, 0, folder));
+        page.setFilter(u"no key is named so"_s);
+        QTRY_COMPARE(page.detail()->key().bytes(), QByteArray());
+    }
+
     void scansForAPattern()
     {
         FakeBackend backend;

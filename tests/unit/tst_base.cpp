@@ -104,7 +104,8 @@ private slots:
         QTest::addColumn<QString>("argument");
         QTest::addColumn<QString>("shown"); // empty: refused
         QTest::newRow("zk") << u"zk://h:1"_s << u"zk://h:1"_s;
-        QTest::newRow("ensemble") << u"orders=zk://a:1,b:2,c/app/x?admin=9"_s << u"zk://a:1,b:2,c:2181/app/x"_s;
+        QTest::newRow("ensemble") << u"orders=zk://a:1,b:2,c/app/x?admin=9"_s
+                                  << u"zk://a:1,b:2,c:2181/app/x?admin=9"_s;
         QTest::newRow("secret stays out") << u"redis://me:p%40ss@h/3"_s << u"redis://h:6379/3"_s;
         QTest::newRow("ipv6") << u"zk://[::1]:2181"_s << u"zk://[::1]:2181"_s;
         QTest::newRow("sandbox") << u"sandbox:"_s << u"sandbox:"_s;

@@ -96,6 +96,7 @@ void FactsForm::clear()
         delete item;
     }
     m_values.clear();
+    m_texts.clear();
 }
 
 void FactsForm::addRow(const QString &title, QWidget *value, const QString &plain)
@@ -119,6 +120,19 @@ void FactsForm::addText(const QString &title, const QString &text)
     value->setTextInteractionFlags(Qt::TextSelectableByMouse);
     value->setContentsMargins(0, 6, 0, 6);
     addRow(title, value, text);
+    m_texts.insert(title, value);
+}
+
+void FactsForm::setText(const QString &title, const QString &text)
+{
+    auto *value = m_texts.value(title);
+    if (!value || value->text() == text)
+        return;
+    value->setText(text);
+    for (auto &[name, said] : m_values) {
+        if (name == title)
+            said = text;
+    }
 }
 
 void FactsForm::addCode(const QString &title, const QStringList &lines)

@@ -3,6 +3,7 @@
 // plain; code is monospace on its own ground and wraps anywhere.
 #pragma once
 
+#include <QHash>
 #include <QStringList>
 #include <QWidget>
 
@@ -37,6 +38,8 @@ public:
     void addText(const QString &title, const QString &text);
     void addCode(const QString &title, const QStringList &lines);
     void clear();
+    // Other words at a title that is there.
+    void setText(const QString &title, const QString &text);
     // What stands at `title`; for tests.
     [[nodiscard]] QString valueOf(const QString &title) const;
 
@@ -45,6 +48,7 @@ private:
 
     QGridLayout *m_grid;
     QList<std::pair<QString, QString>> m_values;
+    QHash<QString, QLabel *> m_texts;
 };
 
 } // namespace lockscope::ui

@@ -34,7 +34,7 @@ QString KeyNode::ttlText(std::optional<milliseconds> ttl, Moment seen, Moment no
     if (!rest)
         return u"∞ no TTL"_s;
     if (*rest <= 0ms)
-        return u"expired"_s;
+        return u"due"_s; // by the last look: it may have been renewed since
     // Tenths that only change when the screen does say nothing.
     return spokenDuration(*rest < keyExpiresSoon ? *rest : std::chrono::floor<std::chrono::seconds>(*rest));
 }

@@ -202,6 +202,9 @@ Pill pillOf(const Contender &contender, const LockSnapshot &lock)
 LockFacts factsOf(const LockSnapshot &lock)
 {
     LockFacts facts;
+    facts.recipe = lock.recipe;
+    // Standing by is what an election's waiters are for; days of it must not top the list.
+    facts.isElection = recipes::recipeOf(lock.recipe).electsLeader;
     facts.waitersKnown = lock.waitersKnown;
     facts.findings = static_cast<int>(lock.findings.size());
     for (const auto &finding : lock.findings)

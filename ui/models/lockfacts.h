@@ -15,6 +15,8 @@ struct LockFacts {
     int findings = 0;
     int holders = 0;
     int waiters = 0;
+    QByteArray recipe;
+    bool isElection = false;
     bool waitersKnown = true;
     // By our clock: the server's moments less how far its clock is ahead.
     qint64 waitingSinceSumMs = 0; // over the waiters whose beginning is known

@@ -34,8 +34,8 @@ int byAge(const std::optional<SystemTime> &a, const std::optional<SystemTime> &b
 
 QString LockRow::titleOf(int column)
 {
-    static const QStringList titles{u"State"_s,   u"Lock"_s,        u"Recipe"_s, u"Holder"_s,
-                                    u"Waiting"_s, u"Oldest wait"_s, u"Held"_s,   u"Finding"_s};
+    static const QStringList titles{u"State"_s,       u"Lock"_s, u"Recipe"_s,  u"Holder"_s,    u"Waiting"_s,
+                                    u"Oldest wait"_s, u"Held"_s, u"Finding"_s, u"Connection"_s};
     return titles[column];
 }
 
@@ -48,8 +48,9 @@ QString LockRow::cell(int column, SystemTime now) const
 {
     const auto age = [now](SystemTime since) { return spokenDuration(duration_cast<milliseconds>(now - since)); };
     switch (column) {
-    case State: return facts.pill.word;
+    case State: return gone ? u"gone"_s : facts.pill.word;
     case Lock: return label(snapshot.lock.name, 400);
+    case Connection: return label(snapshot.lock.connection.bytes(), 60);
     case Recipe: return QString::fromLatin1(snapshot.recipe);
     case Holder: return facts.holder;
     case Waiting: return facts.waiting;
@@ -83,41 +84,46 @@ const QString &LockRow::haystack() const
     return m_haystack;
 }
 
-qint64 LockOrder::waitingSum(const LockRow &row) const
+qint64 LockOrder::waitingSum(const LockFacts &facts) const
 {
-    if (row.isElection || row.facts.waiters == 0)
+    if (facts.isElection || facts.waiters == 0)
         return 0;
     const auto now = duration_cast<milliseconds>(rankedAt.time_since_epoch()).count();
     // At least 1: whoever has waiters comes before whoever has none.
-    return std::max<qint64>(1, now * row.facts.waitersTimed - row.facts.waitingSinceSumMs);
+    return std::max<qint64>(1, now * facts.waitersTimed - facts.waitingSinceSumMs);
 }
 
-int LockOrder::compare(const LockRow &a, const LockRow &b) const
+int LockOrder::compare(const LockRow &rowA, const LockRow &rowB) const
 {
+    const LockFacts &a = rowA.orderedBy();
+    const LockFacts &b = rowB.orderedBy();
     int order = 0;
     switch (column) {
-    case LockRow::State: order = threeWay(a.facts.stateRank, b.facts.stateRank); break;
+    case LockRow::State: order = threeWay(a.stateRank, b.stateRank); break;
     case LockRow::Lock: break;
-    case LockRow::Recipe: order = a.snapshot.recipe.compare(b.snapshot.recipe); break;
-    case LockRow::Holder: order = a.facts.holder.compare(b.facts.holder); break;
-    case LockRow::Waiting: order = threeWay(a.facts.waiters, b.facts.waiters); break;
-    case LockRow::OldestWait: order = byAge(a.facts.oldestWait, b.facts.oldestWait); break;
-    case LockRow::Held: order = byAge(a.facts.heldSince, b.facts.heldSince); break;
+    case LockRow::Connection:
+        order = rowA.snapshot.lock.connection.bytes().compare(rowB.snapshot.lock.connection.bytes());
+        break;
+    case LockRow::Recipe: order = a.recipe.compare(b.recipe); break;
+    case LockRow::Holder: order = a.holder.compare(b.holder); break;
+    case LockRow::Waiting: order = threeWay(a.waiters, b.waiters); break;
+    case LockRow::OldestWait: order = byAge(a.oldestWait, b.oldestWait); break;
+    case LockRow::Held: order = byAge(a.heldSince, b.heldSince); break;
     case LockRow::FindingColumn:
-        order = threeWay(severityRank(a.facts), severityRank(b.facts));
+        order = threeWay(severityRank(a), severityRank(b));
         if (order == 0)
-            order = a.facts.finding.compare(b.facts.finding);
+            order = a.finding.compare(b.finding);
         break;
     default:
-        order = -threeWay(severityRank(a.facts), severityRank(b.facts));
+        order = -threeWay(severityRank(a), severityRank(b));
         if (order == 0)
             order = -threeWay(waitingSum(a), waitingSum(b));
         break;
     }
     if (order == 0)
-        order = a.snapshot.lock.name.compare(b.snapshot.lock.name);
+        order = rowA.snapshot.lock.name.compare(rowB.snapshot.lock.name);
     if (order == 0)
-        order = a.snapshot.lock.connection.bytes().compare(b.snapshot.lock.connection.bytes());
+        order = rowA.snapshot.lock.connection.bytes().compare(rowB.snapshot.lock.connection.bytes());
     return direction == Qt::DescendingOrder && column >= 0 ? -order : order;
 }
 

@@ -7,24 +7,23 @@
 namespace lockscope::ui {
 
 struct LockRow {
-    enum Column { State, Lock, Recipe, Holder, Waiting, OldestWait, Held, FindingColumn, ColumnCount };
+    enum Column { State, Lock, Recipe, Holder, Waiting, OldestWait, Held, FindingColumn, Connection, ColumnCount };
 
-    explicit LockRow(const inspect::LockSnapshot &lock) : snapshot(lock), facts(factsOf(lock))
-    {
-        // Standing by is what an election's waiters are for; days of it must not top the list.
-        isElection = recipes::recipeOf(lock.recipe).electsLeader;
-    }
+    explicit LockRow(const inspect::LockSnapshot &lock) : snapshot(lock), facts(factsOf(lock)) {}
 
     [[nodiscard]] static QString titleOf(int column);
     [[nodiscard]] static Qt::Alignment alignmentOf(int column);
     // At the present of its connection.
     [[nodiscard]] QString cell(int column, SystemTime now) const;
+    [[nodiscard]] const LockFacts &orderedBy() const { return heldFacts ? *heldFacts : facts; }
     // Everything the filter looks into, in one lower-case string, made when first searched.
     [[nodiscard]] const QString &haystack() const;
 
     inspect::LockSnapshot snapshot;
     LockFacts facts;
-    bool isElection = false;
+    // While the order is held: what the row stands where it stands for, whatever its facts are by now.
+    std::optional<LockFacts> heldFacts;
+    bool gone = false; // removed while the order is held: the row is still there, and says so
     bool mine = false;
     bool shown = false;
     bool leaving = false; // while rows are removed
@@ -43,7 +42,7 @@ struct LockOrder {
     [[nodiscard]] bool operator()(const LockRow *a, const LockRow *b) const { return compare(*a, *b) < 0; }
 
 private:
-    [[nodiscard]] qint64 waitingSum(const LockRow &row) const;
+    [[nodiscard]] qint64 waitingSum(const LockFacts &facts) const;
 };
 
 struct LockFilter {

@@ -2,6 +2,7 @@
 #include "ui/models/locksmodel.h"
 
 #include "core/base/text.h"
+#include "ui/models/orderedrows.h"
 #include "ui/models/rowdelta.h"
 #include "ui/theme/text.h"
 
@@ -15,8 +16,6 @@ using inspect::ChangeKind, inspect::LockName, inspect::LockSnapshot, inspect::Sn
 // Beyond this many places in one batch, one change of layout is cheaper for a view than so many signals.
 constexpr std::size_t scatteredPlaces = 200;
 constexpr std::size_t manyMoves = 32;
-// Up to so many, finding each by bisection beats a pass over all rows.
-constexpr std::size_t fewRows = 64;
 
 LocksModel::LocksModel(QObject *parent)
     : QAbstractTableModel(parent), m_clock([] { return std::chrono::system_clock::now(); })
@@ -30,11 +29,6 @@ SystemTime LocksModel::nowOf(const ConnectionName &connection) const
 {
     const auto frozen = m_frozen.find(connection);
     return frozen == m_frozen.end() ? m_clock() : frozen->second;
-}
-
-int LocksModel::position(const Rows &rows, const LockRow &entry) const
-{
-    return static_cast<int>(std::lower_bound(rows.begin(), rows.end(), &entry, m_order) - rows.begin());
 }
 
 void LocksModel::apply(const std::vector<SnapshotChange> &changes)
@@ -59,7 +53,9 @@ void LocksModel::apply(const std::vector<SnapshotChange> &changes)
         const SnapshotChange &change = **it;
         const auto known = m_entries.find(change.lock.lock);
         if (change.kind == ChangeKind::Removed) {
-            if (known != m_entries.end())
+            if (known != m_entries.end() && m_isHeld && known->second->shown)
+                leaveLater(*known->second, changedRows);
+            else if (known != m_entries.end())
                 doomed.push_back(known->second.get());
             continue;
         }
@@ -70,6 +66,12 @@ void LocksModel::apply(const std::vector<SnapshotChange> &changes)
             continue;
         }
         LockRow &entry = *known->second;
+        if (m_isHeld) {
+            keepPlace(entry, std::move(next));
+            if (entry.shown)
+                changedRows.push_back(position(m_shown, entry));
+            continue;
+        }
         const bool showNow = m_filter.shows(next);
         count(entry, -1);
         count(next, +1);
@@ -89,6 +91,7 @@ void LocksModel::apply(const std::vector<SnapshotChange> &changes)
 
     if (m_counts != countsBefore)
         emit countsChanged();
+    sayWaiting();
     emit applied();
     for (const auto *change : order)
         emit snapshotChanged(change->lock.lock);
@@ -106,12 +109,14 @@ void LocksModel::remove(const Rows &doomed)
         return;
     Rows visible;
     for (auto *entry : doomed) {
-        count(*entry, -1);
+        if (!entry->gone) // else it was counted when it left
+            count(*entry, -1);
+        m_waiting.remove(entry->snapshot.lock);
         if (entry->shown)
             visible.push_back(entry);
     }
     removeShown(visible);
-    removeFromAll(doomed);
+    takeRows(m_all, doomed, m_order);
     for (auto *entry : doomed)
         m_entries.erase(LockName(entry->snapshot.lock));
 }
@@ -134,7 +139,7 @@ void LocksModel::move(std::vector<Move> moves)
             appearing.push_back(move.entry);
     }
     removeShown(hiding);
-    removeFromAll(moving);
+    takeRows(m_all, moving, m_order);
     if (within.size() <= manyMoves) {
         for (auto *move : within)
             moveWithin(*move);
@@ -155,7 +160,7 @@ void LocksModel::move(std::vector<Move> moves)
         move.take();
         move.entry->shown = false; // until insertShown has said so
     }
-    insertIntoAll(moving);
+    putRows(m_all, moving, m_order);
     insertShown(appearing);
 }
 
@@ -192,40 +197,15 @@ void LocksModel::add(std::vector<std::unique_ptr<LockRow>> fresh)
     for (auto &entry : fresh) {
         count(*entry, +1);
         all.push_back(entry.get());
-        if (m_filter.shows(*entry))
+        if (m_filter.shows(*entry) && (!m_isHeld || m_shown.empty()))
             visible.push_back(entry.get());
+        else if (m_filter.shows(*entry))
+            m_waiting.insert(entry->snapshot.lock);
         const LockName name = entry->snapshot.lock;
         m_entries.emplace(name, std::move(entry));
     }
-    insertIntoAll(all);
+    putRows(m_all, all, m_order);
     insertShown(std::move(visible));
-}
-
-void LocksModel::removeFromAll(const Rows &doomed)
-{
-    if (doomed.size() <= fewRows) {
-        for (const auto *entry : doomed)
-            m_all.erase(m_all.begin() + position(m_all, *entry));
-        return;
-    }
-    for (auto *entry : doomed)
-        entry->leaving = true;
-    std::erase_if(m_all, [](const LockRow *entry) { return entry->leaving; });
-    for (auto *entry : doomed)
-        entry->leaving = false;
-}
-
-void LocksModel::insertIntoAll(const Rows &fresh)
-{
-    if (fresh.size() <= fewRows) {
-        for (auto *entry : fresh)
-            m_all.insert(m_all.begin() + position(m_all, *entry), entry);
-        return;
-    }
-    const auto middle = static_cast<std::ptrdiff_t>(m_all.size());
-    m_all.insert(m_all.end(), fresh.begin(), fresh.end());
-    std::sort(m_all.begin() + middle, m_all.end(), m_order);
-    std::inplace_merge(m_all.begin(), m_all.begin() + middle, m_all.end(), m_order);
 }
 
 void LocksModel::removeShown(const Rows &doomed)
@@ -263,18 +243,7 @@ void LocksModel::insertShown(Rows fresh)
     if (fresh.empty())
         return;
     std::sort(fresh.begin(), fresh.end(), m_order);
-    struct Group {
-        int at;
-        std::size_t first, count;
-    };
-    std::vector<Group> groups;
-    for (std::size_t i = 0; i < fresh.size(); ++i) {
-        const int at = position(m_shown, *fresh[i]);
-        if (!groups.empty() && groups.back().at == at)
-            ++groups.back().count;
-        else
-            groups.push_back({at, i, 1});
-    }
+    auto groups = placesOf(m_shown, fresh, m_order);
     const bool scattered = groups.size() > scatteredPlaces;
     const auto middle = static_cast<std::ptrdiff_t>(m_shown.size());
     if (scattered)
@@ -320,23 +289,6 @@ void LocksModel::emitRanges(std::vector<int> rows)
         emit dataChanged(index(range.first, 0), index(range.last, LockRow::ColumnCount - 1));
 }
 
-void LocksModel::refilter()
-{
-    emit aboutToApply();
-    Rows hiding;
-    Rows appearing;
-    for (auto *entry : m_all) {
-        const bool showNow = m_filter.shows(*entry);
-        if (entry->shown && !showNow)
-            hiding.push_back(entry);
-        else if (!entry->shown && showNow)
-            appearing.push_back(entry);
-    }
-    removeShown(hiding);
-    insertShown(std::move(appearing));
-    emit applied();
-}
-
 void LocksModel::setChip(Chip chip)
 {
     if (std::exchange(m_filter.chip, chip) != chip)
@@ -356,8 +308,10 @@ void LocksModel::setConnection(const ConnectionName &connection)
         return;
     m_filter.connection = connection;
     m_counts = {};
-    for (const auto *entry : m_all)
-        count(*entry, +1);
+    for (const auto *entry : m_all) {
+        if (!entry->gone)
+            count(*entry, +1);
+    }
     refilter();
     emit countsChanged();
 }
@@ -373,7 +327,7 @@ void LocksModel::setMine(QSet<LockName> mine)
     m_mine = std::move(mine);
     for (auto *entry : m_all) {
         const bool isMine = m_mine.contains(entry->snapshot.lock);
-        if (isMine == entry->mine)
+        if (isMine == entry->mine || entry->gone)
             continue;
         count(*entry, -1);
         entry->mine = isMine;
@@ -394,6 +348,7 @@ void LocksModel::removeConnection(const ConnectionName &connection)
     }
     remove(doomed);
     m_frozen.erase(connection);
+    sayWaiting();
     emit applied();
     emit countsChanged();
 }
@@ -409,7 +364,7 @@ void LocksModel::setFrozen(const ConnectionName &connection, std::optional<Syste
 const LockSnapshot *LocksModel::snapshot(const LockName &lock) const
 {
     const auto known = m_entries.find(lock);
-    return known == m_entries.end() ? nullptr : &known->second->snapshot;
+    return known == m_entries.end() || known->second->gone ? nullptr : &known->second->snapshot;
 }
 
 const LockSnapshot &LocksModel::snapshotAt(int row) const
@@ -436,22 +391,11 @@ void LocksModel::tick(int firstRow, int lastRow)
     emit dataChanged(index(firstRow, LockRow::OldestWait), index(last, LockRow::FindingColumn), {Qt::DisplayRole});
 }
 
-void LocksModel::rank()
-{
-    m_order.rankedAt = m_clock();
-    if (m_order.column >= 0 || std::is_sorted(m_all.begin(), m_all.end(), m_order))
-        return;
-    emit aboutToApply();
-    std::sort(m_all.begin(), m_all.end(), m_order);
-    if (!std::is_sorted(m_shown.begin(), m_shown.end(), m_order))
-        rearrangeShown([&] { std::sort(m_shown.begin(), m_shown.end(), m_order); });
-    emit applied();
-}
-
 void LocksModel::sort(int column, Qt::SortOrder order)
 {
     if (column == m_order.column && order == m_order.direction)
         return;
+    settle();
     emit aboutToApply();
     m_order.column = column;
     m_order.direction = order;
@@ -494,6 +438,8 @@ QVariant LocksModel::headerData(int section, Qt::Orientation orientation, int ro
         return {};
     if (role == Qt::TextAlignmentRole)
         return QVariant::fromValue(LockRow::alignmentOf(section));
+    if (role == Qt::InitialSortOrderRole) // who looks for waiters looks for the most
+        return section >= LockRow::Waiting && section <= LockRow::Held ? Qt::DescendingOrder : Qt::AscendingOrder;
     return role == Qt::DisplayRole ? QVariant(LockRow::titleOf(section)) : QVariant();
 }
 

@@ -9,7 +9,7 @@
 #include <version>
 
 #include "core/workspace/backend.h"
-#include "ui/models/lockrow.h"
+#include "ui/models/orderedrows.h"
 
 #include <QAbstractTableModel>
 #include <QSet>
@@ -54,6 +54,7 @@ public:
     [[nodiscard]] const inspect::LockSnapshot *snapshot(const inspect::LockName &lock) const;
     [[nodiscard]] const inspect::LockSnapshot &snapshotAt(int row) const;
     [[nodiscard]] const LockFacts &factsAt(int row) const;
+    [[nodiscard]] bool isGoneAt(int row) const { return m_shown[static_cast<std::size_t>(row)]->gone; }
     // -1 if it is not shown.
     [[nodiscard]] int rowOf(const inspect::LockName &lock) const;
 
@@ -61,6 +62,18 @@ public:
     void tick(int firstRow, int lastRow);
     // Sums of waiting grow at different speeds: puts the rows in order by the present ones.
     void rank();
+    // While held no row moves, comes or goes: cells say what is the case now, all else waits. Somebody is about to
+    // click, and must hit what was aimed at.
+    void setOrderHeld(bool held);
+    // How many rows wait to move, come or go, and how many of them are critical.
+    struct Waiting {
+        int rows = 0;
+        int critical = 0;
+        friend bool operator==(const Waiting &, const Waiting &) = default;
+    };
+    [[nodiscard]] const Waiting &waiting() const { return m_waitingSaid; }
+    // Lets everything move that waits, held or not.
+    void settle();
 
     [[nodiscard]] int rowCount(const QModelIndex &parent = {}) const override;
     [[nodiscard]] int columnCount(const QModelIndex &parent = {}) const override;
@@ -70,6 +83,7 @@ public:
 
 signals:
     void countsChanged();
+    void waitingChanged();
     // Around everything apply() does, so that a view can keep its place.
     void aboutToApply();
     void applied();
@@ -77,7 +91,6 @@ signals:
     void snapshotChanged(const lockscope::inspect::LockName &lock);
 
 private:
-    using Rows = std::vector<LockRow *>; // in order, unless said otherwise
     // A row whose new content stands elsewhere in the order, or passes the filter differently.
     struct Move {
         LockRow *entry = nullptr;
@@ -89,7 +102,8 @@ private:
         size_t operator()(const inspect::LockName &name) const { return qHash(name); }
     };
 
-    [[nodiscard]] int position(const Rows &rows, const LockRow &entry) const;
+    using Rows = LockRows; // in order, unless said otherwise
+    [[nodiscard]] int position(const Rows &rows, const LockRow &entry) const { return placeOf(rows, entry, m_order); }
     void count(const LockRow &entry, int by);
     void remove(const Rows &doomed);
     void move(std::vector<Move> moves);
@@ -97,9 +111,10 @@ private:
     void add(std::vector<std::unique_ptr<LockRow>> fresh);
     void removeShown(const Rows &doomed);
     void insertShown(Rows fresh);
-    void removeFromAll(const Rows &doomed);
-    void insertIntoAll(const Rows &fresh);
     void rearrangeShown(const std::function<void()> &rearrange);
+    void keepPlace(LockRow &entry, LockRow next);
+    void leaveLater(LockRow &entry, std::vector<int> &changedRows);
+    void sayWaiting();
     void refilter();
     void emitRanges(std::vector<int> rows);
 
@@ -111,6 +126,10 @@ private:
     QSet<inspect::LockName> m_mine;
     LockOrder m_order;
     LockFilter m_filter;
+    bool m_isHeld = false;
+    QSet<inspect::LockName> m_waiting;
+    bool m_rankWaits = false;
+    Waiting m_waitingSaid;
     LockCounts m_counts; // of the chosen connection: the numbers on the chips are what a click shows
 };
 

@@ -18,8 +18,6 @@ using std::chrono::milliseconds;
 
 namespace {
 
-constexpr auto sessionExpiresSoon = 3s;
-
 bool isBefore(const SessionSnapshot &a, const SessionSnapshot &b)
 {
     return a.connection != b.connection ? a.connection < b.connection : a.session < b.session;
@@ -99,6 +97,18 @@ void SessionsModel::apply(const std::vector<ConnectionName> &connections, std::v
         emit dataChanged(index(firstChanged, 0), index(lastChanged, ColumnCount - 1));
 }
 
+void SessionsModel::setDown(const ConnectionName &name, bool down)
+{
+    if (m_down.contains(name) == down)
+        return;
+    if (down)
+        m_down.insert(name);
+    else
+        m_down.erase(name);
+    if (rowCount() > 0)
+        emit dataChanged(index(0, 0), index(rowCount() - 1, ColumnCount - 1));
+}
+
 int SessionsModel::rowCount(const QModelIndex &parent) const
 {
     return parent.isValid() ? 0 : static_cast<int>(m_rows.size());
@@ -119,6 +129,8 @@ QString SessionsModel::display(const SessionSnapshot &session, int column) const
     case Holds: return locksText(session.holds);
     case Waits: return locksText(session.waits);
     case Expires: {
+        if (m_down.contains(session.connection))
+            return u"not known"_s;
         if (!session.expiresAt)
             return {};
         const auto left = std::chrono::duration_cast<milliseconds>(*session.expiresAt - m_clock());
@@ -163,12 +175,12 @@ QVariant SessionsModel::data(const QModelIndex &index, int role) const
         return all.join(u'\n');
     }
     case ToneRole:
+        if (m_down.contains(session.connection))
+            return static_cast<int>(Tone::Free);
         if (index.column() == Holds)
             return static_cast<int>(Tone::Hold);
         if (index.column() == Waits)
             return static_cast<int>(Tone::Wait);
-        if (index.column() == Expires && session.expiresAt && *session.expiresAt - m_clock() < sessionExpiresSoon)
-            return static_cast<int>(Tone::Warning);
         return {};
     default: return {};
     }
@@ -176,8 +188,8 @@ QVariant SessionsModel::data(const QModelIndex &index, int role) const
 
 QVariant SessionsModel::headerData(int section, Qt::Orientation orientation, int role) const
 {
-    static const std::array titles{u"Connection"_s, u"Session"_s,   u"Endpoint"_s, u"Client"_s,
-                                   u"Holds"_s,      u"Waits for"_s, u"Expires"_s};
+    static const std::array titles{u"Connection"_s, u"Session"_s,   u"Endpoint"_s,       u"Client"_s,
+                                   u"Holds"_s,      u"Waits for"_s, u"If silent, ends"_s};
     if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount)
         return {};
     if (role == Qt::DisplayRole)

@@ -8,6 +8,7 @@
 #include <QAbstractTableModel>
 
 #include <functional>
+#include <set>
 
 namespace lockscope::ui {
 
@@ -22,6 +23,8 @@ public:
 
     // The complete sessions of these connections.
     void apply(const std::vector<ConnectionName> &connections, std::vector<inspect::SessionSnapshot> sessions);
+    // What is known of this connection's sessions is old: they are pale, and how long they live is not known.
+    void setDown(const ConnectionName &name, bool down);
     [[nodiscard]] const inspect::SessionSnapshot &at(int row) const { return m_rows[static_cast<std::size_t>(row)]; }
 
     [[nodiscard]] int rowCount(const QModelIndex &parent = {}) const override;
@@ -35,6 +38,7 @@ private:
 
     Clock m_clock;
     std::vector<inspect::SessionSnapshot> m_rows;
+    std::set<ConnectionName> m_down;
 };
 
 } // namespace lockscope::ui

@@ -57,7 +57,8 @@ QString ZnodeNode::cell(int column) const
     case Bytes: return isStatKnown ? countText(stat.dataLength) : QString();
     case Owner: return stat.ephemeralOwner.isNone() ? QString() : stat.ephemeralOwner.text();
     case Version: return isStatKnown ? QString::number(stat.version) : QString();
-    case Modified: return isStatKnown ? timeText(stat.mtime) : QString();
+    case Modified:
+        return isStatKnown && stat.mtime.count() != 0 ? timeText(stat.mtime) : QString(); // the root has none
     default: return {};
     }
 }

@@ -36,7 +36,10 @@ constexpr auto detailTicksEvery = 250ms;
 KeyDetailView::KeyDetailView(QWidget *parent) : QWidget(parent)
 {
     m_tick.setInterval(detailTicksEvery);
-    connect(&m_tick, &QTimer::timeout, this, &KeyDetailView::sayRest);
+    connect(&m_tick, &QTimer::timeout, this, [this] {
+        if (!m_isFrozen)
+            sayRest();
+    });
 
     auto *empty = new EmptyNotice(this);
     empty->say(u"No key chosen"_s,
@@ -212,13 +215,16 @@ void KeyDetailView::sayRest()
     const QString rest = KeyNode::ttlText(row.ttl, m_seen, now);
     QStringList parts{label(row.type, 40)};
     const bool hasTtl = row.ttl && row.ttl->count() != -1;
-    parts << (!hasTtl                ? u"no TTL: it stays until somebody deletes it"_s
-              : rest == u"expired"_s ? rest
-                                     : u"expires in %1"_s.arg(rest));
+    parts << (!hasTtl            ? u"no TTL: it stays until somebody deletes it"_s
+              : rest == u"due"_s ? u"its time is up, by the last look"_s
+                                 : u"expires in %1"_s.arg(rest));
     if (row.bytes)
         parts << u"%1 bytes of memory"_s.arg(countText(*row.bytes));
     if (m_items.shape() != KeyItemsModel::Shape::Single)
-        parts << (m_detail->cut ? u"the first %1 items"_s : u"%1 items"_s).arg(countText(m_items.rowCount()));
+        parts << (m_detail->cut             ? u"the first %1 items"_s
+                  : m_items.rowCount() == 1 ? u"%1 item"_s
+                                            : u"%1 items"_s)
+                     .arg(countText(m_items.rowCount()));
     m_summary->setText(parts.join(u" · "_s));
     const bool isExpired = hasTtl && now - m_seen >= *row.ttl;
     if (isExpired && !m_wasExpired) {

@@ -31,6 +31,8 @@ public:
     void show(Backend *backend, const ConnectionName &connection, const RedisKey &key);
     [[nodiscard]] const RedisKey &key() const { return m_key; }
     void refresh();
+    // What is left of its time is not counted down, nor looked after.
+    void setFrozen(bool frozen) { m_isFrozen = frozen; }
 
     [[nodiscard]] ValueView *value() const { return m_value; }
     [[nodiscard]] LiveTree *items() const { return m_itemsView; }
@@ -59,6 +61,7 @@ private:
     std::optional<KeyDetail> m_detail; // as last read
     std::chrono::steady_clock::time_point m_seen;
     bool m_wasExpired = false;
+    bool m_isFrozen = false;
     QTimer m_tick;
     KeyItemsModel m_items;
 

@@ -143,6 +143,7 @@ void KeysPage::connectModel()
     m_filterSoon.setInterval(filterDelay);
     connect(&m_filterSoon, &QTimer::timeout, this, [this] {
         m_proxy->setFilterFixedString(m_filter->text());
+        chooseKey(m_tree->currentIndex()); // nobody tells of a current row that left with its folder
         sayProgress();
     });
     connect(&m_model, &KeysModel::turnBegins, m_tree, &LiveTree::holdPlace);
@@ -152,16 +153,21 @@ void KeysPage::connectModel()
     connect(m_detail, &KeyDetailView::looked, &m_model, &KeysModel::update);
     connect(m_detail, &KeyDetailView::gone, this, [this](const RedisKey &key) {
         // The detail stays and says that it is gone; the neighbour is not what was asked for.
+        m_isLeaving = true;
         m_tree->setCurrentIndex({});
         m_model.remove(key);
+        m_isLeaving = false;
     });
 }
 
 void KeysPage::chooseKey(const QModelIndex &current)
 {
     const RedisKey key = m_model.keyOf(m_proxy->mapToSource(current));
-    if (current.isValid() && !current.data(KeysModel::FolderRole).toBool() && key != m_detail->key())
+    const bool isKey = current.isValid() && !current.data(KeysModel::FolderRole).toBool();
+    if (isKey && key != m_detail->key())
         m_detail->show(m_backend, m_model.connection(), key);
+    else if (!isKey && !m_isLeaving)
+        m_detail->show(nullptr, {}, {}); // what is not chosen is not shown
 }
 
 void KeysPage::setBackend(Backend *backend)
@@ -209,7 +215,8 @@ void KeysPage::choose()
 // Nobody pays for a scan that nobody looks at.
 void KeysPage::startIfWanted()
 {
-    if (isVisible() && !m_isStale && m_choice.shown() && m_model.progress().scan == KeysModel::Scan::Idle)
+    if (isVisible() && !m_isStale && !m_frozenAt && m_choice.shown()
+        && m_model.progress().scan == KeysModel::Scan::Idle)
         m_model.start();
 }
 
@@ -289,6 +296,15 @@ void KeysPage::hideEvent(QHideEvent *event)
     m_model.pause();
 }
 
+void KeysPage::freeze(std::optional<std::chrono::system_clock::time_point> at)
+{
+    m_frozenAt = at ? std::optional(std::chrono::steady_clock::now()) : std::nullopt;
+    if (at)
+        m_model.pause(); // what it would find would move rows
+    m_detail->setFrozen(at.has_value());
+    m_tree->viewport()->update();
+}
+
 void KeysPage::saveView(QSettings &settings) const
 {
     settings.setValue(u"splitter"_s, m_splitter->saveState());
@@ -298,7 +314,7 @@ void KeysPage::saveView(QSettings &settings) const
 void KeysPage::restoreView(QSettings &settings)
 {
     m_splitter->restoreState(settings.value(u"splitter"_s).toByteArray());
-    m_tree->header()->restoreState(settings.value(u"columns"_s).toByteArray());
+    m_tree->restoreColumns(settings.value(u"columns"_s).toByteArray());
 }
 
 } // namespace lockscope::ui

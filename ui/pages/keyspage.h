@@ -36,6 +36,7 @@ public:
     void setFilter(const QString &text) override;
     void focusContent() override;
     void refresh() override;
+    void freeze(std::optional<std::chrono::system_clock::time_point> at) override;
     void saveView(QSettings &settings) const override;
     void restoreView(QSettings &settings) override;
 
@@ -64,7 +65,9 @@ private:
     Backend *m_backend = nullptr;
     ConnectionChoice m_choice{Scheme::Redis, Scheme::RedisTls};
     bool m_isStale = false;
-    KeysModel m_model;
+    bool m_isLeaving = false;                                        // the key on show was found gone
+    std::optional<std::chrono::steady_clock::time_point> m_frozenAt; // paused
+    KeysModel m_model{nullptr, [this] { return m_frozenAt.value_or(std::chrono::steady_clock::now()); }};
     QSortFilterProxyModel *m_proxy = nullptr;
     QTimer m_tick; // TTLs count down
     QTimer m_filterSoon;

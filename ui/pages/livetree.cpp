@@ -38,9 +38,23 @@ LiveTree::LiveTree(QWidget *parent) : QTreeView(parent)
 
 void LiveTree::setWidths(int stretched, std::initializer_list<std::pair<int, int>> widths)
 {
+    m_stretched = stretched;
+    m_usual = widths;
     header()->setSectionResizeMode(stretched, QHeaderView::Stretch);
     for (const auto &[column, width] : widths)
         setColumnWidth(column, width);
+}
+
+void LiveTree::restoreColumns(const QByteArray &saved)
+{
+    header()->restoreState(saved);
+    header()->setStretchLastSection(false);
+    for (const auto &[column, width] : m_usual) {
+        header()->setSectionResizeMode(column, QHeaderView::Interactive);
+        setColumnWidth(column, std::max({columnWidth(column), header()->sectionSizeHint(column), width / 2}));
+    }
+    if (m_stretched >= 0)
+        header()->setSectionResizeMode(m_stretched, QHeaderView::Stretch);
 }
 
 // The whole row, branches included, as our tables draw it.
@@ -170,7 +184,7 @@ void TreeCellDelegate::paint(QPainter *painter, const QStyleOptionViewItem &opti
     const QFont font = m_mono.contains(index.column()) ? monoFont() : textFont();
     painter->setFont(font);
     const QString text = index.data().toString();
-    if (alignment & Qt::AlignRight)
+    if ((alignment & Qt::AlignRight) && tabularWidth(font, text) <= rect.width())
         drawTabular(*painter, rect, alignment, text);
     else
         painter->drawText(rect, static_cast<int>(alignment) | Qt::TextSingleLine,

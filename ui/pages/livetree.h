@@ -21,6 +21,9 @@ public:
     // One column takes what the others leave.
     void setWidths(int stretched, std::initializer_list<std::pair<int, int>> widths);
 
+    // Sizes of another run, none so small that a title or a date would not fit.
+    void restoreColumns(const QByteArray &saved);
+
     // Around a turn of changes: the row at the top of the screen keeps its place.
     void holdPlace();
     void keepPlace();
@@ -42,6 +45,8 @@ protected:
 private:
     QPersistentModelIndex m_held;
     int m_heldAt = 0;
+    int m_stretched = -1;
+    std::vector<std::pair<int, int>> m_usual;
 };
 
 // How cells of trees look: monospace where text can be pasted, numbers with digits of one

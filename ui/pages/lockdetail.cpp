@@ -367,6 +367,11 @@ QByteArray LockDetail::holder() const
     return {};
 }
 
+QByteArray LockDetail::chosen() const
+{
+    return m_queueTable->currentContender();
+}
+
 QString LockDetail::note() const
 {
     if (!m_lock)

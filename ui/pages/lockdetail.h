@@ -47,6 +47,8 @@ public:
     [[nodiscard]] const inspect::LockSnapshot *snapshot() const { return m_lock ? &*m_lock : nullptr; }
     // The holder a force-release is about: the chosen one, else the first; empty if nobody holds.
     [[nodiscard]] QByteArray holder() const;
+    // The contender chosen in the queue; empty if none is.
+    [[nodiscard]] QByteArray chosen() const;
     [[nodiscard]] QString note() const;
     void focusQueue();
     [[nodiscard]] QSplitter *splitter() const { return m_splitter; }

@@ -51,17 +51,29 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     column->addWidget(makeChips());
     column->addWidget(m_splitter, 1);
 
+    m_model.setClock([this] { return m_frozenAt ? *m_frozenAt : m_clock(); });
     connect(m_table, &LocksTable::chosen, this, &LocksPage::showSnapshot);
     connect(m_table, &LocksTable::opened, m_detail, &LockDetail::focusQueue);
     connect(m_table, &LocksTable::orderChanged, this, &LocksPage::showOrder);
     connect(&m_model, &LocksModel::countsChanged, this, &LocksPage::showCounts);
-    connect(&m_model, &LocksModel::applied, this, &LocksPage::showEmptyNotice);
+    connect(&m_model, &LocksModel::applied, this, [this] {
+        followList();
+        showEmptyNotice();
+    });
+    connect(&m_model, &LocksModel::waitingChanged, this, &LocksPage::showWaiting);
+    connect(m_table, &LocksTable::inUseChanged, this, &LocksPage::holdOrder);
     connect(&m_model, &LocksModel::snapshotChanged, this, [this](const LockName &lock) {
         if (m_table->currentLock() == lock)
             showSnapshot();
     });
     connect(&book, &ConnectionBook::staleChanged, this, &LocksPage::onStale);
     connect(&book, &ConnectionBook::changed, this, [this] {
+        std::set<ConnectionName> production;
+        for (const auto &status : m_book.all()) {
+            if (status.production)
+                production.insert(status.name);
+        }
+        m_table->setConnections(static_cast<int>(m_book.all().size()), std::move(production));
         showBroken();
         showEmptyNotice();
     });
@@ -73,6 +85,7 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
         else
             emit filterCleared();
     });
+    connect(m_empty, &EmptyNotice::secondRequested, this, &LocksPage::sandboxRequested);
     connect(m_holds, &HoldsPanel::changed, this, [this] { m_model.setMine(m_holds->locks()); });
     connect(m_holds, &HoldsPanel::lockActivated, this, &LocksPage::selectLock);
     m_detail->setClock([this] {
@@ -95,6 +108,7 @@ QWidget *LocksPage::makeChips()
     for (int chip = 0; chip <= static_cast<int>(LocksModel::Chip::Mine); ++chip) {
         auto *button = new QPushButton(strip);
         button->setProperty("look", u"chip"_s);
+        button->setToolTip(tr("Counts all locks of the chosen connection; the find field narrows the list further"));
         button->setCheckable(true);
         button->setChecked(chip == 0);
         m_chips->addButton(button, chip);
@@ -104,9 +118,17 @@ QWidget *LocksPage::makeChips()
     m_chips->button(static_cast<int>(LocksModel::Chip::Warning))->setProperty("tone", u"warning"_s);
     connect(m_chips, &QButtonGroup::idClicked, this, [this](int chip) {
         m_model.setChip(static_cast<LocksModel::Chip>(chip));
-        m_table->setCurrentLock(m_table->currentLock(), false);
+        leaveHidden();
     });
     row->addStretch();
+    m_resort = new QPushButton(strip);
+    m_resort->setProperty("look", u"flat"_s);
+    m_resort->setObjectName(u"resort"_s);
+    m_resort->setToolTip(
+        tr("Rows stay where they are while the pointer is over them, and for two seconds after a key"));
+    m_resort->hide();
+    connect(m_resort, &QPushButton::clicked, &m_model, &LocksModel::settle);
+    row->addWidget(m_resort);
     m_order = makeLabel({}, u"muted"_s, strip);
     m_order->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
     m_order->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
@@ -124,8 +146,15 @@ void LocksPage::setBackend(Backend *backend)
 
 void LocksPage::setClock(LocksModel::Clock clock)
 {
-    m_model.setClock(std::move(clock));
+    m_clock = std::move(clock);
     m_model.rank();
+}
+
+void LocksPage::freeze(std::optional<SystemTime> at)
+{
+    m_frozenAt = at;
+    if (!at)
+        showPresent();
 }
 
 void LocksPage::apply(const Batch &batch)
@@ -137,6 +166,7 @@ void LocksPage::showConnection(const ConnectionName &name)
 {
     m_connection = name;
     m_model.setConnection(name);
+    leaveHidden();
     showBroken();
     showEmptyNotice();
 }
@@ -145,6 +175,42 @@ void LocksPage::showAll()
 {
     m_chips->button(static_cast<int>(LocksModel::Chip::All))->setChecked(true);
     m_model.setChip(LocksModel::Chip::All);
+}
+
+// After somebody narrowed the list: the choice goes where the list still is, and the detail and the actions with it.
+void LocksPage::leaveHidden()
+{
+    m_table->leaveHidden();
+    followList();
+}
+
+// The detail shows what is chosen in the list, and nothing else.
+void LocksPage::followList()
+{
+    const auto current = m_table->currentLock();
+    const auto *shown = m_detail->snapshot();
+    if (shown ? shown->lock != current : current && m_model.snapshot(*current))
+        showSnapshot();
+}
+
+void LocksPage::holdOrder()
+{
+    // Until the first look is through the list is only being made.
+    const bool isLooking = std::any_of(m_book.all().begin(), m_book.all().end(), [](const ConnectionStatus &status) {
+        return status.state == ConnectionStatus::State::Connected && !status.progress.firstSnapshotComplete;
+    });
+    m_model.setOrderHeld(!isLooking && m_table->isInUse());
+}
+
+void LocksPage::showWaiting()
+{
+    const auto waiting = m_model.waiting();
+    QString text = waiting.rows == 1 ? tr("↕ 1 row wants to move") : tr("↕ %1 rows want to move").arg(waiting.rows);
+    if (waiting.critical > 0)
+        text += tr(", %1 critical").arg(waiting.critical);
+    m_resort->setText(text);
+    m_resort->setVisible(waiting.rows > 0);
+    m_resort->setProperty("tone", waiting.critical > 0 ? u"critical"_s : QString());
 }
 
 void LocksPage::removeConnection(const ConnectionName &name)
@@ -157,6 +223,7 @@ void LocksPage::setFilter(const QString &text)
 {
     m_filter = text.trimmed();
     m_model.setText(text);
+    leaveHidden();
     showEmptyNotice();
 }
 
@@ -176,6 +243,10 @@ std::optional<LockName> LocksPage::currentLock() const
 
 void LocksPage::selectLock(const LockName &lock)
 {
+    if (m_model.rowOf(lock) < 0) {
+        emit filterCleared(); // whoever asks for it wants to see it
+        m_model.settle();
+    }
     m_table->setCurrentLock(lock, true);
     showSnapshot();
 }
@@ -246,10 +317,9 @@ void LocksPage::showEmptyNotice()
         m_empty->say(
             tr("No connection yet"),
             tr("Lockscope shows the locks that Curator, kazoo, Redisson, redis-py and others keep in %1: who holds, "
-               "who waits, for how long. Looking changes nothing on a server.\n\n"
-               "To try it without a server of your own: lockscope --connect sandbox:")
+               "who waits, for how long. Looking changes nothing on a server.")
                 .arg(servers.join(u", "_s)),
-            tr("Connect…"));
+            tr("Connect…"), tr("Try the sandbox"));
     } else if (m_model.counts().all > 0) {
         const QString all = english.toString(m_model.counts().all);
         m_empty->say(m_filter.isEmpty() ? tr("None of %1 locks is in this view").arg(all)
@@ -279,7 +349,9 @@ void LocksPage::showBroken()
 {
     std::vector<const ConnectionStatus *> broken;
     for (const auto &status : m_book.all()) {
-        if (ConnectionBook::isStale(status) && (m_connection.isEmpty() || status.name == m_connection))
+        const bool isFailed = status.state == ConnectionStatus::State::Broken
+                              || status.state == ConnectionStatus::State::AuthFailed; // also one that never was there
+        if ((isFailed || ConnectionBook::isStale(status)) && (m_connection.isEmpty() || status.name == m_connection))
             broken.push_back(&status);
     }
     while (m_banners->count() > static_cast<int>(broken.size())) {
@@ -291,6 +363,7 @@ void LocksPage::showBroken()
     while (m_banners->count() < static_cast<int>(broken.size())) {
         auto *banner = new Banner(this);
         banner->setObjectName(u"brokenBanner"_s);
+        connect(banner, &Banner::actionRequested, this, &LocksPage::connectRequested);
         m_banners->addWidget(banner);
     }
     m_banners->setContentsMargins(12, broken.empty() ? 0 : 8, 12, 0);
@@ -298,13 +371,19 @@ void LocksPage::showBroken()
         const auto &status = *broken[i];
         const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(status.asOf.time_since_epoch()).count();
         const bool refused = status.state == ConnectionStatus::State::AuthFailed;
-        QString sentence =
-            tr("as of %1. %2")
-                .arg(QDateTime::fromMSecsSinceEpoch(ms).toString(u"HH:mm:ss"_s), label(status.message.toUtf8(), 240));
+        const bool wasSeen = ConnectionBook::isStale(status);
+        QString sentence = label(status.message.toUtf8(), 400);
+        if (wasSeen)
+            sentence = tr("as of %1. %2").arg(QDateTime::fromMSecsSinceEpoch(ms).toString(u"HH:mm:ss"_s), sentence);
         if (!refused)
             sentence += tr(" Trying again by itself.");
         static_cast<Banner *>(m_banners->itemAt(static_cast<int>(i))->widget())
-            ->say(Banner::Look::Warning, tr("%1: connection lost").arg(label(status.name.bytes(), 60)), sentence);
+            ->say(Banner::Look::Warning,
+                  (refused   ? tr("%1: login refused")
+                   : wasSeen ? tr("%1: connection lost")
+                             : tr("%1: not connected"))
+                      .arg(label(status.name.bytes(), 60)),
+                  sentence, wasSeen && !refused ? QString() : tr("Edit…"));
     }
 }
 
@@ -323,6 +402,13 @@ void LocksPage::timerEvent(QTimerEvent *event)
     Page::timerEvent(event);
     if (!isVisible() || window()->isMinimized())
         return;
+    holdOrder();
+    if (!m_frozenAt)
+        showPresent();
+}
+
+void LocksPage::showPresent()
+{
     if (++m_ticks % 5 == 0)
         m_model.rank();
     const auto [first, last] = m_table->visibleRows();

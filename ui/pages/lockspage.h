@@ -33,6 +33,7 @@ public:
     void showConnection(const ConnectionName &name) override;
     void setFilter(const QString &text) override;
     void focusContent() override;
+    void freeze(std::optional<SystemTime> at) override;
     void saveView(QSettings &settings) const override;
     void restoreView(QSettings &settings) override;
 
@@ -46,11 +47,14 @@ public:
     [[nodiscard]] std::optional<inspect::LockName> currentLock() const;
     // For tests and screenshots: a present that stands still.
     void setClock(LocksModel::Clock clock);
+    // The present, paused or not.
+    [[nodiscard]] SystemTime now() const { return m_clock(); }
 
 signals:
     void acquireRequested();
     void forceReleaseRequested();
     void connectRequested();
+    void sandboxRequested();
     void filterCleared();
     void currentLockChanged();
 
@@ -62,6 +66,11 @@ private:
     void apply(const Batch &batch);
     void showSnapshot();
     void showCounts();
+    void leaveHidden();
+    void followList();
+    void holdOrder();
+    void showWaiting();
+    void showPresent();
     void showEmptyNotice();
     void showBroken();
     void showOrder();
@@ -71,11 +80,14 @@ private:
     LocksModel m_model;
     ConnectionName m_connection;
     QString m_filter;
+    LocksModel::Clock m_clock = std::chrono::system_clock::now;
+    std::optional<SystemTime> m_frozenAt; // paused
     int m_ticks = 0;
 
     QVBoxLayout *m_banners;
     HoldsPanel *m_holds;
     QButtonGroup *m_chips = nullptr;
+    QPushButton *m_resort = nullptr;
     QLabel *m_order = nullptr;
     QSplitter *m_splitter;
     QStackedWidget *m_stack;

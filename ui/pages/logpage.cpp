@@ -226,7 +226,7 @@ void LogPage::saveView(QSettings &settings) const
 
 void LogPage::restoreView(QSettings &settings)
 {
-    m_table->header()->restoreState(settings.value(u"columns"_s).toByteArray());
+    m_table->restoreColumns(settings.value(u"columns"_s).toByteArray());
 }
 
 } // namespace lockscope::ui

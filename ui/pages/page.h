@@ -25,6 +25,8 @@ public:
     virtual void setFilter(const QString &text) = 0;
     // Puts the keyboard focus where arrows move through the rows.
     virtual void focusContent() = 0;
+    // Everything on the page stands still, ages included, as of this moment; empty: it goes on.
+    virtual void freeze(std::optional<std::chrono::system_clock::time_point> at) { Q_UNUSED(at) }
     // F5: asks the server again for what is on screen, where the page does not follow by itself.
     virtual void refresh() {}
     // Of a page that does not show the connections: whether it is complete.

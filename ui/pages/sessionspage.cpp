@@ -79,7 +79,7 @@ SessionsPage::SessionsPage(QWidget *parent) : Page(parent)
                                               {SessionsModel::Endpoint, 160},
                                               {SessionsModel::Client, 110},
                                               {SessionsModel::Waits, 300},
-                                              {SessionsModel::Expires, 90}});
+                                              {SessionsModel::Expires, 118}});
     m_table->setContextMenuPolicy(Qt::CustomContextMenu);
     connect(m_table, &QWidget::customContextMenuRequested, this, &SessionsPage::showMenu);
     connect(m_table, &QTreeView::activated, this, &SessionsPage::activate);
@@ -117,6 +117,8 @@ void SessionsPage::setBackend(Backend *backend)
 
 void SessionsPage::take(const Batch &batch)
 {
+    for (const auto &status : batch.connections)
+        m_model.setDown(status.name, status.state != ConnectionStatus::State::Connected);
     if (batch.sessionsOf.empty())
         return;
     m_table->holdPlace();
@@ -165,10 +167,22 @@ void SessionsPage::activate(const QModelIndex &row)
     const auto *session = snapshotAt(row);
     if (!session)
         return;
-    // What it waits for is why somebody looks; else what it holds.
-    const auto &locks = session->waits.empty() ? session->holds : session->waits;
-    if (!locks.empty())
-        emit lockActivated({session->connection, locks.front()});
+    // The one that was searched for; else what it waits for, which is why somebody looks; else what it holds.
+    const QByteArray *chosen = nullptr;
+    const QString wanted = m_filter->text();
+    for (const auto *locks : {&session->waits, &session->holds}) {
+        const auto found = std::find_if(locks->begin(), locks->end(), [&](const QByteArray &name) {
+            return !wanted.isEmpty() && nameText(name).contains(wanted, Qt::CaseInsensitive);
+        });
+        if (!chosen && found != locks->end())
+            chosen = &*found;
+    }
+    for (const auto *locks : {&session->waits, &session->holds}) {
+        if (!chosen && !locks->empty())
+            chosen = &locks->front();
+    }
+    if (chosen)
+        emit lockActivated({session->connection, *chosen});
 }
 
 void SessionsPage::showMenu(const QPoint &at)
@@ -207,6 +221,12 @@ void SessionsPage::hideEvent(QHideEvent *event)
     m_tick.stop();
 }
 
+void SessionsPage::freeze(std::optional<std::chrono::system_clock::time_point> at)
+{
+    m_frozenAt = at;
+    m_table->viewport()->update();
+}
+
 void SessionsPage::saveView(QSettings &settings) const
 {
     settings.setValue(u"columns"_s, m_table->header()->saveState());
@@ -214,7 +234,7 @@ void SessionsPage::saveView(QSettings &settings) const
 
 void SessionsPage::restoreView(QSettings &settings)
 {
-    m_table->header()->restoreState(settings.value(u"columns"_s).toByteArray());
+    m_table->restoreColumns(settings.value(u"columns"_s).toByteArray());
 }
 
 } // namespace lockscope::ui

@@ -26,6 +26,7 @@ public:
     void showConnection(const ConnectionName &name) override;
     void setFilter(const QString &text) override;
     void focusContent() override;
+    void freeze(std::optional<std::chrono::system_clock::time_point> at) override;
     void saveView(QSettings &settings) const override;
     void restoreView(QSettings &settings) override;
 
@@ -42,7 +43,8 @@ private:
     void activate(const QModelIndex &row);
     [[nodiscard]] const inspect::SessionSnapshot *snapshotAt(const QModelIndex &row) const;
 
-    SessionsModel m_model;
+    std::optional<std::chrono::system_clock::time_point> m_frozenAt; // paused
+    SessionsModel m_model{nullptr, [this] { return m_frozenAt.value_or(std::chrono::system_clock::now()); }};
     QSortFilterProxyModel *m_proxy = nullptr; // text and order
     QSortFilterProxyModel *m_ofConnection = nullptr;
     QTimer m_tick;

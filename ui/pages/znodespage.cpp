@@ -123,7 +123,7 @@ QWidget *ZnodesPage::buildTree()
     copy->setShortcutContext(Qt::WidgetShortcut);
     connect(copy, &QAction::triggered, this,
             [this] { QGuiApplication::clipboard()->setText(escaped(pathAt(m_tree->currentIndex()).bytes())); });
-    auto *again = new QAction(u"List again"_s, m_tree);
+    auto *again = new QAction(u"Refresh"_s, m_tree);
     connect(again, &QAction::triggered, this, [this] { m_model.refresh(pathAt(m_tree->currentIndex())); });
     m_tree->addActions({copy, again});
     m_tree->setContextMenuPolicy(Qt::ActionsContextMenu);
@@ -167,13 +167,17 @@ void ZnodesPage::connectModel()
         m_tree->scrollTo(shown, QAbstractItemView::PositionAtCenter);
         m_tree->setFocus();
     });
-    connect(&m_model, &ZnodesModel::revealFailed, this,
-            [this](const ZPath &, const QString &why) { m_status->setText(why); });
+    connect(&m_model, &ZnodesModel::revealFailed, this, [this](const ZPath &, const QString &why) {
+        m_complaint = why;
+        sayStatus();
+    });
     connect(m_detail, &ZnodeDetailView::looked, &m_model, &ZnodesModel::learn);
     connect(m_tree, &LiveTree::sightChanged, this, [this] { m_watchSoon.start(); });
     connect(m_tree->selectionModel(), &QItemSelectionModel::currentChanged, this, [this](const QModelIndex &current) {
         if (current.isValid())
             m_detail->show(m_backend, m_model.connection(), pathAt(current));
+        else if (!m_isLeaving)
+            m_detail->show(nullptr, {}, {}); // what a filter hides is not shown
     });
 }
 
@@ -291,6 +295,8 @@ void ZnodesPage::applyFilter()
             m_tree->expand(m_proxy->mapFromSource(m_model.find(ZPath(path))));
         m_tree->scrollTo(m_tree->currentIndex());
     }
+    if (!text.isEmpty() && !m_tree->currentIndex().isValid())
+        m_detail->show(nullptr, {}, {}); // what a filter hides is not shown
     sayStatus();
 }
 
@@ -343,7 +349,9 @@ void ZnodesPage::rowsLeave(const QModelIndex &parent, int first, int last)
         if (shown.parent() == parent && shown.row() >= first && shown.row() <= last) {
             // Quietly looking at a neighbour instead would be a trap.
             m_detail->showGone();
+            m_isLeaving = true;
             m_tree->setCurrentIndex({});
+            m_isLeaving = false;
             return;
         }
     }
@@ -377,6 +385,7 @@ void ZnodesPage::goTo(const ZPath &path)
         m_filterSoon.stop();
         applyFilter();
     }
+    m_complaint.clear();
     m_model.reveal(path);
 }
 
@@ -392,7 +401,9 @@ void ZnodesPage::sayStatus()
         m_fillingText.clear(); // it shrank, or it is gone
     const QString loaded =
         m_model.loadedCount() == 1 ? u"1 node"_s : u"%1 nodes"_s.arg(countText(m_model.loadedCount()));
-    if (!m_fillingText.isEmpty())
+    if (!m_complaint.isEmpty()) // stays until another path is asked for
+        m_status->setText(m_complaint);
+    else if (!m_fillingText.isEmpty())
         m_status->setText(m_fillingText);
     else if (!m_filter->text().isEmpty())
         m_status->setText(u"filters only the %1 loaded so far"_s.arg(loaded));
@@ -421,7 +432,7 @@ void ZnodesPage::saveView(QSettings &settings) const
 void ZnodesPage::restoreView(QSettings &settings)
 {
     m_splitter->restoreState(settings.value(u"splitter"_s).toByteArray());
-    m_tree->header()->restoreState(settings.value(u"columns"_s).toByteArray());
+    m_tree->restoreColumns(settings.value(u"columns"_s).toByteArray());
 }
 
 } // namespace lockscope::ui

@@ -71,6 +71,8 @@ private:
 
     Backend *m_backend = nullptr;
     ConnectionChoice m_choice{Scheme::ZooKeeper};
+    QString m_complaint;      // the path that was typed is not there
+    bool m_isLeaving = false; // the node on show was found gone
     bool m_isStale = false;
     ZnodesModel m_model;
     QSortFilterProxyModel *m_proxy = nullptr;

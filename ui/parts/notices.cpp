@@ -57,8 +57,10 @@ QString Banner::sentence() const
 
 EmptyNotice::EmptyNotice(QWidget *parent)
     : QWidget(parent), m_title(makeLabel({}, u"heading"_s, this)), m_text(makeLabel({}, u"muted"_s, this)),
-      m_action(new QPushButton(this))
+      m_action(new QPushButton(this)), m_second(new QPushButton(this))
 {
+    connect(m_second, &QPushButton::clicked, this, &EmptyNotice::secondRequested);
+    m_second->hide();
     m_title->setAlignment(Qt::AlignHCenter);
     m_title->setWordWrap(true);
     m_text->setAlignment(Qt::AlignHCenter);
@@ -79,15 +81,18 @@ EmptyNotice::EmptyNotice(QWidget *parent)
     column->addLayout(middle);
     column->addSpacing(6);
     column->addWidget(m_action, 0, Qt::AlignHCenter);
+    column->addWidget(m_second, 0, Qt::AlignHCenter);
     column->addStretch(3);
 }
 
-void EmptyNotice::say(const QString &title, const QString &text, const QString &action)
+void EmptyNotice::say(const QString &title, const QString &text, const QString &action, const QString &second)
 {
     m_title->setText(title);
     m_text->setText(text);
     m_action->setText(action);
     m_action->setVisible(!action.isEmpty());
+    m_second->setText(second);
+    m_second->setVisible(!second.isEmpty());
 }
 
 Veil::Veil(QWidget *covered) : QWidget(covered)

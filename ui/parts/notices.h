@@ -38,16 +38,18 @@ public:
     explicit EmptyNotice(QWidget *parent = nullptr);
 
     // An empty action hides the button.
-    void say(const QString &title, const QString &text, const QString &action = {});
+    void say(const QString &title, const QString &text, const QString &action = {}, const QString &second = {});
     [[nodiscard]] QString title() const { return m_title->text(); }
 
 signals:
     void actionRequested();
+    void secondRequested();
 
 private:
     QLabel *m_title;
     QLabel *m_text;
     QPushButton *m_action;
+    QPushButton *m_second;
 };
 
 // A pale sheet over a widget whose content is not known to be true any more. Clicks pass through.

@@ -2,6 +2,7 @@
 #include "ui/shell/bars.h"
 
 #include "core/base/text.h"
+#include "ui/parts/environment.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
@@ -66,12 +67,18 @@ TopBar::TopBar(const ConnectionBook &book, QWidget *parent)
     });
 
     m_environment->setTextFormat(Qt::PlainText);
+    m_environment->setObjectName(u"environment"_s);
     m_environment->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     m_writes->setObjectName(u"writesButton"_s);
     m_writes->setProperty("look", u"tag-readonly"_s);
+    m_writes->setToolTip(
+        tr("Which connections Lockscope may write to, and how many writes it sent. A click changes it."));
     connect(m_writes, &QPushButton::clicked, this,
             [this] { emit writesMenuRequested(m_writes->mapToGlobal(QPoint(0, m_writes->height()))); });
-    m_pause->setToolTip(tr("Space"));
+    m_pause->setObjectName(u"pauseButton"_s);
+    m_pause->setToolTip(
+        tr("Space. Stops everything on screen, ages included; what changes meanwhile waits and is counted "
+           "below. Whatever you do is checked against the present all the same."));
     connect(m_pause, &QPushButton::clicked, this, &TopBar::pauseToggled);
     setPaused(false);
     auto *help = new QPushButton(u"?"_s, this);
@@ -106,11 +113,12 @@ void TopBar::refresh()
     const auto &all = m_book.all();
     m_environment->setVisible(one != nullptr);
     if (one) {
-        // The look first: a label takes its new padding into account when its text is set.
-        setLook(*m_environment, one->production ? u"tag-production"_s : u"tag-development"_s);
-        m_environment->setText(QString());
-        m_environment->setText((one->production ? u"PROD · "_s : u"DEV · "_s) + label(one->name.bytes(), 40));
+        showEnvironment(*m_environment, m_book, one->name);
     }
+    const bool production =
+        one ? one->production
+            : std::any_of(all.begin(), all.end(), [](const auto &status) { return status.production; });
+    setLook(*this, production ? u"topbar-production"_s : u"topbar"_s); // what is on screen may be production's
     qint64 writes = 0;
     qsizetype readOnly = 0;
     bool armedProduction = false;
@@ -234,9 +242,10 @@ void StatusBar::setContext(const ConnectionName &connection)
     refresh();
 }
 
-void StatusBar::setPaused(bool paused)
+void StatusBar::setPaused(std::optional<std::chrono::system_clock::time_point> at, int waiting)
 {
-    m_paused = paused;
+    m_pausedAt = at;
+    m_waiting = waiting;
     refresh();
 }
 
@@ -262,8 +271,14 @@ void StatusBar::refresh()
     // With several connections the oldest counts: everything on screen is at least that new.
     m_asOf->setText(shown.empty() ? tr("no connection")
                     : !oldest     ? tr("nothing seen yet")
-                              : tr("as of %1").arg(clockTime(*oldest)) + (m_paused ? tr(" · paused") : QString()));
-    setTone(*m_asOf, stale ? u"critical"_s : m_paused ? u"warning"_s : QString());
+                                  : tr("as of %1").arg(clockTime(*oldest)));
+    if (m_pausedAt) {
+        const QString held = m_waiting == 0   ? tr("nothing changed since")
+                             : m_waiting == 1 ? tr("1 change waits")
+                                              : tr("%1 changes wait").arg(grouped(m_waiting));
+        m_asOf->setText(tr("paused at %1 · %2").arg(clockTime(*m_pausedAt), held));
+    }
+    setTone(*m_asOf, stale ? u"critical"_s : m_pausedAt ? u"warning"_s : QString());
     const bool budgeted = sum.watchBudgetBytes > 0;
     m_watches->setVisible(budgeted || sum.watches > 0);
     m_watches->setText(tr("watches %1").arg(grouped(sum.watches)));
@@ -291,7 +306,9 @@ void StatusBar::refreshCoverage(const std::vector<const ConnectionStatus *> &sho
                                + label(coverage.message.toUtf8(), 160);
         }
     }
-    m_coverage->setText(missing.isEmpty() ? QString() : tr("◐ coverage: ") + missing.join(u" · "_s));
+    missing.removeDuplicates();
+    const QString text = missing.isEmpty() ? QString() : tr("◐ coverage: ") + missing.join(u" · "_s);
+    m_coverage->setText(QFontMetrics(m_coverage->font()).elidedText(text, Qt::ElideRight, m_coverage->width()));
     m_coverage->setToolTip(plainToolTip(missing.join(u'\n')));
     setTone(*m_coverage, u"warning"_s);
 }

@@ -56,7 +56,8 @@ public:
     explicit StatusBar(const ConnectionBook &book, QWidget *parent = nullptr);
 
     void setContext(const ConnectionName &connection); // empty: all
-    void setPaused(bool paused);
+    // Since when nothing on screen moves, and how many changes that holds back; empty: it does.
+    void setPaused(std::optional<std::chrono::system_clock::time_point> at, int waiting = 0);
 
 protected:
     void resizeEvent(QResizeEvent *event) override;
@@ -69,7 +70,8 @@ private:
 
     const ConnectionBook &m_book;
     ConnectionName m_context;
-    bool m_paused = false;
+    std::optional<std::chrono::system_clock::time_point> m_pausedAt;
+    int m_waiting = 0;
     QLabel *m_asOf;
     QLabel *m_watches;
     QProgressBar *m_budget;

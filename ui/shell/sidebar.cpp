@@ -2,6 +2,7 @@
 #include "ui/shell/sidebar.h"
 
 #include "core/base/text.h"
+#include "ui/parts/environment.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
@@ -146,7 +147,7 @@ QString latencyText(std::chrono::microseconds latency)
     return u"%1 ms"_s.arg(us / 1000);
 }
 
-void describe(SideItem &item, const ConnectionStatus &status)
+void describe(SideItem &item, const ConnectionStatus &status, const Environment &environment)
 {
     switch (status.state) {
     case State::Connected:
@@ -166,7 +167,7 @@ void describe(SideItem &item, const ConnectionStatus &status)
         item.setNote(u"refused"_s, Tone::Critical);
         break;
     }
-    item.setTag(status.production ? u"PROD"_s : u"DEV"_s, status.production ? Tone::Critical : Tone::Ok);
+    item.setTag(environment.word, environment.production ? Tone::Critical : Tone::Free);
     QStringList tip{label(status.uri.toUtf8(), 300)};
     if (!status.message.isEmpty())
         tip << label(status.message.toUtf8(), 300);
@@ -202,7 +203,7 @@ SideBar::SideBar(const ConnectionBook &book, QWidget *parent)
     m_sandbox->setProperty("look", u"muted"_s);
     m_sandbox->setContentsMargins(8, 4, 8, 4);
     m_sandbox->setWordWrap(true);
-    m_sandbox->setText(tr("Sandbox not running"));
+    m_sandbox->setText(tr("No sandbox"));
     column->addWidget(m_sandbox);
     connect(m_pageGroup, &QButtonGroup::idClicked, this, &SideBar::pageChosen);
     connect(&book, &ConnectionBook::changed, this, &SideBar::refresh);
@@ -270,7 +271,7 @@ void SideBar::refresh()
 {
     for (const auto &status : m_book.all()) {
         auto *item = itemOf(status.name);
-        describe(*item, status);
+        describe(*item, status, environmentOf(m_book, status));
         item->setStripe(m_colours ? m_colours(status.name) : QColor());
     }
     std::erase_if(m_items, [this](const auto &entry) {
@@ -292,6 +293,8 @@ void SideBar::showMenu(const ConnectionName &name, const QPoint &at)
     readOnly->setEnabled(!status->readOnlyForGood);
     connect(readOnly, &QAction::triggered, this,
             [this, name, now = status->readOnly] { emit readOnlyRequested(name, !now); });
+    if (status->state != State::Connected) // why it is not stands on the page
+        connect(menu->addAction(tr("Edit connections…")), &QAction::triggered, this, &SideBar::connectRequested);
     menu->addSeparator();
     connect(menu->addAction(tr("Disconnect")), &QAction::triggered, this,
             [this, name] { emit disconnectRequested(name); });

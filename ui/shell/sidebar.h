@@ -26,7 +26,7 @@ public:
     explicit SideItem(const QString &text, QWidget *parent = nullptr);
 
     void setDot(std::optional<Tone> tone, bool hollow = false);
-    // "PROD" in the critical colour, "DEV" in the friendly one.
+    // "PROD" in the critical colour, "unmarked" in none; empty for nothing.
     void setTag(const QString &tag, Tone tone);
     void setNote(const QString &note, std::optional<Tone> tone = {});
     void setStripe(const QColor &colour); // at the left edge; invalid for none

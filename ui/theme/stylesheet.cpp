@@ -133,10 +133,9 @@ QLabel[look="tag"], QLabel[look="tag-readonly"] { font-size: 11px; font-weight: 
     background: @freeSoft; color: @muted; }
 QLabel[look="tag-production"] { font-size: 11px; font-weight: 600; border-radius: 4px; padding: 1px 5px;
     background: @criticalSoft; color: @critical; }
-QLabel[look="tag-development"] { font-size: 11px; font-weight: 600; border-radius: 4px; padding: 1px 5px;
-    background: @okSoft; color: @ok; }
 QFrame[look="panel"] { background: @panel; border: none; }
 QFrame[look="topbar"] { background: @panel; border: none; border-bottom: 1px solid @line; }
+QFrame[look="topbar-production"] { background: @criticalSoft; border: none; border-bottom: 2px solid @critical; }
 QFrame[look="sidebar"] { background: @panel; border: none; border-right: 1px solid @line; }
 QFrame[look="statusbar"] { background: @panel; border: none; border-top: 1px solid @line; }
 QFrame[look="statusbar"] QLabel { color: @muted; font-size: 12px; }

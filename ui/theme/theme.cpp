@@ -156,6 +156,7 @@ QFont monoFont(int pixels, QFont::Weight weight)
     font.setWeight(weight);
     font.setFixedPitch(true);
     font.setStyleHint(QFont::Monospace);
+    font.setStyleStrategy(QFont::PreferNoShaping); // no ligatures: what is pasted has to be what is seen
     return font;
 }
 

@@ -57,7 +57,7 @@ void CellDelegate::paint(QPainter *painter, const QStyleOptionViewItem &option, 
         const auto alignment = index.data(Qt::TextAlignmentRole).value<Qt::Alignment>();
         painter->setFont(cell.font);
         painter->setPen(cell.colour);
-        const QString text = index.data().toString();
+        const QString text = cell.prefix + index.data().toString();
         if (cell.tabular && tabularWidth(cell.font, text) <= inside.width())
             drawTabular(*painter, inside, alignment, text);
         else

@@ -21,7 +21,8 @@ struct CellLook {
     Qt::TextElideMode elide = Qt::ElideRight;
     std::optional<Pill> pill; // instead of the text
     bool tabular = false;
-    bool stale = false; // not known to be true any more: pale
+    bool stale = false;  // not known to be true any more: pale
+    QString prefix = {}; // before the text
 };
 
 class CellDelegate : public QStyledItemDelegate {

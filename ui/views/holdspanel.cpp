@@ -3,6 +3,7 @@
 
 #include "core/base/duration.h"
 #include "core/base/text.h"
+#include "core/workspace/values.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/pill.h"
 #include "ui/theme/theme.h"
@@ -86,9 +87,8 @@ public:
         switch (m_hold.state) {
         case State::Waiting: m_text->setText(tr("%1 · %2 · waiting %3").arg(lock, recipe, age)); break;
         case State::Held:
-            m_text->setText(
-                tr("%1 · %2 · held %3").arg(lock, recipe, age)
-                + (m_hold.fencingToken ? tr(" · fencing token %1").arg(*m_hold.fencingToken) : QString()));
+            m_text->setText(tr("%1 · %2 · held %3").arg(lock, recipe, age)
+                            + (m_hold.fencingToken ? tr(" · fencing token %1").arg(tokenText()) : QString()));
             break;
         case State::Released: m_text->setText(tr("%1 was released%2").arg(lock, because)); break;
         case State::Lost:
@@ -98,6 +98,12 @@ public:
         }
     }
 
+    // As the lock's own detail says it: a ZooKeeper's is a czxid.
+    [[nodiscard]] QString tokenText() const
+    {
+        const bool isCzxid = recipes::recipeOf(m_hold.request.recipe).backend == BackendKind::ZooKeeper;
+        return isCzxid ? u"0x"_s + QString::number(*m_hold.fencingToken, 16) : QString::number(*m_hold.fencingToken);
+    }
     [[nodiscard]] const Hold &hold() const { return m_hold; }
     [[nodiscard]] QPushButton *act() const { return m_act; }
     [[nodiscard]] QPushButton *showButton() const { return m_show; }

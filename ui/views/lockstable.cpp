@@ -12,19 +12,30 @@ namespace lockscope::ui {
 using inspect::LockName;
 using inspect::Severity;
 
+constexpr std::chrono::seconds keyHoldsFor(2);
+
 CellLook LocksDelegate::look(const QModelIndex &index) const
 {
     const Tokens &t = Theme::tokens();
     const LockFacts &facts = m_model.factsAt(index.row());
-    const bool stale = m_model.isFrozen(m_model.snapshotAt(index.row()).lock.connection);
+    const bool isGone = m_model.isGoneAt(index.row());
+    const bool stale = isGone || m_model.isFrozen(m_model.snapshotAt(index.row()).lock.connection);
     CellLook cell{textFont(), t.text, Qt::ElideRight, {}, false, stale};
     switch (index.column()) {
-    case LockRow::State: cell.pill = facts.pill; break;
+    case LockRow::State:
+        cell.pill = isGone ? Pill{PillShape::Ring, Tone::Free, index.data().toString()} : facts.pill;
+        break;
     case LockRow::Lock:
         cell.font = monoFont(12, QFont::Bold);
         cell.elide = Qt::ElideMiddle; // both ends of a path tell more than its middle
         break;
     case LockRow::Holder: cell.font = monoFont(); break;
+    case LockRow::Connection:
+        if (production.contains(m_model.snapshotAt(index.row()).lock.connection)) {
+            cell.colour = t.critical;
+            cell.prefix = QStringLiteral("PROD · ");
+        }
+        break;
     case LockRow::Waiting:
     case LockRow::OldestWait:
     case LockRow::Held: cell.tabular = true; break;
@@ -42,10 +53,12 @@ CellLook LocksDelegate::look(const QModelIndex &index) const
 LocksTable::LocksTable(LocksModel &model, QWidget *parent) : QTableView(parent), m_model(model)
 {
     setModel(&model);
-    setItemDelegate(new LocksDelegate(model, this));
+    setItemDelegate(m_cells = new LocksDelegate(model, this));
     CellDelegate::prepare(*this);
     setAccessibleName(tr("Locks"));
     setObjectName(QStringLiteral("locksTable"));
+    horizontalHeader()->moveSection(LockRow::Connection, LockRow::Recipe); // beside the lock
+    setColumnHidden(LockRow::Connection, true);
     horizontalHeader()->setStretchLastSection(true);
     horizontalHeader()->setSortIndicatorShown(true);
     horizontalHeader()->setSortIndicatorClearable(true);
@@ -80,7 +93,39 @@ std::pair<int, int> LocksTable::visibleRows() const
 
 std::optional<LockName> LocksTable::currentLock() const
 {
-    return m_current;
+    const bool isHidden = m_current && m_model.rowOf(*m_current) < 0 && m_model.snapshot(*m_current);
+    return isHidden ? std::nullopt : m_current;
+}
+
+void LocksTable::leaveHidden()
+{
+    if (m_current && !currentLock())
+        setCurrentLock(m_model.rowCount() > 0 ? std::optional(m_model.snapshotAt(0).lock) : std::nullopt, true);
+}
+
+bool LocksTable::isInUse() const
+{
+    return m_isPointerInside || (m_lastKey && m_clock() - *m_lastKey < keyHoldsFor);
+}
+
+bool LocksTable::viewportEvent(QEvent *event)
+{
+    if (event->type() == QEvent::Enter || event->type() == QEvent::Leave) {
+        m_isPointerInside = event->type() == QEvent::Enter;
+        emit inUseChanged();
+    }
+    return QTableView::viewportEvent(event);
+}
+
+// The base class would make the first row the current one without selecting it: it would look chosen to
+// the detail and not to the eye, and the first arrow would go to the second.
+void LocksTable::focusInEvent(QFocusEvent *event)
+{
+    m_updating = true;
+    QTableView::focusInEvent(event);
+    if (currentIndex().isValid() && !selectionModel()->isRowSelected(currentIndex().row()))
+        selectionModel()->clearCurrentIndex();
+    m_updating = false;
 }
 
 void LocksTable::setCurrentLock(const std::optional<LockName> &lock, bool reveal)
@@ -133,6 +178,8 @@ void LocksTable::settle()
 
 void LocksTable::keyPressEvent(QKeyEvent *event)
 {
+    m_lastKey = m_clock();
+    emit inUseChanged();
     if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) {
         if (currentIndex().isValid())
             emit opened(m_model.snapshotAt(currentIndex().row()).lock);
@@ -151,6 +198,14 @@ void LocksTable::resizeEvent(QResizeEvent *event)
     fitColumns();
 }
 
+void LocksTable::setConnections(int count, std::set<ConnectionName> production)
+{
+    m_cells->production = std::move(production);
+    if (std::exchange(m_showsConnections, count > 1) != (count > 1))
+        fitColumns();
+    viewport()->update();
+}
+
 void LocksTable::fitColumns()
 {
     const int width = viewport()->width();
@@ -158,18 +213,22 @@ void LocksTable::fitColumns()
     // What a narrow window can do without, it goes without.
     setColumnHidden(LockRow::Recipe, width < 860);
     setColumnHidden(LockRow::Held, width < 720);
+    setColumnHidden(LockRow::Connection, !m_showsConnections);
     if (!m_widthsChosen) {
         const int state = 134;
         const int numbers = width < 720 ? 180 : 276;
-        const int rest = std::max(0, width - state - numbers);
+        const int connection = m_showsConnections ? 140 : 0;
+        const int rest = std::max(0, width - state - numbers - connection);
+        if (m_showsConnections)
+            setColumnWidth(LockRow::Connection, connection);
         setColumnWidth(LockRow::State, state);
         setColumnWidth(LockRow::Waiting, 84);
         setColumnWidth(LockRow::OldestWait, 96);
         setColumnWidth(LockRow::Held, 96);
         const bool recipe = !isColumnHidden(LockRow::Recipe);
-        setColumnWidth(LockRow::Lock, rest * (recipe ? 27 : 36) / 100);
-        setColumnWidth(LockRow::Recipe, rest * 17 / 100);
-        setColumnWidth(LockRow::Holder, rest * (recipe ? 22 : 28) / 100);
+        setColumnWidth(LockRow::Lock, rest * (recipe ? 31 : 42) / 100);
+        setColumnWidth(LockRow::Recipe, rest * 18 / 100);
+        setColumnWidth(LockRow::Holder, rest * (recipe ? 21 : 28) / 100);
     }
     m_fitting = false;
 }
@@ -186,7 +245,15 @@ void LocksTable::restoreColumns(const QByteArray &saved)
     m_fitting = true;
     m_widthsChosen = horizontalHeader()->restoreState(saved);
     horizontalHeader()->setStretchLastSection(true);
+    // An order chosen for one question must not hide a critical lock in the next window.
+    horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
+    for (int column = 0; column < LockRow::ColumnCount; ++column) {
+        const int least = horizontalHeader()->sectionSizeHint(column);
+        if (!isColumnHidden(column) && columnWidth(column) < least)
+            setColumnWidth(column, least);
+    }
     m_fitting = false;
+    fitColumns();
 }
 
 } // namespace lockscope::ui

@@ -10,12 +10,16 @@
 
 #include <QTableView>
 
+#include <set>
+
 namespace lockscope::ui {
 
 class LocksDelegate : public CellDelegate {
     Q_OBJECT
 public:
     LocksDelegate(const LocksModel &model, QObject *parent) : CellDelegate(parent), m_model(model) {}
+
+    std::set<ConnectionName> production; // those that are marked so
 
 protected:
     [[nodiscard]] CellLook look(const QModelIndex &index) const override;
@@ -31,9 +35,18 @@ public:
 
     // First and last row on screen; {-1, -1} without rows.
     [[nodiscard]] std::pair<int, int> visibleRows() const;
+    // What is chosen and in the list, or is not known (yet, or any more); never one that a filter hides.
     [[nodiscard]] std::optional<inspect::LockName> currentLock() const;
     // Without scrolling unless `reveal`.
     void setCurrentLock(const std::optional<inspect::LockName> &lock, bool reveal);
+    // What a filter hides is not chosen: the first row is instead, if there is one.
+    void leaveHidden();
+    // The pointer is over the rows, or a key was pressed a moment ago: nothing may move under them.
+    [[nodiscard]] bool isInUse() const;
+    using Clock = std::function<std::chrono::steady_clock::time_point()>;
+    void setClock(Clock clock) { m_clock = std::move(clock); }
+    // As soon as there are several connections each row says whose it is.
+    void setConnections(int count, std::set<ConnectionName> production);
     [[nodiscard]] QByteArray saveColumns() const;
     void restoreColumns(const QByteArray &saved);
 
@@ -42,8 +55,11 @@ signals:
     void chosen(const lockscope::inspect::LockName &lock);
     void opened(const lockscope::inspect::LockName &lock);
     void orderChanged();
+    void inUseChanged();
 
 protected:
+    bool viewportEvent(QEvent *event) override;
+    void focusInEvent(QFocusEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;
     void keyPressEvent(QKeyEvent *event) override;
 
@@ -56,6 +72,11 @@ private:
     std::optional<inspect::LockName> m_current; // survives while its row is gone or filtered out
     std::optional<inspect::LockName> m_anchor;  // the row that shall not move on screen
     int m_anchorY = 0;
+    LocksDelegate *m_cells = nullptr;
+    bool m_showsConnections = false;
+    Clock m_clock = std::chrono::steady_clock::now;
+    std::optional<std::chrono::steady_clock::time_point> m_lastKey;
+    bool m_isPointerInside = false;
     bool m_updating = false;
     bool m_fitting = false;
     bool m_widthsChosen = false;

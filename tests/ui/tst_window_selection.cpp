@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// One selection: what is acted on is what the list shows as chosen, whatever was searched, filtered or resorted.
+#include "tests/support/fakebackend.h"
+#include "tests/support/fakedata.h"
+#include "tests/support/testmain.h"
+#include "ui/dialogs/forcereleasedialog.h"
+#include "ui/mainwindow.h"
+#include "ui/pages/lockdetail.h"
+#include "ui/pages/lockspage.h"
+#include "ui/pages/sessionspage.h"
+#include "ui/theme/theme.h"
+#include "ui/views/lockstable.h"
+
+#include <QApplication>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QRegularExpression>
+#include <QTest>
+#include <QTreeView>
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using namespace lockscope;
+using inspect::ChangeKind;
+using inspect::LockName;
+using test::change;
+using test::queueLock;
+
+namespace {
+
+const ui::SystemTime selectionNow = ui::SystemTime(1'700'000'000s);
+
+LockName zkName(const QByteArray &path)
+{
+    return {ConnectionName("zk"), path};
+}
+
+} // namespace
+
+class TestWindowSelection : public QObject {
+    Q_OBJECT
+
+private:
+    std::unique_ptr<ui::Theme> m_theme;
+    std::unique_ptr<test::FakeBackend> m_backend;
+    std::unique_ptr<ui::MainWindow> m_window;
+    std::chrono::steady_clock::time_point m_steady{};
+
+    ui::LocksPage &page() { return m_window->locksPage(); }
+    std::optional<LockName> shown()
+    {
+        const auto *lock = page().detail().snapshot();
+        return lock ? std::optional(lock->lock) : std::nullopt;
+    }
+    // List, detail and what would be acted on are one.
+    void verifyChosen(const std::optional<LockName> &lock)
+    {
+        QCOMPARE(page().currentLock(), lock);
+        QCOMPARE(shown(), lock);
+        const auto &table = page().table();
+        QCOMPARE(table.selectionModel()->hasSelection(), lock.has_value());
+        if (lock)
+            QVERIFY(table.selectionModel()->isRowSelected(page().model().rowOf(*lock)));
+    }
+    inspect::SnapshotChange lockOf(const QByteArray &path, int waiters, ChangeKind kind = ChangeKind::Changed)
+    {
+        return change(kind, queueLock("zk", path, waiters, test::serverTime(selectionNow)));
+    }
+    void find(const QString &text)
+    {
+        QTest::keyClick(m_window.get(), Qt::Key_K, Qt::ControlModifier);
+        auto *field = m_window->findChild<QLineEdit *>(u"find"_s);
+        QTest::keyClicks(field, text);
+        QTest::keyClick(field, Qt::Key_Return);
+    }
+    void movePointer(bool inside)
+    {
+        QEvent enter(QEvent::Type::Leave);
+        QEnterEvent over(QPointF(5, 5), QPointF(5, 5), QPointF(5, 5));
+        QApplication::sendEvent(page().table().viewport(), inside ? static_cast<QEvent *>(&over) : &enter);
+    }
+
+private slots:
+    void initTestCase() { m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light); }
+    void cleanupTestCase() { m_theme.reset(); }
+    void init()
+    {
+        m_backend = std::make_unique<test::FakeBackend>();
+        m_window = std::make_unique<ui::MainWindow>(*m_backend);
+        page().setClock([] { return selectionNow; });
+        page().table().setClock([this] { return m_steady; });
+        m_window->show();
+        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+        m_backend->tellConnection(test::connectedStatus("zk", Scheme::ZooKeeper, false, selectionNow));
+        m_backend->tellLocks(
+            {lockOf("/locks/nightly-report", 3), lockOf("/locks/orders-1", 1), lockOf("/locks/orders-2", 0)});
+    }
+    void cleanup()
+    {
+        m_window.reset();
+        m_backend.reset();
+    }
+
+    void searchThatHidesTheChosenLockChoosesTheFirstItFinds()
+    {
+        m_window->selectLock(zkName("/locks/nightly-report"));
+        verifyChosen(zkName("/locks/nightly-report"));
+        find(u"orders"_s);
+        verifyChosen(zkName("/locks/orders-1"));
+        QTest::keyClick(m_window.get(), Qt::Key_F, Qt::ControlModifier | Qt::ShiftModifier);
+        QVERIFY(m_window->findChild<ui::ForceReleaseDialog *>());
+        QVERIFY(m_backend->calls.last().startsWith(u"planForceRelease zk:/locks/orders-1 "_s));
+    }
+
+    void searchThatFindsNothingLeavesNothingToActOn()
+    {
+        m_window->selectLock(zkName("/locks/nightly-report"));
+        find(u"nothing like this"_s);
+        verifyChosen(std::nullopt);
+        m_window->openForceRelease();
+        QVERIFY(!m_window->findChild<ui::ForceReleaseDialog *>());
+    }
+
+    void chipsAndConnectionsTakeTheChoiceAlong()
+    {
+        m_window->selectLock(zkName("/locks/orders-2"));
+        for (auto *button : page().findChildren<QPushButton *>()) {
+            if (button->text().startsWith(u"Contended"_s))
+                button->click();
+        }
+        verifyChosen(zkName("/locks/nightly-report"));
+        page().showConnection(ConnectionName("another"));
+        verifyChosen(std::nullopt);
+    }
+
+    void aLockThatLeavesTheListByItselfIsNotActedOn()
+    {
+        for (auto *button : page().findChildren<QPushButton *>()) {
+            if (button->text().startsWith(u"Contended"_s))
+                button->click();
+        }
+        m_window->selectLock(zkName("/locks/orders-1"));
+        m_backend->tellLocks({lockOf("/locks/orders-1", 0)});
+        verifyChosen(std::nullopt); // a neighbour is not what was chosen
+        m_backend->tellLocks({lockOf("/locks/orders-1", 2)});
+        verifyChosen(zkName("/locks/orders-1"));
+    }
+
+    void theFirstArrowChoosesTheFirstRow()
+    {
+        auto &table = page().table();
+        m_window->findChild<QLineEdit *>(u"find"_s)->setFocus();
+        table.setFocus(Qt::TabFocusReason);
+        verifyChosen(std::nullopt);
+        QTest::keyClick(&table, Qt::Key_Down);
+        verifyChosen(zkName("/locks/nightly-report"));
+        QTest::keyClick(&table, Qt::Key_Down);
+        verifyChosen(zkName("/locks/orders-1"));
+    }
+
+    void enterOnASessionShowsTheLockThatWasSearched()
+    {
+        Batch batch;
+        batch.sessionsOf = {ConnectionName("zk")};
+        inspect::SessionSnapshot session;
+        session.connection = ConnectionName("zk");
+        session.session = u"0x1"_s;
+        session.holds = {"/locks/orders-2", "/locks/nightly-report"};
+        batch.sessions = {session};
+        m_backend->tell(batch);
+        m_window->showPage(u"sessions"_s);
+        find(u"nightly"_s);
+        auto *sessions = m_window->findChild<ui::SessionsPage *>();
+        sessions->setFilter(u"nightly"_s);
+        auto *table = sessions->findChild<QTreeView *>();
+        emit table->activated(table->model()->index(0, 0));
+        verifyChosen(zkName("/locks/nightly-report"));
+        // And one that the search would hide: it is shown all the same, and the search is over.
+        m_window->selectLock(zkName("/locks/orders-2"));
+        verifyChosen(zkName("/locks/orders-2"));
+        QCOMPARE(m_window->findChild<QLineEdit *>(u"find"_s)->text(), QString());
+    }
+
+    void noRowMovesUnderThePointer()
+    {
+        auto *hint = m_window->findChild<QPushButton *>(u"resort"_s);
+        movePointer(true);
+        m_backend->tellLocks({lockOf("/locks/orders-2", 9)});
+        QCOMPARE(page().model().rowOf(zkName("/locks/orders-2")), 2);
+        QVERIFY(hint->isVisible());
+        QCOMPARE(hint->text(), u"↕ 1 row wants to move"_s);
+        hint->click();
+        QCOMPARE(page().model().rowOf(zkName("/locks/orders-2")), 0);
+        QVERIFY(!hint->isVisible());
+        m_backend->tellLocks({lockOf("/locks/orders-2", 0)});
+        QCOMPARE(page().model().rowOf(zkName("/locks/orders-2")), 0);
+        movePointer(false);
+        QCOMPARE(page().model().rowOf(zkName("/locks/orders-2")), 2);
+    }
+
+    void aKeyHoldsTheOrderForTwoSeconds()
+    {
+        QTest::keyClick(&page().table(), Qt::Key_Down);
+        m_backend->tellLocks({lockOf("/locks/orders-2", 9)});
+        QCOMPARE(page().model().rowOf(zkName("/locks/orders-2")), 2);
+        QVERIFY(page().table().isInUse());
+        m_steady += 2s;
+        QVERIFY(!page().table().isInUse());
+        emit page().table().inUseChanged(); // as the page's own tick asks
+        QCOMPARE(page().model().rowOf(zkName("/locks/orders-2")), 0);
+    }
+
+    void pauseStopsAllPagesAndSaysWhatItHoldsBack()
+    {
+        auto *asOf = m_window->findChild<QLabel *>(u"asOf"_s);
+        ui::SystemTime now = selectionNow;
+        page().setClock([&now] { return now; });
+        m_window->selectLock(zkName("/locks/orders-1"));
+        const auto held = [this] { return page().table().model()->index(0, ui::LockRow::Held).data().toString(); };
+        auto *pause = m_window->findChild<QPushButton *>(u"pauseButton"_s);
+        pause->click();
+        const QString before = held();
+        now += 9s;
+        QVERIFY(QRegularExpression(u"^paused at \\d\\d:\\d\\d:\\d\\d · nothing changed since$"_s)
+                    .match(asOf->text())
+                    .hasMatch());
+        Batch news;
+        news.locks = {lockOf("/locks/orders-2", 9), lockOf("/locks/new", 0), lockOf("/locks/orders-1", 0)};
+        news.sessionsOf = {ConnectionName("zk")};
+        news.sessions.resize(1);
+        news.sessions[0].connection = ConnectionName("zk");
+        operate::LogEntry entry;
+        entry.number = 1;
+        news.log = {entry};
+        m_backend->tell(news);
+        QCOMPARE(page().model().rowCount(), 3);
+        QCOMPARE(page().detail().snapshot()->waiterCount(), 1);
+        QCOMPARE(held(), before);
+        QVERIFY(asOf->text().endsWith(u" · 3 changes wait"_s));
+        QCOMPARE(m_window->findChild<ui::SessionsPage *>()->findChild<QTreeView *>()->model()->rowCount(), 0);
+        // What is done is done to what is there now, and whether it may be done is never old.
+        auto status = test::connectedStatus("zk", Scheme::ZooKeeper, false, selectionNow);
+        status.readOnly = true;
+        status.asOf += 1h;
+        m_backend->tellConnection(status);
+        QVERIFY(m_window->connections().find(ConnectionName("zk"))->readOnly);
+        QCOMPARE(m_window->connections().find(ConnectionName("zk"))->asOf, selectionNow);
+        pause->click();
+        QCOMPARE(page().model().rowCount(), 4);
+        QCOMPARE(page().detail().snapshot()->waiterCount(), 0);
+        QCOMPARE(m_window->findChild<ui::SessionsPage *>()->findChild<QTreeView *>()->model()->rowCount(), 1);
+        QVERIFY(held() != before);
+        QVERIFY(asOf->text().startsWith(u"as of "_s));
+        QCOMPARE(m_window->connections().find(ConnectionName("zk"))->asOf, selectionNow + 1h);
+        page().setClock([] { return selectionNow; });
+    }
+};
+
+LOCKSCOPE_GUI_TEST(TestWindowSelection)
+#include "tst_window_selection.moc"

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the window says around the rows: whose they are, why a connection is not there, what a restart brings back.
+#include "tests/support/fakebackend.h"
+#include "tests/support/fakedata.h"
+#include "tests/support/testmain.h"
+#include "ui/mainwindow.h"
+#include "ui/pages/lockspage.h"
+#include "ui/pages/sessionspage.h"
+#include "ui/pages/znodespage.h"
+#include "ui/parts/notices.h"
+#include "ui/theme/theme.h"
+#include "ui/views/lockstable.h"
+
+#include <QApplication>
+#include <QHeaderView>
+#include <QLabel>
+#include <QPushButton>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QTreeView>
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using namespace lockscope;
+using inspect::ChangeKind;
+using test::change;
+using test::queueLock;
+
+namespace {
+
+const ui::SystemTime wordsNow = ui::SystemTime(1'700'000'000s);
+
+} // namespace
+
+class TestWindowWords : public QObject {
+    Q_OBJECT
+
+private:
+    std::unique_ptr<ui::Theme> m_theme;
+    std::unique_ptr<test::FakeBackend> m_backend;
+    std::unique_ptr<ui::MainWindow> m_window;
+
+    ui::LocksPage &page() { return m_window->locksPage(); }
+    void tell(const QByteArray &name, bool production,
+              ConnectionStatus::State state = ConnectionStatus::State::Connected)
+    {
+        auto status = test::connectedStatus(name, Scheme::ZooKeeper, production, wordsNow);
+        status.state = state;
+        if (state != ConnectionStatus::State::Connected) {
+            status.asOf = {};
+            status.message = u"10.0.0.5:2181 refused the connection"_s;
+        }
+        m_backend->tellConnection(status);
+    }
+
+private slots:
+    void initTestCase() { m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light); }
+    void cleanupTestCase() { m_theme.reset(); }
+    void init()
+    {
+        m_backend = std::make_unique<test::FakeBackend>();
+        m_window = std::make_unique<ui::MainWindow>(*m_backend);
+        page().setClock([] { return wordsNow; });
+        m_window->resize(1366, 700);
+        m_window->show();
+        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+    }
+    void cleanup()
+    {
+        m_window.reset();
+        m_backend.reset();
+    }
+
+    void rowsSayWhoseTheyAreAsSoonAsThereAreTwo()
+    {
+        tell("live", true);
+        auto &table = page().table();
+        QVERIFY(table.isColumnHidden(ui::LockRow::Connection));
+        tell("test", false);
+        QVERIFY(!table.isColumnHidden(ui::LockRow::Connection));
+        m_backend->tellLocks({change(ChangeKind::Added, queueLock("live", "/a", 1, test::serverTime(wordsNow))),
+                              change(ChangeKind::Added, queueLock("test", "/a", 0, test::serverTime(wordsNow)))});
+        QCOMPARE(table.model()->index(0, ui::LockRow::Connection).data().toString(), u"live"_s);
+        QCOMPARE(table.horizontalHeader()->visualIndex(ui::LockRow::Connection), 2);
+        const int finding = table.horizontalHeader()->visualIndex(ui::LockRow::FindingColumn);
+        QCOMPARE(finding, ui::LockRow::ColumnCount - 1);
+    }
+
+    void aConnectionThatNobodyMarkedIsNotCalledSafe()
+    {
+        auto *tag = m_window->findChild<QLabel *>(u"environment"_s);
+        tell("plain", false);
+        m_window->selectLock({ConnectionName("plain"), "/a"});
+        QCOMPARE(tag->text(), u"unmarked · plain"_s);
+        QCOMPARE(tag->property("look").toString(), u"tag"_s);
+        tell("plain", false, ConnectionStatus::State::AuthFailed);
+        QCOMPARE(tag->text(), u"plain"_s);
+        tell("plain", true, ConnectionStatus::State::AuthFailed);
+        QCOMPARE(tag->text(), u"PROD · plain"_s);
+        m_window->connections().markSandbox(ConnectionName("plain"), Scheme::ZooKeeper);
+        tell("plain", false);
+        QCOMPARE(tag->text(), u"sandbox · plain"_s);
+    }
+
+    void productionTintsTheWindow()
+    {
+        auto *bar = m_window->findChild<QPushButton *>(u"pauseButton"_s)->parentWidget();
+        tell("test", false);
+        QCOMPARE(bar->property("look").toString(), u"topbar"_s);
+        tell("live", true);
+        QCOMPARE(bar->property("look").toString(), u"topbar-production"_s);
+        m_window->selectLock({ConnectionName("test"), "/a"});
+        QCOMPARE(bar->property("look").toString(), u"topbar"_s);
+    }
+
+    void aConnectionThatNeverCameSaysWhyInThePage()
+    {
+        tell("test", false);
+        m_backend->tellLocks({change(ChangeKind::Added, queueLock("test", "/a", 0, test::serverTime(wordsNow)))});
+        tell("other", false, ConnectionStatus::State::Broken);
+        auto *banner = m_window->findChild<ui::Banner *>(u"brokenBanner"_s);
+        QVERIFY(banner);
+        QTRY_VERIFY(banner->isVisible());
+        QVERIFY(banner->sentence().startsWith(u"10.0.0.5:2181 refused the connection"_s));
+        QSignalSpy asked(m_window.get(), &ui::MainWindow::connectRequested);
+        QVERIFY(banner->button()->isVisible());
+        banner->button()->click();
+        QCOMPARE(asked.count(), 1);
+    }
+
+    void theFirstRunOffersTheSandbox()
+    {
+        QSignalSpy asked(m_window.get(), &ui::MainWindow::sandboxRequested);
+        for (auto *button : page().findChildren<QPushButton *>()) {
+            if (button->text() == u"Try the sandbox"_s && button->isVisible())
+                button->click();
+        }
+        QCOMPARE(asked.count(), 1);
+    }
+
+    void restoredColumnsAreEachPagesOwnAndHaveRoomForTheirTitles()
+    {
+        QTemporaryDir folder;
+        QSettings settings(folder.filePath(u"view.ini"_s), QSettings::IniFormat);
+        auto *sessions = m_window->findChild<ui::SessionsPage *>()->findChild<QTreeView *>();
+        sessions->header()->resizeSection(1, 222);
+        sessions->header()->resizeSection(2, 41);
+        m_window->saveView(settings);
+        settings.sync();
+        ui::MainWindow other(*m_backend);
+        const auto *znodes = other.findChild<ui::ZnodesPage *>()->findChild<QTreeView *>();
+        const int usual = znodes->columnWidth(1);
+        other.restoreView(settings);
+        const auto *restored = other.findChild<ui::SessionsPage *>()->findChild<QTreeView *>();
+        QCOMPARE(restored->columnWidth(1), 222);
+        QVERIFY(restored->columnWidth(2) >= restored->header()->sectionSizeHint(2));
+        QCOMPARE(znodes->columnWidth(1), usual);
+    }
+
+    void aRememberedOrderHidesNoCriticalLock()
+    {
+        QTemporaryDir folder;
+        QSettings settings(folder.filePath(u"view.ini"_s), QSettings::IniFormat);
+        page().table().setColumnWidth(ui::LockRow::Lock, 300);
+        page().table().sortByColumn(ui::LockRow::Lock, Qt::AscendingOrder);
+        m_window->saveView(settings);
+        ui::MainWindow other(*m_backend);
+        other.restoreView(settings);
+        QCOMPARE(other.locksPage().table().horizontalHeader()->sortIndicatorSection(), -1);
+    }
+
+    void whoSortsByWaitersSeesTheMostFirst()
+    {
+        const auto *model = page().table().model();
+        QCOMPARE(model->headerData(ui::LockRow::Waiting, Qt::Horizontal, Qt::InitialSortOrderRole).toInt(),
+                 static_cast<int>(Qt::DescendingOrder));
+    }
+
+    void theFirstWindowFitsTheScreen()
+    {
+        ui::MainWindow first(*m_backend);
+        first.fitInto(QRect(0, 0, 1366, 768));
+        QVERIFY(first.width() <= 1366 - 16 && first.height() <= 768 - 44);
+    }
+};
+
+LOCKSCOPE_GUI_TEST(TestWindowWords)
+#include "tst_window_words.moc"

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/dialogs/forcereleasewords.h"
+
+#include "core/base/duration.h"
+#include "core/base/text.h"
+#include "core/workspace/values.h"
+
+#include <QDateTime>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+using inspect::Contender;
+using inspect::LockSnapshot;
+using std::chrono::duration_cast;
+using std::chrono::milliseconds;
+
+namespace {
+
+// For a POSIX shell: nothing inside single quotes means anything.
+QString quotedForShell(QString text)
+{
+    return u'\'' + text.replace(u'\'', u"'\\''"_s) + u'\'';
+}
+
+QString timeOfDay(SystemTime time)
+{
+    const auto ms = duration_cast<milliseconds>(time.time_since_epoch()).count();
+    return QDateTime::fromMSecsSinceEpoch(ms).toString(u"HH:mm:ss"_s);
+}
+
+} // namespace
+
+std::vector<const Contender *> holdersOf(const LockSnapshot &lock)
+{
+    std::vector<const Contender *> holders;
+    for (const auto &one : lock.contenders) {
+        if (one.role == inspect::Role::Holder)
+            holders.push_back(&one);
+    }
+    return holders;
+}
+
+const Contender *holderIn(const LockSnapshot &lock, const QByteArray &id)
+{
+    const auto *one = lock.find(id);
+    return one && one->role == inspect::Role::Holder ? one : nullptr;
+}
+
+QString ForceReleaseWords::who(const Contender &contender)
+{
+    const QString who = whoIs(contender);
+    const QString id = shortId(contender.id);
+    return who == id ? id : who + u" · "_s + id;
+}
+
+QString ForceReleaseWords::takenFrom(const Contender &holder, const LockSnapshot &lock)
+{
+    QStringList parts;
+    if (holder.endpoint)
+        parts << label(holder.endpoint->toUtf8(), 60);
+    parts << label(holder.id, 120);
+    if (holder.session)
+        parts << infoOf(lock.backend).words.client + u' ' + label(holder.session->toUtf8(), 40);
+    if (holder.heldSince)
+        parts << tr("since %1").arg(timeOfDay(ourTime(*holder.heldSince, lock)));
+    return parts.join(u" · "_s);
+}
+
+QString ForceReleaseWords::nextOwner(const operate::ForceReleasePlan &plan, SystemTime now)
+{
+    const auto &lock = plan.before;
+    const Contender *next = plan.nextHolder ? lock.find(*plan.nextHolder) : nullptr;
+    if (!next)
+        return lock.waitersKnown && lock.waiterCount() == 0 ? tr("nobody waits: the lock will be free")
+                                                            : tr("not known: whoever asks first");
+    QString text = who(*next);
+    if (next->waitingSince)
+        text += tr(", waiting %1")
+                    .arg(spokenDuration(duration_cast<milliseconds>(now - ourTime(*next->waitingSince, lock))));
+    const int behind = lock.waiterCount() - 1;
+    if (behind > 0)
+        text += tr("; %1 more behind it").arg(behind);
+    return text;
+}
+
+// The tokens are told only where they do what they are for: grow from this holder to the next. Holders of a semaphore
+// overlap, and the next one may well have come before.
+QString ForceReleaseWords::fencing(const operate::ForceReleasePlan &plan)
+{
+    if (!plan.act.isEmpty())
+        return tr("Until then it may go on with what lies outside this server.");
+    QString text = tr("Nothing tells it. A resource is safe from it only if it checks a fencing token");
+    const auto *next = plan.nextHolder ? plan.before.find(*plan.nextHolder) : nullptr;
+    if (plan.guard.czxid != 0 && next && next->guard.czxid > plan.guard.czxid && plan.before.holderCount() <= 1)
+        text += u": 0x%1 → 0x%2"_s.arg(plan.guard.czxid, 0, 16).arg(next->guard.czxid, 0, 16);
+    return text + u'.';
+}
+
+QStringList ForceReleaseWords::gentler(const operate::ForceReleasePlan &plan, SystemTime now)
+{
+    const auto *holder = plan.before.find(plan.holder);
+    if (!holder || !holder->expiresAt || plan.gentler.isEmpty())
+        return plan.gentler;
+    LockSnapshot present = plan.before;
+    present.observed = serverTimeAt(now, plan.before);
+    auto lines = plan.gentler;
+    if (*holder->expiresAt <= present.observed)
+        lines[0] = tr("by what was last seen its time is up: look again");
+    else if (const auto again = operate::planForceRelease(present, plan.holder); again && !again->gentler.isEmpty())
+        lines[0] = again->gentler.first();
+    return lines;
+}
+
+QString ForceReleaseWords::holdersNow(const LockSnapshot &lock)
+{
+    const auto holders = holdersOf(lock);
+    if (holders.empty())
+        return tr("Nobody holds it now.");
+    if (holders.size() > 1)
+        return tr("%1 hold it now.").arg(holders.size());
+    return tr("The holder is now %1.").arg(who(*holders.front()));
+}
+
+QString ForceReleaseWords::hostOf(const Contender *holder, const QByteArray &id)
+{
+    if (!holder)
+        return shortId(id);
+    if (!holder->endpoint)
+        return whoIs(*holder);
+    const auto colon = holder->endpoint->lastIndexOf(u':');
+    return label((colon > 0 ? holder->endpoint->left(colon) : *holder->endpoint).toUtf8(), 40);
+}
+
+QString ForceReleaseWords::note(const inspect::LockName &lock, const QString &environment,
+                                const operate::ForceReleasePlan *plan, const QString &reason, const QString &result)
+{
+    QStringList lines{
+        tr("Force-release of %1 (%2), %3")
+            .arg(label(lock.text(), 400), environment, QDateTime::currentDateTimeUtc().toString(Qt::ISODate))};
+    if (const auto *holder = plan ? plan->before.find(plan->holder) : nullptr)
+        lines << tr("from: %1").arg(takenFrom(*holder, plan->before));
+    if (!reason.isEmpty())
+        lines << tr("reason: %1").arg(reason);
+    lines << tr("result: %1").arg(result);
+    if (plan) {
+        lines << tr("commands: %1").arg(plan->commands.join(u"; "_s));
+        lines << tr("guard: %1").arg(plan->guardText);
+    }
+    return lines.join(u'\n') + u'\n';
+}
+
+QString ForceReleaseWords::failure(ErrorCode code)
+{
+    if (code == ErrorCode::Refused || code == ErrorCode::NoNode)
+        return tr("Refused: nothing was sent.");
+    return code == ErrorCode::UnknownOutcome ? tr("Not known whether it was released.") : tr("Failed.");
+}
+
+QString ForceReleaseWords::command(const ConnectionStatus *status, const inspect::LockName &lock,
+                                   const QByteArray &holder, bool notExact, const QString &reason)
+{
+    const QString name = escaped(lock.connection.bytes());
+    QStringList words{u"lockscopectl"_s};
+    if (status && !status->uri.isEmpty())
+        words << u"--connect"_s << quotedForShell(name + u'=' + status->uri);
+    if (status && status->production)
+        words << u"--production"_s << quotedForShell(name);
+    if (status && (status->production || status->readOnly)) // it opens read-only there, too
+        words << u"--arm"_s << quotedForShell(name);
+    words << u"force-release"_s << quotedForShell(escaped(lock.text())) << u"--holder"_s
+          << quotedForShell(escaped(holder));
+    if (notExact)
+        words << u"--not-exact"_s;
+    if (!reason.isEmpty())
+        words << u"--reason"_s << quotedForShell(reason);
+    return words.join(u' ');
+}
+
+} // namespace lockscope::ui

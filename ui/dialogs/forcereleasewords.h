@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the form of a force-release says: pure functions of a plan, a snapshot and a moment.
+#pragma once
+
+#include "core/workspace/backend.h"
+#include "ui/models/lockfacts.h"
+
+#include <QCoreApplication>
+
+namespace lockscope::ui {
+
+class ForceReleaseWords {
+    Q_DECLARE_TR_FUNCTIONS(ForceRelease)
+public:
+    // Who it is, the host first.
+    [[nodiscard]] static QString who(const inspect::Contender &contender);
+    [[nodiscard]] static QString takenFrom(const inspect::Contender &holder, const inspect::LockSnapshot &lock);
+    [[nodiscard]] static QString nextOwner(const operate::ForceReleasePlan &plan, SystemTime now);
+    [[nodiscard]] static QString fencing(const operate::ForceReleasePlan &plan);
+    // The gentler ways with what is left of the time by now.
+    [[nodiscard]] static QStringList gentler(const operate::ForceReleasePlan &plan, SystemTime now);
+    // Who has the lock in this snapshot, in a sentence.
+    [[nodiscard]] static QString holdersNow(const inspect::LockSnapshot &lock);
+    // The host of a holder, or the shortest that tells it; null where only its id is known.
+    [[nodiscard]] static QString hostOf(const inspect::Contender *holder, const QByteArray &id);
+    // What was asked for and what came of it, as lines of text; the plan may be null.
+    [[nodiscard]] static QString note(const inspect::LockName &lock, const QString &environment,
+                                      const operate::ForceReleasePlan *plan, const QString &reason,
+                                      const QString &result);
+    [[nodiscard]] static QString failure(ErrorCode code);
+    // As lockscopectl would be told.
+    [[nodiscard]] static QString command(const ConnectionStatus *status, const inspect::LockName &lock,
+                                         const QByteArray &holder, bool notExact, const QString &reason);
+};
+
+[[nodiscard]] std::vector<const inspect::Contender *> holdersOf(const inspect::LockSnapshot &lock);
+// The holder of that id; null if it does not hold (any more).
+[[nodiscard]] const inspect::Contender *holderIn(const inspect::LockSnapshot &lock, const QByteArray &id);
+
+} // namespace lockscope::ui

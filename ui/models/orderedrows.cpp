@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/models/orderedrows.h"
+
+#include <algorithm>
+
+namespace lockscope::ui {
+
+// Up to so many, finding each by bisection beats a pass over all rows.
+constexpr std::size_t fewRows = 64;
+
+int placeOf(const LockRows &rows, const LockRow &row, const LockOrder &order)
+{
+    return static_cast<int>(std::lower_bound(rows.begin(), rows.end(), &row, order) - rows.begin());
+}
+
+void takeRows(LockRows &rows, const LockRows &doomed, const LockOrder &order)
+{
+    if (doomed.size() <= fewRows) {
+        for (const auto *row : doomed)
+            rows.erase(rows.begin() + placeOf(rows, *row, order));
+        return;
+    }
+    for (auto *row : doomed)
+        row->leaving = true;
+    std::erase_if(rows, [](const LockRow *row) { return row->leaving; });
+    for (auto *row : doomed)
+        row->leaving = false;
+}
+
+void putRows(LockRows &rows, const LockRows &fresh, const LockOrder &order)
+{
+    if (fresh.size() <= fewRows) {
+        for (auto *row : fresh)
+            rows.insert(rows.begin() + placeOf(rows, *row, order), row);
+        return;
+    }
+    const auto middle = static_cast<std::ptrdiff_t>(rows.size());
+    rows.insert(rows.end(), fresh.begin(), fresh.end());
+    std::sort(rows.begin() + middle, rows.end(), order);
+    std::inplace_merge(rows.begin(), rows.begin() + middle, rows.end(), order);
+}
+
+std::vector<RowGroup> placesOf(const LockRows &rows, const LockRows &fresh, const LockOrder &order)
+{
+    std::vector<RowGroup> groups;
+    for (std::size_t i = 0; i < fresh.size(); ++i) {
+        const int at = placeOf(rows, *fresh[i], order);
+        if (!groups.empty() && groups.back().at == at)
+            ++groups.back().count;
+        else
+            groups.push_back({at, i, 1});
+    }
+    return groups;
+}
+
+} // namespace lockscope::ui

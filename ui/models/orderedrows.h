@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of locks in an order: where one stands, and how many at once come or go.
+#pragma once
+
+#include "ui/models/lockrow.h"
+
+#include <vector>
+
+namespace lockscope::ui {
+
+using LockRows = std::vector<LockRow *>;
+
+// Where the row stands, or would.
+[[nodiscard]] int placeOf(const LockRows &rows, const LockRow &row, const LockOrder &order);
+void takeRows(LockRows &rows, const LockRows &doomed, const LockOrder &order);
+void putRows(LockRows &rows, const LockRows &fresh, const LockOrder &order);
+
+// Neighbours that come together: `count` rows of `fresh` from `first` on, before the row at `at`.
+struct RowGroup {
+    int at;
+    std::size_t first, count;
+};
+[[nodiscard]] std::vector<RowGroup> placesOf(const LockRows &rows, const LockRows &fresh, const LockOrder &order);
+
+} // namespace lockscope::ui

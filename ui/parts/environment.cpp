@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/parts/environment.h"
+
+#include "core/base/text.h"
+
+#include <QLabel>
+#include <QStyle>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+
+Environment environmentOf(const ConnectionBook &book, const ConnectionStatus &status)
+{
+    if (status.production)
+        return {u"PROD"_s, true};
+    if (book.sandbox().contains(status.name))
+        return {u"sandbox"_s, false};
+    return {status.state == ConnectionStatus::State::Connected ? u"unmarked"_s : QString(), false};
+}
+
+void showEnvironment(QLabel &tag, const ConnectionBook &book, const ConnectionName &name)
+{
+    const auto *status = book.find(name);
+    const auto environment = status ? environmentOf(book, *status) : Environment{};
+    const QString look = environment.production ? u"tag-production"_s : u"tag"_s;
+    if (tag.property("look") != look) {
+        tag.setProperty("look", look);
+        tag.style()->unpolish(&tag);
+        tag.style()->polish(&tag);
+    }
+    const QString shown = label(name.bytes(), 40);
+    tag.setText(QString()); // a label takes new padding into account when its text is set
+    tag.setText(environment.word.isEmpty() ? shown : environment.word + u" · "_s + shown);
+}
+
+} // namespace lockscope::ui

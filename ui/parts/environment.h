@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which environment a connection is marked as, in one way everywhere. A connection that nobody marked is not known to
+// be harmless, and wears nothing that says so.
+#pragma once
+
+#include "ui/models/connectionbook.h"
+#include "ui/theme/tokens.h"
+
+class QLabel;
+
+namespace lockscope::ui {
+
+struct Environment {
+    QString word; // "PROD", "sandbox", "unmarked"; empty of one that is not connected and not marked
+    bool production = false;
+};
+[[nodiscard]] Environment environmentOf(const ConnectionBook &book, const ConnectionStatus &status);
+// The word and the connection's name, in the look of its environment.
+void showEnvironment(QLabel &tag, const ConnectionBook &book, const ConnectionName &name);
+
+} // namespace lockscope::ui
