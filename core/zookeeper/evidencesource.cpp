@@ -63,6 +63,7 @@ constexpr auto identifyEvery = std::chrono::seconds(10); // where nobody says wh
 constexpr auto grace = std::chrono::milliseconds(500);   // for the slower ones, once one has answered
 constexpr auto graceForSilent = std::chrono::milliseconds(100);
 constexpr int mostTimesSlower = 4;
+constexpr auto mostGrace = std::chrono::seconds(2); // for a place that is known to be slow: it may be far away
 
 // An answer that took long may have waited only: a server writes this many bytes in a microsecond, and more.
 constexpr qint64 bytesPerMicrosecond = 4;
@@ -105,6 +106,8 @@ struct EvidenceSource::Private {
     std::chrono::milliseconds serverAhead{};
     std::set<std::pair<QString, QByteArray>> adminFirst; // place and command
     std::set<QString> silent;                            // places that did not answer the last time
+    std::map<QString, Duration> usual;                   // how long a place took the last time, in time or not
+    std::map<QString, Instant> heardAt;
     Instant identified{};
     QString whyUnidentified; // "conf: not in the whitelist"
     quint64 nextExchange = 0;
@@ -189,6 +192,8 @@ void EvidenceSource::Private::answered(const Question &question, const QByteArra
     if (!answer.isEmpty()) {
         seat.isHeard = true;
         silent.erase(where);
+        heardAt[where] = loop.now();
+        usual[where] = loop.now() - question.round->started;
     }
     if (isRead) {
         record.answered = 1;
@@ -248,16 +253,23 @@ void EvidenceSource::Private::finishWhenEnough(const std::shared_ptr<Round> &rou
         return begin(round, more);
     }
     Duration slowest{};
+    Duration expected{};
     for (const auto &seat : round->seats) {
         if (seat.open == 0 && seat.isHeard)
             slowest = std::max(slowest, seat.took);
+        const auto known = usual.find(displayHost(seat.place.at));
+        if (seat.open > 0 && known != usual.end() && !isSilent(seat.place.at))
+            expected = std::max(expected, known->second * 2);
     }
     if (slowest == Duration::zero())
         return; // nobody yet: until the deadline
     const bool isForSilentOnly = std::ranges::all_of(
         round->seats, [&](const Seat &seat) { return seat.open == 0 || isSilent(seat.place.at); });
-    const auto until = isForSilentOnly ? loop.now() + graceForSilent
-                                       : round->started + std::max<Duration>(grace, slowest * mostTimesSlower);
+    const auto until =
+        isForSilentOnly
+            ? loop.now() + graceForSilent
+            : round->started
+                  + std::max<Duration>({grace, slowest * mostTimesSlower, std::min<Duration>(expected, mostGrace)});
     round->enough = loop.callAt(until, [this, weak = std::weak_ptr(round)] {
         const auto late = weak.lock();
         if (!late || late->isOver)
@@ -284,7 +296,9 @@ void EvidenceSource::Private::learnFrom(const Round &round)
             if (conf->second.answered == 0)
                 whyUnidentified = u"conf: "_s + conf->second.refusal;
         }
-        if (!seat.isHeard)
+        // An answer to an earlier round may have come meanwhile.
+        const auto heard = heardAt.find(displayHost(seat.place.at));
+        if (!seat.isHeard && (heard == heardAt.end() || heard->second < round.started))
             silent.insert(displayHost(seat.place.at));
     }
     membership.learn(said);

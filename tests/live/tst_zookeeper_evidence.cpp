@@ -19,6 +19,7 @@ const std::vector<QByteArray> all{"dump", "cons", "wchp", "wchs", "mntr", "srvr"
 class ScriptedMember : public QTcpServer {
 public:
     std::map<QByteArray, std::function<QByteArray()>> says;
+    std::chrono::milliseconds delay{};
 
     ScriptedMember()
     {
@@ -27,10 +28,12 @@ public:
             auto *visitor = nextPendingConnection();
             connect(visitor, &QTcpSocket::readyRead, visitor, [this, visitor] {
                 const auto word = visitor->readAll();
-                const auto at = says.find(word);
-                visitor->write(at == says.end() ? word + " is not executed because it is not in the whitelist."
-                                                : at->second());
-                visitor->disconnectFromHost();
+                QTimer::singleShot(delay, visitor, [this, visitor, word] {
+                    const auto at = says.find(word);
+                    const auto refusal = word + " is not executed because it is not in the whitelist.";
+                    visitor->write(at == says.end() ? refusal : at->second());
+                    visitor->disconnectFromHost();
+                });
             });
         });
     }
@@ -59,6 +62,7 @@ private slots:
     void oneOfAnEnsembleIsNotAll();
     void behindOneAddressAreManyButOneAtATime();
     void membersOfTheConfigurationAreAskedToo();
+    void aMemberThatIsFarAwayIsWaitedFor();
     void aServerOfAnotherKindIsNoAdminServer();
     void silenceEndsAtTheDeadline();
     void destroyedWhileAsking();
@@ -232,6 +236,29 @@ void TestZooKeeperEvidence::membersOfTheConfigurationAreAskedToo()
     QVERIFY(refused && !refused->isComplete("cons"));
     QCOMPARE(refused->answers.at("cons").refusal,
              u"server 2 (%1): not in the whitelist"_s.arg(displayHost(two.address())));
+}
+
+void TestZooKeeperEvidence::aMemberThatIsFarAwayIsWaitedFor()
+{
+    ScriptedMember near;
+    ScriptedMember far;
+    far.delay = 700ms;
+    const auto line = [](int id, const ScriptedMember &member) {
+        return "server." + QByteArray::number(id) + "=127.0.0.1:1:2:participant;"
+               + QByteArray::number(member.serverPort()) + '\n';
+    };
+    const auto servers = line(1, near) + line(2, far);
+    int id = 0;
+    for (auto *member : {&near, &far}) {
+        ++id;
+        member->alwaysSays("conf", "serverId=" + QByteArray::number(id) + '\n' + servers);
+        member->alwaysSays("srvr", "Mode: follower\n");
+        member->alwaysSays("cons", consOf(id));
+    }
+    EvidenceSource source(m_loop, {near.address(), far.address()}, 0);
+    // The first time it may be too late; once its pace is known it is not.
+    QTRY_VERIFY_WITH_TIMEOUT(ask(source, {"cons"})->isComplete("cons"), 20'000);
+    QVERIFY(ask(source, {"cons"})->isComplete("cons"));
 }
 
 void TestZooKeeperEvidence::aServerOfAnotherKindIsNoAdminServer()

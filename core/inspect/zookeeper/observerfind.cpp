@@ -74,6 +74,7 @@ Task<void> LockFinder::firstLook()
         reconcileWithDump();
     if (!m_answers.canDump() || m_ensemble.options.everywhere) {
         auto crawlOnce = crawlOptions(0);
+        crawlOnce.inFlight = 32; // somebody waits for it
         crawlOnce.opensLeaves = !m_answers.canDump();
         auto found = [this](const NamesByParent &names) { m_follower.reconcile(candidates(names), false); };
         auto report = co_await crawl(m_ensemble.session, crawlOnce, found);
