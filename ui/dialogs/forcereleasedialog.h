@@ -3,8 +3,8 @@
 // who is next, and what the old holder will go on believing. The gentler way comes first.
 //
 // It plans on a fresh reading, follows the lock while it is open, and the core reads once more before it acts;
-// where holder and plan differ nothing is sent and the dialog says who holds it now. Whole on any screen: facts scroll, what
-// has to be typed and the buttons do not.
+// where holder and plan differ nothing is sent and the dialog says who holds it now. Whole on any screen: facts
+// scroll, what has to be typed and the buttons do not.
 #pragma once
 
 #include <version>
