@@ -148,7 +148,7 @@ Task<Exit> forceRelease(CommandContext &context)
     if (!plan->risk.isEmpty() && !context.has(u"not-exact"_s))
         co_return refuse(
             context, answer(context, name, plan->holder, *plan),
-            Error{ErrorCode::Refused, u"%1 has no identity: nothing was sent: %2; --not-exact releases it all "
+            Error{ErrorCode::Refused, u"%1: nothing was sent: %2; --not-exact releases it all "
                                       u"the same"_s.arg(name, plan->risk)});
     plan->isRiskAccepted = true;
 

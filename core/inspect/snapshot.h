@@ -99,7 +99,7 @@ struct Finding {
 struct NodeSaid {
     QString node; // "10.0.3.7:6379"
     bool answered = false;
-    std::optional<QByteArray> value; // the token there; empty when there is no lock, or none that is a token
+    std::optional<QByteArray> value; // the token (or Redisson field) there; empty when there is no such lock
     std::optional<ServerTime> expiresAt;
     friend bool operator==(const NodeSaid &, const NodeSaid &) = default;
 };

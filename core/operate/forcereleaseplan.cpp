@@ -3,6 +3,7 @@
 
 #include "core/base/duration.h"
 #include "core/base/text.h"
+#include "core/operate/clientmanners.h"
 #include "core/operate/releaseway.h"
 #include "core/rules/contenderid.h"
 #include "core/rules/redissonkeys.h"
@@ -80,7 +81,7 @@ Result<const Contender *> meant(const LockSnapshot &snapshot, const QByteArray &
         if (found.size() == 1)
             return found.front();
         if (found.size() > 1)
-            return refused(u"\"%1\" has %2 nodes in %3"_s.arg(said).arg(found.size()).arg(lock),
+            return refused(u"\"%1\" has %2 nodes in %3"_s.arg(said, QString::number(found.size()), lock),
                            u"say which one: "_s + idsOf(found));
     }
     std::vector<const Contender *> fuller;
@@ -123,7 +124,7 @@ void planDelete(ForceReleasePlan &plan, const Contender &holder)
 {
     const auto path = escaped(holder.guard.path);
     plan.commands << u"sync %1"_s.arg(path) << u"getData %1"_s.arg(path)
-                  << u"delete %1 version %2"_s.arg(path).arg(holder.guard.version);
+                  << u"delete %1 version %2"_s.arg(path, QString::number(holder.guard.version));
     const auto owner =
         holder.guard.owner == 0 ? u"no owner session (persistent)"_s : u"owner 0x%1"_s.arg(holder.guard.owner, 0, 16);
     plan.guardText =
@@ -156,14 +157,26 @@ void planRisk(ForceReleasePlan &plan, const Contender &holder)
     plan.warnings << plan.risk;
 }
 
+// What the script sends besides, where the name is one that clients of other makes sleep by.
+void planWakeUps(ForceReleasePlan &plan)
+{
+    const auto &wakes = plan.wakeUps;
+    if (!wakes.list.isEmpty())
+        plan.commands << u"and then: DEL %1, LPUSH %1 1, PEXPIRE %1 1000"_s.arg(escaped(wakes.list));
+    for (const auto &channel : wakes.channels)
+        plan.commands << u"and then: PUBLISH %1 %2"_s.arg(escaped(channel), escaped(plan.before.lock.name));
+}
+
 void planDeleteUntil(ForceReleasePlan &plan, const Contender &holder)
 {
     const auto key = escaped(plan.before.lock.name);
     const auto value = escaped(holder.guard.value);
     const auto expiry = QString::number(*holder.guard.expiryMs);
-    plan.commands << u"EVALSHA compare-and-delete-until 1 %1 %2 %3"_s.arg(key, value, expiry)
+    const auto script = plan.wakeUps.isEmpty() ? u"compare-and-delete-until"_s : u"compare-and-delete-and-wake"_s;
+    plan.commands << u"EVALSHA %1 1 %2 %3 %4"_s.arg(script, key, value, expiry)
                   << u"in the script: DEL %1, only if GET %1 is %2 and PEXPIRETIME %1 is %3"_s.arg(key, value,
                                                                                                    expiry);
+    planWakeUps(plan);
     plan.guardText = u"the key must still hold %1 and still end at %2 (ms since 1970); compared and deleted in one "
                      u"script"_s.arg(value, expiry);
     plan.exact = false;
@@ -173,14 +186,17 @@ void planDeleteUntil(ForceReleasePlan &plan, const Contender &holder)
 
 void planCompareAndDelete(ForceReleasePlan &plan, const Contender &holder)
 {
+    plan.wakeUps = recipes::signalsOf(plan.before.lock.name);
     if (holder.guard.expiryMs) {
         planDeleteUntil(plan, holder);
         return;
     }
     const auto key = escaped(plan.before.lock.name);
     const auto value = escaped(holder.guard.value);
-    plan.commands << u"EVALSHA compare-and-delete 1 %1 %2"_s.arg(key, value)
+    const auto script = plan.wakeUps.isEmpty() ? u"compare-and-delete"_s : u"compare-and-delete-and-wake"_s;
+    plan.commands << u"EVALSHA %1 1 %2 %3"_s.arg(script, key, value)
                   << u"in the script: DEL %1, only if GET %1 is %2"_s.arg(key, value);
+    planWakeUps(plan);
     plan.guardText = u"the key must still hold %1; compared and deleted in one script"_s.arg(value);
 }
 
@@ -203,10 +219,9 @@ void planQuorumDelete(ForceReleasePlan &plan, const Contender &holder)
     const auto *owner =
         plan.before.contenders.front().role == Role::Holder ? &plan.before.contenders.front() : nullptr;
     plan.warnings << u"%1 does not hold the lock: it is on %2 of %3 nodes only. This takes away what a client left "
-                     u"behind, or a try that is under way; %4"_s.arg(label(holder.id, 80))
-                         .arg(votes)
-                         .arg(plan.before.nodes.size())
-                         .arg(owner ? u"%1 keeps the lock"_s.arg(label(owner->id, 80)) : u"nobody holds it now"_s);
+                     u"behind, or a try that is under way; %4"_s.arg(
+                         label(holder.id, 80), QString::number(votes), QString::number(plan.before.nodes.size()),
+                         owner ? u"%1 keeps the lock"_s.arg(label(owner->id, 80)) : u"nobody holds it now"_s);
 }
 
 void planRedisson(ForceReleasePlan &plan, const Contender &holder)
@@ -267,16 +282,46 @@ QString plural(int count, const QString &one, const QString &many)
     return count == 1 ? one : many.arg(count);
 }
 
+// By the name's own clients, as far as it has any; see planWakeUps.
+QString keyWakes(const LockSnapshot &snapshot)
+{
+    const auto wakes = recipes::signalsOf(snapshot.lock.name);
+    const auto client = snapshot.client.value_or(QString());
+    const bool isPython = client == u"python-redis-lock"_s;
+    const bool isSpring = client == u"Spring Integration"_s;
+    QStringList who;
+    if (!wakes.list.isEmpty())
+        who << (isPython ? u"the first of python-redis-lock's waiters, by the push to %1"_s
+                         : u"python-redis-lock's clients, should any wait, by the push to %1"_s)
+                   .arg(escaped(wakes.list));
+    if (isSpring)
+        who << u"Spring's waiters in pub/sub mode, by the publish (those that spin poll)"_s;
+    else if (!wakes.channels.isEmpty() && client.isEmpty())
+        who << u"Spring's clients, should any wait in pub/sub mode, by the publish"_s;
+    if (who.isEmpty())
+        return u"nobody is told: clients that want it poll, and find it free"_s;
+    return who.join(u"; "_s) + u"; other clients poll"_s;
+}
+
+QString redissonWakes(const LockSnapshot &snapshot, const Contender &holder)
+{
+    const bool isReader = recipeOf(snapshot.recipe).readWrite && !holder.guard.value.endsWith(":write");
+    if (isReader && snapshot.holderCount() > 1)
+        return u"nobody: others hold it too, and Redisson publishes only when the last reader lets go"_s;
+    if (snapshot.waiterCount() == 0 && snapshot.waitersKnown)
+        return u"nobody waits; the publish is sent all the same, for who comes meanwhile"_s;
+    return u"the waiting clients, by the publish; a bare DEL would leave them asleep (those of a spin lock poll)"_s;
+}
+
 QString wakesText(const LockSnapshot &snapshot, const Contender &holder, ReleaseWay way)
 {
     switch (way) {
-    case ReleaseWay::CompareAndDelete:
+    case ReleaseWay::CompareAndDelete: return keyWakes(snapshot);
     case ReleaseWay::QuorumDelete: return u"nobody is told: clients that want it poll, and find it free"_s;
     case ReleaseWay::KillConnection:
         return snapshot.waiterCount() == 0 ? u"nobody waits"_s : u"the first in line, by the server itself"_s;
     case ReleaseWay::RedissonUnlock:
-    case ReleaseWay::RedissonPermit:
-        return u"the waiting clients, by the publish; a bare DEL would leave them asleep"_s;
+    case ReleaseWay::RedissonPermit: return redissonWakes(snapshot, holder);
     case ReleaseWay::DeleteNode:
     case ReleaseWay::None: break;
     }
@@ -378,6 +423,7 @@ Result<ForceReleasePlan> planForceRelease(const LockSnapshot &snapshot, const QB
     planGentler(plan, contender);
     planRisk(plan, contender);
     planWarnings(plan, contender);
+    planForClient(plan, contender);
     return plan;
 }
 

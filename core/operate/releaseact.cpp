@@ -58,16 +58,22 @@ Task<Result<Sent>> deleteNode(ForceReleasePlan plan, zk::Session *session, Deadl
 Task<Result<Sent>> compareAndDelete(ForceReleasePlan plan, redis::Connection *connection, Deadline deadline)
 {
     const auto &until = plan.guard.expiryMs;
-    const auto script = redis::loadScript(until ? "compare-and-delete-until" : "compare-and-delete");
+    const auto expiry = until ? QByteArray::number(*until) : QByteArray();
+    const bool wakes = !plan.wakeUps.isEmpty();
+    const auto script = redis::loadScript(wakes   ? "compare-and-delete-and-wake"
+                                          : until ? "compare-and-delete-until"
+                                                  : "compare-and-delete");
     QByteArrayList arguments{plan.guard.value};
-    if (until)
-        arguments << QByteArray::number(*until);
+    if (wakes)
+        arguments << recipes::signalArguments(plan.wakeUps, expiry);
+    else if (until)
+        arguments << expiry;
     auto reply = connection->script(script, {plan.before.lock.name}, arguments, deadline);
     const auto answer = co_await reply;
     if (!answer)
         co_return answer.error();
-    if (answer->integer == 1)
-        co_return Sent();
+    if (answer->integer >= 1)
+        co_return Sent{answer->integer - 1, {}};
     if (answer->integer < 0)
         co_return goneAlready(plan);
     co_return changedMeanwhile(plan, u"the key holds another value, or ends at another moment"_s);
