@@ -64,6 +64,7 @@ struct Identity {
     QByteArray value;               // Redis: the token, or the hash field; SQL: transaction or connection, in words
     std::optional<qint64> expiryMs; // Redis, where every holder writes the same value: when this one's ends
     bool comesAgain = false;        // nothing the server says tells this hold from a later one
+    QByteArray group{};             // Redis, a lock on a group of values: the value's field, whose holder is `value`
     friend bool operator==(const Identity &, const Identity &) = default;
 };
 

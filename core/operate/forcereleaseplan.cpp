@@ -224,8 +224,24 @@ void planQuorumDelete(ForceReleasePlan &plan, const Contender &holder)
                          owner ? u"%1 keeps the lock"_s.arg(label(owner->id, 80)) : u"nobody holds it now"_s);
 }
 
+void planGroup(ForceReleasePlan &plan, const Contender &holder)
+{
+    const auto key = escaped(plan.before.lock.name);
+    const auto channel = escaped(redis::RedissonKeys(plan.before.lock.name).channel());
+    const auto value = escaped(holder.guard.group);
+    const auto owner = escaped(holder.guard.value);
+    plan.commands << u"EVALSHA redisson-group-release 2 %1 %2 %3 %4"_s.arg(key, channel, value, owner)
+                  << u"in the script: HDEL %1 %2 %2:%3:expire_time %2:%3:lock_count, PUBLISH %4 0"_s.arg(
+                         key, value, owner, channel);
+    plan.guardText = u"the hash must still give %1 to %2; checked and released in one script"_s.arg(value, owner);
+}
+
 void planRedisson(ForceReleasePlan &plan, const Contender &holder)
 {
+    if (!holder.guard.group.isEmpty()) {
+        planGroup(plan, holder);
+        return;
+    }
     const redis::RedissonKeys keys(plan.before.lock.name);
     const auto key = escaped(plan.before.lock.name);
     const auto field = escaped(holder.guard.value);

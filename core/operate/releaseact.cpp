@@ -149,12 +149,16 @@ Task<Result<Sent>> deleteOnAll(ForceReleasePlan plan, std::vector<redis::Connect
 
 Task<Result<Sent>> releaseRedisson(ForceReleasePlan plan, redis::Connection *connection, Deadline deadline)
 {
-    const auto script = redis::loadScript("redisson-force-release");
     const redis::RedissonKeys names(plan.before.lock.name);
-    const QByteArrayList keys{plan.before.lock.name, names.channel(), names.readWriteChannel(), names.fairQueue(),
-                              names.fairDeadlines()};
-    const QByteArrayList args{plan.guard.value, names.readerTimeoutPrefix()};
-    auto reply = connection->script(script, keys, args, deadline);
+    const bool isOfGroup = !plan.guard.group.isEmpty();
+    const auto script = redis::loadScript(isOfGroup ? "redisson-group-release" : "redisson-force-release");
+    const QByteArrayList groupKeys{plan.before.lock.name, names.channel()};
+    const QByteArrayList lockKeys{plan.before.lock.name, names.channel(), names.readWriteChannel(), names.fairQueue(),
+                                  names.fairDeadlines()};
+    const QByteArrayList groupArgs{plan.guard.group, plan.guard.value};
+    const QByteArrayList lockArgs{plan.guard.value, names.readerTimeoutPrefix()};
+    auto reply =
+        connection->script(script, isOfGroup ? groupKeys : lockKeys, isOfGroup ? groupArgs : lockArgs, deadline);
     const auto answer = co_await reply;
     if (!answer)
         co_return answer.error();

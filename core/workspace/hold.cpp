@@ -101,7 +101,7 @@ Task<Result<bool>> HeldLock::Private::connectSql(Deadline deadline)
 
 Result<bool> HeldLock::Private::makeLock()
 {
-    recipes::AcquireOptions options{request.readMode, request.limit, request.ttl};
+    recipes::AcquireOptions options{request.readMode, request.limit, request.ttl, request.isLimitGiven};
     auto *link = workspace.find(request.lock.connection);
     const auto &id = request.recipe;
     const auto nodes = link->redisNodes();

@@ -96,6 +96,20 @@ private slots:
         QVERIFY(plan && plan->wakes.startsWith(u"nobody"_s));
     }
 
+    // What is promised is what is sent: this value's fields, not the group.
+    void oneValueOfAGroupIsPlannedAsSuch()
+    {
+        const QByteArray owner = "0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a29:1";
+        auto snapshot = lockOfClient("redisson-lock", owner);
+        snapshot.contenders[0].id = "YWJj:" + owner;
+        snapshot.contenders[0].guard.group = "YWJj";
+        const auto plan = planForceRelease(snapshot, snapshot.contenders[0].id);
+        QVERIFY(plan);
+        QVERIFY2(plan->commands[0].startsWith(u"EVALSHA redisson-group-release 2 orders-lock"_s),
+                 qPrintable(plan->commands[0]));
+        QVERIFY(!plan->commands.join(u'\n').contains(u"DEL orders-lock,"_s));
+    }
+
     // Text from servers is put into sentences once: a "%2" of theirs stays what it is.
     void namesWithPercentSignsAreNotGarbled()
     {
