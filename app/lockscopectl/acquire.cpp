@@ -79,6 +79,7 @@ Result<Wish> readWish(CommandContext &context)
     wish.request.readMode = mode == "read"_L1;
     bool isNumber = true;
     wish.request.limit = context.arguments.value(u"limit"_s, u"1"_s).toInt(&isNumber);
+    wish.request.isLimitGiven = context.has(u"limit"_s);
     if (!isNumber || wish.request.limit < 1)
         return badAcquire(u"--limit wants a number, 1 or more"_s);
     const auto wait = durationOption(context, u"wait"_s);
@@ -368,7 +369,7 @@ CommandSpec acquireCommand()
     spec.options = {
         {u"recipe"_s, u"R"_s, u"one of `lockscopectl recipes`"_s},
         {u"mode"_s, u"read|write"_s, u"for read/write locks (write)"_s},
-        {u"limit"_s, u"N"_s, u"a semaphore's permits (1)"_s},
+        {u"limit"_s, u"N"_s, u"a semaphore's permits (1); to make one that is missing and stores it, say it"_s},
         {u"wait"_s, u"D"_s, u"give up after that long (no limit), counted from connected"_s},
         {u"hold"_s, u"D"_s, u"give it back after that long (until interrupted)"_s},
         {u"ttl"_s, u"D"_s, u"time to live of a lock that has one (30s)"_s},

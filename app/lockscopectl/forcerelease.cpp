@@ -163,10 +163,9 @@ Task<Exit> forceRelease(CommandContext &context)
         co_return fail(plan.error());
 
     if (!plan->risk.isEmpty() && !context.has(u"not-exact"_s))
-        co_return refuse(
-            context, answer(context, name, plan->holder, *plan),
-            Error{ErrorCode::Refused, u"%1 has no identity: nothing was sent: %2; --not-exact releases it all "
-                                      u"the same"_s.arg(name, plan->risk)});
+        co_return refuse(context, answer(context, name, plan->holder, *plan),
+                         Error{ErrorCode::Refused, u"%1: nothing was sent: %2; --not-exact releases it all "
+                                                   u"the same"_s.arg(name, plan->risk)});
     plan->isRiskAccepted = true;
 
     auto json = answer(context, name, plan->holder, *plan);

@@ -64,6 +64,7 @@ struct Identity {
     QByteArray value;               // Redis: the token, or the hash field; SQL: transaction or connection, in words
     std::optional<qint64> expiryMs; // Redis, where every holder writes the same value: when this one's ends
     bool comesAgain = false;        // nothing the server says tells this hold from a later one
+    QByteArray group{};             // Redis, a lock on a group of values: the value's field, whose holder is `value`
     friend bool operator==(const Identity &, const Identity &) = default;
 };
 
@@ -99,7 +100,7 @@ struct Finding {
 struct NodeSaid {
     QString node; // "10.0.3.7:6379"
     bool answered = false;
-    std::optional<QByteArray> value; // the token there; empty when there is no lock, or none that is a token
+    std::optional<QByteArray> value; // the token (or Redisson field) there; empty when there is no such lock
     std::optional<ServerTime> expiresAt;
     friend bool operator==(const NodeSaid &, const NodeSaid &) = default;
 };

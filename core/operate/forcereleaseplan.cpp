@@ -79,7 +79,7 @@ Result<const Contender *> meant(const LockSnapshot &snapshot, const QByteArray &
         if (found.size() == 1)
             return found.front();
         if (found.size() > 1)
-            return refused(u"\"%1\" has %2 nodes in %3"_s.arg(said).arg(found.size()).arg(lock),
+            return refused(u"\"%1\" has %2 nodes in %3"_s.arg(said, QString::number(found.size()), lock),
                            u"say which one: "_s + idsOf(found));
     }
     std::vector<const Contender *> fuller;

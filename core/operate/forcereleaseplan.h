@@ -4,6 +4,7 @@
 
 #include "core/base/result.h"
 #include "core/inspect/snapshot.h"
+#include "core/rules/keysignals.h"
 
 #include <QStringList>
 
@@ -21,6 +22,7 @@ struct ForceReleasePlan {
     // Refused unless somebody who read it says so.
     QString risk;
     bool isRiskAccepted = false;
+    recipes::KeySignals wakeUps;            // sent with the release, as the lock's own clients do
     std::optional<QByteArray> nextHolder;   // contender id
     QString wakes;                          // "1 waiter, by the deletion; nothing else to publish"
     std::vector<QByteArray> otherLocksLost; // by the same act, as far as they are seen: none for one node or key

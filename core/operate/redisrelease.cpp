@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "core/operate/releasemethod.h"
 #include "core/redis/client.h"
+#include "core/rules/keysignals.h"
 #include "core/rules/redissonkeys.h"
 #include "core/rules/turn.h"
 
@@ -36,14 +37,26 @@ void planRisk(ForceReleasePlan &plan, const Contender &holder)
     plan.warnings << plan.risk;
 }
 
+// What the script sends besides, where the name is one that clients of other makes sleep by.
+void planWakeUps(ForceReleasePlan &plan)
+{
+    const auto &wakes = plan.wakeUps;
+    if (!wakes.list.isEmpty())
+        plan.commands << u"and then: DEL %1, LPUSH %1 1, PEXPIRE %1 1000"_s.arg(escaped(wakes.list));
+    for (const auto &channel : wakes.channels)
+        plan.commands << u"and then: PUBLISH %1 %2"_s.arg(escaped(channel), escaped(plan.before.lock.name));
+}
+
 void planDeleteUntil(ForceReleasePlan &plan, const Contender &holder)
 {
     const auto key = escaped(plan.before.lock.name);
     const auto value = escaped(holder.guard.value);
     const auto expiry = QString::number(*holder.guard.expiryMs);
-    plan.commands << u"EVALSHA compare-and-delete-until 1 %1 %2 %3"_s.arg(key, value, expiry)
+    const auto script = plan.wakeUps.isEmpty() ? u"compare-and-delete-until"_s : u"compare-and-delete-and-wake"_s;
+    plan.commands << u"EVALSHA %1 1 %2 %3 %4"_s.arg(script, key, value, expiry)
                   << u"in the script: DEL %1, only if GET %1 is %2 and PEXPIRETIME %1 is %3"_s.arg(key, value,
                                                                                                    expiry);
+    planWakeUps(plan);
     plan.guardText = u"the key must still hold %1 and still end at %2 (ms since 1970); compared and deleted in one "
                      u"script"_s.arg(value, expiry);
     plan.exact = false;
@@ -53,14 +66,17 @@ void planDeleteUntil(ForceReleasePlan &plan, const Contender &holder)
 
 void planCompareAndDelete(ForceReleasePlan &plan, const Contender &holder)
 {
+    plan.wakeUps = recipes::signalsOf(plan.before.lock.name);
     if (holder.guard.expiryMs) {
         planDeleteUntil(plan, holder);
         return;
     }
     const auto key = escaped(plan.before.lock.name);
     const auto value = escaped(holder.guard.value);
-    plan.commands << u"EVALSHA compare-and-delete 1 %1 %2"_s.arg(key, value)
+    const auto script = plan.wakeUps.isEmpty() ? u"compare-and-delete"_s : u"compare-and-delete-and-wake"_s;
+    plan.commands << u"EVALSHA %1 1 %2 %3"_s.arg(script, key, value)
                   << u"in the script: DEL %1, only if GET %1 is %2"_s.arg(key, value);
+    planWakeUps(plan);
     plan.guardText = u"the key must still hold %1; compared and deleted in one script"_s.arg(value);
 }
 
@@ -83,14 +99,29 @@ void planQuorumDelete(ForceReleasePlan &plan, const Contender &holder)
     const auto *owner =
         plan.before.contenders.front().role == Role::Holder ? &plan.before.contenders.front() : nullptr;
     plan.warnings << u"%1 does not hold the lock: it is on %2 of %3 nodes only. This takes away what a client left "
-                     u"behind, or a try that is under way; %4"_s.arg(label(holder.id, 80))
-                         .arg(votes)
-                         .arg(plan.before.nodes.size())
-                         .arg(owner ? u"%1 keeps the lock"_s.arg(label(owner->id, 80)) : u"nobody holds it now"_s);
+                     u"behind, or a try that is under way; %4"_s.arg(
+                         label(holder.id, 80), QString::number(votes), QString::number(plan.before.nodes.size()),
+                         owner ? u"%1 keeps the lock"_s.arg(label(owner->id, 80)) : u"nobody holds it now"_s);
+}
+
+void planGroup(ForceReleasePlan &plan, const Contender &holder)
+{
+    const auto key = escaped(plan.before.lock.name);
+    const auto channel = escaped(redis::RedissonKeys(plan.before.lock.name).channel());
+    const auto value = escaped(holder.guard.group);
+    const auto owner = escaped(holder.guard.value);
+    plan.commands << u"EVALSHA redisson-group-release 2 %1 %2 %3 %4"_s.arg(key, channel, value, owner)
+                  << u"in the script: HDEL %1 %2 %2:%3:expire_time %2:%3:lock_count, PUBLISH %4 0"_s.arg(
+                         key, value, owner, channel);
+    plan.guardText = u"the hash must still give %1 to %2; checked and released in one script"_s.arg(value, owner);
 }
 
 void planRedisson(ForceReleasePlan &plan, const Contender &holder)
 {
+    if (!holder.guard.group.isEmpty()) {
+        planGroup(plan, holder);
+        return;
+    }
     const redis::RedissonKeys keys(plan.before.lock.name);
     const auto key = escaped(plan.before.lock.name);
     const auto field = escaped(holder.guard.value);
@@ -123,24 +154,56 @@ QString nobodyWoken(const LockSnapshot &, const Contender &)
     return u"nobody is told: clients that want it poll, and find it free"_s;
 }
 
-QString wokenByPublish(const LockSnapshot &, const Contender &)
+// By the name's own clients, as far as it has any; see planWakeUps.
+QString wokenByKey(const LockSnapshot &snapshot, const Contender &)
 {
-    return u"the waiting clients, by the publish; a bare DEL would leave them asleep"_s;
+    const auto wakes = recipes::signalsOf(snapshot.lock.name);
+    const auto client = snapshot.client.value_or(QString());
+    const bool isPython = client == u"python-redis-lock"_s;
+    const bool isSpring = client == u"Spring Integration"_s;
+    QStringList who;
+    if (!wakes.list.isEmpty())
+        who << (isPython ? u"the first of python-redis-lock's waiters, by the push to %1"_s
+                         : u"python-redis-lock's clients, should any wait, by the push to %1"_s)
+                   .arg(escaped(wakes.list));
+    if (isSpring)
+        who << u"Spring's waiters in pub/sub mode, by the publish (those that spin poll)"_s;
+    else if (!wakes.channels.isEmpty() && client.isEmpty())
+        who << u"Spring's clients, should any wait in pub/sub mode, by the publish"_s;
+    if (who.isEmpty())
+        return u"nobody is told: clients that want it poll, and find it free"_s;
+    return who.join(u"; "_s) + u"; other clients poll"_s;
+}
+
+QString wokenByRedisson(const LockSnapshot &snapshot, const Contender &holder)
+{
+    const bool isReader = recipeOf(snapshot.recipe).readWrite && !holder.guard.value.endsWith(":write");
+    if (isReader && snapshot.holderCount() > 1)
+        return u"nobody: others hold it too, and Redisson publishes only when the last reader lets go"_s;
+    if (snapshot.waiterCount() == 0 && snapshot.waitersKnown)
+        return u"nobody waits; the publish is sent all the same, for who comes meanwhile"_s;
+    return u"the waiting clients, by the publish; a bare DEL would leave them asleep (those of a spin lock poll)"_s;
 }
 
 Task<Result<Sent>> compareAndDelete(ForceReleasePlan plan, redis::Connection *connection, Deadline deadline)
 {
     const auto &until = plan.guard.expiryMs;
-    const auto script = redis::loadScript(until ? "compare-and-delete-until" : "compare-and-delete");
+    const auto expiry = until ? QByteArray::number(*until) : QByteArray();
+    const bool wakes = !plan.wakeUps.isEmpty();
+    const auto script = redis::loadScript(wakes   ? "compare-and-delete-and-wake"
+                                          : until ? "compare-and-delete-until"
+                                                  : "compare-and-delete");
     QByteArrayList arguments{plan.guard.value};
-    if (until)
-        arguments << QByteArray::number(*until);
+    if (wakes)
+        arguments << recipes::signalArguments(plan.wakeUps, expiry);
+    else if (until)
+        arguments << expiry;
     auto reply = connection->script(script, {plan.before.lock.name}, arguments, deadline);
     const auto answer = co_await reply;
     if (!answer)
         co_return answer.error();
-    if (answer->integer == 1)
-        co_return Sent();
+    if (answer->integer >= 1)
+        co_return Sent{answer->integer - 1, {}};
     if (answer->integer < 0)
         co_return goneAlready(plan);
     co_return changedMeanwhile(plan, u"the key holds another value, or ends at another moment"_s);
@@ -215,12 +278,16 @@ Task<Result<Sent>> deleteOnAll(ForceReleasePlan plan, std::vector<redis::Connect
 
 Task<Result<Sent>> releaseRedisson(ForceReleasePlan plan, redis::Connection *connection, Deadline deadline)
 {
-    const auto script = redis::loadScript("redisson-force-release");
     const redis::RedissonKeys names(plan.before.lock.name);
-    const QByteArrayList keys{plan.before.lock.name, names.channel(), names.readWriteChannel(), names.fairQueue(),
-                              names.fairDeadlines()};
-    const QByteArrayList args{plan.guard.value, names.readerTimeoutPrefix()};
-    auto reply = connection->script(script, keys, args, deadline);
+    const bool isOfGroup = !plan.guard.group.isEmpty();
+    const auto script = redis::loadScript(isOfGroup ? "redisson-group-release" : "redisson-force-release");
+    const QByteArrayList groupKeys{plan.before.lock.name, names.channel()};
+    const QByteArrayList lockKeys{plan.before.lock.name, names.channel(), names.readWriteChannel(), names.fairQueue(),
+                                  names.fairDeadlines()};
+    const QByteArrayList groupArgs{plan.guard.group, plan.guard.value};
+    const QByteArrayList lockArgs{plan.guard.value, names.readerTimeoutPrefix()};
+    auto reply =
+        connection->script(script, isOfGroup ? groupKeys : lockKeys, isOfGroup ? groupArgs : lockArgs, deadline);
     const auto answer = co_await reply;
     if (!answer)
         co_return answer.error();
@@ -261,10 +328,10 @@ std::vector<ReleaseMethod> releaseMethodsOfRedis()
         planQuorumDelete(plan, holder);
         planRisk(plan, holder);
     };
-    return {{ReleaseWay::CompareAndDelete, planKey, &nobodyWoken},
+    return {{ReleaseWay::CompareAndDelete, planKey, &wokenByKey},
             {ReleaseWay::QuorumDelete, planSet, &nobodyWoken},
-            {ReleaseWay::RedissonUnlock, &planRedisson, &wokenByPublish},
-            {ReleaseWay::RedissonPermit, &planPermit, &wokenByPublish}};
+            {ReleaseWay::RedissonUnlock, &planRedisson, &wokenByRedisson},
+            {ReleaseWay::RedissonPermit, &planPermit, &wokenByRedisson}};
 }
 
 Task<Result<Sent>> sendRelease(ForceReleasePlan plan, std::vector<redis::Connection *> nodes, Deadline deadline)

@@ -103,6 +103,9 @@ struct AcquireOptions {
     bool readMode = false;
     int limit = 1;
     std::chrono::milliseconds ttl{30'000};
+    // False: nobody said how many permits there are to be. A semaphore that stores the number is then joined, not
+    // made: it would stay, and its application's own number be refused.
+    bool isLimitGiven = true;
 };
 // Why this recipe cannot be made on such a server with these options: unknown, of another backend,
 // only seen, without a read mode or a limit.

@@ -13,8 +13,8 @@ namespace lockscope::sandbox {
 struct SandboxKit {
     QString what; // for the help: "a ZooKeeper", "N Redis servers"
     int most;     // so many at once
-    bool apart;   // each of them is a connection of its own; else they are one ensemble, and the number may be left out
-    int usual;    // and without a choice
+    bool apart; // each of them is a connection of its own; else they are one ensemble, and the number may be left out
+    int usual;  // and without a choice
     QString user;
     // So many of them: one, or an ensemble's members.
     Result<std::vector<std::unique_ptr<Server>>> (*make)(int count);

@@ -82,6 +82,7 @@ struct AcquireRequest {
     int limit = 1;
     std::chrono::milliseconds ttl{30'000};
     std::optional<std::chrono::milliseconds> wait; // without limit when empty
+    bool isLimitGiven = true;                      // see recipes::AcquireOptions
 };
 // A lock the window itself acquires or holds.
 struct Hold {

@@ -140,8 +140,9 @@ void IoController::acquire(quint64 id, AcquireRequest request)
     pending.hold.id = id;
     pending.hold.request = request;
     pending.hold.since = m_loop.wallNow();
-    pending.lock = std::make_unique<HeldLock>(
-        *m_workspace, HoldRequest{request.lock, request.recipe, request.readMode, request.limit, request.ttl});
+    pending.lock =
+        std::make_unique<HeldLock>(*m_workspace, HoldRequest{request.lock, request.recipe, request.readMode,
+                                                             request.limit, request.ttl, request.isLimitGiven});
     pending.scope = std::make_unique<Scope>(m_loop);
     const auto &kept = m_holds.emplace(id, std::move(pending)).first->second;
     tellHold(kept.hold);

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- A permit of Redisson's semaphore with expiring permits. The first who comes makes the semaphore.
 -- KEYS: semaphore (permits left), deadlines (sorted set of permits).
--- ARGV: permit (16 bytes), lease in milliseconds, how many permits there are, channel.
+-- ARGV: permit (16 bytes), lease in milliseconds, how many permits there are, channel, '0': none is to be made.
 -- {1, 1} when it is ours now; {0, how long until the next one runs out}; {-1, how many there are} when
--- that is another number. Sent again because its answer was lost, it takes no second permit.
+-- that is another number, 0 where there is no semaphore. Sent again because its answer was lost, it takes no second permit.
 local semaphore, deadlines = KEYS[1], KEYS[2]
 
 -- Redis before 5 replicates scripts by their text, which TIME forbids.
@@ -14,6 +14,9 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
 if redis.call('EXISTS', semaphore) == 0 then
+  if ARGV[5] == '0' then
+    return {-1, 0}
+  end
   local left = math.max(0, tonumber(ARGV[3]) - redis.call('ZCARD', deadlines))
   redis.call('SET', semaphore, left)
   redis.call('PUBLISH', ARGV[4], left)

@@ -31,6 +31,7 @@ Looks looksOf(const QString &recipe)
         {u"curator-semaphore-mutex"_s, {u"curator-semaphore"_s, 2, {}, {}}},
         // Writers alone look like a lock's, and a writer is what is asked for unless --mode says otherwise.
         {u"kazoo-rwlock"_s, {u"kazoo-lock"_s, 2, {}, {}}},
+        {u"kazoo-semaphore"_s, {{}, 2, {u"--limit"_s, u"1"_s}, {}}},
         {u"redis-setnx-expire"_s, {{}, 1, {}, {}}},
         {u"redis-getset"_s, {{}, 1, {}, {}}},
         {u"redis-set-nx"_s, {{}, 1, {}, {}}},

@@ -48,7 +48,8 @@ private slots:
             << u"kazoo-rwlock"_s << read << write << u"kazoo-rwlock"_s << QStringList{u"read"_s, u"write"_s};
         QTest::newRow("writers only") << u"kazoo-rwlock"_s << write << write << u"kazoo-lock"_s
                                       << QStringList{exclusive, exclusive};
-        QTest::newRow("semaphore") << u"kazoo-semaphore"_s << none << none << u"kazoo-semaphore"_s
+        const QStringList one{u"--limit"_s, u"1"_s};
+        QTest::newRow("semaphore") << u"kazoo-semaphore"_s << one << none << u"kazoo-semaphore"_s
                                    << QStringList{u"permit"_s, u"permit"_s};
     }
     void isShownAsWhatItIs()
@@ -104,6 +105,15 @@ private slots:
         QTRY_COMPARE_WITH_TIMEOUT(contenders(show(lock)).size(), 2, patienceMs);
         for (const auto &one : contenders(show(lock)))
             QCOMPARE(one.toObject()["role"_L1].toString(), u"holder"_s);
+    }
+
+    void aMissingSemaphoreIsMadeOnlyWithALimit()
+    {
+        const QStringList words{u"acquire"_s, u"zk:/locks/unlimited"_s, u"--recipe"_s, u"kazoo-semaphore"_s};
+        const auto refused = m_servers.run(words);
+        QVERIFY2(refused.status == 2 && refused.err.contains("--limit"), refused.what());
+        const auto tree = m_servers.run({u"tree"_s, u"zk:/locks/unlimited"_s});
+        QVERIFY2(tree.status != 0, tree.what());
     }
 
     void aLimitThatDisagreesIsRefused()

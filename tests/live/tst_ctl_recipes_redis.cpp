@@ -33,7 +33,8 @@ class TestCtlRecipesRedis : public QObject {
         QTest::newRow("write") << u"redisson-rwlock"_s << QStringList() << u"write"_s << subscriber;
         QTest::newRow("read") << u"redisson-rwlock"_s << QStringList{u"--mode"_s, u"read"_s} << u"read"_s
                               << subscriber;
-        QTest::newRow("semaphore") << u"redisson-semaphore"_s << QStringList() << u"permit"_s << subscriber;
+        QTest::newRow("semaphore") << u"redisson-semaphore"_s << QStringList{u"--limit"_s, u"1"_s} << u"permit"_s
+                                   << subscriber;
     }
     QStringList connect() const { return {u"--connect"_s, u"redis://127.0.0.1:%1"_s.arg(m_redis->address().port)}; }
     QStringList acquire(const QString &recipe, const QStringList &more = {}) const
@@ -121,6 +122,15 @@ private slots:
             return;
         QCOMPARE(holder.jsonLine().value("reason"_L1).toString(), u"lost"_s);
         QCOMPARE(holder.finish().status, 1);
+    }
+
+    // It would stay with that number, and its application's own be refused.
+    void aMissingSemaphoreIsMadeOnlyWithALimit()
+    {
+        const auto refused = run(acquire(u"redisson-semaphore"_s));
+        QVERIFY2(refused.status == 2 && refused.err.contains("--limit"), refused.what());
+        const auto keys = run(connect() + QStringList{u"keys"_s, m_lock, u"--json"_s});
+        QVERIFY2(keys.json().value("keys"_L1).toArray().isEmpty(), keys.what());
     }
 
     void aSemaphoreLetsSoManyIn()

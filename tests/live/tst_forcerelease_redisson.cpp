@@ -110,6 +110,27 @@ private slots:
         QVERIFY(exists("rw"));
     }
 
+    void oneValueOfAGroupIsTakenFromItsHolderOnly()
+    {
+        const auto subscription = listen("redisson_lock__channel:{group}");
+        for (const auto &value : {"YWJj", "ZGVm"})
+            send({"HSET", "group", value, alice, value + (':' + alice) + ":expire_time", "1900000000000",
+                  value + (':' + alice) + ":lock_count", "1"});
+        const auto take = [this](const QByteArray &value, const QByteArray &holder) {
+            const auto answer =
+                valueOf(m_connection->script(redis::loadScript("redisson-group-release"),
+                                             {"group", "redisson_lock__channel:{group}"}, {value, holder}, soon()));
+            return answer.items.size() == 2 ? Done{answer.items[0].integer, answer.items[1].integer} : Done{};
+        };
+        QCOMPARE(take("YWJj", bob), (Done{0, 0}));
+        QCOMPARE(take("YWJj", alice), (Done{2, 1}));
+        QCOMPARE(send({"HLEN", "group"}).integer, 3);
+        QCOMPARE(take("YWJj", alice), (Done{-1, 0}));
+        QCOMPARE(take("ZGVm", alice), (Done{1, 1}));
+        QVERIFY(!exists("group"));
+        QTRY_COMPARE(m_heard.size(), 2);
+    }
+
     void aStringIsAnError()
     {
         send({"SET", "text", "x"});

@@ -364,7 +364,7 @@ private slots:
     // Its answer was lost, so it was sent again: one permit, not two.
     void takenTwiceAPermitIsOne()
     {
-        const auto moves = recipes::redissonPermit(RedisKey(m_key), "0123456789abcdef", 3, 30s);
+        const auto moves = recipes::redissonPermit(RedisKey(m_key), "0123456789abcdef", {3}, 30s);
         for (int i = 0; i < 2; ++i) {
             const auto taken = valueOf(m_admin->script(redis::loadScript(moves.enter.script), moves.enter.keys,
                                                        moves.enter.args, Deadline::after(m_loop, 10s)));

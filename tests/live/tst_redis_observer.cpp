@@ -351,6 +351,47 @@ private slots:
         QVERIFY(goes("orders-lock"));
     }
 
+    // Nobody tells of it: the next sweep comes soon, and what that means is said.
+    void pollingFindsNewLocksSoon()
+    {
+        QCOMPARE(act({"ACL", "SETUSER", "watcher", "on", ">pw", "allkeys", "+@all", "-client|tracking"}), "OK");
+        observe({}, "watcher");
+        QVERIFY(firstSnapshot());
+        QVERIFY(m_sink.says(u"a new lock is seen when SCAN comes by"_s));
+        QCOMPARE(act({"SET", "fresh-lock", token}), "OK");
+        QTRY_VERIFY_WITH_TIMEOUT(lockNamed("fresh-lock"), 15'000);
+    }
+
+    void aLockThatIsNotCalledOneIsFoundByWhatItDoes()
+    {
+        const QByteArray random("0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a29");
+        QCOMPARE(act({"SET", "stock:7", random, "PX", "600000"}), "OK");
+        QCOMPARE(act({"SET", "account:1", "5d41402abc4b2a76b9719d911017c592", "PX", "20000"}), "OK");
+        QCOMPARE(act({"HSET", "checkout", random + ":42", "1"}), "1");
+        observe();
+        QVERIFY(firstSnapshot());
+        QTRY_VERIFY(lockNamed("account:1"));
+        QTRY_VERIFY2(lockNamed("checkout"), "Redisson's, without a TTL");
+        QVERIFY(!lockNamed("stock:7"));
+        // Somebody keeps it alive.
+        QCOMPARE(act({"PEXPIRE", "stock:7", "590000"}), "1");
+        QTest::qWait(300);
+        QCOMPARE(act({"PEXPIRE", "stock:7", "600000"}), "1");
+        QTRY_VERIFY(lockNamed("stock:7"));
+        QCOMPARE(lockNamed("stock:7")->confidence, Confidence::Medium);
+    }
+
+    // Written at that moment and not touched since: it says since when.
+    void theMomentOfTakingItIsNotItsEnd()
+    {
+        QCOMPARE(act({"SET", "lock:report", QByteArray::number(QDateTime::currentSecsSinceEpoch())}), "OK");
+        observe();
+        QVERIFY(firstSnapshot());
+        QTRY_VERIFY(lockNamed("lock:report"));
+        QCOMPARE(lockNamed("lock:report")->state, LockState::Held);
+        QVERIFY(!lockNamed("lock:report")->find(FindingCode::ExpiredValue));
+    }
+
     void trackingRefusedThenKeyspaceEvents()
     {
         QCOMPARE(act({"CONFIG", "SET", "notify-keyspace-events", "AE"}), "OK");

@@ -327,6 +327,21 @@ private slots:
                  (redis::Command{"EVALSHA", "compare-and-delete-until", "orders-lock", "1", "1763780400123"}));
     }
 
+    // What sleeps until the lock's own release is woken in the same script.
+    void theLocksOwnWakeUpIsSentWithTheDelete()
+    {
+        ReleaseWorld w;
+        auto snapshot = redisLock("redis-set-nx", "token");
+        snapshot.lock.name = "lock:orders";
+        w.observer.answers = {snapshot, noNode()};
+        w.store.next.kind = redis::Value::Kind::Integer;
+        w.store.next.integer = 3;
+        const auto outcome = w.release(snapshot);
+        QVERIFY(outcome && outcome->message.contains(u"2 subscribers told"_s));
+        QCOMPARE(w.store.sent[0], (redis::Command{"EVALSHA", "compare-and-delete-and-wake", "lock:orders", "token",
+                                                  "", "lock-signal:orders", "lock-channel"}));
+    }
+
     void aConstantValueWithoutExpiryIsReleasedOnlyAtARisk()
     {
         ReleaseWorld w;

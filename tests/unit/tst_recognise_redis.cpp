@@ -6,6 +6,7 @@
 #include "tests/support/testmain.h"
 #include "znodetable.h"
 
+#include "core/inspect/findings.h"
 #include "core/inspect/redis/recognise.h"
 
 #include <QTest>
@@ -178,7 +179,7 @@ private slots:
                           "YWJj:{u1}:5:lock_count 2"),
             "", R"(
             group redisson-lock high held (Redisson)
-            YWJj holds exclusive -)");
+            YWJj:{u1}:5 holds exclusive -)");
         row("4 semaphore with permits", string("sem", "1", -1),
             "zset {sem}:timeout 0123456789abcdef=1700000009000 fedcba9876543210=922337203685477 "
             "expired-expired-=1600000000000\nchannel redisson_sc:{sem} 1",
@@ -195,6 +196,7 @@ private slots:
             "");
         row("7 unlock latch", string("redisson_unlock_latch:{orders}:{h1}", "1"), "", "");
         row("7 queue key", keyOf("redisson_lock_queue:{orders}", KeyType::List, -1, {}), "", "");
+        row("2 nobody shares an RLock", hash("basket:7", "{u1}:1 1\n{u2}:2 1\n{u3}:3 1", 10000), "", "");
         row("another hash", hash("user:7", "name x\nage 7"), "", "");
         row("a hash of counts with one stranger", hash("orders-lock", "{u1}:5 1\nnote x"), "", "");
         row("an empty hash", hash("orders-lock", ""), "", "");
@@ -243,9 +245,30 @@ private slots:
         row("redis-plus-plus", string("orders-lock", "aB3dE5fG7hI9jK1lM2nO"), "", R"(
             orders-lock redis-set-nx medium held (redis-plus-plus)
             aB3dE5fG7hI9jK1lM2nO holds exclusive -)");
-        row("Laravel", string("app_lock:orders", "aB3dE5fG7hI9jK1l"), "", R"(
-            app_lock:orders redis-set-nx medium held (Laravel)
+        row("Laravel", string("laravel_cache:orders-lock", "aB3dE5fG7hI9jK1l"), "", R"(
+            laravel_cache:orders-lock redis-set-nx medium held (Laravel)
             aB3dE5fG7hI9jK1l holds exclusive -)");
+        row("go-zero, or another", string("app_lock:orders", "aB3dE5fG7hI9jK1l"), "", R"(
+            app_lock:orders redis-set-nx medium held
+            aB3dE5fG7hI9jK1l holds exclusive -)");
+        row("32 letters and digits", string("orders-lock", "aB3dE5fG7hI9jK1laB3dE5fG7hI9jK1l"), "", R"(
+            orders-lock redis-set-nx medium held
+            aB3dE5fG7hI9jK1laB3dE5fG7hI9jK1l holds exclusive -)");
+        row("BullMQ", string("bull:mail:7:lock", "{u7}:3"), "", R"(
+            bull:mail:7:lock redis-set-nx high held (BullMQ)
+            {u7}:3 holds exclusive -)");
+        row("bsm/redislock with metadata", string("stock", "aB3dE5fG7hI9jK1lM2n-_Q{worker}"), "", R"(
+            stock redis-set-nx medium held (bsm/redislock)
+            aB3dE5fG7hI9jK1lM2n-_Q{worker} holds exclusive -)");
+        row("a token that ends within a minute, under a name of nothing else", string("account:1", "{h7}"), "", R"(
+            account:1 redis-set-nx medium held (node-redlock)
+            {h7} holds exclusive -)");
+        row("one that lives longer", string("account:1", "{h7}", 300'000), "", "");
+        row("one under a random name", string("account:5d41402abc4b2a76b9719d911017c592", "{h7}"), "", "");
+        row("19 how many locks somebody has", string("user:5:locks", "3", -1), "", "");
+        row("Spring's registry, by its channel", string("app:orders", "{u7}", 300'000), "channel app-channel 1", R"(
+            app:orders redis-set-nx high held (Spring Integration)
+            {u7} holds exclusive -)");
         row("bsm/redislock", string("orders-lock", "aB3dE5fG7hI9jK1lM2n-_Q"), "", R"(
             orders-lock redis-set-nx medium held (bsm/redislock)
             aB3dE5fG7hI9jK1lM2n-_Q holds exclusive -)");
@@ -253,7 +276,7 @@ private slots:
             orders-lock redis-setnx-expire medium held
             productionserver holds exclusive -)");
         row("a token under a name that says nothing", string("session:7", "{h7}"), "", "");
-        row("block, clock and release say nothing", string("block:clock:release", uuid1), "", "");
+        row("block, clock and release say nothing", string("block:clock:release", "{h7}", 300'000), "", "");
     }
     void tokens() { check(); }
 
@@ -280,6 +303,9 @@ private slots:
         row("19 the EXPIRE never came", string("mutex:orders", "host-7:4711", -1), "", R"(
             mutex:orders redis-setnx-expire medium held !no-ttl
             host-7:4711 holds exclusive -)");
+        row("19 what is about locks is none", string("lock:settings", "1", -1), "", "");
+        row("19 a count of locks", string("user:5:lock_count", "3", -1), "", "");
+        row("19 an address that is let", string("dhcp:lease:10.0.0.7", "00:1a:2b:3c:4d:5e", 3'600'000), "", "");
         row("19 a document is no lock", string("lock:config", QByteArray(300, 'x')), "", "");
         row("a plain value", string("orders", "1"), "", "");
         row("a moment under a plain name", string("last-seen", "1700000060", -1), "", "");
@@ -314,6 +340,39 @@ private slots:
         QVERIFY(recognise(keyOf("orders-lock", KeyType::String, -1, "1"), {}, RedisContext())
                     ->contenders[0]
                     .guard.comesAgain);
+    }
+
+    void rslockWritesBytes()
+    {
+        Beside beside("");
+        const QByteArray bytes("\xff\x80\x81 sixteen bytes mo", 20);
+        const auto lock = recognise(string("orders-lock", bytes), {}, beside.context);
+        QCOMPARE(lock->recipe, QByteArray("redis-set-nx"));
+        QCOMPARE(lock->client, QStringLiteral("rslock"));
+        QCOMPARE(lock->contenders[0].guard.value, bytes);
+    }
+
+    void whatWasGivenMoreTimeIsNoLockInItsLastMinute()
+    {
+        Beside beside("");
+        const auto key = string("account:1", "{h7}", 20'000);
+        QVERIFY(recognise(key, {}, beside.context));
+        beside.context.behaviour[key.key].lifetime = std::chrono::minutes(10);
+        QVERIFY(!recognise(key, {}, beside.context));
+    }
+
+    // The moment of taking it, not of its end: whoever wrote it holds it.
+    void aMomentThatSaysSinceWhenIsNotOver()
+    {
+        Beside beside("");
+        const auto key = string("lock:orders", "1699999990", -1);
+        QVERIFY(recognise(key, {}, beside.context)->find(FindingCode::ExpiredValue));
+        beside.context.behaviour[key.key].momentOfTaking = true;
+        const auto lock = recognise(key, {}, beside.context);
+        QCOMPARE(lock->state, LockState::Held);
+        QVERIFY(!lock->find(FindingCode::ExpiredValue));
+        QCOMPARE(lock->contenders[0].heldSince, now - milliseconds(10'000));
+        QVERIFY(lock->contenders[0].guard.comesAgain);
     }
 
     void withAll_data()
@@ -368,6 +427,8 @@ private slots:
                       Beside("").context);
         QCOMPARE(group->contenders[0].reentry, 2);
         QCOMPARE(group->contenders[0].identity, expand("{u1}:5"));
+        QCOMPARE(group->contenders[0].guard.group, QByteArray("YWJj"));
+        QCOMPARE(group->contenders[0].guard.value, expand("{u1}:5"));
     }
 
     void companions_data()

@@ -231,6 +231,30 @@ private slots:
         QVERIFY(!isEquivalent(before, *mergeNodes(sightsOf(u"A10 A20 - A30 -"_s))));
         QVERIFY(!isEquivalent(before, *mergeNodes(sightsOf(u"A10 A20 A30 - ?"_s))));
     }
+
+    // redis-py knows one Redis: what it holds on one node of a set is held, not waited for.
+    void aLockOfOneNodeIsShownAsThatNodeShowsIt()
+    {
+        auto sights = sightsOf(u"- A20 -"_s);
+        QCOMPARE(shown(mergeNodes(sights)).left(4), u"free"_s);
+        sights[1].snapshot->client = u"redis-py"_s;
+        const auto lock = mergeNodes(sights);
+        QCOMPARE(shown(lock), u"held: holder A 20"_s);
+        QCOMPARE(lock->recipe, QByteArray("redis-set-nx"));
+        QCOMPARE(lock->nodes[1].value, QByteArray("A"));
+        QVERIFY2(lock->why.contains(u"on n2, one node of a set"_s), qPrintable(lock->why));
+        sights = sightsOf(u"A20 - -"_s);
+        sights[0].snapshot->recipe = "redis-setnx-expire";
+        QCOMPARE(shown(mergeNodes(sights)), u"held: holder A 20"_s);
+    }
+
+    void redissonsRedLockSaysWhatEveryNodeHolds()
+    {
+        const auto lock = mergeNodes(sightsOf(u"R R R"_s));
+        QCOMPARE(shown(lock), u"held: holder R never"_s);
+        QVERIFY(std::ranges::all_of(lock->nodes, [](const NodeSaid &node) { return node.value.has_value(); }));
+        QVERIFY2(lock->why.contains(u"on 3 of 3 nodes (n1, n2, n3)"_s), qPrintable(lock->why));
+    }
 };
 
 LOCKSCOPE_TEST(TestRedisQuorum)

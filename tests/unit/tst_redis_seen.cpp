@@ -74,6 +74,83 @@ private slots:
         QCOMPARE(seen.cameAt(lockKey), noon + 5s);
     }
 
+    void aTokenThatIsKeptAliveIsRenewed()
+    {
+        SeenSince seen;
+        auto view = stringKey("0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a29");
+        view.ttl = 30s;
+        seen.note(view, noon, true);
+        view.ttl = 20s;
+        seen.note(view, noon + 10s, true);
+        QVERIFY(!seen.behaviourOf(lockKey).renewed);
+        view.ttl = 30s;
+        seen.note(view, noon + 10s, true);
+        QVERIFY(seen.behaviourOf(lockKey).renewed);
+        QCOMPARE(seen.heldAtLeastSince(lockKey), noon);
+    }
+
+    // Ten minutes of life do not become a lock's in their last minute.
+    void whatHasLivedLongWasGivenMoreThanIsLeft()
+    {
+        SeenSince seen;
+        auto view = stringKey("0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a29");
+        view.ttl = 600s;
+        seen.note(view, noon, true);
+        view.ttl = 30s;
+        seen.note(view, noon + 570s, true);
+        QCOMPARE(seen.behaviourOf(lockKey).lifetime, 600s);
+        SeenSince once;
+        view.idle = 200s;
+        once.note(view, noon, false);
+        QCOMPARE(once.behaviourOf(lockKey).lifetime, 230s);
+    }
+
+    void oneTokenAfterAnotherIsAHandOver()
+    {
+        SeenSince seen;
+        seen.note(stringKey("0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a29"), noon, true);
+        KeyView gone;
+        gone.key = lockKey;
+        seen.note(gone, noon + 1s, true);
+        QVERIFY(!seen.heldAtLeastSince(lockKey));
+        seen.note(stringKey("11111111-7c8e-4b6e-9a3e-2f5d1c4b3a29"), noon + 2s, true);
+        QVERIFY(seen.behaviourOf(lockKey).handedOver);
+        QCOMPARE(seen.cameAt(lockKey), noon + 2s);
+    }
+
+    // A server before Redis 7 does not say to the millisecond when a key ends: a constant that ends later than it
+    // did may be the next holder's.
+    void aConstantThatEndsLaterMayBeAnothers()
+    {
+        SeenSince seen;
+        auto view = stringKey("1");
+        view.ttl = 30s;
+        seen.note(view, noon, true);
+        view.ttl = 25s;
+        seen.note(view, noon + 5s, true);
+        QCOMPARE(seen.cameAt(lockKey), noon);
+        view.ttl = 30s;
+        seen.note(view, noon + 6s, true);
+        QCOMPARE(seen.cameAt(lockKey), noon + 6s);
+    }
+
+    void aMomentWrittenJustThenSaysSinceWhen()
+    {
+        SeenSince seen;
+        auto view = stringKey(QByteArray::number(noon.time_since_epoch().count() + 1'700'000'000'000));
+        const auto at = noon + std::chrono::milliseconds(1'700'000'000'000);
+        view.idle = 40s;
+        seen.note(view, at + 40s, false);
+        QVERIFY(seen.behaviourOf(lockKey).momentOfTaking);
+        view.idle = 0s;
+        seen.note(view, at + 60s, false);
+        QVERIFY2(seen.behaviourOf(lockKey).momentOfTaking, "we have read it since");
+        SeenSince other;
+        view.idle = 90s;
+        other.note(view, at + 60s, false);
+        QVERIFY2(!other.behaviourOf(lockKey).momentOfTaking, "written 30 s before it: until when");
+    }
+
     void theSameConstantUntilAnotherMomentIsAnotherHold()
     {
         SeenSince seen;

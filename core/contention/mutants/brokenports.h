@@ -38,7 +38,7 @@ public:
     Reply<redis::Value> script(redis::Script script, QByteArrayList keys, QByteArrayList args,
                                Deadline deadline) override
     {
-        if (script.name != "compare-and-delete")
+        if (!script.name.startsWith("compare-and-delete"))
             return TracedConnection::script(std::move(script), std::move(keys), std::move(args), deadline);
         return command({"DEL", keys.value(0)}, deadline);
     }

@@ -4,6 +4,7 @@
 #include "core/inspect/lockterms.h"
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/recognise.h"
+#include "core/rules/keysignals.h"
 
 #include <algorithm>
 
@@ -66,6 +67,27 @@ bool isSuspect(const RedisKey &key, KeyType type, std::optional<std::chrono::mil
     return false;
 }
 
+bool isWorthMeasuring(const RedisKey &key, KeyType type, std::optional<std::chrono::milliseconds> ttl)
+{
+    // Who keeps a lock alive does so for minutes at a time, not hours.
+    constexpr auto longestLease = std::chrono::minutes(15);
+    if (companionOf(key) || isSuspect(key, type, ttl, false))
+        return false;
+    return type == KeyType::String ? ttl && *ttl <= longestLease : type == KeyType::Hash;
+}
+
+// What MEMORY USAGE says of a key beyond its name differs between versions by some tens of bytes.
+bool hasSizeOfLock(const RedisKey &key, KeyType type, qint64 bytes)
+{
+    constexpr qint64 leastToken = 16;
+    constexpr qint64 mostOfString = 256;
+    constexpr qint64 leastField = 40;
+    constexpr qint64 mostOfHash = 224;
+    const auto beyondName = bytes - key.bytes().size();
+    return type == KeyType::String ? beyondName >= leastToken && beyondName <= mostOfString
+                                   : beyondName >= leastField && beyondName <= mostOfHash;
+}
+
 std::optional<RedisKey> companionOf(const RedisKey &key)
 {
     const QByteArray &bytes = key.bytes();
@@ -122,6 +144,10 @@ std::vector<QByteArray> channelsToCount(const KeyView &main)
     }
     if (main.type == KeyType::String && main.value && readInteger(*main.value))
         return {prefixed(redisson::semaphoreChannel, name), redisson::countDownChannel(name)};
+    if (main.type == KeyType::String && main.value && isUuid36(*main.value)) {
+        const auto channels = recipes::signalsOf(name).channels;
+        return {channels.begin(), channels.end()};
+    }
     return {};
 }
 

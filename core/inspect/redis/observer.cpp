@@ -103,6 +103,12 @@ Task<void> RedisObserver::follow()
         m_refusals.note(u"follow"_s, u"following did not start, polling meanwhile: "_s + mode.error().message);
     else
         m_refusals.forget(u"follow"_s);
+    if (m_options.follow && mode && *mode == Follower::Mode::Polling)
+        m_refusals.note(u"new locks"_s,
+                        u"the server tells of no changes: a new lock is seen when SCAN comes by, and one "
+                        u"that is gone before is not"_s);
+    else
+        m_refusals.forget(u"new locks"_s);
     // What changed before this moment may have been missed.
     enqueueKnown();
     m_followed.complete(true);
@@ -187,9 +193,16 @@ void RedisObserver::enqueue(const RedisKey &key)
     if (m_urgent.size() >= urgentAtMost && !m_known.contains(main))
         return;
     if (owner)
-        m_forced.insert(main);
+        noteCompanion(key, main);
     m_urgent.insert(main);
     wakeWorker();
+}
+
+void RedisObserver::noteCompanion(const RedisKey &companion, const RedisKey &main)
+{
+    m_forced.insert(main);
+    if (companion.bytes().startsWith("lock-signal:"))
+        m_seen.noteSignal(main);
 }
 
 void RedisObserver::enqueueKnown()
@@ -206,11 +219,19 @@ Task<Result<void>> RedisObserver::readBatch(std::vector<RedisKey> keys)
         co_return looked.error();
     const auto clock = m_reader.clock();
     std::vector<KeyView> worthReading;
+    std::vector<KeyView> worthMeasuring;
     for (auto &view : *looked) {
+        const bool isWorth = isWorthReading(view);
         m_forced.erase(view.key);
-        if (isWorthReading(view))
+        if (isWorth)
             worthReading.push_back(std::move(view));
+        else if (!m_plainHashes.contains(view.key) && isWorthMeasuring(view.key, view.type, view.ttl))
+            worthMeasuring.push_back(std::move(view));
     }
+    auto measured = co_await m_reader.ofLockSize(std::move(worthMeasuring));
+    if (!measured)
+        co_return measured.error();
+    std::ranges::move(*measured, std::back_inserter(worthReading));
     auto gathered = co_await m_reader.gather(std::move(worthReading));
     if (!gathered)
         co_return gathered.error();
@@ -244,6 +265,7 @@ std::optional<LockSnapshot> RedisObserver::snapshotOf(const KeyReader::Gathered 
     context.includeLowConfidence = includeLowConfidence;
     if (const auto came = m_seen.cameAt(gathered.main.key))
         context.firstSeen[gathered.main.key] = *came;
+    context.behaviour[gathered.main.key] = m_seen.behaviourOf(gathered.main, clock.now);
     auto snapshot = recognise(gathered.main, gathered.companions, context);
     if (!snapshot)
         return snapshot;
@@ -267,7 +289,7 @@ void RedisObserver::settle(const KeyReader::Gathered &gathered, KeyReader::Clock
         changes.push_back(std::move(change));
     }
     if (!snapshot) {
-        m_seen.forget(key);
+        m_seen.forgetUnlessToken(key);
         if (gathered.main.type == KeyType::Hash && m_plainHashes.size() < plainHashesKept)
             m_plainHashes.insert(key);
         m_known.erase(key);

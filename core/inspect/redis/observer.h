@@ -69,6 +69,7 @@ private:
 
     // The queue of keys to read.
     void enqueue(const RedisKey &key);
+    void noteCompanion(const RedisKey &companion, const RedisKey &main);
     void enqueueKnown();
     void wakeWorker();
     std::vector<RedisKey> takeBatch();

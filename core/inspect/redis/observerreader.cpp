@@ -31,15 +31,28 @@ KeyType typeOf(const QByteArray &word)
     return at == types.end() ? KeyType::Other : at->second;
 }
 
+// Of a value that is a moment it tells whether it was written at that moment; of what ends soon, whether it was given
+// more time than that.
+bool asksIdle(const KeyView &view)
+{
+    constexpr auto soon = std::chrono::minutes(1);
+    return view.type == KeyType::String && (!view.ttl || *view.ttl <= soon);
+}
+
 // What is asked about a key of this type before its fields; nothing for types that no lock has.
 std::vector<Command> questions(const KeyView &view, bool withExpiry)
 {
     const auto &key = view.key.bytes();
     switch (view.type) {
-    case KeyType::String:
+    case KeyType::String: {
+        std::vector<Command> asked{{"GETRANGE", key, "0", lastByteOfValue.toByteArray()}};
         if (withExpiry)
-            return {{"GETRANGE", key, "0", lastByteOfValue.toByteArray()}, {"PEXPIRETIME", key}};
-        return {{"GETRANGE", key, "0", lastByteOfValue.toByteArray()}};
+            asked.push_back({"PEXPIRETIME", key});
+        // Before it is read, which counts as use.
+        if (asksIdle(view))
+            asked.insert(asked.begin(), {"OBJECT", "IDLETIME", key});
+        return asked;
+    }
     case KeyType::Hash: return {{"HLEN", key}, {"MEMORY", "USAGE", key}};
     case KeyType::List: return {{"LRANGE", key, "0", lastItem.toByteArray()}};
     case KeyType::SortedSet: return {{"ZRANGE", key, "0", lastItem.toByteArray(), "WITHSCORES"}};
@@ -189,6 +202,29 @@ ServerTime KeyReader::serverNow() const
     return local + m_clock.ahead;
 }
 
+Task<Result<std::vector<KeyView>>> KeyReader::ofLockSize(std::vector<KeyView> views)
+{
+    std::vector<KeyView> small;
+    if (views.empty())
+        co_return std::move(small);
+    std::vector<Command> commands;
+    for (const auto &view : views)
+        commands.push_back(Command{"MEMORY", "USAGE", view.key.bytes()});
+    auto reply = send(std::move(commands));
+    auto got = co_await reply;
+    if (!got)
+        co_return got.error();
+    for (size_t i = 0; i < views.size(); ++i) {
+        const auto &bytes = (*got)[i];
+        if (bytes.text.startsWith("NOPERM"))
+            m_refusals.note(u"MEMORY"_s,
+                            u"MEMORY USAGE refused: of locks whose names do not say so, none was looked for"_s);
+        else if (!bytes.isError() && hasSizeOfLock(views[i].key, views[i].type, bytes.integer))
+            small.push_back(std::move(views[i]));
+    }
+    co_return std::move(small);
+}
+
 Task<Result<std::vector<KeyView>>> KeyReader::open(std::vector<KeyView> views)
 {
     std::vector<Command> commands;
@@ -211,7 +247,10 @@ Task<Result<std::vector<KeyView>>> KeyReader::open(std::vector<KeyView> views)
         const auto asked = questions(view, withExpiry).size();
         if (asked == 0)
             continue;
-        const auto &answer = (*got)[at];
+        const bool withIdle = asksIdle(view);
+        if (const auto &idle = (*got)[at]; withIdle && !idle.isError() && !idle.isNil())
+            view.idle = std::chrono::seconds(idle.integer);
+        const auto &answer = (*got)[at + (withIdle ? 1 : 0)];
         if (answer.text.startsWith("NOPERM"))
             m_refusals.noteKey(view.key);
         if (view.type == KeyType::Hash) {
@@ -223,8 +262,8 @@ Task<Result<std::vector<KeyView>>> KeyReader::open(std::vector<KeyView> views)
         } else {
             fill(view, answer);
         }
-        if (view.type == KeyType::String && asked == 2) {
-            const auto &expiry = (*got)[at + 1];
+        if (view.type == KeyType::String && withExpiry) {
+            const auto &expiry = (*got)[at + asked - 1];
             fillExpiry(view, expiry, m_clock.now);
             m_asksExpiry = m_asksExpiry && !expiry.text.contains("unknown command");
         }

@@ -50,6 +50,8 @@ public:
     [[nodiscard]] Reply<std::vector<redis::Value>> send(std::vector<redis::Command> commands);
     // Type and time to live, in the order of the keys. Refreshes clock().
     Task<Result<std::vector<KeyView>>> look(std::vector<RedisKey> keys);
+    // Of these only those that are small enough for a lock; asking does not count as use.
+    Task<Result<std::vector<KeyView>>> ofLockSize(std::vector<KeyView> views);
     // Adds the values.
     Task<Result<std::vector<KeyView>>> open(std::vector<KeyView> views);
     // Opens the mains and reads their companions and subscriber counts.

@@ -3,6 +3,7 @@
 
 #include "core/base/duration.h"
 #include "core/inspect/findings.h"
+#include "core/inspect/redis/pieces.h"
 #include "core/inspect/redis/tokens.h"
 #include "core/rules/contenderid.h"
 
@@ -16,14 +17,32 @@ namespace {
 // PTTL and TIME are cut to milliseconds and lie a round trip apart.
 constexpr auto sameMoment = 50ms;
 
+// A time to live that is measured twice is never the same; one that was given anew is longer by more.
+constexpr auto renewedBy = 250ms;
+constexpr size_t tokensRemembered = 20'000;
+
+bool isTokenIn(const KeyView &main, ServerTime now)
+{
+    return main.type == KeyType::String && main.value
+           && readToken(main.key.bytes(), *main.value, false, now).has_value();
+}
+
+// Whether the value is the moment at which it was written: seen to come, or not touched since.
+bool saysSinceWhen(const KeyView &main, ServerTime now, bool witnessed)
+{
+    constexpr auto slack = 3s; // idle times are told in seconds
+    const auto moment = main.value ? momentIn(*main.value, now) : std::nullopt;
+    const auto written = main.idle ? std::optional(now - *main.idle) : witnessed ? std::optional(now) : std::nullopt;
+    return moment && written && *moment <= *written + 1s && *moment >= *written - slack;
+}
+
 // Who holds the key, as far as its value says; not how often or for how long. A value that is no token may be
 // the next holder's as well: another expiry is taken for another hold.
 QByteArray fingerprint(const KeyView &main, ServerTime now)
 {
     if (main.type == KeyType::String) {
         const auto value = main.value.value_or(QByteArray());
-        const bool isToken = readToken(main.key.bytes(), value, false, now).has_value();
-        return isToken || !main.expiresAt
+        return isTokenIn(main, now) || !main.expiresAt
                    ? value
                    : recipes::constantContenderId(value, main.expiresAt->time_since_epoch().count());
     }
@@ -43,28 +62,89 @@ void takeEarlier(std::optional<ServerTime> &newer, const std::optional<ServerTim
 
 void SeenSince::note(const KeyView &main, ServerTime now, bool complete)
 {
+    const auto at = m_seen.find(main.key);
     if (main.type == KeyType::None) {
-        m_seen.erase(main.key);
+        if (at == m_seen.end())
+            return;
+        if (at->second.isToken && m_seen.size() < tokensRemembered)
+            at->second.isGone = true;
+        else
+            m_seen.erase(at);
         return;
     }
-    auto what = fingerprint(main, now);
-    const auto at = m_seen.find(main.key);
-    if (at == m_seen.end())
-        m_seen[main.key] = {std::move(what), now, complete};
-    else if (at->second.what != what)
-        at->second = {std::move(what), now, true};
+    Seen fresh;
+    fresh.what = fingerprint(main, now);
+    fresh.since = now;
+    fresh.witnessed = complete || at != m_seen.end();
+    fresh.isToken = isTokenIn(main, now);
+    fresh.ends = main.expiresAt ? main.expiresAt : main.ttl ? std::optional(now + *main.ttl) : std::nullopt;
+    if (fresh.ends)
+        fresh.behaviour.lifetime = *fresh.ends - now + main.idle.value_or(0s);
+    fresh.behaviour.momentOfTaking = saysSinceWhen(main, now, fresh.witnessed);
+    if (at == m_seen.end()) {
+        m_seen[main.key] = std::move(fresh);
+        return;
+    }
+    auto &known = at->second;
+    const bool isSame = known.what == fresh.what && !known.isGone;
+    const bool endsLater = known.ends && fresh.ends && *fresh.ends > *known.ends + renewedBy;
+    // A value that all write, whose end has moved and which no server says to the millisecond: perhaps another's.
+    if (isSame && (fresh.isToken || !endsLater || main.type != KeyType::String)) {
+        known.behaviour.renewed |= fresh.isToken && endsLater;
+        known.ends = fresh.ends;
+        if (known.ends && !known.behaviour.renewed)
+            known.behaviour.lifetime = std::max(known.behaviour.lifetime, *known.ends - known.since);
+        return;
+    }
+    fresh.behaviour.renewed = known.behaviour.renewed;
+    fresh.behaviour.handedOver =
+        known.behaviour.handedOver || (known.isToken && fresh.isToken && known.what != fresh.what);
+    known = std::move(fresh);
+}
+
+void SeenSince::noteSignal(const RedisKey &key)
+{
+    if (m_signalled.size() < tokensRemembered)
+        m_signalled.insert(key);
+}
+
+void SeenSince::forgetUnlessToken(const RedisKey &key)
+{
+    const auto at = m_seen.find(key);
+    if (at != m_seen.end() && (!at->second.isToken || m_seen.size() >= tokensRemembered))
+        m_seen.erase(at);
+}
+
+Behaviour SeenSince::behaviourOf(const RedisKey &key) const
+{
+    const auto at = m_seen.find(key);
+    Behaviour behaviour = at == m_seen.end() ? Behaviour() : at->second.behaviour;
+    behaviour.signalled = m_signalled.contains(key);
+    return behaviour;
+}
+
+Behaviour SeenSince::behaviourOf(const KeyView &main, ServerTime now) const
+{
+    if (heldAtLeastSince(main.key))
+        return behaviourOf(main.key);
+    SeenSince once;
+    once.note(main, now, false);
+    Behaviour behaviour = once.behaviourOf(main.key);
+    behaviour.signalled = m_signalled.contains(main.key);
+    return behaviour;
 }
 
 std::optional<ServerTime> SeenSince::cameAt(const RedisKey &key) const
 {
     const auto at = m_seen.find(key);
-    return at == m_seen.end() || !at->second.witnessed ? std::nullopt : std::optional(at->second.since);
+    return at == m_seen.end() || at->second.isGone || !at->second.witnessed ? std::nullopt
+                                                                            : std::optional(at->second.since);
 }
 
 std::optional<ServerTime> SeenSince::heldAtLeastSince(const RedisKey &key) const
 {
     const auto at = m_seen.find(key);
-    return at == m_seen.end() ? std::nullopt : std::optional(at->second.since);
+    return at == m_seen.end() || at->second.isGone ? std::nullopt : std::optional(at->second.since);
 }
 
 void steady(LockSnapshot &newer, const LockSnapshot &older)

@@ -5,6 +5,8 @@
 
 #include "core/inspect/redis/recognise.h"
 
+#include <set>
+
 namespace lockscope::inspect {
 
 // Since when each key has held its present value, by our own observation.
@@ -13,7 +15,13 @@ public:
     // Notes what was read. `complete`: everything had been seen once before, so that a key not seen
     // then is known to have come now.
     void note(const KeyView &main, ServerTime now, bool complete);
-    void forget(const RedisKey &key) { m_seen.erase(key); }
+    // python-redis-lock's list of wake-ups stands, or stood, beside this key.
+    void noteSignal(const RedisKey &key);
+    // Of what is no lock yet only tokens are remembered, as many as there is room for: they may turn out to be one.
+    void forgetUnlessToken(const RedisKey &key);
+    [[nodiscard]] Behaviour behaviourOf(const RedisKey &key) const;
+    // The same; of a key that is looked at for the first time, what this look tells.
+    [[nodiscard]] Behaviour behaviourOf(const KeyView &main, ServerTime now) const;
     // The moment the key came to hold this value, if we saw it come.
     [[nodiscard]] std::optional<ServerTime> cameAt(const RedisKey &key) const;
     // The moment we first saw it hold this value; it may be older.
@@ -23,9 +31,14 @@ private:
     struct Seen {
         QByteArray what;
         ServerTime since;
-        bool witnessed;
+        bool witnessed = false;
+        bool isToken = false;
+        bool isGone = false; // what stood there last is remembered: another token may follow it
+        std::optional<ServerTime> ends{};
+        Behaviour behaviour{};
     };
     std::map<RedisKey, Seen> m_seen;
+    std::set<RedisKey> m_signalled;
 };
 
 // Takes over from the older snapshot of the same lock what the newer one only measured again: moments

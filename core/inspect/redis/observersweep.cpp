@@ -17,6 +17,8 @@ using redis::Command;
 
 constexpr QByteArrayView pageSize = "1000";
 constexpr Duration sweepEvery = 30s;
+// Each of its pages rests nine times as long as it works, so that a large keyspace takes its time by itself.
+constexpr Duration leastBetweenSweeps = 2s;
 constexpr auto housekeepingEvery = 1s;
 constexpr int sessionsEvery = 5; // rounds of housekeeping
 // More changes than this, two seconds in a row, are more than we want to hear.
@@ -65,7 +67,10 @@ Task<void> RedisObserver::findForEver()
         tellCoverage();
         if (!m_options.follow)
             co_return;
-        auto rest = sleepFor(m_loop, sweepEvery);
+        // Where nobody tells of new keys, only the next sweep does: as soon as its share of the server's time allows.
+        const bool isTold = m_follower.tellsOfNewKeys();
+        const auto soonest = std::max<Duration>(m_options.pollEvery, leastBetweenSweeps);
+        auto rest = sleepFor(m_loop, isTold ? sweepEvery : std::min(sweepEvery, soonest));
         co_await rest;
         if (m_follower.mode() == Follower::Mode::NotYet)
             startFollowing();
@@ -137,7 +142,7 @@ Task<Result<bool>> RedisObserver::sweepPage()
         const RedisKey key(item.text);
         const auto main = companionOf(key);
         if (main)
-            m_forced.insert(*main);
+            noteCompanion(key, *main);
         m_page.push_back(main.value_or(key));
     }
     wakeWorker();

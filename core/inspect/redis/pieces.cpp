@@ -27,6 +27,12 @@ std::optional<qint64> Case::subscribers(const QByteArray &channel) const
     return found == context.subscribers.end() ? std::nullopt : std::optional(found->second);
 }
 
+Behaviour Case::behaviour() const
+{
+    const auto found = context.behaviour.find(main.key);
+    return found == context.behaviour.end() ? Behaviour() : found->second;
+}
+
 std::optional<ServerTime> Case::expiry(const KeyView &key) const
 {
     if (key.expiresAt)
@@ -83,7 +89,7 @@ void addSubscribers(LockSnapshot &lock, const Case &about, const QByteArray &cha
     }
 }
 
-void addNoTtl(LockSnapshot &lock, const Case &about)
+void addNoTtl(LockSnapshot &lock, const Case &about, Severity severity)
 {
     if (about.main.ttl || lock.holderCount() == 0)
         return;
@@ -92,8 +98,8 @@ void addNoTtl(LockSnapshot &lock, const Case &about)
         if (one.role == Role::Holder)
             holders.push_back(one.id);
     }
-    addFinding(lock, FindingCode::NoTtl, u"the key has no expiry: if its holder dies, the lock stays for ever"_s,
-               std::move(holders));
+    addFinding(lock, FindingCode::NoTtl, severity,
+               u"the key has no expiry: if its holder dies, the lock stays for ever"_s, std::move(holders));
 }
 
 void judgeState(LockSnapshot &lock)

@@ -15,6 +15,7 @@ struct Case {
     [[nodiscard]] const QByteArray &name() const { return main.key.bytes(); }
     [[nodiscard]] const KeyView *companion(const QByteArray &key) const; // null if missing
     [[nodiscard]] std::optional<qint64> subscribers(const QByteArray &channel) const;
+    [[nodiscard]] Behaviour behaviour() const;
     [[nodiscard]] std::optional<ServerTime> expiry(const KeyView &key) const;
 };
 
@@ -26,7 +27,9 @@ struct Case {
 void tellApartByExpiry(Contender &holder, const KeyView &main);
 // "subscriber 1" …: known to wait, not known by name.
 void addSubscribers(LockSnapshot &lock, const Case &about, const QByteArray &channel, Mode mode);
-void addNoTtl(LockSnapshot &lock, const Case &about);
+void addNoTtl(LockSnapshot &lock, const Case &about, Severity severity = Severity::Critical);
+// "1700000000", "1700000000.25" or "1700000000123", within a day of now.
+[[nodiscard]] std::optional<ServerTime> momentIn(const QByteArray &value, ServerTime now);
 void judgeState(LockSnapshot &lock);
 
 } // namespace lockscope::inspect

@@ -23,6 +23,16 @@ bool isTokenLock(const LockSnapshot &snapshot)
     return recipe.shape == recipes::Shape::Key && !recipe.quorum && snapshot.contenders.size() == 1;
 }
 
+// What cannot be a Redlock's: its client knows one Redis only, or its value is no token.
+bool isOfOneNode(const LockSnapshot &snapshot)
+{
+    static const QStringList singles{u"redis-py"_s, u"python-redis-lock"_s, u"ShedLock"_s, u"Spring Integration"_s,
+                                     u"Laravel"_s,  u"bsm/redislock"_s,     u"BullMQ"_s,   u"Bull"_s};
+    const auto &recipe = recipes::recipeOf(snapshot.recipe);
+    return !recipe.namesHolder || recipe.endsBy == recipes::EndsBy::Timestamp
+           || (snapshot.client && singles.contains(*snapshot.client));
+}
+
 // One token and where it stands.
 struct TokenVotes {
     QByteArray token;
@@ -136,7 +146,8 @@ QString placesOf(const TokenVotes &candidate)
     QStringList nodes;
     for (const auto *sight : candidate.on)
         nodes << sight->node;
-    return u"%1 on %2 of them (%3)"_s.arg(label(candidate.token, 80)).arg(candidate.votes()).arg(nodes.join(u", "_s));
+    return u"%1 on %2 of them (%3)"_s.arg(label(candidate.token, 80), QString::number(candidate.votes()),
+                                          nodes.join(u", "_s));
 }
 
 // "of 5 nodes: A on 3 of them (…), B on 1 of them (…), nothing on 1"
@@ -215,12 +226,17 @@ void addLongHeld(LockSnapshot &lock, const Count &count)
         lock.findings.push_back(*found);
 }
 
-std::vector<NodeSaid> whatWasSaid(const std::vector<NodeSight> &sights, const LockSnapshot &reference)
+// `tokensOnly`: a lock of another kind is not what the set votes about.
+std::vector<NodeSaid> whatWasSaid(const std::vector<NodeSight> &sights, const LockSnapshot &reference,
+                                  bool tokensOnly)
 {
     std::vector<NodeSaid> all;
     for (const auto &sight : sights) {
         NodeSaid said{sight.node, sight.answered, std::nullopt, std::nullopt};
-        if (sight.answered && sight.snapshot && isTokenLock(*sight.snapshot)) {
+        const bool hasHolder =
+            sight.answered && sight.snapshot && !sight.snapshot->contenders.empty()
+            && (isTokenLock(*sight.snapshot) || (!tokensOnly && sight.snapshot->holderCount() == 1));
+        if (hasHolder) {
             const auto &own = sight.snapshot->contenders.front();
             said.value = own.guard.value;
             if (own.expiresAt)
@@ -231,18 +247,27 @@ std::vector<NodeSaid> whatWasSaid(const std::vector<NodeSight> &sights, const Lo
     return all;
 }
 
-// A lock that lives on one node of the set, such as Redisson's.
+// A lock that each node keeps by itself: on one of them, or, as RedissonRedLock takes it, on several.
 std::optional<LockSnapshot> strangerAmong(const std::vector<NodeSight> &sights)
 {
+    std::optional<LockSnapshot> lock;
+    QStringList on;
     for (const auto &sight : sights) {
         if (!sight.answered || !sight.snapshot)
             continue;
-        auto lock = *sight.snapshot;
-        lock.why += u"; on %1, one node of a set"_s.arg(sight.node);
-        lock.nodes = whatWasSaid(sights, lock);
-        return lock;
+        if (!lock)
+            lock = *sight.snapshot;
+        on << sight.node;
     }
-    return std::nullopt;
+    if (!lock)
+        return lock;
+    lock->why += on.size() == 1 ? u"; on %1, one node of a set"_s.arg(on.front())
+                                : u"; on %1 of %2 nodes (%3), on each with a holder of its own, as RedissonRedLock "
+                                  u"takes it: this is what %4 says"_s.arg(QString::number(on.size()),
+                                                                          QString::number(sights.size()),
+                                                                          on.join(u", "_s), on.front());
+    lock->nodes = whatWasSaid(sights, *lock, false);
+    return lock;
 }
 
 } // namespace
@@ -254,6 +279,9 @@ std::optional<LockSnapshot> mergeNodes(const std::vector<NodeSight> &sights)
         return strangerAmong(sights);
     const auto &first = count.candidates.front();
     const auto &reference = *first.on.front()->snapshot;
+    const bool isSingle = count.candidates.size() == 1 && first.votes() == 1 && count.strangers.isEmpty();
+    if (isSingle && isOfOneNode(reference))
+        return strangerAmong(sights);
 
     LockSnapshot lock;
     lock.lock = reference.lock;
@@ -277,7 +305,7 @@ std::optional<LockSnapshot> mergeNodes(const std::vector<NodeSight> &sights)
     addNoQuorum(lock, count);
     addNoTtl(lock, count);
     addLongHeld(lock, count);
-    lock.nodes = whatWasSaid(sights, reference);
+    lock.nodes = whatWasSaid(sights, reference, true);
     return lock;
 }
 

@@ -16,11 +16,23 @@ struct KeyView {
     KeyType type = KeyType::None;
     std::optional<std::chrono::milliseconds> ttl; // empty: never expires
     std::optional<ServerTime> expiresAt;          // the same as the server's own moment; strings only, Redis 7
+    std::optional<std::chrono::seconds> idle;     // strings: since when nobody, we included, had read or written it
     // Read only when the key is a suspect, and capped.
     std::optional<QByteArray> value;
     std::vector<std::pair<QByteArray, QByteArray>> fields; // hash
     std::vector<QByteArray> items;                         // list, in order
     std::vector<std::pair<QByteArray, double>> scored;     // sorted set
+};
+
+// What a key was seen to do while it was watched.
+struct Behaviour {
+    bool renewed = false;    // its time to live went up, its value stayed: somebody keeps it alive
+    bool handedOver = false; // one token after another stood in it
+    bool signalled = false;  // python-redis-lock's list of wake-ups was seen beside it
+    // A value that is a moment was no later than the time when it was written: it says since when.
+    bool momentOfTaking = false;
+    // How long it has lived with this value and is to live on: what it was given is no less.
+    std::chrono::milliseconds lifetime{0};
 };
 
 struct RedisContext {
@@ -29,12 +41,17 @@ struct RedisContext {
     std::chrono::milliseconds serverAhead{};
     std::map<QByteArray, qint64> subscribers; // PUBSUB NUMSUB of the channels asked for
     std::map<RedisKey, ServerTime> firstSeen; // own observation, with the value unchanged since
-    bool includeLowConfidence = false;        // --all
+    std::map<RedisKey, Behaviour> behaviour;
+    bool includeLowConfidence = false; // --all
 };
 
 // By name and type alone: worth reading? Nothing is read with GET before this says yes.
 [[nodiscard]] bool isSuspect(const RedisKey &key, KeyType type, std::optional<std::chrono::milliseconds> ttl,
                              bool includeLowConfidence);
+// No suspect by its name, but it may be one by its size, which the server tells without counting it as use: a short
+// string that ends soon, as token locks do, or a hash of a single small field, as Redisson's locks are.
+[[nodiscard]] bool isWorthMeasuring(const RedisKey &key, KeyType type, std::optional<std::chrono::milliseconds> ttl);
+[[nodiscard]] bool hasSizeOfLock(const RedisKey &key, KeyType type, qint64 bytes);
 // The lock a companion key belongs to ("redisson_lock_queue:{orders}" → "orders"); empty if none.
 [[nodiscard]] std::optional<RedisKey> companionOf(const RedisKey &key);
 // Companion keys that may exist beside a main key and should be read with it; the pub/sub channels

@@ -125,6 +125,9 @@ std::optional<LockSnapshot> redissonLock(const Case &about)
         return std::nullopt;
     const KeyView *token = about.companion(prefixed(redisson::token, about.name()));
     const KeyView *queue = fairQueue(about);
+    // Nobody shares an RLock: a hash of several such fields is another's, unless Redisson's own keys stand beside it.
+    if (fields.size() > 1 && !token && !queue)
+        return std::nullopt;
     LockSnapshot lock =
         snapshotOf(about, "redisson-lock", redissonClient, Confidence::Medium,
                    u"a hash of <uuid>:<thread>; a spin lock and a fair lock nobody waits for look the "
@@ -167,7 +170,10 @@ std::optional<LockSnapshot> redissonMultiLock(const Case &about)
         const auto count = readInteger(valueOf(stem + "lock_count").value_or(QByteArray()));
         if (!readHolder(owner) || !expires || !count)
             continue;
-        Contender holder = holderOf(about, field);
+        // The value comes again with the next holder: the two together are this hold.
+        Contender holder = holderOf(about, owner);
+        holder.id = field + ':' + owner;
+        holder.guard.group = field;
         holder.identity = owner;
         holder.reentry = static_cast<int>(std::clamp<qint64>(*count, 1, INT_MAX));
         holder.expiresAt = ServerTime(std::chrono::milliseconds(*expires));

@@ -55,6 +55,36 @@ bool isUrlSafe(const QByteArray &text)
     return consistsOf(text, [](char c) { return isAlphanumeric(c) || c == '-' || c == '_'; });
 }
 
+bool hasDigit(const QByteArray &text)
+{
+    return std::ranges::any_of(text, isDigit);
+}
+
+bool isCountedUuid(const QByteArray &value)
+{
+    constexpr qsizetype uuidLength = 36;
+    return value.size() > uuidLength + 1 && value[uuidLength] == ':' && isUuid36(value.left(uuidLength))
+           && isDigits(value.mid(uuidLength + 1));
+}
+
+// 20 bytes that are no text: of so many random ones some are beyond ASCII, and not in the order UTF-8 has them.
+bool isBinaryToken(const QByteArray &value)
+{
+    constexpr qsizetype rslockBytes = 20;
+    return value.size() == rslockBytes && !value.isValidUtf8();
+}
+
+// 22 characters of URL-safe base64, then what is none: bsm/redislock puts its metadata right behind its token.
+bool hasTokenBeforeMetadata(const QByteArray &value)
+{
+    constexpr qsizetype tokenLength = 22;
+    constexpr qsizetype longest = 512;
+    const auto token = value.left(tokenLength);
+    return value.size() > tokenLength && value.size() <= longest && isUrlSafe(token) && looksRandom(token)
+           && hasDigit(token) && !isUrlSafe(value.mid(tokenLength, 1)) && value[tokenLength] != '.'
+           && value[tokenLength] != '=' && value[tokenLength] != '+' && value[tokenLength] != '/';
+}
+
 bool isUpperHex(const QByteArray &text)
 {
     return consistsOf(text, [](char c) { return isDigit(c) || (c >= 'A' && c <= 'F'); });
@@ -69,20 +99,46 @@ Token tokenOf(const QString &client, const QString &why, Confidence confidence =
     return token;
 }
 
-std::optional<Token> ofKnownKey(const QByteArray &key, const QByteArray &value, bool hasSignal)
+// "<uuid>" or "<uuid>:<number>" in "<prefix>:<queue>:<job>:lock".
+std::optional<Token> ofBull(const QByteArray &key, const QByteArray &value)
+{
+    constexpr qsizetype uuidLength = 36;
+    constexpr qsizetype leastColons = 3;
+    if (!key.endsWith(":lock") || key.count(':') < leastColons || !isUuid36(value.left(uuidLength)))
+        return std::nullopt;
+    const bool counts = isCountedUuid(value);
+    if (!counts && (value.size() != uuidLength || !key.startsWith("bull:")))
+        return std::nullopt;
+    Token token =
+        counts ? tokenOf(u"BullMQ"_s, u"a key <queue>:<job>:lock with <uuid>:<number> in it"_s, Confidence::High)
+               : tokenOf(u"Bull"_s, u"a key bull:<queue>:<job>:lock with a UUID in it"_s);
+    token.isProof = true;
+    return token;
+}
+
+std::optional<Token> ofKnownKey(const QByteArray &key, const QByteArray &value)
 {
     if (key.startsWith("redlock:") && isUuid36(value)) {
         Token token = tokenOf(u"pottery or RedLock.net"_s, u"a key redlock:… with a UUID in it"_s);
-        token.keyProvesIt = true;
+        token.isProof = true;
         return token;
     }
-    const bool python = key.startsWith("lock:") && (hasSignal || (value.size() == 24 && isBase64(value)));
-    if (!python)
+    if (!key.startsWith("lock:") || value.size() != 24 || !isBase64(value))
+        return ofBull(key, value);
+    Token token = tokenOf(u"python-redis-lock"_s, u"a key lock:… with 24 characters of base64"_s, Confidence::High);
+    token.isProof = true;
+    return token;
+}
+
+// With a name of its user's choice python-redis-lock's value may be anything; a UUID is as likely another's, beside
+// a wake-up that we left.
+std::optional<Token> ofSignal(const QByteArray &key, const QByteArray &value)
+{
+    if (!key.startsWith("lock:") || isUuid36(value))
         return std::nullopt;
-    return tokenOf(u"python-redis-lock"_s,
-                   hasSignal ? u"a key lock:… beside its lock-signal list"_s
-                             : u"a key lock:… with 24 characters of base64"_s,
-                   Confidence::High);
+    Token token = tokenOf(u"python-redis-lock"_s, u"a key lock:… beside its lock-signal list"_s, Confidence::High);
+    token.isProof = true;
+    return token;
 }
 
 std::optional<Token> ofHex(const QByteArray &value, ServerTime now)
@@ -92,6 +148,7 @@ std::optional<Token> ofHex(const QByteArray &value, ServerTime now)
     if (const auto moment = momentInUuid(value, now)) {
         Token token = tokenOf(u"redis-py"_s, u"32 hex digits that are a time-based UUID"_s, Confidence::High);
         token.madeAt = moment;
+        token.isProof = true;
         return token;
     }
     return tokenOf(u"node-redlock"_s, u"32 random hex digits, as node-redlock writes"_s);
@@ -106,6 +163,7 @@ std::optional<Token> ofDotNet(const QByteArray &value)
         return std::nullopt;
     Token token = tokenOf(u"DistributedLock (.NET)"_s, u"a value <machine>_<process>_<32 hex digits>"_s);
     token.identity = value.left(last).left(256);
+    token.isProof = true;
     return token;
 }
 
@@ -122,12 +180,17 @@ constexpr TokenForm tokenForms[] = {
      [](const QByteArray &value) { return value.size() == 40 && isUpperHex(value); }},
     {nullptr, u"a UUID, as redlock-rb, Spring's lock registry and others write",
      [](const QByteArray &value) { return isUuid36(value); }},
+    {nullptr, u"a UUID and a number", isCountedUuid},
     {u"redis-plus-plus", u"20 random letters and digits",
      [](const QByteArray &value) { return value.size() == 20 && isRandom(value); }},
-    {u"Laravel", u"16 random letters and digits",
+    {nullptr, u"16 random letters and digits, as Laravel, go-zero and others write",
      [](const QByteArray &value) { return value.size() == 16 && isRandom(value); }},
+    {nullptr, u"32 random letters and digits",
+     [](const QByteArray &value) { return value.size() == 32 && isRandom(value) && hasDigit(value); }},
+    {u"rslock", u"20 random bytes", isBinaryToken},
     {u"bsm/redislock", u"16 bytes in URL-safe base64",
      [](const QByteArray &value) { return value.size() == 22 && isUrlSafe(value) && looksRandom(value); }},
+    {u"bsm/redislock", u"16 bytes in URL-safe base64, and its metadata", hasTokenBeforeMetadata},
 };
 
 } // namespace
@@ -149,18 +212,25 @@ std::optional<ServerTime> momentInUuid(const QByteArray &hex32, ServerTime now)
 
 std::optional<Token> readToken(const QByteArray &key, const QByteArray &value, bool hasSignal, ServerTime now)
 {
-    if (auto known = ofKnownKey(key, value, hasSignal))
+    if (auto known = ofKnownKey(key, value))
         return known;
-    if (auto hex = ofHex(value, now))
+    auto hex = ofHex(value, now);
+    if (hex && hex->isProof)
         return hex;
     if (auto dotNet = ofDotNet(value))
         return dotNet;
+    if (auto signal = hasSignal ? ofSignal(key, value) : std::nullopt)
+        return signal;
+    if (hex)
+        return hex;
     const auto form = std::ranges::find_if(tokenForms, [&value](const auto &one) { return one.fits(value); });
     if (form == std::end(tokenForms))
         return std::nullopt;
     Token token;
     if (form->client)
         token.client = QString::fromUtf16(form->client);
+    else if (key.startsWith("laravel"))
+        token.client = u"Laravel"_s;
     token.why = QString::fromUtf16(form->why);
     return token;
 }

@@ -3,7 +3,10 @@
 #include "core/inspect/redis/pieces.h"
 #include "core/inspect/redis/tokens.h"
 
-#include "core/inspect/lockterms.h"
+#include "core/base/identifiers.h"
+#include "core/base/text.h"
+#include "core/inspect/redis/nameevidence.h"
+#include "core/rules/keysignals.h"
 
 #include <QDateTime>
 
@@ -27,6 +30,38 @@ std::optional<LockSnapshot> setNx(const Case &about, const Token &token, Confide
     addNoTtl(lock, about);
     judgeState(lock);
     return lock;
+}
+
+// What a random token in a key that is not called a lock does as a lock does; empty if nothing.
+QString evidenceOf(const Case &about)
+{
+    const auto seen = about.behaviour();
+    if (callsItselfSomethingElse(about.name()))
+        return {};
+    if (seen.handedOver)
+        return u"; another token stood there before"_s;
+    if (seen.renewed)
+        return u"; it is kept alive while its token stays"_s;
+    // A key that many compete for has a name that they know.
+    constexpr auto leaseOfALock = std::chrono::seconds(60 + 2); // idle times are told in seconds
+    const bool endsSoon = about.main.ttl && std::max(*about.main.ttl, seen.lifetime) <= leaseOfALock;
+    return endsSoon && !isNamedAtRandom(about.name()) ? u"; it ends within a minute"_s : QString();
+}
+
+// Its waiters in pub/sub mode listen on the registry's channel: then one key is enough.
+std::optional<LockSnapshot> springLock(const Case &about)
+{
+    if (!isUuid36(*about.main.value))
+        return std::nullopt;
+    for (const auto &channel : recipes::signalsOf(about.name()).channels) {
+        if (about.subscribers(channel).value_or(0) == 0)
+            continue;
+        Token token;
+        token.client = u"Spring Integration"_s;
+        token.why = u"a UUID, and %1 has subscribers, as Spring's lock registry leaves it"_s.arg(label(channel, 80));
+        return setNx(about, token, Confidence::High);
+    }
+    return std::nullopt;
 }
 
 } // namespace
@@ -55,16 +90,24 @@ std::optional<LockSnapshot> tokenLock(const Case &about)
 {
     if (!about.main.value)
         return std::nullopt;
-    const bool signal = about.companion("lock-signal:" + about.name().mid(5)) != nullptr;
+    const bool signal =
+        about.companion("lock-signal:" + about.name().mid(5)) != nullptr || about.behaviour().signalled;
     const auto token = readToken(about.name(), *about.main.value, signal, about.context.observed);
     if (!token)
         return std::nullopt;
-    if (token->keyProvesIt || saysLock(about.name()))
+    if (auto spring = springLock(about))
+        return spring;
+    if (token->isProof || callsItselfLock(about.name()))
         return setNx(about, *token, token->confidence);
+    if (const auto evidence = evidenceOf(about); !evidence.isEmpty()) {
+        auto lock = setNx(about, *token, Confidence::Medium);
+        lock->why += evidence;
+        return lock;
+    }
     if (!about.context.includeLowConfidence)
         return std::nullopt;
     auto lock = setNx(about, *token, Confidence::Low);
-    lock->why += u"; the key's name does not say lock"_s;
+    lock->why += u"; nothing else says that it is a lock"_s;
     return lock;
 }
 

@@ -10,7 +10,7 @@ struct Token {
     std::optional<QString> client;
     QString why;
     Confidence confidence = Confidence::Medium;
-    bool keyProvesIt = false;           // the key's own form says whose lock it is
+    bool isProof = false;               // key and value are of a form that only one client writes
     std::optional<QByteArray> identity; // what it says about its owner
     std::optional<ServerTime> madeAt;   // the moment written into the token
 };

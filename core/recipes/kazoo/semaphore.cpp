@@ -24,8 +24,8 @@ namespace lockscope::recipes::kazoo {
 
 using namespace Qt::StringLiterals;
 
-Semaphore::Semaphore(zk::Session &session, ZPath pool, int limit, Random random)
-    : SessionLock(session, std::move(pool), std::move(random)), m_limit(limit)
+Semaphore::Semaphore(zk::Session &session, ZPath pool, int limit, Random random, bool mayMake)
+    : SessionLock(session, std::move(pool), std::move(random)), m_limit(limit), m_mayMake(mayMake)
 {
 }
 
@@ -117,6 +117,10 @@ Task<Result<int>> Semaphore::leasesOut(Reply<zk::Node> asked, Deadline deadline)
                     u"the semaphore has %1 permits by its node's data, not %2"_s.arg(permits).arg(m_limit)};
             co_return pool->stat.numChildren;
         }
+        if (pool.error().code == ErrorCode::NoNode && !m_mayMake)
+            co_return Error{ErrorCode::BadInput,
+                            u"there is no such semaphore; to make it, say how many permits it has "
+                            u"(--limit): that stays, for its application too"_s};
         if (pool.error().code == ErrorCode::NoNode)
             next = co_await makePool(deadline);
         else if (isConnectionError(pool.error()))

@@ -8,7 +8,8 @@ namespace lockscope::recipes::kazoo {
 
 class Semaphore : public SessionLock {
 public:
-    Semaphore(zk::Session &session, ZPath pool, int limit, Random random);
+    // `mayMake`: a pool that is missing is made, with so many permits.
+    Semaphore(zk::Session &session, ZPath pool, int limit, Random random, bool mayMake = true);
 
 protected:
     Task<Result<QueueEntry>> enter(Deadline deadline) override;
@@ -24,6 +25,7 @@ private:
     Task<Result<void>> untilRoom(int leases, Deadline deadline);
 
     int m_limit;
+    bool m_mayMake;
 };
 
 } // namespace lockscope::recipes::kazoo

@@ -50,7 +50,7 @@ std::unique_ptr<Lock> permit(redis::Connection &connection, const RedisKey &lock
 {
     auto permits = std::make_shared<Random>(random.next());
     return std::make_unique<ScriptLock>(connection, lock, options.ttl, std::move(random), [permits, lock, options] {
-        return redissonPermit(lock, permits->bytes(16), options.limit, options.ttl);
+        return redissonPermit(lock, permits->bytes(16), {options.limit, options.isLimitGiven}, options.ttl);
     });
 }
 

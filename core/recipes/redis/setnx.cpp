@@ -7,9 +7,10 @@
 //   3. Taken: pause, a little at random, and go to 1.
 //   4. While it is held, prolong the TTL at every third of it, if the key still holds our token.
 //   5. Asked for another TTL (longer or shorter), give it that one from now on, by the same comparison.
-//   6. To release, delete the key, if it still holds our token (a script: both in one step).
+//   6. To release, delete the key, if it still holds our token, and wake those of other clients whose locks have
+//      such a name and who sleep until then (keysignals.h); a script: all in one step.
 //
-// Not fair, and nobody is woken: who waits finds out at the next try. No fencing token.
+// Not fair, and nobody of ours is woken: who waits finds out at the next try. No fencing token.
 #include "core/recipes/redis/setnx.h"
 
 #include "core/base/text.h"
@@ -129,15 +130,14 @@ Task<Result<void>> SetNxLock::release(Deadline deadline)
     m_lease.reset();
     const auto what = name();
     TokenGuard guard(*m_connection, m_waitGroup, ours); // if there is no answer, or nobody to hear it
-    auto deleting = m_connection->script(redis::loadScript("compare-and-delete"), {ours.key.bytes()},
-                                         {ours.token.bytes()}, answerBy(*m_connection, deadline));
+    auto deleting = deleteToken(*m_connection, ours, answerBy(*m_connection, deadline));
     const auto deleted = co_await deleting;
     if (!deleted)
         co_return Error{deleted.error().code,
                         u"%1 may still be held, it is being given back in the background: %2"_s.arg(
                             what, deleted.error().message)};
     guard.forget();
-    if (deleted->integer != 1)
+    if (deleted->integer < 1)
         co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more"_s.arg(what)};
     co_return Result<void>();
 }

@@ -7,6 +7,7 @@
 #include "core/recipes/connectionerrors.h"
 #include "core/recipes/redis/waiting.h"
 #include "core/redis/client.h"
+#include "core/rules/keysignals.h"
 
 namespace lockscope::recipes {
 
@@ -25,8 +26,7 @@ Task<bool> takeAway(redis::Connection *connection, TokenKey ours)
         const auto connected = co_await untilConnected(connection, never);
         if (!connected)
             co_return false;
-        auto deleting = connection->script(redis::loadScript("compare-and-delete"), {ours.key.bytes()},
-                                           {ours.token.bytes()}, answerBy(*connection, never));
+        auto deleting = deleteToken(*connection, ours, answerBy(*connection, never));
         const auto deleted = co_await deleting;
         if (deleted)
             co_return true;
@@ -60,6 +60,17 @@ Task<Result<bool>> holdsToken(redis::Connection *connection, TokenKey ours, Dead
         auto pause = sleepFor(connection->loop(), pauseAfterTrouble);
         co_await pause;
     }
+}
+
+Reply<redis::Value> deleteToken(redis::Connection &connection, const TokenKey &ours, Deadline deadline)
+{
+    const auto wakes = signalsOf(ours.key.bytes());
+    const QByteArrayList keys{ours.key.bytes()};
+    const QByteArrayList token{ours.token.bytes()};
+    if (wakes.isEmpty())
+        return connection.script(redis::loadScript("compare-and-delete"), keys, token, deadline);
+    return connection.script(redis::loadScript("compare-and-delete-and-wake"), keys, token + signalArguments(wakes),
+                             deadline);
 }
 
 void removeToken(redis::Connection &connection, const WaitGroup &waitGroup, TokenKey ours)

@@ -16,6 +16,10 @@ struct TokenKey {
 // Whether the key holds our token now. Keeps asking over broken connections until the deadline.
 [[nodiscard]] Task<Result<bool>> holdsToken(redis::Connection *connection, TokenKey ours, Deadline deadline);
 
+// Gives the key back, if it holds our token, and wakes other people's clients that may wait for one of its name
+// (keysignals.h): -1 there is no key, 0 it holds something else, 1 or more it is free.
+[[nodiscard]] Reply<redis::Value> deleteToken(redis::Connection &connection, const TokenKey &ours, Deadline deadline);
+
 // Takes the key away in the background, if it holds our token: for when a SET's reply is still out, or
 // a release got none. A SET that is still under way on a broken connection may land later; its TTL
 // ends it.

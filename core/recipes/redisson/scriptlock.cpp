@@ -83,6 +83,10 @@ Task<Result<Grant>> ScriptLock::enter(Deadline deadline)
         if (isOurs)
             co_await clearUp(m_connection, m_scripts, true); // heard of it too late
         cleanupGuard.mayBe(false, waits);
+        if (entered->kind == Entered::Kind::OtherLimit && entered->count == 0)
+            co_return Error{ErrorCode::BadInput,
+                            u"there is no such semaphore; to make it, say how many permits it has "
+                            u"(--limit): that stays, for its application too"_s};
         if (entered->kind == Entered::Kind::OtherLimit)
             co_return Error{ErrorCode::BadInput, u"it has %1 permits, not the number given"_s.arg(entered->count)};
         if (deadline.hasPassed(loop))

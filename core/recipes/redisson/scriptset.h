@@ -59,7 +59,12 @@ inline constexpr std::chrono::milliseconds latchIsKept{13'500};
 [[nodiscard]] ScriptSet redissonWriteLock(const RedisKey &lock, const QByteArray &owner,
                                           std::chrono::milliseconds lease);
 // `permit`: 16 bytes.
-[[nodiscard]] ScriptSet redissonPermit(const RedisKey &semaphore, const QByteArray &permit, int limit,
+// How many permits a semaphore has, and whether one that is missing is made with as many.
+struct Permits {
+    int limit = 1;
+    bool mayMake = true;
+};
+[[nodiscard]] ScriptSet redissonPermit(const RedisKey &semaphore, const QByteArray &permit, Permits permits,
                                        std::chrono::milliseconds lease);
 
 } // namespace lockscope::recipes

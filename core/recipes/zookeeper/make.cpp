@@ -47,6 +47,11 @@ std::unique_ptr<Lock> counted(zk::Session &session, const ZPath &lock, const Acq
     return std::make_unique<Recipe>(session, lock, options.limit, std::move(random));
 }
 
+std::unique_ptr<Lock> pool(zk::Session &session, const ZPath &lock, const AcquireOptions &options, Random random)
+{
+    return std::make_unique<kazoo::Semaphore>(session, lock, options.limit, std::move(random), options.isLimitGiven);
+}
+
 template <kazoo::Kind exclusive>
 std::unique_ptr<Lock> queued(zk::Session &session, const ZPath &lock, const AcquireOptions &options, Random random)
 {
@@ -70,7 +75,7 @@ const std::map<QByteArray, MadeOnZooKeeper> &zooKeeperMakers()
         {"curator-semaphore", counted<CuratorSemaphore>},
         {"kazoo-lock", queued<kazoo::Kind::Lock>},
         {"kazoo-rwlock", queued<kazoo::Kind::WriteLock>},
-        {"kazoo-semaphore", counted<kazoo::Semaphore>},
+        {"kazoo-semaphore", pool},
     };
     return all;
 }

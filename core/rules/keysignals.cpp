@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/rules/keysignals.h"
+
+namespace lockscope::recipes {
+
+namespace {
+// Registries are named "app", "app:locks"; what has more colons has them in the path.
+constexpr qsizetype channelsAtMost = 4;
+} // namespace
+
+KeySignals signalsOf(const QByteArray &key)
+{
+    static const QByteArray python = "lock:";
+    KeySignals wakes;
+    if (key.startsWith(python) && key.size() > python.size())
+        wakes.list = "lock-signal:" + key.mid(python.size());
+    for (auto at = key.indexOf(':'); at > 0 && wakes.channels.size() < channelsAtMost; at = key.indexOf(':', at + 1))
+        wakes.channels << key.left(at) + "-channel";
+    return wakes;
+}
+
+QByteArrayList signalArguments(const KeySignals &wakes, const QByteArray &expiry)
+{
+    return QByteArrayList{expiry, wakes.list} + wakes.channels;
+}
+
+} // namespace lockscope::recipes

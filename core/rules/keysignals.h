@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What clients that wait for a Redis key wait for, where its name says whose clients they may be: those that
+// sleep until the holder's own release wakes them, and would sleep on after a bare DEL.
+//   - python-redis-lock: a lock is "lock:<name>"; its waiters BLPOP the list "lock-signal:<name>". Its release
+//     leaves one entry there for a second (redis_lock/__init__.py, UNLOCK_SCRIPT).
+//   - Spring Integration's RedisLockRegistry in pub/sub mode: a lock is "<registry>:<path>"; its waiters
+//     subscribe to "<registry>-channel". Its release publishes the key there (RedisLockRegistry, RedisPubSubLock).
+// Whoever does not wait there is not disturbed.
+#pragma once
+
+#include "core/base/bytes.h"
+
+#include <QByteArrayList>
+
+namespace lockscope::recipes {
+
+struct KeySignals {
+    QByteArray list;         // empty: none
+    QByteArrayList channels; // a registry's name may have colons: each is tried, up to a few
+
+    [[nodiscard]] bool isEmpty() const { return list.isEmpty() && channels.isEmpty(); }
+};
+
+[[nodiscard]] KeySignals signalsOf(const QByteArray &key);
+
+// For the script compare-and-delete-and-wake, behind the value. `expiry`: empty, or when the key must end.
+[[nodiscard]] QByteArrayList signalArguments(const KeySignals &wakes, const QByteArray &expiry = {});
+
+} // namespace lockscope::recipes

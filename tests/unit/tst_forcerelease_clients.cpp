@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the preview of a force-release says of other people's Redis clients: whom it wakes, who notices, who deletes
+// without comparing.
+#include "core/operate/forcereleaseplan.h"
+#include "tests/support/testmain.h"
+
+#include <QTest>
+
+#include <algorithm>
+
+using namespace lockscope;
+using namespace lockscope::operate;
+using namespace lockscope::inspect;
+using namespace Qt::StringLiterals;
+
+namespace {
+
+LockSnapshot lockOfClient(const QByteArray &recipe, const QByteArray &value)
+{
+    LockSnapshot snapshot;
+    snapshot.lock = LockName{ConnectionName("redis"), "orders-lock"};
+    snapshot.backend = BackendKind::Redis;
+    snapshot.recipe = recipe;
+    snapshot.confidence = Confidence::High;
+    snapshot.state = LockState::Held;
+    snapshot.waitersKnown = false;
+    Contender holder;
+    holder.id = value;
+    holder.role = Role::Holder;
+    holder.guard.value = value;
+    snapshot.contenders = {holder};
+    return snapshot;
+}
+
+// The token on all three nodes of a set, or on one.
+LockSnapshot leftOnSet(Role role)
+{
+    auto snapshot = lockOfClient("redlock", "token");
+    snapshot.contenders[0].role = role;
+    for (const auto *node : {"n1:6379", "n2:6379", "n3:6379"})
+        snapshot.nodes.push_back({QString::fromLatin1(node), true, QByteArray("token"), {}});
+    if (role != Role::Holder)
+        snapshot.nodes[1].value = snapshot.nodes[2].value = {};
+    return snapshot;
+}
+
+} // namespace
+
+class TestForceReleaseClients : public QObject {
+    Q_OBJECT
+
+private slots:
+    // What sleeps until the lock's own release is woken in the same script, and the preview says how.
+    void theLocksOwnWakeUpIsSentWithTheDelete()
+    {
+        auto snapshot = lockOfClient("redis-set-nx", "token");
+        snapshot.lock.name = "lock:orders";
+        snapshot.client = u"python-redis-lock"_s;
+        const auto plan = planForceRelease(snapshot, "token");
+        QVERIFY(plan);
+        QVERIFY2(plan->wakes.contains(u"push to lock-signal:orders"_s), qPrintable(plan->wakes));
+        QVERIFY(plan->commands.contains(
+            u"and then: DEL lock-signal:orders, LPUSH lock-signal:orders 1, PEXPIRE lock-signal:orders 1000"_s));
+        QVERIFY(std::ranges::any_of(plan->warnings, [](const QString &one) {
+            return one.startsWith(u"python-redis-lock's holder notices"_s);
+        }));
+
+        snapshot.lock.name = "app:orders";
+        snapshot.client = u"Spring Integration"_s;
+        const auto spring = planForceRelease(snapshot, "token");
+        QVERIFY(spring && spring->commands.contains(u"and then: PUBLISH app-channel app:orders"_s));
+        QVERIFY2(spring->wakes.contains(u"by the publish"_s), qPrintable(spring->wakes));
+    }
+
+    void whoDeletesWithoutComparingIsNamedBefore()
+    {
+        auto snapshot = lockOfClient("redis-set-nx", "ADDED:2025-11-22T10:00:00.000Z@host-a");
+        snapshot.client = u"ShedLock"_s;
+        snapshot.contenders[0].identity = "host-a";
+        snapshot.contenders[0].expiresAt = snapshot.observed + std::chrono::seconds(90);
+        const auto plan = planForceRelease(snapshot, snapshot.contenders[0].id);
+        QVERIFY(plan && !plan->exact);
+        QVERIFY2(plan->risk.contains(u"without comparing"_s), qPrintable(plan->risk));
+        QVERIFY2(plan->gentler[0].startsWith(u"stop the client"_s), qPrintable(plan->gentler[0]));
+        QVERIFY2(plan->gentler[1].startsWith(u"wait: "_s), qPrintable(plan->gentler[1]));
+    }
+
+    // Redisson publishes when the last reader lets go, not before.
+    void aReaderAmongOthersWakesNobody()
+    {
+        auto snapshot = lockOfClient("redisson-rwlock", "0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a29:1");
+        auto other = snapshot.contenders[0];
+        other.id = other.guard.value = "11111111-7c8e-4b6e-9a3e-2f5d1c4b3a29:1";
+        snapshot.contenders.push_back(other);
+        const auto plan = planForceRelease(snapshot, other.id);
+        QVERIFY(plan && plan->wakes.startsWith(u"nobody"_s));
+    }
+
+    // What is promised is what is sent: this value's fields, not the group.
+    void oneValueOfAGroupIsPlannedAsSuch()
+    {
+        const QByteArray owner = "0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a29:1";
+        auto snapshot = lockOfClient("redisson-lock", owner);
+        snapshot.contenders[0].id = "YWJj:" + owner;
+        snapshot.contenders[0].guard.group = "YWJj";
+        const auto plan = planForceRelease(snapshot, snapshot.contenders[0].id);
+        QVERIFY(plan);
+        QVERIFY2(plan->commands[0].startsWith(u"EVALSHA redisson-group-release 2 orders-lock"_s),
+                 qPrintable(plan->commands[0]));
+        QVERIFY(!plan->commands.join(u'\n').contains(u"DEL orders-lock,"_s));
+    }
+
+    // Text from servers is put into sentences once: a "%2" of theirs stays what it is.
+    void namesWithPercentSignsAreNotGarbled()
+    {
+        auto snapshot = leftOnSet(Role::Waiter);
+        snapshot.contenders[0].id = snapshot.contenders[0].guard.value = "a%2b%3c";
+        for (auto &node : snapshot.nodes) {
+            if (node.value)
+                node.value = "a%2b%3c";
+        }
+        const auto plan = planForceRelease(snapshot, "a%2b%3c");
+        QVERIFY(plan);
+        QVERIFY2(plan->warnings.join(u'\n').contains(u"a%2b%3c does not hold the lock: it is on 1 of 3 nodes"_s),
+                 qPrintable(plan->warnings.join(u'\n')));
+    }
+};
+
+LOCKSCOPE_TEST(TestForceReleaseClients)
+#include "tst_forcerelease_clients.moc"
