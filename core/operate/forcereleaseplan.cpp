@@ -3,6 +3,7 @@
 
 #include "core/base/duration.h"
 #include "core/base/text.h"
+#include "core/operate/clientmanners.h"
 #include "core/operate/releasemethod.h"
 #include "core/rules/contenderid.h"
 
@@ -189,6 +190,7 @@ Result<ForceReleasePlan> planForceRelease(const LockSnapshot &snapshot, const QB
     plan.wakes = method.wakes(snapshot, contender);
     planGentler(plan, contender);
     planWarnings(plan, contender, method);
+    planForClient(plan, contender);
     return plan;
 }
 

@@ -17,7 +17,7 @@ void planDelete(ForceReleasePlan &plan, const Contender &holder)
 {
     const auto path = escaped(holder.guard.path);
     plan.commands << u"sync %1"_s.arg(path) << u"exists %1"_s.arg(path)
-                  << u"delete %1 version %2"_s.arg(path).arg(holder.guard.version);
+                  << u"delete %1 version %2"_s.arg(path, QString::number(holder.guard.version));
     const auto owner =
         holder.guard.owner == 0 ? u"no owner session (persistent)"_s : u"owner 0x%1"_s.arg(holder.guard.owner, 0, 16);
     plan.guardText =

@@ -39,7 +39,8 @@ public:
     }
     Result<std::unique_ptr<recipes::Lock>> makeLock() override
     {
-        const recipes::AcquireOptions options{m_request.readMode, m_request.limit, m_request.ttl};
+        const recipes::AcquireOptions options{m_request.readMode, m_request.limit, m_request.ttl,
+                                              m_request.isLimitGiven};
         return recipes::makeLock(m_request.recipe, *m_session, m_request.lock.name, options);
     }
     // A connection names a hold only with when it or its transaction began.

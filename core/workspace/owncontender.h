@@ -15,6 +15,7 @@ struct HoldRequest {
     bool readMode = false;
     int limit = 1;
     std::chrono::milliseconds ttl{30'000};
+    bool isLimitGiven = true; // see recipes::AcquireOptions
 };
 
 class OwnContender {

@@ -19,7 +19,8 @@ public:
 
     Result<std::unique_ptr<recipes::Lock>> makeLock() override
     {
-        const recipes::AcquireOptions options{m_request.readMode, m_request.limit, m_request.ttl};
+        const recipes::AcquireOptions options{m_request.readMode, m_request.limit, m_request.ttl,
+                                              m_request.isLimitGiven};
         const RedisKey key(m_request.lock.name);
         const auto random = Random::fromSystem();
         if (m_nodes.size() == 1)

@@ -45,7 +45,8 @@ public:
     }
     Result<std::unique_ptr<recipes::Lock>> makeLock() override
     {
-        const recipes::AcquireOptions options{m_request.readMode, m_request.limit, m_request.ttl};
+        const recipes::AcquireOptions options{m_request.readMode, m_request.limit, m_request.ttl,
+                                              m_request.isLimitGiven};
         return recipes::makeLock(m_request.recipe, *m_session, ZPath(m_request.lock.name), options,
                                  Random::fromSystem());
     }

@@ -136,7 +136,7 @@ QWidget *ForceReleaseDialog::makeInputs()
     grid->addWidget(m_reason, 0, 1);
     grid->addWidget(m_typeLabel, 1, 0);
     grid->addWidget(m_type, 1, 1);
-    m_acceptRisk = new QCheckBox(tr("Release it from whoever holds it by then"), inputs);
+    m_acceptRisk = new QCheckBox(tr("Release it all the same, with the risk named above"), inputs);
     m_acceptRisk->setObjectName(u"acceptRisk"_s);
     grid->addWidget(m_acceptRisk, 2, 1);
     connect(m_acceptRisk, &QCheckBox::toggled, this, &ForceReleaseDialog::updateReady);
