@@ -474,7 +474,7 @@ private slots:
             else
                 w.tree.nodes.erase(node);
         };
-        w.tree.before[change < 2 ? u"get"_s : u"remove"_s] = interfere;
+        w.tree.before[change < 2 ? u"exists"_s : u"remove"_s] = interfere;
         const auto outcome = w.release(queue());
         QVERIFY(!outcome);
         QCOMPARE(outcome.error().code, ErrorCode::Refused);
