@@ -117,12 +117,7 @@ void ForceReleaseDialog::showPlan(const operate::ForceReleasePlan &plan, bool is
     m_facts->addText(tr("Only if unchanged"),
                      plan.guardText + (plan.exact ? QString() : tr("; a gap remains, see below")));
     m_facts->addText(tr("Wakes"), plan.wakes);
-    QStringList lost;
-    for (const auto &name : plan.otherLocksLost)
-        lost << label(name, 120);
-    const auto all = plan.otherLocksKnown ? tr("none") : tr("not known");
-    const auto seen = plan.otherLocksKnown ? lost.join(u", "_s) : tr("%1; there may be more").arg(lost.join(u", "_s));
-    m_facts->addText(tr("Other locks lost"), lost.isEmpty() ? all : seen);
+    m_facts->addText(tr("Other locks lost"), Words::otherLocksLost(plan));
     m_danger->say(Banner::Look::Critical,
                   plan.act.isEmpty() ? tr("The old holder may still believe it holds the lock.")
                                      : tr("The old holder is told only by its next statement, which fails."),

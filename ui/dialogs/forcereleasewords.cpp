@@ -84,6 +84,17 @@ QString ForceReleaseWords::nextOwner(const operate::ForceReleasePlan &plan, Syst
     return text;
 }
 
+QString ForceReleaseWords::otherLocksLost(const operate::ForceReleasePlan &plan)
+{
+    QStringList lost;
+    for (const auto &name : plan.otherLocksLost)
+        lost << label(name, 120);
+    if (lost.isEmpty())
+        return plan.otherLocksKnown ? tr("none") : tr("not known");
+    const QString seen = lost.join(u", "_s);
+    return plan.otherLocksKnown ? seen : tr("%1; there may be more").arg(seen);
+}
+
 // The tokens are told only where they do what they are for: grow from this holder to the next. Holders of a semaphore
 // overlap, and the next one may well have come before.
 QString ForceReleaseWords::fencing(const operate::ForceReleasePlan &plan)

@@ -16,6 +16,7 @@ public:
     [[nodiscard]] static QString who(const inspect::Contender &contender);
     [[nodiscard]] static QString takenFrom(const inspect::Contender &holder, const inspect::LockSnapshot &lock);
     [[nodiscard]] static QString nextOwner(const operate::ForceReleasePlan &plan, SystemTime now);
+    [[nodiscard]] static QString otherLocksLost(const operate::ForceReleasePlan &plan);
     [[nodiscard]] static QString fencing(const operate::ForceReleasePlan &plan);
     // The gentler ways with what is left of the time by now.
     [[nodiscard]] static QStringList gentler(const operate::ForceReleasePlan &plan, SystemTime now);
