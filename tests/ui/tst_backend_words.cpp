@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A lock is shown in the words of those who run its servers: a row lock has no nodes and no watches, and taking it away
-// is a KILL.
+// A lock is shown in the words of those who run its servers: a row lock has no nodes and no watches, and taking it
+// away is a KILL.
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"
