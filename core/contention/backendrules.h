@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run on the simulated servers of one backend may come to: which faults can happen there, and what each may
-// break for how long. One implementation per backend, as a table of functions.
+// What a run on the simulated servers of one backend may come to: which faults can happen there, what each may
+// break, and for how long. One implementation per backend, as a table of functions.
 #pragma once
 
 #include "core/contention/faults.h"
