@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Redis key's name is worth as evidence of a lock. A name alone proves nothing: it supports what the value,
-// its time to live or the keys beside it say.
+// What a Redis key's name is worth as evidence of a lock. A name alone proves nothing: it supports what the
+// value, its time to live or the keys beside it say.
 #pragma once
 
 #include <QByteArray>

@@ -49,6 +49,22 @@ print("Fetched: kazoo", kazoo.version.__version__, "and redis-py", redis.__versi
     return 1
 }
 
+# Beside the others: they bring a redis-py of their own choice.
+python_locks() {
+    local python
+    for python in python3 /usr/bin/python3; do
+        rm -rf "$into/venv-locks"
+        if "$python" -m venv "$into/venv-locks" &&
+            "$into/venv-locks/bin/pip" install --quiet --disable-pip-version-check python-redis-lock django-redis; then
+            "$into/venv-locks/bin/python" -c 'from importlib.metadata import version
+print("Fetched: python-redis-lock", version("python-redis-lock"), "and django-redis", version("django-redis"))' || return 1
+            let_tests_know PYTHON_LOCKS "$into/venv-locks/bin/python"
+            return 0
+        fi
+    done
+    return 1
+}
+
 # jars FILE FOLDER [OPTION…]: what FILE.xml names.
 jars() {
     installed mvn maven || return 1
@@ -97,6 +113,12 @@ redisson() {
     let_tests_know REDISSON "$into/redisson"
 }
 
+spring() {
+    jars spring spring || return 1
+    tell_jars "$into"/spring/spring-integration-redis-*.jar "$into"/spring/shedlock-provider-redis-spring-*.jar || return 1
+    let_tests_know SPRING "$into/spring"
+}
+
 zookeeper_server() {
     newest_jars zookeeper server org.apache.zookeeper 3.10 || return 1
     local jar version
@@ -123,6 +145,17 @@ node_redlock() {
     let_tests_know NODE_REDLOCK "$into/node"
 }
 
+node_locks() {
+    installed node nodejs && installed npm npm || return 1
+    mkdir -p "$into/node-locks"
+    npm install --prefix "$into/node-locks" --no-save --engine-strict --no-audit --no-fund --loglevel=error \
+        redis-semaphore bullmq ioredis@5 || return 1
+    (cd "$into/node-locks/node_modules" && node -p "const version = (name) => JSON.parse(require('fs').readFileSync(
+        name + '/package.json')).version;
+        'Fetched: redis-semaphore ' + version('redis-semaphore') + ' and BullMQ ' + version('bullmq')") || return 1
+    let_tests_know NODE_LOCKS "$into/node-locks"
+}
+
 # redsync_of VERSION REDIGO
 redsync_of() {
     rm -rf "$into/redsync"
@@ -147,4 +180,7 @@ fetch ZOOKEEPER "ZooKeeper server 3.9 (the tests take Debian's)" zookeeper_serve
 fetch REDISSON "Redisson" redisson
 fetch NODE_REDLOCK "node-redlock" node_redlock
 fetch REDSYNC "redsync" redsync
+fetch PYTHON_LOCKS "python-redis-lock and django-redis" python_locks
+fetch SPRING "Spring Integration and ShedLock" spring
+fetch NODE_LOCKS "redis-semaphore and BullMQ" node_locks
 [ -n "$got" ]

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Contenders that use redis-semaphore's Mutex, and jobs that BullMQ's workers hold.
+ *
+ *   node node_mutex_client.js FOLDER KIND HOST:PORT    FOLDER: with node_modules; KIND: redis-semaphore, bullmq
+ *
+ * Commands, one a line:
+ *   acquire NAME KEY MILLISECONDS   KEY: mutex:NAME, or bull:QUEUE:JOB:lock, where JOB is no number; answers "held NAME VALUE"
+ *   release NAME                    answers "released NAME"
+ * Answers "ready" first; the end of the input ends the program.
+ */
+'use strict';
+
+const readline = require('readline');
+const { createRequire } = require('module');
+
+const [folder, kind, server] = process.argv.slice(2);
+const fetched = createRequire(folder + '/');
+const [host, port] = server.split(':');
+const to = { host, port: Number(port), maxRetriesPerRequest: null };
+const Redis = fetched('ioredis').default || fetched('ioredis');
+const connection = new Redis(to);
+const held = new Map();
+
+const say = (text) => process.stdout.write(text + '\n');
+
+const kinds = {
+    async 'redis-semaphore'(key, milliseconds) {
+        const { Mutex } = fetched('redis-semaphore');
+        const mutex = new Mutex(connection, key.slice('mutex:'.length), {
+            lockTimeout: milliseconds, acquireTimeout: 120000, retryInterval: 20, onLockLost() {},
+        });
+        await mutex.acquire();
+        return () => mutex.release();
+    },
+    async bullmq(key, milliseconds) {
+        const { Queue, Worker } = fetched('bullmq');
+        const [, name, jobId] = key.split(':');
+        const queue = new Queue(name, { connection: to });
+        let worker;
+        const done = await new Promise((taken) => {
+            worker = new Worker(name, () => new Promise((finish) => taken(finish)),
+                { connection: to, lockDuration: milliseconds });
+            worker.on('error', () => {});
+            queue.add('job', {}, { jobId }).catch(() => {});
+        });
+        return () => new Promise((ended) => {
+            worker.on('completed', () => ended());
+            done();
+        });
+    },
+};
+
+const commands = {
+    async acquire(name, key, milliseconds) {
+        held.set(name, await kinds[kind](key, Number(milliseconds)));
+        say('held ' + name + ' ' + (await connection.get(key)));
+    },
+    async release(name) {
+        await held.get(name)();
+        say('released ' + name);
+    },
+};
+
+say('ready');
+readline.createInterface({ input: process.stdin }).on('line', (line) => {
+    const [command, name, ...rest] = line.trim().split(' ');
+    commands[command](name, ...rest).catch((failure) => say('failed ' + name + ' ' + failure.message));
+}).on('close', () => process.exit(0));

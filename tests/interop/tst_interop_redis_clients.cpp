@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clients whose locks are one key: python-redis-lock and Spring's registry, whose waiters sleep until a release wakes
+// them, ShedLock, redis-semaphore, django-redis, BullMQ. Each is seen as what it is, keeps ours out and is kept out,
+// and whoever waits gets in when a lock is given back or taken away. All leases are longer than the tests wait.
+#include "core/recipes/make.h"
+#include "tests/interop/rediscross.h"
+#include "tests/support/testmain.h"
+
+using namespace lockscope;
+using namespace lockscope::interop;
+
+namespace {
+
+using Started = std::unique_ptr<ForeignClient>;
+
+Started python(const QString &kind, const QString &server)
+{
+    return std::make_unique<ForeignClient>(fetched("PYTHON_LOCKS"),
+                                           QStringList{clientFile(u"redis_lock_client.py"_s), kind, server});
+}
+Started spring(const QString &kind, const QString &server)
+{
+    return std::make_unique<ForeignClient>(
+        u"java"_s, QStringList{u"-XX:TieredStopAtLevel=1"_s, u"-cp"_s, fetched("SPRING") + u"/*"_s,
+                               clientFile(u"SpringContenders.java"_s), kind, server});
+}
+Started node(const QString &kind, const QString &server)
+{
+    return std::make_unique<ForeignClient>(
+        u"node"_s, QStringList{clientFile(u"node_mutex_client.js"_s), fetched("NODE_LOCKS"), kind, server});
+}
+
+struct KeyClient {
+    const char *kind;
+    const char *key;    // %1: a number
+    const char *seenAs; // null: by form and age only
+    const char *fetchedAs;
+    Started (*start)(const QString &kind, const QString &server);
+    bool queues = true; // several can be asked to take it
+};
+
+constexpr KeyClient keyClients[] = {
+    {"python-redis-lock", "lock:orders%1", "python-redis-lock", "PYTHON_LOCKS", python},
+    {"django-redis", ":1:orders%1", "redis-py", "PYTHON_LOCKS", python},
+    // Seen only: a second registry in our program does not subscribe, so that nothing could wake it.
+    {"spring-pubsub", "app:orders%1", nullptr, "SPRING", spring, false},
+    {"spring-spin", "app:orders%1", nullptr, "SPRING", spring},
+    {"shedlock", "job-lock:default:orders%1", "ShedLock", "SPRING", spring},
+    {"redis-semaphore", "mutex:orders%1", nullptr, "NODE_LOCKS", node},
+    {"bullmq", "bull:orders%1:j1:lock", "BullMQ", "NODE_LOCKS", node, false},
+};
+
+} // namespace
+
+class TestInteropRedisClients : public RedisCross {
+    Q_OBJECT
+
+    // Spring ends a lock in pub/sub mode that was not taken within it, so that it must be a whole number of seconds.
+    static constexpr auto lease = "180000";
+    // Spring's and sherlock's form alone is enough only for a lock that ends within a minute.
+    static constexpr auto shortLease = "60000";
+
+    KeyClient m_peer{};
+    QByteArray m_lock;
+
+    static void rows(bool queueing)
+    {
+        QTest::addColumn<int>("peer");
+        for (int i = 0; i < int(std::size(keyClients)); ++i) {
+            if (keyClients[i].queues || !queueing)
+                QTest::newRow(keyClients[i].kind) << i;
+        }
+    }
+    QByteArray begin()
+    {
+        m_peer = keyClients[*static_cast<int *>(QTest::qData("peer", qMetaTypeId<int>()))];
+        m_lock = QString::fromLatin1(m_peer.key).arg(++m_locks).toLatin1();
+        if (fetched(m_peer.fetchedAs).isEmpty())
+            return whyNotFetched(m_peer.fetchedAs);
+        m_program = m_peer.start(QString::fromLatin1(m_peer.kind), servers(1).front());
+        return {};
+    }
+    Ours &ours()
+    {
+        recipes::AcquireOptions options;
+        options.ttl = longLease;
+        Random random(1000 + m_ours.size());
+        return keep(
+            recipes::makeLock("redis-set-nx", *m_client.front(), RedisKey(m_lock), options, std::move(random)));
+    }
+    QByteArray theirs(const char *milliseconds = lease) { return RedisCross::theirs(m_lock + ' ' + milliseconds); }
+    bool isGone() { return m_nodes.front().ask({"EXISTS", m_lock}).integer == 0; }
+    QByteArray value() { return m_nodes.front().ask({"GET", m_lock}).text; }
+    QByteArray takeAway()
+    {
+        QByteArray said;
+        const auto answer = lockscopectl({u"force-release"_s, u"redis:"_s + QString::fromLatin1(m_lock),
+                                          u"--holder"_s, QString::fromLatin1(value()), u"--yes"_s, u"--not-exact"_s},
+                                         1, &said);
+        return answer["released"_L1].toBool() ? QByteArray() : said + "(no success)";
+    }
+
+private slots:
+    void initTestCase()
+    {
+        const auto problem = startServers(1);
+        QVERIFY2(problem.isEmpty(), qPrintable(problem));
+    }
+    void cleanup()
+    {
+        m_ours.clear();
+        tellWhatTheySaid();
+        m_program.reset();
+    }
+    void cleanupTestCase() { stopServers(); }
+
+    void theirsIsInTheDefaultList_data() { rows(false); }
+    void theirsIsInTheDefaultList()
+    {
+        if (const auto why = begin(); !why.isEmpty())
+            QSKIP(why.constData());
+        const auto name = theirs(shortLease);
+        QVERIFY2(theyHold(name), m_program->everythingSaid().constData());
+        const auto lock = seen(m_lock, 1);
+        QCOMPARE(lock["recipe"_L1].toString(), u"redis-set-nx"_s);
+        QCOMPARE(lock["state"_L1].toString(), u"held"_s);
+        QVERIFY(lock["confidence"_L1].toString() != u"low"_s);
+        QVERIFY(lock["findings"_L1].toArray().isEmpty());
+        if (m_peer.seenAs)
+            QCOMPARE(lock["client"_L1].toString(), QString::fromLatin1(m_peer.seenAs));
+        QVERIFY(theyRelease(name));
+        QTRY_VERIFY_WITH_TIMEOUT(isGone(), patienceMs);
+    }
+
+    void eachKeepsTheOtherOut_data() { rows(true); }
+    void eachKeepsTheOtherOut()
+    {
+        if (const auto why = begin(); !why.isEmpty())
+            QSKIP(why.constData());
+        QVERIFY2(m_program->says("ready"), m_program->everythingSaid().constData());
+        auto &holder = ours();
+        holder.acquire();
+        QVERIFY(isHeldBy(holder));
+        const QByteArrayList names{theirs(), theirs()};
+        QVERIFY(theyWaitStill(names[0]) && theyWaitStill(names[1]));
+        QVERIFY(weRelease(holder));
+        // One of those that slept is in; what it gives back lets the other in.
+        const auto firstIn = [&] { return m_program->hasSaid("held " + names[0]) ? 0 : 1; };
+        QTRY_VERIFY_WITH_TIMEOUT(m_program->hasSaid("held " + names[0]) || m_program->hasSaid("held " + names[1]),
+                                 patienceMs);
+        const int first = firstIn();
+        auto &waiter = ours();
+        QVERIFY(theyRelease(names[first]));
+        QVERIFY(theyHold(names[1 - first]));
+        waiter.acquire();
+        QTest::qWait(watchfulMs);
+        QVERIFY(!waiter.granted);
+        QVERIFY(theyRelease(names[1 - first]));
+        QVERIFY(isHeldBy(waiter));
+        QVERIFY(weRelease(waiter));
+        QTRY_VERIFY_WITH_TIMEOUT(isGone(), patienceMs);
+    }
+
+    void aForceReleaseLetsTheNextIn_data() { rows(true); }
+    void aForceReleaseLetsTheNextIn()
+    {
+        if (const auto why = begin(); !why.isEmpty())
+            QSKIP(why.constData());
+        const auto victim = theirs();
+        QVERIFY2(theyHold(victim), m_program->everythingSaid().constData());
+        const auto next = theirs();
+        QVERIFY(theyWaitStill(next));
+        QCOMPARE(takeAway(), QByteArray());
+        QVERIFY(theyHold(next));
+        QVERIFY(theyRelease(next));
+        QTRY_VERIFY_WITH_TIMEOUT(isGone(), patienceMs);
+    }
+};
+
+LOCKSCOPE_TEST(TestInteropRedisClients)
+#include "tst_interop_redis_clients.moc"
