@@ -6,6 +6,7 @@
 #include "core/inspect/mariadb/ownid.h"
 #include "core/mariadb/client.h"
 #include "core/operate/killconnection.h"
+#include "core/operate/killlosses.h"
 #include "core/workspace/linkbase.h"
 
 namespace lockscope {
@@ -103,6 +104,11 @@ public:
     [[nodiscard]] std::unique_ptr<ContenderPool> openPool(const ContenderPoolContext &context) override
     {
         return makeMariaDbPool(*this, context);
+    }
+    [[nodiscard]] Task<operate::ForceReleasePlan> withLosses(operate::ForceReleasePlan plan,
+                                                             Deadline deadline) override
+    {
+        return operate::withKillLosses(std::move(plan), m_gated.get(), deadline);
     }
     [[nodiscard]] Task<Result<operate::Sent>> sendRelease(operate::ForceReleasePlan plan, Deadline deadline) override
     {

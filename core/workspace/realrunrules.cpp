@@ -25,7 +25,7 @@ Result<void> playableOnServers(const contention::Scenario &scenario, int mostSes
         return bad(u"a session on %1 carries one lock at a time: up to %2 contenders in as many sessions"_s
                        .arg(infoOf(recipe->backend).title)
                        .arg(mostSessions));
-    return true;
+    return {};
 }
 
 } // namespace lockscope

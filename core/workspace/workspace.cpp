@@ -2,7 +2,6 @@
 #include "core/workspace/workspace.h"
 
 #include "core/base/text.h"
-#include "core/operate/killlosses.h"
 #include "core/workspace/linkbase.h"
 
 namespace lockscope {
@@ -155,6 +154,11 @@ Task<Result<inspect::LockSnapshot>> Workspace::read(inspect::LockName lock, Dead
     co_return snapshot;
 }
 
+Task<operate::ForceReleasePlan> Link::withLosses(operate::ForceReleasePlan plan, Deadline)
+{
+    co_return plan;
+}
+
 Task<Result<operate::ForceReleasePlan>> Workspace::planForceRelease(inspect::LockName lock, QByteArray holder,
                                                                     Deadline deadline)
 {
@@ -164,8 +168,8 @@ Task<Result<operate::ForceReleasePlan>> Workspace::planForceRelease(inspect::Loc
     auto plan = operate::planForceRelease(*snapshot, holder);
     if (!plan)
         co_return plan.error();
-    auto *sql = find(lock.connection)->mariadb();
-    auto full = co_await operate::withKillLosses(*plan, sql, deadline);
+    auto *link = find(lock.connection);
+    auto full = co_await link->withLosses(*plan, deadline);
     co_return full;
 }
 
