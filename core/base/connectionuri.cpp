@@ -246,7 +246,8 @@ QString ConnectionSpec::displayUri() const
         uri += u"/%1"_s.arg(database);
     if (!databaseName.isEmpty())
         uri += u'/' + databaseName;
-    if (scheme == Scheme::ZooKeeper && adminPort != ConnectionSpec().adminPort)
+    const auto backend = backendOf(scheme);
+    if (backend && infoOf(*backend).hasAdminPort && adminPort != ConnectionSpec().adminPort)
         uri += u"?admin=%1"_s.arg(adminPort);
     return uri;
 }

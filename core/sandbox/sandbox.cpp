@@ -164,10 +164,6 @@ QString connectArgument(const ConnectionSpec &connection)
     QString argument = QString::fromUtf8(connection.name.bytes()) + u'=' + connection.displayUri();
     if (!connection.user.isEmpty())
         argument.replace(u"://"_s, u"://"_s + connection.user + u'@');
-    // An ensemble's members have a port each, a URI says one: they are asked in four letters then.
-    const auto backend = backendOf(connection.scheme);
-    if (backend && infoOf(*backend).hasAdminPort && connection.hosts.size() == 1)
-        argument += u"?admin=%1"_s.arg(connection.adminPort);
     return argument;
 }
 
