@@ -224,15 +224,20 @@ private slots:
             Scope polling(m_loop);
             polling.launch(readAgainAndAgain(reading.get(), 60ms));
             QTRY_VERIFY(saysOld());
-            const auto read = readNow(observer, row);
-            QVERIFY2(read, textOf(read));
-            QVERIFY(read->mayBeOld);
+            // On a busy machine the reader may rest long enough for a fresh copy now and then.
+            const auto mayBeOld = [&] {
+                const auto read = readNow(observer, row);
+                return read && read->mayBeOld;
+            };
+            QTRY_VERIFY(mayBeOld());
             // Nor does it say that there is none, where it cannot know.
             QVERIFY(run(*one, "COMMIT"));
-            const auto unknown = readNow(observer, "shop.stock#id=4");
-            QVERIFY(!unknown);
-            QCOMPARE(unknown.error().code, ErrorCode::Refused);
-            QVERIFY2(unknown.error().message.contains(QStringLiteral("100 ms")), textOf(unknown));
+            const auto isRefused = [&] {
+                const auto unknown = readNow(observer, "shop.stock#id=4");
+                return !unknown && unknown.error().code == ErrorCode::Refused
+                       && unknown.error().message.contains(QStringLiteral("100 ms"));
+            };
+            QTRY_VERIFY(isRefused());
         }
         QTRY_VERIFY(!saysOld());
         QTRY_VERIFY(!sink.locks.contains(row));
