@@ -69,7 +69,7 @@ QString holderWords(const LockSnapshot &lock)
                       : holder->identity && !holder->identity->isEmpty() ? label(*holder->identity, mostText)
                                                                          : label(holder->id, mostText);
     const int others = lock.holderCount() - 1;
-    return others > 0 ? u"%1 +%2"_s.arg(name).arg(others) : name;
+    return others > 0 ? u"%1 +%2"_s.arg(name, QString::number(others)) : name;
 }
 
 QString waitingWords(const LockSnapshot &lock)

@@ -50,9 +50,8 @@ void Sink::progressed(inspect::Progress progress)
     if (!m_progressShown || !progress.running)
         return;
     const auto of = progress.total > 0 ? u" of %L1"_s.arg(progress.total) : QString();
-    remark(u"\r\x1b[K%1: %2, looked at %L3%4"_s.arg(label(progress.connection.bytes()), progress.how)
-               .arg(progress.done)
-               .arg(of));
+    remark(u"\r\x1b[K%1: %2, looked at %3%4"_s.arg(label(progress.connection.bytes()), progress.how,
+                                                   u"%L1"_s.arg(progress.done), of));
     m_lineUsed = true;
 }
 

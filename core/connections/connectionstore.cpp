@@ -224,7 +224,7 @@ Result<QString> ConnectionStore::duplicate(const QString &id)
         return std::any_of(m_all.begin(), m_all.end(), [&](const auto &other) { return other.name == name; });
     };
     for (int n = 2; isTaken(copy.name); ++n)
-        copy.name = u"%1-%2"_s.arg(found->name).arg(n);
+        copy.name = u"%1-%2"_s.arg(found->name, QString::number(n));
     return save(std::move(copy));
 }
 

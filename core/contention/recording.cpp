@@ -175,7 +175,7 @@ Result<Recording> Recording::load(const QByteArray &bytes)
     QJsonParseError parsing;
     const auto object = QJsonDocument::fromJson(bytes, &parsing).object();
     if (parsing.error != QJsonParseError::NoError)
-        return bad(u"%1 at byte %2"_s.arg(parsing.errorString()).arg(parsing.offset));
+        return bad(u"%1 at byte %2"_s.arg(parsing.errorString(), QString::number(parsing.offset)));
     if (object.value(u"schema"_s).toString() != QLatin1StringView(recordingSchema))
         return bad(u"its schema is not %1"_s.arg(QLatin1StringView(recordingSchema)));
     auto scenario = Scenario::fromJson(object.value(u"scenario"_s).toObject());

@@ -292,7 +292,7 @@ Result<void> Scenario::check() const
     if (seed >= seedLimit)
         return bad(u"the seed %1 is too large: below %2"_s.arg(seed).arg(seedLimit));
     if (limit != 1 && !info->counted)
-        return bad(u"recipe %1 has one permit, not %2"_s.arg(name).arg(limit));
+        return bad(u"recipe %1 has one permit, not %2"_s.arg(name, QString::number(limit)));
     if (locks != 1 && !rulesOf(info->backend).playsTwoLocks)
         return bad(u"recipe %1 is played with one lock: two are for those on ZooKeeper"_s.arg(name));
     if (readersPercent != 0 && !info->readWrite)

@@ -16,7 +16,7 @@ QString said(const QSqlError &error)
     const auto text = error.databaseText().isEmpty() ? error.driverText() : error.databaseText();
     const auto number = numberOf(error);
     const auto harmless = label(text.toUtf8(), 300);
-    return number > 0 ? u"%1 (%2)"_s.arg(harmless).arg(number) : harmless;
+    return number > 0 ? u"%1 (%2)"_s.arg(harmless, QString::number(number)) : harmless;
 }
 
 } // namespace

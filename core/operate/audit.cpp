@@ -359,7 +359,7 @@ Result<std::vector<AuditRecord>> AuditFile::read(QStringList *problems) const
         return Error{ErrorCode::NoPermission, u"cannot read the audit file %1: %2"_s.arg(m_path, file.errorString())};
     const auto report = [&](qint64 line, const QString &what) {
         if (problems)
-            *problems << u"%1 line %2: %3"_s.arg(m_path).arg(line).arg(what);
+            *problems << u"%1 line %2: %3"_s.arg(m_path, QString::number(line), what);
     };
     QByteArray previous;
     for (qint64 number = 1; !file.atEnd(); ++number) {

@@ -56,7 +56,8 @@ std::optional<Error> objectionTo(const QByteArray &id, BackendKind backend, cons
     if (options.limit < 1)
         return Error{ErrorCode::BadInput, u"a limit of %1 lets nobody in"_s.arg(options.limit)};
     if (options.limit != 1 && !recipe->counted)
-        return Error{ErrorCode::BadInput, u"recipe %1 has one permit, not %2"_s.arg(name).arg(options.limit)};
+        return Error{ErrorCode::BadInput,
+                     u"recipe %1 has one permit, not %2"_s.arg(name, QString::number(options.limit))};
     return std::nullopt;
 }
 

@@ -119,8 +119,8 @@ void Sandbox::step()
         auto ready = entry->poll();
         if (ready && !*ready && isLate)
             ready = Error{ErrorCode::TimedOut,
-                          u"the private server %1 did not answer within %2 s"_s.arg(QString::fromUtf8(entry->name))
-                              .arg(m_options.atMost.count() / 1000)};
+                          u"the private server %1 did not answer within %2 s"_s.arg(
+                              QString::fromUtf8(entry->name), QString::number(m_options.atMost.count() / 1000))};
         if (ready && *ready) {
             emit answered(specOf(*entry));
         } else if (ready) {

@@ -52,11 +52,9 @@ public:
             refused += node.client->state() == redis::ConnectionState::AuthFailed ? 1 : 0;
             reasons << u"%1: %2"_s.arg(node.name, node.client->lastError());
         }
-        const auto text = u"%1: %2 of %3 nodes can be reached, and it takes %4: %5"_s.arg(m_spec.displayUri())
-                              .arg(size() - failed())
-                              .arg(size())
-                              .arg(quorum())
-                              .arg(reasons.join(u"; "_s));
+        const auto text = u"%1: %2 of %3 nodes can be reached, and it takes %4: %5"_s.arg(
+            m_spec.displayUri(), QString::number(size() - failed()), QString::number(size()),
+            QString::number(quorum()), reasons.join(u"; "_s));
         if (refused > size() - quorum())
             return Error{ErrorCode::AuthFailed, text};
         return Error{ErrorCode::NotConnected, text, true};

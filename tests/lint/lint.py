@@ -243,6 +243,25 @@ def check_todo(path, text):
         yield cpptext.line_of(text, match.start()), f"{match.group(1)} without a reason in parentheses"
 
 
+# arg() of one argument replaces the lowest %N that it finds, also in what the one before it put in.
+_INNER = r"(?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*"
+_CHAINED = re.compile(r"\.arg\((" + _INNER + r")\)\s*\.arg\(")
+_THEIR_TEXT = re.compile(r"\b(?:label|escaped|harmless|shown|fromUtf8|displayUri|errorString|lastError)\("
+                         r"|^(?:what|name|text|harmless|said|m_path|[\w.>-]+(?:\.|->)(?:name|message))$")
+
+
+def check_chained_arg(path, text):
+    if not path.endswith(CPP) or path.startswith("tests/"):
+        return
+    code = cpptext.code_only(text)
+    at = 0
+    while match := _CHAINED.search(code, at):
+        if _THEIR_TEXT.search(match.group(1).strip()):
+            yield cpptext.line_of(code, match.start()), (
+                "arg() after an arg() with somebody's text: a \"%2\" in it would be replaced; give all in one arg()")
+        at = match.end() - len(".arg(")
+
+
 def check_size(path, text):
     lines = text.count("\n") - (LICENCE in text)
     most = MOST_TEST_LINES if path.startswith("tests/") else MOST_LINES
@@ -379,7 +398,7 @@ def with_licence(path, text):
     return f"{shebang}{licence_line(path, shebang + text)}\n{text}"
 
 
-RULES = [check_await, check_arrows, check_core_without_gui, check_ui_without_servers, check_recipe_clock,
+RULES = [check_await, check_arrows, check_core_without_gui, check_ui_without_servers, check_recipe_clock, check_chained_arg,
          check_model_reset, check_todo, check_size]
 # These break the rules on purpose.
 EXEMPT = ("tests/lint/",)

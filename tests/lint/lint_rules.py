@@ -76,6 +76,19 @@ class Await(unittest.TestCase):
         self.assertEqual([line for line, _ in lint.findings(CORE, text, {}.get)], [6])
 
 
+class ChainedArg(unittest.TestCase):
+    def test_kept(self):
+        for good in ["x = u\"%1 %2\"_s.arg(label(name), QString::number(n));", "x = u\"%1 %2\"_s.arg(n).arg(m);",
+                     "x = u\"%1 %2\"_s.arg(n).arg(name);"]:
+            self.assertEqual(found("core/operate/x.cpp", good), [], good)
+
+    def test_broken(self):
+        for bad in ["x = u\"%1 %2\"_s.arg(label(name)).arg(n);", "x = u\"%1 %2\"_s.arg(what)\n    .arg(n);",
+                    "x = u\"%1 %2 %3\"_s.arg(n).arg(escaped(f(key))).arg(m);",
+                    "x = u\"%1 %2 %3\"_s.arg(label(a), b).arg(m);"]:
+            self.assertNotEqual(found("core/operate/x.cpp", bad), [], bad)
+
+
 class Includes(unittest.TestCase):
     def test_arrows(self):
         for path, name in [

@@ -54,10 +54,10 @@ void paintHead(QPainter &painter, const RunPicture &one, const Tokens &t)
     painter.setPen(t.muted);
     painter.drawText(QPointF(8, 48),
                      tr("%1 · %2 · %3 contenders · %4 requests · %5 watch events · %6 in vain · wait p99 %7")
-                         .arg(label(recording.scenario.recipe, 40))
-                         .arg(recording.world == "sim" ? tr("simulated, seed %1").arg(recording.scenario.seed)
-                                                       : tr("played on %1").arg(label(recording.world, 40)))
-                         .arg(countText(recording.scenario.contenders), countText(tally.requests),
+                         .arg(label(recording.scenario.recipe, 40),
+                              recording.world == "sim" ? tr("simulated, seed %1").arg(recording.scenario.seed)
+                                                       : tr("played on %1").arg(label(recording.world, 40)),
+                              countText(recording.scenario.contenders), countText(tally.requests),
                               countText(tally.watchEvents), countText(tally.wastedWakeups),
                               momentText(one.run->waitP99After(one.happened))));
 }
@@ -202,10 +202,9 @@ void ExportMenu::askSave(ExportKind kind, std::size_t run)
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->setAcceptMode(QFileDialog::AcceptSave);
     dialog->setDefaultSuffix(endingOf(kind));
-    dialog->selectFile(u"%1-%2-seed%3.%4"_s.arg(isOfOneRun(kind) ? label(scenario.recipe, 40) : u"simulation"_s)
-                           .arg(scenario.contenders)
-                           .arg(scenario.seed)
-                           .arg(endingOf(kind)));
+    dialog->selectFile(u"%1-%2-seed%3.%4"_s.arg(isOfOneRun(kind) ? label(scenario.recipe, 40) : u"simulation"_s,
+                                                QString::number(scenario.contenders), QString::number(scenario.seed),
+                                                endingOf(kind)));
     connect(dialog, &QFileDialog::fileSelected, this,
             [this, kind, run](const QString &file) { save(kind, run, file); });
     dialog->open();

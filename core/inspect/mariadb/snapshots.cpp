@@ -85,11 +85,11 @@ void addIdle(LockSnapshot &lock, const Contender &holder, const SqlTransaction &
 {
     if (!process || !process->isIdle)
         return;
-    const auto message = u"connection %1 (%2) has been idle inside its transaction for %3; no statement runs that "
-                         u"KILL QUERY could end; rows locked: %4, modified: %5"_s.arg(process->connection)
-                             .arg(label(process->user, 40), spokenDuration(process->inState))
-                             .arg(transaction.rowsLocked)
-                             .arg(transaction.rowsModified);
+    const auto message =
+        u"connection %1 (%2) has been idle inside its transaction for %3; no statement runs that "
+        u"KILL QUERY could end; rows locked: %4, modified: %5"_s.arg(
+            QString::number(process->connection), label(process->user, 40), spokenDuration(process->inState),
+            QString::number(transaction.rowsLocked), QString::number(transaction.rowsModified));
     addFinding(lock, FindingCode::IdleInTransaction,
                process->inState >= idleIsOdd ? Severity::Warning : Severity::Info, message, {holder.id});
 }

@@ -24,10 +24,9 @@ std::optional<QString> shortfall(const zk::Evidence &evidence, const QByteArray 
     const auto at = evidence.answers.find(command);
     if (at == evidence.answers.end() || at->second.answered == at->second.members)
         return {};
-    auto message = u"%1: %2 of %3 members answered %4"_s.arg(what)
-                       .arg(at->second.answered)
-                       .arg(at->second.members)
-                       .arg(QString::fromLatin1(command));
+    auto message =
+        u"%1: %2 of %3 members answered %4"_s.arg(what, QString::number(at->second.answered),
+                                                  QString::number(at->second.members), QString::fromLatin1(command));
     if (!at->second.refusal.isEmpty())
         message += u" (%1)"_s.arg(at->second.refusal);
     return message;

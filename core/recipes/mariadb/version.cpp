@@ -89,9 +89,8 @@ Task<Result<void>> VersionLock::release(Deadline deadline)
     if (isConflict) // 4
         co_return Error{ErrorCode::BadVersion,
                         u"%1: conflict, somebody wrote since version %2 was read; nothing was written, do the work "
-                        u"again from what is there now (conflicts in a row: %3)"_s.arg(what)
-                            .arg(version)
-                            .arg(conflicts),
+                        u"again from what is there now (conflicts in a row: %3)"_s.arg(what, QString::number(version),
+                                                                                       QString::number(conflicts)),
                         true};
     co_return Result<void>();
 }

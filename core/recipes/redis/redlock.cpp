@@ -209,11 +209,9 @@ Task<Result<void>> RedlockLock::release(Deadline /*deadline*/)
         co_return Result<void>();
     if (possible < enough)
         co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more"_s.arg(what)};
-    co_return Error{
-        ErrorCode::UnknownOutcome,
-        u"%1 may still be held, it is being given back in the background: %2 of %3 nodes answered"_s.arg(what)
-            .arg(call.answered())
-            .arg(standing->until.size())};
+    co_return Error{ErrorCode::UnknownOutcome,
+                    u"%1 may still be held, it is being given back in the background: %2 of %3 nodes answered"_s.arg(
+                        what, QString::number(call.answered()), QString::number(standing->until.size()))};
 }
 
 Task<Result<bool>> RedlockLock::isStillMine(Deadline deadline)
