@@ -20,6 +20,7 @@
 #include "ui/views/lockstable.h"
 
 #include <QAction>
+#include <QCloseEvent>
 #include <QKeyEvent>
 #include <QMenu>
 #include <QMessageBox>
@@ -235,6 +236,34 @@ void MainWindow::askReadOnly(const ConnectionName &name, bool readOnly, QWidget 
     arm->setProperty("look", u"danger"_s);
     question->setDefaultButton(QMessageBox::Cancel);
     connect(arm, &QAbstractButton::clicked, this, [this, name] { m_backend.setReadOnly(name, false); });
+    question->open();
+}
+
+void MainWindow::closeEvent(QCloseEvent *event)
+{
+    const auto own = m_locks->ownLocks();
+    if (m_mayClose || own == 0) {
+        QMainWindow::closeEvent(event);
+        return;
+    }
+    event->ignore();
+    if (findChild<QMessageBox *>(u"closeQuestion"_s))
+        return;
+    auto *question = new QMessageBox(QMessageBox::Warning, tr("Close Lockscope"),
+                                     own == 1 ? tr("This window holds a lock, or waits for one.")
+                                              : tr("This window holds %1 locks, or waits for them.").arg(own),
+                                     QMessageBox::Cancel, this);
+    question->setAttribute(Qt::WA_DeleteOnClose);
+    question->setObjectName(u"closeQuestion"_s);
+    question->setInformativeText(
+        tr("Closing gives up what it holds and waits for; a lock with a TTL may stay until that has passed. To be "
+           "sure, release it first."));
+    auto *close = question->addButton(tr("Give up and close"), QMessageBox::DestructiveRole);
+    question->setDefaultButton(QMessageBox::Cancel);
+    connect(close, &QAbstractButton::clicked, this, [this] {
+        m_mayClose = true;
+        this->close();
+    });
     question->open();
 }
 

@@ -74,6 +74,8 @@ protected:
     void keyPressEvent(QKeyEvent *event) override;
     void showEvent(QShowEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;
+    // What it holds or waits for is given up with it, so it asks first.
+    void closeEvent(QCloseEvent *event) override;
 
 private:
     void addPage(const PageRow &row);
@@ -106,6 +108,7 @@ private:
     bool m_paused = false;
     bool m_wasShown = false;
     bool m_firstSnapshotTold = false;
+    bool m_mayClose = false;
 };
 
 } // namespace lockscope::ui

@@ -122,7 +122,9 @@ int run(QApplication &application, const app::WindowOptions &options)
         window.selectLock(*options.lock);
 
     sandbox::EndSignals signals_;
-    QObject::connect(&signals_, &sandbox::EndSignals::asked, &application, [] { QApplication::quit(); });
+    QObject::connect(&signals_, &sandbox::EndSignals::asked, &application, [] {
+        QApplication::exit(0); // not quit(), which a window may refuse
+    });
     window.show();
     if (forScreenshot)
         planPicture(window, options);

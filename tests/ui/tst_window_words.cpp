@@ -10,10 +10,12 @@
 #include "ui/parts/notices.h"
 #include "ui/theme/theme.h"
 #include "ui/views/lockstable.h"
+#include "ui/views/queuetable.h"
 
 #include <QApplication>
 #include <QHeaderView>
 #include <QLabel>
+#include <QMessageBox>
 #include <QPushButton>
 #include <QSettings>
 #include <QSignalSpy>
@@ -102,6 +104,71 @@ private slots:
         m_window->connections().markSandbox(ConnectionName("plain"), Scheme::ZooKeeper);
         tell("plain", false);
         QCOMPARE(tag->text(), u"sandbox · plain"_s);
+    }
+
+    void ourOwnHoldIsMarkedAndReleasedNotForced()
+    {
+        tell("test", false);
+        const auto lock = queueLock("test", "/a", 1, test::serverTime(wordsNow));
+        m_backend->tellLocks({change(ChangeKind::Added, lock)});
+        m_window->selectLock(lock.lock);
+        auto *act = m_window->findChild<QPushButton *>(u"forceReleaseButton"_s);
+        QCOMPARE(act->text(), u"Force-release…"_s);
+
+        Hold hold;
+        hold.id = 7;
+        hold.request.lock = lock.lock;
+        hold.request.recipe = "curator-mutex";
+        hold.state = Hold::State::Held;
+        hold.contender = lock.contenders.front().id;
+        m_backend->tellHold(hold);
+        QCOMPARE(act->text(), u"Release"_s);
+        const auto *queue = m_window->findChild<ui::QueueTable *>(u"queueTable"_s);
+        QVERIFY(queue);
+        const auto who = [queue](int row) {
+            return queue->model()->index(row, ui::QueueModel::Who).data().toString();
+        };
+        QVERIFY2(who(0).endsWith(u"(you)"_s), qPrintable(who(0)));
+        QVERIFY(!who(1).contains(u"(you)"_s));
+        act->click();
+        QVERIFY(m_backend->wasCalled(u"release 7"_s));
+
+        hold.state = Hold::State::Released;
+        m_backend->tellHold(hold);
+        QCOMPARE(act->text(), u"Force-release…"_s);
+    }
+
+    void closingAsksWhileSomethingIsHeld()
+    {
+        tell("test", false);
+        Hold hold;
+        hold.id = 7;
+        hold.request.lock = {ConnectionName("test"), "/a"};
+        hold.request.recipe = "curator-mutex";
+        hold.state = Hold::State::Held;
+        m_backend->tellHold(hold);
+        m_window->close();
+        QVERIFY(m_window->isVisible());
+        auto *question = m_window->findChild<QMessageBox *>(u"closeQuestion"_s);
+        QVERIFY(question);
+        question->reject();
+        QVERIFY(m_window->isVisible());
+        QTRY_VERIFY(!m_window->findChild<QMessageBox *>(u"closeQuestion"_s));
+
+        m_window->close();
+        question = m_window->findChild<QMessageBox *>(u"closeQuestion"_s);
+        QVERIFY(question);
+        for (auto *button : question->buttons()) {
+            if (question->buttonRole(button) == QMessageBox::DestructiveRole)
+                button->click();
+        }
+        QVERIFY(!m_window->isVisible());
+    }
+
+    void nothingHeldClosesAtOnce()
+    {
+        tell("test", false);
+        QVERIFY(m_window->close());
     }
 
     void productionTintsTheWindow()

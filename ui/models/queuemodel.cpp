@@ -6,8 +6,6 @@
 #include "ui/models/rowdelta.h"
 #include "ui/theme/text.h"
 
-#include <QSet>
-
 #include <algorithm>
 
 namespace lockscope::ui {
@@ -96,6 +94,15 @@ void QueueModel::tick()
         emit dataChanged(index(0, Age), index(rowCount() - 1, Ttl), {Qt::DisplayRole});
 }
 
+void QueueModel::setOwn(QSet<QByteArray> own)
+{
+    if (m_own == own)
+        return;
+    m_own = std::move(own);
+    if (!m_rows.empty())
+        emit dataChanged(index(0, Who), index(rowCount() - 1, Who), {Qt::DisplayRole});
+}
+
 const Contender &QueueModel::contenderAt(int row) const
 {
     return m_rows[static_cast<std::size_t>(row)];
@@ -153,7 +160,7 @@ QString QueueModel::cell(const Contender &contender, int column) const
 {
     const auto now = m_clock();
     switch (column) {
-    case Who: return whoIs(contender);
+    case Who: return m_own.contains(contender.id) ? u"%1 (you)"_s.arg(whoIs(contender)) : whoIs(contender);
     case Session: return contender.session ? label(contender.session->toUtf8(), 60) : u"—"_s;
     case Age: {
         const auto since = contender.role == Role::Holder ? contender.heldSince : contender.waitingSince;

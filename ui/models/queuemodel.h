@@ -8,6 +8,7 @@
 #include "ui/models/lockfacts.h"
 
 #include <QAbstractTableModel>
+#include <QSet>
 
 #include <functional>
 
@@ -25,6 +26,8 @@ public:
     // The present, by our clock, for the ages.
     void setClock(std::function<SystemTime()> clock) { m_clock = std::move(clock); }
     void tick();
+    // Which of them are this window's own: they say so.
+    void setOwn(QSet<QByteArray> own);
 
     [[nodiscard]] const inspect::Contender &contenderAt(int row) const;
     [[nodiscard]] Pill pillAt(int row) const;
@@ -50,6 +53,7 @@ private:
 
     inspect::LockSnapshot m_lock; // without its contenders: those are the rows
     std::vector<inspect::Contender> m_rows;
+    QSet<QByteArray> m_own;
     std::function<SystemTime()> m_clock = [] { return std::chrono::system_clock::now(); };
 };
 

@@ -104,7 +104,12 @@ QWidget *LockDetail::makeHeader()
     for (auto *button : {acquire, copy, m_forceRelease})
         row->addWidget(button);
     connect(acquire, &QPushButton::clicked, this, &LockDetail::acquireRequested);
-    connect(m_forceRelease, &QPushButton::clicked, this, &LockDetail::forceReleaseRequested);
+    connect(m_forceRelease, &QPushButton::clicked, this, [this] {
+        if (const QByteArray who = holder(); m_own.contains(who))
+            emit releaseRequested(who);
+        else
+            emit forceReleaseRequested();
+    });
     connect(copy, &QPushButton::clicked, this, [this, copy] {
         QApplication::clipboard()->setText(note());
         copy->setText(tr("Copied"));
@@ -215,9 +220,7 @@ void LockDetail::setSnapshot(const LockSnapshot &lock)
     showNextOwner();
     updateFold();
     updateVeil();
-    m_forceRelease->setEnabled(!holder().isEmpty());
-    m_forceRelease->setToolTip(holder().isEmpty() ? tr("Nobody holds it")
-                                                  : tr("Shows what would be sent; sends nothing yet"));
+    updateRelease();
     m_stack->setCurrentWidget(m_content);
 }
 
@@ -227,7 +230,7 @@ void LockDetail::setGone(bool gone)
     if (!m_lock)
         return;
     showAnswer();
-    m_forceRelease->setEnabled(!gone && !holder().isEmpty());
+    updateRelease();
     updateVeil();
 }
 
@@ -343,6 +346,25 @@ void LockDetail::choose(const QByteArray &contender)
     m_rawTable->setCurrentContender(contender);
     m_chain->setCurrentContender(contender);
     showNextOwner();
+    updateRelease();
+}
+
+void LockDetail::setOwn(const QSet<QByteArray> &own)
+{
+    m_own = own;
+    m_queue.setOwn(own);
+    updateRelease();
+}
+
+void LockDetail::updateRelease()
+{
+    const QByteArray who = holder();
+    const bool isOwn = m_own.contains(who);
+    m_forceRelease->setText(isOwn ? tr("Release") : tr("Force-release…"));
+    m_forceRelease->setEnabled(!m_gone && !who.isEmpty());
+    m_forceRelease->setToolTip(who.isEmpty() ? tr("Nobody holds it")
+                               : isOwn       ? tr("Gives back what this window holds")
+                                             : tr("Shows what would be sent; sends nothing yet"));
 }
 
 void LockDetail::updateFold()

@@ -42,6 +42,8 @@ public:
     void setGone(bool gone);
     // The connection is broken: pale, ages stand still.
     void setStale(bool stale);
+    // Which contenders are this window's own: such a holder is released, not forced.
+    void setOwn(const QSet<QByteArray> &own);
     void tick();
 
     [[nodiscard]] const inspect::LockSnapshot *snapshot() const { return m_lock ? &*m_lock : nullptr; }
@@ -56,6 +58,7 @@ public:
 signals:
     void acquireRequested();
     void forceReleaseRequested();
+    void releaseRequested(const QByteArray &ownContender);
 
 protected:
     void resizeEvent(QResizeEvent *event) override;
@@ -70,8 +73,10 @@ private:
     void choose(const QByteArray &contender);
     void updateFold();
     void updateVeil();
+    void updateRelease();
 
     std::optional<inspect::LockSnapshot> m_lock;
+    QSet<QByteArray> m_own;
     bool m_gone = false;
     bool m_stale = false;
     bool m_narrow = false;

@@ -86,7 +86,15 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
             emit filterCleared();
     });
     connect(m_empty, &EmptyNotice::secondRequested, this, &LocksPage::sandboxRequested);
-    connect(m_holds, &HoldsPanel::changed, this, [this] { m_model.setMine(m_holds->locks()); });
+    connect(m_holds, &HoldsPanel::changed, this, [this] {
+        m_model.setMine(m_holds->locks());
+        showOwn();
+    });
+    connect(m_detail, &LockDetail::releaseRequested, this, [this](const QByteArray &contender) {
+        const auto own = m_holds->contendersIn(m_detail->snapshot()->lock);
+        if (own.contains(contender))
+            emit m_holds->releaseRequested(own.value(contender));
+    });
     connect(m_holds, &HoldsPanel::lockActivated, this, &LocksPage::selectLock);
     m_detail->setClock([this] {
         const auto *lock = m_detail->snapshot();
@@ -257,6 +265,7 @@ void LocksPage::showSnapshot()
     const auto *snapshot = current ? m_model.snapshot(*current) : nullptr;
     if (snapshot) {
         m_detail->setSnapshot(*snapshot);
+        showOwn();
         m_detail->setStale(m_model.isFrozen(current->connection));
     } else if (current && m_detail->snapshot() && m_detail->snapshot()->lock == *current) {
         m_detail->setGone(true);
@@ -264,6 +273,18 @@ void LocksPage::showSnapshot()
         m_detail->clear();
     }
     emit currentLockChanged();
+}
+
+qsizetype LocksPage::ownLocks() const
+{
+    return m_holds->locks().size();
+}
+
+void LocksPage::showOwn()
+{
+    const auto *shown = m_detail->snapshot();
+    const auto own = shown ? m_holds->contendersIn(shown->lock).keys() : QList<QByteArray>();
+    m_detail->setOwn(QSet<QByteArray>(own.begin(), own.end()));
 }
 
 void LocksPage::showCounts()

@@ -40,6 +40,8 @@ public:
     // Shows this lock as soon as it is known.
     void selectLock(const inspect::LockName &lock);
     void showAll(); // lifts the chip
+    // How many locks this window itself holds or waits for.
+    [[nodiscard]] qsizetype ownLocks() const;
     void removeConnection(const ConnectionName &name);
     [[nodiscard]] LocksModel &model() { return m_model; }
     [[nodiscard]] LockDetail &detail() { return *m_detail; }
@@ -65,6 +67,7 @@ private:
     QWidget *makeChips();
     void apply(const Batch &batch);
     void showSnapshot();
+    void showOwn();
     void showCounts();
     void leaveHidden();
     void followList();

@@ -172,6 +172,17 @@ QSet<inspect::LockName> HoldsPanel::locks() const
     return locks;
 }
 
+QHash<QByteArray, quint64> HoldsPanel::contendersIn(const inspect::LockName &lock) const
+{
+    QHash<QByteArray, quint64> own;
+    for (const auto &[id, row] : m_rows) {
+        const Hold &hold = row->hold();
+        if (!isOver(hold.state) && !hold.contender.isEmpty() && hold.request.lock == lock)
+            own.insert(hold.contender, id);
+    }
+    return own;
+}
+
 void HoldsPanel::tick()
 {
     for (const auto &[id, row] : m_rows)

@@ -7,6 +7,7 @@
 
 #include "core/workspace/backend.h"
 
+#include <QHash>
 #include <QSet>
 #include <QWidget>
 
@@ -25,6 +26,8 @@ public:
 
     void setHold(const Hold &hold);
     [[nodiscard]] QSet<inspect::LockName> locks() const; // waited for or held
+    // The contenders of this window in that lock, and the hold that each stands for.
+    [[nodiscard]] QHash<QByteArray, quint64> contendersIn(const inspect::LockName &lock) const;
     void tick();
 
 signals:
