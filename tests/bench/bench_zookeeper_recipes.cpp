@@ -24,8 +24,8 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr int rounds = 3;
-constexpr auto span = 1000ms; // of one measurement
-constexpr auto warmUp = 1500ms;
+constexpr auto span = 500ms; // of one measurement
+constexpr auto warmUp = 1000ms;
 
 enum class Release { Awaited, SentOnly };
 
