@@ -39,9 +39,8 @@ void steady(LockSnapshot &newer, const LockSnapshot &older)
 MariaDbObserver::MariaDbObserver(mariadb::Session &session, ConnectionName name, ObserverOptions options,
                                  ObserverSink &sink)
     : m_session(session), m_loop(session.loop()), m_name(std::move(name)), m_options(options), m_sink(sink),
-      m_reader(session), m_firstSnapshot(m_loop), m_resumed(m_loop), m_work(m_loop)
+      m_reader(session), m_firstSnapshot(m_loop), m_work(m_loop)
 {
-    m_resumed.complete(true);
 }
 
 void MariaDbObserver::start()
@@ -50,22 +49,9 @@ void MariaDbObserver::start()
         m_work.launch(poll());
 }
 
-void MariaDbObserver::setPaused(bool paused)
-{
-    if (paused == m_isPaused)
-        return;
-    m_isPaused = paused;
-    if (paused)
-        m_resumed = Completion<bool>(m_loop);
-    else
-        m_resumed.complete(true);
-}
-
 Task<void> MariaDbObserver::poll()
 {
     for (;;) {
-        auto resumed = m_resumed;
-        co_await resumed;
         const auto begun = m_loop.now();
         const auto limit = Deadline::after(m_loop, lookTakesAtMost);
         auto silence = m_loop.callAt(begun + answersWithin, [this] {

@@ -21,7 +21,6 @@ public:
     MariaDbObserver(mariadb::Session &session, ConnectionName name, ObserverOptions options, ObserverSink &sink);
 
     void start() override;
-    void setPaused(bool paused) override;
     [[nodiscard]] Completion<bool> firstSnapshot() const override { return m_firstSnapshot; }
     // The task must not outlive the observer.
     Task<Result<LockSnapshot>> readNow(QByteArray name, Deadline deadline) override;
@@ -54,8 +53,6 @@ private:
     Progress m_toldProgress;
     Cost m_toldCost;
     qint64 m_costRequests = 0;
-    Completion<bool> m_resumed;
-    bool m_isPaused = false;
     QString m_notAnswering; // why what is shown may be of earlier; empty while looks succeed
     Duration m_tookBefore{0};
     Scope m_work; // last: its coroutines use everything above

@@ -32,7 +32,7 @@ RedisObserver::RedisObserver(redis::Connection &connection, ConnectionName name,
       m_firstSnapshot(m_loop), m_reader(connection, m_refusals),
       m_follower(connection, m_reader, m_refusals,
                  {[this](const RedisKey &key) { enqueue(key); }, [this] { enqueueKnown(); }}),
-      m_wake(m_loop), m_followed(m_loop), m_resumed(m_loop), m_work(m_loop), m_follow(m_loop)
+      m_wake(m_loop), m_followed(m_loop), m_work(m_loop), m_follow(m_loop)
 {
     m_toldProgress.connection = m_name;
 }
@@ -414,17 +414,6 @@ void RedisObserver::tellCost()
         return;
     m_toldCost = cost;
     m_sink.costChanged(m_name, cost);
-}
-
-void RedisObserver::setPaused(bool paused)
-{
-    if (m_paused == paused)
-        return;
-    m_paused = paused;
-    if (paused)
-        m_resumed = Completion<bool>(m_loop);
-    else
-        m_resumed.complete(true);
 }
 
 } // namespace lockscope::inspect

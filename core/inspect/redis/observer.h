@@ -27,7 +27,6 @@ public:
     ~RedisObserver() override;
 
     void start() override;
-    void setPaused(bool paused) override;
     [[nodiscard]] Completion<bool> firstSnapshot() const override { return m_firstSnapshot; }
     // The task must not outlive the observer.
     Task<Result<LockSnapshot>> readNow(QByteArray name, Deadline deadline) override;
@@ -63,7 +62,6 @@ private:
     Task<void> countKeys();
     void attributeClients();
     Task<void> narrow();
-    Task<void> untilResumed();
     Task<void> readSessions();
     Task<Result<void>> recount();
 
@@ -118,8 +116,6 @@ private:
     Completion<bool> m_wake; // for the worker
     std::vector<Completion<bool>> m_batchWaiters;
     Completion<bool> m_followed; // set up how to follow, or failed to
-    Completion<bool> m_resumed;  // while paused
-    bool m_paused = false;
     bool m_started = false;
     bool m_wasConnected = false;
     bool m_reorderPrefixes = false;

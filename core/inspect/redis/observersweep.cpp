@@ -41,14 +41,6 @@ std::map<QByteArray, QByteArray> fieldsOf(const QByteArray &line)
 
 } // namespace
 
-Task<void> RedisObserver::untilResumed()
-{
-    while (m_paused) {
-        auto resumed = m_resumed;
-        co_await resumed;
-    }
-}
-
 Task<void> RedisObserver::findForEver()
 {
     // Before the sweep, so that nothing falls between the two.
@@ -89,7 +81,6 @@ Task<Result<void>> RedisObserver::sweep()
         co_await countKeys();
     }
     for (;;) {
-        co_await untilResumed();
         const auto begun = m_loop.now();
         auto more = co_await sweepPage();
         if (!more)
@@ -170,7 +161,6 @@ Task<void> RedisObserver::pulse()
     for (int round = 1;; ++round) {
         auto beat = sleepFor(m_loop, m_options.pollEvery);
         co_await beat;
-        co_await untilResumed();
         const auto begun = m_loop.now();
         const auto mode = m_follower.mode();
         const bool polling = mode == Follower::Mode::Polling || mode == Follower::Mode::NotYet;
@@ -222,7 +212,7 @@ Task<void> RedisObserver::housekeeping()
         if (tooLoud || (mode == Follower::Mode::NarrowTracking && m_reorderPrefixes)) {
             co_await narrow();
         }
-        if (round % sessionsEvery == 0 && !m_paused) {
+        if (round % sessionsEvery == 0) {
             co_await readSessions();
         }
     }

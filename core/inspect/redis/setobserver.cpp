@@ -118,12 +118,6 @@ void RedisSetObserver::start()
     tellCoverage();
 }
 
-void RedisSetObserver::setPaused(bool paused)
-{
-    for (const auto &part : m_parts)
-        part->observer().setPaused(paused);
-}
-
 // --- reading one lock --------------------------------------------------------------------------
 
 struct RedisSetObserver::Reading {

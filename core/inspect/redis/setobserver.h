@@ -20,7 +20,6 @@ public:
     ~RedisSetObserver() override;
 
     void start() override;
-    void setPaused(bool paused) override;
     [[nodiscard]] Completion<bool> firstSnapshot() const override { return m_firstSnapshot; }
     // Asks all nodes at once and gives none much time. The task must not outlive the observer.
     Task<Result<LockSnapshot>> readNow(QByteArray name, Deadline deadline) override;
