@@ -2,6 +2,7 @@
 // The pieces that all snapshots of Redis locks share.
 #pragma once
 
+#include "core/inspect/knownclients.h"
 #include "core/inspect/redis/recognise.h"
 
 namespace lockscope::inspect {
@@ -19,7 +20,8 @@ struct Case {
     [[nodiscard]] std::optional<ServerTime> expiry(const KeyView &key) const;
 };
 
-[[nodiscard]] LockSnapshot snapshotOf(const Case &about, const QByteArray &recipe, std::optional<QString> client,
+// `client` is null where several write the same.
+[[nodiscard]] LockSnapshot snapshotOf(const Case &about, const QByteArray &recipe, const KnownClient *client,
                                       Confidence confidence, QString why);
 // A holder whose id is `value`; expires with the key, held since we saw it come.
 [[nodiscard]] Contender holderOf(const Case &about, const QByteArray &value);

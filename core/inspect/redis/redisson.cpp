@@ -14,8 +14,6 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-const QString redissonClient = u"Redisson"_s;
-
 bool isHold(const std::pair<QByteArray, QByteArray> &field)
 {
     const auto holder = readHolder(field.first);
@@ -91,7 +89,7 @@ std::optional<LockSnapshot> redissonReadWriteLock(const Case &about)
     const auto mode = std::ranges::find(fields, "mode", &std::pair<QByteArray, QByteArray>::first);
     if (mode == fields.end() || (mode->second != "read" && mode->second != "write"))
         return std::nullopt;
-    LockSnapshot lock = snapshotOf(about, "redisson-rwlock", redissonClient, Confidence::High,
+    LockSnapshot lock = snapshotOf(about, "redisson-rwlock", &clients::redisson, Confidence::High,
                                    u"a hash with the field mode and fields <uuid>:<thread>"_s);
     for (const auto &field : fields) {
         const auto read = readHolder(field.first);
@@ -129,7 +127,7 @@ std::optional<LockSnapshot> redissonLock(const Case &about)
     if (fields.size() > 1 && !token && !queue)
         return std::nullopt;
     LockSnapshot lock =
-        snapshotOf(about, "redisson-lock", redissonClient, Confidence::Medium,
+        snapshotOf(about, "redisson-lock", &clients::redisson, Confidence::Medium,
                    u"a hash of <uuid>:<thread>; a spin lock and a fair lock nobody waits for look the "
                    "same"_s);
     for (const auto &field : fields)
@@ -162,7 +160,7 @@ std::optional<LockSnapshot> redissonMultiLock(const Case &about)
         const auto found = std::ranges::find(about.main.fields, field, &std::pair<QByteArray, QByteArray>::first);
         return found == about.main.fields.end() ? std::nullopt : std::optional(found->second);
     };
-    LockSnapshot lock = snapshotOf(about, "redisson-lock", redissonClient, Confidence::High,
+    LockSnapshot lock = snapshotOf(about, "redisson-lock", &clients::redisson, Confidence::High,
                                    u"a hash with fields ending in :expire_time and :lock_count (a group of locks)"_s);
     for (const auto &[field, owner] : about.main.fields) {
         const QByteArray stem = field + ':' + owner + ':';
@@ -189,7 +187,7 @@ std::optional<LockSnapshot> redissonMultiLock(const Case &about)
 std::optional<LockSnapshot> redissonLeftOver(const Case &about)
 {
     if (const KeyView *queue = fairQueue(about)) {
-        LockSnapshot lock = snapshotOf(about, "redisson-fair-lock", redissonClient, Confidence::High,
+        LockSnapshot lock = snapshotOf(about, "redisson-fair-lock", &clients::redisson, Confidence::High,
                                        u"redisson_lock_queue without the lock's own key"_s);
         addFairQueue(lock, about, *queue, about.companion(prefixed(redisson::timeouts, about.name())));
         attach(lock, about);
@@ -200,7 +198,7 @@ std::optional<LockSnapshot> redissonLeftOver(const Case &about)
     }
     // The counter of fencing tokens stays for ever, by design.
     if (about.companion(prefixed(redisson::token, about.name()))) {
-        LockSnapshot lock = snapshotOf(about, "redisson-fenced-lock", redissonClient, Confidence::High,
+        LockSnapshot lock = snapshotOf(about, "redisson-fenced-lock", &clients::redisson, Confidence::High,
                                        u"redisson_lock_token without the lock's own key"_s);
         attach(lock, about);
         return lock;

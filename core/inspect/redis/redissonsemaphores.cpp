@@ -33,7 +33,7 @@ std::optional<LockSnapshot> redissonPermitSemaphore(const Case &about)
         std::ranges::all_of(timeouts->scored, [](const auto &entry) { return entry.first.size() == permitIdBytes; });
     if (!ids)
         return std::nullopt;
-    LockSnapshot lock = snapshotOf(about, "redisson-semaphore", u"Redisson"_s, Confidence::High,
+    LockSnapshot lock = snapshotOf(about, "redisson-semaphore", &clients::redisson, Confidence::High,
                                    u"an integer beside {name}:timeout with permit ids; %1 permits left"_s.arg(*left));
     lock.companions = {timeouts->key.bytes()};
     int expired = 0;
@@ -69,7 +69,7 @@ std::optional<LockSnapshot> redissonSemaphore(const Case &about)
     if (!left || about.subscribers(channel).value_or(0) == 0)
         return std::nullopt;
     LockSnapshot lock =
-        snapshotOf(about, "redisson-semaphore", u"Redisson"_s, Confidence::High,
+        snapshotOf(about, "redisson-semaphore", &clients::redisson, Confidence::High,
                    u"an integer whose channel redisson_sc has subscribers; %1 permits left, and nobody "
                    "writes down who has the others"_s.arg(*left));
     addSubscribers(lock, about, channel, Mode::Permit);
