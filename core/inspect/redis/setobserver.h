@@ -52,7 +52,7 @@ private:
     std::set<QByteArray> m_dirty;
     Timer m_mergeTimer;
     Timer m_patience; // with nodes that do not get done
-    std::vector<Coverage> m_toldCoverage;
+    ChangeReporter m_reporter;
     bool m_started = false;
     std::vector<std::unique_ptr<Part>> m_parts; // last: they tell us
 };
