@@ -161,6 +161,13 @@ class OneIdeaEach(unittest.TestCase):
         self.assertNotEqual(found("README.md", "FIXME\n"), [])
         self.assertEqual(found("core/base/x.cpp", "// TODO(needs server 3.9)\n"), [])
 
+    def test_client_names(self):
+        for bad in ['if (lock.client == u"Curator"_s)', 'client->startsWith(u"ShedLock"_s)',
+                    'lock.client.value_or(QString()) != u"x"_s', 'names.contains(*snapshot.client)']:
+            self.assertNotEqual(found("core/operate/x.cpp", bad + ";\n"), [], bad)
+        for good in ['lock.client = u"kazoo"_s', 'before.client == now.client', '!form->client && key.startsWith("a")']:
+            self.assertEqual(found("core/operate/x.cpp", good + ";\n"), [], good)
+
     def test_size(self):
         self.assertNotEqual(found("core/base/x.cpp", "int a;\n" * 501), [])
         self.assertEqual(found("core/base/x.cpp", "int a;\n" * 500), [])
