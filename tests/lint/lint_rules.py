@@ -290,10 +290,14 @@ class Program(unittest.TestCase):
 
 class Manual(unittest.TestCase):
     def test_what_help_says_and_the_pages_lack(self):
-        with tempfile.TemporaryDirectory() as root:
+        with tempfile.TemporaryDirectory() as above:
+            root = os.path.join(above, "installer")
+            os.mkdir(root)
+            with open(os.path.join(above, "README.md"), "w", encoding="utf-8") as file:
+                file.write("Locks in Here and There.")
             program = os.path.join(root, "prog")
             with open(program, "w", encoding="utf-8") as file:
-                file.write("#!/bin/sh\ncat <<'END'\nCommands\n  go     away\n\nOptions\n  --help     this\n  --fast     now\nEND\n")
+                file.write("#!/bin/sh\ncat <<'END'\nprog: the locks of Here and There, seen as locks\na://b\n\nCommands\n  go     away\n\nOptions\n  --help     this\n  --fast     now\nEND\n")
             os.chmod(program, 0o755)
             for folder in ("man", "completion"):
                 os.mkdir(os.path.join(root, folder))
@@ -304,9 +308,10 @@ class Manual(unittest.TestCase):
                         file.write(text)
                 return main_of_manual(root, [program])
 
-            good = "go --help --fast"
+            good = "go --help --fast of Here, There; a://x"
             self.assertEqual(status(good.replace("-", "\\-"), good), 0)
-            self.assertEqual(status("go --help", good), 1)
+            for lacking in ["go", "--fast", "There", "a://"]:
+                self.assertEqual(status(good.replace(lacking, ""), good), 1, lacking)
             self.assertEqual(status(good, "--help --fast"), 1)
             self.assertEqual(status(good, good + " --slow"), 1)
 
