@@ -4,6 +4,7 @@
 
 #include "core/inspect/knownclients.h"
 #include "core/inspect/redis/recognise.h"
+#include "core/rules/redissonkeys.h"
 
 namespace lockscope::inspect {
 
@@ -14,6 +15,7 @@ struct Case {
     const RedisContext &context;
 
     [[nodiscard]] const QByteArray &name() const { return main.key.bytes(); }
+    [[nodiscard]] redis::RedissonKeys redissonKeys() const { return redis::RedissonKeys(name()); }
     [[nodiscard]] const KeyView *companion(const QByteArray &key) const; // null if missing
     [[nodiscard]] std::optional<qint64> subscribers(const QByteArray &channel) const;
     [[nodiscard]] Behaviour behaviour() const;

@@ -26,7 +26,7 @@ std::optional<qint64> permitsLeft(const Case &about)
 std::optional<LockSnapshot> redissonPermitSemaphore(const Case &about)
 {
     const auto left = permitsLeft(about);
-    const KeyView *timeouts = about.companion(suffixed(about.name(), redisson::permitTimeouts));
+    const KeyView *timeouts = about.companion(about.redissonKeys().permitDeadlines());
     if (!left || !timeouts || timeouts->type != KeyType::SortedSet || timeouts->scored.empty())
         return std::nullopt;
     const bool ids =
@@ -57,7 +57,7 @@ std::optional<LockSnapshot> redissonPermitSemaphore(const Case &about)
         const QString message = u"%1 permits have expired and come back only when somebody asks"_s.arg(expired);
         addFinding(lock, FindingCode::Litter, message);
     }
-    addSubscribers(lock, about, prefixed(redisson::semaphoreChannel, about.name()), Mode::Permit);
+    addSubscribers(lock, about, about.redissonKeys().semaphoreChannel(), Mode::Permit);
     judgeState(lock);
     return lock;
 }
@@ -65,7 +65,7 @@ std::optional<LockSnapshot> redissonPermitSemaphore(const Case &about)
 std::optional<LockSnapshot> redissonSemaphore(const Case &about)
 {
     const auto left = permitsLeft(about);
-    const QByteArray channel = prefixed(redisson::semaphoreChannel, about.name());
+    const QByteArray channel = about.redissonKeys().semaphoreChannel();
     if (!left || about.subscribers(channel).value_or(0) == 0)
         return std::nullopt;
     LockSnapshot lock =
@@ -79,7 +79,8 @@ std::optional<LockSnapshot> redissonSemaphore(const Case &about)
 
 bool isCountDownLatch(const Case &about)
 {
-    return permitsLeft(about) && about.subscribers(redisson::countDownChannel(about.name())).value_or(0) > 0;
+    return permitsLeft(about)
+           && about.subscribers(redis::RedissonKeys::countDownChannel(about.name())).value_or(0) > 0;
 }
 
 } // namespace lockscope::inspect

@@ -91,7 +91,7 @@ std::optional<LockSnapshot> tokenLock(const Case &about)
     if (!about.main.value)
         return std::nullopt;
     const bool signal =
-        about.companion("lock-signal:" + about.name().mid(5)) != nullptr || about.behaviour().signalled;
+        about.companion(recipes::signalsOf(about.name()).list) != nullptr || about.behaviour().signalled;
     const auto token = readToken(about.name(), *about.main.value, signal, about.context.observed);
     if (!token)
         return std::nullopt;
