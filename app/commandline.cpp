@@ -149,6 +149,17 @@ Result<Arguments> readArguments(const QStringList &arguments, const std::vector<
     return read;
 }
 
+QString titlesOfBackends(bool (*which)(const BackendInfo &))
+{
+    QStringList titles;
+    for (const auto &backend : allBackends()) {
+        if (!which || which(backend))
+            titles << backend.title;
+    }
+    const auto last = titles.takeLast();
+    return titles.isEmpty() ? last : u"%1 and %2"_s.arg(titles.join(u", "_s), last);
+}
+
 namespace {
 
 QString serverUris()

@@ -67,6 +67,8 @@ struct Connections {
 // starts are not concerned.)
 void keepMemoryPrivate();
 
+// "ZooKeeper, Redis and MariaDB or MySQL": all backends, or those of which that is true.
+[[nodiscard]] QString titlesOfBackends(bool (*which)(const BackendInfo &) = nullptr);
 // A line of --help in two columns, the second one wrapped.
 [[nodiscard]] QString helpLine(const QString &head, const QString &help);
 // The options as --help lists them.

@@ -137,9 +137,9 @@ Result<WindowOptions> readWindowOptions(const Arguments &arguments)
 
 QString windowHelp()
 {
-    return u"lockscope: the locks of ZooKeeper, Redis and MariaDB, seen as locks\n\n"
-           "  lockscope [--connect [NAME=]URI]… [OPTION]…\n\n"
-           "Without --connect it opens on the saved connections.\n\nOptions\n"_s
+    return u"lockscope: the locks of %1, seen as locks\n\n"_s.arg(titlesOfBackends())
+           + u"  lockscope [--connect [NAME=]URI]… [OPTION]…\n\n"
+             "Without --connect it opens on the saved connections.\n\nOptions\n"_s
            + optionsHelp(windowOptions())
            + u"\nlockscopectl is the same for terminals. Inside the window, ? shows the keys.\n"_s;
 }

@@ -369,7 +369,8 @@ CommandSpec acquireCommand()
     spec.options = {
         {u"recipe"_s, u"R"_s, u"one of `lockscopectl recipes`"_s},
         {u"mode"_s, u"read|write"_s, u"for read/write locks (write)"_s},
-        {u"limit"_s, u"N"_s, u"a semaphore's permits (1); to make one that is missing and stores it, say it"_s},
+        {u"limit"_s, u"N"_s,
+         u"a semaphore's permits (1); needed to make one that is missing and stores their number"_s},
         {u"wait"_s, u"D"_s, u"give up after that long (no limit), counted from connected"_s},
         {u"hold"_s, u"D"_s, u"give it back after that long (until interrupted)"_s},
         {u"ttl"_s, u"D"_s, u"time to live of a lock that has one (30s)"_s},

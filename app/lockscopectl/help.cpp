@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/lockscopectl/help.h"
 
+#include <algorithm>
+
 namespace lockscope::ctl {
 
 using namespace Qt::StringLiterals;
@@ -25,8 +27,8 @@ QString wrapped(const QString &text)
 
 QString generalHelp()
 {
-    QString text = u"lockscopectl: the locks of ZooKeeper, Redis and MariaDB, seen as locks\n\n"
-                   u"  lockscopectl --connect [NAME=]URI… COMMAND [WORD] [OPTION]…\n\nCommands\n"_s;
+    QString text = u"lockscopectl: the locks of %1, seen as locks\n\n"_s.arg(app::titlesOfBackends())
+                   + u"  lockscopectl --connect [NAME=]URI… COMMAND [WORD] [OPTION]…\n\nCommands\n"_s;
     for (const auto &command : commands())
         text += u"  %1%2\n"_s.arg(command.name.leftJustified(16), command.summary);
     text += u"\nOptions, before or after the command\n"_s + app::optionsHelp(app::sharedOptions());
@@ -34,9 +36,13 @@ QString generalHelp()
     for (const auto &backend : allBackends())
         locks << backend.lockHelp;
     text += u'\n' + wrapped(u"LOCK is CONNECTION:NAME: "_s + locks.join(u", "_s) + u'.') + u'\n';
-    text += u"A D is a duration: 500ms, 30s, 2m. Passwords may come from LOCKSCOPE_PASSWORD_<NAME> or from the\n"
-            u"keychain (saved by the window for that name and address) instead of the URI. For ZooKeeper and\n"
-            u"MariaDB no TLS is asked for: credentials travel in clear.\n\n"
+    const auto withoutTls = app::titlesOfBackends(
+        [](const BackendInfo &backend) { return std::ranges::none_of(backend.schemes, &BackendScheme::tls); });
+    text +=
+        wrapped(u"A D is a duration: 500ms, 30s, 2m. Passwords may come from LOCKSCOPE_PASSWORD_<NAME> or from the "
+                u"keychain (saved by the window for that name and address) instead of the URI. For %1 no TLS is "
+                u"asked for: credentials travel in clear."_s.arg(withoutTls));
+    text += u"\n\n"
             u"Status: 0 done, 1 failed, 2 bad usage, 3 could not connect or authenticate, 4 refused by a guard,\n"
             u"5 timed out waiting.\n\n"
             u"More about a command: lockscopectl COMMAND --help\n"_s;

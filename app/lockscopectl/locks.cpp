@@ -167,7 +167,7 @@ CommandSpec locksCommand()
     spec.summary = u"every lock found"_s;
     spec.options = {
         {u"match"_s, u"GLOB"_s, u"only locks whose CONNECTION:NAME, or NAME, matches"_s},
-        {u"all"_s, {}, u"also what is a lock only perhaps (low confidence)"_s},
+        {u"all"_s, {}, u"also what may be no lock (low confidence)"_s},
         {u"watch"_s, {}, u"stay, and print one JSON line per change until interrupted"_s},
     };
     spec.observes = true;

@@ -148,11 +148,11 @@ CommandSpec recipesCommand()
     spec.name = u"recipes"_s;
     spec.summary = u"the lock recipes, with requests and wake-ups per operation, and their flaws"_s;
     spec.more =
-        u"--faults shows the table that every test run holds thousands of simulated seeds against: which recipe keeps "
+        u"--faults shows the table that every test run checks with thousands of simulated runs: which recipe keeps "
         u"which promise under which fault, and why not. `simulate --fault F` shows it happen."_s;
     spec.options = {
-        {u"faults"_s, {}, u"what may break under which fault, because …; what is not listed holds"_s},
-        {u"fencing"_s, {}, u"of --faults: what the lock guards refuses a write with an older fencing token"_s},
+        {u"faults"_s, {}, u"what may break under which fault, and why; what is not listed holds"_s},
+        {u"fencing"_s, {}, u"of --faults: what the lock guards refuses writes with an older fencing token"_s},
     };
     spec.connects = false;
     spec.run = listRecipes;

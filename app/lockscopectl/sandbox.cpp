@@ -113,8 +113,10 @@ CommandSpec sandboxCommand()
     CommandSpec spec;
     spec.name = u"sandbox"_s;
     spec.summary = u"start private servers on loopback, print their URIs, stay until interrupted"_s;
-    spec.more = u"Prints one NAME=URI per line (each fits --connect) once all of them answer. Without a choice: "
-                u"ZooKeeper and one Redis. Nothing is left behind."_s;
+    const auto usual =
+        app::titlesOfBackends([](const BackendInfo &backend) { return sandbox::kitOf(backend.kind).usual > 0; });
+    spec.more = u"Prints one NAME=URI per line (each fits --connect) once all of them answer. Without a choice: one "
+                u"server each of %1. Nothing is left behind."_s.arg(usual);
     for (const auto &backend : allBackends()) {
         const auto &kit = sandbox::kitOf(backend.kind);
         const auto number = kit.most == 1 ? QString() : kit.apart ? u"N"_s : u"[N]"_s;

@@ -353,7 +353,7 @@ CommandSpec simulateCommand()
 {
     CommandSpec spec;
     spec.name = u"simulate"_s;
-    spec.summary = u"play contention by a recipe: what it costs, and what does not hold"_s;
+    spec.summary = u"simulate contention for a recipe's lock: what it costs, and which promises break"_s;
     spec.more =
         u"Without --connect (or with sim:) it plays in the simulated world: no server, virtual time, the same seed "
         u"the same run.\nWith a connection it plays on its real servers, on a lock of its own, and never on "
@@ -362,19 +362,19 @@ CommandSpec simulateCommand()
     spec.options = {
         {u"recipe"_s, u"R"_s, u"the recipe; several are played one after the other, with the same seed"_s, true},
         {u"contenders"_s, u"N"_s, u"how many want the lock, up to 100000"_s},
-        {u"rounds"_s, u"N"_s, u"how often all of them do (1)"_s},
+        {u"rounds"_s, u"N"_s, u"how many times each takes it (1)"_s},
         {u"hold"_s, u"D"_s, u"how long each holds it (50ms)"_s},
-        {u"seed"_s, u"S"_s, u"what chance is drawn from (1, or that of sim:S)"_s},
-        {u"fault"_s, u"F"_s, u"what goes wrong, at least once per round; all for every one that applies"_s, true},
-        {u"spread"_s, u"D"_s, u"they come within this time; without it all join before the first release"_s},
+        {u"seed"_s, u"S"_s, u"what all random choices come from (1, or that of sim:S)"_s},
+        {u"fault"_s, u"F"_s, u"a fault that happens at least once per round; all: every one that applies"_s, true},
+        {u"spread"_s, u"D"_s, u"contenders arrive within this time; without it all join before the first release"_s},
         {u"readers"_s, u"PERCENT"_s, u"how many of a read/write lock's contenders read (0)"_s},
         {u"limit"_s, u"N"_s, u"permits of a semaphore (1)"_s},
-        {u"ttl"_s, u"D"_s, u"of a lease (30s)"_s},
-        {u"session-timeout"_s, u"D"_s, u"of a ZooKeeper session (10s)"_s},
+        {u"ttl"_s, u"D"_s, u"time to live of a lease (30s)"_s},
+        {u"session-timeout"_s, u"D"_s, u"timeout of a ZooKeeper session (10s)"_s},
         {u"wait"_s, u"D"_s, u"how long each waits at most (for ever)"_s},
         {u"per-process"_s, u"N"_s, u"contenders that share a process and its session (1)"_s},
         {u"sessions"_s, u"N"_s, u"on real servers at most so many sessions (50); more contenders share them"_s},
-        {u"fencing"_s, {}, u"what the lock guards refuses a write with an older fencing token"_s},
+        {u"fencing"_s, {}, u"what the lock guards refuses writes with an older fencing token"_s},
         {u"scenario"_s, u"JSON"_s, u"instead of all that: a scenario as --json prints it, or a file with one"_s},
         {u"shrink"_s, u"N"_s,
          u"when something did not hold: at most so many replays to find a shorter schedule that "

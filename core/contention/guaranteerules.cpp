@@ -17,16 +17,16 @@ GuaranteeRule endless(FaultKind fault)
 {
     if (!isAny(fault, {"crash", "lose-request", "lose-reply", "partition", "failover", "pause"}))
         return {};
-    return {u"SETNX without its EXPIRE: the key never goes"_s, fault == FaultKind::Pause};
+    return {u"after SETNX the EXPIRE does not follow: the key never expires"_s, fault == FaultKind::Pause};
 }
 
 GuaranteeRule leftBehind(const RecipeInfo &recipe, FaultKind fault)
 {
     if (recipe.endsBy == EndsBy::Timestamp
         && isAny(fault, {"crash", "lose-request", "lose-reply", "partition", "dead-thread"}))
-        return {u"its key has no TTL: what nobody gives back stays, with a time that has passed"_s};
+        return {u"its key has no TTL: one that nobody deletes stays, with a time in it that has passed"_s};
     if (recipe.endsBy == EndsBy::PermitDeadline && isAny(fault, {"crash", "dead-thread", "partition"}))
-        return {u"a dead holder's permit is cleared away by the next who asks"_s, fault == FaultKind::Partition};
+        return {u"a dead holder's permit stays until the next client asks for one"_s, fault == FaultKind::Partition};
     if (recipe.lastingQueue && isAny(fault, {"crash", "failover"}))
         return {u"its queue and timeout keys have no TTL"_s, fault == FaultKind::Failover};
     return {};
@@ -50,9 +50,12 @@ bool losesTokens(const RecipeInfo &recipe, FaultKind fault)
 const std::vector<Invariant> &invariants()
 {
     static const std::vector<Invariant> all{
-        {"exclusion", u"never two holders"_s},     {"effect", u"no write of a former holder after its successor's"_s},
-        {"order", u"first come, first served"_s},  {"progress", u"no lost wake-up: everybody comes to an end"_s},
-        {"cleanliness", u"nothing left behind"_s}, {"tokens", u"fencing tokens only grow"_s},
+        {"exclusion", u"never two holders"_s},
+        {"effect", u"no former holder writes after its successor has written"_s},
+        {"order", u"first come, first served"_s},
+        {"progress", u"no lost wake-up: every contender gets its turn or gives up"_s},
+        {"cleanliness", u"nothing left behind"_s},
+        {"tokens", u"fencing tokens only grow"_s},
     };
     return all;
 }

@@ -17,9 +17,10 @@ std::optional<OverlapBound> overlapOnMariaDb(const Scenario &scenario, FaultKind
     switch (fault) {
     case FaultKind::Expire:
     case FaultKind::ForceRelease:
-        return OverlapBound{asksEvery + connectsAgain, u"a second, when it asks whether its connection stands"_s};
+        return OverlapBound{asksEvery + connectsAgain,
+                            u"a second, until it asks again whether its connection stands"_s};
     case FaultKind::Pause:
-        return OverlapBound{longestOf(scenario, fault) + asksEvery + connectsAgain, u"the pause, and a second"_s};
+        return OverlapBound{longestOf(scenario, fault) + asksEvery + connectsAgain, u"the pause, plus a second"_s};
     default: return {};
     }
 }
@@ -37,7 +38,7 @@ QString whyOnMariaDb(const RecipeInfo &recipe, FaultKind fault)
     switch (fault) {
     case FaultKind::Expire:
     case FaultKind::ForceRelease:
-        return u"the connection was killed: its locks are gone at once, and its client hears of it when it asks"_s;
+        return u"the connection was killed: its locks are gone at once, and its client learns of that when it asks next"_s;
     default: return {};
     }
 }
@@ -45,8 +46,9 @@ QString whyOnMariaDb(const RecipeInfo &recipe, FaultKind fault)
 GuaranteeRule twoBelieveOnMariaDb(const RecipeInfo &recipe, FaultKind fault, const QByteArray &)
 {
     if (!recipe.optimistic && fault == FaultKind::Pause)
-        return {u"a pause longer than the server keeps an idle connection (8 hours): its locks are gone with that"_s,
-                true};
+        return {
+            u"the pause is longer than the server keeps an idle connection (8 hours), and the locks go with the connection"_s,
+            true};
     return {whyOnMariaDb(recipe, fault)};
 }
 

@@ -20,17 +20,18 @@ std::optional<OverlapBound> overlapOnRedis(const Scenario &scenario, FaultKind f
 {
     const Duration lease = scenario.ttl;
     const bool isLong = playable(scenario.recipe)->renewed;
-    const OverlapBound untilAsked{lease / 3 + connectsAgain, u"a third of the lease, when it is prolonged next"_s};
+    const OverlapBound untilAsked{lease / 3 + connectsAgain, u"a third of the lease, until its next renewal"_s};
     const OverlapBound untilOver{lease, u"the lease"_s};
     if (!isLong && isOnTheWay(fault))
         return untilOver;
     switch (fault) {
     case FaultKind::Pause:
         return isLong ? OverlapBound{less(longestOf(scenario, fault), lease * 2 / 3) + connectsAgain,
-                                     u"the pause, less two thirds of the lease"_s}
+                                     u"the pause less two thirds of the lease"_s}
                       : OverlapBound{longestOf(scenario, fault), u"the pause"_s};
     case FaultKind::Drift:
-        return OverlapBound{scaled(lease, 1 / slowClock - 1), u"what the clock is late by at the end of the lease"_s};
+        return OverlapBound{scaled(lease, 1 / slowClock - 1),
+                            u"the time by which its clock is slow at the end of the lease"_s};
     case FaultKind::ForceRelease:
     case FaultKind::ClockJump: return isLong ? untilAsked : untilOver;
     case FaultKind::RestartEmpty:
@@ -49,18 +50,19 @@ bool canHappenOnRedis(FaultKind fault)
 QString whyOnRedis(const RecipeInfo &recipe, FaultKind fault)
 {
     switch (fault) {
-    case FaultKind::Pause: return u"a pause longer than the lease: the key expires, and who is paused cannot know"_s;
+    case FaultKind::Pause:
+        return u"the pause is longer than the lease: the key expires, and the paused client cannot know"_s;
     case FaultKind::ForceRelease:
         if (recipe.counted)
             return {}; // its key holds the number of free permits, not those that are out
-        return u"whoever lost the lock by force believes to hold it until it prolongs its lease"_s;
+        return u"a holder whose lock was released by force believes that it has it until its next renewal"_s;
     case FaultKind::ClockJump:
         return recipe.endsBy == EndsBy::Timestamp
-                   ? u"its times are the clients' own: one clock that is ahead takes the lock over"_s
-                   : u"a server's clock that jumps ahead ends leases early"_s;
+                   ? u"the time in the key is by the clients' clocks: a client whose clock is ahead takes the lock over early"_s
+                   : u"a server whose clock jumps ahead ends leases early"_s;
     case FaultKind::RestartEmpty:
-        return u"the key is gone with the data, and its holder believes on until it prolongs its lease"_s;
-    case FaultKind::Failover: return u"the replica that took over never saw the key"_s;
+        return u"the key is lost with the data, and its holder believes that it has the lock until its next renewal"_s;
+    case FaultKind::Failover: return u"the key had not reached the replica that took over"_s;
     default: return {};
     }
 }
@@ -69,14 +71,14 @@ QString whyOnRedis(const RecipeInfo &recipe, FaultKind fault)
 GuaranteeRule twoBelieveOnRedis(const RecipeInfo &recipe, FaultKind fault, const QByteArray &invariant)
 {
     if (fault == FaultKind::Drift)
-        return {u"a slow clock believes longer than the lease lasts, "_s
-                    + (recipe.renewed ? u"when nothing gets through to prolong it"_s : u"which nothing prolongs"_s),
+        return {u"a holder whose clock is slow believes in its lock for longer than the lease lasts, "_s
+                    + (recipe.renewed ? u"if no renewal gets through"_s : u"as nothing renews it"_s),
                 recipe.renewed || invariant == "effect"};
     if (!recipe.namesHolder && isAny(fault, {"partition", "delay"}))
-        return {u"its DEL comes late, after its lease, and deletes the key of its successor"_s, true};
+        return {u"its DEL arrives after its lease has ended, and deletes the key of its successor"_s, true};
     if (recipe.endsBy == EndsBy::Timestamp && isAny(fault, {"lose-request", "lose-reply"}))
         return {
-            u"two that ask in the same millisecond write the same time, and who did not hear takes it for its own"_s,
+            u"two clients that ask in the same millisecond write the same time, and one that got no answer takes the lock for its own"_s,
             true};
     return {whyOnRedis(recipe, fault)};
 }

@@ -21,12 +21,12 @@ std::optional<OverlapBound> overlapOnZooKeeper(const Scenario &scenario, FaultKi
     switch (fault) {
     case FaultKind::Pause:
         return OverlapBound{less(longestOf(scenario, fault), scenario.sessionTimeout) + connectsAgain,
-                            u"the pause, less the session's timeout, and a new connection"_s};
-    case FaultKind::Expire: return OverlapBound{connectsAgain, u"a new connection"_s};
+                            u"the pause less the session's timeout, plus the time to reconnect"_s};
+    case FaultKind::Expire: return OverlapBound{connectsAgain, u"the time to reconnect"_s};
     case FaultKind::Drift:
         return OverlapBound{scaled(scenario.sessionTimeout, 1 / slowClock - 1),
-                            u"what the clock is late by at the end of the session"_s};
-    case FaultKind::ForceRelease: return OverlapBound{scenario.hold + joining(scenario), u"as long as it works"_s};
+                            u"the time by which its clock is slow at the end of the session"_s};
+    case FaultKind::ForceRelease: return OverlapBound{scenario.hold + joining(scenario), u"the rest of its work"_s};
     default: return {};
     }
 }
@@ -40,10 +40,11 @@ QString whyOnZooKeeper(FaultKind fault)
 {
     switch (fault) {
     case FaultKind::Pause:
-        return u"a pause longer than the session: the server gives the lock on, and who is paused cannot know"_s;
+        return u"the pause is longer than the session's timeout: the server passes the lock on, and the paused client cannot know"_s;
     case FaultKind::Expire:
-        return u"the server ends the session, and its client hears of it only when it has connected again"_s;
-    case FaultKind::ForceRelease: return u"whoever lost the lock by force believes to hold it until it looks"_s;
+        return u"the server ends the session, and its client learns of that only after it has reconnected"_s;
+    case FaultKind::ForceRelease:
+        return u"a holder whose lock was released by force believes that it has it until it looks again"_s;
     default: return {};
     }
 }
@@ -51,7 +52,9 @@ QString whyOnZooKeeper(FaultKind fault)
 GuaranteeRule twoBelieveOnZooKeeper(const RecipeInfo &, FaultKind fault, const QByteArray &)
 {
     if (fault == FaultKind::Drift)
-        return {u"a slow clock that is cut off believes longer than its session lives"_s, true};
+        return {
+            u"a client that is cut off, and whose clock is slow, believes in its lock for longer than its session lives"_s,
+            true};
     return {whyOnZooKeeper(fault)};
 }
 
@@ -63,7 +66,7 @@ Duration sessionOrWork(const Scenario &scenario)
 GuaranteeRule heardLate(const RecipeInfo &recipe, FaultKind fault, const QByteArray &invariant)
 {
     const auto because =
-        u"who hears of its grant only when that is over already believes in it after its successor"_s;
+        u"a client that hears of its grant only after the grant has ended believes in it after its successor did"_s;
     const bool hasOrder = recipe.fair && !recipe.counted;
     if (isAny(fault, {"pause", "partition"}) && (invariant == "tokens" || hasOrder))
         return {because, true};

@@ -27,8 +27,6 @@ public:
 
     // Starts finding and following; returns at once. What is seen goes to the sink until destroyed.
     virtual void start() = 0;
-    // Pausing stops sweeps and polls; what was found stays (and says how old it is).
-    virtual void setPaused(bool paused) = 0;
     // Completes when everything that can be found at first sight has been reported once.
     [[nodiscard]] virtual Completion<bool> firstSnapshot() const = 0;
     // Reads one lock afresh from the server (after a sync), whether known or not. NoNode when there is

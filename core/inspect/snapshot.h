@@ -105,11 +105,22 @@ struct NodeSaid {
     friend bool operator==(const NodeSaid &, const NodeSaid &) = default;
 };
 
+// What a lock's client is known to do (core/inspect/knownclients.h). Code asks these, never the client's name.
+struct ClientTraits {
+    const char16_t *notices = nullptr;        // when a holder notices that its lock was taken away; null: not known
+    const char16_t *deletesBlindly = nullptr; // who deletes without comparing whose it is; null: not known to
+    bool isOfOneNode = false;                 // it knows one Redis only, so its value is no vote of a Redlock
+    bool waitsOnList = false;                 // its waiters wait for an item of the lock's list
+    bool waitsOnChannel = false;              // they may listen on the lock's channel
+    friend bool operator==(const ClientTraits &, const ClientTraits &) = default;
+};
+
 struct LockSnapshot {
     LockName lock;
     BackendKind backend = BackendKind::ZooKeeper;
     QByteArray recipe; // docs/command-line.md, "Recipe ids"
     std::optional<QString> client;
+    ClientTraits clientTraits;
     QString why;
     Confidence confidence = Confidence::Low;
     LockState state = LockState::Free;

@@ -6,44 +6,12 @@
 #include "core/operate/forcereleaseplan.h"
 #include "core/rules/catalogue.h"
 
-#include <algorithm>
-
 namespace lockscope::operate {
 
 using namespace Qt::StringLiterals;
 using inspect::Contender;
 
 namespace {
-
-struct ClientManners {
-    const char16_t *client; // as the recogniser calls it, or how that begins
-    const char16_t *notices;
-};
-
-// From the sources of each, as of autumn 2026.
-constexpr ClientManners allManners[] = {
-    {u"redis-py", u"by an exception, when it releases or extends the lock; not before"},
-    {u"python-redis-lock", u"by an exception when it releases it; with auto_renewal its renewal ends before that, "
-                           u"and only its log says so"},
-    {u"Spring Integration", u"by an exception when it unlocks; a renewal that fails before is only logged"},
-    {u"ShedLock", u"not at all: the job goes on to its end"},
-    {u"Redisson", u"by an exception when it unlocks; its watchdog stops without a word"},
-    {u"node-redlock", u"when it extends or releases: using() aborts its signal, release() rejects"},
-    {u"redsync", u"when it unlocks or extends: both return an error"},
-    {u"bsm/redislock", u"when it releases or refreshes: both return ErrLockNotHeld"},
-    {u"Laravel", u"not by an error: release() returns false"},
-    {u"BullMQ", u"at its next renewal, by an error event; the job is found stalled and given to another worker, so "
-                u"it may run twice"},
-    {u"Bull", u"at its next renewal; the job is found stalled and given to another worker, so it may run twice"},
-    {u"pottery", u"by an exception (pottery) or not at all (RedLock.net, whose next renewal sets the key anew)"},
-};
-
-const ClientManners *mannersOf(const std::optional<QString> &client)
-{
-    const auto found = std::ranges::find_if(
-        allManners, [&client](const auto &one) { return client && client->startsWith(QStringView(one.client)); });
-    return found == std::end(allManners) ? nullptr : found;
-}
 
 void planBlindDelete(ForceReleasePlan &plan, const Contender &holder, const QString &who)
 {
@@ -66,12 +34,12 @@ void planBlindDelete(ForceReleasePlan &plan, const Contender &holder, const QStr
 void planForClient(ForceReleasePlan &plan, const Contender &holder)
 {
     const auto &client = plan.before.client;
-    if (const auto *manners = mannersOf(client))
+    const auto &traits = plan.before.clientTraits;
+    if (client && traits.notices)
         plan.warnings << u"%1's holder notices %2"_s.arg(label(client->toUtf8(), 80),
-                                                         QString::fromUtf16(manners->notices));
-    // Unless its safe-update option is on, which leaves no trace on the server.
-    if (client && client->startsWith(u"ShedLock"_s))
-        planBlindDelete(plan, holder, u"ShedLock (unless its safe-update option is on)"_s);
+                                                         QString::fromUtf16(traits.notices));
+    if (traits.deletesBlindly)
+        planBlindDelete(plan, holder, QString::fromUtf16(traits.deletesBlindly));
     else if (plan.before.backend == BackendKind::Redis && !recipes::recipeOf(plan.before.recipe).namesHolder)
         plan.warnings
             << u"a client that writes no token of its own mostly deletes the key without comparing: when the "

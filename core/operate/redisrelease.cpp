@@ -158,17 +158,15 @@ QString nobodyWoken(const LockSnapshot &, const Contender &)
 QString wokenByKey(const LockSnapshot &snapshot, const Contender &)
 {
     const auto wakes = recipes::signalsOf(snapshot.lock.name);
-    const auto client = snapshot.client.value_or(QString());
-    const bool isPython = client == u"python-redis-lock"_s;
-    const bool isSpring = client == u"Spring Integration"_s;
+    const auto &traits = snapshot.clientTraits;
     QStringList who;
     if (!wakes.list.isEmpty())
-        who << (isPython ? u"the first of python-redis-lock's waiters, by the push to %1"_s
-                         : u"python-redis-lock's clients, should any wait, by the push to %1"_s)
+        who << (traits.waitsOnList ? u"the first of python-redis-lock's waiters, by the push to %1"_s
+                                   : u"python-redis-lock's clients, should any wait, by the push to %1"_s)
                    .arg(escaped(wakes.list));
-    if (isSpring)
+    if (traits.waitsOnChannel)
         who << u"Spring's waiters in pub/sub mode, by the publish (those that spin poll)"_s;
-    else if (!wakes.channels.isEmpty() && client.isEmpty())
+    else if (!wakes.channels.isEmpty() && !snapshot.client)
         who << u"Spring's clients, should any wait in pub/sub mode, by the publish"_s;
     if (who.isEmpty())
         return u"nobody is told: clients that want it poll, and find it free"_s;

@@ -22,6 +22,15 @@ public:
     [[nodiscard]] QByteArray permitDeadlines() const { return m_slot + ":timeout"; }
     // A reader's timeout keys: this, its hash field, ":rwlock_timeout:" and a number.
     [[nodiscard]] QByteArray readerTimeoutPrefix() const { return m_slot + ':'; }
+    [[nodiscard]] QByteArray readerTimeout(const QByteArray &field, qint64 n) const
+    {
+        return readerTimeoutPrefix() + field + ":rwlock_timeout:" + QByteArray::number(n);
+    }
+    // Its braces are unconditional.
+    [[nodiscard]] static QByteArray countDownChannel(const QByteArray &latch)
+    {
+        return "redisson_countdownlatch__channel__{" + latch + '}';
+    }
     // What one unlock came to, kept for as long as it may be asked again.
     [[nodiscard]] QByteArray unlockLatch(const QByteArray &request) const
     {

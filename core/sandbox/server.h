@@ -30,8 +30,8 @@ public:
     virtual void pause() = 0;  // SIGSTOP
     virtual void resume() = 0; // SIGCONT
     [[nodiscard]] virtual HostPort address() const = 0;
-    [[nodiscard]] virtual quint16 adminPort() const { return 0; } // 0: none
-    [[nodiscard]] virtual QString log() const = 0;                // what it printed
+    [[nodiscard]] virtual quint16 adminPort() const = 0; // 0: none
+    [[nodiscard]] virtual QString log() const = 0;       // what it printed
 };
 
 struct ZooKeeperOptions {
@@ -42,10 +42,7 @@ struct ZooKeeperOptions {
     bool syncsItsLog = false;                          // as a server does whose data must outlive the machine
     std::chrono::milliseconds reapingInterval{60'000}; // looks for empty containers and nodes past their TTL
 };
-class ZooKeeperServer : public Server {
-public:
-    [[nodiscard]] quint16 adminPort() const override = 0;
-};
+using ZooKeeperServer = Server;
 // Debian's server, or the one of the class path in LOCKSCOPE_ZOOKEEPER_CLASSPATH. An error when the programs
 // are not installed; says which package to install.
 [[nodiscard]] Result<std::unique_ptr<ZooKeeperServer>> makeZooKeeper(ZooKeeperOptions options = {});

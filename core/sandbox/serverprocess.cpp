@@ -43,10 +43,10 @@ Result<void> ServerProcess::begin()
 
 Result<void> ServerProcess::prepareElsewhere()
 {
-    m_port = m_kind.fixedPort() != 0 ? m_kind.fixedPort() : freeLoopbackPort();
+    m_port = m_kind->fixedPort() != 0 ? m_kind->fixedPort() : freeLoopbackPort();
     if (m_port == 0)
         return gaveUp(u"there is no free port on 127.0.0.1"_s);
-    return m_kind.prepare(*m_folder, m_port);
+    return m_kind->prepare(*m_folder, m_port);
 }
 
 Result<void> ServerProcess::launch()
@@ -54,7 +54,7 @@ Result<void> ServerProcess::launch()
     m_isReady = false;
     m_question.reset();
     QFile::remove(m_folder->file(outputFile));
-    return m_child.start({m_kind.arguments(*m_folder), QFile::encodeName(m_folder->path()),
+    return m_child.start({m_kind->arguments(*m_folder), QFile::encodeName(m_folder->path()),
                           QFile::encodeName(m_folder->file(outputFile))});
 }
 
@@ -64,7 +64,7 @@ Result<bool> ServerProcess::poll()
         constexpr int mostPortTries = 5;
         if (m_hasAnswered || !saysAddressInUse(log()) || ++m_portTries > mostPortTries)
             return gaveUp(u"it ended"_s);
-        qCInfo(logSandbox).noquote() << m_kind.name() << "found its port taken, trying another";
+        qCInfo(logSandbox).noquote() << m_kind->name() << "found its port taken, trying another";
         auto prepared = prepareElsewhere();
         if (!prepared)
             return prepared.error();
@@ -77,11 +77,11 @@ Result<bool> ServerProcess::poll()
     // ZooKeeper never answers what it was asked in its first moments, so ask again now and then.
     const auto now = std::chrono::steady_clock::now();
     if (!m_question || m_question->isOver() || now - m_askedAt > std::chrono::milliseconds(200)) {
-        m_question = std::make_unique<LoopbackQuestion>(m_port, m_kind.question());
+        m_question = std::make_unique<LoopbackQuestion>(m_port, m_kind->question());
         m_askedAt = now;
     }
     m_question->step();
-    if (!m_kind.isReadyAnswer(m_question->answer()))
+    if (!m_kind->isReadyAnswer(m_question->answer()))
         return false;
     m_question.reset();
     m_isReady = m_hasAnswered = true;
@@ -113,7 +113,7 @@ Error ServerProcess::gaveUp(const QString &how) const
     const QString said = log().trimmed().section(u'\n', -3).simplified().left(400);
     return {ErrorCode::Server,
             u"starting a private %1 on 127.0.0.1:%2 failed: %3%4"_s.arg(
-                m_kind.name(), QString::number(m_port), how, said.isEmpty() ? QString() : u"; it said: "_s + said),
+                m_kind->name(), QString::number(m_port), how, said.isEmpty() ? QString() : u"; it said: "_s + said),
             true};
 }
 

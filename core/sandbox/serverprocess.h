@@ -13,7 +13,8 @@ namespace lockscope::sandbox {
 class ServerKind {
 public:
     virtual ~ServerKind() = default;
-    [[nodiscard]] virtual QString name() const = 0; // "ZooKeeper"
+    [[nodiscard]] virtual QString name() const = 0;               // "ZooKeeper"
+    [[nodiscard]] virtual quint16 adminPort() const { return 0; } // as in Server
     // The port it must have because others were told of it; 0: any that is free.
     [[nodiscard]] virtual quint16 fixedPort() const { return 0; }
     // Takes ports and writes the configuration. Called again after "address in use".
@@ -24,26 +25,30 @@ public:
     [[nodiscard]] virtual bool isReadyAnswer(const QByteArray &answer) const = 0;
 };
 
-class ServerProcess {
+class ServerProcess : public Server {
 public:
-    explicit ServerProcess(ServerKind &kind) : m_kind(kind) {}
+    [[nodiscard]] static std::unique_ptr<Server> of(std::unique_ptr<ServerKind> kind)
+    {
+        return std::make_unique<ServerProcess>(std::move(kind));
+    }
+    explicit ServerProcess(std::unique_ptr<ServerKind> kind) : m_kind(std::move(kind)) {}
 
-    // As in Server.
-    [[nodiscard]] Result<void> begin();
-    [[nodiscard]] Result<bool> poll();
-    [[nodiscard]] Result<void> start(std::chrono::milliseconds atMost);
-    void stop() { m_child.kill(); }
-    void pause() { m_child.suspend(); }
-    void resume() { m_child.resume(); }
-    [[nodiscard]] HostPort address() const;
-    [[nodiscard]] QString log() const;
+    Result<void> start(std::chrono::milliseconds atMost) override;
+    Result<void> begin() override;
+    Result<bool> poll() override;
+    void stop() override { m_child.kill(); }
+    void pause() override { m_child.suspend(); }
+    void resume() override { m_child.resume(); }
+    [[nodiscard]] HostPort address() const override;
+    [[nodiscard]] quint16 adminPort() const override { return m_kind->adminPort(); }
+    [[nodiscard]] QString log() const override;
 
 private:
     [[nodiscard]] Result<void> launch();
     [[nodiscard]] Result<void> prepareElsewhere();
     [[nodiscard]] Error gaveUp(const QString &how) const;
 
-    ServerKind &m_kind;
+    std::unique_ptr<ServerKind> m_kind;
     // The child goes before its folder.
     std::unique_ptr<TemporaryFolder> m_folder;
     ChildProcess m_child;

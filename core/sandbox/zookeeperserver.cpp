@@ -61,7 +61,7 @@ public:
     {
     }
 
-    [[nodiscard]] quint16 adminPort() const { return m_adminPort; }
+    quint16 adminPort() const override { return m_adminPort; }
 
     QString name() const override { return u"ZooKeeper"_s; }
     quint16 fixedPort() const override { return m_seat.clientPort; }
@@ -124,27 +124,6 @@ private:
     quint16 m_adminPort = 0;
 };
 
-class PrivateZooKeeper : public ZooKeeperServer {
-public:
-    PrivateZooKeeper(QByteArray java, QByteArray classPath, ZooKeeperOptions options, Seat seat)
-        : m_kind(std::move(java), std::move(classPath), std::move(options), std::move(seat)), m_process(m_kind)
-    {
-    }
-    Result<void> begin() override { return m_process.begin(); }
-    Result<bool> poll() override { return m_process.poll(); }
-    Result<void> start(std::chrono::milliseconds atMost) override { return m_process.start(atMost); }
-    void stop() override { m_process.stop(); }
-    void pause() override { m_process.pause(); }
-    void resume() override { m_process.resume(); }
-    HostPort address() const override { return m_process.address(); }
-    QString log() const override { return m_process.log(); }
-    quint16 adminPort() const override { return m_kind.adminPort(); }
-
-private:
-    ZooKeeperKind m_kind;
-    ServerProcess m_process;
-};
-
 Result<std::unique_ptr<ZooKeeperServer>> make(const ZooKeeperOptions &options, Seat seat)
 {
     const QString java = QStandardPaths::findExecutable(u"java"_s);
@@ -155,8 +134,8 @@ Result<std::unique_ptr<ZooKeeperServer>> make(const ZooKeeperOptions &options, S
     auto classes = classPath(options.adminServer);
     if (!classes)
         return classes.error();
-    return std::unique_ptr<ZooKeeperServer>(
-        std::make_unique<PrivateZooKeeper>(QFile::encodeName(java), std::move(*classes), options, std::move(seat)));
+    return ServerProcess::of(
+        std::make_unique<ZooKeeperKind>(QFile::encodeName(java), std::move(*classes), options, std::move(seat)));
 }
 
 quint16 unusedPort(std::set<quint16> &taken)

@@ -109,7 +109,6 @@ public:
     virtual void disconnectFrom(const ConnectionName &name) = 0;
     // Arms a production connection (or makes any read-only again).
     virtual void setReadOnly(const ConnectionName &name, bool readOnly) = 0;
-    virtual void setPaused(bool paused) = 0;
 
     virtual void listZnodes(const ConnectionName &name, const ZPath &path, QObject *context,
                             Answer<std::vector<ZnodeRow>> answer) = 0;

@@ -103,12 +103,6 @@ void IoController::setReadOnly(const ConnectionName &name, bool readOnly)
     }
 }
 
-void IoController::setPaused(bool paused)
-{
-    for (auto *link : m_workspace->links())
-        link->observer().setPaused(paused);
-}
-
 // A session of its own lets go when it closes; what is left of a lease ends with its TTL.
 void IoController::abandonHolds(const ConnectionName &name)
 {

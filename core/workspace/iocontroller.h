@@ -27,7 +27,6 @@ public:
     void add(ConnectionSpec spec);
     void remove(const ConnectionName &name);
     void setReadOnly(const ConnectionName &name, bool readOnly);
-    void setPaused(bool paused);
 
     void acquire(quint64 id, AcquireRequest request);
     void release(quint64 id);

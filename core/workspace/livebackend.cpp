@@ -84,11 +84,6 @@ void LiveBackend::setReadOnly(const ConnectionName &name, bool readOnly)
     onIoThread([name, readOnly](IoController &io) { io.setReadOnly(name, readOnly); });
 }
 
-void LiveBackend::setPaused(bool paused)
-{
-    onIoThread([paused](IoController &io) { io.setPaused(paused); });
-}
-
 namespace {
 
 // Who answers a question, once. A question goes with its connection: then its answer is why.

@@ -77,7 +77,7 @@ public:
     // "CONNECTION:NAME" split at the first colon, the name unescaped; NoNode-like errors name the
     // connections there are.
     [[nodiscard]] Result<inspect::LockName> parseLock(const QString &text) const;
-    // Reads the lock afresh. With `nearMiss` names in the error when there is no such lock.
+    // Reads the lock afresh.
     [[nodiscard]] Task<Result<inspect::LockSnapshot>> read(inspect::LockName lock, Deadline deadline);
     [[nodiscard]] Task<Result<operate::ForceReleasePlan>> planForceRelease(inspect::LockName lock, QByteArray holder,
                                                                            Deadline deadline);

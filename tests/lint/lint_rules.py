@@ -161,6 +161,13 @@ class OneIdeaEach(unittest.TestCase):
         self.assertNotEqual(found("README.md", "FIXME\n"), [])
         self.assertEqual(found("core/base/x.cpp", "// TODO(needs server 3.9)\n"), [])
 
+    def test_client_names(self):
+        for bad in ['if (lock.client == u"Curator"_s)', 'client->startsWith(u"ShedLock"_s)',
+                    'lock.client.value_or(QString()) != u"x"_s', 'names.contains(*snapshot.client)']:
+            self.assertNotEqual(found("core/operate/x.cpp", bad + ";\n"), [], bad)
+        for good in ['lock.client = u"kazoo"_s', 'before.client == now.client', '!form->client && key.startsWith("a")']:
+            self.assertEqual(found("core/operate/x.cpp", good + ";\n"), [], good)
+
     def test_size(self):
         self.assertNotEqual(found("core/base/x.cpp", "int a;\n" * 501), [])
         self.assertEqual(found("core/base/x.cpp", "int a;\n" * 500), [])
@@ -283,10 +290,14 @@ class Program(unittest.TestCase):
 
 class Manual(unittest.TestCase):
     def test_what_help_says_and_the_pages_lack(self):
-        with tempfile.TemporaryDirectory() as root:
+        with tempfile.TemporaryDirectory() as above:
+            root = os.path.join(above, "installer")
+            os.mkdir(root)
+            with open(os.path.join(above, "README.md"), "w", encoding="utf-8") as file:
+                file.write("Locks in Here and There.")
             program = os.path.join(root, "prog")
             with open(program, "w", encoding="utf-8") as file:
-                file.write("#!/bin/sh\ncat <<'END'\nCommands\n  go     away\n\nOptions\n  --help     this\n  --fast     now\nEND\n")
+                file.write("#!/bin/sh\ncat <<'END'\nprog: the locks of Here and There, seen as locks\na://b\n\nCommands\n  go     away\n\nOptions\n  --help     this\n  --fast     now\nEND\n")
             os.chmod(program, 0o755)
             for folder in ("man", "completion"):
                 os.mkdir(os.path.join(root, folder))
@@ -297,9 +308,10 @@ class Manual(unittest.TestCase):
                         file.write(text)
                 return main_of_manual(root, [program])
 
-            good = "go --help --fast"
+            good = "go --help --fast of Here, There; a://x"
             self.assertEqual(status(good.replace("-", "\\-"), good), 0)
-            self.assertEqual(status("go --help", good), 1)
+            for lacking in ["go", "--fast", "There", "a://"]:
+                self.assertEqual(status(good.replace(lacking, ""), good), 1, lacking)
             self.assertEqual(status(good, "--help --fast"), 1)
             self.assertEqual(status(good, good + " --slow"), 1)
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The manual pages and the shell completion name every command, option and page the programs have, and no others.
+"""The manual pages and the shell completion name every command, option and page the programs have, and no others; they,
+and README, name every kind of server that the programs know.
 
 Usage: manual.py INSTALLER-FOLDER PROGRAM…
 """
@@ -38,18 +39,32 @@ def faults_of_pages(program, manual):
     return [] if pages and pages == listed else [f"the manual lists the pages {listed}, the program has {pages}"]
 
 
+def servers(program):
+    """(titles, URIs) of the kinds of servers that the program's help tells of."""
+    text = help_of(program)
+    titles = re.search(r": the locks of (.*), seen as locks", text)
+    return re.split(r", | and | or ", titles.group(1)) if titles else [], set(re.findall(r"\b[a-z]+://", text))
+
+
 def main(folder, programs):
     faults = []
+    with open(os.path.join(folder, "..", "README.md"), encoding="utf-8") as file:
+        readme = file.read()
     for program in programs:
         name = os.path.basename(program)
         options, commands = offered(program)
+        titles, uris = servers(program)
+        if not titles:
+            faults.append(f"{name} --help tells of no servers: is it a help text at all?")
+        faults += [f"README lacks {title}" for title in titles if title not in readme]
         if "help" not in options:
             faults.append(f"{name} --help tells of no option --help: is it a help text at all?")
         for kind, path in [("manual", f"man/{name}.1.in"), ("completion", f"completion/{name}")]:
             with open(os.path.join(folder, path), encoding="utf-8") as file:
                 text = file.read().replace("\\-", "-")
-            if kind == "manual" and "page" in options:
-                faults += faults_of_pages(program, text)
+            if kind == "manual":
+                faults += faults_of_pages(program, text) if "page" in options else []
+                faults += [f"{path} lacks {word}" for word in [*titles, *sorted(uris if commands else [])] if word not in text]
             faults += [f"{path} lacks --{option}" for option in sorted(options) if f"--{option}" not in text]
             faults += [f"{path} lacks the command {command}" for command in sorted(commands)
                        if not re.search(rf"\b{command}\b", text)]

@@ -206,18 +206,14 @@ private slots:
     void aQuorumOfAnswersIsEnough()
     {
         client().plan(3, 4, "SET", Fault::HoldReply);
-        auto &one = add(client());
+        auto &one = add(client(), 6s);
         one.acquire();
         QTRY_VERIFY(one.holds());
         // The late ones count when they come: the lock then stands the loss of two others.
         client().letThrough();
-        one.extend();
-        QTRY_VERIFY(one.extended);
-        QVERIFY(*one.extended);
         deleteOn(0, 1);
-        one.extend();
-        QTRY_VERIFY(one.extended);
-        QVERIFY(*one.extended);
+        client().reset();
+        QTRY_VERIFY(client().counts(redlockProlong, allNodes).last() > 0);
         QCOMPARE(one.lock->holdCount(), 1);
     }
 
@@ -365,28 +361,6 @@ private slots:
         QTRY_VERIFY(one.released);
         QCOMPARE(one.released->error().code, ErrorCode::NotHeld);
         QTRY_COMPARE(stored(), (times(2, {}) + QByteArrayList{"other", {}, {}}));
-    }
-
-    void extendGivesEveryNodeTheFullTtl()
-    {
-        auto &one = add(client(), 60s);
-        one.acquire();
-        QTRY_COMPARE(stored(), times(allNodes, one.holds() ? one.id() : QByteArray("nobody")));
-        for (auto &node : m_nodes)
-            node.ask({"PEXPIRE", redlockKey, "20000"});
-        one.extend();
-        QTRY_VERIFY(one.extended);
-        QVERIFY(*one.extended);
-        QCOMPARE(client().counts(redlockProlong, allNodes), QList<int>(allNodes, 1));
-        for (auto &node : m_nodes)
-            QVERIFY(eventually([&] { return node.ask({"PTTL", redlockKey}).integer > 20'000; }));
-        // Gone from a majority: nothing to extend.
-        deleteOn(0, 2);
-        one.extend();
-        QTRY_VERIFY(one.extended);
-        QCOMPARE(one.extended->error().code, ErrorCode::NotHeld);
-        QCOMPARE(one.lock->holdCount(), 0);
-        QCOMPARE(stored(0, 2), times(3, {}));
     }
 
     void stillMineAsksAQuorum()

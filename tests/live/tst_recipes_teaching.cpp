@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two locks for teaching on a real Redis: they do what they are said to do, flaws included. And
-// redis-set-nx asked for another TTL.
-#include "core/recipes/redis/setnx.h"
+// The two locks for teaching on a real Redis: they do what they are said to do, flaws included.
 #include "rediscontender.h"
 #include "tests/support/testmain.h"
 
@@ -17,23 +15,6 @@ class TestRecipesTeaching : public RedisRecipeFixture {
     qint64 nowMs() const
     {
         return std::chrono::duration_cast<std::chrono::milliseconds>(m_loop.wallNow().time_since_epoch()).count();
-    }
-
-    struct Extended {
-        std::unique_ptr<recipes::SetNxLock> lock;
-        std::optional<Result<recipes::Grant>> granted;
-        std::optional<Result<void>> done;
-    };
-    static Task<void> acquiring(Extended *it)
-    {
-        auto result = co_await it->lock->acquire(Deadline::never());
-        it->granted.emplace(std::move(result));
-    }
-    static Task<void> extending(Extended *it, std::chrono::milliseconds ttl, Deadline deadline)
-    {
-        it->done.reset();
-        auto result = co_await it->lock->extend(ttl, deadline);
-        it->done.emplace(std::move(result));
     }
 
 private slots:
@@ -269,78 +250,6 @@ private slots:
         QTRY_VERIFY(one.holds());
         QCOMPARE(redis.count("SETNX"), 1);
         QCOMPARE(stored(), one.id());
-    }
-
-    void aTokenLockCanBeExtended()
-    {
-        auto &redis = process();
-        Extended it;
-        it.lock = std::make_unique<recipes::SetNxLock>(redis, RedisKey(m_key), 30s, Random(1));
-        Scope scope(m_loop);
-        scope.launch(extending(&it, 5s, Deadline::after(m_loop, 2s)));
-        QTRY_VERIFY(it.done);
-        QCOMPARE(code(it.done->error().code), code(ErrorCode::NotHeld)); // nothing held yet
-        scope.launch(acquiring(&it));
-        QTRY_VERIFY(it.granted && *it.granted);
-        redis.reset();
-        scope.launch(extending(&it, 60s, Deadline::after(m_loop, 2s)));
-        QTRY_VERIFY(it.done);
-        QVERIFY(*it.done);
-        QCOMPARE(redis.requests(), 1);
-        QVERIFY(ask({"PTTL", m_key}).integer > 50'000);
-        scope.launch(extending(&it, 900ms, Deadline::after(m_loop, 2s))); // shorter, too
-        QTRY_VERIFY(it.done);
-        QVERIFY(*it.done);
-        QVERIFY(ask({"PTTL", m_key}).integer <= 900);
-        // The new TTL is the one it is kept alive by.
-        redis.reset();
-        QTRY_VERIFY(redis.count("compare-and-expire") >= 6);
-        QVERIFY(!it.lock->lost().isComplete());
-        QCOMPARE(stored(), (*it.granted)->id);
-        scope.launch(extending(&it, 0ms, Deadline::after(m_loop, 2s)));
-        QTRY_VERIFY(it.done);
-        QCOMPARE(code(it.done->error().code), code(ErrorCode::BadInput));
-    }
-
-    void whatIsNotOursIsNotExtended_data()
-    {
-        QTest::addColumn<bool>("isStolen");
-        QTest::newRow("expired") << false;
-        QTest::newRow("stolen") << true;
-    }
-    void whatIsNotOursIsNotExtended()
-    {
-        QFETCH(bool, isStolen);
-        Extended it;
-        it.lock = std::make_unique<recipes::SetNxLock>(process(), RedisKey(m_key), 30s, Random(1));
-        Scope scope(m_loop);
-        scope.launch(acquiring(&it));
-        QTRY_VERIFY(it.granted && *it.granted);
-        ask({"DEL", m_key});
-        if (isStolen)
-            ask({"SET", m_key, "another"});
-        scope.launch(extending(&it, 60s, Deadline::after(m_loop, 2s)));
-        QTRY_VERIFY(it.done);
-        QCOMPARE(code(it.done->error().code), code(ErrorCode::NotHeld));
-        QVERIFY(it.lock->lost().isComplete());
-        QCOMPARE(it.lock->lost().value(), Loss::TakenAway);
-        QCOMPARE(it.lock->holdCount(), 0);
-        QCOMPARE(ask({"PTTL", m_key}).integer, isStolen ? -1 : -2); // neither changed nor made again
-    }
-
-    void anUnansweredExtendSaysSo()
-    {
-        auto &redis = process();
-        Extended it;
-        it.lock = std::make_unique<recipes::SetNxLock>(redis, RedisKey(m_key), 30s, Random(1));
-        Scope scope(m_loop);
-        scope.launch(acquiring(&it));
-        QTRY_VERIFY(it.granted && *it.granted);
-        redis.plan("compare-and-expire", Fault::LoseReply);
-        scope.launch(extending(&it, 60s, Deadline::after(m_loop, 2s)));
-        QTRY_VERIFY(it.done);
-        QCOMPARE(code(it.done->error().code), code(ErrorCode::UnknownOutcome));
-        QCOMPARE(it.lock->holdCount(), 1);
     }
 };
 

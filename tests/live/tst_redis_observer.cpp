@@ -294,24 +294,6 @@ private slots:
         QVERIFY(steps.back().firstSnapshotComplete);
     }
 
-    void aPausedSweepStandsStill()
-    {
-        QCOMPARE(act({"SET", "orders-lock", token}), "OK");
-        ObserverOptions options;
-        m_connection = redis::openConnection(m_loop, optionsFor(m_server->address()));
-        m_observer = std::make_unique<RedisObserver>(*m_connection, ConnectionName("redis"), options, m_sink);
-        m_observer->setPaused(true);
-        m_observer->start();
-        QVERIFY(becomes(*m_connection, ConnectionState::Connected));
-        // Whatever it would send is answered before what is sent after it.
-        for (int i = 0; i < 20; ++i)
-            QCOMPARE(valueOf(m_connection->command({"PING"}, soon())).text, "PONG");
-        QVERIFY(!m_observer->firstSnapshot().isComplete());
-        m_observer->setPaused(false);
-        QVERIFY(firstSnapshot());
-        QVERIFY(lockNamed("orders-lock"));
-    }
-
     void oneSnapshotWithoutFollowing()
     {
         QCOMPARE(act({"SET", "orders-lock", token}), "OK");

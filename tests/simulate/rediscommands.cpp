@@ -14,7 +14,7 @@ struct Pattern {
 
 const std::vector<Pattern> &patterns()
 {
-    static const std::vector<Pattern> all{{"SET", "kv", {"NX", "XX", "GET", "KEEPTTL", "PX m", "EX m"}},
+    static const std::vector<Pattern> all{{"SET", "kv", {"NX", "PX m"}},
                                           {"SETNX", "kv"},
                                           {"GET", "k"},
                                           {"GETSET", "kv"},
@@ -25,8 +25,8 @@ const std::vector<Pattern> &patterns()
                                           {"EXISTS", "kk"},
                                           {"KEYS", "g"},
                                           {"DBSIZE", ""},
-                                          {"EXPIRE", "km", {"NX", "XX", "GT", "LT"}},
-                                          {"PEXPIRE", "km", {"NX", "XX", "GT", "LT"}},
+                                          {"EXPIRE", "km"},
+                                          {"PEXPIRE", "km"},
                                           {"TTL", "k"},
                                           {"PTTL", "k"},
                                           {"PEXPIRETIME", "k"},
@@ -44,7 +44,7 @@ const std::vector<Pattern> &patterns()
                                           {"LINDEX", "Li"},
                                           {"LRANGE", "Lii"},
                                           {"LREM", "Lih"},
-                                          {"ZADD", "Zsh", {"NX", "XX", "GT", "LT", "CH", "INCR"}},
+                                          {"ZADD", "Zsh"},
                                           {"ZADD", "Zshsh"},
                                           {"ZINCRBY", "Zsh"},
                                           {"ZREM", "Zh"},

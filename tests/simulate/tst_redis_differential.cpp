@@ -322,7 +322,7 @@ private slots:
         const std::vector<redis::Command> before{{"SET", "short", "1", "PX", "30"},
                                                  {"HSET", "hash", "f", "1"},
                                                  {"PEXPIRE", "hash", "30"},
-                                                 {"SET", "long", "1", "EX", "1000"}};
+                                                 {"SET", "long", "1", "PX", "1000000"}};
         const std::vector<redis::Command> after{{"GET", "short"},  {"EXISTS", "short", "hash", "long"},
                                                 {"DBSIZE"},        {"PTTL", "short"},
                                                 {"TTL", "long"},   {"KEYS", "*"},

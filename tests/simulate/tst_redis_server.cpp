@@ -57,7 +57,7 @@ private slots:
 
     void itsClockJumps()
     {
-        QCOMPARE(direct({"SET", "lease", "me", "EX", "30"}), QByteArray("OK"));
+        QCOMPARE(direct({"SET", "lease", "me", "PX", "30000"}), QByteArray("OK"));
         server().jumpClock(-10s);
         QCOMPARE(direct({"TTL", "lease"}), QByteArray("40"));
         server().jumpClock(50s);
@@ -124,7 +124,7 @@ private slots:
     {
         server().setReplicaLag(100ms);
         direct({"SET", "old", "1"});
-        direct({"SET", "deleted", "1", "EX", "1000"});
+        direct({"SET", "deleted", "1", "PX", "1000000"});
         direct({"HSET", "hash", "a", "1"});
         pass(200ms);
         direct({"SET", "new", "1", "NX"});

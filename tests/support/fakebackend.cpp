@@ -69,11 +69,6 @@ void FakeBackend::setReadOnly(const ConnectionName &name, bool readOnly)
     calls << u"setReadOnly %1 %2"_s.arg(words(name), readOnly ? u"true"_s : u"false"_s);
 }
 
-void FakeBackend::setPaused(bool paused)
-{
-    calls << u"setPaused %1"_s.arg(paused ? u"true"_s : u"false"_s);
-}
-
 void FakeBackend::listZnodes(const ConnectionName &name, const ZPath &path, QObject *context,
                              Answer<std::vector<ZnodeRow>> answer)
 {

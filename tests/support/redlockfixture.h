@@ -105,23 +105,7 @@ public:
     {
     }
 
-    void extend()
-    {
-        extended.reset();
-        m_extending.launch(extending());
-    }
-
     recipes::RedlockLock &redlock; // as long as there is the lock
-    std::optional<Result<void>> extended;
-
-private:
-    Task<void> extending()
-    {
-        auto result = co_await redlock.extend();
-        extended.emplace(std::move(result));
-    }
-
-    Scope m_extending{m_loop};
 };
 
 } // namespace lockscope::testing

@@ -93,7 +93,6 @@ public:
     int reads = 0;
 
     void start() override {}
-    void setPaused(bool) override {}
     Completion<bool> firstSnapshot() const override { return Completion<bool>(m_loop); }
     Task<Result<LockSnapshot>> readNow(QByteArray, Deadline) override
     {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the preview of a force-release says of other people's Redis clients: whom it wakes, who notices, who deletes
 // without comparing.
+#include "core/inspect/knownclients.h"
 #include "core/operate/forcereleaseplan.h"
 #include "tests/support/testmain.h"
 
@@ -55,7 +56,7 @@ private slots:
     {
         auto snapshot = lockOfClient("redis-set-nx", "token");
         snapshot.lock.name = "lock:orders";
-        snapshot.client = u"python-redis-lock"_s;
+        attribute(snapshot, clients::pythonRedisLock);
         const auto plan = planForceRelease(snapshot, "token");
         QVERIFY(plan);
         QVERIFY2(plan->wakes.contains(u"push to lock-signal:orders"_s), qPrintable(plan->wakes));
@@ -66,7 +67,7 @@ private slots:
         }));
 
         snapshot.lock.name = "app:orders";
-        snapshot.client = u"Spring Integration"_s;
+        attribute(snapshot, clients::springIntegration);
         const auto spring = planForceRelease(snapshot, "token");
         QVERIFY(spring && spring->commands.contains(u"and then: PUBLISH app-channel app:orders"_s));
         QVERIFY2(spring->wakes.contains(u"by the publish"_s), qPrintable(spring->wakes));
@@ -75,7 +76,7 @@ private slots:
     void whoDeletesWithoutComparingIsNamedBefore()
     {
         auto snapshot = lockOfClient("redis-set-nx", "ADDED:2025-11-22T10:00:00.000Z@host-a");
-        snapshot.client = u"ShedLock"_s;
+        attribute(snapshot, clients::shedLock);
         snapshot.contenders[0].identity = "host-a";
         snapshot.contenders[0].expiresAt = snapshot.observed + std::chrono::seconds(90);
         const auto plan = planForceRelease(snapshot, snapshot.contenders[0].id);

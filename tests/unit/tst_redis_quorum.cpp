@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the nodes of a Redlock set say apart, and the one lock that they are together: a table.
 #include "core/inspect/findings.h"
+#include "core/inspect/knownclients.h"
 #include "core/inspect/redis/quorum.h"
 #include "core/inspect/json.h"
 #include "core/inspect/equivalence.h"
@@ -237,7 +238,7 @@ private slots:
     {
         auto sights = sightsOf(u"- A20 -"_s);
         QCOMPARE(shown(mergeNodes(sights)).left(4), u"free"_s);
-        sights[1].snapshot->client = u"redis-py"_s;
+        attribute(*sights[1].snapshot, clients::redisPy);
         const auto lock = mergeNodes(sights);
         QCOMPARE(shown(lock), u"held: holder A 20"_s);
         QCOMPARE(lock->recipe, QByteArray("redis-set-nx"));

@@ -26,8 +26,6 @@ public:
     [[nodiscard]] QPushButton *connectButton() const { return m_connect; }
     [[nodiscard]] QPushButton *saveButton() const { return m_save; }
     [[nodiscard]] QPushButton *deleteButton() const { return m_delete; }
-    [[nodiscard]] QPushButton *duplicateButton() const { return m_duplicate; }
-    [[nodiscard]] QPushButton *newButton() const { return m_new; }
 
 signals:
     // Whoever shows the dialog connects; it has closed by then.

@@ -64,8 +64,8 @@ GuaranteesDialog::GuaranteesDialog(const std::vector<QByteArray> &recipes, QWidg
     m_nothing = makeLabel(tr("No recipe, no fault and no reason has this text."), u"muted"_s, this);
     m_nothing->hide();
     auto *about = makeLabel(
-        tr("No lock survives every fault. This is what each recipe keeps, and what it cannot keep; every test "
-           "run plays thousands of schedules against this very table."),
+        tr("No lock survives every fault. This table says what each recipe keeps, and what it cannot keep; every "
+           "test run checks it with thousands of simulated schedules."),
         u"muted"_s, this);
     about->setWordWrap(true);
     auto *close = new QPushButton(tr("Close"), this);

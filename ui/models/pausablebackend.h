@@ -20,7 +20,7 @@ public:
     // `backend` outlives this.
     explicit PausableBackend(Backend &backend, QObject *parent = nullptr);
 
-    void setPaused(bool paused) override;
+    void setPaused(bool paused);
     // How many locks changed since.
     [[nodiscard]] int waiting() const { return static_cast<int>(m_locks.size()); }
 

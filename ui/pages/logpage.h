@@ -30,7 +30,6 @@ public:
 
     [[nodiscard]] LiveTree *table() const { return m_table; }
     [[nodiscard]] QPushButton *onlyWrites() const { return m_onlyWrites; }
-    [[nodiscard]] QPushButton *onlyEvents() const { return m_onlyEvents; }
     [[nodiscard]] QPushButton *followButton() const { return m_follow; }
     // What copying puts on the clipboard: the chosen rows, or all that are shown.
     [[nodiscard]] QString copyText() const;

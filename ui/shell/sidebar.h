@@ -61,7 +61,6 @@ public:
     void setPageCount(int page, const QString &count);
     // Empty: all.
     void setCurrentConnection(const ConnectionName &name);
-    [[nodiscard]] const ConnectionName &currentConnection() const { return m_connection; }
     void setSandbox(const QString &state);
     // The colour a person gave a connection; an invalid one for none.
     using Colours = std::function<QColor(const ConnectionName &)>;

@@ -33,15 +33,15 @@ const std::vector<Invariant> &invariants()
 {
     static const std::vector<Invariant> all{
         {"exclusion", MustHoldPanel::tr("never two holders"),
-         MustHoldPanel::tr("Never more believe to hold than the lock permits")},
+         MustHoldPanel::tr("Never do more contenders believe that they hold it than the lock permits")},
         {"effect", MustHoldPanel::tr("no late write"),
-         MustHoldPanel::tr("What the lock guards is never written by one whose turn is over")},
+         MustHoldPanel::tr("Nobody writes what the lock guards after its turn is over")},
         {"order", MustHoldPanel::tr("first come, first served"),
          MustHoldPanel::tr("Grants follow the order of the queue, where the recipe promises it")},
         {"progress", MustHoldPanel::tr("no lost wake-up"),
          MustHoldPanel::tr("Whoever waits gets the lock once nothing goes wrong any more")},
         {"cleanliness", MustHoldPanel::tr("nothing left behind"),
-         MustHoldPanel::tr("No node and no key is there at the end")},
+         MustHoldPanel::tr("No node and no key of it is left at the end")},
         {"tokens", MustHoldPanel::tr("fencing tokens only grow"),
          MustHoldPanel::tr("A later holder has a larger token")},
     };

@@ -28,7 +28,6 @@ public:
     [[nodiscard]] QString requests() const { return text(0); }
     [[nodiscard]] QString watchEvents() const { return text(1); }
     [[nodiscard]] QString wasted() const { return text(2); }
-    [[nodiscard]] QString waitP99() const { return text(3); }
     [[nodiscard]] QString wholeRun() const;
 
 protected:

@@ -26,7 +26,6 @@ public:
     // "t = 300.0 ms · event 1,204 of 9,405".
     [[nodiscard]] QString place() const;
     [[nodiscard]] QSlider *slider() const { return m_slider; }
-    [[nodiscard]] QPushButton *playButton() const { return m_play; }
 
 protected:
     void resizeEvent(QResizeEvent *event) override;

@@ -39,9 +39,8 @@ void steady(LockSnapshot &newer, const LockSnapshot &older)
 MariaDbObserver::MariaDbObserver(mariadb::Session &session, ConnectionName name, ObserverOptions options,
                                  ObserverSink &sink)
     : m_session(session), m_loop(session.loop()), m_name(std::move(name)), m_options(options), m_sink(sink),
-      m_reader(session), m_firstSnapshot(m_loop), m_resumed(m_loop), m_work(m_loop)
+      m_reader(session), m_firstSnapshot(m_loop), m_reporter(m_name, sink), m_work(m_loop)
 {
-    m_resumed.complete(true);
 }
 
 void MariaDbObserver::start()
@@ -50,22 +49,9 @@ void MariaDbObserver::start()
         m_work.launch(poll());
 }
 
-void MariaDbObserver::setPaused(bool paused)
-{
-    if (paused == m_isPaused)
-        return;
-    m_isPaused = paused;
-    if (paused)
-        m_resumed = Completion<bool>(m_loop);
-    else
-        m_resumed.complete(true);
-}
-
 Task<void> MariaDbObserver::poll()
 {
     for (;;) {
-        auto resumed = m_resumed;
-        co_await resumed;
         const auto begun = m_loop.now();
         const auto limit = Deadline::after(m_loop, lookTakesAtMost);
         auto silence = m_loop.callAt(begun + answersWithin, [this] {
@@ -165,10 +151,7 @@ void MariaDbObserver::settle(const SqlLook &look)
     auto changes = m_known.replace({}, std::move(snapshots));
     if (!changes.empty())
         m_sink.locksChanged(std::move(changes));
-    if (sessions == m_sessions)
-        return;
-    m_sessions = std::move(sessions);
-    m_sink.sessionsChanged(m_name, m_sessions);
+    m_reporter.tell(std::move(sessions));
 }
 
 std::vector<Coverage> MariaDbObserver::coverage() const
@@ -195,22 +178,14 @@ std::vector<Coverage> MariaDbObserver::coverage() const
 
 void MariaDbObserver::tellCoverage()
 {
-    auto now = coverage();
-    if (now == m_toldCoverage)
-        return;
-    m_toldCoverage = now;
-    m_sink.coverageChanged(m_name, std::move(now));
+    m_reporter.tell(coverage());
 }
 
 void MariaDbObserver::tellProgress()
 {
     const auto every = std::max<std::chrono::milliseconds>(m_options.pollEvery, leastPause);
     const auto how = m_options.follow ? u"polling every %1 ms"_s.arg(every.count()) : u"one look"_s;
-    const Progress progress{m_name, how, 0, 0, false, m_firstSnapshot.isComplete()};
-    if (progress == m_toldProgress)
-        return;
-    m_toldProgress = progress;
-    m_sink.progressed(progress);
+    m_reporter.tell(Progress{m_name, how, 0, 0, false, m_firstSnapshot.isComplete()});
 }
 
 void MariaDbObserver::tellCost(Duration rest)
@@ -218,10 +193,7 @@ void MariaDbObserver::tellCost(Duration rest)
     const auto sent = m_reader.requests() - std::exchange(m_costRequests, m_reader.requests());
     Cost cost;
     cost.requestsPerSecond = static_cast<double>(sent) / std::chrono::duration<double>(rest).count();
-    if (cost == m_toldCost)
-        return;
-    m_toldCost = cost;
-    m_sink.costChanged(m_name, cost);
+    m_reporter.tell(cost);
 }
 
 } // namespace lockscope::inspect

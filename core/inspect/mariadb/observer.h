@@ -9,8 +9,8 @@
 #pragma once
 
 #include "core/async/scope.h"
+#include "core/inspect/changereporter.h"
 #include "core/inspect/mariadb/reader.h"
-#include "core/inspect/observer.h"
 #include "core/inspect/picturestore.h"
 
 namespace lockscope::inspect {
@@ -21,12 +21,11 @@ public:
     MariaDbObserver(mariadb::Session &session, ConnectionName name, ObserverOptions options, ObserverSink &sink);
 
     void start() override;
-    void setPaused(bool paused) override;
     [[nodiscard]] Completion<bool> firstSnapshot() const override { return m_firstSnapshot; }
     // The task must not outlive the observer.
     Task<Result<LockSnapshot>> readNow(QByteArray name, Deadline deadline) override;
     [[nodiscard]] std::vector<LockSnapshot> snapshots() const override { return m_known.all(); }
-    [[nodiscard]] std::vector<SessionSnapshot> sessions() const override { return m_sessions; }
+    [[nodiscard]] std::vector<SessionSnapshot> sessions() const override { return m_reporter.sessions(); }
     [[nodiscard]] std::vector<Coverage> coverage() const override;
 
 private:
@@ -49,13 +48,8 @@ private:
     SqlReader m_reader;
     Completion<bool> m_firstSnapshot;
     SnapshotStore m_known;
-    std::vector<SessionSnapshot> m_sessions;
-    std::vector<Coverage> m_toldCoverage;
-    Progress m_toldProgress;
-    Cost m_toldCost;
+    ChangeReporter m_reporter;
     qint64 m_costRequests = 0;
-    Completion<bool> m_resumed;
-    bool m_isPaused = false;
     QString m_notAnswering; // why what is shown may be of earlier; empty while looks succeed
     Duration m_tookBefore{0};
     Scope m_work; // last: its coroutines use everything above

@@ -5,6 +5,7 @@
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/recognise.h"
 #include "core/rules/keysignals.h"
+#include "core/rules/redissonkeys.h"
 
 #include <algorithm>
 
@@ -29,14 +30,25 @@ std::optional<QByteArray> ofReadHold(const QByteArray &key)
     return key.left(client);
 }
 
-// "redisson_unlock_latch:{orders}:<hex32>" → "{orders}"
-std::optional<QByteArray> ofLatch(const QByteArray &key)
+// What Redisson would name so beside a lock: "redisson_lock_queue:{orders}", "{orders}:timeout",
+// "redisson_unlock_latch:{orders}:<hex32>" → "orders"
+std::optional<QByteArray> ofRedisson(const QByteArray &key)
 {
-    static const QByteArray prefix = QByteArray(redisson::latch) + ':';
-    const auto colon = key.lastIndexOf(':');
-    if (!key.startsWith(prefix) || colon <= prefix.size() || !isHex32(key.mid(colon + 1)))
-        return std::nullopt;
-    return key.mid(prefix.size(), colon - prefix.size());
+    if (!key.startsWith("redisson_") && !key.startsWith('{'))
+        return std::nullopt; // of millions of keys nearly all
+    const auto first = key.indexOf(':');
+    const auto last = key.lastIndexOf(':');
+    const auto behind = withoutBraces(key.mid(first + 1));
+    const redis::RedissonKeys keys(behind);
+    if (!behind.isEmpty() && (key == keys.fairQueue() || key == keys.fairDeadlines() || key == keys.fencingToken()))
+        return behind;
+    const auto request = key.mid(last + 1);
+    const auto latched = withoutBraces(key.mid(first + 1, last - first - 1));
+    if (!latched.isEmpty() && isHex32(request) && key == redis::RedissonKeys(latched).unlockLatch(request))
+        return latched;
+    const auto before = withoutBraces(key.left(last));
+    const bool isBraced = key.startsWith('{') && key.left(last).endsWith('}');
+    return isBraced && key == redis::RedissonKeys(before).permitDeadlines() ? std::optional(before) : std::nullopt;
 }
 
 bool isReadWrite(const KeyView &main)
@@ -91,18 +103,10 @@ bool hasSizeOfLock(const RedisKey &key, KeyType type, qint64 bytes)
 std::optional<RedisKey> companionOf(const RedisKey &key)
 {
     const QByteArray &bytes = key.bytes();
-    if (const auto main = ofLatch(bytes))
-        return RedisKey(withoutBraces(*main));
-    for (const auto *prefix : {redisson::queue, redisson::timeouts, redisson::token}) {
-        const QByteArray begin = QByteArray(prefix) + ':';
-        if (bytes.startsWith(begin) && bytes.size() > begin.size())
-            return RedisKey(withoutBraces(bytes.mid(begin.size())));
-    }
+    if (const auto main = ofRedisson(bytes))
+        return RedisKey(*main);
     if (const auto main = ofReadHold(bytes))
         return RedisKey(withoutBraces(*main));
-    static const QByteArray permits = QByteArray(":") + redisson::permitTimeouts;
-    if (bytes.startsWith('{') && bytes.endsWith('}' + permits))
-        return RedisKey(withoutBraces(bytes.chopped(permits.size())));
     static const QByteArray signal = "lock-signal:";
     if (bytes.startsWith(signal))
         return RedisKey("lock:" + bytes.mid(signal.size()));
@@ -112,11 +116,12 @@ std::optional<RedisKey> companionOf(const RedisKey &key)
 std::vector<RedisKey> companionsToRead(const KeyView &main)
 {
     const QByteArray &name = main.key.bytes();
+    const redis::RedissonKeys redisson(name);
     std::vector<RedisKey> keys;
     if (main.type == KeyType::String) {
-        keys.emplace_back(suffixed(name, redisson::permitTimeouts));
-        if (name.startsWith("lock:"))
-            keys.emplace_back("lock-signal:" + name.mid(5));
+        keys.emplace_back(redisson.permitDeadlines());
+        if (const auto list = recipes::signalsOf(name).list; !list.isEmpty())
+            keys.emplace_back(list);
         return keys;
     }
     if (main.type != KeyType::Hash && main.type != KeyType::None)
@@ -126,24 +131,23 @@ std::vector<RedisKey> companionsToRead(const KeyView &main)
             const auto holder = readHolder(field);
             const qint64 holds = holder && !holder->writes ? readInteger(count).value_or(0) : 0;
             for (qint64 n = 1; n <= std::min(holds, mostReadHolds); ++n)
-                keys.emplace_back(redisson::readHold(name, field, n));
+                keys.emplace_back(redisson.readerTimeout(field, n));
         }
         return keys;
     }
-    for (const auto *prefix : {redisson::queue, redisson::timeouts, redisson::token})
-        keys.emplace_back(prefixed(prefix, name));
+    for (const auto &key : {redisson.fairQueue(), redisson.fairDeadlines(), redisson.fencingToken()})
+        keys.emplace_back(key);
     return keys;
 }
 
 std::vector<QByteArray> channelsToCount(const KeyView &main)
 {
     const QByteArray &name = main.key.bytes();
-    if (main.type == KeyType::Hash) {
-        const QByteArray channel = isReadWrite(main) ? redisson::readWriteChannel : redisson::lockChannel;
-        return {prefixed(channel, name)};
-    }
+    const redis::RedissonKeys redisson(name);
+    if (main.type == KeyType::Hash)
+        return {isReadWrite(main) ? redisson.readWriteChannel() : redisson.channel()};
     if (main.type == KeyType::String && main.value && readInteger(*main.value))
-        return {prefixed(redisson::semaphoreChannel, name), redisson::countDownChannel(name)};
+        return {redisson.semaphoreChannel(), redis::RedissonKeys::countDownChannel(name)};
     if (main.type == KeyType::String && main.value && isUuid36(*main.value)) {
         const auto channels = recipes::signalsOf(name).channels;
         return {channels.begin(), channels.end()};

@@ -90,7 +90,7 @@ std::optional<LockSnapshot> timestampLock(const Case &about)
     const bool isOver = *moment <= about.context.observed;
     const bool saysSince = isOver && about.behaviour().momentOfTaking;
     LockSnapshot lock = snapshotOf(
-        about, "redis-getset", std::nullopt, named ? Confidence::Medium : Confidence::Low,
+        about, "redis-getset", nullptr, named ? Confidence::Medium : Confidence::Low,
         u"the value is a moment, %1, and the key has no expiry"_s.arg(saysSince ? u"that at which it was written"_s
                                                                       : isOver  ? u"gone by"_s
                                                                                 : u"to come"_s));
@@ -121,7 +121,7 @@ std::optional<LockSnapshot> naiveLock(const Case &about)
     const auto confidence = confidenceIn(about);
     if (confidence == Confidence::Low && !about.context.includeLowConfidence)
         return std::nullopt;
-    LockSnapshot lock = snapshotOf(about, "redis-setnx-expire", std::nullopt, confidence,
+    LockSnapshot lock = snapshotOf(about, "redis-setnx-expire", nullptr, confidence,
                                    u"the key's name says lock; its value has the form of no client's token"_s);
     lock.waitersKnown = false;
     Contender holder = holderOf(about, *about.main.value);

@@ -5,16 +5,6 @@
 
 namespace lockscope::inspect {
 
-QByteArray prefixed(const QByteArray &prefix, const QByteArray &name)
-{
-    return name.contains('{') ? prefix + ':' + name : prefix + ":{" + name + '}';
-}
-
-QByteArray suffixed(const QByteArray &name, const QByteArray &suffix)
-{
-    return name.contains('{') ? name + ':' + suffix : '{' + name + "}:" + suffix;
-}
-
 QByteArray withoutBraces(const QByteArray &name)
 {
     if (name.size() < 2 || !name.startsWith('{') || !name.endsWith('}'))
@@ -43,16 +33,6 @@ std::optional<qint64> readInteger(const QByteArray &text)
     bool ok = false;
     const qint64 number = text.toLongLong(&ok);
     return ok && isDigits(text.startsWith('-') ? text.mid(1) : text) ? std::optional(number) : std::nullopt;
-}
-
-QByteArray redisson::countDownChannel(const QByteArray &name)
-{
-    return "redisson_countdownlatch__channel__{" + name + '}';
-}
-
-QByteArray redisson::readHold(const QByteArray &name, const QByteArray &holder, qint64 n)
-{
-    return suffixed(name, holder + ":rwlock_timeout:" + QByteArray::number(n));
 }
 
 } // namespace lockscope::inspect

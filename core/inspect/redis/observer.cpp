@@ -12,12 +12,6 @@ namespace lockscope::inspect {
 
 namespace {
 
-// Keys read in one go: a page of a sweep, which is few enough that a changed lock does not wait long.
-constexpr size_t batchAtMost = 1200;
-// The rest of a batch is the sweep's, so that a busy server does not stop it.
-constexpr size_t urgentInBatch = 200;
-// Beyond this the changed keys that are no known lock are left to the sweep.
-constexpr size_t urgentAtMost = 20'000;
 constexpr Duration longestRest = 20ms;
 constexpr size_t plainHashesKept = 50'000;
 constexpr auto progressEvery = 100ms;
@@ -32,9 +26,8 @@ RedisObserver::RedisObserver(redis::Connection &connection, ConnectionName name,
       m_firstSnapshot(m_loop), m_reader(connection, m_refusals),
       m_follower(connection, m_reader, m_refusals,
                  {[this](const RedisKey &key) { enqueue(key); }, [this] { enqueueKnown(); }}),
-      m_wake(m_loop), m_followed(m_loop), m_resumed(m_loop), m_work(m_loop), m_follow(m_loop)
+      m_reporter(m_name, sink), m_queue(m_loop), m_followed(m_loop), m_work(m_loop), m_follow(m_loop)
 {
-    m_toldProgress.connection = m_name;
 }
 
 RedisObserver::~RedisObserver() = default;
@@ -64,8 +57,7 @@ void RedisObserver::stateChanged(redis::ConnectionState state)
     m_wasConnected = isConnected;
     m_follow.cancelAll();
     m_work.cancelAll();
-    m_page.clear();
-    m_batchOut = false;
+    m_queue.reset();
     m_sweep = {};
     if (isConnected)
         connected();
@@ -76,7 +68,6 @@ void RedisObserver::stateChanged(redis::ConnectionState state)
 void RedisObserver::connected()
 {
     m_refusals = {}; // rights may have changed
-    m_batchWaiters.clear();
     m_followed = Completion<bool>(m_loop);
     startFollowing();
     m_work.launch(work());
@@ -120,20 +111,14 @@ Task<void> RedisObserver::follow()
 Task<void> RedisObserver::work()
 {
     for (;;) {
-        auto keys = takeBatch();
-        if (keys.empty()) {
-            m_wake = Completion<bool>(m_loop);
-            auto woken = m_wake;
-            co_await woken;
-            continue;
-        }
-        const bool crowded = m_urgent.size() >= urgentInBatch;
+        co_await m_queue.untilFilled();
+        const auto keys = m_queue.takeBatch();
+        const bool crowded = m_queue.isCrowded();
         const auto begun = m_loop.now();
         auto done = co_await readBatch(keys);
         if (!done) {
             // The server hangs or the connection is going; nothing is forgotten.
-            for (const auto &key : keys)
-                m_urgent.insert(key);
+            m_queue.putBack(keys);
             auto pause = sleepFor(m_loop, redisRetryAfter);
             co_await pause;
         } else if (crowded) {
@@ -141,61 +126,19 @@ Task<void> RedisObserver::work()
             auto rest = sleepFor(m_loop, std::min((m_loop.now() - begun) * restPerWork, longestRest));
             co_await rest;
         }
-        m_batchOut = false;
-        for (const auto &waiter : std::exchange(m_batchWaiters, {}))
-            waiter.complete(true);
+        m_queue.batchDone();
     }
-}
-
-Completion<bool> RedisObserver::nextBatchDone()
-{
-    return m_batchWaiters.emplace_back(m_loop);
-}
-
-Task<void> RedisObserver::untilPageRead()
-{
-    while (!m_page.empty() || m_batchOut) {
-        auto done = nextBatchDone();
-        co_await done;
-    }
-}
-
-Task<void> RedisObserver::untilAllRead()
-{
-    while (!m_urgent.empty() || !m_page.empty() || m_batchOut) {
-        auto done = nextBatchDone();
-        co_await done;
-    }
-}
-
-std::vector<RedisKey> RedisObserver::takeBatch()
-{
-    std::vector<RedisKey> keys;
-    while (!m_urgent.empty() && keys.size() < urgentInBatch)
-        keys.push_back(m_urgent.extract(m_urgent.begin()).value());
-    while (!m_page.empty() && keys.size() < batchAtMost) {
-        keys.push_back(std::move(m_page.back()));
-        m_page.pop_back();
-    }
-    m_batchOut = !keys.empty();
-    return keys;
-}
-
-void RedisObserver::wakeWorker()
-{
-    m_wake.complete(true);
 }
 
 void RedisObserver::enqueue(const RedisKey &key)
 {
     const auto owner = companionOf(key);
     const auto main = owner.value_or(key);
-    if (m_urgent.size() >= urgentAtMost && !m_known.contains(main))
+    if (m_queue.isOverfull() && !m_known.contains(main))
         return;
     if (owner)
         noteCompanion(key, main);
-    m_urgent.insert(main);
-    wakeWorker();
+    m_queue.add({main});
 }
 
 void RedisObserver::noteCompanion(const RedisKey &companion, const RedisKey &main)
@@ -207,9 +150,10 @@ void RedisObserver::noteCompanion(const RedisKey &companion, const RedisKey &mai
 
 void RedisObserver::enqueueKnown()
 {
+    std::vector<RedisKey> keys;
     for (const auto &[key, known] : m_known)
-        m_urgent.insert(key);
-    wakeWorker();
+        keys.push_back(key);
+    m_queue.add(keys);
 }
 
 Task<Result<void>> RedisObserver::readBatch(std::vector<RedisKey> keys)
@@ -372,11 +316,7 @@ std::vector<Coverage> RedisObserver::coverage() const
 
 void RedisObserver::tellCoverage()
 {
-    auto now = coverage();
-    if (now == m_toldCoverage)
-        return;
-    m_toldCoverage = now;
-    m_sink.coverageChanged(m_name, std::move(now));
+    m_reporter.tell(coverage());
 }
 
 QString RedisObserver::how() const
@@ -398,11 +338,10 @@ void RedisObserver::tellProgress(bool atOnce)
     if (!atOnce && m_loop.now() - m_progressToldAt < progressEvery)
         return;
     Progress progress{m_name, how(), m_sweep.done, m_sweep.total, m_sweep.running, m_firstSnapshot.isComplete()};
-    if (progress == m_toldProgress)
+    if (progress == m_reporter.progress())
         return;
     m_progressToldAt = m_loop.now();
-    m_toldProgress = progress;
-    m_sink.progressed(std::move(progress));
+    m_reporter.tell(std::move(progress));
 }
 
 void RedisObserver::tellCost()
@@ -410,21 +349,7 @@ void RedisObserver::tellCost()
     Cost cost;
     const auto sent = m_reader.requests();
     cost.requestsPerSecond = static_cast<double>(sent - std::exchange(m_costRequests, sent));
-    if (cost == m_toldCost)
-        return;
-    m_toldCost = cost;
-    m_sink.costChanged(m_name, cost);
-}
-
-void RedisObserver::setPaused(bool paused)
-{
-    if (m_paused == paused)
-        return;
-    m_paused = paused;
-    if (paused)
-        m_resumed = Completion<bool>(m_loop);
-    else
-        m_resumed.complete(true);
+    m_reporter.tell(cost);
 }
 
 } // namespace lockscope::inspect

@@ -3,17 +3,17 @@
 //
 // Finding: SCAN, one page at a time; of each page first type and time to live, values only of what
 // may be a lock. The first sweep runs at full pace, later ones rest nine times as long as they work.
-// Following: see Follower. Whatever is due to be read goes through one queue and is read by one
-// worker, so an older answer never overwrites a newer one.
+// Following: see Follower. Whatever is due to be read goes through one ReadQueue.
 //
 // Survives reconnects: everything known is then read again. What the server refuses becomes coverage.
 // Loop thread only; not to be destroyed from within a call to its sink.
 #pragma once
 
 #include "core/async/scope.h"
-#include "core/inspect/observer.h"
+#include "core/inspect/changereporter.h"
 #include "core/inspect/picturestore.h"
 #include "core/inspect/redis/observerfollow.h"
+#include "core/inspect/redis/observerqueue.h"
 #include "core/inspect/redis/observerseen.h"
 
 #include <set>
@@ -27,12 +27,11 @@ public:
     ~RedisObserver() override;
 
     void start() override;
-    void setPaused(bool paused) override;
     [[nodiscard]] Completion<bool> firstSnapshot() const override { return m_firstSnapshot; }
     // The task must not outlive the observer.
     Task<Result<LockSnapshot>> readNow(QByteArray name, Deadline deadline) override;
     [[nodiscard]] std::vector<LockSnapshot> snapshots() const override { return m_snapshots.all(); }
-    [[nodiscard]] std::vector<SessionSnapshot> sessions() const override { return m_sessions; }
+    [[nodiscard]] std::vector<SessionSnapshot> sessions() const override { return m_reporter.sessions(); }
     [[nodiscard]] std::vector<Coverage> coverage() const override;
 
 private:
@@ -63,20 +62,14 @@ private:
     Task<void> countKeys();
     void attributeClients();
     Task<void> narrow();
-    Task<void> untilResumed();
     Task<void> readSessions();
     Task<Result<void>> recount();
 
-    // The queue of keys to read.
+    // Keys to read.
     void enqueue(const RedisKey &key);
     void noteCompanion(const RedisKey &companion, const RedisKey &main);
     void enqueueKnown();
-    void wakeWorker();
-    std::vector<RedisKey> takeBatch();
     [[nodiscard]] bool isWorthReading(const KeyView &view) const;
-    Task<void> untilPageRead();
-    Task<void> untilAllRead();
-    [[nodiscard]] Completion<bool> nextBatchDone();
     Task<Result<void>> readBatch(std::vector<RedisKey> keys);
 
     // From what was read to snapshots.
@@ -103,23 +96,14 @@ private:
     SnapshotStore m_snapshots;
     std::map<RedisKey, Known> m_known; // what else is known of their locks
     SeenSince m_seen;
-    std::vector<SessionSnapshot> m_sessions;
-    std::vector<Coverage> m_toldCoverage;
-    Progress m_toldProgress;
-    Cost m_toldCost;
+    ChangeReporter m_reporter;
     Instant m_progressToldAt{};
     qint64 m_costRequests = 0;
 
-    std::set<RedisKey> m_urgent;      // changed, expired, polled: before the sweep's keys
-    std::vector<RedisKey> m_page;     // of the sweep, not yet read
+    ReadQueue m_queue;
     std::set<RedisKey> m_forced;      // to be read even if nothing is there but companions
     std::set<RedisKey> m_plainHashes; // looked into and no locks; not again before the next sweep
-    bool m_batchOut = false;
-    Completion<bool> m_wake; // for the worker
-    std::vector<Completion<bool>> m_batchWaiters;
-    Completion<bool> m_followed; // set up how to follow, or failed to
-    Completion<bool> m_resumed;  // while paused
-    bool m_paused = false;
+    Completion<bool> m_followed;      // set up how to follow, or failed to
     bool m_started = false;
     bool m_wasConnected = false;
     bool m_reorderPrefixes = false;

@@ -154,6 +154,7 @@ void steady(LockSnapshot &newer, const LockSnapshot &older)
                             && newer.contenders.front().id == older.contenders.front().id;
     if (!newer.client && older.client && sameHolder && newer.recipe == older.recipe) {
         newer.client = older.client;
+        newer.clientTraits = older.clientTraits;
         newer.confidence = older.confidence;
         newer.why = older.why;
     }

@@ -39,15 +39,28 @@ std::map<QByteArray, QByteArray> fieldsOf(const QByteArray &line)
     return fields;
 }
 
-} // namespace
-
-Task<void> RedisObserver::untilResumed()
+// Ours are left out: nobody looks for a lock in its inspector.
+std::vector<SessionSnapshot> clientsIn(const QByteArray &list, const QByteArrayList &ours, const ConnectionName &name)
 {
-    while (m_paused) {
-        auto resumed = m_resumed;
-        co_await resumed;
+    std::vector<SessionSnapshot> sessions;
+    for (const auto &line : list.split('\n')) {
+        auto fields = fieldsOf(line);
+        const auto &id = fields["id"];
+        if (id.isEmpty() || ours.contains(id))
+            continue;
+        SessionSnapshot session;
+        session.connection = name;
+        session.session = label(id, 40);
+        if (const auto &address = fields["addr"]; !address.isEmpty())
+            session.endpoint = label(address, 120);
+        if (const auto &called = fields["name"]; !called.isEmpty())
+            session.client = label(called, 120);
+        sessions.push_back(std::move(session));
     }
+    return sessions;
 }
+
+} // namespace
 
 Task<void> RedisObserver::findForEver()
 {
@@ -89,7 +102,6 @@ Task<Result<void>> RedisObserver::sweep()
         co_await countKeys();
     }
     for (;;) {
-        co_await untilResumed();
         const auto begun = m_loop.now();
         auto more = co_await sweepPage();
         if (!more)
@@ -105,7 +117,7 @@ Task<Result<void>> RedisObserver::sweep()
     m_sweep.running = false;
     // What vanished without a word, and what the sweep did not name.
     enqueueKnown();
-    co_await untilAllRead();
+    co_await m_queue.untilAllRead();
     attributeClients();
     co_return Result<void>();
 }
@@ -138,15 +150,16 @@ Task<Result<bool>> RedisObserver::sweepPage()
         m_refusals.note(u"SCAN"_s, u"SCAN refused, locks are seen only when they change: "_s + label(answer.text));
         co_return false;
     }
+    std::vector<RedisKey> page;
     for (const auto &item : answer.items[1].items) {
         const RedisKey key(item.text);
         const auto main = companionOf(key);
         if (main)
             noteCompanion(key, *main);
-        m_page.push_back(main.value_or(key));
+        page.push_back(main.value_or(key));
     }
-    wakeWorker();
-    co_await untilPageRead();
+    m_queue.addPage(std::move(page));
+    co_await m_queue.untilPageRead();
     m_sweep.done += static_cast<qint64>(answer.items[1].items.size());
     m_sweep.total = std::max(m_sweep.total, m_sweep.done);
     m_sweep.cursor = answer.items[0].text;
@@ -170,14 +183,13 @@ Task<void> RedisObserver::pulse()
     for (int round = 1;; ++round) {
         auto beat = sleepFor(m_loop, m_options.pollEvery);
         co_await beat;
-        co_await untilResumed();
         const auto begun = m_loop.now();
         const auto mode = m_follower.mode();
         const bool polling = mode == Follower::Mode::Polling || mode == Follower::Mode::NotYet;
         const bool slowLook = mode == Follower::Mode::KeyspaceEvents && round % pulsesPerLookWithEvents == 0;
         if ((polling || slowLook) && !m_known.empty()) {
             enqueueKnown();
-            co_await untilAllRead();
+            co_await m_queue.untilAllRead();
         } else {
             auto counted = co_await recount();
             if (!counted)
@@ -222,7 +234,7 @@ Task<void> RedisObserver::housekeeping()
         if (tooLoud || (mode == Follower::Mode::NarrowTracking && m_reorderPrefixes)) {
             co_await narrow();
         }
-        if (round % sessionsEvery == 0 && !m_paused) {
+        if (round % sessionsEvery == 0) {
             co_await readSessions();
         }
     }
@@ -259,26 +271,8 @@ Task<void> RedisObserver::readSessions()
         tellCoverage();
         co_return;
     }
-    std::vector<SessionSnapshot> sessions;
-    for (const auto &line : list.text.split('\n')) {
-        auto fields = fieldsOf(line);
-        const auto &id = fields["id"];
-        // Ours are left out: nobody looks for a lock in its inspector.
-        if (id.isEmpty() || id == QByteArray::number(got->front().integer) || id == m_follower.subscriberId())
-            continue;
-        SessionSnapshot session;
-        session.connection = m_name;
-        session.session = label(id, 40);
-        if (const auto &address = fields["addr"]; !address.isEmpty())
-            session.endpoint = label(address, 120);
-        if (const auto &name = fields["name"]; !name.isEmpty())
-            session.client = label(name, 120);
-        sessions.push_back(std::move(session));
-    }
-    if (sessions == m_sessions)
-        co_return;
-    m_sessions = sessions;
-    m_sink.sessionsChanged(m_name, std::move(sessions));
+    const QByteArrayList ours{QByteArray::number(got->front().integer), m_follower.subscriberId()};
+    m_reporter.tell(clientsIn(list.text, ours, m_name));
 }
 
 } // namespace lockscope::inspect

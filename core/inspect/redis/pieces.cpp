@@ -40,14 +40,15 @@ std::optional<ServerTime> Case::expiry(const KeyView &key) const
     return key.ttl ? std::optional(context.observed + *key.ttl) : std::nullopt;
 }
 
-LockSnapshot snapshotOf(const Case &about, const QByteArray &recipe, std::optional<QString> client,
-                        Confidence confidence, QString why)
+LockSnapshot snapshotOf(const Case &about, const QByteArray &recipe, const KnownClient *client, Confidence confidence,
+                        QString why)
 {
     LockSnapshot lock;
     lock.lock = {about.context.connection, about.name()};
     lock.backend = BackendKind::Redis;
     lock.recipe = recipe;
-    lock.client = std::move(client);
+    if (client)
+        attribute(lock, *client);
     lock.confidence = confidence;
     lock.why = std::move(why);
     lock.observed = about.context.observed;

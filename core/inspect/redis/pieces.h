@@ -2,7 +2,9 @@
 // The pieces that all snapshots of Redis locks share.
 #pragma once
 
+#include "core/inspect/knownclients.h"
 #include "core/inspect/redis/recognise.h"
+#include "core/rules/redissonkeys.h"
 
 namespace lockscope::inspect {
 
@@ -13,13 +15,15 @@ struct Case {
     const RedisContext &context;
 
     [[nodiscard]] const QByteArray &name() const { return main.key.bytes(); }
+    [[nodiscard]] redis::RedissonKeys redissonKeys() const { return redis::RedissonKeys(name()); }
     [[nodiscard]] const KeyView *companion(const QByteArray &key) const; // null if missing
     [[nodiscard]] std::optional<qint64> subscribers(const QByteArray &channel) const;
     [[nodiscard]] Behaviour behaviour() const;
     [[nodiscard]] std::optional<ServerTime> expiry(const KeyView &key) const;
 };
 
-[[nodiscard]] LockSnapshot snapshotOf(const Case &about, const QByteArray &recipe, std::optional<QString> client,
+// `client` is null where several write the same.
+[[nodiscard]] LockSnapshot snapshotOf(const Case &about, const QByteArray &recipe, const KnownClient *client,
                                       Confidence confidence, QString why);
 // A holder whose id is `value`; expires with the key, held since we saw it come.
 [[nodiscard]] Contender holderOf(const Case &about, const QByteArray &value);

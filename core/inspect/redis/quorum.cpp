@@ -26,11 +26,8 @@ bool isTokenLock(const LockSnapshot &snapshot)
 // What cannot be a Redlock's: its client knows one Redis only, or its value is no token.
 bool isOfOneNode(const LockSnapshot &snapshot)
 {
-    static const QStringList singles{u"redis-py"_s, u"python-redis-lock"_s, u"ShedLock"_s, u"Spring Integration"_s,
-                                     u"Laravel"_s,  u"bsm/redislock"_s,     u"BullMQ"_s,   u"Bull"_s};
     const auto &recipe = recipes::recipeOf(snapshot.recipe);
-    return !recipe.namesHolder || recipe.endsBy == recipes::EndsBy::Timestamp
-           || (snapshot.client && singles.contains(*snapshot.client));
+    return !recipe.namesHolder || recipe.endsBy == recipes::EndsBy::Timestamp || snapshot.clientTraits.isOfOneNode;
 }
 
 // One token and where it stands.
@@ -288,6 +285,7 @@ std::optional<LockSnapshot> mergeNodes(const std::vector<NodeSight> &sights)
     lock.backend = BackendKind::Redis;
     lock.recipe = "redlock";
     lock.client = reference.client;
+    lock.clientTraits = reference.clientTraits;
     lock.confidence = first.votes() > 1 ? Confidence::High : reference.confidence;
     lock.why =
         u"the same token on %1 of %2 independent nodes; %3"_s.arg(first.votes()).arg(count.nodes).arg(reference.why);

@@ -74,7 +74,7 @@ void attributeToRegistries(std::vector<LockSnapshot> &locks)
         if (members.size() < 2)
             continue;
         for (auto *lock : members) {
-            lock->client = u"Spring Integration"_s;
+            attribute(*lock, clients::springIntegration);
             lock->confidence = Confidence::High;
             lock->why =
                 u"the same UUID under %1 keys of one prefix, as Spring's lock registry writes"_s.arg(members.size());

@@ -14,8 +14,6 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-const QString redissonClient = u"Redisson"_s;
-
 bool isHold(const std::pair<QByteArray, QByteArray> &field)
 {
     const auto holder = readHolder(field.first);
@@ -61,7 +59,7 @@ std::optional<ServerTime> lastReadHold(const Case &about, const QByteArray &fiel
 {
     std::optional<ServerTime> last;
     for (qint64 n = 1; n <= std::min(holds, 64); ++n) {
-        const KeyView *hold = about.companion(redisson::readHold(about.name(), field, n));
+        const KeyView *hold = about.companion(about.redissonKeys().readerTimeout(field, n));
         const auto ends = hold ? about.expiry(*hold) : std::nullopt;
         if (ends && (!last || *ends > *last))
             last = ends;
@@ -79,7 +77,7 @@ void attach(LockSnapshot &lock, const Case &about)
 
 const KeyView *fairQueue(const Case &about)
 {
-    const KeyView *queue = about.companion(prefixed(redisson::queue, about.name()));
+    const KeyView *queue = about.companion(about.redissonKeys().fairQueue());
     return queue && queue->type == KeyType::List && !queue->items.empty() ? queue : nullptr;
 }
 
@@ -91,7 +89,7 @@ std::optional<LockSnapshot> redissonReadWriteLock(const Case &about)
     const auto mode = std::ranges::find(fields, "mode", &std::pair<QByteArray, QByteArray>::first);
     if (mode == fields.end() || (mode->second != "read" && mode->second != "write"))
         return std::nullopt;
-    LockSnapshot lock = snapshotOf(about, "redisson-rwlock", redissonClient, Confidence::High,
+    LockSnapshot lock = snapshotOf(about, "redisson-rwlock", &clients::redisson, Confidence::High,
                                    u"a hash with the field mode and fields <uuid>:<thread>"_s);
     for (const auto &field : fields) {
         const auto read = readHolder(field.first);
@@ -113,7 +111,7 @@ std::optional<LockSnapshot> redissonReadWriteLock(const Case &about)
     addNoTtl(lock, about);
     // While readers hold it only writers wait.
     const Mode waiting = mode->second == "read" ? Mode::Write : Mode::Exclusive;
-    addSubscribers(lock, about, prefixed(redisson::readWriteChannel, about.name()), waiting);
+    addSubscribers(lock, about, about.redissonKeys().readWriteChannel(), waiting);
     judgeState(lock);
     return lock;
 }
@@ -123,13 +121,13 @@ std::optional<LockSnapshot> redissonLock(const Case &about)
     const auto &fields = about.main.fields;
     if (fields.empty() || !std::ranges::all_of(fields, isHold))
         return std::nullopt;
-    const KeyView *token = about.companion(prefixed(redisson::token, about.name()));
+    const KeyView *token = about.companion(about.redissonKeys().fencingToken());
     const KeyView *queue = fairQueue(about);
     // Nobody shares an RLock: a hash of several such fields is another's, unless Redisson's own keys stand beside it.
     if (fields.size() > 1 && !token && !queue)
         return std::nullopt;
     LockSnapshot lock =
-        snapshotOf(about, "redisson-lock", redissonClient, Confidence::Medium,
+        snapshotOf(about, "redisson-lock", &clients::redisson, Confidence::Medium,
                    u"a hash of <uuid>:<thread>; a spin lock and a fair lock nobody waits for look the "
                    "same"_s);
     for (const auto &field : fields)
@@ -147,9 +145,9 @@ std::optional<LockSnapshot> redissonLock(const Case &about)
         lock.recipe = "redisson-fair-lock";
         lock.confidence = Confidence::High;
         lock.why = u"a hash of <uuid>:<thread> beside redisson_lock_queue"_s;
-        addFairQueue(lock, about, *queue, about.companion(prefixed(redisson::timeouts, about.name())));
+        addFairQueue(lock, about, *queue, about.companion(about.redissonKeys().fairDeadlines()));
     } else {
-        addSubscribers(lock, about, prefixed(redisson::lockChannel, about.name()), Mode::Exclusive);
+        addSubscribers(lock, about, about.redissonKeys().channel(), Mode::Exclusive);
     }
     judgeState(lock);
     return lock;
@@ -162,7 +160,7 @@ std::optional<LockSnapshot> redissonMultiLock(const Case &about)
         const auto found = std::ranges::find(about.main.fields, field, &std::pair<QByteArray, QByteArray>::first);
         return found == about.main.fields.end() ? std::nullopt : std::optional(found->second);
     };
-    LockSnapshot lock = snapshotOf(about, "redisson-lock", redissonClient, Confidence::High,
+    LockSnapshot lock = snapshotOf(about, "redisson-lock", &clients::redisson, Confidence::High,
                                    u"a hash with fields ending in :expire_time and :lock_count (a group of locks)"_s);
     for (const auto &[field, owner] : about.main.fields) {
         const QByteArray stem = field + ':' + owner + ':';
@@ -181,7 +179,7 @@ std::optional<LockSnapshot> redissonMultiLock(const Case &about)
     }
     if (lock.contenders.empty())
         return std::nullopt;
-    addSubscribers(lock, about, prefixed(redisson::lockChannel, about.name()), Mode::Exclusive);
+    addSubscribers(lock, about, about.redissonKeys().channel(), Mode::Exclusive);
     judgeState(lock);
     return lock;
 }
@@ -189,9 +187,9 @@ std::optional<LockSnapshot> redissonMultiLock(const Case &about)
 std::optional<LockSnapshot> redissonLeftOver(const Case &about)
 {
     if (const KeyView *queue = fairQueue(about)) {
-        LockSnapshot lock = snapshotOf(about, "redisson-fair-lock", redissonClient, Confidence::High,
+        LockSnapshot lock = snapshotOf(about, "redisson-fair-lock", &clients::redisson, Confidence::High,
                                        u"redisson_lock_queue without the lock's own key"_s);
-        addFairQueue(lock, about, *queue, about.companion(prefixed(redisson::timeouts, about.name())));
+        addFairQueue(lock, about, *queue, about.companion(about.redissonKeys().fairDeadlines()));
         attach(lock, about);
         const auto *stale = lock.find(FindingCode::StaleQueue);
         if (stale && stale->contenders.size() == lock.contenders.size())
@@ -199,8 +197,8 @@ std::optional<LockSnapshot> redissonLeftOver(const Case &about)
         return lock;
     }
     // The counter of fencing tokens stays for ever, by design.
-    if (about.companion(prefixed(redisson::token, about.name()))) {
-        LockSnapshot lock = snapshotOf(about, "redisson-fenced-lock", redissonClient, Confidence::High,
+    if (about.companion(about.redissonKeys().fencingToken())) {
+        LockSnapshot lock = snapshotOf(about, "redisson-fenced-lock", &clients::redisson, Confidence::High,
                                        u"redisson_lock_token without the lock's own key"_s);
         attach(lock, about);
         return lock;

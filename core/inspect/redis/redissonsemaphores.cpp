@@ -26,14 +26,14 @@ std::optional<qint64> permitsLeft(const Case &about)
 std::optional<LockSnapshot> redissonPermitSemaphore(const Case &about)
 {
     const auto left = permitsLeft(about);
-    const KeyView *timeouts = about.companion(suffixed(about.name(), redisson::permitTimeouts));
+    const KeyView *timeouts = about.companion(about.redissonKeys().permitDeadlines());
     if (!left || !timeouts || timeouts->type != KeyType::SortedSet || timeouts->scored.empty())
         return std::nullopt;
     const bool ids =
         std::ranges::all_of(timeouts->scored, [](const auto &entry) { return entry.first.size() == permitIdBytes; });
     if (!ids)
         return std::nullopt;
-    LockSnapshot lock = snapshotOf(about, "redisson-semaphore", u"Redisson"_s, Confidence::High,
+    LockSnapshot lock = snapshotOf(about, "redisson-semaphore", &clients::redisson, Confidence::High,
                                    u"an integer beside {name}:timeout with permit ids; %1 permits left"_s.arg(*left));
     lock.companions = {timeouts->key.bytes()};
     int expired = 0;
@@ -57,7 +57,7 @@ std::optional<LockSnapshot> redissonPermitSemaphore(const Case &about)
         const QString message = u"%1 permits have expired and come back only when somebody asks"_s.arg(expired);
         addFinding(lock, FindingCode::Litter, message);
     }
-    addSubscribers(lock, about, prefixed(redisson::semaphoreChannel, about.name()), Mode::Permit);
+    addSubscribers(lock, about, about.redissonKeys().semaphoreChannel(), Mode::Permit);
     judgeState(lock);
     return lock;
 }
@@ -65,11 +65,11 @@ std::optional<LockSnapshot> redissonPermitSemaphore(const Case &about)
 std::optional<LockSnapshot> redissonSemaphore(const Case &about)
 {
     const auto left = permitsLeft(about);
-    const QByteArray channel = prefixed(redisson::semaphoreChannel, about.name());
+    const QByteArray channel = about.redissonKeys().semaphoreChannel();
     if (!left || about.subscribers(channel).value_or(0) == 0)
         return std::nullopt;
     LockSnapshot lock =
-        snapshotOf(about, "redisson-semaphore", u"Redisson"_s, Confidence::High,
+        snapshotOf(about, "redisson-semaphore", &clients::redisson, Confidence::High,
                    u"an integer whose channel redisson_sc has subscribers; %1 permits left, and nobody "
                    "writes down who has the others"_s.arg(*left));
     addSubscribers(lock, about, channel, Mode::Permit);
@@ -79,7 +79,8 @@ std::optional<LockSnapshot> redissonSemaphore(const Case &about)
 
 bool isCountDownLatch(const Case &about)
 {
-    return permitsLeft(about) && about.subscribers(redisson::countDownChannel(about.name())).value_or(0) > 0;
+    return permitsLeft(about)
+           && about.subscribers(redis::RedissonKeys::countDownChannel(about.name())).value_or(0) > 0;
 }
 
 } // namespace lockscope::inspect

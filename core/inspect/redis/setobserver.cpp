@@ -54,7 +54,7 @@ public:
     }
     void sessionsChanged(const ConnectionName &, std::vector<SessionSnapshot>) override
     {
-        m_set.m_sink.sessionsChanged(m_set.m_name, m_set.sessions());
+        m_set.m_reporter.tell(m_set.sessions());
     }
     void coverageChanged(const ConnectionName &, std::vector<Coverage>) override { m_set.tellCoverage(); }
     void progressed(Progress progress) override
@@ -100,7 +100,7 @@ private:
 RedisSetObserver::RedisSetObserver(std::vector<Node> nodes, ConnectionName name, ObserverOptions options,
                                    ObserverSink &sink)
     : m_loop(nodes.front().connection->loop()), m_name(std::move(name)), m_sink(sink), m_firstSnapshot(m_loop),
-      m_known(wavering)
+      m_known(wavering), m_reporter(m_name, sink)
 {
     for (auto &node : nodes)
         m_parts.push_back(std::make_unique<Part>(*this, std::move(node), options));
@@ -116,12 +116,6 @@ void RedisSetObserver::start()
         part->start();
     judgeFirstSnapshot();
     tellCoverage();
-}
-
-void RedisSetObserver::setPaused(bool paused)
-{
-    for (const auto &part : m_parts)
-        part->observer().setPaused(paused);
 }
 
 // --- reading one lock --------------------------------------------------------------------------
@@ -285,17 +279,12 @@ std::vector<Coverage> RedisSetObserver::coverage() const
 
 void RedisSetObserver::tellCoverage()
 {
-    auto now = coverage();
-    if (now == m_toldCoverage)
-        return;
-    m_toldCoverage = now;
-    m_sink.coverageChanged(m_name, std::move(now));
+    m_reporter.tell(coverage());
 }
 
 void RedisSetObserver::tellProgress()
 {
     Progress all;
-    all.connection = m_name;
     for (const auto &part : m_parts) {
         const auto &one = part->progress();
         all.done += one.done;
@@ -305,7 +294,7 @@ void RedisSetObserver::tellProgress()
             all.how = u"%1 nodes, %2"_s.arg(m_parts.size()).arg(one.how);
     }
     all.firstSnapshotComplete = m_firstSnapshot.isComplete();
-    m_sink.progressed(std::move(all));
+    m_reporter.tell(std::move(all));
 }
 
 void RedisSetObserver::tellCost()
@@ -317,7 +306,7 @@ void RedisSetObserver::tellCost()
         all.watchBudgetBytes += part->cost().watchBudgetBytes;
         all.requestsPerSecond += part->cost().requestsPerSecond;
     }
-    m_sink.costChanged(m_name, all);
+    m_reporter.tell(all);
 }
 
 } // namespace lockscope::inspect

@@ -20,7 +20,6 @@ public:
     ~RedisSetObserver() override;
 
     void start() override;
-    void setPaused(bool paused) override;
     [[nodiscard]] Completion<bool> firstSnapshot() const override { return m_firstSnapshot; }
     // Asks all nodes at once and gives none much time. The task must not outlive the observer.
     Task<Result<LockSnapshot>> readNow(QByteArray name, Deadline deadline) override;
@@ -53,7 +52,7 @@ private:
     std::set<QByteArray> m_dirty;
     Timer m_mergeTimer;
     Timer m_patience; // with nodes that do not get done
-    std::vector<Coverage> m_toldCoverage;
+    ChangeReporter m_reporter;
     bool m_started = false;
     std::vector<std::unique_ptr<Part>> m_parts; // last: they tell us
 };

@@ -90,10 +90,10 @@ bool isUpperHex(const QByteArray &text)
     return consistsOf(text, [](char c) { return isDigit(c) || (c >= 'A' && c <= 'F'); });
 }
 
-Token tokenOf(const QString &client, const QString &why, Confidence confidence = Confidence::Medium)
+Token tokenOf(const KnownClient &client, const QString &why, Confidence confidence = Confidence::Medium)
 {
     Token token;
-    token.client = client;
+    token.client = &client;
     token.why = why;
     token.confidence = confidence;
     return token;
@@ -110,8 +110,8 @@ std::optional<Token> ofBull(const QByteArray &key, const QByteArray &value)
     if (!counts && (value.size() != uuidLength || !key.startsWith("bull:")))
         return std::nullopt;
     Token token =
-        counts ? tokenOf(u"BullMQ"_s, u"a key <queue>:<job>:lock with <uuid>:<number> in it"_s, Confidence::High)
-               : tokenOf(u"Bull"_s, u"a key bull:<queue>:<job>:lock with a UUID in it"_s);
+        counts ? tokenOf(clients::bullMq, u"a key <queue>:<job>:lock with <uuid>:<number> in it"_s, Confidence::High)
+               : tokenOf(clients::bull, u"a key bull:<queue>:<job>:lock with a UUID in it"_s);
     token.isProof = true;
     return token;
 }
@@ -119,13 +119,13 @@ std::optional<Token> ofBull(const QByteArray &key, const QByteArray &value)
 std::optional<Token> ofKnownKey(const QByteArray &key, const QByteArray &value)
 {
     if (key.startsWith("redlock:") && isUuid36(value)) {
-        Token token = tokenOf(u"pottery or RedLock.net"_s, u"a key redlock:… with a UUID in it"_s);
+        Token token = tokenOf(clients::pottery, u"a key redlock:… with a UUID in it"_s);
         token.isProof = true;
         return token;
     }
     if (!key.startsWith("lock:") || value.size() != 24 || !isBase64(value))
         return ofBull(key, value);
-    Token token = tokenOf(u"python-redis-lock"_s, u"a key lock:… with 24 characters of base64"_s, Confidence::High);
+    Token token = tokenOf(clients::pythonRedisLock, u"a key lock:… with 24 characters of base64"_s, Confidence::High);
     token.isProof = true;
     return token;
 }
@@ -136,7 +136,7 @@ std::optional<Token> ofSignal(const QByteArray &key, const QByteArray &value)
 {
     if (!key.startsWith("lock:") || isUuid36(value))
         return std::nullopt;
-    Token token = tokenOf(u"python-redis-lock"_s, u"a key lock:… beside its lock-signal list"_s, Confidence::High);
+    Token token = tokenOf(clients::pythonRedisLock, u"a key lock:… beside its lock-signal list"_s, Confidence::High);
     token.isProof = true;
     return token;
 }
@@ -146,12 +146,12 @@ std::optional<Token> ofHex(const QByteArray &value, ServerTime now)
     if (!isHex32(value))
         return std::nullopt;
     if (const auto moment = momentInUuid(value, now)) {
-        Token token = tokenOf(u"redis-py"_s, u"32 hex digits that are a time-based UUID"_s, Confidence::High);
+        Token token = tokenOf(clients::redisPy, u"32 hex digits that are a time-based UUID"_s, Confidence::High);
         token.madeAt = moment;
         token.isProof = true;
         return token;
     }
-    return tokenOf(u"node-redlock"_s, u"32 random hex digits, as node-redlock writes"_s);
+    return tokenOf(clients::nodeRedlock, u"32 random hex digits, as node-redlock writes"_s);
 }
 
 // "<machine>_<process>_<hex32>"
@@ -161,7 +161,7 @@ std::optional<Token> ofDotNet(const QByteArray &value)
     const auto before = last <= 0 ? -1 : value.lastIndexOf('_', last - 1);
     if (before <= 0 || !isHex32(value.mid(last + 1).toLower()) || !isDigits(value.mid(before + 1, last - before - 1)))
         return std::nullopt;
-    Token token = tokenOf(u"DistributedLock (.NET)"_s, u"a value <machine>_<process>_<32 hex digits>"_s);
+    Token token = tokenOf(clients::dotNet, u"a value <machine>_<process>_<32 hex digits>"_s);
     token.identity = value.left(last).left(256);
     token.isProof = true;
     return token;
@@ -169,28 +169,28 @@ std::optional<Token> ofDotNet(const QByteArray &value)
 
 // Forms that need no more than a look at the value. None of them is another's.
 struct TokenForm {
-    const char16_t *client; // null: several write it
+    const KnownClient *client; // null: several write it
     const char16_t *why;
     bool (*fits)(const QByteArray &value);
 };
 constexpr TokenForm tokenForms[] = {
-    {u"redsync", u"16 bytes in base64",
+    {&clients::redsync, u"16 bytes in base64",
      [](const QByteArray &one) { return one.size() == 24 && one.endsWith("==") && isBase64(one.chopped(2)); }},
-    {u"redlock-cpp", u"40 capital hex digits",
+    {&clients::redlockCpp, u"40 capital hex digits",
      [](const QByteArray &value) { return value.size() == 40 && isUpperHex(value); }},
     {nullptr, u"a UUID, as redlock-rb, Spring's lock registry and others write",
      [](const QByteArray &value) { return isUuid36(value); }},
     {nullptr, u"a UUID and a number", isCountedUuid},
-    {u"redis-plus-plus", u"20 random letters and digits",
+    {&clients::redisPlusPlus, u"20 random letters and digits",
      [](const QByteArray &value) { return value.size() == 20 && isRandom(value); }},
     {nullptr, u"16 random letters and digits, as Laravel, go-zero and others write",
      [](const QByteArray &value) { return value.size() == 16 && isRandom(value); }},
     {nullptr, u"32 random letters and digits",
      [](const QByteArray &value) { return value.size() == 32 && isRandom(value) && hasDigit(value); }},
-    {u"rslock", u"20 random bytes", isBinaryToken},
-    {u"bsm/redislock", u"16 bytes in URL-safe base64",
+    {&clients::rslock, u"20 random bytes", isBinaryToken},
+    {&clients::bsmRedislock, u"16 bytes in URL-safe base64",
      [](const QByteArray &value) { return value.size() == 22 && isUrlSafe(value) && looksRandom(value); }},
-    {u"bsm/redislock", u"16 bytes in URL-safe base64, and its metadata", hasTokenBeforeMetadata},
+    {&clients::bsmRedislock, u"16 bytes in URL-safe base64, and its metadata", hasTokenBeforeMetadata},
 };
 
 } // namespace
@@ -227,10 +227,9 @@ std::optional<Token> readToken(const QByteArray &key, const QByteArray &value, b
     if (form == std::end(tokenForms))
         return std::nullopt;
     Token token;
-    if (form->client)
-        token.client = QString::fromUtf16(form->client);
-    else if (key.startsWith("laravel"))
-        token.client = u"Laravel"_s;
+    token.client = form->client;
+    if (!form->client && key.startsWith("laravel"))
+        token.client = &clients::laravel;
     token.why = QString::fromUtf16(form->why);
     return token;
 }

@@ -57,7 +57,7 @@ std::optional<LockSnapshot> springLock(const Case &about)
         if (about.subscribers(channel).value_or(0) == 0)
             continue;
         Token token;
-        token.client = u"Spring Integration"_s;
+        token.client = &clients::springIntegration;
         token.why = u"a UUID, and %1 has subscribers, as Spring's lock registry leaves it"_s.arg(label(channel, 80));
         return setNx(about, token, Confidence::High);
     }
@@ -73,7 +73,7 @@ std::optional<LockSnapshot> shedLockKey(const Case &about)
     if (!about.main.value || !about.name().startsWith("job-lock:") || !about.main.value->startsWith(added))
         return std::nullopt;
     Token token;
-    token.client = u"ShedLock"_s;
+    token.client = &clients::shedLock;
     token.why = u"a key job-lock:… whose value begins with ADDED:"_s;
     const auto at = about.main.value->indexOf('@');
     if (at > 0)
@@ -91,7 +91,7 @@ std::optional<LockSnapshot> tokenLock(const Case &about)
     if (!about.main.value)
         return std::nullopt;
     const bool signal =
-        about.companion("lock-signal:" + about.name().mid(5)) != nullptr || about.behaviour().signalled;
+        about.companion(recipes::signalsOf(about.name()).list) != nullptr || about.behaviour().signalled;
     const auto token = readToken(about.name(), *about.main.value, signal, about.context.observed);
     if (!token)
         return std::nullopt;

@@ -2,12 +2,12 @@
 // The forms of the random tokens that Redis lock clients write.
 #pragma once
 
-#include "core/inspect/snapshot.h"
+#include "core/inspect/knownclients.h"
 
 namespace lockscope::inspect {
 
 struct Token {
-    std::optional<QString> client;
+    const KnownClient *client = nullptr; // null: several write it
     QString why;
     Confidence confidence = Confidence::Medium;
     bool isProof = false;               // key and value are of a form that only one client writes

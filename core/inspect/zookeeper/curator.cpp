@@ -33,6 +33,7 @@ void mutexOrLeader(Description &description, const std::vector<Member> &members,
                          [](const auto &one) { return one.match.layout == &curatorLock; });
     if (directory.parent().name().bytes() == "SpringIntegration-LockRegistry") {
         description.client = u"Spring Integration"_s;
+        description.recipeOfSemaphore = {};
     } else if (!curators.empty() && std::ranges::all_of(curators, hasTextOfItsOwn)) {
         description.recipe = "curator-leader";
         description.note = u"the data is an id of its own, as LeaderSelector writes"_s;
@@ -88,7 +89,8 @@ const Layout curatorLock{
                     .form = u"_c_<uuid>-lock-<seq>"_s,
                     .confidence = Confidence::Medium,
                     .watchesAreCertain = true,
-                    .maybeSemaphore = true},
+                    .maybeSemaphore = true,
+                    .recipeOfSemaphore = "curator-semaphore"},
     .refine = mutexOrLeader,
     .queues = Layout::CuratorLikeQueue,
     .isUnmistakable = true,

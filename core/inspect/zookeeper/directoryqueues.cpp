@@ -108,8 +108,10 @@ std::vector<LockSnapshot> siblingLocks(const Layout &layout, const std::vector<M
 void nameEveryClient(Description &description, const std::vector<Member> &members)
 {
     const bool hasGo = std::ranges::any_of(members, [](const Member &one) { return one.match.layout == &goLock; });
-    if (hasGo && description.client && *description.client != *goLock.description.client)
-        description.client = *description.client + u" and "_s + *goLock.description.client;
+    if (!hasGo || !description.client || *description.client == *goLock.description.client)
+        return;
+    description.client = *description.client + u" and "_s + *goLock.description.client;
+    description.recipeOfSemaphore = {}; // it has none
 }
 
 } // namespace

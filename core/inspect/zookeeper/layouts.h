@@ -45,6 +45,7 @@ struct Description {
     bool mayWatchChildren = false;
     // Semaphores of this layout do not say how many may enter.
     bool maybeSemaphore = false;
+    QByteArray recipeOfSemaphore = {}; // where the watches show that it is one; empty: the same
 };
 
 // A name that is `base` and a number, behind what its client puts before.

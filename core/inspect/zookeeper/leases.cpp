@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nodes that stay and say until when they are locked: ShedLock's and kazoo's NonBlockingLease.
+#include "core/inspect/knownclients.h"
 #include "core/inspect/zookeeper/singles.h"
 
 #include <QDateTime>
@@ -27,11 +28,11 @@ std::optional<ServerTime> readInstant(const QByteArray &text)
     return ServerTime(std::chrono::milliseconds(moment.toMSecsSinceEpoch() + fraction));
 }
 
-LockSnapshot leaseOf(const QByteArray &name, const QString &client, const RecogniseContext &context)
+LockSnapshot leaseOf(const QByteArray &name, const KnownClient &client, const RecogniseContext &context)
 {
     LockSnapshot lock = emptySnapshot(name, context);
     lock.recipe = "zk-lease";
-    lock.client = client;
+    attribute(lock, client);
     lock.confidence = Confidence::High;
     lock.waitersKnown = false; // they come back and try again
     return lock;
@@ -60,7 +61,7 @@ std::optional<LockSnapshot> kazooLease(const ZnodeView &node, const ZPath &direc
     const auto json = QJsonDocument::fromJson(*node.data).object();
     if (!json.contains("holder"_L1) || !json.contains("end"_L1))
         return std::nullopt;
-    LockSnapshot lock = leaseOf(directory.bytes(), u"kazoo"_s, context);
+    LockSnapshot lock = leaseOf(directory.bytes(), KnownClient{u"kazoo"}, context);
     lock.why = u"a node lease_holder whose JSON names holder and end"_s;
     const auto end = readInstant(json.value("end"_L1).toString().toLatin1());
     addHolder(lock, node, directory, end, json.value("holder"_L1).toString().toUtf8().left(256), context);
@@ -73,7 +74,7 @@ std::optional<LockSnapshot> shedLock(const ZnodeView &node, const ZPath &directo
     if (directory.name().bytes() != "shedlock" || !node.stat.ephemeralOwner.isNone() || node.stat.numChildren > 0)
         return std::nullopt;
     const auto until = node.data ? readInstant(*node.data) : std::nullopt;
-    LockSnapshot lock = leaseOf(directory.child(node.name).bytes(), u"ShedLock"_s, context);
+    LockSnapshot lock = leaseOf(directory.child(node.name).bytes(), clients::shedLock, context);
     lock.why = until ? u"a node below shedlock whose data is the instant until which it is locked"_s
                      : u"a node below shedlock without a readable instant, which counts as locked"_s;
     addHolder(lock, node, directory, until, std::nullopt, context);

@@ -34,11 +34,6 @@ void ZooKeeperObserver::start()
     d->finder.start();
 }
 
-void ZooKeeperObserver::setPaused(bool paused)
-{
-    d->finder.setPaused(paused);
-}
-
 Completion<bool> ZooKeeperObserver::firstSnapshot() const
 {
     return d->finder.firstSnapshot();

@@ -24,7 +24,6 @@ public:
     ~ZooKeeperObserver() override;
 
     void start() override;
-    void setPaused(bool paused) override;
     [[nodiscard]] Completion<bool> firstSnapshot() const override;
     // Evidence is asked for along with it, for at most a second. The sink is told, too, if the lock's
     // directory is being followed.

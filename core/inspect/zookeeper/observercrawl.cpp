@@ -74,10 +74,6 @@ public:
     {
         auto started = m_session.loop().now();
         for (;;) {
-            while (m_options.isPaused && m_options.isPaused()) {
-                auto later = sleepFor(m_session.loop(), retryAfter);
-                co_await later;
-            }
             send();
             if (m_out.empty())
                 break;

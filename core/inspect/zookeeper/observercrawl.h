@@ -21,7 +21,6 @@ struct CrawlOptions {
     ZPath from{"/"};       // only what is there and below
     // False: what looks like the leaves of a large folder is judged by its name only.
     bool opensLeaves = true;
-    std::function<bool()> isPaused;
     // What was found so far (complete at the end) and how many znodes were looked at.
     std::function<void(qint64 seen, qint64 known)> progressed;
 };

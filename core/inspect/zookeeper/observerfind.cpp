@@ -18,7 +18,7 @@ constexpr auto whenRefused = 10s;      // how often to ask servers that answer n
 constexpr auto edgesEvery = 250ms;
 constexpr auto sweepEvery = 60s;
 constexpr int restPerSweep = 3; // a watch at rest rests
-constexpr auto pausePoll = 200ms;
+constexpr auto stateEvery = 200ms;
 constexpr int totalsEvery = 10; // looks between two of wchs and mntr
 
 } // namespace
@@ -92,9 +92,9 @@ Task<void> LockFinder::keepLooking()
         const auto usual = m_answers.canDump() ? Duration(m_ensemble.options.dumpEvery) : Duration(whenRefused);
         auto later = sleepFor(m_ensemble.loop, std::max<Duration>(usual, m_lookTook * restPerWork));
         co_await later;
-        while (m_isPaused || m_ensemble.session.state() == zk::SessionState::Connecting) {
-            auto resumed = sleepFor(m_ensemble.loop, pausePoll);
-            co_await resumed;
+        while (m_ensemble.session.state() == zk::SessionState::Connecting) {
+            auto next = sleepFor(m_ensemble.loop, stateEvery);
+            co_await next;
         }
         if (m_ensemble.session.state() != zk::SessionState::Connected)
             co_return;
@@ -166,7 +166,6 @@ CrawlOptions LockFinder::crawlOptions(int restTimes)
     how.most = m_ensemble.options.mostCrawled;
     if (!m_ensemble.options.within.isEmpty())
         how.from = ZPath(m_ensemble.options.within);
-    how.isPaused = [this] { return m_isPaused; };
     how.progressed = [this, last = qint64(0)](qint64 seen, qint64 known) mutable {
         m_requests += seen - std::exchange(last, seen);
         m_crawled.seen = seen;

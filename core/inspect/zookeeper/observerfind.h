@@ -14,7 +14,6 @@ public:
     explicit LockFinder(const ObservedEnsemble &ensemble);
 
     void start();
-    void setPaused(bool isPaused) { m_isPaused = isPaused; }
     [[nodiscard]] const Completion<bool> &firstSnapshot() const { return m_first; }
     [[nodiscard]] ServerAnswers &answers() { return m_answers; }
     [[nodiscard]] const DirectoryJudge &judge() const { return m_judge; }
@@ -46,7 +45,6 @@ private:
 
     Completion<bool> m_connected; // for the first time
     Completion<bool> m_first;
-    bool m_isPaused = false;
     bool m_wasBroken = false;
     int m_looks = 0;
     Duration m_lookTook{};

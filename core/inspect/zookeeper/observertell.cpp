@@ -14,15 +14,9 @@ void Reporter::tell(const SearchFacts &search, qint64 requests)
 {
     auto sessions = sessionsOf(m_ensemble.connection, m_answers.latest(), m_snapshots, m_ensemble.session.id(),
                                m_answers.askedAt());
-    if (!isEquivalent(m_sessions, sessions)) {
-        m_sessions = std::move(sessions);
-        m_ensemble.sink.sessionsChanged(m_ensemble.connection, m_sessions);
-    }
-    auto coverage = coverageOf(m_ensemble.connection, m_answers.latest(), search);
-    if (coverage != m_coverage) {
-        m_coverage = std::move(coverage);
-        m_ensemble.sink.coverageChanged(m_ensemble.connection, m_coverage);
-    }
+    if (!isEquivalent(m_told.sessions(), sessions))
+        m_told.tell(std::move(sessions));
+    m_told.tell(coverageOf(m_ensemble.connection, m_answers.latest(), search));
     tellCost(requests);
 }
 
@@ -32,22 +26,18 @@ void Reporter::tellCost(qint64 requests)
     const auto now = m_ensemble.loop.now();
     const double seconds = std::chrono::duration<double>(now - m_costTold).count();
     Cost cost{session.watchCount(), session.watchedBytes(), session.watchBudgetBytes(),
-              m_cost ? m_cost->requestsPerSecond : 0};
+              m_told.cost().requestsPerSecond};
     // A rate over a few milliseconds would be a burst, called a load.
     if (seconds >= 0.9) {
         cost.requestsPerSecond = static_cast<double>(requests - std::exchange(m_requestsTold, requests)) / seconds;
         m_costTold = now;
     }
-    if (m_cost == cost)
-        return;
-    m_cost = cost;
-    m_ensemble.sink.costChanged(m_ensemble.connection, cost);
+    m_told.tell(cost);
 }
 
 void Reporter::tellProgress(bool isRunning, bool isFirstComplete, Duration lookTook)
 {
-    auto now = m_progress.value_or(Progress{});
-    now.connection = m_ensemble.connection;
+    auto now = m_told.progress();
     now.running = isRunning;
     now.firstSnapshotComplete = isFirstComplete;
     now.how = u"crawl"_s;
@@ -55,23 +45,15 @@ void Reporter::tellProgress(bool isRunning, bool isFirstComplete, Duration lookT
         const auto every = std::max<Duration>(m_ensemble.options.dumpEvery, lookTook * restPerWork);
         now.how = u"dump every "_s + spokenDuration(std::chrono::duration_cast<std::chrono::milliseconds>(every));
     }
-    tellProgress(std::move(now));
+    m_told.tell(std::move(now));
 }
 
 void Reporter::tellCrawled(qint64 done, qint64 total)
 {
-    auto now = m_progress.value_or(Progress{});
+    auto now = m_told.progress();
     now.done = done;
     now.total = total;
-    tellProgress(std::move(now));
-}
-
-void Reporter::tellProgress(Progress now)
-{
-    if (m_progress == now)
-        return;
-    m_progress = now;
-    m_ensemble.sink.progressed(std::move(now));
+    m_told.tell(std::move(now));
 }
 
 } // namespace lockscope::inspect

@@ -2,6 +2,7 @@
 // Tells what there is to say beside the locks: sessions, coverage, progress, cost. Each only when it is news.
 #pragma once
 
+#include "core/inspect/changereporter.h"
 #include "core/inspect/zookeeper/observerjudge.h"
 
 namespace lockscope::inspect {
@@ -9,7 +10,7 @@ namespace lockscope::inspect {
 class Reporter {
 public:
     Reporter(const ObservedEnsemble &ensemble, const ServerAnswers &answers, const SnapshotStore &snapshots)
-        : m_ensemble(ensemble), m_answers(answers), m_snapshots(snapshots)
+        : m_ensemble(ensemble), m_answers(answers), m_snapshots(snapshots), m_told(ensemble.connection, ensemble.sink)
     {
     }
 
@@ -18,20 +19,16 @@ public:
     void tellProgress(bool isRunning, bool isFirstComplete, Duration lookTook);
     void tellCrawled(qint64 done, qint64 total);
 
-    [[nodiscard]] const std::vector<SessionSnapshot> &sessions() const { return m_sessions; }
-    [[nodiscard]] const std::vector<Coverage> &coverage() const { return m_coverage; }
+    [[nodiscard]] const std::vector<SessionSnapshot> &sessions() const { return m_told.sessions(); }
+    [[nodiscard]] const std::vector<Coverage> &coverage() const { return m_told.coverage(); }
 
 private:
     void tellCost(qint64 requests);
-    void tellProgress(Progress now);
 
     const ObservedEnsemble &m_ensemble;
     const ServerAnswers &m_answers;
     const SnapshotStore &m_snapshots;
-    std::vector<SessionSnapshot> m_sessions;
-    std::vector<Coverage> m_coverage;
-    std::optional<Progress> m_progress;
-    std::optional<Cost> m_cost;
+    ChangeReporter m_told;
     qint64 m_requestsTold = 0;
     Instant m_costTold{};
 };

@@ -294,8 +294,8 @@ LockSnapshot queueLock(const QByteArray &name, const Description &description, s
             queue = place(description, std::move(again), permits);
             exclusive = Mode::Permit;
             lock.why += u"; each watches the one %1 places before it, so %1 may enter"_s.arg(permits);
-            if (lock.client == u"Curator"_s)
-                lock.recipe = "curator-semaphore";
+            if (!description.recipeOfSemaphore.isEmpty())
+                lock.recipe = description.recipeOfSemaphore;
         }
     }
     const Watching watching(queue, directory, context);

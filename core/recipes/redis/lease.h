@@ -17,7 +17,6 @@ public:
 
     [[nodiscard]] const TokenKey &key() const { return m_ours; }
     [[nodiscard]] bool isOver() const { return m_life.isOver(); }
-    void restart(std::chrono::milliseconds ttl, Instant asked) { m_life.restart(ttl, asked); }
 
 private:
     TokenKey m_ours;

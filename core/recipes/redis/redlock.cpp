@@ -237,23 +237,6 @@ Task<Result<bool>> RedlockLock::isStillMine(Deadline deadline)
                     true};
 }
 
-Task<Result<void>> RedlockLock::extend()
-{
-    const Error notHeld{ErrorCode::NotHeld, u"%1 is not held by us"_s.arg(name())};
-    if (!isHeld())
-        co_return notHeld;
-    const auto standing = m_lease->standing();
-    const auto call = m_lease->prolong();
-    auto decided = call.decided();
-    const bool prolonged = co_await decided; // `this` may be gone by now
-    if (prolonged)
-        co_return Result<void>();
-    if (!standing->validUntil())
-        co_return notHeld;
-    co_return Error{ErrorCode::UnknownOutcome,
-                    u"%1 of %2 nodes answered in time"_s.arg(call.answered()).arg(standing->until.size()), true};
-}
-
 void RedlockLock::letGo()
 {
     if (!m_lease)

@@ -16,9 +16,6 @@ public:
 
     Task<Result<void>> release(Deadline deadline) override;
     Task<Result<bool>> isStillMine(Deadline deadline) override;
-    // The full TTL again, without waiting for the next third of it. NotHeld when a quorum of the keys is not
-    // ours any more.
-    Task<Result<void>> extend();
     // For how long the lock may still be believed in; zero when it is not held.
     [[nodiscard]] Duration validity() const { return m_lease ? m_lease->validity() : Duration::zero(); }
 

@@ -6,8 +6,7 @@
 //   2. The reply was lost: GET the key. Our token: the lock is ours.
 //   3. Taken: pause, a little at random, and go to 1.
 //   4. While it is held, prolong the TTL at every third of it, if the key still holds our token.
-//   5. Asked for another TTL (longer or shorter), give it that one from now on, by the same comparison.
-//   6. To release, delete the key, if it still holds our token, and wake those of other clients whose locks have
+//   5. To release, delete the key, if it still holds our token, and wake those of other clients whose locks have
 //      such a name and who sleep until then (keysignals.h); a script: all in one step.
 //
 // Not fair, and nobody of ours is woken: who waits finds out at the next try. No fencing token.
@@ -87,36 +86,6 @@ Task<Result<bool>> SetNxLock::setOnce(TokenKey ours, TokenGuard *guard, Deadline
     if (!set && !isConnectionError(set.error()))
         co_return set.error();
     co_return false;
-}
-
-Task<Result<void>> SetNxLock::extend(std::chrono::milliseconds ttl, Deadline deadline)
-{
-    const auto what = name();
-    if (ttl.count() < 1)
-        co_return Error{ErrorCode::BadInput, u"%1 needs a TTL of at least one millisecond"_s.arg(what)};
-    const bool wasHeld = isHeld();
-    if (!wasHeld)
-        co_return Error{ErrorCode::NotHeld, u"%1 is not held by us"_s.arg(what)};
-    auto &loop = m_connection->loop();
-    const auto alive = self();
-    const TokenKey ours = m_lease->key();
-    const auto asked = loop.now();
-    auto extending = prolongToken(*m_connection, ours, ttl, deadline); // 5
-    const auto extended = co_await extending;
-    // Gone, or given back and perhaps taken anew, while we waited.
-    const bool isSame = !alive.expired() && m_lease && m_lease->key().token == ours.token;
-    if (!extended)
-        co_return Error{extended.error().code,
-                        u"%1 may or may not have its new TTL: %2"_s.arg(what, extended.error().message)};
-    if (isSame && extended->integer == 1) {
-        m_lease->restart(ttl, asked);
-        co_return Result<void>();
-    }
-    if (isSame) {
-        m_lease.reset();
-        lose(Loss::TakenAway);
-    }
-    co_return Error{ErrorCode::NotHeld, u"%1 was not ours any more"_s.arg(what)};
 }
 
 Task<Result<void>> SetNxLock::release(Deadline deadline)

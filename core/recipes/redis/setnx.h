@@ -14,9 +14,6 @@ public:
     SetNxLock(redis::Connection &connection, RedisKey key, std::chrono::milliseconds ttl, Random random);
     ~SetNxLock() override { shutDown(); }
 
-    // Gives it this TTL, counted from now; it is the one to prolong by afterwards, too. NotHeld when it
-    // is not ours any more; then nothing is changed.
-    Task<Result<void>> extend(std::chrono::milliseconds ttl, Deadline deadline);
     Task<Result<void>> release(Deadline deadline) override;
     Task<Result<bool>> isStillMine(Deadline deadline) override;
 

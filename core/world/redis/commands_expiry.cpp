@@ -8,30 +8,21 @@ using redis::Command;
 using redis::Value;
 using Millis = Keyspace::Millis;
 
-std::optional<ExpiryUnit> expiryUnit(const QByteArray &option)
-{
-    if (option == "EX" || option == "EXAT")
-        return ExpiryUnit{1000, option == "EXAT"};
-    if (option == "PX" || option == "PXAT")
-        return ExpiryUnit{1, option == "PXAT"};
-    return std::nullopt;
-}
-
-Millis momentOf(Execution &run, qint64 number, ExpiryUnit unit, const QByteArray &command)
+Millis momentOf(Execution &run, qint64 number, qint64 each, const QByteArray &command)
 {
     qint64 millis = 0;
-    const qint64 from = unit.isMoment ? 0 : run.nowMillis().count();
-    if (__builtin_mul_overflow(number, unit.millis, &millis) || __builtin_add_overflow(millis, from, &millis))
+    if (__builtin_mul_overflow(number, each, &millis)
+        || __builtin_add_overflow(millis, run.nowMillis().count(), &millis))
         run.refuse("ERR invalid expire time in '" + command.toLower() + "' command");
     return Millis(millis);
 }
 
-Millis expiryOf(Execution &run, const QByteArray &text, ExpiryUnit unit, const QByteArray &command)
+Millis expiryOf(Execution &run, const QByteArray &text, const QByteArray &command)
 {
     const auto number = run.integer(text);
     if (!run.isRefused() && number <= 0)
         run.refuse("ERR invalid expire time in '" + command.toLower() + "' command");
-    return momentOf(run, number, unit, command);
+    return momentOf(run, number, 1, command);
 }
 
 void expireAt(Execution &run, const QByteArray &key, Millis when)
@@ -44,52 +35,18 @@ void expireAt(Execution &run, const QByteArray &key, Millis when)
 
 namespace {
 
-struct Conditions {
-    bool nx = false, xx = false, gt = false, lt = false;
-};
-
-Conditions conditionsOf(Execution &run, const Command &command)
-{
-    Conditions only;
-    for (qsizetype i = 3; i < command.size(); ++i) {
-        const auto option = command[i].toUpper();
-        if (option == "NX")
-            only.nx = true;
-        else if (option == "XX")
-            only.xx = true;
-        else if (option == "GT")
-            only.gt = true;
-        else if (option == "LT")
-            only.lt = true;
-        else
-            run.refuse("ERR Unsupported option " + beginning(command[i]));
-    }
-    if (only.nx && (only.xx || only.gt || only.lt))
-        run.refuse("ERR NX and XX, GT or LT options at the same time are not compatible");
-    if (only.gt && only.lt)
-        run.refuse("ERR GT and LT options at the same time are not compatible");
-    return only;
-}
-
-bool allows(const Conditions &only, std::optional<Millis> current, Millis when)
-{
-    // No expiry at all is later than any.
-    return !(only.nx && current) && !(only.xx && !current) && !(only.gt && (!current || when <= *current))
-           && !(only.lt && current && when >= *current);
-}
-
 template <qint64 millis>
 Value expireBy(Execution &run, const Command &command)
 {
-    const auto only = conditionsOf(run, command);
+    if (command.size() > 3) // recipes and scripts use none
+        return run.refuse("ERR Unsupported option " + beginning(command[3]));
     const auto number = run.integer(command[2]);
     if (run.isRefused())
         return {};
-    const auto when = momentOf(run, number, {millis, false}, command[0]);
+    const auto when = momentOf(run, number, millis, command[0]);
     if (run.isRefused())
         return {};
-    const auto *entry = run.keys.look(command[1]);
-    if (!entry || !allows(only, entry->expiresAt, when))
+    if (!run.keys.look(command[1]))
         return replies::integer(0);
     expireAt(run, command[1], when);
     return replies::integer(1);

@@ -13,103 +13,37 @@ using Members = std::vector<std::pair<double, QByteArray>>;
 
 namespace {
 
-// --- ZADD ------------------------------------------------------------------------------------------
-
-struct AddOptions {
-    bool nx = false, xx = false, gt = false, lt = false, ch = false, incr = false;
-    qsizetype first = 2; // where the scores begin
-};
-
-AddOptions addOptions(Execution &run, const Command &command)
-{
-    AddOptions options;
-    const std::map<QByteArray, bool *> known{{"NX", &options.nx}, {"XX", &options.xx}, {"GT", &options.gt},
-                                             {"LT", &options.lt}, {"CH", &options.ch}, {"INCR", &options.incr}};
-    for (; options.first < command.size(); ++options.first) {
-        const auto at = known.find(command[options.first].toUpper());
-        if (at == known.end())
-            break;
-        *at->second = true;
-    }
-    const auto texts = command.size() - options.first;
-    if (texts % 2 != 0 || texts == 0)
-        run.refuseSyntax();
-    if (options.nx && options.xx)
-        run.refuse("ERR XX and NX options at the same time are not compatible");
-    if ((options.gt && options.nx) || (options.lt && options.nx) || (options.gt && options.lt))
-        run.refuse("ERR GT, LT, and/or NX options at the same time are not compatible");
-    if (options.incr && texts > 2)
-        run.refuse("ERR INCR option supports a single increment-element pair");
-    return options;
-}
-
-struct Added {
-    qint64 added = 0, updated = 0;
-    std::optional<double> score; // of the last one; empty when the options kept it as it was
-};
-
-void addOne(Execution &run, RedisSortedSet &set, const AddOptions &options, double score, const QByteArray &member,
-            Added &sum)
-{
-    sum.score.reset();
-    const auto at = set.scores.find(member);
-    if (at == set.scores.end()) {
-        if (options.xx)
-            return;
-        set.put(member, score);
-        ++sum.added;
-        sum.score = score;
-        return;
-    }
-    const double old = at->second;
-    if (options.nx)
-        return;
-    if (options.incr)
-        score += old;
-    if (std::isnan(score)) {
-        run.refuse("ERR resulting score is not a number (NaN)");
-        return;
-    }
-    if ((options.lt && score >= old) || (options.gt && score <= old))
-        return;
-    sum.score = score;
-    if (score == old)
-        return;
-    set.put(member, score);
-    ++sum.updated;
-}
-
-Value addAll(Execution &run, const Command &command, const AddOptions &options)
-{
-    std::vector<double> scores;
-    for (auto i = options.first; i < command.size() && !run.isRefused(); i += 2)
-        scores.push_back(run.real(command[i]));
-    if (run.isRefused())
-        return {};
-    Added sum;
-    const auto *there = run.read<RedisSortedSet>(command[1]);
-    auto *set = !there && options.xx ? nullptr : run.open<RedisSortedSet>(command[1]);
-    auto place = options.first + 1;
-    for (const auto score : set ? scores : std::vector<double>()) {
-        addOne(run, *set, options, score, command[place], sum);
-        place += 2;
-    }
-    if (options.incr)
-        return sum.score ? replies::bulk(redisText(*sum.score)) : replies::nil();
-    return replies::integer(sum.added + (options.ch ? sum.updated : 0));
-}
-
 Value zAdd(Execution &run, const Command &command)
 {
-    const auto options = addOptions(run, command);
-    return run.isRefused() ? Value() : addAll(run, command, options);
+    if (command.size() % 2 != 0)
+        run.refuseSyntax();
+    std::vector<double> scores; // all of them are read before one is put
+    for (qsizetype i = 2; i < command.size() && !run.isRefused(); i += 2)
+        scores.push_back(run.real(command[i]));
+    auto *set = run.isRefused() ? nullptr : run.open<RedisSortedSet>(command[1]);
+    if (!set)
+        return {};
+    qint64 added = 0;
+    qsizetype member = 3;
+    for (const auto score : scores) {
+        added += set->put(command[member], score) ? 1 : 0;
+        member += 2;
+    }
+    return replies::integer(added);
 }
 
 Value zIncrBy(Execution &run, const Command &command)
 {
-    AddOptions options;
-    options.incr = true;
-    return addAll(run, command, options);
+    const auto by = run.real(command[2]);
+    auto *set = run.isRefused() ? nullptr : run.open<RedisSortedSet>(command[1]);
+    if (!set)
+        return {};
+    const auto at = set->scores.find(command[3]);
+    const auto sum = at == set->scores.end() ? by : at->second + by;
+    if (std::isnan(sum))
+        return run.refuse("ERR resulting score is not a number (NaN)");
+    set->put(command[3], sum);
+    return replies::bulk(redisText(sum));
 }
 
 // --- Looking ---------------------------------------------------------------------------------------

@@ -19,55 +19,31 @@ Value get(Execution &run, const Command &command)
     return textOrNil(run.read<RedisText>(command[1]));
 }
 
-struct SetOptions {
-    bool nx = false, xx = false, get = false, keepsTtl = false;
-    QByteArray unit; // EX, PX …; the same one again replaces it
-    QByteArray time;
-};
-
-SetOptions setOptions(Execution &run, const Command &command)
-{
-    SetOptions options;
-    for (qsizetype i = 3; i < command.size() && !run.isRefused(); ++i) {
-        const auto option = command[i].toUpper();
-        const bool isUnit = expiryUnit(option).has_value() && (options.unit.isEmpty() || options.unit == option);
-        if (option == "NX" && !options.xx) {
-            options.nx = true;
-        } else if (option == "XX" && !options.nx) {
-            options.xx = true;
-        } else if (option == "GET") {
-            options.get = true;
-        } else if (option == "KEEPTTL" && options.unit.isEmpty()) {
-            options.keepsTtl = true;
-        } else if (isUnit && !options.keepsTtl && i + 1 < command.size()) {
-            options.unit = option;
-            options.time = command[++i];
-        } else {
-            run.refuseSyntax();
-        }
-    }
-    return options;
-}
-
+// With NX and PX: recipes and scripts use no other options.
 Value set(Execution &run, const Command &command)
 {
-    const auto &key = command[1];
-    const auto options = setOptions(run, command);
+    bool onlyNew = false;
+    std::optional<QByteArray> time;
+    for (qsizetype i = 3; i < command.size() && !run.isRefused(); ++i) {
+        const auto option = command[i].toUpper();
+        if (option == "NX")
+            onlyNew = true;
+        else if (option == "PX" && i + 1 < command.size())
+            time = command[++i];
+        else
+            run.refuseSyntax();
+    }
     std::optional<Keyspace::Millis> when;
-    if (!options.unit.isEmpty() && !run.isRefused())
-        when = expiryOf(run, options.time, *expiryUnit(options.unit), command[0]);
-    const auto old = options.get && !run.isRefused() ? textOrNil(run.read<RedisText>(key)) : Value();
+    if (time && !run.isRefused())
+        when = expiryOf(run, *time, command[0]);
     if (run.isRefused())
         return {};
-    const auto *entry = run.keys.look(key);
-    if ((options.nx && entry) || (options.xx && !entry))
-        return options.get ? old : replies::nil();
-    if (options.keepsTtl && entry)
-        when = entry->expiresAt;
-    run.keys.put(key, command[2]);
+    if (onlyNew && run.keys.look(command[1]))
+        return replies::nil();
+    run.keys.put(command[1], command[2]);
     if (when)
-        run.keys.expireAt(key, when);
-    return options.get ? old : replies::ok();
+        run.keys.expireAt(command[1], when);
+    return replies::ok();
 }
 
 Value setNx(Execution &run, const Command &command)

@@ -5,6 +5,8 @@ namespace lockscope::world {
 
 bool RedisSortedSet::put(const QByteArray &member, double score)
 {
+    if (const auto at = scores.find(member); at != scores.end() && at->second == score)
+        return false; // 0 stays 0 when it becomes -0
     const bool isNew = !take(member);
     scores[member] = score;
     order.emplace(score, member);

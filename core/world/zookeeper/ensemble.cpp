@@ -21,6 +21,9 @@ Ensemble::Ensemble(Network &network, EnsembleOptions options) : m_network(networ
     const auto isOpen = [this](quint64 connection) { return m_connections.contains(connection); };
     for (int i = 0; i < m_options.members; ++i)
         m_members.emplace_back(isOpen);
+    m_reaper.emplace(
+        world(), leader().tree, m_options.reapingInterval, [this] { return wallNow(); },
+        [this](const ZPath &path) { commitRemovals({path}); });
 }
 
 Ensemble::~Ensemble()

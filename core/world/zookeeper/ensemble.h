@@ -8,6 +8,7 @@
 #pragma once
 
 #include "core/world/network.h"
+#include "core/world/zookeeper/reaper.h"
 #include "core/world/zookeeper/rules.h"
 #include "core/world/zookeeper/watchlists.h"
 
@@ -135,10 +136,6 @@ private:
     void tell(const std::vector<quint64> &connections, zk::EventKind kind, const ZPath &path, const zk::Acls &acls);
     void goOnWaiting(Member &member);
 
-    // Containers and times to live.
-    void reapLater(const Change &change);
-    void planReaping(Instant due);
-    void reap();
     [[nodiscard]] std::chrono::milliseconds wallNow() const;
 
     Member &leader() { return m_members.front(); }
@@ -156,8 +153,7 @@ private:
     quint64 m_lastConnection = 0, m_lastSession = 0;
     qint64 m_zxid = 0;
     std::chrono::milliseconds m_clockOffset{0};
-    std::optional<Instant> m_reapingAt;
-    Timer m_reaping;
+    std::optional<Reaper> m_reaper;
     qint64 m_requests = 0, m_events = 0;
 };
 

@@ -189,7 +189,7 @@ void Ensemble::publish(Transaction transaction)
     leader().applied = transaction.stamp.zxid;
     for (const auto &change : transaction.changes) {
         announce(leader(), change);
-        reapLater(change);
+        m_reaper->noteChange(change);
     }
     if (m_members.size() == 1)
         return;

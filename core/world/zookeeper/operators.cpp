@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What whoever directs the world does to the ensemble and sees of it; and the reaping of nodes whose time is over.
+// What whoever directs the world does to the ensemble and sees of it.
 #include "core/world/zookeeper/ensemble.h"
 
 #include <algorithm>
@@ -66,8 +66,7 @@ void Ensemble::setLag(int member, Duration lag)
 void Ensemble::jumpClock(std::chrono::milliseconds by)
 {
     m_clockOffset += by;
-    if (!leader().tree.mortals().empty())
-        planReaping(world().now());
+    m_reaper->lookAgain();
 }
 
 void Ensemble::presetCounter(const ZPath &path, qint32 creates)
@@ -95,67 +94,6 @@ std::chrono::milliseconds Ensemble::wallNow() const
 {
     const auto now = world().wallNow().time_since_epoch();
     return std::chrono::duration_cast<std::chrono::milliseconds>(now) + m_clockOffset;
-}
-
-// --- Reaping ----------------------------------------------------------------------------------------
-
-namespace {
-
-bool isSpent(const Znode &node)
-{
-    return node.kind == NodeKind::Container && node.childCount() == 0 && node.creates > 0;
-}
-
-} // namespace
-
-// The servers look at their containers again and again; here they look when there may be something to do.
-void Ensemble::reapLater(const Change &change)
-{
-    const auto look = [this](const Znode *node) {
-        if (!node || node->childCount() > 0)
-            return;
-        if (isSpent(*node))
-            planReaping(world().now());
-        else if (node->kind == NodeKind::TimeToLive)
-            planReaping(world().now() + (node->mtime + node->timeToLive - wallNow()));
-    };
-    if (change.kind == Change::Kind::Remove)
-        look(leader().tree.find(change.path.parent()));
-    else if (change.nodeKind == NodeKind::TimeToLive)
-        look(leader().tree.find(change.path));
-}
-
-void Ensemble::planReaping(Instant due)
-{
-    const Duration interval = m_options.reapingInterval;
-    const auto when = Instant((due.time_since_epoch() / interval + 1) * interval);
-    if (m_reapingAt && *m_reapingAt <= when && *m_reapingAt > world().now())
-        return;
-    m_reapingAt = when;
-    m_reaping = world().callAt(when, [this] { reap(); });
-}
-
-void Ensemble::reap()
-{
-    std::vector<ZPath> spent;
-    std::optional<std::chrono::milliseconds> nextEnd;
-    for (const auto &[serial, node] : leader().tree.mortals()) {
-        if (isSpent(*node)) {
-            spent.push_back(node->path());
-        } else if (node->kind == NodeKind::TimeToLive && node->childCount() == 0) {
-            const auto left = node->mtime + node->timeToLive - wallNow();
-            if (left.count() < 0)
-                spent.push_back(node->path());
-            else
-                nextEnd = std::min(nextEnd.value_or(left), left);
-        }
-    }
-    m_reapingAt.reset();
-    if (nextEnd)
-        planReaping(world().now() + *nextEnd);
-    // One transaction each: a container may have become the next one's only child.
-    for (const auto &path : spent)
-        commitRemovals({path});
 }
 
 } // namespace lockscope::world::zookeeper

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keys that are due to be read: those that changed, expired or are polled, and those of the sweep's page. One
+// worker takes them, so an older answer never overwrites a newer one. Loop thread only.
+#pragma once
+
+#include "core/async/completion.h"
+#include "core/async/task.h"
+#include "core/base/bytes.h"
+
+#include <set>
+#include <vector>
+
+namespace lockscope::inspect {
+
+class ReadQueue {
+public:
+    explicit ReadQueue(Loop &loop) : m_loop(loop), m_filled(loop) {}
+
+    // Changed keys come before the sweep's.
+    void add(const std::vector<RedisKey> &keys);
+    void addPage(std::vector<RedisKey> keys);
+    // So many that changed keys that are no known lock are to be left to the sweep.
+    [[nodiscard]] bool isOverfull() const;
+    // Done when a batch is, and nothing of that is left.
+    Task<void> untilPageRead();
+    Task<void> untilAllRead();
+
+    // The worker: takes a batch and, done with it, says so.
+    Task<void> untilFilled();
+    [[nodiscard]] std::vector<RedisKey> takeBatch();
+    [[nodiscard]] bool isCrowded() const;            // with what would be another batch of changed keys
+    void putBack(const std::vector<RedisKey> &keys); // of a batch that could not be read
+    void batchDone();
+
+    // The connection is gone, and with it whoever waited: what changed is still due, the sweep begins again.
+    void reset();
+
+private:
+    [[nodiscard]] Completion<bool> nextBatchDone() { return m_batchWaiters.emplace_back(m_loop); }
+
+    Loop &m_loop;
+    std::set<RedisKey> m_changed;
+    std::vector<RedisKey> m_page;
+    bool m_isBatchOut = false;
+    Completion<bool> m_filled;
+    std::vector<Completion<bool>> m_batchWaiters;
+};
+
+} // namespace lockscope::inspect
