@@ -119,26 +119,6 @@ private:
     quint16 m_port = 0;
 };
 
-class MariaDbServer : public Server {
-public:
-    MariaDbServer(QByteArray program, MariaDbOptions options)
-        : m_kind(std::move(program), std::move(options)), m_process(m_kind)
-    {
-    }
-    Result<void> begin() override { return m_process.begin(); }
-    Result<bool> poll() override { return m_process.poll(); }
-    Result<void> start(std::chrono::milliseconds atMost) override { return m_process.start(atMost); }
-    void stop() override { m_process.stop(); }
-    void pause() override { m_process.pause(); }
-    void resume() override { m_process.resume(); }
-    HostPort address() const override { return m_process.address(); }
-    QString log() const override { return m_process.log(); }
-
-private:
-    MariaDbKind m_kind;
-    ServerProcess m_process;
-};
-
 // Servers are no commands of ordinary users: their folder is often not in PATH.
 QString findServer()
 {
@@ -156,7 +136,8 @@ Result<std::unique_ptr<Server>> makeMariaDb(MariaDbOptions options)
         return Error{ErrorCode::Unsupported,
                      u"no private MariaDB: mariadbd is not installed; Debian's package is mariadb-server-core"_s,
                      false};
-    return std::unique_ptr<Server>(std::make_unique<MariaDbServer>(QFile::encodeName(program), std::move(options)));
+    return std::unique_ptr<Server>(
+        std::make_unique<PrivateServer<MariaDbKind>>(QFile::encodeName(program), std::move(options)));
 }
 
 SandboxKit sandboxOfMariaDb()

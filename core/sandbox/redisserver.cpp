@@ -62,26 +62,6 @@ private:
     RedisOptions m_options;
 };
 
-class RedisServer : public Server {
-public:
-    RedisServer(QByteArray program, RedisOptions options)
-        : m_kind(std::move(program), std::move(options)), m_process(m_kind)
-    {
-    }
-    Result<void> begin() override { return m_process.begin(); }
-    Result<bool> poll() override { return m_process.poll(); }
-    Result<void> start(std::chrono::milliseconds atMost) override { return m_process.start(atMost); }
-    void stop() override { m_process.stop(); }
-    void pause() override { m_process.pause(); }
-    void resume() override { m_process.resume(); }
-    HostPort address() const override { return m_process.address(); }
-    QString log() const override { return m_process.log(); }
-
-private:
-    RedisKind m_kind;
-    ServerProcess m_process;
-};
-
 } // namespace
 
 Result<std::unique_ptr<Server>> makeRedis(RedisOptions options)
@@ -90,7 +70,8 @@ Result<std::unique_ptr<Server>> makeRedis(RedisOptions options)
     if (program.isEmpty())
         return Error{ErrorCode::Unsupported,
                      u"no private Redis: redis-server is not installed; Debian's package is redis-server"_s, false};
-    return std::unique_ptr<Server>(std::make_unique<RedisServer>(QFile::encodeName(program), std::move(options)));
+    return std::unique_ptr<Server>(
+        std::make_unique<PrivateServer<RedisKind>>(QFile::encodeName(program), std::move(options)));
 }
 
 SandboxKit sandboxOfRedis()

@@ -55,4 +55,29 @@ private:
     int m_portTries = 0;
 };
 
+// A server of this kind.
+template <class Kind, class Interface = Server>
+class PrivateServer : public Interface {
+public:
+    template <class... Arguments>
+    explicit PrivateServer(Arguments &&...arguments)
+        : m_kind(std::forward<Arguments>(arguments)...), m_process(m_kind)
+    {
+    }
+    Result<void> begin() override { return m_process.begin(); }
+    Result<bool> poll() override { return m_process.poll(); }
+    Result<void> start(std::chrono::milliseconds atMost) override { return m_process.start(atMost); }
+    void stop() override { m_process.stop(); }
+    void pause() override { m_process.pause(); }
+    void resume() override { m_process.resume(); }
+    [[nodiscard]] HostPort address() const override { return m_process.address(); }
+    [[nodiscard]] QString log() const override { return m_process.log(); }
+
+protected:
+    Kind m_kind;
+
+private:
+    ServerProcess m_process;
+};
+
 } // namespace lockscope::sandbox

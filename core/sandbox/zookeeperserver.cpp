@@ -124,25 +124,10 @@ private:
     quint16 m_adminPort = 0;
 };
 
-class PrivateZooKeeper : public ZooKeeperServer {
+class PrivateZooKeeper : public PrivateServer<ZooKeeperKind, ZooKeeperServer> {
 public:
-    PrivateZooKeeper(QByteArray java, QByteArray classPath, ZooKeeperOptions options, Seat seat)
-        : m_kind(std::move(java), std::move(classPath), std::move(options), std::move(seat)), m_process(m_kind)
-    {
-    }
-    Result<void> begin() override { return m_process.begin(); }
-    Result<bool> poll() override { return m_process.poll(); }
-    Result<void> start(std::chrono::milliseconds atMost) override { return m_process.start(atMost); }
-    void stop() override { m_process.stop(); }
-    void pause() override { m_process.pause(); }
-    void resume() override { m_process.resume(); }
-    HostPort address() const override { return m_process.address(); }
-    QString log() const override { return m_process.log(); }
+    using PrivateServer::PrivateServer;
     quint16 adminPort() const override { return m_kind.adminPort(); }
-
-private:
-    ZooKeeperKind m_kind;
-    ServerProcess m_process;
 };
 
 Result<std::unique_ptr<ZooKeeperServer>> make(const ZooKeeperOptions &options, Seat seat)
