@@ -7,6 +7,8 @@
 
 #include <QTest>
 
+#include <limits>
+
 namespace lockscope::contract {
 
 using namespace Qt::StringLiterals;
@@ -31,8 +33,11 @@ using namespace Qt::StringLiterals;
     } while (false)
 
 class Fixture : public QObject {
+    Q_OBJECT
+
 protected:
-    Fixture();
+    // The behaviours of one letter that are checked here; several classes may share its numbers out among them.
+    explicit Fixture(char letter, int first = 1, int last = std::numeric_limits<int>::max());
 
     QtLoop m_loop;
 
@@ -48,12 +53,6 @@ protected:
     // The environments that the scene plays in.
     [[nodiscard]] std::vector<TestEnvironment *> sceneEnvironments();
 
-    // Rows of what is not checked here, and a check that every behaviour of the letters has a test here.
-    static void notHereRows(const QByteArray &letters);
-    QString whatIsMissing(const QByteArray &letters) const;
-    // Of one letter whose behaviours are shared out among several programs.
-    QString whatIsMissing(char letter, int first, int last) const;
-
     [[nodiscard]] Deadline soon() const { return Deadline::after(m_loop, 15s); }
     [[nodiscard]] Deadline after(std::chrono::milliseconds span) const { return Deadline::after(m_loop, span); }
     // How many requests, as plans count them, somebody sends who joins a queue of so many (the holder among
@@ -62,8 +61,15 @@ protected:
     // All of them contend for some rounds.
     QString contendAll(TestCase &test, int rounds, Tally *tally);
 
-    QString startEnvironments();
     void endScene();
+
+private slots:
+    // Every behaviour has a test here, or a reason; and the servers start.
+    void initTestCase();
+    void cleanupTestCase() { endScene(); }
+    // Says why the others are not checked here.
+    void elsewhere_data();
+    void elsewhere();
 
 private:
     struct Standing {
@@ -72,7 +78,10 @@ private:
         bool isFailure = false;
     };
     Standing &standing(const RecipeInfo &recipe);
+    [[nodiscard]] bool isOurs(const QByteArray &behaviour) const;
 
+    char m_letter;
+    int m_first, m_last;
     std::map<QByteArray, Standing> m_environments;
     QByteArrayList m_applicable;
     std::map<QByteArray, std::unique_ptr<TestCase>> m_scene;

@@ -11,6 +11,10 @@ using namespace lockscope::contract;
 class TestContractFaults : public Fixture {
     Q_OBJECT
 
+public:
+    TestContractFaults() : Fixture('G') { reapsContainersSoon = true; }
+
+private:
     static constexpr int mostSteps = 20;
 
     // Restarts the servers of the scene once.
@@ -46,21 +50,6 @@ class TestContractFaults : public Fixture {
     }
 
 private slots:
-    void initTestCase()
-    {
-        OK(whatIsMissing("G"));
-        reapsContainersSoon = true;
-        OK(startEnvironments());
-    }
-    void cleanupTestCase() { endScene(); }
-    void elsewhere_data() { notHereRows("G"); }
-    void elsewhere()
-    {
-        QFETCH(QString, reason);
-        if (!reason.isEmpty())
-            QSKIP(qPrintable(reason));
-    }
-
     // Each request of an acquire is lost in turn, each reply in turn: the replies also of the
     // first time, when directories are made.
     void G1_troubleWhileAcquiringLeavesNothing_data() { rows("G1", {Need::Outlives}); }

@@ -29,6 +29,10 @@ std::optional<int> valueOf(const QString &formula, int n)
 class TestContractGaps : public Fixture {
     Q_OBJECT
 
+public:
+    TestContractGaps() : Fixture('H', 1, 4) {}
+
+private:
     // A holder and three waiters, in order.
     QString queueOfFour(TestCase &test)
     {
@@ -65,12 +69,6 @@ class TestContractGaps : public Fixture {
     }
 
 private slots:
-    void initTestCase()
-    {
-        OK(whatIsMissing('H', 1, 5));
-        OK(startEnvironments());
-    }
-    void cleanupTestCase() { endScene(); }
     void formulae()
     {
         QCOMPARE(valueOf(u"2"_s, 7), 2);

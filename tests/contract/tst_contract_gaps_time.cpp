@@ -9,6 +9,10 @@ using namespace lockscope::contract;
 class TestContractGapsTime : public Fixture {
     Q_OBJECT
 
+public:
+    TestContractGapsTime() : Fixture('H', 5) {}
+
+private:
     std::map<QByteArray, std::vector<qint64>> m_tokens; // of a scene
 
     void noteToken(TestCase &test, Contender &who) { m_tokens[test.recipe.id].push_back(*who.grant().fencingToken); }
@@ -40,20 +44,6 @@ class TestContractGapsTime : public Fixture {
     }
 
 private slots:
-    void initTestCase()
-    {
-        OK(whatIsMissing('H', 5, behavioursUnder('H')));
-        OK(startEnvironments());
-    }
-    void cleanupTestCase() { endScene(); }
-    void elsewhere_data() { notHereRows("H"); }
-    void elsewhere()
-    {
-        QFETCH(QString, reason);
-        if (!reason.isEmpty())
-            QSKIP(qPrintable(reason));
-    }
-
     void H6_anyPermitWakesAWaiter_data() { rows("H6", {Need::Counted}); }
     void H6_anyPermitWakesAWaiter()
     {

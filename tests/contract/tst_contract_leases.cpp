@@ -9,6 +9,10 @@ using namespace lockscope::contract;
 class TestContractLeases : public Fixture {
     Q_OBJECT
 
+public:
+    TestContractLeases() : Fixture('D') {}
+
+private:
     std::map<QByteArray, std::vector<std::unique_ptr<TestCase>>> m_more; // of a scene with several locks per recipe
 
     // The first holder is cut off, the second waits, until it has it.
@@ -24,22 +28,10 @@ class TestContractLeases : public Fixture {
     }
 
 private slots:
-    void initTestCase()
-    {
-        OK(whatIsMissing("D"));
-        OK(startEnvironments());
-    }
     void cleanupTestCase()
     {
         m_more.clear();
         endScene();
-    }
-    void elsewhere_data() { notHereRows("D"); }
-    void elsewhere()
-    {
-        QFETCH(QString, reason);
-        if (!reason.isEmpty())
-            QSKIP(qPrintable(reason));
     }
 
     void D1_theTtlIsAsAsked_data() { rows("D1", {Need::Lease}); }

@@ -9,21 +9,10 @@ using namespace lockscope::contract;
 class TestContractReadWrite : public Fixture {
     Q_OBJECT
 
-private slots:
-    void initTestCase()
-    {
-        OK(whatIsMissing("E"));
-        OK(startEnvironments());
-    }
-    void cleanupTestCase() { endScene(); }
-    void elsewhere_data() { notHereRows("E"); }
-    void elsewhere()
-    {
-        QFETCH(QString, reason);
-        if (!reason.isEmpty())
-            QSKIP(qPrintable(reason));
-    }
+public:
+    TestContractReadWrite() : Fixture('E') {}
 
+private slots:
     void E1_readersTogetherWritersAlone_data() { rows("E1", {Need::ReadWrite}); }
     void E1_readersTogetherWritersAlone()
     {

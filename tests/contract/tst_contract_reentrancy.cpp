@@ -9,14 +9,10 @@ using namespace lockscope::contract;
 class TestContractReentrancy : public Fixture {
     Q_OBJECT
 
-private slots:
-    void initTestCase()
-    {
-        OK(whatIsMissing("B"));
-        OK(startEnvironments());
-    }
-    void cleanupTestCase() { endScene(); }
+public:
+    TestContractReentrancy() : Fixture('B') {}
 
+private slots:
     void B1_freeAfterAsManyReleases_data() { rows("B1", {Need::Reentrant}, u"B4 is checked instead"_s); }
     void B1_freeAfterAsManyReleases()
     {

@@ -9,21 +9,10 @@ using namespace lockscope::contract;
 class TestContractSemaphores : public Fixture {
     Q_OBJECT
 
-private slots:
-    void initTestCase()
-    {
-        OK(whatIsMissing("F"));
-        OK(startEnvironments());
-    }
-    void cleanupTestCase() { endScene(); }
-    void elsewhere_data() { notHereRows("F"); }
-    void elsewhere()
-    {
-        QFETCH(QString, reason);
-        if (!reason.isEmpty())
-            QSKIP(qPrintable(reason));
-    }
+public:
+    TestContractSemaphores() : Fixture('F') {}
 
+private slots:
     void F1_neverMoreThanTheLimit_data() { rows("F1", {Need::Counted}); }
     void F1_neverMoreThanTheLimit()
     {

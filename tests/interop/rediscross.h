@@ -109,49 +109,10 @@ protected:
             qInfo("%s", m_program->everythingSaid().constData());
     }
 
-    // Several of ours and several of theirs, in programs of their own, add to one number. `command`: of one of
-    // theirs, but for its name, the file and the rounds. What went wrong; empty if nothing was lost.
     QByteArray countTogether(const std::vector<std::unique_ptr<ForeignClient>> &programs, const QByteArray &what,
                              const std::vector<Ours *> &us)
     {
-        constexpr int rounds = 8, theirContenders = 2;
-        const auto file = m_files.filePath(u"counter%1"_s.arg(m_locks));
-        if (!writeNumber(file, 0))
-            return "no file";
-        int failed = 0;
-        Scope scope(m_loop);
-        for (auto *one : us)
-            scope.launch(count(one->lock(), &m_loop, file, rounds, &failed));
-        QByteArrayList names;
-        for (int i = 0; i < theirContenders; ++i) {
-            names << 'c' + QByteArray::number(++m_names);
-            for (const auto &program : programs)
-                program->tell("count " + names.last() + ' ' + what + ' ' + file.toUtf8() + ' '
-                              + QByteArray::number(rounds));
-        }
-        const auto haveCounted = [&](const std::unique_ptr<ForeignClient> &program) {
-            return std::ranges::all_of(names,
-                                       [&](const QByteArray &name) { return program->hasSaid("counted " + name); });
-        };
-        // No pauses between looks, as QTest's own waiting makes: our contenders are in this thread.
-        QEventLoop events;
-        QTimer look;
-        connect(&look, &QTimer::timeout, this, [&] {
-            if (scope.isIdle() && std::ranges::all_of(programs, haveCounted))
-                events.quit();
-        });
-        look.start(20ms);
-        QTimer::singleShot(4 * patienceMs, &events, &QEventLoop::quit);
-        events.exec();
-        for (const auto &program : programs) {
-            if (!haveCounted(program))
-                return "theirs did not end: " + program->everythingSaid();
-        }
-        const int all = rounds * (int(us.size()) + theirContenders * int(programs.size()));
-        if (scope.isIdle() && failed == 0 && numberIn(file) == all)
-            return {};
-        return QByteArray::number(numberIn(file)) + " instead of " + QByteArray::number(all) + ", "
-               + QByteArray::number(failed) + " of ours failed" + (scope.isIdle() ? "" : ", ours did not end");
+        return interop::countTogether(programs, what, us, m_loop, m_files.filePath(u"counter%1"_s.arg(m_locks)));
     }
 
     // What lockscopectl prints as JSON, with the first so many servers as one connection. Empty if it fails.

@@ -2,6 +2,7 @@
 // Our Curator locks beside Curator itself: the same queue, and neither enters while the other is in.
 #include "tests/interop/foreignclients.h"
 #include "tests/support/curatorfixture.h"
+#include "tests/support/finish.h"
 
 #include "core/recipes/curator/revocation.h"
 #include "tests/support/testmain.h"
@@ -9,22 +10,6 @@
 using namespace lockscope;
 using namespace lockscope::interop;
 using namespace lockscope::test;
-
-namespace {
-
-Task<void> ask(zk::Session *session, ZPath node, Deadline deadline, std::optional<Result<void>> *answer)
-{
-    auto asked = co_await recipes::requestRevocation(session, node, deadline);
-    answer->emplace(std::move(asked));
-}
-
-Task<void> heed(zk::Session *session, ZPath node, Deadline deadline, std::optional<Result<bool>> *answer)
-{
-    auto heard = co_await recipes::untilRevocationRequested(session, node, deadline);
-    answer->emplace(std::move(heard));
-}
-
-} // namespace
 
 class TestInteropCurator : public CuratorFixture {
     Q_OBJECT
@@ -114,8 +99,7 @@ private slots:
         QFETCH(QByteArray, their);
         const auto kind = rowsKind();
         QVERIFY(prepare({kind, kind}));
-        contender(0).acquire();
-        QVERIFY(gets(0));
+        QVERIFY(contender(0).takes());
         const auto first = theirs(their);
         QVERIFY2(areQueued(kind, 2), m_curator->everythingSaid().constData());
         contender(1).acquire(); // and one of ours behind theirs
@@ -134,8 +118,7 @@ private slots:
     void permitsAreShared()
     {
         QVERIFY(prepare({"2", "2"}));
-        contender(0).acquire();
-        QVERIFY(gets(0));
+        QVERIFY(contender(0).takes());
         const auto first = theirs("2");
         QVERIFY2(hold(first), m_curator->everythingSaid().constData());
         contender(1).acquire();
@@ -157,8 +140,7 @@ private slots:
         QVERIFY(prepare({"read", "write", "read"}));
         const auto first = theirs("read");
         QVERIFY2(hold(first), m_curator->everythingSaid().constData());
-        contender(0).acquire();
-        QVERIFY(gets(0));
+        QVERIFY(contender(0).takes());
         contender(1).acquire();
         QVERIFY(waits(1, 3));
         const auto second = theirs("read");
@@ -170,8 +152,7 @@ private slots:
         QVERIFY(haveNotEntered(second));
         QVERIFY(givesBack(1));
         QVERIFY(hold(second));
-        contender(2).acquire();
-        QVERIFY(gets(2));
+        QVERIFY(contender(2).takes());
         QVERIFY(letGo(second));
     }
 
@@ -183,14 +164,12 @@ private slots:
         QVERIFY(waitForState(*client.real, zk::SessionState::Connected));
         addSides(std::make_shared<recipes::CuratorReadWriteLock>(*client.counting, m_path, Random(9)));
         constexpr int weWrite = 1, weRead = 2;
-        contender(weWrite).acquire();
-        QVERIFY(gets(weWrite));
+        QVERIFY(contender(weWrite).takes());
         const auto writer = theirs("write");
         QVERIFY2(areQueued("write", 2), m_curator->everythingSaid().constData());
         const auto reader = theirs("read");
         QVERIFY2(areQueued("write", 3), m_curator->everythingSaid().constData());
-        contender(weRead).acquire();
-        QVERIFY(gets(weRead));
+        QVERIFY(contender(weRead).takes());
         QVERIFY(givesBack(weWrite));
         contender(0).acquire(); // behind them all: when it is seen to wait, theirs had time to look again
         QVERIFY(waits(0, 3));
@@ -242,7 +221,7 @@ private slots:
         QVERIFY(waits(0, 3));
         std::optional<Result<void>> asked;
         Scope scope(m_loop);
-        scope.launch(ask(m_clients[0]->counting.get(), node, soon(), &asked));
+        scope.launch(keepResult(recipes::requestRevocation(m_clients[0]->counting.get(), node, soon()), &asked));
         QVERIFY2(m_curator->says("asked " + name), m_curator->everythingSaid().constData());
         QTRY_VERIFY(asked && *asked);
         QVERIFY(!contender(0).granted);
@@ -253,12 +232,12 @@ private slots:
     void theyAskOurHolderToLetGo()
     {
         QVERIFY(prepare({"mutex"}));
-        contender(0).acquire();
-        QVERIFY(gets(0));
+        QVERIFY(contender(0).takes());
         const auto node = (*contender(0).granted)->node;
         std::optional<Result<bool>> heard;
         Scope scope(m_loop);
-        scope.launch(heed(m_clients[0]->counting.get(), node, Deadline::never(), &heard));
+        scope.launch(keepResult(
+            recipes::untilRevocationRequested(m_clients[0]->counting.get(), node, Deadline::never()), &heard));
         const auto name = theirs("mutex");
         QVERIFY(areQueued("mutex", 2));
         QVERIFY(!heard);

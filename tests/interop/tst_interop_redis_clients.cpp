@@ -139,8 +139,7 @@ private slots:
             QSKIP(why.constData());
         QVERIFY2(m_program->says("ready"), m_program->everythingSaid().constData());
         auto &holder = ours();
-        holder.acquire();
-        QVERIFY(isHeldBy(holder));
+        QVERIFY(holder.takes());
         const QByteArrayList names{theirs(), theirs()};
         QVERIFY(theyWaitStill(names[0]) && theyWaitStill(names[1]));
         QVERIFY(weRelease(holder));

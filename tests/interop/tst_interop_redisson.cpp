@@ -44,8 +44,7 @@ private slots:
     {
         begin();
         auto &holder = ours();
-        holder.acquire();
-        QVERIFY(isHeldBy(holder));
+        QVERIFY(holder.takes());
         const auto name = theirs();
         QVERIFY(listen(1));
         QVERIFY(theyWaitStill(name));
@@ -77,15 +76,12 @@ private slots:
     {
         begin();
         auto &victim = ours();
-        victim.acquire();
-        QVERIFY(isHeldBy(victim));
+        QVERIFY(victim.takes());
         const auto name = theirs();
         QVERIFY(listen(1));
         QCOMPARE(forceRelease(m_lock, victim.id(), 1), QByteArray());
         QVERIFY(theyHold(name));
-        victim.ask();
-        QTRY_VERIFY_WITH_TIMEOUT(victim.mine, patienceMs);
-        QVERIFY(*victim.mine && !**victim.mine);
+        QVERIFY(victim.saysItIsNotMine());
         // Our late release leaves the next holder alone.
         victim.release();
         QTRY_VERIFY_WITH_TIMEOUT(victim.released, patienceMs);
@@ -165,8 +161,7 @@ private slots:
 
         begin();
         auto &holder = ours();
-        holder.acquire();
-        QVERIFY(isHeldBy(holder));
+        QVERIFY(holder.takes());
         const auto next = theirs();
         QVERIFY(listen(1));
         checkSeen(holder.id());
@@ -182,8 +177,7 @@ private slots:
         begin();
         m_lock = "{shop}:" + m_lock;
         auto &holder = ours();
-        holder.acquire();
-        QVERIFY(isHeldBy(holder));
+        QVERIFY(holder.takes());
         const auto name = theirs();
         QVERIFY(listen(1));
         QVERIFY(theyWaitStill(name));
@@ -248,8 +242,7 @@ private slots:
         begin();
         m_pair.kind = m_pair.read ? "read" : m_pair.kind == "read" ? "write" : m_pair.kind; // the side that we hold
         auto &victim = ours();
-        victim.acquire();
-        QVERIFY(isHeldBy(victim));
+        QVERIFY(victim.takes());
         m_pair.read = false; // for a reader would join a reader
         auto &waiter = ours();
         waiter.acquire();
@@ -258,9 +251,7 @@ private slots:
         m_program->tell("force f" + m_lock + ' ' + m_pair.kind + ' ' + m_lock);
         QVERIFY(m_program->says("forced f" + m_lock + " true"));
         QVERIFY(isHeldBy(waiter));
-        victim.ask();
-        QTRY_VERIFY_WITH_TIMEOUT(victim.mine, patienceMs);
-        QVERIFY(*victim.mine && !**victim.mine);
+        QVERIFY(victim.saysItIsNotMine());
         QVERIFY(weRelease(waiter));
     }
 
@@ -273,8 +264,7 @@ private slots:
         m_program->tell("lease " + name + ' ' + m_pair.kind + ' ' + m_lock + " 1500");
         QVERIFY(theyHold(name));
         auto &waiter = ours();
-        waiter.acquire();
-        QVERIFY(isHeldBy(waiter));
+        QVERIFY(waiter.takes());
         QVERIFY(weRelease(waiter));
     }
 };

@@ -88,8 +88,7 @@ private slots:
     {
         begin({"", "redisson-fair-lock", false, "fair", true});
         auto &first = ours();
-        first.acquire();
-        QVERIFY(isHeldBy(first));
+        QVERIFY(first.takes());
         m_program->tell("try quitter fair " + m_lock + " 1000");
         QVERIFY(listen(1));
         auto &second = ours();
@@ -108,8 +107,7 @@ private slots:
     {
         begin({"", "redisson-rwlock", true, "read", false});
         auto &reader = ours();
-        reader.acquire();
-        QVERIFY(isHeldBy(reader));
+        QVERIFY(reader.takes());
         const auto name = theirs();
         QVERIFY(theyHold(name));
         m_pair.kind = "write";
@@ -187,8 +185,7 @@ private slots:
         QVERIFY(m_program->says("released " + name + " write"));
         m_pair.read = true;
         auto &reader = ours();
-        reader.acquire();
-        QVERIFY(isHeldBy(reader));
+        QVERIFY(reader.takes());
         QVERIFY(!writer.granted);
         QVERIFY(weRelease(reader));
         QTest::qWait(watchfulMs);
@@ -206,8 +203,7 @@ private slots:
         const auto name = theirs(2); // makes the pool
         QVERIFY(theyHold(name));
         auto &second = ours(2);
-        second.acquire();
-        QVERIFY(isHeldBy(second));
+        QVERIFY(second.takes());
         auto &third = ours(2);
         third.acquire();
         QVERIFY(listen(1));
@@ -225,8 +221,7 @@ private slots:
         // A pool we made is theirs, too.
         begin(m_pair);
         auto &first = ours(1);
-        first.acquire();
-        QVERIFY(isHeldBy(first));
+        QVERIFY(first.takes());
         const auto waiter = theirs(7);
         QVERIFY(listen(1));
         QVERIFY(theyWaitStill(waiter));
@@ -240,8 +235,7 @@ private slots:
         begin({"", "redisson-fenced-lock", false, "fenced", true});
         for (qint64 token = 1; token <= 4; token += 2) {
             auto &one = ours();
-            one.acquire();
-            QVERIFY(isHeldBy(one));
+            QVERIFY(one.takes());
             QCOMPARE((*one.granted)->fencingToken, std::optional<qint64>(token));
             QVERIFY(weRelease(one));
             const auto name = theirs();

@@ -134,8 +134,7 @@ private slots:
             QSKIP(why.constData());
         QVERIFY2(m_program->says("ready"), m_program->everythingSaid().constData());
         auto &holder = ours();
-        holder.acquire();
-        QVERIFY(isHeldBy(holder));
+        QVERIFY(holder.takes());
         QCOMPARE(copies(), m_servers);
         int before = tries();
         const auto name = theirs();
@@ -163,15 +162,12 @@ private slots:
             QSKIP(why.constData());
         QVERIFY2(m_program->says("ready"), m_program->everythingSaid().constData());
         auto &victim = ours();
-        victim.acquire();
-        QVERIFY(isHeldBy(victim));
+        QVERIFY(victim.takes());
         const auto name = theirs();
         QVERIFY(theyWaitStill(name));
         QCOMPARE(forceRelease(m_lock, victim.id(), m_servers), QByteArray());
         QVERIFY(theyHold(name));
-        victim.ask();
-        QTRY_VERIFY_WITH_TIMEOUT(victim.mine, patienceMs);
-        QVERIFY(*victim.mine && !**victim.mine);
+        QVERIFY(victim.saysItIsNotMine());
         // Our late release leaves the next holder alone.
         victim.release();
         QTRY_VERIFY_WITH_TIMEOUT(victim.released, patienceMs);
@@ -228,8 +224,7 @@ private slots:
         QVERIFY2(m_program->says("ready"), m_program->everythingSaid().constData());
         m_nodes.back().server->stop();
         auto &holder = ours();
-        holder.acquire();
-        QVERIFY(isHeldBy(holder));
+        QVERIFY(holder.takes());
         const int before = tries();
         const auto name = theirs();
         QVERIFY(isTriedBeyond(before + 1));

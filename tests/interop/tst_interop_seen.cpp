@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Locks that other people's clients hold and queue for, as the observers see them: kazoo, Curator,
 // ZooKeeper's own recipe, redis-py.
-#include "tests/interop/foreignclients.h"
+#include "tests/interop/fetched.h"
 
 #include "core/async/qtloop.h"
 #include "core/inspect/findings.h"
@@ -11,7 +11,10 @@
 #include "core/redis/client.h"
 #include "core/sandbox/server.h"
 #include "core/zookeeper/client.h"
+#include "tests/support/keepingsink.h"
 #include "tests/support/testmain.h"
+
+#include <QTcpSocket>
 
 using namespace lockscope;
 using namespace lockscope::inspect;
@@ -20,15 +23,6 @@ using namespace std::chrono_literals;
 using namespace Qt::StringLiterals;
 
 namespace {
-
-// The observers are asked, not listened to.
-struct Silence : ObserverSink {
-    void locksChanged(std::vector<SnapshotChange>) override {}
-    void sessionsChanged(const ConnectionName &, std::vector<SessionSnapshot>) override {}
-    void coverageChanged(const ConnectionName &, std::vector<Coverage>) override {}
-    void progressed(Progress) override {}
-    void costChanged(const ConnectionName &, Cost) override {}
-};
 
 constexpr int seenPatienceMs = 20'000;
 
@@ -76,7 +70,7 @@ class TestInteropSeen : public QObject {
     Q_OBJECT
 
     QtLoop m_loop;
-    Silence m_sink;
+    test::KeepingSink m_sink;
     std::unique_ptr<sandbox::ZooKeeperServer> m_zooKeeper;
     std::unique_ptr<sandbox::Server> m_redis;
     std::unique_ptr<zk::Session> m_session;
@@ -84,6 +78,7 @@ class TestInteropSeen : public QObject {
     std::unique_ptr<Observer> m_zooKeeperObserver;
     std::unique_ptr<redis::Connection> m_connection;
     std::unique_ptr<Observer> m_redisObserver;
+    std::unique_ptr<ForeignClient> m_kazoo, m_curator;
 
     QString ensemble() const { return u"%1:%2"_s.arg(m_zooKeeper->address().host).arg(m_zooKeeper->address().port); }
     static LockSnapshot lockOf(const Observer &observer, const QByteArray &name)
@@ -96,18 +91,20 @@ class TestInteropSeen : public QObject {
     }
     LockSnapshot seen(const QByteArray &path) const { return lockOf(*m_zooKeeperObserver, path); }
 
+    // How this test calls its contenders: their program serves several tests.
+    static QByteArray nameOf(int i) { return QByteArray(QTest::currentTestFunction()) + QByteArray::number(i); }
     // Each queues after the one before is seen to, so the order is known.
     bool queueUp(ForeignClient &client, const QByteArrayList &kinds, const QByteArray &path,
                  const QByteArray &limit = "1")
     {
         for (int i = 0; i < kinds.size(); ++i) {
-            client.tell("acquire c" + QByteArray::number(i) + ' ' + kinds[i] + ' ' + path + ' ' + limit);
+            client.tell("acquire " + nameOf(i) + ' ' + kinds[i] + ' ' + path + ' ' + limit);
             const bool queued = QTest::qWaitFor(
                 [&] { return seen(path).contenders.size() == static_cast<size_t>(i + 1); }, seenPatienceMs);
             if (!queued)
                 return false;
         }
-        return client.says("held c0");
+        return client.says("held " + nameOf(0));
     }
 
 private slots:
@@ -141,35 +138,53 @@ private slots:
         m_redisObserver =
             std::make_unique<RedisObserver>(*m_connection, ConnectionName("redis"), ObserverOptions(), m_sink);
         m_redisObserver->start();
-    }
 
+        m_kazoo = pythonClient(u"kazoo_client.py"_s, {ensemble()});
+        m_curator = javaClient(u"CuratorClient.java"_s, {ensemble()});
+        for (const auto &client : {m_kazoo.get(), m_curator.get()})
+            QVERIFY2(client->says("ready"), client->everythingSaid().constData());
+    }
     void cleanupTestCase()
     {
+        m_kazoo.reset();
+        m_curator.reset();
         m_redisObserver.reset();
         m_zooKeeperObserver.reset();
         m_session.reset();
         zk::waitForClosingSessions(5s);
     }
 
+    void theServerIsTheFetchedOne()
+    {
+        if (fetched("ZOOKEEPER").isEmpty())
+            QSKIP(whyNotFetched("ZOOKEEPER").constData());
+        QTcpSocket socket;
+        socket.connectToHost(m_zooKeeper->address().host, m_zooKeeper->address().port);
+        QVERIFY(socket.waitForConnected(seenPatienceMs));
+        socket.write("srvr");
+        QByteArray said;
+        while (socket.waitForReadyRead(seenPatienceMs))
+            said += socket.readAll();
+        QVERIFY2(said.contains("version: " + fetched("ZOOKEEPER").toLatin1() + '-'), said.constData());
+    }
+
     void kazooLock()
     {
-        const auto client = pythonClient(u"kazoo_client.py"_s, {ensemble()});
-        QVERIFY2(client->says("ready"), client->everythingSaid().constData());
-        QVERIFY2(queueUp(*client, {"lock", "lock", "lock", "lock"}, "/locks/kazoo"),
-                 client->everythingSaid().constData());
+        QVERIFY2(queueUp(*m_kazoo, {"lock", "lock", "lock", "lock"}, "/locks/kazoo"),
+                 m_kazoo->everythingSaid().constData());
         QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/locks/kazoo")),
                                   QByteArray("kazoo-lock: 0 holds, 1 waits ->0, 2 waits ->1, 3 waits ->2"),
                                   seenPatienceMs);
         const auto lock = seen("/locks/kazoo");
-        QCOMPARE(identities(lock), (QByteArrayList{"c0", "c1", "c2", "c3"}));
+        QCOMPARE(identities(lock), (QByteArrayList{nameOf(0), nameOf(1), nameOf(2), nameOf(3)}));
         QVERIFY(hasEveryEndpoint(lock));
         QCOMPARE(lock.state, LockState::Contended);
         QCOMPARE(lock.client, u"kazoo"_s);
         QVERIFY2(lock.findings.empty(), lock.findings.empty() ? "" : qPrintable(word(lock.findings[0].code)));
 
-        client->tell("release c0");
-        QVERIFY(client->says("held c1"));
-        QTRY_COMPARE_WITH_TIMEOUT(identities(seen("/locks/kazoo")), (QByteArrayList{"c1", "c2", "c3"}),
+        m_kazoo->tell("release " + nameOf(0));
+        QVERIFY(m_kazoo->says("held " + nameOf(1)));
+        QTRY_COMPARE_WITH_TIMEOUT(identities(seen("/locks/kazoo")), (QByteArrayList{nameOf(1), nameOf(2), nameOf(3)}),
                                   seenPatienceMs);
         QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/locks/kazoo")),
                                   QByteArray("kazoo-lock: 0 holds, 1 waits ->0, 2 waits ->1"), seenPatienceMs);
@@ -179,9 +194,8 @@ private slots:
 
     void kazooReadWriteLock()
     {
-        const auto client = pythonClient(u"kazoo_client.py"_s, {ensemble()});
-        QVERIFY2(queueUp(*client, {"read", "read", "write", "read"}, "/locks/kazoo-rw"),
-                 client->everythingSaid().constData());
+        QVERIFY2(queueUp(*m_kazoo, {"read", "read", "write", "read"}, "/locks/kazoo-rw"),
+                 m_kazoo->everythingSaid().constData());
         QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/locks/kazoo-rw")),
                                   QByteArray("kazoo-rwlock: 0 holds, 1 holds, 2 waits ->1, 3 waits ->2"),
                                   seenPatienceMs);
@@ -190,37 +204,33 @@ private slots:
 
     void kazooSemaphore()
     {
-        const auto client = pythonClient(u"kazoo_client.py"_s, {ensemble()});
-        QVERIFY2(queueUp(*client, {"semaphore", "semaphore", "semaphore"}, "/locks/pool", "2"),
-                 client->everythingSaid().constData());
+        QVERIFY2(queueUp(*m_kazoo, {"semaphore", "semaphore", "semaphore"}, "/locks/pool", "2"),
+                 m_kazoo->everythingSaid().constData());
         QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/locks/pool")),
                                   QByteArray("kazoo-semaphore: 0 holds, 1 holds, 2 waits ~>children"),
                                   seenPatienceMs);
-        QCOMPARE(identities(seen("/locks/pool")), (QByteArrayList{"c0", "c1", "c2"}));
+        QCOMPARE(identities(seen("/locks/pool")), (QByteArrayList{nameOf(0), nameOf(1), nameOf(2)}));
     }
 
     void curatorMutex()
     {
-        const auto client = javaClient(u"CuratorClient.java"_s, {ensemble()});
-        QVERIFY2(client->says("ready"), client->everythingSaid().constData());
-        QVERIFY2(queueUp(*client, {"mutex", "mutex", "mutex"}, "/locks/curator"),
-                 client->everythingSaid().constData());
+        QVERIFY2(queueUp(*m_curator, {"mutex", "mutex", "mutex"}, "/locks/curator"),
+                 m_curator->everythingSaid().constData());
         QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/locks/curator")),
                                   QByteArray("curator-mutex: 0 holds, 1 waits ->0, 2 waits ->1"), seenPatienceMs);
         const auto lock = seen("/locks/curator");
         QVERIFY(hasEveryEndpoint(lock));
         QCOMPARE(lock.confidence, Confidence::Medium);
-        client->tell("release c0");
-        QVERIFY(client->says("held c1"));
+        m_curator->tell("release " + nameOf(0));
+        QVERIFY(m_curator->says("held " + nameOf(1)));
         QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/locks/curator")), QByteArray("curator-mutex: 0 holds, 1 waits ->0"),
                                   seenPatienceMs);
     }
 
     void curatorReadWriteLock()
     {
-        const auto client = javaClient(u"CuratorClient.java"_s, {ensemble()});
-        QVERIFY2(queueUp(*client, {"write", "write", "read"}, "/locks/curator-rw"),
-                 client->everythingSaid().constData());
+        QVERIFY2(queueUp(*m_curator, {"write", "write", "read"}, "/locks/curator-rw"),
+                 m_curator->everythingSaid().constData());
         // Its readers wait for the lowest writer.
         QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/locks/curator-rw")),
                                   QByteArray("curator-rwlock: 0 holds, 1 waits ->0, 2 waits ->0"), seenPatienceMs);
@@ -228,15 +238,14 @@ private slots:
 
     void curatorSemaphore()
     {
-        const auto client = javaClient(u"CuratorClient.java"_s, {ensemble()});
-        QVERIFY2(queueUp(*client, {"semaphore", "semaphore", "semaphore", "semaphore"}, "/app/sem", "2"),
-                 client->everythingSaid().constData());
+        QVERIFY2(queueUp(*m_curator, {"semaphore", "semaphore", "semaphore", "semaphore"}, "/app/sem", "2"),
+                 m_curator->everythingSaid().constData());
         QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/app/sem")),
                                   QByteArray("curator-semaphore: 0 holds, 1 holds, 2 waits ~>children, 3 waits ->2"),
                                   seenPatienceMs);
         QVERIFY2(seen("/app/sem").contenders[2].id.contains("-lease-"), "the third has asked for its lease");
-        client->tell("release c1");
-        QVERIFY(client->says("held c2"));
+        m_curator->tell("release " + nameOf(1));
+        QVERIFY(m_curator->says("held " + nameOf(2)));
         QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/app/sem")),
                                   QByteArray("curator-semaphore: 0 holds, 1 holds, 2 waits ~>children"),
                                   seenPatienceMs);
@@ -244,11 +253,10 @@ private slots:
 
     void curatorLatch()
     {
-        const auto client = javaClient(u"CuratorClient.java"_s, {ensemble()});
-        QVERIFY2(queueUp(*client, {"latch", "latch"}, "/app/latch"), client->everythingSaid().constData());
+        QVERIFY2(queueUp(*m_curator, {"latch", "latch"}, "/app/latch"), m_curator->everythingSaid().constData());
         QTRY_COMPARE_WITH_TIMEOUT(draw(seen("/app/latch")), QByteArray("curator-leader: 0 holds, 1 waits ->0"),
                                   seenPatienceMs);
-        QCOMPARE(identities(seen("/app/latch")), (QByteArrayList{"c0", "c1"}));
+        QCOMPARE(identities(seen("/app/latch")), (QByteArrayList{nameOf(0), nameOf(1)}));
     }
 
     void zooKeepersOwnRecipe()

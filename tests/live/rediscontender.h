@@ -15,6 +15,8 @@ namespace lockscope::testing {
 using RedisContender = test::Contender;
 
 class RedisRecipeFixture : public QObject {
+    Q_OBJECT
+
 protected:
     QtLoop m_loop;
     std::unique_ptr<sandbox::Server> m_server;
@@ -67,6 +69,14 @@ protected:
         m_contenders.push_back(std::make_unique<RedisContender>(m_loop, std::move(lock)));
         return *m_contenders.back();
     }
+    // It has tried with this script, listened, and tried again.
+    static bool waitsNow(RedisContender &one, CountingRedis &redis, const QByteArray &enter,
+                         Deadline deadline = Deadline::never())
+    {
+        const int before = redis.count(enter);
+        one.acquire(deadline);
+        return eventually([&] { return redis.count(enter) == before + 2; });
+    }
     static recipes::AcquireOptions withTtl(std::chrono::milliseconds ttl)
     {
         recipes::AcquireOptions options;
@@ -93,6 +103,16 @@ protected:
         m_connections.clear();
         ask({"FLUSHALL"});
     }
+
+private slots:
+    void initTestCase()
+    {
+        const auto why = startServer();
+        if (!m_server)
+            QSKIP(qPrintable(why));
+        QVERIFY2(why.isEmpty(), qPrintable(why));
+    }
+    void cleanup() { forgetContenders(); }
 };
 
 } // namespace lockscope::testing

@@ -66,20 +66,6 @@ private slots:
         }
     }
 
-    void fencingTokensGrow()
-    {
-        const auto lock = freshLock();
-        qint64 last = 0;
-        for (int i = 0; i < 3; ++i) {
-            Ctl ctl(acquire(lock, {u"--hold"_s, u"0ms"_s, u"--json"_s}));
-            const auto had = ctl.jsonLine();
-            QCOMPARE(ctl.finish().status, 0);
-            const auto token = had.value("fencingToken"_L1).toString().toLongLong();
-            QVERIFY(token > last);
-            last = token;
-        }
-    }
-
     void interruptsGiveItBack_data()
     {
         QTest::addColumn<int>("number");
@@ -126,18 +112,6 @@ private slots:
         const auto ran = waiter.finish();
         QVERIFY2(ran.status == 1 && ran.err.contains("nothing was left behind"), ran.what());
         QCOMPARE(contenders(lock), 1);
-    }
-
-    void theNextGetsItWhenTheFirstLetsGo()
-    {
-        const auto lock = freshLock();
-        Ctl first(acquire(lock, {u"--json"_s}));
-        QVERIFY(first.jsonLine().value("acquired"_L1).toBool());
-        Ctl second(acquire(lock, {u"--hold"_s, u"0ms"_s, u"--json"_s}));
-        QTRY_COMPARE(contenders(lock), 2);
-        first.signal(SIGTERM);
-        QVERIFY(second.jsonLine().value("acquired"_L1).toBool());
-        QCOMPARE(second.finish().status, 0);
     }
 
     void aCommandRunsUnderTheLock()

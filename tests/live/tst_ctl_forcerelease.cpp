@@ -6,8 +6,6 @@
 
 #include "core/redis/client.h"
 
-#include <array>
-
 using namespace lockscope;
 using namespace lockscope::test;
 using namespace Qt::StringLiterals;
@@ -301,45 +299,6 @@ private slots:
         const auto ran = force(id);
         QVERIFY2(ran.status == 0, ran.what());
         QVERIFY(waiter.jsonLine().value("acquired"_L1).toBool());
-    }
-
-    // The next holder's node has the same name, and stays as it is whatever the old one does at its end. (Many times,
-    // and by more ways to let go: tst_hold.)
-    void ofAFixedNameTheOldHolderIsToldAndTheNextOneStays()
-    {
-        m_lock = u"zk:/forced-succession/leader-lock"_s;
-        const auto node = [this] {
-            const auto stat = await(m_servers.session->exists(ZPath(path()), std::nullopt, m_servers.soon()));
-            return stat ? *stat : zk::Stat();
-        };
-        const auto arguments =
-            m_servers.connect() + QStringList{u"acquire"_s, m_lock, u"--recipe"_s, u"zk-ephemeral"_s, u"--json"_s};
-        Ctl old(arguments);
-        QVERIFY(old.jsonLine().value("acquired"_L1).toBool());
-        std::array<Ctl, 2> waiters{Ctl(arguments), Ctl(arguments)};
-        QTRY_COMPARE_WITH_TIMEOUT(contenders().size(), 3, patienceMs);
-        const auto first = node().czxid;
-        const auto ran = force(contenders()[0].toObject().value("id"_L1).toString());
-        QVERIFY2(ran.status == 0, ran.what());
-        QCOMPARE(old.jsonLine().value("reason"_L1).toString(), u"lost"_s);
-        QCOMPARE(old.finish().status, 1);
-        size_t next = 0;
-        QJsonObject had;
-        const auto hasEntered = [&] {
-            next = 1 - next;
-            had = waiters[next].jsonLine(50);
-            return !had.isEmpty();
-        };
-        QVERIFY(QTest::qWaitFor(hasEntered, patienceMs));
-        QVERIFY(had.value("acquired"_L1).toBool());
-        const auto entered = node();
-        QVERIFY(entered.czxid > first);
-        QCOMPARE(QString::number(entered.czxid), had.value("fencingToken"_L1).toString());
-        QVERIFY(waiters[1 - next].jsonLine(50).isEmpty());
-        waiters[next].signal(SIGTERM);
-        QCOMPARE(waiters[next].jsonLine().value("reason"_L1).toString(), u"interrupted"_s);
-        QVERIFY(waiters[1 - next].jsonLine().value("acquired"_L1).toBool());
-        QVERIFY(node().czxid > entered.czxid);
     }
 };
 

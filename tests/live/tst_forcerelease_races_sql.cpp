@@ -11,6 +11,8 @@
 #include "core/operate/killconnection.h"
 #include "mariadbfixture.h"
 #include "tests/support/countingsql.h"
+#include "tests/support/finish.h"
+#include "tests/support/keepingsink.h"
 #include "tests/support/testmain.h"
 
 #include <QProcess>
@@ -22,29 +24,7 @@ using namespace lockscope::inspect;
 
 namespace {
 
-struct Deaf : ObserverSink {
-    void locksChanged(std::vector<SnapshotChange>) override {}
-    void sessionsChanged(const ConnectionName &, std::vector<SessionSnapshot>) override {}
-    void coverageChanged(const ConnectionName &, std::vector<Coverage>) override {}
-    void progressed(Progress) override {}
-    void costChanged(const ConnectionName &, Cost) override {}
-};
-
-Task<void> readInto(Observer *observer, QByteArray name, Deadline deadline, std::optional<Result<LockSnapshot>> *out)
-{
-    auto read = co_await observer->readNow(name, deadline);
-    out->emplace(std::move(read));
-}
-
 using Outcome = Result<operate::ForceReleaseOutcome>;
-
-Task<void> releaseInto(operate::ForceReleasePlan plan, operate::ForceReleaseTools tools, Deadline deadline,
-                       std::optional<Outcome> *out)
-{
-    const auto reason = QStringLiteral("a race");
-    auto outcome = co_await operate::forceRelease(plan, tools, reason, deadline);
-    out->emplace(std::move(outcome));
-}
 
 // Somebody who reads what InnoDB says of its transactions, and so keeps it from being renewed.
 Task<void> pollTransactions(mariadb::Session *session, std::chrono::milliseconds every)
@@ -97,7 +77,7 @@ class TestForceReleaseRacesSql : public MariaDbFixture {
     const QByteArray row{"shop.stock#id=1"};
     const QByteArray name{"GET_LOCK#race"};
     QTemporaryDir m_folder;
-    Deaf m_sink;
+    test::KeepingSink m_sink;
     Random m_random = Random::fromSystem();
 
     static int rounds()
@@ -150,12 +130,7 @@ class TestForceReleaseRacesSql : public MariaDbFixture {
     }
     Result<LockSnapshot> readNow(Observer &observer, const QByteArray &lock)
     {
-        std::optional<Result<LockSnapshot>> read;
-        Scope scope(m_loop);
-        scope.launch(readInto(&observer, lock, soon(), &read));
-        if (!QTest::qWaitFor([&] { return read.has_value(); }, patienceMs))
-            qFatal("never read");
-        return *read;
+        return test::finish(m_loop, observer.readNow(lock, soon()));
     }
     // `meanwhile` happens after that time, if at all.
     Outcome release(const operate::ForceReleasePlan &plan, Observer &observer, mariadb::Session &session,
@@ -169,15 +144,10 @@ class TestForceReleaseRacesSql : public MariaDbFixture {
         };
         tools.audit = &audit;
         tools.loop = &m_loop;
-        std::optional<Outcome> outcome;
         Timer timer;
         if (after)
             timer = m_loop.callAt(m_loop.now() + *after, std::move(meanwhile));
-        Scope scope(m_loop);
-        scope.launch(releaseInto(plan, tools, soon(), &outcome));
-        if (!QTest::qWaitFor([&] { return outcome.has_value(); }, patienceMs))
-            qFatal("never released");
-        return *outcome;
+        return test::finish(m_loop, operate::forceRelease(plan, tools, QStringLiteral("a race"), soon()));
     }
     // Three programs that watch the locks, as three operators do.
     std::vector<std::unique_ptr<QProcess>> watchers(Poller poller)

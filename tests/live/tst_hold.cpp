@@ -2,6 +2,7 @@
 // Holds as the window and the terminal have them, on a real ZooKeeper: who is released by force is told, one
 // successor enters, and whatever the old holder does then, the successor's node stays as it is.
 #include "core/workspace/hold.h"
+#include "tests/support/finish.h"
 #include "tests/support/zookeeperfixture.h"
 #include "tests/support/testmain.h"
 
@@ -27,13 +28,6 @@ int rounds()
     return isNumber && wanted > 0 ? wanted : 10;
 }
 
-template <class T>
-Task<void> keep(Task<Result<T>> task, std::optional<Result<T>> *result)
-{
-    auto got = co_await task;
-    result->emplace(std::move(got));
-}
-
 // One who wants the lock, with a session of its own.
 struct Claimant {
     explicit Claimant(Workspace &workspace)
@@ -41,7 +35,7 @@ struct Claimant {
             workspace, HoldRequest{{ConnectionName("zk"), path.bytes()}, "zk-ephemeral", false, 1, 30'000ms})),
           loop(workspace.loop()), scope(loop)
     {
-        scope.launch(keep(hold->acquire(std::nullopt), &granted));
+        scope.launch(keepResult(hold->acquire(std::nullopt), &granted));
         hold->lost().then([this](const QString &why) {
             loss = why;
             lostAt = loop.now();
@@ -51,7 +45,7 @@ struct Claimant {
     void release()
     {
         const auto deadline = Deadline::after(loop, 10s);
-        scope.launch(keep(hold->release(deadline), &released));
+        scope.launch(keepResult(hold->release(deadline), &released));
     }
     // As a program that ends: with its session.
     void leave()
@@ -87,16 +81,6 @@ class TestHold : public QObject {
     std::vector<std::unique_ptr<Claimant>> m_claimants;
 
     [[nodiscard]] Deadline soon() { return Deadline::after(m_loop, patience); }
-    template <class T>
-    Result<T> finish(Task<Result<T>> task)
-    {
-        std::optional<Result<T>> result;
-        Scope scope(m_loop);
-        scope.launch(keep(std::move(task), &result));
-        if (!QTest::qWaitFor([&] { return result.has_value(); }, patienceMs))
-            return Error{ErrorCode::TimedOut, u"the test waited in vain"_s};
-        return *result;
-    }
     Claimant &join()
     {
         m_claimants.push_back(std::make_unique<Claimant>(*m_workspace));
@@ -105,7 +89,7 @@ class TestHold : public QObject {
     // What the lock looks like to everybody.
     Result<inspect::LockSnapshot> snapshot()
     {
-        return finish(m_workspace->read({ConnectionName("zk"), path.bytes()}, soon()));
+        return finish(m_loop, m_workspace->read({ConnectionName("zk"), path.bytes()}, soon()));
     }
     size_t seen()
     {
@@ -121,7 +105,7 @@ class TestHold : public QObject {
         const auto plan = operate::planForceRelease(*lock, lock->contenders.front().id);
         if (!plan)
             return plan.error();
-        return finish(m_workspace->forceRelease(*plan, u"a test"_s, soon()));
+        return finish(m_loop, m_workspace->forceRelease(*plan, u"a test"_s, soon()));
     }
     // The node as the server has it; owner and czxid 0 if there is none.
     zk::Stat node()
@@ -165,7 +149,7 @@ private slots:
         spec.hosts = {m_server->address()};
         spec.adminPort = m_server->adminPort();
         QVERIFY(m_workspace->add(spec));
-        QVERIFY(finish(m_workspace->whenConnected(spec.name, soon())));
+        QVERIFY(finish(m_loop, m_workspace->whenConnected(spec.name, soon())));
     }
     void cleanup() { m_claimants.clear(); }
     void cleanupTestCase()

@@ -8,6 +8,8 @@
 #include "core/operate/forcerelease.h"
 #include "core/operate/killconnection.h"
 #include "mariadbfixture.h"
+#include "tests/support/finish.h"
+#include "tests/support/keepingsink.h"
 #include "tests/support/testmain.h"
 
 #include <QRegularExpression>
@@ -18,47 +20,6 @@ using namespace lockscope::testing;
 using namespace lockscope::inspect;
 
 namespace {
-
-struct MariaDbSink : ObserverSink {
-    std::map<QByteArray, LockSnapshot> locks;
-    std::vector<SessionSnapshot> sessions;
-    std::vector<Coverage> coverage;
-    int removed = 0;
-    Progress progress;
-
-    void locksChanged(std::vector<SnapshotChange> changes) override
-    {
-        for (auto &change : changes) {
-            if (change.kind == ChangeKind::Removed) {
-                ++removed;
-                locks.erase(change.lock.lock.name);
-            } else {
-                locks[change.lock.lock.name] = change.lock;
-            }
-        }
-    }
-    void sessionsChanged(const ConnectionName &, std::vector<SessionSnapshot> news) override
-    {
-        sessions = std::move(news);
-    }
-    void coverageChanged(const ConnectionName &, std::vector<Coverage> news) override { coverage = std::move(news); }
-    void progressed(Progress news) override { progress = std::move(news); }
-    void costChanged(const ConnectionName &, Cost) override {}
-};
-
-Task<void> readInto(Observer *observer, QByteArray name, Deadline deadline, std::optional<Result<LockSnapshot>> *out)
-{
-    auto read = co_await observer->readNow(name, deadline);
-    out->emplace(std::move(read));
-}
-
-Task<void> releaseInto(operate::ForceReleasePlan plan, operate::ForceReleaseTools tools, Deadline deadline,
-                       std::optional<Result<operate::ForceReleaseOutcome>> *out)
-{
-    const auto reason = QStringLiteral("a test");
-    auto outcome = co_await operate::forceRelease(plan, tools, reason, deadline);
-    out->emplace(std::move(outcome));
-}
 
 Task<void> readAgainAndAgain(mariadb::Session *session, std::chrono::milliseconds every)
 {
@@ -114,12 +75,16 @@ class TestMariaDbObserver : public MariaDbFixture {
     }
     Result<LockSnapshot> readNow(Observer &observer, const QByteArray &name)
     {
-        std::optional<Result<LockSnapshot>> read;
-        Scope scope(m_loop);
-        scope.launch(readInto(&observer, name, soon(), &read));
-        if (!QTest::qWaitFor([&] { return read.has_value(); }, patienceMs))
-            return Error{ErrorCode::TimedOut, QStringLiteral("the test waited too long"), false};
-        return *read;
+        return test::finish(m_loop, observer.readNow(name, soon()));
+    }
+    // To take the lock from that connection, as it is now.
+    Result<operate::ForceReleasePlan> planFor(Observer &observer, const QByteArray &name,
+                                              const mariadb::Session &session)
+    {
+        const auto snapshot = readNow(observer, name);
+        if (!snapshot)
+            return snapshot.error();
+        return operate::planForceRelease(*snapshot, idOf(*snapshot, session));
     }
     Result<operate::ForceReleaseOutcome> forceRelease(const operate::ForceReleasePlan &plan, Observer &observer,
                                                       operate::AuditFile &audit, mariadb::Session *session = nullptr)
@@ -131,12 +96,7 @@ class TestMariaDbObserver : public MariaDbFixture {
         };
         tools.audit = &audit;
         tools.loop = &m_loop;
-        std::optional<Result<operate::ForceReleaseOutcome>> outcome;
-        Scope scope(m_loop);
-        scope.launch(releaseInto(plan, tools, soon(), &outcome));
-        if (!QTest::qWaitFor([&] { return outcome.has_value(); }, patienceMs))
-            return Error{ErrorCode::TimedOut, QStringLiteral("the test waited too long"), false};
-        return *outcome;
+        return test::finish(m_loop, operate::forceRelease(plan, tools, QStringLiteral("a test"), soon()));
     }
 
 private slots:
@@ -151,7 +111,7 @@ private slots:
 
     void aRowLockIsSeenWhileSomebodyWaits()
     {
-        MariaDbSink sink;
+        test::KeepingSink sink;
         MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, sink);
         observer.start();
         QTRY_VERIFY(observer.firstSnapshot().isComplete());
@@ -181,7 +141,7 @@ private slots:
         QCOMPARE(*sink.locks[row].contenders[0].session, sessionOf(*two));
         QVERIFY(run(*two, "COMMIT"));
         QTRY_VERIFY(!sink.locks.contains(row)); // nobody waits: a server does not show it any more
-        QVERIFY(sink.removed > 0);
+        QVERIFY(sink.count(ChangeKind::Removed, row) > 0);
         const auto gone = readNow(observer, row);
         QVERIFY(!gone);
         QCOMPARE(gone.error().code, ErrorCode::NoNode);
@@ -189,7 +149,7 @@ private slots:
 
     void aShortContentionIsNotMissedByReadingNow()
     {
-        MariaDbSink sink;
+        test::KeepingSink sink;
         MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, sink);
         observer.start(); // its own looks do not keep the server's snapshot from being made anew
         auto one = holder();
@@ -205,7 +165,7 @@ private slots:
     // Somebody reads so often that the server never makes a new copy of what it says.
     void whatMayBeOldSaysSo()
     {
-        MariaDbSink sink;
+        test::KeepingSink sink;
         const auto session = openConnected(), reading = openConnected();
         MariaDbObserver observer(*session, ConnectionName("db"), {}, sink);
         observer.start();
@@ -246,7 +206,7 @@ private slots:
     // One slow look says nothing of how much work a look is: the rhythm is back with the server.
     void aStallIsSaidAndCostsOneLook()
     {
-        MariaDbSink sink;
+        test::KeepingSink sink;
         const auto session = openConnected();
         MariaDbObserver observer(*session, ConnectionName("db"), {}, sink);
         observer.start();
@@ -269,7 +229,7 @@ private slots:
     // Under two names, or in two windows: they take turns, and none keeps the other's copy old.
     void twoObserversOfOneServerShareItsCopy()
     {
-        MariaDbSink first, second;
+        test::KeepingSink first, second;
         const auto session = openConnected(), other = openConnected();
         MariaDbObserver one(*session, ConnectionName("db"), {}, first),
             two(*other, ConnectionName("db2"), {}, second);
@@ -296,7 +256,7 @@ private slots:
         QFETCH(bool, instrument);
         QVERIFY(run(*m_admin, QByteArray("UPDATE performance_schema.setup_instruments SET ENABLED = ")
                                   + (instrument ? "'YES'" : "'NO'") + " WHERE NAME = 'wait/lock/metadata/sql/mdl'"));
-        MariaDbSink sink;
+        test::KeepingSink sink;
         const auto session = openConnected();
         MariaDbObserver observer(*session, ConnectionName("db"), {}, sink);
         observer.start();
@@ -330,7 +290,7 @@ private slots:
         options.user = QStringLiteral("reader");
         const auto session = mariadb::openSession(m_loop, options);
         QVERIFY(becomes(*session, mariadb::SessionState::Connected));
-        MariaDbSink sink;
+        test::KeepingSink sink;
         MariaDbObserver observer(*session, ConnectionName("db"), {}, sink);
         observer.start();
         QTRY_VERIFY(observer.firstSnapshot().isComplete());
@@ -348,7 +308,7 @@ private slots:
         options.user = QStringLiteral("reader");
         const auto session = mariadb::openSession(m_loop, options);
         QVERIFY(becomes(*session, mariadb::SessionState::Connected));
-        MariaDbSink sink;
+        test::KeepingSink sink;
         MariaDbObserver observer(*session, ConnectionName("db"), {}, sink);
         auto one = openConnected();
         QVERIFY(run(*one, "SELECT GET_LOCK('not yours', 1)"));
@@ -367,21 +327,19 @@ private slots:
     {
         QTemporaryDir folder;
         operate::AuditFile audit(folder.filePath(QStringLiteral("audit.jsonl")));
-        MariaDbSink sink;
+        test::KeepingSink sink;
         MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, sink);
         auto one = holder();
         std::optional<Reply<mariadb::Rows>> reply;
         auto two = waiter(reply);
-        const auto snapshot = readNow(observer, row);
-        QVERIFY2(snapshot, textOf(snapshot));
-        const auto plan = operate::planForceRelease(*snapshot, idOf(*snapshot, *one));
+        const auto plan = planFor(observer, row, *one);
         QVERIFY2(plan, textOf(plan));
+        const auto before = sessionOf(*one);
         const auto outcome = forceRelease(*plan, observer, audit);
         QVERIFY2(outcome, textOf(outcome));
         QVERIFY2(outcome->released, qPrintable(outcome->message));
         QVERIFY(answerOf(*reply)); // who waited has it
-        QTRY_VERIFY(one->state() != mariadb::SessionState::Connected
-                    || sessionOf(*one) != *snapshot->contenders[0].session);
+        QTRY_VERIFY(one->state() != mariadb::SessionState::Connected || sessionOf(*one) != before);
         // Once more with the same plan: it does not hold any more, and nobody else is hit.
         const auto again = forceRelease(*plan, observer, audit);
         QVERIFY(!again);
@@ -393,14 +351,12 @@ private slots:
     {
         QTemporaryDir folder;
         operate::AuditFile audit(folder.filePath(QStringLiteral("audit.jsonl")));
-        MariaDbSink sink;
+        test::KeepingSink sink;
         MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, sink);
         auto one = holder();
         std::optional<Reply<mariadb::Rows>> reply;
         auto two = waiter(reply);
-        const auto snapshot = readNow(observer, row);
-        QVERIFY2(snapshot, textOf(snapshot));
-        const auto plan = operate::planForceRelease(*snapshot, idOf(*snapshot, *one));
+        const auto plan = planFor(observer, row, *one);
         QVERIFY2(plan, textOf(plan));
         QVERIFY(run(*one, "COMMIT"));
         QVERIFY(answerOf(*reply));
@@ -421,13 +377,11 @@ private slots:
     {
         QTemporaryDir folder;
         operate::AuditFile audit(folder.filePath(QStringLiteral("audit.jsonl")));
-        MariaDbSink sink;
+        test::KeepingSink sink;
         MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, sink);
         auto one = openConnected();
         QVERIFY(run(*one, "SELECT GET_LOCK(?, 1)", {"forced"}));
-        const auto snapshot = readNow(observer, "GET_LOCK#forced");
-        QVERIFY2(snapshot, textOf(snapshot));
-        const auto plan = operate::planForceRelease(*snapshot, idOf(*snapshot, *one));
+        const auto plan = planFor(observer, "GET_LOCK#forced", *one);
         QVERIFY2(plan, textOf(plan));
         const auto outcome = forceRelease(*plan, observer, audit);
         QVERIFY2(outcome, textOf(outcome));

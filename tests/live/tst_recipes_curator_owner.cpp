@@ -1,28 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Curator's read/write lock with both sides in one hand (downgrade, upgrade), and asking a holder to let go.
 #include "tests/support/curatorfixture.h"
+#include "tests/support/finish.h"
 
 #include "core/recipes/curator/revocation.h"
 #include "tests/support/testmain.h"
 
 using namespace lockscope;
 using namespace lockscope::test;
-
-namespace {
-
-Task<void> ask(zk::Session *session, ZPath node, Deadline deadline, std::optional<Result<void>> *answer)
-{
-    auto asked = co_await recipes::requestRevocation(session, node, deadline);
-    answer->emplace(std::move(asked));
-}
-
-Task<void> heed(zk::Session *session, ZPath node, Deadline deadline, std::optional<Result<bool>> *answer)
-{
-    auto heard = co_await recipes::untilRevocationRequested(session, node, deadline);
-    answer->emplace(std::move(heard));
-}
-
-} // namespace
 
 class TestRecipesCuratorOwner : public CuratorFixture {
     Q_OBJECT
@@ -54,16 +39,6 @@ class TestRecipesCuratorOwner : public CuratorFixture {
     }
 
 private slots:
-    void initTestCase()
-    {
-        const auto problem = startServer();
-        if (!m_server)
-            QSKIP(qPrintable(problem)); // not installed
-        QVERIFY2(problem.isEmpty(), qPrintable(problem));
-    }
-    void cleanup() { forgetContenders(); }
-    void cleanupTestCase() { closeSessions(); }
-
     void downgrade()
     {
         QVERIFY(prepareOwner({"write", "read"}));
@@ -165,8 +140,7 @@ private slots:
     void anOwnerDoesNotWaitForItself()
     {
         QVERIFY(prepareOwner({"write"}));
-        contender(2).acquire();
-        QVERIFY(gets(2));
+        QVERIFY(contender(2).takes());
         writer().acquire();
         QVERIFY(waits(0, 3));
         QVERIFY(isRefused(reader(), 0));
@@ -189,14 +163,14 @@ private slots:
     void revocation()
     {
         QVERIFY(prepare({rowsKind(), rowsKind() == "read" ? "write" : rowsKind()}));
-        contender(0).acquire();
-        QVERIFY(gets(0));
+        QVERIFY(contender(0).takes());
         const auto node = (*contender(0).granted)->node;
         std::optional<Result<bool>> heard;
         std::optional<Result<void>> asked;
         Scope scope(m_loop);
         counting(0).reset();
-        scope.launch(heed(m_clients[0]->counting.get(), node, Deadline::never(), &heard));
+        scope.launch(keepResult(
+            recipes::untilRevocationRequested(m_clients[0]->counting.get(), node, Deadline::never()), &heard));
         QTRY_VERIFY(counting(0).isIdle());
         QVERIFY(await(m_admin->set(node, "something else", zk::anyVersion, soon())));
         QTRY_COMPARE(counting(0).spoken(), QByteArray("get 2"));
@@ -206,7 +180,7 @@ private slots:
         contender(1).acquire();
         QVERIFY(waits(1, 3));
         counting(1).reset();
-        scope.launch(ask(m_clients[1]->counting.get(), node, soon(), &asked));
+        scope.launch(keepResult(recipes::requestRevocation(m_clients[1]->counting.get(), node, soon()), &asked));
         QTRY_VERIFY(asked && *asked);
         QCOMPARE(counting(1).count(Request::Set), 1);
         const auto read = await(m_admin->get(node, std::nullopt, soon()));
@@ -222,23 +196,25 @@ private slots:
     void revocationOfNobody()
     {
         QVERIFY(prepare({"mutex"}));
-        contender(0).acquire();
-        QVERIFY(gets(0));
+        QVERIFY(contender(0).takes());
         const auto node = (*contender(0).granted)->node;
         std::optional<Result<bool>> heard;
         std::optional<Result<void>> asked;
         Scope scope(m_loop);
-        scope.launch(heed(m_clients[0]->counting.get(), node, Deadline::never(), &heard));
+        scope.launch(keepResult(
+            recipes::untilRevocationRequested(m_clients[0]->counting.get(), node, Deadline::never()), &heard));
         QVERIFY(givesBack(0));
         QTRY_VERIFY(heard);
         QVERIFY(*heard && !**heard); // nobody asked until the end
-        scope.launch(ask(m_admin.get(), node, soon(), &asked));
+        scope.launch(keepResult(recipes::requestRevocation(m_admin.get(), node, soon()), &asked));
         QTRY_VERIFY(asked);
         QVERIFY(!*asked && asked->error().code == ErrorCode::NoNode);
         std::optional<Result<bool>> late;
         QVERIFY(had(contender(0)));
         scope.launch(
-            heed(m_clients[0]->counting.get(), (*contender(0).granted)->node, Deadline::after(m_loop, 100ms), &late));
+            keepResult(recipes::untilRevocationRequested(m_clients[0]->counting.get(), (*contender(0).granted)->node,
+                                                         Deadline::after(m_loop, 100ms)),
+                       &late));
         QTRY_VERIFY(late);
         QVERIFY(!*late && late->error().code == ErrorCode::TimedOut);
     }
@@ -246,14 +222,14 @@ private slots:
     void theRequestIsRepeatedWhenItsReplyIsLost()
     {
         QVERIFY(prepare({"mutex"}));
-        contender(0).acquire();
-        QVERIFY(gets(0));
+        QVERIFY(contender(0).takes());
         std::optional<Result<void>> asked;
         auto &asker = addClient();
         QVERIFY(waitForState(*asker.real, zk::SessionState::Connected));
         asker.faulty->plan(Request::Set, 1, RequestFault::LoseRequest);
         Scope scope(m_loop);
-        scope.launch(ask(asker.counting.get(), (*contender(0).granted)->node, soon(), &asked));
+        scope.launch(keepResult(
+            recipes::requestRevocation(asker.counting.get(), (*contender(0).granted)->node, soon()), &asked));
         QTRY_VERIFY(asked && *asked);
         QCOMPARE(asker.counting->count(Request::Set), 2);
     }

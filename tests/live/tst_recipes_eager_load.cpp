@@ -87,29 +87,10 @@ class TestRecipesEagerLoad : public RecipeFixture {
     Q_OBJECT
 
 private slots:
-    void initTestCase()
-    {
-        const auto problem = startServer();
-        if (!m_server)
-            QSKIP(qPrintable(problem)); // not installed
-        QVERIFY2(problem.isEmpty(), qPrintable(problem));
-    }
-    void cleanup() { forgetContenders(); }
-    void cleanupTestCase() { closeSessions(); }
-
-    void oneAtATime_data()
-    {
-        QTest::addColumn<int>("impatient"); // of a hundred attempts
-        QTest::addColumn<bool>("operated");
-        QTest::newRow("all wait") << 0 << false;
-        QTest::newRow("a third gives up") << 33 << false;
-        QTest::newRow("somebody removes waiters' nodes") << 0 << true;
-        QTest::newRow("both") << 33 << true;
-    }
+    // A third of the attempts give up, and somebody removes waiters' nodes.
     void oneAtATime()
     {
-        QFETCH(int, impatient);
-        QFETCH(bool, operated);
+        constexpr int impatient = 33; // of a hundred attempts
         constexpr int sessions = 4, perSession = 2, rounds = 40;
         QVERIFY(prepare("zk-eager-mutex", sessions));
         Load load{&m_loop, {}, {}};
@@ -123,8 +104,7 @@ private slots:
                 locks.push_back(std::move(*made));
                 working.launch(contend(locks.back().get(), &load, rounds, impatient, Random(50 + quint64(i))));
             }
-            if (operated)
-                disturbing.launch(interfere(m_admin.get(), m_path, &load, Random(3)));
+            disturbing.launch(interfere(m_admin.get(), m_path, &load, Random(3)));
             QTRY_VERIFY_WITH_TIMEOUT(working.isIdle(), 120'000);
         }
         QCOMPARE(load.failures, 0);
@@ -132,8 +112,8 @@ private slots:
         QCOMPARE(load.outOfOrder, 0);
         QCOMPARE(load.grants + load.abandoned, sessions * perSession * rounds);
         QVERIFY(load.grants > rounds);
-        QCOMPARE(load.abandoned > 0, impatient > 0);
-        QCOMPARE(load.removals > 0, operated);
+        QVERIFY(load.abandoned > 0);
+        QVERIFY(load.removals > 0);
         QTRY_COMPARE(nodes().size(), 0);
     }
 };

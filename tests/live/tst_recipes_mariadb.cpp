@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The SQL recipes on a real MariaDB: exact statements, order, conflicts, deadlocks, four kinds of failure
-// that are not the same, and names. The rest: tests/contract.
+// The SQL recipes on a real MariaDB: conflicts, deadlocks, four kinds of failure that are not the
+// same, and names. The rest: tests/contract.
 #include "core/async/sleep.h"
 #include "core/recipes/make.h"
 #include "core/recipes/mariadb/rowname.h"
@@ -81,12 +81,6 @@ class TestRecipesMariaDb : public MariaDbFixture {
         m_contenders.push_back(std::make_unique<SqlContender>(openConnected(), recipe, lock));
         return *m_contenders.back();
     }
-    static void pessimisticAsRows()
-    {
-        QTest::addColumn<QByteArray>("recipe");
-        QTest::newRow("sql-for-update") << QByteArray("sql-for-update");
-        QTest::newRow("sql-get-lock") << QByteArray("sql-get-lock");
-    }
 
 private slots:
     void initTestCase()
@@ -147,60 +141,6 @@ private slots:
         QCOMPARE(read->values.join('|'), value);
     }
 
-    void statementsAreThoseOfTheCatalogue_data()
-    {
-        pessimisticAsRows();
-        QTest::newRow("sql-version") << QByteArray("sql-version");
-    }
-    void statementsAreThoseOfTheCatalogue()
-    {
-        QFETCH(QByteArray, recipe);
-        const auto *info = recipes::findRecipe(recipe);
-        auto &one = add(recipe);
-        one.acquire();
-        QTRY_VERIFY2(one.holds(), one.why());
-        QCOMPARE(one.sql.statements(), info->requestsAcquireFree.toInt());
-        QCOMPARE(one.lock->holdCount(), 1);
-        one.askWhether();
-        QTRY_VERIFY(one.mine);
-        QVERIFY(*one.mine && **one.mine);
-        one.sql.reset();
-        one.release();
-        QTRY_VERIFY(one.released);
-        QVERIFY2(*one.released, textOf(*one.released));
-        QCOMPARE(one.sql.statements(), info->requestsRelease.toInt());
-        QCOMPARE(one.lock->holdCount(), 0);
-        one.release();
-        QTRY_VERIFY(one.released);
-        QCOMPARE(codeOf(*one.released), code(ErrorCode::NotHeld));
-    }
-
-    void waitersAreServedInTurnAndSendNothingMeanwhile_data() { pessimisticAsRows(); }
-    void waitersAreServedInTurnAndSendNothingMeanwhile()
-    {
-        QFETCH(QByteArray, recipe);
-        constexpr int count = 4;
-        for (int i = 0; i < count; ++i) {
-            auto &one = add(recipe);
-            one.acquire();
-            if (i == 0)
-                QTRY_VERIFY2(one.holds(), one.why());
-            else
-                QVERIFY(someWait(i));
-        }
-        const auto queued = recipes::findRecipe(recipe)->requestsAcquireQueued.toInt();
-        for (int i = 0; i < count; ++i) {
-            auto &one = *m_contenders[size_t(i)];
-            QTRY_VERIFY2(one.holds(), one.why());
-            QCOMPARE(one.sql.statements(), queued);
-            for (int j = i + 1; j < count; ++j)
-                QVERIFY(!m_contenders[size_t(j)]->granted);
-            one.release();
-            QTRY_VERIFY(one.released);
-            QVERIFY2(*one.released, textOf(*one.released));
-        }
-    }
-
     void noUpdateIsLostAndConflictsAreCounted()
     {
         constexpr int contenders = 4, rounds = 6;
@@ -229,58 +169,39 @@ private slots:
         other.acquire();
         QTRY_VERIFY(one.holds() && other.holds());
         QCOMPARE((*one.granted)->fencingToken, (*other.granted)->fencingToken);
-        one.release();
-        QTRY_VERIFY(one.released);
-        QVERIFY(*one.released);
-        other.askWhether();
-        QTRY_VERIFY(other.mine);
-        QVERIFY(*other.mine && !**other.mine);
-        other.release();
-        QTRY_VERIFY(other.released);
-        QCOMPARE(codeOf(*other.released), code(ErrorCode::BadVersion));
+        QVERIFY(one.givesBack());
+        QVERIFY(other.saysItIsNotMine());
+        QCOMPARE(other.codeOfRelease(), code(ErrorCode::BadVersion));
         const auto before = *(*other.granted)->fencingToken;
-        other.acquire();
-        QTRY_VERIFY(other.holds());
+        QVERIFY(other.takes());
         QCOMPARE(*(*other.granted)->fencingToken, before + 1);
         QCOMPARE((*other.granted)->conflicts, 1);
-        other.release();
-        QTRY_VERIFY(other.released);
-        QVERIFY(*other.released);
+        QVERIFY(other.givesBack());
     }
 
     void conflictsInARowAreBounded()
     {
         auto &one = add("sql-version");
         for (int i = 0; i < 100; ++i) {
-            one.acquire();
-            QTRY_VERIFY2(one.holds(), one.why());
+            QVERIFY2(one.takes(), one.why());
             QCOMPARE((*one.granted)->conflicts, i);
             QVERIFY(run(*m_admin, "UPDATE shop.stock SET version = version + 1 WHERE id = 1"));
-            one.release();
-            QTRY_VERIFY(one.released);
-            QCOMPARE(codeOf(*one.released), code(ErrorCode::BadVersion));
+            QCOMPARE(one.codeOfRelease(), code(ErrorCode::BadVersion));
         }
-        one.acquire();
-        QTRY_VERIFY(one.granted);
-        QCOMPARE(codeOf(*one.granted), code(ErrorCode::BadVersion));
+        QCOMPARE(one.codeOfAcquire(), code(ErrorCode::BadVersion));
     }
 
     void fourFailuresAreFourErrors()
     {
         auto &holder = add("sql-for-update");
-        holder.acquire();
-        QTRY_VERIFY2(holder.holds(), holder.why());
+        QVERIFY2(holder.takes(), holder.why());
         // 1. No time left; and the server's own timeout does not end a wait that has time.
         auto &late = add("sql-for-update");
         QVERIFY(run(*late.session, "SET SESSION innodb_lock_wait_timeout = 1"));
-        late.acquire(Deadline::after(m_loop, 1500ms));
-        QTRY_VERIFY(late.granted);
-        QVERIFY2(codeOf(*late.granted) == code(ErrorCode::TimedOut), late.why());
+        QVERIFY2(late.codeOfAcquire(Deadline::after(m_loop, 1500ms)) == code(ErrorCode::TimedOut), late.why());
         QCOMPARE(late.sql.count("SELECT"), 2);
         QCOMPARE(late.sql.count("ROLLBACK"), 1);
-        late.acquire(Deadline::at(m_loop.now()));
-        QTRY_VERIFY(late.granted);
-        QVERIFY2(codeOf(*late.granted) == code(ErrorCode::TimedOut), late.why());
+        QVERIFY2(late.codeOfAcquire(Deadline::at(m_loop.now())) == code(ErrorCode::TimedOut), late.why());
         // 2. Killed while it waits.
         auto &killed = add("sql-for-update");
         killed.acquire();
@@ -290,20 +211,15 @@ private slots:
         QVERIFY2(codeOf(*killed.granted) == code(ErrorCode::SessionExpired), killed.why());
         // 3. No such row, and no such table.
         auto &missing = add("sql-for-update", "shop.stock#id=4711");
-        missing.acquire();
-        QTRY_VERIFY(missing.granted);
-        QVERIFY2(codeOf(*missing.granted) == code(ErrorCode::NoRow), missing.why());
+        QVERIFY2(missing.codeOfAcquire() == code(ErrorCode::NoRow), missing.why());
         auto &noTable = add("sql-for-update", "shop.no_such_table#id=1");
-        noTable.acquire();
-        QTRY_VERIFY(noTable.granted);
-        QVERIFY2(codeOf(*noTable.granted) == code(ErrorCode::Unsupported), noTable.why());
+        QVERIFY2(noTable.codeOfAcquire() == code(ErrorCode::Unsupported), noTable.why());
     }
 
     void theVictimOfADeadlockIsToldAndHoldsNothing()
     {
         auto &one = add("sql-for-update");
-        one.acquire();
-        QTRY_VERIFY2(one.holds(), one.why());
+        QVERIFY2(one.takes(), one.why());
         // Locks row 2 and then, by hand, wants row 1; heavier than the other, so that it is not the victim.
         auto other = openConnected();
         QVERIFY(run(*other, "START TRANSACTION"));
@@ -316,9 +232,7 @@ private slots:
         QVERIFY2(codeOf(victim) == code(ErrorCode::DeadlockVictim), textOf(victim));
         QVERIFY(answerOf(wants));
         // The server rolled the transaction back, and with it the lock.
-        one.askWhether();
-        QTRY_VERIFY(one.mine);
-        QVERIFY(*one.mine && !**one.mine);
+        QVERIFY(one.saysItIsNotMine());
         QVERIFY(run(*other, "ROLLBACK"));
     }
 
@@ -344,26 +258,19 @@ private slots:
     void aLostCommitIsOfUnknownOutcomeAndTheLockIsFree()
     {
         auto &holder = add("sql-for-update");
-        holder.acquire();
-        QTRY_VERIFY2(holder.holds(), holder.why());
+        QVERIFY2(holder.takes(), holder.why());
         holder.sql.plan("COMMIT", SqlFault::LoseRequest);
-        holder.release();
-        QTRY_VERIFY(holder.released);
-        QCOMPARE(codeOf(*holder.released), code(ErrorCode::UnknownOutcome));
+        QCOMPARE(holder.codeOfRelease(), code(ErrorCode::UnknownOutcome));
         auto &next = add("sql-for-update");
-        next.acquire();
-        QTRY_VERIFY2(next.holds(), next.why());
+        QVERIFY2(next.takes(), next.why());
     }
 
     void aLostWriteOfAVersionIsOfUnknownOutcome()
     {
         auto &one = add("sql-version");
-        one.acquire();
-        QTRY_VERIFY2(one.holds(), one.why());
+        QVERIFY2(one.takes(), one.why());
         one.sql.plan("UPDATE", SqlFault::LoseReply);
-        one.release();
-        QTRY_VERIFY(one.released);
-        QCOMPARE(codeOf(*one.released), code(ErrorCode::UnknownOutcome));
+        QCOMPARE(one.codeOfRelease(), code(ErrorCode::UnknownOutcome));
         QCOMPARE(ask("SELECT version FROM shop.stock WHERE id = 1").toLongLong(), *(*one.granted)->fencingToken + 1);
     }
 
@@ -371,23 +278,16 @@ private slots:
     {
         const QByteArray table("shop.`odd ``#=.name`#`c``ol`=");
         auto &one = add("sql-for-update", table + "a' OR '1'='1");
-        one.acquire();
-        QTRY_VERIFY2(one.holds(), one.why());
+        QVERIFY2(one.takes(), one.why());
         auto &other = add("sql-for-update", table + "b");
-        other.acquire();
-        QTRY_VERIFY2(other.holds(), other.why());
+        QVERIFY2(other.takes(), other.why());
         auto &none = add("sql-for-update", table + "c' OR '1'='1");
-        none.acquire();
-        QTRY_VERIFY(none.granted);
-        QCOMPARE(codeOf(*none.granted), code(ErrorCode::NoRow));
+        QCOMPARE(none.codeOfAcquire(), code(ErrorCode::NoRow));
         const QByteArray longest(192, 'n');
         auto &fits = add("sql-get-lock", "GET_LOCK#" + longest);
-        fits.acquire();
-        QTRY_VERIFY2(fits.holds(), fits.why());
+        QVERIFY2(fits.takes(), fits.why());
         auto &tooLong = add("sql-get-lock", "GET_LOCK#" + longest + 'n');
-        tooLong.acquire();
-        QTRY_VERIFY(tooLong.granted);
-        QVERIFY2(codeOf(*tooLong.granted) == code(ErrorCode::BadInput), tooLong.why());
+        QVERIFY2(tooLong.codeOfAcquire() == code(ErrorCode::BadInput), tooLong.why());
     }
 };
 

@@ -81,8 +81,7 @@ private slots:
     {
         QVERIFY(prepareParts(3));
         const auto &multi = addMulti(3);
-        contender(0).acquire();
-        QVERIFY(gets(0));
+        QVERIFY(contender(0).takes());
         QCOMPARE(counting(0).spoken(), QByteArray("create 3, children 3"));
         QCOMPARE(multi.grants().size(), size_t(3));
         QByteArrayList ids;
@@ -93,27 +92,21 @@ private slots:
         QCOMPARE((*contender(0).granted)->id, ids.join(' '));
         QCOMPARE(multi.holdCount(), 1);
         QVERIFY(isRefused(contender(0), 0)); // not reentrant
-        contender(0).askWhether();
-        QTRY_VERIFY(contender(0).mine);
-        QVERIFY(**contender(0).mine);
+        QVERIFY(contender(0).saysItIsMine());
         counting(0).reset();
         QVERIFY(givesBack(0));
         QCOMPARE(counting(0).spoken(), QByteArray("remove 3"));
         QCOMPARE(sizes(3), (QList<int>{0, 0, 0}));
         QCOMPARE(multi.holdCount(), 0);
-        contender(0).release();
-        QTRY_VERIFY(contender(0).released);
-        QCOMPARE(contender(0).released->error().code, ErrorCode::NotHeld);
-        contender(0).acquire();
-        QVERIFY(gets(0));
+        QCOMPARE(contender(0).codeOfRelease(), int(ErrorCode::NotHeld));
+        QVERIFY(contender(0).takes());
     }
 
     void releasesInReverse()
     {
         QVERIFY(prepareParts(3));
         addMulti(3);
-        contender(0).acquire();
-        QVERIFY(gets(0));
+        QVERIFY(contender(0).takes());
         std::vector<Contender *> waiters;
         for (int i = 0; i < 3; ++i) {
             waiters.push_back(&addSingle(i));
@@ -156,11 +149,8 @@ private slots:
         QVERIFY(prepareParts(2));
         addMulti(2);
         addMulti(2);
-        contender(0).acquire(Deadline::at(m_loop.now()));
-        QVERIFY(gets(0));
-        contender(1).acquire(Deadline::at(m_loop.now()));
-        QTRY_VERIFY(contender(1).granted);
-        QCOMPARE(contender(1).granted->error().code, ErrorCode::TimedOut);
+        QVERIFY(contender(0).takes(Deadline::at(m_loop.now())));
+        QCOMPARE(contender(1).codeOfAcquire(Deadline::at(m_loop.now())), int(ErrorCode::TimedOut));
         QCOMPARE(sizes(2), (QList<int>{1, 1}));
     }
 
@@ -169,8 +159,7 @@ private slots:
         QVERIFY(prepareParts(3));
         addMulti(2);
         addMulti(3);
-        contender(0).acquire();
-        QVERIFY(gets(0));
+        QVERIFY(contender(0).takes());
         contender(1).acquire();
         QVERIFY(waits(1, 3));
         QVERIFY(givesBack(0));
@@ -206,16 +195,14 @@ private slots:
             return;
         }
         QVERIFY(givesBack(1));
-        contender(0).acquire();
-        QVERIFY(gets(0));
+        QVERIFY(contender(0).takes());
     }
 
     void destroyingTheHolderReleasesAll()
     {
         QVERIFY(prepareParts(3));
         addMulti(3);
-        contender(0).acquire();
-        QVERIFY(gets(0));
+        QVERIFY(contender(0).takes());
         contender(0).lock.reset();
         QTRY_COMPARE(sizes(3), (QList<int>{0, 0, 0}));
     }
@@ -224,8 +211,7 @@ private slots:
     {
         QVERIFY(prepareParts(3));
         addMulti(3);
-        contender(0).acquire();
-        QVERIFY(gets(0));
+        QVERIFY(contender(0).takes());
         faulty(0).plan(Request::Remove, 1, RequestFault::HoldReply);
         contender(0).release();
         QTRY_COMPARE(sizes(3), (QList<int>{1, 1, 0}));
@@ -239,33 +225,24 @@ private slots:
     {
         QVERIFY(prepareParts(3));
         const auto &multi = addMulti(3);
-        contender(0).acquire();
-        QVERIFY(gets(0));
+        QVERIFY(contender(0).takes());
         QVERIFY(removeNode(multi.grants()[1].node));
-        contender(0).askWhether();
-        QTRY_VERIFY(contender(0).mine);
-        QVERIFY(*contender(0).mine && !**contender(0).mine);
-        contender(0).release();
-        QTRY_VERIFY(contender(0).released);
-        QCOMPARE(contender(0).released->error().code, ErrorCode::NotHeld);
+        QVERIFY(contender(0).saysItIsNotMine());
+        QCOMPARE(contender(0).codeOfRelease(), int(ErrorCode::NotHeld));
         const auto message = contender(0).released->error().message;
         QVERIFY2(message.contains(QString::fromLatin1(path(1).bytes())), qPrintable(message));
         QVERIFY2(!message.contains(QString::fromLatin1(path(0).bytes())), qPrintable(message));
         QCOMPARE(sizes(3), (QList<int>{0, 0, 0}));
-        contender(0).acquire();
-        QVERIFY(gets(0));
+        QVERIFY(contender(0).takes());
     }
 
     void aRefusedReleaseCanBeRepeated()
     {
         QVERIFY(prepareParts(3));
         addMulti(3);
-        contender(0).acquire();
-        QVERIFY(gets(0));
+        QVERIFY(contender(0).takes());
         faulty(0).plan(Request::Remove, 2, RequestFault::Refuse);
-        contender(0).release();
-        QTRY_VERIFY(contender(0).released);
-        QCOMPARE(contender(0).released->error().code, ErrorCode::Unsupported);
+        QCOMPARE(contender(0).codeOfRelease(), int(ErrorCode::Unsupported));
         QCOMPARE(sizes(3), (QList<int>{0, 1, 0}));
         QVERIFY(contender(0).lock->holdCount() > 0);
         QVERIFY(givesBack(0));
@@ -284,8 +261,7 @@ private slots:
             members.push_back(makeCuratorLock("mutex", counting(i), path(i), quint64(i)));
         auto made = std::make_unique<recipes::MultiLock>(m_loop, std::move(members));
         m_contenders.push_back(std::make_unique<Contender>(m_loop, std::move(made)));
-        contender(0).acquire();
-        QVERIFY(gets(0));
+        QVERIFY(contender(0).takes());
         contender(0).heed();
         m_cable->cut();
         QTRY_COMPARE_WITH_TIMEOUT(sizes(2), (QList<int>{0, 1}), 20'000);
@@ -293,9 +269,7 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(contender(0).loss, 20'000);
         QCOMPARE(*contender(0).loss, recipes::Loss::CutOff);
         m_cable->mend();
-        contender(0).release();
-        QTRY_VERIFY(contender(0).released);
-        QCOMPARE(contender(0).released->error().code, ErrorCode::NotHeld);
+        QCOMPARE(contender(0).codeOfRelease(), int(ErrorCode::NotHeld));
         QCOMPARE(sizes(2), (QList<int>{0, 0}));
     }
 
@@ -314,8 +288,7 @@ private slots:
         m_contenders.push_back(std::make_unique<Contender>(m_loop, std::move(made)));
         QVERIFY(waitForState(*client.real, zk::SessionState::Connected));
         const auto get = [this] { return await(m_connection->command({"GET", "multi-lock"}, soon())); };
-        contender(0).acquire();
-        QVERIFY(gets(0));
+        QVERIFY(contender(0).takes());
         QCOMPARE(sizes(1), QList<int>{1});
         QCOMPARE(get()->text, multi.grants()[1].id);
         QVERIFY(givesBack(0));
@@ -323,9 +296,7 @@ private slots:
         QVERIFY(get()->isNil());
         // Somebody else has the key: the node goes, too.
         QVERIFY(await(m_connection->command({"SET", "multi-lock", "somebody"}, soon())));
-        contender(0).acquire(Deadline::after(m_loop, 300ms));
-        QTRY_VERIFY(contender(0).granted);
-        QCOMPARE(contender(0).granted->error().code, ErrorCode::TimedOut);
+        QCOMPARE(contender(0).codeOfAcquire(Deadline::after(m_loop, 300ms)), int(ErrorCode::TimedOut));
         QCOMPARE(sizes(1), QList<int>{0});
         QCOMPARE(get()->text, QByteArray("somebody"));
     }

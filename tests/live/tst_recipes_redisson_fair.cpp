@@ -11,7 +11,6 @@ using Fault = CountingRedis::Fault;
 namespace {
 
 const QByteArray fairEnter("redisson-fair-acquire");
-const QByteArray fairLeave("redisson-fair-release");
 const QByteArray giveUp("redisson-fair-leave");
 const QByteArray queueKey("redisson_lock_queue:{orders}");
 const QByteArray deadlinesKey("redisson_lock_timeout:{orders}");
@@ -23,7 +22,6 @@ const QByteArray strangerInLine("11111111-7c8e-4b6e-9a3e-2f5d1c4b3a29:2");
 class TestRecipesRedissonFair : public RedisRecipeFixture {
     Q_OBJECT
 
-    QByteArrayList held() { return list({"HGETALL", m_key}); }
     QByteArrayList queue() { return list({"LRANGE", queueKey, "0", "-1"}); }
     qint64 deadlineOf(const QByteArray &who) { return ask({"ZSCORE", deadlinesKey, who}).text.toLongLong(); }
     qint64 serverNow()
@@ -31,58 +29,20 @@ class TestRecipesRedissonFair : public RedisRecipeFixture {
         const auto time = list({"TIME"});
         return time[0].toLongLong() * 1000 + time[1].toLongLong() / 1000;
     }
-    bool holdsNow(RedisContender &one)
-    {
-        one.acquire();
-        return eventually([&] { return one.granted.has_value(); }) && one.holds();
-    }
-    // It stands in the queue, listens, and has tried again.
-    bool queues(RedisContender &one, CountingRedis &redis, Deadline deadline = Deadline::never())
-    {
-        const int before = redis.count(fairEnter);
-        one.acquire(deadline);
-        return eventually([&] { return redis.count(fairEnter) == before + 2; });
-    }
 
 private slots:
-    void initTestCase()
-    {
-        const auto why = startServer();
-        if (!m_server)
-            QSKIP(qPrintable(why));
-        QVERIFY2(why.isEmpty(), qPrintable(why));
-    }
     void init() { m_recipe = "redisson-fair-lock"; }
-    void cleanup() { forgetContenders(); }
-
-    void freeAcquireAndRelease()
-    {
-        const auto *recipe = recipes::findRecipe(m_recipe);
-        QVERIFY(recipe->fair && recipe->reentrant);
-        auto &redis = process();
-        auto &one = add(redis);
-        QVERIFY(holdsNow(one));
-        QCOMPARE(redis.requests(), recipe->requestsAcquireFree.toInt());
-        QCOMPARE(held(), (QByteArrayList{one.id(), "1"}));
-        QCOMPARE(keys(), QByteArrayList{"orders"}); // nothing that an RLock has not
-        redis.reset();
-        one.release();
-        QTRY_VERIFY(one.gaveBack());
-        QCOMPARE(redis.count(fairLeave), 1);
-        QCOMPARE(redis.count("DEL"), 1);
-        QCOMPARE(redis.requests(), 2);
-        QTRY_COMPARE(keys(), QByteArrayList());
-    }
 
     void theQueueIsRedissons()
     {
         auto &redis = process();
         auto &holder = add(redis);
-        QVERIFY(holdsNow(holder));
+        QVERIFY(holder.takes());
+        QCOMPARE(keys(), QByteArrayList{"orders"}); // nothing that an RLock has not
         auto &second = process();
         auto &third = process();
-        QVERIFY(queues(add(second), second));
-        QVERIFY(queues(add(third), third));
+        QVERIFY(waitsNow(add(second), second, fairEnter));
+        QVERIFY(waitsNow(add(third), third, fairEnter));
         const auto waiting = queue();
         QCOMPARE(waiting.size(), 2);
         QCOMPARE(keys(), (QByteArrayList{"orders", queueKey, deadlinesKey}));
@@ -104,31 +64,6 @@ private slots:
         QCOMPARE(deadlineOf(waiting[1]), before - 300'000); // one waiter less before it
     }
 
-    void firstComeFirstServed()
-    {
-        const auto *recipe = recipes::findRecipe(m_recipe);
-        constexpr int n = 5;
-        for (int i = 0; i < n; ++i) {
-            auto &redis = process();
-            auto &one = add(redis);
-            QVERIFY(i == 0 ? holdsNow(one) : queues(one, redis));
-        }
-        for (int i = 0; i + 1 < n; ++i) {
-            m_contenders[size_t(i)]->release();
-            QTRY_VERIFY(m_contenders[size_t(i) + 1]->holds());
-            QCOMPARE(std::ranges::count_if(m_contenders, [](const auto &one) { return one->holds(); }), i + 2);
-        }
-        // One wake-up for each, and only its own: three tries, SUBSCRIBE and UNSUBSCRIBE.
-        for (int i = 1; i < n; ++i) {
-            QCOMPARE(m_processes[size_t(i)]->count(fairEnter), 3);
-            const int besides = i + 1 < n ? 2 : 0; // its release
-            QTRY_COMPARE(m_processes[size_t(i)]->requests() + 1 - besides, recipe->requestsAcquireQueued.toInt());
-        }
-        m_contenders.back()->release();
-        QTRY_COMPARE(keys(), QByteArrayList());
-        QCOMPARE(list({"PUBSUB", "CHANNELS"}), QByteArrayList());
-    }
-
     void whoGivesUpLeavesTheQueue_data()
     {
         QTest::addColumn<QString>("how");
@@ -139,14 +74,14 @@ private slots:
     {
         QFETCH(QString, how);
         auto &holder = add(process());
-        QVERIFY(holdsNow(holder));
+        QVERIFY(holder.takes());
         auto &redis = process();
         auto &other = process();
         auto &one = add(redis);
         auto &behind = add(other);
         const bool byTime = how == QLatin1String("timeout");
-        QVERIFY(queues(one, redis, byTime ? Deadline::after(m_loop, 4s) : Deadline::never()));
-        QVERIFY(queues(behind, other));
+        QVERIFY(waitsNow(one, redis, fairEnter, byTime ? Deadline::after(m_loop, 4s) : Deadline::never()));
+        QVERIFY(waitsNow(behind, other, fairEnter));
         const auto waiting = queue();
         QCOMPARE(waiting.size(), 2);
         const auto before = deadlineOf(waiting[1]);
@@ -173,13 +108,13 @@ private slots:
     void theWakeUpOfOneWhoLeftGoesToTheNext()
     {
         auto &holder = add(process());
-        QVERIFY(holdsNow(holder));
+        QVERIFY(holder.takes());
         auto &redis = process();
         auto &other = process();
         auto &one = add(redis);
         auto &behind = add(other);
-        QVERIFY(queues(one, redis));
-        QVERIFY(queues(behind, other));
+        QVERIFY(waitsNow(one, redis, fairEnter));
+        QVERIFY(waitsNow(behind, other, fairEnter));
         redis.plan(fairEnter, Fault::LoseRequest, 1'000'000); // it never gets to try
         redis.plan("HGET", Fault::LoseRequest, 1'000'000);
         holder.release();
@@ -209,7 +144,7 @@ private slots:
     {
         ask({"RPUSH", queueKey, strangerInLine});
         auto &one = add(process());
-        QVERIFY(holdsNow(one));
+        QVERIFY(one.takes());
         QCOMPARE(keys(), QByteArrayList{"orders"});
     }
 
@@ -220,37 +155,19 @@ private slots:
         auto &one = add(redis, withTtl(30s));
         auto &other = process();
         auto &waiter = add(other);
-        QVERIFY(holdsNow(one));
-        QVERIFY(queues(waiter, other));
+        QVERIFY(one.takes());
+        QVERIFY(waitsNow(waiter, other, fairEnter));
         ask({"DEL", m_key});
-        one.release();
-        QTRY_VERIFY(one.released);
-        QCOMPARE(one.releaseCode(), code(ErrorCode::NotHeld));
+        QCOMPARE(one.codeOfRelease(), code(ErrorCode::NotHeld));
         QTRY_VERIFY(waiter.holds());
         QCOMPARE(other.count(fairEnter), 3);
-    }
-
-    void releaseReplyLost()
-    {
-        auto &redis = process();
-        auto &one = add(redis);
-        auto &other = process();
-        auto &waiter = add(other);
-        QVERIFY(holdsNow(one));
-        QVERIFY(queues(waiter, other));
-        redis.plan(fairLeave, Fault::LoseReply);
-        one.release();
-        QTRY_VERIFY(one.gaveBack());
-        QTRY_VERIFY(waiter.holds());
-        QCOMPARE(redis.count(fairLeave), 2);
-        QCOMPARE(held(), (QByteArrayList{waiter.id(), "1"}));
     }
 
     // Many who give up do not move the others' moments into the far future, or the past.
     void deadlinesDoNotDrift()
     {
         auto &holder = add(process());
-        QVERIFY(holdsNow(holder));
+        QVERIFY(holder.takes());
         auto &redis = process();
         for (int round = 0; round < 4; ++round) {
             for (int i = 0; i < 5; ++i)
@@ -259,7 +176,7 @@ private slots:
         }
         QTRY_COMPARE(keys(), QByteArrayList{"orders"});
         auto &last = process();
-        QVERIFY(queues(add(last), last));
+        QVERIFY(waitsNow(add(last), last, fairEnter));
         const auto ahead = deadlineOf(queue()[0]) - serverNow();
         QVERIFY2(ahead > 300'000 && ahead <= 330'000, QByteArray::number(ahead).constData());
     }

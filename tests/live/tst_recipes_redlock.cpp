@@ -154,9 +154,7 @@ private slots:
             auto wanted = others;
             std::replace(wanted.begin(), wanted.end(), QByteArray(), one.id());
             QTRY_COMPARE(stored(0, nodes - 1), wanted);
-            one.release();
-            QTRY_VERIFY(one.released);
-            QVERIFY(*one.released);
+            QVERIFY(one.givesBack());
         } else {
             QCOMPARE(one.granted->error().code, ErrorCode::TimedOut);
         }
@@ -207,8 +205,7 @@ private slots:
     {
         client().plan(3, 4, "SET", Fault::HoldReply);
         auto &one = add(client(), 6s);
-        one.acquire();
-        QTRY_VERIFY(one.holds());
+        QVERIFY(one.takes());
         // The late ones count when they come: the lock then stands the loss of two others.
         client().letThrough();
         deleteOn(0, 1);
@@ -220,8 +217,7 @@ private slots:
     void validityIsTheTtlLessDrift()
     {
         auto &one = add(client(), 10s);
-        one.acquire();
-        QTRY_VERIFY(one.holds());
+        QVERIFY(one.takes());
         QVERIFY(one.redlock.validity() > 0ms);
         QVERIFY(one.redlock.validity() <= 10s - 100ms - 2ms);
     }
@@ -242,20 +238,16 @@ private slots:
     {
         client().plan(0, 1, "SET", Fault::LoseReply);
         auto &one = add(client());
-        one.acquire();
-        QTRY_VERIFY(one.holds());
+        QVERIFY(one.takes());
         QCOMPARE(client().counts("SET", allNodes), QList<int>(allNodes, 1));
-        one.release();
-        QTRY_VERIFY(one.released);
-        QVERIFY(*one.released);
+        QVERIFY(one.givesBack());
         QTRY_COMPARE(stored(), times(allNodes, {})); // also where nobody knew
     }
     void lostRepliesOfAMajority()
     {
         client().plan(0, 2, "SET", Fault::LoseReply);
         auto &one = add(client());
-        one.acquire();
-        QTRY_VERIFY(one.holds());
+        QVERIFY(one.takes());
         QCOMPARE(client().counts("SET", allNodes), QList<int>(allNodes, 2)); // the first round did not count
         QTRY_COMPARE(stored(), times(allNodes, one.id()));
     }
@@ -292,12 +284,8 @@ private slots:
         QTRY_VERIFY(one.granted);
         QVERIFY2(one.holds(), one.holds() ? "" : qPrintable(one.granted->error().message));
         QCOMPARE(stored(2, 4), times(3, one.id()));
-        one.askWhether();
-        QTRY_VERIFY(one.mine);
-        QVERIFY(*one.mine && **one.mine);
-        one.release();
-        QTRY_VERIFY(one.released);
-        QVERIFY(*one.released);
+        QVERIFY(one.saysItIsMine());
+        QVERIFY(one.givesBack());
         QCOMPARE(stored(2, 4), times(3, {}));
         recover(0, 1, kill);
         // A node that was stopped has our SET in its buffer, and what takes it away behind it.
@@ -323,8 +311,7 @@ private slots:
     {
         auto &one = add(client(), 500ms);
         one.heed();
-        one.acquire();
-        QTRY_VERIFY(one.holds());
+        QVERIFY(one.takes());
         fail(0, 2, false);
         QTRY_VERIFY(one.loss);
         QCOMPARE(*one.loss, Loss::LeaseOver);
@@ -340,8 +327,7 @@ private slots:
     {
         auto &one = add(client(), 300ms);
         one.heed();
-        one.acquire();
-        QTRY_VERIFY(one.holds());
+        QVERIFY(one.takes());
         QTRY_VERIFY(client().counting[4]->count(redlockProlong) >= 6); // twice the TTL
         QVERIFY(!one.loss);
         QCOMPARE(one.lock->holdCount(), 1);
@@ -357,9 +343,7 @@ private slots:
         QCOMPARE(*one.loss, Loss::TakenAway);
         QCOMPARE(one.lock->holdCount(), 0);
         // What is left of it goes with the release.
-        one.release();
-        QTRY_VERIFY(one.released);
-        QCOMPARE(one.released->error().code, ErrorCode::NotHeld);
+        QCOMPARE(one.codeOfRelease(), int(ErrorCode::NotHeld));
         QTRY_COMPARE(stored(), (times(2, {}) + QByteArrayList{"other", {}, {}}));
     }
 
@@ -370,17 +354,11 @@ private slots:
         QTRY_COMPARE(stored(), times(allNodes, one.holds() ? one.id() : QByteArray("nobody")));
         client().reset();
         deleteOn(0, 1);
-        one.askWhether();
-        QTRY_VERIFY(one.mine);
-        QVERIFY(*one.mine && **one.mine);
+        QVERIFY(one.saysItIsMine());
         QCOMPARE(client().counts("GET", allNodes), QList<int>(allNodes, 1));
         setOn(2, 2, "other");
-        one.askWhether();
-        QTRY_VERIFY(one.mine);
-        QVERIFY(*one.mine && !**one.mine);
-        one.release();
-        QTRY_VERIFY(one.released);
-        QCOMPARE(one.released->error().code, ErrorCode::NotHeld);
+        QVERIFY(one.saysItIsNotMine());
+        QCOMPARE(one.codeOfRelease(), int(ErrorCode::NotHeld));
         QTRY_COMPARE(stored(), (times(2, {}) + QByteArrayList{"other", {}, {}}));
     }
 

@@ -59,16 +59,6 @@ class TestRecipesShared : public RecipeFixture {
     }
 
 private slots:
-    void initTestCase()
-    {
-        const auto problem = startServer();
-        if (!m_server)
-            QSKIP(qPrintable(problem)); // not installed
-        QVERIFY2(problem.isEmpty(), qPrintable(problem));
-    }
-    void cleanup() { forgetContenders(); }
-    void cleanupTestCase() { closeSessions(); }
-
     void readersShare_data() { bothAsRows(); }
     void readersShare()
     {
@@ -78,14 +68,6 @@ private slots:
             QCOMPARE(counting(i).spoken(), QByteArray("create 1, children 1"));
         }
         QVERIFY(!contender(3).granted);
-        static const QRegularExpression form(QStringLiteral("^[^-]+-([RW])-[0-9]{10}$"));
-        int readers = 0;
-        for (const auto &name : nodes()) {
-            const auto match = form.match(QString::fromLatin1(name));
-            QVERIFY2(match.hasMatch(), name);
-            readers += match.captured(1) == QStringLiteral("R") ? 1 : 0;
-        }
-        QCOMPARE(readers, 3);
         for (int i = 0; i < 3; ++i) {
             QVERIFY(!contender(3).granted);
             QVERIFY(releases(i));
@@ -98,25 +80,6 @@ private slots:
         QCOMPARE(counting(3).spoken(),
                  isHerd() ? QByteArray("create 1, children 4") : QByteArray("create 1, get 1, children 2"));
         QCOMPARE(counting(3).events(), isHerd() ? 3 : 1);
-    }
-
-    void aReaderBehindAWaitingWriterWaits_data() { bothAsRows(); }
-    void aReaderBehindAWaitingWriterWaits()
-    {
-        QVERIFY(queueAs(rowsRecipe(), "RWRR"));
-        QTRY_VERIFY(contender(0).holds());
-        QVERIFY(!contender(1).granted && !contender(2).granted && !contender(3).granted);
-        QVERIFY(releases(0));
-        QTRY_VERIFY(contender(1).holds());
-        QVERIFY(!contender(2).granted && !contender(3).granted);
-        const auto writers = *(*contender(1).granted)->fencingToken;
-        QVERIFY(releases(1));
-        QTRY_VERIFY(contender(2).holds() && contender(3).holds());
-        QVERIFY(*(*contender(2).granted)->fencingToken > writers);
-        if (!isHerd()) {
-            QCOMPARE(counting(3).spoken(), QByteArray("create 1, get 1, children 2"));
-            QCOMPARE(counting(3).events(), 1);
-        }
     }
 
     void aWriterThatGivesUpLetsReadersIn_data() { bothAsRows(); }
@@ -164,38 +127,6 @@ private slots:
         QCOMPARE(counting(readers).requests(), 2 + 2 * readers);
     }
 
-    // A drain of N writers is the other queues' drain; one of readers behind a writer wakes them all.
-    void aHerdWakesEveryWaiter()
-    {
-        QVERIFY(queueAs("zk-shared-herd", "RWWW"));
-        for (auto &client : m_clients)
-            client->counting->reset();
-        QVERIFY(releases(0));
-        QTRY_VERIFY(contender(1).holds());
-        for (int i = 1; i < 4; ++i) {
-            QTRY_COMPARE(counting(i).spoken(), QByteArray("children 1"));
-            QCOMPARE(counting(i).events(), 1);
-        }
-    }
-
-    void aReadersNodeIsTakenAway_data() { bothAsRows(); }
-    void aReadersNodeIsTakenAway()
-    {
-        QVERIFY(queueAs(rowsRecipe(), "WRW"));
-        QByteArray reader;
-        for (const auto &name : nodes())
-            reader = name.contains("-R-") ? name : reader;
-        QVERIFY(takeAway(reader));
-        QVERIFY(releases(0));
-        QTRY_VERIFY(contender(2).holds()); // it stood before the reader's new node
-        QTRY_COMPARE(counting(1).count(Request::Create), 2);
-        QVERIFY(!contender(1).granted);
-        QVERIFY(releases(2));
-        QTRY_VERIFY(contender(1).holds());
-        QVERIFY((*contender(1).granted)->node.name().bytes() != reader);
-        QCOMPARE(nodes(), QByteArrayList{(*contender(1).granted)->node.name().bytes()});
-    }
-
     void aWriterVanishesBeforeItIsWatched()
     {
         QVERIFY(queueAs("zk-shared", "RW"));
@@ -210,25 +141,6 @@ private slots:
         faulty(2).letThrough();
         QTRY_VERIFY(contender(2).holds());
         QCOMPARE(counting(2).spoken(), QByteArray("create 1, get 1, children 2"));
-    }
-
-    // Names of one host and owner are alike but for the number: only the data tells which node is whose.
-    void lostReplyBesideAnotherOfTheSameSession_data() { bothAsRows(); }
-    void lostReplyBesideAnotherOfTheSameSession()
-    {
-        QVERIFY(queueAs(rowsRecipe(), "W"));
-        m_contenders.push_back(contenderWith(*m_clients[0], m_recipe, m_path, 99));
-        const auto first = nodes();
-        faulty(0).plan(Request::Create, 1, RequestFault::LoseReply);
-        contender(1).acquire();
-        QTRY_COMPARE(nodes().size(), 2);
-        QTRY_VERIFY(counting(0).isIdle());
-        QVERIFY(!contender(1).granted);
-        QCOMPARE(counting(0).count(Request::Create), 2);
-        contender(0).release();
-        QTRY_VERIFY(contender(1).holds());
-        QVERIFY(!first.contains((*contender(1).granted)->node.name().bytes()));
-        QCOMPARE(nodes(), QByteArrayList{(*contender(1).granted)->node.name().bytes()});
     }
 };
 

@@ -1,213 +1,228 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ZooKeeper recipes on a real server: exact requests and watch events, order, names.
+// Every recipe on a real ZooKeeper: what it says and what it leaves there, whom it queues with, and that a broken
+// connection costs it nothing. How many requests and wake-ups a queue costs is held in tests/contract, H1.
+#include "core/recipes/token.h"
 #include "tests/support/recipefixture.h"
 #include "tests/support/testmain.h"
+
+#include <QRegularExpression>
 
 using namespace lockscope;
 using namespace lockscope::test;
 
 namespace {
 
-// The catalogue's formulae: "2", "N+1", "N-1", "2N-1".
-int valueAt(const QString &formula, int n)
-{
-    const auto at = formula.indexOf(QLatin1Char('N'));
-    if (at < 0)
-        return formula.toInt();
-    const int factor = at == 0 ? 1 : formula.left(at).toInt();
-    return factor * n + formula.mid(at + 1).toInt();
-}
-
-// What one release of N queued contenders after the other costs, from the first release to the last.
-struct Drain {
-    int requests;
-    int events; // as delivered; the herd's holders hear of their own release, too
-};
-Drain drainOf(const QByteArray &recipe, int n)
-{
-    if (recipe == "zk-ephemeral")
-        return {n * n - n + 1 + 2 * n, n * (n - 1) / 2}; // each looks before it deletes: sync, exists
-    if (recipe.contains("herd"))
-        return {n * (n - 1) / 2 + n, n * (n - 1) / 2 + (n - 1)};
-    // Each but the first two lists once ahead of its turn. Of a release hear the next one, the one after
-    // it, and the holder itself if it has waited.
-    if (recipe == "zk-eager-mutex")
-        return {n + (n - 2), (n - 1) + (n - 2) + (n - 1)};
-    return {2 * n - 1, n - 1};
-}
+const QString curatorsName = QStringLiteral("^_c_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-%1[0-9]{10}$");
+const QString kazoosName = QStringLiteral("^[0-9a-f]{32}%1$");
+const QString textbooksName = QStringLiteral("^[^-]+-%1-[0-9]{10}$");
 
 } // namespace
 
 class TestRecipesZooKeeper : public RecipeFixture {
     Q_OBJECT
 
-    // Joins one after the other; each is queued before the next one comes.
-    bool queueUpCounted(int n)
+    // All that contend alone, and the readers of those that share.
+    static void recipesAndReadersAsRows()
     {
-        contender(0).acquire();
-        if (!QTest::qWaitFor([this] { return contender(0).holds(); }, 20'000))
-            return false;
-        for (int i = 1; i < n; ++i) {
-            // Its own requests, and in the herd everybody's.
-            const int heard = requests() + joinCost(i) + (m_recipe.contains("herd") ? i - 1 : 0);
-            contender(i).acquire();
-            if (!QTest::qWaitFor([&] { return requests() == heard; }, 20'000) || !allQuiet())
-                return false;
+        QTest::addColumn<QByteArray>("recipe");
+        QTest::addColumn<bool>("reads");
+        for (const auto &recipe : recipes::catalogue()) {
+            if (recipe.backend != BackendKind::ZooKeeper || !recipe.acquirable)
+                continue;
+            QTest::newRow(recipe.id) << recipe.id << false;
+            if (recipe.readWrite)
+                QTest::newRow(recipe.id + ", reading") << recipe.id << true;
         }
-        return true;
     }
-    int holder()
+    // Nothing is out, and nothing has been sent for a while.
+    bool isSettled(int i)
     {
-        for (size_t i = 0; i < m_contenders.size(); ++i) {
-            if (m_contenders[i]->holds() && !m_contenders[i]->released)
-                return int(i);
-        }
-        return -1;
+        int before = -1;
+        return QTest::qWaitFor(
+            [&] {
+                const bool calm = counting(i).isIdle() && counting(i).requests() == before;
+                before = counting(i).requests();
+                QTest::qWait(20);
+                return calm && counting(i).isIdle() && counting(i).requests() == before;
+            },
+            20'000);
     }
-
-    // The holder releases; returns when another holds and all who woke up have settled again, so that
-    // no two wake-ups become one. Whoever holds next stays the only one.
-    bool releaseOne(int waiting)
+    bool takes(int i)
     {
-        const int now = holder();
-        if (now < 0)
-            return false;
-        const int releasing = recipes::findRecipe(m_recipe)->requestsRelease.toInt();
-        const int expected = requests() + releasing + wakeCost(waiting);
-        contender(now).release();
-        const auto isDone = [&] {
-            const bool released = contender(now).released && *contender(now).released;
-            return released && requests() == expected && (waiting == 0 || holder() >= 0);
-        };
-        return QTest::qWaitFor(isDone, 20'000) && allQuiet() && requests() == expected;
+        contender(i).acquire();
+        return QTest::qWaitFor([&] { return contender(i).holds() && counting(i).isIdle(); }, 20'000);
     }
-    // Requests of all waiters after a release while so many wait.
-    int wakeCost(int waiting) const
+    bool givesBack(int i)
     {
-        if (waiting == 0)
-            return 0;
-        if (m_recipe == "zk-ephemeral")
-            return waiting + (waiting - 1);
-        if (m_recipe == "zk-eager-mutex")
-            return waiting == 1 ? 0 : 1;
-        return m_recipe.contains("herd") ? waiting : 1;
+        contender(i).release();
+        return QTest::qWaitFor([&] { return contender(i).gaveBack() && counting(i).isIdle(); }, 20'000);
+    }
+    bool breaksAndMends(int i)
+    {
+        m_cable->cut();
+        const bool isCut = waitForState(*m_clients[size_t(i)]->real, zk::SessionState::Connecting);
+        m_cable->mend();
+        return isCut && waitForState(*m_clients[size_t(i)]->real, zk::SessionState::Connected);
     }
 
 private slots:
-    void initTestCase()
+    void whatItSaysAndLeaves_data()
     {
-        const auto problem = startServer();
-        if (!m_server)
-            QSKIP(qPrintable(problem)); // not installed
-        QVERIFY2(problem.isEmpty(), qPrintable(problem));
+        QTest::addColumn<QByteArray>("recipe");
+        QTest::addColumn<bool>("reads");
+        QTest::addColumn<QString>("name");
+        QTest::addColumn<bool>("hasOwnMark"); // in its data, where the name does not tell ours from others'
+        QTest::addColumn<QByteArray>("asks");
+        QTest::addColumn<int>("roundTrips");
+        const QByteArray queue("create 1, children 1"), permit("create 2, remove 1, children 2");
+        const auto row = [&](const QByteArray &recipe, const QString &name, bool hasOwnMark, const QByteArray &asks,
+                             int roundTrips, bool reads = false) {
+            QTest::newRow(reads ? recipe + ", reading" : recipe)
+                << recipe << reads << name << hasOwnMark << asks << roundTrips;
+        };
+        row("zk-ephemeral", QStringLiteral("^zk-ephemeral$"), true, "create 1", 1);
+        row("zk-herd-mutex", QStringLiteral("^herd-[0-9]{10}$"), true, queue, 1);
+        row("zk-mutex", curatorsName.arg(u"lock-"), false, queue, 1);
+        row("zk-eager-mutex", curatorsName.arg(u"lock-"), false, queue, 1);
+        row("zk-flat-mutex", QStringLiteral("^zk-flat-mutex_lock_[0-9]{10}$"), true, queue, 1);
+        for (const auto *recipe : {"zk-shared-herd", "zk-shared"}) {
+            row(recipe, textbooksName.arg(u"W"), true, queue, 1);
+            row(recipe, textbooksName.arg(u"R"), true, queue, 1, true);
+        }
+        row("curator-mutex", curatorsName.arg(u"lock-"), false, queue, 1);
+        row("curator-rwlock", curatorsName.arg(u"__WRIT__"), false, queue, 1);
+        row("curator-rwlock", curatorsName.arg(u"__READ__"), false, queue, 1, true);
+        // One to stand in line, one for the lease; nobody waits for the leave from "locks".
+        row("curator-semaphore-mutex", curatorsName.arg(u"lease-"), false, permit, 3);
+        row("curator-semaphore", curatorsName.arg(u"lease-"), false, permit, 3);
+        row("kazoo-lock", kazoosName.arg(u"__lock__[0-9]{10}"), false, queue, 1);
+        row("kazoo-rwlock", kazoosName.arg(u"__lock__[0-9]{10}"), false, queue, 1);
+        row("kazoo-rwlock", kazoosName.arg(u"__rlock__[0-9]{10}"), false, queue, 1, true);
+        row("kazoo-semaphore", kazoosName.arg(QString()), false, "create 1, get 1, exists 1, children 1, multi 1", 2);
     }
-    void cleanup() { forgetContenders(); }
-    void cleanupTestCase() { closeSessions(); }
-
-    void freeAcquireAndRelease_data() { recipesAsRows(); }
-    void freeAcquireAndRelease()
+    void whatItSaysAndLeaves()
     {
-        QVERIFY(prepare(rowsRecipe(), 1));
-        const auto *recipe = recipes::findRecipe(m_recipe);
-        contender(0).acquire();
-        QTRY_VERIFY2(contender(0).granted, "no answer");
-        QVERIFY2(contender(0).holds(), qPrintable(contender(0).error()));
-        QCOMPARE(counting(0).spoken(), QByteArray(m_recipe == "zk-ephemeral" ? "create 1" : "create 1, children 1"));
-        QCOMPARE(counting(0).requests(), recipe->requestsAcquireFree.toInt());
-        QCOMPARE(counting(0).roundTrips(), 1);
+        QFETCH(bool, reads);
+        QFETCH(QString, name);
+        QFETCH(bool, hasOwnMark);
+        QFETCH(QByteArray, asks);
+        QFETCH(int, roundTrips);
+        m_options.readMode = reads;
+        QVERIFY(prepare(rowsRecipe(), 1, false));
+        QVERIFY2(takes(0) && givesBack(0), qPrintable(contender(0).error())); // makes what is made once
+        counting(0).reset();
+        QVERIFY2(takes(0), qPrintable(contender(0).error()));
+        QCOMPARE(counting(0).spoken(), asks);
+        QCOMPARE(counting(0).roundTrips(), roundTrips);
         QCOMPARE(counting(0).events(), 0);
 
-        counting(0).reset();
-        contender(0).release();
-        QTRY_VERIFY(contender(0).released);
-        QVERIFY(*contender(0).released);
-        QCOMPARE(counting(0).spoken(),
-                 QByteArray(m_recipe == "zk-ephemeral" ? "remove 1, exists 1, sync 1" : "remove 1"));
-        QCOMPARE(counting(0).requests(), recipe->requestsRelease.toInt());
-        QCOMPARE(counting(0).roundTrips(), m_recipe == "zk-ephemeral" ? 2 : 1);
-    }
-
-    void queuedAcquire_data() { recipesAsRows(); }
-    void queuedAcquire()
-    {
-        constexpr int n = 4;
-        QVERIFY(prepare(rowsRecipe(), n));
-        const auto *recipe = recipes::findRecipe(m_recipe);
-        QVERIFY(queueUpCounted(n));
-        const int eventsBefore = events();
-        QVERIFY(releaseOne(n - 1));
-        QTRY_COMPARE(events() - eventsBefore, valueAt(recipe->wakeupsPerRelease, n));
-        for (int waiting = n - 2; waiting > 0; --waiting)
-            QVERIFY(releaseOne(waiting));
-        const int last = holder();
-        QVERIFY(m_recipe == "zk-ephemeral" || last == n - 1); // there is no order in the simple lock
-        QCOMPARE(counting(last).requests(), valueAt(recipe->requestsAcquireQueued, n));
-        if (m_recipe == "zk-eager-mutex")
-            QCOMPARE(counting(last).spoken(), QByteArray("create 1, get 3, children 2"));
-        else if (m_recipe != "zk-ephemeral" && !m_recipe.contains("herd"))
-            QCOMPARE(counting(last).spoken(), QByteArray("create 1, get 1, children 2"));
-    }
-
-    void drain_data() { recipesAsRows(); }
-    void drain()
-    {
-        constexpr int n = 6;
-        QVERIFY(prepare(rowsRecipe(), n));
-        QVERIFY(queueUpCounted(n));
-        const auto whole = drainOf(m_recipe, n);
-        for (auto &c : m_clients)
-            c->counting->reset();
-        for (int waiting = n - 1; waiting >= 0; --waiting) {
-            if (m_recipe != "zk-ephemeral")
-                QCOMPARE(holder(), n - 1 - waiting); // first come, first served
-            QVERIFY(releaseOne(waiting));
-        }
-        QCOMPARE(requests(), whole.requests);
-        QTRY_COMPARE(events(), whole.events);
-        const auto soon = Deadline::after(m_loop, 10s);
-        const auto left = await(m_clients[0]->real->children(m_path.parent(), std::nullopt, soon));
-        QVERIFY(left);
-        QCOMPARE(left->names.size(), size_t(directory() == m_path ? 1 : 0));
-    }
-
-    void namesAndDataAsCurator()
-    {
-        QVERIFY(prepare("zk-mutex", 1));
-        contender(0).acquire();
-        QTRY_VERIFY(contender(0).holds());
-        const auto id = (*contender(0).granted)->node.name().bytes();
-        static const QRegularExpression form(
-            QStringLiteral("^_c_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}-lock-[0-9]{10}$"));
-        QVERIFY2(form.match(QString::fromLatin1(id)).hasMatch(), id);
-        const auto soon = Deadline::after(m_loop, 10s);
-        const auto node = await(m_clients[0]->real->get(m_path.child(NodeName(id)), std::nullopt, soon));
+        const auto grant = contender(0).grant();
+        QVERIFY2(QRegularExpression(name).match(QString::fromLatin1(grant.node.name().bytes())).hasMatch(),
+                 grant.node.bytes());
+        const auto node = await(m_admin->get(grant.node, std::nullopt, soon()));
         QVERIFY(node);
-        QVERIFY2(node->data.isEmpty() || !QHostAddress(QString::fromLatin1(node->data)).isNull(), node->data);
+        const auto mark = node->data.mid(recipes::hostAddress().size());
+        QVERIFY2(node->data.startsWith(recipes::hostAddress()) && (mark.size() == 37) == hasOwnMark, node->data);
+        QVERIFY(hasOwnMark || mark.isEmpty());
         QCOMPARE(node->stat.ephemeralOwner, m_clients[0]->real->id());
-        QCOMPARE(node->stat.czxid, *(*contender(0).granted)->fencingToken);
+        QCOMPARE(node->stat.czxid, *grant.fencingToken);
+
+        counting(0).reset();
+        QVERIFY(givesBack(0));
+        const bool looksFirst = m_recipe == "zk-ephemeral"; // whose it is by now
+        QCOMPARE(counting(0).spoken(), QByteArray(looksFirst ? "remove 1, exists 1, sync 1" : "remove 1"));
+        QCOMPARE(counting(0).roundTrips(), looksFirst ? 2 : 1);
+        QVERIFY(!await(m_admin->exists(grant.node, std::nullopt, soon())));
     }
 
+    // Others stand before it: it waits for those whose queue it shares, and for nobody else.
+    void goesInLineWithOtherClients_data()
+    {
+        QTest::addColumn<QByteArray>("recipe");
+        QTest::addColumn<QByteArrayList>("waitsFor");
+        const QByteArrayList mutexes{"kazoo", "curator", "go-zookeeper"};
+        QTest::newRow("zk-mutex") << QByteArray("zk-mutex") << mutexes;
+        QTest::newRow("kazoo-lock") << QByteArray("kazoo-lock") << mutexes;
+        QTest::newRow("kazoo-rwlock") << QByteArray("kazoo-rwlock") << QByteArrayList{"kazoo", "reader"};
+        QTest::newRow("kazoo-semaphore") << QByteArray("kazoo-semaphore") << mutexes;
+    }
     void goesInLineWithOtherClients()
     {
-        // A go-zookeeper and a kazoo contender before us, and children that are no contenders.
-        QVERIFY(prepare("zk-mutex", 1));
-        auto &other = *m_clients[0]->real;
-        const auto soon = Deadline::after(m_loop, 20s);
-        const auto make = [&](const char *name, zk::CreateMode mode) {
-            return await(other.create(m_path.child(NodeName(name)), {}, mode, zk::openAcl(), soon));
-        };
-        QVERIFY(make("config", zk::CreateMode::Persistent));
-        QVERIFY(make("read-", zk::CreateMode::EphemeralSequential));
-        const auto kazoo = make("f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1__lock__", zk::CreateMode::EphemeralSequential);
-        const auto go = make("_c_0102030405060708090a0b0c0d0e0f10-lock-", zk::CreateMode::EphemeralSequential);
-        QVERIFY(kazoo && go);
+        QFETCH(QByteArrayList, waitsFor);
+        QVERIFY(prepare(rowsRecipe(), 1, false));
+        QVERIFY(takes(0) && givesBack(0)); // makes the directories
+        const auto line = m_recipe == "kazoo-semaphore"
+                              ? m_path.parent().child(NodeName(m_path.name().bytes() + "-__lock__"))
+                              : m_path;
+        const std::vector<std::pair<QByteArray, const char *>> others{
+            {"", "read-"},
+            {"kazoo", "f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1f1__lock__"},
+            {"reader", "f2f2f2f2f2f2f2f2f2f2f2f2f2f2f2f2__rlock__"},
+            {"curator", "_c_0f3c2a14-97a1-4d7e-8c55-2f8f2a0d9b11-lock-"},
+            {"go-zookeeper", "_c_0102030405060708090a0b0c0d0e0f10-lock-"}};
+        QVERIFY(make(line.child(NodeName("config"))));
+        std::map<QByteArray, ZPath> nodes;
+        for (const auto &[who, name] : others) {
+            const auto made = await(m_admin->create(line.child(NodeName(name)), {},
+                                                    zk::CreateMode::EphemeralSequential, zk::openAcl(), soon()));
+            QVERIFY(made);
+            nodes[who] = made->path;
+        }
         contender(0).acquire();
-        QTRY_COMPARE(counting(0).count(testing::Request::Get), 1);
-        QVERIFY(await(other.remove(go->path, zk::anyVersion, soon)));
-        QTRY_COMPARE(counting(0).count(testing::Request::Get), 2);
-        QVERIFY(!contender(0).granted);
-        QVERIFY(await(other.remove(kazoo->path, zk::anyVersion, soon)));
+        for (; !waitsFor.isEmpty(); waitsFor.removeLast()) {
+            QVERIFY(isSettled(0));
+            QVERIFY2(!contender(0).granted, waitsFor.last());
+            QVERIFY(await(m_admin->remove(nodes.at(waitsFor.last()), zk::anyVersion, soon())));
+        }
         QTRY_VERIFY(contender(0).holds());
+    }
+
+    // A waiter that was granted the lock while it was cut off finds out when it is back, in its old place; and a
+    // holder keeps what it has.
+    void aBrokenConnectionCostsNothing_data() { recipesAndReadersAsRows(); }
+    void aBrokenConnectionCostsNothing()
+    {
+        QFETCH(bool, reads);
+        QVERIFY(prepare(rowsRecipe(), 1, false));
+        m_cable = std::make_unique<Cable>(m_server->address());
+        m_options.readMode = reads;
+        QVERIFY(add(m_cable->address()));
+        QVERIFY(takes(0));
+        contender(1).acquire();
+        QVERIFY(isSettled(1));
+        QVERIFY(!contender(1).granted);
+        const int creates = counting(1).count(Request::Create);
+        QVERIFY(breaksAndMends(1));
+        QVERIFY(isSettled(1));
+        QVERIFY(!contender(1).granted);
+        m_cable->cut();
+        QTRY_COMPARE(m_clients[1]->real->state(), zk::SessionState::Connecting);
+        QVERIFY(givesBack(0));
+        QVERIFY(!contender(1).granted);
+        m_cable->mend();
+        QTRY_VERIFY_WITH_TIMEOUT(contender(1).holds(), 20'000);
+        if (recipes::findRecipe(m_recipe)->fair)
+            QCOMPARE(counting(1).count(Request::Create), creates);
+        QVERIFY(breaksAndMends(1));
+        QVERIFY(contender(1).saysItIsMine());
+    }
+
+    // Two contenders of one session: where neither the name nor the owner tells whose node it is, its data does.
+    void lostReplyBesideAnotherOfTheSameSession_data() { asRows({"zk-flat-mutex", "zk-shared-herd", "zk-shared"}); }
+    void lostReplyBesideAnotherOfTheSameSession()
+    {
+        QVERIFY(prepare(rowsRecipe(), 1));
+        m_contenders.push_back(contenderWith(*m_clients[0], m_recipe, m_path, 99));
+        QVERIFY(takes(0));
+        faulty(0).plan(Request::Create, 1, RequestFault::LoseReply);
+        contender(1).acquire();
+        QTRY_COMPARE(nodes().size(), 2);
+        QVERIFY(isSettled(0));
+        QVERIFY(!contender(1).granted);
+        QCOMPARE(counting(0).count(Request::Create), 2);
+        contender(0).release();
+        QTRY_VERIFY(contender(1).holds());
+        QCOMPARE(nodes(), QByteArrayList{contender(1).grant().node.name().bytes()});
     }
 };
 

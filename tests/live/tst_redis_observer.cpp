@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Redis observer against a real redis-server: what it finds, how soon it sees a change, and what
 // it does where the server does not let it.
+#include "tests/support/finish.h"
+#include "tests/support/keepingsink.h"
 #include "tests/support/redisfixture.h"
 
 #include "core/async/scope.h"
@@ -22,49 +24,6 @@ const QByteArray token("0123456789abcdef0123456789abcdef");
 const QByteArray holderField("3f1c6a52-8d0e-4b5f-9f0a-0d6e5c4b3a21:1");
 const QByteArray waiterField("9b2f4c1d-1111-4222-8333-444455556666:7");
 
-struct RedisSink : ObserverSink {
-    std::vector<SnapshotChange> changes;
-    std::vector<Progress> steps;
-    std::vector<Coverage> said;
-    std::vector<SessionSnapshot> clients;
-    Cost cost;
-
-    void locksChanged(std::vector<SnapshotChange> news) override
-    {
-        for (auto &change : news)
-            changes.push_back(std::move(change));
-    }
-    void sessionsChanged(const ConnectionName &, std::vector<SessionSnapshot> sessions) override
-    {
-        clients = std::move(sessions);
-    }
-    void coverageChanged(const ConnectionName &, std::vector<Coverage> coverage) override
-    {
-        said = std::move(coverage);
-    }
-    void progressed(Progress progress) override { steps.push_back(std::move(progress)); }
-    void costChanged(const ConnectionName &, Cost now) override { cost = now; }
-
-    [[nodiscard]] int count(ChangeKind kind, const QByteArray &name) const
-    {
-        return static_cast<int>(std::count_if(changes.begin(), changes.end(), [&](const SnapshotChange &change) {
-            return change.kind == kind && change.lock.lock.name == name;
-        }));
-    }
-    [[nodiscard]] QString how() const { return steps.empty() ? QString() : steps.back().how; }
-    [[nodiscard]] bool says(const QString &words) const
-    {
-        return std::any_of(said.begin(), said.end(),
-                           [&](const Coverage &coverage) { return coverage.message.contains(words); });
-    }
-};
-
-Task<void> keep(Task<Result<LockSnapshot>> reading, std::optional<Result<LockSnapshot>> &into)
-{
-    auto snapshot = co_await reading;
-    into = std::move(snapshot);
-}
-
 } // namespace
 
 class TestRedisObserver : public QObject {
@@ -74,7 +33,7 @@ class TestRedisObserver : public QObject {
     std::unique_ptr<sandbox::Server> m_server;
     std::unique_ptr<redis::Connection> m_other; // the locking clients' connection
     std::unique_ptr<redis::Connection> m_connection;
-    RedisSink m_sink;
+    test::KeepingSink m_sink;
     std::unique_ptr<RedisObserver> m_observer;
 
     Deadline soon() const { return Deadline::after(m_loop, 15s); }
@@ -170,7 +129,7 @@ private slots:
         QVERIFY(std::any_of(stuck->findings.begin(), stuck->findings.end(),
                             [](const Finding &finding) { return finding.code == FindingCode::NoTtl; }));
         QVERIFY(lockNamed(odd));
-        QTRY_VERIFY(m_sink.said.size() == 1 && m_sink.said.front().complete);
+        QTRY_VERIFY(m_sink.coverage.size() == 1 && m_sink.coverage.front().complete);
         QCOMPARE(m_sink.count(ChangeKind::Added, "orders-lock"), 1);
     }
 
@@ -317,7 +276,7 @@ private slots:
         QVERIFY(m_sink.says(u"client tracking refused"_s));
         QVERIFY(m_sink.says(u"CONFIG refused"_s));
         QVERIFY(m_sink.says(u"CLIENT LIST refused"_s));
-        QVERIFY(!m_sink.said.front().complete);
+        QVERIFY(!m_sink.coverage.front().complete);
     }
 
     void pollingSeesChangesOfKnownLocks()
@@ -478,16 +437,12 @@ private slots:
         QCOMPARE(act({"SET", "orders-lock", token, "PX", "60000"}), "OK");
         observe();
         QVERIFY(firstSnapshot());
-        Scope scope(m_loop);
-        std::optional<Result<LockSnapshot>> there;
-        std::optional<Result<LockSnapshot>> absent;
-        scope.launch(keep(m_observer->readNow("orders-lock", soon()), there));
-        scope.launch(keep(m_observer->readNow("absent-lock", soon()), absent));
-        QTRY_VERIFY(there && absent);
-        QVERIFY(*there);
-        QCOMPARE((*there)->contenders.front().guard.value, token);
-        QVERIFY(!*absent);
-        QCOMPARE(static_cast<int>(absent->error().code), code(ErrorCode::NoNode));
+        const auto there = test::finish(m_loop, m_observer->readNow("orders-lock", soon()));
+        QVERIFY(there);
+        QCOMPARE(there->contenders.front().guard.value, token);
+        const auto absent = test::finish(m_loop, m_observer->readNow("absent-lock", soon()));
+        QVERIFY(!absent);
+        QCOMPARE(static_cast<int>(absent.error().code), code(ErrorCode::NoNode));
     }
 
     void otherClientsAreListed()

@@ -26,8 +26,7 @@ class TestReleaseWakes : public RedisRecipeFixture {
     {
         m_key = key;
         auto &one = add(process());
-        one.acquire();
-        if (!QTest::qWaitFor([&one] { return one.holds(); }))
+        if (!one.takes())
             qFatal("not had");
         return one;
     }
@@ -40,17 +39,9 @@ class TestReleaseWakes : public RedisRecipeFixture {
     }
 
 private slots:
-    void initTestCase()
+    void init()
     {
-        const auto why = startServer();
-        if (!m_server)
-            QSKIP(qPrintable(why));
-        QVERIFY2(why.isEmpty(), qPrintable(why));
         m_recipe = "redis-set-nx";
-    }
-    void cleanup()
-    {
-        forgetContenders();
         m_heard.clear();
     }
 

@@ -4,6 +4,7 @@
 #include "tests/live/zookeeperclientfixture.h"
 #include "tests/live/zookeeperplayer.h"
 #include "tests/simulate/zookeeperworld.h"
+#include "tests/support/sanitizershare.h"
 #include "tests/support/testmain.h"
 
 using namespace lockscope;
@@ -12,7 +13,7 @@ using namespace lockscope::test;
 namespace {
 
 constexpr int sessionCount = 3;
-constexpr int scripts = 300;
+constexpr int scripts = 160 / sanitizerShare;
 constexpr int commands = 40;
 
 class RealStage : public Stage {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The observer and a real ensemble of three, of which it was told one address: whom it finds, what it says while a
 // member is down or hangs, and that a change of leader changes no lock.
+#include "tests/support/keepingsink.h"
 #include "tests/support/zookeeperfixture.h"
 
 #include "core/inspect/findings.h"
@@ -17,9 +18,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-struct EnsembleSink : ObserverSink {
-    std::map<QByteArray, LockSnapshot> locks;
-    std::vector<Coverage> coverage;
+struct EnsembleSink : KeepingSink {
     QStringList untrue; // changes that nothing on the servers accounts for
     std::map<QByteArray, QByteArray> holders;
 
@@ -28,7 +27,6 @@ struct EnsembleSink : ObserverSink {
         for (const auto &change : news) {
             const auto name = change.lock.lock.name;
             if (change.kind == ChangeKind::Removed) {
-                locks.erase(name);
                 untrue << u"removed "_s + QString::fromUtf8(name);
                 continue;
             }
@@ -36,17 +34,8 @@ struct EnsembleSink : ObserverSink {
                 untrue << QString::fromUtf8(name) + u": "_s + finding.message;
             if (const auto known = holders.find(name); known != holders.end() && !change.lock.find(known->second))
                 untrue << u"another holder of "_s + QString::fromUtf8(name);
-            locks.insert_or_assign(name, change.lock);
         }
-    }
-    void sessionsChanged(const ConnectionName &, std::vector<SessionSnapshot>) override {}
-    void coverageChanged(const ConnectionName &, std::vector<Coverage> now) override { coverage = now; }
-    void progressed(Progress) override {}
-    void costChanged(const ConnectionName &, Cost) override {}
-
-    bool says(const QString &text) const
-    {
-        return std::ranges::any_of(coverage, [&](const Coverage &one) { return one.message.contains(text); });
+        KeepingSink::locksChanged(std::move(news));
     }
     bool isShort() const
     {

@@ -10,17 +10,6 @@ using namespace lockscope::test;
 class TestZooKeeperNodes : public ZooKeeperClientFixture {
     Q_OBJECT
 private slots:
-    void initTestCase()
-    {
-        const auto trouble = startServer();
-        if (!m_server)
-            QSKIP(qPrintable(trouble));
-        QVERIFY2(trouble.isEmpty(), qPrintable(trouble));
-    }
-    void init() { QVERIFY(prepare()); }
-    void cleanup() { m_session.reset(); }
-    void cleanupTestCase() { stopServer(); }
-
     void nodesAreCreatedReadWrittenAndDeleted();
     void sequenceAndContainerNodes();
     void nodesWithTimeToLive();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The observer against a real server: what it finds, what a server proves, how it follows changes, and
 // what it says when it may not ask.
+#include "tests/support/finish.h"
+#include "tests/support/keepingsink.h"
 #include "tests/support/zookeeperfixture.h"
 
-#include "core/async/scope.h"
 #include "core/inspect/zookeeper/observer.h"
 #include "tests/support/testmain.h"
 
@@ -17,54 +18,11 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-struct ZooKeeperSink : ObserverSink {
-    std::map<QByteArray, LockSnapshot> locks; // as told
-    std::vector<SessionSnapshot> sessions;
-    std::vector<Coverage> coverage;
-    Progress progress;
-    Cost cost;
-    int changes = 0;
-    bool isConsistent = true; // only unknown locks are added, only known ones changed or removed
-
-    void locksChanged(std::vector<SnapshotChange> news) override
-    {
-        for (const auto &change : news) {
-            ++changes;
-            const auto name = change.lock.lock.name;
-            isConsistent &= (change.kind == ChangeKind::Added) != locks.contains(name);
-            if (change.kind == ChangeKind::Removed)
-                locks.erase(name);
-            else
-                locks.insert_or_assign(name, change.lock);
-        }
-    }
-    void sessionsChanged(const ConnectionName &, std::vector<SessionSnapshot> now) override { sessions = now; }
-    void coverageChanged(const ConnectionName &, std::vector<Coverage> now) override { coverage = now; }
-    void progressed(Progress now) override { progress = now; }
-    void costChanged(const ConnectionName &, Cost now) override { cost = now; }
-
-    const LockSnapshot *find(const QByteArray &name) const
-    {
-        const auto at = locks.find(name);
-        return at == locks.end() ? nullptr : &at->second;
-    }
-    bool says(const QString &text) const
-    {
-        return std::ranges::any_of(coverage, [&](const Coverage &one) { return one.message.contains(text); });
-    }
-};
-
 // One client with one node in one queue, waiting as Curator's mutex does.
 struct Client {
     std::unique_ptr<zk::Session> session;
     ZPath node;
 };
-
-Task<void> store(Task<Result<LockSnapshot>> reading, Completion<Result<LockSnapshot>> into)
-{
-    auto got = co_await reading;
-    into.complete(std::move(got));
-}
 
 } // namespace
 
@@ -108,7 +66,7 @@ private:
     int m_uuid = 0;
     QByteArrayList m_queue; // nodes in the order joined
 
-    ZooKeeperSink m_sink;
+    KeepingSink m_sink;
     std::unique_ptr<zk::Session> m_session;
     std::unique_ptr<zk::EvidenceSource> m_source;
     std::unique_ptr<ZooKeeperObserver> m_observer;
@@ -204,10 +162,7 @@ void TestZooKeeperObserver::look(const sandbox::ZooKeeperServer &server, Observe
 
 Result<LockSnapshot> TestZooKeeperObserver::readNow(const QByteArray &name)
 {
-    Completion<Result<LockSnapshot>> done(m_loop);
-    Scope scope(m_loop);
-    scope.launch(store(m_observer->readNow(name, Deadline::after(m_loop, 10s)), done));
-    return await<Result<LockSnapshot>>(done, Error{ErrorCode::TimedOut, u"never"_s, false});
+    return finish(m_loop, m_observer->readNow(name, Deadline::after(m_loop, 10s)));
 }
 
 void TestZooKeeperObserver::aQueueInOrderWithProvenWatches()
@@ -236,8 +191,8 @@ void TestZooKeeperObserver::aQueueInOrderWithProvenWatches()
         QCOMPARE(contender.watches.front().evidence, inspect::Evidence::Server);
     }
     QVERIFY(!m_sink.says(u"answered wchp"_s));
-    QVERIFY(m_sink.progress.how.startsWith(u"dump every "_s));
-    QVERIFY(m_sink.progress.firstSnapshotComplete);
+    QVERIFY(m_sink.how().startsWith(u"dump every "_s));
+    QVERIFY(m_sink.steps.back().firstSnapshotComplete);
     QVERIFY(m_sink.cost.watches > 0);
 }
 
@@ -384,8 +339,8 @@ void TestZooKeeperObserver::aCrawlWhereDumpIsRefused()
     QVERIFY(m_sink.says(u"not in the whitelist"_s));
     QVERIFY(m_sink.says(u"watches: 0 of 1 members answered wchp"_s));
     QVERIFY(std::ranges::none_of(m_sink.coverage, &Coverage::complete));
-    QCOMPARE(m_sink.progress.how, u"crawl"_s);
-    QVERIFY(m_sink.progress.done > 5);
+    QCOMPARE(m_sink.how(), u"crawl"_s);
+    QVERIFY(m_sink.steps.back().done > 5);
     // Followed all the same.
     QVERIFY(await(clients[0].session->remove(clients[0].node, zk::anyVersion, Deadline::never())));
     QTRY_COMPARE(m_sink.find("/deep/er/orders")->contenders.size(), std::size_t(2));
@@ -520,7 +475,7 @@ void TestZooKeeperObserver::withoutFollowingNothingIsWatched()
     look(*m_open, once);
     QVERIFY(m_sink.find("/once/x"));
     QCOMPARE(m_session->watchCount(), 0);
-    QVERIFY(!m_sink.progress.running);
+    QVERIFY(!m_sink.steps.back().running);
     QVERIFY(m_sink.says(u"lock nodes without a session"_s));
 }
 

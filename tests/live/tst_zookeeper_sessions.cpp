@@ -9,17 +9,6 @@ using namespace lockscope::test;
 class TestZooKeeperSessions : public ZooKeeperClientFixture {
     Q_OBJECT
 private slots:
-    void initTestCase()
-    {
-        const auto trouble = startServer();
-        if (!m_server)
-            QSKIP(qPrintable(trouble));
-        QVERIFY2(trouble.isEmpty(), qPrintable(trouble));
-    }
-    void init() { QVERIFY(prepare()); }
-    void cleanup() { m_session.reset(); }
-    void cleanupTestCase() { stopServer(); }
-
     void aWrongSchemeEndsTheSession();
     void aBrokenConnectionIsAnUnknownOutcome();
     void aPassedDeadlineIsAnUnknownOutcome();

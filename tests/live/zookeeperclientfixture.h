@@ -12,6 +12,8 @@ using namespace std::chrono_literals;
 using namespace Qt::StringLiterals;
 
 class ZooKeeperClientFixture : public QObject {
+    Q_OBJECT
+
 protected:
     QtLoop m_loop;
     std::unique_ptr<sandbox::ZooKeeperServer> m_server;
@@ -66,6 +68,18 @@ protected:
         return bool(made);
     }
     [[nodiscard]] QByteArray under(const QByteArray &name) const { return m_root + '/' + name; }
+
+private slots:
+    void initTestCase()
+    {
+        const auto trouble = startServer();
+        if (!m_server)
+            QSKIP(qPrintable(trouble));
+        QVERIFY2(trouble.isEmpty(), qPrintable(trouble));
+    }
+    void init() { QVERIFY(prepare()); }
+    void cleanup() { m_session.reset(); }
+    void cleanupTestCase() { stopServer(); }
 };
 
 } // namespace lockscope::test

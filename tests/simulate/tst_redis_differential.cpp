@@ -7,6 +7,7 @@
 #include "redisworld.h"
 
 #include "tests/support/redisfixture.h"
+#include "tests/support/sanitizershare.h"
 #include "tests/support/testmain.h"
 
 using namespace lockscope;
@@ -16,7 +17,7 @@ using redis::Value;
 
 namespace {
 
-constexpr int sequences = 600;
+constexpr int sequences = 600 / test::sanitizerShare;
 constexpr int commandsEach = 50;
 constexpr double apartMs = 20'000; // a machine may be busy
 constexpr double momentsFrom = 900'000;

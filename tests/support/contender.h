@@ -5,6 +5,8 @@
 #include "core/async/scope.h"
 #include "core/recipes/lock.h"
 
+#include <QTest>
+
 #include <optional>
 
 namespace lockscope::test {
@@ -39,6 +41,39 @@ public:
     // Lets go of what this object waits for, not of the lock.
     void cancelWaits() { m_scope.cancelAll(); }
 
+    // The same, until it has come to its end. false: it did not go well, or never ended.
+    bool takes(Deadline deadline = Deadline::never())
+    {
+        acquire(deadline);
+        return comes(granted) && *granted;
+    }
+    bool givesBack()
+    {
+        release();
+        return comes(released) && *released;
+    }
+    bool saysItIsMine()
+    {
+        askWhether();
+        return comes(mine) && *mine && **mine;
+    }
+    bool saysItIsNotMine()
+    {
+        askWhether();
+        return comes(mine) && *mine && !**mine;
+    }
+    // -1: no error, or no end.
+    int codeOfAcquire(Deadline deadline = Deadline::never())
+    {
+        acquire(deadline);
+        return comes(granted) ? acquireCode() : -1;
+    }
+    int codeOfRelease()
+    {
+        release();
+        return comes(released) ? releaseCode() : -1;
+    }
+
     [[nodiscard]] bool holds() const { return granted && *granted; }
     [[nodiscard]] bool gaveBack() const { return released && *released; }
     [[nodiscard]] const recipes::Grant &grant() const { return **granted; }
@@ -61,6 +96,11 @@ protected:
     Loop &m_loop;
 
 private:
+    template <class T>
+    static bool comes(const std::optional<T> &result)
+    {
+        return QTest::qWaitFor([&] { return result.has_value(); }, 30'000);
+    }
     Task<void> acquiring(Deadline deadline)
     {
         auto result = co_await lock->acquire(deadline);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Snapshots to show: single ones for tests, and a scene of a busy afternoon for looking at the window.
+// Snapshots to show.
 #pragma once
 
 #include "core/workspace/backend.h"
@@ -19,9 +19,6 @@ namespace lockscope::test {
 
 [[nodiscard]] ConnectionStatus connectedStatus(const QByteArray &name, Scheme scheme, bool production,
                                                std::chrono::system_clock::time_point asOf);
-
-// The window's showcase: two production connections and one of development, locks of every state.
-[[nodiscard]] Batch showcase(std::chrono::system_clock::time_point now);
 
 [[nodiscard]] inspect::ServerTime serverTime(std::chrono::system_clock::time_point time);
 

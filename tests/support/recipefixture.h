@@ -19,6 +19,8 @@ inline const QByteArrayList queueRecipes{"zk-herd-mutex", "zk-mutex",       "zk-
 inline const QByteArrayList allRecipes = QByteArrayList{"zk-ephemeral"} + queueRecipes;
 
 class RecipeFixture : public QObject {
+    Q_OBJECT
+
 protected:
     QtLoop m_loop;
     std::unique_ptr<sandbox::ZooKeeperServer> m_server;
@@ -27,19 +29,14 @@ protected:
     std::vector<std::unique_ptr<Client>> m_clients;
     std::vector<std::unique_ptr<Contender>> m_contenders;
     QByteArray m_recipe;
+    recipes::AcquireOptions m_options; // of whoever is added
     ZPath m_path;
     int m_runs = 0;
 
-    static void recipesAsRows()
+    static void asRows(const QByteArrayList &recipes)
     {
         QTest::addColumn<QByteArray>("recipe");
-        for (const auto &recipe : allRecipes)
-            QTest::newRow(recipe) << recipe;
-    }
-    static void queuesAsRows()
-    {
-        QTest::addColumn<QByteArray>("recipe");
-        for (const auto &recipe : queueRecipes)
+        for (const auto &recipe : recipes)
             QTest::newRow(recipe) << recipe;
     }
     static QByteArray rowsRecipe()
@@ -66,7 +63,7 @@ protected:
     bool add(const HostPort &server, std::chrono::milliseconds timeout = 10s)
     {
         m_clients.push_back(std::make_unique<Client>(m_loop, server, timeout));
-        m_contenders.push_back(contenderWith(*m_clients.back(), m_recipe, m_path, m_clients.size()));
+        m_contenders.push_back(contenderWith(*m_clients.back(), m_recipe, m_path, m_clients.size(), m_options));
         return waitForState(*m_clients.back()->real, zk::SessionState::Connected);
     }
     Contender &contender(int i) { return *m_contenders[size_t(i)]; }
@@ -161,12 +158,24 @@ protected:
         m_contenders.clear();
         m_clients.clear();
         m_cable.reset();
+        m_options = {};
     }
     void closeSessions()
     {
         m_admin.reset();
         zk::waitForClosingSessions(10s);
     }
+
+private slots:
+    void initTestCase()
+    {
+        const auto problem = startServer();
+        if (!m_server)
+            QSKIP(qPrintable(problem)); // not installed
+        QVERIFY2(problem.isEmpty(), qPrintable(problem));
+    }
+    void cleanup() { forgetContenders(); }
+    void cleanupTestCase() { closeSessions(); }
 };
 
 } // namespace lockscope::test

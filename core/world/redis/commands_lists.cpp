@@ -2,8 +2,6 @@
 // Commands on lists.
 #include "core/world/redis/execution.h"
 
-#include "core/world/redis/ranges.h"
-
 namespace lockscope::world {
 
 using redis::Command;

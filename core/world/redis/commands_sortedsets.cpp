@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands on sorted sets.
 #include "core/world/redis/execution.h"
-#include "core/world/redis/ranges.h"
 
 #include <cmath>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commands on texts and counters.
-#include "core/world/redis/expiry.h"
+#include "core/world/redis/execution.h"
 
 namespace lockscope::world {
 

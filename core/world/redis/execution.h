@@ -3,7 +3,6 @@
 #pragma once
 
 #include "core/world/redis/keyspace.h"
-#include "core/world/redis/numbers.h"
 #include "core/world/redis/reply.h"
 
 namespace lockscope::world {
@@ -126,5 +125,25 @@ using RedisCommands = std::map<QByteArray, RedisCommand>;
 [[nodiscard]] QByteArray unknownSubcommand(const redis::Command &command);
 // As much of a text as an error shows: so many bytes, and nothing behind a zero.
 [[nodiscard]] QByteArray beginning(const QByteArray &text, qsizetype most = 128);
+
+// When something shall expire, as the commands' options say it.
+// A time to live in milliseconds that a text may be given at once: above zero. `command` is for the refusal.
+[[nodiscard]] Keyspace::Millis expiryOf(Execution &run, const QByteArray &text, const QByteArray &command);
+// So many times `each` milliseconds from now; refused only when it does not fit.
+[[nodiscard]] Keyspace::Millis momentOf(Execution &run, qint64 number, qint64 each, const QByteArray &command);
+// A moment that is past already removes the key.
+void expireAt(Execution &run, const QByteArray &key, Keyspace::Millis when);
+
+// From the indexes of a command, which may count from the end, to places in a collection.
+struct IndexRange {
+    qint64 first = 0;
+    qint64 end = 0; // past the last
+};
+[[nodiscard]] inline IndexRange rangeOf(qint64 first, qint64 last, qint64 size)
+{
+    first = std::max<qint64>(first < 0 ? first + size : first, 0);
+    last = std::min(last < 0 ? last + size : last, size - 1);
+    return first > last ? IndexRange{} : IndexRange{first, last + 1};
+}
 
 } // namespace lockscope::world

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/world/redis/luavalues.h"
 
-#include "core/world/redis/numbers.h"
 #include "core/world/redis/reply.h"
 
 #include <lua.hpp>

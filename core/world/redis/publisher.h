@@ -1,12 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who listens to which channel of a simulated Redis.
+// The clients of a simulated Redis, and who of them listens to which channel.
 //
 // Listeners hear in the order in which they subscribed, those of patterns last. World's thread only.
 #pragma once
 
-#include "core/world/redis/session.h"
+#include "core/redis/resp.h"
+
+#include <functional>
 
 namespace lockscope::world {
+
+// What it knows of one of its clients.
+struct RedisSession {
+    RedisSession(qint64 number, int itsProcess, std::function<void(const QByteArray &)> howToReachIt,
+                 qint64 limitBytes)
+        : id(number), process(itsProcess), deliver(std::move(howToReachIt)), reader(limitBytes)
+    {
+    }
+
+    const qint64 id;
+    const int process;
+    const std::function<void(const QByteArray &)> deliver;
+    redis::RespReader reader; // of what it sends
+    QByteArray name;
+    std::vector<QByteArray> channels, patterns; // in the order it subscribed
+
+    [[nodiscard]] std::size_t subscriptions() const { return channels.size() + patterns.size(); }
+};
 
 class Publisher {
 public:

@@ -1,10 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a simulated Redis answers, made and put into the bytes of the protocol (RESP2).
+// What a simulated Redis answers, made and put into the bytes of the protocol (RESP2); and numbers as Redis reads and
+// writes them: stricter than the C library.
 #pragma once
 
 #include "core/redis/connection.h"
 
-namespace lockscope::world::replies {
+#include <optional>
+
+namespace lockscope::world {
+
+// Decimal, without blanks, a plus or needless zeros; empty also when it does not fit.
+[[nodiscard]] std::optional<qint64> redisInteger(const QByteArray &text);
+// "inf" and "-inf" too; never not-a-number.
+[[nodiscard]] std::optional<double> redisDouble(const QByteArray &text);
+// The end of a range of scores: as redisDouble, but an empty text is zero and leading blanks are none of its
+// business.
+[[nodiscard]] std::optional<double> redisBound(const QByteArray &text);
+[[nodiscard]] QByteArray redisText(double number);
+
+namespace replies {
 
 [[nodiscard]] redis::Value ok();
 [[nodiscard]] redis::Value status(const QByteArray &text);
@@ -16,4 +30,6 @@ namespace lockscope::world::replies {
 
 void appendTo(QByteArray &bytes, const redis::Value &reply);
 
-} // namespace lockscope::world::replies
+} // namespace replies
+
+} // namespace lockscope::world

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// A task as a function: the events run until it has ended.
+#pragma once
+
+#include "core/async/scope.h"
+
+#include <QTest>
+
+#include <optional>
+
+namespace lockscope::test {
+
+template <class T>
+Task<void> keepResult(Task<T> task, std::optional<T> *result)
+{
+    auto got = co_await task;
+    result->emplace(std::move(got));
+}
+
+// Its result, or an error if it takes too long.
+template <class T>
+Result<T> finish(Loop &loop, Task<Result<T>> task)
+{
+    std::optional<Result<T>> result;
+    Scope scope(loop);
+    scope.launch(keepResult(std::move(task), &result));
+    if (!QTest::qWaitFor([&] { return result.has_value(); }, 20'000))
+        return Error{ErrorCode::TimedOut, QStringLiteral("the test waited in vain"), false};
+    return *result;
+}
+
+} // namespace lockscope::test
