@@ -218,7 +218,8 @@ Task<void> RedisObserver::housekeeping()
         tellCoverage();
         m_loudSeconds = m_follower.takeHeard() > loudPerSecond ? m_loudSeconds + 1 : 0;
         const auto mode = m_follower.mode();
-        const bool tooLoud = mode == Follower::Mode::Tracking && m_loudSeconds >= loudSecondsAtMost;
+        const bool tooLoud =
+            (mode == Follower::Mode::Tracking || m_follower.hearsFamilies()) && m_loudSeconds >= loudSecondsAtMost;
         if (tooLoud || (mode == Follower::Mode::NarrowTracking && m_reorderPrefixes)) {
             co_await narrow();
         }
@@ -237,10 +238,17 @@ Task<void> RedisObserver::narrow()
         for (const auto &companion : entry.second.companions)
             keys.push_back(RedisKey(companion));
     }
+    m_loudSeconds = 0;
+    const auto before = m_follower.prefixes();
     auto narrowed = co_await m_follower.narrowTo(std::move(keys));
-    if (!narrowed)
+    if (!narrowed || m_follower.prefixes() == before)
         co_return;
+    m_refusals.note(
+        u"new locks"_s,
+        u"too much changes there to hear of all of it: a new lock that is named like none of the others is "
+        u"seen when SCAN comes by, and one that is gone before is not"_s);
     enqueueKnown();
+    tellCoverage();
     tellProgress(true);
 }
 
