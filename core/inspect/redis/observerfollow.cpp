@@ -216,6 +216,10 @@ Task<Result<Follower::Mode>> Follower::narrowTo(std::vector<RedisKey> keys)
         co_return got.error();
     m_prefixes = prefixes;
     m_mode = tooMany || got->back().isError() ? Mode::Polling : Mode::NarrowTracking;
+    m_refusals.note(
+        u"new locks"_s,
+        u"too much changes there to hear of all of it: a new lock that is named like none of the others is "
+        u"seen when SCAN comes by, and one that is gone before is not"_s);
     co_return m_mode;
 }
 

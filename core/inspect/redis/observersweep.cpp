@@ -243,10 +243,6 @@ Task<void> RedisObserver::narrow()
     auto narrowed = co_await m_follower.narrowTo(std::move(keys));
     if (!narrowed || m_follower.prefixes() == before)
         co_return;
-    m_refusals.note(
-        u"new locks"_s,
-        u"too much changes there to hear of all of it: a new lock that is named like none of the others is "
-        u"seen when SCAN comes by, and one that is gone before is not"_s);
     enqueueKnown();
     tellCoverage();
     tellProgress(true);
