@@ -256,8 +256,8 @@ void MainWindow::closeEvent(QCloseEvent *event)
     question->setAttribute(Qt::WA_DeleteOnClose);
     question->setObjectName(u"closeQuestion"_s);
     question->setInformativeText(
-        tr("Closing gives up what it holds and waits for; a lock with a TTL may stay until that has passed. To be "
-           "sure, release it first."));
+        tr("Closing gives back what it holds and gives up what it waits for. Where a server does not answer in time, "
+           "a lock with a TTL stays until that has passed. To be sure, release it first."));
     auto *close = question->addButton(tr("Give up and close"), QMessageBox::DestructiveRole);
     question->setDefaultButton(QMessageBox::Cancel);
     connect(close, &QAbstractButton::clicked, this, [this] {

@@ -112,8 +112,8 @@ Task<void> acquireInto(HeldLock &held, std::optional<milliseconds> wait, Events 
 }
 
 // Clean-up that recipes left behind: keys of ours that nobody waits for any more. Their connection is ours
-// and about to close, so they get a moment to be done.
-Task<void> finishCleanup(CommandContext &context)
+// and about to close, so they get a moment to be done. False when that was not enough.
+Task<bool> finishCleanup(CommandContext &context)
 {
     const auto until = context.loop().now() + std::chrono::seconds(2);
     for (auto *link : context.workspace.links()) {
@@ -121,7 +121,17 @@ Task<void> finishCleanup(CommandContext &context)
             const auto pause = sleepFor(context.loop(), milliseconds(5));
             co_await pause;
         }
+        if (link->isCleaningUp())
+            co_return false;
     }
+    co_return true;
+}
+
+void tellOfRest(const Wish &wish)
+{
+    complain(
+        u"%1: no answer in time; should its key be ours still, it stays until its TTL has passed (%2 at most)"_s.arg(
+            escaped(wish.request.lock.text()), spokenDuration(wish.request.ttl)));
 }
 
 // The time it is held: what happens, and how the program ends for it.
@@ -336,18 +346,24 @@ Task<Exit> acquire(CommandContext &context)
         // Cancelled first, then destroyed: neither may be left waiting for the other.
         scope.cancelAll();
         held.reset();
-        co_await finishCleanup(context);
-        complain(
-            u"interrupted while waiting for %1; nothing was left behind"_s.arg(escaped(wish->request.lock.text())));
+        const auto isClean = co_await finishCleanup(context);
+        complain(u"interrupted while waiting for %1"_s.arg(escaped(wish->request.lock.text()))
+                 + (isClean ? u"; nothing was left behind"_s : QString()));
+        if (!isClean)
+            tellOfRest(*wish);
         co_return Exit::Failed;
     }
     if (!*grant) {
-        co_await finishCleanup(context);
+        const auto isClean = co_await finishCleanup(context);
+        if (!isClean)
+            tellOfRest(*wish);
         co_return failedToGet(*wish, grant->error());
     }
     Holding holding(context, *wish, *held, events, **grant);
     const auto status = co_await holding.go(context.loop().now() - begun);
-    co_await finishCleanup(context);
+    const auto isClean = co_await finishCleanup(context);
+    if (!isClean)
+        tellOfRest(*wish);
     co_return status;
 }
 

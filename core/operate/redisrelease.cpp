@@ -43,7 +43,7 @@ void planWakeUps(ForceReleasePlan &plan)
     const auto &wakes = plan.wakeUps;
     if (!wakes.list.isEmpty())
         plan.commands << u"and then: DEL %1, LPUSH %1 1, PEXPIRE %1 1000"_s.arg(escaped(wakes.list));
-    for (const auto &channel : wakes.channels)
+    for (const auto &channel : wakes.published())
         plan.commands << u"and then: PUBLISH %1 %2"_s.arg(escaped(channel), escaped(plan.before.lock.name));
 }
 

@@ -14,14 +14,17 @@ KeySignals signalsOf(const QByteArray &key)
     KeySignals wakes;
     if (key.startsWith(python) && key.size() > python.size())
         wakes.list = "lock-signal:" + key.mid(python.size());
-    for (auto at = key.indexOf(':'); at > 0 && wakes.channels.size() < channelsAtMost; at = key.indexOf(':', at + 1))
+    for (auto at = key.indexOf(':'); at > 0 && wakes.channels.size() < channelsAtMost;
+         at = key.indexOf(':', at + 1)) {
         wakes.channels << key.left(at) + "-channel";
+        wakes.topics << wakes.channels.last() + ':' + key;
+    }
     return wakes;
 }
 
 QByteArrayList signalArguments(const KeySignals &wakes, const QByteArray &expiry)
 {
-    return QByteArrayList{expiry, wakes.list} + wakes.channels;
+    return QByteArrayList{expiry, wakes.list} + wakes.published();
 }
 
 } // namespace lockscope::recipes

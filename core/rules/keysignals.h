@@ -4,7 +4,8 @@
 //   - python-redis-lock: a lock is "lock:<name>"; its waiters BLPOP the list "lock-signal:<name>". Its release
 //     leaves one entry there for a second (redis_lock/__init__.py, UNLOCK_SCRIPT).
 //   - Spring Integration's RedisLockRegistry in pub/sub mode: a lock is "<registry>:<path>"; its waiters
-//     subscribe to "<registry>-channel". Its release publishes the key there (RedisLockRegistry, RedisPubSubLock).
+//     subscribe to "<registry>-channel", from 6.5.3 on to the pattern "<registry>-channel:*". Its release
+//     publishes the key there, as "<registry>-channel:<key>" from then on (RedisLockRegistry, RedisPubSubLock).
 // Whoever does not wait there is not disturbed.
 #pragma once
 
@@ -17,8 +18,10 @@ namespace lockscope::recipes {
 struct KeySignals {
     QByteArray list;         // empty: none
     QByteArrayList channels; // a registry's name may have colons: each is tried, up to a few
+    QByteArrayList topics;   // the same for those who listen by pattern, who cannot be counted
 
     [[nodiscard]] bool isEmpty() const { return list.isEmpty() && channels.isEmpty(); }
+    [[nodiscard]] QByteArrayList published() const { return channels + topics; }
 };
 
 [[nodiscard]] KeySignals signalsOf(const QByteArray &key);

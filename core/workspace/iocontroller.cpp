@@ -2,6 +2,7 @@
 #include "core/workspace/iocontroller.h"
 
 #include "core/async/sleep.h"
+#include "core/base/text.h"
 #include "core/workspace/zookeeperlink.h"
 
 namespace lockscope {
@@ -29,6 +30,7 @@ IoController::IoController(LiveBackend &front, WorkspaceOptions options)
 
 IoController::~IoController()
 {
+    m_farewell.cancelAll();
     m_tasks.clear();
     m_followed.clear();
     m_runs.reset();
@@ -107,7 +109,7 @@ void IoController::setReadOnly(const ConnectionName &name, bool readOnly)
 void IoController::abandonHolds(const ConnectionName &name)
 {
     for (auto &[id, pending] : m_holds) {
-        auto &[hold, lock, scope, isReleasing] = pending;
+        auto &[hold, lock, scope, isReleasing, isLeft] = pending;
         if (hold.request.lock.connection != name || !lock)
             continue;
         const bool wasHeld = hold.state == Hold::State::Held;
@@ -179,7 +181,7 @@ void IoController::release(quint64 id)
     const auto at = m_holds.find(id);
     if (at == m_holds.end())
         return;
-    auto &[hold, lock, scope, isReleasing] = at->second;
+    auto &[hold, lock, scope, isReleasing, isLeft] = at->second;
     const bool wasHeld = hold.state == Hold::State::Held;
     const bool wasWaiting = hold.state == Hold::State::Waiting;
     if (!wasHeld && !wasWaiting)
@@ -207,9 +209,44 @@ Task<void> IoController::endHold(quint64 id)
     if (at == m_holds.end())
         co_return;
     at->second.isReleasing = false;
+    at->second.isLeft = !released && released.error().code != ErrorCode::NotHeld;
     if (!released && at->second.hold.message.isEmpty())
         at->second.hold.message = released.error().message;
     tellHold(at->second.hold);
+}
+
+void IoController::giveBackAll(Duration atMost, std::function<void(QStringList)> done)
+{
+    m_farewell.launch(giveBack(atMost, std::move(done)));
+}
+
+Task<void> IoController::giveBack(Duration atMost, std::function<void(QStringList)> done)
+{
+    const auto until = m_loop.now() + atMost;
+    std::vector<quint64> ids;
+    for (const auto &[id, pending] : m_holds)
+        ids.push_back(id);
+    for (const auto id : ids)
+        release(id);
+    const auto isUnderWay = [this] {
+        const auto links = m_workspace->links();
+        return std::ranges::any_of(m_holds, [](const auto &entry) { return entry.second.isReleasing; })
+               || std::ranges::any_of(links, [](Link *link) { return link->isCleaningUp(); });
+    };
+    while (isUnderWay() && m_loop.now() < until) {
+        auto pause = sleepFor(m_loop, 5ms);
+        co_await pause;
+    }
+    QStringList left;
+    for (const auto &[id, pending] : m_holds) {
+        if (pending.isReleasing || pending.isLeft)
+            left << escaped(pending.hold.request.lock.text());
+    }
+    for (auto *link : m_workspace->links()) {
+        if (link->isCleaningUp())
+            left << u"an attempt on %1"_s.arg(escaped(link->spec().name.bytes()));
+    }
+    done(left);
 }
 
 void IoController::tellHold(const Hold &hold)

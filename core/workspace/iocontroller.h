@@ -30,6 +30,9 @@ public:
 
     void acquire(quint64 id, AcquireRequest request);
     void release(quint64 id);
+    // Gives back what is held and gives up what is waited for; then, or when the time is over, what is not known to
+    // be free, in words.
+    void giveBackAll(Duration atMost, std::function<void(QStringList)> done);
     [[nodiscard]] Runs &runs() { return *m_runs; }
 
     void watchZnodes(const ConnectionName &name, std::vector<ZPath> paths);
@@ -49,6 +52,7 @@ private:
         std::unique_ptr<HeldLock> lock;
         std::unique_ptr<Scope> scope; // of the coroutine inside `lock`; dies first
         bool isReleasing = false;     // the release is under way
+        bool isLeft = false;          // it was not given back, as far as we know
     };
 
     void abandonHolds(const ConnectionName &name);
@@ -64,6 +68,7 @@ private:
     void tellRun(quint64 id, const RealRunProgress &progress);
     Task<void> runHold(quint64 id);
     Task<void> endHold(quint64 id);
+    Task<void> giveBack(Duration atMost, std::function<void(QStringList)> done);
     Task<void> followZnode(ConnectionName name, ZPath path);
 
     LiveBackend &m_front;
@@ -82,7 +87,8 @@ private:
     // Closed for the window, while a run still takes away there what it made; and who is to take its name then.
     std::map<ConnectionName, std::optional<ConnectionSpec>> m_leaving;
     std::map<ConnectionName, std::map<ZPath, std::unique_ptr<Scope>>> m_followed;
-    std::map<ConnectionName, std::unique_ptr<Scope>> m_tasks; // last: these coroutines use everything above
+    std::map<ConnectionName, std::unique_ptr<Scope>> m_tasks; // these coroutines use everything above
+    Scope m_farewell{m_loop};                                 // last, for the same reason
 };
 
 } // namespace lockscope

@@ -18,6 +18,7 @@ namespace {
 
 constexpr auto answerWithin = 15s;
 constexpr int lastTidying = 5000; // ms: nobody waits longer for a window to close
+constexpr auto givenBackWithin = 4s;
 
 } // namespace
 
@@ -35,10 +36,19 @@ LiveBackend::LiveBackend(WorkspaceOptions options, QObject *parent) : Backend(pa
 
 LiveBackend::~LiveBackend()
 {
-    // Runs take away what they made before their servers are left.
+    // Runs take away what they made before their servers are left, and what is held is given back.
     const auto areOver = std::make_shared<QSemaphore>();
-    onIoThread([areOver](IoController &io) { io.runs().endAll([areOver] { areOver->release(); }); });
-    if (!areOver->tryAcquire(1, lastTidying))
+    onIoThread([areOver](IoController &io) {
+        io.giveBackAll(givenBackWithin, [areOver](const QStringList &left) {
+            for (const auto &lock : left)
+                qCWarning(logInspect).noquote()
+                    << u"closing: %1 may not have been given back: it stays until its TTL "
+                       u"has passed, or its session ends"_s.arg(lock);
+            areOver->release();
+        });
+        io.runs().endAll([areOver] { areOver->release(); });
+    });
+    if (!areOver->tryAcquire(2, lastTidying))
         qCWarning(logInspect, "closing: a run on real servers had no time to take away what it made");
     QMetaObject::invokeMethod(
         dynamic_cast<QObject *>(&m_io->loop()), [this] { delete std::exchange(m_io, nullptr); },

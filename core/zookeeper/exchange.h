@@ -51,7 +51,8 @@ private:
     {
         if (!m_done)
             return;
-        m_answer += m_socket.readAll();
+        if (m_socket.isOpen()) // the time may have been over before it was opened
+            m_answer += m_socket.readAll();
         m_timer.cancel();
         m_socket.disconnect(this);
         const auto done = std::exchange(m_done, {});

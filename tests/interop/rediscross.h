@@ -24,6 +24,8 @@ constexpr int patienceMs = 30'000;
 constexpr int watchfulMs = 200;
 // Longer than a test is patient: who gets in sooner has not waited for a lease to end.
 constexpr auto longLease = 180s;
+// So long after a release has ended may pass until who was woken by it is in: what a lease takes is far longer.
+constexpr int wokenWithinMs = 1000;
 
 class RedisCross : public QObject {
 protected:
@@ -93,6 +95,11 @@ protected:
         return name;
     }
     bool theyHold(const QByteArray &name) { return m_program->says("held " + name); }
+    // Woken, that is. Asked right after the release has ended.
+    bool theyAreIn(const QByteArray &name, int withinMs = wokenWithinMs)
+    {
+        return QTest::qWaitFor([&] { return m_program->hasSaid("held " + name); }, withinMs);
+    }
     bool theyRelease(const QByteArray &name)
     {
         m_program->tell("release " + name);

@@ -49,7 +49,7 @@ private slots:
         QVERIFY(listen(1));
         QVERIFY(theyWaitStill(name));
         QVERIFY(weRelease(holder));
-        QVERIFY(theyHold(name));
+        QVERIFY(theyAreIn(name));
         QVERIFY(theyRelease(name));
         QTRY_COMPARE_WITH_TIMEOUT(leftovers(), QByteArrayList(), patienceMs);
     }
@@ -80,7 +80,7 @@ private slots:
         const auto name = theirs();
         QVERIFY(listen(1));
         QCOMPARE(forceRelease(m_lock, victim.id(), 1), QByteArray());
-        QVERIFY(theyHold(name));
+        QVERIFY(theyAreIn(name));
         QVERIFY(victim.saysItIsNotMine());
         // Our late release leaves the next holder alone.
         victim.release();
@@ -230,6 +230,36 @@ private slots:
         QVERIFY(theyRelease(holder));
         QVERIFY(theyHold(waiter));
         QVERIFY(theyRelease(waiter));
+    }
+
+    // Theirs among themselves: a group's waiter is in once each of the values is free.
+    void forceReleaseOfItsOthersLetsTheNextIn_data()
+    {
+        QTest::addColumn<QByteArray>("kind");
+        QTest::addColumn<int>("pollsEvery");
+        for (const QByteArray kind : {"lock", "fair", "fenced", "write", "semaphore", "group"})
+            QTest::addRow("%s, which is woken", kind.constData()) << kind << 0;
+        QTest::newRow("spin, which polls every 128 ms at most") << QByteArray("spin") << 128;
+    }
+    void forceReleaseOfItsOthersLetsTheNextIn()
+    {
+        QFETCH(QByteArray, kind);
+        QFETCH(int, pollsEvery);
+        begin({"", "", false, kind, true});
+        const auto holder = theirs();
+        QVERIFY(theyHold(holder));
+        const auto next = theirs();
+        QVERIFY(theyWaitStill(next));
+        QStringList holders;
+        for (const auto contender : seen(m_lock, 1)["contenders"_L1].toArray()) {
+            if (contender.toObject()["role"_L1] == u"holder"_s)
+                holders << contender.toObject()["id"_L1].toString();
+        }
+        QCOMPARE(holders.size(), kind == "group" ? 2 : 1);
+        for (const auto &id : holders)
+            QCOMPARE(forceRelease(m_lock, id.toUtf8(), 1), QByteArray());
+        QVERIFY(theyAreIn(next, wokenWithinMs + pollsEvery));
+        QVERIFY(theyRelease(next));
     }
 
     // Redisson's own way of taking a lock from whoever has it.

@@ -3,8 +3,11 @@
 #include "core/sandbox/server.h"
 #include "core/workspace/livebackend.h"
 #include "core/zookeeper/client.h"
+#include "tests/support/redisfixture.h"
 #include "tests/support/testmain.h"
 
+#include <QRegularExpression>
+#include <QScopeGuard>
 #include <QTemporaryDir>
 #include <QTest>
 
@@ -218,6 +221,35 @@ private slots:
         const auto outcome = force(invoice, m_seen.holds[hold].contender);
         QVERIFY2(outcome && outcome->released, outcome ? "" : qPrintable(outcome.error().message));
         QTRY_COMPARE_WITH_TIMEOUT(stateOf(hold), Hold::State::Lost, 15'000);
+    }
+
+    // The window goes: nobody has to wait for a TTL.
+    void whatIsHeldIsGivenBackOnTheWayOut()
+    {
+        const inspect::LockName lock{redisName, "leaving-lock"};
+        const auto held = acquire(lock, "redis-set-nx");
+        const auto node = acquire(orders, "zk-mutex");
+        QTRY_COMPARE_WITH_TIMEOUT(stateOf(held), Hold::State::Held, 15'000);
+        QTRY_COMPARE_WITH_TIMEOUT(stateOf(node), Hold::State::Held, 15'000);
+        const auto waiter = acquire(lock, "redis-set-nx");
+        QTRY_COMPARE_WITH_TIMEOUT(stateOf(waiter), Hold::State::Waiting, 15'000);
+        m_backend.reset();
+        QtLoop loop;
+        const auto raw = redis::openConnection(loop, testing::optionsFor(m_redis->address()));
+        QVERIFY(testing::becomes(*raw, redis::ConnectionState::Connected));
+        const auto left = testing::valueOf(raw->command({"EXISTS", lock.name}, Deadline::after(loop, 10s)));
+        QCOMPARE(left.integer, 0);
+    }
+
+    void whatCannotBeGivenBackIsSaid()
+    {
+        const inspect::LockName lock{redisName, "stuck-lock"};
+        const auto held = acquire(lock, "redis-set-nx");
+        QTRY_COMPARE_WITH_TIMEOUT(stateOf(held), Hold::State::Held, 15'000);
+        m_redis->pause();
+        const auto resume = qScopeGuard([this] { m_redis->resume(); });
+        QTest::ignoreMessage(QtWarningMsg, QRegularExpression(u"closing: redis:stuck-lock may not .*TTL"_s));
+        m_backend.reset();
     }
 
     void readOnlyRefusesWhateverAsks()

@@ -4,6 +4,7 @@
 #include "tst_ctl_fixture.h"
 
 #include <QFile>
+#include <QScopeGuard>
 
 using namespace lockscope;
 using namespace lockscope::test;
@@ -112,6 +113,26 @@ private slots:
         const auto ran = waiter.finish();
         QVERIFY2(ran.status == 1 && ran.err.contains("nothing was left behind"), ran.what());
         QCOMPARE(contenders(lock), 1);
+    }
+
+    // Who goes while the server is silent says what it may leave there.
+    void whatMayStayOnASilentServerIsSaid()
+    {
+        const auto lock = locks(++m_count).last();
+        Ctl holder(acquire(lock, {u"--ttl"_s, u"50s"_s, u"--json"_s}));
+        QVERIFY(holder.jsonLine().value("acquired"_L1).toBool());
+        Ctl waiter(acquire(lock, {u"--ttl"_s, u"40s"_s}));
+        QTest::qWait(300); // it tries all the time, so that one try is out
+        m_servers.redis->pause();
+        const auto resume = qScopeGuard([this] { m_servers.redis->resume(); });
+        QTest::qWait(300);
+        waiter.signal(SIGTERM);
+        holder.signal(SIGTERM);
+        const auto waited = waiter.finish(), held = holder.finish();
+        QVERIFY2(waited.status == 1 && !waited.err.contains("nothing was left behind"), waited.what());
+        QVERIFY2(waited.err.contains("stays until its TTL has passed (40 s at most)"), waited.what());
+        QVERIFY2(held.status == 1 && held.err.contains("stays until its TTL has passed (50 s at most)"), held.what());
+        QVERIFY2(!held.out.contains("\"released\":true"), held.what());
     }
 
     void aCommandRunsUnderTheLock()

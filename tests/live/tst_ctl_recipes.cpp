@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every recipe that can be acquired, none left out, as a user runs it: lockscopectl holds it, others wait, `show` names
-// the recipe, the holders, the queue in order and who watches whom, and the next one enters when a holder gives it
-// back or is freed by force.
+// Every recipe that can be acquired, none left out, as a user runs it: lockscopectl holds it, others wait, `show`
+// names the recipe, the holders, the queue in order and who watches whom, and the next one enters when a holder
+// gives it back or is freed by force.
 #include "core/rules/catalogue.h"
 #include "tests/support/redlockfixture.h"
 #include "tests/support/testmain.h"

@@ -2,8 +2,9 @@
 // Force-release while the lock changes hands: whoever was not the one looked at keeps the lock.
 //
 // For every recipe of ZooKeeper and Redis that can be acquired and force-released, with its folder made anew between
-// the two holders, so that names come again. Others watch the same servers meanwhile. How often: LOCKSCOPE_RACES
-// (8 unless said, and 2 where no moment is drawn).
+// the two holders, so that names come again; for keys named as by those clients that are woken in the same step, and
+// for Redisson's groups of locks, which are played here. Others watch the same servers meanwhile. How often:
+// LOCKSCOPE_RACES (8 unless said, and 2 where no moment is drawn).
 #include "tests/support/finish.h"
 #include "tests/support/redlockfixture.h"
 #include "tst_ctl_fixture.h"
@@ -23,7 +24,8 @@ namespace {
 
 constexpr int redlockNodes = 3;
 constexpr int watchers = 3;
-constexpr int aroundAtMost = 20'000; // us: longer than an act takes, most of which is its record
+constexpr auto groupOfLocks = "redisson group of locks"; // which we do not acquire
+constexpr int aroundAtMost = 20'000;                     // us: longer than an act takes, most of which is its record
 
 // When the lock passes to the next holder.
 enum class Swap {
@@ -39,6 +41,70 @@ struct Tally {
     int inGap = 0; // the same where the preview said that it can happen: a fixed ZooKeeper name
 };
 
+// One of the two that hold the lock in turn.
+class Party {
+public:
+    virtual ~Party() = default;
+    virtual Task<Result<QByteArray>> take() = 0; // the id it is shown under
+    virtual Task<Result<void>> giveBack(Deadline deadline) = 0;
+};
+
+class OurParty final : public Party {
+public:
+    OurParty(Workspace &workspace, const HoldRequest &request) : m_held(workspace, request) {}
+
+    Task<Result<QByteArray>> take() override
+    {
+        const auto had = co_await m_held.acquire(10s);
+        if (!had)
+            co_return had.error();
+        co_return had->id;
+    }
+    Task<Result<void>> giveBack(Deadline deadline) override
+    {
+        auto released = co_await m_held.release(deadline);
+        co_return released;
+    }
+
+private:
+    HeldLock m_held;
+};
+
+// What Redisson's getMultiLock(group, values) leaves for one value of the group.
+class GroupParty final : public Party {
+public:
+    GroupParty(redis::Connection &connection, QByteArray group, const QByteArray &owner)
+        : m_connection(connection), m_group(std::move(group)), m_owner(owner)
+    {
+    }
+
+    Task<Result<QByteArray>> take() override
+    {
+        const auto expires = QByteArray::number(QDateTime::currentMSecsSinceEpoch() + 60'000);
+        const redis::Command set{
+            "HSET", m_group, m_value, m_owner, m_stem + "expire_time", expires, m_stem + "lock_count", "1"};
+        auto setting = m_connection.command(set, Deadline::never());
+        const auto done = co_await setting;
+        if (!done)
+            co_return done.error();
+        co_return m_value + ':' + m_owner;
+    }
+    Task<Result<void>> giveBack(Deadline deadline) override
+    {
+        const redis::Command remove{"HDEL", m_group, m_value, m_stem + "expire_time", m_stem + "lock_count"};
+        auto removing = m_connection.command(remove, deadline);
+        const auto done = co_await removing;
+        if (!done)
+            co_return done.error();
+        co_return Result<void>();
+    }
+
+private:
+    redis::Connection &m_connection;
+    QByteArray m_group, m_owner, m_value = "YWJj";
+    QByteArray m_stem = m_value + ':' + m_owner + ':';
+};
+
 } // namespace
 
 class TestForceReleaseRaces : public QObject {
@@ -46,6 +112,7 @@ class TestForceReleaseRaces : public QObject {
 
     Servers m_servers;
     std::vector<testing::Node> m_nodes;
+    std::unique_ptr<redis::Connection> m_redis; // of those that are played
     std::unique_ptr<Workspace> m_workspace;
     std::vector<std::unique_ptr<Ctl>> m_watchers;
     Random m_random = Random(20261122);
@@ -74,12 +141,12 @@ class TestForceReleaseRaces : public QObject {
         (void)test::await(m_servers.session->remove(path, zk::anyVersion, soon()));
     }
     // The one lets go, the other takes it.
-    Result<recipes::Grant> swap(HeldLock &first, HeldLock &second, const inspect::LockName &lock)
+    Result<QByteArray> swap(Party &first, Party &second, const inspect::LockName &lock)
     {
-        (void)perform(first.release(soon()));
+        (void)perform(first.giveBack(soon()));
         if (lock.connection == ConnectionName("zk"))
             removeAll(ZPath(lock.name));
-        return perform(second.acquire(10s));
+        return perform(second.take());
     }
     [[nodiscard]] bool stillHolds(const inspect::LockName &lock, const QByteArray &id)
     {
@@ -94,25 +161,31 @@ class TestForceReleaseRaces : public QObject {
         return QTest::qWaitFor([&] { return stillHolds(lock, id); }, 5'000);
     }
 
-    void race(const HoldRequest &request, Swap when, Tally &tally)
+    std::unique_ptr<Party> party(const HoldRequest &request, const QByteArray &groupOwner)
     {
-        HeldLock first(*m_workspace, request);
-        HeldLock second(*m_workspace, request);
-        const auto had = perform(first.acquire(10s));
+        if (request.recipe == groupOfLocks)
+            return std::make_unique<GroupParty>(*m_redis, request.lock.name, groupOwner);
+        return std::make_unique<OurParty>(*m_workspace, request);
+    }
+    void race(Party &first, Party &second, const HoldRequest &request, bool wakes, Swap when, Tally &tally)
+    {
+        const auto had = perform(first.take());
         QVERIFY2(had, had ? "" : qPrintable(had.error().message));
-        QVERIFY2(isShownAsHolder(request.lock, had->id), "what was acquired is shown under another id");
+        QVERIFY2(isShownAsHolder(request.lock, *had), "what was acquired is shown under another id");
         const auto toldApart = loop().now() + 2ms; // a constant's expiry is told to the millisecond
         while (loop().now() < toldApart)
             QCoreApplication::processEvents();
-        Result<recipes::Grant> next(Error{});
+        Result<QByteArray> next(Error{});
         if (when == Swap::BeforeTheStart)
             next = swap(first, second, request.lock);
-        const auto plan = perform(m_workspace->planForceRelease(request.lock, had->id, soon()));
+        const auto plan = perform(m_workspace->planForceRelease(request.lock, *had, soon()));
         if (when == Swap::BeforeTheAct)
             next = swap(first, second, request.lock);
         if (plan) {
             // Two that take redis-getset's key within a millisecond write the same: nobody accepts that risk here.
             QCOMPARE(plan->risk.isEmpty(), request.recipe != "redis-getset");
+            QCOMPARE(!plan->wakeUps.isEmpty(), wakes);
+            QCOMPARE(!plan->guard.group.isEmpty(), request.recipe == groupOfLocks);
             std::optional<Result<operate::ForceReleaseOutcome>> outcome;
             Scope acting(loop());
             acting.launch(keepResult(m_workspace->forceRelease(*plan, {}, soon()), &outcome));
@@ -130,9 +203,9 @@ class TestForceReleaseRaces : public QObject {
         }
         QVERIFY2(next, next ? "" : qPrintable(next.error().message));
         const bool isSaid = when == Swap::Around && plan && !plan->exact && !plan->warnings.isEmpty();
-        if (!isShownAsHolder(request.lock, next->id))
+        if (!isShownAsHolder(request.lock, *next))
             ++(isSaid ? tally.inGap : tally.wrong);
-        (void)perform(second.release(soon()));
+        (void)perform(second.giveBack(soon()));
     }
 
 private slots:
@@ -142,6 +215,8 @@ private slots:
         QVERIFY2(why.isEmpty(), qPrintable(why));
         const auto problem = testing::startNodes(loop(), redlockNodes, m_nodes);
         QVERIFY2(problem.isEmpty(), qPrintable(problem));
+        m_redis = redis::openConnection(loop(), testing::optionsFor(m_servers.redis->address()));
+        QVERIFY(testing::becomes(*m_redis, redis::ConnectionState::Connected));
         WorkspaceOptions options;
         options.observe = false;
         m_workspace = std::make_unique<Workspace>(loop(), options, nullptr);
@@ -162,6 +237,7 @@ private slots:
     {
         m_watchers.clear();
         m_workspace.reset();
+        m_redis.reset();
         m_nodes.clear();
         m_servers.stop();
     }
@@ -170,6 +246,8 @@ private slots:
     {
         QTest::addColumn<QByteArray>("recipe");
         QTest::addColumn<QByteArray>("connection");
+        QTest::addColumn<QByteArray>("prefix");
+        QTest::addColumn<bool>("wakes"); // whoever sleeps until its own client lets go
         for (const auto &recipe : recipes::catalogue()) {
             if (!recipe.acquirable || recipe.backend == BackendKind::MariaDb)
                 continue; // SQL: tst_forcerelease_races_sql
@@ -177,18 +255,30 @@ private slots:
             QTest::newRow(recipe.id) << recipe.id
                                      << QByteArray(isZooKeeper              ? "zk"
                                                    : recipe.id == "redlock" ? "set"
-                                                                            : "redis");
+                                                                            : "redis")
+                                     << QByteArray(isZooKeeper ? "/races/lock-" : "races-lock-") << false;
+            if (recipe.release != recipes::ReleaseWay::CompareAndDelete)
+                continue;
+            auto names = QByteArrayList{"lock:races-"};
+            if (recipe.id == "redis-set-nx")
+                names << "app:races-"
+                      << "bull:races:j";
+            for (const auto &name : names)
+                QTest::addRow("%s %s", recipe.id.constData(), name.constData())
+                    << recipe.id << QByteArray("redis") << name << true;
         }
+        QTest::newRow(groupOfLocks) << QByteArray(groupOfLocks) << QByteArray("redis") << QByteArray("races-group-")
+                                    << false;
     }
     void theNextHolderKeepsIt()
     {
         QFETCH(const QByteArray, recipe);
         QFETCH(const QByteArray, connection);
+        QFETCH(const QByteArray, prefix);
+        QFETCH(const bool, wakes);
         HoldRequest request;
         request.recipe = recipe;
-        const bool isZooKeeper = connection == "zk";
-        request.lock = {ConnectionName(connection),
-                        (isZooKeeper ? "/races/lock-" : "races-lock-") + QByteArray::number(++m_lockCount)};
+        request.lock = {ConnectionName(connection), prefix + QByteArray::number(++m_lockCount)};
         if (recipe == "redisson-semaphore") {
             HeldLock holder(*m_workspace, request);
             QVERIFY(perform(holder.acquire(10s)));
@@ -200,13 +290,15 @@ private slots:
         for (const auto when : {Swap::BeforeTheStart, Swap::BeforeTheAct, Swap::Around}) {
             Tally tally;
             for (int n = 0; n < races(when); ++n) {
-                race(request, when, tally);
+                const auto first = party(request, "0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a29:1");
+                const auto second = party(request, "11111111-7c8e-4b6e-9a3e-2f5d1c4b3a29:2");
+                race(*first, *second, request, wakes, when, tally);
                 if (QTest::currentTestFailed())
                     return;
             }
             static const char *const names[] = {"before the start", "before the act", "around the act"};
-            qInfo("%-24s swapped %-17s released %d, refused %d, wrong holders %d, in the gap that was said %d",
-                  recipe.constData(), names[static_cast<int>(when)], tally.released, tally.refused, tally.wrong,
+            qInfo("%-32s swapped %-17s released %d, refused %d, wrong holders %d, in the gap that was said %d",
+                  QTest::currentDataTag(), names[static_cast<int>(when)], tally.released, tally.refused, tally.wrong,
                   tally.inGap);
             QCOMPARE(tally.wrong, 0);
             if (when != Swap::Around)

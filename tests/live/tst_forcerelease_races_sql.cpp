@@ -132,6 +132,16 @@ class TestForceReleaseRacesSql : public MariaDbFixture {
     {
         return test::finish(m_loop, observer.readNow(lock, soon()));
     }
+    // What may be old shows no lock, or the one before: then one looks again.
+    Result<LockSnapshot> readUntil(Observer &observer, const std::function<bool(const LockSnapshot &)> &isWanted)
+    {
+        auto read = readNow(observer, row);
+        for (int looks = 0; looks < 20 && !(read && isWanted(*read)); ++looks)
+            read = readNow(observer, row);
+        if (read && !isWanted(*read))
+            return Error{ErrorCode::TimedOut, QStringLiteral("what is looked for is not shown"), false};
+        return read;
+    }
     // `meanwhile` happens after that time, if at all.
     Outcome release(const operate::ForceReleasePlan &plan, Observer &observer, mariadb::Session &session,
                     std::optional<std::chrono::milliseconds> after = {}, std::function<void()> meanwhile = {})
@@ -293,14 +303,10 @@ private slots:
             const int before = quantity();
             hold(*old, false);
             const auto waiting = wait(*next, false);
-            // What may be old shows no lock, or the one before: then one looks again.
-            auto snapshot = readNow(observer, row);
-            const auto isSeen = [&] {
-                return snapshot && snapshot->contenders[0].session == QString::number(connection);
-            };
-            for (int looks = 0; !isSeen() && looks < 20; ++looks)
-                snapshot = readNow(observer, row);
-            QVERIFY2(isSeen(), textOf(snapshot));
+            const auto snapshot = readUntil(observer, [&](const auto &lock) {
+                return lock.contenders[0].session == QString::number(connection);
+            });
+            QVERIFY2(snapshot, textOf(snapshot));
             const auto plan = operate::planForceRelease(*snapshot, snapshot->contenders[0].id);
             QVERIFY2(plan, textOf(plan));
             Scope polling(m_loop);
@@ -326,7 +332,9 @@ private slots:
             auto old = openConnected(), next = openConnected(), third = openConnected();
             hold(*old, false);
             auto waiting = wait(*next, false);
-            const auto snapshot = readNow(observer, row);
+            const auto connection = QString::number(old->connectionId());
+            const auto isOld = [&](const auto &lock) { return lock.contenders[0].session == connection; };
+            const auto snapshot = readUntil(observer, isOld);
             QVERIFY2(snapshot, textOf(snapshot));
             const auto id = snapshot->contenders[0].id;
             const auto plan = operate::planForceRelease(*snapshot, id);
@@ -336,7 +344,8 @@ private slots:
             must(*next, "COMMIT");
             hold(*old, false);
             std::ignore = wait(*third, false);
-            const auto now = readNow(observer, row);
+            const auto now =
+                readUntil(observer, [&](const auto &lock) { return isOld(lock) && lock.contenders[0].id != id; });
             QVERIFY2(now, textOf(now));
             QCOMPARE(now->contenders[0].session, snapshot->contenders[0].session);
             sameSecond += now->contenders[0].heldSince == snapshot->contenders[0].heldSince ? 1 : 0;

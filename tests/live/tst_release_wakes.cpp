@@ -77,6 +77,19 @@ private slots:
         QTRY_COMPARE(m_heard, QByteArrayList{"app-channel app:orders"});
     }
 
+    // From 6.5.3 on they listen by pattern.
+    void ourReleaseTellsALaterRegistryOfSpring()
+    {
+        const auto subscription = m_admin->subscribePattern("app-channel:*", [this](const redis::Message &message) {
+            m_heard << message.channel + ' ' + message.payload;
+        });
+        QTest::qWait(0);
+        (void)answerOf(m_admin->subscriberId(Deadline::after(m_loop, 10s)));
+        auto &one = held("app:orders");
+        one.release();
+        QTRY_COMPARE(m_heard, QByteArrayList{"app-channel:app:orders app:orders"});
+    }
+
     void takenAwayItWakesTheSameClients()
     {
         const auto subscription = listen("app-channel");

@@ -337,8 +337,9 @@ private slots:
         w.store.next.integer = 3;
         const auto outcome = w.release(snapshot);
         QVERIFY(outcome && outcome->message.contains(u"2 subscribers told"_s));
-        QCOMPARE(w.store.sent[0], (redis::Command{"EVALSHA", "compare-and-delete-and-wake", "lock:orders", "token",
-                                                  "", "lock-signal:orders", "lock-channel"}));
+        QCOMPARE(w.store.sent[0],
+                 (redis::Command{"EVALSHA", "compare-and-delete-and-wake", "lock:orders", "token", "",
+                                 "lock-signal:orders", "lock-channel", "lock-channel:lock:orders"}));
     }
 
     void aConstantValueWithoutExpiryIsReleasedOnlyAtARisk()

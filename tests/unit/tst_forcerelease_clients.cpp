@@ -70,6 +70,7 @@ private slots:
         attribute(snapshot, clients::springIntegration);
         const auto spring = planForceRelease(snapshot, "token");
         QVERIFY(spring && spring->commands.contains(u"and then: PUBLISH app-channel app:orders"_s));
+        QVERIFY(spring->commands.contains(u"and then: PUBLISH app-channel:app:orders app:orders"_s));
         QVERIFY2(spring->wakes.contains(u"by the publish"_s), qPrintable(spring->wakes));
     }
 

@@ -83,6 +83,12 @@ private slots:
             /l/sem curator-semaphore high contended (Curator)
             _c_{u1}-lease-0000000000 holds permit 0
             _c_{u2}-lock-0000000001 waits permit 1 ~>children)");
+        row("2 semaphore: nobody asks for a lease, and the server took the empty container locks away", "/l/sem", R"(
+            leases - 
+            leases/_c_{u1}-lease-0000000000 s1)",
+            R"(
+            /l/sem curator-semaphore high held (Curator)
+            _c_{u1}-lease-0000000000 holds permit 0)");
         row("3 without leases beside it, locks is a mutex of its own", "/app", R"(
             locks - 
             other - 

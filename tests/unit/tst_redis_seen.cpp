@@ -262,6 +262,15 @@ private slots:
         QTest::newRow("twice the same") << QByteArrayList{"x", "x"} << QByteArrayList{"x"};
         QTest::newRow("a chain") << QByteArrayList{"aaa", "aa", "ab", "a"} << QByteArrayList{"a"};
     }
+    void aNameIsOfAFamily()
+    {
+        QCOMPARE(familyOf("app:orders:42"), QByteArray("app:orders:"));
+        QCOMPARE(familyOf("orders-lock"), QByteArray("orders-"));
+        QCOMPARE(familyOf("lock:"), QByteArray());
+        QCOMPARE(familyOf("orders"), QByteArray());
+        QCOMPARE(familyOf(""), QByteArray());
+    }
+
     void prefixes()
     {
         QFETCH(QByteArrayList, keys);

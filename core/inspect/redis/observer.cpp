@@ -325,7 +325,8 @@ QString RedisObserver::how() const
         return u"SCAN"_s;
     switch (m_follower.mode()) {
     case Follower::Mode::Tracking: return u"client tracking"_s;
-    case Follower::Mode::NarrowTracking: return u"client tracking of known locks, new ones by SCAN"_s;
+    case Follower::Mode::NarrowTracking:
+        return u"client tracking of known locks and names like theirs, others by SCAN"_s;
     case Follower::Mode::KeyspaceEvents: return u"keyspace events"_s;
     case Follower::Mode::NotYet:
     case Follower::Mode::Polling: break;

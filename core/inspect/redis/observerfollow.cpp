@@ -17,6 +17,13 @@ using redis::Command;
 
 // The server walks all prefixes of all clients on every write.
 constexpr size_t prefixesAtMost = 64;
+// A family that changes more often is heard of lock by lock. So many of them together are what we want to hear at
+// most.
+constexpr qint64 loudFamilyPerSecond = 45;
+constexpr size_t familiesAtMost = 4096;
+// What the names of locks begin with at clients that choose it (docs/layouts.md).
+const QByteArrayList lockFamilies{
+    "lock:", "locks:", "lock-signal:", "redisson_", "redlock:", "mutex:", "semaphore:", "job-lock:", "laravel_"};
 
 const auto trackingTopic = u"tracking"_s;
 const auto eventsTopic = u"keyspace events"_s;
@@ -47,6 +54,54 @@ std::vector<QByteArray> prefixesOf(std::vector<RedisKey> keys)
     return prefixes;
 }
 
+QByteArray familyOf(const QByteArray &key)
+{
+    static const QByteArrayView separators(":/-._");
+    for (auto at = key.size() - 1; at > 0; --at) {
+        if (separators.contains(key[at - 1]))
+            return key.left(at);
+    }
+    return {};
+}
+
+qint64 Follower::takeHeard()
+{
+    m_lastHeardOf = std::exchange(m_heardOf, {});
+    return std::exchange(m_heard, 0);
+}
+
+bool Follower::isQuiet(const QByteArray &family)
+{
+    qint64 heard = 0;
+    for (auto at = m_lastHeardOf.lower_bound(family); at != m_lastHeardOf.end() && at->first.startsWith(family); ++at)
+        heard += at->second;
+    if (heard > loudFamilyPerSecond)
+        m_loudFamilies.insert(family);
+    return !m_loudFamilies.contains(family);
+}
+
+std::vector<QByteArray> Follower::prefixesFor(const std::vector<RedisKey> &keys)
+{
+    std::vector<RedisKey> wanted;
+    m_hearsFamilies = false;
+    const auto add = [&](const QByteArray &family) {
+        wanted.push_back(RedisKey(family));
+        m_hearsFamilies = true;
+    };
+    for (const auto &key : keys) {
+        const auto family = familyOf(key.bytes());
+        if (!family.isEmpty() && isQuiet(family))
+            add(family);
+        else
+            wanted.push_back(key);
+    }
+    for (const auto &family : lockFamilies) {
+        if (isQuiet(family))
+            add(family);
+    }
+    return prefixesOf(std::move(wanted));
+}
+
 Follower::Follower(redis::Connection &connection, KeyReader &reader, Refusals &refusals, Callbacks callbacks)
     : m_connection(connection), m_reader(reader), m_refusals(refusals), m_callbacks(std::move(callbacks))
 {
@@ -55,6 +110,8 @@ Follower::Follower(redis::Connection &connection, KeyReader &reader, Refusals &r
 Task<Result<Follower::Mode>> Follower::setUp()
 {
     m_mode = Mode::NotYet;
+    m_loudFamilies.clear();
+    m_prefixes.clear();
     m_refusals.forget(trackingTopic);
     m_refusals.forget(eventsTopic);
     auto tracking = co_await tryTracking();
@@ -143,7 +200,9 @@ Task<Result<bool>> Follower::tryKeyspaceEvents()
 
 Task<Result<Follower::Mode>> Follower::narrowTo(std::vector<RedisKey> keys)
 {
-    const auto prefixes = prefixesOf(std::move(keys));
+    const auto prefixes = prefixesFor(keys);
+    if (m_mode == Mode::NarrowTracking && prefixes == m_prefixes)
+        co_return m_mode;
     Command on{"CLIENT", "TRACKING", "ON", "REDIRECT", m_subscriberId, "BCAST"};
     for (const auto &prefix : prefixes)
         on << "PREFIX" << prefix;
@@ -156,13 +215,23 @@ Task<Result<Follower::Mode>> Follower::narrowTo(std::vector<RedisKey> keys)
     auto got = co_await reply;
     if (!got)
         co_return got.error();
+    m_prefixes = prefixes;
     m_mode = tooMany || got->back().isError() ? Mode::Polling : Mode::NarrowTracking;
+    m_refusals.note(
+        u"new locks"_s,
+        u"too much changes there to hear of all of it: a new lock that is named like none of the others is "
+        u"seen when SCAN comes by, and one that is gone before is not"_s);
     co_return m_mode;
 }
 
 void Follower::heard(const redis::Message &message, const RedisKey &key)
 {
     ++m_heard;
+    const auto family = familyOf(key.bytes());
+    if (const auto known = m_heardOf.find(family); known != m_heardOf.end())
+        ++known->second;
+    else if (m_heardOf.size() < familiesAtMost)
+        m_heardOf.emplace(family, 1);
     if (message.payload.isEmpty() && message.pattern.isEmpty())
         m_callbacks.everythingMayHaveChanged();
     else

@@ -230,7 +230,8 @@ Task<void> RedisObserver::housekeeping()
         tellCoverage();
         m_loudSeconds = m_follower.takeHeard() > loudPerSecond ? m_loudSeconds + 1 : 0;
         const auto mode = m_follower.mode();
-        const bool tooLoud = mode == Follower::Mode::Tracking && m_loudSeconds >= loudSecondsAtMost;
+        const bool tooLoud =
+            (mode == Follower::Mode::Tracking || m_follower.hearsFamilies()) && m_loudSeconds >= loudSecondsAtMost;
         if (tooLoud || (mode == Follower::Mode::NarrowTracking && m_reorderPrefixes)) {
             co_await narrow();
         }
@@ -249,10 +250,13 @@ Task<void> RedisObserver::narrow()
         for (const auto &companion : entry.second.companions)
             keys.push_back(RedisKey(companion));
     }
+    m_loudSeconds = 0;
+    const auto before = m_follower.prefixes();
     auto narrowed = co_await m_follower.narrowTo(std::move(keys));
-    if (!narrowed)
+    if (!narrowed || m_follower.prefixes() == before)
         co_return;
     enqueueKnown();
+    tellCoverage();
     tellProgress(true);
 }
 

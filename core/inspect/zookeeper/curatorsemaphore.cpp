@@ -107,14 +107,16 @@ void addUnknown(LockSnapshot &lock, const std::vector<ZnodeView> &part, const ZP
 
 std::optional<LockSnapshot> curatorSemaphore(const DirectoryView &directory, const RecogniseContext &context)
 {
-    const auto locks = directory.parts.find("locks");
     const auto leases = directory.parts.find("leases");
-    if (locks == directory.parts.end() || leases == directory.parts.end())
+    if (leases == directory.parts.end())
         return std::nullopt;
+    // While nobody asks for a lease `locks` is empty, and as an empty container the server takes it away.
+    const auto queue = directory.parts.find("locks");
+    const auto locks = queue == directory.parts.end() ? std::vector<ZnodeView>() : queue->second;
     Parts parts;
     parts.locksPath = directory.path.child(NodeName("locks"));
     parts.leasesPath = directory.path.child(NodeName("leases"));
-    parts.locks = placedPart(locks->second, parts.locksPath, curatorLock);
+    parts.locks = placedPart(locks, parts.locksPath, curatorLock);
     parts.leases = placedPart(leases->second, parts.leasesPath, curatorLease);
     // Two empty folders of these names may be anything.
     if (parts.locks.empty() && parts.leases.empty())
@@ -132,7 +134,7 @@ std::optional<LockSnapshot> curatorSemaphore(const DirectoryView &directory, con
     addHolders(lock, parts, context);
     addWaiters(lock, parts, context);
     numberAndJudge(lock);
-    addUnknown(lock, locks->second, parts.locksPath, curatorLock);
+    addUnknown(lock, locks, parts.locksPath, curatorLock);
     addUnknown(lock, leases->second, parts.leasesPath, curatorLease);
     addSessionFindings(lock, context);
     addHerdFinding(lock);

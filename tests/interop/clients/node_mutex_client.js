@@ -40,7 +40,7 @@ const kinds = {
         let worker;
         const done = await new Promise((taken) => {
             worker = new Worker(name, () => new Promise((finish) => taken(finish)),
-                { connection: to, lockDuration: milliseconds });
+                { connection: to, lockDuration: milliseconds, stalledInterval: 1000 });
             worker.on('error', () => {});
             queue.add('job', {}, { jobId }).catch(() => {});
         });

@@ -119,6 +119,12 @@ spring() {
     let_tests_know SPRING "$into/spring"
 }
 
+quartz() {
+    jars quartz quartz || return 1
+    tell_jars "$into"/quartz/quartz-[0-9]*.jar "$into"/quartz/mariadb-java-client-*.jar || return 1
+    let_tests_know QUARTZ "$into/quartz"
+}
+
 zookeeper_server() {
     newest_jars zookeeper server org.apache.zookeeper 3.10 || return 1
     local jar version
@@ -182,5 +188,6 @@ fetch NODE_REDLOCK "node-redlock" node_redlock
 fetch REDSYNC "redsync" redsync
 fetch PYTHON_LOCKS "python-redis-lock and django-redis" python_locks
 fetch SPRING "Spring Integration and ShedLock" spring
+fetch QUARTZ "Quartz" quartz
 fetch NODE_LOCKS "redis-semaphore and BullMQ" node_locks
 [ -n "$got" ]
