@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Curator's recipes on a real server: the requests and watch events that the catalogue says in words, and what only they
-// can do.
+// Curator's recipes on a real server: the requests and watch events that the catalogue says in words, and what only
+// they can do.
 #include "tests/support/curatorfixture.h"
 #include "tests/support/testmain.h"
 
