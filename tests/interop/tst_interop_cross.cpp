@@ -220,8 +220,7 @@ private slots:
         QVERIFY(weRelease(waiter));
     }
 
-    // Several of ours and several of theirs, in processes of their own, add to one number that only the lock
-    // protects.
+    // Several of ours and several of theirs, in processes of their own, add to a number that only the lock protects.
     void nothingIsLost_data()
     {
         pairsAsRows([](const Pair &pair) { return pair.alone; });

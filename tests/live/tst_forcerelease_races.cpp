@@ -176,8 +176,10 @@ class TestForceReleaseRaces : public QObject {
         while (loop().now() < toldApart)
             QCoreApplication::processEvents();
         Result<QByteArray> next(Error{});
-        if (when == Swap::BeforeTheStart)
+        if (when == Swap::BeforeTheStart) {
             next = swap(first, second, request.lock);
+            QVERIFY2(next, next ? "" : qPrintable(next.error().message));
+        }
         const auto plan = perform(m_workspace->planForceRelease(request.lock, *had, soon()));
         if (when == Swap::BeforeTheAct)
             next = swap(first, second, request.lock);

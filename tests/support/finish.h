@@ -4,7 +4,9 @@
 
 #include "core/async/scope.h"
 
-#include <QTest>
+#include <QCoreApplication>
+#include <QDeadlineTimer>
+#include <QTimer>
 
 #include <optional>
 
@@ -24,8 +26,15 @@ Result<T> finish(Loop &loop, Task<Result<T>> task)
     std::optional<Result<T>> result;
     Scope scope(loop);
     scope.launch(keepResult(std::move(task), &result));
-    if (!QTest::qWaitFor([&] { return result.has_value(); }, 20'000))
-        return Error{ErrorCode::TimedOut, QStringLiteral("the test waited in vain"), false};
+    // No pauses between looks, as QTest's own waiting makes: some race with what happens meanwhile.
+    const QDeadlineTimer enough(20'000);
+    QTimer wakeUp;
+    wakeUp.start(std::chrono::milliseconds(50));
+    while (!result) {
+        if (enough.hasExpired())
+            return Error{ErrorCode::TimedOut, QStringLiteral("the test waited in vain"), false};
+        QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents);
+    }
     return *result;
 }
 
