@@ -109,10 +109,13 @@ QStringList textOf(const WaitGraph &graph)
             lines << tree.lines(client, tree.name(client) + u", in the deadlock"_s + mark);
         }
     }
-    for (const auto &root : graph.roots)
-        lines << tree.lines(root.client, u"%1 holds up %2 (%3 directly), %4 of waiting"_s.arg(
-                                             tree.name(root.client), QString::number(root.total),
-                                             QString::number(root.direct), spokenDuration(root.waiting)));
+    for (const auto &root : graph.roots) {
+        const auto known = root.waiting.count() > 0;
+        const auto waiting = known ? u", %1 of waiting"_s.arg(spokenDuration(root.waiting)) : QString();
+        lines << tree.lines(
+            root.client, u"%1 holds up %2 (%3 directly)%4"_s.arg(tree.name(root.client), QString::number(root.total),
+                                                                 QString::number(root.direct), waiting));
+    }
     if (graph.waiting() == 0) {
         const int held = graph.held();
         lines << u"nobody is seen waiting; %1 held"_s.arg(held == 1 ? u"1 lock is"_s : u"%1 locks are"_s.arg(held));

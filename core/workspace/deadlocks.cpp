@@ -88,6 +88,7 @@ Task<WaitGraph> lookForDeadlocks(Workspace &workspace, std::vector<inspect::Clie
 DeadlockWatch::DeadlockWatch(Workspace &workspace, std::vector<inspect::ClientLabel> labels, Tell tell)
     : m_workspace(workspace), m_labels(std::move(labels)), m_tell(std::move(tell)), m_pause(restAfterNews)
 {
+    m_worker.setMaxThreadCount(1);
 }
 
 void DeadlockWatch::passing(std::vector<SnapshotChange> &changes)
@@ -110,41 +111,64 @@ void DeadlockWatch::passing(std::vector<SnapshotChange> &changes)
 
 void DeadlockWatch::lookAfter(Duration pause)
 {
-    if (std::exchange(m_isScheduled, true))
+    if (std::exchange(m_isScheduled, true)) {
+        m_hasNews = true;
         return;
+    }
     auto &loop = m_workspace.loop();
     m_timer = loop.callAt(loop.now() + pause, [this] { look(); });
 }
 
 void DeadlockWatch::look()
 {
-    m_isScheduled = false;
-    auto &loop = m_workspace.loop();
-    const auto begun = loop.now();
+    m_hasNews = false;
     std::vector<LockSnapshot> locks;
     for (const auto &[name, lock] : m_contended)
         locks.push_back(lock);
-    auto graph = waitGraphOf(locks, m_labels, loop.wallNow());
+    lookAt(std::move(locks), false);
+}
+
+void DeadlockWatch::lookAt(std::vector<LockSnapshot> locks, bool isWhole)
+{
+    auto &loop = m_workspace.loop();
+    m_worker.start([this, &loop, isWhole, locks = std::move(locks), labels = m_labels, now = loop.wallNow(),
+                    begun = loop.now(), isAlive = std::weak_ptr<bool>(m_isAlive)] {
+        auto found = std::make_shared<Found>(Found{waitGraphOf(locks, labels, now), loop.now() - begun, isWhole});
+        loop.post([this, found, isAlive] {
+            if (!isAlive.expired())
+                seen(std::move(*found));
+        });
+    });
+}
+
+void DeadlockWatch::seen(Found found)
+{
     // Whether a name is one client's alone is known only with all locks.
-    if (!graph.cycles.empty())
-        graph = waitGraphOf(everySnapshot(m_workspace), m_labels, loop.wallNow());
-    const auto keys = keysOf(graph);
+    if (!found.graph.cycles.empty() && !found.isWhole) {
+        lookAt(everySnapshot(m_workspace), true);
+        return;
+    }
+    m_isScheduled = false;
+    const auto now = m_workspace.loop().now();
+    const auto keys = keysOf(found.graph);
     std::erase_if(m_suspected, [&keys](const auto &one) { return !keys.contains(one.first); });
     std::set<QByteArray> confirmed;
     bool isOpen = false;
     for (const auto &key : keys) {
-        const auto since = m_suspected.emplace(key, begun).first->second;
-        if (m_said.contains(key) || begun - since >= untilSeenAgain)
+        const auto since = m_suspected.emplace(key, now).first->second;
+        if (m_said.contains(key) || now - since >= untilSeenAgain)
             confirmed.insert(key);
         else
             isOpen = true;
     }
-    m_pause = std::max<Duration>(restAfterNews, (loop.now() - begun) * restPerLook);
+    m_pause = std::max<Duration>(restAfterNews, found.took * restPerLook);
+    keepOnly(found.graph, confirmed);
+    if (confirmed != m_said || !confirmed.empty())
+        say(std::move(found.graph));
     if (isOpen)
         lookAfter(std::max<Duration>(m_pause, untilSeenAgain));
-    keepOnly(graph, confirmed);
-    if (confirmed != m_said || !confirmed.empty())
-        say(std::move(graph));
+    else if (m_hasNews)
+        lookAfter(m_pause);
 }
 
 void DeadlockWatch::say(WaitGraph graph)

@@ -5,6 +5,8 @@
 #include "core/inspect/waits/waitgraph.h"
 #include "core/workspace/workspace.h"
 
+#include <QThreadPool>
+
 #include <set>
 
 namespace lockscope {
@@ -28,7 +30,15 @@ public:
     void passing(std::vector<inspect::SnapshotChange> &changes);
 
 private:
+    // A look is made on a thread of its own: of 50,000 locks it takes a while. What it found comes back to the loop.
+    struct Found {
+        inspect::WaitGraph graph;
+        Duration took{};
+        bool isWhole = false; // of all locks, not only of those that are waited for
+    };
     void look();
+    void lookAt(std::vector<inspect::LockSnapshot> locks, bool isWhole);
+    void seen(Found found);
     void lookAfter(Duration pause);
     void addFindings(inspect::LockSnapshot &lock) const;
     void say(inspect::WaitGraph graph);
@@ -41,8 +51,11 @@ private:
     inspect::WaitGraph m_graph;                                     // its cycles are those that were said
     std::set<QByteArray> m_said;
     Timer m_timer;
-    bool m_isScheduled = false;
+    bool m_isScheduled = false; // or under way
+    bool m_hasNews = false;     // since the look under way began
     Duration m_pause;
+    std::shared_ptr<bool> m_isAlive = std::make_shared<bool>(true);
+    QThreadPool m_worker; // last: waits for the look under way
 };
 
 } // namespace lockscope

@@ -19,9 +19,9 @@ using namespace std::chrono_literals;
 
 namespace {
 
-const std::chrono::system_clock::time_point now{std::chrono::hours(24 * 20'000)};
+const std::chrono::system_clock::time_point pictureTime{std::chrono::hours(24 * 20'000)};
 
-Contender contenderOf(const QString &text, Role role, BackendKind backend, int place)
+Contender drawnContender(const QString &text, Role role, BackendKind backend, int place)
 {
     static const QRegularExpression form(u"^([^.@%~=]+)(\\.r|\\.p)?(@[^%~=]+)?(%\\d+)?(~\\d+)?(=\\d+)?$"_s);
     const auto read = form.match(text);
@@ -46,11 +46,11 @@ Contender contenderOf(const QString &text, Role role, BackendKind backend, int p
     one.guard.czxid = read.captured(5).mid(1).toLongLong();
     const auto age = std::chrono::seconds(read.captured(6).isEmpty() ? 10 : read.captured(6).mid(1).toInt());
     (role == Role::Holder ? one.heldSince : one.waitingSince) =
-        std::chrono::time_point_cast<std::chrono::milliseconds>(now) - age;
+        std::chrono::time_point_cast<std::chrono::milliseconds>(pictureTime) - age;
     return one;
 }
 
-LockSnapshot lockOf(const QString &line)
+LockSnapshot drawnLock(const QString &line)
 {
     const auto head = line.section(u": "_s, 0, 0).simplified().split(u' ');
     const auto sides = line.section(u": "_s, 1).split(u'|');
@@ -65,22 +65,22 @@ LockSnapshot lockOf(const QString &line)
     for (const auto role : {Role::Holder, Role::Waiter}) {
         const auto side = sides.value(role == Role::Holder ? 0 : 1).simplified();
         for (const auto &one : side.split(u' ', Qt::SkipEmptyParts))
-            lock.contenders.push_back(contenderOf(one, role, lock.backend, place++));
+            lock.contenders.push_back(drawnContender(one, role, lock.backend, place++));
     }
     lock.state = lock.waiterCount() > 0 ? LockState::Contended : LockState::Held;
     return lock;
 }
 
-std::vector<LockSnapshot> locksOf(const QString &picture)
+std::vector<LockSnapshot> drawnLocks(const QString &picture)
 {
     std::vector<LockSnapshot> locks;
     for (const auto &line : picture.split(u'\n', Qt::SkipEmptyParts))
-        locks.push_back(lockOf(line));
+        locks.push_back(drawnLock(line));
     return locks;
 }
 
 // "zk:A 1/2" for a root; "zk:A zk:B" for a cycle, by their names in alphabetical order.
-QStringList rootsOf(const WaitGraph &graph)
+QStringList rootWords(const WaitGraph &graph)
 {
     QStringList all;
     for (const auto &root : graph.roots)
@@ -90,7 +90,7 @@ QStringList rootsOf(const WaitGraph &graph)
     return all;
 }
 
-QStringList cyclesOf(const WaitGraph &graph)
+QStringList cycleWords(const WaitGraph &graph)
 {
     QStringList all;
     for (const auto &cycle : graph.cycles) {
@@ -104,7 +104,7 @@ QStringList cyclesOf(const WaitGraph &graph)
     return all;
 }
 
-std::vector<ClientLabel> labelsOf(const QString &text)
+std::vector<ClientLabel> drawnLabels(const QString &text)
 {
     std::vector<ClientLabel> labels;
     for (const auto &one : text.split(u' ', Qt::SkipEmptyParts))
@@ -112,8 +112,8 @@ std::vector<ClientLabel> labelsOf(const QString &text)
     return labels;
 }
 
-const QString uuidA = u"11111111-1111-4111-8111-111111111111"_s;
-const QString uuidB = u"22222222-2222-4222-8222-222222222222"_s;
+const QString redissonA = u"11111111-1111-4111-8111-111111111111"_s;
+const QString redissonB = u"22222222-2222-4222-8222-222222222222"_s;
 
 } // namespace
 
@@ -127,8 +127,8 @@ private slots:
         QTest::newRow("nobody waits") << u"zk:/a kazoo-lock: A |"_s << QStringList();
         QTest::newRow("each in a queue waits for the one before")
             << u"zk:/a kazoo-lock: A | B C D"_s << QStringList{u"zk:A 1/3"_s};
-        QTest::newRow("who polls waits for the holder")
-            << u"redis:a redisson-lock: %1:1 | s1 s2"_s.arg(uuidA) << QStringList{u"redis:%1 2/2"_s.arg(uuidA)};
+        QTest::newRow("who polls waits for the holder") << u"redis:a redisson-lock: %1:1 | s1 s2"_s.arg(redissonA)
+                                                        << QStringList{u"redis:%1 2/2"_s.arg(redissonA)};
         QTest::newRow("across locks") << u"zk:/a kazoo-lock: A | B\nzk:/b kazoo-lock: B | C D"_s
                                       << QStringList{u"zk:A 1/3"_s};
         QTest::newRow("readers before a writer hold it up together")
@@ -147,12 +147,12 @@ private slots:
     void roots()
     {
         QFETCH(QString, picture);
-        QTEST(rootsOf(waitGraphOf(locksOf(picture), {}, now)), "roots");
+        QTEST(rootWords(waitGraphOf(drawnLocks(picture), {}, pictureTime)), "roots");
     }
 
     void waitingIsSummedUp()
     {
-        const auto graph = waitGraphOf(locksOf(u"zk:/a kazoo-lock: A=99 | B=30 C=12"_s), {}, now);
+        const auto graph = waitGraphOf(drawnLocks(u"zk:/a kazoo-lock: A=99 | B=30 C=12"_s), {}, pictureTime);
         QCOMPARE(graph.roots.front().waiting, std::chrono::milliseconds(42s));
     }
 
@@ -188,10 +188,11 @@ private slots:
             u"mariadb:t#id=1 sql-for-update: 1.r 2.r | 3\nmariadb:t#id=2 sql-for-update: 3 | 2"_s,
             {u"mariadb:2 mariadb:3"_s});
         row("Redisson's threads",
-            u"redis:a redisson-fair-lock: %1:1 | %1:2\nredis:b redisson-fair-lock: %1:2 | %1:1"_s.arg(uuidA),
-            {u"redis:"_s + uuidA});
+            u"redis:a redisson-fair-lock: %1:1 | %1:2\nredis:b redisson-fair-lock: %1:2 | %1:1"_s.arg(redissonA),
+            {u"redis:"_s + redissonA});
         row("another thread of it waits",
-            u"redis:a redisson-fair-lock: %1:1 | %2:1\nredis:b redisson-fair-lock: %2:1 | %1:2"_s.arg(uuidA, uuidB));
+            u"redis:a redisson-fair-lock: %1:1 | %2:1\nredis:b redisson-fair-lock: %2:1 | %1:2"_s.arg(redissonA,
+                                                                                                      redissonB));
 
         const QString across =
             u"zk:/a kazoo-lock: A@app-9 | B@app-8\nmariadb:t#id=1 sql-for-update: 7@app-8 | 9@app-9"_s;
@@ -204,22 +205,23 @@ private slots:
         row("addresses are no names",
             u"zk:/a curator-mutex: A@10.0.0.1 | B@10.0.0.2\nmariadb:t#id=1 sql-for-update: 7@10.0.0.2 | 9@10.0.0.1"_s);
         const QString labelled =
-            u"zk:/a curator-mutex: A | B\nredis:b redisson-fair-lock: %1:1 | %2:1"_s.arg(uuidB, uuidA);
+            u"zk:/a curator-mutex: A | B\nredis:b redisson-fair-lock: %1:1 | %2:1"_s.arg(redissonB, redissonA);
         row("no label", labelled);
-        row("a label", labelled, {u"east west"_s}, u"A=east %1*=east B=west %2*=west"_s.arg(uuidA, uuidB));
+        row("a label", labelled, {u"east west"_s}, u"A=east %1*=east B=west %2*=west"_s.arg(redissonA, redissonB));
         row("a label that fits two of one server", labelled, {}, u"*=everybody"_s);
     }
     void cycles()
     {
         QFETCH(QString, picture);
         QFETCH(QString, labels);
-        QTEST(cyclesOf(waitGraphOf(locksOf(picture), labelsOf(labels), now)), "cycles");
+        QTEST(cycleWords(waitGraphOf(drawnLocks(picture), drawnLabels(labels), pictureTime)), "cycles");
     }
 
     void howSureAJoinIsStandsBesideIt()
     {
-        const auto graph = waitGraphOf(
-            locksOf(u"zk:/a kazoo-lock: A@app-9 |\nmariadb:t#id=1 sql-for-update: 9@app-9 | 3"_s), {}, now);
+        const auto graph =
+            waitGraphOf(drawnLocks(u"zk:/a kazoo-lock: A@app-9 |\nmariadb:t#id=1 sql-for-update: 9@app-9 | 3"_s), {},
+                        pictureTime);
         QCOMPARE(graph.clients.size(), size_t(2));
         QCOMPARE(graph.clients[0].id, QByteArray("app-9"));
         QCOMPARE(word(graph.clients[0].join), u"says so itself"_s);
@@ -230,21 +232,21 @@ private slots:
     // Of two hosts, each its own "worker".
     void aNameOnTwoHostsIsTwoClients()
     {
-        auto locks = locksOf(u"zk:/a kazoo-lock: A@worker |\nmariadb:t#id=1 sql-for-update: 9@worker | 3"_s);
+        auto locks = drawnLocks(u"zk:/a kazoo-lock: A@worker |\nmariadb:t#id=1 sql-for-update: 9@worker | 3"_s);
         locks[0].contenders[0].endpoint = u"10.0.0.1:1"_s;
         locks[1].contenders[0].endpoint = u"10.0.0.2:1"_s;
-        QCOMPARE(waitGraphOf(locks, {}, now).clients.size(), size_t(3));
+        QCOMPARE(waitGraphOf(locks, {}, pictureTime).clients.size(), size_t(3));
         locks[1].contenders[0].endpoint = u"10.0.0.1:2"_s;
-        QCOMPARE(waitGraphOf(locks, {}, now).clients.size(), size_t(2));
+        QCOMPARE(waitGraphOf(locks, {}, pictureTime).clients.size(), size_t(2));
     }
 
     void aHostAloneJoinsNobody()
     {
-        auto locks = locksOf(u"zk:/a kazoo-lock: A | B\nredis:b redis-set-nx: t1 |"_s);
+        auto locks = drawnLocks(u"zk:/a kazoo-lock: A | B\nredis:b redis-set-nx: t1 |"_s);
         locks[0].contenders[0].endpoint = u"10.0.0.1:1"_s;
         locks[0].contenders[1].endpoint = u"10.0.0.1:2"_s;
         locks[1].contenders[0].endpoint = u"10.0.0.1:3"_s;
-        const auto graph = waitGraphOf(locks, {{"10.0.0.1:*", u"east"_s}}, now);
+        const auto graph = waitGraphOf(locks, {{"10.0.0.1:*", u"east"_s}}, pictureTime);
         QCOMPARE(graph.clients.size(), size_t(3));
         for (const auto &client : graph.clients)
             QCOMPARE(client.name, u"east"_s);
@@ -252,11 +254,12 @@ private slots:
 
     void theVictimIsTheCheapest()
     {
-        auto graph = waitGraphOf(locksOf(u"zk:/a kazoo-lock: A=10 | B C\nzk:/b kazoo-lock: B=40 | A"_s), {}, now);
+        auto graph =
+            waitGraphOf(drawnLocks(u"zk:/a kazoo-lock: A=10 | B C\nzk:/b kazoo-lock: B=40 | A"_s), {}, pictureTime);
         QCOMPARE(graph.clients[size_t(graph.cycles.front().victim)].id, QByteArray("zk:B"));
-        graph = waitGraphOf(locksOf(u"zk:/a kazoo-lock: A=10 | B\nzk:/b kazoo-lock: B=40 | A C\n"
-                                    "zk:/d kazoo-lock: A=90 | E"_s),
-                            {}, now);
+        graph = waitGraphOf(drawnLocks(u"zk:/a kazoo-lock: A=10 | B\nzk:/b kazoo-lock: B=40 | A C\n"
+                                       "zk:/d kazoo-lock: A=90 | E"_s),
+                            {}, pictureTime);
         // One waits outside for each; A has held something for the shortest.
         QCOMPARE(graph.clients[size_t(graph.cycles.front().victim)].id, QByteArray("zk:A"));
         QVERIFY2(graph.cycles.front().victimBecause.contains(u"10"_s),
@@ -265,24 +268,27 @@ private slots:
 
     void whatMayEndItIsSaid()
     {
-        auto graph = waitGraphOf(locksOf(u"zk:/a kazoo-lock: A | B\nzk:/b kazoo-lock: B | A"_s), {}, now);
+        auto graph = waitGraphOf(drawnLocks(u"zk:/a kazoo-lock: A | B\nzk:/b kazoo-lock: B | A"_s), {}, pictureTime);
         QCOMPARE(graph.cycles.front().ends, std::optional<QString>());
         QVERIFY(graph.cycles.front().sentence.contains(u"Nothing that is known ends it by itself"_s));
-        auto leased =
-            locksOf(u"zk:/a kazoo-lock: A | B\nredis:b redisson-fair-lock: %1:1 | %2:1"_s.arg(uuidB, uuidA));
-        leased[1].contenders[0].expiresAt = std::chrono::time_point_cast<std::chrono::milliseconds>(now) + 8s;
-        graph = waitGraphOf(leased, labelsOf(u"A=east %1*=east B=west %2*=west"_s.arg(uuidA, uuidB)), now);
+        auto leased = drawnLocks(
+            u"zk:/a kazoo-lock: A | B\nredis:b redisson-fair-lock: %1:1 | %2:1"_s.arg(redissonB, redissonA));
+        leased[1].contenders[0].expiresAt = std::chrono::time_point_cast<std::chrono::milliseconds>(pictureTime) + 8s;
+        graph = waitGraphOf(leased, drawnLabels(u"A=east %1*=east B=west %2*=west"_s.arg(redissonA, redissonB)),
+                            pictureTime);
         QVERIFY2(graph.cycles.front().ends->contains(u"8.0 s unless it is renewed"_s),
                  qPrintable(*graph.cycles.front().ends));
         graph = waitGraphOf(
-            locksOf(u"zk:/a kazoo-lock: A@aaa | B@bbb\nmariadb:t#id=1 sql-for-update: 7@bbb | 9@aaa"_s), {}, now);
+            drawnLocks(u"zk:/a kazoo-lock: A@aaa | B@bbb\nmariadb:t#id=1 sql-for-update: 7@bbb | 9@aaa"_s), {},
+            pictureTime);
         QVERIFY(graph.cycles.front().ends->contains(u"innodb_lock_wait_timeout"_s));
     }
 
     void theSentenceNamesClientsAndLocks()
     {
-        auto graph = waitGraphOf(
-            locksOf(u"zk:/a kazoo-lock: A@app-1 | B@app-2\nzk:/b kazoo-lock: B@app-2 | A@app-1"_s), {}, now);
+        auto graph =
+            waitGraphOf(drawnLocks(u"zk:/a kazoo-lock: A@app-1 | B@app-2\nzk:/b kazoo-lock: B@app-2 | A@app-1"_s), {},
+                        pictureTime);
         const auto &sentence = graph.cycles.front().sentence;
         QVERIFY2(
             sentence.startsWith(u"app-1 holds zk:/a and waits for zk:/b; app-2 holds zk:/b and waits for zk:/a. "_s),
@@ -291,8 +297,9 @@ private slots:
 
     void aFindingOnEachLockInIt()
     {
-        const auto locks = locksOf(u"zk:/a kazoo-lock: A | B C\nzk:/b kazoo-lock: B | A\nzk:/c kazoo-lock: C | D"_s);
-        const auto graph = waitGraphOf(locks, {}, now);
+        const auto locks =
+            drawnLocks(u"zk:/a kazoo-lock: A | B C\nzk:/b kazoo-lock: B | A\nzk:/c kazoo-lock: C | D"_s);
+        const auto graph = waitGraphOf(locks, {}, pictureTime);
         std::vector<std::vector<QByteArray>> found;
         for (auto lock : locks) {
             addDeadlocks(lock, graph, graph.cycles);
@@ -305,10 +312,10 @@ private slots:
 
     void hostileNamesStayText()
     {
-        auto locks = locksOf(u"zk:/a kazoo-lock: A | B"_s);
+        auto locks = drawnLocks(u"zk:/a kazoo-lock: A | B"_s);
         locks[0].lock.name = "/x\"];evil[\n\x1b";
         locks[0].contenders[0].identity = "me\\\"\n<b>";
-        const auto graph = waitGraphOf(locks, {}, now);
+        const auto graph = waitGraphOf(locks, {}, pictureTime);
         const auto dot = toDot(graph);
         QCOMPARE(dot.count('\n'), 9);
         QVERIFY(!dot.contains('\x1b') && dot.contains("/x\\\"];evil[\\\\x0A\\\\x1B"));

@@ -7,6 +7,7 @@
 #include <QHostAddress>
 
 #include <algorithm>
+#include <cctype>
 #include <fnmatch.h>
 #include <map>
 #include <set>
@@ -56,9 +57,11 @@ bool isName(const QByteArray &text)
     constexpr qsizetype shortest = 3;
     const auto read = QString::fromUtf8(text);
     const auto isLetter = [](QChar c) { return c.isLetter(); };
-    return text.size() >= shortest && QHostAddress(read).isNull() && QHostAddress(hostOf(read)).isNull()
-           && std::ranges::any_of(read, isLetter) && read != "localhost"_L1 && read != "lock"_L1
-           && read != "locked"_L1 && read != "true"_L1;
+    const auto isOfAddress = [](char c) { return c == '.' || c == ':' || std::isxdigit(static_cast<uchar>(c)); };
+    const bool isAddress = std::ranges::all_of(text, isOfAddress)
+                           && (!QHostAddress(read).isNull() || !QHostAddress(hostOf(read)).isNull());
+    return text.size() >= shortest && !isAddress && std::ranges::any_of(read, isLetter) && read != "localhost"_L1
+           && read != "lock"_L1 && read != "locked"_L1 && read != "true"_L1;
 }
 
 // "billing"; with its process also "billing-4711", "billing:4711" …
@@ -273,7 +276,8 @@ private:
     {
         std::map<QByteArray, std::vector<std::size_t>> named;
         for (std::size_t i = 0; i < m_natives.size(); ++i) {
-            for (const auto &name : namesOf(m_natives[i]))
+            m_names.push_back(namesOf(m_natives[i]));
+            for (const auto &name : m_names[i])
                 named[name].push_back(i);
         }
         for (const auto &[name, members] : named) {
@@ -313,8 +317,7 @@ private:
                 if (std::ranges::find(client.endpoints, endpoint) == client.endpoints.end())
                     client.endpoints.push_back(endpoint);
             }
-            const auto names = namesOf(m_natives[i]);
-            for (const auto &name : names) {
+            for (const auto &name : m_names[i]) {
                 const bool isBare = m_natives[i].identities.contains(name) || m_natives[i].programs.contains(name);
                 if (said.isEmpty() && isBare)
                     said = name;
@@ -339,6 +342,7 @@ private:
     std::vector<std::vector<Seat>> m_seats; // by lock and contender
     std::vector<std::size_t> m_parent;
     std::map<std::size_t, std::vector<std::size_t>> m_members;
+    std::vector<std::set<QByteArray>> m_names; // by native
     std::vector<Join> m_join;
     std::vector<QString> m_because, m_label;
     std::vector<QByteArray> m_said; // the name it was joined by

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who can still go on? Locks reduced to what decides that: claims in a queue, each of an agent (whoever does one thing
-// after the other: a session, a thread, a connection). Pure; the wait-for graph and its deadlocks stand on it.
+// Who can still go on? Locks reduced to what decides that: claims in a queue, each of an agent (whoever does one
+// thing after the other: a session, a thread, a connection). Pure; the wait-for graph and its deadlocks stand on it.
 //
-// A waiter gets in as soon as fewer conflicting claims than there are permits are ahead of it. A claim ahead goes away
-// if it waits itself and gets in; or if it holds, and what its agent waits for meanwhile can be had. What never
+// A waiter gets in as soon as fewer conflicting claims than there are permits are ahead of it. A claim ahead goes
+// away if it waits itself and gets in; or if it holds, and what its agent waits for meanwhile can be had. What never
 // happens by these rules, whatever the order of events, is stuck.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who waits for whom, over all connections: clients and locks, what holds everybody up, and deadlocks. Pure: snapshots
-// in, plain values out.
+// Who waits for whom, over all connections: clients and locks, what holds everybody up, and deadlocks. Pure:
+// snapshots in, plain values out.
 #pragma once
 
 #include "core/inspect/waits/clients.h"
