@@ -7,9 +7,11 @@
 #include "core/inspect/findings.h"
 #include "core/inspect/waits/waitgraph.h"
 #include "core/rules/catalogue.h"
+#include "core/workspace/clientlabels.h"
 #include "tests/support/testmain.h"
 
 #include <QRegularExpression>
+#include <QTemporaryDir>
 #include <QTest>
 
 using namespace lockscope;
@@ -262,7 +264,7 @@ private slots:
                             {}, pictureTime);
         // One waits outside for each; A has held something for the shortest.
         QCOMPARE(graph.clients[size_t(graph.cycles.front().victim)].id, QByteArray("zk:A"));
-        QVERIFY2(graph.cycles.front().victimBecause.contains(u"10"_s),
+        QVERIFY2(graph.cycles.front().victimBecause.contains(u"newest hold"_s),
                  qPrintable(graph.cycles.front().victimBecause));
     }
 
@@ -308,6 +310,21 @@ private slots:
         using Ids = std::vector<QByteArray>;
         QCOMPARE(found, (std::vector<Ids>{{"A", "B"}, {"B", "A"}, {}}));
         QCOMPARE(keyOf(graph, graph.cycles.front()), keyOf(graph, graph.cycles.front()));
+    }
+
+    void labelsAreReadAndKept()
+    {
+        QVERIFY(!readClientLabel(u"billing"_s) && !readClientLabel(u"=billing"_s)
+                && !readClientLabel(u"10.0.0.1="_s));
+        const auto label = readClientLabel(u"user=app*=the till"_s);
+        QVERIFY(label && label->pattern == "user=app*" && label->name == u"the till"_s);
+        QTemporaryDir folder;
+        const auto file = folder.filePath(u"lockscope/labels"_s);
+        QVERIFY(savedClientLabels(file).empty());
+        QVERIFY(saveClientLabels({{"10.0.0.1:*", u"east"_s}, *label}, file));
+        QVERIFY(saveClientLabels({{"10.0.0.1:*", u"west"_s}}, file));
+        const std::vector<ClientLabel> kept{*label, {"10.0.0.1:*", u"west"_s}};
+        QCOMPARE(savedClientLabels(file), kept);
     }
 
     void hostileNamesStayText()

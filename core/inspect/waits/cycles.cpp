@@ -52,7 +52,7 @@ public:
         for (const auto &hold : m_knot.holds)
             addOnce(m_cycle.seats, seat(hold));
         chooseVictim();
-        m_cycle.ends = ends();
+        m_cycle.ends = ends(true);
         m_cycle.sentence = sentence();
         return m_cycle;
     }
@@ -110,12 +110,13 @@ private:
         const auto others = least->behind == 0   ? u"nobody outside waits for it"_s
                             : least->behind == 1 ? u"1 outside waits for it"_s
                                                  : u"%1 outside wait for it"_s.arg(least->behind);
-        m_cycle.victimBecause = others;
-        if (least->newest != milliseconds::max())
-            m_cycle.victimBecause += u", its newest hold is %1 old"_s.arg(spokenDuration(least->newest));
+        // No ages: the sentence stands on a screen for as long as the deadlock does.
+        const bool isYoungest = std::ranges::all_of(
+            m_cycle.clients, [&](int one) { return one == m_cycle.victim || costOf(one).newest > least->newest; });
+        m_cycle.victimBecause = isYoungest ? others + u", and what it took last is the newest hold"_s : others;
     }
 
-    [[nodiscard]] std::optional<QString> ends() const
+    [[nodiscard]] std::optional<QString> ends(bool withTime) const
     {
         QStringList ways;
         for (const auto &hold : m_knot.holds) {
@@ -126,9 +127,9 @@ private:
             const auto there =
                 std::chrono::time_point_cast<milliseconds>(m_sources.now) + m_sources.lock(hold.contest).serverAhead;
             const auto left = std::max<milliseconds>(milliseconds(0), *one.expiresAt - there);
-            ways << u"the lease of %1 on %2 ends in %3%4"_s.arg(
-                client(m_sources.client(hold)), lock(hold.contest), spokenDuration(left),
-                recipe.renewed ? u" unless it is renewed"_s : QString());
+            ways << u"the lease of %1 on %2 ends%3%4"_s.arg(client(m_sources.client(hold)), lock(hold.contest),
+                                                            withTime ? u" in "_s + spokenDuration(left) : QString(),
+                                                            recipe.renewed ? u" unless it is renewed"_s : QString());
         }
         for (const auto &wait : m_knot.waits) {
             if (recipes::recipeOf(m_sources.lock(wait.contest).recipe).shape == recipes::Shape::Row)
@@ -163,7 +164,7 @@ private:
                          + (holding.isEmpty() ? waiting : u"holds "_s + holding + u" and "_s + waiting);
         }
         QString text = steps.join(u"; "_s);
-        text += m_cycle.ends ? u". It ends when "_s + *m_cycle.ends : u". Nothing that is known ends it by itself"_s;
+        text += m_cycle.ends ? u". It ends when "_s + *ends(false) : u". Nothing that is known ends it by itself"_s;
         text += u". Least is lost by ending %1: %2"_s.arg(client(m_cycle.victim), m_cycle.victimBecause);
         return text + assumption();
     }
