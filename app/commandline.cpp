@@ -182,6 +182,10 @@ const std::vector<OptionSpec> &sharedOptions()
         {u"arm"_s, u"NAME"_s,
          u"allow writes on connection NAME for this run, although it is production or was saved as read-only. Repeatable"_s,
          true},
+        {u"label"_s, u"PATTERN=NAME"_s,
+         u"call the clients NAME whose endpoint, identity, session or id matches PATTERN (as file names do); on several "
+         u"servers they are one client. Repeatable"_s,
+         true},
         {u"json"_s, {}, u"print JSON (schema lockscope/1) to stdout, and nothing else there"_s, false},
         {u"help"_s, {}, u"this text; after a command, about that command"_s, false},
         {u"version"_s, {}, u"the version"_s, false},
@@ -232,6 +236,12 @@ Result<Connections> readConnections(const Arguments &arguments,
         return marked.error();
     if (auto marked = mark(connections.specs, arguments, u"arm"_s, &ConnectionSpec::armed); !marked)
         return marked.error();
+    for (const auto &text : arguments.options.value(u"label"_s)) {
+        const auto label = inspect::readClientLabel(text);
+        if (!label)
+            return badUsage(u"--label %1: write PATTERN=NAME"_s.arg(shown(text)));
+        connections.labels.push_back(*label);
+    }
     return connections;
 }
 

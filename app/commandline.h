@@ -5,6 +5,7 @@
 #pragma once
 
 #include "core/base/connectionuri.h"
+#include "core/inspect/waits/clients.h"
 
 #include <QMap>
 #include <QStringList>
@@ -46,12 +47,13 @@ public:
 // error that names the nearest known.
 [[nodiscard]] Result<Arguments> readArguments(const QStringList &arguments, const std::vector<OptionSpec> &known);
 
-// --connect, --read-only, --production, --arm, --json, --help, --version.
+// --connect, --read-only, --production, --arm, --label, --json, --help, --version.
 [[nodiscard]] const std::vector<OptionSpec> &sharedOptions();
 
 struct Connections {
     std::vector<ConnectionSpec> specs; // named, with password and mark
     bool readOnly = false;
+    std::vector<inspect::ClientLabel> labels;
 };
 // `environment` answers for a variable's value (null: not set): passwords that are not in the URI come
 // from LOCKSCOPE_PASSWORD_<NAME>.

@@ -3,6 +3,7 @@
 #include "app/lockscope/options.h"
 #include "app/lockscope/privatesandbox.h"
 #include "core/sandbox/endsignals.h"
+#include "core/workspace/clientlabels.h"
 #include "core/workspace/livebackend.h"
 #include "core/connections/savedpassword.h"
 #include "ui/dialogs/connectdialog.h"
@@ -17,6 +18,8 @@
 #include <QSettings>
 #include <QTextStream>
 #include <QTimer>
+
+#include <algorithm>
 
 using namespace lockscope;
 using namespace Qt::StringLiterals;
@@ -96,11 +99,24 @@ void beginSandbox(std::unique_ptr<app::PrivateSandbox> &sandbox, bool demo, Back
     sandbox->begin();
 }
 
+// Those of this run, kept for later ones; a picture changes nothing.
+std::vector<inspect::ClientLabel> clientLabels(const app::WindowOptions &options)
+{
+    auto labels = options.connections.labels;
+    if (!labels.empty() && options.screenshot.isEmpty()) {
+        if (const auto saved = saveClientLabels(labels); !saved)
+            qWarning("%s", qPrintable(saved.error().message));
+    }
+    std::ranges::copy(savedClientLabels(), std::back_inserter(labels));
+    return labels;
+}
+
 int run(QApplication &application, const app::WindowOptions &options)
 {
     ui::Theme theme(application, *ui::themeChoice(options.theme));
     WorkspaceOptions workspace;
     workspace.readOnly = options.connections.readOnly;
+    workspace.labels = clientLabels(options);
     std::unique_ptr<app::PrivateSandbox> sandbox; // its servers go when nobody is connected to them any more
     LiveBackend backend(workspace);
     ConnectionStore store(ConnectionStore::defaultFile(), systemSecrets());

@@ -22,6 +22,7 @@ struct CommandContext {
     bool json = false;
     bool readOnly = false;
     std::optional<quint64> simulatedSeed; // of sim:SEED
+    std::vector<inspect::ClientLabel> labels;
 
     [[nodiscard]] Loop &loop() const { return workspace.loop(); }
     // The words after the command.
@@ -67,6 +68,7 @@ struct CommandSpec {
 [[nodiscard]] CommandSpec showCommand();
 [[nodiscard]] CommandSpec sessionsCommand();
 [[nodiscard]] CommandSpec findingsCommand();
+[[nodiscard]] CommandSpec graphCommand();
 [[nodiscard]] CommandSpec treeCommand();
 [[nodiscard]] CommandSpec keysCommand();
 [[nodiscard]] CommandSpec recipesCommand();

@@ -7,6 +7,7 @@
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
+#include "core/workspace/deadlocks.h"
 
 #include <algorithm>
 
@@ -18,19 +19,50 @@ namespace {
 
 struct FoundFinding {
     inspect::Finding finding;
-    inspect::LockName lock;
+    std::vector<std::pair<inspect::LockName, QByteArray>> contenders;
+    std::vector<inspect::LockName> locks; // one, but of a deadlock all
 };
+
+FoundFinding foundOn(const inspect::LockName &lock, const inspect::Finding &finding)
+{
+    FoundFinding found{finding, {}, {lock}};
+    for (const auto &id : finding.contenders)
+        found.contenders.emplace_back(lock, id);
+    return found;
+}
+
+FoundFinding foundIn(const inspect::WaitGraph &graph, const inspect::WaitCycle &cycle)
+{
+    const auto code = inspect::FindingCode::Deadlock;
+    FoundFinding found{{code, inspect::kindOf(code).severity, cycle.sentence, {}}, {}, {}};
+    for (const auto &seat : cycle.seats) {
+        const auto &lock = graph.locks[static_cast<std::size_t>(seat.lock)].name;
+        found.contenders.emplace_back(lock, seat.contender);
+        if (std::ranges::find(found.locks, lock) == found.locks.end())
+            found.locks.push_back(lock);
+    }
+    return found;
+}
+
+QString lockWords(const FoundFinding &found)
+{
+    QStringList names;
+    for (const auto &lock : found.locks)
+        names << escaped(lock.text());
+    return names.join(u", "_s);
+}
 
 QJsonObject findingJson(const FoundFinding &found)
 {
-    const auto lock = escaped(found.lock.text());
-    QJsonArray contenders;
-    for (const auto &id : found.finding.contenders)
-        contenders.append(QJsonObject{{u"lock"_s, lock}, {u"id"_s, escaped(id)}});
+    QJsonArray contenders, locks;
+    for (const auto &lock : found.locks)
+        locks.append(escaped(lock.text()));
+    for (const auto &[lock, id] : found.contenders)
+        contenders.append(QJsonObject{{u"lock"_s, escaped(lock.text())}, {u"id"_s, escaped(id)}});
     return {{u"code"_s, inspect::word(found.finding.code)},
             {u"severity"_s, inspect::word(found.finding.severity)},
-            {u"message"_s, harmless(found.finding.message)},
-            {u"locks"_s, QJsonArray{lock}},
+            {u"message"_s, harmless(found.finding.message, 4000)},
+            {u"locks"_s, locks},
             {u"contenders"_s, contenders}};
 }
 
@@ -43,9 +75,14 @@ Task<Exit> findings(CommandContext &context)
             continue;
         for (const auto &lock : link->observer().snapshots()) {
             for (const auto &finding : lock.findings)
-                all.push_back({finding, lock.lock});
+                all.push_back(foundOn(lock.lock, finding));
         }
     }
+    const auto deadline = requestDeadline(context);
+    auto looking = lookForDeadlocks(context.workspace, context.labels, deadline);
+    const auto graph = co_await looking;
+    for (const auto &cycle : graph.cycles)
+        all.push_back(foundIn(graph, cycle));
     std::stable_sort(all.begin(), all.end(), [](const FoundFinding &a, const FoundFinding &b) {
         return a.finding.severity > b.finding.severity;
     });
@@ -61,8 +98,8 @@ Task<Exit> findings(CommandContext &context)
                  {u"LOCK"_s, Table::Align::Left, true},
                  {u"MESSAGE"_s, Table::Align::Left, true}});
     for (const auto &found : all)
-        table.add({inspect::word(found.finding.severity), inspect::word(found.finding.code),
-                   escaped(found.lock.text()), harmless(found.finding.message)});
+        table.add({inspect::word(found.finding.severity), inspect::word(found.finding.code), lockWords(found),
+                   harmless(found.finding.message)});
     const auto unseen = coverageWords(context);
     const auto links = context.workspace.links();
     const bool isAnySeen = std::ranges::any_of(links, [](const Link *link) { return link->isConnected(); });

@@ -7,6 +7,7 @@
 #include "core/async/completion.h"
 #include "core/base/text.h"
 #include "core/inspect/json.h"
+#include "core/workspace/deadlocks.h"
 
 #include <QRegularExpression>
 
@@ -71,6 +72,12 @@ void printTable(CommandContext &context, const std::vector<LockSnapshot> &locks)
     print(table.isEmpty() ? u"no locks found"_s : table.text(terminalWidth()));
     for (const auto &line : coverageWords(context))
         print(line);
+}
+
+void addCycles(std::vector<LockSnapshot> &locks, const inspect::WaitGraph &graph)
+{
+    for (auto &lock : locks)
+        addDeadlocks(lock, graph, graph.cycles);
 }
 
 void printAll(CommandContext &context, std::vector<LockSnapshot> locks)
@@ -153,8 +160,14 @@ Task<Exit> locks(CommandContext &context)
     }
     const auto looked = co_await lookAround(context);
     const auto links = context.workspace.links();
-    if (std::any_of(links.begin(), links.end(), [](const Link *link) { return link->isConnected(); }))
-        printAll(context, foundLocks(context));
+    if (std::any_of(links.begin(), links.end(), [](const Link *link) { return link->isConnected(); })) {
+        const auto deadline = requestDeadline(context);
+        auto looking = lookForDeadlocks(context.workspace, context.labels, deadline);
+        const auto graph = co_await looking;
+        auto found = foundLocks(context);
+        addCycles(found, graph);
+        printAll(context, std::move(found));
+    }
     co_return looked;
 }
 

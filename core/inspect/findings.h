@@ -11,6 +11,7 @@ namespace lockscope::inspect {
 
 // In the order of the table (findingtable.cpp).
 enum class FindingCode : quint8 {
+    Deadlock, // across locks: core/inspect/waits
     HolderDisconnected,
     NoTtl,
     ExpiredValue,

@@ -11,6 +11,14 @@ namespace lockscope::inspect {
 namespace {
 
 constexpr std::array findingTable{
+    FindingKind{
+        FindingCode::Deadlock, "deadlock", Severity::Critical, u"Deadlock",
+        u"a cycle of waits: each client waits for a lock that another of them holds, seen twice in a row",
+        u"`lockscopectl graph` names who holds and who waits for what; each of the locks says the same of "
+        u"itself",
+        u"see first whether it ends by itself. If not, end the client that is named, or force-release what it "
+        u"holds. Then let all clients take their locks in one order. Threads that share a session cannot be "
+        u"told apart: if one of them works on, it is no deadlock"},
     FindingKind{FindingCode::HolderDisconnected, "holder-disconnected", Severity::Warning, u"Holder disconnected",
                 u"the holder's session has no live connection, or is silent for longer than it should be",
                 u"`cons` of every member does not list the session, or its last packet there is old",

@@ -81,6 +81,10 @@ QJsonObject toJson(const Contender &contender, ServerTime now)
     };
     if (contender.heldAtMost)
         out.insert(u"heldAtMost"_s, true);
+    if (contender.program)
+        out.insert(u"program"_s, escaped(*contender.program));
+    if (contender.pid)
+        out.insert(u"pid"_s, *contender.pid);
     return out;
 }
 

@@ -76,6 +76,9 @@ struct Contender {
     std::optional<QString> session;     // "0x1000009b4890001", a Redis client id …
     std::optional<QString> endpoint;    // "10.0.3.7:56332"
     std::optional<QByteArray> identity; // what the client wrote about itself
+    // What its connection calls itself (SQL: program_name), where no other process there does; and that process.
+    std::optional<QByteArray> program;
+    std::optional<qint64> pid;
     int reentry = 1;
     std::optional<ServerTime> heldSince;
     bool heldAtMost = false; // heldSince is only the earliest possible moment

@@ -18,8 +18,11 @@ constexpr auto statusEvery = 500ms;
 
 } // namespace
 
-IoController::IoController(LiveBackend &front, WorkspaceOptions options)
-    : m_front(front), m_workspace(std::make_unique<Workspace>(m_loop, std::move(options), this)),
+IoController::IoController(LiveBackend &front, const WorkspaceOptions &options)
+    : m_front(front), m_workspace(std::make_unique<Workspace>(m_loop, options, this)),
+      m_deadlocks(std::make_unique<DeadlockWatch>(
+          *m_workspace, options.labels,
+          [this](std::vector<inspect::SnapshotChange> changes) { queueLocks(std::move(changes)); })),
       m_runs(std::make_unique<Runs>(*m_workspace,
                                     [this](quint64 id, const RealRunProgress &progress) { tellRun(id, progress); }))
 {
@@ -35,6 +38,7 @@ IoController::~IoController()
     m_followed.clear();
     m_runs.reset();
     m_holds.clear();
+    m_deadlocks.reset();
     m_workspace->log().setListener({});
     m_workspace.reset();
 }
@@ -310,6 +314,13 @@ Task<void> IoController::followZnode(ConnectionName name, ZPath path)
 // --- news --------------------------------------------------------------------------------------
 
 void IoController::locksChanged(std::vector<inspect::SnapshotChange> changes)
+{
+    if (m_deadlocks) // not while it is torn down
+        m_deadlocks->passing(changes);
+    queueLocks(std::move(changes));
+}
+
+void IoController::queueLocks(std::vector<inspect::SnapshotChange> changes)
 {
     for (auto &change : changes) {
         const auto name = change.lock.lock;

@@ -5,6 +5,7 @@
 
 #include "core/async/qtloop.h"
 #include "core/async/scope.h"
+#include "core/workspace/deadlocks.h"
 #include "core/workspace/hold.h"
 #include "core/workspace/livebackend.h"
 #include "core/workspace/runs.h"
@@ -16,7 +17,7 @@ namespace lockscope {
 
 class IoController : public inspect::ObserverSink {
 public:
-    IoController(LiveBackend &front, WorkspaceOptions options);
+    IoController(LiveBackend &front, const WorkspaceOptions &options);
     ~IoController() override;
 
     [[nodiscard]] Loop &loop() { return m_loop; }
@@ -55,6 +56,7 @@ private:
         bool isLeft = false;          // it was not given back, as far as we know
     };
 
+    void queueLocks(std::vector<inspect::SnapshotChange> changes);
     void abandonHolds(const ConnectionName &name);
     void closeLink(const ConnectionName &name);
     [[nodiscard]] bool isLeaving(const ConnectionName &name) const { return m_leaving.contains(name); }
@@ -74,6 +76,7 @@ private:
     LiveBackend &m_front;
     QtLoop m_loop;
     std::unique_ptr<Workspace> m_workspace;
+    std::unique_ptr<DeadlockWatch> m_deadlocks;
     Batch m_pending;
     std::map<inspect::LockName, inspect::SnapshotChange> m_pendingLocks; // the newest per lock
     std::map<quint64, operate::LogEntry> m_pendingLog;

@@ -6,6 +6,7 @@
 
 #include "core/base/connectionuri.h"
 #include "core/inspect/observer.h"
+#include "core/inspect/waits/clients.h"
 #include "core/operate/forcerelease.h"
 #include "core/operate/gate.h"
 #include "core/workspace/owncontender.h"
@@ -16,9 +17,10 @@ namespace lockscope {
 
 struct WorkspaceOptions {
     inspect::ObserverOptions observer;
-    bool readOnly = false; // --read-only: for every connection, for good
-    bool observe = true;   // false: nothing is looked for, only what is asked is read
-    QString auditPath;     // the default file when empty
+    bool readOnly = false;                    // --read-only: for every connection, for good
+    bool observe = true;                      // false: nothing is looked for, only what is asked is read
+    QString auditPath;                        // the default file when empty
+    std::vector<inspect::ClientLabel> labels; // what the user calls clients
 };
 
 class ContenderPool;

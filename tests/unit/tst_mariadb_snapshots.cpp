@@ -74,6 +74,24 @@ QByteArrayList ids(const LockSnapshot &lock, Role role)
 class TestMariaDbSnapshots : public QObject {
     Q_OBJECT
 private slots:
+    // Two connections of one process share its name; what two processes are called is nobody's name.
+    void aNameIsOneProcesssAlone()
+    {
+        auto look = lookOf({transaction("1", 1, 10), transaction("2", 2, 10), transaction("3", 3, 10)}, {});
+        for (auto &one : look.processes)
+            one.host = "10.0.0.1:" + QByteArray::number(4000 + one.connection);
+        addAttributes(look.processes, {{1, {"billing", 7}}, {2, {"billing", 7}}, {3, {"stock", 8}}});
+        QCOMPARE(look.processes[1].program, QByteArray("billing"));
+        QCOMPARE(look.processes[2].program, QByteArray("stock"));
+        QCOMPARE(look.processes[2].pid, std::optional<qint64>(8));
+        look = lookOf({transaction("1", 1, 10), transaction("2", 2, 10)}, {});
+        addAttributes(look.processes, {{1, {"worker", 7}}, {2, {"worker", 7}}}); // of two hosts
+        QCOMPARE(look.processes[0].program, QByteArray());
+        look.processes[1].host = "10.0.0.1:9";
+        addAttributes(look.processes, {{1, {"worker", {}}}, {2, {"worker", {}}}}); // without a process
+        QCOMPARE(look.processes[0].program, QByteArray());
+    }
+
     void rowsAreNamedAsAcquireTakesThem_data()
     {
         QTest::addColumn<QByteArray>("table");

@@ -26,7 +26,8 @@ struct NamedState {
     PillShape shape;
     const char16_t *word;
 };
-constexpr std::array<NamedState, 5> namedStates{{
+constexpr std::array<NamedState, 6> namedStates{{
+    {FindingCode::Deadlock, PillShape::Cross, u"deadlock"},
     {FindingCode::NoQuorum, PillShape::Cross, u"no quorum"},
     {FindingCode::NoTtl, PillShape::Cross, u"immortal"},
     {FindingCode::PersistentNode, PillShape::Cross, u"immortal"},

@@ -300,7 +300,7 @@ void LockDetail::showFindings()
         const auto look = finding.severity == Severity::Critical  ? Banner::Look::Critical
                           : finding.severity == Severity::Warning ? Banner::Look::Warning
                                                                   : Banner::Look::Info;
-        QString sentence = harmless(finding.message, 400);
+        QString sentence = harmless(finding.message);
         if (i == most - 1 && static_cast<qsizetype>(findings.size()) > most)
             sentence += tr("  (and %1 more)").arg(static_cast<qsizetype>(findings.size()) - most);
         const auto &kind = inspect::kindOf(finding.code);
@@ -400,7 +400,7 @@ QString LockDetail::note() const
         return {};
     QStringList lines{m_answer->sentence(), m_why->text()};
     for (const auto &finding : m_lock->findings)
-        lines << u"%1: %2"_s.arg(inspect::kindOf(finding.code).title, harmless(finding.message, 400));
+        lines << u"%1: %2"_s.arg(inspect::kindOf(finding.code).title, harmless(finding.message));
     for (int row = 0; row < m_queue.rowCount(); ++row) {
         const auto text = [&](int column) { return m_queue.index(row, column).data().toString(); };
         lines << u"%1  %2  %3  %4  %5"_s.arg(text(QueueModel::Place), label(m_queue.contenderAt(row).id, 200),

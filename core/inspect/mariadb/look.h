@@ -41,7 +41,17 @@ struct SqlProcess {
     QByteArray user, host, state, statement;
     bool isIdle = false;                  // COMMAND is Sleep
     std::chrono::milliseconds inState{0}; // how long it has run or slept
+    QByteArray program{};                 // program_name of its connection, where no other process has that
+    std::optional<qint64> pid{};
 };
+
+// What a connection said of itself when it was made (session_connect_attrs).
+struct SqlAttributes {
+    QByteArray program;
+    std::optional<qint64> pid;
+};
+// To each process its own. A name that several processes have is nobody's: by their hosts and pids they are several.
+void addAttributes(std::vector<SqlProcess> &processes, const std::map<quint64, SqlAttributes> &attributes);
 
 // The columns of an index, by table as in SqlLockWait and index.
 using IndexColumns = std::map<std::pair<QByteArray, QByteArray>, QByteArrayList>;

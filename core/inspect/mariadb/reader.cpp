@@ -210,6 +210,7 @@ Task<Result<void>> SqlReader::meetServer(Deadline deadline)
     m_pace = Pace::of(text(*server, 0, "server") + ' ' + text(*server, 0, "started"));
     m_serverStarted = moment(*server, 0, "started");
     m_namedLocks = NamedLocks::NotAsked;
+    m_tellsAttributes = true;
     m_lastFresh.reset();
     m_lastFreshThere.reset();
     m_knownFor = connection;
@@ -236,6 +237,9 @@ Task<Result<SqlLook>> SqlReader::ask(Deadline deadline, QByteArray also)
     const auto named = co_await readNamedLocks(&look, deadline, also);
     if (!named)
         co_return named.error();
+    const auto attributes = co_await readAttributes(&look, deadline);
+    if (!attributes)
+        co_return attributes.error();
     const auto columns = co_await readColumns(&look, deadline);
     if (!columns)
         co_return columns.error();
@@ -401,6 +405,35 @@ Task<Result<void>> SqlReader::addHolders(SqlLook *look, Deadline deadline, QByte
         if (rows->cell(0, "connection"))
             look->namedLocks.push_back({name, text(*rows, 0, "connection").toULongLong(), true});
     }
+    co_return Result<void>();
+}
+
+// Only while there is somebody whose name matters. Nothing of it is a gap: without it a connection is nameless.
+Task<Result<void>> SqlReader::readAttributes(SqlLook *look, Deadline deadline)
+{
+    if (!m_tellsAttributes || (look->waits.empty() && look->namedLocks.empty()))
+        co_return Result<void>();
+    auto asking = send("SELECT PROCESSLIST_ID AS connection, ATTR_NAME AS name, ATTR_VALUE AS value "
+                       "FROM performance_schema.session_connect_attrs "
+                       "WHERE ATTR_NAME IN ('program_name', '_pid', '_client_name')",
+                       deadline);
+    const auto rows = co_await asking;
+    if (!rows && !isRefusal(rows.error()))
+        co_return rows.error();
+    if (!rows || rows->rows.empty()) { // our own client's name would be in it
+        m_tellsAttributes = false;
+        co_return Result<void>();
+    }
+    std::map<quint64, SqlAttributes> attributes;
+    for (std::size_t i = 0; i < rows->rows.size(); ++i) {
+        const auto name = text(*rows, i, "name");
+        auto &says = attributes[text(*rows, i, "connection").toULongLong()];
+        if (name == "program_name")
+            says.program = text(*rows, i, "value");
+        else if (name == "_pid")
+            says.pid = text(*rows, i, "value").toLongLong();
+    }
+    addAttributes(look->processes, attributes);
     co_return Result<void>();
 }
 

@@ -56,6 +56,7 @@ private:
     Task<Result<void>> readProcesses(SqlLook *look, Deadline deadline);
     Task<Result<void>> readNamedLocks(SqlLook *look, Deadline deadline, QByteArray also);
     Task<Result<void>> addHolders(SqlLook *look, Deadline deadline, QByteArray also);
+    Task<Result<void>> readAttributes(SqlLook *look, Deadline deadline);
     Task<Result<void>> readColumns(SqlLook *look, Deadline deadline);
     [[nodiscard]] Reply<mariadb::Rows> send(const QByteArray &text, Deadline deadline,
                                             const QByteArrayList &parameters = {});
@@ -65,6 +66,7 @@ private:
     Subscription m_state;
     mariadb::ConnectionId m_knownFor = 0; // the connection all this was found out on
     NamedLocks m_namedLocks = NamedLocks::NotAsked;
+    bool m_tellsAttributes = true; // performance_schema is on and may be read
     IndexColumns m_columns;
     QStringList m_gaps;    // of the last look
     QStringList m_newGaps; // of the one under way

@@ -15,6 +15,7 @@ namespace {
 
 // From then on it is worth a warning that somebody holds a row and does nothing.
 constexpr std::chrono::seconds idleIsOdd(30);
+constexpr qsizetype longestName = 256;
 
 // One look, with the ways through it.
 class Looked {
@@ -50,6 +51,10 @@ public:
         if (const auto *who = process(connection)) {
             one.endpoint = QString::fromUtf8(who->host);
             one.identity = who->user;
+            if (!who->program.isEmpty()) {
+                one.program = who->program.left(longestName);
+                one.pid = who->pid;
+            }
         }
         return one;
     }
@@ -209,6 +214,28 @@ LockSnapshot namedLock(const Looked &looked, LockSnapshot lock, const std::vecto
 }
 
 } // namespace
+
+void addAttributes(std::vector<SqlProcess> &processes, const std::map<quint64, SqlAttributes> &attributes)
+{
+    const auto processOf = [](const SqlProcess &one, const SqlAttributes &says) {
+        const auto host = one.host.left(std::max<qsizetype>(0, one.host.lastIndexOf(':')));
+        return says.pid ? host + ' ' + QByteArray::number(*says.pid) : "#" + QByteArray::number(one.connection);
+    };
+    std::map<QByteArray, std::set<QByteArray>> named;
+    for (const auto &one : processes) {
+        const auto says = attributes.find(one.connection);
+        if (says != attributes.end())
+            named[says->second.program].insert(processOf(one, says->second));
+    }
+    for (auto &one : processes) {
+        const auto says = attributes.find(one.connection);
+        if (says == attributes.end())
+            continue;
+        one.pid = says->second.pid;
+        if (named[says->second.program].size() == 1)
+            one.program = says->second.program;
+    }
+}
 
 QByteArray rowContenderId(quint64 connection, const QByteArray &transaction, ServerTime started)
 {

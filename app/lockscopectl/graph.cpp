@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// graph: who waits for whom, over all connections; deadlocks first, then trees from those who hold everybody up.
+#include "app/lockscopectl/command.h"
+#include "app/lockscopectl/lockwords.h"
+#include "app/lockscopectl/output.h"
+#include "core/base/duration.h"
+#include "core/base/text.h"
+#include "core/workspace/deadlocks.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace lockscope::ctl {
+
+using namespace Qt::StringLiterals;
+using inspect::GraphEdge;
+using inspect::WaitGraph;
+
+namespace {
+
+constexpr int mostWaitersShown = 20; // of one lock
+constexpr int nameLength = 100;
+
+// The tree of those behind one client: its locks, who waits for each, and in turn who waits for those.
+class GraphTree {
+public:
+    explicit GraphTree(const WaitGraph &graph) : m_graph(graph)
+    {
+        for (const auto &edge : graph.edges) {
+            if (edge.kind == GraphEdge::Kind::Holds)
+                m_holds[edge.client].push_back(&edge);
+            else
+                m_waits[edge.lock].push_back(&edge);
+        }
+    }
+
+    QStringList lines(int client, const QString &head)
+    {
+        m_lines = {head};
+        m_told.insert(client);
+        addLocks(client, u"  "_s);
+        return m_lines;
+    }
+    [[nodiscard]] QString name(int client) const
+    {
+        const auto &who = m_graph.clients[static_cast<std::size_t>(client)];
+        const bool isAddress = who.endpoints.empty() || who.name == who.endpoints.front();
+        const auto joined = who.because.isEmpty() ? QString() : u" ["_s + inspect::word(who.join) + u']';
+        return (isAddress ? who.name : u"%1 (%2)"_s.arg(who.name, shown(who.endpoints.front()))) + joined;
+    }
+
+private:
+    static QString age(const GraphEdge &edge)
+    {
+        return edge.age ? u" for "_s + (edge.atMost ? u"at most "_s : QString()) + spokenDuration(*edge.age)
+                        : QString();
+    }
+    static QString mode(const GraphEdge &edge)
+    {
+        return edge.mode == inspect::Mode::Read     ? u", reading"_s
+               : edge.mode == inspect::Mode::Permit ? u", one permit"_s
+                                                    : QString();
+    }
+
+    void addLocks(int client, const QString &indent)
+    {
+        std::set<int> seen;
+        for (const auto *hold : m_holds[client]) {
+            const auto waiting = m_waits.find(hold->lock);
+            if (waiting == m_waits.end() || !seen.insert(hold->lock).second)
+                continue;
+            const auto &lock = m_graph.locks[static_cast<std::size_t>(hold->lock)];
+            m_lines << indent + u"holds "_s + label(lock.name.text(), nameLength) + age(*hold) + mode(*hold);
+            addWaiters(waiting->second, indent + u"  "_s);
+        }
+    }
+    void addWaiters(const std::vector<const GraphEdge *> &waiting, const QString &indent)
+    {
+        int shown = 0;
+        for (const auto *wait : waiting) {
+            if (++shown > mostWaitersShown) {
+                m_lines << indent + u"and %1 more wait"_s.arg(qsizetype(waiting.size()) - mostWaitersShown);
+                return;
+            }
+            const bool isNew = m_told.insert(wait->client).second;
+            m_lines << indent + name(wait->client) + u" waits"_s + age(*wait) + mode(*wait)
+                           + (isNew ? QString() : u" (see above)"_s);
+            if (isNew)
+                addLocks(wait->client, indent + u"  "_s);
+        }
+    }
+
+    const WaitGraph &m_graph;
+    std::map<int, std::vector<const GraphEdge *>> m_holds; // by client
+    std::map<int, std::vector<const GraphEdge *>> m_waits; // by lock
+    std::set<int> m_told;
+    QStringList m_lines;
+};
+
+QStringList textOf(const WaitGraph &graph)
+{
+    GraphTree tree(graph);
+    QStringList lines;
+    for (const auto &cycle : graph.cycles) {
+        lines << u"deadlock: "_s + harmless(cycle.sentence, 4000);
+        for (const int client : cycle.clients) {
+            const auto mark = client == cycle.victim ? u", least costly to end"_s : QString();
+            lines << tree.lines(client, tree.name(client) + u", in the deadlock"_s + mark);
+        }
+    }
+    for (const auto &root : graph.roots) {
+        const auto known = root.waiting.count() > 0;
+        const auto waiting = known ? u", %1 of waiting"_s.arg(spokenDuration(root.waiting)) : QString();
+        lines << tree.lines(
+            root.client, u"%1 holds up %2 (%3 directly)%4"_s.arg(tree.name(root.client), QString::number(root.total),
+                                                                 QString::number(root.direct), waiting));
+    }
+    if (graph.waiting() == 0) {
+        const int held = graph.held();
+        lines << u"nobody is seen waiting; %1 held"_s.arg(held == 1 ? u"1 lock is"_s : u"%1 locks are"_s.arg(held));
+    } else if (graph.roots.empty() && graph.cycles.empty()) {
+        lines << u"%1 wait, for whom cannot be seen"_s.arg(graph.waiting());
+    }
+    return lines;
+}
+
+Task<Exit> graph(CommandContext &context)
+{
+    const auto looked = co_await lookAround(context);
+    const auto deadline = requestDeadline(context);
+    auto looking = lookForDeadlocks(context.workspace, context.labels, deadline);
+    const auto found = co_await looking;
+    if (context.json) {
+        auto answer = inspect::toJson(found);
+        answer.insert(u"coverage"_s, coverageJson(context));
+        printJson(answer);
+        co_return looked;
+    }
+    const auto unseen = coverageWords(context);
+    if (context.has(u"dot"_s)) {
+        print(QString::fromUtf8(inspect::toDot(found)).trimmed());
+        for (const auto &line : unseen)
+            complain(line);
+        co_return looked;
+    }
+    const auto links = context.workspace.links();
+    const bool isAnySeen = std::ranges::any_of(links, [](const Link *link) { return link->isConnected(); });
+    const auto lines = isAnySeen ? textOf(found) : QStringList(u"nothing could be looked at"_s);
+    for (const auto &line : lines + unseen)
+        print(line);
+    co_return looked;
+}
+
+} // namespace
+
+CommandSpec graphCommand()
+{
+    CommandSpec spec;
+    spec.name = u"graph"_s;
+    spec.summary = u"who waits for whom, over all connections: deadlocks, and who holds up most"_s;
+    spec.more =
+        u"A client is a session or a connection. On several servers it is one where it gives itself one name "
+        u"(a node's data, program_name) that nobody else there has, or where a --label says so. A deadlock is "
+        u"told only if it was seen twice in a row."_s;
+    spec.options = {{u"dot"_s, {}, u"for Graphviz"_s}};
+    spec.observes = true;
+    spec.run = graph;
+    return spec;
+}
+
+} // namespace lockscope::ctl

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contenders grouped into clients: by the session, connection or client id that they share; across connections by
+// what the client says of itself, or by a label that the user gives. Two that only might be one stay two.
+#pragma once
+
+#include "core/inspect/snapshot.h"
+
+namespace lockscope::inspect {
+
+// What the user calls clients whose endpoint, identity, program, session or id matches the pattern (of a shell).
+struct ClientLabel {
+    QByteArray pattern;
+    QString name;
+    friend bool operator==(const ClientLabel &, const ClientLabel &) = default;
+};
+// "PATTERN=NAME", split at the last =; empty if there is no name or no pattern.
+[[nodiscard]] std::optional<ClientLabel> readClientLabel(const QString &text);
+
+// How sure it is that all of a client's contenders are one client.
+enum class Join {
+    SameSession, // one session, connection or client id
+    SaysSo,      // it wrote the same name to several servers, and nobody else does
+    Label,       // the user said so
+};
+
+struct Client {
+    QByteArray id;                  // "zk:0x1000009b4890001"; of a joined one its name
+    QString name;                   // for people: its label, what it calls itself, its endpoint, its id
+    Join join = Join::SameSession;  // the weakest that was needed
+    QString because;                // "calls itself app-9", "label billing"; empty for a session
+    std::vector<QString> endpoints; // each once
+    friend bool operator==(const Client &, const Client &) = default;
+};
+
+// A contender: lock and place in it, its client, and whoever does one thing after the other.
+struct ClientsOfLocks {
+    std::vector<Client> clients;
+    std::vector<std::vector<int>> client; // by lock and contender
+    std::vector<std::vector<int>> agent;  // the same; a client's threads are agents of their own where they are known
+    int agents = 0;
+    std::vector<int> clientOfAgent;
+};
+[[nodiscard]] ClientsOfLocks clientsOf(const std::vector<LockSnapshot> &locks,
+                                       const std::vector<ClientLabel> &labels);
+
+} // namespace lockscope::inspect

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/inspect/waits/contest.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace lockscope::inspect {
+
+namespace {
+
+std::size_t at(int index)
+{
+    return static_cast<std::size_t>(index);
+}
+
+bool conflict(const Claim &a, const Claim &b)
+{
+    return !(a.reads && b.reads);
+}
+
+bool isLater(const Claim &hold, const Claim &wait)
+{
+    return hold.made && wait.made && hold.clock == wait.clock && *hold.made > *wait.made;
+}
+
+} // namespace
+
+Contests::Contests(std::vector<Contest> contests, int agents)
+    : m_contests(std::move(contests)), m_waits(at(agents)), m_holds(at(agents))
+{
+    for (int c = 0; c < static_cast<int>(m_contests.size()); ++c) {
+        const auto &claims = m_contests[at(c)].claims;
+        for (int i = 0; i < static_cast<int>(claims.size()); ++i)
+            (claims[at(i)].holds ? m_holds : m_waits)[at(claims[at(i)].agent)].push_back({c, i});
+    }
+    m_binding.resize(m_contests.size());
+    for (int c = 0; c < static_cast<int>(m_contests.size()); ++c)
+        m_binding[at(c)].resize(m_contests[at(c)].claims.size());
+    for (int agent = 0; agent < agents; ++agent) {
+        std::set<int> held;
+        for (const auto &hold : m_holds[at(agent)])
+            held.insert(hold.contest);
+        const auto &waits = m_waits[at(agent)];
+        if (std::ranges::any_of(waits, [&](const ClaimAt &wait) { return held.contains(wait.contest); }))
+            continue;
+        for (const auto &hold : m_holds[at(agent)]) {
+            auto &bound = m_binding[at(hold.contest)][at(hold.claim)];
+            const bool isOthers =
+                std::ranges::any_of(waits, [&](const ClaimAt &wait) { return isLater(claim(hold), claim(wait)); });
+            if (!isOthers)
+                bound = waits;
+        }
+    }
+}
+
+const std::vector<ClaimAt> &Contests::binding(ClaimAt holder) const
+{
+    return m_binding[at(holder.contest)][at(holder.claim)];
+}
+
+// `involved`: agents that count; all others have gone on, and what they hold is free.
+bool Contests::leaves(ClaimAt where, const Flags &free, const std::vector<char> *involved) const
+{
+    const auto &one = claim(where);
+    if (involved && !(*involved)[at(one.agent)])
+        return true;
+    if (!one.holds)
+        return free[at(where.contest)][at(where.claim)];
+    const auto &bound = binding(where);
+    // One way out of several is enough: which of its threads holds is not known.
+    return bound.empty() || std::ranges::any_of(bound, [&free](const ClaimAt &wait) {
+               return free[at(wait.contest)][at(wait.claim)] != 0;
+           });
+}
+
+void Contests::free(int contest, Flags &free, const std::vector<char> *involved, std::vector<int> &news) const
+{
+    const auto &[claims, ordered, permits] = m_contests[at(contest)];
+    struct Ahead {
+        int all = 0;
+        int writers = 0;
+    };
+    Ahead ahead;
+    std::map<int, Ahead> own;
+    for (int i = 0; i < static_cast<int>(claims.size()); ++i) {
+        const auto &one = claims[at(i)];
+        const ClaimAt here{contest, i};
+        if (!one.holds && !free[at(contest)][at(i)]) {
+            const auto mine = own.contains(one.agent) ? own[one.agent] : Ahead();
+            const int inTheWay = one.reads ? ahead.writers - mine.writers : ahead.all - mine.all;
+            if (inTheWay < permits) {
+                free[at(contest)][at(i)] = 1;
+                news.push_back(one.agent);
+            }
+        }
+        if ((one.holds || ordered) && !leaves(here, free, involved)) {
+            for (auto *count : {&ahead, &own[one.agent]}) {
+                ++count->all;
+                count->writers += one.reads ? 0 : 1;
+            }
+        }
+    }
+}
+
+Contests::Flags Contests::freed(const std::vector<char> *involved) const
+{
+    Flags flags;
+    for (const auto &contest : m_contests)
+        flags.emplace_back(contest.claims.size(), 0);
+    std::vector<int> waiting;
+    std::vector<char> isQueued(m_contests.size(), 1);
+    for (int c = static_cast<int>(m_contests.size()) - 1; c >= 0; --c)
+        waiting.push_back(c);
+    while (!waiting.empty()) {
+        const int contest = waiting.back();
+        waiting.pop_back();
+        isQueued[at(contest)] = 0;
+        std::vector<int> news;
+        free(contest, flags, involved, news);
+        for (const int agent : news) {
+            for (const auto &hold : m_holds[at(agent)]) {
+                if (!std::exchange(isQueued[at(hold.contest)], 1))
+                    waiting.push_back(hold.contest);
+            }
+        }
+    }
+    return flags;
+}
+
+std::vector<ClaimAt> Contests::stuck() const
+{
+    const auto flags = freed(nullptr);
+    std::vector<ClaimAt> all;
+    for (const auto &waits : m_waits) {
+        for (const auto &wait : waits) {
+            if (!flags[at(wait.contest)][at(wait.claim)])
+                all.push_back(wait);
+        }
+    }
+    std::ranges::sort(all);
+    return all;
+}
+
+// Those of them that would be stuck with all others gone.
+std::vector<int> Contests::stuckAmong(const std::vector<char> &involved) const
+{
+    const auto flags = freed(&involved);
+    std::vector<int> agents;
+    for (int agent = 0; agent < static_cast<int>(m_waits.size()); ++agent) {
+        const auto isStuck = [&flags](const ClaimAt &wait) { return !flags[at(wait.contest)][at(wait.claim)]; };
+        if (involved[at(agent)] && std::ranges::any_of(m_waits[at(agent)], isStuck))
+            agents.push_back(agent);
+    }
+    return agents;
+}
+
+std::vector<ClaimAt> Contests::blockers(ClaimAt waiter) const
+{
+    const auto &[claims, ordered, permits] = m_contests[at(waiter.contest)];
+    const auto &me = claim(waiter);
+    const auto isMine = [&me](const Claim &one) { return one.agent == me.agent; };
+    std::vector<ClaimAt> found;
+    int i = ordered ? waiter.claim - 1 : static_cast<int>(claims.size()) - 1;
+    for (; i >= 0; --i) {
+        const auto &one = claims[at(i)];
+        if (isMine(one) || !conflict(one, me) || (!ordered && !one.holds))
+            continue;
+        // Behind the nearest writer, or the nearest waiter for a permit, all others are that one's business.
+        const bool isBehindReader = !found.empty() && ordered && !me.reads;
+        if (isBehindReader && permits == 1 && !one.reads && !one.holds)
+            break;
+        found.push_back({waiter.contest, i});
+        const bool isLast = permits == 1 ? !one.reads : !one.holds;
+        if (ordered && isLast)
+            break;
+    }
+    return found;
+}
+
+// Who keeps a stuck waiter out for good: holders where that is enough, else those before it in the queue, too.
+std::vector<ClaimAt> Contests::inTheWay(ClaimAt waiter, const Flags &free, const std::vector<char> *involved) const
+{
+    const auto &[claims, ordered, permits] = m_contests[at(waiter.contest)];
+    const auto &me = claim(waiter);
+    std::vector<ClaimAt> holders, queued;
+    for (int i = 0; i < static_cast<int>(claims.size()); ++i) {
+        const auto &one = claims[at(i)];
+        const ClaimAt here{waiter.contest, i};
+        if (!one.holds && (!ordered || i >= waiter.claim))
+            break;
+        if (one.agent == me.agent || !conflict(one, me) || leaves(here, free, involved))
+            continue;
+        (one.holds ? holders : queued).push_back(here);
+    }
+    if (static_cast<int>(holders.size()) >= permits)
+        return holders;
+    // The nearest is enough: it waits for those before it.
+    for (auto one = queued.rbegin(); one != queued.rend(); ++one) {
+        holders.push_back(*one);
+        if (static_cast<int>(holders.size()) >= permits)
+            break;
+    }
+    return holders;
+}
+
+} // namespace lockscope::inspect

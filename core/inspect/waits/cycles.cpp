@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// A deadlock in words: who holds what and waits for what, whose end costs least, and what may end it.
+#include "core/inspect/waits/graphparts.h"
+
+#include "core/base/duration.h"
+#include "core/base/text.h"
+#include "core/inspect/findings.h"
+#include "core/rules/catalogue.h"
+
+#include <algorithm>
+#include <set>
+
+namespace lockscope::inspect {
+
+using namespace Qt::StringLiterals;
+using std::chrono::milliseconds;
+
+namespace {
+
+constexpr int lockLength = 100;
+constexpr qsizetype mostSpelled = 6;
+
+QString nameOf(const Client &client)
+{
+    if (client.endpoints.empty() || client.name == client.endpoints.front())
+        return client.name;
+    return u"%1 (%2)"_s.arg(client.name, label(client.endpoints.front().toUtf8(), 60));
+}
+
+template <class T>
+void addOnce(std::vector<T> &all, const T &one)
+{
+    if (std::ranges::find(all, one) == all.end())
+        all.push_back(one);
+}
+
+class Teller {
+public:
+    Teller(const WaitGraph &graph, const GraphSources &sources, const Knot &knot)
+        : m_graph(graph), m_sources(sources), m_knot(knot)
+    {
+    }
+
+    [[nodiscard]] WaitCycle cycle()
+    {
+        for (const int agent : m_knot.agents)
+            addOnce(m_cycle.clients, m_sources.clients.clientOfAgent[static_cast<std::size_t>(agent)]);
+        for (const auto &wait : m_knot.waits) {
+            addOnce(m_cycle.locks, wait.contest);
+            addOnce(m_cycle.seats, seat(wait));
+        }
+        for (const auto &hold : m_knot.holds)
+            addOnce(m_cycle.seats, seat(hold));
+        chooseVictim();
+        m_cycle.ends = ends(true);
+        m_cycle.sentence = sentence();
+        return m_cycle;
+    }
+
+private:
+    [[nodiscard]] GraphSeat seat(ClaimAt at) const
+    {
+        const auto &one = m_sources.contender(at);
+        return {m_sources.client(at), at.contest, one.id, one.role == Role::Holder};
+    }
+    [[nodiscard]] QString client(int number) const
+    {
+        return nameOf(m_graph.clients[static_cast<std::size_t>(number)]);
+    }
+    [[nodiscard]] QString lock(int number) const { return label(m_sources.lock(number).lock.text(), lockLength); }
+
+    struct Cost {
+        int behind = 0;                            // others wait for it, beside those in the cycle
+        milliseconds newest = milliseconds::max(); // it has held the last of its locks for so long
+        int holds = 0;
+        friend auto operator<=>(const Cost &, const Cost &) = default;
+    };
+    [[nodiscard]] Cost costOf(int client) const
+    {
+        Cost cost;
+        std::set<int> held, behind;
+        for (const auto &edge : m_graph.edges) {
+            if (edge.client != client || edge.kind != GraphEdge::Kind::Holds)
+                continue;
+            held.insert(edge.lock);
+            cost.newest = std::min(cost.newest, edge.age.value_or(milliseconds::max()));
+        }
+        for (const auto &edge : m_graph.edges) {
+            const bool isPart = std::ranges::find(m_cycle.clients, edge.client) != m_cycle.clients.end();
+            if (edge.kind == GraphEdge::Kind::Waits && held.contains(edge.lock) && !isPart)
+                behind.insert(edge.client);
+        }
+        cost.holds = static_cast<int>(held.size());
+        cost.behind = static_cast<int>(behind.size());
+        return cost;
+    }
+    // Whoever others wait for least, then whoever has held the shortest, then whoever holds least.
+    void chooseVictim()
+    {
+        std::optional<Cost> least;
+        for (const int one : m_cycle.clients) {
+            const auto cost = costOf(one);
+            if (least && *least <= cost)
+                continue;
+            least = cost;
+            m_cycle.victim = one;
+        }
+        if (!least)
+            return;
+        const auto others = least->behind == 0   ? u"nobody outside waits for it"_s
+                            : least->behind == 1 ? u"1 outside waits for it"_s
+                                                 : u"%1 outside wait for it"_s.arg(least->behind);
+        // No ages: the sentence stands on a screen for as long as the deadlock does.
+        const bool isYoungest = std::ranges::all_of(
+            m_cycle.clients, [&](int one) { return one == m_cycle.victim || costOf(one).newest > least->newest; });
+        m_cycle.victimBecause = isYoungest ? others + u", and what it took last is the newest hold"_s : others;
+    }
+
+    [[nodiscard]] std::optional<QString> ends(bool withTime) const
+    {
+        QStringList ways;
+        for (const auto &hold : m_knot.holds) {
+            const auto &recipe = recipes::recipeOf(m_sources.lock(hold.contest).recipe);
+            const auto &one = m_sources.contender(hold);
+            if (!one.expiresAt || recipe.endsBy == recipes::EndsBy::Session)
+                continue;
+            const auto there =
+                std::chrono::time_point_cast<milliseconds>(m_sources.now) + m_sources.lock(hold.contest).serverAhead;
+            const auto left = std::max<milliseconds>(milliseconds(0), *one.expiresAt - there);
+            ways << u"the lease of %1 on %2 ends%3%4"_s.arg(client(m_sources.client(hold)), lock(hold.contest),
+                                                            withTime ? u" in "_s + spokenDuration(left) : QString(),
+                                                            recipe.renewed ? u" unless it is renewed"_s : QString());
+        }
+        for (const auto &wait : m_knot.waits) {
+            if (recipes::recipeOf(m_sources.lock(wait.contest).recipe).shape == recipes::Shape::Row)
+                ways << u"%1 gives up waiting for %2 after innodb_lock_wait_timeout (50 s unless set otherwise)"_s
+                            .arg(client(m_sources.client(wait)), lock(wait.contest));
+        }
+        ways.removeDuplicates();
+        return ways.isEmpty() ? std::nullopt : std::optional(ways.join(u", or "_s));
+    }
+
+    [[nodiscard]] QString locksOf(int client, bool held) const
+    {
+        QStringList names;
+        for (const auto &one : m_cycle.seats) {
+            if (one.client == client && one.holds == held)
+                names << lock(one.lock);
+        }
+        names.removeDuplicates();
+        return names.join(u" and "_s);
+    }
+    [[nodiscard]] QString sentence() const
+    {
+        QStringList steps;
+        for (const int one : m_cycle.clients) {
+            if (steps.size() == mostSpelled) {
+                steps << u"and %1 more"_s.arg(qsizetype(m_cycle.clients.size()) - mostSpelled);
+                break;
+            }
+            const auto holding = locksOf(one, true);
+            const auto waiting = u"waits for "_s + locksOf(one, false);
+            steps << client(one) + u' '
+                         + (holding.isEmpty() ? waiting : u"holds "_s + holding + u" and "_s + waiting);
+        }
+        QString text = steps.join(u"; "_s);
+        text += m_cycle.ends ? u". It ends when "_s + *ends(false) : u". Nothing that is known ends it by itself"_s;
+        text += u". Least is lost by ending %1: %2"_s.arg(client(m_cycle.victim), m_cycle.victimBecause);
+        return text + assumption();
+    }
+    // What cannot be seen: threads that share a session. And what only the user said.
+    [[nodiscard]] QString assumption() const
+    {
+        QStringList reasons;
+        bool isSession = false;
+        for (const int one : m_cycle.clients) {
+            const auto &who = m_graph.clients[static_cast<std::size_t>(one)];
+            if (!who.because.isEmpty())
+                reasons << who.because;
+        }
+        for (const auto &one : m_cycle.seats)
+            isSession = isSession || m_sources.lock(one.lock).backend == BackendKind::ZooKeeper;
+        reasons.removeDuplicates();
+        QString text;
+        if (!reasons.isEmpty())
+            text += u". Seen as one: "_s + reasons.join(u", "_s);
+        if (isSession)
+            text += u". Threads that share a session cannot be told apart: it is a deadlock if each client does one "
+                    u"thing at a time"_s;
+        return text;
+    }
+
+    const WaitGraph &m_graph;
+    const GraphSources &m_sources;
+    const Knot &m_knot;
+    WaitCycle m_cycle;
+};
+
+} // namespace
+
+std::vector<WaitCycle> cyclesOf(const WaitGraph &graph, const GraphSources &sources)
+{
+    std::vector<WaitCycle> all;
+    for (const auto &knot : sources.contests.knots())
+        all.push_back(Teller(graph, sources, knot).cycle());
+    return all;
+}
+
+QByteArray keyOf(const WaitGraph &graph, const WaitCycle &cycle)
+{
+    QByteArrayList seats;
+    for (const auto &seat : cycle.seats)
+        seats << graph.locks[static_cast<std::size_t>(seat.lock)].name.text() + '\0' + seat.contender;
+    std::ranges::sort(seats);
+    return seats.join('\n');
+}
+
+void addDeadlocks(LockSnapshot &lock, const WaitGraph &graph, const std::vector<WaitCycle> &cycles)
+{
+    for (const auto &cycle : cycles) {
+        std::vector<QByteArray> contenders;
+        for (const auto &one : lock.contenders) {
+            const bool isPart = std::ranges::any_of(cycle.seats, [&](const GraphSeat &seat) {
+                return seat.contender == one.id && graph.locks[static_cast<std::size_t>(seat.lock)].name == lock.lock;
+            });
+            if (isPart)
+                contenders.push_back(one.id);
+        }
+        if (!contenders.empty())
+            addFinding(lock, FindingCode::Deadlock, cycle.sentence, std::move(contenders));
+    }
+}
+
+} // namespace lockscope::inspect

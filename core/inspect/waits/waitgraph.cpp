@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/inspect/waits/waitgraph.h"
+
+#include "core/inspect/waits/graphparts.h"
+#include "core/rules/catalogue.h"
+
+#include <algorithm>
+#include <set>
+
+namespace lockscope::inspect {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+// How many may hold it at once. Where nothing says so: as many as do, so that one of them is enough to get in.
+int permitsOf(const LockSnapshot &lock)
+{
+    const auto &recipe = recipes::recipeOf(lock.recipe);
+    const auto has = [&lock](Mode mode, Role role) {
+        return std::ranges::any_of(lock.contenders,
+                                   [&](const auto &one) { return one.mode == mode && one.role == role; });
+    };
+    const bool isShared = has(Mode::Read, Role::Holder) || has(Mode::Write, Role::Holder);
+    // Of a row the server names everybody who is in the way.
+    if (isShared || recipe.readWrite || (recipe.shape == recipes::Shape::Row && !recipe.counted))
+        return 1;
+    return std::max(1, lock.holderCount());
+}
+
+} // namespace
+
+std::vector<Contest> contestsOf(const std::vector<LockSnapshot> &locks, const ClientsOfLocks &clients)
+{
+    std::vector<Contest> all;
+    std::map<ConnectionName, int> clocks;
+    for (std::size_t i = 0; i < locks.size(); ++i) {
+        const auto &lock = locks[i];
+        Contest contest;
+        contest.ordered = recipes::recipeOf(lock.recipe).fair;
+        contest.permits = permitsOf(lock);
+        const int clock = clocks.emplace(lock.lock.connection, static_cast<int>(clocks.size())).first->second;
+        for (std::size_t j = 0; j < lock.contenders.size(); ++j) {
+            const auto &one = lock.contenders[j];
+            Claim claim{clients.agent[i][j], one.role == Role::Holder, one.mode == Mode::Read, {}, clock};
+            if (one.guard.czxid > 0)
+                claim.made = one.guard.czxid;
+            contest.claims.push_back(claim);
+        }
+        all.push_back(std::move(contest));
+    }
+    return all;
+}
+
+std::optional<milliseconds> GraphSources::age(ClaimAt at) const
+{
+    const auto &one = contender(at);
+    const auto since = one.role == Role::Holder ? one.heldSince : one.waitingSince;
+    if (!since)
+        return std::nullopt;
+    const auto there = std::chrono::time_point_cast<milliseconds>(now) + lock(at.contest).serverAhead;
+    return std::max<milliseconds>(milliseconds(0), there - *since);
+}
+
+std::vector<RootBlocker> rootsOf(const WaitGraph &graph)
+{
+    const auto count = graph.clients.size();
+    std::vector<std::set<int>> behind(count); // who waits for it
+    std::vector<std::vector<const GraphEdge *>> waits(count);
+    std::vector<char> letsGo(count, 0);
+    for (const auto &edge : graph.edges) {
+        if (edge.kind != GraphEdge::Kind::Waits) {
+            if (!edge.isBound)
+                letsGo[static_cast<std::size_t>(edge.client)] = 1;
+            continue;
+        }
+        waits[static_cast<std::size_t>(edge.client)].push_back(&edge);
+        for (const int one : edge.behind)
+            behind[static_cast<std::size_t>(one)].insert(edge.client);
+    }
+    std::vector<RootBlocker> roots;
+    for (std::size_t client = 0; client < count; ++client) {
+        if (!letsGo[client] || behind[client].empty())
+            continue;
+        RootBlocker root{static_cast<int>(client), static_cast<int>(behind[client].size()), 0, {}};
+        std::set<int> reached{root.client};
+        std::vector<int> next{root.client};
+        while (!next.empty()) {
+            const int at = next.back();
+            next.pop_back();
+            for (const int one : behind[static_cast<std::size_t>(at)]) {
+                if (reached.insert(one).second)
+                    next.push_back(one);
+            }
+        }
+        root.total = static_cast<int>(reached.size()) - 1;
+        for (const int one : reached) {
+            for (const auto *edge : waits[static_cast<std::size_t>(one)]) {
+                if (std::ranges::any_of(edge->behind, [&reached](int other) { return reached.contains(other); }))
+                    root.waiting += edge->age.value_or(milliseconds(0));
+            }
+        }
+        roots.push_back(root);
+    }
+    std::ranges::stable_sort(roots, [](const RootBlocker &a, const RootBlocker &b) {
+        return a.total != b.total ? a.total > b.total : a.waiting > b.waiting;
+    });
+    return roots;
+}
+
+int WaitGraph::waiting() const
+{
+    std::set<int> waiters;
+    for (const auto &edge : edges) {
+        if (edge.kind == GraphEdge::Kind::Waits)
+            waiters.insert(edge.client);
+    }
+    return static_cast<int>(waiters.size());
+}
+
+int WaitGraph::held() const
+{
+    return static_cast<int>(
+        std::ranges::count_if(locks, [](const GraphLock &lock) { return lock.state != LockState::Free; }));
+}
+
+WaitGraph waitGraphOf(const std::vector<LockSnapshot> &all, const std::vector<ClientLabel> &labels,
+                      std::chrono::system_clock::time_point now)
+{
+    std::vector<LockSnapshot> locks;
+    std::ranges::copy_if(all, std::back_inserter(locks), [](const auto &lock) { return !lock.contenders.empty(); });
+    std::ranges::sort(locks, {}, &LockSnapshot::lock);
+    const auto clients = clientsOf(locks, labels);
+    const Contests contests(contestsOf(locks, clients), clients.agents);
+    const GraphSources sources{locks, clients, contests, now};
+    WaitGraph graph;
+    graph.clients = clients.clients;
+    for (int i = 0; i < static_cast<int>(locks.size()); ++i) {
+        const auto &lock = sources.lock(i);
+        graph.locks.push_back({lock.lock, lock.state, lock.waitersKnown});
+        for (int j = 0; j < static_cast<int>(lock.contenders.size()); ++j) {
+            const ClaimAt at{i, j};
+            const auto &one = sources.contender(at);
+            const bool holds = one.role == Role::Holder;
+            GraphEdge edge;
+            edge.client = sources.client(at);
+            edge.lock = i;
+            edge.kind = holds ? GraphEdge::Kind::Holds : GraphEdge::Kind::Waits;
+            edge.contender = one.id;
+            edge.mode = one.mode;
+            edge.age = sources.age(at);
+            edge.atMost = holds && one.heldAtMost;
+            edge.isBound = holds && !contests.binding(at).empty();
+            for (const auto &blocker : holds ? std::vector<ClaimAt>() : contests.blockers(at)) {
+                const int who = sources.client(blocker);
+                if (who != edge.client && std::ranges::find(edge.behind, who) == edge.behind.end())
+                    edge.behind.push_back(who);
+            }
+            graph.edges.push_back(std::move(edge));
+        }
+    }
+    graph.roots = rootsOf(graph);
+    graph.cycles = cyclesOf(graph, sources);
+    return graph;
+}
+
+} // namespace lockscope::inspect

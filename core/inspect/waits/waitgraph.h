@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who waits for whom, over all connections: clients and locks, what holds everybody up, and deadlocks. Pure:
+// snapshots in, plain values out.
+#pragma once
+
+#include "core/inspect/waits/clients.h"
+
+#include <QJsonObject>
+
+namespace lockscope::inspect {
+
+struct GraphEdge {
+    enum class Kind { Holds, Waits };
+    int client = 0;
+    int lock = 0;
+    Kind kind = Kind::Waits;
+    QByteArray contender;
+    Mode mode = Mode::Exclusive;
+    std::optional<std::chrono::milliseconds> age; // how long it holds or waits
+    bool atMost = false;                          // it holds for no longer than that
+    bool isBound = false;    // holds: its client waits for something else, and lets go only after that
+    std::vector<int> behind; // waits: for these clients, as the recipe has it
+    friend bool operator==(const GraphEdge &, const GraphEdge &) = default;
+};
+
+// Whom others wait for, and who can let go of what they wait for without waiting for anybody.
+struct RootBlocker {
+    int client = 0;
+    int direct = 0;                      // so many clients wait for this one itself
+    int total = 0;                       // and so many for it or for those who do
+    std::chrono::milliseconds waiting{}; // all of them together, as far as that is known
+    friend bool operator==(const RootBlocker &, const RootBlocker &) = default;
+};
+
+// A contender that has part in a deadlock.
+struct GraphSeat {
+    int client = 0;
+    int lock = 0;
+    QByteArray contender;
+    bool holds = false;
+    friend bool operator==(const GraphSeat &, const GraphSeat &) = default;
+};
+
+struct WaitCycle {
+    std::vector<int> clients; // each waits for the next, the last for the first, unless there are several ways out
+    std::vector<int> locks;
+    std::vector<GraphSeat> seats;
+    int victim = 0;
+    QString victimBecause;
+    std::optional<QString> ends; // what would break it without anybody's doing
+    QString sentence;            // spelled out
+    friend bool operator==(const WaitCycle &, const WaitCycle &) = default;
+};
+
+struct GraphLock {
+    LockName name;
+    LockState state = LockState::Free;
+    bool waitersKnown = true;
+    friend bool operator==(const GraphLock &, const GraphLock &) = default;
+};
+
+struct WaitGraph {
+    std::vector<Client> clients;
+    std::vector<GraphLock> locks; // those that are held or waited for
+    std::vector<GraphEdge> edges;
+    std::vector<RootBlocker> roots; // who holds up most first
+    std::vector<WaitCycle> cycles;
+
+    [[nodiscard]] int waiting() const; // clients that wait
+    [[nodiscard]] int held() const;    // locks
+};
+
+// `now`: ours.
+[[nodiscard]] WaitGraph waitGraphOf(const std::vector<LockSnapshot> &locks, const std::vector<ClientLabel> &labels,
+                                    std::chrono::system_clock::time_point now);
+
+// The same cycle is found again by its contenders.
+[[nodiscard]] QByteArray keyOf(const WaitGraph &graph, const WaitCycle &cycle);
+
+// deadlock, to each lock that has part in one.
+void addDeadlocks(LockSnapshot &lock, const WaitGraph &graph, const std::vector<WaitCycle> &cycles);
+
+[[nodiscard]] QString word(Join join); // "same session", "says so itself", "label"
+[[nodiscard]] QJsonObject toJson(const WaitGraph &graph);
+[[nodiscard]] QByteArray toDot(const WaitGraph &graph);
+
+} // namespace lockscope::inspect

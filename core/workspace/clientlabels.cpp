@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/workspace/clientlabels.h"
+
+#include <QDir>
+#include <QFileInfo>
+#include <QSaveFile>
+#include <QStandardPaths>
+
+#include <algorithm>
+
+namespace lockscope {
+
+using namespace Qt::StringLiterals;
+
+QString clientLabelFile()
+{
+    return QStandardPaths::writableLocation(QStandardPaths::GenericConfigLocation) + u"/lockscope/labels"_s;
+}
+
+std::vector<inspect::ClientLabel> savedClientLabels(const QString &file)
+{
+    constexpr qint64 mostRead = 1 << 20;
+    std::vector<inspect::ClientLabel> labels;
+    QFile from(file);
+    if (!from.open(QFile::ReadOnly))
+        return labels;
+    for (const auto &line : QString::fromUtf8(from.read(mostRead)).split(u'\n')) {
+        const auto label = inspect::readClientLabel(line.trimmed());
+        if (label && !line.startsWith(u'#'))
+            labels.push_back(*label);
+    }
+    return labels;
+}
+
+Result<void> saveClientLabels(const std::vector<inspect::ClientLabel> &labels, const QString &file)
+{
+    auto all = savedClientLabels(file);
+    for (const auto &label : labels) {
+        std::erase_if(all, [&label](const auto &one) { return one.pattern == label.pattern; });
+        all.push_back(label);
+    }
+    if (!QDir().mkpath(QFileInfo(file).absolutePath()))
+        return Error{ErrorCode::Server, u"cannot make the folder of %1"_s.arg(file)};
+    QSaveFile to(file);
+    if (!to.open(QFile::WriteOnly))
+        return Error{ErrorCode::Server, u"cannot write %1: %2"_s.arg(file, to.errorString())};
+    for (const auto &label : all)
+        to.write(label.pattern + '=' + label.name.toUtf8() + '\n');
+    return to.commit() ? Result<void>()
+                       : Error{ErrorCode::Server, u"cannot write %1: %2"_s.arg(file, to.errorString())};
+}
+
+} // namespace lockscope

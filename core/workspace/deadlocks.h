@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deadlocks across the connections of a workspace. None is said that was not seen twice in a row.
+#pragma once
+
+#include "core/inspect/waits/waitgraph.h"
+#include "core/workspace/workspace.h"
+
+#include <QThreadPool>
+
+#include <set>
+
+namespace lockscope {
+
+// Everything the observers know now.
+[[nodiscard]] std::vector<inspect::LockSnapshot> everySnapshot(Workspace &workspace);
+
+// One look at who waits for whom. Where there is a cycle its locks are read again after a moment, and it stays in the
+// answer only if the same contenders are in it then.
+[[nodiscard]] Task<inspect::WaitGraph> lookForDeadlocks(Workspace &workspace,
+                                                        std::vector<inspect::ClientLabel> labels, Deadline deadline);
+
+// The same for who keeps looking: told of every change, it adds the finding to the locks of a deadlock.
+class DeadlockWatch {
+public:
+    using Tell = std::function<void(std::vector<inspect::SnapshotChange>)>;
+    // `tell`: of locks that nothing happened to but that they are in a deadlock now, or not any more.
+    DeadlockWatch(Workspace &workspace, std::vector<inspect::ClientLabel> labels, Tell tell);
+
+    // Remembers them, and adds the finding where it is known already.
+    void passing(std::vector<inspect::SnapshotChange> &changes);
+
+private:
+    // A look is made on a thread of its own: of 50,000 locks it takes a while. What it found comes back to the loop.
+    struct Found {
+        inspect::WaitGraph graph;
+        Duration took{};
+        bool isWhole = false; // of all locks, not only of those that are waited for
+    };
+    void look();
+    void lookAt(std::vector<inspect::LockSnapshot> locks, bool isWhole);
+    void seen(Found found);
+    void lookAfter(Duration pause);
+    void addFindings(inspect::LockSnapshot &lock) const;
+    void say(inspect::WaitGraph graph);
+
+    Workspace &m_workspace;
+    std::vector<inspect::ClientLabel> m_labels;
+    Tell m_tell;
+    std::map<inspect::LockName, inspect::LockSnapshot> m_contended; // all that a cycle can be made of
+    std::map<QByteArray, Instant> m_suspected;                      // cycles, since when they are seen
+    inspect::WaitGraph m_graph;                                     // its cycles are those that were said
+    std::set<QByteArray> m_said;
+    Timer m_timer;
+    bool m_isScheduled = false; // or under way
+    bool m_hasNews = false;     // since the look under way began
+    Duration m_pause;
+    std::shared_ptr<bool> m_isAlive = std::make_shared<bool>(true);
+    QThreadPool m_worker; // last: waits for the look under way
+};
+
+} // namespace lockscope

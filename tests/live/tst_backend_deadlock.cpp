@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// The window hears of a deadlock, on every lock that is part of it, and that it is over.
+#include "core/inspect/findings.h"
+#include "core/workspace/livebackend.h"
+#include "tests/support/testmain.h"
+#include "tests/support/zookeeperfixture.h"
+
+using namespace lockscope;
+using namespace lockscope::test;
+using namespace Qt::StringLiterals;
+
+class TestBackendDeadlock : public QObject {
+    Q_OBJECT
+
+    QtLoop m_loop;
+    std::unique_ptr<sandbox::ZooKeeperServer> m_server;
+    std::map<inspect::LockName, inspect::LockSnapshot> m_locks;
+
+    using Session = std::unique_ptr<zk::Session>;
+    Session openSession()
+    {
+        zk::SessionOptions options;
+        options.hosts = {m_server->address()};
+        auto session = zk::openSession(m_loop, options);
+        return waitForState(*session, zk::SessionState::Connected) ? std::move(session) : nullptr;
+    }
+    [[nodiscard]] Deadline soon() const { return Deadline::after(m_loop, patience); }
+    bool put(zk::Session &session, const QByteArray &path, zk::CreateMode mode = zk::CreateMode::EphemeralSequential)
+    {
+        return bool(await(session.create(ZPath(path), "app", mode, zk::openAcl(), soon())));
+    }
+    void take(const Batch &batch)
+    {
+        for (const auto &change : batch.locks) {
+            if (change.kind == inspect::ChangeKind::Removed)
+                m_locks.erase(change.lock.lock);
+            else
+                m_locks.insert_or_assign(change.lock.lock, change.lock);
+        }
+    }
+    [[nodiscard]] bool isInDeadlock(const QByteArray &lock) const
+    {
+        const auto at = m_locks.find({ConnectionName("zk"), lock});
+        return at != m_locks.end() && at->second.find(inspect::FindingCode::Deadlock);
+    }
+
+private slots:
+    void initTestCase()
+    {
+        auto made = sandbox::makeZooKeeper();
+        if (!made)
+            QSKIP("no ZooKeeper on this machine");
+        m_server = std::move(*made);
+        QVERIFY(m_server->start(std::chrono::seconds(60)));
+    }
+    void cleanupTestCase()
+    {
+        zk::waitForClosingSessions(std::chrono::seconds(5));
+        m_server.reset();
+    }
+
+    void itIsSaidAndTakenBack()
+    {
+        const QByteArray name = "/0123456789abcdef0123456789abcdef__lock__";
+        Session first = openSession(), second = openSession(), third = openSession();
+        QVERIFY(first && second && third);
+        for (const char *folder : {"/a", "/b", "/c"})
+            QVERIFY(put(*first, folder, zk::CreateMode::Persistent));
+        LiveBackend backend({});
+        connect(&backend, &Backend::updated, this, &TestBackendDeadlock::take);
+        ConnectionSpec spec;
+        spec.name = ConnectionName("zk");
+        spec.hosts = {m_server->address()};
+        spec.adminPort = m_server->adminPort();
+        backend.connectTo(spec);
+        QVERIFY(put(*first, "/a" + name) && put(*second, "/b" + name) && put(*third, "/c" + name));
+        QVERIFY(put(*third, "/a" + name) && put(*second, "/a" + name));
+        QTRY_COMPARE(m_locks.size(), std::size_t(3));
+        QVERIFY(!isInDeadlock("/a") && !isInDeadlock("/b"));
+        QVERIFY(put(*first, "/b" + name)); // closes it
+        QTRY_VERIFY(isInDeadlock("/a") && isInDeadlock("/b"));
+        QVERIFY(!isInDeadlock("/c"));
+        first.reset();
+        QTRY_VERIFY(!isInDeadlock("/a") && !isInDeadlock("/b"));
+        second.reset();
+        third.reset();
+    }
+};
+
+LOCKSCOPE_TEST(TestBackendDeadlock)
+#include "tst_backend_deadlock.moc"

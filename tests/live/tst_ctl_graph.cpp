@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// lockscopectl graph, and deadlocks in findings: of two clients over two locks of one server, and of two; and a crowd
+// that waits for each other without any.
+#include "namedsql.h"
+#include "tests/support/testmain.h"
+#include "tst_ctl_fixture.h"
+
+#include <QUuid>
+
+using namespace lockscope;
+using namespace lockscope::test;
+using namespace Qt::StringLiterals;
+
+class TestCtlGraph : public QObject {
+    Q_OBJECT
+
+    Servers m_servers;
+    std::unique_ptr<sandbox::Server> m_mariaDb;
+    int m_runs = 0;
+
+    using Session = std::unique_ptr<zk::Session>;
+    Session openSession()
+    {
+        zk::SessionOptions options;
+        options.hosts = {m_servers.zooKeeper->address()};
+        auto session = zk::openSession(m_servers.loop, options);
+        return waitForState(*session, zk::SessionState::Connected) ? std::move(session) : nullptr;
+    }
+    static QByteArray hex() { return QUuid::createUuid().toByteArray(QUuid::Id128); }
+    bool add(zk::Session &session, const QByteArray &path, const QByteArray &data)
+    {
+        return bool(await(
+            session.create(ZPath(path), data, zk::CreateMode::EphemeralSequential, zk::openAcl(), m_servers.soon())));
+    }
+    // In the queue of a kazoo lock, of a Curator mutex.
+    bool queueKazoo(zk::Session &session, const QByteArray &lock, const QByteArray &identifier)
+    {
+        return add(session, lock + '/' + hex() + "__lock__", identifier);
+    }
+    bool queueCurator(zk::Session &session, const QByteArray &lock)
+    {
+        return add(session, lock + "/_c_" + QUuid::createUuid().toByteArray(QUuid::WithoutBraces) + "-lock-",
+                   "127.0.0.1");
+    }
+    QByteArray makeLock(const QByteArray &name)
+    {
+        const auto folder = "/graph-" + QByteArray::number(m_runs);
+        m_servers.put(folder);
+        m_servers.put(folder + '/' + name);
+        return folder + '/' + name;
+    }
+    bool redis(const QStringList &command) const
+    {
+        return QProcess::execute(u"redis-cli"_s,
+                                 QStringList{u"-p"_s, QString::number(m_servers.redis->address().port)} + command)
+               == 0;
+    }
+    [[nodiscard]] QString sqlUri() const
+    {
+        return u"mariadb://root@127.0.0.1:%1/shop"_s.arg(m_mariaDb->address().port);
+    }
+    static QJsonArray deadlocks(const Ran &ran)
+    {
+        QJsonArray found;
+        for (const auto &finding : ran.json().value("findings"_L1).toArray()) {
+            if (finding.toObject().value("code"_L1).toString() == "deadlock"_L1)
+                found.append(finding);
+        }
+        return found;
+    }
+    static QStringList strings(const QJsonValue &array)
+    {
+        QStringList all;
+        for (const auto &one : array.toArray())
+            all << one.toString();
+        all.sort();
+        return all;
+    }
+
+private slots:
+    void initTestCase()
+    {
+        const auto why = m_servers.start();
+        if (!why.isEmpty())
+            QSKIP(qPrintable(why));
+    }
+    void cleanupTestCase()
+    {
+        m_servers.stop();
+        m_mariaDb.reset();
+    }
+    void init()
+    {
+        ++m_runs;
+        redis({u"FLUSHALL"_s});
+    }
+
+    void twoKazooClientsOverTwoLocks()
+    {
+        const auto a = makeLock("a"), b = makeLock("b");
+        const Session first = openSession(), second = openSession(), third = openSession();
+        QVERIFY(first && second && third);
+        QVERIFY(queueKazoo(*first, a, "app-1") && queueKazoo(*second, b, "app-2"));
+        QVERIFY(queueKazoo(*first, b, "app-1"));
+        QVERIFY(queueKazoo(*third, a, "app-3")); // between the two
+        QVERIFY(queueKazoo(*second, a, "app-2"));
+
+        const auto ran = m_servers.run({u"findings"_s, u"--json"_s});
+        const auto found = deadlocks(ran);
+        QVERIFY2(found.size() == 1, ran.what());
+        const auto finding = found[0].toObject();
+        QCOMPARE(finding["severity"_L1].toString(), u"critical"_s);
+        const QStringList locks{u"zk:"_s + QString::fromUtf8(a), u"zk:"_s + QString::fromUtf8(b)};
+        QCOMPARE(strings(finding["locks"_L1]), locks);
+        QCOMPARE(finding["contenders"_L1].toArray().size(), 4);
+        const auto message = finding["message"_L1].toString();
+        QVERIFY2(message.contains(u"app-1"_s) && message.contains(u"app-2"_s) && !message.contains(u"app-3"_s),
+                 qPrintable(message));
+
+        const auto graph = m_servers.run({u"graph"_s, u"--json"_s});
+        QCOMPARE(fields(graph.json()), sorted(words("schema clients edges roots cycles coverage")));
+        const auto cycle = graph.json()["cycles"_L1].toArray()[0].toObject();
+        QCOMPARE(strings(cycle["locks"_L1]), locks);
+        const auto ids = [](const Session &one) { return u"zk:"_s + one->id().text(); };
+        QStringList clients{ids(first), ids(second)};
+        clients.sort();
+        QCOMPARE(strings(cycle["clients"_L1]), clients);
+        QVERIFY(clients.contains(cycle["victim"_L1].toString()));
+        QVERIFY(cycle["ends"_L1].isNull());
+        const auto text = m_servers.run({u"graph"_s});
+        QVERIFY2(text.out.startsWith("deadlock: app-") && text.out.contains("least costly to end"), text.what());
+        const auto dot = m_servers.run({u"graph"_s, u"--dot"_s});
+        QVERIFY2(dot.out.startsWith("digraph ") && dot.out.count("color=red") == 4, dot.what());
+    }
+
+    void aKazooLockAndARow()
+    {
+        auto made = sandbox::makeMariaDb();
+        if (!made)
+            QSKIP(qPrintable(made.error().message));
+        m_mariaDb = std::move(*made);
+        QVERIFY(m_mariaDb->start(std::chrono::seconds(60)));
+        const auto port = m_mariaDb->address().port;
+        NamedSql waits(port, "billing-1"); // first: it gets on when the other has gone
+        NamedSql holds(port, "billing-2");
+        if (!holds.isConnected() || !waits.isConnected())
+            QSKIP("the C client's library is not here");
+        const auto a = makeLock("row");
+        const Session first = openSession(), second = openSession(), third = openSession();
+        QVERIFY(first && second && third);
+        const QByteArray row = "SELECT * FROM stock WHERE id = 1 FOR UPDATE";
+        QVERIFY(holds.run("START TRANSACTION") && holds.run(row));
+        QVERIFY(queueKazoo(*first, a, "billing-1") && queueKazoo(*second, a, "billing-2"));
+        QVERIFY(queueKazoo(*third, a, "billing-3"));
+        QVERIFY(waits.run("SET innodb_lock_wait_timeout = 300") && waits.run("START TRANSACTION"));
+        waits.begin(row);
+
+        const auto arguments = m_servers.connect() + QStringList{u"--connect"_s, sqlUri()};
+        QTRY_COMPARE_WITH_TIMEOUT(deadlocks(run(arguments + QStringList{u"findings"_s, u"--json"_s})).size(), 1,
+                                  patienceMs);
+        const auto graph = run(arguments + QStringList{u"graph"_s, u"--json"_s});
+        const auto cycle = graph.json()["cycles"_L1].toArray()[0].toObject();
+        const QStringList clients{u"billing-1"_s, u"billing-2"_s},
+            locks{u"mariadb:shop.stock#id=1"_s, u"zk:"_s + QString::fromUtf8(a)};
+        QVERIFY2(strings(cycle["clients"_L1]) == clients, graph.what());
+        QCOMPARE(strings(cycle["locks"_L1]), locks);
+        QVERIFY(cycle["ends"_L1].toString().contains(u"innodb_lock_wait_timeout"_s));
+        for (const auto &one : graph.json()["clients"_L1].toArray()) {
+            const auto client = one.toObject();
+            if (clients.contains(client["id"_L1].toString()))
+                QCOMPARE(client["join"_L1].toString(), u"says so itself"_s);
+        }
+        QVERIFY(holds.run("ROLLBACK"));
+        waits.wait();
+        m_mariaDb.reset();
+    }
+
+    void aRedissonLockAndACuratorLockByLabel()
+    {
+        const auto a = makeLock("curator");
+        const Session first = openSession(), second = openSession(), third = openSession();
+        QVERIFY(first && second && third);
+        const auto mine = u"11111111-1111-4111-8111-111111111111"_s, its = u"22222222-2222-4222-8222-222222222222"_s,
+                   other = u"33333333-3333-4333-8333-333333333333"_s;
+        QVERIFY(queueCurator(*first, a) && queueCurator(*second, a) && queueCurator(*third, a));
+        // Redisson's fair lock: the second holds it, the first waits, and one who has nothing to do with it.
+        const auto later = QString::number(QDateTime::currentMSecsSinceEpoch() + 300'000);
+        QVERIFY(redis({u"HSET"_s, u"orders"_s, its + u":1"_s, u"1"_s})
+                && redis({u"PEXPIRE"_s, u"orders"_s, u"60000"_s}));
+        for (const auto &one : {mine, other}) {
+            QVERIFY(redis({u"RPUSH"_s, u"redisson_lock_queue:{orders}"_s, one + u":7"_s}));
+            QVERIFY(redis({u"ZADD"_s, u"redisson_lock_timeout:{orders}"_s, later, one + u":7"_s}));
+        }
+        const auto label = [](const QString &pattern, const QString &name) {
+            return QStringList{u"--label"_s, pattern + u'=' + name};
+        };
+        const auto unlabelled = m_servers.run({u"findings"_s, u"--json"_s});
+        QVERIFY2(deadlocks(unlabelled).isEmpty(), unlabelled.what());
+        const auto labels = label(mine + u":*"_s, u"east"_s) + label(first->id().text(), u"east"_s)
+                            + label(its + u":*"_s, u"west"_s) + label(second->id().text(), u"west"_s);
+        const auto ran = m_servers.run(QStringList{u"findings"_s, u"--json"_s} + labels);
+        QVERIFY2(deadlocks(ran).size() == 1, ran.what());
+        const auto message = deadlocks(ran)[0].toObject()["message"_L1].toString();
+        QVERIFY2(message.contains(u"east"_s) && message.contains(u"west"_s)
+                     && message.contains(u"unless it is renewed"_s) && !message.contains(other),
+                 qPrintable(message));
+        const auto graph = m_servers.run(QStringList{u"graph"_s, u"--json"_s} + labels);
+        const auto cycle = graph.json()["cycles"_L1].toArray()[0].toObject();
+        QCOMPARE(strings(cycle["clients"_L1]), (QStringList{u"east"_s, u"west"_s}));
+        QCOMPARE(strings(cycle["locks"_L1]), (QStringList{u"redis:orders"_s, u"zk:"_s + QString::fromUtf8(a)}));
+    }
+
+    // Queues, readers, permits, one session in many places: everybody gets on in the end.
+    void aHealthyCrowdIsNoDeadlock()
+    {
+        const auto a = makeLock("a"), b = makeLock("b");
+        std::vector<Session> sessions;
+        for (int i = 0; i < 4; ++i) {
+            sessions.push_back(openSession());
+            QVERIFY(sessions.back());
+        }
+        for (int i = 0; i < 4; ++i) // the same order everywhere
+            QVERIFY(queueKazoo(*sessions[size_t(i)], a, "worker") && queueKazoo(*sessions[size_t(i)], b, "worker"));
+        QVERIFY(queueKazoo(*sessions[0], a, "worker")); // another thread of the holder
+        const auto reads = makeLock("rw");
+        for (int i = 0; i < 3; ++i)
+            QVERIFY(add(*sessions[size_t(i)], reads + '/' + hex() + "__rlock__", "worker"));
+        const auto other = makeLock("rw2");
+        for (int i = 2; i >= 0; --i)
+            QVERIFY(add(*sessions[size_t(i)], other + '/' + hex() + "__rlock__", "worker"));
+        QVERIFY(redis({u"SET"_s, u"stock-lock"_s, u"9d3c3c1e-6a55-4a63-9d5f-0d0a0a0b0c0d"_s, u"PX"_s, u"60000"_s}));
+        for (int i = 0; i < 2; ++i) {
+            const auto ran = m_servers.run({u"findings"_s, u"--json"_s});
+            QVERIFY2(ran.status == 0 && deadlocks(ran).isEmpty(), ran.what());
+        }
+        const auto graph = m_servers.run({u"graph"_s, u"--json"_s});
+        QVERIFY2(graph.json()["cycles"_L1].toArray().isEmpty(), graph.what());
+        QVERIFY2(!graph.json()["roots"_L1].toArray().isEmpty(), graph.what());
+        const auto root = graph.json()["roots"_L1].toArray()[0].toObject();
+        QCOMPARE(fields(root), sorted(words("client direct total waitingMs")));
+    }
+};
+
+LOCKSCOPE_TEST(TestCtlGraph)
+#include "tst_ctl_graph.moc"

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+// The wait-for graph as tables: locks as lines of text in, roots and cycles out.
+//
+//   zk:/a kazoo-lock: A | B C      A holds, B and C wait in that order
+//   A.r                            reads; B@app-9: has written "app-9"; C%4711: a process of that number
+//   A~9                            its node was made as the ninth
+#include "core/inspect/findings.h"
+#include "core/inspect/waits/waitgraph.h"
+#include "core/rules/catalogue.h"
+#include "core/workspace/clientlabels.h"
+#include "tests/support/testmain.h"
+
+#include <QRegularExpression>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace lockscope;
+using namespace lockscope::inspect;
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace {
+
+const std::chrono::system_clock::time_point pictureTime{std::chrono::hours(24 * 20'000)};
+
+Contender drawnContender(const QString &text, Role role, BackendKind backend, int place)
+{
+    static const QRegularExpression form(u"^([^.@%~=]+)(\\.r|\\.p)?(@[^%~=]+)?(%\\d+)?(~\\d+)?(=\\d+)?$"_s);
+    const auto read = form.match(text);
+    if (!read.hasMatch())
+        qFatal("%s", qPrintable(text));
+    Contender one;
+    const auto who = read.captured(1);
+    one.role = role;
+    one.position = place;
+    one.mode = read.captured(2) == ".r"_L1   ? Mode::Read
+               : read.captured(2) == ".p"_L1 ? Mode::Permit
+                                             : Mode::Exclusive;
+    const bool isRedisson = backend == BackendKind::Redis && who.contains(u':');
+    one.id = who.toUtf8();
+    if (!isRedisson)
+        one.session = who;
+    const auto says = read.captured(3).mid(1).toUtf8();
+    if (!says.isEmpty())
+        (backend == BackendKind::MariaDb ? one.program : one.identity) = says;
+    if (!read.captured(4).isEmpty())
+        one.pid = read.captured(4).mid(1).toLongLong();
+    one.guard.czxid = read.captured(5).mid(1).toLongLong();
+    const auto age = std::chrono::seconds(read.captured(6).isEmpty() ? 10 : read.captured(6).mid(1).toInt());
+    (role == Role::Holder ? one.heldSince : one.waitingSince) =
+        std::chrono::time_point_cast<std::chrono::milliseconds>(pictureTime) - age;
+    return one;
+}
+
+LockSnapshot drawnLock(const QString &line)
+{
+    const auto head = line.section(u": "_s, 0, 0).simplified().split(u' ');
+    const auto sides = line.section(u": "_s, 1).split(u'|');
+    LockSnapshot lock;
+    const auto name = head.value(0).toUtf8();
+    lock.lock = {ConnectionName(name.left(name.indexOf(':'))), name.mid(name.indexOf(':') + 1)};
+    lock.recipe = head.value(1).toUtf8();
+    if (!recipes::findRecipe(lock.recipe))
+        qFatal("%s", lock.recipe.constData());
+    lock.backend = recipes::recipeOf(lock.recipe).backend;
+    int place = 0;
+    for (const auto role : {Role::Holder, Role::Waiter}) {
+        const auto side = sides.value(role == Role::Holder ? 0 : 1).simplified();
+        for (const auto &one : side.split(u' ', Qt::SkipEmptyParts))
+            lock.contenders.push_back(drawnContender(one, role, lock.backend, place++));
+    }
+    lock.state = lock.waiterCount() > 0 ? LockState::Contended : LockState::Held;
+    return lock;
+}
+
+std::vector<LockSnapshot> drawnLocks(const QString &picture)
+{
+    std::vector<LockSnapshot> locks;
+    for (const auto &line : picture.split(u'\n', Qt::SkipEmptyParts))
+        locks.push_back(drawnLock(line));
+    return locks;
+}
+
+// "zk:A 1/2" for a root; "zk:A zk:B" for a cycle, by their names in alphabetical order.
+QStringList rootWords(const WaitGraph &graph)
+{
+    QStringList all;
+    for (const auto &root : graph.roots)
+        all << u"%1 %2/%3"_s.arg(QString::fromUtf8(graph.clients[size_t(root.client)].id))
+                   .arg(root.direct)
+                   .arg(root.total);
+    return all;
+}
+
+QStringList cycleWords(const WaitGraph &graph)
+{
+    QStringList all;
+    for (const auto &cycle : graph.cycles) {
+        QStringList names;
+        for (const int one : cycle.clients)
+            names << QString::fromUtf8(graph.clients[size_t(one)].id);
+        names.sort();
+        all << names.join(u' ');
+    }
+    all.sort();
+    return all;
+}
+
+std::vector<ClientLabel> drawnLabels(const QString &text)
+{
+    std::vector<ClientLabel> labels;
+    for (const auto &one : text.split(u' ', Qt::SkipEmptyParts))
+        labels.push_back(*readClientLabel(one));
+    return labels;
+}
+
+const QString redissonA = u"11111111-1111-4111-8111-111111111111"_s;
+const QString redissonB = u"22222222-2222-4222-8222-222222222222"_s;
+
+} // namespace
+
+class TestWaitGraph : public QObject {
+    Q_OBJECT
+private slots:
+    void roots_data()
+    {
+        QTest::addColumn<QString>("picture");
+        QTest::addColumn<QStringList>("roots");
+        QTest::newRow("nobody waits") << u"zk:/a kazoo-lock: A |"_s << QStringList();
+        QTest::newRow("each in a queue waits for the one before")
+            << u"zk:/a kazoo-lock: A | B C D"_s << QStringList{u"zk:A 1/3"_s};
+        QTest::newRow("who polls waits for the holder") << u"redis:a redisson-lock: %1:1 | s1 s2"_s.arg(redissonA)
+                                                        << QStringList{u"redis:%1 2/2"_s.arg(redissonA)};
+        QTest::newRow("across locks") << u"zk:/a kazoo-lock: A | B\nzk:/b kazoo-lock: B | C D"_s
+                                      << QStringList{u"zk:A 1/3"_s};
+        QTest::newRow("readers before a writer hold it up together")
+            << u"zk:/a curator-rwlock: A.r B.r | C"_s << QStringList{u"zk:A 1/1"_s, u"zk:B 1/1"_s};
+        QTest::newRow("a queued writer is in readers' way")
+            << u"zk:/a curator-rwlock: A.r | B C.r D.r"_s << QStringList{u"zk:A 1/3"_s};
+        QTest::newRow("any permit will do")
+            << u"zk:/a curator-semaphore: A.p B.p | C.p D.p"_s << QStringList{u"zk:A 1/2"_s, u"zk:B 1/2"_s};
+        QTest::newRow("a session that waits for what it holds can let go")
+            << u"zk:/a kazoo-lock: A | B A C"_s << QStringList{u"zk:A 2/2"_s};
+        QTest::newRow("who waits elsewhere cannot")
+            << u"zk:/a kazoo-lock: A | B\nzk:/b kazoo-lock: C | A"_s << QStringList{u"zk:C 1/2"_s};
+        QTest::newRow("who holds up most comes first")
+            << u"zk:/a kazoo-lock: A | B\nzk:/c kazoo-lock: C | D E"_s << QStringList{u"zk:C 1/2"_s, u"zk:A 1/1"_s};
+    }
+    void roots()
+    {
+        QFETCH(QString, picture);
+        QTEST(rootWords(waitGraphOf(drawnLocks(picture), {}, pictureTime)), "roots");
+    }
+
+    void waitingIsSummedUp()
+    {
+        const auto graph = waitGraphOf(drawnLocks(u"zk:/a kazoo-lock: A=99 | B=30 C=12"_s), {}, pictureTime);
+        QCOMPARE(graph.roots.front().waiting, std::chrono::milliseconds(42s));
+    }
+
+    void cycles_data()
+    {
+        QTest::addColumn<QString>("picture");
+        QTest::addColumn<QString>("labels");
+        QTest::addColumn<QStringList>("cycles");
+        const auto row = [](const char *name, const QString &picture, const QStringList &cycles = {},
+                            const QString &labels = {}) { QTest::newRow(name) << picture << labels << cycles; };
+        const QString two = u"zk:/a kazoo-lock: A | B\nzk:/b kazoo-lock: B | A"_s;
+        row("two over two", two, {u"zk:A zk:B"_s});
+        row("a third waits behind", u"zk:/a kazoo-lock: A | B C\nzk:/b kazoo-lock: B | A"_s, {u"zk:A zk:B"_s});
+        row("a third waits between", u"zk:/a kazoo-lock: A | C B\nzk:/b kazoo-lock: B | A"_s, {u"zk:A zk:B"_s});
+        row("three over three", u"zk:/a kazoo-lock: A | C\nzk:/b kazoo-lock: B | A\nzk:/c kazoo-lock: C | B"_s,
+            {u"zk:A zk:B zk:C"_s});
+        row("two apart", two + u"\nzk:/c kazoo-lock: C | D\nzk:/d kazoo-lock: D | C"_s,
+            {u"zk:A zk:B"_s, u"zk:C zk:D"_s});
+        row("a queue", u"zk:/a kazoo-lock: A | B C\nzk:/b kazoo-lock: B | C"_s);
+        row("the same session again", u"zk:/a kazoo-lock: A | A B"_s);
+        row("threads of one session and another", u"zk:/a kazoo-lock: A | B A"_s);
+        row("readers share", u"zk:/a curator-rwlock: A.r B.r |\nzk:/b curator-rwlock: B.r A.r |"_s);
+        row("a writer before readers", u"zk:/a curator-rwlock: A.r | B C.r\nzk:/c kazoo-lock: C | A"_s,
+            {u"zk:A zk:B zk:C"_s});
+        row("one permit is free to come", u"zk:/a curator-semaphore: A.p C.p | B.p\nzk:/b kazoo-lock: B | A"_s);
+        row("all permits are in it", u"zk:/a curator-semaphore: A.p C.p | B.p\nzk:/b kazoo-lock: B | A C"_s,
+            {u"zk:A zk:B zk:C"_s});
+        // By the node's number: the session waited before it got the other lock, so another thread did.
+        row("it got that while it waited", u"zk:/a kazoo-lock: A~9 | B~5\nzk:/b kazoo-lock: B~2 | A~3"_s);
+        row("it waited after it got that", u"zk:/a kazoo-lock: A~1 | B~5\nzk:/b kazoo-lock: B~2 | A~3"_s,
+            {u"zk:A zk:B"_s});
+        row("a row of SQL: all who are in the way",
+            u"mariadb:t#id=1 sql-for-update: 1.r 2.r | 3\nmariadb:t#id=2 sql-for-update: 3 | 2"_s,
+            {u"mariadb:2 mariadb:3"_s});
+        row("Redisson's threads",
+            u"redis:a redisson-fair-lock: %1:1 | %1:2\nredis:b redisson-fair-lock: %1:2 | %1:1"_s.arg(redissonA),
+            {u"redis:"_s + redissonA});
+        row("another thread of it waits",
+            u"redis:a redisson-fair-lock: %1:1 | %2:1\nredis:b redisson-fair-lock: %2:1 | %1:2"_s.arg(redissonA,
+                                                                                                      redissonB));
+
+        const QString across =
+            u"zk:/a kazoo-lock: A@app-9 | B@app-8\nmariadb:t#id=1 sql-for-update: 7@app-8 | 9@app-9"_s;
+        row("a node's data and program_name", across, {u"app-8 app-9"_s});
+        row("with a process in it",
+            u"zk:/a kazoo-lock: A@app-31 | B@app-32\nmariadb:t#id=1 sql-for-update: 7@app%32 | 9@app%31"_s,
+            {u"app-31 app-32"_s});
+        row("two sessions of one name",
+            u"zk:/a kazoo-lock: A@app | B@app\nmariadb:t#id=1 sql-for-update: 7@app | 9@app"_s);
+        row("addresses are no names",
+            u"zk:/a curator-mutex: A@10.0.0.1 | B@10.0.0.2\nmariadb:t#id=1 sql-for-update: 7@10.0.0.2 | 9@10.0.0.1"_s);
+        const QString labelled =
+            u"zk:/a curator-mutex: A | B\nredis:b redisson-fair-lock: %1:1 | %2:1"_s.arg(redissonB, redissonA);
+        row("no label", labelled);
+        row("a label", labelled, {u"east west"_s}, u"A=east %1*=east B=west %2*=west"_s.arg(redissonA, redissonB));
+        row("a label that fits two of one server", labelled, {}, u"*=everybody"_s);
+    }
+    void cycles()
+    {
+        QFETCH(QString, picture);
+        QFETCH(QString, labels);
+        QTEST(cycleWords(waitGraphOf(drawnLocks(picture), drawnLabels(labels), pictureTime)), "cycles");
+    }
+
+    void howSureAJoinIsStandsBesideIt()
+    {
+        const auto graph =
+            waitGraphOf(drawnLocks(u"zk:/a kazoo-lock: A@app-9 |\nmariadb:t#id=1 sql-for-update: 9@app-9 | 3"_s), {},
+                        pictureTime);
+        QCOMPARE(graph.clients.size(), size_t(2));
+        QCOMPARE(graph.clients[0].id, QByteArray("app-9"));
+        QCOMPARE(word(graph.clients[0].join), u"says so itself"_s);
+        QCOMPARE(graph.clients[0].because, u"calls itself app-9"_s);
+        QCOMPARE(word(graph.clients[1].join), u"same session"_s);
+    }
+
+    // Of two hosts, each its own "worker".
+    void aNameOnTwoHostsIsTwoClients()
+    {
+        auto locks = drawnLocks(u"zk:/a kazoo-lock: A@worker |\nmariadb:t#id=1 sql-for-update: 9@worker | 3"_s);
+        locks[0].contenders[0].endpoint = u"10.0.0.1:1"_s;
+        locks[1].contenders[0].endpoint = u"10.0.0.2:1"_s;
+        QCOMPARE(waitGraphOf(locks, {}, pictureTime).clients.size(), size_t(3));
+        locks[1].contenders[0].endpoint = u"10.0.0.1:2"_s;
+        QCOMPARE(waitGraphOf(locks, {}, pictureTime).clients.size(), size_t(2));
+    }
+
+    void aHostAloneJoinsNobody()
+    {
+        auto locks = drawnLocks(u"zk:/a kazoo-lock: A | B\nredis:b redis-set-nx: t1 |"_s);
+        locks[0].contenders[0].endpoint = u"10.0.0.1:1"_s;
+        locks[0].contenders[1].endpoint = u"10.0.0.1:2"_s;
+        locks[1].contenders[0].endpoint = u"10.0.0.1:3"_s;
+        const auto graph = waitGraphOf(locks, {{"10.0.0.1:*", u"east"_s}}, pictureTime);
+        QCOMPARE(graph.clients.size(), size_t(3));
+        for (const auto &client : graph.clients)
+            QCOMPARE(client.name, u"east"_s);
+    }
+
+    void theVictimIsTheCheapest()
+    {
+        auto graph =
+            waitGraphOf(drawnLocks(u"zk:/a kazoo-lock: A=10 | B C\nzk:/b kazoo-lock: B=40 | A"_s), {}, pictureTime);
+        QCOMPARE(graph.clients[size_t(graph.cycles.front().victim)].id, QByteArray("zk:B"));
+        graph = waitGraphOf(drawnLocks(u"zk:/a kazoo-lock: A=10 | B\nzk:/b kazoo-lock: B=40 | A C\n"
+                                       "zk:/d kazoo-lock: A=90 | E"_s),
+                            {}, pictureTime);
+        // One waits outside for each; A has held something for the shortest.
+        QCOMPARE(graph.clients[size_t(graph.cycles.front().victim)].id, QByteArray("zk:A"));
+        QVERIFY2(graph.cycles.front().victimBecause.contains(u"newest hold"_s),
+                 qPrintable(graph.cycles.front().victimBecause));
+    }
+
+    void whatMayEndItIsSaid()
+    {
+        auto graph = waitGraphOf(drawnLocks(u"zk:/a kazoo-lock: A | B\nzk:/b kazoo-lock: B | A"_s), {}, pictureTime);
+        QCOMPARE(graph.cycles.front().ends, std::optional<QString>());
+        QVERIFY(graph.cycles.front().sentence.contains(u"Nothing that is known ends it by itself"_s));
+        auto leased = drawnLocks(
+            u"zk:/a kazoo-lock: A | B\nredis:b redisson-fair-lock: %1:1 | %2:1"_s.arg(redissonB, redissonA));
+        leased[1].contenders[0].expiresAt = std::chrono::time_point_cast<std::chrono::milliseconds>(pictureTime) + 8s;
+        graph = waitGraphOf(leased, drawnLabels(u"A=east %1*=east B=west %2*=west"_s.arg(redissonA, redissonB)),
+                            pictureTime);
+        QVERIFY2(graph.cycles.front().ends->contains(u"8.0 s unless it is renewed"_s),
+                 qPrintable(*graph.cycles.front().ends));
+        graph = waitGraphOf(
+            drawnLocks(u"zk:/a kazoo-lock: A@aaa | B@bbb\nmariadb:t#id=1 sql-for-update: 7@bbb | 9@aaa"_s), {},
+            pictureTime);
+        QVERIFY(graph.cycles.front().ends->contains(u"innodb_lock_wait_timeout"_s));
+    }
+
+    void theSentenceNamesClientsAndLocks()
+    {
+        auto graph =
+            waitGraphOf(drawnLocks(u"zk:/a kazoo-lock: A@app-1 | B@app-2\nzk:/b kazoo-lock: B@app-2 | A@app-1"_s), {},
+                        pictureTime);
+        const auto &sentence = graph.cycles.front().sentence;
+        QVERIFY2(
+            sentence.startsWith(u"app-1 holds zk:/a and waits for zk:/b; app-2 holds zk:/b and waits for zk:/a. "_s),
+            qPrintable(sentence));
+    }
+
+    void aFindingOnEachLockInIt()
+    {
+        const auto locks =
+            drawnLocks(u"zk:/a kazoo-lock: A | B C\nzk:/b kazoo-lock: B | A\nzk:/c kazoo-lock: C | D"_s);
+        const auto graph = waitGraphOf(locks, {}, pictureTime);
+        std::vector<std::vector<QByteArray>> found;
+        for (auto lock : locks) {
+            addDeadlocks(lock, graph, graph.cycles);
+            found.push_back(lock.findings.empty() ? std::vector<QByteArray>() : lock.findings.front().contenders);
+        }
+        using Ids = std::vector<QByteArray>;
+        QCOMPARE(found, (std::vector<Ids>{{"A", "B"}, {"B", "A"}, {}}));
+        QCOMPARE(keyOf(graph, graph.cycles.front()), keyOf(graph, graph.cycles.front()));
+    }
+
+    void labelsAreReadAndKept()
+    {
+        QVERIFY(!readClientLabel(u"billing"_s) && !readClientLabel(u"=billing"_s)
+                && !readClientLabel(u"10.0.0.1="_s));
+        const auto label = readClientLabel(u"user=app*=the till"_s);
+        QVERIFY(label && label->pattern == "user=app*" && label->name == u"the till"_s);
+        QTemporaryDir folder;
+        const auto file = folder.filePath(u"lockscope/labels"_s);
+        QVERIFY(savedClientLabels(file).empty());
+        QVERIFY(saveClientLabels({{"10.0.0.1:*", u"east"_s}, *label}, file));
+        QVERIFY(saveClientLabels({{"10.0.0.1:*", u"west"_s}}, file));
+        const std::vector<ClientLabel> kept{*label, {"10.0.0.1:*", u"west"_s}};
+        QCOMPARE(savedClientLabels(file), kept);
+    }
+
+    void hostileNamesStayText()
+    {
+        auto locks = drawnLocks(u"zk:/a kazoo-lock: A | B"_s);
+        locks[0].lock.name = "/x\"];evil[\n\x1b";
+        locks[0].contenders[0].identity = "me\\\"\n<b>";
+        const auto graph = waitGraphOf(locks, {}, pictureTime);
+        const auto dot = toDot(graph);
+        QCOMPARE(dot.count('\n'), 9);
+        QVERIFY(!dot.contains('\x1b') && dot.contains("/x\\\"];evil[\\\\x0A\\\\x1B"));
+        QVERIFY(!QString::fromUtf8(graph.clients[0].id).contains(u'\n'));
+    }
+};
+
+LOCKSCOPE_TEST(TestWaitGraph)
+#include "tst_waitgraph.moc"
