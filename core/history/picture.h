@@ -69,7 +69,7 @@ public:
     [[nodiscard]] std::vector<Change> asChanges(Moment at) const;
 };
 
-// A lock as it stood at that moment: what nobody told a change of was still so while its connection stood. Ages count to
+// A lock as it stood then: what nobody told a change of was still so while its connection stood. Ages count to
 // then, and so does what a message says of them.
 [[nodiscard]] inspect::LockSnapshot lockAsOf(const Picture &picture, inspect::LockSnapshot lock, Moment at);
 // All of them.

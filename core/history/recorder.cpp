@@ -78,10 +78,17 @@ Result<void> Recorder::flush()
     return flushed;
 }
 
+Result<void> Recorder::end()
+{
+    auto flushed = flush();
+    m_isOver = true;
+    return flushed;
+}
+
 void Recorder::flushLater()
 {
     m_timer = m_loop.callAt(m_loop.now() + flushEvery, [this] {
-        if (flush())
+        if (flush() && !m_isOver)
             flushLater();
     });
 }

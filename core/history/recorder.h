@@ -23,6 +23,8 @@ public:
     void acted(const Act &act);
     // Up to now, to the file.
     Result<void> flush();
+    // The same, for the last time.
+    Result<void> end();
 
     void locksChanged(std::vector<inspect::SnapshotChange> changes) override;
     void sessionsChanged(const ConnectionName &connection, std::vector<inspect::SessionSnapshot> sessions) override;

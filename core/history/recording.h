@@ -70,7 +70,7 @@ private:
     QStringList m_damage;
 };
 
-// "2026-03-01T10:00:00Z" (a local time where it names no zone), "10:00:00" of the recording's last day, or "-5m" before
+// "2026-03-01T10:00:00Z" (local time where it names no zone), "10:00:00" of the recording's last day, "-5m" before
 // its end. Outside of the recording: an error.
 [[nodiscard]] Result<Moment> momentIn(const Recording &recording, const QString &text);
 

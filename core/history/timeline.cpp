@@ -32,7 +32,7 @@ public:
         for (const auto &moment : m_history.moments)
             take(moment);
         for (const auto &[at, act] : m_history.acts)
-            m_timeline.events.push_back({at, EventKind::Acted, {}, {}, actWords(act)});
+            m_timeline.events.push_back({act.time, EventKind::Acted, {}, {}, actWords(act)});
         tellUnseen();
         std::ranges::stable_sort(m_timeline.events, {}, &TimelineEvent::at);
         m_timeline.holds = spansOf(std::move(m_holds));
