@@ -23,7 +23,7 @@ using inspect::Role;
 
 namespace {
 
-const Moment start{std::chrono::milliseconds(1'700'000'000'000)};
+const Moment recordedFrom{std::chrono::milliseconds(1'700'000'000'000)};
 const ConnectionName zkName("zk");
 
 QByteArray someBytes(Random &random)
@@ -48,10 +48,10 @@ inspect::Contender someContender(Random &random, int position)
     one.endpoint = perhaps(random, u"10.0.3.7:%1"_s.arg(random.below(60'000)));
     one.identity = perhaps(random, someBytes(random));
     one.reentry = static_cast<int>(random.below(5));
-    one.heldSince = perhaps(random, start - std::chrono::milliseconds(random.below(1000)));
+    one.heldSince = perhaps(random, recordedFrom - std::chrono::milliseconds(random.below(1000)));
     one.heldAtMost = random.below(2) == 1;
-    one.waitingSince = perhaps(random, start);
-    one.expiresAt = perhaps(random, start + 5s);
+    one.waitingSince = perhaps(random, recordedFrom);
+    one.expiresAt = perhaps(random, recordedFrom + 5s);
     one.watches = {{someBytes(random), random.below(2) == 1, inspect::Evidence::Server}};
     one.guard.path = someBytes(random);
     one.guard.czxid = static_cast<qint64>(random.next());
@@ -75,8 +75,8 @@ LockSnapshot someLock(Random &random)
     const auto kinds = inspect::findingKinds();
     lock.findings = {{kinds[random.below(kinds.size())].code, inspect::Severity::Warning, u"a message"_s, {"a"}}};
     lock.companions = {someBytes(random)};
-    lock.nodes = {{u"h:1"_s, true, perhaps(random, someBytes(random)), perhaps(random, start)}};
-    lock.observed = start;
+    lock.nodes = {{u"h:1"_s, true, perhaps(random, someBytes(random)), perhaps(random, recordedFrom)}};
+    lock.observed = recordedFrom;
     lock.serverAhead = std::chrono::milliseconds(random.below(500)) - 250ms;
     return lock;
 }
@@ -101,9 +101,12 @@ Change someChange(Random &random, Moment at)
     case 1: return {at, CoverageSeen{zkName, {{zkName, false, QString::fromLatin1(someBytes(random))}}}};
     case 2:
         return {at, SessionsSeen{
-                        zkName, {{zkName, u"0x1"_s, u"h:1"_s, {}, {someBytes(random)}, {}, perhaps(random, start)}}}};
+                        zkName,
+                        {{zkName, u"0x1"_s, u"h:1"_s, {}, {someBytes(random)}, {}, perhaps(random, recordedFrom)}}}};
     case 3:
-        return {at, Act{start, u"ann@host"_s, u"force-release"_s, "zk:/locks/1", "a", {}, u"result"_s, {}, {}, {}}};
+        return {
+            at,
+            Act{recordedFrom, u"ann@host"_s, u"force-release"_s, "zk:/locks/1", "a", {}, u"result"_s, {}, {}, {}}};
     default:
         return {at, inspect::SnapshotChange{random.below(4) ? ChangeKind::Changed : ChangeKind::Removed,
                                             someLock(random)}};
@@ -163,8 +166,8 @@ class TestHistory : public QObject {
         Random random(seed);
         Played played;
         played.path = freshPath();
-        auto writer = RecordingWriter::create(played.path, start);
-        auto at = start;
+        auto writer = RecordingWriter::create(played.path, recordedFrom);
+        auto at = recordedFrom;
         Picture truth;
         for (int n = 0; n < changes; ++n) {
             at += std::chrono::milliseconds(random.below(400));
@@ -184,7 +187,7 @@ private slots:
     {
         Random random(4);
         for (int n = 0; n < 2000; ++n) {
-            const auto written = someChange(random, start + std::chrono::milliseconds(n));
+            const auto written = someChange(random, recordedFrom + std::chrono::milliseconds(n));
             QByteArray bytes;
             encode(written, bytes);
             ChangeReader reader(bytes);
@@ -217,7 +220,7 @@ private slots:
         const auto recording = Recording::open({played.path});
         QVERIFY2(recording, recording ? "" : qPrintable(recording.error().message));
         QVERIFY2(recording->damage().isEmpty(), qPrintable(recording->damage().join(u' ')));
-        QCOMPARE(recording->begin(), start);
+        QCOMPARE(recording->begin(), recordedFrom);
         for (std::size_t i = 0; i < played.after.size(); i += 1 + played.after.size() / 60) {
             // Of several changes in one millisecond the last counts.
             while (i + 1 < played.after.size() && played.after[i + 1].first == played.after[i].first)
@@ -227,7 +230,7 @@ private slots:
             QVERIFY(*picture == played.after[i].second);
         }
         int walked = 0;
-        const auto all = recording->walk(start - 1ms, recording->end(), [&walked](const Change &) {
+        const auto all = recording->walk(recordedFrom - 1ms, recording->end(), [&walked](const Change &) {
             ++walked;
             return true;
         });
@@ -241,7 +244,7 @@ private slots:
         const auto whole = contentsOf(play(3, 200).path);
         const auto complete = Recording::open({fileOf(whole)});
         QVERIFY(complete);
-        auto last = start;
+        auto last = recordedFrom;
         int torn = 0;
         for (qsizetype size = 400; size < whole.size(); size += 97) {
             const auto cut = Recording::open({fileOf(whole.first(size))});
@@ -274,9 +277,9 @@ private slots:
                 }
             }
             const auto recording = Recording::open({fileOf(bytes)});
-            const auto walked = recording
-                                    ? recording->walk(start, recording->end(), [](const Change &) { return true; })
-                                    : Result<void>(recording.error());
+            const auto walked =
+                recording ? recording->walk(recordedFrom, recording->end(), [](const Change &) { return true; })
+                          : Result<void>(recording.error());
             refused += walked && recording->damage().isEmpty() ? 0 : 1;
             QFile::remove(m_folder.filePath(u"%1.lockscope"_s.arg(m_count)));
         }
@@ -290,7 +293,7 @@ private slots:
         int refused = 0;
         for (int n = 0; n < 30'000; ++n) {
             QByteArray bytes;
-            encode(someChange(random, start), bytes);
+            encode(someChange(random, recordedFrom), bytes);
             for (auto times = 1 + random.below(3); times > 0; --times)
                 bytes[static_cast<qsizetype>(random.below(static_cast<quint64>(bytes.size())))] =
                     static_cast<char>(random.next());
@@ -300,7 +303,7 @@ private slots:
             if (change) { // and what it became can be shown
                 Picture picture;
                 picture.apply(*change);
-                (void)locksAsOf(picture, start);
+                (void)locksAsOf(picture, recordedFrom);
             }
         }
         QVERIFY(refused > 1000);
@@ -312,7 +315,7 @@ private slots:
         bytes[bytes.size() / 2] = static_cast<char>(~bytes[bytes.size() / 2]);
         const auto recording = Recording::open({fileOf(bytes)});
         QVERIFY(recording);
-        const auto whole = recording->walk(start, recording->end(), [](const Change &) { return true; });
+        const auto whole = recording->walk(recordedFrom, recording->end(), [](const Change &) { return true; });
         const auto said = whole ? recording->damage().join(u' ') : whole.error().message;
         QVERIFY2(said.contains(u" at byte "_s), qPrintable(said));
     }
@@ -337,7 +340,7 @@ private slots:
         auto lock = someLock(random);
         lock.findings = {{inspect::FindingCode::Herd, inspect::Severity::Info, {}, {}}};
         QByteArray bytes;
-        encode({start, inspect::SnapshotChange{ChangeKind::Added, lock}}, bytes);
+        encode({recordedFrom, inspect::SnapshotChange{ChangeKind::Added, lock}}, bytes);
         QVERIFY(bytes.contains("herd"));
         bytes.replace("herd", "horo");
         ChangeReader reader(bytes);
@@ -350,7 +353,7 @@ private slots:
     void aFileIsNeverWrittenOverAndClosedToOthers()
     {
         const auto path = play(1, 5).path;
-        QVERIFY(!RecordingWriter::create(path, start));
+        QVERIFY(!RecordingWriter::create(path, recordedFrom));
         QVERIFY(!(QFile::permissions(path) & (QFile::ReadGroup | QFile::ReadOther | QFile::WriteOther)));
     }
 
@@ -358,21 +361,21 @@ private slots:
     void agesCountToTheMoment()
     {
         Picture picture;
-        picture.apply({start, standing()});
-        auto lock = heldLock("/locks/a", start);
-        lock.observed = start + 11min;
+        picture.apply({recordedFrom, standing()});
+        auto lock = heldLock("/locks/a", recordedFrom);
+        lock.observed = recordedFrom + 11min;
         inspect::addAgeFindings(lock, {});
-        picture.apply({start + 11min, inspect::SnapshotChange{ChangeKind::Added, lock}});
-        auto then = locksAsOf(picture, start + 20min).front();
-        QCOMPARE(then.observed, start + 20min);
+        picture.apply({recordedFrom + 11min, inspect::SnapshotChange{ChangeKind::Added, lock}});
+        auto then = locksAsOf(picture, recordedFrom + 20min).front();
+        QCOMPARE(then.observed, recordedFrom + 20min);
         QVERIFY2(then.findings.front().message.contains(u"20 m"_s), qPrintable(then.findings.front().message));
         auto broken = standing();
         broken.isConnected = false;
-        picture.apply({start + 15min, broken});
-        QCOMPARE(locksAsOf(picture, start + 20min).front().observed, start + 15min);
+        picture.apply({recordedFrom + 15min, broken});
+        QCOMPARE(locksAsOf(picture, recordedFrom + 20min).front().observed, recordedFrom + 15min);
         QVERIFY(!coverageAsOf(picture).front().complete);
         Picture copy;
-        for (const auto &change : picture.asChanges(start + 20min))
+        for (const auto &change : picture.asChanges(recordedFrom + 20min))
             copy.apply(change);
         QVERIFY(copy == picture);
     }
@@ -404,7 +407,7 @@ private slots:
         const auto recording = Recording::open({play(7, 3000).path});
         QVERIFY(recording);
         QCOMPARE(*momentIn(*recording, u"-30s"_s), recording->end() - 30s);
-        QCOMPARE(*momentIn(*recording, u"2023-11-14T22:13:30Z"_s), start + 10s);
+        QCOMPARE(*momentIn(*recording, u"2023-11-14T22:13:30Z"_s), recordedFrom + 10s);
         QVERIFY(!momentIn(*recording, u"-9h"_s));
         QVERIFY(!momentIn(*recording, u"2024-11-14T22:13:30Z"_s));
         QVERIFY(!momentIn(*recording, u"yesterday"_s));

@@ -18,10 +18,9 @@ using inspect::Role;
 namespace {
 
 const Moment begun{std::chrono::milliseconds(1'700'000'000'000)};
-using Kind = TimelineEvent::Kind;
 
 // "a b c": a holds, the others wait, in order; "- b": nobody holds it; "": the lock is gone.
-LockMoment moment(std::chrono::seconds after, const QByteArray &queue)
+LockMoment seenAt(std::chrono::seconds after, const QByteArray &queue)
 {
     LockMoment out;
     out.at = begun + after;
@@ -133,7 +132,7 @@ private slots:
         QFETCH(int, handOffs);
         std::vector<LockMoment> moments;
         for (qsizetype i = 0; i < queues.size(); ++i)
-            moments.push_back(moment(std::chrono::seconds(10 * i), queues[i]));
+            moments.push_back(seenAt(std::chrono::seconds(10 * i), queues[i]));
         const auto timeline = timelineOf(historyOf(moments));
         QCOMPARE(told(timeline), events);
         QCOMPARE(timeline.handOffs, handOffs);
@@ -142,7 +141,7 @@ private slots:
     void gapsAndSpansAreCounted()
     {
         const auto timeline =
-            timelineOf(historyOf({moment(0s, "a b c"), moment(10s, "- b c"), moment(13s, "b c"), moment(20s, "c")}));
+            timelineOf(historyOf({seenAt(0s, "a b c"), seenAt(10s, "- b c"), seenAt(13s, "b c"), seenAt(20s, "c")}));
         QCOMPARE(timeline.gaps, (Spans{2, 0s, 3s, 3s, 3s}));
         QCOMPARE(timeline.holds, (Spans{1, 7s, 7s, 7s, 7s})); // of a the begin, of c the end is not known
         QCOMPARE(timeline.waits, Spans{});                    // nobody saw them come
@@ -150,7 +149,7 @@ private slots:
 
     void whatWasForcedIsCalledThat()
     {
-        auto history = historyOf({moment(0s, "a b"), moment(40s, "b")});
+        auto history = historyOf({seenAt(0s, "a b"), seenAt(40s, "b")});
         history.acts = {{begun + 39s, forced(39s, "a", u"intent"_s)}, {begun + 41s, forced(41s, "a", u"result"_s)}};
         const auto timeline = timelineOf(history);
         QCOMPARE(timeline.forced, 1);
@@ -164,7 +163,7 @@ private slots:
     // What happened while nobody looked is not measured.
     void whatIsNotSeenIsNotCounted()
     {
-        auto history = historyOf({moment(0s, "-"), moment(1s, "a b"), moment(30s, "b")});
+        auto history = historyOf({seenAt(0s, "-"), seenAt(1s, "a b"), seenAt(30s, "b")});
         history.connection = {{begun, stood(true)}, {begun + 10s, stood(false)}, {begun + 25s, stood(true)}};
         const auto timeline = timelineOf(history);
         QCOMPARE(timeline.holds.count, 0);
@@ -176,7 +175,7 @@ private slots:
 
     void whatTheFirstLookFindsWasThereBefore()
     {
-        auto history = historyOf({moment(2s, "a")});
+        auto history = historyOf({seenAt(2s, "a")});
         auto looking = stood(true);
         looking.isLookedThrough = false;
         history.connection = {{begun, looking}, {begun + 3s, stood(true)}};
@@ -207,7 +206,7 @@ private slots:
     void theNoteSaysWhatThereIsAndWhatIsNot()
     {
         NoteFacts facts;
-        facts.lock = *moment(40s, "a b").lock;
+        facts.lock = *seenAt(40s, "a b").lock;
         facts.lock.contenders[0].identity = "@everyone | `rm -rf` <b>\x1b[2J";
         facts.lock.contenders[0].heldSince = begun;
         facts.asOf = begun + 60s;
@@ -229,7 +228,7 @@ private slots:
         QVERIFY(!once.contains(u"**PRODUCTION**"_s));
 
         facts.connection.production = true;
-        facts.history = historyOf({moment(0s, "a b"), moment(40s, "b")});
+        facts.history = historyOf({seenAt(0s, "a b"), seenAt(40s, "b")});
         facts.history->acts = {{begun + 41s, forced(41s, "a", u"result"_s)}};
         facts.acts = {facts.history->acts.front().second};
         const auto whole = incidentNote(facts);
