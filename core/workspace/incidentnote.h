@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The incident note: a lock in Markdown, for a ticket or a chat. What servers said stands in code spans: no markup, no
+// The incident note: a lock in Markdown, for a ticket or chat. What servers said stands in code spans: no markup, no
 // link and no mention of anybody can come of it.
 #pragma once
 
