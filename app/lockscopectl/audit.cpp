@@ -21,12 +21,34 @@ QString outcomeWords(const operate::AuditRecord &record)
     return record.lacksResult ? u"no result recorded: under way, or its program was ended"_s : shown(record.outcome);
 }
 
+// The verdict alone. No word says more than the two files can.
+Exit verify(CommandContext &context, const std::vector<operate::AuditRecord> &records, QStringList problems)
+{
+    const auto &file = context.workspace.audit();
+    if (!records.empty() && !file.hasHead())
+        problems << u"%1.head is not there: whether records are missing at the end cannot be told"_s.arg(file.path());
+    for (const auto &problem : problems)
+        complain(u"audit: "_s + problem);
+    const auto count = static_cast<qint64>(records.size());
+    if (context.json)
+        printJson(QJsonObject{{u"verified"_s, problems.isEmpty()},
+                              {u"records"_s, count},
+                              {u"problems"_s, QJsonArray::fromStringList(problems)}});
+    else if (problems.isEmpty())
+        print(count == 0 ? u"nothing was forced yet (%1)"_s.arg(file.path())
+                         : u"%1: each record follows from the one before, none is missing at the end (%2)"_s.arg(
+                             count == 1 ? u"1 record"_s : u"%1 records"_s.arg(count), file.path()));
+    return problems.isEmpty() ? Exit::Done : Exit::Failed;
+}
+
 Task<Exit> audit(CommandContext &context)
 {
     QStringList problems;
     const auto records = context.workspace.audit().read(&problems);
     if (!records)
         co_return fail(records.error());
+    if (context.has(u"verify"_s))
+        co_return verify(context, *records, problems);
     for (const auto &problem : problems)
         complain(u"audit: "_s + problem);
     const auto unfinished = std::ranges::count(*records, true, &operate::AuditRecord::lacksResult);
@@ -74,6 +96,11 @@ CommandSpec auditCommand()
         u"record follows from the one before and that none is missing at the end; where that is not so, says it and "
         u"ends with status 1. Names intents that no result follows. To put the record away, move "
         u"audit.jsonl and audit.jsonl.head together."_s;
+    spec.options = {
+        {u"verify"_s,
+         {},
+         u"only that check: whether a record was changed or is missing; status 1 where one is, or where it cannot be told"_s},
+    };
     spec.connects = false;
     spec.run = audit;
     return spec;

@@ -4,6 +4,7 @@
 
 #include "app/commandline.h"
 #include "app/lockscopectl/interrupts.h"
+#include "app/lockscopectl/pictures.h"
 #include "app/lockscopectl/sink.h"
 #include "core/async/task.h"
 #include "core/workspace/workspace.h"
@@ -17,6 +18,7 @@ using app::OptionSpec;
 struct CommandContext {
     const Arguments &arguments;
     Workspace &workspace;
+    Pictures &pictures;
     Sink &sink;
     Interrupts &interrupts;
     bool json = false;
@@ -39,11 +41,14 @@ struct CommandSpec {
     std::vector<OptionSpec> options;
     int fewestWords = 0;
     int mostWords = 0;
-    bool connects = true;     // needs --connect
-    bool mayConnect = false;  // goes without, too, and knows sim:
-    bool observes = false;    // looks at everything, not only at what it asks for
-    bool takesRest = false;   // "-- CMD…"
-    bool answersSoon = false; // or its server does not: then it says what it waits for
+    bool connects = true;      // needs --connect
+    bool mayConnect = false;   // goes without, too, and knows sim:
+    bool observes = false;     // looks at everything, not only at what it asks for
+    bool follows = false;      // and goes on doing so
+    bool isReplayable = false; // asks context.pictures only: is answered from a recording as well
+    bool isReplay = false;     // takes the options of those, too
+    bool takesRest = false;    // "-- CMD…"
+    bool answersSoon = false;  // or its server does not: then it says what it waits for
     Task<Exit> (*run)(CommandContext &context) = nullptr;
 };
 
@@ -52,6 +57,9 @@ struct CommandSpec {
 
 // Reports the error on stderr and says how the program ends for it.
 [[nodiscard]] Exit fail(const Error &error);
+
+// A whole answer in JSON; of a recording it says so.
+bool printAnswer(const CommandContext &context, QJsonObject answer);
 
 // Connects every connection. What cannot be reached is reported; Done when all of them stand.
 [[nodiscard]] Task<Exit> connectAll(CommandContext &context);
@@ -75,6 +83,9 @@ struct CommandSpec {
 [[nodiscard]] CommandSpec acquireCommand();
 [[nodiscard]] CommandSpec forceReleaseCommand();
 [[nodiscard]] CommandSpec sandboxCommand();
+[[nodiscard]] CommandSpec noteCommand();
+[[nodiscard]] CommandSpec recordCommand();
+[[nodiscard]] CommandSpec replayCommand();
 [[nodiscard]] CommandSpec auditCommand();
 [[nodiscard]] CommandSpec simulateCommand();
 

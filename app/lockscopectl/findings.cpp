@@ -7,7 +7,6 @@
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
-#include "core/workspace/deadlocks.h"
 
 #include <algorithm>
 
@@ -68,19 +67,16 @@ QJsonObject findingJson(const FoundFinding &found)
 
 Task<Exit> findings(CommandContext &context)
 {
-    const auto looked = co_await lookAround(context);
+    auto looking = context.pictures.look(context);
+    const auto looked = co_await looking;
     std::vector<FoundFinding> all;
-    for (auto *link : context.workspace.links()) {
-        if (!link->isConnected())
-            continue;
-        for (const auto &lock : link->observer().snapshots()) {
-            for (const auto &finding : lock.findings)
-                all.push_back(foundOn(lock.lock, finding));
-        }
+    for (const auto &lock : context.pictures.locks()) {
+        for (const auto &finding : lock.findings)
+            all.push_back(foundOn(lock.lock, finding));
     }
     const auto deadline = requestDeadline(context);
-    auto looking = lookForDeadlocks(context.workspace, context.labels, deadline);
-    const auto graph = co_await looking;
+    auto following = context.pictures.waits(context, deadline);
+    const auto graph = co_await following;
     for (const auto &cycle : graph.cycles)
         all.push_back(foundIn(graph, cycle));
     std::stable_sort(all.begin(), all.end(), [](const FoundFinding &a, const FoundFinding &b) {
@@ -90,7 +86,7 @@ Task<Exit> findings(CommandContext &context)
         QJsonArray array;
         for (const auto &found : all)
             array.append(findingJson(found));
-        printJson(QJsonObject{{u"findings"_s, array}, {u"coverage"_s, coverageJson(context)}});
+        printAnswer(context, QJsonObject{{u"findings"_s, array}, {u"coverage"_s, coverageJson(context)}});
         co_return looked;
     }
     Table table({{u"SEVERITY"_s},
@@ -101,14 +97,12 @@ Task<Exit> findings(CommandContext &context)
         table.add({inspect::word(found.finding.severity), inspect::word(found.finding.code), lockWords(found),
                    harmless(found.finding.message)});
     const auto unseen = coverageWords(context);
-    const auto links = context.workspace.links();
-    const bool isAnySeen = std::ranges::any_of(links, [](const Link *link) { return link->isConnected(); });
     if (!table.isEmpty())
         print(table.text(terminalWidth()));
     else
-        print(unseen.isEmpty() ? u"nothing is wrong with any lock that servers show"_s
-              : isAnySeen      ? u"nothing is wrong with what was seen, and that was not everything"_s
-                               : u"nothing could be looked at"_s);
+        print(unseen.isEmpty()               ? u"nothing is wrong with any lock that servers show"_s
+              : context.pictures.isAnySeen() ? u"nothing is wrong with what was seen, and that was not everything"_s
+                                             : u"nothing could be looked at"_s);
     for (const auto &line : unseen)
         print(line);
     co_return looked;
@@ -125,7 +119,7 @@ CommandSpec findingsCommand()
     for (const auto &kind : inspect::findingKinds())
         spec.list += app::helpLine(inspect::word(kind.code), kind.meaning.toString());
     spec.more = u"Each code, how to confirm it and what to do: docs/findings.md, and the window's help."_s;
-    spec.observes = true;
+    spec.observes = spec.isReplayable = true;
     spec.run = findings;
     return spec;
 }

@@ -5,7 +5,6 @@
 #include "app/lockscopectl/output.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
-#include "core/workspace/deadlocks.h"
 
 #include <algorithm>
 #include <map>
@@ -127,14 +126,15 @@ QStringList textOf(const WaitGraph &graph)
 
 Task<Exit> graph(CommandContext &context)
 {
-    const auto looked = co_await lookAround(context);
+    auto looking = context.pictures.look(context);
+    const auto looked = co_await looking;
     const auto deadline = requestDeadline(context);
-    auto looking = lookForDeadlocks(context.workspace, context.labels, deadline);
-    const auto found = co_await looking;
+    auto following = context.pictures.waits(context, deadline);
+    const auto found = co_await following;
     if (context.json) {
         auto answer = inspect::toJson(found);
         answer.insert(u"coverage"_s, coverageJson(context));
-        printJson(answer);
+        printAnswer(context, answer);
         co_return looked;
     }
     const auto unseen = coverageWords(context);
@@ -144,9 +144,7 @@ Task<Exit> graph(CommandContext &context)
             complain(line);
         co_return looked;
     }
-    const auto links = context.workspace.links();
-    const bool isAnySeen = std::ranges::any_of(links, [](const Link *link) { return link->isConnected(); });
-    const auto lines = isAnySeen ? textOf(found) : QStringList(u"nothing could be looked at"_s);
+    const auto lines = context.pictures.isAnySeen() ? textOf(found) : QStringList(u"nothing could be looked at"_s);
     for (const auto &line : lines + unseen)
         print(line);
     co_return looked;
@@ -164,7 +162,7 @@ CommandSpec graphCommand()
         u"(a node's data, program_name) that nobody else there has, or where a --label says so. A deadlock is "
         u"told only if it was seen twice in a row."_s;
     spec.options = {{u"dot"_s, {}, u"for Graphviz"_s}};
-    spec.observes = true;
+    spec.observes = spec.isReplayable = true;
     spec.run = graph;
     return spec;
 }

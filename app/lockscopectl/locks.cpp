@@ -7,7 +7,6 @@
 #include "core/async/completion.h"
 #include "core/base/text.h"
 #include "core/inspect/json.h"
-#include "core/workspace/deadlocks.h"
 
 #include <QRegularExpression>
 
@@ -34,13 +33,9 @@ std::vector<LockSnapshot> foundLocks(CommandContext &context)
 {
     const auto glob = context.arguments.value(u"match"_s);
     std::vector<LockSnapshot> locks;
-    for (auto *link : context.workspace.links()) {
-        if (!link->isConnected())
-            continue;
-        for (auto &lock : link->observer().snapshots()) {
-            if (matches(glob, lock))
-                locks.push_back(std::move(lock));
-        }
+    for (auto &lock : context.pictures.locks()) {
+        if (matches(glob, lock))
+            locks.push_back(std::move(lock));
     }
     return locks;
 }
@@ -67,8 +62,8 @@ void printTable(CommandContext &context, const std::vector<LockSnapshot> &locks)
                  {u"RECIPE"_s},
                  {u"FINDINGS"_s, Table::Align::Left, true}});
     for (const auto &lock : locks)
-        table.add({stateWord(lock), escaped(lock.lock.text()), holderWords(lock), waitingWords(lock), ageWords(lock),
-                   escaped(lock.recipe), findingWords(lock)});
+        table.add({stateWord(lock), escaped(lock.lock.text()), holderWords(lock), waitingWords(lock),
+                   ageWords(lock, context.pictures.serverNow(lock)), escaped(lock.recipe), findingWords(lock)});
     print(table.isEmpty() ? u"no locks found"_s : table.text(terminalWidth()));
     for (const auto &line : coverageWords(context))
         print(line);
@@ -91,7 +86,7 @@ void printAll(CommandContext &context, std::vector<LockSnapshot> locks)
     QJsonArray array;
     for (const auto &lock : locks)
         array.append(inspect::toJson(lock));
-    printJson(QJsonObject{{u"locks"_s, array}, {u"coverage"_s, coverageJson(context)}});
+    printAnswer(context, QJsonObject{{u"locks"_s, array}, {u"coverage"_s, coverageJson(context)}});
 }
 
 bool printChange(const inspect::SnapshotChange &change)
@@ -154,16 +149,18 @@ Task<Exit> watch(CommandContext &context)
 
 Task<Exit> locks(CommandContext &context)
 {
+    if (context.has(u"watch"_s) && context.pictures.recorded())
+        co_return fail({ErrorCode::BadInput, u"locks: --watch follows servers; a recording is over"_s});
     if (context.has(u"watch"_s)) {
         const auto watched = co_await watch(context);
         co_return watched;
     }
-    const auto looked = co_await lookAround(context);
-    const auto links = context.workspace.links();
-    if (std::any_of(links.begin(), links.end(), [](const Link *link) { return link->isConnected(); })) {
+    auto looking = context.pictures.look(context);
+    const auto looked = co_await looking;
+    if (context.pictures.isAnySeen()) {
         const auto deadline = requestDeadline(context);
-        auto looking = lookForDeadlocks(context.workspace, context.labels, deadline);
-        const auto graph = co_await looking;
+        auto following = context.pictures.waits(context, deadline);
+        const auto graph = co_await following;
         auto found = foundLocks(context);
         addCycles(found, graph);
         printAll(context, std::move(found));
@@ -183,7 +180,7 @@ CommandSpec locksCommand()
         {u"all"_s, {}, u"also what may be no lock (low confidence)"_s},
         {u"watch"_s, {}, u"stay, and print one JSON line per change until interrupted"_s},
     };
-    spec.observes = true;
+    spec.observes = spec.isReplayable = true;
     spec.run = locks;
     return spec;
 }

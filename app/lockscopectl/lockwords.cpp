@@ -79,10 +79,10 @@ QString waitingWords(const LockSnapshot &lock)
     return lock.waitersKnown ? count : count + u'+';
 }
 
-QString ageWords(const LockSnapshot &lock)
+QString ageWords(const LockSnapshot &lock, inspect::ServerTime now)
 {
     const auto *holder = firstHolder(lock);
-    return holder ? ageWords(*holder, serverNow(lock)) : u"-"_s;
+    return holder ? ageWords(*holder, now) : u"-"_s;
 }
 
 QString ageWords(const Contender &contender, inspect::ServerTime now)
@@ -116,12 +116,6 @@ QString findingWords(const LockSnapshot &lock)
             codes << code;
     }
     return codes.join(u", "_s);
-}
-
-inspect::ServerTime serverNow(const LockSnapshot &lock)
-{
-    const auto ours = std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
-    return ours + lock.serverAhead;
 }
 
 } // namespace lockscope::ctl

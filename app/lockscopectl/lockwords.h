@@ -13,13 +13,12 @@ namespace lockscope::ctl {
 [[nodiscard]] QString holderWords(const inspect::LockSnapshot &lock);
 [[nodiscard]] QString waitingWords(const inspect::LockSnapshot &lock);
 // How long the first holder holds it: "≤ 4 m 12 s" where that is the most it can be.
-[[nodiscard]] QString ageWords(const inspect::LockSnapshot &lock);
+[[nodiscard]] QString ageWords(const inspect::LockSnapshot &lock, inspect::ServerTime now);
 [[nodiscard]] QString ageWords(const inspect::Contender &contender, inspect::ServerTime now);
 [[nodiscard]] QString watchWords(const inspect::Contender &contender);
 [[nodiscard]] QString findingWords(const inspect::LockSnapshot &lock);
 // Text of ours that may hold text of theirs (an endpoint, a client's name).
 [[nodiscard]] QString shown(const QString &text);
 [[nodiscard]] QString shown(const std::optional<QString> &text);
-[[nodiscard]] inspect::ServerTime serverNow(const inspect::LockSnapshot &lock);
 
 } // namespace lockscope::ctl

@@ -63,6 +63,16 @@ Exit fail(const Error &error)
     return app::exitFor(error.code);
 }
 
+bool printAnswer(const CommandContext &context, QJsonObject answer)
+{
+    if (const auto moment = context.pictures.recorded())
+        answer[u"recorded"_s] = QJsonObject{{u"files"_s, QJsonArray::fromStringList(moment->recording->files())},
+                                            {u"from"_s, inspect::isoTime(moment->recording->begin())},
+                                            {u"to"_s, inspect::isoTime(moment->recording->end())},
+                                            {u"asOf"_s, inspect::isoTime(moment->asOf)}};
+    return printJson(std::move(answer));
+}
+
 Deadline requestDeadline(CommandContext &context)
 {
     return Deadline::after(context.loop(), askWithin);
@@ -100,19 +110,7 @@ Task<Exit> lookAround(CommandContext &context)
 
 QJsonArray coverageJson(CommandContext &context)
 {
-    std::vector<inspect::Coverage> all;
-    for (auto *link : context.workspace.links()) {
-        if (!link->isConnected()) {
-            const auto problem = link->problem();
-            all.push_back({link->spec().name, false, problem ? problem->message : u"not connected"_s});
-            continue;
-        }
-        for (auto &part : link->observer().coverage())
-            all.push_back(std::move(part));
-        if (!link->observer().firstSnapshot().isComplete())
-            all.push_back({link->spec().name, false, u"the first look did not end in time"_s});
-    }
-    return inspect::toJson(all);
+    return inspect::toJson(context.pictures.coverage());
 }
 
 QStringList coverageWords(CommandContext &context)
@@ -129,7 +127,7 @@ QStringList coverageWords(CommandContext &context)
 
 Result<inspect::LockName> lockOf(CommandContext &context)
 {
-    return context.workspace.parseLock(context.word(0));
+    return context.pictures.parseLock(context.word(0));
 }
 
 } // namespace lockscope::ctl

@@ -16,13 +16,6 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-// Named, so that whoever tries them hears that they are not in this version.
-const QStringList &laterCommands()
-{
-    static const QStringList names{u"record"_s, u"replay"_s};
-    return names;
-}
-
 // The first word that is no option and no option's value, for any command's options.
 QString commandWord(const QStringList &arguments)
 {
@@ -71,10 +64,20 @@ int withoutCommand(const QStringList &arguments)
     return endAsBadUsage(u"no command given; lockscopectl --help lists them"_s);
 }
 
-int runCommand(const CommandSpec &command, const QStringList &words)
+std::vector<OptionSpec> optionsOf(const CommandSpec &command)
 {
     auto options = app::sharedOptions();
     options.insert(options.end(), command.options.begin(), command.options.end());
+    for (const auto &other : commands()) {
+        if (command.isReplay && other.isReplayable)
+            options.insert(options.end(), other.options.begin(), other.options.end());
+    }
+    return options;
+}
+
+int runCommand(const CommandSpec &command, const QStringList &words)
+{
+    const auto options = optionsOf(command);
     const auto arguments = app::readArguments(words, options);
     if (!arguments)
         return endAsBadUsage(arguments.error().message);
@@ -116,9 +119,6 @@ int main(int argc, char **argv)
     const auto word = commandWord(arguments);
     if (word.isEmpty())
         return withoutCommand(arguments);
-    if (laterCommands().contains(word))
-        return endAsBadUsage(u"%1 is not in this version (%2); lockscopectl --help lists what is"_s.arg(
-            word, QStringLiteral(LOCKSCOPE_VERSION)));
     const auto *command = findCommand(word);
     if (!command)
         return endAsBadUsage(u"there is no command \"%1\"; lockscopectl --help lists them"_s.arg(word));

@@ -26,14 +26,15 @@ Program::Program(const CommandSpec &command, Arguments arguments, app::Connectio
     : m_command(command), m_arguments(std::move(arguments)), m_connections(std::move(connections)),
       m_saved(ConnectionStore::defaultFile(), systemSecrets()),
       m_workspace(std::make_unique<Workspace>(m_loop, workspaceOptions(), &m_sink)),
-      m_context{m_arguments,
-                *m_workspace,
-                m_sink,
-                m_interrupts,
-                m_arguments.has(u"json"_s),
-                m_connections.readOnly,
-                {},
-                workspaceOptions().labels},
+      m_pictures(*m_workspace), m_context{m_arguments,
+                                          *m_workspace,
+                                          m_pictures,
+                                          m_sink,
+                                          m_interrupts,
+                                          m_arguments.has(u"json"_s),
+                                          m_connections.readOnly,
+                                          {},
+                                          workspaceOptions().labels},
       m_scope(m_loop)
 {
 }
@@ -63,7 +64,7 @@ WorkspaceOptions Program::workspaceOptions() const
     options.readOnly = m_connections.readOnly;
     options.observe = m_command.observes;
     options.observer.includeLowConfidence = m_arguments.has(u"all"_s);
-    options.observer.follow = m_arguments.has(u"watch"_s);
+    options.observer.follow = m_command.follows || m_arguments.has(u"watch"_s);
     options.observer.everywhere = !options.observer.follow;
     options.labels = m_connections.labels; // what is said now before what was saved
     std::ranges::copy(savedClientLabels(), std::back_inserter(options.labels));

@@ -36,6 +36,7 @@ private:
     Sink m_sink;
     std::unique_ptr<PrivateServers> m_servers; // of a sandbox: connection; outlive the workspace
     std::unique_ptr<Workspace> m_workspace;
+    LivePictures m_pictures;
     CommandContext m_context;
     Timer m_waiting;
     Scope m_scope; // last: its coroutine uses everything above

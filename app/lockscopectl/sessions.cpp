@@ -32,27 +32,15 @@ QJsonArray lockNames(const SessionSnapshot &session, const std::vector<QByteArra
     return array;
 }
 
-QJsonObject sessionJson(const SessionSnapshot &session)
+QJsonObject sessionJson(const SessionSnapshot &session, inspect::ServerTime now)
 {
-    auto json = inspect::toJson(session);
+    auto json = inspect::toJson(session, now);
     json["holds"_L1] = lockNames(session, session.holds);
     json["waits"_L1] = lockNames(session, session.waits);
     return json;
 }
 
-std::vector<SessionSnapshot> foundSessions(CommandContext &context)
-{
-    std::vector<SessionSnapshot> all;
-    for (auto *link : context.workspace.links()) {
-        if (!link->isConnected())
-            continue;
-        for (auto &session : link->observer().sessions())
-            all.push_back(std::move(session));
-    }
-    return all;
-}
-
-void printTable(const std::vector<SessionSnapshot> &all)
+void printTable(const std::vector<SessionSnapshot> &all, inspect::ServerTime now)
 {
     Table table({{u"SESSION"_s},
                  {u"CONNECTION"_s},
@@ -61,7 +49,6 @@ void printTable(const std::vector<SessionSnapshot> &all)
                  {u"EXPIRES"_s, Table::Align::Right},
                  {u"HOLDS"_s, Table::Align::Left, true},
                  {u"WAITS FOR"_s, Table::Align::Left, true}});
-    const auto now = std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
     for (const auto &session : all)
         table.add({shown(session.session), escaped(session.connection.bytes()), shown(session.endpoint),
                    shown(session.client), session.expiresAt ? spokenDuration(*session.expiresAt - now) : u"-"_s,
@@ -71,18 +58,20 @@ void printTable(const std::vector<SessionSnapshot> &all)
 
 Task<Exit> sessions(CommandContext &context)
 {
-    const auto looked = co_await lookAround(context);
-    const auto all = foundSessions(context);
+    auto looking = context.pictures.look(context);
+    const auto looked = co_await looking;
+    const auto all = context.pictures.sessions();
+    const auto now = context.pictures.now();
     if (!context.json) {
-        printTable(all);
+        printTable(all, now);
         for (const auto &line : coverageWords(context))
             print(line);
         co_return looked;
     }
     QJsonArray array;
     for (const auto &session : all)
-        array.append(sessionJson(session));
-    printJson(QJsonObject{{u"sessions"_s, array}, {u"coverage"_s, coverageJson(context)}});
+        array.append(sessionJson(session, now));
+    printAnswer(context, QJsonObject{{u"sessions"_s, array}, {u"coverage"_s, coverageJson(context)}});
     co_return looked;
 }
 
@@ -93,7 +82,7 @@ CommandSpec sessionsCommand()
     CommandSpec spec;
     spec.name = u"sessions"_s;
     spec.summary = u"the clients: where each is, what it holds and what it waits for"_s;
-    spec.observes = true;
+    spec.observes = spec.isReplayable = true;
     spec.run = sessions;
     return spec;
 }

@@ -4,6 +4,7 @@
 #include "app/lockscopectl/lockwords.h"
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/table.h"
+#include "app/lockscopectl/timelinewords.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/inspect/json.h"
@@ -15,7 +16,7 @@ using inspect::LockSnapshot;
 
 namespace {
 
-QString queueTable(const LockSnapshot &lock)
+QString queueTable(const LockSnapshot &lock, inspect::ServerTime now)
 {
     const auto &words = infoOf(lock.backend).words;
     Table table({{u"#"_s, Table::Align::Right},
@@ -27,7 +28,6 @@ QString queueTable(const LockSnapshot &lock)
                  {u"AGE"_s, Table::Align::Right},
                  {words.waitsFor.toUpper(), Table::Align::Left, true},
                  {u"IDENTITY"_s, Table::Align::Left, true}});
-    const auto now = serverNow(lock);
     for (const auto &contender : lock.contenders) {
         const auto role =
             roleWord(contender.role) + (contender.reentry > 1 ? u" ×%1"_s.arg(contender.reentry) : QString());
@@ -40,33 +40,32 @@ QString queueTable(const LockSnapshot &lock)
     return table.text(terminalWidth());
 }
 
-QString nodeLine(const LockSnapshot &lock, const inspect::NodeSaid &said)
+QString nodeLine(const inspect::NodeSaid &said, inspect::ServerTime now)
 {
     if (!said.answered)
         return u"node %1: no answer"_s.arg(shown(said.node));
     if (!said.value)
         return u"node %1: no token"_s.arg(shown(said.node));
-    const auto left =
-        said.expiresAt ? u", for "_s + spokenDuration(*said.expiresAt - serverNow(lock)) : u", without an expiry"_s;
+    const auto left = said.expiresAt ? u", for "_s + spokenDuration(*said.expiresAt - now) : u", without an expiry"_s;
     return u"node %1: %2%3"_s.arg(shown(said.node), escaped(*said.value), left);
 }
 
-void printText(const LockSnapshot &lock, const QJsonArray &coverage)
+void printText(const LockSnapshot &lock, inspect::ServerTime now, const QJsonArray &coverage)
 {
     QStringList lines;
-    lines << inspect::answerSentence(lock, serverNow(lock));
+    lines << inspect::answerSentence(lock, now);
     const auto client = lock.client ? u" (%1)"_s.arg(shown(*lock.client)) : QString();
     lines << u"%1%2, confidence %3: %4"_s.arg(escaped(lock.recipe), client, inspect::word(lock.confidence),
                                               shown(lock.why));
     if (!lock.contenders.empty())
-        lines << QString() << queueTable(lock);
+        lines << QString() << queueTable(lock, now);
     if (!lock.findings.empty())
         lines << QString();
     for (const auto &finding : lock.findings)
         lines << u"%1 %2: %3"_s.arg(inspect::word(finding.severity), inspect::word(finding.code),
                                     harmless(finding.message));
     for (const auto &said : lock.nodes)
-        lines << nodeLine(lock, said);
+        lines << nodeLine(said, now);
     for (const auto &companion : lock.companions)
         lines << u"belongs to it: %1"_s.arg(label(companion));
     for (const auto &part : coverage) {
@@ -77,20 +76,45 @@ void printText(const LockSnapshot &lock, const QJsonArray &coverage)
     print(lines.join(u'\n'));
 }
 
+// What happened to it up to then, where that was asked for.
+Result<std::optional<history::Timeline>> askedTimeline(CommandContext &context, const inspect::LockName &lock)
+{
+    if (!context.has(u"timeline"_s))
+        return std::optional<history::Timeline>();
+    const auto moment = context.pictures.recorded();
+    if (!moment)
+        return Error{ErrorCode::BadInput, u"show: --timeline is answered from a recording: lockscopectl record FILE, "
+                                          u"then replay FILE show LOCK --timeline"_s};
+    const auto history = moment->recording->historyOf(lock, moment->asOf);
+    if (!history)
+        return history.error();
+    return std::optional(history::timelineOf(*history));
+}
+
 Task<Exit> show(CommandContext &context)
 {
     const auto name = lockOf(context);
     if (!name)
         co_return fail(name.error());
+    const auto timeline = askedTimeline(context, *name);
+    if (!timeline)
+        co_return fail(timeline.error());
     const auto deadline = requestDeadline(context);
-    const auto lock = co_await context.workspace.read(*name, deadline);
+    auto reading = context.pictures.read(*name, deadline);
+    const auto lock = co_await reading;
     if (!lock)
         co_return fail(lock.error());
-    const auto coverage = inspect::toJson(context.workspace.find(name->connection)->observer().coverage());
-    if (context.json)
-        printJson(QJsonObject{{u"lock"_s, inspect::toJson(*lock)}, {u"coverage"_s, coverage}});
-    else
-        printText(*lock, coverage);
+    const auto coverage = inspect::toJson(context.pictures.coverageOf(name->connection));
+    if (context.json) {
+        QJsonObject answer{{u"lock"_s, inspect::toJson(*lock)}, {u"coverage"_s, coverage}};
+        if (*timeline)
+            answer[u"timeline"_s] = timelineJson(**timeline);
+        printAnswer(context, std::move(answer));
+        co_return Exit::Done;
+    }
+    printText(*lock, context.pictures.serverNow(*lock), coverage);
+    if (*timeline)
+        print(u'\n' + timelineLines(**timeline).join(u'\n'));
     co_return Exit::Done;
 }
 
@@ -102,8 +126,13 @@ CommandSpec showCommand()
     spec.name = u"show"_s;
     spec.words = u"LOCK"_s;
     spec.summary = u"one lock: who holds it, who waits in which order, who watches whom, what is wrong"_s;
+    spec.options = {
+        {u"timeline"_s,
+         {},
+         u"from a recording: also what happened to it, and for how long it was held and waited for"_s},
+    };
     spec.fewestWords = spec.mostWords = 1;
-    spec.answersSoon = true;
+    spec.answersSoon = spec.isReplayable = true;
     spec.run = show;
     return spec;
 }

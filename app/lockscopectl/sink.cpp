@@ -38,10 +38,12 @@ void Sink::locksChanged(std::vector<inspect::SnapshotChange> changes)
     if (!changes.empty())
         m_news[changes.front().lock.lock.connection] =
             std::chrono::time_point_cast<Duration>(std::chrono::steady_clock::now());
-    if (!m_listener)
-        return;
-    for (const auto &change : changes)
-        m_listener(change);
+    for (const auto &change : changes) {
+        if (m_listener)
+            m_listener(change);
+    }
+    if (m_other)
+        m_other->locksChanged(std::move(changes));
 }
 
 void Sink::progressed(inspect::Progress progress)

@@ -17,17 +17,25 @@ public:
     {
         m_coverageListener = std::move(listener);
     }
+    // Hears everything as well, until nothing is given.
+    void forwardTo(inspect::ObserverSink *other) { m_other = other; }
     // Shows how far the search is, on stderr, when that is a terminal.
     void showProgress(bool shown);
     // When that connection last told how far it is, or of a lock.
     [[nodiscard]] std::optional<Instant> lastNews(const ConnectionName &name) const;
 
     void locksChanged(std::vector<inspect::SnapshotChange> changes) override;
-    void sessionsChanged(const ConnectionName &, std::vector<inspect::SessionSnapshot>) override {}
+    void sessionsChanged(const ConnectionName &name, std::vector<inspect::SessionSnapshot> sessions) override
+    {
+        if (m_other)
+            m_other->sessionsChanged(name, std::move(sessions));
+    }
     void coverageChanged(const ConnectionName &name, std::vector<inspect::Coverage> coverage) override
     {
         if (m_coverageListener)
             m_coverageListener(name, coverage);
+        if (m_other)
+            m_other->coverageChanged(name, std::move(coverage));
     }
     void progressed(inspect::Progress progress) override;
     void costChanged(const ConnectionName &, inspect::Cost) override {}
@@ -38,6 +46,7 @@ private:
     std::function<void(const inspect::SnapshotChange &)> m_listener;
     std::function<void(const ConnectionName &, const std::vector<inspect::Coverage> &)> m_coverageListener;
     std::map<ConnectionName, Instant> m_news;
+    inspect::ObserverSink *m_other = nullptr;
     bool m_progressShown = false;
     bool m_lineUsed = false;
 };

@@ -341,6 +341,11 @@ Result<void> AuditFile::append(AuditRecord record)
     return tail.hash.isEmpty() ? flushFolder(m_path) : Result<void>();
 }
 
+bool AuditFile::hasHead() const
+{
+    return !readHead(m_path).isEmpty();
+}
+
 Result<std::vector<AuditRecord>> AuditFile::read(QStringList *problems) const
 {
     std::vector<AuditRecord> records;

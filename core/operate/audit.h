@@ -44,6 +44,8 @@ public:
     // Reads every record; a line that is broken or whose hash does not follow, and that something is missing at the
     // end, is reported in `problems`.
     [[nodiscard]] Result<std::vector<AuditRecord>> read(QStringList *problems) const;
+    // Whether it is known which record was the last one.
+    [[nodiscard]] bool hasHead() const;
 
 private:
     QString m_path;

@@ -15,8 +15,6 @@ using inspect::WaitGraph;
 
 namespace {
 
-// Between two looks at one cycle: longer than a hand-off takes to be seen on both sides.
-constexpr auto untilSeenAgain = 300ms;
 constexpr auto restAfterNews = 200ms;
 // The looks take at most so much of the thread's time.
 constexpr int restPerLook = 20;
@@ -46,6 +44,11 @@ bool hasItsSeats(const LockSnapshot &lock, const WaitGraph &graph, const inspect
 }
 
 } // namespace
+
+void keepCyclesOf(WaitGraph &graph, const WaitGraph &before)
+{
+    keepOnly(graph, keysOf(before));
+}
 
 std::vector<LockSnapshot> everySnapshot(Workspace &workspace)
 {

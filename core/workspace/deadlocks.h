@@ -11,6 +11,11 @@
 
 namespace lockscope {
 
+// Between two looks at one cycle: longer than a hand-off takes to be seen on both sides.
+constexpr auto untilSeenAgain = std::chrono::milliseconds(300);
+// Takes out the cycles that were not there before.
+void keepCyclesOf(inspect::WaitGraph &graph, const inspect::WaitGraph &before);
+
 // Everything the observers know now.
 [[nodiscard]] std::vector<inspect::LockSnapshot> everySnapshot(Workspace &workspace);
 

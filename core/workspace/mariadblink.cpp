@@ -89,6 +89,12 @@ public:
         return Error{ErrorCode::NotConnected,
                      u"could not connect to %1: %2"_s.arg(m_spec.displayUri(), m_session->lastError()), true};
     }
+    [[nodiscard]] QString serverVersion() override
+    {
+        const auto version = m_session->serverVersion();
+        const auto title = mariadb::isMariaDb(*m_session) ? u"MariaDB "_s : u"MySQL "_s;
+        return version.isEmpty() ? QString() : title + QString::fromUtf8(version);
+    }
     [[nodiscard]] mariadb::Session &session() override { return *m_gated; }
     [[nodiscard]] QString uri() const override { return m_spec.displayUri(); }
     [[nodiscard]] inspect::Observer &observer() override { return *m_observer; }

@@ -4,6 +4,8 @@
 #include "core/base/text.h"
 #include "core/workspace/linkbase.h"
 
+#include <algorithm>
+
 namespace lockscope {
 
 using namespace Qt::StringLiterals;
@@ -121,9 +123,17 @@ Task<Result<void>> Workspace::whenConnected(ConnectionName name, Deadline deadli
 
 Result<inspect::LockName> Workspace::parseLock(const QString &text) const
 {
+    std::vector<ConnectionName> names;
+    for (const auto &[name, link] : d->links)
+        names.push_back(name);
+    return lockscope::parseLock(text, names);
+}
+
+Result<inspect::LockName> parseLock(const QString &text, const std::vector<ConnectionName> &connections)
+{
     const auto raw = unescaped(text);
     QStringList names;
-    for (const auto &[name, link] : d->links)
+    for (const auto &name : connections)
         names << escaped(name.bytes());
     const auto hint = u"write CONNECTION:NAME, for example %1:…; connections: %2"_s.arg(names.value(0, u"zk"_s),
                                                                                         names.join(u", "_s));
@@ -133,7 +143,7 @@ Result<inspect::LockName> Workspace::parseLock(const QString &text) const
     if (colon <= 0 || colon + 1 == raw->size())
         return Error{ErrorCode::BadInput, u"\"%1\" names no lock; %2"_s.arg(text, hint)};
     inspect::LockName lock{ConnectionName(raw->left(colon)), raw->mid(colon + 1)};
-    if (!d->links.contains(lock.connection))
+    if (std::ranges::find(connections, lock.connection) == connections.end())
         return Error{ErrorCode::BadInput, u"\"%1\" names no connection of this run; %2"_s.arg(text, hint)};
     return lock;
 }

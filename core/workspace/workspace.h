@@ -50,6 +50,8 @@ public:
                                                                   Deadline deadline) = 0;
     // Whether recipes still take away what nobody waits for any more, over the link's own connection.
     [[nodiscard]] virtual bool isCleaningUp() = 0;
+    // "MariaDB 10.11.6", where the server has said it.
+    [[nodiscard]] virtual QString serverVersion() { return {}; }
     // Round trip of a recent request, once known.
     [[nodiscard]] virtual std::optional<Duration> latency() const = 0;
     [[nodiscard]] virtual const inspect::Progress &progress() const = 0;
@@ -57,6 +59,10 @@ public:
     // The last moment this connection's snapshots were known to be true.
     [[nodiscard]] virtual std::chrono::system_clock::time_point heardAt() const = 0;
 };
+
+// "CONNECTION:NAME" split at the first colon, the name unescaped; errors name the connections there are.
+[[nodiscard]] Result<inspect::LockName> parseLock(const QString &text,
+                                                  const std::vector<ConnectionName> &connections);
 
 class Workspace {
 public:
@@ -76,8 +82,7 @@ public:
     // Until connected. The link's problem as soon as the server refused the credentials or no host can be
     // reached, or when the deadline passes (the link itself keeps trying).
     [[nodiscard]] Task<Result<void>> whenConnected(ConnectionName name, Deadline deadline);
-    // "CONNECTION:NAME" split at the first colon, the name unescaped; NoNode-like errors name the
-    // connections there are.
+    // Of a connection of this run.
     [[nodiscard]] Result<inspect::LockName> parseLock(const QString &text) const;
     // Reads the lock afresh.
     [[nodiscard]] Task<Result<inspect::LockSnapshot>> read(inspect::LockName lock, Deadline deadline);

@@ -112,12 +112,14 @@ _USES = {
     "recipes": _PORTS | {"rules"},
     "inspect": _PORTS | {"rules"},
     "operate": _PORTS | {"rules", "inspect"},
+    "history": {"base", "async", "inspect"},
     "world": _PORTS | {"rules"},
     "contention": _PORTS | {"rules", "recipes", "world"},
     "lessons": {"base", "contention"},
     "sandbox": _PORTS | {"rules", "recipes"},
     "connections": {"base"},
-    "workspace": _PORTS | {"rules", "recipes", "inspect", "operate", "contention", "lessons", "connections"},
+    "workspace": _PORTS | {"rules", "recipes", "inspect", "operate", "history", "contention", "lessons",
+                           "connections"},
 }
 # The same of the rooms of ui (ui/CMakeLists.txt), and all that any of them sees of the core.
 _UI_USES = {

@@ -154,6 +154,18 @@ private slots:
         QCOMPARE(result.value("after"_L1).toObject().value("contenders"_L1).toArray().size(), 2);
     }
 
+    void theVerdictIsNoStrongerThanTheFiles()
+    {
+        QCOMPARE(run({u"audit"_s, u"--verify"_s}).status, 0); // nothing was forced yet
+        QVERIFY(force(m_ids[0]).status == 0);
+        const auto good = run({u"audit"_s, u"--verify"_s, u"--json"_s});
+        QVERIFY2(good.status == 0 && good.json().value("verified"_L1).toBool(), good.what());
+        QCOMPARE(good.json().value("records"_L1).toInt(), 2);
+        QVERIFY(QFile::remove(m_servers.state.filePath(u"lockscope/audit.jsonl.head"_s)));
+        const auto unknown = run({u"audit"_s, u"--verify"_s});
+        QVERIFY2(unknown.status == 1 && unknown.err.contains("cannot be told"), unknown.what());
+    }
+
     void aTamperedRecordIsNoticed()
     {
         QVERIFY(force(m_ids[0]).status == 0);
@@ -167,6 +179,9 @@ private slots:
         file.close();
         const auto ran = run({u"audit"_s});
         QVERIFY2(ran.status == 1 && ran.err.contains("line 2"), ran.what());
+        const auto verified = run({u"audit"_s, u"--verify"_s, u"--json"_s});
+        QVERIFY2(verified.status == 1 && verified.err.contains("line 2"), verified.what());
+        QCOMPARE(verified.json().value("verified"_L1), QJsonValue(false));
     }
 
     void anUnwritableAuditFileMeansNothingIsSent()

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// note: the incident note of a lock, in Markdown.
+#include "app/lockscopectl/command.h"
+#include "app/lockscopectl/output.h"
+#include "core/base/text.h"
+#include "core/inspect/json.h"
+#include "core/workspace/incidentnote.h"
+#include "core/workspace/recordfeed.h"
+
+#include <algorithm>
+
+namespace lockscope::ctl {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+// From a recording what it saw and what was done meanwhile; else the audit file of this machine.
+Result<void> addHistory(CommandContext &context, NoteFacts &facts)
+{
+    if (const auto moment = context.pictures.recorded()) {
+        const auto &recording = *moment->recording;
+        auto history = recording.historyOf(facts.lock.lock, moment->asOf);
+        if (!history)
+            return history.error();
+        for (const auto &[at, act] : history->acts)
+            facts.acts.push_back(act);
+        facts.history = std::move(*history);
+        facts.source = u"a recording, from %1 to %2"_s.arg(inspect::isoTime(recording.begin()),
+                                                           inspect::isoTime(recording.end()));
+        return {};
+    }
+    QStringList problems;
+    const auto records = context.workspace.audit().read(&problems);
+    if (!records)
+        return records.error();
+    for (const auto &problem : problems)
+        complain(u"audit: "_s + problem);
+    for (const auto &record : *records) {
+        if (record.lock == facts.lock.lock.text())
+            facts.acts.push_back(actOf(record));
+    }
+    return {};
+}
+
+Task<Exit> note(CommandContext &context)
+{
+    const auto name = lockOf(context);
+    if (!name)
+        co_return fail(name.error());
+    const auto deadline = requestDeadline(context);
+    auto reading = context.pictures.read(*name, deadline);
+    const auto lock = co_await reading;
+    if (!lock)
+        co_return fail(lock.error());
+    NoteFacts facts;
+    facts.lock = *lock;
+    facts.asOf = context.pictures.now();
+    facts.coverage = context.pictures.coverageOf(name->connection);
+    for (const auto &state : context.pictures.connections()) {
+        if (state.name == name->connection)
+            facts.connection = state;
+    }
+    if (const auto added = addHistory(context, facts); !added)
+        co_return fail(added.error());
+    const auto text = incidentNote(facts);
+    if (context.json)
+        printAnswer(context, QJsonObject{{u"lock"_s, escaped(name->text())}, {u"markdown"_s, text}});
+    else
+        print(text.chopped(1));
+    co_return Exit::Done;
+}
+
+} // namespace
+
+CommandSpec noteCommand()
+{
+    CommandSpec spec;
+    spec.name = u"note"_s;
+    spec.words = u"LOCK"_s;
+    spec.summary = u"the incident note of a lock, in Markdown: environment, queue, findings, what was done"_s;
+    spec.more =
+        u"From servers it is one look, and says so. From a recording (lockscopectl replay FILE note LOCK) it has "
+        u"the timeline, too: who held it, who waited, how long. What servers said stands in code spans."_s;
+    spec.fewestWords = spec.mostWords = 1;
+    spec.answersSoon = spec.isReplayable = true;
+    spec.run = note;
+    return spec;
+}
+
+} // namespace lockscope::ctl

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/lockscopectl/pictures.h"
+
+#include "app/lockscopectl/command.h"
+#include "core/base/text.h"
+#include "core/inspect/json.h"
+#include "core/workspace/deadlocks.h"
+#include "core/workspace/recordfeed.h"
+
+#include <algorithm>
+
+namespace lockscope::ctl {
+
+using namespace Qt::StringLiterals;
+
+inspect::ServerTime Pictures::serverNow(const inspect::LockSnapshot &lock) const
+{
+    return now() + lock.serverAhead;
+}
+
+// --- servers -----------------------------------------------------------------------------------
+
+Task<Exit> LivePictures::look(CommandContext &context)
+{
+    auto looking = lookAround(context);
+    const auto looked = co_await looking;
+    co_return looked;
+}
+
+Task<Result<inspect::LockSnapshot>> LivePictures::read(inspect::LockName lock, Deadline deadline)
+{
+    auto reading = m_workspace.read(lock, deadline);
+    auto read = co_await reading;
+    co_return read;
+}
+
+bool LivePictures::isAnySeen()
+{
+    const auto links = m_workspace.links();
+    return std::ranges::any_of(links, [](const Link *link) { return link->isConnected(); });
+}
+
+std::vector<inspect::LockSnapshot> LivePictures::locks()
+{
+    std::vector<inspect::LockSnapshot> all;
+    for (auto *link : m_workspace.links()) {
+        if (!link->isConnected())
+            continue;
+        for (auto &lock : link->observer().snapshots())
+            all.push_back(std::move(lock));
+    }
+    return all;
+}
+
+std::vector<inspect::SessionSnapshot> LivePictures::sessions()
+{
+    std::vector<inspect::SessionSnapshot> all;
+    for (auto *link : m_workspace.links()) {
+        if (!link->isConnected())
+            continue;
+        for (auto &session : link->observer().sessions())
+            all.push_back(std::move(session));
+    }
+    return all;
+}
+
+Task<inspect::WaitGraph> LivePictures::waits(CommandContext &context, Deadline deadline)
+{
+    auto looking = lookForDeadlocks(m_workspace, context.labels, deadline);
+    auto graph = co_await looking;
+    co_return graph;
+}
+
+std::vector<inspect::Coverage> LivePictures::coverage()
+{
+    std::vector<inspect::Coverage> all;
+    for (auto *link : m_workspace.links()) {
+        if (!link->isConnected()) {
+            const auto problem = link->problem();
+            all.push_back({link->spec().name, false, problem ? problem->message : u"not connected"_s});
+            continue;
+        }
+        for (auto &part : link->observer().coverage())
+            all.push_back(std::move(part));
+        if (!link->observer().firstSnapshot().isComplete())
+            all.push_back({link->spec().name, false, u"the first look did not end in time"_s});
+    }
+    return all;
+}
+
+std::vector<inspect::Coverage> LivePictures::coverageOf(const ConnectionName &name)
+{
+    auto *link = m_workspace.find(name);
+    return link && link->isConnected() ? link->observer().coverage() : std::vector<inspect::Coverage>();
+}
+
+std::vector<history::ConnectionState> LivePictures::connections()
+{
+    std::vector<history::ConnectionState> all;
+    for (auto *link : m_workspace.links())
+        all.push_back(stateOf(*link));
+    return all;
+}
+
+Result<inspect::LockName> LivePictures::parseLock(const QString &text)
+{
+    return m_workspace.parseLock(text);
+}
+
+history::Moment LivePictures::now() const
+{
+    return std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
+}
+
+// --- a recording -------------------------------------------------------------------------------
+
+Task<Exit> RecordedPictures::look(CommandContext &)
+{
+    co_return Exit::Done;
+}
+
+Task<Result<inspect::LockSnapshot>> RecordedPictures::read(inspect::LockName lock, Deadline)
+{
+    const auto at = m_picture.locks.find(lock);
+    if (at == m_picture.locks.end())
+        co_return Error{ErrorCode::NoNode,
+                        u"the recording shows no lock %1 at %2; replay FILE --at … locks lists those "
+                        u"it shows"_s.arg(escaped(lock.text()), inspect::isoTime(m_asOf))};
+    auto then = history::lockAsOf(m_picture, at->second, m_asOf);
+    co_return then;
+}
+
+std::vector<inspect::LockSnapshot> RecordedPictures::locks()
+{
+    return history::locksAsOf(m_picture, m_asOf);
+}
+
+std::vector<inspect::SessionSnapshot> RecordedPictures::sessions()
+{
+    std::vector<inspect::SessionSnapshot> all;
+    for (const auto &[name, sessions] : m_picture.sessions)
+        all.insert(all.end(), sessions.begin(), sessions.end());
+    return all;
+}
+
+// The look before is what the recording shows a moment earlier.
+Task<inspect::WaitGraph> RecordedPictures::waits(CommandContext &context, Deadline)
+{
+    auto graph = waitGraphOf(locks(), context.labels, m_asOf);
+    const auto earlier = m_asOf - untilSeenAgain;
+    const auto before = m_recording.at(earlier);
+    const auto locksBefore = before ? history::locksAsOf(*before, earlier) : std::vector<inspect::LockSnapshot>();
+    keepCyclesOf(graph, waitGraphOf(locksBefore, context.labels, earlier));
+    co_return graph;
+}
+
+std::vector<inspect::Coverage> RecordedPictures::coverage()
+{
+    return history::coverageAsOf(m_picture);
+}
+
+std::vector<inspect::Coverage> RecordedPictures::coverageOf(const ConnectionName &name)
+{
+    auto all = coverage();
+    std::erase_if(all, [&name](const auto &part) { return part.connection != name; });
+    return all;
+}
+
+std::vector<history::ConnectionState> RecordedPictures::connections()
+{
+    std::vector<history::ConnectionState> all;
+    for (const auto &[name, state] : m_picture.connections)
+        all.push_back(state);
+    return all;
+}
+
+Result<inspect::LockName> RecordedPictures::parseLock(const QString &text)
+{
+    std::vector<ConnectionName> names;
+    for (const auto &[name, state] : m_picture.connections)
+        names.push_back(name);
+    return lockscope::parseLock(text, names);
+}
+
+} // namespace lockscope::ctl

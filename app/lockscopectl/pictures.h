@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a command takes its pictures from: servers, or a recording of them. Commands that only look ask here, and
+// answer alike from both.
+#pragma once
+
+#include "app/commandline.h"
+#include "core/async/task.h"
+#include "core/history/recording.h"
+#include "core/inspect/waits/waitgraph.h"
+#include "core/workspace/workspace.h"
+
+namespace lockscope::ctl {
+
+struct CommandContext;
+
+// What a recorded picture is of.
+struct RecordedMoment {
+    const history::Recording *recording = nullptr;
+    history::Moment asOf{};
+};
+
+class Pictures {
+public:
+    virtual ~Pictures() = default;
+
+    // Until everything that can be seen at first has been seen. What cannot is reported on stderr.
+    virtual Task<app::Exit> look(CommandContext &context) = 0;
+    // One lock, as it is now; waits for its connection.
+    virtual Task<Result<inspect::LockSnapshot>> read(inspect::LockName lock, Deadline deadline) = 0;
+    // Whether there is anything to answer from.
+    [[nodiscard]] virtual bool isAnySeen() = 0;
+    [[nodiscard]] virtual std::vector<inspect::LockSnapshot> locks() = 0;
+    [[nodiscard]] virtual std::vector<inspect::SessionSnapshot> sessions() = 0;
+    // Who waits for whom. Its cycles are those that were there at two looks in a row.
+    virtual Task<inspect::WaitGraph> waits(CommandContext &context, Deadline deadline) = 0;
+    // Of connections that are not there, too.
+    [[nodiscard]] virtual std::vector<inspect::Coverage> coverage() = 0;
+    // Of one whose lock was read, without a look at all there is.
+    [[nodiscard]] virtual std::vector<inspect::Coverage> coverageOf(const ConnectionName &name) = 0;
+    [[nodiscard]] virtual std::vector<history::ConnectionState> connections() = 0;
+    [[nodiscard]] virtual Result<inspect::LockName> parseLock(const QString &text) = 0;
+    // The moment that ages count to: by our clock, and by that of the lock's server.
+    [[nodiscard]] virtual history::Moment now() const = 0;
+    [[nodiscard]] inspect::ServerTime serverNow(const inspect::LockSnapshot &lock) const;
+    // Nothing where servers answer.
+    [[nodiscard]] virtual std::optional<RecordedMoment> recorded() const { return {}; }
+};
+
+class LivePictures : public Pictures {
+public:
+    explicit LivePictures(Workspace &workspace) : m_workspace(workspace) {}
+    Task<app::Exit> look(CommandContext &context) override;
+    Task<Result<inspect::LockSnapshot>> read(inspect::LockName lock, Deadline deadline) override;
+    [[nodiscard]] bool isAnySeen() override;
+    [[nodiscard]] std::vector<inspect::LockSnapshot> locks() override;
+    [[nodiscard]] std::vector<inspect::SessionSnapshot> sessions() override;
+    Task<inspect::WaitGraph> waits(CommandContext &context, Deadline deadline) override;
+    [[nodiscard]] std::vector<inspect::Coverage> coverage() override;
+    [[nodiscard]] std::vector<inspect::Coverage> coverageOf(const ConnectionName &name) override;
+    [[nodiscard]] std::vector<history::ConnectionState> connections() override;
+    [[nodiscard]] Result<inspect::LockName> parseLock(const QString &text) override;
+    [[nodiscard]] history::Moment now() const override;
+
+private:
+    Workspace &m_workspace;
+};
+
+class RecordedPictures : public Pictures {
+public:
+    // As of that moment of it. `recording` outlives this.
+    RecordedPictures(const history::Recording &recording, history::Moment asOf, history::Picture picture)
+        : m_recording(recording), m_asOf(asOf), m_picture(std::move(picture))
+    {
+    }
+    Task<app::Exit> look(CommandContext &context) override;
+    Task<Result<inspect::LockSnapshot>> read(inspect::LockName lock, Deadline deadline) override;
+    [[nodiscard]] bool isAnySeen() override { return true; }
+    [[nodiscard]] std::vector<inspect::LockSnapshot> locks() override;
+    [[nodiscard]] std::vector<inspect::SessionSnapshot> sessions() override;
+    Task<inspect::WaitGraph> waits(CommandContext &context, Deadline deadline) override;
+    [[nodiscard]] std::vector<inspect::Coverage> coverage() override;
+    [[nodiscard]] std::vector<inspect::Coverage> coverageOf(const ConnectionName &name) override;
+    [[nodiscard]] std::vector<history::ConnectionState> connections() override;
+    [[nodiscard]] Result<inspect::LockName> parseLock(const QString &text) override;
+    [[nodiscard]] history::Moment now() const override { return m_asOf; }
+    [[nodiscard]] std::optional<RecordedMoment> recorded() const override
+    {
+        return RecordedMoment{&m_recording, m_asOf};
+    }
+
+private:
+    const history::Recording &m_recording;
+    history::Moment m_asOf;
+    history::Picture m_picture;
+};
+
+} // namespace lockscope::ctl

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values as bytes, and back. What is read may have been written by anybody: nothing in it is believed. A length that
+// what is left cannot hold, a word or a moment that cannot be, is an error that says where.
+//
+// Which fields a value has, and in which order, is said once for both ways (fields.h).
+#pragma once
+
+#include "core/base/result.h"
+#include "core/history/picture.h"
+
+namespace lockscope::history {
+
+// Appends it.
+void encode(const Change &change, QByteArray &to);
+
+// Reads the changes that stand one after the other in `bytes`.
+class ChangeReader {
+public:
+    explicit ChangeReader(const QByteArray &bytes);
+    ~ChangeReader();
+    [[nodiscard]] bool atEnd() const;
+    [[nodiscard]] qint64 position() const;
+    [[nodiscard]] Result<Change> next();
+    // Findings whose code this version does not know: they are left out.
+    [[nodiscard]] int unknownFindings() const;
+
+private:
+    struct Private;
+    std::unique_ptr<Private> d;
+};
+
+} // namespace lockscope::history

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was seen at a moment, and what changed: the values a recording is made of. A picture is what its changes say,
+// applied in their order.
+#pragma once
+
+#include "core/inspect/snapshot.h"
+
+#include <map>
+#include <variant>
+
+namespace lockscope::history {
+
+// By the clock of the machine that recorded. It never runs backwards in a recording.
+using Moment = std::chrono::sys_time<std::chrono::milliseconds>;
+
+// A connection as it was, without credentials.
+struct ConnectionState {
+    ConnectionName name;
+    BackendKind backend = BackendKind::ZooKeeper;
+    QString uri;
+    QString server; // "MariaDB 10.11.6", where it is known
+    bool production = false;
+    bool isConnected = false;
+    bool isLookedThrough = false; // everything that can be found at first sight had been found
+    bool isGone = false;          // it was closed: nothing is known of it any more
+    QString problem;              // why it was not connected
+    friend bool operator==(const ConnectionState &, const ConnectionState &) = default;
+};
+
+// All sessions of a connection, and all that could not be seen of it.
+struct SessionsSeen {
+    ConnectionName connection;
+    std::vector<inspect::SessionSnapshot> sessions;
+    friend bool operator==(const SessionsSeen &, const SessionsSeen &) = default;
+};
+struct CoverageSeen {
+    ConnectionName connection;
+    std::vector<inspect::Coverage> coverage;
+    friend bool operator==(const CoverageSeen &, const CoverageSeen &) = default;
+};
+
+// Something that somebody did, from the audit file.
+struct Act {
+    Moment time{}; // as the audit file says
+    QString actor, action;
+    QByteArray lock; // CONNECTION:NAME
+    QByteArray holder;
+    QString reason, phase, outcome;
+    QByteArray before, after; // LOCK as JSON, or empty
+    friend bool operator==(const Act &, const Act &) = default;
+};
+
+struct Change {
+    Moment at{}; // when it was told here
+    std::variant<inspect::SnapshotChange, SessionsSeen, CoverageSeen, ConnectionState, Act> what;
+};
+
+class Picture {
+public:
+    std::map<inspect::LockName, inspect::LockSnapshot> locks;
+    std::map<ConnectionName, std::vector<inspect::SessionSnapshot>> sessions;
+    std::map<ConnectionName, std::vector<inspect::Coverage>> coverage;
+    std::map<ConnectionName, ConnectionState> connections;
+    std::map<ConnectionName, Moment> heardAt; // the last moment a connection stood
+    friend bool operator==(const Picture &, const Picture &) = default;
+
+    void apply(const Change &change);
+    // What makes this picture of an empty one.
+    [[nodiscard]] std::vector<Change> asChanges(Moment at) const;
+};
+
+// A lock as it stood then: what nobody told a change of was still so while its connection stood. Ages count to
+// then, and so does what a message says of them.
+[[nodiscard]] inspect::LockSnapshot lockAsOf(const Picture &picture, inspect::LockSnapshot lock, Moment at);
+// All of them.
+[[nodiscard]] std::vector<inspect::LockSnapshot> locksAsOf(const Picture &picture, Moment at);
+// What was not seen then: of connections that were not there, too.
+[[nodiscard]] std::vector<inspect::Coverage> coverageAsOf(const Picture &picture);
+
+} // namespace lockscope::history

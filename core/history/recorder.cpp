@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/history/recorder.h"
+
+namespace lockscope::history {
+
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto flushEvery = 1s; // what a crash may cost
+
+} // namespace
+
+Recorder::Recorder(Loop &loop, std::unique_ptr<RecordingWriter> writer, std::function<void(const Error &)> failed)
+    : m_loop(loop), m_writer(std::move(writer)), m_failed(std::move(failed))
+{
+    flushLater();
+}
+
+Recorder::~Recorder()
+{
+    (void)flush(); // nobody is left to be told
+}
+
+Moment Recorder::now() const
+{
+    return std::chrono::time_point_cast<std::chrono::milliseconds>(m_loop.wallNow());
+}
+
+void Recorder::check(const Result<void> &result)
+{
+    if (!result && !std::exchange(m_isOver, true) && m_failed)
+        m_failed(result.error());
+}
+
+void Recorder::add(decltype(Change::what) what)
+{
+    if (!m_isOver)
+        check(m_writer->add({now(), std::move(what)}));
+}
+
+void Recorder::connectionIs(ConnectionState state)
+{
+    const auto &known = m_writer->picture().connections;
+    const auto at = known.find(state.name);
+    if (at != known.end() && at->second == state)
+        return;
+    add(std::move(state));
+}
+
+void Recorder::acted(const Act &act)
+{
+    add(act);
+}
+
+void Recorder::locksChanged(std::vector<inspect::SnapshotChange> changes)
+{
+    for (auto &change : changes)
+        add(std::move(change));
+}
+
+void Recorder::sessionsChanged(const ConnectionName &connection, std::vector<inspect::SessionSnapshot> sessions)
+{
+    add(SessionsSeen{connection, std::move(sessions)});
+}
+
+void Recorder::coverageChanged(const ConnectionName &connection, std::vector<inspect::Coverage> coverage)
+{
+    add(CoverageSeen{connection, std::move(coverage)});
+}
+
+Result<void> Recorder::flush()
+{
+    if (m_isOver)
+        return {};
+    auto flushed = m_writer->flush(now());
+    check(flushed);
+    return flushed;
+}
+
+Result<void> Recorder::end()
+{
+    auto flushed = flush();
+    m_isOver = true;
+    return flushed;
+}
+
+void Recorder::flushLater()
+{
+    m_timer = m_loop.callAt(m_loop.now() + flushEvery, [this] {
+        if (flush() && !m_isOver)
+            flushLater();
+    });
+}
+
+} // namespace lockscope::history

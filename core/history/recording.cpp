@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/history/recording.h"
+
+#include "core/base/duration.h"
+#include "core/history/encoding.h"
+#include "core/inspect/json.h"
+
+#include <QDateTime>
+#include <QFile>
+
+#include <algorithm>
+
+namespace lockscope::history {
+
+using namespace Qt::StringLiterals;
+using ChunkKind = ChunkHeader::Kind;
+
+Result<Recording> Recording::open(const QStringList &files)
+{
+    Recording recording;
+    recording.m_files = files;
+    for (int file = 0; file < files.size(); ++file) {
+        if (auto indexed = recording.index(file); !indexed)
+            return Error{indexed.error().code, files[file] + u' ' + indexed.error().message};
+    }
+    if (recording.m_chunks.empty())
+        return Error{ErrorCode::BadInput, u"%1 holds no picture"_s.arg(files.join(u", "_s))};
+    return recording;
+}
+
+// Reads the headers. What does not hold together ends the file there.
+Result<void> Recording::index(int number)
+{
+    QFile file(m_files[number]);
+    if (!file.open(QIODevice::ReadOnly))
+        return Error{ErrorCode::BadInput, u"cannot be read: %1"_s.arg(file.errorString())};
+    if (auto read = readFileHeader(file); !read)
+        return read;
+    const auto before = m_chunks.size();
+    const auto size = file.size();
+    m_bytes += size;
+    auto last = before > 0 ? m_end : Moment{};
+    for (auto offset = file.pos(); offset < size;) {
+        const auto header = file.seek(offset) ? readChunkHeader(file.read(chunkHeaderBytes)) : std::nullopt;
+        const auto next = offset + chunkHeaderBytes + (header ? header->packedBytes : 0);
+        if (!header || next > size || header->first < last) {
+            dropTorn(number, offset, size, !header || next <= size ? u"no chunk follows"_s : u"a chunk is cut off"_s);
+            break;
+        }
+        if (m_chunks.size() == before && header->kind != ChunkKind::Picture)
+            return Error{ErrorCode::BadInput, u"does not begin with a picture (byte %1)"_s.arg(offset)};
+        m_chunks.push_back({number, offset, *header});
+        last = header->last;
+        offset = next;
+    }
+    // Blocks that a crashed machine never wrote are zeros of the right length.
+    while (m_chunks.size() > before && !read(m_chunks.back())) {
+        dropTorn(number, m_chunks.back().offset, size, u"a chunk is damaged"_s);
+        m_chunks.pop_back();
+    }
+    dropHalfPicture(number);
+    if (m_chunks.size() == before)
+        return Error{ErrorCode::BadInput, u"holds no picture"_s};
+    m_end = m_chunks.back().header.last;
+    return {};
+}
+
+void Recording::dropTorn(int file, qint64 offset, qint64 size, const QString &why)
+{
+    m_damage << u"%1: its last %2 bytes are left out: %3 at byte %4"_s.arg(
+        m_files[file], QString::number(size - offset), why, QString::number(offset));
+}
+
+void Recording::dropHalfPicture(int file)
+{
+    const auto isPart = [file](const Chunk &chunk) {
+        return chunk.file == file && chunk.header.kind == ChunkKind::Picture;
+    };
+    auto first = m_chunks.size();
+    while (first > 0 && isPart(m_chunks[first - 1])
+           && m_chunks[first - 1].header.part + 1 < m_chunks[first - 1].header.parts)
+        --first;
+    m_chunks.resize(first);
+}
+
+Result<QByteArray> Recording::read(const Chunk &chunk) const
+{
+    QFile file(m_files[chunk.file]);
+    if (!file.open(QIODevice::ReadOnly) || !file.seek(chunk.offset))
+        return Error{ErrorCode::BadInput,
+                     u"%1 cannot be read any more: %2"_s.arg(file.fileName(), file.errorString())};
+    auto raw = unpackChunk(file.read(chunkHeaderBytes + static_cast<qint64>(chunk.header.packedBytes)));
+    if (!raw)
+        return Error{ErrorCode::BadInput, u"%1 is damaged at byte %2: %3"_s.arg(
+                                              file.fileName(), QString::number(chunk.offset), raw.error().message)};
+    return raw;
+}
+
+Result<void> Recording::each(const Chunk &chunk, const std::function<bool(const Change &)> &call) const
+{
+    const auto raw = read(chunk);
+    if (!raw)
+        return raw.error();
+    ChangeReader reader(*raw);
+    for (quint32 count = 0; count < chunk.header.changes; ++count) {
+        auto change = reader.next();
+        if (!change)
+            return Error{ErrorCode::BadInput, u"%1 is damaged in the chunk at byte %2, at its byte %3: %4"_s.arg(
+                                                  m_files[chunk.file], QString::number(chunk.offset),
+                                                  QString::number(reader.position()), change.error().message)};
+        if (!call(*change))
+            return {};
+    }
+    return {};
+}
+
+std::size_t Recording::pictureBefore(Moment moment) const
+{
+    std::size_t found = 0;
+    for (std::size_t i = 0; i < m_chunks.size(); ++i) {
+        const auto &header = m_chunks[i].header;
+        if (header.first > moment)
+            break;
+        if (header.kind == ChunkKind::Picture && header.part == 0 && i + header.parts <= m_chunks.size())
+            found = i;
+    }
+    return found;
+}
+
+// Returns the chunk behind it.
+Result<std::size_t> Recording::takePicture(std::size_t first, Picture &picture) const
+{
+    picture = {};
+    const auto &begin = m_chunks[first].header;
+    for (quint16 part = 0; part < begin.parts; ++part) {
+        const auto at = first + part;
+        const bool isNext = at < m_chunks.size() && m_chunks[at].header.kind == ChunkKind::Picture
+                            && m_chunks[at].header.part == part && m_chunks[at].header.parts == begin.parts;
+        if (!isNext)
+            return Error{ErrorCode::BadInput,
+                         u"%1 is damaged: the picture at byte %2 is not whole"_s.arg(
+                             m_files[m_chunks[first].file], QString::number(m_chunks[first].offset))};
+        auto taken = each(m_chunks[at], [&picture](const Change &change) {
+            picture.apply(change);
+            return true;
+        });
+        if (!taken)
+            return taken.error();
+    }
+    return first + begin.parts;
+}
+
+Result<Picture> Recording::at(Moment moment) const
+{
+    if (moment < begin() || moment > end())
+        return Error{ErrorCode::BadInput,
+                     u"the recording goes from %1 to %2; %3 is not in it"_s.arg(
+                         inspect::isoTime(begin()), inspect::isoTime(end()), inspect::isoTime(moment))};
+    Picture picture;
+    const auto behind = takePicture(pictureBefore(moment), picture);
+    if (!behind)
+        return behind.error();
+    for (auto i = *behind; i < m_chunks.size() && m_chunks[i].header.first <= moment; ++i) {
+        if (m_chunks[i].header.kind != ChunkKind::Changes)
+            continue;
+        auto read = each(m_chunks[i], [&picture, moment](const Change &change) {
+            if (change.at <= moment)
+                picture.apply(change);
+            return change.at <= moment;
+        });
+        if (!read)
+            return read.error();
+    }
+    return picture;
+}
+
+Result<void> Recording::walk(Moment from, Moment to, const std::function<bool(const Change &)> &call) const
+{
+    bool isOver = false;
+    for (const auto &chunk : m_chunks) {
+        const auto &header = chunk.header;
+        if (isOver || header.first > to)
+            break;
+        if (header.kind != ChunkKind::Changes || header.last <= from)
+            continue;
+        auto read = each(chunk, [&](const Change &change) {
+            if (change.at > from && change.at <= to)
+                isOver = !call(change);
+            return !isOver;
+        });
+        if (!read)
+            return read;
+    }
+    return {};
+}
+
+Result<LockHistory> Recording::historyOf(const inspect::LockName &lock, Moment to) const
+{
+    LockHistory history;
+    history.begin = begin();
+    Picture start;
+    const auto behind = takePicture(0, start);
+    if (!behind)
+        return behind.error();
+    if (const auto at = start.locks.find(lock); at != start.locks.end())
+        history.moments.push_back({begin(), at->second});
+    if (const auto at = start.connections.find(lock.connection); at != start.connections.end())
+        history.connection.emplace_back(begin(), at->second);
+    const auto name = lock.text();
+    const auto took = walk(begin() - std::chrono::milliseconds(1), to, [&](const Change &change) {
+        if (const auto *news = std::get_if<inspect::SnapshotChange>(&change.what)) {
+            const bool isGone = news->kind == inspect::ChangeKind::Removed;
+            if (news->lock.lock == lock)
+                history.moments.push_back({change.at, isGone ? std::nullopt : std::optional(news->lock)});
+        } else if (const auto *state = std::get_if<ConnectionState>(&change.what)) {
+            if (state->name == lock.connection)
+                history.connection.emplace_back(change.at, *state);
+        } else if (const auto *act = std::get_if<Act>(&change.what)) {
+            if (act->lock == name)
+                history.acts.emplace_back(change.at, *act);
+        }
+        return true;
+    });
+    if (!took)
+        return took.error();
+    return history;
+}
+
+namespace {
+
+std::optional<QDateTime> readTime(const Recording &recording, const QString &text)
+{
+    auto time = QDateTime::fromString(text, Qt::ISODateWithMs);
+    if (!time.isValid()) {
+        const auto end = QDateTime::fromMSecsSinceEpoch(recording.end().time_since_epoch().count());
+        const auto hour = QTime::fromString(text, Qt::ISODateWithMs);
+        if (!hour.isValid())
+            return std::nullopt;
+        time = QDateTime(end.date(), hour);
+    }
+    return time;
+}
+
+} // namespace
+
+Result<Moment> momentIn(const Recording &recording, const QString &text)
+{
+    std::optional<Moment> moment;
+    if (text.startsWith(u'-')) {
+        if (const auto span = parseDuration(text.mid(1)))
+            moment = recording.end() - *span;
+    } else if (const auto time = readTime(recording, text)) {
+        moment = Moment(std::chrono::milliseconds(time->toMSecsSinceEpoch()));
+    }
+    if (!moment)
+        return Error{ErrorCode::BadInput, u"\"%1\" is no moment; write 2026-03-01T10:00:00Z, or -5m for five minutes "
+                                          u"before the recording's end"_s.arg(text)};
+    if (*moment < recording.begin() || *moment > recording.end())
+        return Error{ErrorCode::BadInput, u"the recording goes from %1 to %2; %3 is not in it"_s.arg(
+                                              inspect::isoTime(recording.begin()), inspect::isoTime(recording.end()),
+                                              inspect::isoTime(*moment))};
+    return *moment;
+}
+
+} // namespace lockscope::history

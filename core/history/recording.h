@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// A recording, opened: what there was at any moment of it, and what changed from one to another. Chunks are read
+// when they are asked for. Nothing in the file is believed (chunk.h, encoding.h); what a crash cut off at its end is
+// left out, and said.
+#pragma once
+
+#include "core/history/chunk.h"
+
+#include <QStringList>
+
+#include <functional>
+
+namespace lockscope::history {
+
+// A moment of a lock: nothing where it was gone.
+struct LockMoment {
+    Moment at{};
+    std::optional<inspect::LockSnapshot> lock;
+    friend bool operator==(const LockMoment &, const LockMoment &) = default;
+};
+
+// What is told of one lock.
+struct LockHistory {
+    Moment begin{};                  // of the recording
+    std::vector<LockMoment> moments; // the first: as the recording begins, where it was there then
+    std::vector<std::pair<Moment, ConnectionState>> connection; // of its connection
+    std::vector<std::pair<Moment, Act>> acts;
+};
+
+class Recording {
+public:
+    // One file, or several that follow each other (the recorder's own, which drops the oldest). The message of an
+    // error begins with the file.
+    [[nodiscard]] static Result<Recording> open(const QStringList &files);
+
+    [[nodiscard]] Moment begin() const { return m_chunks.front().header.first; }
+    [[nodiscard]] Moment end() const { return m_end; }
+    [[nodiscard]] qint64 bytes() const { return m_bytes; }
+    [[nodiscard]] const QStringList &files() const { return m_files; }
+    // What is not in it although it was: a torn end.
+    [[nodiscard]] const QStringList &damage() const { return m_damage; }
+
+    // As everything stood then. Outside of begin() to end(): an error that says where it begins and ends.
+    [[nodiscard]] Result<Picture> at(Moment moment) const;
+    // Calls `each` for every change after `from` and up to `to`, in their order, until it says false.
+    [[nodiscard]] Result<void> walk(Moment from, Moment to, const std::function<bool(const Change &)> &each) const;
+    // From the beginning up to then.
+    [[nodiscard]] Result<LockHistory> historyOf(const inspect::LockName &lock, Moment to) const;
+
+private:
+    struct Chunk {
+        int file = 0;
+        qint64 offset = 0;
+        ChunkHeader header;
+    };
+    Recording() = default;
+    [[nodiscard]] Result<void> index(int file);
+    void dropTorn(int file, qint64 offset, qint64 size, const QString &why);
+    void dropHalfPicture(int file);
+    [[nodiscard]] Result<QByteArray> read(const Chunk &chunk) const;
+    // The first chunk of the last whole picture that is not later.
+    [[nodiscard]] std::size_t pictureBefore(Moment moment) const;
+    [[nodiscard]] Result<void> each(const Chunk &chunk, const std::function<bool(const Change &)> &call) const;
+    [[nodiscard]] Result<std::size_t> takePicture(std::size_t first, Picture &picture) const;
+
+    QStringList m_files;
+    std::vector<Chunk> m_chunks;
+    Moment m_end{};
+    qint64 m_bytes = 0;
+    QStringList m_damage;
+};
+
+// "2026-03-01T10:00:00Z" (local time where it names no zone), "10:00:00" of the recording's last day, "-5m" before
+// its end. Outside of the recording: an error.
+[[nodiscard]] Result<Moment> momentIn(const Recording &recording, const QString &text);
+
+} // namespace lockscope::history

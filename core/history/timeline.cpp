@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/history/timeline.h"
+
+#include "core/base/duration.h"
+
+#include <algorithm>
+
+namespace lockscope::history {
+
+using namespace Qt::StringLiterals;
+using inspect::Contender;
+using inspect::LockSnapshot;
+using inspect::Role;
+using std::chrono::milliseconds;
+using EventKind = TimelineEvent::Kind;
+
+namespace {
+
+// What is known of one that is in the queue.
+struct Known {
+    Contender last;
+    std::optional<Moment> waitsSince; // as far as that is known
+    std::optional<Moment> holdsSince;
+};
+
+class Teller {
+public:
+    explicit Teller(const LockHistory &history) : m_history(history) {}
+
+    Timeline tell()
+    {
+        for (const auto &moment : m_history.moments)
+            take(moment);
+        for (const auto &[at, act] : m_history.acts)
+            m_timeline.events.push_back({act.time, EventKind::Acted, {}, {}, actWords(act)});
+        tellUnseen();
+        std::ranges::stable_sort(m_timeline.events, {}, &TimelineEvent::at);
+        m_timeline.holds = spansOf(std::move(m_holds));
+        m_timeline.waits = spansOf(std::move(m_waits));
+        m_timeline.gaps = spansOf(std::move(m_gaps));
+        return std::move(m_timeline);
+    }
+
+private:
+    static QString actWords(const Act &act)
+    {
+        return act.phase == "intent"_L1 ? act.action + u" is begun by "_s + act.actor
+                                        : act.action + u" by "_s + act.actor + u": "_s + act.outcome;
+    }
+
+    void take(const LockMoment &moment)
+    {
+        static const LockSnapshot nothing;
+        const auto &now = moment.lock ? *moment.lock : nothing;
+        const bool isFirst = !std::exchange(m_isBegun, true) && wasThereBefore(moment.at);
+        leave(moment.at, now);
+        const bool wasHeld = isAnyHolding();
+        for (const auto &contender : now.contenders)
+            come(moment.at, contender, now.serverAhead, isFirst);
+        const bool isHeld = now.holderCount() > 0;
+        if (isHeld && !wasHeld && m_freeSince && !isUnseenBetween(*m_freeSince, moment.at)) {
+            m_gaps.push_back(moment.at - *m_freeSince);
+            ++m_timeline.handOffs;
+        }
+        if (isHeld)
+            m_freeSince.reset();
+        if (!moment.lock)
+            m_timeline.events.push_back({moment.at, EventKind::Disappears, {}, {}, {}});
+    }
+
+    // What is found by the first look was there before it, nobody knows since when.
+    [[nodiscard]] bool wasThereBefore(Moment at) const
+    {
+        bool isLookedThrough = false;
+        for (const auto &[then, state] : m_history.connection)
+            isLookedThrough = then <= at ? state.isLookedThrough : isLookedThrough;
+        return at == m_history.begin || !isLookedThrough;
+    }
+    [[nodiscard]] bool isAnyHolding() const
+    {
+        return std::ranges::any_of(m_known, [](const auto &one) { return one.second.last.role == Role::Holder; });
+    }
+
+    // Who is not there any more, or does not hold any more.
+    void leave(Moment at, const LockSnapshot &now)
+    {
+        bool hasOneLetGo = false;
+        for (auto known = m_known.begin(); known != m_known.end();) {
+            const auto *still = now.find(known->first);
+            const bool wasHolder = known->second.last.role == Role::Holder;
+            const bool isHolder = still && still->role == Role::Holder;
+            if (wasHolder && !isHolder) {
+                letGo(at, known->second);
+                hasOneLetGo = true;
+            } else if (!still) {
+                m_timeline.events.push_back(
+                    {at, EventKind::GivesUp, known->second.last, spanOf(known->second.waitsSince, at), {}});
+            }
+            known = still && (isHolder || !wasHolder) ? std::next(known) : m_known.erase(known);
+        }
+        if (hasOneLetGo && !isAnyHolding() && !m_known.empty())
+            m_freeSince = at;
+        if (m_known.empty())
+            m_freeSince.reset();
+    }
+
+    void letGo(Moment at, const Known &known)
+    {
+        const bool isForced = wasForced(known.last.id, at);
+        const auto span = spanOf(known.holdsSince, at);
+        if (span && !isUnseenBetween(*known.holdsSince, at))
+            m_holds.push_back(*span);
+        m_timeline.forced += isForced ? 1 : 0;
+        m_timeline.events.push_back({at, isForced ? EventKind::IsForced : EventKind::LetsGo, known.last, span, {}});
+    }
+
+    void come(Moment at, const Contender &contender, milliseconds serverAhead, bool isFirst)
+    {
+        const auto [known, isNew] = m_known.try_emplace(contender.id);
+        auto &[last, waitsSince, holdsSince] = known->second;
+        const bool held = !isNew && last.role == Role::Holder;
+        if (contender.role == Role::Waiter && isNew) {
+            waitsSince = contender.waitingSince ? std::optional(*contender.waitingSince - serverAhead)
+                         : isFirst              ? std::nullopt
+                                                : std::optional(at);
+            m_timeline.events.push_back({at, isFirst ? EventKind::IsWaiting : EventKind::Queues, contender, {}, {}});
+        }
+        if (contender.role == Role::Holder && !held) {
+            const auto waited = isNew ? std::nullopt : spanOf(waitsSince, at);
+            const bool isExact = contender.heldSince && !contender.heldAtMost;
+            holdsSince = !isFirst  ? std::optional(at)
+                         : isExact ? std::optional(*contender.heldSince - serverAhead)
+                                   : std::nullopt;
+            if (waited && !isUnseenBetween(*waitsSince, at))
+                m_waits.push_back(*waited);
+            m_timeline.events.push_back({at, isFirst ? EventKind::IsHeld : EventKind::Holds, contender, waited, {}});
+        }
+        last = contender;
+    }
+
+    static std::optional<milliseconds> spanOf(const std::optional<Moment> &from, Moment to)
+    {
+        return from ? std::optional(std::max(milliseconds(0), to - *from)) : std::nullopt;
+    }
+
+    // The audit file's intent comes before the command, its result after; both near to what was seen of it.
+    [[nodiscard]] bool wasForced(const QByteArray &holder, Moment at) const
+    {
+        constexpr auto near = std::chrono::seconds(30);
+        return std::ranges::any_of(m_history.acts, [&](const auto &entry) {
+            const auto &act = entry.second;
+            return act.phase == "result"_L1 && act.outcome.startsWith(u"released"_s) && act.holder == holder
+                   && std::chrono::abs(act.time - at) < near;
+        });
+    }
+
+    [[nodiscard]] bool isUnseenBetween(Moment from, Moment to) const
+    {
+        return std::ranges::any_of(m_history.connection, [&](const auto &entry) {
+            return !entry.second.isConnected && entry.first >= from && entry.first <= to;
+        });
+    }
+
+    void tellUnseen()
+    {
+        bool isSeen = true;
+        bool isFirst = true;
+        for (const auto &[at, state] : m_history.connection) {
+            const bool wasSeen = std::exchange(isSeen, state.isConnected && !state.isGone);
+            if (!isSeen && wasSeen && !isFirst)
+                m_timeline.events.push_back({at, EventKind::Unseen, {}, {}, {}});
+            if (isSeen && !wasSeen && !isFirst)
+                m_timeline.events.push_back({at, EventKind::SeenAgain, {}, {}, {}});
+            isFirst = isFirst && !isSeen; // until it stood for the first time nothing was to be seen
+        }
+    }
+
+    const LockHistory &m_history;
+    Timeline m_timeline;
+    std::map<QByteArray, Known> m_known;
+    std::optional<Moment> m_freeSince; // released while somebody waited
+    std::vector<milliseconds> m_holds, m_waits, m_gaps;
+    bool m_isBegun = false;
+};
+
+QString after(const QString &words, const QString &how, const std::optional<milliseconds> &span)
+{
+    return span ? words + how + spokenDuration(*span) : words;
+}
+
+} // namespace
+
+Spans spansOf(std::vector<milliseconds> all)
+{
+    if (all.empty())
+        return {};
+    std::ranges::sort(all);
+    const auto rank = [&all](std::size_t percent) { return all[(percent * all.size() + 99) / 100 - 1]; };
+    return {static_cast<int>(all.size()), rank(50), rank(90), rank(99), all.back()};
+}
+
+Timeline timelineOf(const LockHistory &history)
+{
+    return Teller(history).tell();
+}
+
+QString nameOf(EventKind kind)
+{
+    switch (kind) {
+    case EventKind::IsHeld: return u"is-held"_s;
+    case EventKind::IsWaiting: return u"is-waiting"_s;
+    case EventKind::Queues: return u"queues"_s;
+    case EventKind::Holds: return u"holds"_s;
+    case EventKind::LetsGo: return u"lets-go"_s;
+    case EventKind::GivesUp: return u"gives-up"_s;
+    case EventKind::IsForced: return u"is-forced"_s;
+    case EventKind::Disappears: return u"disappears"_s;
+    case EventKind::Unseen: return u"unseen"_s;
+    case EventKind::SeenAgain: return u"seen-again"_s;
+    case EventKind::Acted: return u"acted"_s;
+    }
+    return {};
+}
+
+QString wordsOf(const TimelineEvent &event)
+{
+    switch (event.kind) {
+    case EventKind::IsHeld: return u"holds it already"_s;
+    case EventKind::IsWaiting: return u"waits already"_s;
+    case EventKind::Queues: return u"comes, and waits"_s;
+    case EventKind::Holds: return after(u"holds it"_s, u", having waited "_s, event.span);
+    case EventKind::LetsGo: return after(u"does not hold it any more"_s, u", after "_s, event.span);
+    case EventKind::GivesUp: return after(u"is gone without it"_s, u", after "_s, event.span);
+    case EventKind::IsForced: return after(u"is forced to let go"_s, u", after "_s, event.span);
+    case EventKind::Disappears: return u"the lock is gone from its server"_s;
+    case EventKind::Unseen: return u"the connection broke: from here on nothing is seen"_s;
+    case EventKind::SeenAgain: return u"the connection is back"_s;
+    case EventKind::Acted: return event.words;
+    }
+    return {};
+}
+
+} // namespace lockscope::history

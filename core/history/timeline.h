@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happened to a lock, in the order it was seen: who held it, who waited, who handed it to whom, what was forced,
+// and when it was not looked at. A pure function of its history.
+//
+// Moments are those at which a change was seen: between a look and the next an event may have been a little earlier,
+// and what came and went between two looks is not there.
+#pragma once
+
+#include "core/history/recording.h"
+
+namespace lockscope::history {
+
+struct TimelineEvent {
+    enum class Kind {
+        IsHeld,     // held already when the recording begins
+        IsWaiting,  // likewise
+        Queues,     // came, and waits
+        Holds,      // holds from here on; `span`: how long it waited
+        LetsGo,     // does not hold any more; `span`: how long it held
+        GivesUp,    // is gone without having held; `span`: how long it waited
+        IsForced,   // was forced to let go; `span` as LetsGo
+        Disappears, // the lock is gone from its server
+        Unseen,     // its connection broke: what happens from here on is not seen
+        SeenAgain,
+        Acted, // a record of the audit file
+    };
+    Moment at{};
+    Kind kind = Kind::Holds;
+    inspect::Contender contender; // as it was seen last; empty where it is about none
+    std::optional<std::chrono::milliseconds> span;
+    QString words; // Acted: what was done by whom
+};
+
+// Nearest rank: a value that was really there.
+struct Spans {
+    int count = 0;
+    std::chrono::milliseconds p50{}, p90{}, p99{}, max{};
+    friend bool operator==(const Spans &, const Spans &) = default;
+};
+[[nodiscard]] Spans spansOf(std::vector<std::chrono::milliseconds> all);
+
+struct Timeline {
+    std::vector<TimelineEvent> events;
+    Spans holds; // of those whose begin and end are known
+    Spans waits; // of those that got it
+    Spans gaps;  // between a release and the next holder, while somebody waited
+    int handOffs = 0;
+    int forced = 0;
+};
+[[nodiscard]] Timeline timelineOf(const LockHistory &history);
+
+// Of the JSON: "holds".
+[[nodiscard]] QString nameOf(TimelineEvent::Kind kind);
+// "does not hold it any more, after 4 m 12 s": without who it is.
+[[nodiscard]] QString wordsOf(const TimelineEvent &event);
+
+} // namespace lockscope::history

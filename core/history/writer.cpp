@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/history/writer.h"
+
+#include "core/history/encoding.h"
+
+#include <algorithm>
+
+namespace lockscope::history {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto pictureAfter = 30s;           // the soonest
+constexpr qint64 pictureCosts = 64LL * 1024; // of a small picture: so much is read as quickly
+
+} // namespace
+
+Result<std::unique_ptr<RecordingWriter>> RecordingWriter::create(const QString &path, Moment now, Picture picture)
+{
+    std::unique_ptr<RecordingWriter> writer(new RecordingWriter(path));
+    auto &file = writer->m_file;
+    if (!file.open(QIODevice::WriteOnly | QIODevice::NewOnly | QIODevice::Unbuffered,
+                   QFileDevice::ReadOwner | QFileDevice::WriteOwner)) {
+        const auto why = QFile::exists(path) ? u"it is there already, and is not written over"_s : file.errorString();
+        return Error{ErrorCode::BadInput, u"cannot record to %1: %2"_s.arg(path, why)};
+    }
+    writer->m_picture = std::move(picture);
+    writer->m_begin = writer->m_first = writer->m_last = now;
+    if (auto written = writer->write(fileHeader()); !written)
+        return written.error();
+    if (auto written = writer->writePicture(); !written)
+        return written.error();
+    return writer;
+}
+
+Result<void> RecordingWriter::add(Change change)
+{
+    change.at = m_last = std::max(m_last, change.at);
+    m_picture.apply(change);
+    if (const auto *lock = std::get_if<inspect::SnapshotChange>(&change.what)) {
+        ++m_lockChanges;
+        m_locksSeen.try_emplace(lock->lock.lock);
+    }
+    encode(change, m_raw);
+    ++m_rawChanges;
+    return m_raw.size() < partRaw ? Result<void>() : writeChanges();
+}
+
+Result<void> RecordingWriter::flush(Moment now)
+{
+    m_last = std::max(m_last, now);
+    if (auto written = writeChanges(); !written)
+        return written;
+    const bool isWorthIt = m_sincePicture > std::max(pictureCosts, m_pictureRaw);
+    return isWorthIt && m_last - m_pictureAt >= pictureAfter ? writePicture() : Result<void>();
+}
+
+Result<void> RecordingWriter::writeChanges()
+{
+    ChunkHeader header;
+    header.first = m_first;
+    header.last = m_last;
+    header.changes = std::exchange(m_rawChanges, 0);
+    const auto raw = std::exchange(m_raw, {});
+    m_sincePicture += raw.size();
+    m_first = m_last;
+    if (raw.size() > mostRaw)
+        return Error{ErrorCode::TooLarge, u"cannot record to %1: one change takes %2 bytes"_s.arg(
+                                              m_file.fileName(), QString::number(raw.size()))};
+    return write(packChunk(header, raw));
+}
+
+Result<void> RecordingWriter::writePicture()
+{
+    std::vector<std::pair<QByteArray, quint32>> parts(1);
+    for (const auto &change : m_picture.asChanges(m_last)) {
+        if (parts.back().first.size() >= partRaw)
+            parts.emplace_back();
+        encode(change, parts.back().first);
+        ++parts.back().second;
+    }
+    m_pictureAt = m_last;
+    m_sincePicture = m_pictureRaw = 0;
+    if (parts.size() > mostParts)
+        return {}; // seeking is slower then
+    ChunkHeader header;
+    header.kind = ChunkHeader::Kind::Picture;
+    header.first = header.last = m_last;
+    header.parts = static_cast<quint16>(parts.size());
+    for (const auto &[raw, changes] : parts) {
+        m_pictureRaw += raw.size();
+        header.changes = changes;
+        if (auto written = write(packChunk(header, raw)); !written)
+            return written;
+        ++header.part;
+    }
+    return {};
+}
+
+Result<void> RecordingWriter::write(const QByteArray &bytes)
+{
+    if (m_file.write(bytes) != bytes.size())
+        return Error{ErrorCode::Server, u"cannot record to %1: %2"_s.arg(m_file.fileName(), m_file.errorString())};
+    m_bytes += bytes.size();
+    return {};
+}
+
+} // namespace lockscope::history

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/workspace/incidentnote.h"
+
+#include "core/base/duration.h"
+#include "core/base/text.h"
+#include "core/inspect/findings.h"
+#include "core/inspect/json.h"
+
+#include <QJsonDocument>
+#include <QJsonObject>
+
+#include <algorithm>
+
+namespace lockscope {
+
+using namespace Qt::StringLiterals;
+using history::Moment;
+using inspect::Contender;
+using inspect::Role;
+
+namespace {
+
+constexpr std::size_t mostEvents = 200; // of the timeline: the last ones
+
+QString cell(const QString &text)
+{
+    return text.isEmpty() ? u"-"_s : codeSpan(text, true);
+}
+
+QString cell(const QByteArray &bytes)
+{
+    return cell(label(bytes, 120));
+}
+
+QString textCell(const std::optional<QString> &text)
+{
+    return text ? cell(escaped(text->toUtf8())) : u"-"_s;
+}
+
+QString row(const QStringList &cells)
+{
+    return u"| "_s + cells.join(u" | "_s) + u" |\n"_s;
+}
+
+QString tableHead(const QStringList &titles)
+{
+    return row(titles) + row(QStringList(titles.size(), u"---"_s));
+}
+
+// The time of day is enough within a timeline: its date stands at the top.
+QString clock(Moment at)
+{
+    return inspect::isoTime(at);
+}
+
+QString serverWords(const NoteFacts &facts)
+{
+    const auto &info = infoOf(facts.lock.backend);
+    const auto &server = facts.connection.server;
+    return server.isEmpty() ? info.title + u", version not known"_s : cell(escaped(server.toUtf8()));
+}
+
+QString environment(const NoteFacts &facts)
+{
+    const auto &lock = facts.lock;
+    const auto ahead = lock.serverAhead;
+    const auto serverTime = inspect::isoTime(facts.asOf + ahead);
+    QString text = row({u" "_s, u" "_s}) + row({u"---"_s, u"---"_s});
+    text += row({u"Connection"_s,
+                 cell(facts.connection.name.bytes()) + u", "_s + cell(escaped(facts.connection.uri.toUtf8()))});
+    text +=
+        row({u"Environment"_s, facts.connection.production ? u"**PRODUCTION**"_s : u"not marked as production"_s});
+    text += row({u"Server"_s, serverWords(facts)});
+    text += row({u"As of"_s, u"%1, by the server's clock %2"_s.arg(clock(facts.asOf), serverTime)});
+    text += row({u"Seen by"_s, facts.source.isEmpty() ? u"one look at the server"_s : facts.source});
+    text += row({u"Recipe"_s, u"%1, confidence %2: %3"_s.arg(cell(lock.recipe), inspect::word(lock.confidence),
+                                                             cell(escaped(lock.why.toUtf8())))});
+    return text + row({u"Written by"_s, QStringLiteral("Lockscope " LOCKSCOPE_VERSION)});
+}
+
+QString age(const Contender &one, inspect::ServerTime now)
+{
+    const auto since = one.role == Role::Holder ? one.heldSince : one.waitingSince;
+    if (!since)
+        return u"-"_s;
+    return (one.heldAtMost ? u"at most "_s : QString()) + spokenDuration(now - *since);
+}
+
+QString queue(const NoteFacts &facts)
+{
+    const auto &lock = facts.lock;
+    const auto now = facts.asOf + lock.serverAhead;
+    if (lock.contenders.empty())
+        return u"Nobody is seen in it.\n"_s;
+    QString text = tableHead({u"#"_s, u"Role"_s, u"Mode"_s, u"Id"_s, u"Client"_s, u"From"_s, u"Since"_s,
+                              u"Ends by itself in"_s, u"Says of itself"_s});
+    for (const auto &one : lock.contenders) {
+        const auto left =
+            one.expiresAt ? spokenDuration(std::max(std::chrono::milliseconds(0), *one.expiresAt - now)) : u"-"_s;
+        text += row({one.position ? QString::number(*one.position) : u"-"_s, inspect::word(one.role),
+                     inspect::word(one.mode), cell(escaped(one.id)), textCell(one.session), textCell(one.endpoint),
+                     age(one, now), left, one.identity ? cell(*one.identity) : u"-"_s});
+    }
+    if (!lock.waitersKnown)
+        text += u"\nOthers may wait unseen.\n"_s;
+    return text;
+}
+
+QString findings(const NoteFacts &facts)
+{
+    QString text;
+    for (const auto &finding : facts.lock.findings)
+        text += u"- %1 `%2`: %3\n"_s.arg(inspect::word(finding.severity), inspect::word(finding.code),
+                                         codeSpan(harmless(finding.message)));
+    for (const auto &part : facts.coverage) {
+        if (!part.complete)
+            text += u"- not everything was seen: %1\n"_s.arg(codeSpan(harmless(part.message)));
+    }
+    return text.isEmpty() ? u"None with what was seen.\n"_s : text;
+}
+
+QString spansRow(const QString &what, const history::Spans &spans)
+{
+    if (spans.count == 0)
+        return row({what, u"0"_s, u"-"_s, u"-"_s, u"-"_s, u"-"_s});
+    return row({what, QString::number(spans.count), spokenDuration(spans.p50), spokenDuration(spans.p90),
+                spokenDuration(spans.p99), spokenDuration(spans.max)});
+}
+
+QString timeline(const NoteFacts &facts)
+{
+    if (!facts.history)
+        return u"No history was seen: this is one look. `lockscopectl record` keeps one.\n"_s;
+    const auto line = history::timelineOf(*facts.history);
+    const auto first = line.events.size() - std::min(line.events.size(), mostEvents);
+    QString text = first > 0 ? u"%1 earlier events are left out.\n\n"_s.arg(first) : QString();
+    text += tableHead({u"When it was seen"_s, u"Who"_s, u"From"_s, u"What"_s});
+    for (auto i = first; i < line.events.size(); ++i) {
+        const auto &event = line.events[i];
+        const bool isActed = event.kind == history::TimelineEvent::Kind::Acted;
+        const auto words = history::wordsOf(event);
+        text += row({clock(event.at), cell(escaped(event.contender.id)), textCell(event.contender.endpoint),
+                     isActed ? cell(escaped(words.toUtf8())) : words});
+    }
+    text +=
+        u"\nHand-offs: %1. Forced to let go: %2. Moments are those of looks: what came and went between two is not "
+        u"there, and what one look saw the end and the next holder of counts as 0.\n\n"_s.arg(
+            QString::number(line.handOffs), QString::number(line.forced));
+    text += tableHead({u" "_s, u"Number"_s, u"p50"_s, u"p90"_s, u"p99"_s, u"Longest"_s});
+    return text + spansRow(u"Holds"_s, line.holds) + spansRow(u"Waits that ended in a hold"_s, line.waits)
+           + spansRow(u"Nobody held it, somebody waited"_s, line.gaps);
+}
+
+// LOCK in JSON, in a few words.
+QString stateWords(const QByteArray &json)
+{
+    const auto lock = QJsonDocument::fromJson(json).object();
+    if (lock.isEmpty())
+        return u"-"_s;
+    QStringList holders;
+    int waiting = 0;
+    for (const auto &entry : lock.value("contenders"_L1).toArray()) {
+        const auto contender = entry.toObject();
+        if (contender.value("role"_L1).toString() == "holder"_L1)
+            holders << contender.value("id"_L1).toString();
+        else
+            ++waiting;
+    }
+    const auto by = holders.isEmpty() ? QString() : u" by "_s + holders.join(u", "_s);
+    return cell(harmless(lock.value("state"_L1).toString() + by + u"; %1 waiting"_s.arg(waiting)));
+}
+
+QString actions(const NoteFacts &facts)
+{
+    if (facts.acts.empty())
+        return u"None is recorded for this lock.\n"_s;
+    QString text = tableHead({u"Time"_s, u"Who"_s, u"Action"_s, u"Holder"_s, u"Phase"_s, u"Outcome"_s, u"Reason"_s,
+                              u"Before"_s, u"After"_s});
+    const auto shown = [](const QString &words) { return cell(escaped(words.toUtf8())); };
+    for (const auto &act : facts.acts)
+        text +=
+            row({clock(act.time), shown(act.actor), shown(act.action), cell(escaped(act.holder)), shown(act.phase),
+                 shown(act.outcome), shown(act.reason), stateWords(act.before), stateWords(act.after)});
+    return text;
+}
+
+} // namespace
+
+QString codeSpan(const QString &text, bool inTable)
+{
+    qsizetype longest = 0;
+    qsizetype run = 0;
+    for (const auto character : text) {
+        run = character == u'`' ? run + 1 : 0;
+        longest = std::max(longest, run);
+    }
+    const QString fence(longest + 1, u'`');
+    const bool isPadded = text.isEmpty() || text.startsWith(u'`') || text.endsWith(u'`') || text.startsWith(u' ');
+    const auto pad = isPadded ? u" "_s : QString();
+    auto inner = text;
+    inner.replace(u'\n', u' ');
+    // In a cell a bar ends it, in code too; a backslash before it is the table's own.
+    if (inTable)
+        inner.replace(u'|', u"\\|"_s);
+    return fence + pad + inner + pad + fence;
+}
+
+QString incidentNote(const NoteFacts &facts)
+{
+    const auto sentence = inspect::answerSentence(facts.lock, facts.asOf + facts.lock.serverAhead);
+    QString text = u"# Incident: %1\n\n"_s.arg(codeSpan(escaped(facts.lock.lock.text())));
+    text += codeSpan(sentence) + u"\n\n"_s;
+    text += u"## Environment\n\n"_s + environment(facts);
+    text += u"\n## Queue\n\n"_s + queue(facts);
+    text += u"\n## Findings\n\n"_s + findings(facts);
+    text += u"\n## Timeline\n\n"_s + timeline(facts);
+    text += u"\n## Actions\n\n"_s + actions(facts);
+    return text;
+}
+
+} // namespace lockscope

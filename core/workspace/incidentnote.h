@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The incident note: a lock in Markdown, for a ticket or chat. What servers said stands in code spans: no markup, no
+// link and no mention of anybody can come of it.
+#pragma once
+
+#include "core/history/timeline.h"
+
+namespace lockscope {
+
+struct NoteFacts {
+    inspect::LockSnapshot lock;
+    history::Moment asOf{};              // by the clock of the machine that saw it
+    history::ConnectionState connection; // without credentials
+    std::vector<inspect::Coverage> coverage;
+    std::optional<history::LockHistory> history; // up to then; nothing where nobody recorded
+    QString source;                              // "a recording from … to …"; empty: one look at the server
+    std::vector<history::Act> acts;              // of this lock
+};
+[[nodiscard]] QString incidentNote(const NoteFacts &facts);
+
+// A code span, whatever is in it; `inTable`: in a cell of one.
+[[nodiscard]] QString codeSpan(const QString &text, bool inTable = false);
+
+} // namespace lockscope

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a recorder hears of beside what observers tell: how the connections of a workspace are, and what was done by
+// force on this machine meanwhile (the audit file). Loop thread only.
+#pragma once
+
+#include "core/history/recorder.h"
+#include "core/workspace/workspace.h"
+
+#include <QDateTime>
+
+namespace lockscope {
+
+// As a recording has it.
+[[nodiscard]] history::ConnectionState stateOf(Link &link);
+[[nodiscard]] history::Act actOf(const operate::AuditRecord &record);
+
+// The records of an audit file that were written since.
+class AuditFollower {
+public:
+    AuditFollower(const operate::AuditFile &file, std::chrono::system_clock::time_point since)
+        : m_file(file), m_since(since)
+    {
+    }
+    [[nodiscard]] std::vector<history::Act> news();
+
+private:
+    const operate::AuditFile &m_file;
+    std::chrono::system_clock::time_point m_since;
+    QByteArray m_last;                     // the hash of the last record that was told
+    std::pair<qint64, QDateTime> m_looked; // size and time of the file then
+};
+
+class RecordFeed {
+public:
+    // Both outlive it.
+    RecordFeed(Workspace &workspace, history::Recorder &recorder);
+    // What is news by now; it does so by itself a few times a second.
+    void tell();
+
+private:
+    void tellLater();
+
+    Workspace &m_workspace;
+    history::Recorder &m_recorder;
+    AuditFollower m_audit;
+    Timer m_timer;
+};
+
+} // namespace lockscope

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happened to a lock, from its history; and the note that is written of it.
+#include "core/history/timeline.h"
+#include "core/inspect/findings.h"
+#include "core/workspace/incidentnote.h"
+#include "tests/support/testmain.h"
+
+#include <QTest>
+
+#include <algorithm>
+
+using namespace lockscope;
+using namespace lockscope::history;
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using inspect::Role;
+
+namespace {
+
+const Moment begun{std::chrono::milliseconds(1'700'000'000'000)};
+
+// "a b c": a holds, the others wait, in order; "- b": nobody holds it; "": the lock is gone.
+LockMoment seenAt(std::chrono::seconds after, const QByteArray &queue)
+{
+    LockMoment out;
+    out.at = begun + after;
+    if (queue.isEmpty())
+        return out;
+    inspect::LockSnapshot lock;
+    lock.lock = {ConnectionName("zk"), "/locks/orders"};
+    lock.recipe = "zk-mutex";
+    lock.observed = out.at;
+    int position = 0;
+    for (const auto &id : queue.split(' ')) {
+        if (id != "-") {
+            inspect::Contender one;
+            one.id = id;
+            one.role = position == 0 ? Role::Holder : Role::Waiter;
+            one.position = position;
+            lock.contenders.push_back(one);
+        }
+        ++position;
+    }
+    lock.state = lock.waiterCount() > 0   ? inspect::LockState::Contended
+                 : lock.holderCount() > 0 ? inspect::LockState::Held
+                                          : inspect::LockState::Free;
+    out.lock = lock;
+    return out;
+}
+
+ConnectionState stood(bool isConnected)
+{
+    ConnectionState state;
+    state.name = ConnectionName("zk");
+    state.isConnected = state.isLookedThrough = isConnected;
+    return state;
+}
+
+LockHistory historyOf(std::vector<LockMoment> moments)
+{
+    LockHistory history;
+    history.begin = begun;
+    history.connection = {{begun, stood(true)}};
+    history.moments = std::move(moments);
+    return history;
+}
+
+Act forced(std::chrono::seconds after, const QByteArray &holder, const QString &phase)
+{
+    // With single quotes: moc 6.4 loses its way in a raw string of double ones.
+    const auto before =
+        QByteArray("{'state':'contended','contenders':[{'id':'a','role':'holder'},{'id':'b','role':'waiter'}]}")
+            .replace('\'', '"');
+    return {begun + after,
+            u"ann@host"_s,
+            u"force-release"_s,
+            "zk:/locks/orders",
+            holder,
+            u"stuck | `really`"_s,
+            phase,
+            phase == "result"_L1 ? u"released"_s : QString(),
+            before,
+            {}};
+}
+
+// "0 a holds it already", one event a line; seconds since the beginning.
+QString told(const Timeline &timeline)
+{
+    QStringList lines;
+    for (const auto &event : timeline.events)
+        lines << u"%1 %2%3"_s.arg(
+            QString::number(std::chrono::floor<std::chrono::seconds>(event.at - begun).count()),
+            event.contender.id.isEmpty() ? QString() : QString::fromUtf8(event.contender.id) + u' ', wordsOf(event));
+    return lines.join(u'\n');
+}
+
+} // namespace
+
+class TestTimeline : public QObject {
+    Q_OBJECT
+private slots:
+    void eventsAreToldInOrder_data()
+    {
+        QTest::addColumn<QList<QByteArray>>("queues"); // one each ten seconds
+        QTest::addColumn<QString>("events");
+        QTest::addColumn<int>("handOffs");
+        const auto row = [](const char *name, const QList<QByteArray> &queues, const QString &events, int handOffs) {
+            QTest::newRow(name) << queues << events << handOffs;
+        };
+        row("nothing", {}, {}, 0);
+        row("held all the time", {"a"}, u"0 a holds it already"_s, 0);
+        row("handed on", {"a b", "b"},
+            u"0 a holds it already\n0 b waits already\n10 a does not hold it any more\n10 b holds it"_s, 1);
+        row("comes and gets it", {"a", "a b", "b"},
+            u"0 a holds it already\n10 b comes, and waits\n20 a does not hold it any more\n"
+            u"20 b holds it, having waited 10 s"_s,
+            1);
+        row("gives up", {"a", "a b", "a"},
+            u"0 a holds it already\n10 b comes, and waits\n20 b is gone without it, after 10 s"_s, 0);
+        row("free in between", {"a b", "- b", "b"},
+            u"0 a holds it already\n0 b waits already\n10 a does not hold it any more\n20 b holds it"_s, 1);
+        row("nobody waited", {"a", "", "b"},
+            u"0 a holds it already\n10 a does not hold it any more\n10 the lock is gone from its server\n"
+            u"20 b holds it"_s,
+            0);
+        row("held, then let go", {"-", "a", "-"}, u"10 a holds it\n20 a does not hold it any more, after 10 s"_s, 0);
+    }
+    void eventsAreToldInOrder()
+    {
+        QFETCH(QList<QByteArray>, queues);
+        QFETCH(QString, events);
+        QFETCH(int, handOffs);
+        std::vector<LockMoment> moments;
+        for (qsizetype i = 0; i < queues.size(); ++i)
+            moments.push_back(seenAt(std::chrono::seconds(10 * i), queues[i]));
+        const auto timeline = timelineOf(historyOf(moments));
+        QCOMPARE(told(timeline), events);
+        QCOMPARE(timeline.handOffs, handOffs);
+    }
+
+    void gapsAndSpansAreCounted()
+    {
+        const auto timeline =
+            timelineOf(historyOf({seenAt(0s, "a b c"), seenAt(10s, "- b c"), seenAt(13s, "b c"), seenAt(20s, "c")}));
+        QCOMPARE(timeline.gaps, (Spans{2, 0s, 3s, 3s, 3s}));
+        QCOMPARE(timeline.holds, (Spans{1, 7s, 7s, 7s, 7s})); // of a the begin, of c the end is not known
+        QCOMPARE(timeline.waits, Spans{});                    // nobody saw them come
+    }
+
+    void whatWasForcedIsCalledThat()
+    {
+        auto history = historyOf({seenAt(0s, "a b"), seenAt(40s, "b")});
+        history.acts = {{begun + 39s, forced(39s, "a", u"intent"_s)}, {begun + 41s, forced(41s, "a", u"result"_s)}};
+        const auto timeline = timelineOf(history);
+        QCOMPARE(timeline.forced, 1);
+        QCOMPARE(told(timeline), u"0 a holds it already\n0 b waits already\n"
+                                 u"39 force-release is begun by ann@host\n40 a is forced to let go\n40 b holds it\n"
+                                 u"41 force-release by ann@host: released"_s);
+        history.acts = {{begun + 1s, forced(1s, "other", u"result"_s)}};
+        QCOMPARE(timelineOf(history).forced, 0);
+    }
+
+    // What happened while nobody looked is not measured.
+    void whatIsNotSeenIsNotCounted()
+    {
+        auto history = historyOf({seenAt(0s, "-"), seenAt(1s, "a b"), seenAt(30s, "b")});
+        history.connection = {{begun, stood(true)}, {begun + 10s, stood(false)}, {begun + 25s, stood(true)}};
+        const auto timeline = timelineOf(history);
+        QCOMPARE(timeline.holds.count, 0);
+        QCOMPARE(timeline.waits.count, 0);
+        QVERIFY2(told(timeline).contains(u"10 the connection broke: from here on nothing is seen\n"
+                                         u"25 the connection is back"_s),
+                 qPrintable(told(timeline)));
+    }
+
+    void whatTheFirstLookFindsWasThereBefore()
+    {
+        auto history = historyOf({seenAt(2s, "a")});
+        auto looking = stood(true);
+        looking.isLookedThrough = false;
+        history.connection = {{begun, looking}, {begun + 3s, stood(true)}};
+        QCOMPARE(told(timelineOf(history)), u"2 a holds it already"_s);
+    }
+
+    void percentilesAreByNearestRank()
+    {
+        std::vector<std::chrono::milliseconds> all;
+        for (int i = 100; i > 0; --i)
+            all.emplace_back(i);
+        QCOMPARE(spansOf(all), (Spans{100, 50ms, 90ms, 99ms, 100ms}));
+        QCOMPARE(spansOf({7ms}), (Spans{1, 7ms, 7ms, 7ms, 7ms}));
+        QCOMPARE(spansOf({1ms, 9ms}), (Spans{2, 1ms, 9ms, 9ms, 9ms}));
+        QCOMPARE(spansOf({}), Spans{});
+    }
+
+    void hostileTextStaysInItsCodeSpan()
+    {
+        QCOMPARE(codeSpan(u"plain"_s), u"`plain`"_s);
+        QCOMPARE(codeSpan(u"a`b"_s), u"``a`b``"_s);
+        QCOMPARE(codeSpan(u"`x``"_s), u"``` `x`` ```"_s);
+        QCOMPARE(codeSpan(u"a|b"_s, true), u"`a\\|b`"_s);
+        QCOMPARE(codeSpan(u"a\nb"_s), u"`a b`"_s);
+        QCOMPARE(codeSpan(QString()), u"`  `"_s);
+    }
+
+    void theNoteSaysWhatThereIsAndWhatIsNot()
+    {
+        NoteFacts facts;
+        facts.lock = *seenAt(40s, "a b").lock;
+        facts.lock.contenders[0].identity = "@everyone | `rm -rf` <b>\x1b[2J";
+        facts.lock.contenders[0].heldSince = begun;
+        facts.asOf = begun + 60s;
+        facts.lock.serverAhead = 2s;
+        inspect::addFinding(facts.lock, inspect::FindingCode::NoTtl, u"never ends"_s, {"a"});
+        facts.connection = stood(true);
+        facts.connection.uri = u"zk://h:2181"_s;
+        facts.coverage = {{ConnectionName("zk"), false, u"1 of 3 members answered"_s}};
+        const auto once = incidentNote(facts);
+        QVERIFY2(once.startsWith(u"# Incident: `zk:/locks/orders`\n\n``/locks/orders is held by "_s),
+                 qPrintable(once));
+        for (const auto &part :
+             {u"`zk`, `zk://h:2181`"_s, u"not marked as production"_s, u"version not known"_s,
+              u"2023-11-14T22:14:20.000Z, by the server's clock 2023-11-14T22:14:22.000Z"_s,
+              u"``@everyone \\| `rm -rf` <b>\\x1B[2J``"_s, u"never ends"_s, u"`1 of 3 members answered`"_s,
+              u"No history was seen"_s, u"None is recorded for this lock."_s})
+            QVERIFY2(once.contains(part), qPrintable(part + u"\n\n"_s + once));
+        QVERIFY(!once.contains(QChar(0x1b)));
+        QVERIFY(!once.contains(u"**PRODUCTION**"_s));
+
+        facts.connection.production = true;
+        facts.history = historyOf({seenAt(0s, "a b"), seenAt(40s, "b")});
+        facts.history->acts = {{begun + 41s, forced(41s, "a", u"result"_s)}};
+        facts.acts = {facts.history->acts.front().second};
+        const auto whole = incidentNote(facts);
+        for (const auto &part : {u"**PRODUCTION**"_s, u"is forced to let go"_s, u"Forced to let go: 1"_s,
+                                 u"`` stuck \\| `really` ``"_s, u"`contended by a; 1 waiting`"_s, u"`ann@host`"_s})
+            QVERIFY2(whole.contains(part), qPrintable(part + u"\n\n"_s + whole));
+        QVERIFY(!whole.contains(u"No history"_s));
+        // Each row of a table has as many cells as its head.
+        qsizetype cells = 0;
+        for (auto line : whole.split(u'\n')) {
+            const auto bars = line.remove(u"\\|"_s).count(u'|');
+            QVERIFY2(bars == 0 || cells == 0 || bars == cells, qPrintable(line));
+            cells = bars;
+        }
+    }
+};
+
+LOCKSCOPE_TEST(TestTimeline)
+#include "tst_timeline.moc"
