@@ -24,6 +24,7 @@ struct MariaDbSink : ObserverSink {
     std::vector<SessionSnapshot> sessions;
     std::vector<Coverage> coverage;
     int removed = 0;
+    int looks = 0;
     Progress progress;
 
     void locksChanged(std::vector<SnapshotChange> changes) override
@@ -44,6 +45,7 @@ struct MariaDbSink : ObserverSink {
     void coverageChanged(const ConnectionName &, std::vector<Coverage> news) override { coverage = std::move(news); }
     void progressed(Progress news) override { progress = std::move(news); }
     void costChanged(const ConnectionName &, Cost) override {}
+    void looked(const ConnectionName &) override { ++looks; }
 };
 
 Task<void> readInto(Observer *observer, QByteArray name, Deadline deadline, std::optional<Result<LockSnapshot>> *out)
@@ -148,6 +150,17 @@ private slots:
     }
     void cleanup() { QVERIFY(nothingIsHeld()); }
     void cleanupTestCase() { endServer(); }
+
+    // "As of" is the age of what is shown: nothing changes, and it is heard again and again that nothing did.
+    void aQuietServerIsHeardAllTheSame()
+    {
+        MariaDbSink sink;
+        MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, sink);
+        observer.start();
+        QTRY_VERIFY(observer.firstSnapshot().isComplete());
+        sink.looks = 0;
+        QTRY_VERIFY(sink.looks >= 2);
+    }
 
     void aRowLockIsSeenWhileSomebodyWaits()
     {

@@ -28,6 +28,7 @@ struct RedisSink : ObserverSink {
     std::vector<Coverage> said;
     std::vector<SessionSnapshot> clients;
     Cost cost;
+    int looks = 0;
 
     void locksChanged(std::vector<SnapshotChange> news) override
     {
@@ -44,6 +45,7 @@ struct RedisSink : ObserverSink {
     }
     void progressed(Progress progress) override { steps.push_back(std::move(progress)); }
     void costChanged(const ConnectionName &, Cost now) override { cost = now; }
+    void looked(const ConnectionName &) override { ++looks; }
 
     [[nodiscard]] int count(ChangeKind kind, const QByteArray &name) const
     {
@@ -139,6 +141,16 @@ private slots:
         m_connection.reset();
         m_other.reset();
         m_server.reset();
+    }
+
+    // "As of" is the age of what is shown: nothing changes, and it is heard again and again that nothing did.
+    void aQuietServerIsHeardAllTheSame()
+    {
+        QCOMPARE(act({"SET", "orders-lock", token, "PX", "60000"}), "OK");
+        observe();
+        QVERIFY(firstSnapshot());
+        m_sink.looks = 0;
+        QVERIFY(eventually([&] { return m_sink.looks >= 2; }));
     }
 
     void findsWhatIsThere()

@@ -24,6 +24,7 @@ struct ZooKeeperSink : ObserverSink {
     Progress progress;
     Cost cost;
     int changes = 0;
+    int looks = 0;
     bool isConsistent = true; // only unknown locks are added, only known ones changed or removed
 
     void locksChanged(std::vector<SnapshotChange> news) override
@@ -42,6 +43,7 @@ struct ZooKeeperSink : ObserverSink {
     void coverageChanged(const ConnectionName &, std::vector<Coverage> now) override { coverage = now; }
     void progressed(Progress now) override { progress = now; }
     void costChanged(const ConnectionName &, Cost now) override { cost = now; }
+    void looked(const ConnectionName &) override { ++looks; }
 
     const LockSnapshot *find(const QByteArray &name) const
     {
@@ -79,6 +81,7 @@ private slots:
     void sessionsKnowWhatTheyHoldAndAwait();
     void aReleaseIsSeenAtOnce();
     void aLockIsSeenComingAndGoing();
+    void aQuietServerIsHeardAllTheSame();
     void holdingSinceWeSawIt();
     void plainAndCompositeLocks();
     void onlyWhatLiesBelowTheChroot();
@@ -275,6 +278,14 @@ void TestZooKeeperObserver::aReleaseIsSeenAtOnce()
     clients.push_back(join("/release/x"));
     QTRY_COMPARE(m_sink.find("/release/x")->contenders.size(), std::size_t(3));
     QTRY_COMPARE(m_sink.find("/release/x")->contenders.back().watches.front().evidence, inspect::Evidence::Server);
+}
+
+// "As of" is the age of what is shown: nothing changes, and it is heard again and again that nothing did.
+void TestZooKeeperObserver::aQuietServerIsHeardAllTheSame()
+{
+    look(*m_strict); // asked for its dump every ten seconds only
+    m_sink.looks = 0;
+    QTRY_VERIFY(m_sink.looks >= 2);
 }
 
 void TestZooKeeperObserver::aLockIsSeenComingAndGoing()

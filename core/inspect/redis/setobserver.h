@@ -43,6 +43,7 @@ private:
     void completeFirstSnapshot();
     void tellCoverage();
     void tellProgress();
+    void tellLooked();
     void tellCost();
 
     Loop &m_loop;
