@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every number on the screen is of one moment: rows, banners, queue and picture count by one clock and go on together.
+// Every number on the screen is of one moment: rows, banners, queue and picture count by one clock and go on
+// together.
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"

@@ -7,12 +7,14 @@
 #include "ui/dialogs/connectdialog.h"
 #include "ui/dialogs/connectform.h"
 #include "ui/mainwindow.h"
+#include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
 #include "ui/pages/sessionspage.h"
 #include "ui/pages/znodespage.h"
 #include "ui/parts/notices.h"
 #include "ui/shell/sidebar.h"
 #include "ui/theme/theme.h"
+#include "ui/views/answerlabel.h"
 #include "ui/views/lockstable.h"
 #include "ui/views/queuetable.h"
 
@@ -273,6 +275,32 @@ private slots:
         const auto *model = page().table().model();
         for (int column = 0; column < model->columnCount(); ++column)
             QVERIFY(!model->headerData(column, Qt::Horizontal, Qt::ToolTipRole).toString().isEmpty());
+    }
+
+    void inASmallWindowTheNameKeepsItsRoom()
+    {
+        const auto *tree = m_window->findChild<ui::ZnodesPage *>()->findChild<QTreeView *>();
+        tell("live", false);
+        m_window->showPage(u"znodes"_s);
+        QVERIFY(!tree->isColumnHidden(1));
+        m_window->resize(760, 480);
+        QTRY_VERIFY(tree->isColumnHidden(5)); // when it was modified
+        QVERIFY(tree->columnWidth(0) >= 100);
+        m_window->resize(1366, 700);
+        QTRY_VERIFY(!tree->isColumnHidden(5));
+    }
+
+    // The answer is whole, and so are the buttons.
+    void inASmallWindowNothingIsCut()
+    {
+        m_window->resize(760, 480);
+        tell("live", false);
+        m_backend->tellLocks({change(ChangeKind::Added, queueLock("live", "/a", 3, test::serverTime(wordsNow)))});
+        m_window->selectLock({ConnectionName("live"), "/a"});
+        const auto *answer = page().detail().findChild<ui::AnswerLabel *>();
+        const auto *button = page().detail().findChild<QPushButton *>(u"forceReleaseButton"_s);
+        QTRY_VERIFY(answer->height() >= answer->heightForWidth(answer->width()));
+        QTRY_VERIFY(button->height() >= button->sizeHint().height());
     }
 
     // A name is the last thing to be cut.

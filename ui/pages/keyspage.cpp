@@ -151,6 +151,7 @@ void KeysPage::connectModel()
     m_proxy->setSourceModel(&m_model);
     m_tree->setModel(m_proxy);
     m_tree->setWidths(KeyNode::Name, {{KeyNode::Type, 110}, {KeyNode::Ttl, 110}, {KeyNode::Bytes, 90}});
+    m_tree->setLeastStretched(170); // what is not there stands in the detail
 
     m_filterSoon.setSingleShot(true);
     m_filterSoon.setInterval(filterDelay);

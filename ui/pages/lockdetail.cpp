@@ -35,6 +35,7 @@ using inspect::Severity;
 namespace {
 
 constexpr int narrowBelow = 780;
+constexpr int lowBelow = 240;
 
 QWidget *hairline(QWidget *parent)
 {
@@ -91,6 +92,7 @@ QWidget *LockDetail::makeHeader()
     m_why->setWordWrap(true);
     m_why->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_buttons = new QWidget(header);
+    m_buttons->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     auto *row = new QHBoxLayout(m_buttons);
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(10);
@@ -439,6 +441,7 @@ void LockDetail::focusQueue()
 void LockDetail::resizeEvent(QResizeEvent *event)
 {
     QWidget::resizeEvent(event);
+    m_why->setVisible(height() >= lowBelow); // the answer, what to do and the queue come first; it is in the note
     const bool narrow = width() < narrowBelow;
     if (std::exchange(m_narrow, narrow) == narrow)
         return;

@@ -77,7 +77,7 @@ SessionsPage::SessionsPage(QWidget *parent) : Page(parent)
                                               {SessionsModel::Session, 160},
                                               {SessionsModel::Endpoint, 160},
                                               {SessionsModel::Client, 110},
-                                              {SessionsModel::Waits, 300},
+                                              {SessionsModel::Waits, 200},
                                               {SessionsModel::Expires, 118}});
     m_table->setContextMenuPolicy(Qt::CustomContextMenu);
     connect(m_table, &QWidget::customContextMenuRequested, this, &SessionsPage::showMenu);

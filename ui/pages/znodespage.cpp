@@ -161,6 +161,7 @@ void ZnodesPage::connectModel()
                                         {ZnodeNode::Owner, 146},
                                         {ZnodeNode::Version, 64},
                                         {ZnodeNode::Modified, 108}});
+    m_tree->setLeastStretched(170); // what is not there stands in the detail
 
     connect(&m_model, &ZnodesModel::turnBegins, m_tree, &LiveTree::holdPlace);
     connect(&m_model, &ZnodesModel::turnEnds, m_tree, &LiveTree::keepPlace);

@@ -67,8 +67,8 @@ LocksTable::LocksTable(LocksModel &model, QWidget *parent) : QTableView(parent),
     horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
     setSortingEnabled(true);
     connect(horizontalHeader(), &QHeaderView::sortIndicatorChanged, this, &LocksTable::orderChanged);
-    connect(horizontalHeader(), &QHeaderView::sectionResized, this, [this] {
-        if (!m_fitting)
+    connect(horizontalHeader(), &QHeaderView::sectionResized, this, [this](int column) {
+        if (!m_fitting && column != LockRow::FindingColumn) // which takes what the window leaves, by itself
             m_widthsChosen = true;
     });
     connect(&model, &LocksModel::aboutToApply, this, &LocksTable::remember);
@@ -249,18 +249,19 @@ void LocksTable::fitColumns()
     // What a narrow window can do without, it goes without.
     setColumnHidden(LockRow::Recipe, width < 860);
     setColumnHidden(LockRow::Held, width < 720);
+    setColumnHidden(LockRow::OldestWait, width < 640);
     setColumnHidden(LockRow::Connection, !m_showsConnections);
     if (!m_widthsChosen) {
         const int state = 134;
-        const int numbers = width < 720 ? 180 : 276;
-        const int connection = m_showsConnections ? 140 : 0;
+        measure();
+        const int numbers = width < 640 ? 84 : width < 720 ? 180 : 276;
+        const int connection = m_showsConnections ? std::clamp(m_needed[LockRow::Connection], 76, 140) : 0;
         if (m_showsConnections)
             setColumnWidth(LockRow::Connection, connection);
         setColumnWidth(LockRow::State, state);
         setColumnWidth(LockRow::Waiting, 84);
         setColumnWidth(LockRow::OldestWait, 96);
         setColumnWidth(LockRow::Held, 96);
-        measure();
         shareOut(std::max(0, width - state - numbers - connection));
     }
     m_fitting = false;
@@ -273,11 +274,12 @@ void LocksTable::shareOut(int room)
         int column;
         int least;
         int most;
+        int percent; // where there is not even room for the least
     };
     const bool recipe = !isColumnHidden(LockRow::Recipe);
-    const Share shares[] = {{LockRow::Lock, 150, room * 55 / 100},
-                            {LockRow::Holder, 110, 240},
-                            {LockRow::Recipe, recipe ? 80 : 0, recipe ? 180 : 0}};
+    const Share shares[] = {{LockRow::Lock, 150, room * 55 / 100, recipe ? 38 : 48},
+                            {LockRow::Holder, 110, 240, recipe ? 22 : 27},
+                            {LockRow::Recipe, recipe ? 80 : 0, recipe ? 180 : 0, recipe ? 18 : 0}};
     constexpr int leastForFinding = 110;
     int left = room - leastForFinding;
     for (const auto &share : shares)
@@ -288,7 +290,7 @@ void LocksTable::shareOut(int room)
         const int wanted = std::clamp(m_needed[share.column], share.least, std::max(share.least, share.most));
         const int extra = std::min(left, wanted - share.least);
         left -= extra;
-        setColumnWidth(share.column, isTight ? share.least * room / (room + leastForFinding) : share.least + extra);
+        setColumnWidth(share.column, isTight ? room * share.percent / 100 : share.least + extra);
     }
 }
 
@@ -297,7 +299,7 @@ bool LocksTable::measure()
     const auto [first, last] = visibleRows();
     bool grew = false;
     for (int row = std::max(0, first); row <= last; ++row) {
-        for (const int column : {LockRow::Lock, LockRow::Recipe, LockRow::Holder}) {
+        for (const int column : {LockRow::Lock, LockRow::Recipe, LockRow::Holder, LockRow::Connection}) {
             const int width = m_cells->sizeHint({}, m_model.index(row, column)).width();
             grew |= width > m_needed[column];
             m_needed[column] = std::max(m_needed[column], width);
