@@ -46,8 +46,7 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     m_splitter->setStretchFactor(0, 1);
     m_splitter->setStretchFactor(1, 1);
     m_splitter->setSizes({410, 370});
-    m_stack->setMinimumHeight(120);
-    m_detail->setMinimumHeight(180);
+    m_stack->setMinimumHeight(100); // the detail says itself what it needs
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);

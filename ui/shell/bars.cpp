@@ -46,7 +46,7 @@ TopBar::TopBar(const ConnectionBook &book, QWidget *parent)
     title->setFont(textFont(13, QFont::Bold));
     title->setStyleSheet(u"font-weight: 700;"_s);
 
-    m_find->setPlaceholderText(tr("Find a lock, session, host or path (Ctrl+K)"));
+    m_find->setPlaceholderText(tr("Find a lock, session or host (Ctrl+K)"));
     m_find->setAccessibleName(tr("Find"));
     m_find->setObjectName(u"find"_s);
     m_find->setProperty("look", u"find"_s);

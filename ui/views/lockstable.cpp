@@ -255,7 +255,7 @@ void LocksTable::fitColumns()
         const int state = 134;
         measure();
         const int numbers = width < 640 ? 84 : width < 720 ? 180 : 276;
-        const int connection = m_showsConnections ? std::clamp(m_needed[LockRow::Connection], 76, 140) : 0;
+        const int connection = m_showsConnections ? std::clamp(m_needed[LockRow::Connection], 98, 140) : 0;
         if (m_showsConnections)
             setColumnWidth(LockRow::Connection, connection);
         setColumnWidth(LockRow::State, state);
