@@ -13,6 +13,7 @@
 #include "ui/pages/lockspage.h"
 #include "ui/pages/pages.h"
 #include "ui/models/pausablebackend.h"
+#include "ui/models/screenclock.h"
 #include "ui/pages/simulatorpage.h"
 #include "ui/shell/bars.h"
 #include "ui/shell/helpoverlay.h"
@@ -36,8 +37,8 @@ using namespace Qt::StringLiterals;
 
 MainWindow::MainWindow(Backend &backend, QWidget *parent)
     : QMainWindow(parent), m_backend(backend), m_screen(new PausableBackend(backend, this)),
-      m_top(new TopBar(m_book, this)), m_side(new SideBar(m_book, this)), m_status(new StatusBar(m_book, this)),
-      m_stack(new QStackedWidget(this))
+      m_clock(std::make_shared<ScreenClock>()), m_top(new TopBar(m_book, this)), m_side(new SideBar(m_book, this)),
+      m_status(new StatusBar(m_book, this)), m_stack(new QStackedWidget(this))
 {
     setWindowTitle(u"Lockscope"_s);
     setMinimumSize(760, 480);
@@ -55,7 +56,8 @@ MainWindow::MainWindow(Backend &backend, QWidget *parent)
     column->addWidget(m_status);
     setCentralWidget(centre);
 
-    // The book hears each batch before any page does.
+    // The clock, then the book hear of each batch before any page does.
+    connect(m_screen, &Backend::updated, m_clock.get(), &ScreenClock::catchUp);
     connect(m_screen, &Backend::updated, &m_book, &ConnectionBook::apply);
     for (const auto &row : allPages())
         addPage(row);
@@ -87,13 +89,11 @@ void MainWindow::connectParts()
     connect(m_side, &SideBar::connectRequested, this, &MainWindow::openConnect);
     connect(m_side, &SideBar::readOnlyRequested, this,
             [this](const ConnectionName &name, bool readOnly) { askReadOnly(name, readOnly); });
-    connect(m_side, &SideBar::disconnectRequested, this, [this](const ConnectionName &name) {
-        m_screen->disconnectFrom(name);
-        m_book.remove(name);
-        m_locks->removeConnection(name);
-        if (m_connection == name)
-            setConnection({});
-    });
+    connect(m_side, &SideBar::disconnectRequested, this, &MainWindow::forget);
+    connect(m_side, &SideBar::retryRequested, this, [this](const ConnectionName &name) { m_screen->retry(name); });
+    connect(m_side, &SideBar::editRequested, this, &MainWindow::openEdit);
+    connect(m_locks, &LocksPage::retryRequested, this, [this](const ConnectionName &name) { m_screen->retry(name); });
+    connect(m_locks, &LocksPage::editRequested, this, &MainWindow::openEdit);
     connect(m_locks, &LocksPage::connectRequested, this, &MainWindow::openConnect);
     connect(m_locks, &LocksPage::sandboxRequested, this, &MainWindow::sandboxRequested);
     connect(m_locks, &LocksPage::filterCleared, this, [this] {
@@ -120,6 +120,7 @@ void MainWindow::addPage(const PageRow &row)
             [this, number](const QString &count) { m_side->setPageCount(number, count); });
     connect(page, &Page::settled, this, &MainWindow::checkFirstSnapshot);
     connect(page, &Page::lockActivated, this, &MainWindow::selectLock);
+    page->useClock(m_clock);
     page->setBackend(m_screen);
     auto *shortcut = new QShortcut(QKeySequence(u"Ctrl+%1"_s.arg(number + 1)), this);
     connect(shortcut, &QShortcut::activated, this, [this, number] {
@@ -184,7 +185,8 @@ void MainWindow::setSandbox(const QString &state, bool isComplete)
 void MainWindow::setPaused(bool paused)
 {
     m_paused = paused;
-    const auto at = paused ? std::optional(std::chrono::system_clock::now()) : std::nullopt;
+    m_clock->setFrozen(paused);
+    const auto at = paused ? std::optional(m_clock->now()) : std::nullopt;
     for (auto *page : m_pages)
         page->freeze(at);
     m_top->setPaused(paused);
@@ -299,19 +301,47 @@ void MainWindow::useConnections(ConnectionStore &store)
     colours();
 }
 
+void MainWindow::forget(const ConnectionName &name)
+{
+    m_screen->disconnectFrom(name);
+    m_book.remove(name);
+    m_locks->removeConnection(name);
+    if (m_connection == name)
+        setConnection({});
+}
+
 void MainWindow::openConnect()
+{
+    openEdit({});
+}
+
+void MainWindow::openEdit(const ConnectionName &name)
 {
     if (!m_store) {
         emit connectRequested();
         return;
     }
     QStringList taken;
-    for (const auto &status : m_book.all())
-        taken << QString::fromUtf8(status.name.bytes());
+    for (const auto &status : m_book.all()) {
+        if (status.name != name)
+            taken << QString::fromUtf8(status.name.bytes());
+    }
     auto *dialog = new ConnectDialog(*m_store, taken, this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
-    connect(dialog, &ConnectDialog::connectRequested, this,
-            [this](const ConnectionSpec &spec) { m_backend.connectTo(spec); });
+    if (const auto *status = m_book.find(name)) {
+        SavedConnection asItIs;
+        asItIs.name = QString::fromUtf8(name.bytes());
+        asItIs.uri = status->uri;
+        asItIs.production = status->production;
+        asItIs.readOnly = status->readOnly;
+        dialog->edit(asItIs);
+    }
+    connect(dialog, &ConnectDialog::connectRequested, this, [this, name](const ConnectionSpec &spec) {
+        if (m_book.find(name))
+            forget(name); // what was edited takes its place
+        emit aboutToConnect(spec);
+        m_backend.connectTo(spec);
+    });
     dialog->open();
 }
 
@@ -377,7 +407,9 @@ void MainWindow::openForceRelease()
         return;
     auto *dialog = new ForceReleaseDialog(m_backend, m_book, *lock, m_locks->detail().chosen(), this);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->setClock([this] { return m_locks->now(); });
+    // What is done is done in the present, paused or not; else the form says what the row behind it says.
+    dialog->setClock([this] { return m_clock->isFrozen() ? m_clock->present() : m_clock->now(); });
+    connect(m_clock.get(), &ScreenClock::ticked, dialog, &ForceReleaseDialog::tick);
     connect(dialog, &ForceReleaseDialog::armRequested, this,
             [this, dialog](const ConnectionName &name) { askReadOnly(name, false, dialog); });
     dialog->open();

@@ -67,6 +67,8 @@ signals:
     void firstSnapshotComplete();
     // "+ Connect…" was chosen and there is no store.
     void connectRequested();
+    // Just before: it may carry a password.
+    void aboutToConnect(const lockscope::ConnectionSpec &spec);
     // Something is to be played on a sandbox, which does not run. setSandbox() follows.
     void sandboxRequested();
 
@@ -89,12 +91,16 @@ private:
     void showWritesMenu(const QPoint &at);
     void checkFirstSnapshot();
     void openConnect();
+    // The dialog with that connection's entry, which then replaces it.
+    void openEdit(const ConnectionName &name);
+    void forget(const ConnectionName &name);
     [[nodiscard]] Page *currentPage() const;
     [[nodiscard]] bool showsConnections() const;
 
     Backend &m_backend;        // for what is done: never paused
     PausableBackend *m_screen; // for what is shown
     ConnectionBook m_book;
+    std::shared_ptr<ScreenClock> m_clock; // the one that all pages count by
     TopBar *m_top;
     SideBar *m_side;
     StatusBar *m_status;

@@ -6,7 +6,6 @@
 #include "core/workspace/clientlabels.h"
 #include "core/workspace/livebackend.h"
 #include "core/connections/savedpassword.h"
-#include "ui/dialogs/connectdialog.h"
 #include "ui/mainwindow.h"
 #include "ui/pages/lessonspage.h"
 #include "ui/screenshot.h"
@@ -40,18 +39,6 @@ void connectWith(Backend &backend, const ConnectionSpec &spec)
     if (!spec.password.isEmpty())
         app::keepMemoryPrivate();
     backend.connectTo(spec);
-}
-
-void openConnectDialog(ui::MainWindow &window, ConnectionStore &store, Backend &backend)
-{
-    QStringList taken;
-    for (const auto &status : window.connections().all())
-        taken << QString::fromUtf8(status.name.bytes());
-    auto *dialog = new ui::ConnectDialog(store, taken, &window);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    QObject::connect(dialog, &ui::ConnectDialog::connectRequested, &backend,
-                     [&backend](const ConnectionSpec &spec) { connectWith(backend, spec); });
-    dialog->open();
 }
 
 bool hasSandbox(const app::WindowOptions &options)
@@ -130,8 +117,11 @@ int run(QApplication &application, const app::WindowOptions &options)
         window.resize(options.size);
     window.findChild<ui::LessonsPage *>()->setLanguage(options.language);
     window.showPage(options.page);
-    QObject::connect(&window, &ui::MainWindow::connectRequested, &window,
-                     [&] { openConnectDialog(window, store, backend); });
+    window.useConnections(store);
+    QObject::connect(&window, &ui::MainWindow::aboutToConnect, &window, [](const ConnectionSpec &spec) {
+        if (!spec.password.isEmpty())
+            app::keepMemoryPrivate();
+    });
     QObject::connect(&window, &ui::MainWindow::sandboxRequested, &window,
                      [&] { beginSandbox(sandbox, false, backend, window); });
     if (options.lock)

@@ -61,7 +61,9 @@ struct BackendInfo {
     QString uriHelp;   // its URIs, for --help
     QString lockHelp;  // what its locks are called, likewise
     QString exampleLock;
-    QString exampleHosts;           // for a form
+    QString exampleName;            // for a form
+    QString exampleHosts;           // there, too
+    QString userMissing;            // there: as whom one comes without a user
     QString pathLabel, pathMissing; // there: what the URI's path is called, and what it means when there is none
     BackendWords words;
 };

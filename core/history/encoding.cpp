@@ -71,8 +71,8 @@ private:
     }
     void put(const inspect::Finding &finding)
     {
-        put(WrittenFinding{inspect::kindOf(finding.code).name, finding.severity, finding.message,
-                           finding.contenders});
+        put(WrittenFinding{inspect::kindOf(finding.code).name, finding.severity, finding.message, finding.contenders,
+                           finding.moments});
     }
 
     QDataStream &m_out;
@@ -177,7 +177,8 @@ private:
             if (kind == kinds.end())
                 ++m_unknownFindings;
             else
-                findings.push_back({kind->code, written.severity, written.message, written.contenders});
+                findings.push_back(
+                    {kind->code, written.severity, written.message, written.contenders, written.moments});
         }
     }
     void getBackend(BackendKind &kind)

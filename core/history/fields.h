@@ -26,21 +26,23 @@ struct WrittenFinding {
     inspect::Severity severity{};
     QString message;
     std::vector<QByteArray> contenders;
+    std::vector<inspect::SpokenMoment> moments;
 };
 
 LOCKSCOPE_FIELDS(inspect::LockName, v.connection, v.name)
 LOCKSCOPE_FIELDS(inspect::WatchEdge, v.target, v.children, v.evidence)
 LOCKSCOPE_FIELDS(inspect::Identity, v.path, v.czxid, v.owner, v.version, v.value, v.expiryMs, v.comesAgain, v.group)
-LOCKSCOPE_FIELDS(inspect::Contender, v.id, v.role, v.mode, v.position, v.session, v.endpoint, v.identity, v.reentry,
-                 v.heldSince, v.heldAtMost, v.waitingSince, v.expiresAt, v.watches, v.guard)
+LOCKSCOPE_FIELDS(inspect::Contender, v.id, v.role, v.mode, v.position, v.session, v.endpoint, v.identity, v.program,
+                 v.pid, v.reentry, v.heldSince, v.heldAtMost, v.waitingSince, v.expiresAt, v.watches, v.guard)
 LOCKSCOPE_FIELDS(inspect::NodeSaid, v.node, v.answered, v.value, v.expiresAt)
-LOCKSCOPE_FIELDS(WrittenFinding, v.code, v.severity, v.message, v.contenders)
+LOCKSCOPE_FIELDS(inspect::SpokenMoment, v.at, v.length, v.moment, v.isAhead)
+LOCKSCOPE_FIELDS(WrittenFinding, v.code, v.severity, v.message, v.contenders, v.moments)
 LOCKSCOPE_FIELDS(inspect::LockSnapshot, v.lock, v.backend, v.recipe, v.client, v.why, v.confidence, v.state,
                  v.contenders, v.waitersKnown, v.findings, v.companions, v.nodes, v.observed, v.serverAhead,
                  v.mayBeOld)
 LOCKSCOPE_FIELDS(inspect::SnapshotChange, v.kind, v.lock)
 LOCKSCOPE_FIELDS(inspect::SessionSnapshot, v.connection, v.session, v.endpoint, v.client, v.holds, v.waits,
-                 v.expiresAt)
+                 v.expiresAt, v.serverAhead)
 LOCKSCOPE_FIELDS(inspect::Coverage, v.connection, v.complete, v.message)
 LOCKSCOPE_FIELDS(SessionsSeen, v.connection, v.sessions)
 LOCKSCOPE_FIELDS(CoverageSeen, v.connection, v.coverage)

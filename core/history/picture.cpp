@@ -57,23 +57,12 @@ private:
     Moment m_at;
 };
 
-// The messages that count time do so up to then.
-void countAges(LockSnapshot &lock)
+// The spans of time that messages speak of count to the moment the lock is shown as of.
+void wordAnew(LockSnapshot &lock)
 {
-    const auto isAge = [](FindingCode code) {
-        return code == FindingCode::LongHeld || code == FindingCode::LongWait;
-    };
-    if (std::ranges::none_of(lock.findings, isAge, &inspect::Finding::code))
-        return;
-    LockSnapshot aged = lock;
-    aged.findings.clear();
-    inspect::addAgeFindings(aged, {});
     for (auto &finding : lock.findings) {
-        const auto same = std::ranges::find_if(aged.findings, [&finding](const auto &one) {
-            return one.code == finding.code && one.contenders == finding.contenders;
-        });
-        if (isAge(finding.code) && same != aged.findings.end())
-            finding.message = same->message;
+        finding.message = inspect::messageAt(finding, lock.observed);
+        finding.moments.clear();
     }
 }
 
@@ -120,7 +109,7 @@ LockSnapshot lockAsOf(const Picture &picture, LockSnapshot lock, Moment at)
     else if (!isStanding)
         return lock;
     lock.observed = std::max(lock.observed, last + lock.serverAhead);
-    countAges(lock);
+    wordAnew(lock);
     return lock;
 }
 

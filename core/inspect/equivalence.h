@@ -7,7 +7,7 @@
 namespace lockscope::inspect {
 
 // Whether a person or a program would call them the same: not when they were looked at, nor the seconds
-// in a message that counts them, nor moments of expiry that differ by no more than `wavering`.
+// in a message that counts them, nor moments that differ by no more than `wavering` (those of messages: a second).
 [[nodiscard]] bool isEquivalent(const LockSnapshot &before, const LockSnapshot &now,
                                 std::chrono::milliseconds wavering = {});
 

@@ -42,17 +42,34 @@ struct FindingKind {
 [[nodiscard]] std::span<const FindingKind> findingKinds();
 [[nodiscard]] const FindingKind &kindOf(FindingCode code);
 
-// As severe as the table says, or as told.
-void addFinding(LockSnapshot &lock, FindingCode code, QString message, std::vector<QByteArray> contenders = {});
-void addFinding(LockSnapshot &lock, FindingCode code, Severity severity, QString message,
+// A message in the making. What it says of time is given as moments, so that it can be worded at any clock.
+class Wording {
+public:
+    Wording(QString words) : m_words(std::move(words)) {} // all of it, mostly
+    Wording &operator<<(const QString &words);
+    Wording &since(ServerTime moment); // "4 m 12 s"
+    Wording &until(ServerTime moment); // "in 44 s", at last "now"
+    [[nodiscard]] Finding spokenAt(ServerTime now) &&;
+
+private:
+    QString m_words;
+    std::vector<SpokenMoment> m_moments;
+};
+
+// As severe as the table says, or as told. Its message is worded as of the lock's `observed`.
+void addFinding(LockSnapshot &lock, FindingCode code, Wording message, std::vector<QByteArray> contenders = {});
+void addFinding(LockSnapshot &lock, FindingCode code, Severity severity, Wording message,
                 std::vector<QByteArray> contenders = {});
+// What the finding says at the server's `now`.
+[[nodiscard]] QString messageAt(const Finding &finding, ServerTime now);
 
 struct Thresholds {
     std::chrono::milliseconds longHeld{std::chrono::minutes(10)};
     std::chrono::milliseconds longWait{std::chrono::minutes(2)};
 };
 
-// long-held, long-wait. A holder whose age is only an upper bound is reported as info.
+// long-held, long-wait; neither of an election. A holder whose age is only an upper bound, or whom nobody waits for,
+// is reported as info.
 void addAgeFindings(LockSnapshot &lock, const Thresholds &thresholds);
 
 // herd: two or more waiters that one release wakes although only one of them can go on.

@@ -53,11 +53,12 @@ constexpr std::array findingTable{
         u"a Redlock key on less than a majority, or with several values", u"`GET` of the key on every node",
         u"wait: whoever set it is trying, or what it left behind expires. If it stays, look at the nodes that "
         u"do not answer"},
-    FindingKind{FindingCode::LongHeld, "long-held", Severity::Warning, u"Long held", u"held for more than 10 minutes",
+    FindingKind{FindingCode::LongHeld, "long-held", Severity::Warning, u"Long held",
+                u"held for more than 10 minutes; a warning only while somebody waits, and none of an election",
                 u"the age of the holder; \"at most\" where only the node's own age is known",
                 u"ask its holder what it does. Nothing is wrong if the work takes that long"},
     FindingKind{FindingCode::LongWait, "long-wait", Severity::Warning, u"Long wait",
-                u"waited for more than 2 minutes", u"the age of the waiter's node or request",
+                u"waited for more than 2 minutes; none of an election", u"the age of the waiter's node or request",
                 u"look at who holds the lock, and for how long already"},
     FindingKind{FindingCode::StaleQueue, "stale-queue", Severity::Warning, u"Stale queue",
                 u"a queued waiter that is gone",
@@ -114,13 +115,17 @@ QString word(FindingCode code)
     return QString::fromLatin1(kindOf(code).name);
 }
 
-void addFinding(LockSnapshot &lock, FindingCode code, Severity severity, QString message,
+void addFinding(LockSnapshot &lock, FindingCode code, Severity severity, Wording message,
                 std::vector<QByteArray> contenders)
 {
-    lock.findings.push_back({code, severity, std::move(message), std::move(contenders)});
+    auto finding = std::move(message).spokenAt(lock.observed);
+    finding.code = code;
+    finding.severity = severity;
+    finding.contenders = std::move(contenders);
+    lock.findings.push_back(std::move(finding));
 }
 
-void addFinding(LockSnapshot &lock, FindingCode code, QString message, std::vector<QByteArray> contenders)
+void addFinding(LockSnapshot &lock, FindingCode code, Wording message, std::vector<QByteArray> contenders)
 {
     addFinding(lock, code, kindOf(code).severity, std::move(message), std::move(contenders));
 }

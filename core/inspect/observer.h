@@ -19,6 +19,9 @@ public:
     virtual void coverageChanged(const ConnectionName &connection, std::vector<Coverage> coverage) = 0;
     virtual void progressed(Progress progress) = 0;
     virtual void costChanged(const ConnectionName &connection, Cost cost) = 0;
+    // The server was heard just now, and whatever had changed by then is told: what was told is true. Said about once
+    // a second, changes or none.
+    virtual void looked(const ConnectionName &connection) { Q_UNUSED(connection) }
 };
 
 class Observer {

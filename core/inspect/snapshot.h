@@ -91,11 +91,21 @@ struct Contender {
 
 enum class FindingCode : quint8; // core/inspect/findings.h, not all of which every snapshot has to know
 
+// A span of time that a message speaks of: its words are those of when the lock was looked at, and go on counting.
+struct SpokenMoment {
+    qsizetype at = 0; // where its words stand in the message, and how long they are
+    qsizetype length = 0;
+    ServerTime moment{};
+    bool isAhead = false; // counted down to, not up from
+    friend bool operator==(const SpokenMoment &, const SpokenMoment &) = default;
+};
+
 struct Finding {
     FindingCode code{};
     Severity severity = Severity::Info;
-    QString message;
+    QString message; // as of the snapshot; messageAt() words it anew
     std::vector<QByteArray> contenders;
+    std::vector<SpokenMoment> moments{}; // in the message, in order
     friend bool operator==(const Finding &, const Finding &) = default;
 };
 
@@ -188,6 +198,7 @@ struct SessionSnapshot {
     std::vector<QByteArray> holds; // LOCK names without the connection
     std::vector<QByteArray> waits;
     std::optional<ServerTime> expiresAt;
+    std::chrono::milliseconds serverAhead{}; // server's clock minus ours
     friend bool operator==(const SessionSnapshot &, const SessionSnapshot &) = default;
 };
 

@@ -197,7 +197,8 @@ void RespConnection::broken(const Error &why)
     if (!m_transport)
         return;
     m_transport.reset();
-    if (m_options.logs)
+    // A server that is down is tried every few seconds: its reason is worth a line once.
+    if (m_options.logs && (m_state == ConnectionState::Connected || why.message != m_lastError))
         qCInfo(logRedis).noquote() << "connection lost:" << why.message;
     m_lastError = why.message;
     planReconnect();

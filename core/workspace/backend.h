@@ -107,6 +107,8 @@ public:
 
     virtual void connectTo(ConnectionSpec spec) = 0;
     virtual void disconnectFrom(const ConnectionName &name) = 0;
+    // Connects anew, as before, what is not connected. What was seen stays on show meanwhile.
+    virtual void retry(const ConnectionName &name) = 0;
     // Arms a production connection (or makes any read-only again).
     virtual void setReadOnly(const ConnectionName &name, bool readOnly) = 0;
 

@@ -88,6 +88,22 @@ void IoController::remove(const ConnectionName &name)
     m_runs->endOn(name, u"closed"_s, [this, name] { closeLink(name); });
 }
 
+void IoController::retry(const ConnectionName &name)
+{
+    const auto isUsed = [&name](const auto &entry) {
+        const auto &hold = entry.second.hold;
+        return hold.request.lock.connection == name
+               && (hold.state == Hold::State::Held || hold.state == Hold::State::Waiting);
+    };
+    // What we hold there has a session of its own, which tries by itself.
+    if (isLeaving(name) || m_runs->areOn(name) || std::ranges::any_of(m_holds, isUsed))
+        return;
+    m_tasks.erase(name);
+    m_followed.erase(name);
+    m_workspace->retry(name);
+    statusChanged(name);
+}
+
 void IoController::closeLink(const ConnectionName &name)
 {
     m_workspace->remove(name);

@@ -27,6 +27,7 @@ public:
 
     void add(ConnectionSpec spec);
     void remove(const ConnectionName &name);
+    void retry(const ConnectionName &name);
     void setReadOnly(const ConnectionName &name, bool readOnly);
 
     void acquire(quint64 id, AcquireRequest request);

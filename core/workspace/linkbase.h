@@ -25,6 +25,15 @@ public:
     [[nodiscard]] const inspect::Cost &cost() const override { return m_proxy.cost(); }
     [[nodiscard]] std::chrono::system_clock::time_point heardAt() const override { return m_proxy.heardAt(); }
     [[nodiscard]] ObserverProxy &proxy() { return m_proxy; }
+    // With the password, and as it is armed by now: to connect anew.
+    [[nodiscard]] ConnectionSpec wholeSpec() const
+    {
+        auto spec = m_spec;
+        spec.password = m_password;
+        spec.readOnly = m_gate.isReadOnly();
+        spec.armed = !spec.readOnly;
+        return spec;
+    }
 
 protected:
     LinkBase(ConnectionSpec spec, LinkContext context)

@@ -89,6 +89,11 @@ void LiveBackend::disconnectFrom(const ConnectionName &name)
     onIoThread([name](IoController &io) { io.remove(name); });
 }
 
+void LiveBackend::retry(const ConnectionName &name)
+{
+    onIoThread([name](IoController &io) { io.retry(name); });
+}
+
 void LiveBackend::setReadOnly(const ConnectionName &name, bool readOnly)
 {
     onIoThread([name, readOnly](IoController &io) { io.setReadOnly(name, readOnly); });

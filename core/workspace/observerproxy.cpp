@@ -23,12 +23,12 @@ void ObserverProxy::locksChanged(std::vector<SnapshotChange> changes)
         }
         news.push_back(std::move(change));
     }
+    m_heardAt = std::chrono::system_clock::now();
     tell(std::move(news));
 }
 
 void ObserverProxy::sessionsChanged(const ConnectionName &connection, std::vector<inspect::SessionSnapshot> sessions)
 {
-    m_heardAt = std::chrono::system_clock::now();
     if (m_sink)
         m_sink->sessionsChanged(connection, std::move(sessions));
 }
@@ -41,7 +41,6 @@ void ObserverProxy::coverageChanged(const ConnectionName &connection, std::vecto
 
 void ObserverProxy::progressed(inspect::Progress progress)
 {
-    m_heardAt = std::chrono::system_clock::now();
     m_progress = progress;
     if (m_sink)
         m_sink->progressed(std::move(progress));
@@ -49,10 +48,16 @@ void ObserverProxy::progressed(inspect::Progress progress)
 
 void ObserverProxy::costChanged(const ConnectionName &connection, inspect::Cost cost)
 {
-    m_heardAt = std::chrono::system_clock::now();
     m_cost = cost;
     if (m_sink)
         m_sink->costChanged(connection, cost);
+}
+
+void ObserverProxy::looked(const ConnectionName &connection)
+{
+    m_heardAt = std::chrono::system_clock::now();
+    if (m_sink)
+        m_sink->looked(connection);
 }
 
 void ObserverProxy::observerReplaced()
@@ -70,6 +75,13 @@ void ObserverProxy::firstSnapshotComplete()
     tell(std::move(gone));
 }
 
+void ObserverProxy::takeOver(ObserverProxy &before)
+{
+    before.observerReplaced();
+    m_unconfirmed = std::move(before.m_unconfirmed);
+    m_heardAt = before.m_heardAt;
+}
+
 void ObserverProxy::removeAll()
 {
     observerReplaced();
@@ -78,7 +90,6 @@ void ObserverProxy::removeAll()
 
 void ObserverProxy::tell(std::vector<SnapshotChange> changes)
 {
-    m_heardAt = std::chrono::system_clock::now();
     if (m_sink && !changes.empty())
         m_sink->locksChanged(std::move(changes));
 }

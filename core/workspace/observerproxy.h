@@ -23,11 +23,14 @@ public:
     void coverageChanged(const ConnectionName &connection, std::vector<inspect::Coverage> coverage) override;
     void progressed(inspect::Progress progress) override;
     void costChanged(const ConnectionName &connection, inspect::Cost cost) override;
+    void looked(const ConnectionName &connection) override;
 
     // A new observer starts from nothing.
     void observerReplaced();
     // Its first snapshot is complete: what only the old one knew is gone.
     void firstSnapshotComplete();
+    // From the proxy of a connection that this one replaces: what that told is known, until the first snapshot.
+    void takeOver(ObserverProxy &before);
     // The connection is removed: everything of it is gone.
     void removeAll();
 

@@ -24,6 +24,11 @@ struct Workspace::Private {
             waiting.complete(true);
     }
 
+    LinkContext contextOfLinks()
+    {
+        return {loop, options, log, sink, [this](Link &link) { linkChanged(link); }};
+    }
+
     Loop &loop;
     WorkspaceOptions options;
     inspect::ObserverSink *sink;
@@ -58,13 +63,12 @@ Result<void> Workspace::add(ConnectionSpec spec)
     if (d->links.contains(spec.name))
         return Error{ErrorCode::BadInput,
                      u"there is a connection named %1 already"_s.arg(escaped(spec.name.bytes()))};
-    const LinkContext context{d->loop, d->options, d->log, d->sink, [this](Link &link) { d->linkChanged(link); }};
     const auto name = spec.name;
     const auto backend = backendOf(spec.scheme);
     if (!backend)
         return Error{ErrorCode::Unsupported, u"%1: this version cannot open it; use %2:// or sandbox:"_s.arg(
                                                  spec.displayUri(), serverSchemes().join(u"://, "_s))};
-    auto link = makeLink(*backend, std::move(spec), context);
+    auto link = makeLink(*backend, std::move(spec), d->contextOfLinks());
     if (!link)
         return link.error();
     d->links.emplace(name, std::move(*link));
@@ -78,6 +82,20 @@ void Workspace::remove(const ConnectionName &name)
         return;
     at->second->proxy().removeAll();
     d->links.erase(at);
+}
+
+void Workspace::retry(const ConnectionName &name)
+{
+    const auto at = d->links.find(name);
+    if (at == d->links.end() || at->second->isConnected())
+        return;
+    auto spec = at->second->wholeSpec();
+    const auto backend = backendOf(spec.scheme);
+    auto link = makeLink(*backend, std::move(spec), d->contextOfLinks());
+    if (!link)
+        return;
+    (*link)->proxy().takeOver(at->second->proxy());
+    at->second = std::move(*link);
 }
 
 Link *Workspace::find(const ConnectionName &name)

@@ -74,6 +74,8 @@ public:
     // started by the program, which then adds what it connects to).
     Result<void> add(ConnectionSpec spec);
     void remove(const ConnectionName &name);
+    // A link that is not connected is replaced by a new one, which begins with what the old one told.
+    void retry(const ConnectionName &name);
     [[nodiscard]] Link *find(const ConnectionName &name);
     [[nodiscard]] std::vector<Link *> links();
     // Called whenever a link's state changes.

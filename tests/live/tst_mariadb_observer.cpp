@@ -109,6 +109,17 @@ private slots:
     void cleanup() { QVERIFY(nothingIsHeld()); }
     void cleanupTestCase() { endServer(); }
 
+    // "As of" is the age of what is shown: nothing changes, and it is heard again and again that nothing did.
+    void aQuietServerIsHeardAllTheSame()
+    {
+        test::KeepingSink sink;
+        MariaDbObserver observer(*m_admin, ConnectionName("db"), {}, sink);
+        observer.start();
+        QTRY_VERIFY(observer.firstSnapshot().isComplete());
+        sink.looks = 0;
+        QTRY_VERIFY(sink.looks >= 2);
+    }
+
     void aRowLockIsSeenWhileSomebodyWaits()
     {
         test::KeepingSink sink;

@@ -100,6 +100,16 @@ private slots:
         m_server.reset();
     }
 
+    // "As of" is the age of what is shown: nothing changes, and it is heard again and again that nothing did.
+    void aQuietServerIsHeardAllTheSame()
+    {
+        QCOMPARE(act({"SET", "orders-lock", token, "PX", "60000"}), "OK");
+        observe();
+        QVERIFY(firstSnapshot());
+        m_sink.looks = 0;
+        QVERIFY(eventually([&] { return m_sink.looks >= 2; }));
+    }
+
     void findsWhatIsThere()
     {
         const QByteArray odd("lock with spaces\nand a newline \xff");

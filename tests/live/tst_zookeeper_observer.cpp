@@ -37,6 +37,7 @@ private slots:
     void sessionsKnowWhatTheyHoldAndAwait();
     void aReleaseIsSeenAtOnce();
     void aLockIsSeenComingAndGoing();
+    void aQuietServerIsHeardAllTheSame();
     void holdingSinceWeSawIt();
     void plainAndCompositeLocks();
     void onlyWhatLiesBelowTheChroot();
@@ -230,6 +231,14 @@ void TestZooKeeperObserver::aReleaseIsSeenAtOnce()
     clients.push_back(join("/release/x"));
     QTRY_COMPARE(m_sink.find("/release/x")->contenders.size(), std::size_t(3));
     QTRY_COMPARE(m_sink.find("/release/x")->contenders.back().watches.front().evidence, inspect::Evidence::Server);
+}
+
+// "As of" is the age of what is shown: nothing changes, and it is heard again and again that nothing did.
+void TestZooKeeperObserver::aQuietServerIsHeardAllTheSame()
+{
+    look(*m_strict); // asked for its dump every ten seconds only
+    m_sink.looks = 0;
+    QTRY_VERIFY(m_sink.looks >= 2);
 }
 
 void TestZooKeeperObserver::aLockIsSeenComingAndGoing()

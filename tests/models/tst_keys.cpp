@@ -57,6 +57,26 @@ class TestKeys : public QObject {
     };
 
 private slots:
+    void whatABraceHoldsTogetherIsNotParted()
+    {
+        World world;
+        QAbstractItemModelTester tester(&world.model);
+        world.pages = {{row("{payments:payout}:lock"), row("{payments:payout}:queue"), row("{payments:a"),
+                        row("{payments:z"), row("bull:{a:b}:c"), row("{x}y:{z:1}")}};
+        QVERIFY(world.scan());
+        QCOMPARE(treeText(world.model, {0}), u"bull:\n"
+                                             "  {a:b}:\n"
+                                             "    c\n"
+                                             "{payments:payout}:\n"
+                                             "  lock\n"
+                                             "  queue\n"
+                                             "{x}y:\n"
+                                             "  {z:1}\n"
+                                             "{payments:a\n"
+                                             "{payments:z\n"_s);
+        QVERIFY(world.model.find(RedisKey("{payments:payout}:lock")).isValid());
+    }
+
     void buildsFoldersFromPages()
     {
         World world;

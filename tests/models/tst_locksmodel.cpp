@@ -177,7 +177,10 @@ private slots:
         QCOMPARE(recorder.take(), (QStringList{u"+1-1"_s, u"+0-0"_s}));
         m_model->setText(u" 0X1000009B4890002 "_s); // the session of the first waiter
         QCOMPARE(names(*m_model).join(u' '), u"/b"_s);
+        QCOMPARE(m_model->counts(), (LockCounts{1, 1, 0, 0, 0})); // a click on a chip shows so many
+        QCOMPARE(m_model->total(), 3);
         m_model->setText({});
+        QCOMPARE(m_model->counts(), (LockCounts{3, 1, 1, 0, 0}));
         m_model->setConnection(ConnectionName("redis"));
         QCOMPARE(names(*m_model).join(u' '), u"forever"_s);
         QCOMPARE(m_model->counts(), (LockCounts{1, 0, 1, 0, 0}));

@@ -61,6 +61,11 @@ private slots:
         leaving.expiresAt = std::chrono::time_point_cast<std::chrono::milliseconds>(now + 6400ms);
         model.apply({zkName}, {leaving});
         QCOMPARE(model.index(0, SessionsModel::Expires).data().toString(), u"in 6.4 s"_s);
+        // By our clock, whatever the server's says.
+        leaving.serverAhead = 1h;
+        *leaving.expiresAt += 1h;
+        model.apply({zkName}, {leaving});
+        QCOMPARE(model.index(0, SessionsModel::Expires).data().toString(), u"in 6.4 s"_s);
         now += 7s;
         QCOMPARE(model.index(0, SessionsModel::Expires).data().toString(), u"now"_s);
     }

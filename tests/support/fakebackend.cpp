@@ -64,6 +64,11 @@ void FakeBackend::disconnectFrom(const ConnectionName &name)
     calls << u"disconnectFrom "_s + words(name);
 }
 
+void FakeBackend::retry(const ConnectionName &name)
+{
+    calls << u"retry "_s + words(name);
+}
+
 void FakeBackend::setReadOnly(const ConnectionName &name, bool readOnly)
 {
     calls << u"setReadOnly %1 %2"_s.arg(words(name), readOnly ? u"true"_s : u"false"_s);

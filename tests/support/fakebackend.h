@@ -59,6 +59,7 @@ public:
 
     void connectTo(ConnectionSpec spec) override;
     void disconnectFrom(const ConnectionName &name) override;
+    void retry(const ConnectionName &name) override;
     void setReadOnly(const ConnectionName &name, bool readOnly) override;
     void listZnodes(const ConnectionName &name, const ZPath &path, QObject *context,
                     Answer<std::vector<ZnodeRow>> answer) override;

@@ -16,6 +16,7 @@ struct KeepingSink : inspect::ObserverSink {
     std::vector<inspect::Coverage> coverage;
     std::vector<inspect::Progress> steps;
     inspect::Cost cost;
+    int looks = 0;            // after which nothing was different
     bool isConsistent = true; // only unknown locks are added, only known ones changed or removed
 
     void locksChanged(std::vector<inspect::SnapshotChange> news) override
@@ -40,6 +41,7 @@ struct KeepingSink : inspect::ObserverSink {
     }
     void progressed(inspect::Progress step) override { steps.push_back(std::move(step)); }
     void costChanged(const ConnectionName &, inspect::Cost now) override { cost = std::move(now); }
+    void looked(const ConnectionName &) override { ++looks; }
 
     [[nodiscard]] const inspect::LockSnapshot *find(const QByteArray &name) const
     {

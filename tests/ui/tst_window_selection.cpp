@@ -211,6 +211,23 @@ private slots:
         QCOMPARE(page().model().rowOf(zkName("/locks/orders-2")), 0);
     }
 
+    // --lock of a lock that is known only later, below many that come after it.
+    void whatWasAskedForStaysOnScreen()
+    {
+        m_window->selectLock(zkName("/locks/zebra"));
+        m_backend->tellLocks({lockOf("/locks/zebra", 0)});
+        for (int i = 0; i < 60; ++i)
+            m_backend->tellLocks({lockOf("/locks/" + QByteArray::number(1000 + i), 2)});
+        m_window->resize(1024, 600);
+        auto &table = page().table();
+        verifyChosen(zkName("/locks/zebra"));
+        const auto isWhole = [&table] {
+            const QRect row = table.visualRect(table.currentIndex());
+            return row.top() >= 0 && row.bottom() < table.viewport()->height();
+        };
+        QTRY_VERIFY(isWhole());
+    }
+
     void pauseStopsAllPagesAndSaysWhatItHoldsBack()
     {
         auto *asOf = m_window->findChild<QLabel *>(u"asOf"_s);

@@ -3,20 +3,28 @@
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"
+#include "ui/dialogs/acquiredialog.h"
+#include "ui/dialogs/connectdialog.h"
+#include "ui/dialogs/connectform.h"
 #include "ui/mainwindow.h"
+#include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
 #include "ui/pages/sessionspage.h"
 #include "ui/pages/znodespage.h"
 #include "ui/parts/notices.h"
+#include "ui/shell/sidebar.h"
 #include "ui/theme/theme.h"
+#include "ui/views/answerlabel.h"
 #include "ui/views/lockstable.h"
 #include "ui/views/queuetable.h"
 
+#include <QAbstractButton>
 #include <QApplication>
 #include <QHeaderView>
 #include <QLabel>
 #include <QMessageBox>
 #include <QPushButton>
+#include <QMenu>
 #include <QSettings>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -191,10 +199,119 @@ private slots:
         QVERIFY(banner);
         QTRY_VERIFY(banner->isVisible());
         QVERIFY(banner->sentence().startsWith(u"10.0.0.5:2181 refused the connection"_s));
-        QSignalSpy asked(m_window.get(), &ui::MainWindow::connectRequested);
-        QVERIFY(banner->button()->isVisible());
+        QCOMPARE(banner->button()->text(), u"Retry"_s);
         banner->button()->click();
+        QVERIFY(m_backend->wasCalled(u"retry other"_s));
+        QSignalSpy asked(m_window.get(), &ui::MainWindow::connectRequested);
+        QVERIFY(banner->secondButton()->isVisible());
+        banner->secondButton()->click();
         QCOMPARE(asked.count(), 1);
+    }
+
+    void itsMenuRetriesAndEdits()
+    {
+        tell("other", false, ConnectionStatus::State::AuthFailed);
+        auto *bar = m_window->findChild<ui::SideBar *>();
+        QWidget *item = nullptr;
+        for (auto *button : bar->findChildren<QAbstractButton *>())
+            item = button->text() == u"other"_s ? button : item;
+        QVERIFY(item);
+        emit item->customContextMenuRequested({});
+        const auto *menu = bar->findChild<QMenu *>();
+        QVERIFY(menu);
+        QStringList words;
+        for (auto *action : menu->actions()) {
+            words << action->text();
+            if (action->text() == u"Retry"_s)
+                action->trigger();
+        }
+        QVERIFY2(words.contains(u"Edit…"_s), qPrintable(words.join(u", "_s)));
+        QVERIFY(m_backend->wasCalled(u"retry other"_s));
+    }
+
+    // The entry of that connection, which then takes its place.
+    void editOpensThatConnectionsEntry()
+    {
+        QTemporaryDir folder;
+        ConnectionStore store(folder.filePath(u"connections.json"_s), nullptr);
+        for (const auto *name : {"first", "other"}) {
+            SavedConnection saved;
+            saved.name = QString::fromLatin1(name);
+            saved.uri = u"zk://10.0.0.5:2181"_s;
+            QVERIFY(store.save(saved));
+        }
+        m_window->useConnections(store);
+        tell("other", false, ConnectionStatus::State::Broken);
+        tell("unsaved", false, ConnectionStatus::State::Broken);
+        const auto banners = m_window->findChildren<ui::Banner *>(u"brokenBanner"_s);
+        QCOMPARE(banners.size(), 2);
+        banners[0]->secondButton()->click();
+        auto *dialog = m_window->findChild<ui::ConnectDialog *>();
+        QVERIFY(dialog);
+        QCOMPARE(dialog->form()->read()->name, u"other"_s);
+        dialog->connectButton()->click();
+        QVERIFY(m_backend->wasCalled(u"disconnectFrom other"_s));
+        QCOMPARE(m_backend->connected.back().name, ConnectionName("other"));
+        QTRY_VERIFY(!m_window->findChild<ui::ConnectDialog *>());
+        banners[0]->secondButton()->click(); // now the only one
+        dialog = m_window->findChild<ui::ConnectDialog *>();
+        QVERIFY(dialog);
+        QCOMPARE(dialog->form()->read()->name, u"unsaved"_s);
+        QCOMPARE(dialog->form()->read()->id, QString());
+        dialog->reject();
+    }
+
+    void theAcquireFormSaysWhere()
+    {
+        tell("live", true);
+        m_window->openAcquire();
+        auto *dialog = m_window->findChild<ui::AcquireDialog *>();
+        QVERIFY(dialog);
+        QCOMPARE(dialog->findChild<QLabel *>(u"environment"_s)->text(), u"PROD · live"_s);
+    }
+
+    void everyColumnSaysWhatStandsInIt()
+    {
+        const auto *model = page().table().model();
+        for (int column = 0; column < model->columnCount(); ++column)
+            QVERIFY(!model->headerData(column, Qt::Horizontal, Qt::ToolTipRole).toString().isEmpty());
+    }
+
+    void inASmallWindowTheNameKeepsItsRoom()
+    {
+        const auto *tree = m_window->findChild<ui::ZnodesPage *>()->findChild<QTreeView *>();
+        tell("live", false);
+        m_window->showPage(u"znodes"_s);
+        QVERIFY(!tree->isColumnHidden(1));
+        m_window->resize(760, 480);
+        QTRY_VERIFY(tree->isColumnHidden(5)); // when it was modified
+        QVERIFY(tree->columnWidth(0) >= 100);
+        m_window->resize(1366, 700);
+        QTRY_VERIFY(!tree->isColumnHidden(5));
+    }
+
+    // The answer is whole, and so are the buttons.
+    void inASmallWindowNothingIsCut()
+    {
+        m_window->resize(760, 480);
+        tell("live", false);
+        m_backend->tellLocks({change(ChangeKind::Added, queueLock("live", "/a", 3, test::serverTime(wordsNow)))});
+        m_window->selectLock({ConnectionName("live"), "/a"});
+        const auto *answer = page().detail().findChild<ui::AnswerLabel *>();
+        const auto *button = page().detail().findChild<QPushButton *>(u"forceReleaseButton"_s);
+        QTRY_VERIFY(answer->height() >= answer->heightForWidth(answer->width()));
+        QTRY_VERIFY(button->height() >= button->sizeHint().height());
+    }
+
+    // A name is the last thing to be cut.
+    void aLongNameHasTheRoomOfEmptyFindings()
+    {
+        tell("live", false);
+        const auto &table = page().table();
+        const QByteArray name = "/services/payments/locks/nightly-settlement/europe";
+        m_backend->tellLocks({change(ChangeKind::Added, queueLock("live", name, 0, test::serverTime(wordsNow)))});
+        const auto index = table.model()->index(0, ui::LockRow::Lock);
+        QTRY_VERIFY(table.columnWidth(ui::LockRow::Lock) >= table.sizeHintForIndex(index).width());
     }
 
     void theFirstRunOffersTheSandbox()

@@ -114,6 +114,21 @@ private slots:
         QVERIFY(!lock.find(FindingCode::Herd));
     }
 
+    void aMessageGoesOnCounting()
+    {
+        LockSnapshot lock;
+        lock.observed = ServerTime(1h);
+        Wording message = u"silent for "_s;
+        message.since(lock.observed - 44s) << u"; it expires "_s;
+        message.until(lock.observed + 2600ms) << u", perhaps"_s;
+        addFinding(lock, FindingCode::HolderDisconnected, message, {"a"});
+        const auto &finding = lock.findings.front();
+        QCOMPARE(finding.message, u"silent for 44 s; it expires in 2.6 s, perhaps"_s);
+        QCOMPARE(messageAt(finding, lock.observed), finding.message);
+        QCOMPARE(messageAt(finding, lock.observed + 1min), u"silent for 1 m 44 s; it expires now, perhaps"_s);
+        QCOMPARE(messageAt({FindingCode::NoTtl, Severity::Critical, u"no %1"_s, {}}, lock.observed), u"no %1"_s);
+    }
+
     // Five thousand in one queue are one finding, and the one who waits longest is named in it.
     void aLongQueueIsOneFinding()
     {

@@ -133,7 +133,15 @@ private slots:
         addAgeFindings(lock, {998s, 1000s});
         QCOMPARE(lock.findings.size(), size_t(1));
         QCOMPARE(lock.findings[0].code, FindingCode::LongHeld);
+        QCOMPARE(lock.findings[0].severity, Severity::Info); // it keeps nobody waiting
+        lock.findings.clear();
+        lock.contenders.emplace_back().id = "waiter";
+        addAgeFindings(lock, {998s, 1000s});
         QCOMPARE(lock.findings[0].severity, Severity::Warning);
+        lock.findings.clear();
+        lock.recipe = "curator-leader"; // leads, and shall
+        addAgeFindings(lock, {998s, 1000s});
+        QVERIFY(lock.findings.empty());
 
         auto queue = Input("/l", three).locks()[0];
         addAgeFindings(queue, {900s, 997s});

@@ -4,6 +4,7 @@
 #include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/workspace/values.h"
+#include "ui/parts/environment.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/theme.h"
 
@@ -80,7 +81,13 @@ AcquireDialog::AcquireDialog(Backend &backend, const ConnectionBook &book, const
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(24, 20, 24, 20);
     column->setSpacing(14);
-    column->addWidget(title);
+    m_tag = makeLabel({}, {}, this);
+    m_tag->setObjectName(u"environment"_s);
+    auto *head = new QHBoxLayout;
+    head->addWidget(title);
+    head->addStretch();
+    head->addWidget(m_tag);
+    column->addLayout(head);
     column->addWidget(makeFields());
     m_about = makeLabel({}, u"muted"_s, this);
     m_about->setWordWrap(true);
@@ -274,6 +281,10 @@ QString AcquireDialog::obstacle() const
 
 void AcquireDialog::updateReady()
 {
+    const auto *status = connection();
+    m_tag->setVisible(status);
+    if (status)
+        showEnvironment(*m_tag, m_book, status->name);
     const QString why = obstacle();
     m_acquire->setEnabled(why.isEmpty());
     m_why->setText(why);

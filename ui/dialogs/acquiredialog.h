@@ -56,6 +56,7 @@ private:
     QLineEdit *m_wait = nullptr;
     QLineEdit *m_ttl = nullptr;
     QLabel *m_about = nullptr;
+    QLabel *m_tag = nullptr; // the environment
     QLabel *m_why = nullptr;
     QPushButton *m_acquire = nullptr;
 };

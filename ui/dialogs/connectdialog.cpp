@@ -104,6 +104,10 @@ QWidget *ConnectDialog::buildList()
     layout->setContentsMargins(0, 0, 1, 8);
     layout->setSpacing(4);
     layout->addWidget(title);
+    m_none = makeLabel(u"None yet. Fill in the form and press Save to keep a connection here."_s, u"muted"_s, side);
+    m_none->setWordWrap(true);
+    m_none->setContentsMargins(14, 0, 12, 0);
+    layout->addWidget(m_none);
     layout->addWidget(m_list, 1);
     layout->addLayout(buttons);
     return side;
@@ -169,6 +173,7 @@ void ConnectDialog::fill()
         if (saved.id == chosen)
             m_list->setCurrentItem(item);
     }
+    m_none->setVisible(m_store.all().empty());
 }
 
 void ConnectDialog::changeEvent(QEvent *event)
@@ -194,19 +199,36 @@ void ConnectDialog::select(const QString &id)
     choose();
 }
 
-void ConnectDialog::choose()
+void ConnectDialog::edit(const SavedConnection &connection)
 {
-    m_isSureToDelete = false;
-    m_delete->setText(u"Delete"_s);
+    for (const auto &saved : m_store.all()) {
+        if (saved.name == connection.name) {
+            select(saved.id);
+            return;
+        }
+    }
+    startNew();
+    m_form->show(connection, groups());
+}
+
+QStringList ConnectDialog::groups() const
+{
     QStringList groups{QString()};
     for (const auto &saved : m_store.all()) {
         if (!groups.contains(saved.group))
             groups << saved.group;
     }
+    return groups;
+}
+
+void ConnectDialog::choose()
+{
+    m_isSureToDelete = false;
+    m_delete->setText(u"Delete"_s);
     const auto *saved = m_store.find(chosenId());
     m_delete->setEnabled(saved);
     m_duplicate->setEnabled(saved);
-    m_form->show(saved ? *saved : SavedConnection(), groups);
+    m_form->show(saved ? *saved : SavedConnection(), groups());
 }
 
 void ConnectDialog::startNew()

@@ -7,6 +7,7 @@
 
 #include <QDialog>
 
+class QLabel;
 class QPushButton;
 class QTreeWidget;
 class QTreeWidgetItem;
@@ -20,6 +21,9 @@ class ConnectDialog : public QDialog {
 public:
     // The store outlives the dialog. `taken` are the names of connections that are open already.
     ConnectDialog(ConnectionStore &store, QStringList taken, QWidget *parent = nullptr);
+
+    // Shows the saved connection of that name; else these fields, which nobody saved.
+    void edit(const SavedConnection &connection);
 
     [[nodiscard]] ConnectForm *form() const { return m_form; }
     [[nodiscard]] QTreeWidget *list() const { return m_list; }
@@ -39,6 +43,7 @@ private:
     QWidget *buildForm();
     void fill();
     void choose();
+    [[nodiscard]] QStringList groups() const; // that there are, and none
     void startNew();
     bool save();
     void removeChosen();
@@ -53,6 +58,7 @@ private:
     ConnectionStore &m_store;
     QStringList m_taken;
     QTreeWidget *m_list = nullptr;
+    QLabel *m_none = nullptr; // instead of an empty list
     ConnectForm *m_form = nullptr;
     QPushButton *m_new = nullptr;
     QPushButton *m_duplicate = nullptr;

@@ -127,7 +127,6 @@ void ConnectForm::buildAddress(QFormLayout *form)
         m_kind->addItem(one.title);
     m_kind->addItem(u"Sandbox: private servers on this machine"_s);
     m_name = new QLineEdit(this);
-    m_name->setPlaceholderText(u"orders-zk"_s);
     m_hosts = new QLineEdit(this);
     m_hosts->setFont(monoFont());
     m_place = new QLineEdit(this);
@@ -215,6 +214,8 @@ void ConnectForm::showKind()
         chosen ? u"%1, or paste %2://…"_s.arg(chosen->exampleHosts, chosen->schemes.front().word) : QString());
     m_placeLabel->setText(chosen ? chosen->pathLabel : QString());
     m_place->setPlaceholderText(chosen ? chosen->pathMissing : QString());
+    m_name->setPlaceholderText(chosen ? chosen->exampleName : u"sandbox"_s);
+    m_user->setPlaceholderText(chosen ? chosen->userMissing : QString());
     preview();
 }
 

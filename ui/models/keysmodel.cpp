@@ -16,9 +16,25 @@ namespace {
 // A key of a thousand ':' is a name, not a thousand folders.
 constexpr int deepestFolder = 24;
 
+// The next colon that parts names: none inside of "{…}", which a cluster keeps together. Where the brace is not
+// closed nothing is parted behind it, or the keys of one folder would not stand side by side.
+qsizetype colonAt(const QByteArray &key, qsizetype at)
+{
+    for (;;) {
+        const auto colon = key.indexOf(':', at);
+        const auto open = key.indexOf('{', at);
+        if (colon < 0 || open < 0 || colon < open)
+            return colon;
+        const auto close = key.indexOf('}', open);
+        if (close < 0)
+            return -1;
+        at = close + 1;
+    }
+}
+
 std::pair<QByteArray, bool> segmentAt(const QByteArray &key, qsizetype at, int depth)
 {
-    const auto colon = depth < deepestFolder ? key.indexOf(':', at) : -1;
+    const auto colon = depth < deepestFolder ? colonAt(key, at) : -1;
     return {key.mid(at, colon < 0 ? -1 : colon - at), colon >= 0};
 }
 

@@ -129,20 +129,25 @@ QString waitingText(const LockFacts &facts, const LockSnapshot &lock)
     return QString::number(facts.waiters);
 }
 
-QString findingText(const LockSnapshot &lock)
+const Finding *worstOf(const LockSnapshot &lock)
 {
-    if (lock.findings.empty())
-        return {};
     const auto worst = std::max_element(lock.findings.begin(), lock.findings.end(),
                                         [](const Finding &a, const Finding &b) { return a.severity < b.severity; });
-    if (worst->code == FindingCode::NoTtl)
-        return u"no TTL"_s;
-    if (worst->code == FindingCode::Herd)
-        return u"herd: "_s + label(worst->message.toUtf8(), 120);
-    return label(worst->message.toUtf8(), 160);
+    return worst == lock.findings.end() ? nullptr : &*worst;
 }
 
 } // namespace
+
+QString findingAt(const LockSnapshot &lock, inspect::ServerTime now)
+{
+    const auto *worst = worstOf(lock);
+    if (!worst)
+        return {};
+    if (worst->code == FindingCode::NoTtl)
+        return u"no TTL"_s;
+    const QString message = label(messageAt(*worst, now).toUtf8(), 160);
+    return worst->code == FindingCode::Herd ? u"herd: "_s + message : message;
+}
 
 QString helpOn(const inspect::FindingKind &kind)
 {
@@ -220,7 +225,9 @@ LockFacts factsOf(const LockSnapshot &lock)
     setState(facts, lock);
     facts.holder = holderText(facts, lock);
     facts.waiting = waitingText(facts, lock);
-    facts.finding = findingText(lock);
+    facts.finding = findingAt(lock, lock.observed);
+    const auto *worst = worstOf(lock);
+    facts.findingTicks = worst && !worst->moments.empty();
     return facts;
 }
 

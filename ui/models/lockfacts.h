@@ -29,12 +29,15 @@ struct LockFacts {
     Pill pill;
     int stateRank = 0; // worse first
     QString holder;
-    QString waiting; // "3", "1 writer", "?"
-    QString finding; // without what ticks
+    QString waiting;           // "3", "1 writer", "?"
+    QString finding;           // as of the snapshot
+    bool findingTicks = false; // it speaks of time: findingAt() words it
     [[nodiscard]] bool isContended() const { return waiters > 0; }
 };
 
 [[nodiscard]] LockFacts factsOf(const inspect::LockSnapshot &lock);
+// The worst finding of the lock, at the server's `now`; empty without one.
+[[nodiscard]] QString findingAt(const inspect::LockSnapshot &lock, inspect::ServerTime now);
 // What a finding means, how to confirm it, what to do: plain text of three lines.
 [[nodiscard]] QString helpOn(const inspect::FindingKind &kind);
 // Who a contender is, as short as possible: its endpoint, else what it wrote about itself, else its id.

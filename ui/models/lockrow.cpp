@@ -39,6 +39,21 @@ QString LockRow::titleOf(int column)
     return titles[column];
 }
 
+QString LockRow::helpOf(int column)
+{
+    static const QStringList help{
+        u"The worst that is known of it: immortal, disconnected, no quorum …; else contended, held or free"_s,
+        u"The name on the server"_s,
+        u"Which algorithm, by what its clients left there; the detail says why"_s,
+        u"Who holds it: address, else what the client wrote, else its id"_s,
+        u"How many wait; ? where a waiter leaves no trace on the server"_s,
+        u"Since when the first of those who wait does"_s,
+        u"For how long it has been held; ≤ where only the earliest possible moment is known"_s,
+        u"What is wrong, or ends by itself; the detail has all of it"_s,
+        u"On which connection"_s};
+    return help[column];
+}
+
 Qt::Alignment LockRow::alignmentOf(int column)
 {
     return (column >= Waiting && column <= Held ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter;
@@ -66,7 +81,7 @@ QString LockRow::cell(int column, SystemTime now) const
             return *facts.expiresAt > now ? u"session ends in %1"_s.arg(left) : u"session should be over"_s;
         if (facts.findings == 0 && expires)
             return *facts.expiresAt > now ? u"expires in %1"_s.arg(left) : u"expiring"_s;
-        return facts.finding;
+        return facts.findingTicks ? findingAt(snapshot, serverTimeAt(now, snapshot)) : facts.finding;
     }
     default: return {};
     }
@@ -132,13 +147,18 @@ bool LockFilter::isOfConnection(const LockRow &row) const
     return connection.isEmpty() || row.snapshot.lock.connection == connection;
 }
 
+bool LockFilter::matchesText(const LockRow &row) const
+{
+    return text.isEmpty() || row.haystack().contains(text);
+}
+
 bool LockFilter::shows(const LockRow &row) const
 {
     if (!isOfConnection(row) || (chip == Chip::Contended && !row.facts.isContended())
         || (chip == Chip::Critical && row.facts.worst != Severity::Critical)
         || (chip == Chip::Warning && row.facts.worst != Severity::Warning) || (chip == Chip::Mine && !row.mine))
         return false;
-    return text.isEmpty() || row.haystack().contains(text);
+    return matchesText(row);
 }
 
 void LockCounts::add(const LockRow &row, int by)
@@ -148,6 +168,15 @@ void LockCounts::add(const LockRow &row, int by)
     critical += row.facts.worst == Severity::Critical ? by : 0;
     warning += row.facts.worst == Severity::Warning ? by : 0;
     mine += row.mine ? by : 0;
+}
+
+void LockTally::add(const LockFilter &filter, const LockRow &row, int by)
+{
+    if (!filter.isOfConnection(row))
+        return;
+    total += by;
+    if (filter.matchesText(row))
+        found.add(row, by);
 }
 
 } // namespace lockscope::ui

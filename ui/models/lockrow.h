@@ -12,6 +12,7 @@ struct LockRow {
     explicit LockRow(const inspect::LockSnapshot &lock) : snapshot(lock), facts(factsOf(lock)) {}
 
     [[nodiscard]] static QString titleOf(int column);
+    [[nodiscard]] static QString helpOf(int column); // what stands in it
     [[nodiscard]] static Qt::Alignment alignmentOf(int column);
     // At the present of its connection.
     [[nodiscard]] QString cell(int column, SystemTime now) const;
@@ -52,6 +53,7 @@ struct LockFilter {
     ConnectionName connection; // empty: all
 
     [[nodiscard]] bool isOfConnection(const LockRow &row) const;
+    [[nodiscard]] bool matchesText(const LockRow &row) const;
     [[nodiscard]] bool shows(const LockRow &row) const;
 };
 
@@ -63,6 +65,14 @@ struct LockCounts {
     int mine = 0;
     void add(const LockRow &row, int by);
     friend bool operator==(const LockCounts &, const LockCounts &) = default;
+};
+
+// What the filter's connection has, and what of that its text finds: a click on a chip shows so many.
+struct LockTally {
+    LockCounts found;
+    int total = 0;
+    void add(const LockFilter &filter, const LockRow &row, int by);
+    friend bool operator==(const LockTally &, const LockTally &) = default;
 };
 
 } // namespace lockscope::ui

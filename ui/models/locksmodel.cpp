@@ -25,12 +25,6 @@ LocksModel::LocksModel(QObject *parent)
 
 LocksModel::~LocksModel() = default;
 
-SystemTime LocksModel::nowOf(const ConnectionName &connection) const
-{
-    const auto frozen = m_frozen.find(connection);
-    return frozen == m_frozen.end() ? m_clock() : frozen->second;
-}
-
 void LocksModel::apply(const std::vector<SnapshotChange> &changes)
 {
     if (changes.empty())
@@ -44,7 +38,7 @@ void LocksModel::apply(const std::vector<SnapshotChange> &changes)
             order.push_back(&*change);
     }
 
-    const LockCounts countsBefore = m_counts;
+    const auto before = m_tally;
     Rows doomed;
     std::vector<Move> moves;
     std::vector<std::unique_ptr<LockRow>> fresh;
@@ -89,7 +83,7 @@ void LocksModel::apply(const std::vector<SnapshotChange> &changes)
     move(std::move(moves));
     add(std::move(fresh));
 
-    if (m_counts != countsBefore)
+    if (m_tally != before)
         emit countsChanged();
     sayWaiting();
     emit applied();
@@ -299,27 +293,24 @@ void LocksModel::setText(const QString &text)
 {
     const QString wanted = text.trimmed().toLower();
     if (std::exchange(m_filter.text, wanted) != wanted)
-        refilter();
+        filterChanged();
 }
 
 void LocksModel::setConnection(const ConnectionName &connection)
 {
-    if (m_filter.connection == connection)
-        return;
-    m_filter.connection = connection;
-    m_counts = {};
+    if (std::exchange(m_filter.connection, connection) != connection)
+        filterChanged();
+}
+
+void LocksModel::filterChanged()
+{
+    m_tally = {};
     for (const auto *entry : m_all) {
         if (!entry->gone)
             count(*entry, +1);
     }
     refilter();
     emit countsChanged();
-}
-
-void LocksModel::count(const LockRow &entry, int by)
-{
-    if (m_filter.isOfConnection(entry))
-        m_counts.add(entry, by);
 }
 
 void LocksModel::setMine(QSet<LockName> mine)
@@ -440,6 +431,8 @@ QVariant LocksModel::headerData(int section, Qt::Orientation orientation, int ro
         return QVariant::fromValue(LockRow::alignmentOf(section));
     if (role == Qt::InitialSortOrderRole) // who looks for waiters looks for the most
         return section >= LockRow::Waiting && section <= LockRow::Held ? Qt::DescendingOrder : Qt::AscendingOrder;
+    if (role == Qt::ToolTipRole)
+        return LockRow::helpOf(section);
     return role == Qt::DisplayRole ? QVariant(LockRow::titleOf(section)) : QVariant();
 }
 

@@ -32,7 +32,10 @@ public:
     // Our clock; the system's unless a test (or a replay) says otherwise.
     void setClock(Clock clock) { m_clock = std::move(clock); }
     // The present of this connection's locks: our clock, or the moment it broke.
-    [[nodiscard]] SystemTime nowOf(const ConnectionName &connection) const;
+    [[nodiscard]] SystemTime nowOf(const ConnectionName &connection) const
+    {
+        return isFrozen(connection) ? m_frozen.at(connection) : m_clock();
+    }
 
     void apply(const std::vector<inspect::SnapshotChange> &changes);
     // A broken connection's ages stand still at `asOf`; empty lets them run again.
@@ -48,7 +51,8 @@ public:
     void setText(const QString &text);
     // Empty: all.
     void setConnection(const ConnectionName &connection);
-    [[nodiscard]] const LockCounts &counts() const { return m_counts; }
+    [[nodiscard]] const LockCounts &counts() const { return m_tally.found; }
+    [[nodiscard]] int total() const { return m_tally.total; } // of the connection
 
     // What is known of a lock, filtered out or not; null if there is no such lock (now).
     [[nodiscard]] const inspect::LockSnapshot *snapshot(const inspect::LockName &lock) const;
@@ -104,7 +108,8 @@ private:
 
     using Rows = LockRows; // in order, unless said otherwise
     [[nodiscard]] int position(const Rows &rows, const LockRow &entry) const { return placeOf(rows, entry, m_order); }
-    void count(const LockRow &entry, int by);
+    void count(const LockRow &entry, int by) { m_tally.add(m_filter, entry, by); }
+    void filterChanged();
     void remove(const Rows &doomed);
     void move(std::vector<Move> moves);
     void moveWithin(Move &move);
@@ -130,7 +135,7 @@ private:
     QSet<inspect::LockName> m_waiting;
     bool m_rankWaits = false;
     Waiting m_waitingSaid;
-    LockCounts m_counts; // of the chosen connection: the numbers on the chips are what a click shows
+    LockTally m_tally;
 };
 
 } // namespace lockscope::ui

@@ -120,6 +120,11 @@ void PausableBackend::disconnectFrom(const ConnectionName &name)
     emit waitingChanged();
 }
 
+void PausableBackend::retry(const ConnectionName &name)
+{
+    m_backend.retry(name);
+}
+
 void PausableBackend::setReadOnly(const ConnectionName &name, bool readOnly)
 {
     m_backend.setReadOnly(name, readOnly);

@@ -133,7 +133,8 @@ QString SessionsModel::display(const SessionSnapshot &session, int column) const
             return u"not known"_s;
         if (!session.expiresAt)
             return {};
-        const auto left = std::chrono::duration_cast<milliseconds>(*session.expiresAt - m_clock());
+        const auto ours = *session.expiresAt - session.serverAhead;
+        const auto left = std::chrono::duration_cast<milliseconds>(ours - m_clock());
         return left <= 0ms ? u"now"_s : u"in "_s + spokenDuration(left);
     }
     default: return {};
@@ -194,6 +195,16 @@ QVariant SessionsModel::headerData(int section, Qt::Orientation orientation, int
         return {};
     if (role == Qt::DisplayRole)
         return titles[static_cast<std::size_t>(section)];
+    static const std::array tips{u"Where it is a client"_s,
+                                 u"As the server names it"_s,
+                                 u"The client's address"_s,
+                                 u"What it says it is: a library, a name, a user"_s,
+                                 u"The locks it holds"_s,
+                                 u"The locks it waits for"_s,
+                                 u"A live client renews this all the time. Should it fall silent now, its session, "
+                                 u"and what it holds, ends then"_s};
+    if (role == Qt::ToolTipRole)
+        return tips[static_cast<std::size_t>(section)];
     if (role == Qt::TextAlignmentRole)
         return QVariant::fromValue((section == Expires ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     return {};

@@ -58,7 +58,9 @@ QString ZnodeNode::cell(int column) const
     case Owner: return stat.ephemeralOwner.isNone() ? QString() : stat.ephemeralOwner.text();
     case Version: return isStatKnown ? QString::number(stat.version) : QString();
     case Modified:
-        return isStatKnown && stat.mtime.count() != 0 ? timeText(stat.mtime) : QString(); // the root has none
+        return isStatKnown && stat.mtime.count() != 0 ? timeText(stat.mtime)
+               : isStatKnown                          ? u"–"_s
+                                                      : QString(); // the root has none
     default: return {};
     }
 }

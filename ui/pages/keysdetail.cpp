@@ -27,20 +27,8 @@ namespace lockscope::ui {
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 
-namespace {
-
-constexpr auto detailTicksEvery = 250ms;
-
-} // namespace
-
 KeyDetailView::KeyDetailView(QWidget *parent) : QWidget(parent)
 {
-    m_tick.setInterval(detailTicksEvery);
-    connect(&m_tick, &QTimer::timeout, this, [this] {
-        if (!m_isFrozen)
-            sayRest();
-    });
-
     auto *empty = new EmptyNotice(this);
     empty->say(u"No key chosen"_s,
                u"Choose a key at the left to see its type, what is left of its time, and its value."_s);
@@ -167,7 +155,7 @@ void KeyDetailView::take(const RedisKey &key, const Result<KeyDetail> &answer)
     m_banner->hide();
     m_bannerText->clear();
     m_detail = *answer;
-    m_seen = std::chrono::steady_clock::now();
+    m_seen = m_now = std::chrono::steady_clock::now();
     m_wasExpired = false;
     m_items.show(*m_detail);
     m_itemsView->setVisible(m_items.shape() != KeyItemsModel::Shape::Single);
@@ -202,7 +190,6 @@ void KeyDetailView::showGone()
     m_summary->clear();
     if (m_detail)
         m_detail->row.ttl = -1ms; // nothing left to count
-    m_tick.stop();
     emit gone(m_key);
 }
 
@@ -211,8 +198,7 @@ void KeyDetailView::sayRest()
     if (!m_detail || m_banner->isVisible())
         return;
     const KeyRow &row = m_detail->row;
-    const auto now = std::chrono::steady_clock::now();
-    const QString rest = KeyNode::ttlText(row.ttl, m_seen, now);
+    const QString rest = KeyNode::ttlText(row.ttl, m_seen, m_now);
     QStringList parts{label(row.type, 40)};
     const bool hasTtl = row.ttl && row.ttl->count() != -1;
     parts << (!hasTtl            ? u"no TTL: it stays until somebody deletes it"_s
@@ -226,7 +212,7 @@ void KeyDetailView::sayRest()
                                             : u"%1 items"_s)
                      .arg(countText(m_items.rowCount()));
     m_summary->setText(parts.join(u" · "_s));
-    const bool isExpired = hasTtl && now - m_seen >= *row.ttl;
+    const bool isExpired = hasTtl && m_now - m_seen >= *row.ttl;
     if (isExpired && !m_wasExpired) {
         m_wasExpired = true;
         refresh(); // gone, or renewed meanwhile
@@ -243,16 +229,10 @@ QString KeyDetailView::bannerText() const
     return m_bannerText->text();
 }
 
-void KeyDetailView::showEvent(QShowEvent *event)
+void KeyDetailView::tick(std::chrono::steady_clock::time_point now)
 {
-    QWidget::showEvent(event);
-    m_tick.start();
-}
-
-void KeyDetailView::hideEvent(QHideEvent *event)
-{
-    QWidget::hideEvent(event);
-    m_tick.stop();
+    m_now = std::max(now, m_seen); // read after the tick
+    sayRest();
 }
 
 } // namespace lockscope::ui

@@ -6,7 +6,6 @@
 #include "core/workspace/backend.h"
 #include "ui/models/keysitems.h"
 
-#include <QTimer>
 #include <QWidget>
 
 class QFrame;
@@ -31,8 +30,8 @@ public:
     void show(Backend *backend, const ConnectionName &connection, const RedisKey &key);
     [[nodiscard]] const RedisKey &key() const { return m_key; }
     void refresh();
-    // What is left of its time is not counted down, nor looked after.
-    void setFrozen(bool frozen) { m_isFrozen = frozen; }
+    // What is left of its time is counted down to this moment, and looked after when it is up.
+    void tick(std::chrono::steady_clock::time_point now);
 
     [[nodiscard]] ValueView *value() const { return m_value; }
     [[nodiscard]] LiveTree *items() const { return m_itemsView; }
@@ -43,10 +42,6 @@ signals:
     // What the server said about the key on show.
     void looked(const lockscope::KeyRow &row);
     void gone(const lockscope::RedisKey &key);
-
-protected:
-    void showEvent(QShowEvent *event) override;
-    void hideEvent(QHideEvent *event) override;
 
 private:
     QWidget *buildHead();
@@ -61,8 +56,7 @@ private:
     std::optional<KeyDetail> m_detail; // as last read
     std::chrono::steady_clock::time_point m_seen;
     bool m_wasExpired = false;
-    bool m_isFrozen = false;
-    QTimer m_tick;
+    std::chrono::steady_clock::time_point m_now;
     KeyItemsModel m_items;
 
     QStackedWidget *m_stack = nullptr;

@@ -29,7 +29,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto keysTickEvery = 500ms;
 constexpr int barSteps = 1000;
 
 } // namespace
@@ -108,7 +107,12 @@ QWidget *KeysPage::buildStrip()
 
 QWidget *KeysPage::buildTree()
 {
-    m_tree = new LiveTree(m_splitter);
+    m_rows = new QStackedWidget(m_splitter);
+    m_tree = new LiveTree(m_rows);
+    m_noMatch = new EmptyNotice(m_rows);
+    connect(m_noMatch, &EmptyNotice::actionRequested, m_filter, &QLineEdit::clear);
+    m_rows->addWidget(m_tree);
+    m_rows->addWidget(m_noMatch);
     m_tree->setAccessibleName(u"Keys"_s);
     m_cells = new TreeCellDelegate(m_tree);
     m_cells->setMono({KeyNode::Name});
@@ -123,7 +127,18 @@ QWidget *KeysPage::buildTree()
     });
     m_tree->addAction(copy);
     m_tree->setContextMenuPolicy(Qt::ActionsContextMenu);
-    return m_tree;
+    return m_rows;
+}
+
+void KeysPage::sayNoMatch()
+{
+    const bool isNone = !m_filter->text().isEmpty() && m_proxy->rowCount() == 0 && m_model.rowCount() > 0;
+    if (isNone)
+        m_noMatch->say(
+            u"Nothing matches “%1”"_s.arg(m_filter->text().left(80)),
+            u"The filter looks through the keys that are loaded; the pattern beside it scans the server."_s,
+            u"Clear the filter"_s);
+    m_rows->setCurrentIndex(isNone ? 1 : 0);
 }
 
 void KeysPage::connectModel()
@@ -136,9 +151,8 @@ void KeysPage::connectModel()
     m_proxy->setSourceModel(&m_model);
     m_tree->setModel(m_proxy);
     m_tree->setWidths(KeyNode::Name, {{KeyNode::Type, 110}, {KeyNode::Ttl, 110}, {KeyNode::Bytes, 90}});
+    m_tree->setLeastStretched(170); // what is not there stands in the detail
 
-    m_tick.setInterval(keysTickEvery);
-    connect(&m_tick, &QTimer::timeout, m_tree->viewport(), qOverload<>(&QWidget::update));
     m_filterSoon.setSingleShot(true);
     m_filterSoon.setInterval(filterDelay);
     connect(&m_filterSoon, &QTimer::timeout, this, [this] {
@@ -215,7 +229,7 @@ void KeysPage::choose()
 // Nobody pays for a scan that nobody looks at.
 void KeysPage::startIfWanted()
 {
-    if (isVisible() && !m_isStale && !m_frozenAt && m_choice.shown()
+    if (isVisible() && !m_isStale && !m_isFrozen && m_choice.shown()
         && m_model.progress().scan == KeysModel::Scan::Idle)
         m_model.start();
 }
@@ -244,6 +258,7 @@ void KeysPage::takePattern()
 
 void KeysPage::sayProgress()
 {
+    sayNoMatch();
     const auto &progress = m_model.progress();
     const bool isUnderWay = progress.scan == KeysModel::Scan::Running || progress.scan == KeysModel::Scan::Paused;
     QString text = m_model.progressText();
@@ -285,24 +300,26 @@ void KeysPage::refresh()
 void KeysPage::showEvent(QShowEvent *event)
 {
     Page::showEvent(event);
-    m_tick.start();
     startIfWanted();
 }
 
 void KeysPage::hideEvent(QHideEvent *event)
 {
     Page::hideEvent(event);
-    m_tick.stop();
     m_model.pause();
 }
 
 void KeysPage::freeze(std::optional<std::chrono::system_clock::time_point> at)
 {
-    m_frozenAt = at ? std::optional(std::chrono::steady_clock::now()) : std::nullopt;
+    m_isFrozen = at.has_value();
     if (at)
         m_model.pause(); // what it would find would move rows
-    m_detail->setFrozen(at.has_value());
-    m_tree->viewport()->update();
+}
+
+void KeysPage::ticked()
+{
+    m_tree->viewport()->update(); // TTLs count down
+    m_detail->tick(clock().steadyNow());
 }
 
 void KeysPage::saveView(QSettings &settings) const

@@ -49,10 +49,12 @@ public:
 protected:
     void showEvent(QShowEvent *event) override;
     void hideEvent(QHideEvent *event) override;
+    void ticked() override;
 
 private:
     QWidget *buildStrip();
     QWidget *buildTree();
+    void sayNoMatch();
     void connectModel();
     void takeStatuses(const std::vector<ConnectionStatus> &statuses);
     void choose();
@@ -65,16 +67,17 @@ private:
     Backend *m_backend = nullptr;
     ConnectionChoice m_choice{Scheme::Redis, Scheme::RedisTls};
     bool m_isStale = false;
-    bool m_isLeaving = false;                                        // the key on show was found gone
-    std::optional<std::chrono::steady_clock::time_point> m_frozenAt; // paused
-    KeysModel m_model{nullptr, [this] { return m_frozenAt.value_or(std::chrono::steady_clock::now()); }};
+    bool m_isLeaving = false; // the key on show was found gone
+    bool m_isFrozen = false;  // paused
+    KeysModel m_model{nullptr, [this] { return clock().steadyNow(); }};
     QSortFilterProxyModel *m_proxy = nullptr;
-    QTimer m_tick; // TTLs count down
     QTimer m_filterSoon;
 
     QStackedWidget *m_stack = nullptr;
     StaleBanner *m_banner = nullptr;
     QSplitter *m_splitter = nullptr;
+    QStackedWidget *m_rows = nullptr; // the tree, or that nothing in it matches
+    EmptyNotice *m_noMatch = nullptr;
     LiveTree *m_tree = nullptr;
     TreeCellDelegate *m_cells = nullptr;
     KeyDetailView *m_detail = nullptr;

@@ -76,7 +76,19 @@ void LiveTree::drawRow(QPainter *painter, const QStyleOptionViewItem &option, co
 void LiveTree::resizeEvent(QResizeEvent *event)
 {
     QTreeView::resizeEvent(event);
+    fit();
     emit sightChanged();
+}
+
+void LiveTree::fit()
+{
+    if (m_leastStretched == 0)
+        return;
+    int room = viewport()->width() - m_leastStretched;
+    for (const auto &[column, width] : m_usual) {
+        room -= width;
+        setColumnHidden(column, room < 0);
+    }
 }
 
 void LiveTree::holdPlace()

@@ -21,6 +21,9 @@ public:
     // One column takes what the others leave.
     void setWidths(int stretched, std::initializer_list<std::pair<int, int>> widths);
 
+    // In a narrow window the stretched column keeps this much, and the last ones go.
+    void setLeastStretched(int width) { m_leastStretched = width; }
+
     // Sizes of another run, none so small that a title or a date would not fit.
     void restoreColumns(const QByteArray &saved);
 
@@ -45,7 +48,10 @@ protected:
 private:
     QPersistentModelIndex m_held;
     int m_heldAt = 0;
+    void fit();
+
     int m_stretched = -1;
+    int m_leastStretched = 0;
     std::vector<std::pair<int, int>> m_usual;
 };
 

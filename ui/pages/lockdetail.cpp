@@ -35,6 +35,7 @@ using inspect::Severity;
 namespace {
 
 constexpr int narrowBelow = 780;
+constexpr int lowBelow = 240;
 
 QWidget *hairline(QWidget *parent)
 {
@@ -91,6 +92,7 @@ QWidget *LockDetail::makeHeader()
     m_why->setWordWrap(true);
     m_why->setTextInteractionFlags(Qt::TextSelectableByMouse);
     m_buttons = new QWidget(header);
+    m_buttons->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     auto *row = new QHBoxLayout(m_buttons);
     row->setContentsMargins(0, 0, 0, 0);
     row->setSpacing(10);
@@ -250,6 +252,7 @@ void LockDetail::tick()
     if (!m_lock)
         return;
     showAnswer();
+    showFindings();
     m_queue.tick();
     m_chain->tick();
 }
@@ -271,6 +274,9 @@ void LockDetail::showAnswer()
         why[0] += u" ("_s + label(m_lock->client->toUtf8(), 40) + u')';
     if (!m_lock->why.isEmpty())
         why[0] += u", because "_s + label(m_lock->why.toUtf8(), 300);
+    const QString holder = m_gone ? QString() : holderInFull();
+    if (!holder.isEmpty())
+        why << holder;
     why << label(m_lock->lock.connection.bytes(), 40);
     const auto *head = m_lock->contenders.empty() ? nullptr : &m_lock->contenders.front();
     if (head && head->role == Role::Holder && head->guard.czxid != 0)
@@ -278,6 +284,20 @@ void LockDetail::showAnswer()
     if (m_lock->confidence != inspect::Confidence::High)
         why << tr("%1 confidence").arg(inspect::word(m_lock->confidence));
     m_why->setText(why.join(u" · "_s));
+}
+
+// The sentence names a host; which of its clients that is, with its port and what it calls itself, stands here.
+QString LockDetail::holderInFull() const
+{
+    if (m_lock->holderCount() != 1 || m_lock->contenders.empty())
+        return {};
+    const auto &holder = m_lock->contenders.front();
+    QStringList parts;
+    if (holder.endpoint && !holder.endpoint->isEmpty())
+        parts << label(holder.endpoint->toUtf8(), 60);
+    if (holder.identity && !holder.identity->isEmpty())
+        parts << u"“%1”"_s.arg(label(*holder.identity, 60));
+    return parts.isEmpty() ? QString() : tr("holder %1").arg(parts.join(u' '));
 }
 
 void LockDetail::showFindings()
@@ -300,7 +320,7 @@ void LockDetail::showFindings()
         const auto look = finding.severity == Severity::Critical  ? Banner::Look::Critical
                           : finding.severity == Severity::Warning ? Banner::Look::Warning
                                                                   : Banner::Look::Info;
-        QString sentence = harmless(finding.message);
+        QString sentence = harmless(messageAt(finding, serverTimeAt(m_clock(), *m_lock)));
         if (i == most - 1 && static_cast<qsizetype>(findings.size()) > most)
             sentence += tr("  (and %1 more)").arg(static_cast<qsizetype>(findings.size()) - most);
         const auto &kind = inspect::kindOf(finding.code);
@@ -399,14 +419,15 @@ QString LockDetail::note() const
     if (!m_lock)
         return {};
     QStringList lines{m_answer->sentence(), m_why->text()};
+    const auto now = serverTimeAt(m_clock(), *m_lock);
     for (const auto &finding : m_lock->findings)
-        lines << u"%1: %2"_s.arg(inspect::kindOf(finding.code).title, harmless(finding.message));
+        lines << u"%1: %2"_s.arg(inspect::kindOf(finding.code).title, harmless(messageAt(finding, now)));
     for (int row = 0; row < m_queue.rowCount(); ++row) {
         const auto text = [&](int column) { return m_queue.index(row, column).data().toString(); };
         lines << u"%1  %2  %3  %4  %5"_s.arg(text(QueueModel::Place), label(m_queue.contenderAt(row).id, 200),
                                              text(QueueModel::Who), text(QueueModel::Session), text(QueueModel::Age));
     }
-    lines << u"observed "_s + inspect::isoTime(m_lock->observed);
+    lines << u"as of "_s + inspect::isoTime(now);
     return lines.join(u'\n') + u'\n';
 }
 
@@ -420,6 +441,7 @@ void LockDetail::focusQueue()
 void LockDetail::resizeEvent(QResizeEvent *event)
 {
     QWidget::resizeEvent(event);
+    m_why->setVisible(height() >= lowBelow); // the answer, what to do and the queue come first; it is in the note
     const bool narrow = width() < narrowBelow;
     if (std::exchange(m_narrow, narrow) == narrow)
         return;

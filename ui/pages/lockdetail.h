@@ -69,6 +69,7 @@ private:
     QWidget *makeChainPane();
     void showAnswer();
     void showFindings();
+    [[nodiscard]] QString holderInFull() const;
     void showNextOwner();
     void choose(const QByteArray &contender);
     void updateFold();

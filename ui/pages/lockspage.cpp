@@ -17,13 +17,18 @@
 #include <QSettings>
 #include <QSplitter>
 #include <QStackedWidget>
-#include <QTimerEvent>
 #include <QVBoxLayout>
 
 namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
 using inspect::LockName;
+
+namespace {
+
+constexpr int ticksPerRanking = 10;
+
+} // namespace
 
 LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     : Page(parent), m_book(book), m_banners(new QVBoxLayout), m_holds(new HoldsPanel(this)),
@@ -40,9 +45,8 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     m_splitter->setChildrenCollapsible(false);
     m_splitter->setStretchFactor(0, 1);
     m_splitter->setStretchFactor(1, 1);
-    m_splitter->setSizes({330, 450});
-    m_stack->setMinimumHeight(120);
-    m_detail->setMinimumHeight(180);
+    m_splitter->setSizes({410, 370});
+    m_stack->setMinimumHeight(100); // the detail says itself what it needs
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
@@ -51,7 +55,8 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     column->addWidget(makeChips());
     column->addWidget(m_splitter, 1);
 
-    m_model.setClock([this] { return m_frozenAt ? *m_frozenAt : m_clock(); });
+    m_model.setClock([this] { return clock().now(); });
+    m_holds->setClock([this] { return clock().now(); });
     connect(m_table, &LocksTable::chosen, this, &LocksPage::showSnapshot);
     connect(m_table, &LocksTable::opened, m_detail, &LockDetail::focusQueue);
     connect(m_table, &LocksTable::orderChanged, this, &LocksPage::showOrder);
@@ -103,7 +108,6 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     showOrder();
     showCounts();
     showEmptyNotice();
-    startTimer(1000);
 }
 
 QWidget *LocksPage::makeChips()
@@ -113,10 +117,14 @@ QWidget *LocksPage::makeChips()
     row->setContentsMargins(12, 8, 12, 8);
     row->setSpacing(8);
     m_chips = new QButtonGroup(this);
+    const std::array tips{
+        tr("Every lock of the chosen connection that the find field finds"), tr("Those that somebody waits for"),
+        tr("Those with a critical finding: something is wrong and does not mend itself"),
+        tr("Those whose worst finding is a warning"), tr("Those that this window holds or waits for")};
     for (int chip = 0; chip <= static_cast<int>(LocksModel::Chip::Mine); ++chip) {
         auto *button = new QPushButton(strip);
         button->setProperty("look", u"chip"_s);
-        button->setToolTip(tr("Counts all locks of the chosen connection; the find field narrows the list further"));
+        button->setToolTip(tips[static_cast<std::size_t>(chip)]);
         button->setCheckable(true);
         button->setChecked(chip == 0);
         m_chips->addButton(button, chip);
@@ -152,17 +160,10 @@ void LocksPage::setBackend(Backend *backend)
     connect(m_holds, &HoldsPanel::releaseRequested, backend, [backend](quint64 id) { backend->release(id); });
 }
 
-void LocksPage::setClock(LocksModel::Clock clock)
+void LocksPage::setClock(LocksModel::Clock source)
 {
-    m_clock = std::move(clock);
+    clock().setSource(std::move(source));
     m_model.rank();
-}
-
-void LocksPage::freeze(std::optional<SystemTime> at)
-{
-    m_frozenAt = at;
-    if (!at)
-        showPresent();
 }
 
 void LocksPage::apply(const Batch &batch)
@@ -255,7 +256,7 @@ void LocksPage::selectLock(const LockName &lock)
         emit filterCleared(); // whoever asks for it wants to see it
         m_model.settle();
     }
-    m_table->setCurrentLock(lock, true);
+    m_table->seek(lock);
     showSnapshot();
 }
 
@@ -298,7 +299,8 @@ void LocksPage::showCounts()
     say(LocksModel::Chip::Critical, tr("Critical"), counts.critical);
     say(LocksModel::Chip::Warning, tr("Warning"), counts.warning);
     say(LocksModel::Chip::Mine, tr("Mine"), counts.mine);
-    emit countChanged(counts.all > 0 ? QLocale(QLocale::English).toString(counts.all) : QString());
+    const int total = m_model.total();
+    emit countChanged(total > 0 ? QLocale(QLocale::English).toString(total) : QString());
 }
 
 void LocksPage::showOrder()
@@ -341,8 +343,8 @@ void LocksPage::showEmptyNotice()
                "who waits, for how long. Looking changes nothing on a server.")
                 .arg(servers.join(u", "_s)),
             tr("Connect…"), tr("Try the sandbox"));
-    } else if (m_model.counts().all > 0) {
-        const QString all = english.toString(m_model.counts().all);
+    } else if (m_model.total() > 0) {
+        const QString all = english.toString(m_model.total());
         m_empty->say(m_filter.isEmpty() ? tr("None of %1 locks is in this view").arg(all)
                                         : tr("No lock matches “%1”").arg(m_filter.left(80)),
                      tr("The find field looks into lock names, recipes, sessions, hosts and contenders' ids."),
@@ -384,18 +386,24 @@ void LocksPage::showBroken()
     while (m_banners->count() < static_cast<int>(broken.size())) {
         auto *banner = new Banner(this);
         banner->setObjectName(u"brokenBanner"_s);
-        connect(banner, &Banner::actionRequested, this, &LocksPage::connectRequested);
+        const auto at = static_cast<std::size_t>(m_banners->count());
+        connect(banner, &Banner::actionRequested, this, [this, at] { emit retryRequested(m_broken[at]); });
+        connect(banner, &Banner::secondRequested, this, [this, at] { emit editRequested(m_broken[at]); });
         m_banners->addWidget(banner);
     }
+    m_broken.clear();
     m_banners->setContentsMargins(12, broken.empty() ? 0 : 8, 12, 0);
     for (std::size_t i = 0; i < broken.size(); ++i) {
         const auto &status = *broken[i];
+        m_broken.push_back(status.name);
         const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(status.asOf.time_since_epoch()).count();
         const bool refused = status.state == ConnectionStatus::State::AuthFailed;
         const bool wasSeen = ConnectionBook::isStale(status);
         QString sentence = label(status.message.toUtf8(), 400);
         if (wasSeen)
             sentence = tr("as of %1. %2").arg(QDateTime::fromMSecsSinceEpoch(ms).toString(u"HH:mm:ss"_s), sentence);
+        if (!sentence.isEmpty() && !sentence.endsWith(u'.'))
+            sentence += u'.';
         if (!refused)
             sentence += tr(" Trying again by itself.");
         static_cast<Banner *>(m_banners->itemAt(static_cast<int>(i))->widget())
@@ -404,7 +412,7 @@ void LocksPage::showBroken()
                    : wasSeen ? tr("%1: connection lost")
                              : tr("%1: not connected"))
                       .arg(label(status.name.bytes(), 60)),
-                  sentence, wasSeen && !refused ? QString() : tr("Edit…"));
+                  sentence, tr("Retry"), tr("Edit…"));
     }
 }
 
@@ -418,19 +426,10 @@ void LocksPage::onStale(const ConnectionName &name, bool stale)
         m_detail->setStale(stale);
 }
 
-void LocksPage::timerEvent(QTimerEvent *event)
+void LocksPage::ticked()
 {
-    Page::timerEvent(event);
-    if (!isVisible() || window()->isMinimized())
-        return;
     holdOrder();
-    if (!m_frozenAt)
-        showPresent();
-}
-
-void LocksPage::showPresent()
-{
-    if (++m_ticks % 5 == 0)
+    if (++m_ticks % ticksPerRanking == 0)
         m_model.rank();
     const auto [first, last] = m_table->visibleRows();
     m_model.tick(first, last);

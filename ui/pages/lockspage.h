@@ -33,7 +33,6 @@ public:
     void showConnection(const ConnectionName &name) override;
     void setFilter(const QString &text) override;
     void focusContent() override;
-    void freeze(std::optional<SystemTime> at) override;
     void saveView(QSettings &settings) const override;
     void restoreView(QSettings &settings) override;
 
@@ -48,20 +47,23 @@ public:
     [[nodiscard]] LocksTable &table() { return *m_table; }
     [[nodiscard]] std::optional<inspect::LockName> currentLock() const;
     // For tests and screenshots: a present that stands still.
-    void setClock(LocksModel::Clock clock);
+    void setClock(LocksModel::Clock source);
     // The present, paused or not.
-    [[nodiscard]] SystemTime now() const { return m_clock(); }
+    [[nodiscard]] SystemTime now() const { return clock().present(); }
 
 signals:
     void acquireRequested();
     void forceReleaseRequested();
     void connectRequested();
+    // Of a connection that is not there.
+    void retryRequested(const lockscope::ConnectionName &name);
+    void editRequested(const lockscope::ConnectionName &name);
     void sandboxRequested();
     void filterCleared();
     void currentLockChanged();
 
 protected:
-    void timerEvent(QTimerEvent *event) override;
+    void ticked() override;
 
 private:
     QWidget *makeChips();
@@ -73,7 +75,6 @@ private:
     void followList();
     void holdOrder();
     void showWaiting();
-    void showPresent();
     void showEmptyNotice();
     void showBroken();
     void showOrder();
@@ -83,11 +84,10 @@ private:
     LocksModel m_model;
     ConnectionName m_connection;
     QString m_filter;
-    LocksModel::Clock m_clock = std::chrono::system_clock::now;
-    std::optional<SystemTime> m_frozenAt; // paused
     int m_ticks = 0;
 
     QVBoxLayout *m_banners;
+    std::vector<ConnectionName> m_broken; // what each of them is about
     HoldsPanel *m_holds;
     QButtonGroup *m_chips = nullptr;
     QPushButton *m_resort = nullptr;

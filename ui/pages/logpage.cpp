@@ -178,8 +178,8 @@ void LogPage::say()
     m_stack->setCurrentIndex(m_model.rowCount() > 0 ? 1 : 0);
     const int shown = m_filtered.rowCount();
     const QString all = countText(m_model.rowCount());
-    m_status->setText(shown == m_model.rowCount() ? u"%1 entries"_s.arg(all)
-                                                  : u"%1 of %2 entries"_s.arg(countText(shown), all));
+    const QString entries = m_model.rowCount() == 1 ? u"1 entry"_s : u"%1 entries"_s.arg(all);
+    m_status->setText(shown == m_model.rowCount() ? entries : u"%1 of %2"_s.arg(countText(shown), entries));
     m_follow->setVisible(!m_isFollowing);
     m_follow->setText(m_unseen > 0 ? u"↓ %1 new"_s.arg(countText(m_unseen)) : u"↓ Follow"_s);
 }

@@ -4,8 +4,11 @@
 #pragma once
 
 #include "core/workspace/backend.h"
+#include "ui/models/screenclock.h"
 
 #include <QWidget>
+
+#include <memory>
 
 class QSettings;
 
@@ -14,7 +17,19 @@ namespace lockscope::ui {
 class Page : public QWidget {
     Q_OBJECT
 public:
-    using QWidget::QWidget;
+    explicit Page(QWidget *parent = nullptr) : QWidget(parent) { useClock(std::make_shared<ScreenClock>()); }
+
+    // The window's clock, by which all pages count; without it, one of the page's own.
+    void useClock(std::shared_ptr<ScreenClock> clock)
+    {
+        if (m_clock)
+            m_clock->disconnect(this);
+        m_clock = std::move(clock);
+        connect(m_clock.get(), &ScreenClock::ticked, this, [this] {
+            if (isVisible() && !window()->isMinimized())
+                ticked();
+        });
+    }
 
     // Called once, before the page is shown. The backend outlives the page.
     virtual void setBackend(Backend *backend) = 0;
@@ -25,7 +40,7 @@ public:
     virtual void setFilter(const QString &text) = 0;
     // Puts the keyboard focus where arrows move through the rows.
     virtual void focusContent() = 0;
-    // Everything on the page stands still, ages included, as of this moment; empty: it goes on.
+    // Nothing moves by itself any more, as of this moment; empty: it goes on. What counts time stands with the clock.
     virtual void freeze(std::optional<std::chrono::system_clock::time_point> at) { Q_UNUSED(at) }
     // F5: asks the server again for what is on screen, where the page does not follow by itself.
     virtual void refresh() {}
@@ -41,6 +56,19 @@ signals:
     void countChanged(const QString &text);
     // Asks the window to show this lock on the page of locks.
     void lockActivated(const lockscope::inspect::LockName &lock);
+
+protected:
+    [[nodiscard]] ScreenClock &clock() const { return *m_clock; }
+    // The clock went on while the page is on screen, or it just came there: what counts time is painted anew.
+    virtual void ticked() {}
+    void showEvent(QShowEvent *event) override
+    {
+        QWidget::showEvent(event);
+        ticked();
+    }
+
+private:
+    std::shared_ptr<ScreenClock> m_clock;
 };
 
 } // namespace lockscope::ui

@@ -28,7 +28,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr auto sessionsTickEvery = 500ms;
 constexpr std::size_t mostInMenu = 20;
 
 } // namespace
@@ -78,7 +77,7 @@ SessionsPage::SessionsPage(QWidget *parent) : Page(parent)
                                               {SessionsModel::Session, 160},
                                               {SessionsModel::Endpoint, 160},
                                               {SessionsModel::Client, 110},
-                                              {SessionsModel::Waits, 300},
+                                              {SessionsModel::Waits, 200},
                                               {SessionsModel::Expires, 118}});
     m_table->setContextMenuPolicy(Qt::CustomContextMenu);
     connect(m_table, &QWidget::customContextMenuRequested, this, &SessionsPage::showMenu);
@@ -101,8 +100,6 @@ SessionsPage::SessionsPage(QWidget *parent) : Page(parent)
     auto *outer = new QVBoxLayout(this);
     outer->setContentsMargins(0, 0, 0, 0);
     outer->addWidget(m_stack);
-    m_tick.setInterval(sessionsTickEvery);
-    connect(&m_tick, &QTimer::timeout, m_table->viewport(), qOverload<>(&QWidget::update));
 }
 
 SessionsPage::~SessionsPage()
@@ -209,21 +206,8 @@ void SessionsPage::showMenu(const QPoint &at)
     menu.exec(m_table->viewport()->mapToGlobal(at));
 }
 
-void SessionsPage::showEvent(QShowEvent *event)
+void SessionsPage::ticked()
 {
-    Page::showEvent(event);
-    m_tick.start();
-}
-
-void SessionsPage::hideEvent(QHideEvent *event)
-{
-    Page::hideEvent(event);
-    m_tick.stop();
-}
-
-void SessionsPage::freeze(std::optional<std::chrono::system_clock::time_point> at)
-{
-    m_frozenAt = at;
     m_table->viewport()->update();
 }
 

@@ -5,8 +5,6 @@
 #include "ui/models/sessionsmodel.h"
 #include "ui/pages/page.h"
 
-#include <QTimer>
-
 class QLabel;
 class QLineEdit;
 class QSortFilterProxyModel;
@@ -26,15 +24,13 @@ public:
     void showConnection(const ConnectionName &name) override;
     void setFilter(const QString &text) override;
     void focusContent() override;
-    void freeze(std::optional<std::chrono::system_clock::time_point> at) override;
     void saveView(QSettings &settings) const override;
     void restoreView(QSettings &settings) override;
 
     [[nodiscard]] LiveTree *table() const { return m_table; }
 
 protected:
-    void showEvent(QShowEvent *event) override;
-    void hideEvent(QHideEvent *event) override;
+    void ticked() override;
 
 private:
     void take(const Batch &batch);
@@ -43,11 +39,9 @@ private:
     void activate(const QModelIndex &row);
     [[nodiscard]] const inspect::SessionSnapshot *snapshotAt(const QModelIndex &row) const;
 
-    std::optional<std::chrono::system_clock::time_point> m_frozenAt; // paused
-    SessionsModel m_model{nullptr, [this] { return m_frozenAt.value_or(std::chrono::system_clock::now()); }};
+    SessionsModel m_model{nullptr, [this] { return clock().now(); }};
     QSortFilterProxyModel *m_proxy = nullptr; // text and order
     QSortFilterProxyModel *m_ofConnection = nullptr;
-    QTimer m_tick;
     QStackedWidget *m_stack = nullptr;
     LiveTree *m_table = nullptr;
     QLineEdit *m_filter = nullptr;

@@ -299,6 +299,8 @@ QString ValueView::textOf(QStringList &notes) const
 void ValueView::render()
 {
     QStringList notes;
+    const bool isHex = form() == ValueForm::Hex;
+    m_text->setLineWrapMode(isHex ? QPlainTextEdit::NoWrap : QPlainTextEdit::WidgetWidth); // a dump is in columns
     m_text->setPlainText(textOf(notes));
     m_text->setPlaceholderText(m_whole == 0 ? u"No data: the value is empty."_s : QString());
     const bool isCut = !m_isAll && m_value.size() > shownAtFirst;

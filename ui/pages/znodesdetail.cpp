@@ -34,6 +34,8 @@ QString hex(qint64 value)
 
 QString timeText(std::chrono::milliseconds sinceEpoch)
 {
+    if (sinceEpoch.count() == 0)
+        return u"–"_s; // the root was not made at any time
     return QDateTime::fromMSecsSinceEpoch(sinceEpoch.count()).toString(u"yyyy-MM-dd HH:mm:ss.zzz"_s);
 }
 

@@ -111,7 +111,12 @@ QWidget *ZnodesPage::buildStrip()
 
 QWidget *ZnodesPage::buildTree()
 {
-    m_tree = new LiveTree(m_splitter);
+    m_rows = new QStackedWidget(m_splitter);
+    m_tree = new LiveTree(m_rows);
+    m_noMatch = new EmptyNotice(m_rows);
+    connect(m_noMatch, &EmptyNotice::actionRequested, m_filter, &QLineEdit::clear);
+    m_rows->addWidget(m_tree);
+    m_rows->addWidget(m_noMatch);
     m_tree->setAccessibleName(u"Znodes"_s);
     m_cells = new TreeCellDelegate(m_tree);
     m_cells->setMono({ZnodeNode::Name, ZnodeNode::Owner});
@@ -127,7 +132,17 @@ QWidget *ZnodesPage::buildTree()
     connect(again, &QAction::triggered, this, [this] { m_model.refresh(pathAt(m_tree->currentIndex())); });
     m_tree->addActions({copy, again});
     m_tree->setContextMenuPolicy(Qt::ActionsContextMenu);
-    return m_tree;
+    return m_rows;
+}
+
+void ZnodesPage::sayNoMatch()
+{
+    const bool isNone = !m_filter->text().isEmpty() && m_proxy->rowCount() == 0 && m_model.rowCount() > 0;
+    if (isNone)
+        m_noMatch->say(u"Nothing matches “%1”"_s.arg(m_filter->text().left(80)),
+                       u"The filter looks through the nodes that are loaded: those of folders that were opened."_s,
+                       u"Clear the filter"_s);
+    m_rows->setCurrentIndex(isNone ? 1 : 0);
 }
 
 void ZnodesPage::connectModel()
@@ -146,6 +161,7 @@ void ZnodesPage::connectModel()
                                         {ZnodeNode::Owner, 146},
                                         {ZnodeNode::Version, 64},
                                         {ZnodeNode::Modified, 108}});
+    m_tree->setLeastStretched(170); // what is not there stands in the detail
 
     connect(&m_model, &ZnodesModel::turnBegins, m_tree, &LiveTree::holdPlace);
     connect(&m_model, &ZnodesModel::turnEnds, m_tree, &LiveTree::keepPlace);
@@ -396,6 +412,7 @@ QString ZnodesPage::statusText() const
 
 void ZnodesPage::sayStatus()
 {
+    sayNoMatch();
     const QModelIndex filled = m_model.find(m_filled);
     if (!filled.isValid() || (m_model.isLoaded(filled) && m_model.heldBack(m_filled) == 0))
         m_fillingText.clear(); // it shrank, or it is gone

@@ -56,6 +56,7 @@ protected:
 private:
     QWidget *buildStrip();
     QWidget *buildTree();
+    void sayNoMatch();
     void connectModel();
     void takeStatuses(const std::vector<ConnectionStatus> &statuses);
     void choose();
@@ -85,6 +86,8 @@ private:
     EmptyNotice *m_empty = nullptr;
     StaleBanner *m_banner = nullptr;
     QSplitter *m_splitter = nullptr;
+    QStackedWidget *m_rows = nullptr; // the tree, or that nothing in it matches
+    EmptyNotice *m_noMatch = nullptr;
     LiveTree *m_tree = nullptr;
     TreeCellDelegate *m_cells = nullptr;
     ZnodeDetailView *m_detail = nullptr;

@@ -16,23 +16,28 @@ using namespace Qt::StringLiterals;
 
 Banner::Banner(QWidget *parent)
     : QFrame(parent), m_word(makeLabel({}, {}, this)), m_sentence(makeLabel({}, {}, this)),
-      m_action(new QPushButton(this))
+      m_action(new QPushButton(this)), m_second(new QPushButton(this))
 {
     m_word->setProperty("weight", u"bold"_s);
     m_sentence->setWordWrap(true);
     m_sentence->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    m_action->setAutoDefault(false); // Enter in a dialog's text field must not press it
-    m_action->hide();
+    for (auto *button : {m_action, m_second}) {
+        button->setAutoDefault(false); // Enter in a dialog's text field must not press it
+        button->hide();
+    }
     connect(m_action, &QPushButton::clicked, this, &Banner::actionRequested);
+    connect(m_second, &QPushButton::clicked, this, &Banner::secondRequested);
     auto *row = new QHBoxLayout(this);
     row->setContentsMargins(10, 6, 10, 6);
     row->setSpacing(10);
     row->addWidget(m_word, 0, Qt::AlignTop);
     row->addWidget(m_sentence, 1);
     row->addWidget(m_action);
+    row->addWidget(m_second);
 }
 
-void Banner::say(Look look, const QString &word, const QString &sentence, const QString &action)
+void Banner::say(Look look, const QString &word, const QString &sentence, const QString &action,
+                 const QString &second)
 {
     static const QString looks[] = {u"banner-critical"_s, u"banner-warning"_s, u"banner-info"_s, u"banner-ok"_s};
     const QString &name = looks[static_cast<int>(look)];
@@ -48,6 +53,8 @@ void Banner::say(Look look, const QString &word, const QString &sentence, const 
     m_sentence->setText(sentence);
     m_action->setText(action);
     m_action->setVisible(!action.isEmpty());
+    m_second->setText(second);
+    m_second->setVisible(!second.isEmpty());
 }
 
 QString Banner::sentence() const

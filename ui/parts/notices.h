@@ -18,17 +18,21 @@ public:
     explicit Banner(QWidget *parent = nullptr);
 
     // Plain text both. An empty action has no button.
-    void say(Look look, const QString &word, const QString &sentence, const QString &action = {});
+    void say(Look look, const QString &word, const QString &sentence, const QString &action = {},
+             const QString &second = {});
     [[nodiscard]] QString sentence() const;
     [[nodiscard]] QPushButton *button() const { return m_action; }
+    [[nodiscard]] QPushButton *secondButton() const { return m_second; }
 
 signals:
     void actionRequested();
+    void secondRequested();
 
 private:
     QLabel *m_word;
     QLabel *m_sentence;
     QPushButton *m_action;
+    QPushButton *m_second;
 };
 
 // What an empty page says: what would be here, why there is nothing, and what to do next.

@@ -46,7 +46,7 @@ TopBar::TopBar(const ConnectionBook &book, QWidget *parent)
     title->setFont(textFont(13, QFont::Bold));
     title->setStyleSheet(u"font-weight: 700;"_s);
 
-    m_find->setPlaceholderText(tr("Find a lock, session, host or path          Ctrl+K"));
+    m_find->setPlaceholderText(tr("Find a lock, session or host (Ctrl+K)"));
     m_find->setAccessibleName(tr("Find"));
     m_find->setObjectName(u"find"_s);
     m_find->setProperty("look", u"find"_s);
@@ -219,6 +219,11 @@ StatusBar::StatusBar(const ConnectionBook &book, QWidget *parent)
     m_budget->setTextVisible(false);
     m_budget->setFixedSize(80, 6);
     m_budget->setAccessibleName(tr("Watch budget"));
+    m_asOf->setToolTip(tr("The age of what is shown: the last moment at which all of it was known to be true"));
+    for (QWidget *part : std::initializer_list<QWidget *>{m_watches, m_budget, m_bytes})
+        part->setToolTip(tr("Watches that Lockscope has set on ZooKeeper, and how much of its budget they take: what "
+                            "a server has to send again after a reconnect. Beyond it Lockscope polls."));
+    m_requests->setToolTip(tr("What Lockscope asks the servers, all connections shown taken together"));
     auto *row = new QHBoxLayout(this);
     row->setContentsMargins(12, 1, 12, 0);
     row->setSpacing(18);

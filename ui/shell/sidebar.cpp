@@ -195,7 +195,7 @@ SideBar::SideBar(const ConnectionBook &book, QWidget *parent)
     connectButton->setObjectName(u"connectButton"_s);
     connect(connectButton, &QPushButton::clicked, this, &SideBar::connectRequested);
     column->addWidget(connectButton, 0, Qt::AlignLeft);
-    column->addWidget(sectionLabel(tr("LOOK"), this));
+    column->addWidget(sectionLabel(tr("PAGES"), this));
     m_pages->setSpacing(0);
     column->addLayout(m_pages);
     column->addStretch();
@@ -293,8 +293,10 @@ void SideBar::showMenu(const ConnectionName &name, const QPoint &at)
     readOnly->setEnabled(!status->readOnlyForGood);
     connect(readOnly, &QAction::triggered, this,
             [this, name, now = status->readOnly] { emit readOnlyRequested(name, !now); });
-    if (status->state != State::Connected) // why it is not stands on the page
-        connect(menu->addAction(tr("Edit connections…")), &QAction::triggered, this, &SideBar::connectRequested);
+    if (status->state != State::Connected) { // why it is not stands on the page
+        connect(menu->addAction(tr("Retry")), &QAction::triggered, this, [this, name] { emit retryRequested(name); });
+        connect(menu->addAction(tr("Edit…")), &QAction::triggered, this, [this, name] { emit editRequested(name); });
+    }
     menu->addSeparator();
     connect(menu->addAction(tr("Disconnect")), &QAction::triggered, this,
             [this, name] { emit disconnectRequested(name); });

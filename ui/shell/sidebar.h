@@ -70,6 +70,8 @@ signals:
     void pageChosen(int page);
     void connectionChosen(const lockscope::ConnectionName &name);
     void connectRequested();
+    void retryRequested(const lockscope::ConnectionName &name);
+    void editRequested(const lockscope::ConnectionName &name);
     void disconnectRequested(const lockscope::ConnectionName &name);
     void readOnlyRequested(const lockscope::ConnectionName &name, bool readOnly);
 

@@ -29,8 +29,21 @@ void AnswerLabel::setSentence(const QString &sentence, const QString &name)
     m_sentence = sentence;
     m_nameLength = nameLength;
     setAccessibleName(sentence);
+    fitHeight();
     updateGeometry();
     update();
+}
+
+// The answer comes first, and whole: what is below it gives way.
+void AnswerLabel::fitHeight()
+{
+    setMinimumHeight(heightForWidth(std::max(width(), minimumSizeHint().width())));
+}
+
+void AnswerLabel::resizeEvent(QResizeEvent *event)
+{
+    QWidget::resizeEvent(event);
+    fitHeight();
 }
 
 qreal AnswerLabel::layOut(QTextLayout &layout, qreal width) const

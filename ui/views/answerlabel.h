@@ -26,8 +26,10 @@ public:
 
 protected:
     void paintEvent(QPaintEvent *event) override;
+    void resizeEvent(QResizeEvent *event) override;
 
 private:
+    void fitHeight();
     // Lays the sentence out in `layout` and returns its height.
     qreal layOut(QTextLayout &layout, qreal width) const;
 

@@ -61,7 +61,7 @@ public:
         m_show->setText(tr("Show"));
     }
 
-    void setHold(const Hold &hold)
+    void setHold(const Hold &hold, std::chrono::system_clock::time_point now)
     {
         m_hold = hold;
         m_pill->setPill(pillOfHold(hold));
@@ -74,14 +74,14 @@ public:
         m_act->setText(isOver(hold.state)             ? tr("Dismiss")
                        : hold.state == State::Waiting ? tr("Stop waiting")
                                                       : tr("Release"));
-        tick();
+        tick(now);
     }
 
-    void tick()
+    void tick(std::chrono::system_clock::time_point now)
     {
         const QString lock = label(m_hold.request.lock.text(), 120);
         const QString recipe = QString::fromLatin1(m_hold.request.recipe);
-        const auto age = spokenDuration(duration_cast<milliseconds>(std::chrono::system_clock::now() - m_hold.since));
+        const auto age = spokenDuration(duration_cast<milliseconds>(now - m_hold.since));
         const QString message = label(m_hold.message.toUtf8(), 300);
         const QString because = message.isEmpty() ? QString() : u": "_s + message;
         switch (m_hold.state) {
@@ -145,7 +145,7 @@ void HoldsPanel::setHold(const Hold &hold)
         connect(row->showButton(), &QPushButton::clicked, this,
                 [this, id] { emit lockActivated(m_rows.at(id)->hold().request.lock); });
     }
-    row->setHold(hold);
+    row->setHold(hold, m_clock());
     show();
     emit changed();
 }
@@ -186,7 +186,7 @@ QHash<QByteArray, quint64> HoldsPanel::contendersIn(const inspect::LockName &loc
 void HoldsPanel::tick()
 {
     for (const auto &[id, row] : m_rows)
-        row->tick();
+        row->tick(m_clock());
 }
 
 } // namespace lockscope::ui

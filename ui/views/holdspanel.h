@@ -28,6 +28,9 @@ public:
     [[nodiscard]] QSet<inspect::LockName> locks() const; // waited for or held
     // The contenders of this window in that lock, and the hold that each stands for.
     [[nodiscard]] QHash<QByteArray, quint64> contendersIn(const inspect::LockName &lock) const;
+    // The present, by which what is held and waited for counts.
+    using Clock = std::function<std::chrono::system_clock::time_point()>;
+    void setClock(Clock clock) { m_clock = std::move(clock); }
     void tick();
 
 signals:
@@ -39,6 +42,7 @@ private:
     void dismiss(quint64 id);
 
     QVBoxLayout *m_column;
+    Clock m_clock = std::chrono::system_clock::now;
     std::map<quint64, HoldRow *> m_rows;
 };
 

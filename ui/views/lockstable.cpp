@@ -61,12 +61,14 @@ LocksTable::LocksTable(LocksModel &model, QWidget *parent) : QTableView(parent),
     setColumnHidden(LockRow::Connection, true);
     horizontalHeader()->setStretchLastSection(true);
     horizontalHeader()->setSortIndicatorShown(true);
+    // The style keeps room for the arrow; without it titles stand above their numbers.
+    horizontalHeader()->setStyleSheet(QStringLiteral("QHeaderView::section { padding: 5px 1px 5px 10px; }"));
     horizontalHeader()->setSortIndicatorClearable(true);
     horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
     setSortingEnabled(true);
     connect(horizontalHeader(), &QHeaderView::sortIndicatorChanged, this, &LocksTable::orderChanged);
-    connect(horizontalHeader(), &QHeaderView::sectionResized, this, [this] {
-        if (!m_fitting)
+    connect(horizontalHeader(), &QHeaderView::sectionResized, this, [this](int column) {
+        if (!m_fitting && column != LockRow::FindingColumn) // which takes what the window leaves, by itself
             m_widthsChosen = true;
     });
     connect(&model, &LocksModel::aboutToApply, this, &LocksTable::remember);
@@ -131,7 +133,20 @@ void LocksTable::focusInEvent(QFocusEvent *event)
 void LocksTable::setCurrentLock(const std::optional<LockName> &lock, bool reveal)
 {
     m_current = lock;
-    const int row = lock ? m_model.rowOf(*lock) : -1;
+    m_isSoughtLock = false;
+    choose(lock ? m_model.rowOf(*lock) : -1);
+    if (reveal && currentIndex().isValid())
+        scrollTo(currentIndex());
+}
+
+void LocksTable::seek(const LockName &lock)
+{
+    setCurrentLock(lock, true);
+    m_isSoughtLock = true;
+}
+
+void LocksTable::choose(int row)
+{
     m_updating = true;
     if (row < 0) {
         selectionModel()->clear();
@@ -139,8 +154,6 @@ void LocksTable::setCurrentLock(const std::optional<LockName> &lock, bool reveal
         // Not setCurrentIndex(): that would scroll.
         selectionModel()->setCurrentIndex(m_model.index(row, 0),
                                           QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
-        if (reveal)
-            scrollTo(m_model.index(row, 0));
     }
     m_updating = false;
 }
@@ -173,12 +186,34 @@ void LocksTable::settle()
     // A row that is gone for now leaves no neighbour selected in its place.
     const int row = m_current ? m_model.rowOf(*m_current) : -1;
     if (row != currentIndex().row())
-        setCurrentLock(m_current, false);
+        choose(row);
+    showSought();
+    if (!m_widthsChosen && measure())
+        fitColumns();
+}
+
+void LocksTable::showSought()
+{
+    if (m_isSoughtLock && currentIndex().isValid())
+        scrollTo(currentIndex());
+}
+
+void LocksTable::wheelEvent(QWheelEvent *event)
+{
+    m_isSoughtLock = false;
+    QTableView::wheelEvent(event);
+}
+
+void LocksTable::mousePressEvent(QMouseEvent *event)
+{
+    m_isSoughtLock = false;
+    QTableView::mousePressEvent(event);
 }
 
 void LocksTable::keyPressEvent(QKeyEvent *event)
 {
     m_lastKey = m_clock();
+    m_isSoughtLock = false;
     emit inUseChanged();
     if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) {
         if (currentIndex().isValid())
@@ -196,6 +231,7 @@ void LocksTable::resizeEvent(QResizeEvent *event)
 {
     QTableView::resizeEvent(event);
     fitColumns();
+    showSought();
 }
 
 void LocksTable::setConnections(int count, std::set<ConnectionName> production)
@@ -213,24 +249,63 @@ void LocksTable::fitColumns()
     // What a narrow window can do without, it goes without.
     setColumnHidden(LockRow::Recipe, width < 860);
     setColumnHidden(LockRow::Held, width < 720);
+    setColumnHidden(LockRow::OldestWait, width < 640);
     setColumnHidden(LockRow::Connection, !m_showsConnections);
     if (!m_widthsChosen) {
         const int state = 134;
-        const int numbers = width < 720 ? 180 : 276;
-        const int connection = m_showsConnections ? 140 : 0;
-        const int rest = std::max(0, width - state - numbers - connection);
+        measure();
+        const int numbers = width < 640 ? 84 : width < 720 ? 180 : 276;
+        const int connection = m_showsConnections ? std::clamp(m_needed[LockRow::Connection], 98, 140) : 0;
         if (m_showsConnections)
             setColumnWidth(LockRow::Connection, connection);
         setColumnWidth(LockRow::State, state);
         setColumnWidth(LockRow::Waiting, 84);
         setColumnWidth(LockRow::OldestWait, 96);
         setColumnWidth(LockRow::Held, 96);
-        const bool recipe = !isColumnHidden(LockRow::Recipe);
-        setColumnWidth(LockRow::Lock, rest * (recipe ? 31 : 42) / 100);
-        setColumnWidth(LockRow::Recipe, rest * 18 / 100);
-        setColumnWidth(LockRow::Holder, rest * (recipe ? 21 : 28) / 100);
+        shareOut(std::max(0, width - state - numbers - connection));
     }
     m_fitting = false;
+}
+
+// A lock's name is the last thing to be cut; then who holds it. The findings take what is left.
+void LocksTable::shareOut(int room)
+{
+    struct Share {
+        int column;
+        int least;
+        int most;
+        int percent; // where there is not even room for the least
+    };
+    const bool recipe = !isColumnHidden(LockRow::Recipe);
+    const Share shares[] = {{LockRow::Lock, 150, room * 55 / 100, recipe ? 38 : 48},
+                            {LockRow::Holder, 110, 240, recipe ? 22 : 27},
+                            {LockRow::Recipe, recipe ? 80 : 0, recipe ? 180 : 0, recipe ? 18 : 0}};
+    constexpr int leastForFinding = 110;
+    int left = room - leastForFinding;
+    for (const auto &share : shares)
+        left -= share.least;
+    const bool isTight = left < 0;
+    left = std::max(0, left);
+    for (const auto &share : shares) {
+        const int wanted = std::clamp(m_needed[share.column], share.least, std::max(share.least, share.most));
+        const int extra = std::min(left, wanted - share.least);
+        left -= extra;
+        setColumnWidth(share.column, isTight ? room * share.percent / 100 : share.least + extra);
+    }
+}
+
+bool LocksTable::measure()
+{
+    const auto [first, last] = visibleRows();
+    bool grew = false;
+    for (int row = std::max(0, first); row <= last; ++row) {
+        for (const int column : {LockRow::Lock, LockRow::Recipe, LockRow::Holder, LockRow::Connection}) {
+            const int width = m_cells->sizeHint({}, m_model.index(row, column)).width();
+            grew |= width > m_needed[column];
+            m_needed[column] = std::max(m_needed[column], width);
+        }
+    }
+    return grew;
 }
 
 QByteArray LocksTable::saveColumns() const

@@ -10,6 +10,7 @@
 
 #include <QTableView>
 
+#include <map>
 #include <set>
 
 namespace lockscope::ui {
@@ -39,6 +40,8 @@ public:
     [[nodiscard]] std::optional<inspect::LockName> currentLock() const;
     // Without scrolling unless `reveal`.
     void setCurrentLock(const std::optional<inspect::LockName> &lock, bool reveal);
+    // Somebody asked for it: it is kept on screen, whatever comes before it, until they go elsewhere.
+    void seek(const inspect::LockName &lock);
     // What a filter hides is not chosen: the first row is instead, if there is one.
     void leaveHidden();
     // The pointer is over the rows, or a key was pressed a moment ago: nothing may move under them.
@@ -62,11 +65,18 @@ protected:
     void focusInEvent(QFocusEvent *event) override;
     void resizeEvent(QResizeEvent *event) override;
     void keyPressEvent(QKeyEvent *event) override;
+    void wheelEvent(QWheelEvent *event) override;
+    void mousePressEvent(QMouseEvent *event) override;
 
 private:
     void fitColumns();
+    // What the rows on screen need; true when some column needs more than before.
+    bool measure();
+    void shareOut(int room);
     void remember();
     void settle();
+    void choose(int row);
+    void showSought();
 
     LocksModel &m_model;
     std::optional<inspect::LockName> m_current; // survives while its row is gone or filtered out
@@ -80,6 +90,8 @@ private:
     bool m_updating = false;
     bool m_fitting = false;
     bool m_widthsChosen = false;
+    bool m_isSoughtLock = false; // asked for by name: kept on screen until somebody goes elsewhere
+    std::map<int, int> m_needed; // by column; grows only, so that nothing jitters
 };
 
 } // namespace lockscope::ui

@@ -66,7 +66,8 @@ ChainBox boxOf(const Contender &contender, const LockSnapshot &lock, SystemTime 
     const auto since = holds ? contender.heldSince : contender.waitingSince;
     box.age = holds ? u"holds"_s : u"waits"_s;
     if (since)
-        box.age += u' ' + spokenDuration(duration_cast<milliseconds>(now - ourTime(*since, lock)));
+        box.age += (holds && contender.heldAtMost ? u" ≤ "_s : u" "_s)
+                   + spokenDuration(duration_cast<milliseconds>(now - ourTime(*since, lock)));
     return box;
 }
 

@@ -88,8 +88,10 @@ Task<Result<SqlLook>> MariaDbObserver::lookAndTell(Deadline deadline)
     const bool isFirst = !m_firstSnapshot.isComplete();
     auto looking = isFirst ? m_reader.freshLook(deadline) : m_reader.look(deadline);
     auto look = co_await looking;
-    if (look)
+    if (look) {
         settle(*look);
+        m_sink.looked(m_name);
+    }
     m_notAnswering =
         look ? QString() : u"the last look failed, what is shown is of before: "_s + look.error().message;
     tellCoverage();

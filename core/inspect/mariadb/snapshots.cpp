@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/mariadb/look.h"
@@ -86,15 +85,16 @@ QByteArray guardOf(const SqlTransaction &transaction)
 }
 
 void addIdle(LockSnapshot &lock, const Contender &holder, const SqlTransaction &transaction,
-             const SqlProcess *process)
+             const SqlProcess *process, ServerTime looked)
 {
     if (!process || !process->isIdle)
         return;
-    const auto message =
-        u"connection %1 (%2) has been idle inside its transaction for %3; no statement runs that "
-        u"KILL QUERY could end; rows locked: %4, modified: %5"_s.arg(
-            QString::number(process->connection), label(process->user, 40), spokenDuration(process->inState),
-            QString::number(transaction.rowsLocked), QString::number(transaction.rowsModified));
+    Wording message = u"connection %1 (%2) has been idle inside its transaction for "_s.arg(
+        QString::number(process->connection), label(process->user, 40));
+    message.since(looked - process->inState)
+        << u"; no statement runs that KILL QUERY could end; rows locked: %1, modified: %2"_s
+               .arg(transaction.rowsLocked)
+               .arg(transaction.rowsModified);
     addFinding(lock, FindingCode::IdleInTransaction,
                process->inState >= idleIsOdd ? Severity::Warning : Severity::Info, message, {holder.id});
 }
@@ -179,7 +179,7 @@ LockSnapshot rowLock(const Looked &looked, LockSnapshot lock, const std::vector<
             one.role = Role::Holder;
             one.heldSince = transaction.started; // the transaction's: the row was locked then or later
             one.heldAtMost = true;
-            addIdle(lock, one, transaction, looked.process(transaction.connection));
+            addIdle(lock, one, transaction, looked.process(transaction.connection), look.now);
         }
         lock.contenders.push_back(std::move(one));
     };

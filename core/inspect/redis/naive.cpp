@@ -6,7 +6,6 @@
 #include "core/inspect/redis/naming.h"
 #include "core/inspect/redis/pieces.h"
 
-#include "core/base/duration.h"
 #include "core/base/identifiers.h"
 
 #include <QByteArrayList>
@@ -102,11 +101,10 @@ std::optional<LockSnapshot> timestampLock(const Case &about)
         holder.guard.comesAgain = true;
         lock.contenders.push_back(std::move(holder));
     } else {
-        const QString ago = spokenDuration(about.context.observed - *moment);
-        addFinding(
-            lock, FindingCode::ExpiredValue,
-            u"its moment was %1 ago: if that says until when, its time is over and whoever tries next takes it "
-            u"over; if it says since when, somebody holds it"_s.arg(ago));
+        Wording message = u"its moment was "_s;
+        message.since(*moment) << u" ago: if that says until when, its time is over and whoever tries next takes it "
+                                  u"over; if it says since when, somebody holds it"_s;
+        addFinding(lock, FindingCode::ExpiredValue, message);
     }
     if (saysSince)
         addNoTtl(lock, about, Severity::Warning);

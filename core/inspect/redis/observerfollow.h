@@ -39,6 +39,8 @@ public:
     [[nodiscard]] Mode mode() const { return m_mode; }
     // Whether a key that appears is heard of at once.
     [[nodiscard]] bool tellsOfNewKeys() const { return m_mode == Mode::Tracking || m_mode == Mode::KeyspaceEvents; }
+    // Whether what happens to a lock that is known is.
+    [[nodiscard]] bool tellsOfKnownKeys() const { return tellsOfNewKeys() || m_mode == Mode::NarrowTracking; }
     [[nodiscard]] const std::vector<QByteArray> &prefixes() const { return m_prefixes; } // empty: not narrowed
     // The client id of our own subscriber; empty when not known.
     [[nodiscard]] QByteArray subscriberId() const { return m_subscriberId; }

@@ -48,6 +48,10 @@ public:
     // One round trip of ours, counted, given up after 5 s or at the reader's deadline. Errors are those
     // of the connection.
     [[nodiscard]] Reply<std::vector<redis::Value>> send(std::vector<redis::Command> commands);
+    [[nodiscard]] Reply<std::vector<redis::Value>> ping()
+    {
+        return send(std::vector<redis::Command>(1, redis::Command{"PING"}));
+    }
     // Type and time to live, in the order of the keys. Refreshes clock().
     Task<Result<std::vector<KeyView>>> look(std::vector<RedisKey> keys);
     // Of these only those that are small enough for a lock; asking does not count as use.

@@ -190,6 +190,7 @@ Task<void> RedisObserver::pulse()
         if ((polling || slowLook) && !m_known.empty()) {
             enqueueKnown();
             co_await m_queue.untilAllRead();
+            m_sink.looked(m_name);
         } else {
             auto counted = co_await recount();
             if (!counted)
@@ -228,6 +229,11 @@ Task<void> RedisObserver::housekeeping()
         co_await beat;
         tellCost();
         tellCoverage();
+        // What was told is true, where all is quiet, too. Where nobody tells of changes a poll says so instead.
+        auto asking = m_reader.ping();
+        const auto heard = co_await asking;
+        if (heard && (m_follower.tellsOfKnownKeys() || m_known.empty()))
+            m_sink.looked(m_name);
         m_loudSeconds = m_follower.takeHeard() > loudPerSecond ? m_loudSeconds + 1 : 0;
         const auto mode = m_follower.mode();
         const bool tooLoud =

@@ -19,6 +19,7 @@ constexpr auto readNodeWithin = 2s;
 // When a majority has been looked through, this long for the others.
 constexpr auto patienceWithOthers = 5s;
 constexpr auto wavering = 50ms;
+constexpr auto heardEvery = 2s; // each node is, while it answers
 
 } // namespace
 
@@ -67,7 +68,13 @@ public:
         m_cost = cost;
         m_set.tellCost();
     }
+    void looked(const ConnectionName &) override
+    {
+        m_lookedAt = m_set.m_loop.now();
+        m_set.tellLooked();
+    }
 
+    [[nodiscard]] Instant lookedAt() const { return m_lookedAt; }
     [[nodiscard]] const QString &name() const { return m_node.name; }
     [[nodiscard]] bool isConnected() const { return m_node.connection->state() == redis::ConnectionState::Connected; }
     [[nodiscard]] bool isDone() const { return m_observer.firstSnapshot().isComplete(); }
@@ -93,6 +100,7 @@ private:
     std::map<QByteArray, LockSnapshot> m_locks;
     Progress m_progress;
     Cost m_cost;
+    Instant m_lookedAt{};
     RedisObserver m_observer;
     Subscription m_states;
 };
@@ -295,6 +303,17 @@ void RedisSetObserver::tellProgress()
     }
     all.firstSnapshotComplete = m_firstSnapshot.isComplete();
     m_reporter.tell(std::move(all));
+}
+
+// What is merged is as true as the oldest part of it. Nodes that are not connected are said to be missing.
+void RedisSetObserver::tellLooked()
+{
+    const auto isOld = [this](const auto &part) {
+        return part->isConnected() && m_loop.now() - part->lookedAt() > heardEvery;
+    };
+    const bool anyConnected = std::ranges::any_of(m_parts, [](const auto &part) { return part->isConnected(); });
+    if (anyConnected && std::ranges::none_of(m_parts, isOld))
+        m_sink.looked(m_name);
 }
 
 void RedisSetObserver::tellCost()

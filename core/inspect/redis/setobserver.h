@@ -42,6 +42,7 @@ private:
     void completeFirstSnapshot();
     void tellCoverage();
     void tellProgress();
+    void tellLooked();
     void tellCost();
 
     Loop &m_loop;

@@ -37,6 +37,7 @@ public:
     [[nodiscard]] const zk::Evidence &latest() const { return m_evidence; }
     [[nodiscard]] bool canDump() const { return m_evidence.hasAny("dump"); }
     [[nodiscard]] ServerTime askedAt() const;
+    [[nodiscard]] std::chrono::milliseconds serverAhead() const { return m_serverAhead; }
     // All but the heads of a directory.
     [[nodiscard]] RecogniseContext context() const;
 

@@ -16,6 +16,7 @@ constexpr auto firstPatience = 1500ms; // for evidence at first sight
 constexpr auto patience = 5s;          // later
 constexpr auto whenRefused = 10s;      // how often to ask servers that answer nothing of use
 constexpr auto edgesEvery = 250ms;
+constexpr auto hearEvery = 1s;
 constexpr auto sweepEvery = 60s;
 constexpr int restPerSweep = 3; // a watch at rest rests
 constexpr auto stateEvery = 200ms;
@@ -56,6 +57,8 @@ void LockFinder::stateChanged(zk::SessionState state)
 Task<void> LockFinder::find()
 {
     co_await m_connected;
+    if (m_ensemble.options.follow)
+        m_scope.launch(keepHearing());
     co_await firstLook();
     tellAll();
     m_first.complete(true);
@@ -126,6 +129,22 @@ Task<void> LockFinder::keepSweeping()
         // Where no server lists the ephemerals, new locks are found by this alone.
         const auto rest = m_answers.canDump() ? took * restPerSweep : Duration{};
         auto later = sleepFor(m_ensemble.loop, std::max<Duration>(sweepEvery, rest));
+        co_await later;
+    }
+}
+
+// Over the session, whose watches tell of changes: they arrive before this answer. What other connections of the same
+// server answer says nothing about that.
+Task<void> LockFinder::keepHearing()
+{
+    for (;;) {
+        ++m_requests;
+        auto asking = m_ensemble.session.exists(ZPath("/"), {}, Deadline::after(m_ensemble.loop, patience));
+        const auto heard = co_await asking;
+        const bool hasTold = m_first.isComplete() || !m_judge.snapshots().entries().empty();
+        if (heard && hasTold)
+            m_ensemble.sink.looked(m_ensemble.connection);
+        auto later = sleepFor(m_ensemble.loop, hearEvery);
         co_await later;
     }
 }

@@ -25,6 +25,8 @@ private:
     Task<void> firstLook();
     Task<void> keepLooking();
     Task<void> keepSweeping();
+    // Says that what was told is true, where all is quiet, too.
+    Task<void> keepHearing();
     // Soon after a change, and not too often: who watches whom now.
     void wantEdges();
     Task<void> refreshEdges();

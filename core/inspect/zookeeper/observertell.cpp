@@ -14,6 +14,8 @@ void Reporter::tell(const SearchFacts &search, qint64 requests)
 {
     auto sessions = sessionsOf(m_ensemble.connection, m_answers.latest(), m_snapshots, m_ensemble.session.id(),
                                m_answers.askedAt());
+    for (auto &session : sessions)
+        session.serverAhead = m_answers.serverAhead();
     if (!isEquivalent(m_told.sessions(), sessions))
         m_told.tell(std::move(sessions));
     m_told.tell(coverageOf(m_ensemble.connection, m_answers.latest(), search));

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/inspect/zookeeper/sessionfindings.h"
 
-#include "core/base/duration.h"
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/zookeeper/serverview.h"
@@ -34,14 +33,19 @@ bool hasVisibleWatches(const LockSnapshot &lock)
 
 void addDisconnected(LockSnapshot &lock, Contender &contender, const SessionHealth &health)
 {
-    QString message = health.connected ? u"session %1 has been silent for %2"_s.arg(named(contender),
-                                                                                    spokenDuration(*health.silence))
-                                       : u"session %1 has no live connection"_s.arg(named(contender));
+    Wording message = u"session "_s + named(contender);
+    if (health.connected)
+        message << u" has been silent for "_s;
+    if (health.connected)
+        message.since(lock.observed - *health.silence);
+    else
+        message << u" has no live connection"_s;
     if (health.expiresIn) {
-        message += u"; it expires in %1"_s.arg(spokenDuration(*health.expiresIn));
         contender.expiresAt = lock.observed + *health.expiresIn;
+        message << u"; it expires "_s;
+        message.until(*contender.expiresAt); // the moment that the row counts down to
     } else {
-        message += u"; when it expires is not known"_s;
+        message << u"; when it expires is not known"_s;
     }
     addFinding(lock, FindingCode::HolderDisconnected, message, {contender.id});
 }

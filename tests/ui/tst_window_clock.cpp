@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every number on the screen is of one moment: rows, banners, queue and picture count by one clock and go on
+// together.
+#include "tests/support/fakebackend.h"
+#include "tests/support/fakedata.h"
+#include "tests/support/testmain.h"
+#include "tests/ui/themedapplication.h"
+#include "ui/mainwindow.h"
+#include "ui/models/screenclock.h"
+#include "ui/pages/lockdetail.h"
+#include "ui/pages/lockspage.h"
+#include "ui/parts/notices.h"
+#include "ui/theme/theme.h"
+#include "ui/views/lockstable.h"
+#include "ui/views/queuetable.h"
+
+#include <QSignalSpy>
+#include <QTest>
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using namespace lockscope;
+using inspect::ChangeKind;
+using inspect::FindingCode;
+using test::change;
+using test::queueLock;
+
+class TestWindowClock : public QObject {
+    Q_OBJECT
+
+    const ui::SystemTime m_start{1'700'000'000s};
+    ui::SystemTime m_now;
+    std::unique_ptr<ui::Theme> m_theme;
+    std::unique_ptr<test::FakeBackend> m_backend;
+    std::unique_ptr<ui::MainWindow> m_window;
+
+    ui::LocksPage &page() { return m_window->locksPage(); }
+    void tick()
+    {
+        page().setClock([this] { return m_now; });
+    }
+    void show(inspect::LockSnapshot lock)
+    {
+        m_backend->tellConnection(test::connectedStatus("zk", Scheme::ZooKeeper, false, m_now));
+        const auto name = lock.lock;
+        m_backend->tellLocks({change(ChangeKind::Added, std::move(lock))});
+        m_window->selectLock(name);
+    }
+    QString cell(int column) { return page().table().model()->index(0, column).data().toString(); }
+    QString banner()
+    {
+        auto *banner = page().detail().findChild<ui::Banner *>();
+        return banner ? banner->sentence() : QString();
+    }
+    QString queueAge(int row)
+    {
+        auto *queue = page().detail().findChild<ui::QueueTable *>(u"queueTable"_s);
+        return queue->model()->index(row, ui::QueueModel::Age).data().toString();
+    }
+
+private slots:
+    void initTestCase() { m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light); }
+    void cleanupTestCase() { m_theme.reset(); }
+    void init()
+    {
+        m_now = m_start;
+        m_backend = std::make_unique<test::FakeBackend>();
+        m_window = std::make_unique<ui::MainWindow>(*m_backend);
+        tick();
+        m_window->show();
+        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+    }
+    void cleanup()
+    {
+        m_window.reset();
+        m_backend.reset();
+    }
+
+    void aBannerCountsDownWithItsRow()
+    {
+        auto lock = queueLock("zk", "/locks/a", 1, test::serverTime(m_now));
+        lock.contenders[0].expiresAt = lock.observed + 44s;
+        inspect::Wording message = u"session 0x1 has been silent for "_s;
+        message.since(lock.observed - 9s) << u"; it expires "_s;
+        message.until(*lock.contenders[0].expiresAt);
+        addFinding(lock, FindingCode::HolderDisconnected, message, {lock.contenders[0].id});
+        show(lock);
+        QCOMPARE(cell(ui::LockRow::FindingColumn), u"session ends in 44 s"_s);
+        QCOMPARE(banner(), u"session 0x1 has been silent for 9.0 s; it expires in 44 s"_s);
+        m_now += 41400ms;
+        tick();
+        QCOMPARE(cell(ui::LockRow::FindingColumn), u"session ends in 2.6 s"_s);
+        QCOMPARE(banner(), u"session 0x1 has been silent for 50 s; it expires in 2.6 s"_s);
+        QVERIFY(page().detail().note().contains(u"it expires in 2.6 s"_s));
+        m_now += 1min;
+        tick();
+        QCOMPARE(cell(ui::LockRow::FindingColumn), u"session should be over"_s);
+        QVERIFY(banner().endsWith(u"it expires now"_s));
+    }
+
+    void theRowSaysTheFindingOfNow()
+    {
+        auto lock = queueLock("zk", "/locks/a", 1, test::serverTime(m_now));
+        lock.contenders[1].waitingSince = lock.observed - 3min;
+        addAgeFindings(lock, {});
+        show(lock);
+        QCOMPARE(cell(ui::LockRow::FindingColumn), u"has waited for 3 m 00 s"_s);
+        m_now += 65s;
+        tick();
+        QCOMPARE(cell(ui::LockRow::FindingColumn), u"has waited for 4 m 05 s"_s);
+        QCOMPARE(cell(ui::LockRow::OldestWait), u"4 m 05 s"_s);
+        QCOMPARE(queueAge(1), u"4 m 05 s"_s);
+        QCOMPARE(banner(), cell(ui::LockRow::FindingColumn));
+    }
+
+    // A row that is painted for another reason, between two ticks, says what its neighbours say.
+    void betweenTwoTicksTimeStands()
+    {
+        show(queueLock("zk", "/locks/a", 1, test::serverTime(m_now)));
+        const QString held = cell(ui::LockRow::Held);
+        QCOMPARE(queueAge(0), held);
+        m_now += 10s;
+        QCOMPARE(cell(ui::LockRow::Held), held);
+        QCOMPARE(queueAge(0), held);
+        QTRY_VERIFY(cell(ui::LockRow::Held) != held); // by itself
+        QCOMPARE(queueAge(0), cell(ui::LockRow::Held));
+    }
+
+    void frozenItDoesNotTick()
+    {
+        ui::ScreenClock clock;
+        clock.setSource([this] { return m_now; });
+        QSignalSpy ticks(&clock, &ui::ScreenClock::ticked);
+        clock.setFrozen(true);
+        m_now += 5s;
+        clock.catchUp();
+        QCOMPARE(clock.now(), m_start);
+        QCOMPARE(clock.present(), m_now); // what is done is done now
+        QCOMPARE(ticks.count(), 0);
+        clock.setFrozen(false);
+        QCOMPARE(clock.now(), m_now);
+        QCOMPARE(ticks.count(), 1);
+    }
+};
+
+LOCKSCOPE_GUI_TEST(TestWindowClock)
+#include "tst_window_clock.moc"

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one clock of the screen. Its present goes on in ticks, all views count by it and are told of each tick, so that
+// two numbers on the screen are never of two moments, whenever each was painted. GUI thread only.
+#pragma once
+
+#include <version>
+
+#include <QObject>
+#include <QTimer>
+
+#include <chrono>
+#include <functional>
+
+namespace lockscope::ui {
+
+class ScreenClock : public QObject {
+    Q_OBJECT
+public:
+    using Time = std::chrono::system_clock::time_point;
+    using Steady = std::chrono::steady_clock::time_point;
+    using Source = std::function<Time()>;
+
+    explicit ScreenClock(QObject *parent = nullptr);
+
+    // The moment that is on the screen: the last tick's.
+    [[nodiscard]] Time now() const { return m_now; }
+    [[nodiscard]] Steady steadyNow() const { return m_steady; }
+    // What it really is, paused or not.
+    [[nodiscard]] Time present() const { return m_source(); }
+    // For tests and pictures: a present that stands still, or goes where it is told.
+    void setSource(Source source);
+
+    // Frozen it does not tick.
+    void setFrozen(bool frozen);
+    [[nodiscard]] bool isFrozen() const { return m_isFrozen; }
+    // News is about to be shown, whose moments must not lie ahead of the screen's.
+    void catchUp();
+
+signals:
+    void ticked();
+
+private:
+    void tick();
+
+    Source m_source = std::chrono::system_clock::now;
+    Time m_now;
+    Steady m_steady;
+    bool m_isFrozen = false;
+    QTimer m_timer;
+};
+
+} // namespace lockscope::ui
