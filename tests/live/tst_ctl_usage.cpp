@@ -175,7 +175,7 @@ private slots:
         };
         const auto broken = promised({}, u"redis-set-nx"_s, u"restart-empty"_s, u"exclusion"_s);
         QCOMPARE(broken.value("holds"_L1).toBool(true), false);
-        QVERIFY(broken.value("because"_L1).toString().contains(u"gone with the data"_s));
+        QVERIFY(broken.value("because"_L1).toString().contains(u"lost with the data"_s));
         QVERIFY(promised({}, u"zk-mutex"_s, u"crash"_s, u"exclusion"_s).value("holds"_L1).toBool());
         QVERIFY(!promised({}, u"zk-mutex"_s, u"pause"_s, u"effect"_s).value("holds"_L1).toBool(true));
         QVERIFY(promised({u"--fencing"_s}, u"zk-mutex"_s, u"pause"_s, u"effect"_s).value("holds"_L1).toBool());
