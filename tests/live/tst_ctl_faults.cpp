@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lockscopectl where things break: servers that stall, operators that are killed, privileges that are missing. What is
-// said stays true, and every run ends. What breaks in the middle of a release: tst_ctl_releasefaults.
+// lockscopectl where things break: servers that stall, operators that are killed, privileges that are missing. What
+// is said stays true, and every run ends. What breaks in the middle of a release: tst_ctl_releasefaults.
 #include "mariadbfixture.h"
 #include "tests/support/cable.h"
 #include "tests/support/testmain.h"
@@ -102,7 +102,7 @@ private slots:
         QVERIFY(waiter.jsonLine().value("acquired"_L1).toBool());
     }
 
-    // LOCK TABLES is none of the locks that are recognised: who has it, and who waits for it, is taken for nobody else.
+    // LOCK TABLES is none of the locks that are recognised: who has it, or waits for it, is taken for nobody else.
     void aTableLockIsNotMisread_data()
     {
         QTest::addColumn<QByteArray>("autocommit");
