@@ -48,8 +48,7 @@ constexpr KeyClient keyClients[] = {
     {"spring-spin", "app:orders%1", nullptr, "SPRING", spring, 100},
     {"shedlock", "job-lock:default:orders%1", "ShedLock", "SPRING", spring, 50},
     {"redis-semaphore", "mutex:orders%1", nullptr, "NODE_LOCKS", node, 20},
-    // A worker looks at every check for jobs whose lock is gone; it may take two until one is given to another
-    // worker.
+    // A worker looks for jobs whose lock is gone; it may take two such checks until one is given to another worker.
     {"bullmq", "bull:orders%1:j1:lock", "BullMQ", "NODE_LOCKS", node, 2000, false},
 };
 

@@ -102,8 +102,7 @@ private slots:
         QVERIFY(waiter.jsonLine().value("acquired"_L1).toBool());
     }
 
-    // LOCK TABLES is none of the locks that are recognised: who has it, and who waits for it, is taken for nobody
-    // else.
+    // LOCK TABLES is none of the locks that are recognised: who has it, or waits for it, is taken for nobody else.
     void aTableLockIsNotMisread_data()
     {
         QTest::addColumn<QByteArray>("autocommit");

@@ -62,9 +62,9 @@ class TestCtlReleaseFaults : public MariaDbFixture {
             const QByteArray folder = "/faults/" + name;
             m_servers.put("/faults");
             m_servers.put(folder);
-            const auto node = test::await(
-                m_servers.session->create(ZPath(folder + "/_c_00000000-0000-4000-8000-000000000001-lock-"), {},
-                                          zk::CreateMode::EphemeralSequential, zk::openAcl(), m_servers.soon()));
+            const auto node = test::await(m_servers.session->create(
+                ZPath(folder + "/_c_00000000-0000-4000-8000-000000000001-lock-"), {},
+                zk::CreateMode::PersistentSequential, zk::openAcl(), m_servers.soon())); // outlives its session
             one.what = node ? node->path.bytes() : QByteArray();
             one.lock += QString::fromLatin1(folder);
         } else if (backend == "redis") {
@@ -126,7 +126,10 @@ class TestCtlReleaseFaults : public MariaDbFixture {
         }
         for (const auto &backend : backends())
             mends(serverOf(backend));
-        QTRY_COMPARE_WITH_TIMEOUT(m_servers.session->state(), zk::SessionState::Connected, testing::patienceMs);
+        zk::SessionOptions options; // the old one may be over by now
+        options.hosts = {m_servers.zooKeeper->address()};
+        m_servers.session = zk::openSession(m_servers.loop, options);
+        QVERIFY(test::waitForState(*m_servers.session, zk::SessionState::Connected));
         QTRY_COMPARE_WITH_TIMEOUT(m_redis->state(), redis::ConnectionState::Connected, testing::patienceMs);
         QVERIFY(testing::becomes(*m_admin, mariadb::SessionState::Connected));
         for (size_t i = 0; i < ran.size(); ++i) {

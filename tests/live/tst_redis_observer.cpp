@@ -422,7 +422,7 @@ private slots:
         while (!m_sink.how().contains(u"known locks"_s) && patience.elapsed() < patienceMs)
             QVERIFY(answerOf(m_other->pipeline(noise, soon())));
         QVERIFY(m_sink.how().contains(u"known locks"_s));
-        // What others write may be missed for a while, which is said. Not a quiet family, nor known ways of naming.
+        // That others may be missed for a while is said; those of a quiet family, or called as clients do, are not.
         QTRY_VERIFY(m_sink.says(u"when SCAN comes by"_s));
         QCOMPARE(act({"SET", "quiet-lock2", token}), "OK");
         QVERIFY(appears("quiet-lock2"));

@@ -17,8 +17,8 @@ using redis::Command;
 
 // The server walks all prefixes of all clients on every write.
 constexpr size_t prefixesAtMost = 64;
-// A family that changes more often is heard of lock by lock. So many of them together are what we want to hear at
-// most.
+// A family that changes more often is heard of lock by lock. All the prefixes together are then no more than we want
+// to hear.
 constexpr qint64 loudFamilyPerSecond = 45;
 constexpr size_t familiesAtMost = 4096;
 // What the names of locks begin with at clients that choose it (docs/layouts.md).

@@ -3,10 +3,10 @@
 // events where they are switched on, else it has to poll.
 //
 // Tracking is by broadcast: the server keeps no table for us and tells of every key that changes, in
-// whatever database. Where that is too much to hear, it is narrowed to prefixes: of the names of the known locks
-// and of those that clients begin their locks' names with, as far as these are quiet; else to the locks themselves.
-// Not from the start: the server can be told which names to tell of, not which ones not, and a lock may be called
-// anything. Loop thread only.
+// whatever database. Where that is too much to hear, it is narrowed to prefixes: of the names of known locks, and
+// of those that clients begin their locks' names with, as far as these are quiet; else to the locks themselves. Not
+// from the start: the server can be told which names to tell of, not which not, and a lock may be called anything.
+// Loop thread only.
 #pragma once
 
 #include "core/inspect/redis/observerreader.h"
