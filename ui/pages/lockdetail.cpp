@@ -35,7 +35,7 @@ using inspect::Severity;
 namespace {
 
 constexpr int narrowBelow = 780;
-constexpr int lowBelow = 240;
+constexpr int lowBelow = 270;
 
 QWidget *hairline(QWidget *parent)
 {

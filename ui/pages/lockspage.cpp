@@ -46,7 +46,8 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
     m_splitter->setStretchFactor(0, 1);
     m_splitter->setStretchFactor(1, 1);
     m_splitter->setSizes({410, 370});
-    m_stack->setMinimumHeight(100); // the detail says itself what it needs
+    m_stack->setMinimumHeight(120);
+    m_detail->setMinimumHeight(234); // an answer of two lines, its buttons, a finding, and the head of the queue
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
