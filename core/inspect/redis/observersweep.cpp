@@ -238,9 +238,8 @@ Task<void> RedisObserver::housekeeping()
         const auto mode = m_follower.mode();
         const bool tooLoud =
             (mode == Follower::Mode::Tracking || m_follower.hearsFamilies()) && m_loudSeconds >= loudSecondsAtMost;
-        if (tooLoud || (mode == Follower::Mode::NarrowTracking && m_reorderPrefixes)) {
+        if (tooLoud || (mode == Follower::Mode::NarrowTracking && m_reorderPrefixes))
             co_await narrow();
-        }
         if (round % sessionsEvery == 0) {
             co_await readSessions();
         }
