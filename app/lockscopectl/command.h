@@ -67,6 +67,7 @@ struct CommandSpec {
 [[nodiscard]] CommandSpec showCommand();
 [[nodiscard]] CommandSpec sessionsCommand();
 [[nodiscard]] CommandSpec findingsCommand();
+[[nodiscard]] CommandSpec rehearseCommand();
 [[nodiscard]] CommandSpec treeCommand();
 [[nodiscard]] CommandSpec keysCommand();
 [[nodiscard]] CommandSpec recipesCommand();

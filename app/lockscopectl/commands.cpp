@@ -8,9 +8,9 @@ namespace lockscope::ctl {
 const std::vector<CommandSpec> &commands()
 {
     static const std::vector<CommandSpec> all{
-        locksCommand(),        showCommand(),     sessionsCommand(), findingsCommand(),
-        treeCommand(),         keysCommand(),     recipesCommand(),  acquireCommand(),
-        forceReleaseCommand(), simulateCommand(), sandboxCommand(),  auditCommand(),
+        locksCommand(),    showCommand(),    sessionsCommand(), findingsCommand(), rehearseCommand(),
+        treeCommand(),     keysCommand(),    recipesCommand(),  acquireCommand(),  forceReleaseCommand(),
+        simulateCommand(), sandboxCommand(), auditCommand(),
     };
     return all;
 }
