@@ -2,14 +2,14 @@
 // A force-release rehearsed: this moment, forked into the simulated world, and the release played there.
 //
 // The fork is made by arrival. Recipes begin at their beginning and not in the middle of a wait, so the contenders of
-// the snapshot come anew to fresh simulated servers, in the order in which they hold and wait, each with our own recipe
-// of that name; who shares a session there shares one here. That brings the servers to the state that the snapshot
-// shows, with the keys, queues, watches and subscriptions which the recipe makes, under names of their own, which are
-// led back to the real ones. Then the same release is sent as the real one would be (core/operate), and virtual time
-// runs until somebody has the lock.
+// the snapshot come anew to fresh simulated servers, in the order in which they hold and wait, each with our own
+// recipe of that name; who shares a session there shares one here. That brings the servers to the state that the
+// snapshot shows, with the keys, queues, watches and subscriptions which the recipe makes, under names of their own,
+// which are led back to the real ones. Then the same release is sent as the real one would be (core/operate), and
+// virtual time runs until somebody has the lock.
 //
-// What comes out is only said where it is sure: the fork must hold as the snapshot does, the server must keep an order
-// among those who wait, and who is first must hear of the release. Everything else is said in `assumed`. Any thread;
+// What comes out is only said where it is sure: the fork must hold as the snapshot does, the server must keep an
+// order among those who wait, and who is first must hear of the release. All else is said in `assumed`. Any thread;
 // nothing is sent to any real server.
 #pragma once
 

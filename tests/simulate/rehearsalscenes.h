@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenes on simulated servers that stand for the real ones: contenders of one recipe, what the inspector sees of them,
-// and the release as it is really sent.
+// Scenes on simulated servers that stand for the real ones: contenders of one recipe, what the inspector sees of
+// them, and the release as it is really sent.
 #pragma once
 
 #include "redisworld.h"

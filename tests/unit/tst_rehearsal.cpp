@@ -180,7 +180,7 @@ private slots:
         QVERIFY(assumedOf(rehearsedLock("sql-for-update", {"Hx", "wx", "wx"})).contains("MySQL 8"_L1));
     }
 
-    // The snapshot's holders are what the fork must come to; two who cannot share a mutex were let in by something else.
+    // The snapshot's holders are what the fork must come to; two in one mutex were let in by something else.
     void whatCannotBePlayedIsNotForetold()
     {
         const auto lock = rehearsedLock("zk-mutex", {"Hx", "Hx", "wx"});
