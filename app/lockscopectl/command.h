@@ -77,6 +77,7 @@ bool printAnswer(const CommandContext &context, QJsonObject answer);
 [[nodiscard]] CommandSpec sessionsCommand();
 [[nodiscard]] CommandSpec findingsCommand();
 [[nodiscard]] CommandSpec graphCommand();
+[[nodiscard]] CommandSpec rehearseCommand();
 [[nodiscard]] CommandSpec treeCommand();
 [[nodiscard]] CommandSpec keysCommand();
 [[nodiscard]] CommandSpec recipesCommand();

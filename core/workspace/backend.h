@@ -130,6 +130,8 @@ public:
     // Reads the lock afresh and plans.
     virtual void planForceRelease(const inspect::LockName &lock, const QByteArray &holder, QObject *context,
                                   Answer<operate::ForceReleasePlan> answer) = 0;
+    // What that release would do, played in the simulated world. Asks no server.
+    virtual void rehearse(operate::ForceReleasePlan plan, QObject *context, Answer<rehearse::Rehearsal> answer) = 0;
     virtual void forceRelease(operate::ForceReleasePlan plan, const QString &reason, QObject *context,
                               Answer<operate::ForceReleaseOutcome> answer) = 0;
 

@@ -36,6 +36,7 @@ LiveBackend::LiveBackend(WorkspaceOptions options, QObject *parent) : Backend(pa
 
 LiveBackend::~LiveBackend()
 {
+    m_rehearsals.waitForDone();
     // Runs take away what they made before their servers are left, and what is held is given back.
     const auto areOver = std::make_shared<QSemaphore>();
     onIoThread([areOver](IoController &io) {
@@ -193,6 +194,13 @@ void LiveBackend::planForceRelease(const inspect::LockName &lock, const QByteArr
     onIoThread([lock, holder, deliver = deliveredTo(context, std::move(answer))](IoController &io) {
         const auto limit = Deadline::after(io.loop(), answerWithin);
         io.launch(lock.connection, answering(io.workspace().planForceRelease(lock, holder, limit), deliver));
+    });
+}
+
+void LiveBackend::rehearse(operate::ForceReleasePlan plan, QObject *context, Answer<rehearse::Rehearsal> answer)
+{
+    m_rehearsals.start([plan = std::move(plan), deliver = deliveredTo(context, std::move(answer))] {
+        deliver(rehearse::rehearse(plan));
     });
 }
 

@@ -9,6 +9,7 @@
 #include "core/workspace/workspace.h"
 
 #include <QThread>
+#include <QThreadPool>
 
 namespace lockscope {
 
@@ -40,6 +41,7 @@ public:
 
     void planForceRelease(const inspect::LockName &lock, const QByteArray &holder, QObject *context,
                           Answer<operate::ForceReleasePlan> answer) override;
+    void rehearse(operate::ForceReleasePlan plan, QObject *context, Answer<rehearse::Rehearsal> answer) override;
     void forceRelease(operate::ForceReleasePlan plan, const QString &reason, QObject *context,
                       Answer<operate::ForceReleaseOutcome> answer) override;
 
@@ -55,6 +57,7 @@ private:
     std::function<void(Result<T>)> deliveredTo(QObject *context, Answer<T> answer);
 
     QThread m_thread;
+    QThreadPool m_rehearsals;     // they wait for nobody, and compute for a while
     IoController *m_io = nullptr; // lives and dies in m_thread
     quint64 m_nextHold = 1;
     quint64 m_nextRun = 1;

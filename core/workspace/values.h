@@ -11,5 +11,6 @@
 #include "core/lessons/lessons.h"
 #include "core/operate/commandlog.h"
 #include "core/operate/forcereleaseplan.h"
+#include "core/rehearse/rehearsal.h"
 #include "core/rules/catalogue.h"
 #include "core/workspace/realrunrules.h"

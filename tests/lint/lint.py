@@ -116,10 +116,11 @@ _USES = {
     "world": _PORTS | {"rules"},
     "contention": _PORTS | {"rules", "recipes", "world"},
     "lessons": {"base", "contention"},
+    "rehearse": _PORTS | {"rules", "recipes", "inspect", "operate", "world", "contention"},
     "sandbox": _PORTS | {"rules", "recipes"},
     "connections": {"base"},
     "workspace": _PORTS | {"rules", "recipes", "inspect", "operate", "history", "contention", "lessons",
-                           "connections"},
+                           "connections", "rehearse"},
 }
 # The same of the rooms of ui (ui/CMakeLists.txt), and all that any of them sees of the core.
 _UI_USES = {

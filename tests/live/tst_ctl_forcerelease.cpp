@@ -119,6 +119,28 @@ private slots:
         QCOMPARE(force(m_ids[0], {u"--dry-run"_s, u"--read-only"_s}).status, 0);
     }
 
+    void aRehearsalSaysWhoIsNextAndOnlyLooks()
+    {
+        const auto before = m_servers.childrenWithZxids(path());
+        const auto ran = m_servers.run({u"rehearse"_s, m_lock, u"--holder"_s, m_ids[0], u"--json"_s});
+        QVERIFY2(ran.status == 0 && ran.err.isEmpty(), ran.what());
+        const auto json = ran.json();
+        QCOMPARE(fields(json), sorted(words("lock holder next nextHolder granted woken wokenInVain alsoLost "
+                                            "alsoLostKnown assumed schema")));
+        QCOMPARE(json.value("next"_L1).toString(), u"certain"_s);
+        QCOMPARE(json.value("nextHolder"_L1).toString(), m_ids[1]);
+        QCOMPARE(json.value("woken"_L1).toInt(), 1);
+        QVERIFY(json.value("alsoLost"_L1).toArray().isEmpty());
+        const auto told = m_servers.run({u"rehearse"_s, m_lock, u"--holder"_s, m_ids[0]});
+        QVERIFY2(told.status == 0 && told.out.contains(m_ids[1].toUtf8() + " at "), told.what());
+        QVERIFY2(told.out.contains("gets it next; 1 client is woken; no other lock is lost"), told.what());
+        // As force-release refuses it.
+        QCOMPARE(m_servers.run({u"rehearse"_s, m_lock, u"--holder"_s, m_ids[1]}).status, 4);
+        QCOMPARE(m_servers.run({u"rehearse"_s, m_lock}).status, 2);
+        QCOMPARE(m_servers.childrenWithZxids(path()), before);
+        QVERIFY(records().isEmpty());
+    }
+
     void theNextOneWakesAndTheHolderIsTold()
     {
         const auto ran = force(m_ids[0], {u"--yes"_s, u"--json"_s, u"--reason"_s, u"stuck since noon"_s});

@@ -137,6 +137,13 @@ void FakeBackend::planForceRelease(const inspect::LockName &lock, const QByteArr
     });
 }
 
+// It needs no server: the real one.
+void FakeBackend::rehearse(operate::ForceReleasePlan plan, QObject *context, Answer<rehearse::Rehearsal> answer)
+{
+    calls << u"rehearse %1 %2"_s.arg(escaped(plan.before.lock.text()), escaped(plan.holder));
+    later(context, [plan, answer] { answer(rehearse::rehearse(plan)); });
+}
+
 void FakeBackend::forceRelease(operate::ForceReleasePlan plan, const QString &reason, QObject *context,
                                Answer<operate::ForceReleaseOutcome> answer)
 {

@@ -74,6 +74,7 @@ public:
     void release(quint64 holdId) override;
     void planForceRelease(const inspect::LockName &lock, const QByteArray &holder, QObject *context,
                           Answer<operate::ForceReleasePlan> answer) override;
+    void rehearse(operate::ForceReleasePlan plan, QObject *context, Answer<rehearse::Rehearsal> answer) override;
     void forceRelease(operate::ForceReleasePlan plan, const QString &reason, QObject *context,
                       Answer<operate::ForceReleaseOutcome> answer) override;
     quint64 playOnServers(RealRunOptions options, QObject *context, Answer<contention::Recording> answer) override;

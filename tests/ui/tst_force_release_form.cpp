@@ -325,6 +325,28 @@ private slots:
         QTRY_COMPARE(release()->text(), u"Release from 10.0.3.8"_s);
     }
 
+    void rehearsesBeforeItIsDone()
+    {
+        const auto lock = formLock();
+        openForm(lock);
+        auto *rehearse = part<QPushButton>("rehearseButton");
+        rehearse->click();
+        auto &facts = m_dialog->facts();
+        QTRY_VERIFY(facts.valueOf(u"Rehearsed"_s)
+                        .contains(u"%1 at 10.0.3.8:"_s.arg(QString::fromLatin1(lock.contenders[1].id))));
+        QVERIFY(facts.valueOf(u"Rehearsed"_s).contains(u"gets it next; 1 client is woken; no other lock is lost"_s));
+        QVERIFY(facts.valueOf(u"Rehearsed"_s).contains(u"assumed: "_s));
+        QVERIFY(m_backend->calls.filter(u"forceRelease "_s).isEmpty());
+        verifyWhole(QRect(0, 0, 1366, 768));
+        shoot(u"9-rehearsed"_s);
+        // What was played is not what is there now.
+        m_onServer.contenders.pop_back();
+        m_backend->tellLocks({change(ChangeKind::Changed, m_onServer)});
+        m_dialog->tick();
+        QTRY_COMPARE(facts.valueOf(u"Rehearsed"_s), u"The lock has changed since; rehearse again."_s);
+        QVERIFY(rehearse->isEnabled());
+    }
+
     void picksAmongSeveralHolders()
     {
         const auto lock = twoHolders();

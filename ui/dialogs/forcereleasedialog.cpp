@@ -5,6 +5,7 @@
 #include "core/workspace/values.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/dialogs/forcereleasewords.h"
+#include "ui/dialogs/rehearsebutton.h"
 #include "ui/parts/environment.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
@@ -118,6 +119,7 @@ void ForceReleaseDialog::showPlan(const operate::ForceReleasePlan &plan, bool is
                      plan.guardText + (plan.exact ? QString() : tr("; a gap remains, see below")));
     m_facts->addText(tr("Wakes"), plan.wakes);
     m_facts->addText(tr("Other locks lost"), Words::otherLocksLost(plan));
+    m_rehearse->setPlan(plan, isAgain);
     m_danger->say(Banner::Look::Critical,
                   plan.act.isEmpty() ? tr("The old holder may still believe it holds the lock.")
                                      : tr("The old holder is told only by its next statement, which fails."),
@@ -287,22 +289,19 @@ void ForceReleaseDialog::setStep(Step step)
     m_step = step;
     const bool form = step == Step::Form || step == Step::Sending;
     m_gentler->setVisible(step == Step::Form && m_plan && !m_plan->gentler.isEmpty());
-    m_facts->setVisible(form);
-    m_danger->setVisible(form);
     m_waiter->setVisible(form && m_plan && m_chosen != m_holder && m_plan->before.find(m_chosen));
     for (int i = 0; i < m_warnings->count(); ++i)
         m_warnings->itemAt(i)->widget()->setVisible(form);
-    m_inputs->setVisible(form);
+    for (QWidget *part : std::initializer_list<QWidget *>{m_facts, m_danger, m_inputs, m_copy, m_rehearse, m_release})
+        part->setVisible(form);
     m_inputs->setEnabled(step == Step::Form);
     m_state->setVisible(step != Step::Form);
-    m_copy->setVisible(form);
     m_copyNote->setVisible(step == Step::Done || step == Step::Changed);
     m_again->hide();
     if (step != Step::Waiting)
         m_again->setText(tr("Look again"));
     m_cancel->setText(step == Step::Done || step == Step::Waiting ? tr("Close") : tr("Cancel"));
     m_cancel->setEnabled(step != Step::Sending);
-    m_release->setVisible(form);
     fillPicker();
     updateReady();
     fit();

@@ -28,6 +28,7 @@ namespace lockscope::ui {
 
 class Banner;
 class FactsForm;
+class RehearseButton;
 
 class ForceReleaseDialog : public QDialog {
     Q_OBJECT
@@ -123,6 +124,7 @@ private:
     QLabel *m_why = nullptr;
     QPushButton *m_arm = nullptr;
     QPushButton *m_copy = nullptr;
+    RehearseButton *m_rehearse = nullptr;
     QPushButton *m_copyNote = nullptr;
     QPushButton *m_again = nullptr;
     QPushButton *m_cancel = nullptr;

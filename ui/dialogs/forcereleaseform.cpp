@@ -3,6 +3,7 @@
 #include "ui/dialogs/factsform.h"
 #include "ui/dialogs/forcereleasedialog.h"
 #include "ui/dialogs/forcereleasewords.h"
+#include "ui/dialogs/rehearsebutton.h"
 #include "ui/parts/environment.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
@@ -168,6 +169,7 @@ QWidget *ForceReleaseDialog::makeButtons()
         button->setAutoDefault(false); // Enter in a text field shall not release anything
     auto *row = new QHBoxLayout;
     row->setSpacing(10);
+    row->addWidget(m_rehearse = new RehearseButton(m_backend, *m_facts, buttons, [this] { fit(); }));
     for (auto *button : {m_copy, m_copyNote, m_again})
         row->addWidget(button);
     row->addStretch(1);

@@ -175,6 +175,11 @@ void PausableBackend::planForceRelease(const inspect::LockName &lock, const QByt
     m_backend.planForceRelease(lock, holder, context, std::move(answer));
 }
 
+void PausableBackend::rehearse(operate::ForceReleasePlan plan, QObject *context, Answer<rehearse::Rehearsal> answer)
+{
+    m_backend.rehearse(std::move(plan), context, std::move(answer));
+}
+
 void PausableBackend::forceRelease(operate::ForceReleasePlan plan, const QString &reason, QObject *context,
                                    Answer<operate::ForceReleaseOutcome> answer)
 {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 
 namespace lockscope::inspect {
 
@@ -99,20 +100,60 @@ void addIdle(LockSnapshot &lock, const Contender &holder, const SqlTransaction &
                process->inState >= idleIsOdd ? Severity::Warning : Severity::Info, message, {holder.id});
 }
 
+// Who waits behind whom, as the server says it: by contender. Of those who ask for a record each is behind all that
+// asked earlier, which tells their order where its times, in whole seconds, do not.
+class Behind {
+public:
+    void add(const QByteArray &waiter, const QByteArray &inTheWay) { m_behind[inTheWay].insert(waiter); }
+    [[nodiscard]] bool isSaid(const QByteArray &waiter, const QByteArray &inTheWay) const
+    {
+        const auto at = m_behind.find(inTheWay);
+        return at != m_behind.end() && at->second.contains(waiter);
+    }
+    // How many stand before it, one behind the other.
+    [[nodiscard]] std::map<QByteArray, int> places() const
+    {
+        std::map<QByteArray, int> places, open;
+        for (const auto &[id, waiters] : m_behind) {
+            for (const auto &waiter : waiters)
+                ++open[waiter];
+        }
+        std::vector<QByteArray> ready;
+        for (const auto &[id, waiters] : m_behind) {
+            if (!open.contains(id))
+                ready.push_back(id);
+        }
+        while (!ready.empty()) {
+            const auto id = ready.back();
+            ready.pop_back();
+            const auto at = m_behind.find(id);
+            for (const auto &waiter : at == m_behind.end() ? std::set<QByteArray>() : at->second) {
+                places[waiter] = std::max(places[waiter], places[id] + 1);
+                if (--open[waiter] == 0)
+                    ready.push_back(waiter);
+            }
+        }
+        return places;
+    }
+
+private:
+    std::map<QByteArray, std::set<QByteArray>> m_behind;
+};
+
 // Sorts, numbers the places, and says who waits for whom: the one before.
-void finish(LockSnapshot &lock, Evidence evidence)
+void finish(LockSnapshot &lock, const Behind &behind = {})
 {
-    const auto since = [](const Contender &one) { return one.waitingSince.value_or(ServerTime::max()); };
-    std::ranges::stable_sort(lock.contenders, [&since](const Contender &a, const Contender &b) {
-        if (a.role != b.role)
-            return a.role == Role::Holder;
-        const auto connection = [](const Contender &one) { return one.session.value_or(QString()).toULongLong(); };
-        return since(a) != since(b) ? since(a) < since(b) : connection(a) < connection(b);
-    });
+    auto places = behind.places();
+    const auto keyOf = [&places](const Contender &one) {
+        const auto connection = one.session.value_or(QString()).toULongLong();
+        return std::tuple(one.role, places[one.id], one.waitingSince.value_or(ServerTime::max()), connection);
+    };
+    std::ranges::stable_sort(lock.contenders, {}, keyOf);
     QByteArray before;
     int position = 0;
     for (auto &one : lock.contenders) {
         one.position = position++;
+        const auto evidence = behind.isSaid(one.id, before) ? Evidence::Server : Evidence::Inferred;
         if (one.role == Role::Waiter && !before.isEmpty())
             one.watches = {{before, false, evidence}};
         before = one.id;
@@ -151,6 +192,7 @@ LockSnapshot rowLock(const Looked &looked, LockSnapshot lock, const std::vector<
         label(waits.front()->index, 64));
     std::set<QByteArray> waiting;
     std::set<std::pair<QByteArray, bool>> seen;
+    std::map<QByteArray, QByteArray> contenderOf; // by transaction
     for (const auto *wait : waits)
         waiting.insert(wait->requesting);
     const auto &look = looked.look();
@@ -171,6 +213,7 @@ LockSnapshot rowLock(const Looked &looked, LockSnapshot lock, const std::vector<
         auto one =
             looked.contender(transaction.connection,
                              rowContenderId(transaction.connection, id, transaction.started.value_or(ServerTime())));
+        contenderOf[id] = one.id;
         one.mode = modeOf(mode);
         one.guard.value = guardOf(transaction);
         if (isWaiting) {
@@ -188,7 +231,12 @@ LockSnapshot rowLock(const Looked &looked, LockSnapshot lock, const std::vector<
         add(wait->blocking, wait->blockingMode, false);
         add(wait->requesting, wait->requestedMode, true);
     }
-    finish(lock, Evidence::Server);
+    Behind behind;
+    for (const auto *wait : waits) {
+        if (contenderOf.contains(wait->requesting) && contenderOf.contains(wait->blocking))
+            behind.add(contenderOf[wait->requesting], contenderOf[wait->blocking]);
+    }
+    finish(lock, behind);
     return lock;
 }
 
@@ -209,7 +257,7 @@ LockSnapshot namedLock(const Looked &looked, LockSnapshot lock, const std::vecto
             one.waitingSince = looked.look().now - process->inState;
         lock.contenders.push_back(std::move(one));
     }
-    finish(lock, Evidence::Inferred);
+    finish(lock);
     return lock;
 }
 

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// rehearse: a force-release played in the simulated world, before it is done here.
+#include "app/lockscopectl/command.h"
+#include "app/lockscopectl/output.h"
+#include "core/base/text.h"
+#include "core/rehearse/rehearsal.h"
+
+#include <QJsonArray>
+
+namespace lockscope::ctl {
+
+using namespace Qt::StringLiterals;
+using rehearse::Rehearsal;
+
+namespace {
+
+QJsonObject rehearsalJson(const Rehearsal &rehearsal)
+{
+    QJsonArray granted, lost;
+    for (const auto &id : rehearsal.granted)
+        granted.append(escaped(id));
+    for (const auto &lock : rehearsal.alsoLost)
+        lost.append(escaped(lock.text()));
+    const QJsonValue none(QJsonValue::Null);
+    return {{u"lock"_s, escaped(rehearsal.lock.text())},
+            {u"holder"_s, escaped(rehearsal.holder)},
+            {u"next"_s, QString::fromLatin1(word(rehearsal.next))},
+            {u"nextHolder"_s, rehearsal.nextHolder ? QJsonValue(escaped(*rehearsal.nextHolder)) : none},
+            {u"granted"_s, granted},
+            {u"woken"_s, rehearsal.woken ? QJsonValue(*rehearsal.woken) : none},
+            {u"wokenInVain"_s, rehearsal.woken ? QJsonValue(rehearsal.wokenInVain) : none},
+            {u"alsoLost"_s, lost},
+            {u"alsoLostKnown"_s, rehearsal.isAlsoLostKnown},
+            {u"assumed"_s, QJsonArray::fromStringList(rehearsal.assumed)}};
+}
+
+void printRehearsal(const Rehearsal &rehearsal, const inspect::LockSnapshot &lock)
+{
+    QStringList lines{u"played, not done: nothing was sent"_s,
+                      u"%1, taken from %2: %3"_s.arg(escaped(rehearsal.lock.text()), escaped(rehearsal.holder),
+                                                     sentenceOf(rehearsal, lock))};
+    for (const auto &assumed : rehearsal.assumed)
+        lines << u"assumed: "_s + assumed;
+    print(lines.join(u'\n'));
+}
+
+Task<Exit> rehearseRelease(CommandContext &context)
+{
+    const auto lock = lockOf(context);
+    if (!lock)
+        co_return fail(lock.error());
+    const auto holder = unescaped(context.arguments.value(u"holder"_s));
+    if (!holder || holder->isEmpty())
+        co_return fail(Error{ErrorCode::BadInput, u"rehearse: say from whom: --holder ID; `show` lists the ids"_s});
+    const auto deadline = requestDeadline(context);
+    const auto plan = co_await context.workspace.planForceRelease(*lock, *holder, deadline);
+    if (!plan) {
+        complain(u"rehearse: "_s + plan.error().message);
+        // No such lock is the same to this command as nobody holding it.
+        co_return plan.error().code == ErrorCode::NoNode ? Exit::Refused : app::exitFor(plan.error().code);
+    }
+    const auto rehearsal = rehearse::rehearse(*plan);
+    if (!rehearsal)
+        co_return fail(rehearsal.error());
+    if (context.json)
+        printJson(rehearsalJson(*rehearsal));
+    else
+        printRehearsal(*rehearsal, plan->before);
+    co_return Exit::Done;
+}
+
+} // namespace
+
+CommandSpec rehearseCommand()
+{
+    CommandSpec spec;
+    spec.name = u"rehearse"_s;
+    spec.words = u"LOCK --holder ID"_s;
+    spec.summary = u"play a force-release in the simulated world first: who gets the lock then"_s;
+    spec.more =
+        u"Looks at the lock, brings a simulated server to the same state, plays the same release there and says who "
+        u"gets the lock next, how many are woken, what else is lost, and what was assumed. The server itself is only "
+        u"looked at. nextHolder is said only where it is sure: where the server keeps an order among those who wait."_s;
+    spec.options = {
+        {u"holder"_s, u"ID"_s, u"the contender that holds it, as `show` prints it, or session:0x…"_s},
+    };
+    spec.fewestWords = spec.mostWords = 1;
+    spec.answersSoon = true;
+    spec.run = rehearseRelease;
+    return spec;
+}
+
+} // namespace lockscope::ctl

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who plays whom in a rehearsal, and what is taken for granted by that.
+#pragma once
+
+#include "core/operate/forcereleaseplan.h"
+
+namespace lockscope::rehearse {
+
+struct Part {
+    std::size_t contender = 0; // in the snapshot
+    int process = 0;
+    bool reads = false;
+    bool isGone = false; // its client has no connection: it keeps its place until its session ends, and hears nothing
+    int times = 1;       // that it holds it
+};
+
+struct Cast {
+    QByteArray recipe; // the one that is played
+    int limit = 1;
+    std::vector<Part> parts;      // as they come
+    bool hasUnknownModes = false; // of its waiters: whether they want to read is not on the server
+    QStringList assumed;
+};
+
+// Waiters whose mode is not known read, or write. Unsupported where we have no recipe like it.
+[[nodiscard]] Result<Cast> castOf(const operate::ForceReleasePlan &plan, bool unknownRead);
+
+} // namespace lockscope::rehearse

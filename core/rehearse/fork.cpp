@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/rehearse/fork.h"
+
+#include "core/async/scope.h"
+#include "core/base/text.h"
+#include "core/rehearse/stage.h"
+#include "core/rules/catalogue.h"
+
+#include <algorithm>
+
+namespace lockscope::rehearse {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using inspect::Role;
+
+namespace {
+
+// Until whoever came stands where it will wait: some round trips of a millisecond.
+constexpr Duration arrivalTakes = 20ms;
+// For the others that the release wakes.
+constexpr Duration echoTakes = 1s;
+// Until somebody has it who needs not wait for a session to end, and else.
+constexpr Duration handOverTakes = 40s;
+constexpr Duration sessionsEndIn = 10min;
+
+contention::Scenario scenarioOf(const Cast &cast)
+{
+    contention::Scenario scenario;
+    scenario.recipe = cast.recipe;
+    scenario.contenders = static_cast<int>(cast.parts.size());
+    scenario.keepsEvents = false;
+    return scenario;
+}
+
+class Fork {
+public:
+    Fork(const operate::ForceReleasePlan &plan, const Cast &cast)
+        : m_plan(plan), m_cast(cast), m_network(m_world, Random(1), {}),
+          m_trace(
+              scenarioOf(cast), [this] { return m_world.now().time_since_epoch(); }, 0),
+          m_scope(m_world)
+    {
+        m_world.advance(std::chrono::hours(24 * 365 * 56)); // scripts take 0 for "never"
+        m_trace.onEvent([this](const contention::Event &event) { see(event); });
+        m_stage = makeStage({m_plan, m_cast.recipe, m_cast.limit, m_world, m_network, m_trace});
+        m_players.resize(cast.parts.size());
+    }
+    ~Fork()
+    {
+        // Locks that go would otherwise still be given back.
+        for (const auto &[number, process] : m_processes)
+            process->kill();
+        m_scope.cancelAll();
+        m_players.clear();
+    }
+    Fork(const Fork &) = delete;
+    Fork &operator=(const Fork &) = delete;
+
+    Result<Outcome> play()
+    {
+        if (!m_stage)
+            return Error{ErrorCode::Unsupported,
+                         u"the simulated world has no servers of this kind: the release cannot be rehearsed"_s};
+        for (std::size_t i = 0; i < m_players.size(); ++i) {
+            if (const auto come = arrive(i); !come)
+                return come.error();
+        }
+        m_outcome.isAlike = isAlike();
+        if (!m_outcome.isAlike)
+            return m_outcome;
+        for (const auto &part : m_cast.parts) {
+            if (part.isGone)
+                m_processes.at(part.process)->kill();
+        }
+        m_isReleased = true;
+        m_scope.launch(release());
+        m_world.advance(100ms);
+        if (m_sent && !*m_sent)
+            return m_sent->error();
+        untilHandedOver();
+        return m_outcome;
+    }
+
+private:
+    struct Casting {
+        std::unique_ptr<Player> player;
+        std::unique_ptr<recipes::Lock> lock;
+        std::optional<recipes::Grant> grant;
+        std::optional<Error> failure;
+    };
+
+    [[nodiscard]] const inspect::Contender &contender(std::size_t part) const
+    {
+        return m_plan.before.contenders[m_cast.parts[part].contender];
+    }
+
+    Result<void> arrive(std::size_t i)
+    {
+        const auto &part = m_cast.parts[i];
+        auto &process = m_processes[part.process];
+        if (!process)
+            process = std::make_unique<world::Process>(m_world, part.process);
+        auto &one = m_players[i];
+        one.player = m_stage->open(*process, static_cast<int>(i));
+        for (int tries = 0; tries < 5000 && !one.player->isReady(); ++tries)
+            m_world.advance(1ms);
+        auto made = one.player->makeLock(part.reads, Random(i + 100));
+        if (!made)
+            return made.error();
+        one.lock = *std::move(made);
+        m_scope.launch(take(i));
+        m_world.advance(arrivalTakes);
+        if (one.failure)
+            return *one.failure;
+        return {};
+    }
+
+    Task<void> take(std::size_t i)
+    {
+        auto &one = m_players[i];
+        const auto never = Deadline::never();
+        for (int time = 0; time < m_cast.parts[i].times; ++time) {
+            auto granted = co_await one.lock->acquire(never);
+            if (!granted) {
+                one.failure = granted.error();
+                co_return;
+            }
+            if (time == 0) {
+                one.grant = *granted;
+                if (m_isReleased)
+                    m_outcome.granted.push_back(m_cast.parts[i].contender);
+            }
+        }
+    }
+
+    Task<void> release()
+    {
+        const auto i = releasing();
+        const auto plan = m_plan;
+        const auto grant = *m_players[i].grant;
+        const int number = static_cast<int>(i);
+        auto sent = co_await m_stage->release(plan, number, grant);
+        m_sent = std::move(sent);
+    }
+
+    [[nodiscard]] std::size_t releasing() const
+    {
+        std::size_t i = 0;
+        while (i + 1 < m_cast.parts.size() && contender(i).id != m_plan.holder)
+            ++i;
+        return i;
+    }
+
+    [[nodiscard]] bool isAlike() const
+    {
+        for (std::size_t i = 0; i < m_players.size(); ++i) {
+            if (m_players[i].grant.has_value() != (contender(i).role == Role::Holder))
+                return false;
+        }
+        return !m_players.empty() && contender(releasing()).id == m_plan.holder;
+    }
+
+    void see(const contention::Event &event)
+    {
+        const bool isWakeUp = event.mark == contention::Mark::WatchEvent || event.mark == contention::Mark::Message;
+        if (!m_isReleased || m_isQuiet || !isWakeUp || event.contender < 0)
+            return;
+        const auto part = static_cast<std::size_t>(event.contender);
+        if (contender(part).role == Role::Waiter)
+            m_outcome.woken.insert(m_cast.parts[part].contender);
+    }
+
+    void untilHandedOver()
+    {
+        const bool isAnyGone = std::ranges::any_of(m_cast.parts, &Part::isGone);
+        const bool isAnyWaiting = std::ranges::any_of(m_cast.parts, [&](const Part &part) {
+            return m_plan.before.contenders[part.contender].role == Role::Waiter;
+        });
+        const auto until = m_world.now() + (!isAnyWaiting ? echoTakes : isAnyGone ? sessionsEndIn : handOverTakes);
+        while (m_outcome.granted.empty() && m_world.now() < until) {
+            const auto next = m_world.next();
+            if (!next)
+                break;
+            m_world.advance(std::max<Duration>(5ms, *next - m_world.now()));
+        }
+        m_world.advance(echoTakes);
+        m_isQuiet = true;
+    }
+
+    const operate::ForceReleasePlan &m_plan;
+    const Cast &m_cast;
+    VirtualLoop m_world;
+    world::Network m_network;
+    contention::Trace m_trace;
+    std::map<int, std::unique_ptr<world::Process>> m_processes;
+    std::unique_ptr<Stage> m_stage;
+    std::vector<Casting> m_players; // by part
+    Outcome m_outcome;
+    std::optional<Result<operate::Sent>> m_sent;
+    bool m_isReleased = false, m_isQuiet = false;
+    Scope m_scope;
+};
+
+} // namespace
+
+Result<Outcome> playRelease(const operate::ForceReleasePlan &plan, const Cast &cast)
+{
+    Fork fork(plan, cast);
+    return fork.play();
+}
+
+} // namespace lockscope::rehearse

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/rehearse/rehearsal.h"
+
+#include "core/base/text.h"
+#include "core/inspect/findings.h"
+#include "core/rehearse/fork.h"
+#include "core/rules/catalogue.h"
+
+#include <algorithm>
+
+namespace lockscope::rehearse {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using inspect::Contender;
+using inspect::FindingCode;
+using inspect::LockSnapshot;
+using inspect::Role;
+using recipes::recipeOf;
+
+namespace {
+
+constexpr std::size_t mostNamed = 8;
+
+// Two that came closer together than the server's times tell may stand the other way round.
+constexpr auto timesWaver = 20ms;
+
+QString idsOf(const std::vector<const Contender *> &contenders)
+{
+    QStringList ids;
+    for (std::size_t i = 0; i < std::min(contenders.size(), mostNamed); ++i)
+        ids << label(contenders[i]->id, 80);
+    const auto more =
+        contenders.size() > mostNamed ? u" and %1 more"_s.arg(contenders.size() - mostNamed) : QString();
+    return ids.join(u", "_s) + more;
+}
+
+std::vector<const Contender *> waitersOf(const LockSnapshot &lock)
+{
+    std::vector<const Contender *> waiters;
+    for (const auto &one : lock.contenders) {
+        if (one.role == Role::Waiter)
+            waiters.push_back(&one);
+    }
+    return waiters;
+}
+
+// Where the server answers when a turn has come, the order in the snapshot is one of times, unless the server itself
+// said who waits for whom.
+bool isOrderOfTimesSure(const std::vector<const Contender *> &waiters)
+{
+    if (waiters.size() < 2)
+        return true;
+    const auto &first = *waiters[0];
+    const auto &second = *waiters[1];
+    const bool isSaid = std::ranges::any_of(second.watches, [&](const inspect::WatchEdge &edge) {
+        return edge.target == first.id && edge.evidence == inspect::Evidence::Server;
+    });
+    const bool isLater =
+        first.waitingSince && second.waitingSince && *second.waitingSince - *first.waitingSince >= timesWaver;
+    return isSaid || isLater;
+}
+
+// Whether who is first of those who wait is known, and that nobody else can come before.
+bool isOrderKnown(const LockSnapshot &lock, const std::vector<const Contender *> &waiters)
+{
+    const auto &recipe = recipeOf(lock.recipe);
+    if (!lock.waitersKnown || lock.find(FindingCode::SequenceOverflow))
+        return false;
+    const bool isQueue = std::ranges::all_of(waiters, [](const auto *one) { return one->position.has_value(); });
+    if (!recipe.fair || !isQueue)
+        return waiters.size() == 1;
+    return recipe.wakeUp != recipes::WakeUp::Answer || isOrderOfTimesSure(waiters);
+}
+
+// Waits, but not for what a release would tell it.
+bool isDeaf(const LockSnapshot &lock, const QByteArray &id)
+{
+    return std::ranges::any_of(lock.findings, [&](const inspect::Finding &finding) {
+        return (finding.code == FindingCode::LostWakeup || finding.code == FindingCode::WrongWatch)
+               && std::ranges::count(finding.contenders, id) > 0;
+    });
+}
+
+void takeNext(Rehearsal &rehearsal, const LockSnapshot &lock, const Outcome &outcome)
+{
+    // Readers get in together: as they stand in the queue, for which of them is told first is chance.
+    auto granted = outcome.granted;
+    std::ranges::sort(granted);
+    for (const auto i : granted)
+        rehearsal.granted.push_back(lock.contenders[i].id);
+    const auto first = rehearsal.granted.front();
+    if (isDeaf(lock, first)) {
+        rehearsal.granted.clear();
+        rehearsal.assumed << u"%1 is the next, but was seen not to watch what it waits for: it does not hear of the "
+                             u"release, and the lock stays unused until it looks by itself"_s.arg(label(first, 80));
+        return;
+    }
+    rehearsal.next = Next::Certain;
+    rehearsal.nextHolder = first;
+}
+
+void judge(Rehearsal &rehearsal, const LockSnapshot &lock, const Outcome &outcome)
+{
+    const auto waiters = waitersOf(lock);
+    if (recipeOf(lock.recipe).wakeUp == recipes::WakeUp::Answer)
+        rehearsal.woken = static_cast<int>(outcome.granted.size());
+    else
+        rehearsal.woken = static_cast<int>(outcome.woken.size());
+    rehearsal.wokenInVain = static_cast<int>(std::ranges::count_if(
+        outcome.woken, [&](std::size_t i) { return std::ranges::count(outcome.granted, i) == 0; }));
+    if (waiters.empty() && lock.waitersKnown) {
+        rehearsal.next = Next::Nobody;
+    } else if (waiters.empty() || (outcome.granted.empty() && !lock.waitersKnown)) {
+        rehearsal.next = Next::Chance;
+        rehearsal.assumed << u"not everybody who waits can be seen: whoever asks first gets it"_s;
+    } else if (outcome.granted.empty()) {
+        rehearsal.next = Next::Nobody;
+    } else if (isOrderKnown(lock, waiters)) {
+        takeNext(rehearsal, lock, outcome);
+    } else {
+        rehearsal.next = Next::Chance;
+        rehearsal.assumed << u"nothing that was seen puts those who wait in an order: which of them comes first is "
+                             u"chance: %1%2"_s.arg(idsOf(waiters),
+                                                   lock.waitersKnown ? QString() : u", or one who is not seen"_s);
+    }
+    if (recipeOf(lock.recipe).shape == recipes::Shape::Row && waiters.size() > 1)
+        rehearsal.assumed << u"the server grants in the order of asking; MySQL 8 may prefer who keeps more others "
+                             u"waiting"_s;
+}
+
+Rehearsal begun(const operate::ForceReleasePlan &plan)
+{
+    Rehearsal rehearsal;
+    rehearsal.lock = plan.before.lock;
+    rehearsal.holder = plan.holder;
+    for (const auto &name : plan.otherLocksLost)
+        rehearsal.alsoLost.push_back({plan.before.lock.connection, name});
+    rehearsal.isAlsoLostKnown = plan.otherLocksKnown;
+    if (!plan.otherLocksKnown)
+        rehearsal.assumed << u"what else goes with it is not all known to the server"_s;
+    return rehearsal;
+}
+
+// What a contender's recipe does not know: then nothing can be foretold.
+std::optional<QString> whyNotPlayed(const LockSnapshot &lock)
+{
+    const auto &recipe = recipeOf(lock.recipe);
+    const bool readsAlone = !recipe.readWrite && std::ranges::any_of(lock.contenders, [](const auto &one) {
+        return one.mode == inspect::Mode::Read;
+    });
+    if (readsAlone)
+        return u"somebody holds it or waits for it to read only, which our %1 does not play"_s.arg(
+            label(lock.recipe));
+    const bool isGroup =
+        std::ranges::any_of(lock.contenders, [](const auto &one) { return !one.guard.group.isEmpty(); });
+    if (isGroup)
+        return u"it locks a group of values, which our %1 does not play"_s.arg(label(lock.recipe));
+    return std::nullopt;
+}
+
+} // namespace
+
+QByteArray word(Next next)
+{
+    switch (next) {
+    case Next::Certain: return "certain";
+    case Next::Chance: return "chance";
+    case Next::Nobody: return "nobody";
+    case Next::NotKnown: break;
+    }
+    return "unknown";
+}
+
+Result<Rehearsal> rehearse(const operate::ForceReleasePlan &plan)
+{
+    const auto &lock = plan.before;
+    auto rehearsal = begun(plan);
+    const auto *holder = lock.find(plan.holder);
+    if (!holder || holder->role != Role::Holder) {
+        rehearsal.next = Next::Nobody;
+        rehearsal.woken = 0;
+        rehearsal.assumed << u"%1 does not hold it: nobody gets the lock by this"_s.arg(label(plan.holder, 80));
+        return rehearsal;
+    }
+    if (const auto why = whyNotPlayed(lock)) {
+        rehearsal.assumed << *why;
+        return rehearsal;
+    }
+    const auto cast = castOf(plan, false);
+    if (!cast)
+        return cast.error();
+    rehearsal.assumed << cast->assumed;
+    auto outcome = playRelease(plan, *cast);
+    if (!outcome)
+        return outcome.error();
+    bool isSure = outcome->isAlike;
+    if (isSure && cast->hasUnknownModes) {
+        const auto reading = castOf(plan, true);
+        const auto other = reading ? playRelease(plan, *reading) : Result<Outcome>(reading.error());
+        // Of several in no order nothing is said but that one of them gets it.
+        isSure = other && other->granted.empty() == outcome->granted.empty();
+        rehearsal.assumed << u"whether those who wait want to read or to write is not on the server: both were "
+                             u"played"_s;
+    }
+    if (!isSure) {
+        rehearsal.assumed << (outcome->isAlike
+                                  ? u"what comes depends on that"_s
+                                  : u"played from the beginning, others came to hold it than hold it now: "
+                                    u"nothing can be foretold"_s);
+        return rehearsal;
+    }
+    judge(rehearsal, lock, *outcome);
+    return rehearsal;
+}
+
+namespace {
+
+QString wokenWords(const Rehearsal &rehearsal)
+{
+    if (!rehearsal.woken)
+        return u"who is woken is not known"_s;
+    const auto count = *rehearsal.woken;
+    if (count == 0)
+        return u"no client is woken"_s;
+    const auto woken = count == 1 ? u"1 client is woken"_s : u"%1 clients are woken"_s.arg(count);
+    return rehearsal.wokenInVain == 0 ? woken : woken + u", %1 of them in vain"_s.arg(rehearsal.wokenInVain);
+}
+
+QString lostWords(const Rehearsal &rehearsal)
+{
+    QStringList names;
+    for (const auto &lock : rehearsal.alsoLost)
+        names << label(lock.text(), 120);
+    if (names.isEmpty())
+        return rehearsal.isAlsoLostKnown ? u"no other lock is lost"_s : u"what else is lost is not known"_s;
+    return u"also lost: %1%2"_s.arg(names.join(u", "_s),
+                                    rehearsal.isAlsoLostKnown ? QString() : u"; there may be more"_s);
+}
+
+QString nextWords(const Rehearsal &rehearsal, const LockSnapshot &lock)
+{
+    switch (rehearsal.next) {
+    case Next::Chance: return u"who gets it next is chance"_s;
+    case Next::Nobody:
+        return lock.holderCount() > 1    ? u"nobody gets it by this: others hold it still"_s
+               : lock.waiterCount() == 0 ? u"nobody waits for it: it is free then"_s
+                                         : u"nobody gets it by this"_s;
+    case Next::NotKnown: return u"who gets it next is not known"_s;
+    case Next::Certain: break;
+    }
+    const auto *next = lock.find(*rehearsal.nextHolder);
+    const auto endpoint = next && next->endpoint ? u" at %1"_s.arg(label(next->endpoint->toUtf8())) : QString();
+    const auto others = rehearsal.granted.size() - 1;
+    const auto together = others == 0 ? QString() : u" (and %1 more with it)"_s.arg(others);
+    return u"%1%2 gets it next%3"_s.arg(label(*rehearsal.nextHolder, 80), endpoint, together);
+}
+
+} // namespace
+
+QString sentenceOf(const Rehearsal &rehearsal, const inspect::LockSnapshot &lock)
+{
+    return QStringList{nextWords(rehearsal, lock), wokenWords(rehearsal), lostWords(rehearsal)}.join(u"; "_s);
+}
+
+} // namespace lockscope::rehearse

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rehearsal against real servers: random scenes of every recipe whose waiters are woken. What is seen there is
+// rehearsed, then the same release is really done. How many scenes: LOCKSCOPE_REHEARSALS (2 unless said).
+#include "mariadbfixture.h"
+#include "tst_ctl_fixture.h"
+
+#include "core/async/scope.h"
+#include "core/base/random.h"
+#include "core/rehearse/rehearsal.h"
+#include "core/workspace/hold.h"
+#include "tests/support/testmain.h"
+
+using namespace lockscope;
+using namespace lockscope::test;
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using rehearse::Next;
+
+namespace {
+
+template <class T>
+Task<void> intoReply(Task<Result<T>> task, Completion<Result<T>> done)
+{
+    auto result = co_await task;
+    done.complete(std::move(result));
+}
+
+constexpr int processes = 7; // on Redis, whose waiters of one process look like one
+
+// One contender of a scene.
+struct Rehearsed {
+    explicit Rehearsed(Loop &loop) : taking(loop) {}
+
+    std::unique_ptr<HeldLock> lock;
+    std::optional<recipes::Grant> grant;
+    std::optional<QString> failure;
+    Scope taking; // goes before the lock that it waits for
+};
+
+Task<void> takeIt(Rehearsed *one, std::vector<Rehearsed *> *order)
+{
+    auto granted = co_await one->lock->acquire(std::nullopt);
+    if (granted) {
+        one->grant = *granted;
+        order->push_back(one);
+    } else {
+        one->failure = granted.error().message;
+    }
+}
+
+} // namespace
+
+class TestRehearseLive : public QObject {
+    Q_OBJECT
+
+    Servers m_servers;
+    std::unique_ptr<sandbox::Server> m_mariaDb;
+    QTemporaryDir m_folder;
+    std::unique_ptr<Workspace> m_workspace;
+    std::unique_ptr<Scope> m_scope;
+    Random m_random = Random(20261122);
+    int m_locks = 0;
+
+    static int scenes()
+    {
+        const int asked = qEnvironmentVariableIntValue("LOCKSCOPE_REHEARSALS");
+        return asked > 0 ? asked : 2;
+    }
+    Loop &loop() { return m_servers.loop; }
+    Deadline soon() { return Deadline::after(loop(), 20s); }
+
+    template <class T>
+    Result<T> perform(Task<Result<T>> task)
+    {
+        Completion<Result<T>> done(loop());
+        m_scope->launch(intoReply(std::move(task), done));
+        return test::await<Result<T>>(done, Error{ErrorCode::TimedOut, u"the test waited in vain"_s, false});
+    }
+    void connectTo(const QByteArray &name, const QString &uri)
+    {
+        const auto spec = parseConnection(QString::fromLatin1(name) + u'=' + uri);
+        QVERIFY2(spec, spec ? "" : qPrintable(spec.error().message));
+        QVERIFY(m_workspace->add(*spec));
+        const auto connected = perform(m_workspace->whenConnected(ConnectionName(name), soon()));
+        QVERIFY2(connected, connected ? "" : qPrintable(connected.error().message));
+    }
+    QString startMariaDb()
+    {
+        auto made = sandbox::makeMariaDb({});
+        if (!made)
+            return made.error().message;
+        m_mariaDb = std::move(*made);
+        if (const auto started = m_mariaDb->start(60s); !started)
+            return started.error().message;
+        auto session = mariadb::openSession(loop(), testing::mariadbfixture::optionsFor(m_mariaDb->address()));
+        if (!testing::mariadbfixture::becomes(*session, mariadb::SessionState::Connected))
+            return session->lastError();
+        for (const QByteArray text : {"CREATE DATABASE rehearsed",
+                                      "CREATE TABLE rehearsed.stock (id INT PRIMARY KEY, version INT) ENGINE=InnoDB",
+                                      "INSERT INTO rehearsed.stock VALUES (1, 1)"}) {
+            const auto done = testing::mariadbfixture::answerOf(session->execute({text, {}, {}, false}, soon()));
+            if (!done)
+                return done.error().message;
+        }
+        return {};
+    }
+
+    static int waitersOf(const Result<inspect::LockSnapshot> &lock) { return lock ? lock->waiterCount() : 0; }
+    // Reads until it is as the scene left it: contenders that came or went need a moment.
+    Result<inspect::LockSnapshot> readUntil(const inspect::LockName &lock, int holders, int waiters)
+    {
+        Result<inspect::LockSnapshot> seen(Error{});
+        for (int tries = 0; tries < 40; ++tries) {
+            seen = perform(m_workspace->read(lock, soon()));
+            if (seen && seen->holderCount() == holders && seen->waiterCount() == waiters)
+                break;
+            QTest::qWait(150); // a server's copy of its row locks is made anew only after a rest
+        }
+        return seen;
+    }
+
+    // What went otherwise than foretold; empty when nothing did.
+    QString playScene(const recipes::RecipeInfo &recipe, std::map<Next, int> &said)
+    {
+        std::vector<Rehearsed *> order; // of those who got it
+        std::vector<std::unique_ptr<Rehearsed>> cast;
+        HoldRequest request;
+        request.recipe = recipe.id;
+        const bool isRow = recipe.shape == recipes::Shape::Row;
+        const auto number = QByteArray::number(++m_locks);
+        const bool isRedis = recipe.backend == BackendKind::Redis;
+        request.lock = recipe.backend == BackendKind::ZooKeeper
+                           ? inspect::LockName{ConnectionName("zk"), "/rehearsed/lock-" + number}
+                       : isRedis ? inspect::LockName{ConnectionName("redis0"), "rehearsed-lock-" + number}
+                                 : inspect::LockName{ConnectionName("db"), isRow ? QByteArray("rehearsed.stock#id=1")
+                                                                                 : "GET_LOCK#rehearsed-" + number};
+        const auto readFrom = request.lock;
+        request.limit = recipe.counted && recipe.id != "curator-semaphore-mutex" ? 1 + int(m_random.below(2)) : 1;
+        const int count = request.limit + 1 + int(m_random.below(4));
+        for (int i = 0; i < count; ++i) {
+            request.readMode = recipe.readWrite && m_random.below(2) == 0;
+            if (isRedis)
+                request.lock.connection = ConnectionName("redis" + QByteArray::number(i % processes));
+            cast.push_back(std::make_unique<Rehearsed>(loop()));
+            cast.back()->lock = std::make_unique<HeldLock>(*m_workspace, request);
+            cast.back()->taking.launch(takeIt(cast.back().get(), &order));
+            if (i == 0 && !QTest::qWaitFor([&] { return !order.empty(); }, 10'000))
+                return u"the first one did not get it"_s;
+            QTest::qWait(isRow ? 60 : 120); // so that they ask in this order
+        }
+        if (const auto why = dismiss(cast, order); !why.isEmpty())
+            return why;
+        const int alive = int(std::ranges::count_if(cast, [](const auto &one) { return one->lock != nullptr; }));
+        const auto seen = readUntil(readFrom, int(order.size()), alive - int(order.size()));
+        if (!seen)
+            return isRow && alive == 1 ? QString() : seen.error().message;
+        QByteArrayList holders;
+        for (const auto &one : seen->contenders) {
+            if (one.role == inspect::Role::Holder)
+                holders << one.id;
+        }
+        if (holders.isEmpty())
+            return u"nobody holds it"_s;
+        const auto plan = perform(m_workspace->planForceRelease(
+            readFrom, holders[qsizetype(m_random.below(quint64(holders.size())))], soon()));
+        if (!plan)
+            return plan.error().message;
+        const auto foretold = rehearse::rehearse(*plan);
+        if (!foretold)
+            return foretold.error().message;
+        ++said[foretold->next];
+        order.clear();
+        const auto done = perform(m_workspace->forceRelease(*plan, {}, soon()));
+        if (!done)
+            return done.error().message;
+        const auto wrong = compare(*foretold, plan->before, readFrom, order);
+        return wrong;
+    }
+    // Some of those who wait give up.
+    QString dismiss(std::vector<std::unique_ptr<Rehearsed>> &cast, const std::vector<Rehearsed *> &order)
+    {
+        for (auto &one : cast) {
+            if (one->failure)
+                return *one->failure;
+            const bool waits = std::ranges::find(order, one.get()) == order.end();
+            if (waits && m_random.below(4) == 0) {
+                one->taking.cancelAll();
+                one->lock.reset();
+            }
+        }
+        return {};
+    }
+    QString compare(const rehearse::Rehearsal &foretold, const inspect::LockSnapshot &before,
+                    const inspect::LockName &lock, std::vector<Rehearsed *> &order)
+    {
+        if (foretold.next == Next::NotKnown)
+            return u"not known: "_s + foretold.assumed.join(u'|');
+        if (foretold.next == Next::Nobody) {
+            QTest::qWait(300);
+            return order.empty() ? QString() : u"foretold: nobody; somebody got it"_s;
+        }
+        if (before.waiterCount() == 0)
+            return {};
+        if (!QTest::qWaitFor([&] { return !order.empty(); }, 15'000))
+            return u"nobody got it"_s;
+        if (foretold.next == Next::Chance || foretold.nextHolder->startsWith("subscriber "))
+            return {};
+        // Readers get in together: the first in the queue is among them.
+        const auto *next = before.find(*foretold.nextHolder);
+        const bool isThere = QTest::qWaitFor(
+            [&] {
+                return std::ranges::any_of(order, [&](const Rehearsed *one) {
+                    return inspect::nameInId(one->grant->id) == inspect::nameInId(next->id);
+                });
+            },
+            foretold.granted.size() > 1 ? 5000 : 0);
+        if (isThere)
+            return {};
+        const auto &came = order.front()->grant->id;
+        // A semaphore's lease is not the node that waited for it: the session is the same.
+        const auto after = perform(m_workspace->read(lock, soon()));
+        const auto *now = after ? after->find(came) : nullptr;
+        if (now && now->session && now->session == next->session)
+            return {};
+        return u"foretold %1, came %2"_s.arg(QString::fromUtf8(next->id), QString::fromUtf8(came));
+    }
+
+private slots:
+    void initTestCase()
+    {
+        const auto why = m_servers.start();
+        if (!m_servers.zooKeeper || !m_servers.redis)
+            QSKIP(qPrintable(why));
+        QVERIFY2(why.isEmpty(), qPrintable(why));
+        WorkspaceOptions options;
+        options.observe = false;
+        options.auditPath = m_folder.filePath(u"audit.jsonl"_s);
+        m_workspace = std::make_unique<Workspace>(loop(), options, nullptr);
+        m_scope = std::make_unique<Scope>(loop());
+        connectTo("zk", m_servers.zk());
+        for (int i = 0; i < processes; ++i)
+            connectTo("redis" + QByteArray::number(i), m_servers.redisUri());
+        const auto noMariaDb = startMariaDb();
+        if (m_mariaDb) {
+            QVERIFY2(noMariaDb.isEmpty(), qPrintable(noMariaDb));
+            connectTo("db", u"mariadb://root@127.0.0.1:%1/rehearsed"_s.arg(m_mariaDb->address().port));
+        }
+    }
+    void cleanupTestCase()
+    {
+        m_scope.reset();
+        m_workspace.reset();
+        mariadb::waitForClosingSessions(10s);
+        m_mariaDb.reset();
+        m_servers.stop();
+    }
+
+    void nextHolderIsTheOneThatGetsIt_data()
+    {
+        QTest::addColumn<QByteArray>("recipe");
+        for (const auto &recipe : recipes::catalogue()) {
+            if (recipe.acquirable && recipe.wakeUp != recipes::WakeUp::Polling)
+                QTest::newRow(recipe.id) << recipe.id;
+        }
+    }
+    void nextHolderIsTheOneThatGetsIt()
+    {
+        QFETCH(const QByteArray, recipe);
+        const auto &info = recipes::recipeOf(recipe);
+        if (info.backend == BackendKind::MariaDb && !m_mariaDb)
+            QSKIP("no MariaDB is installed");
+        std::map<Next, int> said;
+        for (int i = 0; i < scenes(); ++i) {
+            const auto wrong = playScene(info, said);
+            QVERIFY2(wrong.isEmpty(), qPrintable(u"scene %1: %2"_s.arg(i).arg(wrong)));
+        }
+        qInfo("%-24s %d scenes: certain %d, chance %d, nobody %d", recipe.constData(), scenes(), said[Next::Certain],
+              said[Next::Chance], said[Next::Nobody]);
+        if (info.fair)
+            QCOMPARE(said[Next::Chance], 0);
+    }
+};
+
+LOCKSCOPE_TEST(TestRehearseLive)
+#include "tst_rehearse.moc"
