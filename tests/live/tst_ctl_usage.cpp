@@ -63,7 +63,7 @@ private slots:
         row("replay file", 2, "replay wants FILE COMMAND");
         row("replay /nowhere/file locks", 2, "/nowhere/file cannot be read");
         row("replay /nowhere/file acquire", 2,
-            "not answered from a recording; locks, show, sessions, findings, note are");
+            "not answered from a recording; locks, show, sessions, findings, graph, note are");
         row("locks --production other --connect zk://127.0.0.1:1", 2, "names no connection");
         // Nobody listens on port 1.
         row("locks --connect zk://127.0.0.1:1", 3, "Connection refused");
