@@ -378,7 +378,7 @@ CommandSpec acquireCommand()
     spec.more =
         u"Prints a line when the lock is had and one when it is given back. CMD gets LOCKSCOPE_LOCK and, where "
         u"there is one, LOCKSCOPE_FENCING_TOKEN. If the lock is lost CMD and what it started get SIGTERM, "
-        u"after 5 s SIGKILL, and the status is 1 (on a terminal only CMD itself). CMD is killed when lockscopectl is. "
+        u"after 5 s or once CMD has ended SIGKILL, and the status is 1 (on a terminal only CMD itself). CMD is killed when lockscopectl is. "
         u"SIGINT and SIGTERM end CMD first and then release the lock; a second one kills CMD. An optimistic lock "
         u"(sql-version) learns only at the end that somebody was faster: then all of it is done again, and the "
         u"answer counts the conflicts."_s;

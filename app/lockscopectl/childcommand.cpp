@@ -45,7 +45,10 @@ ChildCommand::ChildCommand(QStringList words, bool stdoutToStderr, std::function
             ::dup2(STDERR_FILENO, STDOUT_FILENO);
     });
     QObject::connect(&m_process, &QProcess::finished, &m_process,
-                     [ended = std::move(ended)](int code, QProcess::ExitStatus how) {
+                     [this, ended = std::move(ended)](int code, QProcess::ExitStatus how) {
+                         // What it started, and what did not heed SIGTERM, works without a lock as well.
+                         if (m_hasOwnGroup && m_isTerminating)
+                             ::kill(-m_group, SIGKILL);
                          ended(how == QProcess::CrashExit ? 128 + code : code);
                      });
 }
@@ -59,8 +62,10 @@ Result<void> ChildCommand::start(const QString &lock, const QString &fencingToke
     m_process.setProcessEnvironment(environment);
     m_process.start(m_words.value(0), m_words.mid(1));
     // Forks and reports within milliseconds; nothing else could be done meanwhile anyway.
-    if (m_process.waitForStarted())
+    if (m_process.waitForStarted()) {
+        m_group = static_cast<pid_t>(m_process.processId());
         return {};
+    }
     return Error{ErrorCode::Server,
                  u"could not run \"%1\": %2"_s.arg(label(m_words.value(0).toUtf8()), m_process.errorString())};
 }
@@ -77,6 +82,7 @@ void ChildCommand::heed(Interrupt interrupt)
 
 void ChildCommand::terminate(std::chrono::milliseconds grace)
 {
+    m_isTerminating = m_group > 0;
     tell(SIGTERM);
     m_grace.start(grace);
 }

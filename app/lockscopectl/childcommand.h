@@ -10,6 +10,7 @@
 #include <QTimer>
 
 #include <chrono>
+#include <sys/types.h>
 
 namespace lockscope::ctl {
 
@@ -22,7 +23,7 @@ public:
 
     // Passes it on unless the terminal did; the second one kills.
     void heed(Interrupt interrupt);
-    // It works without a lock: SIGTERM, and SIGKILL when it still runs after the grace.
+    // It works without a lock: SIGTERM, and SIGKILL when it still runs after the grace, and to what outlives it.
     void terminate(std::chrono::milliseconds grace);
 
 private:
@@ -33,6 +34,8 @@ private:
     bool m_hasOwnGroup;
     QTimer m_grace;
     QProcess m_process;
+    pid_t m_group = 0;
+    bool m_isTerminating = false;
     int m_interrupts = 0;
 };
 

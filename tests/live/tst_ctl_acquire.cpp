@@ -188,14 +188,22 @@ private slots:
     }
 
     // Also what the command started, and also when it does not heed SIGTERM.
+    void aLostLockEndsAllOfItsCommand_data()
+    {
+        QTest::addColumn<QString>("heeding");
+        QTest::newRow("none heeds SIGTERM") << u"trap '' TERM; "_s;
+        QTest::newRow("only the command does") << QString();
+    }
     void aLostLockEndsAllOfItsCommand()
     {
+        QFETCH(QString, heeding);
         QTemporaryDir folder;
         const auto file = folder.filePath(u"started"_s);
         const auto lock = freshLock();
         Ctl ctl(acquire(lock, {u"--json"_s, u"--"_s, u"sh"_s, u"-c"_s,
-                               u"trap '' TERM; sh -c 'trap \"\" TERM; echo $$ > %1.new; mv %1.new %1; "
-                               u"while :; do sleep 1; done'"_s.arg(file)}));
+                               heeding
+                                   + u"sh -c 'trap \"\" TERM; echo $$ > %1.new; mv %1.new %1; "
+                                     u"while :; do sleep 1; done'; exit 3"_s.arg(file)}));
         const auto id = ctl.jsonLine().value("id"_L1).toString();
         QTRY_VERIFY_WITH_TIMEOUT(QFile::exists(file), patienceMs);
         QFile started(file);
