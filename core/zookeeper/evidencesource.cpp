@@ -7,6 +7,7 @@
 #include "core/zookeeper/exchange.h"
 
 #include <algorithm>
+#include <utility>
 
 using namespace Qt::StringLiterals;
 
@@ -126,7 +127,7 @@ std::vector<QByteArray> EvidenceSource::Private::questionsFor(const Membership::
         if (std::ranges::find(questions, command) == questions.end())
             questions.push_back(command);
     };
-    // Who is behind an address is asked in the same breath: another one may be the next time.
+    // Who is behind an address is asked at the same time: another one may be the next time.
     const bool isDue = identified == Instant{} || loop.now() - identified > identifyEvery;
     if (!membership.configured().empty() || isDue)
         add("conf");
@@ -354,12 +355,12 @@ Evidence EvidenceSource::Private::sumOf(Round &round) const
     for (auto &seat : round.seats) {
         const auto who = isEnsemble ? membership.whoIs(seat.place, seat.said.raw.member) : std::nullopt;
         if (who && !byId.try_emplace(*who, &seat).second) {
-            // Two addresses of one server: the one that answers counts.
+            // Two addresses of one server: the one that answers counts. Where both do, the server's own: behind an
+            // address that many share each question may have reached another one.
             auto &known = byId[*who];
-            if (known->hasAnswered())
-                repeated.insert(&seat);
-            else
-                known = &seat;
+            const bool isOwn = seat.place.expected == who && known->place.expected != who;
+            const bool isBetter = !known->hasAnswered() || (isOwn && seat.hasAnswered());
+            repeated.insert(isBetter ? std::exchange(known, &seat) : &seat);
         }
     }
     for (auto &seat : round.seats) {

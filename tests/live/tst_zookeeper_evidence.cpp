@@ -62,6 +62,7 @@ private slots:
     void oneOfAnEnsembleIsNotAll();
     void behindOneAddressAreManyButOneAtATime();
     void membersOfTheConfigurationAreAskedToo();
+    void whatAMemberSaysItselfIsNotLostToASharedAddress();
     void aMemberThatIsFarAwayIsWaitedFor();
     void aServerOfAnotherKindIsNoAdminServer();
     void silenceEndsAtTheDeadline();
@@ -236,6 +237,29 @@ void TestZooKeeperEvidence::membersOfTheConfigurationAreAskedToo()
     QVERIFY(refused && !refused->isComplete("cons"));
     QCOMPARE(refused->answers.at("cons").refusal,
              u"server 2 (%1): not in the whitelist"_s.arg(displayHost(two.address())));
+}
+
+// Behind the address that was named, one member says who it is and another one who is connected.
+void TestZooKeeperEvidence::whatAMemberSaysItselfIsNotLostToASharedAddress()
+{
+    ScriptedMember shared;
+    ScriptedMember one;
+    ScriptedMember two;
+    const auto line = [](int id, const ScriptedMember &member) {
+        return "server." + QByteArray::number(id) + "=127.0.0.1:1:2:participant;"
+               + QByteArray::number(member.serverPort()) + '\n';
+    };
+    const auto servers = line(1, one) + line(2, two);
+    shared.alwaysSays("conf", "serverId=1\n" + servers);
+    one.alwaysSays("conf", "serverId=1\n" + servers);
+    two.alwaysSays("conf", "serverId=2\n" + servers);
+    shared.alwaysSays("cons", consOf(2));
+    one.alwaysSays("cons", consOf(1));
+    two.alwaysSays("cons", consOf(2));
+    EvidenceSource source(m_loop, {shared.address()}, 0);
+    const auto evidence = ask(source, {"cons"});
+    QVERIFY(evidence && evidence->isComplete("cons"));
+    QCOMPARE(evidence->connections.size(), std::size_t(2));
 }
 
 void TestZooKeeperEvidence::aMemberThatIsFarAwayIsWaitedFor()
