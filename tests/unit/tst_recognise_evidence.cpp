@@ -173,6 +173,14 @@ private slots:
         QVERIFY(input.locks()[0].findings.empty());
     }
 
+    void whoCameAfterTheQuestionIsNotMissingInItsAnswer()
+    {
+        Input input("/l", three);
+        input.evidence.connections.clear();
+        input.evidence.askedAt = zk::Evidence().askedAt + 500ms;
+        QVERIFY(input.locks()[0].findings.empty());
+    }
+
     void holderFallenSilent()
     {
         Input input("/l", three);

@@ -58,6 +58,10 @@ void addSessionFindings(LockSnapshot &lock, const RecogniseContext &context)
     for (auto &one : lock.contenders) {
         if (one.guard.owner == 0)
             continue;
+        // Who came after the question was asked is in no answer to it.
+        const auto since = one.role == Role::Holder ? one.heldSince : one.waitingSince;
+        if (since && !servers.wasAskedAfter(*since))
+            continue;
         const auto health = servers.health(zk::SessionId{one.guard.owner});
         if (!health || health->isAlive())
             continue;
