@@ -17,8 +17,10 @@ namespace {
 // Empty when the same contender, with the same identity, still holds.
 std::optional<Error> refusalAfterReading(const ForceReleasePlan &plan, const Result<LockSnapshot> &fresh)
 {
+    if (!fresh && fresh.error().code == ErrorCode::NoNode)
+        return recipes::recipeOf(plan.before.recipe).seenContended ? unseenNow(plan) : goneAlready(plan);
     if (!fresh)
-        return fresh.error().code == ErrorCode::NoNode ? goneAlready(plan) : fresh.error();
+        return fresh.error();
     const auto *holder = fresh->find(plan.holder);
     if (!holder)
         return goneAlready(plan);
@@ -101,7 +103,8 @@ ForceReleaseOutcome outcomeOf(const ForceReleasePlan &plan, const Result<LockSna
 Result<ForceReleaseOutcome> outcomeOfUnknown(const ForceReleasePlan &plan, const Result<LockSnapshot> &reread,
                                              const Error &lost)
 {
-    const bool isGone = !reread && reread.error().code == ErrorCode::NoNode;
+    const bool isGone =
+        !reread && reread.error().code == ErrorCode::NoNode && !recipes::recipeOf(plan.before.recipe).seenContended;
     if (!reread && !isGone)
         return Error{ErrorCode::UnknownOutcome,
                      u"the command was sent and its answer lost (%1), and the lock could not be read again (%2): it "

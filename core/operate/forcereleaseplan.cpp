@@ -140,7 +140,7 @@ void planWarnings(ForceReleasePlan &plan, const Contender &holder, const Release
         method.endsConnection
             ? u"the old holder (%1) is told only by its next statement, which fails; until then it may go on with what "
               u"lies outside this server"_s.arg(nameOf(holder))
-            : u"the old holder (%1) may still believe it holds the lock, and go on working: nothing tells it. Only a "
+            : u"the old holder (%1) may still believe it holds the lock, and go on working: most clients are not told. Only a "
               u"resource that checks fencing tokens is safe from it"_s.arg(nameOf(holder)));
     if (recipe.electsLeader)
         plan.warnings << u"this is an election: the node is a system's leader. Deleting it deposes the leader, and "

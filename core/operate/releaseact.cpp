@@ -25,6 +25,14 @@ Error goneAlready(const ForceReleasePlan &plan)
             holdText(plan))};
 }
 
+Error unseenNow(const ForceReleasePlan &plan)
+{
+    return Error{ErrorCode::Refused,
+                 u"nobody waits for %1 any more, and its server shows it only while somebody does: whether %2 still "
+                 u"holds it is not known; nothing was taken away by this"_s.arg(label(plan.before.lock.text()),
+                                                                                label(plan.holder, 80))};
+}
+
 Error changedMeanwhile(const ForceReleasePlan &plan, const QString &what)
 {
     return Error{ErrorCode::Refused,

@@ -11,6 +11,8 @@ namespace lockscope::operate {
 [[nodiscard]] Task<Result<Sent>> nothingSent(ForceReleasePlan plan);
 // "… is gone already: nothing was sent", for whoever let go before we acted.
 [[nodiscard]] Error goneAlready(const ForceReleasePlan &plan);
+// The lock is not shown any more, which of one that is seen only while somebody waits says nothing of its holder.
+[[nodiscard]] Error unseenNow(const ForceReleasePlan &plan);
 [[nodiscard]] Error changedMeanwhile(const ForceReleasePlan &plan, const QString &what);
 
 } // namespace lockscope::operate

@@ -264,10 +264,11 @@ void ForceReleaseDialog::onBatch(const Batch &batch)
 
 void ForceReleaseDialog::letGo()
 {
-    m_result = tr("It let go by itself; nothing was sent.");
+    const auto what = Words::notHeldNow(m_isGone);
+    m_result = tr("%1; nothing was sent.").arg(what);
     m_state->say(
-        Banner::Look::Ok, tr("It let go by itself."),
-        m_isGone ? tr("The lock is gone; nothing was sent.")
+        Banner::Look::Ok, what + u'.',
+        m_isGone ? tr("Nothing was sent.")
                  : tr("%1. Nothing was sent.").arg(inspect::answerSentence(m_latest, m_latest.observed).left(500)));
     setStep(Step::Done);
 }
@@ -276,10 +277,10 @@ void ForceReleaseDialog::letGo()
 void ForceReleaseDialog::holderChanged()
 {
     const QString before = nameOfHolder();
-    m_state->say(Banner::Look::Warning, m_isGone ? tr("The lock is gone.") : Words::holdersNow(m_latest),
-                 tr("%1 no longer holds it. Nothing was sent.").arg(before),
+    m_state->say(Banner::Look::Warning, m_isGone ? Words::notHeldNow(true) + u'.' : Words::holdersNow(m_latest),
+                 Words::heldBefore(before, m_isGone) + tr(". Nothing was sent."),
                  holdersOf(m_latest).empty() ? QString() : tr("Look again"));
-    m_result = tr("%1 let go before anything was sent.").arg(before);
+    m_result = Words::heldBefore(before, m_isGone) + tr("; nothing was sent.");
     setStep(Step::Changed);
     m_scroll->verticalScrollBar()->setValue(0);
 }

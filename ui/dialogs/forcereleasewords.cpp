@@ -101,7 +101,7 @@ QString ForceReleaseWords::fencing(const operate::ForceReleasePlan &plan)
 {
     if (!plan.act.isEmpty())
         return tr("Until then it may go on with what lies outside this server.");
-    QString text = tr("Nothing tells it. A resource is safe from it only if it checks a fencing token");
+    QString text = tr("Most clients are not told. A resource is safe from it only if it checks a fencing token");
     const auto *next = plan.nextHolder ? plan.before.find(*plan.nextHolder) : nullptr;
     if (plan.guard.czxid != 0 && next && next->guard.czxid > plan.guard.czxid && plan.before.holderCount() <= 1)
         text += u": 0x%1 → 0x%2"_s.arg(plan.guard.czxid, 0, 16).arg(next->guard.czxid, 0, 16);
@@ -131,6 +131,16 @@ QString ForceReleaseWords::holdersNow(const LockSnapshot &lock)
     if (holders.size() > 1)
         return tr("%1 hold it now.").arg(holders.size());
     return tr("The holder is now %1.").arg(who(*holders.front()));
+}
+
+QString ForceReleaseWords::notHeldNow(bool isGone)
+{
+    return isGone ? tr("The lock is not shown any more") : tr("It no longer holds the lock");
+}
+
+QString ForceReleaseWords::heldBefore(const QString &holder, bool isGone)
+{
+    return (isGone ? tr("%1 held it when it was shown last") : tr("%1 no longer holds it")).arg(holder);
 }
 
 QString ForceReleaseWords::hostOf(const Contender *holder, const QByteArray &id)

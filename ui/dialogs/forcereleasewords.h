@@ -22,6 +22,10 @@ public:
     [[nodiscard]] static QStringList gentler(const operate::ForceReleasePlan &plan, SystemTime now);
     // Who has the lock in this snapshot, in a sentence.
     [[nodiscard]] static QString holdersNow(const inspect::LockSnapshot &lock);
+    // What is known when the holder is not the one any more; of a lock that is not shown any more (as a row lock that
+    // nobody waits for) only who held it. Without a full stop.
+    [[nodiscard]] static QString notHeldNow(bool isGone);
+    [[nodiscard]] static QString heldBefore(const QString &holder, bool isGone);
     // The host of a holder, or the shortest that tells it; null where only its id is known.
     [[nodiscard]] static QString hostOf(const inspect::Contender *holder, const QByteArray &id);
     // What was asked for and what came of it, as lines of text; the plan may be null.
