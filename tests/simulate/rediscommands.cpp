@@ -46,7 +46,7 @@ const std::vector<Pattern> &patterns()
                                           {"LREM", "Lih"},
                                           {"ZADD", "Zsh"},
                                           {"ZADD", "Zshsh"},
-                                          {"ZINCRBY", "Zsh"},
+                                          {"ZINCRBY", "ZSh"},
                                           {"ZREM", "Zh"},
                                           {"ZSCORE", "Zh"},
                                           {"ZCARD", "Z"},
@@ -151,6 +151,8 @@ QByteArray RandomCommands::argument(char kind)
                     "-9223372036854775808", "9223372036854775808"});
     case 'i': return one({"0", "1", "2", "-1", "-2", "-100", "100", "abc"});
     case 's': return one({"1", "2", "-3", "2.5", "0.1", "1e3", "inf", "-inf", "nan", "abc", "", " 1", "0x10"});
+    case 'S': // what is added to a score that may be a moment: it comes near no other, whose order would be chance
+        return one({"30e3", "-70e3", "2.5e4", "0x7530", "inf", "-inf", "nan", "abc", "", " 1"});
     case 'b': return one({"0", "1", "(1", "2.5", "-inf", "+inf", "(inf", "(", "", "abc", "nan"});
     case 'g': return one({"*", "*s*", "[a-l]*", "[^h]*", "?ext", "nothing", "h\\ash", "t*t", "lat[c]h"});
     case 'c': return one({"news", "other", "news:me:1"});
