@@ -59,9 +59,6 @@ public:
 
     Result<Outcome> play()
     {
-        if (!m_stage)
-            return Error{ErrorCode::Unsupported,
-                         u"the simulated world has no servers of this kind: the release cannot be rehearsed"_s};
         for (std::size_t i = 0; i < m_players.size(); ++i) {
             if (const auto come = arrive(i); !come)
                 return come.error();

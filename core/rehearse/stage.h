@@ -37,11 +37,10 @@ public:
                                                               recipes::Grant grant) = 0;
 };
 
-// Null for a backend without simulated servers.
 [[nodiscard]] std::unique_ptr<Stage> makeStage(const StageContext &context);
-[[nodiscard]] std::unique_ptr<Stage> makeZooKeeperStage(const StageContext &context);
-[[nodiscard]] std::unique_ptr<Stage> makeRedisStage(const StageContext &context);
-[[nodiscard]] std::unique_ptr<Stage> makeMariaDbStage(const StageContext &context);
+#define LOCKSCOPE_STAGE(Name) [[nodiscard]] std::unique_ptr<Stage> make##Name##Stage(const StageContext &context);
+LOCKSCOPE_BACKENDS(LOCKSCOPE_STAGE)
+#undef LOCKSCOPE_STAGE
 
 // The number of the process that the release is sent from: no contender's.
 constexpr int operatorProcess = 1'000'000;
