@@ -42,14 +42,7 @@ bool LivePictures::isAnySeen()
 
 std::vector<inspect::LockSnapshot> LivePictures::locks()
 {
-    std::vector<inspect::LockSnapshot> all;
-    for (auto *link : m_workspace.links()) {
-        if (!link->isConnected())
-            continue;
-        for (auto &lock : link->observer().snapshots())
-            all.push_back(std::move(lock));
-    }
-    return all;
+    return everySnapshot(m_workspace);
 }
 
 std::vector<inspect::SessionSnapshot> LivePictures::sessions()

@@ -104,7 +104,7 @@ CommandSpec recordCommand()
         u"machine, without a server."_s;
     spec.options = {
         {u"for"_s, u"D"_s, u"end by itself after that time"_s},
-        {u"all"_s, {}, u"also what is a lock only perhaps (low confidence)"_s},
+        {u"all"_s, {}, u"also what may be no lock (low confidence)"_s},
     };
     spec.fewestWords = spec.mostWords = 1;
     spec.observes = spec.follows = true;

@@ -18,7 +18,7 @@ public:
     virtual ~ContenderAccess() = default;
     // Whether a request sent now would be sent.
     [[nodiscard]] virtual bool isReady() const = 0;
-    // A contender of the scenario's recipe on the scenario's lock. Outlived by the Access.
+    // A contender of the scenario's recipe on the scenario's lock. Outlived by this.
     [[nodiscard]] virtual Result<std::unique_ptr<recipes::Lock>> makeLock(bool readMode, Random random) = 0;
 };
 

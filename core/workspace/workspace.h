@@ -42,10 +42,10 @@ public:
     [[nodiscard]] virtual std::unique_ptr<OwnContender> openContender(const HoldRequest &request) = 0;
     // Those of a run on its servers.
     [[nodiscard]] virtual std::unique_ptr<ContenderPool> openPool(const ContenderPoolContext &context) = 0;
-    // The guarded command of a force-release.
     // The plan with what else goes with the act, as far as the server is to be asked for that. Reads only.
     [[nodiscard]] virtual Task<operate::ForceReleasePlan> withLosses(operate::ForceReleasePlan plan,
                                                                      Deadline deadline);
+    // The guarded command of a force-release.
     [[nodiscard]] virtual Task<Result<operate::Sent>> sendRelease(operate::ForceReleasePlan plan,
                                                                   Deadline deadline) = 0;
     // Whether recipes still take away what nobody waits for any more, over the link's own connection.

@@ -172,9 +172,11 @@ std::vector<Coverage> MariaDbObserver::coverage() const
     if (m_reader.hasLooked() && !m_reader.rowsAreFresh())
         all.push_back({m_name, false, oldRowsText()});
     if (all.empty())
-        all.push_back({m_name, true,
-                       u"every named lock, and every row lock that somebody waits for; a row lock "
-                       u"nobody waits for cannot be seen"_s});
+        all.push_back(
+            {m_name, true,
+             u"every named lock, and every row lock that somebody waits for; a row lock "
+             u"nobody waits for cannot be seen, and locks of whole tables (LOCK TABLES, ALTER) and rows that "
+             u"are locks by what stands in them (ShedLock, Liquibase) are not looked for"_s});
     return all;
 }
 

@@ -48,8 +48,8 @@ bool isWorthReading(const ZPath &path)
 }
 
 // In the order in which they are asked.
-enum class Promise { Lock, Small, Sampled, Large, Leaf };
-constexpr std::size_t promises = 5;
+enum class Rank { Lock, Small, Sampled, Large, Leaf };
+constexpr std::size_t ranks = 5;
 
 bool isOver(const Error &error)
 {
@@ -67,7 +67,7 @@ public:
     Crawler(zk::Session &session, CrawlOptions options, std::function<void(const NamesByParent &)> found)
         : m_session(session), m_options(std::move(options)), m_found(std::move(found))
     {
-        ahead(Promise::Lock).push_back({m_options.from, nullptr});
+        ahead(Rank::Lock).push_back({m_options.from, nullptr});
     }
 
     Task<CrawlReport> run()
@@ -86,7 +86,7 @@ public:
                 m_report.sessionOver = true;
                 break;
             } else if (isBrokenConnection(listed.error())) {
-                ahead(Promise::Lock).push_front({first.path, first.sample});
+                ahead(Rank::Lock).push_front({first.path, first.sample});
                 --m_asked;
                 auto later = sleepFor(m_session.loop(), retryAfter);
                 co_await later;
@@ -113,7 +113,7 @@ public:
     }
 
 private:
-    std::deque<Ahead> &ahead(Promise promise) { return m_ahead[static_cast<std::size_t>(promise)]; }
+    std::deque<Ahead> &ahead(Rank rank) { return m_ahead[static_cast<std::size_t>(rank)]; }
     [[nodiscard]] qint64 waiting() const
     {
         qint64 all = 0;
@@ -147,8 +147,8 @@ private:
         const auto names = listed.names.toVector();
         if (names.size() <= smallFolder || isNamedSo(path))
             for (const auto &name : names)
-                enqueue(isNamedSo(path.child(name)) || isNamedSo(path) ? Promise::Lock : Promise::Small,
-                        path.child(name), nullptr);
+                enqueue(isNamedSo(path.child(name)) || isNamedSo(path) ? Rank::Lock : Rank::Small, path.child(name),
+                        nullptr);
         else
             takeLarge(path, names);
         if (m_report.seen % reportEvery == 0) {
@@ -168,10 +168,10 @@ private:
         for (std::size_t i = 0; i < names.size(); ++i) {
             const auto child = path.child(names[i]);
             if (isNamedSo(child)) {
-                enqueue(Promise::Lock, child, nullptr);
+                enqueue(Rank::Lock, child, nullptr);
             } else if (i % step == 0 && sample->open < sampled) {
                 ++sample->open;
-                enqueue(Promise::Sampled, child, sample);
+                enqueue(Rank::Sampled, child, sample);
             } else {
                 sample->others.push_back(names[i]);
             }
@@ -187,7 +187,7 @@ private:
         for (const auto &name : asked.sample->others) {
             const auto child = folder.child(name);
             if (asked.sample->arePromising || m_options.opensLeaves) {
-                enqueue(asked.sample->arePromising ? Promise::Large : Promise::Leaf, child, nullptr);
+                enqueue(asked.sample->arePromising ? Rank::Large : Rank::Leaf, child, nullptr);
                 continue;
             }
             ++m_report.unopened;
@@ -197,10 +197,10 @@ private:
         asked.sample->others.clear();
     }
 
-    void enqueue(Promise promise, ZPath child, std::shared_ptr<Sample> sample)
+    void enqueue(Rank rank, ZPath child, std::shared_ptr<Sample> sample)
     {
         if (child.bytes() != "/zookeeper")
-            ahead(promise).push_back({std::move(child), std::move(sample)});
+            ahead(rank).push_back({std::move(child), std::move(sample)});
     }
 
     void takeUnreadable(const Listing &asked, const zk::Stat &stat)
@@ -221,7 +221,7 @@ private:
     zk::Session &m_session;
     CrawlOptions m_options;
     std::function<void(const NamesByParent &)> m_found;
-    std::array<std::deque<Ahead>, promises> m_ahead;
+    std::array<std::deque<Ahead>, ranks> m_ahead;
     std::deque<Listing> m_out;
     qint64 m_asked = 0;
     CrawlReport m_report;

@@ -83,11 +83,11 @@ std::vector<LockSnapshot> locksByNames(const DirectoryView &directory, const Rec
         found.push_back(std::move(*semaphore));
         return found;
     }
-    append(found, leaseLocks(directory, context));
+    auto leases = leaseLocks(directory, context);
     // kazoo's lease guards its node with a short-lived lock in the same directory.
-    const bool guardOnly = std::ranges::any_of(found, [&directory](const auto &lock) {
-        return lock.lock.name == directory.path.bytes() && lock.recipe == "zk-lease";
-    });
+    const bool guardOnly = std::ranges::any_of(
+        leases, [&directory](const auto &lock) { return lock.lock.name == directory.path.bytes(); });
+    append(found, std::move(leases));
     if (guardOnly)
         return found;
     auto queues = queueLocks(directory, context);

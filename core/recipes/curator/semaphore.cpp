@@ -2,7 +2,7 @@
 // The counted lock. Source: Apache Curator, InterProcessSemaphoreV2.
 //   1. Become the head of the queue in "locks", which is a mutex (queuemutex.cpp). Only its head goes on.
 //   2. Create the lease: an ephemeral sequential child "_c_<uuid>-lease-" of "leases". In the same
-//      breath list the leases, with a watch on them.
+//      pipeline list the leases, with a watch on them.
 //   3. With fewer leases before ours than there are permits, we hold one.
 //   4. Otherwise wait until a lease comes or goes, list again with a watch. Go to 3.
 //   5. If our lease was taken away meanwhile, leave "locks" and go to 1: at the end of the queue, as

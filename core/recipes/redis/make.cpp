@@ -34,15 +34,15 @@ std::unique_ptr<Lock> leased(redis::Connection &connection, const RedisKey &lock
 }
 
 // Of Redisson's, those that know their holder by process and thread.
-template <auto moves, auto readMoves = moves>
+template <auto calls, auto readCalls = calls>
 std::unique_ptr<Lock> scripted(redis::Connection &connection, const RedisKey &lock, const AcquireOptions &options,
                                Random random)
 {
     auto &process = RedissonProcess::of(connection, random);
-    const auto movesOf = options.readMode ? readMoves : moves;
+    const auto callsOf = options.readMode ? readCalls : calls;
     return std::make_unique<ScriptLock>(
         connection, lock, options.ttl, std::move(random),
-        [&process, movesOf, lock, ttl = options.ttl] { return movesOf(lock, process.newThread(), ttl); });
+        [&process, callsOf, lock, ttl = options.ttl] { return callsOf(lock, process.newThread(), ttl); });
 }
 
 std::unique_ptr<Lock> permit(redis::Connection &connection, const RedisKey &lock, const AcquireOptions &options,

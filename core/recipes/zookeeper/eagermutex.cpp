@@ -2,7 +2,7 @@
 // The queue lock with a faster hand-off. Names, order and release are zk-mutex's; what differs is how a
 // waiter learns that it is its turn. A server tells a session of changes in their order, so:
 //   1. Join the queue: create an ephemeral sequential child "_c_<uuid>-lock-", and list the children in
-//      the same breath.
+//      the same pipeline.
 //   2. The lowest number holds the lock.
 //   3. Otherwise watch our own node, the child just before ours, and (unless that one is the lowest) the
 //      child before it, until one of them goes.

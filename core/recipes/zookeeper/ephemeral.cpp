@@ -3,7 +3,7 @@
 //   1. Create the lock's node, ephemeral. Whoever succeeds holds the lock.
 //   2. It exists already: watch it until it goes. Go to 1.
 //   3. To release, look whether the node still is our own, by czxid and owner (sync and exists, in one
-//      breath), and delete it; if it is not, there is nothing to release.
+//      pipeline), and delete it; if it is not, there is nothing to release.
 //
 // Not fair, and one release wakes everybody. Between two holders the node has the same name, and a
 // delete names nothing else. The look keeps a holder that was released by force before it began to

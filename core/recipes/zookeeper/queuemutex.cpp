@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The queue lock. Source: ZooKeeper recipes, "Locks"; names as Curator's InterProcessMutex.
 //   1. Join the queue: create an ephemeral sequential child "_c_<uuid>-lock-", and list the children in
-//      the same breath.
+//      the same pipeline.
 //   2. The lowest number holds the lock. (Read and write locks decide otherwise: theirs is the same queue.)
 //   3. Otherwise watch the child just before ours, and only that one, until it goes; list again.
 //      Go to 2.
