@@ -5,6 +5,7 @@
 #include "core/contention/shrink.h"
 #include "core/contention/simulation.h"
 #include "core/contention/story.h"
+#include "tests/support/sanitizershare.h"
 #include "tests/support/testmain.h"
 
 #include <QTest>
@@ -15,7 +16,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-constexpr quint64 seeds = 300;
+// Under a sanitizer a tenth: what goes wrong rarely need not show then.
+constexpr quint64 seeds = test::sanitizerShare == 1 ? 300 : 30;
 
 Scenario few(const QByteArray &recipe, std::chrono::milliseconds hold)
 {
@@ -88,8 +90,8 @@ private slots:
             ++counted;
             QVERIFY2(!breaks(invariant)(*good), qPrintable(commandLine(sound)));
         }
-        QVERIFY2(caught > 0, "nothing broke");
-        QVERIFY2(counted > 0, "the fault never happened to who is careful");
+        QVERIFY2(caught > 0 || test::sanitizerShare > 1, "nothing broke");
+        QVERIFY2(counted > 0 || test::sanitizerShare > 1, "the fault never happened to who is careful");
     }
 
 private:
