@@ -132,8 +132,9 @@ private slots:
         m_program->tell("release " + name);
         QVERIFY(isHeldBy(waiter));
 
+        const auto id = waiter.id();
         waiter.acquire();
-        QTRY_COMPARE_WITH_TIMEOUT(ask({"HGET", m_lock, waiter.id()}).text, QByteArray("2"), patienceMs);
+        QTRY_COMPARE_WITH_TIMEOUT(ask({"HGET", m_lock, id}).text, QByteArray("2"), patienceMs);
         const auto next = theirs();
         QVERIFY(listen(1));
         QVERIFY(weRelease(waiter));
