@@ -102,7 +102,7 @@ Result<inspect::LockName> LivePictures::parseLock(const QString &text)
 
 history::Moment LivePictures::now() const
 {
-    return std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
+    return std::chrono::time_point_cast<std::chrono::milliseconds>(m_workspace.loop().wallNow());
 }
 
 // --- a recording -------------------------------------------------------------------------------

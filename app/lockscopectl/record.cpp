@@ -27,11 +27,6 @@ private:
     Sink &m_sink;
 };
 
-history::Moment ourNow(CommandContext &context)
-{
-    return std::chrono::time_point_cast<std::chrono::milliseconds>(context.loop().wallNow());
-}
-
 void tellWhatWasRecorded(CommandContext &context, const history::RecordingWriter &writer)
 {
     if (context.json) {
@@ -61,7 +56,7 @@ Task<Exit> record(CommandContext &context)
             co_return fail(given.error());
         span = *given;
     }
-    auto writer = history::RecordingWriter::create(context.word(0), ourNow(context));
+    auto writer = history::RecordingWriter::create(context.word(0), context.pictures.now());
     if (!writer)
         co_return fail(writer.error());
     const Completion<Exit> ended(context.loop());

@@ -44,7 +44,7 @@ public:
         m_world.advance(std::chrono::hours(24 * 365 * 56)); // scripts take 0 for "never"
         m_trace.onEvent([this](const contention::Event &event) { see(event); });
         m_stage = makeStage({m_plan, m_cast.recipe, m_cast.limit, m_world, m_network, m_trace});
-        m_players.resize(cast.parts.size());
+        m_castings.resize(cast.parts.size());
     }
     ~Fork()
     {
@@ -52,14 +52,14 @@ public:
         for (const auto &[number, process] : m_processes)
             process->kill();
         m_scope.cancelAll();
-        m_players.clear();
+        m_castings.clear();
     }
     Fork(const Fork &) = delete;
     Fork &operator=(const Fork &) = delete;
 
     Result<Outcome> play()
     {
-        for (std::size_t i = 0; i < m_players.size(); ++i) {
+        for (std::size_t i = 0; i < m_castings.size(); ++i) {
             if (const auto come = arrive(i); !come)
                 return come.error();
         }
@@ -81,7 +81,7 @@ public:
 
 private:
     struct Casting {
-        std::unique_ptr<Player> player;
+        std::unique_ptr<contention::ContenderAccess> access;
         std::unique_ptr<recipes::Lock> lock;
         std::optional<recipes::Grant> grant;
         std::optional<Error> failure;
@@ -98,11 +98,11 @@ private:
         auto &process = m_processes[part.process];
         if (!process)
             process = std::make_unique<world::Process>(m_world, part.process);
-        auto &one = m_players[i];
-        one.player = m_stage->open(*process, static_cast<int>(i));
-        for (int tries = 0; tries < 5000 && !one.player->isReady(); ++tries)
+        auto &one = m_castings[i];
+        one.access = m_stage->open(*process, static_cast<int>(i));
+        for (int tries = 0; tries < 5000 && !one.access->isReady(); ++tries)
             m_world.advance(1ms);
-        auto made = one.player->makeLock(part.reads, Random(i + 100));
+        auto made = one.access->makeLock(part.reads, Random(i + 100));
         if (!made)
             return made.error();
         one.lock = *std::move(made);
@@ -115,7 +115,7 @@ private:
 
     Task<void> take(std::size_t i)
     {
-        auto &one = m_players[i];
+        auto &one = m_castings[i];
         const auto never = Deadline::never();
         for (int time = 0; time < m_cast.parts[i].times; ++time) {
             auto granted = co_await one.lock->acquire(never);
@@ -135,7 +135,7 @@ private:
     {
         const auto i = releasing();
         const auto plan = m_plan;
-        const auto grant = *m_players[i].grant;
+        const auto grant = *m_castings[i].grant;
         const int number = static_cast<int>(i);
         auto sent = co_await m_stage->release(plan, number, grant);
         m_sent = std::move(sent);
@@ -151,11 +151,11 @@ private:
 
     [[nodiscard]] bool isAlike() const
     {
-        for (std::size_t i = 0; i < m_players.size(); ++i) {
-            if (m_players[i].grant.has_value() != (contender(i).role == Role::Holder))
+        for (std::size_t i = 0; i < m_castings.size(); ++i) {
+            if (m_castings[i].grant.has_value() != (contender(i).role == Role::Holder))
                 return false;
         }
-        return !m_players.empty() && contender(releasing()).id == m_plan.holder;
+        return !m_castings.empty() && contender(releasing()).id == m_plan.holder;
     }
 
     void see(const contention::Event &event)
@@ -192,7 +192,7 @@ private:
     contention::Trace m_trace;
     std::map<int, std::unique_ptr<world::Process>> m_processes;
     std::unique_ptr<Stage> m_stage;
-    std::vector<Casting> m_players; // by part
+    std::vector<Casting> m_castings; // by part
     Outcome m_outcome;
     std::optional<Result<operate::Sent>> m_sent;
     bool m_isReleased = false, m_isQuiet = false;

@@ -14,9 +14,9 @@ namespace {
 
 const QByteArray rehearsedTable("rehearsal.row"), rehearsedKey("id"), rehearsedRow("1"), rehearsedName("rehearsal");
 
-class SqlPlayer final : public Player {
+class RehearsedSql final : public contention::ContenderAccess {
 public:
-    SqlPlayer(const StageContext &context, world::SqlServer &server, world::Process &process, int contender)
+    RehearsedSql(const StageContext &context, world::SqlServer &server, world::Process &process, int contender)
         : m_recipe(context.recipe), m_session(world::openSession(process, server, context.network)),
           m_traced(*m_session, context.trace, contender)
     {
@@ -44,17 +44,17 @@ public:
         m_server.addRow(rehearsedTable, rehearsedKey, rehearsedRow, 1);
     }
 
-    [[nodiscard]] std::unique_ptr<Player> open(world::Process &process, int contender) override
+    [[nodiscard]] std::unique_ptr<contention::ContenderAccess> open(world::Process &process, int contender) override
     {
-        auto player = std::make_unique<SqlPlayer>(m_context, m_server, process, contender);
-        m_players[contender] = player.get();
-        return player;
+        auto access = std::make_unique<RehearsedSql>(m_context, m_server, process, contender);
+        m_accesses[contender] = access.get();
+        return access;
     }
 
     [[nodiscard]] Task<Result<operate::Sent>> release(operate::ForceReleasePlan plan, int contender,
                                                       recipes::Grant /*grant*/) override
     {
-        if (!m_server.kill(m_players.at(contender)->connection()))
+        if (!m_server.kill(m_accesses.at(contender)->connection()))
             co_return operate::goneAlready(plan);
         co_return operate::Sent();
     }
@@ -62,7 +62,7 @@ public:
 private:
     const StageContext m_context;
     world::SqlServer m_server;
-    std::map<int, const SqlPlayer *> m_players; // while they live
+    std::map<int, const RehearsedSql *> m_accesses; // while they live
 };
 
 } // namespace

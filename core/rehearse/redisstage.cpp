@@ -18,9 +18,9 @@ struct RedisClient {
     std::vector<std::unique_ptr<contention::TracedConnection>> traced;
 };
 
-class RedisPlayer final : public Player {
+class RehearsedRedis final : public contention::ContenderAccess {
 public:
-    RedisPlayer(std::shared_ptr<RedisClient> client, const StageContext &context)
+    RehearsedRedis(std::shared_ptr<RedisClient> client, const StageContext &context)
         : m_recipe(context.recipe), m_key(context.plan.before.lock.name), m_limit(context.limit),
           m_client(std::move(client))
     {
@@ -62,7 +62,7 @@ public:
     }
     ~RedisStage() override { m_operator.kill(); }
 
-    [[nodiscard]] std::unique_ptr<Player> open(world::Process &process, int contender) override
+    [[nodiscard]] std::unique_ptr<contention::ContenderAccess> open(world::Process &process, int contender) override
     {
         auto &shared = m_clients[process.number()];
         auto client = shared.lock();
@@ -75,7 +75,7 @@ public:
             }
             shared = client;
         }
-        return std::make_unique<RedisPlayer>(std::move(client), m_context);
+        return std::make_unique<RehearsedRedis>(std::move(client), m_context);
     }
 
     [[nodiscard]] Task<Result<operate::Sent>> release(operate::ForceReleasePlan plan, int /*contender*/,

@@ -2,21 +2,10 @@
 // The simulated servers that a release is rehearsed on: one kind per backend, each in a file of its own.
 #pragma once
 
-#include "core/contention/trace.h"
+#include "core/contention/servers.h"
 #include "core/operate/forcerelease.h"
-#include "core/recipes/lock.h"
-#include "core/world/network.h"
 
 namespace lockscope::rehearse {
-
-// A contender's client. Outlived by its process.
-class Player {
-public:
-    virtual ~Player() = default;
-    [[nodiscard]] virtual bool isReady() const = 0;
-    // A contender for the lock on it, which it outlives.
-    [[nodiscard]] virtual Result<std::unique_ptr<recipes::Lock>> makeLock(bool reads, Random random) = 0;
-};
 
 struct StageContext {
     const operate::ForceReleasePlan &plan;
@@ -31,7 +20,8 @@ class Stage {
 public:
     virtual ~Stage() = default;
     // Contenders of one process share what its client would share.
-    [[nodiscard]] virtual std::unique_ptr<Player> open(world::Process &process, int contender) = 0;
+    [[nodiscard]] virtual std::unique_ptr<contention::ContenderAccess> open(world::Process &process,
+                                                                            int contender) = 0;
     // The plan's release, sent to the hold that this contender has here.
     [[nodiscard]] virtual Task<Result<operate::Sent>> release(operate::ForceReleasePlan plan, int contender,
                                                               recipes::Grant grant) = 0;

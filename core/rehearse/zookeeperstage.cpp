@@ -13,9 +13,9 @@ namespace {
 
 namespace keeper = world::zookeeper;
 
-class ZooKeeperPlayer final : public Player {
+class RehearsedZooKeeper final : public contention::ContenderAccess {
 public:
-    ZooKeeperPlayer(std::shared_ptr<zk::Session> session, const StageContext &context, int contender)
+    RehearsedZooKeeper(std::shared_ptr<zk::Session> session, const StageContext &context, int contender)
         : m_recipe(context.recipe), m_path(context.plan.before.lock.name), m_limit(context.limit),
           m_session(std::move(session)), m_traced(*m_session, context.trace, contender)
     {
@@ -46,7 +46,7 @@ public:
     }
     ~ZooKeeperStage() override { m_operator.kill(); }
 
-    [[nodiscard]] std::unique_ptr<Player> open(world::Process &process, int contender) override
+    [[nodiscard]] std::unique_ptr<contention::ContenderAccess> open(world::Process &process, int contender) override
     {
         auto &shared = m_sessions[process.number()];
         auto session = shared.lock();
@@ -56,7 +56,7 @@ public:
             session = keeper::openSession(process, m_ensemble, std::move(options));
             shared = session;
         }
-        return std::make_unique<ZooKeeperPlayer>(std::move(session), m_context, contender);
+        return std::make_unique<RehearsedZooKeeper>(std::move(session), m_context, contender);
     }
 
     [[nodiscard]] Task<Result<operate::Sent>> release(operate::ForceReleasePlan plan, int /*contender*/,

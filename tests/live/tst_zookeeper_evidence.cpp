@@ -50,6 +50,13 @@ QByteArray consOf(int session)
            + ",lop=PING,est=1,to=10000,lcxid=0x1,lzxid=0x1,lresp=5,llat=0,minlat=0,avglat=0,maxlat=0)\n";
 }
 
+// A member as the ensemble's configuration names it.
+QByteArray configured(int id, const ScriptedMember &member)
+{
+    return "server." + QByteArray::number(id) + "=127.0.0.1:1:2:participant;"
+           + QByteArray::number(member.serverPort()) + '\n';
+}
+
 } // namespace
 
 class TestZooKeeperEvidence : public QObject {
@@ -219,11 +226,7 @@ void TestZooKeeperEvidence::membersOfTheConfigurationAreAskedToo()
 {
     ScriptedMember one;
     ScriptedMember two;
-    const auto line = [](int id, const ScriptedMember &member) {
-        return "server." + QByteArray::number(id) + "=127.0.0.1:1:2:participant;"
-               + QByteArray::number(member.serverPort()) + '\n';
-    };
-    const auto servers = line(1, one) + line(2, two);
+    const auto servers = configured(1, one) + configured(2, two);
     one.alwaysSays("conf", "serverId=1\n" + servers);
     two.alwaysSays("conf", "serverId=2\n" + servers);
     one.alwaysSays("cons", consOf(1));
@@ -245,11 +248,7 @@ void TestZooKeeperEvidence::whatAMemberSaysItselfIsNotLostToASharedAddress()
     ScriptedMember shared;
     ScriptedMember one;
     ScriptedMember two;
-    const auto line = [](int id, const ScriptedMember &member) {
-        return "server." + QByteArray::number(id) + "=127.0.0.1:1:2:participant;"
-               + QByteArray::number(member.serverPort()) + '\n';
-    };
-    const auto servers = line(1, one) + line(2, two);
+    const auto servers = configured(1, one) + configured(2, two);
     shared.alwaysSays("conf", "serverId=1\n" + servers);
     one.alwaysSays("conf", "serverId=1\n" + servers);
     two.alwaysSays("conf", "serverId=2\n" + servers);
@@ -267,11 +266,7 @@ void TestZooKeeperEvidence::aMemberThatIsFarAwayIsWaitedFor()
     ScriptedMember near;
     ScriptedMember far;
     far.delay = 700ms;
-    const auto line = [](int id, const ScriptedMember &member) {
-        return "server." + QByteArray::number(id) + "=127.0.0.1:1:2:participant;"
-               + QByteArray::number(member.serverPort()) + '\n';
-    };
-    const auto servers = line(1, near) + line(2, far);
+    const auto servers = configured(1, near) + configured(2, far);
     int id = 0;
     for (auto *member : {&near, &far}) {
         ++id;

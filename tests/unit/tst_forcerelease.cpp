@@ -427,6 +427,7 @@ private slots:
         QTest::addColumn<int>("change");
         QTest::addColumn<QString>("says");
         QTest::newRow("vanished") << 0 << u"gone already"_s;
+        QTest::newRow("a row nobody waits for, not shown") << 4 << u"still holds it is not known"_s;
         QTest::newRow("another holds") << 1 << u"gone already"_s;
         QTest::newRow("same name, new node") << 2 << u"not what it was in the preview"_s;
         QTest::newRow("waits now") << 3 << u"not what it was in the preview"_s;
@@ -443,8 +444,10 @@ private slots:
             fresh.contenders[0].guard.czxid += 100;
         if (change == 3)
             fresh.contenders[0].role = Role::Waiter;
-        w.observer.answers = {change == 0 ? Result<LockSnapshot>(noNode()) : fresh};
-        const auto outcome = w.release(queue());
+        auto planned = queue();
+        planned.recipe = change == 4 ? QByteArray("sql-for-update") : planned.recipe;
+        w.observer.answers = {change % 4 == 0 ? Result<LockSnapshot>(noNode()) : fresh};
+        const auto outcome = w.release(planned);
         QVERIFY(!outcome);
         QCOMPARE(outcome.error().code, ErrorCode::Refused);
         QVERIFY2(outcome.error().message.contains(says), qPrintable(outcome.error().message));
