@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/mainwindow.h"
 
-#include "core/base/text.h"
 #include "core/workspace/values.h"
-#include "ui/dialogs/acquiredialog.h"
-#include "ui/dialogs/connectdialog.h"
 #include "ui/dialogs/connectform.h"
-#include "ui/dialogs/findingsdialog.h"
-#include "ui/dialogs/forcereleasedialog.h"
-#include "ui/dialogs/guaranteesdialog.h"
-#include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
 #include "ui/pages/pages.h"
 #include "ui/models/pausablebackend.h"
@@ -18,7 +11,9 @@
 #include "ui/shell/bars.h"
 #include "ui/shell/helpoverlay.h"
 #include "ui/shell/sidebar.h"
+#include "ui/shell/actions.h"
 #include "ui/views/lockstable.h"
+#include "ui/windowdialogs.h"
 
 #include <QAction>
 #include <QCloseEvent>
@@ -38,7 +33,8 @@ using namespace Qt::StringLiterals;
 MainWindow::MainWindow(Backend &backend, QWidget *parent)
     : QMainWindow(parent), m_backend(backend), m_screen(new PausableBackend(backend, this)),
       m_clock(std::make_shared<ScreenClock>()), m_top(new TopBar(m_book, this)), m_side(new SideBar(m_book, this)),
-      m_status(new StatusBar(m_book, this)), m_stack(new QStackedWidget(this))
+      m_status(new StatusBar(m_book, this)), m_stack(new QStackedWidget(this)),
+      m_dialogs(new WindowDialogs(backend, m_book, *m_clock, *this)), m_actions(new Actions(*this))
 {
     setWindowTitle(u"Lockscope"_s);
     setMinimumSize(760, 480);
@@ -62,7 +58,7 @@ MainWindow::MainWindow(Backend &backend, QWidget *parent)
     for (const auto &row : allPages())
         addPage(row);
     connectParts();
-    addShortcuts();
+    addActions();
     showPageAt(0);
 }
 
@@ -72,29 +68,38 @@ void MainWindow::connectParts()
 {
     m_locks = findChild<LocksPage *>();
     m_simulator = findChild<SimulatorPage *>();
+    m_dialogs->useLocks(*m_locks);
+    connect(m_dialogs, &WindowDialogs::connectRequested, this, &MainWindow::connectRequested);
+    connect(m_dialogs, &WindowDialogs::acquiring, this, &MainWindow::selectLock);
+    connect(m_dialogs, &WindowDialogs::aboutToConnect, this,
+            [this](const ConnectionSpec &spec, const ConnectionName &replaces) {
+                if (m_book.find(replaces))
+                    forget(replaces);
+                emit aboutToConnect(spec);
+            });
     connect(m_simulator, &SimulatorPage::sandboxRequested, this, &MainWindow::sandboxRequested);
     QStringList titles;
     for (const auto &row : allPages())
         titles << row.title;
     m_help = new HelpOverlay(titles, this);
-    connect(m_help, &HelpOverlay::guaranteesRequested, this, &MainWindow::openGuarantees);
-    connect(m_help, &HelpOverlay::findingsRequested, this, &MainWindow::openFindingsHelp);
+    connect(m_help, &HelpOverlay::guaranteesRequested, m_dialogs, &WindowDialogs::openGuarantees);
+    connect(m_help, &HelpOverlay::findingsRequested, m_dialogs, &WindowDialogs::openFindingsHelp);
     connect(m_top, &TopBar::findChanged, this, [this](const QString &text) { currentPage()->setFilter(text); });
     connect(m_top, &TopBar::findDone, this, [this] { currentPage()->focusContent(); });
     connect(m_top, &TopBar::pauseToggled, this, [this] { setPaused(!m_paused); });
     connect(m_top, &TopBar::helpRequested, this, [this] { m_help->open(); });
-    connect(m_top, &TopBar::writesMenuRequested, this, &MainWindow::showWritesMenu);
+    connect(m_top, &TopBar::writesMenuRequested, m_dialogs, &WindowDialogs::showWritesMenu);
     connect(m_side, &SideBar::pageChosen, this, &MainWindow::showPageAt);
     connect(m_side, &SideBar::connectionChosen, this, &MainWindow::setConnection);
-    connect(m_side, &SideBar::connectRequested, this, &MainWindow::openConnect);
+    connect(m_side, &SideBar::connectRequested, m_dialogs, &WindowDialogs::openConnect);
     connect(m_side, &SideBar::readOnlyRequested, this,
-            [this](const ConnectionName &name, bool readOnly) { askReadOnly(name, readOnly); });
+            [this](const ConnectionName &name, bool readOnly) { m_dialogs->askReadOnly(name, readOnly); });
     connect(m_side, &SideBar::disconnectRequested, this, &MainWindow::forget);
     connect(m_side, &SideBar::retryRequested, this, [this](const ConnectionName &name) { m_screen->retry(name); });
-    connect(m_side, &SideBar::editRequested, this, &MainWindow::openEdit);
+    connect(m_side, &SideBar::editRequested, m_dialogs, &WindowDialogs::openEdit);
     connect(m_locks, &LocksPage::retryRequested, this, [this](const ConnectionName &name) { m_screen->retry(name); });
-    connect(m_locks, &LocksPage::editRequested, this, &MainWindow::openEdit);
-    connect(m_locks, &LocksPage::connectRequested, this, &MainWindow::openConnect);
+    connect(m_locks, &LocksPage::editRequested, m_dialogs, &WindowDialogs::openEdit);
+    connect(m_locks, &LocksPage::connectRequested, m_dialogs, &WindowDialogs::openConnect);
     connect(m_locks, &LocksPage::sandboxRequested, this, &MainWindow::sandboxRequested);
     connect(m_locks, &LocksPage::filterCleared, this, [this] {
         m_top->setFindText({});
@@ -104,8 +109,8 @@ void MainWindow::connectParts()
             setConnection({});
     });
     connect(m_locks, &LocksPage::currentLockChanged, this, &MainWindow::showContext);
-    connect(m_locks, &LocksPage::forceReleaseRequested, this, &MainWindow::openForceRelease);
-    connect(m_locks, &LocksPage::acquireRequested, this, &MainWindow::openAcquire);
+    connect(m_locks, &LocksPage::forceReleaseRequested, m_dialogs, &WindowDialogs::openForceRelease);
+    connect(m_locks, &LocksPage::acquireRequested, m_dialogs, &WindowDialogs::openAcquire);
     connect(&m_book, &ConnectionBook::changed, this, &MainWindow::checkFirstSnapshot);
 }
 
@@ -120,27 +125,38 @@ void MainWindow::addPage(const PageRow &row)
             [this, number](const QString &count) { m_side->setPageCount(number, count); });
     connect(page, &Page::settled, this, &MainWindow::checkFirstSnapshot);
     connect(page, &Page::lockActivated, this, &MainWindow::selectLock);
+    connect(page, &Page::subjectActivated, this, &MainWindow::showSubject);
     page->useClock(m_clock);
     page->setBackend(m_screen);
-    auto *shortcut = new QShortcut(QKeySequence(u"Ctrl+%1"_s.arg(number + 1)), this);
-    connect(shortcut, &QShortcut::activated, this, [this, number] {
+    const auto keys = number < 9 ? QKeySequence(u"Ctrl+%1"_s.arg(number + 1)) : QKeySequence();
+    m_actions->add(row.id, row.title, {keys}, [this, number] {
         showPageAt(number);
         currentPage()->focusContent();
     });
 }
 
-void MainWindow::addShortcuts()
+void MainWindow::addActions()
 {
-    const auto on = [this](const QString &keys, auto slot) {
-        connect(new QShortcut(QKeySequence(keys), this), &QShortcut::activated, this, slot);
-    };
-    on(u"Ctrl+K"_s, [this] { m_top->focusFind(); });
-    on(u"Ctrl+F"_s, [this] { m_top->focusFind(); });
-    on(u"F5"_s, [this] { currentPage()->refresh(); });
-    on(u"?"_s, [this] { m_help->open(); });
-    on(u"F1"_s, [this] { m_help->open(); });
-    on(u"Ctrl+Shift+F"_s, [this] { openForceRelease(); });
-    on(u"Ctrl+Shift+A"_s, [this] { openAcquire(); });
+    m_actions->add(u"find"_s, tr("Find"), {u"Ctrl+K"_s, u"Ctrl+F"_s}, [this] { m_top->focusFind(); });
+    m_actions->add(u"refresh"_s, tr("Refresh"), {u"F5"_s}, [this] { currentPage()->refresh(); });
+    m_actions->add(u"help"_s, tr("Keys and help"), {u"?"_s, u"F1"_s}, [this] { m_help->open(); });
+    m_actions->add(u"force-release"_s, tr("Force-release the chosen lock…"), {u"Ctrl+Shift+F"_s},
+                   [this] { m_dialogs->openForceRelease(); });
+    m_actions->add(u"acquire"_s, tr("Acquire the chosen lock…"), {u"Ctrl+Shift+A"_s},
+                   [this] { m_dialogs->openAcquire(); });
+    m_actions->add(u"connect"_s, tr("Connect…"), {}, [this] { m_dialogs->openConnect(); });
+    m_actions->add(u"guarantees"_s, tr("What each recipe promises"), {}, [this] { m_dialogs->openGuarantees(); });
+    m_actions->add(u"findings-help"_s, tr("What each finding means"), {}, [this] { m_dialogs->openFindingsHelp(); });
+}
+
+void MainWindow::openForceRelease()
+{
+    m_dialogs->openForceRelease();
+}
+
+void MainWindow::openAcquire()
+{
+    m_dialogs->openAcquire();
 }
 
 Page *MainWindow::currentPage() const
@@ -174,6 +190,18 @@ void MainWindow::selectLock(const inspect::LockName &lock)
 {
     showPageAt(m_stack->indexOf(m_locks));
     m_locks->selectLock(lock);
+}
+
+bool MainWindow::showSubject(const Subject &subject, const QString &page)
+{
+    for (std::size_t i = 0; i < m_pages.size(); ++i) {
+        if ((!page.isEmpty() && allPages()[i].id != page) || !m_pages[i]->showSubject(subject))
+            continue;
+        showPageAt(static_cast<int>(i));
+        m_pages[i]->focusContent();
+        return true;
+    }
+    return false;
 }
 
 void MainWindow::setSandbox(const QString &state, bool isComplete)
@@ -217,30 +245,6 @@ void MainWindow::showContext()
     m_status->setContext(m_connection);
 }
 
-void MainWindow::askReadOnly(const ConnectionName &name, bool readOnly, QWidget *over)
-{
-    const auto *status = m_book.find(name);
-    if (!status || readOnly || !status->production) {
-        m_backend.setReadOnly(name, readOnly);
-        return;
-    }
-    const QString shown = label(name.bytes(), 60);
-    auto *question = new QMessageBox(QMessageBox::Warning, tr("Allow writes"),
-                                     tr("%1 is marked as production. Allow Lockscope to write to it?").arg(shown),
-                                     QMessageBox::Cancel, over ? over : this);
-    question->setAttribute(Qt::WA_DeleteOnClose);
-    question->setObjectName(u"armQuestion"_s);
-    question->setTextFormat(Qt::PlainText);
-    question->setInformativeText(
-        tr("Looking stays as it is. Acquire and force-release become possible, each with its own "
-           "confirmation, until you make it read-only again or close the window."));
-    auto *arm = question->addButton(tr("Allow writes on %1").arg(shown), QMessageBox::DestructiveRole);
-    arm->setProperty("look", u"danger"_s);
-    question->setDefaultButton(QMessageBox::Cancel);
-    connect(arm, &QAbstractButton::clicked, this, [this, name] { m_backend.setReadOnly(name, false); });
-    question->open();
-}
-
 void MainWindow::closeEvent(QCloseEvent *event)
 {
     const auto own = m_locks->ownLocks();
@@ -269,25 +273,10 @@ void MainWindow::closeEvent(QCloseEvent *event)
     question->open();
 }
 
-void MainWindow::showWritesMenu(const QPoint &at)
-{
-    auto *menu = new QMenu(this);
-    menu->setAttribute(Qt::WA_DeleteOnClose);
-    for (const auto &status : m_book.all()) {
-        const QString shown = label(status.name.bytes(), 60);
-        auto *action = menu->addAction(status.readOnlyForGood ? tr("%1 is read-only for this run").arg(shown)
-                                       : status.readOnly      ? tr("Allow writes on %1…").arg(shown)
-                                                              : tr("Make %1 read-only").arg(shown));
-        action->setEnabled(!status.readOnlyForGood);
-        connect(action, &QAction::triggered, this,
-                [this, name = status.name, now = status.readOnly] { askReadOnly(name, !now); });
-    }
-    menu->popup(at);
-}
-
 void MainWindow::useConnections(ConnectionStore &store)
 {
     m_store = &store;
+    m_dialogs->useConnections(store);
     const auto colours = [this] {
         m_side->setColours([this](const ConnectionName &name) {
             for (const auto &saved : m_store->all()) {
@@ -308,41 +297,6 @@ void MainWindow::forget(const ConnectionName &name)
     m_locks->removeConnection(name);
     if (m_connection == name)
         setConnection({});
-}
-
-void MainWindow::openConnect()
-{
-    openEdit({});
-}
-
-void MainWindow::openEdit(const ConnectionName &name)
-{
-    if (!m_store) {
-        emit connectRequested();
-        return;
-    }
-    QStringList taken;
-    for (const auto &status : m_book.all()) {
-        if (status.name != name)
-            taken << QString::fromUtf8(status.name.bytes());
-    }
-    auto *dialog = new ConnectDialog(*m_store, taken, this);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    if (const auto *status = m_book.find(name)) {
-        SavedConnection asItIs;
-        asItIs.name = QString::fromUtf8(name.bytes());
-        asItIs.uri = status->uri;
-        asItIs.production = status->production;
-        asItIs.readOnly = status->readOnly;
-        dialog->edit(asItIs);
-    }
-    connect(dialog, &ConnectDialog::connectRequested, this, [this, name](const ConnectionSpec &spec) {
-        if (m_book.find(name))
-            forget(name); // what was edited takes its place
-        emit aboutToConnect(spec);
-        m_backend.connectTo(spec);
-    });
-    dialog->open();
 }
 
 bool MainWindow::isFirstSnapshotComplete() const
@@ -397,48 +351,6 @@ void MainWindow::resizeEvent(QResizeEvent *event)
 {
     QMainWindow::resizeEvent(event);
     m_side->setFixedWidth(width() < 1000 ? 184 : 228);
-}
-
-void MainWindow::openForceRelease()
-{
-    const auto *lock = m_locks->detail().snapshot();
-    if (currentPage() != m_locks || !lock || m_locks->detail().holder().isEmpty()
-        || m_locks->currentLock() != lock->lock)
-        return;
-    auto *dialog = new ForceReleaseDialog(m_backend, m_book, *lock, m_locks->detail().chosen(), this);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    // What is done is done in the present, paused or not; else the form says what the row behind it says.
-    dialog->setClock([this] { return m_clock->isFrozen() ? m_clock->present() : m_clock->now(); });
-    connect(m_clock.get(), &ScreenClock::ticked, dialog, &ForceReleaseDialog::tick);
-    connect(dialog, &ForceReleaseDialog::armRequested, this,
-            [this, dialog](const ConnectionName &name) { askReadOnly(name, false, dialog); });
-    dialog->open();
-}
-
-void MainWindow::openAcquire()
-{
-    if (m_book.all().empty())
-        return;
-    const auto *lock = currentPage() == m_locks ? m_locks->detail().snapshot() : nullptr;
-    auto *dialog = new AcquireDialog(m_backend, m_book, lock, this);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    connect(dialog, &AcquireDialog::acquiring, this,
-            [this](quint64, const inspect::LockName &name) { selectLock(name); });
-    dialog->open();
-}
-
-void MainWindow::openGuarantees()
-{
-    auto *dialog = new GuaranteesDialog({}, this);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->open();
-}
-
-void MainWindow::openFindingsHelp()
-{
-    auto *dialog = new FindingsDialog(this);
-    dialog->setAttribute(Qt::WA_DeleteOnClose);
-    dialog->open();
 }
 
 void MainWindow::fitInto(const QRect &available)

@@ -19,6 +19,7 @@ class ConnectionStore;
 
 namespace lockscope::ui {
 
+class Actions;
 class HelpOverlay;
 class LocksPage;
 struct PageRow;
@@ -27,6 +28,7 @@ class SideBar;
 class SimulatorPage;
 class StatusBar;
 class TopBar;
+class WindowDialogs;
 
 class MainWindow : public QMainWindow {
     Q_OBJECT
@@ -42,6 +44,10 @@ public:
     bool showPage(const QString &name);
     // Shows the page of locks with this lock chosen, as soon as it is known.
     void selectLock(const inspect::LockName &lock);
+    // Shows it on that page (its id), or on the first that shows such; false if none does.
+    bool showSubject(const Subject &subject, const QString &page = {});
+    [[nodiscard]] WindowDialogs &dialogs() { return *m_dialogs; }
+    [[nodiscard]] const Actions &actions() const { return *m_actions; }
     // A line for the side bar; complete: all of its servers that answer are connected to.
     void setSandbox(const QString &state, bool isComplete = false);
     [[nodiscard]] LocksPage &locksPage() { return *m_locks; }
@@ -60,8 +66,6 @@ public:
 public slots:
     void openForceRelease();
     void openAcquire();
-    void openGuarantees();
-    void openFindingsHelp();
 
 signals:
     void firstSnapshotComplete();
@@ -81,18 +85,13 @@ protected:
 
 private:
     void addPage(const PageRow &row);
-    void addShortcuts();
+    void addActions();
     void connectParts();
     void showPageAt(int at);
     void setPaused(bool paused);
     void setConnection(const ConnectionName &name);
     void showContext();
-    void askReadOnly(const ConnectionName &name, bool readOnly, QWidget *over = nullptr);
-    void showWritesMenu(const QPoint &at);
     void checkFirstSnapshot();
-    void openConnect();
-    // The dialog with that connection's entry, which then replaces it.
-    void openEdit(const ConnectionName &name);
     void forget(const ConnectionName &name);
     [[nodiscard]] Page *currentPage() const;
     [[nodiscard]] bool showsConnections() const;
@@ -105,6 +104,8 @@ private:
     SideBar *m_side;
     StatusBar *m_status;
     QStackedWidget *m_stack;
+    WindowDialogs *m_dialogs;
+    Actions *m_actions;
     LocksPage *m_locks = nullptr;
     SimulatorPage *m_simulator = nullptr;
     HelpOverlay *m_help = nullptr;

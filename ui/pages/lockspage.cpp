@@ -251,6 +251,14 @@ std::optional<LockName> LocksPage::currentLock() const
     return m_table->currentLock();
 }
 
+bool LocksPage::showSubject(const Subject &subject)
+{
+    if (subject.kind != Subject::Kind::Lock)
+        return false;
+    selectLock({subject.connection, subject.name});
+    return true;
+}
+
 void LocksPage::selectLock(const LockName &lock)
 {
     if (m_model.rowOf(lock) < 0) {

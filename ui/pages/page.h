@@ -14,6 +14,14 @@ class QSettings;
 
 namespace lockscope::ui {
 
+// What one page may ask another to show.
+struct Subject {
+    enum class Kind { Lock, Session, Znode, Key };
+    Kind kind = Kind::Lock;
+    ConnectionName connection;
+    QByteArray name; // the lock's, the session's as SessionSnapshot has it, the path, the key
+};
+
 class Page : public QWidget {
     Q_OBJECT
 public:
@@ -44,6 +52,12 @@ public:
     virtual void freeze(std::optional<std::chrono::system_clock::time_point> at) { Q_UNUSED(at) }
     // F5: asks the server again for what is on screen, where the page does not follow by itself.
     virtual void refresh() {}
+    // Shows it as soon as it is known, if this page shows such.
+    [[nodiscard]] virtual bool showSubject(const Subject &subject)
+    {
+        Q_UNUSED(subject)
+        return false;
+    }
     // Of a page that does not show the connections: whether it is complete.
     [[nodiscard]] virtual bool isSettled() const { return true; }
     virtual void saveView(QSettings &settings) const { Q_UNUSED(settings) }
@@ -56,6 +70,8 @@ signals:
     void countChanged(const QString &text);
     // Asks the window to show this lock on the page of locks.
     void lockActivated(const lockscope::inspect::LockName &lock);
+    // Asks the window to show this on that page (by its id in pages.cpp), or on the first that shows such.
+    void subjectActivated(const lockscope::ui::Subject &subject, const QString &page = {});
 
 protected:
     [[nodiscard]] ScreenClock &clock() const { return *m_clock; }

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/windowdialogs.h"
+
+#include "core/base/text.h"
+#include "core/workspace/values.h"
+#include "ui/dialogs/acquiredialog.h"
+#include "ui/dialogs/connectdialog.h"
+#include "ui/dialogs/findingsdialog.h"
+#include "ui/dialogs/forcereleasedialog.h"
+#include "ui/dialogs/guaranteesdialog.h"
+#include "ui/mainwindow.h"
+#include "ui/models/screenclock.h"
+#include "ui/pages/lockdetail.h"
+#include "ui/pages/lockspage.h"
+
+#include <QMenu>
+#include <QMessageBox>
+#include <QPushButton>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+
+WindowDialogs::WindowDialogs(Backend &backend, const ConnectionBook &book, const ScreenClock &clock,
+                             MainWindow &window)
+    : QObject(&window), m_backend(backend), m_book(book), m_clock(clock), m_window(window)
+{
+}
+
+void WindowDialogs::askReadOnly(const ConnectionName &name, bool readOnly, QWidget *over)
+{
+    const auto *status = m_book.find(name);
+    if (!status || readOnly || !status->production) {
+        m_backend.setReadOnly(name, readOnly);
+        return;
+    }
+    const QString shown = label(name.bytes(), 60);
+    auto *question = new QMessageBox(QMessageBox::Warning, tr("Allow writes"),
+                                     tr("%1 is marked as production. Allow Lockscope to write to it?").arg(shown),
+                                     QMessageBox::Cancel, over ? over : &m_window);
+    question->setAttribute(Qt::WA_DeleteOnClose);
+    question->setObjectName(u"armQuestion"_s);
+    question->setTextFormat(Qt::PlainText);
+    question->setInformativeText(
+        tr("Looking stays as it is. Acquire and force-release become possible, each with its own "
+           "confirmation, until you make it read-only again or close the window."));
+    auto *arm = question->addButton(tr("Allow writes on %1").arg(shown), QMessageBox::DestructiveRole);
+    arm->setProperty("look", u"danger"_s);
+    question->setDefaultButton(QMessageBox::Cancel);
+    connect(arm, &QAbstractButton::clicked, this, [this, name] { m_backend.setReadOnly(name, false); });
+    question->open();
+}
+
+void WindowDialogs::showWritesMenu(const QPoint &at)
+{
+    auto *menu = new QMenu(&m_window);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    for (const auto &status : m_book.all()) {
+        const QString shown = label(status.name.bytes(), 60);
+        auto *action = menu->addAction(status.readOnlyForGood ? tr("%1 is read-only for this run").arg(shown)
+                                       : status.readOnly      ? tr("Allow writes on %1…").arg(shown)
+                                                              : tr("Make %1 read-only").arg(shown));
+        action->setEnabled(!status.readOnlyForGood);
+        connect(action, &QAction::triggered, this,
+                [this, name = status.name, now = status.readOnly] { askReadOnly(name, !now); });
+    }
+    menu->popup(at);
+}
+
+void WindowDialogs::openConnect()
+{
+    openEdit({});
+}
+
+void WindowDialogs::openEdit(const ConnectionName &name)
+{
+    if (!m_store) {
+        emit connectRequested();
+        return;
+    }
+    QStringList taken;
+    for (const auto &status : m_book.all()) {
+        if (status.name != name)
+            taken << QString::fromUtf8(status.name.bytes());
+    }
+    auto *dialog = new ConnectDialog(*m_store, taken, &m_window);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    if (const auto *status = m_book.find(name)) {
+        SavedConnection asItIs;
+        asItIs.name = QString::fromUtf8(name.bytes());
+        asItIs.uri = status->uri;
+        asItIs.production = status->production;
+        asItIs.readOnly = status->readOnly;
+        dialog->edit(asItIs);
+    }
+    connect(dialog, &ConnectDialog::connectRequested, this, [this, name](const ConnectionSpec &spec) {
+        emit aboutToConnect(spec, name);
+        m_backend.connectTo(spec);
+    });
+    dialog->open();
+}
+
+void WindowDialogs::openForceRelease()
+{
+    const auto *lock = m_locks->detail().snapshot();
+    if (!m_locks->isVisibleTo(&m_window) || !lock || m_locks->detail().holder().isEmpty()
+        || m_locks->currentLock() != lock->lock)
+        return;
+    auto *dialog = new ForceReleaseDialog(m_backend, m_book, *lock, m_locks->detail().chosen(), &m_window);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    // What is done is done in the present, paused or not; else the form says what the row behind it says.
+    dialog->setClock([this] { return m_clock.isFrozen() ? m_clock.present() : m_clock.now(); });
+    connect(&m_clock, &ScreenClock::ticked, dialog, &ForceReleaseDialog::tick);
+    connect(dialog, &ForceReleaseDialog::armRequested, this,
+            [this, dialog](const ConnectionName &name) { askReadOnly(name, false, dialog); });
+    dialog->open();
+}
+
+void WindowDialogs::openAcquire()
+{
+    if (m_book.all().empty())
+        return;
+    const auto *lock = m_locks->isVisibleTo(&m_window) ? m_locks->detail().snapshot() : nullptr;
+    auto *dialog = new AcquireDialog(m_backend, m_book, lock, &m_window);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &AcquireDialog::acquiring, this,
+            [this](quint64, const inspect::LockName &name) { emit acquiring(name); });
+    dialog->open();
+}
+
+void WindowDialogs::openGuarantees()
+{
+    auto *dialog = new GuaranteesDialog({}, &m_window);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->open();
+}
+
+void WindowDialogs::openFindingsHelp()
+{
+    auto *dialog = new FindingsDialog(&m_window);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->open();
+}
+
+} // namespace lockscope::ui
