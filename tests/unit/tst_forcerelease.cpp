@@ -444,10 +444,10 @@ private slots:
             fresh.contenders[0].guard.czxid += 100;
         if (change == 3)
             fresh.contenders[0].role = Role::Waiter;
-        auto planned = queue();
-        planned.recipe = change == 4 ? QByteArray("sql-for-update") : planned.recipe;
+        auto plan = planForceRelease(queue(), queue().contenders[0].id);
+        plan->before.recipe = change == 4 ? QByteArray("sql-for-update") : plan->before.recipe;
         w.observer.answers = {change % 4 == 0 ? Result<LockSnapshot>(noNode()) : fresh};
-        const auto outcome = w.release(planned);
+        const auto outcome = w.release(*plan);
         QVERIFY(!outcome);
         QCOMPARE(outcome.error().code, ErrorCode::Refused);
         QVERIFY2(outcome.error().message.contains(says), qPrintable(outcome.error().message));
