@@ -89,5 +89,6 @@ bool printAnswer(const CommandContext &context, QJsonObject answer);
 [[nodiscard]] CommandSpec replayCommand();
 [[nodiscard]] CommandSpec auditCommand();
 [[nodiscard]] CommandSpec simulateCommand();
+[[nodiscard]] CommandSpec lessonCommand();
 
 } // namespace lockscope::ctl

@@ -10,8 +10,8 @@ const std::vector<CommandSpec> &commands()
     static const std::vector<CommandSpec> all{
         locksCommand(),   showCommand(),         sessionsCommand(), findingsCommand(), graphCommand(),
         noteCommand(),    rehearseCommand(),     treeCommand(),     keysCommand(),     recipesCommand(),
-        acquireCommand(), forceReleaseCommand(), simulateCommand(), sandboxCommand(),  recordCommand(),
-        replayCommand(),  auditCommand(),
+        acquireCommand(), forceReleaseCommand(), simulateCommand(), lessonCommand(),   sandboxCommand(),
+        recordCommand(),  replayCommand(),       auditCommand(),
     };
     return all;
 }

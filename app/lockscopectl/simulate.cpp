@@ -4,6 +4,7 @@
 #include "app/lockscopectl/command.h"
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/shortest.h"
+#include "app/lockscopectl/simulated.h"
 #include "app/lockscopectl/table.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
@@ -15,7 +16,6 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QSaveFile>
-#include <QThread>
 
 #include <map>
 
@@ -239,21 +239,6 @@ QJsonObject answer(const std::vector<Recording> &runs, const Shorter &shorter)
         array.append(entry);
     }
     return {{u"scenario"_s, runs.front().scenario.toJson()}, {u"runs"_s, array}};
-}
-
-// On a thread of its own, so that Ctrl-C ends it. Handed over and never copied: there may be millions of events.
-Task<Result<Recording>> playSimulated(CommandContext &context, Scenario scenario)
-{
-    const Completion<std::shared_ptr<Result<Recording>>> played(context.loop());
-    Loop *loop = &context.loop();
-    const std::unique_ptr<QThread> thread(QThread::create([played, scenario, loop] {
-        auto result = std::make_shared<Result<Recording>>(contention::simulate(scenario));
-        loop->post([played, result = std::move(result)] { played.complete(result); });
-    }));
-    thread->start();
-    const auto result = co_await played;
-    thread->wait();
-    co_return std::move(*result);
 }
 
 // The first connection whose servers speak the recipe's language.

@@ -13,6 +13,26 @@ using namespace Qt::StringLiterals;
 class TestCtlUsage : public QObject {
     Q_OBJECT
 private slots:
+    // Its counters are those of a run played for this answer.
+    void aLessonIsToldAndProvenWithoutAWindow()
+    {
+        const auto all = run({u"lesson"_s, u"--json"_s}).json().value("lessons"_L1).toArray();
+        QVERIFY(all.size() >= 16);
+        QCOMPARE(all.at(1).toObject().value("id"_L1), QJsonValue(u"herd"_s));
+        const auto herd = run({u"lesson"_s, u"2"_s, u"--json"_s});
+        QVERIFY2(herd.status == 0, herd.what());
+        const auto lesson = herd.json().value("lesson"_L1).toObject();
+        const auto counters = lesson.value("runs"_L1).toArray().at(0).toObject().value("counters"_L1).toObject();
+        QCOMPARE(counters.value("watchEvents"_L1).toInteger(), 45);
+        QVERIFY(!counters.contains("events"_L1));
+        QVERIFY(lesson.value("steps"_L1).toArray().at(0).toObject().value("atMs"_L1).isDouble());
+        for (const auto &proof : lesson.value("proves"_L1).toArray())
+            QVERIFY2(proof.toObject().value("holds"_L1).toBool(), herd.what());
+        const auto told = run({u"lesson"_s, u"herd"_s, u"--language"_s, u"ru"_s});
+        QVERIFY2(told.status == 0, told.what());
+        QVERIFY2(told.out.contains("Один эфемерный узел") && told.out.contains("→ Всех девятерых"), told.what());
+    }
+
     void whatIsWrongIsOneLine_data()
     {
         QTest::addColumn<QStringList>("arguments");
@@ -58,6 +78,8 @@ private slots:
         row("simulate --recipe zk-election --contenders 3", 2, "seen but not acquired");
         row("simulate --recipe zk-mutex --contenders 3 --fault rain", 2, "lost-publish");
         row("simulate --recipe zk-mutex --contenders 3 --fault failover", 2, "cannot happen");
+        row("lesson 99", 2, "there is no lesson \"99\"");
+        row("lesson herd --language xx", 2, "--language is en, zh_CN or ru");
         row("record", 2, "record wants FILE");
         row("record file", 2, "record needs a connection");
         row("replay file", 2, "replay wants FILE COMMAND");

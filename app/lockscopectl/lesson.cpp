@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// lesson: the lessons for those without a window: the story with the moments it stops at, and the counters that prove
+// its point, of runs played for this answer.
+#include "app/lockscopectl/output.h"
+#include "app/lockscopectl/simulated.h"
+#include "app/lockscopectl/table.h"
+#include "core/base/duration.h"
+#include "core/base/text.h"
+#include "core/lessons/lessons.h"
+
+#include <QJsonArray>
+
+#include <algorithm>
+
+namespace lockscope::ctl {
+
+using namespace Qt::StringLiterals;
+using contention::Recording;
+using lessons::Language;
+using lessons::Lesson;
+
+namespace {
+
+Error badLesson(const QString &what)
+{
+    return Error{ErrorCode::BadInput, u"lesson: "_s + what};
+}
+
+// Whoever wrote the file may have written anything.
+QString told(const lessons::Text &text, Language language)
+{
+    constexpr int most = 4000;
+    return harmless(text.in(language), most);
+}
+
+QString spoken(contention::Moment moment)
+{
+    return spokenDuration(std::chrono::duration_cast<std::chrono::milliseconds>(moment));
+}
+
+struct Played {
+    std::vector<Recording> recordings;
+    [[nodiscard]] lessons::PlayedRuns runs() const
+    {
+        lessons::PlayedRuns all;
+        for (const auto &recording : recordings)
+            all.push_back(&recording);
+        return all;
+    }
+};
+
+// By its number in the list, or by its id.
+const Lesson *findLesson(const lessons::Lessons &all, const QString &word)
+{
+    bool isNumber = false;
+    const auto number = word.toUInt(&isNumber);
+    if (isNumber)
+        return number >= 1 && number <= all.lessons.size() ? &all.lessons[number - 1] : nullptr;
+    const auto at = std::ranges::find(all.lessons, word.toUtf8(), &Lesson::id);
+    return at == all.lessons.end() ? nullptr : &*at;
+}
+
+void listLessons(const CommandContext &context, const lessons::Lessons &all, Language language)
+{
+    QJsonArray array;
+    Table table({{u"N"_s, Table::Align::Right}, {u"LESSON"_s}, {u"WHAT IT SHOWS"_s, Table::Align::Left, true}});
+    for (std::size_t i = 0; i < all.lessons.size(); ++i) {
+        const auto &lesson = all.lessons[i];
+        table.add({QString::number(i + 1), told(lesson.title, language), told(lesson.summary, language)});
+        array.append(QJsonObject{{u"number"_s, static_cast<int>(i + 1)},
+                                 {u"id"_s, escaped(lesson.id)},
+                                 {u"title"_s, told(lesson.title, language)},
+                                 {u"summary"_s, told(lesson.summary, language)}});
+    }
+    for (const auto &refused : all.refused)
+        complain(refused.message);
+    if (context.json)
+        printJson(QJsonObject{{u"lessons"_s, array}});
+    else
+        print(table.text(terminalWidth()) + u"\nlockscopectl lesson N plays one of them."_s);
+}
+
+QJsonObject countersJson(const Recording &run)
+{
+    QJsonObject all = run.toJson();
+    for (const auto *heavy : {"events", "scenario"})
+        all.remove(QString::fromLatin1(heavy));
+    return all;
+}
+
+void printCounters(const Lesson &lesson, const Played &played, Language language)
+{
+    std::vector<Table::Column> columns{{u"COUNTER"_s}};
+    for (std::size_t i = 0; i < played.recordings.size(); ++i)
+        columns.push_back({told(lesson.runs[i].title, language), Table::Align::Right});
+    Table table(columns);
+    for (const auto &name : lessons::counterNames()) {
+        QStringList row{QString::fromLatin1(name)};
+        for (std::size_t i = 0; i < played.recordings.size(); ++i) {
+            lessons::Proof counter;
+            counter.run = i;
+            counter.name = name;
+            row << prove(counter, played.runs()).measured;
+        }
+        table.add(row);
+    }
+    print(table.text(terminalWidth()));
+}
+
+void printStep(const lessons::Step &step, std::size_t number, const lessons::PlayedRuns &runs, Language language)
+{
+    const auto at = step.until ? momentOf(*step.until, runs) : std::nullopt;
+    print(u"%1. %2"_s.arg(number).arg(told(step.text, language)));
+    if (step.question) {
+        const auto &question = *step.question;
+        print(u"   ? "_s + told(question.text, language));
+        for (std::size_t i = 0; i < question.choices.size(); ++i)
+            print(u"     %1 %2"_s.arg(i == question.right ? u"→"_s : u"·"_s, told(question.choices[i], language)));
+        print(u"     "_s + told(question.because, language));
+    }
+    if (at)
+        print(u"   [%1]"_s.arg(spoken(*at)));
+}
+
+void printLesson(const Lesson &lesson, const Played &played, Language language)
+{
+    const auto runs = played.runs();
+    print(told(lesson.title, language) + u"\n"_s + told(lesson.summary, language) + u'\n');
+    for (std::size_t i = 0; i < lesson.steps.size(); ++i)
+        printStep(lesson.steps[i], i + 1, runs, language);
+    print({});
+    printCounters(lesson, played, language);
+    print({});
+    for (const auto &proof : lesson.proves) {
+        const auto proven = prove(proof, runs);
+        print(u"%1 %2 (%3)"_s.arg(proven.holds ? u"✓"_s : u"✗"_s, told(proof.text, language), proven.measured));
+    }
+}
+
+QJsonObject lessonJson(const Lesson &lesson, const Played &played, Language language)
+{
+    const auto recordings = played.runs();
+    QJsonArray runs;
+    for (std::size_t i = 0; i < played.recordings.size(); ++i)
+        runs.append(QJsonObject{{u"title"_s, told(lesson.runs[i].title, language)},
+                                {u"scenario"_s, lesson.runs[i].scenario.toJson()},
+                                {u"counters"_s, countersJson(played.recordings[i])}});
+    QJsonArray steps;
+    for (const auto &step : lesson.steps) {
+        QJsonObject one{{u"text"_s, told(step.text, language)}};
+        if (const auto at = step.until ? momentOf(*step.until, recordings) : std::nullopt)
+            one.insert(u"atMs"_s, contention::inMs(*at));
+        if (step.question) {
+            QJsonArray choices;
+            for (const auto &choice : step.question->choices)
+                choices.append(told(choice, language));
+            one.insert(u"question"_s, QJsonObject{{u"text"_s, told(step.question->text, language)},
+                                                  {u"choices"_s, choices},
+                                                  {u"right"_s, static_cast<int>(step.question->right)},
+                                                  {u"because"_s, told(step.question->because, language)}});
+        }
+        steps.append(one);
+    }
+    QJsonArray proves;
+    for (const auto &proof : lesson.proves) {
+        const auto proven = prove(proof, recordings);
+        proves.append(QJsonObject{
+            {u"text"_s, told(proof.text, language)}, {u"measured"_s, proven.measured}, {u"holds"_s, proven.holds}});
+    }
+    return {{u"id"_s, escaped(lesson.id)},
+            {u"title"_s, told(lesson.title, language)},
+            {u"runs"_s, runs},
+            {u"steps"_s, steps},
+            {u"proves"_s, proves}};
+}
+
+// Failed: a proof does not hold, so the lesson says what is not so.
+Task<Exit> runLesson(CommandContext &context)
+{
+    const auto language = lessons::languageByName(context.arguments.value(u"language"_s, u"en"_s).toUtf8());
+    if (!language)
+        co_return fail(badLesson(u"--language is en, zh_CN or ru"_s));
+    const auto all = lessons::loadLessons(lessons::lessonFolders());
+    if (context.word(0).isEmpty()) {
+        listLessons(context, all, *language);
+        co_return Exit::Done;
+    }
+    const auto *lesson = findLesson(all, context.word(0));
+    if (!lesson)
+        co_return fail(badLesson(
+            u"there is no lesson \"%1\"; lockscopectl lesson lists them"_s.arg(label(context.word(0).toUtf8(), 60))));
+    Played played;
+    for (const auto &run : lesson->runs) {
+        const auto scenario = run.scenario;
+        auto recording = co_await playSimulated(context, scenario);
+        if (!recording)
+            co_return fail(recording.error());
+        played.recordings.push_back(*std::move(recording));
+    }
+    if (context.json)
+        printJson(QJsonObject{{u"lesson"_s, lessonJson(*lesson, played, *language)}});
+    else
+        printLesson(*lesson, played, *language);
+    const auto runs = played.runs();
+    const bool isProven =
+        std::ranges::all_of(lesson->proves, [&](const lessons::Proof &proof) { return prove(proof, runs).holds; });
+    co_return isProven ? Exit::Done : Exit::Failed;
+}
+
+} // namespace
+
+CommandSpec lessonCommand()
+{
+    CommandSpec spec;
+    spec.name = u"lesson"_s;
+    spec.words = u"[N]"_s;
+    spec.summary = u"the lessons; with N (or its id) that one, played, with the counters that prove it"_s;
+    spec.more =
+        u"Plays in the simulated world: no server, virtual time. A step ends with the moment the picture stops "
+        u"at in the window. Status 1 when a counter does not say what the lesson says."_s;
+    spec.options = {{u"language"_s, u"CODE"_s, u"en, zh_CN or ru: of the lesson's own words"_s}};
+    spec.mostWords = 1;
+    spec.connects = false;
+    spec.run = runLesson;
+    return spec;
+}
+
+} // namespace lockscope::ctl
