@@ -77,7 +77,7 @@ void listLessons(const CommandContext &context, const lessons::Lessons &all, Lan
     if (context.json)
         printJson(QJsonObject{{u"lessons"_s, array}});
     else
-        print(table.text(terminalWidth()) + u"\nlockscopectl lesson N plays one of them."_s);
+        print(table.text(terminalWidth()) + u"\n\nlockscopectl lesson N plays one of them."_s);
 }
 
 QJsonObject countersJson(const Recording &run)

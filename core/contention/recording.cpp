@@ -82,6 +82,9 @@ Counters countersFrom(const QJsonObject &result)
     counters.allRequests = result.value(u"allRequests"_s).toInteger();
     counters.allWatchEvents = result.value(u"allWatchEvents"_s).toInteger();
     counters.bytes = result.value(u"bytes"_s).toInteger();
+    counters.requestsWaiting = result.value(u"requestsWaiting"_s).toInteger();
+    counters.gaveUp = result.value(u"gaveUp"_s).toInteger();
+    counters.fairnessPairs = result.value(u"fairnessPairs"_s).toInteger();
     counters.longestOverlap = fromMs(result.value(u"longestOverlapMs"_s));
     counters.fairness = result.value(u"fairness"_s).toDouble();
     const auto waits = result.value(u"waitMs"_s).toObject();
@@ -135,7 +138,10 @@ QJsonObject Recording::toJson() const
                        {u"allRequests"_s, counters.allRequests},
                        {u"allWatchEvents"_s, counters.allWatchEvents},
                        {u"bytes"_s, counters.bytes},
+                       {u"requestsWaiting"_s, counters.requestsWaiting},
+                       {u"gaveUp"_s, counters.gaveUp},
                        {u"fairness"_s, counters.fairness},
+                       {u"fairnessPairs"_s, counters.fairnessPairs},
                        {u"longestOverlapMs"_s, inMs(counters.longestOverlap)},
                        {u"waitMs"_s, waits},
                        {u"elapsedMs"_s, inMs(elapsed)},

@@ -63,9 +63,12 @@ struct Counters {
     qint64 requests = 0, watchEvents = 0, wastedWakeups = 0;
     // Of the whole run.
     qint64 allRequests = 0, allWatchEvents = 0, bytes = 0;
-    Waits waits;
-    Moment longestOverlap{}; // how long at most more believed to hold than may
-    double fairness = 1;     // Jain's index over the contenders' waits: 1 equal, 1/N one waited for all
+    qint64 requestsWaiting = 0; // of them, by who waited: what polling costs, also where nobody ever releases
+    qint64 gaveUp = 0;          // waits that ended without the lock
+    Waits waits;                // of all of them, the vain ones too
+    Moment longestOverlap{};    // how long at most more believed to hold than may
+    double fairness = 1;        // waitstatistics.h; of so many pairs:
+    qint64 fairnessPairs = 0;
 };
 
 struct Recording {

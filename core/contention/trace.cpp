@@ -66,24 +66,35 @@ void Trace::note(Lane &lane, const Event &event)
     case Mark::Joins:
         lane.isWaiting = true;
         lane.since = event.at;
+        lane.answered.reset();
         lane.wasWoken = false;
         break;
     case Mark::Holds:
         ++m_counters.grants;
-        m_waits.push_back(event.at - lane.since);
-        lane.waited += event.at - lane.since;
-        lane.isWaiting = false;
+        endWait(lane, true);
         lane.wasWoken = false; // not in vain
         lane.wakeUp.reset();
         break;
     case Mark::GivesUp:
-    case Mark::Dies:
+        wasted(lane);
+        m_counters.gaveUp += lane.isWaiting;
+        endWait(lane, false);
+        break;
+    case Mark::Dies: // nobody waits any more, neither served nor in vain
         wasted(lane);
         lane.isWaiting = false;
         break;
     case Mark::Releases: m_isDraining = true; break;
     default: break;
     }
+}
+
+void Trace::endWait(Lane &lane, bool isGranted)
+{
+    if (!std::exchange(lane.isWaiting, false))
+        return;
+    const auto now = m_now();
+    m_waits.push_back({lane.since, lane.answered.value_or(now), now, isGranted});
 }
 
 // It was woken, and did not get the lock by that.
@@ -104,6 +115,8 @@ void Trace::sent(int contender, const QByteArray &verb, const QByteArray &where,
     m_counters.bytes += bytes;
     if (m_isDraining)
         ++m_counters.requests;
+    if (contender != nobody && m_lanes[std::size_t(contender)].isWaiting)
+        ++m_counters.requestsWaiting;
     m_lastTraffic = m_now();
     add({{}, contender, Mark::Request, false, 0, verb, where});
 }
@@ -112,6 +125,11 @@ void Trace::answered(int contender, const QByteArray &verb, bool isError, qint64
 {
     m_counters.bytes += bytes;
     m_lastTraffic = m_now();
+    if (contender != nobody) {
+        auto &lane = m_lanes[std::size_t(contender)];
+        if (lane.isWaiting && !lane.answered)
+            lane.answered = m_lastTraffic;
+    }
     add({{}, contender, Mark::Answer, false, 0, verb, isError ? QByteArrayLiteral("error") : QByteArray()});
 }
 
@@ -143,19 +161,12 @@ void Trace::breaks(const QByteArray &invariant, int contender, const QString &me
 
 void Trace::countWaits()
 {
-    if (m_waits.empty())
-        return;
-    std::sort(m_waits.begin(), m_waits.end());
-    const auto at = [this](int percent) { return m_waits[(m_waits.size() - 1) * std::size_t(percent) / 100]; };
-    m_counters.waits = {at(50), at(99), m_waits.back()};
-    double sum = 0, squares = 0;
-    for (const auto &lane : m_lanes) {
-        const auto waited = static_cast<double>(lane.waited.count());
-        sum += waited;
-        squares += waited * waited;
-    }
-    if (squares > 0)
-        m_counters.fairness = sum * sum / (static_cast<double>(m_lanes.size()) * squares);
+    for (auto &lane : m_lanes)
+        endWait(lane, false); // it still waits, and nothing will come of it
+    const auto fairness = fairnessOf(m_waits);
+    m_counters.fairness = fairness.share;
+    m_counters.fairnessPairs = fairness.pairs;
+    m_counters.waits = percentilesOf(m_waits);
 }
 
 Recording Trace::take(QByteArray world)

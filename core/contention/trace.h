@@ -5,7 +5,7 @@
 // One thread: that of the run.
 #pragma once
 
-#include "core/contention/recording.h"
+#include "core/contention/waitstatistics.h"
 
 #include <functional>
 
@@ -44,7 +44,7 @@ private:
     struct Lane {
         bool isWaiting = false;
         Moment since{};
-        Moment waited{};
+        std::optional<Moment> answered; // first, of this wait
         // A wake-up after which it has neither got the lock nor been woken again: index among the kept events.
         std::optional<std::size_t> wakeUp;
         bool wasWoken = false;
@@ -52,6 +52,7 @@ private:
     };
     void wasted(Lane &lane);
     void note(Lane &lane, const Event &event);
+    void endWait(Lane &lane, bool isGranted);
     void countWaits();
 
     const Scenario m_scenario;
@@ -62,7 +63,7 @@ private:
     std::vector<Event> m_events;
     qint64 m_notKept = 0;
     std::vector<Violation> m_violations;
-    std::vector<Moment> m_waits;
+    std::vector<Wait> m_waits;
     Counters m_counters;
     bool m_isDraining = false;
     Moment m_lastTraffic{};

@@ -27,6 +27,8 @@ constexpr NamedCounter nameableCounters[] = {
     {"allRequests", [](const contention::Recording &run) { return double(run.counters.allRequests); }},
     {"allWatchEvents", [](const contention::Recording &run) { return double(run.counters.allWatchEvents); }},
     {"bytes", [](const contention::Recording &run) { return double(run.counters.bytes); }},
+    {"requestsWaiting", [](const contention::Recording &run) { return double(run.counters.requestsWaiting); }},
+    {"gaveUp", [](const contention::Recording &run) { return double(run.counters.gaveUp); }},
     {"fairness", [](const contention::Recording &run) { return run.counters.fairness; }},
     {"longestOverlapMs",
      [](const contention::Recording &run) { return contention::inMs(run.counters.longestOverlap); }},

@@ -9,7 +9,6 @@
 using namespace lockscope;
 using namespace lockscope::world;
 using namespace std::chrono_literals;
-using mariadb::SessionState;
 
 namespace {
 
@@ -72,7 +71,7 @@ private slots:
     void itConnectsAndSaysSo()
     {
         World world;
-        QCOMPARE(world.a->state(), SessionState::Connected);
+        QCOMPARE(world.a->state(), mariadb::SessionState::Connected);
         QCOMPARE(world.a->serverVersion(), QByteArray("10.11.6-MariaDB"));
         QVERIFY(world.a->connectionId() != 0 && world.a->connectionId() != world.b->connectionId());
         QVERIFY(mariadb::isMariaDb(*world.a));
@@ -120,7 +119,7 @@ private slots:
         QVERIFY(world.isFree()); // at once; it believes to hold it until it asks
         QCOMPARE(world.a->connectionId(), before);
         world.loop.advance(1100ms);
-        QCOMPARE(world.a->state(), SessionState::Connected);
+        QCOMPARE(world.a->state(), mariadb::SessionState::Connected);
         QVERIFY(world.a->connectionId() != before);
         const auto bound = world.a->execute({"COMMIT", {}, before, true}, Deadline::never());
         QCOMPARE(codeOf(bound), code(ErrorCode::SessionExpired));
@@ -178,12 +177,12 @@ private slots:
         QCOMPARE(codeOf(reply), open);
         world.loop.advance(200ms);
         QCOMPARE(codeOf(reply), code(ErrorCode::UnknownOutcome));
-        QCOMPARE(world.a->state(), SessionState::Connecting);
+        QCOMPARE(world.a->state(), mariadb::SessionState::Connecting);
         QVERIFY(!world.isFree()); // half-open: the server has heard nothing of it
         world.network.open(1, 0, Direction::ToServer);
         world.network.open(1, 0, Direction::ToClient);
         world.loop.advance(15s);
-        QCOMPARE(world.a->state(), SessionState::Connected);
+        QCOMPARE(world.a->state(), mariadb::SessionState::Connected);
         QVERIFY(world.isFree());
     }
 
@@ -196,12 +195,12 @@ private slots:
         world.loop.advance(9s);
         QCOMPARE(world.a->connectionId(), connection);
         world.loop.advance(3s);
-        QCOMPARE(world.a->state(), SessionState::Connecting);
+        QCOMPARE(world.a->state(), mariadb::SessionState::Connecting);
         world.loop.advance(1s);
         QVERIFY(world.isFree()); // the end of the connection gets through
         world.network.open(1, 0, Direction::ToClient);
         world.loop.advance(10s);
-        QCOMPARE(world.a->state(), SessionState::Connected);
+        QCOMPARE(world.a->state(), mariadb::SessionState::Connected);
     }
     // Its own standstill is not the server's.
     void aPausedProgramKeepsItsConnection()
@@ -275,16 +274,16 @@ private slots:
         World world;
         world.network.setDown(0, true);
         int attempts = 0;
-        const auto subscription =
-            world.a->onState([&](SessionState state) { attempts += state == SessionState::Connecting; });
+        const auto subscription = world.a->onState(
+            [&](mariadb::SessionState state) { attempts += state == mariadb::SessionState::Connecting; });
         world.loop.advance(10s);
-        QCOMPARE(world.a->state(), SessionState::Connecting);
+        QCOMPARE(world.a->state(), mariadb::SessionState::Connecting);
         QVERIFY2(attempts >= 6 && attempts <= 10, QByteArray::number(attempts));
         const auto reply = world.lockRow(*world.a);
         QCOMPARE(codeOf(reply), code(ErrorCode::NotConnected));
         world.network.setDown(0, false);
         world.loop.advance(6s);
-        QCOMPARE(world.a->state(), SessionState::Connected);
+        QCOMPARE(world.a->state(), mariadb::SessionState::Connected);
     }
 
     void theServersWordsBecomeThePortsErrors()

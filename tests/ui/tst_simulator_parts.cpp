@@ -158,7 +158,7 @@ private slots:
         for (std::size_t count = 1; count <= waits.size(); ++count) {
             std::vector<Moment> sorted(waits.begin(), waits.begin() + std::ptrdiff_t(count));
             std::sort(sorted.begin(), sorted.end());
-            QCOMPARE(run->waitP99After(2 * count), sorted[(count - 1) * 99 / 100]);
+            QCOMPARE(run->waitP99After(2 * count), sorted[(count * 99 + 99) / 100 - 1]);
         }
     }
 

@@ -191,17 +191,16 @@ void PlayedRun::tally()
         if (!isOfLane(event))
             continue;
         auto &waitsSince = since[static_cast<std::size_t>(event.contender)];
-        if (event.mark == Mark::GivesUp || event.mark == Mark::Dies)
+        if (event.mark == Mark::Dies)
             waitsSince.reset();
         if (event.mark == Mark::Joins)
             waitsSince = event.at;
-        if (event.mark == Mark::Holds) {
+        if (event.mark == Mark::Holds)
             m_holds.push_back(static_cast<quint32>(i));
-            if (waitsSince) {
-                m_waitEnds.push_back(static_cast<quint32>(i));
-                m_waits.push_back(event.at - *waitsSince);
-                waitsSince.reset();
-            }
+        if ((event.mark == Mark::Holds || event.mark == Mark::GivesUp) && waitsSince) {
+            m_waitEnds.push_back(static_cast<quint32>(i));
+            m_waits.push_back(event.at - *waitsSince);
+            waitsSince.reset();
         }
     }
 }
@@ -216,7 +215,7 @@ void PlayedRun::rankWaits()
         above.push(m_waits[i]);
         below.push(above.top());
         above.pop();
-        const auto wanted = i * 99 / 100 + 1; // as the totals have it
+        const auto wanted = ((i + 1) * 99 + 99) / 100; // nearest rank, as the totals have it
         while (below.size() > wanted) {
             above.push(below.top());
             below.pop();

@@ -60,8 +60,10 @@ CounterTiles::CounterTiles(QWidget *parent) : QWidget(parent), m_grid(new QGridL
     }
     m_whole = makeLabel({}, u"small"_s, this);
     m_whole->setMinimumWidth(10);
-    m_whole->setToolTip(
-        tr("Bytes over all wires. Fairness is Jain's index over the waits: 1 if all waited equally long."));
+    m_whole->setWordWrap(true);
+    m_whole->setToolTip(tr(
+        "Bytes over all wires. Waits count to their end, also those that ended without the lock. Fairness: of all pairs "
+        "of which one waited when the other came, how often the later one was not served first. A queue has 1."));
     place(4);
 }
 
@@ -95,9 +97,13 @@ void CounterTiles::show(const PlayedRun &run, std::size_t happened)
     QStringList facts;
     if (whole.bytes > 0)
         facts << sizeText(whole.bytes);
-    facts << tr("wait p50 %1, longest %2").arg(momentText(whole.waits.p50), momentText(whole.waits.max))
-          << tr("fairness %1").arg(QLocale().toString(whole.fairness, 'f', 2));
-    m_whole->setText(tr("whole run: %1").arg(facts.join(u" · "_s)));
+    facts << tr("wait p50 %1, longest %2").arg(momentText(whole.waits.p50), momentText(whole.waits.max));
+    if (whole.gaveUp > 0)
+        facts << tr("%n gave up", nullptr, static_cast<int>(whole.gaveUp));
+    if (whole.requestsWaiting > 0)
+        facts << tr("%1 requests while waiting").arg(countText(whole.requestsWaiting));
+    facts << tr("fairness %1").arg(whole.fairnessPairs > 0 ? QLocale().toString(whole.fairness, 'f', 2) : u"–"_s);
+    m_whole->setText(tr("above: from the first release on · whole run: %1").arg(facts.join(u" · "_s)));
     setTone(m_figures[2], tally.wastedWakeups > 0 ? u"critical"_s : u"ok"_s);
 }
 
