@@ -37,7 +37,7 @@ void mix(quint64 &hash, qint64 number)
 
 Trace::Trace(const Scenario &scenario, std::function<Moment()> now, std::size_t mostEventsKept)
     : m_scenario(scenario), m_now(std::move(now)), m_mostEventsKept(scenario.keepsEvents ? mostEventsKept : 0),
-      m_lanes(std::size_t(scenario.contenders))
+      m_isOptimistic(isOptimistic(scenario.recipe)), m_lanes(std::size_t(scenario.contenders))
 {
 }
 
@@ -60,25 +60,53 @@ void Trace::add(Event &&event)
         listener(event);
 }
 
+// Nobody is kept out, and yet it takes time: from the first try to the beginning of the one that was not in vain.
+void Trace::noteTry(Lane &lane, const Event &event)
+{
+    if (event.mark == Mark::Joins && event.what != "again") {
+        lane.since = event.at;
+        lane.answered.reset();
+    }
+    if (event.mark == Mark::Joins)
+        lane.isWaiting = true;
+    if (event.mark == Mark::Holds) {
+        ++m_counters.grants;
+        lane.begun = event.at;
+    }
+    if (event.mark == Mark::Writes && event.what == "accepted" && lane.begun)
+        endWait(lane, *std::exchange(lane.begun, std::nullopt), true);
+    if (event.mark == Mark::GivesUp)
+        lane.failed = event.at;
+    if (event.mark == Mark::Dies)
+        lane.isWaiting = false;
+    m_isDraining |= event.mark == Mark::Releases;
+}
+
 void Trace::note(Lane &lane, const Event &event)
 {
+    if (m_isOptimistic) {
+        noteTry(lane, event);
+        return;
+    }
     switch (event.mark) {
     case Mark::Joins:
         lane.isWaiting = true;
+        if (event.what != "again")
+            lane.isReader = event.what == "read";
         lane.since = event.at;
         lane.answered.reset();
         lane.wasWoken = false;
         break;
     case Mark::Holds:
         ++m_counters.grants;
-        endWait(lane, true);
+        endWait(lane, event.at, true);
         lane.wasWoken = false; // not in vain
         lane.wakeUp.reset();
         break;
     case Mark::GivesUp:
         wasted(lane);
         m_counters.gaveUp += lane.isWaiting;
-        endWait(lane, false);
+        endWait(lane, event.at, false);
         break;
     case Mark::Dies: // nobody waits any more, neither served nor in vain
         wasted(lane);
@@ -89,12 +117,10 @@ void Trace::note(Lane &lane, const Event &event)
     }
 }
 
-void Trace::endWait(Lane &lane, bool isGranted)
+void Trace::endWait(Lane &lane, Moment end, bool isGranted)
 {
-    if (!std::exchange(lane.isWaiting, false))
-        return;
-    const auto now = m_now();
-    m_waits.push_back({lane.since, lane.answered.value_or(now), now, isGranted});
+    if (std::exchange(lane.isWaiting, false))
+        m_waits.push_back({lane.since, std::min(lane.answered.value_or(end), end), end, isGranted, lane.isReader});
 }
 
 // It was woken, and did not get the lock by that.
@@ -161,8 +187,10 @@ void Trace::breaks(const QByteArray &invariant, int contender, const QString &me
 
 void Trace::countWaits()
 {
-    for (auto &lane : m_lanes)
-        endWait(lane, false); // it still waits, and nothing will come of it
+    for (auto &lane : m_lanes) {
+        m_counters.gaveUp += m_isOptimistic && lane.isWaiting; // each of its tries was in vain
+        endWait(lane, lane.failed.value_or(m_now()), false);   // else it still waits, and nothing will come of it
+    }
     const auto fairness = fairnessOf(m_waits);
     m_counters.fairness = fairness.share;
     m_counters.fairnessPairs = fairness.pairs;

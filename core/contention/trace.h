@@ -42,9 +42,11 @@ public:
 
 private:
     struct Lane {
-        bool isWaiting = false;
+        bool isWaiting = false, isReader = false;
         Moment since{};
         std::optional<Moment> answered; // first, of this wait
+        std::optional<Moment> begun;    // optimistic: the try that may yet have been in vain
+        std::optional<Moment> failed;   // optimistic: when the last one turned out to have been
         // A wake-up after which it has neither got the lock nor been woken again: index among the kept events.
         std::optional<std::size_t> wakeUp;
         bool wasWoken = false;
@@ -52,12 +54,14 @@ private:
     };
     void wasted(Lane &lane);
     void note(Lane &lane, const Event &event);
-    void endWait(Lane &lane, bool isGranted);
+    void noteTry(Lane &lane, const Event &event);
+    void endWait(Lane &lane, Moment end, bool isGranted);
     void countWaits();
 
     const Scenario m_scenario;
     std::function<Moment()> m_now;
     const std::size_t m_mostEventsKept;
+    const bool m_isOptimistic;
     std::vector<std::function<void(const Event &)>> m_listeners;
     std::vector<Lane> m_lanes;
     std::vector<Event> m_events;

@@ -37,6 +37,34 @@ private:
     qint64 m_added = 0;
 };
 
+struct Pairs {
+    qint64 all = 0, overtaken = 0;
+};
+
+Pairs countPairs(const std::vector<const Wait *> &waits)
+{
+    std::vector<Moment> ends;
+    auto byAnswer = waits;
+    std::vector<const Wait *> byComing;
+    for (const auto *wait : waits) {
+        ends.push_back(wait->ended);
+        if (wait->isGranted)
+            byComing.push_back(wait);
+    }
+    std::ranges::sort(byAnswer, {}, &Wait::answered);
+    std::ranges::sort(byComing, {}, &Wait::joined);
+    EndsSoFar earlier(std::move(ends));
+    Pairs pairs;
+    auto next = byAnswer.begin();
+    for (const auto *wait : byComing) {
+        for (; next != byAnswer.end() && (*next)->answered < wait->joined; ++next)
+            earlier.add((*next)->ended);
+        pairs.all += earlier.after(wait->joined);
+        pairs.overtaken += earlier.after(wait->ended);
+    }
+    return pairs;
+}
+
 } // namespace
 
 Waits percentilesOf(std::vector<Wait> &waits)
@@ -51,28 +79,17 @@ Waits percentilesOf(std::vector<Wait> &waits)
 
 Fairness fairnessOf(const std::vector<Wait> &waits)
 {
-    std::vector<Moment> ends;
-    std::vector<const Wait *> byAnswer, byComing;
+    std::vector<const Wait *> all, readers;
     for (const auto &wait : waits) {
-        ends.push_back(wait.ended);
-        byAnswer.push_back(&wait);
-        if (wait.isGranted)
-            byComing.push_back(&wait);
+        all.push_back(&wait);
+        if (wait.isReader)
+            readers.push_back(&wait);
     }
-    std::ranges::sort(byAnswer, {}, &Wait::answered);
-    std::ranges::sort(byComing, {}, &Wait::joined);
-    EndsSoFar earlier(std::move(ends));
-    qint64 pairs = 0, overtaken = 0;
-    auto next = byAnswer.begin();
-    for (const auto *wait : byComing) {
-        for (; next != byAnswer.end() && (*next)->answered < wait->joined; ++next)
-            earlier.add((*next)->ended);
-        pairs += earlier.after(wait->joined);
-        overtaken += earlier.after(wait->ended);
-    }
+    const auto ofAll = countPairs(all), ofReaders = countPairs(readers);
+    const auto pairs = ofAll.all - ofReaders.all;
     if (pairs == 0)
         return {};
-    return {1 - static_cast<double>(overtaken) / static_cast<double>(pairs), pairs};
+    return {1 - static_cast<double>(ofAll.overtaken - ofReaders.overtaken) / static_cast<double>(pairs), pairs};
 }
 
 } // namespace lockscope::contention

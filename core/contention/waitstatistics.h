@@ -12,6 +12,7 @@ struct Wait {
     Moment answered{};
     Moment ended{};
     bool isGranted = false; // else it gave up, or still waited at the end
+    bool isReader = false;
 };
 
 // Of all waits, those that ended in vain too, or a lock that nobody gets would look quick. By nearest rank: the
@@ -24,7 +25,8 @@ struct Fairness {
 };
 // First come, first served, after L. Lamport, "A New Solution of Dijkstra's Concurrent Programming Problem", CACM 17(8),
 // 1974: of all pairs of which one had been answered before the other came, and still waited then, the share in
-// which the later one did not get the lock before it. A queue scores 1; who is served by chance about a half.
+// which the later one did not get the lock before it. Two readers get in together and take nothing from each other: such pairs are none. A queue scores 1; who
+// is served by chance about a half.
 [[nodiscard]] Fairness fairnessOf(const std::vector<Wait> &waits);
 
 } // namespace lockscope::contention

@@ -18,7 +18,7 @@ Fairness pairByPair(const std::vector<Wait> &waits)
     for (const auto &earlier : waits) {
         for (const auto &later : waits) {
             if (&earlier == &later || !later.isGranted || earlier.answered >= later.joined
-                || earlier.ended <= later.joined)
+                || earlier.ended <= later.joined || (earlier.isReader && later.isReader))
                 continue;
             ++pairs;
             overtaken += later.ended < earlier.ended;
@@ -104,7 +104,8 @@ private slots:
             for (quint64 i = 0; i < count; ++i) {
                 const auto joined = Moment(qint64(random.below(20)));
                 const auto answered = joined + Moment(1 + qint64(random.below(4)));
-                waits.push_back({joined, answered, answered + Moment(qint64(random.below(30))), random.below(5) > 0});
+                waits.push_back({joined, answered, answered + Moment(qint64(random.below(30))), random.below(5) > 0,
+                                 random.below(3) == 0});
             }
             const auto wanted = pairByPair(waits);
             const auto got = fairnessOf(waits);

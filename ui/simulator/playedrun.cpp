@@ -172,7 +172,9 @@ void PlayedRun::indexEvents(LaneEvents &into, bool (*wanted)(const Event &))
 
 void PlayedRun::tally()
 {
-    std::vector<std::optional<Moment>> since(static_cast<std::size_t>(m_lanes));
+    // Optimistic: a wait goes on, try by try, to the beginning of the one that was not in vain.
+    const bool isOptimistic = contention::isOptimistic(m_recording.scenario.recipe);
+    std::vector<std::optional<Moment>> since(static_cast<std::size_t>(m_lanes)), begun(since.size());
     Tally now;
     m_isAboutItself.resize(m_recording.events.size());
     for (std::size_t i = 0; i < m_recording.events.size(); ++i) {
@@ -190,16 +192,21 @@ void PlayedRun::tally()
         count(now, event, m_isAboutItself[i]);
         if (!isOfLane(event))
             continue;
-        auto &waitsSince = since[static_cast<std::size_t>(event.contender)];
+        const auto lane = static_cast<std::size_t>(event.contender);
+        auto &waitsSince = since[lane];
         if (event.mark == Mark::Dies)
             waitsSince.reset();
-        if (event.mark == Mark::Joins)
+        if (event.mark == Mark::Joins && !(isOptimistic && event.what == "again"))
             waitsSince = event.at;
-        if (event.mark == Mark::Holds)
+        if (event.mark == Mark::Holds) {
             m_holds.push_back(static_cast<quint32>(i));
-        if ((event.mark == Mark::Holds || event.mark == Mark::GivesUp) && waitsSince) {
+            begun[lane] = event.at;
+        }
+        const bool isOver = isOptimistic ? event.mark == Mark::Writes && event.what == "accepted" && begun[lane]
+                                         : event.mark == Mark::Holds || event.mark == Mark::GivesUp;
+        if (isOver && waitsSince) {
             m_waitEnds.push_back(static_cast<quint32>(i));
-            m_waits.push_back(event.at - *waitsSince);
+            m_waits.push_back((isOptimistic ? *begun[lane] : event.at) - *waitsSince);
             waitsSince.reset();
         }
     }
