@@ -22,7 +22,7 @@ enum class Request {
 };
 
 // Derived has
-//     Reply<T> pass<T>(Request, const ZPath &, qsizetype bytes, send): the answer of send(), which it calls when it likes;
+//     Reply<T> pass<T>(Request, const ZPath &, qsizetype bytes, send): of send(), which it calls when it likes;
 //     std::optional<Watch> observed(const std::optional<Watch> &): what is handed on in the caller's place.
 template <class Derived>
 class PassingSession : public ForwardingSession {
