@@ -58,8 +58,12 @@ struct BackendInfo {
     bool namesPaths;   // a lock's name is a path: "/" first, none at the end
     bool hasTtl;       // holds are leases, whose length the client says
     bool oneLockEach;  // a session carries one lock at a time
-    QString uriHelp;   // its URIs, for --help
-    QString lockHelp;  // what its locks are called, likewise
+    bool isSessionOneClient;   // with all its threads; and no other server gives its id to anybody else
+    bool isIdentityAnAccount;  // what stands for a client's identity is the user it logged in as
+    bool areThreadsNamed;      // what an entry says of its holder may be its client and that one's thread
+    bool isTokenTransactionId; // a fencing token is a zxid, which is written in hexadecimal
+    QString uriHelp;           // its URIs, for --help
+    QString lockHelp;          // what its locks are called, likewise
     QString exampleLock;
     QString exampleName;            // for a form
     QString exampleHosts;           // there, too

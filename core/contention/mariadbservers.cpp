@@ -2,9 +2,7 @@
 // The simulated MariaDB that contenders of the SQL recipes contend on.
 #include "core/contention/servers.h"
 
-#include "core/contention/traced/tracedsql.h"
-#include "core/recipes/make.h"
-#include "core/world/mariadb/session.h"
+#include "core/contention/mariadbaccess.h"
 
 namespace lockscope::contention {
 
@@ -12,53 +10,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const QByteArray sqlTable("sim.row"), sqlKey("id"), sqlRow("1");
-const QByteArray namedLock("sim");
-
-bool isNamed(const QByteArray &recipe)
-{
-    return recipes::recipeOf(recipe).shape == recipes::Shape::NamedLock;
-}
-
-class SqlAccess final : public ContenderAccess {
-public:
-    SqlAccess(const ServersContext &context, world::SqlServer &server, world::Process &process, int contender)
-        : m_recipe(context.scenario.recipe), m_session(world::openSession(process, server, context.network)),
-          m_traced(*m_session, context.trace, contender)
-    {
-    }
-
-    [[nodiscard]] bool isReady() const override { return m_session->state() == mariadb::SessionState::Connected; }
-    [[nodiscard]] Result<std::unique_ptr<recipes::Lock>> makeLock(bool /*readMode*/, Random /*random*/) override
-    {
-        const auto lock = isNamed(m_recipe) ? "GET_LOCK#" + namedLock : sqlTable + '#' + sqlKey + '=' + sqlRow;
-        return recipes::makeLock(m_recipe, m_traced, lock, {});
-    }
-    [[nodiscard]] mariadb::ConnectionId connection() const { return m_session->connectionId(); }
-    // Told when it goes.
-    std::function<void()> onGone;
-    ~SqlAccess() override
-    {
-        if (onGone)
-            onGone();
-    }
-
-private:
-    const QByteArray m_recipe;
-    std::unique_ptr<mariadb::Session> m_session;
-    TracedSql m_traced;
-};
-
 class MariaDbServers final : public Servers {
 public:
     explicit MariaDbServers(const ServersContext &context) : m_context(context), m_server(context.world)
     {
-        m_server.addRow(sqlTable, sqlKey, sqlRow, 1);
+        m_server.addRow(simulatedTable, simulatedKey, simulatedRow, 1);
     }
 
     [[nodiscard]] std::unique_ptr<ContenderAccess> open(world::Process &process, int contender) override
     {
-        auto access = std::make_unique<SqlAccess>(m_context, m_server, process, contender);
+        auto access = std::make_unique<SqlAccess>(m_context.scenario.recipe, m_context.network, m_context.trace,
+                                                  m_server, process, contender);
         m_accesses[contender] = access.get();
         access->onGone = [this, contender] { m_accesses.erase(contender); };
         return access;
@@ -72,12 +34,12 @@ public:
     }
     bool forceRelease(bool ofWaiter) override
     {
-        const bool named = isNamed(m_context.scenario.recipe);
-        const world::RowId id{sqlTable, sqlRow};
+        const bool named = takesNamedLock(m_context.scenario.recipe);
+        const world::RowId id{simulatedTable, simulatedRow};
         const auto &rows = m_server.rowLocks();
         const auto &names = m_server.namedLocks();
-        const auto whose = ofWaiter ? (named ? names.firstWaiterFor(namedLock) : rows.firstWaiterFor(id))
-                                    : (named ? names.holderOf(namedLock) : rows.holderOf(id));
+        const auto whose = ofWaiter ? (named ? names.firstWaiterFor(simulatedName) : rows.firstWaiterFor(id))
+                                    : (named ? names.holderOf(simulatedName) : rows.holderOf(id));
         return whose && m_server.kill(*whose);
     }
 

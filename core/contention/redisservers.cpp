@@ -2,12 +2,8 @@
 // The simulated Redis as the servers of a run: one, or five for redlock.
 #include "core/contention/servers.h"
 
-#include "core/contention/mutants/mutants.h"
-#include "core/recipes/make.h"
+#include "core/contention/redisaccess.h"
 #include "core/rules/redissonkeys.h"
-#include "core/world/redis/connection.h"
-
-#include <algorithm>
 
 namespace lockscope::contention {
 
@@ -18,48 +14,12 @@ using namespace std::chrono_literals;
 const RedisKey lockKey("sim-lock");
 constexpr int redlockNodes = 5;
 
-// What the contenders of one process share: a connection to each server, and its subscriptions.
-struct Client {
-    std::vector<std::unique_ptr<redis::Connection>> connections;
-    std::vector<std::unique_ptr<TracedConnection>> traced;
-};
-
 bool failsOver(const Scenario &scenario)
 {
     const auto isIt = [](const PlannedFault &fault) { return fault.kind == FaultKind::Failover; };
     return std::count(scenario.faults.begin(), scenario.faults.end(), FaultKind::Failover) > 0
            || std::any_of(scenario.planned.begin(), scenario.planned.end(), isIt);
 }
-
-class RedisAccess : public ContenderAccess {
-public:
-    RedisAccess(std::shared_ptr<Client> client, const Scenario &scenario)
-        : m_scenario(scenario), m_client(std::move(client))
-    {
-    }
-    [[nodiscard]] bool isReady() const override
-    {
-        return std::all_of(m_client->connections.begin(), m_client->connections.end(), [](const auto &connection) {
-            return connection->state() == redis::ConnectionState::Connected;
-        });
-    }
-    [[nodiscard]] Result<std::unique_ptr<recipes::Lock>> makeLock(bool readMode, Random random) override
-    {
-        const recipes::AcquireOptions options{readMode, m_scenario.limit, m_scenario.ttl};
-        const auto *mutant = findMutant(m_scenario.recipe);
-        const auto &id = mutant ? mutant->of : m_scenario.recipe;
-        if (!recipes::recipeOf(id).quorum)
-            return recipes::makeLock(id, *m_client->traced.front(), lockKey, options, random);
-        std::vector<redis::Connection *> nodes;
-        for (const auto &node : m_client->traced)
-            nodes.push_back(node.get());
-        return recipes::makeLock(id, nodes, lockKey, options, random);
-    }
-
-private:
-    const Scenario &m_scenario;
-    std::shared_ptr<Client> m_client;
-};
 
 class RedisServers : public Servers {
 public:
@@ -77,18 +37,7 @@ public:
 
     [[nodiscard]] std::unique_ptr<ContenderAccess> open(world::Process &process, int contender) override
     {
-        auto &shared = m_clients[process.number()];
-        auto client = shared.lock();
-        if (!client) {
-            client = std::make_shared<Client>();
-            for (const auto &server : m_servers) {
-                client->connections.push_back(world::openRedis(process, *server));
-                client->traced.push_back(
-                    tracedFor(m_context.scenario.recipe, *client->connections.back(), m_context.trace, contender));
-            }
-            shared = client;
-        }
-        return std::make_unique<RedisAccess>(client, m_context.scenario);
+        return m_clients.open(process, contender, m_servers, m_context.scenario, m_context.trace, lockKey);
     }
     [[nodiscard]] int count() const override { return static_cast<int>(m_servers.size()); }
 
@@ -155,8 +104,8 @@ public:
 private:
     const ServersContext m_context;
     Random m_random;
-    std::vector<std::unique_ptr<world::RedisServer>> m_servers;
-    std::map<int, std::weak_ptr<Client>> m_clients; // by process
+    RedisServerList m_servers;
+    RedisClients m_clients;
 };
 
 } // namespace

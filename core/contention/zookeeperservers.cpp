@@ -2,10 +2,8 @@
 // The simulated ZooKeeper as the servers of a run: one server, or three where a follower is to lag.
 #include "core/contention/servers.h"
 
-#include "core/contention/mutants/mutants.h"
-#include "core/recipes/multilock.h"
+#include "core/contention/zookeeperaccess.h"
 #include "core/rules/turn.h"
-#include "core/world/zookeeper/session.h"
 
 #include <algorithm>
 
@@ -16,41 +14,6 @@ namespace {
 using namespace std::chrono_literals;
 
 const ZPath lockPath("/sim/lock"), otherPath("/sim/other");
-
-class ZooKeeperAccess : public ContenderAccess {
-public:
-    ZooKeeperAccess(std::shared_ptr<zk::Session> session, const ServersContext &context, int contender)
-        : m_scenario(context.scenario), m_contender(contender), m_session(std::move(session)),
-          m_traced(tracedFor(m_scenario.recipe, *m_session, context.trace, contender))
-    {
-    }
-    [[nodiscard]] bool isReady() const override { return m_session->state() == zk::SessionState::Connected; }
-    [[nodiscard]] Result<std::unique_ptr<recipes::Lock>> makeLock(bool readMode, Random random) override
-    {
-        const recipes::AcquireOptions options{readMode, m_scenario.limit, m_scenario.ttl};
-        if (m_scenario.locks == 1)
-            return makePlayableLock(m_scenario.recipe, *m_traced, lockPath, options, random);
-        std::vector<ZPath> paths{lockPath, otherPath};
-        if (m_scenario.isOppositeOrder && m_contender % 2 == 1)
-            std::swap(paths[0], paths[1]);
-        std::vector<std::unique_ptr<recipes::Lock>> both;
-        for (const auto &path : paths) {
-            auto made = makePlayableLock(m_scenario.recipe, *m_traced, path, options, Random(random.next()));
-            if (!made)
-                return made.error();
-            both.push_back(*std::move(made));
-        }
-        return std::unique_ptr<recipes::Lock>(
-            std::make_unique<recipes::MultiLock>(m_session->loop(), std::move(both)));
-    }
-    [[nodiscard]] zk::SessionId id() const { return m_session->id(); }
-
-private:
-    const Scenario &m_scenario;
-    const int m_contender;
-    std::shared_ptr<zk::Session> m_session; // its process's
-    std::unique_ptr<TracedSession> m_traced;
-};
 
 bool has(const Scenario &scenario, FaultKind kind)
 {
@@ -82,9 +45,9 @@ public:
             session = world::zookeeper::openSession(process, m_ensemble, std::move(options));
             shared = session;
         }
-        auto access = std::make_unique<ZooKeeperAccess>(session, m_context, contender);
         m_contenders[std::size_t(contender)].session = session;
-        return access;
+        return std::make_unique<ZooKeeperAccess>(session, m_context.scenario, m_context.trace, contender,
+                                                 pathsOf(contender));
     }
     [[nodiscard]] int count() const override { return m_ensemble.memberCount(); }
 
@@ -139,6 +102,13 @@ public:
     }
 
 private:
+    [[nodiscard]] std::vector<ZPath> pathsOf(int contender) const
+    {
+        if (m_context.scenario.locks == 1)
+            return {lockPath};
+        const bool isOpposite = m_context.scenario.isOppositeOrder && contender % 2 == 1;
+        return isOpposite ? std::vector{otherPath, lockPath} : std::vector{lockPath, otherPath};
+    }
     struct Known {
         std::weak_ptr<zk::Session> session;
         NodeName granted;

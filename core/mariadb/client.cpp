@@ -2,6 +2,7 @@
 #include "core/mariadb/client.h"
 
 #include "core/async/closing.h"
+#include "core/async/statelisteners.h"
 #include "core/base/logging.h"
 #include "core/base/text.h"
 #include "core/mariadb/worker.h"
@@ -39,9 +40,7 @@ public:
     QByteArray serverVersion() const override { return m_version; }
     Subscription onState(std::function<void(SessionState)> listener) override
     {
-        auto kept = std::make_shared<StateListener>(std::move(listener));
-        m_stateListeners.push_back(kept);
-        return Subscription(std::move(kept));
+        return m_listeners.add(std::move(listener));
     }
 
     Reply<Rows> execute(Statement statement, Deadline deadline) override
@@ -72,7 +71,6 @@ public:
     }
 
 private:
-    using StateListener = std::function<void(SessionState)>;
     struct Pending {
         Reply<Rows> reply;
         bool isLasting = false;
@@ -196,17 +194,10 @@ private:
         pending.reply.complete(std::move(answer));
     }
 
-    // Through the queue, so that a listener may destroy the session.
     void become(SessionState state)
     {
         m_state = state;
-        std::erase_if(m_stateListeners, [](const auto &listener) { return listener.expired(); });
-        for (const auto &listener : m_stateListeners) {
-            m_loop.post([listener, state] {
-                if (const auto alive = listener.lock())
-                    (*alive)(state);
-            });
-        }
+        m_listeners.tell(m_loop, state);
     }
 
     Loop &m_loop;
@@ -215,7 +206,7 @@ private:
     QString m_lastError;
     ConnectionId m_connection = 0;
     QByteArray m_version;
-    std::vector<std::weak_ptr<StateListener>> m_stateListeners;
+    StateListeners<SessionState> m_listeners;
     quint64 m_lastNumber = 0;
     std::map<quint64, Pending> m_pending;
     quint64 m_question = 0; // is anybody there? 0: not asked now

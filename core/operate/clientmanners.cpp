@@ -40,7 +40,7 @@ void planForClient(ForceReleasePlan &plan, const Contender &holder)
                                                          QString::fromUtf16(traits.notices));
     if (traits.deletesBlindly)
         planBlindDelete(plan, holder, QString::fromUtf16(traits.deletesBlindly));
-    else if (plan.before.backend == BackendKind::Redis && !recipes::recipeOf(plan.before.recipe).namesHolder)
+    else if (!recipes::recipeOf(plan.before.recipe).namesHolder)
         plan.warnings
             << u"a client that writes no token of its own mostly deletes the key without comparing: when the "
                u"old holder is done, it may delete the next one's lock. Stop it first, if you can"_s;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/redis/client.h"
 
+#include "core/async/statelisteners.h"
 #include "core/base/text.h"
 #include "core/redis/pubsub.h"
 #include "core/redis/sockettransport.h"
@@ -59,9 +60,7 @@ public:
 
     Subscription onState(std::function<void(ConnectionState)> listener) override
     {
-        auto kept = std::make_shared<StateListener>(std::move(listener));
-        m_stateListeners.push_back(kept);
-        return Subscription(std::move(kept));
+        return m_listeners.add(std::move(listener));
     }
 
     Reply<Value> command(Command command, Deadline deadline) override
@@ -136,8 +135,6 @@ public:
     Reply<qint64> subscriberId(Deadline deadline) override { return m_pubSub->id(deadline); }
 
 private:
-    using StateListener = std::function<void(ConnectionState)>;
-
     // Why this command must not be sent.
     [[nodiscard]] std::optional<Error> unfit(const Command &command, Deadline deadline) const
     {
@@ -150,17 +147,7 @@ private:
         return std::nullopt;
     }
 
-    // Through the queue, so that a listener may destroy the connection.
-    void tellState()
-    {
-        std::erase_if(m_stateListeners, [](const auto &listener) { return listener.expired(); });
-        for (const auto &listener : m_stateListeners) {
-            m_loop.post([listener, state = m_link.state()] {
-                if (const auto alive = listener.lock())
-                    (*alive)(state);
-            });
-        }
-    }
+    void tellState() { m_listeners.tell(m_loop, m_link.state()); }
     void restored()
     {
         if (m_link.state() == ConnectionState::Connected)
@@ -168,7 +155,7 @@ private:
     }
 
     Loop &m_loop;
-    std::vector<std::weak_ptr<StateListener>> m_stateListeners;
+    StateListeners<ConnectionState> m_listeners;
     std::shared_ptr<PubSub> m_pubSub;
     RespConnection m_link;
 };

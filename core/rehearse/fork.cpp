@@ -28,6 +28,7 @@ contention::Scenario scenarioOf(const Cast &cast)
 {
     contention::Scenario scenario;
     scenario.recipe = cast.recipe;
+    scenario.limit = cast.limit;
     scenario.contenders = static_cast<int>(cast.parts.size());
     scenario.keepsEvents = false;
     return scenario;
@@ -36,14 +37,14 @@ contention::Scenario scenarioOf(const Cast &cast)
 class Fork {
 public:
     Fork(const operate::ForceReleasePlan &plan, const Cast &cast)
-        : m_plan(plan), m_cast(cast), m_network(m_world, Random(1), {}),
+        : m_plan(plan), m_cast(cast), m_scenario(scenarioOf(cast)), m_network(m_world, Random(1), {}),
           m_trace(
-              scenarioOf(cast), [this] { return m_world.now().time_since_epoch(); }, 0),
+              m_scenario, [this] { return m_world.now().time_since_epoch(); }, 0),
           m_scope(m_world)
     {
         m_world.advance(std::chrono::hours(24 * 365 * 56)); // scripts take 0 for "never"
         m_trace.onEvent([this](const contention::Event &event) { see(event); });
-        m_stage = makeStage({m_plan, m_cast.recipe, m_cast.limit, m_world, m_network, m_trace});
+        m_stage = makeStage({m_plan, m_scenario, m_world, m_network, m_trace});
         m_castings.resize(cast.parts.size());
     }
     ~Fork()
@@ -187,6 +188,7 @@ private:
 
     const operate::ForceReleasePlan &m_plan;
     const Cast &m_cast;
+    const contention::Scenario m_scenario;
     VirtualLoop m_world;
     world::Network m_network;
     contention::Trace m_trace;

@@ -9,8 +9,7 @@ namespace lockscope::rehearse {
 
 struct StageContext {
     const operate::ForceReleasePlan &plan;
-    QByteArray recipe; // the one that is played
-    int limit;         // of a semaphore
+    const contention::Scenario &scenario;
     VirtualLoop &world;
     world::Network &network;
     contention::Trace &trace;

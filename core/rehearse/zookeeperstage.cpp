@@ -1,41 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/rehearse/stage.h"
 
-#include "core/contention/traced/tracedsession.h"
+#include "core/contention/zookeeperaccess.h"
 #include "core/operate/releaseact.h"
 #include "core/operate/zookeeperrelease.h"
-#include "core/recipes/make.h"
-#include "core/world/zookeeper/session.h"
 
 namespace lockscope::rehearse {
 
 namespace {
 
 namespace keeper = world::zookeeper;
-
-class RehearsedZooKeeper final : public contention::ContenderAccess {
-public:
-    RehearsedZooKeeper(std::shared_ptr<zk::Session> session, const StageContext &context, int contender)
-        : m_recipe(context.recipe), m_path(context.plan.before.lock.name), m_limit(context.limit),
-          m_session(std::move(session)), m_traced(*m_session, context.trace, contender)
-    {
-    }
-    [[nodiscard]] bool isReady() const override { return m_session->state() == zk::SessionState::Connected; }
-    [[nodiscard]] Result<std::unique_ptr<recipes::Lock>> makeLock(bool reads, Random random) override
-    {
-        recipes::AcquireOptions options;
-        options.readMode = reads;
-        options.limit = m_limit;
-        return recipes::makeLock(m_recipe, m_traced, m_path, options, std::move(random));
-    }
-
-private:
-    const QByteArray m_recipe;
-    const ZPath m_path;
-    const int m_limit;
-    std::shared_ptr<zk::Session> m_session; // its process's
-    contention::TracedSession m_traced;
-};
 
 class ZooKeeperStage final : public Stage {
 public:
@@ -56,7 +30,9 @@ public:
             session = keeper::openSession(process, m_ensemble, std::move(options));
             shared = session;
         }
-        return std::make_unique<RehearsedZooKeeper>(std::move(session), m_context, contender);
+        return std::make_unique<contention::ZooKeeperAccess>(std::move(session), m_context.scenario, m_context.trace,
+                                                             contender,
+                                                             std::vector{ZPath(m_context.plan.before.lock.name)});
     }
 
     [[nodiscard]] Task<Result<operate::Sent>> release(operate::ForceReleasePlan plan, int /*contender*/,

@@ -42,6 +42,13 @@ enum class WakeUp {
     Answer, // the server answers its question when its turn has come
 };
 
+// Whether a waiter watches the node before it with exists or get, which servers list (wchp).
+enum class ListedWatch {
+    No,
+    OfKnownClients, // others that leave the same layout may poll, or watch the children
+    Always,
+};
+
 // What force-release does to a hold.
 enum class ReleaseWay {
     None,
@@ -61,6 +68,7 @@ struct RecipeInfo {
     Shape shape = Shape::Queue;
     EndsBy endsBy = EndsBy::Session;
     WakeUp wakeUp = WakeUp::Watch;
+    ListedWatch listedWatch = ListedWatch::No;
     ReleaseWay release = ReleaseWay::None;
     QString releaseRefusal{};   // why there is no way, or not always
     QByteArray interoperable{}; // only seen: which of ours queues with its clients

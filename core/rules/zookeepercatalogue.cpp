@@ -43,6 +43,7 @@ std::vector<RecipeInfo> textbookRecipes()
         {.id = "zk-mutex",
          .summary = u"ephemeral sequential nodes, each waiter watches its predecessor; Curator's names"_s,
          .title = u"Watch the predecessor"_s,
+         .listedWatch = ListedWatch::OfKnownClients,
          .release = DeleteNode,
          .preferred = true,
          .fair = true,
@@ -108,6 +109,7 @@ std::vector<RecipeInfo> seenOnZooKeeper()
     return {
         {.id = "zk-election",
          .summary = u"the leader node or election queue of a known system"_s,
+         .listedWatch = ListedWatch::OfKnownClients,
          .release = ReleaseWay::DeleteNode,
          .electsLeader = true},
         {.id = "zk-lease",
@@ -119,6 +121,7 @@ std::vector<RecipeInfo> seenOnZooKeeper()
          .flaws = {u"depends on the clocks of its clients"_s}},
         {.id = "zookeeper-recipe-lock",
          .summary = u"ZooKeeper's own lock recipe, x-<session>-<seq>"_s,
+         .listedWatch = ListedWatch::Always,
          .release = ReleaseWay::DeleteNode,
          .interoperable = "zk-mutex",
          .fair = true,

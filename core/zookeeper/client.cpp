@@ -124,12 +124,7 @@ void Client::changeState(SessionState state)
     if (state == m_state)
         return;
     m_state = state;
-    std::erase_if(m_listeners, [](const auto &listener) { return listener.expired(); });
-    for (const auto &listener : m_listeners)
-        m_loop.post([listener, state] {
-            if (const auto call = listener.lock())
-                (*call)(state);
-        });
+    m_listeners.tell(m_loop, state);
 }
 
 void Client::endSession(SessionState state)
@@ -155,9 +150,7 @@ std::optional<std::chrono::system_clock::time_point> Client::connectedAt() const
 
 Subscription Client::onState(std::function<void(SessionState)> listener)
 {
-    auto kept = std::make_shared<std::function<void(SessionState)>>(std::move(listener));
-    m_listeners.emplace_back(kept);
-    return Subscription(kept);
+    return m_listeners.add(std::move(listener));
 }
 
 } // namespace lockscope::zk

@@ -2,6 +2,7 @@
 // The session on libzookeeper, as the room's own files see it; everybody else uses openSession().
 #pragma once
 
+#include "core/async/statelisteners.h"
 #include "core/zookeeper/client.h"
 #include "core/zookeeper/clienterrors.h"
 #include "core/zookeeper/mailbox.h"
@@ -144,7 +145,7 @@ private:
     WatchRegistry m_watches;
     quint64 m_nextId = 1;
     std::unordered_map<quint64, std::unique_ptr<Outstanding>> m_out;
-    std::vector<std::weak_ptr<std::function<void(SessionState)>>> m_listeners;
+    StateListeners<SessionState> m_listeners;
     std::chrono::milliseconds m_openRetry{250};
     Timer m_openTimer;
 };

@@ -12,7 +12,6 @@ namespace lockscope::contract {
 
 using namespace Qt::StringLiterals;
 using test::await;
-using test::Cable;
 
 namespace {
 
@@ -26,16 +25,13 @@ std::unique_ptr<mariadb::Session> openSession(Loop &loop, const HostPort &server
     return mariadb::openSession(loop, options);
 }
 
-class MariaDbClient : public Client {
+class MariaDbClient : public CabledClient<mariadb::Session, testing::PlannedSql, testing::CountingSql> {
 public:
     MariaDbClient(Loop &loop, const HostPort &server, std::function<void(const TestName &)> furnish,
                   const QString &user = u"root"_s)
-        : m_furnish(std::move(furnish))
+        : CabledClient(server), m_furnish(std::move(furnish))
     {
-        m_cable = std::make_unique<Cable>(server);
-        m_real = openSession(loop, m_cable->address(), user);
-        m_planned = std::make_unique<testing::PlannedSql>(*m_real, plan);
-        m_counting = std::make_unique<testing::CountingSql>(*m_planned);
+        use(openSession(loop, m_cable.address(), user), plan);
     }
 
     Result<std::unique_ptr<recipes::Lock>> make(const QByteArray &recipe, const TestName &name,
@@ -46,34 +42,22 @@ public:
         const QByteArray lock = (isNamed ? "GET_LOCK#" : "shop.contract#name=") + name;
         return recipes::makeLock(recipe, *m_counting, lock, options);
     }
-    bool isConnected() const override { return m_real->state() == mariadb::SessionState::Connected; }
-    bool isOver() const override
-    {
-        return m_real->state() != mariadb::SessionState::Connected
-               && m_real->state() != mariadb::SessionState::Connecting;
-    }
+    bool isOver() const override { return !isConnected() && m_real->state() != mariadb::SessionState::Connecting; }
     int requests() const override { return m_counting->statements(); }
     QByteArray spoken() const override { return QByteArray::number(requests()) + " statements"; }
     int wakeUps() const override { return 0; } // a waiter hears by its own answer
-    void resetCounts() override { m_counting->reset(); }
     // Who waits has a statement out: as calm as it gets.
     bool isIdle() const override { return true; }
-    void cut() override { m_cable->cut(); }
-    void mend() override { m_cable->mend(); }
     qsizetype held() const override { return m_planned->traffic().held(); }
     void letThrough() override { m_planned->traffic().letThrough(); }
 
 private:
     std::function<void(const TestName &)> m_furnish;
-    std::unique_ptr<Cable> m_cable;
-    std::unique_ptr<mariadb::Session> m_real;
-    std::unique_ptr<testing::PlannedSql> m_planned;
-    std::unique_ptr<testing::CountingSql> m_counting;
 };
 
-class MariaDbEnvironment : public TestEnvironment {
+class MariaDbEnvironment : public OneServer<mariadb::Session> {
 public:
-    using TestEnvironment::TestEnvironment;
+    using OneServer::OneServer;
     ~MariaDbEnvironment() override
     {
         dismissClients();
@@ -83,15 +67,10 @@ public:
 
     Result<void> start() override
     {
-        auto made = sandbox::makeMariaDb();
-        if (!made)
-            return made.error();
-        m_server = std::move(*made);
-        auto started = m_server->start(60s);
-        if (!started)
+        if (auto started = startServer(sandbox::makeMariaDb()); !started)
             return started;
         m_admin = openSession(loop(), m_server->address(), u"root"_s);
-        if (!eventually([this] { return m_admin->state() == mariadb::SessionState::Connected; }))
+        if (!eventually([this] { return isConnected(); }))
             return Error{ErrorCode::NotConnected, m_admin->lastError()};
         for (
             const QByteArray text : {
@@ -158,17 +137,6 @@ public:
         return client;
     }
 
-    void pause() override { m_server->pause(); }
-    void resume() override { m_server->resume(); }
-    Result<void> restart() override
-    {
-        m_server->stop();
-        auto started = m_server->start(60s);
-        eventually([this] { return m_admin->state() != mariadb::SessionState::Connected; }, 2s);
-        eventually([this] { return m_admin->state() == mariadb::SessionState::Connected; });
-        return started;
-    }
-
 protected:
     std::unique_ptr<Client> connect(std::chrono::milliseconds) override
     {
@@ -197,8 +165,6 @@ private:
         return all && all->rows.empty();
     }
 
-    std::unique_ptr<sandbox::Server> m_server;
-    std::unique_ptr<mariadb::Session> m_admin;
     QByteArrayList m_furnished;
 };
 

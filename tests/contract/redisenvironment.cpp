@@ -13,23 +13,20 @@ namespace lockscope::contract {
 using namespace Qt::StringLiterals;
 using redis::Value;
 using test::await;
-using test::Cable;
 
 namespace {
 
-class RedisClient : public Client {
+class RedisClient : public CabledClient<redis::Connection, testing::PlannedRedis, testing::CountingRedis> {
 public:
     // `shared`: the plan of a client of several nodes, in place of its own.
     RedisClient(Loop &loop, const HostPort &server, const QByteArray &user = {}, testing::FaultPlan *shared = nullptr)
+        : CabledClient(server)
     {
-        m_cable = std::make_unique<Cable>(server);
         redis::ConnectionOptions options;
-        options.host = m_cable->address();
+        options.host = m_cable.address();
         options.user = user;
         options.password = user.isEmpty() ? QByteArray() : QByteArray("any");
-        m_real = redis::openConnection(loop, options);
-        m_planned = std::make_unique<testing::PlannedRedis>(*m_real, shared ? *shared : plan);
-        m_counting = std::make_unique<testing::CountingRedis>(*m_planned);
+        use(redis::openConnection(loop, options), shared ? *shared : plan);
     }
 
     Result<std::unique_ptr<recipes::Lock>> make(const QByteArray &recipe, const TestName &name,
@@ -38,7 +35,6 @@ public:
         return recipes::makeLock(recipe, *m_counting, RedisKey(name), options, std::move(random));
     }
     redis::Connection &connection() { return *m_counting; }
-    bool isConnected() const override { return m_real->state() == redis::ConnectionState::Connected; }
     bool isOver() const override { return m_real->state() == redis::ConnectionState::Closed; }
     int requests() const override { return m_counting->requests() + m_planned->unsubscriptions(); }
     QByteArray spoken() const override { return QByteArray::number(requests()) + " commands"; }
@@ -49,17 +45,9 @@ public:
         m_planned->resetMessages();
     }
     bool isIdle() const override { return m_planned->traffic().isIdle(); }
-    void cut() override { m_cable->cut(); }
-    void mend() override { m_cable->mend(); }
     void deafen() override { m_planned->deafen(); }
     qsizetype held() const override { return m_planned->traffic().held(); }
     void letThrough() override { m_planned->traffic().letThrough(); }
-
-private:
-    std::unique_ptr<Cable> m_cable;
-    std::unique_ptr<redis::Connection> m_real;
-    std::unique_ptr<testing::PlannedRedis> m_planned;
-    std::unique_ptr<testing::CountingRedis> m_counting;
 };
 
 // Stays when the lock is free: the counter of fencing tokens, and how many permits of a semaphore are left.
@@ -74,24 +62,19 @@ bool isOf(const QByteArray &claim, const recipes::Grant &grant)
     return claim.contains(grant.id) || (grant.id.size() == 32 && claim.contains(QByteArray::fromHex(grant.id)));
 }
 
-class RedisEnvironment : public TestEnvironment {
+class RedisEnvironment : public OneServer<redis::Connection> {
 public:
-    using TestEnvironment::TestEnvironment;
+    using OneServer::OneServer;
     ~RedisEnvironment() override { dismissClients(); }
 
     Result<void> start() override
     {
-        auto made = sandbox::makeRedis();
-        if (!made)
-            return made.error();
-        m_server = std::move(*made);
-        auto started = m_server->start(20s);
-        if (!started)
+        if (auto started = startServer(sandbox::makeRedis()); !started)
             return started;
         redis::ConnectionOptions options;
         options.host = m_server->address();
         m_admin = redis::openConnection(loop(), options);
-        if (!eventually([this] { return m_admin->state() == redis::ConnectionState::Connected; }))
+        if (!eventually([this] { return isConnected(); }))
             return Error{ErrorCode::NotConnected, m_admin->lastError()};
         return {};
     }
@@ -187,17 +170,6 @@ public:
         return client;
     }
 
-    void pause() override { m_server->pause(); }
-    void resume() override { m_server->resume(); }
-    Result<void> restart() override
-    {
-        m_server->stop();
-        auto started = m_server->start(20s);
-        eventually([this] { return m_admin->state() != redis::ConnectionState::Connected; }, 1s);
-        eventually([this] { return m_admin->state() == redis::ConnectionState::Connected; });
-        return started;
-    }
-
     std::unique_ptr<RedisClient> connectFor(testing::FaultPlan *plan, const QByteArray &user = {})
     {
         if (!user.isEmpty())
@@ -273,9 +245,6 @@ private:
             return ask({"SREM", key, item}).integer > 0;
         return ask({"DEL", key}).integer > 0;
     }
-
-    std::unique_ptr<sandbox::Server> m_server;
-    std::unique_ptr<redis::Connection> m_admin;
 };
 
 // One client of several nodes; whatever is planned counts over all of them.

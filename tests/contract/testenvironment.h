@@ -121,6 +121,65 @@ private:
     std::vector<std::unique_ptr<Client>> m_mortals;
 };
 
+// One server, and an onlooker's connection to it: of zk::Session, redis::Connection, mariadb::Session.
+template <class Port>
+class OneServer : public TestEnvironment {
+public:
+    using TestEnvironment::TestEnvironment;
+
+    void pause() override { m_server->pause(); }
+    void resume() override { m_server->resume(); }
+    Result<void> restart() override
+    {
+        m_server->stop();
+        auto started = m_server->start(60s);
+        eventually([this] { return !isConnected(); }, 2s);
+        eventually([this] { return isConnected(); });
+        return started;
+    }
+
+protected:
+    template <class Server>
+    Result<void> startServer(Result<std::unique_ptr<Server>> made)
+    {
+        if (!made)
+            return made.error();
+        m_server = std::move(*made);
+        return m_server->start(60s);
+    }
+    [[nodiscard]] bool isConnected() const { return m_admin->state() == decltype(m_admin->state())::Connected; }
+
+    std::unique_ptr<sandbox::Server> m_server;
+    std::unique_ptr<Port> m_admin;
+};
+
+// Its connection goes through a cable, a port that fails as planned, and one that counts.
+template <class Port, class Planned, class Counting>
+class CabledClient : public Client {
+public:
+    [[nodiscard]] bool isConnected() const override
+    {
+        return m_real->state() == decltype(m_real->state())::Connected;
+    }
+    void resetCounts() override { m_counting->reset(); }
+    void cut() override { m_cable.cut(); }
+    void mend() override { m_cable.mend(); }
+
+protected:
+    explicit CabledClient(const HostPort &server) : m_cable(server) {}
+    void use(std::unique_ptr<Port> real, testing::FaultPlan &faults)
+    {
+        m_real = std::move(real);
+        m_planned = std::make_unique<Planned>(*m_real, faults);
+        m_counting = std::make_unique<Counting>(*m_planned);
+    }
+
+    test::Cable m_cable;
+    std::unique_ptr<Port> m_real;
+    std::unique_ptr<Planned> m_planned;
+    std::unique_ptr<Counting> m_counting;
+};
+
 // Containers that are empty go at once, and not within a minute: for a suite that does not count requests.
 inline bool reapsContainersSoon = false;
 

@@ -11,21 +11,17 @@ namespace lockscope::contract {
 
 using namespace Qt::StringLiterals;
 using test::await;
-using test::Cable;
 
 namespace {
 
-class ZooKeeperClient : public Client {
+class ZooKeeperClient : public CabledClient<zk::Session, testing::PlannedSession, testing::CountingSession> {
 public:
-    ZooKeeperClient(Loop &loop, const HostPort &server, std::chrono::milliseconds timeout)
+    ZooKeeperClient(Loop &loop, const HostPort &server, std::chrono::milliseconds timeout) : CabledClient(server)
     {
-        m_cable = std::make_unique<Cable>(server);
         zk::SessionOptions options;
-        options.hosts = {m_cable->address()};
+        options.hosts = {m_cable.address()};
         options.timeout = timeout;
-        m_real = zk::openSession(loop, options);
-        m_planned = std::make_unique<testing::PlannedSession>(*m_real, plan);
-        m_counting = std::make_unique<testing::CountingSession>(*m_planned);
+        use(zk::openSession(loop, options), plan);
     }
 
     Result<std::unique_ptr<recipes::Lock>> make(const QByteArray &recipe, const TestName &name,
@@ -33,32 +29,19 @@ public:
     {
         return recipes::makeLock(recipe, *m_counting, ZPath('/' + name + "/orders"), options, std::move(random));
     }
-    bool isConnected() const override { return m_real->state() == zk::SessionState::Connected; }
-    bool isOver() const override
-    {
-        return m_real->state() != zk::SessionState::Connected && m_real->state() != zk::SessionState::Connecting;
-    }
+    bool isOver() const override { return !isConnected() && m_real->state() != zk::SessionState::Connecting; }
     int requests() const override { return m_counting->requests(); }
     QByteArray spoken() const override { return m_counting->spoken(); }
     int wakeUps() const override { return m_counting->events(); }
-    void resetCounts() override { m_counting->reset(); }
     bool isIdle() const override { return m_counting->out() <= m_planned->held(); }
     int listeners() const override { return m_real->watchCount(); }
-    void cut() override { m_cable->cut(); }
-    void mend() override { m_cable->mend(); }
     qsizetype held() const override { return m_planned->held(); }
     void letThrough() override { m_planned->letThrough(); }
-
-private:
-    std::unique_ptr<Cable> m_cable;
-    std::unique_ptr<zk::Session> m_real;
-    std::unique_ptr<testing::PlannedSession> m_planned;
-    std::unique_ptr<testing::CountingSession> m_counting;
 };
 
-class ZooKeeperEnvironment : public TestEnvironment {
+class ZooKeeperEnvironment : public OneServer<zk::Session> {
 public:
-    using TestEnvironment::TestEnvironment;
+    using OneServer::OneServer;
     ~ZooKeeperEnvironment() override
     {
         dismissClients();
@@ -73,18 +56,13 @@ public:
         options.tick = 100ms; // sessions may end after two of them
         if (reapsContainersSoon)
             options.reapingInterval = 500ms;
-        auto made = sandbox::makeZooKeeper(options);
-        if (!made)
-            return made.error();
-        m_server = std::move(*made);
-        auto started = m_server->start(60s);
-        if (!started)
+        if (auto started = startServer(sandbox::makeZooKeeper(options)); !started)
             return started;
         zk::SessionOptions session;
         session.hosts = {m_server->address()};
         session.timeout = 60s; // the servers are paused and the machine may be busy
         m_admin = zk::openSession(loop(), session);
-        if (!eventually([this] { return m_admin->state() == zk::SessionState::Connected; }))
+        if (!eventually([this] { return isConnected(); }))
             return Error{ErrorCode::NotConnected, u"no session"_s};
         return {};
     }
@@ -181,17 +159,6 @@ public:
         return client;
     }
 
-    void pause() override { m_server->pause(); }
-    void resume() override { m_server->resume(); }
-    Result<void> restart() override
-    {
-        m_server->stop();
-        auto started = m_server->start(60s);
-        eventually([this] { return m_admin->state() != zk::SessionState::Connected; }, 1s);
-        eventually([this] { return m_admin->state() == zk::SessionState::Connected; });
-        return started;
-    }
-
 protected:
     std::unique_ptr<Client> connect(std::chrono::milliseconds sessionTimeout) override
     {
@@ -233,9 +200,6 @@ private:
         }
         return found;
     }
-
-    std::unique_ptr<sandbox::ZooKeeperServer> m_server;
-    std::unique_ptr<zk::Session> m_admin;
 };
 
 } // namespace

@@ -272,6 +272,27 @@ def check_client_names(path, text):
                 "a client's name is compared: what it does differently is a trait beside its name (knownclients.h)")
 
 
+# Every id in a file of the catalogue.
+def _recipe_ids():
+    rules = os.path.join(os.path.dirname(_CORE), "rules")
+    for name in sorted(os.listdir(rules)):
+        with open(os.path.join(rules, name), encoding="utf-8") as file:
+            yield from re.findall(r'\{\.id = "([\w-]+)"', file.read())
+
+
+_RECIPE_ID = r'u?"(?:' + "|".join(_recipe_ids()) + r')"(?:_\w+)?'
+_RECIPE_COMPARED = re.compile(rf"[=!]=\s*{_RECIPE_ID}|{_RECIPE_ID}\s*[=!]=|case {_RECIPE_ID}"
+                              rf"|(?:contains|startsWith|endsWith|count)\({_RECIPE_ID}"
+                              rf"|\b(?:find|contains|count|startsWith|endsWith)\((?:[^;()]*[ .>])?recipe\)")
+
+
+def check_recipe_ids(path, text):
+    if path.startswith(("core/", "ui/", "app/")) and not path.startswith("core/recipes/") and path.endswith(CPP):
+        for match in _RECIPE_COMPARED.finditer(text):
+            yield cpptext.line_of(text, match.start()), (
+                "a recipe is asked for by its id: what is special about it is a field of its entry (core/rules/catalogue.h)")
+
+
 def check_size(path, text):
     lines = text.count("\n") - (LICENCE in text)
     most = MOST_TEST_LINES if path.startswith("tests/") else MOST_LINES
@@ -408,7 +429,7 @@ def with_licence(path, text):
 
 
 RULES = [check_await, check_arrows, check_core_without_gui, check_ui_without_servers, check_recipe_clock, check_chained_arg,
-         check_model_reset, check_todo, check_client_names, check_size]
+         check_model_reset, check_todo, check_client_names, check_recipe_ids, check_size]
 # These break the rules on purpose.
 EXEMPT = ("tests/lint/",)
 

@@ -168,6 +168,15 @@ class OneIdeaEach(unittest.TestCase):
         for good in ['lock.client = u"kazoo"_s', 'before.client == now.client', '!form->client && key.startsWith("a")']:
             self.assertEqual(found("core/operate/x.cpp", good + ";\n"), [], good)
 
+    def test_recipe_ids(self):
+        for bad in ['if (lock.recipe == "zk-mutex")', 'if ("redlock" != id)', 'recipe.startsWith("redisson-lock"_ba)',
+                    'return std::ranges::find(always, lock.recipe) != always.end()', 'known.contains(recipe)']:
+            self.assertNotEqual(found("core/inspect/x.cpp", bad + ";\n"), [], bad)
+            self.assertEqual(found("core/recipes/x.cpp", bad + ";\n"), [], bad)
+        for good in ['lock.recipe = "zk-mutex"', 'makeLock("sql-version", *session)', 'recipe.id == lock.recipe',
+                     'program == "redis-server"', 'findRecipe(lock.recipe)']:
+            self.assertEqual(found("core/inspect/x.cpp", good + ";\n"), [], good)
+
     def test_size(self):
         self.assertNotEqual(found("core/base/x.cpp", "int a;\n" * 501), [])
         self.assertEqual(found("core/base/x.cpp", "int a;\n" * 500), [])

@@ -15,7 +15,8 @@ Error lost()
 } // namespace
 
 template <class T>
-Reply<T> SessionDecorator::pass(Request kind, std::function<Reply<T>()> send)
+Reply<T> SessionDecorator::pass(Request kind, const ZPath & /*path*/, qsizetype /*bytes*/,
+                                std::function<Reply<T>()> send)
 {
     Reply<T> reply(inner().loop());
     const auto fate = fateOf(kind);
@@ -58,71 +59,5 @@ std::optional<Watch> SessionDecorator::observed(const std::optional<Watch> &watc
     return noted;
 }
 
-Reply<Created> SessionDecorator::create(ZPath path, QByteArray data, CreateMode mode, Acls acls, Deadline deadline)
-{
-    return pass<Created>(Request::Create, [=, this] { return inner().create(path, data, mode, acls, deadline); });
-}
-
-Reply<Created> SessionDecorator::createWithTtl(ZPath path, QByteArray data, CreateMode mode,
-                                               std::chrono::milliseconds timeToLive, Acls acls, Deadline deadline)
-{
-    return pass<Created>(Request::Create,
-                         [=, this] { return inner().createWithTtl(path, data, mode, timeToLive, acls, deadline); });
-}
-
-Reply<bool> SessionDecorator::remove(ZPath path, qint32 version, Deadline deadline)
-{
-    return pass<bool>(Request::Remove, [=, this] { return inner().remove(path, version, deadline); });
-}
-
-Reply<Node> SessionDecorator::get(ZPath path, std::optional<Watch> watch, Deadline deadline)
-{
-    return pass<Node>(Request::Get, [=, this] { return inner().get(path, observed(watch), deadline); });
-}
-
-Reply<Stat> SessionDecorator::set(ZPath path, QByteArray data, qint32 version, Deadline deadline)
-{
-    return pass<Stat>(Request::Set, [=, this] { return inner().set(path, data, version, deadline); });
-}
-
-Reply<Stat> SessionDecorator::exists(ZPath path, std::optional<Watch> watch, Deadline deadline)
-{
-    return pass<Stat>(Request::Exists, [=, this] { return inner().exists(path, observed(watch), deadline); });
-}
-
-Reply<Children> SessionDecorator::children(ZPath path, std::optional<Watch> watch, Deadline deadline)
-{
-    return pass<Children>(Request::Children, [=, this] { return inner().children(path, observed(watch), deadline); });
-}
-
-Reply<std::vector<OpResult>> SessionDecorator::multi(std::vector<Op> ops, Deadline deadline)
-{
-    return pass<std::vector<OpResult>>(Request::Multi, [=, this] { return inner().multi(ops, deadline); });
-}
-
-Reply<bool> SessionDecorator::sync(ZPath path, Deadline deadline)
-{
-    return pass<bool>(Request::Sync, [=, this] { return inner().sync(path, deadline); });
-}
-
-Reply<NodeAcls> SessionDecorator::acls(ZPath path, Deadline deadline)
-{
-    return pass<NodeAcls>(Request::Acls, [=, this] { return inner().acls(path, deadline); });
-}
-
-Reply<bool> SessionDecorator::setAcls(ZPath path, Acls acls, qint32 version, Deadline deadline)
-{
-    return pass<bool>(Request::SetAcls, [=, this] { return inner().setAcls(path, acls, version, deadline); });
-}
-
-Reply<bool> SessionDecorator::addAuth(QByteArray scheme, QByteArray credentials, Deadline deadline)
-{
-    return pass<bool>(Request::AddAuth, [=, this] { return inner().addAuth(scheme, credentials, deadline); });
-}
-
-Reply<bool> SessionDecorator::removeWatches(ZPath path, WatchKind kind, Deadline deadline)
-{
-    return pass<bool>(Request::RemoveWatches, [=, this] { return inner().removeWatches(path, kind, deadline); });
-}
-
 } // namespace lockscope::testing
+template class lockscope::zk::PassingSession<lockscope::testing::SessionDecorator>;

@@ -9,6 +9,7 @@
 #include "core/operate/releaseway.h"
 #include "core/operate/zookeeperrelease.h"
 #include "tests/support/testmain.h"
+#include "tests/unit/redislocks.h"
 #include "tests/unit/tst_gate_fakes.h"
 
 #include <QTemporaryDir>
@@ -18,6 +19,7 @@ using namespace lockscope;
 using namespace lockscope::operate;
 using namespace lockscope::inspect;
 using namespace Qt::StringLiterals;
+using lockscope::test::onSet, lockscope::test::redisLock;
 
 namespace {
 
@@ -53,35 +55,6 @@ LockSnapshot queue()
     snapshot.confidence = Confidence::High;
     snapshot.state = LockState::Contended;
     snapshot.contenders = {contender(0), contender(1), contender(2)};
-    return snapshot;
-}
-
-LockSnapshot redisLock(const QByteArray &recipe, const QByteArray &value)
-{
-    LockSnapshot snapshot;
-    snapshot.lock = LockName{ConnectionName("redis"), "orders-lock"};
-    snapshot.backend = BackendKind::Redis;
-    snapshot.recipe = recipe;
-    snapshot.confidence = Confidence::High;
-    snapshot.state = LockState::Held;
-    snapshot.waitersKnown = false;
-    Contender holder;
-    holder.id = value;
-    holder.role = Role::Holder;
-    holder.guard.value = value;
-    snapshot.contenders = {holder};
-    return snapshot;
-}
-
-// The token on all three nodes of a set, or on one.
-LockSnapshot onSet(Role role)
-{
-    auto snapshot = redisLock("redlock", "token");
-    snapshot.contenders[0].role = role;
-    for (const auto *node : {"n1:6379", "n2:6379", "n3:6379"})
-        snapshot.nodes.push_back({QString::fromLatin1(node), true, QByteArray("token"), {}});
-    if (role != Role::Holder)
-        snapshot.nodes[1].value = snapshot.nodes[2].value = {};
     return snapshot;
 }
 

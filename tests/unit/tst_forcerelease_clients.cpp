@@ -4,6 +4,7 @@
 #include "core/inspect/knownclients.h"
 #include "core/operate/forcereleaseplan.h"
 #include "tests/support/testmain.h"
+#include "tests/unit/redislocks.h"
 
 #include <QTest>
 
@@ -13,39 +14,7 @@ using namespace lockscope;
 using namespace lockscope::operate;
 using namespace lockscope::inspect;
 using namespace Qt::StringLiterals;
-
-namespace {
-
-LockSnapshot lockOfClient(const QByteArray &recipe, const QByteArray &value)
-{
-    LockSnapshot snapshot;
-    snapshot.lock = LockName{ConnectionName("redis"), "orders-lock"};
-    snapshot.backend = BackendKind::Redis;
-    snapshot.recipe = recipe;
-    snapshot.confidence = Confidence::High;
-    snapshot.state = LockState::Held;
-    snapshot.waitersKnown = false;
-    Contender holder;
-    holder.id = value;
-    holder.role = Role::Holder;
-    holder.guard.value = value;
-    snapshot.contenders = {holder};
-    return snapshot;
-}
-
-// The token on all three nodes of a set, or on one.
-LockSnapshot leftOnSet(Role role)
-{
-    auto snapshot = lockOfClient("redlock", "token");
-    snapshot.contenders[0].role = role;
-    for (const auto *node : {"n1:6379", "n2:6379", "n3:6379"})
-        snapshot.nodes.push_back({QString::fromLatin1(node), true, QByteArray("token"), {}});
-    if (role != Role::Holder)
-        snapshot.nodes[1].value = snapshot.nodes[2].value = {};
-    return snapshot;
-}
-
-} // namespace
+using lockscope::test::onSet, lockscope::test::redisLock;
 
 class TestForceReleaseClients : public QObject {
     Q_OBJECT
@@ -54,7 +23,7 @@ private slots:
     // What sleeps until the lock's own release is woken in the same script, and the preview says how.
     void theLocksOwnWakeUpIsSentWithTheDelete()
     {
-        auto snapshot = lockOfClient("redis-set-nx", "token");
+        auto snapshot = redisLock("redis-set-nx", "token");
         snapshot.lock.name = "lock:orders";
         attribute(snapshot, clients::pythonRedisLock);
         const auto plan = planForceRelease(snapshot, "token");
@@ -76,7 +45,7 @@ private slots:
 
     void whoDeletesWithoutComparingIsNamedBefore()
     {
-        auto snapshot = lockOfClient("redis-set-nx", "ADDED:2025-11-22T10:00:00.000Z@host-a");
+        auto snapshot = redisLock("redis-set-nx", "ADDED:2025-11-22T10:00:00.000Z@host-a");
         attribute(snapshot, clients::shedLock);
         snapshot.contenders[0].identity = "host-a";
         snapshot.contenders[0].expiresAt = snapshot.observed + std::chrono::seconds(90);
@@ -90,7 +59,7 @@ private slots:
     // Redisson publishes when the last reader lets go, not before.
     void aReaderAmongOthersWakesNobody()
     {
-        auto snapshot = lockOfClient("redisson-rwlock", "0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a29:1");
+        auto snapshot = redisLock("redisson-rwlock", "0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a29:1");
         auto other = snapshot.contenders[0];
         other.id = other.guard.value = "11111111-7c8e-4b6e-9a3e-2f5d1c4b3a29:1";
         snapshot.contenders.push_back(other);
@@ -102,7 +71,7 @@ private slots:
     void oneValueOfAGroupIsPlannedAsSuch()
     {
         const QByteArray owner = "0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a29:1";
-        auto snapshot = lockOfClient("redisson-lock", owner);
+        auto snapshot = redisLock("redisson-lock", owner);
         snapshot.contenders[0].id = "YWJj:" + owner;
         snapshot.contenders[0].guard.group = "YWJj";
         const auto plan = planForceRelease(snapshot, snapshot.contenders[0].id);
@@ -115,7 +84,7 @@ private slots:
     // Text from servers is put into sentences once: a "%2" of theirs stays what it is.
     void namesWithPercentSignsAreNotGarbled()
     {
-        auto snapshot = leftOnSet(Role::Waiter);
+        auto snapshot = onSet(Role::Waiter);
         snapshot.contenders[0].id = snapshot.contenders[0].guard.value = "a%2b%3c";
         for (auto &node : snapshot.nodes) {
             if (node.value)

@@ -4,7 +4,7 @@
 #include "core/inspect/equivalence.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/observer.h"
-#include "core/inspect/picturestore.h"
+#include "core/inspect/snapshotstore.h"
 #include "core/inspect/zookeeper/observercandidates.h"
 #include "core/inspect/zookeeper/observerreport.h"
 #include "tests/support/testmain.h"

@@ -25,6 +25,14 @@ LocksModel::LocksModel(QObject *parent)
 
 LocksModel::~LocksModel() = default;
 
+// What a batch of changes asks for.
+struct LocksModel::Batch {
+    Rows doomed;
+    std::vector<Move> moves;
+    std::vector<std::unique_ptr<LockRow>> fresh;
+    std::vector<int> changedRows;
+};
+
 void LocksModel::apply(const std::vector<SnapshotChange> &changes)
 {
     if (changes.empty())
@@ -39,49 +47,13 @@ void LocksModel::apply(const std::vector<SnapshotChange> &changes)
     }
 
     const auto before = m_tally;
-    Rows doomed;
-    std::vector<Move> moves;
-    std::vector<std::unique_ptr<LockRow>> fresh;
-    std::vector<int> changedRows;
-    for (auto it = order.rbegin(); it != order.rend(); ++it) {
-        const SnapshotChange &change = **it;
-        const auto known = m_entries.find(change.lock.lock);
-        if (change.kind == ChangeKind::Removed) {
-            if (known != m_entries.end() && m_isHeld && known->second->shown)
-                leaveLater(*known->second, changedRows);
-            else if (known != m_entries.end())
-                doomed.push_back(known->second.get());
-            continue;
-        }
-        LockRow next(change.lock);
-        next.mine = m_mine.contains(change.lock.lock);
-        if (known == m_entries.end()) {
-            fresh.push_back(std::make_unique<LockRow>(std::move(next)));
-            continue;
-        }
-        LockRow &entry = *known->second;
-        if (m_isHeld) {
-            keepPlace(entry, std::move(next));
-            if (entry.shown)
-                changedRows.push_back(position(m_shown, entry));
-            continue;
-        }
-        const bool showNow = m_filter.shows(next);
-        count(entry, -1);
-        count(next, +1);
-        if (showNow != entry.shown || m_order.compare(entry, next) != 0) {
-            moves.push_back({&entry, std::move(next), showNow});
-            continue;
-        }
-        if (showNow)
-            changedRows.push_back(position(m_shown, entry));
-        next.shown = showNow;
-        entry = std::move(next);
-    }
-    emitRanges(std::move(changedRows));
-    remove(doomed);
-    move(std::move(moves));
-    add(std::move(fresh));
+    Batch batch;
+    for (auto it = order.rbegin(); it != order.rend(); ++it)
+        take(**it, batch);
+    emitRanges(std::move(batch.changedRows));
+    remove(batch.doomed);
+    move(std::move(batch.moves));
+    add(std::move(batch.fresh));
 
     if (m_tally != before)
         emit countsChanged();
@@ -89,6 +61,42 @@ void LocksModel::apply(const std::vector<SnapshotChange> &changes)
     emit applied();
     for (const auto *change : order)
         emit snapshotChanged(change->lock.lock);
+}
+
+void LocksModel::take(const SnapshotChange &change, Batch &batch)
+{
+    const auto known = m_entries.find(change.lock.lock);
+    if (change.kind == ChangeKind::Removed) {
+        if (known != m_entries.end() && m_isHeld && known->second->shown)
+            leaveLater(*known->second, batch.changedRows);
+        else if (known != m_entries.end())
+            batch.doomed.push_back(known->second.get());
+        return;
+    }
+    LockRow next(change.lock);
+    next.mine = m_mine.contains(change.lock.lock);
+    if (known == m_entries.end()) {
+        batch.fresh.push_back(std::make_unique<LockRow>(std::move(next)));
+        return;
+    }
+    LockRow &entry = *known->second;
+    if (m_isHeld) {
+        keepPlace(entry, std::move(next));
+        if (entry.shown)
+            batch.changedRows.push_back(position(m_shown, entry));
+        return;
+    }
+    const bool showNow = m_filter.shows(next);
+    count(entry, -1);
+    count(next, +1);
+    if (showNow != entry.shown || m_order.compare(entry, next) != 0) {
+        batch.moves.push_back({&entry, std::move(next), showNow});
+        return;
+    }
+    if (showNow)
+        batch.changedRows.push_back(position(m_shown, entry));
+    next.shown = showNow;
+    entry = std::move(next);
 }
 
 void LocksModel::Move::take()

@@ -102,6 +102,7 @@ private:
         bool showNow = false;
         void take();
     };
+    struct Batch;
     struct NameHash {
         size_t operator()(const inspect::LockName &name) const { return qHash(name); }
     };
@@ -110,6 +111,7 @@ private:
     [[nodiscard]] int position(const Rows &rows, const LockRow &entry) const { return placeOf(rows, entry, m_order); }
     void count(const LockRow &entry, int by) { m_tally.add(m_filter, entry, by); }
     void filterChanged();
+    void take(const inspect::SnapshotChange &change, Batch &batch);
     void remove(const Rows &doomed);
     void move(std::vector<Move> moves);
     void moveWithin(Move &move);

@@ -98,11 +98,11 @@ public:
         }
     }
 
-    // As the lock's own detail says it: a ZooKeeper's is a czxid.
+    // As the lock's own detail says it.
     [[nodiscard]] QString tokenText() const
     {
-        const bool isCzxid = recipes::recipeOf(m_hold.request.recipe).backend == BackendKind::ZooKeeper;
-        return isCzxid ? u"0x"_s + QString::number(*m_hold.fencingToken, 16) : QString::number(*m_hold.fencingToken);
+        const bool isHex = infoOf(recipes::recipeOf(m_hold.request.recipe).backend).isTokenTransactionId;
+        return isHex ? u"0x"_s + QString::number(*m_hold.fencingToken, 16) : QString::number(*m_hold.fencingToken);
     }
     [[nodiscard]] const Hold &hold() const { return m_hold; }
     [[nodiscard]] QPushButton *act() const { return m_act; }

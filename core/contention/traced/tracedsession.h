@@ -4,44 +4,54 @@
 #pragma once
 
 #include "core/contention/trace.h"
-#include "core/zookeeper/forwardingsession.h"
+#include "core/zookeeper/passingsession.h"
+
+#include <array>
 
 namespace lockscope::contention {
 
-class TracedSession : public zk::ForwardingSession {
+class TracedSession : public zk::PassingSession<TracedSession> {
 public:
     TracedSession(zk::Session &inner, Trace &trace, int contender)
-        : ForwardingSession(inner), m_context(std::make_shared<TraceContext>(TraceContext{&trace, contender}))
+        : PassingSession(inner), m_context(std::make_shared<TraceContext>(TraceContext{&trace, contender}))
     {
     }
 
-    Reply<zk::Created> create(ZPath path, QByteArray data, zk::CreateMode mode, zk::Acls acls,
-                              Deadline deadline) override;
-    Reply<zk::Created> createWithTtl(ZPath path, QByteArray data, zk::CreateMode mode,
-                                     std::chrono::milliseconds timeToLive, zk::Acls acls, Deadline deadline) override;
-    Reply<bool> remove(ZPath path, qint32 version, Deadline deadline) override;
-    Reply<zk::Node> get(ZPath path, std::optional<zk::Watch> watch, Deadline deadline) override;
-    Reply<zk::Stat> set(ZPath path, QByteArray data, qint32 version, Deadline deadline) override;
-    Reply<zk::Stat> exists(ZPath path, std::optional<zk::Watch> watch, Deadline deadline) override;
-    Reply<zk::Children> children(ZPath path, std::optional<zk::Watch> watch, Deadline deadline) override;
-    Reply<std::vector<zk::OpResult>> multi(std::vector<zk::Op> ops, Deadline deadline) override;
-    Reply<bool> sync(ZPath path, Deadline deadline) override;
-    Reply<zk::NodeAcls> acls(ZPath path, Deadline deadline) override;
-    Reply<bool> setAcls(ZPath path, zk::Acls acls, qint32 version, Deadline deadline) override;
-    Reply<bool> addAuth(QByteArray scheme, QByteArray credentials, Deadline deadline) override;
-    Reply<bool> removeWatches(ZPath path, zk::WatchKind kind, Deadline deadline) override;
-
 private:
+    friend PassingSession;
     // Whom what is heard belongs to; what comes after this session has gone is not written down.
     struct TraceContext {
         Trace *trace;
         int contender;
     };
-    // `verb` lives for ever.
+    // What a packet takes beside the path, the data and the names in it: header, lengths, flags. By the layout of
+    // ZooKeeper's jute records; good enough to compare recipes.
+    static constexpr qint64 packetBytes = 24;
+    static constexpr qint64 nameBytes = 4;
+    static const std::array<QByteArray, 12> verbs; // of each request, in the order of the enumeration
+
     template <class T>
-    Reply<T> heard(const QByteArray &verb, Reply<T> reply);
+    static qint64 sizeOf(const T &)
+    {
+        return packetBytes;
+    }
+    static qint64 sizeOf(const zk::Children &children);
+    static qint64 sizeOf(const zk::Node &node) { return packetBytes + node.data.size(); }
+
+    template <class T, class Send>
+    Reply<T> pass(zk::Request request, const ZPath &path, qsizetype bytes, const Send &send)
+    {
+        const auto &verb = verbs[static_cast<std::size_t>(request)];
+        m_context->trace->sent(m_context->contender, verb, path.bytes(), packetBytes + path.bytes().size() + bytes);
+        Reply<T> reply(loop());
+        send().then([reply, &verb, weak = std::weak_ptr<TraceContext>(m_context)](const Result<T> &result) {
+            if (const auto context = weak.lock())
+                context->trace->answered(context->contender, verb, !result, result ? sizeOf(*result) : packetBytes);
+            reply.complete(result);
+        });
+        return reply;
+    }
     [[nodiscard]] std::optional<zk::Watch> observed(const std::optional<zk::Watch> &watch);
-    void sent(const QByteArray &verb, const ZPath &where, qint64 bytes = 0);
 
     std::shared_ptr<TraceContext> m_context;
 };

@@ -11,7 +11,7 @@
 #include "core/async/scope.h"
 #include "core/inspect/changereporter.h"
 #include "core/inspect/mariadb/reader.h"
-#include "core/inspect/picturestore.h"
+#include "core/inspect/snapshotstore.h"
 
 namespace lockscope::inspect {
 

@@ -2,6 +2,8 @@
 // From what InnoDB prints to the names of rows and named locks.
 #include "core/inspect/mariadb/look.h"
 
+#include "core/base/identifiers.h"
+
 namespace lockscope::inspect {
 
 namespace {
@@ -21,14 +23,6 @@ QByteArray written(const QByteArray &identifier)
     if (isPlain)
         return identifier;
     return inBackticks(identifier);
-}
-
-// The columns of a key after the first one, and values: nothing in them may pass for the next column.
-bool isWord(const QByteArray &name)
-{
-    return !name.isEmpty() && std::all_of(name.begin(), name.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$';
-    });
 }
 
 QByteArray writtenValue(const QByteArray &value, bool isOnly)
@@ -119,7 +113,7 @@ QByteArray rowLockName(const SqlLockWait &wait, const IndexColumns &columns)
     const bool isOnly = at->second.size() == 1;
     for (qsizetype i = 0; i < at->second.size(); ++i) {
         const auto &column = at->second[i];
-        named << (i == 0 || isWord(column) ? written(column) : inBackticks(column)) + '='
+        named << (i == 0 || isSqlWord(column) ? written(column) : inBackticks(column)) + '='
                      + writtenValue(parts[i], isOnly);
     }
     return table + '#' + named.join(',');

@@ -11,7 +11,7 @@
 
 #include "core/async/scope.h"
 #include "core/inspect/changereporter.h"
-#include "core/inspect/picturestore.h"
+#include "core/inspect/snapshotstore.h"
 #include "core/inspect/redis/observerfollow.h"
 #include "core/inspect/redis/observerqueue.h"
 #include "core/inspect/redis/observerseen.h"

@@ -3,6 +3,7 @@
 
 #include "core/base/identifiers.h"
 #include "core/inspect/redis/pieces.h"
+#include "core/rules/catalogue.h"
 
 #include <algorithm>
 
@@ -62,8 +63,9 @@ void attributeToRegistries(std::vector<LockSnapshot> &locks)
 {
     const auto registryOf = [](const LockSnapshot &lock) { return lock.lock.name.left(lock.lock.name.indexOf(':')); };
     const auto isCandidate = [](const LockSnapshot &lock) {
-        return lock.recipe == "redis-set-nx" && !lock.client && lock.lock.name.indexOf(':') > 0
-               && lock.contenders.size() == 1 && isUuid36(lock.contenders[0].id);
+        const auto &recipe = recipes::recipeOf(lock.recipe);
+        return recipe.release == recipes::ReleaseWay::CompareAndDelete && recipe.namesHolder && !lock.client
+               && lock.lock.name.indexOf(':') > 0 && lock.contenders.size() == 1 && isUuid36(lock.contenders[0].id);
     };
     std::map<std::pair<QByteArray, QByteArray>, std::vector<LockSnapshot *>> groups;
     for (auto &lock : locks) {

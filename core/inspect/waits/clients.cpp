@@ -32,7 +32,7 @@ struct Native {
     std::set<qint64> pids;
     std::vector<QString> endpoints;
     std::optional<QString> session;
-    bool isZooKeeper = false;
+    bool isSessionOneClient = false;
 };
 
 struct Seat {
@@ -149,9 +149,10 @@ private:
     Seat seatOf(const LockSnapshot &lock, const Contender &one)
     {
         QByteArray key, thread;
-        const auto redisson =
-            lock.backend == BackendKind::Redis ? readHolder(one.identity.value_or(one.id)) : std::nullopt;
-        const auto field = lock.backend == BackendKind::Redis && !redisson ? readHolder(one.id) : redisson;
+        const auto &backend = infoOf(lock.backend);
+        auto field = backend.areThreadsNamed ? readHolder(one.identity.value_or(one.id)) : std::nullopt;
+        if (backend.areThreadsNamed && !field)
+            field = readHolder(one.id);
         if (field) {
             key = field->client;
             thread = field->thread;
@@ -168,14 +169,13 @@ private:
         native.id = lock.lock.connection.bytes() + ':' + key;
         native.contenders.insert(one.id);
         native.session = one.session;
-        native.isZooKeeper = lock.backend == BackendKind::ZooKeeper;
+        native.isSessionOneClient = backend.isSessionOneClient;
         if (!thread.isEmpty())
             native.threads.insert(thread);
         if (one.endpoint && std::ranges::find(native.endpoints, *one.endpoint) == native.endpoints.end())
             native.endpoints.push_back(*one.endpoint);
-        // A SQL user is an account, not a client.
         if (one.identity && !field)
-            (lock.backend == BackendKind::MariaDb ? native.accounts : native.identities).insert(*one.identity);
+            (backend.isIdentityAnAccount ? native.accounts : native.identities).insert(*one.identity);
         if (one.program)
             native.programs.insert(*one.program);
         if (one.pid)
@@ -209,7 +209,7 @@ private:
         std::map<std::pair<QString, std::vector<QString>>, std::size_t> first;
         for (std::size_t i = 0; i < m_natives.size(); ++i) {
             const auto &native = m_natives[i];
-            if (!native.isZooKeeper || !native.session || native.endpoints.empty())
+            if (!native.isSessionOneClient || !native.session || native.endpoints.empty())
                 continue;
             const auto [at, isNew] = first.emplace(std::pair(*native.session, native.endpoints), i);
             if (!isNew)

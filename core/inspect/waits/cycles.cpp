@@ -179,7 +179,7 @@ private:
                 reasons << who.because;
         }
         for (const auto &one : m_cycle.seats)
-            isSession = isSession || m_sources.lock(one.lock).backend == BackendKind::ZooKeeper;
+            isSession = isSession || infoOf(m_sources.lock(one.lock).backend).isSessionOneClient;
         reasons.removeDuplicates();
         QString text;
         if (!reasons.isEmpty())

@@ -2,6 +2,7 @@
 // Nodes of well-known systems that look like locks and are none. What a folder is called proves nothing: an
 // application may keep its locks in "owners" or "taken". So a node is left out only where the whole place has the
 // system's shape, or its own name is that system's, and never where the name is a lock client's own.
+#include "core/base/identifiers.h"
 #include "core/inspect/zookeeper/layouts.h"
 #include "core/inspect/zookeeper/names.h"
 
@@ -43,11 +44,6 @@ private:
     std::array<QByteArray, 4> m_names;
 };
 
-bool isDecimal(const QByteArray &text)
-{
-    return !text.isEmpty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
-}
-
 // "host:8983_solr"
 bool isSolrNode(const QByteArray &name)
 {
@@ -58,14 +54,14 @@ bool isSolrNode(const QByteArray &name)
 bool isHBaseServer(const QByteArray &name)
 {
     const auto parts = name.split(',');
-    return parts.size() == 3 && isDecimal(parts[1]) && isDecimal(parts[2]);
+    return parts.size() == 3 && isDigits(parts[1]) && isDigits(parts[2]);
 }
 
 bool isOfOtherSystem(const ZPath &directory, const QByteArray &name)
 {
     const Tail tail(directory);
-    const bool kafka = (tail.is({"brokers", "ids"}) && isDecimal(name)) || tail.is({"consumers", "*", "ids"})
-                       || (tail.is({"consumers", "*", "owners", "*"}) && isDecimal(name));
+    const bool kafka = (tail.is({"brokers", "ids"}) && isDigits(name)) || tail.is({"consumers", "*", "ids"})
+                       || (tail.is({"consumers", "*", "owners", "*"}) && isDigits(name));
     const bool hbase = tail.parent().startsWith("hbase") && isHBaseServer(name)
                        && (tail.is({"rs"}) || tail.is({"backup-masters"}) || tail.is({"draining"}));
     const bool solr = (tail.is({"live_nodes"}) && isSolrNode(name))
@@ -75,7 +71,7 @@ bool isOfOtherSystem(const ZPath &directory, const QByteArray &name)
                       || (tail.is({"overseer_elect"}) && name == "leader");
     // Numbers alone, and blocks being written.
     const bool clickHouse =
-        (tail.is({"mutations"}) && isDecimal(name)) || (tail.is({"block_numbers", "*"}) && name.startsWith("block-"));
+        (tail.is({"mutations"}) && isDigits(name)) || (tail.is({"block_numbers", "*"}) && name.startsWith("block-"));
     return kafka || hbase || solr || clickHouse;
 }
 

@@ -2,7 +2,7 @@
 // From what was read of a directory to the locks in it: what they are, what is wrong with them, what changed.
 #pragma once
 
-#include "core/inspect/picturestore.h"
+#include "core/inspect/snapshotstore.h"
 #include "core/inspect/zookeeper/observeranswers.h"
 #include "core/inspect/zookeeper/observerreport.h"
 #include "core/inspect/zookeeper/sessionfindings.h"

@@ -2,7 +2,7 @@
 // What an observer says besides the locks: who the clients are, and what it could not see. Pure.
 #pragma once
 
-#include "core/inspect/picturestore.h"
+#include "core/inspect/snapshotstore.h"
 #include "core/zookeeper/evidence.h"
 
 namespace lockscope::inspect {

@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/zookeeper/serverview.h"
+#include "core/rules/catalogue.h"
 
 #include <algorithm>
 
@@ -19,16 +20,11 @@ QString named(const Contender &contender)
     return contender.endpoint ? u"%1 (%2)"_s.arg(who, *contender.endpoint) : who;
 }
 
-// Recipes that wait on the node before them with exists or get, which servers list in wchp.
-bool hasVisibleWatches(const LockSnapshot &lock)
+bool hasListedWatches(const LockSnapshot &lock)
 {
-    static const std::vector<QByteArray> always{"curator-mutex",     "curator-rwlock",       "curator-leader",
-                                                "curator-semaphore", "kazoo-lock",           "kazoo-rwlock",
-                                                "kazoo-semaphore",   "zookeeper-recipe-lock"};
-    if (std::ranges::find(always, lock.recipe) != always.end())
-        return true;
-    // Others of this layout may poll or watch the children; a known client does not.
-    return (lock.recipe == "zk-mutex" || lock.recipe == "zk-election") && lock.client.has_value();
+    using recipes::ListedWatch;
+    const auto listed = recipes::recipeOf(lock.recipe).listedWatch;
+    return listed == ListedWatch::Always || (listed == ListedWatch::OfKnownClients && lock.client);
 }
 
 void addDisconnected(LockSnapshot &lock, Contender &contender, const SessionHealth &health)
@@ -77,7 +73,7 @@ void addSessionFindings(LockSnapshot &lock, const RecogniseContext &context)
 std::vector<QByteArray> watchingNothing(const LockSnapshot &lock, const RecogniseContext &context)
 {
     const ServerView servers(context);
-    if (!servers.knowsAllWatches() || !hasVisibleWatches(lock))
+    if (!servers.knowsAllWatches() || !hasListedWatches(lock))
         return {};
     std::map<quint64, int> nodesOf;
     for (const auto &one : lock.contenders)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/recipes/mariadb/rowname.h"
 
+#include "core/base/identifiers.h"
 #include "core/base/text.h"
 
 #include <algorithm>
@@ -39,14 +40,6 @@ QByteArray takeIdentifier(QByteArray &rest, char end)
     return name;
 }
 
-// A column that follows a comma: bare only where nothing in a text could pass for one.
-bool isBareColumn(const QByteArray &name)
-{
-    return !name.isEmpty() && std::all_of(name.begin(), name.end(), [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$';
-    });
-}
-
 // Takes a value off the front, and the next column that follows it, if one does.
 bool takeValue(QByteArray &rest, QByteArrayList &values, QByteArray &column)
 {
@@ -64,7 +57,7 @@ bool takeValue(QByteArray &rest, QByteArrayList &values, QByteArray &column)
         auto after = rest.mid(comma + 1);
         const bool isQuoted = after.startsWith('`');
         column = takeIdentifier(after, '=');
-        if (isQuoted ? column.isEmpty() : !isBareColumn(column))
+        if (isQuoted ? column.isEmpty() : !isSqlWord(column))
             continue;
         values << rest.left(comma);
         rest = after;

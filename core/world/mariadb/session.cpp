@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/world/mariadb/session.h"
 
+#include "core/async/statelisteners.h"
 #include "core/mariadb/sqlerrors.h"
 #include "core/world/mariadb/link.h"
 
@@ -56,15 +57,12 @@ public:
     QByteArray serverVersion() const override { return m_version; }
     Subscription onState(std::function<void(SessionState)> listener) override
     {
-        auto kept = std::make_shared<StateListener>(std::move(listener));
-        m_stateListeners.push_back(kept);
-        return Subscription(std::move(kept));
+        return m_listeners.add(std::move(listener));
     }
     Reply<Rows> execute(Statement statement, Deadline deadline) override;
     void interrupt(ConnectionId connection) override;
 
 private:
-    using StateListener = std::function<void(SessionState)>;
     struct Pending {
         Reply<Rows> reply;
         bool isTimedOut = false;
@@ -112,7 +110,7 @@ private:
     QString m_lastError;
     ConnectionId m_connection = 0;
     QByteArray m_version;
-    std::vector<std::weak_ptr<StateListener>> m_stateListeners;
+    StateListeners<SessionState> m_listeners;
 
     quint64 m_lastNumber = 0;
     std::map<quint64, Pending> m_pending;
@@ -398,17 +396,10 @@ void SimulatedSession::answered(quint64 number, Result<Rows> answer)
     pending.reply.complete(std::move(answer));
 }
 
-// Through the queue, so that a listener may destroy the session.
 void SimulatedSession::become(SessionState state)
 {
     m_state = state;
-    std::erase_if(m_stateListeners, [](const auto &listener) { return listener.expired(); });
-    for (const auto &listener : m_stateListeners) {
-        m_process.post([listener, state] {
-            if (const auto alive = listener.lock())
-                (*alive)(state);
-        });
-    }
+    m_listeners.tell(m_process, state);
 }
 
 } // namespace

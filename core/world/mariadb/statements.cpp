@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/world/mariadb/statements.h"
 
+#include "core/base/identifiers.h"
+
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -81,18 +83,12 @@ QByteArrayList tokensOf(const QByteArray &text)
     return tokens;
 }
 
-bool isNumber(const QByteArray &token)
-{
-    return !token.isEmpty()
-           && std::all_of(token.begin(), token.end(), [](char byte) { return byte >= '0' && byte <= '9'; });
-}
-
 // Without its backticks; empty when the token is no name.
 QByteArray nameIn(const QByteArray &token)
 {
     if (token.startsWith('`'))
         return token.mid(1, token.size() - 2).replace("``", "`");
-    return isWordByte(token[0]) && !isNumber(token) ? token : QByteArray();
+    return isWordByte(token[0]) && !isDigits(token) ? token : QByteArray();
 }
 
 bool fits(const QByteArrayList &pattern, const QByteArrayList &tokens, SqlStatement &into)
@@ -109,7 +105,7 @@ bool fits(const QByteArrayList &pattern, const QByteArrayList &tokens, SqlStatem
             if (name.isEmpty() || at->second != name)
                 return false;
         } else if (wanted == "#") {
-            if (!isNumber(token))
+            if (!isDigits(token))
                 return false;
             into.number = token.toLongLong();
         } else if (wanted.compare(token, Qt::CaseInsensitive) != 0) {

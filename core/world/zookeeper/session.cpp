@@ -159,12 +159,7 @@ void SimulatedSession::changeState(zk::SessionState state)
     if (state == m_state)
         return;
     m_state = state;
-    std::erase_if(m_listeners, [](const auto &listener) { return listener.expired(); });
-    for (const auto &listener : m_listeners)
-        m_process.post([listener, state] {
-            if (const auto call = listener.lock())
-                (*call)(state);
-        });
+    m_listeners.tell(m_process, state);
 }
 
 void SimulatedSession::endSession(zk::SessionState state)
@@ -193,9 +188,7 @@ std::optional<std::chrono::system_clock::time_point> SimulatedSession::connected
 
 Subscription SimulatedSession::onState(std::function<void(zk::SessionState)> listener)
 {
-    auto kept = std::make_shared<std::function<void(zk::SessionState)>>(std::move(listener));
-    m_listeners.emplace_back(kept);
-    return Subscription(kept);
+    return m_listeners.add(std::move(listener));
 }
 
 } // namespace lockscope::world::zookeeper

@@ -2,6 +2,7 @@
 // The simulated session, as its own files see it; everybody else uses openSession().
 #pragma once
 
+#include "core/async/statelisteners.h"
 #include "core/world/zookeeper/clientwatches.h"
 #include "core/world/zookeeper/session.h"
 #include "core/zookeeper/sendable.h"
@@ -111,7 +112,7 @@ private:
     // One timer for all of them, at the earliest: nearly all are answered long before.
     Instant m_earliestDue = Instant::max();
     Timer m_dueTimer;
-    std::vector<std::weak_ptr<std::function<void(zk::SessionState)>>> m_listeners;
+    StateListeners<zk::SessionState> m_listeners;
 };
 
 } // namespace lockscope::world::zookeeper

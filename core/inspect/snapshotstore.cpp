@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/inspect/picturestore.h"
+#include "core/inspect/snapshotstore.h"
 
 #include "core/inspect/equivalence.h"
 

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contenders' ways to a lock on simulated Redis servers, in a run or in a rehearsal.
+#pragma once
+
+#include "core/contention/mutants/mutants.h"
+#include "core/contention/servers.h"
+#include "core/recipes/make.h"
+#include "core/world/redis/connection.h"
+
+#include <algorithm>
+
+namespace lockscope::contention {
+
+// What the contenders of one process share: a connection to each server, and its subscriptions.
+struct RedisClient {
+    std::vector<std::unique_ptr<redis::Connection>> connections;
+    std::vector<std::unique_ptr<TracedConnection>> traced;
+};
+
+// The scenario outlives it.
+class RedisAccess final : public ContenderAccess {
+public:
+    RedisAccess(std::shared_ptr<RedisClient> client, const Scenario &scenario, RedisKey key)
+        : m_scenario(scenario), m_key(std::move(key)), m_client(std::move(client))
+    {
+    }
+    [[nodiscard]] bool isReady() const override
+    {
+        return std::ranges::all_of(m_client->connections, [](const auto &connection) {
+            return connection->state() == redis::ConnectionState::Connected;
+        });
+    }
+    [[nodiscard]] Result<std::unique_ptr<recipes::Lock>> makeLock(bool readMode, Random random) override
+    {
+        const recipes::AcquireOptions options{readMode, m_scenario.limit, m_scenario.ttl};
+        const auto *mutant = findMutant(m_scenario.recipe);
+        const auto &id = mutant ? mutant->of : m_scenario.recipe;
+        if (!recipes::recipeOf(id).quorum)
+            return recipes::makeLock(id, *m_client->traced.front(), m_key, options, random);
+        std::vector<redis::Connection *> nodes;
+        for (const auto &node : m_client->traced)
+            nodes.push_back(node.get());
+        return recipes::makeLock(id, nodes, m_key, options, random);
+    }
+
+private:
+    const Scenario &m_scenario;
+    const RedisKey m_key;
+    std::shared_ptr<RedisClient> m_client;
+};
+
+using RedisServerList = std::vector<std::unique_ptr<world::RedisServer>>;
+
+class RedisClients {
+public:
+    [[nodiscard]] std::unique_ptr<ContenderAccess> open(world::Process &process, int contender,
+                                                        const RedisServerList &servers, const Scenario &scenario,
+                                                        Trace &trace, const RedisKey &key)
+    {
+        auto &shared = m_clients[process.number()];
+        auto client = shared.lock();
+        if (!client) {
+            client = std::make_shared<RedisClient>();
+            for (const auto &server : servers) {
+                client->connections.push_back(world::openRedis(process, *server));
+                client->traced.push_back(tracedFor(scenario.recipe, *client->connections.back(), trace, contender));
+            }
+            shared = client;
+        }
+        return std::make_unique<RedisAccess>(std::move(client), scenario, key);
+    }
+
+private:
+    std::map<int, std::weak_ptr<RedisClient>> m_clients; // by process
+};
+
+} // namespace lockscope::contention

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// A contender's way to a lock on the simulated ZooKeeper, in a run or in a rehearsal.
+#pragma once
+
+#include "core/contention/mutants/mutants.h"
+#include "core/contention/servers.h"
+#include "core/recipes/multilock.h"
+#include "core/world/zookeeper/session.h"
+
+namespace lockscope::contention {
+
+class ZooKeeperAccess final : public ContenderAccess {
+public:
+    // Of several paths it takes all, in their order. The scenario outlives it.
+    ZooKeeperAccess(std::shared_ptr<zk::Session> session, const Scenario &scenario, Trace &trace, int contender,
+                    std::vector<ZPath> paths)
+        : m_scenario(scenario), m_paths(std::move(paths)), m_session(std::move(session)),
+          m_traced(tracedFor(m_scenario.recipe, *m_session, trace, contender))
+    {
+    }
+    [[nodiscard]] bool isReady() const override { return m_session->state() == zk::SessionState::Connected; }
+    [[nodiscard]] Result<std::unique_ptr<recipes::Lock>> makeLock(bool readMode, Random random) override
+    {
+        const recipes::AcquireOptions options{readMode, m_scenario.limit, m_scenario.ttl};
+        if (m_paths.size() == 1)
+            return makePlayableLock(m_scenario.recipe, *m_traced, m_paths.front(), options, random);
+        std::vector<std::unique_ptr<recipes::Lock>> all;
+        for (const auto &path : m_paths) {
+            auto made = makePlayableLock(m_scenario.recipe, *m_traced, path, options, Random(random.next()));
+            if (!made)
+                return made.error();
+            all.push_back(*std::move(made));
+        }
+        return std::unique_ptr<recipes::Lock>(
+            std::make_unique<recipes::MultiLock>(m_session->loop(), std::move(all)));
+    }
+
+private:
+    const Scenario &m_scenario;
+    const std::vector<ZPath> m_paths;
+    std::shared_ptr<zk::Session> m_session; // its process's
+    std::unique_ptr<TracedSession> m_traced;
+};
+
+} // namespace lockscope::contention
