@@ -64,7 +64,9 @@ QString decoded(const QString &text)
 Result<HostPort> parseHost(const QString &text, quint16 defaultPort)
 {
     // [::1]:2181, host:2181, host
-    static const QRegularExpression form(u"^(\\[[0-9A-Fa-f:.%]+\\]|[^:\\[\\]/@?]+)(?::([0-9]{1,5}))?$"_s);
+    static const QRegularExpression form(
+        u"^(\\[[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*(?:%[A-Za-z0-9_.-]+)?\\]|[^:\\[\\]/@?%\\s\\p{C}]+)(?::([0-9]{1,5}))?\\z"_s,
+        QRegularExpression::UseUnicodePropertiesOption);
     const auto match = form.match(text);
     if (!match.hasMatch())
         return badUri(u"\"%1\" is no host:port"_s.arg(text));
@@ -230,7 +232,7 @@ QByteArray passwordVariable(const ConnectionName &name)
 
 QString displayHost(const HostPort &host)
 {
-    return (host.host.contains(u':') ? u"[%1]:%2"_s : u"%1:%2"_s).arg(host.host).arg(host.port);
+    return (host.host.contains(u':') ? u"[%1]:%2"_s : u"%1:%2"_s).arg(host.host, QString::number(host.port));
 }
 
 QString ConnectionSpec::displayUri() const
@@ -245,7 +247,7 @@ QString ConnectionSpec::displayUri() const
     if (database != 0)
         uri += u"/%1"_s.arg(database);
     if (!databaseName.isEmpty())
-        uri += u'/' + databaseName;
+        uri += u'/' + escaped(databaseName.toUtf8());
     const auto backend = backendOf(scheme);
     if (backend && infoOf(*backend).hasAdminPort && adminPort != ConnectionSpec().adminPort)
         uri += u"?admin=%1"_s.arg(adminPort);

@@ -104,8 +104,12 @@ QString label(const QByteArray &bytes, int most)
 {
     // A label needs at most `most` characters; do not escape a megabyte for them.
     QString text = escaped(bytes.left(static_cast<qsizetype>(most) * 4));
-    if (text.size() > most)
-        text = text.left(most - 1) + QChar(0x2026);
+    if (text.size() > most) {
+        text.truncate(most - 1);
+        if (!text.isEmpty() && text.back().isHighSurrogate()) // half a character
+            text.chop(1);
+        text += QChar(0x2026);
+    }
     return text;
 }
 

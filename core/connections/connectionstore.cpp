@@ -85,7 +85,7 @@ QString uriOf(const ConnectionSpec &spec)
         return uri;
     QStringList hosts;
     for (const auto &host : spec.hosts)
-        hosts << (host.host.contains(u':') ? u"[%1]:%2"_s : u"%1:%2"_s).arg(host.host).arg(host.port);
+        hosts << displayHost(host);
     uri += u"//"_s + hosts.join(u',') + encoded(spec.chroot);
     if (spec.database != 0)
         uri += u"/%1"_s.arg(spec.database);
@@ -145,14 +145,14 @@ void ConnectionStore::load()
         if (!saved.id.isEmpty())
             m_all.push_back(std::move(saved));
     }
-    std::sort(m_all.begin(), m_all.end(), isBefore);
+    std::stable_sort(m_all.begin(), m_all.end(), isBefore);
 }
 
 Result<void> ConnectionStore::store(std::vector<SavedConnection> connections)
 {
     if (!m_loadError.isEmpty())
         return Error{ErrorCode::Refused, m_loadError};
-    std::sort(connections.begin(), connections.end(), isBefore);
+    std::stable_sort(connections.begin(), connections.end(), isBefore);
     QJsonArray list;
     for (const auto &saved : connections)
         list.append(toJson(saved));

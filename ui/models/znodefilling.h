@@ -4,6 +4,8 @@
 
 #include "ui/models/znodenode.h"
 
+#include <optional>
+
 namespace lockscope::ui {
 
 // The server's order means nothing. A heap gives the rows sorted, page by page, without ever sorting
@@ -14,13 +16,17 @@ struct ZnodeFilling {
     std::vector<quint32> heap; // of indices of rows, smallest name on top
     std::size_t heaped = 0;
     NodeName largest;
-    int at = 0;    // children before it are merged
-    int total = 0; // rows that went through
-    int limit = 0; // how many may, for now
+    int at = 0;                     // children before it are merged
+    int total = 0;                  // rows that went through
+    int limit = 0;                  // how many may, for now
+    std::optional<NodeName> wanted; // whether it is on the heap, and behind how many, is being looked up
+    std::size_t looked = 0;         // places of the heap
+    int rowsBefore = 0;
+    bool isWantedThere = false;
 
     [[nodiscard]] bool isHeaped() const { return heaped == rows.size(); }
     [[nodiscard]] bool isFull() const { return isHeaped() && (heap.empty() || total >= limit); }
-    [[nodiscard]] bool isDone() const { return isFull() && at == node->count(); }
+    [[nodiscard]] bool isDone() const { return !wanted && isFull() && at == node->count(); }
 
     // Returns how many rows were laid on the heap: at most so many.
     int heapUp(std::size_t atMost)
@@ -29,6 +35,29 @@ struct ZnodeFilling {
         while (!isHeaped() && heaped - before < atMost)
             push();
         return static_cast<int>(heaped - before);
+    }
+    void lookFor(const NodeName &name)
+    {
+        wanted = name;
+        looked = 0;
+        rowsBefore = 0;
+        isWantedThere = false;
+    }
+    // Returns how many rows were looked at: at most so many. Found, all up to it may go through.
+    int lookOn(std::size_t atMost)
+    {
+        const auto end = std::min(heap.size(), looked + atMost);
+        const auto count = static_cast<int>(end - looked);
+        for (; looked < end; ++looked) {
+            const auto order = rows[heap[looked]].name <=> *wanted;
+            rowsBefore += order < 0 ? 1 : 0;
+            isWantedThere |= order == 0;
+        }
+        if (looked == heap.size()) {
+            limit = isWantedThere ? total + rowsBefore + 1 : total;
+            wanted.reset();
+        }
+        return count;
     }
     // The next rows in order, each name once.
     [[nodiscard]] std::vector<ZnodeRow> page(int atMost)

@@ -227,8 +227,11 @@ void ZnodesModel::work()
         // Out of the queue while it is worked on: views may ask for more in between.
         auto filling = std::move(m_fillings.front());
         m_fillings.pop_front();
-        budget -= filling->isHeaped() ? mergePage(*filling, budget)
-                                      : 1 + filling->heapUp(rowsPerTurn * heapSteps) / heapSteps;
+        if (filling->wanted)
+            budget -= 1 + filling->lookOn(rowsPerTurn * heapSteps) / heapSteps;
+        else
+            budget -= filling->isHeaped() ? mergePage(*filling, budget)
+                                          : 1 + filling->heapUp(rowsPerTurn * heapSteps) / heapSteps;
         if (filling->isDone())
             finish(std::move(filling));
         else
@@ -399,35 +402,32 @@ void ZnodesModel::showMore(const ZPath &path)
 
 void ZnodesModel::showMore(ZnodeNode *node, int count)
 {
+    if (auto *filling = fillOn(node))
+        filling->limit = filling->total + count;
+}
+
+// What is held back of that folder's children, on its way again; null if there is nothing.
+ZnodeFilling *ZnodesModel::fillOn(ZnodeNode *node)
+{
     const auto held = std::find_if(m_heldBack.begin(), m_heldBack.end(),
                                    [node](const auto &filling) { return filling->node == node; });
     if (held == m_heldBack.end() || !node->isLoaded())
-        return;
-    (*held)->limit = (*held)->total + count;
+        return nullptr;
     node->load = ZnodeNode::Load::Asked; // changes told meanwhile lead to another list, afterwards
     m_fillings.push_back(std::move(*held));
     m_heldBack.erase(held);
     if (!m_turn.isActive())
         m_turn.start();
+    return m_fillings.back().get();
 }
 
-// Whether the wanted child is among those held back; then it is on its way.
+// Whether the wanted child may be among those held back; then it is being looked for, and is on its way if it is.
 bool ZnodesModel::showHeldBack(ZnodeNode *folder, const NodeName &wanted)
 {
-    const auto held = std::find_if(m_heldBack.begin(), m_heldBack.end(),
-                                   [folder](const auto &filling) { return filling->node == folder; });
-    if (held == m_heldBack.end())
-        return false;
-    int before = 0;
-    bool isThere = false;
-    for (const auto index : (*held)->heap) {
-        const NodeName &name = (*held)->rows[index].name;
-        before += name < wanted ? 1 : 0;
-        isThere |= name == wanted;
-    }
-    if (isThere)
-        showMore(folder, before + 1);
-    return isThere;
+    auto *filling = fillOn(folder);
+    if (filling)
+        filling->lookFor(wanted);
+    return filling;
 }
 
 void ZnodesModel::rested(const ZPath &path)
@@ -475,12 +475,15 @@ void ZnodesModel::followReveal()
     }
     if (nearest->load == ZnodeNode::Load::Asked)
         return; // finish() or fail() comes back here
-    if (showHeldBack(nearest, NodeName(nextPart(above, path))))
+    const bool isLookedThrough = m_wanted->lookedThrough == above;
+    m_wanted->lookedThrough = above;
+    if (!isLookedThrough && showHeldBack(nearest, NodeName(nextPart(above, path))))
         return; // and so does this
     // What is in the tree may be old: ask once more before saying that there is no such node.
     const bool isTried = m_wanted->lastAsked == above;
     if (!isTried) {
         m_wanted->lastAsked = above;
+        m_wanted->lookedThrough.reset();
         list(nearest);
         return;
     }

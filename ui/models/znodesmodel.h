@@ -78,7 +78,8 @@ protected:
 private:
     struct Wanted {
         ZPath path;
-        ZPath lastAsked{}; // listed on the way; empty before the first
+        ZPath lastAsked{};                    // listed on the way; empty before the first
+        std::optional<ZPath> lookedThrough{}; // what was held back of it
     };
 
     [[nodiscard]] ZnodeNode *node(const QModelIndex &index) const;
@@ -93,6 +94,7 @@ private:
     void mergeInto(ZnodeNode *parent, int from, int until, std::vector<ZnodeRow> &page, int &at);
     void finish(std::unique_ptr<ZnodeFilling> filling);
     void showMore(ZnodeNode *node, int count);
+    ZnodeFilling *fillOn(ZnodeNode *node);
     [[nodiscard]] bool showHeldBack(ZnodeNode *folder, const NodeName &wanted);
     void rested(const ZPath &path);
     [[nodiscard]] static std::unique_ptr<TreeNode> make(ZnodeRow &row);

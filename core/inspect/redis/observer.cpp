@@ -58,7 +58,7 @@ void RedisObserver::stateChanged(redis::ConnectionState state)
     m_follow.cancelAll();
     m_work.cancelAll();
     m_queue.reset();
-    m_sweep = {};
+    m_sweep = Sweep{.number = m_sweep.number};
     if (isConnected)
         connected();
     tellCoverage();
@@ -80,6 +80,7 @@ void RedisObserver::connected()
 
 void RedisObserver::startFollowing()
 {
+    m_mayHaveMissed = true;
     m_follow.cancelAll();
     if (m_options.follow)
         m_follow.launch(follow());
@@ -101,6 +102,7 @@ Task<void> RedisObserver::follow()
     else
         m_refusals.forget(u"new locks"_s);
     // What changed before this moment may have been missed.
+    m_mayHaveMissed = true;
     enqueueKnown();
     m_followed.complete(true);
     tellCoverage();
@@ -134,8 +136,10 @@ void RedisObserver::enqueue(const RedisKey &key)
 {
     const auto owner = companionOf(key);
     const auto main = owner.value_or(key);
-    if (m_queue.isOverfull() && !m_known.contains(main))
+    if (m_queue.isOverfull() && !m_known.contains(main)) {
+        m_mayHaveMissed = true; // it is left to the sweep
         return;
+    }
     if (owner)
         noteCompanion(key, main);
     m_queue.add({main});
@@ -148,11 +152,13 @@ void RedisObserver::noteCompanion(const RedisKey &companion, const RedisKey &mai
         m_seen.noteSignal(main);
 }
 
-void RedisObserver::enqueueKnown()
+void RedisObserver::enqueueKnown(int exceptSweep)
 {
     std::vector<RedisKey> keys;
-    for (const auto &[key, known] : m_known)
-        keys.push_back(key);
+    for (const auto &[key, known] : m_known) {
+        if (known.readInSweep != exceptSweep)
+            keys.push_back(key);
+    }
     m_queue.add(keys);
 }
 
@@ -241,6 +247,7 @@ void RedisObserver::settle(const KeyReader::Gathered &gathered, KeyReader::Clock
     }
     auto &known = m_known[key];
     known.subscribers = gathered.subscribers;
+    known.readInSweep = m_sweep.number;
     planNextLook(gathered, known, std::move(*snapshot));
 }
 
@@ -249,23 +256,8 @@ void RedisObserver::planNextLook(const KeyReader::Gathered &gathered, Known &kno
 {
     const auto now = snapshot.observed;
     const auto &key = gathered.main.key;
-    auto next = addLongHeld(snapshot, m_seen.heldAtLeastSince(key), now, m_options.longHeld);
-    const auto consider = [&](ServerTime when) {
-        if (when >= now && (!next || when < *next))
-            next = when;
-    };
-    // The times to live as just read, not the steadied ones of the snapshot.
-    if (gathered.main.ttl)
-        consider(now + *gathered.main.ttl);
-    for (const auto &companion : gathered.companions) {
-        if (companion.ttl)
-            consider(now + *companion.ttl);
-    }
-    // Times written into values; one in the past changes no more.
-    for (const auto &contender : snapshot.contenders) {
-        if (contender.expiresAt)
-            consider(*contender.expiresAt);
-    }
+    const auto longHeldAt = addLongHeld(snapshot, m_seen.heldAtLeastSince(key), now, m_options.longHeld);
+    const auto next = nextMomentOf(gathered.main, gathered.companions, snapshot, longHeldAt);
     if (!next || !m_options.follow) {
         known.nextLook.cancel();
         return;
@@ -300,18 +292,14 @@ Task<Result<LockSnapshot>> RedisObserver::readNow(QByteArray name, Deadline dead
 
 std::vector<Coverage> RedisObserver::coverage() const
 {
-    std::vector<Coverage> out;
+    QString missing;
     if (m_connection.state() != redis::ConnectionState::Connected) {
         const auto why = m_connection.lastError();
-        out.push_back({m_name, false, why.isEmpty() ? u"not connected yet"_s : u"not connected: "_s + why});
+        missing = why.isEmpty() ? u"not connected yet"_s : u"not connected: "_s + why;
     } else if (!m_firstSnapshot.isComplete()) {
-        out.push_back({m_name, false, u"the first sweep is still under way"_s});
+        missing = u"the first sweep is still under way"_s;
     }
-    for (const auto &message : m_refusals.messages())
-        out.push_back({m_name, false, message});
-    if (out.empty())
-        out.push_back({m_name, true, u"every key was looked at"_s});
-    return out;
+    return coverageOf(m_name, missing, m_refusals);
 }
 
 void RedisObserver::tellCoverage()
@@ -319,26 +307,12 @@ void RedisObserver::tellCoverage()
     m_reporter.tell(coverage());
 }
 
-QString RedisObserver::how() const
-{
-    if (!m_options.follow)
-        return u"SCAN"_s;
-    switch (m_follower.mode()) {
-    case Follower::Mode::Tracking: return u"client tracking"_s;
-    case Follower::Mode::NarrowTracking:
-        return u"client tracking of known locks and names like theirs, others by SCAN"_s;
-    case Follower::Mode::KeyspaceEvents: return u"keyspace events"_s;
-    case Follower::Mode::NotYet:
-    case Follower::Mode::Polling: break;
-    }
-    return u"polling every %1 ms"_s.arg(m_options.pollEvery.count());
-}
-
 void RedisObserver::tellProgress(bool atOnce)
 {
     if (!atOnce && m_loop.now() - m_progressToldAt < progressEvery)
         return;
-    Progress progress{m_name, how(), m_sweep.done, m_sweep.total, m_sweep.running, m_firstSnapshot.isComplete()};
+    const auto how = m_options.follow ? m_follower.how(m_options.pollEvery) : u"SCAN"_s;
+    Progress progress{m_name, how, m_sweep.done, m_sweep.total, m_sweep.running, m_firstSnapshot.isComplete()};
     if (progress == m_reporter.progress())
         return;
     m_progressToldAt = m_loop.now();

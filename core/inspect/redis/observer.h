@@ -2,7 +2,8 @@
 // Keeps the snapshots of one Redis' locks up to date.
 //
 // Finding: SCAN, one page at a time; of each page first type and time to live, values only of what
-// may be a lock. The first sweep runs at full pace, later ones rest nine times as long as they work.
+// may be a lock. The first sweep runs at full pace, later ones rest nine times as long as they work. Where the server
+// tells of every key that changes they only make sure, and send no more than so many commands a second.
 // Following: see Follower. Whatever is due to be read goes through one ReadQueue.
 //
 // Survives reconnects: everything known is then read again. What the server refuses becomes coverage.
@@ -38,12 +39,14 @@ private:
     struct Known {
         std::map<QByteArray, qint64> subscribers;
         Timer nextLook; // when it expires, or becomes long-held
+        int readInSweep = 0;
     };
     struct Sweep {
         QByteArray cursor = "0";
         qint64 done = 0;
         qint64 total = 0;
         bool running = false;
+        int number = 0;
     };
 
     // The state of the connection, and the work of one connected spell.
@@ -59,6 +62,8 @@ private:
     // Finding (observersweep.cpp).
     Task<Result<void>> sweep();
     Task<Result<bool>> sweepPage();
+    [[nodiscard]] bool isOnlyMakingSure() const;
+    Task<void> restAfterSweeping(Duration least, Duration longest, qint64 requestsBefore, Instant begun);
     Task<void> countKeys();
     void attributeClients();
     Task<void> narrow();
@@ -68,7 +73,7 @@ private:
     // Keys to read.
     void enqueue(const RedisKey &key);
     void noteCompanion(const RedisKey &companion, const RedisKey &main);
-    void enqueueKnown();
+    void enqueueKnown(int exceptSweep = -1); // those that it read
     [[nodiscard]] bool isWorthReading(const KeyView &view) const;
     Task<Result<void>> readBatch(std::vector<RedisKey> keys);
 
@@ -81,7 +86,6 @@ private:
     void tellProgress(bool atOnce);
     void tellCoverage();
     void tellCost();
-    [[nodiscard]] QString how() const;
 
     redis::Connection &m_connection;
     Loop &m_loop;
@@ -107,6 +111,7 @@ private:
     bool m_started = false;
     bool m_wasConnected = false;
     bool m_reorderPrefixes = false;
+    bool m_mayHaveMissed = true; // changes, since the last sweep that began after it
     int m_loudSeconds = 0;
     Sweep m_sweep;
 

@@ -224,6 +224,18 @@ Task<Result<Follower::Mode>> Follower::narrowTo(std::vector<RedisKey> keys)
     co_return m_mode;
 }
 
+QString Follower::how(std::chrono::milliseconds pollEvery) const
+{
+    switch (m_mode) {
+    case Mode::Tracking: return u"client tracking"_s;
+    case Mode::NarrowTracking: return u"client tracking of known locks and names like theirs, others by SCAN"_s;
+    case Mode::KeyspaceEvents: return u"keyspace events"_s;
+    case Mode::NotYet:
+    case Mode::Polling: break;
+    }
+    return u"polling every %1 ms"_s.arg(pollEvery.count());
+}
+
 void Follower::heard(const redis::Message &message, const RedisKey &key)
 {
     ++m_heard;

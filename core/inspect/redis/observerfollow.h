@@ -37,6 +37,7 @@ public:
     [[nodiscard]] bool hearsFamilies() const { return m_mode == Mode::NarrowTracking && m_hearsFamilies; }
 
     [[nodiscard]] Mode mode() const { return m_mode; }
+    [[nodiscard]] QString how(std::chrono::milliseconds pollEvery) const; // in words
     // Whether a key that appears is heard of at once.
     [[nodiscard]] bool tellsOfNewKeys() const { return m_mode == Mode::Tracking || m_mode == Mode::KeyspaceEvents; }
     // Whether what happens to a lock that is known is.

@@ -118,6 +118,18 @@ std::vector<QString> Refusals::messages() const
     return out;
 }
 
+std::vector<Coverage> coverageOf(const ConnectionName &connection, const QString &missing, const Refusals &refusals)
+{
+    std::vector<Coverage> out;
+    if (!missing.isEmpty())
+        out.push_back({connection, false, missing});
+    for (const auto &message : refusals.messages())
+        out.push_back({connection, false, message});
+    if (out.empty())
+        out.push_back({connection, true, u"every key was looked at"_s});
+    return out;
+}
+
 KeyReader::KeyReader(redis::Connection &connection, Refusals &refusals, Deadline deadline)
     : m_connection(connection), m_refusals(refusals), m_deadline(deadline)
 {

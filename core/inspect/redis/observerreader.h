@@ -29,6 +29,10 @@ private:
     std::set<RedisKey> m_keys; // whose reading was refused
 };
 
+// What of this server is not seen: `missing`, if anything, and what was refused.
+[[nodiscard]] std::vector<Coverage> coverageOf(const ConnectionName &connection, const QString &missing,
+                                               const Refusals &refusals);
+
 class KeyReader {
 public:
     struct Clock {

@@ -191,4 +191,39 @@ std::optional<ServerTime> addLongHeld(LockSnapshot &lock, std::optional<ServerTi
     return next;
 }
 
+std::optional<ServerTime> nextMomentOf(const KeyView &main, const std::vector<KeyView> &companions,
+                                       const LockSnapshot &lock, std::optional<ServerTime> longHeldAt)
+{
+    const auto now = lock.observed;
+    auto next = longHeldAt;
+    const auto consider = [&](ServerTime when) {
+        if (when >= now && (!next || when < *next))
+            next = when;
+    };
+    // The times to live as just read, not the steadied ones of the snapshot.
+    if (main.ttl)
+        consider(now + *main.ttl);
+    for (const auto &companion : companions) {
+        if (companion.ttl)
+            consider(now + *companion.ttl);
+    }
+    for (const auto &contender : lock.contenders) {
+        if (contender.expiresAt)
+            consider(*contender.expiresAt);
+    }
+    return next;
+}
+
+std::vector<SnapshotChange> attributed(SnapshotStore &snapshots)
+{
+    auto locks = snapshots.all();
+    attributeToRegistries(locks);
+    std::vector<SnapshotChange> changes;
+    for (auto &lock : locks) {
+        const auto key = lock.lock.name;
+        std::ranges::move(snapshots.replace(key, {std::move(lock)}), std::back_inserter(changes));
+    }
+    return changes;
+}
+
 } // namespace lockscope::inspect

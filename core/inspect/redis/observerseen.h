@@ -3,6 +3,7 @@
 // not flicker by the milliseconds by which two measurements of one moment differ. Pure bookkeeping.
 #pragma once
 
+#include "core/inspect/picturestore.h"
 #include "core/inspect/redis/recognise.h"
 
 #include <set>
@@ -47,5 +48,13 @@ void steady(LockSnapshot &newer, const LockSnapshot &older);
 // Adds `long-held` for holders past the threshold; the moment the next one will be, if any.
 std::optional<ServerTime> addLongHeld(LockSnapshot &lock, std::optional<ServerTime> seenSince, ServerTime now,
                                       std::chrono::milliseconds threshold);
+
+// When something is due of this lock that nobody tells: it or a companion expires, a moment in its values comes, or it
+// has been held for long. One in the past changes no more.
+[[nodiscard]] std::optional<ServerTime> nextMomentOf(const KeyView &main, const std::vector<KeyView> &companions,
+                                                     const LockSnapshot &lock, std::optional<ServerTime> longHeldAt);
+
+// Some clients are known only by what several of their locks have in common: what that changes.
+[[nodiscard]] std::vector<SnapshotChange> attributed(SnapshotStore &snapshots);
 
 } // namespace lockscope::inspect

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of the Redis observer that go on by themselves: sweeps, polls, the list of clients.
+#include "core/inspect/redis/clientlist.h"
 #include "core/inspect/redis/observer.h"
 #include "core/inspect/redis/observerpace.h"
 
@@ -16,49 +17,22 @@ namespace {
 using redis::Command;
 
 constexpr QByteArrayView pageSize = "1000";
+constexpr QByteArrayView smallPageSize = "100"; // of sweeps that only make sure
 constexpr Duration sweepEvery = 30s;
 // Each of its pages rests nine times as long as it works, so that a large keyspace takes its time by itself.
 constexpr Duration leastBetweenSweeps = 2s;
+// Sweeps that only make sure: what many inspectors, each looking for ever, may cost a server that is at rest.
+constexpr qint64 commandsPerSecond = 100;
+constexpr Duration longestRestOfPage = 100s;
+constexpr Duration longestRestOfSweep = 15min;
 constexpr auto housekeepingEvery = 1s;
 constexpr int sessionsEvery = 5; // rounds of housekeeping
+constexpr int rememberedRounds = 30;
 // More changes than this, two seconds in a row, are more than we want to hear.
 constexpr qint64 loudPerSecond = 3000;
 constexpr int loudSecondsAtMost = 2;
 // FLUSHALL makes no keyspace event: what is known is looked at now and then all the same.
 constexpr int pulsesPerLookWithEvents = 8;
-
-// "id=7 addr=10.0.3.7:56332 name=worker …", one line per client.
-std::map<QByteArray, QByteArray> fieldsOf(const QByteArray &line)
-{
-    std::map<QByteArray, QByteArray> fields;
-    for (const auto &part : line.split(' ')) {
-        const auto equals = part.indexOf('=');
-        if (equals > 0)
-            fields[part.left(equals)] = part.mid(equals + 1);
-    }
-    return fields;
-}
-
-// Ours are left out: nobody looks for a lock in its inspector.
-std::vector<SessionSnapshot> clientsIn(const QByteArray &list, const QByteArrayList &ours, const ConnectionName &name)
-{
-    std::vector<SessionSnapshot> sessions;
-    for (const auto &line : list.split('\n')) {
-        auto fields = fieldsOf(line);
-        const auto &id = fields["id"];
-        if (id.isEmpty() || ours.contains(id))
-            continue;
-        SessionSnapshot session;
-        session.connection = name;
-        session.session = label(id, 40);
-        if (const auto &address = fields["addr"]; !address.isEmpty())
-            session.endpoint = label(address, 120);
-        if (const auto &called = fields["name"]; !called.isEmpty())
-            session.client = label(called, 120);
-        sessions.push_back(std::move(session));
-    }
-    return sessions;
-}
 
 } // namespace
 
@@ -69,6 +43,8 @@ Task<void> RedisObserver::findForEver()
     co_await followed;
     co_await readSessions();
     for (;;) {
+        const auto begun = m_loop.now();
+        const auto requestsBefore = m_reader.requests();
         auto swept = co_await sweep();
         if (!swept) {
             auto pause = sleepFor(m_loop, redisRetryAfter);
@@ -83,8 +59,8 @@ Task<void> RedisObserver::findForEver()
         // Where nobody tells of new keys, only the next sweep does: as soon as its share of the server's time allows.
         const bool isTold = m_follower.tellsOfNewKeys();
         const auto soonest = std::max<Duration>(m_options.pollEvery, leastBetweenSweeps);
-        auto rest = sleepFor(m_loop, isTold ? sweepEvery : std::min(sweepEvery, soonest));
-        co_await rest;
+        const auto least = isTold ? sweepEvery : std::min(sweepEvery, soonest);
+        co_await restAfterSweeping(least, longestRestOfSweep, requestsBefore, begun);
         if (m_follower.mode() == Follower::Mode::NotYet)
             startFollowing();
     }
@@ -94,8 +70,8 @@ Task<void> RedisObserver::findForEver()
 Task<Result<void>> RedisObserver::sweep()
 {
     if (!m_sweep.running) {
-        m_sweep = {};
-        m_sweep.running = true;
+        m_sweep = Sweep{.running = true, .number = m_sweep.number + 1};
+        m_mayHaveMissed = false;
         m_refusals.forgetKeys();
         m_plainHashes.clear();
         m_refusals.forget(u"SCAN"_s);
@@ -103,6 +79,7 @@ Task<Result<void>> RedisObserver::sweep()
     }
     for (;;) {
         const auto begun = m_loop.now();
+        const auto requestsBefore = m_reader.requests();
         auto more = co_await sweepPage();
         if (!more)
             co_return more.error();
@@ -110,28 +87,42 @@ Task<Result<void>> RedisObserver::sweep()
         if (!*more)
             break;
         if (m_firstSnapshot.isComplete()) {
-            auto rest = sleepFor(m_loop, (m_loop.now() - begun) * restPerWork);
-            co_await rest;
+            const auto rest = (m_loop.now() - begun) * restPerWork;
+            co_await restAfterSweeping(rest, longestRestOfPage, requestsBefore, begun);
         }
     }
     m_sweep.running = false;
     // What vanished without a word, and what the sweep did not name.
-    enqueueKnown();
+    enqueueKnown(m_sweep.number);
     co_await m_queue.untilAllRead();
     attributeClients();
     co_return Result<void>();
 }
 
-// Some clients are known only by what several of their locks have in common.
+// Nothing can have changed that was not told.
+bool RedisObserver::isOnlyMakingSure() const
+{
+    return m_firstSnapshot.isComplete() && m_follower.tellsOfNewKeys() && !m_mayHaveMissed;
+}
+
+// At least `least`; and, while sweeps only make sure, as long as what was sent since then is worth.
+Task<void> RedisObserver::restAfterSweeping(Duration least, Duration longest, qint64 requestsBefore, Instant begun)
+{
+    constexpr Duration step = 1s;
+    const Duration worth = std::chrono::seconds((m_reader.requests() - requestsBefore) / commandsPerSecond);
+    const auto atLeast = m_loop.now() + least;
+    const auto until = std::max(atLeast, begun + std::min(worth, longest));
+    auto rest = sleepUntil(m_loop, atLeast);
+    co_await rest;
+    while (m_loop.now() < until && isOnlyMakingSure()) {
+        auto more = sleepUntil(m_loop, std::min(until, m_loop.now() + step));
+        co_await more;
+    }
+}
+
 void RedisObserver::attributeClients()
 {
-    auto attributed = snapshots();
-    attributeToRegistries(attributed);
-    std::vector<SnapshotChange> changes;
-    for (auto &snapshot : attributed) {
-        const auto key = snapshot.lock.name;
-        std::ranges::move(m_snapshots.replace(key, {std::move(snapshot)}), std::back_inserter(changes));
-    }
+    auto changes = attributed(m_snapshots);
     if (!changes.empty())
         m_sink.locksChanged(std::move(changes));
 }
@@ -140,7 +131,8 @@ void RedisObserver::attributeClients()
 Task<Result<bool>> RedisObserver::sweepPage()
 {
     std::vector<Command> commands;
-    commands.push_back(Command{"SCAN", m_sweep.cursor, "COUNT", pageSize.toByteArray()});
+    const auto size = isOnlyMakingSure() ? smallPageSize : pageSize;
+    commands.push_back(Command{"SCAN", m_sweep.cursor, "COUNT", size.toByteArray()});
     auto reply = m_reader.send(std::move(commands));
     auto got = co_await reply;
     if (!got)
@@ -240,8 +232,12 @@ Task<void> RedisObserver::housekeeping()
             (mode == Follower::Mode::Tracking || m_follower.hearsFamilies()) && m_loudSeconds >= loudSecondsAtMost;
         if (tooLoud || (mode == Follower::Mode::NarrowTracking && m_reorderPrefixes))
             co_await narrow();
-        if (round % sessionsEvery == 0) {
+        if (round % sessionsEvery == 0)
             co_await readSessions();
+        // A sweep that only makes sure may take long.
+        if (round % rememberedRounds == 0) {
+            m_plainHashes.clear();
+            attributeClients();
         }
     }
 }
@@ -281,7 +277,7 @@ Task<void> RedisObserver::readSessions()
         co_return;
     }
     const QByteArrayList ours{QByteArray::number(got->front().integer), m_follower.subscriberId()};
-    m_reporter.tell(clientsIn(list.text, ours, m_name));
+    m_reporter.tell(readClientList(list.text, ours, m_name));
 }
 
 } // namespace lockscope::inspect

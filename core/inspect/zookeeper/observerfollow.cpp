@@ -145,10 +145,12 @@ ReadRequest DirectoryFollower::requestFor(const ZPath &path)
     auto &directory = m_directories.at(path);
     ReadRequest request;
     request.path = path;
-    if (m_ensemble.loop.now() - directory.readInFullAt < readInFullEvery)
+    if (m_ensemble.loop.now() - directory.readInFullAt < readInFullEvery) {
         request.known = directory.known;
-    else
+    } else {
         directory.readInFullAt = m_ensemble.loop.now();
+        directory.isInFull = true;
+    }
     request.suspects = std::make_shared<std::set<ZPath>>(directory.suspects.begin(), directory.suspects.end());
     if (m_ensemble.options.follow) {
         request.watchFor = [this, path](const ZPath &folder) { return watchFor(path, folder); };
@@ -213,6 +215,9 @@ void DirectoryFollower::finish(const ZPath &path, Instant started, Result<ReadAn
     // What a stall or a long way added was no work.
     if (answer)
         directory.took = std::min<Duration>(directory.took, perRequest * answer->requests);
+    // Reading it in full comes so seldom that it is within its share, and what changes next is not to wait for that.
+    if (std::exchange(directory.isInFull, false) && directory.took * restPerWork <= readInFullEvery)
+        directory.took = {};
     const bool readAgain = std::exchange(directory.isStale, false);
     auto changes = take(path, directory, std::move(answer));
     if (!changes.empty()) {

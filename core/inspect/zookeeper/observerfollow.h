@@ -55,6 +55,7 @@ private:
         Duration took{};      // the last reading
         Instant readAt{};
         Instant readInFullAt{}; // nodes known before included
+        bool isInFull = false;  // is being read so
         Timer later;
     };
 
