@@ -3,15 +3,18 @@
 
 #include "core/workspace/values.h"
 #include "ui/dialogs/connectform.h"
+#include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
 #include "ui/pages/pages.h"
 #include "ui/models/pausablebackend.h"
 #include "ui/models/screenclock.h"
 #include "ui/pages/simulatorpage.h"
+#include "ui/parts/notices.h"
 #include "ui/shell/bars.h"
 #include "ui/shell/helpoverlay.h"
 #include "ui/shell/sidebar.h"
 #include "ui/shell/actions.h"
+#include "ui/timetravel.h"
 #include "ui/views/lockstable.h"
 #include "ui/windowdialogs.h"
 
@@ -24,6 +27,7 @@
 #include <QSettings>
 #include <QShortcut>
 #include <QStackedWidget>
+#include <QStyle>
 #include <QVBoxLayout>
 
 namespace lockscope::ui {
@@ -33,8 +37,9 @@ using namespace Qt::StringLiterals;
 MainWindow::MainWindow(Backend &backend, QWidget *parent)
     : QMainWindow(parent), m_backend(backend), m_screen(new PausableBackend(backend, this)),
       m_clock(std::make_shared<ScreenClock>()), m_top(new TopBar(m_book, this)), m_side(new SideBar(m_book, this)),
-      m_status(new StatusBar(m_book, this)), m_stack(new QStackedWidget(this)),
-      m_dialogs(new WindowDialogs(backend, m_book, *m_clock, *this)), m_actions(new Actions(*this))
+      m_status(new StatusBar(m_book, this)), m_timeBar(new TimeBar(this)), m_stack(new QStackedWidget(this)),
+      m_dialogs(new WindowDialogs(backend, m_book, *m_clock, *this)), m_actions(new Actions(*this)),
+      m_time(new TimeTravel(backend, *m_screen, *m_clock, *m_timeBar, *this))
 {
     setWindowTitle(u"Lockscope"_s);
     setMinimumSize(760, 480);
@@ -44,12 +49,15 @@ MainWindow::MainWindow(Backend &backend, QWidget *parent)
     column->setContentsMargins(0, 0, 0, 0);
     column->setSpacing(0);
     column->addWidget(m_top);
+    column->addWidget(m_timeBar);
     auto *middle = new QHBoxLayout;
     middle->setSpacing(0);
     middle->addWidget(m_side);
     middle->addWidget(m_stack, 1);
     column->addLayout(middle, 1);
     column->addWidget(m_status);
+    centre->setAttribute(Qt::WA_StyledBackground);
+    m_stack->setAutoFillBackground(true); // the frame's colour is for its edges
     setCentralWidget(centre);
 
     // The clock, then the book hear of each batch before any page does.
@@ -69,6 +77,12 @@ void MainWindow::connectParts()
     m_locks = findChild<LocksPage *>();
     m_simulator = findChild<SimulatorPage *>();
     m_dialogs->useLocks(*m_locks);
+    m_screen->useLocks(m_locks->model());
+    connect(m_time, &TimeTravel::moved, this, &MainWindow::showMoment);
+    connect(m_locks, &LocksPage::momentActivated, m_time, &TimeTravel::goTo);
+    connect(m_time, &TimeTravel::said, m_status, &StatusBar::notify);
+    connect(m_dialogs, &WindowDialogs::refused, m_screen, &PausableBackend::refused);
+    connect(m_screen, &PausableBackend::connectionLeft, this, &MainWindow::drop);
     connect(m_dialogs, &WindowDialogs::connectRequested, this, &MainWindow::connectRequested);
     connect(m_dialogs, &WindowDialogs::acquiring, this, &MainWindow::selectLock);
     connect(m_dialogs, &WindowDialogs::aboutToConnect, this,
@@ -87,6 +101,7 @@ void MainWindow::connectParts()
     connect(m_top, &TopBar::findChanged, this, [this](const QString &text) { currentPage()->setFilter(text); });
     connect(m_top, &TopBar::findDone, this, [this] { currentPage()->focusContent(); });
     connect(m_top, &TopBar::pauseToggled, this, [this] { setPaused(!m_paused); });
+    connect(m_top, &TopBar::timeRequested, m_time, &TimeTravel::toggle);
     connect(m_top, &TopBar::helpRequested, this, [this] { m_help->open(); });
     connect(m_top, &TopBar::writesMenuRequested, m_dialogs, &WindowDialogs::showWritesMenu);
     connect(m_side, &SideBar::pageChosen, this, &MainWindow::showPageAt);
@@ -144,6 +159,11 @@ void MainWindow::addActions()
                    [this] { m_dialogs->openForceRelease(); });
     m_actions->add(u"acquire"_s, tr("Acquire the chosen lock…"), {u"Ctrl+Shift+A"_s},
                    [this] { m_dialogs->openAcquire(); });
+    m_time->addActions(*m_actions);
+    m_actions->add(u"save-note"_s, tr("Save the chosen lock's incident note…"), {}, [this] {
+        if (m_locks->detail().snapshot())
+            m_locks->detail().saveNote();
+    });
     m_actions->add(u"connect"_s, tr("Connect…"), {}, [this] { m_dialogs->openConnect(); });
     m_actions->add(u"guarantees"_s, tr("What each recipe promises"), {}, [this] { m_dialogs->openGuarantees(); });
     m_actions->add(u"findings-help"_s, tr("What each finding means"), {}, [this] { m_dialogs->openFindingsHelp(); });
@@ -212,6 +232,8 @@ void MainWindow::setSandbox(const QString &state, bool isComplete)
 
 void MainWindow::setPaused(bool paused)
 {
+    if (m_dialogs->refusesInPast())
+        return;
     m_paused = paused;
     m_clock->setFrozen(paused);
     const auto at = paused ? std::optional(m_clock->now()) : std::nullopt;
@@ -224,6 +246,31 @@ void MainWindow::setPaused(bool paused)
     if (paused)
         connect(m_screen, &PausableBackend::waitingChanged, m_status,
                 [this, at] { m_status->setPaused(at, m_screen->waiting()); });
+}
+
+// Another moment than now is on screen; empty: now again.
+void MainWindow::showMoment(std::optional<std::chrono::system_clock::time_point> at)
+{
+    const auto frozen = at || !m_paused ? at : std::optional(m_clock->now());
+    for (auto *page : m_pages) {
+        page->freeze(frozen);
+        auto *cover = page->findChild<Cover *>({}, Qt::FindDirectChildrenOnly);
+        if (at && !cover && !page->isRecorded()) {
+            cover = new Cover(page);
+            cover->say(tr("Not recorded"),
+                       tr("A recording has locks, sessions and findings. What this page shows is of now only."));
+        }
+        if (cover)
+            cover->setVisible(at.has_value());
+    }
+    m_locks->model().settle(); // rows of another moment are nobody's aim
+    m_status->setPast(at);
+    auto *centre = centralWidget();
+    const int frame = at ? 4 : 0;
+    centre->layout()->setContentsMargins(frame, 0, frame, frame);
+    centre->setProperty("look", at ? u"not-now"_s : QString());
+    centre->style()->unpolish(centre);
+    centre->style()->polish(centre);
 }
 
 void MainWindow::setConnection(const ConnectionName &name)
@@ -241,6 +288,7 @@ void MainWindow::showContext()
     ConnectionName context = m_connection;
     if (context.isEmpty() && currentPage() == m_locks && m_locks->currentLock())
         context = m_locks->currentLock()->connection;
+    m_time->setLock(m_locks->currentLock());
     m_top->setContext(context);
     m_status->setContext(m_connection);
 }
@@ -292,7 +340,14 @@ void MainWindow::useConnections(ConnectionStore &store)
 
 void MainWindow::forget(const ConnectionName &name)
 {
+    if (m_dialogs->refusesInPast())
+        return;
     m_screen->disconnectFrom(name);
+    drop(name);
+}
+
+void MainWindow::drop(const ConnectionName &name)
+{
     m_book.remove(name);
     m_locks->removeConnection(name);
     if (m_connection == name)
@@ -328,6 +383,10 @@ void MainWindow::keyPressEvent(QKeyEvent *event)
     // Only where nothing with the focus has a use for it (a button, a text).
     if (event->key() == Qt::Key_Space && event->modifiers() == Qt::NoModifier) {
         setPaused(!m_paused);
+        return;
+    }
+    if (event->key() == Qt::Key_Escape && m_time->isElsewhere()) {
+        m_time->backToNow();
         return;
     }
     QMainWindow::keyPressEvent(event);

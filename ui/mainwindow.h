@@ -27,6 +27,8 @@ class PausableBackend;
 class SideBar;
 class SimulatorPage;
 class StatusBar;
+class TimeBar;
+class TimeTravel;
 class TopBar;
 class WindowDialogs;
 
@@ -47,6 +49,7 @@ public:
     // Shows it on that page (its id), or on the first that shows such; false if none does.
     bool showSubject(const Subject &subject, const QString &page = {});
     [[nodiscard]] WindowDialogs &dialogs() { return *m_dialogs; }
+    [[nodiscard]] TimeTravel &time() { return *m_time; }
     [[nodiscard]] const Actions &actions() const { return *m_actions; }
     // A line for the side bar; complete: all of its servers that answer are connected to.
     void setSandbox(const QString &state, bool isComplete = false);
@@ -89,10 +92,12 @@ private:
     void connectParts();
     void showPageAt(int at);
     void setPaused(bool paused);
+    void showMoment(std::optional<std::chrono::system_clock::time_point> at);
     void setConnection(const ConnectionName &name);
     void showContext();
     void checkFirstSnapshot();
     void forget(const ConnectionName &name);
+    void drop(const ConnectionName &name);
     [[nodiscard]] Page *currentPage() const;
     [[nodiscard]] bool showsConnections() const;
 
@@ -103,9 +108,11 @@ private:
     TopBar *m_top;
     SideBar *m_side;
     StatusBar *m_status;
+    TimeBar *m_timeBar;
     QStackedWidget *m_stack;
     WindowDialogs *m_dialogs;
     Actions *m_actions;
+    TimeTravel *m_time;
     LocksPage *m_locks = nullptr;
     SimulatorPage *m_simulator = nullptr;
     HelpOverlay *m_help = nullptr;

@@ -27,8 +27,17 @@ WindowDialogs::WindowDialogs(Backend &backend, const ConnectionBook &book, const
 {
 }
 
+bool WindowDialogs::refusesInPast()
+{
+    if (m_clock.isElsewhere())
+        emit refused();
+    return m_clock.isElsewhere();
+}
+
 void WindowDialogs::askReadOnly(const ConnectionName &name, bool readOnly, QWidget *over)
 {
+    if (refusesInPast())
+        return;
     const auto *status = m_book.find(name);
     if (!status || readOnly || !status->production) {
         m_backend.setReadOnly(name, readOnly);
@@ -53,6 +62,8 @@ void WindowDialogs::askReadOnly(const ConnectionName &name, bool readOnly, QWidg
 
 void WindowDialogs::showWritesMenu(const QPoint &at)
 {
+    if (refusesInPast())
+        return;
     auto *menu = new QMenu(&m_window);
     menu->setAttribute(Qt::WA_DeleteOnClose);
     for (const auto &status : m_book.all()) {
@@ -74,6 +85,8 @@ void WindowDialogs::openConnect()
 
 void WindowDialogs::openEdit(const ConnectionName &name)
 {
+    if (refusesInPast())
+        return;
     if (!m_store) {
         emit connectRequested();
         return;
@@ -102,6 +115,8 @@ void WindowDialogs::openEdit(const ConnectionName &name)
 
 void WindowDialogs::openForceRelease()
 {
+    if (refusesInPast())
+        return;
     const auto *lock = m_locks->detail().snapshot();
     if (!m_locks->isVisibleTo(&m_window) || !lock || m_locks->detail().holder().isEmpty()
         || m_locks->currentLock() != lock->lock)
@@ -118,7 +133,7 @@ void WindowDialogs::openForceRelease()
 
 void WindowDialogs::openAcquire()
 {
-    if (m_book.all().empty())
+    if (refusesInPast() || m_book.all().empty())
         return;
     const auto *lock = m_locks->isVisibleTo(&m_window) ? m_locks->detail().snapshot() : nullptr;
     auto *dialog = new AcquireDialog(m_backend, m_book, lock, &m_window);

@@ -26,6 +26,8 @@ public:
     void useLocks(LocksPage &page) { m_locks = &page; }
     void useConnections(ConnectionStore &store) { m_store = &store; }
 
+    // While another moment than now is shown nothing is done: says so, and is true.
+    [[nodiscard]] bool refusesInPast();
     // Of the lock in the detail, while its page is on screen.
     void openForceRelease();
     void openAcquire();
@@ -43,6 +45,7 @@ signals:
     void connectRequested();
     // Just before: it may carry a password. What `replaces` names, if anything, goes.
     void aboutToConnect(const lockscope::ConnectionSpec &spec, const lockscope::ConnectionName &replaces);
+    void refused();
     void acquiring(const lockscope::inspect::LockName &lock);
 
 private:

@@ -2,6 +2,7 @@
 // lockscope: reads the command line and wires the core to the window.
 #include "app/lockscope/options.h"
 #include "app/lockscope/privatesandbox.h"
+#include "core/history/recording.h"
 #include "core/sandbox/endsignals.h"
 #include "core/workspace/clientlabels.h"
 #include "core/workspace/livebackend.h"
@@ -10,9 +11,11 @@
 #include "ui/pages/lessonspage.h"
 #include "ui/screenshot.h"
 #include "ui/theme/theme.h"
+#include "ui/timetravel.h"
 
 #include <QScreen>
 #include <QApplication>
+#include <QFileInfo>
 #include <QIcon>
 #include <QSettings>
 #include <QTextStream>
@@ -63,7 +66,7 @@ void planPicture(ui::MainWindow &window, const app::WindowOptions &options)
                            [&] { takePicture(window, options, std::chrono::milliseconds::zero()); });
         return;
     }
-    const bool isAlone = options.connections.specs.empty() && window.isAllThereIs();
+    const bool isAlone = options.connections.specs.empty() && options.replay.isEmpty() && window.isAllThereIs();
     takePicture(window, options, isAlone ? std::min(options.after, afterNothing) : options.after);
 }
 
@@ -98,19 +101,48 @@ std::vector<inspect::ClientLabel> clientLabels(const app::WindowOptions &options
     return labels;
 }
 
+// How much is kept of what happens: 30 minutes, 256 MiB, unless set. A picture keeps nothing.
+std::optional<history::FlightOptions> recorderOptions(const QSettings &settings, bool forScreenshot)
+{
+    history::FlightOptions recorder;
+    const int minutes = settings.value(u"recorder/minutes"_s, 30).toInt();
+    const int mebibytes = settings.value(u"recorder/mebibytes"_s, 256).toInt();
+    if (forScreenshot || minutes <= 0 || mebibytes <= 0)
+        return std::nullopt;
+    recorder.bounds.span = std::chrono::minutes(minutes);
+    recorder.bounds.bytes = qint64(mebibytes) * 1024 * 1024;
+    return recorder;
+}
+
+// The moment that --at means; the recording's end without it.
+Result<history::Moment> momentOf(const app::WindowOptions &options)
+{
+    const auto recording = history::Recording::open({options.replay});
+    if (!recording)
+        return recording.error();
+    return options.at.isEmpty() ? recording->end() : history::momentIn(*recording, options.at);
+}
+
 int run(QApplication &application, const app::WindowOptions &options)
 {
+    std::optional<history::Moment> replayed;
+    if (!options.replay.isEmpty()) {
+        const auto moment = momentOf(options);
+        if (!moment)
+            return fail(moment.error().message, app::exitFor(moment.error().code));
+        replayed = *moment;
+    }
     ui::Theme theme(application, *ui::themeChoice(options.theme));
     WorkspaceOptions workspace;
     workspace.readOnly = options.connections.readOnly;
     workspace.labels = clientLabels(options);
     std::unique_ptr<app::PrivateSandbox> sandbox; // its servers go when nobody is connected to them any more
-    LiveBackend backend(workspace);
+    QSettings settings;
+    const bool forScreenshot = !options.screenshot.isEmpty();
+    LiveBackend backend(workspace, recorderOptions(settings, forScreenshot));
     ConnectionStore store(ConnectionStore::defaultFile(), systemSecrets());
     ui::MainWindow window(backend);
     window.fitInto(window.screen()->availableGeometry());
-    const bool forScreenshot = !options.screenshot.isEmpty();
-    QSettings settings;
     if (!forScreenshot)
         window.restoreView(settings);
     if (forScreenshot || !settings.contains(u"window/geometry"_s))
@@ -132,6 +164,8 @@ int run(QApplication &application, const app::WindowOptions &options)
         QApplication::exit(0); // not quit(), which a window may refuse
     });
     window.show();
+    if (replayed)
+        window.time().openFiles({options.replay}, QFileInfo(options.replay).fileName(), *replayed);
     if (forScreenshot)
         planPicture(window, options);
     // The window stands before anything touches the network.

@@ -90,6 +90,9 @@ const std::vector<OptionSpec> &windowOptions()
         options.push_back({u"demo"_s, {}, u"fill the sandbox with live locks"_s});
         options.push_back({u"lock"_s, u"LOCK"_s, u"open on that lock (CONNECTION:NAME)"_s});
         options.push_back({u"page"_s, u"NAME"_s, u"open on %1 or %2"_s.arg(pages.join(u", "_s), last)});
+        options.push_back({u"replay"_s, u"FILE"_s, u"show a recording (lockscopectl record) instead of servers"_s});
+        options.push_back({u"at"_s, u"TIME"_s,
+                           u"as of then: 2026-03-01T10:00:00Z, 10:00:00 of its last day, -5m before its end"_s});
         options.push_back({u"size"_s, u"WxH"_s, u"the window's size, for example 1440x900"_s});
         options.push_back({u"scale"_s, u"PERCENT"_s, u"scale everything"_s});
         options.push_back({u"theme"_s, u"NAME"_s, u"auto, light or dark"_s});
@@ -123,6 +126,10 @@ Result<WindowOptions> readWindowOptions(const Arguments &arguments)
     if (!page)
         return page.error();
     options.page = *page;
+    options.replay = arguments.value(u"replay"_s);
+    options.at = arguments.value(u"at"_s);
+    if (!options.at.isEmpty() && options.replay.isEmpty())
+        return bad(u"--at is of a recording: give it with --replay FILE"_s);
     if (auto look = readLook(arguments, options); !look)
         return look.error();
     options.screenshot = arguments.value(u"screenshot"_s);

@@ -17,7 +17,9 @@ struct WindowOptions {
     Connections connections;
     bool demo = false; // fill a sandbox with live locks
     std::optional<inspect::LockName> lock;
-    QString page; // empty: locks
+    QString page;   // empty: locks
+    QString replay; // a recording to show instead of servers
+    QString at;     // as of when
     QSize size{1440, 900};
     int scalePercent = 100;
     QString theme;                                           // auto, light, dark

@@ -11,16 +11,26 @@
 
 namespace lockscope::history {
 
-class Recorder : public inspect::ObserverSink {
+// What hears all that a recording is made of.
+class RecordingSink : public inspect::ObserverSink {
+public:
+    // How a connection is now: it stands, broke, or was closed (isGone). What is known already is no news.
+    virtual void connectionIs(ConnectionState state) = 0;
+    virtual void acted(const Act &act) = 0;
+
+    void progressed(inspect::Progress) override {}
+    void costChanged(const ConnectionName &, inspect::Cost) override {}
+};
+
+class Recorder : public RecordingSink {
 public:
     // `failed` is called once when it cannot be recorded any more.
     Recorder(Loop &loop, std::unique_ptr<RecordingWriter> writer, std::function<void(const Error &)> failed);
     ~Recorder() override;
 
     [[nodiscard]] const RecordingWriter &writer() const { return *m_writer; }
-    // How a connection is now: it stands, broke, or was closed (isGone). What is known already is no news.
-    void connectionIs(ConnectionState state);
-    void acted(const Act &act);
+    void connectionIs(ConnectionState state) override;
+    void acted(const Act &act) override;
     // Up to now, to the file.
     Result<void> flush();
     // The same, for the last time.
@@ -29,8 +39,6 @@ public:
     void locksChanged(std::vector<inspect::SnapshotChange> changes) override;
     void sessionsChanged(const ConnectionName &connection, std::vector<inspect::SessionSnapshot> sessions) override;
     void coverageChanged(const ConnectionName &connection, std::vector<inspect::Coverage> coverage) override;
-    void progressed(inspect::Progress) override {}
-    void costChanged(const ConnectionName &, inspect::Cost) override {}
 
 private:
     [[nodiscard]] Moment now() const;

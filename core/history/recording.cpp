@@ -7,6 +7,7 @@
 
 #include <QDateTime>
 #include <QFile>
+#include <QSaveFile>
 
 #include <algorithm>
 
@@ -83,16 +84,25 @@ void Recording::dropHalfPicture(int file)
     m_chunks.resize(first);
 }
 
-Result<QByteArray> Recording::read(const Chunk &chunk) const
+Result<QByteArray> Recording::packed(const Chunk &chunk) const
 {
     QFile file(m_files[chunk.file]);
     if (!file.open(QIODevice::ReadOnly) || !file.seek(chunk.offset))
         return Error{ErrorCode::BadInput,
                      u"%1 cannot be read any more: %2"_s.arg(file.fileName(), file.errorString())};
-    auto raw = unpackChunk(file.read(chunkHeaderBytes + static_cast<qint64>(chunk.header.packedBytes)));
+    return file.read(chunkHeaderBytes + static_cast<qint64>(chunk.header.packedBytes));
+}
+
+Result<QByteArray> Recording::read(const Chunk &chunk) const
+{
+    const auto bytes = packed(chunk);
+    if (!bytes)
+        return bytes;
+    auto raw = unpackChunk(*bytes);
     if (!raw)
-        return Error{ErrorCode::BadInput, u"%1 is damaged at byte %2: %3"_s.arg(
-                                              file.fileName(), QString::number(chunk.offset), raw.error().message)};
+        return Error{ErrorCode::BadInput,
+                     u"%1 is damaged at byte %2: %3"_s.arg(m_files[chunk.file], QString::number(chunk.offset),
+                                                           raw.error().message)};
     return raw;
 }
 
@@ -194,8 +204,10 @@ Result<void> Recording::walk(Moment from, Moment to, const std::function<bool(co
     return {};
 }
 
-Result<LockHistory> Recording::historyOf(const inspect::LockName &lock, Moment to) const
+Result<LockHistory> Recording::historyOf(const inspect::LockName &lock, Moment to,
+                                         const std::function<bool()> &isWanted) const
 {
+    bool isCancelled = false;
     LockHistory history;
     history.begin = begin();
     Picture start;
@@ -219,11 +231,36 @@ Result<LockHistory> Recording::historyOf(const inspect::LockName &lock, Moment t
             if (act->lock == name)
                 history.acts.emplace_back(change.at, *act);
         }
-        return true;
+        isCancelled = isWanted && !isWanted();
+        return !isCancelled;
     });
     if (!took)
         return took.error();
+    if (isCancelled)
+        return Error{ErrorCode::Cancelled, u"nobody waits for it any more"_s};
     return history;
+}
+
+// A picture within a file is as good as one at its beginning, so the chunks are taken as they are.
+Result<void> Recording::saveTo(const QString &path) const
+{
+    const auto failed = [&path](const QString &why) {
+        return Error{ErrorCode::BadInput, u"cannot save to %1: %2"_s.arg(path, why)};
+    };
+    QSaveFile file(path);
+    if (!file.open(QIODevice::WriteOnly))
+        return failed(file.errorString());
+    if (!file.setPermissions(QFileDevice::ReadOwner | QFileDevice::WriteOwner))
+        return failed(file.errorString());
+    file.write(fileHeader());
+    for (const auto &chunk : m_chunks) {
+        const auto bytes = packed(chunk);
+        if (!bytes)
+            return bytes.error();
+        if (file.write(*bytes) != bytes->size())
+            return failed(file.errorString());
+    }
+    return file.commit() ? Result<void>() : failed(file.errorString());
 }
 
 namespace {

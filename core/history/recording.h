@@ -44,8 +44,11 @@ public:
     [[nodiscard]] Result<Picture> at(Moment moment) const;
     // Calls `each` for every change after `from` and up to `to`, in their order, until it says false.
     [[nodiscard]] Result<void> walk(Moment from, Moment to, const std::function<bool(const Change &)> &each) const;
-    // From the beginning up to then.
-    [[nodiscard]] Result<LockHistory> historyOf(const inspect::LockName &lock, Moment to) const;
+    // From the beginning up to then; Cancelled as soon as `isWanted` says no.
+    [[nodiscard]] Result<LockHistory> historyOf(const inspect::LockName &lock, Moment to,
+                                                const std::function<bool()> &isWanted = {}) const;
+    // All of it in one file of its own, which is written over.
+    [[nodiscard]] Result<void> saveTo(const QString &path) const;
 
 private:
     struct Chunk {
@@ -57,6 +60,7 @@ private:
     [[nodiscard]] Result<void> index(int file);
     void dropTorn(int file, qint64 offset, qint64 size, const QString &why);
     void dropHalfPicture(int file);
+    [[nodiscard]] Result<QByteArray> packed(const Chunk &chunk) const;
     [[nodiscard]] Result<QByteArray> read(const Chunk &chunk) const;
     // The first chunk of the last whole picture that is not later.
     [[nodiscard]] std::size_t pictureBefore(Moment moment) const;

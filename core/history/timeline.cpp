@@ -35,8 +35,12 @@ public:
             m_timeline.events.push_back({act.time, EventKind::Acted, {}, {}, actWords(act)});
         tellUnseen();
         std::ranges::stable_sort(m_timeline.events, {}, &TimelineEvent::at);
-        m_timeline.holds = spansOf(std::move(m_holds));
-        m_timeline.waits = spansOf(std::move(m_waits));
+        std::ranges::sort(m_holds);
+        std::ranges::sort(m_waits);
+        m_timeline.holds = spansOf(m_holds);
+        m_timeline.waits = spansOf(m_waits);
+        m_timeline.holdSpans = std::move(m_holds);
+        m_timeline.waitSpans = std::move(m_waits);
         m_timeline.gaps = spansOf(std::move(m_gaps));
         return std::move(m_timeline);
     }
@@ -195,8 +199,13 @@ Spans spansOf(std::vector<milliseconds> all)
     if (all.empty())
         return {};
     std::ranges::sort(all);
-    const auto rank = [&all](std::size_t percent) { return all[(percent * all.size() + 99) / 100 - 1]; };
+    const auto rank = [&all](std::size_t percent) { return percentileOf(all, percent); };
     return {static_cast<int>(all.size()), rank(50), rank(90), rank(99), all.back()};
+}
+
+milliseconds percentileOf(const std::vector<milliseconds> &sorted, std::size_t percent)
+{
+    return sorted.empty() ? milliseconds(0) : sorted[(percent * sorted.size() + 99) / 100 - 1];
 }
 
 Timeline timelineOf(const LockHistory &history)

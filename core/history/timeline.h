@@ -38,12 +38,16 @@ struct Spans {
     friend bool operator==(const Spans &, const Spans &) = default;
 };
 [[nodiscard]] Spans spansOf(std::vector<std::chrono::milliseconds> all);
+// Of spans in their order; 0 where there are none.
+[[nodiscard]] std::chrono::milliseconds percentileOf(const std::vector<std::chrono::milliseconds> &sorted,
+                                                     std::size_t percent);
 
 struct Timeline {
     std::vector<TimelineEvent> events;
-    Spans holds; // of those whose begin and end are known
-    Spans waits; // of those that got it
-    Spans gaps;  // between a release and the next holder, while somebody waited
+    Spans holds;                                                 // of those whose begin and end are known
+    Spans waits;                                                 // of those that got it
+    std::vector<std::chrono::milliseconds> holdSpans, waitSpans; // what they are of, the shortest first
+    Spans gaps; // between a release and the next holder, while somebody waited
     int handOffs = 0;
     int forced = 0;
 };

@@ -135,6 +135,9 @@ public:
     virtual void forceRelease(operate::ForceReleasePlan plan, const QString &reason, QObject *context,
                               Answer<operate::ForceReleaseOutcome> answer) = 0;
 
+    // What was seen before now: this run's recorder; null where nothing is recorded. Lives as long as this.
+    [[nodiscard]] virtual Past *past() { return nullptr; }
+
     // Plays on the servers of a connection (realrun.h); how far it is comes through runProgressed. Returns the
     // run's id.
     virtual quint64 playOnServers(RealRunOptions options, QObject *context, Answer<contention::Recording> answer) = 0;

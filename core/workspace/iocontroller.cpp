@@ -33,6 +33,8 @@ IoController::IoController(LiveBackend &front, const WorkspaceOptions &options)
 
 IoController::~IoController()
 {
+    m_feed.reset();
+    m_recorder.reset();
     m_farewell.cancelAll();
     m_tasks.clear();
     m_followed.clear();
@@ -81,6 +83,7 @@ void IoController::remove(const ConnectionName &name)
     m_followed.erase(name);
     if (!m_runs->areOn(name)) {
         m_workspace->remove(name);
+        recordGone(name);
         return;
     }
     m_leaving.insert_or_assign(name, std::nullopt);
@@ -107,6 +110,7 @@ void IoController::retry(const ConnectionName &name)
 void IoController::closeLink(const ConnectionName &name)
 {
     m_workspace->remove(name);
+    recordGone(name);
     const auto next = std::exchange(m_leaving[name], std::nullopt);
     m_leaving.erase(name);
     if (next)
@@ -338,6 +342,8 @@ void IoController::locksChanged(std::vector<inspect::SnapshotChange> changes)
 
 void IoController::queueLocks(std::vector<inspect::SnapshotChange> changes)
 {
+    if (m_recorder)
+        m_recorder->locksChanged(changes);
     for (auto &change : changes) {
         const auto name = change.lock.lock;
         if (isLeaving(name.connection) && change.kind != inspect::ChangeKind::Removed)
@@ -356,6 +362,8 @@ void IoController::sessionsChanged(const ConnectionName &connection, std::vector
 {
     if (isLeaving(connection))
         return;
+    if (m_recorder)
+        m_recorder->sessionsChanged(connection, sessions);
     std::erase_if(m_pending.sessions, [&](const auto &session) { return session.connection == connection; });
     m_pending.sessions.insert(m_pending.sessions.end(), sessions.begin(), sessions.end());
     std::erase(m_pending.sessionsOf, connection);
@@ -367,6 +375,8 @@ void IoController::coverageChanged(const ConnectionName &connection, std::vector
 {
     if (isLeaving(connection))
         return;
+    if (m_recorder)
+        m_recorder->coverageChanged(connection, coverage);
     std::erase_if(m_pending.coverage, [&](const auto &entry) { return entry.connection == connection; });
     m_pending.coverage.insert(m_pending.coverage.end(), coverage.begin(), coverage.end());
     std::erase(m_pending.coverageOf, connection);

@@ -8,6 +8,7 @@
 #include "core/workspace/deadlocks.h"
 #include "core/workspace/hold.h"
 #include "core/workspace/livebackend.h"
+#include "core/workspace/recordfeed.h"
 #include "core/workspace/runs.h"
 
 #include <atomic>
@@ -22,6 +23,8 @@ public:
 
     [[nodiscard]] Loop &loop() { return m_loop; }
     [[nodiscard]] Workspace &workspace() { return *m_workspace; }
+    // From here on, all that the window is told, to files.
+    void record(history::FlightOptions options, std::shared_ptr<history::RecordedFiles> files);
     // A question or an act on that connection; ends with it.
     void launch(const ConnectionName &name, Task<void> task);
 
@@ -59,6 +62,7 @@ private:
 
     void queueLocks(std::vector<inspect::SnapshotChange> changes);
     void abandonHolds(const ConnectionName &name);
+    void recordGone(const ConnectionName &name);
     void closeLink(const ConnectionName &name);
     [[nodiscard]] bool isLeaving(const ConnectionName &name) const { return m_leaving.contains(name); }
     void logged(const operate::LogEntry &entry);
@@ -78,6 +82,8 @@ private:
     QtLoop m_loop;
     std::unique_ptr<Workspace> m_workspace;
     std::unique_ptr<DeadlockWatch> m_deadlocks;
+    std::unique_ptr<history::FlightRecorder> m_recorder; // null: nothing is recorded
+    std::unique_ptr<RecordFeed> m_feed;
     Batch m_pending;
     std::map<inspect::LockName, inspect::SnapshotChange> m_pendingLocks; // the newest per lock
     std::map<quint64, operate::LogEntry> m_pendingLog;

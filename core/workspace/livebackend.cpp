@@ -22,15 +22,25 @@ constexpr auto givenBackWithin = 4s;
 
 } // namespace
 
-LiveBackend::LiveBackend(WorkspaceOptions options, QObject *parent) : Backend(parent)
+LiveBackend::LiveBackend(WorkspaceOptions options, std::optional<history::FlightOptions> recorder, QObject *parent)
+    : Backend(parent)
 {
+    const auto files = recorder ? std::make_shared<history::RecordedFiles>() : nullptr;
+    if (files)
+        m_past = std::make_unique<Past>([files] { return files->list(); });
     m_thread.setObjectName(u"lockscope-io"_s);
     auto *starter = new QObject;
     starter->moveToThread(&m_thread);
     m_thread.start();
     // The I/O side is made in its thread, before anything is asked of it.
     QMetaObject::invokeMethod(
-        starter, [this, options] { m_io = new IoController(*this, options); }, Qt::BlockingQueuedConnection);
+        starter,
+        [&] {
+            m_io = new IoController(*this, options);
+            if (recorder)
+                m_io->record(*recorder, files);
+        },
+        Qt::BlockingQueuedConnection);
     starter->deleteLater();
 }
 

@@ -5,7 +5,9 @@
 // Lives in the GUI thread; destroying it stops the I/O thread after closing what is open.
 #pragma once
 
+#include "core/history/flightrecorder.h"
 #include "core/workspace/backend.h"
+#include "core/workspace/past.h"
 #include "core/workspace/workspace.h"
 
 #include <QThread>
@@ -18,7 +20,9 @@ class IoController;
 class LiveBackend : public Backend {
     Q_OBJECT
 public:
-    explicit LiveBackend(WorkspaceOptions options, QObject *parent = nullptr);
+    // Without `recorder` nothing is recorded.
+    explicit LiveBackend(WorkspaceOptions options, std::optional<history::FlightOptions> recorder = {},
+                         QObject *parent = nullptr);
     ~LiveBackend() override;
 
     void connectTo(ConnectionSpec spec) override;
@@ -45,6 +49,7 @@ public:
     void forceRelease(operate::ForceReleasePlan plan, const QString &reason, QObject *context,
                       Answer<operate::ForceReleaseOutcome> answer) override;
 
+    [[nodiscard]] Past *past() override { return m_past.get(); }
     quint64 playOnServers(RealRunOptions options, QObject *context, Answer<contention::Recording> answer) override;
     void cancelRun(quint64 runId) override;
 
@@ -56,6 +61,7 @@ private:
     template <class T>
     std::function<void(Result<T>)> deliveredTo(QObject *context, Answer<T> answer);
 
+    std::unique_ptr<Past> m_past; // reads what the I/O side records
     QThread m_thread;
     QThreadPool m_rehearsals;     // they wait for nobody, and compute for a while
     IoController *m_io = nullptr; // lives and dies in m_thread

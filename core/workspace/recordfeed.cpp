@@ -73,7 +73,7 @@ std::vector<history::Act> AuditFollower::news()
     return acts;
 }
 
-RecordFeed::RecordFeed(Workspace &workspace, history::Recorder &recorder)
+RecordFeed::RecordFeed(Workspace &workspace, history::RecordingSink &recorder)
     : m_workspace(workspace), m_recorder(recorder),
       m_audit(workspace.audit(), std::chrono::floor<std::chrono::milliseconds>(workspace.loop().wallNow()))
 {

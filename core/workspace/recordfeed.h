@@ -33,7 +33,7 @@ private:
 class RecordFeed {
 public:
     // Both outlive it.
-    RecordFeed(Workspace &workspace, history::Recorder &recorder);
+    RecordFeed(Workspace &workspace, history::RecordingSink &recorder);
     // What is news by now; it does so by itself a few times a second.
     void tell();
 
@@ -41,7 +41,7 @@ private:
     void tellLater();
 
     Workspace &m_workspace;
-    history::Recorder &m_recorder;
+    history::RecordingSink &m_recorder;
     AuditFollower m_audit;
     Timer m_timer;
 };

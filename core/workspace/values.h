@@ -13,4 +13,6 @@
 #include "core/operate/forcereleaseplan.h"
 #include "core/rehearse/rehearsal.h"
 #include "core/rules/catalogue.h"
+#include "core/workspace/incidentnote.h"
+#include "core/workspace/past.h"
 #include "core/workspace/realrunrules.h"

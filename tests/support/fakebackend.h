@@ -45,6 +45,10 @@ public:
     QString lastReason;
     std::vector<ConnectionSpec> connected;
 
+    // What was recorded; null: nothing is.
+    Past *recorded = nullptr;
+    [[nodiscard]] Past *past() override { return recorded; }
+
     bool holdAnswers = false;
     void deliverAnswers();
     [[nodiscard]] qsizetype waitingAnswers() const { return static_cast<qsizetype>(m_held.size()); }

@@ -472,14 +472,18 @@ private slots:
         QVERIFY(!m_window->showPage(u"nowhere"_s));
     }
 
-    void noteIsPlainText()
+    void noteIsTheIncidentNote()
     {
         connectAs(true);
         m_backend->tellLocks({change(ChangeKind::Added, ordersLock(1))});
         m_window->selectLock(orders);
         const QString note = detail().note();
-        QVERIFY(note.startsWith(u"/locks/orders is held by 10.0.3.7"_s));
-        QVERIFY(note.contains(u"holds  _c_5f0c2a9e-1f0b-4e0f-8c3b-52be0c1d20d7-lock-0000000041  10.0.3.7:56332"_s));
+        QVERIFY2(note.startsWith(u"# Incident: `zk:/locks/orders`\n\n`/locks/orders is held by 10.0.3.7"_s),
+                 qPrintable(note));
+        QVERIFY(
+            note.contains(u"| holder | exclusive | `_c_5f0c2a9e-1f0b-4e0f-8c3b-52be0c1d20d7-lock-0000000041` |"_s));
+        QVERIFY(note.contains(u"**PRODUCTION**"_s));
+        QVERIFY(note.contains(u"No history was seen"_s)); // nobody recorded
     }
 
     void viewIsSavedAndRestored()

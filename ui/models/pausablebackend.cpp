@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/models/pausablebackend.h"
 
+#include "ui/models/locksmodel.h"
+
+#include <QTimer>
+
 #include <algorithm>
 
 namespace lockscope::ui {
@@ -15,7 +19,7 @@ PausableBackend::PausableBackend(Backend &backend, QObject *parent) : Backend(pa
 {
     connect(&backend, &Backend::updated, this, &PausableBackend::take);
     connect(&backend, &Backend::znodesChanged, this, [this](const ConnectionName &name, const ZPath &path) {
-        if (m_isPaused)
+        if (holdsBack())
             m_znodes.emplace(name, path);
         else
             emit znodesChanged(name, path);
@@ -27,8 +31,13 @@ PausableBackend::PausableBackend(Backend &backend, QObject *parent) : Backend(pa
 
 void PausableBackend::setPaused(bool paused)
 {
-    if (std::exchange(m_isPaused, paused) == paused || paused)
+    if (std::exchange(m_isPaused, paused) == paused || holdsBack())
         return;
+    goOn();
+}
+
+void PausableBackend::goOn()
+{
     take(kept());
     for (const auto &[name, path] : std::exchange(m_znodes, {}))
         emit znodesChanged(name, path);
@@ -37,13 +46,106 @@ void PausableBackend::setPaused(bool paused)
 
 void PausableBackend::take(const Batch &batch)
 {
-    if (m_isPaused) {
+    if (holdsBack()) {
         keep(batch);
         return;
     }
     for (const auto &status : batch.connections)
         m_told.insert_or_assign(status.name, status);
+    for (const auto &name : batch.sessionsOf)
+        m_toldSessions[name].clear();
+    for (const auto &session : batch.sessions)
+        m_toldSessions[session.connection].push_back(session);
+    for (const auto &name : batch.coverageOf)
+        m_toldCoverage[name].clear();
+    for (const auto &coverage : batch.coverage)
+        m_toldCoverage[coverage.connection].push_back(coverage);
     emit updated(batch);
+}
+
+// --- another moment ----------------------------------------------------------------------------
+
+Error PausableBackend::notNow()
+{
+    return {ErrorCode::Refused,
+            tr("this is not now: it is not recorded, and nothing can be done there; go back to now first")};
+}
+
+void PausableBackend::showPast(const PastPicture &then, Past *of)
+{
+    if (!m_then) {
+        m_present = {{}, m_told, m_toldSessions, m_toldCoverage};
+        if (m_allLocks)
+            takeRows();
+    }
+    m_of = of;
+    auto next = shownOf(then, m_present.statuses);
+    const auto before = std::exchange(m_then, std::move(next));
+    tellDifference(before ? *before : m_present, *m_then);
+}
+
+void PausableBackend::takeRows()
+{
+    for (const auto &[name, row] : m_allLocks->rows()) {
+        if (!row->gone)
+            m_present.locks.insert_or_assign(name, row->snapshot);
+    }
+}
+
+void PausableBackend::leavePast()
+{
+    if (!m_then)
+        return;
+    const auto before = std::exchange(m_then, std::nullopt);
+    m_of = nullptr;
+    tellDifference(*before, m_present);
+    m_present = {};
+    for (const auto &[name, paths] : std::exchange(m_watchThen, {}))
+        m_backend.watchZnodes(name, paths);
+    if (!m_isPaused)
+        goOn();
+}
+
+void PausableBackend::tellDifference(const Shown &from, const Shown &to)
+{
+    auto batch = difference(from, to);
+    // What is shown of a connection that was lost is as of when it was: one that was lost at another moment came back
+    // in between.
+    Batch back;
+    for (const auto &status : batch.connections) {
+        const auto before = from.statuses.find(status.name);
+        if (before == from.statuses.end() || before->second.asOf == status.asOf
+            || status.state == ConnectionStatus::State::Connected
+            || before->second.state == ConnectionStatus::State::Connected)
+            continue;
+        auto standing = status;
+        standing.state = ConnectionStatus::State::Connected;
+        back.connections.push_back(standing);
+    }
+    if (!back.connections.empty())
+        emit updated(back);
+    emit updated(batch);
+    for (const auto &[name, status] : from.statuses) {
+        if (!to.statuses.contains(name))
+            emit connectionLeft(name);
+    }
+}
+
+bool PausableBackend::refuses()
+{
+    if (m_then)
+        emit refused();
+    return m_then.has_value();
+}
+
+// What is asked of a server is answered that it is not recorded.
+template <class T>
+bool PausableBackend::refuses(QObject *context, Answer<T> &answer)
+{
+    if (!m_then)
+        return false;
+    QTimer::singleShot(0, context, [answer = std::move(answer)] { answer(notNow()); });
+    return true;
 }
 
 void PausableBackend::keep(const Batch &batch)
@@ -65,6 +167,8 @@ void PausableBackend::keep(const Batch &batch)
     Batch now;
     for (const auto &status : batch.connections) {
         m_statuses.insert_or_assign(status.name, status);
+        if (m_then)
+            continue; // what is on screen is not of now
         const auto [told, isNew] = m_told.try_emplace(status.name, status);
         ConnectionStatus shown = told->second; // its counters and its "as of" stand still
         shown.state = status.state;
@@ -110,6 +214,8 @@ void PausableBackend::connectTo(ConnectionSpec spec)
 // Nothing that was kept of it is told any more.
 void PausableBackend::disconnectFrom(const ConnectionName &name)
 {
+    if (refuses())
+        return;
     std::erase_if(m_locks, [&](const auto &entry) { return entry.first.connection == name; });
     std::erase_if(m_znodes, [&](const auto &entry) { return entry.first == name; });
     m_told.erase(name);
@@ -122,56 +228,85 @@ void PausableBackend::disconnectFrom(const ConnectionName &name)
 
 void PausableBackend::retry(const ConnectionName &name)
 {
+    if (refuses())
+        return;
     m_backend.retry(name);
 }
 
 void PausableBackend::setReadOnly(const ConnectionName &name, bool readOnly)
 {
+    if (refuses())
+        return;
     m_backend.setReadOnly(name, readOnly);
 }
 
 void PausableBackend::listZnodes(const ConnectionName &name, const ZPath &path, QObject *context,
                                  Answer<std::vector<ZnodeRow>> answer)
 {
+    if (refuses(context, answer))
+        return;
     m_backend.listZnodes(name, path, context, std::move(answer));
 }
 
 void PausableBackend::readZnode(const ConnectionName &name, const ZPath &path, QObject *context,
                                 Answer<ZnodeDetail> answer)
 {
+    if (refuses(context, answer))
+        return;
     m_backend.readZnode(name, path, context, std::move(answer));
 }
 
 void PausableBackend::watchZnodes(const ConnectionName &name, const std::vector<ZPath> &paths)
 {
+    if (m_then) {
+        m_watchThen.insert_or_assign(name, paths);
+        return;
+    }
     m_backend.watchZnodes(name, paths);
 }
 
 void PausableBackend::scanKeys(const ConnectionName &name, const QByteArray &pattern, quint64 cursor,
                                QObject *context, Answer<KeyPage> answer)
 {
+    if (refuses(context, answer))
+        return;
     m_backend.scanKeys(name, pattern, cursor, context, std::move(answer));
 }
 
 void PausableBackend::readKey(const ConnectionName &name, const RedisKey &key, QObject *context,
                               Answer<KeyDetail> answer)
 {
+    if (refuses(context, answer))
+        return;
     m_backend.readKey(name, key, context, std::move(answer));
 }
 
 quint64 PausableBackend::acquire(AcquireRequest request)
 {
+    if (refuses()) {
+        Hold never;
+        never.id = m_nextRefused++;
+        never.request = std::move(request);
+        never.state = Hold::State::Failed;
+        never.message = notNow().message;
+        QTimer::singleShot(0, this, [this, never] { emit holdChanged(never); });
+        return never.id;
+    }
     return m_backend.acquire(std::move(request));
 }
 
 void PausableBackend::release(quint64 holdId)
 {
+    if (refuses())
+        return;
     m_backend.release(holdId);
 }
 
 void PausableBackend::planForceRelease(const inspect::LockName &lock, const QByteArray &holder, QObject *context,
                                        Answer<operate::ForceReleasePlan> answer)
 {
+    if (refuses(context, answer))
+        return;
     m_backend.planForceRelease(lock, holder, context, std::move(answer));
 }
 
@@ -183,11 +318,15 @@ void PausableBackend::rehearse(operate::ForceReleasePlan plan, QObject *context,
 void PausableBackend::forceRelease(operate::ForceReleasePlan plan, const QString &reason, QObject *context,
                                    Answer<operate::ForceReleaseOutcome> answer)
 {
+    if (refuses(context, answer))
+        return;
     m_backend.forceRelease(std::move(plan), reason, context, std::move(answer));
 }
 
 quint64 PausableBackend::playOnServers(RealRunOptions options, QObject *context, Answer<contention::Recording> answer)
 {
+    if (refuses(context, answer))
+        return 0;
     return m_backend.playOnServers(std::move(options), context, std::move(answer));
 }
 

@@ -2,17 +2,22 @@
 // What stands between the backend and the pages, so that "Pause" stops all of them at once: while paused, news is
 // kept back, counted, and told as one batch afterwards. Questions and acts go through, and so does what somebody must
 // know before acting: whether a connection is there, and whether it may be written to. The observers go on looking,
-// or nobody could say what is held back. GUI thread only.
+// or nobody could say what is held back.
+//
+// It also shows the pages another moment, of a recording: they are told the difference between what they show and
+// what was then, and on return the difference back, so that no page knows of it. Meanwhile nothing is asked of servers
+// and nothing is done there. GUI thread only.
 #pragma once
 
 #include <version>
 
-#include "core/workspace/backend.h"
+#include "ui/models/shown.h"
 
-#include <map>
 #include <set>
 
 namespace lockscope::ui {
+
+class LocksModel;
 
 class PausableBackend : public Backend {
     Q_OBJECT
@@ -23,6 +28,16 @@ public:
     void setPaused(bool paused);
     // How many locks changed since.
     [[nodiscard]] int waiting() const { return static_cast<int>(m_locks.size()); }
+
+    // The locks that pages show now: the model that has them all, so that nobody keeps them twice.
+    void useLocks(const LocksModel &locks) { m_allLocks = &locks; }
+    // Shows that moment, `of` which its lock's history comes from now on, too.
+    void showPast(const PastPicture &then, Past *of);
+    void leavePast();
+    [[nodiscard]] bool isInThePast() const { return m_then.has_value(); }
+    [[nodiscard]] Past *past() override { return m_of ? m_of : m_backend.past(); }
+    // Why nothing is asked or done there.
+    [[nodiscard]] static Error notNow();
 
     void connectTo(ConnectionSpec spec) override;
     void disconnectFrom(const ConnectionName &name) override;
@@ -49,15 +64,34 @@ public:
 
 signals:
     void waitingChanged();
+    // Something was to be asked of a server, or done there, in the past.
+    void refused();
+    // It was in a recording only.
+    void connectionLeft(const lockscope::ConnectionName &name);
 
 private:
     void take(const Batch &batch);
     void keep(const Batch &batch);
+    void goOn();
+    void takeRows();
     [[nodiscard]] Batch kept();
+    [[nodiscard]] bool holdsBack() const { return m_isPaused || m_then; }
+    [[nodiscard]] bool refuses();
+    template <class T>
+    [[nodiscard]] bool refuses(QObject *context, Answer<T> &answer);
+    void tellDifference(const Shown &from, const Shown &to);
 
     Backend &m_backend;
     bool m_isPaused = false;
-    std::map<ConnectionName, ConnectionStatus> m_told; // as the pages know them
+    const LocksModel *m_allLocks = nullptr;
+    Shown m_present;             // while another moment is shown: what the pages showed before
+    std::optional<Shown> m_then; // what they show then
+    Past *m_of = nullptr;
+    std::map<ConnectionName, std::vector<ZPath>> m_watchThen; // asked for meanwhile
+    quint64 m_nextRefused = 1ULL << 62;                       // a hold that will never be
+    std::map<ConnectionName, ConnectionStatus> m_told;        // as the pages know them
+    std::map<ConnectionName, std::vector<inspect::SessionSnapshot>> m_toldSessions;
+    std::map<ConnectionName, std::vector<inspect::Coverage>> m_toldCoverage;
     // What waits: the last word of each.
     std::map<inspect::LockName, inspect::SnapshotChange> m_locks;
     std::map<ConnectionName, ConnectionStatus> m_statuses;

@@ -33,6 +33,20 @@ void ScreenClock::setFrozen(bool frozen)
         tick();
 }
 
+void ScreenClock::standAt(std::optional<Time> moment)
+{
+    const bool wasElsewhere = std::exchange(m_isElsewhere, moment.has_value());
+    if (!moment && !m_isFrozen) {
+        tick();
+        return;
+    }
+    if (!wasElsewhere)
+        m_before = m_now;
+    m_now = moment.value_or(m_before);
+    m_steady = std::chrono::steady_clock::now();
+    emit ticked();
+}
+
 void ScreenClock::catchUp()
 {
     if (std::chrono::steady_clock::now() - m_steady >= soonestAfter)
@@ -41,7 +55,7 @@ void ScreenClock::catchUp()
 
 void ScreenClock::tick()
 {
-    if (m_isFrozen)
+    if (m_isFrozen || m_isElsewhere)
         return;
     m_now = m_source();
     m_steady = std::chrono::steady_clock::now();

@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 
 namespace lockscope::ui {
 
@@ -33,6 +34,9 @@ public:
     // Frozen it does not tick.
     void setFrozen(bool frozen);
     [[nodiscard]] bool isFrozen() const { return m_isFrozen; }
+    // Stands at another moment than the present, until told to go on: another time is looked at.
+    void standAt(std::optional<Time> moment);
+    [[nodiscard]] bool isElsewhere() const { return m_isElsewhere; }
     // News is about to be shown, whose moments must not lie ahead of the screen's.
     void catchUp();
 
@@ -44,8 +48,10 @@ private:
 
     Source m_source = std::chrono::system_clock::now;
     Time m_now;
+    Time m_before; // where it was frozen before it stood elsewhere
     Steady m_steady;
     bool m_isFrozen = false;
+    bool m_isElsewhere = false;
     QTimer m_timer;
 };
 

@@ -35,6 +35,7 @@ public:
     void showConnection(const ConnectionName &name) override;
     void setFilter(const QString &text) override;
     void focusContent() override;
+    [[nodiscard]] bool isRecorded() const override { return false; }
     void refresh() override;
     void freeze(std::optional<std::chrono::system_clock::time_point> at) override;
     void saveView(QSettings &settings) const override;

@@ -10,8 +10,10 @@
 #include "ui/theme/theme.h"
 #include "ui/views/answerlabel.h"
 #include "ui/views/queuetable.h"
+#include "ui/views/timelineview.h"
 #include "ui/views/watchchainview.h"
 
+#include <QAction>
 #include <QApplication>
 #include <QClipboard>
 #include <QGridLayout>
@@ -99,7 +101,13 @@ QWidget *LockDetail::makeHeader()
     auto *acquire = new QPushButton(tr("Acquire…"), m_buttons);
     acquire->setObjectName(u"acquireButton"_s);
     auto *copy = new QPushButton(tr("Copy note"), m_buttons);
-    copy->setToolTip(tr("The answer, the findings and the queue as text, for a ticket or a chat"));
+    copy->setObjectName(u"copyNote"_s);
+    copy->setToolTip(
+        tr("The incident note as Markdown, for a ticket or a chat: what is so, what is wrong, what happened"));
+    auto *save = new QAction(tr("Save note…"), copy);
+    connect(save, &QAction::triggered, this, &LockDetail::saveNote);
+    copy->addAction(save);
+    copy->setContextMenuPolicy(Qt::ActionsContextMenu);
     m_forceRelease = new QPushButton(tr("Force-release…"), m_buttons);
     m_forceRelease->setObjectName(u"forceReleaseButton"_s);
     m_forceRelease->setProperty("look", u"danger"_s);
@@ -113,7 +121,7 @@ QWidget *LockDetail::makeHeader()
             emit forceReleaseRequested();
     });
     connect(copy, &QPushButton::clicked, this, [this, copy] {
-        QApplication::clipboard()->setText(note());
+        withNote([](const QString &note) { QApplication::clipboard()->setText(note); });
         copy->setText(tr("Copied"));
         QTimer::singleShot(1500, copy, [copy] { copy->setText(LockDetail::tr("Copy note")); });
     });
@@ -177,6 +185,8 @@ QWidget *LockDetail::makeChainPane()
     m_rawTable = new QueueTable(m_queue, QueueTable::Columns::Raw, m_tabs);
     m_tabs->addTab(pane, {}); // their titles are the backend's words
     m_tabs->addTab(m_rawTable, {});
+    m_tabs->addTab(m_timeline = new TimelineView(m_tabs), tr("Timeline"));
+    connect(m_timeline, &TimelineView::momentActivated, this, &LockDetail::momentActivated);
     m_tabs->setMinimumWidth(320);
     connect(m_chain, &WatchChainView::chosen, this, &LockDetail::choose);
     connect(m_chain, &WatchChainView::captionChanged, m_caption, &QLabel::setText);
@@ -190,10 +200,17 @@ void LockDetail::setClock(std::function<SystemTime()> clock)
     m_clock = std::move(clock);
 }
 
+void LockDetail::setBackend(Backend *backend)
+{
+    m_backend = backend;
+    m_timeline->setBackend(backend);
+}
+
 void LockDetail::clear()
 {
     m_lock.reset();
-    m_gone = m_stale = false;
+    m_gone = Gone::No;
+    m_stale = false;
     m_empty->say(tr("Choose a lock"),
                  tr("You will see who holds it, who queues in which order, who waits for whom, and what is wrong. "
                     "↑ and ↓ walk through the list, Enter comes here."));
@@ -204,8 +221,9 @@ void LockDetail::setSnapshot(const LockSnapshot &lock)
 {
     const bool isAnother = !m_lock || m_lock->lock != lock.lock;
     m_lock = lock;
-    m_gone = false;
+    m_gone = Gone::No;
     m_queue.setSnapshot(lock);
+    m_timeline->setLock(lock.lock, std::chrono::floor<std::chrono::milliseconds>(m_clock()));
     m_chain->setSnapshot(lock);
     if (isAnother) {
         m_queueTable->clearSelection();
@@ -226,7 +244,7 @@ void LockDetail::setSnapshot(const LockSnapshot &lock)
     m_stack->setCurrentWidget(m_content);
 }
 
-void LockDetail::setGone(bool gone)
+void LockDetail::setGone(Gone gone)
 {
     m_gone = gone;
     if (!m_lock)
@@ -244,7 +262,7 @@ void LockDetail::setStale(bool stale)
 
 void LockDetail::updateVeil()
 {
-    m_veil->setVisible(m_gone || m_stale);
+    m_veil->setVisible(m_gone != Gone::No || m_stale);
 }
 
 void LockDetail::tick()
@@ -255,13 +273,17 @@ void LockDetail::tick()
     showFindings();
     m_queue.tick();
     m_chain->tick();
+    m_timeline->setLock(m_lock->lock, std::chrono::floor<std::chrono::milliseconds>(m_clock()));
 }
 
 void LockDetail::showAnswer()
 {
     const QString name = label(m_lock->lock.name, 300);
     const LockFacts facts = factsOf(*m_lock);
-    if (m_gone) {
+    if (m_gone == Gone::Then) {
+        m_pill->setPill({PillShape::Ring, Tone::Free, tr("not there")});
+        m_answer->setSentence(tr("%1 was not there then, or was not seen").arg(name), name);
+    } else if (m_gone == Gone::Now) {
         m_pill->setPill({PillShape::Ring, Tone::Free, u"gone"_s});
         m_answer->setSentence(tr("%1 is gone: %2").arg(name, infoOf(m_lock->backend).words.nothing), name);
     } else {
@@ -274,7 +296,7 @@ void LockDetail::showAnswer()
         why[0] += u" ("_s + label(m_lock->client->toUtf8(), 40) + u')';
     if (!m_lock->why.isEmpty())
         why[0] += u", because "_s + label(m_lock->why.toUtf8(), 300);
-    const QString holder = m_gone ? QString() : holderInFull();
+    const QString holder = m_gone != Gone::No ? QString() : holderInFull();
     if (!holder.isEmpty())
         why << holder;
     why << label(m_lock->lock.connection.bytes(), 40);
@@ -381,7 +403,7 @@ void LockDetail::updateRelease()
     const QByteArray who = holder();
     const bool isOwn = m_own.contains(who);
     m_forceRelease->setText(isOwn ? tr("Release") : tr("Force-release…"));
-    m_forceRelease->setEnabled(!m_gone && !who.isEmpty());
+    m_forceRelease->setEnabled(m_gone == Gone::No && !who.isEmpty());
     m_forceRelease->setToolTip(who.isEmpty() ? tr("Nobody holds it")
                                : isOwn       ? tr("Gives back what this window holds")
                                              : tr("Shows what would be sent; sends nothing yet"));
@@ -412,23 +434,6 @@ QByteArray LockDetail::holder() const
 QByteArray LockDetail::chosen() const
 {
     return m_queueTable->currentContender();
-}
-
-QString LockDetail::note() const
-{
-    if (!m_lock)
-        return {};
-    QStringList lines{m_answer->sentence(), m_why->text()};
-    const auto now = serverTimeAt(m_clock(), *m_lock);
-    for (const auto &finding : m_lock->findings)
-        lines << u"%1: %2"_s.arg(inspect::kindOf(finding.code).title, harmless(messageAt(finding, now)));
-    for (int row = 0; row < m_queue.rowCount(); ++row) {
-        const auto text = [&](int column) { return m_queue.index(row, column).data().toString(); };
-        lines << u"%1  %2  %3  %4  %5"_s.arg(text(QueueModel::Place), label(m_queue.contenderAt(row).id, 200),
-                                             text(QueueModel::Who), text(QueueModel::Session), text(QueueModel::Age));
-    }
-    lines << u"as of "_s + inspect::isoTime(now);
-    return lines.join(u'\n') + u'\n';
 }
 
 void LockDetail::focusQueue()

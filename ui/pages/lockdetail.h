@@ -25,6 +25,7 @@ class AnswerLabel;
 class EmptyNotice;
 class PillLabel;
 class QueueTable;
+class TimelineView;
 class Veil;
 class WatchChainView;
 
@@ -34,12 +35,18 @@ public:
     explicit LockDetail(QWidget *parent = nullptr);
 
     void setClock(std::function<SystemTime()> clock);
+    // Whose recorder (or opened file) the timeline and the note ask.
+    void setBackend(Backend *backend);
+    // What a note says of a lock's connection: how it is, and what was not seen.
+    using Surroundings = std::function<void(NoteFacts &)>;
+    void setSurroundings(Surroundings surroundings) { m_surroundings = std::move(surroundings); }
     // Shows this snapshot; the same lock again updates in place.
     void setSnapshot(const inspect::LockSnapshot &lock);
     // Nothing is chosen: teaches what would be here.
     void clear();
-    // The lock vanished: its last snapshot stays, pale, and says so.
-    void setGone(bool gone);
+    // The lock vanished, or was not there at the moment that is shown: its last snapshot stays, pale, and says so.
+    enum class Gone { No, Now, Then };
+    void setGone(Gone gone);
     // The connection is broken: pale, ages stand still.
     void setStale(bool stale);
     // Which contenders are this window's own: such a holder is released, not forced.
@@ -51,7 +58,10 @@ public:
     [[nodiscard]] QByteArray holder() const;
     // The contender chosen in the queue; empty if none is.
     [[nodiscard]] QByteArray chosen() const;
+    // The incident note, of what is on screen; the copied one has the lock's history, too.
     [[nodiscard]] QString note() const;
+    void saveNote();
+    void withNote(const std::function<void(const QString &)> &use);
     void focusQueue();
     [[nodiscard]] QSplitter *splitter() const { return m_splitter; }
 
@@ -59,6 +69,8 @@ signals:
     void acquireRequested();
     void forceReleaseRequested();
     void releaseRequested(const QByteArray &ownContender);
+    // Asks the window to show that moment.
+    void momentActivated(std::chrono::sys_time<std::chrono::milliseconds> moment);
 
 protected:
     void resizeEvent(QResizeEvent *event) override;
@@ -70,6 +82,7 @@ private:
     void showAnswer();
     void showFindings();
     [[nodiscard]] QString holderInFull() const;
+    [[nodiscard]] NoteFacts noteFacts() const;
     void showNextOwner();
     void choose(const QByteArray &contender);
     void updateFold();
@@ -78,11 +91,13 @@ private:
 
     std::optional<inspect::LockSnapshot> m_lock;
     QSet<QByteArray> m_own;
-    bool m_gone = false;
+    Gone m_gone = Gone::No;
     bool m_stale = false;
     bool m_narrow = false;
     std::function<SystemTime()> m_clock = [] { return std::chrono::system_clock::now(); };
 
+    Backend *m_backend = nullptr;
+    Surroundings m_surroundings;
     QueueModel m_queue;
     QStackedWidget *m_stack;
     EmptyNotice *m_empty;
@@ -102,6 +117,7 @@ private:
     QueueTable *m_queueTable = nullptr;
     QueueTable *m_rawTable = nullptr;
     WatchChainView *m_chain = nullptr;
+    TimelineView *m_timeline = nullptr;
     QLabel *m_caption = nullptr;
     QPushButton *m_fold = nullptr;
     QLabel *m_next = nullptr;

@@ -84,6 +84,15 @@ LocksPage::LocksPage(const ConnectionBook &book, QWidget *parent)
         showEmptyNotice();
     });
     connect(m_detail, &LockDetail::acquireRequested, this, &LocksPage::acquireRequested);
+    connect(m_detail, &LockDetail::momentActivated, this, &LocksPage::momentActivated);
+    m_detail->setSurroundings([this](NoteFacts &facts) {
+        facts.coverage = m_book.coverageOf(facts.connection.name);
+        if (const auto *status = m_book.find(facts.connection.name)) {
+            facts.connection.uri = status->uri;
+            facts.connection.production = status->production;
+            facts.connection.isConnected = status->state == ConnectionStatus::State::Connected;
+        }
+    });
     connect(m_detail, &LockDetail::forceReleaseRequested, this, &LocksPage::forceReleaseRequested);
     connect(m_empty, &EmptyNotice::actionRequested, this, [this] {
         if (m_book.all().empty())
@@ -156,6 +165,7 @@ QWidget *LocksPage::makeChips()
 void LocksPage::setBackend(Backend *backend)
 {
     m_backend = backend;
+    m_detail->setBackend(backend);
     connect(backend, &Backend::updated, this, &LocksPage::apply);
     connect(backend, &Backend::holdChanged, m_holds, &HoldsPanel::setHold);
     connect(m_holds, &HoldsPanel::releaseRequested, backend, [backend](quint64 id) { backend->release(id); });
@@ -278,7 +288,7 @@ void LocksPage::showSnapshot()
         showOwn();
         m_detail->setStale(m_model.isFrozen(current->connection));
     } else if (current && m_detail->snapshot() && m_detail->snapshot()->lock == *current) {
-        m_detail->setGone(true);
+        m_detail->setGone(clock().isElsewhere() ? LockDetail::Gone::Then : LockDetail::Gone::Now);
     } else {
         m_detail->clear();
     }
@@ -383,7 +393,9 @@ void LocksPage::showBroken()
     for (const auto &status : m_book.all()) {
         const bool isFailed = status.state == ConnectionStatus::State::Broken
                               || status.state == ConnectionStatus::State::AuthFailed; // also one that never was there
-        if ((isFailed || ConnectionBook::isStale(status)) && (m_connection.isEmpty() || status.name == m_connection))
+        // Of another moment than now only what was seen is told.
+        const bool isTold = ConnectionBook::isStale(status) || (isFailed && !clock().isElsewhere());
+        if (isTold && (m_connection.isEmpty() || status.name == m_connection))
             broken.push_back(&status);
     }
     while (m_banners->count() > static_cast<int>(broken.size())) {
@@ -413,7 +425,7 @@ void LocksPage::showBroken()
             sentence = tr("as of %1. %2").arg(QDateTime::fromMSecsSinceEpoch(ms).toString(u"HH:mm:ss"_s), sentence);
         if (!sentence.isEmpty() && !sentence.endsWith(u'.'))
             sentence += u'.';
-        if (!refused)
+        if (!refused && !clock().isElsewhere())
             sentence += tr(" Trying again by itself.");
         static_cast<Banner *>(m_banners->itemAt(static_cast<int>(i))->widget())
             ->say(Banner::Look::Warning,
@@ -421,7 +433,8 @@ void LocksPage::showBroken()
                    : wasSeen ? tr("%1: connection lost")
                              : tr("%1: not connected"))
                       .arg(label(status.name.bytes(), 60)),
-                  sentence, tr("Retry"), tr("Edit…"));
+                  sentence, clock().isElsewhere() ? QString() : tr("Retry"),
+                  clock().isElsewhere() ? QString() : tr("Edit…"));
     }
 }
 
@@ -443,7 +456,9 @@ void LocksPage::ticked()
     const auto [first, last] = m_table->visibleRows();
     m_model.tick(first, last);
     m_detail->tick();
-    m_holds->tick();
+    m_holds->setEnabled(!clock().isElsewhere()); // what is had is had now
+    if (!clock().isElsewhere())
+        m_holds->tick();
 }
 
 void LocksPage::saveView(QSettings &settings) const

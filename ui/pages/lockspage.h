@@ -62,6 +62,8 @@ signals:
     void sandboxRequested();
     void filterCleared();
     void currentLockChanged();
+    // Of the chosen lock's timeline.
+    void momentActivated(std::chrono::sys_time<std::chrono::milliseconds> moment);
 
 protected:
     void ticked() override;

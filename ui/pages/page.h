@@ -50,6 +50,8 @@ public:
     virtual void focusContent() = 0;
     // Nothing moves by itself any more, as of this moment; empty: it goes on. What counts time stands with the clock.
     virtual void freeze(std::optional<std::chrono::system_clock::time_point> at) { Q_UNUSED(at) }
+    // Whether what it shows is in a recording, too; if not, it is covered while another moment than now is shown.
+    [[nodiscard]] virtual bool isRecorded() const { return true; }
     // F5: asks the server again for what is on screen, where the page does not follow by itself.
     virtual void refresh() {}
     // Shows it as soon as it is known, if this page shows such.

@@ -37,6 +37,7 @@ public:
     void showConnection(const ConnectionName &name) override;
     void setFilter(const QString &text) override;
     void focusContent() override;
+    [[nodiscard]] bool isRecorded() const override { return false; }
     void refresh() override;
     void saveView(QSettings &settings) const override;
     void restoreView(QSettings &settings) override;

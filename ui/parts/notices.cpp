@@ -102,6 +102,27 @@ void EmptyNotice::say(const QString &title, const QString &text, const QString &
     m_second->setVisible(!second.isEmpty());
 }
 
+Cover::Cover(QWidget *covered) : EmptyNotice(covered)
+{
+    setAutoFillBackground(true);
+    covered->installEventFilter(this);
+    hide();
+}
+
+bool Cover::eventFilter(QObject *watched, QEvent *event)
+{
+    if (watched == parentWidget() && event->type() == QEvent::Resize)
+        resize(parentWidget()->size());
+    return EmptyNotice::eventFilter(watched, event);
+}
+
+void Cover::showEvent(QShowEvent *event)
+{
+    EmptyNotice::showEvent(event);
+    resize(parentWidget()->size());
+    raise();
+}
+
 Veil::Veil(QWidget *covered) : QWidget(covered)
 {
     setAttribute(Qt::WA_TransparentForMouseEvents);

@@ -56,6 +56,18 @@ private:
     QPushButton *m_second;
 };
 
+// A notice instead of a widget, over it, for a while.
+class Cover : public EmptyNotice {
+    Q_OBJECT
+public:
+    // Covers `covered`, whatever its size, while visible. Hidden at first.
+    explicit Cover(QWidget *covered);
+
+protected:
+    bool eventFilter(QObject *watched, QEvent *event) override;
+    void showEvent(QShowEvent *event) override;
+};
+
 // A pale sheet over a widget whose content is not known to be true any more. Clicks pass through.
 class Veil : public QWidget {
     Q_OBJECT

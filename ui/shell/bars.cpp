@@ -81,6 +81,10 @@ TopBar::TopBar(const ConnectionBook &book, QWidget *parent)
            "below. Whatever you do is checked against the present all the same."));
     connect(m_pause, &QPushButton::clicked, this, &TopBar::pauseToggled);
     setPaused(false);
+    auto *time = new QPushButton(tr("Time"), this);
+    time->setObjectName(u"timeButton"_s);
+    time->setToolTip(tr("Goes back in what was recorded (Ctrl+T)"));
+    connect(time, &QPushButton::clicked, this, &TopBar::timeRequested);
     auto *help = new QPushButton(u"?"_s, this);
     help->setAccessibleName(tr("Keys"));
     help->setToolTip(tr("Keys (?)"));
@@ -95,6 +99,7 @@ TopBar::TopBar(const ConnectionBook &book, QWidget *parent)
     row->addStretch(1);
     row->addWidget(m_environment);
     row->addWidget(m_writes);
+    row->addWidget(time);
     row->addWidget(m_pause);
     row->addWidget(help);
     connect(&book, &ConnectionBook::changed, this, &TopBar::refresh);
@@ -204,7 +209,7 @@ void setTone(QLabel &label, const QString &tone)
 StatusBar::StatusBar(const ConnectionBook &book, QWidget *parent)
     : QFrame(parent), m_book(book), m_asOf(new QLabel(this)), m_watches(new QLabel(this)),
       m_budget(new QProgressBar(this)), m_bytes(new QLabel(this)), m_requests(new QLabel(this)),
-      m_coverage(new QLabel(this)), m_progress(new QLabel(this))
+      m_coverage(new QLabel(this)), m_progress(new QLabel(this)), m_notice(new QLabel(this))
 {
     setProperty("look", u"statusbar"_s);
     setFixedHeight(28);
@@ -237,6 +242,10 @@ StatusBar::StatusBar(const ConnectionBook &book, QWidget *parent)
     row->addWidget(m_requests);
     row->addWidget(m_coverage, 1);
     row->addWidget(m_progress);
+    row->addWidget(m_notice);
+    m_notice->setObjectName(u"notice"_s);
+    m_notice->setTextFormat(Qt::PlainText);
+    m_notice->hide();
     connect(&book, &ConnectionBook::changed, this, &StatusBar::refresh);
     refresh();
 }
@@ -252,6 +261,25 @@ void StatusBar::setPaused(std::optional<std::chrono::system_clock::time_point> a
     m_pausedAt = at;
     m_waiting = waiting;
     refresh();
+}
+
+void StatusBar::setPast(std::optional<std::chrono::system_clock::time_point> at)
+{
+    m_past = at;
+    refresh();
+}
+
+void StatusBar::notify(const QString &sentence)
+{
+    const auto shown = label(sentence.toUtf8(), 300);
+    m_notice->setText(QFontMetrics(m_notice->font()).elidedText(shown, Qt::ElideRight, std::max(260, width() / 2)));
+    m_notice->setToolTip(plainToolTip(shown));
+    setTone(*m_notice, u"warning"_s);
+    m_notice->show();
+    QTimer::singleShot(std::chrono::seconds(20), m_notice, [this, text = m_notice->text()] {
+        if (m_notice->text() == text)
+            m_notice->hide();
+    });
 }
 
 void StatusBar::refresh()
@@ -283,7 +311,9 @@ void StatusBar::refresh()
                                               : tr("%1 changes wait").arg(grouped(m_waiting));
         m_asOf->setText(tr("paused at %1 · %2").arg(clockTime(*m_pausedAt), held));
     }
-    setTone(*m_asOf, stale ? u"critical"_s : m_pausedAt ? u"warning"_s : QString());
+    if (m_past)
+        m_asOf->setText(tr("◆ NOT NOW: %1").arg(clockTime(*m_past)));
+    setTone(*m_asOf, stale ? u"critical"_s : m_pausedAt || m_past ? u"warning"_s : QString());
     const bool budgeted = sum.watchBudgetBytes > 0;
     m_watches->setVisible(budgeted || sum.watches > 0);
     m_watches->setText(tr("watches %1").arg(grouped(sum.watches)));
@@ -295,7 +325,7 @@ void StatusBar::refresh()
         m_bytes->setText(
             tr("%1 of %2 KiB").arg(grouped((sum.watchedBytes + 1023) / 1024), grouped(sum.watchBudgetBytes / 1024)));
     }
-    m_requests->setVisible(!shown.empty());
+    m_requests->setVisible(!shown.empty() && !m_past); // what is recorded costs nothing
     m_requests->setText(tr("%1 requests/s").arg(sum.requestsPerSecond, 0, 'f', sum.requestsPerSecond < 9.95 ? 1 : 0));
     refreshCoverage(shown);
     refreshProgress(shown);

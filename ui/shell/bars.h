@@ -31,6 +31,7 @@ signals:
     void findChanged(const QString &text); // after a pause in typing
     void findDone();                       // Enter or Down: into the results
     void pauseToggled();
+    void timeRequested();
     void helpRequested();
     void writesMenuRequested(const QPoint &at);
 
@@ -58,6 +59,10 @@ public:
     void setContext(const ConnectionName &connection); // empty: all
     // Since when nothing on screen moves, and how many changes that holds back; empty: it does.
     void setPaused(std::optional<std::chrono::system_clock::time_point> at, int waiting = 0);
+    // The moment of a recording that is shown instead of now; empty: now.
+    void setPast(std::optional<std::chrono::system_clock::time_point> at);
+    // A sentence that nobody has to answer; it goes by itself.
+    void notify(const QString &sentence);
 
 protected:
     void resizeEvent(QResizeEvent *event) override;
@@ -71,6 +76,7 @@ private:
     const ConnectionBook &m_book;
     ConnectionName m_context;
     std::optional<std::chrono::system_clock::time_point> m_pausedAt;
+    std::optional<std::chrono::system_clock::time_point> m_past;
     int m_waiting = 0;
     QLabel *m_asOf;
     QLabel *m_watches;
@@ -79,6 +85,7 @@ private:
     QLabel *m_requests;
     QLabel *m_coverage;
     QLabel *m_progress;
+    QLabel *m_notice;
 };
 
 } // namespace lockscope::ui

@@ -133,6 +133,7 @@ QLabel[look="tag"], QLabel[look="tag-readonly"] { font-size: 11px; font-weight: 
     background: @freeSoft; color: @muted; }
 QLabel[look="tag-production"] { font-size: 11px; font-weight: 600; border-radius: 4px; padding: 1px 5px;
     background: @criticalSoft; color: @critical; }
+QWidget[look="not-now"] { background: @warning; }
 QFrame[look="panel"] { background: @panel; border: none; }
 QFrame[look="topbar"] { background: @panel; border: none; border-bottom: 1px solid @line; }
 QFrame[look="topbar-production"] { background: @criticalSoft; border: none; border-bottom: 2px solid @critical; }

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/history/flightrecorder.h"
+
+#include <QDateTime>
+#include <QDir>
+#include <QLockFile>
+#include <QTemporaryDir>
+
+#include <algorithm>
+#include <set>
+
+namespace lockscope::history {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr auto writtenEvery = 1s; // what a crash may cost
+constexpr auto leftFor = 24h;
+// Beyond this the writing thread is behind: of each lock only the newest is kept.
+constexpr std::size_t mostWaiting = 100'000;
+const auto ownerName = u"owner"_s; // locked while its run lives
+const auto recordingNames = u"*.lockscope"_s;
+
+Moment wallNow()
+{
+    return std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
+}
+
+// Held while its process lives, whatever its age.
+bool takeOwner(QLockFile &lock)
+{
+    lock.setStaleLockTime(0);
+    return lock.tryLock(0);
+}
+
+Result<void> makePrivateFolder(const QString &path)
+{
+    if (!QDir().mkpath(path))
+        return Error{ErrorCode::Server, u"the recorder cannot make the folder %1"_s.arg(path)};
+    QFile::setPermissions(path, QFileDevice::ReadOwner | QFileDevice::WriteOwner | QFileDevice::ExeOwner);
+    return {};
+}
+
+} // namespace
+
+QString recordersFolder()
+{
+    auto state = qEnvironmentVariable("XDG_STATE_HOME");
+    if (!QDir::isAbsolutePath(state))
+        state = QDir::homePath() + u"/.local/state"_s;
+    return state + u"/lockscope/recorder"_s;
+}
+
+FlightRecorder::FlightRecorder(Loop &loop, FlightOptions options, std::shared_ptr<RecordedFiles> files,
+                               Listeners listeners)
+    : m_loop(loop), m_options(std::move(options)), m_files(std::move(files)), m_listeners(std::move(listeners)),
+      m_thinAt(mostWaiting)
+{
+    if (m_options.folder.isEmpty())
+        m_options.folder = recordersFolder();
+    m_thread = std::thread([this] { run(); });
+}
+
+FlightRecorder::~FlightRecorder()
+{
+    {
+        const std::scoped_lock lock(m_mutex);
+        m_isEnding = true;
+    }
+    m_wake.notify_all();
+    m_thread.join();
+}
+
+void FlightRecorder::add(What what)
+{
+    const auto now = std::chrono::time_point_cast<std::chrono::milliseconds>(m_loop.wallNow());
+    const std::scoped_lock lock(m_mutex);
+    if (m_isOver)
+        return;
+    m_waiting.push_back({now, std::move(what)});
+    if (m_waiting.size() >= m_thinAt)
+        thin();
+}
+
+// What came in between is not recorded then: the disk is too slow for all of it.
+void FlightRecorder::thin()
+{
+    std::set<inspect::LockName> newer;
+    std::set<ConnectionName> newerSessions;
+    std::vector<Change> kept;
+    for (auto change = m_waiting.rbegin(); change != m_waiting.rend(); ++change) {
+        const auto *lock = std::get_if<inspect::SnapshotChange>(&change->what);
+        const auto *seen = std::get_if<SessionsSeen>(&change->what);
+        if ((lock && !newer.insert(lock->lock.lock).second)
+            || (seen && !newerSessions.insert(seen->connection).second))
+            continue;
+        kept.push_back(std::move(*change));
+    }
+    std::ranges::reverse(kept);
+    m_waiting = std::move(kept);
+    m_thinAt = std::max(mostWaiting, 2 * m_waiting.size());
+}
+
+void FlightRecorder::connectionIs(ConnectionState state)
+{
+    const auto at = m_connections.find(state.name);
+    if (at != m_connections.end() && at->second == state)
+        return;
+    if (state.isGone)
+        m_connections.erase(state.name);
+    else
+        m_connections.insert_or_assign(state.name, state);
+    add(std::move(state));
+}
+
+void FlightRecorder::acted(const Act &act)
+{
+    add(act);
+}
+
+void FlightRecorder::locksChanged(std::vector<inspect::SnapshotChange> changes)
+{
+    for (auto &change : changes)
+        add(std::move(change));
+}
+
+void FlightRecorder::sessionsChanged(const ConnectionName &connection, std::vector<inspect::SessionSnapshot> sessions)
+{
+    add(SessionsSeen{connection, std::move(sessions)});
+}
+
+void FlightRecorder::coverageChanged(const ConnectionName &connection, std::vector<inspect::Coverage> coverage)
+{
+    add(CoverageSeen{connection, std::move(coverage)});
+}
+
+void FlightRecorder::fail(const Error &error)
+{
+    {
+        const std::scoped_lock lock(m_mutex);
+        m_isOver = true;
+        m_waiting = {};
+    }
+    m_loop.post([failed = m_listeners.failed, error] {
+        if (failed)
+            failed(error);
+    });
+}
+
+// --- the thread --------------------------------------------------------------------------------
+
+void FlightRecorder::run()
+{
+    if (const auto made = makePrivateFolder(m_options.folder); !made)
+        return fail(made.error());
+    QTemporaryDir own(m_options.folder + u"/run-XXXXXX"_s); // taken away with all that is in it
+    if (!own.isValid())
+        return fail(
+            {ErrorCode::Server, u"the recorder cannot write in %1: %2"_s.arg(m_options.folder, own.errorString())});
+    QLockFile owner(own.filePath(ownerName));
+    if (!takeOwner(owner))
+        return fail({ErrorCode::Server, u"the recorder cannot write in %1"_s.arg(own.path())});
+    auto writer = RotatingWriter::create(own.path(), m_options.bounds, wallNow());
+    if (!writer)
+        return fail(writer.error());
+    m_files->set((*writer)->files());
+    lookForLeft(m_options.folder, own.path());
+    record(**writer);
+    m_files->set({});
+}
+
+void FlightRecorder::record(RotatingWriter &writer)
+{
+    for (;;) {
+        std::vector<Change> taken;
+        Moment now{};
+        bool isLast = false;
+        {
+            std::unique_lock lock(m_mutex);
+            m_wake.wait_for(lock, writtenEvery, [this] { return m_isEnding; });
+            isLast = m_isEnding;
+            taken = std::exchange(m_waiting, {});
+            now = wallNow(); // whatever comes from here on is later
+        }
+        if (isLast)
+            return; // its files go
+        Result<void> written;
+        for (auto &change : taken) {
+            if (written)
+                written = writer.add(std::move(change));
+        }
+        if (written)
+            written = writer.flush(now);
+        if (!written) {
+            m_files->set({});
+            return fail(written.error());
+        }
+        m_files->set(writer.files());
+    }
+}
+
+// Of runs that do not live any more.
+void FlightRecorder::lookForLeft(const QString &folder, const QString &own)
+{
+    for (const auto &run : QDir(folder).entryInfoList({u"run-*"_s}, QDir::Dirs | QDir::NoDotAndDotDot)) {
+        if (run.absoluteFilePath() == QFileInfo(own).absoluteFilePath())
+            continue;
+        QLockFile owner(run.absoluteFilePath() + u'/' + ownerName);
+        if (!takeOwner(owner))
+            continue;
+        QDir left(run.absoluteFilePath());
+        LeftRecording recording;
+        for (const auto &file : left.entryInfoList({recordingNames}, QDir::Files, QDir::Name)) {
+            recording.files << file.absoluteFilePath();
+            const auto written = std::chrono::milliseconds(file.lastModified().toMSecsSinceEpoch());
+            recording.last = std::max(recording.last, std::chrono::system_clock::time_point(written));
+        }
+        owner.unlock();
+        if (recording.files.isEmpty()) // perhaps it only begins
+            recording.last = std::chrono::system_clock::time_point(
+                std::chrono::milliseconds(run.lastModified().toMSecsSinceEpoch()));
+        if (std::chrono::system_clock::now() - recording.last > leftFor)
+            left.removeRecursively();
+        else if (!recording.files.isEmpty())
+            m_loop.post([found = m_listeners.foundLeft, recording] {
+                if (found)
+                    found(recording);
+            });
+    }
+}
+
+} // namespace lockscope::history

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recorder that is always on: what it hears it hands to a thread of its own, which packs it and writes it, each
+// second, to files of this run alone (rotatingwriter.h). They go when the run ends; those of a run that crashed stay
+// for a day, and can be opened. What fails is told once, and ends the recording.
+#pragma once
+
+#include "core/async/loop.h"
+#include "core/history/recordedfiles.h"
+#include "core/history/recorder.h"
+#include "core/history/rotatingwriter.h"
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace lockscope::history {
+
+struct FlightOptions {
+    QString folder; // of all runs; empty: recordersFolder()
+    RecordingBounds bounds;
+};
+
+// $XDG_STATE_HOME/lockscope/recorder, or the same below ~/.local/state.
+[[nodiscard]] QString recordersFolder();
+
+class FlightRecorder : public RecordingSink {
+public:
+    // On the loop's thread, where all below is called, too: `failed` when it cannot be recorded any more, `foundLeft`
+    // for each recording that a crashed run left less than a day ago. `files` may outlive this.
+    struct Listeners {
+        std::function<void(const Error &)> failed;
+        std::function<void(const LeftRecording &)> foundLeft;
+    };
+    FlightRecorder(Loop &loop, FlightOptions options, std::shared_ptr<RecordedFiles> files, Listeners listeners);
+    // Ends, and takes its files away.
+    ~FlightRecorder() override;
+
+    void connectionIs(ConnectionState state) override;
+    void acted(const Act &act) override;
+    void locksChanged(std::vector<inspect::SnapshotChange> changes) override;
+    void sessionsChanged(const ConnectionName &connection, std::vector<inspect::SessionSnapshot> sessions) override;
+    void coverageChanged(const ConnectionName &connection, std::vector<inspect::Coverage> coverage) override;
+
+private:
+    using What = decltype(Change::what);
+    void add(What what);
+    void thin();
+    void run();
+    void record(RotatingWriter &writer);
+    void lookForLeft(const QString &folder, const QString &own);
+    void fail(const Error &error);
+
+    Loop &m_loop;
+    FlightOptions m_options;
+    std::shared_ptr<RecordedFiles> m_files;
+    Listeners m_listeners;
+    std::map<ConnectionName, ConnectionState> m_connections; // as told last
+    std::mutex m_mutex;
+    std::condition_variable m_wake;
+    std::vector<Change> m_waiting; // under the mutex, as all below
+    std::size_t m_thinAt = 0;
+    bool m_isEnding = false;
+    bool m_isOver = false;
+    std::thread m_thread; // last: it uses everything above
+};
+
+} // namespace lockscope::history

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/workspace/past.h"
+
+#include "core/history/recording.h"
+#include "core/inspect/json.h"
+
+#include <QPointer>
+
+#include <algorithm>
+
+namespace lockscope {
+
+using namespace Qt::StringLiterals;
+using history::Moment;
+using history::Recording;
+
+namespace {
+
+RecordedSpan spanOf(const Recording &recording)
+{
+    return {recording.begin(), recording.end(), recording.bytes(), recording.damage()};
+}
+
+} // namespace
+
+// One thread's. Files come and go while they are read: what fails is tried again with those that are there then.
+class Past::Reader {
+public:
+    explicit Reader(std::function<QStringList()> files) : m_files(std::move(files)) {}
+
+    // With all that is there now.
+    Result<const Recording *> newest()
+    {
+        const auto files = m_files();
+        if (files.isEmpty())
+            return Error{ErrorCode::NotConnected, u"nothing is recorded"_s};
+        auto opened = Recording::open(files);
+        if (!opened)
+            opened = Recording::open(m_files());
+        if (!opened)
+            return opened.error();
+        m_opened = std::move(*opened);
+        return &*m_opened;
+    }
+    // With all up to then.
+    Result<const Recording *> upTo(Moment moment)
+    {
+        if (m_opened && m_opened->end() >= moment && m_opened->files() == m_files())
+            return &*m_opened;
+        return newest();
+    }
+    void close() { m_opened.reset(); }
+
+    template <class T>
+    Result<T> read(Moment to, const std::function<Result<T>(const Recording &)> &question)
+    {
+        for (int tries = 0;; ++tries) {
+            const auto recording = upTo(to);
+            auto answer = recording ? question(**recording) : Result<T>(recording.error());
+            if (answer || tries > 0 || answer.error().code == ErrorCode::Cancelled)
+                return answer;
+            close(); // its oldest file may just have gone
+        }
+    }
+
+private:
+    std::function<QStringList()> m_files;
+    std::optional<Recording> m_opened;
+};
+
+Past::Past(std::function<QStringList()> files, QObject *parent)
+    : QObject(parent), m_isGoingOn(true), m_scrubbing(std::make_shared<Reader>(files)),
+      m_telling(std::make_shared<Reader>(files))
+{
+    m_scrubber.setMaxThreadCount(1);
+    m_teller.setMaxThreadCount(1);
+}
+
+Past::Past(QStringList files, QObject *parent) : Past([files = std::move(files)] { return files; }, parent)
+{
+    m_isGoingOn = false;
+}
+
+Past::~Past()
+{
+    for (const auto &[context, asked] : m_lockAsked)
+        ++*asked;
+    for (auto *pool : {&m_scrubber, &m_teller}) {
+        pool->clear();
+        pool->waitForDone();
+    }
+}
+
+template <class T>
+void Past::ask(QThreadPool &thread, QObject *context, Answer<T> answer, std::function<Result<T>()> question)
+{
+    // The answer goes back to this thread, and ends here: what it holds may be of it.
+    thread.start([this, question = std::move(question), context = QPointer<QObject>(context),
+                  answer = std::move(answer)]() mutable {
+        auto held = std::make_shared<Result<T>>(question());
+        QMetaObject::invokeMethod(
+            this,
+            [held, context, answer = std::move(answer)] {
+                const bool isDropped = !*held && held->error().code == ErrorCode::Cancelled;
+                if (context && !isDropped)
+                    answer(std::move(*held));
+            },
+            Qt::QueuedConnection);
+    });
+}
+
+void Past::span(QObject *context, Answer<RecordedSpan> answer)
+{
+    ask<RecordedSpan>(m_scrubber, context, std::move(answer), [reader = m_scrubbing]() -> Result<RecordedSpan> {
+        const auto recording = reader->newest();
+        if (!recording)
+            return recording.error();
+        return spanOf(**recording);
+    });
+}
+
+void Past::at(Moment moment, QObject *context, Answer<PastPicture> answer)
+{
+    ask<PastPicture>(m_scrubber, context, std::move(answer), [reader = m_scrubbing, moment] {
+        return reader->read<PastPicture>(moment, [moment](const Recording &recording) -> Result<PastPicture> {
+            const auto nearest = std::clamp(moment, recording.begin(), recording.end());
+            auto picture = recording.at(nearest);
+            if (!picture)
+                return picture.error();
+            return PastPicture{nearest, std::move(*picture)};
+        });
+    });
+}
+
+void Past::lock(const inspect::LockName &lock, Moment to, QObject *context, Answer<LockPast> answer)
+{
+    auto &asked = m_lockAsked[context];
+    if (!asked)
+        asked = std::make_shared<std::atomic<quint64>>(0);
+    const auto isWanted = [asked, mine = ++*asked] { return *asked == mine; };
+    ask<LockPast>(m_teller, context, std::move(answer),
+                  [reader = m_telling, lock, to, isWanted]() -> Result<LockPast> {
+                      if (!isWanted())
+                          return Error{ErrorCode::Cancelled, {}};
+                      return reader->read<LockPast>(to, [&](const Recording &recording) -> Result<LockPast> {
+                          const auto history = recording.historyOf(lock, to, isWanted);
+                          if (!history)
+                              return history.error();
+                          LockPast past;
+                          past.span = spanOf(recording);
+                          past.timeline = history::timelineOf(*history);
+                          for (const auto &moment : history->moments)
+                              past.changes.push_back(moment.at);
+                          return past;
+                      });
+                  });
+}
+
+void Past::note(NoteFacts facts, QObject *context, Answer<QString> answer)
+{
+    const bool isOwn = m_isGoingOn;
+    ask<QString>(m_teller, context, std::move(answer),
+                 [reader = m_telling, facts = std::move(facts), isOwn]() -> Result<QString> {
+                     const auto &name = facts.lock.lock;
+                     return reader->read<QString>(facts.asOf, [&](const Recording &recording) -> Result<QString> {
+                         auto whole = facts;
+                         auto history = recording.historyOf(name, facts.asOf);
+                         if (!history)
+                             return history.error();
+                         if (!history->connection.empty())
+                             whole.connection = history->connection.back().second;
+                         for (const auto &[at, act] : history->acts)
+                             whole.acts.push_back(act);
+                         whole.source =
+                             (isOwn ? u"Lockscope's window, which recorded from %1 to %2"_s
+                                    : u"a recording, from %1 to %2"_s)
+                                 .arg(inspect::isoTime(recording.begin()), inspect::isoTime(recording.end()));
+                         whole.history = std::move(*history);
+                         return incidentNote(whole);
+                     });
+                 });
+}
+
+void Past::save(const QString &file, QObject *context, Answer<RecordedSpan> answer)
+{
+    ask<RecordedSpan>(m_teller, context, std::move(answer), [reader = m_telling, file]() -> Result<RecordedSpan> {
+        const auto recording = reader->newest();
+        if (!recording)
+            return recording.error();
+        if (const auto saved = (*recording)->saveTo(file); !saved)
+            return saved.error();
+        return spanOf(**recording);
+    });
+}
+
+void Past::recorderFailed(const Error &error)
+{
+    m_failure = error.message;
+    emit failed(m_failure);
+}
+
+void Past::recorderFound(const history::LeftRecording &left)
+{
+    m_left.push_back(left);
+    emit foundLeft();
+}
+
+} // namespace lockscope

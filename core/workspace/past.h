@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was seen before now, as the window asks for it: the recorder of its run, or a file. Every question is answered
+// from a thread that does nothing else, so nothing in a recording, however long, holds the window up. GUI thread.
+#pragma once
+
+#include <version>
+
+#include "core/history/recordedfiles.h"
+#include "core/workspace/incidentnote.h"
+
+#include <QObject>
+#include <QThreadPool>
+
+#include <atomic>
+
+namespace lockscope {
+
+struct RecordedSpan {
+    history::Moment begin{}, end{};
+    qint64 bytes = 0;
+    QStringList damage; // what could not be read, in words
+};
+
+struct PastPicture {
+    history::Moment at{}; // that of the question, or the nearest that is recorded
+    history::Picture picture;
+};
+
+struct LockPast {
+    RecordedSpan span; // of which it is
+    history::Timeline timeline;
+    std::vector<history::Moment> changes;
+};
+
+class Past : public QObject {
+    Q_OBJECT
+public:
+    using Moment = history::Moment;
+    template <class T>
+    using Answer = std::function<void(Result<T>)>;
+
+    // `files` says, on any thread, which files it is in now.
+    explicit Past(std::function<QStringList()> files, QObject *parent = nullptr);
+    // Of files that nobody writes to any more.
+    explicit Past(QStringList files, QObject *parent = nullptr);
+    // Waits for what is just read.
+    ~Past() override;
+
+    // Whether it still goes on.
+    [[nodiscard]] bool isGoingOn() const { return m_isGoingOn; }
+
+    // Answers come while `context` lives, in their order.
+    void span(QObject *context, Answer<RecordedSpan> answer);
+    void at(Moment moment, QObject *context, Answer<PastPicture> answer);
+    // Up to then. A context's second question drops its first one, if that is not answered yet.
+    void lock(const inspect::LockName &lock, Moment to, QObject *context, Answer<LockPast> answer);
+    // With the lock's history up to facts.asOf, and what is known of its connection.
+    void note(NoteFacts facts, QObject *context, Answer<QString> answer);
+    void save(const QString &file, QObject *context, Answer<RecordedSpan> answer);
+
+    // What the recorder tells; both are kept for who comes late.
+    void recorderFailed(const Error &error);
+    void recorderFound(const history::LeftRecording &left);
+    [[nodiscard]] const QString &failure() const { return m_failure; }
+    [[nodiscard]] const std::vector<history::LeftRecording> &leftBehind() const { return m_left; }
+
+signals:
+    void failed(const QString &why);
+    void foundLeft();
+
+private:
+    class Reader;
+    template <class T>
+    void ask(QThreadPool &thread, QObject *context, Answer<T> answer, std::function<Result<T>()> question);
+
+    bool m_isGoingOn;
+    std::shared_ptr<Reader> m_scrubbing, m_telling; // each on one thread: a long tale must not hold up scrubbing
+    QThreadPool m_scrubber, m_teller;
+    std::map<const QObject *, std::shared_ptr<std::atomic<quint64>>> m_lockAsked; // which question is the last
+    QString m_failure;
+    std::vector<history::LeftRecording> m_left;
+};
+
+} // namespace lockscope

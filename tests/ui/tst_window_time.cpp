@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+// The window at another moment than now: every page shows what was then, says loudly that it is not now, does nothing,
+// and comes back to what is now, news included.
+#include "core/history/writer.h"
+#include "tests/support/fakebackend.h"
+#include "tests/support/fakedata.h"
+#include "tests/support/testmain.h"
+#include "ui/dialogs/acquiredialog.h"
+#include "ui/dialogs/forcereleasedialog.h"
+#include "ui/mainwindow.h"
+#include "ui/models/pausablebackend.h"
+#include "ui/pages/lockdetail.h"
+#include "ui/pages/lockspage.h"
+#include "ui/parts/notices.h"
+#include "ui/shell/timebar.h"
+#include "ui/theme/theme.h"
+#include "ui/timetravel.h"
+#include "ui/views/timelineview.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QLabel>
+#include <QPushButton>
+#include <QTabWidget>
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <algorithm>
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using namespace lockscope;
+using history::Moment;
+using inspect::ChangeKind;
+using inspect::LockName;
+using test::change;
+using test::queueLock;
+
+namespace {
+
+const ConnectionName timeZk("zk");
+
+LockName timeLock(const QByteArray &path)
+{
+    return {timeZk, path};
+}
+
+} // namespace
+
+class TestWindowTime : public QObject {
+    Q_OBJECT
+
+    QTemporaryDir m_folder;
+    int m_files = 0;
+    Moment m_now{}; // when the window is opened; the recording ends a second before
+    QString m_file;
+    std::unique_ptr<ui::Theme> m_theme;
+    std::unique_ptr<Past> m_past;
+    std::unique_ptr<test::FakeBackend> m_backend;
+    std::unique_ptr<ui::MainWindow> m_window;
+
+    ui::LocksPage &page() { return m_window->locksPage(); }
+    ui::TimeBar &bar() { return *m_window->findChild<ui::TimeBar *>(); }
+    QString holder() { return QString::fromUtf8(page().detail().holder()); }
+    const inspect::LockSnapshot *lock(const QByteArray &path) { return page().model().snapshot(timeLock(path)); }
+    qsizetype contenders(const QByteArray &path)
+    {
+        const auto *shown = lock(path);
+        return shown ? static_cast<qsizetype>(shown->contenders.size()) : -1;
+    }
+    void press(int key, Qt::KeyboardModifiers modifiers = Qt::NoModifier)
+    {
+        QTest::keyClick(m_window.get(), static_cast<Qt::Key>(key), modifiers);
+    }
+    bool goTo(Moment moment)
+    {
+        m_window->time().goTo(moment);
+        return QTest::qWaitFor([&] { return m_window->time().moment() == moment; });
+    }
+    static history::ConnectionState standing()
+    {
+        history::ConnectionState state;
+        state.name = timeZk;
+        state.uri = u"zk://zk:2181"_s;
+        state.isConnected = state.isLookedThrough = true;
+        return state;
+    }
+    inspect::LockSnapshot orders(int waiters, Moment at) const
+    {
+        return queueLock("zk", "/locks/orders", waiters, at);
+    }
+    // Ten minutes ago the lock is held, and nobody waits; seven minutes ago two wait; two minutes ago it was forced.
+    QString record()
+    {
+        const auto path = m_folder.filePath(u"%1.lockscope"_s.arg(++m_files));
+        auto writer = history::RecordingWriter::create(path, m_now - 10min);
+        const auto add = [&](Moment at, auto what) { return bool((*writer)->add({at, std::move(what)})); };
+        auto forced = orders(2, m_now - 2min);
+        forced.contenders.erase(forced.contenders.begin());
+        forced.contenders.front().role = inspect::Role::Holder;
+        forced.contenders.front().heldSince = m_now - 2min;
+        auto act = history::Act{m_now - 2min,
+                                u"ann@host"_s,
+                                u"force-release"_s,
+                                "zk:/locks/orders",
+                                orders(0, m_now).contenders.front().id,
+                                u"stuck"_s,
+                                u"result"_s,
+                                u"released"_s,
+                                {},
+                                {}};
+        const bool isWritten =
+            add(m_now - 10min, standing()) && add(m_now - 10min, change(ChangeKind::Added, orders(0, m_now - 10min)))
+            && add(m_now - 10min, change(ChangeKind::Added, queueLock("zk", "/locks/then", 0, m_now - 10min)))
+            && add(m_now - 7min, change(ChangeKind::Changed, orders(2, m_now - 7min)))
+            && add(m_now - 4min, change(ChangeKind::Removed, queueLock("zk", "/locks/then", 0, m_now - 4min)))
+            && add(m_now - 2min, change(ChangeKind::Changed, forced)) && add(m_now - 2min, act)
+            && (*writer)->flush(m_now - 1s);
+        return isWritten ? path : QString();
+    }
+    void openWindow()
+    {
+        m_window = std::make_unique<ui::MainWindow>(*m_backend);
+        m_window->resize(1366, 768);
+        m_window->show();
+        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+    }
+    void tellNow()
+    {
+        m_backend->tellConnection(test::connectedStatus("zk", Scheme::ZooKeeper, false, m_now));
+        m_backend->tellLocks({change(ChangeKind::Added, orders(5, m_now)),
+                              change(ChangeKind::Added, queueLock("zk", "/locks/now", 1, m_now))});
+        m_window->selectLock(timeLock("/locks/orders"));
+        QCOMPARE(contenders("/locks/orders"), 6);
+    }
+
+private slots:
+    void initTestCase() { m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light); }
+    void cleanupTestCase() { m_theme.reset(); }
+    void init()
+    {
+        m_now = std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+        m_file = record();
+        QVERIFY(!m_file.isEmpty());
+        m_past = std::make_unique<Past>([this] { return QStringList{m_file}; });
+        m_backend = std::make_unique<test::FakeBackend>();
+        m_backend->recorded = m_past.get();
+        openWindow();
+        tellNow();
+    }
+    void cleanup()
+    {
+        m_window.reset();
+        m_backend.reset();
+        m_past.reset();
+    }
+
+    void fiveMinutesAgoIsOneKey()
+    {
+        press(Qt::Key_Left, Qt::ControlModifier | Qt::ShiftModifier);
+        QTRY_VERIFY(m_window->time().isElsewhere());
+        QCOMPARE(contenders("/locks/orders"), 3);
+        QVERIFY(lock("/locks/then"));
+        QVERIFY(!lock("/locks/now"));
+        QVERIFY2(bar().bannerText().startsWith(u"NOT NOW: "_s) && bar().bannerText().contains(u"5 m 0"_s),
+                 qPrintable(bar().bannerText()));
+        QVERIFY(m_window->findChild<QLabel *>(u"asOf"_s)->text().contains(u"NOT NOW"_s));
+        press(Qt::Key_Left, Qt::ControlModifier | Qt::ShiftModifier); // before it begins: its beginning
+        QTRY_COMPARE(contenders("/locks/orders"), 1);
+        QCOMPARE(*m_window->time().moment(), m_now - 10min);
+    }
+
+    void everyAgeIsOfThatMoment()
+    {
+        QVERIFY(goTo(m_now - 6min));
+        // A queue lock of the fakes is held for 4 m 12 s when it is told: a minute before.
+        const int row = page().model().rowOf(timeLock("/locks/orders"));
+        QCOMPARE(page().model().index(row, ui::LockRow::Held).data().toString(), u"5 m 12 s"_s);
+        QVERIFY2(page().detail().note().contains(u"5 m 12 s"_s), qPrintable(page().detail().note()));
+        QTest::qWait(0);
+        QVERIFY(goTo(m_now - 5min));
+        QCOMPARE(page().model().index(row, ui::LockRow::Held).data().toString(), u"6 m 12 s"_s);
+    }
+
+    void backToNowEverythingIsAsItWasAndNewsIsTold()
+    {
+        QVERIFY(goTo(m_now - 6min));
+        m_backend->tellLocks({change(ChangeKind::Changed, orders(1, m_now + 1s)),
+                              change(ChangeKind::Removed, queueLock("zk", "/locks/now", 1, m_now)),
+                              change(ChangeKind::Added, queueLock("zk", "/locks/new", 1, m_now))});
+        QCOMPARE(contenders("/locks/orders"), 3); // not now
+        QVERIFY(!lock("/locks/new"));
+        press(Qt::Key_Escape);
+        QVERIFY(!m_window->time().isElsewhere());
+        QCOMPARE(contenders("/locks/orders"), 2);
+        QVERIFY(lock("/locks/new") && !lock("/locks/then"));
+        QTRY_VERIFY(!lock("/locks/now"));
+        QCOMPARE(bar().bannerText(), QString());
+        QCOMPARE(page().currentLock(), timeLock("/locks/orders"));
+        const auto *status = m_window->connections().find(timeZk);
+        QVERIFY(status && !status->readOnly && status->state == ConnectionStatus::State::Connected);
+        QVERIFY(!m_window->findChild<QLabel *>(u"asOf"_s)->text().contains(u"NOT NOW"_s));
+    }
+
+    void nothingIsDoneThere()
+    {
+        QVERIFY(goTo(m_now - 6min));
+        const auto before = m_backend->calls;
+        press(Qt::Key_F, Qt::ControlModifier | Qt::ShiftModifier);
+        press(Qt::Key_A, Qt::ControlModifier | Qt::ShiftModifier);
+        page().detail().findChild<QPushButton *>(u"forceReleaseButton"_s)->click();
+        page().detail().findChild<QPushButton *>(u"acquireButton"_s)->click();
+        m_window->findChild<QPushButton *>(u"writesButton"_s)->click();
+        press(Qt::Key_Space);
+        QVERIFY(!m_window->findChild<ui::ForceReleaseDialog *>());
+        QVERIFY(!m_window->findChild<ui::AcquireDialog *>());
+        QVERIFY2(bar().bannerText().contains(u"go back to now first"_s), qPrintable(bar().bannerText()));
+        for (const auto &status : m_window->connections().all())
+            QVERIFY(status.readOnlyForGood);
+        QCOMPARE(m_backend->calls, before);
+        QVERIFY(m_window->time().isElsewhere());
+    }
+
+    void whatIsNotRecordedIsCovered()
+    {
+        m_window->showPage(u"znodes"_s);
+        QVERIFY(goTo(m_now - 6min));
+        const auto isCovered = [this] {
+            const auto covers = m_window->findChildren<ui::Cover *>();
+            return std::ranges::any_of(covers, &QWidget::isVisible);
+        };
+        QVERIFY(isCovered());
+        m_window->showPage(u"sessions"_s);
+        QVERIFY(!isCovered());
+        m_window->showPage(u"keys"_s);
+        QVERIFY(isCovered());
+        press(Qt::Key_Escape);
+        QVERIFY(!isCovered());
+    }
+
+    void aQuestionToAServerIsAnsweredThatItIsNotRecorded()
+    {
+        ui::PausableBackend screen(*m_backend);
+        screen.showPast({m_now - 6min, {}}, m_past.get());
+        std::optional<Error> said;
+        screen.readKey(ConnectionName("redis"), RedisKey("k"), this,
+                       [&](const Result<KeyDetail> &answer) { said = answer.error(); });
+        QTRY_VERIFY(said);
+        QVERIFY(said->message.contains(u"not recorded"_s));
+        Hold never;
+        connect(&screen, &Backend::holdChanged, this, [&](const Hold &hold) { never = hold; });
+        const auto id = screen.acquire({});
+        QTRY_COMPARE(never.id, id);
+        QCOMPARE(never.state, Hold::State::Failed);
+        QVERIFY(m_backend->calls.filter(u"readKey"_s).isEmpty() && !m_backend->lastAcquire);
+    }
+
+    void theLocksChangesAreWalkedThrough()
+    {
+        press(Qt::Key_Up, Qt::ControlModifier | Qt::ShiftModifier);
+        QTRY_COMPARE(m_window->time().moment(), m_now - 2min);
+        QCOMPARE(contenders("/locks/orders"), 2);
+        QCOMPARE(bar().track().marks().size(), 3U);
+        press(Qt::Key_Up, Qt::ControlModifier | Qt::ShiftModifier);
+        QTRY_COMPARE(m_window->time().moment(), m_now - 7min);
+        press(Qt::Key_Down, Qt::ControlModifier | Qt::ShiftModifier);
+        QTRY_COMPARE(m_window->time().moment(), m_now - 2min);
+    }
+
+    void theBarIsMovedByKeys()
+    {
+        press(Qt::Key_T, Qt::ControlModifier);
+        QVERIFY(bar().isVisible());
+        auto &track = bar().track();
+        QCOMPARE(m_window->focusWidget(), &track);
+        QVERIFY(goTo(m_now - 6min));
+        QTest::keyClick(&track, Qt::Key_Left);
+        QTRY_COMPARE(m_window->time().moment(), m_now - 6min - 1s);
+        QTest::keyClick(&track, Qt::Key_Right, Qt::ShiftModifier);
+        QTRY_COMPARE(m_window->time().moment(), m_now - 6min + 29s);
+        QTest::keyClick(&track, Qt::Key_Home);
+        QTRY_COMPARE(m_window->time().moment(), m_now - 10min);
+        press(Qt::Key_End, Qt::ControlModifier);
+        QVERIFY(!m_window->time().isElsewhere());
+        press(Qt::Key_T, Qt::ControlModifier);
+        QVERIFY(!bar().isVisible());
+    }
+
+    void theTimelineShowsWhoHeldAndEnterGoesThere()
+    {
+        auto &view = *page().detail().findChild<ui::TimelineView *>();
+        auto *tabs = page().detail().findChild<QTabWidget *>();
+        tabs->setCurrentWidget(&view);
+        QTRY_COMPARE(view.lanes().lanes.size(), 3U);
+        QCOMPARE(view.timeline().forced, 1);
+        QCOMPARE(view.timeline().holds.count, 1);
+        QCOMPARE(view.timeline().waits.count, 1);
+        QVERIFY2(view.scopeText().contains(u"1 forced"_s), qPrintable(view.scopeText()));
+        QTest::keyClick(&view, Qt::Key_Home);
+        QVERIFY2(view.eventText().contains(u"holds it already"_s), qPrintable(view.eventText()));
+        QTest::keyClick(&view, Qt::Key_Right);
+        QTest::keyClick(&view, Qt::Key_Return);
+        QTRY_COMPARE(m_window->time().moment(), m_now - 7min);
+        QCOMPARE(contenders("/locks/orders"), 3);
+        QTRY_COMPARE(view.shownAt(), m_now - 7min);
+    }
+
+    void aFileIsShownWithoutAServer()
+    {
+        m_window->time().openFiles({m_file}, u"incident.lockscope"_s);
+        QTRY_VERIFY(m_window->time().isElsewhere());
+        QCOMPARE(*m_window->time().moment(), m_now - 1s);
+        QCOMPARE(contenders("/locks/orders"), 2);
+        QVERIFY2(bar().bannerText().contains(u"incident.lockscope, recorded of zk from "_s),
+                 qPrintable(bar().bannerText()));
+        press(Qt::Key_Left, Qt::ControlModifier | Qt::ShiftModifier);
+        QTRY_COMPARE(m_window->time().moment(), m_now - 1s - 5min);
+        press(Qt::Key_Escape); // there is no now: its end
+        QTRY_COMPARE(m_window->time().moment(), m_now - 1s);
+        m_window->findChild<QPushButton *>(u"backToNow"_s)->click();
+        QVERIFY(!m_window->time().isElsewhere());
+        QCOMPARE(contenders("/locks/orders"), 6);
+        QVERIFY(!bar().isVisible());
+    }
+
+    void aConnectionThatOnlyTheFileHasGoesWithIt()
+    {
+        m_window.reset();
+        m_backend = std::make_unique<test::FakeBackend>(); // records nothing, is connected to nothing
+        openWindow();
+        m_window->time().openFiles({m_file}, u"f"_s);
+        QTRY_COMPARE(contenders("/locks/orders"), 2);
+        QVERIFY(m_window->connections().find(timeZk));
+        m_window->time().closeFile();
+        QVERIFY(!m_window->connections().find(timeZk));
+        QCOMPARE(page().model().total(), 0);
+    }
+
+    void whatIsNoRecordingIsSaid()
+    {
+        m_window->time().openFiles({u"/nowhere/at-all"_s}, u"x"_s);
+        auto *notice = m_window->findChild<QLabel *>(u"notice"_s);
+        QTRY_VERIFY(notice->isVisible());
+        QVERIFY2(notice->toolTip().contains(u"/nowhere/at-all"_s), qPrintable(notice->toolTip()));
+        QVERIFY(!m_window->time().isElsewhere());
+        notice->hide();
+        m_past->recorderFailed({ErrorCode::Server, u"disk full"_s});
+        QTRY_VERIFY(notice->isVisible() && notice->toolTip().contains(u"disk full"_s));
+    }
+
+    void theRecordersContentIsSaved()
+    {
+        const auto path = m_folder.filePath(u"saved.lockscope"_s);
+        m_window->time().save(path);
+        QTRY_VERIFY(QFile::exists(path));
+        Past saved(QStringList{path});
+        std::optional<RecordedSpan> span;
+        saved.span(this, [&](const Result<RecordedSpan> &answer) { span = *answer; });
+        QTRY_VERIFY(span);
+        QCOMPARE(span->begin, m_now - 10min);
+    }
+
+    void theNoteIsTheOneOfTheTerminal()
+    {
+        QGuiApplication::clipboard()->clear();
+        page().detail().findChild<QPushButton *>(u"copyNote"_s)->click();
+        QTRY_VERIFY(!QGuiApplication::clipboard()->text().isEmpty());
+        const auto note = QGuiApplication::clipboard()->text();
+        for (const auto &part : {u"# Incident: `zk:/locks/orders`"_s, u"## Timeline"_s, u"is forced to let go"_s,
+                                 u"Forced to let go: 1"_s, u"zk://zk:2181"_s, u"stuck"_s, u"ann@host"_s})
+            QVERIFY2(note.contains(part), qPrintable(note));
+    }
+};
+
+LOCKSCOPE_GUI_TEST(TestWindowTime)
+#include "tst_window_time.moc"

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// The recorder that is always on: bounded in time and bytes, its files are one recording, they go with the run, and
+// those of a run that crashed are found.
+#include "core/async/qtloop.h"
+#include "core/history/flightrecorder.h"
+#include "core/history/recording.h"
+#include "tests/support/testmain.h"
+
+#include <QDateTime>
+#include <QDir>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace lockscope;
+using namespace lockscope::history;
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using inspect::ChangeKind;
+
+namespace {
+
+const Moment flightBegin{std::chrono::milliseconds(1'700'000'000'000)};
+const ConnectionName flownName("zk");
+
+inspect::SnapshotChange flown(const QByteArray &name, const QByteArray &holder)
+{
+    inspect::LockSnapshot lock;
+    lock.lock = {flownName, name};
+    lock.recipe = "zk-mutex";
+    inspect::Contender one;
+    one.id = holder;
+    one.role = inspect::Role::Holder;
+    lock.contenders = {one};
+    lock.state = inspect::LockState::Held;
+    return {ChangeKind::Changed, lock};
+}
+
+QByteArray holderAt(const Recording &recording, const QByteArray &name, Moment moment)
+{
+    const auto picture = recording.at(moment);
+    if (!picture)
+        return "?" + picture.error().message.toUtf8();
+    const auto at = picture->locks.find({flownName, name});
+    return at == picture->locks.end() ? QByteArray() : at->second.contenders.front().id;
+}
+
+qint64 bytesOf(const QStringList &files)
+{
+    qint64 sum = 0;
+    for (const auto &file : files)
+        sum += QFileInfo(file).size();
+    return sum;
+}
+
+constexpr QFileDevice::Permissions ofOthers = QFileDevice::ReadGroup | QFileDevice::WriteGroup | QFileDevice::ExeGroup
+                                              | QFileDevice::ReadOther | QFileDevice::WriteOther
+                                              | QFileDevice::ExeOther;
+
+} // namespace
+
+class TestFlightRecorder : public QObject {
+    Q_OBJECT
+    QTemporaryDir m_folder;
+    int m_count = 0;
+    QString freshFolder()
+    {
+        const auto path = m_folder.filePath(QString::number(++m_count));
+        return QDir().mkpath(path) ? path : QString();
+    }
+
+private slots:
+    void theOldestGoesAndWhatIsLeftIsWhole()
+    {
+        auto writer = RotatingWriter::create(freshFolder(), {80s, 100'000'000}, flightBegin);
+        QVERIFY(writer);
+        QVERIFY((*writer)->add({flightBegin, flown("/quiet", "first")}));
+        auto now = flightBegin;
+        for (int n = 1; n <= 400; ++n) {
+            now = flightBegin + std::chrono::seconds(n);
+            QVERIFY((*writer)->add({now, flown("/busy", QByteArray::number(n))}));
+            QVERIFY((*writer)->flush(now));
+        }
+        const auto files = (*writer)->files();
+        QVERIFY2(files.size() >= 8 && files.size() <= 10, QByteArray::number(files.size()));
+        QCOMPARE(QDir(QFileInfo(files.first()).path()).entryList(QDir::Files).size(), files.size());
+        const auto recording = Recording::open(files);
+        QVERIFY(recording && recording->damage().isEmpty());
+        QCOMPARE(recording->end(), now);
+        QVERIFY(recording->begin() <= now - 80s && recording->begin() >= now - 92s);
+        for (const auto back : {80s, 33s, 1s, 0s})
+            QCOMPARE(holderAt(*recording, "/busy", now - back), QByteArray::number(400 - back.count()));
+        QCOMPARE(holderAt(*recording, "/quiet", recording->begin()), "first"); // from a picture
+    }
+
+    void itStaysWithinItsBytes()
+    {
+        constexpr qint64 bound = 300'000;
+        auto writer = RotatingWriter::create(freshFolder(), {std::chrono::hours(9), bound}, flightBegin);
+        QVERIFY(writer);
+        quint64 noise = 1;
+        for (int n = 0; n < 3000; ++n) {
+            QByteArray holder;
+            while (holder.size() < 600)
+                holder += QByteArray::number(noise = noise * 6364136223846793005ULL + 1442695040888963407ULL, 36);
+            const auto now = flightBegin + std::chrono::seconds(n);
+            QVERIFY((*writer)->add({now, flown("/locks/" + QByteArray::number(n % 5), holder)}));
+            QVERIFY((*writer)->flush(now));
+            QVERIFY(bytesOf((*writer)->files()) <= bound);
+        }
+        QVERIFY(bytesOf((*writer)->files()) > bound / 2); // and uses them
+    }
+
+    void itIsSavedAsOneFile()
+    {
+        auto writer = RotatingWriter::create(freshFolder(), {40s, 100'000'000}, flightBegin);
+        QVERIFY(writer);
+        auto now = flightBegin;
+        for (int n = 1; n <= 60; ++n) {
+            now = flightBegin + std::chrono::seconds(n);
+            QVERIFY((*writer)->add({now, flown("/busy", QByteArray::number(n))}));
+            QVERIFY((*writer)->flush(now));
+        }
+        const auto several = Recording::open((*writer)->files());
+        QVERIFY(several && several->files().size() > 3);
+        const auto path = m_folder.filePath(u"saved.lockscope"_s);
+        QVERIFY(several->saveTo(path));
+        QCOMPARE(QFile::permissions(path) & ofOthers, QFileDevice::Permissions());
+        const auto one = Recording::open({path});
+        QVERIFY(one && one->damage().isEmpty());
+        QCOMPARE(one->begin(), several->begin());
+        QCOMPARE(one->end(), several->end());
+        for (auto at = one->begin(); at <= one->end(); at += 700ms)
+            QVERIFY(*one->at(at) == *several->at(at));
+        QVERIFY(!several->saveTo(u"/nowhere/at-all"_s));
+    }
+
+    void whatIsHeardIsOnDiskSoonAndGoesWithTheRun()
+    {
+        QtLoop loop;
+        const auto folder = freshFolder() + u"/recorder"_s;
+        const auto files = std::make_shared<RecordedFiles>();
+        const auto others = std::make_shared<RecordedFiles>();
+        {
+            FlightRecorder recorder(loop, {folder, {}}, files, {});
+            FlightRecorder other(loop, {folder, {}}, others, {}); // another window
+            recorder.locksChanged({flown("/a", "me")});
+            other.locksChanged({flown("/a", "you")});
+            const auto holderIn = [](const RecordedFiles &of) {
+                const auto recording = Recording::open(of.list());
+                return recording ? holderAt(*recording, "/a", recording->end()) : QByteArray();
+            };
+            QTRY_COMPARE(holderIn(*files), "me");
+            QTRY_COMPARE(holderIn(*others), "you");
+            QCOMPARE(QFile::permissions(folder) & ofOthers, QFileDevice::Permissions());
+            const QFileInfo file(files->list().first());
+            QCOMPARE(file.permissions() & ofOthers, QFileDevice::Permissions());
+            QCOMPARE(QFile::permissions(file.path()) & ofOthers, QFileDevice::Permissions());
+        }
+        QVERIFY(files->list().isEmpty());
+        QVERIFY(QDir(folder).isEmpty());
+    }
+
+    void whereNothingCanBeWrittenItIsSaidOnce()
+    {
+        QFile inTheWay(m_folder.filePath(u"a-file"_s));
+        QVERIFY(inTheWay.open(QIODevice::WriteOnly));
+        QtLoop loop;
+        QStringList said;
+        FlightRecorder recorder(loop, {inTheWay.fileName() + u"/recorder"_s, {}}, std::make_shared<RecordedFiles>(),
+                                {[&said](const Error &error) { said << error.message; }, {}});
+        QTRY_COMPARE(said.size(), 1);
+        QVERIFY2(said.first().contains(u"a-file/recorder"_s), qPrintable(said.first()));
+        recorder.locksChanged({flown("/a", "me")}); // nobody is hurt
+    }
+
+    void whatACrashedRunLeftIsFoundForADay()
+    {
+        const auto folder = freshFolder();
+        const auto leave = [&folder](const QString &run) {
+            (void)QDir(folder).mkpath(run);
+            auto writer = RecordingWriter::create(folder + u'/' + run + u"/000001.lockscope"_s, flightBegin, {});
+            return writer ? (*writer)->path() : QString();
+        };
+        const auto recent = leave(u"run-aaaaaa"_s);
+        QFile old(leave(u"run-bbbbbb"_s));
+        QVERIFY(old.open(QIODevice::ReadWrite));
+        QVERIFY(old.setFileTime(QDateTime::currentDateTime().addSecs(-25 * 3600), QFileDevice::FileModificationTime));
+        old.close();
+        QtLoop loop;
+        std::vector<LeftRecording> found;
+        FlightRecorder recorder(loop, {folder, {}}, std::make_shared<RecordedFiles>(),
+                                {{}, [&found](const LeftRecording &left) { found.push_back(left); }});
+        QTRY_COMPARE(found.size(), 1U);
+        QCOMPARE(found.front().files, QStringList{recent});
+        QTRY_VERIFY(!QFile::exists(old.fileName()));
+        QVERIFY(QFile::exists(recent));
+        QVERIFY(Recording::open(found.front().files));
+    }
+};
+
+LOCKSCOPE_TEST(TestFlightRecorder)
+#include "tst_flightrecorder.moc"

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/models/shown.h"
+
+#include <QCoreApplication>
+
+#include <algorithm>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+using inspect::ChangeKind;
+
+namespace {
+
+// The lists of connections that have another one in `to`: their names and what is in them.
+template <class T>
+void addLists(const std::map<ConnectionName, std::vector<T>> &from,
+              const std::map<ConnectionName, std::vector<T>> &to, std::vector<ConnectionName> &names,
+              std::vector<T> &entries)
+{
+    for (const auto &[name, list] : to) {
+        const auto before = from.find(name);
+        if (before != from.end() && before->second == list)
+            continue;
+        names.push_back(name);
+        entries.insert(entries.end(), list.begin(), list.end());
+    }
+    for (const auto &[name, list] : from) {
+        if (!to.contains(name) && !list.empty())
+            names.push_back(name);
+    }
+}
+
+Scheme schemeOf(const history::ConnectionState &state)
+{
+    const auto &schemes = infoOf(state.backend).schemes;
+    const auto at = std::ranges::find_if(
+        schemes, [&state](const auto &scheme) { return state.uri.startsWith(scheme.word + u"://"_s); });
+    return at == schemes.end() ? schemes.front().scheme : at->scheme;
+}
+
+ConnectionStatus statusThen(const PastPicture &past, const history::ConnectionState &state)
+{
+    ConnectionStatus status;
+    status.name = state.name;
+    status.scheme = schemeOf(state);
+    status.uri = state.uri;
+    status.state = state.isConnected ? ConnectionStatus::State::Connected : ConnectionStatus::State::Broken;
+    status.message = state.problem;
+    const auto heard = past.picture.heardAt.find(state.name);
+    if (state.isConnected)
+        status.asOf = past.at;
+    else if (heard != past.picture.heardAt.end())
+        status.asOf = heard->second;
+    status.production = state.production;
+    status.readOnly = status.readOnlyForGood = true;
+    status.progress.connection = state.name;
+    status.progress.firstSnapshotComplete = state.isLookedThrough || !state.isConnected; // nothing more will come
+    return status;
+}
+
+} // namespace
+
+Batch difference(const Shown &from, const Shown &to)
+{
+    Batch batch;
+    for (const auto &[name, lock] : from.locks) {
+        if (!to.locks.contains(name))
+            batch.locks.push_back({ChangeKind::Removed, lock});
+    }
+    for (const auto &[name, lock] : to.locks) {
+        const auto before = from.locks.find(name);
+        if (before == from.locks.end())
+            batch.locks.push_back({ChangeKind::Added, lock});
+        else if (!(before->second == lock))
+            batch.locks.push_back({ChangeKind::Changed, lock});
+    }
+    for (const auto &[name, status] : to.statuses) {
+        const auto before = from.statuses.find(name);
+        if (before == from.statuses.end() || !(before->second == status))
+            batch.connections.push_back(status);
+    }
+    addLists(from.sessions, to.sessions, batch.sessionsOf, batch.sessions);
+    addLists(from.coverage, to.coverage, batch.coverageOf, batch.coverage);
+    return batch;
+}
+
+Shown shownOf(const PastPicture &past, const std::map<ConnectionName, ConnectionStatus> &known)
+{
+    Shown shown;
+    shown.locks = past.picture.locks;
+    shown.sessions = past.picture.sessions;
+    for (const auto &[name, state] : past.picture.connections)
+        shown.statuses.insert_or_assign(name, statusThen(past, state));
+    for (const auto &coverage : history::coverageAsOf(past.picture))
+        shown.coverage[coverage.connection].push_back(coverage);
+    for (const auto &[name, status] : known) {
+        if (shown.statuses.contains(name))
+            continue;
+        const QString unknown = QCoreApplication::translate("Shown", "nothing is recorded of it then");
+        auto then = status;
+        then.state = ConnectionStatus::State::Broken;
+        then.asOf = {};
+        then.message = unknown;
+        then.readOnly = then.readOnlyForGood = true;
+        then.progress = {name, {}, 0, 0, false, true};
+        then.cost = {};
+        then.latency.reset();
+        shown.statuses.insert_or_assign(name, then);
+        shown.coverage.insert_or_assign(name, std::vector<inspect::Coverage>{{name, false, unknown}});
+    }
+    return shown;
+}
+
+} // namespace lockscope::ui

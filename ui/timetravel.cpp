@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/timetravel.h"
+
+#include "core/base/duration.h"
+#include "core/base/text.h"
+#include "ui/shell/actions.h"
+#include "ui/theme/text.h"
+
+#include <QAction>
+#include <QDateTime>
+#include <QFileDialog>
+
+#include <algorithm>
+#include <limits>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr int refreshesPerMarks = 5;
+
+QString dayAndTime(history::Moment moment)
+{
+    return QDateTime::fromMSecsSinceEpoch(moment.time_since_epoch().count()).toString(u"yyyy-MM-dd HH:mm:ss"_s);
+}
+
+QString recordingFilter()
+{
+    return TimeTravel::tr("Recordings (*.lockscope);;All files (*)");
+}
+
+} // namespace
+
+TimeTravel::TimeTravel(Backend &live, PausableBackend &screen, ScreenClock &clock, TimeBar &bar, QWidget &window)
+    : QObject(&window), m_live(live), m_screen(screen), m_clock(clock), m_bar(bar), m_window(window)
+{
+    m_bar.hide();
+    m_refresh.setInterval(1s);
+    connect(&m_refresh, &QTimer::timeout, this, &TimeTravel::refresh);
+    connect(&m_bar.track(), &TimeTrack::sought, this, [this](Moment moment) {
+        const bool isEnd = moment >= m_bar.track().end();
+        if (isEnd && !isInFile())
+            backToNow();
+        else
+            goTo(moment);
+    });
+    connect(&m_bar, &TimeBar::stepped, this, &TimeTravel::step);
+    connect(&m_bar, &TimeBar::previousChangeRequested, this, [this] { goToChange(true); });
+    connect(&m_bar, &TimeBar::nextChangeRequested, this, [this] { goToChange(false); });
+    connect(&m_bar, &TimeBar::backRequested, this, &TimeTravel::backToNow);
+    connect(&m_bar, &TimeBar::fileCloseRequested, this, &TimeTravel::closeFile);
+    connect(&m_screen, &PausableBackend::refused, this, [this] { m_bar.warn(PausableBackend::notNow().message); });
+    if (m_live.past())
+        QTimer::singleShot(0, this, &TimeTravel::listen); // whoever hears it is not connected yet
+}
+
+TimeTravel::~TimeTravel() = default;
+
+void TimeTravel::addActions(Actions &actions)
+{
+    actions.add(u"time"_s, tr("Time: go back in what was recorded"), {u"Ctrl+T"_s}, [this] { toggle(); });
+    actions.add(u"five-minutes-ago"_s, tr("Five minutes ago"), {u"Ctrl+Shift+Left"_s}, [this] { step(-5min); });
+    actions.add(u"five-minutes-on"_s, tr("Five minutes later"), {u"Ctrl+Shift+Right"_s}, [this] { step(5min); });
+    actions.add(u"lock-changed-before"_s, tr("The chosen lock's last change, and the one before"),
+                {u"Ctrl+Shift+Up"_s}, [this] { goToChange(true); });
+    actions.add(u"lock-changed-after"_s, tr("The chosen lock's next change"), {u"Ctrl+Shift+Down"_s},
+                [this] { goToChange(false); });
+    m_end = actions.add(u"now"_s, tr("Back to now"), {u"Ctrl+End"_s}, [this] { backToNow(); });
+    m_end->setEnabled(false); // its key is the tables', else
+    auto *open = actions.add(u"open-recording"_s, tr("Open recording…"), {}, [this] { askOpen(); });
+    auto *save = actions.add(u"save-recording"_s, tr("Save recording…"), {}, [this] { askSave(); });
+    m_openLeft = actions.add(u"open-left"_s, tr("Open what a run recorded that did not end by itself"), {},
+                             [this] { openLeft(); });
+    m_openLeft->setEnabled(false);
+    m_bar.addMenu({open, save, m_openLeft});
+}
+
+// What the recorder has to say, perhaps already.
+void TimeTravel::listen()
+{
+    auto *past = m_live.past();
+    const auto tellFailure = [this, past] {
+        if (!past->failure().isEmpty())
+            emit said(tr("Not recorded any more: %1").arg(past->failure()));
+    };
+    const auto tellLeft = [this, past] {
+        if (past->leftBehind().empty())
+            return;
+        m_openLeft->setEnabled(true);
+        emit said(tr("A run that did not end by itself left what it recorded until %1; the command “%2” shows it")
+                      .arg(dayAndTime(std::chrono::floor<std::chrono::milliseconds>(past->leftBehind().back().last)),
+                           m_openLeft->text()));
+    };
+    connect(past, &Past::failed, this, tellFailure);
+    connect(past, &Past::foundLeft, this, tellLeft);
+    tellFailure();
+    tellLeft();
+}
+
+TimeTravel::Moment TimeTravel::now()
+{
+    return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
+}
+
+void TimeTravel::setLock(const std::optional<inspect::LockName> &lock)
+{
+    if (m_lock == lock)
+        return;
+    m_lock = lock;
+    if (m_bar.isVisible())
+        askMarks();
+}
+
+void TimeTravel::showBar()
+{
+    m_bar.show();
+    m_refresh.start();
+    askSpan();
+    askMarks();
+}
+
+void TimeTravel::toggle()
+{
+    if (m_bar.isVisible() && !isElsewhere()) {
+        m_bar.hide();
+        m_refresh.stop();
+        return;
+    }
+    if (!past())
+        return emit said(tr("Nothing is recorded: the recorder is off"));
+    if (!m_bar.isVisible())
+        showBar();
+    m_bar.track().setFocus(Qt::ShortcutFocusReason);
+}
+
+void TimeTravel::step(std::chrono::milliseconds by)
+{
+    const auto from = m_wanted ? *m_wanted : m_at ? *m_at : now();
+    if (by > 0ms && !m_at && !m_wanted)
+        return;
+    if (from + by >= now() && !isInFile())
+        backToNow();
+    else
+        goTo(from + by);
+}
+
+void TimeTravel::goTo(Moment moment)
+{
+    if (!past())
+        return emit said(tr("Nothing is recorded: the recorder is off"));
+    m_wanted = moment;
+    if (!m_bar.isVisible())
+        showBar();
+    if (!m_isAsking)
+        ask();
+}
+
+// One question at a time: while it is answered, whoever moves the handle asks for a hundred.
+void TimeTravel::ask()
+{
+    m_isAsking = true;
+    past()->at(*m_wanted, this, [this, asked = *m_wanted, of = past()](const Result<PastPicture> &picture) {
+        if (of != past())
+            return; // another one is asked by now
+        m_isAsking = false;
+        if (!m_wanted)
+            return;
+        if (!picture) {
+            m_wanted.reset();
+            emit said(label(picture.error().message.toUtf8(), 300));
+            return;
+        }
+        const bool isLast = *m_wanted == asked;
+        if (isLast)
+            m_wanted.reset();
+        show(*picture);
+        if (!isLast)
+            ask();
+    });
+}
+
+void TimeTravel::show(const PastPicture &picture)
+{
+    m_at = picture.at;
+    m_clock.standAt(picture.at);
+    m_screen.showPast(picture, past());
+    if (isInFile()) {
+        QStringList names;
+        for (const auto &[name, state] : picture.picture.connections)
+            names << label(name.bytes(), 30);
+        m_bar.showSource(m_title, tr("%1, recorded of %2 from %3 to %4")
+                                      .arg(m_title, names.isEmpty() ? tr("no connection") : names.join(u", "_s),
+                                           dayAndTime(m_span.begin), dayAndTime(m_span.end)));
+    }
+    sayHowFar();
+    if (m_end)
+        m_end->setEnabled(true);
+    emit moved(picture.at);
+}
+
+void TimeTravel::sayHowFar()
+{
+    if (!m_at)
+        return m_bar.showMoment({}, {});
+    const auto end = isInFile() ? m_span.end : now();
+    const auto far = spokenDuration(std::max(0ms, end - *m_at));
+    m_bar.showMoment(m_at, !isInFile()    ? tr("%1 ago").arg(far)
+                           : *m_at >= end ? tr("the recording's end")
+                                          : tr("%1 before its end").arg(far));
+}
+
+void TimeTravel::backToNow()
+{
+    if (isInFile())
+        return goTo(m_span.end);
+    m_wanted.reset();
+    leave();
+}
+
+void TimeTravel::leave()
+{
+    if (!m_at)
+        return;
+    m_at.reset();
+    m_clock.standAt({});
+    m_screen.leavePast();
+    m_bar.showSource({}, {});
+    sayHowFar();
+    if (m_end)
+        m_end->setEnabled(false);
+    emit moved({});
+}
+
+// --- the bar -----------------------------------------------------------------------------------
+
+void TimeTravel::refresh()
+{
+    if (!past() || !past()->isGoingOn())
+        return;
+    sayHowFar();
+    askSpan();
+    if (--m_refreshesLeft <= 0)
+        askMarks();
+}
+
+void TimeTravel::askSpan()
+{
+    past()->span(this, [this, of = past()](const Result<RecordedSpan> &span) {
+        if (of != past())
+            return;
+        if (!span) {
+            m_bar.showAbout(label(span.error().message.toUtf8(), 120));
+            return;
+        }
+        m_span = *span;
+        m_bar.track().setSpan(span->begin, span->end);
+        sayHowFar();
+    });
+}
+
+void TimeTravel::askMarks()
+{
+    if (!m_lock || !past()) {
+        m_bar.track().setMarks({});
+        m_bar.showAbout(tr("no lock is chosen"));
+        return;
+    }
+    const auto to = isInFile() ? Moment::max() : now();
+    m_refreshesLeft = std::numeric_limits<int>::max(); // until it is answered
+    past()->lock(*m_lock, to, this,
+                 [this, of = past(), lock = *m_lock, asked = now()](const Result<LockPast> &history) {
+                     // A tenth of the time at most goes into reading.
+                     m_refreshesLeft = refreshesPerMarks + static_cast<int>((now() - asked) / 100ms);
+                     if (of != past() || lock != m_lock)
+                         return;
+                     if (history)
+                         return takeMarks(*history);
+                     m_changeWanted.reset();
+                     m_bar.showAbout(label(history.error().message.toUtf8(), 120));
+                 });
+}
+
+void TimeTravel::takeMarks(const LockPast &lock)
+{
+    auto &track = m_bar.track();
+    track.setSpan(lock.span.begin, lock.span.end);
+    track.setMarks(lock.changes);
+    const auto count = static_cast<qint64>(lock.changes.size());
+    m_bar.showAbout(count == 1 ? tr("1 change of the chosen lock")
+                               : tr("%1 changes of the chosen lock").arg(countText(count)));
+    if (const auto before = std::exchange(m_changeWanted, std::nullopt)) {
+        if (const auto mark = *before ? track.markBefore() : track.markAfter())
+            goTo(*mark);
+        else
+            emit said(*before ? tr("No earlier change of it is recorded") : tr("No later change of it is recorded"));
+    }
+}
+
+void TimeTravel::goToChange(bool before)
+{
+    if (!past())
+        return emit said(tr("Nothing is recorded: the recorder is off"));
+    if (!m_lock)
+        return emit said(tr("Choose a lock first"));
+    m_changeWanted = before;
+    if (m_bar.isVisible())
+        askMarks();
+    else
+        showBar();
+}
+
+// --- files -------------------------------------------------------------------------------------
+
+void TimeTravel::openFiles(const QStringList &files, const QString &title, std::optional<Moment> at)
+{
+    m_opening = std::make_unique<Past>(files);
+    m_opening->span(this, [this, of = m_opening.get(), title, at](const Result<RecordedSpan> &span) {
+        if (of != m_opening.get())
+            return;
+        if (!span) {
+            m_opening.release()->deleteLater();
+            return emit said(label(span.error().message.toUtf8(), 300));
+        }
+        if (!span->damage.isEmpty())
+            emit said(label(span->damage.join(u' ').toUtf8(), 300));
+        closeFile();
+        m_wanted.reset();
+        m_isAsking = false; // who was asked is not asked any more
+        m_file = std::move(m_opening);
+        m_title = label(title.toUtf8(), 60);
+        m_span = *span;
+        goTo(at.value_or(span->end));
+        askMarks();
+    });
+}
+
+void TimeTravel::closeFile()
+{
+    if (!m_file)
+        return;
+    m_wanted.reset();
+    m_isAsking = false;
+    leave();
+    m_bar.hide();
+    m_refresh.stop();
+    m_file.release()->deleteLater(); // it may be about to answer
+}
+
+void TimeTravel::askOpen()
+{
+    auto *dialog = new QFileDialog(&m_window, tr("Open recording"), {}, recordingFilter());
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(QFileDialog::ExistingFile);
+    connect(dialog, &QFileDialog::fileSelected, this,
+            [this](const QString &file) { openFiles({file}, QFileInfo(file).fileName()); });
+    dialog->open();
+}
+
+void TimeTravel::openLeft()
+{
+    if (const auto *past = m_live.past(); past && !past->leftBehind().empty())
+        openFiles(past->leftBehind().back().files, tr("a run that did not end by itself"));
+}
+
+void TimeTravel::askSave()
+{
+    if (!past())
+        return emit said(tr("Nothing is recorded: the recorder is off"));
+    auto *dialog = new QFileDialog(&m_window, tr("Save recording"), {}, recordingFilter());
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setDefaultSuffix(u"lockscope"_s);
+    connect(dialog, &QFileDialog::fileSelected, this, [this](const QString &file) { save(file); });
+    dialog->open();
+}
+
+void TimeTravel::save(const QString &file)
+{
+    past()->save(file, this, [this, file](const Result<RecordedSpan> &span) {
+        if (!span)
+            return emit said(label(span.error().message.toUtf8(), 300));
+        emit said(tr("Saved %1 to %2 in %3; `lockscopectl replay` reads it")
+                      .arg(dayAndTime(span->begin), dayAndTime(span->end), label(file.toUtf8(), 200)));
+    });
+}
+
+} // namespace lockscope::ui

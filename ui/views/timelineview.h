@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// A lock over time, as it was recorded: who waited and who held in lanes, what was forced, when nobody held although
+// somebody waited, how long holds and waits took. Arrows go from event to event, Enter shows the window as of one.
+#pragma once
+
+#include "core/workspace/backend.h"
+#include "ui/models/timelinelanes.h"
+
+#include <QTimer>
+#include <QWidget>
+
+class QLabel;
+
+namespace lockscope::ui {
+
+class LaneArea;
+class SpanHistogram;
+
+class TimelineView : public QWidget {
+    Q_OBJECT
+public:
+    using Moment = history::Moment;
+
+    explicit TimelineView(QWidget *parent = nullptr);
+
+    // Whose recorder, or opened file, is asked.
+    void setBackend(Backend *backend);
+    // The lock that is shown, and the moment it is shown as of; told again it may have changed.
+    void setLock(const inspect::LockName &lock, Moment shownAt);
+    [[nodiscard]] const history::Timeline &timeline() const { return m_timeline; }
+    [[nodiscard]] const TimelineLanes &lanes() const { return m_lanes; }
+    [[nodiscard]] Moment from() const { return m_from; }
+    [[nodiscard]] Moment to() const { return m_to; }
+    [[nodiscard]] Moment shownAt() const { return m_shownAt; }
+    // Of the events; -1: none is chosen.
+    [[nodiscard]] int current() const { return m_current; }
+    void setCurrent(int event);
+    [[nodiscard]] QString scopeText() const;
+    [[nodiscard]] QString eventText() const;
+
+signals:
+    void momentActivated(std::chrono::sys_time<std::chrono::milliseconds> moment);
+
+protected:
+    void showEvent(QShowEvent *event) override;
+    void resizeEvent(QResizeEvent *event) override;
+    void keyPressEvent(QKeyEvent *event) override;
+    void focusInEvent(QFocusEvent *event) override;
+    void focusOutEvent(QFocusEvent *event) override;
+
+private:
+    friend class LaneArea;
+    void ask();
+    void take(const LockPast &lock);
+    void say();
+
+    Backend *m_backend = nullptr;
+    const Past *m_asked = nullptr; // only compared: it may be gone
+    std::optional<inspect::LockName> m_lock;
+    history::Timeline m_timeline;
+    TimelineLanes m_lanes;
+    RecordedSpan m_span;
+    Moment m_from{}, m_to{}, m_shownAt{};
+    int m_current = -1;
+    QTimer m_askLater; // a busy lock changes with every frame
+    QLabel *m_scope;
+    QLabel *m_event;
+    LaneArea *m_area;
+    QWidget *m_side;
+    SpanHistogram *m_holds;
+    SpanHistogram *m_waits;
+};
+
+} // namespace lockscope::ui
