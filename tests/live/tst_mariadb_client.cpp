@@ -301,12 +301,13 @@ private slots:
     {
         test::Cable cable(m_server->address());
         auto options = optionsFor(cable.address());
-        options.idleAnswersWithin = 4s;
+        options.askIdleEvery = 200ms;
+        options.idleAnswersWithin = 2s;
         auto session = mariadb::openSession(m_loop, options);
         QVERIFY(becomes(*session, SessionState::Connected));
         const auto before = session->connectionId();
         cable.fallSilent();
-        QTest::qWait(2500); // the question is out by then; what is asked now queues behind it
+        QTest::qWait(500); // the question is out by then; what is asked now queues behind it
         const auto queued = session->execute({"SELECT 1", {}, std::nullopt, false}, Deadline::never());
         const auto bound = session->execute({"SELECT 1", {}, before, false}, Deadline::never());
         QTRY_COMPARE_WITH_TIMEOUT(session->state(), SessionState::Connecting, patienceMs);

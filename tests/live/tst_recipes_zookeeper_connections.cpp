@@ -56,24 +56,35 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(contender(0).holds(), 20'000);
     }
 
-    void expiredSessionEndsTheWait_data() { asRows(allRecipes); }
+    // All at once: one session ends for each recipe.
     void expiredSessionEndsTheWait()
     {
-        QVERIFY(prepare(rowsRecipe(), 1));
         m_cable = std::make_unique<Cable>(m_server->address());
-        QVERIFY(add(m_cable->address(), 1s));
-        QVERIFY(queueUp(2));
-        // Its own node, so that it can be seen from outside when the session is over, also where a waiter has none.
-        const auto mark = m_path.parent().child(NodeName("mark"));
-        QVERIFY(await(m_clients[1]->real->create(mark, {}, zk::CreateMode::Ephemeral, zk::openAcl(), soon())));
+        std::vector<ZPath> marks;
+        for (const auto &recipe : allRecipes) {
+            QVERIFY(prepare(recipe, 1));
+            QVERIFY(add(m_cable->address(), 1s));
+            const int waiter = int(m_contenders.size()) - 1;
+            QVERIFY(contender(waiter - 1).takes());
+            contender(waiter).acquire();
+            QTRY_VERIFY(counting(waiter).isIdle() && counting(waiter).requests() >= joinCost(1));
+            QVERIFY(!contender(waiter).granted);
+            // Its own node: so it can be seen from outside when the session is over, also where a waiter has none.
+            marks.push_back(m_path.parent().child(NodeName("mark")));
+            QVERIFY(await(
+                m_clients.back()->real->create(marks.back(), {}, zk::CreateMode::Ephemeral, zk::openAcl(), soon())));
+        }
         m_cable->cut();
-        QTRY_VERIFY_WITH_TIMEOUT(!await(m_admin->exists(mark, std::nullopt, soon())), 20'000);
+        for (const auto &mark : marks)
+            QTRY_VERIFY_WITH_TIMEOUT(!await(m_admin->exists(mark, std::nullopt, soon())), 20'000);
         m_cable->mend();
-        QTRY_VERIFY_WITH_TIMEOUT(contender(1).granted, 20'000);
-        QCOMPARE(contender(1).granted->error().code, ErrorCode::SessionExpired);
-        contender(1).acquire(); // nothing more can be had with this session, and it says so
-        QTRY_VERIFY(contender(1).granted);
-        QCOMPARE(contender(1).granted->error().code, ErrorCode::SessionExpired);
+        for (int waiter = 1; waiter < int(m_contenders.size()); waiter += 2) {
+            QTRY_VERIFY_WITH_TIMEOUT(contender(waiter).granted, 20'000);
+            QCOMPARE(contender(waiter).granted->error().code, ErrorCode::SessionExpired);
+            contender(waiter).acquire(); // nothing more can be had with this session, and it says so
+            QTRY_VERIFY(contender(waiter).granted);
+            QCOMPARE(contender(waiter).granted->error().code, ErrorCode::SessionExpired);
+        }
     }
 };
 
