@@ -55,6 +55,11 @@ QJsonArray eventJson(const Event &event)
             event.isWasted};
 }
 
+QByteArray bytesFrom(const QJsonValue &text)
+{
+    return unescaped(text.toString()).value_or(QByteArray());
+}
+
 std::optional<Event> eventFrom(const QJsonArray &array, int contenders)
 {
     const auto mark = markByName(array.at(2).toString());
@@ -65,8 +70,8 @@ std::optional<Event> eventFrom(const QJsonArray &array, int contenders)
     event.at = Moment(array.at(0).toInteger());
     event.contender = contender;
     event.mark = *mark;
-    event.what = unescaped(array.at(3).toString()).value_or(QByteArray());
-    event.where = unescaped(array.at(4).toString()).value_or(QByteArray());
+    event.what = bytesFrom(array.at(3));
+    event.where = bytesFrom(array.at(4));
     event.token = array.at(5).toInteger();
     event.isWasted = array.at(6).toBool();
     return event;
@@ -192,8 +197,8 @@ Result<Recording> Recording::load(const QByteArray &bytes)
     Recording recording;
     recording.scenario = *std::move(scenario);
     const auto result = object.value(u"result"_s).toObject();
-    recording.world = result.value(u"world"_s).toString(u"sim"_s).toUtf8();
-    recording.note = result.value(u"note"_s).toString().toUtf8();
+    recording.world = bytesFrom(result.value(u"world"_s).toString(u"sim"_s));
+    recording.note = bytesFrom(result.value(u"note"_s));
     recording.counters = countersFrom(result);
     recording.elapsed = fromMs(result.value(u"elapsedMs"_s));
     recording.eventHash = result.value(u"eventHash"_s).toString().toULongLong(nullptr, 16);
@@ -206,7 +211,7 @@ Result<Recording> Recording::load(const QByteArray &bytes)
                                         violation.value(u"message"_s).toString()});
     }
     for (const auto &name : object.value(u"leftBehind"_s).toArray())
-        recording.leftBehind.push_back(name.toString().toUtf8());
+        recording.leftBehind.push_back(bytesFrom(name));
     Moment last{};
     for (const auto &value : object.value(u"events"_s).toArray()) {
         auto event = eventFrom(value.toArray(), recording.scenario.contenders);

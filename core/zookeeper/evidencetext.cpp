@@ -50,7 +50,7 @@ std::optional<milliseconds> timeUntil(const QByteArray &date, milliseconds serve
 std::optional<milliseconds> readExpiry(const QByteArray &line, milliseconds serverNow)
 {
     const auto at = line.indexOf(" expire at ");
-    if (at < 0)
+    if (at < 0 || !line.endsWith(':'))
         return {};
     return timeUntil(line.mid(at + 11).chopped(1), serverNow);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Redis server says: RESP cut anywhere, a connection whose answers mean nothing, CLIENT LIST, keys of any name and
-// value, and a whole observer of a server that answers whatever it likes.
+// What a Redis server says: RESP cut anywhere, a connection whose answers mean nothing, CLIENT LIST, keys of any name
+// and value, and a whole observer of a server that answers whatever it likes.
 #include "core/async/virtualloop.h"
 #include "core/base/text.h"
 #include "core/inspect/redis/clientlist.h"
@@ -124,9 +124,9 @@ struct ScriptedServer {
     std::function<void(Link &, const QByteArray &)> onRequest;
 };
 
-// The first line says what is done in turn: p asks for a PING on the command connection, s subscribes, u unsubscribes,
-// c turns to the other connection, a digit lets it have the next bytes of the rest (twice as many with each), a all of
-// them, b breaks it, t and T let a second and half a minute pass.
+// The first line says what is done in turn: p asks for a PING on the command connection, s subscribes, u
+// unsubscribes, c turns to the other connection, a digit lets it have the next bytes of the rest (twice as many
+// with each), a all of them, b breaks it, t and T let a second and half a minute pass.
 void readLink(const QByteArray &input)
 {
     auto bytes = input;

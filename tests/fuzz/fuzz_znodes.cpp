@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Directories of znodes, of whatever names: the first line is the directory's path, the second its data, then a line for
-// each child (tests/unit/znodetable.h says how).
+// Directories of znodes, of whatever names: the first line is the directory's path, the second its data, then a line
+// for each child (tests/unit/znodetable.h says how).
 #include "core/base/text.h"
 #include "core/inspect/zookeeper/layouts.h"
 #include "core/rules/contenderid.h"

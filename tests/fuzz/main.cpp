@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fuzzes one parser: first everything in its corpus, then what is made of it by spoiling. The same seed makes the same
-// inputs. An input that breaks something is saved, to be mended and then kept in the corpus.
+// Fuzzes one parser: first everything in its corpus, then what is made of it by spoiling. The same seed makes the
+// same inputs. An input that breaks something is saved, to be mended and then kept in the corpus.
 //
 //   tests_fuzz PARSER [--runs N | --seconds N] [--seed N] [--keep] [FILE…]
 //
-// --seconds (or LOCKSCOPE_FUZZ_SECONDS, times the parser's share) are seconds of the processor, for at least the usual
-// number of inputs. --keep adds
-// to the corpus what reached new code (where the build traces it). With files it reads those only.
+// --seconds (or LOCKSCOPE_FUZZ_SECONDS, times the parser's share) are seconds of the processor, for at least the
+// usual number of inputs. --keep adds to the corpus what reached new code (where the build traces it). With files
+// it reads those only.
 #include "core/base/logging.h"
 #include "tests/fuzz/mutator.h"
 #include "tests/fuzz/work.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an observer costs a Redis where nothing happens, counted on virtual time; and that it looks again, and quickly,
-// where something may have been missed.
+// What an observer costs a Redis where nothing happens, counted on virtual time; and that it looks again, and
+// quickly, where something may have been missed.
 #include "core/async/virtualloop.h"
 #include "core/inspect/redis/observer.h"
 #include "tests/support/testmain.h"

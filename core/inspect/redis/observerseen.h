@@ -49,8 +49,8 @@ void steady(LockSnapshot &newer, const LockSnapshot &older);
 std::optional<ServerTime> addLongHeld(LockSnapshot &lock, std::optional<ServerTime> seenSince, ServerTime now,
                                       std::chrono::milliseconds threshold);
 
-// When something is due of this lock that nobody tells: it or a companion expires, a moment in its values comes, or it
-// has been held for long. One in the past changes no more.
+// When something is due of this lock that nobody tells: it or a companion expires, a moment in its values comes, or
+// it has been held for long. One in the past changes no more.
 [[nodiscard]] std::optional<ServerTime> nextMomentOf(const KeyView &main, const std::vector<KeyView> &companions,
                                                      const LockSnapshot &lock, std::optional<ServerTime> longHeldAt);
 
