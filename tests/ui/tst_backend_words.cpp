@@ -119,7 +119,7 @@ private slots:
     void rowLockHasConnectionsAndNoWatches()
     {
         Shown shown(rowLock());
-        QCOMPARE(shown.tabs(), (QStringList{u"Who blocks whom"_s, u"Connections"_s}));
+        QCOMPARE(shown.tabs(), (QStringList{u"Who blocks whom"_s, u"Connections"_s, u"Timeline"_s}));
         QCOMPARE(shown.nextOwner(), u"next owner: 14 · app"_s);
         QCOMPARE(shown.sessionTitle(), u"Connection"_s);
         QCOMPARE(shown.rawTitles(), (QStringList{u"Connection"_s, u"Transaction or connection"_s}));
@@ -129,7 +129,7 @@ private slots:
     void keyHasClientsThatAMessageWakes()
     {
         Shown shown(fairLock());
-        QCOMPARE(shown.tabs(), (QStringList{u"Who waits for whom"_s, u"Raw values"_s}));
+        QCOMPARE(shown.tabs(), (QStringList{u"Who waits for whom"_s, u"Raw values"_s, u"Timeline"_s}));
         QVERIFY(shown.nextOwner().endsWith(u" — woken by the message that 13 let go"_s));
         QCOMPARE(shown.sessionTitle(), u"Client"_s);
     }
@@ -138,7 +138,7 @@ private slots:
     {
         Shown shown(rowLock());
         shown.detail().setSnapshot(queueOfTwo()); // the words change with the lock
-        QCOMPARE(shown.tabs(), (QStringList{u"Who watches whom"_s, u"Raw nodes"_s}));
+        QCOMPARE(shown.tabs(), (QStringList{u"Who watches whom"_s, u"Raw nodes"_s, u"Timeline"_s}));
         QVERIFY(shown.nextOwner().endsWith(u" — woken by the deletion of …0041"_s));
         QCOMPARE(shown.sessionTitle(), u"Session"_s);
         QCOMPARE(shown.rawTitles(), (QStringList{u"Node"_s, u"czxid"_s, u"Owner"_s, u"Version"_s, u"Data"_s}));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An incident on a real server, seen again in the window that was open all the while: the holder stalls, a queue grows,
-// it is forced to let go. The window goes back to each of these moments by its own recorder, and returns.
+// An incident on a real server, seen again in the window that was open all the while: the holder stalls, a queue
+// grows, it is forced to let go. The window goes back to each of these moments by its own recorder, and returns.
 #include "core/history/recording.h"
 #include "core/sandbox/server.h"
 #include "core/workspace/livebackend.h"
@@ -22,13 +22,12 @@
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 using namespace lockscope;
-using history::Moment;
 
 namespace {
 
 const inspect::LockName stuckLock{ConnectionName("zk"), "/locks/stuck"};
 
-Moment incidentNow()
+history::Moment incidentNow()
 {
     return std::chrono::floor<std::chrono::milliseconds>(std::chrono::system_clock::now());
 }
@@ -76,7 +75,7 @@ class TestWindowIncident : public QObject {
         const auto *lock = m_window->locksPage().model().snapshot(stuckLock);
         return lock && lock->holderCount() == 1 ? lock->contenders.front().id : QByteArray();
     }
-    void goTo(Moment moment)
+    void goTo(history::Moment moment)
     {
         m_window->time().goTo(moment);
         QTRY_COMPARE_WITH_TIMEOUT(m_window->time().moment(), moment, 20'000);

@@ -4,7 +4,7 @@
 // know before acting: whether a connection is there, and whether it may be written to. The observers go on looking,
 // or nobody could say what is held back.
 //
-// It also shows the pages another moment, of a recording: they are told the difference between what they show and
+// It also shows the pages another moment, of a recording: they are told the difference of what they show and
 // what was then, and on return the difference back, so that no page knows of it. Meanwhile nothing is asked of servers
 // and nothing is done there. GUI thread only.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bar of time below the top bar: a line of the recorded time to move on, and, while the window shows another moment
+// The bar of time below the top bar: the recorded time as a line to move on, and, while the window shows another one
 // than now, a banner that nobody overlooks: stripes, words and a colour that nothing else has.
 #pragma once
 

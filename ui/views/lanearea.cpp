@@ -191,7 +191,7 @@ void SpanHistogram::setSpans(const std::vector<std::chrono::milliseconds> &sorte
 
 void SpanHistogram::paintEvent(QPaintEvent *)
 {
-    static const QStringList names{u"10ms"_s, u".1s"_s, u"1s"_s, u"10s"_s, u"100s"_s, u"17m"_s, u"2.8h"_s, u"more"_s};
+    static const QStringList names{u"10ms"_s, {}, u"1s"_s, {}, u"100s"_s, {}, u"2.8h"_s, {}}; // below which it is
     const auto &tokens = Theme::tokens();
     QPainter painter(this);
     painter.setFont(textFont(11));

@@ -134,17 +134,21 @@ void TimelineView::say()
     if (m_timeline.events.empty()) {
         m_scope->setText(m_lock ? tr("Nothing is recorded of it yet") : QString());
     } else {
-        auto words = tr("seen %1 to %2 · %3 hand-offs · %4 forced")
-                         .arg(eventTime(m_from).left(8), eventTime(m_to).left(8),
-                              QString::number(m_timeline.handOffs), QString::number(m_timeline.forced));
+        auto words =
+            tr("%1 to %2 · %3 · %4 forced")
+                .arg(eventTime(m_from).left(8), eventTime(m_to).left(8),
+                     m_timeline.handOffs == 1 ? tr("1 hand-off") : tr("%1 hand-offs").arg(m_timeline.handOffs),
+                     QString::number(m_timeline.forced));
         if (m_timeline.gaps.count > 0)
-            words += tr(" · held by nobody while somebody waited: median %1, longest %2")
+            words += tr(" · gaps: median %1, longest %2")
                          .arg(spokenDuration(m_timeline.gaps.p50), spokenDuration(m_timeline.gaps.max));
         if (m_lanes.leftOut > 0)
-            words += tr(" · %1 earlier contenders are left out").arg(m_lanes.leftOut);
+            words += tr(" · without %1 earlier contenders").arg(m_lanes.leftOut);
         m_scope->setText(words);
         m_scope->setToolTip(
-            tr("What this recorder, or recording, saw: what came and went between two looks is not there"));
+            tr("What was seen, and recorded: what came and went between two looks is not there. A gap is "
+               "when nobody held it although somebody waited; one look that saw the end and the next "
+               "holder counts as 0."));
     }
     m_event->setText(eventText());
 }
