@@ -29,6 +29,7 @@ class SimulatorPage;
 class StatusBar;
 class TopBar;
 class WindowDialogs;
+class Workbench;
 
 class MainWindow : public QMainWindow {
     Q_OBJECT
@@ -48,6 +49,7 @@ public:
     bool showSubject(const Subject &subject, const QString &page = {});
     [[nodiscard]] WindowDialogs &dialogs() { return *m_dialogs; }
     [[nodiscard]] const Actions &actions() const { return *m_actions; }
+    [[nodiscard]] Workbench &workbench() { return *m_workbench; }
     // A line for the side bar; complete: all of its servers that answer are connected to.
     void setSandbox(const QString &state, bool isComplete = false);
     [[nodiscard]] LocksPage &locksPage() { return *m_locks; }
@@ -109,6 +111,7 @@ private:
     LocksPage *m_locks = nullptr;
     SimulatorPage *m_simulator = nullptr;
     HelpOverlay *m_help = nullptr;
+    Workbench *m_workbench = nullptr;
     ConnectionStore *m_store = nullptr;
     std::vector<Page *> m_pages;
     ConnectionName m_connection; // chosen in the side bar

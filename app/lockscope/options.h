@@ -17,6 +17,7 @@ struct WindowOptions {
     Connections connections;
     bool demo = false; // fill a sandbox with live locks
     std::optional<inspect::LockName> lock;
+    QString link; // lockscope://…; it goes to the window that is open, if one is
     QString page; // empty: locks
     QSize size{1440, 900};
     int scalePercent = 100;

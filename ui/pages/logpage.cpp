@@ -125,7 +125,6 @@ void LogPage::buildTable()
     copy->setShortcutContext(Qt::WidgetShortcut);
     connect(copy, &QAction::triggered, this, [this] { QGuiApplication::clipboard()->setText(copyText()); });
     m_table->addAction(copy);
-    m_table->setContextMenuPolicy(Qt::ActionsContextMenu);
     connect(m_table->verticalScrollBar(), &QScrollBar::valueChanged, this, &LogPage::scrolled);
 }
 

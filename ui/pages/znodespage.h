@@ -38,6 +38,7 @@ public:
     void setFilter(const QString &text) override;
     void focusContent() override;
     void refresh() override;
+    [[nodiscard]] bool showSubject(const Subject &subject) override;
     void saveView(QSettings &settings) const override;
     void restoreView(QSettings &settings) override;
 
