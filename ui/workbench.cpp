@@ -264,7 +264,8 @@ DetailWindow *Workbench::detach(const LockName &lock)
     return window;
 }
 
-// There is one place where things are done: the page of locks, with the lock chosen and all that is said of it in sight.
+// There is one place where things are done: the page of locks, with the lock chosen and all that is said of it in
+// sight.
 void Workbench::act(const LockName &lock, const QString &action, const QByteArray &contender)
 {
     if (!m_locks.model().snapshot(lock) || m_locks.model().isFrozen(lock.connection))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the window has for the people who work in it: the palette, the menu of all actions, filters that are kept, tables
-// that are written to files, locks in windows of their own.
+// What the window has for the people who work in it: the palette, the menu of all actions, filters that are kept,
+// tables that are written to files, locks in windows of their own.
 #pragma once
 
 #include "core/workspace/values.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A link that was clicked goes to the window that is open already, by a local socket in the folder that only this user
-// can enter ($XDG_RUNTIME_DIR). Nothing but a link is taken, and a link only shows.
+// A link that was clicked goes to the window that is open already, by a local socket in the folder that only this
+// user can enter ($XDG_RUNTIME_DIR). Nothing but a link is taken, and a link only shows.
 #pragma once
 
 #include <QLocalServer>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator does at three in the morning, by keyboard alone and from the first look on, with the number of keys.
+// What an operator does at three in the morning, by keyboard alone and from the first look on, with the number of
+// keys.
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the window has for the people who work in it: locks in windows of their own, filters that are kept, export, the
-// menu of all actions, About; and columns that keep their widths sane.
+// What the window has for the people who work in it: locks in windows of their own, filters that are kept, export,
+// the menu of all actions, About; and columns that keep their widths sane.
 #include "tests/support/fakebackend.h"
 #include "tests/support/fakedata.h"
 #include "tests/support/testmain.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which news is worth a notification, by a rule of the user's: new findings, each once. What was there at the first look is
-// not new. GUI thread only.
+// Which news is worth a notification, by a rule of the user's: new findings, each once. What was there at the
+// first look is not new. GUI thread only.
 #pragma once
 
 #include "ui/models/connectionbook.h"

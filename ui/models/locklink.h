@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lockscope://open?connection=NAME&lock=NAME: a lock as a link, for a ticket or a chat. It names a connection that whoever
-// opens it must know already, holds no address, and asks for nothing but to be shown.
+// lockscope://open?connection=NAME&lock=NAME: a lock as a link, for a ticket or a chat. It names a connection that
+// whoever opens it must know already, holds no address, and asks for nothing but to be shown.
 #pragma once
 
 #include "core/workspace/values.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every table can do beside showing rows: a menu by mouse, Menu key or Shift+F10; Ctrl+C for the row; columns chosen
-// in the header's menu; all that is shown as CSV or JSON.
+// What every table can do beside showing rows: a menu by mouse, Menu key or Shift+F10; Ctrl+C for the row; columns
+// chosen in the header's menu; all that is shown as CSV or JSON.
 #pragma once
 
 #include <QAbstractItemView>

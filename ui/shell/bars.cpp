@@ -88,6 +88,7 @@ TopBar::TopBar(const ConnectionBook &book, QWidget *parent)
 
     m_filters->setObjectName(u"filtersButton"_s);
     m_filters->setProperty("look", u"flat"_s);
+    m_filters->setFixedWidth(34);
     m_filters->setAccessibleName(tr("Saved filters"));
     m_filters->setToolTip(tr("Saved filters (Ctrl+Shift+S)"));
     m_menu->setObjectName(u"menuButton"_s);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notifications of the desktop, and a count in its tray. Where there is no tray there are none, and nothing else changes.
+// Notifications of the desktop, and a count in its tray. Where there is no tray there are none, and nothing else
+// changes.
 #pragma once
 
 #include "ui/models/alertwatch.h"

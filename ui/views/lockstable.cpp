@@ -253,8 +253,10 @@ void LocksTable::fitColumns()
     const std::map<int, int> least{{LockRow::Recipe, 860}, {LockRow::Held, 720}, {LockRow::OldestWait, 640}};
     for (int column = 0; column < LockRow::ColumnCount; ++column) {
         const auto needs = least.find(column);
-        const bool hasUse = column != LockRow::Connection || (m_showsConnections && width >= 640); // the detail says
-        setColumnHidden(column, m_tools->hides(column, needs == least.end() || width >= needs->second, hasUse));
+        const bool hasUse = column != LockRow::Connection || m_showsConnections;
+        const bool isTooNarrow = column == LockRow::Connection && isVisible() && width < 640; // the detail says it
+        setColumnHidden(
+            column, m_tools->hides(column, !isTooNarrow && (needs == least.end() || width >= needs->second), hasUse));
     }
     if (!m_widthsChosen) {
         measure();
