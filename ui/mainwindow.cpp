@@ -6,10 +6,12 @@
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
 #include "ui/pages/pages.h"
+#include "ui/pages/rowmenus.h"
 #include "ui/models/pausablebackend.h"
 #include "ui/models/screenclock.h"
 #include "ui/pages/simulatorpage.h"
 #include "ui/parts/notices.h"
+#include "ui/parts/tabletools.h"
 #include "ui/shell/bars.h"
 #include "ui/shell/helpoverlay.h"
 #include "ui/shell/sidebar.h"
@@ -17,6 +19,7 @@
 #include "ui/timetravel.h"
 #include "ui/views/lockstable.h"
 #include "ui/windowdialogs.h"
+#include "ui/workbench.h"
 
 #include <QAction>
 #include <QCloseEvent>
@@ -67,6 +70,8 @@ MainWindow::MainWindow(Backend &backend, QWidget *parent)
         addPage(row);
     connectParts();
     addActions();
+    m_workbench = new Workbench(*this, *m_top, *m_actions, *m_dialogs, *m_clock);
+    m_workbench->watch(m_backend);
     showPageAt(0);
 }
 
@@ -83,12 +88,14 @@ void MainWindow::connectParts()
     connect(m_time, &TimeTravel::said, m_status, &StatusBar::notify);
     connect(m_dialogs, &WindowDialogs::refused, m_screen, &PausableBackend::refused);
     connect(m_screen, &PausableBackend::connectionLeft, this, &MainWindow::drop);
+    offerAllRowMenus(*this, *m_locks, m_book);
     connect(m_dialogs, &WindowDialogs::connectRequested, this, &MainWindow::connectRequested);
     connect(m_dialogs, &WindowDialogs::acquiring, this, &MainWindow::selectLock);
     connect(m_dialogs, &WindowDialogs::aboutToConnect, this,
             [this](const ConnectionSpec &spec, const ConnectionName &replaces) {
                 if (m_book.find(replaces))
                     forget(replaces);
+                m_workbench->noteConnected(QString::fromUtf8(spec.name.bytes()));
                 emit aboutToConnect(spec);
             });
     connect(m_simulator, &SimulatorPage::sandboxRequested, this, &MainWindow::sandboxRequested);
@@ -111,9 +118,11 @@ void MainWindow::connectParts()
             [this](const ConnectionName &name, bool readOnly) { m_dialogs->askReadOnly(name, readOnly); });
     connect(m_side, &SideBar::disconnectRequested, this, &MainWindow::forget);
     connect(m_side, &SideBar::retryRequested, this, [this](const ConnectionName &name) { m_screen->retry(name); });
-    connect(m_side, &SideBar::editRequested, m_dialogs, &WindowDialogs::openEdit);
+    connect(m_side, &SideBar::editRequested, m_dialogs,
+            [this](const ConnectionName &name) { m_dialogs->openEdit(name); });
     connect(m_locks, &LocksPage::retryRequested, this, [this](const ConnectionName &name) { m_screen->retry(name); });
-    connect(m_locks, &LocksPage::editRequested, m_dialogs, &WindowDialogs::openEdit);
+    connect(m_locks, &LocksPage::editRequested, m_dialogs,
+            [this](const ConnectionName &name) { m_dialogs->openEdit(name); });
     connect(m_locks, &LocksPage::connectRequested, m_dialogs, &WindowDialogs::openConnect);
     connect(m_locks, &LocksPage::sandboxRequested, this, &MainWindow::sandboxRequested);
     connect(m_locks, &LocksPage::filterCleared, this, [this] {
@@ -141,6 +150,11 @@ void MainWindow::addPage(const PageRow &row)
     connect(page, &Page::settled, this, &MainWindow::checkFirstSnapshot);
     connect(page, &Page::lockActivated, this, &MainWindow::selectLock);
     connect(page, &Page::subjectActivated, this, &MainWindow::showSubject);
+    connect(page, &Page::detachRequested, this, [this](const inspect::LockName &lock) { m_workbench->detach(lock); });
+    connect(page, &Page::filterRequested, this, [this](const QString &text) {
+        m_top->setFindText(text);
+        currentPage()->setFilter(text); // the find field tells a moment later
+    });
     page->useClock(m_clock);
     page->setBackend(m_screen);
     const auto keys = number < 9 ? QKeySequence(u"Ctrl+%1"_s.arg(number + 1)) : QKeySequence();
@@ -152,7 +166,7 @@ void MainWindow::addPage(const PageRow &row)
 
 void MainWindow::addActions()
 {
-    m_actions->add(u"find"_s, tr("Find"), {u"Ctrl+K"_s, u"Ctrl+F"_s}, [this] { m_top->focusFind(); });
+    m_actions->add(u"find"_s, tr("Find"), {u"Ctrl+F"_s}, [this] { m_top->focusFind(); });
     m_actions->add(u"refresh"_s, tr("Refresh"), {u"F5"_s}, [this] { currentPage()->refresh(); });
     m_actions->add(u"help"_s, tr("Keys and help"), {u"?"_s, u"F1"_s}, [this] { m_help->open(); });
     m_actions->add(u"force-release"_s, tr("Force-release the chosen lock…"), {u"Ctrl+Shift+F"_s},
@@ -217,11 +231,18 @@ bool MainWindow::showSubject(const Subject &subject, const QString &page)
     for (std::size_t i = 0; i < m_pages.size(); ++i) {
         if ((!page.isEmpty() && allPages()[i].id != page) || !m_pages[i]->showSubject(subject))
             continue;
+        if (subject.kind != Subject::Kind::Lock)
+            m_top->setFindText({}); // what is searched elsewhere would hide it
         showPageAt(static_cast<int>(i));
         m_pages[i]->focusContent();
         return true;
     }
-    return false;
+    if (subject.kind != Subject::Kind::Session || !page.isEmpty())
+        return false;
+    m_top->setFindText(QString::fromUtf8(subject.name)); // no page shows one alone: the list does, narrowed to it
+    showPage(u"sessions"_s);
+    currentPage()->focusContent();
+    return true;
 }
 
 void MainWindow::setSandbox(const QString &state, bool isComplete)
@@ -325,6 +346,7 @@ void MainWindow::useConnections(ConnectionStore &store)
 {
     m_store = &store;
     m_dialogs->useConnections(store);
+    m_workbench->useConnections(store);
     const auto colours = [this] {
         m_side->setColours([this](const ConnectionName &name) {
             for (const auto &saved : m_store->all()) {
@@ -421,10 +443,12 @@ void MainWindow::fitInto(const QRect &available)
 void MainWindow::saveView(QSettings &settings) const
 {
     settings.setValue(u"window/geometry"_s, saveGeometry());
+    m_workbench->save(settings);
     settings.setValue(u"window/page"_s, pageIds().at(m_stack->currentIndex()));
     for (std::size_t i = 0; i < m_pages.size(); ++i) {
         settings.beginGroup(u"page-"_s + allPages()[i].id); // pages name their columns alike
         m_pages[i]->saveView(settings);
+        TableTools::saveAll(*m_pages[i], settings);
         settings.endGroup();
     }
 }
@@ -435,8 +459,10 @@ void MainWindow::restoreView(QSettings &settings)
     for (std::size_t i = 0; i < m_pages.size(); ++i) {
         settings.beginGroup(u"page-"_s + allPages()[i].id);
         m_pages[i]->restoreView(settings);
+        TableTools::restoreAll(*m_pages[i], settings);
         settings.endGroup();
     }
+    m_workbench->restore(settings);
     showPage(settings.value(u"window/page"_s).toString());
 }
 

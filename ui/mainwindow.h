@@ -31,6 +31,7 @@ class TimeBar;
 class TimeTravel;
 class TopBar;
 class WindowDialogs;
+class Workbench;
 
 class MainWindow : public QMainWindow {
     Q_OBJECT
@@ -51,6 +52,7 @@ public:
     [[nodiscard]] WindowDialogs &dialogs() { return *m_dialogs; }
     [[nodiscard]] TimeTravel &time() { return *m_time; }
     [[nodiscard]] const Actions &actions() const { return *m_actions; }
+    [[nodiscard]] Workbench &workbench() { return *m_workbench; }
     // A line for the side bar; complete: all of its servers that answer are connected to.
     void setSandbox(const QString &state, bool isComplete = false);
     [[nodiscard]] LocksPage &locksPage() { return *m_locks; }
@@ -116,6 +118,7 @@ private:
     LocksPage *m_locks = nullptr;
     SimulatorPage *m_simulator = nullptr;
     HelpOverlay *m_help = nullptr;
+    Workbench *m_workbench = nullptr;
     ConnectionStore *m_store = nullptr;
     std::vector<Page *> m_pages;
     ConnectionName m_connection; // chosen in the side bar

@@ -83,7 +83,7 @@ void WindowDialogs::openConnect()
     openEdit({});
 }
 
-void WindowDialogs::openEdit(const ConnectionName &name)
+void WindowDialogs::openEdit(const ConnectionName &name, const QString &saved)
 {
     if (refusesInPast())
         return;
@@ -105,6 +105,10 @@ void WindowDialogs::openEdit(const ConnectionName &name)
         asItIs.production = status->production;
         asItIs.readOnly = status->readOnly;
         dialog->edit(asItIs);
+    } else if (!saved.isEmpty()) {
+        SavedConnection chosen;
+        chosen.name = saved;
+        dialog->edit(chosen);
     }
     connect(dialog, &ConnectDialog::connectRequested, this, [this, name](const ConnectionSpec &spec) {
         emit aboutToConnect(spec, name);

@@ -34,8 +34,8 @@ public:
     void openGuarantees();
     void openFindingsHelp();
     void openConnect();
-    // The dialog with that connection's entry, which then replaces it.
-    void openEdit(const ConnectionName &name);
+    // The dialog with that connection's entry, which then replaces it; or with the saved one of that name.
+    void openEdit(const ConnectionName &name, const QString &saved = {});
     // Production is armed by a question only.
     void askReadOnly(const ConnectionName &name, bool readOnly, QWidget *over = nullptr);
     void showWritesMenu(const QPoint &at);

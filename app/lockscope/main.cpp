@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // lockscope: reads the command line and wires the core to the window.
+#include "app/lockscope/handover.h"
 #include "app/lockscope/options.h"
 #include "app/lockscope/privatesandbox.h"
 #include "core/history/recording.h"
@@ -12,6 +13,7 @@
 #include "ui/screenshot.h"
 #include "ui/theme/theme.h"
 #include "ui/timetravel.h"
+#include "ui/workbench.h"
 
 #include <QScreen>
 #include <QApplication>
@@ -168,6 +170,13 @@ int run(QApplication &application, const app::WindowOptions &options)
         window.time().openFiles({options.replay}, QFileInfo(options.replay).fileName(), *replayed);
     if (forScreenshot)
         planPicture(window, options);
+    app::Handover handover;
+    QObject::connect(&handover, &app::Handover::taken, &window,
+                     [&window](const QString &link) { window.workbench().openLink(link); });
+    if (!forScreenshot)
+        handover.listen();
+    if (!options.link.isEmpty())
+        QTimer::singleShot(0, &window, [&] { window.workbench().openLink(options.link); });
     // The window stands before anything touches the network.
     QMetaObject::invokeMethod(
         &application,
@@ -220,5 +229,7 @@ int main(int argc, char **argv)
     QApplication::setApplicationDisplayName(u"Lockscope"_s);
     QApplication::setDesktopFileName(u"lockscope"_s);
     QApplication::setWindowIcon(QIcon(u":/lockscope/icons/lockscope.svg"_s));
+    if (!options->link.isEmpty() && app::Handover().give(options->link))
+        return 0;
     return run(application, *options);
 }

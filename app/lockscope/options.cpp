@@ -108,7 +108,10 @@ const std::vector<OptionSpec> &windowOptions()
 Result<WindowOptions> readWindowOptions(const Arguments &arguments)
 {
     WindowOptions options;
-    if (!arguments.words.isEmpty())
+    const bool isLink = arguments.words.size() == 1 && arguments.words.first().startsWith(u"lockscope:"_s);
+    if (isLink)
+        options.link = arguments.words.first();
+    else if (!arguments.words.isEmpty())
         return bad(
             u"lockscope takes options only, not \"%1\"; lockscopectl has commands"_s.arg(arguments.words.first()));
     auto connections = readConnections(arguments, environmentValue);
@@ -145,8 +148,9 @@ Result<WindowOptions> readWindowOptions(const Arguments &arguments)
 QString windowHelp()
 {
     return u"lockscope: the locks of %1, seen as locks\n\n"_s.arg(titlesOfBackends())
-           + u"  lockscope [--connect [NAME=]URI]… [OPTION]…\n\n"
-             "Without --connect it opens on the saved connections.\n\nOptions\n"_s
+           + u"  lockscope [--connect [NAME=]URI]… [OPTION]… [LINK]\n\n"
+             "Without --connect it opens on the saved connections. LINK is lockscope://open?connection=NAME&lock=NAME:\n"
+             "the window that is open shows that lock, where it has a connection of that name.\n\nOptions\n"_s
            + optionsHelp(windowOptions())
            + u"\nlockscopectl is the same for terminals. Inside the window, ? shows the keys.\n"_s;
 }

@@ -20,6 +20,7 @@ struct WindowOptions {
     QString page;   // empty: locks
     QString replay; // a recording to show instead of servers
     QString at;     // as of when
+    QString link;   // lockscope://…; it goes to the window that is open, if one is
     QSize size{1440, 900};
     int scalePercent = 100;
     QString theme;                                           // auto, light, dark

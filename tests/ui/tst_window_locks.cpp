@@ -456,7 +456,7 @@ private slots:
         connectAs(true);
         m_backend->tellLocks({change(ChangeKind::Added, ordersLock()),
                               change(ChangeKind::Added, queueLock("zk", "/a", 0, test::serverTime(present)))});
-        QTest::keyClick(m_window.get(), Qt::Key_K, Qt::ControlModifier);
+        QTest::keyClick(m_window.get(), Qt::Key_F, Qt::ControlModifier);
         auto *find = part<QLineEdit>("find");
         QCOMPARE(QApplication::focusWidget(), find);
         QTest::keyClicks(find, u"orders"_s);

@@ -69,7 +69,7 @@ private:
     }
     void find(const QString &text)
     {
-        QTest::keyClick(m_window.get(), Qt::Key_K, Qt::ControlModifier);
+        QTest::keyClick(m_window.get(), Qt::Key_F, Qt::ControlModifier);
         auto *field = m_window->findChild<QLineEdit *>(u"find"_s);
         QTest::keyClicks(field, text);
         QTest::keyClick(field, Qt::Key_Return);

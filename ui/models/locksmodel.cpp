@@ -421,6 +421,7 @@ QVariant LocksModel::data(const QModelIndex &index, int role) const
     const auto text = [&] { return entry.cell(index.column(), nowOf(entry.snapshot.lock.connection)); };
     switch (role) {
     case Qt::DisplayRole: return text();
+    case NameRole: return entry.snapshot.lock.name;
     case Qt::TextAlignmentRole: return QVariant::fromValue(LockRow::alignmentOf(index.column()));
     case Qt::ToolTipRole:
         if (index.column() == LockRow::Lock)

@@ -25,10 +25,10 @@ class LocksModel : public QAbstractTableModel {
 public:
     using Chip = LockFilter::Chip;
     using Clock = std::function<SystemTime()>;
+    enum Role { NameRole = Qt::UserRole }; // QByteArray
 
     explicit LocksModel(QObject *parent = nullptr);
     ~LocksModel() override;
-
     // Our clock; the system's unless a test (or a replay) says otherwise.
     void setClock(Clock clock) { m_clock = std::move(clock); }
     // The present of this connection's locks: our clock, or the moment it broke.
@@ -45,7 +45,6 @@ public:
     void removeConnection(const ConnectionName &connection);
     // The locks the window itself holds or waits for.
     void setMine(QSet<inspect::LockName> mine);
-
     void setChip(Chip chip);
     [[nodiscard]] Chip chip() const { return m_filter.chip; }
     void setText(const QString &text);
@@ -54,6 +53,7 @@ public:
     [[nodiscard]] const LockCounts &counts() const { return m_tally.found; }
     [[nodiscard]] int total() const { return m_tally.total; } // of the connection
 
+    [[nodiscard]] const LockRows &allRows() const { return m_all; }
     // What is known of a lock, filtered out or not; null if there is no such lock (now).
     [[nodiscard]] const inspect::LockSnapshot *snapshot(const inspect::LockName &lock) const;
     [[nodiscard]] const inspect::LockSnapshot &snapshotAt(int row) const;

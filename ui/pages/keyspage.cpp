@@ -6,6 +6,7 @@
 #include "ui/pages/keysdetail.h"
 #include "ui/pages/livetree.h"
 #include "ui/parts/notices.h"
+#include "ui/parts/tabletools.h"
 #include "ui/theme/theme.h"
 
 #include <QAction>
@@ -126,7 +127,6 @@ QWidget *KeysPage::buildTree()
         QGuiApplication::clipboard()->setText(escaped(m_tree->currentIndex().data(KeysModel::KeyRole).toByteArray()));
     });
     m_tree->addAction(copy);
-    m_tree->setContextMenuPolicy(Qt::ActionsContextMenu);
     return m_rows;
 }
 
@@ -151,6 +151,7 @@ void KeysPage::connectModel()
     m_proxy->setSourceModel(&m_model);
     m_tree->setModel(m_proxy);
     m_tree->setWidths(KeyNode::Name, {{KeyNode::Type, 110}, {KeyNode::Ttl, 110}, {KeyNode::Bytes, 90}});
+    m_tree->tools().setNameRole(KeysModel::KeyRole);
     m_tree->setLeastStretched(170); // what is not there stands in the detail
 
     m_filterSoon.setSingleShot(true);
@@ -162,6 +163,7 @@ void KeysPage::connectModel()
     });
     connect(&m_model, &KeysModel::turnBegins, m_tree, &LiveTree::holdPlace);
     connect(&m_model, &KeysModel::turnEnds, m_tree, &LiveTree::keepPlace);
+    connect(&m_model, &KeysModel::turnEnds, this, &KeysPage::showSought);
     connect(&m_model, &KeysModel::progressed, this, &KeysPage::sayProgress);
     connect(m_tree->selectionModel(), &QItemSelectionModel::currentChanged, this, &KeysPage::chooseKey);
     connect(m_detail, &KeyDetailView::looked, &m_model, &KeysModel::update);
@@ -282,6 +284,35 @@ QString KeysPage::statusText() const
 void KeysPage::setFilter(const QString &text)
 {
     m_filter->setText(text);
+}
+
+// Only a scan tells what there is; this one finds the key alone.
+bool KeysPage::showSubject(const Subject &subject)
+{
+    if (subject.kind != Subject::Kind::Key)
+        return false;
+    showConnection(subject.connection);
+    QByteArray pattern;
+    for (const char c : subject.name) {
+        if (QByteArrayView("*?[]\\^").contains(c))
+            pattern += '\\';
+        pattern += c;
+    }
+    m_filter->clear();
+    m_pattern->setText(escaped(pattern));
+    m_sought = RedisKey(subject.name);
+    takePattern();
+    return true;
+}
+
+void KeysPage::showSought()
+{
+    const QModelIndex found = m_sought.isEmpty() ? QModelIndex() : m_proxy->mapFromSource(m_model.find(m_sought));
+    if (!found.isValid())
+        return;
+    m_sought = {};
+    m_tree->setCurrentIndex(found); // which opens the folders on the way
+    m_tree->scrollTo(found);
 }
 
 void KeysPage::focusContent()

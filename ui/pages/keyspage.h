@@ -37,6 +37,7 @@ public:
     void focusContent() override;
     [[nodiscard]] bool isRecorded() const override { return false; }
     void refresh() override;
+    [[nodiscard]] bool showSubject(const Subject &subject) override;
     void freeze(std::optional<std::chrono::system_clock::time_point> at) override;
     void saveView(QSettings &settings) const override;
     void restoreView(QSettings &settings) override;
@@ -64,12 +65,14 @@ private:
     void takePattern();
     void sayProgress();
     void chooseKey(const QModelIndex &current);
+    void showSought();
 
     Backend *m_backend = nullptr;
     ConnectionChoice m_choice{Scheme::Redis, Scheme::RedisTls};
     bool m_isStale = false;
     bool m_isLeaving = false; // the key on show was found gone
     bool m_isFrozen = false;  // paused
+    RedisKey m_sought;        // asked for by another page, and not found yet
     KeysModel m_model{nullptr, [this] { return clock().steadyNow(); }};
     QSortFilterProxyModel *m_proxy = nullptr;
     QTimer m_filterSoon;

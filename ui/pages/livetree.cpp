@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/pages/livetree.h"
 
+#include "ui/parts/tabletools.h"
 #include "ui/theme/pill.h"
 #include "ui/theme/theme.h"
 
@@ -11,6 +12,13 @@
 #include <algorithm>
 
 namespace lockscope::ui {
+
+namespace {
+
+constexpr int leastOfAStretchedColumn = 140;
+constexpr std::chrono::milliseconds measurePause(500);
+
+} // namespace
 
 LiveTree::LiveTree(QWidget *parent) : QTreeView(parent)
 {
@@ -34,6 +42,14 @@ LiveTree::LiveTree(QWidget *parent) : QTreeView(parent)
     connect(this, &QTreeView::expanded, this, &LiveTree::sightChanged);
     connect(this, &QTreeView::collapsed, this, &LiveTree::sightChanged);
     connect(verticalScrollBar(), &QScrollBar::valueChanged, this, &LiveTree::sightChanged);
+    m_measureSoon.setSingleShot(true);
+    m_measureSoon.setInterval(measurePause);
+    connect(&m_measureSoon, &QTimer::timeout, this, &LiveTree::measure);
+    connect(this, &LiveTree::sightChanged, this, [this] { m_measureSoon.start(); });
+    connect(header(), &QHeaderView::sectionResized, this, [this](int column) {
+        if (!m_isFitting && column != m_stretched)
+            m_dragged.insert(column);
+    });
 }
 
 void LiveTree::setWidths(int stretched, std::initializer_list<std::pair<int, int>> widths)
@@ -41,12 +57,26 @@ void LiveTree::setWidths(int stretched, std::initializer_list<std::pair<int, int
     m_stretched = stretched;
     m_usual = widths;
     header()->setSectionResizeMode(stretched, QHeaderView::Stretch);
+    m_isFitting = true;
     for (const auto &[column, width] : widths)
         setColumnWidth(column, width);
+    m_isFitting = false;
+    if (!m_tools) {
+        m_tools = new TableTools(*this, *header(), {stretched, Qt::DisplayRole, {}});
+        connect(m_tools, &TableTools::columnsChosen, this, &LiveTree::fit);
+    }
+    const auto soon = [this] {
+        if (isVisible() && !m_measureSoon.isActive()) // rows may change all the time
+            m_measureSoon.start();
+    };
+    connect(model(), &QAbstractItemModel::rowsInserted, this, soon);
+    connect(model(), &QAbstractItemModel::dataChanged, this, soon);
+    connect(model(), &QAbstractItemModel::layoutChanged, this, soon);
 }
 
 void LiveTree::restoreColumns(const QByteArray &saved)
 {
+    m_isFitting = true;
     header()->restoreState(saved);
     header()->setStretchLastSection(false);
     for (const auto &[column, width] : m_usual) {
@@ -55,6 +85,8 @@ void LiveTree::restoreColumns(const QByteArray &saved)
     }
     if (m_stretched >= 0)
         header()->setSectionResizeMode(m_stretched, QHeaderView::Stretch);
+    m_isFitting = false;
+    fit();
 }
 
 // The whole row, branches included, as our tables draw it.
@@ -80,15 +112,72 @@ void LiveTree::resizeEvent(QResizeEvent *event)
     emit sightChanged();
 }
 
+void LiveTree::showEvent(QShowEvent *event)
+{
+    QTreeView::showEvent(event);
+    fit();
+    m_measureSoon.start();
+}
+
 void LiveTree::fit()
 {
-    if (m_leastStretched == 0)
+    if (!m_tools)
         return;
+    m_isFitting = true;
     int room = viewport()->width() - m_leastStretched;
+    const bool hasAllRoom = m_leastStretched == 0 || !isVisible(); // or is not laid out yet
     for (const auto &[column, width] : m_usual) {
-        room -= width;
-        setColumnHidden(column, room < 0);
+        const bool isChosenAway = m_tools->hides(column);
+        room -= isChosenAway ? 0 : width;
+        setColumnHidden(column, m_tools->hides(column, hasAllRoom || room >= 0));
     }
+    m_isFitting = false;
+    if (isVisible())
+        widen();
+}
+
+void LiveTree::measure()
+{
+    const auto *cells = qobject_cast<const TreeCellDelegate *>(itemDelegate());
+    if (!cells || m_usual.empty() || !isVisible())
+        return;
+    const int bottom = viewport()->height();
+    for (QModelIndex index = indexAt(QPoint(0, 0)); index.isValid() && visualRect(index).top() < bottom;
+         index = indexBelow(index)) {
+        for (const auto &[column, width] : m_usual)
+            m_needed[column] = std::max(m_needed[column], cells->widthNeeded(index.siblingAtColumn(column)));
+        const int indent = visualRect(index.siblingAtColumn(0)).left();
+        m_needed[m_stretched] = std::max(m_needed[m_stretched], cells->widthNeeded(index.siblingAtColumn(m_stretched))
+                                                                    + (m_stretched == 0 ? std::max(0, indent) : 0));
+    }
+    widen();
+}
+
+// Nothing is cut while there is room: first what a column usually has, then what the stretched one does not need.
+void LiveTree::widen()
+{
+    if (m_stretched < 0 || m_needed.empty())
+        return;
+    const int least = std::max(m_leastStretched, leastOfAStretchedColumn);
+    int room = viewport()->width();
+    for (const auto &[column, width] : m_usual)
+        room -= isColumnHidden(column) ? 0 : columnWidth(column);
+    m_isFitting = true;
+    const auto grow = [&](int keep, int most) {
+        for (const auto &[column, width] : m_usual) {
+            if (isColumnHidden(column) || m_dragged.contains(column))
+                continue;
+            const int wanted = std::min(m_needed[column], width * most);
+            const int extra = std::min(wanted - columnWidth(column), room - keep);
+            if (extra <= 0)
+                continue;
+            setColumnWidth(column, columnWidth(column) + extra);
+            room -= extra;
+        }
+    };
+    grow(least, 1);
+    grow(std::max(least, m_needed[m_stretched]), 2);
+    m_isFitting = false;
 }
 
 void LiveTree::holdPlace()
@@ -158,6 +247,12 @@ void paintPadlock(QPainter &painter, const QRectF &rect, const QColor &colour)
 QSize TreeCellDelegate::sizeHint(const QStyleOptionViewItem &, const QModelIndex &) const
 {
     return {40, m_rowHeight};
+}
+
+int TreeCellDelegate::widthNeeded(const QModelIndex &index) const
+{
+    const QFont font = m_mono.contains(index.column()) ? monoFont() : textFont();
+    return static_cast<int>(tabularWidth(font, index.data().toString().left(300))) + 2 * cellMargin + 2;
 }
 
 QColor TreeCellDelegate::textColor(const QModelIndex &index) const

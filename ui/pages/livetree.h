@@ -6,11 +6,15 @@
 #include <QPersistentModelIndex>
 #include <QSet>
 #include <QStyledItemDelegate>
+#include <QTimer>
 #include <QTreeView>
 
+#include <map>
 #include <vector>
 
 namespace lockscope::ui {
+
+class TableTools;
 
 // A tree view over rows that come and go: what the person looks at stays where it is.
 class LiveTree : public QTreeView {
@@ -20,6 +24,8 @@ public:
 
     // One column takes what the others leave.
     void setWidths(int stretched, std::initializer_list<std::pair<int, int>> widths);
+    // Of a tree that has widths.
+    [[nodiscard]] TableTools &tools() const { return *m_tools; }
 
     // In a narrow window the stretched column keeps this much, and the last ones go.
     void setLeastStretched(int width) { m_leastStretched = width; }
@@ -43,15 +49,23 @@ signals:
 
 protected:
     void resizeEvent(QResizeEvent *event) override;
+    void showEvent(QShowEvent *event) override;
     void drawRow(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const override;
 
 private:
     QPersistentModelIndex m_held;
     int m_heldAt = 0;
     void fit();
+    void measure();
+    void widen();
 
+    TableTools *m_tools = nullptr;
     int m_stretched = -1;
     int m_leastStretched = 0;
+    std::map<int, int> m_needed; // by column, of the rows that were on screen; grows only, so that nothing jitters
+    QSet<int> m_dragged;         // by a person: left alone
+    bool m_isFitting = false;
+    QTimer m_measureSoon;
     std::vector<std::pair<int, int>> m_usual;
 };
 
@@ -74,6 +88,8 @@ public:
     // A role whose value is a Tone (as int) for the text of the row, or invalid.
     void setToneRole(int role) { m_toneRole = role; }
     void setStale(bool isStale) { m_isStale = isStale; }
+    // So that nothing of its text is cut.
+    [[nodiscard]] int widthNeeded(const QModelIndex &index) const;
 
     void paint(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const override;
     [[nodiscard]] QSize sizeHint(const QStyleOptionViewItem &option, const QModelIndex &index) const override;

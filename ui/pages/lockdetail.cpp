@@ -256,8 +256,10 @@ void LockDetail::setGone(Gone gone)
 
 void LockDetail::setStale(bool stale)
 {
-    if (std::exchange(m_stale, stale) != stale)
-        updateVeil();
+    if (std::exchange(m_stale, stale) == stale)
+        return;
+    updateVeil();
+    updateRelease();
 }
 
 void LockDetail::updateVeil()
@@ -403,10 +405,11 @@ void LockDetail::updateRelease()
     const QByteArray who = holder();
     const bool isOwn = m_own.contains(who);
     m_forceRelease->setText(isOwn ? tr("Release") : tr("Force-release…"));
-    m_forceRelease->setEnabled(m_gone == Gone::No && !who.isEmpty());
-    m_forceRelease->setToolTip(who.isEmpty() ? tr("Nobody holds it")
-                               : isOwn       ? tr("Gives back what this window holds")
-                                             : tr("Shows what would be sent; sends nothing yet"));
+    m_forceRelease->setEnabled(m_gone == Gone::No && !m_stale && !who.isEmpty()); // what is old may be over
+    m_forceRelease->setToolTip(m_stale         ? tr("Not connected: who holds it now is not known")
+                               : who.isEmpty() ? tr("Nobody holds it")
+                               : isOwn         ? tr("Gives back what this window holds")
+                                               : tr("Shows what would be sent; sends nothing yet"));
 }
 
 void LockDetail::updateFold()

@@ -3,6 +3,7 @@
 
 #include "core/base/text.h"
 #include "ui/pages/lockdetail.h"
+#include "ui/parts/elidedlabel.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/views/holdspanel.h"
@@ -155,8 +156,8 @@ QWidget *LocksPage::makeChips()
     m_resort->hide();
     connect(m_resort, &QPushButton::clicked, &m_model, &LocksModel::settle);
     row->addWidget(m_resort);
-    m_order = makeLabel({}, u"muted"_s, strip);
-    m_order->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    m_order = new ElidedLabel(strip);
+    m_order->setProperty("look", u"muted"_s);
     m_order->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     row->addWidget(m_order, 1);
     return strip;
@@ -191,10 +192,10 @@ void LocksPage::showConnection(const ConnectionName &name)
     showEmptyNotice();
 }
 
-void LocksPage::showAll()
+void LocksPage::setChip(LocksModel::Chip chip)
 {
-    m_chips->button(static_cast<int>(LocksModel::Chip::All))->setChecked(true);
-    m_model.setChip(LocksModel::Chip::All);
+    m_chips->button(static_cast<int>(chip))->setChecked(true);
+    m_model.setChip(chip);
 }
 
 // After somebody narrowed the list: the choice goes where the list still is, and the detail and the actions with it.

@@ -39,7 +39,8 @@ public:
 
     // Shows this lock as soon as it is known.
     void selectLock(const inspect::LockName &lock);
-    void showAll(); // lifts the chip
+    void setChip(LocksModel::Chip chip);
+    void showAll() { setChip(LocksModel::Chip::All); } // lifts the chip
     // How many locks this window itself holds or waits for.
     [[nodiscard]] qsizetype ownLocks() const;
     void removeConnection(const ConnectionName &name);

@@ -115,6 +115,7 @@ void LogPage::buildTable()
     cells->setToneRole(LogModel::ToneRole);
     m_table->setItemDelegate(cells);
     m_table->setModel(&m_filtered);
+    m_table->setLeastStretched(200); // in a narrow window the last columns go
     m_table->setWidths(LogModel::Text, {{LogModel::Time, 116},
                                         {LogModel::Connection, 120},
                                         {LogModel::Kind, 90},
@@ -125,7 +126,6 @@ void LogPage::buildTable()
     copy->setShortcutContext(Qt::WidgetShortcut);
     connect(copy, &QAction::triggered, this, [this] { QGuiApplication::clipboard()->setText(copyText()); });
     m_table->addAction(copy);
-    m_table->setContextMenuPolicy(Qt::ActionsContextMenu);
     connect(m_table->verticalScrollBar(), &QScrollBar::valueChanged, this, &LogPage::scrolled);
 }
 

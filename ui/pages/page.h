@@ -74,6 +74,10 @@ signals:
     void lockActivated(const lockscope::inspect::LockName &lock);
     // Asks the window to show this on that page (by its id in pages.cpp), or on the first that shows such.
     void subjectActivated(const lockscope::ui::Subject &subject, const QString &page = {});
+    // Asks the window to find this text, as if it had been typed.
+    void filterRequested(const QString &text);
+    // Asks the window to show this lock in a window of its own.
+    void detachRequested(const lockscope::inspect::LockName &lock);
 
 protected:
     [[nodiscard]] ScreenClock &clock() const { return *m_clock; }

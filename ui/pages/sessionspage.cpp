@@ -8,14 +8,10 @@
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
-#include <QAction>
 #include <QBoxLayout>
-#include <QClipboard>
-#include <QGuiApplication>
 #include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
-#include <QMenu>
 #include <QRegularExpression>
 #include <QSettings>
 #include <QSortFilterProxyModel>
@@ -25,12 +21,6 @@ namespace lockscope::ui {
 
 using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
-
-namespace {
-
-constexpr std::size_t mostInMenu = 20;
-
-} // namespace
 
 SessionsPage::SessionsPage(QWidget *parent) : Page(parent)
 {
@@ -73,14 +63,14 @@ SessionsPage::SessionsPage(QWidget *parent) : Page(parent)
     m_table->setModel(m_proxy);
     m_table->setSortingEnabled(true);
     m_table->sortByColumn(SessionsModel::Holds, Qt::DescendingOrder);
-    m_table->setWidths(SessionsModel::Holds, {{SessionsModel::Connection, 120},
-                                              {SessionsModel::Session, 160},
-                                              {SessionsModel::Endpoint, 160},
-                                              {SessionsModel::Client, 110},
+    // In a narrow window the last ones go.
+    m_table->setLeastStretched(150);
+    m_table->setWidths(SessionsModel::Holds, {{SessionsModel::Endpoint, 160},
                                               {SessionsModel::Waits, 200},
-                                              {SessionsModel::Expires, 118}});
-    m_table->setContextMenuPolicy(Qt::CustomContextMenu);
-    connect(m_table, &QWidget::customContextMenuRequested, this, &SessionsPage::showMenu);
+                                              {SessionsModel::Connection, 120},
+                                              {SessionsModel::Client, 110},
+                                              {SessionsModel::Expires, 118},
+                                              {SessionsModel::Session, 160}});
     connect(m_table, &QTreeView::activated, this, &SessionsPage::activate);
 
     auto *layout = new QVBoxLayout(content);
@@ -180,30 +170,6 @@ void SessionsPage::activate(const QModelIndex &row)
     }
     if (chosen)
         emit lockActivated({session->connection, *chosen});
-}
-
-void SessionsPage::showMenu(const QPoint &at)
-{
-    const auto *session = snapshotAt(m_table->indexAt(at));
-    if (!session)
-        return;
-    QMenu menu(this);
-    connect(menu.addAction(u"Copy session"_s), &QAction::triggered, this,
-            [text = session->session] { QGuiApplication::clipboard()->setText(text); });
-    if (session->endpoint)
-        connect(menu.addAction(u"Copy endpoint"_s), &QAction::triggered, this,
-                [text = *session->endpoint] { QGuiApplication::clipboard()->setText(text); });
-    const auto addLocks = [&](const QString &words, const std::vector<QByteArray> &names) {
-        for (std::size_t i = 0; i < std::min(names.size(), mostInMenu); ++i) {
-            QString text = words + label(names[i], 80);
-            connect(menu.addAction(text.replace(u'&', u"&&"_s)), &QAction::triggered, this,
-                    [this, lock = inspect::LockName{session->connection, names[i]}] { emit lockActivated(lock); });
-        }
-    };
-    menu.addSeparator();
-    addLocks(u"Show what it holds: "_s, session->holds);
-    addLocks(u"Show what it waits for: "_s, session->waits);
-    menu.exec(m_table->viewport()->mapToGlobal(at));
 }
 
 void SessionsPage::ticked()

@@ -28,6 +28,9 @@ public:
     void restoreView(QSettings &settings) override;
 
     [[nodiscard]] LiveTree *table() const { return m_table; }
+    [[nodiscard]] const SessionsModel &model() const { return m_model; }
+    // Of a row of the table; null without one.
+    [[nodiscard]] const inspect::SessionSnapshot *snapshotAt(const QModelIndex &row) const;
 
 protected:
     void ticked() override;
@@ -35,9 +38,7 @@ protected:
 private:
     void take(const Batch &batch);
     void say();
-    void showMenu(const QPoint &at);
     void activate(const QModelIndex &row);
-    [[nodiscard]] const inspect::SessionSnapshot *snapshotAt(const QModelIndex &row) const;
 
     SessionsModel m_model{nullptr, [this] { return clock().now(); }};
     QSortFilterProxyModel *m_proxy = nullptr; // text and order

@@ -5,6 +5,7 @@
 #include "ui/pages/livetree.h"
 #include "ui/pages/znodesdetail.h"
 #include "ui/parts/notices.h"
+#include "ui/parts/tabletools.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
@@ -131,7 +132,6 @@ QWidget *ZnodesPage::buildTree()
     auto *again = new QAction(u"Refresh"_s, m_tree);
     connect(again, &QAction::triggered, this, [this] { m_model.refresh(pathAt(m_tree->currentIndex())); });
     m_tree->addActions({copy, again});
-    m_tree->setContextMenuPolicy(Qt::ActionsContextMenu);
     return m_rows;
 }
 
@@ -161,6 +161,7 @@ void ZnodesPage::connectModel()
                                         {ZnodeNode::Owner, 146},
                                         {ZnodeNode::Version, 64},
                                         {ZnodeNode::Modified, 108}});
+    m_tree->tools().setNameRole(ZnodeNode::PathRole);
     m_tree->setLeastStretched(170); // what is not there stands in the detail
 
     connect(&m_model, &ZnodesModel::turnBegins, m_tree, &LiveTree::holdPlace);
@@ -263,6 +264,15 @@ void ZnodesPage::choose()
 void ZnodesPage::setFilter(const QString &text)
 {
     m_filter->setText(text);
+}
+
+bool ZnodesPage::showSubject(const Subject &subject)
+{
+    if (subject.kind != Subject::Kind::Znode)
+        return false;
+    showConnection(subject.connection);
+    goTo(ZPath(subject.name));
+    return true;
 }
 
 void ZnodesPage::focusContent()

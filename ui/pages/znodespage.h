@@ -39,6 +39,7 @@ public:
     void focusContent() override;
     [[nodiscard]] bool isRecorded() const override { return false; }
     void refresh() override;
+    [[nodiscard]] bool showSubject(const Subject &subject) override;
     void saveView(QSettings &settings) const override;
     void restoreView(QSettings &settings) override;
 

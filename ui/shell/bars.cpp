@@ -37,16 +37,16 @@ void setLook(QWidget &widget, const QString &look)
 } // namespace
 
 TopBar::TopBar(const ConnectionBook &book, QWidget *parent)
-    : QFrame(parent), m_book(book), m_find(new QLineEdit(this)), m_environment(new QLabel(this)),
-      m_writes(new QPushButton(this)), m_pause(new QPushButton(this))
+    : QFrame(parent), m_book(book), m_title(new QLabel(u"Lockscope"_s, this)), m_find(new QLineEdit(this)),
+      m_filters(new QPushButton(u"▾"_s, this)), m_menu(new QPushButton(u"⋯"_s, this)),
+      m_environment(new QLabel(this)), m_writes(new QPushButton(this)), m_pause(new QPushButton(this))
 {
     setProperty("look", u"topbar"_s);
     setFixedHeight(45);
-    auto *title = new QLabel(u"Lockscope"_s, this);
-    title->setFont(textFont(13, QFont::Bold));
-    title->setStyleSheet(u"font-weight: 700;"_s);
+    m_title->setFont(textFont(13, QFont::Bold));
+    m_title->setStyleSheet(u"font-weight: 700;"_s);
 
-    m_find->setPlaceholderText(tr("Find a lock, session or host (Ctrl+K)"));
+    m_find->setPlaceholderText(tr("Find a lock, session or host (Ctrl+F)"));
     m_find->setAccessibleName(tr("Find"));
     m_find->setObjectName(u"find"_s);
     m_find->setProperty("look", u"find"_s);
@@ -90,20 +90,39 @@ TopBar::TopBar(const ConnectionBook &book, QWidget *parent)
     help->setToolTip(tr("Keys (?)"));
     connect(help, &QPushButton::clicked, this, &TopBar::helpRequested);
 
+    m_filters->setObjectName(u"filtersButton"_s);
+    m_filters->setProperty("look", u"flat"_s);
+    m_filters->setFixedWidth(34);
+    m_filters->setAccessibleName(tr("Saved filters"));
+    m_filters->setToolTip(tr("Saved filters (Ctrl+Shift+S)"));
+    m_menu->setObjectName(u"menuButton"_s);
+    m_menu->setAccessibleName(tr("All actions"));
+    m_menu->setToolTip(tr("All actions (F10)"));
     auto *row = new QHBoxLayout(this);
     row->setContentsMargins(12, 0, 12, 1);
     row->setSpacing(10);
-    row->addWidget(title);
+    row->addWidget(m_title);
     row->addSpacing(8);
-    row->addWidget(m_find, 1);
+    auto *finding = new QHBoxLayout;
+    finding->setSpacing(0);
+    finding->addWidget(m_find, 1);
+    finding->addWidget(m_filters);
+    row->addLayout(finding, 1);
     row->addStretch(1);
     row->addWidget(m_environment);
     row->addWidget(m_writes);
     row->addWidget(time);
     row->addWidget(m_pause);
     row->addWidget(help);
+    row->addWidget(m_menu);
     connect(&book, &ConnectionBook::changed, this, &TopBar::refresh);
     refresh();
+}
+
+void TopBar::resizeEvent(QResizeEvent *event)
+{
+    QFrame::resizeEvent(event);
+    m_title->setVisible(width() >= 900); // the window's own title says it
 }
 
 void TopBar::setContext(const ConnectionName &connection)

@@ -26,6 +26,9 @@ public:
     [[nodiscard]] QString findText() const;
     void setFindText(const QString &text);
     void setPaused(bool paused);
+    // Whoever fills their menus: of all actions, and of the filters that are kept.
+    [[nodiscard]] QPushButton &menuButton() const { return *m_menu; }
+    [[nodiscard]] QPushButton &filtersButton() const { return *m_filters; }
 
 signals:
     void findChanged(const QString &text); // after a pause in typing
@@ -37,13 +40,17 @@ signals:
 
 protected:
     bool eventFilter(QObject *watched, QEvent *event) override;
+    void resizeEvent(QResizeEvent *event) override;
 
 private:
     void refresh();
 
     const ConnectionBook &m_book;
     ConnectionName m_context;
+    QLabel *m_title;
     QLineEdit *m_find;
+    QPushButton *m_filters;
+    QPushButton *m_menu;
     QLabel *m_environment;
     QPushButton *m_writes;
     QPushButton *m_pause;

@@ -34,7 +34,9 @@ HelpOverlay::HelpOverlay(const QStringList &pages, QWidget *window) : QWidget(wi
     QList<std::pair<QString, QString>> keys;
     if (!pages.isEmpty())
         keys << std::pair(u"Ctrl+1 … Ctrl+%1"_s.arg(pages.size()), pages.join(u", "_s));
-    keys << std::pair(u"Ctrl+K"_s, tr("find; Enter or ↓ goes into the rows, Esc clears"))
+    keys << std::pair(u"Ctrl+K"_s,
+                      tr("go to a lock, session or page, or do anything: type a few letters, Enter goes"))
+         << std::pair(u"Ctrl+F"_s, tr("find; Enter or ↓ goes into the rows, Esc clears"))
          << std::pair(u"↑ ↓ Home End"_s, tr("move through rows; in the watch chain ← → too"))
          << std::pair(u"Enter"_s, tr("open: from the list into the lock's detail"))
          << std::pair(u"Tab, Shift+Tab"_s, tr("next and previous control"))
@@ -44,7 +46,12 @@ HelpOverlay::HelpOverlay(const QStringList &pages, QWidget *window) : QWidget(wi
          << std::pair(u"Ctrl+T"_s, tr("time: go back in what was recorded; ← → there by seconds, Esc is now"))
          << std::pair(u"Ctrl+Shift+← →"_s, tr("five minutes back, and on"))
          << std::pair(u"Ctrl+Shift+↑ ↓"_s, tr("to the chosen lock's change before, and after"))
-         << std::pair(u"F5"_s, tr("read what is on screen again"))
+         << std::pair(u"Ctrl+D"_s, tr("the chosen lock in its own window, which follows it; Esc closes that"))
+         << std::pair(u"Menu, Shift+F10"_s, tr("what can be copied, shown and done of a row; Ctrl+C copies the row"))
+         << std::pair(u"Ctrl+E"_s, tr("export the table as it is shown: CSV, JSON"))
+         << std::pair(u"Ctrl+S, Ctrl+Shift+S"_s, tr("keep this filter under a name; those kept"))
+         << std::pair(u"Ctrl+Shift+C"_s, tr("copy the incident note of the chosen lock"))
+         << std::pair(u"F10"_s, tr("all actions")) << std::pair(u"F5"_s, tr("read what is on screen again"))
          << std::pair(u"+ − 0"_s, tr("zoom the watch chain"))
          << std::pair(u"Space or ."_s, tr("in the simulator: play and pause"))
          << std::pair(u"← → Home End"_s, tr("in the simulator: one event back, one on, to the start, to the end"))

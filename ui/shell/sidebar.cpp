@@ -8,6 +8,10 @@
 #include "ui/theme/theme.h"
 
 #include <QButtonGroup>
+#include <QClipboard>
+#include <QContextMenuEvent>
+#include <QGuiApplication>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QMenu>
 #include <QPainter>
@@ -54,6 +58,21 @@ void SideItem::setStripe(const QColor &colour)
 {
     m_stripe = colour;
     update();
+}
+
+bool SideItem::event(QEvent *event)
+{
+    const bool isByKey = event->type() == QEvent::ContextMenu
+                         && static_cast<QContextMenuEvent *>(event)->reason() == QContextMenuEvent::Keyboard;
+    return isByKey || QAbstractButton::event(event); // the key itself is taken below, on every platform alike
+}
+
+void SideItem::keyPressEvent(QKeyEvent *event)
+{
+    if (event->key() == Qt::Key_Menu || (event->key() == Qt::Key_F10 && event->modifiers() == Qt::ShiftModifier))
+        emit customContextMenuRequested(rect().center());
+    else
+        QAbstractButton::keyPressEvent(event);
 }
 
 QSize SideItem::sizeHint() const
@@ -297,6 +316,15 @@ void SideBar::showMenu(const ConnectionName &name, const QPoint &at)
         connect(menu->addAction(tr("Retry")), &QAction::triggered, this, [this, name] { emit retryRequested(name); });
         connect(menu->addAction(tr("Edit…")), &QAction::triggered, this, [this, name] { emit editRequested(name); });
     }
+    const auto addCopy = [menu](const QString &words, const QString &text) {
+        connect(menu->addAction(words), &QAction::triggered, menu,
+                [text] { QGuiApplication::clipboard()->setText(text); });
+    };
+    menu->addSeparator();
+    addCopy(tr("Copy name"), escaped(name.bytes()));
+    addCopy(tr("Copy address"), status->uri);
+    addCopy(tr("Copy as command"), u"lockscopectl --connect '%1=%2' locks"_s.arg(
+                                       escaped(name.bytes()), QString(status->uri).replace(u'\'', u"'\\''"_s)));
     menu->addSeparator();
     connect(menu->addAction(tr("Disconnect")), &QAction::triggered, this,
             [this, name] { emit disconnectRequested(name); });

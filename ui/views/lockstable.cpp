@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/views/lockstable.h"
 
+#include "ui/parts/tabletools.h"
 #include "ui/theme/theme.h"
 
 #include <QHeaderView>
@@ -71,6 +72,8 @@ LocksTable::LocksTable(LocksModel &model, QWidget *parent) : QTableView(parent),
         if (!m_fitting && column != LockRow::FindingColumn) // which takes what the window leaves, by itself
             m_widthsChosen = true;
     });
+    m_tools = new TableTools(*this, *horizontalHeader(), {LockRow::Lock, LocksModel::NameRole, {}});
+    connect(m_tools, &TableTools::columnsChosen, this, &LocksTable::fitColumns);
     connect(&model, &LocksModel::aboutToApply, this, &LocksTable::remember);
     connect(&model, &LocksModel::applied, this, &LocksTable::settle);
     connect(selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex &current) {
@@ -247,22 +250,27 @@ void LocksTable::fitColumns()
     const int width = viewport()->width();
     m_fitting = true;
     // What a narrow window can do without, it goes without.
-    setColumnHidden(LockRow::Recipe, width < 860);
-    setColumnHidden(LockRow::Held, width < 720);
-    setColumnHidden(LockRow::OldestWait, width < 640);
-    setColumnHidden(LockRow::Connection, !m_showsConnections);
+    const std::map<int, int> least{{LockRow::Recipe, 860}, {LockRow::Held, 720}, {LockRow::OldestWait, 640}};
+    for (int column = 0; column < LockRow::ColumnCount; ++column) {
+        const auto needs = least.find(column);
+        const bool hasUse = column != LockRow::Connection || m_showsConnections;
+        const bool isTooNarrow = column == LockRow::Connection && isVisible() && width < 640; // the detail says it
+        setColumnHidden(
+            column, m_tools->hides(column, !isTooNarrow && (needs == least.end() || width >= needs->second), hasUse));
+    }
     if (!m_widthsChosen) {
-        const int state = 134;
         measure();
-        const int numbers = width < 640 ? 84 : width < 720 ? 180 : 276;
-        const int connection = m_showsConnections ? std::clamp(m_needed[LockRow::Connection], 98, 140) : 0;
-        if (m_showsConnections)
-            setColumnWidth(LockRow::Connection, connection);
-        setColumnWidth(LockRow::State, state);
-        setColumnWidth(LockRow::Waiting, 84);
-        setColumnWidth(LockRow::OldestWait, 96);
-        setColumnWidth(LockRow::Held, 96);
-        shareOut(std::max(0, width - state - numbers - connection));
+        const int connection = std::clamp(m_needed[LockRow::Connection], 98, 140);
+        int left = width;
+        for (const auto &[column, wide] : {std::pair(int(LockRow::State), 134),
+                                           {LockRow::Waiting, 84},
+                                           {LockRow::OldestWait, 96},
+                                           {LockRow::Held, 96},
+                                           {LockRow::Connection, connection}}) {
+            setColumnWidth(column, wide);
+            left -= isColumnHidden(column) ? 0 : wide;
+        }
+        shareOut(std::max(0, left));
     }
     m_fitting = false;
 }
@@ -274,23 +282,30 @@ void LocksTable::shareOut(int room)
         int column;
         int least;
         int most;
-        int percent; // where there is not even room for the least
     };
     const bool recipe = !isColumnHidden(LockRow::Recipe);
-    const Share shares[] = {{LockRow::Lock, 150, room * 55 / 100, recipe ? 38 : 48},
-                            {LockRow::Holder, 110, 240, recipe ? 22 : 27},
-                            {LockRow::Recipe, recipe ? 80 : 0, recipe ? 180 : 0, recipe ? 18 : 0}};
-    constexpr int leastForFinding = 110;
+    const bool holder = !isColumnHidden(LockRow::Holder);
+    const Share shares[] = {{LockRow::Lock, 150, room * 55 / 100},
+                            {LockRow::Holder, holder ? 110 : 0, holder ? 240 : 0},
+                            {LockRow::Recipe, recipe ? 80 : 0, recipe ? 180 : 0}};
+    const int leastForFinding = isColumnHidden(LockRow::FindingColumn) ? 0 : 110;
     int left = room - leastForFinding;
     for (const auto &share : shares)
         left -= share.least;
-    const bool isTight = left < 0;
-    left = std::max(0, left);
+    if (left < 0) { // not even room for the least: the name first
+        const int name =
+            std::clamp(m_needed[LockRow::Lock], room * 40 / 100, std::max(room * 40 / 100, room * 64 / 100));
+        const int rest = room - name;
+        setColumnWidth(LockRow::Lock, name);
+        setColumnWidth(LockRow::Holder, rest * (recipe ? 36 : 50) / 100);
+        setColumnWidth(LockRow::Recipe, rest * 30 / 100);
+        return;
+    }
     for (const auto &share : shares) {
         const int wanted = std::clamp(m_needed[share.column], share.least, std::max(share.least, share.most));
         const int extra = std::min(left, wanted - share.least);
         left -= extra;
-        setColumnWidth(share.column, isTight ? room * share.percent / 100 : share.least + extra);
+        setColumnWidth(share.column, share.least + extra);
     }
 }
 

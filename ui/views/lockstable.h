@@ -29,6 +29,8 @@ private:
     const LocksModel &m_model;
 };
 
+class TableTools;
+
 class LocksTable : public QTableView {
     Q_OBJECT
 public:
@@ -50,6 +52,7 @@ public:
     void setClock(Clock clock) { m_clock = std::move(clock); }
     // As soon as there are several connections each row says whose it is.
     void setConnections(int count, std::set<ConnectionName> production);
+    [[nodiscard]] TableTools &tools() { return *m_tools; }
     [[nodiscard]] QByteArray saveColumns() const;
     void restoreColumns(const QByteArray &saved);
 
@@ -83,6 +86,7 @@ private:
     std::optional<inspect::LockName> m_anchor;  // the row that shall not move on screen
     int m_anchorY = 0;
     LocksDelegate *m_cells = nullptr;
+    TableTools *m_tools = nullptr;
     bool m_showsConnections = false;
     Clock m_clock = std::chrono::steady_clock::now;
     std::optional<std::chrono::steady_clock::time_point> m_lastKey;

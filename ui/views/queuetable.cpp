@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/views/queuetable.h"
 
+#include "ui/parts/tabletools.h"
 #include "ui/theme/theme.h"
 
 #include <QHeaderView>
@@ -33,8 +34,16 @@ QueueTable::QueueTable(QueueModel &model, Columns columns, QWidget *parent)
     CellDelegate::prepare(*this);
     setAccessibleName(tr("Queue"));
     horizontalHeader()->setStretchLastSection(columns == Columns::Raw);
-    for (int column = 0; column < QueueModel::ColumnCount; ++column)
-        setColumnHidden(column, (column >= QueueModel::Node) != (columns == Columns::Raw));
+    QList<int> own;
+    for (int column = 0; column < QueueModel::ColumnCount; ++column) {
+        const bool isOwn = (column >= QueueModel::Node) == (columns == Columns::Raw);
+        setColumnHidden(column, !isOwn);
+        if (isOwn)
+            own << column;
+    }
+    const int name = columns == Columns::Raw ? QueueModel::Node : QueueModel::Who;
+    m_tools = new TableTools(*this, *horizontalHeader(), {name, Qt::DisplayRole, own});
+    connect(m_tools, &TableTools::columnsChosen, this, &QueueTable::fitColumns);
     connect(selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex &current) {
         if (current.isValid())
             emit chosen(m_model.contenderAt(current.row()).id);
@@ -78,19 +87,22 @@ void QueueTable::fitColumns()
     const int width = viewport()->width();
     if (m_columns == Columns::Raw) {
         for (const auto column : {QueueModel::Czxid, QueueModel::Owner, QueueModel::Version})
-            setColumnHidden(column, !m_model.hasNodes());
+            setColumnHidden(column, !m_model.hasNodes() || m_tools->hides(column));
+        setColumnHidden(QueueModel::Data, m_tools->hides(QueueModel::Data));
         setColumnWidth(QueueModel::Node, width * 42 / 100);
         setColumnWidth(QueueModel::Czxid, std::min(120, width * 14 / 100));
         setColumnWidth(QueueModel::Owner, std::min(170, width * 20 / 100));
         setColumnWidth(QueueModel::Version, 70);
         return;
     }
-    const bool ttl = m_model.hasTtl();
+    const bool ttl = m_model.hasTtl() && !m_tools->hides(QueueModel::Ttl);
     setColumnHidden(QueueModel::Ttl, !ttl);
-    const int place = m_model.hasModes() ? 98 : 80;
+    setColumnHidden(QueueModel::Place, m_tools->hides(QueueModel::Place));
+    setColumnHidden(QueueModel::Age, m_tools->hides(QueueModel::Age));
+    const int place = isColumnHidden(QueueModel::Place) ? 0 : m_model.hasModes() ? 98 : 80;
     const int age = 84;
-    const int rest = std::max(0, width - place - age * (ttl ? 2 : 1));
-    const bool sessions = m_model.hasSessions();
+    const int rest = std::max(0, width - place - age * ((ttl ? 1 : 0) + (isColumnHidden(QueueModel::Age) ? 0 : 1)));
+    const bool sessions = m_model.hasSessions() && !m_tools->hides(QueueModel::Session);
     const int who = sessions ? rest * 45 / 100 : rest;
     setColumnHidden(QueueModel::Session, !sessions);
     setColumnWidth(QueueModel::Place, place);

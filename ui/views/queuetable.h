@@ -23,12 +23,15 @@ private:
     const QueueModel &m_model;
 };
 
+class TableTools;
+
 class QueueTable : public QTableView {
     Q_OBJECT
 public:
     enum class Columns { Queue, Raw };
     QueueTable(QueueModel &model, Columns columns, QWidget *parent = nullptr);
 
+    [[nodiscard]] TableTools &tools() { return *m_tools; }
     [[nodiscard]] QByteArray currentContender() const; // empty without one
     void setCurrentContender(const QByteArray &id);
 
@@ -44,6 +47,7 @@ private:
 
     QueueModel &m_model;
     Columns m_columns;
+    TableTools *m_tools = nullptr;
 };
 
 } // namespace lockscope::ui

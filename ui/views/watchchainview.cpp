@@ -5,6 +5,7 @@
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
+#include <QContextMenuEvent>
 #include <QHelpEvent>
 #include <QKeyEvent>
 #include <QPainter>
@@ -242,9 +243,26 @@ void WatchChainView::select(int at, bool tell)
         emit chosen(m_current);
 }
 
+void WatchChainView::contextMenuEvent(QContextMenuEvent *event)
+{
+    const int box = boxAt(event->pos());
+    if (event->reason() == QContextMenuEvent::Keyboard || box < 0)
+        return; // the key itself is taken below
+    select(box, true);
+    const auto &contender = m_chain.boxes[static_cast<std::size_t>(box)].contender;
+    if (!contender.isEmpty())
+        emit menuRequested(contender, event->globalPos());
+}
+
 void WatchChainView::keyPressEvent(QKeyEvent *event)
 {
     const int current = currentBox();
+    const bool isMenuKey =
+        event->key() == Qt::Key_Menu || (event->key() == Qt::Key_F10 && event->modifiers() == Qt::ShiftModifier);
+    if (isMenuKey && current >= 0) {
+        emit menuRequested(m_current, viewport()->mapToGlobal(QPoint(24, 24)));
+        return;
+    }
     const int last = static_cast<int>(m_chain.boxes.size()) - 1;
     switch (event->key()) {
     case Qt::Key_Left:

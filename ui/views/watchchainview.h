@@ -30,6 +30,8 @@ public:
 
 signals:
     void chosen(const QByteArray &contender);
+    // By the mouse, the Menu key or Shift+F10.
+    void menuRequested(const QByteArray &contender, const QPoint &at);
     void captionChanged(const QString &caption);
     // The number of contenders folded away, or that fold would be possible.
     void foldChanged();
@@ -39,6 +41,7 @@ protected:
     void resizeEvent(QResizeEvent *event) override;
     void keyPressEvent(QKeyEvent *event) override;
     void mousePressEvent(QMouseEvent *event) override;
+    void contextMenuEvent(QContextMenuEvent *event) override;
     void wheelEvent(QWheelEvent *event) override;
     bool viewportEvent(QEvent *event) override;
 

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which news is told: by the rule, once, and nothing of what was there before.
+#include "tests/support/fakedata.h"
+#include "tests/support/testmain.h"
+#include "ui/models/alertwatch.h"
+
+#include <QSettings>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace lockscope;
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using inspect::ChangeKind;
+using inspect::Severity;
+using ui::AlertRule;
+
+namespace {
+
+const auto alertsNow = std::chrono::system_clock::time_point(1'700'000'000s);
+
+} // namespace
+
+class TestAlertWatch : public QObject {
+    Q_OBJECT
+
+private:
+    std::chrono::steady_clock::time_point m_now{1h};
+    QStringList m_told;
+
+    static Batch status(const QByteArray &name, bool production, bool complete = true)
+    {
+        Batch batch;
+        auto one = test::connectedStatus(name, Scheme::Redis, production, alertsNow);
+        one.progress.firstSnapshotComplete = complete;
+        batch.connections = {one};
+        return batch;
+    }
+    // Without a TTL it is critical.
+    static Batch lockOf(const QByteArray &connection, const QByteArray &key, bool isImmortal,
+                        ChangeKind kind = ChangeKind::Changed)
+    {
+        Batch batch;
+        batch.locks = {test::change(
+            kind, test::redisLock(connection, key,
+                                  isImmortal ? std::nullopt : std::optional<std::chrono::milliseconds>(30s),
+                                  test::serverTime(alertsNow)))};
+        return batch;
+    }
+    static AlertRule onRule()
+    {
+        AlertRule rule;
+        rule.isOn = true;
+        rule.least = Severity::Warning;
+        return rule;
+    }
+    std::unique_ptr<ui::AlertWatch> watch(const ui::ConnectionBook &book, const AlertRule &rule)
+    {
+        m_told.clear();
+        auto made = std::make_unique<ui::AlertWatch>(book, nullptr, [this] { return m_now; });
+        made->setRule(rule);
+        connect(made.get(), &ui::AlertWatch::alerted, this, [this](const std::vector<ui::Alert> &alerts) {
+            for (const auto &alert : alerts)
+                m_told << QString::fromUtf8(alert.lock.text());
+        });
+        return made;
+    }
+
+private slots:
+    void offUnlessAskedFor()
+    {
+        ui::ConnectionBook book;
+        book.apply(status("prod", true));
+        const auto alerts = watch(book, AlertRule());
+        alerts->apply(lockOf("prod", "a-lock", true));
+        QCOMPARE(m_told, QStringList());
+    }
+
+    void aNewFindingOnceAndNotWhatWasThere()
+    {
+        ui::ConnectionBook book;
+        book.apply(status("prod", true, false));
+        const auto alerts = watch(book, onRule());
+        alerts->apply(lockOf("prod", "old-lock", true)); // the first look
+        book.apply(status("prod", true));
+        alerts->apply(lockOf("prod", "old-lock", true));
+        QCOMPARE(m_told, QStringList());
+        alerts->apply(lockOf("prod", "new-lock", true));
+        alerts->apply(lockOf("prod", "new-lock", true));
+        m_now += 1h;
+        alerts->apply(lockOf("prod", "new-lock", true)); // it never left
+        QCOMPARE(m_told, QStringList{u"prod:new-lock"_s});
+    }
+
+    void whatComesAndGoesIsNotRepeated()
+    {
+        ui::ConnectionBook book;
+        book.apply(status("prod", true));
+        const auto alerts = watch(book, onRule());
+        for (int i = 0; i < 5; ++i) {
+            alerts->apply(lockOf("prod", "a-lock", true));
+            alerts->apply(lockOf("prod", "a-lock", false));
+            alerts->apply(lockOf("prod", "a-lock", true, ChangeKind::Removed));
+            m_now += 1min;
+        }
+        QCOMPARE(m_told.size(), 1);
+        m_now += 10min;
+        alerts->apply(lockOf("prod", "a-lock", true)); // long after it is news again
+        QCOMPARE(m_told.size(), 2);
+    }
+
+    void theRuleNarrows()
+    {
+        ui::ConnectionBook book;
+        book.apply(status("prod", true));
+        book.apply(status("dev", false));
+        auto rule = onRule();
+        rule.pattern = u"*:payments/*"_s;
+        auto alerts = watch(book, rule);
+        alerts->apply(lockOf("prod", "payments/payout/lock", true));
+        alerts->apply(lockOf("prod", "orders-lock", true));
+        alerts->apply(lockOf("dev", "payments/payout/lock", true)); // not production
+        QCOMPARE(m_told, QStringList{u"prod:payments/payout/lock"_s});
+        rule = onRule();
+        rule.code = u"long-wait"_s;
+        rule.onlyProduction = false;
+        alerts = watch(book, rule);
+        alerts->apply(lockOf("dev", "a-lock", true));
+        QCOMPARE(m_told, QStringList());
+        rule.code = u"no-ttl"_s;
+        alerts = watch(book, rule);
+        alerts->apply(lockOf("dev", "a-lock", true));
+        QCOMPARE(m_told, QStringList{u"dev:a-lock"_s});
+    }
+
+    void theRuleIsKept()
+    {
+        QTemporaryDir folder;
+        QSettings settings(folder.filePath(u"view.ini"_s), QSettings::IniFormat);
+        AlertRule none;
+        none.restore(settings);
+        QCOMPARE(none, AlertRule());
+        auto rule = onRule();
+        rule.code = u"no-ttl"_s;
+        rule.pattern = u"prod:*"_s;
+        rule.onlyProduction = false;
+        rule.save(settings);
+        AlertRule read;
+        read.restore(settings);
+        QCOMPARE(read, rule);
+    }
+};
+
+LOCKSCOPE_TEST(TestAlertWatch)
+#include "tst_alertwatch.moc"

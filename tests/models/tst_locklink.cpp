@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Locks as links: there and back, and nothing that is not exactly one.
+#include "tests/support/testmain.h"
+#include "ui/models/locklink.h"
+
+#include <QTest>
+
+using namespace lockscope;
+using namespace Qt::StringLiterals;
+using inspect::LockName;
+
+class TestLockLink : public QObject {
+    Q_OBJECT
+private slots:
+    void everyNameComesBack_data()
+    {
+        QTest::addColumn<QByteArray>("name");
+        QTest::newRow("path") << "/locks/orders"_ba;
+        QTest::newRow("key") << "{payments:payout}&lock=other#x"_ba;
+        QTest::newRow("percent, plus and space") << "100%+ 1"_ba;
+        QTest::newRow("not text") << QByteArray("\xff\x00\x1b[31m", 7);
+        QTest::newRow("UTF-8") << "/замки/заказы"_ba;
+    }
+    void everyNameComesBack()
+    {
+        QFETCH(QByteArray, name);
+        const LockName lock{ConnectionName("zk-1.eu"), name};
+        const QString link = ui::linkOf(lock);
+        QVERIFY(link.startsWith(u"lockscope://open?connection=zk-1.eu&lock="_s));
+        for (const QChar c : link)
+            QVERIFY(c > u' ' && c < u'\x7f');
+        const auto read = ui::readLink(link);
+        QVERIFY(read);
+        QCOMPARE(*read, lock);
+    }
+
+    void nothingElseIsOne_data()
+    {
+        QTest::addColumn<QString>("link");
+        for (const auto &bad :
+             {u""_s, u"lockscope://open"_s, u"lockscope://open?lock=/a"_s, u"lockscope://open?connection=zk"_s,
+              u"lockscope://open?connection=&lock=a"_s, u"lockscope://open?connection=zk&lock="_s,
+              u"lockscope://open?connection=zk&lock=a&lock=b"_s, u"lockscope://open?connection=zk&lock=a&reason=x"_s,
+              u"lockscope://force-release?connection=zk&lock=a"_s, u"lockscope://open@host?connection=zk&lock=a"_s,
+              u"zk://host:2181"_s, u"lockscope://open?connection=zk&lock=a\nb"_s,
+              u"lockscope://open?connection=zk&lock=a#--arm"_s})
+            QTest::newRow(qPrintable(bad)) << bad;
+        QTest::newRow("endless") << u"lockscope://open?connection=zk&lock="_s + QString(5000, u'a');
+    }
+    void nothingElseIsOne()
+    {
+        QFETCH(QString, link);
+        QVERIFY(!ui::readLink(link));
+    }
+};
+
+LOCKSCOPE_TEST(TestLockLink)
+#include "tst_locklink.moc"

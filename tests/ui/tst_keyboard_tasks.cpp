@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an operator does at three in the morning, by keyboard alone and from the first look on, with the number of
+// keys.
+#include "tests/support/fakebackend.h"
+#include "tests/support/fakedata.h"
+#include "tests/support/testmain.h"
+#include "ui/dialogs/forcereleasedialog.h"
+#include "ui/mainwindow.h"
+#include "ui/pages/livetree.h"
+#include "ui/pages/lockdetail.h"
+#include "ui/pages/lockspage.h"
+#include "ui/pages/pages.h"
+#include "ui/pages/sessionspage.h"
+#include "ui/theme/theme.h"
+#include "ui/views/answerlabel.h"
+#include "ui/views/lockstable.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QLineEdit>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QTest>
+
+using namespace Qt::StringLiterals;
+using namespace lockscope;
+using inspect::ChangeKind;
+using inspect::LockName;
+
+namespace {
+
+const ui::SystemTime tasksNow = ui::SystemTime(std::chrono::seconds(1'700'000'000));
+constexpr int mostTabs = 40;
+
+LockName taskLock(const QByteArray &path)
+{
+    return {ConnectionName("zk"), path};
+}
+
+} // namespace
+
+class TestKeyboardTasks : public QObject {
+    Q_OBJECT
+
+private:
+    std::unique_ptr<ui::Theme> m_theme;
+    std::unique_ptr<test::FakeBackend> m_backend;
+    std::unique_ptr<ui::MainWindow> m_window;
+    int m_keys = 0;
+
+    ui::LocksPage &page() { return m_window->locksPage(); }
+    // A real key to whatever has the focus; each counts, whatever is held with it.
+    void press(Qt::Key key, Qt::KeyboardModifiers with = Qt::NoModifier)
+    {
+        QWidget *focus = QApplication::focusWidget();
+        QTest::keyClick(focus ? focus : m_window.get(), key, with);
+        ++m_keys;
+    }
+    void type(const QString &text)
+    {
+        QTest::keyClicks(QApplication::focusWidget(), text);
+        m_keys += static_cast<int>(text.size());
+    }
+    void goTo(const QString &letters)
+    {
+        press(Qt::Key_K, Qt::ControlModifier);
+        type(letters);
+        press(Qt::Key_Return);
+    }
+    bool tabTo(const QString &objectName)
+    {
+        for (int i = 0; i < mostTabs; ++i) {
+            const auto *focus = QApplication::focusWidget();
+            if (focus && focus->objectName() == objectName)
+                return true;
+            press(Qt::Key_Tab);
+        }
+        return false;
+    }
+    bool tabToButton(const QString &text)
+    {
+        for (int i = 0; i < mostTabs; ++i) {
+            const auto *focus = qobject_cast<QPushButton *>(QApplication::focusWidget());
+            if (focus && focus->text() == text)
+                return true;
+            press(Qt::Key_Tab);
+        }
+        return false;
+    }
+    QPushButton *release()
+    {
+        auto *dialog = m_window->findChild<ui::ForceReleaseDialog *>();
+        return dialog ? dialog->findChild<QPushButton *>(u"releaseButton"_s) : nullptr;
+    }
+    void tellConnection(bool production, bool readOnly)
+    {
+        auto status = test::connectedStatus("zk", Scheme::ZooKeeper, production, tasksNow);
+        status.readOnly = readOnly;
+        m_backend->tellConnection(status);
+    }
+    void openForceRelease()
+    {
+        goTo(u"nightly"_s);
+        QCOMPARE(page().currentLock(), std::optional(taskLock("/locks/nightly-report")));
+        press(Qt::Key_F, Qt::ControlModifier | Qt::ShiftModifier);
+        QTRY_VERIFY(release() && release()->isVisible());
+        QTRY_VERIFY(QApplication::focusWidget()
+                    && m_window->findChild<ui::ForceReleaseDialog *>()->isAncestorOf(QApplication::focusWidget()));
+    }
+    bool wasReleased()
+    {
+        return m_backend->lastForced && m_backend->lastForced->before.lock == taskLock("/locks/nightly-report");
+    }
+
+private slots:
+    void initTestCase() { m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light); }
+    void cleanupTestCase() { m_theme.reset(); }
+    void init()
+    {
+        m_keys = 0;
+        m_backend = std::make_unique<test::FakeBackend>();
+        m_backend->onPlanForceRelease = [](const LockName &lock,
+                                           const QByteArray &) -> Result<operate::ForceReleasePlan> {
+            operate::ForceReleasePlan plan;
+            plan.before = test::queueLock("zk", lock.name, 1, test::serverTime(tasksNow));
+            plan.holder = plan.before.contenders[0].id;
+            plan.guard = plan.before.contenders[0].guard;
+            plan.commands = {u"delete"_s};
+            return plan;
+        };
+        m_window = std::make_unique<ui::MainWindow>(*m_backend);
+        page().setClock([] { return tasksNow; });
+        m_window->show();
+        m_window->activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(m_window.get()));
+        tellConnection(false, false);
+        std::vector<inspect::SnapshotChange> locks;
+        for (const QByteArray path : {"/locks/invoices", "/locks/nightly-report", "/locks/orders", "/locks/stock"})
+            locks.push_back(
+                test::change(ChangeKind::Added, test::queueLock("zk", path, 1, test::serverTime(tasksNow))));
+        m_backend->tellLocks(locks);
+    }
+    void cleanup()
+    {
+        qInfo("%s: %d keys", QTest::currentTestFunction(), m_keys);
+        m_window.reset();
+        m_backend.reset();
+    }
+
+    void whoBlocksOrders()
+    {
+        goTo(u"orders"_s);
+        QCOMPARE(page().currentLock(), std::optional(taskLock("/locks/orders")));
+        QVERIFY(page().detail().findChild<ui::AnswerLabel *>()->sentence().startsWith(
+            u"/locks/orders is held by 10.0.3.7 for "_s));
+        QVERIFY2(m_keys <= 8, qPrintable(QString::number(m_keys)));
+    }
+
+    void releaseOnDevelopment()
+    {
+        openForceRelease();
+        QVERIFY(tabTo(u"releaseButton"_s));
+        press(Qt::Key_Space);
+        QVERIFY(wasReleased());
+        QVERIFY2(m_keys <= 20, qPrintable(QString::number(m_keys)));
+    }
+
+    // Armed, named, given a reason: more keys, none of them the mouse's.
+    void releaseOnProduction()
+    {
+        tellConnection(true, true);
+        openForceRelease();
+        type(u"INC-4411"_s);
+        QVERIFY(tabTo(u"armButton"_s));
+        press(Qt::Key_Space);
+        QTRY_VERIFY(m_window->findChild<QMessageBox *>(u"armQuestion"_s));
+        QTRY_VERIFY(m_window->findChild<QMessageBox *>(u"armQuestion"_s)->isAncestorOf(QApplication::focusWidget()));
+        QVERIFY(tabToButton(u"Allow writes on zk"_s));
+        press(Qt::Key_Space);
+        QVERIFY(m_backend->wasCalled(u"setReadOnly zk false"_s));
+        tellConnection(true, false);
+        m_window->findChild<ui::ForceReleaseDialog *>()->activateWindow(); // as every window manager does
+        QTRY_VERIFY(QApplication::focusWidget()
+                    && m_window->findChild<ui::ForceReleaseDialog *>()->isAncestorOf(QApplication::focusWidget()));
+        QVERIFY(tabTo(u"typeName"_s));
+        type(u"/locks/nightly-report"_s);
+        QVERIFY(tabTo(u"releaseButton"_s));
+        press(Qt::Key_Space);
+        QVERIFY(wasReleased());
+        QCOMPARE(m_backend->lastReason, u"INC-4411"_s);
+        QVERIFY2(m_keys <= 80, qPrintable(QString::number(m_keys))); // 29 of them the name and the reason
+    }
+
+    void whatASessionHoldsAndWaitsFor()
+    {
+        Batch batch;
+        batch.sessionsOf = {ConnectionName("zk")};
+        for (int i = 0; i < 3; ++i) {
+            inspect::SessionSnapshot session;
+            session.connection = ConnectionName("zk");
+            session.session = u"0x1000009b489000%1"_s.arg(i);
+            session.endpoint = u"10.0.3.%1:56332"_s.arg(7 + i);
+            session.holds = {"/locks/orders", "/locks/stock"};
+            batch.sessions.push_back(session);
+        }
+        m_backend->tell(batch);
+        goTo(u"3.8"_s);
+        QVERIFY(m_window->findChild<ui::SessionsPage *>()->isVisible());
+        QVERIFY2(m_keys <= 5, qPrintable(QString::number(m_keys)));
+    }
+
+    void incidentNote()
+    {
+        goTo(u"orders"_s);
+        press(Qt::Key_C, Qt::ControlModifier | Qt::ShiftModifier);
+        QCOMPARE(QGuiApplication::clipboard()->text(), page().detail().note());
+        QVERIFY(QGuiApplication::clipboard()->text().contains(u"/locks/orders"_s));
+        QVERIFY2(m_keys <= 9, qPrintable(QString::number(m_keys)));
+    }
+
+    void everyPageIsAFewLettersAway()
+    {
+        for (const auto &row : ui::allPages()) {
+            m_keys = 0;
+            goTo(row.title.left(4).toLower());
+            QVERIFY2(m_window->findChild<ui::LocksPage *>()->isVisible() == (row.id == u"locks"_s),
+                     qPrintable(row.id));
+            QVERIFY(m_keys <= 6);
+        }
+    }
+
+    void theMenuOfTheChosenRow()
+    {
+        goTo(u"orders"_s);
+        press(Qt::Key_F10, Qt::ShiftModifier);
+        auto *menu = QApplication::activePopupWidget();
+        QVERIFY(menu);
+        QTest::keyClick(menu, Qt::Key_Down);
+        QTest::keyClick(menu, Qt::Key_Return);
+        QCOMPARE(QGuiApplication::clipboard()->text(), u"zk:/locks/orders"_s);
+    }
+};
+
+LOCKSCOPE_GUI_TEST(TestKeyboardTasks)
+#include "tst_keyboard_tasks.moc"

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ctrl+K: everything in one list, by a few letters.
+#include "tests/support/fakebackend.h"
+#include "tests/support/fakedata.h"
+#include "tests/support/testmain.h"
+#include "ui/mainwindow.h"
+#include "ui/pages/lockspage.h"
+#include "ui/pages/sessionspage.h"
+#include "ui/shell/actions.h"
+#include "ui/shell/palette.h"
+#include "ui/theme/theme.h"
+#include "ui/views/lockstable.h"
+
+#include <QAction>
+#include <QApplication>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QTest>
+
+using namespace Qt::StringLiterals;
+using namespace lockscope;
+using inspect::ChangeKind;
+using inspect::LockName;
+
+namespace {
+
+const ui::SystemTime paletteNow = ui::SystemTime(std::chrono::seconds(1'700'000'000));
+
+} // namespace
+
+class TestPalette : public QObject {
+    Q_OBJECT
+
+private:
+    std::unique_ptr<ui::Theme> m_theme;
+    std::unique_ptr<test::FakeBackend> m_backend;
+    std::unique_ptr<ui::MainWindow> m_window;
+
+    ui::CommandPalette &palette() { return *m_window->findChild<ui::CommandPalette *>(); }
+    QStringList rows()
+    {
+        QStringList texts;
+        for (int row = 0; row < palette().list().count(); ++row)
+            texts << palette().list().item(row)->data(Qt::AccessibleTextRole).toString();
+        return texts;
+    }
+    void openPalette() { QTest::keyClick(m_window.get(), Qt::Key_K, Qt::ControlModifier); }
+    void type(const QString &text) { QTest::keyClicks(&palette().field(), text); }
+    void press(Qt::Key key) { QTest::keyClick(&palette().field(), key); }
+    inspect::SnapshotChange added(const QByteArray &path)
+    {
+        return test::change(ChangeKind::Added, test::queueLock("zk", path, 1, test::serverTime(paletteNow)));
+    }
+
+private slots:
+    void initTestCase() { m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light); }
+    void cleanupTestCase() { m_theme.reset(); }
+    void init()
+    {
+        m_backend = std::make_unique<test::FakeBackend>();
+        m_window = std::make_unique<ui::MainWindow>(*m_backend);
+        m_window->locksPage().setClock([] { return paletteNow; });
+        m_window->show();
+        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+        m_backend->tellConnection(test::connectedStatus("zk", Scheme::ZooKeeper, false, paletteNow));
+        m_backend->tellLocks({added("/locks/orders"), added("/locks/reorders"), added("/locks/nightly-report")});
+    }
+    void cleanup()
+    {
+        m_window.reset();
+        m_backend.reset();
+    }
+
+    void showsPagesAndActionsWithTheirKeys()
+    {
+        openPalette();
+        QVERIFY(palette().isVisible());
+        QCOMPARE(QApplication::focusWidget(), &palette().field());
+        QVERIFY(rows().contains(u"Page, Locks, Ctrl+1"_s));
+        QVERIFY(rows().contains(u"Do, Force-release the chosen lock…, Ctrl+Shift+F"_s));
+    }
+
+    void everyActionIsInIt()
+    {
+        openPalette();
+        for (const auto *action : m_window->actions().all()) {
+            if (action->objectName() == u"palette"_s)
+                continue;
+            palette().field().setText(action->text().remove(u'…'));
+            QVERIFY2(palette().list().item(0)->text() == action->text(), qPrintable(action->text()));
+        }
+    }
+
+    void theBestFitIsFirstAndEnterGoesThere()
+    {
+        m_window->showPage(u"log"_s);
+        openPalette();
+        type(u"orders"_s);
+        QCOMPARE(rows().first(), u"Lock, /locks/orders, zk"_s);
+        QCOMPARE(rows().at(1), u"Lock, /locks/reorders, zk"_s);
+        press(Qt::Key_Down);
+        press(Qt::Key_Return);
+        QVERIFY(!palette().isVisible());
+        QCOMPARE(m_window->locksPage().currentLock(),
+                 std::optional(LockName{ConnectionName("zk"), "/locks/reorders"}));
+        QCOMPARE(QApplication::focusWidget(), &m_window->locksPage().table());
+    }
+
+    void firstLettersOfWordsDo()
+    {
+        openPalette();
+        type(u"nr"_s);
+        QCOMPARE(rows().first(), u"Lock, /locks/nightly-report, zk"_s);
+        press(Qt::Key_Escape);
+    }
+
+    void escapeGivesTheFocusBack()
+    {
+        auto &table = m_window->locksPage().table();
+        table.setFocus();
+        openPalette();
+        type(u"ord"_s);
+        press(Qt::Key_Escape);
+        QVERIFY(!palette().isVisible());
+        QCOMPARE(QApplication::focusWidget(), &table);
+        openPalette(); // and begins anew
+        QCOMPARE(palette().field().text(), QString());
+        openPalette();
+        QVERIFY(!palette().isVisible());
+        QCOMPARE(QApplication::focusWidget(), &table);
+    }
+
+    void aSessionIsFoundByWhereItIsFrom()
+    {
+        Batch batch;
+        batch.sessionsOf = {ConnectionName("zk")};
+        inspect::SessionSnapshot session;
+        session.connection = ConnectionName("zk");
+        session.session = u"0x1000009b4890001"_s;
+        session.endpoint = u"10.0.3.7:56332"_s;
+        batch.sessions = {session};
+        m_backend->tell(batch);
+        openPalette();
+        type(u"10.0.3.7"_s);
+        QCOMPARE(rows().first(), u"Session, 0x1000009b4890001  10.0.3.7:56332, zk"_s);
+        press(Qt::Key_Return);
+        QVERIFY(m_window->findChild<ui::SessionsPage *>()->isVisible());
+    }
+
+    void whatDoesNotFitSaysSoAndDoesNothing()
+    {
+        openPalette();
+        type(u"no such thing anywhere"_s);
+        QCOMPARE(palette().list().item(0)->text(), u"Nothing fits"_s);
+        press(Qt::Key_Return);
+        QVERIFY(palette().isVisible());
+    }
+
+    // However many fit, a screenful is made of them; hostile names are escaped.
+    void ofManyLocksTheBestAreShown()
+    {
+        std::vector<inspect::SnapshotChange> many;
+        for (int i = 0; i < 3000; ++i)
+            many.push_back(added("/jobs/job-" + QByteArray::number(10000 + i)));
+        many.push_back(added("/jobs/\x1b[31m"));
+        m_backend->tellLocks(many);
+        openPalette();
+        type(u"job"_s);
+        QCOMPARE(palette().list().count(), static_cast<int>(ui::PaletteHits::most));
+        palette().field().setText(u"job-12345"_s);
+        QCOMPARE(palette().list().item(0)->text(), u"/jobs/job-12345"_s);
+        palette().field().setText(u"31m"_s);
+        QCOMPARE(palette().list().item(0)->text(), u"/jobs/\\x1B[31m"_s);
+    }
+};
+
+LOCKSCOPE_GUI_TEST(TestPalette)
+#include "tst_palette.moc"

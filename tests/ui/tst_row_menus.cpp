@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// The menu of a row, wherever the row stands: what it offers, what it copies, where it goes; and what tables share:
+// Ctrl+C, chosen columns, export.
+#include "tests/support/fakebackend.h"
+#include "tests/support/fakedata.h"
+#include "tests/support/testmain.h"
+#include "ui/mainwindow.h"
+#include "ui/pages/livetree.h"
+#include "ui/pages/lockdetail.h"
+#include "ui/pages/lockspage.h"
+#include "ui/pages/logpage.h"
+#include "ui/pages/pages.h"
+#include "ui/pages/sessionspage.h"
+#include "ui/pages/znodespage.h"
+#include "ui/parts/tabletools.h"
+#include "ui/shell/sidebar.h"
+#include "ui/theme/theme.h"
+#include "ui/views/lockstable.h"
+#include "ui/views/queuetable.h"
+#include "ui/views/watchchainview.h"
+
+#include <QApplication>
+#include <QClipboard>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QLineEdit>
+#include <QMenu>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace Qt::StringLiterals;
+using namespace lockscope;
+using inspect::ChangeKind;
+using inspect::LockName;
+
+namespace {
+
+const ui::SystemTime menusNow = ui::SystemTime(std::chrono::seconds(1'700'000'000));
+const LockName menuOrders{ConnectionName("zk"), "/locks/orders"};
+
+} // namespace
+
+class TestRowMenus : public QObject {
+    Q_OBJECT
+
+private:
+    std::unique_ptr<ui::Theme> m_theme;
+    std::unique_ptr<test::FakeBackend> m_backend;
+    std::unique_ptr<ui::MainWindow> m_window;
+
+    ui::LocksPage &page() { return m_window->locksPage(); }
+    ui::LocksTable &table() { return page().table(); }
+    template <class T>
+    T *part(const char *name)
+    {
+        return m_window->findChild<T *>(QString::fromLatin1(name));
+    }
+    QMenu *menu() { return qobject_cast<QMenu *>(QApplication::activePopupWidget()); }
+    QStringList entries()
+    {
+        QStringList words;
+        if (auto *open = menu()) {
+            for (const auto *action : open->actions()) {
+                if (!action->isSeparator())
+                    words << action->text();
+            }
+        }
+        return words;
+    }
+    void choose(const QString &words)
+    {
+        auto *open = menu();
+        QVERIFY(open);
+        for (auto *action : open->actions()) {
+            if (action->text() == words) {
+                action->trigger();
+                open->close();
+                return;
+            }
+        }
+        QFAIL(qPrintable(u"no %1 in %2"_s.arg(words, entries().join(u", "_s))));
+    }
+    QString copied(const QString &words)
+    {
+        QGuiApplication::clipboard()->clear();
+        choose(words);
+        return QGuiApplication::clipboard()->text();
+    }
+    void openMenuOf(QWidget *view) { QTest::keyClick(view, Qt::Key_F10, Qt::ShiftModifier); }
+    void tellSession()
+    {
+        Batch batch;
+        batch.sessionsOf = {ConnectionName("zk")};
+        inspect::SessionSnapshot session;
+        session.connection = ConnectionName("zk");
+        session.session = u"0x1000009b4890001"_s;
+        session.endpoint = u"10.0.3.7:56332"_s;
+        session.holds = {"/locks/orders"};
+        batch.sessions = {session};
+        m_backend->tell(batch);
+    }
+
+private slots:
+    void initTestCase() { m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light); }
+    void cleanupTestCase() { m_theme.reset(); }
+    void init()
+    {
+        m_backend = std::make_unique<test::FakeBackend>();
+        m_window = std::make_unique<ui::MainWindow>(*m_backend);
+        page().setClock([] { return menusNow; });
+        m_window->show();
+        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+        m_backend->tellConnection(test::connectedStatus("zk", Scheme::ZooKeeper, false, menusNow));
+        m_backend->tellLocks(
+            {test::change(ChangeKind::Added, test::queueLock("zk", "/locks/orders", 2, test::serverTime(menusNow))),
+             test::change(ChangeKind::Added, test::queueLock("zk", "/locks/=cmd", 0, test::serverTime(menusNow)))});
+        m_window->selectLock(menuOrders);
+    }
+    void cleanup()
+    {
+        if (auto *open = menu())
+            open->close();
+        m_window.reset();
+        m_backend.reset();
+    }
+
+    void aLockIsCopiedAsNameCommandAndJson()
+    {
+        openMenuOf(&table());
+        QCOMPARE(copied(u"Copy name"_s), u"zk:/locks/orders"_s);
+        openMenuOf(&table());
+        QCOMPARE(copied(u"Copy link"_s), u"lockscope://open?connection=zk&lock=%2Flocks%2Forders"_s);
+        QTest::keyClick(&table(), Qt::Key_Menu);
+        QCOMPARE(copied(u"Copy as command"_s), u"lockscopectl --connect 'zk=zk://zk:2181' show 'zk:/locks/orders'"_s);
+        openMenuOf(&table());
+        const auto json = QJsonDocument::fromJson(copied(u"Copy as JSON"_s).toUtf8()).object();
+        QCOMPARE(json[u"schema"_s].toString(), u"lockscope/1"_s);
+        QCOMPARE(json[u"lock"_s][u"contenders"_s].toArray().size(), 3);
+    }
+
+    void theGraphIsOfferedWhereThereIsOne()
+    {
+        openMenuOf(&table());
+        QCOMPARE(entries().contains(u"Show in the graph"_s), ui::pageIds().contains(u"graph"_s));
+    }
+
+    void aLockLeadsToItsZnodeAndItsHoldersSession()
+    {
+        tellSession();
+        openMenuOf(&table());
+        choose(u"Show the holder's session"_s);
+        QVERIFY(m_window->findChild<ui::SessionsPage *>()->isVisible());
+        m_window->selectLock(menuOrders);
+        openMenuOf(&table());
+        choose(u"Show the znode"_s);
+        QVERIFY(m_window->findChild<ui::ZnodesPage *>()->isVisible());
+        QTRY_VERIFY(m_backend->wasCalled(u"listZnodes zk /"_s));
+    }
+
+    void findByThisNarrowsTheList()
+    {
+        openMenuOf(&table());
+        choose(u"Find by this name"_s);
+        QCOMPARE(m_window->findChild<QLineEdit *>(u"find"_s)->text(), u"/locks/orders"_s);
+        QCOMPARE(page().model().rowCount(), 1);
+    }
+
+    void aContenderIsTheSameInQueueRawAndChain()
+    {
+        auto *queue = part<ui::QueueTable>("queueTable");
+        queue->setCurrentContender(page().detail().snapshot()->contenders[1].id);
+        openMenuOf(queue);
+        const auto inQueue = entries();
+        QVERIFY(inQueue.contains(u"Copy id"_s));
+        QVERIFY(!inQueue.contains(u"Copy as command: rehearse its release"_s)); // it only waits
+        QCOMPARE(copied(u"Copy id"_s), u"_c_5f0c2a9e-1f0b-4e0f-8c3b-52be0c1d20d7-lock-0000000042"_s);
+        auto *chain = m_window->findChild<ui::WatchChainView *>();
+        openMenuOf(chain);
+        QCOMPARE(entries(), inQueue);
+        const auto json = QJsonDocument::fromJson(copied(u"Copy as JSON"_s).toUtf8()).object();
+        QCOMPARE(json[u"role"_s].toString(), u"waiter"_s);
+        queue->setCurrentContender(page().detail().snapshot()->contenders[0].id);
+        openMenuOf(queue);
+        QVERIFY(copied(u"Copy as command: rehearse its release"_s)
+                    .endsWith(u" rehearse 'zk:/locks/orders' --holder "
+                              "'_c_5f0c2a9e-1f0b-4e0f-8c3b-52be0c1d20d7-lock-0000000041'"_s));
+    }
+
+    void aSessionLeadsToItsLocks()
+    {
+        tellSession();
+        m_window->showPage(u"sessions"_s);
+        auto *sessions = m_window->findChild<ui::SessionsPage *>();
+        sessions->focusContent();
+        openMenuOf(sessions->table());
+        QCOMPARE(copied(u"Copy session"_s), u"0x1000009b4890001"_s);
+        openMenuOf(sessions->table());
+        choose(u"Show what it holds: /locks/orders"_s);
+        QVERIFY(page().isVisible());
+        QCOMPARE(page().currentLock(), std::optional(menuOrders));
+    }
+
+    void aConnectionHasItsMenuByKey()
+    {
+        auto *item = m_window->findChild<ui::SideItem *>();
+        for (auto *each : m_window->findChildren<ui::SideItem *>()) {
+            if (each->text() == u"zk"_s)
+                item = each;
+        }
+        item->setFocus();
+        openMenuOf(item);
+        QCOMPARE(copied(u"Copy as command"_s), u"lockscopectl --connect 'zk=zk://zk:2181' locks"_s);
+    }
+
+    void copyTakesTheRow()
+    {
+        QTest::keySequence(&table(), QKeySequence::Copy);
+        const auto cells = QGuiApplication::clipboard()->text().split(u'\t');
+        QVERIFY(cells.contains(u"/locks/orders"_s));
+        QVERIFY(cells.contains(u"10.0.3.7:56332"_s));
+        QCOMPARE(cells.size(), ui::LockRow::ColumnCount - 1); // one connection needs no column
+    }
+
+    void columnsAreChosenAndTheNameStays()
+    {
+        auto &tools = table().tools();
+        tools.openChooser({});
+        auto *open = menu();
+        QVERIFY(open);
+        for (auto *action : open->actions()) {
+            if (action->text() == u"Lock"_s)
+                QVERIFY(!action->isEnabled());
+            if (action->text() == u"Recipe"_s)
+                action->setChecked(false);
+        }
+        open->close();
+        QVERIFY(table().isColumnHidden(ui::LockRow::Recipe));
+        m_window->resize(1200, 800);
+        QVERIFY(table().isColumnHidden(ui::LockRow::Recipe)); // room or not
+        const auto choices = tools.choices();
+        QCOMPARE(choices, QStringList{u"-%1"_s.arg(int(ui::LockRow::Recipe))});
+        tools.restoreChoices({u"+%1"_s.arg(int(ui::LockRow::Recipe)), u"-%1"_s.arg(int(ui::LockRow::Lock)), u"-999"_s,
+                              u"x"_s, QString()});
+        QVERIFY(!table().isColumnHidden(ui::LockRow::Recipe));
+        QVERIFY(!table().isColumnHidden(ui::LockRow::Lock));
+    }
+
+    void whatIsShownIsExported()
+    {
+        page().setFilter(u"orders"_s);
+        const auto lines = table().tools().csv().split('\n');
+        QCOMPARE(lines.size(), 3); // titles, one row, the end
+        QVERIFY(lines[0].startsWith("State,Lock,"));
+        QVERIFY(lines[1].contains(",/locks/orders,"));
+        page().setFilter({});
+        QTemporaryDir folder;
+        const QString file = folder.filePath(u"locks.json"_s);
+        QCOMPARE(table().tools().writeTo(file), QString());
+        QFile written(file);
+        QVERIFY(written.open(QIODevice::ReadOnly));
+        const auto rows = QJsonDocument::fromJson(written.readAll()).object()[u"rows"_s].toArray();
+        QCOMPARE(rows.size(), 2);
+        QCOMPARE(rows[0][u"Lock"_s].toString(), u"/locks/orders"_s);
+        QVERIFY(!table().tools().writeTo(folder.filePath(u"no/such/folder.csv"_s)).isEmpty());
+    }
+
+    void everyTableHasTools()
+    {
+        for (const auto &id : ui::pageIds()) {
+            m_window->showPage(id);
+            for (auto *view : m_window->findChildren<ui::LiveTree *>()) {
+                if (view->isVisible())
+                    QVERIFY2(ui::TableTools::of(view), qPrintable(id));
+            }
+        }
+    }
+};
+
+LOCKSCOPE_GUI_TEST(TestRowMenus)
+#include "tst_row_menus.moc"

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the window has for the people who work in it: locks in windows of their own, filters that are kept, export,
+// the menu of all actions, About; and columns that keep their widths sane.
+#include "tests/support/fakebackend.h"
+#include "tests/support/fakedata.h"
+#include "tests/support/testmain.h"
+#include "ui/dialogs/aboutdialog.h"
+#include "ui/dialogs/alertsdialog.h"
+#include "ui/dialogs/forcereleasedialog.h"
+#include "ui/mainwindow.h"
+#include "ui/models/savedfilters.h"
+#include "ui/pages/detailwindow.h"
+#include "ui/pages/livetree.h"
+#include "ui/pages/lockdetail.h"
+#include "ui/pages/lockspage.h"
+#include "ui/pages/sessionspage.h"
+#include "ui/parts/notices.h"
+#include "ui/shell/actions.h"
+#include "ui/shell/palette.h"
+#include "ui/theme/theme.h"
+#include "ui/views/answerlabel.h"
+#include "ui/views/lockstable.h"
+#include "ui/workbench.h"
+
+#include <QApplication>
+#include <QCheckBox>
+#include <QFileDialog>
+#include <QInputDialog>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListWidget>
+#include <QMenu>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using namespace lockscope;
+using inspect::ChangeKind;
+using inspect::LockName;
+
+namespace {
+
+const ui::SystemTime benchNow = ui::SystemTime(1'700'000'000s);
+
+LockName benchName(const QByteArray &path)
+{
+    return {ConnectionName("zk"), path};
+}
+
+} // namespace
+
+class TestWorkbench : public QObject {
+    Q_OBJECT
+
+private:
+    std::unique_ptr<ui::Theme> m_theme;
+    std::unique_ptr<test::FakeBackend> m_backend;
+    std::unique_ptr<ui::MainWindow> m_window;
+    ui::SystemTime m_now = benchNow;
+
+    ui::LocksPage &page() { return m_window->locksPage(); }
+    inspect::SnapshotChange lockOf(const QByteArray &path, int waiters, ChangeKind kind = ChangeKind::Changed)
+    {
+        return test::change(kind, test::queueLock("zk", path, waiters, test::serverTime(benchNow)));
+    }
+    void press(QWidget *where, const QString &keys) { QTest::keySequence(where, QKeySequence(keys)); }
+    ui::DetailWindow *detached() { return m_window->findChild<ui::DetailWindow *>(); }
+    static QPushButton *release(const QWidget &window)
+    {
+        return window.findChild<QPushButton *>(u"forceReleaseButton"_s);
+    }
+    void tellConnection(ConnectionStatus::State state)
+    {
+        auto status = test::connectedStatus("zk", Scheme::ZooKeeper, false, benchNow);
+        status.state = state;
+        m_backend->tellConnection(status);
+    }
+
+private slots:
+    void initTestCase() { m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light); }
+    void cleanupTestCase() { m_theme.reset(); }
+    void init()
+    {
+        m_now = benchNow;
+        m_backend = std::make_unique<test::FakeBackend>();
+        m_window = std::make_unique<ui::MainWindow>(*m_backend);
+        page().setClock([this] { return m_now; });
+        m_window->show();
+        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+        tellConnection(ConnectionStatus::State::Connected);
+        m_backend->tellLocks({lockOf("/locks/orders", 2), lockOf("/locks/nightly-report", 0)});
+        m_window->selectLock(benchName("/locks/orders"));
+    }
+    void cleanup()
+    {
+        m_window.reset();
+        m_backend.reset();
+    }
+
+    void aLockOpensInItsOwnWindowAndIsFollowed()
+    {
+        press(m_window.get(), u"Ctrl+D"_s);
+        auto *window = detached();
+        QVERIFY(window && window->isVisible());
+        QCOMPARE(window->windowTitle(), u"zk:/locks/orders – Lockscope"_s);
+        QCOMPARE(window->detail().snapshot()->waiterCount(), 2);
+        m_window->selectLock(benchName("/locks/nightly-report")); // whatever is chosen elsewhere
+        m_backend->tellLocks({lockOf("/locks/orders", 5)});
+        QCOMPARE(window->detail().snapshot()->waiterCount(), 5);
+        m_backend->tellLocks({lockOf("/locks/orders", 5, ChangeKind::Removed)});
+        QVERIFY(window->findChild<ui::AnswerLabel *>()->sentence().startsWith(u"/locks/orders is gone"_s));
+        QVERIFY(!release(*window)->isEnabled());
+    }
+
+    void severalAtOnceEachOnce()
+    {
+        press(m_window.get(), u"Ctrl+D"_s);
+        m_window->selectLock(benchName("/locks/nightly-report"));
+        press(m_window.get(), u"Ctrl+D"_s);
+        press(m_window.get(), u"Ctrl+D"_s);
+        QCOMPARE(m_window->findChildren<ui::DetailWindow *>().size(), 2);
+        for (auto *window : m_window->findChildren<ui::DetailWindow *>())
+            QTest::keyClick(window, Qt::Key_Escape);
+        QTRY_COMPARE(m_window->findChildren<ui::DetailWindow *>().size(), 0);
+    }
+
+    // Two numbers on the screen are of one moment.
+    void itCountsByTheSameClock()
+    {
+        auto *window = m_window->workbench().detach(benchName("/locks/orders"));
+        const auto sentence = [](const QWidget &where) { return where.findChild<ui::AnswerLabel *>()->sentence(); };
+        m_now += 30s;
+        page().setClock([this] { return m_now; }); // which ticks
+        QTRY_COMPARE(sentence(*window), sentence(page().detail()));
+        QVERIFY(sentence(*window).contains(u"4 m 42 s"_s));
+    }
+
+    void whatIsStaleIsNotReleased()
+    {
+        auto *window = m_window->workbench().detach(benchName("/locks/orders"));
+        QVERIFY(release(*window)->isEnabled());
+        tellConnection(ConnectionStatus::State::Broken);
+        QVERIFY(!release(*window)->isEnabled());
+        QVERIFY(!release(page().detail())->isEnabled());
+        emit window->detail().forceReleaseRequested(); // as if it had been clicked a moment before
+        QVERIFY(!m_window->findChild<ui::ForceReleaseDialog *>());
+        tellConnection(ConnectionStatus::State::Connected);
+        QVERIFY(release(*window)->isEnabled());
+    }
+
+    void releasingFromItIsDoneOverThePageWithThatLockChosen()
+    {
+        auto *window = m_window->workbench().detach(benchName("/locks/orders"));
+        m_window->selectLock(benchName("/locks/nightly-report"));
+        m_window->showPage(u"log"_s);
+        release(*window)->click();
+        QCOMPARE(page().currentLock(), std::optional(benchName("/locks/orders")));
+        QVERIFY(m_window->findChild<ui::ForceReleaseDialog *>());
+        QVERIFY(m_backend->calls.last().startsWith(u"planForceRelease zk:/locks/orders "_s));
+    }
+
+    void aFilterIsKeptAndChosenAgain()
+    {
+        auto *find = m_window->findChild<QLineEdit *>(u"find"_s);
+        find->setText(u"night"_s);
+        page().setChip(ui::LocksModel::Chip::Contended);
+        press(m_window.get(), u"Ctrl+S"_s);
+        auto *question = m_window->findChild<QInputDialog *>(u"filterName"_s);
+        QVERIFY(question);
+        question->setTextValue(u"the night & its jobs"_s);
+        question->accept();
+        find->clear();
+        page().setFilter({});
+        page().showAll();
+        m_window->showPage(u"log"_s);
+        press(m_window.get(), u"Ctrl+K"_s);
+        auto *palette = m_window->findChild<ui::CommandPalette *>();
+        QTest::keyClicks(&palette->field(), u"jobs"_s);
+        QTest::keyClick(&palette->field(), Qt::Key_Return);
+        QCOMPARE(find->text(), u"night"_s);
+        QCOMPARE(page().model().chip(), ui::LocksModel::Chip::Contended);
+        QVERIFY(page().isVisible());
+
+        QTemporaryDir folder;
+        QSettings settings(folder.filePath(u"view.ini"_s), QSettings::IniFormat);
+        m_window->saveView(settings);
+        ui::MainWindow other(*m_backend);
+        other.restoreView(settings);
+        QCOMPARE(other.workbench().filters().all(), m_window->workbench().filters().all());
+        QCOMPARE(other.workbench().filters().all().size(), 1U);
+    }
+
+    void filtersOfABrokenFileAreLeftOut()
+    {
+        QTemporaryDir folder;
+        QSettings settings(folder.filePath(u"view.ini"_s), QSettings::IniFormat);
+        settings.beginWriteArray(u"filters"_s);
+        settings.setArrayIndex(0);
+        settings.setValue(u"name"_s, u"  "_s);
+        settings.setArrayIndex(1);
+        settings.setValue(u"name"_s, u"odd"_s);
+        settings.setValue(u"chip"_s, 99);
+        settings.endArray();
+        ui::SavedFilters filters;
+        filters.restore(settings);
+        QCOMPARE(filters.all(), std::vector<ui::SavedFilter>({{u"odd"_s, QString(), 0}}));
+        QVERIFY(!filters.keep({u"\n"_s, QString(), 0}));
+    }
+
+    void theTableOnScreenIsExported()
+    {
+        page().table().setFocus();
+        press(&page().table(), u"Ctrl+E"_s);
+        auto *dialog = m_window->findChild<QFileDialog *>(u"exportDialog"_s);
+        QVERIFY(dialog);
+        QTemporaryDir folder;
+        const QString file = folder.filePath(u"locks.csv"_s);
+        emit dialog->fileSelected(file);
+        QFile written(file);
+        QVERIFY(written.open(QIODevice::ReadOnly));
+        QVERIFY(written.readAll().contains(",/locks/orders,"));
+    }
+
+    void theMenuListsEveryActionWithItsKeys()
+    {
+        auto *menu = m_window->findChild<QMenu *>(u"actionsMenu"_s);
+        emit menu->aboutToShow();
+        auto listed = menu->actions();
+        for (const auto *below : menu->findChildren<QMenu *>())
+            listed += below->actions();
+        for (auto *action : m_window->actions().all()) {
+            if (action->objectName() != u"menu"_s)
+                QVERIFY2(listed.contains(action), qPrintable(action->text()));
+        }
+    }
+
+    void aboutSaysVersionLicencesAndWhereFilesLie()
+    {
+        m_window->actions().find(u"about"_s)->trigger();
+        const auto *about = m_window->findChild<ui::AboutDialog *>();
+        QVERIFY(about);
+        QString all;
+        for (const auto *label : about->findChildren<QLabel *>())
+            all += label->text() + u'\n';
+        for (const auto &words : {QStringLiteral("Lockscope " LOCKSCOPE_VERSION), u"GPL-3"_s, u"hiredis"_s,
+                                  u"audit.jsonl"_s, QString::fromLatin1(qVersion())})
+            QVERIFY2(all.contains(words), qPrintable(words));
+    }
+
+    // A link shows, and does nothing else: no connecting, no acting, whoever wrote it.
+    void aLinkShowsALockOfAConnectionThatIsOpen()
+    {
+        m_window->showPage(u"log"_s);
+        m_window->workbench().openLink(u"lockscope://open?connection=zk&lock=%2Flocks%2Fnightly-report"_s);
+        QVERIFY(page().isVisible());
+        QCOMPARE(page().currentLock(), std::optional(benchName("/locks/nightly-report")));
+        const auto asked = m_backend->calls;
+        for (const auto &link : {u"lockscope://open?connection=elsewhere&lock=a"_s, u"zk://evil:2181/"_s,
+                                 u"lockscope://open?connection=zk%3Dzk%3A%2F%2Fevil%3A2181&lock=a"_s}) {
+            m_window->workbench().openLink(link);
+            auto *said = m_window->findChild<QMessageBox *>(u"workbenchSays"_s);
+            QVERIFY(said);
+            delete said;
+        }
+        QCOMPARE(page().currentLock(), std::optional(benchName("/locks/nightly-report")));
+        QCOMPARE(m_backend->calls, asked);
+        QVERIFY(m_backend->connected.empty());
+    }
+
+    // Off until asked for; then what is new is told once, and a click goes to it. Nothing a client wrote is said.
+    void aNewFindingIsToldAndAClickGoesToIt()
+    {
+        auto &tray = m_window->workbench().tray();
+        const auto tellImmortal = [this](const QByteArray &key) {
+            m_backend->tellLocks({test::change(
+                ChangeKind::Added, test::redisLock("zk", key, std::nullopt, test::serverTime(benchNow)))});
+        };
+        tellImmortal("first-lock");
+        QCOMPARE(tray.unseen(), 0);
+        m_window->actions().find(u"alerts"_s)->trigger();
+        auto *dialog = m_window->findChild<ui::AlertsDialog *>();
+        QVERIFY(dialog);
+        for (auto *box : dialog->findChildren<QCheckBox *>())
+            box->setChecked(box->objectName() == u"alertsOn"_s); // of all connections
+        dialog->accept();
+        QVERIFY(m_window->workbench().alerts().rule().isOn);
+        QSignalSpy alerted(&m_window->workbench().alerts(), &ui::AlertWatch::alerted);
+        tellImmortal("first-lock"); // was there
+        tellImmortal("second-lock");
+        QCOMPARE(alerted.count(), 1);
+        const auto alerts = alerted[0][0].value<std::vector<ui::Alert>>();
+        QCOMPARE(alerts[0].lock, benchName("second-lock"));
+        QVERIFY(ui::Tray::textOf(alerts).endsWith(u": zk:second-lock"_s));
+        emit tray.activated(alerts[0].lock);
+        QCOMPARE(page().currentLock(), std::optional(benchName("second-lock")));
+    }
+
+    // Of the review: "127.0.0.…" beside 450 empty pixels.
+    void noColumnIsCutWhereThereIsRoom()
+    {
+        Batch batch;
+        batch.sessionsOf = {ConnectionName("zk")};
+        inspect::SessionSnapshot session;
+        session.connection = ConnectionName("zk");
+        session.session = u"0x1000009b4890001"_s;
+        session.endpoint = u"192.168.100.107:56332"_s;
+        session.client = u"a client with a long name"_s;
+        session.holds = {"/locks/orders"};
+        batch.sessions = {session};
+        m_backend->tell(batch);
+        m_window->showPage(u"sessions"_s);
+        auto *table = m_window->findChild<ui::SessionsPage *>()->table();
+        auto *header = table->header();
+        header->restoreState(header->saveState());
+        table->setColumnWidth(ui::SessionsModel::Connection, 120);
+        const auto *cells = qobject_cast<const ui::TreeCellDelegate *>(table->itemDelegate());
+        for (const int column : {ui::SessionsModel::Endpoint, ui::SessionsModel::Client, ui::SessionsModel::Session})
+            QTRY_VERIFY(table->columnWidth(column) >= cells->widthNeeded(table->model()->index(0, column)));
+    }
+};
+
+LOCKSCOPE_GUI_TEST(TestWorkbench)
+#include "tst_workbench.moc"

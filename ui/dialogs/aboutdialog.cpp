@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/dialogs/aboutdialog.h"
+
+#include "core/workspace/values.h"
+#include "ui/parts/parts.h"
+
+#include <QBoxLayout>
+#include <QDialogButtonBox>
+#include <QLabel>
+#include <QScrollArea>
+#include <QSettings>
+#include <QStandardPaths>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+QString stateFolder()
+{
+    const QString state = qEnvironmentVariable("XDG_STATE_HOME");
+    return state.startsWith(u'/')
+               ? state
+               : QStandardPaths::writableLocation(QStandardPaths::HomeLocation) + u"/.local/state"_s;
+}
+
+void addSection(QVBoxLayout &column, QWidget *parent, const QString &title, const QString &text, bool isMono)
+{
+    column.addSpacing(8);
+    column.addWidget(makeLabel(title, u"section"_s, parent));
+    auto *body = makeSelectable(text, parent, isMono);
+    body->setWordWrap(true);
+    body->setMinimumWidth(1);
+    column.addWidget(body);
+}
+
+} // namespace
+
+AboutDialog::AboutDialog(QWidget *parent) : QDialog(parent)
+{
+    setWindowTitle(tr("About Lockscope"));
+    setObjectName(u"aboutDialog"_s);
+    auto *page = new QWidget;
+    auto *rows = new QVBoxLayout(page);
+    rows->setContentsMargins(0, 0, 12, 0);
+    rows->addWidget(makeLabel(tr("An inspector and admin console for distributed locks."), {}, page));
+    addSection(
+        *rows, page, tr("LICENCE"),
+        tr("The source is Apache-2.0, © 2026 the Lockscope authors. This program uses Qt Charts, which is GPL-3: as "
+           "built it is distributed under the GPL-3. Lockscope comes without any warranty."),
+        false);
+    addSection(*rows, page, tr("MADE WITH"),
+               tr("Qt %1 (LGPL-3) and its module Charts (GPL-3)\nThe ZooKeeper C client (Apache-2.0)\nhiredis "
+                  "(BSD-3-Clause)\nLua 5.1 (MIT)\nQtKeychain (BSD-3-Clause)\nzlib (Zlib)")
+                   .arg(QString::fromLatin1(qVersion())),
+               false);
+    const QString dataFolder = QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation);
+    const QString configFolder = QStandardPaths::writableLocation(QStandardPaths::GenericConfigLocation);
+    addSection(
+        *rows, page, tr("WHERE FILES LIE"),
+        tr("Saved connections, without passwords:\n  %1\nThe window's sizes, columns and filters:\n  %2\nNames given "
+           "to clients:\n  %3\nWhat was forced, the audit record:\n  %4\nLessons of your own:\n  %5")
+            .arg(ConnectionStore::defaultFile(), QSettings().fileName(), configFolder + u"/lockscope/labels"_s,
+                 stateFolder() + u"/lockscope/audit.jsonl"_s, dataFolder + u"/lockscope/lessons"_s),
+        true);
+    rows->addStretch();
+    auto *scroll = new QScrollArea(this);
+    scroll->setWidgetResizable(true);
+    scroll->setFrameShape(QFrame::NoFrame);
+    scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    scroll->setAccessibleName(windowTitle());
+    scroll->setWidget(page);
+    auto *buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
+    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    auto *column = new QVBoxLayout(this);
+    column->setContentsMargins(24, 20, 24, 16);
+    column->addWidget(makeLabel(u"Lockscope "_s + QStringLiteral(LOCKSCOPE_VERSION), u"heading"_s, this));
+    column->addWidget(scroll, 1);
+    column->addWidget(buttons);
+    resize(parent ? QSize(620, 560).boundedTo(parent->window()->size() - QSize(48, 40)) : QSize(620, 560));
+}
+
+} // namespace lockscope::ui

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/models/alertwatch.h"
+
+#include "core/base/text.h"
+
+#include <QSettings>
+
+#include <set>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+using inspect::Severity;
+
+namespace {
+
+// One that comes and goes is not told again before that.
+constexpr std::chrono::minutes notAgainBefore(10);
+constexpr std::size_t mostRemembered = 10'000;
+
+} // namespace
+
+void AlertRule::save(QSettings &settings) const
+{
+    settings.setValue(u"alerts/on"_s, isOn);
+    settings.setValue(u"alerts/least"_s, static_cast<int>(least));
+    settings.setValue(u"alerts/code"_s, code);
+    settings.setValue(u"alerts/pattern"_s, pattern);
+    settings.setValue(u"alerts/onlyProduction"_s, onlyProduction);
+}
+
+void AlertRule::restore(const QSettings &settings)
+{
+    isOn = settings.value(u"alerts/on"_s, false).toBool();
+    const int saved = settings.value(u"alerts/least"_s, static_cast<int>(Severity::Critical)).toInt();
+    least = saved == static_cast<int>(Severity::Info)      ? Severity::Info
+            : saved == static_cast<int>(Severity::Warning) ? Severity::Warning
+                                                           : Severity::Critical;
+    code = settings.value(u"alerts/code"_s).toString();
+    pattern = settings.value(u"alerts/pattern"_s).toString();
+    onlyProduction = settings.value(u"alerts/onlyProduction"_s, true).toBool();
+}
+
+AlertWatch::AlertWatch(const ConnectionBook &book, QObject *parent, Clock clock)
+    : QObject(parent), m_book(book), m_clock(std::move(clock))
+{
+}
+
+void AlertWatch::setRule(AlertRule rule)
+{
+    m_rule = std::move(rule);
+    QString form = QRegularExpression::escape(m_rule.pattern); // `*` goes over slashes, too
+    form.replace(u"\\*"_s, u".*"_s).replace(u"\\?"_s, u"."_s);
+    m_pattern.setPattern(QRegularExpression::anchoredPattern(form));
+    m_pattern.setPatternOptions(QRegularExpression::DotMatchesEverythingOption);
+}
+
+bool AlertWatch::concerns(const inspect::LockSnapshot &lock) const
+{
+    const auto *status = m_book.find(lock.lock.connection);
+    if (m_rule.onlyProduction && (!status || !status->production))
+        return false;
+    if (m_rule.pattern.isEmpty())
+        return true;
+    return m_pattern.match(escaped(lock.lock.text())).hasMatch();
+}
+
+bool AlertWatch::concerns(const inspect::Finding &finding) const
+{
+    return finding.severity >= m_rule.least && (m_rule.code.isEmpty() || inspect::word(finding.code) == m_rule.code);
+}
+
+void AlertWatch::apply(const Batch &batch)
+{
+    std::vector<Alert> alerts;
+    const auto now = m_clock();
+    for (const auto &change : batch.locks) {
+        const auto &name = change.lock.lock;
+        std::set<inspect::FindingCode> before;
+        for (auto known = m_told.lower_bound({name, inspect::FindingCode{}});
+             known != m_told.end() && known->first.first == name; ++known) {
+            if (std::exchange(known->second.isThere, false))
+                before.insert(known->first.second);
+        }
+        if (change.kind == inspect::ChangeKind::Removed)
+            continue;
+        const auto *status = m_book.find(name.connection);
+        const bool isFirstLook = !status || !status->progress.firstSnapshotComplete;
+        for (const auto &finding : change.lock.findings) {
+            if (finding.severity < Severity::Warning && finding.severity < m_rule.least)
+                continue;
+            const auto [known, isNew] = m_told.try_emplace(Key{name, finding.code}, Told{true, now});
+            const bool wasLongAway = !before.contains(finding.code) && now - known->second.last >= notAgainBefore;
+            known->second = {true, now};
+            if ((isNew || wasLongAway) && !isFirstLook && m_rule.isOn && concerns(change.lock) && concerns(finding))
+                alerts.push_back({name, finding.severity, inspect::kindOf(finding.code).title.toString()});
+        }
+    }
+    forgetOld();
+    if (!alerts.empty())
+        emit alerted(alerts);
+}
+
+void AlertWatch::forgetOld()
+{
+    if (m_told.size() <= mostRemembered)
+        return;
+    const auto now = m_clock();
+    std::erase_if(m_told,
+                  [&](const auto &told) { return !told.second.isThere && now - told.second.last >= notAgainBefore; });
+}
+
+} // namespace lockscope::ui

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which news is worth a notification, by a rule of the user's: new findings, each once. What was there at the
+// first look is not new. GUI thread only.
+#pragma once
+
+#include "ui/models/connectionbook.h"
+
+#include <QObject>
+#include <QRegularExpression>
+
+#include <map>
+
+class QSettings;
+
+namespace lockscope::ui {
+
+struct AlertRule {
+    bool isOn = false;
+    inspect::Severity least = inspect::Severity::Critical;
+    QString code;    // one finding's; empty: any
+    QString pattern; // as a shell's file names, of LOCK; empty: any
+    bool onlyProduction = true;
+
+    void save(QSettings &settings) const;
+    void restore(const QSettings &settings);
+    friend bool operator==(const AlertRule &, const AlertRule &) = default;
+};
+
+struct Alert {
+    inspect::LockName lock;
+    inspect::Severity severity = inspect::Severity::Info;
+    QString title; // of the kind of finding: nothing that a client wrote
+};
+
+class AlertWatch : public QObject {
+    Q_OBJECT
+public:
+    using Clock = std::function<std::chrono::steady_clock::time_point()>;
+    // `book` outlives it and hears each batch before.
+    explicit AlertWatch(const ConnectionBook &book, QObject *parent = nullptr,
+                        Clock clock = std::chrono::steady_clock::now);
+
+    void setRule(AlertRule rule);
+    [[nodiscard]] const AlertRule &rule() const { return m_rule; }
+    void apply(const Batch &batch);
+
+signals:
+    // What came within one batch.
+    void alerted(const std::vector<lockscope::ui::Alert> &alerts);
+
+private:
+    struct Told {
+        bool isThere = false;
+        std::chrono::steady_clock::time_point last;
+    };
+    using Key = std::pair<inspect::LockName, inspect::FindingCode>;
+
+    [[nodiscard]] bool concerns(const inspect::LockSnapshot &lock) const;
+    [[nodiscard]] bool concerns(const inspect::Finding &finding) const;
+    void forgetOld();
+
+    const ConnectionBook &m_book;
+    Clock m_clock;
+    AlertRule m_rule;
+    QRegularExpression m_pattern;
+    std::map<Key, Told> m_told;
+};
+
+} // namespace lockscope::ui

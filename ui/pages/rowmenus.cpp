@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/pages/rowmenus.h"
+
+#include "core/base/text.h"
+#include "ui/pages/keyspage.h"
+#include "ui/pages/livetree.h"
+#include "ui/pages/lockdetail.h"
+#include "ui/pages/lockspage.h"
+#include "ui/pages/logpage.h"
+#include "ui/pages/sessionspage.h"
+#include "ui/pages/subjectmenu.h"
+#include "ui/pages/znodespage.h"
+#include "ui/parts/tabletools.h"
+#include "ui/views/lockstable.h"
+#include "ui/views/queuetable.h"
+#include "ui/views/watchchainview.h"
+
+#include <QAction>
+#include <QClipboard>
+#include <QGuiApplication>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+using inspect::LockName;
+
+namespace {
+
+constexpr std::size_t mostLocksInMenu = 20;
+
+// What a tree of nodes or keys offers beside its own actions: the command, and the lock that this one is.
+void offerNodeActions(Page &page, LiveTree &tree, int nameRole, const QString &command,
+                      const std::function<ConnectionName()> &connection, LocksPage &locks, const ConnectionBook &book)
+{
+    const auto nameAt = [&tree, nameRole] { return tree.currentIndex().data(nameRole).toByteArray(); };
+    auto *copy = new QAction(SubjectMenu::tr("Copy as command"), &tree);
+    QObject::connect(copy, &QAction::triggered, &page, [nameAt, connection, command, &book] {
+        const LockName name{connection(), nameAt()};
+        QGuiApplication::clipboard()->setText(
+            SubjectMenu::commandFor(book.find(name.connection), name.connection, command, escaped(name.text())));
+    });
+    auto *show = new QAction(SubjectMenu::tr("Show the lock"), &tree);
+    QObject::connect(show, &QAction::triggered, &page, [nameAt, connection, &page, &locks] {
+        LockName name{connection(), nameAt()};
+        const auto slash = name.name.lastIndexOf('/');
+        if (!locks.model().snapshot(name) && slash > 0) // a contender's node
+            name.name.truncate(slash);
+        if (locks.model().snapshot(name))
+            emit page.lockActivated(name);
+    });
+    tree.addActions({copy, show});
+}
+
+} // namespace
+
+void offerRowMenus(LocksPage &page, const ConnectionBook &book)
+{
+    QObject::connect(&page.table().tools(), &TableTools::menuRequested, &page,
+                     [&page, &book](const QModelIndex &row, const QPoint &at) {
+                         auto *menu = new SubjectMenu(&book, &page);
+                         menu->answeredBy(page);
+                         menu->addLock(page.model().snapshotAt(row.row()));
+                         menu->popup(at);
+                     });
+    offerRowMenus(page.detail(), book, page);
+}
+
+void offerRowMenus(LockDetail &detail, const ConnectionBook &book, Page &asking)
+{
+    const auto open = [&detail, &book, &asking](const QByteArray &id, const QPoint &at) {
+        const auto *lock = detail.snapshot();
+        const auto *contender = lock ? lock->find(id) : nullptr;
+        if (!contender)
+            return;
+        auto *menu = new SubjectMenu(&book, &detail);
+        menu->answeredBy(asking);
+        menu->addContender(*lock, *contender);
+        menu->popup(at);
+    };
+    const auto tables = detail.findChildren<QueueTable *>();
+    for (auto *table : tables)
+        QObject::connect(
+            &table->tools(), &TableTools::menuRequested, &detail,
+            [open, table](const QModelIndex &, const QPoint &at) { open(table->currentContender(), at); });
+    const auto chains = detail.findChildren<WatchChainView *>();
+    for (auto *chain : chains)
+        QObject::connect(chain, &WatchChainView::menuRequested, &detail, open);
+}
+
+void offerRowMenus(SessionsPage &page, const ConnectionBook &book)
+{
+    const auto open = [&page, &book](const QModelIndex &row, const QPoint &at) {
+        const auto *session = page.snapshotAt(row);
+        if (!session)
+            return;
+        auto *menu = new SubjectMenu(&book, &page);
+        menu->answeredBy(page);
+        menu->addSession(*session);
+        menu->addSeparator();
+        const auto addLocks = [&](const QString &words, const std::vector<QByteArray> &names) {
+            for (std::size_t i = 0; i < std::min(names.size(), mostLocksInMenu); ++i) {
+                QString text = words + label(names[i], 80);
+                menu->addShow(text.replace(u'&', u"&&"_s), {Subject::Kind::Lock, session->connection, names[i]},
+                              u"locks"_s);
+            }
+        };
+        addLocks(SubjectMenu::tr("Show what it holds: "), session->holds);
+        addLocks(SubjectMenu::tr("Show what it waits for: "), session->waits);
+        menu->popup(at);
+    };
+    QObject::connect(&page.table()->tools(), &TableTools::menuRequested, &page, open);
+}
+
+void offerRowMenus(ZnodesPage &page, LocksPage &locks, const ConnectionBook &book)
+{
+    offerNodeActions(
+        page, *page.tree(), ZnodeNode::PathRole, u"tree"_s, [&page] { return page.model().connection(); }, locks,
+        book);
+}
+
+void offerRowMenus(KeysPage &page, LocksPage &locks, const ConnectionBook &book)
+{
+    offerNodeActions(
+        page, *page.tree(), KeysModel::KeyRole, u"keys"_s, [&page] { return page.model().connection(); }, locks,
+        book);
+}
+
+void offerRowMenus(LogPage &page)
+{
+    auto *find = new QAction(SubjectMenu::tr("Find by this command"), page.table());
+    QObject::connect(find, &QAction::triggered, &page, [&page] {
+        emit page.filterRequested(
+            page.table()->currentIndex().siblingAtColumn(LogModel::Text).data().toString().left(200));
+    });
+    auto *ofConnection = new QAction(SubjectMenu::tr("Find by this connection"), page.table());
+    QObject::connect(ofConnection, &QAction::triggered, &page, [&page] {
+        emit page.filterRequested(
+            page.table()->currentIndex().siblingAtColumn(LogModel::Connection).data().toString());
+    });
+    page.table()->addActions({find, ofConnection});
+}
+
+void offerAllRowMenus(QWidget &window, LocksPage &locks, const ConnectionBook &book)
+{
+    offerRowMenus(locks, book);
+    if (auto *page = window.findChild<SessionsPage *>())
+        offerRowMenus(*page, book);
+    if (auto *page = window.findChild<ZnodesPage *>())
+        offerRowMenus(*page, locks, book);
+    if (auto *page = window.findChild<KeysPage *>())
+        offerRowMenus(*page, locks, book);
+    if (auto *page = window.findChild<LogPage *>())
+        offerRowMenus(*page);
+}
+
+} // namespace lockscope::ui

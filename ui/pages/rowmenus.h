@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which menu each table of a page opens at its rows.
+#pragma once
+
+class QWidget;
+
+namespace lockscope::ui {
+
+class ConnectionBook;
+class KeysPage;
+class LockDetail;
+class LocksPage;
+class LogPage;
+class Page;
+class SessionsPage;
+class ZnodesPage;
+
+// All of them outlive the pages. What a menu asks for is asked by the page, or by `asking`.
+void offerRowMenus(LocksPage &page, const ConnectionBook &book);
+void offerRowMenus(LockDetail &detail, const ConnectionBook &book, Page &asking);
+void offerRowMenus(SessionsPage &page, const ConnectionBook &book);
+void offerRowMenus(ZnodesPage &page, LocksPage &locks, const ConnectionBook &book);
+void offerRowMenus(KeysPage &page, LocksPage &locks, const ConnectionBook &book);
+void offerRowMenus(LogPage &page);
+// Of each of them that is somewhere in the window.
+void offerAllRowMenus(QWidget &window, LocksPage &locks, const ConnectionBook &book);
+
+} // namespace lockscope::ui

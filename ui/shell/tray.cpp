@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/shell/tray.h"
+
+#include "core/base/text.h"
+#include "ui/theme/theme.h"
+
+#include <QApplication>
+#include <QIcon>
+#include <QPainter>
+#include <QSystemTrayIcon>
+
+#include <algorithm>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr std::size_t mostNamed = 3;
+constexpr int trayIconSize = 64;
+constexpr int mostCounted = 99;
+
+QIcon badged(int count)
+{
+    QPixmap picture = QApplication::windowIcon().pixmap(trayIconSize, trayIconSize);
+    if (picture.isNull()) {
+        picture = QPixmap(trayIconSize, trayIconSize);
+        picture.fill(Qt::transparent);
+    }
+    if (count > 0) {
+        const Tokens &t = Theme::tokens();
+        QPainter painter(&picture);
+        painter.setRenderHint(QPainter::Antialiasing);
+        const QRectF badge(24, 24, 40, 40);
+        painter.setPen(Qt::NoPen);
+        painter.setBrush(t.critical);
+        painter.drawEllipse(badge);
+        painter.setPen(t.onCritical);
+        QFont font = textFont(12, QFont::Bold);
+        font.setPixelSize(26);
+        painter.setFont(font);
+        painter.drawText(badge, Qt::AlignCenter, QString::number(std::min(count, mostCounted)));
+    }
+    return QIcon(picture);
+}
+
+} // namespace
+
+QString Tray::textOf(const std::vector<Alert> &alerts)
+{
+    QStringList lines;
+    for (std::size_t i = 0; i < std::min(alerts.size(), mostNamed); ++i)
+        lines << u"%1: %2"_s.arg(alerts[i].title, label(alerts[i].lock.text(), 100));
+    if (alerts.size() > mostNamed)
+        lines << tr("and %1 more").arg(alerts.size() - mostNamed);
+    return lines.join(u'\n');
+}
+
+void Tray::tell(const std::vector<Alert> &alerts)
+{
+    if (alerts.empty())
+        return;
+    m_newest = alerts.front().lock;
+    m_unseen += static_cast<int>(alerts.size());
+    if (!QSystemTrayIcon::isSystemTrayAvailable())
+        return;
+    if (!m_icon) {
+        m_icon = new QSystemTrayIcon(this);
+        connect(m_icon, &QSystemTrayIcon::activated, this, [this] { emit activated(m_newest); });
+        connect(m_icon, &QSystemTrayIcon::messageClicked, this, [this] { emit activated(m_newest); });
+    }
+    showCount();
+    m_icon->show();
+    const bool isCritical = std::ranges::count(alerts, inspect::Severity::Critical, &Alert::severity) > 0;
+    m_icon->showMessage(u"Lockscope"_s, textOf(alerts),
+                        isCritical ? QSystemTrayIcon::Critical : QSystemTrayIcon::Warning);
+}
+
+void Tray::seen()
+{
+    if (std::exchange(m_unseen, 0) != 0)
+        showCount();
+}
+
+void Tray::showCount()
+{
+    if (!m_icon)
+        return;
+    m_icon->setIcon(badged(m_unseen));
+    m_icon->setToolTip(m_unseen == 0   ? u"Lockscope"_s
+                       : m_unseen == 1 ? tr("Lockscope: 1 new finding")
+                                       : tr("Lockscope: %1 new findings").arg(m_unseen));
+}
+
+} // namespace lockscope::ui

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/workbench.h"
+
+#include "core/base/text.h"
+#include "ui/dialogs/aboutdialog.h"
+#include "ui/dialogs/alertsdialog.h"
+#include "ui/mainwindow.h"
+#include "ui/models/locklink.h"
+#include "ui/pages/detailwindow.h"
+#include "ui/pages/lockdetail.h"
+#include "ui/pages/lockspage.h"
+#include "ui/pages/pages.h"
+#include "ui/parts/tabletools.h"
+#include "ui/shell/actions.h"
+#include "ui/shell/bars.h"
+#include "ui/shell/palette.h"
+#include "ui/views/lockstable.h"
+#include "ui/views/queuetable.h"
+#include "ui/windowdialogs.h"
+#include "ui/windowpalette.h"
+
+#include <QAction>
+#include <QClipboard>
+#include <QEvent>
+#include <QFileDialog>
+#include <QGuiApplication>
+#include <QInputDialog>
+#include <QMenu>
+#include <QMessageBox>
+#include <QPointer>
+#include <QPushButton>
+#include <QSettings>
+
+#include <algorithm>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+using inspect::LockName;
+
+namespace {
+
+constexpr qsizetype mostRecent = 8;
+
+QString menuText(QString text)
+{
+    return text.replace(u'&', u"&&"_s);
+}
+
+} // namespace
+
+Workbench::Workbench(MainWindow &window, TopBar &top, Actions &actions, WindowDialogs &dialogs,
+                     const ScreenClock &clock)
+    : QObject(&window), m_window(window), m_top(top), m_actions(actions), m_dialogs(dialogs), m_clock(clock),
+      m_locks(window.locksPage()), m_palette(new CommandPalette(&window)), m_alerts(window.connections())
+{
+    addActions();
+    m_palette->addSource([this](PaletteHits &hits) { offerFilters(hits); });
+    fillPalette(*m_palette, window, actions);
+    m_palette->addSource([this](PaletteHits &hits) { offerConnections(hits); });
+    auto *menu = new QMenu(&top);
+    menu->setObjectName(u"actionsMenu"_s);
+    connect(menu, &QMenu::aboutToShow, this, [this, menu] { fillMenu(*menu); });
+    top.menuButton().setMenu(menu);
+    auto *filters = new QMenu(&top);
+    filters->setObjectName(u"filtersMenu"_s);
+    connect(filters, &QMenu::aboutToShow, this, [this, filters] { fillFilterMenu(*filters); });
+    top.filtersButton().setMenu(filters);
+    connect(&m_alerts, &AlertWatch::alerted, this, [this](const std::vector<Alert> &alerts) {
+        m_tray.tell(alerts);
+        if (m_window.isActiveWindow())
+            m_tray.seen(); // told all the same: another page may be on screen
+    });
+    connect(&m_tray, &Tray::activated, this, [this](const LockName &lock) {
+        raiseWindow();
+        if (m_locks.model().snapshot(lock))
+            m_window.selectLock(lock);
+    });
+    window.installEventFilter(this);
+}
+
+void Workbench::watch(Backend &backend)
+{
+    connect(&backend, &Backend::updated, &m_alerts, &AlertWatch::apply);
+}
+
+bool Workbench::eventFilter(QObject *watched, QEvent *event)
+{
+    if (watched == &m_window && event->type() == QEvent::WindowActivate)
+        m_tray.seen();
+    return QObject::eventFilter(watched, event);
+}
+
+void Workbench::raiseWindow()
+{
+    m_window.setWindowState(m_window.windowState() & ~Qt::WindowMinimized);
+    m_window.show();
+    m_window.raise();
+    m_window.activateWindow();
+}
+
+void Workbench::askForAlerts()
+{
+    auto *dialog = new AlertsDialog(m_alerts.rule(), &m_window);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &QDialog::accepted, this, [this, dialog] { m_alerts.setRule(dialog->rule()); });
+    dialog->open();
+}
+
+void Workbench::addActions()
+{
+    m_actions.add(u"palette"_s, tr("Go to, or do, anything…"), {u"Ctrl+K"_s}, [this] { m_palette->open(); });
+    m_actions.add(u"menu"_s, tr("All actions"), {u"F10"_s}, [this] { m_top.menuButton().showMenu(); });
+    m_actions.add(u"filters"_s, tr("Saved filters"), {u"Ctrl+Shift+S"_s},
+                  [this] { m_top.filtersButton().showMenu(); });
+    m_actions.add(u"detach"_s, tr("Open the chosen lock in its own window"), {u"Ctrl+D"_s}, [this] {
+        if (const auto lock = m_locks.currentLock(); lock && m_locks.isVisibleTo(&m_window))
+            detach(*lock);
+    });
+    m_actions.add(u"export"_s, tr("Export the table…"), {u"Ctrl+E"_s}, [this] { exportTable(); });
+    m_actions.add(u"columns"_s, tr("Choose the table's columns…"), {}, [this] { chooseColumns(); });
+    m_actions.add(u"note"_s, tr("Copy the incident note of the chosen lock"), {u"Ctrl+Shift+C"_s}, [this] {
+        if (m_locks.isVisibleTo(&m_window) && m_locks.detail().snapshot())
+            QGuiApplication::clipboard()->setText(m_locks.detail().note());
+    });
+    m_actions.add(u"save-filter"_s, tr("Keep this filter…"), {u"Ctrl+S"_s}, [this] { askForFilterName(); });
+    m_actions.add(u"alerts"_s, tr("Notifications…"), {}, [this] { askForAlerts(); });
+    m_actions.add(u"about"_s, tr("About Lockscope"), {}, [this] {
+        auto *dialog = new AboutDialog(&m_window);
+        dialog->setAttribute(Qt::WA_DeleteOnClose);
+        dialog->open();
+    });
+}
+
+void Workbench::fillMenu(QMenu &menu) const
+{
+    const auto old = menu.findChildren<QMenu *>();
+    menu.clear();
+    qDeleteAll(old);
+    auto *pages = menu.addMenu(tr("Go to"));
+    const auto ids = pageIds();
+    for (auto *action : m_actions.all()) {
+        if (action->objectName() != u"menu"_s)
+            (ids.contains(action->objectName()) ? pages : &menu)->addAction(action);
+    }
+}
+
+void Workbench::fillFilterMenu(QMenu &menu)
+{
+    const auto old = menu.findChildren<QMenu *>();
+    menu.clear();
+    qDeleteAll(old);
+    for (const auto &filter : m_filters.all())
+        connect(menu.addAction(menuText(filter.name)), &QAction::triggered, this, [this, filter] { apply(filter); });
+    if (m_filters.all().empty())
+        menu.addAction(tr("No filter is kept yet"))->setEnabled(false);
+    menu.addSeparator();
+    menu.addAction(m_actions.find(u"save-filter"_s));
+    if (m_filters.all().empty())
+        return;
+    auto *forget = menu.addMenu(tr("Forget"));
+    for (const auto &filter : m_filters.all())
+        connect(forget->addAction(menuText(filter.name)), &QAction::triggered, this,
+                [this, name = filter.name] { m_filters.forget(name); });
+}
+
+void Workbench::askForFilterName()
+{
+    auto *question = new QInputDialog(&m_window);
+    question->setAttribute(Qt::WA_DeleteOnClose);
+    question->setObjectName(u"filterName"_s);
+    question->setWindowTitle(tr("Keep this filter"));
+    const QString text = m_top.findText();
+    question->setLabelText(tr("The find field and the chosen chip of the page of locks, under the name"));
+    question->setTextValue(text);
+    connect(question, &QInputDialog::textValueSelected, this, [this, text](const QString &name) {
+        m_filters.keep({name, text, static_cast<int>(m_locks.model().chip())});
+    });
+    question->open();
+}
+
+void Workbench::apply(const SavedFilter &filter)
+{
+    m_window.showPage(u"locks"_s);
+    m_top.setFindText(filter.text);
+    m_locks.setChip(static_cast<LocksModel::Chip>(filter.chip));
+    m_locks.setFilter(filter.text); // the find field tells a moment later
+    m_locks.focusContent();
+}
+
+void Workbench::exportTable()
+{
+    QPointer<TableTools> tools = TableTools::nearest(&m_window);
+    if (!tools)
+        return;
+    auto *dialog = new QFileDialog(&m_window, tr("Export %1").arg(tools->title()));
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setObjectName(u"exportDialog"_s);
+    dialog->setAcceptMode(QFileDialog::AcceptSave);
+    dialog->setNameFilters({tr("CSV, for spreadsheets (*.csv)"), tr("JSON (*.json)")});
+    dialog->setDefaultSuffix(u"csv"_s);
+    dialog->selectFile(u"lockscope-"_s + tools->title().toLower().replace(u' ', u'-'));
+    connect(dialog, &QFileDialog::filterSelected, dialog, [dialog](const QString &filter) {
+        dialog->setDefaultSuffix(filter.contains(u"json"_s) ? u"json"_s : u"csv"_s);
+    });
+    connect(dialog, &QFileDialog::fileSelected, this, [this, tools](const QString &file) {
+        const QString why = tools ? tools->writeTo(file) : tr("The table is not there any more");
+        if (!why.isEmpty())
+            say(tr("Not exported"), harmless(why));
+    });
+    dialog->open();
+}
+
+void Workbench::say(const QString &title, const QString &text)
+{
+    auto *box = new QMessageBox(QMessageBox::Warning, title, text, QMessageBox::Close, &m_window);
+    box->setObjectName(u"workbenchSays"_s);
+    box->setTextFormat(Qt::PlainText);
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->open();
+}
+
+void Workbench::openLink(const QString &link)
+{
+    raiseWindow();
+    const auto lock = readLink(link);
+    if (!lock) {
+        say(tr("Not opened"), lock.error().message);
+        return;
+    }
+    if (!m_window.connections().find(lock->connection)) {
+        say(tr("Not opened"),
+            tr("The link is about %1, and no connection called %2 is open here. A link never connects by itself: "
+               "connect to it, then open the link again.")
+                .arg(label(lock->name, 200), label(lock->connection.bytes(), 60)));
+        return;
+    }
+    m_window.selectLock(*lock);
+    m_locks.table().setFocus();
+}
+
+void Workbench::chooseColumns()
+{
+    if (auto *tools = TableTools::nearest(&m_window))
+        tools->openChooser(tools->view().mapToGlobal(QPoint(40, 30)));
+}
+
+DetailWindow *Workbench::detach(const LockName &lock)
+{
+    const auto open = m_window.findChildren<DetailWindow *>(Qt::FindDirectChildrenOnly);
+    for (auto *window : open) {
+        if (window->lock() == lock && window->isVisible()) {
+            window->raise();
+            window->activateWindow();
+            return window;
+        }
+    }
+    auto *window = new DetailWindow(lock, m_locks, m_window.connections(), m_clock, &m_window);
+    connect(window, &DetailWindow::forceReleaseRequested, this,
+            [this](const LockName &name, const QByteArray &who) { act(name, u"force-release"_s, who); });
+    connect(window, &DetailWindow::acquireRequested, this,
+            [this](const LockName &name) { act(name, u"acquire"_s, {}); });
+    window->show();
+    return window;
+}
+
+// There is one place where things are done: the page of locks, with the lock chosen and all that is said of it in
+// sight.
+void Workbench::act(const LockName &lock, const QString &action, const QByteArray &contender)
+{
+    if (!m_locks.model().snapshot(lock) || m_locks.model().isFrozen(lock.connection))
+        return;
+    m_window.selectLock(lock);
+    if (auto *queue = m_locks.detail().findChild<QueueTable *>(u"queueTable"_s); queue && !contender.isEmpty())
+        queue->setCurrentContender(contender);
+    raiseWindow();
+    m_actions.find(action)->trigger();
+}
+
+void Workbench::offerFilters(PaletteHits &hits)
+{
+    for (const auto &filter : m_filters.all())
+        hits.offer(filter.name.toUtf8(), "filter", [this, filter] {
+            return PaletteItem{tr("Filter"), filter.name, filter.text, [this, filter] { apply(filter); }};
+        });
+}
+
+void Workbench::offerConnections(PaletteHits &hits)
+{
+    if (!m_store)
+        return;
+    const auto offer = [&](const SavedConnection &saved) {
+        if (m_window.connections().find(ConnectionName(saved.name.toUtf8())))
+            return;
+        hits.offer(saved.name.toUtf8(), "connect", [this, name = saved.name, uri = saved.uri] {
+            return PaletteItem{tr("Connect"), name, uri, [this, name] { m_dialogs.openEdit({}, name); }};
+        });
+    };
+    for (const auto &name : std::as_const(m_recent)) {
+        const auto saved = std::ranges::find(m_store->all(), name, &SavedConnection::name);
+        if (saved != m_store->all().end())
+            offer(*saved);
+    }
+    for (const auto &saved : m_store->all()) {
+        if (!m_recent.contains(saved.name))
+            offer(saved);
+    }
+}
+
+void Workbench::noteConnected(const QString &name)
+{
+    m_recent.removeAll(name);
+    m_recent.prepend(name);
+    m_recent.resize(std::min(m_recent.size(), mostRecent));
+}
+
+void Workbench::save(QSettings &settings) const
+{
+    m_filters.save(settings);
+    m_alerts.rule().save(settings);
+    settings.setValue(u"recent"_s, m_recent);
+}
+
+void Workbench::restore(QSettings &settings)
+{
+    m_filters.restore(settings);
+    AlertRule rule;
+    rule.restore(settings);
+    m_alerts.setRule(rule);
+    m_recent = settings.value(u"recent"_s).toStringList().mid(0, mostRecent);
+}
+
+} // namespace lockscope::ui

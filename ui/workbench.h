@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the window has for the people who work in it: the palette, the menu of all actions, filters that are kept,
+// tables that are written to files, locks in windows of their own.
+#pragma once
+
+#include "core/workspace/values.h"
+#include "ui/models/connectionbook.h"
+#include "ui/models/savedfilters.h"
+#include "ui/shell/tray.h"
+
+class QMenu;
+class QSettings;
+
+namespace lockscope::ui {
+
+class Actions;
+class CommandPalette;
+class DetailWindow;
+class LocksPage;
+class MainWindow;
+class PaletteHits;
+class ScreenClock;
+class TopBar;
+class WindowDialogs;
+
+class Workbench : public QObject {
+    Q_OBJECT
+public:
+    // The window has all its pages. All of it outlives this.
+    Workbench(MainWindow &window, TopBar &top, Actions &actions, WindowDialogs &dialogs, const ScreenClock &clock);
+    // What is told by the desktop comes from here, paused or not.
+    void watch(Backend &backend);
+
+    void useConnections(const ConnectionStore &store) { m_store = &store; }
+    // Brings the window of this lock to the front, or opens one.
+    DetailWindow *detach(const inspect::LockName &lock);
+    [[nodiscard]] SavedFilters &filters() { return m_filters; }
+    [[nodiscard]] AlertWatch &alerts() { return m_alerts; }
+    [[nodiscard]] Tray &tray() { return m_tray; }
+    void apply(const SavedFilter &filter);
+    // Shows the lock where its connection is open; else says so. It connects to nothing.
+    void openLink(const QString &link);
+    // What was connected to by hand, newest first.
+    void noteConnected(const QString &name);
+
+    void save(QSettings &settings) const;
+    void restore(QSettings &settings);
+
+protected:
+    bool eventFilter(QObject *watched, QEvent *event) override;
+
+private:
+    void addActions();
+    void askForAlerts();
+    void fillMenu(QMenu &menu) const;
+    void fillFilterMenu(QMenu &menu);
+    void askForFilterName();
+    void exportTable();
+    void chooseColumns();
+    void offerFilters(PaletteHits &hits);
+    void offerConnections(PaletteHits &hits);
+    void raiseWindow();
+    void say(const QString &title, const QString &text);
+    void act(const inspect::LockName &lock, const QString &action, const QByteArray &contender);
+
+    MainWindow &m_window;
+    TopBar &m_top;
+    Actions &m_actions;
+    WindowDialogs &m_dialogs;
+    const ScreenClock &m_clock;
+    LocksPage &m_locks;
+    CommandPalette *m_palette;
+    const ConnectionStore *m_store = nullptr;
+    SavedFilters m_filters;
+    QStringList m_recent;
+    AlertWatch m_alerts;
+    Tray m_tray;
+};
+
+} // namespace lockscope::ui
