@@ -22,7 +22,7 @@ constexpr auto givenBackWithin = 4s;
 
 } // namespace
 
-LiveBackend::LiveBackend(WorkspaceOptions options, QObject *parent) : Backend(parent)
+LiveBackend::LiveBackend(WorkspaceOptions options, QObject *parent) : Backend(parent), m_labels(options.labels)
 {
     m_thread.setObjectName(u"lockscope-io"_s);
     auto *starter = new QObject;
@@ -173,6 +173,15 @@ void LiveBackend::readKey(const ConnectionName &name, const RedisKey &key, QObje
     onIoThread([name, key, deliver = deliveredTo(context, std::move(answer))](IoController &io) {
         const auto limit = Deadline::after(io.loop(), answerWithin);
         io.launch(name, answering(questions::readKey(io.workspace(), name, key, limit), deliver));
+    });
+}
+
+void LiveBackend::readSession(const ConnectionName &name, const QString &session, QObject *context,
+                              Answer<SessionDoing> answer)
+{
+    onIoThread([name, session, deliver = deliveredTo(context, std::move(answer))](IoController &io) {
+        const auto limit = Deadline::after(io.loop(), answerWithin);
+        io.launch(name, answering(questions::readSession(io.workspace(), name, session, limit), deliver));
     });
 }
 

@@ -159,6 +159,12 @@ void PausableBackend::readKey(const ConnectionName &name, const RedisKey &key, Q
     m_backend.readKey(name, key, context, std::move(answer));
 }
 
+void PausableBackend::readSession(const ConnectionName &name, const QString &session, QObject *context,
+                                  Answer<SessionDoing> answer)
+{
+    m_backend.readSession(name, session, context, std::move(answer));
+}
+
 quint64 PausableBackend::acquire(AcquireRequest request)
 {
     return m_backend.acquire(std::move(request));

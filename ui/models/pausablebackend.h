@@ -24,6 +24,7 @@ public:
     // How many locks changed since.
     [[nodiscard]] int waiting() const { return static_cast<int>(m_locks.size()); }
 
+    [[nodiscard]] std::vector<inspect::ClientLabel> clientLabels() const override { return m_backend.clientLabels(); }
     void connectTo(ConnectionSpec spec) override;
     void disconnectFrom(const ConnectionName &name) override;
     void retry(const ConnectionName &name) override;
@@ -37,6 +38,8 @@ public:
                   Answer<KeyPage> answer) override;
     void readKey(const ConnectionName &name, const RedisKey &key, QObject *context,
                  Answer<KeyDetail> answer) override;
+    void readSession(const ConnectionName &name, const QString &session, QObject *context,
+                     Answer<SessionDoing> answer) override;
     quint64 acquire(AcquireRequest request) override;
     void release(quint64 holdId) override;
     void planForceRelease(const inspect::LockName &lock, const QByteArray &holder, QObject *context,
