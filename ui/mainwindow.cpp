@@ -3,8 +3,10 @@
 
 #include "core/workspace/values.h"
 #include "ui/dialogs/connectform.h"
+#include "ui/pages/graphpage.h"
 #include "ui/pages/lockspage.h"
 #include "ui/pages/pages.h"
+#include "ui/pages/sessionspage.h"
 #include "ui/models/pausablebackend.h"
 #include "ui/models/screenclock.h"
 #include "ui/pages/simulatorpage.h"
@@ -69,6 +71,8 @@ void MainWindow::connectParts()
     m_locks = findChild<LocksPage *>();
     m_simulator = findChild<SimulatorPage *>();
     m_dialogs->useLocks(*m_locks);
+    findChild<GraphPage *>()->useLocks(m_locks->model());
+    findChild<SessionsPage *>()->useLocks(m_locks->model());
     connect(m_dialogs, &WindowDialogs::connectRequested, this, &MainWindow::connectRequested);
     connect(m_dialogs, &WindowDialogs::acquiring, this, &MainWindow::selectLock);
     connect(m_dialogs, &WindowDialogs::aboutToConnect, this,
@@ -195,7 +199,8 @@ void MainWindow::selectLock(const inspect::LockName &lock)
 bool MainWindow::showSubject(const Subject &subject, const QString &page)
 {
     for (std::size_t i = 0; i < m_pages.size(); ++i) {
-        if ((!page.isEmpty() && allPages()[i].id != page) || !m_pages[i]->showSubject(subject))
+        const auto &row = allPages()[i];
+        if ((page.isEmpty() ? row.isAskedByName : row.id != page) || !m_pages[i]->showSubject(subject))
             continue;
         showPageAt(static_cast<int>(i));
         m_pages[i]->focusContent();
@@ -301,7 +306,7 @@ void MainWindow::forget(const ConnectionName &name)
 
 bool MainWindow::isFirstSnapshotComplete() const
 {
-    if (!showsConnections())
+    if (!showsConnections() || !currentPage()->isSettled())
         return currentPage()->isSettled();
     using State = ConnectionStatus::State;
     const auto &all = m_book.all();

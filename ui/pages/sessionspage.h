@@ -8,11 +8,14 @@
 class QLabel;
 class QLineEdit;
 class QSortFilterProxyModel;
+class QSplitter;
 class QStackedWidget;
 
 namespace lockscope::ui {
 
 class LiveTree;
+class LocksModel;
+class SessionDetail;
 
 class SessionsPage : public Page {
     Q_OBJECT
@@ -20,14 +23,20 @@ public:
     explicit SessionsPage(QWidget *parent = nullptr);
     ~SessionsPage() override;
 
+    // Where what a session holds is known; it outlives the page.
+    void useLocks(const LocksModel &locks);
+
     void setBackend(Backend *backend) override;
     void showConnection(const ConnectionName &name) override;
     void setFilter(const QString &text) override;
     void focusContent() override;
+    void refresh() override;
+    [[nodiscard]] bool showSubject(const Subject &subject) override;
     void saveView(QSettings &settings) const override;
     void restoreView(QSettings &settings) override;
 
     [[nodiscard]] LiveTree *table() const { return m_table; }
+    [[nodiscard]] SessionDetail *detail() const { return m_detail; }
 
 protected:
     void ticked() override;
@@ -37,6 +46,8 @@ private:
     void say();
     void showMenu(const QPoint &at);
     void activate(const QModelIndex &row);
+    void showChosen();
+    void seek();
     [[nodiscard]] const inspect::SessionSnapshot *snapshotAt(const QModelIndex &row) const;
 
     SessionsModel m_model{nullptr, [this] { return clock().now(); }};
@@ -44,6 +55,9 @@ private:
     QSortFilterProxyModel *m_ofConnection = nullptr;
     QStackedWidget *m_stack = nullptr;
     LiveTree *m_table = nullptr;
+    QSplitter *m_splitter = nullptr;
+    SessionDetail *m_detail = nullptr;
+    std::optional<Subject> m_wanted; // chosen as soon as it is there
     QLineEdit *m_filter = nullptr;
     QLabel *m_status = nullptr;
 };
