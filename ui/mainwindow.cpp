@@ -7,6 +7,8 @@
 #include "ui/pages/lockspage.h"
 #include "ui/pages/pages.h"
 #include "ui/pages/rowmenus.h"
+#include "ui/pages/graphpage.h"
+#include "ui/pages/sessionspage.h"
 #include "ui/models/pausablebackend.h"
 #include "ui/models/screenclock.h"
 #include "ui/pages/simulatorpage.h"
@@ -89,6 +91,8 @@ void MainWindow::connectParts()
     connect(m_dialogs, &WindowDialogs::refused, m_screen, &PausableBackend::refused);
     connect(m_screen, &PausableBackend::connectionLeft, this, &MainWindow::drop);
     offerAllRowMenus(*this, *m_locks, m_book);
+    findChild<GraphPage *>()->useLocks(m_locks->model());
+    findChild<SessionsPage *>()->useLocks(m_locks->model());
     connect(m_dialogs, &WindowDialogs::connectRequested, this, &MainWindow::connectRequested);
     connect(m_dialogs, &WindowDialogs::acquiring, this, &MainWindow::selectLock);
     connect(m_dialogs, &WindowDialogs::aboutToConnect, this,
@@ -229,7 +233,8 @@ void MainWindow::selectLock(const inspect::LockName &lock)
 bool MainWindow::showSubject(const Subject &subject, const QString &page)
 {
     for (std::size_t i = 0; i < m_pages.size(); ++i) {
-        if ((!page.isEmpty() && allPages()[i].id != page) || !m_pages[i]->showSubject(subject))
+        const auto &row = allPages()[i];
+        if ((page.isEmpty() ? row.isAskedByName : row.id != page) || !m_pages[i]->showSubject(subject))
             continue;
         if (subject.kind != Subject::Kind::Lock)
             m_top->setFindText({}); // what is searched elsewhere would hide it
@@ -378,7 +383,7 @@ void MainWindow::drop(const ConnectionName &name)
 
 bool MainWindow::isFirstSnapshotComplete() const
 {
-    if (!showsConnections())
+    if (!showsConnections() || !currentPage()->isSettled())
         return currentPage()->isSettled();
     using State = ConnectionStatus::State;
     const auto &all = m_book.all();

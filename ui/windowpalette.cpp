@@ -37,7 +37,7 @@ void offerLocks(PaletteHits &hits, MainWindow &window)
 {
     if (hits.isEmptyQuery())
         return; // they have a page
-    for (const auto *row : window.locksPage().model().allRows()) {
+    for (const auto *row : window.locksPage().model().all()) {
         const auto &lock = row->snapshot.lock;
         hits.offer(lock.name, lock.connection.bytes(), [&window, lock] {
             return PaletteItem{MainWindow::tr("Lock"), label(lock.name, 200), label(lock.connection.bytes(), 40),

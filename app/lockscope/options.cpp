@@ -29,11 +29,8 @@ Result<QSize> readSize(const QString &text)
 Result<QString> readPage(const QString &page)
 {
     const QStringList here = ui::pageIds();
-    static const QStringList later{u"graph"_s};
     if (here.contains(page))
         return page;
-    if (later.contains(page))
-        return bad(u"--page %1 is not in this version; pages: %2"_s.arg(page, here.join(u", "_s)));
     return bad(u"there is no page %1; pages: %2"_s.arg(page, here.join(u", "_s)));
 }
 

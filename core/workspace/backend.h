@@ -75,6 +75,18 @@ struct KeyPage {
     QString missing;    // of a set: which node did not answer, and why
 };
 
+// What a client is doing, where its server says that: of MariaDB and MySQL.
+struct SessionDoing {
+    QByteArray statement; // that it runs, or ran last; empty where that is not known
+    bool isRunning = false;
+    QByteArray state;                                        // the server's word for what it is at
+    std::optional<std::chrono::milliseconds> inState;        // how long it has run, or slept
+    std::optional<std::chrono::milliseconds> transactionAge; // empty: none is open, or that cannot be seen
+    qint64 rowsLocked = 0;
+    qint64 rowsModified = 0;
+    QStringList gaps; // what the server did not tell, and why
+};
+
 struct AcquireRequest {
     inspect::LockName lock;
     QByteArray recipe;
@@ -105,6 +117,9 @@ public:
     template <class T>
     using Answer = std::function<void(Result<T>)>;
 
+    // What the user calls clients.
+    [[nodiscard]] virtual std::vector<inspect::ClientLabel> clientLabels() const { return {}; }
+
     virtual void connectTo(ConnectionSpec spec) = 0;
     virtual void disconnectFrom(const ConnectionName &name) = 0;
     // Connects anew, as before, what is not connected. What was seen stays on show meanwhile.
@@ -122,6 +137,20 @@ public:
                           Answer<KeyPage> answer) = 0;
     virtual void readKey(const ConnectionName &name, const RedisKey &key, QObject *context,
                          Answer<KeyDetail> answer) = 0;
+
+    // What a client (SessionSnapshot::session) is doing now. Unsupported where servers do not tell that.
+    virtual void readSession(const ConnectionName &name, const QString &session, QObject *context,
+                             Answer<SessionDoing> answer)
+    {
+        Q_UNUSED(name)
+        Q_UNUSED(session)
+        QMetaObject::invokeMethod(
+            context,
+            [answer] {
+                answer(Error{ErrorCode::Unsupported, QStringLiteral("not told here")});
+            },
+            Qt::QueuedConnection);
+    }
 
     // Progress of the hold comes through holdChanged. Returns the hold's id.
     virtual quint64 acquire(AcquireRequest request) = 0;

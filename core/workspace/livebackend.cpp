@@ -23,7 +23,7 @@ constexpr auto givenBackWithin = 4s;
 } // namespace
 
 LiveBackend::LiveBackend(WorkspaceOptions options, std::optional<history::FlightOptions> recorder, QObject *parent)
-    : Backend(parent)
+    : Backend(parent), m_labels(options.labels)
 {
     const auto files = recorder ? std::make_shared<history::RecordedFiles>() : nullptr;
     if (files)
@@ -183,6 +183,15 @@ void LiveBackend::readKey(const ConnectionName &name, const RedisKey &key, QObje
     onIoThread([name, key, deliver = deliveredTo(context, std::move(answer))](IoController &io) {
         const auto limit = Deadline::after(io.loop(), answerWithin);
         io.launch(name, answering(questions::readKey(io.workspace(), name, key, limit), deliver));
+    });
+}
+
+void LiveBackend::readSession(const ConnectionName &name, const QString &session, QObject *context,
+                              Answer<SessionDoing> answer)
+{
+    onIoThread([name, session, deliver = deliveredTo(context, std::move(answer))](IoController &io) {
+        const auto limit = Deadline::after(io.loop(), answerWithin);
+        io.launch(name, answering(questions::readSession(io.workspace(), name, session, limit), deliver));
     });
 }
 

@@ -25,6 +25,7 @@ public:
                          QObject *parent = nullptr);
     ~LiveBackend() override;
 
+    [[nodiscard]] std::vector<inspect::ClientLabel> clientLabels() const override { return m_labels; }
     void connectTo(ConnectionSpec spec) override;
     void disconnectFrom(const ConnectionName &name) override;
     void retry(const ConnectionName &name) override;
@@ -39,6 +40,9 @@ public:
                   Answer<KeyPage> answer) override;
     void readKey(const ConnectionName &name, const RedisKey &key, QObject *context,
                  Answer<KeyDetail> answer) override;
+
+    void readSession(const ConnectionName &name, const QString &session, QObject *context,
+                     Answer<SessionDoing> answer) override;
 
     quint64 acquire(AcquireRequest request) override;
     void release(quint64 holdId) override;
@@ -62,6 +66,7 @@ private:
     std::function<void(Result<T>)> deliveredTo(QObject *context, Answer<T> answer);
 
     std::unique_ptr<Past> m_past; // reads what the I/O side records
+    const std::vector<inspect::ClientLabel> m_labels;
     QThread m_thread;
     QThreadPool m_rehearsals;     // they wait for nobody, and compute for a while
     IoController *m_io = nullptr; // lives and dies in m_thread

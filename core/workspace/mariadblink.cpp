@@ -151,6 +151,12 @@ private:
 
 } // namespace
 
+mariadb::Session *mariaDbOf(Link *link)
+{
+    auto *port = dynamic_cast<MariaDbPort *>(link);
+    return port ? &port->session() : nullptr;
+}
+
 Result<std::unique_ptr<LinkBase>> makeMariaDbLink(ConnectionSpec spec, LinkContext context)
 {
     if (spec.hosts.size() > 1)

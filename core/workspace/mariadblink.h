@@ -16,6 +16,9 @@ public:
     [[nodiscard]] virtual QString uri() const = 0; // as it is shown
 };
 
+// Null unless of that backend. Gated.
+[[nodiscard]] mariadb::Session *mariaDbOf(Link *link);
+
 [[nodiscard]] std::unique_ptr<ContenderPool> makeMariaDbPool(MariaDbPort &port, const ContenderPoolContext &context);
 
 } // namespace lockscope

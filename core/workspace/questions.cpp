@@ -2,6 +2,8 @@
 #include "core/workspace/questions.h"
 
 #include "core/base/text.h"
+#include "core/inspect/mariadb/doing.h"
+#include "core/workspace/mariadblink.h"
 #include "core/workspace/redislink.h"
 #include "core/workspace/zookeeperlink.h"
 
@@ -256,6 +258,30 @@ Task<Result<KeyDetail>> readKey(Workspace &workspace, ConnectionName name, Redis
             break;
     }
     co_return detail;
+}
+
+Task<Result<SessionDoing>> readSession(Workspace &workspace, ConnectionName name, QString session, Deadline deadline)
+{
+    const auto connected = co_await workspace.whenConnected(name, deadline);
+    if (!connected)
+        co_return connected.error();
+    auto *port = mariaDbOf(workspace.find(name));
+    if (!port)
+        co_return Error{ErrorCode::Unsupported, u"a server of this kind does not tell what its clients do"_s};
+    auto asking = inspect::readSqlDoing(port, session.toULongLong(), deadline);
+    auto told = co_await asking;
+    if (!told)
+        co_return told.error();
+    SessionDoing doing;
+    doing.statement = told->statement;
+    doing.isRunning = told->isRunning;
+    doing.state = told->state;
+    doing.inState = told->inState;
+    doing.transactionAge = told->transactionAge;
+    doing.rowsLocked = told->rowsLocked;
+    doing.rowsModified = told->rowsModified;
+    doing.gaps = told->gaps;
+    co_return doing;
 }
 
 } // namespace lockscope::questions

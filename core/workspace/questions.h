@@ -22,4 +22,8 @@ namespace lockscope::questions {
 [[nodiscard]] Task<Result<KeyDetail>> readKey(Workspace &workspace, ConnectionName name, RedisKey key,
                                               Deadline deadline);
 
+// What a client of MariaDB or MySQL is doing, as the server's tables tell.
+[[nodiscard]] Task<Result<SessionDoing>> readSession(Workspace &workspace, ConnectionName name, QString session,
+                                                     Deadline deadline);
+
 } // namespace lockscope::questions

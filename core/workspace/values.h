@@ -8,6 +8,7 @@
 #include "core/contention/simulation.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
+#include "core/inspect/waits/waitgraph.h"
 #include "core/lessons/lessons.h"
 #include "core/operate/commandlog.h"
 #include "core/operate/forcereleaseplan.h"

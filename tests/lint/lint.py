@@ -132,7 +132,8 @@ _UI_USES = {
     "simulator": {"theme", "models", "parts"},
     "lessons": {"theme", "models", "parts", "simulator"},
     "dialogs": {"theme", "models", "parts", "views"},
-    "pages": {"theme", "models", "parts", "views", "simulator", "lessons", "dialogs"},
+    "graph": {"theme", "models", "parts"},
+    "pages": {"theme", "models", "parts", "views", "graph", "simulator", "lessons", "dialogs"},
 }
 _UI_SEES = re.compile(r"core/(?:base/\w+|workspace/(?:backend|values))\.h$")
 

@@ -116,6 +116,15 @@ void FakeBackend::readKey(const ConnectionName &name, const RedisKey &key, QObje
           [this, name, key, answer] { answer(onReadKey ? onReadKey(name, key) : notScripted(u"readKey"_s)); });
 }
 
+void FakeBackend::readSession(const ConnectionName &name, const QString &session, QObject *context,
+                              Answer<SessionDoing> answer)
+{
+    calls << u"readSession %1 %2"_s.arg(words(name), session);
+    later(context, [this, name, session, answer] {
+        answer(onReadSession ? onReadSession(name, session) : notScripted(u"readSession"_s));
+    });
+}
+
 quint64 FakeBackend::acquire(AcquireRequest request)
 {
     calls << u"acquire %1 %2"_s.arg(escaped(request.lock.text()), escaped(request.recipe));

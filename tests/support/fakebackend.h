@@ -31,6 +31,7 @@ public:
     std::function<Result<ZnodeDetail>(const ConnectionName &, const ZPath &)> onReadZnode;
     std::function<Result<KeyPage>(const ConnectionName &, const QByteArray &, quint64)> onScanKeys;
     std::function<Result<KeyDetail>(const ConnectionName &, const RedisKey &)> onReadKey;
+    std::function<Result<SessionDoing>(const ConnectionName &, const QString &)> onReadSession;
     std::function<Result<operate::ForceReleasePlan>(const inspect::LockName &, const QByteArray &)>
         onPlanForceRelease;
     std::function<Result<operate::ForceReleaseOutcome>(const operate::ForceReleasePlan &, const QString &)>
@@ -48,6 +49,8 @@ public:
     // What was recorded; null: nothing is.
     Past *recorded = nullptr;
     [[nodiscard]] Past *past() override { return recorded; }
+    std::vector<inspect::ClientLabel> labels;
+    [[nodiscard]] std::vector<inspect::ClientLabel> clientLabels() const override { return labels; }
 
     bool holdAnswers = false;
     void deliverAnswers();
@@ -74,6 +77,8 @@ public:
                   Answer<KeyPage> answer) override;
     void readKey(const ConnectionName &name, const RedisKey &key, QObject *context,
                  Answer<KeyDetail> answer) override;
+    void readSession(const ConnectionName &name, const QString &session, QObject *context,
+                     Answer<SessionDoing> answer) override;
     quint64 acquire(AcquireRequest request) override;
     void release(quint64 holdId) override;
     void planForceRelease(const inspect::LockName &lock, const QByteArray &holder, QObject *context,

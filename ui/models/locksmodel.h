@@ -53,11 +53,10 @@ public:
     [[nodiscard]] const LockCounts &counts() const { return m_tally.found; }
     [[nodiscard]] int total() const { return m_tally.total; } // of the connection
 
-    [[nodiscard]] const LockRows &allRows() const { return m_all; }
     // What is known of a lock, filtered out or not; null if there is no such lock (now).
     [[nodiscard]] const inspect::LockSnapshot *snapshot(const inspect::LockName &lock) const;
     [[nodiscard]] const inspect::LockSnapshot &snapshotAt(int row) const;
-    [[nodiscard]] const auto &rows() const { return m_entries; } // all, by name; some may be gone
+    [[nodiscard]] const LockRows &all() const { return m_all; } // filtered out or not, or gone
     [[nodiscard]] const LockFacts &factsAt(int row) const;
     [[nodiscard]] bool isGoneAt(int row) const { return m_shown[static_cast<std::size_t>(row)]->gone; }
     // -1 if it is not shown.

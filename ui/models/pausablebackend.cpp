@@ -86,9 +86,9 @@ void PausableBackend::showPast(const PastPicture &then, Past *of)
 
 void PausableBackend::takeRows()
 {
-    for (const auto &[name, row] : m_allLocks->rows()) {
+    for (const auto *row : m_allLocks->all()) {
         if (!row->gone)
-            m_present.locks.insert_or_assign(name, row->snapshot);
+            m_present.locks.insert_or_assign(row->snapshot.lock, row->snapshot);
     }
 }
 
@@ -279,6 +279,12 @@ void PausableBackend::readKey(const ConnectionName &name, const RedisKey &key, Q
     if (refuses(context, answer))
         return;
     m_backend.readKey(name, key, context, std::move(answer));
+}
+
+void PausableBackend::readSession(const ConnectionName &name, const QString &session, QObject *context,
+                                  Answer<SessionDoing> answer)
+{
+    m_backend.readSession(name, session, context, std::move(answer));
 }
 
 quint64 PausableBackend::acquire(AcquireRequest request)

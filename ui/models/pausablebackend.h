@@ -39,6 +39,7 @@ public:
     // Why nothing is asked or done there.
     [[nodiscard]] static Error notNow();
 
+    [[nodiscard]] std::vector<inspect::ClientLabel> clientLabels() const override { return m_backend.clientLabels(); }
     void connectTo(ConnectionSpec spec) override;
     void disconnectFrom(const ConnectionName &name) override;
     void retry(const ConnectionName &name) override;
@@ -52,6 +53,8 @@ public:
                   Answer<KeyPage> answer) override;
     void readKey(const ConnectionName &name, const RedisKey &key, QObject *context,
                  Answer<KeyDetail> answer) override;
+    void readSession(const ConnectionName &name, const QString &session, QObject *context,
+                     Answer<SessionDoing> answer) override;
     quint64 acquire(AcquireRequest request) override;
     void release(quint64 holdId) override;
     void planForceRelease(const inspect::LockName &lock, const QByteArray &holder, QObject *context,

@@ -28,12 +28,22 @@ bool isSame(const SessionSnapshot &a, const SessionSnapshot &b)
     return a.connection == b.connection && a.session == b.session;
 }
 
+constexpr std::size_t mostInTip = 20; // no taller than any screen
+
 QString namesText(const std::vector<QByteArray> &names, QLatin1StringView separator)
 {
     QStringList shown;
     for (const auto &name : names)
         shown << nameText(name);
     return shown.join(separator);
+}
+
+QString tipText(const std::vector<QByteArray> &names)
+{
+    const auto shown = std::min(names.size(), mostInTip);
+    const std::vector<QByteArray> first(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown));
+    const auto more = names.size() - shown;
+    return namesText(first, "\n"_L1) + (more > 0 ? u"\n… and %1 more: they stand below"_s.arg(more) : QString());
 }
 
 // "2: /locks/a, /locks/b"
@@ -56,6 +66,7 @@ void SessionsModel::apply(const std::vector<ConnectionName> &connections, std::v
     std::erase_if(sessions, [&](const SessionSnapshot &row) { return !isTold(row); });
     std::sort(sessions.begin(), sessions.end(), isBefore);
     sessions.erase(std::unique(sessions.begin(), sessions.end(), isSame), sessions.end());
+    feel(connections, sessions);
     const auto isGone = [&](const SessionSnapshot &row) {
         return isTold(row) && !std::binary_search(sessions.begin(), sessions.end(), row, isBefore);
     };
@@ -95,6 +106,44 @@ void SessionsModel::apply(const std::vector<ConnectionName> &connections, std::v
     }
     if (firstChanged >= 0)
         emit dataChanged(index(firstChanged, 0), index(lastChanged, ColumnCount - 1));
+}
+
+// Of those that are gone nothing is kept.
+void SessionsModel::feel(const std::vector<ConnectionName> &connections, const std::vector<SessionSnapshot> &sessions)
+{
+    std::map<std::pair<ConnectionName, QString>, LeasePulse> kept;
+    for (auto &[key, pulse] : m_pulses) {
+        if (std::find(connections.begin(), connections.end(), key.first) == connections.end())
+            kept.emplace(key, std::move(pulse));
+    }
+    for (const auto &session : sessions) {
+        if (!session.expiresAt)
+            continue;
+        const std::pair key(session.connection, session.session);
+        const auto known = m_pulses.find(key);
+        auto &pulse =
+            kept.emplace(key, known == m_pulses.end() ? LeasePulse() : std::move(known->second)).first->second;
+        pulse.heard(LeasePulse::Time(std::chrono::duration_cast<LeasePulse::Time::duration>(
+                        (*session.expiresAt - session.serverAhead).time_since_epoch())),
+                    m_clock());
+    }
+    m_pulses = std::move(kept);
+}
+
+const LeasePulse &SessionsModel::pulseOf(const SessionSnapshot &session) const
+{
+    static const LeasePulse none;
+    const auto known = m_pulses.find({session.connection, session.session});
+    return known == m_pulses.end() ? none : known->second;
+}
+
+int SessionsModel::find(const ConnectionName &connection, const QString &session) const
+{
+    SessionSnapshot wanted;
+    wanted.connection = connection;
+    wanted.session = session;
+    const auto place = std::lower_bound(m_rows.begin(), m_rows.end(), wanted, isBefore);
+    return place != m_rows.end() && isSame(*place, wanted) ? static_cast<int>(place - m_rows.begin()) : -1;
 }
 
 void SessionsModel::setDown(const ConnectionName &name, bool down)
@@ -162,9 +211,9 @@ QVariant SessionsModel::data(const QModelIndex &index, int role) const
     case Qt::DisplayRole: return display(session, index.column());
     case Qt::ToolTipRole:
         if (index.column() == Holds)
-            return plainToolTip(namesText(session.holds, "\n"_L1));
+            return plainToolTip(tipText(session.holds));
         if (index.column() == Waits)
-            return plainToolTip(namesText(session.waits, "\n"_L1));
+            return plainToolTip(tipText(session.waits));
         return plainToolTip(display(session, index.column()));
     case Qt::TextAlignmentRole:
         return index.column() == Expires ? QVariant::fromValue(Qt::AlignRight | Qt::AlignVCenter) : QVariant();

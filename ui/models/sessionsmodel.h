@@ -4,10 +4,12 @@
 #pragma once
 
 #include "core/workspace/backend.h"
+#include "ui/models/leasepulse.h"
 
 #include <QAbstractTableModel>
 
 #include <functional>
+#include <map>
 #include <set>
 
 namespace lockscope::ui {
@@ -27,18 +29,26 @@ public:
     void setDown(const ConnectionName &name, bool down);
     [[nodiscard]] const inspect::SessionSnapshot &at(int row) const { return m_rows[static_cast<std::size_t>(row)]; }
 
+    // -1 if there is none.
+    [[nodiscard]] int find(const ConnectionName &connection, const QString &session) const;
+    [[nodiscard]] bool isDown(const ConnectionName &name) const { return m_down.contains(name); }
+    // When it was renewed, since this window is open.
+    [[nodiscard]] const LeasePulse &pulseOf(const inspect::SessionSnapshot &session) const;
+
     [[nodiscard]] int rowCount(const QModelIndex &parent = {}) const override;
     [[nodiscard]] int columnCount(const QModelIndex &parent = {}) const override;
     [[nodiscard]] QVariant data(const QModelIndex &index, int role) const override;
     [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
 
 private:
+    void feel(const std::vector<ConnectionName> &connections, const std::vector<inspect::SessionSnapshot> &sessions);
     [[nodiscard]] QString display(const inspect::SessionSnapshot &session, int column) const;
     [[nodiscard]] QVariant sortKey(const inspect::SessionSnapshot &session, int column) const;
 
     Clock m_clock;
     std::vector<inspect::SessionSnapshot> m_rows;
     std::set<ConnectionName> m_down;
+    std::map<std::pair<ConnectionName, QString>, LeasePulse> m_pulses;
 };
 
 } // namespace lockscope::ui

@@ -60,7 +60,7 @@ public:
         Q_UNUSED(subject)
         return false;
     }
-    // Of a page that does not show the connections: whether it is complete.
+    // Whether it is complete, beside the connections that it may show.
     [[nodiscard]] virtual bool isSettled() const { return true; }
     virtual void saveView(QSettings &settings) const { Q_UNUSED(settings) }
     virtual void restoreView(QSettings &settings) { Q_UNUSED(settings) }

@@ -20,6 +20,7 @@ struct PageRow {
     QString title;                // as the side bar says it
     bool showsConnections = true; // complete when they are; if not, Page::isSettled() says when it is
     Page *(*make)(const ConnectionBook &book, QWidget *parent);
+    bool isAskedByName = false; // it shows what has a page of its own: only when it is asked for by its id
 };
 [[nodiscard]] const std::vector<PageRow> &allPages();
 [[nodiscard]] QStringList pageIds();

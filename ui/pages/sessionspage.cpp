@@ -2,7 +2,9 @@
 #include "ui/pages/sessionspage.h"
 
 #include "core/base/text.h"
+#include "ui/models/locksmodel.h"
 #include "ui/pages/livetree.h"
+#include "ui/pages/sessiondetail.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
 #include "ui/theme/text.h"
@@ -15,6 +17,7 @@
 #include <QRegularExpression>
 #include <QSettings>
 #include <QSortFilterProxyModel>
+#include <QSplitter>
 #include <QStackedWidget>
 
 namespace lockscope::ui {
@@ -72,13 +75,27 @@ SessionsPage::SessionsPage(QWidget *parent) : Page(parent)
                                               {SessionsModel::Expires, 118},
                                               {SessionsModel::Session, 160}});
     connect(m_table, &QTreeView::activated, this, &SessionsPage::activate);
+    connect(m_table->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex &row) {
+        if (row.isValid()) // else rows are going, and it is not known yet whether it is among them
+            showChosen();
+    });
+    m_detail = new SessionDetail(content);
+    m_detail->setMinimumHeight(210);
+    connect(m_detail, &SessionDetail::lockActivated, this, &SessionsPage::lockActivated);
+    m_splitter = new QSplitter(Qt::Vertical, content);
+    m_splitter->setChildrenCollapsible(false);
+    m_splitter->addWidget(m_table);
+    m_splitter->addWidget(m_detail);
+    m_splitter->setStretchFactor(0, 1);
+    m_splitter->setStretchFactor(1, 1);
+    m_splitter->setSizes({380, 380});
 
     auto *layout = new QVBoxLayout(content);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
     layout->addWidget(strip);
     layout->addWidget(makeHairline(content));
-    layout->addWidget(m_table, 1);
+    layout->addWidget(m_splitter, 1);
     auto *empty = new EmptyNotice(this);
     empty->say(
         u"No sessions seen"_s,
@@ -100,6 +117,7 @@ SessionsPage::~SessionsPage()
 void SessionsPage::setBackend(Backend *backend)
 {
     connect(backend, &Backend::updated, this, &SessionsPage::take);
+    m_detail->setBackend(backend);
 }
 
 void SessionsPage::take(const Batch &batch)
@@ -112,6 +130,58 @@ void SessionsPage::take(const Batch &batch)
     m_model.apply(batch.sessionsOf, batch.sessions);
     m_table->keepPlace();
     say();
+    seek();
+    showChosen();
+}
+
+void SessionsPage::useLocks(const LocksModel &locks)
+{
+    m_detail->setFind([&locks](const inspect::LockName &name) { return locks.snapshot(name); });
+}
+
+// The one that another page asked for.
+void SessionsPage::seek()
+{
+    if (!m_wanted)
+        return;
+    const int row = m_model.find(m_wanted->connection, QString::fromUtf8(m_wanted->name));
+    const auto shown = m_proxy->mapFromSource(m_ofConnection->mapFromSource(m_model.index(row, 0)));
+    if (row < 0 || !shown.isValid())
+        return;
+    m_wanted.reset();
+    m_table->setCurrentIndex(shown);
+    m_table->scrollTo(shown);
+}
+
+bool SessionsPage::showSubject(const Subject &subject)
+{
+    if (subject.kind != Subject::Kind::Session)
+        return false;
+    m_filter->clear();
+    m_wanted = subject;
+    seek();
+    return true;
+}
+
+void SessionsPage::showChosen()
+{
+    if (!isVisible())
+        return;
+    if (const auto *session = snapshotAt(m_table->currentIndex())) {
+        m_detail->show(*session, m_model.pulseOf(*session), clock().now());
+        if (m_model.isDown(session->connection))
+            m_detail->setGone(u"Its server is not connected: this is what was seen last."_s);
+    } else if (const auto &shown = m_detail->session()) {
+        if (m_model.find(shown->connection, shown->session) < 0)
+            m_detail->setGone(u"This session is not there any more: this is what was seen last."_s);
+        else
+            m_detail->clear(); // it is there, and not in this list
+    }
+}
+
+void SessionsPage::refresh()
+{
+    m_detail->refresh();
 }
 
 void SessionsPage::say()
@@ -174,17 +244,20 @@ void SessionsPage::activate(const QModelIndex &row)
 
 void SessionsPage::ticked()
 {
+    showChosen();
     m_table->viewport()->update();
 }
 
 void SessionsPage::saveView(QSettings &settings) const
 {
     settings.setValue(u"columns"_s, m_table->header()->saveState());
+    settings.setValue(u"splitter"_s, m_splitter->saveState());
 }
 
 void SessionsPage::restoreView(QSettings &settings)
 {
     m_table->restoreColumns(settings.value(u"columns"_s).toByteArray());
+    m_splitter->restoreState(settings.value(u"splitter"_s).toByteArray());
 }
 
 } // namespace lockscope::ui

@@ -8,11 +8,14 @@
 class QLabel;
 class QLineEdit;
 class QSortFilterProxyModel;
+class QSplitter;
 class QStackedWidget;
 
 namespace lockscope::ui {
 
 class LiveTree;
+class LocksModel;
+class SessionDetail;
 
 class SessionsPage : public Page {
     Q_OBJECT
@@ -20,10 +23,15 @@ public:
     explicit SessionsPage(QWidget *parent = nullptr);
     ~SessionsPage() override;
 
+    // Where what a session holds is known; it outlives the page.
+    void useLocks(const LocksModel &locks);
+
     void setBackend(Backend *backend) override;
     void showConnection(const ConnectionName &name) override;
     void setFilter(const QString &text) override;
     void focusContent() override;
+    void refresh() override;
+    [[nodiscard]] bool showSubject(const Subject &subject) override;
     void saveView(QSettings &settings) const override;
     void restoreView(QSettings &settings) override;
 
@@ -31,6 +39,7 @@ public:
     [[nodiscard]] const SessionsModel &model() const { return m_model; }
     // Of a row of the table; null without one.
     [[nodiscard]] const inspect::SessionSnapshot *snapshotAt(const QModelIndex &row) const;
+    [[nodiscard]] SessionDetail *detail() const { return m_detail; }
 
 protected:
     void ticked() override;
@@ -39,12 +48,17 @@ private:
     void take(const Batch &batch);
     void say();
     void activate(const QModelIndex &row);
+    void showChosen();
+    void seek();
 
     SessionsModel m_model{nullptr, [this] { return clock().now(); }};
     QSortFilterProxyModel *m_proxy = nullptr; // text and order
     QSortFilterProxyModel *m_ofConnection = nullptr;
     QStackedWidget *m_stack = nullptr;
     LiveTree *m_table = nullptr;
+    QSplitter *m_splitter = nullptr;
+    SessionDetail *m_detail = nullptr;
+    std::optional<Subject> m_wanted; // chosen as soon as it is there
     QLineEdit *m_filter = nullptr;
     QLabel *m_status = nullptr;
 };

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/inspect/mariadb/doing.h"
+
+#include "core/inspect/mariadb/reader.h"
+
+#include <algorithm>
+
+namespace lockscope::inspect {
+
+using namespace Qt::StringLiterals;
+using std::chrono::milliseconds;
+
+namespace {
+
+const QByteArray lastStatement = "SELECT s.SQL_TEXT AS statement FROM performance_schema.threads t "
+                                 "JOIN performance_schema.events_statements_current s ON s.THREAD_ID = t.THREAD_ID "
+                                 "WHERE t.PROCESSLIST_ID = ? AND @@performance_schema = 1 "
+                                 "ORDER BY s.EVENT_ID DESC LIMIT 1";
+
+} // namespace
+
+// By a reader of its own, that keeps the pace of all who look there: a question between two looks of the observer's
+// would make the server answer it from an old copy.
+Task<Result<SqlDoing>> readSqlDoing(mariadb::Session *session, quint64 connection, Deadline deadline)
+{
+    SqlReader reader(*session);
+    auto looking = reader.look(deadline);
+    const auto look = co_await looking;
+    if (!look)
+        co_return look.error();
+    const auto process = std::ranges::find(look->processes, connection, &SqlProcess::connection);
+    if (process == look->processes.end())
+        co_return Error{ErrorCode::NoNode, look->seesAllProcesses
+                                               ? u"the server has no such connection any more"_s
+                                               : u"the connection cannot be seen without the PROCESS privilege"_s};
+    SqlDoing doing;
+    doing.isRunning = !process->isIdle;
+    doing.statement = process->statement;
+    doing.state = process->state;
+    doing.inState = process->inState;
+    const auto open = std::ranges::find(look->transactions, connection, &SqlTransaction::connection);
+    if (open != look->transactions.end()) {
+        if (open->started)
+            doing.transactionAge = std::max(milliseconds(0), look->now - *open->started);
+        doing.rowsLocked = open->rowsLocked;
+        doing.rowsModified = open->rowsModified;
+    }
+    for (const auto &gap : reader.gaps()) {
+        if (gap.startsWith("row locks"_L1))
+            doing.gaps << u"its transaction cannot be seen: "_s + gap;
+    }
+    if (!look->rowsAreFresh)
+        doing.gaps << u"its transaction is told as of a moment ago"_s;
+    if (!doing.statement.isEmpty())
+        co_return doing;
+    auto asking = session->execute({lastStatement, {QByteArray::number(connection)}, std::nullopt, false}, deadline);
+    const auto rows = co_await asking;
+    if (rows)
+        doing.statement = rows->cell(0, "statement").value_or(QByteArray());
+    if (!rows)
+        doing.gaps << u"its last statement cannot be read: "_s + rows.error().message;
+    else if (doing.statement.isEmpty())
+        doing.gaps << u"its last statement is not kept: performance_schema is off, or does not record statements"_s;
+    co_return doing;
+}
+
+} // namespace lockscope::inspect

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page of who waits for whom: what it draws of which locks, that it stays steady, and the way through it by keys.
+#include "tests/support/fakebackend.h"
+#include "tests/support/fakedata.h"
+#include "tests/support/testmain.h"
+#include "ui/graph/graphview.h"
+#include "ui/mainwindow.h"
+#include "ui/pages/graphpage.h"
+#include "ui/pages/lockspage.h"
+#include "ui/parts/notices.h"
+
+#include <QApplication>
+#include <QLabel>
+#include <QPushButton>
+#include <QTest>
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using namespace lockscope;
+using inspect::ChangeKind;
+using inspect::Contender;
+using inspect::LockName;
+using inspect::LockSnapshot;
+using test::change;
+using ui::GraphChoice;
+using ui::GraphNode;
+using NodeMark = GraphNode::Mark;
+
+namespace {
+
+const ui::SystemTime noon = ui::SystemTime(1'700'000'000s);
+
+// A kazoo lock: the first of these sessions holds it, the others wait, in this order.
+LockSnapshot kazooLock(const QByteArray &name, const QByteArrayList &sessions)
+{
+    LockSnapshot lock;
+    lock.lock = {ConnectionName("zk"), name};
+    lock.recipe = "kazoo-lock";
+    lock.observed = test::serverTime(noon);
+    for (const auto &session : sessions) {
+        Contender one;
+        one.position = static_cast<int>(lock.contenders.size());
+        one.role = lock.contenders.empty() ? inspect::Role::Holder : inspect::Role::Waiter;
+        one.id = session + "__lock__000000000" + QByteArray::number(*one.position);
+        one.session = u"0x"_s + QString::fromLatin1(session);
+        one.identity = "app-" + session;
+        one.endpoint = u"10.0.0.7:%1"_s.arg(4000 + qHash(session) % 1000);
+        (one.role == inspect::Role::Holder ? one.heldSince : one.waitingSince) = lock.observed - 90s;
+        lock.contenders.push_back(one);
+    }
+    lock.state = lock.contenders.size() > 1 ? inspect::LockState::Contended : inspect::LockState::Held;
+    return lock;
+}
+
+std::vector<LockSnapshot> aDeadlock(bool isSaid)
+{
+    std::vector<LockSnapshot> locks{kazooLock("/a", {"1", "3", "2"}), kazooLock("/b", {"2", "1"})};
+    const auto graph = inspect::waitGraphOf(locks, {}, noon);
+    for (auto &lock : locks) {
+        if (isSaid)
+            inspect::addDeadlocks(lock, graph, graph.cycles);
+    }
+    return locks;
+}
+
+GraphChoice allOfThem()
+{
+    GraphChoice choice;
+    choice.all = true;
+    return choice;
+}
+
+ui::GraphPicture pictureOf(const std::vector<LockSnapshot> &locks, const GraphChoice &choice = {})
+{
+    return graphPictureOf(ui::graphFactsOf(locks, {}, noon), choice);
+}
+
+QStringList titles(const ui::GraphPicture &picture, NodeMark mark)
+{
+    QStringList all;
+    for (const auto &node : picture.nodes) {
+        if (node.mark == mark)
+            all << node.title;
+    }
+    all.sort();
+    return all;
+}
+
+const GraphNode &nodeOf(const ui::GraphPicture &picture, const QString &title)
+{
+    static const GraphNode none;
+    const auto at = std::ranges::find(picture.nodes, title, &GraphNode::title);
+    return at == picture.nodes.end() ? none : *at;
+}
+
+// The locks of a layout by column, from top to bottom.
+std::map<int, QStringList> columns(const ui::GraphPicture &picture, const ui::GraphLayout &layout)
+{
+    std::map<int, std::map<qreal, QString>> byPlace;
+    for (std::size_t i = 0; i < picture.nodes.size(); ++i) {
+        if (picture.nodes[i].kind == GraphNode::Kind::Lock)
+            byPlace[qRound(layout.boxes[i].center().x())][layout.boxes[i].center().y()] = picture.nodes[i].title;
+    }
+    std::map<int, QStringList> all;
+    for (const auto &[x, column] : byPlace) {
+        for (const auto &[y, title] : column)
+            all[x] << title;
+    }
+    return all;
+}
+
+} // namespace
+
+class TestGraph : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<test::FakeBackend> m_backend;
+    std::unique_ptr<ui::MainWindow> m_window;
+
+    ui::GraphPage &page() { return *m_window->findChild<ui::GraphPage *>(); }
+    template <class T>
+    T *part(const char *name)
+    {
+        return page().findChild<T *>(QString::fromLatin1(name));
+    }
+    void tell(const std::vector<LockSnapshot> &locks)
+    {
+        std::vector<inspect::SnapshotChange> changes;
+        for (const auto &lock : locks)
+            changes.push_back(change(ChangeKind::Added, lock));
+        m_backend->tellLocks(std::move(changes));
+    }
+    bool isThere(const QString &title) { return !nodeOf(page().sight().picture, title).key.isEmpty(); }
+
+private slots:
+    void init()
+    {
+        m_backend = std::make_unique<test::FakeBackend>();
+        m_window = std::make_unique<ui::MainWindow>(*m_backend);
+        m_window->locksPage().setClock([] { return noon; });
+        m_window->showPage(u"graph"_s);
+        m_window->show();
+        m_backend->tellConnection(test::connectedStatus("zk", Scheme::ZooKeeper, false, noon));
+    }
+    void cleanup()
+    {
+        m_window.reset();
+        m_backend.reset();
+    }
+
+    void aDeadlockIsMarkedAndNobodyBesideIt()
+    {
+        const auto picture = pictureOf(aDeadlock(true));
+        QCOMPARE(titles(picture, NodeMark::Cycle), QStringList({u"/a"_s, u"/b"_s, u"app-1"_s, u"app-2"_s}));
+        QCOMPARE(nodeOf(picture, u"app-3"_s).mark, NodeMark::None);
+        QCOMPARE(std::ranges::count_if(picture.arcs, &ui::GraphArc::isCycle), 4);
+        const auto spoken = nodeOf(picture, u"/a"_s).spoken;
+        QVERIFY2(spoken.contains(u"deadlock"_s) && spoken.contains(u"held by app-1"_s), qPrintable(spoken));
+        const auto heading = headingOf(ui::graphFactsOf(aDeadlock(true), {}, noon));
+        QVERIFY2(heading.sentence.startsWith(u"2 clients block each other: app-1"_s), qPrintable(heading.sentence));
+        QVERIFY(heading.sentence.endsWith(u"over /a and /b"_s));
+    }
+
+    // Seen once, it may be a hand-off.
+    void whatNoFindingSaysIsNoDeadlock()
+    {
+        const auto facts = ui::graphFactsOf(aDeadlock(false), {}, noon);
+        QVERIFY(facts.isCycleOpen);
+        QCOMPARE(titles(graphPictureOf(facts, {}), NodeMark::Cycle), QStringList());
+        QVERIFY(!headingOf(facts).sentence.contains(u"block each other"_s));
+    }
+
+    void aRootBlockerIsNamedWithWhatItCosts()
+    {
+        const std::vector locks{kazooLock("/orders", {"1", "2", "3"}), kazooLock("/quiet", {"4"})};
+        const auto facts = ui::graphFactsOf(locks, {}, noon);
+        const auto sentence = headingOf(facts).sentence;
+        QVERIFY2(sentence.startsWith(u"root blocker app-1 (10.0.0.7:"_s)
+                     && sentence.endsWith(u"holds /orders, 2 wait behind it, together 3 m 00 s"_s),
+                 qPrintable(sentence));
+        const auto picture = graphPictureOf(facts, {});
+        QCOMPARE(titles(picture, NodeMark::Root), QStringList(u"app-1"_s));
+        QVERIFY(nodeOf(picture, u"/quiet"_s).key.isEmpty()); // it is in nobody's way
+        QCOMPARE(picture.hiddenLocks, 1);
+        QVERIFY(!nodeOf(pictureOf(locks, allOfThem()), u"/quiet"_s).key.isEmpty());
+    }
+
+    // Who stands by for an election is not held up.
+    void anElectionBlocksNobody()
+    {
+        auto election = kazooLock("/leader", {"1", "2"});
+        election.recipe = "zk-election";
+        QVERIFY(recipes::recipeOf(election.recipe).electsLeader);
+        const auto facts = ui::graphFactsOf({election}, {}, noon);
+        QVERIFY(headingOf(facts).sentence.startsWith(u"nobody is seen waiting"_s));
+        QVERIFY(graphPictureOf(facts, {}).nodes.empty());
+        QCOMPARE(graphPictureOf(facts, allOfThem()).nodes.size(), std::size_t(3));
+    }
+
+    void manyAreFoldedButNoDeadlockAndNoBlocker()
+    {
+        auto locks = aDeadlock(true);
+        for (int i = 0; i < 60; ++i) {
+            QByteArrayList sessions;
+            for (int j = 0; j < 9; ++j)
+                sessions << "c" + QByteArray::number(i * 100 + j);
+            locks.push_back(kazooLock("/busy-" + QByteArray::number(i), sessions));
+        }
+        for (int i = 0; i < 300; ++i)
+            locks.push_back(kazooLock("/quiet-" + QByteArray::number(i), {"q" + QByteArray::number(i)}));
+        auto choice = allOfThem();
+        const auto picture = pictureOf(locks, choice);
+        QVERIFY2(picture.nodes.size() <= 200, qPrintable(QString::number(picture.nodes.size())));
+        QCOMPARE(titles(picture, NodeMark::Cycle).size(), 4);
+        QCOMPARE(titles(picture, NodeMark::Root).size(), 60);
+        QCOMPARE(nodeOf(picture, u"300 locks without waiters"_s).kind, GraphNode::Kind::Locks);
+        const auto waiters = std::ranges::find(picture.nodes, GraphNode::Kind::Waiters, &GraphNode::kind);
+        QVERIFY(waiters != picture.nodes.end());
+        choice.unfolded.insert(waiters->key);
+        QCOMPARE(pictureOf(locks, choice).find(waiters->key), -1);
+    }
+
+    void twoHundredAreLaidOutWithoutOverlap()
+    {
+        std::vector<LockSnapshot> locks;
+        for (int i = 0; i < 25; ++i) {
+            QByteArrayList sessions;
+            for (int j = 0; j < 7; ++j)
+                sessions << QByteArray::number(i * 10 + j);
+            locks.push_back(kazooLock("/lock-" + QByteArray::number(i), sessions));
+        }
+        const auto picture = pictureOf(locks);
+        QCOMPARE(picture.nodes.size(), std::size_t(200));
+        ui::GraphLayouter layouter;
+        const auto layout = layouter.layOut(picture, 1200);
+        QVERIFY2(layout, layout ? "" : qPrintable(layout.error().message));
+        for (std::size_t i = 0; i < layout->boxes.size(); ++i) {
+            QVERIFY(QRectF(QPointF(), layout->size).contains(layout->boxes[i]));
+            for (std::size_t j = i + 1; j < layout->boxes.size(); ++j)
+                QVERIFY(!layout->boxes[i].intersects(layout->boxes[j]));
+        }
+    }
+
+    // Of locks that hang together one more waiter must not turn the picture round.
+    void oneMoreWaiterMovesNoLockPastAnother()
+    {
+        std::vector<LockSnapshot> locks;
+        const QByteArrayList names{"/d", "/b", "/e", "/a", "/c", "/f"};
+        for (const auto &name : names)
+            locks.push_back(kazooLock(name, {"1", "w" + name}));
+        locks.push_back(kazooLock("/x", {"8", "9"})); // apart from them
+        ui::GraphLayouter layouter;
+        auto picture = pictureOf(locks);
+        const auto before = columns(picture, *layouter.layOut(picture, 1200));
+        for (int i = 0; i < 8; ++i) {
+            auto &lock = locks[static_cast<std::size_t>((i * 5) % 6)];
+            QByteArrayList sessions;
+            for (const auto &one : lock.contenders)
+                sessions << one.session->mid(2).toLatin1();
+            // Some of them wait for several.
+            sessions << (i % 2 == 0 ? "new" + QByteArray::number(i) : QByteArray("w/a"));
+            lock = kazooLock(lock.lock.name, sessions);
+            picture = pictureOf(locks);
+            QCOMPARE(columns(picture, *layouter.layOut(picture, 1200)), before);
+        }
+    }
+
+    void theWindowSaysItInASentence()
+    {
+        tell(aDeadlock(true));
+        QTRY_VERIFY(part<QLabel>("graphSentence")->text().startsWith(u"2 clients block each other: app-1"_s));
+        QVERIFY(part<QLabel>("graphMore")->text().startsWith(u"Least is lost by ending app-"_s));
+        QVERIFY(part<QLabel>("graphUnseen")->isHidden());
+        Batch batch;
+        batch.coverage = {{ConnectionName("zk"), false, u"watches: 1 of 3 members answered"_s}};
+        batch.coverageOf = {ConnectionName("zk")};
+        m_backend->tell(batch);
+        QTRY_VERIFY(part<QLabel>("graphUnseen")->text().contains(u"Not all was seen: zk: watches"_s));
+    }
+
+    void keysWalkAlongTheLinesAndEnterOpens()
+    {
+        tell({kazooLock("/orders", {"1", "2"})});
+        QTRY_COMPARE(page().sight().picture.nodes.size(), std::size_t(3));
+        auto &view = page().view();
+        QVERIFY(view.choose(nodeOf(page().sight().picture, u"app-1"_s).key));
+        QTest::keyClick(&view, Qt::Key_Right);
+        QCOMPARE(view.current()->title, u"/orders"_s);
+        QVERIFY(view.accessibleDescription().contains(u"held by app-1"_s));
+        QTest::keyClick(&view, Qt::Key_Right);
+        QCOMPARE(view.current()->title, u"app-2"_s);
+        QTest::keyClick(&view, Qt::Key_Left);
+        QTest::keyClick(&view, Qt::Key_Return);
+        QTRY_VERIFY(m_window->locksPage().isVisible());
+        QCOMPARE(m_window->locksPage().currentLock()->name, "/orders");
+    }
+
+    void itIsAskedForByItsNameOnly()
+    {
+        tell({kazooLock("/quiet", {"4"}), kazooLock("/orders", {"1", "2"})});
+        const ui::Subject quiet{ui::Subject::Kind::Lock, ConnectionName("zk"), "/quiet"};
+        QVERIFY(m_window->showSubject(quiet));
+        QVERIFY(m_window->locksPage().isVisible());
+        QVERIFY(m_window->showSubject(quiet, u"graph"_s));
+        QVERIFY(page().isVisible());
+        QTRY_VERIFY(page().view().current() && page().view().current()->title == u"/quiet"_s);
+        QVERIFY(m_window->showSubject({ui::Subject::Kind::Session, ConnectionName("zk"), "0x2"}, u"graph"_s));
+        QTRY_COMPARE(page().view().current()->title, u"app-2"_s);
+    }
+
+    void whereNobodyWaitsItSaysSoAndOffersAll()
+    {
+        tell({kazooLock("/quiet", {"4"})});
+        auto *notice = page().findChild<ui::EmptyNotice *>();
+        QTRY_VERIFY(notice->isVisible() && notice->title() == u"Nobody is seen waiting"_s);
+        QTRY_VERIFY(!notice->findChildren<QPushButton *>().front()->isHidden());
+        emit notice->actionRequested();
+        QTRY_VERIFY(isThere(u"/quiet"_s));
+    }
+};
+
+LOCKSCOPE_GUI_TEST(TestGraph)
+#include "tst_graph.moc"

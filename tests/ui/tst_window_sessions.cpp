@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// The detail of a session: who it is, what it does, what falls when it ends; also of one with hundreds of locks.
+#include "tests/support/fakebackend.h"
+#include "tests/support/fakedata.h"
+#include "tests/support/testmain.h"
+#include "ui/mainwindow.h"
+#include "ui/pages/livetree.h"
+#include "ui/pages/lockspage.h"
+#include "ui/pages/sessiondetail.h"
+#include "ui/pages/sessionspage.h"
+
+#include <QLabel>
+#include <QTest>
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using namespace lockscope;
+using inspect::ChangeKind;
+using inspect::SessionSnapshot;
+
+namespace {
+
+const ui::SystemTime today = ui::SystemTime(1'700'000'000s);
+
+} // namespace
+
+class TestWindowSessions : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<test::FakeBackend> m_backend;
+    std::unique_ptr<ui::MainWindow> m_window;
+
+    ui::SessionsPage &page() { return *m_window->findChild<ui::SessionsPage *>(); }
+    QString says(const char *label) { return page().detail()->findChild<QLabel *>(QLatin1String(label))->text(); }
+    void tell(std::vector<SessionSnapshot> sessions)
+    {
+        Batch batch;
+        for (const auto &one : sessions)
+            batch.sessionsOf.push_back(one.connection);
+        batch.sessions = std::move(sessions);
+        m_backend->tell(batch);
+    }
+    bool choose(const QString &session)
+    {
+        return m_window->showSubject({ui::Subject::Kind::Session, ConnectionName("zk"), session.toUtf8()});
+    }
+
+private slots:
+    void init()
+    {
+        m_backend = std::make_unique<test::FakeBackend>();
+        m_window = std::make_unique<ui::MainWindow>(*m_backend);
+        m_window->locksPage().setClock([] { return today; });
+        m_window->show();
+        m_backend->tellConnection(test::connectedStatus("zk", Scheme::ZooKeeper, false, today));
+    }
+    void cleanup()
+    {
+        m_window.reset();
+        m_backend.reset();
+    }
+
+    void itSaysWhatFallsAndToWhom()
+    {
+        const auto lock = test::queueLock("zk", "/locks/orders", 2, test::serverTime(today));
+        m_backend->tellLocks({test::change(ChangeKind::Added, lock)});
+        SessionSnapshot session;
+        session.connection = ConnectionName("zk");
+        session.session = *lock.contenders[0].session;
+        session.endpoint = u"10.0.3.7:56332"_s;
+        session.holds = {"/locks/orders"};
+        session.expiresAt = test::serverTime(today + 8s);
+        tell({session});
+        QVERIFY(choose(session.session)); // and no page but this one answers
+        QVERIFY(page().isVisible());
+        QVERIFY(says("sessionWho").startsWith(u"from 10.0.3.7:56332"_s));
+        QCOMPARE(says("sessionEnd"), u"If this session ends: 1 lock falls: to who waits next."_s);
+        QVERIFY(says("sessionPulse").contains(u"no renewal was seen"_s));
+        QVERIFY(!m_backend->calls.join(u'\n').contains(u"readSession"_s)); // a ZooKeeper does not tell
+        *session.expiresAt += 5s;
+        tell({session});
+        QVERIFY(says("sessionPulse").contains(u"renewed once"_s));
+        auto *locks = page().detail()->locks();
+        locks->setCurrentIndex(locks->model()->index(0, 0));
+        QTest::keyClick(locks, Qt::Key_Return);
+        QTRY_VERIFY(m_window->locksPage().isVisible());
+    }
+
+    void itShowsTheStatementOfASqlClient()
+    {
+        auto lock = test::queueLock("zk", "shop.stock#id=1", 1, test::serverTime(today));
+        lock.backend = BackendKind::MariaDb;
+        lock.recipe = "mariadb-row";
+        lock.contenders[0].session = u"41"_s;
+        m_backend->tellLocks({test::change(ChangeKind::Added, lock)});
+        m_backend->onReadSession = [](const ConnectionName &, const QString &) {
+            SessionDoing doing;
+            doing.statement = "UPDATE stock SET n = n - 1 WHERE id = 1";
+            doing.inState = 90s;
+            doing.transactionAge = 95s;
+            doing.rowsModified = 1;
+            doing.rowsLocked = 2;
+            return Result<SessionDoing>(doing);
+        };
+        SessionSnapshot session;
+        session.connection = ConnectionName("zk");
+        session.session = u"41"_s;
+        session.holds = {"shop.stock#id=1"};
+        tell({session});
+        QVERIFY(choose(u"41"_s));
+        QTRY_COMPARE(says("sessionStatement"), u"last: UPDATE stock SET n = n - 1 WHERE id = 1"_s);
+        const auto doing = says("sessionDoing");
+        QVERIFY2(doing.startsWith(u"Idle for 1 m 30 s"_s) && doing.contains(u"1 rows modified, 2 locked"_s),
+                 qPrintable(doing));
+        m_backend->onReadSession = [](const ConnectionName &, const QString &) {
+            return Result<SessionDoing>(Error{ErrorCode::NoNode, u"no such connection any more"_s});
+        };
+        page().refresh();
+        QTRY_COMPARE(says("sessionDoing"), u"What it is doing is not known: no such connection any more"_s);
+    }
+
+    // Neither its tool tip nor its detail grows out of the screen.
+    void aSessionWithHundredsOfLocks()
+    {
+        std::vector<inspect::SnapshotChange> changes;
+        SessionSnapshot session;
+        session.connection = ConnectionName("zk");
+        for (int i = 0; i < 302; ++i) {
+            auto lock =
+                test::queueLock("zk", "/jobs/job-" + QByteArray::number(1000 + i), 0, test::serverTime(today));
+            session.session = *lock.contenders[0].session;
+            session.holds.push_back(lock.lock.name);
+            changes.push_back(test::change(ChangeKind::Added, std::move(lock)));
+        }
+        m_backend->tellLocks(std::move(changes));
+        tell({session});
+        QVERIFY(choose(session.session));
+        QCOMPARE(page().detail()->locks()->model()->rowCount(), 302);
+        QVERIFY(says("sessionEnd").startsWith(u"If this session ends: 302 locks fall: nobody waits"_s));
+        const auto tip = page().table()->model()->index(0, ui::SessionsModel::Holds).data(Qt::ToolTipRole).toString();
+        QVERIFY2(tip.contains(u"and 282 more"_s) && !tip.contains(u"job-1100"_s), qPrintable(tip));
+        QVERIFY(m_window->minimumSizeHint().height() <= 768);
+    }
+
+    void whatIsGoneIsSaid()
+    {
+        SessionSnapshot session;
+        session.connection = ConnectionName("zk");
+        session.session = u"0x1"_s;
+        tell({session});
+        QVERIFY(choose(u"0x1"_s));
+        Batch batch;
+        batch.sessionsOf = {ConnectionName("zk")};
+        m_backend->tell(batch);
+        const auto labels = page().detail()->findChildren<QLabel *>();
+        QVERIFY(std::ranges::any_of(labels,
+                                    [](const QLabel *one) { return one->text().contains(u"not there any more"_s); }));
+    }
+};
+
+LOCKSCOPE_GUI_TEST(TestWindowSessions)
+#include "tst_window_sessions.moc"

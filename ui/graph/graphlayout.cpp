@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/graph/graphlayout.h"
+
+#include "ui/graph/dotlayout.h"
+
+#include <QLineF>
+
+#include <algorithm>
+#include <cmath>
+
+namespace lockscope::ui {
+
+namespace {
+
+constexpr qreal margin = 20;
+constexpr qreal partGap = 34;
+constexpr qreal boxHeight = 46;
+constexpr qreal leastWidth = 130;
+constexpr qreal mostWidth = 330;
+
+int rankOf(const GraphPicture &picture, const std::vector<int> &nodes)
+{
+    int rank = 3;
+    for (const int one : nodes) {
+        const auto &node = picture.nodes[static_cast<std::size_t>(one)];
+        rank = std::min(rank, node.mark == GraphNode::Mark::Cycle ? 0 : node.mark == GraphNode::Mark::Root ? 1 : 2);
+    }
+    return rank;
+}
+
+DotGraph dotGraphOf(const GraphPicture &picture, const std::vector<int> &nodes, const std::vector<int> &arcs)
+{
+    DotGraph graph;
+    std::map<int, int> number;
+    for (const int one : nodes) {
+        number.emplace(one, static_cast<int>(graph.boxes.size()));
+        graph.boxes.push_back(boxSizeOf(picture.nodes[static_cast<std::size_t>(one)]));
+    }
+    for (const int one : arcs) {
+        // From who is in the way to who waits: whoever blocks stands at the left, where reading begins.
+        const auto &arc = picture.arcs[static_cast<std::size_t>(one)];
+        const int client = number.at(arc.client), lock = number.at(arc.lock);
+        graph.lines.emplace_back(arc.holds ? client : lock, arc.holds ? lock : client);
+    }
+    return graph;
+}
+
+// The columns of a layout, those that were there before in the order that they had; empty if they have it anyway.
+std::vector<std::vector<int>> columnsToKeep(const DotPlaces &places,
+                                            const std::vector<std::optional<QPointF>> &before)
+{
+    std::map<long, std::vector<int>> columns;
+    for (std::size_t i = 0; i < places.centres.size(); ++i) {
+        if (before[i])
+            columns[std::lround(places.centres[i].x())].push_back(static_cast<int>(i));
+    }
+    const auto y = [&places](int one) { return places.centres[static_cast<std::size_t>(one)].y(); };
+    const auto yBefore = [&before](int one) { return before[static_cast<std::size_t>(one)]->y(); };
+    bool isKept = true;
+    std::vector<std::vector<int>> all;
+    for (auto &[x, column] : columns) {
+        std::ranges::stable_sort(column, {}, yBefore);
+        isKept = isKept && std::ranges::is_sorted(column, {}, y);
+        all.push_back(std::move(column));
+    }
+    return isKept ? std::vector<std::vector<int>>() : all;
+}
+
+GraphLine lineOf(std::vector<QPointF> points, const QRectF &from, const QRectF &to)
+{
+    GraphLine line;
+    if (points.size() < 4) // none was drawn
+        points = {from.center(), from.center(), to.center(), to.center()};
+    const auto distance = [](QPointF a, QPointF b) { return QLineF(a, b).length(); };
+    if (distance(points.front(), from.center()) + distance(points.back(), to.center())
+        > distance(points.back(), from.center()) + distance(points.front(), to.center()))
+        std::ranges::reverse(points);
+    line.path.moveTo(points[0]);
+    for (std::size_t i = 3; i < points.size(); i += 3)
+        line.path.cubicTo(points[i - 2], points[i - 1], points[i]);
+    line.tip = points.back();
+    line.tipAngle = -line.path.angleAtPercent(0.98);
+    return line;
+}
+
+} // namespace
+
+QSizeF boxSizeOf(const GraphNode &node)
+{
+    constexpr qreal ofTitle = 7.4, ofNote = 6.4, beside = 44; // a letter, about, and what else stands in the line
+    const auto width = std::max(ofTitle * qreal(node.title.size()), ofNote * qreal(node.note.size())) + beside;
+    // In steps: a second more of waiting is no other layout.
+    constexpr qreal step = 20;
+    return {std::clamp(std::ceil(width / step) * step, leastWidth, mostWidth), boxHeight};
+}
+
+std::vector<GraphLayouter::Part> GraphLayouter::partsOf(const GraphPicture &picture) const
+{
+    std::vector<int> parent(picture.nodes.size());
+    for (std::size_t i = 0; i < parent.size(); ++i)
+        parent[i] = static_cast<int>(i);
+    const auto root = [&parent](int at) {
+        while (parent[static_cast<std::size_t>(at)] != at)
+            at = parent[static_cast<std::size_t>(at)] =
+                parent[static_cast<std::size_t>(parent[static_cast<std::size_t>(at)])];
+        return at;
+    };
+    for (const auto &arc : picture.arcs) {
+        const int a = root(arc.client), b = root(arc.lock);
+        parent[static_cast<std::size_t>(std::max(a, b))] = std::min(a, b);
+    }
+    std::map<int, Part> parts;
+    for (int i = 0; i < static_cast<int>(parent.size()); ++i)
+        parts[root(i)].nodes.push_back(i);
+    for (int i = 0; i < static_cast<int>(picture.arcs.size()); ++i)
+        parts[root(picture.arcs[static_cast<std::size_t>(i)].client)].arcs.push_back(i);
+    std::vector<Part> all;
+    for (auto &[first, part] : parts) {
+        for (const int one : part.nodes) {
+            const auto &node = picture.nodes[static_cast<std::size_t>(one)];
+            part.content += node.key + '\n' + QByteArray::number(static_cast<int>(boxSizeOf(node).width())) + '\n';
+        }
+        for (const int one : part.arcs) {
+            const auto &arc = picture.arcs[static_cast<std::size_t>(one)];
+            part.content += picture.nodes[static_cast<std::size_t>(arc.client)].key
+                            + (arc.holds ? " holds " : " waits ")
+                            + picture.nodes[static_cast<std::size_t>(arc.lock)].key + '\n';
+        }
+        all.push_back(std::move(part));
+    }
+    // Deadlocks first, then who holds others up; of one kind what was there before, as it stood, then what is new.
+    const auto before = [&](const Part &part) {
+        auto top = std::pair(std::numeric_limits<qreal>::max(), std::numeric_limits<qreal>::max());
+        for (const int one : part.nodes) {
+            const auto known = m_before.find(picture.nodes[static_cast<std::size_t>(one)].key);
+            if (known != m_before.end())
+                top = std::min(top, std::pair(known->second.y(), known->second.x()));
+        }
+        return top;
+    };
+    std::ranges::stable_sort(all, {},
+                             [&](const Part &part) { return std::pair(rankOf(picture, part.nodes), before(part)); });
+    return all;
+}
+
+Result<GraphLayouter::Placed> GraphLayouter::place(const GraphPicture &picture, const Part &part) const
+{
+    auto graph = dotGraphOf(picture, part.nodes, part.arcs);
+    auto places = layOutByDot(graph);
+    if (!places)
+        return places.error();
+    std::vector<std::optional<QPointF>> before;
+    for (const int one : part.nodes) {
+        const auto known = m_before.find(picture.nodes[static_cast<std::size_t>(one)].key);
+        before.push_back(known == m_before.end() ? std::nullopt : std::optional(known->second));
+    }
+    graph.columns = columnsToKeep(*places, before);
+    if (!graph.columns.empty()) {
+        auto kept = layOutByDot(graph);
+        if (kept)
+            places = std::move(kept);
+    }
+    return Placed{std::move(places->centres), std::move(places->lines), places->size};
+}
+
+Result<GraphLayout> GraphLayouter::layOut(const GraphPicture &picture, qreal width)
+{
+    GraphLayout layout;
+    layout.boxes.resize(picture.nodes.size());
+    layout.lines.resize(picture.arcs.size());
+    std::map<QByteArray, Placed> placed;
+    QPointF at(margin, margin);
+    qreal lineBottom = margin;
+    for (const auto &part : partsOf(picture)) {
+        const auto known = m_placed.find(part.content);
+        auto one = known != m_placed.end() ? Result<Placed>(known->second) : place(picture, part);
+        if (!one)
+            return one.error();
+        if (at.x() > margin && at.x() + one->size.width() + margin > width)
+            at = {margin, lineBottom + partGap};
+        for (std::size_t i = 0; i < part.nodes.size(); ++i) {
+            const auto number = static_cast<std::size_t>(part.nodes[i]);
+            QRectF box(QPointF(), boxSizeOf(picture.nodes[number]));
+            box.moveCenter(at + one->centres[i]);
+            layout.boxes[number] = box;
+        }
+        for (std::size_t i = 0; i < part.arcs.size(); ++i) {
+            const auto number = static_cast<std::size_t>(part.arcs[i]);
+            const auto &arc = picture.arcs[number];
+            auto points = one->lines[i];
+            for (auto &point : points)
+                point += at;
+            const auto &client = layout.boxes[static_cast<std::size_t>(arc.client)];
+            const auto &lock = layout.boxes[static_cast<std::size_t>(arc.lock)];
+            layout.lines[number] = lineOf(std::move(points), arc.holds ? lock : client, arc.holds ? client : lock);
+        }
+        lineBottom = std::max(lineBottom, at.y() + one->size.height());
+        layout.size = {std::max(layout.size.width(), at.x() + one->size.width() + margin), lineBottom + margin};
+        at.rx() += one->size.width() + partGap * 2;
+        placed.insert_or_assign(part.content, std::move(*one));
+    }
+    m_placed = std::move(placed);
+    m_before.clear();
+    for (std::size_t i = 0; i < picture.nodes.size(); ++i)
+        m_before.insert_or_assign(picture.nodes[i].key, layout.boxes[i].center());
+    return layout;
+}
+
+} // namespace lockscope::ui

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the boxes of a graph stand: each connected part laid out by Graphviz, one below or beside the other. What was
+// there before keeps its order, above and below, so that somebody else's coming moves nothing past anything else.
+// Any thread, one at a time.
+#pragma once
+
+#include "core/base/result.h"
+#include "ui/graph/graphpicture.h"
+
+#include <QPainterPath>
+
+#include <map>
+
+namespace lockscope::ui {
+
+struct GraphLine {
+    QPainterPath path;  // of the holds: from the lock; of the waits: from the client
+    QPointF tip;        // where it ends
+    qreal tipAngle = 0; // degrees, the way it comes in
+};
+
+struct GraphLayout {
+    std::vector<QRectF> boxes;    // by node of the picture
+    std::vector<GraphLine> lines; // by arc
+    QSizeF size;
+};
+
+class GraphLayouter {
+public:
+    // No wider than that, where a part of it is not.
+    [[nodiscard]] Result<GraphLayout> layOut(const GraphPicture &picture, qreal width);
+
+private:
+    // Of one part: by the places in `nodes` and `arcs`.
+    struct Part {
+        std::vector<int> nodes, arcs;
+        QByteArray content; // the same content has the same layout
+    };
+    struct Placed {
+        std::vector<QPointF> centres; // by the key of the node, in order of the part's nodes
+        std::vector<std::vector<QPointF>> lines;
+        QSizeF size;
+    };
+    [[nodiscard]] std::vector<Part> partsOf(const GraphPicture &picture) const;
+    [[nodiscard]] Result<Placed> place(const GraphPicture &picture, const Part &part) const;
+
+    std::map<QByteArray, Placed> m_placed;  // of the last layout, by content
+    std::map<QByteArray, QPointF> m_before; // centres, by the key of the node
+};
+
+[[nodiscard]] QSizeF boxSizeOf(const GraphNode &node);
+
+} // namespace lockscope::ui

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/graph/graphview.h"
+
+#include "ui/graph/graphpaint.h"
+#include "ui/theme/text.h"
+#include "ui/theme/theme.h"
+
+#include <QAccessible>
+#include <QHelpEvent>
+#include <QKeyEvent>
+#include <QPainter>
+#include <QScrollBar>
+#include <QToolTip>
+
+#include <cmath>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr qreal leastZoom = 0.3;
+constexpr qreal leastFittingZoom = 0.55; // smaller nobody can read it: then it scrolls
+constexpr qreal mostZoom = 2.5;
+
+std::size_t place(int number)
+{
+    return static_cast<std::size_t>(number);
+}
+
+} // namespace
+
+GraphView::GraphView(QWidget *parent) : QAbstractScrollArea(parent), m_sight(std::make_shared<GraphSight>())
+{
+    setFrameShape(QFrame::NoFrame);
+    setFocusPolicy(Qt::StrongFocus);
+    setObjectName(u"graphView"_s);
+    setAccessibleName(u"Who waits for whom"_s);
+    horizontalScrollBar()->setSingleStep(24);
+    verticalScrollBar()->setSingleStep(24);
+    viewport()->setMouseTracking(true);
+}
+
+void GraphView::show(std::shared_ptr<const GraphSight> sight)
+{
+    // What somebody looks at stays where it is: the chosen one, else the first on screen that is still there.
+    std::optional<std::pair<QByteArray, QPointF>> anchor;
+    const auto boxes = m_sight->layout.boxes;
+    for (std::size_t i = 0; i < boxes.size(); ++i) {
+        const auto &key = m_sight->picture.nodes[i].key;
+        const auto onScreen = boxOnScreen(static_cast<int>(i));
+        const bool isBetter = key == m_current || (!anchor && viewport()->rect().intersects(onScreen.toRect()));
+        if (isBetter && sight->picture.find(key) >= 0)
+            anchor = {key, onScreen.topLeft()};
+        if (anchor && anchor->first == m_current)
+            break;
+    }
+    m_sight = std::move(sight);
+    if (m_fits)
+        m_zoom = fittingZoom();
+    updateBars();
+    const int kept = anchor && !m_fits ? m_sight->picture.find(anchor->first) : -1;
+    if (kept >= 0) {
+        const auto moved = (boxOnScreen(kept).topLeft() - anchor->second).toPoint();
+        horizontalScrollBar()->setValue(horizontalScrollBar()->value() + moved.x());
+        verticalScrollBar()->setValue(verticalScrollBar()->value() + moved.y());
+    }
+    if (currentNode() < 0)
+        m_current.clear();
+    viewport()->update();
+    emit zoomChanged();
+}
+
+bool GraphView::choose(const QByteArray &key)
+{
+    const int node = m_sight->picture.find(key);
+    if (node >= 0)
+        select(node);
+    return node >= 0;
+}
+
+int GraphView::currentNode() const
+{
+    return m_current.isEmpty() ? -1 : m_sight->picture.find(m_current);
+}
+
+const GraphNode *GraphView::current() const
+{
+    const int node = currentNode();
+    return node < 0 ? nullptr : &m_sight->picture.nodes[place(node)];
+}
+
+QPointF GraphView::origin() const
+{
+    // Smaller than the view: at its top, in its middle.
+    const auto width = m_sight->layout.size.width() * m_zoom;
+    const auto left = std::max(0.0, (viewport()->width() - width) / 2);
+    return {left - horizontalScrollBar()->value(), -qreal(verticalScrollBar()->value())};
+}
+
+QRectF GraphView::boxOnScreen(int node) const
+{
+    const auto &box = m_sight->layout.boxes[place(node)];
+    return {origin() + box.topLeft() * m_zoom, box.size() * m_zoom};
+}
+
+qreal GraphView::fittingZoom() const
+{
+    const auto size = m_sight->layout.size;
+    if (size.isEmpty())
+        return 1;
+    return std::clamp(std::min(viewport()->width() / size.width(), viewport()->height() / size.height()),
+                      leastFittingZoom, 1.0);
+}
+
+void GraphView::fit()
+{
+    m_fits = true;
+    m_zoom = fittingZoom();
+    updateBars();
+    viewport()->update();
+    emit zoomChanged();
+}
+
+void GraphView::zoomBy(int steps)
+{
+    setZoom(steps == 0 ? 1 : m_zoom * std::pow(1.15, steps));
+}
+
+void GraphView::setZoom(qreal zoom)
+{
+    m_fits = false;
+    const auto before = m_zoom;
+    const QPointF middle = viewport()->rect().center();
+    const QPointF at = (middle - origin()) / before;
+    m_zoom = std::clamp(zoom, leastZoom, mostZoom);
+    updateBars();
+    const QPointF moved = origin() + at * m_zoom - middle;
+    horizontalScrollBar()->setValue(horizontalScrollBar()->value() + qRound(moved.x()));
+    verticalScrollBar()->setValue(verticalScrollBar()->value() + qRound(moved.y()));
+    viewport()->update();
+    emit zoomChanged();
+}
+
+void GraphView::updateBars()
+{
+    const QSize content = (m_sight->layout.size * m_zoom).toSize();
+    horizontalScrollBar()->setPageStep(viewport()->width());
+    horizontalScrollBar()->setRange(0, std::max(0, content.width() - viewport()->width()));
+    verticalScrollBar()->setPageStep(viewport()->height());
+    verticalScrollBar()->setRange(0, std::max(0, content.height() - viewport()->height()));
+}
+
+int GraphView::nodeAt(QPoint at) const
+{
+    for (int i = 0; i < static_cast<int>(m_sight->layout.boxes.size()); ++i) {
+        if (boxOnScreen(i).contains(at))
+            return i;
+    }
+    return -1;
+}
+
+void GraphView::select(int node)
+{
+    if (node < 0)
+        return;
+    const auto &chosen = m_sight->picture.nodes[place(node)];
+    m_current = chosen.key;
+    setAccessibleDescription(chosen.spoken);
+    QAccessibleEvent event(this, QAccessible::DescriptionChanged);
+    QAccessible::updateAccessibility(&event);
+    const auto box = boxOnScreen(node).toAlignedRect().adjusted(-16, -16, 16, 16);
+    const auto bring = [](QScrollBar *bar, int from, int upTo, int page) {
+        if (from < 0)
+            bar->setValue(bar->value() + from);
+        else if (upTo > page)
+            bar->setValue(bar->value() + upTo - page);
+    };
+    bring(horizontalScrollBar(), box.left(), box.right(), viewport()->width());
+    bring(verticalScrollBar(), box.top(), box.bottom(), viewport()->height());
+    viewport()->update();
+    emit currentChanged();
+}
+
+bool GraphView::isNeighbour(int a, int b) const
+{
+    return std::ranges::any_of(m_sight->picture.arcs, [a, b](const GraphArc &arc) {
+        return (arc.client == a && arc.lock == b) || (arc.client == b && arc.lock == a);
+    });
+}
+
+// Sideways along a line, where one leads there; else to the nearest that stands there.
+void GraphView::walk(int key)
+{
+    const int from = currentNode();
+    if (from < 0) {
+        select(m_sight->picture.nodes.empty() ? -1 : 0);
+        return;
+    }
+    const bool isSideways = key == Qt::Key_Left || key == Qt::Key_Right;
+    const qreal sign = key == Qt::Key_Left || key == Qt::Key_Up ? -1 : 1;
+    const auto start = m_sight->layout.boxes[place(from)].center();
+    int best = -1;
+    qreal least = 0;
+    for (int i = 0; i < static_cast<int>(m_sight->layout.boxes.size()); ++i) {
+        const QPointF way = m_sight->layout.boxes[place(i)].center() - start;
+        const qreal along = (isSideways ? way.x() : way.y()) * sign;
+        const qreal across = std::abs(isSideways ? way.y() : way.x());
+        if (i == from || along < 1)
+            continue;
+        constexpr qreal farAway = 1e7;
+        const bool isAway = isSideways ? !isNeighbour(from, i) : across > along * 2;
+        const qreal distance = along + across * 2 + (isAway ? farAway : 0);
+        if (best >= 0 && distance >= least)
+            continue;
+        best = i;
+        least = distance;
+    }
+    select(best);
+}
+
+void GraphView::keyPressEvent(QKeyEvent *event)
+{
+    switch (event->key()) {
+    case Qt::Key_Left:
+    case Qt::Key_Right:
+    case Qt::Key_Up:
+    case Qt::Key_Down: walk(event->key()); return;
+    case Qt::Key_Home: select(m_sight->picture.nodes.empty() ? -1 : 0); return;
+    case Qt::Key_End: select(static_cast<int>(m_sight->picture.nodes.size()) - 1); return;
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+        if (const auto *node = current())
+            emit activated(GraphNode(*node));
+        return;
+    case Qt::Key_Plus:
+    case Qt::Key_Equal: zoomBy(1); return;
+    case Qt::Key_Minus: zoomBy(-1); return;
+    case Qt::Key_0: zoomBy(0); return;
+    case Qt::Key_F:
+        if (event->modifiers() == Qt::NoModifier) {
+            fit();
+            return;
+        }
+        break;
+    default: break;
+    }
+    QAbstractScrollArea::keyPressEvent(event);
+}
+
+void GraphView::mousePressEvent(QMouseEvent *event)
+{
+    const int node = nodeAt(event->pos());
+    select(node);
+    if (node < 0)
+        m_dragged = event->pos();
+}
+
+void GraphView::mouseMoveEvent(QMouseEvent *event)
+{
+    const bool isPressed = event->buttons() & Qt::LeftButton;
+    viewport()->setCursor(nodeAt(event->pos()) >= 0 ? Qt::PointingHandCursor : Qt::ArrowCursor);
+    if (!isPressed || !m_dragged) {
+        m_dragged.reset();
+        return;
+    }
+    const QPoint by = event->pos() - *m_dragged;
+    m_dragged = event->pos();
+    horizontalScrollBar()->setValue(horizontalScrollBar()->value() - by.x());
+    verticalScrollBar()->setValue(verticalScrollBar()->value() - by.y());
+}
+
+void GraphView::mouseDoubleClickEvent(QMouseEvent *event)
+{
+    const int node = nodeAt(event->pos());
+    if (node >= 0)
+        emit activated(GraphNode(m_sight->picture.nodes[place(node)]));
+}
+
+void GraphView::wheelEvent(QWheelEvent *event)
+{
+    if (event->modifiers() & Qt::ControlModifier) {
+        zoomBy(event->angleDelta().y() > 0 ? 1 : -1);
+        event->accept();
+        return;
+    }
+    QAbstractScrollArea::wheelEvent(event);
+}
+
+void GraphView::focusInEvent(QFocusEvent *event)
+{
+    QAbstractScrollArea::focusInEvent(event);
+    if (currentNode() < 0 && event->reason() != Qt::MouseFocusReason)
+        select(m_sight->picture.nodes.empty() ? -1 : 0);
+    viewport()->update();
+}
+
+bool GraphView::viewportEvent(QEvent *event)
+{
+    if (event->type() == QEvent::ToolTip) {
+        const auto *help = static_cast<QHelpEvent *>(event);
+        const int node = nodeAt(help->pos());
+        if (node >= 0)
+            QToolTip::showText(help->globalPos(), plainToolTip(m_sight->picture.nodes[place(node)].spoken),
+                               viewport());
+        else
+            QToolTip::hideText();
+        return true;
+    }
+    return QAbstractScrollArea::viewportEvent(event);
+}
+
+void GraphView::resizeEvent(QResizeEvent *event)
+{
+    QAbstractScrollArea::resizeEvent(event);
+    if (m_fits)
+        m_zoom = fittingZoom();
+    updateBars();
+    emit zoomChanged();
+    emit resized();
+}
+
+void GraphView::paintEvent(QPaintEvent *)
+{
+    QPainter painter(viewport());
+    painter.fillRect(viewport()->rect(), Theme::tokens().panel);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.translate(origin());
+    painter.scale(m_zoom, m_zoom);
+    const auto &[picture, layout] = std::tie(m_sight->picture, m_sight->layout);
+    const int chosen = currentNode();
+    const auto isThick = [&](const GraphArc &arc) { return arc.client == chosen || arc.lock == chosen; };
+    for (const bool cycles : {false, true}) { // those of a deadlock over all others
+        for (std::size_t i = 0; i < layout.lines.size(); ++i) {
+            if (picture.arcs[i].isCycle == cycles)
+                paintGraphLine(painter, picture.arcs[i], layout.lines[i], isThick(picture.arcs[i]));
+        }
+    }
+    const auto look = hasFocus() ? NodeLook::CurrentWithFocus : NodeLook::Current;
+    for (std::size_t i = 0; i < layout.boxes.size(); ++i)
+        paintGraphNode(painter, picture.nodes[i], layout.boxes[i],
+                       static_cast<int>(i) == chosen ? look : NodeLook::Usual);
+}
+
+} // namespace lockscope::ui

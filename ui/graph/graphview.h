@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The graph on screen. ← and → walk along the lines, ↑ and ↓ to what stands above and below, Enter opens; + and −
+// zoom, 0 goes back to 100 %, F fits all of it in.
+#pragma once
+
+#include <version>
+
+#include "ui/graph/graphmaker.h"
+
+#include <QAbstractScrollArea>
+
+namespace lockscope::ui {
+
+class GraphView : public QAbstractScrollArea {
+    Q_OBJECT
+public:
+    explicit GraphView(QWidget *parent = nullptr);
+
+    // What is chosen stays chosen, and stays where it is on screen.
+    void show(std::shared_ptr<const GraphSight> sight);
+    // False if there is no such node.
+    bool choose(const QByteArray &key);
+    [[nodiscard]] const GraphNode *current() const;
+    void zoomBy(int steps); // 0: to 100 %
+    void fit();             // all of it, and it stays so until somebody zooms
+    [[nodiscard]] qreal zoom() const { return m_zoom; }
+    // In the view's own coordinates.
+    [[nodiscard]] QRectF boxOnScreen(int node) const;
+
+signals:
+    void activated(const lockscope::ui::GraphNode &node);
+    void currentChanged();
+    void zoomChanged();
+    void resized();
+
+protected:
+    void paintEvent(QPaintEvent *event) override;
+    void resizeEvent(QResizeEvent *event) override;
+    void keyPressEvent(QKeyEvent *event) override;
+    void mousePressEvent(QMouseEvent *event) override;
+    void mouseMoveEvent(QMouseEvent *event) override;
+    void mouseDoubleClickEvent(QMouseEvent *event) override;
+    void wheelEvent(QWheelEvent *event) override;
+    void focusInEvent(QFocusEvent *event) override;
+    bool viewportEvent(QEvent *event) override;
+
+private:
+    void setZoom(qreal zoom);
+    void updateBars();
+    void select(int node);
+    void walk(int key);
+    [[nodiscard]] int currentNode() const; // -1 for none
+    [[nodiscard]] int nodeAt(QPoint at) const;
+    [[nodiscard]] QPointF origin() const; // of the drawing, in the viewport
+    [[nodiscard]] bool isNeighbour(int a, int b) const;
+    [[nodiscard]] qreal fittingZoom() const;
+
+    std::shared_ptr<const GraphSight> m_sight;
+    QByteArray m_current;
+    qreal m_zoom = 1;
+    bool m_fits = true;
+    std::optional<QPoint> m_dragged;
+};
+
+} // namespace lockscope::ui

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/graph/graphwords.h"
+
+#include "core/base/duration.h"
+#include "core/base/text.h"
+
+#include <algorithm>
+#include <set>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+using inspect::GraphEdge;
+using inspect::RootBlocker;
+
+namespace {
+
+constexpr int nameLength = 80;
+constexpr qsizetype mostNamed = 3;
+
+QString listed(QStringList names)
+{
+    names.removeDuplicates();
+    if (names.size() > mostNamed) {
+        const auto more = names.size() - (mostNamed - 1);
+        names = names.mid(0, mostNamed - 1) + QStringList(u"%1 more"_s.arg(more));
+    }
+    if (names.size() < 2)
+        return names.join(QString());
+    const auto last = names.takeLast();
+    return names.join(u", "_s) + u" and "_s + last;
+}
+
+bool isHeldUp(const GraphFacts &facts, const GraphEdge &edge)
+{
+    return edge.kind == GraphEdge::Kind::Waits && !facts.isElection[static_cast<std::size_t>(edge.lock)];
+}
+
+QString cycleSentence(const GraphFacts &facts, const inspect::WaitCycle &cycle)
+{
+    QStringList clients, locks;
+    for (const int one : cycle.clients)
+        clients << nameOf(facts.graph.clients[static_cast<std::size_t>(one)]);
+    auto numbers = cycle.locks;
+    std::ranges::sort(numbers); // by name
+    for (const int one : numbers)
+        locks << nameOf(facts, one);
+    if (cycle.clients.size() == 1)
+        return u"%1 waits for itself: over %2"_s.arg(listed(clients), listed(locks));
+    return u"%1 clients block each other: %2, over %3"_s.arg(QString::number(cycle.clients.size()), listed(clients),
+                                                             listed(locks));
+}
+
+QString rootSentence(const GraphFacts &facts, const RootBlocker &root)
+{
+    QStringList locks;
+    std::set<int> waitedFor;
+    for (const auto &edge : facts.graph.edges) {
+        if (isHeldUp(facts, edge) && std::ranges::find(edge.behind, root.client) != edge.behind.end())
+            waitedFor.insert(edge.lock);
+    }
+    for (const auto &edge : facts.graph.edges) {
+        if (edge.client == root.client && edge.kind == GraphEdge::Kind::Holds && waitedFor.contains(edge.lock))
+            locks << nameOf(facts, edge.lock);
+    }
+    const auto &who = facts.graph.clients[static_cast<std::size_t>(root.client)];
+    const auto waiting = root.waiting.count() > 0 ? u", together %1"_s.arg(spokenDuration(root.waiting)) : QString();
+    return u"root blocker %1 holds %2, %3 behind it%4"_s.arg(
+        nameOf(who), listed(locks), root.total == 1 ? u"1 waits"_s : u"%1 wait"_s.arg(root.total), waiting);
+}
+
+GraphHeading ofCycles(const GraphFacts &facts, qsizetype blockers)
+{
+    const auto &cycles = facts.graph.cycles;
+    const auto &first = cycles.front();
+    GraphHeading heading{{PillShape::Cross, Tone::Critical, u"deadlock"_s}, cycleSentence(facts, first), {}};
+    const auto &victim = facts.graph.clients[static_cast<std::size_t>(first.victim)];
+    QStringList more{u"Least is lost by ending %1: %2"_s.arg(nameOf(victim), first.victimBecause)};
+    more << (first.ends ? u"it ends when %1"_s.arg(*first.ends) : u"nothing that is known ends it by itself"_s);
+    if (cycles.size() > 1)
+        more << (cycles.size() == 2 ? u"1 more deadlock"_s : u"%1 more deadlocks"_s.arg(cycles.size() - 1));
+    if (blockers > 0)
+        more << (blockers == 1 ? u"1 root blocker beside it"_s : u"%1 root blockers beside it"_s.arg(blockers));
+    heading.more = more.join(u" · "_s);
+    return heading;
+}
+
+} // namespace
+
+QString nameOf(const inspect::Client &client)
+{
+    if (client.endpoints.empty() || client.name == client.endpoints.front())
+        return client.name;
+    return u"%1 (%2)"_s.arg(client.name, label(client.endpoints.front().toUtf8(), 60));
+}
+
+QString nameOf(const GraphFacts &facts, int lock)
+{
+    const auto &locks = facts.graph.locks;
+    const auto &name = locks[static_cast<std::size_t>(lock)].name;
+    const bool isOne = locks.front().name.connection == locks.back().name.connection; // they are sorted
+    return label(isOne ? name.name : name.text(), nameLength);
+}
+
+std::vector<const RootBlocker *> blockersOf(const GraphFacts &facts)
+{
+    std::vector<const RootBlocker *> all;
+    for (const auto &root : facts.graph.roots) {
+        const bool isInTheWay = std::ranges::any_of(facts.graph.edges, [&](const GraphEdge &edge) {
+            return isHeldUp(facts, edge) && std::ranges::find(edge.behind, root.client) != edge.behind.end();
+        });
+        if (isInTheWay)
+            all.push_back(&root);
+    }
+    return all;
+}
+
+GraphHeading headingOf(const GraphFacts &facts)
+{
+    const auto blockers = blockersOf(facts);
+    if (!facts.graph.cycles.empty())
+        return ofCycles(facts, static_cast<qsizetype>(blockers.size()));
+    if (!blockers.empty()) {
+        GraphHeading heading{
+            {PillShape::Quarter, Tone::Warning, u"blocked"_s}, rootSentence(facts, *blockers.front()), {}};
+        if (blockers.size() == 2)
+            heading.more = u"next: "_s + rootSentence(facts, *blockers[1]);
+        if (blockers.size() > 2)
+            heading.more =
+                u"%1 more root blockers; next: "_s.arg(blockers.size() - 1) + rootSentence(facts, *blockers[1]);
+        return heading;
+    }
+    std::set<int> waiting;
+    for (const auto &edge : facts.graph.edges) {
+        if (isHeldUp(facts, edge))
+            waiting.insert(edge.client);
+    }
+    const auto who = waiting.size() == 1 ? u"1 client waits"_s : u"%1 clients wait"_s.arg(waiting.size());
+    if (facts.isCycleOpen)
+        return {{PillShape::Ring, Tone::Wait, u"waiting"_s},
+                who,
+                u"a cycle of waits was seen; it is a deadlock if it is seen again"_s};
+    if (!waiting.empty())
+        return {{PillShape::Ring, Tone::Wait, u"waiting"_s}, who + u", for whom cannot be seen"_s, {}};
+    const int held = facts.graph.held();
+    return {{PillShape::Disc, Tone::Hold, u"held"_s},
+            u"nobody is seen waiting for a lock; %1 held"_s.arg(held == 1 ? u"1 is"_s : u"%1 are"_s.arg(held)),
+            {}};
+}
+
+} // namespace lockscope::ui

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/models/sessionfacts.h"
+
+#include "core/base/duration.h"
+#include "core/base/text.h"
+
+#include <algorithm>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+using inspect::Contender;
+using inspect::LockSnapshot;
+using inspect::Role;
+using inspect::SessionSnapshot;
+using std::chrono::milliseconds;
+
+namespace {
+
+// What becomes of the locks that a session holds.
+struct Fall {
+    int toNext = 0, toNobody = 0, toWhoAsks = 0, toOthers = 0, staying = 0, unknown = 0;
+};
+
+QString ageText(const std::optional<inspect::ServerTime> &since, const LockSnapshot &lock, SystemTime now)
+{
+    if (!since)
+        return {};
+    const auto age = std::chrono::duration_cast<milliseconds>(now - ourTime(*since, lock));
+    return spokenDuration(std::max(milliseconds(0), age));
+}
+
+// As it is once the session's other claims are gone with it.
+LockSnapshot withoutOthersOf(const LockSnapshot &lock, const QString &session, const QByteArray &but)
+{
+    auto rest = lock;
+    std::erase_if(rest.contenders, [&](const Contender &one) { return one.session == session && one.id != but; });
+    return rest;
+}
+
+QString leaseText(const Contender &holder, const LockSnapshot &lock, SystemTime now)
+{
+    if (!holder.expiresAt)
+        return u"stays: it is not the session's"_s;
+    const auto left = std::chrono::duration_cast<milliseconds>(ourTime(*holder.expiresAt, lock) - now);
+    return u"stays until its lease ends, in %1"_s.arg(spokenDuration(std::max(milliseconds(0), left)));
+}
+
+QString inheritor(const LockSnapshot &lock, const Contender &holder, SystemTime now, Fall &fall)
+{
+    if (recipes::recipeOf(lock.recipe).endsBy != recipes::EndsBy::Session) {
+        ++fall.staying;
+        return leaseText(holder, lock, now);
+    }
+    const auto rest = withoutOthersOf(lock, *holder.session, holder.id);
+    if (const auto *next = rest.nextAfter(holder.id)) {
+        ++fall.toNext;
+        return u"→ "_s + whoIs(*next) + u" · "_s + shortId(next->id);
+    }
+    const auto isInOrder = [](const Contender &one) { return one.role == Role::Waiter && one.position.has_value(); };
+    if (rest.waiterCount() == 0 && rest.waitersKnown) {
+        const bool isHeld = rest.holderCount() > 1;
+        ++(isHeld ? fall.toOthers : fall.toNobody);
+        return isHeld ? u"the other holders keep it"_s : u"nobody waits: it is free then"_s;
+    }
+    if (rest.holderCount() > 1 && std::ranges::any_of(rest.contenders, isInOrder)) {
+        ++fall.toOthers;
+        return u"nobody until the other holders let go too"_s;
+    }
+    ++fall.toWhoAsks;
+    return u"whoever asks first"_s;
+}
+
+QString before(const LockSnapshot &lock, const Contender &waiter)
+{
+    const auto at = std::ranges::find(lock.contenders, waiter.id, &Contender::id);
+    if (at == lock.contenders.end() || at == lock.contenders.begin())
+        return {};
+    const auto holders = lock.holderCount();
+    const auto isFirst = std::prev(at)->role == Role::Holder;
+    if (isFirst && holders > 1)
+        return u"behind %1 holders"_s.arg(holders);
+    return u"behind "_s + whoIs(*std::prev(at));
+}
+
+QString placeText(const LockSnapshot &lock, const Contender &waiter)
+{
+    int place = 0;
+    for (const auto &one : lock.contenders) {
+        place += one.role == Role::Waiter ? 1 : 0;
+        if (one.id == waiter.id)
+            break;
+    }
+    const auto all = lock.waiterCount();
+    const auto text =
+        waiter.position ? u"waits, %1 of %2"_s.arg(place).arg(all) : u"waits with %1 others"_s.arg(all - 1);
+    return lock.waitersKnown ? text : u"waits"_s;
+}
+
+QString lockCount(int count)
+{
+    return count == 1 ? u"1 lock"_s : u"%1 locks"_s.arg(count);
+}
+
+QString endText(const Fall &fall, std::size_t waits)
+{
+    const int falling = fall.toNext + fall.toNobody + fall.toWhoAsks + fall.toOthers;
+    QStringList parts;
+    if (fall.toNext > 0)
+        parts << (fall.toNext == falling ? u"to who waits next"_s : u"%1 to who waits next"_s.arg(fall.toNext));
+    if (fall.toWhoAsks > 0)
+        parts << u"%1 to whoever asks first"_s.arg(fall.toWhoAsks);
+    if (fall.toNobody > 0)
+        parts << (fall.toNobody == falling ? u"nobody waits"_s : u"for %1 nobody waits"_s.arg(fall.toNobody));
+    if (fall.toOthers > 0)
+        parts << u"%1 that others hold, too"_s.arg(fall.toOthers);
+    QStringList sentences;
+    if (falling > 0)
+        sentences << lockCount(falling) + (falling == 1 ? u" falls: "_s : u" fall: "_s) + parts.join(u", "_s);
+    if (fall.staying > 0)
+        sentences << lockCount(fall.staying)
+                         + (fall.staying == 1 ? u" stays: it ends by itself, not with the connection"_s
+                                              : u" stay: they end by themselves, not with the connection"_s);
+    if (fall.unknown > 0)
+        sentences << u"of %1 it is not known"_s.arg(lockCount(fall.unknown));
+    if (waits > 0)
+        sentences << (waits == 1 ? u"its wait is given up"_s : u"its %1 waits are given up"_s.arg(waits));
+    return u"If this session ends: "_s
+           + (sentences.isEmpty() ? u"no lock that is seen here changes hands"_s : sentences.join(u"; "_s)) + u'.';
+}
+
+} // namespace
+
+SessionFacts sessionFactsOf(const SessionSnapshot &session, const FindLock &find, SystemTime now)
+{
+    SessionFacts facts;
+    Fall fall;
+    for (const bool holds : {true, false}) {
+        for (const auto &name : holds ? session.holds : session.waits) {
+            const inspect::LockName lockName{session.connection, name};
+            const auto *lock = find(lockName);
+            const Contender *claim = nullptr;
+            for (const auto &one : lock ? lock->contenders : std::vector<Contender>()) {
+                if (!claim && one.session == session.session && (one.role == Role::Holder) == holds)
+                    claim = lock->find(one.id);
+            }
+            SessionLock row{lockName, holds, holds ? u"holds"_s : u"waits"_s, {}, {}};
+            if (claim) {
+                row.place = holds ? row.place : placeText(*lock, *claim);
+                row.age = ageText(holds ? claim->heldSince : claim->waitingSince, *lock, now);
+                if (holds && claim->heldAtMost && !row.age.isEmpty())
+                    row.age = u"≤ "_s + row.age;
+                row.next = holds ? inheritor(*lock, *claim, now, fall) : before(*lock, *claim);
+            } else if (holds) {
+                row.next = u"not known"_s;
+                ++fall.unknown;
+            }
+            facts.locks.push_back(std::move(row));
+        }
+    }
+    facts.ifItEnds = endText(fall, session.waits.size());
+    return facts;
+}
+
+} // namespace lockscope::ui

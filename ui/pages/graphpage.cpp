@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/pages/graphpage.h"
+
+#include "core/base/text.h"
+#include "ui/graph/graphpaint.h"
+#include "ui/graph/graphview.h"
+#include "ui/models/connectionbook.h"
+#include "ui/models/locksmodel.h"
+#include "ui/parts/notices.h"
+#include "ui/parts/parts.h"
+#include "ui/theme/theme.h"
+
+#include <QBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QSettings>
+#include <QStackedWidget>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::size_t locksPerTurn = 1000;
+constexpr auto leastRest = 120ms;
+constexpr int restPerWork = 10;
+constexpr qsizetype mostUnseen = 3;
+
+} // namespace
+
+GraphPage::GraphPage(const ConnectionBook &book, QWidget *parent) : Page(parent), m_book(book)
+{
+    m_timer.setSingleShot(true);
+    connect(&m_timer, &QTimer::timeout, this, &GraphPage::gather);
+    connect(&m_maker, &GraphMaker::made, this, &GraphPage::show);
+    connect(&book, &ConnectionBook::changed, this, [this] {
+        lookSoon();
+        showWords();
+        showNotice();
+    });
+    m_view = new GraphView(this);
+    connect(m_view, &GraphView::activated, this, &GraphPage::open);
+    connect(m_view, &GraphView::resized, this, &GraphPage::lookSoon);
+    connect(m_view, &GraphView::currentChanged, this, &GraphPage::showWords);
+    if (auto *theme = Theme::instance())
+        connect(theme, &Theme::changed, m_view, [this] { m_view->viewport()->update(); });
+    m_empty = new EmptyNotice(this);
+    connect(m_empty, &EmptyNotice::actionRequested, this, [this] { m_all->setChecked(true); });
+    m_stack = new QStackedWidget(this);
+    m_stack->addWidget(m_empty);
+    m_stack->addWidget(m_view);
+    auto *column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addWidget(makeStrip());
+    column->addWidget(makeHairline(this));
+    column->addWidget(m_stack, 1);
+    column->addWidget(makeHairline(this));
+    column->addWidget(makeFoot());
+    showWords();
+    showNotice();
+}
+
+GraphPage::~GraphPage()
+{
+    stopListening(this);
+}
+
+QWidget *GraphPage::makeStrip()
+{
+    auto *strip = new QFrame(this);
+    m_pill = new PillLabel(strip);
+    m_sentence = makeLabel({}, u"heading"_s, strip);
+    m_sentence->setObjectName(u"graphSentence"_s);
+    m_sentence->setWordWrap(true);
+    m_sentence->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    m_more = makeLabel({}, u"muted"_s, strip);
+    m_more->setObjectName(u"graphMore"_s);
+    m_more->setWordWrap(true);
+    m_unseen = makeLabel({}, u"muted"_s, strip);
+    m_unseen->setObjectName(u"graphUnseen"_s);
+    m_unseen->setWordWrap(true);
+    const auto button = [&](const QString &text, const QString &name, const QString &tip) {
+        auto *one = new QPushButton(text, strip);
+        one->setAccessibleName(name);
+        one->setToolTip(tip);
+        return one;
+    };
+    m_all = button(u"All locks"_s, u"All locks"_s, u"Also those that nobody waits for, and elections"_s);
+    m_all->setProperty("look", u"chip"_s);
+    m_all->setObjectName(u"graphAll"_s);
+    m_all->setCheckable(true);
+    connect(m_all, &QPushButton::toggled, this, [this](bool isOn) {
+        m_choice.all = isOn;
+        lookSoon();
+    });
+    auto *smaller = button(u"−"_s, u"Smaller"_s, u"Smaller (−)"_s);
+    m_zoom = button(u"100 %"_s, u"Zoom"_s, u"Back to 100 % (0)"_s);
+    auto *larger = button(u"+"_s, u"Larger"_s, u"Larger (+)"_s);
+    auto *fit = button(u"Fit"_s, u"Fit"_s, u"All of it (F)"_s);
+    connect(smaller, &QPushButton::clicked, m_view, [this] { m_view->zoomBy(-1); });
+    connect(m_zoom, &QPushButton::clicked, m_view, [this] { m_view->zoomBy(0); });
+    connect(larger, &QPushButton::clicked, m_view, [this] { m_view->zoomBy(1); });
+    connect(fit, &QPushButton::clicked, m_view, &GraphView::fit);
+    connect(m_view, &GraphView::zoomChanged, m_zoom,
+            [this] { m_zoom->setText(u"%1 %"_s.arg(qRound(m_view->zoom() * 100))); });
+    auto *words = new QVBoxLayout;
+    words->setSpacing(2);
+    words->addWidget(m_sentence);
+    words->addWidget(m_more);
+    words->addWidget(m_unseen);
+    auto *row = new QHBoxLayout(strip);
+    row->setContentsMargins(12, 8, 12, 8);
+    row->setSpacing(8);
+    row->addWidget(m_pill, 0, Qt::AlignTop);
+    row->addLayout(words, 1);
+    for (auto *one : {m_all, smaller, m_zoom, larger, fit})
+        row->addWidget(one, 0, Qt::AlignTop);
+    return strip;
+}
+
+QWidget *GraphPage::makeFoot()
+{
+    auto *foot = new QWidget(this);
+    m_chosen = makeLabel({}, u"muted"_s, foot);
+    m_chosen->setObjectName(u"graphChosen"_s);
+    m_chosen->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    auto *row = new QHBoxLayout(foot);
+    row->setContentsMargins(12, 5, 12, 5);
+    row->setSpacing(16);
+    row->addWidget(new GraphLegend(foot));
+    row->addWidget(m_chosen, 1);
+    return foot;
+}
+
+void GraphPage::useLocks(const LocksModel &locks)
+{
+    m_locks = &locks;
+    lookSoon();
+}
+
+void GraphPage::setBackend(Backend *backend)
+{
+    m_backend = backend;
+    connect(backend, &Backend::updated, this, [this](const Batch &batch) {
+        if (!batch.locks.empty() || !batch.connections.empty())
+            lookSoon();
+    });
+}
+
+void GraphPage::lookSoon()
+{
+    if (m_isGathering || m_maker.isBusy() || m_timer.isActive() || !m_locks || !isVisible()) {
+        m_isStale = true;
+        return;
+    }
+    const auto rest = std::max<std::chrono::milliseconds>(leastRest, m_maker.took() * restPerWork);
+    m_timer.start(rest);
+}
+
+void GraphPage::gather()
+{
+    if (!m_isGathering) {
+        m_isGathering = true;
+        m_isStale = false;
+        m_isWhole = isFirstLookOver();
+        m_gathered.clear();
+        m_left.clear();
+        for (const auto *row : m_locks->all())
+            m_left.push_back(row->snapshot.lock);
+    }
+    for (std::size_t i = 0; i < locksPerTurn && !m_left.empty(); ++i) {
+        if (const auto *lock = m_locks->snapshot(m_left.back()))
+            m_gathered.push_back(*lock);
+        m_left.pop_back();
+    }
+    if (!m_left.empty()) {
+        m_timer.start(0);
+        return;
+    }
+    m_isGathering = false;
+    const auto labels = m_backend ? m_backend->clientLabels() : std::vector<inspect::ClientLabel>();
+    m_maker.make(
+        {std::exchange(m_gathered, {}), labels, clock().now(), m_choice, qreal(m_view->viewport()->width())});
+}
+
+void GraphPage::show(std::shared_ptr<const GraphSight> sight)
+{
+    m_sight = std::move(sight);
+    m_view->show(m_sight);
+    if (m_wanted && m_view->choose(keyOf(*m_wanted)))
+        m_wanted.reset();
+    showWords();
+    showNotice();
+    if (m_isWhole && !m_sight->isCycleOpen && !std::exchange(m_isSettled, true))
+        emit settled();
+    if (m_isStale)
+        lookSoon();
+}
+
+bool GraphPage::isFirstLookOver() const
+{
+    return !m_book.all().empty() && std::ranges::all_of(m_book.all(), [](const ConnectionStatus &status) {
+        return status.progress.firstSnapshotComplete || status.state == ConnectionStatus::State::AuthFailed;
+    });
+}
+
+// What may be missing in the graph, in words; empty if nothing is known to be.
+QString GraphPage::unseen() const
+{
+    QStringList gaps;
+    for (const auto &status : m_book.all()) {
+        const auto name = label(status.name.bytes(), 40);
+        if (status.state != ConnectionStatus::State::Connected) {
+            gaps << u"%1 is not connected"_s.arg(name);
+            continue;
+        }
+        for (const auto &part : m_book.coverageOf(status.name)) {
+            if (!part.complete)
+                gaps << name + u": "_s + label(part.message.toUtf8(), 160);
+        }
+    }
+    const int waiters = m_sight->unseenWaiters;
+    if (waiters > 0)
+        gaps << (waiters == 1 ? u"of 1 lock no server says who waits"_s
+                              : u"of %1 locks no server says who waits"_s.arg(waiters));
+    if (gaps.size() > mostUnseen)
+        gaps = gaps.mid(0, mostUnseen) + QStringList(u"%1 more gaps"_s.arg(gaps.size() - mostUnseen));
+    return gaps.isEmpty() ? QString() : u"Not all was seen: "_s + gaps.join(u" · "_s);
+}
+
+void GraphPage::showWords()
+{
+    const auto &heading = m_sight->heading;
+    m_pill->setVisible(!heading.sentence.isEmpty());
+    m_pill->setPill(heading.pill);
+    auto sentence = harmless(heading.sentence);
+    if (!sentence.isEmpty())
+        sentence[0] = sentence[0].toUpper();
+    m_sentence->setText(sentence.isEmpty() ? u"Who waits for whom"_s : sentence);
+    m_more->setText(harmless(heading.more));
+    m_more->setVisible(!heading.more.isEmpty());
+    const auto gaps = unseen();
+    m_unseen->setText(gaps);
+    m_unseen->setVisible(!gaps.isEmpty());
+    const auto *node = m_view->current();
+    const bool isOpened = node && !node->isFold() && (node->lock || !node->sessions.empty());
+    const auto does = isOpened ? u"Enter opens: "_s : QString();
+    const auto text = node ? does + node->spoken : u"Arrows walk along the lines, Enter opens"_s;
+    m_chosen->setText(m_chosen->fontMetrics().elidedText(text, Qt::ElideRight, std::max(200, m_chosen->width())));
+    m_chosen->setToolTip(text);
+}
+
+void GraphPage::showNotice()
+{
+    const auto &picture = m_sight->picture;
+    if (!picture.nodes.empty() && m_sight->failure.isEmpty()) {
+        m_stack->setCurrentWidget(m_view);
+        return;
+    }
+    const auto gaps = unseen();
+    const auto also = gaps.isEmpty() ? QString() : u'\n' + gaps;
+    const bool isOffered = !m_choice.all && picture.hiddenLocks > 0;
+    if (m_book.all().empty())
+        m_empty->say(u"No connection yet"_s, u"Here stand the clients that block others, and whom they block."_s);
+    else if (!m_sight->failure.isEmpty())
+        m_empty->say(u"The graph cannot be drawn"_s, m_sight->failure);
+    else if (!isFirstLookOver())
+        m_empty->say(u"Looking for locks…"_s, u"The graph stands here as soon as somebody waits."_s + also);
+    else if (!m_choice.text.isEmpty())
+        m_empty->say(u"Nothing here matches “%1”"_s.arg(m_choice.text.left(80)),
+                     u"The find field looks into the names of locks, and of clients and their hosts."_s,
+                     isOffered ? u"Look in all locks"_s : QString());
+    else
+        m_empty->say(
+            u"Nobody is seen waiting"_s,
+            (isOffered ? u"Of the locks here no one is seen to hold up anybody."_s : u"No lock is held here now."_s)
+                + also,
+            isOffered ? u"Show all locks"_s : QString());
+    m_stack->setCurrentWidget(m_empty);
+}
+
+void GraphPage::open(const GraphNode &node)
+{
+    if (node.isFold()) {
+        m_choice.unfolded.insert(node.key);
+        lookSoon();
+    } else if (node.lock) {
+        emit subjectActivated({Subject::Kind::Lock, node.lock->connection, node.lock->name});
+    } else if (!node.sessions.empty()) {
+        const auto &session = node.sessions.front();
+        emit subjectActivated({Subject::Kind::Session, session.connection, session.id});
+    }
+}
+
+void GraphPage::showConnection(const ConnectionName &name)
+{
+    m_choice.connection = name;
+    lookSoon();
+}
+
+void GraphPage::setFilter(const QString &text)
+{
+    if (std::exchange(m_choice.text, text.trimmed()) != text.trimmed())
+        lookSoon();
+}
+
+void GraphPage::focusContent()
+{
+    m_view->setFocus(Qt::OtherFocusReason);
+}
+
+QByteArray GraphPage::keyOf(const Subject &subject) const
+{
+    if (subject.kind == Subject::Kind::Lock)
+        return keyOfLock({subject.connection, subject.name});
+    const auto &nodes = m_sight->picture.nodes;
+    const GraphFacts::Session session{subject.connection, subject.name};
+    const auto at = std::ranges::find_if(nodes, [&](const GraphNode &node) {
+        return std::ranges::find(node.sessions, session) != node.sessions.end();
+    });
+    return at == nodes.end() ? QByteArray() : at->key;
+}
+
+bool GraphPage::showSubject(const Subject &subject)
+{
+    if (subject.kind != Subject::Kind::Lock && subject.kind != Subject::Kind::Session)
+        return false;
+    m_choice.text.clear();
+    if (subject.kind == Subject::Kind::Lock)
+        m_choice.chosen = keyOf(subject);
+    else
+        m_choice.chosenSession = GraphFacts::Session{subject.connection, subject.name};
+    m_wanted = subject;
+    if (m_view->choose(keyOf(subject)))
+        m_wanted.reset();
+    lookSoon();
+    return true;
+}
+
+void GraphPage::ticked()
+{
+    lookSoon(); // what counts time is counted anew
+}
+
+void GraphPage::saveView(QSettings &settings) const
+{
+    settings.setValue(u"all"_s, m_all->isChecked());
+}
+
+void GraphPage::restoreView(QSettings &settings)
+{
+    m_all->setChecked(settings.value(u"all"_s, false).toBool());
+}
+
+} // namespace lockscope::ui

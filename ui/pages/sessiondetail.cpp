@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/pages/sessiondetail.h"
+
+#include "core/base/duration.h"
+#include "core/base/text.h"
+#include "ui/pages/livetree.h"
+#include "ui/parts/notices.h"
+#include "ui/parts/parts.h"
+#include "ui/theme/text.h"
+#include "ui/theme/theme.h"
+#include "ui/views/pulseview.h"
+
+#include <QBoxLayout>
+#include <QLabel>
+#include <QStackedWidget>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using inspect::SessionSnapshot;
+
+namespace {
+
+constexpr auto askAgainAfter = 5s; // a look costs the server something
+constexpr int mostOfStatement = 600;
+
+bool isSqlSession(const FindLock &find, const SessionSnapshot &session)
+{
+    for (const auto *names : {&session.holds, &session.waits}) {
+        for (const auto &name : *names) {
+            if (const auto *lock = find({session.connection, name}))
+                return lock->backend == BackendKind::MariaDb;
+        }
+    }
+    return !session.session.startsWith(u"0x"_s);
+}
+
+} // namespace
+
+SessionDetail::SessionDetail(QWidget *parent) : QWidget(parent)
+{
+    m_empty = new EmptyNotice(this);
+    auto *content = new QWidget(this);
+    // No text, however long, takes the room of the locks.
+    const auto words = [content](const QString &look, int mostLines) {
+        auto *label = makeLabel({}, look, content);
+        label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+        label->setWordWrap(mostLines > 1);
+        label->setAlignment(Qt::AlignLeft | Qt::AlignTop);
+        label->setMaximumHeight(mostLines * (label->fontMetrics().lineSpacing() + 2));
+        return label;
+    };
+    m_title = words({}, 1);
+    m_title->setMaximumHeight(QWIDGETSIZE_MAX);
+    m_title->setFont(monoFont(15, QFont::DemiBold));
+    m_title->setObjectName(u"sessionTitle"_s);
+    m_who = words(u"muted"_s, 2);
+    m_who->setObjectName(u"sessionWho"_s);
+    m_gone = words(u"muted"_s, 1);
+    m_end = words({}, 2);
+    m_end->setObjectName(u"sessionEnd"_s);
+    m_end->setFont(textFont(13, QFont::DemiBold));
+    m_doingBox = new QWidget(content);
+    m_doing = words(u"muted"_s, 3);
+    m_doing->setObjectName(u"sessionDoing"_s);
+    m_statement = words({}, 4);
+    m_statement->setObjectName(u"sessionStatement"_s);
+    m_statement->setFont(monoFont(12));
+    auto *doing = new QVBoxLayout(m_doingBox);
+    doing->setContentsMargins(0, 0, 0, 0);
+    doing->setSpacing(2);
+    doing->addWidget(m_doing);
+    doing->addWidget(m_statement);
+    m_pulse = new PulseView(content);
+    m_beats = words(u"muted"_s, 1);
+    m_beats->setObjectName(u"sessionPulse"_s);
+    m_table = new LiveTree(content);
+    m_table->setRootIsDecorated(false);
+    m_table->setAccessibleName(u"Locks of the session"_s);
+    auto *cells = new TreeCellDelegate(m_table);
+    cells->setIndented(false);
+    cells->setHairlines(true);
+    cells->setMono({SessionLocksModel::Lock, SessionLocksModel::Next});
+    cells->setToneRole(SessionLocksModel::ToneRole);
+    m_table->setItemDelegate(cells);
+    m_table->setModel(&m_model);
+    m_table->setWidths(
+        SessionLocksModel::Lock,
+        {{SessionLocksModel::Place, 120}, {SessionLocksModel::Age, 100}, {SessionLocksModel::Next, 300}});
+    connect(m_table, &QTreeView::activated, this, [this](const QModelIndex &row) {
+        if (row.isValid())
+            emit lockActivated(m_model.at(row.row()).lock);
+    });
+    auto *beats = new QHBoxLayout;
+    beats->setSpacing(10);
+    beats->addWidget(m_pulse);
+    beats->addWidget(m_beats, 1);
+    auto *head = new QVBoxLayout;
+    head->setContentsMargins(14, 10, 14, 8);
+    head->setSpacing(4);
+    for (auto *one : std::initializer_list<QWidget *>{m_title, m_who, m_gone, m_end, m_doingBox})
+        head->addWidget(one);
+    head->addLayout(beats);
+    auto *column = new QVBoxLayout(content);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addLayout(head, 0);
+    column->addWidget(makeHairline(content));
+    column->addWidget(m_table, 1);
+    m_stack = new QStackedWidget(this);
+    m_stack->addWidget(m_empty);
+    m_stack->addWidget(content);
+    auto *outer = new QVBoxLayout(this);
+    outer->setContentsMargins(0, 0, 0, 0);
+    outer->addWidget(m_stack);
+    clear();
+}
+
+SessionDetail::~SessionDetail()
+{
+    stopListening(this);
+}
+
+void SessionDetail::clear()
+{
+    m_session.reset();
+    m_empty->say(
+        u"Choose a session"_s,
+        u"You will see what it holds and who inherits it, what it waits for, and what falls when it ends."_s);
+    m_stack->setCurrentIndex(0);
+}
+
+void SessionDetail::setGone(const QString &why)
+{
+    m_gone->setText(why);
+    m_gone->setVisible(!why.isEmpty());
+}
+
+void SessionDetail::show(const SessionSnapshot &session, const LeasePulse &pulse, SystemTime now)
+{
+    const bool isAnother =
+        !m_session || m_session->connection != session.connection || m_session->session != session.session;
+    m_session = session;
+    m_title->setText(label(session.session.toUtf8(), 80) + u" · "_s + label(session.connection.bytes(), 40));
+    QStringList who{session.endpoint ? u"from "_s + label(session.endpoint->toUtf8(), 120) : u"host unknown"_s};
+    if (session.client && !session.client->isEmpty())
+        who << u"client "_s + label(session.client->toUtf8(), 120);
+    QStringList names; // what it wrote about itself
+    for (const auto *locks : {&session.holds, &session.waits}) {
+        for (const auto &name : *locks) {
+            const auto *lock = m_find ? m_find({session.connection, name}) : nullptr;
+            const auto one = lock ? std::ranges::find(lock->contenders, std::optional(session.session),
+                                                      &inspect::Contender::session)
+                                  : std::vector<inspect::Contender>::const_iterator();
+            if (lock && one != lock->contenders.end() && one->identity)
+                names << u"“%1”"_s.arg(label(*one->identity, 60));
+            if (lock && one != lock->contenders.end() && one->program)
+                names << u"program “%1”"_s.arg(label(*one->program, 60));
+        }
+    }
+    names.removeDuplicates();
+    constexpr qsizetype mostNames = 3;
+    if (!names.isEmpty())
+        who << u"writes "_s + names.mid(0, mostNames).join(u", "_s);
+    m_who->setText(who.join(u" · "_s));
+    setGone({});
+    m_pulse->show(pulse, now);
+    m_pulse->setVisible(!pulse.beats().empty());
+    m_beats->setVisible(!pulse.beats().empty());
+    m_beats->setText(u"Lease: "_s + pulse.text(now));
+    showFacts(now);
+    if (isAnother) {
+        m_table->scrollToTop();
+        m_doingBox->hide();
+    }
+    if (isAnother || std::chrono::steady_clock::now() - m_asked > askAgainAfter)
+        refresh();
+    m_stack->setCurrentIndex(1);
+}
+
+void SessionDetail::showFacts(SystemTime now)
+{
+    auto facts = sessionFactsOf(*m_session, m_find, now);
+    m_end->setText(facts.ifItEnds);
+    m_model.setLocks(std::move(facts.locks));
+}
+
+void SessionDetail::refresh()
+{
+    if (!m_backend || !m_session || !isSqlSession(m_find, *m_session))
+        return;
+    m_asked = std::chrono::steady_clock::now();
+    const auto asked = std::pair(m_session->connection, m_session->session);
+    m_backend->readSession(asked.first, asked.second, this, [this, asked](const Result<SessionDoing> &answer) {
+        if (m_session && asked == std::pair(m_session->connection, m_session->session))
+            take(answer);
+    });
+}
+
+void SessionDetail::take(const Result<SessionDoing> &answer)
+{
+    const bool isTold = answer || answer.error().code != ErrorCode::Unsupported;
+    m_doingBox->setVisible(isTold);
+    if (!answer) {
+        m_doing->setText(u"What it is doing is not known: "_s + harmless(answer.error().message, 300));
+        m_statement->hide();
+        return;
+    }
+    QStringList parts;
+    const auto since = answer->inState ? u" for "_s + spokenDuration(*answer->inState) : QString();
+    parts << (answer->isRunning ? u"Runs a statement"_s + since : u"Idle"_s + since);
+    if (answer->isRunning && !answer->state.isEmpty())
+        parts << label(answer->state, 80);
+    if (answer->transactionAge)
+        parts << u"transaction open for %1, %2 rows modified, %3 locked"_s
+                     .arg(spokenDuration(*answer->transactionAge))
+                     .arg(answer->rowsModified)
+                     .arg(answer->rowsLocked);
+    for (const auto &gap : answer->gaps)
+        parts << harmless(gap, 300);
+    m_doing->setText(parts.join(u" · "_s));
+    m_statement->setVisible(!answer->statement.isEmpty());
+    m_statement->setText((answer->isRunning ? u"now: "_s : u"last: "_s) + label(answer->statement, mostOfStatement));
+    m_doing->setToolTip(plainToolTip(m_doing->text()));
+    m_statement->setToolTip(plainToolTip(m_statement->text()));
+}
+
+} // namespace lockscope::ui
