@@ -9,6 +9,7 @@
 
 namespace lockscope {
 class ConnectionStore;
+class MuteStore;
 }
 
 namespace lockscope::ui {
@@ -25,12 +26,14 @@ public:
 
     void useLocks(LocksPage &page) { m_locks = &page; }
     void useConnections(ConnectionStore &store) { m_store = &store; }
+    void useMutes(MuteStore &mutes) { m_mutes = &mutes; }
 
     // Of the lock in the detail, while its page is on screen.
     void openForceRelease();
     void openAcquire();
     void openGuarantees();
     void openFindingsHelp();
+    void openSettings();
     void openConnect();
     // The dialog with that connection's entry, which then replaces it.
     void openEdit(const ConnectionName &name);
@@ -52,6 +55,7 @@ private:
     MainWindow &m_window;
     LocksPage *m_locks = nullptr;
     ConnectionStore *m_store = nullptr;
+    MuteStore *m_mutes = nullptr;
 };
 
 } // namespace lockscope::ui

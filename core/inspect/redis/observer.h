@@ -11,6 +11,7 @@
 
 #include "core/async/scope.h"
 #include "core/inspect/changereporter.h"
+#include "core/inspect/findings.h"
 #include "core/inspect/picturestore.h"
 #include "core/inspect/redis/observerfollow.h"
 #include "core/inspect/redis/observerqueue.h"
@@ -33,6 +34,7 @@ public:
     [[nodiscard]] std::vector<LockSnapshot> snapshots() const override { return m_snapshots.all(); }
     [[nodiscard]] std::vector<SessionSnapshot> sessions() const override { return m_reporter.sessions(); }
     [[nodiscard]] std::vector<Coverage> coverage() const override;
+    void reconsider() override; // reads all that is known again
 
 private:
     struct Known {
@@ -68,7 +70,6 @@ private:
     // Keys to read.
     void enqueue(const RedisKey &key);
     void noteCompanion(const RedisKey &companion, const RedisKey &main);
-    void enqueueKnown();
     [[nodiscard]] bool isWorthReading(const KeyView &view) const;
     Task<Result<void>> readBatch(std::vector<RedisKey> keys);
 
@@ -96,6 +97,7 @@ private:
     SnapshotStore m_snapshots;
     std::map<RedisKey, Known> m_known; // what else is known of their locks
     SeenSince m_seen;
+    UsualHolds m_usual;
     ChangeReporter m_reporter;
     Instant m_progressToldAt{};
     qint64 m_costRequests = 0;

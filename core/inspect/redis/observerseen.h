@@ -44,8 +44,5 @@ private:
 // Takes over from the older snapshot of the same lock what the newer one only measured again: moments
 // of expiry within the error of measurement, and earlier sightings of the same contenders.
 void steady(LockSnapshot &newer, const LockSnapshot &older);
-// Adds `long-held` for holders past the threshold; the moment the next one will be, if any.
-std::optional<ServerTime> addLongHeld(LockSnapshot &lock, std::optional<ServerTime> seenSince, ServerTime now,
-                                      std::chrono::milliseconds threshold);
 
 } // namespace lockscope::inspect

@@ -116,7 +116,7 @@ Task<Result<void>> RedisObserver::sweep()
     }
     m_sweep.running = false;
     // What vanished without a word, and what the sweep did not name.
-    enqueueKnown();
+    reconsider();
     co_await m_queue.untilAllRead();
     attributeClients();
     co_return Result<void>();
@@ -188,7 +188,7 @@ Task<void> RedisObserver::pulse()
         const bool polling = mode == Follower::Mode::Polling || mode == Follower::Mode::NotYet;
         const bool slowLook = mode == Follower::Mode::KeyspaceEvents && round % pulsesPerLookWithEvents == 0;
         if ((polling || slowLook) && !m_known.empty()) {
-            enqueueKnown();
+            reconsider();
             co_await m_queue.untilAllRead();
             m_sink.looked(m_name);
         } else {
@@ -260,7 +260,7 @@ Task<void> RedisObserver::narrow()
     auto narrowed = co_await m_follower.narrowTo(std::move(keys));
     if (!narrowed || m_follower.prefixes() == before)
         co_return;
-    enqueueKnown();
+    reconsider();
     tellCoverage();
     tellProgress(true);
 }
