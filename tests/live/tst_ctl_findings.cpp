@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lockscopectl findings with the user's files: what is muted is listed and says so, thresholds are the user's, and a file
 // that is not understood is said and not used.
+#include "core/redis/client.h"
 #include "core/workspace/mutes.h"
 #include "core/workspace/thresholdfile.h"
 #include "tests/support/testmain.h"
@@ -45,9 +46,12 @@ private slots:
         if (!why.isEmpty())
             QSKIP(qPrintable(why));
         qputenv("XDG_CONFIG_HOME", m_config.path().toUtf8());
-        QVERIFY(m_servers.put("/locks"));
-        QVERIFY(m_servers.put("/locks/stuck", "x"));
-        QVERIFY(m_servers.put("/locks/stuck/lock-0000000000")); // outlives whoever made it
+        redis::ConnectionOptions options;
+        options.host = m_servers.redis->address();
+        const auto client = redis::openConnection(m_servers.loop, options);
+        QTRY_COMPARE(client->state(), redis::ConnectionState::Connected);
+        const QByteArray token = "b0f1c2d3e4a5968778695a4b3c2d1e0f";
+        QVERIFY(await(client->command({"SET", "orders-lock", token}, m_servers.soon()))); // for ever
         m_holder = std::make_unique<Ctl>(
             m_servers.connect()
             + QStringList{u"acquire"_s, u"zk:/locks/busy"_s, u"--recipe"_s, u"zk-mutex"_s, u"--json"_s});
@@ -66,11 +70,13 @@ private slots:
 
     void whatIsMutedIsListedAndSaysSo()
     {
-        const auto before = found(u"persistent-node"_s);
+        const auto before = found(u"no-ttl"_s);
         QVERIFY2(!before.isEmpty(), findings().what());
         QVERIFY(!before.contains("muted"_L1));
-        QVERIFY(MuteStore(file(u"mutes.json"_s)).add(mute({}, u"zk:/locks/st*"_s)));
-        const auto muted = found(u"persistent-node"_s).value("muted"_L1).toObject();
+        QVERIFY(MuteStore(file(u"mutes.json"_s)).add(mute({}, u"redis:*"_s)));
+        QVERIFY2(!found(u"no-ttl"_s).contains("muted"_L1), "what is critical is muted lock by lock only");
+        QVERIFY(MuteStore(file(u"mutes.json"_s)).add(mute(u"redis:orders-lock"_s, {})));
+        const auto muted = found(u"no-ttl"_s).value("muted"_L1).toObject();
         QCOMPARE(fields(muted), words("reason until"));
         QCOMPARE(muted.value("reason"_L1).toString(), u"OPS-7: a migration"_s);
         const auto text = findings();
@@ -80,7 +86,7 @@ private slots:
 
     void aBrokenFileIsSaidAndMutesNothing()
     {
-        QVERIFY(MuteStore(file(u"mutes.json"_s)).add(mute(u"zk:/locks/stuck"_s, {})));
+        QVERIFY(MuteStore(file(u"mutes.json"_s)).add(mute(u"redis:orders-lock"_s, {})));
         QFile broken(file(u"mutes.json"_s));
         QVERIFY(broken.open(QFile::ReadWrite));
         const auto text = broken.readAll().replace("\"until\"", "\"untill\"");
@@ -91,7 +97,8 @@ private slots:
         const auto said = findings({u"--json"_s});
         QCOMPARE(said.status, 0);
         QVERIFY2(said.err.contains("mutes.json: mutes[0].until: "), said.what());
-        QVERIFY(!found(u"persistent-node"_s).contains("muted"_L1));
+        const auto still = found(u"no-ttl"_s);
+        QVERIFY(!still.isEmpty() && !still.contains("muted"_L1));
     }
 
     void thresholdsAreTheUsers()

@@ -194,5 +194,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_TEST(TestFindingsPage)
+LOCKSCOPE_GUI_TEST(TestFindingsPage)
 #include "tst_findings_page.moc"

@@ -153,7 +153,10 @@ private slots:
                 QTest::keyClick(m_dialog->focusWidget() ? m_dialog->focusWidget() : m_dialog.get(), Qt::Key_Tab);
                 missing.remove(m_dialog->focusWidget());
             }
-            QVERIFY2(missing.isEmpty(), qPrintable(u"tab %1: %2"_s.arg(tab).arg((*missing.begin())->objectName())));
+            for (const auto *widget : std::as_const(missing))
+                qInfo().noquote() << u"tab %1: not reached: %2 %3"_s.arg(tab).arg(
+                    QString::fromLatin1(widget->metaObject()->className()), widget->objectName());
+            QVERIFY(missing.isEmpty());
         }
     }
 
@@ -175,5 +178,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_TEST(TestSettings)
+LOCKSCOPE_GUI_TEST(TestSettings)
 #include "tst_settings.moc"

@@ -73,6 +73,7 @@ FindingDetail::FindingDetail(QWidget *parent)
 void FindingDetail::clear()
 {
     m_facts->clear();
+    m_shown.clear();
     m_pill->hide();
     m_title->setText(tr("Choose a finding: here stands what it means, and what to do."));
     for (auto *button : {m_lock, m_session, m_mute, m_unmute})
@@ -90,16 +91,24 @@ void FindingDetail::setFinding(const FindingRow &row, SystemTime now, bool canMu
     m_session->setVisible(!row.parties.empty() && row.parties.front().session);
     m_mute->setVisible(canMute && !row.muted);
     m_unmute->setVisible(canMute && row.muted);
-    const int at = m_scroll->verticalScrollBar()->value();
-    m_facts->clear();
-    m_facts->addText(tr("Seen"), row.messageAtTime(now));
-    if (row.muted)
-        m_facts->addText(tr("Muted"), mutedWords(*row.muted));
     QStringList about;
     for (const auto &party : row.parties)
         about << party.words;
     if (row.concerned > row.parties.size())
         about << tr("and %1 more").arg(row.concerned - row.parties.size());
+    const auto muted = row.muted ? mutedWords(*row.muted) : QString();
+    const QStringList what{QString::number(row.number), inspect::word(row.finding.code), muted, row.why};
+    const auto shown = (what + about).join(u'\n');
+    if (shown == m_shown) {
+        tick(row, now);
+        return;
+    }
+    m_shown = shown;
+    const int at = m_scroll->verticalScrollBar()->value();
+    m_facts->clear();
+    m_facts->addText(tr("Seen"), row.messageAtTime(now));
+    if (row.muted)
+        m_facts->addText(tr("Muted"), muted);
     if (!about.isEmpty())
         m_facts->addText(tr("Who"), about.join(u'\n'));
     m_facts->addText(tr("It means"), kind.meaning.toString());

@@ -34,6 +34,7 @@ signals:
     void unmuteRequested();
 
 private:
+    QString m_shown; // what stands in the form, but for the message: made anew only when that changes
     PillLabel *m_pill;
     QLabel *m_title;
     FactsForm *m_facts;

@@ -208,6 +208,10 @@ void FindingsPage::setFilter(const QString &text)
 
 void FindingsPage::focusContent()
 {
+    if (m_model.rowCount() == 0) {
+        m_chips->button(0)->setFocus(); // until there is a row
+        return;
+    }
     m_table->setFocus();
     if (!m_table->current() && m_model.rowCount() > 0)
         m_table->setCurrentIndex(m_model.index(0, 0));
@@ -315,8 +319,12 @@ void FindingsPage::showNotice()
     m_gaps->say(Banner::Look::Info, {}, gaps.join(u'\n'));
     m_stack->setCurrentIndex(isEmpty ? 1 : 0);
     m_detail->setVisible(!isEmpty);
-    if (!isEmpty)
+    if (!isEmpty) {
+        auto *focus = window()->focusWidget();
+        if (isVisible() && (!focus || focus == m_chips->button(0)) && !m_table->current())
+            focusContent();
         return;
+    }
     const auto &found = m_model.found();
     const auto &filter = m_model.filter();
     const bool isNarrowed = filter.code || !filter.text.isEmpty() || filter.severity;

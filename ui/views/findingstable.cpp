@@ -53,10 +53,10 @@ FindingsTable::FindingsTable(FindingsModel &model, QWidget *parent) : QTableView
     header->setSectionResizeMode(FindingRow::Message, QHeaderView::Stretch);
     setSortingEnabled(true);
     for (const auto &[column, width] : std::initializer_list<std::pair<int, int>>{{FindingRow::State, 96},
-                                                                                  {FindingRow::Title, 150},
-                                                                                  {FindingRow::Lock, 250},
-                                                                                  {FindingRow::Connection, 110},
-                                                                                  {FindingRow::Who, 190},
+                                                                                  {FindingRow::Title, 168},
+                                                                                  {FindingRow::Lock, 230},
+                                                                                  {FindingRow::Connection, 96},
+                                                                                  {FindingRow::Who, 180},
                                                                                   {FindingRow::Since, 104}})
         setColumnWidth(column, width);
     setColumnHidden(FindingRow::Connection, true);
@@ -94,7 +94,7 @@ void FindingsTable::keyPressEvent(QKeyEvent *event)
 // In a narrow window whom it is about, and since when, stand in the detail only.
 void FindingsTable::resizeEvent(QResizeEvent *event)
 {
-    setColumnHidden(FindingRow::Who, width() < 900);
+    setColumnHidden(FindingRow::Who, width() < 1200);
     setColumnHidden(FindingRow::Since, width() < 700);
     QTableView::resizeEvent(event);
 }
