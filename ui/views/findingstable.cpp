@@ -95,7 +95,8 @@ void FindingsTable::keyPressEvent(QKeyEvent *event)
 void FindingsTable::resizeEvent(QResizeEvent *event)
 {
     setColumnHidden(FindingRow::Who, width() < 1200);
-    setColumnHidden(FindingRow::Since, width() < 700);
+    setColumnHidden(FindingRow::Since, width() < 900);
+    setColumnWidth(FindingRow::Lock, std::clamp(width() / 5, 140, 230)); // what was seen needs the room, too
     QTableView::resizeEvent(event);
 }
 
