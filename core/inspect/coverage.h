@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What may be said of what was looked at. Both programs say it by these, so that neither says "nothing is wrong" where
-// not everything was seen.
+// What may be said of what was looked at. Both programs say it by these, so that neither says "nothing is wrong"
+// where not everything was seen.
 #pragma once
 
 #include "core/inspect/snapshot.h"

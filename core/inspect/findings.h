@@ -64,9 +64,9 @@ void addFinding(LockSnapshot &lock, FindingCode code, Severity severity, Wording
 // What the finding says at the server's `now`.
 [[nodiscard]] QString messageAt(const Finding &finding, ServerTime now);
 
-// long-held: past the threshold, or much longer than ever before, where `usual` says what that is. A warning only while
-// somebody waits, the age is certain, and this lock is not usually held so long. Nothing is said of an election, and
-// what is one by its name is never a warning.
+// long-held: past the threshold, or much longer than ever before, where `usual` says what that is. A warning only
+// while somebody waits, the age is certain, and this lock is not usually held so long. Nothing is said of an
+// election, and what is one by its name is never a warning.
 // Since when: `atLeastSince`, where a holder's own beginning is not known.
 void addLongHeld(LockSnapshot &lock, const Thresholds &thresholds, const std::optional<Usual> &usual,
                  std::optional<ServerTime> atLeastSince = {});

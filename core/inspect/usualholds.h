@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a lock is usually held, by the holds that were seen from their beginning to their end. What is held long by
-// its nature is told apart by it from what changed.
+// How long a lock is usually held, by the holds that were seen from their beginning to their end. What is held
+// long by its nature is told apart by it from what changed.
 #pragma once
 
 #include "core/inspect/snapshot.h"

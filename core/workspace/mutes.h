@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings that the user does not want to hear of for a while: which, why, and until when. They stand in a file that both
-// programs read, mutes.json. Muted is not gone: whoever lists findings says that they are, and why.
+// Findings that the user does not want to hear of for a while: which, why, and until when. They stand in a file
+// that both programs read, mutes.json. Muted is not gone: whoever lists findings says that they are, and why.
 #pragma once
 
 #include "core/base/result.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// lockscopectl findings with the user's files: what is muted is listed and says so, thresholds are the user's, and a file
-// that is not understood is said and not used.
+// lockscopectl findings with the user's files: what is muted is listed and says so, thresholds are the user's, and
+// a file that is not understood is said and not used.
 #include "core/redis/client.h"
 #include "core/workspace/mutes.h"
 #include "core/workspace/thresholdfile.h"

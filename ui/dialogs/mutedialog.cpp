@@ -10,7 +10,6 @@
 #include <QComboBox>
 #include <QDateTime>
 #include <QDateTimeEdit>
-#include <QDialogButtonBox>
 #include <QGridLayout>
 #include <QLabel>
 #include <QLineEdit>
@@ -92,12 +91,17 @@ MuteDialog::MuteDialog(MuteStore &store, const FindingRow &row, SystemTime now, 
     grid->addWidget(makeLabel(tr("Reason"), u"muted"_s, this), 5, 0);
     grid->addWidget(m_reason, 5, 1);
 
-    auto *buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, this);
-    m_mute = buttons->addButton(tr("Mute"), QDialogButtonBox::AcceptRole);
+    auto *cancel = new QPushButton(tr("Cancel"), this);
+    m_mute = new QPushButton(tr("Mute"), this);
     m_mute->setProperty("look", u"primary"_s);
     m_mute->setDefault(true);
-    connect(buttons, &QDialogButtonBox::accepted, this, &MuteDialog::accept);
-    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    connect(m_mute, &QPushButton::clicked, this, &MuteDialog::accept);
+    connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
+    auto *buttons = new QHBoxLayout;
+    buttons->setSpacing(10);
+    buttons->addStretch(1);
+    buttons->addWidget(cancel);
+    buttons->addWidget(m_mute);
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(24, 20, 24, 16);
     column->setSpacing(10);
@@ -106,7 +110,7 @@ MuteDialog::MuteDialog(MuteStore &store, const FindingRow &row, SystemTime now, 
     m_why->setWordWrap(true);
     column->addLayout(grid);
     column->addWidget(m_why);
-    column->addWidget(buttons);
+    column->addLayout(buttons);
     setMinimumWidth(560);
     connect(m_reach, &QButtonGroup::idClicked, this, &MuteDialog::check);
     connect(m_pattern, &QLineEdit::textChanged, this, &MuteDialog::check);

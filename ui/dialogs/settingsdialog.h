@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person chooses once: look, language, thresholds, what is muted, the recorder's size, confirmations. All of it
-// counts as soon as it is chosen, unless it says when.
+// What a person chooses once: look, language, thresholds, what is muted, the recorder's size, confirmations. All
+// of it counts as soon as it is chosen, unless it says when.
 #pragma once
 
 #include "core/workspace/values.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thresholds of findings as a table: a row for every lock, and a row for each pattern whose locks have others. What
-// is typed is kept as soon as all of it can be read; till then it says what cannot.
+// The thresholds of findings as a table: a row for every lock, and a row for each pattern whose locks have others.
+// What is typed is kept as soon as all of it can be read; till then it says what cannot.
 #pragma once
 
 #include "core/workspace/values.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All findings of all locks, a row each, in deltas only: nothing is ever reset, and a batch costs what it changes. The
-// order does not depend on the time, so rows move only when what they say changes. GUI thread only.
+// All findings of all locks, a row each, in deltas only: nothing is ever reset, and a batch costs what it changes.
+// The order does not depend on the time, so rows move only when what they say changes. GUI thread only.
 #pragma once
 
 #include <version>

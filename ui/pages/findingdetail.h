@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One finding: what was seen, what it means, how to confirm it, what to do; and, where it is muted, why and until when.
+// One finding: what was seen, what it means, how to confirm it, what to do; where it is muted, why and until when.
 #pragma once
 
 #include "ui/models/findingrow.h"
