@@ -4,6 +4,7 @@
 #include "core/workspace/values.h"
 #include "ui/dialogs/connectform.h"
 #include "ui/pages/lockdetail.h"
+#include "ui/pages/findingspage.h"
 #include "ui/pages/lockspage.h"
 #include "ui/pages/pages.h"
 #include "ui/pages/rowmenus.h"
@@ -182,6 +183,7 @@ void MainWindow::addActions()
         if (m_locks->detail().snapshot())
             m_locks->detail().saveNote();
     });
+    m_actions->add(u"settings"_s, tr("Settings…"), {u"Ctrl+,"_s}, [this] { m_dialogs->openSettings(); });
     m_actions->add(u"connect"_s, tr("Connect…"), {}, [this] { m_dialogs->openConnect(); });
     m_actions->add(u"guarantees"_s, tr("What each recipe promises"), {}, [this] { m_dialogs->openGuarantees(); });
     m_actions->add(u"findings-help"_s, tr("What each finding means"), {}, [this] { m_dialogs->openFindingsHelp(); });
@@ -363,6 +365,12 @@ void MainWindow::useConnections(ConnectionStore &store)
     };
     connect(&store, &ConnectionStore::changed, this, colours);
     colours();
+}
+
+void MainWindow::useMutes(MuteStore &mutes)
+{
+    findChild<FindingsPage *>()->useMutes(mutes);
+    m_dialogs->useMutes(mutes);
 }
 
 void MainWindow::forget(const ConnectionName &name)

@@ -15,6 +15,7 @@ class QStackedWidget;
 
 namespace lockscope {
 class ConnectionStore;
+class MuteStore;
 }
 
 namespace lockscope::ui {
@@ -43,6 +44,8 @@ public:
     // Where "+ Connect…" finds and keeps connections; without one it only emits connectRequested(). The
     // store outlives the window.
     void useConnections(ConnectionStore &store);
+    // Which findings are muted. They outlive the window.
+    void useMutes(MuteStore &mutes);
     // By the word of --page; false if there is no such page.
     bool showPage(const QString &name);
     // Shows the page of locks with this lock chosen, as soon as it is known.

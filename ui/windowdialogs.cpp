@@ -8,14 +8,17 @@
 #include "ui/dialogs/findingsdialog.h"
 #include "ui/dialogs/forcereleasedialog.h"
 #include "ui/dialogs/guaranteesdialog.h"
+#include "ui/dialogs/settingsdialog.h"
 #include "ui/mainwindow.h"
 #include "ui/models/screenclock.h"
+#include "ui/pages/lessonspage.h"
 #include "ui/pages/lockdetail.h"
 #include "ui/pages/lockspage.h"
 
 #include <QMenu>
 #include <QMessageBox>
 #include <QPushButton>
+#include <QSettings>
 
 namespace lockscope::ui {
 
@@ -158,6 +161,18 @@ void WindowDialogs::openFindingsHelp()
 {
     auto *dialog = new FindingsDialog(&m_window);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->open();
+}
+
+void WindowDialogs::openSettings()
+{
+    auto *settings = new QSettings;
+    auto *dialog = new SettingsDialog(*settings, m_mutes, thresholdFile(), &m_window);
+    settings->setParent(dialog);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &SettingsDialog::languageChosen, m_window.findChild<LessonsPage *>(), &LessonsPage::setLanguage);
+    connect(dialog, &SettingsDialog::thresholdsChanged, this,
+            [this](const inspect::ThresholdRules &rules) { m_backend.setThresholds(rules); });
     dialog->open();
 }
 

@@ -9,6 +9,7 @@
 
 namespace lockscope {
 class ConnectionStore;
+class MuteStore;
 }
 
 namespace lockscope::ui {
@@ -25,6 +26,7 @@ public:
 
     void useLocks(LocksPage &page) { m_locks = &page; }
     void useConnections(ConnectionStore &store) { m_store = &store; }
+    void useMutes(MuteStore &mutes) { m_mutes = &mutes; }
 
     // While another moment than now is shown nothing is done: says so, and is true.
     [[nodiscard]] bool refusesInPast();
@@ -33,6 +35,7 @@ public:
     void openAcquire();
     void openGuarantees();
     void openFindingsHelp();
+    void openSettings();
     void openConnect();
     // The dialog with that connection's entry, which then replaces it; or with the saved one of that name.
     void openEdit(const ConnectionName &name, const QString &saved = {});
@@ -55,6 +58,7 @@ private:
     MainWindow &m_window;
     LocksPage *m_locks = nullptr;
     ConnectionStore *m_store = nullptr;
+    MuteStore *m_mutes = nullptr;
 };
 
 } // namespace lockscope::ui

@@ -7,7 +7,10 @@
 #include "core/sandbox/endsignals.h"
 #include "core/workspace/clientlabels.h"
 #include "core/workspace/livebackend.h"
+#include "core/workspace/mutes.h"
+#include "core/workspace/thresholdfile.h"
 #include "core/connections/savedpassword.h"
+#include "ui/dialogs/settingsdialog.h"
 #include "ui/mainwindow.h"
 #include "ui/pages/lessonspage.h"
 #include "ui/screenshot.h"
@@ -125,6 +128,12 @@ Result<history::Moment> momentOf(const app::WindowOptions &options)
     return options.at.isEmpty() ? recording->end() : history::momentIn(*recording, options.at);
 }
 
+lessons::Language languageOf(const app::WindowOptions &options, const QSettings &settings)
+{
+    const auto chosen = lessons::languageByName(settings.value(ui::settings::language).toByteArray());
+    return options.language.value_or(chosen.value_or(lessons::Language::English));
+}
+
 int run(QApplication &application, const app::WindowOptions &options)
 {
     std::optional<history::Moment> replayed;
@@ -134,24 +143,31 @@ int run(QApplication &application, const app::WindowOptions &options)
             return fail(moment.error().message, app::exitFor(moment.error().code));
         replayed = *moment;
     }
-    ui::Theme theme(application, *ui::themeChoice(options.theme));
+    QSettings settings;
+    const auto themeName = options.theme.isEmpty() ? settings.value(ui::settings::theme).toString() : options.theme;
+    ui::Theme theme(application, ui::themeChoice(themeName).value_or(ui::ThemeChoice::Auto));
     WorkspaceOptions workspace;
     workspace.readOnly = options.connections.readOnly;
     workspace.labels = clientLabels(options);
+    if (const auto thresholds = readThresholds())
+        *workspace.observer.thresholds = *thresholds;
+    else
+        qWarning("%s", qPrintable(thresholds.error().message));
     std::unique_ptr<app::PrivateSandbox> sandbox; // its servers go when nobody is connected to them any more
-    QSettings settings;
     const bool forScreenshot = !options.screenshot.isEmpty();
     LiveBackend backend(workspace, recorderOptions(settings, forScreenshot));
     ConnectionStore store(ConnectionStore::defaultFile(), systemSecrets());
+    MuteStore mutes;
     ui::MainWindow window(backend);
     window.fitInto(window.screen()->availableGeometry());
     if (!forScreenshot)
         window.restoreView(settings);
     if (forScreenshot || !settings.contains(u"window/geometry"_s))
         window.resize(options.size);
-    window.findChild<ui::LessonsPage *>()->setLanguage(options.language);
+    window.findChild<ui::LessonsPage *>()->setLanguage(languageOf(options, settings));
     window.showPage(options.page);
     window.useConnections(store);
+    window.useMutes(mutes);
     QObject::connect(&window, &ui::MainWindow::aboutToConnect, &window, [](const ConnectionSpec &spec) {
         if (!spec.password.isEmpty())
             app::keepMemoryPrivate();

@@ -66,13 +66,12 @@ Result<void> readLook(const Arguments &arguments, WindowOptions &options)
         if (options.scalePercent < 50 || options.scalePercent > 400)
             return bad(u"--scale takes a percentage from 50 to 400"_s);
     }
-    options.theme = arguments.value(u"theme"_s, u"auto"_s);
-    if (!QStringList{u"auto"_s, u"light"_s, u"dark"_s}.contains(options.theme))
+    options.theme = arguments.value(u"theme"_s);
+    if (arguments.has(u"theme"_s) && !QStringList{u"auto"_s, u"light"_s, u"dark"_s}.contains(options.theme))
         return bad(u"--theme is auto, light or dark, not %1"_s.arg(options.theme));
-    const auto language = lessons::languageByName(arguments.value(u"language"_s, u"en"_s).toUtf8());
-    if (!language)
+    options.language = lessons::languageByName(arguments.value(u"language"_s).toUtf8());
+    if (arguments.has(u"language"_s) && !options.language)
         return bad(u"--language is en, zh_CN or ru, not %1"_s.arg(arguments.value(u"language"_s)));
-    options.language = *language;
     return {};
 }
 
@@ -92,7 +91,7 @@ const std::vector<OptionSpec> &windowOptions()
                            u"as of then: 2026-03-01T10:00:00Z, 10:00:00 of its last day, -5m before its end"_s});
         options.push_back({u"size"_s, u"WxH"_s, u"the window's size, for example 1440x900"_s});
         options.push_back({u"scale"_s, u"PERCENT"_s, u"scale everything"_s});
-        options.push_back({u"theme"_s, u"NAME"_s, u"auto, light or dark"_s});
+        options.push_back({u"theme"_s, u"NAME"_s, u"auto, light or dark, whatever the settings say"_s});
         options.push_back({u"language"_s, u"CODE"_s, u"en, zh_CN or ru: of the lessons; all else is in English"_s});
         options.push_back(
             {u"screenshot"_s, u"FILE"_s, u"save the page as PNG once its first picture is complete; leave"_s});

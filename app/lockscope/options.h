@@ -23,9 +23,9 @@ struct WindowOptions {
     QString link;   // lockscope://…; it goes to the window that is open, if one is
     QSize size{1440, 900};
     int scalePercent = 100;
-    QString theme;                                           // auto, light, dark
-    lessons::Language language = lessons::Language::English; // of the lessons
-    QString screenshot;                                      // empty: stay
+    QString theme;                             // auto, light, dark; empty: as it is set
+    std::optional<lessons::Language> language; // of the lessons; empty: as it is set
+    QString screenshot;                        // empty: stay
     std::chrono::milliseconds after{15'000};
 };
 

@@ -5,8 +5,12 @@
 #include "app/lockscopectl/output.h"
 #include "app/lockscopectl/table.h"
 #include "core/base/text.h"
+#include "core/inspect/coverage.h"
 #include "core/inspect/findings.h"
 #include "core/inspect/json.h"
+#include "core/workspace/mutes.h"
+
+#include <QDateTime>
 
 #include <algorithm>
 
@@ -18,13 +22,14 @@ namespace {
 
 struct FoundFinding {
     inspect::Finding finding;
+    std::optional<Mute> muted{};
     std::vector<std::pair<inspect::LockName, QByteArray>> contenders;
     std::vector<inspect::LockName> locks; // one, but of a deadlock all
 };
 
 FoundFinding foundOn(const inspect::LockName &lock, const inspect::Finding &finding)
 {
-    FoundFinding found{finding, {}, {lock}};
+    FoundFinding found{finding, {}, {}, {lock}};
     for (const auto &id : finding.contenders)
         found.contenders.emplace_back(lock, id);
     return found;
@@ -33,7 +38,7 @@ FoundFinding foundOn(const inspect::LockName &lock, const inspect::Finding &find
 FoundFinding foundIn(const inspect::WaitGraph &graph, const inspect::WaitCycle &cycle)
 {
     const auto code = inspect::FindingCode::Deadlock;
-    FoundFinding found{{code, inspect::kindOf(code).severity, cycle.sentence, {}}, {}, {}};
+    FoundFinding found{{code, inspect::kindOf(code).severity, cycle.sentence, {}}, {}, {}, {}};
     for (const auto &seat : cycle.seats) {
         const auto &lock = graph.locks[static_cast<std::size_t>(seat.lock)].name;
         found.contenders.emplace_back(lock, seat.contender);
@@ -41,6 +46,46 @@ FoundFinding foundIn(const inspect::WaitGraph &graph, const inspect::WaitCycle &
             found.locks.push_back(lock);
     }
     return found;
+}
+
+// Those that were there then; of a broken file none.
+std::vector<Mute> mutesAt(MuteTime now)
+{
+    auto mutes = readMutes();
+    if (!mutes) {
+        complain(mutes.error().message);
+        return {};
+    }
+    std::erase_if(*mutes, [now](const Mute &mute) { return mute.since > now || mute.until <= now; });
+    return *mutes;
+}
+
+// One of several locks is muted with all of them only.
+void addMute(FoundFinding &found, const std::vector<Mute> &mutes)
+{
+    const Mute *first = nullptr;
+    for (const auto &lock : found.locks) {
+        const auto *mute = muteOf(mutes, lock, found.finding.code, found.finding.severity);
+        if (!mute)
+            return;
+        if (!first || mute->until < first->until)
+            first = mute;
+    }
+    if (first)
+        found.muted = *first;
+}
+
+QString isoMoment(MuteTime moment)
+{
+    return QDateTime::fromSecsSinceEpoch(moment.time_since_epoch().count(), Qt::UTC).toString(Qt::ISODate);
+}
+
+QString messageWords(const FoundFinding &found)
+{
+    const auto message = harmless(found.finding.message);
+    return found.muted ? u"muted until %1: %2 · %3"_s.arg(isoMoment(found.muted->until),
+                                                          harmless(found.muted->reason), message)
+                       : message;
 }
 
 QString lockWords(const FoundFinding &found)
@@ -58,11 +103,15 @@ QJsonObject findingJson(const FoundFinding &found)
         locks.append(escaped(lock.text()));
     for (const auto &[lock, id] : found.contenders)
         contenders.append(QJsonObject{{u"lock"_s, escaped(lock.text())}, {u"id"_s, escaped(id)}});
-    return {{u"code"_s, inspect::word(found.finding.code)},
-            {u"severity"_s, inspect::word(found.finding.severity)},
-            {u"message"_s, harmless(found.finding.message, 4000)},
-            {u"locks"_s, locks},
-            {u"contenders"_s, contenders}};
+    QJsonObject json{{u"code"_s, inspect::word(found.finding.code)},
+                     {u"severity"_s, inspect::word(found.finding.severity)},
+                     {u"message"_s, harmless(found.finding.message, 4000)},
+                     {u"locks"_s, locks},
+                     {u"contenders"_s, contenders}};
+    if (found.muted)
+        json[u"muted"_s] =
+            QJsonObject{{u"reason"_s, found.muted->reason}, {u"until"_s, isoMoment(found.muted->until)}};
+    return json;
 }
 
 Task<Exit> findings(CommandContext &context)
@@ -79,6 +128,9 @@ Task<Exit> findings(CommandContext &context)
     const auto graph = co_await following;
     for (const auto &cycle : graph.cycles)
         all.push_back(foundIn(graph, cycle));
+    const auto mutes = mutesAt(std::chrono::floor<std::chrono::seconds>(context.pictures.now()));
+    for (auto &found : all)
+        addMute(found, mutes);
     std::stable_sort(all.begin(), all.end(), [](const FoundFinding &a, const FoundFinding &b) {
         return a.finding.severity > b.finding.severity;
     });
@@ -95,14 +147,12 @@ Task<Exit> findings(CommandContext &context)
                  {u"MESSAGE"_s, Table::Align::Left, true}});
     for (const auto &found : all)
         table.add({inspect::word(found.finding.severity), inspect::word(found.finding.code), lockWords(found),
-                   harmless(found.finding.message)});
+                   messageWords(found)});
     const auto unseen = coverageWords(context);
     if (!table.isEmpty())
         print(table.text(terminalWidth()));
     else
-        print(unseen.isEmpty()               ? u"nothing is wrong with any lock that servers show"_s
-              : context.pictures.isAnySeen() ? u"nothing is wrong with what was seen, and that was not everything"_s
-                                             : u"nothing could be looked at"_s);
+        print(inspect::nothingFound(context.pictures.isAnySeen(), unseen.isEmpty()));
     for (const auto &line : unseen)
         print(line);
     co_return looked;
@@ -118,7 +168,8 @@ CommandSpec findingsCommand()
     spec.list = u"Codes\n"_s;
     for (const auto &kind : inspect::findingKinds())
         spec.list += app::helpLine(inspect::word(kind.code), kind.meaning.toString());
-    spec.more = u"Each code, how to confirm it and what to do: docs/findings.md, and the window's help."_s;
+    spec.more =
+        u"What is muted in the window is listed, too, and says so. Each code, how to confirm it and what to do: docs/findings.md, and the window's help."_s;
     spec.observes = spec.isReplayable = true;
     spec.run = findings;
     return spec;

@@ -7,11 +7,11 @@
 #include "core/async/completion.h"
 #include "core/base/text.h"
 #include "core/inspect/json.h"
+#include "core/inspect/lockglob.h"
 
 #include <QRegularExpression>
 
 #include <algorithm>
-#include <fnmatch.h>
 #include <set>
 
 namespace lockscope::ctl {
@@ -24,9 +24,7 @@ namespace {
 // Against CONNECTION:NAME, or NAME alone; * matches slashes and colons too.
 bool matches(const QString &glob, const LockSnapshot &lock)
 {
-    const auto pattern = glob.toUtf8();
-    return glob.isEmpty() || ::fnmatch(pattern.constData(), escaped(lock.lock.text()).toUtf8().constData(), 0) == 0
-           || ::fnmatch(pattern.constData(), escaped(lock.lock.name).toUtf8().constData(), 0) == 0;
+    return glob.isEmpty() || inspect::matchesGlob(lock.lock, glob);
 }
 
 std::vector<LockSnapshot> foundLocks(CommandContext &context)

@@ -4,6 +4,7 @@
 #include "app/lockscopectl/output.h"
 #include "core/base/duration.h"
 #include "core/base/text.h"
+#include "core/inspect/coverage.h"
 #include "core/inspect/json.h"
 
 #include <QJsonArray>
@@ -115,14 +116,7 @@ QJsonArray coverageJson(CommandContext &context)
 
 QStringList coverageWords(CommandContext &context)
 {
-    QStringList lines;
-    for (const auto &part : coverageJson(context)) {
-        const auto entry = part.toObject();
-        if (!entry.value("complete"_L1).toBool())
-            lines << u"not everything was seen: %1: %2"_s.arg(entry.value("connection"_L1).toString(),
-                                                              harmless(entry.value("message"_L1).toString()));
-    }
-    return lines;
+    return inspect::gapsIn(context.pictures.coverage());
 }
 
 Result<inspect::LockName> lockOf(CommandContext &context)

@@ -5,6 +5,7 @@
 #include "core/async/closing.h"
 #include "core/base/text.h"
 #include "core/workspace/clientlabels.h"
+#include "core/workspace/thresholdfile.h"
 
 #include <QCoreApplication>
 
@@ -34,7 +35,7 @@ Program::Program(const CommandSpec &command, Arguments arguments, app::Connectio
                                           m_arguments.has(u"json"_s),
                                           m_connections.readOnly,
                                           {},
-                                          workspaceOptions().labels},
+                                          labels()},
       m_scope(m_loop)
 {
 }
@@ -58,6 +59,14 @@ int Program::exec()
     return QCoreApplication::exec();
 }
 
+// What is said now before what was saved.
+std::vector<inspect::ClientLabel> Program::labels() const
+{
+    auto all = m_connections.labels;
+    std::ranges::copy(savedClientLabels(), std::back_inserter(all));
+    return all;
+}
+
 WorkspaceOptions Program::workspaceOptions() const
 {
     WorkspaceOptions options;
@@ -66,8 +75,11 @@ WorkspaceOptions Program::workspaceOptions() const
     options.observer.includeLowConfidence = m_arguments.has(u"all"_s);
     options.observer.follow = m_command.follows || m_arguments.has(u"watch"_s);
     options.observer.everywhere = !options.observer.follow;
-    options.labels = m_connections.labels; // what is said now before what was saved
-    std::ranges::copy(savedClientLabels(), std::back_inserter(options.labels));
+    options.labels = labels();
+    if (const auto thresholds = readThresholds())
+        *options.observer.thresholds = *thresholds;
+    else if (m_command.observes)
+        complain(thresholds.error().message);
     options.observer.within = inspect::searchRoot(m_arguments.value(u"match"_s).toUtf8());
     return options;
 }

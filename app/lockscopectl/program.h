@@ -18,6 +18,7 @@ public:
     [[nodiscard]] int exec();
 
 private:
+    [[nodiscard]] std::vector<inspect::ClientLabel> labels() const;
     [[nodiscard]] WorkspaceOptions workspaceOptions() const;
     Task<void> drive();
     Task<Exit> runCommand();

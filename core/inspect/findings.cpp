@@ -3,6 +3,7 @@
 
 #include "core/base/duration.h"
 #include "core/base/text.h"
+#include "core/inspect/lockterms.h"
 #include "core/rules/catalogue.h"
 
 #include <algorithm>
@@ -32,14 +33,30 @@ void addLongWait(LockSnapshot &lock, std::chrono::milliseconds threshold)
         if (!first || *one.waitingSince < *first->waitingSince)
             first = &one;
     }
-    if (waiting.empty())
+    if (waiting.empty() || recipes::recipeOf(lock.recipe).electsLeader)
         return;
+    const bool isStandby = saysElection(lock.lock.name);
     Wording message = u"has waited for "_s;
     if (waiting.size() > 1)
         message = u"%1 have waited for more than %2; the longest, %3, for "_s.arg(
             QString::number(waiting.size()), spokenDuration(threshold), label(first->id, 80));
     message.since(*first->waitingSince);
-    addFinding(lock, FindingCode::LongWait, message, std::move(waiting));
+    addFinding(lock, FindingCode::LongWait, isStandby ? Severity::Info : kindOf(FindingCode::LongWait).severity,
+               message, std::move(waiting));
+}
+
+// Before that many times its usual span, no age is worth a word of its own.
+constexpr int naturalFactor = 2;
+// A hand-off is not looked at so closely that less would mean anything.
+constexpr std::chrono::milliseconds leastUnusual(std::chrono::seconds(30));
+
+// From this age on. What is at most so old may be much younger than what is usual.
+std::chrono::milliseconds worthTelling(const Contender &holder, const Thresholds &thresholds,
+                                       const std::optional<Usual> &usual)
+{
+    if (!usual || thresholds.unusual <= 0 || holder.heldAtMost)
+        return thresholds.longHeld;
+    return std::min(thresholds.longHeld, std::max(leastUnusual, usual->most * thresholds.unusual));
 }
 
 QString spoken(const SpokenMoment &one, ServerTime now)
@@ -93,24 +110,82 @@ QString messageAt(const Finding &finding, ServerTime now)
     return message;
 }
 
-void addAgeFindings(LockSnapshot &lock, const Thresholds &thresholds)
+void addLongHeld(LockSnapshot &lock, const Thresholds &thresholds, const std::optional<Usual> &usual,
+                 std::optional<ServerTime> atLeastSince)
 {
     // To lead, or to stand by, for days is what an election is for.
     if (recipes::recipeOf(lock.recipe).electsLeader)
         return;
-    const bool isWarning = lock.waiterCount() > 0; // else it keeps nobody from anything
+    const Contender *longest = nullptr;
+    std::vector<QByteArray> holders;
+    bool isCertain = false;
+    const auto sinceOf = [&](const Contender &one) { return one.heldSince ? one.heldSince : atLeastSince; };
     for (const auto &one : lock.contenders) {
-        if (one.role == Role::Holder && one.heldSince) {
-            const auto age = lock.observed - *one.heldSince;
-            if (age <= thresholds.longHeld)
-                continue;
-            Wording message = one.heldAtMost ? u"held for at most "_s : u"held for "_s;
-            message.since(*one.heldSince);
-            addFinding(lock, FindingCode::LongHeld, isWarning && !one.heldAtMost ? Severity::Warning : Severity::Info,
-                       message, {one.id});
-        }
+        const auto since = sinceOf(one);
+        if (one.role != Role::Holder || !since || lock.observed - *since <= worthTelling(one, thresholds, usual))
+            continue;
+        holders.push_back(one.id);
+        isCertain |= !one.heldAtMost;
+        if (!longest || *since < *sinceOf(*longest))
+            longest = &one;
     }
+    if (!longest)
+        return;
+    const auto since = *sinceOf(*longest);
+    const bool isNatural = usual && lock.observed - since <= usual->most * naturalFactor;
+    Wording message = holders.size() == 1 ? u"held "_s
+                                          : u"%1 hold it for long; the longest, %2, "_s.arg(
+                                              QString::number(holders.size()), label(longest->id, 80));
+    message << (longest->heldAtMost ? u"for at most "_s : longest->heldSince ? u"for "_s : u"for at least "_s);
+    message.since(since);
+    if (isNatural)
+        message << u", as before: up to %1 in %2 holds seen"_s.arg(spokenDuration(usual->most),
+                                                                   QString::number(usual->seen));
+    else if (usual)
+        message << u"; usually %1, at most %2 in %3 holds seen"_s.arg(
+            spokenDuration(usual->median), spokenDuration(usual->most), QString::number(usual->seen));
+    const bool keepsSomebody = lock.waiterCount() > 0 && !saysElection(lock.lock.name);
+    const bool isWarning = keepsSomebody && isCertain && !isNatural;
+    addFinding(lock, FindingCode::LongHeld, isWarning ? Severity::Warning : Severity::Info, message,
+               std::move(holders));
+}
+
+std::optional<ServerTime> nextLongHeld(const LockSnapshot &lock, const Thresholds &thresholds,
+                                       const std::optional<Usual> &usual, std::optional<ServerTime> atLeastSince)
+{
+    std::optional<ServerTime> next;
+    for (const auto &one : lock.contenders) {
+        const auto since = one.heldSince ? one.heldSince : atLeastSince;
+        if (one.role != Role::Holder || !since)
+            continue;
+        const auto due = *since + worthTelling(one, thresholds, usual);
+        if (due >= lock.observed && (!next || due < *next))
+            next = due;
+    }
+    return next;
+}
+
+void addAgeFindings(LockSnapshot &lock, const Thresholds &thresholds, const std::optional<Usual> &usual)
+{
+    addLongHeld(lock, thresholds, usual);
     addLongWait(lock, thresholds.longWait);
+}
+
+void addLongHeld(LockSnapshot &lock, const ThresholdRules &rules, const UsualHolds &holds,
+                 std::optional<ServerTime> atLeastSince)
+{
+    addLongHeld(lock, rules.of(lock.lock), holds.of(lock.lock.name), atLeastSince);
+}
+
+std::optional<ServerTime> nextLongHeld(const LockSnapshot &lock, const ThresholdRules &rules, const UsualHolds &holds,
+                                       std::optional<ServerTime> atLeastSince)
+{
+    return nextLongHeld(lock, rules.of(lock.lock), holds.of(lock.lock.name), atLeastSince);
+}
+
+void addAgeFindings(LockSnapshot &lock, const ThresholdRules &rules, const UsualHolds &holds)
+{
+    addAgeFindings(lock, rules.of(lock.lock), holds.of(lock.lock.name));
 }
 
 void addHerdFinding(LockSnapshot &lock)

@@ -3,7 +3,8 @@
 // the findings that need a snapshot only. What needs the servers' word is found where that is read.
 #pragma once
 
-#include "core/inspect/snapshot.h"
+#include "core/inspect/thresholds.h"
+#include "core/inspect/usualholds.h"
 
 #include <span>
 
@@ -63,14 +64,24 @@ void addFinding(LockSnapshot &lock, FindingCode code, Severity severity, Wording
 // What the finding says at the server's `now`.
 [[nodiscard]] QString messageAt(const Finding &finding, ServerTime now);
 
-struct Thresholds {
-    std::chrono::milliseconds longHeld{std::chrono::minutes(10)};
-    std::chrono::milliseconds longWait{std::chrono::minutes(2)};
-};
-
-// long-held, long-wait; neither of an election. A holder whose age is only an upper bound, or whom nobody waits for,
-// is reported as info.
-void addAgeFindings(LockSnapshot &lock, const Thresholds &thresholds);
+// long-held: past the threshold, or much longer than ever before, where `usual` says what that is. A warning only
+// while somebody waits, the age is certain, and this lock is not usually held so long. Nothing is said of an
+// election, and what is one by its name is never a warning.
+// Since when: `atLeastSince`, where a holder's own beginning is not known.
+void addLongHeld(LockSnapshot &lock, const Thresholds &thresholds, const std::optional<Usual> &usual,
+                 std::optional<ServerTime> atLeastSince = {});
+// The moment the next holder's age will be worth that, if any.
+[[nodiscard]] std::optional<ServerTime> nextLongHeld(const LockSnapshot &lock, const Thresholds &thresholds,
+                                                     const std::optional<Usual> &usual,
+                                                     std::optional<ServerTime> atLeastSince = {});
+// long-held and long-wait.
+void addAgeFindings(LockSnapshot &lock, const Thresholds &thresholds, const std::optional<Usual> &usual = {});
+// The same, by what is said and known of this lock.
+void addLongHeld(LockSnapshot &lock, const ThresholdRules &rules, const UsualHolds &holds,
+                 std::optional<ServerTime> atLeastSince);
+[[nodiscard]] std::optional<ServerTime> nextLongHeld(const LockSnapshot &lock, const ThresholdRules &rules,
+                                                     const UsualHolds &holds, std::optional<ServerTime> atLeastSince);
+void addAgeFindings(LockSnapshot &lock, const ThresholdRules &rules, const UsualHolds &holds);
 
 // herd: two or more waiters that one release wakes although only one of them can go on.
 void addHerdFinding(LockSnapshot &lock);

@@ -53,13 +53,16 @@ constexpr std::array findingTable{
         u"a Redlock key on less than a majority, or with several values", u"`GET` of the key on every node",
         u"wait: whoever set it is trying, or what it left behind expires. If it stays, look at the nodes that "
         u"do not answer"},
-    FindingKind{FindingCode::LongHeld, "long-held", Severity::Warning, u"Long held",
-                u"held for more than 10 minutes; a warning only while somebody waits, and none of an election",
-                u"the age of the holder; \"at most\" where only the node's own age is known",
-                u"ask its holder what it does. Nothing is wrong if the work takes that long"},
+    FindingKind{
+        FindingCode::LongHeld, "long-held", Severity::Warning, u"Long held",
+        u"held for more than 10 minutes (settable), or ten times longer than ever seen of this lock; a warning "
+        u"only while somebody waits, and never of an election or of what is held so long as a rule",
+        u"the age of the holder; \"at most\" where only the node's own age is known, \"usually\" by the holds "
+        u"that were seen from their beginning to their end",
+        u"ask its holder what it does. Nothing is wrong if the work takes that long"},
     FindingKind{FindingCode::LongWait, "long-wait", Severity::Warning, u"Long wait",
-                u"waited for more than 2 minutes; none of an election", u"the age of the waiter's node or request",
-                u"look at who holds the lock, and for how long already"},
+                u"waited for more than 2 minutes (settable); no warning of an election",
+                u"the age of the waiter's node or request", u"look at who holds the lock, and for how long already"},
     FindingKind{FindingCode::StaleQueue, "stale-queue", Severity::Warning, u"Stale queue",
                 u"a queued waiter that is gone",
                 u"its session is in no member's `cons`; of Redisson's fair lock, its time in redisson_lock_timeout "

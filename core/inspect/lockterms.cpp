@@ -23,16 +23,7 @@ bool isLetter(char c)
     return isSmall(c) || isCapital(c) || static_cast<uchar>(c) >= 0x80;
 }
 
-bool isLockWord(const QByteArray &word)
-{
-    static const QByteArrayList words{"lock",  "locks",  "mutex",     "mutexes",   "mutices",
-                                      "lease", "leases", "semaphore", "semaphores"};
-    return words.contains(word.toLower());
-}
-
-} // namespace
-
-bool saysLock(const QByteArray &name)
+bool saysOneOf(const QByteArrayList &words, const QByteArray &name)
 {
     qsizetype start = 0;
     for (qsizetype at = 0; at <= name.size(); ++at) {
@@ -43,11 +34,26 @@ bool saysLock(const QByteArray &name)
             && (isSmall(name[at - 1]) || (isCapital(name[at - 1]) && at + 1 < name.size() && isSmall(name[at + 1])));
         if (!end && !hump)
             continue;
-        if (isLockWord(name.mid(start, at - start)))
+        if (words.contains(name.mid(start, at - start).toLower()))
             return true;
         start = hump ? at : at + 1;
     }
     return false;
+}
+
+} // namespace
+
+bool saysLock(const QByteArray &name)
+{
+    static const QByteArrayList words{"lock",  "locks",  "mutex",     "mutexes",   "mutices",
+                                      "lease", "leases", "semaphore", "semaphores"};
+    return saysOneOf(words, name);
+}
+
+bool saysElection(const QByteArray &name)
+{
+    static const QByteArrayList words{"leader", "leaders", "leadership", "election", "elections"};
+    return saysOneOf(words, name);
 }
 
 } // namespace lockscope::inspect

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does a name say that it is a lock?
+// Does a name say that it is a lock, or an election?
 #pragma once
 
 #include <QByteArray>
@@ -10,5 +10,7 @@ namespace lockscope::inspect {
 // Whatever is no letter parts words, and so does a capital after a small letter: "order-lock",
 // "OrderLock" and "lock7" say so, "block", "clock" and "release" do not.
 [[nodiscard]] bool saysLock(const QByteArray &name);
+// Likewise leader, leadership or election.
+[[nodiscard]] bool saysElection(const QByteArray &name);
 
 } // namespace lockscope::inspect

@@ -6,7 +6,9 @@
 
 #include "core/async/completion.h"
 #include "core/async/task.h"
-#include "core/inspect/snapshot.h"
+#include "core/inspect/thresholds.h"
+
+#include <memory>
 
 namespace lockscope::inspect {
 
@@ -39,6 +41,8 @@ public:
     [[nodiscard]] virtual std::vector<LockSnapshot> snapshots() const = 0;
     [[nodiscard]] virtual std::vector<SessionSnapshot> sessions() const = 0;
     [[nodiscard]] virtual std::vector<Coverage> coverage() const = 0;
+    // The thresholds changed: what is known is judged anew, where that does not happen by itself soon.
+    virtual void reconsider() {}
 };
 
 // Where locks can be whose CONNECTION:NAME, or NAME, matches the glob: "/locks" for "zk:/locks/*"; empty: anywhere.
@@ -52,8 +56,8 @@ struct ObserverOptions {
     qint64 mostCrawled = 200'000;      // ZooKeeper: znodes asked in one walk
     std::chrono::milliseconds dumpEvery{1000};
     std::chrono::milliseconds pollEvery{250};
-    std::chrono::milliseconds longHeld{std::chrono::minutes(10)};
-    std::chrono::milliseconds longWait{std::chrono::minutes(2)};
+    // One for all observers of a workspace; changed on its thread, then reconsider() is called.
+    std::shared_ptr<ThresholdRules> thresholds = std::make_shared<ThresholdRules>();
 };
 
 } // namespace lockscope::inspect

@@ -127,6 +127,9 @@ public:
     // Arms a production connection (or makes any read-only again).
     virtual void setReadOnly(const ConnectionName &name, bool readOnly) = 0;
 
+    // From which age on something is a finding.
+    virtual void setThresholds(const inspect::ThresholdRules &rules) = 0;
+
     virtual void listZnodes(const ConnectionName &name, const ZPath &path, QObject *context,
                             Answer<std::vector<ZnodeRow>> answer) = 0;
     virtual void readZnode(const ConnectionName &name, const ZPath &path, QObject *context,

@@ -110,6 +110,11 @@ void LiveBackend::setReadOnly(const ConnectionName &name, bool readOnly)
     onIoThread([name, readOnly](IoController &io) { io.setReadOnly(name, readOnly); });
 }
 
+void LiveBackend::setThresholds(const inspect::ThresholdRules &rules)
+{
+    onIoThread([rules](IoController &io) { io.workspace().setThresholds(rules); });
+}
+
 namespace {
 
 // Who answers a question, once. A question goes with its connection: then its answer is why.

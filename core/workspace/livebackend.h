@@ -30,6 +30,7 @@ public:
     void disconnectFrom(const ConnectionName &name) override;
     void retry(const ConnectionName &name) override;
     void setReadOnly(const ConnectionName &name, bool readOnly) override;
+    void setThresholds(const inspect::ThresholdRules &rules) override;
 
     void listZnodes(const ConnectionName &name, const ZPath &path, QObject *context,
                     Answer<std::vector<ZnodeRow>> answer) override;

@@ -98,6 +98,15 @@ void Workspace::retry(const ConnectionName &name)
     at->second = std::move(*link);
 }
 
+void Workspace::setThresholds(const inspect::ThresholdRules &rules)
+{
+    *d->options.observer.thresholds = rules;
+    for (auto &[name, link] : d->links) {
+        if (link->isConnected())
+            link->observer().reconsider();
+    }
+}
+
 Link *Workspace::find(const ConnectionName &name)
 {
     const auto at = d->links.find(name);

@@ -76,6 +76,8 @@ public:
     void remove(const ConnectionName &name);
     // A link that is not connected is replaced by a new one, which begins with what the old one told.
     void retry(const ConnectionName &name);
+    // From now on, for what is known already, too.
+    void setThresholds(const inspect::ThresholdRules &rules);
     [[nodiscard]] Link *find(const ConnectionName &name);
     [[nodiscard]] std::vector<Link *> links();
     // Called whenever a link's state changes.

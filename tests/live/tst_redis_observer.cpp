@@ -436,7 +436,7 @@ private slots:
     {
         QCOMPARE(act({"SET", "old-lock", token}), "OK");
         ObserverOptions options;
-        options.longHeld = 200ms;
+        options.thresholds->usual.longHeld = 200ms;
         observe(options);
         QVERIFY(firstSnapshot());
         const auto isLongHeld = [&] {

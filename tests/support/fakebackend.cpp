@@ -74,6 +74,12 @@ void FakeBackend::setReadOnly(const ConnectionName &name, bool readOnly)
     calls << u"setReadOnly %1 %2"_s.arg(words(name), readOnly ? u"true"_s : u"false"_s);
 }
 
+void FakeBackend::setThresholds(const inspect::ThresholdRules &rules)
+{
+    calls << u"setThresholds"_s;
+    thresholds = rules;
+}
+
 void FakeBackend::listZnodes(const ConnectionName &name, const ZPath &path, QObject *context,
                              Answer<std::vector<ZnodeRow>> answer)
 {

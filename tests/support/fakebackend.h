@@ -37,6 +37,7 @@ public:
     std::function<Result<operate::ForceReleaseOutcome>(const operate::ForceReleasePlan &, const QString &)>
         onForceRelease;
 
+    std::optional<inspect::ThresholdRules> thresholds; // as last set
     // What acquire() and forceRelease() were last asked.
     std::optional<AcquireRequest> lastAcquire;
     // The runs that were asked for and not answered yet, by id; answerRun() does it.
@@ -68,6 +69,7 @@ public:
     void disconnectFrom(const ConnectionName &name) override;
     void retry(const ConnectionName &name) override;
     void setReadOnly(const ConnectionName &name, bool readOnly) override;
+    void setThresholds(const inspect::ThresholdRules &rules) override;
     void listZnodes(const ConnectionName &name, const ZPath &path, QObject *context,
                     Answer<std::vector<ZnodeRow>> answer) override;
     void readZnode(const ConnectionName &name, const ZPath &path, QObject *context,

@@ -38,8 +38,8 @@ QString page()
 {
     QString text = uR"(# Findings
 
-What can be wrong with a lock. `lockscopectl findings` lists what is; in the window it stands above the lock. The
-severity is the usual one: where less is known, or less is at stake, a finding is less severe.
+What can be wrong with a lock. `lockscopectl findings` lists what is; in the window it stands above the lock, and on the page
+Findings. The severity is the usual one: where less is known, or less is at stake, a finding is less severe.
 
 | code | severity | it means | how to confirm it | what to do |
 |---|---|---|---|---|

@@ -10,6 +10,7 @@
 
 using namespace lockscope;
 using namespace lockscope::inspect;
+using namespace Qt::StringLiterals;
 using namespace std::chrono_literals;
 
 namespace {
@@ -231,24 +232,31 @@ private slots:
         QCOMPARE(another.contenders.front().heldSince, noon + 9s);
     }
 
+    // Nobody knows since when, but it is that long since we first saw it.
     void longHeld()
     {
+        const Thresholds minute{1min, 1min};
         auto lock = heldBy("t", noon, {});
-        QCOMPARE(addLongHeld(lock, {}, noon + 59s, 1min), noon + 60s);
+        lock.observed = noon + 59s;
+        addLongHeld(lock, minute, {});
         QVERIFY(lock.findings.empty());
-        QVERIFY(!addLongHeld(lock, {}, noon + 60s, 1min));
+        QCOMPARE(nextLongHeld(lock, minute, {}), noon + 60s);
+        lock.observed = noon + 61s;
+        addLongHeld(lock, minute, {});
         QCOMPARE(lock.findings.size(), 1u);
         QCOMPARE(lock.findings.front().code, FindingCode::LongHeld);
         QCOMPARE(lock.findings.front().contenders, std::vector<QByteArray>{"t"});
+        QVERIFY(!nextLongHeld(lock, minute, {}));
 
-        // Nobody knows since when, but it is that long since we first saw it.
         auto old = heldBy("t", {}, {});
-        QVERIFY(!addLongHeld(old, noon, noon + 2min, 1min));
-        QCOMPARE(old.findings.size(), 1u);
+        old.observed = noon + 2min;
+        addLongHeld(old, minute, {}, noon);
+        QCOMPARE(old.findings.front().message, u"held for at least 2 m 00 s"_s);
         auto waiting = heldBy("t", noon, {});
+        waiting.observed = noon + 2min;
         waiting.contenders.front().role = Role::Waiter;
-        QVERIFY(!addLongHeld(waiting, noon, noon + 2min, 1min));
-        QVERIFY(waiting.findings.empty());
+        addLongHeld(waiting, minute, {}, noon);
+        QVERIFY(waiting.findings.empty() && !nextLongHeld(waiting, minute, {}, noon));
     }
 
     void prefixes_data()

@@ -240,6 +240,11 @@ void PausableBackend::setReadOnly(const ConnectionName &name, bool readOnly)
     m_backend.setReadOnly(name, readOnly);
 }
 
+void PausableBackend::setThresholds(const inspect::ThresholdRules &rules)
+{
+    m_backend.setThresholds(rules);
+}
+
 void PausableBackend::listZnodes(const ConnectionName &name, const ZPath &path, QObject *context,
                                  Answer<std::vector<ZnodeRow>> answer)
 {

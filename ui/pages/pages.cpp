@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/pages/pages.h"
 
+#include "ui/pages/findingspage.h"
 #include "ui/pages/graphpage.h"
 #include "ui/pages/keyspage.h"
 #include "ui/pages/lessonspage.h"
@@ -40,6 +41,7 @@ const std::vector<PageRow> &allPages()
     static const std::vector<PageRow> all{
         {u"locks"_s, u"Locks"_s, true, makePage<LocksPage>},
         {u"graph"_s, u"Graph"_s, true, makePage<GraphPage>, true},
+        {u"findings"_s, u"Findings"_s, true, makePage<FindingsPage>},
         {u"znodes"_s, u"Znodes"_s, true, makePage<ZnodesPage>},
         {u"keys"_s, u"Keys"_s, true, makePage<KeysPage>},
         {u"sessions"_s, u"Sessions"_s, true, makePage<SessionsPage>},

@@ -74,7 +74,11 @@ QCheckBox, QRadioButton { spacing: 7px; }
 QCheckBox::indicator { width: 14px; height: 14px; border: 1px solid @muted; border-radius: 3px; background: @panel; }
 QCheckBox::indicator:checked { background: @accent; border-color: @accent; image: url(:/lockscope/theme/icons/check-@shade.svg); }
 QCheckBox::indicator:disabled { border-color: @line; }
-QCheckBox:focus { color: @accent; }
+QRadioButton::indicator { width: 12px; height: 12px; border: 1px solid @muted; border-radius: 7px; background: @panel; }
+QRadioButton::indicator:checked { background: @accent; border-color: @accent; }
+QRadioButton::indicator:disabled { border-color: @line; }
+QRadioButton:disabled { color: @muted; }
+QCheckBox:focus, QRadioButton:focus { color: @accent; }
 QAbstractSpinBox::up-button, QAbstractSpinBox::down-button { border: none; width: 18px; background: transparent; }
 QAbstractSpinBox::up-arrow { image: url(:/lockscope/theme/icons/up-@shade.svg); width: 9px; height: 9px; }
 QAbstractSpinBox::down-arrow { image: url(:/lockscope/theme/icons/down-@shade.svg); width: 9px; height: 9px; }

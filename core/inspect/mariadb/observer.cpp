@@ -141,7 +141,7 @@ std::vector<LockSnapshot> MariaDbObserver::steadied(std::vector<LockSnapshot> sn
     for (auto &snapshot : snapshots) {
         if (const auto *known = m_known.find(snapshot.lock.name))
             steady(snapshot, *known);
-        addAgeFindings(snapshot, {m_options.longHeld, m_options.longWait});
+        addAgeFindings(snapshot, *m_options.thresholds, m_usual);
     }
     return snapshots;
 }
@@ -150,7 +150,14 @@ void MariaDbObserver::settle(const SqlLook &look)
 {
     auto snapshots = steadied(snapshotsOf(look, m_name));
     auto sessions = sessionsOf(look, snapshots, m_name);
+    for (const auto &snapshot : snapshots)
+        m_usual.note(snapshot);
+    const auto now = snapshots.empty() ? ServerTime() : snapshots.front().observed;
     auto changes = m_known.replace({}, std::move(snapshots));
+    for (const auto &change : changes) {
+        if (change.kind == ChangeKind::Removed)
+            m_usual.noteGone(change.lock.lock.name, std::max(now, change.lock.observed));
+    }
     if (!changes.empty())
         m_sink.locksChanged(std::move(changes));
     m_reporter.tell(std::move(sessions));

@@ -12,6 +12,7 @@
 #include "core/inspect/changereporter.h"
 #include "core/inspect/mariadb/reader.h"
 #include "core/inspect/snapshotstore.h"
+#include "core/inspect/usualholds.h"
 
 namespace lockscope::inspect {
 
@@ -48,6 +49,7 @@ private:
     SqlReader m_reader;
     Completion<bool> m_firstSnapshot;
     SnapshotStore m_known;
+    UsualHolds m_usual;
     ChangeReporter m_reporter;
     qint64 m_costRequests = 0;
     QString m_notAnswering; // why what is shown may be of earlier; empty while looks succeed

@@ -25,7 +25,7 @@ RedisObserver::RedisObserver(redis::Connection &connection, ConnectionName name,
     : m_connection(connection), m_loop(connection.loop()), m_name(std::move(name)), m_options(options), m_sink(sink),
       m_firstSnapshot(m_loop), m_reader(connection, m_refusals),
       m_follower(connection, m_reader, m_refusals,
-                 {[this](const RedisKey &key) { enqueue(key); }, [this] { enqueueKnown(); }}),
+                 {[this](const RedisKey &key) { enqueue(key); }, [this] { reconsider(); }}),
       m_reporter(m_name, sink), m_queue(m_loop), m_followed(m_loop), m_work(m_loop), m_follow(m_loop)
 {
 }
@@ -221,7 +221,7 @@ std::optional<LockSnapshot> RedisObserver::snapshotOf(const KeyReader::Gathered 
         return snapshot;
     if (const auto *before = m_snapshots.find(snapshot->lock.name))
         steady(*snapshot, *before);
-    addLongHeld(*snapshot, m_seen.heldAtLeastSince(gathered.main.key), clock.now, m_options.longHeld);
+    addLongHeld(*snapshot, *m_options.thresholds, m_usual, m_seen.heldAtLeastSince(gathered.main.key));
     return snapshot;
 }
 
@@ -231,9 +231,8 @@ void RedisObserver::settle(const KeyReader::Gathered &gathered, KeyReader::Clock
     const auto &key = gathered.main.key;
     m_seen.note(gathered.main, clock.now, m_firstSnapshot.isComplete() && m_follower.tellsOfNewKeys());
     auto snapshot = snapshotOf(gathered, clock, m_options.includeLowConfidence);
-    std::vector<LockSnapshot> seen;
-    if (snapshot)
-        seen.push_back(*snapshot);
+    m_usual.note(key.bytes(), snapshot, clock.now);
+    auto seen = snapshot ? std::vector{*snapshot} : std::vector<LockSnapshot>();
     for (auto &change : m_snapshots.replace(key.bytes(), std::move(seen))) {
         m_reorderPrefixes |= change.kind != ChangeKind::Changed;
         changes.push_back(std::move(change));
@@ -256,7 +255,7 @@ void RedisObserver::planNextLook(const KeyReader::Gathered &gathered, Known &kno
 {
     const auto now = snapshot.observed;
     const auto &key = gathered.main.key;
-    const auto longHeldAt = addLongHeld(snapshot, m_seen.heldAtLeastSince(key), now, m_options.longHeld);
+    const auto longHeldAt = nextLongHeld(snapshot, *m_options.thresholds, m_usual, m_seen.heldAtLeastSince(key));
     const auto next = nextMomentOf(gathered.main, gathered.companions, snapshot, longHeldAt);
     if (!next || !m_options.follow) {
         known.nextLook.cancel();

@@ -12,6 +12,7 @@
 
 #include "core/async/scope.h"
 #include "core/inspect/changereporter.h"
+#include "core/inspect/findings.h"
 #include "core/inspect/snapshotstore.h"
 #include "core/inspect/redis/observerfollow.h"
 #include "core/inspect/redis/observerqueue.h"
@@ -34,6 +35,7 @@ public:
     [[nodiscard]] std::vector<LockSnapshot> snapshots() const override { return m_snapshots.all(); }
     [[nodiscard]] std::vector<SessionSnapshot> sessions() const override { return m_reporter.sessions(); }
     [[nodiscard]] std::vector<Coverage> coverage() const override;
+    void reconsider() override { enqueueKnown(); } // reads all that is known again
 
 private:
     struct Known {
@@ -100,6 +102,7 @@ private:
     SnapshotStore m_snapshots;
     std::map<RedisKey, Known> m_known; // what else is known of their locks
     SeenSince m_seen;
+    UsualHolds m_usual;
     ChangeReporter m_reporter;
     Instant m_progressToldAt{};
     qint64 m_costRequests = 0;

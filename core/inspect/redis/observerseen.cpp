@@ -170,27 +170,6 @@ void steady(LockSnapshot &newer, const LockSnapshot &older)
     }
 }
 
-std::optional<ServerTime> addLongHeld(LockSnapshot &lock, std::optional<ServerTime> seenSince, ServerTime now,
-                                      std::chrono::milliseconds threshold)
-{
-    std::optional<ServerTime> next;
-    std::vector<QByteArray> holders;
-    for (const auto &contender : lock.contenders) {
-        const auto since = contender.heldSince ? contender.heldSince : seenSince;
-        if (contender.role != Role::Holder || !since)
-            continue;
-        const auto due = *since + threshold;
-        if (due <= now)
-            holders.push_back(contender.id);
-        else if (!next || due < *next)
-            next = due;
-    }
-    if (!holders.empty())
-        addFinding(lock, FindingCode::LongHeld, Severity::Info,
-                   u"held for longer than "_s + spokenDuration(threshold), std::move(holders));
-    return next;
-}
-
 std::optional<ServerTime> nextMomentOf(const KeyView &main, const std::vector<KeyView> &companions,
                                        const LockSnapshot &lock, std::optional<ServerTime> longHeldAt)
 {

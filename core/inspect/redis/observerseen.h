@@ -3,7 +3,7 @@
 // not flicker by the milliseconds by which two measurements of one moment differ. Pure bookkeeping.
 #pragma once
 
-#include "core/inspect/picturestore.h"
+#include "core/inspect/snapshotstore.h"
 #include "core/inspect/redis/recognise.h"
 
 #include <set>
@@ -45,9 +45,6 @@ private:
 // Takes over from the older snapshot of the same lock what the newer one only measured again: moments
 // of expiry within the error of measurement, and earlier sightings of the same contenders.
 void steady(LockSnapshot &newer, const LockSnapshot &older);
-// Adds `long-held` for holders past the threshold; the moment the next one will be, if any.
-std::optional<ServerTime> addLongHeld(LockSnapshot &lock, std::optional<ServerTime> seenSince, ServerTime now,
-                                      std::chrono::milliseconds threshold);
 
 // When something is due of this lock that nobody tells: it or a companion expires, a moment in its values comes, or
 // it has been held for long. One in the past changes no more.

@@ -180,7 +180,7 @@ Task<void> RedisObserver::pulse()
         const bool polling = mode == Follower::Mode::Polling || mode == Follower::Mode::NotYet;
         const bool slowLook = mode == Follower::Mode::KeyspaceEvents && round % pulsesPerLookWithEvents == 0;
         if ((polling || slowLook) && !m_known.empty()) {
-            enqueueKnown();
+            reconsider();
             co_await m_queue.untilAllRead();
             m_sink.looked(m_name);
         } else {
@@ -256,7 +256,7 @@ Task<void> RedisObserver::narrow()
     auto narrowed = co_await m_follower.narrowTo(std::move(keys));
     if (!narrowed || m_follower.prefixes() == before)
         co_return;
-    enqueueKnown();
+    reconsider();
     tellCoverage();
     tellProgress(true);
 }

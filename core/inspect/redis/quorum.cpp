@@ -208,7 +208,7 @@ void addNoTtl(LockSnapshot &lock, const Count &count)
 }
 
 // The nodes know how long they have seen it; a majority of them decides.
-void addLongHeld(LockSnapshot &lock, const Count &count)
+void addAgreedLongHeld(LockSnapshot &lock, const Count &count, const LockSnapshot &reference)
 {
     std::optional<Finding> found;
     int votes = 0;
@@ -218,6 +218,8 @@ void addLongHeld(LockSnapshot &lock, const Count &count)
             continue;
         ++votes;
         found = *longHeld;
+        for (auto &one : found->moments)
+            one.moment = toClockOf(reference, *sight->snapshot, one.moment);
     }
     if (found && votes >= count.quorum())
         lock.findings.push_back(*found);
@@ -302,7 +304,7 @@ std::optional<LockSnapshot> mergeNodes(const std::vector<NodeSight> &sights)
     lock.state = !held ? LockState::Free : lock.waiterCount() > 0 ? LockState::Contended : LockState::Held;
     addNoQuorum(lock, count);
     addNoTtl(lock, count);
-    addLongHeld(lock, count);
+    addAgreedLongHeld(lock, count, reference);
     lock.nodes = whatWasSaid(sights, reference, true);
     return lock;
 }

@@ -328,4 +328,10 @@ void RedisSetObserver::tellCost()
     m_reporter.tell(all);
 }
 
+void RedisSetObserver::reconsider()
+{
+    for (const auto &part : m_parts)
+        part->observer().reconsider();
+}
+
 } // namespace lockscope::inspect

@@ -26,6 +26,7 @@ public:
     [[nodiscard]] std::vector<LockSnapshot> snapshots() const override { return m_known.all(); }
     [[nodiscard]] std::vector<SessionSnapshot> sessions() const override;
     [[nodiscard]] std::vector<Coverage> coverage() const override;
+    void reconsider() override;
 
 private:
     class Part;

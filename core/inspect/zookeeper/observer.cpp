@@ -123,7 +123,7 @@ Task<Result<LockSnapshot>> ZooKeeperObserver::readNow(QByteArray name, Deadline 
         const auto at = std::ranges::find(snapshots, name, [](const LockSnapshot &lock) { return lock.lock.name; });
         if (at == snapshots.end())
             continue;
-        addAgeFindings(*at, {options.longHeld, options.longWait});
+        d->finder.judge().addAges(*at);
         co_return *at;
     }
     co_return Error{ErrorCode::NoNode, u"there is no lock %1 now"_s.arg(label(name)), false};

@@ -61,13 +61,19 @@ std::vector<LockSnapshot> DirectoryJudge::look(Judged &judged, const DirectoryVi
         std::erase_if(snapshots, [](const LockSnapshot &lock) { return lock.confidence == Confidence::Low; });
     noteHeads(judged.headSince, snapshots, isFirstLook);
     for (auto &lock : snapshots) {
-        addAgeFindings(lock, {m_ensemble.options.longHeld, m_ensemble.options.longWait});
+        m_usual.note(lock);
+        addAges(lock);
         if (context.evidence)
             m_wakeups.judge(lock, context);
     }
     judged.at = m_ensemble.loop.now();
     judged.took = judged.at - started;
     return snapshots;
+}
+
+void DirectoryJudge::addAges(LockSnapshot &lock) const
+{
+    addAgeFindings(lock, *m_ensemble.options.thresholds, m_usual);
 }
 
 std::vector<SnapshotChange> DirectoryJudge::judge(const DirectoryView &view, bool isFirstLook)
@@ -107,8 +113,10 @@ std::vector<SnapshotChange> DirectoryJudge::replace(const ZPath &directory, std:
 {
     auto changes = m_snapshots.replace(directory.bytes(), std::move(now));
     for (const auto &change : changes) {
-        if (change.kind == ChangeKind::Removed)
-            m_wakeups.forget(change.lock.lock);
+        if (change.kind != ChangeKind::Removed)
+            continue;
+        m_wakeups.forget(change.lock.lock);
+        m_usual.noteGone(change.lock.lock.name, m_answers.context().observed);
     }
     return changes;
 }

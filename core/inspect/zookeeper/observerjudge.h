@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/inspect/snapshotstore.h"
+#include "core/inspect/usualholds.h"
 #include "core/inspect/zookeeper/observeranswers.h"
 #include "core/inspect/zookeeper/observerreport.h"
 #include "core/inspect/zookeeper/sessionfindings.h"
@@ -25,6 +26,8 @@ public:
 
     // As it is now, those of low confidence, too; nothing is remembered.
     [[nodiscard]] std::vector<LockSnapshot> snapshotsOf(const DirectoryView &view) const;
+    // What is to be said of its ages.
+    void addAges(LockSnapshot &lock) const;
     // The last judgement had to leave something open until the directory is listed again.
     [[nodiscard]] bool wantsNewerList(const ZPath &directory) const;
     [[nodiscard]] bool hadLock(const ZPath &directory) const;
@@ -48,6 +51,7 @@ private:
     std::map<ZPath, Judged> m_judged;
     SnapshotStore m_snapshots{expiryWavers};
     LostWakeupMemory m_wakeups;
+    UsualHolds m_usual;
 };
 
 } // namespace lockscope::inspect

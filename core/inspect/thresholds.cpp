@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/inspect/thresholds.h"
+
+#include "core/inspect/lockglob.h"
+
+namespace lockscope::inspect {
+
+Thresholds ThresholdRules::of(const LockName &lock) const
+{
+    Thresholds found = usual;
+    for (auto rule = rules.rbegin(); rule != rules.rend(); ++rule) {
+        if (!matchesGlob(lock, rule->pattern))
+            continue;
+        found.longHeld = rule->longHeld.value_or(found.longHeld);
+        found.longWait = rule->longWait.value_or(found.longWait);
+        found.unusual = rule->unusual.value_or(found.unusual);
+    }
+    return found;
+}
+
+} // namespace lockscope::inspect

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/inspect/usualholds.h"
+
+#include <algorithm>
+
+namespace lockscope::inspect {
+
+namespace {
+constexpr std::size_t holdsKept = 16;
+constexpr std::size_t holdsToTell = 8;
+constexpr std::size_t locksKept = 20'000;
+} // namespace
+
+UsualHolds::Kept *UsualHolds::find(const QByteArray &name)
+{
+    const auto young = m_young.find(name);
+    if (young != m_young.end())
+        return &young->second;
+    const auto old = m_old.find(name);
+    if (old == m_old.end())
+        return nullptr;
+    auto node = m_old.extract(old);
+    return &m_young.insert(std::move(node)).position->second;
+}
+
+void UsualHolds::end(Kept &kept, const Holding &holding, ServerTime now)
+{
+    if (kept.holds.size() == holdsKept)
+        kept.holds.erase(kept.holds.begin());
+    kept.holds.push_back(std::max<qint64>(0, (now - holding.since).count()));
+}
+
+void UsualHolds::note(const LockSnapshot &lock)
+{
+    auto *kept = find(lock.lock.name);
+    const bool isHeld = lock.holderCount() > 0;
+    if (!kept && !isHeld)
+        return;
+    if (!kept) {
+        if (m_young.size() >= locksKept)
+            m_old = std::exchange(m_young, {});
+        kept = &m_young[lock.lock.name];
+    }
+    std::erase_if(kept->holding, [&](const Holding &holding) {
+        const auto *one = lock.find(holding.id);
+        if (one && one->role == Role::Holder)
+            return false;
+        end(*kept, holding, lock.observed);
+        return true;
+    });
+    for (const auto &one : lock.contenders) {
+        if (one.role != Role::Holder || !one.heldSince || one.heldAtMost)
+            continue;
+        if (std::ranges::find(kept->holding, one.id, &Holding::id) == kept->holding.end())
+            kept->holding.push_back({one.id, *one.heldSince});
+    }
+}
+
+void UsualHolds::noteGone(const QByteArray &name, ServerTime now)
+{
+    auto *kept = find(name);
+    if (!kept)
+        return;
+    for (const auto &holding : std::exchange(kept->holding, {}))
+        end(*kept, holding, now);
+}
+
+std::optional<Usual> UsualHolds::of(const QByteArray &name) const
+{
+    auto at = m_young.find(name);
+    if (at == m_young.end() && (at = m_old.find(name)) == m_old.end())
+        return {};
+    auto holds = at->second.holds;
+    if (holds.size() < holdsToTell)
+        return {};
+    std::ranges::sort(holds);
+    return Usual{static_cast<int>(holds.size()), std::chrono::milliseconds(holds[holds.size() / 2]),
+                 std::chrono::milliseconds(holds.back())};
+}
+
+} // namespace lockscope::inspect

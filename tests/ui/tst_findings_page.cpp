@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page of findings in its window: what it says, where its keys lead, and that it never says more than was seen.
+#include "tests/support/fakebackend.h"
+#include "tests/support/fakedata.h"
+#include "tests/support/testmain.h"
+#include "tests/ui/themedapplication.h"
+#include "ui/dialogs/mutedialog.h"
+#include "ui/mainwindow.h"
+#include "ui/pages/findingdetail.h"
+#include "ui/pages/findingspage.h"
+#include "ui/pages/lockspage.h"
+#include "ui/parts/notices.h"
+#include "ui/theme/theme.h"
+#include "ui/views/findingstable.h"
+
+#include <QCheckBox>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QRadioButton>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using namespace lockscope;
+using inspect::ChangeKind;
+using inspect::FindingCode;
+using test::change;
+
+class TestFindingsPage : public QObject {
+    Q_OBJECT
+
+    const ui::SystemTime m_now{std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now())};
+    std::unique_ptr<ui::Theme> m_theme;
+    std::unique_ptr<QTemporaryDir> m_folder;
+    std::unique_ptr<MuteStore> m_mutes;
+    std::unique_ptr<test::FakeBackend> m_backend;
+    std::unique_ptr<ui::MainWindow> m_window;
+
+    ui::FindingsPage &page() { return *m_window->findChild<ui::FindingsPage *>(); }
+    ui::FindingsTable &table() { return page().table(); }
+    QString notice() { return page().notice().isVisible() ? page().notice().title() : QString(); }
+    void tellStatus(bool isFirstLookDone = true)
+    {
+        auto status = test::connectedStatus("zk", Scheme::ZooKeeper, false, m_now);
+        status.progress.firstSnapshotComplete = isFirstLookDone;
+        m_backend->tellConnection(status);
+    }
+    void tellLock(FindingCode code, const QByteArray &name = "/locks/a")
+    {
+        auto lock = test::queueLock("zk", name, 1, test::serverTime(m_now));
+        inspect::Wording message = u"held for "_s;
+        message.since(lock.observed - 11min);
+        addFinding(lock, code, message, {lock.contenders[0].id});
+        m_backend->tellLocks({change(ChangeKind::Added, lock)});
+    }
+
+private slots:
+    void initTestCase() { m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light); }
+    void cleanupTestCase() { m_theme.reset(); }
+    void init()
+    {
+        m_folder = std::make_unique<QTemporaryDir>();
+        m_mutes = std::make_unique<MuteStore>(m_folder->filePath(u"mutes.json"_s));
+        m_backend = std::make_unique<test::FakeBackend>();
+        m_window = std::make_unique<ui::MainWindow>(*m_backend);
+        m_window->useMutes(*m_mutes);
+        m_window->locksPage().setClock([this] { return m_now; });
+        m_window->showPage(u"findings"_s);
+        m_window->show();
+        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+    }
+    void cleanup()
+    {
+        m_window.reset();
+        m_backend.reset();
+    }
+
+    // Nothing is wrong only where everything was looked at.
+    void saysNoMoreThanWasSeen()
+    {
+        QCOMPARE(notice(), u"No connection yet"_s);
+        tellStatus(false);
+        QCOMPARE(notice(), u"Nothing is wrong with what was seen, and that was not everything"_s);
+        tellStatus();
+        QCOMPARE(notice(), u"Nothing is wrong with any lock that servers show"_s);
+        Batch batch;
+        batch.coverageOf = {ConnectionName("zk")};
+        batch.coverage = {{ConnectionName("zk"), false, u"watches: 1 of 3 members answered"_s}};
+        m_backend->tell(batch);
+        QCOMPARE(notice(), u"Nothing is wrong with what was seen, and that was not everything"_s);
+        auto status = test::connectedStatus("zk", Scheme::ZooKeeper, false, m_now);
+        status.state = ConnectionStatus::State::Broken;
+        m_backend->tellConnection(status);
+        QCOMPARE(notice(), u"Nothing could be looked at"_s);
+        // Beside findings it stands above them.
+        tellStatus();
+        tellLock(FindingCode::LongHeld);
+        auto *gaps = page().findChild<ui::Banner *>(u"gapsBanner"_s);
+        QVERIFY(gaps->isVisible());
+        QCOMPARE(gaps->sentence(), u"not everything was seen: zk: watches: 1 of 3 members answered"_s);
+    }
+
+    void theDetailSaysWhatItMeansAndWhatToDo()
+    {
+        tellStatus();
+        tellLock(FindingCode::LongHeld);
+        page().focusContent();
+        const auto &kind = inspect::kindOf(FindingCode::LongHeld);
+        QCOMPARE(page().detail().valueOf(u"Seen"_s), u"held for 11 m 00 s"_s);
+        QCOMPARE(page().detail().valueOf(u"It means"_s), kind.meaning.toString());
+        QCOMPARE(page().detail().valueOf(u"To confirm"_s), kind.confirm.toString());
+        QCOMPARE(page().detail().valueOf(u"What to do"_s), kind.remedy.toString());
+        QVERIFY(page().detail().valueOf(u"Who"_s).contains(u"10.0.3.7"_s));
+    }
+
+    void enterGoesToTheLock()
+    {
+        tellStatus();
+        tellLock(FindingCode::LongHeld, "/locks/a");
+        tellLock(FindingCode::LostWakeup, "/locks/b");
+        page().focusContent();
+        QTest::keyClick(&table(), Qt::Key_Down);
+        QTest::keyClick(&table(), Qt::Key_Return);
+        QVERIFY(m_window->locksPage().isVisible());
+        QCOMPARE(m_window->locksPage().currentLock()->name, QByteArray("/locks/a"));
+    }
+
+    void theSideBarCountsWhatIsGraveAndNotMuted()
+    {
+        QSignalSpy counts(&page(), &ui::Page::countChanged);
+        tellStatus();
+        tellLock(FindingCode::LongHeld, "/locks/a");
+        tellLock(FindingCode::Herd, "/locks/b");
+        tellLock(FindingCode::LostWakeup, "/locks/c");
+        QCOMPARE(counts.last()[0].toString(), u"2"_s);
+        const auto now = std::chrono::floor<std::chrono::seconds>(m_now);
+        QVERIFY(m_mutes->add({{}, u"*"_s, FindingCode::LongHeld, u"known"_s, now, now + 1h}));
+        QCOMPARE(counts.last()[0].toString(), u"1"_s);
+        QCOMPARE(page().findChild<QCheckBox *>(u"showMuted"_s)->text(), u"Show muted (1)"_s);
+    }
+
+    // M, why, Enter; it is gone from the list and not forgotten; U brings it back.
+    void mutingByKeyboard()
+    {
+        tellStatus();
+        tellLock(FindingCode::LongHeld);
+        page().focusContent();
+        QTest::keyClick(&table(), Qt::Key_M);
+        auto *dialog = page().findChild<ui::MuteDialog *>();
+        QVERIFY(dialog);
+        auto *reason = qobject_cast<QLineEdit *>(dialog->focusWidget());
+        QVERIFY(reason);
+        QTest::keyClick(reason, Qt::Key_Return);
+        QVERIFY2(dialog->isVisible(), "not without a reason");
+        QTest::keyClicks(reason, u"a migration"_s);
+        QTest::keyClick(reason, Qt::Key_Return);
+        QCOMPARE(m_mutes->all().size(), 1u);
+        QCOMPARE(m_mutes->all().front().lock, u"zk:/locks/a"_s);
+        QCOMPARE(m_mutes->all().front().until - m_mutes->all().front().since, 1h);
+        QCOMPARE(notice(), u"1 finding, and it is muted"_s);
+        page().findChild<QCheckBox *>(u"showMuted"_s)->setChecked(true);
+        QCOMPARE(table().model()->rowCount(), 1);
+        page().focusContent();
+        QVERIFY(page().detail().valueOf(u"Muted"_s).contains(u"a migration (long-held of zk:/locks/a)"_s));
+        QTest::keyClick(&table(), Qt::Key_U);
+        QVERIFY(m_mutes->all().empty());
+        QVERIFY(!page().model().at(0).muted);
+    }
+
+    void whatIsCriticalOffersItsLockOnly()
+    {
+        tellStatus();
+        tellLock(FindingCode::LostWakeup);
+        page().focusContent();
+        page().mute();
+        auto *dialog = page().findChild<ui::MuteDialog *>();
+        int allowed = 0;
+        for (const auto *button : dialog->findChildren<QRadioButton *>())
+            allowed += button->isEnabled();
+        QCOMPARE(allowed, 2);
+    }
+
+    void aBrokenFileIsSaid()
+    {
+        QFile file(m_folder->filePath(u"mutes.json"_s));
+        QVERIFY(file.open(QFile::WriteOnly));
+        file.write("{");
+        file.close();
+        m_mutes->reload();
+        auto *problem = page().findChild<ui::Banner *>(u"mutesProblem"_s);
+        QVERIFY(problem->isVisible() && problem->sentence().contains(u"mutes.json: byte"_s));
+    }
+};
+
+LOCKSCOPE_GUI_TEST(TestFindingsPage)
+#include "tst_findings_page.moc"

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// The settings: what is chosen counts at once, is kept, and every control can be reached by the keyboard.
+#include "tests/support/fakebackend.h"
+#include "tests/support/testmain.h"
+#include "tests/ui/themedapplication.h"
+#include "ui/dialogs/settingsdialog.h"
+#include "ui/dialogs/thresholdsform.h"
+#include "ui/mainwindow.h"
+#include "ui/shell/actions.h"
+#include "ui/theme/theme.h"
+
+#include <QAction>
+#include <QComboBox>
+#include <QListWidget>
+#include <QSettings>
+#include <QSignalSpy>
+#include <QSpinBox>
+#include <QTabWidget>
+#include <QTableWidget>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using namespace lockscope;
+
+class TestSettings : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<ui::Theme> m_theme;
+    std::unique_ptr<QTemporaryDir> m_folder;
+    std::unique_ptr<QSettings> m_settings;
+    std::unique_ptr<MuteStore> m_mutes;
+    std::unique_ptr<ui::SettingsDialog> m_dialog;
+
+    QString thresholdsFile() const { return m_folder->filePath(u"thresholds.json"_s); }
+    void open()
+    {
+        m_dialog = std::make_unique<ui::SettingsDialog>(*m_settings, m_mutes.get(), thresholdsFile());
+        m_dialog->show();
+        QVERIFY(QTest::qWaitForWindowExposed(m_dialog.get()));
+    }
+    template <class T>
+    T *control(QLatin1String key)
+    {
+        return m_dialog->findChild<T *>(QString(key));
+    }
+    void type(int row, int column, const QString &text)
+    {
+        m_dialog->thresholds().table().item(row, column)->setText(text);
+    }
+
+private slots:
+    void initTestCase() { m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light); }
+    void cleanupTestCase() { m_theme.reset(); }
+    void init()
+    {
+        m_folder = std::make_unique<QTemporaryDir>();
+        m_settings = std::make_unique<QSettings>(m_folder->filePath(u"settings.ini"_s), QSettings::IniFormat);
+        m_mutes = std::make_unique<MuteStore>(m_folder->filePath(u"mutes.json"_s));
+    }
+    void cleanup()
+    {
+        m_dialog.reset();
+        m_theme->setChoice(ui::ThemeChoice::Light);
+    }
+
+    void theLookChangesAtOnce()
+    {
+        open();
+        auto *box = control<QComboBox>(ui::settings::theme);
+        box->setCurrentIndex(box->findData(u"dark"_s));
+        QVERIFY(ui::Theme::tokens().dark);
+        QCOMPARE(m_settings->value(ui::settings::theme).toString(), u"dark"_s);
+        QSignalSpy language(m_dialog.get(), &ui::SettingsDialog::languageChosen);
+        auto *languages = control<QComboBox>(ui::settings::language);
+        languages->setCurrentIndex(languages->findData(u"ru"_s));
+        QCOMPARE(language.size(), 1);
+        QCOMPARE(m_settings->value(ui::settings::language).toString(), u"ru"_s);
+    }
+
+    void numbersAndConfirmationsAreKept()
+    {
+        open();
+        QCOMPARE(control<QSpinBox>(ui::settings::recorderMinutes)->value(), 30);
+        QCOMPARE(control<QSpinBox>(ui::settings::recorderMebibytes)->value(), 256);
+        QCOMPARE(control<QComboBox>(ui::settings::confirmDevelopment)->currentData().toString(), u"one-key"_s);
+        control<QSpinBox>(ui::settings::recorderMinutes)->setValue(60);
+        control<QComboBox>(ui::settings::confirmDevelopment)->setCurrentIndex(1);
+        open();
+        QCOMPARE(control<QSpinBox>(ui::settings::recorderMinutes)->value(), 60);
+        QCOMPARE(m_settings->value(ui::settings::confirmDevelopment).toString(), u"reason"_s);
+    }
+
+    void thresholdsAreKeptAsSoonAsTheyCanBeRead()
+    {
+        open();
+        QSignalSpy changed(m_dialog.get(), &ui::SettingsDialog::thresholdsChanged);
+        type(0, 1, u"20m"_s);
+        QCOMPARE(readThresholds(thresholdsFile())->usual.longHeld, 20min);
+        QCOMPARE(changed.size(), 1);
+        type(0, 1, u"soon"_s);
+        QVERIFY2(m_dialog->thresholds().problem().contains(u"“soon” of every lock"_s),
+                 qPrintable(m_dialog->thresholds().problem()));
+        QCOMPARE(readThresholds(thresholdsFile())->usual.longHeld, 20min);
+        type(0, 1, u"1h"_s);
+        QCOMPARE(m_dialog->thresholds().problem(), QString());
+        QVERIFY(!(m_dialog->thresholds().table().item(0, 0)->flags() & Qt::ItemIsEditable));
+    }
+
+    void aBrokenFileIsShownAndLeftAsItIs()
+    {
+        QFile file(thresholdsFile());
+        QVERIFY(file.open(QFile::WriteOnly));
+        file.write("{");
+        file.close();
+        open();
+        QVERIFY(m_dialog->thresholds().problem().contains(u"thresholds.json: byte"_s));
+        QVERIFY(!m_dialog->thresholds().table().isEnabled());
+    }
+
+    void mutesAreListedAndTakenAway()
+    {
+        const auto now = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+        QVERIFY(m_mutes->add({u"zk:/a"_s, {}, inspect::FindingCode::LongHeld, u"known"_s, now, now + 1h}));
+        open();
+        m_dialog->tabs().setCurrentIndex(2);
+        auto *list = m_dialog->findChild<QListWidget *>(u"mutesList"_s);
+        QCOMPARE(list->count(), 1);
+        QVERIFY(list->item(0)->text().startsWith(u"long-held of zk:/a · until "_s));
+        list->setFocus();
+        QTest::keyClick(list, Qt::Key_Delete);
+        QCOMPARE(list->count(), 0);
+        QVERIFY(m_mutes->all().empty());
+    }
+
+    // Tab reaches each of them.
+    void everyControlByKeyboard()
+    {
+        for (int tab = 0; tab < 3; ++tab) {
+            open();
+            m_dialog->tabs().setCurrentIndex(tab);
+            QSet<QWidget *> missing;
+            for (auto *widget : m_dialog->tabs().currentWidget()->findChildren<QWidget *>()) {
+                const bool isControl = qobject_cast<QComboBox *>(widget) || qobject_cast<QSpinBox *>(widget)
+                                       || qobject_cast<QAbstractItemView *>(widget);
+                if (isControl && widget->isVisible() && (widget->focusPolicy() & Qt::TabFocus))
+                    missing.insert(widget);
+            }
+            QVERIFY(!missing.isEmpty());
+            m_dialog->tabs().setFocus();
+            for (int i = 0; i < 30 && !missing.isEmpty(); ++i) {
+                QTest::keyClick(m_dialog->focusWidget() ? m_dialog->focusWidget() : m_dialog.get(), Qt::Key_Tab);
+                missing.remove(m_dialog->focusWidget());
+            }
+            for (const auto *widget : std::as_const(missing))
+                qInfo().noquote() << u"tab %1: not reached: %2 %3"_s.arg(tab).arg(
+                    QString::fromLatin1(widget->metaObject()->className()), widget->objectName());
+            QVERIFY(missing.isEmpty());
+        }
+    }
+
+    void fitsASmallScreen()
+    {
+        test::FakeBackend backend;
+        ui::MainWindow window(backend);
+        window.resize(1024, 600);
+        window.show();
+        auto *action = window.actions().find(u"settings"_s);
+        QCOMPARE(action->shortcut(), QKeySequence(u"Ctrl+,"_s));
+        action->trigger();
+        auto *dialog = window.findChild<ui::SettingsDialog *>();
+        QVERIFY(dialog);
+        QVERIFY(dialog->width() <= 1024 && dialog->height() <= 600);
+        QVERIFY(dialog->minimumSizeHint().height() <= 560 && dialog->minimumSizeHint().width() <= 1000);
+        emit dialog->thresholdsChanged(inspect::ThresholdRules{{1min, 1min, 3}, {}});
+        QCOMPARE(backend.thresholds->usual.longHeld, 1min);
+    }
+};
+
+LOCKSCOPE_GUI_TEST(TestSettings)
+#include "tst_settings.moc"

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/dialogs/mutedialog.h"
+
+#include "core/base/text.h"
+#include "ui/parts/parts.h"
+#include "ui/theme/text.h"
+
+#include <QBoxLayout>
+#include <QButtonGroup>
+#include <QComboBox>
+#include <QDateTime>
+#include <QDateTimeEdit>
+#include <QGridLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QRadioButton>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+QDateTime localTime(SystemTime time)
+{
+    return QDateTime::fromSecsSinceEpoch(std::chrono::floor<std::chrono::seconds>(time).time_since_epoch().count());
+}
+
+MuteTime muteTimeOf(const QDateTime &time)
+{
+    return MuteTime(std::chrono::seconds(time.toSecsSinceEpoch()));
+}
+
+} // namespace
+
+MuteTime endOf(MuteSpan span, SystemTime now)
+{
+    const auto begin = std::chrono::floor<std::chrono::seconds>(now);
+    switch (span) {
+    case MuteSpan::Hour: return begin + std::chrono::hours(1);
+    case MuteSpan::Today: return muteTimeOf(QDateTime(localTime(now).date().addDays(1), QTime(0, 0)));
+    case MuteSpan::Week:
+    case MuteSpan::Date: break;
+    }
+    return begin + std::chrono::days(7);
+}
+
+MuteDialog::MuteDialog(MuteStore &store, const FindingRow &row, SystemTime now, QWidget *parent)
+    : QDialog(parent), m_store(store), m_lock(row.lock), m_code(row.finding.code), m_now(now),
+      m_reach(new QButtonGroup(this)), m_pattern(new QLineEdit(this)), m_span(new QComboBox(this)),
+      m_date(new QDateTimeEdit(this)), m_reason(new QLineEdit(this)), m_why(makeLabel({}, u"small"_s, this))
+{
+    setWindowTitle(tr("Mute a finding"));
+    setObjectName(u"muteDialog"_s);
+    const bool isCritical = row.finding.severity == inspect::Severity::Critical
+                            || inspect::kindOf(m_code).severity == inspect::Severity::Critical;
+    const auto code = inspect::word(m_code);
+    auto *grid = new QGridLayout;
+    grid->setColumnStretch(1, 1);
+    grid->setVerticalSpacing(8);
+    addReach(grid, Reach::Finding, tr("%1 of this lock").arg(code), true);
+    addReach(grid, Reach::Lock, tr("Whatever is found of this lock"), true);
+    addReach(grid, Reach::Code, tr("%1 of every lock").arg(code), !isCritical);
+    addReach(grid, Reach::Pattern, tr("%1 of the locks named").arg(code), !isCritical);
+    m_reach->button(0)->setChecked(true);
+    // Its neighbours, where its name has folders.
+    const auto name = escaped(m_lock.name);
+    const auto slash = name.lastIndexOf(u'/');
+    m_pattern->setText(u"%1:%2*"_s.arg(escaped(m_lock.connection.bytes()), name.left(slash + 1)));
+    m_pattern->setAccessibleName(tr("Pattern of locks"));
+    m_pattern->setToolTip(tr("A shell's pattern of CONNECTION:NAME, or of NAME: * stands for anything"));
+    grid->addWidget(m_pattern, 3, 1);
+    m_span->addItems({tr("for 1 hour"), tr("for today"), tr("for 7 days"), tr("until…")});
+    m_span->setAccessibleName(tr("For how long"));
+    m_date->setDisplayFormat(u"yyyy-MM-dd HH:mm"_s);
+    m_date->setCalendarPopup(true);
+    m_date->setAccessibleName(tr("Until"));
+    m_date->setMinimumDateTime(localTime(now).addSecs(60));
+    m_date->setMaximumDateTime(localTime(now).addDays(longestMute.count()).addSecs(-60));
+    m_date->setDateTime(localTime(now).addDays(1));
+    auto *ends = new QHBoxLayout;
+    ends->addWidget(m_span);
+    ends->addWidget(m_date);
+    ends->addStretch(1);
+    grid->addWidget(makeLabel(tr("How long"), u"muted"_s, this), 4, 0);
+    grid->addLayout(ends, 4, 1);
+    m_reason->setPlaceholderText(tr("Why it is no matter: a change, a ticket, who knows"));
+    m_reason->setMaxLength(500);
+    m_reason->setAccessibleName(tr("Reason"));
+    grid->addWidget(makeLabel(tr("Reason"), u"muted"_s, this), 5, 0);
+    grid->addWidget(m_reason, 5, 1);
+
+    auto *cancel = new QPushButton(tr("Cancel"), this);
+    m_mute = new QPushButton(tr("Mute"), this);
+    m_mute->setProperty("look", u"primary"_s);
+    m_mute->setDefault(true);
+    connect(m_mute, &QPushButton::clicked, this, &MuteDialog::accept);
+    connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
+    auto *buttons = new QHBoxLayout;
+    buttons->setSpacing(10);
+    buttons->addStretch(1);
+    buttons->addWidget(cancel);
+    buttons->addWidget(m_mute);
+    auto *column = new QVBoxLayout(this);
+    column->setContentsMargins(24, 20, 24, 16);
+    column->setSpacing(10);
+    column->addWidget(
+        makeLabel(inspect::kindOf(m_code).title.toString() + u" · "_s + nameText(m_lock.name), u"heading"_s, this));
+    m_why->setWordWrap(true);
+    column->addLayout(grid);
+    column->addWidget(m_why);
+    column->addLayout(buttons);
+    setMinimumWidth(560);
+    connect(m_reach, &QButtonGroup::idClicked, this, &MuteDialog::check);
+    connect(m_pattern, &QLineEdit::textChanged, this, &MuteDialog::check);
+    connect(m_reason, &QLineEdit::textChanged, this, &MuteDialog::check);
+    connect(m_span, &QComboBox::currentIndexChanged, this, &MuteDialog::check);
+    connect(m_date, &QDateTimeEdit::dateTimeChanged, this, &MuteDialog::check);
+    check();
+    m_reason->setFocus();
+}
+
+void MuteDialog::addReach(QGridLayout *grid, Reach reach, const QString &text, bool isAllowed)
+{
+    auto *button = new QRadioButton(text, this);
+    button->setEnabled(isAllowed);
+    if (!isAllowed)
+        button->setToolTip(tr("What is critical can be muted only lock by lock"));
+    const int row = static_cast<int>(reach);
+    m_reach->addButton(button, row);
+    grid->addWidget(button, row, 0, 1, reach == Reach::Pattern ? 1 : 2);
+}
+
+MuteDialog::Reach MuteDialog::reach() const
+{
+    return static_cast<Reach>(m_reach->checkedId());
+}
+
+Mute MuteDialog::mute() const
+{
+    Mute mute;
+    if (reach() != Reach::Lock)
+        mute.code = m_code;
+    if (reach() == Reach::Finding || reach() == Reach::Lock)
+        mute.lock = escaped(m_lock.text());
+    else
+        mute.pattern = reach() == Reach::Code ? u"*"_s : m_pattern->text().trimmed();
+    mute.reason = m_reason->text().trimmed();
+    mute.since = std::chrono::floor<std::chrono::seconds>(m_now);
+    const auto span = static_cast<MuteSpan>(m_span->currentIndex());
+    mute.until = span == MuteSpan::Date ? muteTimeOf(m_date->dateTime()) : endOf(span, m_now);
+    return mute;
+}
+
+void MuteDialog::check()
+{
+    m_pattern->setEnabled(reach() == Reach::Pattern);
+    m_date->setVisible(static_cast<MuteSpan>(m_span->currentIndex()) == MuteSpan::Date);
+    const auto now = mute();
+    const auto objection = objectionTo(now);
+    m_mute->setEnabled(objection.isEmpty());
+    const auto until = QDateTime::fromSecsSinceEpoch(now.until.time_since_epoch().count());
+    m_why->setText(now.reason.isEmpty() ? tr("A reason is needed: somebody else will ask.")
+                   : objection.isEmpty()
+                       ? tr("Muted until %1: not counted, and listed as muted, here and in lockscopectl.")
+                             .arg(until.toString(u"yyyy-MM-dd HH:mm"_s))
+                       : objection);
+}
+
+void MuteDialog::accept()
+{
+    if (const auto added = m_store.add(mute()); !added) {
+        m_why->setText(added.error().message);
+        return;
+    }
+    QDialog::accept();
+}
+
+} // namespace lockscope::ui

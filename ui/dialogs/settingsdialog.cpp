@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/dialogs/settingsdialog.h"
+
+#include "core/base/text.h"
+#include "ui/dialogs/thresholdsform.h"
+#include "ui/parts/parts.h"
+
+#include <QBoxLayout>
+#include <QComboBox>
+#include <QDateTime>
+#include <QDialogButtonBox>
+#include <QGridLayout>
+#include <QLabel>
+#include <QListWidget>
+#include <QPushButton>
+#include <QSettings>
+#include <QShortcut>
+#include <QSpinBox>
+#include <QTabWidget>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+
+SettingsDialog::SettingsDialog(QSettings &settings, MuteStore *mutes, const QString &thresholdsFile, QWidget *parent)
+    : QDialog(parent), m_settings(settings), m_mutes(mutes), m_tabs(new QTabWidget(this)),
+      m_thresholds(new ThresholdsForm(thresholdsFile, this))
+{
+    setWindowTitle(tr("Settings"));
+    setObjectName(u"settingsDialog"_s);
+    m_tabs->addTab(makeGeneral(), tr("&General"));
+    m_tabs->addTab(m_thresholds, tr("&Thresholds"));
+    m_tabs->addTab(makeMutes(), tr("&Muted"));
+    connect(m_thresholds, &ThresholdsForm::changed, this, &SettingsDialog::thresholdsChanged);
+    auto *buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
+    buttons->button(QDialogButtonBox::Close)
+        ->setAutoDefault(false); // Enter ends an edit in the table, not the dialog
+    connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+    auto *column = new QVBoxLayout(this);
+    column->setContentsMargins(24, 18, 24, 14);
+    column->addWidget(makeLabel(windowTitle(), u"heading"_s, this));
+    column->addWidget(m_tabs, 1);
+    column->addWidget(buttons);
+    resize(parent ? QSize(760, 540).boundedTo(parent->window()->size() - QSize(48, 40)) : QSize(760, 540));
+}
+
+void SettingsDialog::addChoice(QGridLayout *grid, const QString &title, QLatin1String key, const QString &usual,
+                               const std::vector<std::pair<QString, QString>> &choices,
+                               std::function<void(const QString &)> act)
+{
+    auto *box = new QComboBox(this);
+    box->setObjectName(key);
+    for (const auto &[value, words] : choices)
+        box->addItem(words, value);
+    box->setCurrentIndex(std::max(0, box->findData(m_settings.value(key, usual).toString())));
+    connect(box, &QComboBox::currentIndexChanged, this, [this, box, key, act = std::move(act)] {
+        m_settings.setValue(key, box->currentData());
+        if (act)
+            act(box->currentData().toString());
+    });
+    auto *label = makeLabel(title, u"muted"_s, this);
+    label->setBuddy(box);
+    box->setAccessibleName(title);
+    const int row = grid->rowCount();
+    grid->addWidget(label, row, 0);
+    grid->addWidget(box, row, 1);
+}
+
+void SettingsDialog::addNumber(QGridLayout *grid, const QString &title, QLatin1String key, int usual, int least,
+                               int most, const QString &suffix)
+{
+    auto *box = new QSpinBox(this);
+    box->setObjectName(key);
+    box->setRange(least, most);
+    box->setSuffix(suffix);
+    box->setValue(m_settings.value(key, usual).toInt());
+    box->setAccessibleName(title);
+    connect(box, &QSpinBox::valueChanged, this, [this, key](int value) { m_settings.setValue(key, value); });
+    const int row = grid->rowCount();
+    grid->addWidget(makeLabel(title, u"muted"_s, this), row, 0);
+    grid->addWidget(box, row, 1);
+}
+
+void SettingsDialog::addNote(QGridLayout *grid, const QString &text)
+{
+    auto *note = makeLabel(text, u"small"_s, this);
+    note->setWordWrap(true);
+    grid->addWidget(note, grid->rowCount(), 1, 1, 2);
+}
+
+QWidget *SettingsDialog::makeGeneral()
+{
+    auto *page = new QWidget(this);
+    auto *grid = new QGridLayout(page);
+    grid->setContentsMargins(0, 14, 0, 0);
+    grid->setHorizontalSpacing(16);
+    grid->setVerticalSpacing(8);
+    grid->setColumnStretch(2, 1);
+    addChoice(grid, tr("Colours"), settings::theme, u"auto"_s,
+              {{u"auto"_s, tr("as the desktop")}, {u"light"_s, tr("light")}, {u"dark"_s, tr("dark")}},
+              [](const QString &choice) {
+                  if (auto *theme = Theme::instance())
+                      theme->setChoice(themeChoice(choice).value_or(ThemeChoice::Auto));
+              });
+    addChoice(grid, tr("Lessons in"), settings::language, u"en"_s,
+              {{u"en"_s, u"English"_s}, {u"zh_CN"_s, u"简体中文"_s}, {u"ru"_s, u"Русский"_s}},
+              [this](const QString &name) {
+                  emit languageChosen(lessons::languageByName(name.toLatin1()).value_or(lessons::Language::English));
+              });
+    addNote(grid, tr("All else is in English. --theme and --language go before these for one run."));
+    addNumber(grid, tr("Recorder keeps"), settings::recorderMinutes, settings::usualMinutes, 1, 24 * 60,
+              tr(" minutes"));
+    addNumber(grid, tr("in at most"), settings::recorderMebibytes, settings::usualMebibytes, 16, 16 * 1024,
+              u" MiB"_s);
+    addNote(grid, tr("The oldest goes first. A change counts from the next start on."));
+    addChoice(grid, tr("In development"), settings::confirmDevelopment, u"one-key"_s,
+              {{u"one-key"_s, tr("one key confirms")}, {u"reason"_s, tr("a reason is typed")}}, {});
+    addNote(grid, tr("Only of connections that are marked as development. In production, and of a connection that "
+                     "nobody marked, the lock's name and a reason are typed always; that cannot be changed."));
+    grid->setRowStretch(grid->rowCount(), 1);
+    return page;
+}
+
+QWidget *SettingsDialog::makeMutes()
+{
+    auto *page = new QWidget(this);
+    m_list = new QListWidget(page);
+    m_list->setAccessibleName(tr("Muted findings"));
+    m_list->setObjectName(u"mutesList"_s);
+    m_list->setWordWrap(true);
+    auto *remove = new QPushButton(tr("Unmute"), page);
+    remove->setObjectName(u"unmute"_s);
+    remove->setAutoDefault(false);
+    const auto unmute = [this] {
+        auto *item = m_list->currentItem();
+        if (!item || !m_mutes || !item->data(Qt::UserRole).isValid())
+            return;
+        const Mute mute = m_mutes->all()[item->data(Qt::UserRole).toULongLong()];
+        if (const auto removed = m_mutes->remove(mute); !removed)
+            m_list->addItem(harmless(removed.error().message));
+    };
+    connect(remove, &QPushButton::clicked, this, unmute);
+    auto *key = new QShortcut(QKeySequence::Delete, m_list);
+    key->setContext(Qt::WidgetShortcut);
+    connect(key, &QShortcut::activated, this, unmute);
+    auto *column = new QVBoxLayout(page);
+    column->setContentsMargins(0, 12, 0, 0);
+    column->addWidget(
+        makeLabel(tr("A finding is muted on the page Findings (M), with a reason and an end."), u"muted"_s, page));
+    column->addWidget(m_list, 1);
+    column->addWidget(remove, 0, Qt::AlignLeft);
+    if (m_mutes)
+        connect(m_mutes, &MuteStore::changed, this, &SettingsDialog::fillMutes);
+    fillMutes();
+    return page;
+}
+
+void SettingsDialog::fillMutes()
+{
+    const int at = m_list->currentRow();
+    m_list->clear();
+    if (!m_mutes)
+        return;
+    if (!m_mutes->loadError().isEmpty()) {
+        auto *item = new QListWidgetItem(harmless(m_mutes->loadError()), m_list);
+        item->setFlags(Qt::NoItemFlags);
+        return;
+    }
+    const auto now = QDateTime::currentDateTime();
+    for (std::size_t i = 0; i < m_mutes->all().size(); ++i) {
+        const auto &mute = m_mutes->all()[i];
+        const auto until = QDateTime::fromSecsSinceEpoch(mute.until.time_since_epoch().count());
+        auto *item = new QListWidgetItem(
+            (until < now ? tr("%1 · over since %2 · %3") : tr("%1 · until %2 · %3"))
+                .arg(harmless(wordsOf(mute)), until.toString(u"yyyy-MM-dd HH:mm"_s), harmless(mute.reason)),
+            m_list);
+        item->setData(Qt::UserRole, quint64(i));
+    }
+    m_list->setCurrentRow(std::min(std::max(0, at), m_list->count() - 1));
+}
+
+} // namespace lockscope::ui

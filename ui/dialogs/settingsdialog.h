@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a person chooses once: look, language, thresholds, what is muted, the recorder's size, confirmations. All
+// of it counts as soon as it is chosen, unless it says when.
+#pragma once
+
+#include "core/workspace/values.h"
+#include "ui/theme/theme.h"
+
+#include <QDialog>
+
+#include <functional>
+
+class QGridLayout;
+class QListWidget;
+class QSettings;
+class QTabWidget;
+
+namespace lockscope::ui {
+
+// The keys of QSettings, for whoever reads them, and what they are when nothing was chosen.
+namespace settings {
+inline constexpr QLatin1String theme("look/theme"); // "auto", "light", "dark"
+inline constexpr QLatin1String language("lessons/language");
+inline constexpr QLatin1String recorderMinutes("recorder/minutes");
+inline constexpr QLatin1String recorderMebibytes("recorder/mebibytes");
+inline constexpr QLatin1String confirmDevelopment("confirm/development"); // "one-key", "reason"
+inline constexpr int usualMinutes = 30;
+inline constexpr int usualMebibytes = 256;
+} // namespace settings
+
+class ThresholdsForm;
+
+class SettingsDialog : public QDialog {
+    Q_OBJECT
+public:
+    // Both outlive it; `mutes` may be null.
+    SettingsDialog(QSettings &settings, MuteStore *mutes, const QString &thresholdsFile, QWidget *parent = nullptr);
+
+    [[nodiscard]] ThresholdsForm &thresholds() { return *m_thresholds; }
+    [[nodiscard]] QTabWidget &tabs() { return *m_tabs; }
+
+signals:
+    void languageChosen(lockscope::lessons::Language language);
+    void thresholdsChanged(const lockscope::inspect::ThresholdRules &rules);
+
+private:
+    [[nodiscard]] QWidget *makeGeneral();
+    [[nodiscard]] QWidget *makeMutes();
+    void addChoice(QGridLayout *grid, const QString &title, QLatin1String key, const QString &usual,
+                   const std::vector<std::pair<QString, QString>> &choices, std::function<void(const QString &)> act);
+    void addNumber(QGridLayout *grid, const QString &title, QLatin1String key, int usual, int least, int most,
+                   const QString &suffix);
+    void addNote(QGridLayout *grid, const QString &text);
+    void fillMutes();
+
+    QSettings &m_settings;
+    MuteStore *m_mutes;
+    QTabWidget *m_tabs;
+    ThresholdsForm *m_thresholds;
+    QListWidget *m_list = nullptr;
+};
+
+} // namespace lockscope::ui

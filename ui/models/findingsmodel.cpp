@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/models/findingsmodel.h"
+
+#include "ui/models/rowdelta.h"
+#include "ui/theme/text.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_set>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+using inspect::ChangeKind;
+using inspect::LockName;
+using inspect::LockSnapshot;
+using inspect::SnapshotChange;
+
+namespace {
+
+// Rows that come or go at more places than this do so at the end, and are then put in order at once.
+constexpr std::size_t mostPlaces = 32;
+constexpr int bridgedRows = 8;
+
+MuteTime muteTime(SystemTime now)
+{
+    return std::chrono::floor<std::chrono::seconds>(now);
+}
+
+} // namespace
+
+FindingsModel::FindingsModel(Clock clock, QObject *parent) : QAbstractTableModel(parent), m_clock(std::move(clock)) {}
+
+FindingsModel::~FindingsModel() = default;
+
+SystemTime FindingsModel::nowOf(const ConnectionName &connection) const
+{
+    const auto at = m_frozen.find(connection);
+    return at == m_frozen.end() ? m_clock() : at->second;
+}
+
+// --- what is found -----------------------------------------------------------------------------
+
+void FindingsModel::apply(const std::vector<SnapshotChange> &changes)
+{
+    // The last word of each lock counts.
+    std::unordered_set<LockName, NameHash> told;
+    std::vector<const SnapshotChange *> last;
+    for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
+        const bool concerns = !change->lock.findings.empty() || m_rows.contains(change->lock.lock);
+        if ((concerns || changes.size() > 1) && told.insert(change->lock.lock).second && concerns)
+            last.push_back(&*change);
+    }
+    if (last.empty())
+        return;
+    const auto found = m_found, all = m_all;
+    Delta delta;
+    for (auto change = last.rbegin(); change != last.rend(); ++change)
+        replace((*change)->lock, (*change)->kind == ChangeKind::Removed, (*change)->kind == ChangeKind::Added, delta);
+    commit(std::move(delta));
+    say(found, all);
+}
+
+// The row goes on with what was found now.
+void FindingsModel::continueRow(FindingRow &row, FindingRow next, Delta &delta)
+{
+    next.since = row.since;
+    next.isOlder = row.isOlder;
+    next.number = row.number;
+    next.muted = muteFor(next);
+    const bool stays = m_order.compare(row, next) == 0 && row.shown == m_filter.shows(next);
+    count(row, -1);
+    count(next, +1);
+    if (stays) {
+        next.shown = row.shown;
+        row = std::move(next);
+        if (row.shown)
+            delta.changed.push_back(&row);
+        return;
+    }
+    // Takes its new place as another row would: the old one leaves with what it said.
+    auto before = std::make_unique<FindingRow>(row);
+    if (row.shown) {
+        m_shown[static_cast<std::size_t>(placeOf(row))] = before.get();
+        delta.gone.push_back(std::move(before));
+    }
+    next.shown = false;
+    row = std::move(next);
+    delta.fresh.push_back(&row);
+}
+
+void FindingsModel::replace(const LockSnapshot &lock, bool isGone, bool isFirstLook, Delta &delta)
+{
+    auto &own = m_rows[lock.lock];
+    Own left = std::exchange(own, {});
+    const auto take = [&left](const auto &fits) -> std::unique_ptr<FindingRow> {
+        const auto at = std::ranges::find_if(left, fits);
+        if (at == left.end())
+            return {};
+        auto row = std::move(*at);
+        left.erase(at);
+        return row;
+    };
+    std::vector<std::optional<FindingRow>> now;
+    for (const auto &finding : lock.findings) {
+        if (!isGone)
+            now.emplace_back(FindingRow(lock, finding));
+    }
+    // First those that are about the same contenders, then those of the same code.
+    for (const bool exactly : {true, false}) {
+        for (auto &next : now) {
+            if (!next)
+                continue;
+            auto row = take([&](const auto &one) {
+                return exactly ? next->isLater(*one) : next->finding.code == one->finding.code;
+            });
+            if (!row)
+                continue;
+            continueRow(*row, std::move(*next), delta);
+            next.reset();
+            own.push_back(std::move(row));
+        }
+    }
+    for (auto &next : now) {
+        if (!next)
+            continue;
+        auto row = std::make_unique<FindingRow>(std::move(*next));
+        row->since = m_clock();
+        row->isOlder = isFirstLook;
+        row->number = m_nextNumber++;
+        row->muted = muteFor(*row);
+        count(*row, +1);
+        delta.fresh.push_back(row.get());
+        own.push_back(std::move(row));
+    }
+    for (auto &row : left) {
+        count(*row, -1);
+        if (row->shown)
+            delta.gone.push_back(std::move(row));
+    }
+    if (own.empty())
+        m_rows.erase(lock.lock);
+}
+
+void FindingsModel::commit(Delta delta)
+{
+    FindingRows doomed;
+    for (const auto &row : delta.gone)
+        doomed.push_back(row.get());
+    removeShown(std::move(doomed));
+    std::erase_if(delta.fresh, [this](const FindingRow *row) { return !m_filter.shows(*row); });
+    insertShown(std::move(delta.fresh));
+    std::vector<int> rows;
+    for (const auto *row : delta.changed)
+        rows.push_back(placeOf(*row));
+    emitRanges(std::move(rows));
+}
+
+void FindingsModel::removeConnection(const ConnectionName &connection)
+{
+    const auto found = m_found, all = m_all;
+    Delta delta;
+    for (auto at = m_rows.begin(); at != m_rows.end();) {
+        if (at->first.connection != connection) {
+            ++at;
+            continue;
+        }
+        for (auto &row : at->second) {
+            count(*row, -1);
+            if (row->shown)
+                delta.gone.push_back(std::move(row));
+        }
+        at = m_rows.erase(at);
+    }
+    commit(std::move(delta));
+    m_frozen.erase(connection);
+    say(found, all);
+}
+
+void FindingsModel::setFrozen(const ConnectionName &connection, std::optional<SystemTime> asOf)
+{
+    if (asOf)
+        m_frozen[connection] = *asOf;
+    else
+        m_frozen.erase(connection);
+    if (!m_shown.empty())
+        emit dataChanged(index(0, 0), index(rowCount() - 1, FindingRow::ColumnCount - 1));
+}
+
+// --- mutes -------------------------------------------------------------------------------------
+
+std::optional<Mute> FindingsModel::muteFor(const FindingRow &row) const
+{
+    if (m_mutes.empty())
+        return {};
+    const auto *mute = muteOf(m_mutes, row.lock, row.finding.code, row.finding.severity);
+    return mute ? std::optional(*mute) : std::nullopt;
+}
+
+void FindingsModel::setMutes(std::vector<Mute> mutes)
+{
+    m_mutes = std::move(mutes);
+    judgeMutes();
+}
+
+void FindingsModel::judgeMutes()
+{
+    const auto now = muteTime(m_clock());
+    std::erase_if(m_mutes, [now](const Mute &mute) { return mute.until <= now; });
+    m_nextEnd.reset();
+    for (const auto &mute : m_mutes)
+        m_nextEnd = m_nextEnd ? std::min(*m_nextEnd, mute.until) : mute.until;
+    const auto found = m_found, all = m_all;
+    std::vector<int> changed;
+    for (auto &[lock, own] : m_rows) {
+        for (auto &row : own) {
+            auto muted = muteFor(*row);
+            if (muted == row->muted)
+                continue;
+            count(*row, -1);
+            row->muted = std::move(muted);
+            count(*row, +1);
+            if (row->shown)
+                changed.push_back(placeOf(*row));
+        }
+    }
+    emitRanges(std::move(changed));
+    refilter();
+    say(found, all);
+}
+
+// --- what is shown -----------------------------------------------------------------------------
+
+void FindingsModel::count(const FindingRow &row, int by)
+{
+    m_all.add(row, by);
+    if (m_filter.finds(row))
+        m_found.add(row, by);
+}
+
+void FindingsModel::say(const FindingCounts &found, const FindingCounts &all)
+{
+    if (found != m_found || all != m_all)
+        emit countsChanged();
+}
+
+void FindingsModel::setFilter(FindingFilter filter)
+{
+    m_filter = std::move(filter);
+    m_found = {};
+    for (const auto &[lock, own] : m_rows) {
+        for (const auto &row : own) {
+            if (m_filter.finds(*row))
+                m_found.add(*row, +1);
+        }
+    }
+    refilter();
+    emit countsChanged();
+}
+
+void FindingsModel::refilter()
+{
+    FindingRows doomed, fresh;
+    for (const auto &[lock, own] : m_rows) {
+        for (const auto &row : own) {
+            if (row->shown != m_filter.shows(*row))
+                (row->shown ? doomed : fresh).push_back(row.get());
+        }
+    }
+    removeShown(std::move(doomed));
+    insertShown(std::move(fresh));
+}
+
+void FindingsModel::sort(int column, Qt::SortOrder order)
+{
+    m_order = {column, order};
+    rearrangeShown([this] { std::sort(m_shown.begin(), m_shown.end(), m_order); });
+}
+
+int FindingsModel::placeOf(const FindingRow &row) const
+{
+    return static_cast<int>(std::lower_bound(m_shown.begin(), m_shown.end(), &row, m_order) - m_shown.begin());
+}
+
+void FindingsModel::removeShown(FindingRows doomed)
+{
+    if (doomed.empty())
+        return;
+    std::vector<int> rows;
+    for (auto *row : doomed)
+        rows.push_back(placeOf(*row));
+    std::sort(rows.begin(), rows.end());
+    auto ranges = rangesOf(rows);
+    if (ranges.size() > mostPlaces) {
+        for (auto *row : doomed)
+            row->leaving = true;
+        rearrangeShown([this] {
+            std::stable_partition(m_shown.begin(), m_shown.end(),
+                                  [](const FindingRow *row) { return !row->leaving; });
+        });
+        const int total = rowCount();
+        ranges = {{total - static_cast<int>(doomed.size()), total - 1}};
+    }
+    for (auto range = ranges.rbegin(); range != ranges.rend(); ++range) {
+        beginRemoveRows({}, range->first, range->last);
+        m_shown.erase(m_shown.begin() + range->first, m_shown.begin() + range->last + 1);
+        endRemoveRows();
+    }
+    for (auto *row : doomed)
+        row->shown = row->leaving = false;
+}
+
+void FindingsModel::insertShown(FindingRows fresh)
+{
+    if (fresh.empty())
+        return;
+    std::sort(fresh.begin(), fresh.end(), m_order);
+    struct Group {
+        int at;
+        std::size_t first, count;
+    };
+    std::vector<Group> groups;
+    for (std::size_t i = 0; i < fresh.size(); ++i) {
+        const int at = placeOf(*fresh[i]);
+        if (!groups.empty() && groups.back().at == at)
+            ++groups.back().count;
+        else
+            groups.push_back({at, i, 1});
+    }
+    const bool isScattered = groups.size() > mostPlaces;
+    const auto middle = static_cast<std::ptrdiff_t>(m_shown.size());
+    if (isScattered)
+        groups = {{static_cast<int>(middle), 0, fresh.size()}};
+    for (auto group = groups.rbegin(); group != groups.rend(); ++group) {
+        const auto from = fresh.begin() + static_cast<std::ptrdiff_t>(group->first);
+        const auto upTo = from + static_cast<std::ptrdiff_t>(group->count);
+        beginInsertRows({}, group->at, group->at + static_cast<int>(group->count) - 1);
+        m_shown.insert(m_shown.begin() + group->at, from, upTo);
+        endInsertRows();
+    }
+    for (auto *row : fresh)
+        row->shown = true;
+    if (isScattered)
+        rearrangeShown(
+            [&] { std::inplace_merge(m_shown.begin(), m_shown.begin() + middle, m_shown.end(), m_order); });
+}
+
+void FindingsModel::rearrangeShown(const std::function<void()> &rearrange)
+{
+    emit layoutAboutToBeChanged({}, QAbstractItemModel::VerticalSortHint);
+    const auto before = persistentIndexList();
+    FindingRows kept;
+    for (const auto &index : before)
+        kept.push_back(m_shown[static_cast<std::size_t>(index.row())]);
+    rearrange();
+    if (!before.isEmpty()) {
+        for (std::size_t row = 0; row < m_shown.size(); ++row)
+            m_shown[row]->row = static_cast<int>(row);
+    }
+    QModelIndexList after;
+    for (std::size_t i = 0; i < kept.size(); ++i)
+        after << index(kept[i]->row, before[static_cast<qsizetype>(i)].column());
+    changePersistentIndexList(before, after);
+    emit layoutChanged({}, QAbstractItemModel::VerticalSortHint);
+}
+
+void FindingsModel::emitRanges(std::vector<int> rows)
+{
+    std::sort(rows.begin(), rows.end());
+    for (const auto &range : rangesOf(rows, bridgedRows))
+        emit dataChanged(index(range.first, 0), index(range.last, FindingRow::ColumnCount - 1));
+}
+
+void FindingsModel::tick(int firstRow, int lastRow)
+{
+    if (m_nextEnd && *m_nextEnd <= muteTime(m_clock()))
+        judgeMutes();
+    lastRow = std::min(lastRow, rowCount() - 1);
+    if (firstRow >= 0 && firstRow <= lastRow)
+        emit dataChanged(index(firstRow, FindingRow::Message), index(lastRow, FindingRow::Message));
+}
+
+// --- as a table --------------------------------------------------------------------------------
+
+int FindingsModel::rowCount(const QModelIndex &parent) const
+{
+    return parent.isValid() ? 0 : static_cast<int>(m_shown.size());
+}
+
+int FindingsModel::columnCount(const QModelIndex &parent) const
+{
+    return parent.isValid() ? 0 : FindingRow::ColumnCount;
+}
+
+QVariant FindingsModel::data(const QModelIndex &index, int role) const
+{
+    if (!index.isValid() || index.row() >= rowCount())
+        return {};
+    const auto &row = at(index.row());
+    const auto now = nowOf(row.lock.connection);
+    if (role == Qt::DisplayRole)
+        return row.cell(index.column(), now);
+    if (role == Qt::ToolTipRole)
+        return plainToolTip(row.cell(index.column(), now));
+    if (role == Qt::AccessibleTextRole) {
+        QStringList all;
+        for (int column = 0; column < FindingRow::ColumnCount; ++column)
+            all << row.cell(column, now);
+        return index.column() == 0 ? all.join(u", "_s) : all[index.column()];
+    }
+    return role == Qt::TextAlignmentRole ? QVariant::fromValue(Qt::AlignLeft | Qt::AlignVCenter) : QVariant();
+}
+
+QVariant FindingsModel::headerData(int section, Qt::Orientation orientation, int role) const
+{
+    static const std::array titles{u"Severity"_s, u"Finding"_s, u"Lock"_s, u"Connection"_s,
+                                   u"Who"_s,      u"What"_s,    u"Since"_s};
+    static const std::array tips{u"How grave it is"_s,
+                                 u"What it is; below the table stands what it means"_s,
+                                 u"The lock that it was found on"_s,
+                                 u"Where that is"_s,
+                                 u"Whom it is about, the first of them"_s,
+                                 u"What was seen; its ages go on counting"_s,
+                                 u"When this window first saw it; ≤ where it was there at the first look already"_s};
+    if (orientation != Qt::Horizontal || section < 0 || section >= FindingRow::ColumnCount)
+        return {};
+    if (role == Qt::DisplayRole)
+        return titles[static_cast<std::size_t>(section)];
+    return role == Qt::ToolTipRole ? QVariant(tips[static_cast<std::size_t>(section)]) : QVariant();
+}
+
+} // namespace lockscope::ui

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// All findings of all locks, a row each, in deltas only: nothing is ever reset, and a batch costs what it changes.
+// The order does not depend on the time, so rows move only when what they say changes. GUI thread only.
+#pragma once
+
+#include <version>
+
+#include "core/workspace/backend.h"
+#include "ui/models/findingrow.h"
+
+#include <QAbstractTableModel>
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <unordered_map>
+
+namespace lockscope::ui {
+
+class FindingsModel : public QAbstractTableModel {
+    Q_OBJECT
+public:
+    using Clock = std::function<SystemTime()>;
+    explicit FindingsModel(Clock clock, QObject *parent = nullptr);
+    ~FindingsModel() override;
+
+    void apply(const std::vector<inspect::SnapshotChange> &changes);
+    void removeConnection(const ConnectionName &connection);
+    // A broken connection's ages stand still at `asOf`; empty lets them run again.
+    void setFrozen(const ConnectionName &connection, std::optional<SystemTime> asOf);
+    [[nodiscard]] bool isFrozen(const ConnectionName &connection) const { return m_frozen.contains(connection); }
+    [[nodiscard]] SystemTime nowOf(const ConnectionName &connection) const;
+
+    // Which findings are muted; those that are over end by themselves.
+    void setMutes(std::vector<Mute> mutes);
+    void setFilter(FindingFilter filter);
+    [[nodiscard]] const FindingFilter &filter() const { return m_filter; }
+    // Of those that the filter finds, whatever their severity; of all there are.
+    [[nodiscard]] const FindingCounts &found() const { return m_found; }
+    [[nodiscard]] const FindingCounts &all() const { return m_all; }
+    [[nodiscard]] const FindingRow &at(int row) const { return *m_shown[static_cast<std::size_t>(row)]; }
+
+    // The clock went on: these rows are worded anew, and mutes end.
+    void tick(int firstRow, int lastRow);
+
+    [[nodiscard]] int rowCount(const QModelIndex &parent = {}) const override;
+    [[nodiscard]] int columnCount(const QModelIndex &parent = {}) const override;
+    [[nodiscard]] QVariant data(const QModelIndex &index, int role = Qt::DisplayRole) const override;
+    [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+    void sort(int column, Qt::SortOrder order) override;
+
+signals:
+    void countsChanged();
+
+private:
+    using Own = std::vector<std::unique_ptr<FindingRow>>; // of one lock
+    struct NameHash {
+        size_t operator()(const inspect::LockName &name) const { return qHash(name); }
+    };
+    // What a batch does to the rows.
+    struct Delta {
+        Own gone; // kept until the views know
+        FindingRows fresh;
+        FindingRows changed;
+        [[nodiscard]] bool isEmpty() const { return gone.empty() && fresh.empty() && changed.empty(); }
+    };
+
+    void replace(const inspect::LockSnapshot &lock, bool isGone, bool isFirstLook, Delta &delta);
+    void continueRow(FindingRow &row, FindingRow next, Delta &delta);
+    void commit(Delta delta);
+    [[nodiscard]] std::optional<Mute> muteFor(const FindingRow &row) const;
+    void judgeMutes();
+    void refilter();
+    void count(const FindingRow &row, int by);
+    void say(const FindingCounts &found, const FindingCounts &all);
+    [[nodiscard]] int placeOf(const FindingRow &row) const;
+    void removeShown(FindingRows doomed);
+    void insertShown(FindingRows fresh);
+    void rearrangeShown(const std::function<void()> &rearrange);
+    void emitRanges(std::vector<int> rows);
+
+    Clock m_clock;
+    std::unordered_map<inspect::LockName, Own, NameHash> m_rows;
+    FindingRows m_shown; // those that pass the filter, in order
+    FindingOrder m_order;
+    FindingFilter m_filter;
+    FindingCounts m_found;
+    FindingCounts m_all;
+    std::vector<Mute> m_mutes;
+    std::optional<MuteTime> m_nextEnd; // of a mute
+    std::unordered_map<ConnectionName, SystemTime> m_frozen;
+    quint64 m_nextNumber = 1;
+};
+
+} // namespace lockscope::ui

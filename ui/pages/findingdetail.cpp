@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/pages/findingdetail.h"
+
+#include "core/base/text.h"
+#include "ui/dialogs/factsform.h"
+#include "ui/parts/parts.h"
+#include "ui/theme/text.h"
+
+#include <QBoxLayout>
+#include <QDateTime>
+#include <QLabel>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QScrollBar>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+QString mutedWords(const Mute &mute)
+{
+    return u"until %1: %2 (%3)"_s.arg(
+        QDateTime::fromSecsSinceEpoch(mute.until.time_since_epoch().count()).toString(u"yyyy-MM-dd HH:mm"_s),
+        harmless(mute.reason), wordsOf(mute));
+}
+
+} // namespace
+
+FindingDetail::FindingDetail(QWidget *parent)
+    : QFrame(parent), m_pill(new PillLabel(this)), m_title(makeLabel({}, u"title"_s, this)),
+      m_facts(new FactsForm(this)), m_scroll(new QScrollArea(this)), m_lock(new QPushButton(tr("Go to lock"), this)),
+      m_session(new QPushButton(tr("Session"), this)), m_mute(new QPushButton(tr("Mute…"), this)),
+      m_unmute(new QPushButton(tr("Unmute"), this))
+{
+    setProperty("look", u"panel"_s);
+    setObjectName(u"findingDetail"_s);
+    m_lock->setToolTip(tr("Enter"));
+    m_session->setToolTip(tr("S"));
+    m_mute->setToolTip(tr("M"));
+    m_unmute->setToolTip(tr("U"));
+    connect(m_lock, &QPushButton::clicked, this, &FindingDetail::lockRequested);
+    connect(m_session, &QPushButton::clicked, this, &FindingDetail::sessionRequested);
+    connect(m_mute, &QPushButton::clicked, this, &FindingDetail::muteRequested);
+    connect(m_unmute, &QPushButton::clicked, this, &FindingDetail::unmuteRequested);
+    m_title->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
+    auto *head = new QHBoxLayout;
+    head->setContentsMargins(16, 10, 16, 8);
+    head->setSpacing(10);
+    head->addWidget(m_pill);
+    head->addWidget(m_title, 1);
+    for (auto *button : {m_lock, m_session, m_mute, m_unmute})
+        head->addWidget(button);
+    auto *inside = new QWidget;
+    auto *rows = new QVBoxLayout(inside);
+    rows->setContentsMargins(16, 0, 16, 12);
+    rows->addWidget(m_facts);
+    rows->addStretch(1);
+    m_scroll->setWidgetResizable(true);
+    m_scroll->setFrameShape(QFrame::NoFrame);
+    m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_scroll->setAccessibleName(tr("What the finding means"));
+    m_scroll->setWidget(inside);
+    auto *column = new QVBoxLayout(this);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(0);
+    column->addLayout(head);
+    column->addWidget(m_scroll, 1);
+    clear();
+}
+
+void FindingDetail::clear()
+{
+    m_facts->clear();
+    m_shown.clear();
+    m_pill->hide();
+    m_title->setText(tr("Choose a finding: here stands what it means, and what to do."));
+    for (auto *button : {m_lock, m_session, m_mute, m_unmute})
+        button->hide();
+}
+
+void FindingDetail::setFinding(const FindingRow &row, SystemTime now, bool canMute)
+{
+    const auto &kind = inspect::kindOf(row.finding.code);
+    m_pill->setPill(row.pill());
+    m_pill->show();
+    m_title->setText(u"%1 · %2"_s.arg(kind.title, nameText(row.lock.name)));
+    m_title->setToolTip(plainToolTip(escaped(row.lock.text())));
+    m_lock->show();
+    m_session->setVisible(!row.parties.empty() && row.parties.front().session);
+    m_mute->setVisible(canMute && !row.muted);
+    m_unmute->setVisible(canMute && row.muted);
+    QStringList about;
+    for (const auto &party : row.parties)
+        about << party.words;
+    if (row.concerned > row.parties.size())
+        about << tr("and %1 more").arg(row.concerned - row.parties.size());
+    const auto muted = row.muted ? mutedWords(*row.muted) : QString();
+    const QStringList what{QString::number(row.number), inspect::word(row.finding.code), muted, row.why};
+    const auto shown = (what + about).join(u'\n');
+    if (shown == m_shown) {
+        tick(row, now);
+        return;
+    }
+    m_shown = shown;
+    const int at = m_scroll->verticalScrollBar()->value();
+    m_facts->clear();
+    m_facts->addText(tr("Seen"), row.messageAtTime(now));
+    if (row.muted)
+        m_facts->addText(tr("Muted"), muted);
+    if (!about.isEmpty())
+        m_facts->addText(tr("Who"), about.join(u'\n'));
+    m_facts->addText(tr("It means"), kind.meaning.toString());
+    m_facts->addText(tr("To confirm"), kind.confirm.toString());
+    m_facts->addText(tr("What to do"), kind.remedy.toString());
+    if (!row.why.isEmpty())
+        m_facts->addText(tr("Seen as a lock"), harmless(row.why));
+    m_facts->addText(tr("First seen"),
+                     row.isOlder ? tr("%1, at the first look; it may be older").arg(row.sinceWords(now).mid(2))
+                                 : row.sinceWords(now));
+    m_scroll->verticalScrollBar()->setValue(at);
+}
+
+void FindingDetail::tick(const FindingRow &row, SystemTime now)
+{
+    m_facts->setText(tr("Seen"), row.messageAtTime(now));
+}
+
+QString FindingDetail::valueOf(const QString &title) const
+{
+    return m_facts->valueOf(title);
+}
+
+} // namespace lockscope::ui

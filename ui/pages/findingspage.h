@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page of findings: all that is wrong anywhere, with what it means and what to do. It never says that nothing is
+// wrong where not everything was looked at.
+#pragma once
+
+#include "ui/models/findingsmodel.h"
+#include "ui/pages/page.h"
+
+#include <functional>
+
+class QButtonGroup;
+class QCheckBox;
+class QComboBox;
+class QLabel;
+class QSplitter;
+class QStackedWidget;
+
+namespace lockscope::ui {
+
+class Banner;
+class ConnectionBook;
+class EmptyNotice;
+class FindingDetail;
+class FindingsTable;
+
+class FindingsPage : public Page {
+    Q_OBJECT
+public:
+    explicit FindingsPage(const ConnectionBook &book, QWidget *parent = nullptr);
+    ~FindingsPage() override;
+
+    // Without them nothing can be muted. They outlive the page.
+    void useMutes(MuteStore &mutes);
+
+    void setBackend(Backend *backend) override;
+    void showConnection(const ConnectionName &name) override;
+    void setFilter(const QString &text) override;
+    void focusContent() override;
+    void saveView(QSettings &settings) const override;
+    void restoreView(QSettings &settings) override;
+
+    [[nodiscard]] FindingsTable &table() { return *m_table; }
+    [[nodiscard]] FindingDetail &detail() { return *m_detail; }
+    [[nodiscard]] FindingsModel &model() { return m_model; }
+    [[nodiscard]] EmptyNotice &notice() { return *m_notice; }
+
+public slots:
+    void mute();
+    void unmute();
+
+protected:
+    void ticked() override;
+
+private:
+    [[nodiscard]] QWidget *makeStrip();
+    void addKey(const QKeySequence &keys, void (FindingsPage::*act)());
+    void apply(const Batch &batch);
+    void narrow(const std::function<void(FindingFilter &)> &change);
+    void followBook();
+    void goToLock();
+    void goToSession();
+    void showCounts();
+    void showDetail();
+    void showNotice();
+    [[nodiscard]] std::vector<inspect::Coverage> coverage() const;
+
+    const ConnectionBook &m_book;
+    FindingsModel m_model{[this] { return clock().now(); }};
+    MuteStore *m_mutes = nullptr;
+    std::set<ConnectionName> m_connections; // as the book had them
+    ConnectionName m_connection;
+    QButtonGroup *m_chips = nullptr;
+    QComboBox *m_codes = nullptr;
+    QCheckBox *m_showMuted = nullptr;
+    Banner *m_problem = nullptr; // the mutes' file
+    Banner *m_gaps = nullptr;
+    FindingsTable *m_table = nullptr;
+    FindingDetail *m_detail = nullptr;
+    QSplitter *m_splitter = nullptr;
+    QStackedWidget *m_stack = nullptr;
+    EmptyNotice *m_notice = nullptr;
+    QWidget *m_content = nullptr;
+};
+
+} // namespace lockscope::ui

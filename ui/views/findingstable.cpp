@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/views/findingstable.h"
+
+#include "ui/theme/theme.h"
+
+#include <QHeaderView>
+#include <QKeyEvent>
+
+namespace lockscope::ui {
+
+using inspect::Severity;
+
+CellLook FindingsDelegate::look(const QModelIndex &index) const
+{
+    const Tokens &t = Theme::tokens();
+    const auto &row = m_model.at(index.row());
+    const bool isPale = row.muted || m_model.isFrozen(row.lock.connection);
+    CellLook cell{textFont(), t.text, Qt::ElideRight, {}, false, isPale};
+    switch (index.column()) {
+    case FindingRow::State: cell.pill = row.pill(); break;
+    case FindingRow::Title: cell.font = textFont(13, QFont::DemiBold); break;
+    case FindingRow::Lock:
+        cell.font = monoFont(12, QFont::Bold);
+        cell.elide = Qt::ElideMiddle;
+        break;
+    case FindingRow::Who: cell.font = monoFont(); break;
+    case FindingRow::Message:
+        cell.tabular = true;
+        cell.colour = row.finding.severity == Severity::Critical  ? t.critical
+                      : row.finding.severity == Severity::Warning ? t.warning
+                                                                  : t.muted;
+        break;
+    case FindingRow::Since:
+    case FindingRow::Connection: cell.colour = t.muted; break;
+    default: break;
+    }
+    cell.tabular |= index.column() == FindingRow::Since;
+    return cell;
+}
+
+FindingsTable::FindingsTable(FindingsModel &model, QWidget *parent) : QTableView(parent), m_model(model)
+{
+    setModel(&model);
+    setItemDelegate(new FindingsDelegate(model, this));
+    CellDelegate::prepare(*this);
+    setAccessibleName(tr("Findings"));
+    setObjectName(QStringLiteral("findingsTable"));
+    auto *header = horizontalHeader();
+    header->setStyleSheet(QStringLiteral("QHeaderView::section { padding: 5px 1px 5px 10px; }"));
+    header->setSortIndicatorShown(true);
+    header->setSortIndicatorClearable(true);
+    header->setSortIndicator(-1, Qt::AscendingOrder);
+    header->setSectionResizeMode(FindingRow::Message, QHeaderView::Stretch);
+    setSortingEnabled(true);
+    for (const auto &[column, width] : std::initializer_list<std::pair<int, int>>{{FindingRow::State, 96},
+                                                                                  {FindingRow::Title, 168},
+                                                                                  {FindingRow::Lock, 230},
+                                                                                  {FindingRow::Connection, 96},
+                                                                                  {FindingRow::Who, 180},
+                                                                                  {FindingRow::Since, 104}})
+        setColumnWidth(column, width);
+    setColumnHidden(FindingRow::Connection, true);
+    connect(this, &QTableView::doubleClicked, this, &FindingsTable::opened);
+}
+
+const FindingRow *FindingsTable::current() const
+{
+    const auto index = currentIndex();
+    return index.isValid() ? &m_model.at(index.row()) : nullptr;
+}
+
+std::pair<int, int> FindingsTable::visibleRows() const
+{
+    if (m_model.rowCount() == 0)
+        return {-1, -1};
+    const int last = rowAt(viewport()->height() - 1);
+    return {std::max(0, rowAt(0)), last < 0 ? m_model.rowCount() - 1 : last};
+}
+
+void FindingsTable::keyPressEvent(QKeyEvent *event)
+{
+    if ((event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) && current()) {
+        emit opened();
+        return;
+    }
+    // A letter is a key of the page, not the beginning of a search.
+    if (event->modifiers() == Qt::NoModifier && !event->text().isEmpty() && event->text().front().isLetter()) {
+        event->ignore();
+        return;
+    }
+    QTableView::keyPressEvent(event);
+}
+
+// In a narrow window whom it is about, and since when, stand in the detail only.
+void FindingsTable::resizeEvent(QResizeEvent *event)
+{
+    setColumnHidden(FindingRow::Who, width() < 1200);
+    setColumnHidden(FindingRow::Since, width() < 900);
+    setColumnWidth(FindingRow::Lock, std::clamp(width() / 5, 140, 230)); // what was seen needs the room, too
+    QTableView::resizeEvent(event);
+}
+
+void FindingsTable::currentChanged(const QModelIndex &current, const QModelIndex &previous)
+{
+    QTableView::currentChanged(current, previous);
+    emit chosen();
+}
+
+} // namespace lockscope::ui

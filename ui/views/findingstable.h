@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The table of findings.
+#pragma once
+
+#include "ui/models/findingsmodel.h"
+#include "ui/views/celldelegate.h"
+
+#include <QTableView>
+
+namespace lockscope::ui {
+
+class FindingsDelegate : public CellDelegate {
+    Q_OBJECT
+public:
+    FindingsDelegate(const FindingsModel &model, QObject *parent) : CellDelegate(parent), m_model(model) {}
+
+protected:
+    [[nodiscard]] CellLook look(const QModelIndex &index) const override;
+
+private:
+    const FindingsModel &m_model;
+};
+
+class FindingsTable : public QTableView {
+    Q_OBJECT
+public:
+    explicit FindingsTable(FindingsModel &model, QWidget *parent = nullptr);
+    // Null when no row is chosen.
+    [[nodiscard]] const FindingRow *current() const;
+    [[nodiscard]] std::pair<int, int> visibleRows() const;
+    void showConnections(bool areSeveral) { setColumnHidden(FindingRow::Connection, !areSeveral); }
+
+signals:
+    void chosen();
+    void opened();
+
+protected:
+    void keyPressEvent(QKeyEvent *event) override;
+    void resizeEvent(QResizeEvent *event) override;
+    void currentChanged(const QModelIndex &current, const QModelIndex &previous) override;
+
+private:
+    FindingsModel &m_model;
+};
+
+} // namespace lockscope::ui
