@@ -216,6 +216,7 @@ private slots:
         tellStatus(production, false);
         if (production)
             part<QLineEdit>("typeName")->setText(u"/locks/nightly-report"_s);
+        part<QLineEdit>("reason")->setText(u"INC-4411"_s);
         verifyWhole(screen);
         QVERIFY(release()->isEnabled());
         shoot(u"4-armed-%1"_s.arg(name));

@@ -57,6 +57,7 @@ public:
     // What is known of a lock, filtered out or not; null if there is no such lock (now).
     [[nodiscard]] const inspect::LockSnapshot *snapshot(const inspect::LockName &lock) const;
     [[nodiscard]] const inspect::LockSnapshot &snapshotAt(int row) const;
+    [[nodiscard]] const std::vector<LockRow *> &allRows() const { return m_all; } // those that do not show, too
     [[nodiscard]] const LockFacts &factsAt(int row) const;
     [[nodiscard]] bool isGoneAt(int row) const { return m_shown[static_cast<std::size_t>(row)]->gone; }
     // -1 if it is not shown.
