@@ -50,7 +50,7 @@ QString whatRevoke(const LockSnapshot &, const Contender &)
 void planRevoke(ForceReleasePlan &plan, const Contender &holder)
 {
     const auto path = escaped(holder.guard.path);
-    plan.act = u"Ask %1 to let go"_s.arg(whoIsNamed(holder));
+    plan.act = u"Ask the holder to let go"_s;
     plan.commands << u"sync %1"_s.arg(path) << u"exists %1"_s.arg(path)
                   << u"setData %1 __REVOKE__ version %2"_s.arg(path, QString::number(holder.guard.version));
     plan.guardText = nodeGuard(holder);

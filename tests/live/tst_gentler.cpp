@@ -330,6 +330,49 @@ private slots:
         QVERIFY(killed > 0);
     }
 
+    // Thirty locks of one session's list, of which the twelfth is another's by the time it is its turn.
+    void severalStopWhereOneChangedHands()
+    {
+        std::vector<std::unique_ptr<HeldLock>> holders;
+        std::vector<inspect::LockSnapshot> seen;
+        std::vector<HoldRequest> wanted;
+        for (int n = 0; n < 30; ++n) {
+            wanted.push_back(request("zk-mutex", "zk"));
+            holders.push_back(std::make_unique<HeldLock>(*m_workspace, wanted.back()));
+            QVERIFY(perform(holders.back()->acquire(10s)));
+            auto now = read(wanted.back().lock);
+            QVERIFY(now);
+            seen.push_back(std::move(*now));
+        }
+        std::vector<const inspect::LockSnapshot *> listed;
+        for (const auto &lock : seen)
+            listed.push_back(&lock);
+        const auto targets = operate::targetsOf(
+            listed, [](const inspect::LockSnapshot &, const inspect::Contender &) { return true; });
+        QCOMPARE(targets.size(), std::size_t(30));
+        QVERIFY(perform(holders[11]->release(soon())));
+        HeldLock other(*m_workspace, wanted[11]);
+        const auto had = perform(other.acquire(10s));
+        QVERIFY(had);
+        const auto before = records().size();
+        int heard = 0;
+        const auto report = perform(
+            m_workspace->bulkRelease(targets, u"the night of the 22nd"_s, [&heard](int done) { heard = done; }));
+        QVERIFY(report);
+        QCOMPARE(report->done.size(), std::size_t(11));
+        QVERIFY2(report->stoppedAt && report->stoppedAt->lock == wanted[11].lock, qPrintable(report->why));
+        QVERIFY2(report->why.contains(u"does not hold"_s), qPrintable(report->why));
+        QCOMPARE(report->left.size(), std::size_t(18));
+        QCOMPARE(heard, 11);
+        QCOMPARE(records().size(), before + 22); // an intent and a result each; nothing was sent to the twelfth
+        const auto twelfth = read(wanted[11].lock);
+        QVERIFY(twelfth && twelfth->find(had->id) && twelfth->find(had->id)->role == inspect::Role::Holder);
+        for (std::size_t n = 0; n < 30; ++n) {
+            const auto now = read(wanted[n].lock);
+            QCOMPARE(now && now->find(targets[n].contender) != nullptr, n > 11);
+        }
+    }
+
     void theTerminalListsTheWaysAndTakesOne()
     {
         const auto wanted = request("redis-set-nx", "redis");

@@ -56,7 +56,9 @@ class TestReleaseWays : public QObject {
     }
     void tellStatus(bool production)
     {
-        m_backend->tellConnection(test::connectedStatus("orders-zk", Scheme::ZooKeeper, production, waysNow));
+        auto status = test::connectedStatus("orders-zk", Scheme::ZooKeeper, production, waysNow);
+        status.readOnly = false; // armed
+        m_backend->tellConnection(status);
     }
     static inspect::LockSnapshot revocable()
     {
@@ -90,6 +92,7 @@ class TestReleaseWays : public QObject {
     }
     static void shoot(QWidget &dialog, const QString &name)
     {
+        QCoreApplication::processEvents(); // what is to be laid out is
         const QString folder = qEnvironmentVariable("LOCKSCOPE_SHOTS");
         if (!folder.isEmpty())
             QVERIFY(QDir().mkpath(folder) && dialog.grab().save(u"%1/%2.png"_s.arg(folder, name)));
@@ -243,7 +246,7 @@ private slots:
     {
         ui::BulkDialog dialog(*m_backend, *m_book, u"All that 0x10 of orders-zk holds."_s, targets(30), waysNow);
         dialog.resize(980, 540);
-        dialog.QWidget::show();
+        dialog.show();
         auto *release = partOf<QPushButton>(dialog, "releaseButton");
         auto *count = partOf<QLineEdit>(dialog, "typeCount");
         QVERIFY(!release->isEnabled());
@@ -288,5 +291,5 @@ private slots:
     }
 };
 
-LOCKSCOPE_TEST(TestReleaseWays)
+LOCKSCOPE_GUI_TEST(TestReleaseWays)
 #include "tst_release_ways.moc"

@@ -47,6 +47,7 @@ void BulkDialog::build(const QString &what)
     about->setMinimumWidth(1);
     m_state = new Banner(this);
     m_state->setObjectName(u"bulkState"_s);
+    m_state->setMinimumWidth(1);
     auto *column = new QVBoxLayout(this);
     column->setContentsMargins(24, 16, 24, 16);
     column->setSpacing(10);
@@ -201,10 +202,10 @@ void BulkDialog::send()
             m_model->setDone(done);
             m_state->say(Banner::Look::Info, {}, tr("%1 of %2 done…").arg(done).arg(count()));
         },
-        [this](const Result<operate::BulkReport> &report) { show(report); });
+        [this](const Result<operate::BulkReport> &report) { showReport(report); });
 }
 
-void BulkDialog::show(const Result<operate::BulkReport> &report)
+void BulkDialog::showReport(const Result<operate::BulkReport> &report)
 {
     QString word;
     QString sentence;
@@ -220,7 +221,7 @@ void BulkDialog::show(const Result<operate::BulkReport> &report)
         m_model->setReport(*report);
         word = tr("Stopped: %1 of %2 done.").arg(report->done.size()).arg(count());
         sentence = tr("At %1: %2").arg(label(report->stoppedAt->lock.text(), 200), harmless(report->why, 1000))
-                   + u'\n' + tr("%1 were not touched.").arg(report->left.size());
+                   + tr("; %1 were not touched.").arg(report->left.size());
     }
     m_state->say(look, word, sentence);
     QStringList lines{word, sentence};

@@ -39,7 +39,7 @@ private:
     QWidget *makeButtons();
     void updateReady();
     void send();
-    void show(const Result<operate::BulkReport> &report);
+    void showReport(const Result<operate::BulkReport> &report);
     void setStep(Step step);
     [[nodiscard]] int count() const { return static_cast<int>(m_targets.size()); }
     // Why the button is disabled; empty if it is not.
