@@ -72,6 +72,7 @@ struct ForceReleaseOutcome {
 // "revoke", "shorten-ttl" …: of --way, and the action in the audit record ("force-release" for Release there).
 [[nodiscard]] QByteArray wordOf(Way way);
 // The ways there are for this contender of the snapshot, gentlest first.
-[[nodiscard]] std::vector<WayOffer> waysFor(const inspect::LockSnapshot &snapshot, const inspect::Contender &contender);
+[[nodiscard]] std::vector<WayOffer> waysFor(const inspect::LockSnapshot &snapshot,
+                                            const inspect::Contender &contender);
 
 } // namespace lockscope::operate

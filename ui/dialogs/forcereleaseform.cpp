@@ -229,8 +229,6 @@ void ForceReleaseDialog::fit()
     const auto margins = layout()->contentsMargins();
     const int inside = wide - margins.left() - margins.right();
     m_content->layout()->activate();
-    m_way->layout()->invalidate(); // what was hidden has told nobody of its height
-    layout()->invalidate();
     const int content = m_content->layout()->hasHeightForWidth() ? m_content->layout()->totalHeightForWidth(inside)
                                                                  : m_content->sizeHint().height();
     int others = margins.top() + margins.bottom();

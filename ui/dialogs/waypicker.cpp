@@ -28,8 +28,6 @@ WayPicker::WayPicker(QWidget *parent) : QWidget(parent), m_box(new QComboBox(thi
     row->setSpacing(12);
     row->addWidget(label);
     row->addWidget(m_box, 1);
-    for (auto *part : {static_cast<QWidget *>(label), static_cast<QWidget *>(m_box)})
-        part->ensurePolished(); // a combo box keeps the height it says first
     connect(m_box, &QComboBox::activated, this, [this](int index) {
         const auto &offer = m_offers[static_cast<std::size_t>(index)];
         if (offer.way == m_way)
