@@ -176,6 +176,12 @@ void MainWindow::addActions()
     m_actions->add(u"help"_s, tr("Keys and help"), {u"?"_s, u"F1"_s}, [this] { m_help->open(); });
     m_actions->add(u"force-release"_s, tr("Force-release the chosen lock…"), {u"Ctrl+Shift+F"_s},
                    [this] { m_dialogs->openForceRelease(); });
+    using Bulk = WindowDialogs::Bulk;
+    m_actions->add(u"release-session"_s, tr("Release all of the holder’s session…"), {},
+                   [this] { m_dialogs->openBulk(Bulk::Session); });
+    m_actions->add(u"release-listed"_s, tr("Release what is listed…"), {},
+                   [this] { m_dialogs->openBulk(Bulk::Listed); });
+    m_actions->add(u"remove-litter"_s, tr("Remove litter…"), {}, [this] { m_dialogs->openBulk(Bulk::Litter); });
     m_actions->add(u"acquire"_s, tr("Acquire the chosen lock…"), {u"Ctrl+Shift+A"_s},
                    [this] { m_dialogs->openAcquire(); });
     m_time->addActions(*m_actions);

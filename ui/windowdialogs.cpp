@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "core/workspace/values.h"
 #include "ui/dialogs/acquiredialog.h"
+#include "ui/dialogs/bulkdialog.h"
 #include "ui/dialogs/connectdialog.h"
 #include "ui/dialogs/findingsdialog.h"
 #include "ui/dialogs/forcereleasedialog.h"
@@ -147,6 +148,55 @@ void WindowDialogs::openAcquire()
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &AcquireDialog::acquiring, this,
             [this](quint64, const inspect::LockName &name) { emit acquiring(name); });
+    dialog->open();
+}
+
+void WindowDialogs::openBulk(Bulk bulk)
+{
+    const auto &model = m_locks->model();
+    std::vector<const inspect::LockSnapshot *> locks;
+    for (const auto *row : bulk == Bulk::Listed ? std::vector<LockRow *>() : model.all()) {
+        if (!row->gone)
+            locks.push_back(&row->snapshot);
+    }
+    for (int row = 0; bulk == Bulk::Listed && row < model.rowCount(); ++row) {
+        if (!model.isGoneAt(row))
+            locks.push_back(&model.snapshotAt(row));
+    }
+    const auto *shown = m_locks->detail().snapshot();
+    const auto *one = shown ? shown->find(m_locks->detail().chosen()) : nullptr;
+    if (shown && !one)
+        one = shown->find(m_locks->detail().holder());
+    const auto session = one && one->session ? *one->session : QString();
+    std::vector<operate::BulkTarget> targets;
+    QString what;
+    if (bulk == Bulk::Session && !session.isEmpty()) {
+        targets = operate::targetsOfSession(locks, shown->lock.connection, session);
+        what = tr("All that %1 of %2 holds, as far as it is seen.")
+                   .arg(label(session.toUtf8(), 60), label(shown->lock.connection.bytes(), 60));
+    } else if (bulk == Bulk::Listed) {
+        targets = operate::targetsOf(locks, [](const auto &, const auto &) { return true; });
+        what = tr("All that is held of what the list of locks shows now.");
+    } else if (bulk == Bulk::Litter) {
+        targets = operate::litterOf(locks);
+        what = tr(
+            "What clients that are gone left behind, by the findings persistent-node and stale-queue. Look at each "
+            "first: a node may be persistent because its client means it so.");
+    }
+    if (targets.empty()) {
+        const QString why = bulk == Bulk::Session && session.isEmpty()
+                                ? tr("Choose a lock whose holder's session is known first.")
+                                : tr("There is nothing here that could be released.");
+        auto *nothing =
+            new QMessageBox(QMessageBox::Information, tr("Nothing to release"), why, QMessageBox::Close, &m_window);
+        nothing->setAttribute(Qt::WA_DeleteOnClose);
+        nothing->setObjectName(u"nothingToRelease"_s);
+        nothing->open();
+        return;
+    }
+    auto *dialog = new BulkDialog(m_backend, m_book, what, std::move(targets),
+                                  m_clock.isFrozen() ? m_clock.present() : m_clock.now(), &m_window);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
     dialog->open();
 }
 

@@ -4,6 +4,7 @@
 #include "app/lockscopectl/events.h"
 #include "app/lockscopectl/output.h"
 #include "core/base/text.h"
+#include "core/operate/gentler.h"
 
 #include <QJsonArray>
 
@@ -13,12 +14,23 @@ namespace lockscope::ctl {
 
 using namespace Qt::StringLiterals;
 using operate::ForceReleasePlan;
+using operate::Way;
 
 namespace {
+
+const QString wayList = u"revoke, shorten-ttl, kill-waiter, kill-query or release"_s;
 
 QJsonArray toArray(const QStringList &texts)
 {
     return QJsonArray::fromStringList(texts);
+}
+
+QStringList waysOf(const ForceReleasePlan &plan)
+{
+    QStringList words;
+    for (const auto &offer : plan.ways)
+        words << QString::fromLatin1(operate::wordOf(offer.way));
+    return words;
 }
 
 // The answer in JSON (docs/command-line.md); `outcome` says in words what came of it.
@@ -39,6 +51,10 @@ QJsonObject answer(CommandContext &context, const QString &lock, const QByteArra
         json["wakes"_L1] = plan->wakes;
         json["gentler"_L1] = toArray(plan->gentler);
         json["exact"_L1] = plan->exact;
+        json["way"_L1] = QString::fromLatin1(operate::wordOf(plan->way));
+        json["ways"_L1] = toArray(waysOf(*plan));
+        if (plan->way != Way::Release)
+            json["alsoLost"_L1] = plan->alsoLost;
         QJsonArray others;
         for (const auto &name : plan->otherLocksLost)
             others.append(escaped(inspect::LockName{plan->before.lock.connection, name}.text()));
@@ -65,14 +81,20 @@ QString preview(const ForceReleasePlan &plan)
         for (qsizetype i = 0; i < texts.size(); ++i)
             lines << (i == 0 ? title : QString()).leftJustified(12) + texts[i];
     };
-    add(u"release"_s, {escaped(plan.before.lock.text())});
-    add(u"taken from"_s, {escaped(plan.holder)});
+    const bool isRelease = plan.way == Way::Release;
+    add(isRelease ? u"release"_s : QString::fromLatin1(operate::wordOf(plan.way)),
+        {escaped(plan.before.lock.text())});
+    add(plan.way == Way::KillWaiter ? u"waiter"_s
+        : isRelease                 ? u"taken from"_s
+                                    : u"holder"_s,
+        {escaped(plan.holder)});
     add(u"gentler"_s, plan.gentler);
+    add(u"ways"_s, {waysOf(plan).join(u", "_s) + u" (--way)"_s});
     add(u"will send"_s, plan.commands);
     add(u"only if"_s, {plan.guardText + (plan.exact ? QString() : u" (not exact, see the warning)"_s)});
-    add(u"next holder"_s, {plan.nextHolder ? escaped(*plan.nextHolder) : u"nobody known"_s});
+    add(u"next holder"_s, {!isRelease ? plan.who : plan.nextHolder ? escaped(*plan.nextHolder) : u"nobody known"_s});
     add(u"wakes"_s, {plan.wakes});
-    add(u"also lost"_s, {otherLocks(plan)});
+    add(u"also lost"_s, {isRelease ? otherLocks(plan) : plan.alsoLost});
     add(u"warning"_s, plan.warnings);
     return lines.join(u'\n') + u'\n';
 }
@@ -137,12 +159,13 @@ Task<Exit> act(CommandContext &context, ForceReleasePlan plan, QJsonObject json)
     if (!outcome)
         co_return refuse(context, json, outcome.error());
     json["released"_L1] = outcome->released;
+    json["done"_L1] = outcome->done;
     json["outcome"_L1] = outcome->message;
     if (context.json)
         printJson(json);
     else
         print(outcome->message);
-    co_return outcome->released ? Exit::Done : Exit::Failed;
+    co_return outcome->done ? Exit::Done : Exit::Failed;
 }
 
 Task<Exit> forceRelease(CommandContext &context)
@@ -154,9 +177,14 @@ Task<Exit> forceRelease(CommandContext &context)
     if (!holder || holder->isEmpty())
         co_return fail(
             Error{ErrorCode::BadInput, u"force-release: say from whom: --holder ID; `show` lists the ids"_s});
+    const auto word = context.has(u"way"_s) ? context.arguments.value(u"way"_s) : u"release"_s;
+    const auto way = operate::wayNamed(word);
+    if (!way)
+        co_return fail(
+            Error{ErrorCode::BadInput, u"force-release: \"%1\" is no way; --way takes %2"_s.arg(word, wayList)});
     const auto name = escaped(lock->text());
     const auto deadline = requestDeadline(context);
-    auto plan = co_await context.workspace.planForceRelease(*lock, *holder, deadline);
+    auto plan = co_await context.workspace.planForceRelease(*lock, *holder, deadline, *way);
     if (!plan && (plan.error().code == ErrorCode::Refused || plan.error().code == ErrorCode::NoNode))
         co_return refuse(context, answer(context, name, *holder, {}), plan.error());
     if (!plan)
@@ -209,6 +237,9 @@ CommandSpec forceReleaseCommand()
         u"again and reports. Status 4 if anything changed in between: then nothing was taken away."_s;
     spec.options = {
         {u"holder"_s, u"ID"_s, u"the contender that must still hold it, as `show` prints it, or session:0x…"_s},
+        {u"way"_s, u"WAY"_s,
+         u"what is done: "_s + wayList
+             + u" (what it is unless said). --dry-run lists those there are for ID; of kill-waiter ID is one that waits"_s},
         {u"reason"_s, u"TEXT"_s, u"why, for the audit record"_s},
         {u"dry-run"_s, {}, u"show what would be done, and do nothing"_s},
         {u"yes"_s, {}, u"do not ask"_s},

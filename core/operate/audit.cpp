@@ -223,7 +223,7 @@ void markUnfinished(std::vector<AuditRecord> &records)
             continue;
         const auto intent = std::find_if(std::reverse_iterator(result), records.rend(), [&](const AuditRecord &one) {
             return one.lacksResult && one.lock == result->lock && one.holder == result->holder
-                   && one.actor == result->actor && one.reason == result->reason;
+                   && one.actor == result->actor && one.reason == result->reason && one.action == result->action;
         });
         if (intent != records.rend())
             intent->lacksResult = false;
@@ -387,6 +387,45 @@ Result<std::vector<AuditRecord>> AuditFile::read(QStringList *problems) const
         reportCut();
     markUnfinished(records);
     return records;
+}
+
+namespace {
+
+QString stampOf(const QString &path)
+{
+    const auto one = [](const QString &name) {
+        struct stat info = {};
+        return ::stat(QFile::encodeName(name).constData(), &info) != 0 ? u"none"_s
+                                                                       : u"%1:%2:%3.%4"_s.arg(info.st_ino)
+                                                                             .arg(info.st_size)
+                                                                             .arg(info.st_mtim.tv_sec)
+                                                                             .arg(info.st_mtim.tv_nsec);
+    };
+    return one(path) + u' ' + one(headPath(path));
+}
+
+} // namespace
+
+Result<AuditReport> reportOf(const AuditFile &file, const QString &knownStamp)
+{
+    AuditReport report;
+    report.path = file.path();
+    // Not while a record is being written: half of one is no broken chain.
+    const Descriptor fd(::open(QFile::encodeName(file.path()).constData(), O_RDONLY | O_CLOEXEC));
+    for (int tries = 0; fd.get() >= 0 && tries < 200 && ::flock(fd.get(), LOCK_SH | LOCK_NB) != 0; ++tries)
+        QThread::msleep(10);
+    report.stamp = stampOf(file.path());
+    report.isUnchanged = report.stamp == knownStamp;
+    if (report.isUnchanged)
+        return report;
+    auto records = file.read(&report.problems);
+    if (!records)
+        return records.error();
+    report.records = std::move(*records);
+    if (!report.records.empty() && !file.hasHead())
+        report.problems << u"%1.head is not there: whether records are missing at the end cannot be told"_s.arg(
+            file.path());
+    return report;
 }
 
 } // namespace lockscope::operate

@@ -51,6 +51,17 @@ private:
     QString m_path;
 };
 
+// The file as a whole, and whether its chain holds.
+struct AuditReport {
+    QString path;
+    QString stamp;            // of this state of it
+    bool isUnchanged = false; // it is as it was at the stamp that was known: nothing else was read
+    std::vector<AuditRecord> records;
+    QStringList problems; // empty: each record follows from the one before, and none is missing at the end
+};
+// Blocks, also for the moment another program writes.
+[[nodiscard]] Result<AuditReport> reportOf(const AuditFile &file, const QString &knownStamp = {});
+
 // "user@host" of this process.
 [[nodiscard]] QString currentActor();
 // As `lockscopectl audit --json` prints it (lock and holder escaped), hash included.

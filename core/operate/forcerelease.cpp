@@ -3,7 +3,9 @@
 
 #include "core/base/text.h"
 #include "core/inspect/json.h"
+#include "core/operate/gentler.h"
 #include "core/operate/releaseact.h"
+#include "core/operate/releaserecord.h"
 #include "core/rules/catalogue.h"
 
 namespace lockscope::operate {
@@ -33,21 +35,6 @@ std::optional<Error> refusalAfterReading(const ForceReleasePlan &plan, const Res
     if (holder->guard != plan.guard)
         return changedMeanwhile(plan, u"it is another node or key of the same name, or its data was changed"_s);
     return std::nullopt;
-}
-
-AuditRecord recordOf(const ForceReleasePlan &plan, const QString &phase, const QString &reason,
-                     const LockSnapshot &before)
-{
-    AuditRecord record;
-    record.time = std::chrono::system_clock::now();
-    record.actor = currentActor();
-    record.action = u"force-release"_s;
-    record.lock = plan.before.lock.text();
-    record.holder = plan.holder;
-    record.reason = reason;
-    record.phase = phase;
-    record.before = inspect::toJson(before);
-    return record;
 }
 
 bool stillHolds(const ForceReleasePlan &plan, const LockSnapshot &after)
@@ -120,21 +107,15 @@ Result<ForceReleaseOutcome> outcomeOfUnknown(const ForceReleasePlan &plan, const
     return outcome;
 }
 
-QString auditOutcome(const Result<Sent> &sent)
-{
-    if (sent)
-        return sent->where.isEmpty() ? u"released"_s : u"released "_s + sent->where;
-    const auto word = sent.error().code == ErrorCode::Refused          ? u"refused: "_s
-                      : sent.error().code == ErrorCode::UnknownOutcome ? u"unknown: "_s
-                                                                       : u"failed: "_s;
-    return word + sent.error().message;
-}
-
 } // namespace
 
 Task<Result<ForceReleaseOutcome>> forceRelease(ForceReleasePlan plan, ForceReleaseTools tools, QString reason,
                                                Deadline deadline)
 {
+    if (plan.way != Way::Release) {
+        auto gently = co_await actGently(plan, tools, reason, deadline);
+        co_return gently;
+    }
     if (!plan.risk.isEmpty() && !plan.isRiskAccepted)
         co_return Error{ErrorCode::Refused,
                         u"%1: nothing was sent: %2"_s.arg(label(plan.before.lock.text()), plan.risk)};
@@ -155,7 +136,7 @@ Task<Result<ForceReleaseOutcome>> forceRelease(ForceReleasePlan plan, ForceRelea
     if (reread && reread->mayBeOld)
         reread = Error{ErrorCode::Refused, u"what the server says of it may be old; look again"_s, true};
     auto result = recordOf(plan, u"result"_s, reason, *fresh);
-    result.outcome = auditOutcome(sent);
+    result.outcome = auditOutcome(sent, u"released"_s);
     if (reread)
         result.after = inspect::toJson(*reread);
     const auto recorded = tools.audit->append(result);
@@ -164,6 +145,8 @@ Task<Result<ForceReleaseOutcome>> forceRelease(ForceReleasePlan plan, ForceRelea
         co_return sent.error();
     auto outcome = sent ? Result<ForceReleaseOutcome>(outcomeOf(plan, reread, *sent))
                         : outcomeOfUnknown(plan, reread, sent.error());
+    if (outcome)
+        outcome->done = outcome->released;
     if (outcome && !recorded)
         outcome->message += u"; the result is missing in the audit file: "_s + recorded.error().message;
     co_return outcome;

@@ -67,7 +67,8 @@ std::vector<const Contender *> ofSession(const LockSnapshot &snapshot, const QBy
     return all;
 }
 
-// Whom the operator means by `holder`; Refused where that could be another by now.
+} // namespace
+
 Result<const Contender *> meant(const LockSnapshot &snapshot, const QByteArray &holder)
 {
     const auto lock = lockText(snapshot);
@@ -98,6 +99,8 @@ Result<const Contender *> meant(const LockSnapshot &snapshot, const QByteArray &
                    u"held by "_s + idsOf(holders));
 }
 
+namespace {
+
 // Empty when the contender holds. On a Redlock set a claim below the majority may be taken away, too: that is how
 // what a dead client left behind goes.
 std::optional<Error> refusalOf(const LockSnapshot &snapshot, const Contender &contender)
@@ -124,9 +127,10 @@ void planGentler(ForceReleasePlan &plan, const Contender &holder)
                              ? u"its session ends by itself in %1 unless the client comes back"_s.arg(left) + then
                              : u"its TTL runs out in %1 unless the holder renews it"_s.arg(left) + then);
     }
-    if (recipe.revocable)
-        plan.gentler << u"ask the holder: setData %1 __REVOKE__ (works if its client made the lock revocable)"_s.arg(
-            escaped(holder.guard.path));
+    for (const auto &offer : waysFor(snapshot, holder)) {
+        if (offer.way != Way::Release)
+            plan.gentler << offer.what;
+    }
     plan.gentler << (holder.endpoint
                          ? u"have the client at %1 release it, or stop it"_s.arg(label(holder.endpoint->toUtf8()))
                          : u"have the client that holds it release it, or stop it"_s);
@@ -191,6 +195,7 @@ Result<ForceReleasePlan> planForceRelease(const LockSnapshot &snapshot, const QB
     planGentler(plan, contender);
     planWarnings(plan, contender, method);
     planForClient(plan, contender);
+    plan.ways = waysFor(snapshot, contender);
     return plan;
 }
 

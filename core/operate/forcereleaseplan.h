@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A force-release as values: what is going to be done (step 1 of forcerelease.h), and what came of it.
+// A force-release, or what is gentler, as values: what is going to be done (step 1 of forcerelease.h), and what came of
+// it.
 #pragma once
 
 #include "core/base/result.h"
@@ -10,7 +11,24 @@
 
 namespace lockscope::operate {
 
+// What can be done about a lock, gentlest first.
+enum class Way {
+    Revoke,     // ZooKeeper: the mark is written that asks the holder to let go
+    ShortenTtl, // Redis: the lease ends sooner, unless its holder renews it
+    KillWaiter, // one that waits loses its place: its node, its entry in the queue, its waiting statement
+    KillQuery,  // SQL: the holder's running statement is ended; its connection stays
+    Release,    // force-release: the hold is taken away
+};
+
+struct WayOffer {
+    Way way = Way::Release;
+    QByteArray contender; // whom it is about
+    QString what;         // "ask the holder to let go"
+    friend bool operator==(const WayOffer &, const WayOffer &) = default;
+};
+
 struct ForceReleasePlan {
+    Way way = Way::Release;
     inspect::LockSnapshot before;
     QByteArray holder; // the contender's id
     inspect::Identity guard;
@@ -29,12 +47,16 @@ struct ForceReleasePlan {
     bool otherLocksKnown = true;            // false: there may be more of them
     QStringList gentler;                    // "its session ends by itself in 6.4 s; then … gets the lock"
     QStringList warnings;                   // always says that the old holder may still believe it holds
+    std::vector<WayOffer> ways;             // all there are for this contender, gentlest first; Release last
+    QString who;                            // not of Release: who gets the lock then
+    QString alsoLost;                       // not of Release: what else goes with it
 };
 
 struct ForceReleaseOutcome {
-    bool released = false;
+    bool released = false;                      // it does not hold any more
     std::optional<inspect::LockSnapshot> after; // empty: the lock is gone
     QString message;                            // one sentence for a person
+    bool done = false;                          // what was planned was done; of Release that it was released
 };
 
 // `holder` is a contender's id, or "session:0x…". Refused if it does not hold in this snapshot (a waiter's id, an
@@ -42,5 +64,15 @@ struct ForceReleaseOutcome {
 // twice): the message says the full ids. Unsupported for recipes whose hold cannot be taken away. Any thread.
 [[nodiscard]] Result<ForceReleasePlan> planForceRelease(const inspect::LockSnapshot &snapshot,
                                                         const QByteArray &holder);
+// The same by any way (gentler.h); the contender of KillWaiter is one that waits. Unsupported where there is no such
+// way for it: the message says which there are.
+[[nodiscard]] Result<ForceReleasePlan> planWay(const inspect::LockSnapshot &snapshot, const QByteArray &contender,
+                                               Way way);
+
+// "revoke", "shorten-ttl" …: of --way, and the action in the audit record ("force-release" for Release there).
+[[nodiscard]] QByteArray wordOf(Way way);
+// The ways there are for this contender of the snapshot, gentlest first.
+[[nodiscard]] std::vector<WayOffer> waysFor(const inspect::LockSnapshot &snapshot,
+                                            const inspect::Contender &contender);
 
 } // namespace lockscope::operate

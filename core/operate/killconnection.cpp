@@ -25,6 +25,7 @@ enum class Verdict {
     Another, // the connection, or the server, is in another life by now
     Old,     // what the server said may be old: nothing was done
     Busy,    // it went on between the look and the act: nothing was done
+    Idle,    // no statement of it runs, or it does not wait: nothing was done
 };
 
 struct Target {
@@ -72,8 +73,8 @@ QByteArray namedBlock(const Target &target, const QByteArray &then)
            + target.serverStarted
            + " THEN SET said = 'another'; "
              "ELSEIF IS_USED_LOCK("
-           + literal(target.lock) + ") = " + number(target.connection) + " THEN " + then
-           + "SET said = 'held'; END IF; SELECT said; END";
+           + literal(target.lock) + ") = " + number(target.connection) + " THEN SET said = 'held'; " + then
+           + "END IF; SELECT said; END";
 }
 
 // The same, or old.
@@ -90,7 +91,7 @@ QByteArray rowBlock(const Target &target, const QByteArray &then)
            + "), 0) INTO fresh, present, same FROM information_schema.INNODB_TRX t; "
              "IF fresh = 1 AND same = 1 THEN "
            + then + "END IF; " + mariadb::endLook
-           + "; SELECT CASE WHEN fresh <> 1 THEN 'old' "
+           + "; SELECT CASE WHEN fresh <> 1 THEN 'old' WHEN same < 0 THEN 'idle' "
              "WHEN same = 1 THEN 'held' WHEN present > 0 THEN 'another' ELSE 'gone' END AS said; END";
 }
 
@@ -108,6 +109,7 @@ Result<Verdict> verdictOf(const Result<Rows> &answer)
            : said == "gone"    ? Verdict::Gone
            : said == "another" ? Verdict::Another
            : said == "busy"    ? Verdict::Busy
+           : said == "idle"    ? Verdict::Idle
                                : Verdict::Old;
 }
 
@@ -203,6 +205,50 @@ Task<Result<Verdict>> killByStatus(Target target, Deadline deadline)
             co_return verdict;
     }
     co_return Verdict::Busy;
+}
+
+// Ends its running statement, where it is the one meant. A waiter of a named lock does not hold it: all that is known
+// of it is that it waits for some.
+QByteArray queryBlock(const Target &target, bool isWaiter)
+{
+    const auto of = "(SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE ID = " + number(target.connection)
+                    + " AND COMMAND IN ('Query', 'Execute')";
+    const auto kill = "KILL QUERY " + number(target.connection) + "; ";
+    if (!target.lock.isEmpty() && isWaiter)
+        return "BEGIN NOT ATOMIC DECLARE said VARCHAR(8) DEFAULT 'idle'; IF CONNECTION_ID() = " + number(target.ours)
+               + " AND " + of + " AND STATE = 'User lock') = 1 THEN " + kill
+               + "SET said = 'held'; END IF; SELECT said; END";
+    if (!target.lock.isEmpty())
+        return namedBlock(target, "IF " + of + ") = 1 THEN " + kill + "ELSE SET said = 'idle'; END IF; ");
+    const auto waits =
+        isWaiter ? " AND (SELECT COUNT(*) FROM information_schema.INNODB_TRX w WHERE w.trx_mysql_thread_id = "
+                       + number(target.connection) + " AND w.trx_state = 'LOCK WAIT') = 1"
+                 : QByteArray();
+    return rowBlock(target, "IF " + of + ") = 1" + waits + " THEN " + kill + "ELSE SET same = -1; END IF; ");
+}
+
+Task<Result<Verdict>> killQueryOf(Target target, bool isWaiter, Deadline deadline)
+{
+    constexpr int tries = 5;
+    auto random = Random::fromSystem();
+    Result<Verdict> verdict = Verdict::Old;
+    for (int i = 0; i < tries; ++i) {
+        if (target.lock.isEmpty()) { // a copy that was made while we asked
+            const std::chrono::milliseconds more(random.below(static_cast<quint64>(60 * (i + 1))));
+            auto rest = sleepFor(target.session->loop(), mariadb::copyRestsFor + more);
+            co_await rest;
+        }
+        auto asking = act(target, queryBlock(target, isWaiter), deadline);
+        const auto answer = co_await asking;
+        if (!answer && target.lock.isEmpty()) {
+            auto ending = ask(target, mariadb::endLook, Deadline::after(target.session->loop(), 5s));
+            co_await ending;
+        }
+        verdict = verdictOf(answer);
+        if (!verdict || *verdict != Verdict::Old)
+            break;
+    }
+    co_return verdict;
 }
 
 // MySQL has no blocks.
@@ -353,6 +399,38 @@ QString nextInLine(const inspect::LockSnapshot &snapshot, const inspect::Contend
                                    u"without the PROCESS privilege"_s;
 }
 
+Error noStatement(const ForceReleasePlan &plan)
+{
+    return changedMeanwhile(plan, plan.way == Way::KillWaiter ? u"it does not wait now"_s
+                                                              : u"no statement of it runs that could be ended"_s);
+}
+
+Task<Result<Sent>> killQuery(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline)
+{
+    if (!mariadb::isMariaDb(*session))
+        co_return Error{
+            ErrorCode::Unsupported,
+            u"nothing was sent: MySQL cannot look and KILL QUERY in one statement; look at PROCESSLIST and "
+            u"send it yourself"_s};
+    const auto target = targetOf(plan, session);
+    if (!target)
+        co_return target.error();
+    auto acting = killQueryOf(*target, plan.way == Way::KillWaiter, deadline);
+    const auto verdict = co_await acting;
+    if (!verdict)
+        co_return verdict.error();
+    switch (*verdict) {
+    case Verdict::Killed: break;
+    case Verdict::Gone: co_return goneAlready(plan);
+    case Verdict::Another:
+        co_return changedMeanwhile(plan, u"it is another transaction or another connection by now"_s);
+    case Verdict::Old: co_return mayBeOld(plan);
+    case Verdict::Busy:
+    case Verdict::Idle: co_return noStatement(plan);
+    }
+    co_return Sent();
+}
+
 Task<Result<Sent>> killConnection(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline)
 {
     const auto target = targetOf(plan, session);
@@ -392,7 +470,9 @@ std::vector<ReleaseMethod> releaseMethodsOfMariaDb()
 
 Task<Result<Sent>> sendRelease(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline)
 {
-    const auto way = releaseWay(plan.before);
+    if (plan.way == Way::KillQuery || plan.way == Way::KillWaiter)
+        return killQuery(std::move(plan), session, deadline);
+    const auto way = plan.way == Way::Release ? releaseWay(plan.before) : Result<ReleaseWay>(ReleaseWay::None);
     return way && *way == ReleaseWay::KillConnection ? killConnection(plan, session, deadline) : nothingSent(plan);
 }
 

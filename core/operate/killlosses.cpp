@@ -89,7 +89,8 @@ bool addHeld(ForceReleasePlan &plan, const SqlLook &look, const QString &connect
 Task<ForceReleasePlan> withKillLosses(ForceReleasePlan plan, mariadb::Session *session, Deadline deadline)
 {
     const auto *holder = plan.before.find(plan.holder);
-    const bool isKill = recipes::recipeOf(plan.before.recipe).release == recipes::ReleaseWay::KillConnection;
+    const bool isKill = plan.way == Way::Release
+                        && recipes::recipeOf(plan.before.recipe).release == recipes::ReleaseWay::KillConnection;
     if (!isKill || !session || !holder || !holder->session)
         co_return plan;
     const auto connection = *holder->session;

@@ -334,6 +334,8 @@ std::vector<ReleaseMethod> releaseMethodsOfRedis()
 
 Task<Result<Sent>> sendRelease(ForceReleasePlan plan, std::vector<redis::Connection *> nodes, Deadline deadline)
 {
+    if (plan.way != Way::Release)
+        return sendGentler(std::move(plan), std::move(nodes), deadline);
     const auto way = releaseWay(plan.before);
     switch (way ? *way : ReleaseWay::None) {
     case ReleaseWay::QuorumDelete: return deleteOnAll(plan, nodes, deadline);

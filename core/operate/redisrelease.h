@@ -11,4 +11,8 @@ namespace lockscope::operate {
 [[nodiscard]] Task<Result<Sent>> sendRelease(ForceReleasePlan plan, std::vector<redis::Connection *> nodes,
                                              Deadline deadline);
 
+// A gentler way, by the plan's.
+[[nodiscard]] Task<Result<Sent>> sendGentler(ForceReleasePlan plan, std::vector<redis::Connection *> nodes,
+                                             Deadline deadline);
+
 } // namespace lockscope::operate

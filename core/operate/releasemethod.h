@@ -19,6 +19,9 @@ struct ReleaseMethod {
     bool endsConnection = false; // so the old holder's next statement fails
 };
 [[nodiscard]] const ReleaseMethod &methodOf(ReleaseWay way); // not of None
+// Whom the operator means by an id or "session:0x…"; Refused where that could be another by now.
+[[nodiscard]] Result<const inspect::Contender *> meant(const inspect::LockSnapshot &snapshot,
+                                                       const QByteArray &holder);
 
 #define LOCKSCOPE_RELEASES(Name) [[nodiscard]] std::vector<ReleaseMethod> releaseMethodsOf##Name();
 LOCKSCOPE_BACKENDS(LOCKSCOPE_RELEASES)

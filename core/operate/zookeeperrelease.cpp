@@ -99,6 +99,8 @@ std::vector<ReleaseMethod> releaseMethodsOfZooKeeper()
 
 Task<Result<Sent>> sendRelease(ForceReleasePlan plan, zk::Session *session, Deadline deadline)
 {
+    if (plan.way != Way::Release)
+        return sendGentler(std::move(plan), session, deadline);
     const auto way = releaseWay(plan.before);
     return way && *way == ReleaseWay::DeleteNode ? deleteNode(plan, session, deadline) : nothingSent(plan);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Taking a node away.
+// Taking a node away; and what is gentler.
 #pragma once
 
 #include "core/operate/releaseact.h"
@@ -7,6 +7,8 @@
 
 namespace lockscope::operate {
 
+// By the plan's way.
 [[nodiscard]] Task<Result<Sent>> sendRelease(ForceReleasePlan plan, zk::Session *session, Deadline deadline);
+[[nodiscard]] Task<Result<Sent>> sendGentler(ForceReleasePlan plan, zk::Session *session, Deadline deadline);
 
 } // namespace lockscope::operate

@@ -162,6 +162,9 @@ public:
     // Reads the lock afresh and plans.
     virtual void planForceRelease(const inspect::LockName &lock, const QByteArray &holder, QObject *context,
                                   Answer<operate::ForceReleasePlan> answer) = 0;
+    // The same by a gentler way; forceRelease() does it.
+    virtual void planWay(const inspect::LockName &lock, const QByteArray &contender, operate::Way way,
+                         QObject *context, Answer<operate::ForceReleasePlan> answer) = 0;
     // What that release would do, played in the simulated world. Asks no server.
     virtual void rehearse(operate::ForceReleasePlan plan, QObject *context, Answer<rehearse::Rehearsal> answer) = 0;
     virtual void forceRelease(operate::ForceReleasePlan plan, const QString &reason, QObject *context,
@@ -169,6 +172,12 @@ public:
 
     // What was seen before now: this run's recorder; null where nothing is recorded. Lives as long as this.
     [[nodiscard]] virtual Past *past() { return nullptr; }
+    // One after the other; stops at the first that is not as expected (bulkrelease.h). `progressed` hears how many are
+    // done.
+    virtual void bulkRelease(std::vector<operate::BulkTarget> targets, const QString &reason, QObject *context,
+                             std::function<void(int)> progressed, Answer<operate::BulkReport> answer) = 0;
+    // The audit file, read afresh where it is not as it was at that stamp (AuditReport).
+    virtual void readAudit(const QString &knownStamp, QObject *context, Answer<operate::AuditReport> answer) = 0;
 
     // Plays on the servers of a connection (realrun.h); how far it is comes through runProgressed. Returns the
     // run's id.

@@ -23,7 +23,7 @@ constexpr auto givenBackWithin = 4s;
 } // namespace
 
 LiveBackend::LiveBackend(WorkspaceOptions options, std::optional<history::FlightOptions> recorder, QObject *parent)
-    : Backend(parent), m_labels(options.labels)
+    : Backend(parent), m_labels(options.labels), m_auditPath(options.auditPath)
 {
     const auto files = recorder ? std::make_shared<history::RecordedFiles>() : nullptr;
     if (files)
@@ -47,6 +47,7 @@ LiveBackend::LiveBackend(WorkspaceOptions options, std::optional<history::Flight
 LiveBackend::~LiveBackend()
 {
     m_rehearsals.waitForDone();
+    m_readers.waitForDone();
     // Runs take away what they made before their servers are left, and what is held is given back.
     const auto areOver = std::make_shared<QSemaphore>();
     onIoThread([areOver](IoController &io) {
@@ -215,9 +216,15 @@ void LiveBackend::release(quint64 holdId)
 void LiveBackend::planForceRelease(const inspect::LockName &lock, const QByteArray &holder, QObject *context,
                                    Answer<operate::ForceReleasePlan> answer)
 {
-    onIoThread([lock, holder, deliver = deliveredTo(context, std::move(answer))](IoController &io) {
+    planWay(lock, holder, operate::Way::Release, context, std::move(answer));
+}
+
+void LiveBackend::planWay(const inspect::LockName &lock, const QByteArray &contender, operate::Way way,
+                          QObject *context, Answer<operate::ForceReleasePlan> answer)
+{
+    onIoThread([lock, contender, way, deliver = deliveredTo(context, std::move(answer))](IoController &io) {
         const auto limit = Deadline::after(io.loop(), answerWithin);
-        io.launch(lock.connection, answering(io.workspace().planForceRelease(lock, holder, limit), deliver));
+        io.launch(lock.connection, answering(io.workspace().planForceRelease(lock, contender, limit, way), deliver));
     });
 }
 
@@ -237,6 +244,34 @@ void LiveBackend::forceRelease(operate::ForceReleasePlan plan, const QString &re
                             u"the connection was closed meanwhile: the lock may or may not have been released"_s};
         io.launch(plan.before.lock.connection,
                   answering(io.workspace().forceRelease(plan, reason, limit), deliver, dropped));
+    });
+}
+
+void LiveBackend::bulkRelease(std::vector<operate::BulkTarget> targets, const QString &reason, QObject *context,
+                              std::function<void(int)> progressed, Answer<operate::BulkReport> answer)
+{
+    if (targets.empty()) {
+        answer(operate::BulkReport());
+        return;
+    }
+    const auto tell = deliveredTo<int>(context, [progressed = std::move(progressed)](const Result<int> &done) {
+        if (progressed)
+            progressed(*done);
+    });
+    onIoThread([targets = std::move(targets), reason, tell,
+                deliver = deliveredTo(context, std::move(answer))](IoController &io) {
+        const Error dropped{ErrorCode::UnknownOutcome,
+                            u"the connection was closed meanwhile: what was done stands in the audit record"_s};
+        const auto name = targets.front().lock.connection;
+        io.launch(name, answering(io.workspace().bulkRelease(targets, reason, [tell](int done) { tell(done); }),
+                                  deliver, dropped));
+    });
+}
+
+void LiveBackend::readAudit(const QString &knownStamp, QObject *context, Answer<operate::AuditReport> answer)
+{
+    m_readers.start([path = m_auditPath, knownStamp, deliver = deliveredTo(context, std::move(answer))] {
+        deliver(operate::reportOf(operate::AuditFile(path), knownStamp));
     });
 }
 

@@ -50,11 +50,17 @@ public:
 
     void planForceRelease(const inspect::LockName &lock, const QByteArray &holder, QObject *context,
                           Answer<operate::ForceReleasePlan> answer) override;
+    void planWay(const inspect::LockName &lock, const QByteArray &contender, operate::Way way, QObject *context,
+                 Answer<operate::ForceReleasePlan> answer) override;
     void rehearse(operate::ForceReleasePlan plan, QObject *context, Answer<rehearse::Rehearsal> answer) override;
     void forceRelease(operate::ForceReleasePlan plan, const QString &reason, QObject *context,
                       Answer<operate::ForceReleaseOutcome> answer) override;
 
     [[nodiscard]] Past *past() override { return m_past.get(); }
+    void bulkRelease(std::vector<operate::BulkTarget> targets, const QString &reason, QObject *context,
+                     std::function<void(int)> progressed, Answer<operate::BulkReport> answer) override;
+    void readAudit(const QString &knownStamp, QObject *context, Answer<operate::AuditReport> answer) override;
+
     quint64 playOnServers(RealRunOptions options, QObject *context, Answer<contention::Recording> answer) override;
     void cancelRun(quint64 runId) override;
 
@@ -69,7 +75,9 @@ private:
     std::unique_ptr<Past> m_past; // reads what the I/O side records
     const std::vector<inspect::ClientLabel> m_labels;
     QThread m_thread;
+    const QString m_auditPath;
     QThreadPool m_rehearsals;     // they wait for nobody, and compute for a while
+    QThreadPool m_readers;        // of files
     IoController *m_io = nullptr; // lives and dies in m_thread
     quint64 m_nextHold = 1;
     quint64 m_nextRun = 1;

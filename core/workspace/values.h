@@ -11,6 +11,8 @@
 #include "core/inspect/json.h"
 #include "core/inspect/waits/waitgraph.h"
 #include "core/lessons/lessons.h"
+#include "core/operate/audit.h"
+#include "core/operate/bulktargets.h"
 #include "core/operate/commandlog.h"
 #include "core/operate/forcereleaseplan.h"
 #include "core/rehearse/rehearsal.h"

@@ -197,12 +197,12 @@ Task<operate::ForceReleasePlan> Link::withLosses(operate::ForceReleasePlan plan,
 }
 
 Task<Result<operate::ForceReleasePlan>> Workspace::planForceRelease(inspect::LockName lock, QByteArray holder,
-                                                                    Deadline deadline)
+                                                                    Deadline deadline, operate::Way way)
 {
     auto snapshot = co_await read(lock, deadline);
     if (!snapshot)
         co_return snapshot.error();
-    auto plan = operate::planForceRelease(*snapshot, holder);
+    auto plan = operate::planWay(*snapshot, holder, way);
     if (!plan)
         co_return plan.error();
     auto *link = find(lock.connection);
@@ -226,6 +226,23 @@ Task<Result<operate::ForceReleaseOutcome>> Workspace::forceRelease(operate::Forc
     tools.loop = &d->loop;
     auto outcome = co_await operate::forceRelease(plan, tools, reason, deadline);
     co_return outcome;
+}
+
+Task<Result<operate::BulkReport>> Workspace::bulkRelease(std::vector<operate::BulkTarget> targets, QString reason,
+                                                         std::function<void(int)> progressed)
+{
+    operate::BulkTools tools;
+    tools.plan = [this](inspect::LockName lock, QByteArray contender, operate::Way way, Deadline by) {
+        return planForceRelease(std::move(lock), std::move(contender), by, way);
+    };
+    tools.act = [this](operate::ForceReleasePlan plan, QString why, Deadline by) {
+        return forceRelease(std::move(plan), std::move(why), by);
+    };
+    tools.progressed = std::move(progressed);
+    tools.loop = &d->loop;
+    auto releasing = operate::bulkRelease(std::move(targets), tools, reason);
+    auto report = co_await releasing;
+    co_return report;
 }
 
 Loop &Workspace::loop()

@@ -7,6 +7,7 @@
 #include "core/base/connectionuri.h"
 #include "core/inspect/observer.h"
 #include "core/inspect/waits/clients.h"
+#include "core/operate/bulkrelease.h"
 #include "core/operate/forcerelease.h"
 #include "core/operate/gate.h"
 #include "core/workspace/owncontender.h"
@@ -90,10 +91,15 @@ public:
     [[nodiscard]] Result<inspect::LockName> parseLock(const QString &text) const;
     // Reads the lock afresh.
     [[nodiscard]] Task<Result<inspect::LockSnapshot>> read(inspect::LockName lock, Deadline deadline);
+    // By any way; of KillWaiter `holder` is one that waits.
     [[nodiscard]] Task<Result<operate::ForceReleasePlan>> planForceRelease(inspect::LockName lock, QByteArray holder,
-                                                                           Deadline deadline);
+                                                                           Deadline deadline,
+                                                                           operate::Way way = operate::Way::Release);
     [[nodiscard]] Task<Result<operate::ForceReleaseOutcome>> forceRelease(operate::ForceReleasePlan plan,
                                                                           QString reason, Deadline deadline);
+
+    [[nodiscard]] Task<Result<operate::BulkReport>> bulkRelease(std::vector<operate::BulkTarget> targets,
+                                                                QString reason, std::function<void(int)> progressed);
 
     [[nodiscard]] Loop &loop();
     [[nodiscard]] operate::CommandLog &log();

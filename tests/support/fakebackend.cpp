@@ -153,6 +153,16 @@ void FakeBackend::planForceRelease(const inspect::LockName &lock, const QByteArr
 }
 
 // It needs no server: the real one.
+void FakeBackend::planWay(const inspect::LockName &lock, const QByteArray &contender, operate::Way way,
+                          QObject *context, Answer<operate::ForceReleasePlan> answer)
+{
+    calls << u"planWay %1 %2 %3"_s.arg(escaped(lock.text()), escaped(contender),
+                                       QString::number(static_cast<int>(way)));
+    later(context, [this, lock, contender, way, answer] {
+        answer(onPlanWay ? onPlanWay(lock, contender, way) : notScripted(u"planWay"_s));
+    });
+}
+
 void FakeBackend::rehearse(operate::ForceReleasePlan plan, QObject *context, Answer<rehearse::Rehearsal> answer)
 {
     calls << u"rehearse %1 %2"_s.arg(escaped(plan.before.lock.text()), escaped(plan.holder));
@@ -167,6 +177,25 @@ void FakeBackend::forceRelease(operate::ForceReleasePlan plan, const QString &re
     lastReason = reason;
     later(context, [this, plan, reason, answer] {
         answer(onForceRelease ? onForceRelease(plan, reason) : notScripted(u"forceRelease"_s));
+    });
+}
+
+void FakeBackend::bulkRelease(std::vector<operate::BulkTarget> targets, const QString &reason, QObject *context,
+                              std::function<void(int)> progressed, Answer<operate::BulkReport> answer)
+{
+    lastBulk = targets;
+    lastReason = reason;
+    later(context, [this, targets, progressed, answer] {
+        if (progressed)
+            progressed(1);
+        answer(onBulkRelease ? onBulkRelease(targets) : notScripted(u"bulkRelease"_s));
+    });
+}
+
+void FakeBackend::readAudit(const QString &knownStamp, QObject *context, Answer<operate::AuditReport> answer)
+{
+    later(context, [this, knownStamp, answer] {
+        answer(onReadAudit ? onReadAudit(knownStamp) : notScripted(u"readAudit"_s));
     });
 }
 

@@ -38,6 +38,13 @@ public:
         onForceRelease;
 
     std::optional<inspect::ThresholdRules> thresholds; // as last set
+    std::function<Result<operate::ForceReleasePlan>(const inspect::LockName &, const QByteArray &, operate::Way)>
+        onPlanWay;
+
+    std::function<Result<operate::BulkReport>(const std::vector<operate::BulkTarget> &)> onBulkRelease;
+    std::vector<operate::BulkTarget> lastBulk;
+    std::function<Result<operate::AuditReport>(const QString &)> onReadAudit;
+
     // What acquire() and forceRelease() were last asked.
     std::optional<AcquireRequest> lastAcquire;
     // The runs that were asked for and not answered yet, by id; answerRun() does it.
@@ -85,9 +92,14 @@ public:
     void release(quint64 holdId) override;
     void planForceRelease(const inspect::LockName &lock, const QByteArray &holder, QObject *context,
                           Answer<operate::ForceReleasePlan> answer) override;
+    void planWay(const inspect::LockName &lock, const QByteArray &contender, operate::Way way, QObject *context,
+                 Answer<operate::ForceReleasePlan> answer) override;
     void rehearse(operate::ForceReleasePlan plan, QObject *context, Answer<rehearse::Rehearsal> answer) override;
     void forceRelease(operate::ForceReleasePlan plan, const QString &reason, QObject *context,
                       Answer<operate::ForceReleaseOutcome> answer) override;
+    void bulkRelease(std::vector<operate::BulkTarget> targets, const QString &reason, QObject *context,
+                     std::function<void(int)> progressed, Answer<operate::BulkReport> answer) override;
+    void readAudit(const QString &knownStamp, QObject *context, Answer<operate::AuditReport> answer) override;
     quint64 playOnServers(RealRunOptions options, QObject *context, Answer<contention::Recording> answer) override;
     void cancelRun(quint64 runId) override;
 

@@ -328,6 +328,7 @@ private slots:
         auto *release = dialog->findChild<QPushButton *>(u"releaseButton"_s);
         QTRY_VERIFY(release->isVisible());
         QTest::keyClicks(dialog->findChild<QLineEdit *>(u"typeName"_s), u"/locks/orders"_s);
+        QTest::keyClicks(dialog->findChild<QLineEdit *>(u"reason"_s), u"INC-4411"_s);
         QVERIFY(!release->isEnabled());
         QVERIFY(dialog->findChild<QLabel *>(u"obstacle"_s)->text().contains(u"read-only"_s));
         connectAs(false); // armed meanwhile

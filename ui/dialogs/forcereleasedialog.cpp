@@ -5,7 +5,10 @@
 #include "core/workspace/values.h"
 #include "ui/dialogs/factsform.h"
 #include "ui/dialogs/forcereleasewords.h"
+#include "ui/dialogs/friction.h"
 #include "ui/dialogs/rehearsebutton.h"
+#include "ui/dialogs/releasepreview.h"
+#include "ui/dialogs/waypicker.h"
 #include "ui/parts/environment.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
@@ -58,6 +61,7 @@ void ForceReleaseDialog::pickHolder()
     if (picked.isEmpty() || picked == m_holder)
         return;
     m_holder = picked;
+    m_way->reset();
     read();
 }
 
@@ -65,6 +69,7 @@ void ForceReleaseDialog::pickHolder()
 void ForceReleaseDialog::lookAgain()
 {
     const auto holders = holdersOf(m_latest);
+    m_way->reset();
     if (!holderIn(m_latest, m_holder) && holders.size() > 1) {
         m_holder.clear();
         m_plan.reset();
@@ -90,18 +95,22 @@ void ForceReleaseDialog::read(bool silently)
         m_state->say(Banner::Look::Info, {}, tr("Reading the lock afresh…"));
         setStep(Step::Reading);
     }
-    m_backend.planForceRelease(m_lock, m_holder, this,
-                               [this, silently, asked = m_holder](const Result<operate::ForceReleasePlan> &plan) {
-                                   m_isAsking = false;
-                                   if (asked != m_holder || m_step != (silently ? Step::Form : Step::Reading))
-                                       return;
-                                   if (plan) {
-                                       m_latest = plan->before;
-                                       showPlan(*plan, silently);
-                                   } else if (!silently || plan.error().code == ErrorCode::Refused) {
-                                       showError(plan.error());
-                                   }
-                               });
+    const auto shown = [this, silently, asked = m_holder,
+                        way = m_way->way()](const Result<operate::ForceReleasePlan> &plan) {
+        m_isAsking = false;
+        if (asked != m_holder || way != m_way->way() || m_step != (silently ? Step::Form : Step::Reading))
+            return;
+        if (plan) {
+            m_latest = plan->before;
+            showPlan(*plan, silently);
+        } else if (!silently || plan.error().code == ErrorCode::Refused) {
+            showError(plan.error());
+        }
+    };
+    if (m_way->isRelease())
+        m_backend.planForceRelease(m_lock, m_holder, this, shown);
+    else
+        m_backend.planWay(m_lock, m_way->contender(), m_way->way(), this, shown);
 }
 
 void ForceReleaseDialog::showPlan(const operate::ForceReleasePlan &plan, bool isAgain)
@@ -109,31 +118,20 @@ void ForceReleaseDialog::showPlan(const operate::ForceReleasePlan &plan, bool is
     const bool sameRisk = isAgain && m_plan && m_plan->risk == plan.risk;
     const int scrolled = m_scroll->verticalScrollBar()->value();
     m_plan = plan;
-    m_holder = plan.holder;
-    m_facts->clear();
-    if (const auto *holder = plan.before.find(plan.holder))
-        m_facts->addText(tr("Takes it from"), Words::takenFrom(*holder, plan.before));
-    m_facts->addText(tr("Next owner"), Words::nextOwner(plan, m_clock()));
-    m_facts->addCode(tr("Will be sent"), plan.commands);
-    m_facts->addText(tr("Only if unchanged"),
-                     plan.guardText + (plan.exact ? QString() : tr("; a gap remains, see below")));
-    m_facts->addText(tr("Wakes"), plan.wakes);
-    m_facts->addText(tr("Other locks lost"), Words::otherLocksLost(plan));
+    if (plan.way != operate::Way::KillWaiter)
+        m_holder = plan.holder;
+    ReleasePreview::fillFacts(*m_facts, plan, m_clock());
     m_rehearse->setPlan(plan, isAgain);
-    m_danger->say(Banner::Look::Critical,
-                  plan.act.isEmpty() ? tr("The old holder may still believe it holds the lock.")
-                                     : tr("The old holder is told only by its next statement, which fails."),
-                  Words::fencing(plan));
-    showWarnings(plan);
+    ReleasePreview::sayDanger(*m_danger, plan);
+    ReleasePreview::fillWarnings(*m_warnings, m_content, plan);
+    m_way->offer(plan.before, m_holder, m_chosen);
     const auto *chosen = m_chosen == m_holder ? nullptr : plan.before.find(m_chosen);
-    m_waiter->setVisible(chosen != nullptr);
     if (chosen)
         m_waiter->say(Banner::Look::Info, {},
                       tr("%1, chosen in the queue, waits and holds nothing: this is about %2, which holds the lock.")
                           .arg(Words::who(*chosen), nameOfHolder()));
     sayGentler();
-    const auto act = plan.act.isEmpty() ? tr("Release from %1").arg(nameOfHolder()) : plan.act;
-    m_release->setText(QString(act).replace(u'&', u"&&"_s));
+    m_release->setText(ReleasePreview::buttonText(plan, nameOfHolder()));
     m_acceptRisk->setVisible(!plan.risk.isEmpty());
     if (!sameRisk)
         m_acceptRisk->setChecked(false);
@@ -141,21 +139,6 @@ void ForceReleaseDialog::showPlan(const operate::ForceReleasePlan &plan, bool is
     m_scroll->verticalScrollBar()->setValue(isAgain ? scrolled : 0);
     if (!isAgain)
         m_reason->setFocus();
-}
-
-void ForceReleaseDialog::showWarnings(const operate::ForceReleasePlan &plan)
-{
-    while (auto *item = m_warnings->takeAt(0)) {
-        delete item->widget();
-        delete item;
-    }
-    for (const auto &warning : plan.warnings) {
-        if (warning.startsWith("the old holder"_L1))
-            continue; // said above, larger
-        auto *banner = new Banner(m_content);
-        banner->say(Banner::Look::Warning, {}, harmless(warning, 1000));
-        m_warnings->addWidget(banner);
-    }
 }
 
 void ForceReleaseDialog::sayGentler()
@@ -178,7 +161,8 @@ void ForceReleaseDialog::tick()
         return;
     }
     sayGentler();
-    m_facts->setText(tr("Next owner"), Words::nextOwner(*m_plan, m_clock()));
+    if (m_plan->way == operate::Way::Release)
+        m_facts->setText(tr("Next owner"), Words::nextOwner(*m_plan, m_clock()));
 }
 
 QString ForceReleaseDialog::nameOfHolder() const
@@ -201,7 +185,7 @@ void ForceReleaseDialog::send()
 {
     if (!obstacle().isEmpty() || !m_plan)
         return;
-    m_state->say(Banner::Look::Info, {}, tr("Recording the intent, reading once more, then releasing…"));
+    m_state->say(Banner::Look::Info, {}, ReleasePreview::sendingText(*m_plan));
     setStep(Step::Sending);
     m_plan->isRiskAccepted = m_acceptRisk->isChecked();
     m_backend.forceRelease(*m_plan, m_reason->text().trimmed(), this,
@@ -222,12 +206,13 @@ void ForceReleaseDialog::showOutcome(const operate::ForceReleaseOutcome &outcome
         after = Words::holdersNow(m_latest) + u'\n'
                 + tr("Read again: %1.").arg(inspect::answerSentence(m_latest, m_latest.observed).left(500));
     }
-    const QString word = outcome.released ? tr("Released from %1.").arg(nameOfHolder()) : tr("Not released.");
+    const bool isDone = m_plan->way == operate::Way::Release ? outcome.released : outcome.done;
+    const QString word = ReleasePreview::outcomeWord(*m_plan, outcome, nameOfHolder());
     const QString sentence = after + u'\n' + label(outcome.message.toUtf8(), 1000);
     m_result = word + u' ' + sentence;
-    m_state->say(outcome.released ? Banner::Look::Ok : Banner::Look::Critical, word, sentence);
+    m_state->say(isDone ? Banner::Look::Ok : Banner::Look::Critical, word, sentence);
     setStep(Step::Done);
-    m_again->setVisible(!outcome.released);
+    m_again->setVisible(!outcome.released); // also to do more than the gentle way did
 }
 
 void ForceReleaseDialog::waitForIt()
@@ -290,11 +275,16 @@ void ForceReleaseDialog::setStep(Step step)
     m_step = step;
     const bool form = step == Step::Form || step == Step::Sending;
     m_gentler->setVisible(step == Step::Form && m_plan && !m_plan->gentler.isEmpty());
-    m_waiter->setVisible(form && m_plan && m_chosen != m_holder && m_plan->before.find(m_chosen));
+    const bool isRelease = m_way->isRelease();
+    m_waiter->setVisible(form && isRelease && m_plan && m_chosen != m_holder && m_plan->before.find(m_chosen));
     for (int i = 0; i < m_warnings->count(); ++i)
         m_warnings->itemAt(i)->widget()->setVisible(form);
-    for (QWidget *part : std::initializer_list<QWidget *>{m_facts, m_danger, m_inputs, m_copy, m_rehearse, m_release})
+    for (QWidget *part : std::initializer_list<QWidget *>{m_facts, m_inputs, m_copy, m_release})
         part->setVisible(form);
+    for (QWidget *part : std::initializer_list<QWidget *>{m_danger, m_rehearse})
+        part->setVisible(form && isRelease);
+    m_way->setVisible(form && m_way->hasChoice());
+    m_way->setEnabled(step == Step::Form);
     m_inputs->setEnabled(step == Step::Form);
     m_state->setVisible(step != Step::Form);
     m_copyNote->setVisible(step == Step::Done || step == Step::Changed);
@@ -306,12 +296,6 @@ void ForceReleaseDialog::setStep(Step step)
     fillPicker();
     updateReady();
     fit();
-}
-
-bool ForceReleaseDialog::isProduction() const
-{
-    const auto *status = m_book.find(m_lock.connection);
-    return status && status->production;
 }
 
 QString ForceReleaseDialog::obstacle() const
@@ -328,8 +312,11 @@ QString ForceReleaseDialog::obstacle() const
         return tr("%1 is read-only").arg(name);
     if (m_plan && !m_plan->risk.isEmpty() && !m_acceptRisk->isChecked())
         return tr("nothing tells this holder from the next one: tick that you accept it");
-    if (isProduction() && m_type->text() != escaped(m_lock.name))
+    const auto friction = frictionOf(m_book, m_lock.connection);
+    if (friction.typesName && m_type->text() != escaped(m_lock.name))
         return tr("type the lock’s name to release");
+    if (friction.wantsReason && m_reason->text().trimmed().isEmpty())
+        return tr("say why: it is recorded");
     return {};
 }
 
@@ -345,9 +332,10 @@ void ForceReleaseDialog::updateReady()
     const bool hadButton = std::exchange(m_armOffered, arm);
     m_arm->setVisible(arm);
     m_arm->setText(tr("Allow writes on %1…").arg(label(m_lock.connection.bytes(), 40)).replace(u'&', u"&&"_s));
-    const bool production = isProduction();
-    m_type->setVisible(production);
-    m_typeLabel->setVisible(production);
+    const auto friction = frictionOf(m_book, m_lock.connection);
+    m_type->setVisible(friction.typesName);
+    m_typeLabel->setVisible(friction.typesName);
+    m_release->setToolTip(friction.oneKey ? tr("Ctrl+Enter does it, too: this is the sandbox") : QString());
     showEnvironment(*m_tag, m_book, m_lock.connection);
     if (hadButton != arm)
         fit();
@@ -355,8 +343,8 @@ void ForceReleaseDialog::updateReady()
 
 QString ForceReleaseDialog::asCommand() const
 {
-    return Words::command(m_book.find(m_lock.connection), m_lock, m_holder, m_plan && !m_plan->risk.isEmpty(),
-                          m_reason->text());
+    return Words::command(m_book.find(m_lock.connection), m_lock, m_way->isRelease() ? m_holder : m_way->contender(),
+                          m_plan && !m_plan->risk.isEmpty(), m_reason->text(), m_way->way());
 }
 
 QString ForceReleaseDialog::note() const

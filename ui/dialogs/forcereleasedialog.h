@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Force-release as a form of facts: what is taken from whom, what will be sent, under which guard,
-// who is next, and what the old holder will go on believing. The gentler way comes first.
+// who is next, and what the old holder will go on believing. The gentler ways come first.
 //
 // It plans on a fresh reading, follows the lock while it is open, and the core reads once more before it acts;
 // where holder and plan differ nothing is sent and the dialog says who holds it now. Whole on any screen: facts
@@ -29,6 +29,7 @@ namespace lockscope::ui {
 class Banner;
 class FactsForm;
 class RehearseButton;
+class WayPicker;
 
 class ForceReleaseDialog : public QDialog {
     Q_OBJECT
@@ -72,7 +73,6 @@ private:
     void lookAgain();
     void read(bool silently = false);
     void showPlan(const operate::ForceReleasePlan &plan, bool isAgain);
-    void showWarnings(const operate::ForceReleasePlan &plan);
     void showError(const Error &error);
     void send();
     void showOutcome(const operate::ForceReleaseOutcome &outcome);
@@ -87,7 +87,6 @@ private:
     // Why the button is disabled; empty if it is not.
     [[nodiscard]] QString obstacle() const;
     [[nodiscard]] QString nameOfHolder() const;
-    [[nodiscard]] bool isProduction() const;
 
     Backend &m_backend;
     const ConnectionBook &m_book;
@@ -108,6 +107,7 @@ private:
     QLabel *m_tag = nullptr;
     QComboBox *m_pick = nullptr;
     QLabel *m_pickLabel = nullptr;
+    WayPicker *m_way = nullptr;
     QScrollArea *m_scroll = nullptr;
     QWidget *m_content = nullptr;
     Banner *m_waiter = nullptr; // the chosen one waits: the form is about another

@@ -3,7 +3,9 @@
 #include "ui/dialogs/factsform.h"
 #include "ui/dialogs/forcereleasedialog.h"
 #include "ui/dialogs/forcereleasewords.h"
+#include "ui/dialogs/friction.h"
 #include "ui/dialogs/rehearsebutton.h"
+#include "ui/dialogs/waypicker.h"
 #include "ui/parts/environment.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
@@ -21,6 +23,7 @@
 #include <QPushButton>
 #include <QScreen>
 #include <QScrollArea>
+#include <QShortcut>
 #include <QTimer>
 #include <QVBoxLayout>
 
@@ -44,6 +47,8 @@ void ForceReleaseDialog::build()
     column->setContentsMargins(24, 16, 24, 16);
     column->setSpacing(10);
     column->addWidget(makeHead());
+    column->addWidget(m_way = new WayPicker(this));
+    connect(m_way, &WayPicker::picked, this, [this] { read(); });
     column->addWidget(m_scroll = new QScrollArea(this), 1);
     m_scroll->setFrameShape(QFrame::NoFrame);
     m_scroll->setWidgetResizable(true);
@@ -142,6 +147,7 @@ QWidget *ForceReleaseDialog::makeInputs()
     grid->addWidget(m_acceptRisk, 2, 1);
     connect(m_acceptRisk, &QCheckBox::toggled, this, &ForceReleaseDialog::updateReady);
     connect(m_type, &QLineEdit::textChanged, this, &ForceReleaseDialog::updateReady);
+    connect(m_reason, &QLineEdit::textChanged, this, &ForceReleaseDialog::updateReady);
     return inputs;
 }
 
@@ -196,6 +202,14 @@ QWidget *ForceReleaseDialog::makeButtons()
     connect(m_again, &QPushButton::clicked, this, &ForceReleaseDialog::lookAgain);
     connect(m_cancel, &QPushButton::clicked, this, &QDialog::reject);
     connect(m_release, &QPushButton::clicked, this, &ForceReleaseDialog::send);
+    // One key where nothing of anybody else's can break; never Enter alone.
+    for (const auto &keys : {QKeySequence(Qt::CTRL | Qt::Key_Return), QKeySequence(Qt::CTRL | Qt::Key_Enter)}) {
+        auto *oneKey = new QShortcut(keys, this);
+        connect(oneKey, &QShortcut::activated, this, [this] {
+            if (frictionOf(m_book, m_lock.connection).oneKey)
+                send();
+        });
+    }
     connect(m_arm, &QPushButton::clicked, this, [this] { emit armRequested(m_lock.connection); });
     return buttons;
 }

@@ -179,7 +179,7 @@ QString ForceReleaseWords::failure(ErrorCode code)
 }
 
 QString ForceReleaseWords::command(const ConnectionStatus *status, const inspect::LockName &lock,
-                                   const QByteArray &holder, bool notExact, const QString &reason)
+                                   const QByteArray &holder, bool notExact, const QString &reason, operate::Way way)
 {
     const QString name = escaped(lock.connection.bytes());
     QStringList words{u"lockscopectl"_s};
@@ -191,6 +191,8 @@ QString ForceReleaseWords::command(const ConnectionStatus *status, const inspect
         words << u"--arm"_s << quotedForShell(name);
     words << u"force-release"_s << quotedForShell(escaped(lock.text())) << u"--holder"_s
           << quotedForShell(escaped(holder));
+    if (way != operate::Way::Release)
+        words << u"--way"_s << QString::fromLatin1(operate::wordOf(way));
     if (notExact)
         words << u"--not-exact"_s;
     if (!reason.isEmpty())

@@ -35,7 +35,8 @@ public:
     [[nodiscard]] static QString failure(ErrorCode code);
     // As lockscopectl would be told.
     [[nodiscard]] static QString command(const ConnectionStatus *status, const inspect::LockName &lock,
-                                         const QByteArray &holder, bool notExact, const QString &reason);
+                                         const QByteArray &holder, bool notExact, const QString &reason,
+                                         operate::Way way = operate::Way::Release);
 };
 
 [[nodiscard]] std::vector<const inspect::Contender *> holdersOf(const inspect::LockSnapshot &lock);

@@ -321,6 +321,12 @@ void PausableBackend::planForceRelease(const inspect::LockName &lock, const QByt
     m_backend.planForceRelease(lock, holder, context, std::move(answer));
 }
 
+void PausableBackend::planWay(const inspect::LockName &lock, const QByteArray &contender, operate::Way way,
+                              QObject *context, Answer<operate::ForceReleasePlan> answer)
+{
+    m_backend.planWay(lock, contender, way, context, std::move(answer));
+}
+
 void PausableBackend::rehearse(operate::ForceReleasePlan plan, QObject *context, Answer<rehearse::Rehearsal> answer)
 {
     m_backend.rehearse(std::move(plan), context, std::move(answer));
@@ -332,6 +338,17 @@ void PausableBackend::forceRelease(operate::ForceReleasePlan plan, const QString
     if (refuses(context, answer))
         return;
     m_backend.forceRelease(std::move(plan), reason, context, std::move(answer));
+}
+
+void PausableBackend::bulkRelease(std::vector<operate::BulkTarget> targets, const QString &reason, QObject *context,
+                                  std::function<void(int)> progressed, Answer<operate::BulkReport> answer)
+{
+    m_backend.bulkRelease(std::move(targets), reason, context, std::move(progressed), std::move(answer));
+}
+
+void PausableBackend::readAudit(const QString &knownStamp, QObject *context, Answer<operate::AuditReport> answer)
+{
+    m_backend.readAudit(knownStamp, context, std::move(answer));
 }
 
 quint64 PausableBackend::playOnServers(RealRunOptions options, QObject *context, Answer<contention::Recording> answer)

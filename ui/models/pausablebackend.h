@@ -60,9 +60,14 @@ public:
     void release(quint64 holdId) override;
     void planForceRelease(const inspect::LockName &lock, const QByteArray &holder, QObject *context,
                           Answer<operate::ForceReleasePlan> answer) override;
+    void planWay(const inspect::LockName &lock, const QByteArray &contender, operate::Way way, QObject *context,
+                 Answer<operate::ForceReleasePlan> answer) override;
     void rehearse(operate::ForceReleasePlan plan, QObject *context, Answer<rehearse::Rehearsal> answer) override;
     void forceRelease(operate::ForceReleasePlan plan, const QString &reason, QObject *context,
                       Answer<operate::ForceReleaseOutcome> answer) override;
+    void bulkRelease(std::vector<operate::BulkTarget> targets, const QString &reason, QObject *context,
+                     std::function<void(int)> progressed, Answer<operate::BulkReport> answer) override;
+    void readAudit(const QString &knownStamp, QObject *context, Answer<operate::AuditReport> answer) override;
     quint64 playOnServers(RealRunOptions options, QObject *context, Answer<contention::Recording> answer) override;
     void cancelRun(quint64 runId) override;
 

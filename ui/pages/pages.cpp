@@ -3,6 +3,7 @@
 
 #include "ui/pages/findingspage.h"
 #include "ui/pages/graphpage.h"
+#include "ui/pages/auditpage.h"
 #include "ui/pages/keyspage.h"
 #include "ui/pages/lessonspage.h"
 #include "ui/pages/lockspage.h"
@@ -47,6 +48,7 @@ const std::vector<PageRow> &allPages()
         {u"sessions"_s, u"Sessions"_s, true, makePage<SessionsPage>},
         {u"simulator"_s, u"Simulator"_s, false, makeSimulator},
         {u"lessons"_s, u"Lessons"_s, false, makePage<LessonsPage>},
+        {u"audit"_s, u"Audit"_s, false, makePage<AuditPage>},
         {u"log"_s, u"Log"_s, true, makePage<LogPage>},
     };
     return all;

@@ -7,11 +7,10 @@
 #pragma once
 
 #include "core/async/task.h"
+#include "core/rules/revocationmark.h"
 #include "core/zookeeper/session.h"
 
 namespace lockscope::recipes {
-
-inline constexpr char revocationMark[] = "__REVOKE__";
 
 // NoNode when there is nobody to ask any more. Sent again over broken connections until the deadline:
 // twice does no harm.

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/operate/bulkrelease.h"
+
+#include "core/base/text.h"
+
+namespace lockscope::operate {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr std::chrono::seconds eachWithin(15);
+
+// Empty: it was done. Else why it was not, or what else is not as expected.
+Task<QString> releaseOne(BulkTarget target, BulkTools tools, QString reason)
+{
+    const auto deadline = Deadline::after(*tools.loop, eachWithin);
+    auto planning = tools.plan(target.lock, target.contender, target.way, deadline);
+    const auto plan = co_await planning;
+    if (!plan)
+        co_return plan.error().message;
+    if (plan->holder != target.contender)
+        co_return u"it is about %1 now"_s.arg(label(plan->holder, 80));
+    if (!plan->risk.isEmpty())
+        co_return u"nothing was sent: %1; look at it by itself"_s.arg(plan->risk);
+    auto acting = tools.act(*plan, reason, deadline);
+    const auto outcome = co_await acting;
+    if (!outcome)
+        co_return outcome.error().message;
+    const bool isDone = target.way == Way::Release ? outcome->released : outcome->done;
+    co_return isDone ? QString() : outcome->message;
+}
+
+} // namespace
+
+Task<Result<BulkReport>> bulkRelease(std::vector<BulkTarget> targets, BulkTools tools, QString reason)
+{
+    BulkReport report;
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+        auto one = releaseOne(targets[i], tools, reason);
+        const auto why = co_await one;
+        if (!why.isEmpty()) {
+            report.stoppedAt = targets[i];
+            report.why = why;
+            report.left.assign(targets.begin() + static_cast<std::ptrdiff_t>(i) + 1, targets.end());
+            break;
+        }
+        report.done.push_back(targets[i]);
+        if (tools.progressed)
+            tools.progressed(static_cast<int>(report.done.size()));
+    }
+    co_return report;
+}
+
+} // namespace lockscope::operate

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/operate/bulktargets.h"
+
+#include "core/base/text.h"
+#include "core/inspect/findings.h"
+#include "core/operate/releasemethod.h"
+
+#include <algorithm>
+#include <map>
+
+namespace lockscope::operate {
+
+using namespace Qt::StringLiterals;
+using inspect::Contender;
+using inspect::FindingCode;
+using inspect::LockSnapshot;
+using inspect::Role;
+
+namespace {
+
+BulkTarget targetOfBulk(const LockSnapshot &lock, const Contender &one, Way way)
+{
+    BulkTarget target;
+    target.lock = lock.lock;
+    target.contender = one.id;
+    target.way = way;
+    target.who = one.endpoint   ? label(one.endpoint->toUtf8(), 80)
+                 : one.identity ? label(*one.identity, 80)
+                                : QString();
+    target.since = one.role == Role::Holder ? one.heldSince : one.waitingSince;
+    target.serverAhead = lock.serverAhead;
+    return target;
+}
+
+bool isLeftBehind(const LockSnapshot &lock, const Contender &one)
+{
+    return std::ranges::any_of(lock.findings, [&](const auto &finding) {
+        const bool isLitter = finding.code == FindingCode::PersistentNode || finding.code == FindingCode::StaleQueue;
+        return isLitter && std::ranges::count(finding.contenders, one.id) > 0;
+    });
+}
+
+} // namespace
+
+std::vector<BulkTarget> targetsOf(const std::vector<const LockSnapshot *> &locks,
+                                  const std::function<bool(const LockSnapshot &, const Contender &)> &picks)
+{
+    std::vector<BulkTarget> targets;
+    std::map<std::pair<ConnectionName, QString>, std::size_t> killed; // the target that ends that connection
+    for (const auto *lock : locks) {
+        const auto way = releaseWay(*lock);
+        if (!way)
+            continue;
+        for (const auto &one : lock->contenders) {
+            if (one.role != Role::Holder || !picks(*lock, one))
+                continue;
+            if (methodOf(*way).endsConnection && one.session) {
+                const auto [at, isNew] =
+                    killed.emplace(std::pair(lock->lock.connection, *one.session), targets.size());
+                if (!isNew) {
+                    targets[at->second].goWithIt.push_back(lock->lock);
+                    continue;
+                }
+            }
+            targets.push_back(targetOfBulk(*lock, one, Way::Release));
+        }
+    }
+    return targets;
+}
+
+std::vector<BulkTarget> targetsOfSession(const std::vector<const LockSnapshot *> &locks,
+                                         const ConnectionName &connection, const QString &session)
+{
+    return targetsOf(locks, [&](const LockSnapshot &lock, const Contender &one) {
+        return lock.lock.connection == connection && one.session == session;
+    });
+}
+
+std::vector<BulkTarget> litterOf(const std::vector<const LockSnapshot *> &locks)
+{
+    auto targets = targetsOf(locks, isLeftBehind);
+    for (const auto *lock : locks) {
+        for (const auto &one : lock->contenders) {
+            if (one.role != Role::Waiter || !isLeftBehind(*lock, one))
+                continue;
+            const auto ways = waysFor(*lock, one);
+            if (std::ranges::find(ways, Way::KillWaiter, &WayOffer::way) != ways.end())
+                targets.push_back(targetOfBulk(*lock, one, Way::KillWaiter));
+        }
+    }
+    return targets;
+}
+
+} // namespace lockscope::operate

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// What several force-releases are about, and what came of them, as values.
+#pragma once
+
+#include "core/operate/forcereleaseplan.h"
+
+#include <functional>
+
+namespace lockscope::operate {
+
+struct BulkTarget {
+    inspect::LockName lock;
+    QByteArray contender; // its full id
+    Way way = Way::Release;
+    QString who;                                  // for people: the host, else what it says of itself
+    std::optional<inspect::ServerTime> since;     // it holds or waits
+    std::chrono::milliseconds serverAhead{};      // the server's clock minus ours
+    std::vector<inspect::LockName> goWithIt = {}; // locks of the same connection, which the same KILL ends
+    friend bool operator==(const BulkTarget &, const BulkTarget &) = default;
+};
+
+struct BulkReport {
+    std::vector<BulkTarget> done;
+    std::optional<BulkTarget> stoppedAt; // what was not as expected there
+    QString why;
+    std::vector<BulkTarget> left; // not touched
+};
+
+// Of these locks every holder that `picks`, where there is a safe way to take its hold; of an SQL connection once, since
+// to end it ends all it holds. Any thread.
+[[nodiscard]] std::vector<BulkTarget> targetsOf(
+    const std::vector<const inspect::LockSnapshot *> &locks,
+    const std::function<bool(const inspect::LockSnapshot &, const inspect::Contender &)> &picks);
+// What a session holds.
+[[nodiscard]] std::vector<BulkTarget> targetsOfSession(const std::vector<const inspect::LockSnapshot *> &locks,
+                                                       const ConnectionName &connection, const QString &session);
+// What clients that are gone left behind and nothing else removes, by the findings persistent-node and stale-queue:
+// holders are released, waiters taken out of their queue.
+[[nodiscard]] std::vector<BulkTarget> litterOf(const std::vector<const inspect::LockSnapshot *> &locks);
+
+} // namespace lockscope::operate

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can be done about a lock that is gentler than taking it away, as a table: each backend has rows for its own, in
+// the file that also sends them. It goes the way of a force-release (forcerelease.h): planned from a snapshot, read
+// again, intent written, sent under a guard, read again, result written; the audit record's action is the way's word.
+//
+// None of them ever takes the lock from another than the one it is about; what KillWaiter removes never holds it at
+// that moment.
+#pragma once
+
+#include "core/base/backendkind.h"
+#include "core/operate/forcerelease.h"
+
+namespace lockscope::operate {
+
+// What a lease is shortened to: a client that lives renews it in time (Redisson does every 10 s), a dead one does not.
+constexpr std::chrono::milliseconds shortenedTo{10'000};
+
+// Of --way.
+[[nodiscard]] std::optional<Way> wayNamed(const QString &word);
+[[nodiscard]] QString actionOf(Way way);
+
+struct GentlerMethod {
+    Way way;
+    // Whether there is this way for it at all, by what the catalogue and the snapshot say.
+    bool (*fits)(const inspect::LockSnapshot &snapshot, const inspect::Contender &contender);
+    // One line: what would be done.
+    QString (*what)(const inspect::LockSnapshot &snapshot, const inspect::Contender &contender);
+    // act, commands, guardText, exact, who, alsoLost, warnings.
+    void (*plan)(ForceReleasePlan &plan, const inspect::Contender &contender);
+};
+#define LOCKSCOPE_GENTLER(Name) [[nodiscard]] std::vector<GentlerMethod> gentlerMethodsOf##Name();
+LOCKSCOPE_BACKENDS(LOCKSCOPE_GENTLER)
+#undef LOCKSCOPE_GENTLER
+
+// Steps 2 to 5 of a plan that is not a Release; forceRelease() comes here by itself.
+[[nodiscard]] Task<Result<ForceReleaseOutcome>> actGently(ForceReleasePlan plan, ForceReleaseTools tools,
+                                                          QString reason, Deadline deadline);
+
+} // namespace lockscope::operate

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// A gentler way, done: the steps of forcerelease.h.
+#include "core/async/sleep.h"
+#include "core/base/text.h"
+#include "core/inspect/json.h"
+#include "core/operate/gentler.h"
+#include "core/operate/releaseact.h"
+#include "core/operate/releaserecord.h"
+
+namespace lockscope::operate {
+
+using namespace Qt::StringLiterals;
+using inspect::LockSnapshot;
+using inspect::Role;
+
+namespace {
+
+// Empty when the same contender, in the same role and with the same identity, is still there.
+std::optional<Error> refusalOfGentler(const ForceReleasePlan &plan, const Result<LockSnapshot> &fresh)
+{
+    if (!fresh && fresh.error().code == ErrorCode::NoNode)
+        return goneAlready(plan);
+    if (!fresh)
+        return fresh.error();
+    const auto *one = fresh->find(plan.holder);
+    if (!one)
+        return goneAlready(plan);
+    const auto *planned = plan.before.find(plan.holder);
+    if (!planned || planned->role != one->role)
+        return changedMeanwhile(plan, one->role == Role::Holder ? u"it holds the lock now"_s : u"it waits now"_s);
+    if (one->guard != plan.guard)
+        return changedMeanwhile(plan, u"it is another node or key of the same name, or its data was changed"_s);
+    return std::nullopt;
+}
+
+QString doneWord(Way way)
+{
+    switch (way) {
+    case Way::Revoke: return u"asked"_s;
+    case Way::ShortenTtl: return u"shortened"_s;
+    case Way::KillWaiter: return u"removed"_s;
+    case Way::KillQuery: return u"ended"_s;
+    case Way::Release: break;
+    }
+    return u"released"_s;
+}
+
+QString whatWasDone(const ForceReleasePlan &plan)
+{
+    const auto who = label(plan.holder, 80);
+    const auto lock = label(plan.before.lock.text());
+    switch (plan.way) {
+    case Way::Revoke: return u"%1: %2 was asked to let go"_s.arg(lock, who);
+    case Way::ShortenTtl:
+        return u"%1: the lease of %2 ends in %3 s at the latest unless it renews it"_s.arg(
+            lock, who, QString::number(shortenedTo.count() / 1000));
+    case Way::KillWaiter: return u"%1: %2 was taken out of those who wait"_s.arg(lock, who);
+    case Way::KillQuery: return u"%1: the running statement of %2 was ended"_s.arg(lock, who);
+    case Way::Release: break;
+    }
+    return lock;
+}
+
+// The holder is the same by its id; what it did since with its data is its own.
+bool isStillThere(const ForceReleasePlan &plan, const Result<LockSnapshot> &now)
+{
+    return now && now->find(plan.holder);
+}
+
+QString whatIsNow(const ForceReleasePlan &plan, const Result<LockSnapshot> &now)
+{
+    if (!now && now.error().code != ErrorCode::NoNode)
+        return u"it could not be read again: %1"_s.arg(now.error().message);
+    if (now && now->mayBeOld)
+        return u"what the server says of it may be old; look again"_s;
+    const bool isThere = isStillThere(plan, now);
+    if (plan.way == Way::KillWaiter)
+        return isThere ? u"yet it waits still, or again"_s : u"it does not wait any more"_s;
+    if (isThere)
+        return plan.way == Way::Revoke ? u"it holds it still: whether and when it lets go is up to it"_s
+                                       : u"it holds it still"_s;
+    const bool isUnseen = !now && recipes::recipeOf(plan.before.recipe).seenContended;
+    return isUnseen ? u"nobody waits for it any more, and a server shows a row lock only then"_s
+                    : u"it does not hold it any more"_s;
+}
+
+// Who was asked needs a moment to let go.
+Task<Result<LockSnapshot>> readAfter(ForceReleasePlan plan, ForceReleaseTools tools)
+{
+    constexpr std::chrono::seconds rereadWithin(5);
+    constexpr std::chrono::seconds letsGoWithin(2);
+    constexpr std::chrono::milliseconds lookEvery(100);
+    const auto rereadBy = Deadline::after(*tools.loop, rereadWithin);
+    const auto patience = Deadline::after(*tools.loop, letsGoWithin);
+    auto now = co_await tools.observer->readNow(plan.before.lock.name, rereadBy);
+    const bool mayLetGo = plan.way == Way::Revoke || plan.way == Way::KillQuery;
+    while (mayLetGo && isStillThere(plan, now) && !patience.hasPassed(*tools.loop)) {
+        auto rest = sleepFor(*tools.loop, lookEvery);
+        co_await rest;
+        now = co_await tools.observer->readNow(plan.before.lock.name, rereadBy);
+    }
+    co_return now;
+}
+
+} // namespace
+
+Task<Result<ForceReleaseOutcome>> actGently(ForceReleasePlan plan, ForceReleaseTools tools, QString reason,
+                                            Deadline deadline)
+{
+    const auto fresh = co_await tools.observer->readNow(plan.before.lock.name, deadline);
+    if (auto refusal = refusalOfGentler(plan, fresh))
+        co_return *refusal;
+    const auto intent = recordOf(plan, u"intent"_s, reason, *fresh);
+    if (const auto written = tools.audit->append(intent); !written)
+        co_return written.error();
+
+    auto sending = tools.send(plan, deadline);
+    const auto sent = co_await sending;
+
+    auto reading = readAfter(plan, tools);
+    const auto now = co_await reading;
+    auto result = recordOf(plan, u"result"_s, reason, *fresh);
+    result.outcome = auditOutcome(sent, doneWord(plan.way));
+    if (now)
+        result.after = inspect::toJson(*now);
+    const auto recorded = tools.audit->append(result);
+
+    if (!sent && sent.error().code == ErrorCode::UnknownOutcome)
+        co_return Error{ErrorCode::UnknownOutcome,
+                        u"%1: the command was sent and its answer lost (%2); now: %3"_s.arg(
+                            label(plan.before.lock.text()), sent.error().message, whatIsNow(plan, now))};
+    if (!sent)
+        co_return sent.error();
+    ForceReleaseOutcome outcome;
+    outcome.done = true;
+    outcome.released = plan.way != Way::KillWaiter && !isStillThere(plan, now)
+                       && (now || now.error().code == ErrorCode::NoNode)
+                       && (now || !recipes::recipeOf(plan.before.recipe).seenContended);
+    if (now)
+        outcome.after = *now;
+    outcome.message = u"%1; %2"_s.arg(whatWasDone(plan), whatIsNow(plan, now));
+    if (!recorded)
+        outcome.message += u"; the result is missing in the audit file: "_s + recorded.error().message;
+    co_return outcome;
+}
+
+} // namespace lockscope::operate

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// KILL QUERY: the holder's running statement, or the one by which somebody waits. killconnection.cpp sends it.
+#include "core/base/text.h"
+#include "core/inspect/findings.h"
+#include "core/operate/gentler.h"
+#include "core/rules/catalogue.h"
+
+#include <algorithm>
+
+namespace lockscope::operate {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+bool canKillQuery(const inspect::LockSnapshot &snapshot, const inspect::Contender &one)
+{
+    const auto *idle = snapshot.find(inspect::FindingCode::IdleInTransaction);
+    const bool isIdle = idle && std::ranges::count(idle->contenders, one.id) > 0;
+    return one.session && one.session->toULongLong() != 0 && !one.guard.value.isEmpty() && !isIdle
+           && recipes::recipeOf(snapshot.recipe).release == recipes::ReleaseWay::KillConnection;
+}
+
+QString whatKillQuery(const inspect::LockSnapshot &, const inspect::Contender &one)
+{
+    const auto connection = label(one.session.value_or(QString()).toUtf8(), 40);
+    return one.role == inspect::Role::Waiter
+               ? u"end the waiting statement of connection %1 (KILL QUERY): the connection stays"_s.arg(connection)
+               : u"end the running statement of connection %1 (KILL QUERY): the connection stays, and keeps what it "
+                 u"locked unless its client rolls back"_s.arg(connection);
+}
+
+void planKillQuery(ForceReleasePlan &plan, const inspect::Contender &one)
+{
+    const bool isWaiter = one.role == inspect::Role::Waiter;
+    const bool isNamed = recipes::recipeOf(plan.before.recipe).shape == recipes::Shape::NamedLock;
+    const auto connection = label(one.session.value_or(QString()).toUtf8(), 40);
+    plan.act = u"KILL QUERY %1"_s.arg(connection);
+    plan.commands << u"BEGIN NOT ATOMIC IF it is still so THEN KILL QUERY %1 (one statement; MariaDB only)"_s.arg(
+        connection);
+    plan.guardText = u"%1, and it must %2, looked at right before, in the same statement"_s.arg(
+        isNamed ? u"connection %1"_s.arg(connection) : label(one.guard.value),
+        isWaiter ? u"still wait"_s : u"still hold the lock and run a statement"_s);
+    plan.exact = false;
+    plan.warnings
+        << u"KILL knows only the connection: should it begin another statement in the moment between the last "
+           u"look and the KILL, that one is ended"_s;
+    plan.wakes = isWaiter ? u"nobody"_s : u"its client, by the error 1317 of its statement"_s;
+    plan.who = isWaiter ? u"nobody: the lock stays where it is"_s
+                        : u"nobody yet: the lock stays with it until its client ends the transaction or lets go"_s;
+    plan.alsoLost =
+        u"what this statement has done; of a statement outside a transaction (autocommit) that is all. The "
+        u"connection, its transaction and its named locks stay"_s;
+}
+
+} // namespace
+
+std::vector<GentlerMethod> gentlerMethodsOfMariaDb()
+{
+    return {{Way::KillWaiter, &canKillQuery, &whatKillQuery, &planKillQuery},
+            {Way::KillQuery, &canKillQuery, &whatKillQuery, &planKillQuery}};
+}
+
+} // namespace lockscope::operate

@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is gentler than a force-release, on real servers: it does what it says and no more, and hits nobody who was not
+// looked at.
+#include "tests/support/finish.h"
+#include "tst_ctl_fixture.h"
+
+#include "core/base/random.h"
+#include "core/operate/gentler.h"
+#include "core/recipes/curator/revocation.h"
+#include "core/redis/client.h"
+#include "core/workspace/hold.h"
+#include "tests/support/redlockfixture.h"
+#include "tests/support/testmain.h"
+
+using namespace lockscope;
+using namespace lockscope::test;
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using operate::Way;
+
+namespace {
+
+constexpr int killRaces = 100;
+
+// Lets go when it is asked to.
+Task<void> revocable(HeldLock *lock, zk::Session *session, ZPath node)
+{
+    auto waiting = recipes::untilRevocationRequested(session, node, Deadline::never());
+    const auto asked = co_await waiting;
+    if (asked && *asked) {
+        const auto soon = Deadline::after(session->loop(), 20s);
+        auto releasing = lock->release(soon);
+        co_await releasing;
+    }
+}
+
+} // namespace
+
+class TestGentler : public QObject {
+    Q_OBJECT
+
+    Servers m_servers;
+    std::unique_ptr<redis::Connection> m_redis; // somebody else's
+    std::unique_ptr<Workspace> m_workspace;
+    Random m_random = Random(20261123);
+    int m_count = 0;
+
+    Loop &loop() { return m_servers.loop; }
+    Deadline soon() { return Deadline::after(loop(), 20s); }
+    template <class T>
+    Result<T> perform(Task<Result<T>> task)
+    {
+        return test::finish(loop(), std::move(task));
+    }
+    HoldRequest request(const char *recipe, const char *connection)
+    {
+        HoldRequest wanted;
+        wanted.recipe = recipe;
+        const auto number = QByteArray::number(++m_count);
+        wanted.lock = {ConnectionName(connection),
+                       (QByteArray(connection) == "zk" ? "/gentle/lock" : "gentle-lock") + number};
+        wanted.ttl = 60s;
+        return wanted;
+    }
+    Result<operate::ForceReleasePlan> plan(const inspect::LockName &lock, const QByteArray &contender, Way way)
+    {
+        return perform(m_workspace->planForceRelease(lock, contender, soon(), way));
+    }
+    Result<operate::ForceReleaseOutcome> act(const operate::ForceReleasePlan &plan)
+    {
+        return perform(m_workspace->forceRelease(plan, u"stuck"_s, soon()));
+    }
+    qint64 command(const redis::Command &words)
+    {
+        const auto answer = test::await(m_redis->command(words, soon()));
+        return answer ? answer->integer : -100;
+    }
+    Result<inspect::LockSnapshot> read(const inspect::LockName &lock)
+    {
+        return perform(m_workspace->read(lock, soon()));
+    }
+    // Whoever waits, once it is there.
+    QByteArray waiterOf(const inspect::LockName &lock)
+    {
+        QByteArray id;
+        (void)QTest::qWaitFor(
+            [&] {
+                const auto now = read(lock);
+                for (const auto &one : now ? now->contenders : std::vector<inspect::Contender>()) {
+                    if (one.role == inspect::Role::Waiter)
+                        id = one.id;
+                }
+                return !id.isEmpty();
+            },
+            5'000);
+        return id;
+    }
+    std::vector<operate::AuditRecord> records()
+    {
+        const auto all = m_workspace->audit().read(nullptr);
+        return all ? *all : std::vector<operate::AuditRecord>();
+    }
+
+private slots:
+    void initTestCase()
+    {
+        const auto why = m_servers.start();
+        if (!why.isEmpty())
+            QSKIP(qPrintable(why));
+        m_redis = redis::openConnection(loop(), testing::optionsFor(m_servers.redis->address()));
+        QVERIFY(testing::becomes(*m_redis, redis::ConnectionState::Connected));
+        WorkspaceOptions options;
+        options.observe = false;
+        m_workspace = std::make_unique<Workspace>(loop(), options, nullptr);
+        for (const auto &uri : {u"zk="_s + m_servers.zk(), u"redis="_s + m_servers.redisUri()}) {
+            auto spec = parseConnection(uri);
+            QVERIFY(spec);
+            QVERIFY(m_workspace->add(*spec));
+        }
+    }
+    void cleanupTestCase()
+    {
+        m_workspace.reset();
+        m_redis.reset();
+        m_servers.stop();
+    }
+
+    void whoMadeItsLockRevocableLetsGoWhenAsked()
+    {
+        const auto wanted = request("curator-mutex", "zk");
+        HeldLock holder(*m_workspace, wanted);
+        const auto had = perform(holder.acquire(10s));
+        QVERIFY(had);
+        Scope scope(loop());
+        scope.launch(revocable(&holder, m_servers.session.get(), had->node));
+        const auto asking = plan(wanted.lock, had->id, Way::Revoke);
+        QVERIFY2(asking, asking ? "" : qPrintable(asking.error().message));
+        QVERIFY(asking->exact);
+        const auto before = records().size();
+        const auto outcome = act(*asking);
+        QVERIFY2(outcome, outcome ? "" : qPrintable(outcome.error().message));
+        QVERIFY2(outcome->done && outcome->released, qPrintable(outcome->message));
+        QCOMPARE(records().size(), before + 2);
+        QCOMPARE(records().back().action, u"revoke"_s);
+        QCOMPARE(records().back().outcome, u"asked"_s);
+    }
+
+    void whoDidNotHoldsItStill()
+    {
+        const auto wanted = request("curator-mutex", "zk");
+        HeldLock holder(*m_workspace, wanted);
+        const auto had = perform(holder.acquire(10s));
+        QVERIFY(had);
+        const auto outcome = act(*plan(wanted.lock, had->id, Way::Revoke));
+        QVERIFY(outcome && outcome->done && !outcome->released);
+        QVERIFY2(outcome->message.contains(u"holds it still"_s), qPrintable(outcome->message));
+        const auto data = test::await(m_servers.session->get(had->node, std::nullopt, soon()));
+        QCOMPARE(data->data, QByteArray(recipes::revocationMark));
+        QVERIFY(perform(holder.release(soon())));
+    }
+
+    void aNodeThatWasWrittenSinceIsNotOverwritten()
+    {
+        const auto wanted = request("curator-mutex", "zk");
+        HeldLock holder(*m_workspace, wanted);
+        const auto had = perform(holder.acquire(10s));
+        QVERIFY(had);
+        const auto asking = plan(wanted.lock, had->id, Way::Revoke);
+        QVERIFY(asking);
+        QVERIFY(test::await(m_servers.session->set(had->node, "mine", zk::anyVersion, soon())));
+        QCOMPARE(act(*asking).error().code, ErrorCode::Refused);
+        // At the last look, too.
+        QCOMPARE(perform(m_workspace->find(wanted.lock.connection)->sendRelease(*asking, soon())).error().code,
+                 ErrorCode::Refused);
+        const auto data = test::await(m_servers.session->get(had->node, std::nullopt, soon()));
+        QCOMPARE(data->data, QByteArray("mine"));
+        QVERIFY(perform(holder.release(soon())));
+    }
+
+    void aLeaseEndsSooner_data()
+    {
+        QTest::addColumn<QByteArray>("recipe");
+        for (const char *recipe : {"redis-set-nx", "redisson-lock", "redisson-rwlock", "redisson-fenced-lock"})
+            QTest::newRow(recipe) << QByteArray(recipe);
+    }
+    void aLeaseEndsSooner()
+    {
+        QFETCH(const QByteArray, recipe);
+        const auto wanted = request(recipe.constData(), "redis");
+        HeldLock holder(*m_workspace, wanted);
+        const auto had = perform(holder.acquire(10s));
+        QVERIFY(had);
+        const auto shortening = plan(wanted.lock, had->id, Way::ShortenTtl);
+        QVERIFY2(shortening, shortening ? "" : qPrintable(shortening.error().message));
+        QVERIFY(command({"PTTL", wanted.lock.name}) > 30'000);
+        const auto outcome = act(*shortening);
+        QVERIFY2(outcome && outcome->done && !outcome->released,
+                 outcome ? qPrintable(outcome->message) : qPrintable(outcome.error().message));
+        const auto left = command({"PTTL", wanted.lock.name});
+        QVERIFY2(left > 0 && left <= 10'000, QByteArray::number(left));
+        // Never longer: what ends as soon is left alone.
+        QVERIFY(!plan(wanted.lock, had->id, Way::ShortenTtl));
+        QCOMPARE(perform(m_workspace->find(wanted.lock.connection)->sendRelease(*shortening, soon())).error().code,
+                 ErrorCode::Refused);
+        QCOMPARE(records().back().action, u"shorten-ttl"_s);
+        QVERIFY(perform(holder.release(soon())));
+    }
+
+    // The value changes between the preview and the act, or between the last reading and the script.
+    void theLeaseOfTheNextOneStays_data() { aLeaseEndsSooner_data(); }
+    void theLeaseOfTheNextOneStays()
+    {
+        QFETCH(const QByteArray, recipe);
+        const auto wanted = request(recipe.constData(), "redis");
+        HeldLock holder(*m_workspace, wanted);
+        const auto had = perform(holder.acquire(10s));
+        QVERIFY(had);
+        const auto shortening = plan(wanted.lock, had->id, Way::ShortenTtl);
+        QVERIFY(shortening);
+        QVERIFY(perform(holder.release(soon())));
+        HeldLock next(*m_workspace, wanted);
+        QVERIFY(perform(next.acquire(10s)));
+        QCOMPARE(act(*shortening).error().code, ErrorCode::Refused);
+        QCOMPARE(perform(m_workspace->find(wanted.lock.connection)->sendRelease(*shortening, soon())).error().code,
+                 ErrorCode::Refused);
+        QVERIFY(command({"PTTL", wanted.lock.name}) > 30'000);
+        QVERIFY(perform(next.release(soon())));
+    }
+
+    // Its TTL is theirs, too.
+    void aLeaseThatReadersShareStays()
+    {
+        auto wanted = request("redisson-rwlock", "redis");
+        wanted.readMode = true;
+        HeldLock one(*m_workspace, wanted), other(*m_workspace, wanted);
+        const auto had = perform(one.acquire(10s));
+        QVERIFY(had);
+        const auto alone = plan(wanted.lock, had->id, Way::ShortenTtl);
+        QVERIFY(alone);
+        QVERIFY(perform(other.acquire(10s)));
+        QVERIFY(!plan(wanted.lock, had->id, Way::ShortenTtl));
+        QVERIFY(!perform(m_workspace->find(wanted.lock.connection)->sendRelease(*alone, soon())));
+        QVERIFY(command({"PTTL", wanted.lock.name}) > 30'000);
+        QVERIFY(perform(one.release(soon())));
+        QVERIFY(perform(other.release(soon())));
+    }
+
+    void aPlaceInAFairQueueIsTakenAway()
+    {
+        const auto wanted = request("redisson-fair-lock", "redis");
+        HeldLock holder(*m_workspace, wanted), waiter(*m_workspace, wanted);
+        QVERIFY(perform(holder.acquire(10s)));
+        std::optional<Result<recipes::Grant>> got;
+        Scope scope(loop());
+        scope.launch(keepResult(waiter.acquire(60s), &got));
+        const auto id = waiterOf(wanted.lock);
+        QVERIFY(!id.isEmpty());
+        const auto killing = plan(wanted.lock, id, Way::KillWaiter);
+        QVERIFY2(killing, killing ? "" : qPrintable(killing.error().message));
+        const auto outcome = act(*killing);
+        QVERIFY2(outcome && outcome->done, outcome ? "" : qPrintable(outcome.error().message));
+        QCOMPARE(command({"LLEN", "redisson_lock_queue:{" + wanted.lock.name + '}'}), 0);
+        QCOMPARE(records().back().action, u"kill-waiter"_s);
+        QCOMPARE(act(*killing).error().code, ErrorCode::Refused);
+        QVERIFY(perform(holder.release(soon())));
+    }
+
+    void aHolderIsNoWaiter()
+    {
+        const auto wanted = request("zk-mutex", "zk");
+        HeldLock holder(*m_workspace, wanted);
+        const auto had = perform(holder.acquire(10s));
+        QVERIFY(had);
+        const auto killing = plan(wanted.lock, had->id, Way::KillWaiter);
+        QCOMPARE(killing.error().code, ErrorCode::Refused);
+        const auto shortening = plan(wanted.lock, had->id, Way::ShortenTtl);
+        QCOMPARE(shortening.error().code, ErrorCode::Unsupported);
+        QVERIFY2(shortening.error().message.contains(u"there is: revoke, release"_s),
+                 qPrintable(shortening.error().message));
+        QVERIFY(perform(holder.release(soon())));
+    }
+
+    // The holder lets go at a random moment around the act: the waiter is removed while it waits, or keeps what it got.
+    void aKilledWaiterIsNeverTheHolder_data()
+    {
+        QTest::addColumn<QByteArray>("recipe");
+        for (const char *recipe : {"zk-mutex", "zk-shared"})
+            QTest::newRow(recipe) << QByteArray(recipe);
+    }
+    void aKilledWaiterIsNeverTheHolder()
+    {
+        QFETCH(const QByteArray, recipe);
+        int killed = 0, refused = 0, wrong = 0;
+        std::chrono::microseconds takes(0); // an act that nobody disturbs: the first
+        for (int n = 0; n < killRaces; ++n) {
+            const auto wanted = request(recipe.constData(), "zk");
+            HeldLock holder(*m_workspace, wanted), waiter(*m_workspace, wanted);
+            QVERIFY(perform(holder.acquire(10s)));
+            std::optional<Result<recipes::Grant>> got;
+            std::optional<Result<operate::ForceReleaseOutcome>> outcome;
+            std::optional<Result<void>> released;
+            Scope scope(loop());
+            scope.launch(keepResult(waiter.acquire(20s), &got));
+            const auto id = waiterOf(wanted.lock);
+            const auto killing = plan(wanted.lock, id, Way::KillWaiter);
+            QVERIFY2(killing, killing ? "" : qPrintable(killing.error().message));
+            scope.launch(keepResult(m_workspace->forceRelease(*killing, {}, soon()), &outcome));
+            const auto begun = loop().now();
+            const auto until =
+                begun + std::chrono::microseconds(m_random.below(static_cast<quint64>(2 * takes.count() + 1)));
+            while (n == 0 ? !outcome : loop().now() < until)
+                QCoreApplication::processEvents(QEventLoop::AllEvents, 1);
+            if (n == 0)
+                takes = std::chrono::duration_cast<std::chrono::microseconds>(loop().now() - begun);
+            scope.launch(keepResult(holder.release(soon()), &released));
+            QTRY_VERIFY_WITH_TIMEOUT(outcome && released, patienceMs);
+            const bool isKilled = bool(*outcome) && (*outcome)->done;
+            ++(isKilled ? killed : refused);
+            if (!isKilled) {
+                QTRY_VERIFY_WITH_TIMEOUT(got, patienceMs);
+                const auto now = read(wanted.lock);
+                wrong += !(*got && (*got)->id == id && now && now->find(id)) ? 1 : 0;
+                (void)perform(waiter.release(soon()));
+            } else {
+                wrong += got && *got && (*got)->id == id ? 1 : 0;
+            }
+        }
+        qInfo("%s: killed %d, refused %d, wrong %d", recipe.constData(), killed, refused, wrong);
+        QCOMPARE(wrong, 0);
+        QVERIFY(killed > 0);
+    }
+
+    // Thirty locks of one session's list, of which the twelfth is another's by the time it is its turn.
+    void severalStopWhereOneChangedHands()
+    {
+        std::vector<std::unique_ptr<HeldLock>> holders;
+        std::vector<inspect::LockSnapshot> seen;
+        std::vector<HoldRequest> wanted;
+        for (int n = 0; n < 30; ++n) {
+            wanted.push_back(request("zk-mutex", "zk"));
+            holders.push_back(std::make_unique<HeldLock>(*m_workspace, wanted.back()));
+            QVERIFY(perform(holders.back()->acquire(10s)));
+            auto now = read(wanted.back().lock);
+            QVERIFY(now);
+            seen.push_back(std::move(*now));
+        }
+        std::vector<const inspect::LockSnapshot *> listed;
+        for (const auto &lock : seen)
+            listed.push_back(&lock);
+        const auto targets = operate::targetsOf(
+            listed, [](const inspect::LockSnapshot &, const inspect::Contender &) { return true; });
+        QCOMPARE(targets.size(), std::size_t(30));
+        QVERIFY(perform(holders[11]->release(soon())));
+        HeldLock other(*m_workspace, wanted[11]);
+        const auto had = perform(other.acquire(10s));
+        QVERIFY(had);
+        const auto before = records().size();
+        int heard = 0;
+        const auto report = perform(
+            m_workspace->bulkRelease(targets, u"the night of the 22nd"_s, [&heard](int done) { heard = done; }));
+        QVERIFY(report);
+        QCOMPARE(report->done.size(), std::size_t(11));
+        QVERIFY2(report->stoppedAt && report->stoppedAt->lock == wanted[11].lock, qPrintable(report->why));
+        QVERIFY2(report->why.contains(u"does not hold"_s), qPrintable(report->why));
+        QCOMPARE(report->left.size(), std::size_t(18));
+        QCOMPARE(heard, 11);
+        QCOMPARE(records().size(), before + 22); // an intent and a result each; nothing was sent to the twelfth
+        const auto twelfth = read(wanted[11].lock);
+        QVERIFY(twelfth && twelfth->find(had->id) && twelfth->find(had->id)->role == inspect::Role::Holder);
+        for (std::size_t n = 0; n < 30; ++n) {
+            const auto now = read(wanted[n].lock);
+            QCOMPARE(now && now->find(targets[n].contender) != nullptr, n > 11);
+        }
+    }
+
+    void theTerminalListsTheWaysAndTakesOne()
+    {
+        const auto wanted = request("redis-set-nx", "redis");
+        HeldLock holder(*m_workspace, wanted);
+        const auto had = perform(holder.acquire(10s));
+        QVERIFY(had);
+        const QStringList force{u"force-release"_s, QString::fromUtf8(wanted.lock.text()), u"--holder"_s,
+                                QString::fromUtf8(had->id), u"--json"_s};
+        const auto dry = m_servers.run(force + QStringList{u"--dry-run"_s});
+        QVERIFY2(dry.status == 0, dry.what());
+        QCOMPARE(dry.json().value("ways"_L1).toArray(), (QJsonArray{u"shorten-ttl"_s, u"release"_s}));
+        QCOMPARE(dry.json().value("way"_L1).toString(), u"release"_s);
+        const auto shortened = m_servers.run(force + QStringList{u"--way"_s, u"shorten-ttl"_s, u"--yes"_s});
+        QVERIFY2(shortened.status == 0, shortened.what());
+        QCOMPARE(shortened.json().value("released"_L1), QJsonValue(false));
+        QCOMPARE(shortened.json().value("done"_L1), QJsonValue(true));
+        QVERIFY(command({"PTTL", wanted.lock.name}) <= 10'000);
+        const auto readOnly =
+            m_servers.run(force + QStringList{u"--way"_s, u"shorten-ttl"_s, u"--yes"_s, u"--read-only"_s});
+        QVERIFY2(readOnly.status == 4 || readOnly.status == 1, readOnly.what());
+        QCOMPARE(m_servers.run(force + QStringList{u"--way"_s, u"ask-nicely"_s}).status, 2);
+        QVERIFY(perform(holder.release(soon())));
+    }
+};
+
+LOCKSCOPE_TEST(TestGentler)
+#include "tst_gentler.moc"

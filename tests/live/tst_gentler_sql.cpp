@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// KILL QUERY on a real MariaDB: a statement ends, and with it nothing that was locked.
+#include "core/async/scope.h"
+#include "core/inspect/mariadb/observer.h"
+#include "core/operate/gentler.h"
+#include "core/operate/killconnection.h"
+#include "mariadbfixture.h"
+#include "tests/support/finish.h"
+#include "tests/support/keepingsink.h"
+#include "tests/support/testmain.h"
+
+#include <QTemporaryDir>
+
+using namespace lockscope;
+using namespace lockscope::testing;
+using operate::Way;
+
+class TestGentlerSql : public MariaDbFixture {
+    Q_OBJECT
+
+    const QByteArray row{"shop.stock#id=1"};
+    const QByteArray name{"GET_LOCK#gentle"};
+    QTemporaryDir m_folder;
+    test::KeepingSink m_sink;
+
+    Reply<mariadb::Rows> send(mariadb::Session &session, const QByteArray &text)
+    {
+        return session.execute({text, {}, session.connectionId(), true}, Deadline::never());
+    }
+    Result<inspect::LockSnapshot> readUntil(inspect::Observer &observer, const QByteArray &lock,
+                                            mariadb::ConnectionId holder)
+    {
+        Result<inspect::LockSnapshot> read(Error{});
+        for (int looks = 0; looks < 20; ++looks) {
+            read = test::finish(m_loop, observer.readNow(lock, soon()));
+            if (read && !read->contenders.empty() && read->contenders[0].session == QString::number(holder)
+                && read->waiterCount() > 0)
+                break;
+        }
+        return read;
+    }
+    Result<operate::ForceReleaseOutcome> act(const operate::ForceReleasePlan &plan, inspect::Observer &observer,
+                                             mariadb::Session &session)
+    {
+        operate::AuditFile audit(m_folder.filePath(QStringLiteral("audit.jsonl")));
+        operate::ForceReleaseTools tools;
+        tools.observer = &observer;
+        tools.send = [&session](operate::ForceReleasePlan sent, Deadline by) {
+            return operate::sendRelease(std::move(sent), &session, by);
+        };
+        tools.audit = &audit;
+        tools.loop = &m_loop;
+        return test::finish(m_loop, operate::forceRelease(plan, tools, QStringLiteral("a test"), soon()));
+    }
+    // A holds, B waits.
+    Reply<mariadb::Rows> holdAndWait(mariadb::Session &holder, mariadb::Session &waiter, bool isNamed)
+    {
+        if (isNamed) {
+            if (!run(holder, "SELECT GET_LOCK('gentle', 5)"))
+                qFatal("not had");
+        } else if (!run(holder, "START TRANSACTION")
+                   || !run(holder, "SELECT id FROM shop.stock WHERE id = 1 FOR UPDATE")
+                   || !run(holder, "UPDATE shop.stock SET quantity = quantity + 1 WHERE id = 1")
+                   || !run(waiter, "START TRANSACTION")) {
+            qFatal("not had");
+        }
+        auto waiting = send(waiter, isNamed ? "SELECT GET_LOCK('gentle', 100)"
+                                            : "SELECT id FROM shop.stock WHERE id = 1 FOR UPDATE");
+        if (!someWait(1))
+            qFatal("nobody waits");
+        return waiting;
+    }
+
+private slots:
+    void initTestCase()
+    {
+        qputenv("XDG_STATE_HOME", m_folder.path().toUtf8());
+        const auto problem = startServer();
+        if (!problem.isEmpty())
+            QSKIP(qPrintable(problem));
+    }
+    void cleanupTestCase() { endServer(); }
+
+    void aRunningStatementEndsAndItsHolderLives_data()
+    {
+        QTest::addColumn<bool>("named");
+        QTest::newRow("row") << false;
+        QTest::newRow("named lock") << true;
+    }
+    void aRunningStatementEndsAndItsHolderLives()
+    {
+        QFETCH(bool, named);
+        const auto session = openConnected(), holder = openConnected(), waiter = openConnected();
+        inspect::MariaDbObserver observer(*session, ConnectionName("db"), {}, m_sink);
+        const auto waiting = holdAndWait(*holder, *waiter, named);
+        const auto sleeping = send(*holder, "SELECT SLEEP(60)");
+        const auto connection = holder->connectionId();
+        const auto snapshot = readUntil(observer, named ? name : row, connection);
+        QVERIFY2(snapshot, textOf(snapshot));
+        const auto plan = operate::planWay(*snapshot, snapshot->contenders[0].id, Way::KillQuery);
+        QVERIFY2(plan, textOf(plan));
+        const auto outcome = act(*plan, observer, *session);
+        QVERIFY2(outcome && outcome->done && !outcome->released, textOf(outcome));
+        QVERIFY(QTest::qWaitFor([&] { return sleeping.isComplete(); }, patienceMs));
+        QVERIFY(!waiting.isComplete()); // it holds the lock still
+        QVERIFY(run(*holder, "SELECT 1"));
+        QCOMPARE(holder->connectionId(), connection);
+        QVERIFY(run(*holder, named ? "SELECT RELEASE_LOCK('gentle')" : "COMMIT"));
+        QVERIFY(QTest::qWaitFor([&] { return waiting.isComplete(); }, patienceMs));
+        QVERIFY(waiting.value());
+        (void)run(*waiter, named ? "SELECT RELEASE_LOCK('gentle')" : "ROLLBACK");
+    }
+
+    void aWaiterWaitsNoMoreAndTheHolderKeepsIt_data() { aRunningStatementEndsAndItsHolderLives_data(); }
+    void aWaiterWaitsNoMoreAndTheHolderKeepsIt()
+    {
+        QFETCH(bool, named);
+        const auto session = openConnected(), holder = openConnected(), waiter = openConnected();
+        inspect::MariaDbObserver observer(*session, ConnectionName("db"), {}, m_sink);
+        const auto waiting = holdAndWait(*holder, *waiter, named);
+        const auto connection = waiter->connectionId();
+        const auto snapshot = readUntil(observer, named ? name : row, holder->connectionId());
+        QVERIFY2(snapshot, textOf(snapshot));
+        const auto plan = operate::planWay(*snapshot, snapshot->contenders.back().id, Way::KillWaiter);
+        QVERIFY2(plan, textOf(plan));
+        const auto outcome = act(*plan, observer, *session);
+        QVERIFY2(outcome && outcome->done, textOf(outcome));
+        QVERIFY(QTest::qWaitFor([&] { return waiting.isComplete(); }, patienceMs));
+        QVERIFY(run(*waiter, "SELECT 1"));
+        QCOMPARE(waiter->connectionId(), connection);
+        QVERIFY(run(*holder, named ? "SELECT RELEASE_LOCK('gentle')" : "COMMIT"));
+        (void)run(*waiter, "ROLLBACK");
+    }
+
+    // There is no statement of it that could be ended.
+    void anIdleHolderHasNoStatement()
+    {
+        const auto session = openConnected(), holder = openConnected(), waiter = openConnected();
+        inspect::MariaDbObserver observer(*session, ConnectionName("db"), {}, m_sink);
+        const auto waiting = holdAndWait(*holder, *waiter, true);
+        const auto snapshot = readUntil(observer, name, holder->connectionId());
+        QVERIFY2(snapshot, textOf(snapshot));
+        const auto plan = operate::planWay(*snapshot, snapshot->contenders[0].id, Way::KillQuery);
+        QVERIFY2(plan, textOf(plan));
+        const auto outcome = act(*plan, observer, *session);
+        QCOMPARE(codeOf(outcome), code(ErrorCode::Refused));
+        QVERIFY2(outcome.error().message.contains(QStringLiteral("no statement of it runs")), textOf(outcome));
+        QVERIFY(run(*holder, "SELECT RELEASE_LOCK('gentle')"));
+        QVERIFY(QTest::qWaitFor([&] { return waiting.isComplete(); }, patienceMs));
+    }
+};
+
+LOCKSCOPE_TEST(TestGentlerSql)
+#include "tst_gentler_sql.moc"

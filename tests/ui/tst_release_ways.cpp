@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ways that are gentler than a force-release in its form, how much each environment wants confirmed, and several
+// releases at once.
+#include "tests/support/fakebackend.h"
+#include "tests/support/fakedata.h"
+#include "tests/support/testmain.h"
+#include "ui/dialogs/bulkdialog.h"
+#include "ui/dialogs/bulkmodel.h"
+#include "ui/dialogs/factsform.h"
+#include "ui/dialogs/forcereleasedialog.h"
+#include "ui/models/connectionbook.h"
+#include "ui/parts/notices.h"
+#include "ui/theme/theme.h"
+
+#include <QApplication>
+#include <QComboBox>
+#include <QDir>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSettings>
+#include <QTest>
+#include <QTreeView>
+
+using namespace Qt::StringLiterals;
+using namespace std::chrono_literals;
+using namespace lockscope;
+using operate::Way;
+using test::queueLock;
+
+namespace {
+
+const ui::SystemTime waysNow = ui::SystemTime(1'700'000'000s);
+constexpr QRect smallScreen(0, 0, 1024, 600);
+
+} // namespace
+
+class TestReleaseWays : public QObject {
+    Q_OBJECT
+
+    std::unique_ptr<ui::Theme> m_theme;
+    std::unique_ptr<test::FakeBackend> m_backend;
+    std::unique_ptr<ui::ConnectionBook> m_book;
+    std::unique_ptr<ui::ForceReleaseDialog> m_dialog;
+    inspect::LockSnapshot m_onServer;
+
+    template <class T>
+    static T *partOf(QWidget &dialog, const char *name)
+    {
+        return dialog.findChild<T *>(QString::fromLatin1(name));
+    }
+    template <class T>
+    T *part(const char *name)
+    {
+        return partOf<T>(*m_dialog, name);
+    }
+    void tellStatus(bool production)
+    {
+        auto status = test::connectedStatus("orders-zk", Scheme::ZooKeeper, production, waysNow);
+        status.readOnly = false; // armed
+        m_backend->tellConnection(status);
+    }
+    static inspect::LockSnapshot revocable()
+    {
+        auto lock = queueLock("orders-zk", "/locks/nightly-report", 3, test::serverTime(waysNow));
+        lock.recipe = "curator-mutex";
+        return lock;
+    }
+    void openForm(const inspect::LockSnapshot &lock, const QByteArray &chosen = {}, const QRect &screen = smallScreen)
+    {
+        m_onServer = lock;
+        m_dialog = std::make_unique<ui::ForceReleaseDialog>(*m_backend, *m_book, lock, chosen);
+        m_dialog->setClock([] { return waysNow; });
+        m_dialog->setAvailable(screen);
+        m_dialog->show();
+        QVERIFY(QTest::qWaitForWindowExposed(m_dialog.get()));
+        QTRY_VERIFY(part<QPushButton>("releaseButton")->isVisible());
+    }
+    void pick(Way way)
+    {
+        auto *box = part<QComboBox>("way");
+        static const std::map<Way, QString> starts{
+            {Way::Revoke, u"Ask "_s}, {Way::KillWaiter, u"Take the chosen"_s}, {Way::Release, u"Take the lock"_s}};
+        for (int i = 0; i < box->count(); ++i) {
+            if (!box->itemText(i).startsWith(starts.at(way)))
+                continue;
+            box->setCurrentIndex(i);
+            emit box->activated(i);
+            return;
+        }
+        QFAIL("there is no such way");
+    }
+    static void shoot(QWidget &dialog, const QString &name)
+    {
+        for (int turn = 0; turn < 2; ++turn) // a scroll bar that is not needed any more goes a turn later
+            QCoreApplication::processEvents();
+        const QString folder = qEnvironmentVariable("LOCKSCOPE_SHOTS");
+        if (!folder.isEmpty())
+            QVERIFY(QDir().mkpath(folder) && dialog.grab().save(u"%1/%2.png"_s.arg(folder, name)));
+    }
+    static std::vector<operate::BulkTarget> targets(int count)
+    {
+        std::vector<operate::BulkTarget> all;
+        for (int n = 1; n <= count; ++n) {
+            operate::BulkTarget one;
+            one.lock = {ConnectionName("orders-zk"), "/locks/job-" + QByteArray::number(n)};
+            one.contender = "_c_0e7d-lock-" + QByteArray::number(n);
+            one.who = u"10.0.3.7:5123"_s;
+            one.since = test::serverTime(waysNow) - 5min;
+            all.push_back(one);
+        }
+        return all;
+    }
+
+private slots:
+    void initTestCase() { m_theme = std::make_unique<ui::Theme>(*qApp, ui::ThemeChoice::Light); }
+    void cleanupTestCase() { m_theme.reset(); }
+    void init()
+    {
+        QSettings().remove(u"confirm/development"_s);
+        m_backend = std::make_unique<test::FakeBackend>();
+        m_book = std::make_unique<ui::ConnectionBook>();
+        connect(m_backend.get(), &Backend::updated, m_book.get(), &ui::ConnectionBook::apply);
+        tellStatus(false);
+        m_backend->onPlanForceRelease = [this](const inspect::LockName &, const QByteArray &holder) {
+            return operate::planForceRelease(m_onServer, holder);
+        };
+        m_backend->onPlanWay = [this](const inspect::LockName &, const QByteArray &contender, Way way) {
+            return operate::planWay(m_onServer, contender, way);
+        };
+        m_backend->onForceRelease = [this](const operate::ForceReleasePlan &, const QString &) {
+            operate::ForceReleaseOutcome outcome{false, m_onServer, u"it holds it still"_s};
+            outcome.done = true;
+            return outcome;
+        };
+    }
+    void cleanup()
+    {
+        m_dialog.reset();
+        m_book.reset();
+        m_backend.reset();
+    }
+
+    void theGentlestWayChangesThePreview_data()
+    {
+        QTest::addColumn<QRect>("screen");
+        QTest::addColumn<bool>("dark");
+        QTest::newRow("1024x600-light") << smallScreen << false;
+        QTest::newRow("1024x600-dark") << smallScreen << true;
+        QTest::newRow("1366x768-light") << QRect(0, 0, 1366, 768) << false;
+        QTest::newRow("1366x768-dark") << QRect(0, 0, 1366, 768) << true;
+    }
+    void theGentlestWayChangesThePreview()
+    {
+        QFETCH(QRect, screen);
+        QFETCH(bool, dark);
+        m_theme->setChoice(dark ? ui::ThemeChoice::Dark : ui::ThemeChoice::Light);
+        const QString name = QString::fromLatin1(QTest::currentDataTag());
+        openForm(revocable(), {}, screen);
+        auto *box = part<QComboBox>("way");
+        QCOMPARE(box->count(), 2);
+        QVERIFY(box->itemText(0).startsWith(u"Ask 10.0.3.7 to let go"_s)); // gentlest first
+        QVERIFY(box->currentText().startsWith(u"Take the lock"_s));
+        shoot(*m_dialog, u"way-1-release-"_s + name);
+        pick(Way::Revoke);
+        QTRY_VERIFY(part<QPushButton>("releaseButton")->text().contains(u"to let go"_s));
+        auto &facts = m_dialog->facts();
+        QVERIFY(facts.valueOf(u"Will be sent"_s).contains(u"__REVOKE__"_s));
+        QVERIFY(facts.valueOf(u"Who gets it then"_s).contains(u"when the holder lets go"_s));
+        QVERIFY(facts.valueOf(u"Other locks lost"_s).isEmpty());
+        QVERIFY(!part<QPushButton>("rehearseButton")->isVisible());
+        QVERIFY(m_dialog->asCommand().contains(u"--way revoke"_s));
+        shoot(*m_dialog, u"way-2-revoke-"_s + name);
+        part<QPushButton>("releaseButton")->click();
+        QTRY_VERIFY(part<QPushButton>("copyNote")->isVisible());
+        QVERIFY(m_backend->lastForced && m_backend->lastForced->way == Way::Revoke);
+        QVERIFY(part<QPushButton>("lookAgain")->isVisible()); // to do more, if need be
+        shoot(*m_dialog, u"way-3-done-"_s + name);
+        part<QPushButton>("lookAgain")->click();
+        QTRY_VERIFY(part<QPushButton>("releaseButton")->text().startsWith(u"Release from"_s));
+        m_theme->setChoice(ui::ThemeChoice::Light);
+    }
+
+    void aChosenWaiterCanBeTakenOut()
+    {
+        const auto lock = revocable();
+        const auto waiter = lock.contenders[1].id;
+        openForm(lock, waiter);
+        QCOMPARE(part<QComboBox>("way")->count(), 3);
+        pick(Way::KillWaiter);
+        QTRY_VERIFY(m_dialog->facts().valueOf(u"Waiter"_s).contains(QString::fromLatin1(waiter)));
+        QVERIFY(m_backend->wasCalled(u"planWay orders-zk:/locks/nightly-report %1 %2"_s.arg(
+            QString::fromLatin1(waiter), QString::number(static_cast<int>(Way::KillWaiter)))));
+        QCOMPARE(m_dialog->holder(), lock.contenders[0].id); // the form is still about that lock's holder
+        shoot(*m_dialog, u"way-4-waiter"_s);
+        pick(Way::Release);
+        QTRY_VERIFY(
+            m_dialog->facts().valueOf(u"Takes it from"_s).contains(QString::fromLatin1(lock.contenders[0].id)));
+    }
+
+    void productionWantsTheNameAndAReason()
+    {
+        tellStatus(true);
+        openForm(revocable());
+        auto *release = part<QPushButton>("releaseButton");
+        part<QLineEdit>("typeName")->setText(u"/locks/nightly-report"_s);
+        QVERIFY(!release->isEnabled());
+        QCOMPARE(part<QLabel>("obstacle")->text(), u"say why: it is recorded"_s);
+        part<QLineEdit>("reason")->setText(u"INC-4411"_s);
+        QVERIFY(release->isEnabled());
+        QTest::keyClick(m_dialog.get(), Qt::Key_Return, Qt::ControlModifier);
+        QVERIFY(!m_backend->lastForced);
+    }
+
+    void whatNobodyMarkedHasNoKey()
+    {
+        openForm(revocable());
+        QVERIFY(part<QPushButton>("releaseButton")->isEnabled());
+        QTest::keyClick(m_dialog.get(), Qt::Key_Return, Qt::ControlModifier);
+        QTest::keyClick(part<QLineEdit>("reason"), Qt::Key_Return);
+        QVERIFY(!m_backend->lastForced);
+    }
+
+    void theSandboxTakesOneKey()
+    {
+        m_book->markSandbox(ConnectionName("orders-zk"), Scheme::ZooKeeper);
+        openForm(revocable());
+        QTest::keyClick(part<QLineEdit>("reason"), Qt::Key_Return); // never by accident
+        QVERIFY(!m_backend->lastForced);
+        QTest::keyClick(m_dialog.get(), Qt::Key_Return, Qt::ControlModifier);
+        QTRY_VERIFY(m_backend->lastForced);
+    }
+
+    void orAReasonWhereTheSettingsSaySo()
+    {
+        QSettings().setValue(u"confirm/development"_s, u"reason"_s);
+        m_book->markSandbox(ConnectionName("orders-zk"), Scheme::ZooKeeper);
+        openForm(revocable());
+        QVERIFY(!part<QPushButton>("releaseButton")->isEnabled());
+        QTest::keyClick(m_dialog.get(), Qt::Key_Return, Qt::ControlModifier);
+        QVERIFY(!m_backend->lastForced);
+        part<QLineEdit>("reason")->setText(u"a try"_s);
+        QVERIFY(part<QPushButton>("releaseButton")->isEnabled());
+    }
+
+    void severalWantTheirNumber()
+    {
+        ui::BulkDialog dialog(*m_backend, *m_book, u"All that 0x10 of orders-zk holds."_s, targets(30), waysNow);
+        dialog.resize(980, 540);
+        dialog.show();
+        auto *release = partOf<QPushButton>(dialog, "releaseButton");
+        auto *count = partOf<QLineEdit>(dialog, "typeCount");
+        QVERIFY(!release->isEnabled());
+        QCOMPARE(partOf<QLabel>(dialog, "obstacle")->text(), u"type 30 to release them"_s);
+        count->setText(u"29"_s);
+        QVERIFY(!release->isEnabled());
+        count->setText(u"30"_s);
+        QVERIFY(release->isEnabled());
+        QTest::keyClick(count, Qt::Key_Return);
+        QVERIFY(m_backend->lastBulk.empty());
+        const auto *model = partOf<QTreeView>(dialog, "bulkTargets")->model();
+        QCOMPARE(model->rowCount(), 30);
+        QCOMPARE(model->index(0, ui::BulkModel::Since).data().toString(), u"5 m 00 s"_s);
+        shoot(dialog, u"bulk-1-form"_s);
+        m_backend->onBulkRelease = [](const std::vector<operate::BulkTarget> &all) {
+            operate::BulkReport report;
+            report.done.assign(all.begin(), all.begin() + 11);
+            report.stoppedAt = all[11];
+            report.why = u"it does not hold it any more"_s;
+            report.left.assign(all.begin() + 12, all.end());
+            return report;
+        };
+        release->click();
+        auto *state = partOf<ui::Banner>(dialog, "bulkState");
+        QTRY_VERIFY(state->sentence().contains(u"18 were not touched"_s));
+        QVERIFY(state->sentence().contains(u"/locks/job-12: it does not hold it any more"_s));
+        QCOMPARE(m_backend->lastBulk.size(), std::size_t(30));
+        QCOMPARE(model->index(10, ui::BulkModel::Outcome).data().toString(), u"done"_s);
+        QCOMPARE(model->index(11, ui::BulkModel::Outcome).data().toString(), u"stopped here"_s);
+        QCOMPARE(model->index(12, ui::BulkModel::Outcome).data().toString(), u"not touched"_s);
+        shoot(dialog, u"bulk-2-stopped"_s);
+    }
+
+    void severalOnProductionWantAReason()
+    {
+        tellStatus(true);
+        ui::BulkDialog dialog(*m_backend, *m_book, u"All of it."_s, targets(2), waysNow);
+        partOf<QLineEdit>(dialog, "typeCount")->setText(u"2"_s);
+        QVERIFY(!partOf<QPushButton>(dialog, "releaseButton")->isEnabled());
+        partOf<QLineEdit>(dialog, "reason")->setText(u"INC-4411"_s);
+        QVERIFY(partOf<QPushButton>(dialog, "releaseButton")->isEnabled());
+    }
+};
+
+LOCKSCOPE_GUI_TEST(TestReleaseWays)
+#include "tst_release_ways.moc"

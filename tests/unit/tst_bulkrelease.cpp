@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several force-releases: which locks they are about, and that they stop at the first surprise; and which gentler ways
+// there are for whom.
+#include "core/async/scope.h"
+#include "core/async/virtualloop.h"
+#include "core/inspect/findings.h"
+#include "core/operate/bulkrelease.h"
+#include "core/operate/gentler.h"
+#include "tests/support/testmain.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace lockscope;
+using namespace lockscope::operate;
+using namespace lockscope::inspect;
+using namespace Qt::StringLiterals;
+
+namespace {
+
+LockSnapshot heldLock(int n, const QString &session = u"0x10"_s)
+{
+    LockSnapshot lock;
+    lock.lock = {ConnectionName("zk"), "/locks/" + QByteArray::number(n)};
+    lock.recipe = "curator-mutex";
+    lock.confidence = Confidence::High;
+    lock.state = LockState::Held;
+    Contender holder;
+    holder.id = "_c_0e7d6b1a-7c8e-4b6e-9a3e-2f5d1c4b3a29-lock-" + QByteArray::number(n).rightJustified(10, '0');
+    holder.role = Role::Holder;
+    holder.session = session;
+    holder.guard.path = lock.lock.name + '/' + holder.id;
+    holder.guard.czxid = 100 + n;
+    holder.guard.owner = 0x10;
+    lock.contenders = {holder};
+    return lock;
+}
+
+LockSnapshot withWaiter(LockSnapshot lock)
+{
+    auto waiter = lock.contenders.front();
+    waiter.id = "_c_11111111-7c8e-4b6e-9a3e-2f5d1c4b3a29-lock-0000009999";
+    waiter.role = Role::Waiter;
+    waiter.session = u"0x11"_s;
+    waiter.guard.path = lock.lock.name + '/' + waiter.id;
+    waiter.guard.czxid += 1;
+    waiter.guard.owner = 0x11;
+    lock.contenders.push_back(waiter);
+    return lock;
+}
+
+std::vector<const LockSnapshot *> pointersTo(const std::vector<LockSnapshot> &locks)
+{
+    std::vector<const LockSnapshot *> all;
+    for (const auto &lock : locks)
+        all.push_back(&lock);
+    return all;
+}
+
+// A server in memory: who holds what. Records as the audit file would have them.
+struct BulkWorld {
+    VirtualLoop loop;
+    QTemporaryDir folder;
+    AuditFile audit{folder.filePath(u"audit.jsonl"_s)};
+    std::map<QByteArray, LockSnapshot> locks; // by name
+    int sent = 0;
+    std::function<void(int)> afterSend; // so many were sent
+    QList<int> heard;
+
+    Task<Result<ForceReleasePlan>> plan(LockName lock, QByteArray contender, Way way, Deadline)
+    {
+        const auto at = locks.find(lock.name);
+        if (at == locks.end())
+            co_return Error{ErrorCode::NoNode, u"there is no such lock"_s};
+        co_return planWay(at->second, contender, way);
+    }
+    Task<Result<ForceReleaseOutcome>> act(ForceReleasePlan planned, QString reason, Deadline)
+    {
+        AuditRecord record;
+        record.action = u"force-release"_s;
+        record.lock = planned.before.lock.text();
+        record.holder = planned.holder;
+        record.reason = reason;
+        record.phase = u"result"_s;
+        record.outcome = u"released"_s;
+        if (const auto written = audit.append(record); !written)
+            co_return written.error();
+        locks.erase(planned.before.lock.name);
+        ++sent;
+        if (afterSend)
+            afterSend(sent);
+        ForceReleaseOutcome outcome;
+        outcome.released = outcome.done = true;
+        co_return outcome;
+    }
+    Task<void> keep(std::vector<BulkTarget> targets, BulkTools tools, std::optional<BulkReport> *kept)
+    {
+        const auto reason = u"the night of the 22nd"_s;
+        auto releasing = bulkRelease(targets, tools, reason);
+        const auto report = co_await releasing;
+        kept->emplace(*report);
+    }
+    BulkReport run(const std::vector<BulkTarget> &targets)
+    {
+        BulkTools tools;
+        tools.plan = [this](LockName lock, QByteArray contender, Way way, Deadline by) {
+            return plan(std::move(lock), std::move(contender), way, by);
+        };
+        tools.act = [this](ForceReleasePlan planned, QString reason, Deadline by) {
+            return act(std::move(planned), std::move(reason), by);
+        };
+        tools.progressed = [this](int done) { heard << done; };
+        tools.loop = &loop;
+        std::optional<BulkReport> report;
+        Scope scope(loop);
+        scope.launch(keep(targets, tools, &report));
+        loop.runUntilIdle();
+        return report.value_or(BulkReport());
+    }
+};
+
+QByteArrayList wordsFor(const LockSnapshot &lock, std::size_t contender = 0)
+{
+    QByteArrayList words;
+    for (const auto &offer : waysFor(lock, lock.contenders[contender]))
+        words << wordOf(offer.way);
+    return words;
+}
+
+} // namespace
+
+class TestBulkRelease : public QObject {
+    Q_OBJECT
+private slots:
+    void stopsWhereALockChangedHands()
+    {
+        BulkWorld world;
+        std::vector<LockSnapshot> locks;
+        for (int n = 1; n <= 30; ++n)
+            locks.push_back(heldLock(n));
+        for (const auto &lock : locks)
+            world.locks[lock.lock.name] = lock;
+        const auto targets = targetsOfSession(pointersTo(locks), ConnectionName("zk"), u"0x10"_s);
+        QCOMPARE(targets.size(), std::size_t(30));
+        // The twelfth passes to another while the eleventh is released.
+        const auto twelfth = targets[11].lock.name;
+        world.afterSend = [&](int sent) {
+            if (sent == 11)
+                world.locks[twelfth].contenders[0].id = "_c_22222222-7c8e-4b6e-9a3e-2f5d1c4b3a29-lock-0000000099";
+        };
+        const auto report = world.run(targets);
+        QCOMPARE(report.done.size(), std::size_t(11));
+        QVERIFY(report.stoppedAt && report.stoppedAt->lock.name == twelfth);
+        QVERIFY2(report.why.contains(u"does not hold"_s), qPrintable(report.why));
+        QCOMPARE(report.left.size(), std::size_t(18));
+        QCOMPARE(world.sent, 11);
+        QCOMPARE(world.heard.last(), 11);
+        const auto records = world.audit.read(nullptr);
+        QVERIFY(records);
+        QCOMPARE(records->size(), std::size_t(11));
+        for (std::size_t i = 11; i < targets.size(); ++i)
+            QVERIFY(world.locks.contains(targets[i].lock.name));
+    }
+
+    void doesAllWhereNothingSurprises()
+    {
+        BulkWorld world;
+        const std::vector<LockSnapshot> locks{heldLock(1), heldLock(2), heldLock(3, u"0x99"_s)};
+        for (const auto &lock : locks)
+            world.locks[lock.lock.name] = lock;
+        const auto report = world.run(targetsOfSession(pointersTo(locks), ConnectionName("zk"), u"0x10"_s));
+        QCOMPARE(report.done.size(), std::size_t(2));
+        QVERIFY(!report.stoppedAt && report.left.empty());
+        QVERIFY(world.locks.contains("/locks/3"));
+    }
+
+    // What nothing tells from the next hold is looked at by itself.
+    void stopsAtARisk()
+    {
+        BulkWorld world;
+        LockSnapshot lock;
+        lock.lock = {ConnectionName("redis"), "orders"};
+        lock.backend = BackendKind::Redis;
+        lock.recipe = "redis-setnx-expire";
+        Contender holder;
+        holder.id = holder.guard.value = "1";
+        holder.role = Role::Holder;
+        holder.guard.comesAgain = true;
+        lock.contenders = {holder};
+        world.locks["orders"] = lock;
+        const auto report =
+            world.run(targetsOf({&lock}, [](const LockSnapshot &, const Contender &) { return true; }));
+        QVERIFY(report.done.empty() && report.stoppedAt);
+        QVERIFY2(report.why.contains(u"nothing was sent"_s), qPrintable(report.why));
+    }
+
+    // To end a connection ends all it holds.
+    void killsAnSqlConnectionOnce()
+    {
+        std::vector<LockSnapshot> locks;
+        for (const char *name : {"shop.stock#id=1", "shop.stock#id=2"}) {
+            LockSnapshot lock;
+            lock.lock = {ConnectionName("db"), name};
+            lock.backend = BackendKind::MariaDb;
+            lock.recipe = "sql-for-update";
+            Contender holder;
+            holder.id = "13@1700000000711";
+            holder.role = Role::Holder;
+            holder.session = u"13"_s;
+            holder.guard.value = "trx 4711 started 1700000000000";
+            lock.contenders = {holder};
+            locks.push_back(lock);
+        }
+        const auto targets = targetsOfSession(pointersTo(locks), ConnectionName("db"), u"13"_s);
+        QCOMPARE(targets.size(), std::size_t(1));
+        QCOMPARE(targets[0].goWithIt, (std::vector<LockName>{locks[1].lock}));
+    }
+
+    void litterIsWhatFindingsNameAsLeftBehind()
+    {
+        auto persistent = heldLock(1);
+        addFinding(persistent, FindingCode::PersistentNode, u"outlives its session"_s, {persistent.contenders[0].id});
+        auto stale = withWaiter(heldLock(2));
+        addFinding(stale, FindingCode::StaleQueue, u"a waiter that is gone"_s, {stale.contenders[1].id});
+        const auto fine = withWaiter(heldLock(3));
+        const auto targets = litterOf({&persistent, &stale, &fine});
+        QCOMPARE(targets.size(), std::size_t(2));
+        QCOMPARE(targets[0].way, Way::Release);
+        QCOMPARE(targets[0].contender, persistent.contenders[0].id);
+        QCOMPARE(targets[1].way, Way::KillWaiter);
+        QCOMPARE(targets[1].contender, stale.contenders[1].id);
+    }
+
+    void theWaysOfAZooKeeperQueue()
+    {
+        auto lock = withWaiter(heldLock(1));
+        QCOMPARE(wordsFor(lock), (QByteArrayList{"revoke", "release"}));
+        QCOMPARE(wordsFor(lock, 1), (QByteArrayList{"kill-waiter"}));
+        lock.recipe = "kazoo-lock"; // which takes no notice of Curator's mark
+        QCOMPARE(wordsFor(lock), (QByteArrayList{"release"}));
+        lock.recipe = "curator-semaphore"; // half of whose waiter would stay
+        QCOMPARE(wordsFor(lock, 1), QByteArrayList());
+        const auto plan = planWay(withWaiter(heldLock(1)), lock.contenders[1].id, Way::KillWaiter);
+        QVERIFY(plan && plan->exact);
+        QVERIFY2(plan->commands.last().contains(u"check "_s + QString::fromUtf8(lock.contenders[0].guard.path)),
+                 qPrintable(plan->commands.last()));
+        QVERIFY(plan->nextHolder == std::nullopt);
+    }
+
+    // A reader waits only as long as a writer is before it.
+    void aReaderIsGuardedByTheWriterBeforeIt()
+    {
+        auto lock = withWaiter(withWaiter(heldLock(1)));
+        lock.recipe = "zk-shared";
+        auto &holder = lock.contenders[0], &writer = lock.contenders[1], &reader = lock.contenders[2];
+        holder.mode = reader.mode = Mode::Read;
+        writer.mode = Mode::Write;
+        reader.id += "7";
+        reader.guard.path += "7";
+        reader.guard.owner = 0x12;
+        const auto plan = planWay(lock, reader.id, Way::KillWaiter);
+        QVERIFY(plan);
+        QVERIFY2(plan->commands.last().contains(u"check "_s + QString::fromUtf8(writer.guard.path) + u';'),
+                 qPrintable(plan->commands.last()));
+        writer.mode = Mode::Read; // then nothing is seen that keeps it waiting
+        QCOMPARE(wordsFor(lock, 2), QByteArrayList());
+    }
+
+    void aLeaseIsShortenedOnlyWhereItIsTheHoldersOwn()
+    {
+        LockSnapshot lock;
+        lock.lock = {ConnectionName("redis"), "orders"};
+        lock.backend = BackendKind::Redis;
+        lock.recipe = "redis-set-nx";
+        lock.observed = ServerTime(std::chrono::milliseconds(1'700'000'000'000));
+        Contender holder;
+        holder.id = holder.guard.value = "token";
+        holder.role = Role::Holder;
+        holder.expiresAt = lock.observed + std::chrono::seconds(25);
+        lock.contenders = {holder};
+        QCOMPARE(wordsFor(lock), (QByteArrayList{"shorten-ttl", "release"}));
+        lock.contenders[0].expiresAt = lock.observed + std::chrono::seconds(9);
+        QCOMPARE(wordsFor(lock), (QByteArrayList{"release"})); // it ends as soon by itself
+        lock.contenders[0].expiresAt.reset();
+        QCOMPARE(wordsFor(lock), (QByteArrayList{"shorten-ttl", "release"})); // it would never end
+        lock.contenders[0].guard.comesAgain = true;
+        QCOMPARE(wordsFor(lock), (QByteArrayList{"release"}));
+        lock.contenders[0].guard.comesAgain = false;
+        lock.recipe = "redisson-fair-lock"; // whose queue reckons with it
+        QCOMPARE(wordsFor(lock), (QByteArrayList{"release"}));
+        lock.recipe = "redis-getset"; // which ends by its value
+        QCOMPARE(wordsFor(lock), (QByteArrayList{"release"}));
+    }
+
+    void waysHaveWords()
+    {
+        for (const auto way : {Way::Revoke, Way::ShortenTtl, Way::KillWaiter, Way::KillQuery, Way::Release})
+            QCOMPARE(wayNamed(QString::fromLatin1(wordOf(way))), std::optional(way));
+        QVERIFY(!wayNamed(u"nicely"_s));
+        QCOMPARE(actionOf(Way::Release), u"force-release"_s);
+    }
+};
+
+LOCKSCOPE_TEST(TestBulkRelease)
+#include "tst_bulkrelease.moc"

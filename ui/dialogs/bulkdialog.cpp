@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/dialogs/bulkdialog.h"
+
+#include "core/base/text.h"
+#include "core/workspace/values.h"
+#include "ui/dialogs/bulkmodel.h"
+#include "ui/dialogs/friction.h"
+#include "ui/parts/notices.h"
+#include "ui/parts/parts.h"
+#include "ui/theme/theme.h"
+
+#include <QApplication>
+#include <QBoxLayout>
+#include <QClipboard>
+#include <QGridLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QTreeView>
+
+#include <set>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+
+BulkDialog::BulkDialog(Backend &backend, const ConnectionBook &book, const QString &what,
+                       std::vector<operate::BulkTarget> targets, SystemTime now, QWidget *parent)
+    : QDialog(parent), m_backend(backend), m_book(book), m_targets(std::move(targets)), m_now(now),
+      m_model(new BulkModel(m_targets, now, this))
+{
+    build(what);
+    connect(&book, &ConnectionBook::changed, this, &BulkDialog::updateReady);
+    setStep(Step::Form);
+}
+
+BulkDialog::~BulkDialog() = default;
+
+void BulkDialog::build(const QString &what)
+{
+    setWindowTitle(tr("Release several locks"));
+    setObjectName(u"bulkDialog"_s);
+    auto *heading = makeLabel(tr("Release several locks"), u"heading"_s, this);
+    auto *about = makeLabel(harmless(what, 400), u"muted"_s, this);
+    about->setWordWrap(true);
+    about->setMinimumWidth(1);
+    m_state = new Banner(this);
+    m_state->setObjectName(u"bulkState"_s);
+    m_state->setMinimumWidth(1);
+    auto *column = new QVBoxLayout(this);
+    column->setContentsMargins(24, 16, 24, 16);
+    column->setSpacing(10);
+    column->addWidget(heading);
+    column->addWidget(about);
+    column->addWidget(m_state);
+    column->addWidget(makeTable(), 1);
+    column->addWidget(m_inputs = makeInputs());
+    column->addWidget(makeHairline(this));
+    column->addWidget(makeButtons());
+    const QSize wanted(980, 640);
+    resize(parentWidget() ? wanted.boundedTo(parentWidget()->window()->size() - QSize(32, 24)) : wanted);
+}
+
+QWidget *BulkDialog::makeTable()
+{
+    m_table = new QTreeView(this);
+    m_table->setObjectName(u"bulkTargets"_s);
+    m_table->setAccessibleName(tr("What is released"));
+    m_table->setRootIsDecorated(false);
+    m_table->setUniformRowHeights(true);
+    m_table->setModel(m_model);
+    m_table->header()->setStretchLastSection(false);
+    m_table->header()->setSectionResizeMode(BulkModel::Lock, QHeaderView::Stretch);
+    m_table->setColumnWidth(BulkModel::Holder, 260);
+    m_table->setColumnWidth(BulkModel::Since, 96);
+    m_table->setColumnWidth(BulkModel::What, 160);
+    m_table->setColumnWidth(BulkModel::Outcome, 120);
+    return m_table;
+}
+
+QWidget *BulkDialog::makeInputs()
+{
+    auto *inputs = new QWidget(this);
+    auto *grid = new QGridLayout(inputs);
+    grid->setContentsMargins(0, 0, 0, 0);
+    grid->setHorizontalSpacing(12);
+    grid->setVerticalSpacing(6);
+    grid->setColumnMinimumWidth(0, 158);
+    grid->setColumnStretch(1, 1);
+    m_reason = new QLineEdit(inputs);
+    m_reason->setObjectName(u"reason"_s);
+    m_reason->setPlaceholderText(tr("ticket, what happened"));
+    m_count = new QLineEdit(inputs);
+    m_count->setObjectName(u"typeCount"_s);
+    m_count->setFont(monoFont());
+    auto *reasonLabel = new QLabel(tr("&Reason (recorded)"), inputs);
+    reasonLabel->setBuddy(m_reason);
+    auto *countLabel = new QLabel(tr("&Type how many"), inputs);
+    countLabel->setBuddy(m_count);
+    for (auto *one : {reasonLabel, countLabel})
+        one->setProperty("look", u"muted"_s);
+    grid->addWidget(reasonLabel, 0, 0);
+    grid->addWidget(m_reason, 0, 1);
+    grid->addWidget(countLabel, 1, 0);
+    grid->addWidget(m_count, 1, 1);
+    connect(m_reason, &QLineEdit::textChanged, this, &BulkDialog::updateReady);
+    connect(m_count, &QLineEdit::textChanged, this, &BulkDialog::updateReady);
+    return inputs;
+}
+
+QWidget *BulkDialog::makeButtons()
+{
+    auto *buttons = new QWidget(this);
+    m_why = makeLabel({}, u"small"_s, buttons);
+    m_why->setObjectName(u"obstacle"_s);
+    m_copy = new QPushButton(tr("Copy note"), buttons);
+    m_copy->setObjectName(u"copyNote"_s);
+    m_cancel = new QPushButton(tr("Cancel"), buttons);
+    m_release = new QPushButton(buttons);
+    m_release->setObjectName(u"releaseButton"_s);
+    m_release->setProperty("look", u"dangerFilled"_s);
+    m_release->setText(count() == 1 ? tr("Release 1 lock")
+                                    : tr("Release %1 locks, one after the other").arg(count()));
+    for (auto *button : {m_copy, m_cancel, m_release})
+        button->setAutoDefault(false); // Enter in a text field shall not release anything
+    auto *row = new QHBoxLayout(buttons);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(10);
+    row->addWidget(m_copy);
+    row->addWidget(m_why, 1);
+    row->addWidget(m_cancel);
+    row->addWidget(m_release);
+    connect(m_copy, &QPushButton::clicked, this, [this] { QApplication::clipboard()->setText(m_note); });
+    connect(m_cancel, &QPushButton::clicked, this, &QDialog::reject);
+    connect(m_release, &QPushButton::clicked, this, &BulkDialog::send);
+    return buttons;
+}
+
+QString BulkDialog::obstacle() const
+{
+    if (m_step != Step::Form)
+        return m_step == Step::Sending ? tr("sending…") : tr("done");
+    std::set<ConnectionName> names;
+    for (const auto &target : m_targets)
+        names.insert(target.lock.connection);
+    bool wantsReason = false;
+    for (const auto &name : names) {
+        const auto *status = m_book.find(name);
+        const QString shown = label(name.bytes(), 60);
+        if (!status || status->state != ConnectionStatus::State::Connected)
+            return tr("%1 is not connected").arg(shown);
+        if (status->readOnlyForGood)
+            return tr("%1 is read-only for this run (--read-only)").arg(shown);
+        if (status->readOnly)
+            return tr("%1 is read-only: allow writes on it first, at the top right").arg(shown);
+        wantsReason = wantsReason || frictionOf(m_book, name).wantsReason;
+    }
+    if (wantsReason && m_reason->text().trimmed().isEmpty())
+        return tr("production: say why");
+    if (m_count->text().trimmed() != QString::number(count()))
+        return tr("type %1 to release them").arg(count());
+    return {};
+}
+
+void BulkDialog::updateReady()
+{
+    const QString why = obstacle();
+    m_release->setEnabled(why.isEmpty());
+    m_why->setText(m_step == Step::Form ? why : QString());
+}
+
+void BulkDialog::setStep(Step step)
+{
+    m_step = step;
+    m_inputs->setVisible(step != Step::Done);
+    m_inputs->setEnabled(step == Step::Form);
+    m_release->setVisible(step != Step::Done);
+    m_copy->setVisible(step == Step::Done);
+    m_cancel->setText(step == Step::Done ? tr("Close") : tr("Cancel"));
+    m_cancel->setEnabled(step != Step::Sending);
+    if (step == Step::Form)
+        m_state->say(
+            Banner::Look::Warning,
+            count() == 1 ? tr("1 lock is taken from its holder.")
+                         : tr("%1 locks are taken from their holders.").arg(count()),
+            tr("Each is read again and guarded on its own, with a record of its own. It stops at the first that "
+               "is not as expected; what was done by then stays done. The old holders may still believe that "
+               "they hold them."));
+    updateReady();
+}
+
+void BulkDialog::send()
+{
+    if (!obstacle().isEmpty())
+        return;
+    m_state->say(Banner::Look::Info, {}, tr("0 of %1 done…").arg(count()));
+    setStep(Step::Sending);
+    m_backend.bulkRelease(
+        m_targets, m_reason->text().trimmed(), this,
+        [this](int done) {
+            m_model->setDone(done);
+            m_state->say(Banner::Look::Info, {}, tr("%1 of %2 done…").arg(done).arg(count()));
+        },
+        [this](const Result<operate::BulkReport> &report) { showReport(report); });
+}
+
+void BulkDialog::showReport(const Result<operate::BulkReport> &report)
+{
+    QString word;
+    QString sentence;
+    auto look = Banner::Look::Critical;
+    if (!report) {
+        word = tr("Not known how far it came.");
+        sentence = label(report.error().message.toUtf8(), 1000);
+    } else if (!report->stoppedAt) {
+        m_model->setReport(*report);
+        look = Banner::Look::Ok;
+        word = tr("All %1 done.").arg(report->done.size());
+    } else {
+        m_model->setReport(*report);
+        word = tr("Stopped: %1 of %2 done.").arg(report->done.size()).arg(count());
+        sentence = tr("At %1: %2").arg(label(report->stoppedAt->lock.text(), 200), harmless(report->why, 1000))
+                   + tr("; %1 were not touched.").arg(report->left.size());
+    }
+    m_state->say(look, word, sentence);
+    QStringList lines{word, sentence};
+    for (int row = 0; row < count(); ++row)
+        lines << u"%1\t%2\t%3"_s.arg(m_model->text(row, BulkModel::Lock), m_model->text(row, BulkModel::Holder),
+                                     m_model->text(row, BulkModel::Outcome));
+    m_note = lines.join(u'\n') + u'\n';
+    setStep(Step::Done);
+    if (report && report->stoppedAt)
+        m_table->scrollTo(m_model->index(static_cast<int>(report->done.size()), 0));
+}
+
+} // namespace lockscope::ui

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several force-releases: lists every target, asks for their number to be typed, does one after the other, stops at the
+// first surprise, and says what was done and what was not.
+#pragma once
+
+#include <version>
+
+#include "ui/models/connectionbook.h"
+#include "ui/models/lockfacts.h"
+
+#include <QDialog>
+
+class QLabel;
+class QLineEdit;
+class QPushButton;
+class QTreeView;
+
+namespace lockscope::ui {
+
+class Banner;
+class BulkModel;
+
+class BulkDialog : public QDialog {
+    Q_OBJECT
+public:
+    // `backend` and `book` outlive it. `what`: "all that session 0x… holds". Ages are those of `now`.
+    BulkDialog(Backend &backend, const ConnectionBook &book, const QString &what,
+               std::vector<operate::BulkTarget> targets, SystemTime now, QWidget *parent = nullptr);
+    ~BulkDialog() override;
+
+    [[nodiscard]] QString note() const { return m_note; }
+
+private:
+    enum class Step { Form, Sending, Done };
+
+    void build(const QString &what);
+    QWidget *makeTable();
+    QWidget *makeInputs();
+    QWidget *makeButtons();
+    void updateReady();
+    void send();
+    void showReport(const Result<operate::BulkReport> &report);
+    void setStep(Step step);
+    [[nodiscard]] int count() const { return static_cast<int>(m_targets.size()); }
+    // Why the button is disabled; empty if it is not.
+    [[nodiscard]] QString obstacle() const;
+
+    Backend &m_backend;
+    const ConnectionBook &m_book;
+    const std::vector<operate::BulkTarget> m_targets;
+    const SystemTime m_now;
+    Step m_step = Step::Form;
+    QString m_note;
+    BulkModel *m_model;
+    Banner *m_state = nullptr;
+    QTreeView *m_table = nullptr;
+    QWidget *m_inputs = nullptr;
+    QLineEdit *m_reason = nullptr;
+    QLineEdit *m_count = nullptr;
+    QLabel *m_why = nullptr;
+    QPushButton *m_copy = nullptr;
+    QPushButton *m_cancel = nullptr;
+    QPushButton *m_release = nullptr;
+};
+
+} // namespace lockscope::ui

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/dialogs/waypicker.h"
+
+#include "ui/dialogs/forcereleasewords.h"
+
+#include <QBoxLayout>
+#include <QComboBox>
+#include <QLabel>
+
+#include <algorithm>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+using operate::Way;
+
+WayPicker::WayPicker(QWidget *parent) : QWidget(parent), m_box(new QComboBox(this))
+{
+    m_box->setObjectName(u"way"_s);
+    m_box->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    m_box->setMinimumContentsLength(20);
+    auto *label = new QLabel(tr("&Way (gentlest first)"), this);
+    label->setProperty("look", u"muted"_s);
+    label->setBuddy(m_box);
+    label->setMinimumWidth(158);
+    auto *row = new QHBoxLayout(this);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(12);
+    row->addWidget(label);
+    row->addWidget(m_box, 1);
+    connect(m_box, &QComboBox::activated, this, [this](int index) {
+        const auto &offer = m_offers[static_cast<std::size_t>(index)];
+        if (offer.way == m_way)
+            return;
+        m_way = offer.way;
+        m_contender = m_way == Way::Release ? QByteArray() : offer.contender;
+        emit picked();
+    });
+}
+
+QString WayPicker::titleOf(const operate::WayOffer &offer, const inspect::LockSnapshot &lock)
+{
+    const auto *one = lock.find(offer.contender);
+    const QString who = ForceReleaseWords::hostOf(one, offer.contender);
+    const QString connection = one ? one->session.value_or(QString()).left(40) : QString();
+    switch (offer.way) {
+    case Way::Revoke: return tr("Ask %1 to let go (__REVOKE__)").arg(who);
+    case Way::ShortenTtl: return tr("Let its lease end in 10 s");
+    case Way::KillWaiter:
+        return lock.backend == BackendKind::MariaDb
+                   ? tr("KILL QUERY %1: the chosen waiter waits no more").arg(connection)
+                   : tr("Take the chosen waiter %1 out of the queue").arg(who);
+    case Way::KillQuery: return tr("KILL QUERY %1: end its running statement").arg(connection);
+    case Way::Release: break;
+    }
+    return tr("Take the lock from %1 (force-release)").arg(who);
+}
+
+void WayPicker::offer(const inspect::LockSnapshot &lock, const QByteArray &holder, const QByteArray &chosen)
+{
+    std::vector<operate::WayOffer> offers;
+    const auto *waiter = lock.find(chosen);
+    if (waiter && waiter->role == inspect::Role::Waiter)
+        offers = operate::waysFor(lock, *waiter);
+    if (const auto *one = lock.find(holder))
+        std::ranges::copy(operate::waysFor(lock, *one), std::back_inserter(offers));
+    std::ranges::stable_sort(offers, {}, &operate::WayOffer::way);
+    if (offers == m_offers)
+        return;
+    m_offers = std::move(offers);
+    m_box->clear();
+    for (const auto &one : m_offers)
+        m_box->addItem(titleOf(one, lock));
+    const auto at = std::ranges::find(m_offers, m_way, &operate::WayOffer::way);
+    if (at == m_offers.end())
+        reset();
+    else
+        m_box->setCurrentIndex(static_cast<int>(at - m_offers.begin()));
+}
+
+void WayPicker::reset()
+{
+    m_way = Way::Release;
+    m_contender.clear();
+    const auto at = std::ranges::find(m_offers, m_way, &operate::WayOffer::way);
+    if (at != m_offers.end())
+        m_box->setCurrentIndex(static_cast<int>(at - m_offers.begin()));
+}
+
+} // namespace lockscope::ui

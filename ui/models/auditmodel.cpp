@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/models/auditmodel.h"
+
+#include "core/base/text.h"
+#include "core/workspace/values.h"
+#include "ui/theme/pill.h"
+#include "ui/theme/text.h"
+
+#include <QDateTime>
+#include <QJsonArray>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+using operate::AuditRecord;
+
+namespace {
+
+QString auditTime(const AuditRecord &record)
+{
+    const auto since = std::chrono::duration_cast<std::chrono::milliseconds>(record.time.time_since_epoch());
+    return QDateTime::fromMSecsSinceEpoch(since.count()).toString(u"yyyy-MM-dd HH:mm:ss"_s);
+}
+
+QString auditOutcome(const AuditRecord &record)
+{
+    if (record.lacksResult)
+        return u"no result recorded: under way, or its program was ended"_s;
+    return record.phase == "intent"_L1 ? u"intent; its result follows"_s : harmless(record.outcome, 400);
+}
+
+QString auditCell(const AuditRecord &record, int column)
+{
+    switch (column) {
+    case AuditModel::Time: return auditTime(record);
+    case AuditModel::Actor: return harmless(record.actor, 200);
+    case AuditModel::Action: return harmless(record.action, 80);
+    case AuditModel::Lock: return label(record.lock, 400);
+    case AuditModel::Holder: return label(record.holder, 200);
+    case AuditModel::Reason: return harmless(record.reason, 400);
+    case AuditModel::Outcome: return auditOutcome(record);
+    default: return {};
+    }
+}
+
+std::map<QString, QJsonObject> contendersOf(const QJsonObject &lock)
+{
+    std::map<QString, QJsonObject> all;
+    for (const auto &one : lock.value("contenders"_L1).toArray())
+        all[one.toObject().value("id"_L1).toString()] = one.toObject();
+    return all;
+}
+
+QString roleAndWho(const QJsonObject &contender)
+{
+    QStringList words{contender.value("role"_L1).toString(), contender.value("id"_L1).toString()};
+    for (const auto &field : {"endpoint"_L1, "session"_L1}) {
+        if (const auto text = contender.value(field).toString(); !text.isEmpty())
+            words << text;
+    }
+    return harmless(words.join(u" · "_s), 400);
+}
+
+} // namespace
+
+void AuditModel::setRecords(std::vector<AuditRecord> records)
+{
+    const auto sameHash = [](const AuditRecord &a, const AuditRecord &b) { return a.hash == b.hash; };
+    const bool grew = records.size() >= m_records.size()
+                      && std::equal(m_records.begin(), m_records.end(), records.begin(), sameHash);
+    if (!grew) {
+        // reset: the file was put away, or is another one
+        beginResetModel();
+        m_records = std::move(records);
+        endResetModel();
+        return;
+    }
+    const auto more = static_cast<int>(records.size() - m_records.size());
+    if (more > 0)
+        beginInsertRows({}, 0, more - 1);
+    m_records = std::move(records);
+    if (more > 0)
+        endInsertRows();
+    if (rowCount() > more) // an intent has its result now
+        emit dataChanged(index(more, 0), index(rowCount() - 1, ColumnCount - 1));
+}
+
+const AuditRecord &AuditModel::at(int row) const
+{
+    return m_records[m_records.size() - 1 - static_cast<std::size_t>(row)];
+}
+
+int AuditModel::rowCount(const QModelIndex &parent) const
+{
+    return parent.isValid() ? 0 : static_cast<int>(m_records.size());
+}
+
+int AuditModel::columnCount(const QModelIndex &) const
+{
+    return ColumnCount;
+}
+
+QVariant AuditModel::data(const QModelIndex &index, int role) const
+{
+    if (!index.isValid())
+        return {};
+    const auto &record = at(index.row());
+    switch (role) {
+    case Qt::DisplayRole: return auditCell(record, index.column());
+    case Qt::ToolTipRole: return plainToolTip(auditCell(record, index.column()));
+    case FilterRole: {
+        QStringList cells;
+        for (int column = 0; column < ColumnCount; ++column)
+            cells << auditCell(record, column);
+        return cells.join(u'\n');
+    }
+    case ToneRole:
+        if (index.column() != Outcome)
+            return {};
+        if (record.lacksResult || record.outcome.startsWith("unknown"_L1))
+            return static_cast<int>(Tone::Critical);
+        return record.outcome.startsWith("refused"_L1) || record.outcome.startsWith("failed"_L1)
+                   ? QVariant(static_cast<int>(Tone::Warning))
+                   : QVariant();
+    default: return {};
+    }
+}
+
+QVariant AuditModel::headerData(int section, Qt::Orientation orientation, int role) const
+{
+    static const std::array titles{u"Time"_s,   u"Actor"_s,  u"Action"_s, u"Lock"_s,
+                                   u"Holder"_s, u"Reason"_s, u"Outcome"_s};
+    if (orientation != Qt::Horizontal || section < 0 || section >= ColumnCount || role != Qt::DisplayRole)
+        return {};
+    return titles[static_cast<std::size_t>(section)];
+}
+
+QStringList auditDiff(const QJsonObject &before, const QJsonObject &after)
+{
+    const auto was = contendersOf(before), is = contendersOf(after);
+    QStringList lines;
+    const auto stateOf = [](const QJsonObject &lock) { return harmless(lock.value("state"_L1).toString(), 40); };
+    if (stateOf(before) != stateOf(after))
+        lines << u"~ state: %1 → %2"_s.arg(stateOf(before), stateOf(after));
+    int same = 0;
+    for (const auto &[id, one] : was) {
+        const auto now = is.find(id);
+        if (now == is.end())
+            lines << u"- "_s + roleAndWho(one);
+        else if (now->second.value("role"_L1) != one.value("role"_L1))
+            lines << u"~ %1: %2 → %3"_s.arg(harmless(id, 200), harmless(one.value("role"_L1).toString(), 40),
+                                            harmless(now->second.value("role"_L1).toString(), 40));
+        else
+            ++same;
+    }
+    for (const auto &[id, one] : is) {
+        if (!was.contains(id))
+            lines << u"+ "_s + roleAndWho(one);
+    }
+    if (same > 0)
+        lines << (same == 1 ? u"= 1 contender as before"_s : u"= %1 contenders as before"_s.arg(same));
+    return lines;
+}
+
+QString auditText(const AuditRecord &record)
+{
+    QStringList lines{
+        u"%1  %2  %3"_s.arg(auditTime(record), harmless(record.action, 80), harmless(record.phase, 40)),
+        u"lock     %1"_s.arg(escaped(record.lock)),
+        u"holder   %1"_s.arg(escaped(record.holder)),
+        u"actor    %1"_s.arg(harmless(record.actor, 400)),
+        u"reason   %1"_s.arg(record.reason.isEmpty() ? u"(none given)"_s : harmless(record.reason, 2000)),
+        u"outcome  %1"_s.arg(record.lacksResult || record.phase == "intent"_L1 ? auditOutcome(record)
+                                                                               : harmless(record.outcome, 2000)),
+        u"hash     %1"_s.arg(harmless(QString::fromLatin1(record.hash), 80)),
+        QString()};
+    if (record.phase == "intent"_L1) {
+        lines << u"Before:"_s;
+        for (const auto &[id, one] : contendersOf(record.before))
+            lines << u"  "_s + roleAndWho(one);
+    } else if (record.after.isEmpty()) {
+        lines << u"Before:"_s;
+        for (const auto &[id, one] : contendersOf(record.before))
+            lines << u"  "_s + roleAndWho(one);
+        lines << u"After: no such lock any more, or it could not be read again"_s;
+    } else {
+        lines << u"Before → after:"_s;
+        for (const auto &line : auditDiff(record.before, record.after))
+            lines << u"  "_s + line;
+    }
+    return lines.join(u'\n');
+}
+
+} // namespace lockscope::ui

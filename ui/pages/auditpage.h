@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page of the audit file: what was forced, by whom, why, what it changed, and whether the record is whole. It
+// follows the file while it is on screen.
+#pragma once
+
+#include "ui/models/auditmodel.h"
+#include "ui/pages/page.h"
+
+#include <QSortFilterProxyModel>
+
+class QLabel;
+class QLineEdit;
+class QPlainTextEdit;
+class QSplitter;
+class QStackedWidget;
+
+namespace lockscope::ui {
+
+class Banner;
+class EmptyNotice;
+class LiveTree;
+
+class AuditPage : public Page {
+    Q_OBJECT
+public:
+    explicit AuditPage(QWidget *parent = nullptr);
+
+    void setBackend(Backend *backend) override { m_backend = backend; }
+    void showConnection(const ConnectionName &) override {} // one record for all of them
+    void setFilter(const QString &text) override;
+    void focusContent() override;
+    void refresh() override;
+    [[nodiscard]] bool isSettled() const override { return m_isRead; }
+    void saveView(QSettings &settings) const override;
+    void restoreView(QSettings &settings) override;
+
+    [[nodiscard]] LiveTree &table() { return *m_table; }
+    [[nodiscard]] Banner &chain() { return *m_chain; }
+    [[nodiscard]] QString detail() const;
+
+protected:
+    void showEvent(QShowEvent *event) override;
+
+private:
+    QWidget *buildStrip();
+    QWidget *buildTable();
+    void read();
+    void take(const Result<operate::AuditReport> &report);
+    void sayChain(const operate::AuditReport &report);
+    void sayCount();
+    void showDetail();
+    void openLock();
+
+    Backend *m_backend = nullptr;
+    AuditModel m_model;
+    QSortFilterProxyModel m_filtered;
+    QString m_stamp;
+    bool m_isReading = false;
+    bool m_isRead = false;
+    QStackedWidget *m_stack = nullptr;
+    EmptyNotice *m_empty = nullptr;
+    Banner *m_chain = nullptr;
+    QLineEdit *m_filter = nullptr;
+    QLabel *m_status = nullptr;
+    QSplitter *m_split = nullptr;
+    LiveTree *m_table = nullptr;
+    QPlainTextEdit *m_detail = nullptr;
+};
+
+} // namespace lockscope::ui
