@@ -135,6 +135,11 @@ public:
     virtual void forceRelease(operate::ForceReleasePlan plan, const QString &reason, QObject *context,
                               Answer<operate::ForceReleaseOutcome> answer) = 0;
 
+    // Reads what is there, and plans; what it is to become may be said later, in the plan's request.
+    virtual void planEdit(operate::EditRequest request, QObject *context, Answer<operate::EditPlan> answer) = 0;
+    virtual void applyEdit(operate::EditPlan plan, const QString &reason, QObject *context,
+                           Answer<operate::EditOutcome> answer) = 0;
+
     // Plays on the servers of a connection (realrun.h); how far it is comes through runProgressed. Returns the
     // run's id.
     virtual quint64 playOnServers(RealRunOptions options, QObject *context, Answer<contention::Recording> answer) = 0;

@@ -45,6 +45,9 @@ public:
     void forceRelease(operate::ForceReleasePlan plan, const QString &reason, QObject *context,
                       Answer<operate::ForceReleaseOutcome> answer) override;
 
+    void planEdit(operate::EditRequest request, QObject *context, Answer<operate::EditPlan> answer) override;
+    void applyEdit(operate::EditPlan plan, const QString &reason, QObject *context,
+                   Answer<operate::EditOutcome> answer) override;
     quint64 playOnServers(RealRunOptions options, QObject *context, Answer<contention::Recording> answer) override;
     void cancelRun(quint64 runId) override;
 

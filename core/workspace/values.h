@@ -10,6 +10,7 @@
 #include "core/inspect/json.h"
 #include "core/lessons/lessons.h"
 #include "core/operate/commandlog.h"
+#include "core/operate/editplan.h"
 #include "core/operate/forcereleaseplan.h"
 #include "core/rehearse/rehearsal.h"
 #include "core/rules/catalogue.h"

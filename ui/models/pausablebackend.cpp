@@ -186,6 +186,17 @@ void PausableBackend::forceRelease(operate::ForceReleasePlan plan, const QString
     m_backend.forceRelease(std::move(plan), reason, context, std::move(answer));
 }
 
+void PausableBackend::planEdit(operate::EditRequest request, QObject *context, Answer<operate::EditPlan> answer)
+{
+    m_backend.planEdit(std::move(request), context, std::move(answer));
+}
+
+void PausableBackend::applyEdit(operate::EditPlan plan, const QString &reason, QObject *context,
+                                Answer<operate::EditOutcome> answer)
+{
+    m_backend.applyEdit(std::move(plan), reason, context, std::move(answer));
+}
+
 quint64 PausableBackend::playOnServers(RealRunOptions options, QObject *context, Answer<contention::Recording> answer)
 {
     return m_backend.playOnServers(std::move(options), context, std::move(answer));

@@ -44,6 +44,9 @@ public:
     void rehearse(operate::ForceReleasePlan plan, QObject *context, Answer<rehearse::Rehearsal> answer) override;
     void forceRelease(operate::ForceReleasePlan plan, const QString &reason, QObject *context,
                       Answer<operate::ForceReleaseOutcome> answer) override;
+    void planEdit(operate::EditRequest request, QObject *context, Answer<operate::EditPlan> answer) override;
+    void applyEdit(operate::EditPlan plan, const QString &reason, QObject *context,
+                   Answer<operate::EditOutcome> answer) override;
     quint64 playOnServers(RealRunOptions options, QObject *context, Answer<contention::Recording> answer) override;
     void cancelRun(quint64 runId) override;
 
