@@ -126,6 +126,8 @@ void MainWindow::addPage(const PageRow &row)
     connect(page, &Page::settled, this, &MainWindow::checkFirstSnapshot);
     connect(page, &Page::lockActivated, this, &MainWindow::selectLock);
     connect(page, &Page::subjectActivated, this, &MainWindow::showSubject);
+    connect(page, &Page::editRequested, m_dialogs, &WindowDialogs::openEditOf);
+    connect(m_dialogs, &WindowDialogs::edited, page, &Page::edited);
     page->useClock(m_clock);
     page->setBackend(m_screen);
     const auto keys = number < 9 ? QKeySequence(u"Ctrl+%1"_s.arg(number + 1)) : QKeySequence();

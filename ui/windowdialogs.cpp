@@ -5,6 +5,7 @@
 #include "core/workspace/values.h"
 #include "ui/dialogs/acquiredialog.h"
 #include "ui/dialogs/connectdialog.h"
+#include "ui/dialogs/editdialog.h"
 #include "ui/dialogs/findingsdialog.h"
 #include "ui/dialogs/forcereleasedialog.h"
 #include "ui/dialogs/guaranteesdialog.h"
@@ -42,7 +43,7 @@ void WindowDialogs::askReadOnly(const ConnectionName &name, bool readOnly, QWidg
     question->setObjectName(u"armQuestion"_s);
     question->setTextFormat(Qt::PlainText);
     question->setInformativeText(
-        tr("Looking stays as it is. Acquire and force-release become possible, each with its own "
+        tr("Looking stays as it is. Acquire, force-release and edits become possible, each with its own "
            "confirmation, until you make it read-only again or close the window."));
     auto *arm = question->addButton(tr("Allow writes on %1").arg(shown), QMessageBox::DestructiveRole);
     arm->setProperty("look", u"danger"_s);
@@ -125,6 +126,17 @@ void WindowDialogs::openAcquire()
     dialog->setAttribute(Qt::WA_DeleteOnClose);
     connect(dialog, &AcquireDialog::acquiring, this,
             [this](quint64, const inspect::LockName &name) { emit acquiring(name); });
+    dialog->open();
+}
+
+void WindowDialogs::openEditOf(const operate::EditRequest &request)
+{
+    auto *dialog = new EditDialog(m_backend, m_book, request, &m_window);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &EditDialog::armRequested, this,
+            [this, dialog](const ConnectionName &name) { askReadOnly(name, false, dialog); });
+    connect(dialog, &EditDialog::edited, this, &WindowDialogs::edited);
+    connect(dialog, &EditDialog::undoRequested, this, &WindowDialogs::openEditOf);
     dialog->open();
 }
 

@@ -29,6 +29,7 @@ public:
     // Of the lock in the detail, while its page is on screen.
     void openForceRelease();
     void openAcquire();
+    void openEditOf(const operate::EditRequest &request);
     void openGuarantees();
     void openFindingsHelp();
     void openConnect();
@@ -44,6 +45,8 @@ signals:
     // Just before: it may carry a password. What `replaces` names, if anything, goes.
     void aboutToConnect(const lockscope::ConnectionSpec &spec, const lockscope::ConnectionName &replaces);
     void acquiring(const lockscope::inspect::LockName &lock);
+    // A znode or a key was changed, wholly or in part.
+    void edited(const lockscope::operate::EditRequest &request, const lockscope::operate::EditOutcome &outcome);
 
 private:
     Backend &m_backend;

@@ -50,7 +50,7 @@ AuditRecord editRecord(const EditPlan &plan, const QString &phase, const QString
     return record;
 }
 
-// Whether what is there afterwards is what we sent: else somebody was quicker, and taking ours back would take theirs.
+// Whether what is there afterwards is what we sent: else somebody was quicker, and taking ours back took theirs.
 bool isAsSent(const EditPlan &plan, const EditState &after)
 {
     const auto &request = plan.request;

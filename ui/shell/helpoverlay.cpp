@@ -40,6 +40,7 @@ HelpOverlay::HelpOverlay(const QStringList &pages, QWidget *window) : QWidget(wi
          << std::pair(u"Tab, Shift+Tab"_s, tr("next and previous control"))
          << std::pair(u"Ctrl+Shift+F"_s, tr("force-release of the chosen lock: shows the form, sends nothing"))
          << std::pair(u"Ctrl+Shift+A"_s, tr("acquire the chosen lock"))
+         << std::pair(u"Ins F2 Del"_s, tr("on Znodes and Keys: create, edit, delete; shows the form, sends nothing"))
          << std::pair(u"Space"_s, tr("pause and resume live updates"))
          << std::pair(u"F5"_s, tr("read what is on screen again"))
          << std::pair(u"+ − 0"_s, tr("zoom the watch chain"))
