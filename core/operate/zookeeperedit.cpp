@@ -287,12 +287,13 @@ void previewDelete(EditPreview &preview, const EditPlan &plan)
     const auto ephemerals =
         std::ranges::count_if(plan.before.below, [](const auto &copy) { return !copy.stat.ephemeralOwner.isNone(); });
     if (ephemerals > 0)
-        preview.warnings << (ephemerals == 1
-                                 ? u"1 of them is ephemeral: a client that lives made it, and counts on it"_s
-                                 : u"%1 of them are ephemeral: clients that live made them, and count on them"_s.arg(
-                                     ephemerals));
+        preview.warnings
+            << (ephemerals == 1
+                    ? u"1 of them is ephemeral: the session that made it is not over, and may count on it"_s
+                    : u"%1 of them are ephemeral: the sessions that made them are not over, and may count on them"_s
+                          .arg(ephemerals));
     if (below == 0 && !plan.before.stat.ephemeralOwner.isNone())
-        preview.warnings << u"it is ephemeral: session %1, which lives, made it and counts on it"_s.arg(
+        preview.warnings << u"it is ephemeral: session %1, which made it, is not over, and may count on it"_s.arg(
             plan.before.stat.ephemeralOwner.text());
     preview.undo = undoOfDelete(plan);
 }
