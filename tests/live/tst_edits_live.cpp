@@ -23,7 +23,7 @@ const ConnectionName zkOne("zk");
 const ConnectionName redisOne("redis");
 // How late the other one comes, at most, in us: about as long as the edit takes, most of which is its record.
 constexpr int nodeSpread = 15'000;
-constexpr int keySpread = 3'000;
+constexpr int keySpread = 800;
 constexpr int treeSpread = 25'000;
 
 int editRaces()
