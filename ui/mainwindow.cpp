@@ -160,6 +160,8 @@ void MainWindow::addPage(const PageRow &row)
         m_top->setFindText(text);
         currentPage()->setFilter(text); // the find field tells a moment later
     });
+    connect(page, &Page::editRequested, m_dialogs, &WindowDialogs::openEditOf);
+    connect(m_dialogs, &WindowDialogs::edited, page, &Page::edited);
     page->useClock(m_clock);
     page->setBackend(m_screen);
     const auto keys = number < 9 ? QKeySequence(u"Ctrl+%1"_s.arg(number + 1)) : QKeySequence();

@@ -6,6 +6,7 @@
 #include "ui/dialogs/acquiredialog.h"
 #include "ui/dialogs/bulkdialog.h"
 #include "ui/dialogs/connectdialog.h"
+#include "ui/dialogs/editdialog.h"
 #include "ui/dialogs/findingsdialog.h"
 #include "ui/dialogs/forcereleasedialog.h"
 #include "ui/dialogs/guaranteesdialog.h"
@@ -55,7 +56,7 @@ void WindowDialogs::askReadOnly(const ConnectionName &name, bool readOnly, QWidg
     question->setObjectName(u"armQuestion"_s);
     question->setTextFormat(Qt::PlainText);
     question->setInformativeText(
-        tr("Looking stays as it is. Acquire and force-release become possible, each with its own "
+        tr("Looking stays as it is. Acquire, force-release and edits become possible, each with its own "
            "confirmation, until you make it read-only again or close the window."));
     auto *arm = question->addButton(tr("Allow writes on %1").arg(shown), QMessageBox::DestructiveRole);
     arm->setProperty("look", u"danger"_s);
@@ -153,6 +154,8 @@ void WindowDialogs::openAcquire()
 
 void WindowDialogs::openBulk(Bulk bulk)
 {
+    if (refusesInPast())
+        return;
     const auto &model = m_locks->model();
     std::vector<const inspect::LockSnapshot *> locks;
     for (const auto *row : bulk == Bulk::Listed ? std::vector<LockRow *>() : model.all()) {
@@ -197,6 +200,19 @@ void WindowDialogs::openBulk(Bulk bulk)
     auto *dialog = new BulkDialog(m_backend, m_book, what, std::move(targets),
                                   m_clock.isFrozen() ? m_clock.present() : m_clock.now(), &m_window);
     dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->open();
+}
+
+void WindowDialogs::openEditOf(const operate::EditRequest &request)
+{
+    if (refusesInPast())
+        return;
+    auto *dialog = new EditDialog(m_backend, m_book, request, &m_window);
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    connect(dialog, &EditDialog::armRequested, this,
+            [this, dialog](const ConnectionName &name) { askReadOnly(name, false, dialog); });
+    connect(dialog, &EditDialog::edited, this, &WindowDialogs::edited);
+    connect(dialog, &EditDialog::undoRequested, this, &WindowDialogs::openEditOf);
     dialog->open();
 }
 

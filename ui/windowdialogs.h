@@ -36,6 +36,7 @@ public:
     // Several force-releases: of the session of the chosen contender, of what the list shows, of what dead clients left.
     enum class Bulk { Session, Listed, Litter };
     void openBulk(Bulk bulk);
+    void openEditOf(const operate::EditRequest &request);
     void openGuarantees();
     void openFindingsHelp();
     void openSettings();
@@ -53,6 +54,8 @@ signals:
     void aboutToConnect(const lockscope::ConnectionSpec &spec, const lockscope::ConnectionName &replaces);
     void refused();
     void acquiring(const lockscope::inspect::LockName &lock);
+    // A znode or a key was changed, wholly or in part.
+    void edited(const lockscope::operate::EditRequest &request, const lockscope::operate::EditOutcome &outcome);
 
 private:
     Backend &m_backend;

@@ -53,7 +53,7 @@ Task<Exit> audit(CommandContext &context)
         complain(u"audit: "_s + problem);
     const auto unfinished = std::ranges::count(*records, true, &operate::AuditRecord::lacksResult);
     if (unfinished > 0)
-        complain(u"audit: %1 without a result: whether the lock was released is not known, look at it"_s.arg(
+        complain(u"audit: %1 without a result: what came of it is not known, look at it"_s.arg(
             unfinished == 1 ? u"1 intent is"_s : u"%1 intents are"_s.arg(unfinished)));
     const auto status = problems.isEmpty() ? Exit::Done : Exit::Failed;
     if (context.json) {

@@ -178,6 +178,10 @@ public:
                              std::function<void(int)> progressed, Answer<operate::BulkReport> answer) = 0;
     // The audit file, read afresh where it is not as it was at that stamp (AuditReport).
     virtual void readAudit(const QString &knownStamp, QObject *context, Answer<operate::AuditReport> answer) = 0;
+    // Reads what is there, and plans; what it is to become may be said later, in the plan's request.
+    virtual void planEdit(operate::EditRequest request, QObject *context, Answer<operate::EditPlan> answer) = 0;
+    virtual void applyEdit(operate::EditPlan plan, const QString &reason, QObject *context,
+                           Answer<operate::EditOutcome> answer) = 0;
 
     // Plays on the servers of a connection (realrun.h); how far it is comes through runProgressed. Returns the
     // run's id.

@@ -17,7 +17,8 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr auto answerWithin = 15s;
-constexpr int lastTidying = 5000; // ms: nobody waits longer for a window to close
+constexpr auto editedWithin = 120s; // thousands of nodes, one after the other
+constexpr int lastTidying = 5000;   // ms: nobody waits longer for a window to close
 constexpr auto givenBackWithin = 4s;
 
 } // namespace
@@ -272,6 +273,26 @@ void LiveBackend::readAudit(const QString &knownStamp, QObject *context, Answer<
 {
     m_readers.start([path = m_auditPath, knownStamp, deliver = deliveredTo(context, std::move(answer))] {
         deliver(operate::reportOf(operate::AuditFile(path), knownStamp));
+    });
+}
+
+void LiveBackend::planEdit(operate::EditRequest request, QObject *context, Answer<operate::EditPlan> answer)
+{
+    onIoThread([request = std::move(request), deliver = deliveredTo(context, std::move(answer))](IoController &io) {
+        const auto limit = Deadline::after(io.loop(), answerWithin);
+        io.launch(request.connection, answering(io.workspace().planEdit(request, limit), deliver));
+    });
+}
+
+void LiveBackend::applyEdit(operate::EditPlan plan, const QString &reason, QObject *context,
+                            Answer<operate::EditOutcome> answer)
+{
+    onIoThread([plan = std::move(plan), reason, deliver = deliveredTo(context, std::move(answer))](IoController &io) {
+        const auto limit = Deadline::after(io.loop(), editedWithin);
+        const Error dropped{ErrorCode::UnknownOutcome,
+                            u"the connection was closed meanwhile: the edit may or may not have been done"_s};
+        io.launch(plan.request.connection,
+                  answering(io.workspace().applyEdit(plan, reason, limit), deliver, dropped));
     });
 }
 

@@ -61,6 +61,9 @@ public:
                      std::function<void(int)> progressed, Answer<operate::BulkReport> answer) override;
     void readAudit(const QString &knownStamp, QObject *context, Answer<operate::AuditReport> answer) override;
 
+    void planEdit(operate::EditRequest request, QObject *context, Answer<operate::EditPlan> answer) override;
+    void applyEdit(operate::EditPlan plan, const QString &reason, QObject *context,
+                   Answer<operate::EditOutcome> answer) override;
     quint64 playOnServers(RealRunOptions options, QObject *context, Answer<contention::Recording> answer) override;
     void cancelRun(quint64 runId) override;
 

@@ -3,6 +3,7 @@
 #include "core/workspace/redislink.h"
 
 #include "core/inspect/redis/observer.h"
+#include "core/operate/redisedit.h"
 #include "core/operate/redisrelease.h"
 
 namespace lockscope {
@@ -94,6 +95,18 @@ std::unique_ptr<ContenderPool> RedisLinkBase::openPool(const ContenderPoolContex
 Task<Result<operate::Sent>> RedisLinkBase::sendRelease(operate::ForceReleasePlan plan, Deadline deadline)
 {
     return operate::sendRelease(std::move(plan), nodes(), deadline);
+}
+
+Task<Result<operate::EditState>> RedisLinkBase::readForEdit(operate::EditRequest request, Deadline deadline)
+{
+    return nodes().size() == 1 ? operate::readForEdit(std::move(request), nodes().front(), deadline)
+                               : Link::readForEdit(std::move(request), deadline);
+}
+
+Task<Result<operate::EditSent>> RedisLinkBase::sendEdit(operate::EditPlan plan, Deadline deadline)
+{
+    return nodes().size() == 1 ? operate::sendEdit(std::move(plan), nodes().front(), deadline)
+                               : Link::sendEdit(std::move(plan), deadline);
 }
 
 // Of a set, a node that is gone is not waited for.

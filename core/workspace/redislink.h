@@ -23,6 +23,10 @@ public:
     [[nodiscard]] std::unique_ptr<OwnContender> openContender(const HoldRequest &request) override;
     [[nodiscard]] std::unique_ptr<ContenderPool> openPool(const ContenderPoolContext &context) override;
     [[nodiscard]] Task<Result<operate::Sent>> sendRelease(operate::ForceReleasePlan plan, Deadline deadline) override;
+    // Of a set there is no key but one on each of its nodes: those are not edited.
+    [[nodiscard]] Task<Result<operate::EditState>> readForEdit(operate::EditRequest request,
+                                                               Deadline deadline) override;
+    [[nodiscard]] Task<Result<operate::EditSent>> sendEdit(operate::EditPlan plan, Deadline deadline) override;
     [[nodiscard]] bool isCleaningUp() override;
 
 protected:

@@ -14,6 +14,7 @@
 #include "core/operate/audit.h"
 #include "core/operate/bulktargets.h"
 #include "core/operate/commandlog.h"
+#include "core/operate/editplan.h"
 #include "core/operate/forcereleaseplan.h"
 #include "core/rehearse/rehearsal.h"
 #include "core/rules/catalogue.h"

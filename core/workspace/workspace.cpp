@@ -245,6 +245,60 @@ Task<Result<operate::BulkReport>> Workspace::bulkRelease(std::vector<operate::Bu
     co_return report;
 }
 
+namespace {
+
+Error noEdits(const Link &link)
+{
+    return Error{ErrorCode::Unsupported,
+                 u"%1: what is stored there is not edited here"_s.arg(escaped(link.spec().name.bytes()))};
+}
+
+operate::EditTools editToolsOf(Link *link, Loop &loop, operate::AuditFile &audit)
+{
+    operate::EditTools tools;
+    tools.read = [link](operate::EditRequest request, Deadline by) {
+        return link->readForEdit(std::move(request), by);
+    };
+    tools.send = [link](operate::EditPlan plan, Deadline by) { return link->sendEdit(std::move(plan), by); };
+    tools.locks = [link] { return link->observer().snapshots(); };
+    tools.areLocksKnown = link->progress().firstSnapshotComplete;
+    tools.audit = &audit;
+    tools.loop = &loop;
+    return tools;
+}
+
+} // namespace
+
+Task<Result<operate::EditState>> Link::readForEdit(operate::EditRequest, Deadline)
+{
+    co_return noEdits(*this);
+}
+
+Task<Result<operate::EditSent>> Link::sendEdit(operate::EditPlan, Deadline)
+{
+    co_return noEdits(*this);
+}
+
+Task<Result<operate::EditPlan>> Workspace::planEdit(operate::EditRequest request, Deadline deadline)
+{
+    auto connected = co_await whenConnected(request.connection, deadline);
+    if (!connected)
+        co_return connected.error();
+    const auto tools = editToolsOf(find(request.connection), d->loop, d->audit);
+    auto plan = co_await operate::planEdit(request, tools, deadline);
+    co_return plan;
+}
+
+Task<Result<operate::EditOutcome>> Workspace::applyEdit(operate::EditPlan plan, QString reason, Deadline deadline)
+{
+    auto connected = co_await whenConnected(plan.request.connection, deadline);
+    if (!connected)
+        co_return connected.error();
+    const auto tools = editToolsOf(find(plan.request.connection), d->loop, d->audit);
+    auto outcome = co_await operate::applyEdit(plan, tools, reason, deadline);
+    co_return outcome;
+}
+
 Loop &Workspace::loop()
 {
     return d->loop;

@@ -8,6 +8,7 @@
 #include "core/inspect/observer.h"
 #include "core/inspect/waits/clients.h"
 #include "core/operate/bulkrelease.h"
+#include "core/operate/edit.h"
 #include "core/operate/forcerelease.h"
 #include "core/operate/gate.h"
 #include "core/workspace/owncontender.h"
@@ -49,6 +50,10 @@ public:
     // The guarded command of a force-release.
     [[nodiscard]] virtual Task<Result<operate::Sent>> sendRelease(operate::ForceReleasePlan plan,
                                                                   Deadline deadline) = 0;
+    // What stands there, and the guarded requests that change it: of backends whose entries are edited.
+    [[nodiscard]] virtual Task<Result<operate::EditState>> readForEdit(operate::EditRequest request,
+                                                                       Deadline deadline);
+    [[nodiscard]] virtual Task<Result<operate::EditSent>> sendEdit(operate::EditPlan plan, Deadline deadline);
     // Whether recipes still take away what nobody waits for any more, over the link's own connection.
     [[nodiscard]] virtual bool isCleaningUp() = 0;
     // "MariaDB 10.11.6", where the server has said it.
@@ -100,6 +105,10 @@ public:
 
     [[nodiscard]] Task<Result<operate::BulkReport>> bulkRelease(std::vector<operate::BulkTarget> targets,
                                                                 QString reason, std::function<void(int)> progressed);
+    // Reads what is there, and the locks that it belongs to.
+    [[nodiscard]] Task<Result<operate::EditPlan>> planEdit(operate::EditRequest request, Deadline deadline);
+    [[nodiscard]] Task<Result<operate::EditOutcome>> applyEdit(operate::EditPlan plan, QString reason,
+                                                               Deadline deadline);
 
     [[nodiscard]] Loop &loop();
     [[nodiscard]] operate::CommandLog &log();

@@ -5,6 +5,7 @@
 #include "core/async/scope.h"
 #include "core/async/sleep.h"
 #include "core/inspect/zookeeper/observer.h"
+#include "core/operate/zookeeperedit.h"
 #include "core/operate/zookeeperrelease.h"
 #include "core/recipes/zookeeper/ownnode.h"
 #include "core/workspace/linkbase.h"
@@ -92,6 +93,15 @@ public:
     [[nodiscard]] Task<Result<operate::Sent>> sendRelease(operate::ForceReleasePlan plan, Deadline deadline) override
     {
         return operate::sendRelease(std::move(plan), m_gated.get(), deadline);
+    }
+    [[nodiscard]] Task<Result<operate::EditState>> readForEdit(operate::EditRequest request,
+                                                               Deadline deadline) override
+    {
+        return operate::readForEdit(std::move(request), m_gated.get(), deadline);
+    }
+    [[nodiscard]] Task<Result<operate::EditSent>> sendEdit(operate::EditPlan plan, Deadline deadline) override
+    {
+        return operate::sendEdit(std::move(plan), m_gated.get(), deadline);
     }
 
 private:

@@ -199,6 +199,24 @@ void FakeBackend::readAudit(const QString &knownStamp, QObject *context, Answer<
     });
 }
 
+void FakeBackend::planEdit(operate::EditRequest request, QObject *context, Answer<operate::EditPlan> answer)
+{
+    calls << u"planEdit %1 %2"_s.arg(operate::editWord(request.kind), escaped(request.subject().text()));
+    later(context,
+          [this, request, answer] { answer(onPlanEdit ? onPlanEdit(request) : notScripted(u"planEdit"_s)); });
+}
+
+void FakeBackend::applyEdit(operate::EditPlan plan, const QString &reason, QObject *context,
+                            Answer<operate::EditOutcome> answer)
+{
+    calls << u"applyEdit %1 %2"_s.arg(operate::editWord(plan.request.kind), escaped(plan.request.subject().text()));
+    lastEdit = plan;
+    lastReason = reason;
+    later(context, [this, plan, reason, answer] {
+        answer(onApplyEdit ? onApplyEdit(plan, reason) : notScripted(u"applyEdit"_s));
+    });
+}
+
 quint64 FakeBackend::playOnServers(RealRunOptions options, QObject *context, Answer<contention::Recording> answer)
 {
     calls << u"playOnServers %1 %2 %3"_s.arg(words(options.connection), QString::fromLatin1(options.scenario.recipe))

@@ -36,6 +36,9 @@ public:
         onPlanForceRelease;
     std::function<Result<operate::ForceReleaseOutcome>(const operate::ForceReleasePlan &, const QString &)>
         onForceRelease;
+    std::function<Result<operate::EditPlan>(const operate::EditRequest &)> onPlanEdit;
+    std::function<Result<operate::EditOutcome>(const operate::EditPlan &, const QString &)> onApplyEdit;
+    std::optional<operate::EditPlan> lastEdit; // applied
 
     std::optional<inspect::ThresholdRules> thresholds; // as last set
     std::function<Result<operate::ForceReleasePlan>(const inspect::LockName &, const QByteArray &, operate::Way)>
@@ -100,6 +103,9 @@ public:
     void bulkRelease(std::vector<operate::BulkTarget> targets, const QString &reason, QObject *context,
                      std::function<void(int)> progressed, Answer<operate::BulkReport> answer) override;
     void readAudit(const QString &knownStamp, QObject *context, Answer<operate::AuditReport> answer) override;
+    void planEdit(operate::EditRequest request, QObject *context, Answer<operate::EditPlan> answer) override;
+    void applyEdit(operate::EditPlan plan, const QString &reason, QObject *context,
+                   Answer<operate::EditOutcome> answer) override;
     quint64 playOnServers(RealRunOptions options, QObject *context, Answer<contention::Recording> answer) override;
     void cancelRun(quint64 runId) override;
 

@@ -254,7 +254,7 @@ private slots:
         backend.onScanKeys = [](const ConnectionName &, const QByteArray &, quint64) -> Result<KeyPage> {
             return KeyPage{{{RedisKey("lock:a"_ba), "string"_ba, std::nullopt, 1}}, 0, 500, 500, {}};
         };
-        auto *pattern = page.findChildren<QLineEdit *>().first();
+        auto *pattern = page.findChild<QLineEdit *>(u"pattern"_s);
         pattern->setText(u"lock:*"_s);
         QTest::keyClick(pattern, Qt::Key_Return);
         QTRY_COMPARE(page.statusText(), u"1 of 500 keys match"_s);

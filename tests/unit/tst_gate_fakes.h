@@ -15,6 +15,7 @@ public:
     explicit Session(VirtualLoop &virtualLoop) : m_loop(virtualLoop) {}
 
     std::map<ZPath, zk::Node> nodes;
+    std::map<ZPath, zk::Acls> nodeAcls; // open to anyone where there is no entry
     QStringList sent;
     // The error each method answers with instead, by its name ("remove").
     std::map<QString, Error> fails;
@@ -48,9 +49,12 @@ public:
         return {};
     }
 
-    Reply<zk::Created> create(ZPath path, QByteArray data, zk::CreateMode, zk::Acls, Deadline) override
+    Reply<zk::Created> create(ZPath path, QByteArray data, zk::CreateMode, zk::Acls acls, Deadline) override
     {
         return answer<zk::Created>("create", path, [=, this]() -> Result<zk::Created> {
+            if (nodes.contains(path))
+                return Error{ErrorCode::NodeExists, QStringLiteral("there already")};
+            nodeAcls[path] = acls;
             nodes[path].data = data;
             return zk::Created{path, {}};
         });
@@ -78,13 +82,19 @@ public:
             watches.emplace_back(path, *watch);
         return answer<zk::Node>("get", path, [=, this]() -> Result<zk::Node> {
             const auto at = nodes.find(path);
-            return at == nodes.end() ? Result<zk::Node>(missing(path)) : at->second;
+            if (at == nodes.end())
+                return missing(path);
+            auto node = at->second;
+            node.stat.numChildren = countChildren(path);
+            return node;
         });
     }
-    Reply<zk::Stat> set(ZPath path, QByteArray data, qint32, Deadline) override
+    Reply<zk::Stat> set(ZPath path, QByteArray data, qint32 version, Deadline) override
     {
         return answer<zk::Stat>("set", path, [=, this]() -> Result<zk::Stat> {
             auto &node = nodes[path];
+            if (version != zk::anyVersion && node.stat.version != version)
+                return Error{ErrorCode::BadVersion, QStringLiteral("bad version")};
             node.data = data;
             ++node.stat.version;
             return node.stat;
@@ -96,7 +106,11 @@ public:
             watches.emplace_back(path, *watch);
         return answer<zk::Stat>("exists", path, [=, this]() -> Result<zk::Stat> {
             const auto at = nodes.find(path);
-            return at == nodes.end() ? Result<zk::Stat>(missing(path)) : at->second.stat;
+            if (at == nodes.end())
+                return missing(path);
+            auto stat = at->second.stat;
+            stat.numChildren = countChildren(path);
+            return stat;
         });
     }
     Reply<zk::Children> children(ZPath path, std::optional<zk::Watch> watch, Deadline) override
@@ -124,13 +138,20 @@ public:
     }
     Reply<zk::NodeAcls> acls(ZPath path, Deadline) override
     {
-        return answer<zk::NodeAcls>("acls", path, []() -> Result<zk::NodeAcls> {
-            return zk::NodeAcls{zk::openAcl(), {}};
+        return answer<zk::NodeAcls>("acls", path, [=, this]() -> Result<zk::NodeAcls> {
+            const auto at = nodeAcls.find(path);
+            return zk::NodeAcls{at == nodeAcls.end() ? zk::openAcl() : at->second, {}};
         });
     }
-    Reply<bool> setAcls(ZPath path, zk::Acls, qint32, Deadline) override
+    Reply<bool> setAcls(ZPath path, zk::Acls acls, qint32 version, Deadline) override
     {
-        return answer<bool>("setAcls", path, []() -> Result<bool> { return true; });
+        return answer<bool>("setAcls", path, [=, this]() -> Result<bool> {
+            if (version != zk::anyVersion && nodes[path].stat.aversion != version)
+                return Error{ErrorCode::BadVersion, QStringLiteral("bad version")};
+            ++nodes[path].stat.aversion;
+            nodeAcls[path] = acls;
+            return true;
+        });
     }
     Reply<bool> addAuth(QByteArray, QByteArray, Deadline) override
     {
@@ -145,6 +166,13 @@ public:
     int watchCount() const override { return static_cast<int>(watches.size()); }
 
 private:
+    qint32 countChildren(const ZPath &path) const
+    {
+        qint32 count = 0;
+        for (const auto &[child, node] : nodes)
+            count += child != path && child.parent() == path ? 1 : 0;
+        return count;
+    }
     static Error missing(const ZPath &path)
     {
         return Error{ErrorCode::NoNode, QStringLiteral("no node ") + QString::fromUtf8(path.bytes())};

@@ -376,6 +376,18 @@ void KeysModel::update(const KeyRow &row)
     tellChanged(leaf->parent, rowOf(leaf), rowOf(leaf));
 }
 
+void KeysModel::add(const KeyRow &row)
+{
+    if (findNode(row.key)) {
+        update(row);
+        return;
+    }
+    emit turnBegins();
+    merge({row});
+    emit turnEnds();
+    emit progressed();
+}
+
 void KeysModel::remove(const RedisKey &key)
 {
     KeyNode *leaving = findNode(key);

@@ -60,6 +60,8 @@ public:
     [[nodiscard]] QModelIndex find(const RedisKey &key) const;
     // What a look at one key told.
     void update(const KeyRow &row);
+    // The same of one that may not be in the tree yet.
+    void add(const KeyRow &row);
     void remove(const RedisKey &key);
 
     [[nodiscard]] int columnCount(const QModelIndex &parent = {}) const override;

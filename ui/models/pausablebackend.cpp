@@ -343,12 +343,29 @@ void PausableBackend::forceRelease(operate::ForceReleasePlan plan, const QString
 void PausableBackend::bulkRelease(std::vector<operate::BulkTarget> targets, const QString &reason, QObject *context,
                                   std::function<void(int)> progressed, Answer<operate::BulkReport> answer)
 {
+    if (refuses(context, answer))
+        return;
     m_backend.bulkRelease(std::move(targets), reason, context, std::move(progressed), std::move(answer));
 }
 
 void PausableBackend::readAudit(const QString &knownStamp, QObject *context, Answer<operate::AuditReport> answer)
 {
     m_backend.readAudit(knownStamp, context, std::move(answer));
+}
+
+void PausableBackend::planEdit(operate::EditRequest request, QObject *context, Answer<operate::EditPlan> answer)
+{
+    if (refuses(context, answer))
+        return;
+    m_backend.planEdit(std::move(request), context, std::move(answer));
+}
+
+void PausableBackend::applyEdit(operate::EditPlan plan, const QString &reason, QObject *context,
+                                Answer<operate::EditOutcome> answer)
+{
+    if (refuses(context, answer))
+        return;
+    m_backend.applyEdit(std::move(plan), reason, context, std::move(answer));
 }
 
 quint64 PausableBackend::playOnServers(RealRunOptions options, QObject *context, Answer<contention::Recording> answer)

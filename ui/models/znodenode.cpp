@@ -72,7 +72,7 @@ QVariant ZnodeNode::data(int column, int role) const
     case Qt::ToolTipRole:
         if (error)
             return plainToolTip(error->message);
-        if (column == Modified && isStatKnown)
+        if (column == Modified && isStatKnown && stat.mtime.count() != 0)
             return timeOf(stat.mtime).toString(u"yyyy-MM-dd HH:mm:ss.zzz"_s);
         return column == Name ? plainToolTip(label(path().bytes(), 2000)) : QVariant();
     case Qt::TextAlignmentRole:

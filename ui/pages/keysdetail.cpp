@@ -4,6 +4,7 @@
 #include "core/base/text.h"
 #include "ui/models/keynode.h"
 #include "ui/models/keysmodel.h"
+#include "ui/pages/entryhead.h"
 #include "ui/pages/livetree.h"
 #include "ui/pages/valueview.h"
 #include "ui/parts/notices.h"
@@ -12,13 +13,8 @@
 #include "ui/theme/theme.h"
 
 #include <QBoxLayout>
-#include <QClipboard>
 #include <QDateTime>
-#include <QGuiApplication>
 #include <QHeaderView>
-#include <QLabel>
-#include <QLineEdit>
-#include <QPushButton>
 #include <QSplitter>
 #include <QStackedWidget>
 
@@ -56,7 +52,7 @@ KeyDetailView::KeyDetailView(QWidget *parent) : QWidget(parent)
     auto *layout = new QVBoxLayout(content);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
-    layout->addWidget(buildHead());
+    layout->addWidget(m_head = new EntryHead(u"Copy name"_s, u"Name of the key"_s, content));
     layout->addWidget(makeHairline(content));
     layout->addWidget(m_content, 1);
     layout->addStretch();
@@ -73,39 +69,6 @@ KeyDetailView::~KeyDetailView()
     stopListening(this);
 }
 
-QWidget *KeyDetailView::buildHead()
-{
-    auto *head = new QWidget(this);
-    m_name = new QLineEdit(head);
-    m_name->setReadOnly(true);
-    m_name->setFrame(false);
-    m_name->setFont(monoFont(15, QFont::DemiBold));
-    m_name->setStyleSheet(u"QLineEdit { border: none; padding: 0; background: transparent; }"_s);
-    m_name->setAccessibleName(u"Name of the key"_s);
-    auto *copy = new QPushButton(u"Copy name"_s, head);
-    connect(copy, &QPushButton::clicked, this,
-            [this] { QGuiApplication::clipboard()->setText(escaped(m_key.bytes())); });
-    m_summary = makeLabel({}, u"small"_s, head);
-    m_summary->setWordWrap(true);
-    m_banner = new QFrame(head);
-    m_banner->setProperty("look", u"banner-warning"_s);
-    m_bannerText = makeLabel({}, {}, m_banner);
-    m_bannerText->setWordWrap(true);
-    auto *bannerLayout = new QHBoxLayout(m_banner);
-    bannerLayout->setContentsMargins(10, 6, 10, 6);
-    bannerLayout->addWidget(m_bannerText);
-    auto *top = new QHBoxLayout;
-    top->addWidget(m_name, 1);
-    top->addWidget(copy);
-    auto *layout = new QVBoxLayout(head);
-    layout->setContentsMargins(16, 12, 16, 12);
-    layout->setSpacing(6);
-    layout->addLayout(top);
-    layout->addWidget(m_summary);
-    layout->addWidget(m_banner);
-    return head;
-}
-
 void KeyDetailView::show(Backend *backend, const ConnectionName &connection, const RedisKey &key)
 {
     m_backend = backend;
@@ -115,14 +78,13 @@ void KeyDetailView::show(Backend *backend, const ConnectionName &connection, con
     m_items.clear();
     m_value->clear();
     m_content->hide();
-    m_banner->hide();
-    m_bannerText->clear();
+    m_head->warn({});
+    m_head->setLinks({});
     m_stack->setCurrentIndex(backend ? 1 : 0);
     if (!backend)
         return;
-    m_name->setText(label(key.bytes(), 4000));
-    m_name->setCursorPosition(0);
-    m_summary->setText(u"reading…"_s);
+    m_head->setName(key.bytes());
+    m_head->setSummary(u"reading…"_s);
     refresh();
 }
 
@@ -142,18 +104,16 @@ void KeyDetailView::take(const RedisKey &key, const Result<KeyDetail> &answer)
     if (key != m_key)
         return; // another key is on show by now
     if (!answer && answer.error().code != ErrorCode::NoNode) {
-        m_bannerText->setText(answer.error().message);
-        m_banner->show();
+        m_head->warn(answer.error().message);
         if (!m_detail)
-            m_summary->clear();
+            m_head->setSummary({});
         return;
     }
     if (!answer || answer->row.type == "none") {
         showGone();
         return;
     }
-    m_banner->hide();
-    m_bannerText->clear();
+    m_head->warn({});
     m_detail = *answer;
     m_seen = m_now = std::chrono::steady_clock::now();
     m_wasExpired = false;
@@ -180,14 +140,19 @@ void KeyDetailView::showItem()
                       sender() != m_itemsView->selectionModel());
 }
 
+QByteArray KeyDetailView::chosenField() const
+{
+    const auto row = static_cast<std::size_t>(std::max(0, m_itemsView->currentIndex().row()));
+    const bool isField = m_detail && m_detail->row.type == "hash" && m_itemsView->currentIndex().isValid();
+    return isField && 2 * row < m_detail->items.size() ? m_detail->items[2 * row] : QByteArray();
+}
+
 void KeyDetailView::showGone()
 {
     const QString at = QDateTime::currentDateTime().toString(u"HH:mm:ss"_s);
-    m_bannerText->setText(m_detail
-                              ? u"This key is gone; found missing at %1. What was last read stays below."_s.arg(at)
-                              : u"There is no such key (asked at %1)."_s.arg(at));
-    m_banner->show();
-    m_summary->clear();
+    m_head->warn(m_detail ? u"This key is gone; found missing at %1. What was last read stays below."_s.arg(at)
+                          : u"There is no such key (asked at %1)."_s.arg(at));
+    m_head->setSummary({});
     if (m_detail)
         m_detail->row.ttl = -1ms; // nothing left to count
     emit gone(m_key);
@@ -195,7 +160,7 @@ void KeyDetailView::showGone()
 
 void KeyDetailView::sayRest()
 {
-    if (!m_detail || m_banner->isVisible())
+    if (!m_detail || !m_head->warning().isEmpty())
         return;
     const KeyRow &row = m_detail->row;
     const QString rest = KeyNode::ttlText(row.ttl, m_seen, m_now);
@@ -211,7 +176,7 @@ void KeyDetailView::sayRest()
                   : m_items.rowCount() == 1 ? u"%1 item"_s
                                             : u"%1 items"_s)
                      .arg(countText(m_items.rowCount()));
-    m_summary->setText(parts.join(u" · "_s));
+    m_head->setSummary(parts.join(u" · "_s));
     const bool isExpired = hasTtl && m_now - m_seen >= *row.ttl;
     if (isExpired && !m_wasExpired) {
         m_wasExpired = true;
@@ -221,12 +186,12 @@ void KeyDetailView::sayRest()
 
 QString KeyDetailView::summaryText() const
 {
-    return m_summary->text();
+    return m_head->summary();
 }
 
 QString KeyDetailView::bannerText() const
 {
-    return m_bannerText->text();
+    return m_head->warning();
 }
 
 void KeyDetailView::tick(std::chrono::steady_clock::time_point now)

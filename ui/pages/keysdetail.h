@@ -8,16 +8,12 @@
 
 #include <QWidget>
 
-class QFrame;
-class QLabel;
-class QLineEdit;
-class QPushButton;
 class QSplitter;
 class QStackedWidget;
 
 namespace lockscope::ui {
 
-class EmptyNotice;
+class EntryHead;
 class LiveTree;
 class ValueView;
 
@@ -33,6 +29,11 @@ public:
     // What is left of its time is counted down to this moment, and looked after when it is up.
     void tick(std::chrono::steady_clock::time_point now);
 
+    // What was last read; null before.
+    [[nodiscard]] const KeyDetail *detail() const { return m_detail ? &*m_detail : nullptr; }
+    // The field of a hash that is chosen; empty: none, or no hash.
+    [[nodiscard]] QByteArray chosenField() const;
+    [[nodiscard]] EntryHead *head() const { return m_head; }
     [[nodiscard]] ValueView *value() const { return m_value; }
     [[nodiscard]] LiveTree *items() const { return m_itemsView; }
     [[nodiscard]] QString summaryText() const;
@@ -44,7 +45,6 @@ signals:
     void gone(const lockscope::RedisKey &key);
 
 private:
-    QWidget *buildHead();
     void take(const RedisKey &key, const Result<KeyDetail> &answer);
     void showGone();
     void sayRest();
@@ -60,10 +60,7 @@ private:
     KeyItemsModel m_items;
 
     QStackedWidget *m_stack = nullptr;
-    QLineEdit *m_name = nullptr;
-    QLabel *m_summary = nullptr;
-    QFrame *m_banner = nullptr;
-    QLabel *m_bannerText = nullptr;
+    EntryHead *m_head = nullptr;
     QSplitter *m_content = nullptr;
     LiveTree *m_itemsView = nullptr;
     ValueView *m_value = nullptr;

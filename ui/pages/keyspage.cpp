@@ -3,25 +3,20 @@
 
 #include "core/base/text.h"
 #include "ui/models/keynode.h"
+#include "ui/pages/entryhead.h"
 #include "ui/pages/keysdetail.h"
 #include "ui/pages/livetree.h"
-#include "ui/parts/notices.h"
 #include "ui/parts/tabletools.h"
 #include "ui/theme/theme.h"
 
-#include <QAction>
 #include <QBoxLayout>
 #include <QClipboard>
 #include <QGuiApplication>
-#include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
 #include <QProgressBar>
 #include <QPushButton>
-#include <QSettings>
 #include <QSortFilterProxyModel>
-#include <QSplitter>
-#include <QStackedWidget>
 
 namespace lockscope::ui {
 
@@ -34,38 +29,23 @@ constexpr int barSteps = 1000;
 
 } // namespace
 
-KeysPage::KeysPage(QWidget *parent) : Page(parent)
+KeysPage::KeysPage(QWidget *parent)
+    : TreePage(
+        {Scheme::Redis, Scheme::RedisTls},
+        {u"No Redis here yet"_s,
+         u"Connect to one (redis://host:6379/0) and its keys appear as a tree by ':', found by SCAN a page at a "
+         u"time, with their type, their value, and the time they have left."_s,
+         u"keys"_s, u"The filter looks through the keys that are loaded; the pattern beside it scans the server."_s},
+        parent)
 {
-    auto *content = new QWidget(this);
-    auto *layout = new QVBoxLayout(content);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
-    layout->addWidget(buildStrip());
-    m_banner = new StaleBanner(content);
-    layout->addWidget(m_banner);
-    layout->addWidget(makeHairline(content));
-    m_splitter = new QSplitter(Qt::Horizontal, content);
-    m_splitter->setHandleWidth(1);
-    m_splitter->setChildrenCollapsible(false);
-    m_splitter->addWidget(buildTree());
-    m_detail = new KeyDetailView(m_splitter);
-    m_splitter->addWidget(m_detail);
-    m_splitter->setSizes({690, 520});
-    m_splitter->setStretchFactor(0, 1);
-    layout->addWidget(m_splitter, 1);
-
-    auto *empty = new EmptyNotice(this);
-    empty->say(
-        u"No Redis here yet"_s,
-        u"Connect to one (redis://host:6379/0) and its keys appear as a tree by ':', found by SCAN a page at a "
-        u"time, with their type, their value, and the time they have left."_s);
-    m_stack = new QStackedWidget(this);
-    m_stack->addWidget(empty);
-    m_stack->addWidget(content);
-    auto *outer = new QVBoxLayout(this);
-    outer->setContentsMargins(0, 0, 0, 0);
-    outer->addWidget(m_stack);
+    m_detail = new KeyDetailView(this);
+    m_tree->setAccessibleName(u"Keys"_s);
+    m_cells->setMono({KeyNode::Name});
+    m_cells->setMuted({KeyNode::Type});
+    m_cells->setToneRole(KeysModel::ToneRole);
     connectModel();
+    addActions();
+    assemble(buildStrip(), m_detail, {690, 520});
     sayProgress();
 }
 
@@ -78,18 +58,12 @@ QWidget *KeysPage::buildStrip()
 {
     auto *strip = makeToolStrip(this);
     m_pattern = new QLineEdit(strip);
+    m_pattern->setObjectName(u"pattern"_s);
     m_pattern->setPlaceholderText(u"Pattern, e.g. lock:*  (Enter scans)"_s);
     m_pattern->setFont(monoFont());
     m_pattern->setMaximumWidth(300);
     m_pattern->setAccessibleName(u"Pattern of keys to scan for"_s);
     connect(m_pattern, &QLineEdit::returnPressed, this, &KeysPage::takePattern);
-    m_filter = new QLineEdit(strip);
-    m_filter->setPlaceholderText(u"Filter loaded keys"_s);
-    m_filter->setClearButtonEnabled(true);
-    m_filter->setMaximumWidth(220);
-    m_filter->setAccessibleName(u"Filter loaded keys"_s);
-    connect(m_filter, &QLineEdit::textChanged, this, [this] { m_filterSoon.start(); });
-    m_status = makeLabel({}, u"muted"_s, strip);
     m_bar = new QProgressBar(strip);
     m_bar->setTextVisible(false);
     m_bar->setRange(0, barSteps);
@@ -106,67 +80,54 @@ QWidget *KeysPage::buildStrip()
     return strip;
 }
 
-QWidget *KeysPage::buildTree()
+void KeysPage::addActions()
 {
-    m_rows = new QStackedWidget(m_splitter);
-    m_tree = new LiveTree(m_rows);
-    m_noMatch = new EmptyNotice(m_rows);
-    connect(m_noMatch, &EmptyNotice::actionRequested, m_filter, &QLineEdit::clear);
-    m_rows->addWidget(m_tree);
-    m_rows->addWidget(m_noMatch);
-    m_tree->setAccessibleName(u"Keys"_s);
-    m_cells = new TreeCellDelegate(m_tree);
-    m_cells->setMono({KeyNode::Name});
-    m_cells->setMuted({KeyNode::Type});
-    m_cells->setToneRole(KeysModel::ToneRole);
-    m_tree->setItemDelegate(m_cells);
-    auto *copy = new QAction(u"Copy name"_s, m_tree);
-    copy->setShortcut(QKeySequence::Copy);
-    copy->setShortcutContext(Qt::WidgetShortcut);
-    connect(copy, &QAction::triggered, this, [this] {
+    using operate::EditKind;
+    using Request = std::optional<operate::EditRequest>;
+    addAct(u"Copy name"_s, QKeySequence::Copy, [this] {
         QGuiApplication::clipboard()->setText(escaped(m_tree->currentIndex().data(KeysModel::KeyRole).toByteArray()));
     });
-    m_tree->addAction(copy);
-    return m_rows;
-}
-
-void KeysPage::sayNoMatch()
-{
-    const bool isNone = !m_filter->text().isEmpty() && m_proxy->rowCount() == 0 && m_model.rowCount() > 0;
-    if (isNone)
-        m_noMatch->say(
-            u"Nothing matches “%1”"_s.arg(m_filter->text().left(80)),
-            u"The filter looks through the keys that are loaded; the pattern beside it scans the server."_s,
-            u"Clear the filter"_s);
-    m_rows->setCurrentIndex(isNone ? 1 : 0);
+    addEdit(u"New key…"_s, Qt::Key_Insert, [this]() -> Request { return requestOf(EditKind::KeySet, {}); });
+    const auto add = [this](const QString &text, const QKeySequence &key, EditKind kind, const QByteArray &type) {
+        addEdit(text, key, [this, kind, type]() -> Request {
+            const auto *detail = m_detail->detail();
+            if (!detail || m_detail->key().isEmpty() || (!type.isEmpty() && detail->row.type != type))
+                return std::nullopt;
+            auto request = requestOf(kind, m_detail->key().bytes());
+            if (type == "hash")
+                request.field = m_detail->chosenField();
+            return type == "hash" && request.field.isEmpty() ? Request() : request;
+        });
+    };
+    add(u"Set…"_s, Qt::Key_F2, EditKind::KeySet, "string");
+    add(u"Set field…"_s, {}, EditKind::FieldSet, "hash");
+    add(u"Delete field…"_s, {}, EditKind::FieldDelete, "hash");
+    add(u"Expire…"_s, {}, EditKind::KeyExpire, {});
+    add(u"Rename…"_s, {}, EditKind::KeyRename, {});
+    add(u"Delete…"_s, Qt::Key_Delete, EditKind::KeyDelete, {});
+    offerEdits(*m_detail->head());
 }
 
 void KeysPage::connectModel()
 {
-    m_proxy = new QSortFilterProxyModel(this);
-    m_proxy->setFilterRole(KeysModel::FilterRole);
-    m_proxy->setFilterCaseSensitivity(Qt::CaseInsensitive);
-    m_proxy->setRecursiveFilteringEnabled(true);
-    m_proxy->setAutoAcceptChildRows(true);
-    m_proxy->setSourceModel(&m_model);
-    m_tree->setModel(m_proxy);
+    useModel(m_model, KeysModel::FilterRole);
     m_tree->setWidths(KeyNode::Name, {{KeyNode::Type, 110}, {KeyNode::Ttl, 110}, {KeyNode::Bytes, 90}});
     m_tree->tools().setNameRole(KeysModel::KeyRole);
     m_tree->setLeastStretched(170); // what is not there stands in the detail
 
-    m_filterSoon.setSingleShot(true);
-    m_filterSoon.setInterval(filterDelay);
-    connect(&m_filterSoon, &QTimer::timeout, this, [this] {
-        m_proxy->setFilterFixedString(m_filter->text());
-        chooseKey(m_tree->currentIndex()); // nobody tells of a current row that left with its folder
-        sayProgress();
-    });
     connect(&m_model, &KeysModel::turnBegins, m_tree, &LiveTree::holdPlace);
     connect(&m_model, &KeysModel::turnEnds, m_tree, &LiveTree::keepPlace);
-    connect(&m_model, &KeysModel::turnEnds, this, &KeysPage::showSought);
     connect(&m_model, &KeysModel::progressed, this, &KeysPage::sayProgress);
     connect(m_tree->selectionModel(), &QItemSelectionModel::currentChanged, this, &KeysPage::chooseKey);
-    connect(m_detail, &KeyDetailView::looked, &m_model, &KeysModel::update);
+    connect(m_detail, &KeyDetailView::looked, this, [this](const KeyRow &row) {
+        m_model.update(row);
+        showLinks(*m_detail->head(), row.key.bytes(), false);
+        if (row.key == m_wanted) {
+            m_model.add(row);
+            m_tree->setCurrentIndex(m_proxy->mapFromSource(m_model.find(m_wanted)));
+            m_wanted = {};
+        }
+    });
     connect(m_detail, &KeyDetailView::gone, this, [this](const RedisKey &key) {
         // The detail stays and says that it is gone; the neighbour is not what was asked for.
         m_isLeaving = true;
@@ -184,48 +145,60 @@ void KeysPage::chooseKey(const QModelIndex &current)
         m_detail->show(m_backend, m_model.connection(), key);
     else if (!isKey && !m_isLeaving)
         m_detail->show(nullptr, {}, {}); // what is not chosen is not shown
+    updateEdits();
 }
 
-void KeysPage::setBackend(Backend *backend)
+void KeysPage::applyFilter()
 {
-    m_backend = backend;
-    connect(backend, &Backend::updated, this, [this](const Batch &batch) {
-        if (!batch.connections.empty())
-            takeStatuses(batch.connections);
-    });
+    m_proxy->setFilterFixedString(m_filter->text());
+    chooseKey(m_tree->currentIndex()); // nobody tells of a current row that left with its folder
+    sayProgress();
 }
 
-void KeysPage::takeStatuses(const std::vector<ConnectionStatus> &statuses)
+void KeysPage::cameBack()
 {
-    const bool isAboutUs = m_choice.take(statuses);
-    choose();
-    if (!isAboutUs)
-        return;
-    const bool wasStale = std::exchange(m_isStale, m_banner->show(*m_choice.shown()));
-    m_cells->setStale(m_isStale);
-    m_tree->viewport()->update();
-    if (wasStale && !m_isStale && m_detail->isVisible())
+    if (m_detail->isVisible())
         m_detail->refresh();
-    startIfWanted();
 }
 
-void KeysPage::showConnection(const ConnectionName &name)
+void KeysPage::connectionChosen(const ConnectionStatus &status)
 {
-    m_choice.prefer(name);
-    choose();
-}
-
-void KeysPage::choose()
-{
-    const auto *status = m_choice.shown();
-    m_stack->setCurrentIndex(status ? 1 : 0);
-    if (!status || status->name == m_model.connection())
-        return;
+    m_wanted = {};
     m_detail->show(nullptr, {}, {});
-    m_model.setConnection(m_backend, status->name);
-    m_isStale = m_banner->show(*status);
-    m_cells->setStale(m_isStale);
+    m_model.setConnection(m_backend, status.name);
     startIfWanted();
+}
+
+// Read by its name, whether the scan has met it or not.
+void KeysPage::showKey(const RedisKey &key)
+{
+    if (!m_filter->text().isEmpty()) {
+        m_filter->clear();
+        m_filterSoon.stop();
+        applyFilter();
+    }
+    m_tree->setCurrentIndex({});
+    m_wanted = key;
+    m_detail->show(m_backend, m_model.connection(), key);
+}
+
+bool KeysPage::showSubject(const Subject &subject)
+{
+    if (subject.kind != Subject::Kind::Key || !turnTo(subject.connection))
+        return false;
+    showKey(RedisKey(subject.name));
+    return true;
+}
+
+void KeysPage::follow(const operate::EditRequest &request, const operate::EditOutcome &)
+{
+    const bool isRenamed = request.kind == operate::EditKind::KeyRename;
+    if (isRenamed)
+        m_model.remove(RedisKey(request.name));
+    if (request.kind == operate::EditKind::KeyDelete)
+        m_detail->refresh(); // which finds it gone, and says so
+    else
+        showKey(RedisKey(isRenamed ? request.value : request.name));
 }
 
 // Nobody pays for a scan that nobody looks at.
@@ -276,50 +249,13 @@ void KeysPage::sayProgress()
                         : u"Scan again"_s);
 }
 
-QString KeysPage::statusText() const
-{
-    return m_status->text();
-}
-
-void KeysPage::setFilter(const QString &text)
-{
-    m_filter->setText(text);
-}
-
-// Only a scan tells what there is; this one finds the key alone.
-bool KeysPage::showSubject(const Subject &subject)
-{
-    if (subject.kind != Subject::Kind::Key)
-        return false;
-    showConnection(subject.connection);
-    QByteArray pattern;
-    for (const char c : subject.name) {
-        if (QByteArrayView("*?[]\\^").contains(c))
-            pattern += '\\';
-        pattern += c;
-    }
-    m_filter->clear();
-    m_pattern->setText(escaped(pattern));
-    m_sought = RedisKey(subject.name);
-    takePattern();
-    return true;
-}
-
-void KeysPage::showSought()
-{
-    const QModelIndex found = m_sought.isEmpty() ? QModelIndex() : m_proxy->mapFromSource(m_model.find(m_sought));
-    if (!found.isValid())
-        return;
-    m_sought = {};
-    m_tree->setCurrentIndex(found); // which opens the folders on the way
-    m_tree->scrollTo(found);
-}
-
+// What was asked for by name is chosen once it is read.
 void KeysPage::focusContent()
 {
-    m_tree->setFocus();
-    if (!m_tree->currentIndex().isValid())
-        m_tree->setCurrentIndex(m_proxy->index(0, 0));
+    if (m_wanted.isEmpty())
+        TreePage::focusContent();
+    else
+        m_tree->setFocus();
 }
 
 void KeysPage::refresh()
@@ -351,18 +287,6 @@ void KeysPage::ticked()
 {
     m_tree->viewport()->update(); // TTLs count down
     m_detail->tick(clock().steadyNow());
-}
-
-void KeysPage::saveView(QSettings &settings) const
-{
-    settings.setValue(u"splitter"_s, m_splitter->saveState());
-    settings.setValue(u"columns"_s, m_tree->header()->saveState());
-}
-
-void KeysPage::restoreView(QSettings &settings)
-{
-    m_splitter->restoreState(settings.value(u"splitter"_s).toByteArray());
-    m_tree->restoreColumns(settings.value(u"columns"_s).toByteArray());
 }
 
 } // namespace lockscope::ui

@@ -60,6 +60,12 @@ public:
         Q_UNUSED(subject)
         return false;
     }
+    // Something that a page may show was changed by the window.
+    virtual void edited(const operate::EditRequest &request, const operate::EditOutcome &outcome)
+    {
+        Q_UNUSED(request)
+        Q_UNUSED(outcome)
+    }
     // Whether it is complete, beside the connections that it may show.
     [[nodiscard]] virtual bool isSettled() const { return true; }
     virtual void saveView(QSettings &settings) const { Q_UNUSED(settings) }
@@ -72,6 +78,8 @@ signals:
     void countChanged(const QString &text);
     // Asks the window to show this lock on the page of locks.
     void lockActivated(const lockscope::inspect::LockName &lock);
+    // Asks the window for the form of that edit.
+    void editRequested(const lockscope::operate::EditRequest &request);
     // Asks the window to show this on that page (by its id in pages.cpp), or on the first that shows such.
     void subjectActivated(const lockscope::ui::Subject &subject, const QString &page = {});
     // Asks the window to find this text, as if it had been typed.

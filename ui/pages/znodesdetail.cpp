@@ -2,6 +2,7 @@
 #include "ui/pages/znodesdetail.h"
 
 #include "core/base/text.h"
+#include "ui/pages/entryhead.h"
 #include "ui/pages/valueview.h"
 #include "ui/parts/notices.h"
 #include "ui/parts/parts.h"
@@ -9,12 +10,8 @@
 #include "ui/theme/theme.h"
 
 #include <QBoxLayout>
-#include <QClipboard>
 #include <QDateTime>
-#include <QGuiApplication>
 #include <QLabel>
-#include <QLineEdit>
-#include <QPushButton>
 #include <QStackedWidget>
 
 namespace lockscope::ui {
@@ -39,24 +36,10 @@ QString timeText(std::chrono::milliseconds sinceEpoch)
     return QDateTime::fromMSecsSinceEpoch(sinceEpoch.count()).toString(u"yyyy-MM-dd HH:mm:ss.zzz"_s);
 }
 
-QString permsText(int perms)
-{
-    QString text;
-    const std::pair<int, QChar> letters[] = {{zk::perms::create, u'c'},
-                                             {zk::perms::remove, u'd'},
-                                             {zk::perms::read, u'r'},
-                                             {zk::perms::write, u'w'},
-                                             {zk::perms::admin, u'a'}};
-    for (const auto &[bit, letter] : letters)
-        text += (perms & bit) != 0 ? letter : QChar(u'-');
-    return text;
-}
-
-QString summaryText(const zk::Stat &stat)
+QString summaryText(const zk::Stat &stat, const QString &owner)
 {
     QStringList parts;
-    parts << (stat.ephemeralOwner.isNone() ? u"persistent"_s
-                                           : u"ephemeral, lives as long as session "_s + stat.ephemeralOwner.text());
+    parts << (stat.ephemeralOwner.isNone() ? u"persistent"_s : u"ephemeral, lives as long as session "_s + owner);
     if (stat.numChildren > 0)
         parts << (stat.numChildren == 1 ? u"1 child"_s : u"%1 children"_s.arg(countText(stat.numChildren)));
     parts << (stat.version == 0 ? u"data never changed"_s : u"data changed %1 ×"_s.arg(countText(stat.version)));
@@ -89,7 +72,7 @@ ZnodeDetailView::ZnodeDetailView(QWidget *parent) : QWidget(parent)
     auto *layout = new QVBoxLayout(content);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
-    layout->addWidget(buildHead());
+    layout->addWidget(m_head = new EntryHead(u"Copy path"_s, u"Path of the node"_s, content));
     layout->addWidget(buildFacts(), 1);
     layout->addStretch();
 
@@ -99,39 +82,6 @@ ZnodeDetailView::ZnodeDetailView(QWidget *parent) : QWidget(parent)
     auto *outer = new QVBoxLayout(this);
     outer->setContentsMargins(0, 0, 0, 0);
     outer->addWidget(m_stack);
-}
-
-QWidget *ZnodeDetailView::buildHead()
-{
-    auto *head = new QWidget(this);
-    m_pathField = new QLineEdit(head);
-    m_pathField->setReadOnly(true);
-    m_pathField->setFrame(false);
-    m_pathField->setFont(monoFont(15, QFont::DemiBold));
-    m_pathField->setStyleSheet(u"QLineEdit { border: none; padding: 0; background: transparent; }"_s);
-    m_pathField->setAccessibleName(u"Path of the node"_s);
-    m_copy = new QPushButton(u"Copy path"_s, head);
-    connect(m_copy, &QPushButton::clicked, this,
-            [this] { QGuiApplication::clipboard()->setText(escaped(m_path.bytes())); });
-    m_summary = makeLabel({}, u"small"_s, head);
-    m_summary->setWordWrap(true);
-    m_banner = new QFrame(head);
-    m_banner->setProperty("look", u"banner-warning"_s);
-    m_bannerText = makeLabel({}, {}, m_banner);
-    m_bannerText->setWordWrap(true);
-    auto *bannerLayout = new QHBoxLayout(m_banner);
-    bannerLayout->setContentsMargins(10, 6, 10, 6);
-    bannerLayout->addWidget(m_bannerText);
-    auto *top = new QHBoxLayout;
-    top->addWidget(m_pathField, 1);
-    top->addWidget(m_copy);
-    auto *layout = new QVBoxLayout(head);
-    layout->setContentsMargins(16, 12, 16, 8);
-    layout->setSpacing(6);
-    layout->addLayout(top);
-    layout->addWidget(m_summary);
-    layout->addWidget(m_banner);
-    return head;
 }
 
 QWidget *ZnodeDetailView::buildFacts()
@@ -184,10 +134,10 @@ void ZnodeDetailView::show(Backend *backend, const ConnectionName &connection, c
     }
     if (!isSame) {
         m_isRead = false;
-        m_pathField->setText(label(path.bytes(), 4000));
-        m_pathField->setCursorPosition(0);
-        m_summary->setText(u"reading…"_s);
-        warn({});
+        m_head->setName(path.bytes());
+        m_head->setSummary(u"reading…"_s);
+        m_head->setLinks({});
+        m_head->warn({});
         m_value->clear();
         m_facts->hide();
     }
@@ -212,13 +162,13 @@ void ZnodeDetailView::take(const ZPath &path, const Result<ZnodeDetail> &answer)
         if (answer.error().code == ErrorCode::NoNode)
             showGone();
         else
-            warn(answer.error().message);
+            m_head->warn(answer.error().message);
         if (!m_isRead)
-            m_summary->clear();
+            m_head->setSummary({});
         return;
     }
-    warn({});
-    m_summary->setText(summaryText(answer->stat));
+    m_head->warn({});
+    m_head->setSummary(summaryText(answer->stat, ownerText(answer->stat)));
     fillStat(answer->stat);
     fillAcls(answer->acls);
     m_value->setValue(answer->data, answer->stat.dataLength, m_isRead);
@@ -238,7 +188,7 @@ void ZnodeDetailView::fillStat(const zk::Stat &stat)
         QString::number(stat.version),
         QString::number(stat.cversion),
         QString::number(stat.aversion),
-        stat.ephemeralOwner.isNone() ? u"none"_s : stat.ephemeralOwner.text(),
+        stat.ephemeralOwner.isNone() ? u"none"_s : ownerText(stat),
         countText(stat.dataLength),
         countText(stat.numChildren),
     };
@@ -250,22 +200,24 @@ void ZnodeDetailView::fillAcls(const zk::Acls &acls)
 {
     QStringList lines;
     for (const auto &acl : acls)
-        lines << u"%1  %2:%3"_s.arg(permsText(acl.perms), label(acl.scheme), label(acl.id));
+        lines << u"%1  %2:%3"_s.arg(operate::permissionLetters(acl.perms), label(acl.scheme), label(acl.id));
     m_acls->setText(lines.isEmpty() ? u"not readable"_s : lines.join(u'\n'));
 }
 
-void ZnodeDetailView::warn(const QString &text)
+// The session, and where it is connected from as far as that is known.
+QString ZnodeDetailView::ownerText(const zk::Stat &stat) const
 {
-    m_bannerText->setText(text);
-    m_banner->setVisible(!text.isEmpty());
+    const auto session = stat.ephemeralOwner.text();
+    const auto host = m_hostOf ? m_hostOf(session) : QString();
+    return host.isEmpty() ? session : u"%1 at %2"_s.arg(session, label(host.toUtf8(), 80));
 }
 
 void ZnodeDetailView::showGone()
 {
     m_again.stop();
     const QString since = QDateTime::currentDateTime().toString(u"HH:mm:ss"_s);
-    warn(m_isRead ? u"This node is gone; found missing at %1. What was last read stays below."_s.arg(since)
-                  : u"There is no such node (asked at %1)."_s.arg(since));
+    m_head->warn(m_isRead ? u"This node is gone; found missing at %1. What was last read stays below."_s.arg(since)
+                          : u"There is no such node (asked at %1)."_s.arg(since));
 }
 
 void ZnodeDetailView::changed()
@@ -290,7 +242,7 @@ QString ZnodeDetailView::aclText() const
 
 QString ZnodeDetailView::bannerText() const
 {
-    return m_bannerText->text();
+    return m_head->warning();
 }
 
 } // namespace lockscope::ui

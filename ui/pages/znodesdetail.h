@@ -8,16 +8,14 @@
 #include <QTimer>
 #include <QWidget>
 
-class QFrame;
 class QGridLayout;
 class QLabel;
-class QLineEdit;
-class QPushButton;
 class QStackedWidget;
 
 namespace lockscope::ui {
 
 class EmptyNotice;
+class EntryHead;
 class ValueView;
 
 class ZnodeDetailView : public QWidget {
@@ -33,6 +31,9 @@ public:
     // It may have changed: reads it again soon.
     void changed();
 
+    // Where a session of the connection on show is connected from; empty where that is not known.
+    void useHosts(std::function<QString(const QString &)> hostOf) { m_hostOf = std::move(hostOf); }
+    [[nodiscard]] EntryHead *head() const { return m_head; }
     [[nodiscard]] ValueView *value() const { return m_value; }
     [[nodiscard]] QString statText(const QString &field) const;
     [[nodiscard]] QString aclText() const;
@@ -47,8 +48,7 @@ private:
     void take(const ZPath &path, const Result<ZnodeDetail> &answer);
     void fillStat(const zk::Stat &stat);
     void fillAcls(const zk::Acls &acls);
-    void warn(const QString &text);
-    QWidget *buildHead();
+    [[nodiscard]] QString ownerText(const zk::Stat &stat) const;
     QWidget *buildFacts();
 
     Backend *m_backend = nullptr;
@@ -56,14 +56,11 @@ private:
     ZPath m_path;
     bool m_isRead = false; // what is on show belongs to m_path
     QTimer m_again;
+    std::function<QString(const QString &)> m_hostOf;
 
     QStackedWidget *m_stack = nullptr;
     EmptyNotice *m_empty = nullptr;
-    QLineEdit *m_pathField = nullptr;
-    QPushButton *m_copy = nullptr;
-    QFrame *m_banner = nullptr;
-    QLabel *m_bannerText = nullptr;
-    QLabel *m_summary = nullptr;
+    EntryHead *m_head = nullptr;
     QWidget *m_facts = nullptr; // hidden while nothing was read
     QGridLayout *m_stat = nullptr;
     std::vector<std::pair<QString, QLabel *>> m_statValues;

@@ -2,25 +2,20 @@
 #include "ui/pages/znodespage.h"
 
 #include "core/base/text.h"
+#include "ui/pages/entryhead.h"
 #include "ui/pages/livetree.h"
-#include "ui/pages/znodesdetail.h"
-#include "ui/parts/notices.h"
 #include "ui/parts/tabletools.h"
+#include "ui/pages/znodesdetail.h"
 #include "ui/theme/text.h"
 #include "ui/theme/theme.h"
 
-#include <QAction>
 #include <QBoxLayout>
 #include <QClipboard>
 #include <QGuiApplication>
-#include <QHeaderView>
 #include <QLabel>
 #include <QLineEdit>
-#include <QSettings>
 #include <QShortcut>
 #include <QSortFilterProxyModel>
-#include <QSplitter>
-#include <QStackedWidget>
 
 namespace lockscope::ui {
 
@@ -34,44 +29,27 @@ constexpr int mostExpandedByFilter = 500;
 
 } // namespace
 
-ZnodesPage::ZnodesPage(QWidget *parent) : Page(parent)
+ZnodesPage::ZnodesPage(QWidget *parent)
+    : TreePage({Scheme::ZooKeeper},
+               {u"No ZooKeeper here yet"_s,
+                u"Connect to one (zk://host:2181) and its znodes appear as a tree: every node with its owner, its "
+                u"version and its data, followed live where you look."_s,
+                u"nodes"_s,
+                u"The filter looks through the nodes that are loaded: those of folders that were opened."_s},
+               parent)
 {
     m_watchSoon.setSingleShot(true);
     m_watchSoon.setInterval(watchDelay);
     connect(&m_watchSoon, &QTimer::timeout, this, &ZnodesPage::watchWhatShows);
-    m_filterSoon.setSingleShot(true);
-    m_filterSoon.setInterval(filterDelay);
-    connect(&m_filterSoon, &QTimer::timeout, this, &ZnodesPage::applyFilter);
-
-    auto *content = new QWidget(this);
-    auto *layout = new QVBoxLayout(content);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->setSpacing(0);
-    layout->addWidget(buildStrip());
-    m_banner = new StaleBanner(content);
-    layout->addWidget(m_banner);
-    layout->addWidget(makeHairline(content));
-    m_splitter = new QSplitter(Qt::Horizontal, content);
-    m_splitter->setHandleWidth(1);
-    m_splitter->setChildrenCollapsible(false);
-    m_splitter->addWidget(buildTree());
-    m_detail = new ZnodeDetailView(m_splitter);
-    m_splitter->addWidget(m_detail);
-    m_splitter->setSizes({790, 430});
-    m_splitter->setStretchFactor(0, 1);
-    layout->addWidget(m_splitter, 1);
-
-    m_empty = new EmptyNotice(this);
-    m_empty->say(u"No ZooKeeper here yet"_s,
-                 u"Connect to one (zk://host:2181) and its znodes appear as a tree: every node with its owner, its "
-                 u"version and its data, followed live where you look."_s);
-    m_stack = new QStackedWidget(this);
-    m_stack->addWidget(m_empty);
-    m_stack->addWidget(content);
-    auto *outer = new QVBoxLayout(this);
-    outer->setContentsMargins(0, 0, 0, 0);
-    outer->addWidget(m_stack);
+    m_detail = new ZnodeDetailView(this);
+    m_detail->useHosts([this](const QString &session) { return m_links.hostOf(m_model.connection(), session); });
+    m_tree->setAccessibleName(u"Znodes"_s);
+    m_cells->setMono({ZnodeNode::Name, ZnodeNode::Owner});
+    m_cells->setMuted({ZnodeNode::Owner, ZnodeNode::Version, ZnodeNode::Modified});
+    m_cells->setLockRole(ZnodeNode::ForbiddenRole);
     connectModel();
+    addActions();
+    assemble(buildStrip(), m_detail, {790, 430});
     sayStatus();
 }
 
@@ -95,13 +73,6 @@ QWidget *ZnodesPage::buildStrip()
         m_goTo->setFocus();
         m_goTo->selectAll();
     });
-    m_filter = new QLineEdit(strip);
-    m_filter->setPlaceholderText(u"Filter loaded nodes"_s);
-    m_filter->setClearButtonEnabled(true);
-    m_filter->setAccessibleName(u"Filter loaded nodes"_s);
-    m_filter->setMaximumWidth(260);
-    connect(m_filter, &QLineEdit::textChanged, this, [this] { m_filterSoon.start(); });
-    m_status = makeLabel({}, u"muted"_s, strip);
     auto *layout = stripLayout(strip);
     layout->addWidget(m_goTo, 3);
     layout->addWidget(m_filter, 2);
@@ -110,52 +81,32 @@ QWidget *ZnodesPage::buildStrip()
     return strip;
 }
 
-QWidget *ZnodesPage::buildTree()
+void ZnodesPage::addActions()
 {
-    m_rows = new QStackedWidget(m_splitter);
-    m_tree = new LiveTree(m_rows);
-    m_noMatch = new EmptyNotice(m_rows);
-    connect(m_noMatch, &EmptyNotice::actionRequested, m_filter, &QLineEdit::clear);
-    m_rows->addWidget(m_tree);
-    m_rows->addWidget(m_noMatch);
-    m_tree->setAccessibleName(u"Znodes"_s);
-    m_cells = new TreeCellDelegate(m_tree);
-    m_cells->setMono({ZnodeNode::Name, ZnodeNode::Owner});
-    m_cells->setMuted({ZnodeNode::Owner, ZnodeNode::Version, ZnodeNode::Modified});
-    m_cells->setLockRole(ZnodeNode::ForbiddenRole);
-    m_tree->setItemDelegate(m_cells);
-    auto *copy = new QAction(u"Copy path"_s, m_tree);
-    copy->setShortcut(QKeySequence::Copy);
-    copy->setShortcutContext(Qt::WidgetShortcut);
-    connect(copy, &QAction::triggered, this,
-            [this] { QGuiApplication::clipboard()->setText(escaped(pathAt(m_tree->currentIndex()).bytes())); });
-    auto *again = new QAction(u"Refresh"_s, m_tree);
-    connect(again, &QAction::triggered, this, [this] { m_model.refresh(pathAt(m_tree->currentIndex())); });
-    m_tree->addActions({copy, again});
-    return m_rows;
-}
-
-void ZnodesPage::sayNoMatch()
-{
-    const bool isNone = !m_filter->text().isEmpty() && m_proxy->rowCount() == 0 && m_model.rowCount() > 0;
-    if (isNone)
-        m_noMatch->say(u"Nothing matches “%1”"_s.arg(m_filter->text().left(80)),
-                       u"The filter looks through the nodes that are loaded: those of folders that were opened."_s,
-                       u"Clear the filter"_s);
-    m_rows->setCurrentIndex(isNone ? 1 : 0);
+    using operate::EditKind;
+    addAct(u"Copy path"_s, QKeySequence::Copy,
+           [this] { QGuiApplication::clipboard()->setText(escaped(pathAt(m_tree->currentIndex()).bytes())); });
+    addAct(u"Refresh"_s, {}, [this] { m_model.refresh(pathAt(m_tree->currentIndex())); });
+    const auto add = [this](const QString &text, const QKeySequence &key, EditKind kind, bool isOfRoot) {
+        addEdit(text, key, [this, kind, isOfRoot]() -> std::optional<operate::EditRequest> {
+            const auto path = pathAt(m_tree->currentIndex());
+            if (path.isEmpty() || (path.isRoot() && !isOfRoot))
+                return std::nullopt;
+            return requestOf(kind, path.bytes());
+        });
+    };
+    add(u"Create child…"_s, Qt::Key_Insert, EditKind::ZnodeCreate, true);
+    add(u"Edit data…"_s, Qt::Key_F2, EditKind::ZnodeSet, true);
+    add(u"Edit ACL…"_s, {}, EditKind::ZnodeAcl, true);
+    add(u"Delete…"_s, Qt::Key_Delete, EditKind::ZnodeDelete, false);
+    offerEdits(*m_detail->head());
 }
 
 void ZnodesPage::connectModel()
 {
     // Before the proxy hears of it, and so before the view moves its current row to a neighbour.
     connect(&m_model, &ZnodesModel::rowsAboutToBeRemoved, this, &ZnodesPage::rowsLeave);
-    m_proxy = new QSortFilterProxyModel(this);
-    m_proxy->setFilterRole(ZnodeNode::FilterRole);
-    m_proxy->setFilterCaseSensitivity(Qt::CaseInsensitive);
-    m_proxy->setRecursiveFilteringEnabled(true);
-    m_proxy->setAutoAcceptChildRows(true);
-    m_proxy->setSourceModel(&m_model);
-    m_tree->setModel(m_proxy);
+    useModel(m_model, ZnodeNode::FilterRole);
     m_tree->setWidths(ZnodeNode::Name, {{ZnodeNode::Children, 84},
                                         {ZnodeNode::Bytes, 72},
                                         {ZnodeNode::Owner, 146},
@@ -189,6 +140,10 @@ void ZnodesPage::connectModel()
         sayStatus();
     });
     connect(m_detail, &ZnodeDetailView::looked, &m_model, &ZnodesModel::learn);
+    connect(m_detail, &ZnodeDetailView::looked, this, [this](const ZPath &path, const zk::Stat &stat) {
+        showLinks(*m_detail->head(), path.bytes(), true,
+                  stat.ephemeralOwner.isNone() ? QString() : stat.ephemeralOwner.text());
+    });
     connect(m_tree, &LiveTree::sightChanged, this, [this] { m_watchSoon.start(); });
     connect(m_tree->selectionModel(), &QItemSelectionModel::currentChanged, this, [this](const QModelIndex &current) {
         if (current.isValid())
@@ -205,11 +160,7 @@ ZPath ZnodesPage::pathAt(const QModelIndex &proxyIndex) const
 
 void ZnodesPage::setBackend(Backend *backend)
 {
-    m_backend = backend;
-    connect(backend, &Backend::updated, this, [this](const Batch &batch) {
-        if (!batch.connections.empty())
-            takeStatuses(batch.connections);
-    });
+    TreePage::setBackend(backend);
     connect(backend, &Backend::znodesChanged, this, [this](const ConnectionName &name, const ZPath &path) {
         if (name != m_model.connection())
             return;
@@ -219,67 +170,46 @@ void ZnodesPage::setBackend(Backend *backend)
     });
 }
 
-void ZnodesPage::takeStatuses(const std::vector<ConnectionStatus> &statuses)
+// Whatever is on screen may have changed meanwhile.
+void ZnodesPage::cameBack()
 {
-    const bool isAboutUs = m_choice.take(statuses);
-    choose();
-    if (!isAboutUs)
-        return;
-    const bool wasStale = std::exchange(m_isStale, m_banner->show(*m_choice.shown()));
-    m_cells->setStale(m_isStale);
-    m_tree->viewport()->update();
-    if (wasStale && !m_isStale) {
-        // It came back: whatever is on screen may have changed meanwhile.
-        m_watched.clear();
-        watchWhatShows();
-        m_detail->changed();
-    }
+    m_watched.clear();
+    watchWhatShows();
+    m_detail->changed();
 }
 
-void ZnodesPage::showConnection(const ConnectionName &name)
+void ZnodesPage::connectionChosen(const ConnectionStatus &status)
 {
-    m_choice.prefer(name);
-    choose();
-}
-
-void ZnodesPage::choose()
-{
-    const auto *status = m_choice.shown();
-    m_stack->setCurrentIndex(status ? 1 : 0);
-    if (!status || status->name == m_model.connection())
-        return;
     if (!m_model.connection().isEmpty())
         m_backend->watchZnodes(m_model.connection(), {});
     m_watched.clear();
     m_fillingText.clear();
     m_expandedBefore.clear();
     m_detail->show(nullptr, {}, {});
-    m_model.setConnection(m_backend, status->name);
-    m_isStale = m_banner->show(*status);
-    m_cells->setStale(m_isStale);
+    m_model.setConnection(m_backend, status.name);
     m_tree->expand(m_proxy->index(0, 0));
     sayStatus();
 }
 
-void ZnodesPage::setFilter(const QString &text)
-{
-    m_filter->setText(text);
-}
-
 bool ZnodesPage::showSubject(const Subject &subject)
 {
-    if (subject.kind != Subject::Kind::Znode)
+    if (subject.kind != Subject::Kind::Znode || !turnTo(subject.connection))
         return false;
-    showConnection(subject.connection);
     goTo(ZPath(subject.name));
     return true;
 }
 
-void ZnodesPage::focusContent()
+void ZnodesPage::follow(const operate::EditRequest &request, const operate::EditOutcome &outcome)
 {
-    m_tree->setFocus();
-    if (!m_tree->currentIndex().isValid())
-        m_tree->setCurrentIndex(m_proxy->index(0, 0));
+    const ZPath path(request.name);
+    m_model.refresh(path.parent());
+    m_model.refresh(path);
+    const bool isNew =
+        request.kind == operate::EditKind::ZnodeCreate || request.kind == operate::EditKind::ZnodeRestore;
+    if (isNew && outcome.undo)
+        goTo(ZPath(outcome.undo->name)); // with the number that the server gave
+    else
+        m_detail->changed();
 }
 
 void ZnodesPage::refresh()
@@ -415,11 +345,6 @@ void ZnodesPage::goTo(const ZPath &path)
     m_model.reveal(path);
 }
 
-QString ZnodesPage::statusText() const
-{
-    return m_status->text();
-}
-
 void ZnodesPage::sayStatus()
 {
     sayNoMatch();
@@ -448,18 +373,6 @@ void ZnodesPage::hideEvent(QHideEvent *event)
 {
     Page::hideEvent(event);
     m_watchSoon.start();
-}
-
-void ZnodesPage::saveView(QSettings &settings) const
-{
-    settings.setValue(u"splitter"_s, m_splitter->saveState());
-    settings.setValue(u"columns"_s, m_tree->header()->saveState());
-}
-
-void ZnodesPage::restoreView(QSettings &settings)
-{
-    m_splitter->restoreState(settings.value(u"splitter"_s).toByteArray());
-    m_tree->restoreColumns(settings.value(u"columns"_s).toByteArray());
 }
 
 } // namespace lockscope::ui

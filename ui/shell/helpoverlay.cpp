@@ -42,6 +42,7 @@ HelpOverlay::HelpOverlay(const QStringList &pages, QWidget *window) : QWidget(wi
          << std::pair(u"Tab, Shift+Tab"_s, tr("next and previous control"))
          << std::pair(u"Ctrl+Shift+F"_s, tr("force-release of the chosen lock: shows the form, sends nothing"))
          << std::pair(u"Ctrl+Shift+A"_s, tr("acquire the chosen lock"))
+         << std::pair(u"Ins F2 Del"_s, tr("on Znodes and Keys: create, edit, delete; shows the form, sends nothing"))
          << std::pair(u"Space"_s, tr("pause and resume live updates"))
          << std::pair(u"Ctrl+T"_s, tr("time: go back in what was recorded; ← → there by seconds, Esc is now"))
          << std::pair(u"Ctrl+Shift+← →"_s, tr("five minutes back, and on"))

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/operate/editplan.h"
+
+#include "core/base/text.h"
+
+#include <QCryptographicHash>
+#include <QJsonArray>
+
+#include <algorithm>
+
+namespace lockscope::operate {
+
+using namespace Qt::StringLiterals;
+using inspect::LockSnapshot;
+using inspect::Role;
+
+namespace {
+
+constexpr qsizetype mostValueInAudit = 64 * 1024;
+constexpr qsizetype mostNamesInAudit = 1000;
+
+struct PermissionLetter {
+    int bit;
+    QChar letter;
+};
+constexpr std::array permissions{PermissionLetter{zk::perms::create, u'c'}, PermissionLetter{zk::perms::remove, u'd'},
+                                 PermissionLetter{zk::perms::read, u'r'}, PermissionLetter{zk::perms::write, u'w'},
+                                 PermissionLetter{zk::perms::admin, u'a'}};
+
+bool isAtOrUnder(const QByteArray &path, const QByteArray &folder)
+{
+    return path == folder || folder == "/" || path.startsWith(folder + '/');
+}
+
+// What the edit takes away or changes: of znodes also the nodes of contenders, which lie in a lock's directory.
+bool reachesInto(const EditRequest &request, const LockSnapshot &lock)
+{
+    const auto &name = request.name;
+    if (lock.lock.connection != request.connection)
+        return false;
+    const bool isTree = isOfZnodes(request.kind);
+    const auto isMeant = [&](const QByteArray &entry) {
+        return entry == name || (isTree && request.kind == EditKind::ZnodeDelete && isAtOrUnder(entry, name));
+    };
+    if (isMeant(lock.lock.name) || std::ranges::any_of(lock.companions, isMeant))
+        return true;
+    if (!isTree)
+        return request.kind == EditKind::KeyRename && lock.lock.name == request.value;
+    // A node more in a queue's directory is somebody more in the queue.
+    if (request.kind == EditKind::ZnodeCreate && ZPath(name).parent().bytes() == lock.lock.name)
+        return true;
+    return std::ranges::any_of(lock.contenders, [&](const auto &one) { return isMeant(one.guard.path); });
+}
+
+QJsonObject valueJson(const QByteArray &value)
+{
+    QJsonObject json{{u"bytes"_s, value.size()}, {u"text"_s, escaped(value.left(mostValueInAudit))}};
+    if (value.size() > mostValueInAudit)
+        json["sha256"_L1] = QString::fromLatin1(QCryptographicHash::hash(value, QCryptographicHash::Sha256).toHex());
+    return json;
+}
+
+QJsonArray aclJson(const zk::Acls &acls)
+{
+    QJsonArray array;
+    for (const auto &acl : acls)
+        array.append(aclText(acl));
+    return array;
+}
+
+} // namespace
+
+bool isOfZnodes(EditKind kind)
+{
+    return kind <= EditKind::ZnodeRestore;
+}
+
+QString editWord(EditKind kind)
+{
+    switch (kind) {
+    case EditKind::ZnodeCreate: return u"znode-create"_s;
+    case EditKind::ZnodeSet: return u"znode-set"_s;
+    case EditKind::ZnodeDelete: return u"znode-delete"_s;
+    case EditKind::ZnodeAcl: return u"znode-acl"_s;
+    case EditKind::ZnodeRestore: return u"znode-restore"_s;
+    case EditKind::KeySet: return u"key-set"_s;
+    case EditKind::KeyExpire: return u"key-expire"_s;
+    case EditKind::KeyRename: return u"key-rename"_s;
+    case EditKind::KeyDelete: return u"key-delete"_s;
+    case EditKind::KeyRestore: return u"key-restore"_s;
+    case EditKind::FieldSet: return u"field-set"_s;
+    case EditKind::FieldDelete: return u"field-delete"_s;
+    }
+    return {};
+}
+
+QString TouchedLock::text() const
+{
+    const auto held = holders.isEmpty() ? u"nobody holds it"_s : u"held by "_s + holders.join(u", "_s);
+    const auto waiting = waiters == 0 ? QString() : waiters == 1 ? u"; 1 waits"_s : u"; %1 wait"_s.arg(waiters);
+    return u"%1 (%2): %3"_s.arg(label(lock.text(), 120), recipe, held) + waiting;
+}
+
+bool EditPlan::touchesHeld() const
+{
+    return std::ranges::any_of(locks, [](const auto &one) { return !one.holders.isEmpty(); });
+}
+
+EditPreview previewOf(const EditPlan &plan)
+{
+    auto preview = isOfZnodes(plan.request.kind) ? previewOfZnodeEdit(plan) : previewOfKeyEdit(plan);
+    if (plan.touchesHeld())
+        preview.warnings.prepend(
+            u"a lock that is held lies here. An edit is no release: it publishes nothing to those who wait, and the "
+            u"holder goes on believing that it holds. Force-release it instead, where that is what you want"_s);
+    if (!plan.locksKnown)
+        preview.warnings
+            << u"the locks of this connection are not all seen: there may be some here that are not named"_s;
+    return preview;
+}
+
+std::optional<Error> whyNoEdit(const EditPlan &plan)
+{
+    const auto &request = plan.request;
+    if (request.value.size() > largestEdit)
+        return Error{ErrorCode::TooLarge,
+                     u"%1 bytes are more than an edit takes (1 MiB)"_s.arg(request.value.size())};
+    return isOfZnodes(request.kind) ? whyNoZnodeEdit(plan) : whyNoKeyEdit(plan);
+}
+
+QString differenceFor(const EditRequest &request, const EditState &was, const EditState &now)
+{
+    if (was.exists != now.exists)
+        return now.exists ? u"it is there by now"_s : u"it is gone"_s;
+    if (!was.exists)
+        return {};
+    return isOfZnodes(request.kind) ? differenceOfZnodes(request, was, now) : differenceOfKeys(request, was, now);
+}
+
+std::vector<TouchedLock> touchedLocks(const EditRequest &request, const std::vector<LockSnapshot> &locks)
+{
+    constexpr qsizetype mostNamed = 20;
+    std::vector<TouchedLock> touched;
+    for (const auto &lock : locks) {
+        if (!reachesInto(request, lock))
+            continue;
+        TouchedLock one{lock.lock, QString::fromUtf8(lock.recipe), {}, lock.waiterCount()};
+        for (const auto &contender : lock.contenders) {
+            if (contender.role != Role::Holder || one.holders.size() >= mostNamed)
+                continue;
+            const auto id = label(contender.id, 80);
+            one.holders << (contender.endpoint ? u"%1 at %2"_s.arg(id, label(contender.endpoint->toUtf8(), 80)) : id);
+            one.comesAgain = one.comesAgain || contender.guard.comesAgain || contender.guard.expiryMs.has_value();
+        }
+        touched.push_back(std::move(one));
+    }
+    return touched;
+}
+
+QString permissionLetters(int perms)
+{
+    QString text;
+    for (const auto &[bit, letter] : permissions)
+        text += (perms & bit) != 0 ? letter : QChar(u'-');
+    return text;
+}
+
+QString aclText(const zk::Acl &acl)
+{
+    return u"%1 %2:%3"_s.arg(permissionLetters(acl.perms), escaped(acl.scheme), escaped(acl.id));
+}
+
+Result<zk::Acls> parseAcls(const QString &text)
+{
+    zk::Acls acls;
+    for (const auto &line : text.split(u'\n', Qt::SkipEmptyParts)) {
+        const auto words = line.trimmed().split(u' ', Qt::SkipEmptyParts);
+        if (words.isEmpty())
+            continue;
+        const auto colon = words.value(1).indexOf(u':');
+        const auto scheme = unescaped(words.value(1).left(colon));
+        const auto id = unescaped(words.value(1).mid(colon + 1));
+        zk::Acl acl{0, scheme.value_or(QByteArray()), id.value_or(QByteArray())};
+        bool areLetters = !words.first().isEmpty();
+        for (const auto letter : words.first()) {
+            const auto *known = std::ranges::find(permissions, letter, &PermissionLetter::letter);
+            areLetters = areLetters && (known != permissions.end() || letter == u'-');
+            acl.perms |= known != permissions.end() ? known->bit : 0;
+        }
+        if (words.size() != 2 || colon <= 0 || !scheme || !id || !areLetters)
+            return Error{ErrorCode::BadInput,
+                         u"an entry reads \"cdrwa world:anyone\": letters of cdrwa (or -), scheme, colon, id"_s};
+        // Without a hash it would be a password in the clear, which nobody could ever log in with.
+        if (acl.scheme == "digest" && QByteArray::fromBase64(acl.id.mid(acl.id.indexOf(':') + 1)).size() != 20)
+            return Error{ErrorCode::BadInput,
+                         u"a digest entry holds user:hash; have the hash made of user and password below"_s};
+        acls.push_back(std::move(acl));
+    }
+    if (acls.empty())
+        return Error{ErrorCode::BadInput, u"an ACL needs an entry: nobody could do anything with the node"_s};
+    return acls;
+}
+
+QByteArray digestId(const QByteArray &user, const QByteArray &password)
+{
+    const auto hash = QCryptographicHash::hash(user + ':' + password, QCryptographicHash::Sha1);
+    return user + ':' + hash.toBase64();
+}
+
+bool isMasked(const zk::Acls &acls)
+{
+    return std::ranges::any_of(acls,
+                               [](const zk::Acl &acl) { return acl.scheme == "digest" && acl.id.endsWith(":x"); });
+}
+
+QJsonObject toJson(const EditRequest &request, const EditState &state)
+{
+    QJsonObject json{{u"name"_s, escaped(request.name)}, {u"exists"_s, state.exists}};
+    if (!state.exists)
+        return json;
+    if (isOfZnodes(request.kind)) {
+        json["czxid"_L1] = QString::number(state.stat.czxid);
+        json["version"_L1] = state.stat.version;
+        json["aversion"_L1] = state.stat.aversion;
+        json["ephemeralOwner"_L1] =
+            state.stat.ephemeralOwner.isNone() ? QJsonValue() : QJsonValue(state.stat.ephemeralOwner.text());
+        json["acl"_L1] = aclJson(state.acls);
+        QJsonArray names;
+        for (const auto &copy : state.below) {
+            if (names.size() < mostNamesInAudit)
+                names.append(escaped(copy.path.bytes()));
+        }
+        if (!names.isEmpty()) {
+            json["below"_L1] = names;
+            json["nodesBelow"_L1] = static_cast<qint64>(state.below.size());
+        }
+    } else {
+        json["type"_L1] = label(state.type, 40);
+        json["ttlMs"_L1] = state.ttl ? QJsonValue(static_cast<qint64>(state.ttl->count())) : QJsonValue();
+        json["items"_L1] = state.items;
+        if (!request.field.isEmpty())
+            json["field"_L1] = state.hasField ? QJsonValue(escaped(request.field)) : QJsonValue();
+    }
+    const bool isString = state.type == "string" || !request.field.isEmpty() || isOfZnodes(request.kind);
+    json["value"_L1] = valueJson(isString ? state.value : state.dump);
+    if (!isString)
+        json["isDump"_L1] = true;
+    return json;
+}
+
+} // namespace lockscope::operate

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/operate/redisedit.h"
+
+#include "core/base/duration.h"
+#include "core/base/text.h"
+#include "core/redis/client.h"
+
+#include <algorithm>
+
+namespace lockscope::operate {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+using redis::Value;
+
+bool isOfField(EditKind kind)
+{
+    return kind == EditKind::FieldSet || kind == EditKind::FieldDelete;
+}
+
+// What the script compares the key with, and what it then does.
+struct KeyGuard {
+    QByteArray type;
+    QByteArray how;
+    QByteArray value;
+    QByteArray hasTtl;
+    QByteArray expiry;
+};
+
+KeyGuard guardOf(const EditPlan &plan)
+{
+    const auto &before = plan.before;
+    const auto kind = plan.request.kind;
+    if (!before.exists)
+        return {"none", "nothing", {}, {}, {}};
+    KeyGuard guard{before.type, "items", QByteArray::number(before.items), {}, {}};
+    if (isOfField(kind)) {
+        guard.how = before.hasField ? "field" : "nofield";
+        guard.value = before.hasField ? before.value : QByteArray();
+    } else if (before.type == "string" && before.isWhole) {
+        guard.how = "value";
+        guard.value = before.value;
+    } else if (!before.dump.isEmpty()) {
+        guard.how = "dump";
+        guard.value = before.dump;
+    }
+    if (!isOfField(kind))
+        guard.hasTtl = before.ttl ? "1" : "0";
+    // A value that every holder writes alike: only the moment at which it ends tells one from the next.
+    const bool comesAgain = std::ranges::any_of(plan.locks, &TouchedLock::comesAgain);
+    if (comesAgain && before.expiryMs)
+        guard.expiry = QByteArray::number(*before.expiryMs);
+    return guard;
+}
+
+QByteArrayList actOf(const EditRequest &request)
+{
+    const auto moment = request.expiryMs ? QByteArray::number(*request.expiryMs) : QByteArray();
+    switch (request.kind) {
+    case EditKind::KeySet: return {"set", request.value};
+    case EditKind::KeyExpire:
+        if (request.expiryMs)
+            return {"expireat", moment};
+        return request.ttl ? QByteArrayList{"expire", QByteArray::number(request.ttl->count())}
+                           : QByteArrayList{"persist"};
+    case EditKind::KeyRename: return {"rename"};
+    case EditKind::KeyDelete: return {"delete"};
+    case EditKind::KeyRestore: return {"restore", request.value, moment};
+    case EditKind::FieldSet: return {"hset", request.field, request.value};
+    case EditKind::FieldDelete: return {"hdel", request.field};
+    default: return {};
+    }
+}
+
+// The command of the script, for people.
+QString actText(const EditPlan &plan)
+{
+    const auto &request = plan.request;
+    const auto key = label(request.name);
+    const auto value = label(request.value, 60);
+    switch (request.kind) {
+    case EditKind::KeySet:
+        return plan.before.ttl ? u"SET %1 \"%2\", and PEXPIRE %1 with what is left of its time"_s.arg(key, value)
+                               : u"SET %1 \"%2\""_s.arg(key, value);
+    case EditKind::KeyExpire:
+        if (request.expiryMs)
+            return u"PEXPIREAT %1 %2"_s.arg(key, QString::number(*request.expiryMs));
+        return request.ttl ? u"PEXPIRE %1 %2"_s.arg(key, QString::number(request.ttl->count()))
+                           : u"PERSIST %1"_s.arg(key);
+    case EditKind::KeyRename: return u"RENAMENX %1 %2"_s.arg(key, label(request.value));
+    case EditKind::KeyDelete: return u"DEL %1"_s.arg(key);
+    case EditKind::KeyRestore:
+        return u"RESTORE %1 0 (%2 bytes)%3"_s.arg(key, QString::number(request.value.size()),
+                                                  request.expiryMs ? u", PEXPIREAT with the moment it had"_s
+                                                                   : QString());
+    case EditKind::FieldSet: return u"HSET %1 \"%2\" \"%3\""_s.arg(key, label(request.field, 60), value);
+    case EditKind::FieldDelete: return u"HDEL %1 \"%2\""_s.arg(key, label(request.field, 60));
+    default: return {};
+    }
+}
+
+QString guardWords(const EditPlan &plan, const KeyGuard &guard)
+{
+    if (guard.type == "none")
+        return u"there must be no such key; compared and done in one script"_s;
+    const auto type = label(guard.type, 40);
+    QString what = u"with %1 items"_s.arg(plan.before.items);
+    if (guard.how == "value")
+        what = u"and hold \"%1\""_s.arg(label(guard.value, 60));
+    else if (guard.how == "dump")
+        what = u"with all that is in it now, byte for byte"_s;
+    else if (guard.how == "field")
+        what = u"whose field holds \"%1\""_s.arg(label(guard.value, 60));
+    else if (guard.how == "nofield")
+        what = u"without that field"_s;
+    const auto time = guard.expiry.isEmpty()
+                          ? (guard.hasTtl == "1"   ? u", and still end by itself"_s
+                             : guard.hasTtl == "0" ? u", and still have no TTL"_s
+                                                   : QString())
+                          : u", and still end at %1 (ms since 1970)"_s.arg(QString::fromLatin1(guard.expiry));
+    return u"the key must still be a %1 %2%3; compared and done in one script"_s.arg(type, what, time);
+}
+
+QString undoWords(const EditPlan &plan)
+{
+    const auto &before = plan.before;
+    const bool isMomentKnown = !before.ttl || before.expiryMs;
+    switch (plan.request.kind) {
+    case EditKind::KeySet:
+        return before.exists ? u"set back to what it was, while nobody else sets it"_s
+                             : u"delete it again, while it is as it was made"_s;
+    case EditKind::KeyExpire:
+        return isMomentKnown ? u"give it back the end it had"_s
+                             : u"cannot be taken back to the millisecond: this server does not say when a key ends "
+                               u"(Redis does from version 7)"_s;
+    case EditKind::KeyRename: return u"rename it back"_s;
+    case EditKind::KeyDelete:
+        return before.dump.isEmpty() ? u"cannot be taken back: it is too large to be kept here"_s
+               : isMomentKnown
+                   ? u"create it again with its value and the end it had"_s
+                   : u"cannot be taken back: this server does not say when a key ends (Redis does from version 7)"_s;
+    case EditKind::KeyRestore: return u"delete it again"_s;
+    default: return u"give the field back what it had, while nobody else changes it"_s;
+    }
+}
+
+std::optional<std::chrono::milliseconds> timeOf(const Value &ttl)
+{
+    return ttl.kind == Value::Kind::Integer && ttl.integer >= 0
+               ? std::optional(std::chrono::milliseconds(ttl.integer))
+               : std::nullopt;
+}
+
+redis::Command countCommand(const QByteArray &type, const QByteArray &key)
+{
+    static const std::map<QByteArray, QByteArray> commands{{"string", "STRLEN"}, {"hash", "HLEN"},
+                                                           {"list", "LLEN"},     {"set", "SCARD"},
+                                                           {"zset", "ZCARD"},    {"stream", "XLEN"}};
+    const auto at = commands.find(type);
+    return at == commands.end() ? redis::Command{"EXISTS", key} : redis::Command{at->second, key};
+}
+
+// Each part's own error (a server too old, an ACL) leaves that part unknown.
+void takeValues(EditState &state, const EditRequest &request, const std::vector<Value> &values, bool isSmall)
+{
+    const auto text = [&](std::size_t at) { return values[at].isError() ? QByteArray() : values[at].text; };
+    state.items = values[0].kind == Value::Kind::Integer ? values[0].integer : 0;
+    std::size_t next = 1;
+    if (isSmall) {
+        state.dump = text(next++);
+        if (state.dump.size() > largestEdit)
+            state.dump.clear();
+    }
+    if (state.type == "string") {
+        state.value = text(next);
+        state.isWhole = state.items <= largestEdit && state.value.size() == state.items;
+    } else if (state.type == "hash" && !request.field.isEmpty()) {
+        state.hasField = values[next].kind == Value::Kind::Bulk;
+        state.value = text(next).left(largestEdit);
+        state.isWhole = text(next).size() <= largestEdit;
+    }
+}
+
+Error otherThanItWas(const EditPlan &plan, const QByteArray &said)
+{
+    const auto key = label(plan.request.name);
+    if (said == "taken")
+        return {ErrorCode::NodeExists,
+                u"nothing was renamed: there is a key %1 already"_s.arg(label(plan.request.value))};
+    const auto what = said == "gone"    ? u"it is gone"_s
+                      : said == "there" ? u"it is there by now"_s
+                      : said == "type"  ? u"it is of another type"_s
+                      : said == "ttl"   ? u"its time to live is another"_s
+                                        : u"it holds something else"_s;
+    return {ErrorCode::Refused,
+            u"%1 is not what it was in the preview (%2): nothing was changed; look again"_s.arg(key, what)};
+}
+
+Task<Result<EditSent>> noZnodesHere()
+{
+    co_return Error{ErrorCode::Unsupported, u"nothing was sent: a Redis has keys, not znodes"_s};
+}
+
+Task<Result<EditSent>> sendKeyEdit(EditPlan plan, redis::Connection *connection, Deadline deadline)
+{
+    const auto guard = guardOf(plan);
+    QByteArrayList keys{plan.request.name};
+    if (plan.request.kind == EditKind::KeyRename)
+        keys << plan.request.value;
+    QByteArrayList args{guard.type, guard.how, guard.value, guard.hasTtl, guard.expiry};
+    args += actOf(plan.request);
+    while (args.size() < 8)
+        args << QByteArray();
+    const auto script = redis::loadScript("edit-key");
+    auto reply = connection->script(script, keys, args, deadline);
+    const auto said = co_await reply;
+    if (!said)
+        co_return said.error();
+    if (said->text != "done")
+        co_return otherThanItWas(plan, said->text);
+    co_return EditSent();
+}
+
+} // namespace
+
+EditPreview previewOfKeyEdit(const EditPlan &plan)
+{
+    const auto &request = plan.request;
+    const auto guard = guardOf(plan);
+    EditPreview preview;
+    preview.commands << u"EVALSHA edit-key %1 %2 …"_s.arg(request.kind == EditKind::KeyRename ? u"2"_s : u"1"_s,
+                                                          label(request.name))
+                     << u"in the script, if nothing has changed: "_s + actText(plan);
+    preview.guard = guardWords(plan, guard);
+    preview.undo = undoWords(plan);
+    if (guard.how == "items") {
+        preview.exact = false;
+        preview.warnings << u"it is too large to be compared: only its type and how many items it has are"_s;
+    }
+    const bool comesAgain = std::ranges::any_of(plan.locks, &TouchedLock::comesAgain);
+    if (comesAgain && guard.expiry.isEmpty()) {
+        preview.exact = false;
+        preview.warnings << u"every holder of this lock writes the same value, and this server does not say when it "
+                            u"ends: should the lock pass to another in between, that one loses it"_s;
+    }
+    if (request.kind == EditKind::KeyExpire && !request.ttl && !request.expiryMs)
+        preview.warnings << u"without a TTL it stays until somebody deletes it, whatever becomes of its owner"_s;
+    if (request.kind == EditKind::FieldDelete && plan.before.items == 1)
+        preview.warnings << u"it is the only field: the key goes with it, and its time to live"_s;
+    return preview;
+}
+
+std::optional<Error> whyNoKeyEdit(const EditPlan &plan)
+{
+    const auto &request = plan.request;
+    const auto &before = plan.before;
+    const auto key = label(request.name);
+    const auto bad = [](const QString &why) { return Error{ErrorCode::BadInput, why}; };
+    if (request.name.isEmpty())
+        return bad(u"a key needs a name"_s);
+    if (request.kind == EditKind::KeyRestore && before.exists)
+        return Error{ErrorCode::NodeExists, u"there is a key %1 already"_s.arg(key)};
+    if (request.kind != EditKind::KeySet && request.kind != EditKind::KeyRestore && !before.exists)
+        return Error{ErrorCode::NoNode, u"there is no key %1"_s.arg(key)};
+    switch (request.kind) {
+    case EditKind::KeySet:
+        if (before.exists && before.type != "string")
+            return bad(u"%1 is a %2: only strings, and the fields of hashes, are edited here"_s.arg(
+                key, label(before.type, 40)));
+        if (before.exists && !before.isWhole)
+            return Error{ErrorCode::TooLarge, u"%1 cannot be edited: it is larger than 1 MiB"_s.arg(key)};
+        if (before.exists && before.value == request.value)
+            return bad(u"nothing was changed yet"_s);
+        return std::nullopt;
+    case EditKind::KeyExpire:
+        if (request.ttl && request.ttl->count() <= 0)
+            return bad(u"a time to live is longer than nothing: to end it now, delete it"_s);
+        if (!request.ttl && !request.expiryMs && !before.ttl)
+            return bad(u"it has no time to live already"_s);
+        if (request.expiryMs
+            && std::chrono::milliseconds(*request.expiryMs) <= std::chrono::system_clock::now().time_since_epoch())
+            return bad(u"the end it had has passed"_s);
+        return std::nullopt;
+    case EditKind::KeyRename:
+        if (request.value.isEmpty() || request.value == request.name)
+            return bad(u"it needs another name"_s);
+        return std::nullopt;
+    case EditKind::KeyRestore:
+        if (request.expiryMs
+            && std::chrono::milliseconds(*request.expiryMs) <= std::chrono::system_clock::now().time_since_epoch())
+            return bad(u"the end it had has passed: it would be gone at once"_s);
+        return std::nullopt;
+    case EditKind::FieldSet:
+    case EditKind::FieldDelete:
+        if (before.type != "hash")
+            return bad(u"%1 is a %2, and has no fields"_s.arg(key, label(before.type, 40)));
+        if (!before.isWhole)
+            return Error{ErrorCode::TooLarge, u"the field cannot be edited: it is larger than 1 MiB"_s};
+        if (request.kind == EditKind::FieldDelete && !before.hasField)
+            return bad(u"there is no such field"_s);
+        if (request.kind == EditKind::FieldSet && before.hasField && before.value == request.value)
+            return bad(u"nothing was changed yet"_s);
+        return std::nullopt;
+    default: return std::nullopt;
+    }
+}
+
+QString differenceOfKeys(const EditRequest &request, const EditState &was, const EditState &now)
+{
+    if (was.type != now.type)
+        return u"it is a %1 by now"_s.arg(label(now.type, 40));
+    if (isOfField(request.kind))
+        return was.hasField == now.hasField && was.value == now.value ? QString()
+                                                                      : u"the field holds something else"_s;
+    if (was.items != now.items || was.value != now.value || was.dump != now.dump)
+        return u"it holds something else"_s;
+    if (was.ttl.has_value() != now.ttl.has_value())
+        return now.ttl ? u"it has a time to live by now"_s : u"it has no time to live any more"_s;
+    return {};
+}
+
+Task<Result<EditState>> readForEdit(EditRequest request, redis::Connection *connection, Deadline deadline)
+{
+    const auto &key = request.name;
+    EditState state;
+    const std::vector<redis::Command> facts{
+        {"TYPE", key}, {"PTTL", key}, {"PEXPIRETIME", key}, {"MEMORY", "USAGE", key, "SAMPLES", "5"}};
+    auto describing = connection->pipeline(facts, deadline);
+    const auto said = co_await describing;
+    if (!said)
+        co_return said.error();
+    const auto &type = (*said)[0];
+    if (type.isError())
+        co_return Error{ErrorCode::NoPermission, u"%1: %2"_s.arg(label(key), label(type.text))};
+    if (type.text == "none")
+        co_return state;
+    state.exists = true;
+    state.type = type.text;
+    state.ttl = timeOf((*said)[1]);
+    if (const auto &moment = (*said)[2]; moment.kind == Value::Kind::Integer && moment.integer >= 0)
+        state.expiryMs = moment.integer;
+    const auto &memory = (*said)[3];
+    constexpr qint64 inMemory = 4; // times as large as when it is written down
+    const bool isSmall = memory.kind == Value::Kind::Integer && memory.integer <= inMemory * largestEdit;
+    std::vector<redis::Command> values{countCommand(state.type, key)};
+    if (isSmall)
+        values.push_back({"DUMP", key});
+    if (state.type == "string")
+        values.push_back({"GETRANGE", key, "0", QByteArray::number(largestEdit - 1)});
+    else if (state.type == "hash" && !request.field.isEmpty())
+        values.push_back({"HGET", key, request.field});
+    auto reading = connection->pipeline(std::move(values), deadline);
+    const auto read = co_await reading;
+    if (!read)
+        co_return read.error();
+    takeValues(state, request, *read, isSmall);
+    co_return state;
+}
+
+Task<Result<EditSent>> sendEdit(EditPlan plan, redis::Connection *connection, Deadline deadline)
+{
+    return isOfZnodes(plan.request.kind) ? noZnodesHere() : sendKeyEdit(std::move(plan), connection, deadline);
+}
+
+} // namespace lockscope::operate

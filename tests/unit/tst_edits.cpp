@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0
+// Edits of znodes and keys: what is refused before anything is sent, what stops one on its way, what can be taken
+// back, and what is written down.
+#include "core/base/text.h"
+#include "core/operate/gate.h"
+#include "core/operate/redisedit.h"
+#include "core/operate/zookeeperedit.h"
+#include "tests/support/testmain.h"
+#include "tests/unit/tst_gate_fakes.h"
+
+#include "core/async/scope.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace lockscope;
+using namespace lockscope::operate;
+using namespace Qt::StringLiterals;
+
+namespace {
+
+struct EditWorld {
+    QTemporaryDir folder;
+    AuditFile audit{folder.path() + u"/audit.jsonl"_s};
+    VirtualLoop loop;
+    CommandLog log;
+    Gate gate{ConnectionName("zk"), false, false, log};
+    fakes::Session tree{loop};
+    fakes::Connection store{loop};
+    std::unique_ptr<zk::Session> session = gated(tree, gate);
+    std::unique_ptr<redis::Connection> redis = gated(store, gate);
+    std::vector<inspect::LockSnapshot> locks;
+    Scope scope{loop};
+
+    template <class T>
+    static Task<void> keep(Task<T> task, std::optional<T> *result)
+    {
+        auto got = co_await task;
+        result->emplace(std::move(got));
+    }
+    template <class T>
+    Result<T> run(Task<Result<T>> task)
+    {
+        std::optional<Result<T>> result;
+        scope.launch(keep(std::move(task), &result));
+        loop.runReady();
+        return result ? *result : Result<T>(Error{ErrorCode::TimedOut, u"never ended"_s});
+    }
+
+    EditTools tools(bool ofKeys = false)
+    {
+        EditTools tools;
+        tools.read = [this, ofKeys](EditRequest request, Deadline by) {
+            return ofKeys ? readForEdit(std::move(request), redis.get(), by)
+                          : readForEdit(std::move(request), session.get(), by);
+        };
+        tools.send = [this, ofKeys](EditPlan plan, Deadline by) {
+            return ofKeys ? sendEdit(std::move(plan), redis.get(), by) : sendEdit(std::move(plan), session.get(), by);
+        };
+        tools.locks = [this] { return locks; };
+        tools.audit = &audit;
+        tools.loop = &loop;
+        return tools;
+    }
+    Result<EditPlan> plan(const EditRequest &request) { return run(planEdit(request, tools(), Deadline::never())); }
+    Result<EditOutcome> apply(const EditPlan &plan, const QString &reason = u"INC-7"_s)
+    {
+        return run(applyEdit(plan, tools(), reason, Deadline::never()));
+    }
+    // Everything that changes something.
+    QStringList writes() const
+    {
+        QStringList found;
+        for (const auto &one : tree.sent) {
+            if (!one.startsWith(u"get "_s) && !one.startsWith(u"exists "_s) && !one.startsWith(u"sync "_s)
+                && !one.startsWith(u"children "_s) && !one.startsWith(u"acls "_s))
+                found << one;
+        }
+        return found;
+    }
+    std::vector<AuditRecord> records() const { return audit.read(nullptr).operator*(); }
+};
+
+EditRequest request(EditKind kind, const QByteArray &name, const QByteArray &value = {})
+{
+    EditRequest made;
+    made.kind = kind;
+    made.connection = ConnectionName("zk");
+    made.name = name;
+    made.value = value;
+    made.acls = zk::openAcl();
+    return made;
+}
+
+inspect::LockSnapshot heldLock(const QByteArray &path, const QByteArray &node)
+{
+    inspect::LockSnapshot lock;
+    lock.lock = {ConnectionName("zk"), path};
+    lock.recipe = "curator-mutex";
+    inspect::Contender holder;
+    holder.id = node;
+    holder.role = inspect::Role::Holder;
+    holder.endpoint = u"10.0.3.7:56332"_s;
+    holder.guard.path = path + '/' + node;
+    lock.contenders = {holder};
+    return lock;
+}
+
+} // namespace
+
+class TestEdits : public QObject {
+    Q_OBJECT
+private slots:
+    void aNodeIsSetUnderItsVersionAndBackAgain()
+    {
+        EditWorld w;
+        w.tree.put("/app/config", 5, 0, "old", 3);
+        auto plan = w.plan(request(EditKind::ZnodeSet, "/app/config"));
+        QVERIFY(plan);
+        QCOMPARE(plan->before.value, "old");
+        plan->request.value = QByteArray("new\0\xff", 5);
+        const auto outcome = w.apply(*plan);
+        QVERIFY2(outcome && outcome->done, outcome ? "" : qPrintable(outcome.error().message));
+        QCOMPARE(w.tree.nodes[ZPath("/app/config")].data, QByteArray("new\0\xff", 5));
+        // Back again, guarded by what that edit left.
+        QVERIFY(outcome->undo);
+        const auto undo = w.plan(*outcome->undo);
+        QVERIFY(undo);
+        const auto undone = w.apply(*undo);
+        QVERIFY(undone && undone->done);
+        QCOMPARE(w.tree.nodes[ZPath("/app/config")].data, "old");
+    }
+    void nothingIsTakenBackOverSomebodyElsesChange()
+    {
+        EditWorld w;
+        w.tree.put("/app/config", 5, 0, "old", 3);
+        auto plan = w.plan(request(EditKind::ZnodeSet, "/app/config"));
+        plan->request.value = "new";
+        const auto outcome = w.apply(*plan);
+        w.tree.put("/app/config", 5, 0, "theirs", 5);
+        const auto undo = w.plan(*outcome->undo);
+        QVERIFY(!undo);
+        QCOMPARE(undo.error().code, ErrorCode::Refused);
+    }
+    void whatChangedSinceThePreviewIsNotOverwritten_data()
+    {
+        QTest::addColumn<qint64>("czxid");
+        QTest::addColumn<int>("version");
+        QTest::newRow("its data was set") << qint64(5) << 4;
+        QTest::newRow("it was made anew, at the same version") << qint64(9) << 3;
+    }
+    void whatChangedSinceThePreviewIsNotOverwritten()
+    {
+        QFETCH(qint64, czxid);
+        QFETCH(int, version);
+        EditWorld w;
+        w.tree.put("/app/config", 5, 0, "old", 3);
+        auto plan = w.plan(request(EditKind::ZnodeSet, "/app/config"));
+        plan->request.value = "new";
+        w.tree.put("/app/config", czxid, 0, "theirs", version);
+        const auto outcome = w.apply(*plan);
+        QVERIFY(!outcome);
+        QCOMPARE(outcome.error().code, ErrorCode::Refused);
+        QCOMPARE(w.writes(), QStringList());
+        QVERIFY(w.records().empty()); // nothing was tried
+    }
+    void aChangeRightBeforeTheRequestIsRefusedByTheServer()
+    {
+        EditWorld w;
+        w.tree.put("/app/config", 5, 0, "old", 3);
+        auto plan = w.plan(request(EditKind::ZnodeSet, "/app/config"));
+        plan->request.value = "new";
+        w.tree.before[u"set"_s] = [&] { w.tree.put("/app/config", 5, 0, "theirs", 4); };
+        const auto outcome = w.apply(*plan);
+        QVERIFY(!outcome);
+        QCOMPARE(outcome.error().code, ErrorCode::Refused);
+        QCOMPARE(w.tree.nodes[ZPath("/app/config")].data, "theirs");
+        QVERIFY(w.records().back().outcome.startsWith(u"refused: "_s));
+    }
+    void aTreeGoesChildrenFirstAndComesBack()
+    {
+        EditWorld w;
+        w.tree.put("/app", 1, 0, "a");
+        w.tree.put("/app/b", 2, 0, "b", 7);
+        w.tree.put("/app/b/c", 3, 0, "c");
+        w.tree.put("/app/d", 4, 0x77, "mine");
+        w.tree.nodeAcls[ZPath("/app/b")] = {{zk::perms::read, "world", "anyone"}};
+        const auto plan = w.plan(request(EditKind::ZnodeDelete, "/app"));
+        QVERIFY(plan);
+        QCOMPARE(plan->before.below.size(), std::size_t(3));
+        const auto preview = previewOf(*plan);
+        QVERIFY(preview.warnings.contains(u"with it go 3 nodes below it"_s));
+        QVERIFY2(preview.undo.contains(u"not the 1 ephemeral"_s), qPrintable(preview.undo));
+        const auto outcome = w.apply(*plan);
+        QVERIFY(outcome && outcome->done);
+        QCOMPARE(w.writes(),
+                 (QStringList{u"remove /app/b/c"_s, u"remove /app/d"_s, u"remove /app/b"_s, u"remove /app"_s}));
+        QVERIFY(w.tree.nodes.empty());
+        w.tree.sent.clear();
+        const auto undo = w.plan(*outcome->undo);
+        QVERIFY(undo);
+        const auto undone = w.apply(*undo);
+        QVERIFY(undone && undone->done);
+        QCOMPARE(w.writes(), (QStringList{u"create /app"_s, u"create /app/b"_s, u"create /app/b/c"_s}));
+        QCOMPARE(w.tree.nodes[ZPath("/app/b/c")].data, "c");
+        QCOMPARE(w.tree.nodeAcls[ZPath("/app/b")].front().perms, zk::perms::read);
+    }
+    void whatIsNewBelowStopsADeleteAndIsSaid()
+    {
+        EditWorld w;
+        w.tree.put("/app", 1, 0);
+        w.tree.put("/app/a", 2, 0, "x");
+        w.tree.put("/app/b", 3, 0, "y");
+        const auto plan = w.plan(request(EditKind::ZnodeDelete, "/app"));
+        int removed = 0;
+        w.tree.before[u"remove"_s] = [&] {
+            if (++removed == 2) // between the look at /app/a and its delete
+                w.tree.put("/app/a", 2, 0, "set meanwhile", 1);
+        };
+        const auto outcome = w.apply(*plan);
+        QVERIFY(outcome);
+        QVERIFY(!outcome->done);
+        QVERIFY2(outcome->message.contains(u"1 of 3 nodes were deleted"_s), qPrintable(outcome->message));
+        QVERIFY(w.tree.nodes.contains(ZPath("/app/a")) && w.tree.nodes.contains(ZPath("/app")));
+        QVERIFY(w.records().back().outcome.startsWith(u"in part: 1 nodes"_s));
+        // What was deleted can come back.
+        QVERIFY(outcome->undo);
+        QCOMPARE(outcome->undo->copies.size(), std::size_t(1));
+        QCOMPARE(outcome->undo->copies.front().path.bytes(), "/app/b");
+    }
+    void aChildThatComesBetweenPreviewAndActStopsAllOfIt()
+    {
+        EditWorld w;
+        w.tree.put("/app", 1, 0);
+        w.tree.put("/app/a", 2, 0);
+        const auto plan = w.plan(request(EditKind::ZnodeDelete, "/app"));
+        w.tree.put("/app/new", 9, 0x55);
+        const auto outcome = w.apply(*plan);
+        QVERIFY(!outcome);
+        QVERIFY2(outcome.error().message.contains(u"/app/new is new there"_s), qPrintable(outcome.error().message));
+        QCOMPARE(w.writes(), QStringList());
+    }
+    void aHeldLockIsNamedAndHasToBeAccepted()
+    {
+        EditWorld w;
+        w.tree.put("/locks/orders", 1, 0);
+        w.tree.put("/locks/orders/x-lock-0000000001", 2, 0x77);
+        w.locks = {heldLock("/locks/orders", "x-lock-0000000001")};
+        auto plan = w.plan(request(EditKind::ZnodeDelete, "/locks/orders"));
+        QVERIFY(plan->touchesHeld());
+        QVERIFY(plan->locks.front().text().contains(u"x-lock-0000000001 at 10.0.3.7:56332"_s));
+        const auto refused = w.apply(*plan);
+        QCOMPARE(refused.error().code, ErrorCode::Refused);
+        QCOMPARE(w.writes(), QStringList());
+        // Named, but somebody else holds it by now.
+        plan->areLocksAccepted = true;
+        w.locks = {heldLock("/locks/orders", "x-lock-0000000002")};
+        const auto other = w.apply(*plan);
+        QCOMPARE(other.error().code, ErrorCode::Refused);
+        QCOMPARE(w.writes(), QStringList());
+        w.locks = {heldLock("/locks/orders", "x-lock-0000000001")};
+        const auto done = w.apply(*plan);
+        QVERIFY(done && done->done);
+        QVERIFY(!done->undo || done->undo->copies.size() == 1); // the ephemeral one does not come back
+    }
+    void aReadOnlyConnectionRefuses()
+    {
+        EditWorld w;
+        w.tree.put("/app/config", 5, 0, "old", 3);
+        auto plan = w.plan(request(EditKind::ZnodeSet, "/app/config"));
+        plan->request.value = "new";
+        w.gate.setReadOnly(true);
+        const auto outcome = w.apply(*plan);
+        QCOMPARE(outcome.error().code, ErrorCode::Refused);
+        QCOMPARE(w.writes(), QStringList());
+    }
+    void withoutARecordNothingIsSent()
+    {
+        EditWorld w;
+        w.tree.put("/app/config", 5, 0, "old", 3);
+        auto plan = w.plan(request(EditKind::ZnodeSet, "/app/config"));
+        plan->request.value = "new";
+        w.audit = AuditFile(u"/proc/no/such/place/audit.jsonl"_s);
+        QVERIFY(!w.apply(*plan));
+        QCOMPARE(w.writes(), QStringList());
+    }
+    void theRecordSaysBeforeAndAfter()
+    {
+        EditWorld w;
+        w.tree.put("/app/config", 5, 0, "old", 3);
+        auto plan = w.plan(request(EditKind::ZnodeSet, "/app/config"));
+        plan->request.value = "new";
+        QVERIFY(w.apply(*plan));
+        const auto records = w.records();
+        QCOMPARE(records.size(), std::size_t(2));
+        QCOMPARE(records[0].action, u"znode-set"_s);
+        QCOMPARE(records[0].lock, "zk:/app/config");
+        QCOMPARE(records[0].reason, u"INC-7"_s);
+        QVERIFY(!records[0].lacksResult);
+        QCOMPARE(records[1].before["value"_L1]["text"_L1].toString(), u"old"_s);
+        QCOMPARE(records[1].after["value"_L1]["text"_L1].toString(), u"new"_s);
+        QCOMPARE(records[1].outcome, u"done"_s);
+    }
+    void aPasswordIsHashedAndGoesNowhere()
+    {
+        // As `zkCli addauth` and DigestAuthenticationProvider make it.
+        QCOMPARE(digestId("super", "test"), "super:D/InIHSb7yEEbrWz8b9l71RjZJU=");
+        EditWorld w;
+        w.tree.put("/app", 1, 0);
+        auto plan = w.plan(request(EditKind::ZnodeAcl, "/app"));
+        plan->request.acls = {{zk::perms::all, "digest", digestId("ops", "hunter2")}};
+        QVERIFY(previewOf(*plan).warnings.join(u' ').contains(u"may change the ACL again"_s));
+        const auto outcome = w.apply(*plan);
+        QVERIFY(outcome && outcome->done && outcome->undo);
+        QCOMPARE(outcome->undo->acls, zk::openAcl());
+        QFile file(w.audit.path());
+        QVERIFY(file.open(QIODevice::ReadOnly));
+        QVERIFY(!file.readAll().contains("hunter2"));
+        for (const auto &entry : w.log.entries())
+            QVERIFY(!entry.text.contains(u"hunter2"_s));
+    }
+    void aclsReadAsTheyAreWritten()
+    {
+        const zk::Acls acls{{zk::perms::read | zk::perms::create, "world", "anyone"},
+                            {zk::perms::all, "digest", "ops:Zk1xQp0/9vYf8rJ1bqSg3yX6lAs="}};
+        const auto read = parseAcls(aclText(acls[0]) + u"\n\n"_s + aclText(acls[1]));
+        QVERIFY(read);
+        QCOMPARE(*read, acls);
+        for (const auto &wrong : {u""_s, u"cdrwa"_s, u"xyz world:anyone"_s, u"cdrwa digest:ops:hunter2"_s})
+            QVERIFY2(!parseAcls(wrong), qPrintable(wrong));
+    }
+    void whatCannotBe_data()
+    {
+        QTest::addColumn<QByteArray>("path");
+        for (const auto *path : {"/", "/a//b", "a", "/a/", "/a/../b", "/zookeeper/quota"})
+            QTest::newRow(path) << QByteArray(path);
+    }
+    void whatCannotBe()
+    {
+        QFETCH(QByteArray, path);
+        EditPlan plan;
+        plan.request = request(EditKind::ZnodeCreate, path);
+        QVERIFY(whyNoEdit(plan));
+        plan.request.value = QByteArray(largestEdit + 1, 'x');
+        QCOMPARE(whyNoEdit(plan)->code, ErrorCode::TooLarge);
+    }
+    void aHiddenHashIsNotWrittenBack()
+    {
+        EditPlan plan;
+        plan.before.exists = true;
+        plan.before.acls = {{zk::perms::all, "digest", "ops:x"}};
+        plan.request = request(EditKind::ZnodeAcl, "/app");
+        QVERIFY(previewOf(plan).undo.contains(u"cannot be taken back"_s));
+        plan.request.acls = {{zk::perms::read, "digest", "ops:x"}};
+        QVERIFY(whyNoEdit(plan));
+    }
+    void keysAreComparedInOneScript()
+    {
+        EditWorld w;
+        EditPlan plan;
+        plan.before.exists = true;
+        plan.before.type = "string";
+        plan.before.value = "old";
+        plan.before.items = 3;
+        plan.before.ttl = std::chrono::seconds(30);
+        plan.request = request(EditKind::KeySet, "k", "new");
+        w.store.next.kind = redis::Value::Kind::Bulk;
+        w.store.next.text = "done";
+        QVERIFY(w.run(sendEdit(plan, w.redis.get(), Deadline::never())));
+        QCOMPARE(w.store.sent.back(),
+                 (redis::Command{"EVALSHA", "edit-key", "k", "string", "value", "old", "1", "", "set", "new", ""}));
+        w.store.next.text = "value";
+        const auto refused = w.run(sendEdit(plan, w.redis.get(), Deadline::never()));
+        QCOMPARE(refused.error().code, ErrorCode::Refused);
+    }
+    void aKeyTooLargeIsNeverSetAndItsDeleteSaysWhatIsCompared()
+    {
+        EditPlan plan;
+        plan.before.exists = true;
+        plan.before.type = "string";
+        plan.before.isWhole = false;
+        plan.before.items = largestEdit + 1;
+        plan.request = request(EditKind::KeySet, "k", "new");
+        QCOMPARE(whyNoEdit(plan)->code, ErrorCode::TooLarge);
+        plan.request = request(EditKind::KeyDelete, "k");
+        QVERIFY(!whyNoEdit(plan));
+        const auto preview = previewOf(plan);
+        QVERIFY(!preview.exact);
+        QVERIFY2(preview.undo.contains(u"cannot be taken back"_s), qPrintable(preview.undo));
+    }
+};
+
+LOCKSCOPE_TEST(TestEdits)
+#include "tst_edits.moc"

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/dialogs/editdialog.h"
+
+#include "core/base/duration.h"
+#include "core/base/text.h"
+#include "ui/dialogs/acleditor.h"
+#include "ui/dialogs/editwords.h"
+#include "ui/dialogs/factsform.h"
+#include "ui/dialogs/valueeditor.h"
+#include "ui/parts/environment.h"
+#include "ui/parts/notices.h"
+#include "ui/theme/text.h"
+
+#include <QCheckBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QVBoxLayout>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+using operate::EditKind;
+
+EditDialog::EditDialog(Backend &backend, const ConnectionBook &book, operate::EditRequest request, QWidget *parent)
+    : QDialog(parent), m_backend(backend), m_book(book), m_request(std::move(request)),
+      m_isNew(m_request.kind == EditKind::ZnodeCreate
+              || (m_request.kind == EditKind::KeySet && m_request.name.isEmpty()))
+{
+    build();
+    m_readSoon.setSingleShot(true);
+    m_readSoon.setInterval(300);
+    connect(&m_readSoon, &QTimer::timeout, this, &EditDialog::read);
+    connect(&book, &ConnectionBook::changed, this, &EditDialog::updateReady);
+    if (!m_isNew) {
+        read();
+        return;
+    }
+    // There is nothing to read before it has a name.
+    m_plan = operate::EditPlan{};
+    m_plan->request = m_request;
+    showPlan(true);
+}
+
+void EditDialog::read()
+{
+    if (!m_isNew) {
+        m_plan.reset();
+        m_state->say(Banner::Look::Info, {}, tr("Reading what is there…"));
+        setStep(Step::Reading);
+    }
+    const auto asked = m_isNew ? m_plan->request : m_request;
+    m_backend.planEdit(asked, this, [this, asked](const Result<operate::EditPlan> &plan) {
+        const bool isMeant =
+            m_isNew ? m_step == Step::Form && m_plan->request.name == asked.name : m_step == Step::Reading;
+        if (!isMeant)
+            return;
+        if (!plan && m_isNew)
+            return; // half a name; what is wrong with it is said beside the button
+        if (!plan) {
+            showError(plan.error());
+            return;
+        }
+        auto request = m_isNew ? m_plan->request : plan->request;
+        m_plan = *plan;
+        m_plan->request = std::move(request);
+        showPlan(!m_isNew);
+    });
+}
+
+// From the beginning: what was typed is typed anew over what is there now.
+void EditDialog::lookAgain()
+{
+    if (!m_isNew) {
+        read();
+        return;
+    }
+    setStep(Step::Form);
+    m_readSoon.start();
+    takeFields();
+}
+
+void EditDialog::showPlan(bool isFirst)
+{
+    if (isFirst && !m_isNew) {
+        // An edit taken back brings what it is to be; else it is what there is, to be changed.
+        const bool isGiven = m_request.expected.has_value();
+        if (m_value)
+            m_value->setValue(isGiven ? m_request.value : m_plan->before.value);
+        if (m_acls)
+            m_acls->setAcls(isGiven ? m_request.acls : m_plan->before.acls);
+    }
+    setStep(Step::Form);
+    takeFields();
+    if (isFirst) {
+        auto *first = m_line    ? static_cast<QWidget *>(m_line)
+                      : m_value ? m_value->edit()
+                      : m_acls  ? m_acls->edit()
+                                : nullptr;
+        (first && first->isVisibleTo(this) ? first : m_reason)->setFocus();
+    }
+}
+
+// What is typed becomes the request.
+void EditDialog::takeFields()
+{
+    if (!m_plan || m_step != Step::Form)
+        return;
+    auto &request = m_plan->request;
+    m_fieldTrouble.clear();
+    const auto name = request.name;
+    if (m_line && request.kind == EditKind::KeyExpire) {
+        request.ttl.reset();
+        if (const auto text = m_line->text().trimmed(); !text.isEmpty()) {
+            const auto time = parseDuration(text);
+            if (time)
+                request.ttl = *time;
+            else
+                m_fieldTrouble = tr("a time reads 500ms, 30s, 10m or 2h; empty: it stays");
+        }
+    } else if (m_line) {
+        const auto typed = unescaped(m_line->text());
+        if (!typed)
+            m_fieldTrouble = tr("a backslash begins \\xHH or \\\\");
+        (m_isNew ? request.name : request.value) = typed.value_or(QByteArray());
+    }
+    if (m_value && m_value->isVisibleTo(this)) {
+        const auto value = m_value->value();
+        if (!value)
+            m_fieldTrouble = tr("what is typed is not hex: two digits make a byte");
+        request.value = value.value_or(QByteArray());
+    }
+    if (m_sequential)
+        request.isSequential = m_sequential->isChecked();
+    if (m_acls) {
+        const auto acls = m_acls->acls();
+        if (acls)
+            request.acls = *acls;
+        else
+            m_fieldTrouble = acls.error().message;
+    }
+    if (m_isNew && request.name != name)
+        m_readSoon.start();
+    showPreview();
+}
+
+void EditDialog::showPreview()
+{
+    const auto preview = operate::previewOf(*m_plan);
+    const auto change = EditWords::difference(*m_plan);
+    m_facts->clear();
+    if (!change.isEmpty())
+        m_facts->addCode(tr("Change"), change);
+    else if (m_plan->request.kind == EditKind::KeyRestore)
+        m_facts->addText(tr("Change"), tr("the key as it was"));
+    m_facts->addCode(tr("Will be sent"), preview.commands);
+    m_facts->addText(tr("Only if unchanged"),
+                     preview.guard + (preview.exact ? QString() : tr("; a gap remains, see below")));
+    m_facts->addText(tr("Taking it back"), preview.undo);
+    QStringList locks;
+    for (const auto &lock : m_plan->locks)
+        locks << lock.text();
+    m_locks->setVisible(!locks.isEmpty());
+    if (!locks.isEmpty())
+        m_locks->say(m_plan->touchesHeld() ? Banner::Look::Critical : Banner::Look::Warning,
+                     locks.size() == 1 ? tr("A lock lies here:") : tr("%1 locks lie here:").arg(locks.size()),
+                     locks.mid(0, 12).join(u'\n')
+                         + (locks.size() > 12 ? tr("\n… and %1 more").arg(locks.size() - 12) : QString()));
+    m_acceptLocks->setVisible(m_plan->touchesHeld());
+    showWarnings(preview.warnings);
+    m_apply->setText(EditWords::act(m_plan->request, m_isNew));
+    updateReady();
+    QTimer::singleShot(0, this, &EditDialog::fit); // what is new in a form is shown, and measured, a turn later
+}
+
+void EditDialog::showWarnings(const QStringList &warnings)
+{
+    while (auto *item = m_warnings->takeAt(0)) {
+        delete item->widget();
+        delete item;
+    }
+    for (const auto &warning : warnings) {
+        auto *banner = new Banner(m_content);
+        banner->say(Banner::Look::Warning, {}, harmless(warning, 1000));
+        m_warnings->addWidget(banner);
+    }
+}
+
+void EditDialog::showError(const Error &error)
+{
+    const bool isRefused = error.code != ErrorCode::UnknownOutcome && error.code != ErrorCode::Server;
+    const auto word = error.code == ErrorCode::UnknownOutcome ? tr("Not known.")
+                      : m_step == Step::Sending               ? tr("Not done.")
+                                                              : tr("Cannot be edited.");
+    m_state->say(isRefused ? Banner::Look::Warning : Banner::Look::Critical, word, harmless(error.message, 1000));
+    setStep(Step::Done);
+    m_again->show();
+    fit();
+}
+
+void EditDialog::send()
+{
+    if (!obstacle().isEmpty() || !m_plan)
+        return;
+    m_state->say(Banner::Look::Info, {}, tr("Reading once more, recording the intent, then sending…"));
+    setStep(Step::Sending);
+    m_plan->areLocksAccepted = m_acceptLocks->isChecked();
+    m_backend.applyEdit(*m_plan, m_reason->text().trimmed(), this,
+                        [this](const Result<operate::EditOutcome> &outcome) {
+                            if (outcome)
+                                showOutcome(*outcome);
+                            else
+                                showError(outcome.error());
+                        });
+}
+
+void EditDialog::showOutcome(const operate::EditOutcome &outcome)
+{
+    emit edited(m_plan->request, outcome);
+    if (outcome.done) {
+        accept(); // the page says it, and offers to take it back
+        return;
+    }
+    m_undo = outcome.undo;
+    m_state->say(Banner::Look::Critical, tr("Done in part."), harmless(outcome.message, 1000),
+                 m_undo ? tr("Undo…") : QString());
+    setStep(Step::Done);
+    fit();
+}
+
+void EditDialog::setStep(Step step)
+{
+    m_step = step;
+    const bool isForm = step == Step::Form;
+    m_state->setVisible(!isForm);
+    for (auto *part : {m_fields, static_cast<QWidget *>(m_facts)})
+        part->setVisible(isForm || step == Step::Sending);
+    m_fields->setEnabled(isForm);
+    m_inputs->setVisible(isForm);
+    m_apply->setVisible(isForm || step == Step::Sending);
+    m_again->hide();
+    if (!isForm) {
+        m_locks->hide();
+        showWarnings({});
+    }
+    m_cancel->setText(step == Step::Done ? tr("Close") : tr("Cancel"));
+    m_cancel->setEnabled(step != Step::Sending);
+    updateReady();
+    fit();
+}
+
+bool EditDialog::isProduction() const
+{
+    const auto *status = m_book.find(m_request.connection);
+    return status && status->production;
+}
+
+QString EditDialog::toType() const
+{
+    if (!m_plan)
+        return {};
+    if (isProduction())
+        return escaped(m_plan->request.name);
+    const auto below = m_plan->before.below.size();
+    return below == 0 ? QString() : QString::number(below + 1);
+}
+
+QString EditDialog::obstacle() const
+{
+    const auto *status = m_book.find(m_request.connection);
+    const QString name = label(m_request.connection.bytes(), 60);
+    if (m_step != Step::Form || !m_plan)
+        return m_step == Step::Sending ? tr("sending…") : tr("no plan");
+    if (!status || status->state != ConnectionStatus::State::Connected)
+        return tr("%1 is not connected").arg(name);
+    if (status->readOnlyForGood)
+        return tr("%1 is read-only for this run (--read-only)").arg(name);
+    if (status->readOnly)
+        return tr("%1 is read-only: allow writes on it first").arg(name);
+    if (!m_fieldTrouble.isEmpty())
+        return m_fieldTrouble;
+    if (const auto why = operate::whyNoEdit(*m_plan))
+        return harmless(why->message, 300);
+    if (m_isNew && m_plan->before.exists)
+        return tr("there is one of that name already");
+    if (m_isNew && m_readSoon.isActive())
+        return tr("looking whether there is one…");
+    if (m_plan->touchesHeld() && !m_acceptLocks->isChecked())
+        return tr("a lock here is held: tick that you know");
+    if (isProduction() && m_reason->text().trimmed().isEmpty())
+        return tr("production: give a reason");
+    if (m_type->text() != toType() && !toType().isEmpty())
+        return isProduction() ? tr("type the name to go on") : tr("type the number of nodes to go on");
+    return {};
+}
+
+void EditDialog::updateReady()
+{
+    const QString why = obstacle();
+    m_apply->setEnabled(why.isEmpty());
+    m_why->setText(m_step == Step::Form ? why : QString());
+    const auto *status = m_book.find(m_request.connection);
+    const bool isArming = m_step == Step::Form && status && status->readOnly && !status->readOnlyForGood
+                          && status->state == ConnectionStatus::State::Connected;
+    m_arm->setVisible(isArming);
+    m_arm->setText(tr("Allow writes on %1…").arg(label(m_request.connection.bytes(), 40)).replace(u'&', u"&&"_s));
+    const auto typed = toType();
+    m_type->setVisible(!typed.isEmpty());
+    m_typeLabel->setVisible(!typed.isEmpty());
+    m_typeLabel->setText(isProduction() ? tr("&Type its name") : tr("&Type the number of nodes"));
+    m_type->setPlaceholderText(typed);
+    showEnvironment(*m_tag, m_book, m_request.connection);
+}
+
+QString EditDialog::shownDifference() const
+{
+    return m_facts->valueOf(tr("Change"));
+}
+
+} // namespace lockscope::ui

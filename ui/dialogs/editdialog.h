@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// An edit of a znode or a key as a form: what is there, what it will be, what will be sent under which guard, which
+// locks it reaches into, and how it can be taken back. The core reads once more before it acts; where that differs,
+// nothing is sent and the form says so.
+#pragma once
+
+#include <version>
+
+#include "ui/models/connectionbook.h"
+
+#include <QDialog>
+#include <QTimer>
+
+class QCheckBox;
+class QLabel;
+class QLineEdit;
+class QPushButton;
+class QScrollArea;
+class QVBoxLayout;
+
+namespace lockscope::ui {
+
+class AclEditor;
+class Banner;
+class CodeLabel;
+class FactsForm;
+class ValueEditor;
+
+class EditDialog : public QDialog {
+    Q_OBJECT
+public:
+    // `backend` and `book` outlive the dialog. A request to create something (ZnodeCreate, or KeySet without a name)
+    // asks for the name: request.name is the folder, or the beginning of it. Starts reading at once.
+    EditDialog(Backend &backend, const ConnectionBook &book, operate::EditRequest request, QWidget *parent = nullptr);
+
+    [[nodiscard]] FactsForm &facts() { return *m_facts; }
+    [[nodiscard]] const std::optional<operate::EditPlan> &plan() const { return m_plan; }
+    [[nodiscard]] QString shownDifference() const;
+    // The screen it has to fit on; its own unless a test says otherwise.
+    void setAvailable(const QRect &available);
+
+signals:
+    void armRequested(const lockscope::ConnectionName &name);
+    // Something was changed: all of it, or a part.
+    void edited(const lockscope::operate::EditRequest &request, const lockscope::operate::EditOutcome &outcome);
+    void undoRequested(const lockscope::operate::EditRequest &request);
+
+protected:
+    void showEvent(QShowEvent *event) override;
+
+private:
+    enum class Step { Reading, Form, Sending, Done };
+
+    void build();
+    QWidget *makeHead();
+    QWidget *makeContent();
+    QWidget *makeFields();
+    QWidget *makeInputs();
+    QWidget *makeButtons();
+    void read();
+    void lookAgain();
+    void showPlan(bool isFirst);
+    void takeFields();
+    void showPreview();
+    void showWarnings(const QStringList &warnings);
+    void showError(const Error &error);
+    void send();
+    void showOutcome(const operate::EditOutcome &outcome);
+    void setStep(Step step);
+    void fit();
+    void updateReady();
+    // Why the button is disabled; empty if it is not.
+    [[nodiscard]] QString obstacle() const;
+    [[nodiscard]] bool isProduction() const;
+    // What has to be typed; empty: nothing.
+    [[nodiscard]] QString toType() const;
+
+    Backend &m_backend;
+    const ConnectionBook &m_book;
+    operate::EditRequest m_request; // as asked for
+    const bool m_isNew;
+    std::optional<operate::EditPlan> m_plan;
+    QString m_fieldTrouble; // what is typed is not what it should be
+    std::optional<operate::EditRequest> m_undo;
+    Step m_step = Step::Reading;
+    std::optional<QRect> m_available;
+    QTimer m_readSoon; // a name is typed
+
+    QLabel *m_tag = nullptr;
+    QScrollArea *m_scroll = nullptr;
+    QWidget *m_content = nullptr;
+    Banner *m_state = nullptr;
+    Banner *m_locks = nullptr;
+    QWidget *m_fields = nullptr;
+    QLineEdit *m_line = nullptr; // a name, or a time
+    ValueEditor *m_value = nullptr;
+    QCheckBox *m_sequential = nullptr;
+    AclEditor *m_acls = nullptr;
+    FactsForm *m_facts = nullptr;
+    QVBoxLayout *m_warnings = nullptr;
+    QWidget *m_inputs = nullptr;
+    QLineEdit *m_reason = nullptr;
+    QCheckBox *m_acceptLocks = nullptr;
+    QLabel *m_typeLabel = nullptr;
+    QLineEdit *m_type = nullptr;
+    QLabel *m_why = nullptr;
+    QPushButton *m_arm = nullptr;
+    QPushButton *m_again = nullptr;
+    QPushButton *m_cancel = nullptr;
+    QPushButton *m_apply = nullptr;
+};
+
+} // namespace lockscope::ui

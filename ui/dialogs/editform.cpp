@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the form of an edit is built, and how it finds room on the screen.
+#include "ui/dialogs/acleditor.h"
+#include "ui/dialogs/editdialog.h"
+#include "ui/dialogs/editwords.h"
+#include "ui/dialogs/factsform.h"
+#include "ui/dialogs/valueeditor.h"
+#include "ui/parts/notices.h"
+#include "ui/parts/parts.h"
+#include "ui/theme/theme.h"
+
+#include "core/base/text.h"
+
+#include <QCheckBox>
+#include <QGridLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QScreen>
+#include <QScrollArea>
+#include <QVBoxLayout>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+using operate::EditKind;
+
+namespace {
+
+constexpr int editFormWidth = 820;
+constexpr QMargins editFrame(8, 36, 8, 8); // what a window manager puts around it
+
+} // namespace
+
+void EditDialog::build()
+{
+    setWindowTitle(EditWords::act(m_request, m_isNew));
+    setObjectName(u"editDialog"_s);
+    auto *column = new QVBoxLayout(this);
+    column->setContentsMargins(24, 16, 24, 16);
+    column->setSpacing(10);
+    column->addWidget(makeHead());
+    column->addWidget(m_scroll = new QScrollArea(this), 1);
+    m_scroll->setFrameShape(QFrame::NoFrame);
+    m_scroll->setWidgetResizable(true);
+    m_scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    m_scroll->setFocusPolicy(Qt::NoFocus);
+    m_scroll->setMinimumHeight(60);
+    m_scroll->setWidget(m_content = makeContent());
+    column->addWidget(m_inputs = makeInputs());
+    column->addWidget(makeHairline(this));
+    column->addWidget(makeButtons());
+}
+
+QWidget *EditDialog::makeHead()
+{
+    auto *head = new QWidget(this);
+    m_tag = makeLabel({}, {}, head);
+    m_tag->setObjectName(u"environment"_s);
+    auto *row = new QHBoxLayout(head);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(12);
+    row->addWidget(makeLabel(EditWords::title(m_request, m_isNew), u"heading"_s, head));
+    const auto name = m_request.field.isEmpty()
+                          ? label(m_request.name, 200)
+                          : tr("%1, field %2").arg(label(m_request.name, 200), label(m_request.field, 100));
+    if (m_isNew)
+        row->addStretch(1);
+    else
+        row->addWidget(new CodeLabel(name, head), 1); // wraps anywhere: no name can widen the form
+    row->addWidget(m_tag, 0, Qt::AlignVCenter);
+    return head;
+}
+
+QWidget *EditDialog::makeContent()
+{
+    auto *content = new QWidget(this);
+    m_state = new Banner(content);
+    m_state->setObjectName(u"stateBanner"_s);
+    m_locks = new Banner(content);
+    m_locks->setObjectName(u"locksBanner"_s);
+    m_locks->hide();
+    m_facts = new FactsForm(content);
+    m_warnings = new QVBoxLayout;
+    m_warnings->setSpacing(6);
+    connect(m_state, &Banner::actionRequested, this, [this] {
+        if (m_undo)
+            emit undoRequested(*m_undo);
+        accept();
+    });
+    auto *column = new QVBoxLayout(content);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(10);
+    column->addWidget(m_state);
+    column->addWidget(m_locks);
+    column->addWidget(m_fields = makeFields());
+    column->addWidget(m_facts);
+    column->addLayout(m_warnings);
+    column->addStretch();
+    return content;
+}
+
+// What is typed, by what it is an edit of.
+QWidget *EditDialog::makeFields()
+{
+    auto *fields = new QWidget(this);
+    auto *column = new QVBoxLayout(fields);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(6);
+    const auto kind = m_request.kind;
+    const bool hasLine =
+        m_isNew || kind == EditKind::KeyRename || (kind == EditKind::KeyExpire && !m_request.expected);
+    if (hasLine) {
+        m_line = new QLineEdit(fields);
+        m_line->setObjectName(u"line"_s);
+        m_line->setFont(monoFont());
+        if (kind == EditKind::ZnodeCreate)
+            m_line->setText(escaped(m_request.name == "/" ? "/"_ba : m_request.name + '/'));
+        else if (kind == EditKind::KeyRename)
+            m_line->setText(escaped(m_request.value.isEmpty() ? m_request.name : m_request.value));
+        else if (kind == EditKind::KeyExpire)
+            m_line->setPlaceholderText(tr("30s, 10m, 2h; empty: it stays until somebody deletes it"));
+        auto *title = new QLabel(kind == EditKind::KeyExpire     ? tr("&Ends in")
+                                 : kind == EditKind::KeyRename   ? tr("&New name")
+                                 : kind == EditKind::ZnodeCreate ? tr("&Path")
+                                                                 : tr("&Name of the key"),
+                                 fields);
+        title->setBuddy(m_line);
+        title->setProperty("look", u"muted"_s);
+        column->addWidget(title);
+        column->addWidget(m_line);
+        connect(m_line, &QLineEdit::textChanged, this, &EditDialog::takeFields);
+    }
+    if (kind == EditKind::ZnodeCreate) {
+        m_sequential = new QCheckBox(tr("The server adds a number (sequence node)"), fields);
+        column->addWidget(m_sequential);
+        connect(m_sequential, &QCheckBox::toggled, this, &EditDialog::takeFields);
+    }
+    if (kind == EditKind::ZnodeCreate || kind == EditKind::ZnodeSet || kind == EditKind::KeySet
+        || kind == EditKind::FieldSet) {
+        column->addWidget(
+            makeLabel(kind == EditKind::ZnodeCreate ? tr("Data") : tr("New value"), u"muted"_s, fields));
+        m_value = new ValueEditor(fields);
+        column->addWidget(m_value);
+        connect(m_value, &ValueEditor::changed, this, &EditDialog::takeFields);
+    }
+    if (kind == EditKind::ZnodeCreate || kind == EditKind::ZnodeAcl) {
+        m_acls = new AclEditor(fields);
+        column->addWidget(m_acls);
+        connect(m_acls, &AclEditor::changed, this, &EditDialog::takeFields);
+    }
+    return fields;
+}
+
+QWidget *EditDialog::makeInputs()
+{
+    auto *inputs = new QWidget(this);
+    auto *grid = new QGridLayout(inputs);
+    grid->setContentsMargins(0, 0, 0, 0);
+    grid->setHorizontalSpacing(12);
+    grid->setVerticalSpacing(6);
+    grid->setColumnMinimumWidth(0, 158);
+    grid->setColumnStretch(1, 1);
+    m_reason = new QLineEdit(inputs);
+    m_reason->setObjectName(u"reason"_s);
+    m_reason->setPlaceholderText(tr("ticket, what happened"));
+    m_type = new QLineEdit(inputs);
+    m_type->setObjectName(u"typeName"_s);
+    m_type->setFont(monoFont());
+    auto *reasonLabel = new QLabel(tr("&Reason (recorded)"), inputs);
+    reasonLabel->setBuddy(m_reason);
+    m_typeLabel = new QLabel(inputs);
+    m_typeLabel->setBuddy(m_type);
+    for (auto *label : {reasonLabel, m_typeLabel})
+        label->setProperty("look", u"muted"_s);
+    m_acceptLocks = new QCheckBox(tr("I know the holders named above, and that they are not told"), inputs);
+    m_acceptLocks->setObjectName(u"acceptLocks"_s);
+    grid->addWidget(reasonLabel, 0, 0);
+    grid->addWidget(m_reason, 0, 1);
+    grid->addWidget(m_typeLabel, 1, 0);
+    grid->addWidget(m_type, 1, 1);
+    grid->addWidget(m_acceptLocks, 2, 1);
+    m_acceptLocks->hide();
+    for (auto *line : {m_reason, m_type})
+        connect(line, &QLineEdit::textChanged, this, &EditDialog::updateReady);
+    connect(m_acceptLocks, &QCheckBox::toggled, this, &EditDialog::updateReady);
+    return inputs;
+}
+
+QWidget *EditDialog::makeButtons()
+{
+    auto *buttons = new QWidget(this);
+    m_why = makeLabel({}, u"small"_s, buttons);
+    m_why->setObjectName(u"obstacle"_s);
+    m_why->setWordWrap(true);
+    m_arm = new QPushButton(buttons);
+    m_arm->setObjectName(u"armButton"_s);
+    m_arm->setProperty("look", u"danger"_s);
+    m_again = new QPushButton(tr("Look again"), buttons);
+    m_again->setObjectName(u"lookAgain"_s);
+    m_cancel = new QPushButton(tr("Cancel"), buttons);
+    m_cancel->setObjectName(u"cancelButton"_s);
+    m_apply = new QPushButton(EditWords::act(m_request, m_isNew), buttons);
+    m_apply->setObjectName(u"applyButton"_s);
+    m_apply->setProperty("look", u"dangerFilled"_s);
+    for (auto *button : {m_arm, m_again, m_cancel, m_apply})
+        button->setAutoDefault(false); // Enter in a text field shall not change anything
+    auto *row = new QHBoxLayout(buttons);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(10);
+    row->addWidget(m_why, 1);
+    row->addWidget(m_arm);
+    row->addWidget(m_again);
+    row->addWidget(m_cancel);
+    row->addWidget(m_apply);
+    connect(m_arm, &QPushButton::clicked, this, [this] { emit armRequested(m_request.connection); });
+    connect(m_again, &QPushButton::clicked, this, &EditDialog::lookAgain);
+    connect(m_cancel, &QPushButton::clicked, this, &QDialog::reject);
+    connect(m_apply, &QPushButton::clicked, this, &EditDialog::send);
+    return buttons;
+}
+
+void EditDialog::setAvailable(const QRect &available)
+{
+    m_available = available;
+    fit();
+}
+
+// As high as its texts are, as far as the screen goes: what is more scrolls, and the buttons stay.
+void EditDialog::fit()
+{
+    const QRect screen = m_available ? *m_available : this->screen()->availableGeometry();
+    const QRect room = screen.marginsRemoved(editFrame);
+    const int wide = std::min(editFormWidth, room.width());
+    const auto margins = layout()->contentsMargins();
+    const int inside = wide - margins.left() - margins.right();
+    m_content->layout()->activate();
+    int others = margins.top() + margins.bottom();
+    for (int i = 0; i < layout()->count(); ++i) {
+        auto *item = layout()->itemAt(i);
+        if (!item->widget() || item->isEmpty())
+            continue;
+        others += layout()->spacing();
+        if (item->widget() != m_scroll)
+            others += item->hasHeightForWidth() ? item->heightForWidth(inside) : item->sizeHint().height();
+    }
+    const int content = m_content->layout()->hasHeightForWidth() ? m_content->layout()->totalHeightForWidth(inside)
+                                                                 : m_content->sizeHint().height();
+    const int high = std::min(room.height(), others + content + 2);
+    QRect place(QPoint(), QSize(wide, high));
+    place.moveCenter(parentWidget() && parentWidget()->isVisible() ? parentWidget()->window()->geometry().center()
+                                                                   : room.center());
+    place.moveLeft(std::clamp(place.left(), room.left(), std::max(room.left(), room.right() + 1 - wide)));
+    place.moveTop(std::clamp(place.top(), room.top(), std::max(room.top(), room.bottom() + 1 - high)));
+    setGeometry(place);
+}
+
+void EditDialog::showEvent(QShowEvent *event)
+{
+    QDialog::showEvent(event); // which moves it over its parent
+    fit();
+}
+
+} // namespace lockscope::ui

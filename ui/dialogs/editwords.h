@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the form of an edit says: pure functions of a request.
+#pragma once
+
+#include "core/workspace/backend.h"
+
+#include <QCoreApplication>
+
+namespace lockscope::ui {
+
+class EditWords {
+    Q_DECLARE_TR_FUNCTIONS(Edit)
+public:
+    [[nodiscard]] static QString title(const operate::EditRequest &request, bool isNew);
+    // On the button.
+    [[nodiscard]] static QString act(const operate::EditRequest &request, bool isNew);
+    // What there was and what there will be, the lines that differ only; empty where nothing does.
+    [[nodiscard]] static QStringList difference(const operate::EditPlan &plan);
+};
+
+// Lines that both have at their beginning and end are left out.
+[[nodiscard]] QStringList lineDifference(const QStringList &before, const QStringList &after);
+
+} // namespace lockscope::ui

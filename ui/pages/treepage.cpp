@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/pages/treepage.h"
+
+#include "core/base/text.h"
+#include "ui/pages/entryhead.h"
+#include "ui/pages/livetree.h"
+#include "ui/theme/theme.h"
+
+#include <QAction>
+#include <QBoxLayout>
+#include <QHeaderView>
+#include <QLabel>
+#include <QLineEdit>
+#include <QMenu>
+#include <QSettings>
+#include <QSortFilterProxyModel>
+#include <QSplitter>
+#include <QStackedWidget>
+
+namespace lockscope::ui {
+
+using namespace Qt::StringLiterals;
+
+TreePage::TreePage(std::initializer_list<Scheme> schemes, Words words, QWidget *parent)
+    : Page(parent), m_choice(schemes), m_words(std::move(words))
+{
+    m_filterSoon.setSingleShot(true);
+    m_filterSoon.setInterval(filterDelay);
+    connect(&m_filterSoon, &QTimer::timeout, this, [this] { applyFilter(); });
+    m_filter = new QLineEdit(this);
+    m_filter->setPlaceholderText(u"Filter loaded "_s + m_words.entries);
+    m_filter->setClearButtonEnabled(true);
+    m_filter->setAccessibleName(m_filter->placeholderText());
+    m_filter->setMaximumWidth(260);
+    connect(m_filter, &QLineEdit::textChanged, this, [this] { m_filterSoon.start(); });
+    m_status = makeLabel({}, u"muted"_s, this);
+
+    m_rows = new QStackedWidget(this);
+    m_tree = new LiveTree(m_rows);
+    m_noMatch = new EmptyNotice(m_rows);
+    connect(m_noMatch, &EmptyNotice::actionRequested, m_filter, &QLineEdit::clear);
+    m_rows->addWidget(m_tree);
+    m_rows->addWidget(m_noMatch);
+    m_cells = new TreeCellDelegate(m_tree);
+    m_tree->setItemDelegate(m_cells);
+    m_menu = new QMenu(this);
+    connect(m_menu, &QMenu::aboutToShow, this, &TreePage::updateEdits);
+}
+
+TreePage::~TreePage() = default;
+
+void TreePage::useModel(QAbstractItemModel &model, int filterRole)
+{
+    m_proxy = new QSortFilterProxyModel(this);
+    m_proxy->setFilterRole(filterRole);
+    m_proxy->setFilterCaseSensitivity(Qt::CaseInsensitive);
+    m_proxy->setRecursiveFilteringEnabled(true);
+    m_proxy->setAutoAcceptChildRows(true);
+    m_proxy->setSourceModel(&model);
+    m_tree->setModel(m_proxy);
+    connect(m_tree->selectionModel(), &QItemSelectionModel::currentChanged, this, &TreePage::updateEdits);
+}
+
+void TreePage::assemble(QWidget *strip, QWidget *detail, const QList<int> &sizes)
+{
+    auto *content = new QWidget(this);
+    auto *layout = new QVBoxLayout(content);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->setSpacing(0);
+    layout->addWidget(strip);
+    m_banner = new StaleBanner(content);
+    layout->addWidget(m_banner);
+    m_notice = new Banner(content);
+    m_notice->setObjectName(u"editNotice"_s);
+    m_notice->hide();
+    connect(m_notice, &Banner::actionRequested, this, [this] {
+        if (m_undo)
+            emit editRequested(*m_undo);
+    });
+    connect(m_notice, &Banner::secondRequested, m_notice, &QWidget::hide);
+    layout->addWidget(m_notice);
+    layout->addWidget(makeHairline(content));
+    m_splitter = new QSplitter(Qt::Horizontal, content);
+    m_splitter->setHandleWidth(1);
+    m_splitter->setChildrenCollapsible(false);
+    m_splitter->addWidget(m_rows);
+    m_splitter->addWidget(detail);
+    m_splitter->setSizes(sizes);
+    m_splitter->setStretchFactor(0, 1);
+    layout->addWidget(m_splitter, 1);
+
+    auto *empty = new EmptyNotice(this);
+    empty->say(m_words.emptyTitle, m_words.emptyText);
+    m_stack = new QStackedWidget(this);
+    m_stack->addWidget(empty);
+    m_stack->addWidget(content);
+    auto *outer = new QVBoxLayout(this);
+    outer->setContentsMargins(0, 0, 0, 0);
+    outer->addWidget(m_stack);
+    updateEdits();
+}
+
+// --- what can be done ---
+
+QAction *TreePage::addAct(const QString &text, const QKeySequence &key, std::function<void()> act)
+{
+    auto *action = new QAction(text, m_tree);
+    action->setShortcut(key);
+    action->setShortcutContext(Qt::WidgetShortcut);
+    connect(action, &QAction::triggered, this, [act = std::move(act)] { act(); });
+    m_tree->addAction(action);
+    return action;
+}
+
+void TreePage::addEdit(const QString &text, const QKeySequence &key, MakeRequest request)
+{
+    auto *action = addAct(text, key, [this, request] {
+        if (const auto made = request())
+            emit editRequested(*made);
+    });
+    m_menu->addAction(action);
+    m_edits.emplace_back(action, std::move(request));
+}
+
+void TreePage::offerEdits(EntryHead &head)
+{
+    head.setEditMenu(m_menu);
+}
+
+// A read-only connection's form says why nothing is sent, and how to allow it; so does the tip here.
+void TreePage::updateEdits()
+{
+    const auto *status = m_choice.shown();
+    const auto tip = status && status->readOnly
+                         ? u"%1 is read-only: the form shows what would be sent, and how to allow it"_s.arg(
+                             label(status->name.bytes(), 60))
+                         : QString();
+    for (const auto &[action, request] : m_edits) {
+        action->setEnabled(status && request().has_value());
+        action->setToolTip(tip);
+    }
+    m_menu->setToolTipsVisible(!tip.isEmpty());
+}
+
+operate::EditRequest TreePage::requestOf(operate::EditKind kind, const QByteArray &name) const
+{
+    operate::EditRequest request;
+    request.kind = kind;
+    request.connection = m_shown;
+    request.name = name;
+    request.acls = zk::openAcl();
+    return request;
+}
+
+void TreePage::edited(const operate::EditRequest &request, const operate::EditOutcome &outcome)
+{
+    if (request.connection != m_shown)
+        return;
+    const bool isOurs =
+        m_choice.shown() && operate::isOfZnodes(request.kind) == (m_choice.shown()->scheme == Scheme::ZooKeeper);
+    if (!isOurs)
+        return;
+    m_undo = outcome.undo;
+    m_notice->say(outcome.done ? Banner::Look::Ok : Banner::Look::Critical,
+                  outcome.done ? u"Done."_s : u"Done in part."_s, harmless(outcome.message, 1000),
+                  m_undo ? u"Undo…"_s : QString(), u"Dismiss"_s);
+    m_notice->show();
+    follow(request, outcome);
+}
+
+QAction *TreePage::action(const QString &text) const
+{
+    for (auto *one : m_tree->actions()) {
+        if (one->text() == text)
+            return one;
+    }
+    return nullptr;
+}
+
+void TreePage::showLinks(EntryHead &head, const QByteArray &name, bool isPath, const QString &owner)
+{
+    std::vector<EntryHead::Link> links;
+    if (const auto lock = m_links.lockOf(m_shown, name, isPath))
+        links.push_back({u"Show its lock"_s, label(lock->text(), 1000), [this, lock] { emit lockActivated(*lock); }});
+    if (!owner.isEmpty()) {
+        const Subject session{Subject::Kind::Session, m_shown, owner.toUtf8()};
+        links.push_back({u"Show its session"_s, owner, [this, session] { emit subjectActivated(session); }});
+    }
+    head.setLinks(std::move(links));
+    updateEdits();
+}
+
+// --- which connection ---
+
+void TreePage::setBackend(Backend *backend)
+{
+    m_backend = backend;
+    connect(backend, &Backend::updated, this, [this](const Batch &batch) {
+        m_links.apply(batch);
+        if (!batch.connections.empty())
+            takeStatuses(batch.connections);
+    });
+}
+
+void TreePage::takeStatuses(const std::vector<ConnectionStatus> &statuses)
+{
+    const bool isAboutUs = m_choice.take(statuses);
+    choose();
+    if (!isAboutUs)
+        return;
+    const bool wasStale = std::exchange(m_isStale, m_banner->show(*m_choice.shown()));
+    m_cells->setStale(m_isStale);
+    m_tree->viewport()->update();
+    updateEdits();
+    if (wasStale && !m_isStale)
+        cameBack();
+    statusesTaken();
+}
+
+void TreePage::showConnection(const ConnectionName &name)
+{
+    m_choice.prefer(name);
+    choose();
+}
+
+bool TreePage::turnTo(const ConnectionName &name)
+{
+    if (m_shown != name)
+        showConnection(name);
+    return !name.isEmpty() && m_shown == name;
+}
+
+void TreePage::choose()
+{
+    const auto *status = m_choice.shown();
+    m_stack->setCurrentIndex(status ? 1 : 0);
+    if (!status || status->name == m_shown)
+        return;
+    m_shown = status->name;
+    m_notice->hide();
+    m_isStale = m_banner->show(*status);
+    m_cells->setStale(m_isStale);
+    connectionChosen(*status);
+    updateEdits();
+}
+
+// --- what every page is asked ---
+
+void TreePage::setFilter(const QString &text)
+{
+    m_filter->setText(text);
+}
+
+void TreePage::sayNoMatch()
+{
+    const bool isNone =
+        !m_filter->text().isEmpty() && m_proxy->rowCount() == 0 && m_proxy->sourceModel()->rowCount() > 0;
+    if (isNone)
+        m_noMatch->say(u"Nothing matches “%1”"_s.arg(m_filter->text().left(80)), m_words.noMatch,
+                       u"Clear the filter"_s);
+    m_rows->setCurrentIndex(isNone ? 1 : 0);
+}
+
+void TreePage::focusContent()
+{
+    m_tree->setFocus();
+    if (!m_tree->currentIndex().isValid())
+        m_tree->setCurrentIndex(m_proxy->index(0, 0));
+}
+
+QString TreePage::statusText() const
+{
+    return m_status->text();
+}
+
+void TreePage::saveView(QSettings &settings) const
+{
+    settings.setValue(u"splitter"_s, m_splitter->saveState());
+    settings.setValue(u"columns"_s, m_tree->header()->saveState());
+}
+
+void TreePage::restoreView(QSettings &settings)
+{
+    m_splitter->restoreState(settings.value(u"splitter"_s).toByteArray());
+    m_tree->restoreColumns(settings.value(u"columns"_s).toByteArray());
+}
+
+} // namespace lockscope::ui

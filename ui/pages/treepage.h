@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// A page that shows what one connection stores: a tree at the left, the chosen entry at the right, and what can be
+// done with it. The pages of znodes and of keys are such.
+#pragma once
+
+#include "ui/models/connectionbook.h"
+#include "ui/models/entrylinks.h"
+#include "ui/pages/page.h"
+#include "ui/parts/notices.h"
+#include "ui/parts/parts.h"
+
+#include <QTimer>
+
+class QAction;
+class QLabel;
+class QLineEdit;
+class QMenu;
+class QSortFilterProxyModel;
+class QSplitter;
+class QStackedWidget;
+
+namespace lockscope::ui {
+
+class EntryHead;
+class LiveTree;
+class TreeCellDelegate;
+
+class TreePage : public Page {
+    Q_OBJECT
+public:
+    ~TreePage() override;
+
+    void setBackend(Backend *backend) override;
+    void showConnection(const ConnectionName &name) override;
+    void setFilter(const QString &text) override;
+    void focusContent() override;
+    [[nodiscard]] bool isRecorded() const override { return false; }
+    void saveView(QSettings &settings) const override;
+    void restoreView(QSettings &settings) override;
+    // One of ours was changed, here or by another page: says it, and offers to take it back.
+    void edited(const operate::EditRequest &request, const operate::EditOutcome &outcome) override;
+
+    [[nodiscard]] LiveTree *tree() const { return m_tree; }
+    [[nodiscard]] QString statusText() const;
+    [[nodiscard]] Banner *notice() const { return m_notice; }
+    // What the menus offer, by its words.
+    [[nodiscard]] QAction *action(const QString &text) const;
+
+protected:
+    // What stands on the page where there is nothing to show.
+    struct Words {
+        QString emptyTitle, emptyText;
+        QString entries; // "nodes"
+        QString noMatch; // what the filter looks through
+    };
+    using MakeRequest = std::function<std::optional<operate::EditRequest>()>;
+
+    TreePage(std::initializer_list<Scheme> schemes, Words words, QWidget *parent);
+    // The derived page's own, once it is made. What is connected to the model before hears of it first.
+    void useModel(QAbstractItemModel &model, int filterRole);
+    // Once, by the derived page: what stands beside what this one has.
+    void assemble(QWidget *strip, QWidget *detail, const QList<int> &sizes);
+    // In the context menu, and in that of the detail. Without a request there is nothing to be edited.
+    void addEdit(const QString &text, const QKeySequence &key, MakeRequest request);
+    QAction *addAct(const QString &text, const QKeySequence &key, std::function<void()> act);
+    void offerEdits(EntryHead &head);
+    // A request of that kind on the connection that is shown.
+    [[nodiscard]] operate::EditRequest requestOf(operate::EditKind kind, const QByteArray &name) const;
+    // Its lock, and the session that owns it, as links.
+    void showLinks(EntryHead &head, const QByteArray &name, bool isPath, const QString &owner = {});
+    // Whether that connection can be shown, and is by now.
+    bool turnTo(const ConnectionName &name);
+    void sayNoMatch();
+    // Another entry is chosen, or was read.
+    void updateEdits();
+
+    // Another connection is shown from now on.
+    virtual void connectionChosen(const ConnectionStatus &status) = 0;
+    virtual void cameBack() = 0;
+    virtual void applyFilter() = 0;
+    // What was edited is in the tree as it is now.
+    virtual void follow(const operate::EditRequest &request, const operate::EditOutcome &outcome) = 0;
+    virtual void statusesTaken() {}
+
+    Backend *m_backend = nullptr;
+    ConnectionChoice m_choice;
+    bool m_isStale = false;
+    EntryLinks m_links;
+    QTimer m_filterSoon;
+    QSortFilterProxyModel *m_proxy = nullptr;
+    QStackedWidget *m_rows = nullptr; // the tree, or that nothing in it matches
+    LiveTree *m_tree = nullptr;
+    TreeCellDelegate *m_cells = nullptr;
+    QLineEdit *m_filter = nullptr;
+    QLabel *m_status = nullptr;
+
+private:
+    void takeStatuses(const std::vector<ConnectionStatus> &statuses);
+    void choose();
+
+    Words m_words;
+    ConnectionName m_shown;
+    std::vector<std::pair<QAction *, MakeRequest>> m_edits;
+    std::optional<operate::EditRequest> m_undo;
+    QMenu *m_menu = nullptr;
+    QStackedWidget *m_stack = nullptr;
+    StaleBanner *m_banner = nullptr;
+    Banner *m_notice = nullptr;
+    QSplitter *m_splitter = nullptr;
+    EmptyNotice *m_noMatch = nullptr;
+};
+
+} // namespace lockscope::ui
