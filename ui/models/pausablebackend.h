@@ -5,8 +5,8 @@
 // or nobody could say what is held back.
 //
 // It also shows the pages another moment, of a recording: they are told the difference of what they show and
-// what was then, and on return the difference back, so that no page knows of it. Meanwhile nothing is asked of servers
-// and nothing is done there. GUI thread only.
+// what was then, and on return the difference back, so that no page knows of it. Meanwhile no server is asked, and
+// nothing is done there. GUI thread only.
 #pragma once
 
 #include <version>
