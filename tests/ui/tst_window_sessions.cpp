@@ -110,7 +110,7 @@ private slots:
         QVERIFY(choose(u"41"_s));
         QTRY_COMPARE(says("sessionStatement"), u"last: UPDATE stock SET n = n - 1 WHERE id = 1"_s);
         const auto doing = says("sessionDoing");
-        QVERIFY2(doing.startsWith(u"Idle for 1 m 30 s"_s) && doing.contains(u"1 rows modified, 2 locked"_s),
+        QVERIFY2(doing.startsWith(u"Idle for 1 m 30 s"_s) && doing.contains(u"rows modified: 1, locked: 2"_s),
                  qPrintable(doing));
         m_backend->onReadSession = [](const ConnectionName &, const QString &) {
             return Result<SessionDoing>(Error{ErrorCode::NoNode, u"no such connection any more"_s});

@@ -130,13 +130,12 @@ std::vector<GraphLayouter::Part> GraphLayouter::partsOf(const GraphPicture &pict
     }
     // Deadlocks first, then who holds others up; of one kind what was there before, as it stood, then what is new.
     const auto before = [&](const Part &part) {
-        auto top = std::pair(std::numeric_limits<qreal>::max(), std::numeric_limits<qreal>::max());
+        int place = std::numeric_limits<int>::max();
         for (const int one : part.nodes) {
-            const auto known = m_before.find(picture.nodes[static_cast<std::size_t>(one)].key);
-            if (known != m_before.end())
-                top = std::min(top, std::pair(known->second.y(), known->second.x()));
+            const auto known = m_partBefore.find(picture.nodes[static_cast<std::size_t>(one)].key);
+            place = known == m_partBefore.end() ? place : std::min(place, known->second);
         }
-        return top;
+        return place;
     };
     std::ranges::stable_sort(all, {},
                              [&](const Part &part) { return std::pair(rankOf(picture, part.nodes), before(part)); });
@@ -163,44 +162,64 @@ Result<GraphLayouter::Placed> GraphLayouter::place(const GraphPicture &picture, 
     return Placed{std::move(places->centres), std::move(places->lines), places->size};
 }
 
-Result<GraphLayout> GraphLayouter::layOut(const GraphPicture &picture, qreal width)
+GraphLayout GraphLayouter::packed(const GraphPicture &picture, const std::vector<Part> &parts, qreal width) const
 {
     GraphLayout layout;
     layout.boxes.resize(picture.nodes.size());
     layout.lines.resize(picture.arcs.size());
-    std::map<QByteArray, Placed> placed;
     QPointF at(margin, margin);
     qreal lineBottom = margin;
-    for (const auto &part : partsOf(picture)) {
-        const auto known = m_placed.find(part.content);
-        auto one = known != m_placed.end() ? Result<Placed>(known->second) : place(picture, part);
-        if (!one)
-            return one.error();
-        if (at.x() > margin && at.x() + one->size.width() + margin > width)
+    for (const auto &part : parts) {
+        const auto &one = m_placed.at(part.content);
+        if (at.x() > margin && at.x() + one.size.width() + margin > width)
             at = {margin, lineBottom + partGap};
         for (std::size_t i = 0; i < part.nodes.size(); ++i) {
             const auto number = static_cast<std::size_t>(part.nodes[i]);
             QRectF box(QPointF(), boxSizeOf(picture.nodes[number]));
-            box.moveCenter(at + one->centres[i]);
+            box.moveCenter(at + one.centres[i]);
             layout.boxes[number] = box;
         }
         for (std::size_t i = 0; i < part.arcs.size(); ++i) {
             const auto number = static_cast<std::size_t>(part.arcs[i]);
             const auto &arc = picture.arcs[number];
-            auto points = one->lines[i];
+            auto points = one.lines[i];
             for (auto &point : points)
                 point += at;
             const auto &client = layout.boxes[static_cast<std::size_t>(arc.client)];
             const auto &lock = layout.boxes[static_cast<std::size_t>(arc.lock)];
             layout.lines[number] = lineOf(std::move(points), arc.holds ? lock : client, arc.holds ? client : lock);
         }
-        lineBottom = std::max(lineBottom, at.y() + one->size.height());
-        layout.size = {std::max(layout.size.width(), at.x() + one->size.width() + margin), lineBottom + margin};
-        at.rx() += one->size.width() + partGap * 2;
+        lineBottom = std::max(lineBottom, at.y() + one.size.height());
+        layout.size = {std::max(layout.size.width(), at.x() + one.size.width() + margin), lineBottom + margin};
+        at.rx() += one.size.width() + partGap * 2;
+    }
+    return layout;
+}
+
+Result<GraphLayout> GraphLayouter::layOut(const GraphPicture &picture, qreal width, qreal height)
+{
+    const auto parts = partsOf(picture);
+    std::map<QByteArray, Placed> placed;
+    for (const auto &part : parts) {
+        const auto known = m_placed.find(part.content);
+        auto one = known != m_placed.end() ? Result<Placed>(known->second) : place(picture, part);
+        if (!one)
+            return one.error();
         placed.insert_or_assign(part.content, std::move(*one));
     }
     m_placed = std::move(placed);
+    GraphLayout layout;
+    for (const qreal factor : {1.0, 1.25, 1.5, 1.8}) {
+        layout = packed(picture, parts, width * factor);
+        if (layout.size.height() <= height * factor)
+            break;
+    }
     m_before.clear();
+    m_partBefore.clear();
+    for (int i = 0; i < static_cast<int>(parts.size()); ++i) {
+        for (const int node : parts[static_cast<std::size_t>(i)].nodes)
+            m_partBefore.insert_or_assign(picture.nodes[static_cast<std::size_t>(node)].key, i);
+    }
     for (std::size_t i = 0; i < picture.nodes.size(); ++i)
         m_before.insert_or_assign(picture.nodes[i].key, layout.boxes[i].center());
     return layout;

@@ -9,6 +9,7 @@
 
 #include <QPainterPath>
 
+#include <limits>
 #include <map>
 
 namespace lockscope::ui {
@@ -27,8 +28,10 @@ struct GraphLayout {
 
 class GraphLayouter {
 public:
-    // No wider than that, where a part of it is not.
-    [[nodiscard]] Result<GraphLayout> layOut(const GraphPicture &picture, qreal width);
+    // No wider than that, where a part of it is not; or as much wider as it takes to stay in that shape, up to what can
+    // still be read when it is made smaller.
+    [[nodiscard]] Result<GraphLayout> layOut(const GraphPicture &picture, qreal width,
+                                             qreal height = std::numeric_limits<qreal>::max());
 
 private:
     // Of one part: by the places in `nodes` and `arcs`.
@@ -43,9 +46,12 @@ private:
     };
     [[nodiscard]] std::vector<Part> partsOf(const GraphPicture &picture) const;
     [[nodiscard]] Result<Placed> place(const GraphPicture &picture, const Part &part) const;
+    // All parts in rows of that width; they are in m_placed.
+    [[nodiscard]] GraphLayout packed(const GraphPicture &picture, const std::vector<Part> &parts, qreal width) const;
 
     std::map<QByteArray, Placed> m_placed;  // of the last layout, by content
     std::map<QByteArray, QPointF> m_before; // centres, by the key of the node
+    std::map<QByteArray, int> m_partBefore; // the place of its part, by the key of the node
 };
 
 [[nodiscard]] QSizeF boxSizeOf(const GraphNode &node);

@@ -19,7 +19,7 @@ std::shared_ptr<GraphSight> sightOf(const GraphQuestion &question, GraphLayouter
     sight->held = facts.graph.held();
     sight->isCycleOpen = facts.isCycleOpen;
     sight->unseenWaiters = facts.unseenWaiters;
-    auto layout = layouter.layOut(sight->picture, question.width);
+    auto layout = layouter.layOut(sight->picture, question.width, question.height);
     if (layout)
         sight->layout = std::move(*layout);
     else

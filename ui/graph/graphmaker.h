@@ -22,6 +22,7 @@ struct GraphQuestion {
     std::chrono::system_clock::time_point now;
     GraphChoice choice;
     qreal width = 1000; // of the view
+    qreal height = 1000;
 };
 
 struct GraphSight {

@@ -182,8 +182,8 @@ void GraphPage::gather()
     }
     m_isGathering = false;
     const auto labels = m_backend ? m_backend->clientLabels() : std::vector<inspect::ClientLabel>();
-    m_maker.make(
-        {std::exchange(m_gathered, {}), labels, clock().now(), m_choice, qreal(m_view->viewport()->width())});
+    m_maker.make({std::exchange(m_gathered, {}), labels, clock().now(), m_choice, qreal(m_view->viewport()->width()),
+                  qreal(m_view->viewport()->height())});
 }
 
 void GraphPage::show(std::shared_ptr<const GraphSight> sight)

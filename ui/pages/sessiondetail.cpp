@@ -213,7 +213,7 @@ void SessionDetail::take(const Result<SessionDoing> &answer)
     if (answer->isRunning && !answer->state.isEmpty())
         parts << label(answer->state, 80);
     if (answer->transactionAge)
-        parts << u"transaction open for %1, %2 rows modified, %3 locked"_s
+        parts << u"transaction open for %1, rows modified: %2, locked: %3"_s
                      .arg(spokenDuration(*answer->transactionAge))
                      .arg(answer->rowsModified)
                      .arg(answer->rowsLocked);
