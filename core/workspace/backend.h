@@ -138,8 +138,8 @@ public:
     virtual void forceRelease(operate::ForceReleasePlan plan, const QString &reason, QObject *context,
                               Answer<operate::ForceReleaseOutcome> answer) = 0;
 
-    // One after the other; stops at the first that is not as expected (bulkrelease.h). `progressed` hears how many are
-    // done.
+    // One after the other; stops at the first that is not as expected (bulkrelease.h). `progressed` hears how many
+    // are done.
     virtual void bulkRelease(std::vector<operate::BulkTarget> targets, const QString &reason, QObject *context,
                              std::function<void(int)> progressed, Answer<operate::BulkReport> answer) = 0;
     // The audit file, read afresh where it is not as it was at that stamp (AuditReport).
