@@ -33,7 +33,8 @@ public:
     // Of the lock in the detail, while its page is on screen.
     void openForceRelease();
     void openAcquire();
-    // Several force-releases: of the session of the chosen contender, of what the list shows, of what dead clients left.
+    // Several force-releases: of the session of the chosen contender, of what the list shows, of what dead clients
+    // left.
     enum class Bulk { Session, Listed, Litter };
     void openBulk(Bulk bulk);
     void openEditOf(const operate::EditRequest &request);

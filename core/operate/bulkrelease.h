@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several force-releases, one after the other: each is planned on a fresh reading right before, guarded and recorded on
-// its own. What was not looked for stops it: a refusal, an outcome that is not "released", a server that is gone. What
-// was done stays done, and the rest is not touched.
+// Several force-releases, one after the other: each is planned on a fresh reading right before, guarded and
+// recorded on its own. What was not looked for stops it: a refusal, an outcome that is not "released", a server
+// that is gone. What was done stays done, and the rest is not touched.
 #pragma once
 
 #include "core/operate/forcerelease.h"

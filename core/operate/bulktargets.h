@@ -26,8 +26,8 @@ struct BulkReport {
     std::vector<BulkTarget> left; // not touched
 };
 
-// Of these locks every holder that `picks`, where there is a safe way to take its hold; of an SQL connection once, since
-// to end it ends all it holds. Any thread.
+// Of these locks every holder that `picks`, where there is a safe way to take its hold; of an SQL connection once,
+// since to end it ends all it holds. Any thread.
 [[nodiscard]] std::vector<BulkTarget> targetsOf(
     const std::vector<const inspect::LockSnapshot *> &locks,
     const std::function<bool(const inspect::LockSnapshot &, const inspect::Contender &)> &picks);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A force-release, or what is gentler, as values: what is going to be done (step 1 of forcerelease.h), and what came of
-// it.
+// A force-release, or what is gentler, as values: what is going to be done (step 1 of forcerelease.h), and what
+// came of it.
 #pragma once
 
 #include "core/base/result.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be done about a lock that is gentler than taking it away, as a table: each backend has rows for its own, in
-// the file that also sends them. It goes the way of a force-release (forcerelease.h): planned from a snapshot, read
-// again, intent written, sent under a guard, read again, result written; the audit record's action is the way's word.
+// What can be done about a lock that is gentler than taking it away, as a table: each backend has rows for its own,
+// in the file that also sends them. It goes the way of a force-release (forcerelease.h): planned from a snapshot,
+// read again, intent written, sent under a guard, read again, result written; the audit record's action is the
+// way's word.
 //
 // None of them ever takes the lock from another than the one it is about; what KillWaiter removes never holds it at
 // that moment.
@@ -12,7 +13,8 @@
 
 namespace lockscope::operate {
 
-// What a lease is shortened to: a client that lives renews it in time (Redisson does every 10 s), a dead one does not.
+// What a lease is shortened to: a client that lives renews it in time (Redisson does every 10 s), a dead one does
+// not.
 constexpr std::chrono::milliseconds shortenedTo{10'000};
 
 // Of --way.

@@ -26,8 +26,8 @@ QString secondsOf(std::chrono::milliseconds span)
     return u"%1 s"_s.arg(span.count() / 1000);
 }
 
-// Not where the TTL is not what ends it, where it is part of the holder's id, where it is told apart by nothing, and not
-// where a queue's own times are reckoned from it (Redisson's fair lock).
+// Not where the TTL is not what ends it, where it is part of the holder's id, where it is told apart by nothing,
+// and not where a queue's own times are reckoned from it (Redisson's fair lock).
 bool canShorten(const LockSnapshot &snapshot, const Contender &holder)
 {
     const auto &recipe = recipeOf(snapshot.recipe);

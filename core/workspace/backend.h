@@ -172,8 +172,8 @@ public:
 
     // What was seen before now: this run's recorder; null where nothing is recorded. Lives as long as this.
     [[nodiscard]] virtual Past *past() { return nullptr; }
-    // One after the other; stops at the first that is not as expected (bulkrelease.h). `progressed` hears how many are
-    // done.
+    // One after the other; stops at the first that is not as expected (bulkrelease.h). `progressed` hears how many
+    // are done.
     virtual void bulkRelease(std::vector<operate::BulkTarget> targets, const QString &reason, QObject *context,
                              std::function<void(int)> progressed, Answer<operate::BulkReport> answer) = 0;
     // The audit file, read afresh where it is not as it was at that stamp (AuditReport).

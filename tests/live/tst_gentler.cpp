@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is gentler than a force-release, on real servers: it does what it says and no more, and hits nobody who was not
-// looked at.
+// What is gentler than a force-release, on real servers: it does what it says and no more, and hits nobody who was
+// not looked at.
 #include "tests/support/finish.h"
 #include "tst_ctl_fixture.h"
 
@@ -280,7 +280,8 @@ private slots:
         QVERIFY(perform(holder.release(soon())));
     }
 
-    // The holder lets go at a random moment around the act: the waiter is removed while it waits, or keeps what it got.
+    // The holder lets go at a random moment around the act: the waiter is removed while it waits, or keeps what it
+    // got.
     void aKilledWaiterIsNeverTheHolder_data()
     {
         QTest::addColumn<QByteArray>("recipe");

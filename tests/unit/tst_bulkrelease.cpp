@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several force-releases: which locks they are about, and that they stop at the first surprise; and which gentler ways
-// there are for whom.
+// Several force-releases: which locks they are about, and that they stop at the first surprise; and which gentler
+// ways there are for whom.
 #include "core/async/scope.h"
 #include "core/async/virtualloop.h"
 #include "core/inspect/findings.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several force-releases: lists every target, asks for their number to be typed, does one after the other, stops at the
-// first surprise, and says what was done and what was not.
+// Several force-releases: lists every target, asks for their number to be typed, does one after the other, stops at
+// the first surprise, and says what was done and what was not.
 #pragma once
 
 #include <version>

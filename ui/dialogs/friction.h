@@ -13,8 +13,8 @@ struct Friction {
     friend bool operator==(const Friction &, const Friction &) = default;
 };
 
-// By how the connection is marked, and by the settings' "confirm/development": "one-key" (unless said) or "reason". What
-// nobody marked is not known to be harmless: no key of its own, and a click.
+// By how the connection is marked, and by the settings' "confirm/development": "one-key" (unless said) or "reason".
+// What nobody marked is not known to be harmless: no key of its own, and a click.
 [[nodiscard]] Friction frictionOf(const ConnectionBook &book, const ConnectionName &name);
 
 } // namespace lockscope::ui
