@@ -23,10 +23,10 @@ struct Fairness {
     double share = 1;
     qint64 pairs = 0; // 0: nobody waited beside another, and there is nothing to be fair about
 };
-// First come, first served, after L. Lamport, "A New Solution of Dijkstra's Concurrent Programming Problem", CACM 17(8),
-// 1974: of all pairs of which one had been answered before the other came, and still waited then, the share in
-// which the later one did not get the lock before it. Two readers get in together and take nothing from each other: such pairs are none. A queue scores 1; who
-// is served by chance about a half.
+// First come, first served, after L. Lamport, "A New Solution of Dijkstra's Concurrent Programming Problem", CACM
+// 17(8), 1974: of all pairs of which one had been answered before the other came, and still waited then, the share in
+// which the later one did not get the lock before it. Two readers get in together and take nothing from each other:
+// such pairs are none. A queue scores 1; who is served by chance about a half.
 [[nodiscard]] Fairness fairnessOf(const std::vector<Wait> &waits);
 
 } // namespace lockscope::contention

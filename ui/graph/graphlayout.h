@@ -28,8 +28,8 @@ struct GraphLayout {
 
 class GraphLayouter {
 public:
-    // No wider than that, where a part of it is not; or as much wider as it takes to stay in that shape, up to what can
-    // still be read when it is made smaller.
+    // No wider than that, where a part of it is not; or as much wider as it takes to stay in that shape, up to what
+    // can still be read when it is made smaller.
     [[nodiscard]] Result<GraphLayout> layOut(const GraphPicture &picture, qreal width,
                                              qreal height = std::numeric_limits<qreal>::max());
 

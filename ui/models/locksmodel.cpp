@@ -341,10 +341,8 @@ void LocksModel::removeConnection(const ConnectionName &connection)
 {
     emit aboutToApply();
     Rows doomed;
-    for (auto *entry : m_all) {
-        if (entry->snapshot.lock.connection == connection)
-            doomed.push_back(entry);
-    }
+    std::ranges::copy_if(m_all, std::back_inserter(doomed),
+                         [&](const auto *entry) { return entry->snapshot.lock.connection == connection; });
     remove(doomed);
     m_frozen.erase(connection);
     sayWaiting();

@@ -83,7 +83,7 @@ void DetailWindow::follow()
         const auto own = m_holds->contendersIn(m_lock).keys();
         m_detail->setOwn(QSet<QByteArray>(own.begin(), own.end()));
     } else {
-        m_detail->setGone(true);
+        m_detail->setGone(m_page.goneAs());
     }
     showConnection();
 }

@@ -289,7 +289,7 @@ void LocksPage::showSnapshot()
         showOwn();
         m_detail->setStale(m_model.isFrozen(current->connection));
     } else if (current && m_detail->snapshot() && m_detail->snapshot()->lock == *current) {
-        m_detail->setGone(clock().isElsewhere() ? LockDetail::Gone::Then : LockDetail::Gone::Now);
+        m_detail->setGone(goneAs());
     } else {
         m_detail->clear();
     }

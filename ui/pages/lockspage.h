@@ -6,6 +6,7 @@
 
 #include "ui/models/connectionbook.h"
 #include "ui/models/locksmodel.h"
+#include "ui/pages/lockdetail.h"
 #include "ui/pages/page.h"
 
 class QButtonGroup;
@@ -20,7 +21,6 @@ namespace lockscope::ui {
 class Banner;
 class EmptyNotice;
 class HoldsPanel;
-class LockDetail;
 class LocksTable;
 
 class LocksPage : public Page {
@@ -52,6 +52,11 @@ public:
     void setClock(LocksModel::Clock source);
     // The present, paused or not.
     [[nodiscard]] SystemTime now() const { return clock().present(); }
+    // What a lock that is not there is: gone by now, or not there yet or any more at the moment shown.
+    [[nodiscard]] LockDetail::Gone goneAs() const
+    {
+        return clock().isElsewhere() ? LockDetail::Gone::Then : LockDetail::Gone::Now;
+    }
 
 signals:
     void acquireRequested();
