@@ -61,7 +61,10 @@ void WindowDialogs::askReadOnly(const ConnectionName &name, bool readOnly, QWidg
     auto *arm = question->addButton(tr("Allow writes on %1").arg(shown), QMessageBox::DestructiveRole);
     arm->setProperty("look", u"danger"_s);
     question->setDefaultButton(QMessageBox::Cancel);
-    connect(arm, &QAbstractButton::clicked, this, [this, name] { m_backend.setReadOnly(name, false); });
+    connect(arm, &QAbstractButton::clicked, this, [this, name] {
+        if (!refusesInPast()) // it may have been asked now, and answered over another moment
+            m_backend.setReadOnly(name, false);
+    });
     question->open();
 }
 
@@ -186,10 +189,13 @@ void WindowDialogs::openBulk(Bulk bulk)
             "What clients that are gone left behind, by the findings persistent-node and stale-queue. Look at each "
             "first: a node may be persistent because its client means it so.");
     }
-    if (targets.empty()) {
-        const QString why = bulk == Bulk::Session && session.isEmpty()
-                                ? tr("Choose a lock whose holder's session is known first.")
-                                : tr("There is nothing here that could be released.");
+    const bool areSeveral = std::ranges::any_of(
+        targets, [&](const auto &target) { return target.lock.connection != targets.front().lock.connection; });
+    if (targets.empty() || areSeveral) {
+        const QString why =
+            areSeveral ? tr("These are locks of several connections. Choose one of them in the side bar first.")
+            : bulk == Bulk::Session && session.isEmpty() ? tr("Choose a lock whose holder's session is known first.")
+                                                         : tr("There is nothing here that could be released.");
         auto *nothing =
             new QMessageBox(QMessageBox::Information, tr("Nothing to release"), why, QMessageBox::Close, &m_window);
         nothing->setAttribute(Qt::WA_DeleteOnClose);

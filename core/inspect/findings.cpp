@@ -122,7 +122,7 @@ void addLongHeld(LockSnapshot &lock, const Thresholds &thresholds, const std::op
     const auto sinceOf = [&](const Contender &one) { return one.heldSince ? one.heldSince : atLeastSince; };
     for (const auto &one : lock.contenders) {
         const auto since = sinceOf(one);
-        if (one.role != Role::Holder || !since || lock.observed - *since <= worthTelling(one, thresholds, usual))
+        if (one.role != Role::Holder || !since || lock.observed - *since < worthTelling(one, thresholds, usual))
             continue;
         holders.push_back(one.id);
         isCertain |= !one.heldAtMost;
@@ -159,7 +159,8 @@ std::optional<ServerTime> nextLongHeld(const LockSnapshot &lock, const Threshold
         if (one.role != Role::Holder || !since)
             continue;
         const auto due = *since + worthTelling(one, thresholds, usual);
-        if (due >= lock.observed && (!next || due < *next))
+        // Reached, it is told: who looked again for it would look without end where a clock has whole seconds.
+        if (due > lock.observed && (!next || due < *next))
             next = due;
     }
     return next;

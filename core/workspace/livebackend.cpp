@@ -255,6 +255,13 @@ void LiveBackend::bulkRelease(std::vector<operate::BulkTarget> targets, const QS
         answer(operate::BulkReport());
         return;
     }
+    // What is done hangs on the connection's link, which may go at any moment; of several connections one would go under
+    // the other's hands.
+    const auto name = targets.front().lock.connection;
+    if (std::ranges::any_of(targets, [&](const auto &one) { return one.lock.connection != name; })) {
+        answer(Error{ErrorCode::BadInput, u"these locks are on several connections: choose one of them first"_s});
+        return;
+    }
     const auto tell = deliveredTo<int>(context, [progressed = std::move(progressed)](const Result<int> &done) {
         if (progressed)
             progressed(*done);
@@ -263,9 +270,9 @@ void LiveBackend::bulkRelease(std::vector<operate::BulkTarget> targets, const QS
                 deliver = deliveredTo(context, std::move(answer))](IoController &io) {
         const Error dropped{ErrorCode::UnknownOutcome,
                             u"the connection was closed meanwhile: what was done stands in the audit record"_s};
-        const auto name = targets.front().lock.connection;
-        io.launch(name, answering(io.workspace().bulkRelease(targets, reason, [tell](int done) { tell(done); }),
-                                  deliver, dropped));
+        io.launch(targets.front().lock.connection,
+                  answering(io.workspace().bulkRelease(targets, reason, [tell](int done) { tell(done); }), deliver,
+                            dropped));
     });
 }
 

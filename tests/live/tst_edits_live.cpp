@@ -169,7 +169,17 @@ private slots:
         QVERIFY(!said({"DEL", "k", "k2"}).isError());
         QVERIFY(!said(make).isError());
         QVERIFY(!said({"PEXPIRE", "k", "600000"}).isError());
-        const auto before = said({"DUMP", "k"}).text;
+        // A set has no order, and comes back in another.
+        const bool isSet = make.first() == "SADD";
+        const auto whole = [&] {
+            if (!isSet)
+                return said({"DUMP", "k"}).text;
+            const auto both = said({"SMISMEMBER", "k", "a", "b"});
+            return both.items.size() == 2 && both.items[0].integer == 1 && both.items[1].integer == 1
+                       ? QByteArray::number(said({"SCARD", "k"}).integer)
+                       : QByteArray();
+        };
+        const auto before = whole();
         const auto ends = said({"PEXPIRETIME", "k"});
         for (const auto kind : {EditKind::KeyDelete, EditKind::KeyRename, EditKind::KeyExpire}) {
             const auto outcome = edited(edit(kind, redisOne, "k", kind == EditKind::KeyRename ? "k2" : ""));
@@ -178,7 +188,7 @@ private slots:
             QVERIFY(outcome->undo);
             const auto undone = edited(*outcome->undo);
             QVERIFY2(undone && undone->done, undone ? "" : qPrintable(undone.error().message));
-            QCOMPARE(said({"DUMP", "k"}).text, before);
+            QCOMPARE(whole(), before);
             if (!ends.isError()) // Redis 7
                 QCOMPARE(said({"PEXPIRETIME", "k"}).integer, ends.integer);
         }

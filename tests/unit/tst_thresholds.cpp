@@ -74,7 +74,7 @@ class TestThresholds : public QObject {
 private slots:
     void whoIsWaitedForIsWarnedOf()
     {
-        QVERIFY(!judged(heldFor(10min, 1)));
+        QVERIFY(!judged(heldFor(10min - 1s, 1)));
         QCOMPARE(severityOf(judged(heldFor(10min + 1s, 1))), Severity::Warning);
         QCOMPARE(severityOf(judged(heldFor(24h, 0))), Severity::Info);
     }

@@ -27,7 +27,7 @@ using namespace Qt::StringLiterals;
 
 BulkDialog::BulkDialog(Backend &backend, const ConnectionBook &book, const QString &what,
                        std::vector<operate::BulkTarget> targets, SystemTime now, QWidget *parent)
-    : QDialog(parent), m_backend(backend), m_book(book), m_targets(std::move(targets)), m_now(now),
+    : SendingDialog(parent), m_backend(backend), m_book(book), m_targets(std::move(targets)), m_now(now),
       m_model(new BulkModel(m_targets, now, this))
 {
     build(what);

@@ -5,10 +5,9 @@
 
 #include <version>
 
+#include "ui/dialogs/sendingdialog.h"
 #include "ui/models/connectionbook.h"
 #include "ui/models/lockfacts.h"
-
-#include <QDialog>
 
 class QLabel;
 class QLineEdit;
@@ -20,7 +19,7 @@ namespace lockscope::ui {
 class Banner;
 class BulkModel;
 
-class BulkDialog : public QDialog {
+class BulkDialog : public SendingDialog {
     Q_OBJECT
 public:
     // `backend` and `book` outlive it. `what`: "all that session 0x… holds". Ages are those of `now`.
@@ -41,6 +40,7 @@ private:
     void send();
     void showReport(const Result<operate::BulkReport> &report);
     void setStep(Step step);
+    [[nodiscard]] bool isSending() const override { return m_step == Step::Sending; }
     [[nodiscard]] int count() const { return static_cast<int>(m_targets.size()); }
     // Why the button is disabled; empty if it is not.
     [[nodiscard]] QString obstacle() const;

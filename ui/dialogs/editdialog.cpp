@@ -25,7 +25,7 @@ using namespace Qt::StringLiterals;
 using operate::EditKind;
 
 EditDialog::EditDialog(Backend &backend, const ConnectionBook &book, operate::EditRequest request, QWidget *parent)
-    : QDialog(parent), m_backend(backend), m_book(book), m_request(std::move(request)),
+    : SendingDialog(parent), m_backend(backend), m_book(book), m_request(std::move(request)),
       m_isNew(m_request.kind == EditKind::ZnodeCreate
               || (m_request.kind == EditKind::KeySet && m_request.name.isEmpty()))
 {
@@ -64,6 +64,9 @@ void EditDialog::read()
             return;
         }
         auto request = m_isNew ? m_plan->request : plan->request;
+        // Accepted were those that stood there when it was ticked.
+        if (!m_isNew || m_plan->locks != plan->locks)
+            m_acceptLocks->setChecked(false);
         m_plan = *plan;
         m_plan->request = std::move(request);
         showPlan(!m_isNew);

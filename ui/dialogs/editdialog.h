@@ -6,9 +6,9 @@
 
 #include <version>
 
+#include "ui/dialogs/sendingdialog.h"
 #include "ui/models/connectionbook.h"
 
-#include <QDialog>
 #include <QTimer>
 
 class QCheckBox;
@@ -26,7 +26,7 @@ class CodeLabel;
 class FactsForm;
 class ValueEditor;
 
-class EditDialog : public QDialog {
+class EditDialog : public SendingDialog {
     Q_OBJECT
 public:
     // `backend` and `book` outlive the dialog. A request to create something (ZnodeCreate, or KeySet without a name)
@@ -67,6 +67,7 @@ private:
     void send();
     void showOutcome(const operate::EditOutcome &outcome);
     void setStep(Step step);
+    [[nodiscard]] bool isSending() const override { return m_step == Step::Sending; }
     void fit();
     void updateReady();
     // Why the button is disabled; empty if it is not.

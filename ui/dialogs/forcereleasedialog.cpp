@@ -29,7 +29,7 @@ using Words = ForceReleaseWords;
 
 ForceReleaseDialog::ForceReleaseDialog(Backend &backend, const ConnectionBook &book, inspect::LockSnapshot seen,
                                        QByteArray chosen, QWidget *parent)
-    : QDialog(parent), m_backend(backend), m_book(book), m_lock(seen.lock), m_latest(std::move(seen)),
+    : SendingDialog(parent), m_backend(backend), m_book(book), m_lock(seen.lock), m_latest(std::move(seen)),
       m_chosen(std::move(chosen))
 {
     build();

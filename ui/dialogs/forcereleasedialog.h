@@ -9,10 +9,9 @@
 
 #include <version>
 
+#include "ui/dialogs/sendingdialog.h"
 #include "ui/models/connectionbook.h"
 #include "ui/models/lockfacts.h"
-
-#include <QDialog>
 
 #include <functional>
 
@@ -31,7 +30,7 @@ class FactsForm;
 class RehearseButton;
 class WayPicker;
 
-class ForceReleaseDialog : public QDialog {
+class ForceReleaseDialog : public SendingDialog {
     Q_OBJECT
 public:
     // `backend` and `book` outlive the dialog. `chosen` is the contender chosen in the queue, or nothing: one that
@@ -81,6 +80,7 @@ private:
     void holderChanged();
     void letGo();
     void setStep(Step step);
+    [[nodiscard]] bool isSending() const override { return m_step == Step::Sending; }
     void fit();
     void updateReady();
     void sayGentler();

@@ -102,8 +102,15 @@ void PausableBackend::leavePast()
     m_present = {};
     for (const auto &[name, paths] : std::exchange(m_watchThen, {}))
         m_backend.watchZnodes(name, paths);
-    if (!m_isPaused)
+    if (!m_isPaused) {
         goOn();
+        return;
+    }
+    // Who acts must know what became of a connection meanwhile, paused or not.
+    Batch now;
+    for (const auto &[name, status] : m_statuses)
+        now.connections.push_back(status);
+    keep(now);
 }
 
 void PausableBackend::tellDifference(const Shown &from, const Shown &to)
@@ -289,6 +296,8 @@ void PausableBackend::readKey(const ConnectionName &name, const RedisKey &key, Q
 void PausableBackend::readSession(const ConnectionName &name, const QString &session, QObject *context,
                                   Answer<SessionDoing> answer)
 {
+    if (refuses(context, answer))
+        return;
     m_backend.readSession(name, session, context, std::move(answer));
 }
 
@@ -324,6 +333,8 @@ void PausableBackend::planForceRelease(const inspect::LockName &lock, const QByt
 void PausableBackend::planWay(const inspect::LockName &lock, const QByteArray &contender, operate::Way way,
                               QObject *context, Answer<operate::ForceReleasePlan> answer)
 {
+    if (refuses(context, answer))
+        return;
     m_backend.planWay(lock, contender, way, context, std::move(answer));
 }
 

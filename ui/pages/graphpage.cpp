@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/pages/graphpage.h"
 
+#include "ui/theme/text.h"
+
 #include "core/base/text.h"
 #include "ui/graph/graphpaint.h"
 #include "ui/graph/graphview.h"
@@ -250,7 +252,7 @@ void GraphPage::showWords()
     const auto does = isOpened ? u"Enter opens: "_s : QString();
     const auto text = node ? does + node->spoken : u"Arrows walk along the lines, Enter opens"_s;
     m_chosen->setText(m_chosen->fontMetrics().elidedText(text, Qt::ElideRight, std::max(200, m_chosen->width())));
-    m_chosen->setToolTip(text);
+    m_chosen->setToolTip(plainToolTip(text));
 }
 
 void GraphPage::showNotice()
@@ -276,7 +278,7 @@ void GraphPage::showNotice()
     else
         m_empty->say(
             u"Nobody is seen waiting"_s,
-            (isOffered ? u"Of the locks here no one is seen to hold up anybody."_s : u"No lock is held here now."_s)
+            (isOffered ? u"Of the locks here no one is seen to hold up anybody."_s : u"No lock is seen held here."_s)
                 + also,
             isOffered ? u"Show all locks"_s : QString());
     m_stack->setCurrentWidget(m_empty);

@@ -58,7 +58,7 @@ void RedisObserver::stateChanged(redis::ConnectionState state)
     m_follow.cancelAll();
     m_work.cancelAll();
     m_queue.reset();
-    m_sweep = Sweep{.number = m_sweep.number};
+    m_sweep = KeySweep{.number = m_sweep.number};
     if (isConnected)
         connected();
     tellCoverage();
@@ -229,7 +229,8 @@ void RedisObserver::settle(const KeyReader::Gathered &gathered, KeyReader::Clock
                            std::vector<SnapshotChange> &changes)
 {
     const auto &key = gathered.main.key;
-    m_seen.note(gathered.main, clock.now, m_firstSnapshot.isComplete() && m_follower.tellsOfNewKeys());
+    m_seen.note(gathered.main, clock.now,
+                m_firstSnapshot.isComplete() && m_follower.tellsOfNewKeys() && !isCatchingUp());
     auto snapshot = snapshotOf(gathered, clock, m_options.includeLowConfidence);
     m_usual.note(key.bytes(), snapshot, clock.now);
     auto seen = snapshot ? std::vector{*snapshot} : std::vector<LockSnapshot>();
@@ -297,6 +298,8 @@ std::vector<Coverage> RedisObserver::coverage() const
         missing = why.isEmpty() ? u"not connected yet"_s : u"not connected: "_s + why;
     } else if (!m_firstSnapshot.isComplete()) {
         missing = u"the first sweep is still under way"_s;
+    } else if (m_sweep.running && m_sweep.catchesUp && m_sweep.number > 1) {
+        missing = u"what came while the server was not heard is still being looked for"_s;
     }
     return coverageOf(m_name, missing, m_refusals);
 }

@@ -43,13 +43,6 @@ private:
         Timer nextLook; // when it expires, or becomes long-held
         int readInSweep = 0;
     };
-    struct Sweep {
-        QByteArray cursor = "0";
-        qint64 done = 0;
-        qint64 total = 0;
-        bool running = false;
-        int number = 0;
-    };
 
     // The state of the connection, and the work of one connected spell.
     void stateChanged(redis::ConnectionState state);
@@ -65,6 +58,7 @@ private:
     Task<Result<void>> sweep();
     Task<Result<bool>> sweepPage();
     [[nodiscard]] bool isOnlyMakingSure() const;
+    [[nodiscard]] bool isCatchingUp() const { return m_mayHaveMissed || (m_sweep.running && m_sweep.catchesUp); }
     Task<void> restAfterSweeping(Duration least, Duration longest, qint64 requestsBefore, Instant begun);
     Task<void> countKeys();
     void attributeClients();
@@ -116,7 +110,7 @@ private:
     bool m_reorderPrefixes = false;
     bool m_mayHaveMissed = true; // changes, since the last sweep that began after it
     int m_loudSeconds = 0;
-    Sweep m_sweep;
+    KeySweep m_sweep;
 
     Subscription m_onState;
     Scope m_work;   // of one connected spell

@@ -12,6 +12,16 @@
 
 namespace lockscope::inspect {
 
+// One way through all keys.
+struct KeySweep {
+    QByteArray cursor = "0";
+    qint64 done = 0;
+    qint64 total = 0;
+    bool running = false;
+    int number = 0;
+    bool catchesUp = false; // looks for what may have been missed, and not only makes sure
+};
+
 class ReadQueue {
 public:
     explicit ReadQueue(Loop &loop) : m_loop(loop), m_filled(loop) {}

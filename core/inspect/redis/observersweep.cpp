@@ -70,8 +70,9 @@ Task<void> RedisObserver::findForEver()
 Task<Result<void>> RedisObserver::sweep()
 {
     if (!m_sweep.running) {
-        m_sweep = Sweep{.running = true, .number = m_sweep.number + 1};
-        m_mayHaveMissed = false;
+        const bool catchesUp = std::exchange(m_mayHaveMissed, false);
+        m_sweep = KeySweep{.running = true, .number = m_sweep.number + 1, .catchesUp = catchesUp};
+        tellCoverage();
         m_refusals.forgetKeys();
         m_plainHashes.clear();
         m_refusals.forget(u"SCAN"_s);
@@ -92,6 +93,7 @@ Task<Result<void>> RedisObserver::sweep()
         }
     }
     m_sweep.running = false;
+    tellCoverage();
     // What vanished without a word, and what the sweep did not name.
     enqueueKnown(m_sweep.number);
     co_await m_queue.untilAllRead();
@@ -99,10 +101,11 @@ Task<Result<void>> RedisObserver::sweep()
     co_return Result<void>();
 }
 
-// Nothing can have changed that was not told.
+// Nothing can have changed that was not told. Keyspace events anybody can switch off without a word.
 bool RedisObserver::isOnlyMakingSure() const
 {
-    return m_firstSnapshot.isComplete() && m_follower.tellsOfNewKeys() && !m_mayHaveMissed;
+    return m_firstSnapshot.isComplete() && m_follower.mode() != Follower::Mode::KeyspaceEvents
+           && m_follower.tellsOfNewKeys() && !isCatchingUp();
 }
 
 // At least `least`; and, while sweeps only make sure, as long as what was sent since then is worth.
